@@ -1,0 +1,164 @@
+/* covtune/graph.h: variables, measurement models (factors), and the graph they form.
+ *
+ * A graph is structure: which variables there are, which factors tie them, what was measured. It
+ * holds no covariance (a factor stores the index of a model in a ct_noise table) and no estimate
+ * (values are a plain array that the solver changes). So one graph, unchanged, serves many
+ * threads, many theta and many starts.
+ *
+ * Values: variable v lies at ct_graph_offset(g, v) in an array of ct_graph_size(g) doubles, stored
+ * as lie.h says for its kind.
+ */
+#ifndef COVTUNE_GRAPH_H
+#define COVTUNE_GRAPH_H
+
+#include <covtune/base.h>
+#include <covtune/lie.h>
+#include <covtune/noise.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Measurement models ---------------------------------------------------------------------- */
+
+#define CT_ARITY_MAX  4 /* variables one factor may touch             */
+#define CT_ROWS_MAX   6 /* rows one residual may have                 */
+#define CT_FIELDS_MAX 3 /* parts of one measurement                   */
+
+/* How a model's derivatives are had. */
+typedef enum {
+    CT_JACOBIAN_ANALYTIC, /* eval fills J                                             */
+    CT_JACOBIAN_NUMERIC   /* eval is called with J = NULL only; central differences   */
+} ct_jacobian;
+
+/* A measurement model is a pure function, described once in a static const. Users write their own
+ * exactly as the built-in ones are written.
+ *
+ * eval writes the raw residual r (`rows` numbers; a pose residual is Log(z^-1 o g(x))) and, for
+ * every i with J != NULL and J[i] != NULL, its derivative by a right perturbation of variable i:
+ * row-major, rows x ct_kind_dim(kind[i]). It keeps no state, allocates nothing, and knows no
+ * covariance. `context` is what the factor was added with (a map, a shape), or NULL.
+ *
+ * A measurement is a concatenation of group elements: `field` lists their kinds, the first
+ * `required` of which a file must give; the others default to the identity (a sensor offset). */
+typedef struct {
+    const char *name;                 /* as written in files and reports: "between_se2"       */
+    int         rows, arity;          /* residual rows; variables touched                     */
+    ct_kind     kind[CT_ARITY_MAX];   /* manifold of each variable                            */
+    int         fields, required;     /* parts of the measurement; how many must be given     */
+    ct_kind     field[CT_FIELDS_MAX]; /* manifold of each part                                */
+    int         absolute;             /* 1: ties its variables to the world, not only to each other */
+    ct_jacobian jacobian;
+    void      (*eval)(const double *z, const void *context, const double *const x[], double *r, double *const J[]);
+    const char *(*refuse)(const double *z); /* NULL, or why z cannot be ("dt must be positive")  */
+    const char *coordinate[CT_ROWS_MAX]; /* name of each residual row ("x", "range")          */
+    const char *unit[CT_ROWS_MAX];       /* its unit ("m", "rad", "m/s")                      */
+} ct_factor_ops;
+
+/* The built-in models. Suffixes name the variables; "_point" is a known point, part of z.
+ *   prior_K       x               z: K                         Log(z^-1 x)            K any kind
+ *   between_K     a, b            z: K                         Log(z^-1 a^-1 b)       K any kind
+ *   position_P    pose            z: world point, lever arm    t + R l - z            world frame
+ *   range_*       pose, point     z: range, sensor position    |p - (t + R s)| - z
+ *   bearing_*     pose, point     z: direction, sensor pose    angle(s) from z to the direction of p
+ *   range_bearing_*               z: range, direction, sensor pose     both, range first
+ *   point_*       pose, point     z: point, sensor pose        (x o s)^-1 p - z       sensor frame
+ *   velocity_P    a, b            z: body velocity, dt         Log(a^-1 b) / dt - z   tangent order
+ * Lever arms and sensor poses are in the body frame and may be left out. In the plane a direction
+ * is SO2; in space it is R3, any length, and the residual is the two coordinates of the Log on the
+ * sphere. velocity_se3 has z = angular (R3), linear (R3), dt (R1). */
+#define CT_FACTOR_LIST(X)                                                                          \
+    X(prior_r1) X(prior_r2) X(prior_r3) X(prior_so2) X(prior_so3) X(prior_se2) X(prior_se3)        \
+    X(between_r1) X(between_r2) X(between_r3) X(between_so2) X(between_so3) X(between_se2)         \
+    X(between_se3)                                                                                 \
+    X(position_se2) X(position_se3)                                                                \
+    X(range_se2_r2) X(range_se2_point) X(range_se3_r3) X(range_se3_point)                          \
+    X(bearing_se2_r2) X(bearing_se2_point) X(bearing_se3_r3) X(bearing_se3_point)                  \
+    X(range_bearing_se2_r2) X(range_bearing_se2_point) X(range_bearing_se3_r3)                     \
+    X(range_bearing_se3_point)                                                                     \
+    X(point_se2_r2) X(point_se2_point) X(point_se3_r3) X(point_se3_point)                          \
+    X(velocity_se2) X(velocity_se3)
+
+#define X(name) extern const ct_factor_ops ct_##name;
+CT_FACTOR_LIST(X)
+#undef X
+
+/* A built-in model by name, or NULL. */
+const ct_factor_ops *ct_factor_find(const char *name);
+const ct_factor_ops *ct_factor_prior(ct_kind kind);
+const ct_factor_ops *ct_factor_between(ct_kind kind);
+/* Built-in model number i in the list's order, or NULL past its end. */
+const ct_factor_ops *ct_factor_at(int i);
+/* Doubles in a measurement. */
+int ct_factor_z_size(const ct_factor_ops *ops);
+
+/* The residual and, where J[i] is not NULL, Jacobians, analytic or by central differences as the
+ * model says. J may be NULL. */
+void ct_factor_eval(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[], double *r, double *const J[]);
+
+/* Compare the model's analytic Jacobian with central differences of its residual at one point.
+ * The worst entry is reported as a sentence ("between_se2: d r[theta] / d x1[y] is 1.0, differences
+ * give 0.0"). Returns CT_OK if every entry agrees within `tolerance` times (1 + its size), else
+ * CT_E_ARGUMENT with that sentence. Also refuses a model whose description is inconsistent. */
+ct_status ct_factor_check(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[], double tolerance, ct_err *err);
+
+/* ---- Graph ----------------------------------------------------------------------------------- */
+
+typedef struct ct_graph ct_graph;
+
+/* A factor as stored. Borrowed until the graph is changed or freed. */
+typedef struct {
+    const ct_factor_ops *ops;
+    const int32_t       *var;   /* ops->arity variables         */
+    const double        *z;     /* ct_factor_z_size(ops) doubles */
+    const void          *context;
+    int32_t              noise; /* index in the ct_noise table  */
+} ct_factor;
+
+ct_status ct_graph_new(ct_graph **out, ct_err *err);
+ct_status ct_graph_copy(const ct_graph *graph, ct_graph **out, ct_err *err);
+void      ct_graph_free(ct_graph *graph);
+
+/* Add a variable with its initial value (copied, stored layout; NULL: the identity). The name is
+ * copied and must be new; NULL names it by its index, "x17". Amortised O(1). */
+ct_status ct_graph_add_variable(ct_graph *graph, const char *name, ct_kind kind, const double *value, int32_t *index, ct_err *err);
+
+/* Hold a variable at its value: it is not estimated, factors on it are kept. */
+void ct_graph_fix(ct_graph *graph, int32_t var, int fixed);
+
+/* Add a factor: ops is borrowed for the graph's lifetime, var and z are copied, context borrowed
+ * until the graph is freed. Refuses unknown, repeated or wrong-kind variables, numbers that are not finite, and
+ * a noise index that other factors use with another number of rows. */
+ct_status ct_graph_add_factor(ct_graph *graph, const ct_factor_ops *ops, const int32_t var[], const double z[], const void *context, int32_t noise, ct_err *err);
+
+/* The two that most graphs are made of; the model follows from the variables' kind. */
+ct_status ct_graph_add_prior(ct_graph *graph, int32_t x, const double z[], int32_t noise, ct_err *err);
+ct_status ct_graph_add_between(ct_graph *graph, int32_t a, int32_t b, const double z[], int32_t noise, ct_err *err);
+
+/* Give factor f another noise model of the same dimension. */
+ct_status ct_graph_set_noise(ct_graph *graph, int32_t f, int32_t noise, ct_err *err);
+
+int32_t   ct_graph_variables(const ct_graph *graph);
+int32_t   ct_graph_factors(const ct_graph *graph);
+ct_factor ct_graph_factor(const ct_graph *graph, int32_t f);
+ct_kind   ct_graph_kind(const ct_graph *graph, int32_t var);
+int       ct_graph_fixed(const ct_graph *graph, int32_t var);
+int32_t   ct_graph_find(const ct_graph *graph, const char *name);      /* -1: none            */
+/* Variable's name into buf (always ended, cut if it does not fit); returns buf. */
+const char *ct_graph_name(const ct_graph *graph, int32_t var, char *buf, size_t size);
+
+int64_t ct_graph_size(const ct_graph *graph);                          /* doubles in values   */
+int64_t ct_graph_offset(const ct_graph *graph, int32_t var);
+double *ct_graph_initial(ct_graph *graph);                             /* the initial values, to read or change */
+const double *ct_graph_initial_const(const ct_graph *graph);
+
+/* Check that a noise table fits: every index in range, every dimension right. O(models). */
+ct_status ct_graph_check_noise(const ct_graph *graph, const ct_noise *noise, ct_err *err);
+
+/* error = sum over factors of rho(|R r|) at values x (no allocation). NaN if a residual is. */
+double ct_graph_error(const ct_graph *graph, const ct_noise *noise, const double *x);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,110 @@
+/* covtune/noise.h: noise models, the numbers covtune is there to learn.
+ *
+ * A ct_noise is a table of models. A factor stores the index of its model, never a covariance, so
+ * a thousand factors share one and learning never touches a factor. The table is an argument of
+ * every solve: the same graph is solved under another theta by passing another table.
+ *
+ * A model is a covariance Sigma (theta: variances, never sigmas or information) and a robust
+ * kernel. What the solver reads is the square-root information R, upper triangular, R'R = Sigma^-1.
+ *
+ * Regimes: a model named "group@label" is that group in that regime (odom@indoor, odom@1). A
+ * factor in a regime asks for group and label; see ct_noise_select.
+ */
+#ifndef COVTUNE_NOISE_H
+#define COVTUNE_NOISE_H
+
+#include <covtune/base.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ct_noise ct_noise;
+
+typedef enum { CT_NOISE_ISOTROPIC, CT_NOISE_DIAGONAL, CT_NOISE_FULL } ct_noise_kind;
+
+#define CT_NOISE_DIM_MAX 6
+
+/* Robust kernels around the whitened norm d = |R r|: the error of a factor is rho(d), its weight
+ * rho'(d) / d, and k the width in sigmas.
+ *   none           d^2 / 2                              1
+ *   huber          d^2 / 2 if d <= k, k (d - k/2)       min(1, k / d)
+ *   cauchy         k^2/2 log(1 + d^2/k^2)               1 / (1 + d^2/k^2)
+ *   geman_mcclure  k^2 d^2 / (2 (k^2 + d^2))            k^4 / (k^2 + d^2)^2
+ *   tukey          k^2/6 (1 - (1 - d^2/k^2)^3), k^2/6   (1 - d^2/k^2)^2, 0 beyond k            */
+#define CT_ROBUST_LIST(X)                                                                          \
+    X(CT_ROBUST_NONE, "none", 0.0)                                                                 \
+    X(CT_ROBUST_HUBER, "huber", 1.345)                                                             \
+    X(CT_ROBUST_CAUCHY, "cauchy", 2.3849)                                                          \
+    X(CT_ROBUST_GEMAN_MCCLURE, "geman_mcclure", 1.0)                                               \
+    X(CT_ROBUST_TUKEY, "tukey", 4.6851)
+
+typedef enum {
+#define X(constant, name, width) constant,
+    CT_ROBUST_LIST(X)
+#undef X
+    CT_ROBUST_COUNT
+} ct_robust_kind;
+
+typedef struct {
+    ct_robust_kind kind;
+    double         width; /* k, in sigmas; > 0 unless kind is none */
+} ct_robust;
+
+/* A model as the solver sees it. Borrowed from its table until that is changed or freed. */
+typedef struct {
+    const char   *name;
+    ct_noise_kind kind;
+    int           dim;
+    ct_robust     robust;
+    /* isotropic and diagonal: dim variances and dim inverse sigmas.
+     * full: dim x dim row-major Sigma, and R (upper triangle, zeros below). */
+    const double *covariance;
+    const double *sqrt_info;
+} ct_noise_model;
+
+ct_status ct_noise_new(ct_noise **out, ct_err *err);
+ct_status ct_noise_copy(const ct_noise *noise, ct_noise **out, ct_err *err);
+void      ct_noise_free(ct_noise *noise);
+
+/* Add a model under a new name (copied; no spaces). Variances are checked: a zero, negative, NaN
+ * or infinite one, or a matrix that is not symmetric positive definite, is CT_E_NOISE with a
+ * sentence that names model and coordinate. index (may be NULL) receives its place. */
+ct_status ct_noise_add_isotropic(ct_noise *noise, const char *name, int dim, double variance, int32_t *index, ct_err *err);
+ct_status ct_noise_add_diagonal(ct_noise *noise, const char *name, int dim, const double variance[], int32_t *index, ct_err *err);
+ct_status ct_noise_add_full(ct_noise *noise, const char *name, int dim, const double covariance[], int32_t *index, ct_err *err);
+
+/* The same from information: Sigma^-1, dim x dim row-major, symmetric positive definite. A
+ * diagonal matrix becomes a diagonal model. */
+ct_status ct_noise_add_information(ct_noise *noise, const char *name, int dim, const double information[], int32_t *index, ct_err *err);
+
+/* Change a model in place, with the same checks; its dimension stays, its kind follows the call.
+ * On failure the model is as it was. Graphs that use it need no rebuilding. */
+ct_status ct_noise_set_variance(ct_noise *noise, int32_t index, const double variance[], ct_err *err); /* isotropic: 1 value */
+ct_status ct_noise_set_covariance(ct_noise *noise, int32_t index, const double covariance[], ct_err *err);
+ct_status ct_noise_set_robust(ct_noise *noise, int32_t index, ct_robust robust, ct_err *err);
+
+int32_t               ct_noise_count(const ct_noise *noise);
+const ct_noise_model *ct_noise_get(const ct_noise *noise, int32_t index);
+int32_t               ct_noise_find(const ct_noise *noise, const char *name); /* -1: none */
+
+/* The model of a group in a regime: "group@label" if there is one, else "group", else -1. A NULL
+ * or empty label asks for the group itself. */
+int32_t ct_noise_select(const ct_noise *noise, const char *group, const char *label);
+
+/* rho(d) and w = rho'(d)/d for squared whitened norm d2 >= 0; w may be NULL. */
+double      ct_robust_error(ct_robust robust, double d2, double *w);
+const char *ct_robust_name(ct_robust_kind kind);
+int         ct_robust_find(const char *name);                 /* a ct_robust_kind, or -1 */
+double      ct_robust_default_width(ct_robust_kind kind);
+
+/* The noise file (JSON, see docs/formats.md). read adds the file's models to the table, or sets
+ * those that are there already. write replaces the file atomically, with sigma beside variance. */
+ct_status ct_noise_read(ct_noise *noise, const char *path, ct_err *err);
+ct_status ct_noise_write(const ct_noise *noise, const char *path, ct_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

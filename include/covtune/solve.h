@@ -1,0 +1,3 @@
+#ifndef COVTUNE_SOLVE_H
+#define COVTUNE_SOLVE_H
+#endif

@@ -1,0 +1,3 @@
+#ifndef COVTUNE_SPARSE_H
+#define COVTUNE_SPARSE_H
+#endif

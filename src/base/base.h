@@ -1,0 +1,31 @@
+/* base.h: what modules share and users do not see: checked allocation, growth, small helpers. */
+#ifndef CT_BASE_PRIVATE_H
+#define CT_BASE_PRIVATE_H
+
+#include <covtune/base.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CT_TRY(call)                                                                               \
+    do {                                                                                           \
+        const ct_status try_status = (call);                                                       \
+        if (try_status != CT_OK) return try_status;                                                \
+    } while (0)
+
+#define CT_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define CT_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* count * size bytes, zeroed, at least one; NULL if that overflows or there is no memory. */
+void *ct__zalloc(int64_t count, size_t size);
+
+/* CT_E_MEMORY with a sentence that says for what. */
+ct_status ct__no_memory(ct_err *err, const char *what, int64_t count);
+
+/* Make room for `need` elements in *array: doubles the capacity, keeps the contents. On failure
+ * nothing has changed. */
+ct_status ct__grow(void *array, int64_t *capacity, int64_t need, size_t size, const char *what, ct_err *err);
+
+/* A copy of text, NULL if there is no memory. */
+char *ct__strdup(const char *text);
+
+#endif

@@ -1,0 +1,75 @@
+/* ct_test.h: the whole test framework. A test is a function; CHECKs count, failures print where. */
+#ifndef CT_TEST_H
+#define CT_TEST_H
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int ct_test_failed_checks, ct_test_passed, ct_test_failed, ct_test_skipped, ct_test_skip_this;
+
+#define CHECK(cond)                                                                                \
+    do {                                                                                           \
+        if (!(cond)) {                                                                             \
+            ct_test_failed_checks++;                                                               \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #cond);                     \
+        }                                                                                          \
+    } while (0)
+
+/* |a - b| <= tol, with both values in the message; NaN fails. */
+#define CHECK_NEAR(a, b, tol)                                                                      \
+    do {                                                                                           \
+        const double check_a = (a), check_b = (b), check_tol = (tol);                              \
+        if (!(fabs(check_a - check_b) <= check_tol)) {                                             \
+            ct_test_failed_checks++;                                                               \
+            fprintf(stderr, "%s:%d: %s = %.17g, %s = %.17g, differ by %.3g > %.3g\n", __FILE__,    \
+                    __LINE__, #a, check_a, #b, check_b, fabs(check_a - check_b), check_tol);       \
+        }                                                                                          \
+    } while (0)
+
+/* A status that must be CT_OK; prints the sentence if it is not. */
+#define CHECK_OK(call, err)                                                                        \
+    do {                                                                                           \
+        if ((call) != CT_OK) {                                                                     \
+            ct_test_failed_checks++;                                                               \
+            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, (err).text);             \
+        }                                                                                          \
+    } while (0)
+
+/* A call that must fail with a sentence that contains `part`. */
+#define CHECK_REFUSED(call, err, part)                                                             \
+    do {                                                                                           \
+        (err).text[0] = 0;                                                                         \
+        if ((call) == CT_OK || !strstr((err).text, part)) {                                        \
+            ct_test_failed_checks++;                                                               \
+            fprintf(stderr, "%s:%d: %s: wanted \"%s\", got \"%s\"\n", __FILE__, __LINE__, #call,   \
+                    part, (err).text);                                                             \
+        }                                                                                          \
+    } while (0)
+
+#define SKIP(why)                                                                                  \
+    do {                                                                                           \
+        printf("  skipped: %s\n", why);                                                            \
+        ct_test_skip_this = 1;                                                                     \
+        return;                                                                                    \
+    } while (0)
+
+static inline void ct_test_run(const char *name, void (*test)(void))
+{
+    ct_test_failed_checks = ct_test_skip_this = 0;
+    test();
+    if (ct_test_failed_checks) ct_test_failed++;
+    else if (ct_test_skip_this) ct_test_skipped++;
+    else ct_test_passed++;
+    printf("%s %s\n", ct_test_failed_checks ? "FAILED" : ct_test_skip_this ? "skip  " : "ok    ", name);
+}
+#define RUN(test) ct_test_run(#test, test)
+
+static inline int ct_test_end(void)
+{
+    printf("%d passed, %d failed, %d skipped\n", ct_test_passed, ct_test_failed, ct_test_skipped);
+    return ct_test_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+#endif

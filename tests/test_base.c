@@ -1,0 +1,72 @@
+/* test_base.c: messages, growth, random numbers. */
+#include "base/base.h"
+#include "ct_test.h"
+
+static void test_a_long_message_is_cut_and_says_so(void)
+{
+    ct_err err = {0};
+    char   word[2048];
+    memset(word, 'a', sizeof word);
+    word[sizeof word - 1] = 0;
+    CHECK(ct_fail(&err, CT_E_PARSE, "%s", word) == CT_E_PARSE);
+    CHECK(err.status == CT_E_PARSE);
+    CHECK(strlen(err.text) == sizeof err.text - 1);
+    CHECK(!strcmp(err.text + strlen(err.text) - 3, "..."));
+    CHECK(ct_fail(NULL, CT_E_IO, "x") == CT_E_IO);
+}
+
+static void test_every_status_has_a_text_of_its_own(void)
+{
+    for (int i = CT_OK; i <= CT_E_UNSUPPORTED; i++)
+        for (int j = CT_OK; j < i; j++) CHECK(strcmp(ct_status_text(i), ct_status_text(j)));
+}
+
+static void test_growth_keeps_contents_and_refuses_overflow(void)
+{
+    int    *array = NULL;
+    int64_t capacity = 0;
+    ct_err  err = {0};
+    for (int i = 0; i < 1000; i++) {
+        CHECK_OK(ct__grow(&array, &capacity, i + 1, sizeof *array, "numbers", &err), err);
+        array[i] = i;
+    }
+    for (int i = 0; i < 1000; i++) CHECK(array[i] == i);
+    CHECK_REFUSED(ct__grow(&array, &capacity, INT64_MAX / 2, sizeof *array, "numbers", &err), err, "numbers");
+    CHECK(array[999] == 999);
+    CHECK(ct__zalloc(INT64_MAX, 8) == NULL);
+    free(array);
+}
+
+/* xoshiro256++ with state 1, 2, 3, 4 begins with these (computed by hand from its definition). */
+static void test_generator_follows_its_definition(void)
+{
+    ct_rng rng = {.s = {1, 2, 3, 4}};
+    CHECK(ct_rng_bits(&rng) == 41943041u);
+    CHECK(ct_rng_bits(&rng) == 58720359u);
+    CHECK(ct_rng_bits(&rng) == 3588806011781223u);
+}
+
+static void test_normals_have_the_moments_of_a_normal(void)
+{
+    ct_rng    rng = ct_rng_seed(7);
+    const int n = 200000;
+    double    m[5] = {0};
+    for (int i = 0; i < n; i++) {
+        const double v = ct_rng_normal(&rng);
+        for (int k = 1; k < 5; k++) m[k] += pow(v, k) / n;
+    }
+    CHECK_NEAR(m[1], 0, 0.01); /* five standard errors are .011, .016, .043, .11 */
+    CHECK_NEAR(m[2], 1, 0.016);
+    CHECK_NEAR(m[3], 0, 0.04);
+    CHECK_NEAR(m[4], 3, 0.11);
+}
+
+int main(void)
+{
+    RUN(test_a_long_message_is_cut_and_says_so);
+    RUN(test_every_status_has_a_text_of_its_own);
+    RUN(test_growth_keeps_contents_and_refuses_overflow);
+    RUN(test_generator_follows_its_definition);
+    RUN(test_normals_have_the_moments_of_a_normal);
+    return ct_test_end();
+}
