@@ -1,0 +1,222 @@
+/* graph.c: the container. Structure of arrays for variables, one record a factor, measurements and
+ * variable lists in two pools, so that a million factors are four allocations and a walk over them
+ * is a walk through memory. Additions are all-or-nothing: everything that can fail comes first. */
+#include "graph/graph.h"
+#include "graph/whiten.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+
+ct_status ct_graph_new(ct_graph **out, ct_err *err)
+{
+    *out = ct__zalloc(1, sizeof **out);
+    return *out ? CT_OK : ct__no_memory(err, "graph", 1);
+}
+
+void ct_graph_free(ct_graph *g)
+{
+    if (!g) return;
+    ct__names_free(&g->names);
+    free(g->kind);
+    free(g->fixed);
+    free(g->offset);
+    free(g->initial);
+    free(g->factor);
+    free(g->var_pool);
+    free(g->z_pool);
+    free(g->noise_rows);
+    free(g);
+}
+
+ct_status ct_graph_copy(const ct_graph *graph, ct_graph **out, ct_err *err)
+{
+    ct_graph *g;
+    *out = NULL;
+    CT_TRY(ct_graph_new(&g, err));
+    ct_status status = CT_OK;
+    for (int32_t v = 0; v < graph->variables && status == CT_OK; v++) {
+        status = ct_graph_add_variable(g, ct__names_get(&graph->names, v), graph->kind[v], graph->initial + graph->offset[v], NULL, err);
+        if (status == CT_OK) g->fixed[v] = graph->fixed[v];
+    }
+    for (int32_t f = 0; f < graph->factors && status == CT_OK; f++) {
+        const ct_factor k = ct_graph_factor(graph, f);
+        status = ct_graph_add_factor(g, k.ops, k.var, k.z, k.context, k.noise, err);
+    }
+    if (status != CT_OK) {
+        ct_graph_free(g);
+        return status;
+    }
+    *out = g;
+    return CT_OK;
+}
+
+/* ---- variables ---- */
+
+static int all_finite(const double *x, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!isfinite(x[i])) return 0;
+    return 1;
+}
+
+ct_status ct_graph_add_variable(ct_graph *g, const char *name, ct_kind kind, const double *value, int32_t *index, ct_err *err)
+{
+    assert((int)kind >= 0 && kind < CT_KIND_COUNT);
+    const int32_t v = g->variables;
+    const int     size = ct_kind_size(kind);
+    char          made[16];
+    if (!name) {
+        snprintf(made, sizeof made, "x%d", v);
+        name = made;
+    }
+    if (!*name) return ct_fail(err, CT_E_ARGUMENT, "variable %d: its name is empty", v);
+    if (ct__names_find(&g->names, name) >= 0) return ct_fail(err, CT_E_ARGUMENT, "variable %s is there already", name);
+    if (value && !all_finite(value, size)) return ct_fail(err, CT_E_ARGUMENT, "variable %s: its initial value is not finite", name);
+    CT_TRY(ct__grow(&g->kind, &g->kind_capacity, v + 1, sizeof *g->kind, "variables", err));
+    CT_TRY(ct__grow(&g->fixed, &g->fixed_capacity, v + 1, sizeof *g->fixed, "variables", err));
+    CT_TRY(ct__grow(&g->offset, &g->offset_capacity, v + 1, sizeof *g->offset, "variables", err));
+    CT_TRY(ct__grow(&g->initial, &g->initial_capacity, g->size + size, sizeof *g->initial, "values", err));
+    CT_TRY(ct__names_add(&g->names, name, err));
+    g->kind[v] = (uint8_t)kind;
+    g->fixed[v] = 0;
+    g->offset[v] = g->size;
+    if (value) memcpy(g->initial + g->size, value, (size_t)size * sizeof *value);
+    else ct_kind_identity(kind, g->initial + g->size);
+    g->size += size;
+    g->variables++;
+    if (index) *index = v;
+    return CT_OK;
+}
+
+void ct_graph_fix(ct_graph *g, int32_t var, int fixed)
+{
+    assert(var >= 0 && var < g->variables);
+    g->fixed[var] = fixed != 0;
+}
+
+/* ---- factors ---- */
+
+static ct_status check_factor(const ct_graph *g, const ct_factor_ops *ops, const int32_t var[], const double z[], ct_err *err)
+{
+    for (int i = 0; i < ops->arity; i++) {
+        if (var[i] < 0 || var[i] >= g->variables)
+            return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): variable %d of %d does not exist", g->factors, ops->name, var[i], g->variables);
+        if (g->kind[var[i]] != ops->kind[i])
+            return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): %s is %s, it must be %s", g->factors, ops->name,
+                           ct__names_get(&g->names, var[i]), ct_kind_name(g->kind[var[i]]), ct_kind_name(ops->kind[i]));
+        for (int j = 0; j < i; j++)
+            if (var[i] == var[j])
+                return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): %s is named twice", g->factors, ops->name, ct__names_get(&g->names, var[i]));
+    }
+    if (!all_finite(z, ct_factor_z_size(ops)))
+        return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s on %s): its measurement is not finite", g->factors, ops->name, ct__names_get(&g->names, var[0]));
+    const char *why = ops->refuse ? ops->refuse(z) : NULL;
+    if (why) return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s on %s): %s", g->factors, ops->name, ct__names_get(&g->names, var[0]), why);
+    return CT_OK;
+}
+
+/* Makes room for noise model `noise` in the table of rows, and checks it against what is there. */
+static ct_status check_rows(ct_graph *g, const ct_factor_ops *ops, int32_t noise, ct_err *err)
+{
+    if (noise < 0) return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): noise model %d does not exist", g->factors, ops->name, noise);
+    CT_TRY(ct__grow(&g->noise_rows, &g->noise_capacity, (int64_t)noise + 1, sizeof *g->noise_rows, "noise models", err));
+    for (; g->noise_count <= noise; g->noise_count++) g->noise_rows[g->noise_count] = 0;
+    if (g->noise_rows[noise] && g->noise_rows[noise] != ops->rows)
+        return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s) has %d rows, noise model %d serves factors of %d", g->factors, ops->name,
+                       ops->rows, noise, g->noise_rows[noise]);
+    return CT_OK;
+}
+
+ct_status ct_graph_add_factor(ct_graph *g, const ct_factor_ops *ops, const int32_t var[], const double z[], const void *context, int32_t noise, ct_err *err)
+{
+    assert(ops->arity >= 1 && ops->arity <= CT_ARITY_MAX && ops->rows >= 1 && ops->rows <= CT_ROWS_MAX);
+    const int z_size = ct_factor_z_size(ops);
+    if (g->factors == INT32_MAX) return ct_fail(err, CT_E_LIMIT, "a graph holds at most %d factors", INT32_MAX);
+    CT_TRY(check_factor(g, ops, var, z, err));
+    CT_TRY(check_rows(g, ops, noise, err));
+    CT_TRY(ct__grow(&g->factor, &g->factor_capacity, g->factors + 1, sizeof *g->factor, "factors", err));
+    CT_TRY(ct__grow(&g->var_pool, &g->var_capacity, g->var_used + ops->arity, sizeof *g->var_pool, "factor variables", err));
+    CT_TRY(ct__grow(&g->z_pool, &g->z_capacity, g->z_used + z_size, sizeof *g->z_pool, "measurements", err));
+    g->factor[g->factors++] = (ct__factor){.ops = ops, .context = context, .var = g->var_used, .z = g->z_used, .noise = noise};
+    memcpy(g->var_pool + g->var_used, var, (size_t)ops->arity * sizeof *var);
+    memcpy(g->z_pool + g->z_used, z, (size_t)z_size * sizeof *z);
+    g->var_used += ops->arity;
+    g->z_used += z_size;
+    g->noise_rows[noise] = (uint8_t)ops->rows;
+    return CT_OK;
+}
+
+ct_status ct_graph_add_prior(ct_graph *g, int32_t x, const double z[], int32_t noise, ct_err *err)
+{
+    if (x < 0 || x >= g->variables) return ct_fail(err, CT_E_ARGUMENT, "factor %d (prior): variable %d of %d does not exist", g->factors, x, g->variables);
+    return ct_graph_add_factor(g, ct_factor_prior(g->kind[x]), &x, z, NULL, noise, err);
+}
+
+ct_status ct_graph_add_between(ct_graph *g, int32_t a, int32_t b, const double z[], int32_t noise, ct_err *err)
+{
+    if (a < 0 || a >= g->variables) return ct_fail(err, CT_E_ARGUMENT, "factor %d (between): variable %d of %d does not exist", g->factors, a, g->variables);
+    return ct_graph_add_factor(g, ct_factor_between(g->kind[a]), (const int32_t[]){a, b}, z, NULL, noise, err);
+}
+
+ct_status ct_graph_set_noise(ct_graph *g, int32_t f, int32_t noise, ct_err *err)
+{
+    assert(f >= 0 && f < g->factors);
+    CT_TRY(check_rows(g, g->factor[f].ops, noise, err));
+    g->factor[f].noise = noise;
+    g->noise_rows[noise] = (uint8_t)g->factor[f].ops->rows;
+    return CT_OK;
+}
+
+/* ---- looking ---- */
+
+int32_t ct_graph_variables(const ct_graph *g) { return g->variables; }
+int32_t ct_graph_factors(const ct_graph *g) { return g->factors; }
+
+ct_factor ct_graph_factor(const ct_graph *g, int32_t f)
+{
+    assert(f >= 0 && f < g->factors);
+    const ct__factor *k = &g->factor[f];
+    return (ct_factor){.ops = k->ops, .var = g->var_pool + k->var, .z = g->z_pool + k->z, .context = k->context, .noise = k->noise};
+}
+
+ct_kind       ct_graph_kind(const ct_graph *g, int32_t var) { return g->kind[var]; }
+int           ct_graph_fixed(const ct_graph *g, int32_t var) { return g->fixed[var]; }
+int32_t       ct_graph_find(const ct_graph *g, const char *name) { return ct__names_find(&g->names, name); }
+int64_t       ct_graph_size(const ct_graph *g) { return g->size; }
+int64_t       ct_graph_offset(const ct_graph *g, int32_t var) { return g->offset[var]; }
+double       *ct_graph_initial(ct_graph *g) { return g->initial; }
+const double *ct_graph_initial_const(const ct_graph *g) { return g->initial; }
+
+const char *ct_graph_name(const ct_graph *g, int32_t var, char *buf, size_t size)
+{
+    snprintf(buf, size, "%s", ct__names_get(&g->names, var));
+    return buf;
+}
+
+ct_status ct_graph_check_noise(const ct_graph *g, const ct_noise *noise, ct_err *err)
+{
+    for (int32_t i = 0; i < g->noise_count; i++) {
+        if (!g->noise_rows[i]) continue;
+        if (i >= ct_noise_count(noise))
+            return ct_fail(err, CT_E_NOISE, "factors of %d rows use noise model %d, the table has %d", g->noise_rows[i], i, ct_noise_count(noise));
+        const ct_noise_model *m = ct_noise_get(noise, i);
+        if (m->dim != g->noise_rows[i])
+            return ct_fail(err, CT_E_NOISE, "noise model \"%s\" has %d coordinates, the factors that use it have %d rows", m->name, m->dim, g->noise_rows[i]);
+    }
+    return CT_OK;
+}
+
+double ct_graph_error(const ct_graph *g, const ct_noise *noise, const double *x)
+{
+    double error = 0;
+    for (int32_t f = 0; f < g->factors; f++) {
+        const ct__factor *k = &g->factor[f];
+        const double     *arg[CT_ARITY_MAX];
+        double            r[CT_ROWS_MAX];
+        for (int i = 0; i < k->ops->arity; i++) arg[i] = x + g->offset[g->var_pool[k->var + i]];
+        k->ops->eval(g->z_pool + k->z, k->context, arg, r, NULL);
+        error += ct__whiten(ct_noise_get(noise, k->noise), k->ops->rows, r, 0, NULL, NULL);
+    }
+    return error;
+}

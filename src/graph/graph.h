@@ -1,0 +1,39 @@
+/* graph.h: a graph's insides, for the modules after it that walk all factors. */
+#ifndef CT_GRAPH_PRIVATE_H
+#define CT_GRAPH_PRIVATE_H
+
+#include "base/base.h"
+#include "base/names.h"
+
+#include <covtune/graph.h>
+
+typedef struct {
+    const ct_factor_ops *ops;
+    const void          *context;
+    int64_t              var, z; /* where its variables and measurement begin in the pools */
+    int32_t              noise;
+} ct__factor;
+
+struct ct_graph {
+    ct__names names;
+    /* variables */
+    int32_t  variables;
+    int64_t  kind_capacity, fixed_capacity, offset_capacity;
+    uint8_t *kind, *fixed;
+    int64_t *offset;
+    double  *initial;
+    int64_t  size, initial_capacity;
+    /* factors */
+    int32_t     factors;
+    int64_t     factor_capacity;
+    ct__factor *factor;
+    int32_t    *var_pool;
+    int64_t     var_used, var_capacity;
+    double     *z_pool;
+    int64_t     z_used, z_capacity;
+    /* rows of the factors that use noise model i; 0 where none does */
+    uint8_t *noise_rows;
+    int64_t  noise_count, noise_capacity;
+};
+
+#endif
