@@ -1,0 +1,37 @@
+/* file.h: files that are replaced whole or not at all, and numbers that are read back to the bit. */
+#ifndef CT_BASE_FILE_H
+#define CT_BASE_FILE_H
+
+#include <covtune/base.h>
+#include <stdio.h>
+
+/* A file being written. Its bytes go to a temporary file in the same folder, which takes the place
+ * of the old one in a single step: a reader, or a crash, sees the old file or the new one.
+ *
+ *     ct__file file;
+ *     CT_TRY(ct__file_begin(&file, path, err));
+ *     fprintf(file.stream, ...);                 write errors need not be looked at: commit does
+ *     return ct__file_commit(&file, err);        or ct__file_abort(&file)
+ */
+typedef struct {
+    FILE *stream;
+    char *path;   /* as the caller said it, for messages                              */
+    char *target; /* the file behind it, symbolic links followed                      */
+    char *temp;   /* what is written to; NULL for a device or pipe, written directly  */
+} ct__file;
+
+/* Refuses a folder, a file that is write-protected, and a folder where nothing can be created. */
+ct_status ct__file_begin(ct__file *file, const char *path, ct_err *err);
+
+/* Flush to the disk and put in place. On failure (disk full) the old file is as it was, and no
+ * temporary file stays. Either way `file` is done with. */
+ct_status ct__file_commit(ct__file *file, ct_err *err);
+
+/* Drop what was written; the old file is as it was. */
+void ct__file_abort(ct__file *file);
+
+/* The shortest of 15, 16 or 17 significant digits that reads back to the same bits, with a point
+ * whatever the locale; nan and inf as C writes them. Returns buf. */
+const char *ct__format_double(double value, char buf[32]);
+
+#endif

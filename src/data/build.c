@@ -1,0 +1,118 @@
+/* build.c: a sequence while it is being read. Truth, masks and times grow with the graph: variables
+ * a file says nothing about get the identity with no coordinate known, and a NaN for a time. */
+#include "data/data.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+
+ct_status ct__build_variable(ct__build *b, const char *name, ct_kind kind, const double *value, int32_t *index)
+{
+    return ct__lines_place(&b->in, ct_graph_add_variable(b->seq->graph, name, kind, value, index, b->in.err));
+}
+
+ct_status ct__build_factor(ct__build *b, const ct_factor_ops *ops, const int32_t var[], const double z[], int32_t noise)
+{
+    return ct__lines_place(&b->in, ct_graph_add_factor(b->seq->graph, ops, var, z, NULL, noise, b->in.err));
+}
+
+/* Truth and masks for every variable of the graph so far. */
+static ct_status cover_truth(ct__build *b)
+{
+    ct_sequence    *seq = b->seq;
+    const ct_graph *g = seq->graph;
+    const int32_t   variables = ct_graph_variables(g);
+    CT_TRY(ct__grow(&seq->truth, &b->truth_capacity, ct_graph_size(g), sizeof *seq->truth, "true values", b->in.err));
+    CT_TRY(ct__grow(&seq->known, &b->known_capacity, variables, sizeof *seq->known, "true values", b->in.err));
+    for (; b->truth_vars < variables; b->truth_vars++) {
+        ct_kind_identity(ct_graph_kind(g, b->truth_vars), seq->truth + ct_graph_offset(g, b->truth_vars));
+        seq->known[b->truth_vars] = 0;
+    }
+    return CT_OK;
+}
+
+static ct_status cover_stamp(ct__build *b)
+{
+    ct_sequence  *seq = b->seq;
+    const int32_t variables = ct_graph_variables(seq->graph);
+    CT_TRY(ct__grow(&seq->stamp, &b->stamp_capacity, variables, sizeof *seq->stamp, "times", b->in.err));
+    for (; b->stamp_vars < variables; b->stamp_vars++) seq->stamp[b->stamp_vars] = NAN;
+    return CT_OK;
+}
+
+ct_status ct__build_truth(ct__build *b, int32_t var, const double *value, unsigned known)
+{
+    const ct_graph *g = b->seq->graph;
+    assert(var >= 0 && var < ct_graph_variables(g));
+    const ct_kind kind = ct_graph_kind(g, var);
+    CT_TRY(cover_truth(b));
+    memcpy(b->seq->truth + ct_graph_offset(g, var), value, (size_t)ct_kind_size(kind) * sizeof *value);
+    b->seq->known[var] = (uint8_t)(known & ((1u << ct_kind_dim(kind)) - 1));
+    return CT_OK;
+}
+
+ct_status ct__build_stamp(ct__build *b, int32_t var, double stamp_s)
+{
+    assert(var >= 0 && var < ct_graph_variables(b->seq->graph));
+    CT_TRY(cover_stamp(b));
+    b->seq->stamp[var] = stamp_s;
+    return CT_OK;
+}
+
+ct_status ct__build_end(ct__build *b)
+{
+    if (b->seq->truth) CT_TRY(cover_truth(b));
+    if (b->seq->stamp) CT_TRY(cover_stamp(b));
+    return CT_OK;
+}
+
+ct_status ct__build_note(ct__build *b, const char *fmt, ...)
+{
+    char    text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    const size_t old = b->seq->note ? strlen(b->seq->note) : 0;
+    char        *note = realloc(b->seq->note, old + strlen(text) + 3);
+    if (!note) return ct__no_memory(b->in.err, "bytes of notes", (int64_t)old);
+    sprintf(note + old, "%s%s", old ? "; " : "", text);
+    b->seq->note = note;
+    return CT_OK;
+}
+
+/* ---- named models ---- */
+
+static int same_model(const ct_noise_model *m, ct_noise_kind kind, int dim, const double value[], ct_robust robust)
+{
+    if (m->kind != kind || m->dim != dim || m->robust.kind != robust.kind) return 0;
+    if (robust.kind != CT_ROBUST_NONE && m->robust.width != robust.width) return 0;
+    for (int i = 0; i < (kind == CT_NOISE_FULL ? dim * dim : dim); i++)
+        if (m->covariance[i] != value[kind == CT_NOISE_ISOTROPIC ? 0 : i]) return 0;
+    return 1;
+}
+
+static ct_status add_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[], int32_t *index)
+{
+    switch (kind) {
+    case CT_NOISE_ISOTROPIC: return ct_noise_add_isotropic(b->noise, name, dim, value[0], index, b->in.err);
+    case CT_NOISE_DIAGONAL: return ct_noise_add_diagonal(b->noise, name, dim, value, index, b->in.err);
+    case CT_NOISE_FULL: break;
+    }
+    return ct_noise_add_full(b->noise, name, dim, value, index, b->in.err);
+}
+
+ct_status ct__build_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[], ct_robust robust, int32_t *index)
+{
+    *index = ct_noise_find(b->noise, name);
+    if (*index < 0) {
+        CT_TRY(ct__lines_place(&b->in, add_model(b, name, kind, dim, value, index)));
+        if (robust.kind == CT_ROBUST_NONE) return CT_OK;
+        return ct__lines_place(&b->in, ct_noise_set_robust(b->noise, *index, robust, b->in.err));
+    }
+    const ct_noise_model *m = ct_noise_get(b->noise, *index);
+    if (m->dim != dim)
+        return ct__lines_bad(&b->in, "noise model %s has %d coordinates, the one of that name that is there already has %d", name, dim, m->dim);
+    if (same_model(m, kind, dim, value, robust)) return CT_OK;
+    return ct__build_note(b, "noise model %s was there already with other numbers, which stay", name);
+}

@@ -1,0 +1,144 @@
+/* data.h: what the readers and writers of sequence files share.
+ *
+ *   ct__lines   a text file, line by line, split into words            line.c
+ *   ct__build   a sequence while it is being read                      build.c, intern.c
+ *   ct__out     a sequence while it is being written                   out.c
+ *
+ * To add a format: a line in CT_FORMAT_LIST (covtune/data.h), one file with a `ct__NAME_read` and,
+ * if the format can hold graphs, a `ct__NAME_write`, their row in the table of sequence.c, a
+ * section in docs/formats.md, and a folder in tests/fuzz/corpus.
+ *
+ * All of it runs with the thread's locale set to "C" (ct__sequence_read_stream and
+ * ct__sequence_write_stream see to that), so strtod and printf mean a decimal point by a point. */
+#ifndef CT_DATA_PRIVATE_H
+#define CT_DATA_PRIVATE_H
+
+#include "base/base.h"
+#include "base/file.h"
+#include "base/names.h"
+
+#include <covtune/data.h>
+#include <stdio.h>
+
+/* ---- Lines and words ------------------------------------------------------------------------- */
+
+#define CT__LINE_MAX  65536 /* bytes; the longest honest line (a 6 x 6 matrix) has about 1000 */
+#define CT__WORDS_MAX 128   /* words; the longest honest line has about 40                    */
+
+/* All zero but file, path and err is a reader at the start of the file. */
+typedef struct {
+    FILE       *file;  /* borrowed                                                 */
+    const char *path;  /* borrowed; as messages name the file                      */
+    ct_err     *err;   /* borrowed; may be NULL                                    */
+    int64_t     line;  /* number of the current line, from 1; 0 before the first   */
+    int         words;
+    char       *word[CT__WORDS_MAX]; /* until the next line                        */
+    char       *buffer;
+    int64_t     begin, end;          /* bytes read and not yet handed out          */
+    int         ended;
+} ct__lines;
+
+/* Go to the next line that has words, and split it at blanks. A word that begins with '#' begins a
+ * comment. *more is 0 when there is none. Lines too long, NUL bytes and faults of the disk are errors. */
+ct_status ct__lines_next(ct__lines *in, int *more);
+void      ct__lines_free(ct__lines *in); /* the buffer; the file stays open */
+
+/* CT_E_PARSE, with the sentence after "path:line: " ("path: " before the first line). */
+ct_status ct__lines_bad(const ct__lines *in, const char *fmt, ...) CT_PRINTF(2, 3);
+/* Puts "path:line: " before the sentence another module left in err; passes CT_OK through. */
+ct_status ct__lines_place(const ct__lines *in, ct_status status);
+
+/* Word w as a number: decimal, finite, nothing after it. `what` names it in the message. */
+ct_status ct__word_number(const ct__lines *in, int w, const char *what, double *value);
+ct_status ct__word_numbers(const ct__lines *in, int w, int n, const char *what, double value[]);
+ct_status ct__word_integer(const ct__lines *in, int w, const char *what, int64_t low, int64_t high, int64_t *value);
+/* The line must go on for n words from word w, or end there: "EDGE_SE2 needs 6 information entries, found 4". */
+ct_status ct__word_need(const ct__lines *in, int w, int n, const char *what);
+ct_status ct__word_end(const ct__lines *in, int w);
+
+/* The word in quotes, cut to a readable length, bytes that do not print shown as '?'. */
+#define CT__QUOTE_MAX 48
+const char *ct__quote(const char *word, char buf[CT__QUOTE_MAX]);
+
+/* Does the text stand for a number (as above)? */
+int ct__is_number(const char *text, double *value);
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+/* Which models of the table have which covariance, by group; see intern.c. */
+typedef struct {
+    int32_t  *slot;  /* open addressing: index of the model + 1 */
+    int64_t   slots, used;
+    ct__names group;
+    int32_t  *next;  /* per group: number of the next name to try */
+    int64_t   next_capacity;
+    int32_t   seen;  /* models of the table that are in here      */
+} ct__intern;
+
+/* A sequence while it is being read: every verb leaves a sentence with file and line in in.err. */
+typedef struct {
+    ct__lines    in;
+    ct_noise    *noise; /* borrowed */
+    ct_sequence *seq;   /* seq->graph is there, empty */
+    ct__intern   intern;
+    int64_t      truth_capacity, known_capacity, stamp_capacity;
+    int32_t      truth_vars, stamp_vars; /* variables that truth and stamp cover so far */
+} ct__build;
+
+/* As ct_graph_add_variable and ct_graph_add_factor. A value is in the stored layout. */
+ct_status ct__build_variable(ct__build *b, const char *name, ct_kind kind, const double *value, int32_t *index);
+ct_status ct__build_factor(ct__build *b, const ct_factor_ops *ops, const int32_t var[], const double z[], int32_t noise);
+/* The truth of a variable (stored layout); bit i of `known` says that tangent coordinate i counts. */
+ct_status ct__build_truth(ct__build *b, int32_t var, const double *value, unsigned known);
+ct_status ct__build_stamp(ct__build *b, int32_t var, double stamp_s);
+/* After the last variable: truth, masks and times, if any, cover the whole graph. */
+ct_status ct__build_end(ct__build *b);
+/* A sentence for seq->note; sentences are joined by "; ". */
+ct_status ct__build_note(ct__build *b, const char *fmt, ...) CT_PRINTF(2, 3);
+
+/* A model under its own name. If the table has one of that name already (from a noise file or
+ * another sequence) that one is used, and if it is another model the note says so; another
+ * dimension is an error. `value` is 1 variance, dim variances or dim x dim, as the kind says. */
+ct_status ct__build_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[], ct_robust robust, int32_t *index);
+/* For formats that name no models: the model of this group with this covariance (dim x dim, row-
+ * major), found or added. The first of a group is called `group`, the others group#1, group#2, ...
+ * Diagonal matrices become diagonal models. O(1) whatever the number of models. */
+ct_status ct__build_covariance(ct__build *b, const char *group, int dim, const double covariance[], int32_t *index);
+/* The same from the inverse of the covariance. */
+ct_status ct__build_information(ct__build *b, const char *group, int dim, const double information[], int32_t *index);
+
+void ct__intern_free(ct__intern *intern);
+
+/* Read a stream that is at its start; `path` is for messages and for the sequence's name. */
+ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format format, ct_noise *noise, ct_sequence **out, ct_err *err);
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+typedef struct {
+    FILE              *file;
+    const ct_sequence *seq;
+    const ct_noise    *noise;
+    const double      *x;     /* values to write */
+    int                lossy;
+    int64_t            dropped;
+    ct_err            *err;
+} ct__out;
+
+/* Something the format cannot hold: counted if the writer may drop it, else CT_E_UNSUPPORTED. */
+ct_status ct__out_drop(ct__out *out, const char *fmt, ...) CT_PRINTF(2, 3);
+/* n numbers, each after a blank. */
+void      ct__out_numbers(ct__out *out, int n, const double value[]);
+/* The covariance of model `noise`, dim x dim whatever its kind. */
+void      ct__out_covariance(const ct__out *out, int32_t noise, double covariance[36]);
+/* Its inverse, entries rounded to the fewest digits (6 to 17) that read back to the same model. */
+void      ct__out_information(const ct__out *out, int32_t noise, double information[36]);
+
+ct_status ct__sequence_write_stream(FILE *file, const ct_sequence *seq, const ct_noise *noise, const double *x, ct_format format, int lossy, int64_t *dropped, ct_err *err);
+
+/* ---- The formats, one file each -------------------------------------------------------------- */
+
+/* A reader fills b->seq; a writer writes to out->file. Faults of the disk are seen to by the caller. */
+typedef ct_status ct__read_fn(ct__build *b);
+typedef ct_status ct__write_fn(ct__out *out);
+
+#endif

@@ -1,0 +1,34 @@
+/* noise.h: numbers of a model, checked and factorised before they enter a table. */
+#ifndef CT_NOISE_PRIVATE_H
+#define CT_NOISE_PRIVATE_H
+
+#include <covtune/noise.h>
+
+#define CT__NOISE_NUMBERS_MAX (CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX)
+
+/* Sigma and R as ct_noise_model lays them out. Made on the side, so that a model whose new numbers
+ * are refused keeps its old ones. */
+typedef struct {
+    ct_noise_kind kind;
+    int           dim;
+    double        covariance[CT__NOISE_NUMBERS_MAX];
+    double        sqrt_info[CT__NOISE_NUMBERS_MAX];
+} ct__noise_numbers;
+
+/* `name` is for the message. */
+ct_status ct__noise_isotropic(const char *name, int dim, double variance, ct__noise_numbers *out, ct_err *err);
+ct_status ct__noise_diagonal(const char *name, int dim, const double variance[], ct__noise_numbers *out, ct_err *err);
+ct_status ct__noise_full(const char *name, int dim, const double covariance[], ct__noise_numbers *out, ct_err *err);
+ct_status ct__noise_information(const char *name, int dim, const double information[], ct__noise_numbers *out, ct_err *err);
+
+ct_status ct__noise_add(ct_noise *noise, const char *name, const ct__noise_numbers *numbers, int32_t *index, ct_err *err);
+void      ct__noise_put(ct_noise *noise, int32_t index, const ct__noise_numbers *numbers); /* same dim */
+void      ct__noise_swap(ct_noise *a, ct_noise *b);
+
+/* How many numbers covariance and sqrt_info hold: dim, or dim^2 for a full model. */
+static inline int ct__noise_length(ct_noise_kind kind, int dim)
+{
+    return kind == CT_NOISE_FULL ? dim * dim : dim;
+}
+
+#endif

@@ -1,0 +1,280 @@
+/* noise_file.c: the noise file.
+ *
+ *     {"format": "covtune-noise", "version": 1,
+ *      "groups": {"odom@0": {"variance": [0.01, 0.01, 0.04]},           diagonal
+ *                 "odom@1": {"variance": 0.5, "dim": 3},                isotropic
+ *                 "gps":    {"covariance": [[1, 0.2], [0.2, 1]],        full
+ *                            "robust": {"kind": "huber", "width": 1.345}}}}
+ *
+ * "robust" may be left out: then a model that is in the table keeps its kernel. "width" may be left
+ * out: then it is the kernel's default. What is written carries more (kind, sigma, correlation), for
+ * people; of that only "kind" is read, and must agree. Other keys are left to other programs.
+ *
+ * A table is read into a copy, which takes the table's place at the end: all models or none.
+ */
+#include "noise/noise.h"
+#include "base/base.h"
+#include "base/file.h"
+#include "base/json.h"
+
+#include <errno.h>
+#include <math.h>
+
+#define VERSION 1
+
+static const char *const KIND[] = {"isotropic", "diagonal", "full"};
+
+/* Where in the file a value stands, for messages: path: groups.NAME.key */
+typedef struct {
+    const char *path, *name;
+    ct_err     *err;
+} place;
+
+static ct_status expected(const place *at, const char *key, const char *what, const json_t *found)
+{
+    char buf[CT__JSON_WORDS];
+    return ct_fail(at->err, CT_E_PARSE, "%s: groups.%s%s: expected %s, found %s", at->path, at->name, key, what, ct__json_describe(found, buf));
+}
+
+/* Put the path in front of a sentence that names the model already. */
+static ct_status in_file(const place *at, ct_status status, const ct_err *inner)
+{
+    return status == CT_OK ? CT_OK : ct_fail(at->err, status, "%s: %s", at->path, inner->text);
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+static ct_status parse_isotropic(const place *at, const json_t *group, const json_t *variance, ct__noise_numbers *out)
+{
+    const json_t *dim = json_object_get(group, "dim");
+    const double  d = json_number_value(dim), v = json_number_value(variance);
+    if (!(d >= 1 && d <= CT_NOISE_DIM_MAX && d == floor(d))) return expected(at, ".dim", "1 to 6 beside a variance that is one number", dim);
+    if (!(v > 0)) return expected(at, ".variance", "a positive number", variance);
+    ct_err inner;
+    return in_file(at, ct__noise_isotropic(at->name, (int)d, v, out, &inner), &inner);
+}
+
+static ct_status parse_diagonal(const place *at, const json_t *variance, ct__noise_numbers *out)
+{
+    const size_t n = json_array_size(variance);
+    if (n < 1 || n > CT_NOISE_DIM_MAX) return expected(at, ".variance", "a list of 1 to 6 numbers, or a number beside \"dim\"", variance);
+    double v[CT_NOISE_DIM_MAX];
+    for (size_t i = 0; i < n; i++) {
+        char          key[32];
+        const json_t *entry = json_array_get(variance, i);
+        v[i] = json_number_value(entry);
+        snprintf(key, sizeof key, ".variance[%zu]", i);
+        if (!json_is_number(entry) || !(v[i] > 0)) return expected(at, key, "a positive number", entry);
+    }
+    ct_err inner;
+    return in_file(at, ct__noise_diagonal(at->name, (int)n, v, out, &inner), &inner);
+}
+
+static ct_status parse_full(const place *at, const json_t *rows, ct__noise_numbers *out)
+{
+    const size_t n = json_array_size(rows);
+    if (n < 1 || n > CT_NOISE_DIM_MAX) return expected(at, ".covariance", "a list of 1 to 6 rows", rows);
+    double S[CT__NOISE_NUMBERS_MAX];
+    for (size_t i = 0; i < n; i++) {
+        char          key[48], what[32];
+        const json_t *row = json_array_get(rows, i);
+        snprintf(key, sizeof key, ".covariance[%zu]", i);
+        snprintf(what, sizeof what, "a row of %zu numbers", n);
+        if (!json_is_array(row) || json_array_size(row) != n) return expected(at, key, what, row);
+        for (size_t j = 0; j < n; j++) {
+            const json_t *entry = json_array_get(row, j);
+            snprintf(key, sizeof key, ".covariance[%zu][%zu]", i, j);
+            if (!json_is_number(entry)) return expected(at, key, "a number", entry);
+            S[i * n + j] = json_number_value(entry);
+        }
+    }
+    ct_err inner;
+    return in_file(at, ct__noise_full(at->name, (int)n, S, out, &inner), &inner);
+}
+
+static ct_status parse_numbers(const place *at, const json_t *group, ct__noise_numbers *out)
+{
+    if (!json_is_object(group)) return expected(at, "", "an object with \"variance\" or \"covariance\"", group);
+    const json_t *variance = json_object_get(group, "variance"), *covariance = json_object_get(group, "covariance");
+    if (!variance == !covariance)
+        return ct_fail(at->err, CT_E_PARSE, "%s: groups.%s: expected \"variance\" or \"covariance\" (not sigma), found %s", at->path, at->name,
+                       variance ? "both" : "neither");
+    if (covariance) CT_TRY(parse_full(at, covariance, out));
+    else if (json_is_number(variance)) CT_TRY(parse_isotropic(at, group, variance, out));
+    else CT_TRY(parse_diagonal(at, variance, out));
+
+    const json_t *kind = json_object_get(group, "kind");
+    if (kind && (!json_is_string(kind) || strcmp(json_string_value(kind), KIND[out->kind]))) {
+        char what[64];
+        snprintf(what, sizeof what, "\"%s\", as its numbers are", KIND[out->kind]);
+        return expected(at, ".kind", what, kind);
+    }
+    return CT_OK;
+}
+
+static ct_status parse_robust(const place *at, const json_t *value, ct_robust *out)
+{
+    const json_t *kind = json_object_get(value, "kind"), *width = json_object_get(value, "width");
+    const int     k = json_is_string(kind) ? ct_robust_find(json_string_value(kind)) : -1;
+    if (k < 0) return expected(at, ".robust.kind", "none, huber, cauchy, geman_mcclure or tukey", kind);
+    if (width && !json_is_number(width)) return expected(at, ".robust.width", "a positive number", width);
+    *out = (ct_robust){(ct_robust_kind)k, width ? json_number_value(width) : ct_robust_default_width((ct_robust_kind)k)};
+    return CT_OK;
+}
+
+/* Set model `index` of the table, or add one if index is -1, from a group of the file. */
+static ct_status apply(ct_noise *noise, int32_t index, const place *at, const json_t *group)
+{
+    ct__noise_numbers numbers;
+    ct_err            inner;
+    CT_TRY(parse_numbers(at, group, &numbers));
+    if (index < 0) {
+        CT_TRY(in_file(at, ct__noise_add(noise, at->name, &numbers, &index, &inner), &inner));
+    } else {
+        const ct_noise_model *model = ct_noise_get(noise, index);
+        if (model->dim != numbers.dim)
+            return ct_fail(at->err, CT_E_NOISE, "%s: groups.%s: noise model \"%s\" has dimension %d, found %d", at->path, at->name, model->name,
+                           model->dim, numbers.dim);
+        ct__noise_put(noise, index, &numbers);
+    }
+    const json_t *robust = json_object_get(group, "robust");
+    if (!robust) return CT_OK;
+    ct_robust kernel;
+    CT_TRY(parse_robust(at, robust, &kernel));
+    return in_file(at, ct_noise_set_robust(noise, index, kernel, &inner), &inner);
+}
+
+/* Models group@label that the file does not name take its model of the whole group. `before` is
+ * the number of models the table had. */
+static ct_status apply_to_regimes(ct_noise *noise, int32_t before, const char *path, const json_t *groups, ct_err *err)
+{
+    for (int32_t i = 0; i < before; i++) {
+        const char *name = ct_noise_get(noise, i)->name, *label = strchr(name, '@');
+        if (!label || json_object_get(groups, name)) continue;
+        char *group = ct__strdup(name);
+        if (!group) return ct__no_memory(err, "names", 1);
+        group[label - name] = 0;
+        const json_t   *value = json_object_get(groups, group);
+        const place     at = {path, group, err};
+        const ct_status status = value ? apply(noise, i, &at, value) : CT_OK;
+        free(group);
+        CT_TRY(status);
+    }
+    return CT_OK;
+}
+
+static ct_status apply_all(ct_noise *noise, const char *path, json_t *root, ct_err *err)
+{
+    char          buf[CT__JSON_WORDS];
+    const json_t *format = json_object_get(root, "format"), *version = json_object_get(root, "version");
+    json_t       *groups = json_object_get(root, "groups");
+    if (!json_is_string(format) || strcmp(json_string_value(format), "covtune-noise"))
+        return ct_fail(err, CT_E_PARSE, "%s: format: expected \"covtune-noise\", found %s", path, ct__json_describe(format, buf));
+    if (!json_is_number(version) || json_number_value(version) != VERSION)
+        return ct_fail(err, CT_E_PARSE, "%s: version: expected %d, found %s", path, VERSION, ct__json_describe(version, buf));
+    if (!json_is_object(groups)) return ct_fail(err, CT_E_PARSE, "%s: groups: expected an object, found %s", path, ct__json_describe(groups, buf));
+
+    const int32_t before = ct_noise_count(noise);
+    const char   *name;
+    json_t       *group;
+    json_object_foreach(groups, name, group)
+    {
+        const place at = {path, name, err};
+        CT_TRY(apply(noise, ct_noise_find(noise, name), &at, group));
+    }
+    return apply_to_regimes(noise, before, path, groups, err);
+}
+
+static ct_status load(const char *path, json_t **root, ct_err *err)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file) return ct_fail(err, CT_E_IO, "%s: cannot be read: %s", path, strerror(errno));
+    const ct_status status = ct__json_load(file, path, root, err);
+    fclose(file);
+    return status;
+}
+
+ct_status ct_noise_read(ct_noise *noise, const char *path, ct_err *err)
+{
+    json_t   *root = NULL;
+    ct_noise *copy = NULL;
+    CT_TRY(load(path, &root, err));
+    ct_status status = ct_noise_copy(noise, &copy, err);
+    if (status == CT_OK) status = apply_all(copy, path, root, err);
+    if (status == CT_OK) ct__noise_swap(noise, copy);
+    ct_noise_free(copy);
+    json_decref(root);
+    return status;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+static void put_list(FILE *out, const char *key, int n, const double *v)
+{
+    char buf[32];
+    fprintf(out, "%s[", key);
+    for (int i = 0; i < n; i++) fprintf(out, "%s%s", i ? ", " : "", ct__format_double(v[i], buf));
+    fputc(']', out);
+}
+
+static void put_rows(FILE *out, const char *key, int n, const double *A)
+{
+    fprintf(out, "%s[", key);
+    for (int i = 0; i < n; i++) put_list(out, i ? ", " : "", n, A + i * n);
+    fputc(']', out);
+}
+
+static void put_model(FILE *out, const ct_noise_model *m)
+{
+    const int n = m->dim, full = m->kind == CT_NOISE_FULL;
+    char      buf[32];
+    double    sigma[CT_NOISE_DIM_MAX], correlation[CT__NOISE_NUMBERS_MAX];
+    for (int i = 0; i < n; i++) sigma[i] = sqrt(m->covariance[full ? i * n + i : i]);
+    fprintf(out, "{\"kind\": \"%s\"", KIND[m->kind]);
+    if (m->kind == CT_NOISE_ISOTROPIC) {
+        fprintf(out, ", \"dim\": %d, \"variance\": %s", n, ct__format_double(m->covariance[0], buf));
+        fprintf(out, ", \"sigma\": %s", ct__format_double(sigma[0], buf));
+    } else if (m->kind == CT_NOISE_DIAGONAL) {
+        put_list(out, ", \"variance\": ", n, m->covariance);
+        put_list(out, ", \"sigma\": ", n, sigma);
+    } else {
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) correlation[i * n + j] = i == j ? 1 : m->covariance[i * n + j] / (sigma[i] * sigma[j]);
+        put_rows(out, ", \"covariance\": ", n, m->covariance);
+        put_list(out, ", \"sigma\": ", n, sigma);
+        put_rows(out, ", \"correlation\": ", n, correlation);
+    }
+    fprintf(out, ", \"robust\": {\"kind\": \"%s\"", ct_robust_name(m->robust.kind));
+    if (m->robust.kind != CT_ROBUST_NONE) fprintf(out, ", \"width\": %s", ct__format_double(m->robust.width, buf));
+    fputs("}}", out);
+}
+
+/* The name as a JSON string; jansson knows how to escape it. */
+static ct_status put_name(FILE *out, const char *path, const char *name, ct_err *err)
+{
+    json_t *string = json_string(name);
+    if (!string) return ct_fail(err, CT_E_UNSUPPORTED, "%s: noise model \"%s\": a name in this file must be UTF-8", path, name);
+    const int failed = json_dumpf(string, out, JSON_ENCODE_ANY);
+    json_decref(string);
+    return failed && !ferror(out) ? ct__no_memory(err, "names", 1) : CT_OK;
+}
+
+ct_status ct_noise_write(const ct_noise *noise, const char *path, ct_err *err)
+{
+    ct__file file;
+    CT_TRY(ct__file_begin(&file, path, err));
+    fprintf(file.stream, "{\"format\": \"covtune-noise\", \"version\": %d,\n \"groups\": {", VERSION);
+    for (int32_t i = 0; i < ct_noise_count(noise); i++) {
+        const ct_noise_model *model = ct_noise_get(noise, i);
+        fputs(i ? ",\n  " : "\n  ", file.stream);
+        const ct_status status = put_name(file.stream, path, model->name, err);
+        if (status != CT_OK) {
+            ct__file_abort(&file);
+            return status;
+        }
+        fputs(": ", file.stream);
+        put_model(file.stream, model);
+    }
+    fputs("\n }}\n", file.stream);
+    return ct__file_commit(&file, err);
+}

@@ -1,0 +1,252 @@
+/* test_noise_file.c: the noise file, and files that are replaced whole. */
+#define _XOPEN_SOURCE 700
+#include "base/file.h"
+#include "ct_test.h"
+
+#include <covtune/noise.h>
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static ct_noise *new_table(void)
+{
+    ct_noise *noise = NULL;
+    ct_err    err = {0};
+    CHECK_OK(ct_noise_new(&noise, &err), err);
+    return noise;
+}
+
+/* A random symmetric positive definite matrix, coordinates scaled from 1e-3 to 1e3. */
+static void random_spd(ct_rng *rng, int n, double *S)
+{
+    double B[36], scale[6];
+    for (int i = 0; i < n * n; i++) B[i] = ct_rng_normal(rng);
+    for (int i = 0; i < n; i++) scale[i] = pow(10, 6 * ct_rng_uniform(rng) - 3);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            S[i * n + j] = i == j ? 0.1 * scale[i] * scale[i] : 0;
+            for (int k = 0; k < n; k++) S[i * n + j] += scale[i] * scale[j] * B[i * n + k] * B[j * n + k];
+        }
+}
+
+static char folder[] = "/tmp/covtune_noise_XXXXXX";
+
+static const char *in_folder(const char *name)
+{
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static const char *write_text(const char *text)
+{
+    const char *path = in_folder("hand.json");
+    FILE       *f = fopen(path, "w");
+    CHECK(f != NULL);
+    if (f) fputs(text, f), fclose(f);
+    return path;
+}
+
+#define FILE_OF(groups) "{\"format\": \"covtune-noise\", \"version\": 1, \"groups\": {" groups "}}"
+
+static int files_in_folder(void)
+{
+    DIR *dir = opendir(folder);
+    int  n = 0;
+    for (struct dirent *e; (e = readdir(dir));) n += e->d_name[0] != '.';
+    closedir(dir);
+    return n;
+}
+
+/* ---- Noise file ------------------------------------------------------------------------------------ */
+
+static void check_same_model(const ct_noise_model *a, const ct_noise_model *b)
+{
+    CHECK(!strcmp(a->name, b->name) && a->kind == b->kind && a->dim == b->dim);
+    CHECK(a->robust.kind == b->robust.kind && a->robust.width == b->robust.width);
+    const int n = a->kind == CT_NOISE_FULL ? a->dim * a->dim : a->dim;
+    CHECK(!memcmp(a->covariance, b->covariance, (size_t)n * sizeof(double)));
+    CHECK(!memcmp(a->sqrt_info, b->sqrt_info, (size_t)n * sizeof(double)));
+}
+
+static void test_a_written_table_is_read_back_to_the_same_bits(void)
+{
+    ct_rng    rng = ct_rng_seed(3);
+    ct_err    err = {0};
+    ct_noise *noise = new_table(), *again = new_table();
+    for (int i = 0; i < 120; i++) {
+        const int n = 1 + i % 6;
+        double    S[36];
+        char      name[48];
+        snprintf(name, sizeof name, "\"\\%d\xc3\xa9@%d", i / 2, i % 2);
+        random_spd(&rng, n, S);
+        if (i % 3 == 0) CHECK_OK(ct_noise_add_full(noise, name, n, S, NULL, &err), err);
+        if (i % 3 == 1) CHECK_OK(ct_noise_add_isotropic(noise, name, n, S[0], NULL, &err), err);
+        for (int k = 0; k < n; k++) S[k] = S[k * n + k];
+        if (i % 3 == 2) CHECK_OK(ct_noise_add_diagonal(noise, name, n, S, NULL, &err), err);
+        if (i % 5 > 0) CHECK_OK(ct_noise_set_robust(noise, i, (ct_robust){(ct_robust_kind)(i % 5), ct_rng_uniform(&rng) + 0.1}, &err), err);
+    }
+    const char *path = in_folder("table.json");
+    CHECK_OK(ct_noise_write(noise, path, &err), err);
+    CHECK_OK(ct_noise_read(again, path, &err), err); /* all added        */
+    CHECK_OK(ct_noise_read(again, path, &err), err); /* all set, unchanged */
+    CHECK(ct_noise_count(again) == 120);
+    for (int i = 0; i < ct_noise_count(again); i++) check_same_model(ct_noise_get(noise, i), ct_noise_get(again, i));
+    ct_noise_free(noise);
+    ct_noise_free(again);
+}
+
+static void test_a_file_written_by_hand_is_enough(void)
+{
+    ct_err    err = {0};
+    ct_noise *noise = new_table();
+    CHECK_OK(ct_noise_add_isotropic(noise, "odom", 3, 9, NULL, &err), err);
+    CHECK_OK(ct_noise_set_robust(noise, 0, (ct_robust){CT_ROBUST_HUBER, 3}, &err), err);
+    const char *path = write_text(FILE_OF("\"odom\": {\"variance\": [1, 0.01, 100000000000000000000]}, \"range\": {\"variance\": 0.5, \"dim\": 2},"
+                                          "\"gps\": {\"covariance\": [[4, 1], [1, 4]], \"robust\": {\"kind\": \"tukey\"}, \"author\": \"me\"}"));
+    CHECK_OK(ct_noise_read(noise, path, &err), err);
+    CHECK(ct_noise_count(noise) == 3);
+    const ct_noise_model *odom = ct_noise_get(noise, 0), *range = ct_noise_get(noise, 1), *gps = ct_noise_get(noise, 2);
+    CHECK(odom->kind == CT_NOISE_DIAGONAL && odom->covariance[1] == 0.01 && odom->covariance[2] == 1e20);
+    CHECK(odom->robust.kind == CT_ROBUST_HUBER && odom->robust.width == 3); /* not named: kept */
+    CHECK(range->kind == CT_NOISE_ISOTROPIC && range->dim == 2 && range->covariance[1] == 0.5);
+    CHECK(gps->kind == CT_NOISE_FULL && gps->covariance[1] == 1 && gps->robust.kind == CT_ROBUST_TUKEY && gps->robust.width == 4.6851);
+    ct_noise_free(noise);
+}
+
+static void test_a_regime_the_file_does_not_name_takes_its_group(void)
+{
+    ct_err    err = {0};
+    ct_noise *noise = new_table();
+    CHECK_OK(ct_noise_add_isotropic(noise, "odom@0", 2, 9, NULL, &err), err);
+    CHECK_OK(ct_noise_add_isotropic(noise, "odom@1", 2, 9, NULL, &err), err);
+    CHECK_OK(ct_noise_add_isotropic(noise, "gps@1", 2, 9, NULL, &err), err);
+    const char *path = write_text(FILE_OF("\"odom\": {\"variance\": [1, 2]}, \"odom@1\": {\"variance\": [3, 4]}"));
+    CHECK_OK(ct_noise_read(noise, path, &err), err);
+    CHECK(ct_noise_get(noise, 0)->covariance[1] == 2);
+    CHECK(ct_noise_get(noise, 1)->covariance[1] == 4);
+    CHECK(ct_noise_get(noise, 2)->covariance[1] == 9);
+    CHECK(ct_noise_find(noise, "odom") == 3);
+    ct_noise_free(noise);
+}
+
+static void test_a_bad_file_is_refused_and_changes_nothing(void)
+{
+    static const struct {
+        const char *text, *part;
+    } bad[] = {
+        {"{\"format\": \n  oops}", "hand.json:2:"},
+        {"", "hand.json:1:0: not JSON"},
+        {"[]", "format: expected \"covtune-noise\", found nothing"},
+        {"{\"format\": \"covtune-noise\", \"version\": 2, \"groups\": {}}", "version: expected 1, found 2"},
+        {"{\"format\": \"covtune-noise\", \"version\": 1}", "groups: expected an object, found nothing"},
+        {FILE_OF("\"new\": {\"variance\": [1]}, \"odom\": {\"variance\": [1, \"x\"]}"), "groups.odom.variance[1]: expected a positive number, found \"x\""},
+        {FILE_OF("\"new\": {\"variance\": [1]}, \"odom\": {\"variance\": [1, -2.5]}"), "groups.odom.variance[1]: expected a positive number, found -2.5"},
+        {FILE_OF("\"odom\": {\"variance\": [1, 2, 3]}"), "groups.odom: noise model \"odom\" has dimension 2, found 3"},
+        {FILE_OF("\"odom\": {\"variance\": [1, 1e-300]}"), "between 1e-150"},
+        {FILE_OF("\"odom\": {\"variance\": []}"), "groups.odom.variance: expected a list of 1 to 6"},
+        {FILE_OF("\"odom\": {\"variance\": [1, 2, 3, 4, 5, 6, 7]}"), "found a list of 7"},
+        {FILE_OF("\"odom\": {\"variance\": 1}"), "groups.odom.dim: expected 1 to 6"},
+        {FILE_OF("\"odom\": {\"variance\": -1, \"dim\": 2}"), "groups.odom.variance: expected a positive number, found -1"},
+        {FILE_OF("\"odom\": {\"sigma\": [1, 2]}"), "expected \"variance\" or \"covariance\" (not sigma), found neither"},
+        {FILE_OF("\"odom\": {\"variance\": [1, 2], \"covariance\": [[1]]}"), "found both"},
+        {FILE_OF("\"odom\": {\"covariance\": [[1, 2], [2]]}"), "groups.odom.covariance[1]: expected a row of 2 numbers, found a list of 1"},
+        {FILE_OF("\"odom\": {\"covariance\": [[1, 2], [true, 1]]}"), "groups.odom.covariance[1][0]: expected a number, found true"},
+        {FILE_OF("\"odom\": {\"covariance\": [[1, 2], [2, 1]]}"), "hand.json: noise model \"odom\": covariance is not positive definite"},
+        {FILE_OF("\"odom\": {\"variance\": [1, 2], \"kind\": \"full\"}"), "groups.odom.kind: expected \"diagonal\", as its numbers are, found \"full\""},
+        {FILE_OF("\"odom\": {\"variance\": [1, 2], \"robust\": {\"kind\": \"hubert\"}}"), "groups.odom.robust.kind: expected none, huber"},
+        {FILE_OF("\"odom\": {\"variance\": [1, 2], \"robust\": {\"kind\": \"huber\", \"width\": 0}}"), "width of the huber kernel is 0"},
+        {FILE_OF("\"odom\": 3"), "groups.odom: expected an object"},
+        {FILE_OF("\"a b\": {\"variance\": [1]}"), "hand.json: noise model \"a b\": a name must not hold spaces"},
+        {FILE_OF("\"odom\": {\"variance\": [1, 2]}, \"odom\": {\"variance\": [1, 2]}"), "duplicate"},
+        {FILE_OF("\"odom\": {\"variance\": [1, 1e999]}"), "hand.json:1:"},
+        {FILE_OF("\"gps\": {\"variance\": [1, 2]}"), "groups.gps: noise model \"gps@1\" has dimension 1, found 2"},
+    };
+    ct_err    err = {0};
+    ct_noise *noise = new_table();
+    CHECK_OK(ct_noise_add_isotropic(noise, "odom", 2, 9, NULL, &err), err);
+    CHECK_OK(ct_noise_add_isotropic(noise, "gps@1", 1, 9, NULL, &err), err);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        CHECK_REFUSED(ct_noise_read(noise, write_text(bad[i].text), &err), err, bad[i].part);
+        CHECK(ct_noise_count(noise) == 2 && ct_noise_get(noise, 0)->covariance[1] == 9 && ct_noise_get(noise, 1)->covariance[0] == 9);
+    }
+    CHECK_REFUSED(ct_noise_read(noise, "/nowhere/n.json", &err), err, "/nowhere/n.json: cannot be read: No such file");
+    CHECK(err.status == CT_E_IO);
+    CHECK_REFUSED(ct_noise_read(noise, folder, &err), err, "cannot be read: Is a directory");
+    ct_noise_free(noise);
+}
+
+/* ---- Atomic files ---------------------------------------------------------------------------- */
+
+static void test_a_file_is_replaced_whole_or_left_alone(void)
+{
+    ct_err     err = {0};
+    ct__file   file;
+    char       path[256], link_path[256], text[16] = {0};
+    struct stat st;
+    snprintf(path, sizeof path, "%s", write_text("old"));
+    snprintf(link_path, sizeof link_path, "%s/link", folder);
+    CHECK(chmod(path, 0640) == 0 && symlink("hand.json", link_path) == 0);
+    const int before = files_in_folder();
+
+    CHECK_OK(ct__file_begin(&file, path, &err), err);
+    fputs("half", file.stream);
+    CHECK(files_in_folder() == before + 1);
+    ct__file_abort(&file);
+    CHECK(files_in_folder() == before);
+    CHECK_OK(ct__file_begin(&file, link_path, &err), err); /* through the link */
+    fputs("new", file.stream);
+    CHECK_OK(ct__file_commit(&file, &err), err);
+
+    CHECK(files_in_folder() == before);
+    CHECK(lstat(link_path, &st) == 0 && S_ISLNK(st.st_mode));
+    CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0640);
+    FILE *f = fopen(path, "r");
+    CHECK(f && fgets(text, sizeof text, f) && !strcmp(text, "new"));
+    if (f) fclose(f);
+    unlink(link_path);
+}
+
+static void test_what_cannot_be_written_is_said(void)
+{
+    ct_err    err = {0};
+    ct_noise *noise = new_table();
+    CHECK_OK(ct_noise_add_isotropic(noise, "odom", 2, 9, NULL, &err), err);
+    CHECK_REFUSED(ct_noise_write(noise, "/nowhere/n.json", &err), err, "/nowhere/n.json: cannot create a file in this folder: No such file");
+    CHECK(err.status == CT_E_IO);
+    CHECK_REFUSED(ct_noise_write(noise, folder, &err), err, "it is a folder");
+    if (access("/dev/full", W_OK) == 0) CHECK_REFUSED(ct_noise_write(noise, "/dev/full", &err), err, "/dev/full: could not be written: No space");
+    const int before = files_in_folder();
+    CHECK_OK(ct_noise_add_isotropic(noise, "odom\xff", 2, 9, NULL, &err), err);
+    CHECK_REFUSED(ct_noise_write(noise, in_folder("new.json"), &err), err, "must be UTF-8");
+    CHECK(files_in_folder() == before);
+    ct_noise_free(noise);
+}
+
+static void test_numbers_as_text_are_short_and_exact(void)
+{
+    char   buf[32];
+    ct_rng rng = ct_rng_seed(5);
+    CHECK(!strcmp(ct__format_double(0.1, buf), "0.1"));
+    CHECK(!strcmp(ct__format_double(-3, buf), "-3"));
+    for (int i = 0; i < 10000; i++) {
+        const double v = ct_rng_normal(&rng) * pow(10, 600 * ct_rng_uniform(&rng) - 300);
+        CHECK(strtod(ct__format_double(v, buf), NULL) == v);
+    }
+}
+
+int main(void)
+{
+    if (!mkdtemp(folder)) return EXIT_FAILURE;
+    RUN(test_a_written_table_is_read_back_to_the_same_bits);
+    RUN(test_a_file_written_by_hand_is_enough);
+    RUN(test_a_regime_the_file_does_not_name_takes_its_group);
+    RUN(test_a_bad_file_is_refused_and_changes_nothing);
+    RUN(test_a_file_is_replaced_whole_or_left_alone);
+    RUN(test_what_cannot_be_written_is_said);
+    RUN(test_numbers_as_text_are_short_and_exact);
+    unlink(in_folder("hand.json"));
+    unlink(in_folder("table.json"));
+    rmdir(folder);
+    return ct_test_end();
+}
