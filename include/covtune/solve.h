@@ -1,3 +1,127 @@
+/* covtune/solve.h: the estimate, argmin_x sum_k rho(|R_k r_k(x)|), and how sure it is.
+ *
+ * A ct_solver holds the analysis of one graph's structure and all memory that solving needs. Make
+ * it once, then solve under any noise table, from any start, any number of times, without
+ * allocating. It borrows the graph, whose structure must not change while it lives. Solvers of one graph may
+ * run in different threads.
+ */
 #ifndef COVTUNE_SOLVE_H
 #define COVTUNE_SOLVE_H
+
+#include <covtune/base.h>
+#include <covtune/graph.h>
+#include <covtune/noise.h>
+#include <covtune/sparse.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ct_solver ct_solver;
+
+/* X(constant, name) */
+#define CT_METHOD_LIST(X)                                                                          \
+    X(CT_LEVENBERG_MARQUARDT, "lm")                                                                \
+    X(CT_GAUSS_NEWTON, "gn")                                                                       \
+    X(CT_DOGLEG, "dogleg")
+
+typedef enum {
+#define X(constant, name) constant,
+    CT_METHOD_LIST(X)
+#undef X
+    CT_METHOD_COUNT
+} ct_method;
+
+/* Every stop has a name. X(constant, name, what it means) */
+#define CT_STOP_LIST(X)                                                                            \
+    X(CT_STOP_ERROR, "error", "the error no longer decreases")                                     \
+    X(CT_STOP_STEP, "step", "the step is smaller than asked for")                                  \
+    X(CT_STOP_GRADIENT, "gradient", "the gradient is smaller than asked for")                      \
+    X(CT_STOP_ITERATIONS, "iterations", "the limit of iterations is reached")                      \
+    X(CT_STOP_STUCK, "stuck", "no step decreases the error")                                       \
+    X(CT_STOP_RANK, "rank", "the measurements leave something undetermined")                       \
+    X(CT_STOP_NOT_FINITE, "not_finite", "the error is not a finite number")                        \
+    X(CT_STOP_CANCELLED, "cancelled", "the caller said stop")
+
+typedef enum {
+#define X(constant, name, meaning) constant,
+    CT_STOP_LIST(X)
+#undef X
+    CT_STOP_COUNT
+} ct_stop;
+
+const char *ct_method_name(ct_method method);
+int         ct_method_find(const char *name);               /* a ct_method, or -1 */
+const char *ct_stop_name(ct_stop stop);
+const char *ct_stop_meaning(ct_stop stop);
+/* 1 for stops at a minimum: error, step, gradient. */
+int ct_stop_converged(ct_stop stop);
+
+/* Told after every iteration; return non-zero to cancel. */
+typedef struct {
+    int    iteration;    /* 0 is the start                                   */
+    int    accepted;     /* the step was taken                               */
+    double error;        /* at the current values                            */
+    double step;         /* largest |dx|                                     */
+    double gradient;     /* largest |g|                                      */
+    double damping;      /* lambda (lm), trust radius (dogleg), 0 (gn)       */
+    double seconds;
+} ct_progress;
+typedef int (*ct_progress_fn)(void *user, const ct_progress *progress);
+
+typedef struct {
+    ct_method method;
+    int       max_iterations;
+    /* Converged when the error falls by less than relative * error or absolute in one accepted
+     * step, or the largest |dx| is below step, or the largest |g| is below gradient. 0: never. */
+    double    relative, absolute, step, gradient;
+    double    lambda;        /* lm: first damping, relative to diag(H)            */
+    double    radius;        /* dogleg: first trust radius, in scaled units       */
+    ct_progress_fn progress; /* may be NULL */
+    void          *user;
+} ct_solve_options;
+
+ct_solve_options ct_solve_defaults(void);
+
+typedef struct {
+    ct_stop stop;
+    int     iterations, linearisations, factorisations;
+    double  initial_error, final_error;
+    double  gradient;                         /* largest |g| at the last linearisation    */
+    double  linearise_s, factor_s, solve_s;   /* linearise; factor; back-substitute       */
+    double  seconds;                          /* all of it                                */
+    int32_t loose;                            /* stop == rank: variables left loose       */
+} ct_solve_result;
+
+/* Analyse graph for solving. options may be NULL (AMD; `stage` counts the graph's variables, as the
+ * order does not concern fixed ones). */
+ct_status ct_solver_new(const ct_graph *graph, const ct_sparse_options *options, ct_solver **out, ct_err *err);
+void      ct_solver_free(ct_solver *solver);
+
+/* Solve from values x (changed in place; fixed variables stay). How it went is in *result; the
+ * status is not CT_OK only where the noise table does not fit the graph. Does not allocate. */
+ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, const ct_solve_options *options, ct_solve_result *result, ct_err *err);
+
+/* Which variables a run that stopped for rank left loose, as a sentence: "x17 and 3 others: no
+ * factor fixes their position". Returns buf. */
+const char *ct_solver_loose_text(const ct_solver *solver, char *buf, size_t size);
+/* 1 if the last run that stopped for rank found this variable loose. */
+int ct_solver_loose(const ct_solver *solver, int32_t var);
+
+/* Linearise at x and factor the undamped system, for the calls below. Returns CT_E_SINGULAR with
+ * the sentence above if something is loose. A run leaves no damping behind for them to see. */
+ct_status ct_solver_linearise(ct_solver *solver, const ct_noise *noise, const double *x, ct_err *err);
+
+/* Covariance of variables var[0..count) (tangent, local frame): out[k] is dim x dim. */
+ct_status ct_solver_marginals(const ct_solver *solver, int32_t count, const int32_t var[], double *const out[], ct_err *err);
+/* Cross covariance of a and b: out is dim a x dim b. */
+ct_status ct_solver_cross(const ct_solver *solver, int32_t a, int32_t b, double *out, ct_err *err);
+
+/* The linear system behind it, and where a variable's scalars begin in it (-1: fixed). */
+ct_sparse *ct_solver_system(ct_solver *solver);
+int32_t    ct_solver_column(const ct_solver *solver, int32_t var);
+
+#ifdef __cplusplus
+}
+#endif
 #endif
