@@ -23,7 +23,7 @@ extern "C" {
 
 #define CT_ARITY_MAX  4 /* variables one factor may touch             */
 #define CT_ROWS_MAX   6 /* rows one residual may have                 */
-#define CT_FIELDS_MAX 3 /* parts of one measurement                   */
+#define CT_FIELDS_MAX 4 /* parts of one measurement                   */
 
 /* How a model's derivatives are had. */
 typedef enum {
@@ -64,9 +64,10 @@ typedef struct {
  *   range_bearing_*               z: range, direction, sensor pose     both, range first
  *   point_*       pose, point     z: point, sensor pose        (x o s)^-1 p - z       sensor frame
  *   velocity_P    a, b            z: body velocity, dt         Log(a^-1 b) / dt - z   tangent order
- * Lever arms and sensor poses are in the body frame and may be left out. In the plane a direction
- * is SO2; in space it is R3, any length, and the residual is the two coordinates of the Log on the
- * sphere. velocity_se3 has z = angular (R3), linear (R3), dt (R1). */
+ * Lever arms and sensor poses are in the body frame, come last and may be left out; a known point
+ * stands before them. In the plane a direction is SO2; in space it is R3, any length but zero, and
+ * the residual is the Log on the sphere at z: arcs along azimuth and elevation about the sensor's z
+ * axis. velocity_se3 has z = angular (R3), linear (R3), dt (R1). */
 #define CT_FACTOR_LIST(X)                                                                          \
     X(prior_r1) X(prior_r2) X(prior_r3) X(prior_so2) X(prior_so3) X(prior_se2) X(prior_se3)        \
     X(between_r1) X(between_r2) X(between_r3) X(between_so2) X(between_so3) X(between_se2)         \

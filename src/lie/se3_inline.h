@@ -9,8 +9,8 @@
  *     J = I + b [w] + c [w]^2
  *     K = b [rho] + c ([w][rho] + [rho][w]) + 2 (w.rho) (b' [w] + c' [w]^2)
  *
- * with (b, c) = (B, C) for Jl and (-1/2, D) for its inverse (b' = 0). This equals Barfoot's Q
- * (State Estimation for Robotics, 2nd ed., 8.91) and -J^-1 Q J^-1, at a quarter of the work.
+ * with (b, c) = (B, C) for Jl and (-1/2, D) for its inverse (b' = 0). These are Q and -J^-1 Q J^-1
+ * of Barfoot, State Estimation for Robotics, without the products of skew matrices.
  */
 #ifndef CT_LIE_SE3_INLINE_H
 #define CT_LIE_SE3_INLINE_H

@@ -1,0 +1,214 @@
+/* factor.c: the table of built-in measurement models, and derivatives of any model by differences.
+ *
+ * To add a model: a file factor_<name>.c with its mathematics, its eval and its ct_factor_ops, and
+ * its name in CT_FACTOR_LIST of graph.h. The tests then check its Jacobians.
+ */
+#include <assert.h>
+#include <covtune/graph.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static const ct_factor_ops *const models[] = {
+#define X(name) &ct_##name,
+    CT_FACTOR_LIST(X)
+#undef X
+};
+enum { MODELS = sizeof models / sizeof *models };
+
+const ct_factor_ops *ct_factor_at(int i) { return i >= 0 && i < MODELS ? models[i] : NULL; }
+
+const ct_factor_ops *ct_factor_find(const char *name)
+{
+    for (int i = 0; i < MODELS; i++)
+        if (!strcmp(models[i]->name, name)) return models[i];
+    return NULL;
+}
+
+const ct_factor_ops *ct_factor_prior(ct_kind kind)
+{
+    static const ct_factor_ops *const prior[CT_KIND_COUNT] = {
+        [CT_R1] = &ct_prior_r1,   [CT_R2] = &ct_prior_r2,   [CT_R3] = &ct_prior_r3,   [CT_SO2] = &ct_prior_so2,
+        [CT_SO3] = &ct_prior_so3, [CT_SE2] = &ct_prior_se2, [CT_SE3] = &ct_prior_se3,
+    };
+    assert((int)kind >= 0 && kind < CT_KIND_COUNT);
+    return prior[kind];
+}
+
+const ct_factor_ops *ct_factor_between(ct_kind kind)
+{
+    static const ct_factor_ops *const between[CT_KIND_COUNT] = {
+        [CT_R1] = &ct_between_r1,   [CT_R2] = &ct_between_r2,   [CT_R3] = &ct_between_r3,   [CT_SO2] = &ct_between_so2,
+        [CT_SO3] = &ct_between_so3, [CT_SE2] = &ct_between_se2, [CT_SE3] = &ct_between_se3,
+    };
+    assert((int)kind >= 0 && kind < CT_KIND_COUNT);
+    return between[kind];
+}
+
+int ct_factor_z_size(const ct_factor_ops *ops)
+{
+    int size = 0;
+    for (int i = 0; i < ops->fields; i++) size += ct_kind_size(ops->field[i]);
+    return size;
+}
+
+/* ---- Derivatives by differences ------------------------------------------------------------------ */
+
+/* A factor at a point: what all of the below pass on. */
+typedef struct {
+    const ct_factor_ops *ops;
+    const double        *z;
+    const void          *context;
+    const double *const *x;
+} place;
+
+/* The step that balances truncation h^2 against rounding eps X/h, X the largest number involved:
+ * 6e-6 for coordinates of order one, 6e-4 for map coordinates of order 1e6. */
+static double step_at(const place *at)
+{
+    double largest = 1;
+    for (int i = 0; i < at->ops->arity; i++)
+        for (int j = 0; j < ct_kind_size(at->ops->kind[i]); j++) largest = fmax(largest, fabs(at->x[i][j]));
+    return cbrt(DBL_EPSILON * largest);
+}
+
+/* The residual with coordinate j of variable i moved by h; returns the largest change from r0. */
+static double moved(const place *at, int i, int j, double h, const double *r0, double *r)
+{
+    const double *x[CT_ARITY_MAX];
+    double        y[CT_SIZE_MAX], d[CT_DIM_MAX] = {0};
+    memcpy(x, at->x, (size_t)at->ops->arity * sizeof *x);
+    d[j] = h;
+    ct_kind_retract(at->ops->kind[i], x[i], d, y);
+    x[i] = y;
+    at->ops->eval(at->z, at->context, x, r, NULL);
+    double change = 0;
+    for (int k = 0; k < at->ops->rows; k++) change = fmax(change, fabs(r[k] - r0[k]));
+    return change;
+}
+
+/* J = (r(+h) - r(-h)) / 2h. An angle's residual jumps where it wraps at pi; if it does so within the
+ * step (a change above 1, a thousand times the other side's), the side that does not jump is used. */
+static void differences(const place *at, int i, double h, const double *r0, double *J)
+{
+    const int rows = at->ops->rows, dim = ct_kind_dim(at->ops->kind[i]);
+    for (int j = 0; j < dim; j++) {
+        double       ahead[CT_ROWS_MAX], behind[CT_ROWS_MAX], span = 2 * h;
+        const double up = moved(at, i, j, h, r0, ahead), down = moved(at, i, j, -h, r0, behind);
+        const int    jump_up = up > 1 && up > 1e3 * down, jump_down = down > 1 && down > 1e3 * up;
+        if (jump_up) memcpy(ahead, r0, (size_t)rows * sizeof *r0);
+        if (jump_down) memcpy(behind, r0, (size_t)rows * sizeof *r0);
+        if (jump_up || jump_down) span = h;
+        for (int k = 0; k < rows; k++) J[k * dim + j] = (ahead[k] - behind[k]) / span;
+    }
+}
+
+void ct_factor_eval(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[], double *r, double *const J[])
+{
+    if (ops->jacobian == CT_JACOBIAN_ANALYTIC) {
+        ops->eval(z, context, x, r, J);
+        return;
+    }
+    ops->eval(z, context, x, r, NULL);
+    if (!J) return;
+    const place  at = {ops, z, context, x};
+    const double h = step_at(&at);
+    for (int i = 0; i < ops->arity; i++)
+        if (J[i]) differences(&at, i, h, r, J[i]);
+}
+
+/* ---- Checking a model ------------------------------------------------------------------------------ */
+
+/* What is wrong with a description, or NULL. */
+static const char *inconsistent(const ct_factor_ops *ops)
+{
+    if (ops->rows < 1 || ops->rows > CT_ROWS_MAX) return "rows must be 1 to 6";
+    if (ops->arity < 1 || ops->arity > CT_ARITY_MAX) return "arity must be 1 to 4";
+    if (ops->fields < 0 || ops->fields > CT_FIELDS_MAX) return "fields must be 0 to 4";
+    if (ops->required < 0 || ops->required > ops->fields) return "required must be 0 to fields";
+    if (ops->jacobian != CT_JACOBIAN_ANALYTIC && ops->jacobian != CT_JACOBIAN_NUMERIC) return "jacobian must be analytic or numeric";
+    if (!ops->eval) return "eval is missing";
+    for (int i = 0; i < ops->arity; i++)
+        if ((int)ops->kind[i] < 0 || ops->kind[i] >= CT_KIND_COUNT) return "kind of a variable is not in CT_KIND_LIST";
+    for (int i = 0; i < ops->fields; i++)
+        if ((int)ops->field[i] < 0 || ops->field[i] >= CT_KIND_COUNT) return "kind of a field is not in CT_KIND_LIST";
+    for (int k = 0; k < ops->rows; k++)
+        if (!ops->coordinate[k] || !ops->unit[k]) return "every row needs a coordinate and a unit";
+    return NULL;
+}
+
+/* An entry of a Jacobian, and its error over 1 + its size. */
+typedef struct {
+    int    variable, row, column;
+    double found, expected, error;
+} entry;
+
+/* The derivative by variable i: differences at h and 2h, extrapolated (error h^4), for h = 64, 16, 4
+ * and 1 times the step of central differences; of each entry the value whose own correction was
+ * smallest. Long steps suffer least from rounding, short ones follow a point 1 cm away. */
+static void careful_differences(const place *at, int i, const double *r0, double *D)
+{
+    const int    count = at->ops->rows * ct_kind_dim(at->ops->kind[i]);
+    const double step = step_at(at);
+    double       D1[CT_ROWS_MAX * CT_DIM_MAX], D2[CT_ROWS_MAX * CT_DIM_MAX], least[CT_ROWS_MAX * CT_DIM_MAX];
+    for (int level = 64; level >= 1; level /= 4) {
+        differences(at, i, level * step, r0, D1);
+        differences(at, i, 2 * level * step, r0, D2);
+        for (int k = 0; k < count; k++) {
+            const double correction = fabs(D1[k] - D2[k]) / 3;
+            if (level < 64 && !(correction < least[k])) continue;
+            least[k] = correction;
+            D[k] = (4 * D1[k] - D2[k]) / 3;
+        }
+    }
+}
+
+/* J was filled with NaN, which an entry that eval forgot still is: infinitely wrong. */
+static void compare(const place *at, int i, const double *r0, const double *J, entry *worst)
+{
+    const int dim = ct_kind_dim(at->ops->kind[i]);
+    double    D[CT_ROWS_MAX * CT_DIM_MAX];
+    careful_differences(at, i, r0, D);
+    for (int k = 0; k < at->ops->rows * dim; k++) {
+        const double gap = fabs(J[k] - D[k]), error = isnan(gap) ? INFINITY : gap / (1 + fabs(D[k]));
+        if (error > worst->error) *worst = (entry){i, k / dim, k % dim, J[k], D[k], error};
+    }
+}
+
+/* r0 without Jacobians, J with; the residual must be the same and finite. */
+static ct_status evaluate(const place *at, double *r0, double J[][CT_ROWS_MAX * CT_DIM_MAX], ct_err *err)
+{
+    double  r[CT_ROWS_MAX];
+    double *pointers[CT_ARITY_MAX];
+    for (int i = 0; i < at->ops->arity; i++) {
+        pointers[i] = J[i];
+        for (int k = 0; k < CT_ROWS_MAX * CT_DIM_MAX; k++) J[i][k] = NAN;
+    }
+    at->ops->eval(at->z, at->context, at->x, r0, NULL);
+    ct_factor_eval(at->ops, at->z, at->context, at->x, r, pointers);
+    for (int k = 0; k < at->ops->rows; k++) {
+        const char *row = at->ops->coordinate[k];
+        if (!isfinite(r0[k])) return ct_fail(err, CT_E_ARGUMENT, "%s: r[%s] is %g", at->ops->name, row, r0[k]);
+        if (!(r[k] == r0[k])) return ct_fail(err, CT_E_ARGUMENT, "%s: r[%s] is %.9g with Jacobians, %.9g without", at->ops->name, row, r[k], r0[k]);
+    }
+    return CT_OK;
+}
+
+ct_status ct_factor_check(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[], double tolerance, ct_err *err)
+{
+    if (!ops->name || !ops->name[0]) return ct_fail(err, CT_E_ARGUMENT, "a measurement model has no name");
+    const char *why = inconsistent(ops);
+    if (!why && ops->refuse) why = ops->refuse(z);
+    if (why) return ct_fail(err, CT_E_ARGUMENT, "%s: %s", ops->name, why);
+
+    const place at = {ops, z, context, x};
+    double      r0[CT_ROWS_MAX], J[CT_ARITY_MAX][CT_ROWS_MAX * CT_DIM_MAX];
+    ct_status   status = evaluate(&at, r0, J, err);
+    if (status != CT_OK || ops->jacobian == CT_JACOBIAN_NUMERIC) return status;
+
+    entry worst = {.error = 0};
+    for (int i = 0; i < ops->arity; i++) compare(&at, i, r0, J[i], &worst);
+    if (worst.error <= tolerance) return CT_OK;
+    return ct_fail(err, CT_E_ARGUMENT, "%s: d r[%s] / d x%d[%s] is %.9g, differences give %.9g", ops->name, ops->coordinate[worst.row],
+                   worst.variable, ct_kind_coordinate(ops->kind[worst.variable], worst.column), worst.found, worst.expected);
+}

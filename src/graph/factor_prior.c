@@ -1,0 +1,77 @@
+/* factor_prior.c: prior_K, an absolute measurement of a variable of any kind.
+ *
+ *     r = Log(z^-1 x),  dr/dx = Jr^-1(r)
+ *
+ * On R^n that is x - z and I; on the circle the Jacobian is 1.
+ */
+#include <covtune/graph.h>
+
+#include "lie/se2_inline.h"
+#include "lie/se3_inline.h"
+
+static inline void prior_rn(int n, const double *z, const double *x, double *r, double *J)
+{
+    for (int i = 0; i < n; i++) r[i] = x[i] - z[i];
+    for (int i = 0; J && i < n * n; i++) J[i] = i % (n + 1) == 0;
+}
+
+static inline void prior_so2(const double *z, const double *x, double *r, double *J)
+{
+    r[0] = ct__so2_log(ct__so2_between(ct__so2_load(z), ct__so2_load(x)));
+    if (J) J[0] = 1;
+}
+
+static inline void prior_so3(const double *z, const double *x, double *r, double *J)
+{
+    const ct__so3_chart at = ct__so3_chart_at(ct__so3_between(ct__so3_load(z), ct__so3_load(x)));
+    r[0] = at.w[0], r[1] = at.w[1], r[2] = at.w[2];
+    if (J) ct__so3_jr_inv(&at, J);
+}
+
+static inline void prior_se2(const double *z, const double *x, double *r, double *J)
+{
+    const ct__se2_chart at = ct__se2_chart_at(ct__se2_between(ct__se2_load(z), ct__se2_load(x)));
+    r[0] = at.v[0], r[1] = at.v[1], r[2] = at.v[2];
+    if (J) ct__se2_jr_inv(&at, J);
+}
+
+static inline void prior_se3(const double *z, const double *x, double *r, double *J)
+{
+    const ct__se3_chart at = ct__se3_chart_at(ct__se3_between(ct__se3_load(z), ct__se3_load(x)));
+    ct__se3_chart_tangent(&at, r);
+    if (!J) return;
+    double D[9], K[9];
+    ct__se3_jr_inv_blocks(&at, D, K);
+    ct__se3_blocks(D, K, J);
+}
+
+static inline void prior_r1(const double *z, const double *x, double *r, double *J) { prior_rn(1, z, x, r, J); }
+static inline void prior_r2(const double *z, const double *x, double *r, double *J) { prior_rn(2, z, x, r, J); }
+static inline void prior_r3(const double *z, const double *x, double *r, double *J) { prior_rn(3, z, x, r, J); }
+
+#define PRIOR(k, K, dim, ...)                                                                      \
+    static void eval_##k(const double *z, const void *context, const double *const x[], double *r, double *const J[]) \
+    {                                                                                              \
+        (void)context;                                                                             \
+        prior_##k(z, x[0], r, J ? J[0] : NULL);                                                    \
+    }                                                                                              \
+    const ct_factor_ops ct_prior_##k = {                                                           \
+        .name = "prior_" #k,                                                                       \
+        .rows = dim,                                                                               \
+        .arity = 1,                                                                                \
+        .kind = {K},                                                                               \
+        .fields = 1,                                                                               \
+        .required = 1,                                                                             \
+        .field = {K},                                                                              \
+        .absolute = 1,                                                                             \
+        .eval = eval_##k,                                                                          \
+        __VA_ARGS__,                                                                               \
+    };
+
+PRIOR(r1, CT_R1, 1, .coordinate = {"x"}, .unit = {"m"})
+PRIOR(r2, CT_R2, 2, .coordinate = {"x", "y"}, .unit = {"m", "m"})
+PRIOR(r3, CT_R3, 3, .coordinate = {"x", "y", "z"}, .unit = {"m", "m", "m"})
+PRIOR(so2, CT_SO2, 1, .coordinate = {"theta"}, .unit = {"rad"})
+PRIOR(so3, CT_SO3, 3, .coordinate = {"rx", "ry", "rz"}, .unit = {"rad", "rad", "rad"})
+PRIOR(se2, CT_SE2, 3, .coordinate = {"x", "y", "theta"}, .unit = {"m", "m", "rad"})
+PRIOR(se3, CT_SE3, 6, .coordinate = {"rx", "ry", "rz", "x", "y", "z"}, .unit = {"rad", "rad", "rad", "m", "m", "m"})
