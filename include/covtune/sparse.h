@@ -91,9 +91,10 @@ void ct_sparse_multiply(const ct_sparse *sparse, const double *x, double *y);
  * weak pivots. */
 int32_t ct_sparse_factor(ct_sparse *sparse, double lambda, const double *scale);
 
-/* Weak pivot i (in order of elimination): its scalar index in the caller's order, and the direction
- * z, z[scalar] = 1, in which the factored matrix is smallest. z may be NULL. */
-int32_t ct_sparse_weak(const ct_sparse *sparse, int32_t i, double *z);
+/* Weak pivot i (in order of elimination): its scalar index in the caller's order, the direction z,
+ * z[scalar] = 1, in which the factored matrix is small, and whether the unknown was held at zero.
+ * z and held may be NULL. */
+int32_t ct_sparse_weak(ct_sparse *sparse, int32_t i, double *z, int *held);
 
 /* dx of the system factored last: (H + lambda D) dx = -g. Back-substitution only. */
 void ct_sparse_step(ct_sparse *sparse, double *dx);

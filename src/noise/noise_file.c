@@ -15,9 +15,9 @@
 #include "noise/noise.h"
 #include "base/base.h"
 #include "base/file.h"
+#include "base/json.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 
 #define VERSION 1
@@ -30,24 +30,10 @@ typedef struct {
     ct_err     *err;
 } place;
 
-/* A value in a few words: the value itself where it is short. */
-static const char *describe(const json_t *value, char buf[64])
-{
-    if (!value) return "nothing";
-    if (json_is_array(value)) snprintf(buf, 64, "a list of %zu", json_array_size(value));
-    else if (json_is_object(value)) snprintf(buf, 64, "an object");
-    else {
-        const size_t n = json_dumpb(value, buf, 60, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
-        if (n > 60) memcpy(buf + 57, "...", 4);
-        else buf[n] = 0;
-    }
-    return buf;
-}
-
 static ct_status expected(const place *at, const char *key, const char *what, const json_t *found)
 {
-    char buf[64];
-    return ct_fail(at->err, CT_E_PARSE, "%s: groups.%s%s: expected %s, found %s", at->path, at->name, key, what, describe(found, buf));
+    char buf[CT__JSON_WORDS];
+    return ct_fail(at->err, CT_E_PARSE, "%s: groups.%s%s: expected %s, found %s", at->path, at->name, key, what, ct__json_describe(found, buf));
 }
 
 /* Put the path in front of a sentence that names the model already. */
@@ -179,14 +165,14 @@ static ct_status apply_to_regimes(ct_noise *noise, int32_t before, const char *p
 
 static ct_status apply_all(ct_noise *noise, const char *path, json_t *root, ct_err *err)
 {
-    char          buf[64];
+    char          buf[CT__JSON_WORDS];
     const json_t *format = json_object_get(root, "format"), *version = json_object_get(root, "version");
     json_t       *groups = json_object_get(root, "groups");
     if (!json_is_string(format) || strcmp(json_string_value(format), "covtune-noise"))
-        return ct_fail(err, CT_E_PARSE, "%s: format: expected \"covtune-noise\", found %s", path, describe(format, buf));
+        return ct_fail(err, CT_E_PARSE, "%s: format: expected \"covtune-noise\", found %s", path, ct__json_describe(format, buf));
     if (!json_is_number(version) || json_number_value(version) != VERSION)
-        return ct_fail(err, CT_E_PARSE, "%s: version: expected %d, found %s", path, VERSION, describe(version, buf));
-    if (!json_is_object(groups)) return ct_fail(err, CT_E_PARSE, "%s: groups: expected an object, found %s", path, describe(groups, buf));
+        return ct_fail(err, CT_E_PARSE, "%s: version: expected %d, found %s", path, VERSION, ct__json_describe(version, buf));
+    if (!json_is_object(groups)) return ct_fail(err, CT_E_PARSE, "%s: groups: expected an object, found %s", path, ct__json_describe(groups, buf));
 
     const int32_t before = ct_noise_count(noise);
     const char   *name;
@@ -199,18 +185,13 @@ static ct_status apply_all(ct_noise *noise, const char *path, json_t *root, ct_e
     return apply_to_regimes(noise, before, path, groups, err);
 }
 
-/* Integers as doubles: 100000000000000000000 is a number like any other. */
 static ct_status load(const char *path, json_t **root, ct_err *err)
 {
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(path, "rb");
     if (!file) return ct_fail(err, CT_E_IO, "%s: cannot be read: %s", path, strerror(errno));
-    json_error_t what;
-    *root = json_loadf(file, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &what);
-    const int failed = ferror(file), why = errno;
+    const ct_status status = ct__json_load(file, path, root, err);
     fclose(file);
-    if (*root) return CT_OK;
-    if (failed) return ct_fail(err, CT_E_IO, "%s: cannot be read: %s", path, strerror(why));
-    return ct_fail(err, CT_E_PARSE, "%s:%d:%d: not JSON: %s", path, what.line, what.column, what.text);
+    return status;
 }
 
 ct_status ct_noise_read(ct_noise *noise, const char *path, ct_err *err)

@@ -1,0 +1,133 @@
+/* backsub.c: triangular solves with the factored tree.
+ *
+ * Down the tree (parents first): R_pp x_p = d_p - R_ps x_s. Up (children first), for new right-hand
+ * sides: R_pp' y_p = b_p, b_s -= R_ps' y_p. Vectors run in eliminated order inside, so a front's
+ * pivots are one piece of memory; its separator is gathered from a few. */
+#include "sparse/sparse.h"
+
+#include <assert.h>
+
+/* Caller's order <-> eliminated order, m numbers per scalar. */
+static void permute(const ct_sparse *sp, int32_t m, const double *from, double *to, int into_eliminated)
+{
+    for (int32_t k = 0; k < sp->blocks; k++) {
+        const int32_t b = sp->order[k];
+        const int64_t e = (int64_t)sp->scalar[k] * m, c = (int64_t)sp->column[b] * m;
+        const size_t  bytes = (size_t)sp->dim[b] * (size_t)m * sizeof *from;
+        if (into_eliminated) memcpy(to + e, from + c, bytes);
+        else memcpy(to + c, from + e, bytes);
+    }
+}
+
+static void gather(const ct_sparse *sp, const ct__front *front, const double *x, double *xs)
+{
+    const ct__run *run = sp->gather + front->gather;
+    for (int32_t k = 0; k < front->gathers; k++)
+        for (int32_t i = 0; i < run[k].len; i++) xs[run[k].from + i] = x[run[k].to + i];
+}
+
+/* x <- solution, where x holds d in eliminated order (or, with carried = 1, d is the panel's last
+ * column and x is only written). One right-hand side. */
+static void solve_down(const ct_sparse *sp, double *x, int carried, double *xs)
+{
+    for (int32_t f = sp->fronts - 1; f >= 0; f--) {
+        const ct__front *front = &sp->front[f];
+        const int32_t    p = front->p, s = front->s, ld = p + s + 1;
+        const double    *A = sp->panel + front->panel;
+        double          *xp = x + front->scalar;
+        gather(sp, front, x, xs);
+        for (int32_t i = p - 1; i >= 0; i--) {
+            const double *row = A + (int64_t)i * ld;
+            double        sum = carried ? row[ld - 1] : xp[i];
+            for (int32_t j = 0; j < s; j++) sum -= row[p + j] * xs[j];
+            for (int32_t j = i + 1; j < p; j++) sum -= row[j] * xp[j];
+            xp[i] = sum / row[i];
+        }
+    }
+}
+
+void ct_sparse_step(ct_sparse *sp, double *dx)
+{
+    solve_down(sp, sp->work, 1, sp->local);
+    permute(sp, 1, sp->work, dx, 0);
+}
+
+int32_t ct_sparse_weak(ct_sparse *sp, int32_t i, double *z, int *held)
+{
+    assert(i >= 0 && i < sp->weak_count);
+    const int32_t pivot = sp->weak[i] < 0 ? ~sp->weak[i] : sp->weak[i];
+    if (held) *held = sp->weak[i] < 0;
+    if (z) {
+        /* R z = R_kk e_k: z_k = 1, later scalars 0, earlier ones follow */
+        double *x = sp->work;
+        int32_t k = 0;
+        while (sp->front[k].scalar + sp->front[k].p <= pivot) k++;
+        const ct__front *front = &sp->front[k];
+        const int32_t    row = pivot - front->scalar, ld = front->p + front->s + 1;
+        memset(x, 0, (size_t)sp->scalars * sizeof *x);
+        x[pivot] = sp->panel[front->panel + (int64_t)row * ld + row];
+        solve_down(sp, x, 0, sp->local);
+        permute(sp, 1, x, z, 0);
+    }
+    int32_t low = 0, high = sp->blocks - 1; /* the position whose scalars hold the pivot */
+    while (low < high) {
+        const int32_t middle = low + (high - low + 1) / 2;
+        if (sp->scalar[middle] <= pivot) low = middle;
+        else high = middle - 1;
+    }
+    return sp->column[sp->order[low]] + pivot - sp->scalar[low];
+}
+
+/* Y rows to X rows: target += factor * source, m numbers. */
+static void axpy(int32_t m, double factor, const double *restrict source, double *restrict target)
+{
+    for (int32_t i = 0; i < m; i++) target[i] += factor * source[i];
+}
+
+static void solve_up_many(const ct_sparse *sp, double *X, int32_t m)
+{
+    for (int32_t f = 0; f < sp->fronts; f++) {
+        const ct__front *front = &sp->front[f];
+        const int32_t    p = front->p, ld = p + front->s + 1;
+        const ct__run   *run = sp->gather + front->gather;
+        double          *Xp = X + (int64_t)front->scalar * m;
+        for (int32_t k = 0; k < p; k++) {
+            const double *row = sp->panel + front->panel + (int64_t)k * ld;
+            double       *y = Xp + (int64_t)k * m;
+            for (int32_t i = 0; i < m; i++) y[i] /= row[k];
+            for (int32_t j = k + 1; j < p; j++) axpy(m, -row[j], y, Xp + (int64_t)j * m);
+            for (int32_t t = 0; t < front->gathers; t++)
+                for (int32_t j = 0; j < run[t].len; j++) axpy(m, -row[p + run[t].from + j], y, X + (int64_t)(run[t].to + j) * m);
+        }
+    }
+}
+
+static void solve_down_many(const ct_sparse *sp, double *X, int32_t m)
+{
+    for (int32_t f = sp->fronts - 1; f >= 0; f--) {
+        const ct__front *front = &sp->front[f];
+        const int32_t    p = front->p, ld = p + front->s + 1;
+        const ct__run   *run = sp->gather + front->gather;
+        double          *Xp = X + (int64_t)front->scalar * m;
+        for (int32_t k = p - 1; k >= 0; k--) {
+            const double *row = sp->panel + front->panel + (int64_t)k * ld;
+            double       *x = Xp + (int64_t)k * m;
+            for (int32_t t = 0; t < front->gathers; t++)
+                for (int32_t j = 0; j < run[t].len; j++) axpy(m, -row[p + run[t].from + j], X + (int64_t)(run[t].to + j) * m, x);
+            for (int32_t j = k + 1; j < p; j++) axpy(m, -row[j], Xp + (int64_t)j * m, x);
+            for (int32_t i = 0; i < m; i++) x[i] /= row[k];
+        }
+    }
+}
+
+ct_status ct_sparse_solve(const ct_sparse *sp, double *X, int32_t m, ct_err *err)
+{
+    double *Y = ct__zalloc((int64_t)sp->scalars * m, sizeof *Y);
+    if (!Y) return ct__no_memory(err, "right-hand sides", m);
+    permute(sp, m, X, Y, 1);
+    solve_up_many(sp, Y, m);
+    solve_down_many(sp, Y, m);
+    permute(sp, m, Y, X, 0);
+    free(Y);
+    return CT_OK;
+}

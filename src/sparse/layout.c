@@ -1,0 +1,268 @@
+/* layout.c: ct_sparse_new, and a place for every number. Decides nothing about the order; after it
+ * has run, the numeric steps only fill. */
+#include "sparse/sparse.h"
+
+#include <assert.h>
+
+/* Each front's size in scalars, its panel, the cost of factoring it. */
+static ct_status place_panels(ct_sparse *sp, ct_err *err)
+{
+    for (int32_t f = 0; f < sp->fronts; f++) {
+        ct__front *front = &sp->front[f];
+        front->scalar = sp->scalar[front->first];
+        front->p = sp->scalar[front->first + front->pivots] - front->scalar;
+        for (int32_t j = front->first; j < front->first + front->pivots; j++) sp->front_of[j] = f;
+        int64_t s = 0;
+        for (int32_t t = 0; t < front->separators; t++) {
+            const int32_t j = sp->separator[front->separator + t];
+            s += sp->scalar[j + 1] - sp->scalar[j];
+        }
+        front->s = (int32_t)s;
+        const int64_t entries = front->p * (front->p + s + 1), square = s * (s + 1);
+        if (entries > INT32_MAX || square > INT32_MAX)
+            return ct_fail(err, CT_E_LIMIT, "a front of %d pivots and %lld separators is larger than this build can hold", front->p, (long long)s);
+        front->panel = sp->panel_size;
+        sp->panel_size += entries;
+        sp->largest = CT_MAX(sp->largest, front->p + front->s);
+        const double p = front->p, m = front->s + 1;
+        sp->flops += p * p * p / 3 + p * p * m + p * m * m;
+    }
+    sp->front[sp->fronts].first = sp->blocks;
+    return CT_OK;
+}
+
+/* Updates live on two stacks, by parity of depth: a front's own never shares a stack with its
+ * children's, so it can be formed while they are read, and both are popped in order. The places
+ * are fixed here once; the second stack lies behind the first. */
+static ct_status place_updates(ct_sparse *sp, ct_err *err)
+{
+    int32_t *depth = ct__zalloc(sp->fronts, sizeof *depth);
+    if (!depth) return ct__no_memory(err, "fronts", sp->fronts);
+    for (int32_t f = sp->fronts - 1; f >= 0; f--) {
+        const int32_t up = sp->front[f].parent;
+        depth[f] = up < 0 ? 0 : depth[up] + 1;
+        sp->height = CT_MAX(sp->height, depth[f] + 1);
+    }
+    int64_t top[2] = {0, 0}, peak[2] = {0, 0};
+    for (int32_t f = 0; f < sp->fronts; f++) {
+        ct__front *front = &sp->front[f];
+        const int  side = depth[f] & 1;
+        for (int32_t c = front->child; c != -1; c = sp->front[c].sibling) /* popped once f is formed */
+            top[!side] -= (int64_t)sp->front[c].s * (sp->front[c].s + 1);
+        front->update = top[side];
+        top[side] += (int64_t)front->s * (front->s + 1);
+        peak[side] = CT_MAX(peak[side], top[side]);
+    }
+    for (int32_t f = 0; f < sp->fronts; f++)
+        if (depth[f] & 1) sp->front[f].update += peak[0];
+    sp->stack_size = peak[0] + peak[1];
+    free(depth);
+    return CT_OK;
+}
+
+/* Where eliminated position j begins in front's matrix: a pivot, or found in the sorted separator
+ * from entry *t on. */
+static int32_t local_row(const ct_sparse *sp, const ct__front *front, int32_t j, int32_t *t, int32_t *row)
+{
+    if (j < front->first + front->pivots) return sp->scalar[j] - front->scalar;
+    for (; sp->separator[front->separator + *t] != j; ++*t) {
+        const int32_t i = sp->separator[front->separator + *t];
+        *row += sp->scalar[i + 1] - sp->scalar[i];
+    }
+    return front->p + *row;
+}
+
+/* Appends (from, to, len), joining it to the run before where both sides continue. `boundary`
+ * keeps a run from straddling the parent's pivots and separator. */
+static void append_run(ct__run *list, int32_t *count, int32_t from, int32_t to, int32_t len, int32_t boundary)
+{
+    ct__run *last = *count ? &list[*count - 1] : NULL;
+    if (last && last->from + last->len == from && last->to + last->len == to && to != boundary) last->len += len;
+    else list[(*count)++] = (ct__run){.from = from, .to = to, .len = len};
+}
+
+/* For every front: how its separator maps into the parent's matrix, and into the solution. */
+static ct_status place_runs(ct_sparse *sp, ct_err *err)
+{
+    int64_t total = 0;
+    for (int32_t f = 0; f < sp->fronts; f++) total += sp->front[f].separators;
+    sp->run = ct__zalloc(total, sizeof *sp->run);
+    sp->gather = ct__zalloc(total, sizeof *sp->gather);
+    if (!sp->run || !sp->gather) return ct__no_memory(err, "separator blocks", total);
+    int64_t at = 0;
+    for (int32_t f = 0; f < sp->fronts; f++) {
+        ct__front *front = &sp->front[f];
+        ct__front *up = front->parent < 0 ? NULL : &sp->front[front->parent];
+        front->run = front->gather = at;
+        for (int32_t k = 0, from = 0, t = 0, row = 0; k < front->separators; k++) {
+            const int32_t j = sp->separator[front->separator + k], len = sp->scalar[j + 1] - sp->scalar[j];
+            append_run(sp->gather + at, &front->gathers, from, sp->scalar[j], len, -1);
+            assert(up);
+            append_run(sp->run + at, &front->runs, from, local_row(sp, up, j, &t, &row), len, up->p);
+            from += len;
+        }
+        at += front->separators;
+        if (front->runs && sp->run[front->run + front->runs - 1].to >= up->p) up->below_writes = 1;
+    }
+    return CT_OK;
+}
+
+/* H's blocks in the order in which fronts read them, and where each goes in its panel. */
+static ct_status place_h(ct_sparse *sp, ct_err *err)
+{
+    const int64_t pairs = sp->neighbour_start[sp->blocks], total = pairs + sp->blocks;
+    sp->diagonal_at = ct__zalloc(sp->blocks, sizeof *sp->diagonal_at);
+    sp->neighbour_at = ct__zalloc(pairs, sizeof *sp->neighbour_at);
+    sp->scatter = ct__zalloc(total, sizeof *sp->scatter);
+    if (!sp->diagonal_at || !sp->neighbour_at || !sp->scatter) return ct__no_memory(err, "blocks of H", total);
+    int64_t k = 0;
+    for (int32_t f = 0; f < sp->fronts; f++) {
+        ct__front    *front = &sp->front[f];
+        const int32_t ld = front->p + front->s + 1;
+        front->scatter = k;
+        for (int32_t i = front->first; i < front->first + front->pivots; i++) {
+            const int32_t row = sp->scalar[i] - front->scalar, rows = sp->scalar[i + 1] - sp->scalar[i];
+            sp->diagonal_at[i] = sp->h_size;
+            sp->scatter[k++] = (ct__scatter){.at = sp->h_size, .to = row * ld + row, .rows = (uint8_t)rows, .cols = (uint8_t)rows};
+            sp->h_size += (int64_t)rows * rows;
+            int32_t t = 0, before = 0;
+            for (int64_t m = sp->neighbour_start[i]; m < sp->neighbour_start[i + 1]; m++) {
+                const int32_t j = sp->neighbour[m], cols = sp->scalar[j + 1] - sp->scalar[j];
+                const int32_t to = row * ld + local_row(sp, front, j, &t, &before);
+                sp->neighbour_at[m] = sp->h_size;
+                sp->scatter[k++] = (ct__scatter){.at = sp->h_size, .to = to, .rows = (uint8_t)rows, .cols = (uint8_t)cols};
+                sp->h_size += (int64_t)rows * cols;
+            }
+        }
+    }
+    sp->front[sp->fronts].scatter = k;
+    return CT_OK;
+}
+
+/* H's block of positions i < j. */
+static int64_t find_block(const ct_sparse *sp, int32_t i, int32_t j)
+{
+    int64_t low = sp->neighbour_start[i], high = sp->neighbour_start[i + 1] - 1;
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        if (sp->neighbour[middle] < j) low = middle + 1;
+        else high = middle;
+    }
+    assert(sp->neighbour[low] == j);
+    return sp->neighbour_at[low];
+}
+
+/* For every pair of an edge's members the block of H that it adds to. */
+static ct_status place_slots(ct_sparse *sp, ct_err *err)
+{
+    sp->slot_start = ct__zalloc(sp->edges + 1, sizeof *sp->slot_start);
+    if (!sp->slot_start) return ct__no_memory(err, "edges", sp->edges);
+    for (int64_t e = 0; e < sp->edges; e++) {
+        const int64_t m = sp->edge_start[e + 1] - sp->edge_start[e];
+        sp->slot_start[e + 1] = sp->slot_start[e] + m * (m + 1) / 2;
+    }
+    sp->slot = ct__zalloc(sp->slot_start[sp->edges], sizeof *sp->slot);
+    if (!sp->slot) return ct__no_memory(err, "pairs of blocks", sp->slot_start[sp->edges]);
+    for (int64_t e = 0, k = 0; e < sp->edges; e++)
+        for (int64_t a = sp->edge_start[e]; a < sp->edge_start[e + 1]; a++)
+            for (int64_t b = a; b < sp->edge_start[e + 1]; b++) {
+                const int32_t i = sp->position[sp->member[a]], j = sp->position[sp->member[b]];
+                sp->slot[k++] = i == j ? 2 * sp->diagonal_at[i] : i < j ? 2 * find_block(sp, i, j) : 2 * find_block(sp, j, i) + 1;
+            }
+    return CT_OK;
+}
+
+ct_status ct__layout(ct_sparse *sp, ct_err *err)
+{
+    for (int32_t k = 0; k < sp->blocks; k++) sp->scalar[k + 1] = sp->scalar[k] + sp->dim[sp->order[k]];
+    CT_TRY(place_panels(sp, err));
+    CT_TRY(place_updates(sp, err));
+    CT_TRY(place_runs(sp, err));
+    CT_TRY(place_h(sp, err));
+    CT_TRY(place_slots(sp, err));
+    sp->h = ct__zalloc(sp->h_size, sizeof *sp->h);
+    sp->g = ct__zalloc(sp->scalars, sizeof *sp->g);
+    sp->panel = ct__zalloc(sp->panel_size, sizeof *sp->panel);
+    sp->stack = ct__zalloc(sp->stack_size, sizeof *sp->stack);
+    sp->work = ct__zalloc(sp->scalars, sizeof *sp->work);
+    sp->local = ct__zalloc(2 * (int64_t)sp->largest + 2, sizeof *sp->local);
+    sp->weak = ct__zalloc(sp->scalars, sizeof *sp->weak);
+    if (!sp->h || !sp->g || !sp->panel || !sp->stack || !sp->work || !sp->local || !sp->weak)
+        return ct__no_memory(err, "numbers of the factor", sp->panel_size + sp->stack_size + sp->h_size);
+    const int64_t pairs = sp->neighbour_start[sp->blocks];
+    sp->bytes = (int64_t)sizeof *sp + 8 * (sp->h_size + sp->panel_size + sp->stack_size + 2 * (int64_t)sp->scalars) + 4 * (int64_t)sp->scalars + 24 * (int64_t)sp->blocks +
+                (int64_t)sizeof(ct__front) * sp->fronts + (int64_t)sizeof(ct__scatter) * (pairs + sp->blocks) + 20 * pairs +
+                16 * sp->edges + 4 * sp->edge_start[sp->edges] + 8 * sp->slot_start[sp->edges];
+    return CT_OK;
+}
+
+/* Copies of what the caller passed, and the arrays whose size follows from it alone. */
+static ct_status take_structure(ct_sparse *sp, int32_t blocks, const int32_t dim[], int64_t edges, const int64_t start[], const int32_t member[], ct_err *err)
+{
+    sp->blocks = blocks;
+    sp->edges = edges;
+    sp->dim = ct__zalloc(blocks, sizeof *sp->dim);
+    sp->column = ct__zalloc((int64_t)blocks + 1, sizeof *sp->column);
+    sp->order = ct__zalloc(blocks, sizeof *sp->order);
+    sp->position = ct__zalloc(blocks, sizeof *sp->position);
+    sp->scalar = ct__zalloc((int64_t)blocks + 1, sizeof *sp->scalar);
+    sp->front_of = ct__zalloc(blocks, sizeof *sp->front_of);
+    sp->edge_start = ct__zalloc(edges + 1, sizeof *sp->edge_start);
+    sp->member = ct__zalloc(start[edges], sizeof *sp->member);
+    if (!sp->dim || !sp->column || !sp->order || !sp->position || !sp->scalar || !sp->front_of || !sp->edge_start || !sp->member)
+        return ct__no_memory(err, "blocks", blocks);
+    int64_t scalars = 0;
+    for (int32_t b = 0; b < blocks; b++) {
+        assert(dim[b] >= 1 && dim[b] <= UINT8_MAX);
+        sp->dim[b] = dim[b];
+        sp->column[b] = (int32_t)scalars;
+        scalars += dim[b];
+        if (scalars > INT32_MAX) return ct_fail(err, CT_E_LIMIT, "more than %d unknowns", INT32_MAX);
+    }
+    sp->column[blocks] = sp->scalars = (int32_t)scalars;
+    memcpy(sp->edge_start, start, (size_t)(edges + 1) * sizeof *start);
+    if (start[edges]) memcpy(sp->member, member, (size_t)start[edges] * sizeof *member);
+    return CT_OK;
+}
+
+ct_status ct_sparse_new(int32_t blocks, const int32_t dim[], int64_t edges, const int64_t start[], const int32_t member[],
+                        const ct_sparse_options *options, ct_sparse **out, ct_err *err)
+{
+    const ct_sparse_options defaults = {.order = CT_ORDER_AMD};
+    int64_t *pair_start = NULL;
+    int32_t *pair = NULL;
+    *out = NULL;
+    ct_sparse *sp = ct__zalloc(1, sizeof *sp);
+    if (!sp) return ct__no_memory(err, "sparse system", 1);
+    ct_status status = take_structure(sp, blocks, dim, edges, start, member, err);
+    if (status == CT_OK) status = ct__pattern(blocks, edges, start, member, &pair_start, &pair, err);
+    if (status == CT_OK) status = ct__order(sp, pair_start, pair, options ? options : &defaults, sp->order, err);
+    if (status == CT_OK) status = ct__symbolic(sp, pair_start, pair, err);
+    if (status == CT_OK) status = ct__layout(sp, err);
+    free(pair_start);
+    free(pair);
+    if (status != CT_OK) {
+        ct_sparse_free(sp);
+        return status;
+    }
+    *out = sp;
+    return CT_OK;
+}
+
+void ct_sparse_free(ct_sparse *sp)
+{
+    if (!sp) return;
+    void *const owned[] = {sp->dim, sp->column, sp->order, sp->position, sp->scalar, sp->front_of, sp->front, sp->separator, sp->run,
+                           sp->gather, sp->scatter, sp->neighbour_start, sp->neighbour, sp->diagonal_at, sp->neighbour_at, sp->edge_start,
+                           sp->member, sp->slot_start, sp->slot, sp->h, sp->g, sp->panel, sp->stack, sp->work, sp->local, sp->weak};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+    free(sp);
+}
+
+ct_sparse_info ct_sparse_describe(const ct_sparse *sp)
+{
+    int64_t entries = 0;
+    for (int32_t f = 0; f < sp->fronts; f++) entries += (int64_t)sp->front[f].p * (sp->front[f].p + 1) / 2 + (int64_t)sp->front[f].p * sp->front[f].s;
+    return (ct_sparse_info){.scalars = sp->scalars, .fronts = sp->fronts, .largest_front = sp->largest, .tree_height = sp->height,
+                            .h_nonzeros = sp->h_size, .r_nonzeros = entries, .flops = sp->flops, .bytes = sp->bytes};
+}

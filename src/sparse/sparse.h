@@ -1,0 +1,110 @@
+/* sparse.h: the tree of fronts and its storage.
+ *
+ * Positions number the blocks in their order of elimination; scalars in that order are called
+ * eliminated scalars. A front's pivots are consecutive positions, its separator a sorted list of
+ * later ones. Its dense matrix has p pivot rows and columns
+ *
+ *        pivots   separator   rhs
+ *      [  R_pp       R_ps      d_p ]   panel:  p rows x (p + s + 1), row-major, kept
+ *      [             U_ss      u_s ]   update: s rows x (s + 1), row-major upper, given to the parent
+ *
+ * Fronts are numbered children before parents, so a loop is a traversal and nothing recurses.
+ */
+#ifndef CT_SPARSE_PRIVATE_H
+#define CT_SPARSE_PRIVATE_H
+
+#include "base/base.h"
+
+#include <covtune/sparse.h>
+
+/* rows [from, from + len) of a child's separator land at [to, to + len) in its parent's matrix. */
+typedef struct {
+    int32_t from, to, len;
+} ct__run;
+
+/* Block `at` of H (rows x cols, row-major) is copied to panel entry `to`. */
+typedef struct {
+    int64_t at;
+    int32_t to;
+    uint8_t rows, cols;
+} ct__scatter;
+
+typedef struct {
+    int32_t first, pivots;            /* positions first .. first + pivots - 1            */
+    int32_t p, s;                     /* scalars of pivots and separator                  */
+    int32_t scalar;                   /* first eliminated scalar of the pivots            */
+    int32_t parent;                   /* front, or -1                                     */
+    int32_t child, sibling;           /* first child, next child of the same parent; -1   */
+    int32_t separators;               /* blocks in the separator                          */
+    int32_t runs, gathers;
+    uint8_t below_writes;             /* some child adds to the update, not only to the panel */
+    int64_t separator;                /* its positions: separator[separator ...]          */
+    int64_t panel, update;            /* where its numbers lie                            */
+    int64_t run;                      /* its ct__run records, into the parent             */
+    int64_t gather;                   /* ct__run: separator scalars <- eliminated scalars */
+    int64_t scatter;                  /* ct__scatter records end where the next front's begin */
+} ct__front;
+
+struct ct_sparse {
+    /* structure */
+    int32_t   blocks, scalars, fronts;
+    int32_t  *dim;                    /* per block                                        */
+    int32_t  *column;                 /* per block (+1): first scalar, caller's order     */
+    int32_t  *order;                  /* block at each position                           */
+    int32_t  *position;               /* position of each block                           */
+    int32_t  *scalar;                 /* per position (+1): first eliminated scalar       */
+    int32_t  *front_of;               /* per position                                     */
+    ct__front *front;                 /* fronts + 1: the last one only ends the lists     */
+    int32_t  *separator;
+    ct__run  *run, *gather;
+    ct__scatter *scatter;
+    /* H: per position j its diagonal block, then one block per later neighbour */
+    int64_t  *neighbour_start;        /* per position (+1), into neighbour                */
+    int32_t  *neighbour;              /* later positions, sorted                          */
+    int64_t  *diagonal_at;            /* per position: where the diagonal block lies in h */
+    int64_t  *neighbour_at;           /* per neighbour entry: where its block lies in h   */
+    /* edges */
+    int64_t   edges;
+    int64_t  *edge_start;             /* edges + 1, into member                           */
+    int32_t  *member;
+    int64_t  *slot_start;             /* edges + 1, into slot                             */
+    int64_t  *slot;                   /* pairs i <= j of members: 2 * place in h + flipped */
+    /* numbers */
+    double   *h;
+    int64_t   h_size;
+    double   *g;
+    double   *panel;
+    int64_t   panel_size;
+    double   *stack;                  /* updates: even depths from the left, odd from the right half */
+    int64_t   stack_size;
+    double   *work;                   /* scalars: solution in eliminated order            */
+    double   *local;                  /* widest front: gathered separator                 */
+    int32_t  *weak;                   /* eliminated scalars of weak pivots; ~scalar where held at zero */
+    int32_t   weak_count;
+    int32_t   largest, height;
+    double    flops;
+    int64_t   bytes;
+};
+
+#define CT_WEAK_RATIO 1e-10
+
+/* Steps of the analysis, in their order; each frees nothing on failure (ct_sparse_free does). */
+
+/* Distinct pairs a < b of blocks that share an edge, as lists: pair[start[a] .. start[a + 1]). */
+ct_status ct__pattern(int32_t blocks, int64_t edges, const int64_t edge_start[], const int32_t member[], int64_t **start, int32_t **pair, ct_err *err);
+/* order[k] = block eliminated k-th. */
+ct_status ct__order(const ct_sparse *sp, const int64_t *start, const int32_t *pair, const ct_sparse_options *options, int32_t *order, ct_err *err);
+/* From an order to fronts: tree, counts, supernodes, amalgamation. Changes sp->order to an
+ * equivalent one in which each front's pivots are consecutive; fills front, separator. */
+ct_status ct__symbolic(ct_sparse *sp, const int64_t *start, const int32_t *pair, ct_err *err);
+/* Places for every number: panels, updates, H, runs, scatters, slots. */
+ct_status ct__layout(ct_sparse *sp, ct_err *err);
+
+/* Later neighbours of each position under the current sp->position, sorted. */
+ct_status ct__neighbours(ct_sparse *sp, const int64_t *start, const int32_t *pair, ct_err *err);
+
+/* The assembled front's pivots are factored and its update formed. `original` holds the pivots as they
+ * were before any elimination; it is spoilt. Weak pivots are noted. */
+void ct__front_factor(ct_sparse *sp, ct__front *front, double *original);
+
+#endif

@@ -1,0 +1,334 @@
+/* test_sparse.c: the tree of fronts against dense linear algebra, on graphs of every shape. */
+#include "ct_test.h"
+
+#include <covtune/sparse.h>
+
+/* ---- a slow dense oracle ---- */
+
+typedef struct {
+    int32_t  blocks, n;
+    int32_t  dim[64], column[65];
+    int64_t  edges, start[512];
+    int32_t  member[2048];
+    double  *H, *g, *rows[512], r[512][6]; /* rows[e]: 6 x n, dense */
+} problem;
+
+static void problem_free(problem *q)
+{
+    free(q->H);
+    free(q->g);
+    for (int64_t e = 0; e < q->edges; e++) free(q->rows[e]);
+}
+
+static void problem_begin(problem *q, ct_rng *rng, int32_t blocks, int uniform)
+{
+    memset(q, 0, sizeof *q);
+    q->blocks = blocks;
+    for (int32_t b = 0; b < blocks; b++) {
+        q->dim[b] = uniform ? uniform : 1 + (int32_t)(ct_rng_bits(rng) % 6);
+        q->column[b + 1] = q->column[b] + q->dim[b];
+    }
+    q->n = q->column[blocks];
+    q->H = calloc((size_t)q->n * (size_t)q->n, sizeof *q->H);
+    q->g = calloc((size_t)q->n, sizeof *q->g);
+}
+
+/* An edge of random rows on the blocks listed; adds J'J and J'r to the dense H and g. */
+static void problem_edge(problem *q, ct_rng *rng, int count, const int32_t *list)
+{
+    const int64_t e = q->edges++;
+    double       *J = q->rows[e] = calloc(6 * (size_t)q->n, sizeof *J);
+    for (int i = 0; i < count; i++) {
+        q->member[q->start[e] + i] = list[i];
+        for (int row = 0; row < 6; row++)
+            for (int32_t c = q->column[list[i]]; c < q->column[list[i] + 1]; c++) J[row * q->n + c] = ct_rng_normal(rng);
+    }
+    q->start[e + 1] = q->start[e] + count;
+    for (int row = 0; row < 6; row++) {
+        q->r[e][row] = ct_rng_normal(rng);
+        for (int32_t i = 0; i < q->n; i++) {
+            q->g[i] += J[row * q->n + i] * q->r[e][row];
+            for (int32_t j = 0; j < q->n; j++) q->H[i * q->n + j] += J[row * q->n + i] * J[row * q->n + j];
+        }
+    }
+}
+
+/* Every block with an edge of its own (so H is regular), and random edges of two to four blocks. */
+static void problem_random(problem *q, ct_rng *rng, int32_t blocks, int edges, int uniform)
+{
+    problem_begin(q, rng, blocks, uniform);
+    for (int32_t b = 0; b < blocks; b++) problem_edge(q, rng, 1, &b);
+    for (int e = 0; e < edges && blocks > 4; e++) {
+        int32_t   list[4];
+        const int count = 2 + (int)(ct_rng_bits(rng) % 3);
+        for (int i = 0; i < count; i++) {
+            int fresh;
+            do {
+                list[i] = (int32_t)(ct_rng_bits(rng) % (uint64_t)blocks);
+                fresh = 1;
+                for (int j = 0; j < i; j++) fresh = fresh && list[j] != list[i];
+            } while (!fresh);
+        }
+        problem_edge(q, rng, count, list);
+    }
+}
+
+/* A <- A^-1 by Gauss-Jordan with pivoting. */
+static void dense_inverse(int32_t n, const double *A, double *X)
+{
+    double *M = malloc(2 * (size_t)n * (size_t)n * sizeof *M);
+    const int32_t w = 2 * n;
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = 0; j < n; j++) {
+            M[i * w + j] = A[i * n + j];
+            M[i * w + n + j] = i == j;
+        }
+    for (int32_t k = 0; k < n; k++) {
+        int32_t best = k;
+        for (int32_t i = k; i < n; i++)
+            if (fabs(M[i * w + k]) > fabs(M[best * w + k])) best = i;
+        for (int32_t j = 0; j < w; j++) {
+            const double t = M[k * w + j];
+            M[k * w + j] = M[best * w + j];
+            M[best * w + j] = t;
+        }
+        const double inverse = 1 / M[k * w + k];
+        for (int32_t j = 0; j < w; j++) M[k * w + j] *= inverse;
+        for (int32_t i = 0; i < n; i++) {
+            const double f = M[i * w + k];
+            if (i == k || f == 0) continue;
+            for (int32_t j = 0; j < w; j++) M[i * w + j] -= f * M[k * w + j];
+        }
+    }
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = 0; j < n; j++) X[i * n + j] = M[i * w + n + j];
+    free(M);
+}
+
+static void check_close(double a, double b) { CHECK_NEAR(a, b, 1e-8 * (1 + fabs(b))); }
+
+static ct_sparse *sparse_of(const problem *q, ct_order order, const int32_t *stage)
+{
+    ct_sparse *sp = NULL;
+    ct_err     err = {0};
+    CHECK_OK(ct_sparse_new(q->blocks, q->dim, q->edges, q->start, q->member, &(ct_sparse_options){.order = order, .stage = stage}, &sp, &err), err);
+    return sp;
+}
+
+static void load(ct_sparse *sp, const problem *q)
+{
+    ct_sparse_clear(sp);
+    for (int64_t e = 0; e < q->edges; e++) {
+        double        block[4][36];
+        const double *J[4];
+        for (int64_t i = 0; i < q->start[e + 1] - q->start[e]; i++) {
+            const int32_t b = q->member[q->start[e] + i];
+            for (int row = 0; row < 6; row++)
+                for (int32_t c = 0; c < q->dim[b]; c++) block[i][row * q->dim[b] + c] = q->rows[e][row * q->n + q->column[b] + c];
+            J[i] = block[i];
+        }
+        ct_sparse_add(sp, e, 6, J, q->r[e]);
+    }
+}
+
+/* Everything the engine can do against the dense inverse. */
+static void check_against_dense(const problem *q, ct_order order, const int32_t *stage, double lambda)
+{
+    const int32_t n = q->n;
+    ct_err        err = {0};
+    ct_sparse    *sp = sparse_of(q, order, stage);
+    if (!sp) return;
+    double *M = malloc((size_t)n * (size_t)n * sizeof *M), *S = malloc((size_t)n * (size_t)n * sizeof *S), *scale = malloc((size_t)n * sizeof *scale);
+    double *x = malloc((size_t)n * sizeof *x), *y = malloc((size_t)n * sizeof *y), *B = malloc(3 * (size_t)n * sizeof *B);
+    load(sp, q);
+    for (int32_t i = 0; i < n; i++) CHECK_NEAR(ct_sparse_gradient(sp)[i], q->g[i], 1e-11);
+    ct_sparse_diagonal(sp, scale);
+    memcpy(M, q->H, (size_t)n * (size_t)n * sizeof *M);
+    for (int32_t i = 0; i < n; i++) {
+        CHECK_NEAR(scale[i], q->H[i * n + i], 1e-10);
+        M[i * n + i] += lambda * scale[i];
+        x[i] = sin(i + 1.0);
+    }
+    ct_sparse_multiply(sp, x, y);
+    for (int32_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int32_t j = 0; j < n; j++) sum += q->H[i * n + j] * x[j];
+        CHECK_NEAR(y[i], sum, 1e-9);
+    }
+    dense_inverse(n, M, S);
+    CHECK(ct_sparse_factor(sp, lambda, scale) == 0);
+    ct_sparse_step(sp, x);
+    for (int32_t i = 0; i < 3 * n; i++) B[i] = cos(i);
+    CHECK_OK(ct_sparse_solve(sp, B, 3, &err), err);
+    for (int32_t i = 0; i < n; i++) {
+        double dx = 0, b[3] = {0};
+        for (int32_t j = 0; j < n; j++) {
+            dx -= S[i * n + j] * q->g[j];
+            for (int c = 0; c < 3; c++) b[c] += S[i * n + j] * cos(3 * j + c);
+        }
+        check_close(x[i], dx);
+        for (int c = 0; c < 3; c++) check_close(B[3 * i + c], b[c]);
+    }
+    /* all pairs at once */
+    const int64_t count = (int64_t)q->blocks * q->blocks;
+    int32_t      *a = malloc((size_t)count * sizeof *a), *b = malloc((size_t)count * sizeof *b);
+    double      **out = malloc((size_t)count * sizeof *out), *space = malloc((size_t)count * 36 * sizeof *space);
+    for (int64_t k = 0; k < count; k++) {
+        a[k] = (int32_t)(k / q->blocks);
+        b[k] = (int32_t)(k % q->blocks);
+        out[k] = space + 36 * k;
+    }
+    CHECK_OK(ct_sparse_covariance(sp, count, a, b, out, &err), err);
+    for (int64_t k = 0; k < count; k++)
+        for (int32_t i = 0; i < q->dim[a[k]]; i++)
+            for (int32_t j = 0; j < q->dim[b[k]]; j++)
+                check_close(out[k][i * q->dim[b[k]] + j], S[(q->column[a[k]] + i) * n + q->column[b[k]] + j]);
+    void *const owned[] = {M, S, scale, x, y, B, a, b, out, space};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+    ct_sparse_free(sp);
+}
+
+static void test_random_graphs_equal_dense_algebra_in_every_order(void)
+{
+    ct_rng rng = ct_rng_seed(1);
+    for (int round = 0; round < 60; round++) {
+        problem       q;
+        const int32_t blocks = 1 + (int32_t)(ct_rng_bits(&rng) % 24);
+        problem_random(&q, &rng, blocks, (int)(ct_rng_bits(&rng) % 40), round % 3 == 0 ? 3 : round % 3 == 1 ? 6 : 0);
+        int32_t stage[64];
+        for (int32_t b = 0; b < blocks; b++) stage[b] = (int32_t)(ct_rng_bits(&rng) % 3) % blocks;
+        for (int order = 0; order < CT_ORDER_COUNT; order++) {
+            check_against_dense(&q, (ct_order)order, NULL, 0);
+            check_against_dense(&q, (ct_order)order, stage, 0.1);
+        }
+        problem_free(&q);
+    }
+}
+
+/* Large fronts go through BLAS, in several strips. */
+static void test_a_complete_graph_equals_dense_algebra(void)
+{
+    ct_rng  rng = ct_rng_seed(2);
+    problem q;
+    problem_begin(&q, &rng, 24, 6);
+    for (int32_t b = 0; b < 24; b++) problem_edge(&q, &rng, 1, &b);
+    for (int32_t a = 0; a < 24; a++)
+        for (int32_t b = a + 1; b < 24; b++) problem_edge(&q, &rng, 2, (int32_t[]){a, b});
+    check_against_dense(&q, CT_ORDER_AMD, NULL, 0);
+    problem_free(&q);
+}
+
+static void test_stages_decide_what_comes_last(void)
+{
+    ct_rng  rng = ct_rng_seed(3);
+    problem q;
+    problem_random(&q, &rng, 20, 30, 3);
+    int32_t stage[20] = {0};
+    stage[4] = 2;
+    stage[11] = 7; /* stages need not be consecutive */
+    for (int order = 0; order < CT_ORDER_COUNT; order++) check_against_dense(&q, (ct_order)order, stage, 0);
+    ct_sparse *sp = NULL;
+    ct_err     err = {0};
+    stage[3] = -1;
+    CHECK_REFUSED(ct_sparse_new(q.blocks, q.dim, q.edges, q.start, q.member, &(ct_sparse_options){.stage = stage}, &sp, &err), err, "stage -1 of block 3");
+    CHECK(sp == NULL);
+    problem_free(&q);
+}
+
+/* Two components, one tied to nothing: its three directions are found, by name and by direction. */
+static void test_loose_directions_are_found(void)
+{
+    const int32_t dim[4] = {3, 3, 3, 3};
+    const int64_t start[5] = {0, 1, 3, 5, 5};
+    const int32_t member[5] = {0, 0, 1, 2, 3};
+    ct_rng        rng = ct_rng_seed(4);
+    double        A[9], B[9], minus[9], r[3] = {1, 2, 3}, z[12], y[12];
+    ct_sparse    *sp = NULL;
+    ct_err        err = {0};
+    for (int i = 0; i < 9; i++) {
+        A[i] = ct_rng_normal(&rng);
+        B[i] = ct_rng_normal(&rng);
+        minus[i] = -B[i];
+    }
+    CHECK_OK(ct_sparse_new(4, dim, 3, start, member, NULL, &sp, &err), err);
+    ct_sparse_clear(sp);
+    ct_sparse_add(sp, 0, 3, (const double *[]){A}, r);
+    ct_sparse_add(sp, 1, 3, (const double *[]){A, B}, r);
+    ct_sparse_add(sp, 2, 3, (const double *[]){B, minus}, r); /* only the difference of 2 and 3 is known */
+    CHECK(ct_sparse_factor(sp, 0, NULL) == 3);
+    for (int i = 0; i < 3; i++) {
+        int           held;
+        const int32_t scalar = ct_sparse_weak(sp, i, z, &held);
+        CHECK(held);
+        CHECK(scalar >= 6 && scalar < 12);
+        CHECK_NEAR(z[scalar], 1, 0);
+        ct_sparse_multiply(sp, z, y);
+        for (int j = 0; j < 12; j++) CHECK_NEAR(y[j], 0, 1e-12);
+        for (int j = 0; j < 6; j++) CHECK(z[j] == 0);
+        for (int j = 0; j < 3; j++) CHECK_NEAR(z[6 + j], z[9 + j], 1e-10);
+    }
+    CHECK(ct_sparse_factor(sp, 1e-3, NULL) == 0);
+    ct_sparse_free(sp);
+}
+
+/* x_k - x_{k-1} = 1, x_0 = 0, a million times: the tree is as deep as the chain is long. */
+static void test_a_chain_of_a_million_blocks_is_solved(void)
+{
+    const int32_t n = 1000000;
+    int32_t      *dim = malloc((size_t)n * sizeof *dim), *member = malloc(2 * (size_t)n * sizeof *member);
+    int64_t      *start = malloc(((size_t)n + 1) * sizeof *start);
+    double       *x = malloc((size_t)n * sizeof *x), plus = 1, minus = -1, zero = 0, one = -1;
+    int32_t      *stage = calloc((size_t)n, sizeof *stage);
+    ct_sparse    *sp = NULL;
+    ct_err        err = {0};
+    start[0] = 0;
+    for (int32_t k = 0; k < n; k++) {
+        dim[k] = 1;
+        if (k) member[start[k]] = k - 1;
+        member[start[k] + (k > 0)] = k;
+        start[k + 1] = start[k] + 1 + (k > 0);
+    }
+    stage[0] = 1;
+    CHECK_OK(ct_sparse_new(n, dim, n, start, member, &(ct_sparse_options){.stage = stage}, &sp, &err), err);
+    ct_sparse_clear(sp);
+    ct_sparse_add(sp, 0, 1, (const double *[]){&plus}, &zero);
+    for (int32_t k = 1; k < n; k++) ct_sparse_add(sp, k, 1, (const double *[]){&minus, &plus}, &one);
+    CHECK(ct_sparse_factor(sp, 0, NULL) == 0);
+    ct_sparse_step(sp, x);
+    for (int32_t k = 0; k < n; k += 1000) CHECK_NEAR(x[k], k, 1e-6);
+    double        far, near, cross, *out[3] = {&far, &near, &cross};
+    const int32_t a[3] = {n - 1, 0, n / 2}, b[3] = {n - 1, 0, n - 1};
+    CHECK_OK(ct_sparse_covariance(sp, 3, a, b, out, &err), err);
+    CHECK_NEAR(far, n, 1e-6 * n);
+    CHECK_NEAR(near, 1, 1e-9);
+    CHECK_NEAR(cross, n / 2 + 1, 1e-6 * n);
+    CHECK(ct_sparse_describe(sp).scalars == n);
+    ct_sparse_free(sp);
+    void *const owned[] = {dim, member, start, x, stage};
+    for (size_t i = 0; i < 5; i++) free(owned[i]);
+}
+
+static void test_an_empty_system_is_a_system(void)
+{
+    const int64_t start[1] = {0};
+    ct_sparse    *sp = NULL;
+    ct_err        err = {0};
+    CHECK_OK(ct_sparse_new(0, NULL, 0, start, NULL, NULL, &sp, &err), err);
+    ct_sparse_clear(sp);
+    CHECK(ct_sparse_factor(sp, 0, NULL) == 0);
+    ct_sparse_step(sp, NULL);
+    ct_sparse_free(sp);
+    for (int i = 0; i < CT_ORDER_COUNT; i++) CHECK(ct_order_find(ct_order_name((ct_order)i)) == i);
+    CHECK(ct_order_find("best") == -1);
+}
+
+int main(void)
+{
+    RUN(test_random_graphs_equal_dense_algebra_in_every_order);
+    RUN(test_a_complete_graph_equals_dense_algebra);
+    RUN(test_stages_decide_what_comes_last);
+    RUN(test_loose_directions_are_found);
+    RUN(test_a_chain_of_a_million_blocks_is_solved);
+    RUN(test_an_empty_system_is_a_system);
+    return ct_test_end();
+}
