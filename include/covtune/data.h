@@ -65,7 +65,8 @@ void      ct_sequence_free(ct_sequence *seq);
 /* ---- Graphs made to order: for demos, tests and benchmarks ----------------------------------- */
 
 /* A pose graph on a grid of streets (SE2) or a sphere of rings (SE3) with loop closures, truth
- * included; initial values are composed odometry. Noise models "odom" and "loop" are added. */
+ * included; initial values are composed odometry. The first pose is fixed at its truth. Noise models
+ * "odom" and "loop" are added, or shared with a world made before with the same sigmas. */
 typedef struct {
     ct_kind  kind;         /* CT_SE2 or CT_SE3                           */
     int32_t  poses;
