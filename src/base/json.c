@@ -10,7 +10,7 @@ ct_status ct__json_load(FILE *file, const char *path, json_t **root, ct_err *err
     *root = json_loadf(file, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &what);
     if (*root) return CT_OK;
     if (ferror(file)) return ct_fail(err, CT_E_IO, "%s: cannot be read: %s", path, strerror(errno));
-    if (json_error_code(&what) == json_error_out_of_memory) return ct__no_memory(err, "JSON values", 1);
+    if (!what.text[0]) return ct__no_memory(err, "JSON values", 1); /* what jansson leaves when it has none */
     return ct_fail(err, CT_E_PARSE, "%s:%d:%d: not JSON: %s", path, what.line, what.column, what.text);
 }
 
