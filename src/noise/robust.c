@@ -39,7 +39,7 @@ static double tukey(double k, double d2, double *w)
 
 double ct_robust_error(ct_robust robust, double d2, double *w)
 {
-    double  weight = 1, error = 0.5 * d2;
+    double weight = 1, error = 0.5 * d2;
     switch (robust.kind) {
     case CT_ROBUST_HUBER: error = huber(robust.width, d2, &weight); break;
     case CT_ROBUST_CAUCHY: error = cauchy(robust.width, d2, &weight); break;
