@@ -14,6 +14,7 @@ static const struct {
     ct__write_fn *write;
 } FORMAT[CT_FORMAT_COUNT] = {
     [CT_FORMAT_COVTUNE] = {ct__seqfile_read, ct__seqfile_write},
+    [CT_FORMAT_G2O] = {ct__g2o_read, ct__g2o_write},
 };
 
 /* ---- handles ---- */
