@@ -45,6 +45,10 @@ int         ct_order_find(const char *name); /* a ct_order, or -1 */
 typedef struct {
     ct_order       order;
     const int32_t *stage; /* per block, >= 0: blocks of a higher stage are eliminated later; NULL: no wish */
+    /* Per edge, the most rows it will have; NULL: unknown. Where a subtree's edges have no more rows
+     * than it has unknowns, they are used up by it: nothing is left for its separator, exactly. Saying so
+     * spares work, and on long open chains the rounding that would stand in for that nothing. */
+    const int32_t *rows;
 } ct_sparse_options;
 
 /* Analyse a structure of `blocks` unknowns of dim[b] >= 1 scalars and `edges` edges, edge e tying
@@ -91,6 +95,8 @@ void ct_sparse_multiply(const ct_sparse *sparse, const double *x, double *y);
  * weak pivots. */
 int32_t ct_sparse_factor(ct_sparse *sparse, double lambda, const double *scale);
 
+/* How many there were the last time. */
+int32_t ct_sparse_weak_count(const ct_sparse *sparse);
 /* Weak pivot i (in order of elimination): its scalar index in the caller's order, the direction z,
  * z[scalar] = 1, in which the factored matrix is small, and whether the unknown was held at zero.
  * z and held may be NULL. */

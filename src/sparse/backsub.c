@@ -52,6 +52,8 @@ void ct_sparse_step(ct_sparse *sp, double *dx)
     permute(sp, 1, sp->work, dx, 0);
 }
 
+int32_t ct_sparse_weak_count(const ct_sparse *sp) { return sp->weak_count; }
+
 int32_t ct_sparse_weak(ct_sparse *sp, int32_t i, double *z, int *held)
 {
     assert(i >= 0 && i < sp->weak_count);

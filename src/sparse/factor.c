@@ -61,9 +61,11 @@ int32_t ct_sparse_factor(ct_sparse *sp, double lambda, const double *scale)
         ct__front *front = &sp->front[f];
         double    *original = sp->local;
         fill_panel(sp, front, lambda, scale, original);
-        if (front->below_writes) memset(sp->stack + front->update, 0, (size_t)front->s * (size_t)(front->s + 1) * sizeof *sp->stack);
-        for (int32_t c = front->child; c != -1; c = sp->front[c].sibling) add_child(sp, front, &sp->front[c]);
-        ct__front_factor(sp, front, original);
+        const int  spent = front->spent && lambda == 0;
+        if (front->below_writes && !spent) memset(sp->stack + front->update, 0, (size_t)front->s * (size_t)(front->s + 1) * sizeof *sp->stack);
+        for (int32_t c = front->child; c != -1; c = sp->front[c].sibling)
+            if (!sp->front[c].spent || lambda != 0) add_child(sp, front, &sp->front[c]);
+        ct__front_factor(sp, front, spent, original);
     }
     return sp->weak_count;
 }

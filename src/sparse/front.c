@@ -91,14 +91,14 @@ CT_INLINE void rank_update(const int P, const double *restrict S, int n, double 
     }
 }
 
-/* One strip of a small front: its rows, then the pivot rows below, then the update. */
+/* One strip of a small front: its rows, then the pivot rows below, then the update (if U is wanted). */
 CT_INLINE void small_strip(strip_job *job, const int P, int k0, double *U, int keep)
 {
     const int n = job->n, below = k0 + P, s = n - job->p - 1;
     double   *S = job->A + (int64_t)k0 * n;
     eliminate_rows(job, P, k0, n);
     if (below < job->p) rank_update(P, S + below, n, job->A + (int64_t)below * n + below, n, job->p - below, n - below, 1);
-    rank_update(P, S + job->p, n, U, s + 1, s, s + 1, keep);
+    if (U) rank_update(P, S + job->p, n, U, s + 1, s, s + 1, keep);
 }
 
 CT_CLONES static void factor_small(strip_job *job, double *U, int keep)
@@ -151,16 +151,17 @@ static void factor_large(strip_job *job, double *U, int keep)
             cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, s + 1, strip, -1, S + below, n, S + p, n, 1, C + p, n);
         }
     }
-    if (!s) return;
+    if (!s || !U) return;
     const double *S = job->A + p;
     cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, s, p, -1, S, n, keep, U, s + 1);
     cblas_dgemv(CblasRowMajor, CblasTrans, p, s, -1, S, n, S + s, n, keep, U + s, s + 1);
 }
 
-void ct__front_factor(ct_sparse *sp, ct__front *front, double *original)
+void ct__front_factor(ct_sparse *sp, const ct__front *front, int spent, double *original)
 {
+    double   *update = spent ? NULL : sp->stack + front->update;
     strip_job job = {.A = sp->panel + front->panel, .p = front->p, .n = front->p + front->s + 1, .original = original, .scalar = front->scalar, .sp = sp};
     const double p = front->p, m = front->s + 1;
-    if (p * (p * p / 3 + m * (p + m)) < CT_LARGE_FRONT) factor_small(&job, sp->stack + front->update, front->below_writes);
-    else factor_large(&job, sp->stack + front->update, front->below_writes);
+    if (p * (p * p / 3 + m * (p + m)) < CT_LARGE_FRONT) factor_small(&job, update, front->below_writes);
+    else factor_large(&job, update, front->below_writes);
 }

@@ -172,7 +172,29 @@ static ct_status place_slots(ct_sparse *sp, ct_err *err)
     return CT_OK;
 }
 
-ct_status ct__layout(ct_sparse *sp, ct_err *err)
+/* Rows minus unknowns, summed over each front's subtree; an edge belongs to the front that eliminates its
+ * first member. Sums are cut off at 0 from below: a subtree short of rows is loose in itself and lends
+ * nothing to the others. */
+static ct_status find_spent(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
+{
+    int64_t *surplus = ct__zalloc(sp->fronts, sizeof *surplus);
+    if (!surplus) return ct__no_memory(err, "fronts", sp->fronts);
+    for (int64_t e = 0; e < sp->edges; e++) {
+        int32_t first = sp->blocks;
+        for (int64_t i = sp->edge_start[e]; i < sp->edge_start[e + 1]; i++) first = CT_MIN(first, sp->position[sp->member[i]]);
+        if (first < sp->blocks) surplus[sp->front_of[first]] += edge_rows[e];
+    }
+    for (int32_t f = 0; f < sp->fronts; f++) {
+        ct__front *front = &sp->front[f];
+        surplus[f] -= front->p;
+        front->spent = surplus[f] <= 0;
+        if (front->parent >= 0 && surplus[f] > 0) surplus[front->parent] += surplus[f];
+    }
+    free(surplus);
+    return CT_OK;
+}
+
+ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
 {
     for (int32_t k = 0; k < sp->blocks; k++) sp->scalar[k + 1] = sp->scalar[k] + sp->dim[sp->order[k]];
     CT_TRY(place_panels(sp, err));
@@ -180,6 +202,7 @@ ct_status ct__layout(ct_sparse *sp, ct_err *err)
     CT_TRY(place_runs(sp, err));
     CT_TRY(place_h(sp, err));
     CT_TRY(place_slots(sp, err));
+    if (edge_rows) CT_TRY(find_spent(sp, edge_rows, err));
     sp->h = ct__zalloc(sp->h_size, sizeof *sp->h);
     sp->g = ct__zalloc(sp->scalars, sizeof *sp->g);
     sp->panel = ct__zalloc(sp->panel_size, sizeof *sp->panel);
@@ -228,7 +251,7 @@ static ct_status take_structure(ct_sparse *sp, int32_t blocks, const int32_t dim
 ct_status ct_sparse_new(int32_t blocks, const int32_t dim[], int64_t edges, const int64_t start[], const int32_t member[],
                         const ct_sparse_options *options, ct_sparse **out, ct_err *err)
 {
-    const ct_sparse_options defaults = {.order = CT_ORDER_AMD};
+    const ct_sparse_options wanted = options ? *options : (ct_sparse_options){.order = CT_ORDER_AMD};
     int64_t *pair_start = NULL;
     int32_t *pair = NULL;
     *out = NULL;
@@ -236,9 +259,9 @@ ct_status ct_sparse_new(int32_t blocks, const int32_t dim[], int64_t edges, cons
     if (!sp) return ct__no_memory(err, "sparse system", 1);
     ct_status status = take_structure(sp, blocks, dim, edges, start, member, err);
     if (status == CT_OK) status = ct__pattern(blocks, edges, start, member, &pair_start, &pair, err);
-    if (status == CT_OK) status = ct__order(sp, pair_start, pair, options ? options : &defaults, sp->order, err);
+    if (status == CT_OK) status = ct__order(sp, pair_start, pair, &wanted, sp->order, err);
     if (status == CT_OK) status = ct__symbolic(sp, pair_start, pair, err);
-    if (status == CT_OK) status = ct__layout(sp, err);
+    if (status == CT_OK) status = ct__layout(sp, wanted.rows, err);
     free(pair_start);
     free(pair);
     if (status != CT_OK) {

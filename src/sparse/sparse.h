@@ -38,6 +38,7 @@ typedef struct {
     int32_t separators;               /* blocks in the separator                          */
     int32_t runs, gathers;
     uint8_t below_writes;             /* some child adds to the update, not only to the panel */
+    uint8_t spent;                    /* undamped, its update is exactly zero (see ct_sparse_options.rows) */
     int64_t separator;                /* its positions: separator[separator ...]          */
     int64_t panel, update;            /* where its numbers lie                            */
     int64_t run;                      /* its ct__run records, into the parent             */
@@ -98,13 +99,13 @@ ct_status ct__order(const ct_sparse *sp, const int64_t *start, const int32_t *pa
  * equivalent one in which each front's pivots are consecutive; fills front, separator. */
 ct_status ct__symbolic(ct_sparse *sp, const int64_t *start, const int32_t *pair, ct_err *err);
 /* Places for every number: panels, updates, H, runs, scatters, slots. */
-ct_status ct__layout(ct_sparse *sp, ct_err *err);
+ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err);
 
 /* Later neighbours of each position under the current sp->position, sorted. */
 ct_status ct__neighbours(ct_sparse *sp, const int64_t *start, const int32_t *pair, ct_err *err);
 
 /* The assembled front's pivots are factored and its update formed. `original` holds the pivots as they
  * were before any elimination; it is spoilt. Weak pivots are noted. */
-void ct__front_factor(ct_sparse *sp, ct__front *front, double *original);
+void ct__front_factor(ct_sparse *sp, const ct__front *front, int spent, double *original);
 
 #endif

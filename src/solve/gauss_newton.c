@@ -1,0 +1,58 @@
+/* gauss_newton.c: full steps, halved while the error rises.
+ *
+ * Linearising at the new point gives its error as well, so a good step costs one linearisation, one
+ * factorisation and one back-substitution, nothing else. */
+#include "solve/solve.h"
+
+#include <math.h>
+
+#define HALVINGS_MAX 30
+
+static void swap_in_trial(ct__run_state *run)
+{
+    memcpy(run->x, run->solver->trial, (size_t)ct_graph_size(run->solver->graph) * sizeof *run->x);
+}
+
+/* Moves to x o Exp(alpha dx) for the first alpha = 1, 1/2, 1/4 ... that does not raise the error. A rise
+ * within rounding of the sum counts as none. Returns alpha, 0 if there is none. */
+static double take_step(ct__run_state *run)
+{
+    double alpha = 1;
+    for (int k = 0; k < HALVINGS_MAX; k++, alpha /= 2) {
+        ct__retract(run->solver, run->x, alpha, run->solver->dx, run->solver->trial);
+        const double error = ct__run_linearise(run, run->solver->trial);
+        if (!(error <= run->error * (1 + 1e-12) + 1e-300)) continue;
+        run->error = error;
+        swap_in_trial(run);
+        return alpha;
+    }
+    return 0;
+}
+
+void ct__gauss_newton(ct__run_state *run)
+{
+    ct_solver *s = run->solver;
+    while (run->result->iterations < run->options->max_iterations) {
+        const int weak = ct__run_factor(run, 0, NULL) > 0;
+        if (weak && ct__find_loose(s, run->noise, run->x)) {
+            ct__run_stop(run, CT_STOP_RANK);
+            return;
+        }
+        ct__run_step(run, s->dx);
+        const double before = run->error, step = ct__largest(s->dx, s->scalars);
+        if (!isfinite(step)) {
+            ct__run_stop(run, CT_STOP_NOT_FINITE);
+            return;
+        }
+        run->result->iterations++;
+        const double alpha = take_step(run);
+        if (alpha == 0) {
+            /* no descent along a step this small is the end of precision, not a failure */
+            ct__run_stop(run, step < 1e-6 ? CT_STOP_STEP : CT_STOP_STUCK);
+            return;
+        }
+        if (ct__run_report(run, 1, alpha * step, 0)) return;
+        if (alpha == 1 && ct__run_converged(run, before, step)) return;
+    }
+    ct__run_stop(run, CT_STOP_ITERATIONS);
+}

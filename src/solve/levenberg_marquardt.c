@@ -1,0 +1,80 @@
+/* levenberg_marquardt.c: (H + lambda D) dx = -g, D = diag(H) held away from zero.
+ *
+ * The damping follows Nielsen: with rho the ratio of actual to predicted decrease, a good step
+ * multiplies lambda by max(1/10, 1 - (2 rho - 1)^3), a bad one by 2, 4, 8 ... The predicted
+ * decrease is (lambda dx'D dx - g'dx) / 2.
+ *
+ * Damping hides rank deficiency: at the end the undamped system is factored once more and looked at. */
+#include "solve/solve.h"
+
+#include <math.h>
+
+#define SCALE_MIN  1e-9  /* of the largest diagonal entry: a loose unknown is still damped */
+#define LAMBDA_MIN 1e-12 /* below this, damping is lost in H's own rounding: use none      */
+#define LAMBDA_MAX 1e16
+
+static double predicted_decrease(const ct_solver *s, double lambda)
+{
+    const double *g = ct_sparse_gradient(s->system);
+    double        sum = 0;
+    for (int32_t i = 0; i < s->scalars; i++) sum += s->dx[i] * (lambda * s->scale[i] * s->dx[i] - g[i]);
+    return 0.5 * sum;
+}
+
+static void scale_from_diagonal(ct_solver *s)
+{
+    ct_sparse_diagonal(s->system, s->scale);
+    const double least = SCALE_MIN * ct__largest(s->scale, s->scalars);
+    for (int32_t i = 0; i < s->scalars; i++) s->scale[i] = CT_MAX(s->scale[i], CT_MAX(least, 1e-300));
+}
+
+/* The answer stands only if nothing is loose in the system without damping. */
+static void check_rank(ct__run_state *run)
+{
+    if (ct__run_factor(run, 0, NULL) && ct__find_loose(run->solver, run->noise, run->x)) ct__run_stop(run, CT_STOP_RANK);
+}
+
+/* Returns the gain ratio of the step just solved for, whose values are left in trial; the new error
+ * is stored. A step that is not finite has ratio -1. */
+static double try_step(ct__run_state *run, double lambda, double *error)
+{
+    ct_solver *s = run->solver;
+    ct__retract(s, run->x, 1, s->dx, s->trial);
+    *error = ct__error(s, run->noise, s->trial);
+    const double predicted = predicted_decrease(s, lambda);
+    return isfinite(*error) && predicted > 0 ? (run->error - *error) / predicted : -1;
+}
+
+void ct__levenberg_marquardt(ct__run_state *run)
+{
+    ct_solver *s = run->solver;
+    double     lambda = run->options->lambda, growth = 2;
+    int        fresh = 1; /* the system is linearised at x */
+    while (run->result->iterations < run->options->max_iterations) {
+        if (!fresh) ct__run_linearise(run, run->x);
+        if (!fresh || run->result->iterations == 0) scale_from_diagonal(s);
+        fresh = 1;
+        ct__run_factor(run, lambda, s->scale);
+        ct__run_step(run, s->dx);
+        run->result->iterations++;
+        double       error;
+        const double before = run->error, step = ct__largest(s->dx, s->scalars), gain = try_step(run, lambda, &error);
+        const int    accepted = gain > 1e-4 || (gain > -1 && step < run->options->step);
+        if (accepted && error <= run->error) {
+            run->error = error;
+            memcpy(run->x, s->trial, (size_t)ct_graph_size(s->graph) * sizeof *run->x);
+            lambda *= CT_MAX(0.1, 1 - pow(2 * gain - 1, 3));
+            if (lambda < LAMBDA_MIN) lambda = 0;
+            growth = 2;
+            fresh = 0;
+        } else {
+            lambda = CT_MAX(lambda, LAMBDA_MIN) * growth;
+            growth *= 2;
+        }
+        if (ct__run_report(run, accepted, step, lambda)) return;
+        if (accepted ? ct__run_converged(run, before, step) : step < run->options->step && ct__run_stop(run, CT_STOP_STEP)) break;
+        if (lambda > LAMBDA_MAX && ct__run_stop(run, CT_STOP_STUCK)) break;
+        if (run->result->iterations == run->options->max_iterations) ct__run_stop(run, CT_STOP_ITERATIONS);
+    }
+    check_rank(run);
+}

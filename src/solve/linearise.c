@@ -1,0 +1,105 @@
+/* linearise.c: from a graph at x to the linear system, the inner loop of everything.
+ *
+ *     r_k <- sqrt(w) R_k r_k(x),  J_k <- sqrt(w) R_k J_k,  H += J_k'J_k,  g += J_k'r_k
+ *
+ * Factors are walked model by model, so one model's code and branch history stay hot. Each touches its
+ * own 56-byte item, its measurement and its variables; nothing is allocated or looked up. */
+#include "graph/graph.h"
+#include "graph/whiten.h"
+#include "solve/solve.h"
+
+#define BLOCK_MAX (CT_ROWS_MAX * CT_DIM_MAX)
+
+/* Evaluates one item into r and J; blocks of fixed variables are not wanted. J[i] points into space. */
+static inline void evaluate(const ct_factor_ops *ops, const ct__item *item, const double *x, double *r, double **J, double *space)
+{
+    const double *arg[CT_ARITY_MAX];
+    for (int i = 0; i < ops->arity; i++) {
+        arg[i] = x + item->at[i];
+        J[i] = item->moves >> i & 1 ? space + i * BLOCK_MAX : NULL;
+    }
+    if (ops->jacobian == CT_JACOBIAN_ANALYTIC) ops->eval(item->z, item->context, arg, r, J);
+    else ct_factor_eval(ops, item->z, item->context, arg, r, J);
+}
+
+static inline void columns(const ct_factor_ops *ops, int cols[CT_ARITY_MAX])
+{
+    for (int i = 0; i < ops->arity; i++) cols[i] = ct_kind_dim(ops->kind[i]);
+}
+
+double ct__linearise(ct_solver *solver, const ct_noise *noise, const double *x)
+{
+    double error = 0;
+    ct_sparse_clear(solver->system);
+    solver->ready = 0;
+    for (int32_t b = 0; b < solver->batches; b++) {
+        const ct_factor_ops *ops = solver->batch[b].ops;
+        int                  cols[CT_ARITY_MAX];
+        columns(ops, cols);
+        for (int32_t k = solver->batch[b].first; k < solver->batch[b].end; k++) {
+            const ct__item *item = &solver->item[k];
+            double          r[CT_ROWS_MAX], space[CT_ARITY_MAX * BLOCK_MAX], *J[CT_ARITY_MAX];
+            evaluate(ops, item, x, r, J, space);
+            error += ct__whiten(ct_noise_get(noise, item->noise), ops->rows, r, ops->arity, J, cols);
+            if (item->edge < 0) continue;
+            int moving = 0;
+            for (int i = 0; i < ops->arity; i++)
+                if (J[i]) J[moving++] = J[i];
+            ct_sparse_add(solver->system, item->edge, ops->rows, (const double *const *)J, r);
+        }
+    }
+    return error;
+}
+
+double ct__error(const ct_solver *solver, const ct_noise *noise, const double *x)
+{
+    double error = 0;
+    for (int32_t b = 0; b < solver->batches; b++) {
+        const ct_factor_ops *ops = solver->batch[b].ops;
+        for (int32_t k = solver->batch[b].first; k < solver->batch[b].end; k++) {
+            const ct__item *item = &solver->item[k];
+            const double   *arg[CT_ARITY_MAX];
+            double          r[CT_ROWS_MAX];
+            for (int i = 0; i < ops->arity; i++) arg[i] = x + item->at[i];
+            ops->eval(item->z, item->context, arg, r, NULL);
+            error += ct__whiten(ct_noise_get(noise, item->noise), ops->rows, r, 0, NULL, NULL);
+        }
+    }
+    return error;
+}
+
+double ct__squared_response(const ct_solver *solver, const ct_noise *noise, const double *x, const double *z)
+{
+    double total = 0;
+    for (int32_t b = 0; b < solver->batches; b++) {
+        const ct_factor_ops *ops = solver->batch[b].ops;
+        int                  cols[CT_ARITY_MAX];
+        columns(ops, cols);
+        for (int32_t k = solver->batch[b].first; k < solver->batch[b].end; k++) {
+            const ct__item *item = &solver->item[k];
+            const int32_t  *var = ct_graph_factor(solver->graph, solver->factor_of[k]).var;
+            double          r[CT_ROWS_MAX], space[CT_ARITY_MAX * BLOCK_MAX], *J[CT_ARITY_MAX];
+            evaluate(ops, item, x, r, J, space);
+            ct__whiten(ct_noise_get(noise, item->noise), ops->rows, r, ops->arity, J, cols);
+            for (int row = 0; row < ops->rows; row++) {
+                double sum = 0;
+                for (int i = 0; i < ops->arity; i++)
+                    for (int c = 0; J[i] && c < cols[i]; c++) sum += J[i][row * cols[i] + c] * z[solver->column[solver->block_of[var[i]]] + c];
+                total += sum * sum;
+            }
+        }
+    }
+    return total;
+}
+
+void ct__retract(const ct_solver *solver, const double *x, double alpha, const double *dx, double *y)
+{
+    const ct_graph *graph = solver->graph;
+    for (int32_t b = 0; b < solver->blocks; b++) {
+        const int32_t v = solver->variable_of[b];
+        const ct_kind kind = graph->kind[v];
+        double        step[CT_DIM_MAX];
+        for (int i = 0; i < ct_kind_dim(kind); i++) step[i] = alpha * dx[solver->column[b] + i];
+        ct_kind_retract(kind, x + graph->offset[v], step, y + graph->offset[v]);
+    }
+}

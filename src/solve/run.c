@@ -1,0 +1,165 @@
+/* run.c: ct_solver_run and what all methods share; covariances at the end. */
+#include "graph/graph.h"
+#include "solve/solve.h"
+
+#include <math.h>
+
+/* ---- names ---- */
+
+static const char *const method_names[] = {
+#define X(constant, name) name,
+    CT_METHOD_LIST(X)
+#undef X
+};
+static const char *const stop_names[] = {
+#define X(constant, name, meaning) name,
+    CT_STOP_LIST(X)
+#undef X
+};
+static const char *const stop_meanings[] = {
+#define X(constant, name, meaning) meaning,
+    CT_STOP_LIST(X)
+#undef X
+};
+
+const char *ct_method_name(ct_method method) { return (unsigned)method < CT_METHOD_COUNT ? method_names[method] : "?"; }
+const char *ct_stop_name(ct_stop stop) { return (unsigned)stop < CT_STOP_COUNT ? stop_names[stop] : "?"; }
+const char *ct_stop_meaning(ct_stop stop) { return (unsigned)stop < CT_STOP_COUNT ? stop_meanings[stop] : "?"; }
+int         ct_stop_converged(ct_stop stop) { return stop == CT_STOP_ERROR || stop == CT_STOP_STEP || stop == CT_STOP_GRADIENT; }
+
+int ct_method_find(const char *name)
+{
+    for (int i = 0; i < CT_METHOD_COUNT; i++)
+        if (!strcmp(name, method_names[i])) return i;
+    return -1;
+}
+
+ct_solve_options ct_solve_defaults(void)
+{
+    return (ct_solve_options){.method = CT_LEVENBERG_MARQUARDT, .max_iterations = 100, .relative = 1e-9, .absolute = 1e-12, .step = 1e-9, .lambda = 1e-4, .radius = 1e4};
+}
+
+/* ---- steps ---- */
+
+double ct__largest(const double *v, int32_t n)
+{
+    double largest = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const double size = fabs(v[i]);
+        if (!(size <= largest)) largest = size;
+        if (isnan(size)) return size;
+    }
+    return largest;
+}
+
+double ct__run_linearise(ct__run_state *run, const double *x)
+{
+    const double begin = ct_now_s(), error = ct__linearise(run->solver, run->noise, x);
+    run->result->gradient = ct__largest(ct_sparse_gradient(run->solver->system), run->solver->scalars);
+    run->result->linearisations++;
+    run->result->linearise_s += ct_now_s() - begin;
+    return error;
+}
+
+int32_t ct__run_factor(ct__run_state *run, double lambda, const double *scale)
+{
+    const double  begin = ct_now_s();
+    const int32_t weak = ct_sparse_factor(run->solver->system, lambda, scale);
+    run->result->factorisations++;
+    run->result->factor_s += ct_now_s() - begin;
+    return weak;
+}
+
+void ct__run_step(ct__run_state *run, double *dx)
+{
+    const double begin = ct_now_s();
+    ct_sparse_step(run->solver->system, dx);
+    run->result->solve_s += ct_now_s() - begin;
+}
+
+int ct__run_stop(ct__run_state *run, ct_stop stop)
+{
+    run->result->stop = stop;
+    return 1;
+}
+
+int ct__run_converged(ct__run_state *run, double before, double step)
+{
+    const ct_solve_options *o = run->options;
+    const double            fall = before - run->error;
+    if (run->result->gradient < o->gradient) return ct__run_stop(run, CT_STOP_GRADIENT);
+    if (step < o->step) return ct__run_stop(run, CT_STOP_STEP);
+    if (fall <= o->relative * before || fall <= o->absolute) return ct__run_stop(run, CT_STOP_ERROR);
+    return 0;
+}
+
+int ct__run_report(ct__run_state *run, int accepted, double step, double damping)
+{
+    if (!run->options->progress) return 0;
+    const ct_progress p = {.iteration = run->result->iterations, .accepted = accepted, .error = run->error, .step = step,
+                           .gradient = run->result->gradient, .damping = damping, .seconds = ct_now_s() - run->start_s};
+    return run->options->progress(run->options->user, &p) ? ct__run_stop(run, CT_STOP_CANCELLED) : 0;
+}
+
+/* ---- the whole ---- */
+
+ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, const ct_solve_options *options, ct_solve_result *result, ct_err *err)
+{
+    const ct_solve_options defaults = ct_solve_defaults();
+    ct__run_state          run = {.solver = solver, .noise = noise, .options = options ? options : &defaults, .result = result, .x = x, .start_s = ct_now_s()};
+    *result = (ct_solve_result){0};
+    CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
+    memset(solver->loose, 0, (size_t)solver->graph->variables);
+    solver->loose_count = 0;
+    memcpy(solver->trial, x, (size_t)solver->graph->size * sizeof *x); /* so that fixed variables are in both */
+    run.error = result->initial_error = ct__run_linearise(&run, x);
+    if (!isfinite(run.error)) ct__run_stop(&run, CT_STOP_NOT_FINITE);
+    else if (!solver->scalars) ct__run_stop(&run, CT_STOP_GRADIENT);
+    else if (!ct__run_report(&run, 1, 0, 0)) switch (run.options->method) {
+        case CT_GAUSS_NEWTON: ct__gauss_newton(&run); break;
+        case CT_DOGLEG: ct__dogleg(&run); break;
+        default: ct__levenberg_marquardt(&run); break;
+        }
+    result->final_error = run.error;
+    result->loose = solver->loose_count;
+    result->seconds = ct_now_s() - run.start_s;
+    return CT_OK;
+}
+
+ct_status ct_solver_linearise(ct_solver *solver, const ct_noise *noise, const double *x, ct_err *err)
+{
+    char text[256];
+    CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
+    if (!isfinite(ct__linearise(solver, noise, x))) return ct_fail(err, CT_E_ARGUMENT, "the error at these values is not finite");
+    ct_sparse_factor(solver->system, 0, NULL);
+    if (ct__find_loose(solver, noise, x)) return ct_fail(err, CT_E_SINGULAR, "%s", ct_solver_loose_text(solver, text, sizeof text));
+    solver->ready = 1;
+    return CT_OK;
+}
+
+static ct_status check_ready(const ct_solver *solver, int32_t var, ct_err *err)
+{
+    char name[128];
+    if (!solver->ready) return ct_fail(err, CT_E_ARGUMENT, "covariances need ct_solver_linearise first");
+    if (var < 0 || var >= solver->graph->variables) return ct_fail(err, CT_E_ARGUMENT, "variable %d of %d does not exist", var, solver->graph->variables);
+    if (solver->block_of[var] < 0) return ct_fail(err, CT_E_ARGUMENT, "%s is fixed: it has no covariance", ct_graph_name(solver->graph, var, name, sizeof name));
+    return CT_OK;
+}
+
+ct_status ct_solver_marginals(const ct_solver *solver, int32_t count, const int32_t var[], double *const out[], ct_err *err)
+{
+    for (int32_t k = 0; k < count; k++) CT_TRY(check_ready(solver, var[k], err));
+    int32_t *block = ct__zalloc(count, sizeof *block);
+    if (!block) return ct__no_memory(err, "marginals", count);
+    for (int32_t k = 0; k < count; k++) block[k] = solver->block_of[var[k]];
+    const ct_status status = ct_sparse_covariance(solver->system, count, block, block, out, err);
+    free(block);
+    return status;
+}
+
+ct_status ct_solver_cross(const ct_solver *solver, int32_t a, int32_t b, double *out, ct_err *err)
+{
+    CT_TRY(check_ready(solver, a, err));
+    CT_TRY(check_ready(solver, b, err));
+    return ct_sparse_covariance(solver->system, 1, &solver->block_of[a], &solver->block_of[b], &out, err);
+}

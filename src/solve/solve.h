@@ -1,0 +1,85 @@
+/* solve.h: what the solvers share: the graph laid out for linearising, and the state of a run. */
+#ifndef CT_SOLVE_PRIVATE_H
+#define CT_SOLVE_PRIVATE_H
+
+#include "base/base.h"
+
+#include <covtune/solve.h>
+
+/* A factor, ready to be evaluated: no index is looked up twice. */
+typedef struct {
+    const double *z;
+    const void   *context;
+    int64_t       at[CT_ARITY_MAX]; /* where its variables lie in the values */
+    int32_t       noise;
+    int32_t       edge;             /* in the sparse system, -1 if every variable is fixed */
+    uint8_t       moves;            /* bit i: variable i is estimated */
+} ct__item;
+
+/* Items [first, end) are of one model. */
+typedef struct {
+    const ct_factor_ops *ops;
+    int32_t              first, end;
+} ct__batch;
+
+struct ct_solver {
+    const ct_graph *graph;
+    ct_sparse      *system;
+    int32_t         blocks;      /* estimated variables                       */
+    int32_t        *block_of;    /* per variable, -1 if fixed                 */
+    int32_t        *variable_of; /* per block                                 */
+    int32_t        *column;      /* per block: its first scalar in the system */
+    int32_t         scalars;
+    ct__item       *item;
+    ct__batch      *batch;
+    int32_t        *factor_of;   /* per item: its factor in the graph         */
+    int32_t         items, batches;
+    double         *trial;       /* values                                    */
+    double         *dx, *scale, *direction, *newton, *product; /* scalars     */
+    uint8_t        *loose;       /* per variable: CT_LOOSE_* bits             */
+    int32_t         loose_count;
+    int             ready;       /* the undamped system is factored           */
+};
+
+#define CT_LOOSE_POSITION 1
+#define CT_LOOSE_ROTATION 2
+
+/* A run under way. */
+typedef struct {
+    ct_solver              *solver;
+    const ct_noise         *noise;
+    const ct_solve_options *options;
+    ct_solve_result        *result;
+    double                 *x;     /* the caller's values                 */
+    double                  error; /* at x                                */
+    double                  start_s;
+} ct__run_state;
+
+/* linearise.c: H and g at x, returns the error; the error alone; sum |J z|^2. */
+double ct__linearise(ct_solver *solver, const ct_noise *noise, const double *x);
+double ct__error(const ct_solver *solver, const ct_noise *noise, const double *x);
+double ct__squared_response(const ct_solver *solver, const ct_noise *noise, const double *x, const double *z);
+/* y = x o Exp(alpha dx) on every estimated variable; fixed ones are copied. */
+void ct__retract(const ct_solver *solver, const double *x, double alpha, const double *dx, double *y);
+
+/* rank.c: looks at the weak pivots of the undamped factor at x. Returns how many variables are
+ * loose, and remembers them. */
+int32_t ct__find_loose(ct_solver *solver, const ct_noise *noise, const double *x);
+
+/* run.c: the steps every method is made of, timed and counted. */
+double  ct__run_linearise(ct__run_state *run, const double *x);
+int32_t ct__run_factor(ct__run_state *run, double lambda, const double *scale);
+void    ct__run_step(ct__run_state *run, double *dx);
+double  ct__largest(const double *v, int32_t n); /* max |v_i|, NaN if one is */
+/* 1 if the run is over: records why. `before` is the error before the accepted step dx. */
+int     ct__run_converged(ct__run_state *run, double before, double step);
+/* Tells the caller; 1 if it wants to stop. */
+int     ct__run_report(ct__run_state *run, int accepted, double step, double damping);
+int     ct__run_stop(ct__run_state *run, ct_stop stop); /* records it; returns 1 */
+
+/* One file each. On return run->result->stop says why. */
+void ct__gauss_newton(ct__run_state *run);
+void ct__levenberg_marquardt(ct__run_state *run);
+void ct__dogleg(ct__run_state *run);
+
+#endif

@@ -1,0 +1,188 @@
+/* solver.c: lays a graph out for solving. Everything a run needs is allocated here. */
+#include "graph/graph.h"
+#include "solve/solve.h"
+
+#include <assert.h>
+
+/* A few variables that are tied to the world, in a graph where the others hang on them: eliminate
+ * them last. Then every pivot is the information of a variable given those above it, towards the
+ * anchor, and does not shrink with the distance from it, as the information of the far end of a
+ * chain would. More than this many, and the ordering had better be free. */
+#define ANCHORS_MAX 4
+
+static ct_status number_blocks(ct_solver *s, const ct_graph *graph, int32_t **dim, ct_err *err)
+{
+    const int32_t n = graph->variables;
+    s->block_of = ct__zalloc(n, sizeof *s->block_of);
+    s->variable_of = ct__zalloc(n, sizeof *s->variable_of);
+    s->column = ct__zalloc((int64_t)n + 1, sizeof *s->column);
+    s->loose = ct__zalloc(n, sizeof *s->loose);
+    *dim = ct__zalloc(n, sizeof **dim);
+    if (!s->block_of || !s->variable_of || !s->column || !s->loose || !*dim) return ct__no_memory(err, "variables", n);
+    int64_t scalars = 0;
+    for (int32_t v = 0; v < n; v++) {
+        s->block_of[v] = -1;
+        if (graph->fixed[v]) continue;
+        (*dim)[s->blocks] = ct_kind_dim(graph->kind[v]);
+        s->column[s->blocks] = (int32_t)scalars;
+        s->variable_of[s->blocks] = v;
+        s->block_of[v] = s->blocks++;
+        scalars += ct_kind_dim(graph->kind[v]);
+        if (scalars > INT32_MAX) return ct_fail(err, CT_E_LIMIT, "more than %d unknowns", INT32_MAX);
+    }
+    s->scalars = s->column[s->blocks] = (int32_t)scalars;
+    return CT_OK;
+}
+
+/* Stable counting sort of factors by model, in order of each model's first appearance. */
+static ct_status batch_factors(ct_solver *s, const ct_graph *graph, ct_err *err)
+{
+    const int32_t n = graph->factors;
+    int64_t       capacity = 0;
+    int32_t      *batch_of = ct__zalloc(n, sizeof *batch_of);
+    s->item = ct__zalloc(n, sizeof *s->item);
+    s->factor_of = ct__zalloc(n, sizeof *s->factor_of);
+    s->items = n;
+    ct_status status = batch_of && s->item && s->factor_of ? CT_OK : ct__no_memory(err, "factors", n);
+    for (int32_t f = 0, b = 0; f < n && status == CT_OK; f++) {
+        const ct_factor_ops *ops = graph->factor[f].ops;
+        if (b >= s->batches || s->batch[b].ops != ops)
+            for (b = 0; b < s->batches && s->batch[b].ops != ops;) b++;
+        if (b == s->batches) {
+            if ((status = ct__grow(&s->batch, &capacity, b + 1, sizeof *s->batch, "measurement models", err)) != CT_OK) break;
+            s->batch[s->batches++] = (ct__batch){.ops = ops};
+        }
+        batch_of[f] = b;
+        s->batch[b].end++;
+    }
+    for (int32_t b = 0, first = 0; status == CT_OK && b < s->batches; b++) {
+        const int32_t count = s->batch[b].end;
+        s->batch[b].first = s->batch[b].end = first;
+        first += count;
+    }
+    for (int32_t f = 0; status == CT_OK && f < n; f++) s->factor_of[s->batch[batch_of[f]].end++] = f;
+    free(batch_of);
+    return status;
+}
+
+/* Fills the items and lists the system's edges: the estimated variables of each factor. */
+static ct_status list_edges(ct_solver *s, const ct_graph *graph, int64_t **out_start, int32_t **out_member, int32_t **out_rows, int64_t *edges, ct_err *err)
+{
+    int64_t *start = *out_start = ct__zalloc((int64_t)s->items + 1, sizeof *start);
+    int32_t *member = *out_member = ct__zalloc(graph->var_used, sizeof *member);
+    int32_t *rows = *out_rows = ct__zalloc(s->items, sizeof *rows);
+    if (!start || !member || !rows) return ct__no_memory(err, "factors", s->items);
+    *edges = 0;
+    for (int32_t k = 0; k < s->items; k++) {
+        const ct_factor factor = ct_graph_factor(graph, s->factor_of[k]);
+        ct__item       *item = &s->item[k];
+        *item = (ct__item){.z = factor.z, .context = factor.context, .noise = factor.noise, .edge = -1};
+        int64_t end = start[*edges];
+        for (int i = 0; i < factor.ops->arity; i++) {
+            const int32_t block = s->block_of[factor.var[i]];
+            item->at[i] = graph->offset[factor.var[i]];
+            if (block < 0) continue;
+            item->moves = (uint8_t)(item->moves | 1u << i);
+            member[end++] = block;
+        }
+        if (!item->moves) continue;
+        item->edge = (int32_t)*edges;
+        rows[*edges] = factor.ops->rows;
+        start[++*edges] = end;
+    }
+    return CT_OK;
+}
+
+/* Stage 1 for the anchors, if they are few. NULL where the order is left free. */
+static ct_status stage_anchors(const ct_solver *s, const ct_graph *graph, int32_t **stage, ct_err *err)
+{
+    int32_t anchors = 0;
+    *stage = ct__zalloc(s->blocks, sizeof **stage);
+    if (!*stage) return ct__no_memory(err, "variables", s->blocks);
+    for (int32_t f = 0; f < graph->factors && anchors <= ANCHORS_MAX; f++) {
+        if (!graph->factor[f].ops->absolute) continue;
+        const ct_factor factor = ct_graph_factor(graph, f);
+        for (int i = 0; i < factor.ops->arity; i++) {
+            const int32_t block = s->block_of[factor.var[i]];
+            if (block < 0 || (*stage)[block]) continue;
+            (*stage)[block] = 1;
+            anchors++;
+        }
+    }
+    if (anchors == 0 || anchors > ANCHORS_MAX || anchors == s->blocks) {
+        free(*stage);
+        *stage = NULL;
+    }
+    return CT_OK;
+}
+
+/* The caller's stages count variables; the system's count blocks. */
+static ct_status stage_blocks(const ct_solver *s, const int32_t *of_variable, int32_t **stage, ct_err *err)
+{
+    *stage = ct__zalloc(s->blocks, sizeof **stage);
+    if (!*stage) return ct__no_memory(err, "variables", s->blocks);
+    for (int32_t b = 0; b < s->blocks; b++) (*stage)[b] = of_variable[s->variable_of[b]];
+    return CT_OK;
+}
+
+static ct_status analyse(ct_solver *s, const ct_graph *graph, const ct_sparse_options *options, const int32_t *dim, ct_err *err)
+{
+    int64_t          *start = NULL, edges = 0;
+    int32_t          *member = NULL, *stage = NULL, *rows = NULL;
+    ct_sparse_options wanted = options ? *options : (ct_sparse_options){.order = CT_ORDER_AMD};
+    ct_status         status = batch_factors(s, graph, err);
+    if (status == CT_OK) status = list_edges(s, graph, &start, &member, &rows, &edges, err);
+    if (status == CT_OK) status = wanted.stage ? stage_blocks(s, wanted.stage, &stage, err) : stage_anchors(s, graph, &stage, err);
+    wanted.stage = stage;
+    wanted.rows = rows;
+    if (status == CT_OK) status = ct_sparse_new(s->blocks, dim, edges, start, member, &wanted, &s->system, err);
+    free(start);
+    free(member);
+    free(rows);
+    free(stage);
+    return status;
+}
+
+ct_status ct_solver_new(const ct_graph *graph, const ct_sparse_options *options, ct_solver **out, ct_err *err)
+{
+    int32_t *dim = NULL;
+    *out = NULL;
+    ct_solver *s = ct__zalloc(1, sizeof *s);
+    if (!s) return ct__no_memory(err, "solver", 1);
+    s->graph = graph;
+    ct_status status = number_blocks(s, graph, &dim, err);
+    if (status == CT_OK) status = analyse(s, graph, options, dim, err);
+    if (status == CT_OK) {
+        s->trial = ct__zalloc(graph->size, sizeof *s->trial);
+        s->dx = ct__zalloc(s->scalars, sizeof *s->dx);
+        s->scale = ct__zalloc(s->scalars, sizeof *s->scale);
+        s->direction = ct__zalloc(s->scalars, sizeof *s->direction);
+        s->newton = ct__zalloc(s->scalars, sizeof *s->newton);
+        s->product = ct__zalloc(s->scalars, sizeof *s->product);
+        if (!s->trial || !s->dx || !s->scale || !s->direction || !s->newton || !s->product) status = ct__no_memory(err, "values", graph->size);
+    }
+    free(dim);
+    if (status != CT_OK) {
+        ct_solver_free(s);
+        return status;
+    }
+    *out = s;
+    return CT_OK;
+}
+
+void ct_solver_free(ct_solver *s)
+{
+    if (!s) return;
+    ct_sparse_free(s->system);
+    void *const owned[] = {s->block_of, s->variable_of, s->column, s->loose, s->item, s->factor_of, s->batch, s->trial, s->dx, s->scale, s->direction, s->newton, s->product};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+    free(s);
+}
+
+ct_sparse *ct_solver_system(ct_solver *s) { return s->system; }
+
+int32_t ct_solver_column(const ct_solver *s, int32_t var)
+{
+    assert(var >= 0 && var < s->graph->variables);
+    return s->block_of[var] < 0 ? -1 : s->column[s->block_of[var]];
+}
