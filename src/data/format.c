@@ -63,7 +63,7 @@ static int by_line(const ct__lines *in)
         return CT_FORMAT_ISAM;
     if (begins(tag, "VERTEX_") || begins(tag, "EDGE_") || begins(tag, "PARAMS_") || !strcmp(tag, "FIX")) return is_pyfg(in) ? CT_FORMAT_PYFG : CT_FORMAT_G2O;
     if (in->words == 8 && is_row(in)) return CT_FORMAT_TUM;
-    if (in->words == 12 && is_row(in)) return CT_FORMAT_KITTI;
+    if ((in->words == 12 || in->words == 13) && is_row(in)) return CT_FORMAT_KITTI;
     return -1;
 }
 
