@@ -198,7 +198,7 @@ ct_status ct__sequence_write_stream(FILE *file, const ct_sequence *seq, const ct
 typedef ct_status ct__read_fn(ct__build *b);
 typedef ct_status ct__write_fn(ct__out *out);
 
-ct__read_fn  ct__seqfile_read, ct__g2o_read, ct__tum_read, ct__kitti_read, ct__pyfg_read, ct__isam_read;
-ct__write_fn ct__seqfile_write, ct__g2o_write, ct__tum_write, ct__kitti_write, ct__pyfg_write, ct__isam_write;
+ct__read_fn  ct__seqfile_read, ct__g2o_read, ct__leo_read, ct__tum_read, ct__kitti_read, ct__pyfg_read, ct__isam_read;
+ct__write_fn ct__seqfile_write, ct__g2o_write, ct__leo_write, ct__tum_write, ct__kitti_write, ct__pyfg_write, ct__isam_write;
 
 #endif

@@ -15,6 +15,7 @@ static const struct {
 } FORMAT[CT_FORMAT_COUNT] = {
     [CT_FORMAT_COVTUNE] = {ct__seqfile_read, ct__seqfile_write},
     [CT_FORMAT_G2O] = {ct__g2o_read, ct__g2o_write},
+    [CT_FORMAT_LEO] = {ct__leo_read, ct__leo_write},
     [CT_FORMAT_TUM] = {ct__tum_read, ct__tum_write},
     [CT_FORMAT_KITTI] = {ct__kitti_read, ct__kitti_write},
     [CT_FORMAT_PYFG] = {ct__pyfg_read, ct__pyfg_write},
