@@ -30,7 +30,7 @@ bench: ## measure against Ceres on the same graphs
 san: ## build with the address and undefined-behaviour sanitizers, run all tests
 	@scripts/setup
 	$(call build,san,build-san)
-	@ctest --test-dir build-san --output-on-failure -j2
+	@ASAN_OPTIONS=allocator_may_return_null=1 ctest --test-dir build-san --output-on-failure -j2
 
 valgrind: ## run all test programs under valgrind
 	@scripts/setup valgrind
