@@ -23,15 +23,22 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/covtuneConfigVersion.cmake 
 install(FILES ${CMAKE_BINARY_DIR}/covtuneConfig.cmake ${CMAKE_BINARY_DIR}/covtuneConfigVersion.cmake
   cmake/dependencies.cmake DESTINATION ${PACKAGE_DIR})
 
-# pkg-config: libraries where no linker looks by itself need their folder said.
-file(RELATIVE_PATH PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
-set(PC_FOLDERS "")
+# pkg-config. Libs.private names what libcovtune.a calls, and the folders where no linker looks by
+# itself. It is not Requires.private: that would add what OpenBLAS calls in its turn, and ask for a
+# Fortran compiler of people who link OpenBLAS as a shared library. A program without any shared
+# library asks for both: pkg-config --static --libs covtune openblas.
+set(folders ${covtune_openblas_LIBRARY_DIRS} ${covtune_jansson_LIBRARY_DIRS})
 foreach(name amd ccolamd suitesparseconfig)
   get_filename_component(folder ${COVTUNE_${name}_LIBRARY} DIRECTORY)
-  if(NOT folder IN_LIST CMAKE_C_IMPLICIT_LINK_DIRECTORIES AND NOT PC_FOLDERS MATCHES "-L${folder} ")
-    string(APPEND PC_FOLDERS "-L${folder} ")
-  endif()
+  list(APPEND folders ${folder})
 endforeach()
+list(REMOVE_DUPLICATES folders)
+list(REMOVE_ITEM folders ${CMAKE_C_IMPLICIT_LINK_DIRECTORIES})
+set(PC_FOLDERS "")
+foreach(folder ${folders})
+  string(APPEND PC_FOLDERS "-L${folder} ")
+endforeach()
+file(RELATIVE_PATH PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" PC_TO_PREFIX ${PC_TO_PREFIX})
 configure_file(cmake/covtune.pc.in ${CMAKE_BINARY_DIR}/covtune.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/covtune.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
