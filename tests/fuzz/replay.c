@@ -9,7 +9,7 @@
 #include <dirent.h>
 #include <string.h>
 
-enum { DAMAGED_PER_FILE = 500, HITS_MAX = 4, RUN_MAX = 40, SEED_MAX = 1 << 16, ROOM = SEED_MAX + HITS_MAX * RUN_MAX };
+enum { DAMAGED_PER_FILE = 200, HITS_MAX = 4, RUN_MAX = 40, SEED_MAX = 1 << 16, ROOM = SEED_MAX + HITS_MAX * RUN_MAX };
 
 static const char *const feared[] = {"nan", "inf", "-1", "1e999", "1e-320", "99999999999999999999", "-0", "\"", "{", "]", "\n", "\r\n", "\t", "%s", "0x"};
 
