@@ -6,9 +6,34 @@
 #include <math.h>
 #include <stdarg.h>
 
+#define NOTE_MAX 4096
+
+static ct_status add_variable(ct__build *b, const char *name, ct_kind kind, const double *value, int32_t *index)
+{
+    const int32_t count = ct_graph_variables(b->seq->graph);
+    CT_TRY(ct__grow(&b->given, &b->given_capacity, (int64_t)count + 1, sizeof *b->given, "variables", b->in.err));
+    CT_TRY(ct__lines_place(&b->in, ct_graph_add_variable(b->seq->graph, name, kind, value, index, b->in.err)));
+    b->given[count] = value != NULL;
+    return CT_OK;
+}
+
 ct_status ct__build_variable(ct__build *b, const char *name, ct_kind kind, const double *value, int32_t *index)
 {
-    return ct__lines_place(&b->in, ct_graph_add_variable(b->seq->graph, name, kind, value, index, b->in.err));
+    ct_graph     *g = b->seq->graph;
+    const int32_t var = ct_graph_find(g, name);
+    if (var < 0 || b->given[var]) return add_variable(b, name, kind, value, index); /* which refuses a second one */
+    if (ct_graph_kind(g, var) != kind)
+        return ct__lines_bad(&b->in, "%s is %s here, an edge above has it as %s", name, ct_kind_name(kind), ct_kind_name(ct_graph_kind(g, var)));
+    memcpy(ct_graph_initial(g) + ct_graph_offset(g, var), value, (size_t)ct_kind_size(kind) * sizeof *value);
+    b->given[var] = 1;
+    *index = var;
+    return CT_OK;
+}
+
+ct_status ct__build_mention(ct__build *b, const char *name, ct_kind kind, int32_t *index)
+{
+    *index = ct_graph_find(b->seq->graph, name);
+    return *index >= 0 ? CT_OK : add_variable(b, name, kind, NULL, index);
 }
 
 ct_status ct__build_factor(ct__build *b, const ct_factor_ops *ops, const int32_t var[], const double z[], int32_t noise)
@@ -63,7 +88,16 @@ ct_status ct__build_end(ct__build *b)
 {
     if (b->seq->truth) CT_TRY(cover_truth(b));
     if (b->seq->stamp) CT_TRY(cover_stamp(b));
+    if (b->kept == 1) return ct__build_note(b, "noise model %s was there already with other numbers, which stay", b->kept_name);
+    if (b->kept) return ct__build_note(b, "%d noise models (%s the first) were there already with other numbers, which stay", b->kept, b->kept_name);
     return CT_OK;
+}
+
+void ct__build_free(ct__build *b)
+{
+    ct__lines_free(&b->in);
+    ct__intern_free(&b->intern);
+    free(b->given);
 }
 
 ct_status ct__build_note(ct__build *b, const char *fmt, ...)
@@ -74,7 +108,8 @@ ct_status ct__build_note(ct__build *b, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     const size_t old = b->seq->note ? strlen(b->seq->note) : 0;
-    char        *note = realloc(b->seq->note, old + strlen(text) + 3);
+    if (old + strlen(text) > NOTE_MAX) return CT_OK;
+    char *note = realloc(b->seq->note, old + strlen(text) + 3);
     if (!note) return ct__no_memory(b->in.err, "bytes of notes", (int64_t)old);
     sprintf(note + old, "%s%s", old ? "; " : "", text);
     b->seq->note = note;
@@ -110,9 +145,11 @@ ct_status ct__build_model(ct__build *b, const char *name, ct_noise_kind kind, in
         if (robust.kind == CT_ROBUST_NONE) return CT_OK;
         return ct__lines_place(&b->in, ct_noise_set_robust(b->noise, *index, robust, b->in.err));
     }
+    if (*index >= b->noise_before) return ct__lines_bad(&b->in, "noise model %s is there already", name);
     const ct_noise_model *m = ct_noise_get(b->noise, *index);
     if (m->dim != dim)
         return ct__lines_bad(&b->in, "noise model %s has %d coordinates, the one of that name that is there already has %d", name, dim, m->dim);
     if (same_model(m, kind, dim, value, robust)) return CT_OK;
-    return ct__build_note(b, "noise model %s was there already with other numbers, which stay", name);
+    if (!b->kept++) snprintf(b->kept_name, sizeof b->kept_name, "%s", name);
+    return CT_OK;
 }

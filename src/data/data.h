@@ -1,8 +1,9 @@
 /* data.h: what the readers and writers of sequence files share.
  *
  *   ct__lines   a text file, line by line, split into words            line.c
- *   ct__build   a sequence while it is being read                      build.c, intern.c
+ *   ct__build   a sequence while it is being read                      build.c, intern.c, initialise.c
  *   ct__out     a sequence while it is being written                   out.c
+ *   numbers     elements and matrices as words, and back               fields.c
  *
  * To add a format: a line in CT_FORMAT_LIST (covtune/data.h), one file with a `ct__NAME_read` and,
  * if the format can hold graphs, a `ct__NAME_write`, their row in the table of sequence.c, a
@@ -78,27 +79,38 @@ typedef struct {
 /* A sequence while it is being read: every verb leaves a sentence with file and line in in.err. */
 typedef struct {
     ct__lines    in;
-    ct_noise    *noise; /* borrowed */
-    ct_sequence *seq;   /* seq->graph is there, empty */
+    ct_noise    *noise;        /* borrowed */
+    int32_t      noise_before; /* models the table had before this file */
+    ct_sequence *seq;          /* seq->graph is there, empty */
     ct__intern   intern;
-    int64_t      truth_capacity, known_capacity, stamp_capacity;
+    uint8_t     *given;        /* per variable: 1 if the file gave its value, 0 if it was only mentioned */
+    int64_t      given_capacity, truth_capacity, known_capacity, stamp_capacity;
     int32_t      truth_vars, stamp_vars; /* variables that truth and stamp cover so far */
+    int32_t      kept;         /* models of the table that stayed though the file has other numbers */
+    char         kept_name[64]; /* the first of them */
 } ct__build;
 
-/* As ct_graph_add_variable and ct_graph_add_factor. A value is in the stored layout. */
+/* As ct_graph_add_variable and ct_graph_add_factor. Values are in the stored layout. A variable that
+ * was mentioned before gets its value now. */
 ct_status ct__build_variable(ct__build *b, const char *name, ct_kind kind, const double *value, int32_t *index);
 ct_status ct__build_factor(ct__build *b, const ct_factor_ops *ops, const int32_t var[], const double z[], int32_t noise);
+/* The variable of that name; if there is none, one whose value is not known yet. */
+ct_status ct__build_mention(ct__build *b, const char *name, ct_kind kind, int32_t *index);
+/* Values for the variables that were only mentioned, by composing measurements; see initialise.c. */
+ct_status ct__build_initialise(ct__build *b);
 /* The truth of a variable (stored layout); bit i of `known` says that tangent coordinate i counts. */
 ct_status ct__build_truth(ct__build *b, int32_t var, const double *value, unsigned known);
 ct_status ct__build_stamp(ct__build *b, int32_t var, double stamp_s);
-/* After the last variable: truth, masks and times, if any, cover the whole graph. */
+/* After the last line: truth, masks and times, if any, cover the whole graph; notes are complete. */
 ct_status ct__build_end(ct__build *b);
-/* A sentence for seq->note; sentences are joined by "; ". */
+/* All but seq, which is the caller's. */
+void      ct__build_free(ct__build *b);
+/* A sentence for seq->note; sentences are joined by "; ", and there is room for 4 KB of them. */
 ct_status ct__build_note(ct__build *b, const char *fmt, ...) CT_PRINTF(2, 3);
 
-/* A model under its own name. If the table has one of that name already (from a noise file or
- * another sequence) that one is used, and if it is another model the note says so; another
- * dimension is an error. `value` is 1 variance, dim variances or dim x dim, as the kind says. */
+/* A model under its own name. If the table had one of that name before this file (from a noise file
+ * or another sequence) that one is used, and if it is another model the note says so; another
+ * dimension, or a second model of that name in this file, is an error. `value` is 1 variance, dim variances or dim x dim, as the kind says. */
 ct_status ct__build_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[], ct_robust robust, int32_t *index);
 /* For formats that name no models: the model of this group with this covariance (dim x dim, row-
  * major), found or added. The first of a group is called `group`, the others group#1, group#2, ...
@@ -112,13 +124,46 @@ void ct__intern_free(ct__intern *intern);
 /* Read a stream that is at its start; `path` is for messages and for the sequence's name. */
 ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format format, ct_noise *noise, ct_sequence **out, ct_err *err);
 
+/* ---- Numbers of elements and matrices, in and out -------------------------------------------- */
+
+/* The words from w on as an element: an angle for SO2, x y theta for SE2, x y z qx qy qz qw for
+ * SE3. Rotations need not be unit. `value` is in the stored layout. */
+ct_status ct__word_element(const ct__lines *in, int w, ct_kind kind, double *value);
+
+/* The words from w on as the upper triangle, row by row, of a symmetric n x n matrix. Other programs
+ * put an SE3's translation before its rotation, covtune the other way: 6 x 6 matrices are turned. */
+ct_status ct__word_triangle(const ct__lines *in, int w, int n, const char *what, double A[36]);
+/* How many words that is. */
+#define CT__TRIANGLE(n) ((n) * ((n) + 1) / 2)
+
+/* Word w, an integer, as the name of a variable: x17. */
+#define CT__ID_MAX      (INT64_MAX - INT32_MAX) /* room for a number behind it for every variable */
+#define CT__ID_NAME_MAX 24                      /* a letter and 19 digits                         */
+ct_status ct__word_id(const ct__lines *in, int w, char prefix, char name[CT__ID_NAME_MAX]);
+
+/* B = A with rows and columns in the other order: translation first, rotation first. n = 6 only;
+ * smaller matrices are copied. It is its own inverse. */
+void ct__turn(int n, const double A[36], double B[36]);
+
+/* Rounds n numbers to the fewest digits, from `digits` to 17, for which same(value, context) holds,
+ * and returns 1; if it never does they are left as they were, and it returns 0. */
+int ct__shortest(int n, double value[], int digits, int (*same)(const double *value, const void *context), const void *context);
+
+/* The angle of the unit pair (c, s): the shortest one that reads back to the same bits, and 1; or, where
+ * there is none (the pair is a product, rounded), the nearest, and 0. */
+int ct__angle(double c, double s, double *theta);
+
+/* Is it the identity, to the bit? */
+int ct__is_identity(ct_kind kind, const double *value);
+
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 typedef struct {
     FILE              *file;
     const ct_sequence *seq;
     const ct_noise    *noise;
-    const double      *x;     /* values to write */
+    const double      *x;       /* values to write                        */
+    int                x_given; /* 1: the caller's, 0: the initial values */
     int                lossy;
     int64_t            dropped;
     ct_err            *err;
@@ -126,12 +171,24 @@ typedef struct {
 
 /* Something the format cannot hold: counted if the writer may drop it, else CT_E_UNSUPPORTED. */
 ct_status ct__out_drop(ct__out *out, const char *fmt, ...) CT_PRINTF(2, 3);
-/* n numbers, each after a blank. */
-void      ct__out_numbers(ct__out *out, int n, const double value[]);
+/* Drops what no other program's format has a place for: truth, and times unless `stamps`. */
+ct_status ct__out_drop_extras(ct__out *out, const char *format, int stamps);
+/* A name must be a word that the reader takes as one. */
+ct_status ct__out_check_name(const ct__out *out, const char *what, const char *name);
+/* For formats that number their variables: 17 for x17, and numbers after the largest for variables
+ * called otherwise. With points_apart, points (R^n) are numbered apart from poses, 17 for l17. The
+ * caller frees *ids. */
+ct_status ct__out_ids(const ct__out *out, int points_apart, int64_t **ids);
+/* n numbers, or an element's, or a symmetric matrix as ct__word_triangle reads it: each after a blank. */
+void ct__out_numbers(const ct__out *out, int n, const double value[]);
+void ct__out_element(const ct__out *out, ct_kind kind, const double *value);
+void ct__out_triangle(const ct__out *out, int n, const double A[36]);
 /* The covariance of model `noise`, dim x dim whatever its kind. */
-void      ct__out_covariance(const ct__out *out, int32_t noise, double covariance[36]);
-/* Its inverse, entries rounded to the fewest digits (6 to 17) that read back to the same model. */
-void      ct__out_information(const ct__out *out, int32_t noise, double information[36]);
+void ct__out_covariance(const ct__out *out, int32_t noise, double covariance[36]);
+/* Its inverse, entries rounded to the fewest digits that read back to the same model. */
+void ct__out_information(const ct__out *out, int32_t noise, double information[36]);
+/* Does this information matrix read as the covariance of the ct_noise_model *model? */
+int  ct__same_model(const double *information, const void *model);
 
 ct_status ct__sequence_write_stream(FILE *file, const ct_sequence *seq, const ct_noise *noise, const double *x, ct_format format, int lossy, int64_t *dropped, ct_err *err);
 
@@ -140,5 +197,8 @@ ct_status ct__sequence_write_stream(FILE *file, const ct_sequence *seq, const ct
 /* A reader fills b->seq; a writer writes to out->file. Faults of the disk are seen to by the caller. */
 typedef ct_status ct__read_fn(ct__build *b);
 typedef ct_status ct__write_fn(ct__out *out);
+
+ct__read_fn  ct__seqfile_read, ct__g2o_read, ct__pyfg_read, ct__isam_read;
+ct__write_fn ct__seqfile_write, ct__g2o_write, ct__pyfg_write, ct__isam_write;
 
 #endif

@@ -6,13 +6,17 @@
 #include <assert.h>
 #include <errno.h>
 #include <locale.h>
+#include <math.h>
 
 /* One row a format. NULL: covtune cannot do that. */
 static const struct {
     ct__read_fn  *read;
     ct__write_fn *write;
 } FORMAT[CT_FORMAT_COUNT] = {
-    [CT_FORMAT_COVTUNE] = {NULL, NULL},
+    [CT_FORMAT_COVTUNE] = {ct__seqfile_read, ct__seqfile_write},
+    [CT_FORMAT_G2O] = {ct__g2o_read, ct__g2o_write},
+    [CT_FORMAT_PYFG] = {ct__pyfg_read, ct__pyfg_write},
+    [CT_FORMAT_ISAM] = {ct__isam_read, ct__isam_write},
 };
 
 /* ---- handles ---- */
@@ -55,22 +59,18 @@ static char *name_of(const char *path)
 
 /* ---- locale: an application may have set one where 0.5 is written 0,5 ---- */
 
-typedef struct {
-    locale_t c, before;
-} locale_state;
-
-static ct_status locale_begin(locale_state *state, ct_err *err)
+/* Of this thread alone. Returns the locale to go back to, or 0 if there is no memory. */
+static locale_t locale_begin(ct_err *err)
 {
-    state->c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!state->c) return ct__no_memory(err, "locales", 1);
-    state->before = uselocale(state->c); /* of this thread alone */
-    return CT_OK;
+    const locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (c) return uselocale(c);
+    ct__no_memory(err, "locales", 1);
+    return (locale_t)0;
 }
 
-static void locale_end(locale_state *state)
+static void locale_end(locale_t before)
 {
-    uselocale(state->before);
-    freelocale(state->c);
+    freelocale(uselocale(before));
 }
 
 /* ---- reading ---- */
@@ -80,9 +80,9 @@ ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format forma
     *out = NULL;
     assert(format < CT_FORMAT_COUNT);
     if (!FORMAT[format].read) return ct_fail(err, CT_E_UNSUPPORTED, "%s: covtune does not read the format %s", path, ct_format_name(format));
-    ct__build    b = {.in = {.file = file, .path = path, .err = err}, .noise = noise};
-    locale_state locale;
-    CT_TRY(locale_begin(&locale, err));
+    ct__build      b = {.in = {.file = file, .path = path, .err = err}, .noise = noise, .noise_before = ct_noise_count(noise)};
+    const locale_t before = locale_begin(err);
+    if (!before) return CT_E_MEMORY;
     ct_status status = ct_sequence_new(NULL, &b.seq, err);
     if (status == CT_OK) status = FORMAT[format].read(&b);
     if (status == CT_OK) status = ct__build_end(&b);
@@ -90,9 +90,8 @@ ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format forma
         b.seq->name = name_of(path);
         if (!b.seq->name) status = ct__no_memory(err, "names", 1);
     }
-    locale_end(&locale);
-    ct__lines_free(&b.in);
-    ct__intern_free(&b.intern);
+    locale_end(before);
+    ct__build_free(&b);
     if (status == CT_OK) *out = b.seq;
     else ct_sequence_free(b.seq);
     return status;
@@ -111,16 +110,39 @@ ct_status ct_sequence_read(const char *path, ct_format format, ct_noise *noise, 
 
 /* ---- writing ---- */
 
+/* No format has a word for a number that is none. */
+static ct_status check_finite(const ct_graph *g, const double *x, const char *what, ct_err *err)
+{
+    for (int32_t v = 0; v < ct_graph_variables(g); v++) {
+        char name[128];
+        for (int i = 0; i < ct_kind_size(ct_graph_kind(g, v)); i++)
+            if (!isfinite(x[ct_graph_offset(g, v) + i]))
+                return ct_fail(err, CT_E_ARGUMENT, "variable %s: its %s is not finite", ct_graph_name(g, v, name, sizeof name), what);
+    }
+    return CT_OK;
+}
+
+static ct_status check_sequence(const ct_sequence *seq, const ct_noise *noise, const double *x, ct_err *err)
+{
+    char name[128];
+    CT_TRY(ct_graph_check_noise(seq->graph, noise, err));
+    if (x) CT_TRY(check_finite(seq->graph, x, "value", err));
+    if (seq->truth) CT_TRY(check_finite(seq->graph, seq->truth, "true value", err));
+    for (int32_t v = 0; seq->stamp && v < ct_graph_variables(seq->graph); v++)
+        if (isinf(seq->stamp[v])) return ct_fail(err, CT_E_ARGUMENT, "variable %s: its time is not finite", ct_graph_name(seq->graph, v, name, sizeof name));
+    return CT_OK;
+}
+
 ct_status ct__sequence_write_stream(FILE *file, const ct_sequence *seq, const ct_noise *noise, const double *x, ct_format format, int lossy, int64_t *dropped, ct_err *err)
 {
     assert(format < CT_FORMAT_COUNT);
     if (!FORMAT[format].write) return ct_fail(err, CT_E_UNSUPPORTED, "covtune does not write the format %s", ct_format_name(format));
-    CT_TRY(ct_graph_check_noise(seq->graph, noise, err));
-    ct__out      out = {.file = file, .seq = seq, .noise = noise, .x = x ? x : ct_graph_initial_const(seq->graph), .lossy = lossy, .err = err};
-    locale_state locale;
-    CT_TRY(locale_begin(&locale, err));
+    CT_TRY(check_sequence(seq, noise, x, err));
+    ct__out out = {.file = file, .seq = seq, .noise = noise, .x = x ? x : ct_graph_initial_const(seq->graph), .x_given = x != NULL, .lossy = lossy, .err = err};
+    const locale_t before = locale_begin(err);
+    if (!before) return CT_E_MEMORY;
     const ct_status status = FORMAT[format].write(&out);
-    locale_end(&locale);
+    locale_end(before);
     if (dropped) *dropped = out.dropped;
     return status;
 }
