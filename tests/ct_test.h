@@ -55,6 +55,13 @@ static int ct_test_failed_checks, ct_test_passed, ct_test_failed, ct_test_skippe
         return;                                                                                    \
     } while (0)
 
+/* Where a test may write: the folder that ctest gives each program, or else the working folder. */
+static inline const char *ct_test_folder(void)
+{
+    const char *folder = getenv("COVTUNE_SCRATCH");
+    return folder ? folder : ".";
+}
+
 static inline void ct_test_run(const char *name, void (*test)(void))
 {
     ct_test_failed_checks = ct_test_skip_this = 0;

@@ -46,6 +46,36 @@ static void test_generator_follows_its_definition(void)
     CHECK(ct_rng_bits(&rng) == 3588806011781223u);
 }
 
+static void test_uniforms_fill_the_half_open_unit_interval(void)
+{
+    ct_rng    rng = ct_rng_seed(0);
+    const int n = 100000;
+    int       tenth[10] = {0};
+    for (int i = 0; i < n; i++) {
+        const double u = ct_rng_uniform(&rng);
+        CHECK(u >= 0 && u < 1);
+        tenth[(int)(10 * u)]++;
+    }
+    for (int k = 0; k < 10; k++) CHECK_NEAR(tenth[k], n / 10, 475); /* five standard errors */
+}
+
+static void test_clock_never_goes_back(void)
+{
+    double last = ct_now_s();
+    for (int i = 0; i < 1000; i++) {
+        const double now = ct_now_s();
+        CHECK(now >= last);
+        last = now;
+    }
+}
+
+static void test_version_is_three_numbers(void)
+{
+    int part[3], end = 0;
+    CHECK(sscanf(ct_version(), "%d.%d.%d%n", &part[0], &part[1], &part[2], &end) == 3);
+    CHECK(ct_version()[end] == 0);
+}
+
 static void test_normals_have_the_moments_of_a_normal(void)
 {
     ct_rng    rng = ct_rng_seed(7);
@@ -67,6 +97,9 @@ int main(void)
     RUN(test_every_status_has_a_text_of_its_own);
     RUN(test_growth_keeps_contents_and_refuses_overflow);
     RUN(test_generator_follows_its_definition);
+    RUN(test_uniforms_fill_the_half_open_unit_interval);
+    RUN(test_clock_never_goes_back);
+    RUN(test_version_is_three_numbers);
     RUN(test_normals_have_the_moments_of_a_normal);
     return ct_test_end();
 }

@@ -36,6 +36,30 @@ static void test_a_kind_is_found_by_its_name(void)
     CHECK(ct_kind_find("") == -1);
 }
 
+/* Every group's identity is the kind's, is written as the same numbers, and moves nothing. */
+static void test_identity_moves_nothing(void)
+{
+    const ct_so2 so2 = ct_so2_identity();
+    const ct_so3 so3 = ct_so3_identity();
+    const ct_se2 se2 = ct_se2_identity();
+    const ct_se3 se3 = ct_se3_identity();
+    const void  *identity[CT_KIND_COUNT] = {[CT_SO2] = &so2, [CT_SO3] = &so3, [CT_SE2] = &se2, [CT_SE3] = &se3};
+    ct_rng       rng = ct_rng_seed(17);
+    for (int k = 0; k < CT_KIND_COUNT; k++) {
+        const ct_kind kind = (ct_kind)k;
+        double        e[CT_SIZE_MAX], field[CT_SIZE_MAX], x[CT_SIZE_MAX], y[CT_SIZE_MAX], d[CT_DIM_MAX] = {0};
+        ct_kind_identity(kind, e);
+        if (identity[k]) CHECK(!memcmp(identity[k], e, (size_t)ct_kind_size(kind) * sizeof *e));
+        ct_kind_to_fields(kind, e, field);
+        const int w = kind == CT_SO3 ? 3 : kind == CT_SE3 ? 6 : -1; /* a quaternion's scalar part is 1, all else 0 */
+        for (int i = 0; i < ct_kind_fields(kind); i++) CHECK(field[i] == (i == w));
+        draw(&rng, kind, 3, x);
+        ct_kind_retract(kind, x, d, y);
+        ct_kind_local(kind, x, y, d);
+        for (int i = 0; i < ct_kind_dim(kind); i++) CHECK_NEAR(d[i], 0, 1e-15);
+    }
+}
+
 static void test_coordinates_follow_tangent_order(void)
 {
     static const char *const name[] = {"rx", "ry", "rz", "x", "y", "z"}, *const unit[] = {"rad", "rad", "rad", "m", "m", "m"};
@@ -203,6 +227,7 @@ static void test_rn_is_addition(void)
 int main(void)
 {
     RUN(test_a_kind_is_found_by_its_name);
+    RUN(test_identity_moves_nothing);
     RUN(test_coordinates_follow_tangent_order);
     RUN(test_local_undoes_retract);
     RUN(test_a_million_retractions_stay_unit);

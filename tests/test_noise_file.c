@@ -29,11 +29,11 @@ static void random_spd(ct_rng *rng, int n, double *S)
         }
 }
 
-static char folder[] = "/tmp/covtune_noise_XXXXXX";
+static char folder[512];
 
 static const char *in_folder(const char *name)
 {
-    static char path[256];
+    static char path[600];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     return path;
 }
@@ -182,7 +182,7 @@ static void test_a_file_is_replaced_whole_or_left_alone(void)
 {
     ct_err     err = {0};
     ct__file   file;
-    char       path[256], link_path[256], text[16] = {0};
+    char       path[600], link_path[600], text[16] = {0};
     struct stat st;
     snprintf(path, sizeof path, "%s", write_text("old"));
     snprintf(link_path, sizeof link_path, "%s/link", folder);
@@ -237,6 +237,7 @@ static void test_numbers_as_text_are_short_and_exact(void)
 
 int main(void)
 {
+    snprintf(folder, sizeof folder, "%s/noise_file_XXXXXX", ct_test_folder());
     if (!mkdtemp(folder)) return EXIT_FAILURE;
     RUN(test_a_written_table_is_read_back_to_the_same_bits);
     RUN(test_a_file_written_by_hand_is_enough);

@@ -32,7 +32,7 @@ ct_status ct_fail(ct_err *err, ct_status status, const char *fmt, ...)
 
 void *ct__zalloc(int64_t count, size_t size)
 {
-    if (count < 0 || (uint64_t)count > SIZE_MAX / size) return NULL;
+    if (count < 0 || (uint64_t)count > PTRDIFF_MAX / size) return NULL;
     return calloc(count ? (size_t)count : 1, size);
 }
 
@@ -45,7 +45,7 @@ ct_status ct__grow(void *array, int64_t *capacity, int64_t need, size_t size, co
 {
     if (need <= *capacity) return CT_OK;
     const int64_t wanted = CT_MAX(CT_MAX(need, 16), *capacity > INT64_MAX / 2 ? need : 2 * *capacity);
-    if ((uint64_t)wanted > SIZE_MAX / size) return ct__no_memory(err, what, wanted);
+    if ((uint64_t)wanted > PTRDIFF_MAX / size) return ct__no_memory(err, what, wanted);
     void *old;
     memcpy(&old, array, sizeof old); /* array is the address of some T *: read it without aliasing it */
     void *grown = realloc(old, (size_t)wanted * size);

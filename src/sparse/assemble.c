@@ -69,30 +69,26 @@ double *ct_sparse_gradient(ct_sparse *sp) { return sp->g; }
 
 void ct_sparse_diagonal(const ct_sparse *sp, double *d)
 {
-    for (int32_t k = 0; k < sp->blocks; k++) {
-        const int32_t b = sp->order[k], n = sp->dim[b];
-        for (int32_t i = 0; i < n; i++) d[sp->column[b] + i] = sp->h[sp->diagonal_at[k] + i * n + i];
+    memset(d, 0, (size_t)sp->scalars * sizeof *d);
+    for (int64_t k = 0; k < sp->block_count; k++) {
+        const ct__block *block = &sp->block[k];
+        if (block->row != block->col) continue;
+        double *to = d + sp->column[sp->order[block->row]];
+        for (int i = 0; i < block->rows; i++) to[i] += sp->h[block->at + i * block->rows + i];
     }
 }
 
 void ct_sparse_multiply(const ct_sparse *sp, const double *x, double *y)
 {
     memset(y, 0, (size_t)sp->scalars * sizeof *y);
-    for (int32_t k = 0; k < sp->blocks; k++) {
-        const int32_t a = sp->order[k], m = sp->dim[a];
-        const double *xa = x + sp->column[a], *D = sp->h + sp->diagonal_at[k];
-        double       *ya = y + sp->column[a];
-        for (int32_t i = 0; i < m; i++)
-            for (int32_t j = 0; j < m; j++) ya[i] += D[i * m + j] * xa[j];
-        for (int64_t t = sp->neighbour_start[k]; t < sp->neighbour_start[k + 1]; t++) {
-            const int32_t b = sp->order[sp->neighbour[t]], n = sp->dim[b];
-            const double *xb = x + sp->column[b], *B = sp->h + sp->neighbour_at[t];
-            double       *yb = y + sp->column[b];
-            for (int32_t i = 0; i < m; i++)
-                for (int32_t j = 0; j < n; j++) {
-                    ya[i] += B[i * n + j] * xb[j];
-                    yb[j] += B[i * n + j] * xa[i];
-                }
-        }
+    for (int64_t k = 0; k < sp->block_count; k++) {
+        const ct__block *block = &sp->block[k];
+        const int32_t    a = sp->column[sp->order[block->row]], b = sp->column[sp->order[block->col]];
+        const double    *B = sp->h + block->at;
+        for (int i = 0; i < block->rows; i++)
+            for (int j = 0; j < block->cols; j++) {
+                y[a + i] += B[i * block->cols + j] * x[b + j];
+                if (a != b) y[b + j] += B[i * block->cols + j] * x[a + i];
+            }
     }
 }

@@ -2,47 +2,61 @@
  * their separators, and is eliminated. */
 #include "sparse/sparse.h"
 
-/* H's blocks, damping and -g into the panel; the pivots as they are before any elimination. */
-static void fill_panel(ct_sparse *sp, const ct__front *front, double lambda, const double *scale, double *original)
+/* diag(H) in eliminated order. */
+static void sum_diagonal(ct_sparse *sp)
+{
+    memset(sp->diagonal, 0, (size_t)sp->scalars * sizeof *sp->diagonal);
+    for (int64_t k = 0; k < sp->block_count; k++) {
+        const ct__block *block = &sp->block[k];
+        if (block->row != block->col) continue;
+        double       *to = sp->diagonal + sp->scalar[block->row];
+        const double *from = sp->h + block->at;
+        for (int i = 0; i < block->rows; i++) to[i] += from[i * block->rows + i];
+    }
+}
+
+/* H's blocks, damping and -g into panel and update; the pivots as they are before any elimination. */
+static void fill(ct_sparse *sp, const ct__front *front, double lambda, const double *scale, int spent, double *original)
 {
     const int32_t ld = front->p + front->s + 1;
-    double       *A = sp->panel + front->panel;
+    double       *A = sp->panel + front->panel, *U = sp->stack + front->update;
     memset(A, 0, (size_t)front->p * (size_t)ld * sizeof *A);
-    for (int64_t k = front->scatter; k < front[1].scatter; k++) {
-        const ct__scatter *t = &sp->scatter[k];
-        const double      *from = sp->h + t->at;
-        double            *to = A + t->to;
-        for (int i = 0; i < t->rows; i++, from += t->cols, to += ld)
+    if (front->update_fed && !spent) memset(U, 0, (size_t)front->s * (size_t)(front->s + 1) * sizeof *U);
+    for (int64_t k = front->block; k < front[1].block; k++) {
+        const ct__block *t = &sp->block[k];
+        if (t->in_update && spent) continue;
+        const double *from = sp->h + t->at;
+        double       *to = (t->in_update ? U : A) + t->to;
+        const int32_t stride = t->in_update ? front->s + 1 : ld;
+        for (int i = 0; i < t->rows; i++, from += t->cols, to += stride)
             for (int j = 0; j < t->cols; j++) to[j] = from[j];
     }
     for (int32_t j = front->first, i = 0; j < front->first + front->pivots; j++) {
         const int32_t block = sp->order[j], column = sp->column[block];
         for (int32_t k = 0; k < sp->dim[block]; k++, i++) {
-            double *row = A + (int64_t)i * ld;
-            if (lambda != 0) row[i] += lambda * (scale ? scale[column + k] : 1);
+            const double damping = lambda == 0 ? 0 : lambda * (scale ? scale[column + k] : 1);
+            double      *row = A + (int64_t)i * ld;
+            row[i] += damping;
             row[ld - 1] = -sp->g[column + k];
-            original[i] = row[i];
+            original[i] = sp->diagonal[front->scalar + i] + damping;
         }
     }
 }
 
 /* Adds child's update to front's matrix, run by run. Row r of the matrix lies in the panel if r < p,
- * else in the update; either way column c of it is entry c of the pointer `row_of` gives. */
-static void add_child(ct_sparse *sp, const ct__front *front, const ct__front *child)
+ * else in the update, whose columns begin at p. A spent child has only its right-hand side to give. */
+static void add_child(ct_sparse *sp, const ct__front *front, const ct__front *child, int child_spent, int spent)
 {
     const ct__run *run = sp->run + child->run;
     const int32_t  ld = front->p + front->s + 1, width = child->s + 1;
-    for (int32_t a = 0; a < child->runs; a++)
-        for (int32_t i = 0; i < run[a].len; i++) {
-            const int32_t r = run[a].to + i;
-            const double *from = sp->stack + child->update + (int64_t)(run[a].from + i) * width;
-            double       *to;
-            int32_t       shift = 0; /* columns of the update begin at p */
-            if (r < front->p) to = sp->panel + front->panel + (int64_t)r * ld;
-            else {
-                to = sp->stack + front->update + (int64_t)(r - front->p) * (front->s + 1);
-                shift = front->p;
-            }
+    for (int32_t a = 0; a < child->runs; a++) {
+        const int     in_update = run[a].to >= front->p;
+        const int32_t shift = in_update ? front->p : 0, stride = in_update ? front->s + 1 : ld;
+        const double *from = sp->stack + child->update + (int64_t)run[a].from * width;
+        double       *to = in_update ? sp->stack + front->update + (int64_t)(run[a].to - shift) * stride : sp->panel + front->panel + (int64_t)run[a].to * ld;
+        for (int32_t i = 0; i < run[a].len; i++, from += width, to += stride) {
+            to[ld - 1 - shift] += from[width - 1];
+            if (child_spent || (in_update && spent)) continue;
             double *dst = to + (run[a].to - shift);
             for (int32_t j = i; j < run[a].len; j++) dst[j] += from[run[a].from + j];
             for (int32_t b = a + 1; b < child->runs; b++) {
@@ -50,21 +64,22 @@ static void add_child(ct_sparse *sp, const ct__front *front, const ct__front *ch
                 dst = to + (run[b].to - shift);
                 for (int32_t j = 0; j < run[b].len; j++) dst[j] += src[j];
             }
-            to[ld - 1 - shift] += from[width - 1];
         }
+    }
 }
 
 int32_t ct_sparse_factor(ct_sparse *sp, double lambda, const double *scale)
 {
     sp->weak_count = 0;
+    sum_diagonal(sp);
     for (int32_t f = 0; f < sp->fronts; f++) {
         ct__front *front = &sp->front[f];
         double    *original = sp->local;
-        fill_panel(sp, front, lambda, scale, original);
         const int  spent = front->spent && lambda == 0;
-        if (front->below_writes && !spent) memset(sp->stack + front->update, 0, (size_t)front->s * (size_t)(front->s + 1) * sizeof *sp->stack);
-        for (int32_t c = front->child; c != -1; c = sp->front[c].sibling)
-            if (!sp->front[c].spent || lambda != 0) add_child(sp, front, &sp->front[c]);
+        fill(sp, front, lambda, scale, spent, original);
+        if (spent)
+            for (int32_t i = 0; i < front->s; i++) sp->stack[front->update + (int64_t)i * (front->s + 1) + front->s] = 0;
+        for (int32_t c = front->child; c != -1; c = sp->front[c].sibling) add_child(sp, front, &sp->front[c], sp->front[c].spent && lambda == 0, spent);
         ct__front_factor(sp, front, spent, original);
     }
     return sp->weak_count;

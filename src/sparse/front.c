@@ -159,9 +159,12 @@ static void factor_large(strip_job *job, double *U, int keep)
 
 void ct__front_factor(ct_sparse *sp, const ct__front *front, int spent, double *original)
 {
-    double   *update = spent ? NULL : sp->stack + front->update;
+    double   *U = sp->stack + front->update;
     strip_job job = {.A = sp->panel + front->panel, .p = front->p, .n = front->p + front->s + 1, .original = original, .scalar = front->scalar, .sp = sp};
     const double p = front->p, m = front->s + 1;
-    if (p * (p * p / 3 + m * (p + m)) < CT_LARGE_FRONT) factor_small(&job, update, front->below_writes);
-    else factor_large(&job, update, front->below_writes);
+    if (p * (p * p / 3 + m * (p + m)) < CT_LARGE_FRONT) factor_small(&job, spent ? NULL : U, front->update_fed);
+    else factor_large(&job, spent ? NULL : U, front->update_fed);
+    for (int32_t k = 0; spent && k < front->p; k++) /* u_s -= R_ps' d_p is all there is */
+        for (int32_t i = 0; i < front->s; i++)
+            U[(int64_t)i * (front->s + 1) + front->s] -= job.A[(int64_t)k * job.n + front->p + i] * job.A[(int64_t)k * job.n + job.n - 1];
 }

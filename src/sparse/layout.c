@@ -102,58 +102,111 @@ static ct_status place_runs(ct_sparse *sp, ct_err *err)
             from += len;
         }
         at += front->separators;
-        if (front->runs && sp->run[front->run + front->runs - 1].to >= up->p) up->below_writes = 1;
+        if (front->runs && sp->run[front->run + front->runs - 1].to >= up->p) up->update_fed = 1;
     }
     return CT_OK;
 }
 
-/* H's blocks in the order in which fronts read them, and where each goes in its panel. */
+/* The front that eliminates edge e's first member, -1 for an edge without members. */
+static int32_t front_of_edge(const ct_sparse *sp, int64_t e)
+{
+    int32_t first = sp->blocks;
+    for (int64_t i = sp->edge_start[e]; i < sp->edge_start[e + 1]; i++) first = CT_MIN(first, sp->position[sp->member[i]]);
+    return first < sp->blocks ? sp->front_of[first] : -1;
+}
+
+static int by_row_and_column(const void *a, const void *b)
+{
+    const ct__block *x = a, *y = b;
+    return x->row != y->row ? (x->row > y->row) - (x->row < y->row) : (x->col > y->col) - (x->col < y->col);
+}
+
+/* Every pair of every edge, filed under its front, and every pivot with itself; duplicates included. */
+static ct_status list_blocks(ct_sparse *sp, ct_err *err)
+{
+    const int64_t total = sp->slot_start[sp->edges] + sp->blocks;
+    sp->block = ct__zalloc(total, sizeof *sp->block);
+    if (!sp->block) return ct__no_memory(err, "blocks of H", total);
+    for (int32_t f = 0; f < sp->fronts; f++) sp->front[f + 1].block = sp->front[f].pivots;
+    for (int64_t e = 0; e < sp->edges; e++) {
+        const int32_t f = front_of_edge(sp, e);
+        if (f >= 0) sp->front[f + 1].block += sp->slot_start[e + 1] - sp->slot_start[e];
+    }
+    for (int32_t f = 0; f < sp->fronts; f++) sp->front[f + 1].block += sp->front[f].block;
+    int64_t *next = ct__zalloc(sp->fronts, sizeof *next);
+    if (!next) return ct__no_memory(err, "fronts", sp->fronts);
+    for (int32_t f = 0; f < sp->fronts; f++) {
+        next[f] = sp->front[f].block;
+        for (int32_t j = sp->front[f].first; j < sp->front[f].first + sp->front[f].pivots; j++)
+            sp->block[next[f]++] = (ct__block){.row = j, .col = j};
+    }
+    for (int64_t e = 0; e < sp->edges; e++) {
+        const int32_t f = front_of_edge(sp, e);
+        for (int64_t a = sp->edge_start[e]; a < sp->edge_start[e + 1]; a++)
+            for (int64_t b = a; b < sp->edge_start[e + 1]; b++) {
+                const int32_t i = sp->position[sp->member[a]], j = sp->position[sp->member[b]];
+                sp->block[next[f]++] = (ct__block){.row = CT_MIN(i, j), .col = CT_MAX(i, j)};
+            }
+    }
+    free(next);
+    return CT_OK;
+}
+
+/* Where row and column position lie in the front's panel or update. */
+static void place_block(ct_sparse *sp, ct__front *front, ct__block *block)
+{
+    int32_t       t = 0, before = 0;
+    const int32_t row = local_row(sp, front, block->row, &t, &before), col = local_row(sp, front, block->col, &t, &before);
+    block->rows = (uint8_t)(sp->scalar[block->row + 1] - sp->scalar[block->row]);
+    block->cols = (uint8_t)(sp->scalar[block->col + 1] - sp->scalar[block->col]);
+    block->in_update = row >= front->p;
+    block->to = block->in_update ? (row - front->p) * (front->s + 1) + col - front->p : row * (front->p + front->s + 1) + col;
+    block->at = sp->h_size;
+    sp->h_size += block->rows * block->cols;
+    if (block->in_update) front->update_fed = 1;
+}
+
+/* Sorts each front's blocks, keeps one of each, gives it its place. */
 static ct_status place_h(ct_sparse *sp, ct_err *err)
 {
-    const int64_t pairs = sp->neighbour_start[sp->blocks], total = pairs + sp->blocks;
-    sp->diagonal_at = ct__zalloc(sp->blocks, sizeof *sp->diagonal_at);
-    sp->neighbour_at = ct__zalloc(pairs, sizeof *sp->neighbour_at);
-    sp->scatter = ct__zalloc(total, sizeof *sp->scatter);
-    if (!sp->diagonal_at || !sp->neighbour_at || !sp->scatter) return ct__no_memory(err, "blocks of H", total);
-    int64_t k = 0;
+    CT_TRY(list_blocks(sp, err));
+    int64_t kept = 0;
     for (int32_t f = 0; f < sp->fronts; f++) {
         ct__front    *front = &sp->front[f];
-        const int32_t ld = front->p + front->s + 1;
-        front->scatter = k;
-        for (int32_t i = front->first; i < front->first + front->pivots; i++) {
-            const int32_t row = sp->scalar[i] - front->scalar, rows = sp->scalar[i + 1] - sp->scalar[i];
-            sp->diagonal_at[i] = sp->h_size;
-            sp->scatter[k++] = (ct__scatter){.at = sp->h_size, .to = row * ld + row, .rows = (uint8_t)rows, .cols = (uint8_t)rows};
-            sp->h_size += (int64_t)rows * rows;
-            int32_t t = 0, before = 0;
-            for (int64_t m = sp->neighbour_start[i]; m < sp->neighbour_start[i + 1]; m++) {
-                const int32_t j = sp->neighbour[m], cols = sp->scalar[j + 1] - sp->scalar[j];
-                const int32_t to = row * ld + local_row(sp, front, j, &t, &before);
-                sp->neighbour_at[m] = sp->h_size;
-                sp->scatter[k++] = (ct__scatter){.at = sp->h_size, .to = to, .rows = (uint8_t)rows, .cols = (uint8_t)cols};
-                sp->h_size += (int64_t)rows * cols;
-            }
+        const int64_t from = front->block, end = sp->front[f + 1].block;
+        qsort(sp->block + from, (size_t)(end - from), sizeof *sp->block, by_row_and_column);
+        front->block = kept;
+        for (int64_t k = from; k < end; k++) {
+            if (kept > front->block && !by_row_and_column(&sp->block[kept - 1], &sp->block[k])) continue;
+            sp->block[kept] = sp->block[k];
+            place_block(sp, front, &sp->block[kept++]);
         }
     }
-    sp->front[sp->fronts].scatter = k;
+    sp->front[sp->fronts].block = sp->block_count = kept;
     return CT_OK;
-}
-
-/* H's block of positions i < j. */
-static int64_t find_block(const ct_sparse *sp, int32_t i, int32_t j)
-{
-    int64_t low = sp->neighbour_start[i], high = sp->neighbour_start[i + 1] - 1;
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (sp->neighbour[middle] < j) low = middle + 1;
-        else high = middle;
-    }
-    assert(sp->neighbour[low] == j);
-    return sp->neighbour_at[low];
 }
 
 /* For every pair of an edge's members the block of H that it adds to. */
 static ct_status place_slots(ct_sparse *sp, ct_err *err)
+{
+    sp->slot = ct__zalloc(sp->slot_start[sp->edges], sizeof *sp->slot);
+    if (!sp->slot) return ct__no_memory(err, "pairs of blocks", sp->slot_start[sp->edges]);
+    for (int64_t e = 0, k = 0; e < sp->edges; e++) {
+        const int32_t f = front_of_edge(sp, e);
+        for (int64_t a = sp->edge_start[e]; a < sp->edge_start[e + 1]; a++)
+            for (int64_t b = a; b < sp->edge_start[e + 1]; b++) {
+                const int32_t    i = sp->position[sp->member[a]], j = sp->position[sp->member[b]];
+                const ct__block  wanted = {.row = CT_MIN(i, j), .col = CT_MAX(i, j)};
+                const ct__block *found = bsearch(&wanted, sp->block + sp->front[f].block, (size_t)(sp->front[f + 1].block - sp->front[f].block),
+                                                 sizeof wanted, by_row_and_column);
+                assert(found);
+                sp->slot[k++] = 2 * found->at + (i > j);
+            }
+    }
+    return CT_OK;
+}
+
+static ct_status count_slots(ct_sparse *sp, ct_err *err)
 {
     sp->slot_start = ct__zalloc(sp->edges + 1, sizeof *sp->slot_start);
     if (!sp->slot_start) return ct__no_memory(err, "edges", sp->edges);
@@ -161,14 +214,6 @@ static ct_status place_slots(ct_sparse *sp, ct_err *err)
         const int64_t m = sp->edge_start[e + 1] - sp->edge_start[e];
         sp->slot_start[e + 1] = sp->slot_start[e] + m * (m + 1) / 2;
     }
-    sp->slot = ct__zalloc(sp->slot_start[sp->edges], sizeof *sp->slot);
-    if (!sp->slot) return ct__no_memory(err, "pairs of blocks", sp->slot_start[sp->edges]);
-    for (int64_t e = 0, k = 0; e < sp->edges; e++)
-        for (int64_t a = sp->edge_start[e]; a < sp->edge_start[e + 1]; a++)
-            for (int64_t b = a; b < sp->edge_start[e + 1]; b++) {
-                const int32_t i = sp->position[sp->member[a]], j = sp->position[sp->member[b]];
-                sp->slot[k++] = i == j ? 2 * sp->diagonal_at[i] : i < j ? 2 * find_block(sp, i, j) : 2 * find_block(sp, j, i) + 1;
-            }
     return CT_OK;
 }
 
@@ -180,9 +225,8 @@ static ct_status find_spent(ct_sparse *sp, const int32_t *edge_rows, ct_err *err
     int64_t *surplus = ct__zalloc(sp->fronts, sizeof *surplus);
     if (!surplus) return ct__no_memory(err, "fronts", sp->fronts);
     for (int64_t e = 0; e < sp->edges; e++) {
-        int32_t first = sp->blocks;
-        for (int64_t i = sp->edge_start[e]; i < sp->edge_start[e + 1]; i++) first = CT_MIN(first, sp->position[sp->member[i]]);
-        if (first < sp->blocks) surplus[sp->front_of[first]] += edge_rows[e];
+        const int32_t f = front_of_edge(sp, e);
+        if (f >= 0) surplus[f] += edge_rows[e];
     }
     for (int32_t f = 0; f < sp->fronts; f++) {
         ct__front *front = &sp->front[f];
@@ -200,6 +244,7 @@ ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
     CT_TRY(place_panels(sp, err));
     CT_TRY(place_updates(sp, err));
     CT_TRY(place_runs(sp, err));
+    CT_TRY(count_slots(sp, err));
     CT_TRY(place_h(sp, err));
     CT_TRY(place_slots(sp, err));
     if (edge_rows) CT_TRY(find_spent(sp, edge_rows, err));
@@ -207,14 +252,14 @@ ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
     sp->g = ct__zalloc(sp->scalars, sizeof *sp->g);
     sp->panel = ct__zalloc(sp->panel_size, sizeof *sp->panel);
     sp->stack = ct__zalloc(sp->stack_size, sizeof *sp->stack);
+    sp->diagonal = ct__zalloc(sp->scalars, sizeof *sp->diagonal);
     sp->work = ct__zalloc(sp->scalars, sizeof *sp->work);
     sp->local = ct__zalloc(2 * (int64_t)sp->largest + 2, sizeof *sp->local);
     sp->weak = ct__zalloc(sp->scalars, sizeof *sp->weak);
-    if (!sp->h || !sp->g || !sp->panel || !sp->stack || !sp->work || !sp->local || !sp->weak)
+    if (!sp->h || !sp->g || !sp->panel || !sp->stack || !sp->diagonal || !sp->work || !sp->local || !sp->weak)
         return ct__no_memory(err, "numbers of the factor", sp->panel_size + sp->stack_size + sp->h_size);
-    const int64_t pairs = sp->neighbour_start[sp->blocks];
-    sp->bytes = (int64_t)sizeof *sp + 8 * (sp->h_size + sp->panel_size + sp->stack_size + 2 * (int64_t)sp->scalars) + 4 * (int64_t)sp->scalars + 24 * (int64_t)sp->blocks +
-                (int64_t)sizeof(ct__front) * sp->fronts + (int64_t)sizeof(ct__scatter) * (pairs + sp->blocks) + 20 * pairs +
+    sp->bytes = (int64_t)sizeof *sp + 8 * (sp->h_size + sp->panel_size + sp->stack_size + 3 * (int64_t)sp->scalars) + 4 * (int64_t)sp->scalars +
+                24 * (int64_t)sp->blocks + (int64_t)sizeof(ct__front) * sp->fronts + (int64_t)sizeof(ct__block) * (sp->slot_start[sp->edges] + sp->blocks) +
                 16 * sp->edges + 4 * sp->edge_start[sp->edges] + 8 * sp->slot_start[sp->edges];
     return CT_OK;
 }
@@ -276,8 +321,8 @@ void ct_sparse_free(ct_sparse *sp)
 {
     if (!sp) return;
     void *const owned[] = {sp->dim, sp->column, sp->order, sp->position, sp->scalar, sp->front_of, sp->front, sp->separator, sp->run,
-                           sp->gather, sp->scatter, sp->neighbour_start, sp->neighbour, sp->diagonal_at, sp->neighbour_at, sp->edge_start,
-                           sp->member, sp->slot_start, sp->slot, sp->h, sp->g, sp->panel, sp->stack, sp->work, sp->local, sp->weak};
+                           sp->gather, sp->block, sp->edge_start,
+                           sp->member, sp->slot_start, sp->slot, sp->h, sp->g, sp->panel, sp->stack, sp->diagonal, sp->work, sp->local, sp->weak};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     free(sp);
 }

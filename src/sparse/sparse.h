@@ -8,6 +8,10 @@
  *      [  R_pp       R_ps      d_p ]   panel:  p rows x (p + s + 1), row-major, kept
  *      [             U_ss      u_s ]   update: s rows x (s + 1), row-major upper, given to the parent
  *
+ * An edge belongs to the front that eliminates its first member, with everything it contributes to H,
+ * the separator's part included. So U_ss is all that a subtree knows of its separator, and positive
+ * semidefinite. (Only g is not split: -g enters where its unknown is a pivot, and u_s is the change.)
+ *
  * Fronts are numbered children before parents, so a loop is a traversal and nothing recurses.
  */
 #ifndef CT_SPARSE_PRIVATE_H
@@ -22,12 +26,15 @@ typedef struct {
     int32_t from, to, len;
 } ct__run;
 
-/* Block `at` of H (rows x cols, row-major) is copied to panel entry `to`. */
+/* A block of H: what edges eliminated in one front contribute to a pair of positions row <= col. Stored
+ * rows x cols row-major at h[at]; copied to entry `to` of the front's panel or update. */
 typedef struct {
     int64_t at;
+    int32_t row, col;
     int32_t to;
     uint8_t rows, cols;
-} ct__scatter;
+    uint8_t in_update;
+} ct__block;
 
 typedef struct {
     int32_t first, pivots;            /* positions first .. first + pivots - 1            */
@@ -37,13 +44,13 @@ typedef struct {
     int32_t child, sibling;           /* first child, next child of the same parent; -1   */
     int32_t separators;               /* blocks in the separator                          */
     int32_t runs, gathers;
-    uint8_t below_writes;             /* some child adds to the update, not only to the panel */
+    uint8_t update_fed;               /* edges or children add to the update, not only to the panel */
     uint8_t spent;                    /* undamped, its update is exactly zero (see ct_sparse_options.rows) */
     int64_t separator;                /* its positions: separator[separator ...]          */
     int64_t panel, update;            /* where its numbers lie                            */
     int64_t run;                      /* its ct__run records, into the parent             */
     int64_t gather;                   /* ct__run: separator scalars <- eliminated scalars */
-    int64_t scatter;                  /* ct__scatter records end where the next front's begin */
+    int64_t block;                    /* its ct__blocks, sorted; they end where the next front's begin */
 } ct__front;
 
 struct ct_sparse {
@@ -58,12 +65,8 @@ struct ct_sparse {
     ct__front *front;                 /* fronts + 1: the last one only ends the lists     */
     int32_t  *separator;
     ct__run  *run, *gather;
-    ct__scatter *scatter;
-    /* H: per position j its diagonal block, then one block per later neighbour */
-    int64_t  *neighbour_start;        /* per position (+1), into neighbour                */
-    int32_t  *neighbour;              /* later positions, sorted                          */
-    int64_t  *diagonal_at;            /* per position: where the diagonal block lies in h */
-    int64_t  *neighbour_at;           /* per neighbour entry: where its block lies in h   */
+    ct__block *block;                 /* H, front by front                                */
+    int64_t   block_count;
     /* edges */
     int64_t   edges;
     int64_t  *edge_start;             /* edges + 1, into member                           */
@@ -78,6 +81,7 @@ struct ct_sparse {
     int64_t   panel_size;
     double   *stack;                  /* updates: even depths from the left, odd from the right half */
     int64_t   stack_size;
+    double   *diagonal;               /* of H, eliminated order, as of the last factoring */
     double   *work;                   /* scalars: solution in eliminated order            */
     double   *local;                  /* widest front: gathered separator                 */
     int32_t  *weak;                   /* eliminated scalars of weak pivots; ~scalar where held at zero */
@@ -100,9 +104,6 @@ ct_status ct__order(const ct_sparse *sp, const int64_t *start, const int32_t *pa
 ct_status ct__symbolic(ct_sparse *sp, const int64_t *start, const int32_t *pair, ct_err *err);
 /* Places for every number: panels, updates, H, runs, scatters, slots. */
 ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err);
-
-/* Later neighbours of each position under the current sp->position, sorted. */
-ct_status ct__neighbours(ct_sparse *sp, const int64_t *start, const int32_t *pair, ct_err *err);
 
 /* The assembled front's pivots are factored and its update formed. `original` holds the pivots as they
  * were before any elimination; it is spoilt. Weak pivots are noted. */

@@ -17,7 +17,7 @@
 typedef struct {
     int32_t  n;
     int32_t *parent;          /* per position */
-    int64_t *low_start;       /* per position (+1): earlier neighbours, into low */
+    int64_t *low_start;       /* per position (+1): earlier (at the end: later) neighbours, into low */
     int32_t *low;
     int32_t *count;           /* blocks in column j of R below the diagonal */
     int64_t *weight;          /* scalars in them                            */
@@ -73,18 +73,20 @@ static void invert(int32_t n, const int32_t *order, int32_t *position)
     for (int32_t k = 0; k < n; k++) position[order[k]] = k;
 }
 
-/* low: for each position the earlier ones it shares an edge with. */
-static void earlier_neighbours(plan *w, const int32_t *position, const int64_t *start, const int32_t *pair)
+/* For each position the neighbours before it (later = 0) or after it (later = 1), into w->low. */
+static void list_neighbours(plan *w, const int32_t *position, const int64_t *start, const int32_t *pair, int later)
 {
     memset(w->low_start, 0, ((size_t)w->n + 2) * sizeof *w->low_start);
-    for (int32_t a = 0; a < w->n; a++)
-        for (int64_t t = start[a]; t < start[a + 1]; t++) w->low_start[CT_MAX(position[a], position[pair[t]]) + 2]++;
-    for (int32_t k = 0; k < w->n; k++) w->low_start[k + 2] += w->low_start[k + 1];
-    for (int32_t a = 0; a < w->n; a++)
-        for (int64_t t = start[a]; t < start[a + 1]; t++) {
-            const int32_t i = position[a], j = position[pair[t]];
-            w->low[w->low_start[CT_MAX(i, j) + 1]++] = CT_MIN(i, j);
-        }
+    for (int pass = 0; pass < 2; pass++) { /* count, then fill */
+        for (int32_t a = 0; a < w->n; a++)
+            for (int64_t t = start[a]; t < start[a + 1]; t++) {
+                const int32_t i = CT_MIN(position[a], position[pair[t]]), j = CT_MAX(position[a], position[pair[t]]);
+                const int32_t owner = later ? i : j, other = later ? j : i;
+                if (pass == 0) w->low_start[owner + 2]++;
+                else w->low[w->low_start[owner + 1]++] = other;
+            }
+        for (int32_t k = 0; pass == 0 && k < w->n; k++) w->low_start[k + 2] += w->low_start[k + 1];
+    }
 }
 
 /* 1. `mark` serves as the path-compressed ancestor. */
@@ -298,28 +300,10 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-ct_status ct__neighbours(ct_sparse *sp, const int64_t *start, const int32_t *pair, ct_err *err)
-{
-    const int32_t n = sp->blocks;
-    sp->neighbour_start = ct__zalloc((int64_t)n + 2, sizeof *sp->neighbour_start);
-    sp->neighbour = ct__zalloc(start[n], sizeof *sp->neighbour);
-    if (!sp->neighbour_start || !sp->neighbour) return ct__no_memory(err, "pairs of blocks", start[n]);
-    for (int32_t a = 0; a < n; a++)
-        for (int64_t t = start[a]; t < start[a + 1]; t++) sp->neighbour_start[CT_MIN(sp->position[a], sp->position[pair[t]]) + 2]++;
-    for (int32_t k = 0; k < n; k++) sp->neighbour_start[k + 2] += sp->neighbour_start[k + 1];
-    for (int32_t a = 0; a < n; a++)
-        for (int64_t t = start[a]; t < start[a + 1]; t++) {
-            const int32_t i = sp->position[a], j = sp->position[pair[t]];
-            sp->neighbour[sp->neighbour_start[CT_MIN(i, j) + 1]++] = CT_MAX(i, j);
-        }
-    for (int32_t k = 0; k < n; k++)
-        qsort(sp->neighbour + sp->neighbour_start[k], (size_t)(sp->neighbour_start[k + 1] - sp->neighbour_start[k]), sizeof(int32_t), ascending);
-    return CT_OK;
-}
-
 /* Each separator is what the pivots' neighbours and the children's separators hold beyond the front. */
-static ct_status separators(ct_sparse *sp, int32_t *mark, ct_err *err)
+static ct_status separators(ct_sparse *sp, plan *w, ct_err *err)
 {
+    int32_t *mark = w->mark;
     int64_t total = 0;
     for (int32_t f = 0; f < sp->fronts; f++) {
         sp->front[f].separator = total;
@@ -339,8 +323,8 @@ static ct_status separators(ct_sparse *sp, int32_t *mark, ct_err *err)
         const ct__front *front = &sp->front[f];
         const int32_t    end = front->first + front->pivots;
         int32_t         *list = sp->separator + front->separator, found = 0;
-        for (int64_t t = sp->neighbour_start[front->first]; t < sp->neighbour_start[end]; t++) {
-            const int32_t j = sp->neighbour[t];
+        for (int64_t t = w->low_start[front->first]; t < w->low_start[end]; t++) {
+            const int32_t j = w->low[t];
             if (j < end || mark[j] == f) continue;
             mark[j] = f;
             list[found++] = j;
@@ -364,17 +348,19 @@ ct_status ct__symbolic(ct_sparse *sp, const int64_t *start, const int32_t *pair,
     ct_status status = plan_new(&w, sp->blocks, start[sp->blocks], err);
     if (status == CT_OK) {
         invert(sp->blocks, sp->order, sp->position);
-        earlier_neighbours(&w, sp->position, start, pair);
+        list_neighbours(&w, sp->position, start, pair, 0);
         elimination_tree(&w);
         renumber(&w, sp->order, sp->position);
-        earlier_neighbours(&w, sp->position, start, pair);
+        list_neighbours(&w, sp->position, start, pair, 0);
         column_counts(&w, sp->order, sp->dim);
         supernodes(&w);
         status = amalgamate(&w, sp->order, sp->dim, err);
     }
     if (status == CT_OK) status = make_fronts(sp, &w, err);
-    if (status == CT_OK) status = ct__neighbours(sp, start, pair, err);
-    if (status == CT_OK) status = separators(sp, w.mark, err);
+    if (status == CT_OK) {
+        list_neighbours(&w, sp->position, start, pair, 1);
+        status = separators(sp, &w, err);
+    }
     plan_free(&w);
     return status;
 }

@@ -1,0 +1,52 @@
+# The front door: every target installs what it misses (scripts/setup) and drives CMake's presets.
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+
+.DEFAULT_GOAL := all
+.PHONY: all test demo bench san valgrind fuzz install clean help
+.NOTPARALLEL:
+
+# $(call build,preset,folder): configure once; Ninja itself repeats that when a CMake file changes.
+define build
+@test -f $(2)/build.ninja || cmake --preset $(1)
+@cmake --build --preset $(1)
+endef
+
+all: ## build/covtune, build/libcovtune.a, build/libcovtune.so
+	@scripts/setup
+	$(call build,release,build)
+
+test: all ## build, run all tests
+	@ctest --test-dir build --output-on-failure -j2
+
+demo: all ## build, then make a pose graph, solve it, show before and after
+	@scripts/demo
+
+bench: ## measure against Ceres on the same graphs
+	@scripts/setup bench
+	$(call build,bench,build-bench)
+	@cmake --build --preset bench --target bench
+
+san: ## build with the address and undefined-behaviour sanitizers, run all tests
+	@scripts/setup
+	$(call build,san,build-san)
+	@ASAN_OPTIONS=allocator_may_return_null=1 ctest --test-dir build-san --output-on-failure -j2
+
+valgrind: ## run all test programs under valgrind
+	@scripts/setup valgrind
+	$(call build,debug,build-debug)
+	@scripts/valgrind build-debug
+
+fuzz: ## fuzz every reader for FUZZ_SECONDS (60) each
+	@scripts/setup fuzz
+	$(call build,fuzz,build-fuzz)
+	@scripts/fuzz build-fuzz $(FUZZ_SECONDS)
+
+install: all ## install under PREFIX (/usr/local), staged in DESTDIR if that is set
+	@cmake --install build --prefix "$(PREFIX)"
+
+clean: ## remove everything that was built
+	rm -rf build build-bench build-debug build-fuzz build-san
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | expand -t 12
