@@ -265,6 +265,8 @@ static void test_every_mistake_is_named_with_its_line(void)
     BAD("EDGE_SE2_POINTXY_OFFSET 0 5 2 0 0 1 0 1", "parameter 2 is SE3, EDGE_SE2_POINTXY_OFFSET needs SE2");
     BAD("EDGE_SE3_PRIOR 1 2 0 0 0 0 0 0 1 1 0 0 0 0 0 1 0 0 0 0 1 0 0 0 2 0 0 2 0 2", "EDGE_SE3_PRIOR with an offset (parameter 2) has no counterpart here");
 #undef BAD
+    CHECK_MESSAGE(CT_FORMAT_G2O, "EDGE_SE2 0 1 1e308 0 0 1 0 0 1 0 1\nEDGE_SE2 1 2 1e308 0 0 1 0 0 1 0 1\n",
+                  "t.txt: composing the edges up to x2 gives a number that is not finite");
     CHECK_MESSAGE(CT_FORMAT_G2O, "EDGE_SE2 0 1 0 0 0 1 0 0 1 0 1\nVERTEX_XY 1 0 0\n", "t.txt:2: x1 is R2 here, an edge above has it as SE2");
     run r;
     CHECK(read_text(&r, CT_FORMAT_G2O, "EDGE_SE2 0 1 0 0 0 1 2 0 1 0 1\n") == CT_E_NOISE && !strncmp(r.err.text, "t.txt:1: ", 9) && strstr(r.err.text, "information is not positive definite"));
