@@ -7,7 +7,7 @@
  *
  * To add a format: a line in CT_FORMAT_LIST (covtune/data.h), one file with a `ct__NAME_read` and,
  * if the format can hold graphs, a `ct__NAME_write`, their row in the table of sequence.c, a
- * section in docs/formats.md, and a folder in tests/fuzz/corpus.
+ * section in docs/formats.md, and a seed in tests/fuzz/corpus/data.
  *
  * All of it runs with the thread's locale set to "C" (ct__sequence_read_stream and
  * ct__sequence_write_stream see to that), so strtod and printf mean a decimal point by a point. */
