@@ -243,6 +243,25 @@ static void test_reading_takes_linear_time(void)
     CHECK(large < 100 * small + 0.2);
 }
 
+/* The example of the format's documentation is a file that can be read. */
+static void test_the_documented_example_is_read(void)
+{
+    static char text[1 << 16];
+    FILE       *file = fopen("docs/formats.md", "rb");
+    CHECK(file);
+    if (!file) return;
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    char *example = strstr(text, "```\ncovtune-sequence 1\n"), *end = example ? strstr(example + 4, "```") : NULL;
+    CHECK(end);
+    if (!end) return;
+    *end = 0;
+    run r;
+    MUST_READ(&r, CT_FORMAT_COVTUNE, example + 4);
+    CHECK(ct_graph_variables(r.seq->graph) == 3 && ct_graph_factors(r.seq->graph) == 4 && r.seq->known[1] == 3);
+    run_free(&r);
+}
+
 int main(void)
 {
     RUN(test_what_is_written_again_is_the_same_text);
@@ -254,5 +273,6 @@ int main(void)
     RUN(test_every_mistake_is_named_with_its_line);
     RUN(test_what_a_file_cannot_hold_is_refused_or_counted);
     RUN(test_reading_takes_linear_time);
+    RUN(test_the_documented_example_is_read);
     return ct_test_end();
 }
