@@ -32,16 +32,20 @@ static void solve_down(const ct_sparse *sp, double *x, int carried, double *xs)
 {
     for (int32_t f = sp->fronts - 1; f >= 0; f--) {
         const ct__front *front = &sp->front[f];
-        const int32_t    p = front->p, s = front->s, ld = p + s + 1;
-        const double    *A = sp->panel + front->panel;
-        double          *xp = x + front->scalar;
+        if (front->link && carried) {
+            ct__link_solve(sp, front, x);
+            continue;
+        }
+        const int32_t p = front->p, s = front->s, ld = p + s + 1;
+        const double *A = sp->panel + front->panel;
+        double       *xp = x + front->scalar;
         gather(sp, front, x, xs);
         for (int32_t i = p - 1; i >= 0; i--) {
             const double *row = A + (int64_t)i * ld;
             double        sum = carried ? row[ld - 1] : xp[i];
             for (int32_t j = 0; j < s; j++) sum -= row[p + j] * xs[j];
             for (int32_t j = i + 1; j < p; j++) sum -= row[j] * xp[j];
-            xp[i] = sum / row[i];
+            xp[i] = sum * sp->inverse[front->scalar + i];
         }
     }
 }
@@ -96,7 +100,7 @@ static void solve_up_many(const ct_sparse *sp, double *X, int32_t m)
         for (int32_t k = 0; k < p; k++) {
             const double *row = sp->panel + front->panel + (int64_t)k * ld;
             double       *y = Xp + (int64_t)k * m;
-            for (int32_t i = 0; i < m; i++) y[i] /= row[k];
+            for (int32_t i = 0; i < m; i++) y[i] *= sp->inverse[front->scalar + k];
             for (int32_t j = k + 1; j < p; j++) axpy(m, -row[j], y, Xp + (int64_t)j * m);
             for (int32_t t = 0; t < front->gathers; t++)
                 for (int32_t j = 0; j < run[t].len; j++) axpy(m, -row[p + run[t].from + j], y, X + (int64_t)(run[t].to + j) * m);
@@ -117,7 +121,7 @@ static void solve_down_many(const ct_sparse *sp, double *X, int32_t m)
             for (int32_t t = 0; t < front->gathers; t++)
                 for (int32_t j = 0; j < run[t].len; j++) axpy(m, -row[p + run[t].from + j], X + (int64_t)(run[t].to + j) * m, x);
             for (int32_t j = k + 1; j < p; j++) axpy(m, -row[j], Xp + (int64_t)j * m, x);
-            for (int32_t i = 0; i < m; i++) x[i] /= row[k];
+            for (int32_t i = 0; i < m; i++) x[i] *= sp->inverse[front->scalar + k];
         }
     }
 }
