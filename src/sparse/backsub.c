@@ -101,21 +101,18 @@ static void axpy(int32_t m, double factor, const double *restrict source, double
     for (int32_t i = 0; i < m; i++) target[i] += factor * source[i];
 }
 
-static void solve_up_many(const ct_sparse *sp, double *X, int32_t m)
+void ct__front_up(const ct_sparse *sp, const ct__front *front, double *X, int32_t m)
 {
-    for (int32_t f = 0; f < sp->fronts; f++) {
-        const ct__front *front = &sp->front[f];
-        const int32_t    p = front->p, ld = p + front->s + 1;
-        const ct__run   *run = sp->gather + front->gather;
-        double          *Xp = X + (int64_t)front->scalar * m;
-        for (int32_t k = 0; k < p; k++) {
-            const double *row = sp->panel + front->panel + (int64_t)k * ld;
-            double       *y = Xp + (int64_t)k * m;
-            for (int32_t i = 0; i < m; i++) y[i] *= sp->inverse[front->scalar + k];
-            for (int32_t j = k + 1; j < p; j++) axpy(m, -row[j], y, Xp + (int64_t)j * m);
-            for (int32_t t = 0; t < front->gathers; t++)
-                for (int32_t j = 0; j < run[t].len; j++) axpy(m, -row[p + run[t].from + j], y, X + (int64_t)(run[t].to + j) * m);
-        }
+    const int32_t  p = front->p, ld = p + front->s + 1;
+    const ct__run *run = sp->gather + front->gather;
+    double        *Xp = X + (int64_t)front->scalar * m;
+    for (int32_t k = 0; k < p; k++) {
+        const double *row = sp->panel + front->panel + (int64_t)k * ld;
+        double       *y = Xp + (int64_t)k * m;
+        for (int32_t i = 0; i < m; i++) y[i] *= sp->inverse[front->scalar + k];
+        for (int32_t j = k + 1; j < p; j++) axpy(m, -row[j], y, Xp + (int64_t)j * m);
+        for (int32_t t = 0; t < front->gathers; t++)
+            for (int32_t j = 0; j < run[t].len; j++) axpy(m, -row[p + run[t].from + j], y, X + (int64_t)(run[t].to + j) * m);
     }
 }
 
@@ -142,7 +139,7 @@ ct_status ct_sparse_solve(const ct_sparse *sp, double *X, int32_t m, ct_err *err
     double *Y = ct__zalloc((int64_t)sp->scalars * m, sizeof *Y);
     if (!Y) return ct__no_memory(err, "right-hand sides", m);
     permute(sp, m, X, Y, 1);
-    solve_up_many(sp, Y, m);
+    for (int32_t f = 0; f < sp->fronts; f++) ct__front_up(sp, &sp->front[f], Y, m);
     solve_down_many(sp, Y, m);
     permute(sp, m, Y, X, 0);
     free(Y);

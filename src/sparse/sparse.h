@@ -122,6 +122,9 @@ static inline double ct__pivot_inverse(ct_sparse *sp, int32_t pivot, double befo
     return positive ? 1 / sqrt(a) : 0;
 }
 
+/* One front of R' Y = X, children first: X_p <- R_pp^-T X_p, X_s -= R_ps' X_p; m columns, eliminated order. */
+void ct__front_up(const ct_sparse *sp, const ct__front *front, double *X, int32_t m);
+
 /* link.c: fronts of 3 pivots and 3 separators whose edges and children touch nothing else. link_factor
  * assembles and factors one; it returns 0, having done nothing, where a pivot is weak. */
 int  ct__is_link(const ct_sparse *sp, const ct__front *front);
