@@ -217,7 +217,7 @@ static void test_vertices_count_wherever_they_stand_and_priors_anchor(void)
     run_free(&r);
 }
 
-/* A million edges in the worst order for a repeated walk: each reaches the one before it. */
+/* The worst order for a repeated walk: each edge reaches the one before it. */
 static void test_placing_takes_linear_time(void)
 {
     const int n = 20000;
