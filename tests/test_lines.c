@@ -174,12 +174,10 @@ static void test_files_do_not_depend_on_the_locale(void)
     setlocale(LC_NUMERIC, "C");
 }
 
-static char folder[] = "/tmp/covtune_lines_XXXXXX";
-
 static const char *in_folder(const char *name)
 {
-    static char path[128];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    static char path[512];
+    snprintf(path, sizeof path, "%s/%s", ct_test_folder(), name);
     return path;
 }
 
@@ -257,7 +255,6 @@ static void test_files_are_read_and_replaced_by_path(void)
 
 int main(void)
 {
-    if (!mkdtemp(folder)) return EXIT_FAILURE;
     RUN(test_lines_end_in_any_of_three_ways_and_comments_do_not_count);
     RUN(test_long_files_come_out_as_they_are);
     RUN(test_a_line_may_have_65536_bytes_and_no_more);
@@ -269,6 +266,5 @@ int main(void)
     RUN(test_files_do_not_depend_on_the_locale);
     RUN(test_a_format_is_known_by_ending_or_by_first_line);
     RUN(test_files_are_read_and_replaced_by_path);
-    rmdir(folder);
     return ct_test_end();
 }
