@@ -61,6 +61,21 @@ static inline const char *ct_test_folder(void)
     return folder ? folder : ".";
 }
 
+/* Where a file of the reference data is, which is no part of the project and lies beside it; NULL if it
+ * does not. Valid until the next call. */
+static inline const char *ct_test_shared(const char *name)
+{
+    static char path[512];
+    for (int up = 0; up < 2; up++) {
+        snprintf(path, sizeof path, "%s../shared/%s", up ? "../" : "", name);
+        FILE *file = fopen(path, "rb");
+        if (!file) continue;
+        fclose(file);
+        return path;
+    }
+    return NULL;
+}
+
 static inline void ct_test_run(const char *name, void (*test)(void))
 {
     ct_test_failed_checks = ct_test_skip_this = 0;

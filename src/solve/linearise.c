@@ -19,7 +19,7 @@ CT_INLINE void evaluate(const ct_factor_ops *ops, int arity, const ct__item *ite
         arg[i] = x + item->at[i];
         J[i] = item->moves >> i & 1 ? space + i * BLOCK_MAX : NULL;
     }
-    if (ops->jacobian == CT_JACOBIAN_ANALYTIC) ops->eval(item->z, item->context, arg, r, J);
+    if (ops->jacobian != CT_JACOBIAN_NUMERIC) ops->eval(item->z, item->context, arg, r, J);
     else ct_factor_eval(ops, item->z, item->context, arg, r, J);
 }
 

@@ -120,6 +120,7 @@ ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, con
         case CT_DOGLEG: ct__dogleg(&run); break;
         default: ct__levenberg_marquardt(&run); break;
         }
+    if (solver->approximate && (ct_stop_converged(result->stop) || result->stop == CT_STOP_STUCK)) ct__settle(&run);
     result->final_error = run.error;
     result->loose = solver->loose_count;
     result->seconds = ct_now_s() - run.start_s;

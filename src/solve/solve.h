@@ -34,6 +34,7 @@ struct ct_solver {
     ct__batch      *batch;
     int32_t        *factor_of;   /* per item: its factor in the graph         */
     int32_t         items, batches;
+    int             approximate; /* a model's Jacobians are                   */
     double         *trial;       /* values                                    */
     double         *dx, *scale, *direction, *newton, *product; /* scalars     */
     uint8_t        *loose;       /* per variable: CT_LOOSE_* bits             */
@@ -81,5 +82,7 @@ int     ct__run_stop(ct__run_state *run, ct_stop stop); /* records it; returns 1
 void ct__gauss_newton(ct__run_state *run);
 void ct__levenberg_marquardt(ct__run_state *run);
 void ct__dogleg(ct__run_state *run);
+/* From where a method stopped to J'r = 0, for approximate Jacobians. */
+void ct__settle(ct__run_state *run);
 
 #endif
