@@ -28,9 +28,12 @@ static void scale_from_diagonal(ct_solver *s)
     for (int32_t i = 0; i < s->scalars; i++) s->scale[i] = CT_MAX(s->scale[i], CT_MAX(least, 1e-300));
 }
 
-/* The answer stands only if nothing is loose in the system without damping. */
+/* The answer stands only if nothing is loose in the system without damping. Suspects are judged at x, so the system
+ * must be that at x, and not the one that the last step came from. */
 static void check_rank(ct__run_state *run)
 {
+    if (!ct__run_factor(run, 0, NULL)) return;
+    ct__run_linearise(run, run->x);
     if (ct__run_factor(run, 0, NULL) && ct__find_loose(run->solver, run->noise, run->x)) ct__run_stop(run, CT_STOP_RANK);
 }
 
