@@ -178,44 +178,64 @@ static void test_progress_is_told_of_every_iteration_and_can_cancel(void)
 
 /* ---- options ----------------------------------------------------------------------------------- */
 
-/* The first dogleg step is as long as its radius, in units of sqrt(diag H); the first damped one shrinks as lambda grows. */
-static void test_radius_and_lambda_bound_the_first_step(void)
+/* Length of the way from the initial values to x in units of sqrt(d). */
+static double scaled_way(const world *w, const ct_solver *solver, const double *d, const double *x)
+{
+    double size = 0, step[3];
+    for (int32_t v = 0; v < ct_graph_variables(w->graph); v++) {
+        ct_kind_local(CT_SE2, ct_graph_initial(w->graph) + 4 * v, x + 4 * v, step);
+        for (int i = 0; i < 3; i++) size += d[ct_solver_column(solver, v) + i] * step[i] * step[i];
+    }
+    return sqrt(size);
+}
+
+/* The first dogleg step is as long as its radius, in units of sqrt(diag H), until that of Gauss-Newton fits: along
+ * the gradient first, then around the bend. */
+static void test_a_first_dogleg_step_is_as_long_as_its_radius(void)
 {
     world            w;
-    ct_solve_options o = precise(CT_DOGLEG);
+    ct_solve_options o = precise(CT_GAUSS_NEWTON);
+    ct_solve_result  result;
     world_make(&w, 16, PLANE | LOOPS);
-    ct_solver    *solver = new_solver(&w, NULL);
-    const int32_t n = ct_sparse_describe(ct_solver_system(solver)).scalars;
-    double       *d = malloc((size_t)n * sizeof *d), *x = copy_values(w.graph, ct_graph_initial(w.graph)), last = INFINITY;
+    ct_solver *solver = new_solver(&w, NULL);
+    double    *d = malloc((size_t)ct_sparse_describe(ct_solver_system(solver)).scalars * sizeof *d), *x = copy_values(w.graph, ct_graph_initial(w.graph));
     CHECK_OK(ct_solver_linearise(solver, w.noise, x, &w.err), w.err);
     ct_sparse_diagonal(ct_solver_system(solver), d);
     o.max_iterations = 1;
-    for (o.radius = 1e-3; o.radius < 1.5; o.radius *= 10) {
-        ct_solve_result result;
+    CHECK_OK(ct_solver_run(solver, w.noise, x, &o, &result, &w.err), w.err);
+    const double newton = scaled_way(&w, solver, d, x);
+    o.method = CT_DOGLEG;
+    for (int i = -10; i <= 2; i++) {
+        o.radius = newton * pow(1.3, i);
         memcpy(x, ct_graph_initial(w.graph), (size_t)ct_graph_size(w.graph) * sizeof *x);
         CHECK_OK(ct_solver_run(solver, w.noise, x, &o, &result, &w.err), w.err);
-        double size = 0, step[3];
-        for (int32_t v = 0; v < n / 3; v++) {
-            ct_kind_local(CT_SE2, ct_graph_initial(w.graph) + 4 * v, x + 4 * v, step);
-            for (int i = 0; i < 3; i++) size += d[ct_solver_column(solver, v) + i] * step[i] * step[i];
-        }
-        CHECK_NEAR(sqrt(size) / o.radius, 1, 1e-7);
+        CHECK_NEAR(scaled_way(&w, solver, d, x) / fmin(o.radius, newton), 1, 1e-7);
     }
-    o.method = CT_LEVENBERG_MARQUARDT;
-    for (o.lambda = 1e-3; o.lambda < 2e3; o.lambda *= 100) {
-        listener l = {.cancel_at = -1};
-        o.progress = listen;
-        o.user = &l;
-        memcpy(x, ct_graph_initial(w.graph), (size_t)ct_graph_size(w.graph) * sizeof *x);
-        run(&w, &o, x);
-        CHECK(l.first_step < last);
-        last = l.first_step;
-    }
-    CHECK(last < 1e-3);
     ct_solver_free(solver);
     world_free(&w);
     free(d);
     free(x);
+}
+
+static void test_a_first_damped_step_shrinks_as_lambda_grows(void)
+{
+    world            w;
+    ct_solve_options o = precise(CT_LEVENBERG_MARQUARDT);
+    double           last = INFINITY;
+    world_make(&w, 16, PLANE | LOOPS);
+    o.max_iterations = 1;
+    for (o.lambda = 1e-3; o.lambda < 2e3; o.lambda *= 100) {
+        listener l = {.cancel_at = -1};
+        o.progress = listen;
+        o.user = &l;
+        double *x = copy_values(w.graph, ct_graph_initial(w.graph));
+        run(&w, &o, x);
+        CHECK(l.first_step < last);
+        last = l.first_step;
+        free(x);
+    }
+    CHECK(last < 1e-3);
+    world_free(&w);
 }
 
 static void test_defaults_are_what_no_options_mean(void)
@@ -384,7 +404,8 @@ int main(void)
     RUN(test_numbers_that_are_not_finite_stop_a_run);
     RUN(test_a_graph_without_an_anchor_stops_for_rank);
     RUN(test_progress_is_told_of_every_iteration_and_can_cancel);
-    RUN(test_radius_and_lambda_bound_the_first_step);
+    RUN(test_a_first_dogleg_step_is_as_long_as_its_radius);
+    RUN(test_a_first_damped_step_shrinks_as_lambda_grows);
     RUN(test_defaults_are_what_no_options_mean);
     RUN(test_a_noise_table_that_does_not_fit_is_refused_and_values_stay);
     RUN(test_a_graph_with_nothing_to_estimate);
