@@ -15,14 +15,14 @@ static void test_every_model_is_found_by_its_name(void)
     for (; ct_factor_at(count); count++) {
         const ct_factor_ops *ops = ct_factor_at(count);
         CHECK(ct_factor_find(ops->name) == ops);
-        CHECK(ops->jacobian == CT_JACOBIAN_ANALYTIC);
+        CHECK(ops->jacobian == (strncmp(ops->name, "gtsam", 5) ? CT_JACOBIAN_ANALYTIC : CT_JACOBIAN_APPROXIMATE));
         int size = 0;
         for (int f = 0; f < ops->fields; f++) size += ct_kind_size(ops->field[f]);
         CHECK(ct_factor_z_size(ops) == size && size > 0);
         CHECK(ops->required >= 1 && ops->required <= ops->fields);
         for (int k = 0; k < ops->rows; k++) CHECK(ops->coordinate[k] && ops->unit[k]);
     }
-    CHECK(count == 34);
+    CHECK(count == 38);
     CHECK(ct_factor_at(-1) == NULL);
     CHECK(ct_factor_find("between_se4") == NULL);
     CHECK(ct_factor_z_size(&ct_range_bearing_se3_point) == 14);
@@ -174,10 +174,32 @@ static void test_an_inconsistent_description_is_refused(void)
     REFUSES(ops.kind[1] = CT_KIND_COUNT, "kind of a variable");
     REFUSES(ops.field[0] = CT_KIND_COUNT, "kind of a field");
     REFUSES(ops.unit[2] = NULL, "every row needs");
-    REFUSES(ops.jacobian = (ct_jacobian)2, "jacobian");
+    REFUSES(ops.jacobian = (ct_jacobian)3, "jacobian");
 #undef REFUSES
     const double bad[4] = {0, 0, 0, -1};
     CHECK_REFUSED(ct_factor_check(&ct_velocity_se2, bad, NULL, poses, 1e-6, &err), err, "velocity_se2: dt must be positive");
+}
+
+static void half_wrong(const double *z, const void *context, const double *const x[], double *r, double *const J[])
+{
+    ct_gtsam_between_se2.eval(z, context, x, r, J);
+    if (J && J[1]) J[1][0] = 0.5;
+}
+
+/* In full where there is no residual, not at all where it is large. */
+static void test_an_approximate_derivative_may_be_off_by_the_residual(void)
+{
+    const double  none[4] = {2.2, 0.4, 0, 1}, little[4] = {2.2, 0.401, 0, 1}; /* a^-1 b, and a millimetre beside it */
+    ct_err        err = {0};
+    ct_factor_ops ops = ct_gtsam_between_se2;
+    CHECK_OK(ct_factor_check(&ops, none, NULL, poses, 1e-9, &err), err);
+    CHECK_OK(ct_factor_check(&ops, little, NULL, poses, 1e-9, &err), err);
+    ops.eval = half_wrong;
+    CHECK_REFUSED(ct_factor_check(&ops, none, NULL, poses, 1e-6, &err), err, "gtsam_between_se2: d r[x] / d x1[x] is 0.5, differences give 1");
+    CHECK_REFUSED(ct_factor_check(&ops, little, NULL, poses, 1e-6, &err), err, "d r[x] / d x1[x] is 0.5");
+    CHECK_OK(ct_factor_check(&ops, offset, NULL, poses, 1e-6, &err), err); /* r is 1.6 m long */
+    ops.jacobian = CT_JACOBIAN_ANALYTIC;
+    CHECK_REFUSED(ct_factor_check(&ops, offset, NULL, poses, 1e-6, &err), err, "gtsam_between_se2: d r[");
 }
 
 /* A model with no derivatives of its own, and a context: the range in units of *context. */
@@ -243,6 +265,7 @@ int main(void)
     RUN(test_a_wrong_derivative_is_named_by_model_row_and_coordinate);
     RUN(test_a_residual_that_is_not_one_number_is_named);
     RUN(test_an_inconsistent_description_is_refused);
+    RUN(test_an_approximate_derivative_may_be_off_by_the_residual);
     RUN(test_a_numerical_model_gets_its_derivatives);
     RUN(test_numerical_derivatives_survive_the_wrap_at_pi);
     return ct_test_end();

@@ -114,9 +114,9 @@ static void measure_truth(sample *s)
     const ct_kind kind = s->ops->kind[0];
     if (sights(s)) {
         measure_sight(s);
-    } else if (is(s, "prior")) {
+    } else if (is(s, "prior") || is(s, "gtsam_prior")) {
         memcpy(s->z, s->value[0], sizeof s->value[0]);
-    } else if (is(s, "between")) {
+    } else if (is(s, "between") || is(s, "gtsam_between")) {
         ct_kind_local(kind, s->value[0], s->value[1], d);
         ct_kind_identity(kind, zero);
         ct_kind_retract(kind, zero, d, s->z);
@@ -330,6 +330,10 @@ static const struct {
     {"point_se3_r3", {0, 0, 1, 1, 0, 0, 0, 0, Q, Q}, {1, 0, 0, 0, 0, Q, Q, 1, 3, 5}, {0, -2, 4}},
     {"point_se3_point", {0, 0, 1, 1, 3, 5, 1, 0, 0, 0, 0, Q, Q}, {1, 0, 0, 0, 0, Q, Q}, {0, -2, 4}},
     {"velocity_se2", {PI, 0, 0, 0.5}, {0, 0, 0, 1, 1, H}, {0, 0, PI}},
+    {"gtsam_prior_se2", {0, 0, 0}, {1, 1, H}, {1, -1, H}}, /* seen from x, not a curve */
+    {"gtsam_prior_se3", {1, 2, 3, 0, 0, 0, 1}, {2, 3, 5, 0, 0, Q, Q}, {0, 0, H, H, 0, 2}},
+    {"gtsam_between_se2", {1, 0, H}, {0, 0, 0, 2, 1, PI}, {1, -1, H}}, /* seen from z */
+    {"gtsam_between_se3", {0, 0, 1, 0, 0, Q, Q}, {ID, 0, 0, 4, 0, 0, Q, Q}, {0, 0, 0, 0, 0, 3}},
     {"velocity_se3", {0, 0, 0, 0, 0, 0.5, 2}, {ID, 1, 1, 2, 0, 0, Q, Q}, {0, 0, PI / 4, PI / 4, 0, 0.5}},
 };
 enum { BY_HAND = sizeof by_hand / sizeof *by_hand };

@@ -28,7 +28,10 @@ extern "C" {
 /* How a model's derivatives are had. */
 typedef enum {
     CT_JACOBIAN_ANALYTIC, /* eval fills J                                             */
-    CT_JACOBIAN_NUMERIC   /* eval is called with J = NULL only; central differences   */
+    CT_JACOBIAN_NUMERIC,  /* eval is called with J = NULL only; central differences   */
+    /* eval fills J with something simpler than the derivative, which it equals where r = 0 and is
+     * off by |r| elsewhere. Iterations then end near the minimum, not at it. */
+    CT_JACOBIAN_APPROXIMATE
 } ct_jacobian;
 
 /* A measurement model is a pure function, described once in a static const. Users write their own
@@ -67,7 +70,9 @@ typedef struct {
  * Lever arms and sensor poses are in the body frame, come last and may be left out; a known point
  * stands before them. In the plane a direction is SO2; in space it is R3, any length but zero, and
  * the residual is the Log on the sphere at z: arcs along azimuth and elevation about the sensor's z
- * axis. velocity_se3 has z = angular (R3), linear (R3), dt (R1). */
+ * axis. velocity_se3 has z = angular (R3), linear (R3), dt (R1).
+ * gtsam_prior_P and gtsam_between_P measure what prior_P and between_P do, as GTSAM does it: see
+ * ct_graph_like_gtsam. */
 #define CT_FACTOR_LIST(X)                                                                          \
     X(prior_r1) X(prior_r2) X(prior_r3) X(prior_so2) X(prior_so3) X(prior_se2) X(prior_se3)        \
     X(between_r1) X(between_r2) X(between_r3) X(between_so2) X(between_so3) X(between_se2)         \
@@ -78,7 +83,8 @@ typedef struct {
     X(range_bearing_se2_r2) X(range_bearing_se2_point) X(range_bearing_se3_r3)                     \
     X(range_bearing_se3_point)                                                                     \
     X(point_se2_r2) X(point_se2_point) X(point_se3_r3) X(point_se3_point)                          \
-    X(velocity_se2) X(velocity_se3)
+    X(velocity_se2) X(velocity_se3)                                                                \
+    X(gtsam_prior_se2) X(gtsam_prior_se3) X(gtsam_between_se2) X(gtsam_between_se3)
 
 #define X(name) extern const ct_factor_ops ct_##name;
 CT_FACTOR_LIST(X)
@@ -100,7 +106,9 @@ void ct_factor_eval(const ct_factor_ops *ops, const double *z, const void *conte
 /* Compare the model's analytic Jacobian with central differences of its residual at one point.
  * The worst entry is reported as a sentence ("between_se2: d r[theta] / d x1[y] is 1.0, differences
  * give 0.0"). Returns CT_OK if every entry agrees within `tolerance` times (1 + its size), else
- * CT_E_ARGUMENT with that sentence. Also refuses a model whose description is inconsistent. */
+ * CT_E_ARGUMENT with that sentence. Also refuses a model whose description is inconsistent.
+ * An approximate Jacobian may be off by a further |r| times (1 + the largest entry of its block), so
+ * it is checked in full where the residual is zero, and hardly where that is large. */
 ct_status ct_factor_check(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[], double tolerance, ct_err *err);
 
 /* ---- Graph ----------------------------------------------------------------------------------- */
@@ -138,6 +146,12 @@ ct_status ct_graph_add_between(ct_graph *graph, int32_t a, int32_t b, const doub
 
 /* Give factor f another noise model of the same dimension. */
 ct_status ct_graph_set_noise(ct_graph *graph, int32_t f, int32_t noise, ct_err *err);
+
+/* Measure poses as GTSAM's default build does, to compare numbers with it: prior_se2, prior_se3,
+ * between_se2 and between_se3 are replaced by their gtsam_ counterparts, other models stay. Solvers
+ * then end where GTSAM does, which is not quite the minimum: docs/gtsam.md. Refuses (CT_E_UNSUPPORTED,
+ * nothing is changed) a graph with prior_so3 or between_so3, of which there are no such models. */
+ct_status ct_graph_like_gtsam(ct_graph *graph, ct_err *err);
 
 int32_t   ct_graph_variables(const ct_graph *graph);
 int32_t   ct_graph_factors(const ct_graph *graph);

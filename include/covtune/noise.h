@@ -68,8 +68,8 @@ ct_status ct_noise_new(ct_noise **out, ct_err *err);
 ct_status ct_noise_copy(const ct_noise *noise, ct_noise **out, ct_err *err);
 void      ct_noise_free(ct_noise *noise);
 
-/* Add a model under a new name (copied; no spaces). Variances are checked: a zero, negative, NaN
- * or infinite one, or a matrix that is not symmetric positive definite, is CT_E_NOISE with a
+/* Add a model under a new name (copied; at most 255 bytes, no spaces). Variances are checked: one that is zero, negative,
+ * NaN, infinite or outside 1e-150 .. 1e150, or a matrix that is not symmetric positive definite, is CT_E_NOISE with a
  * sentence that names model and coordinate. index (may be NULL) receives its place. */
 ct_status ct_noise_add_isotropic(ct_noise *noise, const char *name, int dim, double variance, int32_t *index, ct_err *err);
 ct_status ct_noise_add_diagonal(ct_noise *noise, const char *name, int dim, const double variance[], int32_t *index, ct_err *err);
@@ -99,8 +99,9 @@ const char *ct_robust_name(ct_robust_kind kind);
 int         ct_robust_find(const char *name);                 /* a ct_robust_kind, or -1 */
 double      ct_robust_default_width(ct_robust_kind kind);
 
-/* The noise file (JSON, see docs/formats.md). read adds the file's models to the table, or sets
- * those that are there already. write replaces the file atomically, with sigma beside variance. */
+/* The noise file (JSON, see docs/formats.md). read adds the file's models to the table, or sets those that are there
+ * already; a table's "group@label" that the file does not name takes the file's "group"; a kernel that the file does not
+ * name stays. All or nothing. write replaces the file atomically, with sigma beside variance. */
 ct_status ct_noise_read(ct_noise *noise, const char *path, ct_err *err);
 ct_status ct_noise_write(const ct_noise *noise, const char *path, ct_err *err);
 

@@ -307,7 +307,7 @@ static ct_status check_names(const ct__out *out)
     const ct_graph *g = out->seq->graph;
     for (int32_t v = 0; v < g->variables; v++) CT_TRY(ct__out_check_name(out, "variable", ct__names_get(&g->names, v)));
     for (int32_t i = 0; i < g->noise_count; i++)
-        if (g->noise_rows[i]) CT_TRY(ct__out_check_name(out, "noise model", ct_noise_get(out->noise, i)->name));
+        if (g->noise_use[i].factors) CT_TRY(ct__out_check_name(out, "noise model", ct_noise_get(out->noise, i)->name));
     return CT_OK;
 }
 
@@ -317,7 +317,7 @@ ct_status ct__seqfile_write(ct__out *out)
     CT_TRY(check_names(out));
     fprintf(out->file, MAGIC " %d\n", VERSION);
     for (int32_t i = 0; i < g->noise_count; i++)
-        if (g->noise_rows[i]) write_noise(out, i);
+        if (g->noise_use[i].factors) write_noise(out, i);
     for (int32_t v = 0; v < g->variables; v++) write_variable(out, v);
     for (int32_t f = 0; f < g->factors; f++) CT_TRY(write_factor(out, f));
     return CT_OK;

@@ -105,7 +105,7 @@ static void differences(const place *at, int i, double h, const double *r0, doub
 
 void ct_factor_eval(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[], double *r, double *const J[])
 {
-    if (ops->jacobian == CT_JACOBIAN_ANALYTIC) {
+    if (ops->jacobian != CT_JACOBIAN_NUMERIC) {
         ops->eval(z, context, x, r, J);
         return;
     }
@@ -126,7 +126,7 @@ static const char *inconsistent(const ct_factor_ops *ops)
     if (ops->arity < 1 || ops->arity > CT_ARITY_MAX) return "arity must be 1 to 4";
     if (ops->fields < 0 || ops->fields > CT_FIELDS_MAX) return "fields must be 0 to 4";
     if (ops->required < 0 || ops->required > ops->fields) return "required must be 0 to fields";
-    if (ops->jacobian != CT_JACOBIAN_ANALYTIC && ops->jacobian != CT_JACOBIAN_NUMERIC) return "jacobian must be analytic or numeric";
+    if ((unsigned)ops->jacobian > CT_JACOBIAN_APPROXIMATE) return "jacobian must be analytic, numeric or approximate";
     if (!ops->eval) return "eval is missing";
     for (int i = 0; i < ops->arity; i++)
         if ((int)ops->kind[i] < 0 || ops->kind[i] >= CT_KIND_COUNT) return "kind of a variable is not in CT_KIND_LIST";
@@ -163,14 +163,25 @@ static void careful_differences(const place *at, int i, const double *r0, double
     }
 }
 
+/* How far an approximate Jacobian may be off: |r| (1 + the largest entry). */
+static double allowance(const place *at, int count, const double *r0, const double *D)
+{
+    double square = 0, largest = 0;
+    if (at->ops->jacobian != CT_JACOBIAN_APPROXIMATE) return 0;
+    for (int k = 0; k < at->ops->rows; k++) square += r0[k] * r0[k];
+    for (int k = 0; k < count; k++) largest = fmax(largest, fabs(D[k]));
+    return sqrt(square) * (1 + largest);
+}
+
 /* J was filled with NaN, which an entry that eval forgot still is: infinitely wrong. */
 static void compare(const place *at, int i, const double *r0, const double *J, entry *worst)
 {
-    const int dim = ct_kind_dim(at->ops->kind[i]);
+    const int dim = ct_kind_dim(at->ops->kind[i]), count = at->ops->rows * dim;
     double    D[CT_ROWS_MAX * CT_DIM_MAX];
     careful_differences(at, i, r0, D);
-    for (int k = 0; k < at->ops->rows * dim; k++) {
-        const double gap = fabs(J[k] - D[k]), error = isnan(gap) ? INFINITY : gap / (1 + fabs(D[k]));
+    const double allowed = allowance(at, count, r0, D);
+    for (int k = 0; k < count; k++) {
+        const double gap = fabs(J[k] - D[k]), error = isnan(gap) ? INFINITY : (gap - allowed) / (1 + fabs(D[k]));
         if (error > worst->error) *worst = (entry){i, k / dim, k % dim, J[k], D[k], error};
     }
 }

@@ -25,7 +25,7 @@ void ct_graph_free(ct_graph *g)
     free(g->factor);
     free(g->var_pool);
     free(g->z_pool);
-    free(g->noise_rows);
+    free(g->noise_use);
     free(g);
 }
 
@@ -116,16 +116,22 @@ static ct_status check_factor(const ct_graph *g, const ct_factor_ops *ops, const
     return CT_OK;
 }
 
-/* Makes room for noise model `noise` in the table of rows, and checks it against what is there. */
-static ct_status check_rows(ct_graph *g, const ct_factor_ops *ops, int32_t noise, ct_err *err)
+/* Makes room for noise model `noise` in the table of uses, and checks that factor f may use it. */
+static ct_status check_rows(ct_graph *g, int32_t f, const ct_factor_ops *ops, int32_t noise, ct_err *err)
 {
-    if (noise < 0) return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): noise model %d does not exist", g->factors, ops->name, noise);
-    CT_TRY(ct__grow(&g->noise_rows, &g->noise_capacity, (int64_t)noise + 1, sizeof *g->noise_rows, "noise models", err));
-    for (; g->noise_count <= noise; g->noise_count++) g->noise_rows[g->noise_count] = 0;
-    if (g->noise_rows[noise] && g->noise_rows[noise] != ops->rows)
-        return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s) has %d rows, noise model %d serves factors of %d", g->factors, ops->name,
-                       ops->rows, noise, g->noise_rows[noise]);
+    if (noise < 0) return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): noise model %d does not exist", f, ops->name, noise);
+    CT_TRY(ct__grow(&g->noise_use, &g->noise_capacity, (int64_t)noise + 1, sizeof *g->noise_use, "noise models", err));
+    while (g->noise_count <= noise) g->noise_use[g->noise_count++] = (ct__noise_use){0};
+    const ct__noise_use *use = &g->noise_use[noise];
+    if (use->factors && use->rows != ops->rows)
+        return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s) has %d rows, noise model %d serves factors of %d", f, ops->name, ops->rows, noise, use->rows);
     return CT_OK;
+}
+
+static void use_noise(ct_graph *g, const ct_factor_ops *ops, int32_t noise)
+{
+    g->noise_use[noise].factors++;
+    g->noise_use[noise].rows = ops->rows;
 }
 
 ct_status ct_graph_add_factor(ct_graph *g, const ct_factor_ops *ops, const int32_t var[], const double z[], const void *context, int32_t noise, ct_err *err)
@@ -134,7 +140,7 @@ ct_status ct_graph_add_factor(ct_graph *g, const ct_factor_ops *ops, const int32
     const int z_size = ct_factor_z_size(ops);
     if (g->factors == INT32_MAX) return ct_fail(err, CT_E_LIMIT, "a graph holds at most %d factors", INT32_MAX);
     CT_TRY(check_factor(g, ops, var, z, err));
-    CT_TRY(check_rows(g, ops, noise, err));
+    CT_TRY(check_rows(g, g->factors, ops, noise, err));
     CT_TRY(ct__grow(&g->factor, &g->factor_capacity, g->factors + 1, sizeof *g->factor, "factors", err));
     CT_TRY(ct__grow(&g->var_pool, &g->var_capacity, g->var_used + ops->arity, sizeof *g->var_pool, "factor variables", err));
     CT_TRY(ct__grow(&g->z_pool, &g->z_capacity, g->z_used + z_size, sizeof *g->z_pool, "measurements", err));
@@ -143,7 +149,7 @@ ct_status ct_graph_add_factor(ct_graph *g, const ct_factor_ops *ops, const int32
     memcpy(g->z_pool + g->z_used, z, (size_t)z_size * sizeof *z);
     g->var_used += ops->arity;
     g->z_used += z_size;
-    g->noise_rows[noise] = (uint8_t)ops->rows;
+    use_noise(g, ops, noise);
     return CT_OK;
 }
 
@@ -162,9 +168,10 @@ ct_status ct_graph_add_between(ct_graph *g, int32_t a, int32_t b, const double z
 ct_status ct_graph_set_noise(ct_graph *g, int32_t f, int32_t noise, ct_err *err)
 {
     assert(f >= 0 && f < g->factors);
-    CT_TRY(check_rows(g, g->factor[f].ops, noise, err));
+    CT_TRY(check_rows(g, f, g->factor[f].ops, noise, err));
+    g->noise_use[g->factor[f].noise].factors--;
     g->factor[f].noise = noise;
-    g->noise_rows[noise] = (uint8_t)g->factor[f].ops->rows;
+    use_noise(g, g->factor[f].ops, noise);
     return CT_OK;
 }
 
@@ -197,12 +204,13 @@ const char *ct_graph_name(const ct_graph *g, int32_t var, char *buf, size_t size
 ct_status ct_graph_check_noise(const ct_graph *g, const ct_noise *noise, ct_err *err)
 {
     for (int32_t i = 0; i < g->noise_count; i++) {
-        if (!g->noise_rows[i]) continue;
+        const int32_t rows = g->noise_use[i].rows;
+        if (!g->noise_use[i].factors) continue;
         if (i >= ct_noise_count(noise))
-            return ct_fail(err, CT_E_NOISE, "factors of %d rows use noise model %d, the table has %d", g->noise_rows[i], i, ct_noise_count(noise));
+            return ct_fail(err, CT_E_NOISE, "factors of %d rows use noise model %d, the table has %d", rows, i, ct_noise_count(noise));
         const ct_noise_model *m = ct_noise_get(noise, i);
-        if (m->dim != g->noise_rows[i])
-            return ct_fail(err, CT_E_NOISE, "noise model \"%s\" has %d coordinates, the factors that use it have %d rows", m->name, m->dim, g->noise_rows[i]);
+        if (m->dim != rows)
+            return ct_fail(err, CT_E_NOISE, "noise model \"%s\" has %d coordinates, the factors that use it have %d rows", m->name, m->dim, rows);
     }
     return CT_OK;
 }

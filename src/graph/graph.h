@@ -14,6 +14,10 @@ typedef struct {
     int32_t              noise;
 } ct__factor;
 
+typedef struct {
+    int32_t factors, rows; /* how many factors, and the rows of each */
+} ct__noise_use;
+
 struct ct_graph {
     ct__names names;
     /* variables */
@@ -31,9 +35,9 @@ struct ct_graph {
     int64_t     var_used, var_capacity;
     double     *z_pool;
     int64_t     z_used, z_capacity;
-    /* rows of the factors that use noise model i; 0 where none does */
-    uint8_t *noise_rows;
-    int64_t  noise_count, noise_capacity;
+    /* per noise model: who uses it */
+    ct__noise_use *noise_use;
+    int64_t        noise_count, noise_capacity;
 };
 
 #endif

@@ -3,23 +3,24 @@
  * Models stand in one array, because linearising a graph reads model after model by index. Each
  * model's numbers and name are one block, sized for a full matrix, so a model can change its kind
  * and the array can grow without anything else moving: dim^2 for Sigma, dim^2 for R, the name.
- * Names are found by open addressing (FNV-1a, at most half full): a graph file may bring one
- * information matrix an edge, hence ten thousand models. */
+ * A graph file may bring one information matrix an edge, hence ten thousand models. */
 #include "noise/noise.h"
 #include "base/base.h"
+#include "base/names.h"
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 
 #define WIDTH_MIN 1e-150 /* the square of a kernel's width must be a normal number */
 #define WIDTH_MAX 1e150
+#define NAME_MAX_LENGTH 255
 
 struct ct_noise {
     ct_noise_model *model;
     int32_t         count;
     int64_t         capacity;
-    int32_t        *slot;  /* model index + 1; 0 is free */
-    int64_t         slots; /* a power of two, or 0       */
+    ct__names       names; /* numbered as the models are */
 };
 
 ct_status ct_noise_new(ct_noise **out, ct_err *err)
@@ -33,7 +34,7 @@ void ct_noise_free(ct_noise *noise)
     if (!noise) return;
     for (int32_t i = 0; i < noise->count; i++) free((double *)noise->model[i].covariance); /* the block */
     free(noise->model);
-    free(noise->slot);
+    ct__names_free(&noise->names);
     free(noise);
 }
 
@@ -46,60 +47,14 @@ void ct__noise_swap(ct_noise *a, ct_noise *b)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-static uint64_t hash_more(uint64_t hash, const char *text)
-{
-    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-    return hash;
-}
-
-static uint64_t hash_name(const char *group, const char *label)
-{
-    const uint64_t hash = hash_more(0xcbf29ce484222325u, group);
-    return label ? hash_more(hash_more(hash, "@"), label) : hash;
-}
-
-/* Is this the name group, or group@label where a label is given? */
-static int same_name(const char *name, const char *group, const char *label)
-{
-    if (!label) return !strcmp(name, group);
-    const size_t n = strlen(group);
-    return !strncmp(name, group, n) && name[n] == '@' && !strcmp(name + n + 1, label);
-}
-
-/* The slot that holds the name, or the free one where it would go. Needs slots > 0. */
-static int64_t find_slot(const ct_noise *noise, const char *group, const char *label)
-{
-    const uint64_t mask = (uint64_t)noise->slots - 1;
-    uint64_t i = hash_name(group, label) & mask;
-    while (noise->slot[i] && !same_name(noise->model[noise->slot[i] - 1].name, group, label)) i = (i + 1) & mask;
-    return (int64_t)i;
-}
-
-static int32_t find(const ct_noise *noise, const char *group, const char *label)
-{
-    return noise->slots ? noise->slot[find_slot(noise, group, label)] - 1 : -1;
-}
-
-static ct_status grow_slots(ct_noise *noise, ct_err *err)
-{
-    if (2 * ((int64_t)noise->count + 1) <= noise->slots) return CT_OK;
-    const int64_t slots = CT_MAX(16, 2 * noise->slots);
-    int32_t *slot = ct__zalloc(slots, sizeof *slot);
-    if (!slot) return ct__no_memory(err, "noise model names", slots);
-    free(noise->slot);
-    noise->slot = slot;
-    noise->slots = slots;
-    for (int32_t i = 0; i < noise->count; i++) slot[find_slot(noise, noise->model[i].name, NULL)] = i + 1;
-    return CT_OK;
-}
-
 static ct_status check_name(const ct_noise *noise, const char *name, ct_err *err)
 {
     if (!*name) return ct_fail(err, CT_E_NOISE, "a noise model's name is empty");
     for (const char *c = name; *c; c++)
         if ((unsigned char)*c <= ' ' || *c == 0x7f)
             return ct_fail(err, CT_E_NOISE, "noise model \"%s\": a name must not hold spaces or control characters", name);
-    if (find(noise, name, NULL) >= 0) return ct_fail(err, CT_E_NOISE, "noise model \"%s\": there is one of this name already", name);
+    if (strlen(name) > NAME_MAX_LENGTH) return ct_fail(err, CT_E_NOISE, "noise model \"%.40s...\": a name has at most %d bytes", name, NAME_MAX_LENGTH);
+    if (ct__names_find(&noise->names, name) >= 0) return ct_fail(err, CT_E_NOISE, "noise model \"%s\": there is one of this name already", name);
     if (noise->count == INT32_MAX) return ct_fail(err, CT_E_LIMIT, "more than %d noise models", INT32_MAX);
     return CT_OK;
 }
@@ -120,16 +75,19 @@ ct_status ct__noise_add(ct_noise *noise, const char *name, const ct__noise_numbe
 {
     CT_TRY(check_name(noise, name, err));
     CT_TRY(ct__grow(&noise->model, &noise->capacity, (int64_t)noise->count + 1, sizeof *noise->model, "noise models", err));
-    CT_TRY(grow_slots(noise, err));
     const size_t n = (size_t)numbers->dim * (size_t)numbers->dim, length = strlen(name) + 1;
     double *block = ct__zalloc((int64_t)(2 * n + length / sizeof(double) + 1), sizeof *block);
     if (!block) return ct__no_memory(err, "noise models", 1);
+    const ct_status status = ct__names_add(&noise->names, name, err);
+    if (status != CT_OK) {
+        free(block);
+        return status;
+    }
     memcpy(block + 2 * n, name, length);
 
     const int32_t i = noise->count++;
     noise->model[i] = (ct_noise_model){.name = (char *)(block + 2 * n), .dim = numbers->dim, .covariance = block, .sqrt_info = block + n};
     ct__noise_put(noise, i, numbers);
-    noise->slot[find_slot(noise, name, NULL)] = i + 1;
     if (index) *index = i;
     return CT_OK;
 }
@@ -222,10 +180,13 @@ const ct_noise_model *ct_noise_get(const ct_noise *noise, int32_t index)
     return &noise->model[index];
 }
 
-int32_t ct_noise_find(const ct_noise *noise, const char *name) { return find(noise, name, NULL); }
+int32_t ct_noise_find(const ct_noise *noise, const char *name) { return ct__names_find(&noise->names, name); }
 
 int32_t ct_noise_select(const ct_noise *noise, const char *group, const char *label)
 {
-    const int32_t index = label && *label ? find(noise, group, label) : -1;
-    return index >= 0 ? index : find(noise, group, NULL);
+    char      name[NAME_MAX_LENGTH + 2]; /* one more than any model's name, so that a cut one matches none */
+    const int labelled = label && *label;
+    if (labelled) snprintf(name, sizeof name, "%s@%s", group, label);
+    const int32_t index = labelled ? ct_noise_find(noise, name) : -1;
+    return index >= 0 ? index : ct_noise_find(noise, group);
 }

@@ -29,6 +29,16 @@ static double take_step(ct__run_state *run)
     return 0;
 }
 
+/* No descent along a step this small is the end of precision, not a failure. */
+static int stop_without_descent(ct__run_state *run, double step) { return ct__run_stop(run, step < 1e-6 ? CT_STOP_STEP : CT_STOP_STUCK); }
+
+/* A shortened step that changes as little as a full one would at the minimum: there is no use in more. */
+static int no_progress(const ct__run_state *run, double before)
+{
+    const double fall = before - run->error;
+    return fall <= run->options->relative * before || fall <= run->options->absolute;
+}
+
 void ct__gauss_newton(ct__run_state *run)
 {
     ct_solver *s = run->solver;
@@ -46,13 +56,10 @@ void ct__gauss_newton(ct__run_state *run)
         }
         run->result->iterations++;
         const double alpha = take_step(run);
-        if (alpha == 0) {
-            /* no descent along a step this small is the end of precision, not a failure */
-            ct__run_stop(run, step < 1e-6 ? CT_STOP_STEP : CT_STOP_STUCK);
-            return;
-        }
+        if (alpha == 0 && stop_without_descent(run, step)) return;
         if (ct__run_report(run, 1, alpha * step, 0)) return;
         if (alpha == 1 && ct__run_converged(run, before, step)) return;
+        if (alpha < 1 && no_progress(run, before) && stop_without_descent(run, step)) return;
     }
     ct__run_stop(run, CT_STOP_ITERATIONS);
 }

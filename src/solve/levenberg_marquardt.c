@@ -34,47 +34,62 @@ static void check_rank(ct__run_state *run)
     if (ct__run_factor(run, 0, NULL) && ct__find_loose(run->solver, run->noise, run->x)) ct__run_stop(run, CT_STOP_RANK);
 }
 
-/* Returns the gain ratio of the step just solved for, whose values are left in trial; the new error
- * is stored. A step that is not finite has ratio -1. */
-static double try_step(ct__run_state *run, double lambda, double *error)
+/* What a trial step was worth. */
+typedef struct {
+    double step;      /* largest |dx| */
+    double error;     /* at x o Exp(dx), whose values are left in trial */
+    double predicted; /* decrease */
+    double gain;      /* actual over predicted; -1 where that makes no sense */
+} verdict;
+
+static verdict try_step(ct__run_state *run, double lambda)
 {
     ct_solver *s = run->solver;
+    verdict    v = {.step = ct__largest(s->dx, s->scalars), .predicted = predicted_decrease(s, lambda), .gain = -1};
     ct__retract(s, run->x, 1, s->dx, s->trial);
-    *error = ct__error(s, run->noise, s->trial);
-    const double predicted = predicted_decrease(s, lambda);
-    return isfinite(*error) && predicted > 0 ? (run->error - *error) / predicted : -1;
+    v.error = ct__error(s, run->noise, s->trial);
+    if (isfinite(v.error) && v.predicted > 0) v.gain = (run->error - v.error) / v.predicted;
+    return v;
+}
+
+/* Why to stop after a step that was not taken: what the model still promises is below what was asked for, or
+ * damping has grown beyond all measure. */
+static int given_up(ct__run_state *run, const verdict *v, double lambda)
+{
+    if (v->step < run->options->step) return ct__run_stop(run, CT_STOP_STEP);
+    if (v->gain > -1 && v->predicted <= CT_MAX(run->options->relative * run->error, run->options->absolute)) return ct__run_stop(run, CT_STOP_ERROR);
+    return lambda > LAMBDA_MAX ? ct__run_stop(run, CT_STOP_STUCK) : 0;
 }
 
 void ct__levenberg_marquardt(ct__run_state *run)
 {
     ct_solver *s = run->solver;
     double     lambda = run->options->lambda, growth = 2;
-    int        fresh = 1; /* the system is linearised at x */
+    scale_from_diagonal(s);
+    ct__run_stop(run, CT_STOP_ITERATIONS);
     while (run->result->iterations < run->options->max_iterations) {
-        if (!fresh) ct__run_linearise(run, run->x);
-        if (!fresh || run->result->iterations == 0) scale_from_diagonal(s);
-        fresh = 1;
         ct__run_factor(run, lambda, s->scale);
         ct__run_step(run, s->dx);
         run->result->iterations++;
-        double       error;
-        const double before = run->error, step = ct__largest(s->dx, s->scalars), gain = try_step(run, lambda, &error);
-        const int    accepted = gain > 1e-4 || (gain > -1 && step < run->options->step);
-        if (accepted && error <= run->error) {
-            run->error = error;
+        const double  before = run->error;
+        const verdict v = try_step(run, lambda);
+        const int     accepted = v.gain > 1e-4 && v.error <= before;
+        if (accepted) {
+            run->error = v.error;
             memcpy(run->x, s->trial, (size_t)ct_graph_size(s->graph) * sizeof *run->x);
-            lambda *= CT_MAX(0.1, 1 - pow(2 * gain - 1, 3));
+            lambda *= CT_MAX(0.1, 1 - pow(2 * v.gain - 1, 3));
             if (lambda < LAMBDA_MIN) lambda = 0;
             growth = 2;
-            fresh = 0;
         } else {
             lambda = CT_MAX(lambda, LAMBDA_MIN) * growth;
             growth *= 2;
         }
-        if (ct__run_report(run, accepted, step, lambda)) return;
-        if (accepted ? ct__run_converged(run, before, step) : step < run->options->step && ct__run_stop(run, CT_STOP_STEP)) break;
-        if (lambda > LAMBDA_MAX && ct__run_stop(run, CT_STOP_STUCK)) break;
-        if (run->result->iterations == run->options->max_iterations) ct__run_stop(run, CT_STOP_ITERATIONS);
+        if (ct__run_report(run, accepted, v.step, lambda)) return;
+        if (accepted ? ct__run_converged(run, before, v.step) : given_up(run, &v, lambda)) break;
+        if (accepted && run->result->iterations < run->options->max_iterations) {
+            ct__run_linearise(run, run->x);
+            scale_from_diagonal(s);
+        }
     }
     check_rank(run);
 }

@@ -43,13 +43,13 @@ ct_solve_options ct_solve_defaults(void)
 
 double ct__largest(const double *v, int32_t n)
 {
-    double largest = 0;
+    double largest = 0, poison = 0; /* 0 * v is NaN where v is NaN or infinite */
     for (int32_t i = 0; i < n; i++) {
         const double size = fabs(v[i]);
-        if (!(size <= largest)) largest = size;
-        if (isnan(size)) return size;
+        largest = size > largest ? size : largest;
+        poison += 0 * size;
     }
-    return largest;
+    return largest + poison;
 }
 
 double ct__run_linearise(ct__run_state *run, const double *x)
@@ -120,6 +120,7 @@ ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, con
         case CT_DOGLEG: ct__dogleg(&run); break;
         default: ct__levenberg_marquardt(&run); break;
         }
+    if (solver->approximate && (ct_stop_converged(result->stop) || result->stop == CT_STOP_STUCK)) ct__settle(&run);
     result->final_error = run.error;
     result->loose = solver->loose_count;
     result->seconds = ct_now_s() - run.start_s;

@@ -34,6 +34,7 @@ struct ct_solver {
     ct__batch      *batch;
     int32_t        *factor_of;   /* per item: its factor in the graph         */
     int32_t         items, batches;
+    int             approximate; /* a model's Jacobians are                   */
     double         *trial;       /* values                                    */
     double         *dx, *scale, *direction, *newton, *product; /* scalars     */
     uint8_t        *loose;       /* per variable: CT_LOOSE_* bits             */
@@ -70,7 +71,7 @@ int32_t ct__find_loose(ct_solver *solver, const ct_noise *noise, const double *x
 double  ct__run_linearise(ct__run_state *run, const double *x);
 int32_t ct__run_factor(ct__run_state *run, double lambda, const double *scale);
 void    ct__run_step(ct__run_state *run, double *dx);
-double  ct__largest(const double *v, int32_t n); /* max |v_i|, NaN if one is */
+double  ct__largest(const double *v, int32_t n); /* max |v_i|; NaN if one is not finite */
 /* 1 if the run is over: records why. `before` is the error before the accepted step dx. */
 int     ct__run_converged(ct__run_state *run, double before, double step);
 /* Tells the caller; 1 if it wants to stop. */
@@ -81,5 +82,7 @@ int     ct__run_stop(ct__run_state *run, ct_stop stop); /* records it; returns 1
 void ct__gauss_newton(ct__run_state *run);
 void ct__levenberg_marquardt(ct__run_state *run);
 void ct__dogleg(ct__run_state *run);
+/* From where a method stopped to J'r = 0, for approximate Jacobians. */
+void ct__settle(ct__run_state *run);
 
 #endif

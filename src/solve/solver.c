@@ -51,6 +51,7 @@ static ct_status batch_factors(ct_solver *s, const ct_graph *graph, ct_err *err)
         if (b == s->batches) {
             if ((status = ct__grow(&s->batch, &capacity, b + 1, sizeof *s->batch, "measurement models", err)) != CT_OK) break;
             s->batch[s->batches++] = (ct__batch){.ops = ops};
+            s->approximate = s->approximate || ops->jacobian == CT_JACOBIAN_APPROXIMATE;
         }
         batch_of[f] = b;
         s->batch[b].end++;

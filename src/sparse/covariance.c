@@ -114,22 +114,7 @@ static ct_status visit_fronts(job *w, ct_err *err)
 static void path_forward(const ct_sparse *sp, int32_t position, int32_t d, double *W)
 {
     for (int32_t i = 0; i < d; i++) W[(int64_t)(sp->scalar[position] + i) * d + i] = 1;
-    for (int32_t f = sp->front_of[position]; f >= 0; f = sp->front[f].parent) {
-        const ct__front *front = &sp->front[f];
-        const int32_t    p = front->p, ld = p + front->s + 1;
-        const ct__run   *run = sp->gather + front->gather;
-        double          *Wp = W + (int64_t)front->scalar * d;
-        for (int32_t k = 0; k < p; k++) {
-            const double *row = sp->panel + front->panel + (int64_t)k * ld;
-            double       *y = Wp + (int64_t)k * d;
-            for (int32_t c = 0; c < d; c++) y[c] /= row[k];
-            for (int32_t j = k + 1; j < p; j++)
-                for (int32_t c = 0; c < d; c++) Wp[j * d + c] -= row[j] * y[c];
-            for (int32_t t = 0; t < front->gathers; t++)
-                for (int32_t j = 0; j < run[t].len; j++)
-                    for (int32_t c = 0; c < d; c++) W[(int64_t)(run[t].to + j) * d + c] -= row[p + run[t].from + j] * y[c];
-        }
-    }
+    for (int32_t f = sp->front_of[position]; f >= 0; f = sp->front[f].parent) ct__front_up(sp, &sp->front[f], W, d);
 }
 
 static void path_clear(const ct_sparse *sp, int32_t position, int32_t d, double *W)
