@@ -64,6 +64,7 @@ static ct_status prepare(const cli_io *io, const solve_request *request, solve_j
     if (status == CT_OK && request->out)
         status = cli_may_write(job->seq, job->noise, request->out_format, request->lossy, request->out, err);
     if (status == CT_OK) status = solve_anchor(request, job, err);
+    if (status == CT_OK && request->like) status = ct_graph_like_gtsam(job->graph, err);
     job->read_s = ct_now_s() - begin;
     if (status != CT_OK) return status;
 
@@ -152,6 +153,8 @@ static void release(solve_job *job)
     ct_noise_free(job->noise);
 }
 
+static int find_like(const char *name) { return strcmp(name, "gtsam") ? -1 : 1; }
+
 #define X(constant, name) "|" name
 static const char METHODS[] = CT_METHOD_LIST(X), ORDERS[] = CT_ORDER_LIST(X);
 #undef X
@@ -177,6 +180,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
                      "hold this variable at its initial value by a prior; auto (the default): the first pose, if nothing else "
                      "ties the graph to the world"),
         CLI_ROW_NUMBER("anchor-sigma", "S", 1e-6, 1e6, &anchor_sigma, "sigma of that prior, in m and rad (0.001)"),
+        CLI_ROW_CHOICE("like", "gtsam", find_like, &request.like, "measure poses as GTSAM's default build does, to compare numbers with it"),
         CLI_ROW_INTEGER("max-iterations", "N", 1, INT32_MAX, &request.max_iterations, "give up after so many (100)"),
         CLI_ROW_NUMBER("tolerance", "R", 0, 1, &request.tolerance,
                        "converged when the error falls by less than this part of itself, or no number in a step is larger (1e-9)"),

@@ -82,6 +82,7 @@ void solve_print_json(const solve_request *request, const solve_job *job)
     cli_put(o, "anchor", anchor(request, job));
     cli_put(o, "method", cli_text(ct_method_name((ct_method)request->method)));
     cli_put(o, "order", cli_text(ct_order_name((ct_order)request->order)));
+    cli_put(o, "like", cli_text(request->like ? "gtsam" : NULL));
     cli_put(o, "initial_error", cli_number(r->initial_error));
     cli_put(o, "final_error", cli_number(r->final_error));
     cli_put(o, "iterations", cli_integer(r->iterations));
@@ -140,8 +141,8 @@ void solve_print(const solve_request *request, const solve_job *job)
             cli_kinds(job->seq->graph, kinds, sizeof kinds), factors, CLI_S(factors), models, CLI_S(models));
     if (job->anchor >= 0)
         cli_row("anchor", "%s, at its initial value with sigma %g", ct_graph_name(job->graph, job->anchor, name, sizeof name), request->anchor_sigma);
-    cli_row("method", "%s, order %s: %d fronts of at most %d rows, %lld numbers", ct_method_name((ct_method)request->method),
-            ct_order_name((ct_order)request->order), info.fronts, info.largest_front, (long long)info.r_nonzeros);
+    cli_row("method", "%s%s, order %s: %d fronts of at most %d rows, %lld numbers", ct_method_name((ct_method)request->method),
+            request->like ? ", poses measured as GTSAM does" : "", ct_order_name((ct_order)request->order), info.fronts, info.largest_front, (long long)info.r_nonzeros);
     cli_row("error", "%.10g -> %.10g", r->initial_error, r->final_error);
     cli_row("iterations", "%d: %s", r->iterations, ct_stop_meaning(r->stop));
     cli_row("time", "%s: analyse %s, linearise %s, factor and solve %s", cli_time(job->analyse_s + r->seconds, time[0]),
