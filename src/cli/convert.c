@@ -81,6 +81,6 @@ const cli_command cli_convert = {
             "is refused, unless --lossy allows to leave it out. Endings: .ctseq (covtune), .g2o, .json (leo), .tum, .kitti, .pyfg, .isam.\n",
     .example = "  covtune simulate sphere --poses 100 --out ball.ctseq\n"
                "  covtune convert ball.ctseq ball.g2o --lossy\n"
-               "  covtune convert ball.g2o ball.txt --to pyfg\n",
+               "  covtune convert ball.g2o ball.txt --to tum --lossy\n",
     .run = run,
 };

@@ -18,7 +18,8 @@ static const cli_command *const COMMAND[] = {
 static void list(FILE *out)
 {
     const int width = cli_width(), column = width >= 60 ? 13 : 4;
-    fprintf(out, "Usage: covtune COMMAND ...\n\n");
+    cli_wrap(out, 0, 7, width, "Usage: covtune COMMAND ...\n");
+    fprintf(out, "\n");
     cli_wrap(out, 0, 0, width, "Estimates a robot's states from its measurements: reads, converts, makes and solves factor graphs.");
     fprintf(out, "\nCommands:\n");
     for (int i = 0; i < COMMANDS; i++) {

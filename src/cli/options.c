@@ -128,16 +128,15 @@ static cli_exit put_value(const cli_io *io, const cli_option *o, const char *tex
 
 static cli_exit unknown(const cli_io *io, const cli_option rows[], const char *word, int length)
 {
-    const char *names[ROWS_MAX + 1], *near;
+    const char *names[ROWS_MAX + 1];
     char        name[WORD_MAX + 1];
     int         n = 0;
     for (; rows[n].name; n++) names[n] = rows[n].name;
     names[n] = NULL;
-    for (; *word == '-'; word++) length--;
-    snprintf(name, sizeof name, "%.*s", length > 0 ? length : 0, word);
-    near = cli_nearest(name, names);
-    if (near) return cli_misuse(io, "there is no option --%s; did you mean --%s?", name, near);
-    return cli_misuse(io, "there is no option --%s", name);
+    snprintf(name, sizeof name, "%.*s", length, word);
+    const char *near = cli_nearest(name + strspn(name, "-"), names);
+    if (near) return cli_misuse(io, "there is no option %s; did you mean --%s?", name, near);
+    return cli_misuse(io, "there is no option %s", name);
 }
 
 /* The row that the first `length` bytes of the word name, or the table's end. */

@@ -141,8 +141,8 @@ void solve_print(const solve_request *request, const solve_job *job)
             cli_kinds(job->seq->graph, kinds, sizeof kinds), factors, CLI_S(factors), models, CLI_S(models));
     if (job->anchor >= 0)
         cli_row("anchor", "%s, at its initial value with sigma %g", ct_graph_name(job->graph, job->anchor, name, sizeof name), request->anchor_sigma);
-    cli_row("method", "%s%s, order %s: %d fronts of at most %d rows, %lld numbers", ct_method_name((ct_method)request->method),
-            request->like ? ", poses measured as GTSAM does" : "", ct_order_name((ct_order)request->order), info.fronts, info.largest_front, (long long)info.r_nonzeros);
+    cli_row("method", "%s%s, order %s: %d front%s of at most %d rows, %lld numbers", ct_method_name((ct_method)request->method),
+            request->like ? ", poses measured as GTSAM does" : "", ct_order_name((ct_order)request->order), info.fronts, CLI_S(info.fronts), info.largest_front, (long long)info.r_nonzeros);
     cli_row("error", "%.10g -> %.10g", r->initial_error, r->final_error);
     cli_row("iterations", "%d: %s", r->iterations, ct_stop_meaning(r->stop));
     cli_row("time", "%s: analyse %s, linearise %s, factor and solve %s", cli_time(job->analyse_s + r->seconds, time[0]),
