@@ -161,8 +161,10 @@ void      cli_say_dropped(const cli_io *io, const char *path, const cli_written 
 /* Is that file stdout itself? Then nothing else belongs there. */
 int cli_is_stdout(const char *path);
 
-/* Would it work? Everything but the writing itself is tried. */
-ct_status cli_may_write(const ct_sequence *seq, const ct_noise *noise, int format, int lossy, const char *path, ct_err *err);
+/* Would it work, with other values? The place is looked at; a format that the sequence did not come from, or
+ * that may have no place for values beside the truth, is tried out. `from` is where it came from;
+ * CT_FORMAT_AUTO if it has changed since. */
+ct_status cli_may_write(const ct_sequence *seq, const ct_noise *noise, ct_format from, int format, int lossy, const char *path, ct_err *err);
 
 /* "3500 SE2, 12 R2": variables by kind. Returns buf. */
 const char *cli_kinds(const ct_graph *graph, char *buf, size_t size);

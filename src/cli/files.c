@@ -97,13 +97,29 @@ static ct_status check_place(const char *path, ct_err *err)
     return failed ? ct_fail(err, CT_E_IO, "%s: cannot create a file in this folder: %s", path, strerror(errno)) : CT_OK;
 }
 
-ct_status cli_may_write(const ct_sequence *seq, const ct_noise *noise, int format, int lossy, const char *path, ct_err *err)
+/* Values a little off the initial ones, as an estimate's will be. */
+static double *other_values(const ct_graph *g)
+{
+    const double d[CT_DIM_MAX] = {1e-3, 1e-3, 1e-3, 1e-3, 1e-3, 1e-3};
+    double      *x = cli_alloc(ct_graph_size(g), sizeof *x);
+    for (int32_t v = 0; v < ct_graph_variables(g); v++) {
+        const int64_t at = ct_graph_offset(g, v);
+        ct_kind_retract(ct_graph_kind(g, v), ct_graph_initial_const(g) + at, d, x + at);
+    }
+    return x;
+}
+
+ct_status cli_may_write(const ct_sequence *seq, const ct_noise *noise, ct_format from, int format, int lossy, const char *path, ct_err *err)
 {
     ct_format guessed = (ct_format)format;
     ct_status status = refuse_dash(path, err);
     if (status == CT_OK && guessed == CT_FORMAT_AUTO) status = ct_format_guess(path, 0, &guessed, err);
     if (status == CT_OK) status = check_place(path, err);
-    if (status == CT_OK) status = ct_sequence_write(seq, noise, NULL, guessed, lossy, "/dev/null", NULL, err);
+    if (status != CT_OK || guessed == CT_FORMAT_COVTUNE) return status; /* which holds everything */
+    if (guessed == from && !seq->truth) return status;
+    double *x = other_values(seq->graph);
+    status = ct_sequence_write(seq, noise, x, guessed, lossy, "/dev/null", NULL, err);
+    free(x);
     return explain(path, status, err);
 }
 

@@ -129,11 +129,12 @@ static void print_row(const canvas *c, int row, int last)
 static canvas canvas_for(const frame *f, int columns)
 {
     const int    fine = cli_utf8();
-    canvas       c = {.columns = columns, .dots_x = fine ? 2 : 1, .dots_y = fine ? 4 : 2};
-    const double x = fmax(extent(f, 0), 1e-9), y = fmax(extent(f, 1), 1e-9);
-    c.scale = fmin((c.columns * c.dots_x - 1) / x, (ROWS_MAX * c.dots_y - 1) / y);
-    c.rows = ((int)lround(y * c.scale)) / c.dots_y + 1;
-    if ((int)lround(x * c.scale) / c.dots_x + 1 < columns) c.columns = (int)lround(x * c.scale) / c.dots_x + 1;
+    canvas       c = {.dots_x = fine ? 2 : 1, .dots_y = fine ? 4 : 2};
+    const double x = extent(f, 0), y = extent(f, 1);
+    c.scale = fmin(x > 0 ? (columns * c.dots_x - 1) / x : INFINITY, y > 0 ? (ROWS_MAX * c.dots_y - 1) / y : INFINITY);
+    if (isinf(c.scale)) c.scale = 1; /* all in one place, or as good as */
+    c.columns = (int)lround(x * c.scale) / c.dots_x + 1;
+    c.rows = (int)lround(y * c.scale) / c.dots_y + 1;
     return c;
 }
 

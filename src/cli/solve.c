@@ -29,7 +29,7 @@ static cli_exit check(const cli_io *io, solve_request *request, double anchor_si
 {
     if (request->out_format != CT_FORMAT_AUTO && !request->out) return cli_misuse(io, "--out-format needs --out");
     if (request->lossy && !request->out) return cli_misuse(io, "--lossy needs --out");
-    if (request->map && io->json) return cli_misuse(io, "--map is not for --json");
+    if (request->map && (io->json || io->quiet)) return cli_misuse(io, "--map is not for --%s", io->json ? "json" : "quiet");
     if (anchor_sigma > 0 && !strcmp(request->anchor, "none"))
         return cli_misuse(io, "--anchor-sigma needs an anchor, and --anchor none asks for none");
     if (anchor_sigma > 0) request->anchor_sigma = anchor_sigma;
@@ -61,8 +61,9 @@ static ct_status prepare(const cli_io *io, const solve_request *request, solve_j
     const int32_t models = status == CT_OK && request->robust ? ct_noise_count(job->noise) : 0;
     for (int32_t i = 0; status == CT_OK && i < models; i++) status = ct_noise_set_robust(job->noise, i, request->kernel, err);
     if (status == CT_OK) status = solve_ask(request, job, err);
+    const ct_format from = request->robust || request->noise ? CT_FORMAT_AUTO : job->format;
     if (status == CT_OK && request->out)
-        status = cli_may_write(job->seq, job->noise, request->out_format, request->lossy, request->out, err);
+        status = cli_may_write(job->seq, job->noise, from, request->out_format, request->lossy, request->out, err);
     if (status == CT_OK) status = solve_anchor(request, job, err);
     if (status == CT_OK && request->like) status = ct_graph_like_gtsam(job->graph, err);
     job->read_s = ct_now_s() - begin;

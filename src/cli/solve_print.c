@@ -144,7 +144,7 @@ void solve_print(const solve_request *request, const solve_job *job)
     cli_row("method", "%s%s, order %s: %d front%s of at most %d rows, %lld numbers", ct_method_name((ct_method)request->method),
             request->like ? ", poses measured as GTSAM does" : "", ct_order_name((ct_order)request->order), info.fronts, CLI_S(info.fronts), info.largest_front, (long long)info.r_nonzeros);
     cli_row("error", "%.10g -> %.10g", r->initial_error, r->final_error);
-    cli_row("iterations", "%d: %s", r->iterations, ct_stop_meaning(r->stop));
+    cli_row("iterations", "%d: %s", r->iterations, r->stop == CT_STOP_CANCELLED ? "interrupted" : ct_stop_meaning(r->stop));
     cli_row("time", "%s: analyse %s, linearise %s, factor and solve %s", cli_time(job->analyse_s + r->seconds, time[0]),
             cli_time(job->analyse_s, time[1]), cli_time(r->linearise_s, time[2]), cli_time(r->factor_s + r->solve_s, time[3]));
     print_truth(job);
