@@ -26,13 +26,21 @@ void cli_hide(void)
     shown = 0;
 }
 
+/* Names come from files, and a file must not be able to command the terminal. */
+static void defuse(char *text)
+{
+    for (; *text; text++)
+        if (((unsigned char)*text < ' ' && *text != '\n') || *text == 0x7f) *text = '?';
+}
+
 static void sentence(const cli_io *io, const char *fmt, va_list args)
 {
+    char text[4096];
+    vsnprintf(text, sizeof text, fmt, args);
+    defuse(text);
     cli_hide();
     fflush(stdout); /* where both go to one terminal, in the order they were said */
-    fprintf(stderr, "covtune%s%s: ", io->command ? " " : "", io->command ? io->command : "");
-    vfprintf(stderr, fmt, args);
-    putc('\n', stderr);
+    fprintf(stderr, "covtune%s%s: %s\n", io->command ? " " : "", io->command ? io->command : "", text);
 }
 
 cli_exit cli_fail(const cli_io *io, const char *fmt, ...)
@@ -74,20 +82,18 @@ cli_exit cli_finish(const cli_io *io, cli_exit code)
 /* ---- the terminal ---- */
 
 /* Columns that there are, or 0 if nobody says. */
-static int columns(void)
+static int columns(int fd)
 {
     const char    *text = getenv("COLUMNS");
     const int      asked = text ? atoi(text) : 0;
     struct winsize size;
     if (asked > 0) return asked;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-int cli_width(void)
-{
-    const int n = columns();
-    return n == 0 ? 80 : n < NARROWEST ? NARROWEST : n > WIDEST ? WIDEST : n;
-}
+static int reasonable(int n) { return n == 0 ? 80 : n < NARROWEST ? NARROWEST : n > WIDEST ? WIDEST : n; }
+
+int cli_width(void) { return reasonable(columns(STDOUT_FILENO)); }
 
 int cli_utf8(void) { return !strcmp(nl_langinfo(CODESET), "UTF-8"); }
 
@@ -101,7 +107,8 @@ void cli_show(const cli_io *io, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(line, sizeof line, fmt, args);
     va_end(args);
-    fprintf(stderr, "%.*s", cli_width() - 1, line);
+    defuse(line);
+    fprintf(stderr, "%.*s", reasonable(columns(STDERR_FILENO)) - 1, line);
     shown = 1;
 }
 
@@ -132,17 +139,20 @@ void cli_wrap(FILE *out, int at, int indent, int width, const char *text)
 
 void cli_row(const char *label, const char *fmt, ...)
 {
-    char    text[4096];
+    char    text[4096], name[256];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    const int width = columns() ? cli_width() : INT_MAX; /* into a file or a pipe go whole lines */
+    snprintf(name, sizeof name, "%s", label);
+    defuse(name);
+    const int width = columns(STDOUT_FILENO) ? cli_width() : INT_MAX; /* into a file or a pipe go whole lines */
+    defuse(text);
     const int indent = width < NARROW ? 2 : LABEL;
-    if (width >= NARROW) printf("%-*s", LABEL, label);
-    else if (*label) printf("%s\n  ", label);
-    else printf("  ");
-    cli_wrap(stdout, indent, indent, width, text);
+    int at = indent;
+    if (width < NARROW) printf("%s%s  ", name, *name ? "\n" : "");
+    else at = printf("%-*s ", LABEL - 1, name);
+    cli_wrap(stdout, at, indent, width, text);
 }
 
 const char *cli_time(double seconds, char buf[24])
