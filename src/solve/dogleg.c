@@ -90,8 +90,8 @@ void ct__dogleg(ct__run_state *run)
 {
     ct_solver *s = run->solver;
     path       w = {.newton = s->newton, .cauchy = s->direction};
-    double     radius = run->options->radius;
-    int        fresh = 0;
+    double     radius = run->options->radius, step_first = 0, promised_first = 0;
+    int        fresh = 0, tries = 0;
     while (run->result->iterations < run->options->max_iterations) {
         if (!fresh && !make_path(run, &w)) {
             ct__run_stop(run, CT_STOP_RANK);
@@ -102,18 +102,20 @@ void ct__dogleg(ct__run_state *run)
         ct__retract(s, run->x, 1, s->dx, s->trial);
         run->result->iterations++;
         const double before = run->error, step = ct__largest(s->dx, s->scalars), size = scaled_norm(s, s->dx);
-        const double error = ct__error(s, run->noise, s->trial), gain = (before - error) / predicted_decrease(s, s->dx, s->product);
-        const int    accepted = isfinite(error) && error <= before && gain > 1e-4;
+        const double error = ct__error(s, run->noise, s->trial), promised = predicted_decrease(s, s->dx, s->product);
+        const double gain = ct__run_gain(run, error, promised);
+        const int    accepted = gain > 1e-4;
+        if (tries++ == 0) step_first = step, promised_first = promised;
         if (accepted) {
             run->error = error;
             memcpy(run->x, s->trial, (size_t)ct_graph_size(s->graph) * sizeof *run->x);
             if (gain > 0.75) radius = CT_MAX(radius, 3 * size);
             else if (gain < 0.25) radius = 0.5 * size;
-            fresh = 0;
+            fresh = tries = 0;
         } else radius = 0.25 * CT_MIN(radius, size);
         if (ct__run_report(run, accepted, step, radius)) return;
-        if (accepted ? ct__run_converged(run, before, step) : step < run->options->step && ct__run_stop(run, CT_STOP_STEP)) return;
-        if (radius < RADIUS_MIN && ct__run_stop(run, CT_STOP_STUCK)) return;
+        const int exhausted = step < run->options->step || radius < RADIUS_MIN;
+        if (accepted ? ct__run_converged(run, before, step) : ct__run_given_up(run, step_first, promised_first, exhausted)) return;
         if (!fresh) ct__run_linearise(run, run->x);
     }
     ct__run_stop(run, CT_STOP_ITERATIONS);

@@ -21,7 +21,7 @@ static double take_step(ct__run_state *run)
     for (int k = 0; k < HALVINGS_MAX; k++, alpha /= 2) {
         ct__retract(run->solver, run->x, alpha, run->solver->dx, run->solver->trial);
         const double error = ct__run_linearise(run, run->solver->trial);
-        if (!(error <= run->error * (1 + 1e-12) + 1e-300)) continue;
+        if (!(error <= run->error * (1 + CT_ROUNDING) + 1e-300)) continue;
         run->error = error;
         swap_in_trial(run);
         return alpha;
@@ -29,8 +29,14 @@ static double take_step(ct__run_state *run)
     return 0;
 }
 
-/* No descent along a step this small is the end of precision, not a failure. */
-static int stop_without_descent(ct__run_state *run, double step) { return ct__run_stop(run, step < 1e-6 ? CT_STOP_STEP : CT_STOP_STUCK); }
+/* What the model says a further step dx brings, g being that of the last linearisation: -g'dx / 2. */
+static double promised(const ct__run_state *run)
+{
+    const double *g = ct_sparse_gradient(run->solver->system);
+    double        sum = 0;
+    for (int32_t i = 0; i < run->solver->scalars; i++) sum -= g[i] * run->solver->dx[i];
+    return 0.5 * sum;
+}
 
 /* A shortened step that changes as little as a full one would at the minimum: there is no use in more. */
 static int no_progress(const ct__run_state *run, double before)
@@ -56,10 +62,14 @@ void ct__gauss_newton(ct__run_state *run)
         }
         run->result->iterations++;
         const double alpha = take_step(run);
-        if (alpha == 0 && stop_without_descent(run, step)) return;
+        if (alpha == 0) {
+            ct__run_linearise(run, run->x);
+            ct__run_given_up(run, step, promised(run), 1);
+            return;
+        }
         if (ct__run_report(run, 1, alpha * step, 0)) return;
         if (alpha == 1 && ct__run_converged(run, before, step)) return;
-        if (alpha < 1 && no_progress(run, before) && stop_without_descent(run, step)) return;
+        if (alpha < 1 && no_progress(run, before) && ct__run_given_up(run, step, promised(run), 1)) return;
     }
     ct__run_stop(run, CT_STOP_ITERATIONS);
 }

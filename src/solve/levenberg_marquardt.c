@@ -28,9 +28,12 @@ static void scale_from_diagonal(ct_solver *s)
     for (int32_t i = 0; i < s->scalars; i++) s->scale[i] = CT_MAX(s->scale[i], CT_MAX(least, 1e-300));
 }
 
-/* The answer stands only if nothing is loose in the system without damping. */
+/* The answer stands only if nothing is loose in the system without damping. Suspects are judged at x, so the system
+ * must be that at x, and not the one that the last step came from. */
 static void check_rank(ct__run_state *run)
 {
+    if (!ct__run_factor(run, 0, NULL)) return;
+    ct__run_linearise(run, run->x);
     if (ct__run_factor(run, 0, NULL) && ct__find_loose(run->solver, run->noise, run->x)) ct__run_stop(run, CT_STOP_RANK);
 }
 
@@ -45,26 +48,19 @@ typedef struct {
 static verdict try_step(ct__run_state *run, double lambda)
 {
     ct_solver *s = run->solver;
-    verdict    v = {.step = ct__largest(s->dx, s->scalars), .predicted = predicted_decrease(s, lambda), .gain = -1};
+    verdict    v = {.step = ct__largest(s->dx, s->scalars), .predicted = predicted_decrease(s, lambda)};
     ct__retract(s, run->x, 1, s->dx, s->trial);
     v.error = ct__error(s, run->noise, s->trial);
-    if (isfinite(v.error) && v.predicted > 0) v.gain = (run->error - v.error) / v.predicted;
+    v.gain = ct__run_gain(run, v.error, v.predicted);
     return v;
-}
-
-/* Why to stop after a step that was not taken: what the model still promises is below what was asked for, or
- * damping has grown beyond all measure. */
-static int given_up(ct__run_state *run, const verdict *v, double lambda)
-{
-    if (v->step < run->options->step) return ct__run_stop(run, CT_STOP_STEP);
-    if (v->gain > -1 && v->predicted <= CT_MAX(run->options->relative * run->error, run->options->absolute)) return ct__run_stop(run, CT_STOP_ERROR);
-    return lambda > LAMBDA_MAX ? ct__run_stop(run, CT_STOP_STUCK) : 0;
 }
 
 void ct__levenberg_marquardt(ct__run_state *run)
 {
     ct_solver *s = run->solver;
     double     lambda = run->options->lambda, growth = 2;
+    verdict    first = {0}; /* the least damped step since x was linearised at */
+    int        tries = 0;
     scale_from_diagonal(s);
     ct__run_stop(run, CT_STOP_ITERATIONS);
     while (run->result->iterations < run->options->max_iterations) {
@@ -73,7 +69,8 @@ void ct__levenberg_marquardt(ct__run_state *run)
         run->result->iterations++;
         const double  before = run->error;
         const verdict v = try_step(run, lambda);
-        const int     accepted = v.gain > 1e-4 && v.error <= before;
+        const int     accepted = v.gain > 1e-4;
+        if (tries++ == 0) first = v;
         if (accepted) {
             run->error = v.error;
             memcpy(run->x, s->trial, (size_t)ct_graph_size(s->graph) * sizeof *run->x);
@@ -85,10 +82,12 @@ void ct__levenberg_marquardt(ct__run_state *run)
             growth *= 2;
         }
         if (ct__run_report(run, accepted, v.step, lambda)) return;
-        if (accepted ? ct__run_converged(run, before, v.step) : given_up(run, &v, lambda)) break;
+        const int exhausted = v.step < run->options->step || lambda > LAMBDA_MAX;
+        if (accepted ? ct__run_converged(run, before, v.step) : ct__run_given_up(run, first.step, first.predicted, exhausted)) break;
         if (accepted && run->result->iterations < run->options->max_iterations) {
             ct__run_linearise(run, run->x);
             scale_from_diagonal(s);
+            tries = 0;
         }
     }
     check_rank(run);

@@ -11,7 +11,8 @@
 #include <stdio.h>
 
 #define LOOSE_RESPONSE 1e-20 /* of |J z|^2 to z'diag(H)z: half way, in exponents, with a margin for long sums */
-#define SUSPECTS_MAX   200   /* looked at in full; beyond, the pivot itself has to do     */
+#define SUSPECTS_MIN   200   /* looked at in full, and as many more as ...                */
+#define SCALARS_LOOKED 1e8   /* ... scalars (about a second) allow; beyond, the pivot itself has to do */
 #define MOVES          1e-6  /* of the largest entry of z: what counts as moving          */
 
 static int rotation_coordinate(ct_kind kind, int i)
@@ -49,13 +50,14 @@ int32_t ct__find_loose(ct_solver *s, const ct_noise *noise, const double *x)
 {
     double       *z = s->direction, *diagonal = s->scale;
     const int32_t suspects = ct_sparse_weak_count(s->system);
+    const double  in_full = CT_MAX(SUSPECTS_MIN, SCALARS_LOOKED / CT_MAX(s->scalars, 1));
     memset(s->loose, 0, (size_t)s->graph->variables);
     s->loose_count = 0;
     if (!suspects) return 0;
     ct_sparse_diagonal(s->system, diagonal);
     for (int32_t i = 0; i < suspects; i++) {
         int       held;
-        const int full = i < SUSPECTS_MAX;
+        const int full = i < in_full;
         if (!full) memset(z, 0, (size_t)s->scalars * sizeof *z);
         const int32_t scalar = ct_sparse_weak(s->system, i, full ? z : NULL, &held);
         if (!full) z[scalar] = 1;

@@ -41,6 +41,10 @@ ct_solve_options ct_solve_defaults(void)
 
 /* ---- steps ---- */
 
+/* Of the error: a fall that need not be there to be found. Coordinates of 1e7 m and sigmas of a millimetre cost
+ * each residual 1e-6 sigmas of rounding, and the error as much of itself. */
+#define LOST_IN_ROUNDING 1e-6
+
 double ct__largest(const double *v, int32_t n)
 {
     double largest = 0, poison = 0; /* 0 * v is NaN where v is NaN or infinite */
@@ -89,8 +93,24 @@ int ct__run_converged(ct__run_state *run, double before, double step)
     const double            fall = before - run->error;
     if (run->result->gradient < o->gradient) return ct__run_stop(run, CT_STOP_GRADIENT);
     if (step < o->step) return ct__run_stop(run, CT_STOP_STEP);
-    if (fall <= o->relative * before || fall <= o->absolute) return ct__run_stop(run, CT_STOP_ERROR);
+    if (o->relative > 0 && fall <= o->relative * before) return ct__run_stop(run, CT_STOP_ERROR);
+    if (o->absolute > 0 && fall <= o->absolute) return ct__run_stop(run, CT_STOP_ERROR);
     return 0;
+}
+
+double ct__run_gain(const ct__run_state *run, double error, double promised)
+{
+    if (!isfinite(error) || !(promised > 0)) return -1;
+    const double rounding = CT_ROUNDING * run->error, fall = run->error - error;
+    return promised <= rounding && fall >= -rounding ? 1 : fall / promised;
+}
+
+int ct__run_given_up(ct__run_state *run, double step, double promised, int exhausted)
+{
+    const ct_solve_options *o = run->options;
+    if (promised > 0 && promised <= CT_MAX(o->relative * run->error, o->absolute)) return ct__run_stop(run, CT_STOP_ERROR);
+    if (!exhausted) return 0;
+    return ct__run_stop(run, step < o->step || promised <= LOST_IN_ROUNDING * run->error ? CT_STOP_STEP : CT_STOP_STUCK);
 }
 
 int ct__run_report(ct__run_state *run, int accepted, double step, double damping)

@@ -45,6 +45,8 @@ struct ct_solver {
 #define CT_LOOSE_POSITION 1
 #define CT_LOOSE_ROTATION 2
 
+#define CT_ROUNDING 1e-12 /* of the error: what its sum over the factors is uncertain by at least */
+
 /* A run under way. */
 typedef struct {
     ct_solver              *solver;
@@ -77,6 +79,13 @@ int     ct__run_converged(ct__run_state *run, double before, double step);
 /* Tells the caller; 1 if it wants to stop. */
 int     ct__run_report(ct__run_state *run, int accepted, double step, double damping);
 int     ct__run_stop(ct__run_state *run, ct_stop stop); /* records it; returns 1 */
+/* The fall from run->error to `error` over the one that the model promised, -1 if that is no question.
+ * A promise below the rounding of the error's sum cannot be checked and is believed. */
+double  ct__run_gain(const ct__run_state *run, double error, double promised);
+/* After a step that was not taken: whether to stop. `step` and `promised` are the largest |dx| and the model's
+ * promise of the least damped step tried from here. A promise below what was asked for is the end (error); so is
+ * it, if all steps are exhausted, where rounding would hide what was promised (step); else something is wrong (stuck). */
+int     ct__run_given_up(ct__run_state *run, double step, double promised, int exhausted);
 
 /* One file each. On return run->result->stop says why. */
 void ct__gauss_newton(ct__run_state *run);
