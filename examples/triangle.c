@@ -18,7 +18,7 @@ int main(void)
     for (int i = 0; i < 3 && !bad; i++) bad = !ct_kind_from_fields(CT_SE2, start[i], z) || ct_graph_add_variable(graph, NULL, CT_SE2, z, NULL, &err);
     for (int i = 0; i < 3 && !bad; i++) {
         ct_kind_from_fields(CT_SE2, step[i], z);
-        bad = ct_graph_add_between(graph, i, (i + 1) % 3, z, odom, &err);
+        bad = ct_graph_add_between(graph, i, (i + 1) % 3, z, odom, &err) != CT_OK;
     }
     if (!bad) ct_graph_fix(graph, 0, 1);
     if (bad || ct_solver_new(graph, NULL, &solver, &err) || ct_solver_run(solver, noise, ct_graph_initial(graph), NULL, &result, &err))

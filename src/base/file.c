@@ -48,7 +48,8 @@ static ct_status open_parts(ct__file *file, const char *path, ct_err *err)
     if (exists && S_ISDIR(old.st_mode)) return ct_fail(err, CT_E_IO, "%s: cannot be written: it is a folder", path);
     if (exists && access(path, W_OK) != 0) return ct_fail(err, CT_E_IO, "%s: cannot be written: %s", path, strerror(errno));
     file->path = ct__strdup(path);
-    file->target = exists ? realpath(path, NULL) : ct__strdup(path);
+    const int replaces = exists && S_ISREG(old.st_mode); /* through links, which stay */
+    file->target = replaces ? realpath(path, NULL) : ct__strdup(path);
     if (!file->path || !file->target) return ct__no_memory(err, "file names", 2);
     if (!exists || S_ISREG(old.st_mode)) return open_temp(file, exists ? &old : NULL, err);
 

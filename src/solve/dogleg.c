@@ -98,6 +98,7 @@ void ct__dogleg(ct__run_state *run)
             return;
         }
         fresh = 1;
+        const double tried = radius;
         dogleg_step(s, &w, radius, s->dx);
         ct__retract(s, run->x, 1, s->dx, s->trial);
         run->result->iterations++;
@@ -114,8 +115,10 @@ void ct__dogleg(ct__run_state *run)
             fresh = tries = 0;
         } else radius = 0.25 * CT_MIN(radius, size);
         if (ct__run_report(run, accepted, step, radius)) return;
+        /* a short fall at the rim of the ball says nothing but that the ball is small */
+        const int whole = w.newton_size <= tried;
         const int exhausted = step < run->options->step || radius < RADIUS_MIN;
-        if (accepted ? ct__run_converged(run, before, step) : ct__run_given_up(run, step_first, promised_first, exhausted)) return;
+        if (accepted ? whole && ct__run_converged(run, before, step) : ct__run_given_up(run, step_first, promised_first, exhausted)) return;
         if (!fresh) ct__run_linearise(run, run->x);
     }
     ct__run_stop(run, CT_STOP_ITERATIONS);

@@ -12,6 +12,7 @@
 #define SCALE_MIN  1e-9  /* of the largest diagonal entry: a loose unknown is still damped */
 #define LAMBDA_MIN 1e-12 /* below this, damping is lost in H's own rounding: use none      */
 #define LAMBDA_MAX 1e16
+#define DAMPED     1.0   /* from here on it is the damping that keeps the step short   */
 
 static double predicted_decrease(const ct_solver *s, double lambda)
 {
@@ -71,6 +72,7 @@ void ct__levenberg_marquardt(ct__run_state *run)
         const verdict v = try_step(run, lambda);
         const int     accepted = v.gain > 1e-4;
         if (tries++ == 0) first = v;
+        const int     whole = lambda < DAMPED; /* else a short fall says nothing but that the step was short */
         if (accepted) {
             run->error = v.error;
             memcpy(run->x, s->trial, (size_t)ct_graph_size(s->graph) * sizeof *run->x);
@@ -83,7 +85,7 @@ void ct__levenberg_marquardt(ct__run_state *run)
         }
         if (ct__run_report(run, accepted, v.step, lambda)) return;
         const int exhausted = v.step < run->options->step || lambda > LAMBDA_MAX;
-        if (accepted ? ct__run_converged(run, before, v.step) : ct__run_given_up(run, first.step, first.predicted, exhausted)) break;
+        if (accepted ? whole && ct__run_converged(run, before, v.step) : ct__run_given_up(run, first.step, first.predicted, exhausted)) break;
         if (accepted && run->result->iterations < run->options->max_iterations) {
             ct__run_linearise(run, run->x);
             scale_from_diagonal(s);

@@ -1,0 +1,192 @@
+/* cli.h: what the subcommands share.
+ *
+ *   options   one table a subcommand, read by one parser, which also writes the help     options.c, help.c
+ *   talk      sentences to stderr, results to stdout, what the terminal can show         talk.c
+ *   json      jansson, with numbers that JSON has no word for, and names that are not UTF-8   json.c
+ *   files     sequences in and out, with what a reader noted and a format cannot hold    files.c
+ *   truth     how far from it                                                            truth.c
+ *   map       a picture of a trajectory                                                  map.c
+ *
+ * stdout is data, stderr is for people. Exit codes are those below. Being out of memory for a few
+ * hundred bytes of output ends the program on the spot (cli_need).
+ *
+ * To add a subcommand: one file with its `const cli_command cli_NAME`, and its line in CLI_COMMANDS. */
+#ifndef CT_CLI_H
+#define CT_CLI_H
+
+#include <covtune/covtune.h>
+#include <jansson.h>
+#include <stdio.h>
+
+#define CLI_COMMANDS(X) X(solve) X(convert) X(simulate) X(info)
+
+typedef enum {
+    CLI_GO = -1, /* not an exit code: go on */
+    CLI_DONE = 0,
+    CLI_FAILED = 1,
+    CLI_MISUSED = 2,
+    CLI_INTERRUPTED = 130 /* as a shell reports a program that Ctrl-C ended */
+} cli_exit;
+
+/* What every subcommand was told, and its name, with which its sentences begin. */
+typedef struct {
+    const char *command;
+    int         json, quiet;
+} cli_io;
+
+typedef struct cli_command {
+    const char *name;
+    const char *brief;    /* one line, in the list of commands                  */
+    const char *operands; /* as the help shows them: "GRAPH"                    */
+    int         least;    /* operands there must be                             */
+    int         most;     /* and may be                                         */
+    const char *text;     /* what it does; lines of their own end in a newline  */
+    const char *example;  /* lines that work                                    */
+    cli_exit (*run)(const struct cli_command *command, int argc, char **argv);
+} cli_command;
+
+#define X(name) extern const cli_command cli_##name;
+CLI_COMMANDS(X)
+#undef X
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+typedef enum {
+    CLI_FLAG,    /* int: 1 if given                                   */
+    CLI_TEXT,    /* const char *                                      */
+    CLI_INTEGER, /* int in [low, high]                                */
+    CLI_SEED,    /* uint64_t                                          */
+    CLI_NUMBER,  /* double in [low, high]                             */
+    CLI_CHOICE   /* int: what find returns; -1 is "no such thing"     */
+} cli_type;
+
+typedef struct {
+    const char *name;  /* without the dashes; NULL ends a table        */
+    const char *value; /* as the help shows it: "FILE", "lm|gn"; NULL for flags */
+    cli_type    type;
+    void       *out;   /* left alone if the option is not given        */
+    const char *help;
+    double      low, high;
+    int       (*find)(const char *name);
+} cli_option;
+
+/* Rows of a table. */
+#define CLI_ROW_FLAG(name, out, help)                         {name, NULL, CLI_FLAG, out, help, 0, 0, NULL}
+#define CLI_ROW_TEXT(name, value, out, help)                  {name, value, CLI_TEXT, out, help, 0, 0, NULL}
+#define CLI_ROW_INTEGER(name, value, low, high, out, help)    {name, value, CLI_INTEGER, out, help, low, high, NULL}
+#define CLI_ROW_SEED(name, value, out, help)                  {name, value, CLI_SEED, out, help, 0, 0, NULL}
+#define CLI_ROW_NUMBER(name, value, low, high, out, help)     {name, value, CLI_NUMBER, out, help, low, high, NULL}
+#define CLI_ROW_CHOICE(name, value, find, out, help)          {name, value, CLI_CHOICE, out, help, 0, 0, find}
+#define CLI_ROW_END                                           {NULL, NULL, CLI_FLAG, NULL, NULL, 0, 0, NULL}
+
+/* Reads argv[1..) of a subcommand into the table's places, io and operand[] (room for `most`; those
+ * not given are NULL). --help, --json and --quiet need no row. Anything but CLI_GO is the exit code:
+ * help was asked for and printed, or a sentence says what is wrong. */
+cli_exit cli_parse(const cli_command *command, const cli_option options[], int argc, char **argv, cli_io *io, const char *operand[]);
+
+/* The word nearest to `word` among those of `list` (ended by NULL), or NULL if none is like it. */
+const char *cli_nearest(const char *word, const char *const list[]);
+
+void cli_help(const cli_command *command, const cli_option options[]);
+/* The rows that every subcommand has, for parser and help. out is NULL in the help. */
+void cli_common_options(cli_io *io, int *help, cli_option rows[4]);
+
+/* ---- Talk ------------------------------------------------------------------------------------ */
+
+/* "covtune solve: sentence" on stderr. */
+cli_exit cli_fail(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3);   /* CLI_FAILED             */
+cli_exit cli_misuse(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3); /* CLI_MISUSED, and where help is */
+void     cli_remark(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3); /* nothing if quiet       */
+
+/* The end of a subcommand: what was printed must have reached stdout, or the code is CLI_FAILED. */
+cli_exit cli_finish(const cli_io *io, cli_exit code);
+
+/* A line on the terminal, until the next one or cli_hide. Nothing if there is no terminal on stderr,
+ * or the user wants quiet. */
+void cli_show(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3);
+void cli_hide(void);
+
+int cli_width(void);        /* columns of the terminal: COLUMNS, or its own word, or 80 */
+int cli_utf8(void);         /* may stdout be sent more than ASCII?                      */
+
+/* Words of text, from column `indent` on, in lines of at most `width`. The first line begins where
+ * the cursor is, at column `at`. */
+void cli_wrap(FILE *out, int at, int indent, int width, const char *text);
+/* "label        text": one row of a result, the text wrapped if stdout is a terminal. */
+void cli_row(const char *label, const char *fmt, ...) CT_PRINTF(2, 3);
+
+#define CLI_S(n) ((n) == 1 ? "" : "s") /* "1 factor", "2 factors" */
+/* "12.3 ms", "4.56 s". Returns buf. */
+const char *cli_time(double seconds, char buf[24]);
+
+/* p, if it is not NULL. */
+void *cli_need(void *p);
+/* malloc(count * size), or the end. */
+void *cli_alloc(int64_t count, size_t size);
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+json_t *cli_object(void);
+json_t *cli_array(void);
+/* The object or array owns the value from then on. */
+void    cli_put(json_t *object, const char *key, json_t *value);
+void    cli_append(json_t *array, json_t *value);
+json_t *cli_number(double value); /* null if it is not finite */
+json_t *cli_integer(int64_t value);
+json_t *cli_text(const char *text); /* null for NULL; bytes that are not UTF-8 become ? */
+json_t *cli_numbers(int n, const double value[]);
+/* One object on stdout, numbers to 17 digits; frees it. */
+void cli_print_json(json_t *object);
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+/* The names of the formats, as an option's value: "covtune|g2o|...". */
+extern const char *const cli_formats;
+
+/* ct_sequence_read, refusing "-" and what holds no variable. format may be CT_FORMAT_AUTO, and is the
+ * file's after the call. Says what the reader noted. */
+ct_status cli_read(const cli_io *io, const char *path, ct_format *format, ct_noise *noise, ct_sequence **out, ct_err *err);
+
+/* ct_sequence_write. If lossy, *dropped things were left out and `what` is a sentence about the first; if
+ * not, the refusal names the file and the way out. */
+typedef struct {
+    ct_format format;
+    int64_t   dropped;
+    char      what[512];
+} cli_written;
+ct_status cli_write(const ct_sequence *seq, const ct_noise *noise, const double *x, int format, int lossy, const char *path,
+                    cli_written *written, ct_err *err);
+void      cli_say_dropped(const cli_io *io, const char *path, const cli_written *written);
+
+/* Is that file stdout itself? Then nothing else belongs there. */
+int cli_is_stdout(const char *path);
+
+/* Would it work, with other values? The place is looked at; a format that the sequence did not come from, or
+ * that may have no place for values beside the truth, is tried out. `from` is where it came from;
+ * CT_FORMAT_AUTO if it has changed since. */
+ct_status cli_may_write(const ct_sequence *seq, const ct_noise *noise, ct_format from, int format, int lossy, const char *path, ct_err *err);
+
+/* "3500 SE2, 12 R2": variables by kind. Returns buf. */
+const char *cli_kinds(const ct_graph *graph, char *buf, size_t size);
+int         cli_is_pose(ct_kind kind);
+
+/* ---- Truth ----------------------------------------------------------------------------------- */
+
+/* Over the poses whose truth is known, as LEO has it, without alignment: translation is the root of the
+ * mean square of all coordinates' differences, rotation that of the angles between. */
+typedef struct {
+    int64_t poses;
+    double  translation, rotation; /* m, rad; NaN where nothing is known */
+} cli_rmse;
+
+cli_rmse cli_rmse_of(const ct_sequence *seq, const double *x);
+json_t  *cli_rmse_json(cli_rmse rmse);
+
+/* ---- Map ------------------------------------------------------------------------------------- */
+
+/* Poses and points at values x[0..count) of one graph, on stdout, side by side if there is room, all to
+ * the same scale. count is at most CLI_MAPS. */
+#define CLI_MAPS 2
+void cli_map(const ct_graph *graph, int count, const double *const x[], const char *const title[]);
+
+#endif

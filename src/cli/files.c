@@ -1,0 +1,137 @@
+/* files.c: sequences in and out. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define X(constant, name, ending, what) "|" name
+const char *const cli_formats = &(CT_FORMAT_LIST(X))[1];
+#undef X
+
+static ct_status refuse_dash(const char *path, ct_err *err)
+{
+    if (strcmp(path, "-")) return CT_OK;
+    return ct_fail(err, CT_E_ARGUMENT, "\"-\" is no file: files are read and written by name (a pipe's is /dev/stdin or /dev/stdout, "
+                                       "and its format has to be given)");
+}
+
+/* A pipe can be looked at only once. */
+static ct_status guess(const char *path, ct_format *format, ct_err *err)
+{
+    struct stat file;
+    if (ct_format_guess(path, 0, format, NULL) == CT_OK) return CT_OK;
+    if (stat(path, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode))
+        return ct_fail(err, CT_E_ARGUMENT, "%s: the format of what is not a file has to be given", path);
+    return ct_format_guess(path, 1, format, err);
+}
+
+ct_status cli_read(const cli_io *io, const char *path, ct_format *format, ct_noise *noise, ct_sequence **out, ct_err *err)
+{
+    *out = NULL;
+    ct_status status = refuse_dash(path, err);
+    if (status == CT_OK && *format == CT_FORMAT_AUTO) status = guess(path, format, err);
+    if (status == CT_OK) status = ct_sequence_read(path, *format, noise, out, err);
+    if (status != CT_OK) return status;
+    if (ct_graph_variables((*out)->graph) == 0) {
+        ct_sequence_free(*out);
+        *out = NULL;
+        return ct_fail(err, CT_E_PARSE, "%s: there is no variable in it", path);
+    }
+    if ((*out)->note) cli_remark(io, "%s: %s", path, (*out)->note);
+    return CT_OK;
+}
+
+int cli_is_stdout(const char *path)
+{
+    struct stat file, out;
+    if (stat(path, &file) || fstat(STDOUT_FILENO, &out)) return 0;
+    return file.st_dev == out.st_dev && file.st_ino == out.st_ino && !S_ISREG(file.st_mode); /* files are replaced, not written into */
+}
+
+/* What a format cannot hold, with the file's name and the way out. */
+static ct_status explain(const char *path, ct_status status, ct_err *err)
+{
+    char text[sizeof err->text];
+    if (status != CT_E_UNSUPPORTED || !err) return status;
+    memcpy(text, err->text, sizeof text);
+    return ct_fail(err, status, "%s: %s (--lossy leaves such things out)", path, text);
+}
+
+ct_status cli_write(const ct_sequence *seq, const ct_noise *noise, const double *x, int format, int lossy, const char *path,
+                    cli_written *written, ct_err *err)
+{
+    *written = (cli_written){.format = (ct_format)format};
+    ct_status status = refuse_dash(path, err);
+    if (status == CT_OK && written->format == CT_FORMAT_AUTO) status = ct_format_guess(path, 0, &written->format, err);
+    if (status == CT_OK) status = ct_sequence_write(seq, noise, x, written->format, 0, path, NULL, err);
+    if (status != CT_E_UNSUPPORTED || !lossy) return explain(path, status, err);
+    snprintf(written->what, sizeof written->what, "%s", err ? err->text : "");
+    return ct_sequence_write(seq, noise, x, written->format, 1, path, &written->dropped, err);
+}
+
+void cli_say_dropped(const cli_io *io, const char *path, const cli_written *written)
+{
+    if (written->dropped == 1) cli_remark(io, "%s: one thing was left out: %s", path, written->what);
+    if (written->dropped > 1)
+        cli_remark(io, "%s: %lld things were left out; the first: %s", path, (long long)written->dropped, written->what);
+}
+
+/* A file can be put there: into a folder that is, or over a file that may be written. */
+static ct_status check_place(const char *path, ct_err *err)
+{
+    struct stat old;
+    if (stat(path, &old) == 0) {
+        if (S_ISDIR(old.st_mode)) return ct_fail(err, CT_E_IO, "%s: cannot be written: it is a folder", path);
+        if (access(path, W_OK)) return ct_fail(err, CT_E_IO, "%s: cannot be written: %s", path, strerror(errno));
+        if (!S_ISREG(old.st_mode)) return CT_OK;
+    }
+    const char *slash = strrchr(path, '/');
+    char       *folder = cli_alloc((int64_t)strlen(path) + 2, 1);
+    memcpy(folder, slash ? path : ".", slash ? (size_t)(slash - path + 1) : 1);
+    const int failed = access(folder, W_OK | X_OK);
+    free(folder);
+    return failed ? ct_fail(err, CT_E_IO, "%s: cannot create a file in this folder: %s", path, strerror(errno)) : CT_OK;
+}
+
+/* Values a little off the initial ones, as an estimate's will be. */
+static double *other_values(const ct_graph *g)
+{
+    const double d[CT_DIM_MAX] = {1e-3, 1e-3, 1e-3, 1e-3, 1e-3, 1e-3};
+    double      *x = cli_alloc(ct_graph_size(g), sizeof *x);
+    for (int32_t v = 0; v < ct_graph_variables(g); v++) {
+        const int64_t at = ct_graph_offset(g, v);
+        ct_kind_retract(ct_graph_kind(g, v), ct_graph_initial_const(g) + at, d, x + at);
+    }
+    return x;
+}
+
+ct_status cli_may_write(const ct_sequence *seq, const ct_noise *noise, ct_format from, int format, int lossy, const char *path, ct_err *err)
+{
+    ct_format guessed = (ct_format)format;
+    ct_status status = refuse_dash(path, err);
+    if (status == CT_OK && guessed == CT_FORMAT_AUTO) status = ct_format_guess(path, 0, &guessed, err);
+    if (status == CT_OK) status = check_place(path, err);
+    if (status != CT_OK || guessed == CT_FORMAT_COVTUNE) return status; /* which holds everything */
+    if (guessed == from && !seq->truth) return status;
+    double *x = other_values(seq->graph);
+    status = ct_sequence_write(seq, noise, x, guessed, lossy, "/dev/null", NULL, err);
+    free(x);
+    return explain(path, status, err);
+}
+
+int cli_is_pose(ct_kind kind) { return kind == CT_SE2 || kind == CT_SE3; }
+
+const char *cli_kinds(const ct_graph *graph, char *buf, size_t size)
+{
+    int32_t count[CT_KIND_COUNT] = {0};
+    size_t  used = 0;
+    for (int32_t v = 0; v < ct_graph_variables(graph); v++) count[ct_graph_kind(graph, v)]++;
+    buf[0] = 0;
+    for (int k = CT_KIND_COUNT - 1; k >= 0 && used < size; k--) /* poses first */
+        if (count[k]) used += (size_t)snprintf(buf + used, size - used, "%s%d %s", used ? ", " : "", count[k], ct_kind_name((ct_kind)k));
+    return buf;
+}

@@ -1,0 +1,206 @@
+/* options.c: the one parser. A subcommand lists its options in a table; `--name value` and `--name=value`
+ * mean the same, `--` ends the options, and whatever is not understood is refused with the nearest
+ * thing that would be. */
+#include "cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS_MAX 40 /* of a table, the common ones included */
+#define WORD_MAX 64 /* of words that are compared           */
+
+static int smaller(int a, int b) { return a < b ? a : b; }
+
+/* Letters to insert, delete or replace to get from a to b (Levenshtein). */
+static int distance(const char *a, const char *b)
+{
+    int       row[WORD_MAX + 1];
+    const int n = (int)strlen(b);
+    if (n > WORD_MAX || strlen(a) > WORD_MAX) return WORD_MAX;
+    for (int j = 0; j <= n; j++) row[j] = j;
+    for (int i = 1; a[i - 1]; i++) {
+        int corner = row[0];
+        row[0] = i;
+        for (int j = 1; j <= n; j++) {
+            const int replaced = corner + (a[i - 1] != b[j - 1]);
+            corner = row[j];
+            row[j] = smaller(replaced, 1 + smaller(row[j], row[j - 1]));
+        }
+    }
+    return row[n];
+}
+
+const char *cli_nearest(const char *word, const char *const list[])
+{
+    const char *best = NULL;
+    int         least = 1 + smaller(3, (int)strlen(word) / 2); /* further off, it is another word */
+    for (int i = 0; list[i]; i++) {
+        const int begins = strlen(word) > 1 && !strncmp(list[i], word, strlen(word));
+        const int d = begins ? 0 : distance(word, list[i]);
+        if (d >= least) continue;
+        least = d;
+        best = list[i];
+    }
+    return best;
+}
+
+void cli_common_options(cli_io *io, int *help, cli_option rows[4])
+{
+    const cli_option common[4] = {
+        CLI_ROW_FLAG("json", io ? &io->json : NULL, "print one JSON object instead"),
+        CLI_ROW_FLAG("quiet", io ? &io->quiet : NULL, "print nothing but errors, and JSON if that is asked for"),
+        CLI_ROW_FLAG("help", help, "print this"),
+        CLI_ROW_END,
+    };
+    memcpy(rows, common, sizeof common);
+}
+
+/* ---- values ---- */
+
+static cli_exit bad_choice(const cli_io *io, const cli_option *o, const char *text)
+{
+    char list[256];
+    int  n = 0;
+    for (const char *c = o->value; *c && n < (int)sizeof list - 3; c++) {
+        if (*c == '|') list[n++] = ',', list[n++] = ' ';
+        else list[n++] = *c;
+    }
+    list[n] = 0;
+    return cli_misuse(io, "--%s is one of %s, found \"%s\"", o->name, list, text);
+}
+
+static cli_exit put_integer(const cli_io *io, const cli_option *o, const char *text)
+{
+    char *end;
+    errno = 0;
+    const long value = strtol(text, &end, 10);
+    if (end == text || *end || errno || (double)value < o->low || (double)value > o->high)
+        return cli_misuse(io, "--%s is a whole number from %.0f to %.0f, found \"%s\"", o->name, o->low, o->high, text);
+    *(int *)o->out = (int)value;
+    return CLI_GO;
+}
+
+static cli_exit put_seed(const cli_io *io, const cli_option *o, const char *text)
+{
+    char *end;
+    errno = 0;
+    const unsigned long long value = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno)
+        return cli_misuse(io, "--%s is a whole number from 0 to 18446744073709551615, found \"%s\"", o->name, text);
+    *(uint64_t *)o->out = value;
+    return CLI_GO;
+}
+
+static cli_exit put_number(const cli_io *io, const cli_option *o, const char *text)
+{
+    char        *end;
+    const double value = strtod(text, &end);
+    if (end == text || *end || !(value >= o->low && value <= o->high))
+        return cli_misuse(io, "--%s is a number from %g to %g, found \"%s\"", o->name, o->low, o->high, text);
+    *(double *)o->out = value;
+    return CLI_GO;
+}
+
+static cli_exit put_value(const cli_io *io, const cli_option *o, const char *text)
+{
+    switch (o->type) {
+    case CLI_FLAG: *(int *)o->out = 1; break;
+    case CLI_TEXT:
+        if (!*text) return cli_misuse(io, "--%s needs a value: %s", o->name, o->value);
+        *(const char **)o->out = text;
+        break;
+    case CLI_INTEGER: return put_integer(io, o, text);
+    case CLI_SEED: return put_seed(io, o, text);
+    case CLI_NUMBER: return put_number(io, o, text);
+    case CLI_CHOICE: {
+        const int value = o->find(text);
+        if (value < 0) return bad_choice(io, o, text);
+        *(int *)o->out = value;
+        break;
+    }
+    }
+    return CLI_GO;
+}
+
+/* ---- arguments ---- */
+
+static cli_exit unknown(const cli_io *io, const cli_option rows[], const char *word, int length)
+{
+    const char *names[ROWS_MAX + 1];
+    char        name[WORD_MAX + 1];
+    int         n = 0;
+    for (; rows[n].name; n++) names[n] = rows[n].name;
+    names[n] = NULL;
+    snprintf(name, sizeof name, "%.*s", length, word);
+    const char *near = cli_nearest(name + strspn(name, "-"), names);
+    if (near) return cli_misuse(io, "there is no option %s; did you mean --%s?", name, near);
+    return cli_misuse(io, "there is no option %s", name);
+}
+
+/* The row that the first `length` bytes of the word name, or the table's end. */
+static const cli_option *find_row(const cli_option rows[], const char *word, int length)
+{
+    const cli_option *o = rows;
+    for (; o->name; o++)
+        if (!strncmp(word, "--", 2) && (int)strlen(o->name) == length - 2 && !strncmp(word + 2, o->name, strlen(o->name))) break;
+    return o;
+}
+
+/* One option at argv[*i]; moves *i on if the value is the next word. */
+static cli_exit take(const cli_io *io, const cli_option rows[], int argc, char **argv, int *i)
+{
+    const char       *word = argv[*i], *equals = strchr(word, '=');
+    const int         length = equals ? (int)(equals - word) : (int)strlen(word);
+    const cli_option *o = find_row(rows, word, length);
+    if (!o->name) return unknown(io, rows, word, length);
+    if (o->type == CLI_FLAG) {
+        if (equals) return cli_misuse(io, "--%s takes no value, found \"%s\"", o->name, equals + 1);
+        return put_value(io, o, "");
+    }
+    if (equals) return put_value(io, o, equals + 1);
+    if (*i + 1 >= argc) return cli_misuse(io, "--%s needs a value: %s", o->name, o->value);
+    const char *next = argv[++*i];
+    if (!strncmp(next, "--", 2))
+        return cli_misuse(io, "--%s needs a value (%s), found %s; if that is the value, write --%s=%s", o->name, o->value, next, o->name, next);
+    return put_value(io, o, next);
+}
+
+/* An argument that begins with '-' is an option, "-" alone and all after "--" are operands. */
+static cli_exit walk(const cli_command *command, const cli_io *io, const cli_option rows[], int argc, char **argv, const char *operand[],
+                     int *help)
+{
+    int n = 0, ended = 0;
+    for (int i = 0; i < command->most; i++) operand[i] = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (!ended && !strcmp(argv[i], "--")) {
+            ended = 1;
+        } else if (!ended && !strcmp(argv[i], "-h")) {
+            *help = 1;
+        } else if (!ended && argv[i][0] == '-' && argv[i][1]) {
+            const cli_exit code = take(io, rows, argc, argv, &i);
+            if (code != CLI_GO) return code;
+        } else {
+            if (n == command->most) return cli_misuse(io, "\"%s\" is one too many: wanted %s", argv[i], command->operands);
+            operand[n++] = argv[i];
+        }
+    }
+    if (*help || n >= command->least) return CLI_GO;
+    return cli_misuse(io, "%s is missing", n == 0 ? command->operands : strchr(command->operands, ' ') + 1);
+}
+
+cli_exit cli_parse(const cli_command *command, const cli_option options[], int argc, char **argv, cli_io *io, const char *operand[])
+{
+    cli_option rows[ROWS_MAX + 1];
+    int        n = 0, help = 0;
+    *io = (cli_io){.command = command->name};
+    for (; options[n].name && n < ROWS_MAX - 3; n++) rows[n] = options[n];
+    cli_common_options(io, &help, rows + n);
+    const cli_exit code = walk(command, io, rows, argc, argv, operand, &help);
+    if (help) {
+        cli_help(command, options);
+        return cli_finish(io, CLI_DONE);
+    }
+    return code;
+}

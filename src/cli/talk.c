@@ -1,0 +1,179 @@
+/* talk.c: sentences for people, and what their terminal can show. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define LABEL     13   /* columns of a row's label           */
+#define NARROW    40   /* below, the text goes under it      */
+#define NARROWEST 20   /* columns: below, no word fits       */
+#define WIDEST    1000 /* above, somebody jests              */
+
+/* ---- stderr ---- */
+
+static int shown; /* a line that cli_show put there is on the terminal */
+
+void cli_hide(void)
+{
+    if (shown) fputs("\r\033[K", stderr);
+    shown = 0;
+}
+
+/* Names come from files, and a file must not be able to command the terminal. */
+static void defuse(char *text)
+{
+    for (; *text; text++)
+        if (((unsigned char)*text < ' ' && *text != '\n') || *text == 0x7f) *text = '?';
+}
+
+static void sentence(const cli_io *io, const char *fmt, va_list args)
+{
+    char text[4096];
+    vsnprintf(text, sizeof text, fmt, args);
+    defuse(text);
+    cli_hide();
+    fflush(stdout); /* where both go to one terminal, in the order they were said */
+    fprintf(stderr, "covtune%s%s: %s\n", io->command ? " " : "", io->command ? io->command : "", text);
+}
+
+cli_exit cli_fail(const cli_io *io, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    sentence(io, fmt, args);
+    va_end(args);
+    return CLI_FAILED;
+}
+
+cli_exit cli_misuse(const cli_io *io, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    sentence(io, fmt, args);
+    va_end(args);
+    fprintf(stderr, "See covtune%s%s --help.\n", io->command ? " " : "", io->command ? io->command : "");
+    return CLI_MISUSED;
+}
+
+void cli_remark(const cli_io *io, const char *fmt, ...)
+{
+    if (io->quiet) return;
+    va_list args;
+    va_start(args, fmt);
+    sentence(io, fmt, args);
+    va_end(args);
+}
+
+cli_exit cli_finish(const cli_io *io, cli_exit code)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    cli_fail(io, "stdout could not be written: %s", errno ? strerror(errno) : "the disk may be full");
+    return CLI_FAILED;
+}
+
+/* ---- the terminal ---- */
+
+/* Columns that there are, or 0 if nobody says. */
+static int columns(int fd)
+{
+    const char    *text = getenv("COLUMNS");
+    const int      asked = text ? atoi(text) : 0;
+    struct winsize size;
+    if (asked > 0) return asked;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+static int reasonable(int n) { return n == 0 ? 80 : n < NARROWEST ? NARROWEST : n > WIDEST ? WIDEST : n; }
+
+int cli_width(void) { return reasonable(columns(STDOUT_FILENO)); }
+
+int cli_utf8(void) { return !strcmp(nl_langinfo(CODESET), "UTF-8"); }
+
+void cli_show(const cli_io *io, const char *fmt, ...)
+{
+    const char *term = getenv("TERM");
+    if (io->quiet || !isatty(STDERR_FILENO) || !term || !strcmp(term, "dumb")) return;
+    cli_hide();
+    char    line[256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    defuse(line);
+    fprintf(stderr, "%.*s", reasonable(columns(STDERR_FILENO)) - 1, line);
+    shown = 1;
+}
+
+/* ---- stdout ---- */
+
+void cli_wrap(FILE *out, int at, int indent, int width, const char *text)
+{
+    int begun = 0; /* a word stands on this line */
+    while (*text) {
+        const int n = (int)strcspn(text, " \n");
+        if (begun && n && at + 1 + n > width) {
+            fprintf(out, "\n%*s", indent, "");
+            at = indent;
+            begun = 0;
+        }
+        at += fprintf(out, "%s%.*s", begun && n ? " " : "", n, text);
+        begun = begun || n;
+        text += n;
+        if (*text == '\n' && text[1]) {
+            fprintf(out, "\n%*s", text[1] == '\n' ? 0 : indent, "");
+            at = indent;
+            begun = 0;
+        }
+        if (*text) text++;
+    }
+    putc('\n', out);
+}
+
+void cli_row(const char *label, const char *fmt, ...)
+{
+    char    text[4096], name[256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    snprintf(name, sizeof name, "%s", label);
+    defuse(name);
+    const int width = columns(STDOUT_FILENO) ? cli_width() : INT_MAX; /* into a file or a pipe go whole lines */
+    defuse(text);
+    const int indent = width < NARROW ? 2 : LABEL;
+    int at = indent;
+    if (width < NARROW) printf("%s%s  ", name, *name ? "\n" : "");
+    else at = printf("%-*s ", LABEL - 1, name);
+    cli_wrap(stdout, at, indent, width, text);
+}
+
+const char *cli_time(double seconds, char buf[24])
+{
+    if (seconds < 1e-3) snprintf(buf, 24, "%.3g us", 1e6 * seconds);
+    else if (seconds < 1) snprintf(buf, 24, "%.3g ms", 1e3 * seconds);
+    else snprintf(buf, 24, "%.3g s", seconds);
+    return buf;
+}
+
+/* ---- memory ---- */
+
+void *cli_need(void *p)
+{
+    if (p) return p;
+    fputs("covtune: out of memory\n", stderr);
+    exit(CLI_FAILED);
+}
+
+void *cli_alloc(int64_t count, size_t size)
+{
+    if (count < 0 || (uint64_t)count > PTRDIFF_MAX / size) cli_need(NULL);
+    return cli_need(calloc(count ? (size_t)count : 1, size));
+}
