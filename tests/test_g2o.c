@@ -242,8 +242,8 @@ static void test_every_mistake_is_named_with_its_line(void)
 {
 #define BAD(line, words) CHECK_MESSAGE(CT_FORMAT_G2O, "VERTEX_SE2 0 0 0 0\nVERTEX_XY 5 0 0\nPARAMS_SE3OFFSET 2 1 0 0 0 0 0 1\n" line "\n", "t.txt:4: " words)
     BAD("EDGE_SE2 0 1 0 0 0 1 0 0 1", "EDGE_SE2 needs 6 information entries, found 4");
-    BAD("EDGE_SE2 0 1 0 0 nan 1 0 0 1 0 1", "expected a finite number for SE2, found \"nan\"");
-    BAD("EDGE_SE2 0 1 0 0 0 1 0 0 1 0 inf", "expected a finite number for information entries, found \"inf\"");
+    BAD("EDGE_SE2 0 1 0 0 nan 1 0 0 1 0 1", "expected a finite number for theta, found \"nan\"");
+    BAD("EDGE_SE2 0 1 0 0 0 1 0 0 1 0 inf", "expected a finite number for information entry (3, 3), found \"inf\"");
     BAD("EDGE_SE2 0 1 0 0", "EDGE_SE2 needs 3 numbers for SE2, found 2");
     BAD("EDGE_SE2 0", "EDGE_SE2 needs 2 vertices, found 1");
     BAD("EDGE_SE2 0 -1 0 0 0 1 0 0 1 0 1", "expected an integer from 0 to 9223372034707292160 for an id, found \"-1\"");
@@ -254,7 +254,7 @@ static void test_every_mistake_is_named_with_its_line(void)
     BAD("EDGE_SE2 0 1 0 0 0 1 0 0 1 0 1 7", "expected the end of the line, found \"7\"");
     BAD("EDGE_WHAT 0 1", "covtune does not know the g2o type \"EDGE_WHAT\"");
     BAD("VERTEX_SE2 0 1 1 1", "variable x0 is there already");
-    BAD("VERTEX_SE2 1 0 0 x", "expected a finite number for SE2, found \"x\"");
+    BAD("VERTEX_SE2 1 0 0 x", "expected a finite number for theta, found \"x\"");
     BAD("VERTEX_SE2 1 0 0 0 0", "expected the end of the line, found \"0\"");
     BAD("VERTEX_SE3:QUAT 1 0 0 0 0 0 0 0", "the quaternion is zero");
     BAD("VERTEX_SE2", "VERTEX_SE2 needs an integer for an id, the line ends");
@@ -265,6 +265,8 @@ static void test_every_mistake_is_named_with_its_line(void)
     BAD("EDGE_SE2_POINTXY_OFFSET 0 5 2 0 0 1 0 1", "parameter 2 is SE3, EDGE_SE2_POINTXY_OFFSET needs SE2");
     BAD("EDGE_SE3_PRIOR 1 2 0 0 0 0 0 0 1 1 0 0 0 0 0 1 0 0 0 0 1 0 0 0 2 0 0 2 0 2", "EDGE_SE3_PRIOR with an offset (parameter 2) has no counterpart here");
 #undef BAD
+    CHECK_MESSAGE(CT_FORMAT_G2O, "EDGE_SE2 0 1 1e308 0 0 1 0 0 1 0 1\nEDGE_SE2 1 2 1e308 0 0 1 0 0 1 0 1\n",
+                  "t.txt: composing the edges up to x2 gives a number that is not finite");
     CHECK_MESSAGE(CT_FORMAT_G2O, "EDGE_SE2 0 1 0 0 0 1 0 0 1 0 1\nVERTEX_XY 1 0 0\n", "t.txt:2: x1 is R2 here, an edge above has it as SE2");
     run r;
     CHECK(read_text(&r, CT_FORMAT_G2O, "EDGE_SE2 0 1 0 0 0 1 2 0 1 0 1\n") == CT_E_NOISE && !strncmp(r.err.text, "t.txt:1: ", 9) && strstr(r.err.text, "information is not positive definite"));

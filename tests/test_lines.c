@@ -3,7 +3,6 @@
 #include "data_test.h"
 
 #include <locale.h>
-#include <unistd.h>
 
 static ct__lines open_bytes(const char *bytes, size_t size, ct_err *err)
 {
@@ -174,12 +173,10 @@ static void test_files_do_not_depend_on_the_locale(void)
     setlocale(LC_NUMERIC, "C");
 }
 
-static char folder[] = "/tmp/covtune_lines_XXXXXX";
-
 static const char *in_folder(const char *name)
 {
-    static char path[128];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    static char path[1024];
+    snprintf(path, sizeof path, "%s/%s", ct_test_folder(), name);
     return path;
 }
 
@@ -250,14 +247,13 @@ static void test_files_are_read_and_replaced_by_path(void)
     ct_sequence_free(r.seq);
     remove(path);
     CHECK_REFUSED(ct_sequence_read(path, CT_FORMAT_COVTUNE, r.noise, &r.seq, &r.err), r.err, "run7.ctseq: No such file or directory");
-    CHECK_REFUSED(ct_sequence_read("tests", CT_FORMAT_COVTUNE, r.noise, &r.seq, &r.err), r.err, "tests: Is a directory");
+    CHECK_REFUSED(ct_sequence_read(ct_test_folder(), CT_FORMAT_COVTUNE, r.noise, &r.seq, &r.err), r.err, ": Is a directory");
     CHECK(!r.seq);
     run_free(&r);
 }
 
 int main(void)
 {
-    if (!mkdtemp(folder)) return EXIT_FAILURE;
     RUN(test_lines_end_in_any_of_three_ways_and_comments_do_not_count);
     RUN(test_long_files_come_out_as_they_are);
     RUN(test_a_line_may_have_65536_bytes_and_no_more);
@@ -269,6 +265,5 @@ int main(void)
     RUN(test_files_do_not_depend_on_the_locale);
     RUN(test_a_format_is_known_by_ending_or_by_first_line);
     RUN(test_files_are_read_and_replaced_by_path);
-    rmdir(folder);
     return ct_test_end();
 }

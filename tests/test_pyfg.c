@@ -126,7 +126,7 @@ static void test_every_mistake_is_named_with_its_line(void)
     BAD("EDGE_RANGE 0 A0 A0 1 1", "factor 0 (range_se2_r2): A0 is SE2, it must be R2");
     BAD("EDGE_RANGE 0 L0 A0 1 1", "factor 0 (range_se2_r2): L0 is R2, it must be SE2");
     BAD("EDGE_RANGE 0 A0 L0 1", "EDGE_RANGE needs 1 covariance entries, found 0");
-    BAD("EDGE_RANGE 0 A0 L0 1 nan", "expected a finite number for covariance entries, found \"nan\"");
+    BAD("EDGE_RANGE 0 A0 L0 1 nan", "expected a finite number for covariance entry (1, 1), found \"nan\"");
     BAD("EDGE_BEARING 0 A0 L0 1 1", "covtune does not know the PyFactorGraph type \"EDGE_BEARING\"");
 #undef BAD
     run r;

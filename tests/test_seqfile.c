@@ -161,7 +161,7 @@ static void test_every_mistake_is_named_with_its_line(void)
     BAD("var b", "var needs 2 words: name and kind, found 1");
     BAD("var b SE4 1", "expected R1, R2, R3, SO2, SO3, SE2 or SE3, found \"SE4\"");
     BAD("var b SE2 1 2", "var needs 3 numbers for SE2, found 2");
-    BAD("var b SE2 1 2 inf", "expected a finite number for SE2, found \"inf\"");
+    BAD("var b SE2 1 2 inf", "expected a finite number for theta, found \"inf\"");
     BAD("var b SE2 1 2 1,2,3", "expected an angle or cos,sin, found \"1,2,3\"");
     BAD("var b SE2 1 2 0,0", "expected an angle or cos,sin, found \"0,0\"");
     BAD("var b SO3 0 0 0 0", "the quaternion is zero");
@@ -182,7 +182,7 @@ static void test_every_mistake_is_named_with_its_line(void)
     BAD("factor prior_r1 n b 1", "there is no variable \"b\" above");
     BAD("factor prior_r1 n a", "factor needs 1 numbers for R1, found 0");
     BAD("factor prior_r1 n a 1 2", "expected the end of the line, found \"2\"");
-    BAD("factor prior_r1 n a nan", "expected a finite number for R1, found \"nan\"");
+    BAD("factor prior_r1 n a nan", "expected a finite number for x, found \"nan\"");
     BAD("factor prior_r1 n p 1", "factor 0 (prior_r1): p is SE2, it must be R1");
     BAD("factor between_r1 n a a 1", "factor 0 (between_r1): a is named twice");
 #undef BAD
@@ -243,6 +243,25 @@ static void test_reading_takes_linear_time(void)
     CHECK(large < 100 * small + 0.2);
 }
 
+/* The example of the format's documentation is a file that can be read. */
+static void test_the_documented_example_is_read(void)
+{
+    static char text[1 << 16];
+    FILE       *file = fopen("docs/formats.md", "rb");
+    CHECK(file);
+    if (!file) return;
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    char *example = strstr(text, "```\ncovtune-sequence 1\n"), *end = example ? strstr(example + 4, "```") : NULL;
+    CHECK(end);
+    if (!end) return;
+    *end = 0;
+    run r;
+    MUST_READ(&r, CT_FORMAT_COVTUNE, example + 4);
+    CHECK(ct_graph_variables(r.seq->graph) == 3 && ct_graph_factors(r.seq->graph) == 4 && r.seq->known[1] == 3);
+    run_free(&r);
+}
+
 int main(void)
 {
     RUN(test_what_is_written_again_is_the_same_text);
@@ -254,5 +273,6 @@ int main(void)
     RUN(test_every_mistake_is_named_with_its_line);
     RUN(test_what_a_file_cannot_hold_is_refused_or_counted);
     RUN(test_reading_takes_linear_time);
+    RUN(test_the_documented_example_is_read);
     return ct_test_end();
 }

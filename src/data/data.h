@@ -7,7 +7,7 @@
  *
  * To add a format: a line in CT_FORMAT_LIST (covtune/data.h), one file with a `ct__NAME_read` and,
  * if the format can hold graphs, a `ct__NAME_write`, their row in the table of sequence.c, a
- * section in docs/formats.md, and a folder in tests/fuzz/corpus.
+ * section in docs/formats.md, and a seed in tests/fuzz/corpus/data.
  *
  * All of it runs with the thread's locale set to "C" (ct__sequence_read_stream and
  * ct__sequence_write_stream see to that), so strtod and printf mean a decimal point by a point. */
@@ -69,7 +69,7 @@ int ct__is_number(const char *text, double *value);
 /* Which models of the table have which covariance, by group; see intern.c. */
 typedef struct {
     int32_t  *slot;  /* open addressing: index of the model + 1 */
-    int64_t   slots, used;
+    int64_t   slots;
     ct__names group;
     int32_t  *next;  /* per group: number of the next name to try */
     int64_t   next_capacity;
@@ -131,7 +131,8 @@ ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format forma
 ct_status ct__word_element(const ct__lines *in, int w, ct_kind kind, double *value);
 
 /* The words from w on as the upper triangle, row by row, of a symmetric n x n matrix. Other programs
- * put an SE3's translation before its rotation, covtune the other way: 6 x 6 matrices are turned. */
+ * put an SE3's translation before its rotation, covtune the other way: 6 x 6 matrices are turned.
+ * `what` is "information" or "covariance". */
 ct_status ct__word_triangle(const ct__lines *in, int w, int n, const char *what, double A[36]);
 /* How many words that is. */
 #define CT__TRIANGLE(n) ((n) * ((n) + 1) / 2)
@@ -171,8 +172,8 @@ typedef struct {
 
 /* Something the format cannot hold: counted if the writer may drop it, else CT_E_UNSUPPORTED. */
 ct_status ct__out_drop(ct__out *out, const char *fmt, ...) CT_PRINTF(2, 3);
-/* Drops what no other program's format has a place for: truth, and times unless `stamps`. */
-ct_status ct__out_drop_extras(ct__out *out, const char *format, int stamps);
+/* Drops truth and times, which most formats of other programs have no place for. */
+ct_status ct__out_drop_extras(ct__out *out, const char *format);
 /* A name must be a word that the reader takes as one. */
 ct_status ct__out_check_name(const ct__out *out, const char *what, const char *name);
 /* For formats that number their variables: 17 for x17, and numbers after the largest for variables

@@ -9,6 +9,17 @@
 
 #include <math.h>
 
+/* What the numbers of an element are called in messages. */
+static const char *const FIELD[CT_KIND_COUNT][CT_SIZE_MAX] = {
+    [CT_R1] = {"x"},
+    [CT_R2] = {"x", "y"},
+    [CT_R3] = {"x", "y", "z"},
+    [CT_SO2] = {"theta"},
+    [CT_SO3] = {"qx", "qy", "qz", "qw"},
+    [CT_SE2] = {"x", "y", "theta"},
+    [CT_SE3] = {"x", "y", "z", "qx", "qy", "qz", "qw"},
+};
+
 ct_status ct__word_element(const ct__lines *in, int w, ct_kind kind, double *value)
 {
     double    field[CT_SIZE_MAX];
@@ -16,7 +27,7 @@ ct_status ct__word_element(const ct__lines *in, int w, ct_kind kind, double *val
     char      what[32];
     snprintf(what, sizeof what, "numbers for %s", ct_kind_name(kind));
     CT_TRY(ct__word_need(in, w, n, what));
-    CT_TRY(ct__word_numbers(in, w, n, what + strlen("numbers for "), field));
+    for (int i = 0; i < n; i++) CT_TRY(ct__word_number(in, w + i, FIELD[kind][i], &field[i]));
     if (!ct_kind_from_fields(kind, field, value)) return ct__lines_bad(in, "the quaternion is zero");
     return CT_OK;
 }
@@ -38,10 +49,13 @@ void ct__turn(int n, const double A[36], double B[36])
 ct_status ct__word_triangle(const ct__lines *in, int w, int n, const char *what, double A[36])
 {
     double B[36];
-    CT_TRY(ct__word_need(in, w, CT__TRIANGLE(n), what));
+    char   entry[64];
+    snprintf(entry, sizeof entry, "%s entries", what);
+    CT_TRY(ct__word_need(in, w, CT__TRIANGLE(n), entry));
     for (int i = 0; i < n; i++) {
         for (int j = i; j < n; j++) {
-            CT_TRY(ct__word_number(in, w++, what, &B[i * n + j]));
+            snprintf(entry, sizeof entry, "%s entry (%d, %d)", what, i + 1, j + 1);
+            CT_TRY(ct__word_number(in, w++, entry, &B[i * n + j]));
             B[j * n + i] = B[i * n + j];
         }
     }

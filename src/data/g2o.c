@@ -141,7 +141,7 @@ static ct_status read_edge(reader *r, const struct edge_type *type)
     if (type->param != NO_PARAM) CT_TRY(use_param(r, w++, type, z + last));
     CT_TRY(ct__word_element(in, w, ops->field[0], z));
     w += ct_kind_fields(ops->field[0]);
-    CT_TRY(ct__word_triangle(in, w, ops->rows, "information entries", information));
+    CT_TRY(ct__word_triangle(in, w, ops->rows, "information", information));
     CT_TRY(ct__word_end(in, w + CT__TRIANGLE(ops->rows)));
     CT_TRY(ct__build_information(r->b, ops->name, ops->rows, information, &noise));
     return ct__build_factor(r->b, ops, var, z, noise);
@@ -270,7 +270,7 @@ static ct_status write_edge(writer *w, int32_t index)
 static ct_status write_all(writer *w)
 {
     const ct_graph *g = w->out->seq->graph;
-    CT_TRY(ct__out_drop_extras(w->out, "g2o", 0));
+    CT_TRY(ct__out_drop_extras(w->out, "g2o"));
     CT_TRY(ct__out_ids(w->out, 0, &w->id));
     CT_TRY(write_params(w));
     for (int32_t v = 0; v < g->variables; v++) CT_TRY(write_vertex(w, v));

@@ -9,6 +9,8 @@
  * that hangs together with nothing else gets an identity of its own. Linear in the size of the graph. */
 #include "data/data.h"
 
+#include <math.h>
+
 typedef struct {
     ct_graph *graph;
     uint8_t  *given;
@@ -147,6 +149,19 @@ static ct_status place_all(walk *w, ct_err *err)
     return CT_OK;
 }
 
+/* Sums of numbers as large as a double has may leave the doubles. */
+static ct_status check_finite(const ct__build *b)
+{
+    const ct_graph *g = b->seq->graph;
+    for (int32_t v = 0; v < ct_graph_variables(g); v++) {
+        char name[CT__ID_NAME_MAX];
+        for (int i = 0; i < ct_kind_size(ct_graph_kind(g, v)); i++)
+            if (!isfinite(ct_graph_initial_const(g)[ct_graph_offset(g, v) + i]))
+                return ct_fail(b->in.err, CT_E_PARSE, "%s: composing the edges up to %s gives a number that is not finite", b->in.path, ct_graph_name(g, v, name, sizeof name));
+    }
+    return CT_OK;
+}
+
 ct_status ct__build_initialise(ct__build *b)
 {
     const int32_t variables = ct_graph_variables(b->seq->graph);
@@ -158,6 +173,7 @@ ct_status ct__build_initialise(ct__build *b)
     free(w.queue);
     free(w.first);
     free(w.touching);
+    if (status == CT_OK) status = check_finite(b);
     if (status == CT_OK)
         status = ct__build_note(b, "%d variables have no value in the file: %d were placed along the edges, %d at the identity", unknown, w.placed, w.identities);
     return status;

@@ -72,9 +72,7 @@ static void enter(ct__build *b, int32_t model)
     if (m->robust.kind != CT_ROBUST_NONE) return; /* no format without names has kernels */
     const model_key key = key_of(m);
     const int64_t   place = probe(b, &key);
-    if (b->intern.slot[place]) return; /* equal models under two names: the first one is used */
-    b->intern.slot[place] = model + 1;
-    b->intern.used++;
+    if (!b->intern.slot[place]) b->intern.slot[place] = model + 1; /* of equal models under two names the first is used */
 }
 
 /* Brings in the models that the table got since last time, with room for one more. */
@@ -90,7 +88,6 @@ static ct_status catch_up(ct__build *b)
         free(t->slot);
         t->slot = slot;
         t->slots = slots;
-        t->used = 0;
         t->seen = 0;
     }
     for (; t->seen < count; t->seen++) enter(b, t->seen);

@@ -197,7 +197,7 @@ static ct_status write_edge(ct__out *out, int32_t index, const int64_t *id)
 static ct_status drop_values(ct__out *out)
 {
     const ct_graph *g = out->seq->graph;
-    CT_TRY(ct__out_drop_extras(out, "iSAM", 0));
+    CT_TRY(ct__out_drop_extras(out, "iSAM"));
     for (int32_t v = 0; v < g->variables; v++) {
         const char *name = ct__names_get(&g->names, v);
         if (out->x_given) CT_TRY(ct__out_drop(out, "variable %s: iSAM has no place for its value", name));

@@ -19,14 +19,14 @@ ct_status ct__out_drop(ct__out *out, const char *fmt, ...)
     return ct_fail(out->err, CT_E_UNSUPPORTED, "%s", text);
 }
 
-ct_status ct__out_drop_extras(ct__out *out, const char *format, int stamps)
+ct_status ct__out_drop_extras(ct__out *out, const char *format)
 {
     const ct_sequence *seq = out->seq;
     char               name[128];
     for (int32_t v = 0; v < ct_graph_variables(seq->graph); v++) {
         ct_graph_name(seq->graph, v, name, sizeof name);
         if (seq->truth && seq->known[v]) CT_TRY(ct__out_drop(out, "variable %s: %s has no place for its true value", name, format));
-        if (seq->stamp && !stamps && !isnan(seq->stamp[v])) CT_TRY(ct__out_drop(out, "variable %s: %s has no place for its time", name, format));
+        if (seq->stamp && !isnan(seq->stamp[v])) CT_TRY(ct__out_drop(out, "variable %s: %s has no place for its time", name, format));
     }
     return CT_OK;
 }

@@ -90,7 +90,7 @@ static ct_status read_edge(ct__build *b, const struct edge_type *type)
     }
     const int after = w + ct_kind_fields(ops->field[0]);
     CT_TRY(ct__word_element(&b->in, w, ops->field[0], z));
-    CT_TRY(ct__word_triangle(&b->in, after, ops->rows, "covariance entries", covariance));
+    CT_TRY(ct__word_triangle(&b->in, after, ops->rows, "covariance", covariance));
     CT_TRY(ct__word_end(&b->in, after + CT__TRIANGLE(ops->rows)));
     CT_TRY(ct__build_covariance(b, ops->name, ops->rows, covariance, &noise));
     return ct__build_factor(b, ops, var, z, noise);

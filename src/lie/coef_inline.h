@@ -23,6 +23,17 @@
 
 #define CT__SERIES 0.0625
 
+/* The angle of a unit vector (c, s) = (cos, sin). Residuals are small rotations, and there asin's series beats
+ * atan2 three to one: at |s| = 1/8 the first term left out is 5e-19 of the sum. */
+static inline double ct__angle(double s, double c)
+{
+    if (!(c > 0 && fabs(s) < 0.125)) return atan2(s, c);
+    const double u = s * s, u2 = u * u;
+    const double low = 1. / 6 + u * (3. / 40) + u2 * (5. / 112 + u * (35. / 1152));
+    const double high = 63. / 2816 + u * (231. / 13312) + u2 * (143. / 10240 + u * (6435. / 557056));
+    return s + s * u * (low + u2 * u2 * high);
+}
+
 typedef struct {
     double ch, k;   /* cos h, sin(h)/h */
     double a, b, c; /* A, B, C         */

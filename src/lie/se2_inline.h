@@ -3,7 +3,7 @@
  * In complex numbers a pose is (t, e^{i theta}) and a tangent (rho, theta). With h = theta/2,
  *
  *     Exp: t = V rho,    V = sin(h)/h e^{ih}           one sincos, of h; smooth through zero
- *     Log: rho = t / V,  1/V = h cot h - i h           one atan2; cot h from c and s
+ *     Log: rho = t / V,  1/V = h cot h - i h           one angle; cot h from c and s
  *
  * and the right Jacobian's inverse needs nothing that Log has not computed:
  *
@@ -25,7 +25,7 @@
 
 static inline ct_so2 ct__so2_load(const double *x) { return (ct_so2){x[0], x[1]}; }
 static inline ct_so2 ct__so2_exp(double theta) { return (ct_so2){cos(theta), sin(theta)}; }
-static inline double ct__so2_log(ct_so2 a) { return atan2(a.s, a.c); }
+static inline double ct__so2_log(ct_so2 a) { return ct__angle(a.s, a.c); }
 static inline ct_so2 ct__so2_inverse(ct_so2 a) { return (ct_so2){a.c, -a.s}; }
 static inline ct_so2 ct__so2_compose(ct_so2 a, ct_so2 b) { return (ct_so2){a.c * b.c - a.s * b.s, a.s * b.c + a.c * b.s}; }
 static inline ct_so2 ct__so2_between(ct_so2 a, ct_so2 b) { return (ct_so2){a.c * b.c + a.s * b.s, a.c * b.s - a.s * b.c}; }
@@ -92,7 +92,7 @@ typedef struct {
 /* cot h = (1 + c)/s = s/(1 - c): whichever does not cancel. */
 static inline ct__se2_chart ct__se2_chart_at(ct_se2 a)
 {
-    const double theta = atan2(a.s, a.c), h = theta / 2;
+    const double theta = ct__angle(a.s, a.c), h = theta / 2;
     const double num = a.c >= 0 ? 1 + a.c : a.s;
     const double den = a.c >= 0 ? a.s : 1 - a.c;
     const double hcot = den != 0 ? h * num / den : 1;

@@ -116,7 +116,7 @@ typedef struct {
 static inline ct__so3_chart ct__so3_chart_at(ct_so3 a)
 {
     const double n = sqrt(a.x * a.x + a.y * a.y + a.z * a.z), s = fabs(a.w);
-    const double h = atan2(n, s);
+    const double h = ct__angle(n, s);
     const double scale = copysign(n > 0 ? 2 * h / n : 2 / s, a.w);
     return (ct__so3_chart){
         .w = {scale * a.x, scale * a.y, scale * a.z},

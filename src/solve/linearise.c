@@ -7,14 +7,15 @@
 #include "graph/graph.h"
 #include "graph/whiten.h"
 #include "solve/solve.h"
+#include "sparse/add_inline.h"
 
 #define BLOCK_MAX (CT_ROWS_MAX * CT_DIM_MAX)
 
 /* Evaluates one item into r and J; blocks of fixed variables are not wanted. J[i] points into space. */
-static inline void evaluate(const ct_factor_ops *ops, const ct__item *item, const double *x, double *r, double **J, double *space)
+CT_INLINE void evaluate(const ct_factor_ops *ops, int arity, const ct__item *item, const double *x, double *r, double **J, double *space)
 {
     const double *arg[CT_ARITY_MAX];
-    for (int i = 0; i < ops->arity; i++) {
+    for (int i = 0; i < arity; i++) {
         arg[i] = x + item->at[i];
         J[i] = item->moves >> i & 1 ? space + i * BLOCK_MAX : NULL;
     }
@@ -22,9 +23,28 @@ static inline void evaluate(const ct_factor_ops *ops, const ct__item *item, cons
     else ct_factor_eval(ops, item->z, item->context, arg, r, J);
 }
 
-static inline void columns(const ct_factor_ops *ops, int cols[CT_ARITY_MAX])
+/* A batch of a model of `rows` rows on `arity` variables. d > 0: all have that dimension, and with constants passed
+ * everything but the model's own code is unrolled here. Returns the sum of errors. */
+CT_INLINE double linearise_batch(ct_solver *solver, const ct__batch *batch, const ct_noise *noise, const double *x, int rows, int arity, int d)
 {
-    for (int i = 0; i < ops->arity; i++) cols[i] = ct_kind_dim(ops->kind[i]);
+    const ct_factor_ops *ops = batch->ops;
+    int                  cols[CT_ARITY_MAX];
+    double               error = 0;
+    for (int i = 0; i < arity; i++) cols[i] = d ? d : ct_kind_dim(ops->kind[i]);
+    for (int32_t k = batch->first; k < batch->end; k++) {
+        const ct__item *item = &solver->item[k];
+        double          r[CT_ROWS_MAX], space[CT_ARITY_MAX * BLOCK_MAX], *J[CT_ARITY_MAX];
+        evaluate(ops, arity, item, x, r, J, space);
+        error += ct__whiten(ct_noise_get(noise, item->noise), rows, r, arity, J, cols);
+        if (item->moves == (1 << arity) - 1) ct__sparse_add(solver->system, item->edge, arity, rows, d, (const double *const *)J, r);
+        else if (item->moves) {
+            int moving = 0;
+            for (int i = 0; i < arity; i++)
+                if (J[i]) J[moving++] = J[i];
+            ct_sparse_add(solver->system, item->edge, rows, (const double *const *)J, r);
+        }
+    }
+    return error;
 }
 
 double ct__linearise(ct_solver *solver, const ct_noise *noise, const double *x)
@@ -33,20 +53,16 @@ double ct__linearise(ct_solver *solver, const ct_noise *noise, const double *x)
     ct_sparse_clear(solver->system);
     solver->ready = 0;
     for (int32_t b = 0; b < solver->batches; b++) {
-        const ct_factor_ops *ops = solver->batch[b].ops;
-        int                  cols[CT_ARITY_MAX];
-        columns(ops, cols);
-        for (int32_t k = solver->batch[b].first; k < solver->batch[b].end; k++) {
-            const ct__item *item = &solver->item[k];
-            double          r[CT_ROWS_MAX], space[CT_ARITY_MAX * BLOCK_MAX], *J[CT_ARITY_MAX];
-            evaluate(ops, item, x, r, J, space);
-            error += ct__whiten(ct_noise_get(noise, item->noise), ops->rows, r, ops->arity, J, cols);
-            if (item->edge < 0) continue;
-            int moving = 0;
-            for (int i = 0; i < ops->arity; i++)
-                if (J[i]) J[moving++] = J[i];
-            ct_sparse_add(solver->system, item->edge, ops->rows, (const double *const *)J, r);
-        }
+        const ct__batch     *batch = &solver->batch[b];
+        const ct_factor_ops *ops = batch->ops;
+        int                  square = ops->rows; /* rows, if every variable has as many dimensions */
+        for (int i = 0; i < ops->arity; i++)
+            if (ct_kind_dim(ops->kind[i]) != ops->rows) square = 0;
+        if (square == 3 && ops->arity == 1) error += linearise_batch(solver, batch, noise, x, 3, 1, 3);
+        else if (square == 3 && ops->arity == 2) error += linearise_batch(solver, batch, noise, x, 3, 2, 3);
+        else if (square == 6 && ops->arity == 1) error += linearise_batch(solver, batch, noise, x, 6, 1, 6);
+        else if (square == 6 && ops->arity == 2) error += linearise_batch(solver, batch, noise, x, 6, 2, 6);
+        else error += linearise_batch(solver, batch, noise, x, ops->rows, ops->arity, 0);
     }
     return error;
 }
@@ -74,12 +90,12 @@ double ct__squared_response(const ct_solver *solver, const ct_noise *noise, cons
     for (int32_t b = 0; b < solver->batches; b++) {
         const ct_factor_ops *ops = solver->batch[b].ops;
         int                  cols[CT_ARITY_MAX];
-        columns(ops, cols);
+        for (int i = 0; i < ops->arity; i++) cols[i] = ct_kind_dim(ops->kind[i]);
         for (int32_t k = solver->batch[b].first; k < solver->batch[b].end; k++) {
             const ct__item *item = &solver->item[k];
             const int32_t  *var = ct_graph_factor(solver->graph, solver->factor_of[k]).var;
             double          r[CT_ROWS_MAX], space[CT_ARITY_MAX * BLOCK_MAX], *J[CT_ARITY_MAX];
-            evaluate(ops, item, x, r, J, space);
+            evaluate(ops, ops->arity, item, x, r, J, space);
             ct__whiten(ct_noise_get(noise, item->noise), ops->rows, r, ops->arity, J, cols);
             for (int row = 0; row < ops->rows; row++) {
                 double sum = 0;

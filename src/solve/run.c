@@ -43,13 +43,13 @@ ct_solve_options ct_solve_defaults(void)
 
 double ct__largest(const double *v, int32_t n)
 {
-    double largest = 0;
+    double largest = 0, poison = 0; /* 0 * v is NaN where v is NaN or infinite */
     for (int32_t i = 0; i < n; i++) {
         const double size = fabs(v[i]);
-        if (!(size <= largest)) largest = size;
-        if (isnan(size)) return size;
+        largest = size > largest ? size : largest;
+        poison += 0 * size;
     }
-    return largest;
+    return largest + poison;
 }
 
 double ct__run_linearise(ct__run_state *run, const double *x)

@@ -70,7 +70,7 @@ int32_t ct__find_loose(ct_solver *solver, const ct_noise *noise, const double *x
 double  ct__run_linearise(ct__run_state *run, const double *x);
 int32_t ct__run_factor(ct__run_state *run, double lambda, const double *scale);
 void    ct__run_step(ct__run_state *run, double *dx);
-double  ct__largest(const double *v, int32_t n); /* max |v_i|, NaN if one is */
+double  ct__largest(const double *v, int32_t n); /* max |v_i|; NaN if one is not finite */
 /* 1 if the run is over: records why. `before` is the error before the accepted step dx. */
 int     ct__run_converged(ct__run_state *run, double before, double step);
 /* Tells the caller; 1 if it wants to stop. */

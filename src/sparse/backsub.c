@@ -3,6 +3,7 @@
  * Down the tree (parents first): R_pp x_p = d_p - R_ps x_s. Up (children first), for new right-hand
  * sides: R_pp' y_p = b_p, b_s -= R_ps' y_p. Vectors run in eliminated order inside, so a front's
  * pivots are one piece of memory; its separator is gathered from a few. */
+#include "sparse/clones.h"
 #include "sparse/sparse.h"
 
 #include <assert.h>
@@ -26,22 +27,36 @@ static void gather(const ct_sparse *sp, const ct__front *front, const double *x,
         for (int32_t i = 0; i < run[k].len; i++) xs[run[k].from + i] = x[run[k].to + i];
 }
 
+/* a'b in eight partial sums, so that it need not wait for itself; always the same eight. */
+CT_CLONES static double dot(int32_t n, const double *restrict a, const double *restrict b)
+{
+    double  part[8] = {0};
+    int32_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int k = 0; k < 8; k++) part[k] += a[i + k] * b[i + k];
+    double sum = ((part[0] + part[4]) + (part[1] + part[5])) + ((part[2] + part[6]) + (part[3] + part[7]));
+    for (; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
 /* x <- solution, where x holds d in eliminated order (or, with carried = 1, d is the panel's last
  * column and x is only written). One right-hand side. */
 static void solve_down(const ct_sparse *sp, double *x, int carried, double *xs)
 {
     for (int32_t f = sp->fronts - 1; f >= 0; f--) {
         const ct__front *front = &sp->front[f];
-        const int32_t    p = front->p, s = front->s, ld = p + s + 1;
-        const double    *A = sp->panel + front->panel;
-        double          *xp = x + front->scalar;
+        if (front->link && carried) {
+            ct__link_solve(sp, front, x);
+            continue;
+        }
+        const int32_t p = front->p, s = front->s, ld = p + s + 1;
+        const double *A = sp->panel + front->panel;
+        double       *xp = x + front->scalar;
         gather(sp, front, x, xs);
         for (int32_t i = p - 1; i >= 0; i--) {
             const double *row = A + (int64_t)i * ld;
-            double        sum = carried ? row[ld - 1] : xp[i];
-            for (int32_t j = 0; j < s; j++) sum -= row[p + j] * xs[j];
-            for (int32_t j = i + 1; j < p; j++) sum -= row[j] * xp[j];
-            xp[i] = sum / row[i];
+            const double  d = carried ? row[ld - 1] : xp[i];
+            xp[i] = (d - dot(s, row + p, xs) - dot(p - i - 1, row + i + 1, xp + i + 1)) * sp->inverse[front->scalar + i];
         }
     }
 }
@@ -96,7 +111,7 @@ static void solve_up_many(const ct_sparse *sp, double *X, int32_t m)
         for (int32_t k = 0; k < p; k++) {
             const double *row = sp->panel + front->panel + (int64_t)k * ld;
             double       *y = Xp + (int64_t)k * m;
-            for (int32_t i = 0; i < m; i++) y[i] /= row[k];
+            for (int32_t i = 0; i < m; i++) y[i] *= sp->inverse[front->scalar + k];
             for (int32_t j = k + 1; j < p; j++) axpy(m, -row[j], y, Xp + (int64_t)j * m);
             for (int32_t t = 0; t < front->gathers; t++)
                 for (int32_t j = 0; j < run[t].len; j++) axpy(m, -row[p + run[t].from + j], y, X + (int64_t)(run[t].to + j) * m);
@@ -117,7 +132,7 @@ static void solve_down_many(const ct_sparse *sp, double *X, int32_t m)
             for (int32_t t = 0; t < front->gathers; t++)
                 for (int32_t j = 0; j < run[t].len; j++) axpy(m, -row[p + run[t].from + j], X + (int64_t)(run[t].to + j) * m, x);
             for (int32_t j = k + 1; j < p; j++) axpy(m, -row[j], Xp + (int64_t)j * m, x);
-            for (int32_t i = 0; i < m; i++) x[i] /= row[k];
+            for (int32_t i = 0; i < m; i++) x[i] *= sp->inverse[front->scalar + k];
         }
     }
 }

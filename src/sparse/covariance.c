@@ -122,7 +122,7 @@ static void path_forward(const ct_sparse *sp, int32_t position, int32_t d, doubl
         for (int32_t k = 0; k < p; k++) {
             const double *row = sp->panel + front->panel + (int64_t)k * ld;
             double       *y = Wp + (int64_t)k * d;
-            for (int32_t c = 0; c < d; c++) y[c] /= row[k];
+            for (int32_t c = 0; c < d; c++) y[c] *= sp->inverse[front->scalar + k];
             for (int32_t j = k + 1; j < p; j++)
                 for (int32_t c = 0; c < d; c++) Wp[j * d + c] -= row[j] * y[c];
             for (int32_t t = 0; t < front->gathers; t++)

@@ -75,7 +75,8 @@ int32_t ct_sparse_factor(ct_sparse *sp, double lambda, const double *scale)
     for (int32_t f = 0; f < sp->fronts; f++) {
         ct__front *front = &sp->front[f];
         double    *original = sp->local;
-        const int  spent = front->spent && lambda == 0;
+        if (front->link && ct__link_factor(sp, front, lambda, scale)) continue;
+        const int spent = front->spent && lambda == 0;
         fill(sp, front, lambda, scale, spent, original);
         if (spent)
             for (int32_t i = 0; i < front->s; i++) sp->stack[front->update + (int64_t)i * (front->s + 1) + front->s] = 0;

@@ -11,15 +11,9 @@
  * Compiled once per vector width; the processor picks at load time. */
 #include "sparse/sparse.h"
 
-#include <cblas.h>
-#include <math.h>
+#include "sparse/clones.h"
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define CT_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define CT_CLONES
-#endif
-#define CT_INLINE static inline __attribute__((always_inline))
+#include <cblas.h>
 
 /* Pivots per strip in large fronts, and from where on a front is large: below about this many
  * multiplications BLAS spends more on being called than on work. */
@@ -34,25 +28,13 @@ typedef struct {
     ct_sparse    *sp;
 } strip_job;
 
-/* 1 / R_kk for the pivot value a, or 0 where it is no longer positive. Anything below a few units in
- * the last place of what it was is rounding. */
-CT_INLINE double pivot_scale(strip_job *job, int k, double a)
+/* Eliminates pivots k0 .. k0 + P - 1 in columns up to `end`, inside their own P rows of stride n. */
+CT_INLINE void eliminate_rows(strip_job *job, const int P, int k0, const int n, int end)
 {
-    const double before = job->original[k];
-    if (a > CT_WEAK_RATIO * before) return 1 / sqrt(a);
-    const int     positive = a > 4 * 2.3e-16 * before;
-    const int32_t pivot = job->scalar + k;
-    job->sp->weak[job->sp->weak_count++] = positive ? pivot : ~pivot;
-    return positive ? 1 / sqrt(a) : 0;
-}
-
-/* Eliminates pivots k0 .. k0 + P - 1 in columns up to `end`, inside their own P rows. */
-CT_INLINE void eliminate_rows(strip_job *job, const int P, int k0, int end)
-{
-    const int n = job->n;
     for (int k = k0; k < k0 + P; k++) {
         double *restrict row = job->A + (int64_t)k * n;
-        const double scale = pivot_scale(job, k, row[k]);
+        const double scale = ct__pivot_inverse(job->sp, job->scalar + k, job->original[k], row[k]);
+        job->sp->inverse[job->scalar + k] = scale == 0 ? 1 : scale;
         if (scale == 0) { /* held at zero: R_kk = 1, nothing beside it */
             job->original[k] = -1;
             memset(row + k, 0, (size_t)(n - k) * sizeof *row);
@@ -96,7 +78,7 @@ CT_INLINE void small_strip(strip_job *job, const int P, int k0, double *U, int k
 {
     const int n = job->n, below = k0 + P, s = n - job->p - 1;
     double   *S = job->A + (int64_t)k0 * n;
-    eliminate_rows(job, P, k0, n);
+    eliminate_rows(job, P, k0, n, n);
     if (below < job->p) rank_update(P, S + below, n, job->A + (int64_t)below * n + below, n, job->p - below, n - below, 1);
     if (U) rank_update(P, S + job->p, n, U, s + 1, s, s + 1, keep);
 }
@@ -119,8 +101,8 @@ CT_CLONES static void factor_triangle(strip_job *job, int k0, int strip)
     const int end = k0 + strip, n = job->n;
     for (int k = k0; k < end;) {
         const int P = end - k >= 6 ? 6 : 1;
-        if (P == 6) eliminate_rows(job, 6, k, end);
-        else eliminate_rows(job, 1, k, end);
+        if (P == 6) eliminate_rows(job, 6, k, n, end);
+        else eliminate_rows(job, 1, k, n, end);
         const double *S = job->A + (int64_t)k * n;
         double       *C = job->A + (int64_t)(k + P) * n + (k + P);
         if (P == 6) rank_update(6, S + k + P, n, C, n, end - k - P, end - k - P, 1);

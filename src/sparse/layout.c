@@ -248,17 +248,19 @@ ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
     CT_TRY(place_h(sp, err));
     CT_TRY(place_slots(sp, err));
     if (edge_rows) CT_TRY(find_spent(sp, edge_rows, err));
+    for (int32_t f = 0; f < sp->fronts; f++) sp->front[f].link = (uint8_t)ct__is_link(sp, &sp->front[f]);
     sp->h = ct__zalloc(sp->h_size, sizeof *sp->h);
     sp->g = ct__zalloc(sp->scalars, sizeof *sp->g);
     sp->panel = ct__zalloc(sp->panel_size, sizeof *sp->panel);
     sp->stack = ct__zalloc(sp->stack_size, sizeof *sp->stack);
     sp->diagonal = ct__zalloc(sp->scalars, sizeof *sp->diagonal);
+    sp->inverse = ct__zalloc(sp->scalars, sizeof *sp->inverse);
     sp->work = ct__zalloc(sp->scalars, sizeof *sp->work);
     sp->local = ct__zalloc(2 * (int64_t)sp->largest + 2, sizeof *sp->local);
     sp->weak = ct__zalloc(sp->scalars, sizeof *sp->weak);
-    if (!sp->h || !sp->g || !sp->panel || !sp->stack || !sp->diagonal || !sp->work || !sp->local || !sp->weak)
+    if (!sp->h || !sp->g || !sp->panel || !sp->stack || !sp->diagonal || !sp->inverse || !sp->work || !sp->local || !sp->weak)
         return ct__no_memory(err, "numbers of the factor", sp->panel_size + sp->stack_size + sp->h_size);
-    sp->bytes = (int64_t)sizeof *sp + 8 * (sp->h_size + sp->panel_size + sp->stack_size + 3 * (int64_t)sp->scalars) + 4 * (int64_t)sp->scalars +
+    sp->bytes = (int64_t)sizeof *sp + 8 * (sp->h_size + sp->panel_size + sp->stack_size + 4 * (int64_t)sp->scalars) + 4 * (int64_t)sp->scalars +
                 24 * (int64_t)sp->blocks + (int64_t)sizeof(ct__front) * sp->fronts + (int64_t)sizeof(ct__block) * (sp->slot_start[sp->edges] + sp->blocks) +
                 16 * sp->edges + 4 * sp->edge_start[sp->edges] + 8 * sp->slot_start[sp->edges];
     return CT_OK;
@@ -322,7 +324,7 @@ void ct_sparse_free(ct_sparse *sp)
     if (!sp) return;
     void *const owned[] = {sp->dim, sp->column, sp->order, sp->position, sp->scalar, sp->front_of, sp->front, sp->separator, sp->run,
                            sp->gather, sp->block, sp->edge_start,
-                           sp->member, sp->slot_start, sp->slot, sp->h, sp->g, sp->panel, sp->stack, sp->diagonal, sp->work, sp->local, sp->weak};
+                           sp->member, sp->slot_start, sp->slot, sp->h, sp->g, sp->panel, sp->stack, sp->diagonal, sp->inverse, sp->work, sp->local, sp->weak};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     free(sp);
 }

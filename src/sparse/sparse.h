@@ -20,6 +20,7 @@
 #include "base/base.h"
 
 #include <covtune/sparse.h>
+#include <math.h>
 
 /* rows [from, from + len) of a child's separator land at [to, to + len) in its parent's matrix. */
 typedef struct {
@@ -46,6 +47,7 @@ typedef struct {
     int32_t runs, gathers;
     uint8_t update_fed;               /* edges or children add to the update, not only to the panel */
     uint8_t spent;                    /* undamped, its update is exactly zero (see ct_sparse_options.rows) */
+    uint8_t link;                     /* one pose above one pose in a chain of planar poses: see link.c */
     int64_t separator;                /* its positions: separator[separator ...]          */
     int64_t panel, update;            /* where its numbers lie                            */
     int64_t run;                      /* its ct__run records, into the parent             */
@@ -82,6 +84,7 @@ struct ct_sparse {
     double   *stack;                  /* updates: even depths from the left, odd from the right half */
     int64_t   stack_size;
     double   *diagonal;               /* of H, eliminated order, as of the last factoring */
+    double   *inverse;                /* 1 / R_kk, eliminated order                       */
     double   *work;                   /* scalars: solution in eliminated order            */
     double   *local;                  /* widest front: gathered separator                 */
     int32_t  *weak;                   /* eliminated scalars of weak pivots; ~scalar where held at zero */
@@ -108,5 +111,21 @@ ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err);
 /* The assembled front's pivots are factored and its update formed. `original` holds the pivots as they
  * were before any elimination; it is spoilt. Weak pivots are noted. */
 void ct__front_factor(ct_sparse *sp, const ct__front *front, int spent, double *original);
+
+/* 1 / R_kk for pivot k (an eliminated scalar) of value a that was `before`, noting it if it is weak; 0 where it
+ * is no longer positive: anything below a few units in the last place of what it was is rounding. */
+static inline double ct__pivot_inverse(ct_sparse *sp, int32_t pivot, double before, double a)
+{
+    if (a > CT_WEAK_RATIO * before) return 1 / sqrt(a);
+    const int positive = a > 4 * 2.3e-16 * before;
+    sp->weak[sp->weak_count++] = positive ? pivot : ~pivot;
+    return positive ? 1 / sqrt(a) : 0;
+}
+
+/* link.c: fronts of 3 pivots and 3 separators whose edges and children touch nothing else. link_factor
+ * assembles and factors one; it returns 0, having done nothing, where a pivot is weak. */
+int  ct__is_link(const ct_sparse *sp, const ct__front *front);
+int  ct__link_factor(ct_sparse *sp, const ct__front *front, double lambda, const double *scale);
+void ct__link_solve(const ct_sparse *sp, const ct__front *front, double *x);
 
 #endif

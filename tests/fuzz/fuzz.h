@@ -1,5 +1,5 @@
-/* fuzz.h: what every fuzzer shares. The readers read paths, so the bytes go through a file in the
- * working folder. */
+/* fuzz.h: what every fuzzer shares. Where a reader reads nothing but paths, the bytes go through a file
+ * in the working folder. */
 #ifndef CT_FUZZ_H
 #define CT_FUZZ_H
 

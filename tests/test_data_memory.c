@@ -1,0 +1,104 @@
+/* test_data_memory.c: no memory at any moment. Every allocation that reading and writing a file make is
+ * failed once, each in a run of its own: the run must end in CT_E_MEMORY with nothing half-built, and
+ * the sanitizers must find nothing lost. Programs called *_memory are linked so that the library's
+ * allocations pass through here. */
+#define _XOPEN_SOURCE 700
+#include "data_test.h"
+
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+
+static int64_t left = -1; /* allocations until one fails; negative: none does */
+
+static int fails(void) { return left >= 0 && left-- == 0; }
+
+void *__wrap_malloc(size_t size) { return fails() ? NULL : __real_malloc(size); }
+void *__wrap_calloc(size_t count, size_t size) { return fails() ? NULL : __real_calloc(count, size); }
+void *__wrap_realloc(void *old, size_t size) { return fails() ? NULL : __real_realloc(old, size); }
+
+/* A few variables and factors, with what each format can hold. */
+static const struct {
+    ct_format   format;
+    const char *text;
+} FILES[] = {
+    {CT_FORMAT_COVTUNE, "covtune-sequence 1\nnoise a diagonal 1 2 3\nnoise b isotropic 1 2 huber 1\nvar x0 SE2 0 0 0 t=1\ntruth x0 0 0 1\nvar x1 SE2 1 0 0\n"
+                        "var l R2 1 1\nfactor between_se2 a x0 x1 1 0 0\nfactor range_se2_r2 b x0 l 2\n"},
+    {CT_FORMAT_G2O, "PARAMS_SE2OFFSET 0 0 0 1\nEDGE_SE2 2 3 1 0 0 1 0 0 1 0 2\nEDGE_SE2 1 0 1 0 0 1 0 0 1 0 1\nEDGE_SE2 3 0 1 0 0 1 0 0 1 0 1\n"
+                    "EDGE_SE2_POINTXY_OFFSET 1 9 0 1 1 1 0 1\n"},
+    {CT_FORMAT_ISAM, "EDGE3 0 1 1 2 3 0.1 0.2 0.3\nPOINT3 1 0 1 2 3 1 0 0 1 0 1\n"},
+    {CT_FORMAT_PYFG, "VERTEX_SE2 0 A0 0 0 0\nVERTEX_XY L0 1 1\nEDGE_RANGE 0 A0 L0 1 1\n"},
+    {CT_FORMAT_TUM, "0 0 0 0 0 0 0 1\n1 1 0 0 0 0 0 1\n"},
+    {CT_FORMAT_KITTI, "1 0 0 0 0 1 0 0 0 0 1 0\n"},
+    {CT_FORMAT_LEO, "{\"poses_gt\": [[0, 0, 0], [1, 0, 0]], \"factor_names\": [\"odom\", \"gps\"], \"factor_keysyms\": [[\"x\", \"x\"], [\"x\"]], "
+                    "\"factor_keyids\": [[0, 1], [1]], \"factor_meas\": [[1, 0, 0, 0], [1, 0, 0, 1]]}"},
+};
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+/* Reads with allocation number k failing; returns 1 when there is no such allocation any more. */
+static int read_once(const char *text, ct_format format, int64_t k)
+{
+    ct_noise    *noise = NULL;
+    ct_sequence *seq = NULL;
+    ct_err       err = {0};
+    FILE        *file = fmemopen((void *)(uintptr_t)text, strlen(text), "rb");
+    CHECK(ct_noise_new(&noise, &err) == CT_OK);
+    left = k;
+    const ct_status status = ct__sequence_read_stream(file, "f", format, noise, &seq, &err);
+    const int       through = left >= 0;
+    left = -1;
+    fclose(file);
+    CHECK(through ? status == CT_OK && seq : status == CT_E_MEMORY && !seq && strstr(err.text, "memory"));
+    ct_sequence_free(seq);
+    ct_noise_free(noise);
+    return through;
+}
+
+static void test_reading_survives_the_failure_of_every_allocation(void)
+{
+    for (int i = 0; i < COUNT(FILES); i++) {
+        int64_t k = 0;
+        while (k < 10000 && !read_once(FILES[i].text, FILES[i].format, k)) k++;
+        CHECK(k >= 10 && k < 10000);
+    }
+}
+
+static int write_once(const run *r, ct_format format, int64_t k)
+{
+    char           *text = NULL;
+    size_t          size;
+    ct_err          err = {0};
+    FILE           *file = open_memstream(&text, &size);
+    left = k;
+    const ct_status status = ct__sequence_write_stream(file, r->seq, r->noise, NULL, format, 1, NULL, &err);
+    const int       through = left >= 0;
+    left = -1;
+    fclose(file);
+    free(text);
+    CHECK(through ? status == CT_OK || status == CT_E_UNSUPPORTED : status == CT_E_MEMORY && strstr(err.text, "memory"));
+    return through;
+}
+
+static void test_writing_survives_the_failure_of_every_allocation(void)
+{
+    for (int i = 0; i < COUNT(FILES); i++) {
+        run r;
+        MUST_READ(&r, FILES[i].format, FILES[i].text);
+        for (int format = 0; format < CT_FORMAT_COUNT; format++) {
+            int64_t k = 0;
+            while (k < 10000 && !write_once(&r, (ct_format)format, k)) k++;
+            CHECK(k < 10000);
+        }
+        run_free(&r);
+    }
+}
+
+int main(void)
+{
+    RUN(test_reading_survives_the_failure_of_every_allocation);
+    RUN(test_writing_survives_the_failure_of_every_allocation);
+    return ct_test_end();
+}
