@@ -88,7 +88,7 @@ static void run_plan(const settings *s, const plan *p)
 {
     bench_workload w;
     bench_cell     cell[BENCH_PEERS_MAX];
-    if (s->only && !strstr(p->name, s->only)) return;
+    if (s->only && strcmp(p->name, s->only)) return;
     if (p->file) bench_pose_graph(p->name, s->data, p->file, p->kind, p->poses, p->method, &w);
     else bench_chain(p->poses, 1, &w);
     const int cells = bench_measure(&w, s->seconds, s->solver, cell);
@@ -104,8 +104,8 @@ static void run(const settings *s)
     const plan    *plans = s->quick ? QUICK : FULL;
     const int      lengths = s->only || s->solver ? 0 : s->quick ? COUNT(QUICK_LENGTHS) : COUNT(FULL_LENGTHS);
     /* first, while this process is small: memory is measured in its children */
-    for (int i = 0; i < lengths; i++) growth[i] = bench_grow(length[i], s->quick ? 1 : 10);
-    bench_print_begin(stdout, s->form);
+    for (int i = 0; i < lengths; i++) growth[i] = bench_grow(length[i], s->seconds);
+    bench_print_begin(stdout, s->form, bench_peers, bench_peer_count);
     for (int i = 0; i < (s->quick ? COUNT(QUICK) : COUNT(FULL)); i++) run_plan(s, &plans[i]);
     if (lengths) bench_print_growth(stdout, s->form, growth, lengths);
     bench_print_end(stdout, s->form);

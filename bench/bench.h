@@ -32,6 +32,9 @@ void bench_workload_free(bench_workload *w);
 
 /* ---- measure.c ---- */
 
+extern const bench_peer *const bench_peers[];
+extern const int               bench_peer_count;
+
 /* One peer on one workload. */
 typedef struct {
     const bench_peer *peer;
@@ -51,19 +54,20 @@ int bench_measure(const bench_workload *w, double budget_s, const char *only, be
 typedef struct {
     int32_t        poses;
     int            iterations;
-    double         iteration_s;   /* best of a few solves, structure analysed before */
+    double         iteration_s;   /* of the fastest solve, structure analysed before */
     double         analyse_s;
     ct_sparse_info info;
     double         peak_bytes;    /* graph, solver and values, in a process of its own */
 } bench_growth;
 
-bench_growth bench_grow(int32_t poses, int solves);
+/* A chain of that many poses, solved for about `budget_s` seconds, at least once. */
+bench_growth bench_grow(int32_t poses, double budget_s);
 
 /* ---- table.c ---- */
 
 typedef enum { BENCH_TEXT, BENCH_CSV, BENCH_JSON } bench_form;
 
-void bench_print_begin(FILE *to, bench_form form);
+void bench_print_begin(FILE *to, bench_form form, const bench_peer *const *peer, int peers);
 void bench_print_workload(FILE *to, bench_form form, const bench_workload *w, const bench_cell *cell, int cells);
 void bench_print_growth(FILE *to, bench_form form, const bench_growth *growth, int count);
 void bench_print_end(FILE *to, bench_form form);

@@ -19,12 +19,13 @@ typedef struct {
     double                seconds[RUNS_MAX];
 } turn;
 
-static const bench_peer *const peers[] = {
+const bench_peer *const bench_peers[] = {
 #define X(name) &bench_##name,
     BENCH_PEERS
 #undef X
 };
-_Static_assert(sizeof peers / sizeof *peers <= BENCH_PEERS_MAX, "more peers than cells");
+const int bench_peer_count = sizeof bench_peers / sizeof *bench_peers;
+_Static_assert(sizeof bench_peers / sizeof *bench_peers <= BENCH_PEERS_MAX, "more peers than cells");
 
 /* One solve from the graph's initial values. */
 static double run_once(turn *t, int counts)
@@ -80,8 +81,8 @@ int bench_measure(const bench_workload *w, double budget_s, const char *only, be
     turn *all = calloc(BENCH_PEERS_MAX, sizeof *all);
     int   n = 0;
     if (!all) return 0;
-    for (size_t i = 0; i < sizeof peers / sizeof *peers; i++)
-        if (!only || strstr(peers[i]->name, only)) n += open_turn(&all[n], w, peers[i], &cell[n]);
+    for (int i = 0; i < bench_peer_count; i++)
+        if (!only || strstr(bench_peers[i]->name, only)) n += open_turn(&all[n], w, bench_peers[i], &cell[n]);
     double slowest = 0;
     for (int i = 0; i < n && budget_s > 0; i++) { /* a warm-up, which also tells how many rounds there is time for */
         const double seconds = run_once(&all[i], 0);

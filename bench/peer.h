@@ -22,6 +22,7 @@ typedef struct {
 
 typedef struct {
     const char *name;
+    const char *version;       /* and what else tells builds apart; "": nothing to tell */
     int         same_function; /* it minimises what covtune does: final errors must agree */
     /* Takes the problem in, copying what it needs beyond the graph and the noise table, which it
      * borrows until close. NULL: not a problem that this peer can be given. */
@@ -30,6 +31,10 @@ typedef struct {
     int (*solve)(void *problem, double *x, bench_outcome *out);
     void (*close)(void *problem);
 } bench_peer;
+
+/* What peers can express without further ado: planar or spatial poses alone, none held, tied by prior and between
+ * factors without robust kernels. */
+int bench_is_pose_graph(const ct_graph *graph, const ct_noise *noise);
 
 #define X(name) extern const bench_peer bench_##name;
 BENCH_PEERS

@@ -90,7 +90,7 @@ template <int dim, int size> class pose_cost : public ceres::CostFunction
 
 void *open_with(const ct_graph *graph, const ct_noise *noise, ct_method method, int max_iterations, int threads)
 {
-    if (!ceres_takes(graph, noise)) return nullptr;
+    if (!bench_is_pose_graph(graph, noise)) return nullptr;
     auto         *w = new ceres_problem;
     const ct_kind kind = ct_graph_kind(graph, 0);
     w->values.resize(static_cast<size_t>(ct_graph_size(graph)));
@@ -134,5 +134,5 @@ void close(void *problem) { delete static_cast<ceres_problem *>(problem); }
 
 } // namespace
 
-const bench_peer bench_ceres = {"Ceres", 1, open_one, solve, close};
-const bench_peer bench_ceres_2 = {"Ceres 2 threads", 1, open_two, solve, close};
+const bench_peer bench_ceres = {"Ceres", CERES_VERSION_STRING, 1, open_one, solve, close};
+const bench_peer bench_ceres_2 = {"Ceres 2 threads", "", 1, open_two, solve, close};

@@ -59,19 +59,4 @@ inline int ceres_solve(ceres_problem &w, bench_outcome *out)
     return summary.termination_type == ceres::CONVERGENCE;
 }
 
-/* 1 if the graph holds what both ways can express: poses of one kind, priors and betweens, no robust kernels. */
-inline int ceres_takes(const ct_graph *graph, const ct_noise *noise)
-{
-    const ct_kind kind = ct_graph_kind(graph, 0);
-    if (kind != CT_SE2 && kind != CT_SE3) return 0;
-    for (int32_t v = 0; v < ct_graph_variables(graph); v++)
-        if (ct_graph_kind(graph, v) != kind || ct_graph_fixed(graph, v)) return 0;
-    for (int32_t f = 0; f < ct_graph_factors(graph); f++) {
-        const ct_factor factor = ct_graph_factor(graph, f);
-        if (factor.ops != ct_factor_prior(kind) && factor.ops != ct_factor_between(kind)) return 0;
-        if (ct_noise_get(noise, factor.noise)->robust.kind != CT_ROBUST_NONE) return 0;
-    }
-    return 1;
-}
-
 #endif

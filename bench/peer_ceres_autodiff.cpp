@@ -140,7 +140,7 @@ int parameters(const ceres_problem &w) { return w.manifolds.empty() ? 3 : 7; }
 
 void *open(const ct_graph *graph, const ct_noise *noise, ct_method method, int max_iterations)
 {
-    if (!ceres_takes(graph, noise)) return nullptr;
+    if (!bench_is_pose_graph(graph, noise)) return nullptr;
     auto *w = new ceres_problem;
     if (ct_graph_kind(graph, 0) == CT_SE3)
         w->manifolds.emplace_back(new ceres::ProductManifold<ceres::EuclideanManifold<3>, ceres::EigenQuaternionManifold>());
@@ -174,4 +174,4 @@ void close(void *problem) { delete static_cast<ceres_problem *>(problem); }
 
 } // namespace
 
-const bench_peer bench_ceres_autodiff = {"Ceres autodiff", 1, open, solve, close};
+const bench_peer bench_ceres_autodiff = {"Ceres autodiff", "", 1, open, solve, close};

@@ -52,5 +52,5 @@ static int solve(void *p, double *x, bench_outcome *out)
     return ct_stop_converged(result.stop);
 }
 
-const bench_peer bench_covtune = {"covtune", 1, open_cold, solve, close_problem};
-const bench_peer bench_covtune_again = {"covtune again", 1, open_again, solve, close_problem};
+const bench_peer bench_covtune = {"covtune", COVTUNE_VERSION, 1, open_cold, solve, close_problem};
+const bench_peer bench_covtune_again = {"covtune again", "", 1, open_again, solve, close_problem};

@@ -17,7 +17,7 @@ static double peak_bytes(void)
     return 1024.0 * (double)usage.ru_maxrss;
 }
 
-static bench_growth measure(int32_t poses, int solves)
+static bench_growth measure(int32_t poses, double budget_s)
 {
     const double     before = peak_bytes();
     bench_growth     out = {.poses = poses};
@@ -34,12 +34,13 @@ static bench_growth measure(int32_t poses, int solves)
     bench_must(ct_solver_new(w.graph, NULL, &solver, &err), &err);
     out.analyse_s = ct_now_s() - begin;
     options.method = CT_GAUSS_NEWTON;
-    for (int i = 0; i < solves; i++) {
+    const double ready = ct_now_s();
+    do {
         memcpy(x, ct_graph_initial(w.graph), bytes);
         bench_must(ct_solver_run(solver, w.noise, x, &options, &result, &err), &err);
         const double seconds = result.seconds / result.iterations;
-        if (i == 0 || seconds < out.iteration_s) out.iteration_s = seconds;
-    }
+        if (out.iteration_s == 0 || seconds < out.iteration_s) out.iteration_s = seconds;
+    } while (ct_now_s() - ready < budget_s);
     out.iterations = result.iterations;
     out.info = ct_sparse_describe(ct_solver_system(solver));
     out.peak_bytes = peak_bytes() - before;
@@ -49,7 +50,7 @@ static bench_growth measure(int32_t poses, int solves)
     return out;
 }
 
-bench_growth bench_grow(int32_t poses, int solves)
+bench_growth bench_grow(int32_t poses, double budget_s)
 {
     bench_growth out = {.poses = poses};
     int          end[2], status = 0;
@@ -57,7 +58,7 @@ bench_growth bench_grow(int32_t poses, int solves)
     if (pipe(end)) return out;
     const pid_t child = fork();
     if (child == 0) {
-        const bench_growth mine = measure(poses, solves);
+        const bench_growth mine = measure(poses, budget_s);
         _exit(write(end[1], &mine, sizeof mine) == sizeof mine ? EXIT_SUCCESS : EXIT_FAILURE);
     }
     close(end[1]);

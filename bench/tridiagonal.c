@@ -214,4 +214,4 @@ static void *open_problem(const ct_graph *graph, const ct_noise *noise, ct_metho
     return NULL;
 }
 
-const bench_peer bench_tridiagonal = {"by hand", 1, open_problem, solve, close_problem};
+const bench_peer bench_tridiagonal = {"by hand", "", 1, open_problem, solve, close_problem};

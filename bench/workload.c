@@ -104,6 +104,20 @@ void bench_pose_graph(const char *name, const char *folder, const char *file, ct
     bench_must(ct_graph_add_prior(out->graph, 0, z, index, &err), &err);
 }
 
+int bench_is_pose_graph(const ct_graph *graph, const ct_noise *noise)
+{
+    const ct_kind kind = ct_graph_kind(graph, 0);
+    if (kind != CT_SE2 && kind != CT_SE3) return 0;
+    for (int32_t v = 0; v < ct_graph_variables(graph); v++)
+        if (ct_graph_kind(graph, v) != kind || ct_graph_fixed(graph, v)) return 0;
+    for (int32_t f = 0; f < ct_graph_factors(graph); f++) {
+        const ct_factor factor = ct_graph_factor(graph, f);
+        if (factor.ops != ct_factor_prior(kind) && factor.ops != ct_factor_between(kind)) return 0;
+        if (ct_noise_get(noise, factor.noise)->robust.kind != CT_ROBUST_NONE) return 0;
+    }
+    return 1;
+}
+
 void bench_workload_free(bench_workload *w)
 {
     ct_graph_free(w->graph);
