@@ -286,6 +286,7 @@ static void test_loose_directions_are_found(void)
     ct_sparse_add(sp, 1, 3, (const double *[]){A, B}, r);
     ct_sparse_add(sp, 2, 3, (const double *[]){B, minus}, r); /* only the difference of 2 and 3 is known */
     CHECK(ct_sparse_factor(sp, 0, NULL) == 3);
+    CHECK(ct_sparse_weak_count(sp) == 3);
     for (int i = 0; i < 3; i++) {
         int           held;
         const int32_t scalar = ct_sparse_weak(sp, i, z, &held);
