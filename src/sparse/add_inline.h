@@ -20,14 +20,15 @@ CT_INLINE void ct__add_product(int rows, int m, int n, const double *restrict A,
         }
 }
 
-/* C += A'A, upper triangle. */
-CT_INLINE void ct__add_square(int rows, int m, const double *restrict A, double *restrict C)
+/* C += A'A, upper triangle; d += its diagonal. */
+CT_INLINE void ct__add_square(int rows, int m, const double *restrict A, double *restrict C, double *restrict d)
 {
     for (int i = 0; i < m; i++)
         for (int j = i; j < m; j++) {
             double sum = A[i] * A[j];
             for (int k = 1; k < rows; k++) sum += A[k * m + i] * A[k * m + j];
             C[i * m + j] += sum;
+            if (i == j) d[i] += sum;
         }
 }
 
@@ -39,7 +40,7 @@ CT_INLINE void ct__sparse_add(ct_sparse *sp, int64_t edge, int members, int rows
     for (int a = 0; a < members; a++) {
         const int m = d ? d : sp->dim[member[a]];
         ct__add_product(rows, m, 1, J[a], r, sp->g + sp->column[member[a]]);
-        ct__add_square(rows, m, J[a], sp->h + (*slot++ >> 1));
+        ct__add_square(rows, m, J[a], sp->h + (*slot++ >> 1), sp->diagonal + sp->column[member[a]]);
         for (int b = a + 1; b < members; b++, slot++) {
             const int n = d ? d : sp->dim[member[b]];
             if (*slot & 1) ct__add_product(rows, n, m, J[b], J[a], sp->h + (*slot >> 1));

@@ -5,6 +5,7 @@ void ct_sparse_clear(ct_sparse *sp)
 {
     memset(sp->h, 0, (size_t)sp->h_size * sizeof *sp->h);
     memset(sp->g, 0, (size_t)sp->scalars * sizeof *sp->g);
+    memset(sp->diagonal, 0, (size_t)sp->scalars * sizeof *sp->diagonal);
 }
 
 void ct_sparse_add(ct_sparse *sp, int64_t edge, int rows, const double *const J[], const double *r)
@@ -14,16 +15,7 @@ void ct_sparse_add(ct_sparse *sp, int64_t edge, int rows, const double *const J[
 
 double *ct_sparse_gradient(ct_sparse *sp) { return sp->g; }
 
-void ct_sparse_diagonal(const ct_sparse *sp, double *d)
-{
-    memset(d, 0, (size_t)sp->scalars * sizeof *d);
-    for (int64_t k = 0; k < sp->block_count; k++) {
-        const ct__block *block = &sp->block[k];
-        if (block->row != block->col) continue;
-        double *to = d + sp->column[sp->order[block->row]];
-        for (int i = 0; i < block->rows; i++) to[i] += sp->h[block->at + i * block->rows + i];
-    }
-}
+void ct_sparse_diagonal(const ct_sparse *sp, double *d) { memcpy(d, sp->diagonal, (size_t)sp->scalars * sizeof *d); }
 
 void ct_sparse_multiply(const ct_sparse *sp, const double *x, double *y)
 {

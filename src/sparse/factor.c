@@ -2,19 +2,6 @@
  * their separators, and is eliminated. */
 #include "sparse/sparse.h"
 
-/* diag(H) in eliminated order. */
-static void sum_diagonal(ct_sparse *sp)
-{
-    memset(sp->diagonal, 0, (size_t)sp->scalars * sizeof *sp->diagonal);
-    for (int64_t k = 0; k < sp->block_count; k++) {
-        const ct__block *block = &sp->block[k];
-        if (block->row != block->col) continue;
-        double       *to = sp->diagonal + sp->scalar[block->row];
-        const double *from = sp->h + block->at;
-        for (int i = 0; i < block->rows; i++) to[i] += from[i * block->rows + i];
-    }
-}
-
 /* H's blocks, damping and -g into panel and update; the pivots as they are before any elimination. */
 static void fill(ct_sparse *sp, const ct__front *front, double lambda, const double *scale, int spent, double *original)
 {
@@ -38,7 +25,7 @@ static void fill(ct_sparse *sp, const ct__front *front, double lambda, const dou
             double      *row = A + (int64_t)i * ld;
             row[i] += damping;
             row[ld - 1] = -sp->g[column + k];
-            original[i] = sp->diagonal[front->scalar + i] + damping;
+            original[i] = sp->diagonal[column + k] + damping;
         }
     }
 }
@@ -71,7 +58,6 @@ static void add_child(ct_sparse *sp, const ct__front *front, const ct__front *ch
 int32_t ct_sparse_factor(ct_sparse *sp, double lambda, const double *scale)
 {
     sp->weak_count = 0;
-    sum_diagonal(sp);
     for (int32_t f = 0; f < sp->fronts; f++) {
         ct__front *front = &sp->front[f];
         double    *original = sp->local;

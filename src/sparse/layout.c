@@ -183,6 +183,8 @@ static ct_status place_h(ct_sparse *sp, ct_err *err)
         }
     }
     sp->front[sp->fronts].block = sp->block_count = kept;
+    ct__block *fewer = realloc(sp->block, (size_t)CT_MAX(kept, 1) * sizeof *sp->block);
+    if (fewer) sp->block = fewer;
     return CT_OK;
 }
 
@@ -261,8 +263,9 @@ ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
     if (!sp->h || !sp->g || !sp->panel || !sp->stack || !sp->diagonal || !sp->inverse || !sp->work || !sp->local || !sp->weak)
         return ct__no_memory(err, "numbers of the factor", sp->panel_size + sp->stack_size + sp->h_size);
     sp->bytes = (int64_t)sizeof *sp + 8 * (sp->h_size + sp->panel_size + sp->stack_size + 4 * (int64_t)sp->scalars) + 4 * (int64_t)sp->scalars +
-                24 * (int64_t)sp->blocks + (int64_t)sizeof(ct__front) * sp->fronts + (int64_t)sizeof(ct__block) * (sp->slot_start[sp->edges] + sp->blocks) +
-                16 * sp->edges + 4 * sp->edge_start[sp->edges] + 8 * sp->slot_start[sp->edges];
+                24 * (int64_t)sp->blocks + (int64_t)sizeof(ct__front) * sp->fronts + (int64_t)sizeof(ct__block) * sp->block_count +
+                (int64_t)(2 * sizeof(ct__run) + sizeof *sp->separator) * sp->front[sp->fronts].separator + 16 * sp->edges +
+                4 * sp->edge_start[sp->edges] + 8 * sp->slot_start[sp->edges];
     return CT_OK;
 }
 

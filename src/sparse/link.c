@@ -26,7 +26,7 @@ CT_CLONES int ct__link_factor(ct_sparse *sp, const ct__front *front, double lamb
 {
     const double *h = sp->h + sp->block[front->block].at; /* aa, ab, bb: 27 numbers in a row */
     const int32_t column = sp->column[sp->order[front->first]];
-    const double *g = sp->g + column, *before = sp->diagonal + front->scalar;
+    const double *g = sp->g + column, *before = sp->diagonal + column;
     double        damping[3] = {0, 0, 0};
     for (int i = 0; i < 3 && lambda != 0; i++) damping[i] = lambda * (scale ? scale[column + i] : 1);
     double a00 = h[0] + damping[0], a01 = h[1], a02 = h[2], a11 = h[4] + damping[1], a12 = h[5], a22 = h[8] + damping[2];

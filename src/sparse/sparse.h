@@ -83,7 +83,7 @@ struct ct_sparse {
     int64_t   panel_size;
     double   *stack;                  /* updates: even depths from the left, odd from the right half */
     int64_t   stack_size;
-    double   *diagonal;               /* of H, eliminated order, as of the last factoring */
+    double   *diagonal;               /* of H, caller's order                             */
     double   *inverse;                /* 1 / R_kk, eliminated order                       */
     double   *work;                   /* scalars: solution in eliminated order            */
     double   *local;                  /* widest front: gathered separator                 */

@@ -311,6 +311,7 @@ static ct_status separators(ct_sparse *sp, plan *w, ct_err *err)
         total += sp->front[f].separators;
         sp->front[f].child = sp->front[f].sibling = -1;
     }
+    sp->front[sp->fronts].separator = total;
     for (int32_t f = sp->fronts - 1; f >= 0; f--) {
         const int32_t up = sp->front[f].parent;
         if (up < 0) continue;
