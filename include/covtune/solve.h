@@ -73,7 +73,9 @@ typedef struct {
     ct_method method;
     int       max_iterations;
     /* Converged when the error falls by less than relative * error or absolute in one accepted
-     * step, or the largest |dx| is below step, or the largest |g| is below gradient. 0: never. */
+     * step (or none is, and the linear model promises no more), or the largest |dx| is below step,
+     * or the largest |g| is below gradient. 0: never. With approximate Jacobians (graph.h) a run goes
+     * on from there with full steps, until they are below step. */
     double    relative, absolute, step, gradient;
     double    lambda;        /* lm: first damping, relative to diag(H)            */
     double    radius;        /* dogleg: first trust radius, in scaled units       */
