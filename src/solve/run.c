@@ -46,6 +46,10 @@ ct_solve_options ct_solve_defaults(void)
 /* Of the error: a fall that need not be there to be found. Coordinates of 1e7 m and sigmas of a millimetre cost
  * each residual 1e-6 sigmas of rounding, and the error as much of itself. */
 #define LOST_IN_ROUNDING 1e-6
+/* So many steps in a row, none shorter than the one before them, with the error where it was to this much of itself: it
+ * is rounding that moves the values now, and a `step` below it will not come. */
+#define STALLS_MAX   5
+#define STANDS_STILL 1e-9
 
 double ct__largest(const double *v, int32_t n)
 {
@@ -93,10 +97,13 @@ int ct__run_converged(ct__run_state *run, double before, double step)
 {
     const ct_solve_options *o = run->options;
     const double            fall = before - run->error;
+    run->stalls = step < run->least_step ? 0 : run->stalls + 1;
+    run->least_step = CT_MIN(run->least_step, step);
     if (run->result->gradient < o->gradient) return ct__run_stop(run, CT_STOP_GRADIENT);
     if (step < o->step) return ct__run_stop(run, CT_STOP_STEP);
     if (o->relative > 0 && fall <= o->relative * before) return ct__run_stop(run, CT_STOP_ERROR);
     if (o->absolute > 0 && fall <= o->absolute) return ct__run_stop(run, CT_STOP_ERROR);
+    if (run->stalls >= STALLS_MAX && fall <= STANDS_STILL * before) return ct__run_stop(run, CT_STOP_STEP);
     return 0;
 }
 
@@ -128,7 +135,7 @@ int ct__run_report(ct__run_state *run, int accepted, double step, double damping
 ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, const ct_solve_options *options, ct_solve_result *result, ct_err *err)
 {
     const ct_solve_options defaults = ct_solve_defaults();
-    ct__run_state          run = {.solver = solver, .noise = noise, .options = options ? options : &defaults, .result = result, .x = x, .start_s = ct_now_s()};
+    ct__run_state          run = {.solver = solver, .noise = noise, .options = options ? options : &defaults, .result = result, .x = x, .start_s = ct_now_s(), .least_step = INFINITY};
     *result = (ct_solve_result){0};
     CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
     memset(solver->loose, 0, (size_t)solver->graph->variables);

@@ -56,6 +56,8 @@ typedef struct {
     double                 *x;     /* the caller's values                 */
     double                  error; /* at x                                */
     double                  start_s;
+    double                  least_step; /* of the accepted ones so far    */
+    int                     stalls;     /* accepted since that one        */
 } ct__run_state;
 
 /* linearise.c: H and g at x, returns the error; the error alone; sum |J z|^2. */
