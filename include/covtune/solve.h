@@ -77,7 +77,7 @@ typedef struct {
      * or the largest |g| is below gradient. 0: never. With approximate Jacobians (graph.h) a run goes
      * on from there with full steps, until they are below step. */
     double    relative, absolute, step, gradient;
-    double    lambda;        /* lm: first damping, relative to diag(H)            */
+    double    lambda;        /* lm: first damping, relative to diag(H); 0: none until a step fails */
     double    radius;        /* dogleg: first trust radius, in scaled units       */
     ct_progress_fn progress; /* may be NULL */
     void          *user;

@@ -34,11 +34,11 @@ int ct_method_find(const char *name)
     return -1;
 }
 
-/* Both methods begin all but undamped: pose graphs have directions a million times weaker than diag(H), which a lambda
- * of 1e-4 would hold back for thirty iterations, and a step that fails is told at once. */
+/* No damping at first, and a large trust region: pose graphs have directions a million times weaker than diag(H), which
+ * a lambda of 1e-4 would hold back for thirty iterations, and a step that fails is told at once. */
 ct_solve_options ct_solve_defaults(void)
 {
-    return (ct_solve_options){.method = CT_LEVENBERG_MARQUARDT, .max_iterations = 100, .relative = 1e-9, .absolute = 1e-12, .step = 1e-9, .lambda = 1e-7, .radius = 1e8};
+    return (ct_solve_options){.method = CT_LEVENBERG_MARQUARDT, .max_iterations = 100, .relative = 1e-9, .absolute = 1e-12, .step = 1e-9, .lambda = 0, .radius = 1e8};
 }
 
 /* ---- steps ---- */
