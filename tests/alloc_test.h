@@ -1,7 +1,7 @@
 /* alloc_test.h: memory that runs out when told to. Including it replaces malloc and its kin for the whole
- * program, so that what the C library and SuiteSparse ask for is refused as well. Two libraries get what they
- * ask for, because they do not look: jansson 2.14 loses a byte where its reader's buffer cannot grow, and then
- * stops the program itself; OpenBLAS 0.3 has kernels for small products that allocate, and write to what they get.
+ * program, so that what the C library and SuiteSparse ask for is refused as well. One library gets what it asks for,
+ * because it does not look: jansson 2.14 loses a byte where its reader's buffer cannot grow, and then stops the
+ * program itself.
  * For glibc, first thing in one source file of a program, and not together with a sanitizer. */
 #ifndef ALLOC_TEST_H
 #define ALLOC_TEST_H
@@ -29,7 +29,7 @@ static int alloc_refuse(const void *caller)
 {
     Dl_info who;
     if (alloc_fail < 0) return 0;
-    if (dladdr(caller, &who) && (strstr(who.dli_fname, "jansson") || strstr(who.dli_fname, "openblas"))) return 0;
+    if (dladdr(caller, &who) && strstr(who.dli_fname, "jansson")) return 0;
     const long k = alloc_calls;
     alloc_calls = k + 1;
     if (k < alloc_fail || (k > alloc_fail && !alloc_onwards)) return 0;

@@ -213,7 +213,7 @@ static void test_random_graphs_equal_dense_algebra_in_every_order(void)
     }
 }
 
-/* Large fronts go through BLAS, in several strips. */
+/* A front large enough for packed tiles, in several strips. */
 static void test_a_complete_graph_equals_dense_algebra(void)
 {
     ct_rng  rng = ct_rng_seed(2);
