@@ -260,7 +260,7 @@ static void test_stages_decide_what_comes_last(void)
     ct_sparse *sp = NULL;
     ct_err     err = {0};
     stage[3] = -1;
-    CHECK_REFUSED(ct_sparse_new(q.blocks, q.dim, q.edges, q.start, q.member, &(ct_sparse_options){.stage = stage}, &sp, &err), err, "stage -1 of block 3");
+    CHECK_REFUSED(ct_sparse_new(q.blocks, q.dim, q.edges, q.start, q.member, &(ct_sparse_options){.stage = stage}, &sp, &err), err, "stage -1 of block 3 is negative");
     CHECK(sp == NULL);
     problem_free(&q);
 }

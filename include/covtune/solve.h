@@ -34,6 +34,7 @@ typedef enum {
 
 /* Every stop has a name. X(constant, name, what it means) */
 #define CT_STOP_LIST(X)                                                                            \
+    X(CT_STOP_NONE, "none", "nothing was run")                                                     \
     X(CT_STOP_ERROR, "error", "the error no longer decreases")                                     \
     X(CT_STOP_STEP, "step", "the step is smaller than asked for")                                  \
     X(CT_STOP_GRADIENT, "gradient", "the gradient is smaller than asked for")                      \

@@ -54,7 +54,7 @@ static verdict try_step(ct__run_state *run, double lambda)
     verdict    v = {.step = ct__largest(s->dx, s->scalars), .predicted = predicted_decrease(s, lambda)};
     ct__retract(s, run->x, 1, s->dx, s->trial);
     v.error = ct__error(s, run->noise, s->trial);
-    v.gain = ct__run_gain(run, v.error, v.predicted);
+    v.gain = ct__run_gain(run, v.error, v.predicted, lambda < DAMPED);
     return v;
 }
 
@@ -80,14 +80,15 @@ void ct__levenberg_marquardt(ct__run_state *run)
     scale_from_diagonal(s);
     ct__run_stop(run, CT_STOP_ITERATIONS);
     while (run->result->iterations < run->options->max_iterations) {
+        if (ct__run_not_finite(run)) return;
         regular = factor_damped(run, &lambda);
         ct__run_step(run, s->dx);
         run->result->iterations++;
         const double  before = run->error;
         const verdict v = try_step(run, lambda);
         const int     accepted = v.gain > 1e-4;
-        if (tries++ == 0) first = v;
-        const int whole = lambda < DAMPED; /* else a short fall says nothing but that the step was short */
+        const int     whole = lambda < DAMPED; /* else a short fall says nothing but that the step was short */
+        if (tries++ == 0) first = whole ? v : (verdict){.step = INFINITY, .predicted = INFINITY};
         if (accepted) {
             run->error = v.error;
             memcpy(run->x, s->trial, (size_t)ct_graph_size(s->graph) * sizeof *run->x);

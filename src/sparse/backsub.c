@@ -144,3 +144,13 @@ ct_status ct_sparse_solve(const ct_sparse *sp, double *X, int32_t m, ct_err *err
     free(Y);
     return CT_OK;
 }
+
+void ct__sparse_correct(ct_sparse *sp, double *v)
+{
+    double *y = sp->work;
+    permute(sp, 1, v, y, 1);
+    for (int32_t f = 0; f < sp->fronts; f++) ct__front_up(sp, &sp->front[f], y, 1);
+    for (int32_t i = 0; i < sp->weak_count; i++) y[sp->weak[i] < 0 ? ~sp->weak[i] : sp->weak[i]] = 0;
+    solve_down(sp, y, 0, sp->local);
+    permute(sp, 1, y, v, 0);
+}

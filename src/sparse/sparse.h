@@ -124,6 +124,9 @@ static inline double ct__pivot_inverse(ct_sparse *sp, int32_t pivot, double befo
     return positive ? 1 / sqrt(a) : 0;
 }
 
+/* v <- R^-1 R^-T v with the weak pivots' unknowns held at zero. For one vector, in the caller's order; does not allocate. */
+void ct__sparse_correct(ct_sparse *sp, double *v);
+
 /* target += factor * source, m numbers. */
 void ct__axpy(int32_t m, double factor, const double *restrict source, double *restrict target);
 
