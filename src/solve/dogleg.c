@@ -77,7 +77,7 @@ static double predicted_decrease(ct_solver *s, const double *dx, double *product
 static int make_path(ct__run_state *run, path *w)
 {
     ct_solver *s = run->solver;
-    if (ct__run_factor(run, 0, NULL) && ct__find_loose(s, run->noise, run->x)) return 0;
+    if (ct__run_loose(run, ct__run_factor(run, 0, NULL))) return 0;
     ct__run_step(run, w->newton);
     ct_sparse_diagonal(s->system, s->scale);
     cauchy_point(s, w->cauchy, s->product);

@@ -16,7 +16,8 @@
 #include <stdio.h>
 
 #define LOOSE_RESPONSE  1e-22 /* of |J z|^2 to z'diag(H)z, after refining */
-#define CLEARLY_LOOSE   1e-27 /* no need to refine */
+#define CLEARLY_LOOSE   1e-27 /* no need to refine: rings of 100,000 poses gave 4e-19 for a loose direction at the worst */
+#define CLEARLY_FIXED   1e-15
 #define REFINEMENTS     4
 #define SUSPECTS_MIN    50    /* looked at in full, and as many more as ... */
 #define SCALARS_LOOKED  1e7   /* ... scalars (about a second) allow; of those beyond, the ones that came out as nothing are named alone */
@@ -35,15 +36,15 @@ static int rotation_coordinate(ct_kind kind, int i)
 
 static int what_moves(ct_kind kind, int i) { return rotation_coordinate(kind, i) ? CT_LOOSE_ROTATION : CT_LOOSE_POSITION; }
 
-/* Marks the variables that z moves, with `why` added to what is loose about them. */
-static void mark_moving(ct_solver *s, const double *z, int why)
+/* Marks the variables that z moves: as loose, or as lost to rounding. */
+static void mark_moving(ct_solver *s, const double *z, int lost)
 {
     const double least = MOVES * ct__largest(z, s->scalars);
     for (int32_t b = 0; b < s->blocks; b++) {
         const int32_t v = s->variable_of[b];
         const ct_kind kind = s->graph->kind[v];
         for (int i = 0; i < ct_kind_dim(kind); i++)
-            if (fabs(z[s->column[b] + i]) > least) s->loose[v] = (uint8_t)(s->loose[v] | what_moves(kind, i) | why);
+            if (fabs(z[s->column[b] + i]) > least) s->loose[v] = (uint8_t)(s->loose[v] | what_moves(kind, i) << (lost ? CT_LOST_SHIFT : 0));
     }
 }
 
@@ -68,6 +69,7 @@ static int is_loose(ct_solver *s, const ct_noise *noise, const double *x, double
         for (int32_t i = 0; i < s->scalars; i++) size += z[i] * z[i] * diagonal[i];
         const double response = ct__response(s, noise, x, z, s->product);
         if (response <= CLEARLY_LOOSE * size) return 1;
+        if (response > CLEARLY_FIXED * size) return 0;
         if (k == REFINEMENTS) return response <= LOOSE_RESPONSE * size;
         ct__sparse_correct(s->system, s->product);
         for (int32_t i = 0; i < s->scalars; i++) z[i] -= s->product[i];
@@ -90,9 +92,15 @@ int32_t ct__find_loose(ct_solver *s, const ct_noise *noise, const double *x)
         if (!full) {
             if (held) mark_scalar(s, scalar);
         } else if (is_loose(s, noise, x, z, diagonal)) mark_moving(s, z, 0);
-        else if (held) mark_moving(s, z, CT_LOOSE_ROUNDING);
+        else if (held) mark_moving(s, z, 1);
     }
-    for (int32_t v = 0; v < s->graph->variables; v++) s->loose_count += s->loose[v] != 0;
+    /* where something is loose for good, elimination has gone on without it, and what it then lost proves nothing */
+    int any = 0;
+    for (int32_t v = 0; v < s->graph->variables; v++) any |= s->loose[v] & CT_LOOSE_ANY;
+    for (int32_t v = 0; v < s->graph->variables; v++) {
+        if (any) s->loose[v] &= CT_LOOSE_ANY;
+        s->loose_count += s->loose[v] != 0;
+    }
     return s->loose_count;
 }
 
@@ -102,18 +110,19 @@ const char *ct_solver_loose_text(const ct_solver *s, char *buf, size_t size)
 {
     char    name[128], others[32] = "";
     int32_t first = -1;
-    int     what = 0, space = 0, rounding = CT_LOOSE_ROUNDING;
+    int     what = 0, space = 0;
     for (int32_t v = s->graph->variables - 1; v >= 0; v--) {
         if (!s->loose[v]) continue;
         first = v;
         what |= s->loose[v];
-        rounding &= s->loose[v];
         space = space || s->graph->kind[v] == CT_SE3 || s->graph->kind[v] == CT_SO3;
     }
     if (first < 0) {
         snprintf(buf, size, "nothing is loose");
         return buf;
     }
+    const int   rounding = !(what & CT_LOOSE_ANY);
+    if (rounding) what >>= CT_LOST_SHIFT;
     const char *position = what & CT_LOOSE_POSITION ? "position" : "";
     const char *turn = !(what & CT_LOOSE_ROTATION) ? "" : space ? "orientation" : "heading";
     const char *both = *position && *turn ? " and " : "", *their = s->loose_count == 1 ? "its" : "their";

@@ -114,6 +114,13 @@ double ct__run_gain(const ct__run_state *run, double error, double promised, int
     return whole && promised <= rounding && fall >= -rounding ? 1 : fall / promised;
 }
 
+int ct__run_loose(ct__run_state *run, int32_t weak)
+{
+    if (weak == run->innocent) return 0;
+    run->innocent = weak;
+    return ct__find_loose(run->solver, run->noise, run->x) > 0;
+}
+
 int ct__run_not_finite(ct__run_state *run)
 {
     return isfinite(run->error) && isfinite(run->result->gradient) ? 0 : ct__run_stop(run, CT_STOP_NOT_FINITE);

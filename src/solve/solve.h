@@ -44,7 +44,8 @@ struct ct_solver {
 
 #define CT_LOOSE_POSITION 1
 #define CT_LOOSE_ROTATION 2
-#define CT_LOOSE_ROUNDING 4 /* determined, but lost to rounding */
+#define CT_LOOSE_ANY      3
+#define CT_LOST_SHIFT     2 /* the same two bits, this much higher: determined, but lost to rounding */
 
 /* Factors may be given other noise models while a solver lives: takes them over. */
 void ct__refresh_noise(ct_solver *solver);
@@ -62,6 +63,7 @@ typedef struct {
     double                  start_s;
     double                  least_step; /* of the accepted ones so far    */
     int                     stalls;     /* accepted since that one        */
+    int32_t                 innocent; /* weak pivots that were judged and found determined */
 } ct__run_state;
 
 /* linearise.c: H and g at x, returns the error; the error alone; |J z|^2, and J'(J z) in back. */
@@ -70,6 +72,10 @@ double ct__error(const ct_solver *solver, const ct_noise *noise, const double *x
 double ct__response(const ct_solver *solver, const ct_noise *noise, const double *x, const double *z, double *back);
 /* y = x o Exp(alpha dx) on every estimated variable; fixed ones are copied. */
 void ct__retract(const ct_solver *solver, const double *x, double alpha, const double *dx, double *y);
+
+/* Whether something is loose, given the number of weak pivots of the undamped factor at run->x. As many as were found innocent
+ * before are not tried again. */
+int     ct__run_loose(ct__run_state *run, int32_t weak);
 
 /* rank.c: looks at the weak pivots of the undamped factor at x. Returns how many variables are
  * loose, and remembers them. */
