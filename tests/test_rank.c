@@ -16,7 +16,7 @@ static int32_t add_chain(world *w, ct_kind kind, int count)
     for (int i = 0; i < count; i++) {
         double x[CT_SIZE_MAX];
         ct_kind_identity(kind, x);
-        x[0] = i, x[1] = first;
+        if (kind == CT_SE2 || kind == CT_SE3 || kind == CT_R2 || kind == CT_R3) x[0] = i, x[1] = first;
         add_variable(w, kind, x);
         if (i) tie(w, ct_factor_between(kind), first + i - 1, first + i);
     }

@@ -136,7 +136,7 @@ ct_status ct_graph_add_variable(ct_graph *graph, const char *name, ct_kind kind,
 void ct_graph_fix(ct_graph *graph, int32_t var, int fixed);
 
 /* Add a factor: ops is borrowed for the graph's lifetime, var and z are copied, context borrowed
- * until the graph is freed. Refuses unknown, repeated or wrong-kind variables, numbers that are not finite, and
+ * until the graph is freed. Refuses unknown, repeated or wrong-kind variables, numbers that are not finite, rotations that are not unit, and
  * a noise index that other factors use with another number of rows. */
 ct_status ct_graph_add_factor(ct_graph *graph, const ct_factor_ops *ops, const int32_t var[], const double z[], const void *context, int32_t noise, ct_err *err);
 

@@ -53,6 +53,18 @@ ct_status ct_graph_copy(const ct_graph *graph, ct_graph **out, ct_err *err)
 
 /* ---- variables ---- */
 
+#define UNIT_TOLERANCE 1e-6 /* of a rotation's squared length: rounded input passes, an angle in its place does not */
+
+static int is_unit(ct_kind kind, const double *x)
+{
+    double length2 = 1;
+    if (kind == CT_SO2) length2 = x[0] * x[0] + x[1] * x[1];
+    if (kind == CT_SE2) length2 = x[2] * x[2] + x[3] * x[3];
+    if (kind == CT_SO3) length2 = x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3];
+    if (kind == CT_SE3) length2 = x[3] * x[3] + x[4] * x[4] + x[5] * x[5] + x[6] * x[6];
+    return fabs(length2 - 1) <= UNIT_TOLERANCE;
+}
+
 static int all_finite(const double *x, int n)
 {
     for (int i = 0; i < n; i++)
@@ -73,6 +85,8 @@ ct_status ct_graph_add_variable(ct_graph *g, const char *name, ct_kind kind, con
     if (!*name) return ct_fail(err, CT_E_ARGUMENT, "variable %d: its name is empty", v);
     if (ct__names_find(&g->names, name) >= 0) return ct_fail(err, CT_E_ARGUMENT, "variable %s is there already", name);
     if (value && !all_finite(value, size)) return ct_fail(err, CT_E_ARGUMENT, "variable %s: its initial value is not finite", name);
+    if (value && !is_unit(kind, value))
+        return ct_fail(err, CT_E_ARGUMENT, "variable %s: its rotation is not a unit %s", name, kind == CT_SO2 || kind == CT_SE2 ? "(cos, sin)" : "quaternion");
     CT_TRY(ct__grow(&g->kind, &g->kind_capacity, v + 1, sizeof *g->kind, "variables", err));
     CT_TRY(ct__grow(&g->fixed, &g->fixed_capacity, v + 1, sizeof *g->fixed, "variables", err));
     CT_TRY(ct__grow(&g->offset, &g->offset_capacity, v + 1, sizeof *g->offset, "variables", err));
@@ -111,6 +125,10 @@ static ct_status check_factor(const ct_graph *g, const ct_factor_ops *ops, const
     }
     if (!all_finite(z, ct_factor_z_size(ops)))
         return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s on %s): its measurement is not finite", g->factors, ops->name, ct__names_get(&g->names, var[0]));
+    for (int i = 0, at = 0; i < ops->fields; at += ct_kind_size(ops->field[i++]))
+        if (!is_unit(ops->field[i], z + at))
+            return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s on %s): part %d of its measurement is not a unit rotation", g->factors, ops->name,
+                           ct__names_get(&g->names, var[0]), i);
     const char *why = ops->refuse ? ops->refuse(z) : NULL;
     if (why) return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s on %s): %s", g->factors, ops->name, ct__names_get(&g->names, var[0]), why);
     return CT_OK;

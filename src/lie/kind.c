@@ -45,7 +45,7 @@ static const char *const coordinate[CT_KIND_COUNT][CT_DIM_MAX] = {
     [CT_SE3] = {"rx", "ry", "rz", "x", "y", "z"},
 };
 
-static int valid(ct_kind kind) { return (int)kind >= 0 && kind < CT_KIND_COUNT; }
+static inline int valid(ct_kind kind) { return (int)kind >= 0 && kind < CT_KIND_COUNT; }
 
 int ct_kind_dim(ct_kind kind)
 {

@@ -3,7 +3,7 @@
  *     r_k <- sqrt(w) R_k r_k(x),  J_k <- sqrt(w) R_k J_k,  H += J_k'J_k,  g += J_k'r_k
  *
  * Factors are walked model by model, so one model's code and branch history stay hot. Each touches its
- * own 56-byte item, its measurement and its variables; nothing is allocated or looked up. */
+ * own 64-byte item, its measurement and its variables; nothing is allocated or looked up. */
 #include "graph/graph.h"
 #include "graph/whiten.h"
 #include "solve/solve.h"

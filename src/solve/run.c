@@ -1,6 +1,7 @@
 /* run.c: ct_solver_run and what all methods share; covariances at the end. */
 #include "graph/graph.h"
 #include "solve/solve.h"
+#include "sparse/sparse.h"
 
 #include <math.h>
 
@@ -198,7 +199,7 @@ ct_status ct_solver_linearise(ct_solver *solver, const ct_noise *noise, const do
 static ct_status check_ready(const ct_solver *solver, int32_t var, ct_err *err)
 {
     char name[128];
-    if (!solver->ready) return ct_fail(err, CT_E_ARGUMENT, "covariances need ct_solver_linearise first");
+    if (!solver->ready || solver->system->lambda != 0) return ct_fail(err, CT_E_ARGUMENT, "covariances need ct_solver_linearise first");
     if (var < 0 || var >= solver->graph->variables) return ct_fail(err, CT_E_ARGUMENT, "variable %d of %d does not exist", var, solver->graph->variables);
     if (solver->block_of[var] < 0) return ct_fail(err, CT_E_ARGUMENT, "%s is fixed: it has no covariance", ct_graph_name(solver->graph, var, name, sizeof name));
     return CT_OK;

@@ -70,7 +70,7 @@ typedef struct {
 double ct__linearise(ct_solver *solver, const ct_noise *noise, const double *x);
 double ct__error(const ct_solver *solver, const ct_noise *noise, const double *x);
 double ct__response(const ct_solver *solver, const ct_noise *noise, const double *x, const double *z, double *back);
-/* y = x o Exp(alpha dx) on every estimated variable; fixed ones are copied. */
+/* y = x o Exp(alpha dx) on every estimated variable; fixed ones are left as they are in y. */
 void ct__retract(const ct_solver *solver, const double *x, double alpha, const double *dx, double *y);
 
 /* Whether something is loose, given the number of weak pivots of the undamped factor at run->x. As many as were found innocent

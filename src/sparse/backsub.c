@@ -109,6 +109,11 @@ void ct__front_up(const ct_sparse *sp, const ct__front *front, double *X, int32_
         const double *row = sp->panel + front->panel + (int64_t)k * ld;
         double       *y = Xp + (int64_t)k * m;
         for (int32_t i = 0; i < m; i++) y[i] *= sp->inverse[front->scalar + k];
+        if (m == 1) { /* along the row of R rather than along X's, which have one number each */
+            ct__axpy(p - k - 1, -y[0], row + k + 1, Xp + k + 1);
+            for (int32_t t = 0; t < front->gathers; t++) ct__axpy(run[t].len, -y[0], row + p + run[t].from, X + run[t].to);
+            continue;
+        }
         for (int32_t j = k + 1; j < p; j++) ct__axpy(m, -row[j], y, Xp + (int64_t)j * m);
         for (int32_t t = 0; t < front->gathers; t++)
             for (int32_t j = 0; j < run[t].len; j++) ct__axpy(m, -row[p + run[t].from + j], y, X + (int64_t)(run[t].to + j) * m);
@@ -135,11 +140,12 @@ static void solve_down_many(const ct_sparse *sp, double *X, int32_t m)
 
 ct_status ct_sparse_solve(const ct_sparse *sp, double *X, int32_t m, ct_err *err)
 {
-    double *Y = ct__zalloc((int64_t)sp->scalars * m, sizeof *Y);
+    double *Y = ct__zalloc((int64_t)sp->scalars * m + sp->largest, sizeof *Y);
     if (!Y) return ct__no_memory(err, "right-hand sides", m);
     permute(sp, m, X, Y, 1);
     for (int32_t f = 0; f < sp->fronts; f++) ct__front_up(sp, &sp->front[f], Y, m);
-    solve_down_many(sp, Y, m);
+    if (m == 1) solve_down(sp, Y, 0, Y + sp->scalars);
+    else solve_down_many(sp, Y, m);
     permute(sp, m, Y, X, 0);
     free(Y);
     return CT_OK;

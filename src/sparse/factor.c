@@ -58,6 +58,7 @@ static void add_child(ct_sparse *sp, const ct__front *front, const ct__front *ch
 int32_t ct_sparse_factor(ct_sparse *sp, double lambda, const double *scale)
 {
     sp->weak_count = 0;
+    sp->lambda = lambda;
     for (int32_t f = 0; f < sp->fronts; f++) {
         ct__front *front = &sp->front[f];
         double    *original = sp->local;

@@ -90,6 +90,7 @@ struct ct_sparse {
     double   *tiles;                  /* a strip of the widest front, packed              */
     int32_t  *weak;                   /* eliminated scalars of weak pivots; ~scalar where held at zero */
     int32_t   weak_count;
+    double    lambda;                 /* damping of the last factoring                    */
     int32_t   largest, height;
     double    flops;
     int64_t   bytes;

@@ -2,7 +2,7 @@
  *
  *  1. Elimination tree (Liu): parent(j) is the first later block that eliminating j ties to it.
  *  2. Postorder, so that a subtree is a range of positions.
- *  3. Size of every column of R, by walking each row's subtree (Gilbert, Ng, Peyton): O(|R|) blocks.
+ *  3. Size of every column of R, by walking each row's subtree: O(|R|) blocks.
  *  4. Supernodes: runs of columns with the same structure.
  *  5. Amalgamation: a child joins its parent where the zeros that this stores cost less than
  *     another small front would.
