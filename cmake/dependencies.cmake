@@ -5,7 +5,7 @@ set(COVTUNE_DEPENDENCIES "")
 set(covtune_MISSING "")
 
 find_package(PkgConfig QUIET)
-foreach(name openblas jansson)
+foreach(name jansson)
   if(PKG_CONFIG_FOUND)
     pkg_check_modules(covtune_${name} QUIET IMPORTED_TARGET ${name})
   endif()

@@ -24,10 +24,8 @@ install(FILES ${CMAKE_BINARY_DIR}/covtuneConfig.cmake ${CMAKE_BINARY_DIR}/covtun
   cmake/dependencies.cmake DESTINATION ${PACKAGE_DIR})
 
 # pkg-config. Libs.private names what libcovtune.a calls, and the folders where no linker looks by
-# itself. It is not Requires.private: that would add what OpenBLAS calls in its turn, and ask for a
-# Fortran compiler of people who link OpenBLAS as a shared library. A program without any shared
-# library asks for both: pkg-config --static --libs covtune openblas.
-set(folders ${covtune_openblas_LIBRARY_DIRS} ${covtune_jansson_LIBRARY_DIRS})
+# itself.
+set(folders ${covtune_jansson_LIBRARY_DIRS})
 foreach(name ${COVTUNE_SUITESPARSE})
   get_filename_component(folder ${COVTUNE_${name}_LIBRARY} DIRECTORY)
   list(APPEND folders ${folder})
@@ -35,7 +33,7 @@ endforeach()
 list(REMOVE_DUPLICATES folders)
 list(REMOVE_ITEM folders ${CMAKE_C_IMPLICIT_LINK_DIRECTORIES})
 list(TRANSFORM folders PREPEND -L)
-set(libraries openblas jansson ${COVTUNE_SUITESPARSE} m)
+set(libraries jansson ${COVTUNE_SUITESPARSE} m)
 list(TRANSFORM libraries PREPEND -l)
 list(JOIN folders " " PC_FOLDERS)
 list(JOIN libraries " " PC_LIBRARIES)

@@ -61,6 +61,9 @@ static inline const char *ct_test_folder(void)
     return folder ? folder : ".";
 }
 
+/* Whether every instruction is being watched (sanitizers, valgrind): large tests make themselves smaller. */
+static inline int ct_test_slow(void) { return getenv("COVTUNE_SLOW") != NULL; }
+
 /* Where a file of the reference data is, which is no part of the project and lies beside it; NULL if it
  * does not. Valid until the next call. */
 static inline const char *ct_test_shared(const char *name)

@@ -2,6 +2,8 @@
  * next: nothing. */
 #include "graph_test.h"
 
+#include <pthread.h>
+
 static const int PARTS[] = {PLANE | LOOPS | LANDMARKS, SPACE | LOOPS, VECTORS, EVERYTHING};
 enum { CASES = sizeof PARTS / sizeof *PARTS };
 
@@ -150,6 +152,52 @@ static void a_solver_used_again_is_as_good_as_new(world *w)
 }
 static void test_a_solver_used_again_is_as_good_as_new(void) { for_all(a_solver_used_again_is_as_good_as_new); }
 
+/* Solvers of one graph in threads of their own, to the bit what one after the other gives. */
+typedef struct {
+    world    *w;
+    ct_method method;
+    double   *x;
+    request   q;
+} thread_job;
+
+static void *in_a_thread(void *argument)
+{
+    thread_job            *job = argument;
+    world                  mine = *job->w; /* graph and noise are shared, the message is not */
+    const ct_solve_options options = {.method = job->method, .max_iterations = 50, .relative = 1e-9, .lambda = 1e-4, .radius = 1e4};
+    for (int round = 0; round < 20; round++) {
+        ct_solver *solver = new_solver(&mine, NULL);
+        free(job->x);
+        job->x = run_and_ask(&mine, solver, mine.noise, &options, &job->q);
+        ct_solver_free(solver);
+    }
+    return NULL;
+}
+
+static void test_solvers_of_one_graph_run_in_threads(void)
+{
+    world      w;
+    thread_job job[4], alone;
+    pthread_t  thread[4];
+    world_make(&w, 77, EVERYTHING);
+    for (int i = 0; i < 4; i++) {
+        job[i] = (thread_job){.w = &w, .method = (ct_method)(i % CT_METHOD_COUNT), .q = ask_for_all(&w)};
+        CHECK(pthread_create(&thread[i], NULL, in_a_thread, &job[i]) == 0);
+    }
+    for (int i = 0; i < 4; i++) pthread_join(thread[i], NULL);
+    for (int i = 0; i < 4; i++) {
+        alone = (thread_job){.w = &w, .method = job[i].method, .q = ask_for_all(&w)};
+        in_a_thread(&alone);
+        CHECK(!memcmp(alone.x, job[i].x, (size_t)ct_graph_size(w.graph) * sizeof *alone.x));
+        CHECK(!memcmp(alone.q.space, job[i].q.space, (size_t)alone.q.count * 36 * sizeof(double)));
+        free(alone.x);
+        free(job[i].x);
+        request_free(&alone.q);
+        request_free(&job[i].q);
+    }
+    world_free(&w);
+}
+
 static void test_what_has_no_covariance_is_refused(void)
 {
     world   w;
@@ -181,6 +229,7 @@ int main(void)
     RUN(test_covariances_are_blocks_of_the_dense_inverse);
     RUN(test_damping_leaves_no_trace);
     RUN(test_a_solver_used_again_is_as_good_as_new);
+    RUN(test_solvers_of_one_graph_run_in_threads);
     RUN(test_what_has_no_covariance_is_refused);
     return ct_test_end();
 }

@@ -162,7 +162,7 @@ static void test_progress_is_told_of_every_iteration_and_can_cancel(void)
         const ct_solve_result whole = run(&w, &o, x);
         CHECK(ct_stop_converged(whole.stop) && l.calls == whole.iterations + 1 && l.error == whole.final_error);
         CHECK(l.out_of_order == 0 && l.rises == 0 && l.first_step > 0);
-        CHECK(m == CT_GAUSS_NEWTON ? l.first_damping == 0 : l.first_damping > 0);
+        CHECK(m == CT_DOGLEG ? l.first_damping > 0 : l.first_damping == 0);
         for (int at = 0; at < 3; at++) {
             l = (listener){.cancel_at = at};
             memcpy(y, ct_graph_initial(w.graph), (size_t)ct_graph_size(w.graph) * sizeof *y);

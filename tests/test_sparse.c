@@ -213,7 +213,7 @@ static void test_random_graphs_equal_dense_algebra_in_every_order(void)
     }
 }
 
-/* Large fronts go through BLAS, in several strips. */
+/* A front large enough for packed tiles, in several strips. */
 static void test_a_complete_graph_equals_dense_algebra(void)
 {
     ct_rng  rng = ct_rng_seed(2);
@@ -260,7 +260,7 @@ static void test_stages_decide_what_comes_last(void)
     ct_sparse *sp = NULL;
     ct_err     err = {0};
     stage[3] = -1;
-    CHECK_REFUSED(ct_sparse_new(q.blocks, q.dim, q.edges, q.start, q.member, &(ct_sparse_options){.stage = stage}, &sp, &err), err, "stage -1 of block 3");
+    CHECK_REFUSED(ct_sparse_new(q.blocks, q.dim, q.edges, q.start, q.member, &(ct_sparse_options){.stage = stage}, &sp, &err), err, "stage -1 of block 3 is negative");
     CHECK(sp == NULL);
     problem_free(&q);
 }

@@ -34,6 +34,7 @@ typedef enum {
 
 /* Every stop has a name. X(constant, name, what it means) */
 #define CT_STOP_LIST(X)                                                                            \
+    X(CT_STOP_NONE, "none", "nothing was run")                                                     \
     X(CT_STOP_ERROR, "error", "the error no longer decreases")                                     \
     X(CT_STOP_STEP, "step", "the step is smaller than asked for")                                  \
     X(CT_STOP_GRADIENT, "gradient", "the gradient is smaller than asked for")                      \
@@ -73,9 +74,11 @@ typedef struct {
     ct_method method;
     int       max_iterations;
     /* Converged when the error falls by less than relative * error or absolute in one accepted
-     * step, or the largest |dx| is below step, or the largest |g| is below gradient. 0: never. */
+     * step (or none is, and the linear model promises no more), or the largest |dx| is below step,
+     * or the largest |g| is below gradient. 0: never. With approximate Jacobians (graph.h) a run goes
+     * on from there with full steps, until they are below step. */
     double    relative, absolute, step, gradient;
-    double    lambda;        /* lm: first damping, relative to diag(H)            */
+    double    lambda;        /* lm: first damping, relative to diag(H); 0: none until a step fails */
     double    radius;        /* dogleg: first trust radius, in scaled units       */
     ct_progress_fn progress; /* may be NULL */
     void          *user;

@@ -93,20 +93,22 @@ void ct__dogleg(ct__run_state *run)
     double     radius = run->options->radius, step_first = 0, promised_first = 0;
     int        fresh = 0, tries = 0;
     while (run->result->iterations < run->options->max_iterations) {
+        if (ct__run_not_finite(run)) return;
         if (!fresh && !make_path(run, &w)) {
             ct__run_stop(run, CT_STOP_RANK);
             return;
         }
         fresh = 1;
-        const double tried = radius;
+        /* a short fall at the rim of the ball says nothing but that the ball is small */
+        const int whole = w.newton_size <= radius;
         dogleg_step(s, &w, radius, s->dx);
         ct__retract(s, run->x, 1, s->dx, s->trial);
         run->result->iterations++;
         const double before = run->error, step = ct__largest(s->dx, s->scalars), size = scaled_norm(s, s->dx);
         const double error = ct__error(s, run->noise, s->trial), promised = predicted_decrease(s, s->dx, s->product);
-        const double gain = ct__run_gain(run, error, promised);
+        const double gain = ct__run_gain(run, error, promised, whole);
         const int    accepted = gain > 1e-4;
-        if (tries++ == 0) step_first = step, promised_first = promised;
+        if (tries++ == 0) step_first = whole ? step : INFINITY, promised_first = whole ? promised : INFINITY;
         if (accepted) {
             run->error = error;
             memcpy(run->x, s->trial, (size_t)ct_graph_size(s->graph) * sizeof *run->x);
@@ -115,8 +117,6 @@ void ct__dogleg(ct__run_state *run)
             fresh = tries = 0;
         } else radius = 0.25 * CT_MIN(radius, size);
         if (ct__run_report(run, accepted, step, radius)) return;
-        /* a short fall at the rim of the ball says nothing but that the ball is small */
-        const int whole = w.newton_size <= tried;
         const int exhausted = step < run->options->step || radius < RADIUS_MIN;
         if (accepted ? whole && ct__run_converged(run, before, step) : ct__run_given_up(run, step_first, promised_first, exhausted)) return;
         if (!fresh) ct__run_linearise(run, run->x);

@@ -49,6 +49,7 @@ void ct__gauss_newton(ct__run_state *run)
 {
     ct_solver *s = run->solver;
     while (run->result->iterations < run->options->max_iterations) {
+        if (ct__run_not_finite(run)) return;
         const int weak = ct__run_factor(run, 0, NULL) > 0;
         if (weak && ct__find_loose(s, run->noise, run->x)) {
             ct__run_stop(run, CT_STOP_RANK);

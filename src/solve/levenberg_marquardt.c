@@ -4,7 +4,8 @@
  * multiplies lambda by max(1/10, 1 - (2 rho - 1)^3), a bad one by 2, 4, 8 ... The predicted
  * decrease is (lambda dx'D dx - g'dx) / 2.
  *
- * Damping hides rank deficiency: at the end the undamped system is factored once more and looked at. */
+ * Unless asked for, damping begins with the first step that fails: most graphs never need it. Damping hides rank deficiency; where the last
+ * system was damped, it is factored once more without and looked at. */
 #include "solve/solve.h"
 
 #include <math.h>
@@ -12,6 +13,7 @@
 #define SCALE_MIN  1e-9  /* of the largest diagonal entry: a loose unknown is still damped */
 #define LAMBDA_MIN 1e-12 /* below this, damping is lost in H's own rounding: use none      */
 #define LAMBDA_MAX 1e16
+#define LAMBDA_FIRST 1e-5 /* after an undamped step that failed */
 #define DAMPED     1.0   /* from here on it is the damping that keeps the step short   */
 
 static double predicted_decrease(const ct_solver *s, double lambda)
@@ -52,27 +54,41 @@ static verdict try_step(ct__run_state *run, double lambda)
     verdict    v = {.step = ct__largest(s->dx, s->scalars), .predicted = predicted_decrease(s, lambda)};
     ct__retract(s, run->x, 1, s->dx, s->trial);
     v.error = ct__error(s, run->noise, s->trial);
-    v.gain = ct__run_gain(run, v.error, v.predicted);
+    v.gain = ct__run_gain(run, v.error, v.predicted, lambda < DAMPED);
     return v;
+}
+
+/* Factors with damping *lambda; if that is none and something is weak, with the first one instead. Returns 1 if the
+ * system was regular without any. */
+static int factor_damped(ct__run_state *run, double *lambda)
+{
+    const int weak = ct__run_factor(run, *lambda, run->solver->scale) > 0;
+    if (*lambda > 0) return 0;
+    if (!weak) return 1;
+    *lambda = LAMBDA_FIRST;
+    ct__run_factor(run, *lambda, run->solver->scale);
+    return 0;
 }
 
 void ct__levenberg_marquardt(ct__run_state *run)
 {
     ct_solver *s = run->solver;
     double     lambda = run->options->lambda, growth = 2;
+    int        regular = 0;
     verdict    first = {0}; /* the least damped step since x was linearised at */
     int        tries = 0;
     scale_from_diagonal(s);
     ct__run_stop(run, CT_STOP_ITERATIONS);
     while (run->result->iterations < run->options->max_iterations) {
-        ct__run_factor(run, lambda, s->scale);
+        if (ct__run_not_finite(run)) return;
+        regular = factor_damped(run, &lambda);
         ct__run_step(run, s->dx);
         run->result->iterations++;
         const double  before = run->error;
         const verdict v = try_step(run, lambda);
         const int     accepted = v.gain > 1e-4;
-        if (tries++ == 0) first = v;
         const int     whole = lambda < DAMPED; /* else a short fall says nothing but that the step was short */
+        if (tries++ == 0) first = whole ? v : (verdict){.step = INFINITY, .predicted = INFINITY};
         if (accepted) {
             run->error = v.error;
             memcpy(run->x, s->trial, (size_t)ct_graph_size(s->graph) * sizeof *run->x);
@@ -80,7 +96,7 @@ void ct__levenberg_marquardt(ct__run_state *run)
             if (lambda < LAMBDA_MIN) lambda = 0;
             growth = 2;
         } else {
-            lambda = CT_MAX(lambda, LAMBDA_MIN) * growth;
+            lambda = lambda > 0 ? lambda * growth : LAMBDA_FIRST;
             growth *= 2;
         }
         if (ct__run_report(run, accepted, v.step, lambda)) return;
@@ -92,5 +108,5 @@ void ct__levenberg_marquardt(ct__run_state *run)
             tries = 0;
         }
     }
-    check_rank(run);
+    if (!regular) check_rank(run);
 }

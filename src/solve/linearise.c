@@ -84,9 +84,10 @@ double ct__error(const ct_solver *solver, const ct_noise *noise, const double *x
     return error;
 }
 
-double ct__squared_response(const ct_solver *solver, const ct_noise *noise, const double *x, const double *z)
+double ct__response(const ct_solver *solver, const ct_noise *noise, const double *x, const double *z, double *back)
 {
     double total = 0;
+    memset(back, 0, (size_t)solver->scalars * sizeof *back);
     for (int32_t b = 0; b < solver->batches; b++) {
         const ct_factor_ops *ops = solver->batch[b].ops;
         int                  cols[CT_ARITY_MAX];
@@ -102,6 +103,8 @@ double ct__squared_response(const ct_solver *solver, const ct_noise *noise, cons
                 for (int i = 0; i < ops->arity; i++)
                     for (int c = 0; J[i] && c < cols[i]; c++) sum += J[i][row * cols[i] + c] * z[solver->column[solver->block_of[var[i]]] + c];
                 total += sum * sum;
+                for (int i = 0; i < ops->arity; i++)
+                    for (int c = 0; J[i] && c < cols[i]; c++) back[solver->column[solver->block_of[var[i]]] + c] += J[i][row * cols[i] + c] * sum;
             }
         }
     }

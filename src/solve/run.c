@@ -34,11 +34,11 @@ int ct_method_find(const char *name)
     return -1;
 }
 
-/* Both methods begin all but undamped: pose graphs have directions a million times weaker than diag(H), which a lambda
- * of 1e-4 would hold back for thirty iterations, and a step that fails is told at once. */
+/* No damping at first, and a large trust region: pose graphs have directions a million times weaker than diag(H), which
+ * a lambda of 1e-4 would hold back for thirty iterations, and a step that fails is told at once. */
 ct_solve_options ct_solve_defaults(void)
 {
-    return (ct_solve_options){.method = CT_LEVENBERG_MARQUARDT, .max_iterations = 100, .relative = 1e-9, .absolute = 1e-12, .step = 1e-9, .lambda = 1e-7, .radius = 1e8};
+    return (ct_solve_options){.method = CT_LEVENBERG_MARQUARDT, .max_iterations = 100, .relative = 1e-9, .absolute = 1e-12, .step = 1e-9, .lambda = 0, .radius = 1e8};
 }
 
 /* ---- steps ---- */
@@ -46,6 +46,10 @@ ct_solve_options ct_solve_defaults(void)
 /* Of the error: a fall that need not be there to be found. Coordinates of 1e7 m and sigmas of a millimetre cost
  * each residual 1e-6 sigmas of rounding, and the error as much of itself. */
 #define LOST_IN_ROUNDING 1e-6
+/* So many steps in a row, none shorter than the one before them, with the error where it was to this much of itself: it
+ * is rounding that moves the values now, and a `step` below it will not come. */
+#define STALLS_MAX   5
+#define STANDS_STILL 1e-9
 
 double ct__largest(const double *v, int32_t n)
 {
@@ -93,18 +97,26 @@ int ct__run_converged(ct__run_state *run, double before, double step)
 {
     const ct_solve_options *o = run->options;
     const double            fall = before - run->error;
+    run->stalls = step < run->least_step ? 0 : run->stalls + 1;
+    run->least_step = CT_MIN(run->least_step, step);
     if (run->result->gradient < o->gradient) return ct__run_stop(run, CT_STOP_GRADIENT);
     if (step < o->step) return ct__run_stop(run, CT_STOP_STEP);
     if (o->relative > 0 && fall <= o->relative * before) return ct__run_stop(run, CT_STOP_ERROR);
     if (o->absolute > 0 && fall <= o->absolute) return ct__run_stop(run, CT_STOP_ERROR);
+    if (run->stalls >= STALLS_MAX && fall <= STANDS_STILL * before) return ct__run_stop(run, CT_STOP_STEP);
     return 0;
 }
 
-double ct__run_gain(const ct__run_state *run, double error, double promised)
+double ct__run_gain(const ct__run_state *run, double error, double promised, int whole)
 {
     if (!isfinite(error) || !(promised > 0)) return -1;
     const double rounding = CT_ROUNDING * run->error, fall = run->error - error;
-    return promised <= rounding && fall >= -rounding ? 1 : fall / promised;
+    return whole && promised <= rounding && fall >= -rounding ? 1 : fall / promised;
+}
+
+int ct__run_not_finite(ct__run_state *run)
+{
+    return isfinite(run->error) && isfinite(run->result->gradient) ? 0 : ct__run_stop(run, CT_STOP_NOT_FINITE);
 }
 
 int ct__run_given_up(ct__run_state *run, double step, double promised, int exhausted)
@@ -125,19 +137,34 @@ int ct__run_report(ct__run_state *run, int accepted, double step, double damping
 
 /* ---- the whole ---- */
 
+static ct_status check_options(const ct_solve_options *o, ct_err *err)
+{
+    const struct {
+        const char *name;
+        double      value;
+    } rule[] = {{"relative", o->relative}, {"absolute", o->absolute}, {"step", o->step}, {"gradient", o->gradient}, {"lambda", o->lambda}, {"radius", o->radius}};
+    for (size_t i = 0; i < sizeof rule / sizeof *rule; i++)
+        if (!(rule[i].value >= 0 && isfinite(rule[i].value)))
+            return ct_fail(err, CT_E_ARGUMENT, "option %s is %g; it must be finite and not negative", rule[i].name, rule[i].value);
+    if (o->method == CT_DOGLEG && !(o->radius > 0)) return ct_fail(err, CT_E_ARGUMENT, "option radius is %g; dogleg needs a positive one", o->radius);
+    if ((unsigned)o->method >= CT_METHOD_COUNT) return ct_fail(err, CT_E_ARGUMENT, "there is no method %d", (int)o->method);
+    return CT_OK;
+}
+
 ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, const ct_solve_options *options, ct_solve_result *result, ct_err *err)
 {
     const ct_solve_options defaults = ct_solve_defaults();
-    ct__run_state          run = {.solver = solver, .noise = noise, .options = options ? options : &defaults, .result = result, .x = x, .start_s = ct_now_s()};
+    ct__run_state          run = {.solver = solver, .noise = noise, .options = options ? options : &defaults, .result = result, .x = x, .start_s = ct_now_s(), .least_step = INFINITY};
     *result = (ct_solve_result){0};
+    CT_TRY(check_options(run.options, err));
     CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
-    memset(solver->loose, 0, (size_t)solver->graph->variables);
+    ct__refresh_noise(solver);
+    if (solver->graph->variables) memset(solver->loose, 0, (size_t)solver->graph->variables);
     solver->loose_count = 0;
-    memcpy(solver->trial, x, (size_t)solver->graph->size * sizeof *x); /* so that fixed variables are in both */
+    if (solver->graph->size) memcpy(solver->trial, x, (size_t)solver->graph->size * sizeof *x); /* so that fixed variables are in both */
     run.error = result->initial_error = ct__run_linearise(&run, x);
-    if (!isfinite(run.error)) ct__run_stop(&run, CT_STOP_NOT_FINITE);
-    else if (!solver->scalars) ct__run_stop(&run, CT_STOP_GRADIENT);
-    else if (!ct__run_report(&run, 1, 0, 0)) switch (run.options->method) {
+    if (!ct__run_not_finite(&run) && !solver->scalars) ct__run_stop(&run, CT_STOP_GRADIENT);
+    else if (result->stop == CT_STOP_NONE && !ct__run_report(&run, 1, 0, 0)) switch (run.options->method) {
         case CT_GAUSS_NEWTON: ct__gauss_newton(&run); break;
         case CT_DOGLEG: ct__dogleg(&run); break;
         default: ct__levenberg_marquardt(&run); break;
@@ -153,6 +180,7 @@ ct_status ct_solver_linearise(ct_solver *solver, const ct_noise *noise, const do
 {
     char text[256];
     CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
+    ct__refresh_noise(solver);
     if (!isfinite(ct__linearise(solver, noise, x))) return ct_fail(err, CT_E_ARGUMENT, "the error at these values is not finite");
     ct_sparse_factor(solver->system, 0, NULL);
     if (ct__find_loose(solver, noise, x)) return ct_fail(err, CT_E_SINGULAR, "%s", ct_solver_loose_text(solver, text, sizeof text));

@@ -44,6 +44,10 @@ struct ct_solver {
 
 #define CT_LOOSE_POSITION 1
 #define CT_LOOSE_ROTATION 2
+#define CT_LOOSE_ROUNDING 4 /* determined, but lost to rounding */
+
+/* Factors may be given other noise models while a solver lives: takes them over. */
+void ct__refresh_noise(ct_solver *solver);
 
 #define CT_ROUNDING 1e-12 /* of the error: what its sum over the factors is uncertain by at least */
 
@@ -56,12 +60,14 @@ typedef struct {
     double                 *x;     /* the caller's values                 */
     double                  error; /* at x                                */
     double                  start_s;
+    double                  least_step; /* of the accepted ones so far    */
+    int                     stalls;     /* accepted since that one        */
 } ct__run_state;
 
-/* linearise.c: H and g at x, returns the error; the error alone; sum |J z|^2. */
+/* linearise.c: H and g at x, returns the error; the error alone; |J z|^2, and J'(J z) in back. */
 double ct__linearise(ct_solver *solver, const ct_noise *noise, const double *x);
 double ct__error(const ct_solver *solver, const ct_noise *noise, const double *x);
-double ct__squared_response(const ct_solver *solver, const ct_noise *noise, const double *x, const double *z);
+double ct__response(const ct_solver *solver, const ct_noise *noise, const double *x, const double *z, double *back);
 /* y = x o Exp(alpha dx) on every estimated variable; fixed ones are copied. */
 void ct__retract(const ct_solver *solver, const double *x, double alpha, const double *dx, double *y);
 
@@ -80,8 +86,11 @@ int     ct__run_converged(ct__run_state *run, double before, double step);
 int     ct__run_report(ct__run_state *run, int accepted, double step, double damping);
 int     ct__run_stop(ct__run_state *run, ct_stop stop); /* records it; returns 1 */
 /* The fall from run->error to `error` over the one that the model promised, -1 if that is no question.
- * A promise below the rounding of the error's sum cannot be checked and is believed. */
-double  ct__run_gain(const ct__run_state *run, double error, double promised);
+ * A promise of a whole step (one that damping or radius did not shorten) below the rounding of the error's sum cannot be
+ * checked and is believed. */
+double  ct__run_gain(const ct__run_state *run, double error, double promised, int whole);
+/* Stops the run, and returns 1, if the error or the gradient at x is not finite. */
+int     ct__run_not_finite(ct__run_state *run);
 /* After a step that was not taken: whether to stop. `step` and `promised` are the largest |dx| and the model's
  * promise of the least damped step tried from here. A promise below what was asked for is the end (error); so is
  * it, if all steps are exhausted, where rounding would hide what was promised (step); else something is wrong (stuck). */

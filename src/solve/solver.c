@@ -4,12 +4,6 @@
 
 #include <assert.h>
 
-/* A few variables that are tied to the world, in a graph where the others hang on them: eliminate
- * them last. Then every pivot is the information of a variable given those above it, towards the
- * anchor, and does not shrink with the distance from it, as the information of the far end of a
- * chain would. More than this many, and the ordering had better be free. */
-#define ANCHORS_MAX 4
-
 static ct_status number_blocks(ct_solver *s, const ct_graph *graph, int32_t **dim, ct_err *err)
 {
     const int32_t n = graph->variables;
@@ -94,26 +88,41 @@ static ct_status list_edges(ct_solver *s, const ct_graph *graph, int64_t **out_s
     return CT_OK;
 }
 
-/* Stage 1 for the anchors, if they are few. NULL where the order is left free. */
+static int32_t find_root(int32_t *up, int32_t b)
+{
+    while (up[b] != b) b = up[b] = up[up[b]];
+    return b;
+}
+
+/* One variable of every connected part that is tied to the world (or to a fixed variable) is eliminated last. Then every
+ * pivot is the information of a variable given those above it, towards that anchor, and does not shrink with the
+ * distance from it, as the information of the far end of a chain would. */
 static ct_status stage_anchors(const ct_solver *s, const ct_graph *graph, int32_t **stage, ct_err *err)
 {
-    int32_t anchors = 0;
+    int32_t *up = ct__zalloc(s->blocks, sizeof *up); /* disjoint sets, by path halving */
     *stage = ct__zalloc(s->blocks, sizeof **stage);
-    if (!*stage) return ct__no_memory(err, "variables", s->blocks);
-    for (int32_t f = 0; f < graph->factors && anchors <= ANCHORS_MAX; f++) {
-        if (!graph->factor[f].ops->absolute) continue;
-        const ct_factor factor = ct_graph_factor(graph, f);
-        for (int i = 0; i < factor.ops->arity; i++) {
-            const int32_t block = s->block_of[factor.var[i]];
-            if (block < 0 || (*stage)[block]) continue;
-            (*stage)[block] = 1;
-            anchors++;
+    if (!*stage || !up) {
+        free(up);
+        return ct__no_memory(err, "variables", s->blocks);
+    }
+    for (int32_t b = 0; b < s->blocks; b++) up[b] = b;
+    for (int pass = 0; pass < 2; pass++) /* join, then choose; 2 marks the root of a part that has its anchor */
+        for (int32_t f = 0; f < graph->factors; f++) {
+            const ct_factor factor = ct_graph_factor(graph, f);
+            int             tied = factor.ops->absolute;
+            int32_t         first = -1;
+            for (int i = 0; i < factor.ops->arity; i++) {
+                const int32_t block = s->block_of[factor.var[i]];
+                if (block < 0) tied = 1;
+                else if (first < 0) first = block;
+                else if (pass == 0) up[find_root(up, block)] = find_root(up, first);
+            }
+            if (pass == 0 || !tied || first < 0) continue;
+            const int32_t root = find_root(up, first);
+            if (!((*stage)[root] & 2)) (*stage)[first] |= 1, (*stage)[root] |= 2;
         }
-    }
-    if (anchors == 0 || anchors > ANCHORS_MAX || anchors == s->blocks) {
-        free(*stage);
-        *stage = NULL;
-    }
+    for (int32_t b = 0; b < s->blocks; b++) (*stage)[b] &= 1;
+    free(up);
     return CT_OK;
 }
 
@@ -186,4 +195,9 @@ int32_t ct_solver_column(const ct_solver *s, int32_t var)
 {
     assert(var >= 0 && var < s->graph->variables);
     return s->block_of[var] < 0 ? -1 : s->column[s->block_of[var]];
+}
+
+void ct__refresh_noise(ct_solver *s)
+{
+    for (int32_t k = 0; k < s->items; k++) s->item[k].noise = s->graph->factor[s->factor_of[k]].noise;
 }

@@ -95,8 +95,7 @@ int32_t ct_sparse_weak(ct_sparse *sp, int32_t i, double *z, int *held)
     return sp->column[sp->order[low]] + pivot - sp->scalar[low];
 }
 
-/* Y rows to X rows: target += factor * source, m numbers. */
-static void axpy(int32_t m, double factor, const double *restrict source, double *restrict target)
+CT_CLONES void ct__axpy(int32_t m, double factor, const double *restrict source, double *restrict target)
 {
     for (int32_t i = 0; i < m; i++) target[i] += factor * source[i];
 }
@@ -110,9 +109,9 @@ void ct__front_up(const ct_sparse *sp, const ct__front *front, double *X, int32_
         const double *row = sp->panel + front->panel + (int64_t)k * ld;
         double       *y = Xp + (int64_t)k * m;
         for (int32_t i = 0; i < m; i++) y[i] *= sp->inverse[front->scalar + k];
-        for (int32_t j = k + 1; j < p; j++) axpy(m, -row[j], y, Xp + (int64_t)j * m);
+        for (int32_t j = k + 1; j < p; j++) ct__axpy(m, -row[j], y, Xp + (int64_t)j * m);
         for (int32_t t = 0; t < front->gathers; t++)
-            for (int32_t j = 0; j < run[t].len; j++) axpy(m, -row[p + run[t].from + j], y, X + (int64_t)(run[t].to + j) * m);
+            for (int32_t j = 0; j < run[t].len; j++) ct__axpy(m, -row[p + run[t].from + j], y, X + (int64_t)(run[t].to + j) * m);
     }
 }
 
@@ -127,8 +126,8 @@ static void solve_down_many(const ct_sparse *sp, double *X, int32_t m)
             const double *row = sp->panel + front->panel + (int64_t)k * ld;
             double       *x = Xp + (int64_t)k * m;
             for (int32_t t = 0; t < front->gathers; t++)
-                for (int32_t j = 0; j < run[t].len; j++) axpy(m, -row[p + run[t].from + j], X + (int64_t)(run[t].to + j) * m, x);
-            for (int32_t j = k + 1; j < p; j++) axpy(m, -row[j], Xp + (int64_t)j * m, x);
+                for (int32_t j = 0; j < run[t].len; j++) ct__axpy(m, -row[p + run[t].from + j], X + (int64_t)(run[t].to + j) * m, x);
+            for (int32_t j = k + 1; j < p; j++) ct__axpy(m, -row[j], Xp + (int64_t)j * m, x);
             for (int32_t i = 0; i < m; i++) x[i] *= sp->inverse[front->scalar + k];
         }
     }
@@ -144,4 +143,14 @@ ct_status ct_sparse_solve(const ct_sparse *sp, double *X, int32_t m, ct_err *err
     permute(sp, m, Y, X, 0);
     free(Y);
     return CT_OK;
+}
+
+void ct__sparse_correct(ct_sparse *sp, double *v)
+{
+    double *y = sp->work;
+    permute(sp, 1, v, y, 1);
+    for (int32_t f = 0; f < sp->fronts; f++) ct__front_up(sp, &sp->front[f], y, 1);
+    for (int32_t i = 0; i < sp->weak_count; i++) y[sp->weak[i] < 0 ? ~sp->weak[i] : sp->weak[i]] = 0;
+    solve_down(sp, y, 0, sp->local);
+    permute(sp, 1, y, v, 0);
 }

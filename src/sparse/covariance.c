@@ -5,11 +5,9 @@
  * sums of positive terms, S_ss a part of the parent's matrix. Only the fronts above the blocks asked
  * for are visited; a front's matrix is dropped when its last child has read it.
  *
- * Two blocks that never meet in a front: with w_a = R^-T e_a, which is zero off the path from a to
+ * Two blocks that never meet in a front, or only a few questions: with w_a = R^-T e_a, which is zero off the path from a to
  * its root, S_ab = w_a' w_b, a sum over the fronts that both paths share. */
 #include "sparse/sparse.h"
-
-#include <cblas.h>
 
 typedef struct {
     const ct_sparse *sp;
@@ -46,24 +44,49 @@ static void read_parent(const ct_sparse *sp, const ct__front *front, const doubl
                        parent + (int64_t)(run[a].to + i) * ldp + run[b].to, (size_t)run[b].len * sizeof *S);
 }
 
-/* S of one front; G (p x s) and T (p x p) are scratch. */
+/* X <- R^-1 X, R upper p x p of stride ld, X p x m of stride m. */
+static void upper_solve(const ct_sparse *sp, const ct__front *front, int32_t m, double *X)
+{
+    const int32_t ld = front->p + front->s + 1;
+    for (int32_t i = front->p - 1; i >= 0; i--) {
+        const double *row = sp->panel + front->panel + (int64_t)i * ld;
+        for (int32_t k = i + 1; k < front->p; k++) ct__axpy(m, -row[k], X + (int64_t)k * m, X + (int64_t)i * m);
+        for (int32_t j = 0; j < m; j++) X[(int64_t)i * m + j] *= sp->inverse[front->scalar + i];
+    }
+}
+
+/* C(i, j) += alpha sum_k A(i, k) B(k, j); strides lda, ldb, ldc. */
+static void add_product(int32_t rows, int32_t cols, int32_t inner, double alpha, const double *A, int32_t lda, const double *B, int32_t ldb, double *C, int32_t ldc)
+{
+    for (int32_t i = 0; i < rows; i++)
+        for (int32_t k = 0; k < inner; k++) ct__axpy(cols, alpha * A[(int64_t)i * lda + k], B + (int64_t)k * ldb, C + (int64_t)i * ldc);
+}
+
+static void transpose(int32_t rows, int32_t cols, const double *A, int32_t lda, double *B, int32_t ldb)
+{
+    for (int32_t i = 0; i < rows; i++)
+        for (int32_t j = 0; j < cols; j++) B[(int64_t)j * ldb + i] = A[(int64_t)i * lda + j];
+}
+
+/* S of one front, zero before; G (p x s) and T (p x (p + s), also for transposes) are scratch. */
 static void front_inverse(const ct_sparse *sp, const ct__front *front, const double *parent, double *S, double *G, double *T)
 {
     const int32_t p = front->p, s = front->s, n = p + s, ld = n + 1;
     const double *A = sp->panel + front->panel;
+    double       *S_ps = S + p, *S_sp = S + (int64_t)p * n, *S_ss = S_sp + p, *flip = T + (int64_t)p * p;
     memset(T, 0, (size_t)p * (size_t)p * sizeof *T);
     for (int32_t i = 0; i < p; i++) T[(int64_t)i * p + i] = 1;
-    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, p, p, 1, A, ld, T, p);                /* T = R_pp^-1 */
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, p, p, p, 1, T, p, T, p, 0, S, n);                              /* S_pp = T T' */
+    upper_solve(sp, front, p, T);                                            /* T = R_pp^-1          */
+    transpose(p, p, T, p, flip, p);
+    add_product(p, p, p, 1, T, p, flip, p, S, n);                            /* S_pp = T T'          */
     if (!s) return;
     read_parent(sp, front, parent, S);
     for (int32_t i = 0; i < p; i++) memcpy(G + (int64_t)i * s, A + (int64_t)i * ld + p, (size_t)s * sizeof *G);
-    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, p, s, 1, A, ld, G, s);                /* G = R_pp^-1 R_ps */
-    double *S_ss = S + (int64_t)p * n + p, *S_ps = S + p;
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, p, s, s, -1, G, s, S_ss, n, 0, S_ps, n);                     /* S_ps = -G S_ss */
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, p, p, s, -1, S_ps, n, G, s, 1, S, n);                          /* S_pp -= S_ps G' */
-    for (int32_t i = 0; i < p; i++)
-        for (int32_t j = 0; j < s; j++) S[(int64_t)(p + j) * n + i] = S_ps[(int64_t)i * n + j];
+    upper_solve(sp, front, s, G);                                            /* G = R_pp^-1 R_ps     */
+    add_product(p, s, s, -1, G, s, S_ss, n, S_ps, n);                        /* S_ps = -G S_ss       */
+    transpose(p, s, G, s, flip, p);
+    add_product(p, p, s, -1, S_ps, n, flip, p, S, n);                        /* S_pp -= S_ps G'      */
+    transpose(p, s, S_ps, n, S_sp, n);
 }
 
 /* Answers the questions whose earlier block is eliminated in front f. */
@@ -90,7 +113,7 @@ static void drop(job *w, int32_t f)
 static ct_status visit_fronts(job *w, ct_err *err)
 {
     const ct_sparse *sp = w->sp;
-    double          *scratch = ct__zalloc((int64_t)sp->largest * (sp->largest + 1), sizeof *scratch);
+    double          *scratch = ct__zalloc(3 * (int64_t)sp->largest * sp->largest, sizeof *scratch);
     ct_status        status = scratch ? CT_OK : ct__no_memory(err, "rows of the largest front", sp->largest);
     for (int32_t f = sp->fronts - 1; f >= 0 && status == CT_OK; f--) {
         if (w->waiting[f] < 0) continue;
@@ -151,6 +174,9 @@ static ct_status path_pairs(const job *w, int64_t count, const uint8_t *apart, c
     return CT_OK;
 }
 
+/* Up to so many questions are cheaper each along its own path, whose cost has no square of a front's width in it. */
+#define FEW 8
+
 /* Sorts questions by the front that holds both blocks, or marks them as apart; counts the children
  * that will read each front above. Returns how many are apart. */
 static int64_t plan_visits(job *w, int64_t count, uint8_t *apart)
@@ -160,7 +186,7 @@ static int64_t plan_visits(job *w, int64_t count, uint8_t *apart)
     for (int32_t f = 0; f < sp->fronts; f++) w->head[f] = w->waiting[f] = -1;
     for (int64_t k = 0; k < count; k++) {
         const int32_t i = sp->position[w->a[k]], j = sp->position[w->b[k]], f = sp->front_of[CT_MIN(i, j)];
-        apart[k] = row_in_front(sp, &sp->front[f], CT_MAX(i, j)) < 0;
+        apart[k] = count <= FEW || row_in_front(sp, &sp->front[f], CT_MAX(i, j)) < 0;
         far += apart[k];
         if (apart[k]) continue;
         w->next[k] = w->head[f];

@@ -5,25 +5,22 @@
  *
  * row-major, upper. Two ways. Small fronts (chains of poses: p = s = 3 or 6, by the thousand): pivots
  * in strips of 6, 3, 2 or 1 whose loops have constant bounds, every access along a row. Large ones:
- * strips of CT_STRIP pivots, the triangle by the same code, the rest by BLAS (row-major upper is
- * BLAS' column-major lower).
+ * strips of CT_STRIP pivots, whose update of all that follows runs on packed tiles of 4 x 8 in registers.
+ *
+ * No BLAS: fronts are eliminated in many threads at once, and a BLAS that is safe to call from there, the same to the
+ * bit whatever else runs, and quick at these sizes is not what a user's machine can be relied on to have.
  *
  * Compiled once per vector width; the processor picks at load time. */
+#include "sparse/clones.h"
 #include "sparse/sparse.h"
 
-#include "sparse/clones.h"
-
-#include <cblas.h>
-
-/* Pivots per strip in large fronts, and from where on a front is large: below about this many
- * multiplications BLAS spends more on being called than on work. */
-#define CT_STRIP       24
-#define CT_LARGE_FRONT 40000.0
+/* From this many multiplications on, packing pays. */
+#define CT_LARGE_FRONT 20000.0
 
 typedef struct {
     double       *A;         /* p rows x n, n = p + s + 1 */
     int           p, n;
-    double       *original;  /* pivots before elimination; -1 once a pivot is held at zero */
+    const double *original;  /* pivots before elimination */
     int32_t       scalar;    /* eliminated scalar of pivot 0 */
     ct_sparse    *sp;
 } strip_job;
@@ -36,7 +33,6 @@ CT_INLINE void eliminate_rows(strip_job *job, const int P, int k0, const int n, 
         const double scale = ct__pivot_inverse(job->sp, job->scalar + k, job->original[k], row[k]);
         job->sp->inverse[job->scalar + k] = scale == 0 ? 1 : scale;
         if (scale == 0) { /* held at zero: R_kk = 1, nothing beside it */
-            job->original[k] = -1;
             memset(row + k, 0, (size_t)(n - k) * sizeof *row);
             row[k] = 1;
             continue;
@@ -95,51 +91,82 @@ CT_CLONES static void factor_small(strip_job *job, double *U, int keep)
     }
 }
 
-/* The triangle of a strip of a large front. */
-CT_CLONES static void factor_triangle(strip_job *job, int k0, int strip)
+/* ---- large fronts ---- */
+
+typedef double v8 __attribute__((vector_size(64)));
+
+/* Columns [from, from + cols) of K rows of stride n, as tiles of 8 columns: tile, row, column; padded with zeros. */
+CT_INLINE void pack_tiles(const double *S, int n, int K, int from, int cols, double *restrict tiles)
+{
+    for (int j = 0; j < cols; j += 8, tiles += (int64_t)8 * K) {
+        const int width = cols - j < 8 ? cols - j : 8;
+        for (int k = 0; k < K; k++)
+            for (int c = 0; c < 8; c++) tiles[8 * k + c] = c < width ? S[(int64_t)k * n + from + j + c] : 0;
+    }
+}
+
+/* C(i, j) = keep C(i, j) - sum_k a(k, i) b(k, j) for 4 rows and `width` of 8 columns. */
+CT_INLINE void tile_update(int K, const double *restrict a, const double *restrict b, double *restrict C, int ldc, int rows, int width, int keep)
+{
+    v8 sum[4] = {{0}};
+    for (int k = 0; k < K; k++) {
+        v8 row;
+        memcpy(&row, b + 8 * k, sizeof row);
+        for (int i = 0; i < 4; i++) sum[i] += a[8 * k + i] * row;
+    }
+    for (int i = 0; i < rows; i++, C += ldc) {
+        double part[8];
+        memcpy(part, &sum[i], sizeof part);
+        if (width == 8 && keep)
+            for (int j = 0; j < 8; j++) C[j] -= part[j];
+        else
+            for (int j = 0; j < width; j++) C[j] = keep ? C[j] - part[j] : -part[j];
+    }
+}
+
+/* All tiles of C, rows x cols, that reach its upper triangle (`upper`) or simply all. What they write below it is never read. */
+CT_INLINE void tiled_update(int K, const double *a, int rows, const double *b, int cols, double *C, int ldc, int upper, int keep)
+{
+    for (int j = 0; j < cols; j += 8) {
+        const int last = upper ? CT_MIN(rows, j + 8) : rows;
+        for (int i = 0; i < last; i += 4)
+            tile_update(K, a + (int64_t)(i / 8) * 8 * K + i % 8, b + (int64_t)j * K, C + (int64_t)i * ldc + j, ldc, CT_MIN(4, rows - i), CT_MIN(8, cols - j), keep);
+    }
+}
+
+/* The rows of a strip, eliminated among themselves over their whole width. */
+CT_INLINE void eliminate_strip(strip_job *job, int k0, int strip)
 {
     const int end = k0 + strip, n = job->n;
     for (int k = k0; k < end;) {
         const int P = end - k >= 6 ? 6 : 1;
-        if (P == 6) eliminate_rows(job, 6, k, n, end);
-        else eliminate_rows(job, 1, k, n, end);
+        if (P == 6) eliminate_rows(job, 6, k, n, n);
+        else eliminate_rows(job, 1, k, n, n);
         const double *S = job->A + (int64_t)k * n;
         double       *C = job->A + (int64_t)(k + P) * n + (k + P);
-        if (P == 6) rank_update(6, S + k + P, n, C, n, end - k - P, end - k - P, 1);
-        else rank_update(1, S + k + P, n, C, n, end - k - P, end - k - P, 1);
+        if (P == 6) rank_update(6, S + k + P, n, C, n, end - k - P, n - k - P, 1);
+        else rank_update(1, S + k + P, n, C, n, end - k - P, n - k - P, 1);
         k += P;
     }
 }
 
-/* Rows held at zero are so up to the end of their strip; carry that on to the end of the row. */
-static void hold_rows(strip_job *job, int k0, int strip)
-{
-    for (int k = k0; k < k0 + strip; k++)
-        if (job->original[k] < 0) memset(job->A + (int64_t)k * job->n + k0 + strip, 0, (size_t)(job->n - k0 - strip) * sizeof *job->A);
-}
-
-static void factor_large(strip_job *job, double *U, int keep)
+CT_CLONES static void factor_large(strip_job *job, double *U, int keep)
 {
     const int n = job->n, p = job->p, s = n - p - 1;
-    for (int k0 = 0; k0 < p; k0 += CT_STRIP) {
+    for (int k0 = 0; k0 < p; k0 += CT_STRIP, keep = 1) {
         const int strip = CT_MIN(CT_STRIP, p - k0), below = k0 + strip, rows = p - below;
-        double   *S = job->A + (int64_t)k0 * n;
-        factor_triangle(job, k0, strip);
-        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, strip, n - below, 1, S + k0, n, S + below, n);
-        hold_rows(job, k0, strip);
-        if (rows) {
-            double *C = job->A + (int64_t)below * n;
-            cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, rows, strip, -1, S + below, n, 1, C + below, n);
-            cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, s + 1, strip, -1, S + below, n, S + p, n, 1, C + p, n);
-        }
+        double   *S = job->A + (int64_t)k0 * n, *C = job->A + (int64_t)below * n;
+        double   *pivots = job->sp->tiles, *others = pivots + (int64_t)((rows + 7) / 8) * 8 * strip;
+        eliminate_strip(job, k0, strip);
+        pack_tiles(S, n, strip, below, rows, pivots);
+        pack_tiles(S, n, strip, p, s + 1, others);
+        tiled_update(strip, pivots, rows, pivots, rows, C + below, n, 1, 1);
+        tiled_update(strip, pivots, rows, others, s + 1, C + p, n, 0, 1);
+        if (U) tiled_update(strip, others, s, others, s + 1, U, s + 1, 1, keep);
     }
-    if (!s || !U) return;
-    const double *S = job->A + p;
-    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, s, p, -1, S, n, keep, U, s + 1);
-    cblas_dgemv(CblasRowMajor, CblasTrans, p, s, -1, S, n, S + s, n, keep, U + s, s + 1);
 }
 
-void ct__front_factor(ct_sparse *sp, const ct__front *front, int spent, double *original)
+void ct__front_factor(ct_sparse *sp, const ct__front *front, int spent, const double *original)
 {
     double   *U = sp->stack + front->update;
     strip_job job = {.A = sp->panel + front->panel, .p = front->p, .n = front->p + front->s + 1, .original = original, .scalar = front->scalar, .sp = sp};

@@ -259,8 +259,9 @@ ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
     sp->inverse = ct__zalloc(sp->scalars, sizeof *sp->inverse);
     sp->work = ct__zalloc(sp->scalars, sizeof *sp->work);
     sp->local = ct__zalloc(2 * (int64_t)sp->largest + 2, sizeof *sp->local);
+    sp->tiles = ct__zalloc(CT_STRIP * ((int64_t)sp->largest + 17), sizeof *sp->tiles); /* two runs of columns, each padded to 8 */
     sp->weak = ct__zalloc(sp->scalars, sizeof *sp->weak);
-    if (!sp->h || !sp->g || !sp->panel || !sp->stack || !sp->diagonal || !sp->inverse || !sp->work || !sp->local || !sp->weak)
+    if (!sp->h || !sp->g || !sp->panel || !sp->stack || !sp->diagonal || !sp->inverse || !sp->work || !sp->local || !sp->tiles || !sp->weak)
         return ct__no_memory(err, "numbers of the factor", sp->panel_size + sp->stack_size + sp->h_size);
     sp->bytes = (int64_t)sizeof *sp + 8 * (sp->h_size + sp->panel_size + sp->stack_size + 4 * (int64_t)sp->scalars) + 4 * (int64_t)sp->scalars +
                 24 * (int64_t)sp->blocks + (int64_t)sizeof(ct__front) * sp->fronts + (int64_t)sizeof(ct__block) * sp->block_count +
@@ -327,7 +328,7 @@ void ct_sparse_free(ct_sparse *sp)
     if (!sp) return;
     void *const owned[] = {sp->dim, sp->column, sp->order, sp->position, sp->scalar, sp->front_of, sp->front, sp->separator, sp->run,
                            sp->gather, sp->block, sp->edge_start,
-                           sp->member, sp->slot_start, sp->slot, sp->h, sp->g, sp->panel, sp->stack, sp->diagonal, sp->inverse, sp->work, sp->local, sp->weak};
+                           sp->member, sp->slot_start, sp->slot, sp->h, sp->g, sp->panel, sp->stack, sp->diagonal, sp->inverse, sp->work, sp->local, sp->tiles, sp->weak};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     free(sp);
 }

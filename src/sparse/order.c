@@ -121,28 +121,28 @@ static ct_status order_natural(int32_t n, const int32_t *stage, int32_t *order, 
     return CT_OK;
 }
 
+static int ascending(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
 /* Stages renumbered 0, 1, 2 ... without gaps: CAMD and CCOLAMD want them below n. */
 static ct_status compact_stages(int32_t n, const int32_t *stage, int32_t **out, ct_err *err)
 {
-    int32_t *seen = NULL, *compact = NULL, highest = 0;
-    for (int32_t b = 0; b < n; b++) {
-        if (stage[b] < 0 || stage[b] >= n) return ct_fail(err, CT_E_ARGUMENT, "stage %d of block %d is outside 0 .. %d", stage[b], b, n - 1);
-        highest = CT_MAX(highest, stage[b]);
-    }
-    seen = ct__zalloc((int64_t)highest + 1, sizeof *seen);
-    compact = *out = ct__zalloc(n, sizeof *compact);
-    if (!seen || !compact) {
-        free(seen);
+    for (int32_t b = 0; b < n; b++)
+        if (stage[b] < 0) return ct_fail(err, CT_E_ARGUMENT, "stage %d of block %d is negative", stage[b], b);
+    int32_t *value = ct__zalloc(n, sizeof *value), *compact = *out = ct__zalloc(n, sizeof *compact), values = 0;
+    if (!value || !compact) {
+        free(value);
         return ct__no_memory(err, "stages", n);
     }
-    for (int32_t b = 0; b < n; b++) seen[stage[b]] = 1;
-    for (int32_t k = 0, next = 0; k <= highest; k++) {
-        const int32_t was = seen[k];
-        seen[k] = next;
-        next += was;
-    }
-    for (int32_t b = 0; b < n; b++) compact[b] = seen[stage[b]];
-    free(seen);
+    for (int32_t b = 0; b < n; b++) value[b] = stage[b];
+    qsort(value, (size_t)n, sizeof *value, ascending);
+    for (int32_t b = 0; b < n; b++)
+        if (!values || value[values - 1] != value[b]) value[values++] = value[b];
+    for (int32_t b = 0; b < n; b++) compact[b] = (int32_t)((int32_t *)bsearch(&stage[b], value, (size_t)values, sizeof *value, ascending) - value);
+    free(value);
     return CT_OK;
 }
 

@@ -87,6 +87,7 @@ struct ct_sparse {
     double   *inverse;                /* 1 / R_kk, eliminated order                       */
     double   *work;                   /* scalars: solution in eliminated order            */
     double   *local;                  /* widest front: gathered separator                 */
+    double   *tiles;                  /* a strip of the widest front, packed              */
     int32_t  *weak;                   /* eliminated scalars of weak pivots; ~scalar where held at zero */
     int32_t   weak_count;
     int32_t   largest, height;
@@ -95,6 +96,7 @@ struct ct_sparse {
 };
 
 #define CT_WEAK_RATIO 1e-10
+#define CT_STRIP      24 /* pivots at a time in large fronts: 24 rows of 8 columns stay in the first cache */
 
 /* Steps of the analysis, in their order; each frees nothing on failure (ct_sparse_free does). */
 
@@ -109,8 +111,8 @@ ct_status ct__symbolic(ct_sparse *sp, const int64_t *start, const int32_t *pair,
 ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err);
 
 /* The assembled front's pivots are factored and its update formed. `original` holds the pivots as they
- * were before any elimination; it is spoilt. Weak pivots are noted. */
-void ct__front_factor(ct_sparse *sp, const ct__front *front, int spent, double *original);
+ * were before any elimination. Weak pivots are noted. */
+void ct__front_factor(ct_sparse *sp, const ct__front *front, int spent, const double *original);
 
 /* 1 / R_kk for pivot k (an eliminated scalar) of value a that was `before`, noting it if it is weak; 0 where it
  * is no longer positive: anything below a few units in the last place of what it was is rounding. */
@@ -121,6 +123,12 @@ static inline double ct__pivot_inverse(ct_sparse *sp, int32_t pivot, double befo
     sp->weak[sp->weak_count++] = positive ? pivot : ~pivot;
     return positive ? 1 / sqrt(a) : 0;
 }
+
+/* v <- R^-1 R^-T v with the weak pivots' unknowns held at zero. For one vector, in the caller's order; does not allocate. */
+void ct__sparse_correct(ct_sparse *sp, double *v);
+
+/* target += factor * source, m numbers. */
+void ct__axpy(int32_t m, double factor, const double *restrict source, double *restrict target);
 
 /* One front of R' Y = X, children first: X_p <- R_pp^-T X_p, X_s -= R_ps' X_p; m columns, eliminated order. */
 void ct__front_up(const ct_sparse *sp, const ct__front *front, double *X, int32_t m);

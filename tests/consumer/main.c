@@ -1,5 +1,5 @@
 /* A user's program. Short, yet it calls all that the library is linked with: a graph is solved by
- * elimination (orderings, BLAS), a noise model is written and read (JSON). Prints the version. */
+ * elimination (orderings), a noise model is written and read (JSON). Prints the version. */
 #include <covtune/covtune.h>
 #include <stdio.h>
 
