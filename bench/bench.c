@@ -29,7 +29,7 @@ static const plan FULL[] = {
     {"chain 50000", NULL, CT_SE2, 50000, CT_GAUSS_NEWTON},
     {"manhattan", "posegraph/manhattan.g2o", CT_SE2, 3500, CT_LEVENBERG_MARQUARDT},
     {"manhattan dogleg", "posegraph/manhattan.g2o", CT_SE2, 3500, CT_DOGLEG},
-    {"sphere", "posegraph/sphere2500.g2o", CT_SE3, 2500, CT_LEVENBERG_MARQUARDT},
+    {"sphere2500", "posegraph/sphere2500.g2o", CT_SE3, 2500, CT_LEVENBERG_MARQUARDT},
     {"sphere dogleg", "posegraph/sphere2500.g2o", CT_SE3, 2500, CT_DOGLEG},
     {"parking garage", "posegraph/parking-garage.g2o", CT_SE3, 1661, CT_LEVENBERG_MARQUARDT},
     {"kitti 00", "kitti/kitti_00.g2o", CT_SE2, 4541, CT_LEVENBERG_MARQUARDT},

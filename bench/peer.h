@@ -38,6 +38,7 @@ int bench_is_pose_graph(const ct_graph *graph, const ct_noise *noise);
 
 #define X(name) extern const bench_peer bench_##name;
 BENCH_PEERS
+X(covtune_like_gtsam) /* listed where GTSAM is */
 #undef X
 
 #ifdef __cplusplus

@@ -3,7 +3,7 @@
  *
  * Ceres wants derivatives by the stored numbers (4 or 7) and multiplies them by the manifold's PlusJacobian to have those
  * by the tangent (3 or 6). covtune's are by the tangent already: they are handed over in the first columns, zeros behind
- * them, and PlusJacobian is [I; 0]. Plus is x o Exp(d), so steps are covtune's as well. */
+ * them, and PlusJacobian is [I; 0]. Plus is x o Exp(d), so steps are covtune's as well, and so are the first damping and radius. */
 #include "peer_ceres.h"
 
 #include <cstring>
@@ -107,7 +107,7 @@ void *open_with(const ct_graph *graph, const ct_noise *noise, ct_method method, 
         else cost = new pose_cost<6, 7>(factor, model);
         w->problem.AddResidualBlock(cost, nullptr, blocks);
     }
-    ceres_configure(w->options, method, max_iterations, threads);
+    ceres_configure(w->options, method, max_iterations, threads, true);
     return w;
 }
 
@@ -130,9 +130,9 @@ int solve(void *problem, double *x, bench_outcome *out)
     return converged;
 }
 
-void close(void *problem) { delete static_cast<ceres_problem *>(problem); }
+void close_problem(void *problem) { delete static_cast<ceres_problem *>(problem); }
 
 } // namespace
 
-const bench_peer bench_ceres = {"Ceres", CERES_VERSION_STRING, 1, open_one, solve, close};
-const bench_peer bench_ceres_2 = {"Ceres 2 threads", "", 1, open_two, solve, close};
+const bench_peer bench_ceres = {"Ceres", CERES_VERSION_STRING, 1, open_one, solve, close_problem};
+const bench_peer bench_ceres_2 = {"Ceres 2 threads", "", 1, open_two, solve, close_problem};

@@ -27,15 +27,18 @@ struct ceres_problem {
     }
 };
 
-/* Sparse Cholesky through SuiteSparse with Ceres' own block ordering (AMD), and covtune's rule for stopping. */
-inline void ceres_configure(ceres::Solver::Options &options, ct_method method, int max_iterations, int threads)
+/* Sparse Cholesky through SuiteSparse with Ceres' own block ordering (AMD), and covtune's rule for stopping. like_covtune: it
+ * begins with covtune's damping or radius as well; Gauss-Newton is no damping in any case. */
+inline void ceres_configure(ceres::Solver::Options &options, ct_method method, int max_iterations, int threads, bool like_covtune)
 {
+    const ct_solve_options defaults = ct_solve_defaults();
     options.linear_solver_type = ceres::SPARSE_NORMAL_CHOLESKY;
     options.sparse_linear_algebra_library_type = ceres::SUITE_SPARSE;
     options.trust_region_strategy_type = method == CT_DOGLEG ? ceres::DOGLEG : ceres::LEVENBERG_MARQUARDT;
-    if (method == CT_GAUSS_NEWTON) options.initial_trust_region_radius = options.max_trust_region_radius = 1e16; /* no damping */
+    if (method == CT_GAUSS_NEWTON) options.initial_trust_region_radius = 1e16;
+    else if (like_covtune) options.initial_trust_region_radius = method == CT_DOGLEG ? defaults.radius : 1 / defaults.lambda;
     options.max_num_iterations = max_iterations;
-    options.function_tolerance = ct_solve_defaults().relative;
+    options.function_tolerance = defaults.relative;
     options.gradient_tolerance = 0;
     options.parameter_tolerance = 1e-14;
     options.num_threads = threads;

@@ -1,6 +1,7 @@
 /* peer_ceres_autodiff.cpp: Ceres Solver as most of its users have it: residuals written once as templates, derivatives
  * by its automatic differentiation. The residuals are covtune's, Log(z^-1 a^-1 b) and Log(z^-1 x), so that the answer is
- * the same; parameters are those of Ceres' pose-graph examples: x, y, angle in the plane, position and quaternion in space. */
+ * the same; parameters are those of Ceres' pose-graph examples: x, y, angle in the plane, position and quaternion in space.
+ * Damping and radius begin with Ceres' defaults. */
 #include "peer_ceres.h"
 
 #include <ceres/rotation.h>
@@ -138,7 +139,7 @@ ceres::CostFunction *make_cost(const ct_factor &factor, const ct_noise_model *mo
 /* Numbers of a pose: covtune stores cos and sin in the plane. */
 int parameters(const ceres_problem &w) { return w.manifolds.empty() ? 3 : 7; }
 
-void *open(const ct_graph *graph, const ct_noise *noise, ct_method method, int max_iterations)
+void *open_problem(const ct_graph *graph, const ct_noise *noise, ct_method method, int max_iterations)
 {
     if (!bench_is_pose_graph(graph, noise)) return nullptr;
     auto *w = new ceres_problem;
@@ -155,7 +156,7 @@ void *open(const ct_graph *graph, const ct_noise *noise, ct_method method, int m
         for (int i = 0; i < factor.ops->arity; i++) blocks.push_back(block(factor.var[i]));
         w->problem.AddResidualBlock(make_cost(factor, ct_noise_get(noise, factor.noise)), nullptr, blocks);
     }
-    ceres_configure(w->options, method, max_iterations, 1);
+    ceres_configure(w->options, method, max_iterations, 1, false);
     return w;
 }
 
@@ -170,8 +171,8 @@ int solve(void *problem, double *x, bench_outcome *out)
     return converged;
 }
 
-void close(void *problem) { delete static_cast<ceres_problem *>(problem); }
+void close_problem(void *problem) { delete static_cast<ceres_problem *>(problem); }
 
 } // namespace
 
-const bench_peer bench_ceres_autodiff = {"Ceres autodiff", "", 1, open, solve, close};
+const bench_peer bench_ceres_autodiff = {"Ceres autodiff", "", 1, open_problem, solve, close_problem};

@@ -1,11 +1,12 @@
-/* peer_covtune.c: covtune, twice: from nothing, and with the structure analysed before, as learning
- * has it, which solves one graph under many noise tables. */
+/* peer_covtune.c: covtune from nothing; with the structure analysed before, as learning has it, which solves one graph
+ * under many noise tables; and beside GTSAM with that library's residuals (docs/gtsam.md). */
 #include "peer.h"
 
 #include <stdlib.h>
 
 typedef struct {
     const ct_graph  *graph;
+    ct_graph        *own;  /* a copy with other models, or NULL  */
     const ct_noise  *noise;
     ct_solve_options options;
     ct_solver       *kept; /* the analysis to use again, or NULL */
@@ -15,6 +16,7 @@ static void close_problem(void *p)
 {
     problem *w = p;
     ct_solver_free(w->kept);
+    ct_graph_free(w->own);
     free(w);
 }
 
@@ -36,6 +38,17 @@ static void *open_again(const ct_graph *graph, const ct_noise *noise, ct_method 
     return NULL;
 }
 
+static void *open_like_gtsam(const ct_graph *graph, const ct_noise *noise, ct_method method, int max_iterations)
+{
+    problem *w = open_cold(graph, noise, method, max_iterations);
+    if (w && ct_graph_copy(graph, &w->own, NULL) == CT_OK && ct_graph_like_gtsam(w->own, NULL) == CT_OK) {
+        w->graph = w->own;
+        return w;
+    }
+    if (w) close_problem(w);
+    return NULL;
+}
+
 static int solve(void *p, double *x, bench_outcome *out)
 {
     problem        *w = p;
@@ -54,3 +67,4 @@ static int solve(void *p, double *x, bench_outcome *out)
 
 const bench_peer bench_covtune = {"covtune", COVTUNE_VERSION, 1, open_cold, solve, close_problem};
 const bench_peer bench_covtune_again = {"covtune again", "", 1, open_again, solve, close_problem};
+const bench_peer bench_covtune_like_gtsam = {"covtune as GTSAM", "", 0, open_like_gtsam, solve, close_problem};

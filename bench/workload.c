@@ -83,14 +83,16 @@ void bench_pose_graph(const char *name, const char *folder, const char *file, ct
 {
     ct_err err;
     *out = (bench_workload){.method = method};
-    snprintf(out->name, sizeof out->name, "%s", name);
     bench_must(ct_noise_new(&out->noise, &err), &err);
     ct_sequence *sequence = read_graph(folder, file, out->noise);
-    if (sequence) snprintf(out->source, sizeof out->source, "%s", file);
-    else {
+    if (sequence) {
+        snprintf(out->name, sizeof out->name, "%s", name);
+        snprintf(out->source, sizeof out->source, "%s", file);
+    } else {
         ct_world_options options = ct_world_defaults(kind);
         options.poses = poses;
         bench_must(ct_world_make(&options, out->noise, &sequence, &err), &err);
+        snprintf(out->name, sizeof out->name, "%s %d%s", kind == CT_SE2 ? "city" : "sphere", poses, method == CT_DOGLEG ? " dogleg" : "");
         snprintf(out->source, sizeof out->source, "made, seed %d", (int)options.seed);
     }
     out->graph = sequence->graph;
