@@ -46,7 +46,7 @@ typedef struct {
     ct_order       order;
     const int32_t *stage; /* per block, >= 0: blocks of a higher stage are eliminated later; NULL: no wish */
     /* Per edge, the most rows it will have; NULL: unknown. Where a subtree's edges have no more rows
-     * than it has unknowns, they are used up by it: nothing is left for its separator, exactly. Saying so
+     * than it has unknowns, and it is regular, they are used up by it: nothing is left for its separator, exactly. Saying so
      * spares work, and on long open chains the rounding that would stand in for that nothing. */
     const int32_t *rows;
 } ct_sparse_options;
