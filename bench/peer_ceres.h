@@ -6,6 +6,8 @@
 
 #include <ceres/ceres.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -35,8 +37,8 @@ inline void ceres_configure(ceres::Solver::Options &options, ct_method method, i
     options.linear_solver_type = ceres::SPARSE_NORMAL_CHOLESKY;
     options.sparse_linear_algebra_library_type = ceres::SUITE_SPARSE;
     options.trust_region_strategy_type = method == CT_DOGLEG ? ceres::DOGLEG : ceres::LEVENBERG_MARQUARDT;
-    if (method == CT_GAUSS_NEWTON) options.initial_trust_region_radius = 1e16;
-    else if (like_covtune) options.initial_trust_region_radius = method == CT_DOGLEG ? defaults.radius : 1 / defaults.lambda;
+    const double wanted = method == CT_DOGLEG ? defaults.radius : method == CT_GAUSS_NEWTON ? HUGE_VAL : 1 / defaults.lambda;
+    if (like_covtune || method == CT_GAUSS_NEWTON) options.initial_trust_region_radius = std::min(wanted, options.max_trust_region_radius);
     options.max_num_iterations = max_iterations;
     options.function_tolerance = defaults.relative;
     options.gradient_tolerance = 0;

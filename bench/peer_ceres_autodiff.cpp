@@ -49,7 +49,7 @@ struct prior_2d {
     Eigen::Matrix3d R;
     template <typename T> bool operator()(const T *x, T *r) const
     {
-        const Eigen::Matrix<T, 2, 1>             t(x[0] - z[0], x[1] - z[1]);
+        const Eigen::Matrix<T, 2, 1>       t(x[0] - z[0], x[1] - z[1]);
         Eigen::Map<Eigen::Matrix<T, 3, 1>> out(r);
         out = R * log_se2<T>(turn_back<T>(T(z[2]), t), x[2] - z[2]);
         return true;
@@ -61,7 +61,7 @@ struct between_2d {
     Eigen::Matrix3d R;
     template <typename T> bool operator()(const T *a, const T *b, T *r) const
     {
-        const Eigen::Matrix<T, 2, 1>             t = turn_back<T>(a[2], {b[0] - a[0], b[1] - a[1]});
+        const Eigen::Matrix<T, 2, 1>       t = turn_back<T>(a[2], {b[0] - a[0], b[1] - a[1]});
         Eigen::Map<Eigen::Matrix<T, 3, 1>> out(r);
         out = R * log_se2<T>(turn_back<T>(T(z[2]), {t[0] - z[0], t[1] - z[1]}), b[2] - a[2] - z[2]);
         return true;
