@@ -7,28 +7,46 @@
 #ifndef CT_WHITEN_H
 #define CT_WHITEN_H
 
+#include "base/six.h"
+
 #include <covtune/noise.h>
 #include <math.h>
 
 /* M <- diag(s) M, rows x cols. */
-static inline void ct__scale_rows(int rows, int cols, const double *s, double *M)
+CT_INLINE void ct__scale_rows(int rows, int cols, const double *s, double *M)
 {
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < cols; j++) M[i * cols + j] *= s[i];
 }
 
-/* M <- R M, R upper triangular: row i needs rows i and below only, so it can be done in place. */
-static inline void ct__upper_rows(int rows, int cols, const double *R, double *M)
+/* M <- R M, 6 x 6. */
+CT_INLINE void ct__upper_six(const double *R, double *M)
 {
-    for (int i = 0; i < rows; i++)
-        for (int j = 0; j < cols; j++) {
-            double sum = 0;
-            for (int k = i; k < rows; k++) sum += R[i * rows + k] * M[k * cols + j];
+    ct__six row[6];
+    for (int k = 0; k < 6; k++) ct__six_load(&row[k], M + 6 * k);
+    for (int i = 0; i < 6; i++) {
+        ct__six_scale(&row[i], R[7 * i]);
+        for (int k = i + 1; k < 6; k++) ct__six_add(&row[i], R[6 * i + k], &row[k]);
+        ct__six_store(&row[i], M + 6 * i);
+    }
+}
+
+/* M <- R M, R upper triangular: row i needs rows i and below only, so it can be done in place. */
+CT_INLINE void ct__upper_rows(int rows, int cols, const double *R, double *M)
+{
+    if (rows == 6 && cols == 6) {
+        ct__upper_six(R, M);
+        return;
+    }
+    for (int j = 0; j < cols; j++)
+        for (int i = 0; i < rows; i++) {
+            double sum = R[i * rows + i] * M[i * cols + j];
+            for (int k = i + 1; k < rows; k++) sum += R[i * rows + k] * M[k * cols + j];
             M[i * cols + j] = sum;
         }
 }
 
-static inline void ct__apply_sqrt_info(const ct_noise_model *model, int rows, int cols, double *M)
+CT_INLINE void ct__apply_sqrt_info(const ct_noise_model *model, int rows, int cols, double *M)
 {
     if (model->kind == CT_NOISE_FULL) ct__upper_rows(rows, cols, model->sqrt_info, M);
     else ct__scale_rows(rows, cols, model->sqrt_info, M);
@@ -36,7 +54,7 @@ static inline void ct__apply_sqrt_info(const ct_noise_model *model, int rows, in
 
 /* Whitens r (rows) and `blocks` Jacobian blocks J[i] (rows x cols[i]; NULL ones are passed over).
  * Returns the factor's error rho(d). */
-static inline double ct__whiten(const ct_noise_model *model, int rows, double *r, int blocks, double *const J[], const int cols[])
+CT_INLINE double ct__whiten(const ct_noise_model *model, int rows, double *r, int blocks, double *const J[], const int cols[])
 {
     ct__apply_sqrt_info(model, rows, 1, r);
     double d2 = 0;

@@ -47,7 +47,7 @@ CT_INLINE double linearise_batch(ct_solver *solver, const ct__batch *batch, cons
     return error;
 }
 
-double ct__linearise(ct_solver *solver, const ct_noise *noise, const double *x)
+CT_CLONES double ct__linearise(ct_solver *solver, const ct_noise *noise, const double *x)
 {
     double error = 0;
     ct_sparse_clear(solver->system);
@@ -67,19 +67,30 @@ double ct__linearise(ct_solver *solver, const ct_noise *noise, const double *x)
     return error;
 }
 
+/* The same for the error alone. */
+CT_INLINE double error_batch(const ct_solver *solver, const ct__batch *batch, const ct_noise *noise, const double *x, int rows, int arity)
+{
+    double error = 0;
+    for (int32_t k = batch->first; k < batch->end; k++) {
+        const ct__item *item = &solver->item[k];
+        const double   *arg[CT_ARITY_MAX];
+        double          r[CT_ROWS_MAX];
+        for (int i = 0; i < arity; i++) arg[i] = x + item->at[i];
+        batch->ops->eval(item->z, item->context, arg, r, NULL);
+        error += ct__whiten(ct_noise_get(noise, item->noise), rows, r, 0, NULL, NULL);
+    }
+    return error;
+}
+
 double ct__error(const ct_solver *solver, const ct_noise *noise, const double *x)
 {
     double error = 0;
     for (int32_t b = 0; b < solver->batches; b++) {
-        const ct_factor_ops *ops = solver->batch[b].ops;
-        for (int32_t k = solver->batch[b].first; k < solver->batch[b].end; k++) {
-            const ct__item *item = &solver->item[k];
-            const double   *arg[CT_ARITY_MAX];
-            double          r[CT_ROWS_MAX];
-            for (int i = 0; i < ops->arity; i++) arg[i] = x + item->at[i];
-            ops->eval(item->z, item->context, arg, r, NULL);
-            error += ct__whiten(ct_noise_get(noise, item->noise), ops->rows, r, 0, NULL, NULL);
-        }
+        const ct__batch     *batch = &solver->batch[b];
+        const ct_factor_ops *ops = batch->ops;
+        if (ops->rows == 3 && ops->arity == 2) error += error_batch(solver, batch, noise, x, 3, 2);
+        else if (ops->rows == 6 && ops->arity == 2) error += error_batch(solver, batch, noise, x, 6, 2);
+        else error += error_batch(solver, batch, noise, x, ops->rows, ops->arity);
     }
     return error;
 }

@@ -32,6 +32,22 @@ CT_INLINE void ct__add_square(int rows, int m, const double *restrict A, double 
         }
 }
 
+/* C += A'B, 6 x 6; if d is not NULL, d += the diagonal of A'B. Of a square it writes both triangles. */
+CT_INLINE void ct__add_product_six(const double *A, const double *B, double *C, double *d)
+{
+    ct__six row[6];
+    for (int k = 0; k < 6; k++) ct__six_load(&row[k], B + 6 * k);
+    for (int i = 0; i < 6; i++) {
+        ct__six sum = row[0], c;
+        ct__six_scale(&sum, A[i]);
+        for (int k = 1; k < 6; k++) ct__six_add(&sum, A[6 * k + i], &row[k]);
+        if (d) d[i] += i < 4 ? sum.lo[i & 3] : sum.hi[i & 1];
+        ct__six_load(&c, C + 6 * i);
+        ct__six_add(&c, 1, &sum);
+        ct__six_store(&c, C + 6 * i);
+    }
+}
+
 /* d > 0: every member has that dimension; 0: look them up. */
 CT_INLINE void ct__sparse_add(ct_sparse *sp, int64_t edge, int members, int rows, int d, const double *const J[], const double *r)
 {
@@ -40,10 +56,12 @@ CT_INLINE void ct__sparse_add(ct_sparse *sp, int64_t edge, int members, int rows
     for (int a = 0; a < members; a++) {
         const int m = d ? d : sp->dim[member[a]];
         ct__add_product(rows, m, 1, J[a], r, sp->g + sp->column[member[a]]);
-        ct__add_square(rows, m, J[a], sp->h + (*slot++ >> 1), sp->diagonal + sp->column[member[a]]);
+        if (d == 6 && rows == 6) ct__add_product_six(J[a], J[a], sp->h + (*slot++ >> 1), sp->diagonal + sp->column[member[a]]);
+        else ct__add_square(rows, m, J[a], sp->h + (*slot++ >> 1), sp->diagonal + sp->column[member[a]]);
         for (int b = a + 1; b < members; b++, slot++) {
             const int n = d ? d : sp->dim[member[b]];
-            if (*slot & 1) ct__add_product(rows, n, m, J[b], J[a], sp->h + (*slot >> 1));
+            if (d == 6 && rows == 6) ct__add_product_six(J[*slot & 1 ? b : a], J[*slot & 1 ? a : b], sp->h + (*slot >> 1), NULL);
+            else if (*slot & 1) ct__add_product(rows, n, m, J[b], J[a], sp->h + (*slot >> 1));
             else ct__add_product(rows, m, n, J[a], J[b], sp->h + (*slot >> 1));
         }
     }

@@ -1,13 +1,13 @@
-/* clones.h: functions compiled once per vector width, the processor picking at load time; and helpers whose loops
- * become constant where they are inlined. */
+/* clones.h: functions compiled once per vector width, the processor picking at load time. */
 #ifndef CT_CLONES_H
 #define CT_CLONES_H
+
+#include "base/six.h"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CT_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define CT_CLONES
 #endif
-#define CT_INLINE static inline __attribute__((always_inline))
 
 #endif

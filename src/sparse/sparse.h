@@ -97,7 +97,7 @@ struct ct_sparse {
 };
 
 #define CT_WEAK_RATIO 1e-10
-#define CT_STRIP      24 /* pivots at a time in large fronts: 24 rows of 8 columns stay in the first cache */
+#define CT_STRIP      48 /* pivots at a time in large fronts: 48 rows of 8 columns stay in the first cache */
 
 /* Steps of the analysis, in their order; each frees nothing on failure (ct_sparse_free does). */
 

@@ -192,7 +192,7 @@ static int worth_merging(int64_t p, int64_t s, double zeros)
 {
     const double entries = 0.5 * (double)p * (double)(p + 1) + (double)p * (double)s;
     const double share = zeros / entries;
-    if (p <= 12) return share < 0.45;
+    if (p <= 12) return share < 0.25;
     if (p <= 32) return share < 0.15;
     return share < 0.06;
 }
