@@ -67,7 +67,7 @@ typedef struct {
  *   range_bearing_*               z: range, direction, sensor pose     both, range first
  *   point_*       pose, point     z: point, sensor pose        (x o s)^-1 p - z       sensor frame
  *   velocity_P    a, b            z: body velocity, dt         Log(a^-1 b) / dt - z   tangent order
- * Lever arms and sensor poses are in the body frame, come last and may be left out; a known point
+ * Lever arms and sensor poses are in the body frame and come last; files may leave them out. A known point
  * stands before them. In the plane a direction is SO2; in space it is R3, any length but zero, and
  * the residual is the Log on the sphere at z: arcs along azimuth and elevation about the sensor's z
  * axis. velocity_se3 has z = angular (R3), linear (R3), dt (R1).
@@ -135,8 +135,8 @@ ct_status ct_graph_add_variable(ct_graph *graph, const char *name, ct_kind kind,
 /* Hold a variable at its value: it is not estimated, factors on it are kept. */
 void ct_graph_fix(ct_graph *graph, int32_t var, int fixed);
 
-/* Add a factor: ops is borrowed for the graph's lifetime, var and z are copied, context borrowed
- * until the graph is freed. Refuses unknown, repeated or wrong-kind variables, numbers that are not finite, rotations that are not unit, and
+/* Add a factor: ops is borrowed for the graph's lifetime, var (ops->arity) and z (ct_factor_z_size(ops) doubles: every part,
+ * the optional ones too; only files may leave those out) are copied, context borrowed until the graph is freed. Refuses unknown, repeated or wrong-kind variables, numbers that are not finite, rotations that are not unit, and
  * a noise index that other factors use with another number of rows. */
 ct_status ct_graph_add_factor(ct_graph *graph, const ct_factor_ops *ops, const int32_t var[], const double z[], const void *context, int32_t noise, ct_err *err);
 

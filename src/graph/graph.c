@@ -205,13 +205,28 @@ ct_factor ct_graph_factor(const ct_graph *g, int32_t f)
     return (ct_factor){.ops = k->ops, .var = g->var_pool + k->var, .z = g->z_pool + k->z, .context = k->context, .noise = k->noise};
 }
 
-ct_kind       ct_graph_kind(const ct_graph *g, int32_t var) { return g->kind[var]; }
-int           ct_graph_fixed(const ct_graph *g, int32_t var) { return g->fixed[var]; }
 int32_t       ct_graph_find(const ct_graph *g, const char *name) { return ct__names_find(&g->names, name); }
 int64_t       ct_graph_size(const ct_graph *g) { return g->size; }
-int64_t       ct_graph_offset(const ct_graph *g, int32_t var) { return g->offset[var]; }
 double       *ct_graph_initial(ct_graph *g) { return g->initial; }
 const double *ct_graph_initial_const(const ct_graph *g) { return g->initial; }
+
+ct_kind ct_graph_kind(const ct_graph *g, int32_t var)
+{
+    assert(var >= 0 && var < g->variables);
+    return g->kind[var];
+}
+
+int ct_graph_fixed(const ct_graph *g, int32_t var)
+{
+    assert(var >= 0 && var < g->variables);
+    return g->fixed[var];
+}
+
+int64_t ct_graph_offset(const ct_graph *g, int32_t var)
+{
+    assert(var >= 0 && var < g->variables);
+    return g->offset[var];
+}
 
 const char *ct_graph_name(const ct_graph *g, int32_t var, char *buf, size_t size)
 {
