@@ -168,7 +168,15 @@ typedef struct {
     int                lossy;
     int64_t            dropped;
     ct_err            *err;
+    struct {
+        int32_t noise;     /* index + 1; 0: nothing yet */
+        double  number[36];
+    } memo[8];             /* matrices last written: finding their shortest digits costs more than the rest of a line */
 } ct__out;
+
+/* The numbers written for noise model `noise`, by its own kind of matrix in each format. *known is 0 if they are still
+ * to be found and put there. */
+double *ct__out_memo(ct__out *out, int32_t noise, int *known);
 
 /* Something the format cannot hold: counted if the writer may drop it, else CT_E_UNSUPPORTED. */
 ct_status ct__out_drop(ct__out *out, const char *fmt, ...) CT_PRINTF(2, 3);

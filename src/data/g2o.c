@@ -250,7 +250,6 @@ static ct_status write_edge(writer *w, int32_t index)
     const double           *sensor = NULL;
     const struct edge_type *type = row_of(&f, &sensor);
     const ct_noise_model   *m = ct_noise_get(w->out->noise, f.noise);
-    double                  information[36];
     if (!type) return ct__out_drop(w->out, "factor %d (%s on %s): g2o has no edge for it", index, f.ops->name, ct__names_get(&g->names, f.var[0]));
     if (m->robust.kind != CT_ROBUST_NONE) CT_TRY(ct__out_drop(w->out, "factor %d (%s): g2o has no place for the kernel of noise model %s", index, f.ops->name, m->name));
     fputs(type->tag, w->out->file);
@@ -261,7 +260,9 @@ static ct_status write_edge(writer *w, int32_t index)
         fprintf(w->out->file, " %d", number);
     }
     ct__out_element(w->out, f.ops->field[0], f.z);
-    ct__out_information(w->out, f.noise, information);
+    int     known;
+    double *information = ct__out_memo(w->out, f.noise, &known);
+    if (!known) ct__out_information(w->out, f.noise, information);
     ct__out_triangle(w->out, f.ops->rows, information);
     putc('\n', w->out->file);
     return CT_OK;

@@ -150,12 +150,13 @@ static int same_square(const double *triangle, const void *model)
 }
 
 /* The triangle of S: the Cholesky factor of the information in the file's order. */
-static void write_matrix(const ct__out *out, int32_t noise)
+static void find_triangle(const ct__out *out, int32_t noise, double *triangle)
 {
     const ct_noise_model *m = ct_noise_get(out->noise, noise);
     const int             n = m->dim;
-    double                information[36], A[36], triangle[CT__TRIANGLE(6)], *to = triangle;
+    double                information[36], A[36], *to = triangle;
     ct__noise_numbers     numbers;
+    memset(triangle, 0, sizeof *triangle * CT__TRIANGLE(6));
     ct__out_information(out, noise, information);
     ct__turn(n, information, A);
     if (ct__noise_information(m->name, n, A, &numbers, NULL) != CT_OK) return;
@@ -166,7 +167,14 @@ static void write_matrix(const ct__out *out, int32_t noise)
         }
     }
     ct__shortest(CT__TRIANGLE(n), triangle, 6, same_square, m);
-    ct__out_numbers(out, CT__TRIANGLE(n), triangle);
+}
+
+static void write_matrix(ct__out *out, int32_t noise)
+{
+    int     known;
+    double *triangle = ct__out_memo(out, noise, &known);
+    if (!known) find_triangle(out, noise, triangle);
+    ct__out_numbers(out, CT__TRIANGLE(ct_noise_get(out->noise, noise)->dim), triangle);
 }
 
 static ct_status write_edge(ct__out *out, int32_t index, const int64_t *id)
