@@ -43,6 +43,14 @@ static json_t *anchor(const solve_request *request, const solve_job *job)
     return o;
 }
 
+/* Rows of all residuals less estimated scalars: what twice the error is on average, if the noise models are right. */
+static int64_t degrees_of_freedom(const solve_job *job)
+{
+    int64_t rows = 0;
+    for (int32_t f = 0; f < ct_graph_factors(job->graph); f++) rows += ct_graph_factor(job->graph, f).ops->rows;
+    return rows - ct_sparse_describe(ct_solver_system(job->solver)).scalars;
+}
+
 static json_t *rmse(const solve_job *job)
 {
     if (!job->before.poses) return json_null();
@@ -85,6 +93,8 @@ void solve_print_json(const solve_request *request, const solve_job *job)
     cli_put(o, "like", cli_text(request->like ? "gtsam" : NULL));
     cli_put(o, "initial_error", cli_number(r->initial_error));
     cli_put(o, "final_error", cli_number(r->final_error));
+    cli_put(o, "degrees_of_freedom", cli_integer(degrees_of_freedom(job)));
+    cli_put(o, "chi2_per_degree", cli_number(degrees_of_freedom(job) > 0 ? 2 * r->final_error / (double)degrees_of_freedom(job) : NAN));
     cli_put(o, "iterations", cli_integer(r->iterations));
     cli_put(o, "stop", cli_text(ct_stop_name(r->stop)));
     cli_put(o, "converged", cli_need(json_boolean(ct_stop_converged(r->stop))));
@@ -144,6 +154,9 @@ void solve_print(const solve_request *request, const solve_job *job)
     cli_row("method", "%s%s, order %s: %d front%s of at most %d rows, %lld numbers", ct_method_name((ct_method)request->method),
             request->like ? ", poses measured as GTSAM does" : "", ct_order_name((ct_order)request->order), info.fronts, CLI_S(info.fronts), info.largest_front, (long long)info.r_nonzeros);
     cli_row("error", "%.10g -> %.10g", r->initial_error, r->final_error);
+    const int64_t degrees = degrees_of_freedom(job);
+    if (degrees > 0)
+        cli_row("fit", "%.4g: twice the error over %lld degrees of freedom, about 1 where noise models are right", 2 * r->final_error / (double)degrees, (long long)degrees);
     cli_row("iterations", "%d: %s", r->iterations, r->stop == CT_STOP_CANCELLED ? "interrupted" : ct_stop_meaning(r->stop));
     cli_row("time", "%s: analyse %s, linearise %s, factor and solve %s", cli_time(job->analyse_s + r->seconds, time[0]),
             cli_time(job->analyse_s, time[1]), cli_time(r->linearise_s, time[2]), cli_time(r->factor_s + r->solve_s, time[3]));
