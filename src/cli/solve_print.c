@@ -94,7 +94,7 @@ void solve_print_json(const solve_request *request, const solve_job *job)
     cli_put(o, "initial_error", cli_number(r->initial_error));
     cli_put(o, "final_error", cli_number(r->final_error));
     cli_put(o, "degrees_of_freedom", cli_integer(degrees_of_freedom(job)));
-    cli_put(o, "chi2_per_degree", cli_number(degrees_of_freedom(job) > 0 ? 2 * r->final_error / (double)degrees_of_freedom(job) : NAN));
+    cli_put(o, "chi_squared_per_degree", cli_number(degrees_of_freedom(job) > 0 ? 2 * r->final_error / (double)degrees_of_freedom(job) : NAN));
     cli_put(o, "iterations", cli_integer(r->iterations));
     cli_put(o, "stop", cli_text(ct_stop_name(r->stop)));
     cli_put(o, "converged", cli_need(json_boolean(ct_stop_converged(r->stop))));
