@@ -114,6 +114,19 @@ static void test_a_file_written_by_hand_is_enough(void)
     ct_noise_free(noise);
 }
 
+static void test_numbered_models_take_the_nearest_name_of_the_file(void)
+{
+    ct_noise *noise = new_table();
+    ct_err    err = {0};
+    const char *const name[] = {"odom#1", "odom@1#7", "odom@2#3", "gps#1"};
+    const double      want[] = {1, 3, 1, 9};
+    for (int i = 0; i < 4; i++) CHECK_OK(ct_noise_add_isotropic(noise, name[i], 2, 9, NULL, &err), err);
+    const char *path = write_text(FILE_OF("\"odom\": {\"variance\": [1, 2]}, \"odom@1\": {\"variance\": [3, 4]}"));
+    CHECK_OK(ct_noise_read(noise, path, &err), err);
+    for (int i = 0; i < 4; i++) CHECK(ct_noise_get(noise, ct_noise_find(noise, name[i]))->covariance[0] == want[i]);
+    ct_noise_free(noise);
+}
+
 static void test_a_regime_the_file_does_not_name_takes_its_group(void)
 {
     ct_err    err = {0};
@@ -242,6 +255,7 @@ int main(void)
     RUN(test_a_written_table_is_read_back_to_the_same_bits);
     RUN(test_a_file_written_by_hand_is_enough);
     RUN(test_a_regime_the_file_does_not_name_takes_its_group);
+    RUN(test_numbered_models_take_the_nearest_name_of_the_file);
     RUN(test_a_bad_file_is_refused_and_changes_nothing);
     RUN(test_a_file_is_replaced_whole_or_left_alone);
     RUN(test_what_cannot_be_written_is_said);

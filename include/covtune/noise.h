@@ -100,7 +100,7 @@ int         ct_robust_find(const char *name);                 /* a ct_robust_kin
 double      ct_robust_default_width(ct_robust_kind kind);
 
 /* The noise file (JSON, see docs/formats.md). read adds the file's models to the table, or sets those that are there
- * already; a table's "group@label" that the file does not name takes the file's "group"; a kernel that the file does not
+ * already; a table's "group@label" or "group#number" that the file does not name takes the file's "group"; a kernel that the file does not
  * name stays. All or nothing. write replaces the file atomically, with sigma beside variance. */
 ct_status ct_noise_read(ct_noise *noise, const char *path, ct_err *err);
 ct_status ct_noise_write(const ct_noise *noise, const char *path, ct_err *err);

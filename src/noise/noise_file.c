@@ -144,20 +144,23 @@ static ct_status apply(ct_noise *noise, int32_t index, const place *at, const js
     return in_file(at, ct_noise_set_robust(noise, index, kernel, &inner), &inner);
 }
 
-/* Models group@label that the file does not name take its model of the whole group. `before` is
- * the number of models the table had. */
-static ct_status apply_to_regimes(ct_noise *noise, int32_t before, const char *path, const json_t *groups, ct_err *err)
+/* Models group@label and group#number that the file does not name take what it says of the nearest name they are part of:
+ * odom@1#7 that of odom@1, else that of odom. `before` is the number of models the table had. */
+static ct_status apply_to_parts(ct_noise *noise, int32_t before, const char *path, const json_t *groups, ct_err *err)
 {
     for (int32_t i = 0; i < before; i++) {
-        const char *name = ct_noise_get(noise, i)->name, *label = strchr(name, '@');
-        if (!label || json_object_get(groups, name)) continue;
-        char *group = ct__strdup(name);
-        if (!group) return ct__no_memory(err, "names", 1);
-        group[label - name] = 0;
-        const json_t   *value = json_object_get(groups, group);
-        const place     at = {path, group, err};
+        const char *name = ct_noise_get(noise, i)->name;
+        if (!name[strcspn(name, "@#")] || json_object_get(groups, name)) continue;
+        char *whole = ct__strdup(name), *end;
+        if (!whole) return ct__no_memory(err, "names", 1);
+        const json_t *value = NULL;
+        while (!value && (end = strpbrk(strrchr(whole, '#') ? strrchr(whole, '#') : whole, "@#"))) {
+            *end = 0;
+            value = json_object_get(groups, whole);
+        }
+        const place     at = {path, whole, err};
         const ct_status status = value ? apply(noise, i, &at, value) : CT_OK;
-        free(group);
+        free(whole);
         CT_TRY(status);
     }
     return CT_OK;
@@ -182,7 +185,7 @@ static ct_status apply_all(ct_noise *noise, const char *path, json_t *root, ct_e
         const place at = {path, name, err};
         CT_TRY(apply(noise, ct_noise_find(noise, name), &at, group));
     }
-    return apply_to_regimes(noise, before, path, groups, err);
+    return apply_to_parts(noise, before, path, groups, err);
 }
 
 static ct_status load(const char *path, json_t **root, ct_err *err)
