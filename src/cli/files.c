@@ -19,14 +19,23 @@ static ct_status refuse_dash(const char *path, ct_err *err)
                                        "and its format has to be given)");
 }
 
+/* A format that could not be told, with the way out. */
+static ct_status hint_option(ct_status status, ct_err *err)
+{
+    char text[sizeof err->text];
+    if (status == CT_OK || status == CT_E_MEMORY || status == CT_E_IO || !err) return status;
+    memcpy(text, err->text, sizeof text);
+    return ct_fail(err, status, "%s (an option gives it: see --help)", text);
+}
+
 /* A pipe can be looked at only once. */
 static ct_status guess(const char *path, ct_format *format, ct_err *err)
 {
     struct stat file;
     if (ct_format_guess(path, 0, format, NULL) == CT_OK) return CT_OK;
     if (stat(path, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode))
-        return ct_fail(err, CT_E_ARGUMENT, "%s: the format of what is not a file has to be given", path);
-    return ct_format_guess(path, 1, format, err);
+        return hint_option(ct_fail(err, CT_E_ARGUMENT, "%s: the format of what is not a file has to be given", path), err);
+    return hint_option(ct_format_guess(path, 1, format, err), err);
 }
 
 ct_status cli_read(const cli_io *io, const char *path, ct_format *format, ct_noise *noise, ct_sequence **out, ct_err *err)
@@ -66,7 +75,7 @@ ct_status cli_write(const ct_sequence *seq, const ct_noise *noise, const double 
 {
     *written = (cli_written){.format = (ct_format)format};
     ct_status status = refuse_dash(path, err);
-    if (status == CT_OK && written->format == CT_FORMAT_AUTO) status = ct_format_guess(path, 0, &written->format, err);
+    if (status == CT_OK && written->format == CT_FORMAT_AUTO) status = hint_option(ct_format_guess(path, 0, &written->format, err), err);
     if (status == CT_OK) status = ct_sequence_write(seq, noise, x, written->format, 0, path, NULL, err);
     if (status != CT_E_UNSUPPORTED || !lossy) return explain(path, status, err);
     snprintf(written->what, sizeof written->what, "%s", err ? err->text : "");
@@ -113,7 +122,7 @@ ct_status cli_may_write(const ct_sequence *seq, const ct_noise *noise, ct_format
 {
     ct_format guessed = (ct_format)format;
     ct_status status = refuse_dash(path, err);
-    if (status == CT_OK && guessed == CT_FORMAT_AUTO) status = ct_format_guess(path, 0, &guessed, err);
+    if (status == CT_OK && guessed == CT_FORMAT_AUTO) status = hint_option(ct_format_guess(path, 0, &guessed, err), err);
     if (status == CT_OK) status = check_place(path, err);
     if (status != CT_OK || guessed == CT_FORMAT_COVTUNE) return status; /* which holds everything */
     if (guessed == from && !seq->truth) return status;

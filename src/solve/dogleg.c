@@ -110,8 +110,7 @@ void ct__dogleg(ct__run_state *run)
         const int    accepted = gain > 1e-4;
         if (tries++ == 0) step_first = whole ? step : INFINITY, promised_first = whole ? promised : INFINITY;
         if (accepted) {
-            run->error = error;
-            memcpy(run->x, s->trial, (size_t)ct_graph_size(s->graph) * sizeof *run->x);
+            ct__run_accept(run, error);
             if (gain > 0.75) radius = CT_MAX(radius, 3 * size);
             else if (gain < 0.25) radius = 0.5 * size;
             fresh = tries = 0;

@@ -8,11 +8,6 @@
 
 #define HALVINGS_MAX 30
 
-static void swap_in_trial(ct__run_state *run)
-{
-    memcpy(run->x, run->solver->trial, (size_t)ct_graph_size(run->solver->graph) * sizeof *run->x);
-}
-
 /* Moves to x o Exp(alpha dx) for the first alpha = 1, 1/2, 1/4 ... that does not raise the error. A rise
  * within rounding of the sum counts as none. Returns alpha, 0 if there is none. */
 static double take_step(ct__run_state *run)
@@ -22,8 +17,7 @@ static double take_step(ct__run_state *run)
         ct__retract(run->solver, run->x, alpha, run->solver->dx, run->solver->trial);
         const double error = ct__run_linearise(run, run->solver->trial);
         if (!(error <= run->error * (1 + CT_ROUNDING) + 1e-300)) continue;
-        run->error = error;
-        swap_in_trial(run);
+        ct__run_accept(run, error);
         return alpha;
     }
     return 0;

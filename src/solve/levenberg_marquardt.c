@@ -90,8 +90,7 @@ void ct__levenberg_marquardt(ct__run_state *run)
         const int     whole = lambda < DAMPED; /* else a short fall says nothing but that the step was short */
         if (tries++ == 0) first = whole ? v : (verdict){.step = INFINITY, .predicted = INFINITY};
         if (accepted) {
-            run->error = v.error;
-            memcpy(run->x, s->trial, (size_t)ct_graph_size(s->graph) * sizeof *run->x);
+            ct__run_accept(run, v.error);
             lambda *= CT_MAX(0.1, 1 - pow(2 * v.gain - 1, 3));
             if (lambda < LAMBDA_MIN) lambda = 0;
             growth = 2;

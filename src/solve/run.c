@@ -94,6 +94,12 @@ int ct__run_stop(ct__run_state *run, ct_stop stop)
     return 1;
 }
 
+void ct__run_accept(ct__run_state *run, double error)
+{
+    memcpy(run->x, run->solver->trial, (size_t)run->solver->graph->size * sizeof *run->x);
+    run->error = error;
+}
+
 int ct__run_converged(ct__run_state *run, double before, double step)
 {
     const ct_solve_options *o = run->options;

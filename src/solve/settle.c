@@ -11,12 +11,6 @@
 #define CONTRACTION 0.5  /* a step must be shorter than this much of the one before, or that is taken back */
 #define RISE_MAX    1e-3 /* of the error: what moves it by more is no matter of the last few digits      */
 
-static void take_back(ct__run_state *run, double error)
-{
-    memcpy(run->x, run->solver->trial, (size_t)ct_graph_size(run->solver->graph) * sizeof *run->x);
-    run->error = error;
-}
-
 void ct__settle(ct__run_state *run)
 {
     ct_solver *s = run->solver;
@@ -30,7 +24,7 @@ void ct__settle(ct__run_state *run)
         ct__run_step(run, s->dx);
         const double step = ct__largest(s->dx, s->scalars);
         if (!(step < CONTRACTION * last)) {
-            if (last < INFINITY) take_back(run, error_before);
+            if (last < INFINITY) ct__run_accept(run, error_before);
             return;
         }
         if (step < run->options->step && ct__run_stop(run, CT_STOP_STEP)) return;
@@ -38,6 +32,7 @@ void ct__settle(ct__run_state *run)
             ct__run_stop(run, CT_STOP_ITERATIONS);
             return;
         }
+        /* trial keeps where this step comes from; accepting it again takes the step back */
         memcpy(s->trial, run->x, (size_t)ct_graph_size(s->graph) * sizeof *run->x);
         ct__retract(s, run->x, 1, s->dx, run->x);
         error_before = run->error;
@@ -45,7 +40,7 @@ void ct__settle(ct__run_state *run)
         run->result->iterations++;
         last = step;
         if (!(run->error <= (1 + RISE_MAX) * error_before)) {
-            take_back(run, error_before);
+            ct__run_accept(run, error_before);
             return;
         }
         if (ct__run_report(run, 1, step, 0)) return;

@@ -91,6 +91,7 @@ int     ct__run_converged(ct__run_state *run, double before, double step);
 /* Tells the caller; 1 if it wants to stop. */
 int     ct__run_report(ct__run_state *run, int accepted, double step, double damping);
 int     ct__run_stop(ct__run_state *run, ct_stop stop); /* records it; returns 1 */
+void    ct__run_accept(ct__run_state *run, double error); /* x <- trial, where the error is this */
 /* The fall from run->error to `error` over the one that the model promised, -1 if that is no question.
  * A promise of a whole step (one that damping or radius did not shorten) below the rounding of the error's sum cannot be
  * checked and is believed. */
