@@ -25,7 +25,7 @@ install(FILES ${CMAKE_BINARY_DIR}/covtuneConfig.cmake ${CMAKE_BINARY_DIR}/covtun
 
 # pkg-config. Libs.private names what libcovtune.a calls, and the folders where no linker looks by
 # itself.
-set(folders ${covtune_jansson_LIBRARY_DIRS})
+set(folders ${covtune_jansson_LIBRARY_DIRS} ${covtune_libcyaml_LIBRARY_DIRS} ${covtune_nlopt_LIBRARY_DIRS})
 foreach(name ${COVTUNE_SUITESPARSE})
   get_filename_component(folder ${COVTUNE_${name}_LIBRARY} DIRECTORY)
   list(APPEND folders ${folder})
@@ -33,7 +33,7 @@ endforeach()
 list(REMOVE_DUPLICATES folders)
 list(REMOVE_ITEM folders ${CMAKE_C_IMPLICIT_LINK_DIRECTORIES})
 list(TRANSFORM folders PREPEND -L)
-set(libraries jansson ${COVTUNE_SUITESPARSE} m)
+set(libraries jansson cyaml yaml nlopt ${COVTUNE_SUITESPARSE} pthread m)
 list(TRANSFORM libraries PREPEND -l)
 list(JOIN folders " " PC_FOLDERS)
 list(JOIN libraries " " PC_LIBRARIES)

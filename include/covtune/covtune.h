@@ -1,14 +1,17 @@
-/* covtune.h: everything. Modules, each building on those before it: base, lie, noise, graph, data,
- * sparse, solve. */
+/* covtune.h: everything. Modules, each building on those before it: base, lie, noise, theta, graph, data,
+ * sparse, solve, assess, learn, report. */
 #ifndef COVTUNE_H
 #define COVTUNE_H
 
 #include <covtune/base.h>
 #include <covtune/lie.h>
 #include <covtune/noise.h>
+#include <covtune/theta.h>
 #include <covtune/graph.h>
 #include <covtune/data.h>
 #include <covtune/sparse.h>
 #include <covtune/solve.h>
+#include <covtune/assess.h>
+#include <covtune/report.h>
 
 #endif

@@ -62,6 +62,70 @@ ct_status ct_sequence_write(const ct_sequence *seq, const ct_noise *noise, const
 ct_status ct_sequence_new(ct_graph *graph, ct_sequence **out, ct_err *err);
 void      ct_sequence_free(ct_sequence *seq);
 
+/* x <- values composed from the measurements alone, as a robot that starts the recording could: along the factors in their order
+ * from the first variable that something ties to the world; variables that nothing reaches keep their initial values. x holds
+ * ct_graph_size doubles. Truth and initial values are not looked at, but for fixed variables. */
+ct_status ct_sequence_reach(const ct_sequence *seq, double *x, ct_err *err);
+
+/* ---- Datasets -------------------------------------------------------------------------------- */
+
+/* What a dataset says on learning a noise model; numbers of what is not said are NaN. */
+typedef struct {
+    char  *name;                                  /* of a model, or a group: "odom" means "odom@0" and "odom#7" as well */
+    int    learn;                                 /* 0: frozen                                      */
+    int    kind;                                  /* ct_noise_kind, or -1: as the table has it      */
+    double lower[CT_NOISE_DIM_MAX], upper[CT_NOISE_DIM_MAX]; /* of the variances; full: [0], of the eigenvalues */
+} ct_dataset_group;
+
+/* Runs to learn from and to test on, and the noise table that they share. */
+typedef struct {
+    char             *path;  /* as it was read from, or NULL               */
+    ct_noise         *noise; /* with start values, where the dataset says some */
+    int32_t           trains, tests, groups;
+    ct_sequence     **train, **test;
+    ct_dataset_group *group;
+    char             *note;  /* what the readers added or assumed, or NULL */
+} ct_dataset;
+
+typedef enum { CT_DATASET_TRAIN = 1, CT_DATASET_TEST = 2, CT_DATASET_ALL = 3 } ct_dataset_part;
+
+/* Read a dataset, or the part of it that is wanted:
+ *   a folder with dataset.yaml, or that file itself     docs/formats.md
+ *   a folder with folders train and test (one may be missing), files in order of their names: LEO's layout, with any format's files in it
+ *   a folder of sequence files, or one such file         every run is in both parts
+ * A model that two files give different numbers is CT_E_PARSE unless dataset.yaml says its number, or the files number their models. */
+ct_status ct_dataset_read(const char *path, ct_dataset_part part, ct_dataset **out, ct_err *err);
+/* Write dataset.yaml, train/0000.ctseq, ... into a folder, which is made if it is not there; files that are there are replaced one by one, the yaml last. */
+ct_status ct_dataset_write(const ct_dataset *dataset, const char *folder, ct_err *err);
+ct_status ct_dataset_new(ct_dataset **out, ct_err *err);
+void      ct_dataset_free(ct_dataset *dataset);
+
+/* Give the factors of "group#1", "group#2", ... one model "group", its covariance their mean: where a file writes a matrix on every edge and one
+ * is to be learned. Nothing if there are none. */
+ct_status ct_dataset_pool(ct_dataset *dataset, const char *group, ct_err *err);
+
+/* ---- Navigation runs: what the paper learns from ---------------------------------------------- */
+
+#define CT_NAV_REGIMES 2
+
+/* Smooth random paths in an area of 100 m x 50 m (SE3: and 10 m high), a GPS-like pose on every pose after the first ("gps"), odometry between neighbours
+ * ("odom"), a prior of sigma 1e-3 at truth on the first ("first_pose"). Noise is drawn in the tangent space: z = g(truth) o Exp(e), e ~ N(0, Sigma). With two regimes models are
+ * "odom@0", "odom@1", ...; regime 1 holds in one stretch, between a quarter and three quarters of the run; an odometry factor has the regime of
+ * the pose it leads to. */
+typedef struct {
+    ct_kind  kind;                /* CT_SE2 or CT_SE3                    */
+    int32_t  least, most;         /* poses of a run: drawn between these */
+    int      regimes;             /* 1 or 2                              */
+    double   odom[CT_NAV_REGIMES][36], gps[CT_NAV_REGIMES][36]; /* Sigma, dim x dim row-major, tangent order */
+    uint64_t seed;                /* of the dataset                      */
+} ct_nav_options;
+
+/* The paper's D1 to D4 ("D1", ..., any case); in space, rotations take the heading's sigma and translations x's. 0 if there is none of that name. */
+int ct_nav_preset(const char *name, ct_kind kind, ct_nav_options *out);
+/* Run number `run` (any; runs differ in path, length and noise, and do not depend on each other). Its models are added to noise, or shared with a run made before. Initial
+ * values are the measurements composed (ct_sequence_reach). */
+ct_status ct_nav_make(const ct_nav_options *options, uint64_t run, ct_noise *noise, ct_sequence **out, ct_err *err);
+
 /* ---- Graphs made to order: for demos, tests and benchmarks ----------------------------------- */
 
 /* A pose graph on a grid of streets (SE2) or a sphere of rings (SE3) with loop closures, truth

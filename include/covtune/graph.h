@@ -54,6 +54,9 @@ typedef struct {
     ct_jacobian jacobian;
     void      (*eval)(const double *z, const void *context, const double *const x[], double *r, double *const J[]);
     const char *(*refuse)(const double *z); /* NULL, or why z cannot be ("dt must be positive")  */
+    /* Second derivatives, for exact Hessians: K <- sum_i u_i d2 r_i(x o Exp(d)) / dd2 at d = 0, d the right perturbations of all variables one
+     * after the other: n x n row-major, symmetric, n the sum of their dimensions. NULL: central differences of J. */
+    void      (*curvature)(const double *z, const void *context, const double *const x[], const double *u, double *K);
     const char *coordinate[CT_ROWS_MAX]; /* name of each residual row ("x", "range")          */
     const char *unit[CT_ROWS_MAX];       /* its unit ("m", "rad", "m/s")                      */
 } ct_factor_ops;
@@ -102,6 +105,9 @@ int ct_factor_z_size(const ct_factor_ops *ops);
 /* The residual and, where J[i] is not NULL, Jacobians, analytic or by central differences as the
  * model says. J may be NULL. */
 void ct_factor_eval(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[], double *r, double *const J[]);
+
+/* K as ct_factor_ops.curvature says, analytic or by differences. */
+void ct_factor_curvature(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[], const double *u, double *K);
 
 /* Compare the model's analytic Jacobian with central differences of its residual at one point.
  * The worst entry is reported as a sentence ("between_se2: d r[theta] / d x1[y] is 1.0, differences
@@ -169,6 +175,9 @@ const double *ct_graph_initial_const(const ct_graph *graph);
 
 /* Check that a noise table fits: every index in range, every dimension right. O(models). */
 ct_status ct_graph_check_noise(const ct_graph *graph, const ct_noise *noise, ct_err *err);
+
+/* Tell the table what its models' rows are (ct_noise_set_rows), from the factors that use them. */
+void ct_graph_name_rows(const ct_graph *graph, ct_noise *noise);
 
 /* error = sum over factors of rho(|R r|) at values x (no allocation). NaN if a residual is. */
 double ct_graph_error(const ct_graph *graph, const ct_noise *noise, const double *x);

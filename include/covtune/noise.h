@@ -62,7 +62,13 @@ typedef struct {
      * full: dim x dim row-major Sigma, and R (upper triangle, zeros below). */
     const double *covariance;
     const double *sqrt_info;
+    const struct ct_noise_row *row; /* dim of them, or NULL: not said */
 } ct_noise_model;
+
+/* What a row of a residual is, for files and people: "x" in "m". Longer words are cut. */
+typedef struct ct_noise_row {
+    char name[16], unit[16];
+} ct_noise_row;
 
 ct_status ct_noise_new(ct_noise **out, ct_err *err);
 ct_status ct_noise_copy(const ct_noise *noise, ct_noise **out, ct_err *err);
@@ -85,6 +91,9 @@ ct_status ct_noise_set_variance(ct_noise *noise, int32_t index, const double var
 ct_status ct_noise_set_covariance(ct_noise *noise, int32_t index, const double covariance[], ct_err *err);
 ct_status ct_noise_set_robust(ct_noise *noise, int32_t index, ct_robust robust, ct_err *err);
 
+/* Say what a model's rows are (dim of each; copied). It changes nothing but what is written. */
+void ct_noise_set_rows(ct_noise *noise, int32_t index, const char *const name[], const char *const unit[]);
+
 int32_t               ct_noise_count(const ct_noise *noise);
 const ct_noise_model *ct_noise_get(const ct_noise *noise, int32_t index);
 int32_t               ct_noise_find(const ct_noise *noise, const char *name); /* -1: none */
@@ -95,6 +104,8 @@ int32_t ct_noise_select(const ct_noise *noise, const char *group, const char *la
 
 /* rho(d) and w = rho'(d)/d for squared whitened norm d2 >= 0; w may be NULL. */
 double      ct_robust_error(ct_robust robust, double d2, double *w);
+/* dw/d(d2) at d2 >= 0; at a kernel's kink that of the side further out. 0 for none. */
+double      ct_robust_slope(ct_robust robust, double d2);
 const char *ct_robust_name(ct_robust_kind kind);
 int         ct_robust_find(const char *name);                 /* a ct_robust_kind, or -1 */
 double      ct_robust_default_width(ct_robust_kind kind);

@@ -23,7 +23,8 @@ typedef struct ct_solver ct_solver;
 #define CT_METHOD_LIST(X)                                                                          \
     X(CT_LEVENBERG_MARQUARDT, "lm")                                                                \
     X(CT_GAUSS_NEWTON, "gn")                                                                       \
-    X(CT_DOGLEG, "dogleg")
+    X(CT_DOGLEG, "dogleg")                                                                         \
+    X(CT_NEWTON, "newton") /* lm until steps are small or slow, then exact Hessians: few iterations, tight convergence */
 
 typedef enum {
 #define X(constant, name) constant,
@@ -114,6 +115,11 @@ int ct_solver_loose(const ct_solver *solver, int32_t var);
 /* Linearise at x and factor the undamped system, for the calls below. Returns CT_E_SINGULAR with
  * the sentence above if something is loose. A run leaves no damping behind for them to see. */
 ct_status ct_solver_linearise(ct_solver *solver, const ct_noise *noise, const double *x, ct_err *err);
+
+/* The same with the exact Hessian of the error, second derivatives of residuals and kernels included, instead of J'J: what the implicit
+ * function theorem asks for at a minimum. CT_E_SINGULAR also where it is not positive definite: x is then no minimum. CT_E_UNSUPPORTED
+ * if a model's Jacobians are approximate. */
+ct_status ct_solver_hessian(ct_solver *solver, const ct_noise *noise, const double *x, ct_err *err);
 
 /* Covariance of variables var[0..count) (tangent, local frame): out[k] is dim x dim. */
 ct_status ct_solver_marginals(const ct_solver *solver, int32_t count, const int32_t var[], double *const out[], ct_err *err);

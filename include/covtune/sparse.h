@@ -80,6 +80,10 @@ void ct_sparse_clear(ct_sparse *sparse);
  * H += J'J, g += J'r. */
 void ct_sparse_add(ct_sparse *sparse, int64_t edge, int rows, const double *const J[], const double *r);
 
+/* Add a symmetric matrix to edge e's blocks of H: K is n x n row-major over its members one after the other (n the sum of their dims). It need
+ * not be positive semidefinite; H should be, in the end. */
+void ct_sparse_add_symmetric(ct_sparse *sparse, int64_t edge, const double *K);
+
 /* g; to read, or to replace before factoring. */
 double *ct_sparse_gradient(ct_sparse *sparse);
 /* d = diag(H). */

@@ -1,0 +1,124 @@
+/* covtune/assess.h: how good an estimate is: its loss against the truth, accuracy in words that others use, and whether
+ * its claimed uncertainty is honest.
+ *
+ *     loss of a sequence = 1/2 sum_v sum_i w_i e_vi^2,   e_v = Log(truth_v^-1 o x_v)   (local)
+ *                                                    or   Log(x_v o truth_v^-1)   (left, the paper's)
+ *
+ * Only coordinates of truth that are known count. Where a pose's truth has no rotation (or not all of it), its position enters as the
+ * difference t - t_truth in the world, whatever the choice; where it has no position, its rotation enters alone.
+ *
+ * The local difference does not depend on where the world's origin lies. The left one multiplies a heading error by the
+ * distance from the origin: on runs of 100 m its value is 40 to 170 times the local one's, nearly all of it that lever arm.
+ */
+#ifndef COVTUNE_ASSESS_H
+#define COVTUNE_ASSESS_H
+
+#include <covtune/data.h>
+#include <covtune/solve.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Loss ------------------------------------------------------------------------------------ */
+
+/* X(constant, name) */
+#define CT_DIFFERENCE_LIST(X)                                                                      \
+    X(CT_DIFFERENCE_LOCAL, "local")                                                                \
+    X(CT_DIFFERENCE_LEFT, "left")
+
+typedef enum {
+#define X(constant, name) constant,
+    CT_DIFFERENCE_LIST(X)
+#undef X
+    CT_DIFFERENCE_COUNT
+} ct_difference;
+
+const char *ct_difference_name(ct_difference difference);
+int         ct_difference_find(const char *name); /* a ct_difference, or -1 */
+
+typedef struct {
+    ct_difference difference;
+    double        translation, rotation; /* weights w of a coordinate, by its unit: metres (points too), radians; >= 0 */
+} ct_loss;
+
+ct_loss ct_loss_defaults(void); /* local, 1, 1 */
+
+/* Coordinates of truth that count, with a weight above zero, on variables that are estimated. */
+int64_t ct_loss_terms(const ct_loss *loss, const ct_sequence *seq);
+
+/* Variable v at x (its stored values): sqrt(w) e in `e` (CT_DIM_MAX), and, if D is not NULL, its derivative by a right perturbation of v,
+ * dim x dim row-major. Coordinates that do not count are zero, with zero rows. Returns 1/2 |e|^2. */
+double ct_loss_variable(const ct_loss *loss, const ct_sequence *seq, int32_t v, const double *x, double e[CT_DIM_MAX], double *D);
+
+/* The loss of the sequence at values x. */
+double ct_loss_value(const ct_loss *loss, const ct_sequence *seq, const double *x);
+
+/* ---- Accuracy -------------------------------------------------------------------------------- */
+
+/* Over poses whose truth is known, without alignment. rmse as LEO and the paper have it: translation is the root of the mean square over all
+ * coordinates' differences in the world, rotation over angles between (in space: the angle of the rotation between). ape is the root of the
+ * mean square of the Euclidean distance: sqrt 2 larger in the plane, sqrt 3 in space. NaN where nothing is known. */
+typedef struct {
+    int64_t poses;
+    double  translation, rotation; /* m, rad */
+    double  ape_translation;       /* m      */
+} ct_accuracy;
+
+ct_accuracy ct_accuracy_of(const ct_sequence *seq, const double *x);
+
+/* ---- Inference ------------------------------------------------------------------------------- */
+
+/* Where an estimate starts from. X(constant, name, what it is) */
+#define CT_START_LIST(X)                                                                           \
+    X(CT_START_REACHED, "odometry", "measurements composed, as a robot in the field could")         \
+    X(CT_START_INITIAL, "file", "the initial values in the file")                                  \
+    X(CT_START_TRUTH, "truth", "the truth")
+
+typedef enum {
+#define X(constant, name, what) constant,
+    CT_START_LIST(X)
+#undef X
+    CT_START_COUNT
+} ct_start;
+
+const char *ct_start_name(ct_start start);
+int         ct_start_find(const char *name); /* a ct_start, or -1 */
+
+/* How estimates are made; an incremental one will be a value of `solve.method`. */
+typedef struct {
+    ct_start         start;
+    ct_solve_options solve;
+} ct_inference;
+
+ct_inference ct_inference_defaults(void); /* odometry, Levenberg-Marquardt */
+
+/* x <- where inference starts from. Where the truth is asked for and (partly) unknown, those coordinates are the file's. */
+ct_status ct_start_values(const ct_sequence *seq, ct_start start, double *x, ct_err *err);
+
+/* Normalised chi-square: 2 error / (rows - unknowns), 1 for an estimator whose noise models are right. NEES: e' P^-1 e per
+ * coordinate of truth, e the local difference and P the marginal covariance of each pose; 1 if claimed and real uncertainty agree. Poses
+ * whose truth is partial take part with the coordinates that are known. */
+typedef struct {
+    double  chi_squared; /* 2 * error                                    */
+    int64_t degrees;     /* rows - unknowns                              */
+    double  nees;        /* sum of e' P^-1 e                             */
+    int64_t nees_degrees;
+} ct_consistency;
+
+typedef struct {
+    ct_solve_result solve;
+    double          loss;
+    ct_accuracy     accuracy;
+    ct_consistency  consistency; /* nees only if it was asked for */
+} ct_assessment;
+
+/* Estimate the sequence under a noise table and say how good that is. solver is one of seq->graph; x (ct_graph_size doubles) receives the estimate. An estimate that
+ * did not converge is assessed all the same: solve.stop tells. With nees, marginal covariances are computed, unless the system is singular. */
+ct_status ct_assess(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const ct_inference *inference, const ct_loss *loss, int nees, double *x,
+                    ct_assessment *out, ct_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

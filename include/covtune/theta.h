@@ -1,0 +1,133 @@
+/* covtune/theta.h: the parameters that are learned, and the set they may not leave.
+ *
+ * A ct_theta says which numbers of a noise table are parameters: models as isotropic, diagonal or full
+ * covariances, whole or coordinate by coordinate, some tied together; what is not mentioned is frozen.
+ * It is a description; values are plain vectors of ct_theta_count() doubles, in one of two spaces:
+ *
+ *   CT_SPACE_LOG       log variance; of a full covariance the matrix logarithm, log Sigma
+ *   CT_SPACE_VARIANCE  variance; of a full covariance Sigma itself
+ *
+ * A symmetric matrix X of dimension d is d (d + 1) / 2 coordinates, its upper triangle row by row, entries off the
+ * diagonal times sqrt 2: so the vector's Euclidean norm is the matrix' Frobenius norm.
+ *
+ * The set, the same in both spaces, and convex in both: lower <= lambda <= upper for every variance or
+ * eigenvalue lambda, and, if a spread is set, max lambda <= spread * min lambda over all that is learned. Minimising a linear
+ * function over it and projecting on it have closed forms: by an eigen-decomposition of each full block
+ * to scalars, of scalars to a search over the breakpoints of one piecewise function.
+ */
+#ifndef COVTUNE_THETA_H
+#define COVTUNE_THETA_H
+
+#include <covtune/base.h>
+#include <covtune/noise.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ct_theta ct_theta;
+
+typedef enum { CT_SPACE_LOG, CT_SPACE_VARIANCE } ct_space;
+
+/* Bounds on variances, the paper's two. */
+#define CT_BOUND_LOOSE_LOWER 1e-3
+#define CT_BOUND_LOOSE_UPPER 1e3
+#define CT_BOUND_TIGHT_LOWER 0.1
+#define CT_BOUND_TIGHT_UPPER 10.0
+
+/* ---- What is learned ------------------------------------------------------------------------- */
+
+/* Nothing is, at first. Names, dimensions and robust kernels are those of the table at this moment; the
+ * table is not kept. */
+ct_status ct_theta_new(const ct_noise *noise, ct_theta **out, ct_err *err);
+ct_status ct_theta_copy(const ct_theta *theta, ct_theta **out, ct_err *err);
+void      ct_theta_free(ct_theta *theta);
+
+/* Learn a model, as this kind, its variances (full: eigenvalues) between lower and upper. Said again, it replaces
+ * what was said. CT_E_ARGUMENT with a sentence unless 1e-150 <= lower <= upper <= 1e150. */
+ct_status ct_theta_learn(ct_theta *theta, int32_t model, ct_noise_kind kind, double lower, double upper, ct_err *err);
+/* Other bounds for one coordinate of a model that is learned as diagonal. */
+ct_status ct_theta_bound(ct_theta *theta, int32_t model, int coordinate, double lower, double upper, ct_err *err);
+/* Do not learn this coordinate of a model that is learned as diagonal; coordinate -1: nothing of the model. */
+ct_status ct_theta_freeze(ct_theta *theta, int32_t model, int coordinate, ct_err *err);
+/* One parameter for two coordinates (of models learned as diagonal), or for two whole models (coordinates -1) that are learned
+ * as the same kind and have the same dimension (isotropic ones may differ in it). Bounds are intersected; CT_E_ARGUMENT if nothing is left. */
+ct_status ct_theta_tie(ct_theta *theta, int32_t a, int coordinate_a, int32_t b, int coordinate_b, ct_err *err);
+/* max <= spread * min over everything learned; spread >= 1, INFINITY for none. */
+ct_status ct_theta_set_spread(ct_theta *theta, double spread, ct_err *err);
+
+/* ---- Parameters ------------------------------------------------------------------------------ */
+
+int32_t ct_theta_count(const ct_theta *theta);
+int32_t ct_theta_models(const ct_theta *theta);                     /* of the table it was made for */
+int     ct_theta_learns(const ct_theta *theta, int32_t model);      /* something of it              */
+double  ct_theta_spread_limit(const ct_theta *theta);
+
+/* Parameter i, for people: "odom@0.x", of a full model "gps[x,y]", "odom" of an isotropic one; tied ones "odom.x=gps.x".
+ * Coordinates are numbered where the table does not name them. Returns buf. */
+const char *ct_theta_name(const ct_theta *theta, int32_t i, char *buf, size_t size);
+/* 1 for a parameter that scales a variance: a scalar, or a diagonal entry of a full block. */
+int ct_theta_is_scale(const ct_theta *theta, int32_t i);
+/* Bounds of the variance or eigenvalues that parameter i belongs to. */
+void ct_theta_bounds(const ct_theta *theta, int32_t i, double *lower, double *upper);
+/* The parameter of a coordinate of a model learned as diagonal or isotropic, -1: none. */
+int32_t ct_theta_find(const ct_theta *theta, int32_t model, int coordinate);
+
+/* p <- the table's values, in log space; tied ones their mean. They need not lie in the set. A full model that is learned as diagonal
+ * gives its diagonal; a diagonal one learned as full has log Sigma diagonal. */
+void ct_theta_get(const ct_theta *theta, const ct_noise *noise, double *p);
+/* The table's models <- p (log space), projected where rounding took it out of the set: what the table then holds lies in
+ * the set, to the bit for scalars, to the eigenvalues' rounding for full matrices. A model that is learned becomes of the kind
+ * it is learned as; coordinates that are frozen keep their values. */
+ct_status ct_theta_put(const ct_theta *theta, const double *p, ct_noise *noise, ct_err *err);
+
+/* From one space to the other; out may be in. To log: variances and eigenvalues must be positive. */
+void ct_theta_convert(const ct_theta *theta, ct_space from, const double *in, double *out);
+
+/* Largest over smallest variance or eigenvalue of what is learned, at p (log space). */
+double ct_theta_spread(const ct_theta *theta, const double *p);
+/* Common factors exp(s), low <= s <= high, by which everything learned may be multiplied within the set; low > high if p lies
+ * outside it. */
+void ct_theta_room(const ct_theta *theta, const double *p, double *low, double *high);
+
+/* ---- Derivatives ----------------------------------------------------------------------------- */
+
+/* The derivative of every model's covariance by every parameter at a point of log space, ready for use:
+ * term t in first[model] .. first[model + 1] - 1 says that d Sigma_model / d p[parameter[t]] is dSigma[t], dim x dim. */
+typedef struct {
+    int32_t        models, terms;
+    const int32_t *first;     /* models + 1 */
+    const int32_t *parameter; /* per term   */
+    const double (*dSigma)[CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX];
+    /* A term of a diagonal model touches one coordinate, of which this is the number; -1: a matrix; -2: a multiple of the
+     * identity (isotropic). */
+    const int *coordinate;
+} ct_theta_slopes;
+
+/* Memory for the terms of theta; ct_theta_slope fills it for p, without allocating. Free with free(). */
+ct_status ct_theta_slopes_new(const ct_theta *theta, ct_theta_slopes **out, ct_err *err);
+void      ct_theta_slope(const ct_theta *theta, const double *p, ct_theta_slopes *slopes);
+
+/* A gradient by p (log space) as one by the coordinates of the other space at p, and back: the chain rule. `to` is the space
+ * of the result; out may be in. */
+void ct_theta_chain(const ct_theta *theta, const double *p, ct_space to, const double *in, double *out);
+
+/* ---- The set --------------------------------------------------------------------------------- */
+
+/* q <- the nearest point of the set, in the space's own norm; 1 if q was moved. */
+int ct_theta_project(const ct_theta *theta, ct_space space, double *q);
+/* s <- argmin over the set of g's, in that space: the vertex that Frank-Wolfe steps towards. */
+void ct_theta_minimise(const ct_theta *theta, ct_space space, const double *g, double *s);
+/* Is the table inside, as ct_theta_put leaves it? */
+int ct_theta_inside(const ct_theta *theta, const ct_noise *noise);
+
+/* Coordinates in which the bounds of the set at p are bounds on single coordinates: full blocks are turned to the
+ * eigenvectors of log Sigma. v <- turned v, or turned back; other blocks stay. */
+void ct_theta_turn(const ct_theta *theta, const double *p, int back, double *v);
+/* active[i] = -1, +1 where turned coordinate i of p is at its lower or upper bound (within rounding), else 0. */
+void ct_theta_active(const ct_theta *theta, const double *p, int8_t *active);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
