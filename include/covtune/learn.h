@@ -1,0 +1,264 @@
+/* covtune/learn.h: noise models learned from runs whose truth is known.
+ *
+ *     minimise over theta in its set   L(theta) = mean over sequences of 1/2 |e(x(theta))|^2,
+ *     where x(theta) minimises the error of the sequence's graph under theta
+ *
+ * e is the weighted difference from the truth (assess.h). The inner minimum depends on theta through its stationarity h(x, theta) = 0, so with
+ * the Hessian H = dh/dx, S = dx/dtheta = -H^-1 dh/dtheta. Everything is computed in p, theta's log space (theta.h).
+ *
+ *   ct_outer    the outer problem: L, its gradient, and the matrix A'A of its Gauss-Newton method, A = de/dp, at any p
+ *   ct_learn    a method that minimises it, with what belongs to that: a start in closed form, folds, scale, error bars
+ *   ct_run      a folder that a run is written to as it goes, and that a killed run is resumed from
+ *
+ * Sequences are independent and run on `jobs` threads; what they give is added up in their order. The number of threads changes no bit.
+ */
+#ifndef COVTUNE_LEARN_H
+#define COVTUNE_LEARN_H
+
+#include <covtune/assess.h>
+#include <covtune/theta.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- The outer problem ----------------------------------------------------------------------- */
+
+/* Where derivatives come from. X(constant, name) */
+#define CT_GRADIENT_LIST(X)                                                                                                   \
+    X(CT_GRADIENT_ADJOINT, "adjoint")         /* the gradient by one back-substitution, whatever their number           */   \
+    X(CT_GRADIENT_SENSITIVITY, "sensitivity") /* S by one back-substitution a parameter, as whenever A'A is wanted      */   \
+    X(CT_GRADIENT_NUMERIC, "numeric")         /* the paper's: a perturbed solve a parameter; through any inner solver   */
+
+typedef enum {
+#define X(constant, name) constant,
+    CT_GRADIENT_LIST(X)
+#undef X
+    CT_GRADIENT_COUNT
+} ct_gradient;
+
+/* Which Hessian of the inner problem. X(constant, name) */
+#define CT_HESSIAN_LIST(X)                                                                                                    \
+    X(CT_HESSIAN_EXACT, "exact") /* second derivatives included: right                                                  */   \
+    X(CT_HESSIAN_GAUSS_NEWTON, "gn") /* J'J: wrong by as much as residuals are large                                    */
+
+typedef enum {
+#define X(constant, name) constant,
+    CT_HESSIAN_LIST(X)
+#undef X
+    CT_HESSIAN_COUNT
+} ct_hessian;
+
+const char *ct_gradient_name(ct_gradient gradient);
+int         ct_gradient_find(const char *name); /* a ct_gradient, or -1 */
+const char *ct_hessian_name(ct_hessian hessian);
+int         ct_hessian_find(const char *name); /* a ct_hessian, or -1 */
+
+typedef struct {
+    ct_loss          loss;
+    ct_gradient      gradient;
+    ct_hessian       hessian;
+    ct_solve_options inner; /* tight: derivatives are only as good as the minimum */
+    double           step;  /* numeric: by which log variances are perturbed      */
+    int              jobs;
+} ct_outer_options;
+
+ct_outer_options ct_outer_defaults(void);
+
+typedef struct ct_outer ct_outer;
+
+/* Borrows sequences and theta; copies noise, whose frozen models are used as they are. Inner solves start from the truth at first, later from the last accepted
+ * solution. Refuses, with a sentence: a sequence without truth, a learned model that no factor uses, a table that does not fit. */
+ct_status ct_outer_new(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, const ct_theta *theta, const ct_outer_options *options,
+                       ct_outer **out, ct_err *err);
+void      ct_outer_free(ct_outer *outer);
+
+int32_t         ct_outer_sequences(const ct_outer *outer);
+const ct_theta *ct_outer_theta(const ct_outer *outer);
+
+/* What is known at a point. A sequence whose inner solve fails makes the loss infinite and the rest zero. */
+typedef struct {
+    double  loss;      /* mean over the sequences that took part       */
+    double *gradient;  /* m, by p; the caller's memory, NULL: not wanted */
+    double *matrix;    /* m x m, mean of A'A; NULL: not wanted         */
+    double *meat;      /* m x m, mean of A' D P D' A, P = H^-1: the covariance of the gradient if claimed uncertainty is right; NULL: not wanted */
+    double *each;      /* the loss of each sequence (NaN: not in `part`); NULL: not wanted */
+    int32_t failed;    /* how many inner solves did not reach a minimum */
+    int32_t which;     /* the first of them, or -1                     */
+    ct_stop stop;      /* how that one ended                           */
+    int     solves, iterations; /* of inner solvers, over all          */
+    int32_t inexact;   /* sequences where the exact Hessian was not positive definite, and J'J stood in */
+    double  chi_squared; /* sum of 2 * inner error, over all            */
+    int64_t degrees;     /* sum of rows - unknowns                      */
+    double  stationarity; /* largest |H^-1 h| left: how far from the minimum derivatives were taken */
+} ct_outer_value;
+
+/* Evaluate at p (log space). part: a byte per sequence, 0 leaves it out; NULL: all. CT_OK also where inner solves fail: see `failed`. */
+ct_status ct_outer_evaluate(ct_outer *outer, const double *p, const uint8_t *part, ct_outer_value *value, ct_err *err);
+/* Inner solves start from here on at the solutions of the last evaluation, of those sequences that took part. What was evaluated so far is settled: a ledger
+ * (below) may be written. */
+ct_status ct_outer_accept(ct_outer *outer, ct_err *err);
+
+/* Second moments of residuals at the truth, which are samples of the noise: theta of most likelihood in closed form. p (log space, not projected); samples[i]
+ * (may be NULL): how many residuals parameter i rests on, 0 where the truth is not known well enough or all are exactly zero, and p keeps the table's value. */
+ct_status ct_outer_closed_form(const ct_outer *outer, const uint8_t *part, double *p, int64_t *samples, ct_err *err);
+
+/* Inference as in the field, under p: sequence by sequence. out: per sequence; those not in part are left alone. */
+ct_status ct_outer_judge(ct_outer *outer, const double *p, const uint8_t *part, const ct_inference *inference, int nees, ct_assessment *out, ct_err *err);
+
+/* How far derivatives are from central differences of the loss, Richardson-extrapolated, at p: |g - d| / |d|. */
+typedef struct {
+    double difference_norm;                                 /* |d|                          */
+    double error[CT_GRADIENT_COUNT][CT_HESSIAN_COUNT];      /* NaN: cannot be had (numeric has no Hessian: [..][0]) */
+    double invariance;                                      /* |sum of d over scales| / sum |d|: 0 where everything is learned and Gaussian */
+} ct_gradient_check;
+
+ct_status ct_outer_check(ct_outer *outer, const double *p, ct_gradient_check *out, ct_err *err);
+
+int64_t ct_outer_solves(const ct_outer *outer); /* inner solves so far */
+
+/* ---- Learning -------------------------------------------------------------------------------- */
+
+/* X(constant, name, what it is) */
+#define CT_LEARN_LIST(X)                                                                                                      \
+    X(CT_LEARN_LM, "lm", "bounded Levenberg-Marquardt in log theta, from the closed form, with a prior chosen by folds")      \
+    X(CT_LEARN_CLOSED_FORM, "closed-form", "second moments of residuals at the truth")                                        \
+    X(CT_LEARN_FRANK_WOLFE, "fw", "Frank-Wolfe as the paper has it")                                                          \
+    X(CT_LEARN_FRANK_WOLFE_LOG, "fw-log", "Frank-Wolfe in log theta")                                                         \
+    X(CT_LEARN_PROJECTED_GRADIENT, "pg", "projected gradient in log theta, spectral steps")                                   \
+    X(CT_LEARN_LBFGS, "lbfgs", "NLopt's L-BFGS in log theta")                                                                 \
+    X(CT_LEARN_TNEWTON, "tnewton", "NLopt's truncated Newton in log theta")                                                   \
+    X(CT_LEARN_MMA, "mma", "NLopt's method of moving asymptotes in log theta")                                                \
+    X(CT_LEARN_SLSQP, "slsqp", "NLopt's sequential quadratic programming in log theta")
+
+typedef enum {
+#define X(constant, name, what) constant,
+    CT_LEARN_LIST(X)
+#undef X
+    CT_LEARN_COUNT
+} ct_learn_method;
+
+const char *ct_learn_method_name(ct_learn_method method);
+const char *ct_learn_method_what(ct_learn_method method);
+int         ct_learn_method_find(const char *name); /* a ct_learn_method, or -1 */
+
+/* Why learning stopped. X(constant, name, what it means) */
+#define CT_LEARN_STOP_LIST(X)                                                                                                 \
+    X(CT_LEARN_STOP_NONE, "none", "nothing was run")                                                                          \
+    X(CT_LEARN_STOP_LOSS, "loss", "the loss no longer decreases")                                                             \
+    X(CT_LEARN_STOP_STEP, "step", "the step is smaller than asked for")                                                       \
+    X(CT_LEARN_STOP_GRADIENT, "gradient", "no direction inside the bounds decreases the loss")                                \
+    X(CT_LEARN_STOP_ITERATIONS, "iterations", "the limit of iterations is reached")                                           \
+    X(CT_LEARN_STOP_CLOSED_FORM, "closed_form", "nothing did better than the closed form on held-out runs")                   \
+    X(CT_LEARN_STOP_STUCK, "stuck", "no step decreases the loss")                                                             \
+    X(CT_LEARN_STOP_CANCELLED, "cancelled", "the caller said stop; this is the best so far")
+
+typedef enum {
+#define X(constant, name, what) constant,
+    CT_LEARN_STOP_LIST(X)
+#undef X
+    CT_LEARN_STOP_COUNT
+} ct_learn_stop;
+
+const char *ct_learn_stop_name(ct_learn_stop stop);
+const char *ct_learn_stop_meaning(ct_learn_stop stop);
+
+/* Told after every evaluation; return non-zero to stop at the best so far. */
+typedef struct {
+    const char   *phase;     /* "start", "folds", "learn", "scale"                 */
+    int           iteration; /* of the phase, from 0                               */
+    int           iterations; /* there will be at most                             */
+    double        train, heldout; /* loss; NaN: not known                          */
+    double        spread;    /* largest over smallest variance                     */
+    double        done;      /* of the whole run, 0 to 1, as far as can be told     */
+    double        seconds;
+    const double *p;         /* log space                                          */
+} ct_learn_progress;
+typedef int (*ct_learn_progress_fn)(void *user, const ct_learn_progress *progress);
+
+/* X(constant, name, what it is) */
+#define CT_SCALE_LIST(X)                                                                                                      \
+    X(CT_SCALE_FIT, "fit", "as far as the bounds allow")                                                                      \
+    X(CT_SCALE_FREE, "free", "wholly, bounds or not")                                                                         \
+    X(CT_SCALE_NONE, "none", "reported only")
+
+typedef enum {
+#define X(constant, name, what) constant,
+    CT_SCALE_LIST(X)
+#undef X
+    CT_SCALE_COUNT
+} ct_scale;
+
+const char *ct_scale_name(ct_scale scale);
+int         ct_scale_find(const char *name); /* a ct_scale, or -1 */
+
+typedef struct {
+    ct_learn_method method;
+    int             max_iterations; /* 0: the method's own (lm 50, fw 100, others 100)                     */
+    double          relative, step; /* stop: relative fall of the loss; largest change of a log variance   */
+    double          M;              /* fw: alpha = 2 / (M + iteration)                                     */
+    int             from_table;     /* 1: start from the table's values, not from the closed form; methods other than lm and closed-form always do */
+    double          prior;          /* lm: weight of the prior towards the closed form; NaN: by folds; 0: none */
+    int             folds;          /* lm: at most so many; < 2: none, and the prior's weight is PRIOR_ALONE where it is NaN */
+    ct_inference    field;          /* what estimates will be made with: judges held-out runs             */
+    ct_scale        scale;
+    ct_learn_progress_fn progress;  /* may be NULL */
+    void           *user;
+} ct_learn_options;
+
+ct_learn_options ct_learn_defaults(void);
+
+typedef struct {
+    ct_learn_method method;
+    ct_learn_stop   stop;
+    int             iterations, evaluations;
+    int64_t         inner_solves;
+    double          seconds;
+    double          loss_start, loss_closed_form, loss_train; /* at the table's values (projected), the closed form (projected), the answer      */
+    double          loss_heldout;         /* mean over folds, judged as in the field; NaN: no folds                                  */
+    double          loss_heldout_closed_form;
+    double          prior;                /* weight used; INFINITY: the closed form itself                                            */
+    double          spread;
+    double          scale_wanted, scale_applied; /* common factor on variances: from consistency; what was applied. NaN: could not be had */
+    int             scale_free;           /* 1: tracking does not see it, as frozen models have no say                                */
+    double          chi_before, chi_after, nees_before, nees_after; /* per degree, on held-out runs (on training runs if there are no folds), before and after the scale */
+    int             heldout;              /* 1: on held-out runs                                                                      */
+    double          invariance;           /* |sum of gradient over scales| / sum |gradient| at the answer                             */
+    int32_t         parameters;
+    double         *p;                    /* the answer, log space, scale applied                                                     */
+    double         *standard_error;       /* of each log variance; INFINITY: not determined                                           */
+    int8_t         *at_bound;             /* -1, 0, +1 per parameter (turned coordinates of full blocks)                              */
+    char           *undetermined;         /* sentences, one a line: what the data cannot tell; NULL: nothing                          */
+    char           *note;                 /* sentences, one a line: what was done that was not asked for; NULL: nothing               */
+} ct_learn_result;
+
+/* Learn. noise: start values in, learned models out (those frozen stay). On failure noise is as it was. The result is freed by
+ * ct_learn_result_free whatever the status. */
+ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *noise, ct_learn_result *result, ct_err *err);
+void      ct_learn_result_free(ct_learn_result *result);
+
+/* ---- Runs that survive ----------------------------------------------------------------------- */
+
+/* Everything a method does follows from the values that ct_outer gives it. A ct_ledger keeps those, in order: a method that is run again is given
+ * them back until there are no more, and goes on from there with the same bits. It is written to a file (replaced atomically, synced) as
+ * learning goes, at most every `every_s` seconds, with the solutions that inner solves start from. */
+typedef struct ct_ledger ct_ledger;
+
+/* An empty one that will be written to path; or, with resume, the one found there, which must have been made with the same `key` (a digest of data and options,
+ * see ct_outer_digest); CT_E_ARGUMENT if not. A file cut short or changed is refused. */
+ct_status ct_ledger_open(const char *path, int resume, uint64_t key, double every_s, ct_ledger **out, ct_err *err);
+void      ct_ledger_free(ct_ledger *ledger);
+/* From now on outer's values are taken from and put into it; it is borrowed until outer is freed. */
+void ct_outer_keep(ct_outer *outer, ct_ledger *ledger);
+/* Write it now. */
+ct_status ct_ledger_write(ct_ledger *ledger, ct_err *err);
+/* Values that were given back so far. */
+int64_t ct_ledger_replayed(const ct_ledger *ledger);
+
+/* A digest of sequences, truth, noise, theta and options of an outer problem, and of `text` (other options; may be NULL). */
+uint64_t ct_outer_digest(const ct_outer *outer, const char *text);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,233 @@
+/* bars.c: how sure the answer is, and what the data cannot tell.
+ *
+ * The answer is where  g(p) + nu W (p - closed) = 0,  g the mean gradient over n sequences. Its slope is K = B + nu W, B the mean of A'A. Two things in it are random: g, whose
+ * covariance follows from that of the estimates, P = c H^-1 (c the normalised chi-square: what is claimed, made honest), and the closed form, whose log variances have
+ * variance 2/N:
+ *
+ *     Cov(p) = K^-1 (c/n M + nu^2 W C W) K^-1,      M = mean of A'D P D'A,   C = diag(2/N)
+ *
+ * Errors of neighbouring poses are anything but independent: the plain (B n)^-1 mean(e^2) would be several times too small. A direction v that B does not see (v'Bv ~ 0)
+ * is one the data cannot tell. One such there always is where everything is learned: the common factor of all variances, which consistency fixes to 2 / degrees instead.
+ * Parameters on a bound are held there and have no error bar. */
+#include "base/eigen.h"
+#include "learn/learn.h"
+
+#include <math.h>
+
+#define UNSEEN   1e-3 /* relative change of the loss for a factor of 10 in variances, below which a direction is unseen */
+#define DISTINCT 0.25 /* part that a parameter must have in a direction to be named with it                              */
+#define IS_SCALE 0.98 /* cosine to the common factor                                                                      */
+
+static const double LOG_10 = 2.302585092994046;
+
+typedef struct {
+    ct__learning *l;
+    int32_t       m;                      /* all parameters                              */
+    int32_t       n;                      /* those not held by a bound                   */
+    int32_t      *free;                   /* n of them                                   */
+    double       *B, *M;                  /* m x m                                       */
+    double       *K, *V, *lambda, *T, *C; /* n x n, n x n, n, n x n, n x n               */
+    double        loss, degrees;
+    int64_t       length, capacity;       /* of result->undetermined                     */
+} bars;
+
+static ct_status allocate(bars *b, ct_err *err)
+{
+    const int64_t m = b->m;
+    b->free = ct__zalloc(m, sizeof *b->free);
+    b->B = ct__zalloc(6 * m * m + m, sizeof *b->B);
+    if (!b->free || !b->B) return ct__no_memory(err, "parameters", m);
+    b->M = b->B + m * m;
+    b->K = b->M + m * m;
+    b->V = b->K + m * m;
+    b->T = b->V + m * m;
+    b->C = b->T + m * m;
+    b->lambda = b->C + m * m;
+    return CT_OK;
+}
+
+static ct_status evaluate(bars *b)
+{
+    ct__learning  *l = b->l;
+    ct__effort    *e = &l->effort;
+    double        *g = b->C; /* not needed yet */
+    ct_outer_value value = {.gradient = g, .matrix = b->B, .meat = b->M};
+    double         sum = 0, size = 0;
+    CT_TRY(ct_outer_evaluate(e->outer, l->p, NULL, &value, e->err));
+    b->loss = value.loss;
+    b->degrees = (double)value.degrees;
+    for (int32_t i = 0; i < b->m; i++) {
+        if (!ct_theta_is_scale(e->outer->theta, i)) continue;
+        sum += g[i];
+        size += fabs(g[i]);
+    }
+    e->result->invariance = size > 0 ? fabs(sum) / size : 0;
+    if (value.inexact) return ct__note(l, "At the answer the Hessian of %d sequence%s was not positive definite; error bars rest on J'J there.", value.inexact, value.inexact == 1 ? "" : "s");
+    return CT_OK;
+}
+
+/* Scalars on a bound are held. Of full blocks none is: their bounds are on eigenvalues. */
+static void find_free(bars *b)
+{
+    const ct_outer        *o = b->l->effort.outer;
+    const ct_theta_slopes *s = o->slopes;
+    int8_t                *at_bound = b->l->effort.result->at_bound;
+    ct_theta_active(o->theta, b->l->p, at_bound);
+    for (int32_t i = 0; i < b->m; i++) {
+        int full = 0;
+        for (int32_t t = 0; t < s->terms; t++) full = full || (s->parameter[t] == i && s->coordinate[t] == -1);
+        if (full || !at_bound[i]) b->free[b->n++] = i;
+    }
+}
+
+/* The free part of an m x m matrix. */
+static void pick(const bars *b, const double *from, double *to)
+{
+    for (int32_t i = 0; i < b->n; i++)
+        for (int32_t j = 0; j < b->n; j++) to[(int64_t)i * b->n + j] = from[(int64_t)b->free[i] * b->m + b->free[j]];
+}
+
+/* Cosine of column k of V to the common factor. */
+static double scale_cosine(const bars *b, int32_t k)
+{
+    const ct_theta *theta = b->l->effort.outer->theta;
+    double          sum = 0;
+    int32_t         scales = 0;
+    for (int32_t i = 0; i < b->n; i++) {
+        if (!ct_theta_is_scale(theta, b->free[i])) continue;
+        sum += b->V[(int64_t)i * b->n + k];
+        scales++;
+    }
+    return scales ? fabs(sum) / sqrt(scales) : 0;
+}
+
+/* ---- What the data cannot tell --------------------------------------------------------------- */
+
+static ct_status say(bars *b, const char *fmt, ...) CT_PRINTF(2, 3);
+static ct_status say(bars *b, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    const ct_status status = ct__add_line(&b->l->effort.result->undetermined, &b->length, &b->capacity, b->l->effort.err, fmt, args);
+    va_end(args);
+    return status;
+}
+
+/* Names of the parameters in column k of V whose sign is `sign`, as "a, b and c"; returns their number. */
+static int name_side(const bars *b, int32_t k, int sign, char *buf, size_t size)
+{
+    const ct_theta *theta = b->l->effort.outer->theta;
+    int             count = 0;
+    size_t          used = 0;
+    buf[0] = 0;
+    for (int32_t i = 0; i < b->n; i++) {
+        const double v = b->V[(int64_t)i * b->n + k];
+        char         name[128];
+        if (fabs(v) < DISTINCT || (v > 0) != (sign > 0)) continue;
+        ct_theta_name(theta, b->free[i], name, sizeof name);
+        if (used + strlen(name) + 8 > size) continue;
+        used += (size_t)snprintf(buf + used, size - used, "%s%s", count ? ", " : "", name);
+        count++;
+    }
+    return count;
+}
+
+static ct_status describe(bars *b, int32_t k)
+{
+    char         up[320], down[320];
+    const double change = 100 * 0.5 * CT_MAX(0, b->lambda[k]) * LOG_10 * LOG_10 / b->loss;
+    if (scale_cosine(b, k) > IS_SCALE) return say(b, "The common factor of all learned variances: tracking does not depend on it. Its value comes from consistency.");
+    const int ups = name_side(b, k, 1, up, sizeof up), downs = name_side(b, k, -1, down, sizeof down);
+    if (ups && downs) return say(b, "%s against %s: multiplying the former and dividing the latter by up to 10 changes the loss by %.2g %%.", up, down, change);
+    if (ups + downs == 1) return say(b, "%s: multiplied by 10 it changes the loss by %.2g %%.", ups ? up : down, change);
+    if (ups + downs) return say(b, "%s together: multiplied by up to 10 they change the loss by %.2g %%.", ups ? up : down, change);
+    return CT_OK;
+}
+
+static ct_status describe_all(bars *b)
+{
+    pick(b, b->B, b->K);
+    ct__eigen_symmetric(b->n, b->K, b->lambda, b->V);
+    for (int32_t k = 0; k < b->n; k++)
+        if (0.5 * b->lambda[k] * LOG_10 * LOG_10 < UNSEEN * b->loss) CT_TRY(describe(b, k));
+    return CT_OK;
+}
+
+/* ---- Error bars ------------------------------------------------------------------------------ */
+
+/* C <- the covariance of what drives the answer: c/n M + nu^2 W C W. */
+static void fill_middle(bars *b, double nu)
+{
+    const ct__learning    *l = b->l;
+    const ct_learn_result *r = l->effort.result;
+    const double           c = isfinite(r->scale_wanted) ? r->scale_wanted / r->scale_applied : 1;
+    pick(b, b->M, b->C);
+    for (int64_t i = 0; i < (int64_t)b->n * b->n; i++) b->C[i] *= c / l->effort.outer->count;
+    for (int32_t i = 0; i < b->n; i++) {
+        const double pull = nu * l->weight[b->free[i]];
+        if (nu > 0 && l->samples[b->free[i]]) b->C[(int64_t)i * b->n + i] += pull * pull * 2 / (double)l->samples[b->free[i]];
+    }
+}
+
+/* standard_error <- sqrt diag(K^+ C K^+), by K's eigenvectors; directions that K does not see add infinity, or the scale's own. */
+static void spread_out(bars *b)
+{
+    const int32_t    n = b->n;
+    ct_learn_result *r = b->l->effort.result;
+    const double     scale_variance = r->scale_applied == r->scale_wanted && b->degrees > 0 ? 2 / b->degrees : INFINITY;
+    for (int32_t k = 0; k < n; k++) /* T <- rows: K^+ in the eigenbasis, v_k' / lambda_k */
+        for (int32_t i = 0; i < n; i++) b->T[(int64_t)k * n + i] = 0.5 * b->lambda[k] > 1e-6 * b->loss ? b->V[(int64_t)i * n + k] / b->lambda[k] : 0;
+    for (int32_t i = 0; i < n; i++) {
+        double variance = 0;
+        for (int32_t a = 0; a < n; a++)
+            for (int32_t c = 0; c < n; c++) { /* row i of K^+ = sum_k V_ik T_k. */
+                double Ka = 0, Kc = 0;
+                for (int32_t k = 0; k < n; k++) {
+                    Ka += b->V[(int64_t)i * n + k] * b->T[(int64_t)k * n + a];
+                    Kc += b->V[(int64_t)i * n + k] * b->T[(int64_t)k * n + c];
+                }
+                variance += Ka * b->C[(int64_t)a * n + c] * Kc;
+            }
+        for (int32_t k = 0; k < n; k++) {
+            const double v = b->V[(int64_t)i * n + k];
+            if (0.5 * b->lambda[k] > 1e-6 * b->loss) continue;
+            if (scale_cosine(b, k) > IS_SCALE) variance += scale_variance;
+            else if (fabs(v) > 0.1) variance = INFINITY;
+        }
+        r->standard_error[b->free[i]] = sqrt(variance);
+    }
+}
+
+static void estimate(bars *b)
+{
+    const ct__learning *l = b->l;
+    ct_learn_result    *r = l->effort.result;
+    if (r->stop == CT_LEARN_STOP_CLOSED_FORM) { /* nothing but second moments */
+        for (int32_t i = 0; i < b->n; i++) {
+            const int64_t samples = l->samples[b->free[i]];
+            r->standard_error[b->free[i]] = samples ? sqrt(2 / (double)samples) : INFINITY;
+        }
+        return;
+    }
+    const double nu = l->effort.options->method == CT_LEARN_LM ? r->prior : 0;
+    pick(b, b->B, b->K);
+    for (int32_t i = 0; nu > 0 && i < b->n; i++) b->K[(int64_t)i * b->n + i] += nu * l->weight[b->free[i]];
+    ct__eigen_symmetric(b->n, b->K, b->lambda, b->V);
+    fill_middle(b, nu);
+    spread_out(b);
+}
+
+ct_status ct__error_bars(ct__learning *l)
+{
+    bars      b = {.l = l, .m = l->effort.outer->m};
+    ct_status status = allocate(&b, l->effort.err);
+    if (status == CT_OK) status = evaluate(&b);
+    if (status == CT_OK && isfinite(b.loss)) {
+        find_free(&b);
+        status = describe_all(&b);
+        if (status == CT_OK) estimate(&b);
+    }
+    free(b.free);
+    free(b.B);
+    return status;
+}

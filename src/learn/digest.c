@@ -1,0 +1,47 @@
+/* digest.c: what an outer problem's values follow from: graphs, truth, noise, parameters and their set, options. */
+#include "learn/digest.h"
+#include "graph/graph.h"
+#include "learn/learn.h"
+
+static uint64_t add_sequence(uint64_t h, const ct_sequence *seq)
+{
+    const ct_graph *g = seq->graph;
+    h = ct__digest(h, g->kind, (size_t)g->variables * sizeof *g->kind);
+    h = ct__digest(h, g->fixed, (size_t)g->variables * sizeof *g->fixed);
+    h = ct__digest(h, g->initial, (size_t)g->size * sizeof *g->initial);
+    h = ct__digest(h, g->var_pool, (size_t)g->var_used * sizeof *g->var_pool);
+    h = ct__digest(h, g->z_pool, (size_t)g->z_used * sizeof *g->z_pool);
+    for (int32_t f = 0; f < g->factors; f++) {
+        h = ct__digest(h, g->factor[f].ops->name, strlen(g->factor[f].ops->name));
+        h = ct__digest(h, &g->factor[f].noise, sizeof g->factor[f].noise);
+    }
+    h = ct__digest(h, seq->truth, (size_t)g->size * sizeof *seq->truth);
+    return ct__digest(h, seq->known, (size_t)g->variables * sizeof *seq->known);
+}
+
+static uint64_t add_model(uint64_t h, const ct_noise_model *m)
+{
+    const double robust[] = {m->robust.kind, m->robust.width, m->kind};
+    h = ct__digest(h, m->name, strlen(m->name));
+    h = ct__digest(h, m->covariance, (size_t)(m->kind == CT_NOISE_FULL ? m->dim * m->dim : m->dim) * sizeof *m->covariance);
+    return ct__digest(h, robust, sizeof robust);
+}
+
+uint64_t ct_outer_digest(const ct_outer *o, const char *text)
+{
+    const ct_outer_options *q = &o->options;
+    const double numbers[] = {q->loss.difference, q->loss.translation, q->loss.rotation, q->gradient, q->hessian, q->inner.method, q->inner.max_iterations, q->inner.relative,
+                              q->inner.absolute,  q->inner.step,       q->inner.gradient, q->step,    ct_theta_spread_limit(o->theta)};
+    uint64_t     h = ct__digest(CT__DIGEST_SEED, numbers, sizeof numbers);
+    for (int32_t i = 0; i < o->count; i++) h = add_sequence(h, o->seat[i].seq);
+    for (int32_t g = 0; g < o->models; g++) h = add_model(h, ct_noise_get(o->base, g));
+    for (int32_t i = 0; i < o->m; i++) {
+        char   name[512];
+        double bounds[2];
+        ct_theta_bounds(o->theta, i, &bounds[0], &bounds[1]);
+        ct_theta_name(o->theta, i, name, sizeof name);
+        h = ct__digest(h, bounds, sizeof bounds);
+        h = ct__digest(h, name, strlen(name));
+    }
+    return text ? ct__digest(h, text, strlen(text)) : h;
+}

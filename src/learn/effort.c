@@ -1,0 +1,66 @@
+/* effort.c: what the methods minimise: the loss over part of the sequences, and a prior; counted, reported, cancelled in one place. */
+#include "learn/learn.h"
+
+#include <math.h>
+
+ct_status ct__point_new(const ct__effort *e, int matrix, ct__point *out, ct_err *err)
+{
+    const int64_t m = e->outer->m;
+    out->p = ct__zalloc(2 * m + (matrix ? m * m : 0), sizeof *out->p);
+    out->gradient = out->p ? out->p + m : NULL;
+    out->matrix = out->p && matrix ? out->p + 2 * m : NULL;
+    return out->p ? CT_OK : ct__no_memory(err, "parameters", m);
+}
+
+void ct__point_free(ct__point *point) { free(point->p); }
+
+void ct__point_swap(ct__point *a, ct__point *b)
+{
+    const ct__point t = *a;
+    *a = *b;
+    *b = t;
+}
+
+static void report(ct__effort *e, const ct__point *at)
+{
+    if (!e->options->progress) return;
+    const double part = e->iterations > 0 ? CT_MIN(1.0, (double)e->iteration / e->iterations) : 0;
+    const ct_learn_progress progress = {
+        .phase = e->phase,
+        .iteration = e->iteration,
+        .iterations = e->iterations,
+        .train = at->loss,
+        .heldout = e->heldout,
+        .spread = ct_theta_spread(e->outer->theta, at->p),
+        .done = e->done_from + part * (e->done_to - e->done_from),
+        .seconds = ct_now_s() - e->start_s,
+        .p = at->p,
+    };
+    if (e->options->progress(e->options->user, &progress)) *e->cancelled = 1;
+}
+
+ct_status ct__effort_evaluate(ct__effort *e, ct__point *at)
+{
+    const int32_t  m = e->outer->m;
+    ct_outer_value value = {.gradient = at->gradient, .matrix = at->matrix};
+    CT_TRY(ct_outer_evaluate(e->outer, at->p, e->part, &value, e->err));
+    e->result->evaluations++;
+    at->F = at->loss = value.loss;
+    at->failed = value.failed;
+    for (int32_t i = 0; e->nu > 0 && i < m; i++) {
+        const double pull = e->nu * e->weight[i], away = at->p[i] - e->centre[i];
+        at->F += 0.5 * pull * away * away;
+        at->gradient[i] += pull * away;
+        if (at->matrix) at->matrix[(int64_t)i * m + i] += pull;
+    }
+    report(e, at);
+    return CT_OK;
+}
+
+ct_status ct__effort_accept(ct__effort *e)
+{
+    e->iteration++;
+    return ct_outer_accept(e->outer, e->err);
+}
+
+int ct__effort_cancelled(const ct__effort *e) { return *e->cancelled; }

@@ -1,0 +1,66 @@
+/* frank_wolfe.c: the paper's Algorithms 1 and 2.
+ *
+ *     s = argmin over the set of s'g,    alpha = 2 / (M + itr),    q <- q + alpha (s - q),    itr = 0, 1, ...
+ *
+ * with q the variances and g the loss' gradient by them, or, the sibling, both in log space. Always inside the set, being a mean of its points. There is no
+ * line search and no stop but the number of iterations; the answer is the last iterate, as the paper has it, and the start is remembered with weight
+ * (M-1)(M-2) / ((M+K-1)(M+K-2)) after K iterations: with M = 2 not at all. */
+#include "learn/learn.h"
+
+#include <math.h>
+
+/* at.p <- the next iterate. q and s are scratch. */
+static void fw_step(const ct__effort *e, ct_space space, double alpha, const ct__point *from, double *q, double *s, double *p)
+{
+    const ct_theta *theta = e->outer->theta;
+    const int32_t   m = e->outer->m;
+    double         *g = p; /* free until the end */
+    if (space == CT_SPACE_LOG) {
+        memcpy(q, from->p, (size_t)m * sizeof *q);
+        memcpy(g, from->gradient, (size_t)m * sizeof *g);
+    } else {
+        ct_theta_convert(theta, CT_SPACE_LOG, from->p, q);
+        ct_theta_chain(theta, from->p, CT_SPACE_VARIANCE, from->gradient, g);
+    }
+    ct_theta_minimise(theta, space, g, s);
+    for (int32_t i = 0; i < m; i++) q[i] += alpha * (s[i] - q[i]);
+    ct_theta_project(theta, space, q); /* rounding alone could have left the set */
+    if (space == CT_SPACE_LOG) memcpy(p, q, (size_t)m * sizeof *p);
+    else ct_theta_convert(theta, CT_SPACE_VARIANCE, q, p);
+}
+
+static ct_status iterate(ct__effort *e, ct_space space, int max_iterations, ct__point *at, ct__point *next, double *q, ct_learn_stop *stop)
+{
+    for (int itr = 0;; itr++) {
+        CT_TRY(ct__effort_evaluate(e, at));
+        if (at->failed) {
+            *stop = CT_LEARN_STOP_STUCK; /* the iterate before is the answer */
+            if (itr) ct__point_swap(at, next);
+            return CT_OK;
+        }
+        CT_TRY(ct__effort_accept(e));
+        *stop = ct__effort_cancelled(e) ? CT_LEARN_STOP_CANCELLED : itr == max_iterations ? CT_LEARN_STOP_ITERATIONS : CT_LEARN_STOP_NONE;
+        if (*stop) return CT_OK;
+        fw_step(e, space, 2 / (e->options->M + itr), at, q, q + e->outer->m, next->p);
+        ct__point_swap(at, next);
+    }
+}
+
+ct_status ct__learn_frank_wolfe(ct__effort *e, ct_space space, int max_iterations, double *p, ct_learn_stop *stop)
+{
+    const int32_t m = e->outer->m;
+    ct__point     at = {0}, next = {0};
+    double       *q = ct__zalloc(2 * (int64_t)m, sizeof *q);
+    ct_status     status = q ? CT_OK : ct__no_memory(e->err, "parameters", m);
+    if (status == CT_OK) status = ct__point_new(e, 0, &at, e->err);
+    if (status == CT_OK) status = ct__point_new(e, 0, &next, e->err);
+    if (status == CT_OK) {
+        memcpy(at.p, p, (size_t)m * sizeof *p);
+        status = iterate(e, space, max_iterations, &at, &next, q, stop);
+    }
+    if (status == CT_OK) memcpy(p, at.p, (size_t)m * sizeof *p);
+    ct__point_free(&at);
+    ct__point_free(&next);
+    free(q);
+    return status;
+}

@@ -1,0 +1,290 @@
+/* learn.c: a run in order: start and closed form, folds, the method, scale, error bars, and the table. */
+#include "learn/learn.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+ct_learn_options ct_learn_defaults(void)
+{
+    return (ct_learn_options){.method = CT_LEARN_LM, .relative = 1e-6, .step = 1e-4, .M = 2, .prior = NAN, .folds = 5, .field = ct_inference_defaults(), .scale = CT_SCALE_FIT};
+}
+
+void ct_learn_result_free(ct_learn_result *r)
+{
+    void *const owned[] = {r->p, r->standard_error, r->at_bound, r->undetermined, r->note};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+    *r = (ct_learn_result){0};
+}
+
+ct_status ct__add_line(char **text, int64_t *length, int64_t *capacity, ct_err *err, const char *fmt, va_list args)
+{
+    char line[1024];
+    vsnprintf(line, sizeof line, fmt, args);
+    const int64_t n = (int64_t)strlen(line);
+    CT_TRY(ct__grow(text, capacity, *length + n + 2, 1, "notes", err));
+    memcpy(*text + *length, line, (size_t)n);
+    memcpy(*text + *length + n, "\n", 2);
+    *length += n + 1;
+    return CT_OK;
+}
+
+ct_status ct__note(ct__learning *l, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    const ct_status status = ct__add_line(&l->effort.result->note, &l->note_length, &l->note_capacity, l->effort.err, fmt, args);
+    va_end(args);
+    return status;
+}
+
+/* ---- Starts ---------------------------------------------------------------------------------- */
+
+/* Distance that p, times exp(s), is from the set, squared. */
+static double distance(const ct_theta *theta, const double *p, double s, double *q)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < ct_theta_count(theta); i++) q[i] = p[i] + (ct_theta_is_scale(theta, i) ? s : 0);
+    ct_theta_project(theta, CT_SPACE_LOG, q);
+    for (int32_t i = 0; i < ct_theta_count(theta); i++) {
+        const double d = q[i] - p[i] - (ct_theta_is_scale(theta, i) ? s : 0);
+        sum += d * d;
+    }
+    return sum;
+}
+
+/* The distance is convex in s, and zero on an interval if p fits: of that the end nearest to 0 is taken. */
+static double best_factor(const ct_theta *theta, const double *p, double *q)
+{
+    double low = -700, high = 700, least;
+    for (int i = 0; i < 200; i++) {
+        const double a = low + (high - low) / 3, b = high - (high - low) / 3;
+        const double da = distance(theta, p, a, q), db = distance(theta, p, b, q);
+        if (da < db || (da == db && fabs(a) < fabs(b))) high = b;
+        else low = a;
+    }
+    least = distance(theta, p, 0.5 * (low + high), q);
+    if (distance(theta, p, 0, q) <= least) return 0;
+    return 0.5 * (low + high);
+}
+
+ct_status ct__enter_set(const ct_theta *theta, int rescale, double *p, ct_err *err)
+{
+    if (rescale) {
+        double *q = ct__zalloc(ct_theta_count(theta), sizeof *q);
+        if (!q) return ct__no_memory(err, "parameters", ct_theta_count(theta));
+        const double s = best_factor(theta, p, q);
+        for (int32_t i = 0; i < ct_theta_count(theta); i++) p[i] += ct_theta_is_scale(theta, i) ? s : 0;
+        free(q);
+    }
+    ct_theta_project(theta, CT_SPACE_LOG, p);
+    return CT_OK;
+}
+
+ct_status ct__closed_start(const ct_outer *o, const uint8_t *part, int rescale, double *p, int64_t *samples, ct_err *err)
+{
+    CT_TRY(ct_outer_closed_form(o, part, p, samples, err));
+    return ct__enter_set(o->theta, rescale, p, err);
+}
+
+static ct_status loss_at(ct__effort *e, const double *p, double *loss)
+{
+    ct_outer_value value = {0};
+    CT_TRY(ct_outer_evaluate(e->outer, p, NULL, &value, e->err));
+    e->result->evaluations++;
+    *loss = value.loss;
+    return CT_OK;
+}
+
+/* The closed form in the set; if it lies outside, with or without a common factor, whichever tracks better. */
+static ct_status start_closed(ct__learning *l)
+{
+    ct__effort   *e = &l->effort;
+    ct_outer     *o = e->outer;
+    const size_t  bytes = (size_t)o->m * sizeof *l->p;
+    double        plain = INFINITY, scaled = INFINITY;
+    char          name[256];
+    CT_TRY(ct__closed_start(o, NULL, 0, l->p, l->samples, e->err));
+    CT_TRY(ct__closed_start(o, NULL, 1, l->closed, NULL, e->err));
+    CT_TRY(loss_at(e, l->closed, &scaled));
+    l->rescale = memcmp(l->p, l->closed, bytes) != 0;
+    if (l->rescale) CT_TRY(loss_at(e, l->p, &plain));
+    if (l->rescale && plain < scaled) {
+        l->rescale = 0;
+        memcpy(l->closed, l->p, bytes);
+    }
+    e->result->loss_closed_form = CT_MIN(plain, scaled);
+    for (int32_t i = 0; i < o->m; i++)
+        if (!l->samples[i])
+            CT_TRY(ct__note(l, "%s: no residual at the truth tells its size; the start is the table's value.", ct_theta_name(o->theta, i, name, sizeof name)));
+    return CT_OK;
+}
+
+/* weight_i = 2 L(closed) N_i / mean N; a parameter without samples is held by a hundredth of the mean. */
+static void set_weights(ct__learning *l)
+{
+    const int32_t m = l->effort.outer->m;
+    double        mean = 0;
+    for (int32_t i = 0; i < m; i++) mean += (double)l->samples[i] / m;
+    for (int32_t i = 0; i < m; i++)
+        l->weight[i] = 2 * l->effort.result->loss_closed_form * (l->samples[i] && mean > 0 ? (double)l->samples[i] / mean : 0.01);
+}
+
+static ct_status find_starts(ct__learning *l, const ct_noise *noise)
+{
+    ct__effort *e = &l->effort;
+    ct_outer   *o = e->outer;
+    char        name[64];
+    ct_theta_get(o->theta, noise, l->start);
+    if (ct_theta_project(o->theta, CT_SPACE_LOG, l->start)) CT_TRY(ct__note(l, "The start values lay outside the bounds and were moved to the nearest values inside."));
+    CT_TRY(start_closed(l));
+    CT_TRY(loss_at(e, l->start, &e->result->loss_start));
+    if (isfinite(e->result->loss_closed_form)) set_weights(l);
+    else if (!isfinite(e->result->loss_start)) {
+        ct_outer_value value = {0};
+        CT_TRY(ct_outer_evaluate(o, l->start, NULL, &value, e->err));
+        snprintf(name, sizeof name, "number %d", value.which);
+        return ct_fail(e->err, CT_E_SINGULAR, "sequence %s cannot be estimated, neither under the start values nor under the closed form, not even from the truth: %s",
+                       o->seat[value.which].seq->name ? o->seat[value.which].seq->name : name, ct_stop_meaning(value.stop));
+    } else {
+        CT_TRY(ct__note(l, "Under the closed form a sequence could not be estimated; learning starts from the table's values, without a prior."));
+    }
+    return CT_OK;
+}
+
+/* ---- The method ------------------------------------------------------------------------------ */
+
+static ct_status run_lm(ct__learning *l)
+{
+    ct__effort             *e = &l->effort;
+    const ct_learn_options *o = e->options;
+    ct_learn_result        *r = e->result;
+    const int               table = o->from_table || !isfinite(r->loss_closed_form);
+    const size_t            bytes = (size_t)e->outer->m * sizeof *l->p;
+    r->prior = isnan(o->prior) ? 0 : o->prior;
+    if (table && !isfinite(r->loss_closed_form)) r->prior = 0;
+    memcpy(l->p, table ? l->start : l->closed, bytes);
+    if (!table && isnan(o->prior)) CT_TRY(ct__choose_prior(l));
+    if (ct__effort_cancelled(e)) {
+        r->stop = CT_LEARN_STOP_CANCELLED;
+        return CT_OK;
+    }
+    e->centre = l->closed;
+    e->weight = l->weight;
+    e->phase = "learn";
+    e->done_from = 0.7;
+    e->done_to = 0.95;
+    if (isinf(r->prior)) {
+        r->stop = CT_LEARN_STOP_CLOSED_FORM;
+        return CT_OK;
+    }
+    e->iterations = o->max_iterations ? o->max_iterations : 50;
+    if (!table) return ct__learn_path(e, r->prior, l->p, &r->stop);
+    e->nu = r->prior;
+    return ct__learn_lm(e, e->iterations, l->p, &r->stop);
+}
+
+static ct_status run_method(ct__learning *l)
+{
+    ct__effort             *e = &l->effort;
+    const ct_learn_options *o = e->options;
+    ct_learn_stop          *stop = &e->result->stop;
+    const int               most = o->max_iterations ? o->max_iterations : 100;
+    e->iteration = 0;
+    if (o->method == CT_LEARN_LM) return run_lm(l);
+    memcpy(l->p, o->method == CT_LEARN_CLOSED_FORM ? l->closed : l->start, (size_t)e->outer->m * sizeof *l->p);
+    e->phase = "learn";
+    e->iterations = most;
+    e->done_from = 0.05;
+    e->done_to = 0.95;
+    switch (o->method) {
+    case CT_LEARN_CLOSED_FORM: *stop = CT_LEARN_STOP_CLOSED_FORM; return CT_OK;
+    case CT_LEARN_FRANK_WOLFE: return ct__learn_frank_wolfe(e, CT_SPACE_VARIANCE, most, l->p, stop);
+    case CT_LEARN_FRANK_WOLFE_LOG: return ct__learn_frank_wolfe(e, CT_SPACE_LOG, most, l->p, stop);
+    case CT_LEARN_PROJECTED_GRADIENT: return ct__learn_projected_gradient(e, most, l->p, stop);
+    default: return ct__learn_nlopt(e, o->method, most, l->p, stop);
+    }
+}
+
+/* Consistency on the training runs, where there were no folds. */
+static ct_status measure_on_training(ct__learning *l, const double *before)
+{
+    ct__effort      *e = &l->effort;
+    ct_learn_result *r = e->result;
+    ct_assessment   *seen = ct__zalloc(e->outer->count, sizeof *seen);
+    ct_status        status = seen ? CT_OK : ct__no_memory(e->err, "sequences", e->outer->count);
+    for (int after = 0; status == CT_OK && after < 2; after++) {
+        double chi = 0, nees = 0, degrees = 0, nees_degrees = 0;
+        status = ct_outer_judge(e->outer, after ? l->p : before, NULL, &e->options->field, 1, seen, e->err);
+        for (int32_t i = 0; status == CT_OK && i < e->outer->count; i++) {
+            chi += seen[i].consistency.chi_squared;
+            degrees += (double)seen[i].consistency.degrees;
+            nees += seen[i].consistency.nees_degrees ? seen[i].consistency.nees : 0;
+            nees_degrees += (double)seen[i].consistency.nees_degrees;
+        }
+        *(after ? &r->chi_after : &r->chi_before) = chi / degrees;
+        *(after ? &r->nees_after : &r->nees_before) = nees / nees_degrees;
+    }
+    free(seen);
+    return status;
+}
+
+/* Scale, consistency, error bars: what is said of an answer. Skipped where the caller cancelled, but for the spread. */
+static ct_status finish(ct__learning *l)
+{
+    ct__effort      *e = &l->effort;
+    ct_learn_result *r = e->result;
+    const size_t     bytes = (size_t)e->outer->m * sizeof *l->p;
+    e->phase = "scale";
+    e->nu = 0;
+    memcpy(l->start, l->p, bytes); /* no longer needed: the answer before the scale */
+    CT_TRY(ct__scale(l));
+    if (!ct__effort_cancelled(e)) {
+        if (!r->heldout) CT_TRY(measure_on_training(l, l->start));
+        CT_TRY(ct__error_bars(l));
+    }
+    r->spread = ct_theta_spread(e->outer->theta, l->p);
+    ct_theta_active(e->outer->theta, l->p, r->at_bound);
+    memcpy(r->p, l->p, bytes);
+    return CT_OK;
+}
+
+static ct_status run(ct__learning *l, ct_noise *noise)
+{
+    ct__effort      *e = &l->effort;
+    ct_learn_result *r = e->result;
+    const int64_t    m = e->outer->m;
+    r->parameters = (int32_t)m;
+    r->p = ct__zalloc(m, sizeof *r->p);
+    r->standard_error = ct__zalloc(m, sizeof *r->standard_error);
+    r->at_bound = ct__zalloc(m, sizeof *r->at_bound);
+    l->p = ct__zalloc(4 * m, sizeof *l->p);
+    l->samples = ct__zalloc(m, sizeof *l->samples);
+    if (!r->p || !r->standard_error || !r->at_bound || !l->p || !l->samples) return ct__no_memory(e->err, "parameters", m);
+    l->closed = l->p + m;
+    l->weight = l->closed + m;
+    l->start = l->weight + m;
+    for (int64_t i = 0; i < m; i++) r->standard_error[i] = NAN;
+    CT_TRY(find_starts(l, noise));
+    CT_TRY(run_method(l));
+    r->iterations = e->iteration;
+    CT_TRY(finish(l));
+    return ct_theta_put(e->outer->theta, r->p, noise, e->err);
+}
+
+ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *noise, ct_learn_result *result, ct_err *err)
+{
+    const ct_learn_options defaults = ct_learn_defaults();
+    const int64_t          solves = outer->solves;
+    int                    cancelled = 0;
+    *result = (ct_learn_result){.loss_heldout = NAN, .loss_heldout_closed_form = NAN, .prior = 0, .chi_before = NAN, .chi_after = NAN, .nees_before = NAN, .nees_after = NAN};
+    ct__learning l = {.effort = {.outer = outer, .options = options ? options : &defaults, .result = result, .phase = "start", .heldout = NAN, .cancelled = &cancelled, .err = err}};
+    l.effort.start_s = ct_now_s();
+    result->method = l.effort.options->method;
+    const ct_status status = run(&l, noise);
+    result->inner_solves = outer->solves - solves;
+    result->seconds = ct_now_s() - l.effort.start_s;
+    free(l.p);
+    free(l.samples);
+    return status;
+}

@@ -1,0 +1,166 @@
+/* learn.h: what the files of this module share.
+ *
+ *   outer.c        the outer problem: seats, evaluation over sequences, judging      inner.c       one sequence: solve, loss, derivatives
+ *   numeric.c      derivatives by perturbed solves                                   check.c       derivatives against differences of the loss
+ *   ledger.c       values kept, given back, written                                  digest.c      what a ledger belongs to
+ *   closed_form.c  second moments at the truth                                       effort.c      an objective with a prior, counted and reported
+ *   lm.c, frank_wolfe.c, projected_gradient.c, nlopt.c                               one method each
+ *   folds.c        the prior's weight, by held-out runs                              scale.c       the common factor, from consistency
+ *   bars.c         error bars, and what the data cannot tell                         learn.c       all of it in order
+ */
+#ifndef CT_LEARN_PRIVATE_H
+#define CT_LEARN_PRIVATE_H
+
+#include "base/base.h"
+
+#include <covtune/learn.h>
+#include <stdarg.h>
+
+/* ---- The outer problem ----------------------------------------------------------------------- */
+
+/* A sequence with its solver, where its solves start, and what the last evaluation gave. */
+typedef struct {
+    const ct_sequence *seq;
+    ct_solver         *solver;
+    double            *start, *x;                /* values: where inner solves start; the last solution */
+    int64_t            degrees;                  /* rows - unknowns                                     */
+    double             loss, error;              /* of the estimate against truth; of the inner problem */
+    double            *gradient, *matrix, *meat; /* m, m x m, m x m                                     */
+    ct_stop            stop;
+    ct_status          status;                   /* no memory: nothing else ends an evaluation          */
+    int                iterations, solves;
+    int                inexact;                  /* the exact Hessian was not to be had                 */
+    double             stationarity;
+    int                took_part;                /* in the last evaluation                              */
+} ct__seat;
+
+/* Memory of one thread. */
+typedef struct {
+    double    *S;      /* scalars x m of the largest sequence   */
+    double    *Y;      /* the same again, for `meat`            */
+    double    *scale;  /* learned models x 36: dL/dSigma        */
+    ct_solver *solver; /* numeric: of the sequence worked on    */
+    int32_t    solver_of;
+    double    *x;
+    double    *e;      /* scalars                               */
+} ct__scratch;
+
+struct ct_outer {
+    const ct_theta   *theta;
+    int32_t           m, count, models;
+    ct__seat         *seat;
+    ct_noise         *base;   /* the caller's table                                    */
+    ct_noise         *noise;  /* under the p of the evaluation at hand                 */
+    ct_theta_slopes  *slopes; /* there                                                 */
+    int32_t          *slot;   /* per model: its place among those learned, -1: frozen  */
+    int32_t           slots;
+    ct_outer_options  options;
+    int32_t           scratches;
+    ct__scratch      *scratch;
+    int64_t           solves;
+    ct_ledger        *ledger;
+    int               fresh;  /* the last evaluation was computed, not given back      */
+};
+
+/* What is wanted of an evaluation. */
+typedef enum { CT_WANT_GRADIENT = 1, CT_WANT_MATRIX = 2, CT_WANT_MEAT = 4 } ct__want;
+
+/* inner.c: solve seat under outer->noise from its start, and what is wanted there. */
+void ct__inner_evaluate(const ct_outer *outer, ct__seat *seat, ct__scratch *scratch, int want);
+/* e at values x, scalar by scalar as the system numbers them: 1/2 |e|^2. */
+double ct__inner_residual(const ct_outer *outer, const ct__seat *seat, const double *x, double *e);
+/* matrix += A'A, gradient += A'e, for `rows` rows of A (row-major, m wide). gradient may be NULL. */
+void ct__add_normal(int32_t m, int rows, const double *A, const double *e, double *matrix, double *gradient);
+
+/* numeric.c: gradient and matrix of every seat that took part, by perturbed solves from the seats' solutions. */
+ct_status ct__numeric_derivatives(ct_outer *outer, const double *p, ct_err *err);
+
+/* ---- Ledger ---------------------------------------------------------------------------------- */
+
+/* 1 if the ledger holds the value of this call, which is then in *value. A ledger that holds another one is CT_E_ARGUMENT. */
+ct_status ct__ledger_take(ct_ledger *ledger, const ct_outer *outer, int32_t tag, const double *p, const uint8_t *part, int64_t numbers, double *number, int *taken, ct_err *err);
+ct_status ct__ledger_put(ct_ledger *ledger, const ct_outer *outer, int32_t tag, const double *p, const uint8_t *part, int64_t numbers, const double *number, ct_err *err);
+/* Everything so far is settled, and solves start from the seats' starts; or, at the end of what was given back, the seats' starts are as they were then. */
+ct_status ct__ledger_mark(ct_ledger *ledger, ct_outer *outer, ct_err *err);
+
+/* ---- Methods --------------------------------------------------------------------------------- */
+
+/* A minimisation under way: F(p) = L(p) + nu/2 (p - centre)' diag(weight) (p - centre) over part of the sequences. */
+typedef struct {
+    ct_outer               *outer;
+    const ct_learn_options *options;
+    ct_learn_result        *result;
+    const uint8_t          *part;
+    const double           *centre, *weight; /* m; nu == 0: not looked at */
+    double                  nu;
+    /* for the caller's progress */
+    const char *phase;
+    int         iteration, iterations;
+    double      heldout, done_from, done_to;
+    double      start_s;
+    int        *cancelled; /* shared by all efforts of a run */
+    ct_err     *err;
+} ct__effort;
+
+/* A point with what is known there: F, dF/dp, and the matrix of F's Gauss-Newton method. */
+typedef struct {
+    double *p, *gradient, *matrix; /* one block; matrix NULL if it was made without */
+    double  F, loss;
+    int     failed;
+} ct__point;
+
+ct_status ct__point_new(const ct__effort *effort, int matrix, ct__point *out, ct_err *err);
+void      ct__point_free(ct__point *point);
+void      ct__point_swap(ct__point *a, ct__point *b);
+/* Evaluate at point->p, which is counted, and tell the caller, who may cancel. */
+ct_status ct__effort_evaluate(ct__effort *effort, ct__point *point);
+/* The point is where the method stands: inner solves start from its solutions, iteration goes up. */
+ct_status ct__effort_accept(ct__effort *effort);
+int       ct__effort_cancelled(const ct__effort *effort);
+
+/* One file each. p: the start, inside the set; on return the answer. */
+ct_status ct__learn_lm(ct__effort *effort, int max_iterations, double *p, ct_learn_stop *stop);
+ct_status ct__learn_frank_wolfe(ct__effort *effort, ct_space space, int max_iterations, double *p, ct_learn_stop *stop);
+ct_status ct__learn_projected_gradient(ct__effort *effort, int max_iterations, double *p, ct_learn_stop *stop);
+ct_status ct__learn_nlopt(ct__effort *effort, ct_learn_method method, int max_iterations, double *p, ct_learn_stop *stop);
+
+/* ---- What belongs to learning ---------------------------------------------------------------- */
+
+#define CT__PRIOR_ALONE 0.1 /* the prior's weight where there are no folds to choose it by; see folds.c */
+
+/* The state of a run of ct_learn. */
+typedef struct {
+    ct__effort effort;             /* over all sequences           */
+    double    *p;                  /* m: the answer                */
+    double    *closed;             /* m: the closed form, in the set */
+    double    *weight;             /* m: the prior's               */
+    double    *start;              /* m: the table's values, in the set */
+    int64_t   *samples;            /* m                            */
+    int        rescale;            /* the closed form entered the set with a common factor that brings it nearest */
+    char      *note;
+    int64_t    note_length, note_capacity;
+} ct__learning;
+
+/* A line more of text that grows. */
+ct_status ct__add_line(char **text, int64_t *length, int64_t *capacity, ct_err *err, const char *fmt, va_list args);
+ct_status ct__note(ct__learning *l, const char *fmt, ...) CT_PRINTF(2, 3);
+
+/* p <- into the set; with rescale, after the common factor that brings it nearest. */
+ct_status ct__enter_set(const ct_theta *theta, int rescale, double *p, ct_err *err);
+/* The closed form of a part, in the set. samples may be NULL. */
+ct_status ct__closed_start(const ct_outer *outer, const uint8_t *part, int rescale, double *p, int64_t *samples, ct_err *err);
+
+/* folds.c: chooses result->prior, and measures what was chosen on the runs held out. */
+ct_status ct__choose_prior(ct__learning *l);
+/* From the closed form to the answer of a prior: along weaker and weaker priors down to nu. */
+ct_status ct__learn_path(ct__effort *effort, double nu, double *p, ct_learn_stop *stop);
+
+/* scale.c: the common factor of most consistency on part of the sequences (NaN: none to be had) at p; and that applied to p within the set, as the options say. */
+ct_status ct__scale_wanted(ct_outer *outer, const double *p, const uint8_t *part, double *factor, double *loss, ct_err *err);
+double    ct__scale_apply(const ct_theta *theta, ct_scale scale, double factor, double *p);
+ct_status ct__scale(ct__learning *l);
+
+/* bars.c */
+ct_status ct__error_bars(ct__learning *l);
+
+#endif

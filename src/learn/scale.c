@@ -1,0 +1,60 @@
+/* scale.c: what tracking cannot see. Multiplying every variance by one factor changes no estimate, so the loss fixes ratios alone; the factor itself comes from
+ * consistency: after it the inner errors have their expected size,
+ *
+ *     factor = sum of 2 error / sum of (rows - unknowns)
+ *
+ * the normalised chi-square of the sequences. Frozen models do not take part in the scaling. Where they have a say, the factor is no longer free; then it is
+ * reported, and applied only if the loss does not suffer. */
+#include "learn/learn.h"
+
+#include <math.h>
+
+#define SUFFERS 1e-3 /* relative rise of the loss from which on the scale is not free */
+
+ct_status ct__scale_wanted(ct_outer *o, const double *p, const uint8_t *part, double *factor, double *loss, ct_err *err)
+{
+    ct_outer_value value = {0};
+    CT_TRY(ct_outer_evaluate(o, p, part, &value, err));
+    *loss = value.loss;
+    *factor = !value.failed && value.degrees > 0 && value.chi_squared > 0 ? value.chi_squared / (double)value.degrees : NAN;
+    return CT_OK;
+}
+
+double ct__scale_apply(const ct_theta *theta, ct_scale scale, double factor, double *p)
+{
+    double low, high, s = log(factor);
+    if (scale == CT_SCALE_NONE || !isfinite(s)) return 1;
+    ct_theta_room(theta, p, &low, &high);
+    if (scale == CT_SCALE_FIT) s = low > high ? 0 : CT_MAX(low, CT_MIN(high, s));
+    for (int32_t i = 0; i < ct_theta_count(theta); i++)
+        if (ct_theta_is_scale(theta, i)) p[i] += s;
+    return exp(s);
+}
+
+ct_status ct__scale(ct__learning *l)
+{
+    ct__effort      *e = &l->effort;
+    ct_learn_result *r = e->result;
+    const size_t     bytes = (size_t)e->outer->m * sizeof *l->p;
+    double          *q = ct__zalloc(e->outer->m, sizeof *q), loss = NAN, unused;
+    if (!q) return ct__no_memory(e->err, "parameters", e->outer->m);
+    memcpy(q, l->p, bytes);
+    ct_status status = ct__scale_wanted(e->outer, q, NULL, &r->scale_wanted, &r->loss_train, e->err);
+    r->scale_applied = 1;
+    r->scale_free = 1;
+    if (status == CT_OK && isfinite(r->scale_wanted)) {
+        const double applied = ct__scale_apply(e->outer->theta, e->options->scale, r->scale_wanted, q);
+        if (applied != 1) status = ct__scale_wanted(e->outer, q, NULL, &unused, &loss, e->err);
+        r->scale_free = applied == 1 || loss <= r->loss_train * (1 + SUFFERS);
+        if (status == CT_OK && r->scale_free && applied != 1) {
+            memcpy(l->p, q, bytes);
+            r->scale_applied = applied;
+            r->loss_train = loss;
+        } else if (status == CT_OK && !r->scale_free) {
+            status = ct__note(l, "The common scale was not applied: frozen noise models have a say in it, and with the factor %.4g the loss rises from %.6g to %.6g.", r->scale_wanted,
+                              r->loss_train, loss);
+        }
+    }
+    free(q);
+    return status;
+}
