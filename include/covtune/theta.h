@@ -37,34 +37,42 @@ typedef enum { CT_SPACE_LOG, CT_SPACE_VARIANCE } ct_space;
 
 /* ---- What is learned ------------------------------------------------------------------------- */
 
-/* Nothing is, at first. Names, dimensions and robust kernels are those of the table at this moment; the
- * table is not kept. */
+/* Nothing is, at first. Names, dimensions and names of rows are those of the table at this moment (copied). Room for all that could be
+ * learned of it is made here: the sayings below can be refused (CT_E_ARGUMENT, and all is as it was), but need no memory. Each costs time
+ * in proportion to the table. */
 ct_status ct_theta_new(const ct_noise *noise, ct_theta **out, ct_err *err);
 ct_status ct_theta_copy(const ct_theta *theta, ct_theta **out, ct_err *err);
 void      ct_theta_free(ct_theta *theta);
 
 /* Learn a model, as this kind, its variances (full: eigenvalues) between lower and upper. Said again, it replaces
- * what was said. CT_E_ARGUMENT with a sentence unless 1e-150 <= lower <= upper <= 1e150. */
+ * what was said, ties included. CT_E_ARGUMENT with a sentence unless 1e-150 <= lower <= upper <= 1e150, or if the spread cannot
+ * be met within the bounds of all. */
 ct_status ct_theta_learn(ct_theta *theta, int32_t model, ct_noise_kind kind, double lower, double upper, ct_err *err);
-/* Other bounds for one coordinate of a model that is learned as diagonal. */
+/* Other bounds for one coordinate of a model that is learned as diagonal, and for all that is tied to it. */
 ct_status ct_theta_bound(ct_theta *theta, int32_t model, int coordinate, double lower, double upper, ct_err *err);
-/* Do not learn this coordinate of a model that is learned as diagonal; coordinate -1: nothing of the model. */
+/* Do not learn this coordinate of a model that is learned as diagonal; coordinate -1: nothing of the model. What was tied to it
+ * stays learned. */
 ct_status ct_theta_freeze(ct_theta *theta, int32_t model, int coordinate, ct_err *err);
 /* One parameter for two coordinates (of models learned as diagonal), or for two whole models (coordinates -1) that are learned
- * as the same kind and have the same dimension (isotropic ones may differ in it). Bounds are intersected; CT_E_ARGUMENT if nothing is left. */
+ * as the same kind and have the same dimension (isotropic ones may differ in it) and the same coordinates frozen. Bounds are intersected;
+ * CT_E_ARGUMENT if nothing is left. */
 ct_status ct_theta_tie(ct_theta *theta, int32_t a, int coordinate_a, int32_t b, int coordinate_b, ct_err *err);
-/* max <= spread * min over everything learned; spread >= 1, INFINITY for none. */
+/* max <= spread * min over everything learned; spread >= 1, INFINITY for none. CT_E_ARGUMENT, naming two coordinates, if bounds keep them further
+ * apart. */
 ct_status ct_theta_set_spread(ct_theta *theta, double spread, ct_err *err);
 
 /* ---- Parameters ------------------------------------------------------------------------------ */
 
+/* Numbered by models and coordinates, in the order of the table: what is learned decides, not the order in which it was said. A tied
+ * one has the place of its first use. Functions below that take a const ct_theta allocate nothing and may be called from several threads. */
 int32_t ct_theta_count(const ct_theta *theta);
 int32_t ct_theta_models(const ct_theta *theta);                     /* of the table it was made for */
 int     ct_theta_learns(const ct_theta *theta, int32_t model);      /* something of it              */
 double  ct_theta_spread_limit(const ct_theta *theta);
 
 /* Parameter i, for people: "odom@0.x", of a full model "gps[x,y]", "odom" of an isotropic one; tied ones "odom.x=gps.x".
- * Coordinates are numbered where the table does not name them. Returns buf. */
+ * Coordinates are numbered from 0 where the table does not name them: "odom.0", "gps[0,1]". A name that does not fit ends in "...".
+ * Returns buf. */
 const char *ct_theta_name(const ct_theta *theta, int32_t i, char *buf, size_t size);
 /* 1 for a parameter that scales a variance: a scalar, or a diagonal entry of a full block. */
 int ct_theta_is_scale(const ct_theta *theta, int32_t i);
@@ -74,26 +82,27 @@ void ct_theta_bounds(const ct_theta *theta, int32_t i, double *lower, double *up
 int32_t ct_theta_find(const ct_theta *theta, int32_t model, int coordinate);
 
 /* p <- the table's values, in log space; tied ones their mean. They need not lie in the set. A full model that is learned as diagonal
- * gives its diagonal; a diagonal one learned as full has log Sigma diagonal. */
+ * gives its diagonal; a diagonal one learned as full has log Sigma diagonal; any one learned as isotropic the mean of its log variances. */
 void ct_theta_get(const ct_theta *theta, const ct_noise *noise, double *p);
-/* The table's models <- p (log space), projected where rounding took it out of the set: what the table then holds lies in
- * the set, to the bit for scalars, to the eigenvalues' rounding for full matrices. A model that is learned becomes of the kind
- * it is learned as; coordinates that are frozen keep their values. */
+/* The table's models <- p (log space), projected where p lies outside the set: what the table then holds lies in it to the bit. Eigenvalues
+ * of full matrices, known to the rounding of the largest, are kept so far inside their bounds (8 dim DBL_EPSILON times that) that a decomposition finds
+ * them inside. A model that is learned becomes of the kind it is learned as; coordinates that are frozen keep their values.
+ * CT_E_ARGUMENT if p is not finite, and nothing is changed. */
 ct_status ct_theta_put(const ct_theta *theta, const double *p, ct_noise *noise, ct_err *err);
 
-/* From one space to the other; out may be in. To log: variances and eigenvalues must be positive. */
+/* From one space to the other; out may be in. To log: variances and eigenvalues must be positive. To variance: p beyond the set may overflow. */
 void ct_theta_convert(const ct_theta *theta, ct_space from, const double *in, double *out);
 
-/* Largest over smallest variance or eigenvalue of what is learned, at p (log space). */
+/* Largest over smallest variance or eigenvalue of what is learned, at p (log space); 1 if nothing is. */
 double ct_theta_spread(const ct_theta *theta, const double *p);
-/* Common factors exp(s), low <= s <= high, by which everything learned may be multiplied within the set; low > high if p lies
- * outside it. */
+/* Common factors exp(s), low <= s <= high, that bring all that is learned into the set, or leave it there; low > high: none does. */
 void ct_theta_room(const ct_theta *theta, const double *p, double *low, double *high);
 
 /* ---- Derivatives ----------------------------------------------------------------------------- */
 
 /* The derivative of every model's covariance by every parameter at a point of log space, ready for use:
- * term t in first[model] .. first[model + 1] - 1 says that d Sigma_model / d p[parameter[t]] is dSigma[t], dim x dim. */
+ * d Sigma_model / d p_i is the sum of dSigma[t], dim x dim, over the terms t in first[model] .. first[model + 1] - 1 with parameter[t] = i. There is one such
+ * term, or none, unless coordinates of one model are tied to each other. */
 typedef struct {
     int32_t        models, terms;
     const int32_t *first;     /* models + 1 */
@@ -104,7 +113,7 @@ typedef struct {
     const int *coordinate;
 } ct_theta_slopes;
 
-/* Memory for the terms of theta; ct_theta_slope fills it for p, without allocating. Free with free(). */
+/* Memory for the terms of theta as it is now; ct_theta_slope fills it for p, without allocating. Free with free(). */
 ct_status ct_theta_slopes_new(const ct_theta *theta, ct_theta_slopes **out, ct_err *err);
 void      ct_theta_slope(const ct_theta *theta, const double *p, ct_theta_slopes *slopes);
 
@@ -114,17 +123,21 @@ void ct_theta_chain(const ct_theta *theta, const double *p, ct_space to, const d
 
 /* ---- The set --------------------------------------------------------------------------------- */
 
-/* q <- the nearest point of the set, in the space's own norm; 1 if q was moved. */
+/* q (finite) <- the nearest point of the set, in the space's own norm; 1 if q was moved. A point that was projected does not move again. */
 int ct_theta_project(const ct_theta *theta, ct_space space, double *q);
-/* s <- argmin over the set of g's, in that space: the vertex that Frank-Wolfe steps towards. */
+/* s <- argmin over the set of g's, in that space: the vertex that Frank-Wolfe steps towards; s may be g. What g does not feel (zero, or a zero
+ * eigenvalue) is put in the geometric middle of what is left to it. */
 void ct_theta_minimise(const ct_theta *theta, ct_space space, const double *g, double *s);
-/* Is the table inside, as ct_theta_put leaves it? */
+/* Is the table inside, as ct_theta_put leaves it? To the bit: tied ones are equal, a model learned as less than a full covariance has no
+ * correlations, eigenvalues as computed lie within bounds and spread. */
 int ct_theta_inside(const ct_theta *theta, const ct_noise *noise);
 
 /* Coordinates in which the bounds of the set at p are bounds on single coordinates: full blocks are turned to the
  * eigenvectors of log Sigma. v <- turned v, or turned back; other blocks stay. */
 void ct_theta_turn(const ct_theta *theta, const double *p, int back, double *v);
-/* active[i] = -1, +1 where turned coordinate i of p is at its lower or upper bound (within rounding), else 0. */
+/* active[i] = -1, +1 where turned coordinate i of p is at its lower or upper bound (within rounding; -1 if it is at both), else 0. If the
+ * spread is as large as it may be, the smallest of all are at a lower bound, the largest at an upper one. Of a full block only the diagonal,
+ * the eigenvalues of log Sigma, can be: off it, a turned coordinate turns eigenvectors, which changes eigenvalues to second order only. */
 void ct_theta_active(const ct_theta *theta, const double *p, int8_t *active);
 
 #ifdef __cplusplus

@@ -1,0 +1,101 @@
+/* matrix.c: symmetric matrices as vectors; their exponential and logarithm, and the derivative of the exponential.
+ *
+ * exp L = V diag(e^lambda) V' for L = V diag(lambda) V'. Its derivative in direction X is (Daleckii and Krein)
+ *     D exp(L)[X] = V (Phi o V'XV) V',   Phi_ij = (e^li - e^lj) / (li - lj),   Phi_ii = e^li,
+ * o entry by entry. It is symmetric for the inner product tr(XY), which in these coordinates is the vectors' own; so the same formula carries a
+ * gradient by Sigma to one by log Sigma, and with 1/Phi back. */
+#include "theta/theta.h"
+#include "base/base.h"
+#include "base/eigen.h"
+
+#include <float.h>
+#include <math.h>
+
+#define SQRT2 1.41421356237309504880
+
+void ct__unpack(int dim, const double *x, double *X)
+{
+    for (int i = 0; i < dim; i++)
+        for (int j = i; j < dim; j++, x++) X[i * dim + j] = X[j * dim + i] = i == j ? *x : *x / SQRT2;
+}
+
+void ct__pack(int dim, const double *X, double *x)
+{
+    for (int i = 0; i < dim; i++)
+        for (int j = i; j < dim; j++, x++) *x = i == j ? X[i * dim + j] : X[i * dim + j] * SQRT2;
+}
+
+void ct__spectrum(int dim, const double *x, double lambda[CT_NOISE_DIM_MAX], double V[CT__BLOCK_MAX])
+{
+    double X[CT__BLOCK_MAX];
+    ct__unpack(dim, x, X);
+    ct__eigen_symmetric(dim, X, lambda, V);
+}
+
+void ct__recompose(int dim, const double *lambda, const double *V, double *X)
+{
+    for (int i = 0; i < dim; i++)
+        for (int j = i; j < dim; j++) {
+            double s = 0;
+            for (int k = 0; k < dim; k++) s += V[i * dim + k] * lambda[k] * V[j * dim + k];
+            X[i * dim + j] = X[j * dim + i] = s;
+        }
+}
+
+void ct__turn(int dim, const double *V, int back, double *x)
+{
+    double X[CT__BLOCK_MAX], XU[CT__BLOCK_MAX], U[CT__BLOCK_MAX];
+    ct__unpack(dim, x, X);
+    for (int i = 0; i < dim; i++)
+        for (int j = 0; j < dim; j++) U[i * dim + j] = back ? V[j * dim + i] : V[i * dim + j];
+    for (int i = 0; i < dim; i++)
+        for (int j = 0; j < dim; j++) {
+            double s = 0;
+            for (int k = 0; k < dim; k++) s += X[i * dim + k] * U[k * dim + j];
+            XU[i * dim + j] = s;
+        }
+    for (int i = 0; i < dim; i++)
+        for (int j = i; j < dim; j++) { /* U'XU */
+            double s = 0;
+            for (int k = 0; k < dim; k++) s += U[k * dim + i] * XU[k * dim + j];
+            X[i * dim + j] = s;
+        }
+    ct__pack(dim, X, x);
+}
+
+void ct__exp(int dim, double *x)
+{
+    double lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX], X[CT__BLOCK_MAX];
+    ct__spectrum(dim, x, lambda, V);
+    for (int k = 0; k < dim; k++) lambda[k] = exp(lambda[k]);
+    ct__recompose(dim, lambda, V, X);
+    ct__pack(dim, X, x);
+}
+
+void ct__log(int dim, double *x)
+{
+    double lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX], X[CT__BLOCK_MAX];
+    ct__spectrum(dim, x, lambda, V);
+    for (int k = 0; k < dim; k++) lambda[k] = log(lambda[k] > 0 ? lambda[k] : DBL_EPSILON * lambda[dim - 1]);
+    ct__recompose(dim, lambda, V, X);
+    ct__pack(dim, X, x);
+}
+
+/* (e^a - e^b) / (a - b) from the larger of the two down: no cancellation, and no overflow unless e^max is one. */
+static double exp_difference(double a, double b)
+{
+    const double high = CT_MAX(a, b), gap = fabs(a - b);
+    return gap == 0 ? exp(high) : exp(high) * (-expm1(-gap) / gap);
+}
+
+void ct__dexp(int dim, const double *lambda, const double *V, int inverse, double *x)
+{
+    ct__turn(dim, V, 0, x);
+    double *entry = x;
+    for (int i = 0; i < dim; i++)
+        for (int j = i; j < dim; j++, entry++) {
+            const double phi = exp_difference(lambda[i], lambda[j]);
+            *entry = inverse ? *entry / phi : *entry * phi;
+        }
+    ct__turn(dim, V, 1, x);
+}
