@@ -271,6 +271,30 @@ static void test_solvers_in_every_order(void)
     world_free(&the_world);
 }
 
+/* ---- assessments ------------------------------------------------------------------------------ */
+
+static void sequences_assessed(task *job)
+{
+    const ct_inference inference = ct_inference_defaults();
+    const ct_loss      loss = ct_loss_defaults();
+    ct_world_options   options = ct_world_defaults(CT_SE2);
+    ct_noise          *noise = NULL;
+    ct_sequence       *seq[2] = {NULL, NULL};
+    ct_assessment      out[2];
+    options.poses = 40;
+    STEP(ct_noise_new(&noise, &job->err));
+    for (int i = 0; i < 2; i++) {
+        options.seed = (uint64_t)i;
+        STEP(ct_world_make(&options, noise, &seq[i], &job->err));
+    }
+    STEP(ct_assess_all(2, seq, noise, &inference, &loss, 1, 1, NULL, NULL, out, &job->err));
+    job->answer = out[0].loss + out[1].consistency.nees;
+done:
+    for (int i = 0; i < 2; i++) ct_sequence_free(seq[i]);
+    ct_noise_free(noise);
+}
+static void test_sequences_are_assessed(void) { check_work("assess", sequences_assessed); }
+
 /* ---- runs do not allocate --------------------------------------------------------------------- */
 
 /* Small fronts and large ones (which are packed), every method, tukey and all. */
@@ -329,6 +353,7 @@ int main(void)
     RUN(test_noise_tables);
     RUN(test_graphs_are_made_and_copied);
     RUN(test_solvers_in_every_order);
+    RUN(test_sequences_are_assessed);
     RUN(test_a_run_allocates_nothing);
     return ct_test_end();
 }

@@ -1,5 +1,5 @@
 /* test_golden.c: estimates that others computed. Pose graphs against GTSAM, and the inner optima of
- * small navigation logs against dense linear algebra. The reference data lie beside the project. */
+ * small navigation logs, and their losses, against dense linear algebra. The reference data lie beside the project. */
 #include "ct_test.h"
 
 #include <covtune/covtune.h>
@@ -248,11 +248,65 @@ static void check_navigation(const char *name)
 static void test_optima_of_logs_in_one_regime(void) { check_navigation("nav_one_regime"); }
 static void test_optima_of_logs_in_two_regimes(void) { check_navigation("nav_two_regimes"); }
 
+/* ---- Losses of the same logs --------------------------------------------------------------------- */
+
+/* Means over the sequences, of estimates to the last digit. */
+static void check_losses(const char *name)
+{
+    char file[64];
+    snprintf(file, sizeof file, "golden/%s.json", name);
+    json_t *points = load(file);
+    if (!points) SKIP("no ../shared/golden");
+    ct_inference inference = ct_inference_defaults();
+    inference.start = CT_START_TRUTH;
+    inference.solve.relative = inference.solve.absolute = 0;
+    inference.solve.step = 1e-12;
+    for (size_t p = 0; p < json_array_size(points); p++) {
+        const json_t *point = json_array_get(points, p);
+        double        loss[CT_DIFFERENCE_COUNT] = {0}, translation = 0, rotation = 0;
+        for (size_t s = 0; s < 2; s++) {
+            ct_noise    *noise = NULL;
+            ct_sequence *seq = NULL;
+            ct_solver   *solver = NULL;
+            ct_err       err = {0};
+            snprintf(file, sizeof file, "golden/%s/train/%04zu.json", name, s);
+            CHECK_OK(ct_noise_new(&noise, &err), err);
+            CHECK_OK(ct_sequence_read(ct_test_shared(file), CT_FORMAT_LEO, noise, &seq, &err), err);
+            CHECK_OK(ct_solver_new(seq->graph, NULL, &solver, &err), err);
+            double *x = copy_initial(seq->graph);
+            set_theta(noise, point);
+            for (int k = 0; k < CT_DIFFERENCE_COUNT; k++) {
+                const ct_loss how = {(ct_difference)k, 1, 1};
+                ct_assessment found;
+                CHECK_OK(ct_assess(seq, noise, solver, &inference, &how, 0, x, &found, &err), err);
+                CHECK(ct_stop_converged(found.solve.stop));
+                loss[k] += found.loss / 2;
+                translation += found.accuracy.translation / 4;
+                rotation += found.accuracy.rotation / 4;
+            }
+            free(x);
+            ct_solver_free(solver);
+            ct_sequence_free(seq);
+            ct_noise_free(noise);
+        }
+        CHECK_NEAR(loss[CT_DIFFERENCE_LEFT] / number(point, "loss_left"), 1, 1e-9);
+        CHECK_NEAR(loss[CT_DIFFERENCE_LOCAL] / number(point, "loss_local"), 1, 1e-9);
+        CHECK_NEAR(translation / number(point, "rmse_translation"), 1, 1e-9);
+        CHECK_NEAR(rotation / number(point, "rmse_rotation"), 1, 1e-9);
+    }
+    json_decref(points);
+}
+
+static void test_losses_of_logs_in_one_regime(void) { check_losses("nav_one_regime"); }
+static void test_losses_of_logs_in_two_regimes(void) { check_losses("nav_two_regimes"); }
+
 int main(void)
 {
     RUN(test_a_graph_like_gtsam_ends_where_gtsam_does);
     RUN(test_exact_models_end_below_gtsams_answer);
     RUN(test_optima_of_logs_in_one_regime);
     RUN(test_optima_of_logs_in_two_regimes);
+    RUN(test_losses_of_logs_in_one_regime);
+    RUN(test_losses_of_logs_in_two_regimes);
     return ct_test_end();
 }

@@ -4,8 +4,8 @@
  *     loss of a sequence = 1/2 sum_v sum_i w_i e_vi^2,   e_v = Log(truth_v^-1 o x_v)   (local)
  *                                                    or   Log(x_v o truth_v^-1)   (left, the paper's)
  *
- * Only coordinates of truth that are known count. Where a pose's truth has no rotation (or not all of it), its position enters as the
- * difference t - t_truth in the world, whatever the choice; where it has no position, its rotation enters alone.
+ * Only coordinates of truth that are known count. Where not all of a pose's truth is known, the rest enters in parts, whatever the choice:
+ * position as t - t_truth in the world, coordinate by coordinate; rotation as Log(R_truth^-1 R), if all of it is known.
  *
  * The local difference does not depend on where the world's origin lies. The left one multiplies a heading error by the
  * distance from the origin: on runs of 100 m its value is 40 to 170 times the local one's, nearly all of it that lever arm.
@@ -44,7 +44,7 @@ typedef struct {
 
 ct_loss ct_loss_defaults(void); /* local, 1, 1 */
 
-/* Coordinates of truth that count, with a weight above zero, on variables that are estimated. */
+/* Coordinates of truth that count: known, with a weight above zero, on variables that are not fixed. */
 int64_t ct_loss_terms(const ct_loss *loss, const ct_sequence *seq);
 
 /* Variable v at x (its stored values): sqrt(w) e in `e` (CT_DIM_MAX), and, if D is not NULL, its derivative by a right perturbation of v,
@@ -56,11 +56,12 @@ double ct_loss_value(const ct_loss *loss, const ct_sequence *seq, const double *
 
 /* ---- Accuracy -------------------------------------------------------------------------------- */
 
-/* Over poses whose truth is known, without alignment. rmse as LEO and the paper have it: translation is the root of the mean square over all
+/* Over poses whose truth is known, fixed ones too, without alignment. rmse as LEO and the paper have it: translation is the root of the mean square over all
  * coordinates' differences in the world, rotation over angles between (in space: the angle of the rotation between). ape is the root of the
- * mean square of the Euclidean distance: sqrt 2 larger in the plane, sqrt 3 in space. NaN where nothing is known. */
+ * mean square of the Euclidean distance, over poses whose position is known in full: sqrt 2 larger in the plane, sqrt 3 in space. NaN where nothing
+ * is known, or values are not finite. */
 typedef struct {
-    int64_t poses;
+    int64_t poses;                 /* with truth, at least in part */
     double  translation, rotation; /* m, rad */
     double  ape_translation;       /* m      */
 } ct_accuracy;
@@ -93,17 +94,17 @@ typedef struct {
 
 ct_inference ct_inference_defaults(void); /* odometry, Levenberg-Marquardt */
 
-/* x <- where inference starts from. Where the truth is asked for and (partly) unknown, those coordinates are the file's. */
+/* x <- where inference starts from. Where the truth is asked for and (partly) unknown, those coordinates are the file's; so are fixed variables. */
 ct_status ct_start_values(const ct_sequence *seq, ct_start start, double *x, ct_err *err);
 
-/* Normalised chi-square: 2 error / (rows - unknowns), 1 for an estimator whose noise models are right. NEES: e' P^-1 e per
- * coordinate of truth, e the local difference and P the marginal covariance of each pose; 1 if claimed and real uncertainty agree. Poses
- * whose truth is partial take part with the coordinates that are known. */
+/* Normalised chi-square: chi_squared / degrees, 1 for an estimator whose noise models are right; less with robust kernels, where the error is a sum of rho.
+ * NEES: e' P^-1 e, e the local difference and P the marginal covariance of each variable whose truth is known; nees / nees_degrees is 1 if claimed and real
+ * uncertainty agree. Poses whose truth is partial take part with the coordinates that are known, P turned into the world as those are. */
 typedef struct {
-    double  chi_squared; /* 2 * error                                    */
-    int64_t degrees;     /* rows - unknowns                              */
-    double  nees;        /* sum of e' P^-1 e                             */
-    int64_t nees_degrees;
+    double  chi_squared;  /* 2 * error                                               */
+    int64_t degrees;      /* rows of all factors - unknowns                          */
+    double  nees;         /* sum of e' P^-1 e; NaN if not asked for, or not to be had */
+    int64_t nees_degrees; /* coordinates of all e                                    */
 } ct_consistency;
 
 typedef struct {
@@ -114,9 +115,19 @@ typedef struct {
 } ct_assessment;
 
 /* Estimate the sequence under a noise table and say how good that is. solver is one of seq->graph; x (ct_graph_size doubles) receives the estimate. An estimate that
- * did not converge is assessed all the same: solve.stop tells. With nees, marginal covariances are computed, unless the system is singular. */
+ * did not converge is assessed all the same, and still CT_OK: solve.stop tells. What is not a finite number is NaN. With nees, marginal covariances are computed, unless the
+ * system is singular or the solve was cancelled; they alone allocate. */
 ct_status ct_assess(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const ct_inference *inference, const ct_loss *loss, int nees, double *x,
                     ct_assessment *out, ct_err *err);
+
+/* Told after every iteration of a solve and after every sequence, by the thread that did it, one call at a time; `done` sequences of `count` are. Return
+ * non-zero to stop. */
+typedef int (*ct_assess_fn)(void *user, int32_t done, int32_t count);
+
+/* ct_assess for every sequence, on at most `jobs` threads; the number of them changes no bit of the results, times apart. progress may be NULL; inference->solve.progress is called in the same way.
+ * If they say stop, sequences not begun keep CT_STOP_NONE, those under way CT_STOP_CANCELLED. Fails with what went wrong in the first sequence where something did. */
+ct_status ct_assess_all(int32_t count, ct_sequence *const seq[], const ct_noise *noise, const ct_inference *inference, const ct_loss *loss, int nees, int jobs,
+                        ct_assess_fn progress, void *user, ct_assessment out[], ct_err *err);
 
 #ifdef __cplusplus
 }

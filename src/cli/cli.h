@@ -4,7 +4,6 @@
  *   talk      sentences to stderr, results to stdout, what the terminal can show         talk.c
  *   json      jansson, with numbers that JSON has no word for, and names that are not UTF-8   json.c
  *   files     sequences in and out, with what a reader noted and a format cannot hold    files.c
- *   truth     how far from it                                                            truth.c
  *   map       a picture of a trajectory                                                  map.c
  *
  * stdout is data, stderr is for people. Exit codes are those below. Being out of memory for a few
@@ -135,6 +134,7 @@ json_t *cli_number(double value); /* null if it is not finite */
 json_t *cli_integer(int64_t value);
 json_t *cli_text(const char *text); /* null for NULL; bytes that are not UTF-8 become ? */
 json_t *cli_numbers(int n, const double value[]);
+json_t *cli_rmse_json(ct_accuracy accuracy); /* {translation, rotation}, as LEO has it */
 /* One object on stdout, numbers to 17 digits; frees it. */
 void cli_print_json(json_t *object);
 
@@ -169,18 +169,6 @@ ct_status cli_may_write(const ct_sequence *seq, const ct_noise *noise, ct_format
 /* "3500 SE2, 12 R2": variables by kind. Returns buf. */
 const char *cli_kinds(const ct_graph *graph, char *buf, size_t size);
 int         cli_is_pose(ct_kind kind);
-
-/* ---- Truth ----------------------------------------------------------------------------------- */
-
-/* Over the poses whose truth is known, as LEO has it, without alignment: translation is the root of the
- * mean square of all coordinates' differences, rotation that of the angles between. */
-typedef struct {
-    int64_t poses;
-    double  translation, rotation; /* m, rad; NaN where nothing is known */
-} cli_rmse;
-
-cli_rmse cli_rmse_of(const ct_sequence *seq, const double *x);
-json_t  *cli_rmse_json(cli_rmse rmse);
 
 /* ---- Map ------------------------------------------------------------------------------------- */
 

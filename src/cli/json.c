@@ -58,6 +58,14 @@ void cli_put(json_t *object, const char *key, json_t *value)
     json_decref(value);
 }
 
+json_t *cli_rmse_json(ct_accuracy accuracy)
+{
+    json_t *o = cli_object();
+    cli_put(o, "translation", cli_number(accuracy.translation));
+    cli_put(o, "rotation", cli_number(accuracy.rotation));
+    return o;
+}
+
 void cli_print_json(json_t *object)
 {
     json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17)); /* cli_finish sees what failed */

@@ -12,7 +12,7 @@ typedef struct {
 static void print(const simulate_request *request, const ct_sequence *seq)
 {
     const ct_world_options *w = &request->world;
-    const cli_rmse          rmse = cli_rmse_of(seq, ct_graph_initial_const(seq->graph));
+    const ct_accuracy       rmse = ct_accuracy_of(seq, ct_graph_initial_const(seq->graph));
     const int32_t           factors = ct_graph_factors(seq->graph);
     char                    kinds[128];
     cli_row("made", "%s: %s; %d factor%s, %d of them loops", request->out, cli_kinds(seq->graph, kinds, sizeof kinds), factors, CLI_S(factors),
@@ -34,7 +34,7 @@ static void print_json(const simulate_request *request, const ct_sequence *seq, 
     cli_put(o, "sigma_t", cli_number(w->sigma_t));
     cli_put(o, "sigma_r", cli_number(w->sigma_r));
     cli_put(o, "seed", cli_integer((int64_t)w->seed));
-    cli_put(o, "rmse", cli_rmse_json(cli_rmse_of(seq, ct_graph_initial_const(seq->graph))));
+    cli_put(o, "rmse", cli_rmse_json(ct_accuracy_of(seq, ct_graph_initial_const(seq->graph))));
     cli_put(o, "dropped", cli_integer(written->dropped));
     cli_print_json(o);
 }

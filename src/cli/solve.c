@@ -87,9 +87,9 @@ static ct_status estimate(const cli_io *io, const solve_request *request, solve_
     cli_show(io, "analysing %s", request->path);
     ct_status status = ct_solver_new(job->graph, &sparse, &job->solver, err);
     job->analyse_s = ct_now_s() - begin;
-    job->before = cli_rmse_of(job->seq, job->x);
+    job->before = ct_accuracy_of(job->seq, job->x);
     if (status == CT_OK) status = solve_watched(io, request, job, err);
-    job->after = cli_rmse_of(job->seq, job->x);
+    job->after = ct_accuracy_of(job->seq, job->x);
     return status;
 }
 

@@ -28,7 +28,7 @@ typedef struct {
     double         *sigma;           /* CT_DIM_MAX for each, or NULL: none      */
     ct_solve_result result;
     double          read_s, analyse_s;
-    cli_rmse        before, after;
+    ct_accuracy     before, after;
     cli_written     written;
     int             is_written;
     char            loose[512];      /* empty unless the rank is deficient      */

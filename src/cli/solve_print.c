@@ -135,7 +135,7 @@ static void print_truth(const solve_job *job)
 {
     char rotation[96] = "";
     if (!job->before.poses) return;
-    const cli_rmse *a = &job->before, *b = &job->after;
+    const ct_accuracy *a = &job->before, *b = &job->after;
     if (!isnan(a->rotation)) snprintf(rotation, sizeof rotation, ", rotation %.4g -> %.4g rad", a->rotation, b->rotation);
     cli_row("rmse", "translation %.4g -> %.4g m%s (per coordinate, against the truth of %lld poses)", a->translation, b->translation, rotation,
             (long long)a->poses);

@@ -1,0 +1,121 @@
+/* assess.c: estimates, and how good they are; of one sequence, and of many at a time. */
+#include "assess/assess.h"
+#include "assess/consistency.h"
+#include "base/parallel.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+ct_inference ct_inference_defaults(void) { return (ct_inference){.start = CT_START_REACHED, .solve = ct_solve_defaults()}; }
+
+ct_status ct_assess(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const ct_inference *inference, const ct_loss *loss, int nees, double *x,
+                    ct_assessment *out, ct_err *err)
+{
+    *out = (ct_assessment){.loss = NAN, .accuracy = {0, NAN, NAN, NAN}, .consistency = {.chi_squared = NAN, .nees = NAN}};
+    CT_TRY(ct_start_values(seq, inference->start, x, err));
+    CT_TRY(ct_solver_run(solver, noise, x, &inference->solve, &out->solve, err));
+    const double value = ct_loss_value(loss, seq, x);
+    out->loss = isfinite(value) ? value : NAN;
+    out->accuracy = ct_accuracy_of(seq, x);
+    out->consistency = ct__fit(seq->graph, out->solve.final_error);
+    if (!nees || out->solve.stop == CT_STOP_CANCELLED) return CT_OK;
+    return ct__nees(seq, noise, solver, x, &out->consistency, err);
+}
+
+/* ---- many ---- */
+
+typedef struct {
+    int32_t             count;
+    ct_sequence *const *seq;
+    const ct_noise     *noise;
+    const ct_inference *inference;
+    const ct_loss      *loss;
+    int                 nees;
+    ct_assess_fn        progress;
+    void               *user;
+    ct_assessment      *out;
+    pthread_mutex_t     telling; /* one call to the caller's functions at a time; guards done, failed, why */
+    int32_t             done;
+    int32_t             failed;  /* the first sequence, in their order, whose status was not CT_OK; or count */
+    ct_err              why;
+    atomic_int          stop;
+} crowd;
+
+/* Whatever the caller has to say: after an iteration (its own function first), or after a sequence. */
+static int tell(crowd *c, const ct_progress *iteration)
+{
+    const ct_solve_options *theirs = &c->inference->solve;
+    pthread_mutex_lock(&c->telling);
+    if (!iteration) c->done++;
+    if (iteration && theirs->progress && theirs->progress(theirs->user, iteration)) atomic_store(&c->stop, 1);
+    if (c->progress && c->progress(c->user, c->done, c->count)) atomic_store(&c->stop, 1);
+    pthread_mutex_unlock(&c->telling);
+    return atomic_load(&c->stop);
+}
+
+static int on_iteration(void *user, const ct_progress *progress) { return tell(user, progress); }
+
+/* The first in the order of the sequences is the one that is told, whichever came first in time. */
+static void fail(crowd *c, int32_t sequence, ct_status status, const ct_err *err)
+{
+    pthread_mutex_lock(&c->telling);
+    if (sequence < c->failed) {
+        c->failed = sequence;
+        c->why = *err;
+        c->why.status = status;
+    }
+    pthread_mutex_unlock(&c->telling);
+}
+
+static int given_up(crowd *c, int32_t sequence)
+{
+    pthread_mutex_lock(&c->telling);
+    const int failed = sequence > c->failed;
+    pthread_mutex_unlock(&c->telling);
+    return failed || atomic_load(&c->stop);
+}
+
+static ct_status assess_one(crowd *c, int32_t sequence, ct_err *err)
+{
+    const ct_sequence *seq = c->seq[sequence];
+    ct_inference       inference = *c->inference;
+    ct_solver         *solver = NULL;
+    if (c->progress || inference.solve.progress) {
+        inference.solve.progress = on_iteration;
+        inference.solve.user = c;
+    }
+    double   *x = ct__zalloc(ct_graph_size(seq->graph), sizeof *x);
+    ct_status status = x ? ct_solver_new(seq->graph, NULL, &solver, err) : ct__no_memory(err, "values", ct_graph_size(seq->graph));
+    if (status == CT_OK) status = ct_assess(seq, c->noise, solver, &inference, c->loss, c->nees, x, &c->out[sequence], err);
+    ct_solver_free(solver);
+    free(x);
+    return status;
+}
+
+static void assess_task(void *user, int64_t task, int worker)
+{
+    crowd        *c = user;
+    const int32_t sequence = (int32_t)task;
+    ct_err        err = {0};
+    (void)worker;
+    if (given_up(c, sequence)) return;
+    const ct_status status = assess_one(c, sequence, &err);
+    if (status != CT_OK) fail(c, sequence, status, &err);
+    else if (c->out[sequence].solve.stop != CT_STOP_CANCELLED) tell(c, NULL);
+}
+
+ct_status ct_assess_all(int32_t count, ct_sequence *const seq[], const ct_noise *noise, const ct_inference *inference, const ct_loss *loss, int nees, int jobs,
+                        ct_assess_fn progress, void *user, ct_assessment out[], ct_err *err)
+{
+    crowd c = {.count = count, .seq = seq, .noise = noise, .inference = inference, .loss = loss, .nees = nees, .progress = progress, .user = user,
+               .out = out, .failed = count};
+    for (int32_t i = 0; i < count; i++)
+        out[i] = (ct_assessment){.loss = NAN, .accuracy = {0, NAN, NAN, NAN}, .consistency = {.chi_squared = NAN, .nees = NAN}};
+    if (pthread_mutex_init(&c.telling, NULL)) return ct__no_memory(err, "lock", 1);
+    ct__parallel(jobs, count, assess_task, &c);
+    pthread_mutex_destroy(&c.telling);
+    if (c.failed == count) return CT_OK;
+    const char *name = seq[c.failed]->name;
+    return ct_fail(err, c.why.status, "%s%s%s", name ? name : "", name ? ": " : "", c.why.text);
+}

@@ -1,0 +1,24 @@
+/* assess.h: which coordinates of a variable's truth count, for the files of this module. */
+#ifndef CT_ASSESS_PRIVATE_H
+#define CT_ASSESS_PRIVATE_H
+
+#include "graph/graph.h"
+
+#include <covtune/assess.h>
+
+/* Rotation's coordinates in a kind's tangent space, as bits; what else there is are lengths. */
+static const uint8_t ct__turns[CT_KIND_COUNT] = {[CT_SO2] = 1, [CT_SO3] = 7, [CT_SE2] = 4, [CT_SE3] = 7};
+
+static inline unsigned ct__all_of(ct_kind kind) { return (1u << ct_kind_dim(kind)) - 1; }
+static inline int      ct__is_pose(ct_kind kind) { return kind == CT_SE2 || kind == CT_SE3; }
+
+/* Coordinates of truth that are known. A rotation in space that is known in part is not: which of its logarithm's coordinates
+ * are right depends on those that are unknown. */
+static inline unsigned ct__known(const ct_sequence *seq, int32_t v)
+{
+    if (!seq->truth) return 0;
+    const unsigned turns = ct__turns[seq->graph->kind[v]], known = seq->known[v];
+    return (known & turns) == turns ? known : known & ~turns;
+}
+
+#endif
