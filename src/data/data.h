@@ -3,6 +3,7 @@
  *   ct__lines   a text file, line by line, split into words            line.c
  *   ct__build   a sequence while it is being read                      build.c, intern.c, initialise.c
  *   ct__out     a sequence while it is being written                   out.c
+ *   made        what sequences made to order share                     intern.c, world.c, nav_path.c
  *   numbers     elements and matrices as words, and back               fields.c
  *
  * To add a format: a line in CT_FORMAT_LIST (covtune/data.h), one file with a `ct__NAME_read` and,
@@ -17,6 +18,7 @@
 #include "base/base.h"
 #include "base/file.h"
 #include "base/names.h"
+#include "noise/noise.h"
 
 #include <covtune/data.h>
 #include <stdio.h>
@@ -200,6 +202,17 @@ void ct__out_information(const ct__out *out, int32_t noise, double information[3
 int  ct__same_model(const double *information, const void *model);
 
 ct_status ct__sequence_write_stream(FILE *file, const ct_sequence *seq, const ct_noise *noise, const double *x, ct_format format, int lossy, int64_t *dropped, ct_err *err);
+
+/* ---- Made to order --------------------------------------------------------------------------- */
+
+/* The numbers of a covariance (dim x dim): diagonal if it is, else full. `name` is for the message. */
+ct_status ct__covariance_numbers(const char *name, int dim, const double covariance[], ct__noise_numbers *out, ct_err *err);
+/* The model of this name with these numbers and no kernel: added, or there already from a sequence made before. */
+ct_status ct__share_model(ct_noise *noise, const char *name, const ct__noise_numbers *numbers, int32_t *index, ct_err *err);
+/* z = (a^-1 b) o Exp(e). */
+void      ct__measure(ct_kind kind, const double *a, const double *b, const double *e, double z[CT_SIZE_MAX]);
+/* True poses of a smooth random path, heading along it, in 100 m x 50 m (x 10 m). */
+void      ct__nav_path(ct_kind kind, int32_t poses, ct_rng *rng, double *truth);
 
 /* ---- The formats, one file each -------------------------------------------------------------- */
 

@@ -1,27 +1,35 @@
-/* initialise.c: first values for variables that a file mentions but gives no value for.
+/* initialise.c: values for variables from measurements alone.
  *
- * Many pose-graph files hold edges alone. Their variables are placed by composing measurements: if one
- * end of an edge has a value, the other is
+ * Variables are placed by composing measurements: if one end of an edge has a value, the other is
  *     b = a o z   or   a = b o z^-1,         a point is   p = (a o s) z,       a prior gives   x = z.
- * The first walk takes the factors in the order of the file, because that is what other programs do
- * and an odometry chain comes out as recorded; without any value or prior the first pose is put at the
- * identity. What it left behind (edges before the chain that reaches them) a breadth-first walk places, and each part
- * that hangs together with nothing else gets an identity of its own. Linear in the size of the graph. */
+ * A velocity is an edge, z = Exp(v dt). The first walk takes the factors in their order, because that is what other
+ * programs do and an odometry chain comes out as recorded. What it left behind (edges before the chain that reaches them) a
+ * breadth-first walk places, and each part that hangs together with nothing else begins at a variable of its own. Linear in
+ * the size of the graph. Two have need of it, who differ in where a walk begins:
+ *
+ * A file that holds edges alone (ct__build_initialise): every prior places its variable, as a file that has priors but
+ * no values means them to; what nothing ties to the world begins at the identity.
+ *
+ * A recording to be started anew (ct_sequence_reach): one prior of a part is enough. An estimator that begins each pose at its
+ * own GPS fix would begin from other noise than one that drives by odometry, which is what a robot has on the way. */
 #include "data/data.h"
 
 #include <math.h>
 
 typedef struct {
-    ct_graph *graph;
-    uint8_t  *given;
-    int32_t  *queue; /* variables placed, in that order */
-    int32_t   queued;
-    int32_t   placed, identities;
-    int64_t  *first; /* factors of variable v: touching[first[v]] to touching[first[v + 1] - 1] */
-    int32_t  *touching;
+    const ct_graph *graph;
+    double         *x;        /* values: filled, where given, or to begin a part at */
+    uint8_t        *given;
+    int             relative; /* 1: priors place the first variable of a part alone */
+    int32_t        *queue;    /* variables placed, in that order */
+    int32_t         queued;
+    int32_t         placed, begun; /* by a factor; where no factor says a place */
+    int32_t        *prior;    /* per variable: the first prior on it, + 1; 0: none */
+    int64_t        *first;    /* factors of variable v: touching[first[v]] to touching[first[v + 1] - 1] */
+    int32_t        *touching;
 } walk;
 
-static double *value_of(const walk *w, int32_t var) { return ct_graph_initial(w->graph) + ct_graph_offset(w->graph, var); }
+static double *value_of(const walk *w, int32_t var) { return w->x + ct_graph_offset(w->graph, var); }
 
 static void mark(walk *w, int32_t var)
 {
@@ -44,39 +52,50 @@ static void place_point(const walk *w, const ct_factor *f)
     }
 }
 
-/* x o Exp(+-Log z), which is x o z or x o z^-1, for every kind alike. */
-static void place_pose(const walk *w, const ct_factor *f, int unknown)
+/* Does the factor say what is between two poses, d = Log(a^-1 b)? */
+static int is_edge(const ct_factor *f, double d[CT_DIM_MAX])
 {
     const ct_kind kind = f->ops->kind[0];
-    double        identity[CT_SIZE_MAX], d[CT_DIM_MAX];
+    const int     dim = ct_kind_dim(kind);
+    if (f->ops == &ct_velocity_se2 || f->ops == &ct_velocity_se3) {
+        for (int i = 0; i < dim; i++) d[i] = f->z[i] * f->z[dim]; /* velocity, then the time step */
+        return 1;
+    }
+    double identity[CT_SIZE_MAX];
+    if (f->ops != ct_factor_between(kind) && f->ops != &ct_gtsam_between_se2 && f->ops != &ct_gtsam_between_se3) return 0;
     ct_kind_identity(kind, identity);
     ct_kind_local(kind, identity, f->z, d);
-    if (unknown == 0)
-        for (int i = 0; i < ct_kind_dim(kind); i++) d[i] = -d[i];
-    ct_kind_retract(kind, value_of(w, f->var[1 - unknown]), d, value_of(w, f->var[unknown]));
+    return 1;
 }
 
-/* If the factor says where its one variable without a value is, puts it there. */
+static int is_prior(const ct_factor *f) { return f->ops == ct_factor_prior(f->ops->kind[0]) || f->ops == &ct_gtsam_prior_se2 || f->ops == &ct_gtsam_prior_se3; }
+
+static void place_by_prior(walk *w, const ct_factor *f)
+{
+    if (w->given[f->var[0]]) return;
+    memcpy(value_of(w, f->var[0]), f->z, (size_t)ct_kind_size(f->ops->kind[0]) * sizeof *f->z);
+    mark(w, f->var[0]);
+    w->placed++;
+}
+
+/* If the factor, not a prior, says where its one variable without a value is, puts it there. */
 static void place(walk *w, int32_t index)
 {
     const ct_factor f = ct_graph_factor(w->graph, index);
-    const ct_kind   kind = f.ops->kind[0];
-    if (f.ops == ct_factor_prior(kind)) {
-        if (w->given[f.var[0]]) return;
-        memcpy(value_of(w, f.var[0]), f.z, (size_t)ct_kind_size(kind) * sizeof *f.z);
-        mark(w, f.var[0]);
-    } else if (f.ops == ct_factor_between(kind)) {
-        if (w->given[f.var[0]] == w->given[f.var[1]]) return;
-        const int unknown = w->given[f.var[0]] ? 1 : 0;
-        place_pose(w, &f, unknown);
-        mark(w, f.var[unknown]);
-    } else if (f.ops == &ct_point_se2_r2 || f.ops == &ct_point_se3_r3) {
-        if (!w->given[f.var[0]] || w->given[f.var[1]]) return;
+    double          d[CT_DIM_MAX];
+    if (f.ops->arity != 2 || w->given[f.var[0]] == w->given[f.var[1]]) return;
+    const int unknown = w->given[f.var[0]] ? 1 : 0;
+    if (unknown == 1 && (f.ops == &ct_point_se2_r2 || f.ops == &ct_point_se3_r3)) {
         place_point(w, &f);
-        mark(w, f.var[1]);
+    } else if (is_edge(&f, d)) {
+        const ct_kind kind = f.ops->kind[0];
+        if (unknown == 0) /* a = b o Exp(-d) */
+            for (int i = 0; i < ct_kind_dim(kind); i++) d[i] = -d[i];
+        ct_kind_retract(kind, value_of(w, f.var[1 - unknown]), d, value_of(w, f.var[unknown]));
     } else {
         return;
     }
+    mark(w, f.var[unknown]);
     w->placed++;
 }
 
@@ -119,62 +138,107 @@ static int32_t next_unplaced(const walk *w, int64_t *at)
     return -1;
 }
 
-static void place_priors(walk *w)
+/* Places the next variable from *at on that a prior ties to the world, by the first of its priors; 0 if there is none. */
+static int begin_at_prior(walk *w, int32_t *at)
 {
-    for (int32_t f = 0; f < ct_graph_factors(w->graph); f++)
-        if (ct_graph_factor(w->graph, f).ops->arity == 1) place(w, f);
+    while (*at < ct_graph_variables(w->graph) && (w->given[*at] || !w->prior[*at])) ++*at;
+    if (*at == ct_graph_variables(w->graph)) return 0;
+    const ct_factor f = ct_graph_factor(w->graph, w->prior[*at] - 1);
+    place_by_prior(w, &f);
+    return 1;
+}
+
+/* Which prior is the first on each variable. */
+static ct_status find_priors(walk *w, ct_err *err)
+{
+    const int32_t variables = ct_graph_variables(w->graph);
+    w->prior = ct__zalloc(variables, sizeof *w->prior);
+    if (!w->prior) return ct__no_memory(err, "variables", variables);
+    for (int32_t i = ct_graph_factors(w->graph) - 1; i >= 0; i--) {
+        const ct_factor f = ct_graph_factor(w->graph, i);
+        if (is_prior(&f)) w->prior[f.var[0]] = i + 1;
+    }
+    return CT_OK;
+}
+
+static void begin_anywhere(walk *w, int32_t var)
+{
+    mark(w, var);
+    w->begun++;
 }
 
 static ct_status place_all(walk *w, ct_err *err)
 {
     const int32_t variables = ct_graph_variables(w->graph);
     int64_t       at = 0;
+    int32_t       tied = 0;
     for (int32_t v = 0; v < variables; v++)
         if (w->given[v]) w->queue[w->queued++] = v;
-    place_priors(w);
-    if (!w->queued) {
-        mark(w, next_unplaced(w, &at));
-        w->identities++;
-    }
+    CT_TRY(find_priors(w, err));
+    while (!(w->relative && w->queued) && begin_at_prior(w, &tied)) {}
+    if (!w->queued) begin_anywhere(w, next_unplaced(w, &at));
     for (int32_t f = 0; f < ct_graph_factors(w->graph); f++) place(w, f);
     if (w->queued == variables) return CT_OK;
     CT_TRY(index_factors(w, err));
     spread(w, 0);
+    for (int32_t from = w->queued; begin_at_prior(w, &tied); from = w->queued) spread(w, from);
     for (int32_t v = next_unplaced(w, &at); v >= 0; v = next_unplaced(w, &at)) {
         const int32_t from = w->queued;
-        mark(w, v);
-        w->identities++;
+        begin_anywhere(w, v);
         spread(w, from);
     }
     return CT_OK;
 }
 
-/* Sums of numbers as large as a double has may leave the doubles. */
-static ct_status check_finite(const ct__build *b)
+/* Sums of numbers as large as a double has may leave the doubles. -1: all are finite. */
+static int32_t not_finite(const walk *w)
 {
-    const ct_graph *g = b->seq->graph;
-    for (int32_t v = 0; v < ct_graph_variables(g); v++) {
-        char name[CT__ID_NAME_MAX];
-        for (int i = 0; i < ct_kind_size(ct_graph_kind(g, v)); i++)
-            if (!isfinite(ct_graph_initial_const(g)[ct_graph_offset(g, v) + i]))
-                return ct_fail(b->in.err, CT_E_PARSE, "%s: composing the edges up to %s gives a number that is not finite", b->in.path, ct_graph_name(g, v, name, sizeof name));
-    }
-    return CT_OK;
+    for (int32_t v = 0; v < ct_graph_variables(w->graph); v++)
+        for (int i = 0; i < ct_kind_size(ct_graph_kind(w->graph, v)); i++)
+            if (!isfinite(value_of(w, v)[i])) return v;
+    return -1;
+}
+
+/* Fills w->x; counts are in w after it. `path` is for the message, or NULL. */
+static ct_status run_walk(walk *w, const char *path, ct_err *err)
+{
+    const int32_t variables = ct_graph_variables(w->graph);
+    w->queue = ct__zalloc(variables, sizeof *w->queue);
+    const ct_status status = w->queue ? place_all(w, err) : ct__no_memory(err, "variables", variables);
+    free(w->queue);
+    free(w->prior);
+    free(w->first);
+    free(w->touching);
+    if (status != CT_OK) return status;
+    char          name[128];
+    const int32_t v = not_finite(w);
+    if (v < 0) return CT_OK;
+    return ct_fail(err, path ? CT_E_PARSE : CT_E_ARGUMENT, "%s%scomposing the edges up to %s gives a number that is not finite", path ? path : "", path ? ": " : "",
+                   ct_graph_name(w->graph, v, name, sizeof name));
 }
 
 ct_status ct__build_initialise(ct__build *b)
 {
-    const int32_t variables = ct_graph_variables(b->seq->graph);
-    int32_t       unknown = 0;
-    for (int32_t v = 0; v < variables; v++) unknown += !b->given[v];
+    ct_graph *g = b->seq->graph;
+    int32_t   unknown = 0;
+    for (int32_t v = 0; v < ct_graph_variables(g); v++) unknown += !b->given[v];
     if (!unknown) return CT_OK;
-    walk w = {.graph = b->seq->graph, .given = b->given, .queue = ct__zalloc(variables, sizeof *w.queue)};
-    ct_status status = w.queue ? place_all(&w, b->in.err) : ct__no_memory(b->in.err, "variables", variables);
-    free(w.queue);
-    free(w.first);
-    free(w.touching);
-    if (status == CT_OK) status = check_finite(b);
-    if (status == CT_OK)
-        status = ct__build_note(b, "%d variables have no value in the file: %d were placed along the edges, %d at the identity", unknown, w.placed, w.identities);
+    walk w = {.graph = g, .x = ct_graph_initial(g), .given = b->given};
+    CT_TRY(run_walk(&w, b->in.path, b->in.err));
+    return ct__build_note(b, "%d variables have no value in the file: %d were placed along the edges, %d at the identity", unknown, w.placed, w.begun);
+}
+
+ct_status ct_sequence_reach(const ct_sequence *seq, double *x, ct_err *err)
+{
+    const ct_graph *g = seq->graph;
+    const int32_t   variables = ct_graph_variables(g);
+    if (!variables) return CT_OK;
+    uint8_t        *given = ct__zalloc(variables, sizeof *given);
+    if (!given) return ct__no_memory(err, "variables", variables);
+    for (int32_t v = 0; v < variables; v++) given[v] = ct_graph_fixed(g, v) != 0;
+    memmove(x, ct_graph_initial_const(g), (size_t)ct_graph_size(g) * sizeof *x); /* which x may be */
+    walk            w = {.graph = g, .x = x, .given = given, .relative = 1};
+    const ct_status status = run_walk(&w, NULL, err);
+    free(given);
     return status;
 }

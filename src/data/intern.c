@@ -149,3 +149,21 @@ ct_status ct__build_information(ct__build *b, const char *group, int dim, const 
     for (int i = 0; i < (full ? dim * dim : dim); i++) covariance[full ? i : i * (dim + 1)] = numbers.covariance[i];
     return ct__build_covariance(b, group, dim, covariance, index);
 }
+
+ct_status ct__covariance_numbers(const char *name, int dim, const double covariance[], ct__noise_numbers *out, ct_err *err)
+{
+    double variance[CT_NOISE_DIM_MAX];
+    if (!is_diagonal(dim, covariance)) return ct__noise_full(name, dim, covariance, out, err);
+    for (int i = 0; i < dim; i++) variance[i] = covariance[i * dim + i];
+    return ct__noise_diagonal(name, dim, variance, out, err);
+}
+
+ct_status ct__share_model(ct_noise *noise, const char *name, const ct__noise_numbers *numbers, int32_t *index, ct_err *err)
+{
+    *index = ct_noise_find(noise, name);
+    const ct_noise_model *m = *index >= 0 ? ct_noise_get(noise, *index) : NULL;
+    if (m && m->kind == numbers->kind && m->dim == numbers->dim && m->robust.kind == CT_ROBUST_NONE &&
+        !memcmp(m->covariance, numbers->covariance, (size_t)ct__noise_length(m->kind, m->dim) * sizeof *m->covariance))
+        return CT_OK;
+    return ct__noise_add(noise, name, numbers, index, err);
+}

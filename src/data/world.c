@@ -13,9 +13,8 @@
  * measurement, on the right, as the residual Log(z^-1 a^-1 b) has it. Path, choice of loops and
  * noise are drawn from three streams, so the path does not change with the other options.
  */
-#include "base/base.h"
+#include "data/data.h"
 
-#include <covtune/data.h>
 #include <math.h>
 
 #define STREET 4  /* poses from crossing to crossing                            */
@@ -138,50 +137,48 @@ typedef struct {
     ct_err       *err;
 } maker;
 
-/* z = (a^-1 b) o Exp(e) between poses a and b. */
+void ct__measure(ct_kind kind, const double *a, const double *b, const double *e, double z[CT_SIZE_MAX])
+{
+    double d[CT_DIM_MAX];
+    ct_kind_local(kind, a, b, d);
+    ct_kind_identity(kind, z);
+    ct_kind_retract(kind, z, d, z);
+    ct_kind_retract(kind, z, e, z);
+}
+
+/* What is measured between poses a and b. */
 static void measure(maker *m, int32_t a, int32_t b, double z[CT_SIZE_MAX])
 {
     const int64_t size = ct_kind_size(m->kind);
-    double        d[CT_DIM_MAX], e[CT_DIM_MAX];
-    ct_kind_local(m->kind, m->truth + a * size, m->truth + b * size, d);
+    double        e[CT_DIM_MAX];
     for (int i = 0; i < ct_kind_dim(m->kind); i++) e[i] = m->sigma[i] * ct_rng_normal(&m->rng);
-    ct_kind_identity(m->kind, z);
-    ct_kind_retract(m->kind, z, d, z);
-    ct_kind_retract(m->kind, z, e, z);
+    ct__measure(m->kind, m->truth + a * size, m->truth + b * size, e, z);
 }
 
 /* A pose, its odometry from the one before, and its loop closure if there is one. */
 static ct_status add_pose(maker *m, int32_t i, int32_t loop)
 {
-    const int64_t size = ct_kind_size(m->kind);
     if (i == 0) {
         CT_TRY(ct_graph_add_variable(m->graph, NULL, m->kind, m->truth, NULL, m->err));
         ct_graph_fix(m->graph, 0, 1);
         return CT_OK;
     }
-    double z[CT_SIZE_MAX], x[CT_SIZE_MAX], d[CT_DIM_MAX], identity[CT_SIZE_MAX];
+    double z[CT_SIZE_MAX];
     measure(m, i - 1, i, z);
-    ct_kind_identity(m->kind, identity);
-    ct_kind_local(m->kind, identity, z, d);
-    ct_kind_retract(m->kind, ct_graph_initial_const(m->graph) + (i - 1) * size, d, x); /* x_i = x_i-1 o z */
-    CT_TRY(ct_graph_add_variable(m->graph, NULL, m->kind, x, NULL, m->err));
+    CT_TRY(ct_graph_add_variable(m->graph, NULL, m->kind, NULL, NULL, m->err));
     CT_TRY(ct_graph_add_between(m->graph, i - 1, i, z, m->odom, m->err));
     if (loop < 0) return CT_OK;
     measure(m, loop, i, z);
     return ct_graph_add_between(m->graph, loop, i, z, m->loop, m->err);
 }
 
-/* The model of this name with this variance: added, or there already from another world. */
 static ct_status share_model(ct_noise *noise, const char *name, int dim, const double sigma[], int32_t *index, ct_err *err)
 {
-    double variance[CT_DIM_MAX];
+    double            variance[CT_DIM_MAX];
+    ct__noise_numbers numbers;
     for (int i = 0; i < dim; i++) variance[i] = sigma[i] * sigma[i];
-    *index = ct_noise_find(noise, name);
-    const ct_noise_model *m = *index >= 0 ? ct_noise_get(noise, *index) : NULL;
-    if (m && m->kind == CT_NOISE_DIAGONAL && m->dim == dim && m->robust.kind == CT_ROBUST_NONE &&
-        !memcmp(m->covariance, variance, (size_t)dim * sizeof *variance))
-        return CT_OK;
-    return ct_noise_add_diagonal(noise, name, dim, variance, index, err);
+    CT_TRY(ct__noise_diagonal(name, dim, variance, &numbers, err));
+    return ct__share_model(noise, name, &numbers, index, err);
 }
 
 static ct_status check(const ct_world_options *o, ct_err *err)
@@ -211,7 +208,7 @@ static ct_status fill(const ct_world_options *o, ct_noise *noise, ct_sequence *s
         CT_TRY(add_pose(&m, i, closed ? loop[i] : -1));
         seq->known[i] = (uint8_t)((1u << dim) - 1);
     }
-    return CT_OK;
+    return ct_sequence_reach(seq, ct_graph_initial(seq->graph), err);
 }
 
 ct_status ct_world_make(const ct_world_options *options, ct_noise *noise, ct_sequence **out, ct_err *err)
