@@ -283,6 +283,27 @@ static void test_robust_weight_is_the_slope_of_the_error(void)
     }
 }
 
+static void test_robust_slope_is_that_of_the_weight(void)
+{
+    for (int kind = 0; kind < CT_ROBUST_COUNT; kind++) {
+        const double    k = kind ? ct_robust_default_width((ct_robust_kind)kind) : 1, h = 1e-4;
+        const ct_robust robust = {(ct_robust_kind)kind, k};
+        for (double d2 = 2 * h; d2 < 9 * k * k; d2 += 0.0301 * k * k) {
+            double ahead, behind;
+            if (fabs(d2 - k * k) <= 2 * h) continue;
+            ct_robust_error(robust, d2 + h, &ahead);
+            ct_robust_error(robust, d2 - h, &behind);
+            CHECK_NEAR(ct_robust_slope(robust, d2), (ahead - behind) / (2 * h), 1e-7);
+        }
+        double at_kink, beyond;
+        ct_robust_error(robust, k * k, &at_kink);
+        ct_robust_error(robust, k * k * (1 + 1e-6), &beyond);
+        CHECK_NEAR(ct_robust_slope(robust, k * k), (beyond - at_kink) / (1e-6 * k * k), 1e-5);
+        CHECK(ct_robust_slope(robust, INFINITY) == 0);
+        CHECK(kind == CT_ROBUST_NONE || isnan(ct_robust_slope(robust, NAN)));
+    }
+}
+
 static void test_robust_kernels_are_continuous_and_have_their_limits(void)
 {
     for (int kind = 0; kind < CT_ROBUST_COUNT; kind++) {
@@ -324,6 +345,7 @@ int main(void)
     RUN(test_many_models_are_found_by_name_and_survive_copying);
     RUN(test_a_regime_selects_its_model_else_the_group);
     RUN(test_robust_weight_is_the_slope_of_the_error);
+    RUN(test_robust_slope_is_that_of_the_weight);
     RUN(test_robust_kernels_are_continuous_and_have_their_limits);
     RUN(test_robust_names_are_found_again);
     return ct_test_end();

@@ -12,13 +12,17 @@ typedef struct {
     int32_t  member[2048];
     int32_t  height[512];                  /* rows of each edge, 1 .. 6 */
     double  *H, *g, *rows[512], r[512][6]; /* rows[e]: height x n, dense */
+    double  *extra[512];                   /* a symmetric matrix on the edge's members, or NULL */
 } problem;
 
 static void problem_free(problem *q)
 {
     free(q->H);
     free(q->g);
-    for (int64_t e = 0; e < q->edges; e++) free(q->rows[e]);
+    for (int64_t e = 0; e < q->edges; e++) {
+        free(q->rows[e]);
+        free(q->extra[e]);
+    }
 }
 
 static void problem_begin(problem *q, ct_rng *rng, int32_t blocks, int uniform)
@@ -54,6 +58,23 @@ static void problem_edge(problem *q, ct_rng *rng, int height, int count, const i
             for (int32_t j = 0; j < q->n; j++) q->H[i * q->n + j] += J[row * q->n + i] * J[row * q->n + j];
         }
     }
+}
+
+/* Adds B'B - 0.002 I on the members of edge e, which is indefinite where B is nearly singular. */
+static void problem_extra(problem *q, ct_rng *rng, int64_t e)
+{
+    int32_t at[24];
+    int     n = 0;
+    for (int64_t i = q->start[e]; i < q->start[e + 1]; i++)
+        for (int32_t c = q->column[q->member[i]]; c < q->column[q->member[i] + 1]; c++) at[n++] = c;
+    double *K = q->extra[e] = calloc((size_t)(n * n), sizeof *K), B[24 * 24];
+    for (int i = 0; i < n * n; i++) B[i] = 0.3 * ct_rng_normal(rng);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            for (int k = 0; k < n; k++) K[i * n + j] += B[k * n + i] * B[k * n + j];
+            if (i == j) K[i * n + j] -= 0.002;
+            q->H[at[i] * q->n + at[j]] += K[i * n + j];
+        }
 }
 
 /* Every block with an edge of its own (so H is regular), and random edges of two to four blocks. */
@@ -133,6 +154,7 @@ static void load(ct_sparse *sp, const problem *q)
             J[i] = block[i];
         }
         ct_sparse_add(sp, e, q->height[e], J, q->r[e]);
+        if (q->extra[e]) ct_sparse_add_symmetric(sp, e, q->extra[e]);
     }
 }
 
@@ -144,7 +166,8 @@ static void check_against_dense(const problem *q, ct_order order, const int32_t 
     ct_sparse    *sp = sparse_of(q, order, stage);
     if (!sp) return;
     double *M = malloc((size_t)n * (size_t)n * sizeof *M), *S = malloc((size_t)n * (size_t)n * sizeof *S), *scale = malloc((size_t)n * sizeof *scale);
-    double *x = malloc((size_t)n * sizeof *x), *y = malloc((size_t)n * sizeof *y), *B = malloc(3 * (size_t)n * sizeof *B);
+    enum { WIDE = 13 };
+    double *x = malloc((size_t)n * sizeof *x), *y = malloc((size_t)n * sizeof *y), *B = malloc(WIDE * (size_t)n * sizeof *B);
     load(sp, q);
     for (int32_t i = 0; i < n; i++) CHECK_NEAR(ct_sparse_gradient(sp)[i], q->g[i], 1e-11);
     ct_sparse_diagonal(sp, scale);
@@ -166,16 +189,20 @@ static void check_against_dense(const problem *q, ct_order order, const int32_t 
     ct_sparse_factor(sp, lambda + 0.5, scale); /* leaves its traces everywhere; none may be seen below */
     CHECK(ct_sparse_factor(sp, lambda, scale) == 0);
     ct_sparse_step(sp, x);
-    for (int32_t i = 0; i < 3 * n; i++) B[i] = cos(i);
-    CHECK_OK(ct_sparse_solve(sp, B, 3, &err), err);
     for (int32_t i = 0; i < n; i++) {
-        double dx = 0, b[3] = {0};
-        for (int32_t j = 0; j < n; j++) {
-            dx -= S[i * n + j] * q->g[j];
-            for (int c = 0; c < 3; c++) b[c] += S[i * n + j] * cos(3 * j + c);
-        }
+        double dx = 0;
+        for (int32_t j = 0; j < n; j++) dx -= S[i * n + j] * q->g[j];
         check_close(x[i], dx);
-        for (int c = 0; c < 3; c++) check_close(B[3 * i + c], b[c]);
+    }
+    for (int m = 1; m <= WIDE; m += m < 4 ? 1 : 3) { /* 1, 2, 3, 4, 7, 10, 13 columns */
+        for (int32_t i = 0; i < m * n; i++) B[i] = cos(i);
+        CHECK_OK(ct_sparse_solve(sp, B, m, &err), err);
+        for (int32_t i = 0; i < n; i++)
+            for (int c = 0; c < m; c++) {
+                double b = 0;
+                for (int32_t j = 0; j < n; j++) b += S[i * n + j] * cos(m * j + c);
+                check_close(B[m * i + c], b);
+            }
     }
     /* all pairs at once */
     const int64_t count = (int64_t)q->blocks * q->blocks;
@@ -246,6 +273,51 @@ static void test_chains_equal_dense_algebra(void)
         check_against_dense(&q, CT_ORDER_AMD, stage, 0.3);
         problem_free(&q);
     }
+}
+
+/* Symmetric matrices on some edges, on none again: on open chains, where rows alone would leave nothing for the separators, too. */
+static void test_symmetric_terms_equal_dense_algebra(void)
+{
+    ct_rng rng = ct_rng_seed(6);
+    for (int round = 0; round < 36; round++) {
+        const int32_t n = 14;
+        const int     d = round % 3 == 0 ? 3 : round % 3 == 1 ? 6 : 0;
+        int32_t       stage[14] = {1};
+        problem       q;
+        if (round % 2) problem_random(&q, &rng, n, 12, d);
+        else {
+            problem_begin(&q, &rng, n, d ? d : 2);
+            for (int32_t b = 0; b < n; b++) problem_edge(&q, &rng, d ? d : 2, b ? 2 : 1, (int32_t[]){b ? b - 1 : b, b});
+        }
+        for (int64_t e = 0; e < q.edges; e++)
+            if (ct_rng_bits(&rng) % 3 == 0) problem_extra(&q, &rng, e);
+        check_against_dense(&q, (ct_order)(round % CT_ORDER_COUNT), round % 2 ? NULL : stage, 0);
+        check_against_dense(&q, CT_ORDER_AMD, round % 2 ? NULL : stage, 0.3);
+        problem_free(&q);
+    }
+}
+
+/* H = [1 2; 2 1]: the second pivot is 1 - 4 and cannot be used; forgotten with the next clear. */
+static void test_an_indefinite_matrix_is_told(void)
+{
+    const int32_t dim[1] = {2}, member[1] = {0};
+    const int64_t start[2] = {0, 1};
+    const double  K[4] = {1, 2, 2, 1}, minus[4] = {-1, 0, 0, -1}, J[4] = {1, 0, 0, 1}, r[2] = {1, 1};
+    ct_sparse    *sp = NULL;
+    ct_err        err = {0};
+    int           held;
+    CHECK_OK(ct_sparse_new(1, dim, 1, start, member, NULL, &sp, &err), err);
+    ct_sparse_add_symmetric(sp, 0, K);
+    CHECK(ct_sparse_factor(sp, 0, NULL) == 1);
+    ct_sparse_weak(sp, 0, NULL, &held);
+    CHECK(held);
+    ct_sparse_clear(sp);
+    ct_sparse_add_symmetric(sp, 0, minus);
+    CHECK(ct_sparse_factor(sp, 0, NULL) == 2);
+    ct_sparse_clear(sp);
+    ct_sparse_add(sp, 0, 2, (const double *[]){J}, r);
+    CHECK(ct_sparse_factor(sp, 0, NULL) == 0);
+    ct_sparse_free(sp);
 }
 
 static void test_stages_decide_what_comes_last(void)
@@ -358,6 +430,8 @@ int main(void)
     RUN(test_random_graphs_equal_dense_algebra_in_every_order);
     RUN(test_a_complete_graph_equals_dense_algebra);
     RUN(test_chains_equal_dense_algebra);
+    RUN(test_symmetric_terms_equal_dense_algebra);
+    RUN(test_an_indefinite_matrix_is_told);
     RUN(test_stages_decide_what_comes_last);
     RUN(test_loose_directions_are_found);
     RUN(test_a_chain_of_a_million_blocks_is_solved);

@@ -55,7 +55,7 @@ typedef struct {
     void      (*eval)(const double *z, const void *context, const double *const x[], double *r, double *const J[]);
     const char *(*refuse)(const double *z); /* NULL, or why z cannot be ("dt must be positive")  */
     /* Second derivatives, for exact Hessians: K <- sum_i u_i d2 r_i(x o Exp(d)) / dd2 at d = 0, d the right perturbations of all variables one
-     * after the other: n x n row-major, symmetric, n the sum of their dimensions. NULL: central differences of J. */
+     * after the other: n x n row-major, symmetric, n the sum of their dimensions. NULL: differences. */
     void      (*curvature)(const double *z, const void *context, const double *const x[], const double *u, double *K);
     const char *coordinate[CT_ROWS_MAX]; /* name of each residual row ("x", "range")          */
     const char *unit[CT_ROWS_MAX];       /* its unit ("m", "rad", "m/s")                      */
@@ -106,7 +106,8 @@ int ct_factor_z_size(const ct_factor_ops *ops);
  * model says. J may be NULL. */
 void ct_factor_eval(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[], double *r, double *const J[]);
 
-/* K as ct_factor_ops.curvature says, analytic or by differences. */
+/* K as ct_factor_ops.curvature says: zero at once where u is, the model's own, or by differences, of J (good to 1e-9 or so) or, where that is
+ * numeric or approximate, of r (1e-7). It is that of the residual, whatever J is. Does not allocate. */
 void ct_factor_curvature(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[], const double *u, double *K);
 
 /* Compare the model's analytic Jacobian with central differences of its residual at one point.

@@ -81,7 +81,7 @@ void ct_sparse_clear(ct_sparse *sparse);
 void ct_sparse_add(ct_sparse *sparse, int64_t edge, int rows, const double *const J[], const double *r);
 
 /* Add a symmetric matrix to edge e's blocks of H: K is n x n row-major over its members one after the other (n the sum of their dims). It need
- * not be positive semidefinite; H should be, in the end. */
+ * not be positive semidefinite; H should be, in the end. Rows of a subtree with such an edge do not count as used up. */
 void ct_sparse_add_symmetric(ct_sparse *sparse, int64_t edge, const double *K);
 
 /* g; to read, or to replace before factoring. */
@@ -109,8 +109,8 @@ int32_t ct_sparse_weak(ct_sparse *sparse, int32_t i, double *z, int *held);
 /* dx of the system factored last: (H + lambda D) dx = -g. Back-substitution only. */
 void ct_sparse_step(ct_sparse *sparse, double *dx);
 
-/* X <- (H + lambda D)^-1 X for m right-hand sides at once; X is scalars x m, row-major. */
-ct_status ct_sparse_solve(const ct_sparse *sparse, double *X, int32_t m, ct_err *err);
+/* X <- (H + lambda D)^-1 X for m right-hand sides at once; X is scalars x m, row-major. Allocates only where m is larger than it has been. */
+ct_status ct_sparse_solve(ct_sparse *sparse, double *X, int32_t m, ct_err *err);
 
 /* Blocks of the inverse of the factored matrix. Block (a[k], b[k]) goes to out[k], dim a x dim b,
  * row-major; a[k] == b[k] gives the marginal. Looks only at the fronts above the blocks asked for,

@@ -3,13 +3,11 @@
  *     d = a^-1 b,  r = Log(z^-1 d),  dr/db = Jr^-1(r),  dr/da = -Jr^-1(r) Ad(d^-1)
  *
  * This is what odometry and loop closures are, so most of what a solver evaluates: one logarithm,
- * no sines or cosines, the Jacobians written out.
+ * no sines or cosines, the Jacobians written out. Curvatures: curvature_inline.h.
  */
 #include <covtune/graph.h>
-#include <string.h>
 
-#include "lie/se2_inline.h"
-#include "lie/se3_inline.h"
+#include "graph/curvature_inline.h"
 
 static inline void between_rn(int n, const double *z, const double *a, const double *b, double *r, double *Ja, double *Jb)
 {
@@ -81,6 +79,43 @@ static inline void between_se3(const double *z, const double *a, const double *b
     if (Jb) ct__se3_blocks(J, K, Jb);
 }
 
+static void flat(int n, double *K) { memset(K, 0, (size_t)(n * n) * sizeof *K); }
+
+#define FLAT(k, n)                                                                                 \
+    static void curve_##k(const double *z, const void *context, const double *const x[], const double *u, double *K) \
+    {                                                                                              \
+        (void)z, (void)context, (void)x, (void)u;                                                  \
+        flat(n, K);                                                                                \
+    }
+FLAT(r1, 2)
+FLAT(r2, 4)
+FLAT(r3, 6)
+FLAT(so2, 2)
+
+static void curve_so3(const double *z, const void *context, const double *const x[], const double *u, double *K)
+{
+    (void)context;
+    const ct_so3        d = ct__so3_between(ct__so3_load(x[0]), ct__so3_load(x[1]));
+    const ct__so3_chart at = ct__so3_chart_at(ct__so3_between(ct__so3_load(z), d));
+    ct__so3_bend_two(&at, d, u, K);
+}
+
+static void curve_se2(const double *z, const void *context, const double *const x[], const double *u, double *K)
+{
+    (void)context;
+    const ct_se2        d = ct__se2_between(ct__se2_load(x[0]), ct__se2_load(x[1]));
+    const ct__se2_chart at = ct__se2_chart_at(ct__se2_between(ct__se2_load(z), d));
+    ct__se2_bend_two(&at, d, u, K);
+}
+
+static void curve_se3(const double *z, const void *context, const double *const x[], const double *u, double *K)
+{
+    (void)context;
+    const ct_se3        d = ct__se3_between(ct__se3_load(x[0]), ct__se3_load(x[1]));
+    const ct__se3_chart at = ct__se3_chart_at(ct__se3_between(ct__se3_load(z), d));
+    ct__se3_bend_two(&at, d, u, K);
+}
+
 static inline void between_r1(const double *z, const double *a, const double *b, double *r, double *Ja, double *Jb)
 {
     between_rn(1, z, a, b, r, Ja, Jb);
@@ -111,6 +146,7 @@ static inline void between_r3(const double *z, const double *a, const double *b,
         .required = 1,                                                                             \
         .field = {K},                                                                              \
         .eval = eval_##k,                                                                          \
+        .curvature = curve_##k,                                                                    \
         __VA_ARGS__,                                                                               \
     };
 

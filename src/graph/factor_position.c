@@ -2,7 +2,10 @@
  *
  *     r = t + R l - z        l: lever arm in the body frame, zero unless given
  *
- * in world axes, so the noise is the receiver's east and north, not the body's ahead and left.
+ * in world axes, so the noise is the receiver's east and north, not the body's ahead and left. With q = R'u the terms of second order in
+ * Exp(w, rho) l = l + (w x l + rho) + 1/2 w x (w x l + rho) + ... are
+ *
+ *     u'r = ... + 1/2 ((q.w)(l.w) - (q.l)(w.w)) - 1/2 w.(q x rho)
  */
 #include <covtune/graph.h>
 
@@ -23,6 +26,30 @@ static void eval_se3(const double *z, const void *context, const double *const x
     ct_rn_between(3, z, r, r);
 }
 
+static void curve_se2(const double *z, const void *context, const double *const x[], const double *u, double *K)
+{
+    (void)context;
+    const double c = x[0][2], s = x[0][3], qx = c * u[0] + s * u[1], qy = c * u[1] - s * u[0];
+    K[0] = K[1] = K[3] = K[4] = 0;
+    K[2] = K[6] = qy / 2, K[5] = K[7] = -qx / 2;
+    K[8] = -(qx * z[2] + qy * z[3]);
+}
+
+static void curve_se3(const double *z, const void *context, const double *const x[], const double *u, double *K)
+{
+    (void)context;
+    const double *l = z + 3;
+    double        q[3];
+    ct__so3_rotate(ct__so3_inverse(ct__se3_rotation(ct__se3_load(x[0]))), u, q);
+    const double ql = ct__dot3(q, l), half[9] = {0, q[2] / 2, -q[1] / 2, -q[2] / 2, 0, q[0] / 2, q[1] / 2, -q[0] / 2, 0}; /* -[q]/2 */
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            K[6 * i + j] = (q[i] * l[j] + l[i] * q[j]) / 2 - (i == j ? ql : 0);
+            K[6 * i + 3 + j] = K[6 * (3 + j) + i] = half[3 * i + j];
+            K[6 * (3 + i) + 3 + j] = 0;
+        }
+}
+
 const ct_factor_ops ct_position_se2 = {
     .name = "position_se2",
     .rows = 2,
@@ -33,6 +60,7 @@ const ct_factor_ops ct_position_se2 = {
     .field = {CT_R2, CT_R2},
     .absolute = 1,
     .eval = eval_se2,
+    .curvature = curve_se2,
     .coordinate = {"x", "y"},
     .unit = {"m", "m"},
 };
@@ -47,6 +75,7 @@ const ct_factor_ops ct_position_se3 = {
     .field = {CT_R3, CT_R3},
     .absolute = 1,
     .eval = eval_se3,
+    .curvature = curve_se3,
     .coordinate = {"x", "y", "z"},
     .unit = {"m", "m", "m"},
 };

@@ -2,12 +2,11 @@
  *
  *     r = Log(z^-1 x),  dr/dx = Jr^-1(r)
  *
- * On R^n that is x - z and I; on the circle the Jacobian is 1.
+ * On R^n that is x - z and I; on the circle the Jacobian is 1; neither has a curvature. Those of the others: curvature_inline.h.
  */
 #include <covtune/graph.h>
 
-#include "lie/se2_inline.h"
-#include "lie/se3_inline.h"
+#include "graph/curvature_inline.h"
 
 static inline void prior_rn(int n, const double *z, const double *x, double *r, double *J)
 {
@@ -45,6 +44,42 @@ static inline void prior_se3(const double *z, const double *x, double *r, double
     ct__se3_blocks(D, K, J);
 }
 
+static void flat(int n, double *K) { memset(K, 0, (size_t)(n * n) * sizeof *K); }
+
+#define FLAT(k, n)                                                                                 \
+    static void curve_##k(const double *z, const void *context, const double *const x[], const double *u, double *K) \
+    {                                                                                              \
+        (void)z, (void)context, (void)x, (void)u;                                                  \
+        flat(n, K);                                                                                \
+    }
+FLAT(r1, 1)
+FLAT(r2, 2)
+FLAT(r3, 3)
+FLAT(so2, 1)
+
+static void curve_so3(const double *z, const void *context, const double *const x[], const double *u, double *K)
+{
+    (void)context;
+    const ct__so3_chart at = ct__so3_chart_at(ct__so3_between(ct__so3_load(z), ct__so3_load(x[0])));
+    double              c[3];
+    ct__so3_bend_one(&at, u, K, c);
+}
+
+static void curve_se2(const double *z, const void *context, const double *const x[], const double *u, double *K)
+{
+    (void)context;
+    const ct__se2_chart at = ct__se2_chart_at(ct__se2_between(ct__se2_load(z), ct__se2_load(x[0])));
+    ct__se2_bend_one(&at, u, K);
+}
+
+static void curve_se3(const double *z, const void *context, const double *const x[], const double *u, double *K)
+{
+    (void)context;
+    const ct__se3_chart at = ct__se3_chart_at(ct__se3_between(ct__se3_load(z), ct__se3_load(x[0])));
+    double              c[6];
+    ct__se3_bend_one(&at, u, K, c);
+}
+
 static inline void prior_r1(const double *z, const double *x, double *r, double *J) { prior_rn(1, z, x, r, J); }
 static inline void prior_r2(const double *z, const double *x, double *r, double *J) { prior_rn(2, z, x, r, J); }
 static inline void prior_r3(const double *z, const double *x, double *r, double *J) { prior_rn(3, z, x, r, J); }
@@ -65,6 +100,7 @@ static inline void prior_r3(const double *z, const double *x, double *r, double 
         .field = {K},                                                                              \
         .absolute = 1,                                                                             \
         .eval = eval_##k,                                                                          \
+        .curvature = curve_##k,                                                                    \
         __VA_ARGS__,                                                                               \
     };
 

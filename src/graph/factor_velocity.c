@@ -2,12 +2,12 @@
  *
  *     v = Log(a^-1 b),  r = v/dt - z,  dr/db = Jr^-1(v)/dt,  dr/da = -Jl^-1(v)/dt
  *
- * Jl^-1(v) = Jr^-1(-v) is Jr^-1(v) Ad((a^-1 b)^-1) without the product. Rows are in tangent order.
+ * Jl^-1(v) = Jr^-1(-v) is Jr^-1(v) Ad((a^-1 b)^-1) without the product. Rows are in tangent order. The curvature
+ * is that of Log(a^-1 b) with multipliers u/dt (curvature_inline.h).
  */
 #include <covtune/graph.h>
 
-#include "lie/se2_inline.h"
-#include "lie/se3_inline.h"
+#include "graph/curvature_inline.h"
 
 static void scale(int n, double k, double *J)
 {
@@ -54,6 +54,24 @@ static void eval_se3(const double *z, const void *context, const double *const x
     if (J && J[1]) jr_inv_se3(&at, 1 / dt, J[1]);
 }
 
+static void curve_se2(const double *z, const void *context, const double *const x[], const double *u, double *K)
+{
+    (void)context;
+    const ct_se2        d = ct__se2_between(ct__se2_load(x[0]), ct__se2_load(x[1]));
+    const ct__se2_chart at = ct__se2_chart_at(d);
+    ct__se2_bend_two(&at, d, (const double[]){u[0] / z[3], u[1] / z[3], u[2] / z[3]}, K);
+}
+
+static void curve_se3(const double *z, const void *context, const double *const x[], const double *u, double *K)
+{
+    (void)context;
+    const ct_se3        d = ct__se3_between(ct__se3_load(x[0]), ct__se3_load(x[1]));
+    const ct__se3_chart at = ct__se3_chart_at(d);
+    double              v[6];
+    for (int i = 0; i < 6; i++) v[i] = u[i] / z[6];
+    ct__se3_bend_two(&at, d, v, K);
+}
+
 static const char *refuse_dt(double dt) { return dt > 0 ? NULL : "dt must be positive"; }
 static const char *refuse_se2(const double *z) { return refuse_dt(z[3]); }
 static const char *refuse_se3(const double *z) { return refuse_dt(z[6]); }
@@ -67,6 +85,7 @@ const ct_factor_ops ct_velocity_se2 = {
     .required = 2,
     .field = {CT_R3, CT_R1},
     .eval = eval_se2,
+    .curvature = curve_se2,
     .refuse = refuse_se2,
     .coordinate = {"vx", "vy", "omega"},
     .unit = {"m/s", "m/s", "rad/s"},
@@ -81,6 +100,7 @@ const ct_factor_ops ct_velocity_se3 = {
     .required = 3,
     .field = {CT_R3, CT_R3, CT_R1},
     .eval = eval_se3,
+    .curvature = curve_se3,
     .refuse = refuse_se3,
     .coordinate = {"wx", "wy", "wz", "vx", "vy", "vz"},
     .unit = {"rad/s", "rad/s", "rad/s", "m/s", "m/s", "m/s"},

@@ -7,6 +7,7 @@
  *     C(u) = (theta - sin theta)/theta^3             = (1 - A)/u
  *     D(u) = (1 - h cot h)/theta^2                   = (1 - hcot)/u
  *     B' = (A - 2B)/(2u)    C' = (B - 3C)/(2u)    D' = (1 - 12D + 4uD^2)/(8u)    (d/du)
+ *     D'' = (D^2 + 2uDD' - 5D')/(2u)              for second derivatives of logarithms
  *
  * Jl(w) = I + B [w] + C [w]^2 and Jl(w)^-1 = I - [w]/2 + D [w]^2 on SO(3). The Jacobians of SE(3)
  * are the same functions of the dual rotation vector w + e rho, so their off-diagonal block is the
@@ -65,6 +66,11 @@ static inline double ct__coef_dd_series(double u)
     return 1. / 720 + u * (1. / 15120 + u * (1. / 403200 + u * (1. / 11975040 + u * (691. / 261534873600 + u / 12454041600))));
 }
 
+static inline double ct__coef_ddd_series(double u)
+{
+    return 1. / 15120 + u * (1. / 201600 + u * (1. / 3991680 + u * (691. / 65383718400 + u * (1. / 2490808320 + u * (3617. / 254062448640000)))));
+}
+
 /* A, B, C at u: one sqrt, one sincos. */
 static inline ct__jl_coef ct__jl_coef_at(double u)
 {
@@ -81,6 +87,7 @@ static inline double ct__coef_dc(double u, ct__jl_coef f) { return u < CT__SERIE
 /* D and D' from hcot = h cot h, which a logarithm has at hand without trigonometry. */
 static inline double ct__coef_d(double u, double hcot) { return u < CT__SERIES ? ct__coef_d_series(u) : (1 - hcot) / u; }
 static inline double ct__coef_dd(double u, double d) { return u < CT__SERIES ? ct__coef_dd_series(u) : (1 - 12 * d + 4 * u * d * d) / (8 * u); }
+static inline double ct__coef_ddd(double u, double d, double dd) { return u < CT__SERIES ? ct__coef_ddd_series(u) : (d * d + 2 * u * d * dd - 5 * dd) / (2 * u); }
 
 /* h cot h at u, for tangents that did not come from a logarithm. */
 static inline double ct__hcot_at(double u)

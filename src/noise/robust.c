@@ -52,6 +52,21 @@ double ct_robust_error(ct_robust robust, double d2, double *w)
     return error;
 }
 
+/* With s = d^2, k the width: huber k s^-1/2, cauchy 1 / (1 + s/k^2), geman_mcclure (k^2 / (k^2 + s))^2, tukey (1 - s/k^2)^2. */
+double ct_robust_slope(ct_robust robust, double d2)
+{
+    const double k = robust.width, k2 = k * k, share = k2 / (k2 + d2);
+    switch (robust.kind) {
+    case CT_ROBUST_HUBER: return d2 < k2 ? 0 : -0.5 * k / (d2 * sqrt(d2));
+    case CT_ROBUST_CAUCHY: return -share * share / k2;
+    case CT_ROBUST_GEMAN_MCCLURE: return -2 * share * share * share / k2;
+    case CT_ROBUST_TUKEY: return d2 >= k2 ? 0 : -2 * (1 - d2 / k2) / k2;
+    case CT_ROBUST_NONE:
+    case CT_ROBUST_COUNT: break;
+    }
+    return 0;
+}
+
 static const char *const NAME[] = {
 #define X(constant, name, width) name,
     CT_ROBUST_LIST(X)

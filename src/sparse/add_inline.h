@@ -1,4 +1,4 @@
-/* add_inline.h: H += J'J and g += J'r for one edge, inline so that where dimensions are constants (a model's
+/* add_inline.h: H += J'J and g += J'r, or H += K, for one edge, inline so that where dimensions are constants (a model's
  * factors, walked in a row) the loops are too.
  *
  * Where an edge's blocks go was settled by the analysis (slots), so an edge costs its arithmetic. Of diagonal blocks only
@@ -64,6 +64,43 @@ CT_INLINE void ct__sparse_add(ct_sparse *sp, int64_t edge, int members, int rows
             else if (*slot & 1) ct__add_product(rows, n, m, J[b], J[a], sp->h + (*slot >> 1));
             else ct__add_product(rows, m, n, J[a], J[b], sp->h + (*slot >> 1));
         }
+    }
+}
+
+/* The front an edge belongs to: the one that eliminates its first member. */
+CT_INLINE ct__front *ct__edge_front(const ct_sparse *sp, int64_t edge, int members)
+{
+    const int32_t *member = sp->member + sp->edge_start[edge];
+    int32_t        first = sp->position[member[0]];
+    for (int a = 1; a < members; a++) first = CT_MIN(first, sp->position[member[a]]);
+    return &sp->front[sp->front_of[first]];
+}
+
+/* H += K, n x n over the members; d as above. */
+CT_INLINE void ct__sparse_add_symmetric(ct_sparse *sp, int64_t edge, int members, int n, int d, const double *K)
+{
+    const int32_t *member = sp->member + sp->edge_start[edge];
+    const int64_t *slot = sp->slot + sp->slot_start[edge];
+    ct__edge_front(sp, edge, members)->curved = sp->curved = 1;
+    for (int a = 0, row = 0; a < members; a++) {
+        const int m = d ? d : sp->dim[member[a]];
+        double   *own = sp->h + (*slot++ >> 1), *diagonal = sp->diagonal + sp->column[member[a]];
+        for (int i = 0; i < m; i++) {
+            for (int j = i; j < m; j++) own[i * m + j] += K[(row + i) * n + row + j];
+            diagonal[i] += K[(row + i) * n + row + i];
+        }
+        for (int b = a + 1, column = row + m; b < members; b++, slot++) {
+            const int w = d ? d : sp->dim[member[b]];
+            double   *to = sp->h + (*slot >> 1);
+            if (*slot & 1) /* stored b before a */
+                for (int i = 0; i < w; i++)
+                    for (int j = 0; j < m; j++) to[i * m + j] += K[(column + i) * n + row + j];
+            else
+                for (int i = 0; i < m; i++)
+                    for (int j = 0; j < w; j++) to[i * w + j] += K[(row + i) * n + column + j];
+            column += w;
+        }
+        row += m;
     }
 }
 

@@ -1,4 +1,4 @@
-/* assemble.c: H = sum J'J and g = sum J'r from the edges' rows; products with H. */
+/* assemble.c: H = sum J'J (+ K) and g = sum J'r from the edges' rows; products with H. */
 #include "sparse/add_inline.h"
 
 void ct_sparse_clear(ct_sparse *sp)
@@ -6,11 +6,21 @@ void ct_sparse_clear(ct_sparse *sp)
     memset(sp->h, 0, (size_t)sp->h_size * sizeof *sp->h);
     memset(sp->g, 0, (size_t)sp->scalars * sizeof *sp->g);
     memset(sp->diagonal, 0, (size_t)sp->scalars * sizeof *sp->diagonal);
+    for (int32_t f = 0; sp->curved && f < sp->fronts; f++) sp->front[f].curved = 0;
+    sp->curved = 0;
 }
 
 void ct_sparse_add(ct_sparse *sp, int64_t edge, int rows, const double *const J[], const double *r)
 {
     ct__sparse_add(sp, edge, (int)(sp->edge_start[edge + 1] - sp->edge_start[edge]), rows, 0, J, r);
+}
+
+void ct_sparse_add_symmetric(ct_sparse *sp, int64_t edge, const double *K)
+{
+    const int64_t begin = sp->edge_start[edge], end = sp->edge_start[edge + 1];
+    int           n = 0;
+    for (int64_t i = begin; i < end; i++) n += sp->dim[sp->member[i]];
+    if (n) ct__sparse_add_symmetric(sp, edge, (int)(end - begin), n, 0, K);
 }
 
 double *ct_sparse_gradient(ct_sparse *sp) { return sp->g; }

@@ -120,35 +120,12 @@ void ct__front_up(const ct_sparse *sp, const ct__front *front, double *X, int32_
     }
 }
 
-static void solve_down_many(const ct_sparse *sp, double *X, int32_t m)
+void ct__sparse_solve_one(ct_sparse *sp, double *v, double *y)
 {
-    for (int32_t f = sp->fronts - 1; f >= 0; f--) {
-        const ct__front *front = &sp->front[f];
-        const int32_t    p = front->p, ld = p + front->s + 1;
-        const ct__run   *run = sp->gather + front->gather;
-        double          *Xp = X + (int64_t)front->scalar * m;
-        for (int32_t k = p - 1; k >= 0; k--) {
-            const double *row = sp->panel + front->panel + (int64_t)k * ld;
-            double       *x = Xp + (int64_t)k * m;
-            for (int32_t t = 0; t < front->gathers; t++)
-                for (int32_t j = 0; j < run[t].len; j++) ct__axpy(m, -row[p + run[t].from + j], X + (int64_t)(run[t].to + j) * m, x);
-            for (int32_t j = k + 1; j < p; j++) ct__axpy(m, -row[j], Xp + (int64_t)j * m, x);
-            for (int32_t i = 0; i < m; i++) x[i] *= sp->inverse[front->scalar + k];
-        }
-    }
-}
-
-ct_status ct_sparse_solve(const ct_sparse *sp, double *X, int32_t m, ct_err *err)
-{
-    double *Y = ct__zalloc((int64_t)sp->scalars * m + sp->largest, sizeof *Y);
-    if (!Y) return ct__no_memory(err, "right-hand sides", m);
-    permute(sp, m, X, Y, 1);
-    for (int32_t f = 0; f < sp->fronts; f++) ct__front_up(sp, &sp->front[f], Y, m);
-    if (m == 1) solve_down(sp, Y, 0, Y + sp->scalars);
-    else solve_down_many(sp, Y, m);
-    permute(sp, m, Y, X, 0);
-    free(Y);
-    return CT_OK;
+    permute(sp, 1, v, y, 1);
+    for (int32_t f = 0; f < sp->fronts; f++) ct__front_up(sp, &sp->front[f], y, 1);
+    solve_down(sp, y, 0, sp->local);
+    permute(sp, 1, y, v, 0);
 }
 
 void ct__sparse_correct(ct_sparse *sp, double *v)

@@ -25,7 +25,7 @@ static void fill(ct_sparse *sp, const ct__front *front, double lambda, const dou
             double      *row = A + (int64_t)i * ld;
             row[i] += damping;
             row[ld - 1] = -sp->g[column + k];
-            original[i] = sp->diagonal[column + k] + damping;
+            original[i] = CT_MAX(sp->diagonal[column + k] + damping, 0); /* below zero: H is indefinite, and the pivot will say so */
         }
     }
 }
@@ -62,12 +62,14 @@ int32_t ct_sparse_factor(ct_sparse *sp, double lambda, const double *scale)
     for (int32_t f = 0; f < sp->fronts; f++) {
         ct__front *front = &sp->front[f];
         double    *original = sp->local;
+        front->whole = lambda != 0 || front->curved;
+        for (int32_t c = front->child; c != -1 && sp->curved; c = sp->front[c].sibling) front->whole |= sp->front[c].whole;
         if (front->link && ct__link_factor(sp, front, lambda, scale)) continue;
-        const int spent = front->spent && lambda == 0;
+        const int spent = ct__is_spent(front);
         fill(sp, front, lambda, scale, spent, original);
         if (spent)
             for (int32_t i = 0; i < front->s; i++) sp->stack[front->update + (int64_t)i * (front->s + 1) + front->s] = 0;
-        for (int32_t c = front->child; c != -1; c = sp->front[c].sibling) add_child(sp, front, &sp->front[c], sp->front[c].spent && lambda == 0, spent);
+        for (int32_t c = front->child; c != -1; c = sp->front[c].sibling) add_child(sp, front, &sp->front[c], ct__is_spent(&sp->front[c]), spent);
         ct__front_factor(sp, front, spent, original);
     }
     return sp->weak_count;

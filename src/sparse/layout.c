@@ -328,7 +328,7 @@ void ct_sparse_free(ct_sparse *sp)
     if (!sp) return;
     void *const owned[] = {sp->dim, sp->column, sp->order, sp->position, sp->scalar, sp->front_of, sp->front, sp->separator, sp->run,
                            sp->gather, sp->block, sp->edge_start,
-                           sp->member, sp->slot_start, sp->slot, sp->h, sp->g, sp->panel, sp->stack, sp->diagonal, sp->inverse, sp->work, sp->local, sp->tiles, sp->weak};
+                           sp->member, sp->slot_start, sp->slot, sp->h, sp->g, sp->panel, sp->stack, sp->diagonal, sp->inverse, sp->work, sp->local, sp->tiles, sp->weak, sp->many};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     free(sp);
 }

@@ -26,23 +26,23 @@ CT_CLONES int ct__link_factor(ct_sparse *sp, const ct__front *front, double lamb
 {
     const double *h = sp->h + sp->block[front->block].at; /* aa, ab, bb: 27 numbers in a row */
     const int32_t column = sp->column[sp->order[front->first]];
-    const double *g = sp->g + column, *before = sp->diagonal + column;
+    const double *g = sp->g + column, *diagonal = sp->diagonal + column;
     double        damping[3] = {0, 0, 0};
     for (int i = 0; i < 3 && lambda != 0; i++) damping[i] = lambda * (scale ? scale[column + i] : 1);
+    double least[3]; /* what a pivot must be above not to be weak */
+    for (int i = 0; i < 3; i++) least[i] = CT_MAX(CT_WEAK_RATIO * (diagonal[i] + damping[i]), 0);
     double a00 = h[0] + damping[0], a01 = h[1], a02 = h[2], a11 = h[4] + damping[1], a12 = h[5], a22 = h[8] + damping[2];
     v4     b0 = {h[9], h[10], h[11], -g[0]}, b1 = {h[12], h[13], h[14], -g[1]}, b2 = {h[15], h[16], h[17], -g[2]};
     for (int32_t c = front->child; c != -1; c = sp->front[c].sibling) {
         const double *u = sp->stack + sp->front[c].update;
         b0[3] += u[3], b1[3] += u[7], b2[3] += u[11];
-        if (sp->front[c].spent && lambda == 0) continue;
+        if (ct__is_spent(&sp->front[c])) continue;
         a00 += u[0], a01 += u[1], a02 += u[2], a11 += u[5], a12 += u[6], a22 += u[10];
     }
     const double i0 = 1 / a00, l01 = a01 * i0, l02 = a02 * i0;
     const double c11 = a11 - a01 * l01, c12 = a12 - a01 * l02, i1 = 1 / c11, l12 = c12 * i1;
     const double c22 = a22 - a02 * l02 - c12 * l12, i2 = 1 / c22;
-    if (!(a00 > CT_WEAK_RATIO * (before[0] + damping[0]) && c11 > CT_WEAK_RATIO * (before[1] + damping[1]) &&
-          c22 > CT_WEAK_RATIO * (before[2] + damping[2])))
-        return 0;
+    if (!(a00 > least[0] && c11 > least[1] && c22 > least[2])) return 0;
     b1 -= l01 * b0;
     b2 -= l02 * b0 + l12 * b1;
     double  *U = sp->stack + front->update;

@@ -47,6 +47,8 @@ typedef struct {
     int32_t runs, gathers;
     uint8_t update_fed;               /* edges or children add to the update, not only to the panel */
     uint8_t spent;                    /* undamped, its update is exactly zero (see ct_sparse_options.rows) */
+    uint8_t curved;                   /* an edge of it has had a symmetric matrix added: its rows are not all there is */
+    uint8_t whole;                    /* as factored last, its update is not to be taken for zero */
     uint8_t link;                     /* one pose above one pose in a chain of planar poses: see link.c */
     int64_t separator;                /* its positions: separator[separator ...]          */
     int64_t panel, update;            /* where its numbers lie                            */
@@ -91,6 +93,9 @@ struct ct_sparse {
     int32_t  *weak;                   /* eliminated scalars of weak pivots; ~scalar where held at zero */
     int32_t   weak_count;
     double    lambda;                 /* damping of the last factoring                    */
+    uint8_t   curved;                 /* a front is                                       */
+    double   *many;                   /* right-hand sides in eliminated order; grows      */
+    int64_t   many_capacity;
     int32_t   largest, height;
     double    flops;
     int64_t   bytes;
@@ -125,8 +130,14 @@ static inline double ct__pivot_inverse(ct_sparse *sp, int32_t pivot, double befo
     return positive ? 1 / sqrt(a) : 0;
 }
 
+/* Whether a front's update is exactly zero as things stand: its rows are used up, undamped, and rows are all its subtree has. */
+static inline int ct__is_spent(const ct__front *front) { return front->spent && !front->whole; }
+
 /* v <- R^-1 R^-T v with the weak pivots' unknowns held at zero. For one vector, in the caller's order; does not allocate. */
 void ct__sparse_correct(ct_sparse *sp, double *v);
+
+/* v <- (R'R)^-1 v, in the caller's order; y holds as many numbers. */
+void ct__sparse_solve_one(ct_sparse *sp, double *v, double *y);
 
 /* target += factor * source, m numbers. */
 void ct__axpy(int32_t m, double factor, const double *restrict source, double *restrict target);
