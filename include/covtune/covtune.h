@@ -12,6 +12,7 @@
 #include <covtune/sparse.h>
 #include <covtune/solve.h>
 #include <covtune/assess.h>
+#include <covtune/learn.h>
 #include <covtune/report.h>
 
 #endif

@@ -89,6 +89,8 @@ void ct_theta_get(const ct_theta *theta, const ct_noise *noise, double *p);
  * them inside. A model that is learned becomes of the kind it is learned as; coordinates that are frozen keep their values.
  * CT_E_ARGUMENT if p is not finite, and nothing is changed. */
 ct_status ct_theta_put(const ct_theta *theta, const double *p, ct_noise *noise, ct_err *err);
+/* The same without the set: p as it is, for derivatives at the edge. Variances outside 1e-150 .. 1e150 are CT_E_NOISE; models before the one refused are changed. */
+ct_status ct_theta_place(const ct_theta *theta, const double *p, ct_noise *noise, ct_err *err);
 
 /* From one space to the other; out may be in. To log: variances and eigenvalues must be positive. To variance: p beyond the set may overflow. */
 void ct_theta_convert(const ct_theta *theta, ct_space from, const double *in, double *out);

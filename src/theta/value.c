@@ -89,13 +89,18 @@ static int is_diagonal(int dim, const double *x)
     return 1;
 }
 
-/* S <- exp of block b at p, its eigenvalues in the set. */
-static void write_block(const ct__block *block, const double *p, ct__window window, double *S)
+/* S <- exp of block b at p, its eigenvalues in the set; as they are if the window is NULL. */
+static void write_block(const ct__block *block, const double *p, const ct__window *window, double *S)
 {
-    const int    d = block->dim;
-    const double lower = CT_MAX(block->lower, window.floor), upper = CT_MIN(block->upper, window.top);
-    double       lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX];
+    const int d = block->dim;
+    double    lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX];
     ct__spectrum(d, p + block->first, lambda, V);
+    if (!window) {
+        for (int k = 0; k < d; k++) lambda[k] = exp(lambda[k]);
+        ct__recompose(d, lambda, V, S);
+        return;
+    }
+    const double lower = CT_MAX(block->lower, window->floor), upper = CT_MIN(block->upper, window->top);
     for (int k = 0; k < d; k++) lambda[k] = clip(exp(lambda[k]), lower, upper);
     if (!is_diagonal(d, p + block->first)) {
         const double margin = ct__block_rounding(d, lambda[d - 1]);
@@ -109,7 +114,7 @@ static void write_block(const ct__block *block, const double *p, ct__window wind
     ct__recompose(d, lambda, V, S);
 }
 
-static ct_status write_model(const ct_theta *theta, int32_t i, const double *p, ct__window window, ct_noise *noise, ct_err *err)
+static ct_status write_model(const ct_theta *theta, int32_t i, const double *p, const ct__window *window, ct_noise *noise, ct_err *err)
 {
     const ct__theta_model *mine = &theta->model[i];
     const ct_noise_model  *m = ct_noise_get(noise, i);
@@ -132,7 +137,7 @@ static ct_status write_model(const ct_theta *theta, int32_t i, const double *p, 
     return CT_OK;
 }
 
-ct_status ct_theta_put(const ct_theta *theta, const double *p, ct_noise *noise, ct_err *err)
+static ct_status write_table(const ct_theta *theta, const double *p, const ct__window *window, ct_noise *noise, ct_err *err)
 {
     assert_same_table(theta, noise);
     for (int32_t i = 0; i < theta->count; i++)
@@ -140,11 +145,18 @@ ct_status ct_theta_put(const ct_theta *theta, const double *p, ct_noise *noise, 
             char name[300];
             return ct_fail(err, CT_E_ARGUMENT, "%s: parameter %d is %g; it must be finite", ct_theta_name(theta, i, name, sizeof name), i, p[i]);
         }
-    const ct__window window = variance_window(theta, p);
     for (int32_t i = 0; i < theta->models; i++)
         if (ct_theta_learns(theta, i)) CT_TRY(write_model(theta, i, p, window, noise, err));
     return CT_OK;
 }
+
+ct_status ct_theta_put(const ct_theta *theta, const double *p, ct_noise *noise, ct_err *err)
+{
+    const ct__window window = variance_window(theta, p);
+    return write_table(theta, p, &window, noise, err);
+}
+
+ct_status ct_theta_place(const ct_theta *theta, const double *p, ct_noise *noise, ct_err *err) { return write_table(theta, p, NULL, noise, err); }
 
 /* ---- Is it inside? --------------------------------------------------------------------------- */
 
