@@ -78,6 +78,7 @@ static ct_status walk(folding *f, int fold, int stop)
     ct_learn_stop why;
     effort.part = f->train + fold * n;
     effort.centre = closed;
+    effort.weight = f->l->weight;
     effort.nu = PATH[stop];
     if (stop == 0) {
         CT_TRY(ct__closed_start(o, effort.part, f->l->rescale, closed, NULL, effort.err));

@@ -102,11 +102,23 @@ static ct_status make_scratch(ct_outer *o, ct_err *err)
     return CT_OK;
 }
 
+/* Which parameter is which coordinate of which model does not depend on p, but is known only once a slope was taken. */
+static ct_status make_slopes(ct_outer *o, ct_err *err)
+{
+    CT_TRY(ct_theta_slopes_new(o->theta, &o->slopes, err));
+    double *p = ct__zalloc(o->m, sizeof *p);
+    if (!p) return ct__no_memory(err, "parameters", o->m);
+    ct_theta_get(o->theta, o->base, p);
+    ct_theta_slope(o->theta, p, o->slopes);
+    free(p);
+    return CT_OK;
+}
+
 static ct_status fill(ct_outer *o, const ct_sequence *const seq[], const ct_noise *noise, ct_err *err)
 {
     CT_TRY(ct_noise_copy(noise, &o->base, err));
     CT_TRY(ct_noise_copy(noise, &o->noise, err));
-    CT_TRY(ct_theta_slopes_new(o->theta, &o->slopes, err));
+    CT_TRY(make_slopes(o, err));
     o->slot = ct__zalloc(o->models, sizeof *o->slot);
     if (!o->slot) return ct__no_memory(err, "noise models", o->models);
     for (int32_t g = 0; g < o->models; g++) o->slot[g] = ct_theta_learns(o->theta, g) ? o->slots++ : -1;

@@ -42,7 +42,7 @@ void ct__recompose(int dim, const double *lambda, const double *V, double *X)
         }
 }
 
-void ct__turn(int dim, const double *V, int back, double *x)
+void ct__turn_packed(int dim, const double *V, int back, double *x)
 {
     double X[CT__BLOCK_MAX], XU[CT__BLOCK_MAX], U[CT__BLOCK_MAX];
     ct__unpack(dim, x, X);
@@ -90,12 +90,12 @@ static double exp_difference(double a, double b)
 
 void ct__dexp(int dim, const double *lambda, const double *V, int inverse, double *x)
 {
-    ct__turn(dim, V, 0, x);
+    ct__turn_packed(dim, V, 0, x);
     double *entry = x;
     for (int i = 0; i < dim; i++)
         for (int j = i; j < dim; j++, entry++) {
             const double phi = exp_difference(lambda[i], lambda[j]);
             *entry = inverse ? *entry / phi : *entry * phi;
         }
-    ct__turn(dim, V, 1, x);
+    ct__turn_packed(dim, V, 1, x);
 }

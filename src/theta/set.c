@@ -124,7 +124,7 @@ void ct_theta_turn(const ct_theta *theta, const double *p, int back, double *v)
         double           lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX];
         if (block->dim == 1) continue;
         ct__spectrum(block->dim, p + block->first, lambda, V);
-        ct__turn(block->dim, V, back, v + block->first);
+        ct__turn_packed(block->dim, V, back, v + block->first);
     }
 }
 
