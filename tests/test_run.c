@@ -34,7 +34,7 @@ static void test_names_of_stops_and_methods(void)
         CHECK(ct_stop_converged((ct_stop)i) == (i == CT_STOP_ERROR || i == CT_STOP_STEP || i == CT_STOP_GRADIENT));
     }
     for (int i = 0; i < CT_METHOD_COUNT; i++) CHECK(ct_method_find(ct_method_name((ct_method)i)) == i);
-    CHECK(ct_method_find("newton") == -1 && !strcmp(ct_method_name(CT_METHOD_COUNT), "?") && !strcmp(ct_stop_name(CT_STOP_COUNT), "?"));
+    CHECK(ct_method_find("newtons") == -1 && !strcmp(ct_method_name(CT_METHOD_COUNT), "?") && !strcmp(ct_stop_name(CT_STOP_COUNT), "?"));
     CHECK(!strcmp(ct_stop_meaning(CT_STOP_COUNT), "?"));
 }
 

@@ -52,24 +52,42 @@ CT_INLINE void ct__apply_sqrt_info(const ct_noise_model *model, int rows, int co
     else ct__scale_rows(rows, cols, model->sqrt_info, M);
 }
 
-/* Whitens r (rows) and `blocks` Jacobian blocks J[i] (rows x cols[i]; NULL ones are passed over).
- * Returns the factor's error rho(d). */
-CT_INLINE double ct__whiten(const ct_noise_model *model, int rows, double *r, int blocks, double *const J[], const int cols[])
+/* M <- R' M, one column. */
+CT_INLINE void ct__apply_sqrt_info_back(const ct_noise_model *model, int rows, double *v)
+{
+    if (model->kind == CT_NOISE_FULL)
+        for (int i = rows - 1; i >= 0; i--) { /* row i of R' needs rows up to i, so the last comes first */
+            double sum = 0;
+            for (int k = 0; k <= i; k++) sum += model->sqrt_info[k * rows + i] * v[k];
+            v[i] = sum;
+        }
+    else ct__scale_rows(rows, 1, model->sqrt_info, v);
+}
+
+/* Whitens r (rows) and `blocks` Jacobian blocks J[i] (rows x cols[i]; NULL ones are passed over). *d2 and *w are d^2 and
+ * the robust weight. Returns the factor's error rho(d). */
+CT_INLINE double ct__whiten_weighed(const ct_noise_model *model, int rows, double *r, int blocks, double *const J[], const int cols[], double *d2, double *w)
 {
     ct__apply_sqrt_info(model, rows, 1, r);
-    double d2 = 0;
-    for (int i = 0; i < rows; i++) d2 += r[i] * r[i];
+    *d2 = 0;
+    *w = 1;
+    for (int i = 0; i < rows; i++) *d2 += r[i] * r[i];
     for (int b = 0; b < blocks; b++)
         if (J[b]) ct__apply_sqrt_info(model, rows, cols[b], J[b]);
-    if (model->robust.kind == CT_ROBUST_NONE) return 0.5 * d2;
+    if (model->robust.kind == CT_ROBUST_NONE) return 0.5 * *d2;
 
-    double       w;
-    const double error = ct_robust_error(model->robust, d2, &w);
-    const double sqrt_w = sqrt(w);
+    const double error = ct_robust_error(model->robust, *d2, w);
+    const double sqrt_w = sqrt(*w);
     for (int i = 0; i < rows; i++) r[i] *= sqrt_w;
     for (int b = 0; b < blocks; b++)
         for (int i = 0; J[b] && i < rows * cols[b]; i++) J[b][i] *= sqrt_w;
     return error;
+}
+
+CT_INLINE double ct__whiten(const ct_noise_model *model, int rows, double *r, int blocks, double *const J[], const int cols[])
+{
+    double d2, w;
+    return ct__whiten_weighed(model, rows, r, blocks, J, cols, &d2, &w);
 }
 
 #endif

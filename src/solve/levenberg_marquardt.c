@@ -31,15 +31,6 @@ static void scale_from_diagonal(ct_solver *s)
     for (int32_t i = 0; i < s->scalars; i++) s->scale[i] = CT_MAX(s->scale[i], CT_MAX(least, 1e-300));
 }
 
-/* The answer stands only if nothing is loose in the system without damping. Suspects are judged at x, so the system
- * must be that at x, and not the one that the last step came from. */
-static void check_rank(ct__run_state *run)
-{
-    if (!ct__run_factor(run, 0, NULL)) return;
-    ct__run_linearise(run, run->x);
-    if (ct__run_factor(run, 0, NULL) && ct__find_loose(run->solver, run->noise, run->x)) ct__run_stop(run, CT_STOP_RANK);
-}
-
 /* What a trial step was worth. */
 typedef struct {
     double step;      /* largest |dx| */
@@ -70,42 +61,55 @@ static int factor_damped(ct__run_state *run, double *lambda)
     return 0;
 }
 
-void ct__levenberg_marquardt(ct__run_state *run)
+ct__lm ct__lm_begin(const ct__run_state *run) { return (ct__lm){.lambda = run->options->lambda, .growth = 2, .fresh = 1}; }
+
+int ct__lm_iterate(ct__run_state *run, ct__lm *lm)
 {
     ct_solver *s = run->solver;
-    double     lambda = run->options->lambda, growth = 2;
-    int        regular = 0;
-    verdict    first = {0}; /* the least damped step since x was linearised at */
-    int        tries = 0;
-    scale_from_diagonal(s);
-    ct__run_stop(run, CT_STOP_ITERATIONS);
-    while (run->result->iterations < run->options->max_iterations) {
-        if (ct__run_not_finite(run)) return;
-        regular = factor_damped(run, &lambda);
-        ct__run_step(run, s->dx);
-        run->result->iterations++;
-        const double  before = run->error;
-        const verdict v = try_step(run, lambda);
-        const int     accepted = v.gain > 1e-4;
-        const int     whole = lambda < DAMPED; /* else a short fall says nothing but that the step was short */
-        if (tries++ == 0) first = whole ? v : (verdict){.step = INFINITY, .predicted = INFINITY};
-        if (accepted) {
-            ct__run_accept(run, v.error);
-            lambda *= CT_MAX(0.1, 1 - pow(2 * v.gain - 1, 3));
-            if (lambda < LAMBDA_MIN) lambda = 0;
-            growth = 2;
-        } else {
-            lambda = lambda > 0 ? lambda * growth : LAMBDA_FIRST;
-            growth *= 2;
-        }
-        if (ct__run_report(run, accepted, v.step, lambda)) return;
-        const int exhausted = v.step < run->options->step || lambda > LAMBDA_MAX;
-        if (accepted ? whole && ct__run_converged(run, before, v.step) : ct__run_given_up(run, first.step, first.predicted, exhausted)) break;
-        if (accepted && run->result->iterations < run->options->max_iterations) {
-            ct__run_linearise(run, run->x);
-            scale_from_diagonal(s);
-            tries = 0;
-        }
+    if (!lm->fresh) ct__run_linearise(run, run->x);
+    if (!lm->fresh || !lm->tries) scale_from_diagonal(s);
+    if (!lm->fresh) lm->tries = 0;
+    lm->fresh = 1;
+    if (ct__run_not_finite(run)) return 1;
+    lm->regular = factor_damped(run, &lm->lambda);
+    ct__run_step(run, s->dx);
+    run->result->iterations++;
+    const double  before = run->error;
+    const verdict v = try_step(run, lm->lambda);
+    const int     whole = lm->lambda < DAMPED; /* else a short fall says nothing but that the step was short */
+    lm->accepted = v.gain > 1e-4;
+    if (lm->tries++ == 0) lm->first_step = whole ? v.step : INFINITY, lm->first_promised = whole ? v.predicted : INFINITY;
+    if (lm->accepted) {
+        ct__run_accept(run, v.error);
+        lm->lambda *= CT_MAX(0.1, 1 - pow(2 * v.gain - 1, 3));
+        if (lm->lambda < LAMBDA_MIN) lm->lambda = 0;
+        lm->growth = 2;
+        lm->fresh = 0;
+    } else {
+        lm->lambda = lm->lambda > 0 ? lm->lambda * lm->growth : LAMBDA_FIRST;
+        lm->growth *= 2;
     }
-    if (!regular) check_rank(run);
+    if (ct__run_report(run, lm->accepted, v.step, lm->lambda)) return 1;
+    const int exhausted = v.step < run->options->step || lm->lambda > LAMBDA_MAX;
+    return lm->accepted ? whole && ct__run_converged(run, before, v.step) : ct__run_given_up(run, lm->first_step, lm->first_promised, exhausted);
+}
+
+/* The answer stands only if nothing is loose in the system without damping. Suspects are judged at x, so the system
+ * must be that at x, and not the one that the last step came from. */
+void ct__lm_end(ct__run_state *run, const ct__lm *lm)
+{
+    const ct_stop stop = run->result->stop;
+    if (lm->regular || stop == CT_STOP_CANCELLED || stop == CT_STOP_NOT_FINITE) return;
+    if (!ct__run_factor(run, 0, NULL)) return;
+    ct__run_linearise(run, run->x);
+    if (ct__run_factor(run, 0, NULL) && ct__find_loose(run->solver, run->noise, run->x)) ct__run_stop(run, CT_STOP_RANK);
+}
+
+void ct__levenberg_marquardt(ct__run_state *run)
+{
+    ct__lm lm = ct__lm_begin(run);
+    int    over = 0;
+    while (!over && run->result->iterations < run->options->max_iterations) over = ct__lm_iterate(run, &lm);
+    if (!over) ct__run_stop(run, CT_STOP_ITERATIONS);
+    ct__lm_end(run, &lm);
 }

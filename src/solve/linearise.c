@@ -2,6 +2,10 @@
  *
  *     r_k <- sqrt(w) R_k r_k(x),  J_k <- sqrt(w) R_k J_k,  H += J_k'J_k,  g += J_k'r_k
  *
+ * and, where the exact Hessian is wanted, with u = w R'R r for the residual as it was measured and w' = dw/d(d^2):
+ *
+ *     H += sum_i u_i d2 r_i / dd2 + 2 w'/w^2 (J_k'r_k)(J_k'r_k)'
+ *
  * Factors are walked model by model, so one model's code and branch history stay hot. Each touches its
  * own 64-byte item, its measurement and its variables; nothing is allocated or looked up. */
 #include "graph/graph.h"
@@ -10,6 +14,8 @@
 #include "sparse/add_inline.h"
 
 #define BLOCK_MAX (CT_ROWS_MAX * CT_DIM_MAX)
+#define SIDE_MAX  (CT_ARITY_MAX * CT_DIM_MAX)
+#define NO_CURVE  1e-13 /* of what it is added to: curvature that is the rounding of a residual that should be zero */
 
 /* Evaluates one item into r and J; blocks of fixed variables are not wanted. J[i] points into space. */
 CT_INLINE void evaluate(const ct_factor_ops *ops, int arity, const ct__item *item, const double *x, double *r, double **J, double *space)
@@ -23,19 +29,96 @@ CT_INLINE void evaluate(const ct_factor_ops *ops, int arity, const ct__item *ite
     else ct_factor_eval(ops, item->z, item->context, arg, r, J);
 }
 
+/* A factor after whitening: what its second derivatives are made from. */
+typedef struct {
+    const double *r, *const *J;
+    const int    *cols;
+    double        d2, w;
+} whitened;
+
+/* K += 2 w'/w^2 (J'r)(J'r)', n x n over all variables; fixed ones have no J and no part in it. */
+CT_INLINE void add_kernel_slope(const ct_noise_model *model, int rows, int arity, int n, const whitened *at, double *K)
+{
+    const double slope = ct_robust_slope(model->robust, at->d2);
+    if (slope == 0 || at->w == 0) return;
+    double t[SIDE_MAX];
+    for (int i = 0, k = 0; i < arity; i++)
+        for (int c = 0; c < at->cols[i]; c++, k++) {
+            t[k] = 0;
+            for (int row = 0; at->J[i] && row < rows; row++) t[k] += at->J[i][row * at->cols[i] + c] * at->r[row];
+        }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) K[i * n + j] += 2 * slope / (at->w * at->w) * t[i] * t[j];
+}
+
+/* Keeps the rows and columns of the variables that are estimated; returns how many those are. */
+static int keep_moving(int arity, const int *cols, int moves, int n, double *K)
+{
+    int at[SIDE_MAX], kept = 0;
+    for (int i = 0, k = 0; i < arity; i++)
+        for (int c = 0; c < cols[i]; c++, k++)
+            if (moves >> i & 1) at[kept++] = k;
+    for (int i = 0; i < kept; i++)
+        for (int j = 0; j < kept; j++) K[i * kept + j] = K[at[i] * n + at[j]]; /* never to a place that is still to be read */
+    return kept;
+}
+
+/* Where every entry of K is nothing beside J'J. Only open chains ask: there it decides whether their rows are used up. */
+static int negligible(int rows, int arity, int n, const whitened *at, const double *K)
+{
+    double square[SIDE_MAX];
+    int    m = 0;
+    for (int i = 0; i < arity; i++)
+        for (int c = 0; at->J[i] && c < at->cols[i]; c++, m++) {
+            square[m] = 0;
+            for (int row = 0; row < rows; row++) square[m] += at->J[i][row * at->cols[i] + c] * at->J[i][row * at->cols[i] + c];
+        }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++)
+            if (!(K[i * n + j] * K[i * n + j] <= NO_CURVE * NO_CURVE * square[i] * square[j])) return 0;
+    return 1;
+}
+
+/* The second derivatives of one factor, into H. */
+CT_INLINE void add_curvature(ct_solver *solver, const ct_factor_ops *ops, const ct__item *item, const ct_noise_model *model, const double *x, int rows, int arity, int d,
+                             const whitened *at)
+{
+    const double *arg[CT_ARITY_MAX];
+    double        u[CT_ROWS_MAX], K[SIDE_MAX * SIDE_MAX];
+    const double  sqrt_w = sqrt(at->w);
+    int           n = d * arity, side;
+    for (int i = 0; i < arity; i++) {
+        arg[i] = x + item->at[i];
+        if (!d) n += at->cols[i];
+    }
+    for (int row = 0; row < rows; row++) u[row] = sqrt_w * at->r[row];
+    ct__apply_sqrt_info_back(model, rows, u);
+    if (ops->curvature) ops->curvature(item->z, item->context, arg, u, K);
+    else ct_factor_curvature(ops, item->z, item->context, arg, u, K);
+    if (model->robust.kind != CT_ROBUST_NONE) add_kernel_slope(model, rows, arity, n, at, K);
+    const int all = item->moves == (1 << arity) - 1;
+    side = all ? n : keep_moving(arity, at->cols, item->moves, n, K);
+    if (solver->system->spends && negligible(rows, arity, side, at, K)) return;
+    if (all) ct__sparse_add_symmetric(solver->system, item->edge, arity, n, d, K);
+    else ct_sparse_add_symmetric(solver->system, item->edge, K);
+}
+
 /* A batch of a model of `rows` rows on `arity` variables. d > 0: all have that dimension, and with constants passed
  * everything but the model's own code is unrolled here. Returns the sum of errors. */
-CT_INLINE double linearise_batch(ct_solver *solver, const ct__batch *batch, const ct_noise *noise, const double *x, int rows, int arity, int d)
+CT_INLINE double linearise_batch(ct_solver *solver, const ct__batch *batch, const ct_noise *noise, const double *x, int exact, int rows, int arity, int d)
 {
     const ct_factor_ops *ops = batch->ops;
     int                  cols[CT_ARITY_MAX];
     double               error = 0;
     for (int i = 0; i < arity; i++) cols[i] = d ? d : ct_kind_dim(ops->kind[i]);
     for (int32_t k = batch->first; k < batch->end; k++) {
-        const ct__item *item = &solver->item[k];
-        double          r[CT_ROWS_MAX], space[CT_ARITY_MAX * BLOCK_MAX], *J[CT_ARITY_MAX];
+        const ct__item       *item = &solver->item[k];
+        const ct_noise_model *model = ct_noise_get(noise, item->noise);
+        double                r[CT_ROWS_MAX], space[CT_ARITY_MAX * BLOCK_MAX], *J[CT_ARITY_MAX], d2, w;
         evaluate(ops, arity, item, x, r, J, space);
-        error += ct__whiten(ct_noise_get(noise, item->noise), rows, r, arity, J, cols);
+        error += ct__whiten_weighed(model, rows, r, arity, J, cols, &d2, &w);
+        if (exact && item->moves && d2 > 0)
+            add_curvature(solver, ops, item, model, x, rows, arity, d, &(whitened){.r = r, .J = (const double *const *)J, .cols = cols, .d2 = d2, .w = w});
         if (item->moves == (1 << arity) - 1) ct__sparse_add(solver->system, item->edge, arity, rows, d, (const double *const *)J, r);
         else if (item->moves) {
             int moving = 0;
@@ -47,25 +130,29 @@ CT_INLINE double linearise_batch(ct_solver *solver, const ct__batch *batch, cons
     return error;
 }
 
-CT_CLONES double ct__linearise(ct_solver *solver, const ct_noise *noise, const double *x)
+CT_INLINE double linearise_all(ct_solver *solver, const ct_noise *noise, const double *x, int exact)
 {
     double error = 0;
     ct_sparse_clear(solver->system);
     solver->ready = 0;
+    solver->exact = exact ? CT_EXACT_ASSEMBLED : CT_EXACT_NOT;
     for (int32_t b = 0; b < solver->batches; b++) {
         const ct__batch     *batch = &solver->batch[b];
         const ct_factor_ops *ops = batch->ops;
         int                  square = ops->rows; /* rows, if every variable has as many dimensions */
         for (int i = 0; i < ops->arity; i++)
             if (ct_kind_dim(ops->kind[i]) != ops->rows) square = 0;
-        if (square == 3 && ops->arity == 1) error += linearise_batch(solver, batch, noise, x, 3, 1, 3);
-        else if (square == 3 && ops->arity == 2) error += linearise_batch(solver, batch, noise, x, 3, 2, 3);
-        else if (square == 6 && ops->arity == 1) error += linearise_batch(solver, batch, noise, x, 6, 1, 6);
-        else if (square == 6 && ops->arity == 2) error += linearise_batch(solver, batch, noise, x, 6, 2, 6);
-        else error += linearise_batch(solver, batch, noise, x, ops->rows, ops->arity, 0);
+        if (square == 3 && ops->arity == 1) error += linearise_batch(solver, batch, noise, x, exact, 3, 1, 3);
+        else if (square == 3 && ops->arity == 2) error += linearise_batch(solver, batch, noise, x, exact, 3, 2, 3);
+        else if (square == 6 && ops->arity == 1) error += linearise_batch(solver, batch, noise, x, exact, 6, 1, 6);
+        else if (square == 6 && ops->arity == 2) error += linearise_batch(solver, batch, noise, x, exact, 6, 2, 6);
+        else error += linearise_batch(solver, batch, noise, x, exact, ops->rows, ops->arity, 0);
     }
     return error;
 }
+
+CT_CLONES double ct__linearise(ct_solver *solver, const ct_noise *noise, const double *x) { return linearise_all(solver, noise, x, 0); }
+CT_CLONES double ct__linearise_exact(ct_solver *solver, const ct_noise *noise, const double *x) { return linearise_all(solver, noise, x, 1); }
 
 /* The same for the error alone. */
 CT_INLINE double error_batch(const ct_solver *solver, const ct__batch *batch, const ct_noise *noise, const double *x, int rows, int arity)

@@ -48,8 +48,8 @@ static void mark_moving(ct_solver *s, const double *z, int lost)
     }
 }
 
-/* Marks the variable that a scalar belongs to. */
-static void mark_scalar(ct_solver *s, int32_t scalar)
+/* The block that a scalar belongs to. */
+static int32_t block_of_scalar(const ct_solver *s, int32_t scalar)
 {
     int32_t low = 0, high = s->blocks - 1;
     while (low < high) {
@@ -57,8 +57,15 @@ static void mark_scalar(ct_solver *s, int32_t scalar)
         if (s->column[middle] <= scalar) low = middle;
         else high = middle - 1;
     }
-    const int32_t v = s->variable_of[low];
-    s->loose[v] = (uint8_t)(s->loose[v] | what_moves(s->graph->kind[v], scalar - s->column[low]));
+    return low;
+}
+
+int32_t ct__variable_of_scalar(const ct_solver *s, int32_t scalar) { return s->variable_of[block_of_scalar(s, scalar)]; }
+
+static void mark_scalar(ct_solver *s, int32_t scalar)
+{
+    const int32_t b = block_of_scalar(s, scalar), v = s->variable_of[b];
+    s->loose[v] = (uint8_t)(s->loose[v] | what_moves(s->graph->kind[v], scalar - s->column[b]));
 }
 
 /* Refines z and says whether it is loose. */

@@ -72,6 +72,15 @@ double ct__run_linearise(ct__run_state *run, const double *x)
     return error;
 }
 
+double ct__run_linearise_exact(ct__run_state *run, const double *x)
+{
+    const double begin = ct_now_s(), error = ct__linearise_exact(run->solver, run->noise, x);
+    run->result->gradient = ct__largest(ct_sparse_gradient(run->solver->system), run->solver->scalars);
+    run->result->linearisations++;
+    run->result->linearise_s += ct_now_s() - begin;
+    return error;
+}
+
 int32_t ct__run_factor(ct__run_state *run, double lambda, const double *scale)
 {
     const double  begin = ct_now_s();
@@ -181,6 +190,7 @@ ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, con
     else if (result->stop == CT_STOP_NONE && !ct__run_report(&run, 1, 0, 0)) switch (run.options->method) {
         case CT_GAUSS_NEWTON: ct__gauss_newton(&run); break;
         case CT_DOGLEG: ct__dogleg(&run); break;
+        case CT_NEWTON: ct__newton(&run); break;
         default: ct__levenberg_marquardt(&run); break;
         }
     if (solver->approximate && (ct_stop_converged(result->stop) || result->stop == CT_STOP_STUCK)) ct__settle(&run);

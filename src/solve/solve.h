@@ -40,7 +40,15 @@ struct ct_solver {
     uint8_t        *loose;       /* per variable: CT_LOOSE_* bits             */
     int32_t         loose_count;
     int             ready;       /* the undamped system is factored           */
+    int             exact;       /* CT_EXACT_*: what the system holds         */
 };
+
+enum {
+    CT_EXACT_NOT,       /* J'J                                                                             */
+    CT_EXACT_ASSEMBLED, /* the exact Hessian at the values it was last linearised at                       */
+    CT_EXACT_FACTORED   /* and what is factored is that as well, at values no further off than CT_SAME_PLACE */
+};
+#define CT_SAME_PLACE 1e-10 /* largest |dx|: less than moves a Hessian in its tenth digit */
 
 #define CT_LOOSE_POSITION 1
 #define CT_LOOSE_ROTATION 2
@@ -66,8 +74,9 @@ typedef struct {
     int32_t                 innocent; /* weak pivots that were judged and found determined */
 } ct__run_state;
 
-/* linearise.c: H and g at x, returns the error; the error alone; |J z|^2, and J'(J z) in back. */
+/* linearise.c: H = J'J and g at x, returns the error; the same with the exact H; the error alone; |J z|^2, and J'(J z) in back. */
 double ct__linearise(ct_solver *solver, const ct_noise *noise, const double *x);
+double ct__linearise_exact(ct_solver *solver, const ct_noise *noise, const double *x);
 double ct__error(const ct_solver *solver, const ct_noise *noise, const double *x);
 double ct__response(const ct_solver *solver, const ct_noise *noise, const double *x, const double *z, double *back);
 /* y = x o Exp(alpha dx) on every estimated variable; fixed ones are left as they are in y. */
@@ -80,9 +89,17 @@ int     ct__run_loose(ct__run_state *run, int32_t weak);
 /* rank.c: looks at the weak pivots of the undamped factor at x. Returns how many variables are
  * loose, and remembers them. */
 int32_t ct__find_loose(ct_solver *solver, const ct_noise *noise, const double *x);
+/* The variable that a scalar of the system belongs to. */
+int32_t ct__variable_of_scalar(const ct_solver *solver, int32_t scalar);
+
+/* hessian.c: ct_solver_hessian at the values that the last run ended with, under the same noise: does only what that has not left done. */
+ct_status ct__solver_hessian_here(ct_solver *solver, const ct_noise *noise, const double *x, ct_err *err);
+/* The scalar of the first pivot of the last factoring that was not positive, -1: none. */
+int32_t ct__negative_pivot(const ct_solver *solver);
 
 /* run.c: the steps every method is made of, timed and counted. */
 double  ct__run_linearise(ct__run_state *run, const double *x);
+double  ct__run_linearise_exact(ct__run_state *run, const double *x);
 int32_t ct__run_factor(ct__run_state *run, double lambda, const double *scale);
 void    ct__run_step(ct__run_state *run, double *dx);
 double  ct__largest(const double *v, int32_t n); /* max |v_i|; NaN if one is not finite */
@@ -103,10 +120,27 @@ int     ct__run_not_finite(ct__run_state *run);
  * it, if all steps are exhausted, where rounding would hide what was promised (step); else something is wrong (stuck). */
 int     ct__run_given_up(ct__run_state *run, double step, double promised, int exhausted);
 
+/* Levenberg-Marquardt, a step at a time, for those who take other steps in between. */
+typedef struct {
+    double lambda, growth;
+    int    fresh;                      /* the system is J'J at x                                */
+    int    accepted;                   /* the last step was                                     */
+    int    regular;                    /* the last system was so without damping                */
+    int    tries;                      /* from here                                             */
+    double first_step, first_promised; /* of the least damped step tried from here              */
+} ct__lm;
+
+ct__lm ct__lm_begin(const ct__run_state *run);
+/* Tries one step. 1 if the run is over. */
+int    ct__lm_iterate(ct__run_state *run, ct__lm *lm);
+/* The last thing to do in a run that ended with such steps: whether something is loose. */
+void   ct__lm_end(ct__run_state *run, const ct__lm *lm);
+
 /* One file each. On return run->result->stop says why. */
 void ct__gauss_newton(ct__run_state *run);
 void ct__levenberg_marquardt(ct__run_state *run);
 void ct__dogleg(ct__run_state *run);
+void ct__newton(ct__run_state *run);
 /* From where a method stopped to J'r = 0, for approximate Jacobians. */
 void ct__settle(ct__run_state *run);
 

@@ -234,6 +234,7 @@ static ct_status find_spent(ct_sparse *sp, const int32_t *edge_rows, ct_err *err
         ct__front *front = &sp->front[f];
         surplus[f] -= front->p;
         front->spent = surplus[f] <= 0;
+        sp->spends |= front->spent;
         if (front->parent >= 0 && surplus[f] > 0) surplus[front->parent] += surplus[f];
     }
     free(surplus);

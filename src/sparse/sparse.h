@@ -93,6 +93,7 @@ struct ct_sparse {
     int32_t  *weak;                   /* eliminated scalars of weak pivots; ~scalar where held at zero */
     int32_t   weak_count;
     double    lambda;                 /* damping of the last factoring                    */
+    uint8_t   spends;                 /* a front is spent                                 */
     uint8_t   curved;                 /* a front is                                       */
     double   *many;                   /* right-hand sides in eliminated order; grows      */
     int64_t   many_capacity;

@@ -1,0 +1,87 @@
+/* newton.c: H dx = -g with the exact Hessian H, once Levenberg-Marquardt has come near.
+ *
+ * J'J leaves out what residuals bend by. Where they are large that is a good part of H, and steps shrink by a constant factor each: sixty
+ * iterations to the last digit are usual on a path with poor odometry. With the exact H the error of a step is the square of the
+ * one before. But H need not be positive definite, and far from a minimum it is not: so the first steps, and those after one that
+ * H could not give, are Levenberg-Marquardt's. */
+#include "solve/solve.h"
+
+#include <math.h>
+
+#define LM_STEPS   4    /* that many steps taken, or ...                                    */
+#define LM_SLOW    0.02 /* ... one by which the error fell less than this much of itself    */
+
+/* Factors H. 1 if it is positive definite and nothing is suspect, or all that is has been found innocent before. */
+static int definite(ct__run_state *run)
+{
+    const int32_t weak = ct__run_factor(run, 0, NULL);
+    if (!weak) return 1;
+    if (ct__negative_pivot(run->solver) >= 0) return 0;
+    const int loose = ct__run_loose(run, weak);
+    if (loose) run->innocent = 0; /* Levenberg-Marquardt will look for itself */
+    return !loose;
+}
+
+/* What the quadratic model promises of the whole step: -g'dx / 2. */
+static double promised(ct_solver *s)
+{
+    const double *g = ct_sparse_gradient(s->system);
+    double        sum = 0;
+    for (int32_t i = 0; i < s->scalars; i++) sum -= g[i] * s->dx[i];
+    return 0.5 * sum;
+}
+
+/* Newton steps for as long as they are good. Linearising at the new point gives its error as well. Returns 1 if the run is over. */
+static int newton_steps(ct__run_state *run, ct__lm *lm)
+{
+    ct_solver *s = run->solver;
+    ct__run_linearise_exact(run, run->x);
+    while (run->result->iterations < run->options->max_iterations) {
+        if (ct__run_not_finite(run)) return 1;
+        if (!definite(run)) return 0;
+        lm->regular = 1;
+        ct__run_step(run, s->dx);
+        const double before = run->error, step = ct__largest(s->dx, s->scalars), hoped = promised(s);
+        if (!isfinite(step)) return 0;
+        ct__retract(s, run->x, 1, s->dx, s->trial);
+        run->result->iterations++;
+        const double error = ct__run_linearise_exact(run, s->trial);
+        const int    accepted = error <= before || ct__run_gain(run, error, hoped, 1) > 0;
+        if (accepted) ct__run_accept(run, error);
+        if (ct__run_report(run, accepted, step, 0)) return 1;
+        if (!accepted) return 0;
+        if (step <= CT_SAME_PLACE) s->exact = CT_EXACT_FACTORED;
+        if (ct__run_converged(run, before, step)) return 1;
+    }
+    return 0;
+}
+
+/* Levenberg-Marquardt until `steps` were taken or one of them was slow. Returns 1 if the run is over. */
+static int approach(ct__run_state *run, ct__lm *lm, int steps)
+{
+    for (int taken = 0; taken < steps && run->result->iterations < run->options->max_iterations;) {
+        const double before = run->error;
+        if (ct__lm_iterate(run, lm)) return 1;
+        taken += lm->accepted;
+        if (lm->accepted && before - run->error < LM_SLOW * before) return 0;
+    }
+    return 0;
+}
+
+void ct__newton(ct__run_state *run)
+{
+    ct__lm lm = ct__lm_begin(run);
+    int    over = 0, steps = LM_STEPS;
+    if (run->solver->approximate) {
+        ct__levenberg_marquardt(run);
+        return;
+    }
+    while (!over && run->result->iterations < run->options->max_iterations) {
+        if ((over = approach(run, &lm, steps))) break;
+        over = newton_steps(run, &lm);
+        lm.fresh = 0; /* the system is H, or that of a step not taken */
+        steps = steps < 64 ? 2 * steps : steps;
+    }
+    if (!over) ct__run_stop(run, CT_STOP_ITERATIONS);
+    ct__lm_end(run, &lm);
+}
