@@ -139,7 +139,8 @@ int ct_theta_inside(const ct_theta *theta, const ct_noise *noise);
 void ct_theta_turn(const ct_theta *theta, const double *p, int back, double *v);
 /* active[i] = -1, +1 where turned coordinate i of p is at its lower or upper bound (within rounding; -1 if it is at both), else 0. If the
  * spread is as large as it may be, the smallest of all are at a lower bound, the largest at an upper one. Of a full block only the diagonal,
- * the eigenvalues of log Sigma, can be: off it, a turned coordinate turns eigenvectors, which changes eigenvalues to second order only. */
+ * the eigenvalues of log Sigma, can be: off it, a turned coordinate turns eigenvectors, which moves eigenvalues that differ to second order only. (Equal ones
+ * at one bound it moves apart to first order; ct_theta_project takes that back.) */
 void ct_theta_active(const ct_theta *theta, const double *p, int8_t *active);
 
 #ifdef __cplusplus
