@@ -89,6 +89,7 @@ static ct_status choose(const eval_request *request, eval_job *job, ct_err *err)
     for (int32_t i = 0; train && i < d->trains; i++) job->seq[job->count++] = d->train[i];
     for (int32_t i = 0; test && i < d->tests; i++)
         if (!train || !contains(job->seq, d->trains, d->test[i])) job->seq[job->count++] = d->test[i];
+    if (!job->count && train && test) return ct_fail(err, CT_E_ARGUMENT, "%s: there is no sequence in it", request->path);
     if (!job->count)
         return ct_fail(err, CT_E_ARGUMENT, "%s: there is nothing to %s (--part %s has the others)", request->path, train ? "train on" : "test on", train ? "test" : "train");
     for (int32_t i = 0; i < job->count; i++)
