@@ -245,7 +245,10 @@ static void test_starts_are_what_they_say(void)
         CHECK(x[14 + i] == (i == 1 || i >= 3 ? truth : initial)[14 + i]);
         CHECK(x[21 + i] == initial[21 + i]);
     }
+    double reached[28];
     CHECK_OK(ct_start_values(c.seq, CT_START_REACHED, x, &c.err), c.err);
+    CHECK_OK(ct_sequence_reach(c.seq, reached, &c.err), c.err);
+    CHECK(!memcmp(x, reached, sizeof x));
     const ct_sequence without = {.graph = c.seq->graph};
     CHECK_OK(ct_start_values(&without, CT_START_TRUTH, x, &c.err), c.err);
     CHECK(!memcmp(x, initial, sizeof x));

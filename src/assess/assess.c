@@ -7,7 +7,14 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-ct_inference ct_inference_defaults(void) { return (ct_inference){.start = CT_START_REACHED, .solve = ct_solve_defaults()}; }
+/* The distance from the minimum enters accuracy and loss as it is, and the error as its square: so that six digits of them hold, the error has to
+ * stand still in twelve. */
+ct_inference ct_inference_defaults(void)
+{
+    ct_inference inference = {.start = CT_START_REACHED, .solve = ct_solve_defaults()};
+    inference.solve.relative = 1e-12;
+    return inference;
+}
 
 ct_status ct_assess(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const ct_inference *inference, const ct_loss *loss, int nees, double *x,
                     ct_assessment *out, ct_err *err)

@@ -4,6 +4,7 @@
  *   talk      sentences to stderr, results to stdout, what the terminal can show         talk.c
  *   json      jansson, with numbers that JSON has no word for, and names that are not UTF-8   json.c
  *   files     sequences in and out, with what a reader noted and a format cannot hold    files.c
+ *   interrupt Ctrl-C as a request                                                        interrupt.c
  *   map       a picture of a trajectory                                                  map.c
  *
  * stdout is data, stderr is for people. Exit codes are those below. Being out of memory for a few
@@ -17,7 +18,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#define CLI_COMMANDS(X) X(solve) X(convert) X(simulate) X(info)
+#define CLI_COMMANDS(X) X(solve) X(eval) X(convert) X(simulate) X(info)
 
 typedef enum {
     CLI_GO = -1, /* not an exit code: go on */
@@ -147,6 +148,9 @@ extern const char *const cli_formats;
  * file's after the call. Says what the reader noted. */
 ct_status cli_read(const cli_io *io, const char *path, ct_format *format, ct_noise *noise, ct_sequence **out, ct_err *err);
 
+/* ct_noise_read into a table whose models are those of `of`, a graph or a dataset. Says which of the file's are not, and without effect. */
+ct_status cli_read_noise(const cli_io *io, const char *path, const char *of, ct_noise *noise, ct_err *err);
+
 /* ct_sequence_write. If lossy, *dropped things were left out and `what` is a sentence about the first; if
  * not, the refusal names the file and the way out. */
 typedef struct {
@@ -169,6 +173,13 @@ ct_status cli_may_write(const ct_sequence *seq, const ct_noise *noise, ct_format
 /* "3500 SE2, 12 R2": variables by kind. Returns buf. */
 const char *cli_kinds(const ct_graph *graph, char *buf, size_t size);
 int         cli_is_pose(ct_kind kind);
+
+/* ---- Interrupt ------------------------------------------------------------------------------- */
+
+/* From here to cli_release the first Ctrl-C says "covtune solve: <what>; ..." on stderr and is remembered; the second ends the program. */
+void cli_catch(const cli_io *io, const char *what);
+int  cli_caught(void); /* from any thread */
+void cli_release(void);
 
 /* ---- Map ------------------------------------------------------------------------------------- */
 

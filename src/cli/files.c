@@ -54,6 +54,17 @@ ct_status cli_read(const cli_io *io, const char *path, ct_format *format, ct_noi
     return CT_OK;
 }
 
+ct_status cli_read_noise(const cli_io *io, const char *path, const char *of, ct_noise *noise, ct_err *err)
+{
+    const int32_t   before = ct_noise_count(noise);
+    const ct_status status = ct_noise_read(noise, path, err);
+    const int32_t   extra = status == CT_OK ? ct_noise_count(noise) - before : 0;
+    if (extra)
+        cli_remark(io, "%s: %d of its models (%s the first) %s not in %s, and without effect; covtune info lists those that are", path, extra,
+                   ct_noise_get(noise, before)->name, extra == 1 ? "is" : "are", of);
+    return status;
+}
+
 int cli_is_stdout(const char *path)
 {
     struct stat file, out;

@@ -38,18 +38,6 @@ static cli_exit check(const cli_io *io, solve_request *request, double anchor_si
 
 /* ---- doing it ---- */
 
-/* The noise file last: it sets the models that the graph has. What it says of others has no effect. */
-static ct_status read_noise(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err)
-{
-    const int32_t   before = ct_noise_count(job->noise);
-    const ct_status status = ct_noise_read(job->noise, request->noise, err);
-    const int32_t   extra = status == CT_OK ? ct_noise_count(job->noise) - before : 0;
-    if (extra)
-        cli_remark(io, "%s: %d of its models (%s the first) %s not in %s, and without effect; covtune info lists those that are",
-                   request->noise, extra, ct_noise_get(job->noise, before)->name, extra == 1 ? "is" : "are", request->path);
-    return status;
-}
-
 static ct_status prepare(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err)
 {
     const double begin = ct_now_s();
@@ -57,7 +45,7 @@ static ct_status prepare(const cli_io *io, const solve_request *request, solve_j
     job->format = (ct_format)request->format;
     ct_status status = ct_noise_new(&job->noise, err);
     if (status == CT_OK) status = cli_read(io, request->path, &job->format, job->noise, &job->seq, err);
-    if (status == CT_OK && request->noise) status = read_noise(io, request, job, err);
+    if (status == CT_OK && request->noise) status = cli_read_noise(io, request->noise, request->path, job->noise, err);
     const int32_t models = status == CT_OK && request->robust ? ct_noise_count(job->noise) : 0;
     for (int32_t i = 0; status == CT_OK && i < models; i++) status = ct_noise_set_robust(job->noise, i, request->kernel, err);
     if (status == CT_OK) status = solve_ask(request, job, err);

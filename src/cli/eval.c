@@ -1,0 +1,276 @@
+/* eval.c: covtune eval. Estimate every run of a dataset, and say how far from the truth that is. */
+#define _POSIX_C_SOURCE 200809L
+#include "eval.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define JOBS_MAX   256
+#define SHOW_EVERY 0.1 /* s: faster than that nobody reads */
+
+/* ---- numbers ---- */
+
+int eval_usable(const ct_assessment *a)
+{
+    const ct_stop stop = a->solve.stop;
+    return ct_stop_converged(stop) || stop == CT_STOP_ITERATIONS || stop == CT_STOP_STUCK;
+}
+
+int eval_failed(const ct_assessment *a)
+{
+    const ct_stop stop = a->solve.stop;
+    return !ct_stop_converged(stop) && stop != CT_STOP_CANCELLED && stop != CT_STOP_NONE;
+}
+
+void eval_sum(const ct_assessment *a, int32_t n, const uint8_t *use, double value[EVAL_COUNT])
+{
+    double sum[EVAL_COUNT] = {0}, parts[EVAL_COUNT] = {0};
+    for (int32_t i = 0; i < n; i++) {
+        const double one[EVAL_COUNT] = {a[i].accuracy.translation, a[i].accuracy.rotation, a[i].accuracy.ape_translation, a[i].loss,
+                                        a[i].consistency.chi_squared, a[i].consistency.nees};
+        const double weight[EVAL_COUNT] = {1, 1, 1, 1, (double)a[i].consistency.degrees, (double)a[i].consistency.nees_degrees};
+        for (int k = 0; k < EVAL_COUNT && use[i]; k++) {
+            if (isnan(one[k])) continue;
+            sum[k] += one[k];
+            parts[k] += weight[k];
+        }
+    }
+    for (int k = 0; k < EVAL_COUNT; k++) value[k] = parts[k] > 0 ? sum[k] / parts[k] : NAN;
+}
+
+void eval_numbers(const ct_assessment *a, double value[EVAL_COUNT])
+{
+    const uint8_t use = eval_usable(a) != 0;
+    eval_sum(a, 1, &use, value);
+}
+
+/* Columns are comparable: means are over the sequences that have an estimate in each. Unless Ctrl-C came before all were tried: then each has
+ * what it has, and they are not. */
+static void summarise(eval_job *job)
+{
+    uint8_t *use = cli_alloc(job->count, 1);
+    for (int k = 0; k < job->columns; k++) {
+        eval_column *column = &job->column[k];
+        for (int32_t i = 0; i < job->count; i++) {
+            column->failed += eval_failed(&column->of[i]);
+            column->done += eval_failed(&column->of[i]) || eval_usable(&column->of[i]);
+        }
+        job->interrupted = job->interrupted || column->done < job->count;
+    }
+    for (int k = 0; k < job->columns; k++) {
+        eval_column *column = &job->column[k];
+        for (int32_t i = 0; i < job->count; i++) {
+            use[i] = eval_usable(&column->of[i]) && (job->interrupted || eval_usable(&job->column[job->columns - 1 - k].of[i]));
+            column->averaged += use[i];
+        }
+        eval_sum(column->of, job->count, use, column->value);
+    }
+    free(use);
+}
+
+/* ---- doing it ---- */
+
+static int contains(ct_sequence *const seq[], int32_t count, const ct_sequence *one)
+{
+    for (int32_t i = 0; i < count; i++)
+        if (seq[i] == one) return 1;
+    return 0;
+}
+
+/* The runs of the part, each once: where a dataset does not tell them apart they are in both. */
+static ct_status choose(const eval_request *request, eval_job *job, ct_err *err)
+{
+    const ct_dataset *d = job->dataset;
+    const ct_loss     all = ct_loss_defaults();
+    const int         train = request->part & CT_DATASET_TRAIN, test = request->part & CT_DATASET_TEST;
+    job->seq = cli_alloc((int64_t)d->trains + d->tests, sizeof *job->seq);
+    for (int32_t i = 0; train && i < d->trains; i++) job->seq[job->count++] = d->train[i];
+    for (int32_t i = 0; test && i < d->tests; i++)
+        if (!train || !contains(job->seq, d->trains, d->test[i])) job->seq[job->count++] = d->test[i];
+    if (!job->count && train && test) return ct_fail(err, CT_E_ARGUMENT, "%s: there is no sequence in it", request->path);
+    if (!job->count)
+        return ct_fail(err, CT_E_ARGUMENT, "%s: there is nothing to %s (--part %s has the others)", request->path, train ? "train on" : "test on", train ? "test" : "train");
+    for (int32_t i = 0; i < job->count; i++)
+        if (!ct_loss_terms(&all, job->seq[i]))
+            return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with", request->path, job->seq[i]->name ? job->seq[i]->name : "without a name");
+    return CT_OK;
+}
+
+/* The dataset's own table, with what a file says in place of it. */
+static ct_status add_column(const cli_io *io, const eval_request *request, eval_job *job, const char *file, ct_err *err)
+{
+    eval_column *column = &job->column[job->columns++];
+    column->file = file;
+    column->of = cli_alloc(job->count, sizeof *column->of);
+    ct_status status = ct_noise_copy(job->dataset->noise, &column->noise, err);
+    if (status == CT_OK && file) status = cli_read_noise(io, file, request->path, column->noise, err);
+    for (int32_t i = 0; status == CT_OK && i < job->count; i++) status = ct_graph_check_noise(job->seq[i]->graph, column->noise, err);
+    return status;
+}
+
+static ct_status prepare(const cli_io *io, const eval_request *request, eval_job *job, ct_err *err)
+{
+    cli_show(io, "reading %s", request->path);
+    ct_status status = ct_dataset_read(request->path, (ct_dataset_part)request->part, &job->dataset, err);
+    cli_hide();
+    if (status == CT_OK && job->dataset->note) cli_remark(io, "%s: %s", request->path, job->dataset->note);
+    if (status == CT_OK) status = choose(request, job, err);
+    if (status == CT_OK) status = add_column(io, request, job, request->noise, err);
+    if (status == CT_OK && request->against) status = add_column(io, request, job, request->against, err);
+    return status;
+}
+
+typedef struct {
+    const cli_io   *io;
+    const eval_job *job;
+    int             column;
+    double          shown_s;
+} watcher;
+
+static int watch(void *user, int32_t done, int32_t count)
+{
+    watcher     *w = user;
+    const double now = ct_now_s();
+    if (now >= w->shown_s + SHOW_EVERY) {
+        w->shown_s = now;
+        cli_show(w->io, "%lld of %lld sequences", (long long)w->column * count + done, (long long)w->job->columns * count);
+    }
+    return cli_caught();
+}
+
+static ct_status estimate(const cli_io *io, const eval_request *request, eval_job *job, ct_err *err)
+{
+    const double begin = ct_now_s();
+    ct_inference inference = ct_inference_defaults();
+    ct_loss      loss = ct_loss_defaults();
+    watcher      w = {.io = io, .job = job, .shown_s = begin};
+    ct_status    status = CT_OK;
+    inference.start = (ct_start)request->start;
+    inference.solve.method = (ct_method)request->method;
+    loss.difference = (ct_difference)request->difference;
+    cli_catch(io, "stopping; what is done is printed");
+    for (int k = 0; status == CT_OK && k < job->columns; k++) {
+        w.column = k;
+        status = ct_assess_all(job->count, job->seq, job->column[k].noise, &inference, &loss, request->nees, request->jobs, watch, &w, job->column[k].of, err);
+    }
+    cli_release();
+    cli_hide();
+    job->seconds = ct_now_s() - begin;
+    return status;
+}
+
+/* ---- the end ---- */
+
+#define NAMED_MAX 5 /* that failed; the others are in the result */
+
+static void say_failed(const cli_io *io, const eval_request *request, const eval_job *job, const eval_column *column)
+{
+    char    text[1024];
+    int32_t named = 0;
+    size_t  used = 0;
+    for (int32_t i = 0; i < job->count && named < NAMED_MAX && used < sizeof text; i++) {
+        if (!eval_failed(&column->of[i])) continue;
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s (%s)", named++ ? ", " : "", job->seq[i]->name ? job->seq[i]->name : "one without a name",
+                                 ct_stop_meaning(column->of[i].solve.stop));
+    }
+    if (column->failed > named && used < sizeof text) snprintf(text + used, sizeof text - used, " and %d more", column->failed - named);
+    cli_fail(io, "%s: no minimum in %d of %d sequence%s%s%s: %s", request->path, column->failed, job->count, CLI_S(job->count), column->file ? " with " : "",
+             column->file ? column->file : "", text);
+}
+
+static cli_exit verdict(const cli_io *io, const eval_request *request, const eval_job *job)
+{
+    int32_t done = 0, failed = 0;
+    for (int k = 0; k < job->columns; k++) {
+        done += job->column[k].done;
+        failed += job->column[k].failed;
+        if (job->column[k].failed) say_failed(io, request, job, &job->column[k]);
+    }
+    if (!job->interrupted) return failed ? CLI_FAILED : CLI_DONE;
+    cli_fail(io, "%s: interrupted after %d of %d estimates", request->path, done, job->columns * job->count);
+    return CLI_INTERRUPTED;
+}
+
+static cli_exit carry_out(const cli_io *io, const eval_request *request, eval_job *job)
+{
+    ct_err    err = {0};
+    ct_status status = prepare(io, request, job, &err);
+    if (status == CT_OK) status = estimate(io, request, job, &err);
+    cli_hide();
+    if (status != CT_OK) return cli_fail(io, "%s", err.text);
+    summarise(job);
+    if (io->json) eval_print_json(request, job);
+    else if (!io->quiet) eval_print(request, job);
+    return verdict(io, request, job);
+}
+
+static void release(eval_job *job)
+{
+    for (int k = 0; k < job->columns; k++) {
+        free(job->column[k].of);
+        ct_noise_free(job->column[k].noise);
+    }
+    free(job->seq);
+    ct_dataset_free(job->dataset);
+}
+
+/* ---- what is asked for ---- */
+
+static int find_part(const char *name)
+{
+    return !strcmp(name, "test") ? CT_DATASET_TEST : !strcmp(name, "train") ? CT_DATASET_TRAIN : !strcmp(name, "all") ? CT_DATASET_ALL : -1;
+}
+
+static int find_solver(const char *name) { return strcmp(name, "batch") ? -1 : 0; }
+
+#define X(constant, name) "|" name
+static const char METHODS[] = CT_METHOD_LIST(X), DIFFERENCES[] = CT_DIFFERENCE_LIST(X);
+#undef X
+#define X(constant, name, what) "|" name
+static const char STARTS[] = CT_START_LIST(X);
+#undef X
+
+static cli_exit run(const cli_command *command, int argc, char **argv)
+{
+    const long       processors = sysconf(_SC_NPROCESSORS_ONLN);
+    eval_request     request = {.part = CT_DATASET_TEST, .jobs = processors < 1 ? 1 : processors > JOBS_MAX ? JOBS_MAX : (int)processors};
+    const cli_option options[] = {
+        CLI_ROW_TEXT("noise", "FILE", &request.noise, "noise models of that file (JSON) in place of the dataset's own of the same names"),
+        CLI_ROW_TEXT("against", "FILE", &request.against, "beside them, the same with the noise models of that file, and the ratio"),
+        CLI_ROW_CHOICE("part", "test|train|all", find_part, &request.part, "which runs of the dataset (test)"),
+        CLI_ROW_CHOICE("start", STARTS + 1, ct_start_find, &request.start,
+                       "where estimates start from: measurements composed (odometry, the default), the values in the file, or the truth"),
+        CLI_ROW_CHOICE("solver", "batch", find_solver, &request.solver, "how a run is estimated: all of it at once (batch)"),
+        CLI_ROW_CHOICE("method", METHODS + 1, ct_method_find, &request.method, "how the minimum is found (lm)"),
+        CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, &request.difference, "difference from the truth in the loss: on its own side (local), or in the world (left)"),
+        CLI_ROW_FLAG("nees", &request.nees, "compare the covariances of the estimate with its errors"),
+        CLI_ROW_FLAG("each", &request.each, "a row a sequence as well"),
+        CLI_ROW_INTEGER("jobs", "N", 1, JOBS_MAX, &request.jobs, "sequences at a time (as many as there are processors); the results are the same for any"),
+        CLI_ROW_END,
+    };
+    cli_io   io;
+    eval_job job = {0};
+    cli_exit code = cli_parse(command, options, argc, argv, &io, &request.path);
+    if (code != CLI_GO) return code;
+    code = carry_out(&io, &request, &job);
+    release(&job);
+    return cli_finish(&io, code);
+}
+
+const cli_command cli_eval = {
+    .name = "eval",
+    .brief = "estimate the runs of a dataset and compare with their truth",
+    .operands = "DATASET",
+    .least = 1,
+    .most = 1,
+    .text = "Estimates every run under the dataset's noise models, or those of a file, and prints how far from the truth the estimates are, as means over the runs, "
+            "without alignment. rmse is LEO's: per coordinate, a root of 2 smaller in the plane than ape, that of distances. Chi-square and NEES are about 1 where the "
+            "estimator knows how wrong it is, above where it is too sure. A dataset is a folder with dataset.yaml, one with folders train and test, or one file. Exit code 0 means that every run "
+            "has its minimum. Ctrl-C prints what is done by then, with exit code 130.\n",
+    .example = "  covtune simulate grid --poses 500 --out city.ctseq\n"
+               "  covtune eval city.ctseq --nees\n"
+               "  covtune eval city.ctseq --start truth --loss left --json\n",
+    .run = run,
+};

@@ -1,0 +1,146 @@
+/* eval_print.c: the result of an evaluation, for people or for programs. */
+#include "eval.h"
+
+#include <math.h>
+
+/* What EVAL_LIST calls them. */
+static const struct {
+    const char *label, *unit;
+} metric[EVAL_COUNT] = {
+#define X(name, label, unit) [name] = {label, unit},
+    EVAL_LIST(X)
+#undef X
+};
+
+static const char *part_name(int part) { return part == CT_DATASET_TEST ? "test" : part == CT_DATASET_TRAIN ? "train" : "all"; }
+
+/* ---- JSON ---- */
+
+/* Keys that one sequence has as well as the whole. */
+static void put_numbers(json_t *o, const double value[EVAL_COUNT])
+{
+    json_t *ape = cli_object();
+    cli_put(ape, "translation", cli_number(value[EVAL_APE]));
+    cli_put(o, "rmse", cli_rmse_json((ct_accuracy){.translation = value[EVAL_TRANSLATION], .rotation = value[EVAL_ROTATION]}));
+    cli_put(o, "ape", ape);
+    cli_put(o, "loss", cli_number(value[EVAL_LOSS]));
+    cli_put(o, "chi_squared_per_degree", cli_number(value[EVAL_CHI_SQUARED]));
+    cli_put(o, "nees", cli_number(value[EVAL_NEES]));
+}
+
+static json_t *sequence_json(const ct_sequence *seq, const ct_assessment *a)
+{
+    double  value[EVAL_COUNT];
+    json_t *o = cli_object();
+    eval_numbers(a, value);
+    cli_put(o, "name", cli_text(seq->name));
+    cli_put(o, "poses", cli_integer(a->accuracy.poses));
+    put_numbers(o, value);
+    cli_put(o, "stop", cli_text(ct_stop_name(a->solve.stop)));
+    cli_put(o, "iterations", cli_integer(a->solve.iterations));
+    cli_put(o, "seconds", cli_number(a->solve.seconds));
+    return o;
+}
+
+static void put_column(json_t *o, const eval_job *job, const eval_column *column)
+{
+    json_t *sequences = cli_array();
+    for (int32_t i = 0; i < job->count; i++) cli_append(sequences, sequence_json(job->seq[i], &column->of[i]));
+    cli_put(o, "noise", cli_text(column->file));
+    put_numbers(o, column->value);
+    cli_put(o, "failed", cli_integer(column->failed));
+    cli_put(o, "averaged", cli_integer(column->averaged));
+    cli_put(o, "sequences", sequences);
+}
+
+void eval_print_json(const eval_request *request, const eval_job *job)
+{
+    json_t *o = cli_object(), *against = job->columns > 1 ? cli_object() : json_null();
+    cli_put(o, "dataset", cli_text(request->path));
+    cli_put(o, "part", cli_text(part_name(request->part)));
+    cli_put(o, "solver", cli_text("batch"));
+    cli_put(o, "method", cli_text(ct_method_name((ct_method)request->method)));
+    cli_put(o, "start", cli_text(ct_start_name((ct_start)request->start)));
+    cli_put(o, "difference", cli_text(ct_difference_name((ct_difference)request->difference)));
+    cli_put(o, "seconds", cli_number(job->seconds));
+    put_column(o, job, &job->column[0]);
+    if (job->columns > 1) put_column(against, job, &job->column[1]);
+    cli_put(o, "against", against);
+    cli_put(o, "note", cli_text(job->dataset->note));
+    cli_print_json(o);
+}
+
+/* ---- for people ---- */
+
+#define NUMBER 11 /* columns of a number */
+
+/* "-" where there is none. */
+static void print_number(double value)
+{
+    if (isnan(value)) printf(" %*s", NUMBER, "-");
+    else printf(" %*.4g", NUMBER, value);
+}
+
+static void print_summary(const eval_request *request, const eval_job *job)
+{
+    if (job->columns > 1) printf("%-13s%*s %*s %*s\n", "", NUMBER + 1, "noise", NUMBER, "against", NUMBER, "ratio");
+    for (int k = 0; k < EVAL_COUNT; k++) {
+        const double *a = &job->column[0].value[k], *b = &job->column[1].value[k];
+        if (k == EVAL_NEES && !request->nees) continue;
+        printf("%-13s", metric[k].label);
+        for (int c = 0; c < job->columns; c++) print_number(job->column[c].value[k]);
+        if (job->columns > 1) print_number(job->interrupted ? NAN : *a / *b);
+        printf("  %s\n", k == EVAL_LOSS ? ct_difference_name((ct_difference)request->difference) : metric[k].unit);
+    }
+    printf("%-13s", "averaged");
+    for (int c = 0; c < job->columns; c++) printf(" %*d", NUMBER, job->column[c].averaged);
+    printf("%*s  sequence%s\n", job->columns > 1 ? NUMBER + 1 : 0, "", CLI_S(job->column[0].averaged));
+    printf("%-13s", "failed");
+    for (int c = 0; c < job->columns; c++) printf(" %*d", NUMBER, job->column[c].failed);
+    printf("%*s  of %d sequence%s\n", job->columns > 1 ? NUMBER + 1 : 0, "", job->count, CLI_S(job->count));
+}
+
+/* Columns of a sequence's numbers; with two noise tables each has its own. */
+static void print_each(const eval_request *request, const eval_job *job)
+{
+    static const char *const head[EVAL_COUNT] = {"rmse m", "rmse rad", "ape m", "loss", "chi-square", "nees"};
+    const int                width = 12;
+    printf("\n%-*s", width, "sequence");
+    for (int c = 0; c < job->columns; c++) {
+        for (int k = 0; k < EVAL_COUNT; k++)
+            if (k != EVAL_NEES || request->nees) printf(" %*s", NUMBER, head[k]);
+        printf("  %-*s", c + 1 < job->columns ? NUMBER - 1 : 0, "stop");
+    }
+    putchar('\n');
+    for (int32_t i = 0; i < job->count; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s", job->seq[i]->name ? job->seq[i]->name : "?");
+        for (char *c = name; *c; c++)
+            if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?'; /* a file must not command the terminal */
+        printf("%-*s", width, name);
+        for (int c = 0; c < job->columns; c++) {
+            double value[EVAL_COUNT];
+            eval_numbers(&job->column[c].of[i], value);
+            for (int k = 0; k < EVAL_COUNT; k++)
+                if (k != EVAL_NEES || request->nees) print_number(value[k]);
+            printf("  %-*s", c + 1 < job->columns ? NUMBER - 1 : 0, ct_stop_name(job->column[c].of[i].solve.stop));
+        }
+        putchar('\n');
+    }
+}
+
+void eval_print(const eval_request *request, const eval_job *job)
+{
+    char    time[24];
+    int64_t poses = 0;
+    for (int32_t i = 0; i < job->count; i++) poses += job->column[0].of[i].accuracy.poses;
+    cli_row("dataset", "%s: %d sequence%s (%s), %lld pose%s with truth", request->path, job->count, CLI_S(job->count), part_name(request->part),
+            (long long)poses, CLI_S(poses));
+    cli_row("noise", "%s", request->noise ? request->noise : "the dataset's own");
+    if (request->against) cli_row("against", "%s", request->against);
+    cli_row("inference", "batch, %s, from %s%s; %s", ct_method_name((ct_method)request->method), request->start == CT_START_INITIAL ? "the values in the " : request->start == CT_START_TRUTH ? "the " : "",
+            ct_start_name((ct_start)request->start), cli_time(job->seconds, time));
+    putchar('\n');
+    print_summary(request, job);
+    if (request->each) print_each(request, job);
+}

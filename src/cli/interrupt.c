@@ -1,0 +1,41 @@
+/* interrupt.c: Ctrl-C as a request. The first one is remembered, and said to be; work that looks here comes to an end that loses
+ * nothing. The handler then is gone, so a second one ends the program. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+static atomic_int       caught;
+static char             promise[256]; /* made before the handler is there, which may not format */
+static size_t           promise_length;
+static struct sigaction theirs;
+static int              ignored;
+
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    atomic_store(&caught, 1);
+    (void)!write(STDERR_FILENO, promise, promise_length);
+}
+
+void cli_catch(const cli_io *io, const char *what)
+{
+    struct sigaction ours = {.sa_handler = on_interrupt, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
+    /* On a terminal it begins with a new line, after the ^C that is there. */
+    snprintf(promise, sizeof promise, "%scovtune %s: %s; Ctrl-C again stops at once\n", isatty(STDERR_FILENO) ? "\n" : "", io->command, what);
+    promise_length = strlen(promise);
+    sigemptyset(&ours.sa_mask);
+    sigaction(SIGINT, NULL, &theirs);
+    ignored = theirs.sa_handler == SIG_IGN; /* started in the background by a script: as the script wants it */
+    if (!ignored) sigaction(SIGINT, &ours, NULL);
+}
+
+int cli_caught(void) { return atomic_load(&caught); }
+
+void cli_release(void)
+{
+    if (!ignored) sigaction(SIGINT, &theirs, NULL);
+}
