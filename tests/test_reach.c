@@ -10,7 +10,7 @@ static void reach(const char *text, double x[], double y[])
     run r;
     MUST_READ(&r, CT_FORMAT_COVTUNE, text);
     double *values = calloc((size_t)ct_graph_size(r.seq->graph), sizeof *values);
-    CHECK_OK(ct_sequence_reach(r.seq, values, &r.err), r.err);
+    CHECK_OK(ct_sequence_reach(r.seq, 0, values, &r.err), r.err);
     for (int32_t v = 0; v < ct_graph_variables(r.seq->graph); v++) {
         x[v] = values[ct_graph_offset(r.seq->graph, v)];
         if (y) y[v] = values[ct_graph_offset(r.seq->graph, v) + 1];
