@@ -175,10 +175,12 @@ static void noise_tables(task *job)
     STEP(ct_noise_add_information(noise, "loop", 2, full, NULL, &job->err));
     STEP(ct_noise_set_covariance(noise, ct_noise_find(noise, "gps"), full, &job->err));
     STEP(ct_noise_set_variance(noise, ct_noise_find(noise, "gps"), diagonal, &job->err));
+    ct_noise_set_rows(noise, ct_noise_find(noise, "odom"), ct_prior_se2.coordinate, ct_prior_se2.unit);
     STEP(ct_noise_copy(noise, &copy, &job->err));
     STEP(ct_noise_write(copy, path, &job->err));
     STEP(ct_noise_new(&read, &job->err));
     STEP(ct_noise_read(read, path, &job->err));
+    for (int i = 0; i < CT_EXPORT_COUNT; i++) STEP(ct_export_write(noise, "odom", (ct_export_format)i, path, &job->err));
     job->answer = ct_noise_count(read) + ct_noise_get(read, ct_noise_find(read, "loop"))->covariance[0];
 done:
     ct_noise_free(noise);
