@@ -4,14 +4,14 @@
  * iterations to the last digit are usual on a path with poor odometry. With the exact H the error of a step is the square of the
  * one before. But H need not be positive definite, and far from a minimum it is not: so the first steps, and those after one that
  * H could not give, are Levenberg-Marquardt's. */
+#include "graph/graph.h"
 #include "solve/solve.h"
 
 #include <math.h>
 
-#define LM_STEPS   4    /* that many steps taken, or ...                                    */
-#define LM_SLOW    0.02 /* ... one by which the error fell less than this much of itself    */
-
-#define MORE_MAX   4    /* after a Newton step that failed: 1 step, then 2, 4, ... up to this many */
+#define LM_STEPS 4    /* that many steps taken at first, or ...                                   */
+#define LM_SLOW  0.02 /* ... one by which the error fell less than this much of itself            */
+#define MORE_MAX 4    /* after a Newton step that failed: 1 step, then 2, 4, ... up to this many */
 
 /* Factors H. 1 if it is positive definite and nothing is suspect, or all that is has been found innocent before. */
 static int definite(ct__run_state *run)
@@ -19,9 +19,10 @@ static int definite(ct__run_state *run)
     const int32_t weak = ct__run_factor(run, 0, NULL);
     if (!weak) return 1;
     if (ct__negative_pivot(run->solver) >= 0) return 0;
-    const int loose = ct__run_loose(run, weak);
-    if (loose) run->innocent = 0; /* Levenberg-Marquardt will look for itself */
-    return !loose;
+    if (!ct__run_loose(run, weak)) return 1;
+    memset(run->solver->loose, 0, (size_t)run->solver->graph->variables); /* Levenberg-Marquardt will look for itself */
+    run->solver->loose_count = run->innocent = 0;
+    return 0;
 }
 
 /* What the quadratic model promises of the whole step: -g'dx / 2. */
