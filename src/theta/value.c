@@ -44,8 +44,8 @@ static void read_block(const ct__theta_model *mine, const ct_noise_model *m, int
         double S[CT__BLOCK_MAX];
         for (int i = 0; i < m->dim; i++)
             for (int j = 0; j < m->dim; j++) S[i * m->dim + j] = entry(m, i, j);
-        ct__pack(m->dim, S, x);
-        ct__log(m->dim, x);
+        ct__sym_pack(m->dim, S, x);
+        ct__sym_log(m->dim, x);
     }
 }
 
@@ -101,6 +101,10 @@ static void write_block(const ct__block *block, const double *p, const ct__windo
         return;
     }
     const double lower = CT_MAX(block->lower, window->floor), upper = CT_MIN(block->upper, window->top);
+    const int    d = block->dim;
+    const double lower = CT_MAX(block->lower, window.floor), upper = CT_MIN(block->upper, window.top);
+    double       lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX];
+    ct__sym_spectrum(d, p + block->first, lambda, V);
     for (int k = 0; k < d; k++) lambda[k] = clip(exp(lambda[k]), lower, upper);
     if (!is_diagonal(d, p + block->first)) {
         const double margin = ct__block_rounding(d, lambda[d - 1]);
@@ -111,7 +115,7 @@ static void write_block(const ct__block *block, const double *p, const ct__windo
             for (int i = 0; i < d * d; i++) V[i] = i % (d + 1) == 0;
         }
     }
-    ct__recompose(d, lambda, V, S);
+    ct__sym_recompose(d, lambda, V, S);
 }
 
 static ct_status write_model(const ct_theta *theta, int32_t i, const double *p, const ct__window *window, ct_noise *noise, ct_err *err)

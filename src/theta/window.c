@@ -97,7 +97,7 @@ static double piece_minimum(const search *s, double t, double *left, double *rig
         const ct__block *block = &s->theta->block[b];
         double           lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX], lower, upper;
         ct__block_bounds(block, s->space, &lower, &upper);
-        ct__spectrum(block->dim, s->q + block->first, lambda, V);
+        ct__sym_spectrum(block->dim, s->q + block->first, lambda, V);
         for (int c = 0; c < block->dim; c++) add_value(&p, s, t, lambda[c], lower, upper);
     }
     *left = p.left;
@@ -130,7 +130,7 @@ ct__window ct__window_project(const ct_theta *theta, ct_space space, const doubl
         const ct__block *block = &theta->block[b];
         double           lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX], lower, upper;
         ct__block_bounds(block, space, &lower, &upper);
-        ct__spectrum(block->dim, q + block->first, lambda, V);
+        ct__sym_spectrum(block->dim, q + block->first, lambda, V);
         min = CT_MIN(min, CT_MIN(CT_MAX(lambda[0], lower), upper));
         max = CT_MAX(max, CT_MIN(CT_MAX(lambda[block->dim - 1], lower), upper));
         rounding = CT_MAX(rounding, ct__block_rounding(block->dim, CT_MAX(fabs(lambda[0]), fabs(lambda[block->dim - 1]))));
@@ -153,7 +153,7 @@ static double slope_after(const search *s, double t, double around, double *low,
         const ct__block *block = &s->theta->block[b];
         double           gamma[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX], lower, upper;
         ct__block_bounds(block, s->space, &lower, &upper);
-        ct__spectrum(block->dim, s->q + block->first, gamma, V);
+        ct__sym_spectrum(block->dim, s->q + block->first, gamma, V);
         for (int c = 0; c < block->dim; c++) {
             const double at = gamma[c] > 0 ? lower : bottom(s, upper);
             if (gamma[c] == 0) continue;
