@@ -42,7 +42,6 @@ void ct__sym_recompose(int dim, const double *lambda, const double *V, double *X
         }
 }
 
-void ct__turn_packed(int dim, const double *V, int back, double *x)
 void ct__sym_turn(int dim, const double *V, int back, double *x)
 {
     double X[CT__BLOCK_MAX], XU[CT__BLOCK_MAX], U[CT__BLOCK_MAX];
@@ -91,7 +90,6 @@ static double exp_difference(double a, double b)
 
 void ct__sym_dexp(int dim, const double *lambda, const double *V, int inverse, double *x)
 {
-    ct__turn_packed(dim, V, 0, x);
     ct__sym_turn(dim, V, 0, x);
     double *entry = x;
     for (int i = 0; i < dim; i++)
@@ -99,6 +97,5 @@ void ct__sym_dexp(int dim, const double *lambda, const double *V, int inverse, d
             const double phi = exp_difference(lambda[i], lambda[j]);
             *entry = inverse ? *entry / phi : *entry * phi;
         }
-    ct__turn_packed(dim, V, 1, x);
     ct__sym_turn(dim, V, 1, x);
 }

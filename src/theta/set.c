@@ -124,8 +124,6 @@ void ct_theta_turn(const ct_theta *theta, const double *p, int back, double *v)
         const ct__block *block = &theta->block[b];
         double           lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX];
         if (block->dim == 1) continue;
-        ct__spectrum(block->dim, p + block->first, lambda, V);
-        ct__turn_packed(block->dim, V, back, v + block->first);
         ct__sym_spectrum(block->dim, p + block->first, lambda, V);
         ct__sym_turn(block->dim, V, back, v + block->first);
     }
