@@ -221,16 +221,56 @@ static void test_extreme_bounds_and_spreads_are_met(void)
     for (int trial = 0; trial < 200; trial++) {
         ct_theta      *theta = new_theta(noise);
         const ct_space space = SPACES[trial % 2];
-        double         q[MANY], z[MANY], s[MANY];
+        double         q[MANY], z[MANY], vertex[MANY];
         CHECK_OK(ct_theta_learn(theta, ODOM, CT_NOISE_DIAGONAL, 1e-150, 1e150, &err), err);
         CHECK_OK(ct_theta_learn(theta, ODO2, CT_NOISE_DIAGONAL, 1e-150, 1e150, &err), err);
         CHECK_OK(ct_theta_set_spread(theta, spread[trial / 2 % 5], &err), err);
         for (int i = 0; i < 6; i++) q[i] = space == CT_SPACE_LOG ? uniform(&rng, -500, 500) : copysign(pow(10, uniform(&rng, -160, 160)), uniform(&rng, -1, 3));
         memcpy(z, q, sizeof z);
         ct_theta_project(theta, space, z);
+        ct_theta_minimise(theta, space, q, vertex);
+        CHECK(outside(theta, space, z) <= 1e-15 && outside(theta, space, vertex) <= 1e-15);
+        for (int i = 0; i < 6; i++) CHECK(isfinite(z[i]) && isfinite(vertex[i]));
+        ct_theta_free(theta);
+    }
+    ct_theta    *tiny = new_theta(noise); /* the upper bound over the spread is 0 */
+    const double down[3] = {-1, -1, 1};
+    double       s[3];
+    CHECK_OK(ct_theta_learn(tiny, ODOM, CT_NOISE_DIAGONAL, 1e-150, 1e-149, &err), err);
+    CHECK_OK(ct_theta_set_spread(tiny, 1e308, &err), err);
+    ct_theta_minimise(tiny, CT_SPACE_VARIANCE, down, s);
+    CHECK(s[0] == 1e-149 && s[1] == 1e-149 && s[2] == 1e-150);
+    ct_theta_free(tiny);
+    ct_noise_free(noise);
+}
+
+/* One upper bound is another lower bound over the spread: a set without inside, and rounding must not lead out of the bounds. */
+static void test_bounds_that_just_allow_the_spread_hold_to_the_bit(void)
+{
+    ct_rng    rng = ct_rng_seed(29);
+    ct_err    err = {0};
+    ct_noise *noise = new_table();
+    for (int trial = 0; trial < 500; trial++) {
+        ct_theta      *theta = new_theta(noise);
+        const ct_space space = SPACES[trial % 2];
+        const double   upper = pow(10, uniform(&rng, -2, 2)), spread = pow(10, uniform(&rng, 0, 3)), lower = spread * upper;
+        double         q[4], s[4];
+        CHECK_OK(ct_theta_learn(theta, ODOM, CT_NOISE_DIAGONAL, upper / 2, lower * 2, &err), err);
+        CHECK_OK(ct_theta_learn(theta, ONE, CT_NOISE_DIAGONAL, lower, 2 * lower, &err), err);
+        CHECK_OK(ct_theta_bound(theta, ODOM, 1, upper / 3, upper, &err), err);
+        CHECK_OK(ct_theta_set_spread(theta, spread, &err), err);
+        for (int i = 0; i < 4; i++) q[i] = 1000 * ct_rng_normal(&rng);
         ct_theta_minimise(theta, space, q, s);
-        CHECK(outside(theta, space, z) <= 1e-15 && outside(theta, space, s) <= 1e-15);
-        for (int i = 0; i < 6; i++) CHECK(isfinite(z[i]) && isfinite(s[i]));
+        ct_theta_project(theta, space, q);
+        const int    logs = space == CT_SPACE_LOG;
+        const double high = logs ? log(upper) : upper, low = logs ? log(lower) : lower;
+        CHECK(q[1] <= high && s[1] <= high && q[3] >= low && s[3] >= low);
+        CHECK_NEAR(fmin(q[1], s[1]), high, 1e-15 * (10 + fabs(high)));
+        CHECK_NEAR(fmax(q[3], s[3]), low, 1e-15 * (10 + fabs(low)));
+        CHECK(!ct_theta_project(theta, space, q));
+        if (!logs) ct_theta_convert(theta, CT_SPACE_VARIANCE, q, q);
+        CHECK_OK(ct_theta_put(theta, q, noise, &err), err);
+        CHECK(ct_theta_inside(theta, noise));
         ct_theta_free(theta);
     }
     ct_noise_free(noise);
@@ -402,6 +442,7 @@ int main(void)
     RUN(test_what_was_projected_does_not_move_again);
     RUN(test_projection_on_a_spread_as_by_hand);
     RUN(test_extreme_bounds_and_spreads_are_met);
+    RUN(test_bounds_that_just_allow_the_spread_hold_to_the_bit);
     RUN(test_a_set_of_nothing_is_met_by_nothing);
     RUN(test_room_is_how_far_a_common_factor_may_go);
     RUN(test_there_is_no_room_where_no_factor_helps);

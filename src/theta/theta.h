@@ -57,7 +57,7 @@ void ct__sym_spectrum(int dim, const double *x, double lambda[CT_NOISE_DIM_MAX],
 void ct__sym_recompose(int dim, const double *lambda, const double *V, double *X);
 /* x <- V' x V, or back, V x V'. */
 void ct__sym_turn(int dim, const double *V, int back, double *x);
-/* f(x) <- V diag(f(lambda)) V' for f = exp or log. A log of what rounding made negative is that of the largest eigenvalue's rounding. */
+/* x <- f(x) = V diag(f(lambda)) V' for f = exp or log. A log of what rounding made negative is that of the largest eigenvalue's rounding. */
 void ct__sym_exp(int dim, double *x);
 void ct__sym_log(int dim, double *x);
 /* x <- D exp(L)[x], the derivative of exp at L = V diag(lambda) V' in direction x; or its inverse. Both are their own transposes. */
