@@ -106,7 +106,7 @@ ct_status ct_outer_closed_form(const ct_outer *outer, const uint8_t *part, doubl
 /* Inference as in the field, under p: sequence by sequence. out: per sequence; those not in part are left alone. */
 ct_status ct_outer_judge(ct_outer *outer, const double *p, const uint8_t *part, const ct_inference *inference, int nees, ct_assessment *out, ct_err *err);
 
-/* How far derivatives are from central differences of the loss, Richardson-extrapolated, at p: |g - d| / |d|. Inner solves start from the truth again after it. */
+/* How far derivatives are from central differences of the loss, Richardson-extrapolated, at p: |g - d| / |d| (|g| where d is zero). Inner solves start from the truth again after it. */
 typedef struct {
     double difference_norm;                                 /* |d|                          */
     double error[CT_GRADIENT_COUNT][CT_HESSIAN_COUNT];      /* NaN: cannot be had (numeric has no Hessian: [..][0]) */

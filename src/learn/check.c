@@ -54,7 +54,7 @@ static ct_status compare(ct_outer *o, const double *p, const double *d, double *
             o->options.gradient = (ct_gradient)i;
             o->options.hessian = (ct_hessian)h;
             status = ct_outer_evaluate(o, p, NULL, &value, err);
-            if (status == CT_OK && !value.failed && !value.inexact) out->error[i][h] = norm(o->m, g, d) / out->difference_norm;
+            if (status == CT_OK && !value.failed && !value.inexact) out->error[i][h] = norm(o->m, g, d) / (out->difference_norm > 0 ? out->difference_norm : 1);
         }
     o->options = kept;
     return status;
