@@ -221,15 +221,13 @@ static void test_the_start_does_not_matter(void)
     }
 }
 
-/* Where the graph's model is wrong (GPS whose errors last for many poses), tracking and likelihood want different things, and runs held out say so. */
+/* Where the graph's model is wrong (odometry that is short by half a metre a step), tracking and likelihood want different things, and runs held out say so. */
 static void test_a_wrong_model_is_learned_away_from_the_closed_form(void)
 {
     lesson l = lesson_of("D1", CT_SE2, 6, 200, 31);
-    ct_rng rng = ct_rng_seed(5);
     for (int i = 0; i < l.runs; i++) {
         ct_sequence *seq = l.seq[i];
         ct_graph    *biased = NULL;
-        double       drift[2] = {0, 0};
         CHECK_OK(ct_graph_new(&biased, &l.err), l.err);
         for (int32_t v = 0; v < ct_graph_variables(seq->graph); v++)
             CHECK_OK(ct_graph_add_variable(biased, NULL, CT_SE2, ct_graph_initial_const(seq->graph) + ct_graph_offset(seq->graph, v), NULL, &l.err), l.err);
@@ -237,10 +235,7 @@ static void test_a_wrong_model_is_learned_away_from_the_closed_form(void)
             const ct_factor k = ct_graph_factor(seq->graph, f);
             double          z[4];
             memcpy(z, k.z, sizeof z);
-            for (int c = 0; c < 2 && k.ops->arity == 1 && k.var[0] > 0; c++) {
-                drift[c] = 0.9 * drift[c] + 0.44 * 3 * ct_rng_normal(&rng); /* sigma 3, for ten poses or so */
-                z[c] += drift[c];
-            }
+            if (k.ops->arity == 2) z[0] -= 0.5;
             CHECK_OK(ct_graph_add_factor(biased, k.ops, k.var, z, NULL, k.noise, &l.err), l.err);
         }
         ct_graph_free(seq->graph);
@@ -305,7 +300,8 @@ static void test_error_bars_are_the_scatter_over_repetitions(void)
         for (int i = 0; i < 6; i++) {
             const double mean = sum[way][i] / sets, scatter = sqrt((square[way][i] - sets * mean * mean) / (sets - 1)), said = sqrt(claimed[way][i] / sets);
             printf("  %s, parameter %d: scatter %.3f, claimed %.3f\n", way == 2 ? "closed form" : way == 1 ? "with a prior" : "tracking", i, scatter, said);
-            CHECK(ct_test_slow() || (said > 0.6 * scatter && said < 1.7 * scatter)); /* of 40 sets a scatter is known to 11 % */
+            if (isinf(said)) CHECK(ct_test_slow() || scatter > 0.2); /* not determined, and so it scatters */
+            else CHECK(ct_test_slow() || (said > 0.6 * scatter && said < 1.7 * scatter)); /* of 40 sets a scatter is known to 11 % */
         }
 }
 
