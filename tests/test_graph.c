@@ -331,8 +331,37 @@ static void test_a_hundred_thousand_variables(void)
     ct_graph_free(graph);
 }
 
+static void test_factors_name_the_rows_of_their_models(void)
+{
+    ct_graph *graph = small_graph();
+    ct_noise *noise = small_noise();
+    ct_err    err = {0};
+    const char *const odd[] = {"odd"};
+    CHECK_OK(ct_noise_add_isotropic(noise, "unused", 1, 1, NULL, &err), err);
+    ct_noise_set_rows(noise, 1, odd, NULL);
+    ct_noise_set_rows(noise, 3, odd, NULL);
+    ct_graph_name_rows(graph, noise);
+    for (int i = 0; i < 3; i++) {
+        CHECK(!strcmp(ct_noise_get(noise, 0)->row[i].name, ct_prior_se2.coordinate[i]) && !strcmp(ct_noise_get(noise, 0)->row[i].unit, ct_prior_se2.unit[i]));
+        CHECK(!strcmp(ct_noise_get(noise, 2)->row[i].name, ct_between_se2.coordinate[i]));
+    }
+    CHECK(!strcmp(ct_noise_get(noise, 1)->row[0].name, "range") && !strcmp(ct_noise_get(noise, 1)->row[0].unit, "m"));
+    CHECK(!strcmp(ct_noise_get(noise, 3)->row[0].name, "odd"));
+
+    /* A model for ranges and bearings alike has rows that are neither, also for the factors after them. */
+    for (int i = 0; i < 2; i++) {
+        const ct_factor_ops *ops = i ? &ct_range_se2_r2 : &ct_bearing_se2_r2;
+        CHECK_OK(ct_graph_add_factor(graph, ops, (const int32_t[]){0, 2}, (const double[]){1, 0, 0, 0, 1, 0}, NULL, 1, &err), err);
+    }
+    ct_graph_name_rows(graph, noise);
+    CHECK(!ct_noise_get(noise, 1)->row && ct_noise_get(noise, 0)->row);
+    ct_graph_free(graph);
+    ct_noise_free(noise);
+}
+
 int main(void)
 {
+    RUN(test_factors_name_the_rows_of_their_models);
     RUN(test_what_goes_in_comes_out);
     RUN(test_every_kind_starts_at_its_identity_and_has_a_prior_and_a_between);
     RUN(test_names_are_found_and_cut_to_fit);

@@ -114,6 +114,50 @@ static void test_a_file_written_by_hand_is_enough(void)
     ct_noise_free(noise);
 }
 
+static const char *const PLANE[] = {"x", "y", "theta"}, *const PLANE_UNIT[] = {"m", "m", "rad"};
+
+static void test_rows_survive_copies_new_numbers_and_files(void)
+{
+    ct_err       err = {0};
+    ct_noise    *noise = new_table(), *copy = NULL, *again = new_table();
+    const double S[] = {2, 0.5, 0, 0.5, 1, 0, 0, 0, 3}, v[] = {4, 5, 6};
+    const char  *odd[] = {"\"\xc3\xa9\"", "a-word-of-14-b\xc3\xa9"};
+    CHECK_OK(ct_noise_add_full(noise, "odom", 3, S, NULL, &err), err);
+    CHECK_OK(ct_noise_add_isotropic(noise, "odd", 2, 1, NULL, &err), err);
+    CHECK_OK(ct_noise_add_isotropic(noise, "plain", 2, 1, NULL, &err), err);
+    CHECK(!ct_noise_get(noise, 0)->row);
+    ct_noise_set_rows(noise, 0, PLANE, PLANE_UNIT);
+    ct_noise_set_rows(noise, 1, odd, NULL);
+    CHECK(!strcmp(ct_noise_get(noise, 1)->row[1].name, "a-word-of-14-b")); /* the cut does not split a letter */
+    CHECK_OK(ct_noise_set_variance(noise, 0, v, &err), err);
+    CHECK_OK(ct_noise_set_covariance(noise, 0, S, &err), err);
+    CHECK_OK(ct_noise_copy(noise, &copy, &err), err);
+    CHECK_OK(ct_noise_write(copy, in_folder("table.json"), &err), err);
+    CHECK_OK(ct_noise_read(again, in_folder("table.json"), &err), err);
+    for (int i = 0; i < 2; i++)
+        for (int c = 0; c < ct_noise_get(noise, i)->dim; c++)
+            CHECK(!memcmp(&ct_noise_get(noise, i)->row[c], &ct_noise_get(again, i)->row[c], sizeof(ct_noise_row)));
+    CHECK(!ct_noise_get(again, 2)->row);
+    ct_noise_set_rows(again, 0, NULL, NULL);
+    CHECK(!ct_noise_get(again, 0)->row);
+    ct_noise_free(noise);
+    ct_noise_free(copy);
+    ct_noise_free(again);
+}
+
+static void test_rows_that_a_file_does_not_name_stay(void)
+{
+    ct_err    err = {0};
+    ct_noise *noise = new_table();
+    CHECK_OK(ct_noise_add_isotropic(noise, "odom@1", 3, 9, NULL, &err), err);
+    ct_noise_set_rows(noise, 0, PLANE, PLANE_UNIT);
+    CHECK_OK(ct_noise_read(noise, write_text(FILE_OF("\"odom@1\": {\"variance\": [1, 2, 3]}")), &err), err);
+    CHECK(!strcmp(ct_noise_get(noise, 0)->row[2].name, "theta"));
+    CHECK_OK(ct_noise_read(noise, write_text(FILE_OF("\"odom\": {\"variance\": [1, 2, 3], \"coordinates\": [\"x\", \"y\", \"yaw\"]}")), &err), err);
+    CHECK(!strcmp(ct_noise_get(noise, 0)->row[2].name, "yaw") && !ct_noise_get(noise, 0)->row[2].unit[0]);
+    ct_noise_free(noise);
+}
+
 static void test_numbered_models_take_the_nearest_name_of_the_file(void)
 {
     ct_noise *noise = new_table();
@@ -173,6 +217,13 @@ static void test_a_bad_file_is_refused_and_changes_nothing(void)
         {FILE_OF("\"a b\": {\"variance\": [1]}"), "hand.json: noise model \"a b\": a name must not hold spaces"},
         {FILE_OF("\"odom\": {\"variance\": [1, 2]}, \"odom\": {\"variance\": [1, 2]}"), "duplicate"},
         {FILE_OF("\"odom\": {\"variance\": [1, 1e999]}"), "hand.json:1:"},
+        {FILE_OF("\"odom\": {\"variance\": [1, 2], \"coordinates\": [\"x\"]}"), "groups.odom.coordinates: expected a list of 2 words, one a row, found a list of 1"},
+        {FILE_OF("\"odom\": {\"variance\": [1, 2], \"coordinates\": \"x y\"}"), "groups.odom.coordinates: expected a list of 2 words, one a row, found \"x y\""},
+        {FILE_OF("\"odom\": {\"variance\": [1, 2], \"coordinates\": [\"x\", \"\"]}"), "groups.odom.coordinates[1]: expected a word of at most 15 bytes, found \"\""},
+        {FILE_OF("\"odom\": {\"variance\": [1, 2], \"coordinates\": [\"x\", \"y y\"]}"), "groups.odom.coordinates[1]: expected a word"},
+        {FILE_OF("\"odom\": {\"variance\": [1, 2], \"coordinates\": [\"x\", \"sixteen-letters!\"]}"), "groups.odom.coordinates[1]: expected a word"},
+        {FILE_OF("\"odom\": {\"variance\": [1, 2], \"coordinates\": [\"x\", \"y\"], \"units\": [\"m\", 1]}"), "groups.odom.units[1]: expected a word"},
+        {FILE_OF("\"odom\": {\"variance\": [1, 2], \"units\": [\"m\", \"m\"]}"), "groups.odom.coordinates: expected a list beside \"units\", found nothing"},
         {FILE_OF("\"gps\": {\"variance\": [1, 2]}"), "groups.gps: noise model \"gps@1\" has dimension 1, found 2"},
     };
     ct_err    err = {0};
@@ -254,6 +305,8 @@ int main(void)
     if (!mkdtemp(folder)) return EXIT_FAILURE;
     RUN(test_a_written_table_is_read_back_to_the_same_bits);
     RUN(test_a_file_written_by_hand_is_enough);
+    RUN(test_rows_survive_copies_new_numbers_and_files);
+    RUN(test_rows_that_a_file_does_not_name_stay);
     RUN(test_a_regime_the_file_does_not_name_takes_its_group);
     RUN(test_numbered_models_take_the_nearest_name_of_the_file);
     RUN(test_a_bad_file_is_refused_and_changes_nothing);

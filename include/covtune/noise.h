@@ -65,9 +65,9 @@ typedef struct {
     const struct ct_noise_row *row; /* dim of them, or NULL: not said */
 } ct_noise_model;
 
-/* What a row of a residual is, for files and people: "x" in "m". Longer words are cut. */
+/* What a row of a residual is, for files, exports and people: "x" in "m". Longer words are cut. */
 typedef struct ct_noise_row {
-    char name[16], unit[16];
+    char name[16], unit[16]; /* unit may be empty: not said */
 } ct_noise_row;
 
 ct_status ct_noise_new(ct_noise **out, ct_err *err);
@@ -91,7 +91,8 @@ ct_status ct_noise_set_variance(ct_noise *noise, int32_t index, const double var
 ct_status ct_noise_set_covariance(ct_noise *noise, int32_t index, const double covariance[], ct_err *err);
 ct_status ct_noise_set_robust(ct_noise *noise, int32_t index, ct_robust robust, ct_err *err);
 
-/* Say what a model's rows are (dim of each; copied). It changes nothing but what is written. */
+/* Say what a model's rows are (dim of each; copied). No estimate depends on it: noise files carry it, exports need it. unit, and
+ * any unit[i], may be NULL; name may be: then nothing is known of the rows any more. Rows stay when the numbers change. */
 void ct_noise_set_rows(ct_noise *noise, int32_t index, const char *const name[], const char *const unit[]);
 
 int32_t               ct_noise_count(const ct_noise *noise);
@@ -112,7 +113,7 @@ double      ct_robust_default_width(ct_robust_kind kind);
 
 /* The noise file (JSON, see docs/formats.md). read adds the file's models to the table, or sets those that are there
  * already; a table's "group@label" or "group#number" that the file does not name takes the file's "group"; a kernel that the file does not
- * name stays. All or nothing. write replaces the file atomically, with sigma beside variance. */
+ * name stays, and so do rows. All or nothing. write replaces the file atomically, with sigma beside variance. */
 ct_status ct_noise_read(ct_noise *noise, const char *path, ct_err *err);
 ct_status ct_noise_write(const ct_noise *noise, const char *path, ct_err *err);
 

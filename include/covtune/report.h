@@ -2,7 +2,10 @@
  *
  * An export is text, ready to be pasted or included: it says, in a comment where the format has any, which program's convention it follows: order of the
  * coordinates, units, sigma or variance or information, and the frame. covtune's own are: tangent order (x, y, theta) in the plane and (rotation, translation) in
- * space, variances, the local frame of the measurement (right perturbation). Formats of other order are permuted.
+ * space, range before bearing, variances, the local frame of the measurement (right perturbation). Formats of other order are permuted, by the names of a model's
+ * rows (ct_noise_set_rows); where they are needed and not there, the model is refused. docs/program.md has a table of the conventions.
+ *
+ * Numbers read back to the bit; of g2o, whose matrices are inverses, to rounding where no decimals do better.
  */
 #ifndef COVTUNE_REPORT_H
 #define COVTUNE_REPORT_H
@@ -19,7 +22,7 @@ extern "C" {
     X(CT_EXPORT_JSON, "json", "covtune's noise file")                                              \
     X(CT_EXPORT_GTSAM_CPP, "gtsam-cpp", "GTSAM noise models, C++")                                 \
     X(CT_EXPORT_GTSAM_PYTHON, "gtsam-python", "GTSAM noise models, Python")                        \
-    X(CT_EXPORT_ROBOT_LOCALIZATION, "robot-localization", "robot_localization parameters, YAML")   \
+    X(CT_EXPORT_ROBOT_LOCALIZATION, "robot-localization", "what robot_localization needs, YAML")      \
     X(CT_EXPORT_ROS, "ros", "ROS covariance fields: 6 x 6 row-major, (x, y, z, roll, pitch, yaw)") \
     X(CT_EXPORT_G2O, "g2o", "g2o information, upper triangle")                                     \
     X(CT_EXPORT_C, "c", "C header")
@@ -34,9 +37,12 @@ typedef enum {
 const char *ct_export_name(ct_export_format format);
 int         ct_export_find(const char *name); /* a ct_export_format, or -1 */
 
-/* Write the table, or the models of one group (NULL: all), as `format`. What the format has no place for is CT_E_UNSUPPORTED with a sentence that
- * names the model, before anything is written. */
+/* Write the table, or the models of one group (NULL: all; "odom" is odom, odom@1, odom#2, ...), as `format`. What the format has no place for is
+ * CT_E_UNSUPPORTED with a sentence that names the model, before anything is written; a group that is not there is CT_E_ARGUMENT. out stays open;
+ * whether all of it was written is for its owner to see (ferror, fclose). */
 ct_status ct_export(const ct_noise *noise, const char *group, ct_export_format format, FILE *out, ct_err *err);
+/* The same into a file, which is replaced whole or not at all. */
+ct_status ct_export_write(const ct_noise *noise, const char *group, ct_export_format format, const char *path, ct_err *err);
 
 #ifdef __cplusplus
 }

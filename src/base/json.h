@@ -1,4 +1,4 @@
-/* json.h: JSON files read with jansson, with messages of our own. */
+/* json.h: JSON files read and written with jansson, with messages and numbers of our own. */
 #ifndef CT_BASE_JSON_H
 #define CT_BASE_JSON_H
 
@@ -15,5 +15,13 @@ ct_status ct__json_load(FILE *file, const char *path, json_t **root, ct_err *err
  * "nothing". Returns buf. */
 #define CT__JSON_WORDS 64
 const char *ct__json_describe(const json_t *value, char buf[CT__JSON_WORDS]);
+
+/* A value as text, for people and to be read back to the bit: reals with the fewest digits that do (jansson writes 0.1 as
+ * 0.10000000000000001). Objects that lie fewer than `lines` deep have a line a key. Write errors are left in the stream's
+ * error flag; CT_E_MEMORY is the only other failure. Recurses: for what a program made, never for what it was given. */
+ct_status ct__json_print(FILE *out, const json_t *value, int lines, ct_err *err);
+
+/* Is it a string that JSON can hold? */
+int ct__json_is_utf8(const char *text);
 
 #endif

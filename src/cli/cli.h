@@ -18,7 +18,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#define CLI_COMMANDS(X) X(solve) X(eval) X(convert) X(simulate) X(info)
+#define CLI_COMMANDS(X) X(solve) X(eval) X(convert) X(simulate) X(info) X(export)
 
 typedef enum {
     CLI_GO = -1, /* not an exit code: go on */

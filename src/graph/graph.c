@@ -248,6 +248,38 @@ ct_status ct_graph_check_noise(const ct_graph *g, const ct_noise *noise, ct_err 
     return CT_OK;
 }
 
+/* Is the stored word that text, or what was kept of it? */
+static int same_word(const char word[16], const char *text)
+{
+    const size_t n = strlen(word);
+    if (!text) text = "";
+    return !strncmp(word, text, n) && (!text[n] || n >= 12); /* at most three bytes of a sequence are cut away with the rest */
+}
+
+static int same_rows(const ct_noise_row *row, const ct_factor_ops *ops)
+{
+    for (int i = 0; i < ops->rows; i++)
+        if (!ops->coordinate[i] || !same_word(row[i].name, ops->coordinate[i]) || !same_word(row[i].unit, ops->unit[i])) return 0;
+    return 1;
+}
+
+/* The first factor names the rows of its model; then those that disagree take the names away again. */
+void ct_graph_name_rows(const ct_graph *g, ct_noise *noise)
+{
+    for (int32_t i = 0; i < g->noise_count; i++)
+        if (g->noise_use[i].factors) ct_noise_set_rows(noise, i, NULL, NULL);
+    for (int32_t f = 0; f < g->factors; f++) {
+        const ct__factor *k = &g->factor[f];
+        assert(ct_noise_get(noise, k->noise)->dim == k->ops->rows);
+        if (!ct_noise_get(noise, k->noise)->row) ct_noise_set_rows(noise, k->noise, k->ops->coordinate, k->ops->unit);
+    }
+    for (int32_t f = 0; f < g->factors; f++) {
+        const ct__factor   *k = &g->factor[f];
+        const ct_noise_row *row = ct_noise_get(noise, k->noise)->row;
+        if (row && !same_rows(row, k->ops)) ct_noise_set_rows(noise, k->noise, NULL, NULL);
+    }
+}
+
 double ct_graph_error(const ct_graph *g, const ct_noise *noise, const double *x)
 {
     double error = 0;

@@ -1,8 +1,9 @@
 /* noise.c: the table of noise models.
  *
  * Models stand in one array, because linearising a graph reads model after model by index. Each
- * model's numbers and name are one block, sized for a full matrix, so a model can change its kind
- * and the array can grow without anything else moving: dim^2 for Sigma, dim^2 for R, the name.
+ * model's numbers and names are one block, sized for a full matrix and for rows with names, so a model
+ * can change its kind, be told its rows, and the array can grow without anything else moving or
+ * failing: dim^2 for Sigma, dim^2 for R, dim rows, the name.
  * A graph file may bring one information matrix an edge, hence ten thousand models. */
 #include "noise/noise.h"
 #include "base/base.h"
@@ -75,21 +76,56 @@ ct_status ct__noise_add(ct_noise *noise, const char *name, const ct__noise_numbe
 {
     CT_TRY(check_name(noise, name, err));
     CT_TRY(ct__grow(&noise->model, &noise->capacity, (int64_t)noise->count + 1, sizeof *noise->model, "noise models", err));
-    const size_t n = (size_t)numbers->dim * (size_t)numbers->dim, length = strlen(name) + 1;
-    double *block = ct__zalloc((int64_t)(2 * n + length / sizeof(double) + 1), sizeof *block);
+    const size_t dim = (size_t)numbers->dim, n = dim * dim, length = strlen(name) + 1;
+    const size_t rows = dim * sizeof(ct_noise_row) / sizeof(double); /* in doubles; 32 bytes a row */
+    double *block = ct__zalloc((int64_t)(2 * n + rows + length / sizeof(double) + 1), sizeof *block);
     if (!block) return ct__no_memory(err, "noise models", 1);
     const ct_status status = ct__names_add(&noise->names, name, err);
     if (status != CT_OK) {
         free(block);
         return status;
     }
-    memcpy(block + 2 * n, name, length);
+    char *own_name = (char *)(block + 2 * n + rows);
+    memcpy(own_name, name, length);
 
     const int32_t i = noise->count++;
-    noise->model[i] = (ct_noise_model){.name = (char *)(block + 2 * n), .dim = numbers->dim, .covariance = block, .sqrt_info = block + n};
+    noise->model[i] = (ct_noise_model){.name = own_name, .dim = numbers->dim, .covariance = block, .sqrt_info = block + n};
     ct__noise_put(noise, i, numbers);
     if (index) *index = i;
     return CT_OK;
+}
+
+/* The place for a model's rows in its block, which is theirs from now on. */
+static ct_noise_row *rows_of(ct_noise *noise, int32_t index)
+{
+    ct_noise_model *m = &noise->model[index];
+    ct_noise_row   *row = (ct_noise_row *)(void *)((double *)m->covariance + 2 * m->dim * m->dim);
+    m->row = row;
+    return row;
+}
+
+/* As much of the text as fits, ended; a UTF-8 sequence is not cut in two. */
+static void put_word(char word[16], const char *text)
+{
+    size_t n = text ? strlen(text) : 0;
+    if (n > 15)
+        for (n = 15; n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80;) n--;
+    memset(word, 0, 16);
+    if (n) memcpy(word, text, n);
+}
+
+void ct_noise_set_rows(ct_noise *noise, int32_t index, const char *const name[], const char *const unit[])
+{
+    const int dim = ct_noise_get(noise, index)->dim;
+    if (!name) {
+        noise->model[index].row = NULL;
+        return;
+    }
+    ct_noise_row *row = rows_of(noise, index);
+    for (int i = 0; i < dim; i++) {
+        put_word(row[i].name, name[i]);
+        put_word(row[i].unit, unit ? unit[i] : NULL);
+    }
 }
 
 ct_status ct_noise_copy(const ct_noise *noise, ct_noise **out, ct_err *err)
@@ -108,6 +144,7 @@ ct_status ct_noise_copy(const ct_noise *noise, ct_noise **out, ct_err *err)
             return status;
         }
         (*out)->model[i].robust = m->robust;
+        if (m->row) memcpy(rows_of(*out, i), m->row, (size_t)m->dim * sizeof *m->row);
     }
     return CT_OK;
 }

@@ -7,22 +7,18 @@
  *                            "robust": {"kind": "huber", "width": 1.345}}}}
  *
  * "robust" may be left out: then a model that is in the table keeps its kernel. "width" may be left
- * out: then it is the kernel's default. What is written carries more (kind, sigma, correlation), for
- * people; of that only "kind" is read, and must agree. Other keys are left to other programs.
+ * out: then it is the kernel's default. "coordinates" and "units" name the rows, and may be left out
+ * as well. What is written (noise_json.c) carries more (kind, sigma, correlation), for people; of that
+ * only "kind" is read, and must agree. Other keys are left to other programs.
  *
  * A table is read into a copy, which takes the table's place at the end: all models or none.
  */
+#include "noise/noise_json.h"
 #include "noise/noise.h"
 #include "base/base.h"
-#include "base/file.h"
-#include "base/json.h"
 
 #include <errno.h>
 #include <math.h>
-
-#define VERSION 1
-
-static const char *const KIND[] = {"isotropic", "diagonal", "full"};
 
 /* Where in the file a value stands, for messages: path: groups.NAME.key */
 typedef struct {
@@ -104,9 +100,9 @@ static ct_status parse_numbers(const place *at, const json_t *group, ct__noise_n
     else CT_TRY(parse_diagonal(at, variance, out));
 
     const json_t *kind = json_object_get(group, "kind");
-    if (kind && (!json_is_string(kind) || strcmp(json_string_value(kind), KIND[out->kind]))) {
+    if (kind && (!json_is_string(kind) || strcmp(json_string_value(kind), ct__noise_kind_name(out->kind)))) {
         char what[64];
-        snprintf(what, sizeof what, "\"%s\", as its numbers are", KIND[out->kind]);
+        snprintf(what, sizeof what, "\"%s\", as its numbers are", ct__noise_kind_name(out->kind));
         return expected(at, ".kind", what, kind);
     }
     return CT_OK;
@@ -119,6 +115,37 @@ static ct_status parse_robust(const place *at, const json_t *value, ct_robust *o
     if (k < 0) return expected(at, ".robust.kind", "none, huber, cauchy, geman_mcclure or tukey", kind);
     if (width && !json_is_number(width)) return expected(at, ".robust.width", "a positive number", width);
     *out = (ct_robust){(ct_robust_kind)k, width ? json_number_value(width) : ct_robust_default_width((ct_robust_kind)k)};
+    return CT_OK;
+}
+
+/* A list of dim words that fit a ct_noise_row; units may be empty. */
+static ct_status parse_words(const place *at, const json_t *list, const char *key, int dim, const char *word[CT_NOISE_DIM_MAX])
+{
+    char what[64], name[32];
+    snprintf(what, sizeof what, "a list of %d word%s, one a row", dim, dim == 1 ? "" : "s");
+    snprintf(name, sizeof name, ".%s", key);
+    if (!json_is_array(list) || json_array_size(list) != (size_t)dim) return expected(at, name, what, list);
+    for (int i = 0; i < dim; i++) {
+        const json_t *entry = json_array_get(list, (size_t)i);
+        const size_t  least = !strcmp(key, "coordinates");
+        int           good = json_is_string(entry) && json_string_length(entry) >= least && json_string_length(entry) < sizeof(((ct_noise_row *)0)->name);
+        for (size_t c = 0; good && c < json_string_length(entry); c++) good = (unsigned char)json_string_value(entry)[c] > ' ';
+        snprintf(name, sizeof name, ".%s[%d]", key, i);
+        if (!good) return expected(at, name, "a word of at most 15 bytes", entry);
+        word[i] = json_string_value(entry);
+    }
+    return CT_OK;
+}
+
+static ct_status apply_rows(ct_noise *noise, int32_t index, const place *at, const json_t *group)
+{
+    const json_t *coordinates = json_object_get(group, "coordinates"), *units = json_object_get(group, "units");
+    const char   *name[CT_NOISE_DIM_MAX], *unit[CT_NOISE_DIM_MAX];
+    const int     dim = ct_noise_get(noise, index)->dim;
+    if (!coordinates) return units ? expected(at, ".coordinates", "a list beside \"units\"", coordinates) : CT_OK;
+    CT_TRY(parse_words(at, coordinates, "coordinates", dim, name));
+    if (units) CT_TRY(parse_words(at, units, "units", dim, unit));
+    ct_noise_set_rows(noise, index, name, units ? unit : NULL);
     return CT_OK;
 }
 
@@ -137,6 +164,7 @@ static ct_status apply(ct_noise *noise, int32_t index, const place *at, const js
                            model->dim, numbers.dim);
         ct__noise_put(noise, index, &numbers);
     }
+    CT_TRY(apply_rows(noise, index, at, group));
     const json_t *robust = json_object_get(group, "robust");
     if (!robust) return CT_OK;
     ct_robust kernel;
@@ -173,8 +201,8 @@ static ct_status apply_all(ct_noise *noise, const char *path, json_t *root, ct_e
     json_t       *groups = json_object_get(root, "groups");
     if (!json_is_string(format) || strcmp(json_string_value(format), "covtune-noise"))
         return ct_fail(err, CT_E_PARSE, "%s: format: expected \"covtune-noise\", found %s", path, ct__json_describe(format, buf));
-    if (!json_is_number(version) || json_number_value(version) != VERSION)
-        return ct_fail(err, CT_E_PARSE, "%s: version: expected %d, found %s", path, VERSION, ct__json_describe(version, buf));
+    if (!json_is_number(version) || json_number_value(version) != CT__NOISE_VERSION)
+        return ct_fail(err, CT_E_PARSE, "%s: version: expected %d, found %s", path, CT__NOISE_VERSION, ct__json_describe(version, buf));
     if (!json_is_object(groups)) return ct_fail(err, CT_E_PARSE, "%s: groups: expected an object, found %s", path, ct__json_describe(groups, buf));
 
     const int32_t before = ct_noise_count(noise);
@@ -212,72 +240,13 @@ ct_status ct_noise_read(ct_noise *noise, const char *path, ct_err *err)
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-static void put_list(FILE *out, const char *key, int n, const double *v)
-{
-    char buf[32];
-    fprintf(out, "%s[", key);
-    for (int i = 0; i < n; i++) fprintf(out, "%s%s", i ? ", " : "", ct__format_double(v[i], buf));
-    fputc(']', out);
-}
-
-static void put_rows(FILE *out, const char *key, int n, const double *A)
-{
-    fprintf(out, "%s[", key);
-    for (int i = 0; i < n; i++) put_list(out, i ? ", " : "", n, A + i * n);
-    fputc(']', out);
-}
-
-static void put_model(FILE *out, const ct_noise_model *m)
-{
-    const int n = m->dim, full = m->kind == CT_NOISE_FULL;
-    char      buf[32];
-    double    sigma[CT_NOISE_DIM_MAX], correlation[CT__NOISE_NUMBERS_MAX];
-    for (int i = 0; i < n; i++) sigma[i] = sqrt(m->covariance[full ? i * n + i : i]);
-    fprintf(out, "{\"kind\": \"%s\"", KIND[m->kind]);
-    if (m->kind == CT_NOISE_ISOTROPIC) {
-        fprintf(out, ", \"dim\": %d, \"variance\": %s", n, ct__format_double(m->covariance[0], buf));
-        fprintf(out, ", \"sigma\": %s", ct__format_double(sigma[0], buf));
-    } else if (m->kind == CT_NOISE_DIAGONAL) {
-        put_list(out, ", \"variance\": ", n, m->covariance);
-        put_list(out, ", \"sigma\": ", n, sigma);
-    } else {
-        for (int i = 0; i < n; i++)
-            for (int j = 0; j < n; j++) correlation[i * n + j] = i == j ? 1 : m->covariance[i * n + j] / (sigma[i] * sigma[j]);
-        put_rows(out, ", \"covariance\": ", n, m->covariance);
-        put_list(out, ", \"sigma\": ", n, sigma);
-        put_rows(out, ", \"correlation\": ", n, correlation);
-    }
-    fprintf(out, ", \"robust\": {\"kind\": \"%s\"", ct_robust_name(m->robust.kind));
-    if (m->robust.kind != CT_ROBUST_NONE) fprintf(out, ", \"width\": %s", ct__format_double(m->robust.width, buf));
-    fputs("}}", out);
-}
-
-/* The name as a JSON string; jansson knows how to escape it. */
-static ct_status put_name(FILE *out, const char *path, const char *name, ct_err *err)
-{
-    json_t *string = json_string(name);
-    if (!string) return ct_fail(err, CT_E_UNSUPPORTED, "%s: noise model \"%s\": a name in this file must be UTF-8", path, name);
-    const int failed = json_dumpf(string, out, JSON_ENCODE_ANY);
-    json_decref(string);
-    return failed && !ferror(out) ? ct__no_memory(err, "names", 1) : CT_OK;
-}
-
 ct_status ct_noise_write(const ct_noise *noise, const char *path, ct_err *err)
 {
-    ct__file file;
-    CT_TRY(ct__file_begin(&file, path, err));
-    fprintf(file.stream, "{\"format\": \"covtune-noise\", \"version\": %d,\n \"groups\": {", VERSION);
-    for (int32_t i = 0; i < ct_noise_count(noise); i++) {
-        const ct_noise_model *model = ct_noise_get(noise, i);
-        fputs(i ? ",\n  " : "\n  ", file.stream);
-        const ct_status status = put_name(file.stream, path, model->name, err);
-        if (status != CT_OK) {
-            ct__file_abort(&file);
-            return status;
-        }
-        fputs(": ", file.stream);
-        put_model(file.stream, model);
-    }
-    fputs("\n }}\n", file.stream);
-    return ct__file_commit(&file, err);
+    json_t *root;
+    ct_err  inner = {0};
+    const ct_status status = ct__noise_to_json(noise, &root, &inner);
+    if (status != CT_OK) return ct_fail(err, status, "%s: %s", path, inner.text);
+    const ct_status written = ct__noise_write_json(root, path, err);
+    json_decref(root);
+    return written;
 }

@@ -1,0 +1,123 @@
+/* noise_json.c: a table of noise models as JSON; noise_file.c says what the keys are.
+ *
+ * A jansson value that could not be made is NULL, and putting NULL into an object or a list fails: so memory is looked
+ * at where things are put together, not where they are made. */
+#include "noise/noise_json.h"
+#include "noise/noise.h"
+#include "base/base.h"
+#include "base/file.h"
+
+#include <math.h>
+
+const char *ct__noise_kind_name(ct_noise_kind kind)
+{
+    static const char *const NAME[] = {"isotropic", "diagonal", "full"};
+    return NAME[kind];
+}
+
+static json_t *numbers(int n, const double *v)
+{
+    json_t *list = json_array();
+    for (int i = 0; list && i < n; i++)
+        if (json_array_append_new(list, json_real(v[i]))) json_decref(list), list = NULL;
+    return list;
+}
+
+static json_t *matrix(int n, const double *A)
+{
+    json_t *rows = json_array();
+    for (int i = 0; rows && i < n; i++)
+        if (json_array_append_new(rows, numbers(n, A + i * n))) json_decref(rows), rows = NULL;
+    return rows;
+}
+
+static json_t *words(int n, const ct_noise_row *row, int unit)
+{
+    json_t *list = json_array();
+    for (int i = 0; list && i < n; i++)
+        if (json_array_append_new(list, json_string(unit ? row[i].unit : row[i].name))) json_decref(list), list = NULL;
+    return list;
+}
+
+/* 0 if all went well, as jansson has it. */
+static int put_numbers(json_t *group, const ct_noise_model *m)
+{
+    const int n = m->dim, full = m->kind == CT_NOISE_FULL;
+    double    sigma[CT_NOISE_DIM_MAX], correlation[CT__NOISE_NUMBERS_MAX];
+    for (int i = 0; i < n; i++) sigma[i] = sqrt(m->covariance[full ? i * n + i : i]);
+    if (m->kind == CT_NOISE_ISOTROPIC)
+        return json_object_set_new(group, "dim", json_integer(n)) || json_object_set_new(group, "variance", json_real(m->covariance[0])) ||
+               json_object_set_new(group, "sigma", json_real(sigma[0]));
+    if (m->kind == CT_NOISE_DIAGONAL)
+        return json_object_set_new(group, "variance", numbers(n, m->covariance)) || json_object_set_new(group, "sigma", numbers(n, sigma));
+    for (int i = 0; i < n * n; i++) correlation[i] = i / n == i % n ? 1 : m->covariance[i] / (sigma[i / n] * sigma[i % n]);
+    return json_object_set_new(group, "covariance", matrix(n, m->covariance)) || json_object_set_new(group, "sigma", numbers(n, sigma)) ||
+           json_object_set_new(group, "correlation", matrix(n, correlation));
+}
+
+static int put_rows(json_t *group, const ct_noise_model *m)
+{
+    int said = 0;
+    for (int i = 0; m->row && i < m->dim; i++) said = said || m->row[i].unit[0];
+    if (!m->row) return 0;
+    return json_object_set_new(group, "coordinates", words(m->dim, m->row, 0)) || (said && json_object_set_new(group, "units", words(m->dim, m->row, 1)));
+}
+
+static int put_robust(json_t *group, ct_robust robust)
+{
+    json_t *kernel = json_object();
+    if (json_object_set_new(group, "robust", kernel)) return -1; /* owns it now, whatever comes */
+    return json_object_set_new(kernel, "kind", json_string(ct_robust_name(robust.kind))) ||
+           (robust.kind != CT_ROBUST_NONE && json_object_set_new(kernel, "width", json_real(robust.width)));
+}
+
+static ct_status check_text(const ct_noise_model *m, ct_err *err)
+{
+    int good = ct__json_is_utf8(m->name);
+    for (int i = 0; good && m->row && i < m->dim; i++) good = ct__json_is_utf8(m->row[i].name) && ct__json_is_utf8(m->row[i].unit);
+    return good ? CT_OK : ct_fail(err, CT_E_UNSUPPORTED, "noise model \"%s\": names of models, coordinates and units must be UTF-8", m->name);
+}
+
+/* 0 if all went well. */
+static int put_model(json_t *groups, const ct_noise_model *m)
+{
+    json_t *group = json_object();
+    if (json_object_set_new(groups, m->name, group)) return -1;
+    return json_object_set_new(group, "kind", json_string(ct__noise_kind_name(m->kind))) || put_numbers(group, m) || put_rows(group, m) ||
+           put_robust(group, m->robust);
+}
+
+ct_status ct__noise_to_json(const ct_noise *noise, json_t **out, ct_err *err)
+{
+    *out = NULL;
+    for (int32_t i = 0; i < ct_noise_count(noise); i++) CT_TRY(check_text(ct_noise_get(noise, i), err));
+    json_t *root = json_object(), *groups = json_object();
+    int     failed = !root || json_object_set_new(root, "format", json_string("covtune-noise")) ||
+                 json_object_set_new(root, "version", json_integer(CT__NOISE_VERSION));
+    if (failed) json_decref(groups);
+    else failed = json_object_set_new(root, "groups", groups);
+    for (int32_t i = 0; !failed && i < ct_noise_count(noise); i++) failed = put_model(groups, ct_noise_get(noise, i));
+    if (failed) {
+        json_decref(root);
+        return ct__no_memory(err, "JSON values", ct_noise_count(noise));
+    }
+    *out = root;
+    return CT_OK;
+}
+
+ct_status ct__noise_print_json(FILE *out, const json_t *root, ct_err *err)
+{
+    CT_TRY(ct__json_print(out, root, 2, err)); /* keys of the file, and of its groups */
+    putc('\n', out);
+    return CT_OK;
+}
+
+ct_status ct__noise_write_json(const json_t *root, const char *path, ct_err *err)
+{
+    ct__file file;
+    CT_TRY(ct__file_begin(&file, path, err));
+    const ct_status status = ct__noise_print_json(file.stream, root, err);
+    if (status == CT_OK) return ct__file_commit(&file, err);
+    ct__file_abort(&file);
+    return status;
+}

@@ -1,0 +1,22 @@
+/* noise_json.h: the noise file as a value, for those who have more to say of a model: bounds, standard errors, where it
+ * came from. They put keys of their own into root.groups.NAME (a reader leaves them alone), and write the whole. */
+#ifndef CT_NOISE_JSON_H
+#define CT_NOISE_JSON_H
+
+#include "base/json.h"
+
+#include <covtune/noise.h>
+
+#define CT__NOISE_VERSION 1
+
+const char *ct__noise_kind_name(ct_noise_kind kind); /* "diagonal", as files have it */
+
+/* The whole file; the caller owns *out (json_decref), NULL on failure. Refuses names that are not UTF-8. */
+ct_status ct__noise_to_json(const ct_noise *noise, json_t **out, ct_err *err);
+
+/* What ct__noise_to_json made, as text: a model a line. */
+ct_status ct__noise_print_json(FILE *out, const json_t *root, ct_err *err);
+/* The same into a file, which is replaced whole or not at all. */
+ct_status ct__noise_write_json(const json_t *root, const char *path, ct_err *err);
+
+#endif
