@@ -5,6 +5,8 @@
 #define _XOPEN_SOURCE 700
 #include "data_test.h"
 
+#include <sys/stat.h>
+
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
@@ -96,8 +98,126 @@ static void test_writing_survives_the_failure_of_every_allocation(void)
     }
 }
 
+/* ---- datasets ---- */
+
+static const char *path_of(const char *name)
+{
+    static char path[512];
+    snprintf(path, sizeof path, "%s/%s", ct_test_folder(), name);
+    return path;
+}
+
+static ct_dataset *small_dataset(void)
+{
+    ct_dataset    *d = NULL;
+    ct_nav_options o;
+    CHECK(ct_dataset_new(&d, NULL) == CT_OK && ct_nav_preset("D3", CT_SE2, &o));
+    o.least = o.most = 3;
+    d->train = calloc(1, sizeof *d->train);
+    d->test = calloc(1, sizeof *d->test);
+    d->group = calloc(1, sizeof *d->group);
+    CHECK(ct_nav_make(&o, 0, d->noise, &d->train[0], NULL) == CT_OK && ct_nav_make(&o, 1, d->noise, &d->test[0], NULL) == CT_OK);
+    d->trains = d->tests = d->groups = 1;
+    d->group[0] = (ct_dataset_group){.name = calloc(1, 8), .learn = 1, .kind = -1, .lower = {1, 1, 1, 1, 1, 1}, .upper = {2, 2, 2, 2, 2, 2}};
+    strcpy(d->group[0].name, "odom");
+    return d;
+}
+
+static int write_dataset_once(const ct_dataset *d, int64_t k)
+{
+    ct_err err = {0};
+    left = k;
+    const ct_status status = ct_dataset_write(d, path_of("memory"), &err);
+    const int       through = left >= 0;
+    left = -1;
+    CHECK(through ? status == CT_OK : status == CT_E_MEMORY && strstr(err.text, "memory"));
+    return through;
+}
+
+static int read_dataset_once(int64_t k)
+{
+    ct_err      err = {0};
+    ct_dataset *d = NULL;
+    left = k;
+    const ct_status status = ct_dataset_read(path_of("memory"), CT_DATASET_ALL, &d, &err);
+    const int       through = left >= 0;
+    left = -1;
+    CHECK(through ? status == CT_OK && d : status == CT_E_MEMORY && !d && strstr(err.text, "memory"));
+    ct_dataset_free(d);
+    return through;
+}
+
+static void test_datasets_survive_the_failure_of_every_allocation(void)
+{
+    ct_dataset *d = small_dataset();
+    int64_t     k = 0;
+    while (k < 10000 && !write_dataset_once(d, k)) k++;
+    CHECK(k >= 10 && k < 10000);
+    ct_dataset_free(d);
+    for (k = 0; k < 10000 && !read_dataset_once(k);) k++;
+    CHECK(k >= 60 && k < 10000);
+}
+
+static int make_once(int64_t k)
+{
+    ct_err         err = {0};
+    ct_nav_options o;
+    ct_noise      *noise = NULL;
+    ct_sequence   *seq = NULL;
+    CHECK(ct_nav_preset("D3", CT_SE2, &o) && ct_noise_new(&noise, &err) == CT_OK);
+    o.least = o.most = 40;
+    left = k;
+    const ct_status status = ct_nav_make(&o, 0, noise, &seq, &err);
+    const int       through = left >= 0;
+    left = -1;
+    CHECK(through ? status == CT_OK && seq : status == CT_E_MEMORY && !seq && strstr(err.text, "memory"));
+    ct_sequence_free(seq);
+    ct_noise_free(noise);
+    return through;
+}
+
+static void test_making_a_run_survives_the_failure_of_every_allocation(void)
+{
+    int64_t k = 0;
+    while (k < 10000 && !make_once(k)) k++;
+    CHECK(k >= 10 && k < 10000);
+}
+
+/* Models of two files that number them, and one model in their place. */
+static int pool_once(int64_t k)
+{
+    ct_err      err = {0};
+    ct_dataset *d = NULL;
+    left = k;
+    ct_status status = ct_dataset_read(path_of("numbered"), CT_DATASET_ALL, &d, &err);
+    if (status == CT_OK) status = ct_dataset_pool(d, "e", &err);
+    const int through = left >= 0;
+    left = -1;
+    CHECK(through ? status == CT_OK : status == CT_E_MEMORY && strstr(err.text, "memory"));
+    ct_dataset_free(d);
+    return through;
+}
+
+static void test_pooling_survives_the_failure_of_every_allocation(void)
+{
+    (void)mkdir(path_of("numbered"), 0777);
+    for (int i = 0; i < 2; i++) {
+        FILE *file = fopen(path_of(i ? "numbered/1.ctseq" : "numbered/0.ctseq"), "w");
+        CHECK(file);
+        if (!file) return;
+        fprintf(file, "covtune-sequence 1\nnoise e#1 isotropic 1 %d huber 1\nvar a R1 0\nfactor prior_r1 e#1 a 0\n", i + 1);
+        fclose(file);
+    }
+    int64_t k = 0;
+    while (k < 10000 && !pool_once(k)) k++;
+    CHECK(k >= 10 && k < 10000);
+}
+
 int main(void)
 {
+    RUN(test_datasets_survive_the_failure_of_every_allocation);
+    RUN(test_making_a_run_survives_the_failure_of_every_allocation);
+    RUN(test_pooling_survives_the_failure_of_every_allocation);
     RUN(test_reading_survives_the_failure_of_every_allocation);
     RUN(test_writing_survives_the_failure_of_every_allocation);
     return ct_test_end();

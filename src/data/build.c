@@ -84,10 +84,35 @@ ct_status ct__build_stamp(ct__build *b, int32_t var, double stamp_s)
     return CT_OK;
 }
 
+/* Does this file have numbered models of the group? */
+static int numbers_group(const ct__build *b, const char *group)
+{
+    const size_t n = strlen(group);
+    for (int32_t i = 0; i < b->told.count; i++) {
+        const char *name = ct__names_get(&b->told, i);
+        if (!strncmp(name, group, n) && name[n] == '#') return 1;
+    }
+    return 0;
+}
+
+/* A model without a number that has got another name: right only in a file that numbers the models of its group, which is not known
+ * before its end. */
+static ct_status check_moved(ct__build *b)
+{
+    for (int32_t i = 0; i < b->told.count; i++) {
+        const char *name = ct__names_get(&b->told, i);
+        if (strchr(name, '#') || !strcmp(name, ct_noise_get(b->noise, b->told_model[i].index)->name) || numbers_group(b, name)) continue;
+        b->in.line = b->told_model[i].line;
+        return ct__lines_bad(&b->in, "noise model %s has other numbers here than in a file before; a dataset.yaml can say which hold", name);
+    }
+    return CT_OK;
+}
+
 ct_status ct__build_end(ct__build *b)
 {
     if (b->seq->truth) CT_TRY(cover_truth(b));
     if (b->seq->stamp) CT_TRY(cover_stamp(b));
+    CT_TRY(check_moved(b));
     if (b->kept == 1) return ct__build_note(b, "noise model %s was there already with other numbers, which stay", b->kept_name);
     if (b->kept) return ct__build_note(b, "%d noise models (%s the first) were there already with other numbers, which stay", b->kept, b->kept_name);
     return CT_OK;
@@ -97,6 +122,8 @@ void ct__build_free(ct__build *b)
 {
     ct__lines_free(&b->in);
     ct__intern_free(&b->intern);
+    ct__names_free(&b->told);
+    free(b->told_model);
     free(b->given);
 }
 
@@ -127,29 +154,56 @@ static int same_model(const ct_noise_model *m, ct_noise_kind kind, int dim, cons
     return 1;
 }
 
-static ct_status add_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[], int32_t *index)
+ct_status ct__build_add_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[], ct_robust robust, int32_t *index)
 {
+    ct_status status = CT_OK;
     switch (kind) {
-    case CT_NOISE_ISOTROPIC: return ct_noise_add_isotropic(b->noise, name, dim, value[0], index, b->in.err);
-    case CT_NOISE_DIAGONAL: return ct_noise_add_diagonal(b->noise, name, dim, value, index, b->in.err);
-    case CT_NOISE_FULL: break;
+    case CT_NOISE_ISOTROPIC: status = ct_noise_add_isotropic(b->noise, name, dim, value[0], index, b->in.err); break;
+    case CT_NOISE_DIAGONAL: status = ct_noise_add_diagonal(b->noise, name, dim, value, index, b->in.err); break;
+    case CT_NOISE_FULL: status = ct_noise_add_full(b->noise, name, dim, value, index, b->in.err); break;
     }
-    return ct_noise_add_full(b->noise, name, dim, value, index, b->in.err);
+    if (status == CT_OK && robust.kind != CT_ROBUST_NONE) status = ct_noise_set_robust(b->noise, *index, robust, b->in.err);
+    return ct__lines_place(&b->in, status);
 }
 
-ct_status ct__build_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[], ct_robust robust, int32_t *index)
+/* A model that the table has with other numbers, or a note of it. */
+static ct_status settle(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[], ct_robust robust, int32_t *index)
+{
+    if (!b->settle) {
+        if (!b->kept++) snprintf(b->kept_name, sizeof b->kept_name, "%s", name);
+        return CT_OK;
+    }
+    if (b->settle->said(b->settle->user, name)) return CT_OK;
+    return ct__build_renumber(b, name, kind, dim, value, robust, index);
+}
+
+static ct_status find_or_add(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[], ct_robust robust, int32_t *index)
 {
     *index = ct_noise_find(b->noise, name);
-    if (*index < 0) {
-        CT_TRY(ct__lines_place(&b->in, add_model(b, name, kind, dim, value, index)));
-        if (robust.kind == CT_ROBUST_NONE) return CT_OK;
-        return ct__lines_place(&b->in, ct_noise_set_robust(b->noise, *index, robust, b->in.err));
-    }
-    if (*index >= b->noise_before) return ct__lines_bad(&b->in, "noise model %s is there already", name);
+    if (*index < 0) return ct__build_add_model(b, name, kind, dim, value, robust, index);
     const ct_noise_model *m = ct_noise_get(b->noise, *index);
     if (m->dim != dim)
         return ct__lines_bad(&b->in, "noise model %s has %d coordinates, the one of that name that is there already has %d", name, dim, m->dim);
     if (same_model(m, kind, dim, value, robust)) return CT_OK;
-    if (!b->kept++) snprintf(b->kept_name, sizeof b->kept_name, "%s", name);
+    return settle(b, name, kind, dim, value, robust, index);
+}
+
+int32_t ct__build_find_model(const ct__build *b, const char *name)
+{
+    const int32_t told = ct__names_find(&b->told, name);
+    return told >= 0 ? b->told_model[told].index : ct_noise_find(b->noise, name);
+}
+
+ct_status ct__build_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[], ct_robust robust, int32_t *index)
+{
+    const int twice = b->settle ? ct__names_find(&b->told, name) >= 0 : ct_noise_find(b->noise, name) >= b->noise_before;
+    if (twice) return ct__lines_bad(&b->in, "noise model %s is there already", name);
+    CT_TRY(find_or_add(b, name, kind, dim, value, robust, index));
+    if (!b->settle) return CT_OK;
+    const int64_t n = b->told.count;
+    CT_TRY(ct__grow(&b->told_model, &b->told_capacity, n + 1, sizeof *b->told_model, "noise models", b->in.err));
+    CT_TRY(ct__names_add(&b->told, name, b->in.err));
+    b->told_model[n].index = *index;
+    b->told_model[n].line = b->in.line;
     return CT_OK;
 }

@@ -3,6 +3,7 @@
  *   ct__lines   a text file, line by line, split into words            line.c
  *   ct__build   a sequence while it is being read                      build.c, intern.c, initialise.c
  *   ct__out     a sequence while it is being written                   out.c
+ *   ct__yaml    dataset.yaml as it stands                              dataset_yaml.c, dataset_schema.c
  *   made        what sequences made to order share                     intern.c, world.c, nav_path.c
  *   numbers     elements and matrices as words, and back               fields.c
  *
@@ -78,6 +79,14 @@ typedef struct {
     int32_t   seen;  /* models of the table that are in here      */
 } ct__intern;
 
+/* Files of a dataset share a table, and none outranks another. Where two give a model of one name different numbers, the dataset may say what holds
+ * (`said` is 1); or the names are numbers (group#7) that each file gave by itself, and the model gets one that is free; else it is an
+ * error. Without this (a table from a noise file outranks a sequence) the table's numbers stay, and the note says so. */
+typedef struct {
+    int       (*said)(const void *user, const char *model);
+    const void *user;
+} ct__settle;
+
 /* A sequence while it is being read: every verb leaves a sentence with file and line in in.err. */
 typedef struct {
     ct__lines    in;
@@ -90,6 +99,13 @@ typedef struct {
     int32_t      truth_vars, stamp_vars; /* variables that truth and stamp cover so far */
     int32_t      kept;         /* models of the table that stayed though the file has other numbers */
     char         kept_name[64]; /* the first of them */
+    const ct__settle *settle;  /* borrowed, or NULL */
+    ct__names    told;         /* with settle: names of models that this file has told of, and what they became */
+    struct {
+        int32_t index;         /* in the table, perhaps under another name */
+        int64_t line;
+    }           *told_model;
+    int64_t      told_capacity;
 } ct__build;
 
 /* As ct_graph_add_variable and ct_graph_add_factor. Values are in the stored layout. A variable that
@@ -114,6 +130,12 @@ ct_status ct__build_note(ct__build *b, const char *fmt, ...) CT_PRINTF(2, 3);
  * or another sequence) that one is used, and if it is another model the note says so; another
  * dimension, or a second model of that name in this file, is an error. `value` is 1 variance, dim variances or dim x dim, as the kind says. */
 ct_status ct__build_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[], ct_robust robust, int32_t *index);
+/* The model that a name of this file stands for, or -1. */
+int32_t   ct__build_find_model(const ct__build *b, const char *name);
+/* Adds a model, under a name that the table does not have. */
+ct_status ct__build_add_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[], ct_robust robust, int32_t *index);
+/* A model that is equal to this one, of the same group (the name up to a '#'), under any number; added if there is none. */
+ct_status ct__build_renumber(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[], ct_robust robust, int32_t *index);
 /* For formats that name no models: the model of this group with this covariance (dim x dim, row-
  * major), found or added. The first of a group is called `group`, the others group#1, group#2, ...
  * Diagonal matrices become diagonal models. O(1) whatever the number of models. */
@@ -123,6 +145,8 @@ ct_status ct__build_information(ct__build *b, const char *group, int dim, const 
 
 void ct__intern_free(ct__intern *intern);
 
+/* ct_sequence_read of a file that shares its table with others; settle may be NULL. */
+ct_status ct__sequence_read_shared(const char *path, ct_format format, ct_noise *noise, const ct__settle *settle, ct_sequence **out, ct_err *err);
 /* Read a stream that is at its start; `path` is for messages and for the sequence's name. */
 ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format format, ct_noise *noise, ct_sequence **out, ct_err *err);
 
@@ -202,6 +226,57 @@ void ct__out_information(const ct__out *out, int32_t noise, double information[3
 int  ct__same_model(const double *information, const void *model);
 
 ct_status ct__sequence_write_stream(FILE *file, const ct_sequence *seq, const ct_noise *noise, const double *x, ct_format format, int lossy, int64_t *dropped, ct_err *err);
+
+/* ---- Datasets -------------------------------------------------------------------------------- */
+
+/* dataset.yaml as it stands. What libcyaml fills and frees; counts of what is not said are 0. */
+typedef struct {
+    char    *name;
+    int      kind;  /* ct_noise_kind + 1 */
+    int      learn; /* 1: true, 2: false */
+    double  *variance, *covariance, *bounds, *lower, *upper;
+    unsigned variances, covariances, bounds_count, lowers, uppers;
+} ct__yaml_group;
+
+typedef struct {
+    char           *format;
+    int             version;
+    ct__yaml_group *group;
+    char          **train, **test;
+    unsigned        groups, trains, tests;
+} ct__yaml;
+
+/* Keys, types and lengths are as the format wants them; `path` is for messages. Syntax and schema: dataset_schema.c; what
+ * the numbers mean, and that names are there once: dataset_yaml.c. On failure *out is NULL. */
+ct_status ct__yaml_parse(const char *text, size_t size, const char *path, ct__yaml **out, ct_err *err);
+ct_status ct__yaml_check(const ct__yaml *yaml, const char *path, ct_err *err);
+void      ct__yaml_free(ct__yaml *yaml);
+/* What it says of a group, for a dataset; name is copied. */
+ct_status ct__yaml_take_group(const ct__yaml_group *from, ct_dataset_group *to, ct_err *err);
+/* The table's models take the numbers that the file says. */
+ct_status ct__yaml_apply(const ct__yaml *yaml, const char *path, ct_noise *noise, ct_err *err);
+/* The group that speaks of a model's numbers, or NULL: of its name, or the nearest that it is part of. */
+const ct__yaml_group *ct__yaml_numbers_of(const ct__yaml *yaml, const char *model);
+/* The file, with lists of paths. */
+ct_status ct__yaml_write(FILE *file, const ct_dataset *dataset, char *const train[], char *const test[], ct_err *err);
+
+/* The group of a dataset that speaks of a model, or NULL: of its name, or the nearest that it is part of. */
+const ct_dataset_group *ct__dataset_group_of(const ct_dataset *dataset, const char *model);
+
+/* Paths, owned. All zero is an empty list. */
+typedef struct {
+    char  **path;
+    int64_t count, capacity;
+    char    other[64]; /* the first name that was left out, "" if none */
+    int64_t others;
+} ct__paths;
+
+/* Sequence files of a folder by their ending, in the order of their names; hidden files, folders and other endings are left out. */
+ct_status ct__paths_scan(ct__paths *paths, const char *folder, ct_err *err);
+ct_status ct__paths_add(ct__paths *paths, const char *folder, const char *name, ct_err *err);
+void      ct__paths_free(ct__paths *paths);
+/* folder/name, or name if it begins with '/'. NULL if there is no memory. */
+char     *ct__path_join(const char *folder, const char *name);
 
 /* ---- Made to order --------------------------------------------------------------------------- */
 

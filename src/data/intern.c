@@ -121,23 +121,37 @@ static ct_status fresh_name(ct__build *b, const char *group, char *name, size_t 
     return CT_OK;
 }
 
+/* The model with this key, or one more of its group under a free name. */
+static ct_status find_or_number(ct__build *b, const model_key *key, const char *group, ct_robust robust, int32_t *index)
+{
+    CT_TRY(catch_up(b));
+    const int64_t place = robust.kind == CT_ROBUST_NONE ? probe(b, key) : -1;
+    if (place >= 0 && b->intern.slot[place]) {
+        *index = b->intern.slot[place] - 1;
+        return CT_OK;
+    }
+    char name[300]; /* a name of 255 bytes, and a number */
+    CT_TRY(fresh_name(b, group, name, sizeof name));
+    return ct__build_add_model(b, name, key->kind, key->dim, key->value, robust, index);
+}
+
+ct_status ct__build_renumber(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[], ct_robust robust, int32_t *index)
+{
+    double          all[CT__NOISE_NUMBERS_MAX];
+    char            group[256];
+    const model_key key = {name, strcspn(name, "#"), kind, dim, all};
+    for (int i = 0; i < ct__noise_length(kind, dim); i++) all[i] = value[kind == CT_NOISE_ISOTROPIC ? 0 : i] + 0.0;
+    snprintf(group, sizeof group, "%.*s", (int)key.group_length, name);
+    return find_or_number(b, &key, group, robust, index);
+}
+
 ct_status ct__build_covariance(ct__build *b, const char *group, int dim, const double covariance[], int32_t *index)
 {
     double    value[CT__NOISE_NUMBERS_MAX];
     const int diagonal = is_diagonal(dim, covariance);
     for (int i = 0; i < (diagonal ? dim : dim * dim); i++) value[i] = covariance[diagonal ? i * (dim + 1) : i] + 0.0; /* -0 becomes 0 */
     const model_key key = {group, strlen(group), diagonal ? CT_NOISE_DIAGONAL : CT_NOISE_FULL, dim, value};
-    CT_TRY(catch_up(b));
-    const int64_t place = probe(b, &key);
-    if (b->intern.slot[place]) {
-        *index = b->intern.slot[place] - 1;
-        return CT_OK;
-    }
-    char name[128];
-    CT_TRY(fresh_name(b, group, name, sizeof name));
-    const ct_status status = diagonal ? ct_noise_add_diagonal(b->noise, name, dim, value, index, b->in.err)
-                                      : ct_noise_add_full(b->noise, name, dim, value, index, b->in.err);
-    return ct__lines_place(&b->in, status);
+    return find_or_number(b, &key, group, (ct_robust){.kind = CT_ROBUST_NONE}, index);
 }
 
 ct_status ct__build_information(ct__build *b, const char *group, int dim, const double information[], int32_t *index)

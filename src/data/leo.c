@@ -174,7 +174,7 @@ static ct_status use_model(leo_log *log, int64_t f, const char *name, int32_t *n
     ct__build *b = log->b;
     double     variance[3];
     CT_TRY(factor_variance(log, f, variance));
-    *noise = ct_noise_find(b->noise, name);
+    *noise = ct__build_find_model(b, name);
     if (*noise >= 0 && *noise < log->use_count && log->use[*noise].used) {
         log->uneven += memcmp(log->use[*noise].variance, variance, sizeof variance) != 0;
         return CT_OK;

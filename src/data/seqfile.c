@@ -246,7 +246,7 @@ static ct_status read_factor(ct__build *b)
     CT_TRY(ct__word_need(&b->in, 1, 2, "words: model and noise"));
     const ct_factor_ops *ops = ct_factor_find(b->in.word[1]);
     if (!ops) return ct__lines_bad(&b->in, "there is no measurement model %s", ct__quote(b->in.word[1], quote));
-    const int32_t noise = ct_noise_find(b->noise, b->in.word[2]);
+    const int32_t noise = ct__build_find_model(b, b->in.word[2]);
     if (noise < 0) return ct__lines_bad(&b->in, "there is no noise model %s above", ct__quote(b->in.word[2], quote));
     const ct_noise_model *m = ct_noise_get(b->noise, noise);
     if (m->dim != ops->rows) return ct__lines_bad(&b->in, "noise model %s has %d coordinates, %s needs %d", m->name, m->dim, ops->name, ops->rows);

@@ -2,10 +2,10 @@
  * them (opening, locale, names, replacing files whole) happens here, once. */
 #define _POSIX_C_SOURCE 200809L
 #include "data/data.h"
+#include "data/locale.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 
 /* One row a format. NULL: covtune cannot do that. */
@@ -60,10 +60,9 @@ static char *name_of(const char *path)
     return name;
 }
 
-/* ---- locale: an application may have set one where 0.5 is written 0,5 ---- */
+/* ---- locale ---- */
 
-/* Of this thread alone. Returns the locale to go back to, or 0 if there is no memory. */
-static locale_t locale_begin(ct_err *err)
+locale_t ct__locale_begin(ct_err *err)
 {
     const locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (c) return uselocale(c);
@@ -71,20 +70,20 @@ static locale_t locale_begin(ct_err *err)
     return (locale_t)0;
 }
 
-static void locale_end(locale_t before)
+void ct__locale_end(locale_t before)
 {
     freelocale(uselocale(before));
 }
 
 /* ---- reading ---- */
 
-ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format format, ct_noise *noise, ct_sequence **out, ct_err *err)
+static ct_status read_stream(FILE *file, const char *path, ct_format format, ct_noise *noise, const ct__settle *settle, ct_sequence **out, ct_err *err)
 {
     *out = NULL;
     assert(format < CT_FORMAT_COUNT);
     if (!FORMAT[format].read) return ct_fail(err, CT_E_UNSUPPORTED, "%s: covtune does not read the format %s", path, ct_format_name(format));
-    ct__build      b = {.in = {.file = file, .path = path, .err = err}, .noise = noise, .noise_before = ct_noise_count(noise)};
-    const locale_t before = locale_begin(err);
+    ct__build      b = {.in = {.file = file, .path = path, .err = err}, .noise = noise, .noise_before = ct_noise_count(noise), .settle = settle};
+    const locale_t before = ct__locale_begin(err);
     if (!before) return CT_E_MEMORY;
     ct_status status = ct_sequence_new(NULL, &b.seq, err);
     if (status == CT_OK) status = FORMAT[format].read(&b);
@@ -93,22 +92,32 @@ ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format forma
         b.seq->name = name_of(path);
         if (!b.seq->name) status = ct__no_memory(err, "names", 1);
     }
-    locale_end(before);
+    ct__locale_end(before);
     ct__build_free(&b);
     if (status == CT_OK) *out = b.seq;
     else ct_sequence_free(b.seq);
     return status;
 }
 
-ct_status ct_sequence_read(const char *path, ct_format format, ct_noise *noise, ct_sequence **out, ct_err *err)
+ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format format, ct_noise *noise, ct_sequence **out, ct_err *err)
+{
+    return read_stream(file, path, format, noise, NULL, out, err);
+}
+
+ct_status ct__sequence_read_shared(const char *path, ct_format format, ct_noise *noise, const ct__settle *settle, ct_sequence **out, ct_err *err)
 {
     *out = NULL;
     if (format == CT_FORMAT_AUTO) CT_TRY(ct_format_guess(path, 1, &format, err));
     FILE *file = fopen(path, "rb");
     if (!file) return ct_fail(err, CT_E_IO, "%s: %s", path, strerror(errno));
-    const ct_status status = ct__sequence_read_stream(file, path, format, noise, out, err);
+    const ct_status status = read_stream(file, path, format, noise, settle, out, err);
     fclose(file);
     return status;
+}
+
+ct_status ct_sequence_read(const char *path, ct_format format, ct_noise *noise, ct_sequence **out, ct_err *err)
+{
+    return ct__sequence_read_shared(path, format, noise, NULL, out, err);
 }
 
 /* ---- writing ---- */
@@ -142,10 +151,10 @@ ct_status ct__sequence_write_stream(FILE *file, const ct_sequence *seq, const ct
     if (!FORMAT[format].write) return ct_fail(err, CT_E_UNSUPPORTED, "covtune does not write the format %s", ct_format_name(format));
     CT_TRY(check_sequence(seq, noise, x, err));
     ct__out out = {.file = file, .seq = seq, .noise = noise, .x = x ? x : ct_graph_initial_const(seq->graph), .x_given = x != NULL, .lossy = lossy, .err = err};
-    const locale_t before = locale_begin(err);
+    const locale_t before = ct__locale_begin(err);
     if (!before) return CT_E_MEMORY;
     const ct_status status = FORMAT[format].write(&out);
-    locale_end(before);
+    ct__locale_end(before);
     if (dropped) *dropped = out.dropped;
     return status;
 }

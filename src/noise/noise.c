@@ -219,6 +219,14 @@ const ct_noise_model *ct_noise_get(const ct_noise *noise, int32_t index)
 
 int32_t ct_noise_find(const ct_noise *noise, const char *name) { return ct__names_find(&noise->names, name); }
 
+int ct__noise_whole(char *name)
+{
+    char *number = strrchr(name, '#'), *end = strpbrk(number ? number : name, "@#");
+    if (!end) return 0;
+    *end = 0;
+    return 1;
+}
+
 int32_t ct_noise_select(const ct_noise *noise, const char *group, const char *label)
 {
     char      name[NAME_MAX_LENGTH + 2]; /* one more than any model's name, so that a cut one matches none */

@@ -179,13 +179,10 @@ static ct_status apply_to_parts(ct_noise *noise, int32_t before, const char *pat
     for (int32_t i = 0; i < before; i++) {
         const char *name = ct_noise_get(noise, i)->name;
         if (!name[strcspn(name, "@#")] || json_object_get(groups, name)) continue;
-        char *whole = ct__strdup(name), *end;
+        char *whole = ct__strdup(name);
         if (!whole) return ct__no_memory(err, "names", 1);
         const json_t *value = NULL;
-        while (!value && (end = strpbrk(strrchr(whole, '#') ? strrchr(whole, '#') : whole, "@#"))) {
-            *end = 0;
-            value = json_object_get(groups, whole);
-        }
+        while (!value && ct__noise_whole(whole)) value = json_object_get(groups, whole);
         const place     at = {path, whole, err};
         const ct_status status = value ? apply(noise, i, &at, value) : CT_OK;
         free(whole);

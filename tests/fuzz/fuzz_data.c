@@ -1,7 +1,7 @@
-/* fuzz_data.c: any bytes as a sequence; the first one says the format ('0' the first in the list).
+/* fuzz_data.c: any bytes as a sequence; the first one says the format ('0' the first in the list, 'y' dataset.yaml).
  * They are refused with a sentence, or make a graph that every writer survives and that covtune's own
  * format keeps: written and read back it has the same error to the bit, and written again it is the
- * same text. All in memory: a file that is replaced safely waits for the disk. */
+ * same text. Of a dataset.yaml, groups are written and read back the same. All in memory: a file that is replaced safely waits for the disk. */
 #define _POSIX_C_SOURCE 200809L
 #include "fuzz.h"
 
@@ -62,9 +62,72 @@ static void check_round_trip(const ct_sequence *seq, const ct_noise *noise)
     ct_noise_free(noise_again);
 }
 
+/* ---- dataset.yaml ---- */
+
+static ct__yaml *parse(const char *text, size_t size)
+{
+    ct_err    err = {0};
+    ct__yaml *yaml = NULL;
+    ct_status status = ct__yaml_parse(text, size, "in.yaml", &yaml, &err);
+    FUZZ_LAW(status == CT_OK ? yaml != NULL : !yaml && err.text[0]);
+    if (status == CT_OK) status = ct__yaml_check(yaml, "in.yaml", &err);
+    if (status == CT_OK) return yaml;
+    FUZZ_LAW(err.text[0]);
+    ct__yaml_free(yaml);
+    return NULL;
+}
+
+/* A dataset with its groups, and with a model for each that has numbers. */
+static ct_dataset *dataset_of(const ct__yaml *yaml)
+{
+    ct_dataset *d = NULL;
+    ct_err      err = {0};
+    FUZZ_LAW(ct_dataset_new(&d, NULL) == CT_OK);
+    d->group = calloc(yaml->groups + 1u, sizeof *d->group);
+    for (; (unsigned)d->groups < yaml->groups; d->groups++) {
+        const ct__yaml_group *g = &yaml->group[d->groups];
+        FUZZ_LAW(ct__yaml_take_group(g, &d->group[d->groups], NULL) == CT_OK);
+        if (g->variances > 1) (void)ct_noise_add_isotropic(d->noise, g->name, (int)g->variances, 1, NULL, NULL); /* not every name is a model's */
+    }
+    FUZZ_LAW(ct__yaml_apply(yaml, "in.yaml", d->noise, &err) == CT_OK || err.text[0]);
+    return d;
+}
+
+static int same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+
+static void check_yaml(const char *text, size_t size)
+{
+    ct__yaml *yaml = parse(text, size), *again = NULL;
+    char     *written = NULL;
+    size_t    length;
+    if (!yaml) return;
+    ct_dataset *d = dataset_of(yaml), *e = NULL;
+    FILE       *file = open_memstream(&written, &length);
+    FUZZ_LAW(ct__yaml_write(file, d, NULL, NULL, NULL) == CT_OK);
+    fclose(file);
+    again = parse(written, length);
+    FUZZ_LAW(again);
+    e = dataset_of(again);
+    FUZZ_LAW(d->groups == e->groups);
+    for (int32_t i = 0; i < d->groups; i++) {
+        const ct_dataset_group *g = &d->group[i], *h = &e->group[i];
+        FUZZ_LAW(!strcmp(g->name, h->name) && g->kind == h->kind && g->learn == h->learn);
+        for (int k = 0; k < CT_NOISE_DIM_MAX; k++) FUZZ_LAW(same(g->lower[k], h->lower[k]) && same(g->upper[k], h->upper[k]));
+    }
+    ct_dataset_free(d);
+    ct_dataset_free(e);
+    ct__yaml_free(yaml);
+    ct__yaml_free(again);
+    free(written);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0) return 0;
+    if (data[0] == 'y') {
+        check_yaml((const char *)data + 1, size - 1);
+        return 0;
+    }
     const ct_format format = (ct_format)((unsigned)(data[0] - '0') % CT_FORMAT_COUNT);
     ct_noise       *noise = NULL;
     FUZZ_LAW(ct_noise_new(&noise, NULL) == CT_OK);

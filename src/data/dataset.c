@@ -1,0 +1,345 @@
+/* dataset.c: datasets: reading what a path stands for, and handles. Writing and pooling: dataset_write.c.
+ *
+ * All runs share one noise table, so that learning has one theta. A file that two lists name is read once, and is one sequence in
+ * both. */
+#define _POSIX_C_SOURCE 200809L
+#include "data/data.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#define YAML      "dataset.yaml"
+#define NOTES_MAX 8 /* different ones; many logs of one kind say the same */
+
+/* ---- handles ---- */
+
+ct_status ct_dataset_new(ct_dataset **out, ct_err *err)
+{
+    *out = ct__zalloc(1, sizeof **out);
+    if (!*out) return ct__no_memory(err, "datasets", 1);
+    const ct_status status = ct_noise_new(&(*out)->noise, err);
+    if (status == CT_OK) return CT_OK;
+    free(*out);
+    *out = NULL;
+    return status;
+}
+
+/* Is test run i among the training runs too? */
+static int is_shared(const ct_dataset *d, int32_t i)
+{
+    if (i < d->trains && d->train[i] == d->test[i]) return 1;
+    for (int32_t j = 0; j < d->trains; j++)
+        if (d->train[j] == d->test[i]) return 1;
+    return 0;
+}
+
+/* Is run i of the list there before? */
+static int is_repeated(ct_sequence *const list[], int32_t i)
+{
+    for (int32_t j = 0; j < i; j++)
+        if (list[j] == list[i]) return 1;
+    return 0;
+}
+
+void ct_dataset_free(ct_dataset *d)
+{
+    if (!d) return;
+    for (int32_t i = d->tests - 1; i >= 0; i--)
+        if (!is_shared(d, i) && !is_repeated(d->test, i)) ct_sequence_free(d->test[i]);
+    for (int32_t i = d->trains - 1; i >= 0; i--)
+        if (!is_repeated(d->train, i)) ct_sequence_free(d->train[i]);
+    for (int32_t i = 0; i < d->groups; i++) free(d->group[i].name);
+    free(d->train);
+    free(d->test);
+    free(d->group);
+    free(d->path);
+    free(d->note);
+    ct_noise_free(d->noise);
+    free(d);
+}
+
+/* ---- notes ---- */
+
+typedef struct {
+    const char *text, *path; /* borrowed: the first file that says so */
+    int32_t     more;        /* others that do                        */
+} note;
+
+typedef struct {
+    ct_dataset  *d;
+    ct_err      *err;
+    ct__yaml    *yaml;      /* or NULL */
+    char        *yaml_path, *folder;
+    ct__paths    train, test;
+    ct__names    paths;     /* files that were read, ...                     */
+    ct_sequence **of_path;  /* ... and what they became; borrowed            */
+    int64_t      of_path_capacity;
+    note         notes[NOTES_MAX];
+    int          note_count;
+} reader;
+
+static void take_note(reader *r, const char *path, const char *text)
+{
+    for (int i = 0; i < r->note_count; i++) {
+        if (strcmp(r->notes[i].text, text)) continue;
+        r->notes[i].more++;
+        return;
+    }
+    if (r->note_count < NOTES_MAX) r->notes[r->note_count++] = (note){text, path, 0};
+}
+
+static ct_status append(reader *r, const char *text)
+{
+    const size_t old = r->d->note ? strlen(r->d->note) : 0;
+    char        *longer = realloc(r->d->note, old + strlen(text) + 3);
+    if (!longer) return ct__no_memory(r->err, "bytes of notes", (int64_t)old);
+    sprintf(longer + old, "%s%s", old ? "; " : "", text);
+    r->d->note = longer;
+    return CT_OK;
+}
+
+static ct_status join_notes(reader *r)
+{
+    char text[5000]; /* a reader's note has at most 4 KB */
+    for (int i = 0; i < r->note_count; i++) {
+        const note *n = &r->notes[i];
+        if (n->more) snprintf(text, sizeof text, "%.400s and %d other%s: %s", n->path, n->more, n->more == 1 ? "" : "s", n->text);
+        else snprintf(text, sizeof text, "%.400s: %s", n->path, n->text);
+        CT_TRY(append(r, text));
+    }
+    for (int part = 0; part < 2; part++) {
+        const ct__paths *p = part ? &r->test : &r->train;
+        if (!p->others) continue;
+        if (p->others == 1) snprintf(text, sizeof text, "%s is left out: it is no file with a format's ending", p->other);
+        else snprintf(text, sizeof text, "%s and %lld more are left out: they are no files with a format's ending", p->other, (long long)p->others - 1);
+        CT_TRY(append(r, text));
+    }
+    return CT_OK;
+}
+
+/* ---- dataset.yaml ---- */
+
+/* The whole file; the caller frees *text. */
+static ct_status slurp(const char *path, char **text, size_t *size, ct_err *err)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file) return ct_fail(err, CT_E_IO, "%s: %s", path, strerror(errno));
+    int64_t   capacity = 0, used = 0;
+    size_t    got = 1;
+    ct_status status = CT_OK;
+    *text = NULL;
+    while (status == CT_OK && got) {
+        status = ct__grow(text, &capacity, used + 4096, 1, "bytes of text", err);
+        got = status == CT_OK ? fread(*text + used, 1, (size_t)(capacity - used), file) : 0;
+        used += (int64_t)got;
+    }
+    if (status == CT_OK && ferror(file)) status = ct_fail(err, CT_E_IO, "%s: %s", path, strerror(errno));
+    fclose(file);
+    *size = (size_t)used;
+    return status;
+}
+
+static ct_status take_groups(reader *r)
+{
+    r->d->group = ct__zalloc(r->yaml->groups, sizeof *r->d->group);
+    if (!r->d->group) return ct__no_memory(r->err, "groups", r->yaml->groups);
+    for (unsigned i = 0; i < r->yaml->groups; i++) {
+        r->d->groups++;
+        CT_TRY(ct__yaml_take_group(&r->yaml->group[i], &r->d->group[i], r->err));
+    }
+    return CT_OK;
+}
+
+static ct_status read_yaml(reader *r, int part)
+{
+    char     *text = NULL;
+    size_t    size = 0;
+    ct_status status = slurp(r->yaml_path, &text, &size, r->err);
+    if (status == CT_OK) status = ct__yaml_parse(text, size, r->yaml_path, &r->yaml, r->err);
+    free(text);
+    CT_TRY(status);
+    CT_TRY(ct__yaml_check(r->yaml, r->yaml_path, r->err));
+    CT_TRY(take_groups(r));
+    for (unsigned i = 0; part & CT_DATASET_TRAIN && i < r->yaml->trains; i++) CT_TRY(ct__paths_add(&r->train, r->folder, r->yaml->train[i], r->err));
+    for (unsigned i = 0; part & CT_DATASET_TEST && i < r->yaml->tests; i++) CT_TRY(ct__paths_add(&r->test, r->folder, r->yaml->test[i], r->err));
+    return CT_OK;
+}
+
+/* Groups that speak of no model of the runs that were read. */
+static ct_status note_idle_groups(reader *r)
+{
+    char text[400];
+    for (int32_t i = 0; i < r->d->groups; i++) {
+        int used = 0;
+        for (int32_t m = 0; m < ct_noise_count(r->d->noise) && !used; m++) {
+            char name[256];
+            snprintf(name, sizeof name, "%s", ct_noise_get(r->d->noise, m)->name);
+            do used = !strcmp(name, r->d->group[i].name);
+            while (!used && ct__noise_whole(name));
+        }
+        if (used) continue;
+        snprintf(text, sizeof text, "group %s of " YAML " speaks of no noise model of the runs that were read", r->d->group[i].name);
+        CT_TRY(append(r, text));
+    }
+    return CT_OK;
+}
+
+/* ---- which files ---- */
+
+static int is_folder(const char *path)
+{
+    struct stat entry;
+    return stat(path, &entry) == 0 && S_ISDIR(entry.st_mode);
+}
+
+static int exists(const char *path)
+{
+    struct stat entry;
+    return stat(path, &entry) == 0;
+}
+
+/* One of the folders train and test, if it is there. */
+static ct_status scan_part(reader *r, const char *name, ct__paths *paths, int wanted, int *found)
+{
+    char *folder = ct__path_join(r->d->path, name);
+    if (!folder) return ct__no_memory(r->err, "file names", 1);
+    const int is = is_folder(folder);
+    *found |= is;
+    const ct_status status = is && wanted ? ct__paths_scan(paths, folder, r->err) : CT_OK;
+    free(folder);
+    return status;
+}
+
+/* The same files into both lists, as far as they are wanted. */
+static ct_status both_parts(reader *r, int part)
+{
+    for (int64_t i = 0; part & CT_DATASET_TEST && i < r->train.count; i++) CT_TRY(ct__paths_add(&r->test, "", r->train.path[i], r->err));
+    if (part & CT_DATASET_TRAIN) return CT_OK;
+    while (r->train.count) free(r->train.path[--r->train.count]);
+    return CT_OK;
+}
+
+static ct_status list_folder(reader *r, int part)
+{
+    int found = 0;
+    r->folder = ct__strdup(r->d->path);
+    r->yaml_path = ct__path_join(r->d->path, YAML);
+    if (!r->folder || !r->yaml_path) return ct__no_memory(r->err, "file names", 2);
+    if (exists(r->yaml_path)) return read_yaml(r, part);
+    CT_TRY(scan_part(r, "train", &r->train, part & CT_DATASET_TRAIN, &found));
+    CT_TRY(scan_part(r, "test", &r->test, part & CT_DATASET_TEST, &found));
+    if (found) return CT_OK;
+    CT_TRY(ct__paths_scan(&r->train, r->d->path, r->err));
+    return both_parts(r, part);
+}
+
+/* "a/b" of "a/b/dataset.yaml", "." of "dataset.yaml". */
+static char *folder_of(const char *path)
+{
+    char *folder = ct__strdup(path), *slash = folder ? strrchr(folder, '/') : NULL;
+    if (!folder) return NULL;
+    if (slash) slash[slash == folder] = 0; /* "/" stays */
+    else strcpy(folder, *path ? "." : "");
+    return folder;
+}
+
+static int has_ending(const char *path, const char *ending)
+{
+    const size_t n = strlen(path), m = strlen(ending);
+    return n > m && !strcmp(path + n - m, ending);
+}
+
+static ct_status list_files(reader *r, int part)
+{
+    if (!exists(r->d->path)) return ct_fail(r->err, CT_E_IO, "%s: %s", r->d->path, strerror(errno));
+    if (is_folder(r->d->path)) return list_folder(r, part);
+    if (has_ending(r->d->path, ".yaml") || has_ending(r->d->path, ".yml")) {
+        r->yaml_path = ct__strdup(r->d->path);
+        r->folder = folder_of(r->d->path);
+        if (!r->folder || !r->yaml_path) return ct__no_memory(r->err, "file names", 2);
+        return read_yaml(r, part);
+    }
+    CT_TRY(ct__paths_add(&r->train, "", r->d->path, r->err));
+    return both_parts(r, part);
+}
+
+/* ---- runs ---- */
+
+static int is_said(const void *user, const char *model)
+{
+    const reader *r = user;
+    return r->yaml && ct__yaml_numbers_of(r->yaml, model);
+}
+
+static ct_status read_run(reader *r, const char *path, ct_sequence **out)
+{
+    const ct__settle settle = {is_said, r};
+    const int32_t    before = ct__names_find(&r->paths, path);
+    *out = NULL;
+    if (before >= 0) {
+        *out = r->of_path[before];
+        return CT_OK;
+    }
+    const int64_t n = r->paths.count;
+    CT_TRY(ct__grow(&r->of_path, &r->of_path_capacity, n + 1, sizeof *r->of_path, "sequences", r->err));
+    CT_TRY(ct__names_add(&r->paths, path, r->err));
+    CT_TRY(ct__sequence_read_shared(path, CT_FORMAT_AUTO, r->d->noise, &settle, out, r->err));
+    r->of_path[n] = *out;
+    if ((*out)->note) take_note(r, path, (*out)->note);
+    return CT_OK;
+}
+
+static ct_status read_runs(reader *r, const ct__paths *from, ct_sequence ***list, int32_t *count)
+{
+    if (from->count > INT32_MAX) return ct_fail(r->err, CT_E_LIMIT, "%s: more than %d runs", r->d->path, INT32_MAX);
+    if (!from->count) return CT_OK;
+    *list = ct__zalloc(from->count, sizeof **list);
+    if (!*list) return ct__no_memory(r->err, "sequences", from->count);
+    for (int64_t i = 0; i < from->count; i++) {
+        CT_TRY(read_run(r, from->path[i], &(*list)[i]));
+        ++*count;
+        if (!ct_graph_variables((*list)[i]->graph)) return ct_fail(r->err, CT_E_PARSE, "%s: there is no variable in it", from->path[i]);
+    }
+    return CT_OK;
+}
+
+/* What was looked for, where nothing was found. */
+static ct_status nothing(const reader *r, int part)
+{
+#define X(constant, name, ending, what) " " ending
+    const char *which = part == CT_DATASET_ALL ? "" : part == CT_DATASET_TRAIN ? "training " : "test ";
+    if (r->yaml) return ct_fail(r->err, CT_E_PARSE, "%s: it lists no %sruns (train: and test: are lists of files)", r->yaml_path, which);
+    return ct_fail(r->err, CT_E_PARSE, "%s: no %sruns: a dataset is a folder with " YAML ", or with folders train and test, or with files" CT_FORMAT_LIST(X), r->d->path, which);
+#undef X
+}
+
+static ct_status read_all(reader *r, const char *path, int part)
+{
+    CT_TRY(ct_dataset_new(&r->d, r->err));
+    r->d->path = ct__strdup(path);
+    if (!r->d->path) return ct__no_memory(r->err, "file names", 1);
+    CT_TRY(list_files(r, part));
+    if (!r->train.count && !r->test.count) return nothing(r, part);
+    CT_TRY(read_runs(r, &r->train, &r->d->train, &r->d->trains));
+    CT_TRY(read_runs(r, &r->test, &r->d->test, &r->d->tests));
+    CT_TRY(join_notes(r));
+    if (!r->yaml) return CT_OK;
+    CT_TRY(note_idle_groups(r));
+    return ct__yaml_apply(r->yaml, r->yaml_path, r->d->noise, r->err);
+}
+
+ct_status ct_dataset_read(const char *path, ct_dataset_part part, ct_dataset **out, ct_err *err)
+{
+    reader          r = {.err = err};
+    const ct_status status = read_all(&r, path, (int)part);
+    *out = status == CT_OK ? r.d : NULL;
+    if (status != CT_OK) ct_dataset_free(r.d);
+    ct__yaml_free(r.yaml);
+    ct__paths_free(&r.train);
+    ct__paths_free(&r.test);
+    ct__names_free(&r.paths);
+    free(r.of_path);
+    free(r.yaml_path);
+    free(r.folder);
+    return status;
+}

@@ -1,0 +1,180 @@
+/* dataset_schema.c: the keys of dataset.yaml and their types, as a schema for libcyaml, and its complaints as sentences.
+ *
+ * libcyaml tells what is wrong through a log: a cause, then the places it was in from the inside out, each with a line. The first
+ * place is where to look. Aliases are refused, so that a small file cannot stand for a large one. */
+#define _POSIX_C_SOURCE 200809L
+#include "data/data.h"
+#include "data/locale.h"
+
+#include <cyaml/cyaml.h>
+#include <stdarg.h>
+
+/* ---- schema ---- */
+
+static const cyaml_strval_t KINDS[] = {{"isotropic", CT_NOISE_ISOTROPIC + 1}, {"diagonal", CT_NOISE_DIAGONAL + 1}, {"full", CT_NOISE_FULL + 1}};
+static const cyaml_strval_t BOOLS[] = {{"true", 1}, {"false", 2}};
+
+#define NUMBER_MAX (CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX)
+#define TEXT_MAX   4096
+#define LIST(key, what, member, count, entry, least, most) CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, what, member, count, entry, least, most)
+
+static const cyaml_schema_value_t NUMBER = {CYAML_VALUE_FLOAT(CYAML_FLAG_DEFAULT, double)};
+static const cyaml_schema_value_t TEXT = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, TEXT_MAX)};
+
+static const cyaml_schema_field_t GROUP_FIELDS[] = {
+    CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, ct__yaml_group, name, 1, 255),
+    CYAML_FIELD_ENUM("kind", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL, ct__yaml_group, kind, KINDS, 3),
+    CYAML_FIELD_ENUM("learn", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL, ct__yaml_group, learn, BOOLS, 2),
+    LIST("variance", ct__yaml_group, variance, variances, &NUMBER, 1, CT_NOISE_DIM_MAX),
+    LIST("covariance", ct__yaml_group, covariance, covariances, &NUMBER, 1, NUMBER_MAX),
+    LIST("bounds", ct__yaml_group, bounds, bounds_count, &NUMBER, 2, 2),
+    LIST("lower", ct__yaml_group, lower, lowers, &NUMBER, 1, CT_NOISE_DIM_MAX),
+    LIST("upper", ct__yaml_group, upper, uppers, &NUMBER, 1, CT_NOISE_DIM_MAX),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t GROUP = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, ct__yaml_group, GROUP_FIELDS)};
+
+static const cyaml_schema_field_t ROOT_FIELDS[] = {
+    CYAML_FIELD_STRING_PTR("format", CYAML_FLAG_POINTER, ct__yaml, format, 1, TEXT_MAX),
+    CYAML_FIELD_INT("version", CYAML_FLAG_DEFAULT, ct__yaml, version),
+    LIST("groups", ct__yaml, group, groups, &GROUP, 0, CYAML_UNLIMITED),
+    LIST("train", ct__yaml, train, trains, &TEXT, 0, CYAML_UNLIMITED),
+    LIST("test", ct__yaml, test, tests, &TEXT, 0, CYAML_UNLIMITED),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t ROOT = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, ct__yaml, ROOT_FIELDS)};
+
+/* ---- complaints ---- */
+
+typedef struct {
+    char cause[256];
+    char key[64]; /* of the innermost mapping; "" if it is not known */
+    int  line;    /* 0: not known                                    */
+    int  placed;
+} complaint;
+
+/* "  in mapping field 'variance' (line: 5, column: 15)" */
+static void take_place(complaint *c, const char *text)
+{
+    const char *line = strstr(text, "(line: ");
+    if (c->placed) return;
+    if (line && !c->line) c->line = atoi(line + strlen("(line: "));
+    if (!strstr(text, "in mapping")) return; /* an entry of a list: what the list is comes next */
+    c->placed = 1;
+    sscanf(text, "  in mapping field '%63[^']'", c->key);
+}
+
+static void take_log(cyaml_log_t level, void *context, const char *fmt, va_list args)
+{
+    complaint *c = context;
+    char       text[256];
+    (void)level;
+    vsnprintf(text, sizeof text, fmt, args);
+    text[strcspn(text, "\n")] = 0;
+    if (!strncmp(text, "  in ", 5)) take_place(c, text);
+    else if (!c->cause[0] && strcmp(text, "Load: Backtrace:")) snprintf(c->cause, sizeof c->cause, "%s", text + (strncmp(text, "Load: ", 6) ? 0 : 6));
+}
+
+static void *memory(void *context, void *old, size_t size)
+{
+    (void)context;
+    if (size) return realloc(old, size);
+    free(old);
+    return NULL;
+}
+
+/* The rest of `text` if it begins so, else NULL. */
+static const char *after(const char *text, const char *begin) { return strncmp(text, begin, strlen(begin)) ? NULL : text + strlen(begin); }
+
+/* What libcyaml calls a thing, in words. */
+static const char *thing(const char *theirs)
+{
+    static const struct {
+        const char *theirs, *words;
+    } THING[] = {{"SEQUENCE", "a list"}, {"MAPPING", "keys with values"}, {"SCALAR", "a word"}, {"STRING", "a word"},
+                 {"INT", "a whole number"}, {"FLOAT", "a number"}, {"ENUM", "a word"}, {"ALIAS", "an alias"}};
+    for (size_t i = 0; i < sizeof THING / sizeof *THING; i++)
+        if (after(theirs, THING[i].theirs)) return THING[i].words;
+    return "something else";
+}
+
+/* The cause as a sentence of ours; *keyed is 0 if it has the key in it. */
+static void say(const complaint *c, cyaml_err_t code, char *out, size_t size, int *keyed)
+{
+    char        want[24], found[24];
+    const char *rest, *choice = !strcmp(c->key, "kind") ? "isotropic, diagonal or full" : "true or false";
+    *keyed = 1;
+    if ((rest = after(c->cause, "Unexpected key: "))) *keyed = 0, snprintf(out, size, "there is no key %s", rest);
+    else if ((rest = after(c->cause, "Missing required mapping field: "))) *keyed = 0, snprintf(out, size, "%s is missing", rest);
+    else if ((rest = after(c->cause, "Mapping field already seen: "))) *keyed = 0, snprintf(out, size, "%s is there twice", rest);
+    else if ((rest = after(c->cause, "Invalid ENUM value: "))) snprintf(out, size, "expected %s, found %s", choice, rest);
+    else if ((rest = after(c->cause, "Invalid FLOAT value: "))) snprintf(out, size, "expected a number, found %s", rest);
+    else if ((rest = after(c->cause, "Invalid INT value: "))) snprintf(out, size, "expected a whole number, found %s", rest);
+    else if (after(c->cause, "STRING length < ")) snprintf(out, size, "expected a word, found nothing");
+    else if (sscanf(c->cause, "Expecting %23[^,], got event: %23s", want, found) == 2) snprintf(out, size, "expected %s, found %s", thing(want), thing(found));
+    else if ((rest = after(c->cause, "libyaml: "))) *keyed = 0, snprintf(out, size, "not YAML: %s", rest);
+    else if ((rest = after(c->cause, "Ignoring documents"))) *keyed = 0, snprintf(out, size, "a second document begins; there is to be one");
+    else if (code == CYAML_ERR_ALIAS) snprintf(out, size, "aliases (*name) are not read here");
+    else snprintf(out, size, "%s", c->cause[0] ? c->cause : cyaml_strerror(code));
+}
+
+/* libcyaml has the line of what comes before an unknown key: the key's own is the first with it from there on. */
+static int line_of_key(const complaint *c, const char *text, size_t size)
+{
+    const char *key = after(c->cause, "Unexpected key: ");
+    const char *end = text + size;
+    int         line = 1;
+    for (const char *at = text; key && at < end; line++) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
+        const char *word = at + strspn(at, " \t-{");
+        if (line >= c->line && word < stop && (size_t)(stop - word) > strlen(key) && !strncmp(word, key, strlen(key))) return line;
+        at = stop + 1;
+    }
+    return c->line;
+}
+
+static ct_status complain(const complaint *c, cyaml_err_t code, const char *text, size_t size, const char *path, ct_err *err)
+{
+    char where[24] = "", sentence[400];
+    int  keyed;
+    if (code == CYAML_ERR_OOM) return ct__no_memory(err, "YAML values", 1);
+    say(c, code, sentence, sizeof sentence, &keyed);
+    const int line = line_of_key(c, text, size);
+    if (line) snprintf(where, sizeof where, ":%d", line);
+    for (char *p = sentence; *p; p++)
+        if ((unsigned char)*p < ' ' || *p == 0x7f) *p = '?';
+    return ct_fail(err, CT_E_PARSE, "%s%s: %s%s%s", path, where, keyed ? c->key : "", keyed && c->key[0] ? ": " : "", sentence);
+}
+
+static cyaml_config_t config(complaint *c)
+{
+    return (cyaml_config_t){.log_fn = take_log, .log_ctx = c, .mem_fn = memory, .log_level = CYAML_LOG_WARNING, .flags = CYAML_CFG_NO_ALIAS};
+}
+
+/* ---- the file ---- */
+
+ct_status ct__yaml_parse(const char *text, size_t size, const char *path, ct__yaml **out, ct_err *err)
+{
+    complaint            c = {0};
+    const cyaml_config_t how = config(&c);
+    cyaml_data_t        *data = NULL;
+    *out = NULL;
+    const locale_t before = ct__locale_begin(err);
+    if (!before) return CT_E_MEMORY;
+    const cyaml_err_t code = cyaml_load_data((const uint8_t *)text, size, &how, &ROOT, &data, NULL);
+    ct__locale_end(before);
+    if (code == CYAML_OK && data && !c.cause[0]) {
+        *out = data;
+        return CT_OK;
+    }
+    if (code == CYAML_OK) ct__yaml_free(data);
+    if (code == CYAML_OK && !c.cause[0]) return ct_fail(err, CT_E_PARSE, "%s: there is nothing in it; the first key is to be format: covtune-dataset", path);
+    return complain(&c, code, text, size, path, err);
+}
+
+void ct__yaml_free(ct__yaml *yaml)
+{
+    complaint            c = {0};
+    const cyaml_config_t how = config(&c);
+    cyaml_free(&how, &ROOT, yaml, 0);
+}

@@ -1,0 +1,286 @@
+/* dataset_yaml.c: what dataset.yaml means.
+ *
+ *   format: covtune-dataset
+ *   version: 1
+ *   groups:                              what is to be learned, and from where on; all of it may be left out
+ *     - name: odom@0                     a noise model, or a group: odom speaks of odom@0 and odom#7 as well
+ *       variance: [0.01, 0.01, 0.04]     start; one number: isotropic. Or covariance: [rows one after the other]
+ *       kind: diagonal                   as which it is learned
+ *       bounds: [1e-3, 1e3]              of all variances. Or lower: [..] and upper: [..], one number, or one a coordinate
+ *       learn: true
+ *   train: [train/0000.ctseq, ...]       relative to the folder of this file
+ *   test: [...]
+ *
+ * The nearest name counts: of odom@1#7, what is said of odom@1#7, else of odom@1, else of odom. */
+#include "data/data.h"
+
+#include <math.h>
+
+#define FORMAT  "covtune-dataset"
+#define VERSION 1
+
+static const char *const KIND[] = {"isotropic", "diagonal", "full"};
+
+/* ---- names ---- */
+
+typedef const char *name_at(const void *list, int64_t i);
+
+/* Entry of the list that speaks of the model: of its name, or of the nearest whole of it. -1 if none does. */
+static int64_t nearest(const char *model, const void *list, int64_t count, name_at *name, int (*counts)(const void *list, int64_t i))
+{
+    char whole[256];
+    snprintf(whole, sizeof whole, "%s", model);
+    do {
+        for (int64_t i = 0; i < count; i++)
+            if (!strcmp(name(list, i), whole) && counts(list, i)) return i;
+    } while (ct__noise_whole(whole));
+    return -1;
+}
+
+static const char *yaml_name(const void *list, int64_t i) { return ((const ct__yaml_group *)list)[i].name; }
+static const char *group_name(const void *list, int64_t i) { return ((const ct_dataset_group *)list)[i].name; }
+static int         has_numbers(const void *list, int64_t i) { return ((const ct__yaml_group *)list)[i].variances || ((const ct__yaml_group *)list)[i].covariances; }
+static int         any(const void *list, int64_t i) { return list != NULL && i >= 0; }
+
+const ct__yaml_group *ct__yaml_numbers_of(const ct__yaml *yaml, const char *model)
+{
+    const int64_t i = nearest(model, yaml->group, yaml->groups, yaml_name, has_numbers);
+    return i < 0 ? NULL : &yaml->group[i];
+}
+
+const ct_dataset_group *ct__dataset_group_of(const ct_dataset *dataset, const char *model)
+{
+    const int64_t i = nearest(model, dataset->group, dataset->groups, group_name, any);
+    return i < 0 ? NULL : &dataset->group[i];
+}
+
+/* ---- checks ---- */
+
+static ct_status bad(const char *path, const ct__yaml_group *g, ct_err *err, const char *what)
+{
+    return ct_fail(err, CT_E_PARSE, "%s: group %.200s: %s", path, g->name, what);
+}
+
+/* n with n x n numbers, or 0. */
+static int side_of(unsigned numbers)
+{
+    int n = 1;
+    while ((unsigned)(n * n) < numbers) n++;
+    return (unsigned)(n * n) == numbers ? n : 0;
+}
+
+/* Puts the path before a sentence that names the model. */
+static ct_status in_file(const char *path, ct_status status, const ct_err *inner, ct_err *err)
+{
+    return status == CT_OK ? CT_OK : ct_fail(err, status == CT_E_MEMORY ? status : CT_E_PARSE, "%s: %s", path, inner->text);
+}
+
+/* The numbers it starts from, for that model; NULL: as many as there are. */
+static ct_status start_of(const ct__yaml_group *g, const ct_noise_model *m, const char *path, ct__noise_numbers *out, ct_err *err)
+{
+    ct_err    inner = {0};
+    const int dim = m ? m->dim : 0, n = g->covariances ? side_of(g->covariances) : (int)g->variances;
+    if (g->covariances) {
+        if (!n) return ct_fail(err, CT_E_PARSE, "%s: group %.200s: covariance is rows one after the other, n x n numbers, found %u", path, g->name, g->covariances);
+        if (dim && n != dim) return ct_fail(err, CT_E_PARSE, "%s: group %.200s: covariance needs %d x %d numbers, found %d x %d", path, g->name, dim, dim, n, n);
+        return in_file(path, ct__noise_full(g->name, n, g->covariance, out, &inner), &inner, err);
+    }
+    if (m && n == 1 && (dim > 1 || m->kind == CT_NOISE_ISOTROPIC)) return in_file(path, ct__noise_isotropic(g->name, dim, g->variance[0], out, &inner), &inner, err);
+    if (dim && n != dim) return ct_fail(err, CT_E_PARSE, "%s: group %.200s: variance needs %d numbers, or one, found %d", path, g->name, dim, n);
+    return in_file(path, ct__noise_diagonal(g->name, n, g->variance, out, &inner), &inner, err);
+}
+
+static ct_status check_bounds(const ct__yaml_group *g, const char *path, ct_err *err)
+{
+    if (g->bounds_count && (g->lowers || g->uppers)) return bad(path, g, err, "bounds is [lower, upper]; beside it neither lower nor upper is read");
+    const double  *lower = g->bounds_count ? g->bounds : g->lower, *upper = g->bounds_count ? g->bounds + 1 : g->upper;
+    const unsigned lowers = g->bounds_count ? 1 : g->lowers, uppers = g->bounds_count ? 1 : g->uppers;
+    for (unsigned i = 0; i < lowers + uppers; i++) {
+        const double v = i < lowers ? lower[i] : upper[i - lowers];
+        if (!(v > 0) || isinf(v)) return ct_fail(err, CT_E_PARSE, "%s: group %.200s: a bound of a variance is positive and finite, found %g", path, g->name, v);
+    }
+    if (lowers > 1 && uppers > 1 && lowers != uppers) return bad(path, g, err, "lower and upper have the same number of entries, or one");
+    for (unsigned i = 0; lowers && uppers && i < CT_MAX(lowers, uppers); i++) {
+        const double low = lower[lowers > 1 ? i : 0], high = upper[uppers > 1 ? i : 0];
+        if (low > high) return ct_fail(err, CT_E_PARSE, "%s: group %.200s: the lower bound %g is above the upper bound %g", path, g->name, low, high);
+    }
+    if (g->kind == CT_NOISE_FULL + 1 && (lowers > 1 || uppers > 1)) return bad(path, g, err, "a full covariance has one bound below and one above, those of its eigenvalues");
+    return CT_OK;
+}
+
+static ct_status check_group(const ct__yaml_group *g, const char *path, ct_err *err)
+{
+    ct__noise_numbers numbers;
+    if (g->variances && g->covariances) return bad(path, g, err, "variance or covariance, found both");
+    if (g->variances || g->covariances) CT_TRY(start_of(g, NULL, path, &numbers, err));
+    if (g->kind == CT_NOISE_ISOTROPIC + 1 && g->variances > 1) return bad(path, g, err, "isotropic has one variance");
+    if (g->kind && g->kind != CT_NOISE_FULL + 1 && g->covariances) return bad(path, g, err, "a covariance is learned as kind full");
+    return check_bounds(g, path, err);
+}
+
+ct_status ct__yaml_check(const ct__yaml *yaml, const char *path, ct_err *err)
+{
+    if (strcmp(yaml->format, FORMAT)) return ct_fail(err, CT_E_PARSE, "%s: format: expected " FORMAT ", found %.100s", path, yaml->format);
+    if (yaml->version != VERSION) return ct_fail(err, CT_E_PARSE, "%s: version: expected %d, found %d", path, VERSION, yaml->version);
+    ct__names names = {0};
+    ct_status status = CT_OK;
+    for (unsigned i = 0; status == CT_OK && i < yaml->groups; i++) {
+        const ct__yaml_group *g = &yaml->group[i];
+        if (ct__names_find(&names, g->name) >= 0) status = bad(path, g, err, "there is one of this name above");
+        if (status == CT_OK) status = check_group(g, path, err);
+        if (status == CT_OK) status = ct__names_add(&names, g->name, err);
+    }
+    ct__names_free(&names);
+    return status;
+}
+
+/* ---- into a dataset ---- */
+
+/* n numbers into CT_NOISE_DIM_MAX places: one goes everywhere, what is not said is NaN. */
+static void spread(unsigned n, const double *from, double to[CT_NOISE_DIM_MAX])
+{
+    for (unsigned i = 0; i < CT_NOISE_DIM_MAX; i++) to[i] = n == 1 ? from[0] : i < n ? from[i] : NAN;
+}
+
+ct_status ct__yaml_take_group(const ct__yaml_group *from, ct_dataset_group *to, ct_err *err)
+{
+    const int bounds = from->bounds_count != 0;
+    *to = (ct_dataset_group){.name = ct__strdup(from->name), .learn = from->learn != 2, .kind = from->kind - 1};
+    spread(bounds ? 1 : from->lowers, bounds ? from->bounds : from->lower, to->lower);
+    spread(bounds ? 1 : from->uppers, bounds ? from->bounds + 1 : from->upper, to->upper);
+    return to->name ? CT_OK : ct__no_memory(err, "names", 1);
+}
+
+/* Bounds of each coordinate are as many as those. */
+static ct_status check_dim(const ct__yaml_group *g, const ct_noise_model *m, const char *path, ct_err *err)
+{
+    const unsigned dim = (unsigned)m->dim;
+    if ((g->lowers > 1 && g->lowers != dim) || (g->uppers > 1 && g->uppers != dim))
+        return ct_fail(err, CT_E_PARSE, "%s: group %.200s: noise model %.200s has %d coordinates, which lower and upper want a number each of, or one", path, g->name, m->name, m->dim);
+    return CT_OK;
+}
+
+ct_status ct__yaml_apply(const ct__yaml *yaml, const char *path, ct_noise *noise, ct_err *err)
+{
+    for (int32_t i = 0; i < ct_noise_count(noise); i++) {
+        const ct_noise_model *m = ct_noise_get(noise, i);
+        const int64_t         any_group = nearest(m->name, yaml->group, yaml->groups, yaml_name, any);
+        if (any_group >= 0) CT_TRY(check_dim(&yaml->group[any_group], m, path, err));
+        const ct__yaml_group *g = ct__yaml_numbers_of(yaml, m->name);
+        ct__noise_numbers     numbers;
+        if (!g) continue;
+        CT_TRY(start_of(g, m, path, &numbers, err));
+        ct__noise_put(noise, i, &numbers);
+    }
+    return CT_OK;
+}
+
+/* ---- writing ---- */
+
+/* Length of the UTF-8 character at p and its number, or 0 if there is none. */
+static int decode(const unsigned char *p, uint32_t *code)
+{
+    static const uint32_t LEAST[5] = {0, 0, 0x80, 0x800, 0x10000};
+    const int             n = *p < 0x80 ? 1 : *p < 0xc0 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf8 ? 4 : 0;
+    *code = n == 1 ? *p : *p & (0x7fu >> n);
+    for (int i = 1; i < n; i++) {
+        if ((p[i] & 0xc0) != 0x80) return 0;
+        *code = *code << 6 | (p[i] & 0x3fu);
+    }
+    return n && *code >= LEAST[n] && *code <= 0x10ffff && !(*code >= 0xd800 && *code < 0xe000) ? n : 0;
+}
+
+/* A word as it is, or in quotes if YAML could take it for something else. */
+static ct_status put_word(FILE *out, const char *word, ct_err *err)
+{
+    const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./@#-";
+    if (!word[strspn(word, plain)] && !strchr("@#-", word[0])) {
+        fputs(word, out);
+        return CT_OK;
+    }
+    putc('"', out);
+    for (const unsigned char *p = (const unsigned char *)word; *p;) {
+        uint32_t  code;
+        const int n = decode(p, &code);
+        if (!n) return ct_fail(err, CT_E_UNSUPPORTED, "noise model \"%.200s\": a name in dataset.yaml must be UTF-8", word);
+        const int prints = (code >= 0x20 && code < 0x7f) || (code >= 0xa0 && code != 0xfeff && code != 0xfffe && code != 0xffff);
+        if (!prints) fprintf(out, "\\U%08lX", (unsigned long)code);
+        else fprintf(out, "%s%.*s", code == '"' || code == '\\' ? "\\" : "", n, (const char *)p);
+        p += n;
+    }
+    putc('"', out);
+    return CT_OK;
+}
+
+static void put_numbers(FILE *out, const char *key, int n, const double v[])
+{
+    char buf[32];
+    fprintf(out, "    %s: [", key);
+    for (int i = 0; i < n; i++) fprintf(out, "%s%s", i ? ", " : "", ct__format_double(v[i], buf));
+    fputs("]\n", out);
+}
+
+/* How many numbers were said: none, one for all, or as many as come before a NaN. */
+static int said(const double v[CT_NOISE_DIM_MAX])
+{
+    int n = 0, same = 1;
+    while (n < CT_NOISE_DIM_MAX && !isnan(v[n])) same = same && v[n] == v[0], n++;
+    return n == CT_NOISE_DIM_MAX && same ? 1 : n;
+}
+
+/* Start values stand there if they are of one model, the one of that name: else they would become those of all. */
+static void put_start(FILE *out, const ct_dataset *d, const ct_dataset_group *g)
+{
+    const ct_noise_model *only = NULL;
+    for (int32_t i = 0; i < ct_noise_count(d->noise); i++) {
+        const ct_noise_model *m = ct_noise_get(d->noise, i);
+        if (ct__dataset_group_of(d, m->name) != g) continue;
+        if (strcmp(m->name, g->name)) return;
+        only = m;
+    }
+    if (!only || (only->kind == CT_NOISE_FULL && g->kind >= 0 && g->kind != CT_NOISE_FULL)) return;
+    if (only->kind == CT_NOISE_FULL) put_numbers(out, "covariance", only->dim * only->dim, only->covariance);
+    else if (g->kind != CT_NOISE_ISOTROPIC || only->kind == CT_NOISE_ISOTROPIC) put_numbers(out, "variance", only->kind == CT_NOISE_ISOTROPIC ? 1 : only->dim, only->covariance);
+}
+
+static ct_status put_group(FILE *out, const ct_dataset *d, const ct_dataset_group *g, ct_err *err)
+{
+    const int lowers = said(g->lower), uppers = said(g->upper);
+    for (int i = 0; i < CT_NOISE_DIM_MAX; i++)
+        if (g->lower[i] <= 0 || g->upper[i] <= 0 || isinf(g->lower[i]) || isinf(g->upper[i]))
+            return ct_fail(err, CT_E_ARGUMENT, "group \"%.200s\": a bound of a variance is positive and finite, or NaN where there is none", g->name);
+    fputs("  - name: ", out);
+    CT_TRY(put_word(out, g->name, err));
+    putc('\n', out);
+    put_start(out, d, g);
+    if (g->kind >= 0) fprintf(out, "    kind: %s\n", KIND[g->kind]);
+    if (lowers == 1 && uppers == 1) {
+        put_numbers(out, "bounds", 2, (const double[2]){g->lower[0], g->upper[0]});
+    } else {
+        if (lowers) put_numbers(out, "lower", lowers, g->lower);
+        if (uppers) put_numbers(out, "upper", uppers, g->upper);
+    }
+    fprintf(out, "    learn: %s\n", g->learn ? "true" : "false");
+    return CT_OK;
+}
+
+static ct_status put_list(FILE *out, const char *key, int32_t n, char *const path[], ct_err *err)
+{
+    if (!n) return CT_OK;
+    fprintf(out, "%s:\n", key);
+    for (int32_t i = 0; i < n; i++) {
+        fputs("  - ", out);
+        CT_TRY(put_word(out, path[i], err));
+        putc('\n', out);
+    }
+    return CT_OK;
+}
+
+ct_status ct__yaml_write(FILE *file, const ct_dataset *dataset, char *const train[], char *const test[], ct_err *err)
+{
+    fprintf(file, "format: " FORMAT "\nversion: %d\n", VERSION);
+    if (dataset->groups) fputs("groups:\n", file);
+    for (int32_t i = 0; i < dataset->groups; i++) CT_TRY(put_group(file, dataset, &dataset->group[i], err));
+    CT_TRY(put_list(file, "train", dataset->trains, train, err));
+    return put_list(file, "test", dataset->tests, test, err);
+}
