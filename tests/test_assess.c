@@ -61,7 +61,7 @@ static void free_chain(chain *c)
 static ct_inference from_file(void)
 {
     ct_inference inference = ct_inference_defaults();
-    CHECK(inference.start == CT_START_REACHED && inference.solve.method == CT_LEVENBERG_MARQUARDT);
+    CHECK(inference.start == CT_START_MEASURED && inference.solve.method == CT_LEVENBERG_MARQUARDT);
     inference.start = CT_START_INITIAL;
     return inference;
 }
@@ -246,8 +246,8 @@ static void test_starts_are_what_they_say(void)
         CHECK(x[21 + i] == initial[21 + i]);
     }
     double reached[28];
-    CHECK_OK(ct_start_values(c.seq, CT_START_REACHED, x, &c.err), c.err);
-    CHECK_OK(ct_sequence_reach(c.seq, reached, &c.err), c.err);
+    CHECK_OK(ct_start_values(c.seq, CT_START_MEASURED, x, &c.err), c.err);
+    CHECK_OK(ct_sequence_reach(c.seq, 1, reached, &c.err), c.err);
     CHECK(!memcmp(x, reached, sizeof x));
     const ct_sequence without = {.graph = c.seq->graph};
     CHECK_OK(ct_start_values(&without, CT_START_TRUTH, x, &c.err), c.err);

@@ -81,7 +81,7 @@ static void test_repeated_eigenvalues_have_orthonormal_vectors(void)
         double       V[36], A[36];
         const double l[6] = {2, 2, 2, trial % 2 ? 2 : 5, 5, trial % 3 ? 0 : 2};
         random_rotation(&rng, 6, V);
-        ct__recompose(6, l, V, A);
+        ct__sym_recompose(6, l, V, A);
         check(6, A, 1e-14);
     }
     const double ones[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, zero[9] = {0}, swap[4] = {0, 1, 1, 0};

@@ -158,6 +158,25 @@ static void load(ct_sparse *sp, const problem *q)
     }
 }
 
+/* Any number of right-hand sides at once, S the dense inverse. */
+static void check_solves(ct_sparse *sp, int32_t n, const double *S)
+{
+    enum { WIDE = 13 };
+    double *B = malloc(WIDE * (size_t)n * sizeof *B);
+    ct_err  err = {0};
+    for (int m = 1; m <= WIDE; m += m < 4 ? 1 : 3) { /* 1, 2, 3, 4, 7, 10, 13 */
+        for (int32_t i = 0; i < m * n; i++) B[i] = cos(i);
+        CHECK_OK(ct_sparse_solve(sp, B, m, &err), err);
+        for (int32_t i = 0; i < n; i++)
+            for (int c = 0; c < m; c++) {
+                double b = 0;
+                for (int32_t j = 0; j < n; j++) b += S[i * n + j] * cos(m * j + c);
+                check_close(B[m * i + c], b);
+            }
+    }
+    free(B);
+}
+
 /* Everything the engine can do against the dense inverse. */
 static void check_against_dense(const problem *q, ct_order order, const int32_t *stage, double lambda)
 {
@@ -166,8 +185,7 @@ static void check_against_dense(const problem *q, ct_order order, const int32_t 
     ct_sparse    *sp = sparse_of(q, order, stage);
     if (!sp) return;
     double *M = malloc((size_t)n * (size_t)n * sizeof *M), *S = malloc((size_t)n * (size_t)n * sizeof *S), *scale = malloc((size_t)n * sizeof *scale);
-    enum { WIDE = 13 };
-    double *x = malloc((size_t)n * sizeof *x), *y = malloc((size_t)n * sizeof *y), *B = malloc(WIDE * (size_t)n * sizeof *B);
+    double *x = malloc((size_t)n * sizeof *x), *y = malloc((size_t)n * sizeof *y);
     load(sp, q);
     for (int32_t i = 0; i < n; i++) CHECK_NEAR(ct_sparse_gradient(sp)[i], q->g[i], 1e-11);
     ct_sparse_diagonal(sp, scale);
@@ -194,16 +212,7 @@ static void check_against_dense(const problem *q, ct_order order, const int32_t 
         for (int32_t j = 0; j < n; j++) dx -= S[i * n + j] * q->g[j];
         check_close(x[i], dx);
     }
-    for (int m = 1; m <= WIDE; m += m < 4 ? 1 : 3) { /* 1, 2, 3, 4, 7, 10, 13 columns */
-        for (int32_t i = 0; i < m * n; i++) B[i] = cos(i);
-        CHECK_OK(ct_sparse_solve(sp, B, m, &err), err);
-        for (int32_t i = 0; i < n; i++)
-            for (int c = 0; c < m; c++) {
-                double b = 0;
-                for (int32_t j = 0; j < n; j++) b += S[i * n + j] * cos(m * j + c);
-                check_close(B[m * i + c], b);
-            }
-    }
+    check_solves(sp, n, S);
     /* all pairs at once */
     const int64_t count = (int64_t)q->blocks * q->blocks;
     int32_t      *a = malloc((size_t)count * sizeof *a), *b = malloc((size_t)count * sizeof *b);
@@ -218,7 +227,7 @@ static void check_against_dense(const problem *q, ct_order order, const int32_t 
         for (int32_t i = 0; i < q->dim[a[k]]; i++)
             for (int32_t j = 0; j < q->dim[b[k]]; j++)
                 check_close(out[k][i * q->dim[b[k]] + j], S[(q->column[a[k]] + i) * n + q->column[b[k]] + j]);
-    void *const owned[] = {M, S, scale, x, y, B, a, b, out, space};
+    void *const owned[] = {M, S, scale, x, y, a, b, out, space};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     ct_sparse_free(sp);
 }

@@ -110,7 +110,7 @@ static inline void eigen_long(int n, const double *A, long double *lambda)
 static inline int lambdas(const ct_theta *theta, int32_t b, const double *q, long double *lambda)
 {
     double X[36];
-    ct__unpack(theta->block[b].dim, q + theta->block[b].first, X);
+    ct__sym_unpack(theta->block[b].dim, q + theta->block[b].first, X);
     eigen_long(theta->block[b].dim, X, lambda);
     return theta->block[b].dim;
 }
@@ -161,8 +161,8 @@ static inline void random_point(ct_rng *rng, const ct_theta *theta, double *p)
             l[k] = isinf(floor) ? uniform(rng, log(block->lower), log(block->upper)) : where == 0 ? from : where == 1 ? to : uniform(rng, from, to);
         }
         random_rotation(rng, block->dim, V);
-        ct__recompose(block->dim, l, V, X);
-        ct__pack(block->dim, X, p + block->first);
+        ct__sym_recompose(block->dim, l, V, X);
+        ct__sym_pack(block->dim, X, p + block->first);
     }
 }
 

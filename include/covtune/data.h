@@ -62,11 +62,10 @@ ct_status ct_sequence_write(const ct_sequence *seq, const ct_noise *noise, const
 ct_status ct_sequence_new(ct_graph *graph, ct_sequence **out, ct_err *err);
 void      ct_sequence_free(ct_sequence *seq);
 
-/* x <- values composed from the measurements alone, as a robot that starts the recording could: along priors, relative poses,
- * velocities and points seen, in the order of the factors. A part of the graph begins at its fixed variables, else at the first one that a prior ties to
- * the world (other priors place nothing), else at the initial value of its first pose. Neither truth nor other initial values are looked at. x holds
- * ct_graph_size doubles, and may be the graph's initial values. O(size of the graph). */
-ct_status ct_sequence_reach(const ct_sequence *seq, double *x, ct_err *err);
+/* x <- values composed from the measurements alone, truth and initial values not looked at but for fixed variables: along the factors in their order, then from
+ * neighbour to neighbour. With `absolute`, every variable that a prior measures whole begins there; else only the first of each connected part, and the rest follows
+ * by odometry. Variables that nothing reaches keep their initial values. x holds ct_graph_size doubles. */
+ct_status ct_sequence_reach(const ct_sequence *seq, int absolute, double *x, ct_err *err);
 
 /* ---- Datasets -------------------------------------------------------------------------------- */
 

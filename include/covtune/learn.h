@@ -106,7 +106,7 @@ ct_status ct_outer_closed_form(const ct_outer *outer, const uint8_t *part, doubl
 /* Inference as in the field, under p: sequence by sequence. out: per sequence; those not in part are left alone. */
 ct_status ct_outer_judge(ct_outer *outer, const double *p, const uint8_t *part, const ct_inference *inference, int nees, ct_assessment *out, ct_err *err);
 
-/* How far derivatives are from central differences of the loss, Richardson-extrapolated, at p: |g - d| / |d|. */
+/* How far derivatives are from central differences of the loss, Richardson-extrapolated, at p: |g - d| / |d| (|g| where d is zero). Inner solves start from the truth again after it. */
 typedef struct {
     double difference_norm;                                 /* |d|                          */
     double error[CT_GRADIENT_COUNT][CT_HESSIAN_COUNT];      /* NaN: cannot be had (numeric has no Hessian: [..][0]) */
@@ -197,7 +197,7 @@ typedef struct {
     int             max_iterations; /* 0: the method's own (lm 50, fw 100, others 100)                     */
     double          relative, step; /* stop: relative fall of the loss; largest change of a log variance   */
     double          M;              /* fw: alpha = 2 / (M + iteration)                                     */
-    int             from_table;     /* 1: start from the table's values, not from the closed form; methods other than lm and closed-form always do */
+    int             from_table;     /* start from: 1 the table's values, 0 the closed form, -1 the method's own: fw and fw-log the table, others the closed form */
     double          prior;          /* lm: weight of the prior towards the closed form; NaN: by folds; 0: none */
     int             folds;          /* lm: at most so many; < 2: none, and the prior's weight is PRIOR_ALONE where it is NaN */
     ct_inference    field;          /* what estimates will be made with: judges held-out runs             */

@@ -24,7 +24,7 @@ typedef struct ct_solver ct_solver;
     X(CT_LEVENBERG_MARQUARDT, "lm")                                                                \
     X(CT_GAUSS_NEWTON, "gn")                                                                       \
     X(CT_DOGLEG, "dogleg")                                                                         \
-    X(CT_NEWTON, "newton") /* lm until steps are small or slow, then exact Hessians: few iterations, tight convergence */
+    X(CT_NEWTON, "newton") /* lm until it is near or slow, then exact Hessians: few iterations to the last digit; lm alone where Jacobians are approximate */
 
 typedef enum {
 #define X(constant, name) constant,
@@ -66,7 +66,7 @@ typedef struct {
     double error;        /* at the current values                            */
     double step;         /* largest |dx|                                     */
     double gradient;     /* largest |g|                                      */
-    double damping;      /* lambda (lm), trust radius (dogleg), 0 (gn)       */
+    double damping;      /* lambda (lm), trust radius (dogleg), else 0       */
     double seconds;
 } ct_progress;
 typedef int (*ct_progress_fn)(void *user, const ct_progress *progress);
@@ -79,7 +79,7 @@ typedef struct {
      * or the largest |g| is below gradient. 0: never. With approximate Jacobians (graph.h) a run goes
      * on from there with full steps, until they are below step. */
     double    relative, absolute, step, gradient;
-    double    lambda;        /* lm: first damping, relative to diag(H); 0: none until a step fails */
+    double    lambda;        /* lm, newton: first damping, relative to diag(H); 0: none until a step fails */
     double    radius;        /* dogleg: first trust radius, in scaled units       */
     ct_progress_fn progress; /* may be NULL */
     void          *user;
@@ -118,7 +118,7 @@ ct_status ct_solver_linearise(ct_solver *solver, const ct_noise *noise, const do
 
 /* The same with the exact Hessian of the error, second derivatives of residuals and kernels included, instead of J'J: what the implicit
  * function theorem asks for at a minimum. CT_E_SINGULAR also where it is not positive definite: x is then no minimum. CT_E_UNSUPPORTED
- * if a model's Jacobians are approximate. */
+ * if a model's Jacobians are approximate. ct_sparse_step then gives the Newton step, covariances are blocks of the exact inverse. */
 ct_status ct_solver_hessian(ct_solver *solver, const ct_noise *noise, const double *x, ct_err *err);
 
 /* Covariance of variables var[0..count) (tangent, local frame): out[k] is dim x dim. */

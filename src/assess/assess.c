@@ -11,7 +11,7 @@
  * stand still in twelve. */
 ct_inference ct_inference_defaults(void)
 {
-    ct_inference inference = {.start = CT_START_REACHED, .solve = ct_solve_defaults()};
+    ct_inference inference = {.start = CT_START_MEASURED, .solve = ct_solve_defaults()};
     inference.solve.relative = 1e-12;
     return inference;
 }

@@ -17,7 +17,7 @@ static inline int      ct__is_pose(ct_kind kind) { return kind == CT_SE2 || kind
 static inline unsigned ct__known(const ct_sequence *seq, int32_t v)
 {
     if (!seq->truth) return 0;
-    const unsigned turns = ct__turns[seq->graph->kind[v]], known = seq->known[v];
+    const unsigned turns = ct__turns[seq->graph->kind[v]], known = seq->known[v] & ct__all_of((ct_kind)seq->graph->kind[v]); /* bits beyond mean nothing */
     return (known & turns) == turns ? known : known & ~turns;
 }
 

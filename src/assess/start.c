@@ -31,7 +31,7 @@ static void take_known(ct_kind kind, unsigned known, const double *truth, double
 ct_status ct_start_values(const ct_sequence *seq, ct_start start, double *x, ct_err *err)
 {
     const ct_graph *graph = seq->graph;
-    if (start == CT_START_REACHED) return ct_sequence_reach(seq, x, err);
+    if (start == CT_START_MEASURED || start == CT_START_ODOMETRY) return ct_sequence_reach(seq, start == CT_START_MEASURED, x, err);
     if (graph->size) memcpy(x, graph->initial, (size_t)graph->size * sizeof *x);
     for (int32_t v = 0; start == CT_START_TRUTH && seq->truth && v < graph->variables; v++)
         if (!graph->fixed[v]) take_known((ct_kind)graph->kind[v], ct__known(seq, v), seq->truth + graph->offset[v], x + graph->offset[v]);

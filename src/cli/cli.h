@@ -19,7 +19,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#define CLI_COMMANDS(X) X(learn) X(eval) X(solve) X(convert) X(simulate) X(info) X(export)
+#define CLI_COMMANDS(X) X(solve) X(eval) X(learn) X(export) X(convert) X(simulate) X(info)
 
 typedef enum {
     CLI_GO = -1, /* not an exit code: go on */

@@ -160,7 +160,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_CHOICE("out-format", cli_formats, ct_format_find, &request.out_format, "format of that file (told from its ending)"),
         CLI_ROW_FLAG("lossy", &request.lossy, "leave out what that format cannot hold, and say what"),
         CLI_ROW_CHOICE("method", METHODS + 1, ct_method_find, &request.method,
-                       "Levenberg-Marquardt (lm, the default), Gauss-Newton or Powell's dogleg"),
+                       "Levenberg-Marquardt (lm, the default), Gauss-Newton, Powell's dogleg, or Newton's method with exact Hessians"),
         CLI_ROW_CHOICE("order", ORDERS + 1, ct_order_find, &request.order, "order of elimination (amd)"),
         CLI_ROW_TEXT("noise", "FILE", &request.noise, "noise models of that file (JSON) in place of the graph's own of the same names"),
         CLI_ROW_TEXT("robust", "KIND[:WIDTH]", &request.robust,

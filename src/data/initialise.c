@@ -10,8 +10,8 @@
  * A file that holds edges alone (ct__build_initialise): every prior places its variable, as a file that has priors but
  * no values means them to; what nothing ties to the world begins at the identity.
  *
- * A recording to be started anew (ct_sequence_reach): one prior of a part is enough. An estimator that begins each pose at its
- * own GPS fix would begin from other noise than one that drives by odometry, which is what a robot has on the way. */
+ * A recording to be started anew (ct_sequence_reach): as for a file, what is measured absolutely begins there; or, as a robot without such
+ * fixes would, one prior of a part is enough, and the rest is odometry: with a heading that is off by a radian a step that ends in other minima. */
 #include "data/data.h"
 
 #include <math.h>
@@ -228,7 +228,7 @@ ct_status ct__build_initialise(ct__build *b)
     return ct__build_note(b, "%d variables have no value in the file: %d were placed along the edges, %d at the identity", unknown, w.placed, w.begun);
 }
 
-ct_status ct_sequence_reach(const ct_sequence *seq, double *x, ct_err *err)
+ct_status ct_sequence_reach(const ct_sequence *seq, int absolute, double *x, ct_err *err)
 {
     const ct_graph *g = seq->graph;
     const int32_t   variables = ct_graph_variables(g);
@@ -237,7 +237,7 @@ ct_status ct_sequence_reach(const ct_sequence *seq, double *x, ct_err *err)
     if (!given) return ct__no_memory(err, "variables", variables);
     for (int32_t v = 0; v < variables; v++) given[v] = ct_graph_fixed(g, v) != 0;
     memmove(x, ct_graph_initial_const(g), (size_t)ct_graph_size(g) * sizeof *x); /* which x may be */
-    walk            w = {.graph = g, .x = x, .given = given, .relative = 1};
+    walk            w = {.graph = g, .x = x, .given = given, .relative = !absolute};
     const ct_status status = run_walk(&w, NULL, err);
     free(given);
     return status;

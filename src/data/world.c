@@ -208,7 +208,7 @@ static ct_status fill(const ct_world_options *o, ct_noise *noise, ct_sequence *s
         CT_TRY(add_pose(&m, i, closed ? loop[i] : -1));
         seq->known[i] = (uint8_t)((1u << dim) - 1);
     }
-    return ct_sequence_reach(seq, ct_graph_initial(seq->graph), err);
+    return ct_sequence_reach(seq, 1, ct_graph_initial(seq->graph), err);
 }
 
 ct_status ct_world_make(const ct_world_options *options, ct_noise *noise, ct_sequence **out, ct_err *err)

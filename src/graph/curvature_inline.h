@@ -16,9 +16,10 @@
 #ifndef CT_CURVATURE_INLINE_H
 #define CT_CURVATURE_INLINE_H
 
-#include "base/six.h"
 #include "lie/se2_inline.h"
 #include "lie/se3_inline.h"
+
+#include <string.h>
 
 /* ---- SE(2) ------------------------------------------------------------------------------------- */
 
@@ -171,43 +172,51 @@ static inline void ct__se3_bend_one(const ct__se3_chart *at, const double u[6], 
         }
 }
 
-/* C = A'B, 6 x 6. */
-static inline void ct__transposed_product_six(const double A[36], const double B[36], double C[36])
+static inline void ct__mul33_add(const double A[9], const double B[9], double C[9]) /* C += A B */
 {
-    ct__six row[6];
-    for (int k = 0; k < 6; k++) ct__six_load(&row[k], B + 6 * k);
-    for (int i = 0; i < 6; i++) {
-        ct__six sum = row[0];
-        ct__six_scale(&sum, A[i]);
-        for (int k = 1; k < 6; k++) ct__six_add(&sum, A[6 * k + i], &row[k]);
-        ct__six_store(&sum, C + 6 * i);
-    }
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) C[3 * i + j] += A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
 }
 
-/* K of r = Log(z^-1 d), d = a^-1 b. [v, w] = (v_w x w_w, v_w x w_r + v_r x w_w), so S = -[[c_w] [c_r]; [c_r] 0]. */
+/* K of r = Log(z^-1 d), d = a^-1 b. [v, w] = (v_w x w_w, v_w x w_r + v_r x w_w), so S = -[[c_w] [c_r]; [c_r] 0], and with
+ * K0 = [P Q; Q 0], K0 + S/2 = [P~ Q~; Q~ 0], M = -[T 0; N T]:
+ *
+ *     M'K0 M = [ (T'P + N'Q) T + T'Q N   T'Q T ]      M'(K0 + S/2) = -[ T'P~ + N'Q~   T'Q~ ]
+ *              [ T'Q T                   0     ]                      [ T'Q~          0    ] */
 static inline void ct__se3_bend_two(const ct__se3_chart *at, ct_se3 d, const double u[6], double K[144])
 {
-    double K0[36], c[6], Sw[9], Sr[9], half[36], R[9], N[9], M[36], L[36], LM[36], cross[36];
+    double K0[36], c[6], P[9], Q[9], Ph[9], Qh[9], T[9], N[9], Tt[9], Nt[9], TP[9], TQ[9], TPT[9], TQT[9], cross[9], side[9];
     ct__se3_bend_one(at, u, K0, c);
-    ct__se3_adjoint_inverse_blocks(d, R, N);
-    ct__se3_blocks(R, N, M);
-    ct__minus_skew(c, Sw);
-    ct__minus_skew(c + 3, Sr);
+    ct__se3_adjoint_inverse_blocks(d, T, N);
+    ct__transpose33(T, Tt);
+    ct__transpose33(N, Nt);
+    ct__minus_skew(c, Ph);
+    ct__minus_skew(c + 3, Qh);
+    for (int i = 0; i < 9; i++) {
+        P[i] = K0[6 * (i / 3) + i % 3], Q[i] = K0[6 * (i / 3) + 3 + i % 3];
+        Ph[i] = P[i] + Ph[i] / 2, Qh[i] = Q[i] + Qh[i] / 2;
+    }
+    ct__mul33(Tt, P, TP);
+    ct__mul33_add(Nt, Q, TP);
+    ct__mul33(Tt, Q, TQ);
+    ct__mul33(TP, T, TPT);
+    ct__mul33_add(TQ, N, TPT);
+    ct__mul33(TQ, T, TQT);
+    ct__mul33(Tt, Ph, cross);
+    ct__mul33_add(Nt, Qh, cross);
+    ct__mul33(Tt, Qh, side);
+    ct__symmetric33(TPT);
+    ct__symmetric33(TQT);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
-            half[6 * i + j] = K0[6 * i + j] + Sw[3 * i + j] / 2;
-            half[6 * i + 3 + j] = K0[6 * i + 3 + j] + Sr[3 * i + j] / 2;
-            half[6 * (3 + i) + j] = K0[6 * (3 + i) + j] + Sr[3 * i + j] / 2;
-            half[6 * (3 + i) + 3 + j] = 0;
-        }
-    ct__transposed_product_six(M, half, cross); /* -(K_ab) */
-    ct__transposed_product_six(K0, M, L);       /* K0 M    */
-    ct__transposed_product_six(M, L, LM);       /* M'K0 M  */
-    for (int i = 0; i < 6; i++)
-        for (int j = 0; j < 6; j++) {
-            K[12 * i + j] = (LM[6 * i + j] + LM[6 * j + i]) / 2;
-            K[12 * i + 6 + j] = K[12 * (6 + j) + i] = -cross[6 * i + j];
-            K[12 * (6 + i) + 6 + j] = K0[6 * i + j];
+            const int k = 3 * i + j;
+            K[12 * i + j] = TPT[k];
+            K[12 * i + 3 + j] = K[12 * (3 + i) + j] = TQT[k];
+            K[12 * i + 6 + j] = K[12 * (6 + j) + i] = -cross[k];
+            K[12 * i + 9 + j] = K[12 * (9 + j) + i] = K[12 * (3 + i) + 6 + j] = K[12 * (6 + j) + 3 + i] = -side[k];
+            K[12 * (6 + i) + 6 + j] = P[k];
+            K[12 * (6 + i) + 9 + j] = K[12 * (9 + i) + 6 + j] = Q[k];
+            K[12 * (3 + i) + 3 + j] = K[12 * (3 + i) + 9 + j] = K[12 * (9 + i) + 3 + j] = K[12 * (9 + i) + 9 + j] = 0;
         }
 }
 

@@ -8,13 +8,14 @@
  *
  * walked from the strongest prior to weaker ones, on folds of the training runs; each p(nu) is judged on the fold's own held-out runs, with the inference that will
  * be used in the field. Walking on ends when the held-out loss has risen twice in a row: an early stop. The weight chosen is the strongest whose held-out loss is
- * within one standard error (of paired differences, over runs) of the best: what the runs cannot tell apart is decided for the closed form. */
+ * within two standard errors (of paired differences, over runs) of the best: what the runs cannot tell apart is decided for the closed form. */
 #include "learn/learn.h"
 
 #include <math.h>
 
 static const double PATH[] = {INFINITY, 1, 0.1, 0.01, 0.001, 0};
 #define STOPS           ((int)(sizeof PATH / sizeof *PATH))
+#define ERRORS          2 /* standard errors: of five runs, one in ten or so is worth that by chance */
 #define WALK_ITERATIONS 4 /* on the way; the last stop of a path has as many as the options say */
 
 typedef struct {
@@ -129,7 +130,7 @@ static int choose(const folding *f)
             const double d = f->loss[k * n + i] - f->loss[best * n + i] - mean;
             square += d * d;
         }
-        if (mean <= sqrt(square / (double)(n * (n - 1)))) return k; /* false where one of them is infinite */
+        if (mean <= ERRORS * sqrt(square / (double)(n * (n - 1)))) return k; /* false where one of them is infinite */
     }
     return best;
 }

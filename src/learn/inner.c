@@ -305,7 +305,7 @@ static ct_status factor_hessian(const ct_outer *outer, ct__seat *seat, double *s
     ct_status status = CT_E_SINGULAR;
     seat->inexact = 0;
     if (outer->options.hessian == CT_HESSIAN_EXACT) {
-        status = ct_solver_hessian(seat->solver, outer->noise, seat->x, err);
+        status = ct__solver_hessian_here(seat->solver, outer->noise, seat->x, err); /* right after the run */
         seat->inexact = status != CT_OK;
     }
     if (status != CT_OK) CT_TRY(ct_solver_linearise(seat->solver, outer->noise, seat->x, err));

@@ -7,7 +7,7 @@
 
 ct_learn_options ct_learn_defaults(void)
 {
-    return (ct_learn_options){.method = CT_LEARN_LM, .relative = 1e-6, .step = 1e-4, .M = 2, .prior = NAN, .folds = 5, .field = ct_inference_defaults(), .scale = CT_SCALE_FIT};
+    return (ct_learn_options){.method = CT_LEARN_LM, .relative = 1e-6, .step = 1e-4, .M = 2, .from_table = -1, .prior = NAN, .folds = 5, .field = ct_inference_defaults(), .scale = CT_SCALE_FIT};
 }
 
 void ct_learn_result_free(ct_learn_result *r)
@@ -156,12 +156,20 @@ static ct_status find_starts(ct__learning *l, const ct_noise *noise)
 
 /* ---- The method ------------------------------------------------------------------------------ */
 
+/* Does the method start from the table's values? */
+static int starts_from_table(const ct__learning *l)
+{
+    const ct_learn_options *o = l->effort.options;
+    if (!isfinite(l->effort.result->loss_closed_form)) return 1;
+    return o->from_table >= 0 ? o->from_table : o->method == CT_LEARN_FRANK_WOLFE || o->method == CT_LEARN_FRANK_WOLFE_LOG;
+}
+
 static ct_status run_lm(ct__learning *l)
 {
     ct__effort             *e = &l->effort;
     const ct_learn_options *o = e->options;
     ct_learn_result        *r = e->result;
-    const int               table = o->from_table || !isfinite(r->loss_closed_form);
+    const int               table = starts_from_table(l);
     const size_t            bytes = (size_t)e->outer->m * sizeof *l->p;
     r->prior = isnan(o->prior) ? 0 : o->prior;
     if (table && !isfinite(r->loss_closed_form)) r->prior = 0;
@@ -194,7 +202,7 @@ static ct_status run_method(ct__learning *l)
     const int               most = o->max_iterations ? o->max_iterations : 100;
     e->iteration = 0;
     if (o->method == CT_LEARN_LM) return run_lm(l);
-    memcpy(l->p, o->method == CT_LEARN_CLOSED_FORM ? l->closed : l->start, (size_t)e->outer->m * sizeof *l->p);
+    memcpy(l->p, o->method != CT_LEARN_CLOSED_FORM && starts_from_table(l) ? l->start : l->closed, (size_t)e->outer->m * sizeof *l->p);
     e->phase = "learn";
     e->iterations = most;
     e->done_from = 0.05;

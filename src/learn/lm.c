@@ -153,7 +153,7 @@ static int step(lm *s)
     return 1;
 }
 
-/* trial.p <- p + d, in the set; returns the largest change of a coordinate. */
+/* trial.p <- p + d, in the set, and d <- what the projection left of it; returns the largest change of a coordinate. */
 static double move(lm *s)
 {
     const ct_theta *theta = s->effort->outer->theta;
@@ -162,22 +162,36 @@ static double move(lm *s)
     ct_theta_turn(theta, s->at.p, 1, s->trial.p);
     for (int32_t i = 0; i < s->m; i++) s->trial.p[i] += s->at.p[i];
     ct_theta_project(theta, CT_SPACE_LOG, s->trial.p);
-    for (int32_t i = 0; i < s->m; i++) largest = CT_MAX(largest, fabs(s->trial.p[i] - s->at.p[i]));
+    for (int32_t i = 0; i < s->m; i++) {
+        s->d[i] = s->trial.p[i] - s->at.p[i];
+        largest = CT_MAX(largest, fabs(s->d[i]));
+    }
+    ct_theta_turn(theta, s->at.p, 0, s->d);
     return largest;
 }
 
-/* The fall of F that the quadratic model promises for the step that was made of d by the projection. */
-static double promised(lm *s)
+/* The fall of F that the quadratic model promises for d. */
+static double promised(const lm *s)
 {
-    const ct_theta *theta = s->effort->outer->theta;
-    const int32_t   m = s->m;
-    double          fall = 0;
-    for (int32_t i = 0; i < m; i++) s->d[i] = s->trial.p[i] - s->at.p[i];
-    ct_theta_turn(theta, s->at.p, 0, s->d);
+    const int32_t m = s->m;
+    double        fall = 0;
     for (int32_t i = 0; i < m; i++) {
         double Bd = 0;
         for (int32_t j = 0; j < m; j++) Bd += s->B[(int64_t)i * m + j] * s->d[j];
         fall -= s->d[i] * (s->g[i] + 0.5 * Bd);
+    }
+    return fall;
+}
+
+/* What single coordinates promise by themselves, at most: nothing much is left to gain where even the sum of that is small. */
+static double in_reach(const lm *s)
+{
+    double fall = 0;
+    for (int32_t i = 0; i < s->m; i++) {
+        const double g = s->g[i], b = s->B[(int64_t)i * s->m + i];
+        const double d = b > 0 ? CT_MAX(s->low[i], CT_MIN(s->high[i], -g / b)) : g > 0 ? s->low[i] : s->high[i];
+        if ((s->active[i] > 0 && g < 0) || (s->active[i] < 0 && g > 0)) continue;
+        fall -= d * (g + 0.5 * b * d);
     }
     return fall;
 }
@@ -188,12 +202,18 @@ static ct_status advance(lm *s, ct_learn_stop *stop)
     const ct_learn_options *o = s->effort->options;
     turn(s);
     find_room(s);
+    if (in_reach(s) <= 0.1 * o->relative * s->at.F) {
+        *stop = CT_LEARN_STOP_GRADIENT;
+        return CT_OK;
+    }
     for (; s->mu <= MU_MOST; s->mu *= 8) {
         if (!step(s)) continue;
         const double change = move(s), fall = promised(s);
-        if (change <= o->step) *stop = CT_LEARN_STOP_STEP;
-        else if (fall <= 0.1 * o->relative * s->at.F) *stop = CT_LEARN_STOP_GRADIENT;
-        if (*stop) return CT_OK;
+        if (change <= o->step) {
+            *stop = CT_LEARN_STOP_STEP;
+            return CT_OK;
+        }
+        if (!(fall > 0)) continue; /* so long a step that bounds turned it uphill: a shorter one */
         CT_TRY(ct__effort_evaluate(s->effort, &s->trial));
         if (ct__effort_cancelled(s->effort)) *stop = CT_LEARN_STOP_CANCELLED;
         const double gain = s->trial.failed || !isfinite(s->trial.F) ? -1 : (s->at.F - s->trial.F) / fall;

@@ -1,8 +1,11 @@
-/* nlopt.c: NLopt's gradient methods on the loss in log theta. They know boxes alone. */
+/* nlopt.c: NLopt's gradient methods in log theta. They know boxes alone. What they are given is log F: the loss of a bad start is a hundred times that of the
+ * answer, and line searches do better on its logarithm. */
 #include "learn/learn.h"
 
 #include <math.h>
 #include <nlopt.h>
+
+#define LARGE 1e3 /* for log F where there is none */
 
 typedef struct {
     ct__effort *effort;
@@ -32,13 +35,12 @@ static double objective(unsigned n, const double *p, double *gradient, void *use
     if (r->status == CT_OK && !r->at.failed) r->status = ct__effort_accept(r->effort);
     if (r->status != CT_OK || ct__effort_cancelled(r->effort)) nlopt_force_stop(r->opt);
     const int bad = r->status != CT_OK || r->at.failed || !isfinite(r->at.F);
-    if (gradient) memcpy(gradient, r->at.gradient, n * sizeof *gradient);
-    for (unsigned i = 0; gradient && bad && i < n; i++) gradient[i] = 0;
+    for (unsigned i = 0; gradient && i < n; i++) gradient[i] = bad ? 0 : r->at.gradient[i] / r->at.F;
     if (!bad && r->at.F < r->best_F) {
         r->best_F = r->at.F;
         memcpy(r->best, p, n * sizeof *p);
     }
-    return bad ? 1e300 : r->at.F;
+    return bad ? LARGE : log(r->at.F);
 }
 
 /* Scalars alone, and no spread: else the set is no box. */
@@ -79,7 +81,7 @@ static ct_status run(nlopt_run *r, int max_iterations, double *p, ct_learn_stop 
     memcpy(r->best, p, (size_t)m * sizeof *p);
     int bad = nlopt_set_lower_bounds(r->opt, r->at.p) < 0 || nlopt_set_upper_bounds(r->opt, r->at.gradient) < 0;
     bad = bad || nlopt_set_min_objective(r->opt, objective, r) < 0 || nlopt_set_maxeval(r->opt, max_iterations) < 0;
-    bad = bad || nlopt_set_ftol_rel(r->opt, e->options->relative) < 0 || nlopt_set_xtol_abs1(r->opt, e->options->step) < 0;
+    bad = bad || nlopt_set_ftol_abs(r->opt, e->options->relative) < 0 || nlopt_set_xtol_abs1(r->opt, e->options->step) < 0;
     if (bad) return ct_fail(e->err, CT_E_MEMORY, "NLopt refused its settings");
     const nlopt_result result = nlopt_optimize(r->opt, p, &F);
     CT_TRY(r->status);

@@ -1,6 +1,8 @@
 /* projected_gradient.c: the gradient method for convex sets, with spectral steps (Birgin, Martinez and Raydan 2000).
  *
- *     d = projection(p - t g) - p,    p <- p + a d,    a halved until F falls by C a g'd,    t = |dp|^2 / dp'dg */
+ *     d = projection(p - t g) - p,    p <- p + a d,    a halved until f falls by C a g'd,    t = |dp|^2 / dp'dg
+ *
+ * f = log F, g its gradient: the loss of a bad start is a hundred times that of the answer, and steps chosen there are no use here. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -14,6 +16,16 @@ static double dot(int32_t m, const double *a, const double *b)
     double sum = 0;
     for (int32_t i = 0; i < m; i++) sum += a[i] * b[i];
     return sum;
+}
+
+/* F and its gradient become those of log F. */
+static ct_status evaluate(ct__effort *e, ct__point *at)
+{
+    CT_TRY(ct__effort_evaluate(e, at));
+    if (at->failed) return CT_OK;
+    for (int32_t i = 0; i < e->outer->m; i++) at->gradient[i] /= at->F;
+    at->F = log(at->F);
+    return CT_OK;
 }
 
 /* d <- projection(p - t g) - p; returns its largest entry. */
@@ -37,9 +49,9 @@ static ct_status search(ct__effort *e, ct__point *at, ct__point *trial, const do
     for (double a = 1; a * largest > o->step; a *= 0.5) {
         for (int32_t i = 0; i < e->outer->m; i++) trial->p[i] = at->p[i] + a * d[i];
         ct_theta_project(e->outer->theta, CT_SPACE_LOG, trial->p);
-        CT_TRY(ct__effort_evaluate(e, trial));
+        CT_TRY(evaluate(e, trial));
         if (!trial->failed && trial->F <= at->F + C * a * slope) {
-            if (at->F - trial->F <= o->relative * at->F) *stop = CT_LEARN_STOP_LOSS;
+            if (at->F - trial->F <= o->relative) *stop = CT_LEARN_STOP_LOSS;
             ct__point_swap(at, trial);
             return ct__effort_accept(e);
         }
@@ -53,7 +65,7 @@ static ct_status iterate(ct__effort *e, int max_iterations, ct__point *at, ct__p
 {
     const int32_t m = e->outer->m;
     double        g = 0;
-    CT_TRY(ct__effort_evaluate(e, at));
+    CT_TRY(evaluate(e, at));
     if (at->failed) {
         *stop = CT_LEARN_STOP_STUCK;
         return CT_OK;

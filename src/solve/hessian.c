@@ -53,7 +53,9 @@ ct_status ct_solver_hessian(ct_solver *solver, const ct_noise *noise, const doub
 
 ct_status ct__solver_hessian_here(ct_solver *solver, const ct_noise *noise, const double *x, ct_err *err)
 {
-    solver->ready = 1;
-    if (solver->exact == CT_EXACT_FACTORED) return CT_OK;
+    if (solver->exact == CT_EXACT_FACTORED) {
+        solver->ready = 1;
+        return CT_OK;
+    }
     return solver->exact == CT_EXACT_ASSEMBLED ? factor_exact(solver, noise, x, err) : ct_solver_hessian(solver, noise, x, err);
 }

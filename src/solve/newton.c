@@ -4,12 +4,14 @@
  * iterations to the last digit are usual on a path with poor odometry. With the exact H the error of a step is the square of the
  * one before. But H need not be positive definite, and far from a minimum it is not: so the first steps, and those after one that
  * H could not give, are Levenberg-Marquardt's. */
+#include "graph/graph.h"
 #include "solve/solve.h"
 
 #include <math.h>
 
-#define LM_STEPS   4    /* that many steps taken, or ...                                    */
-#define LM_SLOW    0.02 /* ... one by which the error fell less than this much of itself    */
+#define LM_STEPS 4    /* that many steps taken at first, or ...                                   */
+#define LM_SLOW  0.02 /* ... one by which the error fell less than this much of itself            */
+#define MORE_MAX 4    /* after a Newton step that failed: 1 step, then 2, 4, ... up to this many */
 
 /* Factors H. 1 if it is positive definite and nothing is suspect, or all that is has been found innocent before. */
 static int definite(ct__run_state *run)
@@ -17,9 +19,10 @@ static int definite(ct__run_state *run)
     const int32_t weak = ct__run_factor(run, 0, NULL);
     if (!weak) return 1;
     if (ct__negative_pivot(run->solver) >= 0) return 0;
-    const int loose = ct__run_loose(run, weak);
-    if (loose) run->innocent = 0; /* Levenberg-Marquardt will look for itself */
-    return !loose;
+    if (!ct__run_loose(run, weak)) return 1;
+    memset(run->solver->loose, 0, (size_t)run->solver->graph->variables); /* Levenberg-Marquardt will look for itself */
+    run->solver->loose_count = run->innocent = 0;
+    return 0;
 }
 
 /* What the quadratic model promises of the whole step: -g'dx / 2. */
@@ -48,6 +51,7 @@ static int newton_steps(ct__run_state *run, ct__lm *lm)
         const double error = ct__run_linearise_exact(run, s->trial);
         const int    accepted = error <= before || ct__run_gain(run, error, hoped, 1) > 0;
         if (accepted) ct__run_accept(run, error);
+        else s->exact = CT_EXACT_NOT; /* at x, that is */
         if (ct__run_report(run, accepted, step, 0)) return 1;
         if (!accepted) return 0;
         if (step <= CT_SAME_PLACE) s->exact = CT_EXACT_FACTORED;
@@ -56,14 +60,14 @@ static int newton_steps(ct__run_state *run, ct__lm *lm)
     return 0;
 }
 
-/* Levenberg-Marquardt until `steps` were taken or one of them was slow. Returns 1 if the run is over. */
-static int approach(ct__run_state *run, ct__lm *lm, int steps)
+/* Levenberg-Marquardt until `steps` were taken or one of them was slower than `slow`. Returns 1 if the run is over. */
+static int approach(ct__run_state *run, ct__lm *lm, int steps, double slow)
 {
     for (int taken = 0; taken < steps && run->result->iterations < run->options->max_iterations;) {
         const double before = run->error;
         if (ct__lm_iterate(run, lm)) return 1;
         taken += lm->accepted;
-        if (lm->accepted && before - run->error < LM_SLOW * before) return 0;
+        if (lm->accepted && before - run->error < slow * before) return 0;
     }
     return 0;
 }
@@ -71,16 +75,17 @@ static int approach(ct__run_state *run, ct__lm *lm, int steps)
 void ct__newton(ct__run_state *run)
 {
     ct__lm lm = ct__lm_begin(run);
-    int    over = 0, steps = LM_STEPS;
+    int    over = 0, more = 1;
     if (run->solver->approximate) {
         ct__levenberg_marquardt(run);
         return;
     }
+    over = approach(run, &lm, LM_STEPS, LM_SLOW);
     while (!over && run->result->iterations < run->options->max_iterations) {
-        if ((over = approach(run, &lm, steps))) break;
         over = newton_steps(run, &lm);
         lm.fresh = 0; /* the system is H, or that of a step not taken */
-        steps = steps < 64 ? 2 * steps : steps;
+        if (!over) over = approach(run, &lm, more, 0);
+        more = CT_MIN(2 * more, MORE_MAX);
     }
     if (!over) ct__run_stop(run, CT_STOP_ITERATIONS);
     ct__lm_end(run, &lm);

@@ -13,26 +13,26 @@
 
 #define SQRT2 1.41421356237309504880
 
-void ct__unpack(int dim, const double *x, double *X)
+void ct__sym_unpack(int dim, const double *x, double *X)
 {
     for (int i = 0; i < dim; i++)
         for (int j = i; j < dim; j++, x++) X[i * dim + j] = X[j * dim + i] = i == j ? *x : *x / SQRT2;
 }
 
-void ct__pack(int dim, const double *X, double *x)
+void ct__sym_pack(int dim, const double *X, double *x)
 {
     for (int i = 0; i < dim; i++)
         for (int j = i; j < dim; j++, x++) *x = i == j ? X[i * dim + j] : X[i * dim + j] * SQRT2;
 }
 
-void ct__spectrum(int dim, const double *x, double lambda[CT_NOISE_DIM_MAX], double V[CT__BLOCK_MAX])
+void ct__sym_spectrum(int dim, const double *x, double lambda[CT_NOISE_DIM_MAX], double V[CT__BLOCK_MAX])
 {
     double X[CT__BLOCK_MAX];
-    ct__unpack(dim, x, X);
+    ct__sym_unpack(dim, x, X);
     ct__eigen_symmetric(dim, X, lambda, V);
 }
 
-void ct__recompose(int dim, const double *lambda, const double *V, double *X)
+void ct__sym_recompose(int dim, const double *lambda, const double *V, double *X)
 {
     for (int i = 0; i < dim; i++)
         for (int j = i; j < dim; j++) {
@@ -42,10 +42,10 @@ void ct__recompose(int dim, const double *lambda, const double *V, double *X)
         }
 }
 
-void ct__turn_packed(int dim, const double *V, int back, double *x)
+void ct__sym_turn(int dim, const double *V, int back, double *x)
 {
     double X[CT__BLOCK_MAX], XU[CT__BLOCK_MAX], U[CT__BLOCK_MAX];
-    ct__unpack(dim, x, X);
+    ct__sym_unpack(dim, x, X);
     for (int i = 0; i < dim; i++)
         for (int j = 0; j < dim; j++) U[i * dim + j] = back ? V[j * dim + i] : V[i * dim + j];
     for (int i = 0; i < dim; i++)
@@ -60,25 +60,25 @@ void ct__turn_packed(int dim, const double *V, int back, double *x)
             for (int k = 0; k < dim; k++) s += U[k * dim + i] * XU[k * dim + j];
             X[i * dim + j] = s;
         }
-    ct__pack(dim, X, x);
+    ct__sym_pack(dim, X, x);
 }
 
-void ct__exp(int dim, double *x)
+void ct__sym_exp(int dim, double *x)
 {
     double lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX], X[CT__BLOCK_MAX];
-    ct__spectrum(dim, x, lambda, V);
+    ct__sym_spectrum(dim, x, lambda, V);
     for (int k = 0; k < dim; k++) lambda[k] = exp(lambda[k]);
-    ct__recompose(dim, lambda, V, X);
-    ct__pack(dim, X, x);
+    ct__sym_recompose(dim, lambda, V, X);
+    ct__sym_pack(dim, X, x);
 }
 
-void ct__log(int dim, double *x)
+void ct__sym_log(int dim, double *x)
 {
     double lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX], X[CT__BLOCK_MAX];
-    ct__spectrum(dim, x, lambda, V);
+    ct__sym_spectrum(dim, x, lambda, V);
     for (int k = 0; k < dim; k++) lambda[k] = log(lambda[k] > 0 ? lambda[k] : DBL_EPSILON * lambda[dim - 1]);
-    ct__recompose(dim, lambda, V, X);
-    ct__pack(dim, X, x);
+    ct__sym_recompose(dim, lambda, V, X);
+    ct__sym_pack(dim, X, x);
 }
 
 /* (e^a - e^b) / (a - b) from the larger of the two down: no cancellation, and no overflow unless e^max is one. */
@@ -88,14 +88,14 @@ static double exp_difference(double a, double b)
     return gap == 0 ? exp(high) : exp(high) * (-expm1(-gap) / gap);
 }
 
-void ct__dexp(int dim, const double *lambda, const double *V, int inverse, double *x)
+void ct__sym_dexp(int dim, const double *lambda, const double *V, int inverse, double *x)
 {
-    ct__turn_packed(dim, V, 0, x);
+    ct__sym_turn(dim, V, 0, x);
     double *entry = x;
     for (int i = 0; i < dim; i++)
         for (int j = i; j < dim; j++, entry++) {
             const double phi = exp_difference(lambda[i], lambda[j]);
             *entry = inverse ? *entry / phi : *entry * phi;
         }
-    ct__turn_packed(dim, V, 1, x);
+    ct__sym_turn(dim, V, 1, x);
 }

@@ -94,6 +94,7 @@ static ct_status check_spread(const ct_theta *theta, double spread, ct_err *err)
 {
     const ct__block *high = NULL, *low = NULL; /* of the largest lower bound, of the smallest upper one */
     char             a[PLACE] = "", b[PLACE] = "";
+    if (isinf(spread)) return CT_OK;
     for (int32_t i = 0; i < theta->models; i++) {
         const ct__theta_model *m = &theta->model[i];
         for (int c = 0; c < m->dim; c++) {

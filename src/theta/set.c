@@ -16,8 +16,8 @@ void ct_theta_convert(const ct_theta *theta, ct_space from, const double *in, do
     for (int32_t i = 0; i < theta->count; i++) out[i] = in[i];
     for (int32_t b = 0; b < theta->blocks; b++) {
         const ct__block *block = &theta->block[b];
-        if (from == CT_SPACE_LOG) ct__exp(block->dim, out + block->first);
-        else ct__log(block->dim, out + block->first);
+        if (from == CT_SPACE_LOG) ct__sym_exp(block->dim, out + block->first);
+        else ct__sym_log(block->dim, out + block->first);
     }
 }
 
@@ -26,9 +26,10 @@ void ct_theta_convert(const ct_theta *theta, ct_space from, const double *in, do
 /* What is left to the eigenvalues of a block. */
 static void interval(const ct__block *block, ct_space space, ct__window window, double *lower, double *upper)
 {
-    ct__block_bounds(block, space, lower, upper);
-    *lower = CT_MAX(*lower, window.floor);
-    *upper = CT_MIN(*upper, window.top);
+    double from, to;
+    ct__block_bounds(block, space, &from, &to);
+    *lower = CT_MIN(CT_MAX(from, window.floor), to); /* a window may miss a bound by rounding: bounds come first */
+    *upper = CT_MAX(CT_MIN(to, window.top), from);
 }
 
 int ct_theta_project(const ct_theta *theta, ct_space space, double *q)
@@ -40,13 +41,13 @@ int ct_theta_project(const ct_theta *theta, ct_space space, double *q)
         const int        d = block->dim;
         double           lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX], X[CT__BLOCK_MAX], lower, upper;
         interval(block, space, window, &lower, &upper);
-        ct__spectrum(d, q + block->first, lambda, V);
+        ct__sym_spectrum(d, q + block->first, lambda, V);
         /* A matrix that has been projected must not move again, and its eigenvalues are known to rounding. */
         const double rounding = ct__block_rounding(d, CT_MAX(fabs(lambda[0]), fabs(lambda[d - 1])));
         if (lambda[0] >= lower - rounding && lambda[d - 1] <= upper + rounding) continue;
         for (int k = 0; k < d; k++) lambda[k] = CT_MIN(CT_MAX(lambda[k], lower), upper);
-        ct__recompose(d, lambda, V, X);
-        ct__pack(d, X, q + block->first);
+        ct__sym_recompose(d, lambda, V, X);
+        ct__sym_pack(d, X, q + block->first);
         moved = 1;
     }
     return moved;
@@ -61,10 +62,10 @@ void ct_theta_minimise(const ct_theta *theta, ct_space space, const double *g, d
         interval(block, space, window, &lower, &upper);
         /* The same point in both spaces, for what g does not feel. */
         const double middle = space == CT_SPACE_LOG ? 0.5 * lower + 0.5 * upper : sqrt(lower) * sqrt(upper);
-        ct__spectrum(block->dim, g + block->first, gamma, V);
+        ct__sym_spectrum(block->dim, g + block->first, gamma, V);
         for (int k = 0; k < block->dim; k++) gamma[k] = gamma[k] > 0 ? lower : gamma[k] < 0 ? upper : middle;
-        ct__recompose(block->dim, gamma, V, X);
-        ct__pack(block->dim, X, s + block->first);
+        ct__sym_recompose(block->dim, gamma, V, X);
+        ct__sym_pack(block->dim, X, s + block->first);
     }
 }
 
@@ -73,7 +74,7 @@ void ct_theta_minimise(const ct_theta *theta, ct_space space, const double *g, d
 static void extremes(const ct__block *block, const double *p, double *min, double *max)
 {
     double lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX];
-    ct__spectrum(block->dim, p + block->first, lambda, V);
+    ct__sym_spectrum(block->dim, p + block->first, lambda, V);
     *min = lambda[0];
     *max = lambda[block->dim - 1];
 }
@@ -123,8 +124,8 @@ void ct_theta_turn(const ct_theta *theta, const double *p, int back, double *v)
         const ct__block *block = &theta->block[b];
         double           lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX];
         if (block->dim == 1) continue;
-        ct__spectrum(block->dim, p + block->first, lambda, V);
-        ct__turn_packed(block->dim, V, back, v + block->first);
+        ct__sym_spectrum(block->dim, p + block->first, lambda, V);
+        ct__sym_turn(block->dim, V, back, v + block->first);
     }
 }
 
@@ -138,7 +139,7 @@ void ct_theta_active(const ct_theta *theta, const double *p, int8_t *active)
         const int        d = block->dim;
         double           lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX], lower, upper;
         interval(block, CT_SPACE_LOG, window, &lower, &upper);
-        ct__spectrum(d, p + block->first, lambda, V);
+        ct__sym_spectrum(d, p + block->first, lambda, V);
         int8_t *diagonal = active + block->first; /* entries (k, k) of a triangle are d, d - 1, ... apart */
         for (int k = 0; k < d; diagonal += d - k, k++) {
             /* ct_theta_put keeps an eigenvalue inside by the rounding of the largest. */

@@ -52,14 +52,14 @@ static int32_t fill(const ct_theta *theta, const ct__theta_model *m, int c, cons
     double(*const dSigma)[CT__BLOCK_MAX] = (double(*)[CT__BLOCK_MAX])slopes->dSigma;
     const ct__block *block = &theta->block[m->block[c]];
     double           lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX];
-    ct__spectrum(block->dim, p + block->first, lambda, V);
+    ct__sym_spectrum(block->dim, p + block->first, lambda, V);
     for (int k = 0; k < ct__packed(block->dim); k++, t++) {
         double x[CT__PACKED_MAX] = {0};
         x[k] = 1;
-        ct__dexp(block->dim, lambda, V, 0, x);
+        ct__sym_dexp(block->dim, lambda, V, 0, x);
         parameter[t] = block->first + k;
         coordinate[t] = m->kind == CT_NOISE_DIAGONAL ? c : m->kind == CT_NOISE_FULL ? -1 : -2;
-        if (m->kind == CT_NOISE_FULL) ct__unpack(m->dim, x, dSigma[t]);
+        if (m->kind == CT_NOISE_FULL) ct__sym_unpack(m->dim, x, dSigma[t]);
         else {
             memset(dSigma[t], 0, sizeof dSigma[t]);
             for (int i = 0; i < m->dim; i++)
@@ -87,7 +87,7 @@ void ct_theta_chain(const ct_theta *theta, const double *p, ct_space to, const d
     for (int32_t b = 0; b < theta->blocks; b++) {
         const ct__block *block = &theta->block[b];
         double           lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX];
-        ct__spectrum(block->dim, p + block->first, lambda, V);
-        ct__dexp(block->dim, lambda, V, to == CT_SPACE_VARIANCE, out + block->first);
+        ct__sym_spectrum(block->dim, p + block->first, lambda, V);
+        ct__sym_dexp(block->dim, lambda, V, to == CT_SPACE_VARIANCE, out + block->first);
     }
 }

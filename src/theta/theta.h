@@ -49,19 +49,19 @@ const char *ct__theta_place(const ct_theta *theta, int32_t model, int coordinate
 /* ---- Matrices as vectors (matrix.c) ---------------------------------------------------------- */
 
 /* x: upper triangle row by row, entries off the diagonal times sqrt 2. X: dim x dim, symmetric to the bit. */
-void ct__unpack(int dim, const double *x, double *X);
-void ct__pack(int dim, const double *X, double *x);
+void ct__sym_unpack(int dim, const double *x, double *X);
+void ct__sym_pack(int dim, const double *X, double *x);
 /* x = V diag(lambda) V'. */
-void ct__spectrum(int dim, const double *x, double lambda[CT_NOISE_DIM_MAX], double V[CT__BLOCK_MAX]);
+void ct__sym_spectrum(int dim, const double *x, double lambda[CT_NOISE_DIM_MAX], double V[CT__BLOCK_MAX]);
 /* X = V diag(lambda) V', symmetric to the bit. */
-void ct__recompose(int dim, const double *lambda, const double *V, double *X);
+void ct__sym_recompose(int dim, const double *lambda, const double *V, double *X);
 /* x <- V' x V, or back, V x V'. */
-void ct__turn_packed(int dim, const double *V, int back, double *x);
-/* f(x) <- V diag(f(lambda)) V' for f = exp or log. A log of what rounding made negative is that of the largest eigenvalue's rounding. */
-void ct__exp(int dim, double *x);
-void ct__log(int dim, double *x);
+void ct__sym_turn(int dim, const double *V, int back, double *x);
+/* x <- f(x) = V diag(f(lambda)) V' for f = exp or log. A log of what rounding made negative is that of the largest eigenvalue's rounding. */
+void ct__sym_exp(int dim, double *x);
+void ct__sym_log(int dim, double *x);
 /* x <- D exp(L)[x], the derivative of exp at L = V diag(lambda) V' in direction x; or its inverse. Both are their own transposes. */
-void ct__dexp(int dim, const double *lambda, const double *V, int inverse, double *x);
+void ct__sym_dexp(int dim, const double *lambda, const double *V, int inverse, double *x);
 
 /* ---- The set, reduced to eigenvalues (window.c) ---------------------------------------------- */
 

@@ -44,8 +44,8 @@ static void read_block(const ct__theta_model *mine, const ct_noise_model *m, int
         double S[CT__BLOCK_MAX];
         for (int i = 0; i < m->dim; i++)
             for (int j = 0; j < m->dim; j++) S[i * m->dim + j] = entry(m, i, j);
-        ct__pack(m->dim, S, x);
-        ct__log(m->dim, x);
+        ct__sym_pack(m->dim, S, x);
+        ct__sym_log(m->dim, x);
     }
 }
 
@@ -94,10 +94,10 @@ static void write_block(const ct__block *block, const double *p, const ct__windo
 {
     const int d = block->dim;
     double    lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX];
-    ct__spectrum(d, p + block->first, lambda, V);
+    ct__sym_spectrum(d, p + block->first, lambda, V);
     if (!window) {
         for (int k = 0; k < d; k++) lambda[k] = exp(lambda[k]);
-        ct__recompose(d, lambda, V, S);
+        ct__sym_recompose(d, lambda, V, S);
         return;
     }
     const double lower = CT_MAX(block->lower, window->floor), upper = CT_MIN(block->upper, window->top);
@@ -111,7 +111,7 @@ static void write_block(const ct__block *block, const double *p, const ct__windo
             for (int i = 0; i < d * d; i++) V[i] = i % (d + 1) == 0;
         }
     }
-    ct__recompose(d, lambda, V, S);
+    ct__sym_recompose(d, lambda, V, S);
 }
 
 static ct_status write_model(const ct_theta *theta, int32_t i, const double *p, const ct__window *window, ct_noise *noise, ct_err *err)
@@ -137,14 +137,18 @@ static ct_status write_model(const ct_theta *theta, int32_t i, const double *p, 
     return CT_OK;
 }
 
-static ct_status write_table(const ct_theta *theta, const double *p, const ct__window *window, ct_noise *noise, ct_err *err)
+static ct_status check_finite(const ct_theta *theta, const double *p, ct_err *err)
 {
-    assert_same_table(theta, noise);
     for (int32_t i = 0; i < theta->count; i++)
         if (!isfinite(p[i])) {
             char name[300];
             return ct_fail(err, CT_E_ARGUMENT, "%s: parameter %d is %g; it must be finite", ct_theta_name(theta, i, name, sizeof name), i, p[i]);
         }
+    return CT_OK;
+}
+
+static ct_status write_table(const ct_theta *theta, const double *p, const ct__window *window, ct_noise *noise, ct_err *err)
+{
     for (int32_t i = 0; i < theta->models; i++)
         if (ct_theta_learns(theta, i)) CT_TRY(write_model(theta, i, p, window, noise, err));
     return CT_OK;
@@ -152,11 +156,18 @@ static ct_status write_table(const ct_theta *theta, const double *p, const ct__w
 
 ct_status ct_theta_put(const ct_theta *theta, const double *p, ct_noise *noise, ct_err *err)
 {
+    assert_same_table(theta, noise);
+    CT_TRY(check_finite(theta, p, err));
     const ct__window window = variance_window(theta, p);
     return write_table(theta, p, &window, noise, err);
 }
 
-ct_status ct_theta_place(const ct_theta *theta, const double *p, ct_noise *noise, ct_err *err) { return write_table(theta, p, NULL, noise, err); }
+ct_status ct_theta_place(const ct_theta *theta, const double *p, ct_noise *noise, ct_err *err)
+{
+    assert_same_table(theta, noise);
+    CT_TRY(check_finite(theta, p, err));
+    return write_table(theta, p, NULL, noise, err);
+}
 
 /* ---- Is it inside? --------------------------------------------------------------------------- */
 

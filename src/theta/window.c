@@ -16,14 +16,14 @@
  *
  * The breakpoints are not stored and sorted but halved: each pass over the blocks finds the nearest on either side of a trial. So nothing is allocated,
  * any number of threads may use one theta, and the answer is a breakpoint or a piece's minimum, not the end of an iteration. A pass decomposes each
- * full block anew, 10 us for one of dimension 6: nothing beside the solve that every point costs. */
+ * full block anew, 4 us for one of dimension 6: nothing beside the solve that every point costs. */
 #include "theta/theta.h"
 #include "base/base.h"
 
 #include <float.h>
 #include <math.h>
 
-/* Halving doubles takes at most 64 steps, since no more bits decide between them; twice that, as every second may be a Newton step. */
+/* Halving takes 64 steps at most, since no more bits decide between doubles, and every second step halves. Eight are what is seen. */
 #define PASSES_MAX 200
 
 typedef struct {
@@ -47,7 +47,8 @@ double ct__block_rounding(int dim, double norm) { return dim == 1 ? 0 : 8 * dim 
 static double top(const search *s, double t) { return s->w * t + s->k; }
 static double bottom(const search *s, double x) { return (x - s->k) / s->w; }
 
-/* t must leave room for every block: top(t) >= its lower bound, t <= its upper one. Below all lower bounds it is of no use. */
+/* t must leave room for every block: top(t) >= its lower bound, t <= its upper one. Below all lower bounds it is of no use,
+ * and with a spread of 1e300 no number. */
 static search begin(const ct_theta *theta, ct_space space, const double *q)
 {
     const int logs = space == CT_SPACE_LOG;
@@ -60,7 +61,7 @@ static search begin(const ct_theta *theta, ct_space space, const double *q)
         s.low = CT_MAX(s.low, bottom(&s, lower));
         s.high = CT_MIN(s.high, upper);
     }
-    s.low = CT_MIN(CT_MAX(s.low, least), s.high); /* above it by rounding alone */
+    s.low = CT_MAX(s.low, least); /* which may exceed high by rounding; whoever uses a window puts bounds first */
     return s;
 }
 
@@ -97,7 +98,7 @@ static double piece_minimum(const search *s, double t, double *left, double *rig
         const ct__block *block = &s->theta->block[b];
         double           lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX], lower, upper;
         ct__block_bounds(block, s->space, &lower, &upper);
-        ct__spectrum(block->dim, s->q + block->first, lambda, V);
+        ct__sym_spectrum(block->dim, s->q + block->first, lambda, V);
         for (int c = 0; c < block->dim; c++) add_value(&p, s, t, lambda[c], lower, upper);
     }
     *left = p.left;
@@ -130,7 +131,7 @@ ct__window ct__window_project(const ct_theta *theta, ct_space space, const doubl
         const ct__block *block = &theta->block[b];
         double           lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX], lower, upper;
         ct__block_bounds(block, space, &lower, &upper);
-        ct__spectrum(block->dim, q + block->first, lambda, V);
+        ct__sym_spectrum(block->dim, q + block->first, lambda, V);
         min = CT_MIN(min, CT_MIN(CT_MAX(lambda[0], lower), upper));
         max = CT_MAX(max, CT_MIN(CT_MAX(lambda[block->dim - 1], lower), upper));
         rounding = CT_MAX(rounding, ct__block_rounding(block->dim, CT_MAX(fabs(lambda[0]), fabs(lambda[block->dim - 1]))));
@@ -153,7 +154,7 @@ static double slope_after(const search *s, double t, double around, double *low,
         const ct__block *block = &s->theta->block[b];
         double           gamma[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX], lower, upper;
         ct__block_bounds(block, s->space, &lower, &upper);
-        ct__spectrum(block->dim, s->q + block->first, gamma, V);
+        ct__sym_spectrum(block->dim, s->q + block->first, gamma, V);
         for (int c = 0; c < block->dim; c++) {
             const double at = gamma[c] > 0 ? lower : bottom(s, upper);
             if (gamma[c] == 0) continue;

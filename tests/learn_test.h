@@ -1,0 +1,66 @@
+/* learn_test.h: small problems to learn from, for the tests of module learn. */
+#ifndef LEARN_TEST_H
+#define LEARN_TEST_H
+
+#include "ct_test.h"
+
+#include <covtune/learn.h>
+
+#define RUNS_MAX 32
+
+typedef struct {
+    ct_noise    *noise;
+    ct_theta    *theta;
+    ct_sequence *seq[RUNS_MAX];
+    int          runs;
+    ct_outer    *outer;
+    ct_err       err;
+} lesson;
+
+/* Navigation runs of a preset, the latent noise in the table; nothing is learned yet. */
+static inline lesson lesson_of(const char *preset, ct_kind kind, int runs, int poses, uint64_t seed)
+{
+    lesson         l = {.runs = runs};
+    ct_nav_options options;
+    CHECK(ct_nav_preset(preset, kind, &options));
+    options.least = options.most = poses;
+    options.seed = seed;
+    CHECK_OK(ct_noise_new(&l.noise, &l.err), l.err);
+    for (int i = 0; i < runs; i++) CHECK_OK(ct_nav_make(&options, (uint64_t)i, l.noise, &l.seq[i], &l.err), l.err);
+    return l;
+}
+
+/* Learn every model but the first pose's, within bounds. */
+static inline void learn_all(lesson *l, ct_noise_kind kind, double lower, double upper)
+{
+    if (!l->theta) CHECK_OK(ct_theta_new(l->noise, &l->theta, &l->err), l->err);
+    for (int32_t g = 0; g < ct_noise_count(l->noise); g++)
+        if (strcmp(ct_noise_get(l->noise, g)->name, "first_pose")) CHECK_OK(ct_theta_learn(l->theta, g, kind, lower, upper, &l->err), l->err);
+}
+
+static inline void open_outer(lesson *l, const ct_outer_options *options)
+{
+    ct_outer_free(l->outer);
+    CHECK_OK(ct_outer_new(l->runs, (const ct_sequence *const *)l->seq, l->noise, l->theta, options, &l->outer, &l->err), l->err);
+}
+
+/* The far start of the studies: six decades of spread. */
+static inline void start_far(lesson *l)
+{
+    for (int32_t g = 0; g < ct_noise_count(l->noise); g++) {
+        const ct_noise_model *m = ct_noise_get(l->noise, g);
+        const double          odom[3] = {100, 100, 1e-3}, gps[3] = {0.1, 0.1, 1e3};
+        if (!strcmp(m->name, "first_pose")) continue;
+        CHECK_OK(ct_noise_set_variance(l->noise, g, m->name[0] == 'o' ? odom : gps, &l->err), l->err);
+    }
+}
+
+static inline void lesson_free(lesson *l)
+{
+    ct_outer_free(l->outer);
+    ct_theta_free(l->theta);
+    for (int i = 0; i < l->runs; i++) ct_sequence_free(l->seq[i]);
+    ct_noise_free(l->noise);
+}
+
+#endif
