@@ -19,15 +19,15 @@ static void full_rows(const ct__block *block, const ct_learn_result *r, double *
     const int n = block->dim, packed = ct__packed(n);
     double    lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX], S[CT__BLOCK_MAX], D[CT__BLOCK_MAX], x[CT__PACKED_MAX];
     memcpy(x, r->p + block->first, (size_t)packed * sizeof *x);
-    ct__spectrum(n, x, lambda, V);
-    ct__exp(n, x);
-    ct__unpack(n, x, S);
+    ct__sym_spectrum(n, x, lambda, V);
+    ct__sym_exp(n, x);
+    ct__sym_unpack(n, x, S);
     for (int i = 0; i < n; i++) standard_error[i] = 0;
     for (int j = 0; j < packed; j++) {
         memset(x, 0, sizeof x);
         x[j] = 1;
-        ct__dexp(n, lambda, V, 0, x);
-        ct__unpack(n, x, D);
+        ct__sym_dexp(n, lambda, V, 0, x);
+        ct__sym_unpack(n, x, D);
         for (int i = 0; i < n; i++) {
             const double d = D[i * n + i] / S[i * n + i];
             if (fabs(d) > 1e-12) standard_error[i] += d * d * r->standard_error[block->first + j] * r->standard_error[block->first + j];
