@@ -44,7 +44,7 @@ static void table(learn_request *r, cli_option rows[OPTIONS])
         CLI_ROW_TEXT("bound", "NAME=LO:HI,..", &r->bound, "of the variances of these models or rows: odom.x=1e-4:1,gps=1:100"),
         CLI_ROW_NUMBER("spread", "K", 1, INFINITY, &r->spread, "no variance more than K times another (no limit)"),
         CLI_ROW_TEXT("noise", "FILE", &r->noise, "start values, in place of the dataset's"),
-        CLI_ROW_CHOICE("from", "closed-form|table", find_from, &r->from, "lm: where it starts (closed-form; other methods start from the table)"),
+        CLI_ROW_CHOICE("from", "closed-form|table", find_from, &r->from, "where it starts: second moments of residuals at the truth, or the table's values (fw and fw-log: table, others: closed-form)"),
         CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, &r->difference, "difference from the truth in the loss: on its own side (local), or in the world (left, the paper's)"),
         CLI_ROW_TEXT("weights", "T:R", &r->weights, "of translations and rotations in the loss (1:1)"),
         CLI_ROW_CHOICE("gradient", GRADIENTS + 1, ct_gradient_find, &r->gradient, "where derivatives come from (adjoint)"),
@@ -53,7 +53,7 @@ static void table(learn_request *r, cli_option rows[OPTIONS])
         CLI_ROW_NUMBER("M", "X", 1, 1e9, &r->M, "fw, fw-log: the step is 2 / (X + iteration) (2)"),
         CLI_ROW_TEXT("prior", "auto|none|W", &r->prior, "lm: weight of the pull towards the closed form; auto: by folds (auto)"),
         CLI_ROW_INTEGER("folds", "K", 0, 1000, &r->folds, "lm: parts that are held out in turn to choose the prior; 0: none (5)"),
-        CLI_ROW_CHOICE("field-start", STARTS + 1, ct_start_find, &r->field_start, "where estimates of runs held out start from (odometry)"),
+        CLI_ROW_CHOICE("field-start", STARTS + 1, ct_start_find, &r->field_start, "where estimates of runs held out start from (measured)"),
         CLI_ROW_CHOICE("scale", SCALES + 1, ct_scale_find, &r->scale, "the common factor, from consistency: fit it within the bounds, free of them, or none (fit)"),
         CLI_ROW_TEXT("out", "RUN", &r->out, "the folder of the run, which is made"),
         CLI_ROW_FLAG("resume", &r->resume, "go on with the run in that folder, to the same bits; begin anew if there is none"),
@@ -75,7 +75,7 @@ static cli_exit check(const cli_io *io, const learn_request *r, const learn_requ
     char       *end;
     if (!lm && given->prior) return cli_misuse(io, "--prior is for --method lm; %s has none", method);
     if (!lm && given->folds >= 0) return cli_misuse(io, "--folds is for --method lm; %s needs none", method);
-    if (!lm && given->from >= 0) return cli_misuse(io, "--from is for --method lm; %s has its own start", method);
+    if (r->method == CT_LEARN_CLOSED_FORM && given->from >= 0) return cli_misuse(io, "--from is for methods that go on from there; %s does not", method);
     if (!fw && !isnan(given->M)) return cli_misuse(io, "--M is for --method fw and fw-log");
     if (r->weights && (!learn_pair(r->weights, &a, &b) || !(a >= 0 && b >= 0 && a <= 1e12 && b <= 1e12 && a + b > 0)))
         return cli_misuse(io, "--weights is T:R, two numbers from 0 to 1e12, found \"%s\"", r->weights);
@@ -102,11 +102,12 @@ static void resolve(learn_request *r)
     if (isnan(r->M)) r->M = usual.M;
     if (!r->prior) r->prior = "auto";
     if (r->folds < 0) r->folds = usual.folds;
-    if (r->from < 0) r->from = lm ? usual.from_table : 1;
+    if (r->from < 0) r->from = fw;
+    if (r->method == CT_LEARN_CLOSED_FORM) r->from = -1;
     if (!fw) r->M = NAN;
     if (lm) return;
     r->prior = NULL;
-    r->from = r->folds = -1;
+    r->folds = -1;
 }
 
 /* ---- what repeats the run ---- */

@@ -95,7 +95,7 @@ json_t *learn_json(const learn_request *request, const learn_job *job)
 
 static double sigma_of(const ct_noise_model *m, int row) { return sqrt(m->covariance[m->kind == CT_NOISE_FULL ? row * m->dim + row : row]); }
 
-/* "3 %", "2 times" where a percentage would be misread, "?" where nobody knows. */
+/* "3.1 %"; "?" where nobody knows. */
 static const char *error_text(double standard_error, char buf[24])
 {
     const double percent = 50 * standard_error;
@@ -116,7 +116,7 @@ static void print_model(const learn_job *job, int32_t g)
         const char *row = number, *unit = "", *remark = "";
         const int   one = m->kind == CT_NOISE_ISOTROPIC;
         snprintf(number, sizeof number, "%d", i);
-        if (m->row && m->row[i].name[0]) row = m->row[i].name, unit = m->row[i].unit;
+        if (m->row && m->row[i].name[0]) row = m->row[i].name, unit = one && strcmp(m->row[0].unit, m->row[m->dim - 1].unit) ? "" : m->row[i].unit;
         if (m->kind == CT_NOISE_DIAGONAL && ct_theta_find(job->theta, g, i) < 0) remark = "frozen";
         else if (at_bound[i] && m->kind == CT_NOISE_FULL) remark = at_bound[i] < 0 ? "an eigenvalue at its lower bound" : "an eigenvalue at its upper bound";
         else if (at_bound[i]) remark = at_bound[i] < 0 ? "at its lower bound" : "at its upper bound";
@@ -154,7 +154,8 @@ static void print_scale(const learn_job *job)
         cli_row("scale", "could not be had: there are no more measurements than unknowns, or they fit exactly");
         return;
     }
-    snprintf(part, sizeof part, "%.4g applied, as far as the bounds allow", r->scale_applied);
+    if (r->scale_applied == 1) snprintf(part, sizeof part, "not applied, as the bounds leave no room");
+    else snprintf(part, sizeof part, "%.4g applied, as far as the bounds allow", r->scale_applied);
     cli_row("scale", "ratios come from tracking; the common factor from consistency: variances x %.4g, %s", r->scale_wanted, what ? what : part);
 }
 
@@ -175,7 +176,7 @@ static void print_method(const learn_job *job)
     if (r->method == CT_LEARN_LM && isinf(r->prior)) snprintf(prior, sizeof prior, "; held-out runs preferred the closed form");
     else if (r->method == CT_LEARN_LM) snprintf(prior, sizeof prior, "; prior %g%s", r->prior, isnan(job->options.prior) && isfinite(r->loss_heldout) ? ", chosen by folds" : "");
     cli_row("method", "%s: %s%s", ct_learn_method_name(r->method), ct_learn_method_what(r->method), prior);
-    cli_row("stop", "%s; %d iteration%s, %d evaluation%s, %lld inner solve%s, %s", ct_learn_stop_meaning(r->stop), r->iterations, CLI_S(r->iterations), r->evaluations,
+    cli_row("stop", "%s; %d iteration%s, %d evaluation%s, %lld inner solve%s, %s", r->stop == CT_LEARN_STOP_CANCELLED ? "interrupted: this is the best so far" : ct_learn_stop_meaning(r->stop), r->iterations, CLI_S(r->iterations), r->evaluations,
             CLI_S(r->evaluations), (long long)r->inner_solves, CLI_S(r->inner_solves), cli_time(r->seconds, time));
 }
 

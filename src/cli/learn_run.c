@@ -131,6 +131,22 @@ static ct_status open_ledger(const learn_request *request, learn_job *job, ct_er
     return CT_OK;
 }
 
+/* What a run that was killed had begun to write. */
+static void remove_litter(const char *out)
+{
+    DIR *folder = opendir(out);
+    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+        const char *end = strrchr(entry->d_name, '.');
+        const int   ours = !strncmp(entry->d_name, "noise.json.", 11) || !strncmp(entry->d_name, "start.json.", 11) || !strncmp(entry->d_name, "checkpoint.", 11) ||
+                         !strncmp(entry->d_name, "config.yaml.", 12) || !strncmp(entry->d_name, "summary.json.", 13);
+        if (!ours || (strcmp(end, ".tmp") && strcmp(end, ".new"))) continue;
+        char *path = join(out, entry->d_name);
+        unlink(path);
+        free(path);
+    }
+    if (folder) closedir(folder);
+}
+
 /* Of a run that is replaced nothing stays. */
 static void remove_old(const learn_folder *f)
 {
@@ -145,6 +161,7 @@ ct_status learn_open(const learn_request *request, learn_job *job, ct_err *err)
     f->written_s = ct_now_s();
     ct_status status = open_ledger(request, job, err); /* before anything is touched */
     if (status != CT_OK) return status;
+    remove_litter(request->out);
     if (!f->resumed) remove_old(f);
     status = replace(f->config, job->config, err);
     if (status == CT_OK) status = ct_noise_copy(job->start, &f->table, err);

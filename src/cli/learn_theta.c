@@ -139,23 +139,28 @@ static int32_t gather(const planner *p, const char *name, int32_t *list)
     return n;
 }
 
+/* Groups that models are part of, beside the models themselves, are what could have been meant. */
 static ct_status unknown(const planner *p, const char *option, const char *name)
 {
-    const char **names = cli_alloc(p->models + 1, sizeof *names);
-    int32_t      n = 0;
+    const char **names = cli_alloc(2 * (int64_t)p->models + 1, sizeof *names);
+    char(*group)[NAME_MAX] = cli_alloc(p->models, sizeof *group);
+    int32_t   n = 0, models = 0;
+    ct_status status = CT_OK;
     for (int32_t i = 0; i < p->models; i++) {
         const char *model = ct_noise_get(p->dataset->noise, i)->name;
-        if (p->plan[i].used) names[n++] = model;
-        else if (is_part(model, name)) {
-            free(names);
-            return ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: no factor of the training runs uses that noise model", option, name);
-        }
+        if (!p->plan[i].used && is_part(model, name)) status = CT_E_ARGUMENT;
+        if (!p->plan[i].used) continue;
+        snprintf(group[i], sizeof group[i], "%.*s", (int)strcspn(model, "@#"), model);
+        names[n++] = group[i];
+        if (strcmp(group[i], model)) names[n++] = model;
+        models++;
     }
-    const char     *near = cli_nearest(name, names), *first = n ? names[0] : NULL;
-    const ct_status status = near    ? ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: there is no such noise model; did you mean %s?", option, name, near)
-                             : first ? ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: there is no such noise model; there are %d, %s the first", option, name, n, first)
-                                     : ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: there is no noise model", option, name);
+    const char *near = cli_nearest(name, names), *first = n ? names[0] : "none";
+    if (status != CT_OK) ct_fail(p->err, status, "--%s %s: no factor of the training runs uses that noise model", option, name);
+    else if (near) status = ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: there is no such noise model; did you mean %s?", option, name, near);
+    else status = ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: there is no such noise model; there are %d, %s the first", option, name, models, first);
     free(names);
+    free(group);
     return status;
 }
 
