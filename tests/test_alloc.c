@@ -156,6 +156,38 @@ static void test_a_format_is_guessed(void)
     check_work("guess", guess_read);
 }
 
+/* A dataset made, written, read back. */
+static void datasets(task *job)
+{
+    ct_nav_options options;
+    ct_dataset    *made = NULL, *read = NULL;
+    char           path[512];
+    snprintf(path, sizeof path, "%s/dataset", ct_test_folder());
+    ct_nav_preset("D3", CT_SE2, &options);
+    options.least = options.most = 8;
+    STEP(ct_dataset_new(&made, &job->err));
+    static ct_sequence *train[1];
+    made->train = train;
+    STEP(ct_nav_make(&options, 0, made->noise, &train[0], &job->err));
+    made->trains = 1;
+    ct_dataset_group group = {.name = (char[]){"odom"}, .learn = 1, .kind = -1, .lower = {1, 1, 1, 1, 1, 1}, .upper = {2, 2, 2, 2, 2, 2}};
+    made->group = &group;
+    made->groups = 1;
+    STEP(ct_dataset_write(made, path, &job->err));
+    STEP(ct_dataset_read(path, CT_DATASET_ALL, &read, &job->err));
+    job->answer = ct_graph_factors(read->train[0]->graph) + 100 * ct_noise_count(read->noise);
+done:
+    if (made) { /* what it borrowed */
+        if (made->trains) ct_sequence_free(train[0]);
+        made->train = NULL;
+        made->group = NULL;
+        made->trains = made->groups = 0;
+    }
+    ct_dataset_free(made);
+    ct_dataset_free(read);
+}
+static void test_datasets(void) { check_work("dataset", datasets); }
+
 /* ---- noise and graphs ------------------------------------------------------------------------- */
 
 static void noise_tables(task *job)
@@ -358,6 +390,7 @@ int main(void)
     }
     RUN(test_every_format_is_read_and_written);
     RUN(test_a_format_is_guessed);
+    RUN(test_datasets);
     RUN(test_noise_tables);
     RUN(test_graphs_are_made_and_copied);
     RUN(test_solvers_in_every_order);

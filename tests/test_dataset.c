@@ -333,7 +333,7 @@ static const struct {
     {HEAD "train: []\ntest: []\n", "dataset.yaml: it lists no runs"},
     {HEAD "train:\n", "dataset.yaml:3: train: expected a list, found a word"},
     {HEAD "train: [{a: b}]\n", "dataset.yaml:3: train: expected a word, found keys with values"},
-    {HEAD "train: [nowhere.ctseq]\n", "nowhere.ctseq: No such file"},
+    {HEAD "train: [nowhere.ctseq]\n", "nowhere.ctseq: No such file or directory ("},
     {HEAD "train: [&x a.ctseq, *x]\n", "train: aliases (*name) are not read here"},
     {HEAD "train: [a.ctseq\n", "not YAML"},
     {HEAD "---\nformat: x\n", "a second document begins"},

@@ -69,15 +69,16 @@ ct_status ct_sequence_reach(const ct_sequence *seq, int absolute, double *x, ct_
 
 /* ---- Datasets -------------------------------------------------------------------------------- */
 
-/* What a dataset says on learning a noise model; numbers of what is not said are NaN. */
+/* What a dataset says on learning a noise model; numbers of what is not said are NaN. Of a model the group of the nearest name counts: for "odom@1#7"
+ * that of "odom@1#7", else of "odom@1", else of "odom". */
 typedef struct {
     char  *name;                                  /* of a model, or a group: "odom" means "odom@0" and "odom#7" as well */
     int    learn;                                 /* 0: frozen                                      */
     int    kind;                                  /* ct_noise_kind, or -1: as the table has it      */
-    double lower[CT_NOISE_DIM_MAX], upper[CT_NOISE_DIM_MAX]; /* of the variances; full: [0], of the eigenvalues */
+    double lower[CT_NOISE_DIM_MAX], upper[CT_NOISE_DIM_MAX]; /* of the variances; full: [0], of the eigenvalues. One for all is in every place */
 } ct_dataset_group;
 
-/* Runs to learn from and to test on, and the noise table that they share. */
+/* Runs to learn from and to test on, and the noise table that they share. Owns all of it, by malloc; one sequence may be in both lists. */
 typedef struct {
     char             *path;  /* as it was read from, or NULL               */
     ct_noise         *noise; /* with start values, where the dataset says some */
@@ -89,41 +90,44 @@ typedef struct {
 
 typedef enum { CT_DATASET_TRAIN = 1, CT_DATASET_TEST = 2, CT_DATASET_ALL = 3 } ct_dataset_part;
 
-/* Read a dataset, or the part of it that is wanted:
+/* Read a dataset, or the part of it that is wanted; *out is NULL on failure:
  *   a folder with dataset.yaml, or that file itself     docs/formats.md
  *   a folder with folders train and test (one may be missing), files in order of their names: LEO's layout, with any format's files in it
  *   a folder of sequence files, or one such file         every run is in both parts
- * A model that two files give different numbers is CT_E_PARSE unless dataset.yaml says its number, or the files number their models. */
+ * A model that two files give different numbers is CT_E_PARSE unless dataset.yaml says its numbers; models that the files number (group#1) get other
+ * numbers instead. The sequences keep notes of their own. */
 ct_status ct_dataset_read(const char *path, ct_dataset_part part, ct_dataset **out, ct_err *err);
 /* Write dataset.yaml, train/0000.ctseq, ... into a folder, which is made if it is not there; files that are there are replaced one by one, the yaml last. */
 ct_status ct_dataset_write(const ct_dataset *dataset, const char *folder, ct_err *err);
+/* An empty one, with an empty table. */
 ct_status ct_dataset_new(ct_dataset **out, ct_err *err);
 void      ct_dataset_free(ct_dataset *dataset);
 
-/* Give the factors of "group#1", "group#2", ... one model "group", its covariance their mean: where a file writes a matrix on every edge and one
- * is to be learned. Nothing if there are none. */
+/* Give the factors of "group", "group#1", "group#2", ... one model "group", its covariance the mean over those factors: where a file writes a matrix on every
+ * edge and one is to be learned. Nothing if there are no numbered ones; those stay in the table, unused. */
 ct_status ct_dataset_pool(ct_dataset *dataset, const char *group, ct_err *err);
 
 /* ---- Navigation runs: what the paper learns from ---------------------------------------------- */
 
 #define CT_NAV_REGIMES 2
 
-/* Smooth random paths in an area of 100 m x 50 m (SE3: and 10 m high), a GPS-like pose on every pose after the first ("gps"), odometry between neighbours
- * ("odom"), a prior of sigma 1e-3 at truth on the first ("first_pose"). Noise is drawn in the tangent space: z = g(truth) o Exp(e), e ~ N(0, Sigma). With two regimes models are
- * "odom@0", "odom@1", ...; regime 1 holds in one stretch, between a quarter and three quarters of the run; an odometry factor has the regime of
- * the pose it leads to. */
+/* Smooth random paths in an area of 100 m x 50 m (SE3: and 10 m high), 0.3 m to 1 m a pose, a GPS-like pose on every pose after the first ("gps"), odometry
+ * between neighbours ("odom"), a prior of sigma 1e-3 at truth on the first ("first_pose"). Noise is drawn in the tangent space: z = g(truth) o Exp(e),
+ * e ~ N(0, Sigma). With two regimes models are "odom@0", "odom@1", ...; regime 1 holds in one stretch, from a quarter of the run to three quarters; an odometry
+ * factor has the regime of the pose it leads to. */
 typedef struct {
     ct_kind  kind;                /* CT_SE2 or CT_SE3                    */
-    int32_t  least, most;         /* poses of a run: drawn between these */
+    int32_t  least, most;         /* poses of a run: drawn between these, both included; at least 2 */
     int      regimes;             /* 1 or 2                              */
     double   odom[CT_NAV_REGIMES][36], gps[CT_NAV_REGIMES][36]; /* Sigma, dim x dim row-major, tangent order */
     uint64_t seed;                /* of the dataset                      */
 } ct_nav_options;
 
-/* The paper's D1 to D4 ("D1", ..., any case); in space, rotations take the heading's sigma and translations x's. 0 if there is none of that name. */
+/* The paper's D1 to D4 ("D1", ..., any case), 300 to 500 poses, seed 1; in space, rotations take the heading's sigma and translations x's. 0 if there is none
+ * of that name. */
 int ct_nav_preset(const char *name, ct_kind kind, ct_nav_options *out);
-/* Run number `run` (any; runs differ in path, length and noise, and do not depend on each other). Its models are added to noise, or shared with a run made before. Initial
- * values are the measurements composed (ct_sequence_reach). */
+/* Run number `run` (any; runs differ in path, length and noise, and do not depend on each other; path and length do not depend on the noise). Its models are
+ * added to noise, with Sigma, or shared with a run made before; other numbers under their names are CT_E_NOISE. Initial values are the measurements composed (ct_sequence_reach). */
 ct_status ct_nav_make(const ct_nav_options *options, uint64_t run, ct_noise *noise, ct_sequence **out, ct_err *err);
 
 /* ---- Graphs made to order: for demos, tests and benchmarks ----------------------------------- */

@@ -1,9 +1,11 @@
-/* info.c: covtune info. What is in a file. */
+/* info.c: covtune info. What is in a file; of datasets: info_dataset.c. */
+#define _POSIX_C_SOURCE 200809L
 #include "cli.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define MODELS_SHOWN 8  /* for people; g2o files may have one for every edge */
 
@@ -148,6 +150,14 @@ static void print_all(const summary *s)
 
 /* ---- the command ---- */
 
+/* A folder, or a dataset.yaml. */
+static int is_dataset(const char *path)
+{
+    struct stat  entry;
+    const char  *dot = strrchr(path, '.');
+    return (dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"))) || (stat(path, &entry) == 0 && S_ISDIR(entry.st_mode));
+}
+
 static cli_exit carry_out(const cli_io *io, const char *path, int format, int map)
 {
     ct_err       err = {0};
@@ -187,17 +197,22 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     const cli_exit code = cli_parse(command, options, argc, argv, &io, &path);
     if (code != CLI_GO) return code;
     if (map && (io.json || io.quiet)) return cli_misuse(&io, "--map is not for --%s", io.json ? "json" : "quiet");
+    if (is_dataset(path)) {
+        if (map || format != CT_FORMAT_AUTO) return cli_misuse(&io, "--%s is not for a dataset, which %s is", map ? "map" : "format", path);
+        return cli_finish(&io, cli_info_dataset(&io, path));
+    }
     return cli_finish(&io, carry_out(&io, path, format, map));
 }
 
 const cli_command cli_info = {
     .name = "info",
-    .brief = "say what is in a graph file",
-    .operands = "FILE",
+    .brief = "say what is in a graph file or a dataset",
+    .operands = "FILE|DATASET",
     .least = 1,
     .most = 1,
     .text = "Lists a file's variables by kind, its factors by measurement model, its noise models with their sigmas and units, how much of "
-            "the truth it knows, and the error at its initial values.\n",
+            "the truth it knows, and the error at its initial values. Of a dataset (a folder of runs, or its dataset.yaml): runs, poses, noise models with their "
+            "start variances, and what is to be learned.\n",
     .example = "  covtune simulate grid --poses 200 --out small.ctseq\n"
                "  covtune info small.ctseq --map\n",
     .run = run,

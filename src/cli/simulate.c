@@ -1,4 +1,4 @@
-/* simulate.c: covtune simulate. Pose graphs with known truth, for trying things out. */
+/* simulate.c: covtune simulate. Pose graphs with known truth, for trying things out. Navigation runs: simulate_nav.c. */
 #include "cli.h"
 
 #include <string.h>
@@ -61,20 +61,32 @@ static cli_exit carry_out(const cli_io *io, const simulate_request *request)
     return status == CT_OK ? CLI_DONE : cli_fail(io, "%s", err.text);
 }
 
-/* Which world the first operand names, for its defaults to be there before the options are read. */
+static int is_nav(const char *word) { return !strcmp(word, "nav2d") || !strcmp(word, "nav3d"); }
+
+/* Navigation runs have options of their own, so they are told from the first word that is no flag. */
+static int asks_for_nav(int argc, char **argv)
+{
+    int i = 1;
+    while (i < argc && (!strcmp(argv[i], "--json") || !strcmp(argv[i], "--quiet") || !strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))) i++;
+    return i < argc && is_nav(argv[i]);
+}
+
+/* Which world the operand names. */
 static cli_exit find_world(const cli_io *io, const char *name, ct_kind *kind)
 {
+    if (is_nav(name)) return cli_misuse(io, "%s comes before its options: covtune simulate %s --out DIR", name, name);
     *kind = CT_SE2;
     if (!strcmp(name, "grid")) return CLI_GO;
     *kind = CT_SE3;
     if (!strcmp(name, "sphere")) return CLI_GO;
-    const char *near = cli_nearest(name, (const char *const[]){"grid", "sphere", NULL});
+    const char *near = cli_nearest(name, (const char *const[]){"grid", "sphere", "nav2d", "nav3d", NULL});
     if (near) return cli_misuse(io, "there is no world \"%s\"; did you mean %s?", name, near);
-    return cli_misuse(io, "there is no world \"%s\": it is grid or sphere", name);
+    return cli_misuse(io, "there is no world \"%s\": it is grid, sphere, nav2d or nav3d", name);
 }
 
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
+    if (asks_for_nav(argc, argv)) return cli_simulate_nav.run(&cli_simulate_nav, argc, argv);
     simulate_request request = {.format = CT_FORMAT_AUTO};
     int              poses = 0;
     double           sigma_t = 0, sigma_r = 0, loops = -1;
@@ -107,13 +119,15 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
 
 const cli_command cli_simulate = {
     .name = "simulate",
-    .brief = "make a pose graph with known truth",
-    .operands = "grid|sphere",
+    .brief = "make a pose graph, or a dataset, with known truth",
+    .operands = "grid|sphere|nav2d|nav3d",
     .least = 1,
     .most = 1,
     .text = "Makes a pose graph: a drive through the streets of a grid (SE2), or a climb around a sphere (SE3). Initial values are what "
-            "odometry alone says; loop closures are there to do better. The truth is in the file.\n",
+            "odometry alone says; loop closures are there to do better. The truth is in the file.\n"
+            "nav2d and nav3d are datasets to learn noise from, with other options: covtune simulate nav2d --help.\n",
     .example = "  covtune simulate grid --poses 3500 --seed 7 --out city.ctseq\n"
-               "  covtune solve city.ctseq\n",
+               "  covtune solve city.ctseq\n"
+               "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --out d3\n",
     .run = run,
 };

@@ -118,16 +118,16 @@ static void say(const complaint *c, cyaml_err_t code, char *out, size_t size, in
     else snprintf(out, size, "%s", c->cause[0] ? c->cause : cyaml_strerror(code));
 }
 
-/* libcyaml has the line of what comes before an unknown key: the key's own is the first with it from there on. */
+/* libcyaml has the line of what comes before an unknown key: the key's own is the first from there on that begins with it. */
 static int line_of_key(const complaint *c, const char *text, size_t size)
 {
-    const char *key = after(c->cause, "Unexpected key: ");
-    const char *end = text + size;
-    int         line = 1;
+    const char  *key = after(c->cause, "Unexpected key: "), *end = text + size;
+    const size_t length = key ? strlen(key) : 0;
+    int          line = 1;
     for (const char *at = text; key && at < end; line++) {
         const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
-        const char *word = at + strspn(at, " \t-{");
-        if (line >= c->line && word < stop && (size_t)(stop - word) > strlen(key) && !strncmp(word, key, strlen(key))) return line;
+        while (at < stop && (*at == ' ' || *at == '-' || *at == '{')) at++;
+        if (line >= c->line && (size_t)(stop - at) > length && !memcmp(at, key, length)) return line;
         at = stop + 1;
     }
     return c->line;
@@ -137,7 +137,8 @@ static ct_status complain(const complaint *c, cyaml_err_t code, const char *text
 {
     char where[24] = "", sentence[400];
     int  keyed;
-    if (code == CYAML_ERR_OOM) return ct__no_memory(err, "YAML values", 1);
+    const int silent = !strcmp(c->cause, "libyaml: (null)"); /* libyaml has a text for every fault but this */
+    if (code == CYAML_ERR_OOM || code == CYAML_ERR_LIBYAML_PARSER_INIT || silent) return ct__no_memory(err, "YAML values", 1);
     say(c, code, sentence, sizeof sentence, &keyed);
     const int line = line_of_key(c, text, size);
     if (line) snprintf(where, sizeof where, ":%d", line);

@@ -91,15 +91,17 @@ static ct_status next_line(ct__lines *in, char **line)
     return CT_OK;
 }
 
+static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
 static ct_status split(ct__lines *in, char *at)
 {
     in->words = 0;
     for (;;) {
-        at += strspn(at, " \t\r");
+        while (is_blank(*at)) at++;
         if (!*at || *at == '#') return CT_OK;
         if (in->words == CT__WORDS_MAX) return ct__lines_bad(in, "more than %d words in a line", CT__WORDS_MAX);
         in->word[in->words++] = at;
-        at += strcspn(at, " \t\r");
+        while (*at && !is_blank(*at)) at++;
         if (*at) *at++ = 0;
     }
 }
@@ -128,10 +130,13 @@ void ct__lines_free(ct__lines *in)
 
 /* ---- words ---- */
 
-/* strtod alone would take "nan", "inf" and "0x1p3", which no format here means. */
+/* strtod alone would take "nan", "inf" and "0x1p3", which no format here means. A loop, as strspn takes longer than the rest
+ * of a line's reading. */
 int ct__is_number(const char *text, double *value)
 {
-    if (!*text || text[strspn(text, "0123456789+-.eE")]) return 0;
+    for (const char *c = text; *c; c++)
+        if ((*c < '0' || *c > '9') && *c != '.' && *c != '-' && *c != '+' && *c != 'e' && *c != 'E') return 0;
+    if (!*text) return 0;
     char *end;
     *value = strtod(text, &end);
     return !*end && isfinite(*value);

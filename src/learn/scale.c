@@ -22,13 +22,14 @@ ct_status ct__scale_wanted(ct_outer *o, const double *p, const uint8_t *part, do
 
 double ct__scale_apply(const ct_theta *theta, ct_scale scale, double factor, double *p)
 {
-    double low, high, s = log(factor);
+    const double wanted = log(factor);
+    double       low, high, s = wanted;
     if (scale == CT_SCALE_NONE || !isfinite(s)) return 1;
     ct_theta_room(theta, p, &low, &high);
     if (scale == CT_SCALE_FIT) s = low > high ? 0 : CT_MAX(low, CT_MIN(high, s));
     for (int32_t i = 0; i < ct_theta_count(theta); i++)
         if (ct_theta_is_scale(theta, i)) p[i] += s;
-    return exp(s);
+    return s == wanted ? factor : exp(s);
 }
 
 ct_status ct__scale(ct__learning *l)
