@@ -206,12 +206,12 @@ static ct_status write_all(const cli_io *io, const nav_request *q, const ct_nois
 /* ---- results ---- */
 
 /* Poses of all runs, and how far composed odometry is from the truth, averaged over runs. */
-static cli_rmse dead_reckoning(const ct_dataset *d)
+static ct_accuracy dead_reckoning(const ct_dataset *d)
 {
-    cli_rmse sum = {0};
+    ct_accuracy sum = {0};
     for (int32_t i = 0; i < d->trains + d->tests; i++) {
         const ct_sequence *seq = i < d->trains ? d->train[i] : d->test[i - d->trains];
-        const cli_rmse     one = cli_rmse_of(seq, ct_graph_initial_const(seq->graph));
+        const ct_accuracy     one = ct_accuracy_of(seq, ct_graph_initial_const(seq->graph));
         sum.poses += ct_graph_variables(seq->graph);
         sum.translation += one.translation / (d->trains + d->tests);
         sum.rotation += one.rotation / (d->trains + d->tests);
@@ -233,7 +233,7 @@ static const char *say_latent(const ct_noise_model *m, ct_kind kind, char *buf, 
 
 static void print(const nav_request *q, const ct_noise *latent, const ct_dataset *d)
 {
-    const cli_rmse rmse = dead_reckoning(d);
+    const ct_accuracy rmse = dead_reckoning(d);
     char           text[256];
     cli_row("made", "%s: %d training run%s, %d test run%s, %lld poses (%s)", q->out, q->train, CLI_S(q->train), q->test, CLI_S(q->test), (long long)rmse.poses,
             ct_kind_name(q->nav.kind));
@@ -255,7 +255,7 @@ static json_t *rows_json(const ct_noise_model *m)
 
 static void print_json(const nav_request *q, const ct_noise *latent, const ct_dataset *d)
 {
-    const cli_rmse rmse = dead_reckoning(d);
+    const ct_accuracy rmse = dead_reckoning(d);
     json_t        *o = cli_object(), *noise = cli_object();
     for (int32_t i = 0; i < ct_noise_count(latent); i++) {
         const ct_noise_model *m = ct_noise_get(latent, i), *s = ct_noise_get(d->noise, i);
