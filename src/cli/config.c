@@ -50,6 +50,7 @@ static cli_exit complain(const cli_io *io, const char *path, const complaint *c,
         return cli_misuse(io, "%s: there is no option %s%s%s%s", path, key, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
     if (!strncmp(cause, TWICE, strlen(TWICE))) return cli_misuse(io, "%s%s: %s is there twice", path, where, cause + strlen(TWICE));
+    if (!strncmp(cause, "STRING length < ", 16)) return cli_misuse(io, "%s%s: there is an option without a value", path, where);
     return cli_misuse(io, "%s%s: expected lines \"option: value\": %s", path, where, cause);
 }
 

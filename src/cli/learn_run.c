@@ -165,7 +165,7 @@ ct_status learn_open(const learn_request *request, learn_job *job, ct_err *err)
     if (!f->resumed) remove_old(f);
     status = replace(f->config, job->config, err);
     if (status == CT_OK) status = ct_noise_copy(job->start, &f->table, err);
-    if (status == CT_OK && !(f->resumed && exists(f->start))) status = ct_noise_write(job->start, f->start, err);
+    if (status == CT_OK && !(f->resumed && exists(f->start))) status = write_noise(job, job->start, NULL, 0, f->start, err);
     if (status == CT_OK && !(f->resumed && exists(f->noise))) status = write_noise(job, job->start, NULL, 0, f->noise, err);
     if (status != CT_OK) return status;
     f->stream = fopen(f->history, "w");
