@@ -221,13 +221,22 @@ static void test_the_start_does_not_matter(void)
     }
 }
 
-/* Where the graph's model is wrong (odometry that is short by half a metre a step), tracking and likelihood want different things, and runs held out say so. */
+/* Where the graph's model is wrong (odometry that turns a little with every step, and a GPS that hardly knows the heading), tracking and likelihood want different
+ * things, and runs held out say so. */
 static void test_a_wrong_model_is_learned_away_from_the_closed_form(void)
 {
-    lesson l = lesson_of("D1", CT_SE2, 6, 200, 31);
+    lesson         l = {.runs = 6};
+    ct_nav_options nav;
+    CHECK(ct_nav_preset("D1", CT_SE2, &nav));
+    nav.least = nav.most = 200;
+    nav.odom[0][8] = 0.02 * 0.02;
+    nav.gps[0][8] = 1;
+    CHECK_OK(ct_noise_new(&l.noise, &l.err), l.err);
     for (int i = 0; i < l.runs; i++) {
-        ct_sequence *seq = l.seq[i];
         ct_graph    *biased = NULL;
+        ct_sequence *seq;
+        CHECK_OK(ct_nav_make(&nav, (uint64_t)i, l.noise, &l.seq[i], &l.err), l.err);
+        seq = l.seq[i];
         CHECK_OK(ct_graph_new(&biased, &l.err), l.err);
         for (int32_t v = 0; v < ct_graph_variables(seq->graph); v++)
             CHECK_OK(ct_graph_add_variable(biased, NULL, CT_SE2, ct_graph_initial_const(seq->graph) + ct_graph_offset(seq->graph, v), NULL, &l.err), l.err);
@@ -235,7 +244,7 @@ static void test_a_wrong_model_is_learned_away_from_the_closed_form(void)
             const ct_factor k = ct_graph_factor(seq->graph, f);
             double          z[4];
             memcpy(z, k.z, sizeof z);
-            if (k.ops->arity == 2) z[0] -= 0.5;
+            if (k.ops->arity == 2) ct_kind_retract(CT_SE2, z, (const double[3]){0, 0, 0.05}, z);
             CHECK_OK(ct_graph_add_factor(biased, k.ops, k.var, z, NULL, k.noise, &l.err), l.err);
         }
         ct_graph_free(seq->graph);
@@ -245,7 +254,7 @@ static void test_a_wrong_model_is_learned_away_from_the_closed_form(void)
     open_outer(&l, NULL);
     ct_learn_result r = learn(&l, NULL);
     printf("  held-out loss %.4g, closed form %.4g, prior %g\n", r.loss_heldout, r.loss_heldout_closed_form, r.prior);
-    CHECK(r.prior < 1 && r.loss_heldout < 0.9 * r.loss_heldout_closed_form && r.loss_train < r.loss_closed_form);
+    CHECK(r.prior < 1 && r.loss_heldout < 0.96 * r.loss_heldout_closed_form && r.loss_train < r.loss_closed_form);
     ct_learn_result_free(&r);
     lesson_free(&l);
 }

@@ -72,7 +72,7 @@ ct_accuracy ct_accuracy_of(const ct_sequence *seq, const double *x);
 
 /* Where an estimate starts from. X(constant, name, what it is) */
 #define CT_START_LIST(X)                                                                           \
-    X(CT_START_MEASURED, "measured", "absolute measurements of poses, and others composed to them") \
+    X(CT_START_MEASURED, "measurements", "poses measured absolutely there, others composed to them") \
     X(CT_START_ODOMETRY, "odometry", "measurements composed from the first pose on")               \
     X(CT_START_INITIAL, "file", "the initial values in the file")                                  \
     X(CT_START_TRUTH, "truth", "the truth")

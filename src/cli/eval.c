@@ -237,7 +237,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_TEXT("against", "FILE", &request.against, "beside them, the same with the noise models of that file, and the ratio"),
         CLI_ROW_CHOICE("part", "test|train|all", find_part, &request.part, "which runs of the dataset (test)"),
         CLI_ROW_CHOICE("start", STARTS + 1, ct_start_find, &request.start,
-                       "where estimates start from: measurements composed (odometry, the default), the values in the file, or the truth"),
+                       "where estimates start from: measurements (poses measured absolutely there, others composed to them; the default), composed odometry alone, the values in the file, or the truth"),
         CLI_ROW_CHOICE("solver", "batch", find_solver, &request.solver, "how a run is estimated: all of it at once (batch)"),
         CLI_ROW_CHOICE("method", METHODS + 1, ct_method_find, &request.method, "how the minimum is found (lm)"),
         CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, &request.difference, "difference from the truth in the loss: on its own side (local), or in the world (left)"),
