@@ -237,6 +237,23 @@ typedef struct {
 ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *noise, ct_learn_result *result, ct_err *err);
 void      ct_learn_result_free(ct_learn_result *result);
 
+/* What the result says of a model, row by row (CT_NOISE_DIM_MAX of each): standard errors of log variances, NaN: frozen, or held by a bound; INFINITY: not
+ * determined. at_bound: -1, 0, +1 for each row's variance; of a full covariance for its eigenvalues, which ascend. */
+void ct_learn_rows(const ct_theta *theta, const ct_learn_result *result, int32_t model, double standard_error[CT_NOISE_DIM_MAX], int8_t at_bound[CT_NOISE_DIM_MAX]);
+
+/* Where a noise file comes from; texts may be NULL. */
+typedef struct {
+    const char *command, *dataset;
+    uint64_t    digest;   /* ct_outer_digest                        */
+    int         finished; /* 0: a best so far, of a run under way   */
+} ct_learn_origin;
+
+/* Write the noise file of a table (replaced atomically), and beside each learned model's numbers its bounds, its value in `start`, and, unless result is NULL, standard
+ * errors (of log variance; of sigma in percent) and the bounds reached; and the origin. Models "group#number" of a learned "group" are left out. No time or
+ * date: the same run, the same bytes. */
+ct_status ct_learn_write_noise(const ct_theta *theta, const ct_noise *noise, const ct_noise *start, const ct_learn_result *result, const ct_learn_origin *origin,
+                               const char *path, ct_err *err);
+
 /* ---- Runs that survive ----------------------------------------------------------------------- */
 
 /* Everything a method does follows from the values that ct_outer gives it. A ct_ledger keeps those, in order: a method that is run again is given

@@ -4,6 +4,7 @@
  *   talk      sentences to stderr, results to stdout, what the terminal can show         talk.c
  *   json      jansson, with numbers that JSON has no word for, and names that are not UTF-8   json.c
  *   files     sequences in and out, with what a reader noted and a format cannot hold    files.c
+ *   config    options from a file instead of the command line                            config.c
  *   interrupt Ctrl-C as a request                                                        interrupt.c
  *   map       a picture of a trajectory                                                  map.c
  *
@@ -18,7 +19,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#define CLI_COMMANDS(X) X(solve) X(eval) X(export) X(convert) X(simulate) X(info)
+#define CLI_COMMANDS(X) X(solve) X(eval) X(learn) X(export) X(convert) X(simulate) X(info)
 
 typedef enum {
     CLI_GO = -1, /* not an exit code: go on */
@@ -32,6 +33,7 @@ typedef enum {
 typedef struct {
     const char *command;
     int         json, quiet;
+    const char *file; /* whose options are looked at; NULL: the command line's */
 } cli_io;
 
 typedef struct cli_command {
@@ -87,12 +89,33 @@ typedef struct {
  * help was asked for and printed, or a sentence says what is wrong. */
 cli_exit cli_parse(const cli_command *command, const cli_option options[], int argc, char **argv, cli_io *io, const char *operand[]);
 
+/* One option's value; flags take true and false. CLI_GO, or a sentence says what is wrong. */
+cli_exit cli_put_option(const cli_io *io, const cli_option *option, const char *text);
+/* What an option's place holds, as one would write it; NULL for a text that is not there. Returns buf, or the text. */
+const char *cli_option_text(const cli_option *option, char *buf, size_t size);
+
+#define CLI_ROWS_MAX 40  /* of a table, the common ones included */
+#define CLI_JOBS_MAX 256
+int cli_processors(void); /* at most CLI_JOBS_MAX */
+
 /* The word nearest to `word` among those of `list` (ended by NULL), or NULL if none is like it. */
 const char *cli_nearest(const char *word, const char *const list[]);
 
 void cli_help(const cli_command *command, const cli_option options[]);
 /* The rows that every subcommand has, for parser and help. out is NULL in the help. */
 void cli_common_options(cli_io *io, int *help, cli_option rows[4]);
+
+/* ---- Config ---------------------------------------------------------------------------------- */
+
+/* A file of options, "name: value" (YAML), with the operand under its own name, `key`. Is that one? It ends in .yaml or .yml, and a line begins with key. */
+int cli_is_config(const char *path, const char *key);
+/* Read it into the table's places, as cli_parse does, and into *operand, NULL if it has none. Texts stay in *held, which the caller
+ * frees with cli_config_free when options are no longer looked at. */
+typedef struct cli_config cli_config;
+cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cli_option options[], const char **operand, cli_config **held);
+void     cli_config_free(cli_config *held);
+/* A line of such a file; nothing for a value that is NULL. */
+void cli_config_line(FILE *out, const char *name, const char *value);
 
 /* ---- Talk ------------------------------------------------------------------------------------ */
 

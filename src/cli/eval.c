@@ -1,13 +1,10 @@
 /* eval.c: covtune eval. Estimate every run of a dataset, and say how far from the truth that is. */
-#define _POSIX_C_SOURCE 200809L
 #include "eval.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define JOBS_MAX   256
 #define SHOW_EVERY 0.1 /* s: faster than that nobody reads */
 
 /* ---- numbers ---- */
@@ -234,8 +231,7 @@ static const char STARTS[] = CT_START_LIST(X);
 
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    const long       processors = sysconf(_SC_NPROCESSORS_ONLN);
-    eval_request     request = {.part = CT_DATASET_TEST, .jobs = processors < 1 ? 1 : processors > JOBS_MAX ? JOBS_MAX : (int)processors};
+    eval_request     request = {.part = CT_DATASET_TEST, .jobs = cli_processors()};
     const cli_option options[] = {
         CLI_ROW_TEXT("noise", "FILE", &request.noise, "noise models of that file (JSON) in place of the dataset's own of the same names"),
         CLI_ROW_TEXT("against", "FILE", &request.against, "beside them, the same with the noise models of that file, and the ratio"),
@@ -247,7 +243,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, &request.difference, "difference from the truth in the loss: on its own side (local), or in the world (left)"),
         CLI_ROW_FLAG("nees", &request.nees, "compare the covariances of the estimate with its errors"),
         CLI_ROW_FLAG("each", &request.each, "a row a sequence as well"),
-        CLI_ROW_INTEGER("jobs", "N", 1, JOBS_MAX, &request.jobs, "sequences at a time (as many as there are processors); the results are the same for any"),
+        CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &request.jobs, "sequences at a time (as many as there are processors); the results are the same for any"),
         CLI_ROW_END,
     };
     cli_io   io;

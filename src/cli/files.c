@@ -54,14 +54,29 @@ ct_status cli_read(const cli_io *io, const char *path, ct_format *format, ct_noi
     return CT_OK;
 }
 
+/* Does the name, new in the table, speak of a model that was there: "odom" of "odom@0" or "odom#7"? */
+static int is_whole(const ct_noise *noise, int32_t before, const char *name)
+{
+    const size_t n = strlen(name);
+    for (int32_t i = 0; i < before; i++) {
+        const char *model = ct_noise_get(noise, i)->name;
+        if (!strncmp(model, name, n) && (model[n] == '@' || model[n] == '#')) return 1;
+    }
+    return 0;
+}
+
 ct_status cli_read_noise(const cli_io *io, const char *path, const char *of, ct_noise *noise, ct_err *err)
 {
     const int32_t   before = ct_noise_count(noise);
     const ct_status status = ct_noise_read(noise, path, err);
-    const int32_t   extra = status == CT_OK ? ct_noise_count(noise) - before : 0;
+    int32_t         extra = 0, first = -1;
+    for (int32_t i = before; status == CT_OK && i < ct_noise_count(noise); i++) {
+        if (is_whole(noise, before, ct_noise_get(noise, i)->name)) continue;
+        first = extra++ ? first : i;
+    }
     if (extra)
         cli_remark(io, "%s: %d of its models (%s the first) %s not in %s, and without effect; covtune info lists those that are", path, extra,
-                   ct_noise_get(noise, before)->name, extra == 1 ? "is" : "are", of);
+                   ct_noise_get(noise, first)->name, extra == 1 ? "is" : "are", of);
     return status;
 }
 

@@ -1,14 +1,15 @@
 /* options.c: the one parser. A subcommand lists its options in a table; `--name value` and `--name=value`
  * mean the same, `--` ends the options, and whatever is not understood is refused with the nearest
  * thing that would be. */
+#define _POSIX_C_SOURCE 200809L
 #include "cli.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define ROWS_MAX 40 /* of a table, the common ones included */
 #define WORD_MAX 64 /* of words that are compared           */
 
 static int smaller(int a, int b) { return a < b ? a : b; }
@@ -124,11 +125,53 @@ static cli_exit put_value(const cli_io *io, const cli_option *o, const char *tex
     return CLI_GO;
 }
 
+cli_exit cli_put_option(const cli_io *io, const cli_option *o, const char *text)
+{
+    if (o->type != CLI_FLAG) return put_value(io, o, text);
+    if (strcmp(text, "true") && strcmp(text, "false")) return cli_misuse(io, "--%s is true or false, found \"%s\"", o->name, text);
+    *(int *)o->out = !strcmp(text, "true");
+    return CLI_GO;
+}
+
+/* The word of "a|b|c" for which find returns value. */
+static const char *choice_text(const cli_option *o, int value, char *buf, size_t size)
+{
+    for (const char *word = o->value; *word; word += word[strcspn(word, "|")] == '|' ? strcspn(word, "|") + 1 : strcspn(word, "|")) {
+        snprintf(buf, size, "%.*s", (int)strcspn(word, "|"), word);
+        if (o->find(buf) == value) return buf;
+    }
+    return NULL;
+}
+
+const char *cli_option_text(const cli_option *o, char *buf, size_t size)
+{
+    switch (o->type) {
+    case CLI_FLAG: return *(const int *)o->out ? "true" : "false";
+    case CLI_TEXT: return *(const char *const *)o->out;
+    case CLI_INTEGER: snprintf(buf, size, "%d", *(const int *)o->out); break;
+    case CLI_SEED: snprintf(buf, size, "%llu", (unsigned long long)*(const uint64_t *)o->out); break;
+    case CLI_NUMBER:
+        for (int digits = 6; digits <= 17; digits++) {
+            snprintf(buf, size, "%.*g", digits, *(const double *)o->out);
+            if (strtod(buf, NULL) == *(const double *)o->out) break;
+        }
+        break;
+    case CLI_CHOICE: return choice_text(o, *(const int *)o->out, buf, size);
+    }
+    return buf;
+}
+
+int cli_processors(void)
+{
+    const long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > CLI_JOBS_MAX ? CLI_JOBS_MAX : (int)n;
+}
+
 /* ---- arguments ---- */
 
 static cli_exit unknown(const cli_io *io, const cli_option rows[], const char *word, int length)
 {
-    const char *names[ROWS_MAX + 1];
+    const char *names[CLI_ROWS_MAX + 1];
     char        name[WORD_MAX + 1];
     int         n = 0;
     for (; rows[n].name; n++) names[n] = rows[n].name;
@@ -192,10 +235,10 @@ static cli_exit walk(const cli_command *command, const cli_io *io, const cli_opt
 
 cli_exit cli_parse(const cli_command *command, const cli_option options[], int argc, char **argv, cli_io *io, const char *operand[])
 {
-    cli_option rows[ROWS_MAX + 1];
+    cli_option rows[CLI_ROWS_MAX + 1];
     int        n = 0, help = 0;
     *io = (cli_io){.command = command->name};
-    for (; options[n].name && n < ROWS_MAX - 3; n++) rows[n] = options[n];
+    for (; options[n].name && n < CLI_ROWS_MAX - 3; n++) rows[n] = options[n];
     cli_common_options(io, &help, rows + n);
     const cli_exit code = walk(command, io, rows, argc, argv, operand, &help);
     if (help) {

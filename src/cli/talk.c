@@ -40,7 +40,7 @@ static void sentence(const cli_io *io, const char *fmt, va_list args)
     defuse(text);
     cli_hide();
     fflush(stdout); /* where both go to one terminal, in the order they were said */
-    fprintf(stderr, "covtune%s%s: %s\n", io->command ? " " : "", io->command ? io->command : "", text);
+    fprintf(stderr, "covtune%s%s: %s%s%s\n", io->command ? " " : "", io->command ? io->command : "", io->file ? io->file : "", io->file ? ": " : "", text);
 }
 
 cli_exit cli_fail(const cli_io *io, const char *fmt, ...)

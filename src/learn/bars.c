@@ -136,7 +136,7 @@ static ct_status describe(bars *b, int32_t k)
 {
     char         up[320], down[320];
     const double change = 100 * 0.5 * CT_MAX(0, b->lambda[k]) * LOG_10 * LOG_10 / b->loss;
-    if (scale_cosine(b, k) > IS_SCALE) return say(b, "The common factor of all learned variances: tracking does not depend on it. Its value comes from consistency.");
+    if (scale_cosine(b, k) > IS_SCALE && b->l->effort.result->scale_free) return say(b, "The common factor of all learned variances: tracking does not depend on it. Its value comes from consistency.");
     const int ups = name_side(b, k, 1, up, sizeof up), downs = name_side(b, k, -1, down, sizeof down);
     if (ups && downs) return say(b, "%s against %s: multiplying the former and dividing the latter by up to 10 changes the loss by %.2g %%.", up, down, change);
     if (ups + downs == 1) return say(b, "%s: multiplied by 10 it changes the loss by %.2g %%.", ups ? up : down, change);

@@ -65,7 +65,7 @@ static void remember(const ct__effort *e, const ct__point *at)
 
 /* ---- Evaluation ---- */
 
-static void report(ct__effort *e, const ct__point *at)
+void ct__effort_report(ct__effort *e, const double *p, double loss)
 {
     if (!e->options->progress) return;
     const double part = e->iterations > 0 ? CT_MIN(1.0, (double)e->iteration / e->iterations) : 0;
@@ -73,19 +73,19 @@ static void report(ct__effort *e, const ct__point *at)
         .phase = e->phase,
         .iteration = e->iteration,
         .iterations = e->iterations,
-        .train = at->loss,
+        .train = loss,
         .heldout = e->heldout,
-        .spread = ct_theta_spread(e->outer->theta, at->p),
+        .spread = ct_theta_spread(e->outer->theta, p),
         .done = e->done_from + part * (e->done_to - e->done_from),
         .seconds = ct_now_s() - e->start_s,
-        .p = at->p,
+        .p = p,
     };
     if (e->options->progress(e->options->user, &progress)) *e->cancelled = 1;
 }
 
 ct_status ct__effort_evaluate(ct__effort *e, ct__point *at)
 {
-    const int32_t  m = e->outer->m;
+    const int32_t m = e->outer->m;
     if (!recall(e, at)) {
         ct_outer_value value = {.gradient = at->gradient, .matrix = at->matrix};
         CT_TRY(ct_outer_evaluate(e->outer, at->p, e->part, &value, e->err));
@@ -101,7 +101,7 @@ ct_status ct__effort_evaluate(ct__effort *e, ct__point *at)
         at->gradient[i] += pull * away;
         if (at->matrix) at->matrix[(int64_t)i * m + i] += pull;
     }
-    report(e, at);
+    ct__effort_report(e, at->p, at->loss);
     return CT_OK;
 }
 

@@ -146,7 +146,7 @@ static ct_status measure(folding *f, int stop)
         double *p = place(f, fold, stop), factor, loss;
         CT_TRY(ct__scale_wanted(e->outer, p, f->train + fold * n, &factor, &loss, e->err));
         for (int after = 0; after < 2; after++) {
-            if (after && isfinite(factor)) ct__scale_apply(e->outer->theta, CT_SCALE_FREE, factor, p);
+            if (after && isfinite(factor)) ct__scale_apply(e->outer->theta, e->options->scale, factor, p);
             CT_TRY(ct_outer_judge(e->outer, p, f->held + fold * n, &e->options->field, 1, f->seen, e->err));
             for (int64_t i = 0; i < n; i++) {
                 if (!f->held[fold * n + i]) continue;

@@ -93,6 +93,8 @@ static ct_status loss_at(ct__effort *e, const double *p, double *loss)
     CT_TRY(ct_outer_evaluate(e->outer, p, NULL, &value, e->err));
     e->result->evaluations++;
     *loss = value.loss;
+    ct__effort_report(e, p, value.loss);
+    e->iteration++;
     return CT_OK;
 }
 

@@ -7,6 +7,7 @@
  *   lm.c, frank_wolfe.c, projected_gradient.c, nlopt.c                               one method each
  *   folds.c        the prior's weight, by held-out runs                              scale.c       the common factor, from consistency
  *   bars.c         error bars, and what the data cannot tell                         learn.c       all of it in order
+ *   write.c        what was learned, row by row, and as a noise file
  */
 #ifndef CT_LEARN_PRIVATE_H
 #define CT_LEARN_PRIVATE_H
@@ -129,6 +130,8 @@ void      ct__point_free(ct__point *point);
 void      ct__point_swap(ct__point *a, ct__point *b);
 /* Evaluate at point->p, which is counted, and tell the caller, who may cancel. */
 ct_status ct__effort_evaluate(ct__effort *effort, ct__point *point);
+/* Tell the caller of a value, which ct__effort_evaluate does by itself. */
+void ct__effort_report(ct__effort *effort, const double *p, double loss);
 /* The point is where the method stands: inner solves start from its solutions, iteration goes up. */
 ct_status ct__effort_accept(ct__effort *effort);
 int       ct__effort_cancelled(const ct__effort *effort);

@@ -1,0 +1,328 @@
+/* learn.c: covtune learn. Noise models from runs whose truth is known, into a folder that a killed run is resumed from. */
+#define _POSIX_C_SOURCE 200809L
+#include "learn.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOW_EVERY 0.1 /* s: faster than that nobody reads */
+
+/* ---- what is asked for ---- */
+
+#define X(constant, name) "|" name
+static const char DIFFERENCES[] = CT_DIFFERENCE_LIST(X), GRADIENTS[] = CT_GRADIENT_LIST(X), HESSIANS[] = CT_HESSIAN_LIST(X);
+#undef X
+#define X(constant, name, what) "|" name
+static const char METHODS[] = CT_LEARN_LIST(X), STARTS[] = CT_START_LIST(X), SCALES[] = CT_SCALE_LIST(X);
+#undef X
+
+static int find_from(const char *name) { return !strcmp(name, "closed-form") ? 0 : !strcmp(name, "table") ? 1 : -1; }
+
+static learn_request defaults(void)
+{
+    const ct_outer_options outer = ct_outer_defaults();
+    const ct_learn_options learn = ct_learn_defaults();
+    return (learn_request){.bounds = "dataset", .method = (int)learn.method, .difference = (int)outer.loss.difference, .gradient = (int)outer.gradient, .hessian = (int)outer.hessian,
+                           .field_start = (int)learn.field.start, .scale = (int)learn.scale, .from = -1, .folds = -1, .jobs = cli_processors(), .spread = INFINITY, .M = NAN, .checkpoint_s = 5};
+}
+
+/* Rows before "out" say what is computed; they make config.yaml. Those from it on say where and how. */
+#define OPTIONS 29
+static void table(learn_request *r, cli_option rows[OPTIONS])
+{
+    const cli_option all[OPTIONS] = {
+        CLI_ROW_CHOICE("method", METHODS + 1, ct_learn_method_find, &r->method, "how it is learned (lm: bounded Levenberg-Marquardt from the closed form, with a prior chosen by folds)"),
+        CLI_ROW_TEXT("learn", "NAME,..", &r->learn, "only these noise models or groups (all that training runs use, but for first_pose and those dataset.yaml freezes)"),
+        CLI_ROW_TEXT("freeze", "NAME,..", &r->freeze, "not these: models, groups, or rows such as odom.theta or odom@1.2"),
+        CLI_ROW_TEXT("tie", "NAME=NAME,..", &r->tie, "one value for both: odom.x=odom.y, odom@0=odom@1"),
+        CLI_ROW_TEXT("full", "NAME,..|all", &r->full, "learn these with correlations (a model's kind is the dataset's)"),
+        CLI_ROW_TEXT("diagonal", "NAME,..|all", &r->diagonal, "learn these as a variance a row"),
+        CLI_ROW_TEXT("isotropic", "NAME,..|all", &r->isotropic, "learn these as one variance"),
+        CLI_ROW_TEXT("bounds", "dataset|loose|tight|LO:HI", &r->bounds,
+                     "of all variances: dataset.yaml's where it says (the default), else loose, 0.001 to 1000; tight is 0.1 to 10"),
+        CLI_ROW_TEXT("bound", "NAME=LO:HI,..", &r->bound, "of the variances of these models or rows: odom.x=1e-4:1,gps=1:100"),
+        CLI_ROW_NUMBER("spread", "K", 1, INFINITY, &r->spread, "no variance more than K times another (no limit)"),
+        CLI_ROW_TEXT("noise", "FILE", &r->noise, "start values, in place of the dataset's"),
+        CLI_ROW_CHOICE("from", "closed-form|table", find_from, &r->from, "where it starts: second moments of residuals at the truth, or the table's values (fw and fw-log: table, others: closed-form)"),
+        CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, &r->difference, "difference from the truth in the loss: on its own side (local), or in the world (left, the paper's)"),
+        CLI_ROW_TEXT("weights", "T:R", &r->weights, "of translations and rotations in the loss (1:1)"),
+        CLI_ROW_CHOICE("gradient", GRADIENTS + 1, ct_gradient_find, &r->gradient, "where derivatives come from (adjoint)"),
+        CLI_ROW_CHOICE("hessian", HESSIANS + 1, ct_hessian_find, &r->hessian, "of the inner problem: exact, or Gauss-Newton's (exact)"),
+        CLI_ROW_INTEGER("iterations", "N", 1, 1000000, &r->iterations, "at most so many (lm: 50, others: 100)"),
+        CLI_ROW_NUMBER("M", "X", 1, 1e9, &r->M, "fw, fw-log: the step is 2 / (X + iteration) (2)"),
+        CLI_ROW_TEXT("prior", "auto|none|W", &r->prior, "lm: weight of the pull towards the closed form; auto: by folds (auto)"),
+        CLI_ROW_INTEGER("folds", "K", 0, 1000, &r->folds, "lm: parts that are held out in turn to choose the prior; 0: none (5)"),
+        CLI_ROW_CHOICE("field-start", STARTS + 1, ct_start_find, &r->field_start, "where estimates of runs held out start from (measured)"),
+        CLI_ROW_CHOICE("scale", SCALES + 1, ct_scale_find, &r->scale, "the common factor, from consistency: fit it within the bounds, free of them, or none (fit)"),
+        CLI_ROW_TEXT("out", "RUN", &r->out, "the folder of the run, which is made"),
+        CLI_ROW_FLAG("resume", &r->resume, "go on with the run in that folder, to the same bits; begin anew if there is none"),
+        CLI_ROW_FLAG("force", &r->force, "replace the run in that folder"),
+        CLI_ROW_NUMBER("checkpoint-every", "S", 0, 1e6, &r->checkpoint_s, "seconds between checkpoints (5)"),
+        CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &r->jobs, "sequences at a time (as many as there are processors); the results are the same for any"),
+        CLI_ROW_FLAG("check-gradient", &r->check_gradient, "compare all derivatives with differences of the loss, at the start and at the closed form, and learn nothing"),
+        CLI_ROW_END,
+    };
+    memcpy(rows, all, sizeof all);
+}
+
+/* What the parser cannot see. `given` is what the command line itself says: a file may hold options of a method that the command line replaced. */
+static cli_exit check(const cli_io *io, const learn_request *r, const learn_request *given)
+{
+    const int   lm = r->method == CT_LEARN_LM, fw = r->method == CT_LEARN_FRANK_WOLFE || r->method == CT_LEARN_FRANK_WOLFE_LOG;
+    const char *method = ct_learn_method_name((ct_learn_method)r->method);
+    double      a, b;
+    char       *end;
+    if (!lm && given->prior) return cli_misuse(io, "--prior is for --method lm; %s has none", method);
+    if (!lm && given->folds >= 0) return cli_misuse(io, "--folds is for --method lm; %s needs none", method);
+    if (r->method == CT_LEARN_CLOSED_FORM && given->from >= 0) return cli_misuse(io, "--from is for methods that go on from there; %s does not", method);
+    if (!fw && !isnan(given->M)) return cli_misuse(io, "--M is for --method fw and fw-log");
+    if (r->weights && (!learn_pair(r->weights, &a, &b) || !(a >= 0 && b >= 0 && a <= 1e12 && b <= 1e12 && a + b > 0)))
+        return cli_misuse(io, "--weights is T:R, two numbers from 0 to 1e12, found \"%s\"", r->weights);
+    if (r->prior && strcmp(r->prior, "auto") && strcmp(r->prior, "none")) {
+        const double w = strtod(r->prior, &end);
+        if (end == r->prior || *end || !(w >= 0 && w <= 1e12)) return cli_misuse(io, "--prior is auto, none or a number from 0 to 1e12, found \"%s\"", r->prior);
+    }
+    if (r->check_gradient) {
+        if (given->out || r->resume || r->force) return cli_misuse(io, "--check-gradient learns nothing: there is no run for --%s", given->out ? "out" : r->resume ? "resume" : "force");
+    } else if (!r->out) {
+        return cli_misuse(io, "--out RUN is missing: the folder that the run is written to");
+    }
+    if (r->resume && r->force) return cli_misuse(io, "--resume goes on with a run, --force replaces it; one of them");
+    return learn_check_lists(io, r);
+}
+
+/* Numbers that depend on the method, as they will be used; those of other methods are not said. */
+static void resolve(learn_request *r)
+{
+    const int lm = r->method == CT_LEARN_LM, fw = r->method == CT_LEARN_FRANK_WOLFE || r->method == CT_LEARN_FRANK_WOLFE_LOG;
+    const ct_learn_options usual = ct_learn_defaults();
+    if (!r->iterations) r->iterations = lm ? 50 : 100;
+    if (!r->weights) r->weights = "1:1";
+    if (isnan(r->M)) r->M = usual.M;
+    if (!r->prior) r->prior = "auto";
+    if (r->folds < 0) r->folds = usual.folds;
+    if (r->from < 0) r->from = fw;
+    if (r->method == CT_LEARN_CLOSED_FORM) r->from = -1;
+    if (!fw) r->M = NAN;
+    if (lm) return;
+    r->prior = NULL;
+    r->folds = -1;
+}
+
+/* ---- what repeats the run ---- */
+
+static int is_said(const cli_option *o)
+{
+    if (o->type == CLI_NUMBER) return !isnan(*(const double *)o->out);
+    if (o->type == CLI_INTEGER || o->type == CLI_CHOICE) return *(const int *)o->out >= 0;
+    return 1;
+}
+
+static void put_word(FILE *out, const char *word)
+{
+    if (word[0] && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./@:=,+-")]) fprintf(out, " %s", word);
+    else fprintf(out, " '%s'", word);
+}
+
+/* job->config, all that was resolved; job->command, what of it is not a default. */
+static void describe(const learn_request *request, learn_job *job)
+{
+    learn_request said = *request, usual = defaults();
+    cli_option    rows[OPTIONS], base[OPTIONS];
+    size_t        sizes[2];
+    usual.method = request->method;
+    resolve(&usual);
+    table(&said, rows);
+    table(&usual, base);
+    usual.method = (int)ct_learn_defaults().method;
+    FILE *config = cli_need(open_memstream(&job->config, &sizes[0])), *command = cli_need(open_memstream(&job->command, &sizes[1]));
+    fprintf(config, "# covtune learn THIS --out RUN repeats the run; paths are as seen from where covtune was started\n");
+    cli_config_line(config, "dataset", request->path);
+    fprintf(command, "covtune learn");
+    put_word(command, request->path);
+    for (int i = 0; strcmp(rows[i].name, "out"); i++) {
+        char        buf[2][64];
+        const char *text = is_said(&rows[i]) ? cli_option_text(&rows[i], buf[0], sizeof buf[0]) : NULL;
+        const char *usually = is_said(&base[i]) ? cli_option_text(&base[i], buf[1], sizeof buf[1]) : NULL;
+        cli_config_line(config, rows[i].name, text);
+        if (!text || (usually && !strcmp(text, usually))) continue;
+        fprintf(command, " --%s", rows[i].name);
+        put_word(command, text);
+    }
+    if (fclose(config) || fclose(command)) cli_need(NULL);
+}
+
+/* ---- doing it ---- */
+
+static ct_outer_options outer_options(const learn_request *r)
+{
+    ct_outer_options o = ct_outer_defaults();
+    o.loss.difference = (ct_difference)r->difference;
+    learn_pair(r->weights, &o.loss.translation, &o.loss.rotation);
+    o.gradient = (ct_gradient)r->gradient;
+    o.hessian = (ct_hessian)r->hessian;
+    o.jobs = r->jobs;
+    return o;
+}
+
+static ct_learn_options learn_options(const learn_request *r)
+{
+    ct_learn_options o = ct_learn_defaults();
+    o.method = (ct_learn_method)r->method;
+    o.max_iterations = r->iterations;
+    o.field.start = (ct_start)r->field_start;
+    o.scale = (ct_scale)r->scale;
+    if (!isnan(r->M)) o.M = r->M;
+    if (r->from >= 0) o.from_table = r->from;
+    if (r->folds >= 0) o.folds = r->folds;
+    if (r->prior && strcmp(r->prior, "auto")) o.prior = strcmp(r->prior, "none") ? strtod(r->prior, NULL) : 0;
+    return o;
+}
+
+static ct_status prepare(const cli_io *io, const learn_request *request, learn_job *job, ct_err *err)
+{
+    const ct_outer_options options = outer_options(request);
+    cli_show(io, "reading %s", request->path);
+    ct_status status = ct_dataset_read(request->path, CT_DATASET_TRAIN, &job->dataset, err);
+    cli_hide();
+    if (status != CT_OK) return status;
+    if (job->dataset->note) cli_remark(io, "%s: %s", request->path, job->dataset->note);
+    status = learn_theta(io, request, job, err);
+    if (status == CT_OK) status = ct_noise_copy(job->dataset->noise, &job->start, err);
+    if (status == CT_OK)
+        status = ct_outer_new(job->dataset->trains, (const ct_sequence *const *)job->dataset->train, job->dataset->noise, job->theta, &options, &job->outer, err);
+    if (status != CT_OK) return status;
+    job->options = learn_options(request);
+    const char *options_only = strchr(job->config, '\n') + 1; /* without the comment and the path */
+    job->digest = ct_outer_digest(job->outer, strchr(options_only, '\n'));
+    return CT_OK;
+}
+
+typedef struct {
+    const cli_io        *io;
+    const learn_request *request;
+    learn_job           *job;
+    double               shown_s;
+} watcher;
+
+static int watch(void *user, const ct_learn_progress *p)
+{
+    watcher     *w = user;
+    const double now = ct_now_s();
+    if (now >= w->shown_s + SHOW_EVERY) {
+        char heldout[48] = "", left[48] = "", time[24];
+        w->shown_s = now;
+        if (isfinite(p->heldout)) snprintf(heldout, sizeof heldout, ", held out %.5g", p->heldout);
+        if (p->done > 0.02 && p->done <= 1) snprintf(left, sizeof left, "; about %s left", cli_time(p->seconds * (1 - p->done) / p->done, time));
+        cli_show(w->io, "%s %d/%d: loss %.5g%s, spread %.4g%s", p->phase, p->iteration, p->iterations, p->train, heldout, p->spread, left);
+    }
+    return learn_record(w->request, w->job, p) || cli_caught();
+}
+
+static ct_status learn(const cli_io *io, const learn_request *request, learn_job *job, ct_err *err)
+{
+    watcher w = {.io = io, .request = request, .job = job, .shown_s = ct_now_s()};
+    job->options.progress = watch;
+    job->options.user = &w;
+    ct_outer_keep(job->outer, job->ledger);
+    cli_catch(io, "stopping at the best so far");
+    ct_status status = ct_learn(job->outer, &job->options, job->dataset->noise, &job->result, err);
+    cli_release();
+    cli_hide();
+    if (status == CT_OK && job->folder.status != CT_OK) {
+        *err = job->folder.err;
+        status = job->folder.status;
+    }
+    return status;
+}
+
+static cli_exit finish(const cli_io *io, const learn_request *request, learn_job *job)
+{
+    ct_err          err = {0};
+    json_t         *summary = learn_json(request, job);
+    const ct_status status = learn_close(job, summary, &err);
+    if (io->json) cli_print_json(summary);
+    else {
+        json_decref(summary);
+        if (!io->quiet) learn_print(request, job);
+    }
+    if (status != CT_OK) return cli_fail(io, "%s", err.text);
+    if (job->result.stop != CT_LEARN_STOP_CANCELLED) return CLI_DONE;
+    cli_fail(io, "interrupted; the best so far is in %s. To go on: covtune learn %s --out %s --resume", job->folder.noise, job->folder.config, request->out);
+    return CLI_INTERRUPTED;
+}
+
+static cli_exit carry_out(const cli_io *io, const learn_request *request, learn_job *job)
+{
+    ct_err err = {0};
+    describe(request, job);
+    ct_status status = prepare(io, request, job, &err);
+    if (status != CT_OK) return cli_fail(io, "%s", err.text);
+    if (request->check_gradient) return learn_check(io, job);
+    const cli_exit code = learn_place(io, request, job);
+    if (code != CLI_GO) return code;
+    status = learn_open(request, job, &err);
+    if (status == CT_OK) status = learn(io, request, job, &err);
+    if (status != CT_OK) return cli_fail(io, "%s", err.text);
+    return finish(io, request, job);
+}
+
+static void release(learn_job *job)
+{
+    ct_learn_result_free(&job->result);
+    ct_outer_free(job->outer);
+    ct_ledger_free(job->ledger);
+    ct_theta_free(job->theta);
+    ct_noise_free(job->start);
+    ct_dataset_free(job->dataset);
+    learn_folder_free(&job->folder);
+    free(job->command);
+    free(job->config);
+}
+
+static cli_exit run(const cli_command *command, int argc, char **argv)
+{
+    learn_request request = defaults();
+    cli_option    options[OPTIONS];
+    cli_io        io;
+    cli_config   *config = NULL;
+    const char   *operand;
+    table(&request, options);
+    cli_exit code = cli_parse(command, options, argc, argv, &io, &operand);
+    if (code != CLI_GO) return code;
+    const learn_request given = request;
+    request.path = operand;
+    if (cli_is_config(operand, "dataset")) {
+        request = defaults();
+        code = cli_config_read(&io, operand, "dataset", options, &request.path, &config);
+        if (code == CLI_GO) code = cli_parse(command, options, argc, argv, &io, &operand); /* which has the last word */
+    }
+    if (code == CLI_GO) code = check(&io, &request, &given);
+    if (code == CLI_GO) {
+        learn_job job = {0};
+        resolve(&request);
+        code = carry_out(&io, &request, &job);
+        release(&job);
+        code = cli_finish(&io, code);
+    }
+    cli_config_free(config);
+    return code;
+}
+
+const cli_command cli_learn = {
+    .name = "learn",
+    .brief = "learn noise models from runs whose truth is known",
+    .operands = "DATASET|CONFIG",
+    .least = 1,
+    .most = 1,
+    .text = "Finds the noise models under which estimates of the training runs come closest to their truth, within hard bounds, and writes them to RUN/noise.json. "
+            "Ratios of variances come from that loss; their common factor, which no estimate depends on, from consistency. A dataset is a folder with dataset.yaml, one with folders train and "
+            "test, or one file. A config is a YAML file with `dataset:` and any of these options: RUN/config.yaml repeats a run.\n"
+            "RUN also has history.jsonl (a line an evaluation), summary.json (what --json prints), start.json and checkpoint. A run that was killed goes on with --resume; Ctrl-C stops at the best so far, with "
+            "exit code 130.\n",
+    .example = "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --out D3\n"
+               "  covtune learn D3 --out run\n"
+               "  covtune eval D3 --noise run/noise.json --against run/start.json\n",
+    .run = run,
+};

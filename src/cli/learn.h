@@ -1,0 +1,72 @@
+/* learn.h: the parts of `covtune learn`.
+ *
+ *   learn.c        options, and all of it in order      learn_theta.c  which numbers are learned, from the lists of names
+ *   learn_run.c    the folder of a run                  learn_print.c  the result
+ *   learn_check.c  --check-gradient */
+#ifndef CT_CLI_LEARN_H
+#define CT_CLI_LEARN_H
+
+#include "cli.h"
+
+/* What was asked for. Lists are as on the command line, NULL: not given. */
+typedef struct {
+    const char *path, *out, *noise;
+    const char *bounds, *bound, *learn, *freeze, *tie, *full, *diagonal, *isotropic;
+    const char *weights, *prior;
+    int         method, difference, gradient, hessian, field_start, scale;
+    int         from, iterations, folds; /* -1, 0, -1: the method's own */
+    int         check_gradient, resume, force, jobs;
+    double      spread, M, checkpoint_s; /* M: NaN is the method's own  */
+} learn_request;
+
+/* The folder of a run. */
+typedef struct {
+    char  *noise, *start, *history, *config, *checkpoint, *summary; /* paths */
+    FILE  *stream;     /* the history                                   */
+    int    resumed;    /* there was a run                               */
+    double best, written_s;
+    ct_noise *table;   /* under the best parameters so far              */
+    ct_err    err;     /* what could not be written, while learning ran */
+    ct_status status;
+} learn_folder;
+
+typedef struct {
+    ct_dataset     *dataset;
+    ct_noise       *start; /* the table before learning; dataset->noise is what is learned */
+    ct_theta       *theta;
+    ct_outer       *outer;
+    ct_ledger      *ledger;
+    char           *command; /* that repeats the run: nothing in it that changes no number */
+    char           *config;  /* the text of config.yaml                                    */
+    uint64_t        digest;
+    learn_folder    folder;
+    ct_learn_result result;
+    ct_learn_options options;
+} learn_job;
+
+/* "LO:HI", two numbers; 0 if it is something else. */
+int learn_pair(const char *text, double *a, double *b);
+
+/* Which parts of a list do not even look like one; CLI_GO: none. */
+cli_exit learn_check_lists(const cli_io *io, const learn_request *request);
+/* job->theta from the dataset and the lists: numbered models of learned groups are pooled, start values read, rows named. */
+ct_status learn_theta(const cli_io *io, const learn_request *request, learn_job *job, ct_err *err);
+
+/* The folder: may it be used, and is there a run to go on with? Made if it is not there. */
+cli_exit learn_place(const cli_io *io, const learn_request *request, learn_job *job);
+/* Files that are there from the beginning on, and the ledger. */
+ct_status learn_open(const learn_request *request, learn_job *job, ct_err *err);
+/* A progress event: a line of history, and the noise file if it is the best so far and the last one is old. Not 0: it could not be written. */
+int learn_record(const learn_request *request, learn_job *job, const ct_learn_progress *progress);
+/* The end, whatever it is: the noise file of the answer, the ledger, the summary. */
+ct_status learn_close(const learn_job *job, const json_t *summary, ct_err *err);
+void      learn_folder_free(learn_folder *folder);
+
+/* The result. */
+json_t *learn_json(const learn_request *request, const learn_job *job);
+void    learn_print(const learn_request *request, const learn_job *job);
+
+/* --check-gradient. */
+cli_exit learn_check(const cli_io *io, const learn_job *job);
+
+#endif

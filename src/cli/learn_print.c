@@ -1,0 +1,202 @@
+/* learn_print.c: what was learned, for people or for programs. */
+#include "learn.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- JSON ---- */
+
+static json_t *side(int8_t at_bound) { return at_bound ? cli_text(at_bound < 0 ? "lower" : "upper") : json_null(); }
+
+static json_t *model_json(const learn_job *job, int32_t g)
+{
+    const ct_noise_model *m = ct_noise_get(job->dataset->noise, g);
+    double                standard_error[CT_NOISE_DIM_MAX];
+    int8_t                at_bound[CT_NOISE_DIM_MAX];
+    json_t               *o = cli_object(), *rows = cli_array(), *sides = cli_array();
+    ct_learn_rows(job->theta, &job->result, g, standard_error, at_bound);
+    for (int i = 0; i < m->dim; i++) {
+        if (m->kind == CT_NOISE_FULL) cli_append(rows, cli_numbers(m->dim, m->covariance + i * m->dim));
+        else cli_append(rows, cli_number(m->covariance[i]));
+        cli_append(sides, side(at_bound[i]));
+    }
+    cli_put(o, m->kind == CT_NOISE_FULL ? "covariance" : "variance", rows);
+    cli_put(o, "standard_error", cli_numbers(m->dim, standard_error));
+    cli_put(o, "at_bound", sides);
+    return o;
+}
+
+/* Lines of text as a list. */
+static json_t *lines(const char *text)
+{
+    json_t *list = cli_array();
+    while (text && *text) {
+        const size_t n = strcspn(text, "\n");
+        char        *line = cli_alloc((int64_t)n + 1, 1);
+        memcpy(line, text, n);
+        cli_append(list, cli_text(line));
+        free(line);
+        text += n + (text[n] == '\n');
+    }
+    return list;
+}
+
+static json_t *two(const char *first, double a, const char *second, double b)
+{
+    json_t *o = cli_object();
+    cli_put(o, first, cli_number(a));
+    cli_put(o, second, cli_number(b));
+    return o;
+}
+
+static json_t *loss_json(const ct_learn_result *r)
+{
+    json_t *o = two("start", r->loss_start, "closed_form", r->loss_closed_form);
+    cli_put(o, "train", cli_number(r->loss_train));
+    cli_put(o, "heldout", cli_number(r->loss_heldout));
+    cli_put(o, "heldout_closed_form", cli_number(r->loss_heldout_closed_form));
+    return o;
+}
+
+json_t *learn_json(const learn_request *request, const learn_job *job)
+{
+    const ct_learn_result *r = &job->result;
+    json_t                *o = cli_object(), *scale = two("wanted", r->scale_wanted, "applied", r->scale_applied), *consistency = cli_object(), *noise = cli_object();
+    cli_put(scale, "free", cli_need(json_boolean(r->scale_free)));
+    cli_put(consistency, "heldout", cli_need(json_boolean(r->heldout)));
+    cli_put(consistency, "chi_squared", two("before", r->chi_before, "after", r->chi_after));
+    cli_put(consistency, "nees", two("before", r->nees_before, "after", r->nees_after));
+    for (int32_t g = 0; g < ct_theta_models(job->theta); g++)
+        if (ct_theta_learns(job->theta, g)) cli_put(noise, ct_noise_get(job->dataset->noise, g)->name, model_json(job, g));
+    cli_put(o, "dataset", cli_text(request->path));
+    cli_put(o, "sequences", cli_integer(job->dataset->trains));
+    cli_put(o, "parameters", cli_integer(r->parameters));
+    cli_put(o, "method", cli_text(ct_learn_method_name(r->method)));
+    cli_put(o, "stop", cli_text(ct_learn_stop_name(r->stop)));
+    cli_put(o, "iterations", cli_integer(r->iterations));
+    cli_put(o, "inner_solves", cli_integer(r->inner_solves));
+    cli_put(o, "evaluations", cli_integer(r->evaluations));
+    cli_put(o, "seconds", cli_number(r->seconds));
+    cli_put(o, "loss", loss_json(r));
+    cli_put(o, "prior", cli_number(r->prior));
+    cli_put(o, "spread", cli_number(r->spread));
+    cli_put(o, "scale", scale);
+    cli_put(o, "consistency", consistency);
+    cli_put(o, "invariance", cli_number(r->invariance));
+    cli_put(o, "noise", noise);
+    cli_put(o, "undetermined", lines(r->undetermined));
+    cli_put(o, "notes", lines(r->note));
+    cli_put(o, "out", cli_text(request->out));
+    return o;
+}
+
+/* ---- for people ---- */
+
+static double sigma_of(const ct_noise_model *m, int row) { return sqrt(m->covariance[m->kind == CT_NOISE_FULL ? row * m->dim + row : row]); }
+
+/* "3.1 %"; "?" where nobody knows. */
+static const char *error_text(double standard_error, char buf[24])
+{
+    const double percent = 50 * standard_error;
+    if (isnan(percent)) return "";
+    if (isinf(percent)) return "?";
+    snprintf(buf, 24, percent < 10 ? "%.1f %%" : "%.0f %%", percent);
+    return buf;
+}
+
+static void print_model(const learn_job *job, int32_t g)
+{
+    const ct_noise_model *m = ct_noise_get(job->dataset->noise, g), *before = ct_noise_get(job->start, g);
+    double                standard_error[CT_NOISE_DIM_MAX];
+    int8_t                at_bound[CT_NOISE_DIM_MAX];
+    ct_learn_rows(job->theta, &job->result, g, standard_error, at_bound);
+    for (int i = 0; i < m->dim; i++) {
+        char        number[24], error[24];
+        const char *row = number, *unit = "", *remark = "";
+        const int   one = m->kind == CT_NOISE_ISOTROPIC;
+        snprintf(number, sizeof number, "%d", i);
+        if (m->row && m->row[i].name[0]) row = m->row[i].name, unit = one && strcmp(m->row[0].unit, m->row[m->dim - 1].unit) ? "" : m->row[i].unit;
+        if (m->kind == CT_NOISE_DIAGONAL && ct_theta_find(job->theta, g, i) < 0) remark = "frozen";
+        else if (at_bound[i] && m->kind == CT_NOISE_FULL) remark = at_bound[i] < 0 ? "an eigenvalue at its lower bound" : "an eigenvalue at its upper bound";
+        else if (at_bound[i]) remark = at_bound[i] < 0 ? "at its lower bound" : "at its upper bound";
+        else if (m->kind == CT_NOISE_FULL && !i) remark = "with correlations";
+        printf("%-12.24s %-6s %-5s %11.4g -> %10.4g %11.4g %8s%s%s\n", i ? "" : m->name, one ? "all" : row, unit, sigma_of(before, i), sigma_of(m, i), sigma_of(m, i) * sigma_of(m, i),
+               error_text(standard_error[i], error), *remark ? "  " : "", remark);
+        if (one) break;
+    }
+}
+
+static void print_table(const learn_job *job)
+{
+    printf("\n%-12s %-6s %-5s %11s    %10s %11s %8s\n", "noise model", "row", "unit", "start sigma", "sigma", "variance", "+-");
+    for (int32_t g = 0; g < ct_theta_models(job->theta); g++)
+        if (ct_theta_learns(job->theta, g)) print_model(job, g);
+    putchar('\n');
+}
+
+static void print_loss(const ct_learn_result *r)
+{
+    char heldout[128] = "; no runs were held out";
+    if (isfinite(r->loss_heldout)) snprintf(heldout, sizeof heldout, "; held out %.6g, the closed form there %.6g", r->loss_heldout, r->loss_heldout_closed_form);
+    cli_row("loss", "start %.6g, closed form %.6g, learned %.6g%s", r->loss_start, r->loss_closed_form, r->loss_train, heldout);
+}
+
+static void print_scale(const learn_job *job)
+{
+    const ct_learn_result *r = &job->result;
+    const char            *what = !r->scale_free                                      ? "not applied, as frozen models have a say"
+                                  : job->options.scale == CT_SCALE_NONE               ? "not applied, as asked for"
+                                  : fabs(r->scale_applied / r->scale_wanted - 1) < 1e-9 ? "applied"
+                                                                                      : NULL;
+    char                   part[64];
+    if (isnan(r->scale_wanted)) {
+        cli_row("scale", "could not be had: there are no more measurements than unknowns, or they fit exactly");
+        return;
+    }
+    if (r->scale_applied == 1) snprintf(part, sizeof part, "not applied, as the bounds leave no room");
+    else snprintf(part, sizeof part, "%.4g applied, as far as the bounds allow", r->scale_applied);
+    cli_row("scale", "ratios come from tracking; the common factor from consistency: variances x %.4g, %s", r->scale_wanted, what ? what : part);
+}
+
+static void print_lines(const char *label, const char *text)
+{
+    while (text && *text) {
+        const int n = (int)strcspn(text, "\n");
+        cli_row(label, "%.*s", n, text);
+        text += n + (text[n] == '\n');
+        label = "";
+    }
+}
+
+static void print_method(const learn_job *job)
+{
+    const ct_learn_result *r = &job->result;
+    char                   prior[64] = "", time[24];
+    if (r->method == CT_LEARN_LM && isinf(r->prior)) snprintf(prior, sizeof prior, "; held-out runs preferred the closed form");
+    else if (r->method == CT_LEARN_LM) snprintf(prior, sizeof prior, "; prior %g%s", r->prior, isnan(job->options.prior) && isfinite(r->loss_heldout) ? ", chosen by folds" : "");
+    cli_row("method", "%s: %s%s", ct_learn_method_name(r->method), ct_learn_method_what(r->method), prior);
+    cli_row("stop", "%s; %d iteration%s, %d evaluation%s, %lld inner solve%s, %s", r->stop == CT_LEARN_STOP_CANCELLED ? "interrupted: this is the best so far" : ct_learn_stop_meaning(r->stop), r->iterations, CLI_S(r->iterations), r->evaluations,
+            CLI_S(r->evaluations), (long long)r->inner_solves, CLI_S(r->inner_solves), cli_time(r->seconds, time));
+}
+
+void learn_print(const learn_request *request, const learn_job *job)
+{
+    const ct_learn_result *r = &job->result;
+    int32_t                models = 0;
+    for (int32_t g = 0; g < ct_theta_models(job->theta); g++) models += ct_theta_learns(job->theta, g);
+    cli_row("dataset", "%s: %d training run%s; %d number%s of %d noise model%s learned", request->path, job->dataset->trains, CLI_S(job->dataset->trains), r->parameters, CLI_S(r->parameters), models,
+            CLI_S(models));
+    print_method(job);
+    print_table(job);
+    print_loss(r);
+    cli_row("spread", "%.4g: the largest learned variance over the smallest", r->spread);
+    print_scale(job);
+    if (isfinite(r->chi_after))
+        cli_row("consistency", "chi-square %.4g -> %.4g per degree, NEES %.4g -> %.4g per coordinate, before and after the scale, on %s runs: 1 where sigmas are right", r->chi_before, r->chi_after,
+                r->nees_before, r->nees_after, r->heldout ? "held-out" : "training");
+    print_lines("undetermined", r->undetermined);
+    print_lines("note", r->note);
+    cli_row("written", "%s", job->folder.noise);
+    cli_row("next", "covtune eval %s --noise %s --against %s\ncovtune export %s --to gtsam-cpp", request->path, job->folder.noise, job->folder.start, job->folder.noise);
+}

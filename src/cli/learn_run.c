@@ -1,0 +1,248 @@
+/* learn_run.c: the folder of a run.
+ *
+ *   config.yaml    what was asked for, resolved           start.json    the noise models before
+ *   noise.json     the best so far, at the end the answer  history.jsonl a line an evaluation
+ *   checkpoint     what a killed run is resumed from       summary.json  what --json prints
+ *
+ * Files are replaced whole, but for the history, which grows. A resumed run lives through all its evaluations again, those that it knows in no time, and so
+ * writes its history from the beginning on; nothing in it, or in noise.json, depends on time, threads or interruptions. */
+#define _POSIX_C_SOURCE 200809L
+#include "learn.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- files ---- */
+
+static char *join(const char *folder, const char *name)
+{
+    const size_t n = strlen(folder), size = n + strlen(name) + 2;
+    char        *path = cli_alloc((int64_t)size, 1);
+    snprintf(path, size, "%s%s%s", folder, n && folder[n - 1] == '/' ? "" : "/", name);
+    return path;
+}
+
+static ct_status failed(const char *path, ct_err *err) { return ct_fail(err, CT_E_IO, "%s: cannot be written: %s", path, strerror(errno)); }
+
+/* The file is the text, or as it was. */
+static ct_status replace(const char *path, const char *text, ct_err *err)
+{
+    const size_t n = strlen(path) + 5, length = strlen(text);
+    char        *temp = cli_alloc((int64_t)n, 1);
+    snprintf(temp, n, "%s.new", path);
+    const int file = open(temp, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    size_t    done = 0;
+    while (file >= 0 && done < length) {
+        const ssize_t wrote = write(file, text + done, length - done);
+        if (wrote <= 0) break;
+        done += (size_t)wrote;
+    }
+    int ok = file >= 0 && done == length && fsync(file) == 0;
+    if (file >= 0 && close(file)) ok = 0;
+    ok = ok && rename(temp, path) == 0;
+    const ct_status status = ok ? CT_OK : failed(path, err);
+    if (!ok && file >= 0) unlink(temp);
+    free(temp);
+    return status;
+}
+
+/* ---- the place ---- */
+
+static int exists(const char *path)
+{
+    struct stat entry;
+    return stat(path, &entry) == 0;
+}
+
+/* Things in the folder; -1 if it cannot be looked into. */
+static int count_entries(const char *path)
+{
+    DIR *folder = opendir(path);
+    int  n = 0;
+    if (!folder) return -1;
+    for (const struct dirent *entry; (entry = readdir(folder));) n += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
+    closedir(folder);
+    return n;
+}
+
+/* The folder and those above it. */
+static int make_folders(const char *path)
+{
+    char *part = cli_need(strdup(path));
+    int   result = 0;
+    for (char *slash = part + 1; result == 0 && (slash = strchr(slash, '/')); slash++) {
+        *slash = 0;
+        if (mkdir(part, 0777) && errno != EEXIST) result = -1;
+        *slash = '/';
+    }
+    if (result == 0 && mkdir(path, 0777) && errno != EEXIST) result = -1;
+    free(part);
+    return result;
+}
+
+static void name_files(const char *out, learn_folder *f)
+{
+    f->noise = join(out, "noise.json");
+    f->start = join(out, "start.json");
+    f->history = join(out, "history.jsonl");
+    f->config = join(out, "config.yaml");
+    f->checkpoint = join(out, "checkpoint");
+    f->summary = join(out, "summary.json");
+}
+
+cli_exit learn_place(const cli_io *io, const learn_request *request, learn_job *job)
+{
+    learn_folder *f = &job->folder;
+    const char   *out = request->out;
+    const int     there = exists(out), entries = there ? count_entries(out) : 0;
+    name_files(out, f);
+    if (entries < 0) return cli_fail(io, "%s: cannot be the folder of a run: %s", out, strerror(errno));
+    const int is_run = entries && (exists(f->config) || exists(f->checkpoint));
+    if (entries && !is_run) return cli_fail(io, "%s: is a folder with other things in it; choose a new one for --out", out);
+    if (is_run && !request->resume && !request->force)
+        return cli_fail(io, "%s: there is a run in it: --resume goes on with it, --force replaces it, another --out leaves it", out);
+    f->resumed = is_run && request->resume;
+    if (request->resume && !is_run) cli_remark(io, "%s: there is no run to resume; a new one begins", out);
+    if (make_folders(out)) return cli_fail(io, "%s: the folder cannot be made: %s", out, strerror(errno));
+    return CLI_GO;
+}
+
+/* ---- the beginning ---- */
+
+static ct_status write_noise(const learn_job *job, const ct_noise *noise, const ct_learn_result *result, int finished, const char *path, ct_err *err)
+{
+    const ct_learn_origin origin = {.command = job->command, .dataset = job->dataset->path, .digest = job->digest, .finished = finished};
+    return ct_learn_write_noise(job->theta, noise, job->start, result, &origin, path, err);
+}
+
+static ct_status open_ledger(const learn_request *request, learn_job *job, ct_err *err)
+{
+    learn_folder   *f = &job->folder;
+    ct_err          inner = {0};
+    const ct_status status = ct_ledger_open(f->checkpoint, f->resumed, job->digest, request->checkpoint_s, &job->ledger, &inner);
+    if (status == CT_E_ARGUMENT && exists(f->config)) return ct_fail(err, status, "%s; covtune learn %s --out %s --resume has them", inner.text, f->config, request->out);
+    if (status != CT_OK) return ct_fail(err, status, "%s", inner.text);
+    return CT_OK;
+}
+
+/* What a run that was killed had begun to write. */
+static void remove_litter(const char *out)
+{
+    DIR *folder = opendir(out);
+    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+        const char *end = strrchr(entry->d_name, '.');
+        const int   ours = !strncmp(entry->d_name, "noise.json.", 11) || !strncmp(entry->d_name, "start.json.", 11) || !strncmp(entry->d_name, "checkpoint.", 11) ||
+                         !strncmp(entry->d_name, "config.yaml.", 12) || !strncmp(entry->d_name, "summary.json.", 13);
+        if (!ours || (strcmp(end, ".tmp") && strcmp(end, ".new"))) continue;
+        char *path = join(out, entry->d_name);
+        unlink(path);
+        free(path);
+    }
+    if (folder) closedir(folder);
+}
+
+/* Of a run that is replaced nothing stays. */
+static void remove_old(const learn_folder *f)
+{
+    const char *const old[] = {f->checkpoint, f->noise, f->history, f->summary, f->start, f->config};
+    for (size_t i = 0; i < sizeof old / sizeof *old; i++) unlink(old[i]);
+}
+
+ct_status learn_open(const learn_request *request, learn_job *job, ct_err *err)
+{
+    learn_folder *f = &job->folder;
+    f->best = INFINITY;
+    f->written_s = ct_now_s();
+    ct_status status = open_ledger(request, job, err); /* before anything is touched */
+    if (status != CT_OK) return status;
+    remove_litter(request->out);
+    if (!f->resumed) remove_old(f);
+    status = replace(f->config, job->config, err);
+    if (status == CT_OK) status = ct_noise_copy(job->start, &f->table, err);
+    if (status == CT_OK && !(f->resumed && exists(f->start))) status = write_noise(job, job->start, NULL, 0, f->start, err);
+    if (status == CT_OK && !(f->resumed && exists(f->noise))) status = write_noise(job, job->start, NULL, 0, f->noise, err);
+    if (status != CT_OK) return status;
+    f->stream = fopen(f->history, "w");
+    return f->stream ? CT_OK : failed(f->history, err);
+}
+
+/* ---- on the way ---- */
+
+/* Variances by the parameters' names; off the diagonal of full covariances the covariances. */
+static json_t *variances(const ct_theta *theta, const double *p)
+{
+    const int32_t m = ct_theta_count(theta);
+    double       *q = cli_alloc(m, sizeof *q);
+    json_t       *o = cli_object();
+    ct_theta_convert(theta, CT_SPACE_LOG, p, q);
+    for (int32_t i = 0; i < m; i++) {
+        char name[256];
+        cli_put(o, ct_theta_name(theta, i, name, sizeof name), cli_number(ct_theta_is_scale(theta, i) ? q[i] : q[i] / sqrt(2)));
+    }
+    free(q);
+    return o;
+}
+
+static ct_status write_history(const learn_job *job, const ct_learn_progress *p, ct_err *err)
+{
+    json_t *o = cli_object();
+    cli_put(o, "phase", cli_text(p->phase));
+    cli_put(o, "iteration", cli_integer(p->iteration));
+    cli_put(o, "train", cli_number(p->train));
+    cli_put(o, "heldout", cli_number(p->heldout));
+    cli_put(o, "spread", cli_number(p->spread));
+    cli_put(o, "variances", variances(job->theta, p->p));
+    FILE     *stream = job->folder.stream;
+    const int ok = json_dumpf(o, stream, JSON_COMPACT | JSON_REAL_PRECISION(17)) == 0 && putc('\n', stream) != EOF && fflush(stream) == 0;
+    json_decref(o);
+    return ok ? CT_OK : failed(job->folder.history, err);
+}
+
+/* What folds learn is not for use: they see part of the runs. */
+static ct_status keep_best(const learn_request *request, learn_job *job, const ct_learn_progress *p, ct_err *err)
+{
+    learn_folder *f = &job->folder;
+    if (strcmp(p->phase, "folds") && p->train < f->best) {
+        const ct_status status = ct_theta_put(job->theta, p->p, f->table, err);
+        if (status != CT_OK) return status;
+        f->best = p->train;
+    }
+    if (isinf(f->best) || ct_now_s() < f->written_s + request->checkpoint_s) return CT_OK;
+    f->written_s = ct_now_s();
+    return write_noise(job, f->table, NULL, 0, f->noise, err);
+}
+
+int learn_record(const learn_request *request, learn_job *job, const ct_learn_progress *progress)
+{
+    learn_folder *f = &job->folder;
+    if (f->status == CT_OK) f->status = write_history(job, progress, &f->err);
+    if (f->status == CT_OK) f->status = keep_best(request, job, progress, &f->err);
+    return f->status != CT_OK;
+}
+
+/* ---- the end ---- */
+
+ct_status learn_close(const learn_job *job, const json_t *summary, ct_err *err)
+{
+    const learn_folder *f = &job->folder;
+    char               *text = cli_need(json_dumps(summary, JSON_INDENT(1) | JSON_REAL_PRECISION(17)));
+    ct_status           status = write_noise(job, job->dataset->noise, &job->result, job->result.stop != CT_LEARN_STOP_CANCELLED, f->noise, err);
+    if (status == CT_OK) status = ct_ledger_write(job->ledger, err);
+    if (status == CT_OK) status = replace(f->summary, text, err);
+    free(text);
+    return status;
+}
+
+void learn_folder_free(learn_folder *f)
+{
+    char *const paths[] = {f->noise, f->start, f->history, f->config, f->checkpoint, f->summary};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) free(paths[i]);
+    ct_noise_free(f->table);
+    if (f->stream) fclose(f->stream);
+}
