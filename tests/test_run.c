@@ -46,7 +46,7 @@ static void test_every_tolerance_stops_a_run(void)
     for (int m = 0; m < CT_METHOD_COUNT; m++) {
         const ct_solve_options never = {.method = (ct_method)m, .max_iterations = 50, .lambda = 1e-4, .radius = 1e4};
         ct_solve_options       o = never;
-        o.relative = 1e-6;
+        o.relative = m == CT_NEWTON ? 0.1 : 1e-6; /* what is left is squared with every step of Newton's */
         const ct_solve_result loose = check_stop(&w, &o, CT_STOP_ERROR);
         o.relative = 1e-11;
         CHECK(check_stop(&w, &o, CT_STOP_ERROR).iterations > loose.iterations);

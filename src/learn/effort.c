@@ -21,6 +21,50 @@ void ct__point_swap(ct__point *a, ct__point *b)
     *b = t;
 }
 
+/* ---- Memo ---- */
+
+ct_status ct__memo_new(int32_t m, ct__memo *memo, ct_err *err)
+{
+    memo->length = 2 * (int64_t)m + (int64_t)m * m + 1;
+    memo->entry = ct__zalloc(CT__MEMO * memo->length, sizeof *memo->entry);
+    return memo->entry ? CT_OK : ct__no_memory(err, "values", CT__MEMO);
+}
+
+void ct__memo_free(ct__memo *memo) { free(memo->entry); }
+
+/* 1 if the value at the point's p is known; it is then in the point, without a prior. */
+static int recall(const ct__effort *e, ct__point *at)
+{
+    const size_t bytes = (size_t)e->outer->m * sizeof *at->p, square = bytes * (size_t)e->outer->m;
+    for (int k = 0; e->memo && at->matrix && k < e->memo->used; k++) {
+        const double *entry = e->memo->entry + k * e->memo->length;
+        if (e->memo->part[k] != e->part || memcmp(entry, at->p, bytes)) continue;
+        at->loss = entry[e->outer->m];
+        memcpy(at->gradient, entry + e->outer->m + 1, bytes);
+        memcpy(at->matrix, entry + 2 * e->outer->m + 1, square);
+        at->failed = 0;
+        return 1;
+    }
+    return 0;
+}
+
+static void remember(const ct__effort *e, const ct__point *at)
+{
+    const size_t bytes = (size_t)e->outer->m * sizeof *at->p;
+    if (!e->memo || !at->matrix || at->failed) return;
+    const int k = e->memo->next;
+    double   *entry = e->memo->entry + k * e->memo->length;
+    memcpy(entry, at->p, bytes);
+    entry[e->outer->m] = at->loss;
+    memcpy(entry + e->outer->m + 1, at->gradient, bytes);
+    memcpy(entry + 2 * e->outer->m + 1, at->matrix, bytes * (size_t)e->outer->m);
+    e->memo->part[k] = e->part;
+    e->memo->next = (k + 1) % CT__MEMO;
+    e->memo->used = CT_MAX(e->memo->used, k + 1);
+}
+
+/* ---- Evaluation ---- */
+
 void ct__effort_report(ct__effort *e, const double *p, double loss)
 {
     if (!e->options->progress) return;
@@ -41,12 +85,16 @@ void ct__effort_report(ct__effort *e, const double *p, double loss)
 
 ct_status ct__effort_evaluate(ct__effort *e, ct__point *at)
 {
-    const int32_t  m = e->outer->m;
-    ct_outer_value value = {.gradient = at->gradient, .matrix = at->matrix};
-    CT_TRY(ct_outer_evaluate(e->outer, at->p, e->part, &value, e->err));
-    e->result->evaluations++;
-    at->F = at->loss = value.loss;
-    at->failed = value.failed;
+    const int32_t m = e->outer->m;
+    if (!recall(e, at)) {
+        ct_outer_value value = {.gradient = at->gradient, .matrix = at->matrix};
+        CT_TRY(ct_outer_evaluate(e->outer, at->p, e->part, &value, e->err));
+        e->result->evaluations++;
+        at->loss = value.loss;
+        at->failed = value.failed;
+        remember(e, at);
+    }
+    at->F = at->loss;
     for (int32_t i = 0; e->nu > 0 && i < m; i++) {
         const double pull = e->nu * e->weight[i], away = at->p[i] - e->centre[i];
         at->F += 0.5 * pull * away * away;

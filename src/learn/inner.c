@@ -87,6 +87,17 @@ static void weigh_term(const view *f, const ct_theta_slopes *slopes, int32_t t, 
     for (int i = 0; i < rows; i++) q[i] = f->w * q[i] + f->slope * ySy * f->y[i];
 }
 
+/* S += J'q in column j of m, where q has one entry, in row c: what a diagonal model without a robust kernel gives. */
+static void add_single(const view *f, int c, double q, int32_t m, int32_t j, double *S)
+{
+    for (int i = 0; i < f->arity; i++) {
+        if (!f->J[i]) continue;
+        const double *row = f->J[i] + c * f->cols[i];
+        double       *to = S + (int64_t)f->column[i] * m + j;
+        for (int k = 0; k < f->cols[i]; k++) to[(int64_t)k * m] += row[k] * q;
+    }
+}
+
 /* S += J'q in column j of m. */
 static void add_column(const view *f, const double q[], int32_t m, int32_t j, double *S)
 {
@@ -120,23 +131,40 @@ static void fill_right_hand_sides(const ct_outer *outer, const ct__seat *seat, d
         double        q[CT_ROWS_MAX];
         look(solver, outer->noise, batch, k, seat->x, &f);
         for (int32_t t = slopes->first[model]; t < slopes->first[model + 1]; t++) {
+            const int c = slopes->coordinate[t];
+            if (c >= 0 && f.slope == 0) {
+                const double information = f.model->sqrt_info[c] * f.model->sqrt_info[c];
+                add_single(&f, c, f.w * information * slopes->dSigma[t][c * f.rows + c] * f.y[c], outer->m, slopes->parameter[t], S);
+                continue;
+            }
             weigh_term(&f, slopes, t, q);
             add_column(&f, q, outer->m, slopes->parameter[t], S);
         }
     }
 }
 
+/* Three rows at a time: a pose in the plane, half of one in space. */
+static void add_three(int32_t m, const double *A, double *matrix)
+{
+    const double *a = A, *b = A + m, *c = b + m;
+    for (int32_t i = 0; i < m; i++) {
+        double *restrict to = matrix + (int64_t)i * m;
+        const double ai = a[i], bi = b[i], ci = c[i];
+        for (int32_t j = i; j < m; j++) to[j] += ai * a[j] + bi * b[j] + ci * c[j];
+    }
+}
+
 void ct__add_normal(int32_t m, int rows, const double *A, const double *e, double *matrix, double *gradient)
 {
-    for (int row = 0; row < rows; row++) {
+    int row = 0;
+    for (; matrix && row + 3 <= rows; row += 3) add_three(m, A + (int64_t)row * m, matrix);
+    for (; matrix && row < rows; row++) {
         const double *a = A + (int64_t)row * m;
-        for (int32_t i = 0; matrix && i < m; i++) {
-            double *restrict to = matrix + (int64_t)i * m;
-            const double ai = a[i];
-            for (int32_t j = i; j < m; j++) to[j] += ai * a[j];
-        }
-        for (int32_t i = 0; gradient && i < m; i++) gradient[i] += a[i] * e[row];
+        for (int32_t i = 0; i < m; i++)
+            for (int32_t j = i; j < m; j++) matrix[(int64_t)i * m + j] += a[i] * a[j];
     }
+    for (row = 0; gradient && row < rows; row++)
+        for (int32_t i = 0; i < m; i++) gradient[i] += A[(int64_t)row * m + i] * e[row];
 }
 
 static void mirror(int32_t m, double *matrix)

@@ -271,6 +271,8 @@ static ct_status run(ct__learning *l, ct_noise *noise)
     l->p = ct__zalloc(4 * m, sizeof *l->p);
     l->samples = ct__zalloc(m, sizeof *l->samples);
     if (!r->p || !r->standard_error || !r->at_bound || !l->p || !l->samples) return ct__no_memory(e->err, "parameters", m);
+    CT_TRY(ct__memo_new((int32_t)m, &l->memo, e->err));
+    e->memo = &l->memo;
     l->closed = l->p + m;
     l->weight = l->closed + m;
     l->start = l->weight + m;
@@ -294,6 +296,7 @@ ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *n
     const ct_status status = run(&l, noise);
     result->inner_solves = outer->solves - solves;
     result->seconds = ct_now_s() - l.effort.start_s;
+    ct__memo_free(&l.memo);
     free(l.p);
     free(l.samples);
     return status;

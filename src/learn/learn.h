@@ -86,6 +86,17 @@ ct_status ct__ledger_mark(ct_ledger *ledger, ct_outer *outer, ct_err *err);
 
 /* ---- Methods --------------------------------------------------------------------------------- */
 
+/* Values of the loss that were had before, so that a method which starts where another stopped (under another prior) need not ask again.
+ * Matched by the bits of p; a ring of the last few. */
+#define CT__MEMO 48
+
+typedef struct {
+    int64_t   length;             /* doubles an entry                              */
+    double   *entry;              /* CT__MEMO entries: p, loss, gradient, matrix   */
+    const uint8_t *part[CT__MEMO];
+    int       used, next;
+} ct__memo;
+
 /* A minimisation under way: F(p) = L(p) + nu/2 (p - centre)' diag(weight) (p - centre) over part of the sequences. */
 typedef struct {
     ct_outer               *outer;
@@ -94,6 +105,7 @@ typedef struct {
     const uint8_t          *part;
     const double           *centre, *weight; /* m; nu == 0: not looked at */
     double                  nu;
+    ct__memo               *memo; /* may be NULL */
     /* for the caller's progress */
     const char *phase;
     int         iteration, iterations;
@@ -109,6 +121,9 @@ typedef struct {
     double  F, loss;
     int     failed;
 } ct__point;
+
+ct_status ct__memo_new(int32_t m, ct__memo *memo, ct_err *err);
+void      ct__memo_free(ct__memo *memo);
 
 ct_status ct__point_new(const ct__effort *effort, int matrix, ct__point *out, ct_err *err);
 void      ct__point_free(ct__point *point);
@@ -140,7 +155,7 @@ typedef struct {
     double    *start;              /* m: the table's values, in the set */
     int64_t   *samples;            /* m                            */
     int        rescale;            /* the closed form entered the set with a common factor that brings it nearest */
-    char      *note;
+    ct__memo   memo;
     int64_t    note_length, note_capacity;
 } ct__learning;
 

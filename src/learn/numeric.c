@@ -4,6 +4,7 @@
  * leaves an error of up to 10 %. Works through any inner solver, differentiable or not. */
 #include "base/parallel.h"
 #include "learn/learn.h"
+#include "solve/solve.h"
 
 #include <math.h>
 
@@ -46,7 +47,7 @@ static void perturbed(void *user, int64_t task, int worker)
         return;
     }
     ct__inner_residual(o, seat, scratch->x, scratch->e);
-    for (int32_t k = 0; k < ct_sparse_describe(ct_solver_system(seat->solver)).scalars; k++) n->A[i][(int64_t)k * o->m + j] = (scratch->e[k] - n->e[i][k]) / o->options.step;
+    for (int32_t k = 0; k < seat->solver->scalars; k++) n->A[i][(int64_t)k * o->m + j] = (scratch->e[k] - n->e[i][k]) / o->options.step;
 }
 
 static ct_status prepare(numeric *n, const double *p, ct_err *err)
@@ -67,7 +68,7 @@ static ct_status prepare(numeric *n, const double *p, ct_err *err)
         if (status == CT_OK) status = ct_theta_place(o->theta, q, n->noise[j], err);
     }
     for (int32_t i = 0; status == CT_OK && i < o->count; i++) {
-        const int64_t scalars = ct_sparse_describe(ct_solver_system(o->seat[i].solver)).scalars;
+        const int64_t scalars = o->seat[i].solver->scalars;
         if (!o->seat[i].took_part || !isfinite(o->seat[i].loss)) continue;
         n->A[i] = ct__zalloc(scalars * m, sizeof **n->A);
         n->e[i] = ct__zalloc(scalars, sizeof **n->e);
@@ -94,7 +95,7 @@ static ct_status add_up(const numeric *n, ct_err *err)
             seat->solves++;
         }
         if (!isfinite(seat->loss)) continue;
-        ct__add_normal(o->m, ct_sparse_describe(ct_solver_system(seat->solver)).scalars, n->A[i], n->e[i], seat->matrix, seat->gradient);
+        ct__add_normal(o->m, seat->solver->scalars, n->A[i], n->e[i], seat->matrix, seat->gradient);
         for (int32_t a = 0; a < o->m; a++)
             for (int32_t b = 0; b < a; b++) seat->matrix[(int64_t)a * o->m + b] = seat->matrix[(int64_t)b * o->m + a];
     }

@@ -13,7 +13,7 @@ ct_outer_options ct_outer_defaults(void)
     o.inner.method = CT_NEWTON;
     o.inner.max_iterations = 200;
     o.inner.relative = o.inner.absolute = o.inner.gradient = 0;
-    o.inner.step = 1e-8;
+    o.inner.step = 1e-6;
     return o;
 }
 

@@ -1,9 +1,10 @@
-/* newton.c: H dx = -g with the exact Hessian H, once Levenberg-Marquardt has come near.
+/* newton.c: H dx = -g with the exact Hessian H, where that is near enough a minimum; Levenberg-Marquardt where it is not.
  *
  * J'J leaves out what residuals bend by. Where they are large that is a good part of H, and steps shrink by a constant factor each: sixty
  * iterations to the last digit are usual on a path with poor odometry. With the exact H the error of a step is the square of the
- * one before. But H need not be positive definite, and far from a minimum it is not: so the first steps, and those after one that
- * H could not give, are Levenberg-Marquardt's. */
+ * one before. But H need not be positive definite, and far from a minimum it is not: so steps there, and those after one that
+ * H could not give, are Levenberg-Marquardt's. A start from the solution of a similar problem, as learning has it, is near; one whose first step
+ * promises to take away most of the error is not. */
 #include "graph/graph.h"
 #include "solve/solve.h"
 
@@ -11,6 +12,7 @@
 
 #define LM_STEPS 4    /* that many steps taken at first, or ...                                   */
 #define LM_SLOW  0.02 /* ... one by which the error fell less than this much of itself            */
+#define NEAR     0.25 /* of the error, that a first Newton step may promise to take away         */
 #define MORE_MAX 4    /* after a Newton step that failed: 1 step, then 2, 4, ... up to this many */
 
 /* Factors H. 1 if it is positive definite and nothing is suspect, or all that is has been found innocent before. */
@@ -34,18 +36,19 @@ static double promised(ct_solver *s)
     return 0.5 * sum;
 }
 
-/* Newton steps for as long as they are good. Linearising at the new point gives its error as well. Returns 1 if the run is over. */
-static int newton_steps(ct__run_state *run, ct__lm *lm)
+/* Newton steps for as long as they are good, from x, where the system is H; a first one that promises more than `most` of the error is not taken.
+ * Linearising at the new point gives its error as well. Returns 1 if the run is over. */
+static int newton_steps(ct__run_state *run, ct__lm *lm, double most)
 {
     ct_solver *s = run->solver;
-    ct__run_linearise_exact(run, run->x);
     while (run->result->iterations < run->options->max_iterations) {
         if (ct__run_not_finite(run)) return 1;
         if (!definite(run)) return 0;
         lm->regular = 1;
         ct__run_step(run, s->dx);
         const double before = run->error, step = ct__largest(s->dx, s->scalars), hoped = promised(s);
-        if (!isfinite(step)) return 0;
+        if (!isfinite(step) || hoped > most * before) return 0;
+        most = INFINITY;
         ct__retract(s, run->x, 1, s->dx, s->trial);
         run->result->iterations++;
         const double error = ct__run_linearise_exact(run, s->trial);
@@ -72,6 +75,15 @@ static int approach(ct__run_state *run, ct__lm *lm, int steps, double slow)
     return 0;
 }
 
+/* Levenberg-Marquardt found a minimum to the tolerance asked for, by steps that shrink slowly: Newton's last step, if it can be had, makes it one. */
+static void finish(ct__run_state *run, ct__lm *lm)
+{
+    const ct_stop stop = run->result->stop;
+    if (!ct_stop_converged(stop) || run->result->iterations >= run->options->max_iterations) return;
+    ct__run_linearise_exact(run, run->x);
+    if (!newton_steps(run, lm, INFINITY)) run->result->stop = stop;
+}
+
 void ct__newton(ct__run_state *run)
 {
     ct__lm lm = ct__lm_begin(run);
@@ -80,13 +92,19 @@ void ct__newton(ct__run_state *run)
         ct__levenberg_marquardt(run);
         return;
     }
-    over = approach(run, &lm, LM_STEPS, LM_SLOW);
+    lm.fresh = 0; /* the system is H, not J'J */
+    over = newton_steps(run, &lm, NEAR);
+    int by_lm = !over;
+    if (!over) over = approach(run, &lm, LM_STEPS, LM_SLOW);
     while (!over && run->result->iterations < run->options->max_iterations) {
-        over = newton_steps(run, &lm);
+        ct__run_linearise_exact(run, run->x);
+        over = newton_steps(run, &lm, INFINITY);
+        by_lm = !over;
         lm.fresh = 0; /* the system is H, or that of a step not taken */
         if (!over) over = approach(run, &lm, more, 0);
         more = CT_MIN(2 * more, MORE_MAX);
     }
     if (!over) ct__run_stop(run, CT_STOP_ITERATIONS);
+    else if (by_lm) finish(run, &lm);
     ct__lm_end(run, &lm);
 }

@@ -185,7 +185,8 @@ ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, con
     if (solver->graph->variables) memset(solver->loose, 0, (size_t)solver->graph->variables);
     solver->loose_count = 0;
     if (solver->graph->size) memcpy(solver->trial, x, (size_t)solver->graph->size * sizeof *x); /* so that fixed variables are in both */
-    run.error = result->initial_error = ct__run_linearise(&run, x);
+    const int exact = run.options->method == CT_NEWTON && !solver->approximate;
+    run.error = result->initial_error = exact ? ct__run_linearise_exact(&run, x) : ct__run_linearise(&run, x);
     if (!ct__run_not_finite(&run) && !solver->scalars) ct__run_stop(&run, CT_STOP_GRADIENT);
     else if (result->stop == CT_STOP_NONE && !ct__run_report(&run, 1, 0, 0)) switch (run.options->method) {
         case CT_GAUSS_NEWTON: ct__gauss_newton(&run); break;
