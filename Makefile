@@ -19,7 +19,7 @@ all: ## build/covtune, build/libcovtune.a, build/libcovtune.so
 test: all ## build, run all tests
 	@ctest --test-dir build --output-on-failure -j2
 
-demo: all ## build, then make a pose graph, solve it, show before and after
+demo: all ## build, then learn noise models from five runs, show what they do for twenty others
 	@scripts/demo
 
 bench: ## measure against Ceres on the same graphs

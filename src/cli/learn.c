@@ -53,7 +53,7 @@ static void table(learn_request *r, cli_option rows[OPTIONS])
         CLI_ROW_NUMBER("M", "X", 1, 1e9, &r->M, "fw, fw-log: the step is 2 / (X + iteration) (2)"),
         CLI_ROW_TEXT("prior", "auto|none|W", &r->prior, "lm: weight of the pull towards the closed form; auto: by folds (auto)"),
         CLI_ROW_INTEGER("folds", "K", 0, 1000, &r->folds, "lm: parts that are held out in turn to choose the prior; 0: none (5)"),
-        CLI_ROW_CHOICE("field-start", STARTS + 1, ct_start_find, &r->field_start, "where estimates of runs held out start from (measured)"),
+        CLI_ROW_CHOICE("field-start", STARTS + 1, ct_start_find, &r->field_start, "where estimates of runs held out start from (measurements)"),
         CLI_ROW_CHOICE("scale", SCALES + 1, ct_scale_find, &r->scale, "the common factor, from consistency: fit it within the bounds, free of them, or none (fit)"),
         CLI_ROW_TEXT("out", "RUN", &r->out, "the folder of the run, which is made"),
         CLI_ROW_FLAG("resume", &r->resume, "go on with the run in that folder, to the same bits; begin anew if there is none"),
