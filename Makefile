@@ -3,7 +3,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := all
-.PHONY: all test demo bench san valgrind fuzz install clean help
+.PHONY: all test demo bench study san valgrind fuzz install clean help
 .NOTPARALLEL:
 
 # $(call build,preset,folder): configure once; Ninja itself repeats that when a CMake file changes.
@@ -26,6 +26,9 @@ bench: ## measure against Ceres on the same graphs
 	@scripts/setup bench
 	$(call build,bench,build-bench)
 	@cmake --build --preset bench --target bench
+
+study: all ## learn from simulated runs, judge on unseen ones: tables, and what was demanded
+	@build/covtune-study
 
 san: ## build with the address and undefined-behaviour sanitizers, run all tests
 	@scripts/setup

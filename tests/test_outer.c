@@ -195,6 +195,52 @@ static void test_weights_and_masks_agree(void)
     for (int i = 0; i < 6; i++) CHECK_NEAR(g[0][i], g[1][i], 0.05 * loss[0]);
 }
 
+/* Solves that start at the last solution end at the same minimum, in fewer iterations. */
+static void test_accepted_solutions_are_where_solves_start(void)
+{
+    lesson         l = lesson_of("D2", CT_SE2, 2, 80, 6);
+    double         p[6];
+    ct_outer_value cold = {0}, warm = {0};
+    learn_all(&l, CT_NOISE_DIAGONAL, 1e-3, 1e3);
+    open_outer(&l, NULL);
+    CHECK(ct_outer_sequences(l.outer) == 2 && ct_outer_theta(l.outer) == l.theta);
+    ct_theta_get(l.theta, l.noise, p);
+    CHECK_OK(ct_outer_evaluate(l.outer, p, NULL, &cold, &l.err), l.err);
+    CHECK_OK(ct_outer_accept(l.outer, &l.err), l.err);
+    for (int i = 0; i < 6; i++) p[i] += i % 2 ? 0.01 : -0.01;
+    CHECK_OK(ct_outer_evaluate(l.outer, p, NULL, &warm, &l.err), l.err);
+    CHECK(warm.iterations < cold.iterations && ct_outer_solves(l.outer) == 4);
+    open_outer(&l, NULL);
+    CHECK_OK(ct_outer_evaluate(l.outer, p, NULL, &cold, &l.err), l.err);
+    CHECK_NEAR(warm.loss / cold.loss, 1, 1e-9);
+    lesson_free(&l);
+}
+
+/* The field's inference, started from measurements, is what ct_assess says of each sequence. */
+static void test_judging_is_assessing(void)
+{
+    lesson        l = lesson_of("D1", CT_SE2, 3, 50, 6);
+    double        p[6], x[200];
+    const uint8_t part[3] = {1, 0, 1};
+    ct_inference  field = ct_inference_defaults();
+    ct_loss       loss = ct_loss_defaults();
+    ct_assessment seen[3] = {{.loss = -1}, {.loss = -1}, {.loss = -1}}, alone;
+    learn_all(&l, CT_NOISE_DIAGONAL, 1e-3, 1e3);
+    open_outer(&l, NULL);
+    ct_theta_get(l.theta, l.noise, p);
+    CHECK_OK(ct_outer_judge(l.outer, p, part, &field, 1, seen, &l.err), l.err);
+    CHECK(seen[1].loss == -1);
+    for (int i = 0; i < 3; i += 2) {
+        ct_solver *solver;
+        CHECK_OK(ct_solver_new(l.seq[i]->graph, NULL, &solver, &l.err), l.err);
+        CHECK_OK(ct_assess(l.seq[i], l.noise, solver, &field, &loss, 1, x, &alone, &l.err), l.err);
+        CHECK_NEAR(seen[i].loss / alone.loss, 1, 1e-9); /* variances went through their logarithms */
+        CHECK_NEAR(seen[i].consistency.nees / alone.consistency.nees, 1, 1e-9);
+        ct_solver_free(solver);
+    }
+    lesson_free(&l);
+}
+
 /* ---- Reference values ------------------------------------------------------------------------ */
 
 static double at(const json_t *point, const char *key, size_t group, size_t coordinate)
@@ -318,6 +364,8 @@ int main(void)
     RUN(test_the_number_of_threads_changes_no_bit);
     RUN(test_parts_add_up_to_the_whole);
     RUN(test_weights_and_masks_agree);
+    RUN(test_accepted_solutions_are_where_solves_start);
+    RUN(test_judging_is_assessing);
     RUN(test_reference_values_in_one_regime);
     RUN(test_reference_values_in_two_regimes);
     RUN(test_what_cannot_be_learned_is_refused_in_words);

@@ -474,6 +474,30 @@ static void test_chain_agrees_with_differences_both_ways(void)
     ct_noise_free(noise);
 }
 
+/* Derivatives are wanted at the edge of the set, where a step leaves it. */
+static void test_values_may_be_placed_without_the_set(void)
+{
+    ct_err    err = {0};
+    ct_noise *noise = NULL;
+    ct_theta *theta = NULL;
+    CHECK_OK(ct_noise_new(&noise, &err), err);
+    CHECK_OK(ct_noise_add_diagonal(noise, "a", 2, (const double[]){1, 1}, NULL, &err), err);
+    CHECK_OK(ct_noise_add_full(noise, "b", 2, (const double[]){2, 1, 1, 2}, NULL, &err), err);
+    CHECK_OK(ct_theta_new(noise, &theta, &err), err);
+    CHECK_OK(ct_theta_learn(theta, 0, CT_NOISE_DIAGONAL, 0.5, 2, &err), err);
+    CHECK_OK(ct_theta_learn(theta, 1, CT_NOISE_FULL, 0.5, 2, &err), err);
+    const double p[5] = {3, -4, 2, 0.5, -1};
+    double       q[5];
+    CHECK_OK(ct_theta_place(theta, p, noise, &err), err);
+    ct_theta_get(theta, noise, q);
+    for (int i = 0; i < 5; i++) CHECK_NEAR(p[i], q[i], 1e-13);
+    CHECK(!ct_theta_inside(theta, noise));
+    CHECK_REFUSED(ct_theta_place(theta, (const double[]){400, 0, 0, 0, 0}, noise, &err), err, "\"a\"");
+    CHECK_REFUSED(ct_theta_place(theta, (const double[]){0, NAN, 0, 0, 0}, noise, &err), err, "must be finite");
+    ct_theta_free(theta);
+    ct_noise_free(noise);
+}
+
 int main(void)
 {
     RUN(test_parameters_are_numbered_in_the_order_of_the_table);
@@ -489,5 +513,6 @@ int main(void)
     RUN(test_slopes_are_differences_of_covariances);
     RUN(test_derivative_of_exp_has_no_cancellation);
     RUN(test_chain_agrees_with_differences_both_ways);
+    RUN(test_values_may_be_placed_without_the_set);
     return ct_test_end();
 }

@@ -92,10 +92,25 @@ static ct__window hull(const ct_theta *theta, const double *p)
     return all;
 }
 
+/* exp(l), or the bound itself where l is its logarithm to rounding: what ct_theta_put makes of it. */
+static double variance_near(const ct__block *block, double l)
+{
+    double lower, upper;
+    ct__block_bounds(block, CT_SPACE_LOG, &lower, &upper);
+    const double rounding = 4 * DBL_EPSILON * CT_MAX(1, fabs(l));
+    return fabs(l - lower) <= rounding ? block->lower : fabs(l - upper) <= rounding ? block->upper : exp(l);
+}
+
 double ct_theta_spread(const ct_theta *theta, const double *p)
 {
-    const ct__window all = hull(theta, p);
-    return theta->blocks ? exp(all.top - all.floor) : 1;
+    double least = INFINITY, most = 0;
+    for (int32_t b = 0; b < theta->blocks; b++) {
+        double min, max;
+        extremes(&theta->block[b], p, &min, &max);
+        least = CT_MIN(least, variance_near(&theta->block[b], min));
+        most = CT_MAX(most, variance_near(&theta->block[b], max));
+    }
+    return theta->blocks ? most / least : 1;
 }
 
 void ct_theta_room(const ct_theta *theta, const double *p, double *low, double *high)

@@ -1,0 +1,92 @@
+/* test_learn_memory.c: no memory at any moment of learning. Every allocation is failed once, each in a run of its own: the call says so, and the table is as it
+ * was. Programs called *_memory are linked so that the library's allocations pass through here. */
+#include "learn_test.h"
+
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+
+static int64_t left = -1; /* allocations until one fails; negative: none does */
+static int64_t unnoticed; /* ones that nobody missed: memory that was to be given back in part */
+
+static int fails(void) { return left >= 0 && left-- == 0; }
+
+void *__wrap_malloc(size_t size) { return fails() ? NULL : __real_malloc(size); }
+void *__wrap_calloc(size_t count, size_t size) { return fails() ? NULL : __real_calloc(count, size); }
+void *__wrap_realloc(void *old, size_t size) { return fails() ? NULL : __real_realloc(old, size); }
+
+/* A whole run with allocation k failing. Returns 1 when there is no such allocation any more. */
+static int learn_once(lesson *l, ct_learn_method method, ct_gradient gradient, int64_t k)
+{
+    ct_outer_options options = ct_outer_defaults();
+    ct_learn_options how = ct_learn_defaults();
+    ct_learn_result  result = {0};
+    ct_ledger       *ledger = NULL;
+    ct_outer        *outer = NULL;
+    ct_noise        *noise = NULL;
+    ct_err           err = {0};
+    char             path[600];
+    int              learned = 0;
+    snprintf(path, sizeof path, "%s/ledger", ct_test_folder());
+    options.gradient = gradient;
+    how.method = method;
+    how.max_iterations = 3;
+    CHECK_OK(ct_noise_copy(l->noise, &noise, &err), err);
+    left = k;
+    ct_status status = ct_outer_new(l->runs, (const ct_sequence *const *)l->seq, noise, l->theta, &options, &outer, &err);
+    if (status == CT_OK) status = ct_ledger_open(path, 0, 1, 1e9, &ledger, &err);
+    if (status == CT_OK) {
+        ct_outer_keep(outer, ledger);
+        status = ct_learn(outer, &how, noise, &result, &err);
+        learned = status == CT_OK;
+        if (learned) status = ct_ledger_write(ledger, &err);
+    }
+    const int through = left >= 0;
+    left = -1;
+    if (through) CHECK_OK(status, err);
+    else if (status == CT_OK) unnoticed++;
+    else {
+        CHECK(status == CT_E_MEMORY || status == CT_E_IO); /* the ledger's file may be what cannot be had */
+        CHECK(err.text[0] && err.status == status);
+        for (int32_t g = 0; !learned && g < ct_noise_count(noise); g++)
+            CHECK(!memcmp(ct_noise_get(noise, g)->covariance, ct_noise_get(l->noise, g)->covariance, (size_t)ct_noise_get(noise, g)->dim * sizeof(double)));
+    }
+    ct_learn_result_free(&result);
+    ct_outer_free(outer);
+    ct_ledger_free(ledger);
+    ct_noise_free(noise);
+    remove(path);
+    return through;
+}
+
+static void sweep(ct_learn_method method, ct_gradient gradient)
+{
+    lesson  l = lesson_of("D1", CT_SE2, 3, 12, 5);
+    int64_t k = 0;
+    start_far(&l);
+    learn_all(&l, CT_NOISE_DIAGONAL, 1e-3, 1e3);
+    const int64_t stride = ct_test_slow() ? 23 : 1;
+    while (!learn_once(&l, method, gradient, k) && k < 100000) k += stride;
+    printf("  %s, %s: %lld allocations, %lld of them not missed\n", ct_learn_method_name(method), ct_gradient_name(gradient), (long long)k, (long long)unnoticed);
+    CHECK(unnoticed * 50 < k);
+    unnoticed = 0;
+    CHECK(k > 50 && k < 100000);
+    lesson_free(&l);
+}
+
+static void test_learning_survives_the_failure_of_every_allocation(void)
+{
+    sweep(CT_LEARN_LM, CT_GRADIENT_ADJOINT);
+    sweep(CT_LEARN_FRANK_WOLFE, CT_GRADIENT_NUMERIC);
+    sweep(CT_LEARN_PROJECTED_GRADIENT, CT_GRADIENT_SENSITIVITY);
+    sweep(CT_LEARN_LBFGS, CT_GRADIENT_ADJOINT);
+}
+
+int main(void)
+{
+    RUN(test_learning_survives_the_failure_of_every_allocation);
+    return ct_test_end();
+}
