@@ -2,6 +2,8 @@
  * was. Programs called *_memory are linked so that the library's allocations pass through here. */
 #include "learn_test.h"
 
+#include <jansson.h>
+
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
@@ -85,8 +87,40 @@ static void test_learning_survives_the_failure_of_every_allocation(void)
     sweep(CT_LEARN_LBFGS, CT_GRADIENT_ADJOINT);
 }
 
+static void test_a_noise_file_is_written_whole_or_not_at_all(void)
+{
+    lesson                l = lesson_of("D1", CT_SE2, 3, 12, 6);
+    ct_learn_result       r;
+    const ct_learn_origin origin = {.command = "covtune learn x", .dataset = "x", .finished = 1};
+    char                  path[600];
+    int64_t               k = 0;
+    int                   through = 0;
+    snprintf(path, sizeof path, "%s/noise.json", ct_test_folder());
+    learn_all(&l, CT_NOISE_FULL, 1e-3, 1e3);
+    open_outer(&l, NULL);
+    CHECK_OK(ct_learn(l.outer, NULL, l.noise, &r, &l.err), l.err);
+    json_set_alloc_funcs(__wrap_malloc, free); /* jansson is a library of its own */
+    for (; !through && k < 10000; k++) {
+        ct_err err = {0};
+        remove(path);
+        left = k;
+        const ct_status status = ct_learn_write_noise(l.theta, l.noise, l.noise, &r, &origin, path, &err);
+        through = left >= 0;
+        left = -1;
+        FILE *file = fopen(path, "r");
+        CHECK(!file == (status != CT_OK));
+        if (through) CHECK_OK(status, err);
+        else CHECK(status == CT_OK || err.text[0]);
+        if (file) fclose(file);
+    }
+    CHECK(k > 100 && k < 10000);
+    ct_learn_result_free(&r);
+    lesson_free(&l);
+}
+
 int main(void)
 {
+    RUN(test_a_noise_file_is_written_whole_or_not_at_all);
     RUN(test_learning_survives_the_failure_of_every_allocation);
     return ct_test_end();
 }

@@ -211,11 +211,12 @@ static int watch(void *user, const ct_learn_progress *p)
     watcher     *w = user;
     const double now = ct_now_s();
     if (now >= w->shown_s + SHOW_EVERY) {
-        char heldout[48] = "", left[48] = "", time[24];
+        char most[16] = "", heldout[48] = "", left[48] = "", time[24];
         w->shown_s = now;
+        if (p->iterations > 0) snprintf(most, sizeof most, "/%d", p->iterations);
         if (isfinite(p->heldout)) snprintf(heldout, sizeof heldout, ", held out %.5g", p->heldout);
         if (p->done > 0.02 && p->done <= 1) snprintf(left, sizeof left, "; about %s left", cli_time(p->seconds * (1 - p->done) / p->done, time));
-        cli_show(w->io, "%s %d/%d: loss %.5g%s, spread %.4g%s", p->phase, p->iteration, p->iterations, p->train, heldout, p->spread, left);
+        cli_show(w->io, "%s %d%s: loss %.5g%s, spread %.4g%s", p->phase, p->iteration, most, p->train, heldout, p->spread, left);
     }
     return learn_record(w->request, w->job, p) || cli_caught();
 }

@@ -60,13 +60,23 @@ static int exists(const char *path)
     return stat(path, &entry) == 0;
 }
 
-/* Things in the folder; -1 if it cannot be looked into. */
+/* A file of a run that was killed before it was put in place. */
+static int is_litter(const char *name)
+{
+    static const char *const OURS[] = {"noise.json.", "start.json.", "checkpoint.", "config.yaml.", "summary.json."};
+    const char              *end = strrchr(name, '.');
+    for (size_t i = 0; end && i < sizeof OURS / sizeof *OURS; i++)
+        if (!strncmp(name, OURS[i], strlen(OURS[i]))) return !strcmp(end, ".tmp") || !strcmp(end, ".new");
+    return 0;
+}
+
+/* Things in the folder, litter apart; -1 if it cannot be looked into. */
 static int count_entries(const char *path)
 {
     DIR *folder = opendir(path);
     int  n = 0;
     if (!folder) return -1;
-    for (const struct dirent *entry; (entry = readdir(folder));) n += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
+    for (const struct dirent *entry; (entry = readdir(folder));) n += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") && !is_litter(entry->d_name);
     closedir(folder);
     return n;
 }
@@ -131,15 +141,12 @@ static ct_status open_ledger(const learn_request *request, learn_job *job, ct_er
     return CT_OK;
 }
 
-/* What a run that was killed had begun to write. */
+/* What runs that were killed had begun to write. */
 static void remove_litter(const char *out)
 {
     DIR *folder = opendir(out);
     for (const struct dirent *entry; folder && (entry = readdir(folder));) {
-        const char *end = strrchr(entry->d_name, '.');
-        const int   ours = !strncmp(entry->d_name, "noise.json.", 11) || !strncmp(entry->d_name, "start.json.", 11) || !strncmp(entry->d_name, "checkpoint.", 11) ||
-                         !strncmp(entry->d_name, "config.yaml.", 12) || !strncmp(entry->d_name, "summary.json.", 13);
-        if (!ours || (strcmp(end, ".tmp") && strcmp(end, ".new"))) continue;
+        if (!is_litter(entry->d_name)) continue;
         char *path = join(out, entry->d_name);
         unlink(path);
         free(path);

@@ -105,9 +105,13 @@ ct_status ct__effort_evaluate(ct__effort *e, ct__point *at)
     return CT_OK;
 }
 
+void ct__effort_begin(ct__effort *e) { e->begun = 0; }
+
 ct_status ct__effort_accept(ct__effort *e)
 {
     e->iteration++;
+    e->steps += e->begun;
+    e->begun = 1;
     return ct_outer_accept(e->outer, e->err);
 }
 

@@ -31,6 +31,7 @@ static void fw_step(const ct__effort *e, ct_space space, double alpha, const ct_
 
 static ct_status iterate(ct__effort *e, ct_space space, int max_iterations, ct__point *at, ct__point *next, double *q, ct_learn_stop *stop)
 {
+    ct__effort_begin(e);
     for (int itr = 0;; itr++) {
         CT_TRY(ct__effort_evaluate(e, at));
         if (at->failed) {

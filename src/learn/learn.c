@@ -279,7 +279,7 @@ static ct_status run(ct__learning *l, ct_noise *noise)
     for (int64_t i = 0; i < m; i++) r->standard_error[i] = NAN;
     CT_TRY(find_starts(l, noise));
     CT_TRY(run_method(l));
-    r->iterations = e->iteration;
+    r->iterations = e->steps;
     CT_TRY(finish(l));
     return ct_theta_put(e->outer->theta, r->p, noise, e->err);
 }

@@ -109,6 +109,7 @@ typedef struct {
     /* for the caller's progress */
     const char *phase;
     int         iteration, iterations;
+    int         begun, steps; /* the start is accepted; accepted steps from it, of all methods that were run */
     double      heldout, done_from, done_to;
     double      start_s;
     int        *cancelled; /* shared by all efforts of a run */
@@ -132,6 +133,8 @@ void      ct__point_swap(ct__point *a, ct__point *b);
 ct_status ct__effort_evaluate(ct__effort *effort, ct__point *point);
 /* Tell the caller of a value, which ct__effort_evaluate does by itself. */
 void ct__effort_report(ct__effort *effort, const double *p, double loss);
+/* A method begins: the first point that it accepts is its start, and no step. */
+void ct__effort_begin(ct__effort *effort);
 /* The point is where the method stands: inner solves start from its solutions, iteration goes up. */
 ct_status ct__effort_accept(ct__effort *effort);
 int       ct__effort_cancelled(const ct__effort *effort);

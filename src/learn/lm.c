@@ -233,6 +233,7 @@ static ct_status advance(lm *s, ct_learn_stop *stop)
 
 static ct_status run(lm *s, int max_iterations, const double *p, ct_learn_stop *stop)
 {
+    ct__effort_begin(s->effort);
     memcpy(s->at.p, p, (size_t)s->m * sizeof *p);
     CT_TRY(ct__effort_evaluate(s->effort, &s->at));
     if (s->at.failed) {

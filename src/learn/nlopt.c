@@ -96,6 +96,7 @@ ct_status ct__learn_nlopt(ct__effort *e, ct_learn_method method, int max_iterati
 {
     nlopt_run r = {.effort = e, .best_F = INFINITY, .status = CT_OK};
     CT_TRY(check_box(e, method));
+    ct__effort_begin(e);
     ct_status status = ct__point_new(e, 0, &r.at, e->err);
     r.opt = nlopt_create(algorithm_of(method), (unsigned)e->outer->m);
     r.best = ct__zalloc(e->outer->m, sizeof *r.best);

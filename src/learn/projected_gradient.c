@@ -65,6 +65,7 @@ static ct_status iterate(ct__effort *e, int max_iterations, ct__point *at, ct__p
 {
     const int32_t m = e->outer->m;
     double        g = 0;
+    ct__effort_begin(e);
     CT_TRY(evaluate(e, at));
     if (at->failed) {
         *stop = CT_LEARN_STOP_STUCK;
