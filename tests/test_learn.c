@@ -221,22 +221,20 @@ static void test_the_start_does_not_matter(void)
     }
 }
 
-/* Where the graph's model is wrong (odometry that turns a little with every step, and a GPS that hardly knows the heading), tracking and likelihood want different
- * things, and runs held out say so. */
-static void test_a_wrong_model_is_learned_away_from_the_closed_form(void)
+/* Runs whose graph is wrong: odometry turns a little with every step, and the GPS hardly knows the heading. */
+static lesson biased_lesson(int runs, uint64_t first, double bias)
 {
-    lesson         l = {.runs = 6};
+    lesson         l = {.runs = runs};
     ct_nav_options nav;
     CHECK(ct_nav_preset("D1", CT_SE2, &nav));
     nav.least = nav.most = 200;
     nav.odom[0][8] = 0.02 * 0.02;
     nav.gps[0][8] = 1;
     CHECK_OK(ct_noise_new(&l.noise, &l.err), l.err);
-    for (int i = 0; i < l.runs; i++) {
-        ct_graph    *biased = NULL;
-        ct_sequence *seq;
-        CHECK_OK(ct_nav_make(&nav, (uint64_t)i, l.noise, &l.seq[i], &l.err), l.err);
-        seq = l.seq[i];
+    for (int i = 0; i < runs; i++) {
+        ct_graph *biased = NULL;
+        CHECK_OK(ct_nav_make(&nav, first + (uint64_t)i, l.noise, &l.seq[i], &l.err), l.err);
+        ct_sequence *seq = l.seq[i];
         CHECK_OK(ct_graph_new(&biased, &l.err), l.err);
         for (int32_t v = 0; v < ct_graph_variables(seq->graph); v++)
             CHECK_OK(ct_graph_add_variable(biased, NULL, CT_SE2, ct_graph_initial_const(seq->graph) + ct_graph_offset(seq->graph, v), NULL, &l.err), l.err);
@@ -244,7 +242,7 @@ static void test_a_wrong_model_is_learned_away_from_the_closed_form(void)
             const ct_factor k = ct_graph_factor(seq->graph, f);
             double          z[4];
             memcpy(z, k.z, sizeof z);
-            if (k.ops->arity == 2) ct_kind_retract(CT_SE2, z, (const double[3]){0, 0, 0.05}, z);
+            if (k.ops->arity == 2) ct_kind_retract(CT_SE2, z, (const double[3]){0, 0, bias}, z);
             CHECK_OK(ct_graph_add_factor(biased, k.ops, k.var, z, NULL, k.noise, &l.err), l.err);
         }
         ct_graph_free(seq->graph);
@@ -252,11 +250,58 @@ static void test_a_wrong_model_is_learned_away_from_the_closed_form(void)
     }
     learn_all(&l, CT_NOISE_DIAGONAL, 1e-3, 1e3);
     open_outer(&l, NULL);
+    return l;
+}
+
+/* There tracking and likelihood want different things, and runs held out say so. */
+static void test_a_wrong_model_is_learned_away_from_the_closed_form(void)
+{
+    lesson          l = biased_lesson(6, 0, 0.05);
     ct_learn_result r = learn(&l, NULL);
     printf("  held-out loss %.4g, closed form %.4g, prior %g\n", r.loss_heldout, r.loss_heldout_closed_form, r.prior);
     CHECK(r.prior < 1 && r.loss_heldout < 0.96 * r.loss_heldout_closed_form && r.loss_train < r.loss_closed_form);
     ct_learn_result_free(&r);
     lesson_free(&l);
+}
+
+/* Values that somebody tuned in the field are not given up for something that does worse there. */
+static void test_start_values_that_are_better_stay(void)
+{
+    lesson l = biased_lesson(6, 0, 0.05);
+    double tuned[6];
+    CHECK_OK(ct_outer_closed_form(l.outer, NULL, tuned, NULL, &l.err), l.err);
+    tuned[ct_theta_find(l.theta, ct_noise_find(l.noise, "odom"), 2)] += 3; /* "turns are not to be trusted" */
+    CHECK_OK(ct_theta_put(l.theta, tuned, l.noise, &l.err), l.err);
+    open_outer(&l, NULL);
+    ct_learn_result r = learn(&l, NULL);
+    printf("  held-out loss %.4g; start %.4g, closed form %.4g: %s\n", r.loss_heldout, r.loss_heldout_start, r.loss_heldout_closed_form, ct_learn_stop_name(r.stop));
+    CHECK(r.stop == CT_LEARN_STOP_START && r.loss_heldout == r.loss_heldout_start && isnan(r.standard_error[0]) && isnan(r.prior));
+    for (int i = 0; i < r.parameters; i++) CHECK_NEAR(r.p[i] - r.p[0], tuned[i] - tuned[0], 1e-9); /* but for the scale */
+    CHECK(r.note && strstr(r.note, "another minimum"));
+    ct_learn_result_free(&r);
+    lesson_free(&l);
+}
+
+/* What tracks well from the truth may track badly in the field, where estimates start elsewhere and end in other minima: it is the field that counts. */
+static void test_candidates_are_judged_as_the_field_would(void)
+{
+    lesson           many = biased_lesson(20, 100, 0.15), few = biased_lesson(4, 0, 0.15);
+    ct_learn_options options = ct_learn_defaults();
+    ct_outer_value   closed = {0}, tuned = {0};
+    double           p[6];
+    options.prior = 0;
+    ct_learn_result from_truth = learn(&many, &options);
+    CHECK_OK(ct_outer_closed_form(few.outer, NULL, p, NULL, &few.err), few.err);
+    CHECK_OK(ct_outer_evaluate(few.outer, p, NULL, &closed, &few.err), few.err);
+    CHECK_OK(ct_outer_evaluate(few.outer, from_truth.p, NULL, &tuned, &few.err), few.err);
+    CHECK_OK(ct_theta_put(few.theta, from_truth.p, few.noise, &few.err), few.err);
+    ct_learn_result r = learn(&few, NULL);
+    printf("  from the truth %.4g, closed form %.4g; in the field %.4g and %.4g: %s\n", tuned.loss, closed.loss, r.loss_heldout_start, r.loss_heldout_closed_form, ct_learn_stop_name(r.stop));
+    CHECK(tuned.loss < closed.loss && r.loss_heldout_start > 1.2 * r.loss_heldout_closed_form && r.stop != CT_LEARN_STOP_START);
+    ct_learn_result_free(&r);
+    ct_learn_result_free(&from_truth);
+    lesson_free(&many);
+    lesson_free(&few);
 }
 
 static void test_the_scale_is_recovered_from_consistency(void)
@@ -436,6 +481,8 @@ int main(void)
     RUN(test_frozen_coordinates_stay_as_they_are);
     RUN(test_the_start_does_not_matter);
     RUN(test_a_wrong_model_is_learned_away_from_the_closed_form);
+    RUN(test_start_values_that_are_better_stay);
+    RUN(test_candidates_are_judged_as_the_field_would);
     RUN(test_the_scale_is_recovered_from_consistency);
     RUN(test_error_bars_are_the_scatter_over_repetitions);
     RUN(test_a_run_broken_off_anywhere_is_resumed_to_the_same_bits);

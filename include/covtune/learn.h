@@ -150,6 +150,7 @@ int         ct_learn_method_find(const char *name); /* a ct_learn_method, or -1 
     X(CT_LEARN_STOP_GRADIENT, "gradient", "no direction inside the bounds decreases the loss")                                \
     X(CT_LEARN_STOP_ITERATIONS, "iterations", "the limit of iterations is reached")                                           \
     X(CT_LEARN_STOP_CLOSED_FORM, "closed_form", "nothing did better than the closed form on held-out runs")                   \
+    X(CT_LEARN_STOP_START, "start", "nothing did better than the start values on held-out runs")                              \
     X(CT_LEARN_STOP_STUCK, "stuck", "no step decreases the loss")                                                             \
     X(CT_LEARN_STOP_CANCELLED, "cancelled", "the caller said stop; this is the best so far")
 
@@ -216,8 +217,8 @@ typedef struct {
     double          seconds;
     double          loss_start, loss_closed_form, loss_train; /* at the table's values (projected), the closed form (projected), the answer      */
     double          loss_heldout;         /* mean over folds, judged as in the field; NaN: no folds                                  */
-    double          loss_heldout_closed_form;
-    double          prior;                /* weight used; INFINITY: the closed form itself                                            */
+    double          loss_heldout_closed_form, loss_heldout_start; /* the same of these two; NaN: no folds                             */
+    double          prior;                /* weight used; INFINITY: the closed form itself; NaN: the start stays                                            */
     double          spread;
     double          scale_wanted, scale_applied; /* common factor on variances: from consistency; what was applied. NaN: could not be had */
     int             scale_free;           /* 1: tracking does not see it, as frozen models have no say                                */
@@ -226,7 +227,7 @@ typedef struct {
     double          invariance;           /* |sum of gradient over scales| / sum |gradient| at the answer                             */
     int32_t         parameters;
     double         *p;                    /* the answer, log space, scale applied                                                     */
-    double         *standard_error;       /* of each log variance; INFINITY: not determined                                           */
+    double         *standard_error;       /* of each log variance; INFINITY: not determined; NaN: not learned                                           */
     int8_t         *at_bound;             /* -1, 0, +1 per parameter (turned coordinates of full blocks)                              */
     char           *undetermined;         /* sentences, one a line: what the data cannot tell; NULL: nothing                          */
     char           *note;                 /* sentences, one a line: what was done that was not asked for; NULL: nothing               */

@@ -202,6 +202,7 @@ static void estimate(bars *b)
 {
     const ct__learning *l = b->l;
     ct_learn_result    *r = l->effort.result;
+    if (r->stop == CT_LEARN_STOP_START) return; /* nobody's estimate */
     if (r->stop == CT_LEARN_STOP_CLOSED_FORM) { /* nothing but second moments */
         for (int32_t i = 0; i < b->n; i++) {
             const int64_t samples = l->samples[b->free[i]];

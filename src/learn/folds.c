@@ -8,7 +8,8 @@
  *
  * walked from the strongest prior to weaker ones, on folds of the training runs; each p(nu) is judged on the fold's own held-out runs, with the inference that will
  * be used in the field. Walking on ends when the held-out loss has risen twice in a row: an early stop. The weight chosen is the strongest whose held-out loss is
- * within two standard errors (of paired differences, over runs) of the best: what the runs cannot tell apart is decided for the closed form. */
+ * within two standard errors (of paired differences, over runs) of the best: what the runs cannot tell apart is decided for the closed form. If the start values
+ * were better than that by as much, they stay. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -24,6 +25,7 @@ typedef struct {
     uint8_t      *train, *held;    /* folds x sequences: who takes part     */
     double       *p, *closed;      /* folds x STOPS x m; folds x m          */
     double       *loss;            /* STOPS x sequences, each held out once */
+    double       *start_loss;      /* sequences: under the start values     */
     double        mean[STOPS];
     int           stops;           /* that were walked to                   */
     ct_assessment *seen;           /* per sequence: scratch                 */
@@ -46,12 +48,13 @@ static ct_status begin(folding *f, ct_err *err)
 {
     const int64_t n = f->l->effort.outer->count, m = f->l->effort.outer->m, k = f->folds;
     f->train = ct__zalloc(2 * k * n, sizeof *f->train);
-    f->p = ct__zalloc(k * STOPS * m + k * m + STOPS * n, sizeof *f->p);
+    f->p = ct__zalloc(k * STOPS * m + k * m + (STOPS + 1) * n, sizeof *f->p);
     f->seen = ct__zalloc(n, sizeof *f->seen);
     if (!f->train || !f->p || !f->seen) return ct__no_memory(err, "folds", k);
     f->held = f->train + k * n;
     f->closed = f->p + k * STOPS * m;
     f->loss = f->closed + k * m;
+    f->start_loss = f->loss + STOPS * n;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < k; j++) {
             f->held[j * n + i] = i % k == j;
@@ -116,23 +119,41 @@ static ct_status walk_all(folding *f)
     return CT_OK;
 }
 
-/* The strongest prior within a standard error of the best. */
+/* Standard error of the mean of paired differences. */
+static double error_of_mean(int64_t n, const double *a, const double *b)
+{
+    double mean = 0, square = 0;
+    for (int64_t i = 0; i < n; i++) mean += (a[i] - b[i]) / (double)n;
+    for (int64_t i = 0; i < n; i++) square += (a[i] - b[i] - mean) * (a[i] - b[i] - mean);
+    return sqrt(square / (double)(n * (n - 1)));
+}
+
+/* The strongest prior within ERRORS standard errors of the best. */
 static int choose(const folding *f)
 {
     const int64_t n = f->l->effort.outer->count;
     int           best = 0;
     for (int k = 1; k < f->stops; k++)
         if (f->mean[k] < f->mean[best]) best = k;
-    for (int k = 0; k < best; k++) {
-        const double mean = f->mean[k] - f->mean[best];
-        double       square = 0;
-        for (int64_t i = 0; i < n; i++) {
-            const double d = f->loss[k * n + i] - f->loss[best * n + i] - mean;
-            square += d * d;
-        }
-        if (mean <= ERRORS * sqrt(square / (double)(n * (n - 1)))) return k; /* false where one of them is infinite */
-    }
+    for (int k = 0; k < best; k++)
+        if (f->mean[k] - f->mean[best] <= ERRORS * error_of_mean(n, f->loss + k * n, f->loss + best * n)) return k; /* false where one of them is infinite */
     return best;
+}
+
+/* Were the start values, which somebody may have tuned, better than the choice? They have seen none of the runs, so all are held out. */
+static ct_status judge_start(folding *f, int chosen, int *better)
+{
+    ct__effort   *e = &f->l->effort;
+    const int64_t n = e->outer->count;
+    double       *loss = f->start_loss, mean = 0;
+    CT_TRY(ct_outer_judge(e->outer, f->l->start, NULL, &e->options->field, 0, f->seen, e->err));
+    for (int64_t i = 0; i < n; i++) {
+        loss[i] = isfinite(f->seen[i].loss) ? f->seen[i].loss : INFINITY;
+        mean += loss[i] / (double)n;
+    }
+    e->result->loss_heldout_start = mean;
+    *better = isfinite(mean) && (!isfinite(f->mean[chosen]) || f->mean[chosen] - mean > ERRORS * error_of_mean(n, f->loss + chosen * n, loss));
+    return CT_OK;
 }
 
 /* Consistency of the runs held out, under the p of their fold, before and after its own scale. */
@@ -171,6 +192,7 @@ ct_status ct__choose_prior(ct__learning *l)
     ct__effort      *e = &l->effort;
     ct_learn_result *r = e->result;
     folding          f = {.l = l, .folds = CT_MIN(e->options->folds, e->outer->count)};
+    int              better = 0;
     r->prior = CT__PRIOR_ALONE;
     if (f.folds < 2) return CT_OK;
     ct_status status = begin(&f, e->err);
@@ -180,7 +202,14 @@ ct_status ct__choose_prior(ct__learning *l)
         r->prior = PATH[k];
         r->loss_heldout = e->heldout = f.mean[k];
         r->loss_heldout_closed_form = f.mean[0];
-        if (!ct__effort_cancelled(e)) status = measure(&f, k);
+        if (!ct__effort_cancelled(e)) status = judge_start(&f, k, &better);
+        if (better) {
+            r->stop = CT_LEARN_STOP_START;
+            r->loss_heldout = e->heldout = r->loss_heldout_start;
+            r->prior = NAN;
+        } else if (status == CT_OK && !ct__effort_cancelled(e)) {
+            status = measure(&f, k);
+        }
     }
     end(&f);
     return status;

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#define WORSE 1.5 /* held-out loss over training loss from which on that is said */
+
 ct_learn_options ct_learn_defaults(void)
 {
     return (ct_learn_options){.method = CT_LEARN_LM, .relative = 1e-6, .step = 1e-4, .M = 2, .from_table = -1, .prior = NAN, .folds = 5, .field = ct_inference_defaults(), .scale = CT_SCALE_FIT};
@@ -179,6 +181,10 @@ static ct_status run_lm(ct__learning *l)
         r->stop = CT_LEARN_STOP_CANCELLED;
         return CT_OK;
     }
+    if (r->stop == CT_LEARN_STOP_START) {
+        memcpy(l->p, l->start, bytes);
+        return CT_OK;
+    }
     e->centre = l->closed;
     e->weight = l->weight;
     e->phase = "learn";
@@ -239,6 +245,30 @@ static ct_status measure_on_training(ct__learning *l, const double *before)
     return status;
 }
 
+/* Held-out runs that do much worse than training ones are told of, and whether it is the field's inference that fails: runs that end in another minimum than from
+ * the truth. */
+static ct_status compare_with_field(ct__learning *l)
+{
+    ct__effort            *e = &l->effort;
+    const ct_learn_result *r = e->result;
+    const int32_t          n = e->outer->count;
+    if (!(r->loss_heldout > WORSE * r->loss_train)) return CT_OK;
+    ct_assessment *seen = ct__zalloc(n, sizeof *seen);
+    double        *each = ct__zalloc(n, sizeof *each);
+    ct_outer_value value = {.each = each};
+    ct_status      status = seen && each ? CT_OK : ct__no_memory(e->err, "sequences", n);
+    if (status == CT_OK) status = ct_outer_evaluate(e->outer, l->p, NULL, &value, e->err);
+    if (status == CT_OK) status = ct_outer_judge(e->outer, l->p, NULL, &e->options->field, 0, seen, e->err);
+    int32_t elsewhere = 0;
+    for (int32_t i = 0; status == CT_OK && i < n; i++) elsewhere += !(seen[i].loss <= 1.1 * each[i]);
+    if (status == CT_OK)
+        status = ct__note(l, "Held-out runs have %.3g times the loss of training runs. Estimated as in the field (from: %s), %d of %d runs end in another minimum than from the truth.",
+                          r->loss_heldout / r->loss_train, ct_start_name(e->options->field.start), elsewhere, n);
+    free(seen);
+    free(each);
+    return status;
+}
+
 /* Scale, consistency, error bars: what is said of an answer. Skipped where the caller cancelled, but for the spread. */
 static ct_status finish(ct__learning *l)
 {
@@ -252,6 +282,7 @@ static ct_status finish(ct__learning *l)
     if (!ct__effort_cancelled(e)) {
         if (!r->heldout) CT_TRY(measure_on_training(l, l->start));
         CT_TRY(ct__error_bars(l));
+        CT_TRY(compare_with_field(l));
     }
     r->spread = ct_theta_spread(e->outer->theta, l->p);
     ct_theta_active(e->outer->theta, l->p, r->at_bound);
@@ -289,7 +320,7 @@ ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *n
     const ct_learn_options defaults = ct_learn_defaults();
     const int64_t          solves = outer->solves;
     int                    cancelled = 0;
-    *result = (ct_learn_result){.loss_heldout = NAN, .loss_heldout_closed_form = NAN, .prior = 0, .chi_before = NAN, .chi_after = NAN, .nees_before = NAN, .nees_after = NAN};
+    *result = (ct_learn_result){.loss_heldout = NAN, .loss_heldout_closed_form = NAN, .loss_heldout_start = NAN, .prior = 0, .chi_before = NAN, .chi_after = NAN, .nees_before = NAN, .nees_after = NAN};
     ct__learning l = {.effort = {.outer = outer, .options = options ? options : &defaults, .result = result, .phase = "start", .heldout = NAN, .cancelled = &cancelled, .err = err}};
     l.effort.start_s = ct_now_s();
     result->method = l.effort.options->method;
