@@ -43,7 +43,7 @@ static void cut(problem *p, int stretches)
     int32_t       model[2][16];
     for (int s = 0; s < stretches; s++)
         for (int k = 0; k < 2; k++) {
-            char name[16];
+            char name[32];
             snprintf(name, sizeof name, "%s@%d", k ? "gps" : "odom", s);
             must(ct_noise_add_diagonal(p->noise, name, 3, ct_noise_get(p->noise, k ? gps : odom)->covariance, &model[k][s], &err), &err);
         }

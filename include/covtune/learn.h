@@ -8,7 +8,7 @@
  *
  *   ct_outer    the outer problem: L, its gradient, and the matrix A'A of its Gauss-Newton method, A = de/dp, at any p
  *   ct_learn    a method that minimises it, with what belongs to that: a start in closed form, folds, scale, error bars
- *   ct_run      a folder that a run is written to as it goes, and that a killed run is resumed from
+ *   ct_ledger   what a run was given so far, in a file that a killed run is resumed from
  *
  * Sequences are independent and run on `jobs` threads; what they give is added up in their order. The number of threads changes no bit.
  */
