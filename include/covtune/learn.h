@@ -249,9 +249,9 @@ typedef struct {
     int         finished; /* 0: a best so far, of a run under way   */
 } ct_learn_origin;
 
-/* Write the noise file of a table (replaced atomically), and beside each learned model's numbers its bounds, its value in `start`, and, unless result is NULL, standard
- * errors (of log variance; of sigma in percent) and the bounds reached; and the origin. Models "group#number" of a learned "group" are left out. No time or
- * date: the same run, the same bytes. */
+/* Write the noise file of a table (replaced atomically), each model marked as learned or not, and beside each learned one's numbers its bounds, its value in
+ * `start`, and, unless result is NULL, standard errors (of log variance; of sigma in percent) and the bounds reached; and the origin. Models "group#number" of
+ * a learned "group" are left out. No time or date: the same run, the same bytes. */
 ct_status ct_learn_write_noise(const ct_theta *theta, const ct_noise *noise, const ct_noise *start, const ct_learn_result *result, const ct_learn_origin *origin,
                                const char *path, ct_err *err);
 
