@@ -102,7 +102,7 @@ static void put_bars(FILE *to, const ct_noise_model *m, const json_t *group)
         else if (n > 1) fprintf(to, "%d ", i);
         if (json_is_number(value)) fprintf(to, "+- %.2g %%", json_number_value(value));
         if (at && !full) fprintf(to, "%sat its %s bound", json_is_number(value) ? ", " : "", at);
-        else if (!json_is_number(value)) fprintf(to, "not known how sure");
+        else if (!json_is_number(value)) fprintf(to, "not known");
     }
     if (held) fprintf(to, "; an eigenvalue at its %s bound", held);
     fprintf(to, " (one standard error, of sigma)\n");
