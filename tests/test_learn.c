@@ -329,6 +329,75 @@ static void test_the_scale_is_recovered_from_consistency(void)
     lesson_free(&l);
 }
 
+/* Truth of positions alone, as a GPS base station gives it: what hangs on positions alone has a closed form, the rest is tracked. */
+static void test_truth_known_in_part_tells_what_it_can(void)
+{
+    lesson  l = {.runs = 3};
+    ct_rng  rng = ct_rng_seed(4);
+    int32_t odom, gps;
+    CHECK_OK(ct_noise_new(&l.noise, &l.err), l.err);
+    CHECK_OK(ct_noise_add_diagonal(l.noise, "odom", 3, (const double[]){1, 1, 1}, &odom, &l.err), l.err);
+    CHECK_OK(ct_noise_add_isotropic(l.noise, "gps", 2, 1, &gps, &l.err), l.err);
+    for (int i = 0; i < l.runs; i++) {
+        ct_graph *graph = NULL;
+        double    truth[100][4] = {{0, 0, 1, 0}};
+        CHECK_OK(ct_graph_new(&graph, &l.err), l.err);
+        CHECK_OK(ct_sequence_new(graph, &l.seq[i], &l.err), l.err);
+        for (int32_t k = 0; k < 100; k++) {
+            double z[4] = {0, 0, 1, 0};
+            if (k) ct_kind_retract(CT_SE2, truth[k - 1], (const double[3]){1, 0, 0.1 * sin(0.1 * k)}, truth[k]);
+            CHECK_OK(ct_graph_add_variable(graph, NULL, CT_SE2, truth[k], NULL, &l.err), l.err);
+            if (k) {
+                ct_kind_retract(CT_SE2, z, (const double[3]){1, 0, 0.1 * sin(0.1 * k)}, z);
+                ct_kind_retract(CT_SE2, z, (const double[3]){0.1 * ct_rng_normal(&rng), 0.1 * ct_rng_normal(&rng), 0.05 * ct_rng_normal(&rng)}, z);
+                CHECK_OK(ct_graph_add_between(graph, k - 1, k, z, odom, &l.err), l.err);
+            }
+            const double fix[4] = {truth[k][0] + 0.5 * ct_rng_normal(&rng), truth[k][1] + 0.5 * ct_rng_normal(&rng), 0, 0};
+            CHECK_OK(ct_graph_add_factor(graph, &ct_position_se2, &k, fix, NULL, gps, &l.err), l.err);
+        }
+        l.seq[i]->truth = malloc(sizeof truth);
+        memcpy(l.seq[i]->truth, truth, sizeof truth);
+        l.seq[i]->known = malloc(100);
+        memset(l.seq[i]->known, 3, 100);
+    }
+    CHECK_OK(ct_theta_new(l.noise, &l.theta, &l.err), l.err);
+    CHECK_OK(ct_theta_learn(l.theta, odom, CT_NOISE_DIAGONAL, 1e-8, 1e4, &l.err), l.err);
+    CHECK_OK(ct_theta_learn(l.theta, gps, CT_NOISE_ISOTROPIC, 1e-8, 1e4, &l.err), l.err);
+    open_outer(&l, NULL);
+    double  p[4];
+    int64_t samples[4];
+    CHECK_OK(ct_outer_closed_form(l.outer, NULL, p, samples, &l.err), l.err);
+    CHECK(samples[0] == 0 && samples[1] == 0 && samples[2] == 0 && samples[3] == 600);
+    CHECK_NEAR(exp(p[3]), 0.25, 0.05);
+    ct_learn_result r = learn(&l, NULL);
+    CHECK(r.note && strstr(r.note, "odom.0, odom.1, odom.2: the truth does not tell"));
+    CHECK(r.loss_train < 0.7 * r.loss_closed_form && r.standard_error[3] < 0.2 && r.standard_error[1] > 0.2);
+    ct_learn_result_free(&r);
+    lesson_free(&l);
+}
+
+/* What bounds do to the size of all is told. */
+static void test_bounds_that_leave_no_room_for_the_scale_are_told_of(void)
+{
+    lesson           l = begin("D1", 4, 60, 3, 0.1, 10);
+    ct_learn_options options = ct_learn_defaults();
+    ct_learn_result  r = learn(&l, &options);
+    CHECK(r.note && strstr(r.note, "sigmas are too large") && r.scale_applied > 2 * r.scale_wanted);
+    ct_learn_result_free(&r);
+    options.scale = CT_SCALE_FREE; /* the caller would rather leave the box */
+    start_far(&l);
+    open_outer(&l, NULL);
+    CHECK_OK(ct_learn(l.outer, &options, l.noise, &r, &l.err), l.err);
+    CHECK(r.scale_applied == r.scale_wanted && !ct_theta_inside(l.theta, l.noise));
+    ct_outer_value before = {0};
+    CHECK_OK(ct_outer_evaluate(l.outer, r.p, NULL, &before, &l.err), l.err);
+    CHECK_NEAR(before.chi_squared / (double)before.degrees, 1, 0.01);
+    for (int32_t g = 0; g < ct_noise_count(l.noise); g++) /* what is in the table is what was reported */
+        for (int c = 0; ct_theta_learns(l.theta, g) && c < 3; c++) CHECK_NEAR(log(ct_noise_get(l.noise, g)->covariance[c]), r.p[ct_theta_find(l.theta, g, c)], 1e-12);
+    ct_learn_result_free(&r);
+    lesson_free(&l);
+}
+
 /* Standard errors against the scatter of answers over many sets of runs: of tracking alone, with a prior, and of the closed form. */
 static void test_error_bars_are_the_scatter_over_repetitions(void)
 {
@@ -345,7 +414,7 @@ static void test_error_bars_are_the_scatter_over_repetitions(void)
             for (int i = 0; i < 6; i++) {
                 sum[way][i] += r.p[i];
                 square[way][i] += r.p[i] * r.p[i];
-                claimed[way][i] += r.standard_error[i] * r.standard_error[i];
+                claimed[way][i] += isnan(r.standard_error[i]) ? INFINITY : r.standard_error[i] * r.standard_error[i]; /* NaN: at a bound, 1e-9 or 1e9 */
             }
             ct_learn_result_free(&r);
             lesson_free(&l);
@@ -484,6 +553,8 @@ int main(void)
     RUN(test_start_values_that_are_better_stay);
     RUN(test_candidates_are_judged_as_the_field_would);
     RUN(test_the_scale_is_recovered_from_consistency);
+    RUN(test_truth_known_in_part_tells_what_it_can);
+    RUN(test_bounds_that_leave_no_room_for_the_scale_are_told_of);
     RUN(test_error_bars_are_the_scatter_over_repetitions);
     RUN(test_a_run_broken_off_anywhere_is_resumed_to_the_same_bits);
     RUN(test_a_ledger_that_does_not_belong_is_refused);

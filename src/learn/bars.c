@@ -72,7 +72,7 @@ static void find_free(bars *b)
     const ct_outer        *o = b->l->effort.outer;
     const ct_theta_slopes *s = o->slopes;
     int8_t                *at_bound = b->l->effort.result->at_bound;
-    ct_theta_active(o->theta, b->l->p, at_bound);
+    ct_theta_active(o->theta, b->l->start, at_bound); /* the answer before the scale */
     for (int32_t i = 0; i < b->m; i++) {
         int full = 0;
         for (int32_t t = 0; t < s->terms; t++) full = full || (s->parameter[t] == i && s->coordinate[t] == -1);
@@ -212,7 +212,8 @@ static void estimate(bars *b)
     }
     const double nu = l->effort.options->method == CT_LEARN_LM ? r->prior : 0;
     pick(b, b->B, b->K);
-    for (int32_t i = 0; nu > 0 && i < b->n; i++) b->K[(int64_t)i * b->n + i] += nu * l->weight[b->free[i]];
+    for (int32_t i = 0; nu > 0 && i < b->n; i++) /* a pull towards a start value that nothing was known of is no information */
+        if (l->samples[b->free[i]]) b->K[(int64_t)i * b->n + i] += nu * l->weight[b->free[i]];
     ct__eigen_symmetric(b->n, b->K, b->lambda, b->V);
     fill_middle(b, nu);
     spread_out(b);

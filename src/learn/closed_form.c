@@ -24,13 +24,29 @@ typedef struct {
     moments        *model;  /* per learned model     */
 } closed;
 
-/* The value of a variable at the truth, NULL if not all of it is known. */
-static const double *truth_of(const ct_sequence *seq, int32_t v)
+/* The value of a variable at the truth, and which of its coordinates are not known there; NULL if none is. */
+static const double *truth_of(const ct_sequence *seq, int32_t v, unsigned *unknown)
 {
     const ct_graph *graph = seq->graph;
     const unsigned  all = (1u << ct_kind_dim(ct_graph_kind(graph, v))) - 1;
-    if ((seq->known[v] & all) == all) return seq->truth + ct_graph_offset(graph, v);
+    *unknown = all & ~(unsigned)seq->known[v];
+    if (*unknown != all) return seq->truth + ct_graph_offset(graph, v);
+    *unknown = 0;
     return ct_graph_fixed(graph, v) ? ct_graph_initial_const(graph) + ct_graph_offset(graph, v) : NULL;
+}
+
+/* Does the residual depend on what is not known? A GPS position does not on a heading, unless the antenna is off the middle. */
+static int depends(const ct_sequence *seq, const ct__factor *f, const double *const x[], const unsigned unknown[])
+{
+    double r[CT_ROWS_MAX], space[CT_ARITY_MAX][CT_ROWS_MAX * CT_DIM_MAX], *J[CT_ARITY_MAX];
+    for (int i = 0; i < CT_ARITY_MAX; i++) J[i] = space[i];
+    ct_factor_eval(f->ops, seq->graph->z_pool + f->z, f->context, x, r, J);
+    for (int i = 0; i < f->ops->arity; i++) {
+        const int cols = ct_kind_dim(f->ops->kind[i]);
+        for (int k = 0; k < f->ops->rows * cols; k++)
+            if (unknown[i] >> (k % cols) & 1 && J[i][k] != 0) return 1;
+    }
+    return 0;
 }
 
 static void add_factor(const closed *c, const ct_sequence *seq, const ct__factor *f, moments *to)
@@ -40,8 +56,12 @@ static void add_factor(const closed *c, const ct_sequence *seq, const ct__factor
     const int32_t        *var = seq->graph->var_pool + f->var;
     const double         *x[CT_ARITY_MAX];
     double                r[CT_ROWS_MAX], w = 1;
-    for (int i = 0; i < f->ops->arity; i++)
-        if (!(x[i] = truth_of(seq, var[i]))) return;
+    unsigned              unknown[CT_ARITY_MAX], any = 0;
+    for (int i = 0; i < f->ops->arity; i++) {
+        if (!(x[i] = truth_of(seq, var[i], &unknown[i]))) return;
+        any |= unknown[i];
+    }
+    if (any && depends(seq, f, x, unknown)) return;
     f->ops->eval(seq->graph->z_pool + f->z, f->context, x, r, NULL);
     for (int i = 0; i < n; i++)
         if (!isfinite(r[i])) return;

@@ -100,6 +100,20 @@ static ct_status loss_at(ct__effort *e, const double *p, double *loss)
     return CT_OK;
 }
 
+static ct_status tell_of_missing_samples(ct__learning *l)
+{
+    const ct_outer *o = l->effort.outer;
+    char            names[400] = "", name[80];
+    for (int32_t i = 0; i < o->m; i++) {
+        const size_t used = strlen(names);
+        if (l->samples[i]) continue;
+        ct_theta_name(o->theta, i, name, sizeof name);
+        if (used + strlen(name) + 8 < sizeof names) snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", name);
+        else snprintf(names + used, sizeof names - used, ", ...");
+    }
+    return *names ? ct__note(l, "%s: the truth does not tell these residuals, or they are all zero; learned from the start values, by tracking alone.", names) : CT_OK;
+}
+
 /* The closed form in the set; if it lies outside, with or without a common factor, whichever tracks better. */
 static ct_status start_closed(ct__learning *l)
 {
@@ -107,7 +121,6 @@ static ct_status start_closed(ct__learning *l)
     ct_outer     *o = e->outer;
     const size_t  bytes = (size_t)o->m * sizeof *l->p;
     double        plain = INFINITY, scaled = INFINITY;
-    char          name[256];
     CT_TRY(ct__closed_start(o, NULL, 0, l->p, l->samples, e->err));
     CT_TRY(ct__closed_start(o, NULL, 1, l->closed, NULL, e->err));
     CT_TRY(loss_at(e, l->closed, &scaled));
@@ -118,9 +131,7 @@ static ct_status start_closed(ct__learning *l)
         memcpy(l->closed, l->p, bytes);
     }
     e->result->loss_closed_form = CT_MIN(plain, scaled);
-    for (int32_t i = 0; i < o->m; i++)
-        if (!l->samples[i])
-            CT_TRY(ct__note(l, "%s: no residual at the truth tells its size; the start is the table's value.", ct_theta_name(o->theta, i, name, sizeof name)));
+    CT_TRY(tell_of_missing_samples(l));
     return CT_OK;
 }
 
@@ -215,8 +226,8 @@ static ct_status run_method(ct__learning *l)
     e->done_to = 0.95;
     switch (o->method) {
     case CT_LEARN_CLOSED_FORM: *stop = CT_LEARN_STOP_CLOSED_FORM; return CT_OK;
-    case CT_LEARN_FRANK_WOLFE: return ct__learn_frank_wolfe(e, CT_SPACE_VARIANCE, most, l->p, stop);
-    case CT_LEARN_FRANK_WOLFE_LOG: return ct__learn_frank_wolfe(e, CT_SPACE_LOG, most, l->p, stop);
+    case CT_LEARN_FRANK_WOLFE:
+    case CT_LEARN_FRANK_WOLFE_LOG: return ct__learn_frank_wolfe(e, o->method == CT_LEARN_FRANK_WOLFE ? CT_SPACE_VARIANCE : CT_SPACE_LOG, most, l->p, stop);
     case CT_LEARN_PROJECTED_GRADIENT: return ct__learn_projected_gradient(e, most, l->p, stop);
     default: return ct__learn_nlopt(e, o->method, most, l->p, stop);
     }
@@ -285,7 +296,7 @@ static ct_status finish(ct__learning *l)
         CT_TRY(compare_with_field(l));
     }
     r->spread = ct_theta_spread(e->outer->theta, l->p);
-    ct_theta_active(e->outer->theta, l->p, r->at_bound);
+    ct_theta_active(e->outer->theta, l->start, r->at_bound); /* before the scale moved them all */
     memcpy(r->p, l->p, bytes);
     return CT_OK;
 }
@@ -312,7 +323,12 @@ static ct_status run(ct__learning *l, ct_noise *noise)
     CT_TRY(run_method(l));
     r->iterations = e->steps;
     CT_TRY(finish(l));
-    return ct_theta_put(e->outer->theta, r->p, noise, e->err);
+    if (r->stop == CT_LEARN_STOP_ITERATIONS && e->best > 0 && r->loss_train > 1.01 * e->best)
+        CT_TRY(ct__note(l, "The last iterate is the answer, as the method has it; iteration %d had a loss of %.6g.", e->best_iteration, e->best));
+    if (r->stop != CT_LEARN_STOP_CANCELLED && r->loss_train > 1.01 * r->loss_closed_form && !(r->loss_heldout < r->loss_heldout_closed_form))
+        CT_TRY(ct__note(l, "The closed form has a smaller loss, %.6g.", r->loss_closed_form));
+    const int beyond = e->options->scale == CT_SCALE_FREE && r->scale_applied != 1; /* as the caller wishes */
+    return beyond ? ct_theta_place(e->outer->theta, r->p, noise, e->err) : ct_theta_put(e->outer->theta, r->p, noise, e->err);
 }
 
 ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *noise, ct_learn_result *result, ct_err *err)

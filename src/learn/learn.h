@@ -109,6 +109,8 @@ typedef struct {
     /* for the caller's progress */
     const char *phase;
     int         iteration, iterations;
+    double      best;           /* of Frank-Wolfe's iterates, which need not descend */
+    int         best_iteration;
     int         begun, steps; /* the start is accepted; accepted steps from it, of all methods that were run */
     double      heldout, done_from, done_to;
     double      start_s;
@@ -155,7 +157,7 @@ typedef struct {
     double    *p;                  /* m: the answer                */
     double    *closed;             /* m: the closed form, in the set */
     double    *weight;             /* m: the prior's               */
-    double    *start;              /* m: the table's values, in the set */
+    double    *start;              /* m: the table's values, in the set; in the end the answer before the scale */
     int64_t   *samples;            /* m                            */
     int        rescale;            /* the closed form entered the set with a common factor that brings it nearest */
     ct__memo   memo;
