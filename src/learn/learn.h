@@ -3,7 +3,8 @@
  *   outer.c        the outer problem: seats, evaluation over sequences, judging      inner.c       one sequence: solve, loss, derivatives
  *   numeric.c      derivatives by perturbed solves                                   check.c       derivatives against differences of the loss
  *   ledger.c       values kept, given back, written                                  digest.c      what a ledger belongs to
- *   closed_form.c  second moments at the truth                                       effort.c      an objective with a prior, counted and reported
+ *   residuals.c    samples of the noise, at the truth                                judge.c       the field's inference
+ *   closed_form.c  their second moments                                              effort.c      an objective with a prior, counted and reported
  *   lm.c, frank_wolfe.c, projected_gradient.c, nlopt.c                               one method each
  *   folds.c        the prior's weight, by held-out runs                              scale.c       the common factor, from consistency
  *   bars.c         error bars, and what the data cannot tell                         learn.c       all of it in order
@@ -46,6 +47,14 @@ typedef struct {
     double    *e;      /* scalars                               */
 } ct__scratch;
 
+/* Residuals at the truth of the factors of a learned model, run after run. */
+typedef struct {
+    double  *r; /* count x dim */
+    int64_t *first; /* per run (+1): where its samples begin */
+    int64_t  count, capacity;
+    int      dim;
+} ct__samples;
+
 struct ct_outer {
     const ct_theta   *theta;
     int32_t           m, count, models;
@@ -55,6 +64,7 @@ struct ct_outer {
     ct_theta_slopes  *slopes; /* there                                                 */
     int32_t          *slot;   /* per model: its place among those learned, -1: frozen  */
     int32_t           slots;
+    ct__samples      *samples; /* per slot                                            */
     ct_outer_options  options;
     int32_t           scratches;
     ct__scratch      *scratch;
@@ -72,6 +82,12 @@ void ct__inner_evaluate(const ct_outer *outer, ct__seat *seat, ct__scratch *scra
 double ct__inner_residual(const ct_outer *outer, const ct__seat *seat, const double *x, double *e);
 /* matrix += A'A, gradient += A'e, for `rows` rows of A (row-major, m wide). gradient may be NULL. */
 void ct__add_normal(int32_t m, int rows, const double *A, const double *e, double *matrix, double *gradient);
+
+/* residuals.c */
+ct_status ct__collect_samples(ct_outer *outer, ct_err *err);
+void      ct__free_samples(ct_outer *outer);
+/* E[w(d) d^2] / n, or E[2 rho(d)] / n, of a kernel where noise is Gaussian: d^2 chi-square of n degrees. 1 without a kernel. */
+double ct__kernel_mean(ct_robust robust, int n, int of_error);
 
 /* numeric.c: gradient and matrix of every seat that took part, by perturbed solves from the seats' solutions. */
 ct_status ct__numeric_derivatives(ct_outer *outer, const double *p, ct_err *err);

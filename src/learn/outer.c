@@ -125,6 +125,7 @@ static ct_status fill(ct_outer *o, const ct_sequence *const seq[], const ct_nois
     for (int32_t i = 0; i < o->count; i++) o->seat[i].seq = seq[i];
     for (int32_t i = 0; i < o->count; i++) CT_TRY(check_sequence(o, seq[i], i, noise, err));
     CT_TRY(check_use(o, noise, err));
+    CT_TRY(ct__collect_samples(o, err));
     for (int32_t i = 0; i < o->count; i++) CT_TRY(make_seat(o, seq[i], &o->seat[i], err));
     return make_scratch(o, err);
 }
@@ -164,6 +165,7 @@ void ct_outer_free(ct_outer *o)
         for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
         ct_solver_free(o->scratch[k].solver);
     }
+    ct__free_samples(o);
     free(o->seat);
     free(o->scratch);
     free(o->slot);
