@@ -212,8 +212,7 @@ static void estimate(bars *b)
     }
     const double nu = l->effort.options->method == CT_LEARN_LM ? r->prior : 0;
     pick(b, b->B, b->K);
-    for (int32_t i = 0; nu > 0 && i < b->n; i++) /* a pull towards a start value that nothing was known of is no information */
-        if (l->samples[b->free[i]]) b->K[(int64_t)i * b->n + i] += nu * l->weight[b->free[i]];
+    for (int32_t i = 0; nu > 0 && i < b->n; i++) b->K[(int64_t)i * b->n + i] += nu * l->weight[b->free[i]];
     ct__eigen_symmetric(b->n, b->K, b->lambda, b->V);
     fill_middle(b, nu);
     spread_out(b);

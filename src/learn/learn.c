@@ -135,14 +135,14 @@ static ct_status start_closed(ct__learning *l)
     return CT_OK;
 }
 
-/* weight_i = 2 L(closed) N_i / mean N; a parameter without samples is held by a hundredth of the mean. */
+/* weight_i = 2 L(closed) N_i / mean N. */
 static void set_weights(ct__learning *l)
 {
     const int32_t m = l->effort.outer->m;
     double        mean = 0;
     for (int32_t i = 0; i < m; i++) mean += (double)l->samples[i] / m;
     for (int32_t i = 0; i < m; i++)
-        l->weight[i] = 2 * l->effort.result->loss_closed_form * (l->samples[i] && mean > 0 ? (double)l->samples[i] / mean : 0.01);
+        l->weight[i] = mean > 0 ? 2 * l->effort.result->loss_closed_form * (double)l->samples[i] / mean : 0;
 }
 
 static ct_status find_starts(ct__learning *l, const ct_noise *noise)
