@@ -7,8 +7,9 @@
  *     weight_i = 2 L(closed) N_i / mean N,   N_i the samples that closed_i rests on
  *
  * walked from the strongest prior to weaker ones, on folds of the training runs; each p(nu) is judged on the fold's own held-out runs, with the inference that will
- * be used in the field. Walking on ends when the held-out loss has risen twice in a row: an early stop. The weight chosen is the strongest that the best is not better than by one standard
- * error (of the logarithms of paired losses) and half a percent: what the runs cannot tell apart is decided for the closed form. If the start values were better than that by as much, they stay.
+ * be used in the field. Walking on ends when the held-out loss has risen twice in a row: an early stop. The weight chosen is the strongest that no other candidate, the start values
+ * among them, is better than by one standard error (of the logarithms of paired losses) and half a percent: what the runs cannot tell apart is decided for the closed form.
+ * If the start values are better than all, they stay.
  *
  * A parameter without samples has no closed form: its prior has no weight, and nothing is decided in its favour. One that a fold's runs have no samples of, because one run alone
  * does, takes the closed form of all: a fold that knew nothing of it would be judged by the table's guess. */
@@ -63,6 +64,14 @@ ct_status ct__learn_path(ct__effort *e, double nu, double *p, ct_learn_stop *sto
     return ct__learn_lm(e, most, p, stop);
 }
 
+const double *ct__path_start(const ct__learning *l, const double *closed)
+{
+    const ct_learn_result *r = l->effort.result;
+    int                    complete = 1;
+    for (int32_t i = 0; i < l->effort.outer->m; i++) complete = complete && l->samples[i] > 0;
+    return complete || r->loss_closed_form <= r->loss_start ? closed : l->start;
+}
+
 static ct_status begin(folding *f, ct_err *err)
 {
     const int64_t n = f->l->effort.outer->count, m = f->l->effort.outer->m, k = f->folds;
@@ -111,7 +120,7 @@ static ct_status walk(folding *f, int fold, int stop)
             if (!f->few[i] && f->l->samples[i]) closed[i] = f->l->closed[i];
         memcpy(p, closed, (size_t)m * sizeof *p);
     } else {
-        memcpy(p, place(f, fold, stop - 1), (size_t)m * sizeof *p);
+        memcpy(p, stop == 1 ? ct__path_start(f->l, closed) : place(f, fold, stop - 1), (size_t)m * sizeof *p);
         CT_TRY(walk_lm(&effort, WALK_ITERATIONS, p, &why));
     }
     CT_TRY(ct_outer_judge(o, p, f->held + fold * n, &effort.options->field, 0, f->seen, effort.err));
@@ -157,33 +166,36 @@ static int better_beyond_chance(int64_t n, const double *a, const double *b)
     return mean > LEAST_GAIN && mean > ERRORS * sqrt(square / (double)(n * (n - 1)));
 }
 
-/* The strongest prior that the best one is not better than beyond chance. The closed form itself is only taken so if it rests on samples for every parameter. */
+/* The losses of the start values. Nobody learned them from these runs, so all are held out. */
+static ct_status judge_start(folding *f)
+{
+    ct__effort   *e = &f->l->effort;
+    const int64_t n = e->outer->count;
+    double        mean = 0;
+    CT_TRY(ct_outer_judge(e->outer, f->l->start, NULL, &e->options->field, 0, f->seen, e->err));
+    for (int64_t i = 0; i < n; i++) {
+        f->start_loss[i] = isfinite(f->seen[i].loss) ? f->seen[i].loss : INFINITY;
+        mean += f->start_loss[i] / (double)n;
+    }
+    e->result->loss_heldout_start = mean;
+    return CT_OK;
+}
+
+/* The first on the path, from the closed form on, that no other candidate beats beyond chance; f->stops if that is the start values. A closed form that lacks samples of a
+ * parameter is passed over, unless there is nothing else. */
 static int choose(const folding *f)
 {
     const int64_t n = f->l->effort.outer->count;
     int           best = 0, complete = 1;
     for (int32_t i = 0; i < f->l->effort.outer->m; i++) complete = complete && f->l->samples[i] > 0;
-    for (int k = 1; k < f->stops; k++)
-        if (f->mean[k] < f->mean[best]) best = k;
-    for (int k = complete ? 0 : 1; k < best; k++)
-        if (!better_beyond_chance(n, f->loss + k * n, f->loss + best * n)) return k;
-    return best;
-}
-
-/* Were the start values, which somebody may have tuned, better than the choice? They have seen none of the runs, so all are held out. */
-static ct_status judge_start(folding *f, int chosen, int *better)
-{
-    ct__effort   *e = &f->l->effort;
-    const int64_t n = e->outer->count;
-    double       *loss = f->start_loss, mean = 0;
-    CT_TRY(ct_outer_judge(e->outer, f->l->start, NULL, &e->options->field, 0, f->seen, e->err));
-    for (int64_t i = 0; i < n; i++) {
-        loss[i] = isfinite(f->seen[i].loss) ? f->seen[i].loss : INFINITY;
-        mean += loss[i] / (double)n;
+    for (int k = complete || f->stops == 1 ? 0 : 1; k < f->stops; k++) {
+        int beaten = better_beyond_chance(n, f->loss + k * n, f->start_loss);
+        for (int j = 0; j < f->stops; j++) beaten = beaten || (j != k && better_beyond_chance(n, f->loss + k * n, f->loss + j * n));
+        if (!beaten) return k;
     }
-    e->result->loss_heldout_start = mean;
-    *better = better_beyond_chance(n, f->loss + chosen * n, loss);
-    return CT_OK;
+    for (int k = 1; k < f->stops; k++) /* each is beaten by some other: the best on average */
+        if (f->mean[k] < f->mean[best]) best = k;
+    return f->mean[best] <= f->l->effort.result->loss_heldout_start ? best : f->stops;
 }
 
 /* Consistency of the runs held out, under the p of their fold, before and after its own scale. */
@@ -222,24 +234,18 @@ ct_status ct__choose_prior(ct__learning *l)
     ct__effort      *e = &l->effort;
     ct_learn_result *r = e->result;
     folding          f = {.l = l, .folds = CT_MIN(e->options->folds, e->outer->count)};
-    int              better = 0;
     r->prior = CT__PRIOR_ALONE;
     if (f.folds < 2) return CT_OK;
     ct_status status = begin(&f, e->err);
     if (status == CT_OK) status = walk_all(&f);
+    if (status == CT_OK && f.stops > 0 && !ct__effort_cancelled(e)) status = judge_start(&f);
     if (status == CT_OK && f.stops > 0) {
-        const int k = choose(&f);
-        r->prior = PATH[k];
-        r->loss_heldout = e->heldout = f.mean[k];
+        const int k = ct__effort_cancelled(e) ? 0 : choose(&f);
         r->loss_heldout_closed_form = f.mean[0];
-        if (!ct__effort_cancelled(e)) status = judge_start(&f, k, &better);
-        if (better) {
-            r->stop = CT_LEARN_STOP_START;
-            r->loss_heldout = e->heldout = r->loss_heldout_start;
-            r->prior = NAN;
-        } else if (status == CT_OK && !ct__effort_cancelled(e)) {
-            status = measure(&f, k);
-        }
+        r->loss_heldout = e->heldout = k < f.stops ? f.mean[k] : r->loss_heldout_start;
+        r->prior = k < f.stops ? PATH[k] : NAN;
+        if (k == f.stops) r->stop = CT_LEARN_STOP_START;
+        else if (!ct__effort_cancelled(e)) status = measure(&f, k);
     }
     end(&f);
     return status;

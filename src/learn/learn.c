@@ -206,7 +206,10 @@ static ct_status run_lm(ct__learning *l)
         return CT_OK;
     }
     e->iterations = o->max_iterations ? o->max_iterations : 50;
-    if (!table) return ct__learn_path(e, r->prior, l->p, &r->stop);
+    if (!table) {
+        memcpy(l->p, ct__path_start(l, l->closed), bytes);
+        return ct__learn_path(e, r->prior, l->p, &r->stop);
+    }
     e->nu = r->prior;
     return ct__learn_lm(e, e->iterations, l->p, &r->stop);
 }

@@ -191,7 +191,9 @@ ct_status ct__closed_start(const ct_outer *outer, const uint8_t *part, int resca
 
 /* folds.c: chooses result->prior, and measures what was chosen on the runs held out. */
 ct_status ct__choose_prior(ct__learning *l);
-/* From the closed form to the answer of a prior: along weaker and weaker priors down to nu. */
+/* Where a walk begins: the closed form; but one that lacks some parameters, and so has the others in wrong proportion to them, only if it is no worse than the start values. */
+const double *ct__path_start(const ct__learning *l, const double *closed);
+/* From there to the answer of a prior: along weaker and weaker priors down to nu. */
 ct_status ct__learn_path(ct__effort *effort, double nu, double *p, ct_learn_stop *stop);
 
 /* scale.c: the common factor of most consistency on part of the sequences (NaN: none to be had) at p; and that applied to p within the set, as the options say. */
