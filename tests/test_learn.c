@@ -391,7 +391,7 @@ static void test_bounds_that_leave_no_room_for_the_scale_are_told_of(void)
     CHECK(r.scale_applied == r.scale_wanted && !ct_theta_inside(l.theta, l.noise));
     ct_outer_value before = {0};
     CHECK_OK(ct_outer_evaluate(l.outer, r.p, NULL, &before, &l.err), l.err);
-    CHECK_NEAR(before.chi_squared / (double)before.degrees, 1, 0.01);
+    CHECK_NEAR(before.chi_squared / before.degrees, 1, 0.01);
     for (int32_t g = 0; g < ct_noise_count(l.noise); g++) /* what is in the table is what was reported */
         for (int c = 0; ct_theta_learns(l.theta, g) && c < 3; c++) CHECK_NEAR(log(ct_noise_get(l.noise, g)->covariance[c]), r.p[ct_theta_find(l.theta, g, c)], 1e-12);
     ct_learn_result_free(&r);

@@ -207,7 +207,7 @@ static ct_status measure(folding *f, int stop)
     double           chi[2] = {0}, nees[2] = {0}, degrees = 0, nees_degrees[2] = {0};
     for (int fold = 0; fold < f->folds; fold++) {
         double *p = place(f, fold, stop), factor, loss;
-        CT_TRY(ct__scale_wanted(e->outer, p, f->train + fold * n, &factor, &loss, e->err));
+        CT_TRY(ct__scale_wanted(e->outer, p, f->train + fold * n, &factor, NULL, &loss, e->err));
         for (int after = 0; after < 2; after++) {
             if (after && isfinite(factor)) ct__scale_apply(e->outer->theta, e->options->scale, factor, p);
             CT_TRY(ct_outer_judge(e->outer, p, f->held + fold * n, &e->options->field, 1, f->seen, e->err));

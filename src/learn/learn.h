@@ -25,8 +25,8 @@ typedef struct {
     const ct_sequence *seq;
     ct_solver         *solver;
     double            *start, *x;                /* values: where inner solves start; the last solution */
-    int64_t            degrees;                  /* rows - unknowns                                     */
-    double             loss, error;              /* of the estimate against truth; of the inner problem */
+    double             loss;
+    double             chi_squared, degrees;     /* see ct_outer_value                                  */
     double            *gradient, *matrix, *meat; /* m, m x m, m x m                                     */
     ct_stop            stop;
     ct_status          status;                   /* no memory: nothing else ends an evaluation          */
@@ -63,6 +63,7 @@ struct ct_outer {
     ct_noise         *noise;  /* under the p of the evaluation at hand                 */
     ct_theta_slopes  *slopes; /* there                                                 */
     int32_t          *slot;   /* per model: its place among those learned, -1: frozen  */
+    double           *expected; /* per model: E[2 rho] / n under its kernel            */
     int32_t           slots;
     ct__samples      *samples; /* per slot                                            */
     ct_outer_options  options;
@@ -175,6 +176,7 @@ typedef struct {
     double    *weight;             /* m: the prior's               */
     double    *start;              /* m: the table's values, in the set; in the end the answer before the scale */
     int64_t   *samples;            /* m                            */
+    double     degrees;            /* of the chi-square that the scale is from */
     int        rescale;            /* the closed form entered the set with a common factor that brings it nearest */
     ct__memo   memo;
     int64_t    note_length, note_capacity;
@@ -197,7 +199,7 @@ const double *ct__path_start(const ct__learning *l, const double *closed);
 ct_status ct__learn_path(ct__effort *effort, double nu, double *p, ct_learn_stop *stop);
 
 /* scale.c: the common factor of most consistency on part of the sequences (NaN: none to be had) at p; and that applied to p within the set, as the options say. */
-ct_status ct__scale_wanted(ct_outer *outer, const double *p, const uint8_t *part, double *factor, double *loss, ct_err *err);
+ct_status ct__scale_wanted(ct_outer *outer, const double *p, const uint8_t *part, double *factor, double *degrees, double *loss, ct_err *err);
 double    ct__scale_apply(const ct_theta *theta, ct_scale scale, double factor, double *p);
 ct_status ct__scale(ct__learning *l);
 
