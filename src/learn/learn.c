@@ -5,8 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define WORSE 1.5 /* held-out loss over training loss from which on that is said */
-
 ct_learn_options ct_learn_defaults(void)
 {
     return (ct_learn_options){.method = CT_LEARN_LM, .relative = 1e-6, .step = 1e-4, .M = 2, .from_table = -1, .prior = NAN, .folds = 5, .field = ct_inference_defaults(), .scale = CT_SCALE_FIT};
@@ -100,20 +98,6 @@ static ct_status loss_at(ct__effort *e, const double *p, double *loss)
     return CT_OK;
 }
 
-static ct_status tell_of_missing_samples(ct__learning *l)
-{
-    const ct_outer *o = l->effort.outer;
-    char            names[400] = "", name[80];
-    for (int32_t i = 0; i < o->m; i++) {
-        const size_t used = strlen(names);
-        if (l->samples[i]) continue;
-        ct_theta_name(o->theta, i, name, sizeof name);
-        if (used + strlen(name) + 8 < sizeof names) snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", name);
-        else snprintf(names + used, sizeof names - used, ", ...");
-    }
-    return *names ? ct__note(l, "%s: the truth does not tell these residuals, or they are all zero; learned from the start values, by tracking alone.", names) : CT_OK;
-}
-
 /* The closed form in the set; if it lies outside, with or without a common factor, whichever tracks better. */
 static ct_status start_closed(ct__learning *l)
 {
@@ -131,7 +115,7 @@ static ct_status start_closed(ct__learning *l)
         memcpy(l->closed, l->p, bytes);
     }
     e->result->loss_closed_form = CT_MIN(plain, scaled);
-    CT_TRY(tell_of_missing_samples(l));
+    CT_TRY(ct__tell_of_missing_samples(l));
     return CT_OK;
 }
 
@@ -259,30 +243,6 @@ static ct_status measure_on_training(ct__learning *l, const double *before)
     return status;
 }
 
-/* Held-out runs that do much worse than training ones are told of, and whether it is the field's inference that fails: runs that end in another minimum than from
- * the truth. */
-static ct_status compare_with_field(ct__learning *l)
-{
-    ct__effort            *e = &l->effort;
-    const ct_learn_result *r = e->result;
-    const int32_t          n = e->outer->count;
-    if (!(r->loss_heldout > WORSE * r->loss_train)) return CT_OK;
-    ct_assessment *seen = ct__zalloc(n, sizeof *seen);
-    double        *each = ct__zalloc(n, sizeof *each);
-    ct_outer_value value = {.each = each};
-    ct_status      status = seen && each ? CT_OK : ct__no_memory(e->err, "sequences", n);
-    if (status == CT_OK) status = ct_outer_evaluate(e->outer, l->p, NULL, &value, e->err);
-    if (status == CT_OK) status = ct_outer_judge(e->outer, l->p, NULL, &e->options->field, 0, seen, e->err);
-    int32_t elsewhere = 0;
-    for (int32_t i = 0; status == CT_OK && i < n; i++) elsewhere += !(seen[i].loss <= 1.1 * each[i]);
-    if (status == CT_OK)
-        status = ct__note(l, "Held-out runs have %.3g times the loss of training runs. Estimated as in the field (from: %s), %d of %d runs end in another minimum than from the truth.",
-                          r->loss_heldout / r->loss_train, ct_start_name(e->options->field.start), elsewhere, n);
-    free(seen);
-    free(each);
-    return status;
-}
-
 /* Scale, consistency, error bars: what is said of an answer. Skipped where the caller cancelled, but for the spread. */
 static ct_status finish(ct__learning *l)
 {
@@ -296,7 +256,8 @@ static ct_status finish(ct__learning *l)
     if (!ct__effort_cancelled(e)) {
         if (!r->heldout) CT_TRY(measure_on_training(l, l->start));
         CT_TRY(ct__error_bars(l));
-        CT_TRY(compare_with_field(l));
+        CT_TRY(ct__tell_of_the_field(l));
+        CT_TRY(ct__tell_of_inconsistency(l));
     }
     r->spread = ct_theta_spread(e->outer->theta, l->p);
     ct_theta_active(e->outer->theta, l->start, r->at_bound); /* before the scale moved them all */
@@ -322,6 +283,7 @@ static ct_status run(ct__learning *l, ct_noise *noise)
     l->weight = l->closed + m;
     l->start = l->weight + m;
     for (int64_t i = 0; i < m; i++) r->standard_error[i] = NAN;
+    CT_TRY(ct__tell_of_duplicates(l));
     CT_TRY(find_starts(l, noise));
     CT_TRY(run_method(l));
     r->iterations = e->steps;

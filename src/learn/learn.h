@@ -7,6 +7,7 @@
  *   closed_form.c  their second moments                                              effort.c      an objective with a prior, counted and reported
  *   lm.c, frank_wolfe.c, projected_gradient.c, nlopt.c                               one method each
  *   folds.c        the prior's weight, by held-out runs                              scale.c       the common factor, from consistency
+ *   tell.c         what a user should know without asking
  *   bars.c         error bars, and what the data cannot tell                         learn.c       all of it in order
  *   write.c        what was learned, row by row, and as a noise file
  */
@@ -202,6 +203,14 @@ ct_status ct__learn_path(ct__effort *effort, double nu, double *p, ct_learn_stop
 ct_status ct__scale_wanted(ct_outer *outer, const double *p, const uint8_t *part, double *factor, double *degrees, double *loss, ct_err *err);
 double    ct__scale_apply(const ct_theta *theta, ct_scale scale, double factor, double *p);
 ct_status ct__scale(ct__learning *l);
+
+/* tell.c */
+ct_status ct__tell_of_missing_samples(ct__learning *l);
+ct_status ct__tell_of_duplicates(ct__learning *l);
+ct_status ct__tell_of_the_field(ct__learning *l);
+ct_status ct__tell_of_inconsistency(ct__learning *l);
+/* digest.c: of a graph with its measurements, start and truth. */
+uint64_t ct__sequence_digest(const ct_sequence *seq);
 
 /* bars.c */
 ct_status ct__error_bars(ct__learning *l);
