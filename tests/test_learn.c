@@ -75,6 +75,66 @@ static void test_tied_parameters_pool_their_samples(void)
     lesson_free(&l);
 }
 
+/* A kernel does not shrink the noise that it is told of, and outliers do not swell it. */
+static void test_the_closed_form_of_robust_models_is_that_of_the_noise_without_outliers(void)
+{
+    static const ct_robust KERNEL[] = {{CT_ROBUST_HUBER, 1.345}, {CT_ROBUST_CAUCHY, 2.3849}, {CT_ROBUST_TUKEY, 4.6851}, {CT_ROBUST_GEMAN_MCCLURE, 3}};
+    for (size_t k = 0; k < sizeof KERNEL / sizeof *KERNEL; k++)
+        for (int full = 0; full < 2; full++) {
+            lesson  l = lesson_of("D2", CT_SE2, 6, 150, 40 + k);
+            double  p[12], latent[12];
+            int64_t samples[12];
+            learn_all(&l, full ? CT_NOISE_FULL : CT_NOISE_DIAGONAL, 1e-9, 1e9);
+            ct_theta_get(l.theta, l.noise, latent);
+            for (int32_t g = 0; g < ct_noise_count(l.noise); g++)
+                if (ct_theta_learns(l.theta, g)) CHECK_OK(ct_noise_set_robust(l.noise, g, KERNEL[k], &l.err), l.err);
+            for (int outliers = 0; outliers < 2; outliers++) {
+                for (int i = 0; outliers && i < l.runs; i++)
+                    for (int32_t v = 7; v < 150; v += 20) l.seq[i]->truth[ct_graph_offset(l.seq[i]->graph, v)] += 200; /* the truth lost itself: one pose in 20, two in 20 of its odometry */
+                open_outer(&l, NULL);
+                CHECK_OK(ct_outer_closed_form(l.outer, NULL, p, samples, &l.err), l.err);
+                for (int i = 0; i < ct_theta_count(l.theta); i++) {
+                    CHECK(samples[i] > 800);
+                    CHECK_NEAR(p[i], latent[i], outliers ? 1.0 : 0.3); /* plain second moments would be off by 8: a tenth of the odometry is 200 m off */
+                }
+            }
+            lesson_free(&l);
+        }
+}
+
+/* A fold without that run would judge it by the table's guess. */
+static void test_a_model_that_one_run_alone_uses_is_not_judged_by_a_guess(void)
+{
+    lesson  l = lesson_of("D1", CT_SE2, 5, 60, 7);
+    int32_t lidar;
+    CHECK_OK(ct_noise_add_diagonal(l.noise, "lidar", 3, (const double[]){1e-4, 1e-4, 1e-4}, &lidar, &l.err), l.err); /* really 1 m, 1 m, 0.1 rad */
+    for (int32_t f = 0; f < ct_graph_factors(l.seq[2]->graph); f++)
+        if (ct_graph_factor(l.seq[2]->graph, f).noise == ct_noise_find(l.noise, "gps")) CHECK_OK(ct_graph_set_noise(l.seq[2]->graph, f, lidar, &l.err), l.err);
+    learn_all(&l, CT_NOISE_DIAGONAL, 1e-6, 1e3);
+    open_outer(&l, NULL);
+    ct_learn_result r = learn(&l, NULL);
+    CHECK(r.loss_heldout < 1.3 * r.loss_train && ct_noise_get(l.noise, lidar)->covariance[0] > 0.3);
+    ct_learn_result_free(&r);
+    lesson_free(&l);
+}
+
+static void test_runs_that_are_the_same_are_told_of(void)
+{
+    lesson l = lesson_of("D1", CT_SE2, 3, 40, 7);
+    ct_sequence_free(l.seq[2]);
+    ct_nav_options nav;
+    ct_nav_preset("D1", CT_SE2, &nav);
+    nav.least = nav.most = 40;
+    nav.seed = 7;
+    CHECK_OK(ct_nav_make(&nav, 0, l.noise, &l.seq[2], &l.err), l.err);
+    learn_all(&l, CT_NOISE_DIAGONAL, 1e-6, 1e3);
+    open_outer(&l, NULL);
+    ct_learn_result r = learn(&l, NULL);
+    CHECK(r.note && strstr(r.note, "are the same"));
+    ct_learn_result_free(&r);
+    lesson_free(&l);
+}
+
 /* ---- Methods --------------------------------------------------------------------------------- */
 
 /* The paper's iteration, written out again: theta + 2 / (M + itr) (s - theta), s_c the bound that -dL/dtheta_c points to. */
@@ -524,6 +584,8 @@ static void test_a_ledger_that_does_not_belong_is_refused(void)
     unlink(path);
     CHECK_OK(ct_ledger_open(path, 1, key, 0, &ledger, &err), err); /* none yet: from the beginning */
     ct_ledger_free(ledger);
+    CHECK_REFUSED(ct_ledger_open(path, 1, key + 1, 0, &ledger, &err), err, "other options"); /* though it had come to nothing */
+    unlink(path);
     lesson_free(&l);
 }
 
@@ -543,6 +605,9 @@ int main(void)
 {
     RUN(test_the_closed_form_is_the_second_moment_of_residuals_at_the_truth);
     RUN(test_tied_parameters_pool_their_samples);
+    RUN(test_the_closed_form_of_robust_models_is_that_of_the_noise_without_outliers);
+    RUN(test_a_model_that_one_run_alone_uses_is_not_judged_by_a_guess);
+    RUN(test_runs_that_are_the_same_are_told_of);
     RUN(test_frank_wolfe_is_the_papers);
     RUN(test_methods_agree_on_the_minimum);
     RUN(test_the_answer_on_bounds_is_stationary);

@@ -2,12 +2,13 @@
  *
  *     Sigma_g = 1/N sum_k r_k r_k'      over the factors of model g whose variables' truth is known
  *
- * are theta of most likelihood, in milliseconds. Under a robust kernel it is the scatter that the kernel believes in,
+ * are theta of most likelihood, in milliseconds. A model with a robust kernel expects outliers, whatever the kernel: of it the scatter of the rest is taken,
  *
- *     Sigma_g = 1/(N kappa) sum_k w(d_k) r_k r_k',    d_k^2 = r_k' Sigma_g^-1 r_k,    kappa = E[w(d) d^2] / n,   d^2 ~ chi-square of n degrees
+ *     Sigma_g = 1/(N kappa) sum_k min(1, c^2 / d_k^2) r_k r_k',   d_k^2 = r_k' Sigma_g^-1 r_k,   kappa = E[min(d^2, c^2)] / n,   d^2 ~ chi-square of n degrees
  *
- * iterated from medians, which outliers do not move; kappa makes it right where the noise is Gaussian after all. Tied parameters pool their samples. Means are not taken off: a
- * bias is an error that the model has to answer for. */
+ * (Maronna 1976, after Huber's second proposal): no residual counts for more than one of c sigmas, kappa makes it right where the noise is Gaussian after all, and the equation has one solution,
+ * which iteration from medians finds. (The kernel's own weights will not do: of redescending ones the equation has the solution zero.) Tied parameters pool their samples. Means are not
+ * taken off: a bias is an error that the model has to answer for. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -15,7 +16,6 @@
 #define ENTRIES       (CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX)
 #define ROBUST_PASSES 100
 #define SETTLED       1e-6  /* relative change of every variance                                          */
-#define COLLAPSED     1e-2  /* of the median's variance: a redescending kernel that sees nothing but itself */
 #define MAD           0.674489750196082 /* median |r| of a normal number of variance 1                  */
 
 typedef struct {
@@ -32,19 +32,25 @@ typedef struct {
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-double ct__kernel_mean(ct_robust robust, int n, int of_error)
+/* E[f(d)] / n for d^2 chi-square of n degrees: d from 0 to 12, of density d^(n-1) exp(-d^2/2), by the trapezoidal rule; both ends are next to nothing. */
+static double mean_of(int n, double (*f)(const void *, double), const void *context)
 {
     double sum = 0, mass = 0;
-    if (robust.kind == CT_ROBUST_NONE) return 1;
-    for (int i = 1; i < 4000; i++) { /* d from 0 to 12, of density d^(n-1) exp(-d^2/2); both ends are zero */
-        const double d = 0.003 * i, density = pow(d, n - 1) * exp(-0.5 * d * d);
-        double       w;
-        const double rho = ct_robust_error(robust, d * d, &w);
-        sum += density * (of_error ? 2 * rho : w * d * d);
+    for (int i = 0; i < 4000; i++) {
+        const double d = 0.003 * i, density = pow(d, n - 1) * exp(-0.5 * d * d) * (i ? 1 : 0.5);
+        sum += density * f(context, d);
         mass += density;
     }
     return sum / (n * mass);
 }
+
+static double twice_error(const void *robust, double d) { return 2 * ct_robust_error(*(const ct_robust *)robust, d * d, NULL); }
+static double cut_square(const void *c2, double d) { return CT_MIN(d * d, *(const double *)c2); }
+
+double ct__kernel_mean(ct_robust robust, int n) { return robust.kind == CT_ROBUST_NONE ? 1 : mean_of(n, twice_error, &robust); }
+
+/* c^2, beyond which lie about 5 % of Gaussian noise. */
+static double cut_at(int n) { return n + 2 * sqrt(2.0 * n); }
 
 static double squared_norm(const ct_noise_model *model, const double *r)
 {
@@ -60,6 +66,7 @@ static double squared_norm(const ct_noise_model *model, const double *r)
     return d2;
 }
 
+/* kappa of 1: plain second moments. */
 static void gather_model(const closed *c, int32_t g, double kappa)
 {
     const ct_outer       *o = c->outer;
@@ -67,13 +74,17 @@ static void gather_model(const closed *c, int32_t g, double kappa)
     const ct_noise_model *model = ct_noise_get(c->noise, g);
     moments              *to = &c->model[o->slot[g]];
     const int             n = s->dim;
+    const double          c2 = cut_at(n);
     memset(to, 0, sizeof *to);
     for (int32_t i = 0; i < o->count; i++) {
         if (c->part && !c->part[i]) continue;
         for (int64_t k = s->first[i]; k < s->first[i + 1]; k++) {
             const double *r = s->r + k * n;
             double        w = 1;
-            if (model->robust.kind != CT_ROBUST_NONE) ct_robust_error(model->robust, squared_norm(model, r), &w);
+            if (kappa != 1) {
+                const double d2 = squared_norm(model, r);
+                w = d2 > c2 ? c2 / d2 : 1;
+            }
             for (int a = 0; a < n; a++)
                 for (int b = 0; b < n; b++) to->sum[a * n + b] += w / kappa * r[a] * r[b];
         }
@@ -147,14 +158,16 @@ static void take_over(closed *c, int32_t g, int64_t *samples)
 
 /* ---- Robust ---------------------------------------------------------------------------------- */
 
+static double variance_of(const ct_noise_model *m, int a) { return m->covariance[m->kind == CT_NOISE_FULL ? a * m->dim + a : a]; }
+
 static int ascending(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-/* Variances by medians into the table, and into `variance`; 0 where a median is. scratch holds all samples of the model. */
-static void take_medians(closed *c, int32_t g, double *scratch, double variance[CT_NOISE_DIM_MAX])
+/* Variances by medians into the table; those there stay where a median is zero. scratch holds all samples of the model. */
+static void take_medians(closed *c, int32_t g, double *scratch)
 {
     const ct_outer       *o = c->outer;
     const ct__samples    *s = &o->samples[o->slot[g]];
@@ -167,8 +180,7 @@ static void take_medians(closed *c, int32_t g, double *scratch, double variance[
             for (int64_t k = s->first[i]; (!c->part || c->part[i]) && k < s->first[i + 1]; k++) scratch[count++] = fabs(s->r[k * n + a]);
         qsort(scratch, (size_t)count, sizeof *scratch, ascending);
         const double sigma = count ? scratch[count / 2] / MAD : 0;
-        variance[a] = sigma * sigma;
-        S[a * n + a] = variance[a] > 0 ? variance[a] : model->covariance[model->kind == CT_NOISE_FULL ? a * n + a : a];
+        S[a * n + a] = sigma > 0 ? sigma * sigma : variance_of(model, a);
     }
     if (model->kind == CT_NOISE_FULL) ct_noise_set_covariance(c->noise, g, S, NULL);
     else {
@@ -177,17 +189,16 @@ static void take_medians(closed *c, int32_t g, double *scratch, double variance[
     }
 }
 
-static double variance_of(const ct_noise_model *m, int a) { return m->covariance[m->kind == CT_NOISE_FULL ? a * m->dim + a : a]; }
-
-/* Iterates the scatter of a robust model; back to medians if it shrinks to nothing. */
+/* Iterates the scatter of a robust model. */
 static ct_status settle(closed *c, int32_t g, int64_t *samples, ct_err *err)
 {
     const ct__samples    *s = &c->outer->samples[c->outer->slot[g]];
     const ct_noise_model *model = ct_noise_get(c->noise, g);
-    const double          kappa = ct__kernel_mean(model->robust, model->dim, 0);
-    double                median[CT_NOISE_DIM_MAX], before[CT_NOISE_DIM_MAX], *scratch = ct__zalloc(s->count, sizeof *scratch);
+    const double          c2 = cut_at(model->dim), kappa = mean_of(model->dim, cut_square, &c2);
+    double                before[CT_NOISE_DIM_MAX], *scratch = ct__zalloc(s->count, sizeof *scratch);
     if (!scratch) return ct__no_memory(err, "residuals", s->count);
-    take_medians(c, g, scratch, median);
+    take_medians(c, g, scratch);
+    free(scratch);
     for (int pass = 0, moved = 1; moved && pass < ROBUST_PASSES; pass++) {
         for (int a = 0; a < model->dim; a++) before[a] = variance_of(model, a);
         gather_model(c, g, kappa);
@@ -195,10 +206,6 @@ static ct_status settle(closed *c, int32_t g, int64_t *samples, ct_err *err)
         moved = 0;
         for (int a = 0; a < model->dim; a++) moved = moved || fabs(variance_of(model, a) - before[a]) > SETTLED * before[a];
     }
-    int collapsed = 0;
-    for (int a = 0; a < model->dim; a++) collapsed = collapsed || (median[a] > 0 && variance_of(model, a) < COLLAPSED * median[a]);
-    if (collapsed) take_medians(c, g, scratch, median);
-    free(scratch);
     return CT_OK;
 }
 

@@ -88,8 +88,8 @@ void ct__add_normal(int32_t m, int rows, const double *A, const double *e, doubl
 /* residuals.c */
 ct_status ct__collect_samples(ct_outer *outer, ct_err *err);
 void      ct__free_samples(ct_outer *outer);
-/* E[w(d) d^2] / n, or E[2 rho(d)] / n, of a kernel where noise is Gaussian: d^2 chi-square of n degrees. 1 without a kernel. */
-double ct__kernel_mean(ct_robust robust, int n, int of_error);
+/* E[2 rho(d)] / n of a kernel where noise is Gaussian: d^2 chi-square of n degrees. 1 without a kernel. */
+double ct__kernel_mean(ct_robust robust, int n);
 
 /* numeric.c: gradient and matrix of every seat that took part, by perturbed solves from the seats' solutions. */
 ct_status ct__numeric_derivatives(ct_outer *outer, const double *p, ct_err *err);

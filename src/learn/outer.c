@@ -134,7 +134,7 @@ static ct_status fill(ct_outer *o, const ct_sequence *const seq[], const ct_nois
     for (int32_t g = 0; g < o->models; g++) {
         const ct_noise_model *model = ct_noise_get(noise, g);
         o->slot[g] = ct_theta_learns(o->theta, g) ? o->slots++ : -1;
-        o->expected[g] = ct__kernel_mean(model->robust, model->dim, 1);
+        o->expected[g] = ct__kernel_mean(model->robust, model->dim);
     }
     for (int32_t i = 0; i < o->count; i++) o->seat[i].seq = seq[i];
     for (int32_t i = 0; i < o->count; i++) CT_TRY(check_sequence(o, seq[i], i, noise, err));
