@@ -201,8 +201,8 @@ typedef struct {
     double          relative, step; /* stop: relative fall of the loss; largest change of a log variance   */
     double          M;              /* fw: alpha = 2 / (M + iteration)                                     */
     int             from_table;     /* start from: 1 the table's values, 0 the closed form, -1 the method's own: fw and fw-log the table, others the closed form */
-    double          prior;          /* lm: weight of the prior towards the closed form; NaN: by folds; 0: none */
-    int             folds;          /* lm: at most so many; < 2: none, and the prior's weight is PRIOR_ALONE where it is NaN */
+    double          prior;          /* lm: weight of the prior towards the closed form; NaN: by folds (0.1 without folds, none from the table's values); 0: none */
+    int             folds;          /* lm: at most so many; < 2: none                                      */
     ct_inference    field;          /* what estimates will be made with: judges held-out runs             */
     ct_scale        scale;
     ct_learn_progress_fn progress;  /* may be NULL */
