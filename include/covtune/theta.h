@@ -29,7 +29,9 @@ typedef struct ct_theta ct_theta;
 
 typedef enum { CT_SPACE_LOG, CT_SPACE_VARIANCE } ct_space;
 
-/* Bounds on variances, the paper's two. */
+/* Bounds on variances: hardly any, for numbers in metres and radians; and the paper's two. */
+#define CT_BOUND_WIDE_LOWER  1e-10
+#define CT_BOUND_WIDE_UPPER  1e6
 #define CT_BOUND_LOOSE_LOWER 1e-3
 #define CT_BOUND_LOOSE_UPPER 1e3
 #define CT_BOUND_TIGHT_LOWER 0.1
