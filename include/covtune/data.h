@@ -72,7 +72,7 @@ ct_status ct_sequence_reach(const ct_sequence *seq, int absolute, double *x, ct_
 
 /* Which variable a true one belongs to. */
 typedef enum {
-    CT_ATTACH_AUTO,  /* by time if both have times, else by name                                            */
+    CT_ATTACH_AUTO,  /* by time if both have times, else by name, if every pose of the graph then has one   */
     CT_ATTACH_TIME,  /* poses: the one that is nearest in time, within the tolerance; nothing is interpolated */
     CT_ATTACH_INDEX, /* poses: the i-th and the i-th, in the order of the graphs; there must be as many     */
     CT_ATTACH_NAME   /* any variable; pose i of a trajectory is called xi, as vertex i of a g2o file is     */
@@ -102,6 +102,9 @@ ct_attach_options ct_attach_defaults(void); /* by itself, 0.02 s, all, no camera
  * must be in one frame. options and result may be NULL. CT_E_ARGUMENT, and seq as it was, if none matches, a true one says less than the variable
  * needs, or a pose in the plane is tilted by more than 60 degrees. O(n log n). */
 ct_status ct_sequence_attach(ct_sequence *seq, const ct_sequence *truth, const ct_attach_options *options, ct_attach_result *result, ct_err *err);
+/* Give variables of seq the times that another sequence has for them, instead of those seq had: for graphs in formats without times, from the trajectory that
+ * their estimator wrote. By index or by name. *matched (may be NULL): how many have one now. */
+ct_status ct_sequence_attach_times(ct_sequence *seq, const ct_sequence *from, ct_attach_by by, int64_t *matched, ct_err *err);
 
 /* ---- Datasets -------------------------------------------------------------------------------- */
 

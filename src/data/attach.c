@@ -1,4 +1,4 @@
-/* attach.c: truth from another sequence.
+/* attach.c: truth, and times, from another sequence.
  *
  * First every variable finds its true one (by time, index or name), then the true values are brought into the variable's kind, and, if that is asked
  * for, moved into its frame: with x0 the initial value of one pose and g0 its truth, every truth g becomes (x0 g0^-1) g. Nothing of seq is
@@ -105,7 +105,7 @@ static ct_status match_times(attach *a)
         matched++;
     }
     if (!matched)
-        status = ct_fail(a->err, CT_E_ARGUMENT, "by time: no pose is within %g s of a true one: the graph's poses are from %.17g s to %.17g s, the true ones from %.17g s to %.17g s",
+        status = ct_fail(a->err, CT_E_ARGUMENT, "by time: no pose is within %g s of a true one: the graph's poses are from %.15g s to %.15g s, the true ones from %.15g s to %.15g s",
                          a->how.tolerance_s, mine[0].time_s, mine[own - 1].time_s, list[0].time_s, list[n - 1].time_s);
     free(list);
     return status;
@@ -150,11 +150,25 @@ static ct_status match_names(attach *a)
                    name_of(g, g->variables - 1), name_of(h, 0), name_of(h, h->variables - 1));
 }
 
+/* Names that only some poses share may be numbers that mean something else. */
+static ct_status match_all_names(attach *a)
+{
+    const ct_graph *g = a->seq->graph;
+    int32_t         matched = 0, poses = count_poses(g);
+    CT_TRY(match_names(a));
+    for (int32_t v = 0; v < g->variables; v++) matched += is_pose(g, v) && a->match[v] >= 0;
+    if (matched == poses) return CT_OK;
+    return ct_fail(a->err, CT_E_ARGUMENT, "%d of the graph's %d poses are called as one of the other file's %d; say whether to match by name, leaving out the rest, or by index", matched, poses,
+                   count_poses(a->truth->graph));
+}
+
 static ct_status match_all(attach *a)
 {
+    const int choose = a->how.by == CT_ATTACH_AUTO;
     for (int32_t v = 0; v < a->seq->graph->variables; v++) a->match[v] = a->truth == a->seq ? v : -1;
     if (a->truth == a->seq) return CT_OK;
-    if (a->how.by == CT_ATTACH_AUTO) a->how.by = list_moments(a->seq, 0, NULL) && list_moments(a->truth, 1, NULL) ? CT_ATTACH_TIME : CT_ATTACH_NAME;
+    if (choose) a->how.by = list_moments(a->seq, 0, NULL) && list_moments(a->truth, 1, NULL) ? CT_ATTACH_TIME : CT_ATTACH_NAME;
+    if (choose && a->how.by == CT_ATTACH_NAME) return match_all_names(a);
     switch (a->how.by) {
     case CT_ATTACH_TIME: return match_times(a);
     case CT_ATTACH_INDEX: return match_index(a);
@@ -181,7 +195,7 @@ static ct_status want(attach *a, const char *item, size_t length, unsigned kinds
             const char *name = ct_kind_coordinate((ct_kind)k, i);
             if (strlen(name) != length || strncmp(name, item, length)) continue;
             a->wanted[k] |= (uint8_t)(1u << i);
-            found |= kinds >> k & 1;
+            found = found || (kinds >> k & 1);
         }
     if (found) return CT_OK;
     char list[200] = "";
@@ -430,5 +444,34 @@ ct_status ct_sequence_attach(ct_sequence *seq, const ct_sequence *truth, const c
     seq->known = a.known;
     a.found.by = a.how.by;
     if (result) *result = a.found;
+    return CT_OK;
+}
+
+/* ---- times ---- */
+
+ct_status ct_sequence_attach_times(ct_sequence *seq, const ct_sequence *from, ct_attach_by by, int64_t *matched, ct_err *err)
+{
+    const int32_t n = seq->graph->variables;
+    attach        a = {.seq = seq, .truth = from, .err = err};
+    if (by == CT_ATTACH_TIME || from == seq) return ct_fail(err, CT_E_ARGUMENT, "times belong to poses of another file by index or by name");
+    if (!list_moments(from, 0, NULL)) return ct_fail(err, CT_E_ARGUMENT, "no pose of it has a time");
+    a.match = ct__zalloc(n, sizeof *a.match);
+    double   *stamp = ct__zalloc(n, sizeof *stamp);
+    ct_status status = a.match && stamp ? CT_OK : ct__no_memory(err, "times", n);
+    for (int32_t v = 0; status == CT_OK && v < n; v++) a.match[v] = -1;
+    if (status == CT_OK) status = by == CT_ATTACH_AUTO ? match_all_names(&a) : by == CT_ATTACH_NAME ? match_names(&a) : match_index(&a);
+    int64_t count = 0;
+    for (int32_t v = 0; status == CT_OK && v < n; v++) {
+        stamp[v] = a.match[v] >= 0 ? from->stamp[a.match[v]] : NAN;
+        count += !isnan(stamp[v]);
+    }
+    free(a.match);
+    if (status != CT_OK) {
+        free(stamp);
+        return status;
+    }
+    free(seq->stamp);
+    seq->stamp = stamp;
+    if (matched) *matched = count;
     return CT_OK;
 }
