@@ -225,7 +225,6 @@ const cli_command cli_convert = {
             "--truth gives the graph's variables their true values, from another file, for covtune learn and eval. Graph and truth must be in one frame.\n",
     .example = "  covtune simulate sphere --poses 100 --out ball.ctseq\n"
                "  covtune convert ball.ctseq ball.g2o --lossy\n"
-               "  covtune convert ball.g2o ball.txt --to tum --lossy\n"
                "  covtune convert ball.g2o true.ctseq --truth ball.ctseq\n",
     .run = run,
 };

@@ -146,7 +146,7 @@ static ct_status match_names(attach *a)
         matched++;
     }
     if (matched || !g->variables || !h->variables) return CT_OK;
-    return ct_fail(a->err, CT_E_ARGUMENT, "by name: no variable is called as a true one: the graph's are from %.60s to %.60s, the true ones from %.60s to %.60s", name_of(g, 0),
+    return ct_fail(a->err, CT_E_ARGUMENT, "by name: no variable is called as one of the other file: the graph's are from %.60s to %.60s, the other file's from %.60s to %.60s", name_of(g, 0),
                    name_of(g, g->variables - 1), name_of(h, 0), name_of(h, h->variables - 1));
 }
 
