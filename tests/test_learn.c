@@ -75,6 +75,66 @@ static void test_tied_parameters_pool_their_samples(void)
     lesson_free(&l);
 }
 
+/* A kernel does not shrink the noise that it is told of, and outliers do not swell it. */
+static void test_the_closed_form_of_robust_models_is_that_of_the_noise_without_outliers(void)
+{
+    static const ct_robust KERNEL[] = {{CT_ROBUST_HUBER, 1.345}, {CT_ROBUST_CAUCHY, 2.3849}, {CT_ROBUST_TUKEY, 4.6851}, {CT_ROBUST_GEMAN_MCCLURE, 3}};
+    for (size_t k = 0; k < sizeof KERNEL / sizeof *KERNEL; k++)
+        for (int full = 0; full < 2; full++) {
+            lesson  l = lesson_of("D2", CT_SE2, 6, 150, 40 + k);
+            double  p[12], latent[12];
+            int64_t samples[12];
+            learn_all(&l, full ? CT_NOISE_FULL : CT_NOISE_DIAGONAL, 1e-9, 1e9);
+            ct_theta_get(l.theta, l.noise, latent);
+            for (int32_t g = 0; g < ct_noise_count(l.noise); g++)
+                if (ct_theta_learns(l.theta, g)) CHECK_OK(ct_noise_set_robust(l.noise, g, KERNEL[k], &l.err), l.err);
+            for (int outliers = 0; outliers < 2; outliers++) {
+                for (int i = 0; outliers && i < l.runs; i++)
+                    for (int32_t v = 7; v < 150; v += 20) l.seq[i]->truth[ct_graph_offset(l.seq[i]->graph, v)] += 200; /* the truth lost itself: one pose in 20, two in 20 of its odometry */
+                open_outer(&l, NULL);
+                CHECK_OK(ct_outer_closed_form(l.outer, NULL, p, samples, &l.err), l.err);
+                for (int i = 0; i < ct_theta_count(l.theta); i++) {
+                    CHECK(samples[i] > 800);
+                    CHECK_NEAR(p[i], latent[i], outliers ? 1.0 : 0.3); /* plain second moments would be off by 8: a tenth of the odometry is 200 m off */
+                }
+            }
+            lesson_free(&l);
+        }
+}
+
+/* A fold without that run would judge it by the table's guess. */
+static void test_a_model_that_one_run_alone_uses_is_not_judged_by_a_guess(void)
+{
+    lesson  l = lesson_of("D1", CT_SE2, 5, 60, 7);
+    int32_t lidar;
+    CHECK_OK(ct_noise_add_diagonal(l.noise, "lidar", 3, (const double[]){1e-4, 1e-4, 1e-4}, &lidar, &l.err), l.err); /* really 1 m, 1 m, 0.1 rad */
+    for (int32_t f = 0; f < ct_graph_factors(l.seq[2]->graph); f++)
+        if (ct_graph_factor(l.seq[2]->graph, f).noise == ct_noise_find(l.noise, "gps")) CHECK_OK(ct_graph_set_noise(l.seq[2]->graph, f, lidar, &l.err), l.err);
+    learn_all(&l, CT_NOISE_DIAGONAL, 1e-6, 1e3);
+    open_outer(&l, NULL);
+    ct_learn_result r = learn(&l, NULL);
+    CHECK(r.loss_heldout < 1.3 * r.loss_train && ct_noise_get(l.noise, lidar)->covariance[0] > 0.3);
+    ct_learn_result_free(&r);
+    lesson_free(&l);
+}
+
+static void test_runs_that_are_the_same_are_told_of(void)
+{
+    lesson l = lesson_of("D1", CT_SE2, 3, 40, 7);
+    ct_sequence_free(l.seq[2]);
+    ct_nav_options nav;
+    ct_nav_preset("D1", CT_SE2, &nav);
+    nav.least = nav.most = 40;
+    nav.seed = 7;
+    CHECK_OK(ct_nav_make(&nav, 0, l.noise, &l.seq[2], &l.err), l.err);
+    learn_all(&l, CT_NOISE_DIAGONAL, 1e-6, 1e3);
+    open_outer(&l, NULL);
+    ct_learn_result r = learn(&l, NULL);
+    CHECK(r.note && strstr(r.note, "are the same"));
+    ct_learn_result_free(&r);
+    lesson_free(&l);
+}
+
 /* ---- Methods --------------------------------------------------------------------------------- */
 
 /* The paper's iteration, written out again: theta + 2 / (M + itr) (s - theta), s_c the bound that -dL/dtheta_c points to. */
@@ -329,6 +389,75 @@ static void test_the_scale_is_recovered_from_consistency(void)
     lesson_free(&l);
 }
 
+/* Truth of positions alone, as a GPS base station gives it: what hangs on positions alone has a closed form, the rest is tracked. */
+static void test_truth_known_in_part_tells_what_it_can(void)
+{
+    lesson  l = {.runs = 3};
+    ct_rng  rng = ct_rng_seed(4);
+    int32_t odom, gps;
+    CHECK_OK(ct_noise_new(&l.noise, &l.err), l.err);
+    CHECK_OK(ct_noise_add_diagonal(l.noise, "odom", 3, (const double[]){1, 1, 1}, &odom, &l.err), l.err);
+    CHECK_OK(ct_noise_add_isotropic(l.noise, "gps", 2, 1, &gps, &l.err), l.err);
+    for (int i = 0; i < l.runs; i++) {
+        ct_graph *graph = NULL;
+        double    truth[100][4] = {{0, 0, 1, 0}};
+        CHECK_OK(ct_graph_new(&graph, &l.err), l.err);
+        CHECK_OK(ct_sequence_new(graph, &l.seq[i], &l.err), l.err);
+        for (int32_t k = 0; k < 100; k++) {
+            double z[4] = {0, 0, 1, 0};
+            if (k) ct_kind_retract(CT_SE2, truth[k - 1], (const double[3]){1, 0, 0.1 * sin(0.1 * k)}, truth[k]);
+            CHECK_OK(ct_graph_add_variable(graph, NULL, CT_SE2, truth[k], NULL, &l.err), l.err);
+            if (k) {
+                ct_kind_retract(CT_SE2, z, (const double[3]){1, 0, 0.1 * sin(0.1 * k)}, z);
+                ct_kind_retract(CT_SE2, z, (const double[3]){0.1 * ct_rng_normal(&rng), 0.1 * ct_rng_normal(&rng), 0.05 * ct_rng_normal(&rng)}, z);
+                CHECK_OK(ct_graph_add_between(graph, k - 1, k, z, odom, &l.err), l.err);
+            }
+            const double fix[4] = {truth[k][0] + 0.5 * ct_rng_normal(&rng), truth[k][1] + 0.5 * ct_rng_normal(&rng), 0, 0};
+            CHECK_OK(ct_graph_add_factor(graph, &ct_position_se2, &k, fix, NULL, gps, &l.err), l.err);
+        }
+        l.seq[i]->truth = malloc(sizeof truth);
+        memcpy(l.seq[i]->truth, truth, sizeof truth);
+        l.seq[i]->known = malloc(100);
+        memset(l.seq[i]->known, 3, 100);
+    }
+    CHECK_OK(ct_theta_new(l.noise, &l.theta, &l.err), l.err);
+    CHECK_OK(ct_theta_learn(l.theta, odom, CT_NOISE_DIAGONAL, 1e-8, 1e4, &l.err), l.err);
+    CHECK_OK(ct_theta_learn(l.theta, gps, CT_NOISE_ISOTROPIC, 1e-8, 1e4, &l.err), l.err);
+    open_outer(&l, NULL);
+    double  p[4];
+    int64_t samples[4];
+    CHECK_OK(ct_outer_closed_form(l.outer, NULL, p, samples, &l.err), l.err);
+    CHECK(samples[0] == 0 && samples[1] == 0 && samples[2] == 0 && samples[3] == 600);
+    CHECK_NEAR(exp(p[3]), 0.25, 0.05);
+    ct_learn_result r = learn(&l, NULL);
+    CHECK(r.note && strstr(r.note, "odom.0, odom.1, odom.2: the truth does not tell"));
+    CHECK(r.loss_train < 0.7 * r.loss_closed_form && r.standard_error[3] < 0.2 && r.standard_error[1] > 0.2);
+    ct_learn_result_free(&r);
+    lesson_free(&l);
+}
+
+/* What bounds do to the size of all is told. */
+static void test_bounds_that_leave_no_room_for_the_scale_are_told_of(void)
+{
+    lesson           l = begin("D1", 4, 60, 3, 0.1, 10);
+    ct_learn_options options = ct_learn_defaults();
+    ct_learn_result  r = learn(&l, &options);
+    CHECK(r.note && strstr(r.note, "sigmas are too large") && r.scale_applied > 2 * r.scale_wanted);
+    ct_learn_result_free(&r);
+    options.scale = CT_SCALE_FREE; /* the caller would rather leave the box */
+    start_far(&l);
+    open_outer(&l, NULL);
+    CHECK_OK(ct_learn(l.outer, &options, l.noise, &r, &l.err), l.err);
+    CHECK(r.scale_applied == r.scale_wanted && !ct_theta_inside(l.theta, l.noise));
+    ct_outer_value before = {0};
+    CHECK_OK(ct_outer_evaluate(l.outer, r.p, NULL, &before, &l.err), l.err);
+    CHECK_NEAR(before.chi_squared / before.degrees, 1, 0.01);
+    for (int32_t g = 0; g < ct_noise_count(l.noise); g++) /* what is in the table is what was reported */
+        for (int c = 0; ct_theta_learns(l.theta, g) && c < 3; c++) CHECK_NEAR(log(ct_noise_get(l.noise, g)->covariance[c]), r.p[ct_theta_find(l.theta, g, c)], 1e-12);
+    ct_learn_result_free(&r);
+    lesson_free(&l);
+}
+
 /* Standard errors against the scatter of answers over many sets of runs: of tracking alone, with a prior, and of the closed form. */
 static void test_error_bars_are_the_scatter_over_repetitions(void)
 {
@@ -345,7 +474,7 @@ static void test_error_bars_are_the_scatter_over_repetitions(void)
             for (int i = 0; i < 6; i++) {
                 sum[way][i] += r.p[i];
                 square[way][i] += r.p[i] * r.p[i];
-                claimed[way][i] += r.standard_error[i] * r.standard_error[i];
+                claimed[way][i] += isnan(r.standard_error[i]) ? INFINITY : r.standard_error[i] * r.standard_error[i]; /* NaN: at a bound, 1e-9 or 1e9 */
             }
             ct_learn_result_free(&r);
             lesson_free(&l);
@@ -455,6 +584,8 @@ static void test_a_ledger_that_does_not_belong_is_refused(void)
     unlink(path);
     CHECK_OK(ct_ledger_open(path, 1, key, 0, &ledger, &err), err); /* none yet: from the beginning */
     ct_ledger_free(ledger);
+    CHECK_REFUSED(ct_ledger_open(path, 1, key + 1, 0, &ledger, &err), err, "other options"); /* though it had come to nothing */
+    unlink(path);
     lesson_free(&l);
 }
 
@@ -474,6 +605,9 @@ int main(void)
 {
     RUN(test_the_closed_form_is_the_second_moment_of_residuals_at_the_truth);
     RUN(test_tied_parameters_pool_their_samples);
+    RUN(test_the_closed_form_of_robust_models_is_that_of_the_noise_without_outliers);
+    RUN(test_a_model_that_one_run_alone_uses_is_not_judged_by_a_guess);
+    RUN(test_runs_that_are_the_same_are_told_of);
     RUN(test_frank_wolfe_is_the_papers);
     RUN(test_methods_agree_on_the_minimum);
     RUN(test_the_answer_on_bounds_is_stationary);
@@ -484,6 +618,8 @@ int main(void)
     RUN(test_start_values_that_are_better_stay);
     RUN(test_candidates_are_judged_as_the_field_would);
     RUN(test_the_scale_is_recovered_from_consistency);
+    RUN(test_truth_known_in_part_tells_what_it_can);
+    RUN(test_bounds_that_leave_no_room_for_the_scale_are_told_of);
     RUN(test_error_bars_are_the_scatter_over_repetitions);
     RUN(test_a_run_broken_off_anywhere_is_resumed_to_the_same_bits);
     RUN(test_a_ledger_that_does_not_belong_is_refused);

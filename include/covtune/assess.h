@@ -93,7 +93,7 @@ typedef struct {
     ct_solve_options solve;
 } ct_inference;
 
-ct_inference ct_inference_defaults(void); /* odometry; ct_solve_defaults, with a tighter `relative`, as losses feel what errors do not */
+ct_inference ct_inference_defaults(void); /* from measurements; ct_solve_defaults, with a tighter `relative`, as losses feel what errors do not */
 
 /* x <- where inference starts from. Where the truth is asked for and (partly) unknown, those coordinates are the file's; so are fixed variables. */
 ct_status ct_start_values(const ct_sequence *seq, ct_start start, double *x, ct_err *err);

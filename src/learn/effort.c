@@ -43,6 +43,7 @@ static int recall(const ct__effort *e, ct__point *at)
         memcpy(at->gradient, entry + e->outer->m + 1, bytes);
         memcpy(at->matrix, entry + 2 * e->outer->m + 1, square);
         at->failed = 0;
+        e->outer->fresh = 0; /* no solutions to start from came with it */
         return 1;
     }
     return 0;

@@ -29,8 +29,11 @@ static void fw_step(const ct__effort *e, ct_space space, double alpha, const ct_
     else ct_theta_convert(theta, CT_SPACE_VARIANCE, q, p);
 }
 
+/* q: two vectors of scratch, and a third for the best iterate, which is the answer if the caller breaks off. */
 static ct_status iterate(ct__effort *e, ct_space space, int max_iterations, ct__point *at, ct__point *next, double *q, ct_learn_stop *stop)
 {
+    const size_t bytes = (size_t)e->outer->m * sizeof *q;
+    double      *best = q + 2 * (int64_t)e->outer->m;
     ct__effort_begin(e);
     for (int itr = 0;; itr++) {
         CT_TRY(ct__effort_evaluate(e, at));
@@ -40,7 +43,13 @@ static ct_status iterate(ct__effort *e, ct_space space, int max_iterations, ct__
             return CT_OK;
         }
         CT_TRY(ct__effort_accept(e));
+        if (itr == 0 || at->F < e->best) {
+            e->best = at->F;
+            e->best_iteration = itr;
+            memcpy(best, at->p, bytes);
+        }
         *stop = ct__effort_cancelled(e) ? CT_LEARN_STOP_CANCELLED : itr == max_iterations ? CT_LEARN_STOP_ITERATIONS : CT_LEARN_STOP_NONE;
+        if (*stop == CT_LEARN_STOP_CANCELLED) memcpy(at->p, best, bytes);
         if (*stop) return CT_OK;
         fw_step(e, space, 2 / (e->options->M + itr), at, q, q + e->outer->m, next->p);
         ct__point_swap(at, next);
@@ -51,7 +60,7 @@ ct_status ct__learn_frank_wolfe(ct__effort *e, ct_space space, int max_iteration
 {
     const int32_t m = e->outer->m;
     ct__point     at = {0}, next = {0};
-    double       *q = ct__zalloc(2 * (int64_t)m, sizeof *q);
+    double       *q = ct__zalloc(3 * (int64_t)m, sizeof *q);
     ct_status     status = q ? CT_OK : ct__no_memory(e->err, "parameters", m);
     if (status == CT_OK) status = ct__point_new(e, 0, &at, e->err);
     if (status == CT_OK) status = ct__point_new(e, 0, &next, e->err);

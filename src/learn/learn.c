@@ -5,8 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define WORSE 1.5 /* held-out loss over training loss from which on that is said */
-
 ct_learn_options ct_learn_defaults(void)
 {
     return (ct_learn_options){.method = CT_LEARN_LM, .relative = 1e-6, .step = 1e-4, .M = 2, .from_table = -1, .prior = NAN, .folds = 5, .field = ct_inference_defaults(), .scale = CT_SCALE_FIT};
@@ -107,7 +105,6 @@ static ct_status start_closed(ct__learning *l)
     ct_outer     *o = e->outer;
     const size_t  bytes = (size_t)o->m * sizeof *l->p;
     double        plain = INFINITY, scaled = INFINITY;
-    char          name[256];
     CT_TRY(ct__closed_start(o, NULL, 0, l->p, l->samples, e->err));
     CT_TRY(ct__closed_start(o, NULL, 1, l->closed, NULL, e->err));
     CT_TRY(loss_at(e, l->closed, &scaled));
@@ -118,20 +115,18 @@ static ct_status start_closed(ct__learning *l)
         memcpy(l->closed, l->p, bytes);
     }
     e->result->loss_closed_form = CT_MIN(plain, scaled);
-    for (int32_t i = 0; i < o->m; i++)
-        if (!l->samples[i])
-            CT_TRY(ct__note(l, "%s: no residual at the truth tells its size; the start is the table's value.", ct_theta_name(o->theta, i, name, sizeof name)));
+    CT_TRY(ct__tell_of_missing_samples(l));
     return CT_OK;
 }
 
-/* weight_i = 2 L(closed) N_i / mean N; a parameter without samples is held by a hundredth of the mean. */
+/* weight_i = 2 L(closed) N_i / mean N. */
 static void set_weights(ct__learning *l)
 {
     const int32_t m = l->effort.outer->m;
     double        mean = 0;
     for (int32_t i = 0; i < m; i++) mean += (double)l->samples[i] / m;
     for (int32_t i = 0; i < m; i++)
-        l->weight[i] = 2 * l->effort.result->loss_closed_form * (l->samples[i] && mean > 0 ? (double)l->samples[i] / mean : 0.01);
+        l->weight[i] = mean > 0 ? 2 * l->effort.result->loss_closed_form * (double)l->samples[i] / mean : 0;
 }
 
 static ct_status find_starts(ct__learning *l, const ct_noise *noise)
@@ -195,7 +190,10 @@ static ct_status run_lm(ct__learning *l)
         return CT_OK;
     }
     e->iterations = o->max_iterations ? o->max_iterations : 50;
-    if (!table) return ct__learn_path(e, r->prior, l->p, &r->stop);
+    if (!table) {
+        memcpy(l->p, ct__path_start(l, l->closed), bytes);
+        return ct__learn_path(e, r->prior, l->p, &r->stop);
+    }
     e->nu = r->prior;
     return ct__learn_lm(e, e->iterations, l->p, &r->stop);
 }
@@ -215,8 +213,8 @@ static ct_status run_method(ct__learning *l)
     e->done_to = 0.95;
     switch (o->method) {
     case CT_LEARN_CLOSED_FORM: *stop = CT_LEARN_STOP_CLOSED_FORM; return CT_OK;
-    case CT_LEARN_FRANK_WOLFE: return ct__learn_frank_wolfe(e, CT_SPACE_VARIANCE, most, l->p, stop);
-    case CT_LEARN_FRANK_WOLFE_LOG: return ct__learn_frank_wolfe(e, CT_SPACE_LOG, most, l->p, stop);
+    case CT_LEARN_FRANK_WOLFE:
+    case CT_LEARN_FRANK_WOLFE_LOG: return ct__learn_frank_wolfe(e, o->method == CT_LEARN_FRANK_WOLFE ? CT_SPACE_VARIANCE : CT_SPACE_LOG, most, l->p, stop);
     case CT_LEARN_PROJECTED_GRADIENT: return ct__learn_projected_gradient(e, most, l->p, stop);
     default: return ct__learn_nlopt(e, o->method, most, l->p, stop);
     }
@@ -245,30 +243,6 @@ static ct_status measure_on_training(ct__learning *l, const double *before)
     return status;
 }
 
-/* Held-out runs that do much worse than training ones are told of, and whether it is the field's inference that fails: runs that end in another minimum than from
- * the truth. */
-static ct_status compare_with_field(ct__learning *l)
-{
-    ct__effort            *e = &l->effort;
-    const ct_learn_result *r = e->result;
-    const int32_t          n = e->outer->count;
-    if (!(r->loss_heldout > WORSE * r->loss_train)) return CT_OK;
-    ct_assessment *seen = ct__zalloc(n, sizeof *seen);
-    double        *each = ct__zalloc(n, sizeof *each);
-    ct_outer_value value = {.each = each};
-    ct_status      status = seen && each ? CT_OK : ct__no_memory(e->err, "sequences", n);
-    if (status == CT_OK) status = ct_outer_evaluate(e->outer, l->p, NULL, &value, e->err);
-    if (status == CT_OK) status = ct_outer_judge(e->outer, l->p, NULL, &e->options->field, 0, seen, e->err);
-    int32_t elsewhere = 0;
-    for (int32_t i = 0; status == CT_OK && i < n; i++) elsewhere += !(seen[i].loss <= 1.1 * each[i]);
-    if (status == CT_OK)
-        status = ct__note(l, "Held-out runs have %.3g times the loss of training runs. Estimated as in the field (from: %s), %d of %d runs end in another minimum than from the truth.",
-                          r->loss_heldout / r->loss_train, ct_start_name(e->options->field.start), elsewhere, n);
-    free(seen);
-    free(each);
-    return status;
-}
-
 /* Scale, consistency, error bars: what is said of an answer. Skipped where the caller cancelled, but for the spread. */
 static ct_status finish(ct__learning *l)
 {
@@ -282,10 +256,11 @@ static ct_status finish(ct__learning *l)
     if (!ct__effort_cancelled(e)) {
         if (!r->heldout) CT_TRY(measure_on_training(l, l->start));
         CT_TRY(ct__error_bars(l));
-        CT_TRY(compare_with_field(l));
+        CT_TRY(ct__tell_of_the_field(l));
+        CT_TRY(ct__tell_of_inconsistency(l));
     }
     r->spread = ct_theta_spread(e->outer->theta, l->p);
-    ct_theta_active(e->outer->theta, l->p, r->at_bound);
+    ct_theta_active(e->outer->theta, l->start, r->at_bound); /* before the scale moved them all */
     memcpy(r->p, l->p, bytes);
     return CT_OK;
 }
@@ -308,11 +283,17 @@ static ct_status run(ct__learning *l, ct_noise *noise)
     l->weight = l->closed + m;
     l->start = l->weight + m;
     for (int64_t i = 0; i < m; i++) r->standard_error[i] = NAN;
+    CT_TRY(ct__tell_of_duplicates(l));
     CT_TRY(find_starts(l, noise));
     CT_TRY(run_method(l));
     r->iterations = e->steps;
     CT_TRY(finish(l));
-    return ct_theta_put(e->outer->theta, r->p, noise, e->err);
+    if (r->stop == CT_LEARN_STOP_ITERATIONS && e->best > 0 && r->loss_train > 1.01 * e->best)
+        CT_TRY(ct__note(l, "The last iterate is the answer, as the method has it; iteration %d had a loss of %.6g.", e->best_iteration, e->best));
+    if (r->stop != CT_LEARN_STOP_CANCELLED && r->loss_train > 1.01 * r->loss_closed_form && !(r->loss_heldout < r->loss_heldout_closed_form))
+        CT_TRY(ct__note(l, "The closed form has a smaller loss, %.6g.", r->loss_closed_form));
+    const int beyond = e->options->scale == CT_SCALE_FREE && r->scale_applied != 1; /* as the caller wishes */
+    return beyond ? ct_theta_place(e->outer->theta, r->p, noise, e->err) : ct_theta_put(e->outer->theta, r->p, noise, e->err);
 }
 
 ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *noise, ct_learn_result *result, ct_err *err)
