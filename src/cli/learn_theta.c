@@ -1,16 +1,14 @@
 /* learn_theta.c: which numbers are learned, as what, and within which bounds.
  *
- * Learned is every model that a factor of a training run uses, except where dataset.yaml says no, and except "first_pose", the prior that readers and
- * simulators add, unless somebody names it. A name in a list is a model, or a group: "odom" is "odom@0" and "odom@1" as well, and the pooled "odom#7"; after
- * a point comes a row, by its name or its number. */
+ * What the dataset says (ct_dataset_of_model), and the options on top of it. A name in a list is a model, or a group: "odom" is "odom@0" and "odom@1" as
+ * well, and the pooled "odom#7"; after a point comes a row, by its name or its number. */
 #include "learn.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MAX   256
-#define FIRST_POSE "first_pose"
+#define NAME_MAX 256
 
 /* What is to become of a model. */
 typedef struct {
@@ -54,6 +52,18 @@ int learn_pair(const char *text, double *a, double *b)
     return end != second && !*end;
 }
 
+/* What --bounds says in place of the dataset: 0 if nothing. */
+static int bounds_of(const char *text, double *lower, double *upper)
+{
+    static const struct {
+        const char *name;
+        double      lower, upper;
+    } BOUNDS[] = {{"wide", CT_BOUND_WIDE_LOWER, CT_BOUND_WIDE_UPPER}, {"loose", CT_BOUND_LOOSE_LOWER, CT_BOUND_LOOSE_UPPER}, {"tight", CT_BOUND_TIGHT_LOWER, CT_BOUND_TIGHT_UPPER}};
+    for (size_t i = 0; i < sizeof BOUNDS / sizeof *BOUNDS; i++)
+        if (!strcmp(text, BOUNDS[i].name)) return *lower = BOUNDS[i].lower, *upper = BOUNDS[i].upper, 1;
+    return learn_pair(text, lower, upper);
+}
+
 cli_exit learn_check_lists(const cli_io *io, const learn_request *request)
 {
     char        item[NAME_MAX];
@@ -73,8 +83,8 @@ cli_exit learn_check_lists(const cli_io *io, const learn_request *request)
         while (next_item(&list, item))
             if (!*item || strchr(item, '=')) return cli_misuse(io, "--%s is a list of names, found \"%s\"", option[i], item);
     }
-    if (strcmp(request->bounds, "dataset") && strcmp(request->bounds, "loose") && strcmp(request->bounds, "tight") && !learn_pair(request->bounds, &a, &b))
-        return cli_misuse(io, "--bounds is dataset, loose, tight or LO:HI, found \"%s\"", request->bounds);
+    if (strcmp(request->bounds, "dataset") && !bounds_of(request->bounds, &a, &b))
+        return cli_misuse(io, "--bounds is dataset, wide, loose, tight or LO:HI, found \"%s\"", request->bounds);
     return CLI_GO;
 }
 
@@ -95,21 +105,12 @@ static int list_has(const char *list, const char *model)
     return 0;
 }
 
-/* What dataset.yaml says of the model or the nearest whole of it: of odom@1#7 what is said of odom@1, before that of odom. */
-static const ct_dataset_group *said_of(const ct_dataset *d, const char *model)
+static int is_wanted(const planner *p, int32_t model)
 {
-    const ct_dataset_group *best = NULL;
-    for (int32_t i = 0; i < d->groups; i++)
-        if (is_part(model, d->group[i].name) && (!best || strlen(d->group[i].name) > strlen(best->name))) best = &d->group[i];
-    return best;
-}
-
-static int is_wanted(const planner *p, const char *model)
-{
-    const ct_dataset_group *said = said_of(p->dataset, model);
-    if (list_has(p->request->freeze, model)) return 0;
-    if (p->request->learn) return list_has(p->request->learn, model);
-    return said ? said->learn : strcmp(model, FIRST_POSE) != 0;
+    const char *name = ct_noise_get(p->dataset->noise, model)->name;
+    if (list_has(p->request->freeze, name)) return 0;
+    if (p->request->learn) return list_has(p->request->learn, name);
+    return ct_dataset_of_model(p->dataset, model).learn;
 }
 
 static const char *row_name(const ct_noise_model *m, int row, char buf[24])
@@ -215,7 +216,7 @@ static ct_status pool(planner *p)
         char  group[NAME_MAX];
         snprintf(group, sizeof group, "%s", ct_noise_get(p->dataset->noise, i)->name);
         char *number = strrchr(group, '#');
-        if (!p->plan[i].used || !number || !is_wanted(p, group)) continue;
+        if (!p->plan[i].used || !number || !is_wanted(p, i)) continue;
         *number = 0;
         const ct_status status = ct_dataset_pool(p->dataset, group, p->err);
         if (status != CT_OK) return status;
@@ -227,28 +228,16 @@ static ct_status pool(planner *p)
 
 /* ---- the plan ---- */
 
-static void plan_bounds(const planner *p, const ct_dataset_group *said, plan *to)
-{
-    const char *const bounds = p->request->bounds;
-    const int         by_dataset = said && !strcmp(bounds, "dataset");
-    double            lower = CT_BOUND_LOOSE_LOWER, upper = CT_BOUND_LOOSE_UPPER;
-    if (!strcmp(bounds, "tight")) lower = CT_BOUND_TIGHT_LOWER, upper = CT_BOUND_TIGHT_UPPER;
-    else if (strcmp(bounds, "dataset") && strcmp(bounds, "loose")) learn_pair(bounds, &lower, &upper);
-    for (int i = 0; i < CT_NOISE_DIM_MAX; i++) {
-        to->lower[i] = by_dataset && !isnan(said->lower[i]) ? said->lower[i] : lower;
-        to->upper[i] = by_dataset && !isnan(said->upper[i]) ? said->upper[i] : upper;
-    }
-}
-
 static void plan_models(planner *p)
 {
+    double    lower, upper;
+    const int over = bounds_of(p->request->bounds, &lower, &upper);
     for (int32_t i = 0; i < p->models; i++) {
-        const ct_noise_model   *m = ct_noise_get(p->dataset->noise, i);
-        const ct_dataset_group *said = said_of(p->dataset, m->name);
-        plan                   *to = &p->plan[i];
-        to->learn = to->used && is_wanted(p, m->name);
-        to->kind = said && said->kind >= 0 ? said->kind : (int)m->kind;
-        plan_bounds(p, said, to);
+        const ct_dataset_group said = ct_dataset_of_model(p->dataset, i);
+        plan                  *to = &p->plan[i];
+        to->learn = to->used && is_wanted(p, i);
+        to->kind = said.kind;
+        for (int k = 0; k < CT_NOISE_DIM_MAX; k++) to->lower[k] = over ? lower : said.lower[k], to->upper[k] = over ? upper : said.upper[k];
     }
 }
 
@@ -264,15 +253,7 @@ static ct_status plan_kind(planner *p, const char *option, const char *list, ct_
         const ct_status status = all ? CT_OK : choose(p, option, item, p->chosen, &n, &row);
         if (status != CT_OK) return status;
         if (row >= 0) return ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: that is of whole noise models, not of a row", option, item);
-        for (int32_t i = 0; i < n; i++) {
-            plan *to = &p->plan[p->chosen[i]];
-            if (kind != CT_NOISE_DIAGONAL && to->kind == CT_NOISE_DIAGONAL) /* one pair of bounds for all: the widest */
-                for (int k = 1; k < ct_noise_get(p->dataset->noise, p->chosen[i])->dim; k++) {
-                    to->lower[0] = fmin(to->lower[0], to->lower[k]);
-                    to->upper[0] = fmax(to->upper[0], to->upper[k]);
-                }
-            to->kind = (int)kind;
-        }
+        for (int32_t i = 0; i < n; i++) p->plan[p->chosen[i]].kind = (int)kind;
     }
     return CT_OK;
 }
@@ -328,10 +309,12 @@ static ct_status say_model(const planner *p, int32_t i, ct_theta *theta)
     const plan *from = &p->plan[i];
     const int   dim = ct_noise_get(p->dataset->noise, i)->dim;
     int         frozen = 0;
+    double      lower = from->lower[0], upper = from->upper[0];
     for (int k = 0; k < dim; k++) frozen += from->frozen[k];
     if (!from->learn || frozen == dim) return CT_OK;
-    ct_status status = ct_theta_learn(theta, i, (ct_noise_kind)from->kind, from->lower[0], from->upper[0], p->err);
-    for (int k = 1; status == CT_OK && from->kind == CT_NOISE_DIAGONAL && k < dim; k++) status = ct_theta_bound(theta, i, k, from->lower[k], from->upper[k], p->err);
+    for (int k = 1; k < dim; k++) lower = fmin(lower, from->lower[k]), upper = fmax(upper, from->upper[k]); /* one pair of bounds for all: the widest */
+    ct_status status = ct_theta_learn(theta, i, (ct_noise_kind)from->kind, lower, upper, p->err);
+    for (int k = 0; status == CT_OK && from->kind == CT_NOISE_DIAGONAL && k < dim; k++) status = ct_theta_bound(theta, i, k, from->lower[k], from->upper[k], p->err);
     for (int k = 0; status == CT_OK && k < dim; k++)
         if (from->frozen[k]) status = ct_theta_freeze(theta, i, k, p->err);
     return status;
@@ -394,10 +377,6 @@ ct_status learn_theta(const cli_io *io, const learn_request *request, learn_job 
     find_used(&p);
     ct_status status = pool(&p);
     if (status == CT_OK && request->noise) status = cli_read_noise(io, request->noise, request->path, p.dataset->noise, err);
-    for (int32_t i = 0; status == CT_OK && i < p.dataset->trains; i++) {
-        status = ct_graph_check_noise(p.dataset->train[i]->graph, p.dataset->noise, err);
-        if (status == CT_OK) ct_graph_name_rows(p.dataset->train[i]->graph, p.dataset->noise);
-    }
     if (status == CT_OK) {
         find_used(&p);
         status = make(&p, job);
