@@ -144,7 +144,8 @@ int32_t cli_count_runs(const char *path, ct_dataset_part part)
 ct_status cli_noise_path(const char *path, char **file, ct_err *err)
 {
     *file = NULL;
-    if ((is_yaml(path) && exists(path)) || (is_folder(path) && has(path, "dataset.yaml")))
+    if (is_yaml(path) && cli_is_config(path, "dataset")) return ct_fail(err, CT_E_ARGUMENT, "%s: this is the config of a run, not a noise file", path);
+    if ((is_yaml(path) && exists(path) && !is_noise(path)) || (is_folder(path) && has(path, "dataset.yaml")))
         return ct_fail(err, CT_E_ARGUMENT, "%s: this is a dataset, not a noise file", path);
     if (is_folder(path) && !has(path, "noise.json"))
         return ct_fail(err, CT_E_ARGUMENT, "%s: this is a folder without noise.json; wanted is a noise file, or the folder that covtune learn wrote", path);
