@@ -61,17 +61,23 @@ static int bounds_of(const char *text, double *lower, double *upper)
     } BOUNDS[] = {{"wide", CT_BOUND_WIDE_LOWER, CT_BOUND_WIDE_UPPER}, {"loose", CT_BOUND_LOOSE_LOWER, CT_BOUND_LOOSE_UPPER}, {"tight", CT_BOUND_TIGHT_LOWER, CT_BOUND_TIGHT_UPPER}};
     for (size_t i = 0; i < sizeof BOUNDS / sizeof *BOUNDS; i++)
         if (!strcmp(text, BOUNDS[i].name)) return *lower = BOUNDS[i].lower, *upper = BOUNDS[i].upper, 1;
-    return learn_pair(text, lower, upper);
+    return learn_pair(text, lower, upper) && *lower > 0 && *lower <= *upper && isfinite(*upper);
+}
+
+/* Bounds that may be: variances, in their order. */
+static int is_range(const char *text)
+{
+    double a, b;
+    return learn_pair(text, &a, &b) && a > 0 && a <= b && isfinite(b);
 }
 
 cli_exit learn_check_lists(const cli_io *io, const learn_request *request)
 {
     char        item[NAME_MAX];
-    double      a, b;
     const char *list = request->bound;
     while (next_item(&list, item)) {
         const char *equals = strrchr(item, '=');
-        if (!equals || equals == item || !learn_pair(equals + 1, &a, &b)) return cli_misuse(io, "--bound is a list of NAME=LO:HI, found \"%s\"", item);
+        if (!equals || equals == item || !is_range(equals + 1)) return cli_misuse(io, "--bound is a list of NAME=LO:HI with 0 < LO <= HI, found \"%s\"", item);
     }
     list = request->tie;
     while (next_item(&list, item))
@@ -84,7 +90,7 @@ cli_exit learn_check_lists(const cli_io *io, const learn_request *request)
             if (!*item || strchr(item, '=')) return cli_misuse(io, "--%s is a list of names, found \"%s\"", option[i], item);
     }
     if (strcmp(request->bounds, "dataset") && !bounds_of(request->bounds, &a, &b))
-        return cli_misuse(io, "--bounds is dataset, wide, loose, tight or LO:HI, found \"%s\"", request->bounds);
+        return cli_misuse(io, "--bounds is dataset, wide, loose, tight or LO:HI with 0 < LO <= HI, found \"%s\"", request->bounds);
     return CLI_GO;
 }
 
@@ -140,29 +146,53 @@ static int32_t gather(const planner *p, const char *name, int32_t *list)
     return n;
 }
 
+/* "odom, gps@0 and 3 more": the groups of the models that factors use. Returns buf. */
+static const char *list_groups(const planner *p, char *buf, size_t size)
+{
+    size_t  used = 0;
+    int32_t more = 0;
+    buf[0] = 0;
+    for (int32_t i = 0; i < p->models; i++) {
+        char group[NAME_MAX], before[NAME_MAX];
+        int  seen = !p->plan[i].used;
+        snprintf(group, sizeof group, "%.*s", (int)strcspn(ct_noise_get(p->dataset->noise, i)->name, "#"), ct_noise_get(p->dataset->noise, i)->name);
+        for (int32_t k = 0; k < i && !seen; k++) {
+            const char *other = ct_noise_get(p->dataset->noise, k)->name;
+            snprintf(before, sizeof before, "%.*s", (int)strcspn(other, "#"), other);
+            seen = p->plan[k].used && !strcmp(before, group);
+        }
+        if (seen) continue;
+        if (used + strlen(group) + 24 > size) more++;
+        else used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "", group);
+    }
+    if (more) snprintf(buf + used, size - used, " and %d more", more);
+    return buf;
+}
+
 /* Groups that models are part of, beside the models themselves, are what could have been meant. */
 static ct_status unknown(const planner *p, const char *option, const char *name)
 {
     const char **names = cli_alloc(2 * (int64_t)p->models + 1, sizeof *names);
     char(*group)[NAME_MAX] = cli_alloc(p->models, sizeof *group);
-    int32_t   n = 0, models = 0;
-    ct_status status = CT_OK;
+    char    there[256];
+    int32_t n = 0;
+    int     idle = 0;
     for (int32_t i = 0; i < p->models; i++) {
         const char *model = ct_noise_get(p->dataset->noise, i)->name;
-        if (!p->plan[i].used && is_part(model, name)) status = CT_E_ARGUMENT;
+        idle = idle || (!p->plan[i].used && is_part(model, name));
         if (!p->plan[i].used) continue;
         snprintf(group[i], sizeof group[i], "%.*s", (int)strcspn(model, "@#"), model);
         names[n++] = group[i];
         if (strcmp(group[i], model)) names[n++] = model;
-        models++;
     }
-    const char *near = cli_nearest(name, names), *first = n ? names[0] : "none";
-    if (status != CT_OK) ct_fail(p->err, status, "--%s %s: no factor of the training runs uses that noise model", option, name);
-    else if (near) status = ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: there is no such noise model; did you mean %s?", option, name, near);
-    else status = ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: there is no such noise model; there are %d, %s the first", option, name, models, first);
+    const char *near = cli_nearest(name, names);
+    list_groups(p, there, sizeof there);
+    if (idle) ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: no factor of the training runs uses that noise model; there are %s", option, name, there);
+    else if (near) ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: there is no such noise model; did you mean %s? There are %s", option, name, near, there);
+    else ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: there is no such noise model; there are %s", option, name, there);
     free(names);
     free(group);
-    return status;
+    return CT_E_ARGUMENT;
 }
 
 static ct_status no_row(const planner *p, const char *option, const char *text, int32_t model, const char *row)

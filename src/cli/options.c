@@ -121,6 +121,7 @@ static cli_exit put_value(const cli_io *io, const cli_option *o, const char *tex
         *(int *)o->out = value;
         break;
     }
+    case CLI_HEADING: break;
     }
     return CLI_GO;
 }
@@ -157,6 +158,7 @@ const char *cli_option_text(const cli_option *o, char *buf, size_t size)
         }
         break;
     case CLI_CHOICE: return choice_text(o, *(const int *)o->out, buf, size);
+    case CLI_HEADING: return NULL;
     }
     return buf;
 }
@@ -174,7 +176,8 @@ static cli_exit unknown(const cli_io *io, const cli_option rows[], const char *w
     const char *names[CLI_ROWS_MAX + 1];
     char        name[WORD_MAX + 1];
     int         n = 0;
-    for (; rows[n].name; n++) names[n] = rows[n].name;
+    for (int i = 0; rows[i].name; i++)
+        if (rows[i].type != CLI_HEADING) names[n++] = rows[i].name;
     names[n] = NULL;
     snprintf(name, sizeof name, "%.*s", length, word);
     const char *near = cli_nearest(name + strspn(name, "-"), names);
@@ -187,7 +190,7 @@ static const cli_option *find_row(const cli_option rows[], const char *word, int
 {
     const cli_option *o = rows;
     for (; o->name; o++)
-        if (!strncmp(word, "--", 2) && (int)strlen(o->name) == length - 2 && !strncmp(word + 2, o->name, strlen(o->name))) break;
+        if (o->type != CLI_HEADING && !strncmp(word, "--", 2) && (int)strlen(o->name) == length - 2 && !strncmp(word + 2, o->name, strlen(o->name))) break;
     return o;
 }
 
@@ -237,7 +240,7 @@ cli_exit cli_parse(const cli_command *command, const cli_option options[], int a
 {
     cli_option rows[CLI_ROWS_MAX + 1];
     int        n = 0, help = 0;
-    *io = (cli_io){.command = command->name};
+    *io = (cli_io){.command = command->name, .topic = command->topic};
     for (; options[n].name && n < CLI_ROWS_MAX - 3; n++) rows[n] = options[n];
     cli_common_options(io, &help, rows + n);
     const cli_exit code = walk(command, io, rows, argc, argv, operand, &help);

@@ -139,7 +139,9 @@ static ct_status walk_all(folding *f)
     for (int stop = 0; stop < STOPS && rises < 2 && !ct__effort_cancelled(e); stop++) {
         f->mean[stop] = 0;
         for (int fold = 0; fold < f->folds && !ct__effort_cancelled(e); fold++) {
-            e->done_from = e->done_to = 0.05 + 0.65 * (stop * f->folds + fold) / (STOPS * f->folds);
+            e->fold_iteration = stop * f->folds + fold;
+            e->iterations = STOPS * f->folds;
+            e->done_from = e->done_to = 0.05 + 0.65 * e->fold_iteration / e->iterations;
             CT_TRY(walk(f, fold, stop));
         }
         if (ct__effort_cancelled(e)) return CT_OK;

@@ -172,6 +172,7 @@ static ct_status run_lm(ct__learning *l)
     if (table && !isfinite(r->loss_closed_form)) r->prior = 0;
     memcpy(l->p, table ? l->start : l->closed, bytes);
     if (!table && isnan(o->prior)) CT_TRY(ct__choose_prior(l));
+    e->fold_iteration = -1;
     if (ct__effort_cancelled(e)) {
         r->stop = CT_LEARN_STOP_CANCELLED;
         return CT_OK;
@@ -302,7 +303,7 @@ ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *n
     const int64_t          solves = outer->solves;
     int                    cancelled = 0;
     *result = (ct_learn_result){.loss_heldout = NAN, .loss_heldout_closed_form = NAN, .loss_heldout_start = NAN, .prior = 0, .chi_before = NAN, .chi_after = NAN, .nees_before = NAN, .nees_after = NAN};
-    ct__learning l = {.effort = {.outer = outer, .options = options ? options : &defaults, .result = result, .phase = "start", .heldout = NAN, .cancelled = &cancelled, .err = err}};
+    ct__learning l = {.effort = {.outer = outer, .options = options ? options : &defaults, .result = result, .phase = "start", .fold_iteration = -1, .heldout = NAN, .cancelled = &cancelled, .err = err}};
     l.effort.start_s = ct_now_s();
     result->method = l.effort.options->method;
     const ct_status status = run(&l, noise);

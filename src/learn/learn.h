@@ -127,6 +127,7 @@ typedef struct {
     /* for the caller's progress */
     const char *phase;
     int         iteration, iterations;
+    int         fold_iteration; /* -1: not among folds */
     double      best;           /* of Frank-Wolfe's iterates, which need not descend */
     int         best_iteration;
     int         begun, steps; /* the start is accepted; accepted steps from it, of all methods that were run */
