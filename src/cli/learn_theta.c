@@ -74,6 +74,7 @@ static int is_range(const char *text)
 cli_exit learn_check_lists(const cli_io *io, const learn_request *request)
 {
     char        item[NAME_MAX];
+    double      a, b;
     const char *list = request->bound;
     while (next_item(&list, item)) {
         const char *equals = strrchr(item, '=');
@@ -260,7 +261,7 @@ static ct_status pool(planner *p)
 
 static void plan_models(planner *p)
 {
-    double    lower, upper;
+    double lower = 0, upper = 0;
     const int over = bounds_of(p->request->bounds, &lower, &upper);
     for (int32_t i = 0; i < p->models; i++) {
         const ct_dataset_group said = ct_dataset_of_model(p->dataset, i);
