@@ -4,23 +4,9 @@
  * allocations pass through here. */
 #define _XOPEN_SOURCE 700
 #include "data_test.h"
+#include "memory_test.h"
 
 #include <sys/stat.h>
-
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-
-static int64_t left = -1; /* allocations until one fails; negative: none does */
-
-static int fails(void) { return left >= 0 && left-- == 0; }
-
-void *__wrap_malloc(size_t size) { return fails() ? NULL : __real_malloc(size); }
-void *__wrap_calloc(size_t count, size_t size) { return fails() ? NULL : __real_calloc(count, size); }
-void *__wrap_realloc(void *old, size_t size) { return fails() ? NULL : __real_realloc(old, size); }
 
 /* A few variables and factors, with what each format can hold. */
 static const struct {

@@ -10,42 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WORD_MAX 64 /* of words that are compared           */
+#define WORD_MAX 64 /* of an option that is not one, in the sentence about it */
 
-static int smaller(int a, int b) { return a < b ? a : b; }
+static const char *word_at(const void *list, int i) { return ((const char *const *)list)[i]; }
 
-/* Letters to insert, delete or replace to get from a to b (Levenshtein). */
-static int distance(const char *a, const char *b)
-{
-    int       row[WORD_MAX + 1];
-    const int n = (int)strlen(b);
-    if (n > WORD_MAX || strlen(a) > WORD_MAX) return WORD_MAX;
-    for (int j = 0; j <= n; j++) row[j] = j;
-    for (int i = 1; a[i - 1]; i++) {
-        int corner = row[0];
-        row[0] = i;
-        for (int j = 1; j <= n; j++) {
-            const int replaced = corner + (a[i - 1] != b[j - 1]);
-            corner = row[j];
-            row[j] = smaller(replaced, 1 + smaller(row[j], row[j - 1]));
-        }
-    }
-    return row[n];
-}
-
-const char *cli_nearest(const char *word, const char *const list[])
-{
-    const char *best = NULL;
-    int         least = 1 + smaller(3, (int)strlen(word) / 2); /* further off, it is another word */
-    for (int i = 0; list[i]; i++) {
-        const int begins = strlen(word) > 1 && !strncmp(list[i], word, strlen(word));
-        const int d = begins ? 0 : distance(word, list[i]);
-        if (d >= least) continue;
-        least = d;
-        best = list[i];
-    }
-    return best;
-}
+const char *cli_nearest(const char *word, const char *const list[]) { return ct_nearest(word, word_at, list); }
 
 void cli_common_options(cli_io *io, int *help, cli_option rows[4])
 {

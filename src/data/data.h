@@ -4,7 +4,6 @@
  *   ct__build   a sequence while it is being read                      build.c, intern.c, initialise.c
  *   ct__out     a sequence while it is being written                   out.c
  *   ct__yaml    dataset.yaml as it stands                              dataset_yaml.c, dataset_schema.c
- *   suggestions what may have been meant                               suggest.c
  *   made        what sequences made to order share                     intern.c, world.c, nav_path.c
  *   numbers     elements and matrices as words, and back               fields.c
  *
@@ -68,8 +67,6 @@ const char *ct__quote(const char *word, char buf[CT__QUOTE_MAX]);
 /* Does the text stand for a number (as above)? */
 int ct__is_number(const char *text, double *value);
 
-/* The word of a list (at(i), until that is NULL) that is nearest to `word`, or NULL if none is like it. */
-const char *ct__suggest(const char *word, const char *(*at)(int i));
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 

@@ -101,12 +101,11 @@ static const char *thing(const char *theirs)
 }
 
 /* Keys of dataset.yaml, and of its groups. */
-static const char *root_key(int i) { return ROOT_FIELDS[i].key; }
-static const char *group_key(int i) { return GROUP_FIELDS[i].key; }
+static const char *key_at(const void *fields, int i) { return ((const cyaml_schema_field_t *)fields)[i].key; }
 
 static void say_no_key(const complaint *c, const char *key, char *out, size_t size)
 {
-    const char *near = ct__suggest(key, c->in_group ? group_key : root_key);
+    const char *near = ct_nearest(key, key_at, c->in_group ? GROUP_FIELDS : ROOT_FIELDS);
     if (near) snprintf(out, size, "there is no key %s; did you mean %s?", key, near);
     else snprintf(out, size, "there is no key %s", key);
 }

@@ -238,12 +238,12 @@ static ct_status read_measurement(ct__build *b, int w, const ct_factor_ops *ops,
     return ct__word_end(&b->in, w);
 }
 
-static const char *model_at(int i) { return ct_factor_at(i) ? ct_factor_at(i)->name : NULL; }
+static const char *model_at(const void *none, int i) { return none || !ct_factor_at(i) ? NULL : ct_factor_at(i)->name; }
 
 static ct_status no_model(ct__build *b)
 {
     char        quote[CT__QUOTE_MAX];
-    const char *near = ct__suggest(b->in.word[1], model_at);
+    const char *near = ct_nearest(b->in.word[1], model_at, NULL);
     if (near) return ct__lines_bad(&b->in, "there is no measurement model %s; did you mean %s?", ct__quote(b->in.word[1], quote), near);
     return ct__lines_bad(&b->in, "there is no measurement model %s", ct__quote(b->in.word[1], quote));
 }

@@ -1,5 +1,5 @@
 /* suggest.c: what somebody may have meant who wrote something else. */
-#include "data/data.h"
+#include "base/base.h"
 
 #define WORD_MAX 64 /* of words that are compared */
 
@@ -22,16 +22,16 @@ static int distance(const char *a, const char *b)
     return row[n];
 }
 
-const char *ct__suggest(const char *word, const char *(*at)(int i))
+const char *ct_nearest(const char *word, const char *(*at)(const void *list, int i), const void *list)
 {
     const char *best = NULL;
     int         least = 1 + CT_MIN(3, (int)strlen(word) / 2); /* further off, it is another word */
-    for (int i = 0; at(i); i++) {
-        const int begins = strlen(word) > 1 && !strncmp(at(i), word, strlen(word));
-        const int d = begins ? 0 : distance(word, at(i));
+    for (int i = 0; at(list, i); i++) {
+        const int begins = strlen(word) > 1 && !strncmp(at(list, i), word, strlen(word));
+        const int d = begins ? 0 : distance(word, at(list, i));
         if (d >= least) continue;
         least = d;
-        best = at(i);
+        best = at(list, i);
     }
     return best;
 }
