@@ -16,7 +16,7 @@ void ct__change_begin(ct_smoother *s)
     c->root = s->root;
     c->oldest = s->oldest;
     c->looked = c->renews = 0;
-    s->affected.count = 0;
+    s->affected.count = s->moved.count = 0;
     s->top.var.count = s->top.factor.count = s->top.orphan.count = s->top.clique.count = s->top.weak.count = 0;
     s->stats = (ct_smoother_stats){0};
 }
@@ -276,7 +276,7 @@ void ct__smoother_release(ct_smoother *s)
     ct__top    *t = &s->top;
     for (int64_t k = 0; k < s->vars; k++) free(s->var[k].name);
     void *const owned[] = {s->var, s->work, s->factor, s->clique, s->numbers.data, s->lists.data, s->nodes.data, s->var_map.slot, s->factor_map.slot, s->far[0].item, s->far[1].item,
-                           s->affected.item, s->stack.item, s->vector[0], s->vector[1], c->var, c->clique, c->linear, c->new_vars.item,
+                           s->affected.item, s->moved.item, s->stack.item, s->vector[0], s->vector[1], c->var, c->clique, c->linear, c->new_vars.item,
                            c->new_factors.item, c->new_cliques.item, c->gone.item, c->taken.item, c->leaving.item, t->var.item, t->factor.item, t->orphan.item,
                            t->member.item, t->stage.item, t->rows.item, t->cuts.item, t->start, t->pair_start, t->pair.item, t->head.item, t->next.item,
                            t->front_of.item, t->run, t->clique.item, t->weak.item, t->original, t->tiles};

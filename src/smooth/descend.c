@@ -3,7 +3,7 @@
  *     R_pp delta_p = d_p - R_ps delta_s
  *
  * The cliques made by this update are all computed, parents first. Below them a clique is computed where a variable of its separator
- * has moved by more than `wildfire` since it was last carried down. Each variable remembers what was carried, so that small changes add up
+ * has moved by more than `wildfire` since it was last carried down, or another of its clique has. Each variable remembers what was carried, so that small changes add up
  * to one that is. */
 #include "smooth/smooth.h"
 
@@ -37,10 +37,6 @@ static ct_status settle_var(ct_smoother *s, int32_t slot, const double *x, ct_er
         var->far = 1;
         far->item[far->count++] = slot; /* there is room: see ct__new_var */
     }
-    if (moved(s, var)) {
-        memcpy(var->sent, var->delta, var->dim * sizeof *x);
-        s->work[slot].changed = s->stamp;
-    }
     s->stats.visited++;
     return CT_OK;
 }
@@ -52,6 +48,7 @@ static ct_status solve_clique(ct_smoother *s, int32_t id, ct_err *err)
     const double     *A = ct__panel(s, c), *inverse = ct__inverse(s, c);
     CT_TRY(ct__grow(&s->vector[0], &s->vector_capacity[0], ld, sizeof **s->vector, "rows of a front", err));
     double *x = s->vector[0];
+    int     goes_on = 0;
     for (int32_t i = c->pivots, at = p; i < c->pivots + c->separators; i++) {
         memcpy(x + at, s->var[var[i]].delta, s->var[var[i]].dim * sizeof *x);
         at += s->var[var[i]].dim;
@@ -63,6 +60,11 @@ static ct_status solve_clique(ct_smoother *s, int32_t id, ct_err *err)
     for (int32_t i = 0, at = 0; i < c->pivots; at += s->var[var[i++]].dim) {
         CT_TRY(ct__save_var(s, var[i], err));
         CT_TRY(settle_var(s, var[i], x + at, err));
+        goes_on |= moved(s, &s->var[var[i]]);
+    }
+    for (int32_t i = 0; goes_on && i < c->pivots; i++) {
+        memcpy(s->var[var[i]].sent, s->var[var[i]].delta, s->var[var[i]].dim * sizeof *x);
+        s->work[var[i]].changed = s->stamp;
     }
     return CT_OK;
 }

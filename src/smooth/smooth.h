@@ -164,7 +164,7 @@ struct ct_smoother {
     ct__map   var_map, factor_map;
     ct__list  far[2];   /* [far_at]: variables whose delta was found beyond its threshold; the other: those since points were moved */
     int       far_at;
-    ct__list  affected; /* variables of this update */
+    ct__list  affected, moved; /* variables of this update: whose cliques are to be made anew; whose points have moved */
     ct__list  stack;
     int64_t   stamp, updates;
     int64_t   seen;     /* stamp of window.c */
@@ -255,6 +255,11 @@ ct_status ct__sweep_order(ct_smoother *s, ct_err *err); /* s->stack: all cliques
 void      ct__sweep_up(const ct_smoother *s, double *x);
 void      ct__sweep_down(const ct_smoother *s, double *x);
 ct_status ct__judge(ct_smoother *s, ct_err *err);
+
+/* points.c: which linearisation points move. */
+ct_status ct__move_far(ct_smoother *s, int all, ct_err *err);  /* those that are due; their factors' variables are affected */
+ct_status ct__move_free(ct_smoother *s, ct_err *err);          /* of those taken off, the ones that cost nothing         */
+ct_status ct__linearise_changed(ct_smoother *s, ct_err *err);  /* the factors of those that moved, and the new ones      */
 
 /* window.c: variables are let go. */
 ct_status ct__choose_leaving(ct_smoother *s, const ct_increment *inc, ct_err *err);
