@@ -58,7 +58,9 @@ static inline double iterate(ct_smoother *smoother, double small)
     ct_err err = {0};
     double step = INFINITY;
     for (int k = 0; k < 500 && step > small; k++) {
-        CHECK_OK(ct_smoother_update(smoother, &(ct_increment){.relinearise = 1}, NULL, &err), err);
+        const ct_status status = ct_smoother_update(smoother, &(ct_increment){.relinearise = 1}, NULL, &err);
+        if (status == CT_E_SINGULAR) return INFINITY; /* it has gone where nothing is determined any more */
+        CHECK_OK(status, err);
         CHECK_OK(ct_smoother_stationarity(smoother, &step, &err), err);
     }
     return step;
