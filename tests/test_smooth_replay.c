@@ -94,8 +94,80 @@ static void replay(const char *name, double most)
 static void test_manhattan_ends_no_higher_than_gtsam_leaves_it(void) { replay("data/posegraph/manhattan.g2o", 2074.4); }
 static void test_intel_ends_no_higher_than_gtsam_leaves_it(void) { replay("data/posegraph/intel.g2o", 22.522); }
 
+static int count_steps(void *user, const ct_smoother *smoother, int32_t step, int32_t steps, const ct_smoother_stats *stats)
+{
+    int *count = user;
+    CHECK(step < steps && stats->eliminated > 0 && ct_smoother_variables(smoother) > 0);
+    return ++*count == 20;
+}
+
+/* All kinds of graphs, from where each entry leads: near enough to iterate to the same minimum. */
+static void test_a_graph_can_be_replayed_in_the_order_of_its_variables(void)
+{
+    static const int parts[] = {PLANE, SPACE | LANDMARKS, VECTORS, PLANE | LOOPS | LANDMARKS | FIXED};
+    for (int k = 0; k < 4; k++)
+        for (int entry = 0; entry < CT_ENTRY_COUNT; entry++) {
+            world             w;
+            ct_err            err = {0};
+            ct_replay_options options = ct_replay_defaults();
+            ct_replay_result  result;
+            ct_solve_result   batch;
+            world_make(&w, 11, parts[k]);
+            options.smoother = exact_options();
+            options.entry = (ct_entry)entry;
+            CHECK(ct_entry_find(ct_entry_name(options.entry)) == entry);
+            double *x = copy_values(w.graph, ct_graph_initial(w.graph)), *y = estimate(&w, CT_LEVENBERG_MARQUARDT, &batch);
+            CHECK_OK(ct_replay(w.graph, w.noise, &options, x, &result, &err), err);
+            CHECK(result.stop == CT_STOP_STEP && result.updates <= ct_graph_variables(w.graph) && result.eliminated > 0);
+            CHECK_NEAR(result.error, ct_graph_error(w.graph, w.noise, x), 0);
+            if (entry != CT_ENTRY_PREVIOUS) CHECK(distance(w.graph, x, y) < 0.01 && result.stationarity < 0.01); /* one iteration a step */
+            int count = 0;
+            options.progress = count_steps;
+            options.user = &count;
+            CHECK_OK(ct_replay(w.graph, w.noise, &options, x, &result, &err), err);
+            CHECK(result.stop == (count == 20 ? CT_STOP_CANCELLED : CT_STOP_STEP));
+            free(x);
+            free(y);
+            world_free(&w);
+        }
+}
+
+static void test_a_replay_waits_for_what_is_not_determined_yet(void)
+{
+    /* a point seen from two places, entered before either; the last pose is tied to nothing */
+    ct_graph        *g = NULL;
+    ct_noise        *noise = NULL;
+    ct_err           err = {0};
+    ct_replay_result result;
+    int32_t          three = -1, one = -1;
+    CHECK_OK(ct_graph_new(&g, &err), err);
+    CHECK_OK(ct_noise_new(&noise, &err), err);
+    CHECK_OK(ct_noise_add_isotropic(noise, "pose", 3, 0.01, &three, &err), err);
+    CHECK_OK(ct_noise_add_isotropic(noise, "bearing", 1, 0.01, &one, &err), err);
+    CHECK_OK(ct_graph_add_variable(g, "tree", CT_R2, (double[]){2, 3.1}, NULL, &err), err);
+    for (int i = 0; i < 3; i++) CHECK_OK(ct_graph_add_variable(g, NULL, CT_SE2, (double[]){i, 0, 1, 0}, NULL, &err), err);
+    CHECK_OK(ct_graph_add_prior(g, 1, (double[]){0, 0, 1, 0}, three, &err), err);
+    for (int32_t i = 2; i < 4; i++) CHECK_OK(ct_graph_add_between(g, i - 1, i, (double[]){1, 0, 1, 0}, three, &err), err);
+    for (int32_t i = 1; i < 4; i += 2) {
+        const double length = hypot(3 - i, 3);
+        CHECK_OK(ct_graph_add_factor(g, &ct_bearing_se2_r2, (int32_t[]){i, 0}, (double[]){(3 - i) / length, 3 / length, 0, 0, 1, 0}, NULL, one, &err), err);
+    }
+    double x[32];
+    memcpy(x, ct_graph_initial(g), (size_t)ct_graph_size(g) * sizeof *x);
+    CHECK_OK(ct_replay(g, noise, NULL, x, &result, &err), err);
+    CHECK(result.stop == CT_STOP_STEP && result.updates == 1);
+    CHECK_NEAR(x[0], 2, 0.1);
+    CHECK_OK(ct_graph_add_variable(g, "lost", CT_SE2, NULL, NULL, &err), err);
+    CHECK_OK(ct_replay(g, noise, NULL, x, &result, &err), err);
+    CHECK(result.stop == CT_STOP_RANK && strstr(result.why, "lost: no factor touches it"));
+    ct_graph_free(g);
+    ct_noise_free(noise);
+}
+
 int main(void)
 {
+    RUN(test_a_graph_can_be_replayed_in_the_order_of_its_variables);
+    RUN(test_a_replay_waits_for_what_is_not_determined_yet);
     RUN(test_manhattan_ends_no_higher_than_gtsam_leaves_it);
     RUN(test_intel_ends_no_higher_than_gtsam_leaves_it);
     return ct_test_end();

@@ -101,6 +101,52 @@ ct_status ct_smoother_stationarity(ct_smoother *smoother, double *largest, ct_er
  * from its front to the root. */
 ct_status ct_smoother_marginal(ct_smoother *smoother, int32_t var, double *out, ct_err *err);
 
+/* ---- Replaying a graph ----------------------------------------------------------------------- */
+
+/* Where a variable starts when it enters. X(constant, name, what it is) */
+#define CT_ENTRY_LIST(X)                                                                           \
+    X(CT_ENTRY_PREVIOUS, "previous", "the estimate of the pose before")                            \
+    X(CT_ENTRY_MOTION, "motion", "the estimate of the pose before, moved as the given values move from one to the other") \
+    X(CT_ENTRY_GIVEN, "given", "the given values")
+
+typedef enum {
+#define X(constant, name, what) constant,
+    CT_ENTRY_LIST(X)
+#undef X
+    CT_ENTRY_COUNT
+} ct_entry;
+
+const char *ct_entry_name(ct_entry entry);
+int         ct_entry_find(const char *name); /* a ct_entry, or -1 */
+
+/* Told after every update, of which there are at most `steps`; return non-zero to cancel. */
+typedef int (*ct_replay_fn)(void *user, const ct_smoother *smoother, int32_t step, int32_t steps, const ct_smoother_stats *stats);
+
+typedef struct {
+    ct_smoother_options smoother;
+    ct_entry            entry;
+    ct_replay_fn        progress; /* may be NULL */
+    void               *user;
+} ct_replay_options;
+
+ct_replay_options ct_replay_defaults(void); /* ct_smoother_defaults, motion */
+
+typedef struct {
+    ct_stop stop;                       /* step: to the end; rank, not_finite or cancelled: not            */
+    char    why[512];                   /* rank, not_finite: a sentence                                    */
+    int32_t updates;
+    int64_t eliminated, relinearised, visited;
+    double  error;                      /* of the graph at x                                               */
+    double  stationarity;               /* as ct_smoother_stationarity, of what is still there; NaN if not to the end */
+    double  seconds, worst_s;           /* all of it; the longest update                                   */
+    int32_t worst_step;
+} ct_replay_result;
+
+/* Estimate a graph as if it were being measured: its variables enter in their order, each with its first factor whose other variables are
+ * there or enter as well, factors as soon as all their variables are. Where that would leave something undetermined, it waits for what comes next. x: the given values, then the
+ * estimates (with a window: the last there were). Refuses only a noise table that does not fit, and a lack of memory. */
+ct_status ct_replay(const ct_graph *graph, const ct_noise *noise, const ct_replay_options *options, double *x, ct_replay_result *result, ct_err *err);
+
 #ifdef __cplusplus
 }
 #endif
