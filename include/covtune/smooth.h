@@ -94,8 +94,8 @@ ct_kind ct_smoother_kind(const ct_smoother *smoother, int32_t var);
 void ct_smoother_estimate(const ct_smoother *smoother, int32_t var, double *x);
 /* error = sum of rho over the factors at the estimate; marginalised information is not in it. O(factors). */
 double ct_smoother_error(const ct_smoother *smoother);
-/* Largest |delta| of the step that remains at the estimate: J'r is taken there, the factor of J'J at the linearisation points. 0 at a minimum:
- * how far a derivative taken here may be trusted. O(factors). */
+/* Largest |delta| of a full Gauss-Newton step from the estimate, everything linearised there: 0 at a minimum. How far a derivative taken here
+ * may be trusted. NaN where it fails, as an update would. Costs as much as one that moves every point, and changes nothing. */
 ct_status ct_smoother_stationarity(ct_smoother *smoother, double *largest, ct_err *err);
 /* Marginal covariance of a variable, tangent, local frame, at the linearisation points: dim x dim; zero of a fixed one. Costs the path
  * from its front to the root. */

@@ -76,7 +76,7 @@ static ct_status estimate(const cli_io *io, const solve_request *request, solve_
     ct_status status = ct_solver_new(job->graph, &sparse, &job->solver, err);
     job->analyse_s = ct_now_s() - begin;
     job->before = ct_accuracy_of(job->seq, job->x);
-    if (status == CT_OK) status = solve_watched(io, request, job, err);
+    if (status == CT_OK) status = request->method == SOLVE_ISAM2 ? solve_replayed(io, request, job, err) : solve_watched(io, request, job, err);
     job->after = ct_accuracy_of(job->seq, job->x);
     return status;
 }
@@ -86,7 +86,8 @@ static ct_status estimate(const cli_io *io, const solve_request *request, solve_
 static ct_status finish(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err)
 {
     const ct_stop stop = job->result.stop;
-    if (stop == CT_STOP_RANK) ct_solver_loose_text(job->solver, job->loose, sizeof job->loose);
+    if (stop == CT_STOP_RANK && request->method == SOLVE_ISAM2) snprintf(job->loose, sizeof job->loose, "%s", job->replay.why);
+    else if (stop == CT_STOP_RANK) ct_solver_loose_text(job->solver, job->loose, sizeof job->loose);
     if (stop == CT_STOP_RANK || stop == CT_STOP_NOT_FINITE) return CT_OK;
     if (request->out) {
         cli_show(io, "writing %s", request->out);
@@ -142,10 +143,14 @@ static void release(solve_job *job)
     ct_noise_free(job->noise);
 }
 
+static int find_method(const char *name) { return strcmp(name, "isam2") ? ct_method_find(name) : SOLVE_ISAM2; }
+
+const char *solve_method_name(const solve_request *request) { return request->method == SOLVE_ISAM2 ? "isam2" : ct_method_name((ct_method)request->method); }
+
 static int find_like(const char *name) { return strcmp(name, "gtsam") ? -1 : 1; }
 
 #define X(constant, name) "|" name
-static const char METHODS[] = CT_METHOD_LIST(X), ORDERS[] = CT_ORDER_LIST(X);
+static const char METHODS[] = CT_METHOD_LIST(X) "|isam2", ORDERS[] = CT_ORDER_LIST(X);
 #undef X
 
 static cli_exit run(const cli_command *command, int argc, char **argv)
@@ -159,8 +164,9 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_TEXT("out", "FILE", &request.out, "write the graph, with the estimate for its initial values"),
         CLI_ROW_CHOICE("out-format", cli_formats, ct_format_find, &request.out_format, "format of that file (told from its ending)"),
         CLI_ROW_FLAG("lossy", &request.lossy, "leave out what that format cannot hold, and say what"),
-        CLI_ROW_CHOICE("method", METHODS + 1, ct_method_find, &request.method,
-                       "Levenberg-Marquardt (lm, the default), Gauss-Newton, Powell's dogleg, or Newton's method with exact Hessians"),
+        CLI_ROW_CHOICE("method", METHODS + 1, find_method, &request.method,
+                       "Levenberg-Marquardt (lm, the default), Gauss-Newton, Powell's dogleg, Newton's method with exact Hessians; or isam2: step by step in the order of the variables, "
+                       "as a robot would on the way"),
         CLI_ROW_CHOICE("order", ORDERS + 1, ct_order_find, &request.order, "order of elimination (amd)"),
         CLI_ROW_TEXT("noise", "FILE", &request.noise, "noise models of that file (JSON) in place of the graph's own of the same names"),
         CLI_ROW_TEXT("robust", "KIND[:WIDTH]", &request.robust,

@@ -11,8 +11,6 @@
 #include "smooth/smooth.h"
 #include "graph/whiten.h"
 
-#define BLOCK_MAX (CT_ROWS_MAX * CT_DIM_MAX)
-
 int64_t ct__z_numbers(const ct__kept *f)
 {
     return f->ops ? ct_factor_z_size(f->ops) : (int64_t)CT_SIZE_MAX * f->members + (int64_t)f->n * f->n + f->n;
@@ -44,7 +42,7 @@ static void inverse_jacobian(ct_kind kind, const double *d, double *J)
     }
 }
 
-/* v <- T'v and, if H is not NULL, its rows: for the member whose scalars begin at `at`. */
+/* v <- T'v and H <- T'H: for the member whose scalars begin at `at`. */
 static void turn_rows(int dim, const double *T, int32_t at, int32_t n, double *H, double *v)
 {
     double old[CT_DIM_MAX];
@@ -53,7 +51,7 @@ static void turn_rows(int dim, const double *T, int32_t at, int32_t n, double *H
         v[at + i] = 0;
         for (int k = 0; k < dim; k++) v[at + i] += T[k * dim + i] * old[k];
     }
-    for (int32_t j = 0; H && j < n; j++) {
+    for (int32_t j = 0; j < n; j++) {
         for (int i = 0; i < dim; i++) old[i] = H[(int64_t)(at + i) * n + j];
         for (int i = 0; i < dim; i++) {
             double sum = 0;
@@ -76,28 +74,25 @@ static void turn_columns(int dim, const double *T, int32_t at, int32_t n, double
     }
 }
 
-/* A prior at the linearisation points (or the estimates): g and, if not NULL, H. */
-static void carry_prior(const ct_smoother *s, const ct__kept *f, int at_estimate, double *H, double *g)
+/* A prior at the linearisation points: H and g. */
+static void carry_prior(const ct_smoother *s, const ct__kept *f, double *H, double *g)
 {
     const double *x0 = ct__numbers(s, f->z), *Lambda = x0 + (int64_t)CT_SIZE_MAX * f->members, *eta = Lambda + (int64_t)f->n * f->n;
     memcpy(g, eta, (size_t)f->n * sizeof *g);
-    if (H) memcpy(H, Lambda, (size_t)f->n * (size_t)f->n * sizeof *H);
+    memcpy(H, Lambda, (size_t)f->n * (size_t)f->n * sizeof *H);
     for (int pass = 0; pass < 2; pass++) /* eta + Lambda d of all, then T */
         for (int32_t i = 0, at = 0; i < f->members; i++) {
             const ct__var *var = &s->var[ct__nodes(s, f->node + i)->var];
-            double         d[CT_DIM_MAX], x[CT_SIZE_MAX], T[CT_DIM_MAX * CT_DIM_MAX];
-            int            moved = 0;
-            if (at_estimate) ct_kind_retract(var->kind, var->point, var->delta, x);
-            ct_kind_local(var->kind, x0 + (int64_t)CT_SIZE_MAX * i, at_estimate ? x : var->point, d);
-            if (!at_estimate && !memcmp(x0 + (int64_t)CT_SIZE_MAX * i, var->point, (size_t)ct_kind_size(var->kind) * sizeof *x0)) memset(d, 0, sizeof d);
-            for (int k = 0; k < var->dim; k++) moved |= d[k] != 0;
+            double         d[CT_DIM_MAX], T[CT_DIM_MAX * CT_DIM_MAX];
+            const int      moved = memcmp(x0 + (int64_t)CT_SIZE_MAX * i, var->point, (size_t)ct_kind_size(var->kind) * sizeof *x0) != 0;
+            ct_kind_local(var->kind, x0 + (int64_t)CT_SIZE_MAX * i, var->point, d);
             if (moved && pass == 0)
                 for (int32_t r = 0; r < f->n; r++)
                     for (int k = 0; k < var->dim; k++) g[r] += Lambda[(int64_t)r * f->n + at + k] * d[k];
             if (moved && pass == 1) {
                 inverse_jacobian(var->kind, d, T);
                 turn_rows(var->dim, T, at, f->n, H, g);
-                if (H) turn_columns(var->dim, T, at, f->n, H);
+                turn_columns(var->dim, T, at, f->n, H);
             }
             at += var->dim;
         }
@@ -137,52 +132,29 @@ ct_status ct__linearise_factor(ct_smoother *s, int32_t slot, ct_err *err)
     f->redone = s->stamp;
     double *out = ct__numbers(s, at);
     if (f->ops) return linearise_rows(s, f, out, err);
-    carry_prior(s, f, 0, out, out + (int64_t)f->n * f->n);
+    carry_prior(s, f, out, out + (int64_t)f->n * f->n);
     return all_finite(out, ct__linear_numbers(f)) ? CT_OK : ct_fail(err, CT_E_ARGUMENT, "what marginalised variables left is not finite any more");
 }
 
 static int is_there(const ct__kept *f) { return f->node != CT_NONE && !f->gone; }
 
-static double gradient_of(const ct_smoother *s, const ct__kept *f, double *g)
+static double error_of(const ct_smoother *s, const ct__kept *f)
 {
-    const ct_factor_ops *ops = f->ops;
-    double               value[CT_ARITY_MAX][CT_SIZE_MAX], space[CT_ARITY_MAX * BLOCK_MAX], r[CT_ROWS_MAX];
-    const double        *x[CT_ARITY_MAX];
-    double              *J[CT_ARITY_MAX];
-    int                  cols[CT_ARITY_MAX];
-    for (int i = 0; i < ops->arity; i++) {
-        const ct__var *var = &s->var[ct__nodes(s, f->node + i)->var];
-        ct_kind_retract(var->kind, var->point, var->delta, value[i]);
-        x[i] = var->fixed ? var->point : value[i];
-        J[i] = g ? space + i * BLOCK_MAX : NULL;
-        cols[i] = var->dim;
+    double        value[CT_ARITY_MAX][CT_SIZE_MAX], r[CT_ROWS_MAX];
+    const double *x[CT_ARITY_MAX];
+    for (int i = 0; i < f->members; i++) {
+        ct_smoother_estimate(s, s->var[ct__nodes(s, f->node + i)->var].index, value[i]);
+        x[i] = value[i];
     }
-    ct_factor_eval(ops, ct__numbers(s, f->z), f->context, x, r, g ? J : NULL);
-    const double error = ct__whiten(ct_noise_get(s->noise, f->noise), ops->rows, r, g ? ops->arity : 0, J, cols);
-    for (int i = 0; g && i < ops->arity; i++) {
-        double *to = g + (int64_t)CT_DIM_MAX * ct__nodes(s, f->node + i)->var;
-        for (int k = 0; k < cols[i]; k++)
-            for (int row = 0; row < ops->rows; row++) to[k] += J[i][row * cols[i] + k] * r[row];
-    }
-    return error;
+    f->ops->eval(ct__numbers(s, f->z), f->context, x, r, NULL);
+    return ct__whiten(ct_noise_get(s->noise, f->noise), f->ops->rows, r, 0, NULL, NULL);
 }
 
-double ct__gradient(const ct_smoother *s, double *g)
+double ct_smoother_error(const ct_smoother *s)
 {
     double error = 0;
-    for (int64_t k = 0; k < s->factors; k++) {
-        const ct__kept *f = &s->factor[k];
-        if (!is_there(f)) continue;
-        if (f->ops) error += gradient_of(s, f, g);
-        else if (g) {
-            double *own = s->vector[1]; /* as long as the largest prior: see ct_smoother_stationarity */
-            carry_prior(s, f, 1, NULL, own);
-            for (int32_t i = 0; i < f->members; i++) {
-                const int32_t var = ct__nodes(s, f->node + i)->var;
-                for (int k2 = 0; k2 < s->var[var].dim; k2++) g[(int64_t)CT_DIM_MAX * var + k2] += *own++;
-            }
-        }
-    }
+    for (int64_t k = 0; k < s->factors; k++)
+        if (is_there(&s->factor[k]) && s->factor[k].ops) error += error_of(s, &s->factor[k]);
     return error;
 }
 

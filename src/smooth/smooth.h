@@ -229,8 +229,6 @@ const char *ct__var_name(const ct_smoother *s, int32_t slot, char buf[64]);
 
 /* linear.c: factors as rows. */
 ct_status ct__linearise_factor(ct_smoother *s, int32_t f, ct_err *err); /* at the points, into a block of its own */
-/* Sum of rho at the estimate; g (CT_DIM_MAX per slot) += J'r there, may be NULL. */
-double    ct__gradient(const ct_smoother *s, double *g);
 /* |J z|^2 as linearised, back = J'J z, size = z'diag(J'J)z; vectors of CT_DIM_MAX per slot. */
 double    ct__smoother_response(const ct_smoother *s, const double *z, double *back, double *size);
 

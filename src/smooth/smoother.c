@@ -61,5 +61,3 @@ void ct_smoother_estimate(const ct_smoother *s, int32_t var, double *x)
     if (v->fixed) memcpy(x, v->point, (size_t)ct_kind_size(v->kind) * sizeof *x);
     else ct_kind_retract(v->kind, v->point, v->delta, x);
 }
-
-double ct_smoother_error(const ct_smoother *s) { return ct__gradient(s, NULL); }

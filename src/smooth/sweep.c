@@ -1,4 +1,4 @@
-/* sweep.c: the whole tree, up and down: R'R x = b; and what that is for: how far from a minimum, how sure, and whether at all.
+/* sweep.c: the whole tree, up and down: R'R x = b; marginals; and whether there is a unique solution at all.
  *
  * A graph that was determined stays so when factors are added, if the new variables are determined by the new factors given all the
  * others: along a loose direction z the old factors would not change, so z leaves the old variables alone. That is a small dense
@@ -70,22 +70,6 @@ void ct__sweep_down(const ct_smoother *s, double *x)
                 AT(x, var[i])[d] = sum * inverse[row];
             }
     }
-}
-
-ct_status ct_smoother_stationarity(ct_smoother *s, double *largest, ct_err *err)
-{
-    *largest = 0;
-    CT_TRY(room(s, CT_DIM_MAX * (s->vars + 1), err));
-    CT_TRY(ct__sweep_order(s, err));
-    double *g = s->vector[0];
-    memset(g, 0, (size_t)(CT_DIM_MAX * s->vars) * sizeof *g);
-    ct__gradient(s, g);
-    ct__sweep_up(s, g);
-    ct__sweep_down(s, g);
-    for (int64_t v = 0; v < s->vars; v++)
-        for (int k = 0; k < s->var[v].dim && s->var[v].index != CT_NONE && !s->var[v].fixed; k++)
-            if (!(fabs(AT(g, v)[k]) <= *largest)) *largest = fabs(AT(g, v)[k]);
-    return CT_OK;
 }
 
 /* ---- marginals: with W = R^-T E, which is zero off the path from the variable to its root, S = W'W ---- */

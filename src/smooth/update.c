@@ -91,3 +91,20 @@ ct_status ct_smoother_renew(ct_smoother *s, ct_err *err)
     if (status == CT_OK) status = redo_top(s, err);
     return end(s, status, start_s);
 }
+
+/* A Gauss-Newton step that is looked at and then undone. */
+ct_status ct_smoother_stationarity(ct_smoother *s, double *largest, ct_err *err)
+{
+    const double wildfire = s->options.wildfire;
+    *largest = 0;
+    ct__change_begin(s);
+    s->options.wildfire = 0;
+    ct_status status = ct__move_far(s, 1, err);
+    if (status == CT_OK) status = redo_top(s, err);
+    s->options.wildfire = wildfire;
+    for (int64_t v = 0; status == CT_OK && v < s->vars; v++)
+        for (int k = 0; k < s->var[v].dim && s->var[v].index != CT_NONE; k++) *largest = CT_MAX(*largest, fabs(s->var[v].delta[k]));
+    if (status != CT_OK) *largest = NAN;
+    ct__change_undo(s);
+    return status;
+}
