@@ -136,6 +136,7 @@ typedef struct {
     char    why[512];                   /* rank, not_finite: a sentence                                    */
     int32_t updates;
     int64_t eliminated, relinearised, visited;
+    int64_t left_out;                   /* with a window: factors on variables that were gone              */
     double  error;                      /* of the graph at x                                               */
     double  stationarity;               /* as ct_smoother_stationarity, of what is still there; NaN if not to the end */
     double  seconds, worst_s;           /* all of it; the longest update                                   */

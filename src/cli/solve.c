@@ -33,6 +33,8 @@ static cli_exit check(const cli_io *io, solve_request *request, double anchor_si
     if (anchor_sigma > 0 && !strcmp(request->anchor, "none"))
         return cli_misuse(io, "--anchor-sigma needs an anchor, and --anchor none asks for none");
     if (anchor_sigma > 0) request->anchor_sigma = anchor_sigma;
+    if (request->method != SOLVE_ISAM2 && (request->relinearise >= 0 || request->wildfire >= 0 || request->skip || request->window))
+        return cli_misuse(io, "--%s is for --method isam2", request->relinearise >= 0 ? "relinearise" : request->wildfire >= 0 ? "wildfire" : request->skip ? "skip" : "window");
     return request->robust ? parse_robust(io, request) : CLI_GO;
 }
 
@@ -158,7 +160,8 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     const ct_solve_options usual = ct_solve_defaults();
     double                 anchor_sigma = 0;
     solve_request          request = {.anchor = "auto", .anchor_sigma = 1e-3, .format = CT_FORMAT_AUTO, .out_format = CT_FORMAT_AUTO,
-                                      .method = (int)usual.method, .max_iterations = usual.max_iterations, .tolerance = usual.relative};
+                                      .method = (int)usual.method, .max_iterations = usual.max_iterations, .tolerance = usual.relative,
+                                      .relinearise = -1, .wildfire = -1};
     const cli_option       options[] = {
         CLI_ROW_CHOICE("format", cli_formats, ct_format_find, &request.format, "format of GRAPH (told from its ending, or its first line)"),
         CLI_ROW_TEXT("out", "FILE", &request.out, "write the graph, with the estimate for its initial values"),
@@ -179,6 +182,10 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_INTEGER("max-iterations", "N", 1, INT32_MAX, &request.max_iterations, "give up after so many (100)"),
         CLI_ROW_NUMBER("tolerance", "R", 0, 1, &request.tolerance,
                        "converged when the error falls by less than this part of itself, or no number in a step is larger (1e-9)"),
+        CLI_ROW_NUMBER("relinearise", "S", 0, 10, &request.relinearise, "isam2: linearise a variable anew when it has moved by more, in m or rad (0.1)"),
+        CLI_ROW_INTEGER("skip", "N", 1, INT32_MAX, &request.skip, "isam2: look for such variables every so many steps (10)"),
+        CLI_ROW_NUMBER("wildfire", "S", 0, 10, &request.wildfire, "isam2: changes below this are not carried on to older variables (0.001)"),
+        CLI_ROW_INTEGER("window", "N", 1, INT32_MAX, &request.window, "isam2: keep so many variables and marginalise out older ones (all are kept)"),
         CLI_ROW_TEXT("sigmas", "NAME,..|all", &request.sigmas,
                      "print values and standard deviations of these variables, in their own frames"),
         CLI_ROW_FLAG("map", &request.map, "draw the variables before and after"),

@@ -41,6 +41,7 @@ static json_t *replay(const solve_job *job)
     cli_put(o, "eliminated", cli_integer(r->eliminated));
     cli_put(o, "relinearised", cli_integer(r->relinearised));
     cli_put(o, "visited", cli_integer(r->visited));
+    cli_put(o, "left_out", cli_integer(r->left_out));
     cli_put(o, "stationarity", cli_number(r->stationarity));
     cli_put(o, "worst_step", cli_integer(r->worst_step));
     cli_put(o, "worst_seconds", cli_number(r->worst_s));
@@ -172,6 +173,7 @@ static void print_replay(const solve_job *job)
     char                    time[3][24];
     if (r->stop == CT_STOP_STEP) cli_row("steps", "%d, a Gauss-Newton step of at most %.3g left", r->updates, r->stationarity);
     else cli_row("steps", "%d: %s", r->updates, r->stop == CT_STOP_CANCELLED ? "interrupted" : ct_stop_meaning(r->stop));
+    if (r->left_out) cli_row("left out", "%lld factor%s on variables that were gone by then", (long long)r->left_out, CLI_S(r->left_out));
     if (!r->updates) return;
     cli_row("work", "%.3g variables eliminated a step, %.3g looked at, %lld points moved", (double)r->eliminated / r->updates, (double)r->visited / r->updates, (long long)r->relinearised);
     cli_row("time", "%s: %s a step, %s the longest (step %d)", cli_time(r->seconds, time[0]), cli_time(r->seconds / r->updates, time[1]), cli_time(r->worst_s, time[2]), r->worst_step);

@@ -77,6 +77,10 @@ ct_status solve_replayed(const cli_io *io, const solve_request *request, solve_j
 {
     step_watcher      w = {.io = io, .trace = request->trace, .begin_s = ct_now_s()};
     ct_replay_options options = ct_replay_defaults();
+    for (int k = 0; k < CT_KIND_COUNT && request->relinearise >= 0; k++) options.smoother.relinearise[k] = request->relinearise;
+    if (request->wildfire >= 0) options.smoother.wildfire = request->wildfire;
+    if (request->skip) options.smoother.skip = request->skip;
+    options.smoother.window = request->window;
     options.progress = watch_step;
     options.user = &w;
     if (!w.trace) w.shown_s = w.begin_s;

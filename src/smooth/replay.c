@@ -174,7 +174,13 @@ static void load(tape *t, int32_t step)
     for (int32_t k = t->first[step]; k < t->first[step + 1]; k++) {
         const ct_factor f = ct_graph_factor(t->graph, t->factor[k]);
         int32_t        *var = t->member + t->members;
-        for (int i = 0; i < f.ops->arity; i++) var[i] = t->number[f.var[i]];
+        int             gone = 0;
+        for (int i = 0; i < f.ops->arity; i++) {
+            var[i] = t->number[f.var[i]];
+            gone |= var[i] < ct_smoother_variables(t->smoother) && !ct_smoother_has(t->smoother, var[i]);
+        }
+        t->result->left_out += gone;
+        if (gone) continue;
         t->members += f.ops->arity;
         t->pending[t->factors++] = (ct_new_factor){.ops = f.ops, .var = var, .z = f.z, .context = f.context, .noise = f.noise};
     }
@@ -264,6 +270,7 @@ ct_status ct_replay(const ct_graph *graph, const ct_noise *noise, const ct_repla
     if (status == CT_OK) {
         end(&t, start_s);
         if (result->stop == CT_STOP_STEP) status = ct_smoother_stationarity(t.smoother, &result->stationarity, err);
+        if (status == CT_E_SINGULAR || status == CT_E_ARGUMENT) status = CT_OK; /* it has gone where a step cannot be taken from */
         result->error = ct_graph_error(graph, noise, x);
         if (!isfinite(result->error) && result->stop == CT_STOP_STEP) result->stop = CT_STOP_NOT_FINITE;
     }
