@@ -400,6 +400,43 @@ static void test_told_to_stop_it_keeps_what_is_done(void)
     free_many(c);
 }
 
+static int stop_soon(void *user, const ct_smoother *smoother, int32_t step, int32_t steps, const ct_smoother_stats *stats)
+{
+    CHECK(step < steps && ct_smoother_has(smoother, step) && stats->eliminated > 0);
+    return ++*(int *)user == 25;
+}
+
+static void test_step_by_step_ends_near_the_minimum(void)
+{
+    chain         c[MANY];
+    ct_sequence  *seq[MANY];
+    ct_assessment batch[MANY], out[MANY], again[MANY];
+    ct_inference  inference = from_file();
+    const ct_loss loss = ct_loss_defaults();
+    make_many(c, seq);
+    CHECK_OK(ct_assess_all(MANY, seq, c[0].noise, &inference, &loss, 1, 1, NULL, NULL, batch, &c[0].err), c[0].err);
+    inference.incremental = 1;
+    for (int entry = 0; entry < CT_ENTRY_COUNT; entry++) {
+        witness w = {.most = MANY + 1};
+        inference.replay.entry = (ct_entry)entry;
+        CHECK_OK(ct_assess_all(MANY, seq, c[0].noise, &inference, &loss, 1, 1, NULL, NULL, out, &c[0].err), c[0].err);
+        CHECK_OK(ct_assess_all(MANY, seq, c[0].noise, &inference, &loss, 1, 3, watch, &w, again, &c[0].err), c[0].err);
+        for (int i = 0; i < MANY; i++) {
+            CHECK(out[i].solve.stop == CT_STOP_STEP && out[i].solve.iterations == ct_graph_variables(seq[i]->graph));
+            CHECK_NEAR(out[i].solve.final_error, batch[i].solve.final_error, 0.02 * batch[i].solve.final_error);
+            CHECK(out[i].solve.final_error >= batch[i].solve.final_error * (1 - 1e-9));
+            CHECK_NEAR(out[i].accuracy.translation, batch[i].accuracy.translation, 0.05 * batch[i].accuracy.translation);
+            CHECK(out[i].loss == again[i].loss && out[i].consistency.nees == again[i].consistency.nees);
+        }
+    }
+    int steps = 0;
+    inference.replay.progress = stop_soon;
+    inference.replay.user = &steps;
+    CHECK_OK(ct_assess_all(MANY, seq, c[0].noise, &inference, &loss, 0, 1, NULL, NULL, out, &c[0].err), c[0].err);
+    CHECK(steps == 25 && out[MANY - 1].solve.stop == CT_STOP_NONE);
+    free_many(c);
+}
+
 int main(void)
 {
     RUN(test_the_right_noise_is_called_consistent);
@@ -413,5 +450,6 @@ int main(void)
     RUN(test_a_table_that_does_not_fit_is_refused);
     RUN(test_the_number_of_jobs_changes_no_bit);
     RUN(test_told_to_stop_it_keeps_what_is_done);
+    RUN(test_step_by_step_ends_near_the_minimum);
     return ct_test_end();
 }

@@ -14,6 +14,7 @@
 #define COVTUNE_ASSESS_H
 
 #include <covtune/data.h>
+#include <covtune/smooth.h>
 #include <covtune/solve.h>
 
 #ifdef __cplusplus
@@ -87,13 +88,15 @@ typedef enum {
 const char *ct_start_name(ct_start start);
 int         ct_start_find(const char *name); /* a ct_start, or -1 */
 
-/* How estimates are made; an incremental one will be a value of `solve.method`. */
+/* How estimates are made: all at once, or incrementally (ct_replay), a variable at a time in their order, as in the field. */
 typedef struct {
-    ct_start         start;
-    ct_solve_options solve;
+    ct_start          start; /* incremental: the given values, which replay.entry says what to make of */
+    ct_solve_options  solve;
+    int               incremental;
+    ct_replay_options replay;
 } ct_inference;
 
-ct_inference ct_inference_defaults(void); /* from measurements; ct_solve_defaults, with a tighter `relative`, as losses feel what errors do not */
+ct_inference ct_inference_defaults(void); /* from measurements; at once; ct_replay_defaults, from the pose before; ct_solve_defaults, with a tighter `relative`, as losses feel what errors do not */
 
 /* x <- where inference starts from. Where the truth is asked for and (partly) unknown, those coordinates are the file's; so are fixed variables. */
 ct_status ct_start_values(const ct_sequence *seq, ct_start start, double *x, ct_err *err);
@@ -116,7 +119,7 @@ typedef struct {
 } ct_assessment;
 
 /* Estimate the sequence under a noise table and say how good that is. solver is one of seq->graph; x (ct_graph_size doubles) receives the estimate. An estimate that
- * did not converge is assessed all the same, and still CT_OK: solve.stop tells. What is not a finite number is NaN. With nees, marginal covariances are computed, unless the
+ * did not converge is assessed all the same, and still CT_OK: solve.stop tells (of an incremental one: step if it came to the end; iterations are its updates). What is not a finite number is NaN. With nees, marginal covariances are computed, unless the
  * system is singular or the solve was cancelled; they alone allocate. */
 ct_status ct_assess(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const ct_inference *inference, const ct_loss *loss, int nees, double *x,
                     ct_assessment *out, ct_err *err);
@@ -125,7 +128,7 @@ ct_status ct_assess(const ct_sequence *seq, const ct_noise *noise, ct_solver *so
  * non-zero to stop. */
 typedef int (*ct_assess_fn)(void *user, int32_t done, int32_t count);
 
-/* ct_assess for every sequence, on at most `jobs` threads; the number of them changes no bit of the results, times apart. progress may be NULL; inference->solve.progress is called in the same way.
+/* ct_assess for every sequence, on at most `jobs` threads; the number of them changes no bit of the results, times apart. progress may be NULL; inference->solve.progress and inference->replay.progress are called in the same way.
  * If they say stop, sequences not begun keep CT_STOP_NONE, those under way CT_STOP_CANCELLED. Fails with what went wrong in the first sequence where something did. */
 ct_status ct_assess_all(int32_t count, ct_sequence *const seq[], const ct_noise *noise, const ct_inference *inference, const ct_loss *loss, int nees, int jobs,
                         ct_assess_fn progress, void *user, ct_assessment out[], ct_err *err);

@@ -1,5 +1,5 @@
 /* covtune.h: everything. Modules, each building on those before it: base, lie, noise, theta, graph, data,
- * sparse, solve, assess, learn, report. */
+ * sparse, solve, smooth, assess, learn, report. */
 #ifndef COVTUNE_H
 #define COVTUNE_H
 
@@ -11,6 +11,7 @@
 #include <covtune/data.h>
 #include <covtune/sparse.h>
 #include <covtune/solve.h>
+#include <covtune/smooth.h>
 #include <covtune/assess.h>
 #include <covtune/learn.h>
 #include <covtune/report.h>

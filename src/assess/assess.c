@@ -11,9 +11,22 @@
  * stand still in twelve. */
 ct_inference ct_inference_defaults(void)
 {
-    ct_inference inference = {.start = CT_START_MEASURED, .solve = ct_solve_defaults()};
+    ct_inference inference = {.start = CT_START_MEASURED, .solve = ct_solve_defaults(), .replay = ct_replay_defaults()};
     inference.solve.relative = 1e-12;
+    inference.replay.entry = CT_ENTRY_PREVIOUS;
     return inference;
+}
+
+static ct_status replay(const ct_sequence *seq, const ct_noise *noise, const ct_replay_options *options, double *x, ct_solve_result *out, ct_err *err)
+{
+    ct_replay_result result;
+    *out = (ct_solve_result){.initial_error = ct_graph_error(seq->graph, noise, x), .gradient = NAN};
+    CT_TRY(ct_replay(seq->graph, noise, options, x, &result, err));
+    out->stop = result.stop;
+    out->iterations = out->linearisations = out->factorisations = result.updates;
+    out->final_error = result.error;
+    out->seconds = result.seconds;
+    return CT_OK;
 }
 
 ct_status ct_assess(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const ct_inference *inference, const ct_loss *loss, int nees, double *x,
@@ -21,7 +34,9 @@ ct_status ct_assess(const ct_sequence *seq, const ct_noise *noise, ct_solver *so
 {
     *out = (ct_assessment){.loss = NAN, .accuracy = {0, NAN, NAN, NAN}, .consistency = {.chi_squared = NAN, .nees = NAN}};
     CT_TRY(ct_start_values(seq, inference->start, x, err));
-    CT_TRY(ct_solver_run(solver, noise, x, &inference->solve, &out->solve, err));
+    CT_TRY(ct_graph_check_noise(seq->graph, noise, err));
+    if (inference->incremental) CT_TRY(replay(seq, noise, &inference->replay, x, &out->solve, err));
+    else CT_TRY(ct_solver_run(solver, noise, x, &inference->solve, &out->solve, err));
     const double value = ct_loss_value(loss, seq, x);
     out->loss = isfinite(value) ? value : NAN;
     out->accuracy = ct_accuracy_of(seq, x);
@@ -63,6 +78,18 @@ static int tell(crowd *c, const ct_progress *iteration)
 
 static int on_iteration(void *user, const ct_progress *progress) { return tell(user, progress); }
 
+/* The same after a step of a replay. */
+static int on_step(void *user, const ct_smoother *smoother, int32_t step, int32_t steps, const ct_smoother_stats *stats)
+{
+    crowd                   *c = user;
+    const ct_replay_options *theirs = &c->inference->replay;
+    const ct_progress        progress = {.iteration = step, .accepted = 1, .error = NAN, .step = NAN, .gradient = NAN, .seconds = stats->seconds};
+    pthread_mutex_lock(&c->telling);
+    if (theirs->progress && theirs->progress(theirs->user, smoother, step, steps, stats)) atomic_store(&c->stop, 1);
+    pthread_mutex_unlock(&c->telling);
+    return tell(c, &progress);
+}
+
 /* The first in the order of the sequences is the one that is told, whichever came first in time. */
 static void fail(crowd *c, int32_t sequence, ct_status status, const ct_err *err)
 {
@@ -91,6 +118,10 @@ static ct_status assess_one(crowd *c, int32_t sequence, ct_err *err)
     if (c->progress || inference.solve.progress) {
         inference.solve.progress = on_iteration;
         inference.solve.user = c;
+    }
+    if (c->progress || inference.solve.progress || inference.replay.progress) {
+        inference.replay.progress = on_step;
+        inference.replay.user = c;
     }
     double   *x = ct__zalloc(ct_graph_size(seq->graph), sizeof *x);
     ct_status status = x ? ct_solver_new(seq->graph, NULL, &solver, err) : ct__no_memory(err, "values", ct_graph_size(seq->graph));

@@ -154,6 +154,8 @@ static ct_status estimate(const cli_io *io, const eval_request *request, eval_jo
     ct_status    status = CT_OK;
     inference.start = (ct_start)request->start;
     inference.solve.method = (ct_method)request->method;
+    inference.incremental = request->solver;
+    if (request->entry >= 0) inference.replay.entry = (ct_entry)request->entry;
     loss.difference = (ct_difference)request->difference;
     cli_catch(io, "stopping; what is done is printed");
     for (int k = 0; status == CT_OK && k < job->columns; k++) {
@@ -228,25 +230,34 @@ static int find_part(const char *name)
     return !strcmp(name, "test") ? CT_DATASET_TEST : !strcmp(name, "train") ? CT_DATASET_TRAIN : !strcmp(name, "all") ? CT_DATASET_ALL : -1;
 }
 
-static int find_solver(const char *name) { return strcmp(name, "batch") ? -1 : 0; }
+const char *const eval_solvers[2] = {"batch", "isam2"};
+
+static int find_solver(const char *name)
+{
+    for (int i = 0; i < 2; i++)
+        if (!strcmp(name, eval_solvers[i])) return i;
+    return -1;
+}
 
 #define X(constant, name) "|" name
 static const char METHODS[] = CT_METHOD_LIST(X), DIFFERENCES[] = CT_DIFFERENCE_LIST(X);
 #undef X
 #define X(constant, name, what) "|" name
-static const char STARTS[] = CT_START_LIST(X);
+static const char STARTS[] = CT_START_LIST(X), ENTRIES[] = CT_ENTRY_LIST(X);
 #undef X
 
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    eval_request     request = {.part = CT_DATASET_TEST, .jobs = cli_processors()};
+    eval_request     request = {.part = CT_DATASET_TEST, .entry = -1, .jobs = cli_processors()};
     const cli_option options[] = {
         CLI_ROW_TEXT("noise", "FILE|RUN", &request.noise, "noise models of that file (JSON), or of what was learned there, in place of the dataset's own of the same names"),
         CLI_ROW_TEXT("against", "FILE|RUN", &request.against, "beside them, the same with the noise models of that file, and the ratio"),
         CLI_ROW_CHOICE("part", "test|train|all", find_part, &request.part, "which runs of the dataset (test)"),
         CLI_ROW_CHOICE("start", STARTS + 1, ct_start_find, &request.start,
                        "where estimates start from: measurements (poses measured absolutely there, others composed to them; the default), composed odometry alone, the values in the file, or the truth"),
-        CLI_ROW_CHOICE("solver", "batch", find_solver, &request.solver, "how a run is estimated: all of it at once (batch)"),
+        CLI_ROW_CHOICE("solver", "batch|isam2", find_solver, &request.solver, "how a run is estimated: all of it at once (batch, the default), or step by step as in the field (isam2)"),
+        CLI_ROW_CHOICE("entry", ENTRIES + 1, ct_entry_find, &request.entry,
+                       "where a new pose starts with --solver isam2: at the estimate of the one before (previous, the default), moved on from there as the start values say (motion), or at those (given)"),
         CLI_ROW_CHOICE("method", METHODS + 1, ct_method_find, &request.method, "how the minimum is found (lm)"),
         CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, &request.difference, "difference from the truth in the loss: on its own side (local), or in the world (left)"),
         CLI_ROW_FLAG("nees", &request.nees, "compare the covariances of the estimate with its errors"),
@@ -257,6 +268,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     cli_io   io;
     eval_job job = {0};
     cli_exit code = cli_parse(command, options, argc, argv, &io, &request.path);
+    if (code == CLI_GO && request.entry >= 0 && !request.solver) code = cli_misuse(&io, "--entry is for --solver isam2");
     if (code != CLI_GO) return code;
     code = carry_out(&io, &request, &job);
     release(&job);

@@ -54,13 +54,16 @@ static void put_column(json_t *o, const eval_job *job, const eval_column *column
     cli_put(o, "sequences", sequences);
 }
 
+static ct_entry entry_of(const eval_request *request) { return request->entry >= 0 ? (ct_entry)request->entry : ct_inference_defaults().replay.entry; }
+
 void eval_print_json(const eval_request *request, const eval_job *job)
 {
     json_t *o = cli_object(), *against = job->columns > 1 ? cli_object() : json_null();
     cli_put(o, "dataset", cli_text(request->path));
     cli_put(o, "part", cli_text(part_name(request->part)));
-    cli_put(o, "solver", cli_text("batch"));
-    cli_put(o, "method", cli_text(ct_method_name((ct_method)request->method)));
+    cli_put(o, "solver", cli_text(eval_solvers[request->solver]));
+    if (request->solver) cli_put(o, "entry", cli_text(ct_entry_name(entry_of(request))));
+    cli_put(o, "method", cli_text(request->solver ? NULL : ct_method_name((ct_method)request->method)));
     cli_put(o, "start", cli_text(ct_start_name((ct_start)request->start)));
     cli_put(o, "difference", cli_text(ct_difference_name((ct_difference)request->difference)));
     cli_put(o, "seconds", cli_number(job->seconds));
@@ -151,17 +154,26 @@ static void print_each(const eval_request *request, const eval_job *job)
     }
 }
 
+static void print_inference(const eval_request *request, const eval_job *job)
+{
+    char        time[24];
+    const char *of = request->start == CT_START_INITIAL ? "the values in the " : request->start == CT_START_TRUTH ? "the " : "";
+    const char *start = ct_start_name((ct_start)request->start);
+    cli_time(job->seconds, time);
+    if (!request->solver) cli_row("inference", "batch, %s, from %s%s; %s", ct_method_name((ct_method)request->method), of, start, time);
+    else if (entry_of(request) == CT_ENTRY_PREVIOUS) cli_row("inference", "isam2, each pose from the one before; %s", time);
+    else cli_row("inference", "isam2, %s%s%s; %s", entry_of(request) == CT_ENTRY_MOTION ? "each pose from the one before, moved as in " : "from ", of, start, time);
+}
+
 void eval_print(const eval_request *request, const eval_job *job)
 {
-    char    time[24];
     int64_t poses = 0;
     for (int32_t i = 0; i < job->count; i++) poses += job->column[0].of[i].accuracy.poses;
     cli_row("dataset", "%s: %d sequence%s (%s), %lld pose%s with truth", request->path, job->count, CLI_S(job->count), part_name(request->part),
             (long long)poses, CLI_S(poses));
     cli_row("noise", "%s", request->noise ? request->noise : "the dataset's own");
     if (request->against) cli_row("against", "%s", request->against);
-    cli_row("inference", "batch, %s, from %s%s; %s", ct_method_name((ct_method)request->method), request->start == CT_START_INITIAL ? "the values in the " : request->start == CT_START_TRUTH ? "the " : "",
-            ct_start_name((ct_start)request->start), cli_time(job->seconds, time));
+    print_inference(request, job);
     putchar('\n');
     print_summary(request, job);
     if (request->each) print_each(request, job);

@@ -33,6 +33,8 @@ static cli_exit check(const cli_io *io, solve_request *request, double anchor_si
     if (anchor_sigma > 0 && !strcmp(request->anchor, "none"))
         return cli_misuse(io, "--anchor-sigma needs an anchor, and --anchor none asks for none");
     if (anchor_sigma > 0) request->anchor_sigma = anchor_sigma;
+    if (request->method != SOLVE_ISAM2 && (request->relinearise >= 0 || request->wildfire >= 0 || request->skip || request->window))
+        return cli_misuse(io, "--%s is for --method isam2", request->relinearise >= 0 ? "relinearise" : request->wildfire >= 0 ? "wildfire" : request->skip ? "skip" : "window");
     return request->robust ? parse_robust(io, request) : CLI_GO;
 }
 
@@ -76,7 +78,7 @@ static ct_status estimate(const cli_io *io, const solve_request *request, solve_
     ct_status status = ct_solver_new(job->graph, &sparse, &job->solver, err);
     job->analyse_s = ct_now_s() - begin;
     job->before = ct_accuracy_of(job->seq, job->x);
-    if (status == CT_OK) status = solve_watched(io, request, job, err);
+    if (status == CT_OK) status = request->method == SOLVE_ISAM2 ? solve_replayed(io, request, job, err) : solve_watched(io, request, job, err);
     job->after = ct_accuracy_of(job->seq, job->x);
     return status;
 }
@@ -86,7 +88,8 @@ static ct_status estimate(const cli_io *io, const solve_request *request, solve_
 static ct_status finish(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err)
 {
     const ct_stop stop = job->result.stop;
-    if (stop == CT_STOP_RANK) ct_solver_loose_text(job->solver, job->loose, sizeof job->loose);
+    if (stop == CT_STOP_RANK && request->method == SOLVE_ISAM2) snprintf(job->loose, sizeof job->loose, "%s", job->replay.why);
+    else if (stop == CT_STOP_RANK) ct_solver_loose_text(job->solver, job->loose, sizeof job->loose);
     if (stop == CT_STOP_RANK || stop == CT_STOP_NOT_FINITE) return CT_OK;
     if (request->out) {
         cli_show(io, "writing %s", request->out);
@@ -142,10 +145,14 @@ static void release(solve_job *job)
     ct_noise_free(job->noise);
 }
 
+static int find_method(const char *name) { return strcmp(name, "isam2") ? ct_method_find(name) : SOLVE_ISAM2; }
+
+const char *solve_method_name(const solve_request *request) { return request->method == SOLVE_ISAM2 ? "isam2" : ct_method_name((ct_method)request->method); }
+
 static int find_like(const char *name) { return strcmp(name, "gtsam") ? -1 : 1; }
 
 #define X(constant, name) "|" name
-static const char METHODS[] = CT_METHOD_LIST(X), ORDERS[] = CT_ORDER_LIST(X);
+static const char METHODS[] = CT_METHOD_LIST(X) "|isam2", ORDERS[] = CT_ORDER_LIST(X);
 #undef X
 
 static cli_exit run(const cli_command *command, int argc, char **argv)
@@ -153,7 +160,8 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     const ct_solve_options usual = ct_solve_defaults();
     double                 anchor_sigma = 0;
     solve_request          request = {.anchor = "auto", .anchor_sigma = 1e-3, .format = CT_FORMAT_AUTO, .out_format = CT_FORMAT_AUTO,
-                                      .method = (int)usual.method, .max_iterations = usual.max_iterations, .tolerance = usual.relative};
+                                      .method = (int)usual.method, .max_iterations = usual.max_iterations, .tolerance = usual.relative,
+                                      .relinearise = -1, .wildfire = -1};
     const cli_option       options[] = {
         CLI_ROW_HEADING("Files"),
         CLI_ROW_CHOICE("format", cli_formats, ct_format_find, &request.format, "format of GRAPH (told from its ending, or its first line)"),
@@ -161,8 +169,9 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_CHOICE("out-format", cli_formats, ct_format_find, &request.out_format, "format of that file (told from its ending)"),
         CLI_ROW_FLAG("lossy", &request.lossy, "leave out what that format cannot hold, and say what"),
         CLI_ROW_HEADING("Method"),
-        CLI_ROW_CHOICE("method", METHODS + 1, ct_method_find, &request.method,
-                       "Levenberg-Marquardt (lm, the default), Gauss-Newton, Powell's dogleg, or Newton's method with exact Hessians"),
+        CLI_ROW_CHOICE("method", METHODS + 1, find_method, &request.method,
+                       "Levenberg-Marquardt (lm, the default), Gauss-Newton, Powell's dogleg, Newton's method with exact Hessians; or isam2: step by step in the order of the variables, "
+                       "as a robot would on the way"),
         CLI_ROW_CHOICE("order", ORDERS + 1, ct_order_find, &request.order, "order of elimination (amd)"),
         CLI_ROW_INTEGER("max-iterations", "N", 1, INT32_MAX, &request.max_iterations, "give up after so many (100)"),
         CLI_ROW_NUMBER("tolerance", "R", 0, 1, &request.tolerance,
@@ -176,6 +185,11 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
                      "ties the graph to the world"),
         CLI_ROW_NUMBER("anchor-sigma", "S", 1e-6, 1e6, &anchor_sigma, "sigma of that prior, in m and rad (0.001)"),
         CLI_ROW_CHOICE("like", "gtsam", find_like, &request.like, "measure poses as GTSAM's default build does, to compare numbers with it"),
+        CLI_ROW_HEADING("Step by step"),
+        CLI_ROW_NUMBER("relinearise", "S", 0, 10, &request.relinearise, "isam2: linearise a variable anew when it has moved by more, in m or rad (0.1)"),
+        CLI_ROW_INTEGER("skip", "N", 1, INT32_MAX, &request.skip, "isam2: look for such variables every so many steps (10)"),
+        CLI_ROW_NUMBER("wildfire", "S", 0, 10, &request.wildfire, "isam2: changes below this are not carried on to older variables (0.001)"),
+        CLI_ROW_INTEGER("window", "N", 1, INT32_MAX, &request.window, "isam2: keep so many variables and marginalise out older ones (all are kept)"),
         CLI_ROW_HEADING("Output"),
         CLI_ROW_TEXT("sigmas", "NAME,..|all", &request.sigmas,
                      "print values and standard deviations of these variables, in their own frames"),

@@ -10,6 +10,8 @@ typedef struct {
     int         format, out_format, method, order, max_iterations, like;
     int         trace, map, lossy;
     double      tolerance, anchor_sigma;
+    double      relinearise, wildfire; /* isam2; below 0: as usual */
+    int         skip, window;
     ct_robust   kernel;
 } solve_request;
 
@@ -27,6 +29,7 @@ typedef struct {
     int32_t        *asked_var;
     double         *sigma;           /* CT_DIM_MAX for each, or NULL: none      */
     ct_solve_result result;
+    ct_replay_result replay;         /* --method isam2                          */
     double          read_s, analyse_s;
     ct_accuracy     before, after;
     cli_written     written;
@@ -41,7 +44,11 @@ ct_status solve_anchor(const solve_request *request, solve_job *job, ct_err *err
 ct_status solve_ask(const solve_request *request, solve_job *job, ct_err *err);
 ct_status solve_sigmas(solve_job *job, ct_err *err);
 
-/* ct_solver_run, with progress, trace, and Ctrl-C. */
+#define SOLVE_ISAM2 CT_METHOD_COUNT /* beyond the methods of a batch solve */
+const char *solve_method_name(const solve_request *request);
+
+/* ct_solver_run, or ct_replay, with progress, trace, and Ctrl-C. */
+ct_status solve_replayed(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err);
 ct_status solve_watched(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err);
 
 /* The result, on stdout. */

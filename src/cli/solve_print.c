@@ -33,6 +33,21 @@ static json_t *structure(const solve_job *job)
     return o;
 }
 
+static json_t *replay(const solve_job *job)
+{
+    const ct_replay_result *r = &job->replay;
+    json_t                 *o = cli_object();
+    cli_put(o, "updates", cli_integer(r->updates));
+    cli_put(o, "eliminated", cli_integer(r->eliminated));
+    cli_put(o, "relinearised", cli_integer(r->relinearised));
+    cli_put(o, "visited", cli_integer(r->visited));
+    cli_put(o, "left_out", cli_integer(r->left_out));
+    cli_put(o, "stationarity", cli_number(r->stationarity));
+    cli_put(o, "worst_step", cli_integer(r->worst_step));
+    cli_put(o, "worst_seconds", cli_number(r->worst_s));
+    return o;
+}
+
 static json_t *anchor(const solve_request *request, const solve_job *job)
 {
     char name[NAME_MAX];
@@ -88,7 +103,7 @@ void solve_print_json(const solve_request *request, const solve_job *job)
     cli_put(o, "factors", cli_integer(ct_graph_factors(job->seq->graph)));
     cli_put(o, "noise_models", cli_integer(ct_noise_count(job->noise)));
     cli_put(o, "anchor", anchor(request, job));
-    cli_put(o, "method", cli_text(ct_method_name((ct_method)request->method)));
+    cli_put(o, "method", cli_text(solve_method_name(request)));
     cli_put(o, "order", cli_text(ct_order_name((ct_order)request->order)));
     cli_put(o, "like", cli_text(request->like ? "gtsam" : NULL));
     cli_put(o, "initial_error", cli_number(r->initial_error));
@@ -101,6 +116,7 @@ void solve_print_json(const solve_request *request, const solve_job *job)
     cli_put(o, "seconds", cli_number(job->analyse_s + r->seconds));
     cli_put(o, "breakdown", breakdown(job));
     cli_put(o, "structure", structure(job));
+    if (request->method == SOLVE_ISAM2) cli_put(o, "replay", replay(job));
     cli_put(o, "loose", cli_text(job->loose[0] ? job->loose : NULL));
     cli_put(o, "rmse", rmse(job));
     cli_put(o, "out", cli_text(job->is_written ? request->out : NULL));
@@ -141,25 +157,48 @@ static void print_truth(const solve_job *job)
             (long long)a->poses);
 }
 
+static void print_method(const solve_request *request, const solve_job *job)
+{
+    const ct_sparse_info info = ct_sparse_describe(ct_solver_system(job->solver));
+    const char          *like = request->like ? ", poses measured as GTSAM does" : "";
+    if (request->method == SOLVE_ISAM2) cli_row("method", "isam2%s: variables in their order, each from where the one before leads", like);
+    else
+        cli_row("method", "%s%s, order %s: %d front%s of at most %d rows, %lld numbers", ct_method_name((ct_method)request->method), like,
+                ct_order_name((ct_order)request->order), info.fronts, CLI_S(info.fronts), info.largest_front, (long long)info.r_nonzeros);
+}
+
+static void print_replay(const solve_job *job)
+{
+    const ct_replay_result *r = &job->replay;
+    char                    time[3][24];
+    if (r->stop == CT_STOP_STEP) cli_row("steps", "%d, a Gauss-Newton step of at most %.3g left", r->updates, r->stationarity);
+    else cli_row("steps", "%d: %s", r->updates, r->stop == CT_STOP_CANCELLED ? "interrupted" : ct_stop_meaning(r->stop));
+    if (r->left_out) cli_row("left out", "%lld factor%s on variables that were gone by then", (long long)r->left_out, CLI_S(r->left_out));
+    if (!r->updates) return;
+    cli_row("work", "%.3g variables eliminated a step, %.3g looked at, %lld points moved", (double)r->eliminated / r->updates, (double)r->visited / r->updates, (long long)r->relinearised);
+    cli_row("time", "%s: %s a step, %s the longest (step %d)", cli_time(r->seconds, time[0]), cli_time(r->seconds / r->updates, time[1]), cli_time(r->worst_s, time[2]), r->worst_step);
+}
+
 void solve_print(const solve_request *request, const solve_job *job)
 {
     const ct_solve_result *r = &job->result;
-    const ct_sparse_info   info = ct_sparse_describe(ct_solver_system(job->solver));
     const int32_t          factors = ct_graph_factors(job->seq->graph), models = ct_noise_count(job->noise);
     char                   kinds[128], name[NAME_MAX], time[4][24];
     cli_row("graph", "%s: %s; %d factor%s, %d noise model%s", request->path,
             cli_kinds(job->seq->graph, kinds, sizeof kinds), factors, CLI_S(factors), models, CLI_S(models));
     if (job->anchor >= 0)
         cli_row("anchor", "%s, at its initial value with sigma %g", ct_graph_name(job->graph, job->anchor, name, sizeof name), request->anchor_sigma);
-    cli_row("method", "%s%s, order %s: %d front%s of at most %d rows, %lld numbers", ct_method_name((ct_method)request->method),
-            request->like ? ", poses measured as GTSAM does" : "", ct_order_name((ct_order)request->order), info.fronts, CLI_S(info.fronts), info.largest_front, (long long)info.r_nonzeros);
+    print_method(request, job);
     cli_row("error", "%.10g -> %.10g", r->initial_error, r->final_error);
     const int64_t degrees = degrees_of_freedom(job);
     if (degrees > 0)
         cli_row("fit", "%.4g: twice the error over %lld degrees of freedom, about 1 where noise models are right", 2 * r->final_error / (double)degrees, (long long)degrees);
-    cli_row("iterations", "%d: %s", r->iterations, r->stop == CT_STOP_CANCELLED ? "interrupted" : ct_stop_meaning(r->stop));
-    cli_row("time", "%s: analyse %s, linearise %s, factor and solve %s", cli_time(job->analyse_s + r->seconds, time[0]),
-            cli_time(job->analyse_s, time[1]), cli_time(r->linearise_s, time[2]), cli_time(r->factor_s + r->solve_s, time[3]));
+    if (request->method == SOLVE_ISAM2) print_replay(job);
+    else {
+        cli_row("iterations", "%d: %s", r->iterations, r->stop == CT_STOP_CANCELLED ? "interrupted" : ct_stop_meaning(r->stop));
+        cli_row("time", "%s: analyse %s, linearise %s, factor and solve %s", cli_time(job->analyse_s + r->seconds, time[0]),
+                cli_time(job->analyse_s, time[1]), cli_time(r->linearise_s, time[2]), cli_time(r->factor_s + r->solve_s, time[3]));
+    }
     print_truth(job);
     if (job->is_written) cli_row("written", "%s", request->out);
     print_asked(job);

@@ -72,6 +72,14 @@ static int all_finite(const double *x, int n)
     return 1;
 }
 
+ct_status ct__check_value(const char *name, ct_kind kind, const double *value, ct_err *err)
+{
+    if (!all_finite(value, ct_kind_size(kind))) return ct_fail(err, CT_E_ARGUMENT, "variable %s: its initial value is not finite", name);
+    if (!is_unit(kind, value))
+        return ct_fail(err, CT_E_ARGUMENT, "variable %s: its rotation is not a unit %s", name, kind == CT_SO2 || kind == CT_SE2 ? "(cos, sin)" : "quaternion");
+    return CT_OK;
+}
+
 ct_status ct_graph_add_variable(ct_graph *g, const char *name, ct_kind kind, const double *value, int32_t *index, ct_err *err)
 {
     assert((int)kind >= 0 && kind < CT_KIND_COUNT);
@@ -84,9 +92,7 @@ ct_status ct_graph_add_variable(ct_graph *g, const char *name, ct_kind kind, con
     }
     if (!*name) return ct_fail(err, CT_E_ARGUMENT, "variable %d: its name is empty", v);
     if (ct__names_find(&g->names, name) >= 0) return ct_fail(err, CT_E_ARGUMENT, "variable %s is there already", name);
-    if (value && !all_finite(value, size)) return ct_fail(err, CT_E_ARGUMENT, "variable %s: its initial value is not finite", name);
-    if (value && !is_unit(kind, value))
-        return ct_fail(err, CT_E_ARGUMENT, "variable %s: its rotation is not a unit %s", name, kind == CT_SO2 || kind == CT_SE2 ? "(cos, sin)" : "quaternion");
+    if (value) CT_TRY(ct__check_value(name, kind, value, err));
     CT_TRY(ct__grow(&g->kind, &g->kind_capacity, v + 1, sizeof *g->kind, "variables", err));
     CT_TRY(ct__grow(&g->fixed, &g->fixed_capacity, v + 1, sizeof *g->fixed, "variables", err));
     CT_TRY(ct__grow(&g->offset, &g->offset_capacity, v + 1, sizeof *g->offset, "variables", err));
@@ -111,6 +117,17 @@ void ct_graph_fix(ct_graph *g, int32_t var, int fixed)
 
 /* ---- factors ---- */
 
+ct_status ct__check_measurement(int32_t f, const ct_factor_ops *ops, const char *on, const double z[], ct_err *err)
+{
+    if (!all_finite(z, ct_factor_z_size(ops))) return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s on %s): its measurement is not finite", f, ops->name, on);
+    for (int i = 0, at = 0; i < ops->fields; at += ct_kind_size(ops->field[i++]))
+        if (!is_unit(ops->field[i], z + at))
+            return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s on %s): part %d of its measurement is not a unit rotation", f, ops->name, on, i);
+    const char *why = ops->refuse ? ops->refuse(z) : NULL;
+    if (why) return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s on %s): %s", f, ops->name, on, why);
+    return CT_OK;
+}
+
 static ct_status check_factor(const ct_graph *g, const ct_factor_ops *ops, const int32_t var[], const double z[], ct_err *err)
 {
     for (int i = 0; i < ops->arity; i++) {
@@ -123,15 +140,7 @@ static ct_status check_factor(const ct_graph *g, const ct_factor_ops *ops, const
             if (var[i] == var[j])
                 return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): %s is named twice", g->factors, ops->name, ct__names_get(&g->names, var[i]));
     }
-    if (!all_finite(z, ct_factor_z_size(ops)))
-        return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s on %s): its measurement is not finite", g->factors, ops->name, ct__names_get(&g->names, var[0]));
-    for (int i = 0, at = 0; i < ops->fields; at += ct_kind_size(ops->field[i++]))
-        if (!is_unit(ops->field[i], z + at))
-            return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s on %s): part %d of its measurement is not a unit rotation", g->factors, ops->name,
-                           ct__names_get(&g->names, var[0]), i);
-    const char *why = ops->refuse ? ops->refuse(z) : NULL;
-    if (why) return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s on %s): %s", g->factors, ops->name, ct__names_get(&g->names, var[0]), why);
-    return CT_OK;
+    return ct__check_measurement(g->factors, ops, ct__names_get(&g->names, var[0]), z, err);
 }
 
 /* Makes room for noise model `noise` in the table of uses, and checks that factor f may use it. */

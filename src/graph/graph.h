@@ -40,4 +40,9 @@ struct ct_graph {
     int64_t        noise_count, noise_capacity;
 };
 
+/* What a graph refuses: an initial value, or the measurement of factor f whose first variable is called `on`, that is not finite, not a unit
+ * rotation, or not what the model takes. */
+ct_status ct__check_value(const char *name, ct_kind kind, const double *value, ct_err *err);
+ct_status ct__check_measurement(int32_t f, const ct_factor_ops *ops, const char *on, const double z[], ct_err *err);
+
 #endif

@@ -28,7 +28,7 @@ static void gather(const ct_sparse *sp, const ct__front *front, const double *x,
 }
 
 /* a'b in eight partial sums, so that it need not wait for itself; always the same eight. */
-CT_CLONES static double dot(int32_t n, const double *restrict a, const double *restrict b)
+CT_CLONES double ct__dot(int32_t n, const double *restrict a, const double *restrict b)
 {
     double  part[8] = {0};
     int32_t i = 0;
@@ -56,7 +56,7 @@ static void solve_down(const ct_sparse *sp, double *x, int carried, double *xs)
         for (int32_t i = p - 1; i >= 0; i--) {
             const double *row = A + (int64_t)i * ld;
             const double  d = carried ? row[ld - 1] : xp[i];
-            xp[i] = (d - dot(s, row + p, xs) - dot(p - i - 1, row + i + 1, xp + i + 1)) * sp->inverse[front->scalar + i];
+            xp[i] = (d - ct__dot(s, row + p, xs) - ct__dot(p - i - 1, row + i + 1, xp + i + 1)) * sp->inverse[front->scalar + i];
         }
     }
 }

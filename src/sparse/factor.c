@@ -30,29 +30,48 @@ static void fill(ct_sparse *sp, const ct__front *front, double lambda, const dou
     }
 }
 
-/* Adds child's update to front's matrix, run by run. Row r of the matrix lies in the panel if r < p,
- * else in the update, whose columns begin at p. A spent child has only its right-hand side to give. */
-static void add_child(ct_sparse *sp, const ct__front *front, const ct__front *child, int child_spent, int spent)
+/* The lower triangle of a pair of runs: rows of `from` become columns. */
+static void add_flipped(int32_t rows, int32_t cols, const double *from, int32_t width, double *to, int32_t stride)
 {
-    const ct__run *run = sp->run + child->run;
-    const int32_t  ld = front->p + front->s + 1, width = child->s + 1;
-    for (int32_t a = 0; a < child->runs; a++) {
-        const int     in_update = run[a].to >= front->p;
-        const int32_t shift = in_update ? front->p : 0, stride = in_update ? front->s + 1 : ld;
-        const double *from = sp->stack + child->update + (int64_t)run[a].from * width;
-        double       *to = in_update ? sp->stack + front->update + (int64_t)(run[a].to - shift) * stride : sp->panel + front->panel + (int64_t)run[a].to * ld;
+    for (int32_t i = 0; i < rows; i++, from += width)
+        for (int32_t j = 0; j < cols; j++) to[(int64_t)j * stride + i] += from[j];
+}
+
+void ct__extend_add(const ct__extend *up, const ct__run *run, int32_t runs, const double *U, int32_t s)
+{
+    const int32_t ld = up->p + up->s + 1, width = s + 1;
+    for (int32_t a = 0; a < runs; a++) {
+        const int     in_update = run[a].to >= up->p;
+        const int32_t shift = in_update ? up->p : 0, stride = in_update ? up->s + 1 : ld;
+        const double *from = U + (int64_t)run[a].from * width;
+        double       *to = in_update ? up->U + (int64_t)(run[a].to - shift) * stride : up->A + (int64_t)run[a].to * ld;
         for (int32_t i = 0; i < run[a].len; i++, from += width, to += stride) {
             to[ld - 1 - shift] += from[width - 1];
-            if (child_spent || (in_update && spent)) continue;
+            if (up->rhs_only || (in_update && up->panel_only)) continue;
             double *dst = to + (run[a].to - shift);
             for (int32_t j = i; j < run[a].len; j++) dst[j] += from[run[a].from + j];
-            for (int32_t b = a + 1; b < child->runs; b++) {
+            for (int32_t b = a + 1; b < runs; b++) {
+                if (run[b].to < run[a].to) continue;
                 const double *src = from + run[b].from;
                 dst = to + (run[b].to - shift);
                 for (int32_t j = 0; j < run[b].len; j++) dst[j] += src[j];
             }
         }
+        for (int32_t b = a + 1; b < runs && !up->rhs_only; b++) {
+            if (run[b].to > run[a].to) continue;
+            const int     low = run[b].to >= up->p;
+            const int32_t step = low ? up->s + 1 : ld, off = low ? up->p : 0;
+            if (low && up->panel_only) continue;
+            add_flipped(run[a].len, run[b].len, U + (int64_t)run[a].from * width + run[b].from, width,
+                        (low ? up->U : up->A) + (int64_t)(run[b].to - off) * step + run[a].to - off, step);
+        }
     }
+}
+
+static void add_child(ct_sparse *sp, const ct__front *front, const ct__front *child, int child_spent, int spent)
+{
+    const ct__extend up = {.A = sp->panel + front->panel, .U = sp->stack + front->update, .p = front->p, .s = front->s, .rhs_only = child_spent, .panel_only = spent};
+    ct__extend_add(&up, sp->run + child->run, child->runs, sp->stack + child->update, child->s);
 }
 
 int32_t ct_sparse_factor(ct_sparse *sp, double lambda, const double *scale)

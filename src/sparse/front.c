@@ -17,21 +17,13 @@
 /* From this many multiplications on, packing pays. */
 #define CT_LARGE_FRONT 20000.0
 
-typedef struct {
-    double       *A;         /* p rows x n, n = p + s + 1 */
-    int           p, n;
-    const double *original;  /* pivots before elimination */
-    int32_t       scalar;    /* eliminated scalar of pivot 0 */
-    ct_sparse    *sp;
-} strip_job;
-
 /* Eliminates pivots k0 .. k0 + P - 1 in columns up to `end`, inside their own P rows of stride n. */
-CT_INLINE void eliminate_rows(strip_job *job, const int P, int k0, const int n, int end)
+CT_INLINE void eliminate_rows(ct__dense *job, const int P, int k0, const int n, int end)
 {
     for (int k = k0; k < k0 + P; k++) {
         double *restrict row = job->A + (int64_t)k * n;
-        const double scale = ct__pivot_inverse(job->sp, job->scalar + k, job->original[k], row[k]);
-        job->sp->inverse[job->scalar + k] = scale == 0 ? 1 : scale;
+        const double scale = ct__pivot_inverse(job, k, row[k]);
+        job->inverse[k] = scale == 0 ? 1 : scale;
         if (scale == 0) { /* held at zero: R_kk = 1, nothing beside it */
             memset(row + k, 0, (size_t)(n - k) * sizeof *row);
             row[k] = 1;
@@ -70,16 +62,16 @@ CT_INLINE void rank_update(const int P, const double *restrict S, int n, double 
 }
 
 /* One strip of a small front: its rows, then the pivot rows below, then the update (if U is wanted). */
-CT_INLINE void small_strip(strip_job *job, const int P, int k0, double *U, int keep)
+CT_INLINE void small_strip(ct__dense *job, const int P, int k0, double *U, int keep)
 {
-    const int n = job->n, below = k0 + P, s = n - job->p - 1;
+    const int n = job->p + job->s + 1, below = k0 + P, s = job->s;
     double   *S = job->A + (int64_t)k0 * n;
     eliminate_rows(job, P, k0, n, n);
     if (below < job->p) rank_update(P, S + below, n, job->A + (int64_t)below * n + below, n, job->p - below, n - below, 1);
     if (U) rank_update(P, S + job->p, n, U, s + 1, s, s + 1, keep);
 }
 
-CT_CLONES static void factor_small(strip_job *job, double *U, int keep)
+CT_CLONES static void factor_small(ct__dense *job, double *U, int keep)
 {
     for (int k0 = 0; k0 < job->p;) {
         const int left = job->p - k0;
@@ -135,9 +127,9 @@ CT_INLINE void tiled_update(int K, const double *a, int rows, const double *b, i
 }
 
 /* The rows of a strip, eliminated among themselves over their whole width. */
-CT_INLINE void eliminate_strip(strip_job *job, int k0, int strip)
+CT_INLINE void eliminate_strip(ct__dense *job, int k0, int strip)
 {
-    const int end = k0 + strip, n = job->n;
+    const int end = k0 + strip, n = job->p + job->s + 1;
     for (int k = k0; k < end;) {
         const int P = end - k >= 6 ? 6 : 1;
         if (P == 6) eliminate_rows(job, 6, k, n, n);
@@ -150,13 +142,13 @@ CT_INLINE void eliminate_strip(strip_job *job, int k0, int strip)
     }
 }
 
-CT_CLONES static void factor_large(strip_job *job, double *U, int keep)
+CT_CLONES static void factor_large(ct__dense *job, double *U, int keep)
 {
-    const int n = job->n, p = job->p, s = n - p - 1;
+    const int p = job->p, s = job->s, n = p + s + 1;
     for (int k0 = 0; k0 < p; k0 += CT_STRIP, keep = 1) {
         const int strip = CT_MIN(CT_STRIP, p - k0), below = k0 + strip, rows = p - below;
         double   *S = job->A + (int64_t)k0 * n, *C = job->A + (int64_t)below * n;
-        double   *pivots = job->sp->tiles, *others = pivots + (int64_t)((rows + 7) / 8) * 8 * strip;
+        double   *pivots = job->tiles, *others = pivots + (int64_t)((rows + 7) / 8) * 8 * strip;
         eliminate_strip(job, k0, strip);
         pack_tiles(S, n, strip, below, rows, pivots);
         pack_tiles(S, n, strip, p, s + 1, others);
@@ -166,14 +158,22 @@ CT_CLONES static void factor_large(strip_job *job, double *U, int keep)
     }
 }
 
+void ct__dense_factor(ct__dense *job, double *U, int keep)
+{
+    const double p = job->p, m = job->s + 1;
+    if (p * (p * p / 3 + m * (p + m)) < CT_LARGE_FRONT) factor_small(job, U, keep);
+    else factor_large(job, U, keep);
+}
+
 void ct__front_factor(ct_sparse *sp, const ct__front *front, int spent, const double *original)
 {
     double   *U = sp->stack + front->update;
-    strip_job job = {.A = sp->panel + front->panel, .p = front->p, .n = front->p + front->s + 1, .original = original, .scalar = front->scalar, .sp = sp};
-    const double p = front->p, m = front->s + 1;
-    if (p * (p * p / 3 + m * (p + m)) < CT_LARGE_FRONT) factor_small(&job, spent ? NULL : U, front->update_fed);
-    else factor_large(&job, spent ? NULL : U, front->update_fed);
+    ct__dense job = {.A = sp->panel + front->panel, .p = front->p, .s = front->s, .original = original, .inverse = sp->inverse + front->scalar,
+                     .tiles = sp->tiles, .scalar = front->scalar, .weak = sp->weak, .weak_count = sp->weak_count};
+    ct__dense_factor(&job, spent ? NULL : U, front->update_fed);
+    sp->weak_count = job.weak_count;
+    const int32_t n = front->p + front->s + 1;
     for (int32_t k = 0; spent && k < front->p; k++) /* u_s -= R_ps' d_p is all there is */
         for (int32_t i = 0; i < front->s; i++)
-            U[(int64_t)i * (front->s + 1) + front->s] -= job.A[(int64_t)k * job.n + front->p + i] * job.A[(int64_t)k * job.n + job.n - 1];
+            U[(int64_t)i * (front->s + 1) + front->s] -= job.A[(int64_t)k * n + front->p + i] * job.A[(int64_t)k * n + n - 1];
 }

@@ -72,15 +72,6 @@ static int32_t local_row(const ct_sparse *sp, const ct__front *front, int32_t j,
     return front->p + *row;
 }
 
-/* Appends (from, to, len), joining it to the run before where both sides continue. `boundary`
- * keeps a run from straddling the parent's pivots and separator. */
-static void append_run(ct__run *list, int32_t *count, int32_t from, int32_t to, int32_t len, int32_t boundary)
-{
-    ct__run *last = *count ? &list[*count - 1] : NULL;
-    if (last && last->from + last->len == from && last->to + last->len == to && to != boundary) last->len += len;
-    else list[(*count)++] = (ct__run){.from = from, .to = to, .len = len};
-}
-
 /* For every front: how its separator maps into the parent's matrix, and into the solution. */
 static ct_status place_runs(ct_sparse *sp, ct_err *err)
 {
@@ -96,9 +87,9 @@ static ct_status place_runs(ct_sparse *sp, ct_err *err)
         front->run = front->gather = at;
         for (int32_t k = 0, from = 0, t = 0, row = 0; k < front->separators; k++) {
             const int32_t j = sp->separator[front->separator + k], len = sp->scalar[j + 1] - sp->scalar[j];
-            append_run(sp->gather + at, &front->gathers, from, sp->scalar[j], len, -1);
+            ct__append_run(sp->gather + at, &front->gathers, from, sp->scalar[j], len, -1);
             assert(up);
-            append_run(sp->run + at, &front->runs, from, local_row(sp, up, j, &t, &row), len, up->p);
+            ct__append_run(sp->run + at, &front->runs, from, local_row(sp, up, j, &t, &row), len, up->p);
             from += len;
         }
         at += front->separators;

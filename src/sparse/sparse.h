@@ -117,19 +117,55 @@ ct_status ct__symbolic(ct_sparse *sp, const int64_t *start, const int32_t *pair,
 /* Places for every number: panels, updates, H, runs, scatters, slots. */
 ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err);
 
+/* One assembled front as the dense kernels see it: p pivot rows and the s rows that follow them. */
+typedef struct {
+    double       *A;        /* the panel, p x (p + s + 1)                                              */
+    int32_t       p, s;
+    const double *original; /* the pivots before any elimination                                       */
+    double       *inverse;  /* p: receives 1 / R_kk                                                    */
+    double       *tiles;    /* room for CT_STRIP x (p + s + 17)                                        */
+    int32_t       scalar;   /* what pivot 0 is called in `weak`                                        */
+    int32_t      *weak;     /* room for p more; ~pivot where it is held at zero                        */
+    int32_t       weak_count;
+} ct__dense;
+
+/* Pivots are factored and the update formed, on top of what U holds if keep; U may be NULL: not wanted. Weak pivots are noted. */
+void ct__dense_factor(ct__dense *front, double *U, int keep);
+
+/* 1 / R_kk for pivot k of value a, noting it if it is weak; 0 where it is no longer positive: anything below a few units in
+ * the last place of what it was is rounding. */
+static inline double ct__pivot_inverse(ct__dense *front, int32_t k, double a)
+{
+    const double before = front->original[k];
+    if (a > CT_WEAK_RATIO * before) return 1 / sqrt(a);
+    const int positive = a > 4 * 2.3e-16 * before;
+    front->weak[front->weak_count++] = positive ? front->scalar + k : ~(front->scalar + k);
+    return positive ? 1 / sqrt(a) : 0;
+}
+
+/* Adds what a child left on its s separator rows, U s x (s + 1), to its parent's panel A (p rows) and update: run by run, in any order of
+ * rows. Row r of the parent lies in the panel if r < p, else in the update, whose columns begin at p. */
+typedef struct {
+    double *A, *U;
+    int32_t p, s;
+    int     rhs_only;   /* the child has nothing but its right-hand side to give    */
+    int     panel_only; /* of the parent's update only the right-hand side is wanted */
+} ct__extend;
+void ct__extend_add(const ct__extend *parent, const ct__run *run, int32_t runs, const double *U, int32_t s);
+/* Appends (from, to, len), joining it to the run before where both sides continue; a run does not straddle the row `boundary`. */
+static inline void ct__append_run(ct__run *list, int32_t *count, int32_t from, int32_t to, int32_t len, int32_t boundary)
+{
+    ct__run *last = *count ? &list[*count - 1] : NULL;
+    if (last && last->from + last->len == from && last->to + last->len == to && to != boundary) last->len += len;
+    else list[(*count)++] = (ct__run){.from = from, .to = to, .len = len};
+}
+
+/* a'b, always in the same order of sums. */
+double ct__dot(int32_t n, const double *restrict a, const double *restrict b);
+
 /* The assembled front's pivots are factored and its update formed. `original` holds the pivots as they
  * were before any elimination. Weak pivots are noted. */
 void ct__front_factor(ct_sparse *sp, const ct__front *front, int spent, const double *original);
-
-/* 1 / R_kk for pivot k (an eliminated scalar) of value a that was `before`, noting it if it is weak; 0 where it
- * is no longer positive: anything below a few units in the last place of what it was is rounding. */
-static inline double ct__pivot_inverse(ct_sparse *sp, int32_t pivot, double before, double a)
-{
-    if (a > CT_WEAK_RATIO * before) return 1 / sqrt(a);
-    const int positive = a > 4 * 2.3e-16 * before;
-    sp->weak[sp->weak_count++] = positive ? pivot : ~pivot;
-    return positive ? 1 / sqrt(a) : 0;
-}
 
 /* Whether a front's update is exactly zero as things stand: its rows are used up, undamped, and rows are all its subtree has. */
 static inline int ct__is_spent(const ct__front *front) { return front->spent && !front->whole; }

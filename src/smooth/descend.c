@@ -1,0 +1,93 @@
+/* descend.c: the solution, from the top down.
+ *
+ *     R_pp delta_p = d_p - R_ps delta_s
+ *
+ * The cliques made by this update are all computed, parents first. Below them a clique is computed where a variable of its separator
+ * has moved by more than `wildfire` since it was last carried down, or another of its clique has. Each variable remembers what was carried, so that small changes add up
+ * to one that is. */
+#include "smooth/smooth.h"
+
+static int moved(const ct_smoother *s, const ct__var *var)
+{
+    for (int k = 0; k < var->dim; k++)
+        if (fabs(var->delta[k] - var->sent[k]) > s->options.wildfire) return 1;
+    return 0;
+}
+
+static int beyond(const ct_smoother *s, const ct__var *var)
+{
+    for (int k = 0; k < var->dim; k++)
+        if (fabs(var->delta[k]) > s->options.relinearise[var->kind]) return 1;
+    return 0;
+}
+
+/* delta of a variable has been computed: what follows from it. */
+static ct_status settle_var(ct_smoother *s, int32_t slot, const double *x, ct_err *err)
+{
+    ct__var *var = &s->var[slot];
+    double   sum = 0;
+    for (int k = 0; k < var->dim; k++) sum += fabs(x[k]);
+    if (!isfinite(sum)) {
+        char name[64];
+        return ct_fail(err, CT_E_ARGUMENT, "the estimate of %s is not finite", ct__var_name(s, slot, name));
+    }
+    memcpy(var->delta, x, var->dim * sizeof *x);
+    if (!var->far && beyond(s, var)) {
+        ct__list *far = &s->far[s->far_at ^ s->change.looked];
+        var->far = 1;
+        far->item[far->count++] = slot; /* there is room: see ct__new_var */
+    }
+    s->stats.visited++;
+    return CT_OK;
+}
+
+static ct_status solve_clique(ct_smoother *s, int32_t id, ct_err *err)
+{
+    const ct__clique *c = &s->clique[id];
+    const int32_t    *var = ct__variables_of(s, c), p = c->p, ld = c->p + c->s + 1;
+    const double     *A = ct__panel(s, c), *inverse = ct__inverse(s, c);
+    CT_TRY(ct__grow(&s->vector[0], &s->vector_capacity[0], ld, sizeof **s->vector, "rows of a front", err));
+    double *x = s->vector[0];
+    int     goes_on = 0;
+    for (int32_t i = c->pivots, at = p; i < c->pivots + c->separators; i++) {
+        memcpy(x + at, s->var[var[i]].delta, s->var[var[i]].dim * sizeof *x);
+        at += s->var[var[i]].dim;
+    }
+    for (int32_t i = p - 1; i >= 0; i--) {
+        const double *row = A + (int64_t)i * ld;
+        x[i] = (row[ld - 1] - ct__dot(ld - i - 2, row + i + 1, x + i + 1)) * inverse[i];
+    }
+    for (int32_t i = 0, at = 0; i < c->pivots; at += s->var[var[i++]].dim) {
+        CT_TRY(ct__save_var(s, var[i], err));
+        CT_TRY(settle_var(s, var[i], x + at, err));
+        goes_on |= moved(s, &s->var[var[i]]);
+    }
+    for (int32_t i = 0; goes_on && i < c->pivots; i++) {
+        memcpy(s->var[var[i]].sent, s->var[var[i]].delta, s->var[var[i]].dim * sizeof *x);
+        s->work[var[i]].changed = s->stamp;
+    }
+    return CT_OK;
+}
+
+static int hears(const ct_smoother *s, const ct__clique *c)
+{
+    const int32_t *var = ct__variables_of(s, c) + c->pivots;
+    for (int32_t i = 0; i < c->separators; i++)
+        if (s->work[var[i]].changed == s->stamp) return 1;
+    return 0;
+}
+
+ct_status ct__descend(ct_smoother *s, ct_err *err)
+{
+    for (int64_t k = s->top.clique.count - 1; k >= 0; k--) CT_TRY(solve_clique(s, s->top.clique.item[k], err));
+    s->stack.count = 0;
+    for (int64_t k = 0; k < s->top.orphan.count; k++)
+        if (hears(s, &s->clique[s->top.orphan.item[k]])) CT_TRY(ct__list_push(&s->stack, s->top.orphan.item[k], err));
+    while (s->stack.count) {
+        const int32_t id = s->stack.item[--s->stack.count];
+        CT_TRY(solve_clique(s, id, err));
+        for (int32_t child = s->clique[id].child; child != CT_NONE; child = s->clique[child].sibling)
+            if (hears(s, &s->clique[child])) CT_TRY(ct__list_push(&s->stack, child, err));
+    }
+    return CT_OK;
+}

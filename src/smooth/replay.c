@@ -1,0 +1,279 @@
+/* replay.c: a graph, fed to a smoother as if it were being measured. */
+#include "graph/graph.h"
+#include "smooth/smooth.h"
+
+#include <stdio.h>
+
+static const char *const names[CT_ENTRY_COUNT] = {
+#define X(constant, name, what) [constant] = name,
+    CT_ENTRY_LIST(X)
+#undef X
+};
+
+const char *ct_entry_name(ct_entry entry) { return (unsigned)entry < CT_ENTRY_COUNT ? names[entry] : "?"; }
+
+int ct_entry_find(const char *name)
+{
+    for (int i = 0; i < CT_ENTRY_COUNT; i++)
+        if (!strcmp(name, names[i])) return i;
+    return -1;
+}
+
+ct_replay_options ct_replay_defaults(void) { return (ct_replay_options){.smoother = ct_smoother_defaults(), .entry = CT_ENTRY_MOTION}; }
+
+typedef struct {
+    const ct_graph          *graph;
+    const ct_replay_options *options;
+    ct_replay_result        *result;
+    ct_smoother             *smoother;
+    double                  *x, *given;
+    int32_t                 *step_of;        /* per variable: the step it enters with; INT32_MAX: never    */
+    int32_t                 *number;         /* per variable: what the smoother calls it, -1 before        */
+    int32_t                 *factor, *first; /* factors by step: factor[first[step] ..]                    */
+    int32_t                 *enter, *begin;  /* variables by step, the same way                            */
+    /* what is waiting to be added */
+    ct_new_variable         *variable;
+    ct_new_factor           *pending;
+    int32_t                 *member;         /* their variables                                            */
+    int32_t                  variables, factors, members;
+    int32_t                  next_try;       /* with so many waiting variables and factors                 */
+    int32_t                  last_pose[2];   /* the plane's and space's that entered last                  */
+    int32_t                  entered;
+} tape;
+
+/* Counting sort of things 0 .. count - 1 by step. */
+static void sort_by_step(int32_t steps, int32_t count, const int32_t *step, int32_t *list, int32_t *first)
+{
+    for (int32_t k = 0; k < count; k++)
+        if (step[k] < steps) first[step[k] + 2]++;
+    for (int32_t k = 0; k < steps; k++) first[k + 2] += first[k + 1];
+    for (int32_t k = 0; k < count; k++)
+        if (step[k] < steps) list[first[step[k] + 1]++] = k;
+}
+
+/* A factor is there when its newest variable could be; a variable with its first factor. */
+static ct_status plan(tape *t, ct_err *err)
+{
+    const ct_graph *g = t->graph;
+    const int32_t   n = g->variables, m = g->factors;
+    int32_t        *step = ct__zalloc(m, sizeof *step);
+    t->step_of = ct__zalloc(n, sizeof *t->step_of);
+    t->number = ct__zalloc(n, sizeof *t->number);
+    t->factor = ct__zalloc(m, sizeof *t->factor);
+    t->first = ct__zalloc((int64_t)n + 2, sizeof *t->first);
+    t->enter = ct__zalloc(n, sizeof *t->enter);
+    t->begin = ct__zalloc((int64_t)n + 2, sizeof *t->begin);
+    t->variable = ct__zalloc(n, sizeof *t->variable);
+    t->pending = ct__zalloc(m, sizeof *t->pending);
+    t->member = ct__zalloc(g->var_used, sizeof *t->member);
+    t->given = ct__zalloc(g->size, sizeof *t->given);
+    const int whole = step && t->step_of && t->number && t->factor && t->first && t->enter && t->begin && t->variable && t->pending && t->member && t->given;
+    if (whole) {
+        memcpy(t->given, t->x, (size_t)g->size * sizeof *t->given);
+        for (int32_t v = 0; v < n; v++) t->step_of[v] = INT32_MAX, t->number[v] = -1;
+        for (int32_t f = 0; f < m; f++) {
+            const ct_factor k = ct_graph_factor(g, f);
+            for (int i = 0; i < k.ops->arity; i++) step[f] = CT_MAX(step[f], k.var[i]);
+            for (int i = 0; i < k.ops->arity; i++) t->step_of[k.var[i]] = CT_MIN(t->step_of[k.var[i]], step[f]);
+        }
+        sort_by_step(n, m, step, t->factor, t->first);
+        sort_by_step(n, n, t->step_of, t->enter, t->begin);
+    }
+    free(step);
+    return whole ? CT_OK : ct__no_memory(err, "variables to replay", n);
+}
+
+static void release(tape *t)
+{
+    ct_smoother_free(t->smoother);
+    void *const owned[] = {t->step_of, t->number, t->factor, t->first, t->enter, t->begin, t->variable, t->pending, t->member, t->given};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+}
+
+/* ---- where a variable starts ---- */
+
+/* y = est o given^-1 o v: what `given` -> `est` does to v. Returns 0 where the kinds do not say. */
+static int carry(ct_kind from, const double *given, const double *est, ct_kind kind, const double *v, double *y)
+{
+    double d[CT_DIM_MAX];
+    if (from == kind) { /* est o Exp(Log(given^-1 v)) */
+        ct_kind_local(kind, given, v, d);
+        ct_kind_retract(kind, est, d, y);
+        return 1;
+    }
+    if (from == CT_SE2 && kind == CT_R2) {
+        const ct_se2 a = {given[0], given[1], given[2], given[3]}, b = {est[0], est[1], est[2], est[3]};
+        ct_se2_act(ct_se2_compose(b, ct_se2_inverse(a, NULL), NULL, NULL), v, y, NULL, NULL);
+        return 1;
+    }
+    if (from == CT_SE3 && kind == CT_R3) {
+        const ct_se3 a = {given[0], given[1], given[2], given[3], given[4], given[5], given[6]}, b = {est[0], est[1], est[2], est[3], est[4], est[5], est[6]};
+        ct_se3_act(ct_se3_compose(b, ct_se3_inverse(a, NULL), NULL, NULL), v, y, NULL, NULL);
+        return 1;
+    }
+    return 0;
+}
+
+static int is_pose(ct_kind kind) { return kind == CT_SE2 || kind == CT_SE3; }
+
+/* The variable that v enters beside: one that a factor of this step ties it to, of its own kind if there is one; else the pose before. -1: none. */
+static int32_t neighbour(const tape *t, int32_t v, int32_t step)
+{
+    const ct_kind kind = ct_graph_kind(t->graph, v);
+    int32_t       best = -1;
+    for (int32_t k = t->first[step]; k < t->first[step + 1]; k++) {
+        const ct_factor f = ct_graph_factor(t->graph, t->factor[k]);
+        int             mine = 0;
+        for (int i = 0; i < f.ops->arity; i++) mine |= f.var[i] == v;
+        for (int i = 0; mine && i < f.ops->arity; i++) {
+            const int32_t other = f.var[i];
+            const int     same = ct_graph_kind(t->graph, other) == kind;
+            if (other == v || t->number[other] < 0) continue;
+            const int best_same = best >= 0 && ct_graph_kind(t->graph, best) == kind;
+            if (best < 0 || same > best_same || (same == best_same && other > best)) best = other;
+        }
+    }
+    if (is_pose(kind) && (best < 0 || ct_graph_kind(t->graph, best) != kind)) best = t->last_pose[kind == CT_SE3];
+    return best;
+}
+
+/* Where a variable stands by now: its estimate, or where it waits. */
+static void stand(const tape *t, int32_t v, double *y)
+{
+    if (t->number[v] >= 0 && ct_smoother_has(t->smoother, t->number[v])) ct_smoother_estimate(t->smoother, t->number[v], y);
+    else memcpy(y, t->x + t->graph->offset[v], (size_t)ct_kind_size(t->graph->kind[v]) * sizeof *y);
+}
+
+static void place(tape *t, int32_t v, int32_t step)
+{
+    const ct_kind kind = ct_graph_kind(t->graph, v);
+    const int64_t at = ct_graph_offset(t->graph, v);
+    const int32_t beside = t->options->entry == CT_ENTRY_GIVEN || t->graph->fixed[v] ? -1 : neighbour(t, v, step);
+    double        est[CT_SIZE_MAX];
+    if (beside < 0) return;
+    stand(t, beside, est);
+    if (t->options->entry == CT_ENTRY_MOTION)
+        carry(ct_graph_kind(t->graph, beside), t->given + ct_graph_offset(t->graph, beside), est, kind, t->given + at, t->x + at);
+    else if (ct_graph_kind(t->graph, beside) == kind) memcpy(t->x + at, est, (size_t)ct_kind_size(kind) * sizeof *est);
+}
+
+/* ---- feeding ---- */
+
+/* Puts what comes with a step behind what is waiting. */
+static void load(tape *t, int32_t step)
+{
+    for (int32_t k = t->begin[step]; k < t->begin[step + 1]; k++) {
+        const int32_t v = t->enter[k];
+        const ct_kind kind = ct_graph_kind(t->graph, v);
+        place(t, v, step);
+        t->number[v] = t->entered++;
+        t->variable[t->variables++] = (ct_new_variable){.kind = kind, .value = t->x + ct_graph_offset(t->graph, v), .fixed = ct_graph_fixed(t->graph, v),
+                                                        .name = ct__names_get(&t->graph->names, v)};
+        if (is_pose(kind)) t->last_pose[kind == CT_SE3] = v;
+    }
+    for (int32_t k = t->first[step]; k < t->first[step + 1]; k++) {
+        const ct_factor f = ct_graph_factor(t->graph, t->factor[k]);
+        int32_t        *var = t->member + t->members;
+        int             gone = 0;
+        for (int i = 0; i < f.ops->arity; i++) {
+            var[i] = t->number[f.var[i]];
+            gone |= var[i] < ct_smoother_variables(t->smoother) && !ct_smoother_has(t->smoother, var[i]);
+        }
+        t->result->left_out += gone;
+        if (gone) continue;
+        t->members += f.ops->arity;
+        t->pending[t->factors++] = (ct_new_factor){.ops = f.ops, .var = var, .z = f.z, .context = f.context, .noise = f.noise};
+    }
+}
+
+static void read_all(tape *t)
+{
+    for (int32_t v = 0; v < t->graph->variables; v++)
+        if (t->number[v] >= 0 && ct_smoother_has(t->smoother, t->number[v])) ct_smoother_estimate(t->smoother, t->number[v], t->x + t->graph->offset[v]);
+}
+
+/* With a window, estimates are read while they are there. Variables enter in the order of their numbers. */
+static void read_window(tape *t)
+{
+    const int32_t window = t->options->smoother.window;
+    for (int32_t k = t->entered - 1, found = 0; k >= 0 && found < window; k--) {
+        if (!ct_smoother_has(t->smoother, k)) continue;
+        ct_smoother_estimate(t->smoother, k, t->x + t->graph->offset[t->enter[k]]);
+        found++;
+    }
+}
+
+/* Tries what is waiting. 1 if the replay is over. */
+static int feed(tape *t, int32_t step, int last, ct_status *status, ct_err *err)
+{
+    ct_replay_result  *r = t->result;
+    ct_smoother_stats  stats;
+    ct_err             why = {0};
+    const ct_increment inc = {.variables = t->variables, .variable = t->variable, .factors = t->factors, .factor = t->pending};
+    if (!t->variables && !t->factors) return 0;
+    if (!last && t->variables + t->factors < t->next_try) return 0;
+    *status = ct_smoother_update(t->smoother, &inc, &stats, &why);
+    if (*status == CT_E_SINGULAR && !last) { /* more may come that helps; the longer it takes the less often it is tried */
+        const int32_t waiting = t->variables + t->factors;
+        t->next_try = waiting + 1 + waiting / 8;
+        *status = CT_OK;
+        return 0;
+    }
+    if (*status == CT_E_SINGULAR || *status == CT_E_ARGUMENT) {
+        r->stop = *status == CT_E_SINGULAR ? CT_STOP_RANK : CT_STOP_NOT_FINITE;
+        snprintf(r->why, sizeof r->why, "%s", why.text);
+        *status = CT_OK;
+        return 1;
+    }
+    if (*status != CT_OK) {
+        ct_fail(err, *status, "%s", why.text);
+        return 1;
+    }
+    t->variables = t->factors = t->members = t->next_try = 0;
+    r->updates++;
+    r->eliminated += stats.eliminated;
+    r->relinearised += stats.relinearised;
+    r->visited += stats.visited;
+    if (stats.seconds > r->worst_s) r->worst_s = stats.seconds, r->worst_step = step;
+    read_window(t);
+    if (!t->options->progress || !t->options->progress(t->options->user, t->smoother, step, t->graph->variables, &stats)) return 0;
+    r->stop = CT_STOP_CANCELLED;
+    return 1;
+}
+
+static void end(tape *t, double start_s)
+{
+    ct_replay_result *r = t->result;
+    char              name[64];
+    for (int32_t v = 0; r->stop == CT_STOP_STEP && v < t->graph->variables; v++)
+        if (t->number[v] < 0 && !t->graph->fixed[v]) {
+            r->stop = CT_STOP_RANK;
+            snprintf(r->why, sizeof r->why, "%s: no factor touches it", ct_graph_name(t->graph, v, name, sizeof name));
+        }
+    read_all(t);
+    r->seconds = ct_now_s() - start_s;
+}
+
+ct_status ct_replay(const ct_graph *graph, const ct_noise *noise, const ct_replay_options *options, double *x, ct_replay_result *result, ct_err *err)
+{
+    const ct_replay_options usual = ct_replay_defaults();
+    tape                    t = {.graph = graph, .options = options ? options : &usual, .result = result, .x = x, .last_pose = {-1, -1}};
+    const double            start_s = ct_now_s();
+    *result = (ct_replay_result){.stop = CT_STOP_STEP, .stationarity = NAN};
+    CT_TRY(ct_graph_check_noise(graph, noise, err));
+    ct_status status = plan(&t, err);
+    if (status == CT_OK) status = ct_smoother_new(noise, &t.options->smoother, &t.smoother, err);
+    for (int32_t step = 0, over = 0; step < graph->variables && !over && status == CT_OK; step++) {
+        load(&t, step);
+        over = feed(&t, step, step + 1 == graph->variables, &status, err);
+    }
+    if (status == CT_OK) {
+        end(&t, start_s);
+        if (result->stop == CT_STOP_STEP) status = ct_smoother_stationarity(t.smoother, &result->stationarity, err);
+        if (status == CT_E_SINGULAR || status == CT_E_ARGUMENT) status = CT_OK; /* it has gone where a step cannot be taken from */
+        result->error = ct_graph_error(graph, noise, x);
+        if (!isfinite(result->error) && result->stop == CT_STOP_STEP) result->stop = CT_STOP_NOT_FINITE;
+    }
+    release(&t);
+    return status;
+}

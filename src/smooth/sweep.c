@@ -1,0 +1,245 @@
+/* sweep.c: the whole tree, up and down: R'R x = b; marginals; and whether there is a unique solution at all.
+ *
+ * A graph that was determined stays so when factors are added, if the new variables are determined by the new factors given all the
+ * others: along a loose direction z the old factors would not change, so z leaves the old variables alone. That is a small dense
+ * question and has nothing to do with how far the information has travelled, which is what makes pivots at the end of a
+ * long chain weak. Only where factors were taken out or linearised anew are suspects judged as a batch solve judges them
+ * (src/solve/rank.c): the direction z of a weak pivot is refined, and J z decides. */
+#include "smooth/smooth.h"
+
+#include <assert.h>
+
+#define LOOSE_RESPONSE 1e-22 /* of |J z|^2 to z'diag(H)z, after refining; these four as in rank.c */
+#define CLEARLY_LOOSE  1e-27
+#define CLEARLY_FIXED  1e-15
+#define REFINEMENTS    4
+#define DENSE_MAX      120 /* scalars of new variables up to which they are looked at by themselves */
+
+ct_status ct__sweep_order(ct_smoother *s, ct_err *err)
+{
+    s->stack.count = 0;
+    for (int32_t c = s->root; c != CT_NONE; c = s->clique[c].sibling) CT_TRY(ct__list_push(&s->stack, c, err));
+    for (int64_t k = 0; k < s->stack.count; k++)
+        for (int32_t c = s->clique[s->stack.item[k]].child; c != CT_NONE; c = s->clique[c].sibling) CT_TRY(ct__list_push(&s->stack, c, err));
+    return CT_OK;
+}
+
+static ct_status room(ct_smoother *s, int64_t numbers, ct_err *err)
+{
+    for (int i = 0; i < 2; i++) CT_TRY(ct__grow(&s->vector[i], &s->vector_capacity[i], numbers, sizeof **s->vector, "numbers of a sweep", err));
+    return CT_OK;
+}
+
+/* x of the clique's rows [row, ...): CT_DIM_MAX per slot. */
+#define AT(x, var) ((x) + (int64_t)CT_DIM_MAX * (var))
+
+/* y_p = R_pp^-T x_p, x_s -= R_ps' y_p. */
+void ct__sweep_up(const ct_smoother *s, double *x)
+{
+    for (int64_t k = s->stack.count - 1; k >= 0; k--) {
+        const ct__clique *c = &s->clique[s->stack.item[k]];
+        const int32_t    *var = ct__variables_of(s, c), ld = c->p + c->s + 1;
+        const double     *A = ct__panel(s, c), *inverse = ct__inverse(s, c);
+        for (int32_t i = 0, row = 0; i < c->pivots; i++)
+            for (int d = 0; d < s->var[var[i]].dim; d++, row++) {
+                const double *R = A + (int64_t)row * ld;
+                const double  y = AT(x, var[i])[d] *= inverse[row];
+                int32_t       column = row + 1;
+                for (int e = d + 1; e < s->var[var[i]].dim; e++) AT(x, var[i])[e] -= R[column++] * y;
+                for (int32_t j = i + 1; j < c->pivots + c->separators; j++)
+                    for (int e = 0; e < s->var[var[j]].dim; e++) AT(x, var[j])[e] -= R[column++] * y;
+            }
+    }
+}
+
+/* x_p = R_pp^-1 (x_p - R_ps x_s). */
+void ct__sweep_down(const ct_smoother *s, double *x)
+{
+    for (int64_t k = 0; k < s->stack.count; k++) {
+        const ct__clique *c = &s->clique[s->stack.item[k]];
+        const int32_t    *var = ct__variables_of(s, c), ld = c->p + c->s + 1;
+        const double     *A = ct__panel(s, c), *inverse = ct__inverse(s, c);
+        for (int32_t i = c->pivots - 1, row = c->p - 1; i >= 0; i--)
+            for (int d = s->var[var[i]].dim - 1; d >= 0; d--, row--) {
+                const double *R = A + (int64_t)row * ld;
+                double        sum = AT(x, var[i])[d];
+                int32_t       column = row + 1;
+                for (int e = d + 1; e < s->var[var[i]].dim; e++) sum -= R[column++] * AT(x, var[i])[e];
+                for (int32_t j = i + 1; j < c->pivots + c->separators; j++)
+                    for (int e = 0; e < s->var[var[j]].dim; e++) sum -= R[column++] * AT(x, var[j])[e];
+                AT(x, var[i])[d] = sum * inverse[row];
+            }
+    }
+}
+
+/* ---- marginals: with W = R^-T E, which is zero off the path from the variable to its root, S = W'W ---- */
+
+static ct_status path_product(ct_smoother *s, int32_t slot, double *out, ct_err *err)
+{
+    const int d = s->var[slot].dim;
+    int32_t   id = s->var[slot].clique, at = 0;
+    for (int32_t c = id; c != CT_NONE; c = s->clique[c].parent) at = CT_MAX(at, s->clique[c].p + s->clique[c].s);
+    CT_TRY(room(s, (int64_t)at * d, err));
+    double *W = s->vector[0], *next = s->vector[1];
+    memset(W, 0, (size_t)(s->clique[id].p + s->clique[id].s) * (size_t)d * sizeof *W);
+    for (int i = 0; i < d; i++) W[(int64_t)(s->var[slot].row + i) * d + i] = 1;
+    memset(out, 0, (size_t)(d * d) * sizeof *out);
+    for (;; id = s->clique[id].parent) {
+        const ct__clique *c = &s->clique[id];
+        const int32_t     ld = c->p + c->s + 1;
+        for (int32_t k = 0; k < c->p; k++) {
+            const double *R = ct__panel(s, c) + (int64_t)k * ld;
+            double       *y = W + (int64_t)k * d;
+            for (int i = 0; i < d; i++) y[i] *= ct__inverse(s, c)[k];
+            for (int32_t j = k + 1; j < c->p + c->s; j++)
+                for (int i = 0; i < d; i++) W[(int64_t)j * d + i] -= R[j] * y[i];
+            for (int i = 0; i < d * d; i++) out[i] += y[i / d] * y[i % d];
+        }
+        if (c->parent == CT_NONE) return CT_OK;
+        const ct__clique *up = &s->clique[c->parent];
+        memset(next, 0, (size_t)(up->p + up->s) * (size_t)d * sizeof *next);
+        for (int32_t i = 0, row = 0; i < up->pivots + up->separators; i++) {
+            s->work[ct__variables_of(s, up)[i]].column = row;
+            row += s->var[ct__variables_of(s, up)[i]].dim;
+        }
+        for (int32_t i = c->pivots, row = c->p; i < c->pivots + c->separators; i++) {
+            const int32_t var = ct__variables_of(s, c)[i], dim = s->var[var].dim;
+            memcpy(next + (int64_t)s->work[var].column * d, W + (int64_t)row * d, (size_t)(dim * d) * sizeof *W);
+            row += dim;
+        }
+        double *swap = W;
+        W = next;
+        next = swap;
+    }
+}
+
+ct_status ct_smoother_marginal(ct_smoother *s, int32_t var, double *out, ct_err *err)
+{
+    assert(ct_smoother_has(s, var));
+    const int32_t slot = ct__slot(&s->var_map, var);
+    if (!s->var[slot].fixed) return path_product(s, slot, out, err);
+    memset(out, 0, (size_t)(s->var[slot].dim * s->var[slot].dim) * sizeof *out);
+    return CT_OK;
+}
+
+/* ---- judging weak pivots ---- */
+
+/* The variable and coordinate of a clique's row. */
+static int32_t variable_of_row(const ct_smoother *s, int32_t clique, int32_t row, int *coordinate)
+{
+    const ct__clique *c = &s->clique[clique];
+    const int32_t    *var = ct__variables_of(s, c);
+    for (int32_t i = 0;; i++) {
+        if (row < s->var[var[i]].dim) {
+            *coordinate = row;
+            return var[i];
+        }
+        row -= s->var[var[i]].dim;
+    }
+}
+
+static ct_status refuse(const ct_smoother *s, int32_t clique, int32_t row, int lost, ct_err *err)
+{
+    int           k;
+    char          name[64];
+    const int32_t var = variable_of_row(s, clique, row, &k);
+    ct__var_name(s, var, name);
+    if (lost) return ct_fail(err, CT_E_SINGULAR, "%s: what fixes its %s is lost to rounding, beside measurements 1e16 times as strong", name, ct_kind_coordinate(s->var[var].kind, k));
+    return ct_fail(err, CT_E_SINGULAR, "%s: no factor would fix its %s", name, ct_kind_coordinate(s->var[var].kind, k));
+}
+
+/* Rows of the new variables in a system of their own; returns how many, or -1 where that question does not settle it. */
+static int32_t number_new(ct_smoother *s)
+{
+    const ct__change *c = &s->change;
+    int32_t           n = 0;
+    if (c->gone.count || s->stats.relinearised || c->renews) return -1;
+    for (int64_t k = 0; k < c->new_vars.count; k++) {
+        const int32_t var = c->new_vars.item[k];
+        if (s->var[var].fixed) continue;
+        s->work[var].column = n;
+        n += s->var[var].dim;
+        if (n > DENSE_MAX) return -1;
+    }
+    return n;
+}
+
+/* Whether the new factors fix the new variables, given all others. */
+static ct_status new_are_fixed(ct_smoother *s, int *fixed, ct_err *err)
+{
+    const ct__change *c = &s->change;
+    const int32_t     n = number_new(s), first = c->new_vars.count ? s->var[c->new_vars.item[0]].index : INT32_MAX;
+    *fixed = 0;
+    if (n < 0) return CT_OK;
+    CT_TRY(room(s, (int64_t)n * n + 1, err));
+    double *H = s->vector[0], *diagonal = s->vector[1];
+    memset(H, 0, (size_t)n * (size_t)n * sizeof *H);
+    for (int64_t k = 0; k < c->new_factors.count; k++) {
+        const ct__kept *f = &s->factor[c->new_factors.item[k]];
+        const int       rows = f->ops->rows;
+        const double   *Ja = ct__numbers(s, f->linear);
+        for (int a = 0; a < f->members; Ja += rows * ct_kind_dim(f->ops->kind[a++])) {
+            const ct__var *u = &s->var[ct__nodes(s, f->node + a)->var];
+            const double  *Jb = ct__numbers(s, f->linear);
+            for (int b = 0; b < f->members; Jb += rows * ct_kind_dim(f->ops->kind[b++])) {
+                const ct__var *v = &s->var[ct__nodes(s, f->node + b)->var];
+                if (u->fixed || v->fixed || u->index < first || v->index < first) continue;
+                const int32_t row = s->work[ct__nodes(s, f->node + a)->var].column, column = s->work[ct__nodes(s, f->node + b)->var].column;
+                for (int i = 0; i < u->dim * v->dim; i++)
+                    for (int r = 0; r < rows; r++) H[(row + i / v->dim) * n + column + i % v->dim] += Ja[r * u->dim + i / v->dim] * Jb[r * v->dim + i % v->dim];
+            }
+        }
+    }
+    for (int32_t k = 0; k < n; k++) diagonal[k] = H[k * n + k];
+    for (int32_t k = 0; k < n; k++) {
+        if (!(H[k * n + k] > CT_WEAK_RATIO * diagonal[k])) return CT_OK;
+        for (int32_t i = k + 1; i < n; i++)
+            for (int32_t j = i; j < n; j++) H[i * n + j] -= H[k * n + i] * H[k * n + j] / H[k * n + k];
+    }
+    *fixed = 1;
+    return CT_OK;
+}
+
+/* As rank.c does: refines the direction z of a weak pivot and says whether anything changes along it. */
+static int is_loose(ct_smoother *s, double *z, double *back)
+{
+    for (int k = 0;; k++) {
+        double size;
+        memset(back, 0, (size_t)(CT_DIM_MAX * s->vars) * sizeof *back);
+        const double response = ct__smoother_response(s, z, back, &size);
+        if (response <= CLEARLY_LOOSE * size) return 1;
+        if (response > CLEARLY_FIXED * size) return 0;
+        if (k == REFINEMENTS) return response <= LOOSE_RESPONSE * size;
+        ct__sweep_up(s, back);
+        for (int64_t i = 0; i < s->top.weak.count; i += 2) {
+            int           c;
+            const int32_t row = s->top.weak.item[i + 1], var = variable_of_row(s, s->top.weak.item[i], row < 0 ? ~row : row, &c);
+            AT(back, var)[c] = 0;
+        }
+        ct__sweep_down(s, back);
+        for (int64_t i = 0; i < CT_DIM_MAX * s->vars; i++) z[i] -= back[i];
+    }
+}
+
+ct_status ct__judge(ct_smoother *s, ct_err *err)
+{
+    int settled, c;
+    CT_TRY(new_are_fixed(s, &settled, err));
+    if (!settled) {
+        CT_TRY(room(s, CT_DIM_MAX * (s->vars + 1), err));
+        CT_TRY(ct__sweep_order(s, err));
+    }
+    for (int64_t i = 0; i < s->top.weak.count; i += 2) {
+        const int32_t clique = s->top.weak.item[i], row = s->top.weak.item[i + 1], there = row < 0 ? ~row : row;
+        if (!settled) {
+            double       *z = s->vector[0];
+            const int32_t var = variable_of_row(s, clique, there, &c);
+            memset(z, 0, (size_t)(CT_DIM_MAX * s->vars) * sizeof *z);
+            AT(z, var)[c] = ct__panel(s, &s->clique[clique])[(int64_t)there * (s->clique[clique].p + s->clique[clique].s + 1) + there];
+            ct__sweep_down(s, z);
+            if (is_loose(s, z, s->vector[1])) return refuse(s, clique, there, 0, err);
+        }
+        if (row < 0) return refuse(s, clique, there, 1, err);
+    }
+    return CT_OK;
+}
