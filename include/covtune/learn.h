@@ -61,6 +61,10 @@ typedef struct {
     ct_solve_options inner; /* tight: derivatives are only as good as the minimum */
     double           step;  /* numeric: by which log variances are perturbed      */
     int              jobs;
+    /* Inner estimates made step by step, as the field makes them (ct_replay, from measurements), and not by `inner`. They are minima only as far as their thresholds let them:
+     * differences of them are what they are; adjoint and sensitivity take the factor at the estimate, and are right as far as its stationarity is small. */
+    int               incremental;
+    ct_replay_options replay;
 } ct_outer_options;
 
 ct_outer_options ct_outer_defaults(void);
@@ -227,6 +231,7 @@ typedef struct {
     double          chi_before, chi_after, nees_before, nees_after; /* per degree, on held-out runs (on training runs if there are no folds), before and after the scale */
     int             heldout;              /* 1: on held-out runs                                                                      */
     double          invariance;           /* |sum of gradient over scales| / sum |gradient| at the answer                             */
+    double          stationarity;         /* largest |H^-1 h| of an inner estimate at the answer: how far from a minimum derivatives were taken */
     int32_t         parameters;
     double         *p;                    /* the answer, log space, scale applied                                                     */
     double         *standard_error;       /* of each log variance; INFINITY: not determined; NaN: not learned                                           */

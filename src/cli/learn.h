@@ -13,7 +13,7 @@ typedef struct {
     const char *path, *out, *noise;
     const char *bounds, *bound, *learn, *freeze, *tie, *full, *diagonal, *isotropic;
     const char *weights, *prior;
-    int         method, difference, gradient, hessian, field_start, scale;
+    int         method, difference, gradient, hessian, field_start, scale, inner, field, entry;
     int         from, iterations, folds; /* -1, 0, -1: the method's own */
     int         check_gradient, resume, force, jobs;
     double      spread, M, checkpoint_s; /* M: NaN is the method's own  */

@@ -64,6 +64,7 @@ static ct_status evaluate(bars *b)
     double         sum = 0, size = 0;
     CT_TRY(ct_outer_evaluate(e->outer, l->p, NULL, &value, e->err));
     b->loss = value.loss;
+    e->result->stationarity = value.stationarity;
     b->degrees = l->degrees;
     for (int32_t i = 0; i < b->m; i++) {
         if (!ct_theta_is_scale(e->outer->theta, i)) continue;

@@ -63,7 +63,7 @@ static ct_status compare(ct_outer *o, const double *p, const double *d, double *
 /* Solves start at the truth again, whatever was accepted here. */
 static ct_status start_over(ct_outer *o, ct_err *err)
 {
-    for (int32_t i = 0; i < o->count; i++) CT_TRY(ct_start_values(o->seat[i].seq, CT_START_TRUTH, o->seat[i].start, err));
+    for (int32_t i = 0; i < o->count; i++) CT_TRY(ct_start_values(o->seat[i].seq, o->options.incremental ? CT_START_MEASURED : CT_START_TRUTH, o->seat[i].start, err));
     return CT_OK;
 }
 

@@ -309,21 +309,35 @@ static ct_status adjoint(const ct_outer *outer, ct__seat *seat, ct__scratch *scr
 
 /* ---- Evaluation ------------------------------------------------------------------------------ */
 
-/* The inner minimum, from the seat's start; if that fails, from the truth. */
+ct_stop ct__inner_estimate(const ct_outer *outer, const ct__seat *seat, ct_solver *solver, const ct_noise *noise, double *x, int *iterations, ct_status *status)
+{
+    ct_err err;
+    if (!outer->options.incremental) {
+        ct_solve_result result;
+        *status = ct_solver_run(solver, noise, x, &outer->options.inner, &result, &err);
+        *iterations += result.iterations;
+        return *status == CT_OK ? result.stop : CT_STOP_NOT_FINITE;
+    }
+    ct_replay_result result;
+    memcpy(x, seat->start, (size_t)ct_graph_size(seat->seq->graph) * sizeof *x);
+    *status = ct_replay(seat->seq->graph, noise, &outer->options.replay, x, &result, &err);
+    *iterations += result.updates;
+    return *status == CT_OK ? result.stop : CT_STOP_NOT_FINITE;
+}
+
+/* The inner estimate, from the seat's start; if that fails, from the truth. */
 static void minimise(const ct_outer *outer, ct__seat *seat)
 {
-    const size_t    bytes = (size_t)ct_graph_size(seat->solver->graph) * sizeof *seat->x;
-    ct_solve_result result = {0};
+    const size_t bytes = (size_t)ct_graph_size(seat->solver->graph) * sizeof *seat->x;
     seat->iterations = seat->solves = 0;
-    for (int attempt = 0; attempt < 2; attempt++) {
+    for (int attempt = 0; attempt < (outer->options.incremental ? 1 : 2); attempt++) {
         if (attempt == 0) memcpy(seat->x, seat->start, bytes);
         else if (ct_start_values(seat->seq, CT_START_TRUTH, seat->x, NULL) != CT_OK) break;
-        const ct_status status = ct_solver_run(seat->solver, outer->noise, seat->x, &outer->options.inner, &result, NULL);
-        seat->stop = status == CT_OK ? result.stop : CT_STOP_NOT_FINITE;
-        seat->iterations += result.iterations;
+        seat->stop = ct__inner_estimate(outer, seat, seat->solver, outer->noise, seat->x, &seat->iterations, &seat->status);
         seat->solves++;
-        if (ct_stop_converged(seat->stop)) return;
+        if (ct_stop_converged(seat->stop)) break;
     }
+    if (seat->status != CT_E_MEMORY) seat->status = CT_OK;
 }
 
 /* How large the errors of learned factors are, and should be. */
@@ -354,7 +368,8 @@ static ct_status factor_hessian(const ct_outer *outer, ct__seat *seat, double *s
     ct_status status = CT_E_SINGULAR;
     seat->inexact = 0;
     if (outer->options.hessian == CT_HESSIAN_EXACT) {
-        status = ct__solver_hessian_here(seat->solver, outer->noise, seat->x, err); /* right after the run */
+        status = outer->options.incremental ? ct_solver_hessian(seat->solver, outer->noise, seat->x, err)
+                                            : ct__solver_hessian_here(seat->solver, outer->noise, seat->x, err); /* right after the run */
         seat->inexact = status != CT_OK;
     }
     if (status != CT_OK) CT_TRY(ct_solver_linearise(seat->solver, outer->noise, seat->x, err));

@@ -80,6 +80,8 @@ typedef enum { CT_WANT_GRADIENT = 1, CT_WANT_MATRIX = 2, CT_WANT_MEAT = 4 } ct__
 
 /* inner.c: solve seat under outer->noise from its start, and what is wanted there. */
 void ct__inner_evaluate(const ct_outer *outer, ct__seat *seat, ct__scratch *scratch, int want);
+/* x <- the estimate under a noise table: from x by the inner solver, or step by step from the seat's start. */
+ct_stop ct__inner_estimate(const ct_outer *outer, const ct__seat *seat, ct_solver *solver, const ct_noise *noise, double *x, int *iterations, ct_status *status);
 /* e at values x, scalar by scalar as the system numbers them: 1/2 |e|^2. */
 double ct__inner_residual(const ct_outer *outer, const ct__seat *seat, const double *x, double *e);
 /* matrix += A'A, gradient += A'e, for `rows` rows of A (row-major, m wide). gradient may be NULL. */

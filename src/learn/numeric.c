@@ -35,17 +35,13 @@ static void perturbed(void *user, int64_t task, int worker)
     const int32_t   i = (int32_t)(task / o->m), j = (int32_t)(task % o->m);
     ct__seat       *seat = &o->seat[i];
     ct__scratch    *scratch = &o->scratch[worker];
-    ct_solve_result result;
     if (!n->A[i]) return;
     n->status[task] = solver_for(o, scratch, i, NULL);
     if (n->status[task] != CT_OK) return;
     memcpy(scratch->x, seat->x, (size_t)ct_graph_size(seat->seq->graph) * sizeof *scratch->x);
-    ct_solver_run(scratch->solver, n->noise[j], scratch->x, &o->options.inner, &result, NULL);
-    n->solves[task] = result.iterations;
-    if (!ct_stop_converged(result.stop)) {
-        n->status[task] = CT_E_SINGULAR;
-        return;
-    }
+    const ct_stop stop = ct__inner_estimate(o, seat, scratch->solver, n->noise[j], scratch->x, &n->solves[task], &n->status[task]);
+    if (n->status[task] != CT_E_MEMORY && !ct_stop_converged(stop)) n->status[task] = CT_E_SINGULAR;
+    if (n->status[task] != CT_OK) return;
     ct__inner_residual(o, seat, scratch->x, scratch->e);
     for (int32_t k = 0; k < seat->solver->scalars; k++) n->A[i][(int64_t)k * o->m + j] = (scratch->e[k] - n->e[i][k]) / o->options.step;
 }

@@ -9,11 +9,12 @@
 
 ct_outer_options ct_outer_defaults(void)
 {
-    ct_outer_options o = {.loss = ct_loss_defaults(), .gradient = CT_GRADIENT_ADJOINT, .hessian = CT_HESSIAN_EXACT, .inner = ct_solve_defaults(), .step = 1e-3, .jobs = 1};
+    ct_outer_options o = {.loss = ct_loss_defaults(), .gradient = CT_GRADIENT_ADJOINT, .hessian = CT_HESSIAN_EXACT, .inner = ct_solve_defaults(), .step = 1e-3, .jobs = 1, .replay = ct_replay_defaults()};
     o.inner.method = CT_NEWTON;
     o.inner.max_iterations = 200;
     o.inner.relative = o.inner.absolute = o.inner.gradient = 0;
     o.inner.step = 1e-6;
+    o.replay.entry = CT_ENTRY_PREVIOUS;
     return o;
 }
 
@@ -73,7 +74,7 @@ static ct_status make_seat(ct_outer *o, const ct_sequence *seq, ct__seat *seat, 
     if (!seat->start || !seat->x || !seat->gradient) return ct__no_memory(err, "values", size);
     seat->matrix = seat->gradient + m;
     seat->meat = seat->matrix + m * m;
-    return ct_start_values(seq, CT_START_TRUTH, seat->start, err);
+    return ct_start_values(seq, o->options.incremental ? CT_START_MEASURED : CT_START_TRUTH, seat->start, err);
 }
 
 /* Where Jacobians are approximate the estimate is no minimum, and only differences of solves know how it moves. */
@@ -341,7 +342,7 @@ ct_status ct_outer_evaluate(ct_outer *o, const double *p, const uint8_t *part, c
 
 ct_status ct_outer_accept(ct_outer *o, ct_err *err)
 {
-    for (int32_t i = 0; o->fresh && i < o->count; i++) {
+    for (int32_t i = 0; o->fresh && !o->options.incremental && i < o->count; i++) { /* a replay always starts from what was measured */
         ct__seat *seat = &o->seat[i];
         if (!seat->took_part || !isfinite(seat->loss)) continue;
         double *t = seat->start;
