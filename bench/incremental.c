@@ -1,0 +1,111 @@
+/* incremental.c: what a step costs when estimates are made on the way: graphs replayed a variable at a time, an estimate after each (ct_replay), with the thresholds that
+ * GTSAM's users have: 0.1, every 10 steps, wildfire 0.001. Beside it the batch optimum of the whole graph, and GTSAM 4.3's figures on a busy two-core machine, as they were reported: to compare orders
+ * of magnitude with, not percents. */
+#include <covtune/covtune.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void must(ct_status status, const ct_err *err)
+{
+    if (status == CT_OK) return;
+    fprintf(stderr, "covtune-bench-incremental: %s\n", err->text);
+    exit(1);
+}
+
+/* The estimate of a variable, as somebody on the way would take it. */
+static int take(void *user, const ct_smoother *smoother, int32_t step, int32_t steps, const ct_smoother_stats *stats)
+{
+    double x[CT_SIZE_MAX];
+    (void)user, (void)step, (void)steps, (void)stats;
+    for (int32_t v = 0; v < ct_smoother_variables(smoother); v++)
+        if (ct_smoother_has(smoother, v)) ct_smoother_estimate(smoother, v, x);
+    return 0;
+}
+
+static void row(const char *name, const ct_graph *graph, const ct_noise *noise, const double *start, ct_entry entry, int repeats, const char *theirs)
+{
+    ct_err            err = {0};
+    ct_replay_options options = ct_replay_defaults();
+    ct_replay_result  best = {.seconds = 1e300};
+    const size_t      bytes = (size_t)ct_graph_size(graph) * sizeof *start;
+    double           *x = malloc(bytes);
+    options.entry = entry;
+    options.progress = take;
+    for (int k = 0; k < repeats; k++) {
+        ct_replay_result result;
+        memcpy(x, start, bytes);
+        must(ct_replay(graph, noise, &options, x, &result, &err), &err);
+        if (result.seconds < best.seconds) best = result;
+    }
+    ct_solver      *solver = NULL;
+    ct_solve_result batch;
+    must(ct_solver_new(graph, NULL, &solver, &err), &err);
+    must(ct_solver_run(solver, noise, x, NULL, &batch, &err), &err);
+    printf("| %-12s | %d | %.1f | %.2f (%d) | %.1f | %.6g | %.6g | %s |\n", name, best.updates, 1e3 * best.seconds, 1e3 * best.worst_s, best.worst_step,
+           (double)best.eliminated / best.updates, best.error, batch.final_error, theirs);
+    fflush(stdout);
+    ct_solver_free(solver);
+    free(x);
+}
+
+static void navigation(const char *name, int poses, int repeats, const char *theirs)
+{
+    ct_err         err = {0};
+    ct_noise      *noise = NULL;
+    ct_sequence   *seq = NULL;
+    ct_nav_options nav;
+    ct_nav_preset("D1", CT_SE2, &nav);
+    nav.least = nav.most = poses;
+    must(ct_noise_new(&noise, &err), &err);
+    must(ct_nav_make(&nav, 0, noise, &seq, &err), &err);
+    row(name, seq->graph, noise, ct_graph_initial_const(seq->graph), CT_ENTRY_PREVIOUS, repeats, theirs);
+    ct_sequence_free(seq);
+    ct_noise_free(noise);
+}
+
+/* folder/posegraph/name.g2o, measured as GTSAM does, a prior of sigma 1e-3 on its first pose. */
+static void pose_graph(const char *folder, const char *name, const char *theirs)
+{
+    char         path[600];
+    ct_err       err = {0};
+    ct_noise    *noise = NULL;
+    ct_sequence *seq = NULL;
+    int32_t      prior;
+    snprintf(path, sizeof path, "%s/posegraph/%s.g2o", folder, name);
+    must(ct_noise_new(&noise, &err), &err);
+    if (ct_sequence_read(path, CT_FORMAT_G2O, noise, &seq, &err) != CT_OK) {
+        printf("| %-12s | not there | | | | | | |\n", name);
+        ct_noise_free(noise);
+        return;
+    }
+    must(ct_noise_add_isotropic(noise, "first", 3, 1e-6, &prior, &err), &err);
+    must(ct_graph_add_prior(seq->graph, 0, ct_graph_initial_const(seq->graph), prior, &err), &err);
+    must(ct_graph_like_gtsam(seq->graph, &err), &err);
+    double *given = malloc((size_t)ct_graph_size(seq->graph) * sizeof *given);
+    must(ct_sequence_reach(seq, 0, given, &err), &err); /* odometry, for each pose to start by */
+    row(name, seq->graph, noise, given, CT_ENTRY_MOTION, 1, theirs);
+    free(given);
+    ct_sequence_free(seq);
+    ct_noise_free(noise);
+}
+
+int main(int argc, char **argv)
+{
+    const int   quick = argc == 2 && !strcmp(argv[1], "--quick");
+    const char *folder = argc == 3 && !strcmp(argv[1], "--data") ? argv[2] : NULL;
+    if (argc > 1 && !quick && !folder) {
+        fprintf(stderr, "Usage: covtune-bench-incremental [--quick | --data FOLDER]\n");
+        return 2;
+    }
+    printf("Step by step, an estimate of everything after each.\n\n");
+    printf("| graph | steps | ms, all | worst step, ms (which) | eliminated a step | error at the end | batch optimum | GTSAM 4.3: s, error |\n|---|---:|---:|---:|---:|---:|---:|---|\n");
+    navigation("nav2d 500", 500, quick ? 1 : 20, "0.107");
+    if (quick) return 0;
+    navigation("nav2d 5000", 5000, 3, "");
+    if (folder) {
+        pose_graph(folder, "intel", "4.2, 22.522");
+        pose_graph(folder, "manhattan", "19, 2074.4");
+    }
+    return 0;
+}
