@@ -232,6 +232,56 @@ static void test_error_bars_are_the_scatter_over_repetitions(void)
         }
 }
 
+/* ---- Step by step ------------------------------------------------------------------------------ */
+
+/* With thresholds at zero every step is a Gauss-Newton iteration of everything, and in the end only the last poses are a few of those short of the minimum. */
+static void test_incremental_estimates_without_thresholds_are_nearly_minima(void)
+{
+    lesson           l = lesson_of("D1", CT_SE2, 2, 40, 5);
+    ct_outer_options options = ct_outer_defaults();
+    double           p[6], batch[6], stepwise[6];
+    learn_all(&l, CT_NOISE_DIAGONAL, 1e-3, 1e3);
+    ct_theta_get(l.theta, l.noise, p);
+    open_outer(&l, NULL);
+    ct_outer_value at_once = {.gradient = batch}, on_the_way = {.gradient = stepwise};
+    CHECK_OK(ct_outer_evaluate(l.outer, p, NULL, &at_once, &l.err), l.err);
+    options.incremental = 1;
+    options.replay.smoother.skip = 1;
+    options.replay.smoother.wildfire = 0;
+    memset(options.replay.smoother.relinearise, 0, sizeof options.replay.smoother.relinearise);
+    open_outer(&l, &options);
+    CHECK_OK(ct_outer_evaluate(l.outer, p, NULL, &on_the_way, &l.err), l.err);
+    printf("  loss %.9g and %.9g, stationarity %.1e\n", at_once.loss, on_the_way.loss, on_the_way.stationarity);
+    CHECK(at_once.stationarity < 1e-6 && on_the_way.stationarity > 1e-6 && on_the_way.stationarity < 0.02);
+    CHECK_NEAR(on_the_way.loss / at_once.loss, 1, 0.01);
+    for (int i = 0; i < 6; i++) CHECK_NEAR(stepwise[i], batch[i], 1e-2 * at_once.loss);
+    lesson_free(&l);
+}
+
+/* The usual thresholds leave estimates off their minima by what stationarity says; learning through them, and judging by them, ends near what learning at once finds. */
+static void test_learning_through_incremental_estimates(void)
+{
+    double p[2][6];
+    for (int jobs = 1; jobs <= 2; jobs++) {
+        lesson           l = begin("D1", 4, 60, 5, 1e-3, 1e3);
+        ct_outer_options options = ct_outer_defaults();
+        ct_learn_options how = ct_learn_defaults();
+        options.incremental = how.field.incremental = 1;
+        options.jobs = jobs;
+        options.gradient = CT_GRADIENT_NUMERIC; /* the paper's way: differences of estimates, whatever made them */
+        open_outer(&l, &options);
+        how.prior = 0.1;
+        ct_learn_result r = learn(&l, &how);
+        CHECK(r.loss_train <= r.loss_closed_form && r.stationarity > 0 && r.stationarity < 0.1);
+        memcpy(p[jobs - 1], r.p, sizeof p[0]);
+        ct_learn_result_free(&r);
+        lesson_free(&l);
+    }
+    CHECK(!memcmp(p[0], p[1], sizeof p[0]));
+    static const double LATENT[] = {0.01, 0.01, 0.01, 1, 1, 0.01};
+    for (int i = 0; i < 6; i++) CHECK_NEAR(p[0][i], log(LATENT[i]), 1);
+}
+
 int main(void)
 {
     RUN(test_the_start_does_not_matter);
@@ -242,5 +292,7 @@ int main(void)
     RUN(test_truth_known_in_part_tells_what_it_can);
     RUN(test_bounds_that_leave_no_room_for_the_scale_are_told_of);
     RUN(test_error_bars_are_the_scatter_over_repetitions);
+    RUN(test_incremental_estimates_without_thresholds_are_nearly_minima);
+    RUN(test_learning_through_incremental_estimates);
     return ct_test_end();
 }
