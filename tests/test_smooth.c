@@ -1,4 +1,5 @@
 /* Incremental smoothing: at rest it stands where a batch solve does, whatever came and went on the way. */
+#include "smooth/smooth.h"
 #include "smooth_test.h"
 
 static void follow(uint64_t seed, int parts, const char *what)
@@ -111,6 +112,32 @@ static void test_work_per_step_does_not_grow_with_the_length_of_a_chain(void)
     CHECK(late < 1.2 * (double)early && late < 8 * 1000);
     CHECK(most < 150);
     CHECK(stats.variables == steps && stats.factors == 2 * steps);
+    chain_free(&c);
+}
+
+static void test_a_window_costs_the_same_for_ever(void)
+{
+    const int32_t       steps = ct_test_slow() ? 4000 : 100000;
+    ct_smoother_options options = ct_smoother_defaults();
+    ct_smoother_stats   stats;
+    chain               c;
+    int64_t             eliminated = 0, numbers = 0, lists = 0, nodes = 0, slots = 0;
+    options.window = 100;
+    chain_make(&c, &options);
+    for (int32_t i = 0; i < steps; i++) {
+        CHECK_OK(chain_step(&c, &stats), c.err);
+        eliminated += stats.eliminated;
+        if (i != steps / 4) continue;
+        numbers = c.smoother->numbers.capacity;
+        lists = c.smoother->lists.capacity;
+        nodes = c.smoother->nodes.capacity;
+        slots = c.smoother->var_capacity + c.smoother->factor_capacity + c.smoother->clique_capacity + c.smoother->var_map.capacity + c.smoother->factor_map.capacity;
+    }
+    CHECK(c.smoother->numbers.capacity == numbers && c.smoother->lists.capacity == lists && c.smoother->nodes.capacity == nodes);
+    CHECK(c.smoother->var_capacity + c.smoother->factor_capacity + c.smoother->clique_capacity + c.smoother->var_map.capacity + c.smoother->factor_map.capacity == slots);
+    CHECK(numbers < 100000 && slots < 2000);
+    CHECK(eliminated < 8 * (int64_t)steps); /* whatever the window's width */
+    CHECK(stats.variables == 100 && ct_smoother_variables(c.smoother) == steps);
     chain_free(&c);
 }
 
@@ -251,6 +278,27 @@ static void test_what_cannot_be_is_refused_and_nothing_has_happened(void)
     expect_refused(&c, &(ct_increment){.removals = 1, .removal = (int32_t[]){40}}, CT_E_ARGUMENT, "factor 40 cannot be removed: it does not exist");
     expect_refused(&c, &(ct_increment){.marginals = 1, .marginal = (int32_t[]){-1}}, CT_E_ARGUMENT, "variable -1 cannot be marginalised");
     CHECK_OK(chain_step(&c, NULL), c.err);
+    CHECK_OK(ct_smoother_update(c.smoother, NULL, NULL, &c.err), c.err); /* nothing is fine */
+    chain_free(&c);
+}
+
+static void test_nothing_is_an_update_too(void)
+{
+    const double          one[4] = {0, 0, 1, 0};
+    const ct_new_variable fixed = {.kind = CT_SE2, .value = one, .fixed = 1};
+    const ct_new_factor   factor = {.ops = &ct_prior_se2, .var = (int32_t[]){0}, .z = one, .noise = 2};
+    ct_smoother_stats     stats;
+    chain                 c;
+    double                P[9];
+    chain_make(&c, NULL);
+    CHECK_OK(ct_smoother_update(c.smoother, NULL, &stats, &c.err), c.err);
+    CHECK(stats.variables == 0 && stats.eliminated == 0 && stats.fronts == 0);
+    CHECK_OK(ct_smoother_renew(c.smoother, &c.err), c.err);
+    CHECK_OK(ct_smoother_update(c.smoother, &(ct_increment){.variables = 1, .variable = &fixed, .factors = 1, .factor = &factor, .relinearise = 1}, &stats, &c.err), c.err);
+    CHECK(stats.variables == 1 && stats.factors == 1 && stats.eliminated == 0 && ct_smoother_error(c.smoother) == 0);
+    CHECK_OK(ct_smoother_marginal(c.smoother, 0, P, &c.err), c.err);
+    CHECK(P[0] == 0 && P[8] == 0);
+    CHECK_REFUSED(ct_smoother_update(c.smoother, &(ct_increment){.marginals = 1, .marginal = (int32_t[]){0}}, NULL, &c.err), c.err, "x0 cannot be marginalised out: it is fixed");
     chain_free(&c);
 }
 
@@ -306,10 +354,12 @@ int main(void)
     RUN(test_after_every_step_it_stands_where_a_batch_solve_does);
     RUN(test_work_per_step_does_not_grow_with_the_length_of_a_chain);
     RUN(test_an_open_chain_may_be_long);
+    RUN(test_a_window_costs_the_same_for_ever);
     RUN(test_a_window_keeps_so_many_and_what_the_others_knew);
     RUN(test_a_window_of_poses_is_near_the_whole);
     RUN(test_changed_noise_is_taken_over_by_renewing);
     RUN(test_what_cannot_be_is_refused_and_nothing_has_happened);
+    RUN(test_nothing_is_an_update_too);
     RUN(test_options_out_of_their_range_are_refused);
     return ct_test_end();
 }

@@ -80,6 +80,7 @@ typedef struct {
     int32_t              noise, members;
     int32_t              n;      /* scalars of its members                                    */
     uint8_t              gone;   /* leaves with this update                                   */
+    uint8_t              housed; /* a prior that a clique owns already, which stays as it is  */
     int32_t              next;   /* of a free slot                                            */
 } ct__kept; /* a factor */
 

@@ -42,8 +42,10 @@ static ct_status redo_top(ct_smoother *s, ct_err *err)
     if (!s->change.renews) CT_TRY(ct__move_free(s, err));
     CT_TRY(ct__linearise_changed(s, err));
     CT_TRY(ct__marginalise(s, err));
-    for (int64_t k = 0; k < s->change.new_factors.count; k++) CT_TRY(ct__list_push(&s->top.factor, s->change.new_factors.item[k], err));
+    for (int64_t k = 0; k < s->change.new_factors.count; k++)
+        if (!s->factor[s->change.new_factors.item[k]].housed) CT_TRY(ct__list_push(&s->top.factor, s->change.new_factors.item[k], err));
     keep_remaining(s);
+    if (!s->top.var.count) return CT_OK;
     ct_status status = ct__top_analyse(s, &sp, err);
     if (status == CT_OK) status = ct__eliminate(s, &sp, err);
     s->stats.eliminated = sp.blocks;
