@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static void must(ct_status status, const ct_err *err)
 {
@@ -90,12 +91,68 @@ static void pose_graph(const char *folder, const char *name, const char *theirs)
     ct_noise_free(noise);
 }
 
+/* ---- Long runs --------------------------------------------------------------------------------- */
+
+/* A robot on a circle with a position fix at each pose, for ever: nothing but the smoother is kept. Prints what a step costs at powers of ten. */
+static void endless(int32_t steps, int32_t window)
+{
+    ct_err              err = {0};
+    ct_noise           *noise = NULL;
+    ct_smoother        *smoother = NULL;
+    ct_smoother_options options = ct_smoother_defaults();
+    int32_t             odom, gps;
+    ct_rng              rng = ct_rng_seed(1);
+    double              truth[4] = {0, 0, 1, 0}, start = ct_now_s(), last = start, worst = 0;
+    int64_t             eliminated = 0, from = 0;
+    options.window = window;
+    must(ct_noise_new(&noise, &err), &err);
+    must(ct_noise_add_isotropic(noise, "odom", 3, 0.01, &odom, &err), &err);
+    must(ct_noise_add_isotropic(noise, "gps", 3, 0.25, &gps, &err), &err);
+    must(ct_smoother_new(noise, &options, &smoother, &err), &err);
+    for (int32_t k = 0; k < steps; k++) {
+        const double step[3] = {1, 0, 0.05}, e[3] = {0.1 * ct_rng_normal(&rng), 0.1 * ct_rng_normal(&rng), 0.1 * ct_rng_normal(&rng)};
+        const double f[3] = {0.5 * ct_rng_normal(&rng), 0.5 * ct_rng_normal(&rng), 0.5 * ct_rng_normal(&rng)};
+        const int32_t     pair[2] = {k - 1, k};
+        double            z[4] = {0, 0, 1, 0}, fix[4], x[4];
+        ct_smoother_stats stats;
+        ct_kind_retract(CT_SE2, z, step, z);
+        ct_kind_retract(CT_SE2, z, e, z);
+        if (k) ct_kind_retract(CT_SE2, truth, step, truth);
+        ct_kind_retract(CT_SE2, truth, f, fix);
+        if (k) ct_smoother_estimate(smoother, k - 1, x);
+        const ct_new_variable variable = {.kind = CT_SE2, .value = k ? x : fix};
+        const ct_new_factor   factor[2] = {{.ops = &ct_prior_se2, .var = pair + 1, .z = fix, .noise = gps}, {.ops = &ct_between_se2, .var = pair, .z = z, .noise = odom}};
+        const ct_increment    increment = {.variables = 1, .variable = &variable, .factors = k ? 2 : 1, .factor = factor};
+        must(ct_smoother_update(smoother, &increment, &stats, &err), &err);
+        eliminated += stats.eliminated;
+        if (stats.seconds > worst) worst = stats.seconds;
+        if (k + 1 != 1000 && k + 1 != 10000 && k + 1 != 100000 && k + 1 != 1000000) continue;
+        struct rusage usage;
+        getrusage(RUSAGE_SELF, &usage);
+        printf("| %s | %d | %.2f | %.2f | %.3f | %.1f |\n", window ? "window of 50" : "all kept", k + 1, (double)eliminated / (double)(k + 1 - from), 1e6 * (ct_now_s() - last) / (double)(k + 1 - from), 1e3 * worst,
+               (double)usage.ru_maxrss / 1024);
+        fflush(stdout);
+        last = ct_now_s();
+        from = k + 1;
+        eliminated = 0;
+        worst = 0;
+    }
+    ct_smoother_free(smoother);
+    ct_noise_free(noise);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 2 && !strcmp(argv[1], "--long")) {
+        printf("A million steps of a chain with a position fix at each pose; means since the row before.\n\n| | steps | eliminated a step | us a step | worst, ms | MB of the process |\n|---|---:|---:|---:|---:|---:|\n");
+        endless(1000000, 50); /* before the other one, whose memory stays with the process */
+        endless(1000000, 0);
+        return 0;
+    }
     const int   quick = argc == 2 && !strcmp(argv[1], "--quick");
     const char *folder = argc == 3 && !strcmp(argv[1], "--data") ? argv[2] : NULL;
     if (argc > 1 && !quick && !folder) {
-        fprintf(stderr, "Usage: covtune-bench-incremental [--quick | --data FOLDER]\n");
+        fprintf(stderr, "Usage: covtune-bench-incremental [--quick | --long | --data FOLDER]\n");
         return 2;
     }
     printf("Step by step, an estimate of everything after each.\n\n");
