@@ -85,6 +85,7 @@ json_t *learn_json(const learn_request *request, const learn_job *job)
     cli_put(o, "scale", scale);
     cli_put(o, "consistency", consistency);
     cli_put(o, "invariance", cli_number(r->invariance));
+    cli_put(o, "stationarity", cli_number(r->stationarity));
     cli_put(o, "noise", noise);
     cli_put(o, "undetermined", lines(r->undetermined));
     cli_put(o, "notes", lines(r->note));
@@ -257,6 +258,8 @@ void learn_print(const learn_request *request, const learn_job *job)
     if (isfinite(r->chi_after))
         cli_row("consistency", "chi-square %.4g -> %.4g per degree, NEES %.4g -> %.4g per coordinate, before and after the scale, on %s runs: 1 where sigmas are right", r->chi_before, r->chi_after,
                 r->nees_before, r->nees_after, r->heldout ? "held-out" : "training");
+    if (r->stationarity > 1e-4) /* of minima it is far below */
+        cli_row("stationarity", "%.2g m or rad: as far from their minima were inner estimates when derivatives were taken", r->stationarity);
     print_sentences("undetermined", r->undetermined, r->scale_free && r->scale_applied == r->scale_wanted ? COMMON_FACTOR : NULL);
     cli_row("written", "%s", job->folder.noise);
     cli_row("next", "covtune eval %s%s --noise %s --against %s\ncovtune export %s --to gtsam-cpp", request->path, cli_count_runs(request->path, CT_DATASET_TEST) ? "" : " --part train",
