@@ -1,6 +1,8 @@
 /* incremental.c: what a step costs when estimates are made on the way: graphs replayed a variable at a time, an estimate after each (ct_replay), with the thresholds that
  * GTSAM's users have: 0.1, every 10 steps, wildfire 0.001. Beside it the batch optimum of the whole graph, and GTSAM 4.3's figures on a busy two-core machine, as they were reported: to compare orders
  * of magnitude with, not percents. */
+#include "peer_gtsam_isam2.h"
+
 #include <covtune/covtune.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +47,12 @@ static void row(const char *name, const ct_graph *graph, const ct_noise *noise, 
     must(ct_solver_run(solver, noise, x, NULL, &batch, &err), &err);
     printf("| %-12s | %d | %.1f | %.2f (%d) | %.1f | %.6g | %.6g | %s |\n", name, best.updates, 1e3 * best.seconds, 1e3 * best.worst_s, best.worst_step,
            (double)best.eliminated / best.updates, best.error, batch.final_error, theirs);
+#ifdef BENCH_GTSAM
+    bench_isam2 gtsam;
+    if (bench_gtsam_isam2(graph, noise, start, entry == CT_ENTRY_MOTION, &gtsam))
+        printf("| %-12s | %d | %.1f | %.2f | | %.6g | | in this run; %.1f times covtune's time |\n", "  GTSAM", ct_graph_variables(graph), 1e3 * gtsam.seconds, 1e3 * gtsam.worst_s, gtsam.error,
+               gtsam.seconds / best.seconds);
+#endif
     fflush(stdout);
     ct_solver_free(solver);
     free(x);
