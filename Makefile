@@ -2,6 +2,7 @@
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
+SHELL := bash
 .DEFAULT_GOAL := all
 .PHONY: all test demo bench study san valgrind fuzz install clean help
 .NOTPARALLEL:
@@ -11,6 +12,11 @@ define build
 @test -f $(2)/build.ninja || cmake --preset $(1)
 @cmake --build --preset $(1)
 endef
+# $(call build_some,targets): of the release, and without a word where there is nothing to do.
+define build_some
+@test -f build/build.ninja || cmake --preset release
+@cmake --build --preset release --target $(1) | grep --line-buffered -vE '^ninja: no work|Re-checking globbed'; exit $${PIPESTATUS[0]}
+endef
 
 all: ## build/covtune, build/libcovtune.a, build/libcovtune.so
 	@scripts/setup
@@ -19,7 +25,9 @@ all: ## build/covtune, build/libcovtune.a, build/libcovtune.so
 test: all ## build, run all tests
 	@ctest --test-dir build --output-on-failure -j2
 
-demo: all ## build, then learn noise models from five runs, show what they do for twenty others
+demo: ## build the program, then learn noise models from five runs, show what they do for twenty others
+	@scripts/setup
+	$(call build_some,covtune)
 	@scripts/demo
 
 bench: ## measure against Ceres on the same graphs
@@ -45,7 +53,9 @@ fuzz: ## fuzz every reader for FUZZ_SECONDS (60) each
 	$(call build,fuzz,build-fuzz)
 	@scripts/fuzz build-fuzz $(FUZZ_SECONDS)
 
-install: all ## install under PREFIX (/usr/local), staged in DESTDIR if that is set
+install: ## install under PREFIX (/usr/local), staged in DESTDIR if that is set
+	@scripts/setup
+	$(call build_some,covtune covtune_static covtune_shared)
 	@cmake --install build --prefix "$(PREFIX)"
 
 clean: ## remove everything that was built

@@ -2,17 +2,20 @@
 #include <covtune/covtune.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Five runs whose noise is forgotten: the table says 1 to everything. */
-static int make(ct_dataset *data, ct_sequence *run[5], ct_err *err)
+static int make(ct_dataset *data, ct_err *err)
 {
     ct_nav_options nav;
     ct_nav_preset("D1", CT_SE2, &nav);
-    for (int i = 0; i < 5; i++)
-        if (ct_nav_make(&nav, (uint64_t)i, data->noise, &run[i], err)) return 1;
+    data->train = calloc(5, sizeof *data->train); /* which the dataset then owns */
+    for (; data->train && data->trains < 5; data->trains++)
+        if (ct_nav_make(&nav, (uint64_t)data->trains, data->noise, &data->train[data->trains], err)) return 1;
     for (int32_t g = 0; g < ct_noise_count(data->noise); g++)
         if (strcmp(ct_noise_get(data->noise, g)->name, "first_pose") && ct_noise_set_variance(data->noise, g, (const double[]){1, 1, 1}, err)) return 1;
+    for (int32_t i = 0; i < data->trains; i++) ct_graph_name_rows(data->train[i]->graph, data->noise); /* "x" in "m", for what is printed */
     return 0;
 }
 
@@ -23,19 +26,11 @@ int main(int argc, char **argv)
     ct_theta       *theta = NULL;
     ct_outer       *outer = NULL;
     ct_learn_result result = {0};
-    ct_sequence    *made[5] = {0}, **run = made;
     int             bad = (argc > 1 ? ct_dataset_read(argv[1], CT_DATASET_TRAIN, &data, &err) : ct_dataset_new(&data, &err)) != CT_OK;
-    if (!bad && argc == 1) bad = make(data, made, &err);
-    if (!bad && argc > 1) run = data->train;
-    const int32_t runs = argc > 1 && data ? data->trains : 5;
-    for (int32_t i = 0; i < runs && !bad; i++) ct_graph_name_rows(run[i]->graph, data->noise); /* "x" in "m", for what is printed */
+    if (!bad && argc == 1) bad = make(data, &err);
 
-    /* What is learned: every model but the prior on the first pose, as variances between 1e-3 and 1e3. */
-    bad = bad || ct_theta_new(data->noise, &theta, &err);
-    for (int32_t g = 0; !bad && g < ct_noise_count(data->noise); g++)
-        if (strcmp(ct_noise_get(data->noise, g)->name, "first_pose")) bad = ct_theta_learn(theta, g, CT_NOISE_DIAGONAL, CT_BOUND_LOOSE_LOWER, CT_BOUND_LOOSE_UPPER, &err) != CT_OK;
-
-    bad = bad || ct_outer_new(runs, (const ct_sequence *const *)run, data->noise, theta, NULL, &outer, &err) || ct_learn(outer, NULL, data->noise, &result, &err);
+    bad = bad || ct_dataset_theta(data, &theta, &err); /* what the dataset wants to be learned; else every model but the prior on the first pose */
+    bad = bad || ct_outer_new(data->trains, (const ct_sequence *const *)data->train, data->noise, theta, NULL, &outer, &err) || ct_learn(outer, NULL, data->noise, &result, &err);
     for (int32_t i = 0; !bad && i < result.parameters; i++) {
         char name[64];
         printf("%-12s sigma %.4f +- %.1f %%\n", ct_theta_name(theta, i, name, sizeof name), exp(0.5 * result.p[i]), 50 * result.standard_error[i]);
@@ -45,7 +40,6 @@ int main(int argc, char **argv)
     ct_learn_result_free(&result);
     ct_outer_free(outer);
     ct_theta_free(theta);
-    for (int i = 0; i < 5; i++) ct_sequence_free(made[i]);
     ct_dataset_free(data);
     return bad;
 }

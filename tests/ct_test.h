@@ -64,6 +64,13 @@ static inline const char *ct_test_folder(void)
 /* Whether every instruction is being watched (sanitizers, valgrind): large tests make themselves smaller. */
 static inline int ct_test_slow(void) { return getenv("COVTUNE_SLOW") != NULL; }
 
+/* Whether long double is more than double, as an oracle needs it: under valgrind it is not. */
+static inline int ct_test_long_double(void)
+{
+    volatile long double one = 1, more = 0x1p-60L;
+    return one + more != one;
+}
+
 /* Where a file of the reference data is, which is no part of the project and lies beside it; NULL if it
  * does not. Valid until the next call. */
 static inline const char *ct_test_shared(const char *name)

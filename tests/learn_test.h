@@ -55,6 +55,24 @@ static inline void start_far(lesson *l)
     }
 }
 
+static inline ct_learn_result learn(lesson *l, const ct_learn_options *options)
+{
+    ct_learn_result result;
+    CHECK_OK(ct_learn(l->outer, options, l->noise, &result, &l->err), l->err);
+    CHECK(ct_theta_inside(l->theta, l->noise));
+    return result;
+}
+
+/* A lesson with a bad start, ready to be learned. */
+static inline lesson begin(const char *preset, int runs, int poses, uint64_t seed, double lower, double upper)
+{
+    lesson l = lesson_of(preset, CT_SE2, runs, poses, seed);
+    start_far(&l);
+    learn_all(&l, CT_NOISE_DIAGONAL, lower, upper);
+    open_outer(&l, NULL);
+    return l;
+}
+
 static inline void lesson_free(lesson *l)
 {
     ct_outer_free(l->outer);

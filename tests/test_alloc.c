@@ -193,6 +193,7 @@ static void test_datasets(void) { check_work("dataset", datasets); }
 static void noise_tables(task *job)
 {
     const double full[4] = {2, 0.5, 0.5, 1}, diagonal[3] = {1, 2, 3};
+    const ct_export_options options = {.group = "odom", .diagonal = 1, .origin = "one line\nand another"};
     ct_noise    *noise = NULL, *copy = NULL, *read = NULL;
     char         path[512];
     snprintf(path, sizeof path, "%s/noise.json", ct_test_folder());
@@ -208,11 +209,12 @@ static void noise_tables(task *job)
     STEP(ct_noise_set_covariance(noise, ct_noise_find(noise, "gps"), full, &job->err));
     STEP(ct_noise_set_variance(noise, ct_noise_find(noise, "gps"), diagonal, &job->err));
     ct_noise_set_rows(noise, ct_noise_find(noise, "odom"), ct_prior_se2.coordinate, ct_prior_se2.unit);
+    ct_noise_set_measurement(noise, ct_noise_find(noise, "odom"), "prior_se2");
     STEP(ct_noise_copy(noise, &copy, &job->err));
     STEP(ct_noise_write(copy, path, &job->err));
     STEP(ct_noise_new(&read, &job->err));
     STEP(ct_noise_read(read, path, &job->err));
-    for (int i = 0; i < CT_EXPORT_COUNT; i++) STEP(ct_export_write(noise, "odom", (ct_export_format)i, path, &job->err));
+    for (int i = 0; i < CT_EXPORT_COUNT; i++) STEP(ct_export_write(noise, (ct_export_format)i, &options, path, &job->err));
     job->answer = ct_noise_count(read) + ct_noise_get(read, ct_noise_find(read, "loop"))->covariance[0];
 done:
     ct_noise_free(noise);

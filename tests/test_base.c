@@ -91,6 +91,16 @@ static void test_normals_have_the_moments_of_a_normal(void)
     CHECK_NEAR(m[4], 3, 0.11);
 }
 
+static const char *month(const void *list, int i) { return ((const char *const *)list)[i]; }
+
+static void test_the_nearest_word_is_what_was_meant(void)
+{
+    static const char *const MONTH[] = {"january", "february", "march", "april", "may", NULL};
+    CHECK(!strcmp(ct_nearest("febuary", month, MONTH), "february") && !strcmp(ct_nearest("apirl", month, MONTH), "april"));
+    CHECK(!strcmp(ct_nearest("jan", month, MONTH), "january")); /* a beginning */
+    CHECK(!ct_nearest("xylophone", month, MONTH) && !ct_nearest("", month, MONTH));
+}
+
 int main(void)
 {
     RUN(test_a_long_message_is_cut_and_says_so);
@@ -101,5 +111,6 @@ int main(void)
     RUN(test_clock_never_goes_back);
     RUN(test_version_is_three_numbers);
     RUN(test_normals_have_the_moments_of_a_normal);
+    RUN(test_the_nearest_word_is_what_was_meant);
     return ct_test_end();
 }

@@ -4,23 +4,9 @@
  * allocations pass through here. */
 #define _XOPEN_SOURCE 700
 #include "data_test.h"
+#include "memory_test.h"
 
 #include <sys/stat.h>
-
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-
-static int64_t left = -1; /* allocations until one fails; negative: none does */
-
-static int fails(void) { return left >= 0 && left-- == 0; }
-
-void *__wrap_malloc(size_t size) { return fails() ? NULL : __real_malloc(size); }
-void *__wrap_calloc(size_t count, size_t size) { return fails() ? NULL : __real_calloc(count, size); }
-void *__wrap_realloc(void *old, size_t size) { return fails() ? NULL : __real_realloc(old, size); }
 
 /* A few variables and factors, with what each format can hold. */
 static const struct {
@@ -213,10 +199,42 @@ static void test_pooling_survives_the_failure_of_every_allocation(void)
     CHECK(k >= 10 && k < 10000);
 }
 
+/* Truth and times from elsewhere, and what is learned. */
+static int attach_once(const run *from, const ct_dataset *d, int64_t k)
+{
+    run       r;
+    ct_err    err = {0};
+    ct_theta *theta = NULL;
+    CHECK(read_text(&r, CT_FORMAT_COVTUNE, FILES[0].text) == CT_OK);
+    left = k;
+    ct_status status = ct_sequence_attach(r.seq, from->seq, &(ct_attach_options){.by = CT_ATTACH_TIME, .tolerance_s = 1}, NULL, &err);
+    if (status == CT_OK) status = ct_sequence_attach_times(r.seq, from->seq, CT_ATTACH_INDEX, NULL, &err);
+    if (status == CT_OK) status = ct_dataset_theta(d, &theta, &err);
+    const int through = left >= 0;
+    left = -1;
+    CHECK(through ? status == CT_OK && theta : status == CT_E_MEMORY && !theta && strstr(err.text, "memory"));
+    ct_theta_free(theta);
+    run_free(&r);
+    return through;
+}
+
+static void test_attaching_survives_the_failure_of_every_allocation(void)
+{
+    run         from;
+    ct_dataset *d = small_dataset();
+    MUST_READ(&from, CT_FORMAT_TUM, "0 0 0 0 0 0 0 1\n1 1 0 0 0 0 0 1\n");
+    int64_t k = 0;
+    while (k < 1000 && !attach_once(&from, d, k)) k++;
+    CHECK(k >= 7 && k < 1000);
+    run_free(&from);
+    ct_dataset_free(d);
+}
+
 int main(void)
 {
     RUN(test_datasets_survive_the_failure_of_every_allocation);
     RUN(test_making_a_run_survives_the_failure_of_every_allocation);
+    RUN(test_attaching_survives_the_failure_of_every_allocation);
     RUN(test_pooling_survives_the_failure_of_every_allocation);
     RUN(test_reading_survives_the_failure_of_every_allocation);
     RUN(test_writing_survives_the_failure_of_every_allocation);

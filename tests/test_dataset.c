@@ -1,45 +1,8 @@
 /* test_dataset.c: datasets, read from folders and written to them. */
 #define _XOPEN_SOURCE 700
-#include "data_test.h"
+#include "dataset_test.h"
 
-#include <ftw.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-/* ---- a folder to play in ---- */
-
-static const char *at(const char *name)
-{
-    static char path[4][512];
-    static int  turn;
-    turn = (turn + 1) % 4;
-    snprintf(path[turn], sizeof path[turn], "%s/dataset/%s", ct_test_folder(), name);
-    return path[turn];
-}
-
-static int drop(const char *path, const struct stat *entry, int type, struct FTW *walk)
-{
-    (void)entry, (void)type, (void)walk;
-    return remove(path);
-}
-
-/* An empty folder. */
-static void begin(void)
-{
-    nftw(at(""), drop, 16, FTW_DEPTH | FTW_PHYS);
-    mkdir(at(""), 0777);
-}
-
-static void put(const char *name, const char *text)
-{
-    FILE *file = fopen(at(name), "wb");
-    CHECK(file);
-    if (!file) return;
-    fputs(text, file);
-    fclose(file);
-}
-
-static void folder(const char *name) { CHECK(mkdir(at(name), 0777) == 0); }
 
 static char *get(const char *name)
 {
@@ -48,15 +11,6 @@ static char *get(const char *name)
     CHECK(file && fread(text, 1, 99999, file) > 0);
     if (file) fclose(file);
     return text;
-}
-
-static ct_dataset *must_read(const char *path, ct_dataset_part part)
-{
-    ct_dataset *d = NULL;
-    ct_err      err = {0};
-    CHECK_OK(ct_dataset_read(path, part, &d, &err), err);
-    if (!d) exit(ct_test_end() | 1);
-    return d;
 }
 
 static void refused(const char *path, ct_dataset_part part, const char *words)
@@ -82,8 +36,6 @@ static const char *sequence(const char *model, double v)
     snprintf(text, sizeof text, "covtune-sequence 1\nnoise %s diagonal %g %g %g\nvar x0 SE2 0 0 0\nvar x1 SE2 1 0 0\nfactor between_se2 %s x0 x1 1 0 0\n", model, v, v, v, model);
     return text;
 }
-
-#define HEAD "format: covtune-dataset\nversion: 1\n"
 
 /* ---- layouts ---- */
 
@@ -299,8 +251,10 @@ static const struct {
     {"format: covtune-dataset\nversion: 2\n", "dataset.yaml: version: expected 1, found 2"},
     {"format: covtune-dataset\nversion: one\n", "dataset.yaml:2: version: expected a whole number, found 'one'"},
     {"version: 1\n", "format is missing"},
-    {HEAD "trian: [a]\n", "dataset.yaml:3: there is no key trian"},
+    {HEAD "trian: [a]\n", "dataset.yaml:3: there is no key trian; did you mean train?"},
     {HEAD "groups:\n  - name: a\n    kind: full\n    sigma: [1]\n", "dataset.yaml:6: there is no key sigma"},
+    {HEAD "groups:\n  - name: a\n    varience: [1]\n", "dataset.yaml:5: there is no key varience; did you mean variance?"},
+    {HEAD "groups:\n  - name: a\n    test: [1]\n", "dataset.yaml:5: there is no key test"},
     {HEAD "groups:\n  - kind: full\n", "name is missing"},
     {HEAD "groups:\n  - name: a\n    name: b\n", "name is there twice"},
     {HEAD "groups:\n  - name: \"\"\n", "dataset.yaml:4: name: expected a word, found nothing"},
@@ -507,6 +461,7 @@ static void test_pooling_makes_the_model_if_there_is_none(void)
     const ct_noise_model *m = ct_noise_get(d->noise, ct_noise_find(d->noise, "e"));
     CHECK(m->kind == CT_NOISE_FULL && m->robust.kind == CT_ROBUST_HUBER && m->covariance[0] == 2 && m->covariance[1] == 0.25);
     CHECK(ct_graph_factor(d->train[0]->graph, 1).noise == ct_noise_find(d->noise, "e"));
+    CHECK(m->row && !strcmp(m->row[2].name, "theta") && !strcmp(m->row[2].unit, "rad"));
     ct_dataset_free(d);
     put("1.ctseq", "covtune-sequence 1\nnoise e#1 isotropic 3 1\nnoise e#2 isotropic 2 1\nvar a SE2 0 0 0\nvar b SE2 0 0 0\n"
                    "factor between_se2 e#1 a b 1 0 0\nfactor position_se2 e#2 a 1 0\n");

@@ -347,6 +347,8 @@ static void test_factors_name_the_rows_of_their_models(void)
     }
     CHECK(!strcmp(ct_noise_get(noise, 1)->row[0].name, "range") && !strcmp(ct_noise_get(noise, 1)->row[0].unit, "m"));
     CHECK(!strcmp(ct_noise_get(noise, 3)->row[0].name, "odd"));
+    CHECK(!strcmp(ct_noise_get(noise, 0)->measurement, "prior_se2") && !strcmp(ct_noise_get(noise, 2)->measurement, "between_se2"));
+    CHECK(!strcmp(ct_noise_get(noise, 1)->measurement, "range_se2_r2") && !ct_noise_get(noise, 3)->measurement);
 
     /* A model for ranges and bearings alike has rows that are neither, also for the factors after them. */
     for (int i = 0; i < 2; i++) {
@@ -354,7 +356,12 @@ static void test_factors_name_the_rows_of_their_models(void)
         CHECK_OK(ct_graph_add_factor(graph, ops, (const int32_t[]){0, 2}, (const double[]){1, 0, 0, 0, 1, 0}, NULL, 1, &err), err);
     }
     ct_graph_name_rows(graph, noise);
-    CHECK(!ct_noise_get(noise, 1)->row && ct_noise_get(noise, 0)->row);
+    CHECK(!ct_noise_get(noise, 1)->row && ct_noise_get(noise, 0)->row && !ct_noise_get(noise, 1)->measurement);
+
+    /* A prior and a between have the same rows, and measure different things. */
+    CHECK_OK(ct_graph_add_prior(graph, 0, (const double[]){0, 0, 1, 0}, 2, &err), err);
+    ct_graph_name_rows(graph, noise);
+    CHECK(ct_noise_get(noise, 2)->row && !ct_noise_get(noise, 2)->measurement && !strcmp(ct_noise_get(noise, 0)->measurement, "prior_se2"));
     ct_graph_free(graph);
     ct_noise_free(noise);
 }

@@ -1,25 +1,11 @@
 /* test_learn_memory.c: no memory at any moment of learning. Every allocation is failed once, each in a run of its own: the call says so, and the table is as it
  * was. Programs called *_memory are linked so that the library's allocations pass through here. */
 #include "learn_test.h"
+#include "memory_test.h"
 
 #include <jansson.h>
 
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-
-static int64_t left = -1; /* allocations until one fails; negative: none does */
 static int64_t unnoticed; /* ones that nobody missed: memory that was to be given back in part */
-
-static int fails(void) { return left >= 0 && left-- == 0; }
-
-void *__wrap_malloc(size_t size) { return fails() ? NULL : __real_malloc(size); }
-void *__wrap_calloc(size_t count, size_t size) { return fails() ? NULL : __real_calloc(count, size); }
-void *__wrap_realloc(void *old, size_t size) { return fails() ? NULL : __real_realloc(old, size); }
-
 /* A whole run with allocation k failing. Returns 1 when there is no such allocation any more. */
 static int learn_once(lesson *l, ct_learn_method method, ct_gradient gradient, int64_t k)
 {

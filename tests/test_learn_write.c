@@ -110,7 +110,11 @@ static void test_a_noise_file_is_read_back_to_the_bit_and_says_more(void)
     CHECK_OK(ct_noise_copy(start, &back, &l.err), l.err);
     CHECK_OK(ct_noise_read(back, path, &l.err), l.err);
     CHECK(ct_noise_count(back) == ct_noise_count(l.noise));
-    for (int32_t g = 0; g < ct_noise_count(l.noise); g++) CHECK(!memcmp(ct_noise_get(back, g)->covariance, ct_noise_get(l.noise, g)->covariance, 3 * sizeof(double)));
+    for (int32_t g = 0; g < ct_noise_count(l.noise); g++) {
+        CHECK(!memcmp(ct_noise_get(back, g)->covariance, ct_noise_get(l.noise, g)->covariance, 3 * sizeof(double)));
+        CHECK(ct_noise_get(back, g)->learned == ct_theta_learns(l.theta, g));
+    }
+    CHECK(!strcmp(ct_noise_get(back, ct_noise_find(back, "odom"))->measurement, "between_se2"));
     free(text);
     free(again);
     ct_noise_free(start);
@@ -129,6 +133,7 @@ static void test_a_noise_file_under_way_has_no_errors_and_no_pooled_models(void)
     CHECK_OK(ct_theta_learn(l.theta, ct_noise_find(l.noise, "odom"), CT_NOISE_DIAGONAL, 1e-3, 1e3, &l.err), l.err);
     CHECK_OK(ct_learn_write_noise(l.theta, l.noise, l.noise, NULL, &(ct_learn_origin){0}, place("c.json", path), &l.err), l.err);
     char *text = slurp(path);
+    CHECK(strstr(text, "\"learned\": true") && strstr(text, "\"learned\": false")); /* odom, and the others */
     CHECK(!strstr(text, "odom#1") && strstr(text, "other#1") && !strstr(text, "standard_error") && strstr(text, "\"finished\": false") && !strstr(text, "command"));
     free(text);
     CHECK_REFUSED(ct_learn_write_noise(l.theta, l.noise, l.noise, NULL, &(ct_learn_origin){.dataset = "\xff"}, path, &l.err), l.err, "not UTF-8");

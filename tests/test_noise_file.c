@@ -145,6 +145,45 @@ static void test_rows_survive_copies_new_numbers_and_files(void)
     ct_noise_free(again);
 }
 
+static void test_what_measures_and_what_was_learned_survive_copies_new_numbers_and_files(void)
+{
+    ct_err    err = {0};
+    ct_noise *noise = new_table(), *copy = NULL, *again = new_table();
+    char      longer[80] = "";
+    for (int i = 0; i < 3; i++) CHECK_OK(ct_noise_add_isotropic(noise, (const char *[]){"odom", "gps", "plain"}[i], 2, 1, NULL, &err), err);
+    CHECK(!ct_noise_get(noise, 0)->measurement && ct_noise_get(noise, 0)->learned == -1);
+    for (int i = 0; i < 46; i++) longer[i] = 'a';
+    strcat(longer, "\xc3\xa9");
+    ct_noise_set_measurement(noise, 0, "between_se2");
+    ct_noise_set_measurement(noise, 0, ct_noise_get(noise, 0)->measurement); /* itself */
+    ct_noise_set_measurement(noise, 1, longer);                             /* the cut does not split a letter */
+    ct_noise_set_learned(noise, 0, 1);
+    ct_noise_set_learned(noise, 1, 0);
+    ct_noise_set_rows(noise, 1, PLANE, PLANE_UNIT);
+    CHECK_OK(ct_noise_set_variance(noise, 0, (const double[]){2}, &err), err);
+    CHECK_OK(ct_noise_copy(noise, &copy, &err), err);
+    CHECK_OK(ct_noise_write(copy, in_folder("labels.json"), &err), err);
+    CHECK_OK(ct_noise_read(again, in_folder("labels.json"), &err), err);
+    for (int i = 0; i < 3; i++) {
+        const ct_noise_model *m = ct_noise_get(again, i);
+        CHECK(m->learned == (i == 0 ? 1 : i == 1 ? 0 : -1));
+        CHECK(i == 2 ? !m->measurement : !strcmp(m->measurement, i ? "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" : "between_se2"));
+    }
+    CHECK(!strcmp(ct_noise_get(again, 1)->row[1].name, "y"));
+
+    /* Numbers of a file that does not say whether they were learned are not known to be; what measures does not depend on them. */
+    CHECK_OK(ct_noise_read(again, write_text(FILE_OF("\"odom\": {\"variance\": [1, 2]}")), &err), err);
+    CHECK(ct_noise_get(again, 0)->learned == -1 && !strcmp(ct_noise_get(again, 0)->measurement, "between_se2"));
+    ct_noise_set_measurement(again, 0, NULL);
+    CHECK(!ct_noise_get(again, 0)->measurement);
+    CHECK_REFUSED(ct_noise_read(again, write_text(FILE_OF("\"odom\": {\"variance\": [1, 2], \"measurement\": \"two words\"}")), &err), err,
+                  "groups.odom.measurement: expected the name of a measurement model");
+    CHECK_REFUSED(ct_noise_read(again, write_text(FILE_OF("\"odom\": {\"variance\": [1, 2], \"learned\": 1}")), &err), err, "groups.odom.learned: expected true or false, found 1");
+    ct_noise_free(noise);
+    ct_noise_free(copy);
+    ct_noise_free(again);
+}
+
 static void test_rows_that_a_file_does_not_name_stay(void)
 {
     ct_err    err = {0};
@@ -306,6 +345,7 @@ int main(void)
     RUN(test_a_written_table_is_read_back_to_the_same_bits);
     RUN(test_a_file_written_by_hand_is_enough);
     RUN(test_rows_survive_copies_new_numbers_and_files);
+    RUN(test_what_measures_and_what_was_learned_survive_copies_new_numbers_and_files);
     RUN(test_rows_that_a_file_does_not_name_stay);
     RUN(test_a_regime_the_file_does_not_name_takes_its_group);
     RUN(test_numbered_models_take_the_nearest_name_of_the_file);

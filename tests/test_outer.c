@@ -338,6 +338,26 @@ static void test_what_cannot_be_learned_is_refused_in_words(void)
     lesson_free(&l);
 }
 
+/* Measured as GTSAM does, estimates are not quite minima; differences of solves are all that knows how they move. */
+static void test_approximate_jacobians_are_learned_through_by_differences_alone(void)
+{
+    lesson           l = lesson_of("D1", CT_SE2, 2, 30, 2);
+    ct_outer_options options = ct_outer_defaults();
+    double           p[6], g[6];
+    for (int i = 0; i < 2; i++) CHECK_OK(ct_graph_like_gtsam(l.seq[i]->graph, &l.err), l.err);
+    learn_all(&l, CT_NOISE_DIAGONAL, 1e-3, 1e3);
+    CHECK_REFUSED(ct_outer_new(2, (const ct_sequence *const *)l.seq, l.noise, l.theta, &options, &l.outer, &l.err), l.err, "need exact Jacobians, and those of gtsam_");
+    options.gradient = CT_GRADIENT_NUMERIC;
+    open_outer(&l, &options);
+    ct_theta_get(l.theta, l.noise, p);
+    ct_outer_value v = {.gradient = g}, up = {0};
+    CHECK_OK(ct_outer_evaluate(l.outer, p, NULL, &v, &l.err), l.err);
+    p[1] += 1e-3;
+    CHECK_OK(ct_outer_evaluate(l.outer, p, NULL, &up, &l.err), l.err);
+    CHECK_NEAR((up.loss - v.loss) / 1e-3, g[1], 1e-2 * fabs(g[1]) + 1e-4 * v.loss);
+    lesson_free(&l);
+}
+
 /* An inner solve that fails is an infinite loss, with the sequence named. */
 static void test_a_sequence_that_cannot_be_estimated_is_counted(void)
 {
@@ -369,6 +389,7 @@ int main(void)
     RUN(test_reference_values_in_one_regime);
     RUN(test_reference_values_in_two_regimes);
     RUN(test_what_cannot_be_learned_is_refused_in_words);
+    RUN(test_approximate_jacobians_are_learned_through_by_differences_alone);
     RUN(test_a_sequence_that_cannot_be_estimated_is_counted);
     return ct_test_end();
 }

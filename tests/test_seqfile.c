@@ -175,7 +175,9 @@ static void test_every_mistake_is_named_with_its_line(void)
     BAD("truth p 1 2 3 known=", "known= names \"\", which is no coordinate of SE2");
     BAD("truth p 1 2 3 4", "expected the end of the line, found \"4\"");
     BAD("factor prior_r1", "factor needs 2 words: model and noise, found 1");
-    BAD("factor prior_r9 n a 1", "there is no measurement model \"prior_r9\"");
+    BAD("factor prior_r9 n a 1", "there is no measurement model \"prior_r9\"; did you mean prior_r1?");
+    BAD("factor between_s2 n a 1", "there is no measurement model \"between_s2\"; did you mean between_r2?");
+    BAD("factor camera n a 1", "there is no measurement model \"camera\"");
     BAD("factor prior_r1 m a 1", "there is no noise model \"m\" above");
     BAD("factor prior_se2 n p 1 2 3", "noise model n has 1 coordinates, prior_se2 needs 3");
     BAD("factor prior_r1 n", "factor needs 1 variables, found 0");

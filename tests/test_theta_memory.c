@@ -2,21 +2,7 @@
  * so and leaves nothing half-built; what takes no status allocates nothing. Programs called *_memory are linked so that the library's
  * allocations pass through here. */
 #include "theta_test.h"
-
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-
-static int64_t left = -1; /* allocations until one fails; negative: none does */
-
-static int fails(void) { return left >= 0 && left-- == 0; }
-
-void *__wrap_malloc(size_t size) { return fails() ? NULL : __real_malloc(size); }
-void *__wrap_calloc(size_t count, size_t size) { return fails() ? NULL : __real_calloc(count, size); }
-void *__wrap_realloc(void *old, size_t size) { return fails() ? NULL : __real_realloc(old, size); }
+#include "memory_test.h"
 
 /* All that allocates, with allocation number k failing. Returns 1 when there is no such allocation any more. */
 static int make_once(const ct_noise *noise, int64_t k)

@@ -76,6 +76,7 @@ static double norm(const ct_theta *theta, const double *x) { return sqrt(dot(the
 
 static void test_minimise_is_attained_inside_and_below_every_point(void)
 {
+    if (!ct_test_long_double()) SKIP("long double is no more than double here");
     ct_rng    rng = ct_rng_seed(21);
     ct_noise *noise = new_table();
     for (int trial = 0; trial < 1000; trial++) {
@@ -136,6 +137,7 @@ static double extent(const ct_theta *theta, ct_space space)
 /* z is the nearest point if (q - z)'(x - z) <= 0 for every x of the set; the x for which that is largest is a linear minimum. */
 static void test_projection_is_the_nearest_point(void)
 {
+    if (!ct_test_long_double()) SKIP("long double is no more than double here");
     ct_rng    rng = ct_rng_seed(22);
     ct_noise *noise = new_table();
     for (int trial = 0; trial < 1500; trial++) {

@@ -68,6 +68,9 @@ uint64_t ct_rng_bits(ct_rng *rng);
 double   ct_rng_uniform(ct_rng *rng); /* in [0, 1), 53 bits */
 double   ct_rng_normal(ct_rng *rng);  /* mean 0, variance 1; polar method */
 
+/* The word nearest to `word` among at(list, 0), at(list, 1), ... up to NULL: what somebody may have meant; NULL if none is like it. */
+const char *ct_nearest(const char *word, const char *(*at)(const void *list, int i), const void *list);
+
 /* Monotonic clock in seconds. */
 double ct_now_s(void);
 

@@ -12,6 +12,7 @@
 #include <covtune/base.h>
 #include <covtune/graph.h>
 #include <covtune/noise.h>
+#include <covtune/theta.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -67,6 +68,44 @@ void      ct_sequence_free(ct_sequence *seq);
  * by odometry. Variables that nothing reaches keep their initial values. x holds ct_graph_size doubles. */
 ct_status ct_sequence_reach(const ct_sequence *seq, int absolute, double *x, ct_err *err);
 
+/* ---- Truth from another file ----------------------------------------------------------------- */
+
+/* Which variable a true one belongs to. */
+typedef enum {
+    CT_ATTACH_AUTO,  /* by time if both have times, else by name, if every pose of the graph then has one   */
+    CT_ATTACH_TIME,  /* poses: the one that is nearest in time, within the tolerance; nothing is interpolated */
+    CT_ATTACH_INDEX, /* poses: the i-th and the i-th, in the order of the graphs; there must be as many     */
+    CT_ATTACH_NAME   /* any variable; pose i of a trajectory is called xi, as vertex i of a g2o file is     */
+} ct_attach_by;
+
+typedef struct {
+    ct_attach_by by;
+    double       tolerance_s; /* by time                                                                                  */
+    const char  *known;       /* tangent coordinates that count, "x,y"; NULL or "all": those that the truth knows; borrowed */
+    int          camera;      /* 1: the truth's axes are a camera's (x right, y down, z ahead), the graph's a body's (x ahead, y left, z up) */
+    int          align;       /* 1: the truth is moved as a whole, so that the first pose (of those that are fixed, if some are) has its initial value */
+} ct_attach_options;
+
+typedef struct {
+    ct_attach_by by;              /* what it was                                                          */
+    int64_t      matched, poses;  /* poses that have a truth now, of how many                             */
+    int64_t      points;          /* other variables that have                                            */
+    int32_t      first;           /* first pose whose truth is known in full, -1: none                    */
+    double       gap_s;           /* by time: the largest difference                                      */
+    int          unturned;        /* 1: every true rotation is the identity; is only the position known?  */
+} ct_attach_result;
+
+ct_attach_options ct_attach_defaults(void); /* by itself, 0.02 s, all, no camera, not moved */
+
+/* Give variables of seq the truth that another sequence has for them (where it has none: its initial values), instead of what seq had. Truth NULL: the initial
+ * values of seq itself, of every variable. A pose in the plane takes x, y and yaw of one in space, a point x and y. The truth is used as it is: graph and truth
+ * must be in one frame. options and result may be NULL. CT_E_ARGUMENT, and seq as it was, if none matches, a true one says less than the variable
+ * needs, or a pose in the plane is tilted by more than 60 degrees. O(n log n). */
+ct_status ct_sequence_attach(ct_sequence *seq, const ct_sequence *truth, const ct_attach_options *options, ct_attach_result *result, ct_err *err);
+/* Give variables of seq the times that another sequence has for them, instead of those seq had: for graphs in formats without times, from the trajectory that
+ * their estimator wrote. By index or by name. *matched (may be NULL): how many have one now. */
+ct_status ct_sequence_attach_times(ct_sequence *seq, const ct_sequence *from, ct_attach_by by, int64_t *matched, ct_err *err);
+
 /* ---- Datasets -------------------------------------------------------------------------------- */
 
 /* What a dataset says on learning a noise model; numbers of what is not said are NaN. Of a model the group of the nearest name counts: for "odom@1#7"
@@ -95,13 +134,20 @@ typedef enum { CT_DATASET_TRAIN = 1, CT_DATASET_TEST = 2, CT_DATASET_ALL = 3 } c
  *   a folder with folders train and test (one may be missing), files in order of their names: LEO's layout, with any format's files in it
  *   a folder of sequence files, or one such file         every run is in both parts
  * A model that two files give different numbers is CT_E_PARSE unless dataset.yaml says its numbers; models that the files number (group#1) get other
- * numbers instead. The sequences keep notes of their own. */
+ * numbers instead. The sequences keep notes of their own. Rows of the table's models are named from the factors (ct_graph_name_rows). */
 ct_status ct_dataset_read(const char *path, ct_dataset_part part, ct_dataset **out, ct_err *err);
 /* Write dataset.yaml, train/0000.ctseq, ... into a folder, which is made if it is not there; files that are there are replaced one by one, the yaml last. */
 ct_status ct_dataset_write(const ct_dataset *dataset, const char *folder, ct_err *err);
 /* An empty one, with an empty table. */
 ct_status ct_dataset_new(ct_dataset **out, ct_err *err);
 void      ct_dataset_free(ct_dataset *dataset);
+
+/* What the dataset says of a model of the table, gaps filled: frozen if it is called "first_pose" (the prior that readers and simulators add) and no group
+ * speaks of it, else learned; as the kind it has; within CT_BOUND_WIDE_LOWER and _UPPER. name is borrowed, that of the group that speaks, or NULL. */
+ct_dataset_group ct_dataset_of_model(const ct_dataset *dataset, int32_t model);
+/* What is learned by all that: every model that a factor of a training run uses and that is not frozen. A full or isotropic model has the widest of bounds that were
+ * said coordinate by coordinate. Numbered models (group#7) are learned one by one unless they are pooled before. */
+ct_status ct_dataset_theta(const ct_dataset *dataset, ct_theta **out, ct_err *err);
 
 /* Give the factors of "group", "group#1", "group#2", ... one model "group", its covariance the mean over those factors: where a file writes a matrix on every
  * edge and one is to be learned. Nothing if there are no numbered ones; those stay in the table, unused. */

@@ -177,8 +177,9 @@ const double *ct_graph_initial_const(const ct_graph *graph);
 /* Check that a noise table fits: every index in range, every dimension right. O(models). */
 ct_status ct_graph_check_noise(const ct_graph *graph, const ct_noise *noise, ct_err *err);
 
-/* Tell the table what its models' rows are (ct_noise_set_rows), from the factors that use them. Models that no factor uses stay as
- * they are; one whose factors have no names, or differ in them, has none afterwards. The table must fit. O(factors). */
+/* Tell the table what its models' rows are and what measures with them (ct_noise_set_rows, ct_noise_set_measurement), from the factors that
+ * use them. Models that no factor uses stay as they are; one whose factors have no names, or differ in them, has none afterwards, of rows or
+ * of the measurement. The table must fit. O(factors). */
 void ct_graph_name_rows(const ct_graph *graph, ct_noise *noise);
 
 /* error = sum over factors of rho(|R r|) at values x (no allocation). NaN if a residual is. */

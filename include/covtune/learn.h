@@ -88,8 +88,10 @@ typedef struct {
     ct_stop stop;      /* how that one ended                           */
     int     solves, iterations; /* of inner solvers, over all          */
     int32_t inexact;   /* sequences where the exact Hessian was not positive definite, and J'J stood in */
-    double  chi_squared; /* sum of 2 * inner error, over all            */
-    int64_t degrees;     /* sum of rows - unknowns                      */
+    /* Of the factors of learned models, where no derivative is wanted (else 0): sum of 2 rho, each over what is expected of its kernel; and what that sum should be if their models are
+     * right, their rows less their share of the unknowns. */
+    double  chi_squared, degrees;
+    double *gradients; /* sequences x m, the gradient of each; NULL: not wanted */
     double  stationarity; /* largest |H^-1 h| left: how far from the minimum derivatives were taken */
 } ct_outer_value;
 
@@ -199,8 +201,8 @@ typedef struct {
     double          relative, step; /* stop: relative fall of the loss; largest change of a log variance   */
     double          M;              /* fw: alpha = 2 / (M + iteration)                                     */
     int             from_table;     /* start from: 1 the table's values, 0 the closed form, -1 the method's own: fw and fw-log the table, others the closed form */
-    double          prior;          /* lm: weight of the prior towards the closed form; NaN: by folds; 0: none */
-    int             folds;          /* lm: at most so many; < 2: none, and the prior's weight is PRIOR_ALONE where it is NaN */
+    double          prior;          /* lm: weight of the prior towards the closed form; NaN: by folds (0.1 without folds, none from the table's values); 0: none */
+    int             folds;          /* lm: at most so many; < 2: none                                      */
     ct_inference    field;          /* what estimates will be made with: judges held-out runs             */
     ct_scale        scale;
     ct_learn_progress_fn progress;  /* may be NULL */
@@ -249,9 +251,9 @@ typedef struct {
     int         finished; /* 0: a best so far, of a run under way   */
 } ct_learn_origin;
 
-/* Write the noise file of a table (replaced atomically), and beside each learned model's numbers its bounds, its value in `start`, and, unless result is NULL, standard
- * errors (of log variance; of sigma in percent) and the bounds reached; and the origin. Models "group#number" of a learned "group" are left out. No time or
- * date: the same run, the same bytes. */
+/* Write the noise file of a table (replaced atomically), each model marked as learned or not, and beside each learned one's numbers its bounds, its value in
+ * `start`, and, unless result is NULL, standard errors (of log variance; of sigma in percent) and the bounds reached; and the origin. Models "group#number" of
+ * a learned "group" are left out. No time or date: the same run, the same bytes. */
 ct_status ct_learn_write_noise(const ct_theta *theta, const ct_noise *noise, const ct_noise *start, const ct_learn_result *result, const ct_learn_origin *origin,
                                const char *path, ct_err *err);
 
@@ -262,7 +264,7 @@ ct_status ct_learn_write_noise(const ct_theta *theta, const ct_noise *noise, con
  * learning goes, at most every `every_s` seconds, with the solutions that inner solves start from. */
 typedef struct ct_ledger ct_ledger;
 
-/* An empty one that will be written to path; or, with resume, the one found there, which must have been made with the same `key` (a digest of data and options,
+/* An empty one, written to path at once; or, with resume, the one found there, which must have been made with the same `key` (a digest of data and options,
  * see ct_outer_digest); CT_E_ARGUMENT if not. A file cut short or changed is refused. */
 ct_status ct_ledger_open(const char *path, int resume, uint64_t key, double every_s, ct_ledger **out, ct_err *err);
 void      ct_ledger_free(ct_ledger *ledger);

@@ -63,6 +63,8 @@ typedef struct {
     const double *covariance;
     const double *sqrt_info;
     const struct ct_noise_row *row; /* dim of them, or NULL: not said */
+    const char   *measurement;      /* what measures with it, "between_se2"; NULL: not said */
+    int           learned;          /* 1: its numbers were learned, 0: they were held, -1: not said */
 } ct_noise_model;
 
 /* What a row of a residual is, for files, exports and people: "x" in "m". Longer words are cut. */
@@ -95,6 +97,14 @@ ct_status ct_noise_set_robust(ct_noise *noise, int32_t index, ct_robust robust, 
  * any unit[i], may be NULL; name may be: then nothing is known of the rows any more. Rows stay when the numbers change. */
 void ct_noise_set_rows(ct_noise *noise, int32_t index, const char *const name[], const char *const unit[]);
 
+/* Say which measurement model (ct_factor_ops.name; copied, cut to CT_NOISE_MEASUREMENT_MAX bytes) is used with a noise model, NULL: nothing is
+ * known, or several are. As with rows, no estimate depends on it; an export needs it to tell a pose from a step between poses. */
+#define CT_NOISE_MEASUREMENT_MAX 47
+void ct_noise_set_measurement(ct_noise *noise, int32_t index, const char *name);
+
+/* Say whether a model's numbers were learned: 1, 0 or -1, see ct_noise_model. Exports leave out what was held where others were learned. */
+void ct_noise_set_learned(ct_noise *noise, int32_t index, int learned);
+
 int32_t               ct_noise_count(const ct_noise *noise);
 const ct_noise_model *ct_noise_get(const ct_noise *noise, int32_t index);
 int32_t               ct_noise_find(const ct_noise *noise, const char *name); /* -1: none */
@@ -113,7 +123,7 @@ double      ct_robust_default_width(ct_robust_kind kind);
 
 /* The noise file (JSON, see docs/formats.md). read adds the file's models to the table, or sets those that are there
  * already; a table's "group@label" or "group#number" that the file does not name takes the file's "group"; a kernel that the file does not
- * name stays, and so do rows. All or nothing. write replaces the file atomically, with sigma beside variance. */
+ * name stays, and so do rows and measurement; `learned` is the file's, and -1 if it does not say. All or nothing. write replaces the file atomically, with sigma beside variance. */
 ct_status ct_noise_read(ct_noise *noise, const char *path, ct_err *err);
 ct_status ct_noise_write(const ct_noise *noise, const char *path, ct_err *err);
 

@@ -19,7 +19,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#define CLI_COMMANDS(X) X(solve) X(eval) X(learn) X(export) X(convert) X(simulate) X(info)
+#define CLI_COMMANDS(X) X(learn) X(eval) X(export) X(simulate) X(solve) X(convert) X(info)
 
 typedef enum {
     CLI_GO = -1, /* not an exit code: go on */
@@ -32,6 +32,7 @@ typedef enum {
 /* What every subcommand was told, and its name, with which its sentences begin. */
 typedef struct {
     const char *command;
+    const char *topic; /* what --help is to be asked of, if it is not the command */
     int         json, quiet;
     const char *file; /* whose options are looked at; NULL: the command line's */
 } cli_io;
@@ -40,6 +41,8 @@ typedef struct cli_command {
     const char *name;
     const char *brief;    /* one line, in the list of commands                  */
     const char *operands; /* as the help shows them: "GRAPH"                    */
+    const char *needs;    /* options that cannot be left out: "--out RUN"; may be NULL */
+    const char *topic;    /* as in cli_io                                       */
     int         least;    /* operands there must be                             */
     int         most;     /* and may be                                         */
     const char *text;     /* what it does; lines of their own end in a newline  */
@@ -62,7 +65,8 @@ typedef enum {
     CLI_INTEGER, /* int in [low, high]                                */
     CLI_SEED,    /* uint64_t                                          */
     CLI_NUMBER,  /* double in [low, high]                             */
-    CLI_CHOICE   /* int: what find returns; -1 is "no such thing"     */
+    CLI_CHOICE,  /* int: what find returns; -1 is "no such thing"     */
+    CLI_HEADING  /* no option: words above those that follow, in the help */
 } cli_type;
 
 typedef struct {
@@ -82,6 +86,7 @@ typedef struct {
 #define CLI_ROW_SEED(name, value, out, help)                  {name, value, CLI_SEED, out, help, 0, 0, NULL}
 #define CLI_ROW_NUMBER(name, value, low, high, out, help)     {name, value, CLI_NUMBER, out, help, low, high, NULL}
 #define CLI_ROW_CHOICE(name, value, find, out, help)          {name, value, CLI_CHOICE, out, help, 0, 0, find}
+#define CLI_ROW_HEADING(text)                                 {text, NULL, CLI_HEADING, NULL, NULL, 0, 0, NULL}
 #define CLI_ROW_END                                           {NULL, NULL, CLI_FLAG, NULL, NULL, 0, 0, NULL}
 
 /* Reads argv[1..) of a subcommand into the table's places, io and operand[] (room for `most`; those
@@ -94,7 +99,7 @@ cli_exit cli_put_option(const cli_io *io, const cli_option *option, const char *
 /* What an option's place holds, as one would write it; NULL for a text that is not there. Returns buf, or the text. */
 const char *cli_option_text(const cli_option *option, char *buf, size_t size);
 
-#define CLI_ROWS_MAX 40  /* of a table, the common ones included */
+#define CLI_ROWS_MAX 48  /* of a table, headings and the common ones included */
 #define CLI_JOBS_MAX 256
 int cli_processors(void); /* at most CLI_JOBS_MAX */
 
@@ -127,16 +132,17 @@ void     cli_remark(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3); /* 
 /* The end of a subcommand: what was printed must have reached stdout, or the code is CLI_FAILED. */
 cli_exit cli_finish(const cli_io *io, cli_exit code);
 
-/* A line on the terminal, until the next one or cli_hide. Nothing if there is no terminal on stderr,
- * or the user wants quiet. */
+/* A line on the terminal, until the next one or cli_hide: of what is set off by ", ", "; " or ": " as much as there is room for. Nothing if there is no
+ * terminal on stderr, or the user wants quiet. */
 void cli_show(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3);
 void cli_hide(void);
 
 int cli_width(void);        /* columns of the terminal: COLUMNS, or its own word, or 80 */
+int cli_room(void);         /* the same for rows of a result, which into a file or a pipe go whole: INT_MAX */
 int cli_utf8(void);         /* may stdout be sent more than ASCII?                      */
 
-/* Words of text, from column `indent` on, in lines of at most `width`. The first line begins where
- * the cursor is, at column `at`. */
+/* Words of text, from column `indent` on, in lines of at most `width`; lines also break after a |. The first line begins
+ * where the cursor is, at column `at`. */
 void cli_wrap(FILE *out, int at, int indent, int width, const char *text);
 /* "label        text": one row of a result, the text wrapped if stdout is a terminal. */
 void cli_row(const char *label, const char *fmt, ...) CT_PRINTF(2, 3);
@@ -174,7 +180,16 @@ extern const char *const cli_formats;
  * file's after the call. Says what the reader noted. */
 ct_status cli_read(const cli_io *io, const char *path, ct_format *format, ct_noise *noise, ct_sequence **out, ct_err *err);
 
-/* ct_noise_read into a table whose models are those of `of`, a graph or a dataset. Says which of the file's are not, and without effect. */
+/* ct_dataset_read, refusing what is no dataset but could be taken for one. Says what the readers noted. */
+ct_status cli_read_dataset(const cli_io *io, const char *path, ct_dataset_part part, ct_dataset **out, ct_err *err);
+/* Is every run of the dataset both learned from and tested on: one file, or a folder of nothing but files? */
+int       cli_is_undivided(const char *path);
+/* Runs in that part of a dataset; 0 also where they cannot be read. */
+int32_t   cli_count_runs(const char *path, ct_dataset_part part);
+
+/* The noise file that a path stands for: itself, or noise.json in the folder of a run. Refuses datasets and other folders. The caller frees *file, NULL on failure. */
+ct_status cli_noise_path(const char *path, char **file, ct_err *err);
+/* ct_noise_read of it into a table whose models are those of `of`, a graph or a dataset. Says which of the file's are not, and without effect. */
 ct_status cli_read_noise(const cli_io *io, const char *path, const char *of, ct_noise *noise, ct_err *err);
 
 /* ct_sequence_write. If lossy, *dropped things were left out and `what` is a sentence about the first; if
@@ -202,6 +217,8 @@ int         cli_is_pose(ct_kind kind);
 
 /* ---- Interrupt ------------------------------------------------------------------------------- */
 
+/* Before anything else: on a terminal, a Ctrl-C that nobody catches ends the line before it ends the program. */
+void cli_mind(void);
 /* From here to cli_release the first Ctrl-C says "covtune solve: <what>; ..." on stderr and is remembered; the second ends the program. */
 void cli_catch(const cli_io *io, const char *what);
 int  cli_caught(void); /* from any thread */

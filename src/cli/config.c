@@ -96,9 +96,11 @@ cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cl
     int                  n = 0;
     *held = NULL;
     *operand = NULL;
-    for (; options[n].name && n < CLI_ROWS_MAX; n++) fields[n] = field(options[n].name, n);
-    fields[n] = field(key, n);
-    fields[n + 1] = (cyaml_schema_field_t){.key = NULL};
+    int                  keys = 0;
+    for (; options[n].name && n < CLI_ROWS_MAX; n++)
+        if (options[n].type != CLI_HEADING) fields[keys++] = field(options[n].name, n);
+    fields[keys++] = field(key, n);
+    fields[keys] = (cyaml_schema_field_t){.key = NULL};
     const cyaml_schema_value_t root = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, cli_config, fields)};
     const cyaml_config_t       how = {.log_fn = take_log, .log_ctx = &c, .mem_fn = memory, .log_level = CYAML_LOG_WARNING, .flags = CYAML_CFG_NO_ALIAS};
     const cyaml_err_t          code = cyaml_load_file(path, &how, &root, &data, NULL);

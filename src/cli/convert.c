@@ -1,12 +1,121 @@
-/* convert.c: covtune convert. One file's graph in another format. */
+/* convert.c: covtune convert. One file's graph in another format, and truth from another file. */
 #include "cli.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VALUES "values" /* as a truth: the graph's own initial values */
+#define FIRST  "first"
+
 typedef struct {
-    const char *path[2]; /* in, out */
-    int         from, to, lossy;
+    const char       *path[2]; /* in, out */
+    int               from, to, lossy;
+    const char       *truth, *align, *hold, *times; /* NULL: not given */
+    ct_attach_options how;
+    int               by, axes, times_by;
+    double            tolerance_s; /* NaN: not given */
 } convert_request;
 
-static void print(const convert_request *request, ct_format from, const ct_sequence *seq, const ct_noise *noise, const cli_written *written)
+static const char *const BY[] = {[CT_ATTACH_AUTO] = "auto", [CT_ATTACH_TIME] = "time", [CT_ATTACH_INDEX] = "index", [CT_ATTACH_NAME] = "name"};
+static const char *const AXES[] = {"body", "camera"};
+
+static int find_word(const char *name, const char *const list[], int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!strcmp(name, list[i])) return i;
+    return -1;
+}
+
+static int find_by(const char *name) { return find_word(name, BY, 4); }
+static int find_axes(const char *name) { return find_word(name, AXES, 2); }
+
+/* ---- truth ---- */
+
+static ct_status read_other(const cli_io *io, const char *path, ct_sequence **out, ct_err *err)
+{
+    cli_io    hushed = *io;
+    ct_format format = CT_FORMAT_AUTO;
+    ct_noise *noise = NULL;
+    ct_status status = ct_noise_new(&noise, err);
+    hushed.quiet = 1;
+    if (status == CT_OK) status = cli_read(&hushed, path, &format, noise, out, err);
+    /* A trajectory's note says that its poses are values and truth, which is not asked here. */
+    if (status == CT_OK && (*out)->note && format != CT_FORMAT_TUM && format != CT_FORMAT_KITTI) cli_remark(io, "%s: %s", path, (*out)->note);
+    ct_noise_free(noise);
+    return status;
+}
+
+static ct_status attach_times(const cli_io *io, const convert_request *request, ct_sequence *seq, ct_err *err)
+{
+    ct_sequence *from = NULL;
+    ct_err       inner = {0};
+    ct_status    status = read_other(io, request->times, &from, err);
+    if (status != CT_OK) return status;
+    status = ct_sequence_attach_times(seq, from, (ct_attach_by)request->times_by, NULL, &inner);
+    if (status != CT_OK) ct_fail(err, status, "--times %s: %s", request->times, inner.text);
+    ct_sequence_free(from);
+    return status;
+}
+
+static ct_status attach(const cli_io *io, const convert_request *request, ct_sequence *seq, ct_attach_result *found, ct_err *err)
+{
+    ct_sequence *truth = NULL;
+    ct_err       inner = {0};
+    ct_status    status = strcmp(request->truth, VALUES) ? read_other(io, request->truth, &truth, err) : CT_OK;
+    if (status != CT_OK) return status;
+    status = ct_sequence_attach(seq, truth, &request->how, found, &inner);
+    if (status != CT_OK) ct_fail(err, status, "--truth %s: %s", request->truth, inner.text);
+    else if (found->unturned && truth)
+        cli_remark(io, "%s: every rotation is the identity; if only positions are known, say so: --truth-known x,y (x,y,z in space)", request->truth);
+    ct_sequence_free(truth);
+    return status;
+}
+
+/* The pose that --hold names is fixed: at its truth if that is known in full, else where it is. */
+static ct_status hold(const convert_request *request, ct_sequence *seq, const ct_attach_result *found, ct_err *err)
+{
+    ct_graph *g = seq->graph;
+    int32_t   v = ct_graph_find(g, request->hold);
+    if (v < 0 && !strcmp(request->hold, FIRST)) {
+        v = request->truth ? found->first : -1;
+        for (int32_t i = 0; v < 0 && i < ct_graph_variables(g); i++)
+            if (cli_is_pose(ct_graph_kind(g, i))) v = i;
+        if (v < 0) return ct_fail(err, CT_E_ARGUMENT, "--hold first: there is no pose");
+    }
+    if (v < 0) return ct_fail(err, CT_E_ARGUMENT, "--hold %s: there is no such variable", request->hold);
+    const ct_kind  kind = ct_graph_kind(g, v);
+    const unsigned all = (1u << ct_kind_dim(kind)) - 1;
+    if (seq->truth && (seq->known[v] & all) == all)
+        memcpy(ct_graph_initial(g) + ct_graph_offset(g, v), seq->truth + ct_graph_offset(g, v), (size_t)ct_kind_size(kind) * sizeof(double));
+    ct_graph_fix(g, v, 1);
+    return CT_OK;
+}
+
+/* ---- the result ---- */
+
+static void print_truth(const convert_request *request, const ct_attach_result *found)
+{
+    char points[64] = "", gap[64] = "";
+    if (found->points) snprintf(points, sizeof points, ", %lld other variable%s", (long long)found->points, CLI_S(found->points));
+    if (found->by == CT_ATTACH_TIME) snprintf(gap, sizeof gap, "; times differ by %.3g s at most", found->gap_s);
+    if (!strcmp(request->truth, VALUES)) cli_row("truth", "the initial values: %lld poses%s", (long long)found->matched, points);
+    else cli_row("truth", "%s, by %s: %lld of %lld poses%s%s", request->truth, BY[found->by], (long long)found->matched, (long long)found->poses, points, gap);
+}
+
+static json_t *truth_json(const convert_request *request, const ct_attach_result *found)
+{
+    json_t *o = cli_object();
+    cli_put(o, "from", cli_text(request->truth));
+    cli_put(o, "by", cli_text(strcmp(request->truth, VALUES) ? BY[found->by] : NULL));
+    cli_put(o, "matched", cli_integer(found->matched));
+    cli_put(o, "poses", cli_integer(found->poses));
+    cli_put(o, "points", cli_integer(found->points));
+    cli_put(o, "gap_s", cli_number(found->by == CT_ATTACH_TIME ? found->gap_s : NAN));
+    return o;
+}
+
+static void print(const convert_request *request, ct_format from, const ct_sequence *seq, const ct_noise *noise, const cli_written *written, const ct_attach_result *found)
 {
     char kinds[128];
     cli_row("from", "%s (%s)", request->path[0], ct_format_name(from));
@@ -14,11 +123,12 @@ static void print(const convert_request *request, ct_format from, const ct_seque
     cli_row("variables", "%s", cli_kinds(seq->graph, kinds, sizeof kinds));
     cli_row("factors", "%d", ct_graph_factors(seq->graph));
     cli_row("noise models", "%d", ct_noise_count(noise));
+    if (request->truth) print_truth(request, found);
     if (written->dropped) cli_row("left out", "%lld", (long long)written->dropped);
 }
 
 static void print_json(const convert_request *request, ct_format from, const ct_sequence *seq, const ct_noise *noise,
-                       const cli_written *written)
+                       const cli_written *written, const ct_attach_result *found)
 {
     json_t *o = cli_object();
     cli_put(o, "in", cli_text(request->path[0]));
@@ -28,6 +138,7 @@ static void print_json(const convert_request *request, ct_format from, const ct_
     cli_put(o, "variables", cli_integer(ct_graph_variables(seq->graph)));
     cli_put(o, "factors", cli_integer(ct_graph_factors(seq->graph)));
     cli_put(o, "noise_models", cli_integer(ct_noise_count(noise)));
+    cli_put(o, "truth", request->truth ? truth_json(request, found) : cli_need(json_null()));
     cli_put(o, "dropped", cli_integer(written->dropped));
     cli_put(o, "dropped_first", cli_text(written->dropped ? written->what : NULL));
     cli_put(o, "note", cli_text(seq->note));
@@ -41,33 +152,65 @@ static cli_exit carry_out(const cli_io *io, const convert_request *request)
     ct_sequence *seq = NULL;
     ct_format    from = (ct_format)request->from;
     cli_written  written;
+    ct_attach_result found = {0};
     cli_show(io, "reading %s", request->path[0]);
     ct_status status = ct_noise_new(&noise, &err);
     if (status == CT_OK) status = cli_read(io, request->path[0], &from, noise, &seq, &err);
+    if (status == CT_OK && request->times) status = attach_times(io, request, seq, &err);
+    if (status == CT_OK && request->truth) status = attach(io, request, seq, &found, &err);
+    if (status == CT_OK && request->hold) status = hold(request, seq, &found, &err);
     cli_show(io, "writing %s", request->path[1]);
     if (status == CT_OK) status = cli_write(seq, noise, NULL, request->to, request->lossy, request->path[1], &written, &err);
     cli_hide();
     if (status == CT_OK) {
         cli_say_dropped(io, request->path[1], &written);
-        if (io->json) print_json(request, from, seq, noise, &written);
-        else if (!io->quiet && !cli_is_stdout(request->path[1])) print(request, from, seq, noise, &written);
+        if (io->json) print_json(request, from, seq, noise, &written, &found);
+        else if (!io->quiet && !cli_is_stdout(request->path[1])) print(request, from, seq, noise, &written, &found);
     }
     ct_sequence_free(seq);
     ct_noise_free(noise);
     return status == CT_OK ? CLI_DONE : cli_fail(io, "%s", err.text);
 }
 
+/* Options of --truth without it, and what they say. */
+static cli_exit check(const cli_io *io, convert_request *r)
+{
+    const char *lone = r->by != CT_ATTACH_AUTO ? "by" : !isnan(r->tolerance_s) ? "tolerance" : r->how.known ? "known" : r->axes ? "axes" : r->align ? "align" : NULL;
+    const int   values = r->truth && !strcmp(r->truth, VALUES);
+    if (!r->truth && lone) return cli_misuse(io, "--truth-%s is about the truth: --truth FILE is missing", lone);
+    if (values && lone && strcmp(lone, "known")) return cli_misuse(io, "--truth-%s is about the truth of another file, not the graph's own values", lone);
+    if (r->align && strcmp(r->align, FIRST)) return cli_misuse(io, "--truth-align is first, found \"%s\"", r->align);
+    if (!isnan(r->tolerance_s) && r->by != CT_ATTACH_TIME && r->by != CT_ATTACH_AUTO) return cli_misuse(io, "--truth-tolerance is for --truth-by time");
+    if (r->times_by == CT_ATTACH_TIME) return cli_misuse(io, "--times-by is one of auto, index, name, found \"time\"");
+    if (r->times_by != CT_ATTACH_AUTO && !r->times) return cli_misuse(io, "--times-by is about times: --times FILE is missing");
+    r->how.by = (ct_attach_by)r->by;
+    r->how.camera = r->axes;
+    r->how.align = r->align != NULL;
+    if (!isnan(r->tolerance_s)) r->how.tolerance_s = r->tolerance_s;
+    return CLI_GO;
+}
+
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    convert_request  request = {.from = CT_FORMAT_AUTO, .to = CT_FORMAT_AUTO};
+    convert_request  request = {.from = CT_FORMAT_AUTO, .to = CT_FORMAT_AUTO, .how = ct_attach_defaults(), .by = CT_ATTACH_AUTO, .times_by = CT_ATTACH_AUTO, .tolerance_s = NAN};
     const cli_option options[] = {
         CLI_ROW_CHOICE("from", cli_formats, ct_format_find, &request.from, "format of IN (told from its ending, or its first line)"),
         CLI_ROW_CHOICE("to", cli_formats, ct_format_find, &request.to, "format of OUT (told from its ending)"),
         CLI_ROW_FLAG("lossy", &request.lossy, "leave out what the format cannot hold, and say what"),
+        CLI_ROW_TEXT("truth", "FILE|values", &request.truth, "true poses: a trajectory (.tum, .kitti) or a graph with true values; values: those of IN itself are true"),
+        CLI_ROW_CHOICE("truth-by", "auto|time|index|name", find_by, &request.by, "which is whose: nearest in time; the i-th; of one name, where line i of a trajectory is xi (time if both have times, else name)"),
+        CLI_ROW_NUMBER("truth-tolerance", "S", 0, 1e6, &request.tolerance_s, "seconds that times may differ by (0.02)"),
+        CLI_ROW_TEXT("truth-known", "x,y|x,y,z|all", &request.how.known, "coordinates that count (all); x,y where headings are not known"),
+        CLI_ROW_CHOICE("truth-axes", "body|camera", find_axes, &request.axes, "camera: x right, y down, z ahead, as KITTI has it (body: x ahead, y left, z up)"),
+        CLI_ROW_TEXT("truth-align", "first", &request.align, "move the truth so that its first pose is the graph's (it is used as it is)"),
+        CLI_ROW_TEXT("times", "FILE", &request.times, "times of the poses, from the trajectory (.tum) that the estimator wrote"),
+        CLI_ROW_CHOICE("times-by", "auto|index|name", find_by, &request.times_by, "which is whose, as above (name)"),
+        CLI_ROW_TEXT("hold", "NAME|first", &request.hold, "fix a pose, at its truth if that is known: for graphs that nothing ties to the world"),
         CLI_ROW_END,
     };
-    cli_io         io;
-    const cli_exit code = cli_parse(command, options, argc, argv, &io, request.path);
+    cli_io   io;
+    cli_exit code = cli_parse(command, options, argc, argv, &io, request.path);
+    if (code == CLI_GO) code = check(&io, &request);
     return code == CLI_GO ? cli_finish(&io, carry_out(&io, &request)) : code;
 }
 
@@ -78,9 +221,10 @@ const cli_command cli_convert = {
     .least = 2,
     .most = 2,
     .text = "Reads a graph and writes it in another format. What that format has no place for (truth in g2o, factors in a trajectory) "
-            "is refused, unless --lossy allows to leave it out. Endings: .ctseq (covtune), .g2o, .json (leo), .tum, .kitti, .pyfg, .isam.\n",
+            "is refused, unless --lossy allows to leave it out. Endings: .ctseq (covtune), .g2o, .json (leo), .tum, .kitti, .pyfg, .isam.\n\n"
+            "--truth gives the graph's variables their true values, from another file, for covtune learn and eval. Graph and truth must be in one frame.\n",
     .example = "  covtune simulate sphere --poses 100 --out ball.ctseq\n"
                "  covtune convert ball.ctseq ball.g2o --lossy\n"
-               "  covtune convert ball.g2o ball.txt --to tum --lossy\n",
+               "  covtune convert ball.g2o true.ctseq --truth ball.ctseq\n",
     .run = run,
 };

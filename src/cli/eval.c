@@ -86,9 +86,6 @@ static ct_status choose(const eval_request *request, eval_job *job, ct_err *err)
     for (int32_t i = 0; train && i < d->trains; i++) job->seq[job->count++] = d->train[i];
     for (int32_t i = 0; test && i < d->tests; i++)
         if (!train || !contains(job->seq, d->trains, d->test[i])) job->seq[job->count++] = d->test[i];
-    if (!job->count && train && test) return ct_fail(err, CT_E_ARGUMENT, "%s: there is no sequence in it", request->path);
-    if (!job->count)
-        return ct_fail(err, CT_E_ARGUMENT, "%s: there is nothing to %s (--part %s has the others)", request->path, train ? "train on" : "test on", train ? "test" : "train");
     for (int32_t i = 0; i < job->count; i++)
         if (!ct_loss_terms(&all, job->seq[i]))
             return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with", request->path, job->seq[i]->name ? job->seq[i]->name : "without a name");
@@ -107,13 +104,24 @@ static ct_status add_column(const cli_io *io, const eval_request *request, eval_
     return status;
 }
 
+/* A part that is not there, while the other one is. */
+static ct_status read_part(const cli_io *io, const eval_request *request, eval_job *job, ct_err *err)
+{
+    const int       train = request->part == CT_DATASET_TRAIN;
+    const ct_status status = cli_read_dataset(io, request->path, (ct_dataset_part)request->part, &job->dataset, err);
+    if (status != CT_E_PARSE || request->part == CT_DATASET_ALL || !strstr(err->text, train ? "no training runs" : "no test runs")) return status;
+    const int32_t others = cli_count_runs(request->path, train ? CT_DATASET_TEST : CT_DATASET_TRAIN);
+    if (!others) return status;
+    return ct_fail(err, CT_E_ARGUMENT, "%s: there %s %d %s run%s and no %s runs; --part %s estimates those", request->path, others == 1 ? "is" : "are", others, train ? "test" : "training",
+                   CLI_S(others), train ? "training" : "test", train ? "test" : "train");
+}
+
 static ct_status prepare(const cli_io *io, const eval_request *request, eval_job *job, ct_err *err)
 {
-    cli_show(io, "reading %s", request->path);
-    ct_status status = ct_dataset_read(request->path, (ct_dataset_part)request->part, &job->dataset, err);
-    cli_hide();
-    if (status == CT_OK && job->dataset->note) cli_remark(io, "%s: %s", request->path, job->dataset->note);
+    ct_status status = read_part(io, request, job, err);
     if (status == CT_OK) status = choose(request, job, err);
+    if (status == CT_OK && request->part == CT_DATASET_TEST && cli_is_undivided(request->path))
+        cli_remark(io, "%s: these runs are also the ones to learn from; put some under test/ for an honest number", request->path);
     if (status == CT_OK) status = add_column(io, request, job, request->noise, err);
     if (status == CT_OK && request->against) status = add_column(io, request, job, request->against, err);
     return status;
@@ -242,8 +250,8 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
 {
     eval_request     request = {.part = CT_DATASET_TEST, .entry = -1, .jobs = cli_processors()};
     const cli_option options[] = {
-        CLI_ROW_TEXT("noise", "FILE", &request.noise, "noise models of that file (JSON) in place of the dataset's own of the same names"),
-        CLI_ROW_TEXT("against", "FILE", &request.against, "beside them, the same with the noise models of that file, and the ratio"),
+        CLI_ROW_TEXT("noise", "FILE|RUN", &request.noise, "noise models of that file (JSON), or of what was learned there, in place of the dataset's own of the same names"),
+        CLI_ROW_TEXT("against", "FILE|RUN", &request.against, "beside them, the same with the noise models of that file, and the ratio"),
         CLI_ROW_CHOICE("part", "test|train|all", find_part, &request.part, "which runs of the dataset (test)"),
         CLI_ROW_CHOICE("start", STARTS + 1, ct_start_find, &request.start,
                        "where estimates start from: measurements (poses measured absolutely there, others composed to them; the default), composed odometry alone, the values in the file, or the truth"),
@@ -275,7 +283,7 @@ const cli_command cli_eval = {
     .most = 1,
     .text = "Estimates every run under the dataset's noise models, or those of a file, and prints how far from the truth the estimates are, as means over the runs, "
             "without alignment. rmse is LEO's: per coordinate, a root of 2 smaller in the plane than ape, that of distances. Chi-square and NEES are about 1 where the "
-            "estimator knows how wrong it is, above where it is too sure. A dataset is a folder with dataset.yaml, one with folders train and test, or one file. Exit code 0 means that every run "
+            "estimator knows how wrong it is, above where it is too sure. A dataset is a folder with dataset.yaml, one with folders train and test, a folder of sequence files, or one such file. Exit code 0 means that every run "
             "has its minimum. Ctrl-C prints what is done by then, with exit code 130.\n",
     .example = "  covtune simulate grid --poses 500 --out city.ctseq\n"
                "  covtune eval city.ctseq --nees\n"

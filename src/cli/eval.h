@@ -13,10 +13,10 @@ typedef struct {
 /* What is said of one sequence, or of many: rmse, ape and loss are means over sequences, chi-square and NEES sums over sums.
  * X(name, label, unit) */
 #define EVAL_LIST(X)                                                                               \
-    X(EVAL_TRANSLATION, "rmse", "translation, m per coordinate")                                   \
-    X(EVAL_ROTATION, "rmse", "rotation, rad")                                                      \
-    X(EVAL_APE, "ape", "translation, m of distance")                                               \
-    X(EVAL_LOSS, "loss", "")                                                                       \
+    X(EVAL_TRANSLATION, "rmse translation", "m per coordinate")                                    \
+    X(EVAL_ROTATION, "rmse rotation", "rad")                                                       \
+    X(EVAL_APE, "ape translation", "m of distance")                                                \
+    X(EVAL_LOSS, "loss", "mean over runs of 1/2 sum of squared differences, ") /* ... local */     \
     X(EVAL_CHI_SQUARED, "chi-square", "per degree: 1 if noise models are right")                   \
     X(EVAL_NEES, "nees", "per coordinate: 1 if sigmas are right")
 

@@ -2,6 +2,7 @@
 #include "eval.h"
 
 #include <math.h>
+#include <string.h>
 
 /* What EVAL_LIST calls them. */
 static const struct {
@@ -75,7 +76,9 @@ void eval_print_json(const eval_request *request, const eval_job *job)
 
 /* ---- for people ---- */
 
-#define NUMBER 11 /* columns of a number */
+#define LABEL  16 /* columns of a metric's name: "rmse translation" */
+#define NUMBER 10 /* columns of a number                         */
+#define NAME   22 /* columns of a sequence's name: a row has 100 */
 
 /* "-" where there is none. */
 static void print_number(double value)
@@ -84,51 +87,70 @@ static void print_number(double value)
     else printf(" %*.4g", NUMBER, value);
 }
 
-static void print_summary(const eval_request *request, const eval_job *job)
+/* A ratio says something where less is better; chi-square and NEES should be 1. */
+static int has_ratio(int k) { return k != EVAL_CHI_SQUARED && k != EVAL_NEES; }
+
+static void print_metric(const eval_request *request, const eval_job *job, int k)
 {
-    if (job->columns > 1) printf("%-13s%*s %*s %*s\n", "", NUMBER + 1, "noise", NUMBER, "against", NUMBER, "ratio");
-    for (int k = 0; k < EVAL_COUNT; k++) {
-        const double *a = &job->column[0].value[k], *b = &job->column[1].value[k];
-        if (k == EVAL_NEES && !request->nees) continue;
-        printf("%-13s", metric[k].label);
-        for (int c = 0; c < job->columns; c++) print_number(job->column[c].value[k]);
-        if (job->columns > 1) print_number(job->interrupted ? NAN : *a / *b);
-        printf("  %s\n", k == EVAL_LOSS ? ct_difference_name((ct_difference)request->difference) : metric[k].unit);
-    }
-    printf("%-13s", "averaged");
-    for (int c = 0; c < job->columns; c++) printf(" %*d", NUMBER, job->column[c].averaged);
-    printf("%*s  sequence%s\n", job->columns > 1 ? NUMBER + 1 : 0, "", CLI_S(job->column[0].averaged));
-    printf("%-13s", "failed");
-    for (int c = 0; c < job->columns; c++) printf(" %*d", NUMBER, job->column[c].failed);
-    printf("%*s  of %d sequence%s\n", job->columns > 1 ? NUMBER + 1 : 0, "", job->count, CLI_S(job->count));
+    const int at = LABEL + (job->columns > 1 ? 3 : 1) * (NUMBER + 1) + 2;
+    char      unit[128];
+    printf("%-*s", LABEL, metric[k].label);
+    for (int c = 0; c < job->columns; c++) print_number(job->column[c].value[k]);
+    if (job->columns > 1 && !has_ratio(k)) printf(" %*s", NUMBER, "");
+    else if (job->columns > 1) print_number(job->interrupted ? NAN : job->column[0].value[k] / job->column[1].value[k]);
+    printf("  ");
+    snprintf(unit, sizeof unit, "%s%s", metric[k].unit, k == EVAL_LOSS ? ct_difference_name((ct_difference)request->difference) : "");
+    if (cli_room() < at + 20) puts(unit); /* no room beside a table: it is as wide as it is */
+    else cli_wrap(stdout, at, at, cli_room(), unit);
 }
 
-/* Columns of a sequence's numbers; with two noise tables each has its own. */
+static void print_count(const eval_job *job, const char *label, int failed)
+{
+    printf("%-*s", LABEL, label);
+    for (int c = 0; c < job->columns; c++) printf(" %*d", NUMBER, failed ? job->column[c].failed : job->column[c].averaged);
+    printf("%*s  ", job->columns > 1 ? NUMBER + 1 : 0, "");
+    if (failed) printf("of %d sequence%s\n", job->count, CLI_S(job->count));
+    else printf("sequence%s\n", CLI_S(job->column[0].averaged));
+}
+
+static void print_summary(const eval_request *request, const eval_job *job)
+{
+    if (job->columns > 1) printf("%-*s %*s %*s %*s\n", LABEL, "", NUMBER, "noise", NUMBER, "against", NUMBER, "ratio");
+    for (int k = 0; k < EVAL_COUNT; k++)
+        if (k != EVAL_NEES || request->nees) print_metric(request, job, k);
+    print_count(job, "averaged", 0);
+    print_count(job, "failed", 1);
+}
+
+/* The end of a name that is too long: it is what tells runs apart. A file must not command the terminal. */
+static void print_name(const char *name)
+{
+    char      text[256];
+    const int n = snprintf(text, sizeof text, "%s", name ? name : "?");
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?';
+    if (n <= NAME) printf("%-*s", NAME, text);
+    else printf("..%-*s", NAME - 2, text + strlen(text) - (NAME - 2));
+}
+
+/* A row a sequence; with two noise tables, a block for each. */
 static void print_each(const eval_request *request, const eval_job *job)
 {
     static const char *const head[EVAL_COUNT] = {"rmse m", "rmse rad", "ape m", "loss", "chi-square", "nees"};
-    const int                width = 12;
-    printf("\n%-*s", width, "sequence");
     for (int c = 0; c < job->columns; c++) {
+        printf("\n%-*s", NAME, job->columns == 1 ? "sequence" : c ? "against" : "noise");
         for (int k = 0; k < EVAL_COUNT; k++)
             if (k != EVAL_NEES || request->nees) printf(" %*s", NUMBER, head[k]);
-        printf("  %-*s", c + 1 < job->columns ? NUMBER - 1 : 0, "stop");
-    }
-    putchar('\n');
-    for (int32_t i = 0; i < job->count; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s", job->seq[i]->name ? job->seq[i]->name : "?");
-        for (char *c = name; *c; c++)
-            if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?'; /* a file must not command the terminal */
-        printf("%-*s", width, name);
-        for (int c = 0; c < job->columns; c++) {
-            double value[EVAL_COUNT];
-            eval_numbers(&job->column[c].of[i], value);
+        printf("  stop\n");
+        for (int32_t i = 0; i < job->count; i++) {
+            const ct_assessment *a = &job->column[c].of[i];
+            double               value[EVAL_COUNT];
+            eval_numbers(a, value);
+            print_name(job->seq[i]->name);
             for (int k = 0; k < EVAL_COUNT; k++)
                 if (k != EVAL_NEES || request->nees) print_number(value[k]);
-            printf("  %-*s", c + 1 < job->columns ? NUMBER - 1 : 0, ct_stop_name(job->column[c].of[i].solve.stop));
+            printf("  %s\n", ct_stop_converged(a->solve.stop) ? "converged" : ct_stop_name(a->solve.stop));
         }
-        putchar('\n');
     }
 }
 

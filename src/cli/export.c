@@ -1,38 +1,182 @@
-/* export.c: covtune export. Noise models in the words of another program. */
+/* export.c: covtune export. Noise models in the words of another program, with what the noise file says of where they come from: its provenance,
+ * and of each model how sure it is, which a table of noise models does not hold. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define X(constant, name, what) "|" name
 static const char *const FORMATS = &(CT_EXPORT_LIST(X))[1];
 #undef X
 
 typedef struct {
-    const char *path, *group, *out;
-    int         format;
+    const char       *given, *out, *to; /* as on the command line          */
+    char             *path;             /* the noise file                  */
+    ct_export_format  format;
+    ct_export_options options;
+    ct_noise         *noise;
+    char             *origin, **remark; /* what options have, to be freed  */
 } export_request;
 
-/* The export as a string, which the caller frees; NULL on failure. */
-static char *to_text(const export_request *request, const ct_noise *noise, ct_err *err)
+/* ---- What the file says beside the numbers --------------------------------------------------- */
+
+/* A stream whose text the caller frees; cli_need is the answer to all failures. */
+typedef struct {
+    FILE  *to;
+    char  *text;
+    size_t size;
+} memo;
+
+static memo *memo_open(memo *m)
 {
-    char           *text = NULL;
-    size_t          size;
-    FILE           *stream = cli_need(open_memstream(&text, &size));
-    const ct_status status = ct_export(noise, request->group, (ct_export_format)request->format, stream, err);
-    if (fclose(stream)) cli_need(NULL);
+    *m = (memo){0};
+    m->to = cli_need(open_memstream(&m->text, &m->size));
+    return m;
+}
+
+/* NULL if nothing was written. */
+static char *memo_close(memo *m)
+{
+    if (fclose(m->to)) cli_need(NULL);
+    if (m->size) return m->text;
+    free(m->text);
+    return NULL;
+}
+
+/* "comment": lines that an earlier export to JSON has left. */
+static void put_comment(FILE *to, const json_t *object)
+{
+    const json_t *list = json_object_get(object, "comment");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *line = json_string_value(json_array_get(list, i));
+        if (line) fprintf(to, "%s\n", line);
+    }
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static char *origin_of(const cli_io *io, const export_request *request, const json_t *root)
+{
+    const json_t *from = json_object_get(root, "provenance");
+    memo          m;
+    memo_open(&m);
+    put_comment(m.to, root);
+    if (json_is_object(from)) {
+        fprintf(m.to, "Learned by covtune %s", text_of(from, "version"));
+        if (*text_of(from, "dataset")) fprintf(m.to, " from %s", text_of(from, "dataset"));
+        fputc('\n', m.to);
+        if (*text_of(from, "command")) fprintf(m.to, "Command: %s\n", text_of(from, "command"));
+        if (*text_of(from, "digest")) fprintf(m.to, "Digest of data and options: %s\n", text_of(from, "digest"));
+    }
+    if (json_is_false(json_object_get(from, "finished"))) {
+        fprintf(m.to, "The run is not finished: these are the best so far.\n");
+        cli_remark(io, "%s: the run is not finished: these are the best so far", request->path);
+    }
+    return memo_close(&m);
+}
+
+/* Entry i of a list, or, of an isotropic model, the one there is. */
+static const json_t *entry(const json_t *value, size_t i) { return json_is_array(value) ? json_array_get(value, i) : value; }
+
+/* "Error bars: x +- 2.4 %, y +- 3.1 %, theta at its lower bound". At a bound of a full model is an eigenvalue, not a row. */
+static void put_bars(FILE *to, const ct_noise_model *m, const json_t *group)
+{
+    const json_t *percent = json_object_get(group, "sigma_error_percent"), *bound = json_object_get(group, "at_bound");
+    const int     full = m->kind == CT_NOISE_FULL, n = m->kind == CT_NOISE_ISOTROPIC ? 1 : m->dim;
+    const char   *held = NULL;
+    if (!percent) return;
+    fprintf(to, "Error bars:");
+    for (int i = 0; i < n; i++) {
+        const json_t *value = entry(percent, (size_t)i);
+        const char   *at = json_string_value(entry(bound, (size_t)i));
+        if (at && full) held = at;
+        fprintf(to, "%s", i ? ", " : " ");
+        if (n > 1 && m->row) fprintf(to, "%s ", m->row[i].name);
+        else if (n > 1) fprintf(to, "%d ", i);
+        if (json_is_number(value)) fprintf(to, "+- %.2g %%", json_number_value(value));
+        if (at && !full) fprintf(to, "%sat its %s bound", json_is_number(value) ? ", " : "", at);
+        else if (!json_is_number(value)) fprintf(to, "not known");
+    }
+    if (held) fprintf(to, "; an eigenvalue at its %s bound", held);
+    fprintf(to, " (one standard error, of sigma)\n");
+}
+
+static void read_remarks(const cli_io *io, export_request *request)
+{
+    const int32_t n = ct_noise_count(request->noise);
+    json_t       *root = json_load_file(request->path, 0, NULL); /* NULL: a pipe, which can be read but once */
+    request->remark = cli_alloc(n, sizeof *request->remark);
+    for (int32_t i = 0; i < n; i++) {
+        const ct_noise_model *m = ct_noise_get(request->noise, i);
+        const json_t         *group = json_object_get(json_object_get(root, "groups"), m->name);
+        memo                  text;
+        memo_open(&text);
+        put_comment(text.to, group);
+        put_bars(text.to, m, group);
+        request->remark[i] = memo_close(&text);
+    }
+    request->origin = origin_of(io, request, root);
+    request->options.origin = request->origin;
+    request->options.remark = (const char *const *)request->remark;
+    json_decref(root);
+}
+
+/* ---- Which file ------------------------------------------------------------------------------ */
+
+/* "folder/name"; the caller frees it. */
+static char *join(const char *folder, size_t length, const char *name)
+{
+    memo m;
+    fprintf(memo_open(&m)->to, "%.*s%s%s", (int)length, folder, length && folder[length - 1] != '/' ? "/" : "", name);
+    return memo_close(&m);
+}
+
+static char *noise_file_of(const char *path)
+{
+    struct stat file;
+    if (stat(path, &file) == 0 && S_ISDIR(file.st_mode)) return join(path, strlen(path), "noise.json");
+    return join("", 0, path);
+}
+
+/* The table, or a sentence; where another file of a run was given, one that says which is meant. */
+static ct_status read_table(export_request *request, ct_err *err)
+{
+    ct_status status = ct_noise_new(&request->noise, err);
+    if (status == CT_OK) status = ct_noise_read(request->noise, request->path, err);
+    if (status != CT_E_PARSE) return status;
+    const char *slash = strrchr(request->path, '/');
+    char       *beside = join(request->path, slash ? (size_t)(slash - request->path) : 0, "noise.json");
+    ct_err      inner = *err;
+    if (strcmp(beside, request->path) && access(beside, R_OK) == 0) ct_fail(err, status, "%s; the noise file of that run is %s", inner.text, beside);
+    free(beside);
+    return status;
+}
+
+/* ---- Exporting ------------------------------------------------------------------------------- */
+
+/* The export as a string, which the caller frees; NULL on failure. */
+static char *to_text(const export_request *request, ct_export_format format, ct_err *err)
+{
+    memo            m;
+    const ct_status status = ct_export(request->noise, format, &request->options, memo_open(&m)->to, err);
+    char           *text = memo_close(&m);
     if (status == CT_OK) return text;
     free(text);
     return NULL;
 }
 
-/* The models that were written: the names in the export of that group as a noise file. */
-static json_t *names(const export_request *request, const ct_noise *noise)
+/* The models that were written: the names in the export of the same as a noise file. */
+static json_t *names(const export_request *request)
 {
-    export_request as_json = *request;
-    ct_err         err;
-    as_json.format = CT_EXPORT_JSON;
-    char       *text = cli_need(to_text(&as_json, noise, &err));
+    ct_err      err;
+    char       *text = cli_need(to_text(request, CT_EXPORT_JSON, &err));
     json_t     *root = cli_need(json_loads(text, 0, NULL)), *list = cli_array(), *group;
     const char *name;
     json_object_foreach(json_object_get(root, "groups"), name, group) cli_append(list, cli_text(name));
@@ -41,10 +185,25 @@ static json_t *names(const export_request *request, const ct_noise *noise)
     return list;
 }
 
-static void print(const cli_io *io, const export_request *request, const ct_noise *noise, const char *text)
+/* What the comments say as well, for those who do not read them. */
+static void remark_on(const cli_io *io, const export_request *request, const json_t *written, const char *text)
 {
-    json_t    *list = names(request, noise);
-    const char *format = ct_export_name((ct_export_format)request->format);
+    const int more = ct_noise_count(request->noise) - (int)json_array_size(written) - 1;
+    int32_t   held = 0;
+    if (!request->options.group && more >= 0) {
+        while (ct_noise_get(request->noise, held)->learned != 0) held++;
+        if (more) cli_remark(io, "%s and %d more were held while others were learned, and are left out; --all has them", ct_noise_get(request->noise, held)->name, more);
+        else cli_remark(io, "%s was held while others were learned, and is left out; --all has it", ct_noise_get(request->noise, held)->name);
+    }
+    if (request->format == CT_EXPORT_ROBOT_LOCALIZATION && strstr(text, "and the filter must know: nothing is set"))
+        cli_remark(io, "%s does not say of every model what measures it, so nothing is set for those: see the comments", request->path);
+}
+
+static void print(const cli_io *io, const export_request *request, const char *text)
+{
+    json_t     *list = names(request);
+    const char *format = ct_export_name(request->format);
+    remark_on(io, request, list, text);
     if (io->json) {
         json_t *o = cli_object();
         cli_put(o, "format", cli_text(format));
@@ -64,42 +223,66 @@ static void print(const cli_io *io, const export_request *request, const ct_nois
     json_decref(list);
 }
 
-static cli_exit carry_out(const cli_io *io, const export_request *request)
+static cli_exit carry_out(const cli_io *io, export_request *request)
 {
-    ct_err    err = {0};
-    ct_noise *noise = NULL;
-    char     *text = NULL;
-    int       in_file = 0; /* the sentence names a model, and should name the file */
-    ct_status status = ct_noise_new(&noise, &err);
-    if (status == CT_OK) status = ct_noise_read(noise, request->path, &err);
-    if (status == CT_OK) {
-        text = to_text(request, noise, &err);
-        in_file = !text;
-        status = text ? CT_OK : err.status;
-    }
-    if (status == CT_OK && request->out)
-        status = ct_export_write(noise, request->group, (ct_export_format)request->format, request->out, &err);
-    if (status == CT_OK) print(io, request, noise, text);
+    ct_err err = {0};
+    if (read_table(request, &err) != CT_OK) return cli_fail(io, "%s", err.text);
+    read_remarks(io, request);
+    char *text = to_text(request, request->format, &err);
+    if (!text) return cli_fail(io, "%s: %s", request->path, err.text); /* the sentence names a model */
+    const ct_status status = request->out ? ct_export_write(request->noise, request->format, &request->options, request->out, &err) : CT_OK;
+    if (status == CT_OK) print(io, request, text);
     free(text);
-    ct_noise_free(noise);
-    if (in_file) return cli_fail(io, "%s: %s", request->path, err.text);
     return status == CT_OK ? CLI_DONE : cli_fail(io, "%s", err.text);
+}
+
+static void request_free(export_request *request)
+{
+    for (int32_t i = 0; request->remark && i < ct_noise_count(request->noise); i++) free(request->remark[i]);
+    free(request->remark);
+    free(request->origin);
+    free(request->path);
+    ct_noise_free(request->noise);
+}
+
+/* Formats that begin with the word, or the one that is nearest to it, or all. */
+static cli_exit bad_format(const cli_io *io, const char *word)
+{
+    const char *list[CT_EXPORT_COUNT + 1] = {NULL};
+    char        all[256] = "", like[256] = "";
+    for (int i = 0; i < CT_EXPORT_COUNT; i++) {
+        list[i] = ct_export_name((ct_export_format)i);
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", list[i]);
+        if (*word && !strncmp(list[i], word, strlen(word))) snprintf(like + strlen(like), sizeof like - strlen(like), "%s%s", *like ? " or " : "", list[i]);
+    }
+    const char *near = cli_nearest(word, list);
+    if (*like || near) return cli_misuse(io, "there is no format \"%s\"; did you mean %s?", word, *like ? like : near);
+    return cli_misuse(io, "--to is one of %s, found \"%s\"", all, word);
 }
 
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    export_request   request = {.format = -1};
+    export_request   request = {.options = ct_export_defaults()};
     const cli_option options[] = {
-        CLI_ROW_CHOICE("to", FORMATS, ct_export_find, &request.format, "format"),
-        CLI_ROW_TEXT("group", "NAME", &request.group, "the models of that group alone: NAME, NAME@..., NAME#... (all)"),
+        CLI_ROW_TEXT("to", FORMATS, &request.to, "format"),
+        CLI_ROW_TEXT("group", "NAME", &request.options.group, "the models of that group alone: NAME, NAME@..., NAME#... (all that were learned)"),
+        CLI_ROW_FLAG("all", &request.options.all, "also those that were held while others were learned, such as first_pose"),
+        CLI_ROW_FLAG("diagonal", &request.options.diagonal, "leave correlations out"),
+        CLI_ROW_NUMBER("dt", "SECONDS", 1e-9, 1e9, &request.options.dt_s, "time from pose to pose: ros and robot-localization then have between_* models as twists"),
         CLI_ROW_TEXT("out", "FILE", &request.out, "write to that file, replaced whole (stdout)"),
         CLI_ROW_END,
     };
     cli_io         io;
-    const cli_exit code = cli_parse(command, options, argc, argv, &io, &request.path);
+    const cli_exit code = cli_parse(command, options, argc, argv, &io, &request.given);
     if (code != CLI_GO) return code;
-    if (request.format < 0) return cli_misuse(&io, "--to is missing: %s", FORMATS);
-    return cli_finish(&io, carry_out(&io, &request));
+    if (!request.to) return cli_misuse(&io, "--to is missing: %s", FORMATS);
+    const int format = ct_export_find(request.to);
+    if (format < 0) return bad_format(&io, request.to);
+    request.format = (ct_export_format)format;
+    request.path = noise_file_of(request.given);
+    const cli_exit done = carry_out(&io, &request);
+    request_free(&request);
+    return cli_finish(&io, done);
 }
 
 #define X(constant, name, what) "\n  " name ": " what "."
@@ -109,8 +292,8 @@ const cli_command cli_export = {
     .operands = "NOISE",
     .least = 1,
     .most = 1,
-    .text = "Reads a noise file and writes its models as another program wants them: its order of coordinates, its units, sigma, variance or "
-            "information. Comments in what is written say which. Formats:" CT_EXPORT_LIST(X) "\n",
+    .text = "Reads a noise file, or the one in the folder of a run, and writes its models as another program wants them: its order of coordinates, its units, "
+            "sigma, variance or information. Comments in what is written say which, and where the numbers come from. Formats:" CT_EXPORT_LIST(X) "\n",
     .example = "  echo '{\"format\": \"covtune-noise\", \"version\": 1, \"groups\":\n"
                "    {\"gps\": {\"variance\": [4, 4], \"coordinates\": [\"x\", \"y\"]}}}' >noise.json\n"
                "  covtune export noise.json --to gtsam-python\n"

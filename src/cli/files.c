@@ -19,6 +19,62 @@ static ct_status refuse_dash(const char *path, ct_err *err)
                                        "and its format has to be given)");
 }
 
+static int exists(const char *path)
+{
+    struct stat entry;
+    return stat(path, &entry) == 0;
+}
+
+static int is_folder(const char *path)
+{
+    struct stat entry;
+    return stat(path, &entry) == 0 && S_ISDIR(entry.st_mode);
+}
+
+static char *inside(const char *folder, const char *name)
+{
+    const size_t n = strlen(folder), size = n + strlen(name) + 2;
+    char        *path = cli_alloc((int64_t)size, 1);
+    snprintf(path, size, "%s%s%s", folder, n && folder[n - 1] == '/' ? "" : "/", name);
+    return path;
+}
+
+static int has(const char *folder, const char *name)
+{
+    char     *path = inside(folder, name);
+    const int there = exists(path);
+    free(path);
+    return there;
+}
+
+static int is_yaml(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"));
+}
+
+/* A noise file says so near its beginning. A pipe is not looked at: that would be reading it. */
+static int is_noise(const char *path)
+{
+    struct stat entry;
+    char        head[1024];
+    FILE       *file = stat(path, &entry) == 0 && S_ISREG(entry.st_mode) ? fopen(path, "r") : NULL;
+    if (!file) return 0;
+    head[fread(head, 1, sizeof head - 1, file)] = 0;
+    fclose(file);
+    return head[strspn(head, " \t\r\n")] == '{' && strstr(head, "\"covtune-noise\"");
+}
+
+/* Noise models where runs are wanted. */
+static ct_status refuse_noise(const cli_io *io, const char *path, ct_err *err)
+{
+    const char *option = strcmp(io->command, "convert") && strcmp(io->command, "info") ? "; did you mean --noise?" : "";
+    if (is_noise(path)) return ct_fail(err, CT_E_ARGUMENT, "%s: this is a noise file, not a run%s", path, option);
+    if (is_folder(path) && has(path, "noise.json") && has(path, "config.yaml") && !has(path, "dataset.yaml"))
+        return ct_fail(err, CT_E_ARGUMENT, "%s: this is the folder of what was learned, not a dataset%s", path, option);
+    return CT_OK;
+}
+
 /* A format that could not be told, with the way out. */
 static ct_status hint_option(ct_status status, ct_err *err)
 {
@@ -42,6 +98,7 @@ ct_status cli_read(const cli_io *io, const char *path, ct_format *format, ct_noi
 {
     *out = NULL;
     ct_status status = refuse_dash(path, err);
+    if (status == CT_OK) status = refuse_noise(io, path, err);
     if (status == CT_OK && *format == CT_FORMAT_AUTO) status = guess(path, format, err);
     if (status == CT_OK) status = ct_sequence_read(path, *format, noise, out, err);
     if (status != CT_OK) return status;
@@ -51,6 +108,48 @@ ct_status cli_read(const cli_io *io, const char *path, ct_format *format, ct_noi
         return ct_fail(err, CT_E_PARSE, "%s: there is no variable in it", path);
     }
     if ((*out)->note) cli_remark(io, "%s: %s", path, (*out)->note);
+    return CT_OK;
+}
+
+ct_status cli_read_dataset(const cli_io *io, const char *path, ct_dataset_part part, ct_dataset **out, ct_err *err)
+{
+    *out = NULL;
+    ct_status status = refuse_noise(io, path, err);
+    if (status != CT_OK) return status;
+    cli_show(io, "reading %s", path);
+    status = ct_dataset_read(path, part, out, err);
+    cli_hide();
+    if (status == CT_OK && (*out)->note) cli_remark(io, "%s: %s", path, (*out)->note);
+    return status;
+}
+
+int cli_is_undivided(const char *path)
+{
+    if (!is_folder(path)) return !is_yaml(path);
+    return !has(path, "dataset.yaml") && !has(path, "train") && !has(path, "test");
+}
+
+int32_t cli_count_runs(const char *path, ct_dataset_part part)
+{
+    ct_dataset   *d;
+    ct_err        err;
+    const int     failed = ct_dataset_read(path, part, &d, &err) != CT_OK;
+    const int32_t count = failed ? 0 : part == CT_DATASET_TRAIN ? d->trains : part == CT_DATASET_TEST ? d->tests : d->trains + d->tests;
+    if (!failed) ct_dataset_free(d);
+    return count;
+}
+
+/* ---- noise ---- */
+
+ct_status cli_noise_path(const char *path, char **file, ct_err *err)
+{
+    *file = NULL;
+    if (is_yaml(path) && cli_is_config(path, "dataset")) return ct_fail(err, CT_E_ARGUMENT, "%s: this is the config of a run, not a noise file", path);
+    if ((is_yaml(path) && exists(path) && !is_noise(path)) || (is_folder(path) && has(path, "dataset.yaml")))
+        return ct_fail(err, CT_E_ARGUMENT, "%s: this is a dataset, not a noise file", path);
+    if (is_folder(path) && !has(path, "noise.json"))
+        return ct_fail(err, CT_E_ARGUMENT, "%s: this is a folder without noise.json; wanted is a noise file, or the folder that covtune learn wrote", path);
+    *file = is_folder(path) ? inside(path, "noise.json") : cli_need(strdup(path));
     return CT_OK;
 }
 
@@ -67,9 +166,12 @@ static int is_whole(const ct_noise *noise, int32_t before, const char *name)
 
 ct_status cli_read_noise(const cli_io *io, const char *path, const char *of, ct_noise *noise, ct_err *err)
 {
-    const int32_t   before = ct_noise_count(noise);
-    const ct_status status = ct_noise_read(noise, path, err);
-    int32_t         extra = 0, first = -1;
+    const int32_t before = ct_noise_count(noise);
+    char         *file;
+    ct_status     status = cli_noise_path(path, &file, err);
+    if (status == CT_OK) status = ct_noise_read(noise, file, err);
+    free(file);
+    int32_t       extra = 0, first = -1;
     for (int32_t i = before; status == CT_OK && i < ct_noise_count(noise); i++) {
         if (is_whole(noise, before, ct_noise_get(noise, i)->name)) continue;
         first = extra++ ? first : i;

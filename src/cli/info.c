@@ -1,6 +1,6 @@
 /* info.c: covtune info. What is in a file; of datasets: info_dataset.c. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli.h"
+#include "info.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,12 +8,6 @@
 #include <sys/stat.h>
 
 #define MODELS_SHOWN 8  /* for people; g2o files may have one for every edge */
-
-/* Per noise model: how many factors use it, and one of the measurement models that do. */
-typedef struct {
-    int32_t              factors;
-    const ct_factor_ops *ops;
-} use;
 
 /* Measurement models in the order they appear in, with how often. */
 typedef struct {
@@ -26,10 +20,11 @@ typedef struct {
     ct_format          format;
     const ct_sequence *seq;
     const ct_noise    *noise;
-    use               *used;
+    int32_t           *used;  /* per noise model: factors      */
     tally             *tally;
     int                kinds; /* entries of tally              */
-    int32_t            fixed, known, stamped, held; /* held: factors that tie to the world */
+    int32_t            fixed, stamped, held; /* held: factors that tie to the world */
+    info_truth         truth;
 } summary;
 
 static void count_factors(summary *s)
@@ -47,8 +42,7 @@ static void count_factors(summary *s)
         }
         s->tally[k].factors++;
         s->held += factor.ops->absolute != 0;
-        s->used[factor.noise].factors++;
-        s->used[factor.noise].ops = factor.ops;
+        s->used[factor.noise]++;
     }
 }
 
@@ -56,31 +50,19 @@ static void count_variables(summary *s)
 {
     for (int32_t v = 0; v < ct_graph_variables(s->seq->graph); v++) {
         s->fixed += ct_graph_fixed(s->seq->graph, v) != 0;
-        s->known += s->seq->known && s->seq->known[v];
         s->stamped += s->seq->stamp && !isnan(s->seq->stamp[v]);
     }
+    info_add_truth(&s->truth, s->seq);
 }
-
-static double sigma_of(const ct_noise_model *m, int i) { return sqrt(m->covariance[m->kind == CT_NOISE_FULL ? i * m->dim + i : i]); }
 
 /* ---- JSON ---- */
 
 static json_t *model_json(const summary *s, int32_t index)
 {
     const ct_noise_model *m = ct_noise_get(s->noise, index);
-    const use            *u = &s->used[index];
-    double                sigma[CT_NOISE_DIM_MAX];
-    json_t               *o = cli_object(), *names = cli_array(), *units = cli_array();
-    for (int i = 0; i < m->dim; i++) {
-        sigma[i] = sigma_of(m, i);
-        if (!u->ops) continue;
-        cli_append(names, cli_text(u->ops->coordinate[i]));
-        cli_append(units, cli_text(u->ops->unit[i]));
-    }
-    cli_put(o, "factors", cli_integer(u->factors));
-    cli_put(o, "sigma", cli_numbers(m->dim, sigma));
-    cli_put(o, "coordinates", names);
-    cli_put(o, "units", units);
+    json_t               *o = cli_object();
+    cli_put(o, "factors", cli_integer(s->used[index]));
+    info_put_sigmas(o, m);
     cli_put(o, "full", cli_need(json_boolean(m->kind == CT_NOISE_FULL)));
     cli_put(o, "robust", cli_text(ct_robust_name(m->robust.kind)));
     if (m->robust.kind != CT_ROBUST_NONE) cli_put(o, "width", cli_number(m->robust.width));
@@ -101,7 +83,8 @@ static void print_json(const summary *s)
     cli_put(o, "variables", cli_integer(ct_graph_variables(s->seq->graph)));
     cli_put(o, "kinds", kinds);
     cli_put(o, "fixed", cli_integer(s->fixed));
-    cli_put(o, "truth", cli_integer(s->known));
+    cli_put(o, "truth", cli_integer(s->truth.known));
+    cli_put(o, "truth_in_part", cli_integer(s->truth.part));
     cli_put(o, "stamped", cli_integer(s->stamped));
     cli_put(o, "factors", cli_integer(ct_graph_factors(s->seq->graph)));
     cli_put(o, "models", models);
@@ -117,28 +100,19 @@ static void print_json(const summary *s)
 static void print_model(const summary *s, int32_t index)
 {
     const ct_noise_model *m = ct_noise_get(s->noise, index);
-    const use            *u = &s->used[index];
-    char                  text[512];
-    int                   n = 0;
-    for (int i = 0; i < m->dim; i++) {
-        const char *comma = i ? ", " : "";
-        if (u->ops) n += snprintf(text + n, sizeof text - (size_t)n, "%s%s %.4g %s", comma, u->ops->coordinate[i], sigma_of(m, i), u->ops->unit[i]);
-        else n += snprintf(text + n, sizeof text - (size_t)n, "%s%.4g", comma, sigma_of(m, i));
-    }
-    if (m->kind == CT_NOISE_FULL) n += snprintf(text + n, sizeof text - (size_t)n, ", correlated");
-    if (m->robust.kind != CT_ROBUST_NONE)
-        snprintf(text + n, sizeof text - (size_t)n, ", %s %g", ct_robust_name(m->robust.kind), m->robust.width);
-    cli_row("", "%s (%d factor%s): sigma %s", m->name, u->factors, CLI_S(u->factors), text);
+    char                  sigmas[INFO_SIGMAS];
+    cli_row("", "%s (%d factor%s): %s", m->name, s->used[index], CLI_S(s->used[index]), info_sigmas(m, sigmas));
 }
 
 static void print_all(const summary *s)
 {
     const ct_graph *g = s->seq->graph;
     const int32_t   variables = ct_graph_variables(g), models = ct_noise_count(s->noise);
-    char            kinds[128];
+    char            kinds[128], part[128];
     cli_row("file", "%s (%s)", s->path, ct_format_name(s->format));
     cli_row("variables", "%s; %d fixed", cli_kinds(g, kinds, sizeof kinds), s->fixed);
-    cli_row("truth", s->known ? "of %d variables of %d" : "none", s->known, variables);
+    if (!s->truth.known) cli_row("truth", "none");
+    else cli_row("truth", "of %lld variables of %d%s", (long long)s->truth.known, variables, info_part(&s->truth, part, sizeof part));
     if (s->stamped) cli_row("times", "of %d variables of %d", s->stamped, variables);
     cli_row("factors", "%d; %d tie a variable to the world", ct_graph_factors(g), s->held);
     for (int k = 0; k < s->kinds; k++) cli_row("", "%s: %d", s->tally[k].ops->name, s->tally[k].factors);
@@ -171,6 +145,7 @@ static cli_exit carry_out(const cli_io *io, const char *path, int format, int ma
     if (status == CT_OK) {
         s.seq = seq;
         s.noise = noise;
+        ct_graph_name_rows(seq->graph, noise);
         count_factors(&s);
         count_variables(&s);
         if (io->json) print_json(&s);

@@ -21,6 +21,21 @@ static void on_interrupt(int signal_number)
     (void)!write(STDERR_FILENO, promise, promise_length);
 }
 
+/* A line of progress, or ^C, stands on the terminal; what comes next begins a new one. Then the signal ends the program, as the shell expects. */
+static void end_line(int signal_number)
+{
+    (void)!write(STDERR_FILENO, "\n", 1);
+    raise(signal_number); /* by now back to its default, and held back until this returns */
+}
+
+void cli_mind(void)
+{
+    struct sigaction ours = {.sa_handler = end_line, .sa_flags = (int)SA_RESETHAND}, before;
+    sigemptyset(&ours.sa_mask);
+    if (!isatty(STDERR_FILENO) || sigaction(SIGINT, NULL, &before) || before.sa_handler == SIG_IGN) return;
+    sigaction(SIGINT, &ours, NULL);
+}
+
 void cli_catch(const cli_io *io, const char *what)
 {
     struct sigaction ours = {.sa_handler = on_interrupt, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};

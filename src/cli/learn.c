@@ -2,9 +2,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "learn.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define SHOW_EVERY 0.1 /* s: faster than that nobody reads */
 
@@ -27,38 +29,48 @@ static learn_request defaults(void)
                            .field_start = (int)learn.field.start, .scale = (int)learn.scale, .from = -1, .folds = -1, .jobs = cli_processors(), .spread = INFINITY, .M = NAN, .checkpoint_s = 5};
 }
 
+#define X(constant, name, what) "\n" name ": " what
+static const char METHODS_SAID[] = "how it is learned (lm)" CT_LEARN_LIST(X);
+#undef X
+
 /* Rows before "out" say what is computed; they make config.yaml. Those from it on say where and how. */
-#define OPTIONS 29
+#define OPTIONS 35
 static void table(learn_request *r, cli_option rows[OPTIONS])
 {
     const cli_option all[OPTIONS] = {
-        CLI_ROW_CHOICE("method", METHODS + 1, ct_learn_method_find, &r->method, "how it is learned (lm: bounded Levenberg-Marquardt from the closed form, with a prior chosen by folds)"),
+        CLI_ROW_HEADING("What is learned"),
         CLI_ROW_TEXT("learn", "NAME,..", &r->learn, "only these noise models or groups (all that training runs use, but for first_pose and those dataset.yaml freezes)"),
         CLI_ROW_TEXT("freeze", "NAME,..", &r->freeze, "not these: models, groups, or rows such as odom.theta or odom@1.2"),
         CLI_ROW_TEXT("tie", "NAME=NAME,..", &r->tie, "one value for both: odom.x=odom.y, odom@0=odom@1"),
         CLI_ROW_TEXT("full", "NAME,..|all", &r->full, "learn these with correlations (a model's kind is the dataset's)"),
         CLI_ROW_TEXT("diagonal", "NAME,..|all", &r->diagonal, "learn these as a variance a row"),
         CLI_ROW_TEXT("isotropic", "NAME,..|all", &r->isotropic, "learn these as one variance"),
-        CLI_ROW_TEXT("bounds", "dataset|loose|tight|LO:HI", &r->bounds,
-                     "of all variances: dataset.yaml's where it says (the default), else loose, 0.001 to 1000; tight is 0.1 to 10"),
+        CLI_ROW_HEADING("Bounds"),
+        CLI_ROW_TEXT("bounds", "dataset|wide|loose|tight|LO:HI", &r->bounds,
+                     "of all variances: dataset.yaml's where it says (the default), else wide, 1e-10 to 1e6; the paper's are loose, 0.001 to 1000, and tight, 0.1 to 10"),
         CLI_ROW_TEXT("bound", "NAME=LO:HI,..", &r->bound, "of the variances of these models or rows: odom.x=1e-4:1,gps=1:100"),
         CLI_ROW_NUMBER("spread", "K", 1, INFINITY, &r->spread, "no variance more than K times another (no limit)"),
-        CLI_ROW_TEXT("noise", "FILE", &r->noise, "start values, in place of the dataset's"),
-        CLI_ROW_CHOICE("from", "closed-form|table", find_from, &r->from, "where it starts: second moments of residuals at the truth, or the table's values (fw and fw-log: table, others: closed-form)"),
-        CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, &r->difference, "difference from the truth in the loss: on its own side (local), or in the world (left, the paper's)"),
-        CLI_ROW_TEXT("weights", "T:R", &r->weights, "of translations and rotations in the loss (1:1)"),
-        CLI_ROW_CHOICE("gradient", GRADIENTS + 1, ct_gradient_find, &r->gradient, "where derivatives come from (adjoint)"),
-        CLI_ROW_CHOICE("hessian", HESSIANS + 1, ct_hessian_find, &r->hessian, "of the inner problem: exact, or Gauss-Newton's (exact)"),
+        CLI_ROW_HEADING("Method"),
+        CLI_ROW_CHOICE("method", METHODS + 1, ct_learn_method_find, &r->method, METHODS_SAID),
+        CLI_ROW_TEXT("noise", "FILE|RUN", &r->noise, "start values, in place of the dataset's: of a noise file, or of what was learned there"),
+        CLI_ROW_CHOICE("from", "closed-form|table", find_from, &r->from, "where it starts: second moments of residuals at the truth, or the start values (fw and fw-log: table, others: closed-form)"),
         CLI_ROW_INTEGER("iterations", "N", 1, 1000000, &r->iterations, "at most so many (lm: 50, others: 100)"),
         CLI_ROW_NUMBER("M", "X", 1, 1e9, &r->M, "fw, fw-log: the step is 2 / (X + iteration) (2)"),
-        CLI_ROW_TEXT("prior", "auto|none|W", &r->prior, "lm: weight of the pull towards the closed form; auto: by folds (auto)"),
+        CLI_ROW_CHOICE("gradient", GRADIENTS + 1, ct_gradient_find, &r->gradient, "where derivatives come from (adjoint)"),
+        CLI_ROW_CHOICE("hessian", HESSIANS + 1, ct_hessian_find, &r->hessian, "of the inner problem: exact, or Gauss-Newton's (exact)"),
+        CLI_ROW_HEADING("Judging"),
+        CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, &r->difference, "difference from the truth in the loss: on its own side (local), or in the world (left, the paper's)"),
+        CLI_ROW_TEXT("weights", "T:R", &r->weights, "of translations and rotations in the loss (1:1)"),
+        CLI_ROW_TEXT("prior", "auto|none|W", &r->prior, "lm: weight of the pull towards the closed form; auto: by folds, 0.1 where there are none (auto)"),
         CLI_ROW_INTEGER("folds", "K", 0, 1000, &r->folds, "lm: parts that are held out in turn to choose the prior; 0: none (5)"),
         CLI_ROW_CHOICE("field-start", STARTS + 1, ct_start_find, &r->field_start, "where estimates of runs held out start from (measurements)"),
         CLI_ROW_CHOICE("scale", SCALES + 1, ct_scale_find, &r->scale, "the common factor, from consistency: fit it within the bounds, free of them, or none (fit)"),
+        CLI_ROW_HEADING("Run folder"),
         CLI_ROW_TEXT("out", "RUN", &r->out, "the folder of the run, which is made"),
         CLI_ROW_FLAG("resume", &r->resume, "go on with the run in that folder, to the same bits; begin anew if there is none"),
         CLI_ROW_FLAG("force", &r->force, "replace the run in that folder"),
         CLI_ROW_NUMBER("checkpoint-every", "S", 0, 1e6, &r->checkpoint_s, "seconds between checkpoints (5)"),
+        CLI_ROW_HEADING("Output"),
         CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &r->jobs, "sequences at a time (as many as there are processors); the results are the same for any"),
         CLI_ROW_FLAG("check-gradient", &r->check_gradient, "compare all derivatives with differences of the loss, at the start and at the closed form, and learn nothing"),
         CLI_ROW_END,
@@ -86,7 +98,9 @@ static cli_exit check(const cli_io *io, const learn_request *r, const learn_requ
     if (r->check_gradient) {
         if (given->out || r->resume || r->force) return cli_misuse(io, "--check-gradient learns nothing: there is no run for --%s", given->out ? "out" : r->resume ? "resume" : "force");
     } else if (!r->out) {
-        return cli_misuse(io, "--out RUN is missing: the folder that the run is written to");
+        struct stat entry;
+        const int   gone = r->path && stat(r->path, &entry);
+        return cli_misuse(io, "--out RUN is missing: the folder that the run is written to%s%s%s%s", gone ? "; and " : "", gone ? r->path : "", gone ? ": " : "", gone ? strerror(errno) : "");
     }
     if (r->resume && r->force) return cli_misuse(io, "--resume goes on with a run, --force replaces it; one of them");
     return learn_check_lists(io, r);
@@ -122,7 +136,11 @@ static int is_said(const cli_option *o)
 static void put_word(FILE *out, const char *word)
 {
     if (word[0] && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./@:=,+-")]) fprintf(out, " %s", word);
-    else fprintf(out, " '%s'", word);
+    else { /* as a shell reads it: a quote ends the word, stands for itself, and begins it anew */
+        fputs(" '", out);
+        for (const char *c = word; *c; c++) fputs(*c == '\'' ? "'\\''" : (const char[]){*c, 0}, out);
+        fputc('\'', out);
+    }
 }
 
 /* job->config, all that was resolved; job->command, what of it is not a default. */
@@ -142,6 +160,7 @@ static void describe(const learn_request *request, learn_job *job)
     fprintf(command, "covtune learn");
     put_word(command, request->path);
     for (int i = 0; strcmp(rows[i].name, "out"); i++) {
+        if (rows[i].type == CLI_HEADING) continue;
         char        buf[2][64];
         const char *text = is_said(&rows[i]) ? cli_option_text(&rows[i], buf[0], sizeof buf[0]) : NULL;
         const char *usually = is_said(&base[i]) ? cli_option_text(&base[i], buf[1], sizeof buf[1]) : NULL;
@@ -183,11 +202,8 @@ static ct_learn_options learn_options(const learn_request *r)
 static ct_status prepare(const cli_io *io, const learn_request *request, learn_job *job, ct_err *err)
 {
     const ct_outer_options options = outer_options(request);
-    cli_show(io, "reading %s", request->path);
-    ct_status status = ct_dataset_read(request->path, CT_DATASET_TRAIN, &job->dataset, err);
-    cli_hide();
+    ct_status status = cli_read_dataset(io, request->path, CT_DATASET_TRAIN, &job->dataset, err);
     if (status != CT_OK) return status;
-    if (job->dataset->note) cli_remark(io, "%s: %s", request->path, job->dataset->note);
     status = learn_theta(io, request, job, err);
     if (status == CT_OK) status = ct_noise_copy(job->dataset->noise, &job->start, err);
     if (status == CT_OK)
@@ -211,12 +227,13 @@ static int watch(void *user, const ct_learn_progress *p)
     watcher     *w = user;
     const double now = ct_now_s();
     if (now >= w->shown_s + SHOW_EVERY) {
-        char most[16] = "", heldout[48] = "", left[48] = "", time[24];
+        char step[48] = "", heldout[48] = "", left[48] = "", time[24];
         w->shown_s = now;
-        if (p->iterations > 0) snprintf(most, sizeof most, "/%d", p->iterations);
+        if (p->iterations > 0) snprintf(step, sizeof step, " %d of %d", p->iteration, p->iterations);
+        else if (p->done > 0 && p->done <= 1) snprintf(step, sizeof step, ", %.0f %% of all", 100 * p->done);
         if (isfinite(p->heldout)) snprintf(heldout, sizeof heldout, ", held out %.5g", p->heldout);
         if (p->done > 0.02 && p->done <= 1) snprintf(left, sizeof left, "; about %s left", cli_time(p->seconds * (1 - p->done) / p->done, time));
-        cli_show(w->io, "%s %d%s: loss %.5g%s, spread %.4g%s", p->phase, p->iteration, most, p->train, heldout, p->spread, left);
+        cli_show(w->io, "%s%s: loss %.5g%s%s, spread %.4g", p->phase, step, p->train, heldout, left, p->spread);
     }
     return learn_record(w->request, w->job, p) || cli_caught();
 }
@@ -315,11 +332,12 @@ const cli_command cli_learn = {
     .name = "learn",
     .brief = "learn noise models from runs whose truth is known",
     .operands = "DATASET|CONFIG",
+    .needs = "--out RUN",
     .least = 1,
     .most = 1,
     .text = "Finds the noise models under which estimates of the training runs come closest to their truth, within hard bounds, and writes them to RUN/noise.json. "
             "Ratios of variances come from that loss; their common factor, which no estimate depends on, from consistency. A dataset is a folder with dataset.yaml, one with folders train and "
-            "test, or one file. A config is a YAML file with `dataset:` and any of these options: RUN/config.yaml repeats a run.\n"
+            "test, a folder of sequence files, or one such file. A config is a YAML file with `dataset:` and any of these options: RUN/config.yaml repeats a run.\n"
             "RUN also has history.jsonl (a line an evaluation), summary.json (what --json prints), start.json and checkpoint. A run that was killed goes on with --resume; Ctrl-C stops at the best so far, with "
             "exit code 130.\n",
     .example = "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --out D3\n"

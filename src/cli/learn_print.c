@@ -130,7 +130,7 @@ static void print_model(const learn_job *job, int32_t g)
 
 static void print_table(const learn_job *job)
 {
-    printf("\n%-12s %-6s %-5s %11s    %10s %11s %8s\n", "noise model", "row", "unit", "start sigma", "sigma", "variance", "+-");
+    printf("\n%-12s %-6s %-5s %11s    %10s %11s %8s\n", "noise model", "row", "unit", "start sigma", "sigma", "variance", "+- sigma");
     for (int32_t g = 0; g < ct_theta_models(job->theta); g++)
         if (ct_theta_learns(job->theta, g)) print_model(job, g);
     putchar('\n');
@@ -160,26 +160,85 @@ static void print_scale(const learn_job *job)
     cli_row("scale", "ratios come from tracking; the common factor from consistency: variances x %.4g, %s", r->scale_wanted, what ? what : part);
 }
 
-static void print_lines(const char *label, const char *text)
+/* Sentences that say the same of several things, "odom.x: ...", "odom.y: ...", become one: "odom.x, odom.y: ...". */
+static void print_sentences(const char *label, const char *text, const char *but)
 {
-    while (text && *text) {
-        const int n = (int)strcspn(text, "\n");
-        cli_row(label, "%.*s", n, text);
-        text += n + (text[n] == '\n');
+    json_t *list = lines(text);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *one = json_string_value(json_array_get(list, i)), *tail = one ? strstr(one, ": ") : NULL;
+        char        names[512];
+        size_t      used;
+        int         more = 0;
+        if (!one || (but && !strncmp(one, but, strlen(but)))) continue;
+        used = (size_t)snprintf(names, sizeof names, "%.*s", tail ? (int)(tail - one) : 0, one);
+        const int is_name = tail && !strchr(names, ' ');
+        for (size_t k = i + 1; is_name && k < json_array_size(list); k++) {
+            const char *other = json_string_value(json_array_get(list, k)), *end = other ? strstr(other, ": ") : NULL;
+            if (!end || strcmp(end, tail)) continue;
+            if (used + (size_t)(end - other) + 2 > sizeof names) more++;
+            else used += (size_t)snprintf(names + used, sizeof names - used, ", %.*s", (int)(end - other), other);
+            json_array_set_new(list, k, json_null());
+        }
+        if (more) cli_row(label, "%s and %d more%s", names, more, tail);
+        else cli_row(label, "%s%s", names, tail ? tail : one);
+        label = "";
+    }
+    json_decref(list);
+}
+
+/* "x-y 0.9, x-theta -0.02, ...": of every model learned with correlations. */
+static void print_correlations(const learn_job *job)
+{
+    const char *label = "correlations";
+    for (int32_t g = 0; g < ct_theta_models(job->theta); g++) {
+        const ct_noise_model *m = ct_noise_get(job->dataset->noise, g);
+        char                  text[1024] = "";
+        size_t                used = 0;
+        if (!ct_theta_learns(job->theta, g) || m->kind != CT_NOISE_FULL) continue;
+        for (int i = 0; i < m->dim; i++)
+            for (int k = i + 1; k < m->dim && used < sizeof text; k++) {
+                const double r = m->covariance[i * m->dim + k] / (sigma_of(m, i) * sigma_of(m, k));
+                if (m->row && m->row[i].name[0]) used += (size_t)snprintf(text + used, sizeof text - used, "%s%s-%s %.3f", used ? ", " : "", m->row[i].name, m->row[k].name, r);
+                else used += (size_t)snprintf(text + used, sizeof text - used, "%s%d-%d %.3f", used ? ", " : "", i, k, r);
+            }
+        if (!used) continue;
+        cli_row(label, "%s: %s", m->name, text);
         label = "";
     }
 }
 
-static void print_method(const learn_job *job)
+/* Where the weight of lm's prior comes from. */
+static const char *say_prior(const learn_request *request, const learn_job *job, char *buf, size_t size)
 {
     const ct_learn_result *r = &job->result;
-    char                   prior[64] = "", time[24];
-    if (r->method == CT_LEARN_LM && isinf(r->prior)) snprintf(prior, sizeof prior, "; held-out runs preferred the closed form");
-    else if (r->method == CT_LEARN_LM) snprintf(prior, sizeof prior, "; prior %g%s", r->prior, isnan(job->options.prior) && isfinite(r->loss_heldout) ? ", chosen by folds" : "");
-    cli_row("method", "%s: %s%s", ct_learn_method_name(r->method), ct_learn_method_what(r->method), prior);
-    cli_row("stop", "%s; %d iteration%s, %d evaluation%s, %lld inner solve%s, %s", r->stop == CT_LEARN_STOP_CANCELLED ? "interrupted: this is the best so far" : ct_learn_stop_meaning(r->stop), r->iterations, CLI_S(r->iterations), r->evaluations,
-            CLI_S(r->evaluations), (long long)r->inner_solves, CLI_S(r->inner_solves), cli_time(r->seconds, time));
+    const int              chosen = isnan(job->options.prior) && request->from != 1, held = isfinite(r->loss_heldout);
+    buf[0] = 0;
+    if (isnan(r->prior) || (r->stop == CT_LEARN_STOP_CANCELLED && chosen && !held)) return buf;
+    if (isinf(r->prior)) snprintf(buf, size, "; its prior, chosen by folds, is the closed form itself");
+    else if (r->prior == 0 && !chosen) snprintf(buf, size, "; no prior");
+    else if (!chosen) snprintf(buf, size, "; prior %g, as asked for", r->prior);
+    else if (held) snprintf(buf, size, "; prior %g, chosen by folds", r->prior);
+    else if (job->dataset->trains < 2) snprintf(buf, size, "; nothing could be held out of one run, so the prior is the default, %g", r->prior);
+    else snprintf(buf, size, "; without folds, the prior is the default, %g", r->prior);
+    return buf;
 }
+
+static void print_method(const learn_request *request, const learn_job *job)
+{
+    const ct_learn_result *r = &job->result;
+    char                   prior[128], time[24];
+    const char            *stop = r->stop == CT_LEARN_STOP_CANCELLED                                              ? "interrupted: this is the best so far"
+                                  : r->stop == CT_LEARN_STOP_CLOSED_FORM && r->method == CT_LEARN_CLOSED_FORM ? "this is the closed form"
+                                                                                                             : ct_learn_stop_meaning(r->stop);
+    if (r->method == CT_LEARN_LM)
+        cli_row("method", "lm: bounded Levenberg-Marquardt in log theta, from the %s%s", request->from == 1 ? "start values" : "closed form", say_prior(request, job, prior, sizeof prior));
+    else cli_row("method", "%s: %s", ct_learn_method_name(r->method), ct_learn_method_what(r->method));
+    cli_row("stop", "%s; %d iteration%s, %d evaluation%s, %lld inner solve%s, %s", stop, r->iterations, CLI_S(r->iterations), r->evaluations, CLI_S(r->evaluations), (long long)r->inner_solves,
+            CLI_S(r->inner_solves), cli_time(r->seconds, time));
+}
+
+/* Said in the scale's own row, where that was applied. */
+static const char COMMON_FACTOR[] = "The common factor of all learned variances: ";
 
 void learn_print(const learn_request *request, const learn_job *job)
 {
@@ -188,16 +247,18 @@ void learn_print(const learn_request *request, const learn_job *job)
     for (int32_t g = 0; g < ct_theta_models(job->theta); g++) models += ct_theta_learns(job->theta, g);
     cli_row("dataset", "%s: %d training run%s; %d number%s of %d noise model%s learned", request->path, job->dataset->trains, CLI_S(job->dataset->trains), r->parameters, CLI_S(r->parameters), models,
             CLI_S(models));
-    print_method(job);
+    print_method(request, job);
+    print_sentences("note", r->note, NULL);
     print_table(job);
+    print_correlations(job);
     print_loss(r);
     cli_row("spread", "%.4g: the largest learned variance over the smallest", r->spread);
     print_scale(job);
     if (isfinite(r->chi_after))
         cli_row("consistency", "chi-square %.4g -> %.4g per degree, NEES %.4g -> %.4g per coordinate, before and after the scale, on %s runs: 1 where sigmas are right", r->chi_before, r->chi_after,
                 r->nees_before, r->nees_after, r->heldout ? "held-out" : "training");
-    print_lines("undetermined", r->undetermined);
-    print_lines("note", r->note);
+    print_sentences("undetermined", r->undetermined, r->scale_free && r->scale_applied == r->scale_wanted ? COMMON_FACTOR : NULL);
     cli_row("written", "%s", job->folder.noise);
-    cli_row("next", "covtune eval %s --noise %s --against %s\ncovtune export %s --to gtsam-cpp", request->path, job->folder.noise, job->folder.start, job->folder.noise);
+    cli_row("next", "covtune eval %s%s --noise %s --against %s\ncovtune export %s --to gtsam-cpp", request->path, cli_count_runs(request->path, CT_DATASET_TEST) ? "" : " --part train",
+            job->folder.noise, job->folder.start, job->folder.noise);
 }

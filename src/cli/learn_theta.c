@@ -1,16 +1,14 @@
 /* learn_theta.c: which numbers are learned, as what, and within which bounds.
  *
- * Learned is every model that a factor of a training run uses, except where dataset.yaml says no, and except "first_pose", the prior that readers and
- * simulators add, unless somebody names it. A name in a list is a model, or a group: "odom" is "odom@0" and "odom@1" as well, and the pooled "odom#7"; after
- * a point comes a row, by its name or its number. */
+ * What the dataset says (ct_dataset_of_model), and the options on top of it. A name in a list is a model, or a group: "odom" is "odom@0" and "odom@1" as
+ * well, and the pooled "odom#7"; after a point comes a row, by its name or its number. */
 #include "learn.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MAX   256
-#define FIRST_POSE "first_pose"
+#define NAME_MAX 256
 
 /* What is to become of a model. */
 typedef struct {
@@ -54,6 +52,25 @@ int learn_pair(const char *text, double *a, double *b)
     return end != second && !*end;
 }
 
+/* What --bounds says in place of the dataset: 0 if nothing. */
+static int bounds_of(const char *text, double *lower, double *upper)
+{
+    static const struct {
+        const char *name;
+        double      lower, upper;
+    } BOUNDS[] = {{"wide", CT_BOUND_WIDE_LOWER, CT_BOUND_WIDE_UPPER}, {"loose", CT_BOUND_LOOSE_LOWER, CT_BOUND_LOOSE_UPPER}, {"tight", CT_BOUND_TIGHT_LOWER, CT_BOUND_TIGHT_UPPER}};
+    for (size_t i = 0; i < sizeof BOUNDS / sizeof *BOUNDS; i++)
+        if (!strcmp(text, BOUNDS[i].name)) return *lower = BOUNDS[i].lower, *upper = BOUNDS[i].upper, 1;
+    return learn_pair(text, lower, upper) && *lower > 0 && *lower <= *upper && isfinite(*upper);
+}
+
+/* Bounds that may be: variances, in their order. */
+static int is_range(const char *text)
+{
+    double a, b;
+    return learn_pair(text, &a, &b) && a > 0 && a <= b && isfinite(b);
+}
+
 cli_exit learn_check_lists(const cli_io *io, const learn_request *request)
 {
     char        item[NAME_MAX];
@@ -61,7 +78,7 @@ cli_exit learn_check_lists(const cli_io *io, const learn_request *request)
     const char *list = request->bound;
     while (next_item(&list, item)) {
         const char *equals = strrchr(item, '=');
-        if (!equals || equals == item || !learn_pair(equals + 1, &a, &b)) return cli_misuse(io, "--bound is a list of NAME=LO:HI, found \"%s\"", item);
+        if (!equals || equals == item || !is_range(equals + 1)) return cli_misuse(io, "--bound is a list of NAME=LO:HI with 0 < LO <= HI, found \"%s\"", item);
     }
     list = request->tie;
     while (next_item(&list, item))
@@ -73,8 +90,8 @@ cli_exit learn_check_lists(const cli_io *io, const learn_request *request)
         while (next_item(&list, item))
             if (!*item || strchr(item, '=')) return cli_misuse(io, "--%s is a list of names, found \"%s\"", option[i], item);
     }
-    if (strcmp(request->bounds, "dataset") && strcmp(request->bounds, "loose") && strcmp(request->bounds, "tight") && !learn_pair(request->bounds, &a, &b))
-        return cli_misuse(io, "--bounds is dataset, loose, tight or LO:HI, found \"%s\"", request->bounds);
+    if (strcmp(request->bounds, "dataset") && !bounds_of(request->bounds, &a, &b))
+        return cli_misuse(io, "--bounds is dataset, wide, loose, tight or LO:HI with 0 < LO <= HI, found \"%s\"", request->bounds);
     return CLI_GO;
 }
 
@@ -95,21 +112,12 @@ static int list_has(const char *list, const char *model)
     return 0;
 }
 
-/* What dataset.yaml says of the model or the nearest whole of it: of odom@1#7 what is said of odom@1, before that of odom. */
-static const ct_dataset_group *said_of(const ct_dataset *d, const char *model)
+static int is_wanted(const planner *p, int32_t model)
 {
-    const ct_dataset_group *best = NULL;
-    for (int32_t i = 0; i < d->groups; i++)
-        if (is_part(model, d->group[i].name) && (!best || strlen(d->group[i].name) > strlen(best->name))) best = &d->group[i];
-    return best;
-}
-
-static int is_wanted(const planner *p, const char *model)
-{
-    const ct_dataset_group *said = said_of(p->dataset, model);
-    if (list_has(p->request->freeze, model)) return 0;
-    if (p->request->learn) return list_has(p->request->learn, model);
-    return said ? said->learn : strcmp(model, FIRST_POSE) != 0;
+    const char *name = ct_noise_get(p->dataset->noise, model)->name;
+    if (list_has(p->request->freeze, name)) return 0;
+    if (p->request->learn) return list_has(p->request->learn, name);
+    return ct_dataset_of_model(p->dataset, model).learn;
 }
 
 static const char *row_name(const ct_noise_model *m, int row, char buf[24])
@@ -139,29 +147,53 @@ static int32_t gather(const planner *p, const char *name, int32_t *list)
     return n;
 }
 
+/* "odom, gps@0 and 3 more": the groups of the models that factors use. Returns buf. */
+static const char *list_groups(const planner *p, char *buf, size_t size)
+{
+    size_t  used = 0;
+    int32_t more = 0;
+    buf[0] = 0;
+    for (int32_t i = 0; i < p->models; i++) {
+        char group[NAME_MAX], before[NAME_MAX];
+        int  seen = !p->plan[i].used;
+        snprintf(group, sizeof group, "%.*s", (int)strcspn(ct_noise_get(p->dataset->noise, i)->name, "#"), ct_noise_get(p->dataset->noise, i)->name);
+        for (int32_t k = 0; k < i && !seen; k++) {
+            const char *other = ct_noise_get(p->dataset->noise, k)->name;
+            snprintf(before, sizeof before, "%.*s", (int)strcspn(other, "#"), other);
+            seen = p->plan[k].used && !strcmp(before, group);
+        }
+        if (seen) continue;
+        if (used + strlen(group) + 24 > size) more++;
+        else used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "", group);
+    }
+    if (more) snprintf(buf + used, size - used, " and %d more", more);
+    return buf;
+}
+
 /* Groups that models are part of, beside the models themselves, are what could have been meant. */
 static ct_status unknown(const planner *p, const char *option, const char *name)
 {
     const char **names = cli_alloc(2 * (int64_t)p->models + 1, sizeof *names);
     char(*group)[NAME_MAX] = cli_alloc(p->models, sizeof *group);
-    int32_t   n = 0, models = 0;
-    ct_status status = CT_OK;
+    char    there[256];
+    int32_t n = 0;
+    int     idle = 0;
     for (int32_t i = 0; i < p->models; i++) {
         const char *model = ct_noise_get(p->dataset->noise, i)->name;
-        if (!p->plan[i].used && is_part(model, name)) status = CT_E_ARGUMENT;
+        idle = idle || (!p->plan[i].used && is_part(model, name));
         if (!p->plan[i].used) continue;
         snprintf(group[i], sizeof group[i], "%.*s", (int)strcspn(model, "@#"), model);
         names[n++] = group[i];
         if (strcmp(group[i], model)) names[n++] = model;
-        models++;
     }
-    const char *near = cli_nearest(name, names), *first = n ? names[0] : "none";
-    if (status != CT_OK) ct_fail(p->err, status, "--%s %s: no factor of the training runs uses that noise model", option, name);
-    else if (near) status = ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: there is no such noise model; did you mean %s?", option, name, near);
-    else status = ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: there is no such noise model; there are %d, %s the first", option, name, models, first);
+    const char *near = cli_nearest(name, names);
+    list_groups(p, there, sizeof there);
+    if (idle) ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: no factor of the training runs uses that noise model; there are %s", option, name, there);
+    else if (near) ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: there is no such noise model; did you mean %s? There are %s", option, name, near, there);
+    else ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: there is no such noise model; there are %s", option, name, there);
     free(names);
     free(group);
-    return status;
+    return CT_E_ARGUMENT;
 }
 
 static ct_status no_row(const planner *p, const char *option, const char *text, int32_t model, const char *row)
@@ -215,7 +247,7 @@ static ct_status pool(planner *p)
         char  group[NAME_MAX];
         snprintf(group, sizeof group, "%s", ct_noise_get(p->dataset->noise, i)->name);
         char *number = strrchr(group, '#');
-        if (!p->plan[i].used || !number || !is_wanted(p, group)) continue;
+        if (!p->plan[i].used || !number || !is_wanted(p, i)) continue;
         *number = 0;
         const ct_status status = ct_dataset_pool(p->dataset, group, p->err);
         if (status != CT_OK) return status;
@@ -227,28 +259,16 @@ static ct_status pool(planner *p)
 
 /* ---- the plan ---- */
 
-static void plan_bounds(const planner *p, const ct_dataset_group *said, plan *to)
-{
-    const char *const bounds = p->request->bounds;
-    const int         by_dataset = said && !strcmp(bounds, "dataset");
-    double            lower = CT_BOUND_LOOSE_LOWER, upper = CT_BOUND_LOOSE_UPPER;
-    if (!strcmp(bounds, "tight")) lower = CT_BOUND_TIGHT_LOWER, upper = CT_BOUND_TIGHT_UPPER;
-    else if (strcmp(bounds, "dataset") && strcmp(bounds, "loose")) learn_pair(bounds, &lower, &upper);
-    for (int i = 0; i < CT_NOISE_DIM_MAX; i++) {
-        to->lower[i] = by_dataset && !isnan(said->lower[i]) ? said->lower[i] : lower;
-        to->upper[i] = by_dataset && !isnan(said->upper[i]) ? said->upper[i] : upper;
-    }
-}
-
 static void plan_models(planner *p)
 {
+    double lower = 0, upper = 0;
+    const int over = bounds_of(p->request->bounds, &lower, &upper);
     for (int32_t i = 0; i < p->models; i++) {
-        const ct_noise_model   *m = ct_noise_get(p->dataset->noise, i);
-        const ct_dataset_group *said = said_of(p->dataset, m->name);
-        plan                   *to = &p->plan[i];
-        to->learn = to->used && is_wanted(p, m->name);
-        to->kind = said && said->kind >= 0 ? said->kind : (int)m->kind;
-        plan_bounds(p, said, to);
+        const ct_dataset_group said = ct_dataset_of_model(p->dataset, i);
+        plan                  *to = &p->plan[i];
+        to->learn = to->used && is_wanted(p, i);
+        to->kind = said.kind;
+        for (int k = 0; k < CT_NOISE_DIM_MAX; k++) to->lower[k] = over ? lower : said.lower[k], to->upper[k] = over ? upper : said.upper[k];
     }
 }
 
@@ -264,15 +284,7 @@ static ct_status plan_kind(planner *p, const char *option, const char *list, ct_
         const ct_status status = all ? CT_OK : choose(p, option, item, p->chosen, &n, &row);
         if (status != CT_OK) return status;
         if (row >= 0) return ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: that is of whole noise models, not of a row", option, item);
-        for (int32_t i = 0; i < n; i++) {
-            plan *to = &p->plan[p->chosen[i]];
-            if (kind != CT_NOISE_DIAGONAL && to->kind == CT_NOISE_DIAGONAL) /* one pair of bounds for all: the widest */
-                for (int k = 1; k < ct_noise_get(p->dataset->noise, p->chosen[i])->dim; k++) {
-                    to->lower[0] = fmin(to->lower[0], to->lower[k]);
-                    to->upper[0] = fmax(to->upper[0], to->upper[k]);
-                }
-            to->kind = (int)kind;
-        }
+        for (int32_t i = 0; i < n; i++) p->plan[p->chosen[i]].kind = (int)kind;
     }
     return CT_OK;
 }
@@ -328,10 +340,12 @@ static ct_status say_model(const planner *p, int32_t i, ct_theta *theta)
     const plan *from = &p->plan[i];
     const int   dim = ct_noise_get(p->dataset->noise, i)->dim;
     int         frozen = 0;
+    double      lower = from->lower[0], upper = from->upper[0];
     for (int k = 0; k < dim; k++) frozen += from->frozen[k];
     if (!from->learn || frozen == dim) return CT_OK;
-    ct_status status = ct_theta_learn(theta, i, (ct_noise_kind)from->kind, from->lower[0], from->upper[0], p->err);
-    for (int k = 1; status == CT_OK && from->kind == CT_NOISE_DIAGONAL && k < dim; k++) status = ct_theta_bound(theta, i, k, from->lower[k], from->upper[k], p->err);
+    for (int k = 1; k < dim; k++) lower = fmin(lower, from->lower[k]), upper = fmax(upper, from->upper[k]); /* one pair of bounds for all: the widest */
+    ct_status status = ct_theta_learn(theta, i, (ct_noise_kind)from->kind, lower, upper, p->err);
+    for (int k = 0; status == CT_OK && from->kind == CT_NOISE_DIAGONAL && k < dim; k++) status = ct_theta_bound(theta, i, k, from->lower[k], from->upper[k], p->err);
     for (int k = 0; status == CT_OK && k < dim; k++)
         if (from->frozen[k]) status = ct_theta_freeze(theta, i, k, p->err);
     return status;
@@ -394,10 +408,6 @@ ct_status learn_theta(const cli_io *io, const learn_request *request, learn_job 
     find_used(&p);
     ct_status status = pool(&p);
     if (status == CT_OK && request->noise) status = cli_read_noise(io, request->noise, request->path, p.dataset->noise, err);
-    for (int32_t i = 0; status == CT_OK && i < p.dataset->trains; i++) {
-        status = ct_graph_check_noise(p.dataset->train[i]->graph, p.dataset->noise, err);
-        if (status == CT_OK) ct_graph_name_rows(p.dataset->train[i]->graph, p.dataset->noise);
-    }
     if (status == CT_OK) {
         find_used(&p);
         status = make(&p, job);

@@ -20,7 +20,8 @@ static void list(FILE *out)
     const int width = cli_width(), column = width >= 60 ? 13 : 4;
     cli_wrap(out, 0, 7, width, "Usage: covtune COMMAND ...\n");
     fprintf(out, "\n");
-    cli_wrap(out, 0, 0, width, "Estimates a robot's states from its measurements: reads, converts, makes and solves factor graphs.");
+    cli_wrap(out, 0, 0, width, "covtune learns the noise models of a state estimator from runs with ground truth, says what they do for runs it has not seen, and writes them for other programs. "
+             "Estimates are those of factor graphs, which it also solves, converts and makes.");
     fprintf(out, "\nCommands:\n");
     for (int i = 0; i < COMMANDS; i++) {
         int at = fprintf(out, "  %s", COMMAND[i]->name);
@@ -30,7 +31,7 @@ static void list(FILE *out)
     }
     fprintf(out, "\n");
     cli_wrap(out, 0, 0, width,
-             "covtune COMMAND --help explains one, with an example. covtune --version prints the version.\n"
+             "covtune help COMMAND explains one, with an example; so does covtune COMMAND --help. covtune --version prints the version.\n"
              "Results go to stdout, remarks to stderr. Exit code: 0 done, 1 failed, 2 misused, 130 interrupted.");
 }
 
@@ -43,15 +44,31 @@ static const cli_command *find(const char *name)
 
 static cli_exit unknown(const cli_io *io, const char *word)
 {
-    const char *names[COMMANDS + 3];
+    const char *names[COMMANDS + 4];
     int         n = 0;
     for (; n < COMMANDS; n++) names[n] = COMMAND[n]->name;
+    names[n++] = "help";
     names[n++] = "--help";
     names[n++] = "--version";
     names[n] = NULL;
     const char *near = cli_nearest(word, names), *what = word[0] == '-' ? "option" : "command";
     if (near) return cli_misuse(io, "there is no %s \"%s\"; did you mean %s?", what, word, near);
     return cli_misuse(io, "there is no %s \"%s\"", what, word);
+}
+
+/* covtune help simulate nav2d is covtune simulate nav2d --help. */
+static cli_exit help(const cli_io *io, int argc, char **argv)
+{
+    char              ask[] = "--help";
+    char             *words[4] = {argc > 0 ? argv[0] : ask, argc > 1 ? argv[1] : ask, ask, NULL};
+    const cli_command *command = argc ? find(argv[0]) : NULL;
+    if (!argc || !strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")) {
+        list(stdout);
+        return cli_finish(io, CLI_DONE);
+    }
+    if (!command) return unknown(io, argv[0]);
+    if (argc > 2) return cli_misuse(io, "\"%s\" is one too many: help is of one command", argv[2]);
+    return command->run(command, argc + 1, words);
 }
 
 /* A closed stdin, stdout or stderr would be taken by the next file that is opened, and that file
@@ -66,15 +83,14 @@ int main(int argc, char **argv)
 {
     const cli_io io = {0};
     hold_standard_files();
+    cli_mind();
     setlocale(LC_CTYPE, ""); /* what the terminal can show; numbers stay as C has them */
     if (argc < 2) {
         list(stderr);
         return CLI_MISUSED;
     }
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-        list(stdout);
-        return cli_finish(&io, CLI_DONE);
-    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) return help(&io, 0, NULL);
+    if (!strcmp(argv[1], "help")) return help(&io, argc - 2, argv + 2);
     if (!strcmp(argv[1], "--version")) {
         printf("covtune %s\n", ct_version());
         return cli_finish(&io, CLI_DONE);

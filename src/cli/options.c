@@ -10,42 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WORD_MAX 64 /* of words that are compared           */
+#define WORD_MAX 64 /* of an option that is not one, in the sentence about it */
 
-static int smaller(int a, int b) { return a < b ? a : b; }
+static const char *word_at(const void *list, int i) { return ((const char *const *)list)[i]; }
 
-/* Letters to insert, delete or replace to get from a to b (Levenshtein). */
-static int distance(const char *a, const char *b)
-{
-    int       row[WORD_MAX + 1];
-    const int n = (int)strlen(b);
-    if (n > WORD_MAX || strlen(a) > WORD_MAX) return WORD_MAX;
-    for (int j = 0; j <= n; j++) row[j] = j;
-    for (int i = 1; a[i - 1]; i++) {
-        int corner = row[0];
-        row[0] = i;
-        for (int j = 1; j <= n; j++) {
-            const int replaced = corner + (a[i - 1] != b[j - 1]);
-            corner = row[j];
-            row[j] = smaller(replaced, 1 + smaller(row[j], row[j - 1]));
-        }
-    }
-    return row[n];
-}
-
-const char *cli_nearest(const char *word, const char *const list[])
-{
-    const char *best = NULL;
-    int         least = 1 + smaller(3, (int)strlen(word) / 2); /* further off, it is another word */
-    for (int i = 0; list[i]; i++) {
-        const int begins = strlen(word) > 1 && !strncmp(list[i], word, strlen(word));
-        const int d = begins ? 0 : distance(word, list[i]);
-        if (d >= least) continue;
-        least = d;
-        best = list[i];
-    }
-    return best;
-}
+const char *cli_nearest(const char *word, const char *const list[]) { return ct_nearest(word, word_at, list); }
 
 void cli_common_options(cli_io *io, int *help, cli_option rows[4])
 {
@@ -121,6 +90,7 @@ static cli_exit put_value(const cli_io *io, const cli_option *o, const char *tex
         *(int *)o->out = value;
         break;
     }
+    case CLI_HEADING: break;
     }
     return CLI_GO;
 }
@@ -157,6 +127,7 @@ const char *cli_option_text(const cli_option *o, char *buf, size_t size)
         }
         break;
     case CLI_CHOICE: return choice_text(o, *(const int *)o->out, buf, size);
+    case CLI_HEADING: return NULL;
     }
     return buf;
 }
@@ -174,7 +145,8 @@ static cli_exit unknown(const cli_io *io, const cli_option rows[], const char *w
     const char *names[CLI_ROWS_MAX + 1];
     char        name[WORD_MAX + 1];
     int         n = 0;
-    for (; rows[n].name; n++) names[n] = rows[n].name;
+    for (int i = 0; rows[i].name; i++)
+        if (rows[i].type != CLI_HEADING) names[n++] = rows[i].name;
     names[n] = NULL;
     snprintf(name, sizeof name, "%.*s", length, word);
     const char *near = cli_nearest(name + strspn(name, "-"), names);
@@ -187,7 +159,7 @@ static const cli_option *find_row(const cli_option rows[], const char *word, int
 {
     const cli_option *o = rows;
     for (; o->name; o++)
-        if (!strncmp(word, "--", 2) && (int)strlen(o->name) == length - 2 && !strncmp(word + 2, o->name, strlen(o->name))) break;
+        if (o->type != CLI_HEADING && !strncmp(word, "--", 2) && (int)strlen(o->name) == length - 2 && !strncmp(word + 2, o->name, strlen(o->name))) break;
     return o;
 }
 
@@ -237,7 +209,7 @@ cli_exit cli_parse(const cli_command *command, const cli_option options[], int a
 {
     cli_option rows[CLI_ROWS_MAX + 1];
     int        n = 0, help = 0;
-    *io = (cli_io){.command = command->name};
+    *io = (cli_io){.command = command->name, .topic = command->topic};
     for (; options[n].name && n < CLI_ROWS_MAX - 3; n++) rows[n] = options[n];
     cli_common_options(io, &help, rows + n);
     const cli_exit code = walk(command, io, rows, argc, argv, operand, &help);

@@ -18,7 +18,7 @@ static void print(const simulate_request *request, const ct_sequence *seq)
     cli_row("made", "%s: %s; %d factor%s, %d of them loops", request->out, cli_kinds(seq->graph, kinds, sizeof kinds), factors, CLI_S(factors),
             factors - (w->poses - 1));
     cli_row("noise", "sigma %g m, %g rad; seed %llu", w->sigma_t, w->sigma_r, (unsigned long long)w->seed);
-    cli_row("odometry", "rmse %.4g m, %.4g rad (per coordinate, against the truth)", rmse.translation, rmse.rotation);
+    cli_row("initial", "values are composed odometry: rmse %.4g m, %.4g rad (per coordinate, against the truth)", rmse.translation, rmse.rotation);
 }
 
 static void print_json(const simulate_request *request, const ct_sequence *seq, const cli_written *written)
@@ -63,12 +63,12 @@ static cli_exit carry_out(const cli_io *io, const simulate_request *request)
 
 static int is_nav(const char *word) { return !strcmp(word, "nav2d") || !strcmp(word, "nav3d"); }
 
-/* Navigation runs have options of their own, so they are told from the first word that is no flag. */
-static int asks_for_nav(int argc, char **argv)
+/* Navigation runs have options of their own, so they are told from the first word that is no flag: that word, or NULL. */
+static const char *asks_for_nav(int argc, char **argv)
 {
     int i = 1;
     while (i < argc && (!strcmp(argv[i], "--json") || !strcmp(argv[i], "--quiet") || !strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))) i++;
-    return i < argc && is_nav(argv[i]);
+    return i < argc && is_nav(argv[i]) ? argv[i] : NULL;
 }
 
 /* Which world the operand names. */
@@ -86,7 +86,12 @@ static cli_exit find_world(const cli_io *io, const char *name, ct_kind *kind)
 
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    if (asks_for_nav(argc, argv)) return cli_simulate_nav.run(&cli_simulate_nav, argc, argv);
+    const char *nav = asks_for_nav(argc, argv);
+    if (nav) {
+        cli_command its = cli_simulate_nav;
+        its.topic = strcmp(nav, "nav3d") ? "simulate nav2d" : "simulate nav3d";
+        return its.run(&its, argc, argv);
+    }
     simulate_request request = {.format = CT_FORMAT_AUTO};
     int              poses = 0;
     double           sigma_t = 0, sigma_r = 0, loops = -1;
@@ -121,6 +126,7 @@ const cli_command cli_simulate = {
     .name = "simulate",
     .brief = "make a pose graph, or a dataset, with known truth",
     .operands = "grid|sphere|nav2d|nav3d",
+    .needs = "--out FILE",
     .least = 1,
     .most = 1,
     .text = "Makes a pose graph: a drive through the streets of a grid (SE2), or a climb around a sphere (SE3). Initial values are what "

@@ -205,8 +205,8 @@ static ct_status write_all(const cli_io *io, const nav_request *q, const ct_nois
 
 /* ---- results ---- */
 
-/* Poses of all runs, and how far composed odometry is from the truth, averaged over runs. */
-static ct_accuracy dead_reckoning(const ct_dataset *d)
+/* Poses of all runs, and how far the initial values are from the truth, averaged over runs. */
+static ct_accuracy initial_accuracy(const ct_dataset *d)
 {
     ct_accuracy sum = {0};
     for (int32_t i = 0; i < d->trains + d->tests; i++) {
@@ -233,7 +233,7 @@ static const char *say_latent(const ct_noise_model *m, ct_kind kind, char *buf, 
 
 static void print(const nav_request *q, const ct_noise *latent, const ct_dataset *d)
 {
-    const ct_accuracy rmse = dead_reckoning(d);
+    const ct_accuracy rmse = initial_accuracy(d);
     char           text[256];
     cli_row("made", "%s: %d training run%s, %d test run%s, %lld poses (%s)", q->out, q->train, CLI_S(q->train), q->test, CLI_S(q->test), (long long)rmse.poses,
             ct_kind_name(q->nav.kind));
@@ -243,7 +243,7 @@ static void print(const nav_request *q, const ct_noise *latent, const ct_dataset
         if (d->group[i].learn) cli_row("", "%s: %s", m->name, say_latent(m, q->nav.kind, text, sizeof text));
     }
     cli_row("start", "%s", q->start ? "variances of 1" : "variances far off: dataset.yaml has them");
-    cli_row("odometry", "rmse %.4g m, %.4g rad (per coordinate, against the truth, mean of the runs)", rmse.translation, rmse.rotation);
+    cli_row("initial", "values are the measurements: rmse %.4g m, %.4g rad (per coordinate, against the truth, mean of the runs)", rmse.translation, rmse.rotation);
 }
 
 static json_t *rows_json(const ct_noise_model *m)
@@ -255,7 +255,7 @@ static json_t *rows_json(const ct_noise_model *m)
 
 static void print_json(const nav_request *q, const ct_noise *latent, const ct_dataset *d)
 {
-    const ct_accuracy rmse = dead_reckoning(d);
+    const ct_accuracy rmse = initial_accuracy(d);
     json_t        *o = cli_object(), *noise = cli_object();
     for (int32_t i = 0; i < ct_noise_count(latent); i++) {
         const ct_noise_model *m = ct_noise_get(latent, i), *s = ct_noise_get(d->noise, i);
@@ -305,19 +305,22 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     nav_request      q = {.dataset = "D1", .train = 5, .test = 20};
     uint64_t         seed = 1;
     const cli_option options[] = {
+        CLI_ROW_HEADING("What is made"),
         CLI_ROW_TEXT("out", "DIR", &q.out, "the folder to make, or with a dataset to replace"),
         CLI_ROW_TEXT("dataset", "D1|D2|D3|D4", &q.dataset, "the noise of the paper's datasets; D3 and D4 have two regimes (D1)"),
+        CLI_ROW_CHOICE("start", "far|unit", find_start, &q.start, "variances to start learning from: wrong by orders of magnitude, or 1 (far)"),
         CLI_ROW_INTEGER("train", "N", 0, RUNS_MAX, &q.train, "runs to learn from (5)"),
         CLI_ROW_INTEGER("test", "N", 0, RUNS_MAX, &q.test, "runs to test on (20)"),
         CLI_ROW_TEXT("poses", "N|LO:HI", &q.poses, "poses of a run, drawn between the two (300:500)"),
+        CLI_ROW_SEED("seed", "K", &seed, "of the random numbers: the same seed, the same dataset (1)"),
+        CLI_ROW_HEADING("Noise of one's own"),
         CLI_ROW_TEXT("odom", "S,S,S", &q.odom[0], "sigmas of odometry instead: x,y,theta (nav3d: rx,ry,rz,x,y,z) in m and rad"),
         CLI_ROW_TEXT("gps", "S,S,S", &q.gps[0], "sigmas of GPS instead"),
         CLI_ROW_TEXT("odom1", "S,S,S", &q.odom[1], "the same in the second regime, which holds in the middle half of a run"),
         CLI_ROW_TEXT("gps1", "S,S,S", &q.gps[1], "the same in the second regime"),
         CLI_ROW_NUMBER("odom-correlation", "R", -0.999, 0.999, &q.odom_correlation, "of odometry's x and y (0)"),
         CLI_ROW_NUMBER("gps-correlation", "R", -0.999, 0.999, &q.gps_correlation, "of GPS's x and y (0)"),
-        CLI_ROW_CHOICE("start", "far|unit", find_start, &q.start, "variances to start learning from: wrong by orders of magnitude, or 1 (far)"),
-        CLI_ROW_SEED("seed", "K", &seed, "of the random numbers: the same seed, the same dataset (1)"),
+        CLI_ROW_HEADING("Output"),
         CLI_ROW_END,
     };
     cli_io   io;
@@ -330,11 +333,12 @@ const cli_command cli_simulate_nav = {
     .name = "simulate",
     .brief = "make a dataset of navigation runs",
     .operands = "nav2d|nav3d",
+    .needs = "--out DIR",
     .least = 1,
     .most = 1,
     .text = "Makes a dataset to learn noise from: robots on smooth random paths in 100 m by 50 m (nav3d: and 10 m high), odometry between poses "
             "(model odom), a GPS-like pose on each (gps), a tight prior on the first (first_pose). In the folder: dataset.yaml, the runs with their "
-            "truth in train and test, and latent.json, the noise they were made with. Initial values are composed odometry.\n",
+            "truth in train and test, and latent.json, the noise they were made with. Initial values are the measurements: absolute ones where there are any, composed elsewhere.\n",
     .example = "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --seed 1 --out d3\n"
                "  covtune info d3\n",
     .run = run,

@@ -58,7 +58,8 @@ cli_exit cli_misuse(const cli_io *io, const char *fmt, ...)
     va_start(args, fmt);
     sentence(io, fmt, args);
     va_end(args);
-    fprintf(stderr, "See covtune%s%s --help.\n", io->command ? " " : "", io->command ? io->command : "");
+    const char *topic = io->topic ? io->topic : io->command;
+    fprintf(stderr, "See covtune%s%s --help.\n", topic ? " " : "", topic ? topic : "");
     return CLI_MISUSED;
 }
 
@@ -95,7 +96,21 @@ static int reasonable(int n) { return n == 0 ? 80 : n < NARROWEST ? NARROWEST : 
 
 int cli_width(void) { return reasonable(columns(STDOUT_FILENO)); }
 
+int cli_room(void) { return columns(STDOUT_FILENO) ? cli_width() : INT_MAX; }
+
 int cli_utf8(void) { return !strcmp(nl_langinfo(CODESET), "UTF-8"); }
+
+/* How much of the line is shown in `room` columns: all, or whole parts of it, or whole words. */
+static int fitting(const char *line, int room)
+{
+    int parts = 0, words = 0;
+    if ((int)strlen(line) <= room) return room;
+    for (int i = 1; i <= room; i++) {
+        if (line[i] == ' ') words = i;
+        if (line[i] && strchr(",;:", line[i]) && line[i + 1] == ' ') parts = i;
+    }
+    return parts ? parts : words ? words : room;
+}
 
 void cli_show(const cli_io *io, const char *fmt, ...)
 {
@@ -108,7 +123,7 @@ void cli_show(const cli_io *io, const char *fmt, ...)
     vsnprintf(line, sizeof line, fmt, args);
     va_end(args);
     defuse(line);
-    fprintf(stderr, "%.*s", reasonable(columns(STDERR_FILENO)) - 1, line);
+    fprintf(stderr, "%.*s", fitting(line, reasonable(columns(STDERR_FILENO)) - 1), line);
     shown = 1;
 }
 
@@ -116,17 +131,20 @@ void cli_show(const cli_io *io, const char *fmt, ...)
 
 void cli_wrap(FILE *out, int at, int indent, int width, const char *text)
 {
-    int begun = 0; /* a word stands on this line */
+    int begun = 0, glued = 0; /* a word stands on this line; what comes next is part of it, after a | */
     while (*text) {
-        const int n = (int)strcspn(text, " \n");
-        if (begun && n && at + 1 + n > width) {
+        int n = (int)strcspn(text, " \n|");
+        n += text[n] == '|';
+        if (begun && n && at + !glued + n > width) {
             fprintf(out, "\n%*s", indent, "");
             at = indent;
             begun = 0;
         }
-        at += fprintf(out, "%s%.*s", begun && n ? " " : "", n, text);
+        at += fprintf(out, "%s%.*s", begun && n && !glued ? " " : "", n, text);
         begun = begun || n;
         text += n;
+        glued = n && text[-1] == '|' && *text && *text != ' ' && *text != '\n';
+        if (glued) continue;
         if (*text == '\n' && text[1]) {
             fprintf(out, "\n%*s", text[1] == '\n' ? 0 : indent, "");
             at = indent;
@@ -146,7 +164,7 @@ void cli_row(const char *label, const char *fmt, ...)
     va_end(args);
     snprintf(name, sizeof name, "%s", label);
     defuse(name);
-    const int width = columns(STDOUT_FILENO) ? cli_width() : INT_MAX; /* into a file or a pipe go whole lines */
+    const int width = cli_room();
     defuse(text);
     const int indent = width < NARROW ? 2 : LABEL;
     int at = indent;

@@ -67,6 +67,7 @@ const char *ct__quote(const char *word, char buf[CT__QUOTE_MAX]);
 /* Does the text stand for a number (as above)? */
 int ct__is_number(const char *text, double *value);
 
+
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 /* Which models of the table have which covariance, by group; see intern.c. */

@@ -78,6 +78,15 @@ typedef struct {
     int          note_count;
 } reader;
 
+/* "train/0000.json", as seen from the dataset, which who reads the note knows; nothing for a file that is the dataset. */
+static const char *inside(const reader *r, const char *path)
+{
+    const size_t n = r->folder ? strlen(r->folder) : 0;
+    if (!strcmp(path, r->d->path)) return "";
+    if (!n || strncmp(path, r->folder, n)) return path;
+    return path[n] == '/' ? path + n + 1 : path[n - 1] == '/' ? path + n : path;
+}
+
 static void take_note(reader *r, const char *path, const char *text)
 {
     for (int i = 0; i < r->note_count; i++) {
@@ -85,7 +94,7 @@ static void take_note(reader *r, const char *path, const char *text)
         r->notes[i].more++;
         return;
     }
-    if (r->note_count < NOTES_MAX) r->notes[r->note_count++] = (note){text, path, 0};
+    if (r->note_count < NOTES_MAX) r->notes[r->note_count++] = (note){text, inside(r, path), 0};
 }
 
 static ct_status append(reader *r, const char *text)
@@ -104,7 +113,7 @@ static ct_status join_notes(reader *r)
     for (int i = 0; i < r->note_count; i++) {
         const note *n = &r->notes[i];
         if (n->more) snprintf(text, sizeof text, "%.400s and %d other%s: %s", n->path, n->more, n->more == 1 ? "" : "s", n->text);
-        else snprintf(text, sizeof text, "%.400s: %s", n->path, n->text);
+        else snprintf(text, sizeof text, "%.400s%s%s", n->path, *n->path ? ": " : "", n->text);
         CT_TRY(append(r, text));
     }
     for (int part = 0; part < 2; part++) {
@@ -328,6 +337,7 @@ static ct_status read_all(reader *r, const char *path, int part)
     CT_TRY(read_runs(r, &r->train, &r->d->train, &r->d->trains));
     CT_TRY(read_runs(r, &r->test, &r->d->test, &r->d->tests));
     CT_TRY(join_notes(r));
+    for (int64_t i = 0; i < r->paths.count; i++) ct_graph_name_rows(r->of_path[i]->graph, r->d->noise);
     if (!r->yaml) return CT_OK;
     CT_TRY(note_idle_groups(r));
     return ct__yaml_apply(r->yaml, r->yaml_path, r->d->noise, r->err);

@@ -51,12 +51,14 @@ typedef struct {
     char key[64]; /* of the innermost mapping; "" if it is not known */
     int  line;    /* 0: not known                                    */
     int  placed;
+    int  in_group; /* it is in the list of groups                    */
 } complaint;
 
 /* "  in mapping field 'variance' (line: 5, column: 15)" */
 static void take_place(complaint *c, const char *text)
 {
     const char *line = strstr(text, "(line: ");
+    c->in_group = c->in_group || strstr(text, "'groups'") != NULL;
     if (c->placed) return;
     if (line && !c->line) c->line = atoi(line + strlen("(line: "));
     if (!strstr(text, "in mapping")) return; /* an entry of a list: what the list is comes next */
@@ -98,13 +100,23 @@ static const char *thing(const char *theirs)
     return "something else";
 }
 
+/* Keys of dataset.yaml, and of its groups. */
+static const char *key_at(const void *fields, int i) { return ((const cyaml_schema_field_t *)fields)[i].key; }
+
+static void say_no_key(const complaint *c, const char *key, char *out, size_t size)
+{
+    const char *near = ct_nearest(key, key_at, c->in_group ? GROUP_FIELDS : ROOT_FIELDS);
+    if (near) snprintf(out, size, "there is no key %s; did you mean %s?", key, near);
+    else snprintf(out, size, "there is no key %s", key);
+}
+
 /* The cause as a sentence of ours; *keyed is 0 if it has the key in it. */
 static void say(const complaint *c, cyaml_err_t code, char *out, size_t size, int *keyed)
 {
     char        want[24], found[24];
     const char *rest, *choice = !strcmp(c->key, "kind") ? "isotropic, diagonal or full" : "true or false";
     *keyed = 1;
-    if ((rest = after(c->cause, "Unexpected key: "))) *keyed = 0, snprintf(out, size, "there is no key %s", rest);
+    if ((rest = after(c->cause, "Unexpected key: "))) *keyed = 0, say_no_key(c, rest, out, size);
     else if ((rest = after(c->cause, "Missing required mapping field: "))) *keyed = 0, snprintf(out, size, "%s is missing", rest);
     else if ((rest = after(c->cause, "Mapping field already seen: "))) *keyed = 0, snprintf(out, size, "%s is there twice", rest);
     else if ((rest = after(c->cause, "Invalid ENUM value: "))) snprintf(out, size, "expected %s, found %s", choice, rest);

@@ -174,6 +174,16 @@ static ct_status replace(const pool *p, int32_t models, int32_t index, ct_err *e
     return CT_OK;
 }
 
+/* A model that is new has the rows of those that it is for. */
+static void name_rows(const pool *p, int32_t index)
+{
+    const ct_noise_model *from = ct_noise_get(p->d->noise, p->first);
+    const char           *name[CT_NOISE_DIM_MAX], *unit[CT_NOISE_DIM_MAX];
+    if (!from->row || ct_noise_get(p->d->noise, index)->row) return;
+    for (int i = 0; i < from->dim; i++) name[i] = from->row[i].name, unit[i] = from->row[i].unit;
+    ct_noise_set_rows(p->d->noise, index, name, unit);
+}
+
 ct_status ct_dataset_pool(ct_dataset *dataset, const char *group, ct_err *err)
 {
     const int32_t models = ct_noise_count(dataset->noise);
@@ -186,6 +196,7 @@ ct_status ct_dataset_pool(ct_dataset *dataset, const char *group, ct_err *err)
         status = take_mean(&p, err);
         if (status == CT_OK) status = put_mean(&p, &index, err);
         if (status == CT_OK) status = replace(&p, models, index, err);
+        if (status == CT_OK) name_rows(&p, index);
     }
     free(p.uses);
     return status;

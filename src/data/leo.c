@@ -228,7 +228,7 @@ static ct_status add_poses(leo_log *log)
         if (log->var[i] > 0) continue;
         CT_TRY(ct__build_model(b, LEO_FIRST_POSE, CT_NOISE_ISOTROPIC, 3, &(double){LEO_FIRST_VARIANCE}, (ct_robust){0}, &noise));
         CT_TRY(ct__build_factor(b, ct_factor_prior(CT_SE2), &log->var[i], value, noise));
-        CT_TRY(ct__build_note(b, "%s is held at its truth by a prior of sigma 1e-3 (noise model %s)", name, LEO_FIRST_POSE));
+        CT_TRY(ct__build_note(b, "%s is held at its truth by a prior of sigma 1e-3 (" LEO_FIRST_POSE ")", name));
     }
     CT_TRY(ct__build_note(b, "initial values are the truth"));
     return loose ? ct__build_note(b, "%lld poses that no factor touches are left out", (long long)loose) : CT_OK;

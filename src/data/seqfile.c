@@ -238,6 +238,16 @@ static ct_status read_measurement(ct__build *b, int w, const ct_factor_ops *ops,
     return ct__word_end(&b->in, w);
 }
 
+static const char *model_at(const void *none, int i) { return none || !ct_factor_at(i) ? NULL : ct_factor_at(i)->name; }
+
+static ct_status no_model(ct__build *b)
+{
+    char        quote[CT__QUOTE_MAX];
+    const char *near = ct_nearest(b->in.word[1], model_at, NULL);
+    if (near) return ct__lines_bad(&b->in, "there is no measurement model %s; did you mean %s?", ct__quote(b->in.word[1], quote), near);
+    return ct__lines_bad(&b->in, "there is no measurement model %s", ct__quote(b->in.word[1], quote));
+}
+
 static ct_status read_factor(ct__build *b)
 {
     char    quote[CT__QUOTE_MAX];
@@ -245,7 +255,7 @@ static ct_status read_factor(ct__build *b)
     double  z[CT_FIELDS_MAX * CT_SIZE_MAX];
     CT_TRY(ct__word_need(&b->in, 1, 2, "words: model and noise"));
     const ct_factor_ops *ops = ct_factor_find(b->in.word[1]);
-    if (!ops) return ct__lines_bad(&b->in, "there is no measurement model %s", ct__quote(b->in.word[1], quote));
+    if (!ops) return no_model(b);
     const int32_t noise = ct__build_find_model(b, b->in.word[2]);
     if (noise < 0) return ct__lines_bad(&b->in, "there is no noise model %s above", ct__quote(b->in.word[2], quote));
     const ct_noise_model *m = ct_noise_get(b->noise, noise);

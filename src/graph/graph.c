@@ -276,16 +276,21 @@ static int same_rows(const ct_noise_row *row, const ct_factor_ops *ops)
 void ct_graph_name_rows(const ct_graph *g, ct_noise *noise)
 {
     for (int32_t i = 0; i < g->noise_count; i++)
-        if (g->noise_use[i].factors) ct_noise_set_rows(noise, i, NULL, NULL);
+        if (g->noise_use[i].factors) {
+            ct_noise_set_rows(noise, i, NULL, NULL);
+            ct_noise_set_measurement(noise, i, NULL);
+        }
     for (int32_t f = 0; f < g->factors; f++) {
         const ct__factor *k = &g->factor[f];
         assert(ct_noise_get(noise, k->noise)->dim == k->ops->rows);
         if (!ct_noise_get(noise, k->noise)->row) ct_noise_set_rows(noise, k->noise, k->ops->coordinate, k->ops->unit);
+        if (!ct_noise_get(noise, k->noise)->measurement) ct_noise_set_measurement(noise, k->noise, k->ops->name);
     }
     for (int32_t f = 0; f < g->factors; f++) {
-        const ct__factor   *k = &g->factor[f];
-        const ct_noise_row *row = ct_noise_get(noise, k->noise)->row;
-        if (row && !same_rows(row, k->ops)) ct_noise_set_rows(noise, k->noise, NULL, NULL);
+        const ct__factor     *k = &g->factor[f];
+        const ct_noise_model *m = ct_noise_get(noise, k->noise);
+        if (m->row && !same_rows(m->row, k->ops)) ct_noise_set_rows(noise, k->noise, NULL, NULL);
+        if (m->measurement && strncmp(m->measurement, k->ops->name, CT_NOISE_MEASUREMENT_MAX)) ct_noise_set_measurement(noise, k->noise, NULL);
     }
 }
 

@@ -6,15 +6,18 @@
  *
  *     Cov(p) = K^-1 (c/n M + nu^2 W C W) K^-1,      M = mean of A'D P D'A,   C = diag(2/N)
  *
- * Errors of neighbouring poses are anything but independent: the plain (B n)^-1 mean(e^2) would be several times too small. A direction v that B does not see (v'Bv ~ 0)
- * is one the data cannot tell. One such there always is where everything is learned: the common factor of all variances, which consistency fixes to 2 / degrees instead.
+ * Errors of neighbouring poses are anything but independent: the plain (B n)^-1 mean(e^2) would be several times too small. But that still takes the models at their word; runs that
+ * differ more than those allow (another floor, another day) are the better witness. So the middle is taken a second time from the runs themselves, the covariance of their gradients
+ * and the jackknife of the closed form, and the larger of the two bars is said.
+ *
+ * A direction v that B does not see (v'Bv ~ 0) is one that tracking cannot tell. One such there always is where everything is learned: the common factor of all variances, which consistency fixes to 2 / degrees instead.
  * Parameters on a bound are held there and have no error bar. */
 #include "base/eigen.h"
 #include "learn/learn.h"
 
 #include <math.h>
 
-#define UNSEEN   1e-3 /* relative change of the loss for a factor of 10 in variances, below which a direction is unseen */
+#define UNSEEN   2e-3 /* relative change of the loss for a factor of 10 in variances, below which a direction is unseen */
 #define DISTINCT 0.25 /* part that a parameter must have in a direction to be named with it                              */
 #define IS_SCALE 0.98 /* cosine to the common factor                                                                      */
 
@@ -27,6 +30,9 @@ typedef struct {
     int32_t      *free;                   /* n of them                                   */
     double       *B, *M;                  /* m x m                                       */
     double       *K, *V, *lambda, *T, *C; /* n x n, n x n, n, n x n, n x n               */
+    double       *between;                /* n x n: covariance of the mean gradient, by runs  */
+    double       *jackknife;              /* m: variance of the closed form, by runs     */
+    double       *gradients;              /* sequences x m                               */
     double        loss, degrees;
     int64_t       length, capacity;       /* of result->undetermined                     */
 } bars;
@@ -35,14 +41,17 @@ static ct_status allocate(bars *b, ct_err *err)
 {
     const int64_t m = b->m;
     b->free = ct__zalloc(m, sizeof *b->free);
-    b->B = ct__zalloc(6 * m * m + m, sizeof *b->B);
-    if (!b->free || !b->B) return ct__no_memory(err, "parameters", m);
+    b->B = ct__zalloc(7 * m * m + 2 * m, sizeof *b->B);
+    b->gradients = ct__zalloc(b->l->effort.outer->count * m, sizeof *b->gradients);
+    if (!b->free || !b->B || !b->gradients) return ct__no_memory(err, "parameters", m);
     b->M = b->B + m * m;
     b->K = b->M + m * m;
     b->V = b->K + m * m;
     b->T = b->V + m * m;
     b->C = b->T + m * m;
-    b->lambda = b->C + m * m;
+    b->between = b->C + m * m;
+    b->lambda = b->between + m * m;
+    b->jackknife = b->lambda + m;
     return CT_OK;
 }
 
@@ -51,11 +60,11 @@ static ct_status evaluate(bars *b)
     ct__learning  *l = b->l;
     ct__effort    *e = &l->effort;
     double        *g = b->C; /* not needed yet */
-    ct_outer_value value = {.gradient = g, .matrix = b->B, .meat = b->M};
+    ct_outer_value value = {.gradient = g, .matrix = b->B, .meat = b->M, .gradients = b->gradients};
     double         sum = 0, size = 0;
     CT_TRY(ct_outer_evaluate(e->outer, l->p, NULL, &value, e->err));
     b->loss = value.loss;
-    b->degrees = (double)value.degrees;
+    b->degrees = l->degrees;
     for (int32_t i = 0; i < b->m; i++) {
         if (!ct_theta_is_scale(e->outer->theta, i)) continue;
         sum += g[i];
@@ -132,18 +141,42 @@ static int name_side(const bars *b, int32_t k, int sign, char *buf, size_t size)
     return count;
 }
 
-static ct_status describe(bars *b, int32_t k)
+/* The largest relative change of the loss for a factor of 10, up or down, in the parameter that has most part in direction k; the others in proportion. Tried, not extrapolated. */
+static ct_status try_direction(const bars *b, int32_t k, double *change)
 {
-    char         up[320], down[320];
-    const double change = 100 * 0.5 * CT_MAX(0, b->lambda[k]) * LOG_10 * LOG_10 / b->loss;
-    if (scale_cosine(b, k) > IS_SCALE && b->l->effort.result->scale_free) return say(b, "The common factor of all learned variances: tracking does not depend on it. Its value comes from consistency.");
-    const int ups = name_side(b, k, 1, up, sizeof up), downs = name_side(b, k, -1, down, sizeof down);
-    if (ups && downs) return say(b, "%s against %s: multiplying the former and dividing the latter by up to 10 changes the loss by %.2g %%.", up, down, change);
-    if (ups + downs == 1) return say(b, "%s: multiplied by 10 it changes the loss by %.2g %%.", ups ? up : down, change);
-    if (ups + downs) return say(b, "%s together: multiplied by up to 10 they change the loss by %.2g %%.", ups ? up : down, change);
+    ct__effort *e = &b->l->effort;
+    double     *q = b->C, largest = 0; /* C is not needed yet */
+    *change = 0;
+    for (int32_t i = 0; i < b->n; i++) largest = CT_MAX(largest, fabs(b->V[(int64_t)i * b->n + k]));
+    for (int side = -1; side <= 1; side += 2) {
+        ct_outer_value value = {0};
+        memcpy(q, b->l->p, (size_t)b->m * sizeof *q);
+        for (int32_t i = 0; i < b->n; i++) q[b->free[i]] += side * LOG_10 * b->V[(int64_t)i * b->n + k] / largest;
+        CT_TRY(ct_outer_evaluate(e->outer, q, NULL, &value, e->err));
+        *change = CT_MAX(*change, value.failed ? INFINITY : fabs(value.loss / b->loss - 1));
+    }
     return CT_OK;
 }
 
+static ct_status describe(bars *b, int32_t k)
+{
+    char   up[320], down[320];
+    double change;
+    if (scale_cosine(b, k) > IS_SCALE) {
+        if (!b->l->effort.result->scale_free) return CT_OK; /* frozen models say */
+        return say(b, "The common factor of all learned variances: tracking does not depend on it. Its value comes from consistency.");
+    }
+    CT_TRY(try_direction(b, k, &change));
+    if (!(change < UNSEEN)) return CT_OK;
+    const int    ups = name_side(b, k, 1, up, sizeof up), downs = name_side(b, k, -1, down, sizeof down);
+    const double percent = 100 * change;
+    if (ups && downs) return say(b, "%s against %s: multiplying the former and dividing the latter by up to 10, or the reverse, changes the loss by %.2g %% at most.", up, down, percent);
+    if (ups + downs == 1) return say(b, "%s: multiplied or divided by 10 it changes the loss by %.2g %% at most.", ups ? up : down, percent);
+    if (ups + downs) return say(b, "%s together: multiplied or divided by up to 10 they change the loss by %.2g %% at most.", ups ? up : down, percent);
+    return CT_OK;
+}
+
+/* Suspects are found by the matrix, and tried. */
 static ct_status describe_all(bars *b)
 {
     pick(b, b->B, b->K);
@@ -155,21 +188,64 @@ static ct_status describe_all(bars *b)
 
 /* ---- Error bars ------------------------------------------------------------------------------ */
 
-/* C <- the covariance of what drives the answer: c/n M + nu^2 W C W. */
-static void fill_middle(bars *b, double nu)
+/* jackknife_i <- (n - 1)/n sum over runs of (closed form without the run - their mean)^2; 0 with fewer than three runs, or where a run alone has the samples. */
+static ct_status cut_runs(bars *b)
+{
+    const ct_outer *o = b->l->effort.outer;
+    const int64_t   m = b->m, n = o->count;
+    if (n < 3) return CT_OK;
+    uint8_t  *part = ct__zalloc(n, sizeof *part);
+    int64_t  *samples = ct__zalloc(m, sizeof *samples);
+    double   *p = ct__zalloc((n + 1) * m, sizeof *p), *mean = p ? p + n * m : NULL;
+    ct_status status = part && samples && p ? CT_OK : ct__no_memory(b->l->effort.err, "runs", n);
+    for (int64_t k = 0; status == CT_OK && k < n; k++) {
+        for (int64_t i = 0; i < n; i++) part[i] = i != k;
+        status = ct_outer_closed_form(o, part, p + k * m, samples, b->l->effort.err);
+        for (int64_t i = 0; status == CT_OK && i < m; i++) mean[i] += samples[i] ? p[k * m + i] / (double)n : NAN;
+    }
+    for (int64_t k = 0; status == CT_OK && k < n; k++)
+        for (int64_t i = 0; i < m; i++) b->jackknife[i] += (double)(n - 1) / (double)n * (p[k * m + i] - mean[i]) * (p[k * m + i] - mean[i]);
+    for (int64_t i = 0; i < m; i++)
+        if (!(b->jackknife[i] >= 0)) b->jackknife[i] = 0;
+    free(part);
+    free(samples);
+    free(p);
+    return status;
+}
+
+/* between <- covariance of the mean gradient, from those of the runs. */
+static void compare_runs(bars *b)
+{
+    const int32_t runs = b->l->effort.outer->count;
+    for (int32_t i = 0; i < b->n; i++)
+        for (int32_t j = 0; j < b->n; j++) {
+            double mean_i = 0, mean_j = 0, sum = 0;
+            for (int32_t k = 0; k < runs; k++) {
+                mean_i += b->gradients[(int64_t)k * b->m + b->free[i]] / runs;
+                mean_j += b->gradients[(int64_t)k * b->m + b->free[j]] / runs;
+            }
+            for (int32_t k = 0; k < runs; k++) sum += (b->gradients[(int64_t)k * b->m + b->free[i]] - mean_i) * (b->gradients[(int64_t)k * b->m + b->free[j]] - mean_j);
+            b->between[(int64_t)i * b->n + j] = runs > 2 ? sum / ((double)runs * (runs - 1)) : 0;
+        }
+}
+
+/* C <- the covariance of what drives the answer, c/n M + nu^2 W C W; or the same by runs. */
+static void fill_middle(bars *b, double nu, int by_runs)
 {
     const ct__learning    *l = b->l;
     const ct_learn_result *r = l->effort.result;
     const double           c = isfinite(r->scale_wanted) ? r->scale_wanted / r->scale_applied : 1;
-    pick(b, b->M, b->C);
-    for (int64_t i = 0; i < (int64_t)b->n * b->n; i++) b->C[i] *= c / l->effort.outer->count;
-    for (int32_t i = 0; i < b->n; i++) {
-        const double pull = nu * l->weight[b->free[i]];
-        if (nu > 0 && l->samples[b->free[i]]) b->C[(int64_t)i * b->n + i] += pull * pull * 2 / (double)l->samples[b->free[i]];
+    if (by_runs) memcpy(b->C, b->between, (size_t)b->n * (size_t)b->n * sizeof *b->C);
+    else pick(b, b->M, b->C);
+    for (int64_t i = 0; !by_runs && i < (int64_t)b->n * b->n; i++) b->C[i] *= c / l->effort.outer->count;
+    for (int32_t i = 0; nu > 0 && i < b->n; i++) {
+        const int32_t j = b->free[i];
+        const double  pull = nu * l->weight[j], variance = by_runs ? b->jackknife[j] : l->samples[j] ? 2 / (double)l->samples[j] : 0;
+        b->C[(int64_t)i * b->n + i] += pull * pull * variance;
     }
 }
 
-/* standard_error <- sqrt diag(K^+ C K^+), by K's eigenvectors; directions that K does not see add infinity, or the scale's own. */
+/* standard_error <- sqrt diag(K^+ C K^+) if that is larger, by K's eigenvectors; directions that K does not see add infinity, or the scale's own. */
 static void spread_out(bars *b)
 {
     const int32_t    n = b->n;
@@ -194,7 +270,7 @@ static void spread_out(bars *b)
             if (scale_cosine(b, k) > IS_SCALE) variance += scale_variance;
             else if (fabs(v) > 0.1) variance = INFINITY;
         }
-        r->standard_error[b->free[i]] = sqrt(variance);
+        if (!(r->standard_error[b->free[i]] >= sqrt(variance))) r->standard_error[b->free[i]] = sqrt(variance);
     }
 }
 
@@ -202,21 +278,23 @@ static void estimate(bars *b)
 {
     const ct__learning *l = b->l;
     ct_learn_result    *r = l->effort.result;
-    if (r->stop == CT_LEARN_STOP_START) return; /* nobody's estimate */
+    const ct_learn_method method = l->effort.options->method;
+    if (r->stop == CT_LEARN_STOP_START || method == CT_LEARN_FRANK_WOLFE || method == CT_LEARN_FRANK_WOLFE_LOG) return; /* nobody's estimate; no minimum */
     if (r->stop == CT_LEARN_STOP_CLOSED_FORM) { /* nothing but second moments */
         for (int32_t i = 0; i < b->n; i++) {
             const int64_t samples = l->samples[b->free[i]];
-            r->standard_error[b->free[i]] = samples ? sqrt(2 / (double)samples) : INFINITY;
+            r->standard_error[b->free[i]] = samples ? sqrt(CT_MAX(2 / (double)samples, b->jackknife[b->free[i]])) : INFINITY;
         }
         return;
     }
-    const double nu = l->effort.options->method == CT_LEARN_LM ? r->prior : 0;
+    const double nu = method == CT_LEARN_LM ? r->prior : 0;
     pick(b, b->B, b->K);
-    for (int32_t i = 0; nu > 0 && i < b->n; i++) /* a pull towards a start value that nothing was known of is no information */
-        if (l->samples[b->free[i]]) b->K[(int64_t)i * b->n + i] += nu * l->weight[b->free[i]];
+    for (int32_t i = 0; nu > 0 && i < b->n; i++) b->K[(int64_t)i * b->n + i] += nu * l->weight[b->free[i]];
     ct__eigen_symmetric(b->n, b->K, b->lambda, b->V);
-    fill_middle(b, nu);
-    spread_out(b);
+    for (int by_runs = 0; by_runs < 2; by_runs++) {
+        fill_middle(b, nu, by_runs);
+        spread_out(b);
+    }
 }
 
 ct_status ct__error_bars(ct__learning *l)
@@ -226,10 +304,13 @@ ct_status ct__error_bars(ct__learning *l)
     if (status == CT_OK) status = evaluate(&b);
     if (status == CT_OK && isfinite(b.loss)) {
         find_free(&b);
-        status = describe_all(&b);
+        compare_runs(&b);
+        status = cut_runs(&b);
+        if (status == CT_OK) status = describe_all(&b);
         if (status == CT_OK) estimate(&b);
     }
     free(b.free);
     free(b.B);
+    free(b.gradients);
     return status;
 }

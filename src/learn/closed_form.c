@@ -1,19 +1,25 @@
 /* closed_form.c: with the truth known, residuals at the truth are samples of the noise, and their second moments
  *
- *     Sigma_g = 1/N sum_k w_k r_k r_k'      over the factors of model g whose variables' truth is known
+ *     Sigma_g = 1/N sum_k r_k r_k'      over the factors of model g whose variables' truth is known
  *
- * are theta of most likelihood, in milliseconds. w is the robust weight at the Sigma found so far (1 without a kernel), iterated: the scatter that the
- * kernel itself believes in. Tied parameters pool their samples. Means are not taken off: a bias is an error that the model has to answer for. */
-#include "graph/graph.h"
+ * are theta of most likelihood, in milliseconds. A model with a robust kernel expects outliers, whatever the kernel: of it the scatter of the rest is taken,
+ *
+ *     Sigma_g = 1/(N kappa) sum_k min(1, c^2 / d_k^2) r_k r_k',   d_k^2 = r_k' Sigma_g^-1 r_k,   kappa = E[min(d^2, c^2)] / n,   d^2 ~ chi-square of n degrees
+ *
+ * (Maronna 1976, after Huber's second proposal): no residual counts for more than one of c sigmas, kappa makes it right where the noise is Gaussian after all, and the equation has one solution,
+ * which iteration from medians finds. (The kernel's own weights will not do: of redescending ones the equation has the solution zero.) Tied parameters pool their samples. Means are not
+ * taken off: a bias is an error that the model has to answer for. */
 #include "learn/learn.h"
 
 #include <math.h>
 
 #define ENTRIES       (CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX)
-#define ROBUST_PASSES 30 /* the scatter converges linearly; this is to 1e-4 or so with few outliers */
+#define ROBUST_PASSES 100
+#define SETTLED       1e-6  /* relative change of every variance                                          */
+#define MAD           0.674489750196082 /* median |r| of a normal number of variance 1                  */
 
 typedef struct {
-    double  sum[ENTRIES]; /* of w r r' */
+    double  sum[ENTRIES]; /* of w r r' / kappa */
     int64_t count;
 } moments;
 
@@ -24,76 +30,69 @@ typedef struct {
     moments        *model;  /* per learned model     */
 } closed;
 
-/* The value of a variable at the truth, and which of its coordinates are not known there; NULL if none is. */
-static const double *truth_of(const ct_sequence *seq, int32_t v, unsigned *unknown)
+/* ---- Sums ------------------------------------------------------------------------------------ */
+
+/* E[f(d)] / n for d^2 chi-square of n degrees: d from 0 to 12, of density d^(n-1) exp(-d^2/2), by the trapezoidal rule; both ends are next to nothing. */
+static double mean_of(int n, double (*f)(const void *, double), const void *context)
 {
-    const ct_graph *graph = seq->graph;
-    const unsigned  all = (1u << ct_kind_dim(ct_graph_kind(graph, v))) - 1;
-    *unknown = all & ~(unsigned)seq->known[v];
-    if (*unknown != all) return seq->truth + ct_graph_offset(graph, v);
-    *unknown = 0;
-    return ct_graph_fixed(graph, v) ? ct_graph_initial_const(graph) + ct_graph_offset(graph, v) : NULL;
+    double sum = 0, mass = 0;
+    for (int i = 0; i < 4000; i++) {
+        const double d = 0.003 * i, density = pow(d, n - 1) * exp(-0.5 * d * d) * (i ? 1 : 0.5);
+        sum += density * f(context, d);
+        mass += density;
+    }
+    return sum / (n * mass);
 }
 
-/* Does the residual depend on what is not known? A GPS position does not on a heading, unless the antenna is off the middle. */
-static int depends(const ct_sequence *seq, const ct__factor *f, const double *const x[], const unsigned unknown[])
+static double twice_error(const void *robust, double d) { return 2 * ct_robust_error(*(const ct_robust *)robust, d * d, NULL); }
+static double cut_square(const void *c2, double d) { return CT_MIN(d * d, *(const double *)c2); }
+
+double ct__kernel_mean(ct_robust robust, int n) { return robust.kind == CT_ROBUST_NONE ? 1 : mean_of(n, twice_error, &robust); }
+
+/* c^2, beyond which lie about 5 % of Gaussian noise. */
+static double cut_at(int n) { return n + 2 * sqrt(2.0 * n); }
+
+static double squared_norm(const ct_noise_model *model, const double *r)
 {
-    double r[CT_ROWS_MAX], space[CT_ARITY_MAX][CT_ROWS_MAX * CT_DIM_MAX], *J[CT_ARITY_MAX];
-    for (int i = 0; i < CT_ARITY_MAX; i++) J[i] = space[i];
-    ct_factor_eval(f->ops, seq->graph->z_pool + f->z, f->context, x, r, J);
-    for (int i = 0; i < f->ops->arity; i++) {
-        const int cols = ct_kind_dim(f->ops->kind[i]);
-        for (int k = 0; k < f->ops->rows * cols; k++)
-            if (unknown[i] >> (k % cols) & 1 && J[i][k] != 0) return 1;
+    const int n = model->dim;
+    double    d2 = 0;
+    for (int i = 0; i < n; i++) {
+        double u = 0;
+        if (model->kind != CT_NOISE_FULL) u = model->sqrt_info[i] * r[i];
+        else
+            for (int k = i; k < n; k++) u += model->sqrt_info[i * n + k] * r[k];
+        d2 += u * u;
     }
-    return 0;
+    return d2;
 }
 
-static void add_factor(const closed *c, const ct_sequence *seq, const ct__factor *f, moments *to)
+/* kappa of 1: plain second moments. */
+static void gather_model(const closed *c, int32_t g, double kappa)
 {
-    const ct_noise_model *model = ct_noise_get(c->noise, f->noise);
-    const int             n = model->dim;
-    const int32_t        *var = seq->graph->var_pool + f->var;
-    const double         *x[CT_ARITY_MAX];
-    double                r[CT_ROWS_MAX], w = 1;
-    unsigned              unknown[CT_ARITY_MAX], any = 0;
-    for (int i = 0; i < f->ops->arity; i++) {
-        if (!(x[i] = truth_of(seq, var[i], &unknown[i]))) return;
-        any |= unknown[i];
-    }
-    if (any && depends(seq, f, x, unknown)) return;
-    f->ops->eval(seq->graph->z_pool + f->z, f->context, x, r, NULL);
-    for (int i = 0; i < n; i++)
-        if (!isfinite(r[i])) return;
-    if (model->robust.kind != CT_ROBUST_NONE) {
-        double d2 = 0;
-        for (int i = 0; i < n; i++) {
-            double u = 0;
-            if (model->kind != CT_NOISE_FULL) u = model->sqrt_info[i] * r[i];
-            else
-                for (int k = i; k < n; k++) u += model->sqrt_info[i * n + k] * r[k];
-            d2 += u * u;
-        }
-        ct_robust_error(model->robust, d2, &w);
-    }
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < n; k++) to->sum[i * n + k] += w * r[i] * r[k];
-    to->count++;
-}
-
-static void gather(closed *c)
-{
-    const ct_outer *o = c->outer;
-    memset(c->model, 0, (size_t)o->slots * sizeof *c->model);
+    const ct_outer       *o = c->outer;
+    const ct__samples    *s = &o->samples[o->slot[g]];
+    const ct_noise_model *model = ct_noise_get(c->noise, g);
+    moments              *to = &c->model[o->slot[g]];
+    const int             n = s->dim;
+    const double          c2 = cut_at(n);
+    memset(to, 0, sizeof *to);
     for (int32_t i = 0; i < o->count; i++) {
-        const ct_sequence *seq = o->seat[i].seq;
         if (c->part && !c->part[i]) continue;
-        for (int32_t f = 0; f < seq->graph->factors; f++) {
-            const int32_t slot = o->slot[seq->graph->factor[f].noise];
-            if (slot >= 0) add_factor(c, seq, &seq->graph->factor[f], &c->model[slot]);
+        for (int64_t k = s->first[i]; k < s->first[i + 1]; k++) {
+            const double *r = s->r + k * n;
+            double        w = 1;
+            if (kappa != 1) {
+                const double d2 = squared_norm(model, r);
+                w = d2 > c2 ? c2 / d2 : 1;
+            }
+            for (int a = 0; a < n; a++)
+                for (int b = 0; b < n; b++) to->sum[a * n + b] += w / kappa * r[a] * r[b];
         }
+        to->count += s->first[i + 1] - s->first[i];
     }
 }
+
+/* ---- From sums to models --------------------------------------------------------------------- */
 
 /* Variances of parameter j, pooled over all coordinates that it scales; 0 where there is no sample. */
 static double pooled_variance(const closed *c, int32_t j, int64_t *count)
@@ -157,27 +156,71 @@ static void take_over(closed *c, int32_t g, int64_t *samples)
     ct_noise_set_variance(c->noise, g, variance, NULL); /* out of range: stays as it was */
 }
 
-static int any_robust(const ct_outer *o)
+/* ---- Robust ---------------------------------------------------------------------------------- */
+
+static double variance_of(const ct_noise_model *m, int a) { return m->covariance[m->kind == CT_NOISE_FULL ? a * m->dim + a : a]; }
+
+static int ascending(const void *a, const void *b)
 {
-    for (int32_t g = 0; g < o->models; g++)
-        if (o->slot[g] >= 0 && ct_noise_get(o->noise, g)->robust.kind != CT_ROBUST_NONE) return 1;
-    return 0;
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Variances by medians into the table; those there stay where a median is zero. scratch holds all samples of the model. */
+static void take_medians(closed *c, int32_t g, double *scratch)
+{
+    const ct_outer       *o = c->outer;
+    const ct__samples    *s = &o->samples[o->slot[g]];
+    const ct_noise_model *model = ct_noise_get(c->noise, g);
+    const int             n = s->dim;
+    double                S[ENTRIES] = {0};
+    for (int a = 0; a < n; a++) {
+        int64_t count = 0;
+        for (int32_t i = 0; i < o->count; i++)
+            for (int64_t k = s->first[i]; (!c->part || c->part[i]) && k < s->first[i + 1]; k++) scratch[count++] = fabs(s->r[k * n + a]);
+        qsort(scratch, (size_t)count, sizeof *scratch, ascending);
+        const double sigma = count ? scratch[count / 2] / MAD : 0;
+        S[a * n + a] = sigma > 0 ? sigma * sigma : variance_of(model, a);
+    }
+    if (model->kind == CT_NOISE_FULL) ct_noise_set_covariance(c->noise, g, S, NULL);
+    else {
+        for (int a = 0; a < n; a++) S[a] = S[a * n + a];
+        ct_noise_set_variance(c->noise, g, S, NULL);
+    }
+}
+
+/* Iterates the scatter of a robust model. */
+static ct_status settle(closed *c, int32_t g, int64_t *samples, ct_err *err)
+{
+    const ct__samples    *s = &c->outer->samples[c->outer->slot[g]];
+    const ct_noise_model *model = ct_noise_get(c->noise, g);
+    const double          c2 = cut_at(model->dim), kappa = mean_of(model->dim, cut_square, &c2);
+    double                before[CT_NOISE_DIM_MAX], *scratch = ct__zalloc(s->count, sizeof *scratch);
+    if (!scratch) return ct__no_memory(err, "residuals", s->count);
+    take_medians(c, g, scratch);
+    free(scratch);
+    for (int pass = 0, moved = 1; moved && pass < ROBUST_PASSES; pass++) {
+        for (int a = 0; a < model->dim; a++) before[a] = variance_of(model, a);
+        gather_model(c, g, kappa);
+        take_over(c, g, samples);
+        moved = 0;
+        for (int a = 0; a < model->dim; a++) moved = moved || fabs(variance_of(model, a) - before[a]) > SETTLED * before[a];
+    }
+    return CT_OK;
 }
 
 ct_status ct_outer_closed_form(const ct_outer *o, const uint8_t *part, double *p, int64_t *samples, ct_err *err)
 {
-    closed c = {.outer = o, .part = part, .model = ct__zalloc(o->slots, sizeof *c.model)};
-    if (!c.model) return ct__no_memory(err, "noise models", o->slots);
-    const ct_status status = ct_noise_copy(o->base, &c.noise, err);
-    if (status == CT_OK) {
-        const int passes = any_robust(o) ? ROBUST_PASSES : 1;
-        for (int pass = 0; pass < passes; pass++) {
-            gather(&c);
-            for (int32_t g = 0; g < o->models; g++)
-                if (o->slot[g] >= 0) take_over(&c, g, samples);
-        }
-        ct_theta_get(o->theta, c.noise, p);
+    closed    c = {.outer = o, .part = part, .model = ct__zalloc(o->slots, sizeof *c.model)};
+    ct_status status = c.model ? ct_noise_copy(o->base, &c.noise, err) : ct__no_memory(err, "noise models", o->slots);
+    for (int32_t g = 0; status == CT_OK && g < o->models; g++)
+        if (o->slot[g] >= 0) gather_model(&c, g, 1);
+    for (int32_t g = 0; status == CT_OK && g < o->models; g++) {
+        if (o->slot[g] < 0) continue;
+        if (ct_noise_get(c.noise, g)->robust.kind == CT_ROBUST_NONE) take_over(&c, g, samples);
+        else status = settle(&c, g, samples, err);
     }
+    if (status == CT_OK) ct_theta_get(o->theta, c.noise, p);
     ct_noise_free(c.noise);
     free(c.model);
     return status;

@@ -27,6 +27,8 @@ static uint64_t add_model(uint64_t h, const ct_noise_model *m)
     return ct__digest(h, robust, sizeof robust);
 }
 
+uint64_t ct__sequence_digest(const ct_sequence *seq) { return add_sequence(CT__DIGEST_SEED, seq); }
+
 uint64_t ct_outer_digest(const ct_outer *o, const char *text)
 {
     const ct_outer_options *q = &o->options;

@@ -43,6 +43,7 @@ static int recall(const ct__effort *e, ct__point *at)
         memcpy(at->gradient, entry + e->outer->m + 1, bytes);
         memcpy(at->matrix, entry + 2 * e->outer->m + 1, square);
         at->failed = 0;
+        e->outer->fresh = 0; /* no solutions to start from came with it */
         return 1;
     }
     return 0;
@@ -68,10 +69,11 @@ static void remember(const ct__effort *e, const ct__point *at)
 void ct__effort_report(ct__effort *e, const double *p, double loss)
 {
     if (!e->options->progress) return;
-    const double part = e->iterations > 0 ? CT_MIN(1.0, (double)e->iteration / e->iterations) : 0;
+    const int    folding = e->fold_iteration >= 0; /* then a fold at a stop of the path is what is counted */
+    const double part = e->iterations > 0 && !folding ? CT_MIN(1.0, (double)e->iteration / e->iterations) : 0;
     const ct_learn_progress progress = {
         .phase = e->phase,
-        .iteration = e->iteration,
+        .iteration = folding ? e->fold_iteration : e->iteration,
         .iterations = e->iterations,
         .train = loss,
         .heldout = e->heldout,

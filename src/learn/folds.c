@@ -7,17 +7,23 @@
  *     weight_i = 2 L(closed) N_i / mean N,   N_i the samples that closed_i rests on
  *
  * walked from the strongest prior to weaker ones, on folds of the training runs; each p(nu) is judged on the fold's own held-out runs, with the inference that will
- * be used in the field. Walking on ends when the held-out loss has risen twice in a row: an early stop. The weight chosen is the strongest whose held-out loss is
- * within two standard errors (of paired differences, over runs) of the best: what the runs cannot tell apart is decided for the closed form. If the start values
- * were better than that by as much, they stay. */
+ * be used in the field. Walking on ends when the held-out loss has risen twice in a row: an early stop. The weight chosen is the strongest that no other candidate, the start values
+ * among them, is better than by one standard error (of the logarithms of paired losses) and half a percent: what the runs cannot tell apart is decided for the closed form.
+ * If the start values are better than all, they stay.
+ *
+ * A parameter without samples has no closed form: its prior has no weight, and nothing is decided in its favour. One that a fold's runs have no samples of, because one run alone
+ * does, takes the closed form of all: a fold that knew nothing of it would be judged by the table's guess. */
 #include "learn/learn.h"
 
 #include <math.h>
 
 static const double PATH[] = {INFINITY, 1, 0.1, 0.01, 0.001, 0};
 #define STOPS           ((int)(sizeof PATH / sizeof *PATH))
-#define ERRORS          2 /* standard errors: of five runs, one in ten or so is worth that by chance */
-#define WALK_ITERATIONS 4 /* on the way; the last stop of a path has as many as the options say */
+#define ERRORS          1    /* standard errors                                                             */
+#define LEAST_GAIN      5e-3 /* of a loss, below which leaving the simpler is not worth the risk              */
+#define WALK_ITERATIONS 12   /* from stop to stop; they are near each other                                  */
+#define WALK_RELATIVE   1e-4 /* and need not be found to the last digit                                      */
+#define WALK_STEP       1e-2
 
 typedef struct {
     ct__learning *l;
@@ -29,7 +35,21 @@ typedef struct {
     double        mean[STOPS];
     int           stops;           /* that were walked to                   */
     ct_assessment *seen;           /* per sequence: scratch                 */
+    int64_t      *few;             /* m: samples of a fold                  */
 } folding;
+
+/* Levenberg-Marquardt as the walk has it. */
+static ct_status walk_lm(ct__effort *e, int most, double *p, ct_learn_stop *stop)
+{
+    const ct_learn_options *options = e->options;
+    ct_learn_options        loose = *options;
+    loose.relative = CT_MAX(loose.relative, WALK_RELATIVE);
+    loose.step = CT_MAX(loose.step, WALK_STEP);
+    e->options = &loose;
+    const ct_status status = ct__learn_lm(e, most, p, stop);
+    e->options = options;
+    return status;
+}
 
 ct_status ct__learn_path(ct__effort *e, double nu, double *p, ct_learn_stop *stop)
 {
@@ -37,11 +57,19 @@ ct_status ct__learn_path(ct__effort *e, double nu, double *p, ct_learn_stop *sto
     int       k = 1;
     for (; k < STOPS - 1 && PATH[k] > nu; k++) {
         e->nu = PATH[k];
-        CT_TRY(ct__learn_lm(e, CT_MIN(WALK_ITERATIONS, most), p, stop));
+        CT_TRY(walk_lm(e, CT_MIN(WALK_ITERATIONS, most), p, stop));
         if (*stop == CT_LEARN_STOP_CANCELLED || *stop == CT_LEARN_STOP_STUCK) return CT_OK;
     }
     e->nu = nu;
     return ct__learn_lm(e, most, p, stop);
+}
+
+const double *ct__path_start(const ct__learning *l, const double *closed)
+{
+    const ct_learn_result *r = l->effort.result;
+    int                    complete = 1;
+    for (int32_t i = 0; i < l->effort.outer->m; i++) complete = complete && l->samples[i] > 0;
+    return complete || r->loss_closed_form <= r->loss_start ? closed : l->start;
 }
 
 static ct_status begin(folding *f, ct_err *err)
@@ -50,7 +78,8 @@ static ct_status begin(folding *f, ct_err *err)
     f->train = ct__zalloc(2 * k * n, sizeof *f->train);
     f->p = ct__zalloc(k * STOPS * m + k * m + (STOPS + 1) * n, sizeof *f->p);
     f->seen = ct__zalloc(n, sizeof *f->seen);
-    if (!f->train || !f->p || !f->seen) return ct__no_memory(err, "folds", k);
+    f->few = ct__zalloc(m, sizeof *f->few);
+    if (!f->train || !f->p || !f->seen || !f->few) return ct__no_memory(err, "folds", k);
     f->held = f->train + k * n;
     f->closed = f->p + k * STOPS * m;
     f->loss = f->closed + k * m;
@@ -68,6 +97,7 @@ static void end(folding *f)
     free(f->train);
     free(f->p);
     free(f->seen);
+    free(f->few);
 }
 
 static double *place(const folding *f, int fold, int stop) { return f->p + ((int64_t)fold * STOPS + stop) * f->l->effort.outer->m; }
@@ -85,11 +115,13 @@ static ct_status walk(folding *f, int fold, int stop)
     effort.weight = f->l->weight;
     effort.nu = PATH[stop];
     if (stop == 0) {
-        CT_TRY(ct__closed_start(o, effort.part, f->l->rescale, closed, NULL, effort.err));
+        CT_TRY(ct__closed_start(o, effort.part, f->l->rescale, closed, f->few, effort.err));
+        for (int64_t i = 0; i < m; i++)
+            if (!f->few[i] && f->l->samples[i]) closed[i] = f->l->closed[i];
         memcpy(p, closed, (size_t)m * sizeof *p);
     } else {
-        memcpy(p, place(f, fold, stop - 1), (size_t)m * sizeof *p);
-        CT_TRY(ct__learn_lm(&effort, WALK_ITERATIONS, p, &why));
+        memcpy(p, stop == 1 ? ct__path_start(f->l, closed) : place(f, fold, stop - 1), (size_t)m * sizeof *p);
+        CT_TRY(walk_lm(&effort, WALK_ITERATIONS, p, &why));
     }
     CT_TRY(ct_outer_judge(o, p, f->held + fold * n, &effort.options->field, 0, f->seen, effort.err));
     for (int64_t i = 0; i < n; i++)
@@ -107,7 +139,9 @@ static ct_status walk_all(folding *f)
     for (int stop = 0; stop < STOPS && rises < 2 && !ct__effort_cancelled(e); stop++) {
         f->mean[stop] = 0;
         for (int fold = 0; fold < f->folds && !ct__effort_cancelled(e); fold++) {
-            e->done_from = e->done_to = 0.05 + 0.65 * (stop * f->folds + fold) / (STOPS * f->folds);
+            e->fold_iteration = stop * f->folds + fold;
+            e->iterations = STOPS * f->folds;
+            e->done_from = e->done_to = 0.05 + 0.65 * e->fold_iteration / e->iterations;
             CT_TRY(walk(f, fold, stop));
         }
         if (ct__effort_cancelled(e)) return CT_OK;
@@ -119,41 +153,51 @@ static ct_status walk_all(folding *f)
     return CT_OK;
 }
 
-/* Standard error of the mean of paired differences. */
-static double error_of_mean(int64_t n, const double *a, const double *b)
+/* Is b better than a beyond chance? By the logarithms of paired losses, so that every run counts alike whatever its length or luck: their mean difference against its standard error. */
+static int better_beyond_chance(int64_t n, const double *a, const double *b)
 {
     double mean = 0, square = 0;
-    for (int64_t i = 0; i < n; i++) mean += (a[i] - b[i]) / (double)n;
-    for (int64_t i = 0; i < n; i++) square += (a[i] - b[i] - mean) * (a[i] - b[i] - mean);
-    return sqrt(square / (double)(n * (n - 1)));
+    int    infinite = 0; /* runs that only one of them could estimate */
+    for (int64_t i = 0; i < n; i++) {
+        if (!isfinite(a[i]) || !isfinite(b[i])) infinite += (isfinite(b[i]) != 0) - (isfinite(a[i]) != 0);
+        else mean += log(a[i] / b[i]) / (double)n;
+    }
+    if (infinite) return infinite > 0;
+    for (int64_t i = 0; i < n; i++)
+        if (isfinite(a[i]) && isfinite(b[i])) square += (log(a[i] / b[i]) - mean) * (log(a[i] / b[i]) - mean);
+    return mean > LEAST_GAIN && mean > ERRORS * sqrt(square / (double)(n * (n - 1)));
 }
 
-/* The strongest prior within ERRORS standard errors of the best. */
-static int choose(const folding *f)
-{
-    const int64_t n = f->l->effort.outer->count;
-    int           best = 0;
-    for (int k = 1; k < f->stops; k++)
-        if (f->mean[k] < f->mean[best]) best = k;
-    for (int k = 0; k < best; k++)
-        if (f->mean[k] - f->mean[best] <= ERRORS * error_of_mean(n, f->loss + k * n, f->loss + best * n)) return k; /* false where one of them is infinite */
-    return best;
-}
-
-/* Were the start values, which somebody may have tuned, better than the choice? They have seen none of the runs, so all are held out. */
-static ct_status judge_start(folding *f, int chosen, int *better)
+/* The losses of the start values. Nobody learned them from these runs, so all are held out. */
+static ct_status judge_start(folding *f)
 {
     ct__effort   *e = &f->l->effort;
     const int64_t n = e->outer->count;
-    double       *loss = f->start_loss, mean = 0;
+    double        mean = 0;
     CT_TRY(ct_outer_judge(e->outer, f->l->start, NULL, &e->options->field, 0, f->seen, e->err));
     for (int64_t i = 0; i < n; i++) {
-        loss[i] = isfinite(f->seen[i].loss) ? f->seen[i].loss : INFINITY;
-        mean += loss[i] / (double)n;
+        f->start_loss[i] = isfinite(f->seen[i].loss) ? f->seen[i].loss : INFINITY;
+        mean += f->start_loss[i] / (double)n;
     }
     e->result->loss_heldout_start = mean;
-    *better = isfinite(mean) && (!isfinite(f->mean[chosen]) || f->mean[chosen] - mean > ERRORS * error_of_mean(n, f->loss + chosen * n, loss));
     return CT_OK;
+}
+
+/* The first on the path, from the closed form on, that no other candidate beats beyond chance; f->stops if that is the start values. A closed form that lacks samples of a
+ * parameter is passed over, unless there is nothing else. */
+static int choose(const folding *f)
+{
+    const int64_t n = f->l->effort.outer->count;
+    int           best = 0, complete = 1;
+    for (int32_t i = 0; i < f->l->effort.outer->m; i++) complete = complete && f->l->samples[i] > 0;
+    for (int k = complete || f->stops == 1 ? 0 : 1; k < f->stops; k++) {
+        int beaten = better_beyond_chance(n, f->loss + k * n, f->start_loss);
+        for (int j = 0; j < f->stops; j++) beaten = beaten || (j != k && better_beyond_chance(n, f->loss + k * n, f->loss + j * n));
+        if (!beaten) return k;
+    }
+    for (int k = 1; k < f->stops; k++) /* each is beaten by some other: the best on average */
+        if (f->mean[k] < f->mean[best]) best = k;
+    return f->mean[best] <= f->l->effort.result->loss_heldout_start ? best : f->stops;
 }
 
 /* Consistency of the runs held out, under the p of their fold, before and after its own scale. */
@@ -165,7 +209,7 @@ static ct_status measure(folding *f, int stop)
     double           chi[2] = {0}, nees[2] = {0}, degrees = 0, nees_degrees[2] = {0};
     for (int fold = 0; fold < f->folds; fold++) {
         double *p = place(f, fold, stop), factor, loss;
-        CT_TRY(ct__scale_wanted(e->outer, p, f->train + fold * n, &factor, &loss, e->err));
+        CT_TRY(ct__scale_wanted(e->outer, p, f->train + fold * n, &factor, NULL, &loss, e->err));
         for (int after = 0; after < 2; after++) {
             if (after && isfinite(factor)) ct__scale_apply(e->outer->theta, e->options->scale, factor, p);
             CT_TRY(ct_outer_judge(e->outer, p, f->held + fold * n, &e->options->field, 1, f->seen, e->err));
@@ -192,24 +236,18 @@ ct_status ct__choose_prior(ct__learning *l)
     ct__effort      *e = &l->effort;
     ct_learn_result *r = e->result;
     folding          f = {.l = l, .folds = CT_MIN(e->options->folds, e->outer->count)};
-    int              better = 0;
     r->prior = CT__PRIOR_ALONE;
     if (f.folds < 2) return CT_OK;
     ct_status status = begin(&f, e->err);
     if (status == CT_OK) status = walk_all(&f);
+    if (status == CT_OK && f.stops > 0 && !ct__effort_cancelled(e)) status = judge_start(&f);
     if (status == CT_OK && f.stops > 0) {
-        const int k = choose(&f);
-        r->prior = PATH[k];
-        r->loss_heldout = e->heldout = f.mean[k];
+        const int k = ct__effort_cancelled(e) ? 0 : choose(&f);
         r->loss_heldout_closed_form = f.mean[0];
-        if (!ct__effort_cancelled(e)) status = judge_start(&f, k, &better);
-        if (better) {
-            r->stop = CT_LEARN_STOP_START;
-            r->loss_heldout = e->heldout = r->loss_heldout_start;
-            r->prior = NAN;
-        } else if (status == CT_OK && !ct__effort_cancelled(e)) {
-            status = measure(&f, k);
-        }
+        r->loss_heldout = e->heldout = k < f.stops ? f.mean[k] : r->loss_heldout_start;
+        r->prior = k < f.stops ? PATH[k] : NAN;
+        if (k == f.stops) r->stop = CT_LEARN_STOP_START;
+        else if (!ct__effort_cancelled(e)) status = measure(&f, k);
     }
     end(&f);
     return status;

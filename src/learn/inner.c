@@ -320,11 +320,32 @@ static void minimise(const ct_outer *outer, ct__seat *seat)
         else if (ct_start_values(seat->seq, CT_START_TRUTH, seat->x, NULL) != CT_OK) break;
         const ct_status status = ct_solver_run(seat->solver, outer->noise, seat->x, &outer->options.inner, &result, NULL);
         seat->stop = status == CT_OK ? result.stop : CT_STOP_NOT_FINITE;
-        seat->error = result.final_error;
         seat->iterations += result.iterations;
         seat->solves++;
         if (ct_stop_converged(seat->stop)) return;
     }
+}
+
+/* How large the errors of learned factors are, and should be. */
+static void weigh_errors(const ct_outer *outer, ct__seat *seat)
+{
+    const ct_solver *solver = seat->solver;
+    double           rows = 0, learned = 0;
+    for (int32_t b = 0; b < solver->batches; b++)
+        for (int32_t k = solver->batch[b].first; k < solver->batch[b].end; k++) {
+            const ct__item      *item = &solver->item[k];
+            const ct_factor_ops *ops = solver->batch[b].ops;
+            const double        *arg[CT_ARITY_MAX];
+            double               r[CT_ROWS_MAX];
+            if (!item->moves) continue;
+            rows += ops->rows;
+            if (outer->slot[item->noise] < 0) continue;
+            learned += ops->rows;
+            for (int i = 0; i < ops->arity; i++) arg[i] = seat->x + item->at[i];
+            ops->eval(item->z, item->context, arg, r, NULL);
+            seat->chi_squared += 2 * ct__whiten(ct_noise_get(outer->noise, item->noise), ops->rows, r, 0, NULL, NULL) / outer->expected[item->noise];
+        }
+    seat->degrees = rows > 0 ? learned * (1 - solver->scalars / rows) : 0;
 }
 
 /* H at the minimum, factored; J'J stands in where the exact one is not positive definite. */
@@ -346,7 +367,7 @@ void ct__inner_evaluate(const ct_outer *outer, ct__seat *seat, ct__scratch *scra
 {
     const int32_t m = outer->m;
     seat->loss = INFINITY;
-    seat->stationarity = 0;
+    seat->stationarity = seat->chi_squared = seat->degrees = 0;
     seat->status = CT_OK;
     minimise(outer, seat);
     memset(seat->gradient, 0, (size_t)m * sizeof *seat->gradient);
@@ -354,6 +375,7 @@ void ct__inner_evaluate(const ct_outer *outer, ct__seat *seat, ct__scratch *scra
     memset(seat->meat, 0, (size_t)m * (size_t)m * sizeof *seat->meat);
     if (!ct_stop_converged(seat->stop)) return;
     seat->loss = ct__inner_residual(outer, seat, seat->x, scratch->e);
+    if (!want) weigh_errors(outer, seat);
     if (!want || (outer->options.gradient == CT_GRADIENT_NUMERIC && !(want & CT_WANT_MEAT))) return;
     ct_err    err;
     ct_status status = factor_hessian(outer, seat, scratch->e, &err);

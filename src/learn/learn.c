@@ -5,8 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define WORSE 1.5 /* held-out loss over training loss from which on that is said */
-
 ct_learn_options ct_learn_defaults(void)
 {
     return (ct_learn_options){.method = CT_LEARN_LM, .relative = 1e-6, .step = 1e-4, .M = 2, .from_table = -1, .prior = NAN, .folds = 5, .field = ct_inference_defaults(), .scale = CT_SCALE_FIT};
@@ -100,20 +98,6 @@ static ct_status loss_at(ct__effort *e, const double *p, double *loss)
     return CT_OK;
 }
 
-static ct_status tell_of_missing_samples(ct__learning *l)
-{
-    const ct_outer *o = l->effort.outer;
-    char            names[400] = "", name[80];
-    for (int32_t i = 0; i < o->m; i++) {
-        const size_t used = strlen(names);
-        if (l->samples[i]) continue;
-        ct_theta_name(o->theta, i, name, sizeof name);
-        if (used + strlen(name) + 8 < sizeof names) snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", name);
-        else snprintf(names + used, sizeof names - used, ", ...");
-    }
-    return *names ? ct__note(l, "%s: the truth does not tell these residuals, or they are all zero; learned from the start values, by tracking alone.", names) : CT_OK;
-}
-
 /* The closed form in the set; if it lies outside, with or without a common factor, whichever tracks better. */
 static ct_status start_closed(ct__learning *l)
 {
@@ -131,18 +115,18 @@ static ct_status start_closed(ct__learning *l)
         memcpy(l->closed, l->p, bytes);
     }
     e->result->loss_closed_form = CT_MIN(plain, scaled);
-    CT_TRY(tell_of_missing_samples(l));
+    CT_TRY(ct__tell_of_missing_samples(l));
     return CT_OK;
 }
 
-/* weight_i = 2 L(closed) N_i / mean N; a parameter without samples is held by a hundredth of the mean. */
+/* weight_i = 2 L(closed) N_i / mean N. */
 static void set_weights(ct__learning *l)
 {
     const int32_t m = l->effort.outer->m;
     double        mean = 0;
     for (int32_t i = 0; i < m; i++) mean += (double)l->samples[i] / m;
     for (int32_t i = 0; i < m; i++)
-        l->weight[i] = 2 * l->effort.result->loss_closed_form * (l->samples[i] && mean > 0 ? (double)l->samples[i] / mean : 0.01);
+        l->weight[i] = mean > 0 ? 2 * l->effort.result->loss_closed_form * (double)l->samples[i] / mean : 0;
 }
 
 static ct_status find_starts(ct__learning *l, const ct_noise *noise)
@@ -188,6 +172,7 @@ static ct_status run_lm(ct__learning *l)
     if (table && !isfinite(r->loss_closed_form)) r->prior = 0;
     memcpy(l->p, table ? l->start : l->closed, bytes);
     if (!table && isnan(o->prior)) CT_TRY(ct__choose_prior(l));
+    e->fold_iteration = -1;
     if (ct__effort_cancelled(e)) {
         r->stop = CT_LEARN_STOP_CANCELLED;
         return CT_OK;
@@ -206,7 +191,10 @@ static ct_status run_lm(ct__learning *l)
         return CT_OK;
     }
     e->iterations = o->max_iterations ? o->max_iterations : 50;
-    if (!table) return ct__learn_path(e, r->prior, l->p, &r->stop);
+    if (!table) {
+        memcpy(l->p, ct__path_start(l, l->closed), bytes);
+        return ct__learn_path(e, r->prior, l->p, &r->stop);
+    }
     e->nu = r->prior;
     return ct__learn_lm(e, e->iterations, l->p, &r->stop);
 }
@@ -256,30 +244,6 @@ static ct_status measure_on_training(ct__learning *l, const double *before)
     return status;
 }
 
-/* Held-out runs that do much worse than training ones are told of, and whether it is the field's inference that fails: runs that end in another minimum than from
- * the truth. */
-static ct_status compare_with_field(ct__learning *l)
-{
-    ct__effort            *e = &l->effort;
-    const ct_learn_result *r = e->result;
-    const int32_t          n = e->outer->count;
-    if (!(r->loss_heldout > WORSE * r->loss_train)) return CT_OK;
-    ct_assessment *seen = ct__zalloc(n, sizeof *seen);
-    double        *each = ct__zalloc(n, sizeof *each);
-    ct_outer_value value = {.each = each};
-    ct_status      status = seen && each ? CT_OK : ct__no_memory(e->err, "sequences", n);
-    if (status == CT_OK) status = ct_outer_evaluate(e->outer, l->p, NULL, &value, e->err);
-    if (status == CT_OK) status = ct_outer_judge(e->outer, l->p, NULL, &e->options->field, 0, seen, e->err);
-    int32_t elsewhere = 0;
-    for (int32_t i = 0; status == CT_OK && i < n; i++) elsewhere += !(seen[i].loss <= 1.1 * each[i]);
-    if (status == CT_OK)
-        status = ct__note(l, "Held-out runs have %.3g times the loss of training runs. Estimated as in the field (from: %s), %d of %d runs end in another minimum than from the truth.",
-                          r->loss_heldout / r->loss_train, ct_start_name(e->options->field.start), elsewhere, n);
-    free(seen);
-    free(each);
-    return status;
-}
-
 /* Scale, consistency, error bars: what is said of an answer. Skipped where the caller cancelled, but for the spread. */
 static ct_status finish(ct__learning *l)
 {
@@ -293,7 +257,8 @@ static ct_status finish(ct__learning *l)
     if (!ct__effort_cancelled(e)) {
         if (!r->heldout) CT_TRY(measure_on_training(l, l->start));
         CT_TRY(ct__error_bars(l));
-        CT_TRY(compare_with_field(l));
+        CT_TRY(ct__tell_of_the_field(l));
+        CT_TRY(ct__tell_of_inconsistency(l));
     }
     r->spread = ct_theta_spread(e->outer->theta, l->p);
     ct_theta_active(e->outer->theta, l->start, r->at_bound); /* before the scale moved them all */
@@ -319,6 +284,7 @@ static ct_status run(ct__learning *l, ct_noise *noise)
     l->weight = l->closed + m;
     l->start = l->weight + m;
     for (int64_t i = 0; i < m; i++) r->standard_error[i] = NAN;
+    CT_TRY(ct__tell_of_duplicates(l));
     CT_TRY(find_starts(l, noise));
     CT_TRY(run_method(l));
     r->iterations = e->steps;
@@ -337,7 +303,7 @@ ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *n
     const int64_t          solves = outer->solves;
     int                    cancelled = 0;
     *result = (ct_learn_result){.loss_heldout = NAN, .loss_heldout_closed_form = NAN, .loss_heldout_start = NAN, .prior = 0, .chi_before = NAN, .chi_after = NAN, .nees_before = NAN, .nees_after = NAN};
-    ct__learning l = {.effort = {.outer = outer, .options = options ? options : &defaults, .result = result, .phase = "start", .heldout = NAN, .cancelled = &cancelled, .err = err}};
+    ct__learning l = {.effort = {.outer = outer, .options = options ? options : &defaults, .result = result, .phase = "start", .fold_iteration = -1, .heldout = NAN, .cancelled = &cancelled, .err = err}};
     l.effort.start_s = ct_now_s();
     result->method = l.effort.options->method;
     const ct_status status = run(&l, noise);

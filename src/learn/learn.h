@@ -3,9 +3,11 @@
  *   outer.c        the outer problem: seats, evaluation over sequences, judging      inner.c       one sequence: solve, loss, derivatives
  *   numeric.c      derivatives by perturbed solves                                   check.c       derivatives against differences of the loss
  *   ledger.c       values kept, given back, written                                  digest.c      what a ledger belongs to
- *   closed_form.c  second moments at the truth                                       effort.c      an objective with a prior, counted and reported
+ *   residuals.c    samples of the noise, at the truth                                judge.c       the field's inference
+ *   closed_form.c  their second moments                                              effort.c      an objective with a prior, counted and reported
  *   lm.c, frank_wolfe.c, projected_gradient.c, nlopt.c                               one method each
  *   folds.c        the prior's weight, by held-out runs                              scale.c       the common factor, from consistency
+ *   tell.c         what a user should know without asking
  *   bars.c         error bars, and what the data cannot tell                         learn.c       all of it in order
  *   write.c        what was learned, row by row, and as a noise file
  */
@@ -24,8 +26,8 @@ typedef struct {
     const ct_sequence *seq;
     ct_solver         *solver;
     double            *start, *x;                /* values: where inner solves start; the last solution */
-    int64_t            degrees;                  /* rows - unknowns                                     */
-    double             loss, error;              /* of the estimate against truth; of the inner problem */
+    double             loss;
+    double             chi_squared, degrees;     /* see ct_outer_value                                  */
     double            *gradient, *matrix, *meat; /* m, m x m, m x m                                     */
     ct_stop            stop;
     ct_status          status;                   /* no memory: nothing else ends an evaluation          */
@@ -46,6 +48,14 @@ typedef struct {
     double    *e;      /* scalars                               */
 } ct__scratch;
 
+/* Residuals at the truth of the factors of a learned model, run after run. */
+typedef struct {
+    double  *r; /* count x dim */
+    int64_t *first; /* per run (+1): where its samples begin */
+    int64_t  count, capacity;
+    int      dim;
+} ct__samples;
+
 struct ct_outer {
     const ct_theta   *theta;
     int32_t           m, count, models;
@@ -54,7 +64,9 @@ struct ct_outer {
     ct_noise         *noise;  /* under the p of the evaluation at hand                 */
     ct_theta_slopes  *slopes; /* there                                                 */
     int32_t          *slot;   /* per model: its place among those learned, -1: frozen  */
+    double           *expected; /* per model: E[2 rho] / n under its kernel            */
     int32_t           slots;
+    ct__samples      *samples; /* per slot                                            */
     ct_outer_options  options;
     int32_t           scratches;
     ct__scratch      *scratch;
@@ -72,6 +84,12 @@ void ct__inner_evaluate(const ct_outer *outer, ct__seat *seat, ct__scratch *scra
 double ct__inner_residual(const ct_outer *outer, const ct__seat *seat, const double *x, double *e);
 /* matrix += A'A, gradient += A'e, for `rows` rows of A (row-major, m wide). gradient may be NULL. */
 void ct__add_normal(int32_t m, int rows, const double *A, const double *e, double *matrix, double *gradient);
+
+/* residuals.c */
+ct_status ct__collect_samples(ct_outer *outer, ct_err *err);
+void      ct__free_samples(ct_outer *outer);
+/* E[2 rho(d)] / n of a kernel where noise is Gaussian: d^2 chi-square of n degrees. 1 without a kernel. */
+double ct__kernel_mean(ct_robust robust, int n);
 
 /* numeric.c: gradient and matrix of every seat that took part, by perturbed solves from the seats' solutions. */
 ct_status ct__numeric_derivatives(ct_outer *outer, const double *p, ct_err *err);
@@ -109,6 +127,7 @@ typedef struct {
     /* for the caller's progress */
     const char *phase;
     int         iteration, iterations;
+    int         fold_iteration; /* -1: not among folds */
     double      best;           /* of Frank-Wolfe's iterates, which need not descend */
     int         best_iteration;
     int         begun, steps; /* the start is accepted; accepted steps from it, of all methods that were run */
@@ -159,6 +178,7 @@ typedef struct {
     double    *weight;             /* m: the prior's               */
     double    *start;              /* m: the table's values, in the set; in the end the answer before the scale */
     int64_t   *samples;            /* m                            */
+    double     degrees;            /* of the chi-square that the scale is from */
     int        rescale;            /* the closed form entered the set with a common factor that brings it nearest */
     ct__memo   memo;
     int64_t    note_length, note_capacity;
@@ -175,13 +195,23 @@ ct_status ct__closed_start(const ct_outer *outer, const uint8_t *part, int resca
 
 /* folds.c: chooses result->prior, and measures what was chosen on the runs held out. */
 ct_status ct__choose_prior(ct__learning *l);
-/* From the closed form to the answer of a prior: along weaker and weaker priors down to nu. */
+/* Where a walk begins: the closed form; but one that lacks some parameters, and so has the others in wrong proportion to them, only if it is no worse than the start values. */
+const double *ct__path_start(const ct__learning *l, const double *closed);
+/* From there to the answer of a prior: along weaker and weaker priors down to nu. */
 ct_status ct__learn_path(ct__effort *effort, double nu, double *p, ct_learn_stop *stop);
 
 /* scale.c: the common factor of most consistency on part of the sequences (NaN: none to be had) at p; and that applied to p within the set, as the options say. */
-ct_status ct__scale_wanted(ct_outer *outer, const double *p, const uint8_t *part, double *factor, double *loss, ct_err *err);
+ct_status ct__scale_wanted(ct_outer *outer, const double *p, const uint8_t *part, double *factor, double *degrees, double *loss, ct_err *err);
 double    ct__scale_apply(const ct_theta *theta, ct_scale scale, double factor, double *p);
 ct_status ct__scale(ct__learning *l);
+
+/* tell.c */
+ct_status ct__tell_of_missing_samples(ct__learning *l);
+ct_status ct__tell_of_duplicates(ct__learning *l);
+ct_status ct__tell_of_the_field(ct__learning *l);
+ct_status ct__tell_of_inconsistency(ct__learning *l);
+/* digest.c: of a graph with its measurements, start and truth. */
+uint64_t ct__sequence_digest(const ct_sequence *seq);
 
 /* bars.c */
 ct_status ct__error_bars(ct__learning *l);

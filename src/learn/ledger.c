@@ -112,7 +112,6 @@ ct_status ct_ledger_write(ct_ledger *l, ct_err *err)
     uint64_t       sum = CT__DIGEST_SEED;
     ct__file       file;
     l->written_s = ct_now_s();
-    if (!l->mark) return CT_OK; /* nothing is settled yet */
     CT_TRY(ct__file_begin(&file, l->path, err));
     const int ok = put_words(file.stream, header, HEADER, &sum) && put_words(file.stream, l->word, l->mark, &sum) && put_words(file.stream, l->start, l->starts, &sum) &&
                    fwrite(&sum, sizeof sum, 1, file.stream) == 1;
@@ -145,8 +144,8 @@ static ct_status read_body(ct_ledger *l, FILE *file, int64_t bytes, ct_err *err)
         return ct_fail(err, CT_E_PARSE, "%s is damaged: its length is not what it says", l->path);
     if (header[1] != l->key) return ct_fail(err, CT_E_ARGUMENT, "%s was made from other data or with other options; --resume needs the same", l->path);
     l->starts = (int64_t)header[3];
-    l->start = ct__zalloc(l->starts, sizeof *l->start);
-    if (!l->start) return ct__no_memory(err, "start values", l->starts);
+    if (l->starts) l->start = ct__zalloc(l->starts, sizeof *l->start);
+    if (l->starts && !l->start) return ct__no_memory(err, "start values", l->starts);
     CT_TRY(ct__grow(&l->word, &l->capacity, (int64_t)header[2], sizeof *l->word, "values", err));
     l->given = l->used = l->mark = (int64_t)header[2];
     if (!get_words(file, l->word, l->given, &sum) || !get_words(file, l->start, l->starts, &sum) || fread(&found, sizeof found, 1, file) != 1 || found != sum || !well_formed(l))
@@ -178,6 +177,7 @@ ct_status ct_ledger_open(const char *path, int resume, uint64_t key, double ever
     l->written_s = ct_now_s();
     ct_status status = l->path ? CT_OK : ct__no_memory(err, "names", 1);
     if (status == CT_OK && resume) status = read_file(l, err);
+    if (status == CT_OK && !l->given) status = ct_ledger_write(l, err); /* with its key, for whoever resumes what was killed before the first mark */
     if (status == CT_OK) *out = l;
     else ct_ledger_free(l);
     return status;

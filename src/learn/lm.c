@@ -206,11 +206,12 @@ static ct_status advance(lm *s, ct_learn_stop *stop)
         *stop = CT_LEARN_STOP_GRADIENT;
         return CT_OK;
     }
+    int refused = 0;
     for (; s->mu <= MU_MOST; s->mu *= 8) {
         if (!step(s)) continue;
         const double change = move(s), fall = promised(s);
         if (change <= o->step) {
-            *stop = CT_LEARN_STOP_STEP;
+            *stop = refused ? CT_LEARN_STOP_STUCK : CT_LEARN_STOP_STEP; /* short because longer ones were no good, or by itself */
             return CT_OK;
         }
         if (!(fall > 0)) continue; /* so long a step that bounds turned it uphill: a shorter one */
@@ -226,6 +227,7 @@ static ct_status advance(lm *s, ct_learn_stop *stop)
             return CT_OK;
         }
         if (*stop) return CT_OK;
+        refused = 1;
     }
     *stop = CT_LEARN_STOP_STUCK;
     return CT_OK;

@@ -73,10 +73,18 @@ static ct_status make_seat(ct_outer *o, const ct_sequence *seq, ct__seat *seat, 
     if (!seat->start || !seat->x || !seat->gradient) return ct__no_memory(err, "values", size);
     seat->matrix = seat->gradient + m;
     seat->meat = seat->matrix + m * m;
-    seat->degrees = -(int64_t)seat->solver->scalars;
-    for (int32_t k = 0; k < seat->solver->items; k++)
-        if (seat->solver->item[k].moves) seat->degrees += seq->graph->factor[seat->solver->factor_of[k]].ops->rows;
     return ct_start_values(seq, CT_START_TRUTH, seat->start, err);
+}
+
+/* Where Jacobians are approximate the estimate is no minimum, and only differences of solves know how it moves. */
+static ct_status check_derivatives(const ct_outer *o, const ct__seat *seat, ct_err *err)
+{
+    if (!seat->solver->approximate || o->options.gradient == CT_GRADIENT_NUMERIC) return CT_OK;
+    for (int32_t b = 0; b < seat->solver->batches; b++)
+        if (seat->solver->batch[b].ops->jacobian == CT_JACOBIAN_APPROXIMATE)
+            return ct_fail(err, CT_E_UNSUPPORTED, "derivatives by %s need exact Jacobians, and those of %s are approximate; numeric ones do not", ct_gradient_name(o->options.gradient),
+                           seat->solver->batch[b].ops->name);
+    return CT_OK;
 }
 
 static ct_status make_scratch(ct_outer *o, ct_err *err)
@@ -121,11 +129,21 @@ static ct_status fill(ct_outer *o, const ct_sequence *const seq[], const ct_nois
     CT_TRY(make_slopes(o, err));
     o->slot = ct__zalloc(o->models, sizeof *o->slot);
     if (!o->slot) return ct__no_memory(err, "noise models", o->models);
-    for (int32_t g = 0; g < o->models; g++) o->slot[g] = ct_theta_learns(o->theta, g) ? o->slots++ : -1;
+    o->expected = ct__zalloc(o->models, sizeof *o->expected);
+    if (!o->expected) return ct__no_memory(err, "noise models", o->models);
+    for (int32_t g = 0; g < o->models; g++) {
+        const ct_noise_model *model = ct_noise_get(noise, g);
+        o->slot[g] = ct_theta_learns(o->theta, g) ? o->slots++ : -1;
+        o->expected[g] = ct__kernel_mean(model->robust, model->dim);
+    }
     for (int32_t i = 0; i < o->count; i++) o->seat[i].seq = seq[i];
     for (int32_t i = 0; i < o->count; i++) CT_TRY(check_sequence(o, seq[i], i, noise, err));
     CT_TRY(check_use(o, noise, err));
-    for (int32_t i = 0; i < o->count; i++) CT_TRY(make_seat(o, seq[i], &o->seat[i], err));
+    CT_TRY(ct__collect_samples(o, err));
+    for (int32_t i = 0; i < o->count; i++) {
+        CT_TRY(make_seat(o, seq[i], &o->seat[i], err));
+        CT_TRY(check_derivatives(o, &o->seat[i], err));
+    }
     return make_scratch(o, err);
 }
 
@@ -164,9 +182,11 @@ void ct_outer_free(ct_outer *o)
         for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
         ct_solver_free(o->scratch[k].solver);
     }
+    ct__free_samples(o);
     free(o->seat);
     free(o->scratch);
     free(o->slot);
+    free(o->expected);
     free(o->slopes);
     ct_noise_free(o->base);
     ct_noise_free(o->noise);
@@ -209,20 +229,20 @@ static void add_up(ct_outer *o, int32_t parts, ct_outer_value *value)
     clear(m, value->gradient);
     clear(m * m, value->matrix);
     clear(m * m, value->meat);
-    value->loss = value->stationarity = value->chi_squared = 0;
-    value->degrees = 0;
+    value->loss = value->stationarity = value->chi_squared = value->degrees = 0;
     value->failed = value->solves = value->iterations = value->inexact = 0;
     value->which = -1;
     value->stop = CT_STOP_NONE;
     for (int32_t i = 0; i < o->count; i++) {
         const ct__seat *seat = &o->seat[i];
         if (value->each) value->each[i] = seat->took_part ? seat->loss : NAN;
+        if (value->gradients) memcpy(value->gradients + i * m, seat->gradient, (size_t)m * sizeof *seat->gradient);
         if (!seat->took_part) continue;
         value->solves += seat->solves;
         value->loss += seat->loss / parts;
         value->iterations += seat->iterations;
         value->inexact += seat->inexact;
-        value->chi_squared += 2 * seat->error;
+        value->chi_squared += seat->chi_squared;
         value->degrees += seat->degrees;
         value->stationarity = CT_MAX(value->stationarity, seat->stationarity);
         if (isfinite(seat->loss)) {
@@ -267,9 +287,9 @@ static ct_status evaluate(ct_outer *o, const double *p, int want, int32_t parts,
 static int64_t pack(const ct_outer *o, int want, int out, double *number, ct_outer_value *v)
 {
     const int64_t m = o->m;
-    double *const block[] = {want & CT_WANT_GRADIENT ? v->gradient : NULL, want & CT_WANT_MATRIX ? v->matrix : NULL, want & CT_WANT_MEAT ? v->meat : NULL, v->each};
-    const int64_t length[] = {m, m * m, m * m, o->count};
-    double        head[] = {v->loss, v->failed, v->which, v->stop, v->solves, v->iterations, v->inexact, v->stationarity, v->chi_squared, (double)v->degrees};
+    double *const block[] = {want & CT_WANT_GRADIENT ? v->gradient : NULL, want & CT_WANT_MATRIX ? v->matrix : NULL, want & CT_WANT_MEAT ? v->meat : NULL, v->each, v->gradients};
+    const int64_t length[] = {m, m * m, m * m, o->count, o->count * m};
+    double        head[] = {v->loss, v->failed, v->which, v->stop, v->solves, v->iterations, v->inexact, v->stationarity, v->chi_squared, v->degrees};
     int64_t       n = sizeof head / sizeof *head;
     if (number && !out) memcpy(number, head, sizeof head);
     if (number && out) {
@@ -282,9 +302,9 @@ static int64_t pack(const ct_outer *o, int want, int out, double *number, ct_out
         v->inexact = (int32_t)number[6];
         v->stationarity = number[7];
         v->chi_squared = number[8];
-        v->degrees = (int64_t)number[9];
+        v->degrees = number[9];
     }
-    for (int b = 0; b < 4; b++) {
+    for (int b = 0; b < 5; b++) {
         if (!block[b]) continue;
         if (number) memcpy(out ? block[b] : number + n, out ? number + n : block[b], (size_t)length[b] * sizeof *number);
         n += length[b];

@@ -1,10 +1,10 @@
 /* scale.c: what tracking cannot see. Multiplying every variance by one factor changes no estimate, so the loss fixes ratios alone; the factor itself comes from
  * consistency: after it the inner errors have their expected size,
  *
- *     factor = sum of 2 error / sum of (rows - unknowns)
+ *     factor = sum of 2 rho / expected,     expected = their rows less their share of the unknowns
  *
- * the normalised chi-square of the sequences. Frozen models do not take part in the scaling. Where they have a say, the factor is no longer free; then it is
- * reported, and applied only if the loss does not suffer. */
+ * over the factors of learned models (2 rho over what is expected of its kernel). Where frozen models or kernels have a say, the estimate depends on the factor; then it is reported, and applied
+ * only if the loss does not suffer. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -13,12 +13,13 @@
 #define TOLD    1.1  /* factor by which sigmas are off from which on that is said */
 #define SUFFERS 1e-3 /* relative rise of the loss from which on the scale is not free */
 
-ct_status ct__scale_wanted(ct_outer *o, const double *p, const uint8_t *part, double *factor, double *loss, ct_err *err)
+ct_status ct__scale_wanted(ct_outer *o, const double *p, const uint8_t *part, double *factor, double *degrees, double *loss, ct_err *err)
 {
     ct_outer_value value = {0};
     CT_TRY(ct_outer_evaluate(o, p, part, &value, err));
     *loss = value.loss;
-    *factor = !value.failed && value.degrees > 0 && value.chi_squared > 0 ? value.chi_squared / (double)value.degrees : NAN;
+    *factor = !value.failed && value.degrees > 0 && value.chi_squared > 0 ? value.chi_squared / value.degrees : NAN;
+    if (degrees) *degrees = value.degrees;
     return CT_OK;
 }
 
@@ -61,12 +62,12 @@ ct_status ct__scale(ct__learning *l)
     double          *q = ct__zalloc(e->outer->m, sizeof *q), loss = NAN, unused;
     if (!q) return ct__no_memory(e->err, "parameters", e->outer->m);
     memcpy(q, l->p, bytes);
-    ct_status status = ct__scale_wanted(e->outer, q, NULL, &r->scale_wanted, &r->loss_train, e->err);
+    ct_status status = ct__scale_wanted(e->outer, q, NULL, &r->scale_wanted, &l->degrees, &r->loss_train, e->err);
     r->scale_applied = 1;
     r->scale_free = 1;
     if (status == CT_OK && isfinite(r->scale_wanted)) {
         const double applied = ct__scale_apply(e->outer->theta, e->options->scale, r->scale_wanted, q);
-        if (applied != 1) status = ct__scale_wanted(e->outer, q, NULL, &unused, &loss, e->err);
+        if (applied != 1) status = ct__scale_wanted(e->outer, q, NULL, &unused, NULL, &loss, e->err);
         r->scale_free = applied == 1 || loss <= r->loss_train * (1 + SUFFERS);
         if (status == CT_OK && r->scale_free && applied != 1) {
             memcpy(l->p, q, bytes);
@@ -75,7 +76,7 @@ ct_status ct__scale(ct__learning *l)
         } else if (status == CT_OK && !r->scale_free) {
             r->chi_after = r->chi_before; /* of folds, whose scale was applied to see */
             r->nees_after = r->nees_before;
-            status = ct__note(l, "The common scale was not applied: frozen noise models have a say in it, and with the factor %.4g the loss rises from %.6g to %.6g.", r->scale_wanted,
+            status = ct__note(l, "The common scale was not applied: frozen noise models or robust kernels have a say in it, and with the factor %.4g the loss rises from %.6g to %.6g.", r->scale_wanted,
                               r->loss_train, loss);
         }
     }

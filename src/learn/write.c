@@ -161,8 +161,14 @@ ct_status ct_learn_write_noise(const ct_theta *theta, const ct_noise *noise, con
     int     failed = 0;
     for (int32_t g = 0; !failed && g < ct_theta_models(theta); g++) {
         const char *name = ct_noise_get(noise, g)->name;
-        if (ct_theta_learns(theta, g)) failed = put_learned(json_object_get(groups, name), theta, g, start, result);
-        else if (was_pooled(theta, noise, name)) json_object_del(groups, name);
+        const int   learns = ct_theta_learns(theta, g);
+        if (!learns && was_pooled(theta, noise, name)) {
+            json_object_del(groups, name);
+            continue;
+        }
+        json_t *group = json_object_get(groups, name);
+        failed = json_object_set_new(group, "learned", json_boolean(learns));
+        if (learns) failed = failed || put_learned(group, theta, g, start, result);
     }
     failed = failed || put_provenance(root, origin);
     const ct_status status = failed ? ct__no_memory(err, "JSON values", ct_theta_models(theta)) : ct__noise_write_json(root, path, err);

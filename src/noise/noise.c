@@ -2,8 +2,8 @@
  *
  * Models stand in one array, because linearising a graph reads model after model by index. Each
  * model's numbers and names are one block, sized for a full matrix and for rows with names, so a model
- * can change its kind, be told its rows, and the array can grow without anything else moving or
- * failing: dim^2 for Sigma, dim^2 for R, dim rows, the name.
+ * can change its kind, be told what it is of, and the array can grow without anything else moving or
+ * failing: dim^2 for Sigma, dim^2 for R, dim rows, what measures with it, the name.
  * A graph file may bring one information matrix an edge, hence ten thousand models. */
 #include "noise/noise.h"
 #include "base/base.h"
@@ -16,6 +16,7 @@
 #define WIDTH_MIN 1e-150 /* the square of a kernel's width must be a normal number */
 #define WIDTH_MAX 1e150
 #define NAME_MAX_LENGTH 255
+#define MEASUREMENT_DOUBLES ((CT_NOISE_MEASUREMENT_MAX + 1) / sizeof(double)) /* its place in the block */
 
 struct ct_noise {
     ct_noise_model *model;
@@ -78,40 +79,34 @@ ct_status ct__noise_add(ct_noise *noise, const char *name, const ct__noise_numbe
     CT_TRY(ct__grow(&noise->model, &noise->capacity, (int64_t)noise->count + 1, sizeof *noise->model, "noise models", err));
     const size_t dim = (size_t)numbers->dim, n = dim * dim, length = strlen(name) + 1;
     const size_t rows = dim * sizeof(ct_noise_row) / sizeof(double); /* in doubles; 32 bytes a row */
-    double *block = ct__zalloc((int64_t)(2 * n + rows + length / sizeof(double) + 1), sizeof *block);
+    double *block = ct__zalloc((int64_t)(2 * n + rows + MEASUREMENT_DOUBLES + length / sizeof(double) + 1), sizeof *block);
     if (!block) return ct__no_memory(err, "noise models", 1);
     const ct_status status = ct__names_add(&noise->names, name, err);
     if (status != CT_OK) {
         free(block);
         return status;
     }
-    char *own_name = (char *)(block + 2 * n + rows);
+    char *own_name = (char *)(block + 2 * n + rows + MEASUREMENT_DOUBLES);
     memcpy(own_name, name, length);
 
     const int32_t i = noise->count++;
-    noise->model[i] = (ct_noise_model){.name = own_name, .dim = numbers->dim, .covariance = block, .sqrt_info = block + n};
+    noise->model[i] = (ct_noise_model){.name = own_name, .dim = numbers->dim, .covariance = block, .sqrt_info = block + n, .learned = -1};
     ct__noise_put(noise, i, numbers);
     if (index) *index = i;
     return CT_OK;
 }
 
-/* The place for a model's rows in its block, which is theirs from now on. */
-static ct_noise_row *rows_of(ct_noise *noise, int32_t index)
-{
-    ct_noise_model *m = &noise->model[index];
-    ct_noise_row   *row = (ct_noise_row *)(void *)((double *)m->covariance + 2 * m->dim * m->dim);
-    m->row = row;
-    return row;
-}
+/* The place for a model's rows in its block. */
+static ct_noise_row *place_of_rows(const ct_noise_model *m) { return (ct_noise_row *)(void *)((double *)m->covariance + 2 * m->dim * m->dim); }
 
-/* As much of the text as fits, ended; a UTF-8 sequence is not cut in two. */
-static void put_word(char word[16], const char *text)
+/* As much of the text as fits into `size` bytes, ended; a UTF-8 sequence is not cut in two. */
+static void put_word(char *word, size_t size, const char *text)
 {
     size_t n = text ? strlen(text) : 0;
-    if (n > 15)
-        for (n = 15; n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80;) n--;
-    memset(word, 0, 16);
-    if (n) memcpy(word, text, n);
+    if (n >= size)
+        for (n = size - 1; n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80;) n--;
+    if (n) memmove(word, text, n); /* the text may be the word itself */
+    memset(word + n, 0, size - n);
 }
 
 void ct_noise_set_rows(ct_noise *noise, int32_t index, const char *const name[], const char *const unit[])
@@ -121,11 +116,26 @@ void ct_noise_set_rows(ct_noise *noise, int32_t index, const char *const name[],
         noise->model[index].row = NULL;
         return;
     }
-    ct_noise_row *row = rows_of(noise, index);
+    ct_noise_row *row = place_of_rows(&noise->model[index]);
+    noise->model[index].row = row;
     for (int i = 0; i < dim; i++) {
-        put_word(row[i].name, name[i]);
-        put_word(row[i].unit, unit ? unit[i] : NULL);
+        put_word(row[i].name, sizeof row[i].name, name[i]);
+        put_word(row[i].unit, sizeof row[i].unit, unit ? unit[i] : NULL);
     }
+}
+
+void ct_noise_set_measurement(ct_noise *noise, int32_t index, const char *name)
+{
+    ct_noise_model *m = &noise->model[index];
+    char           *place = (char *)(place_of_rows(m) + ct_noise_get(noise, index)->dim);
+    m->measurement = name && *name ? place : NULL;
+    put_word(place, CT_NOISE_MEASUREMENT_MAX + 1, name);
+}
+
+void ct_noise_set_learned(ct_noise *noise, int32_t index, int learned)
+{
+    assert(index >= 0 && index < noise->count && learned >= -1 && learned <= 1);
+    noise->model[index].learned = learned;
 }
 
 ct_status ct_noise_copy(const ct_noise *noise, ct_noise **out, ct_err *err)
@@ -143,8 +153,11 @@ ct_status ct_noise_copy(const ct_noise *noise, ct_noise **out, ct_err *err)
             *out = NULL;
             return status;
         }
-        (*out)->model[i].robust = m->robust;
-        if (m->row) memcpy(rows_of(*out, i), m->row, (size_t)m->dim * sizeof *m->row);
+        ct_noise_model *copy = &(*out)->model[i];
+        copy->robust = m->robust;
+        copy->learned = m->learned;
+        if (m->row) copy->row = memcpy(place_of_rows(copy), m->row, (size_t)m->dim * sizeof *m->row);
+        ct_noise_set_measurement(*out, i, m->measurement);
     }
     return CT_OK;
 }

@@ -8,7 +8,7 @@
  *
  * "robust" may be left out: then a model that is in the table keeps its kernel. "width" may be left
  * out: then it is the kernel's default. "coordinates" and "units" name the rows, and may be left out
- * as well. What is written (noise_json.c) carries more (kind, sigma, correlation), for people; of that
+ * as well; so may "measurement" (what measures with it) and "learned". What is written (noise_json.c) carries more (kind, sigma, correlation), for people; of that
  * only "kind" is read, and must agree. Other keys are left to other programs.
  *
  * A table is read into a copy, which takes the table's place at the end: all models or none.
@@ -149,6 +149,22 @@ static ct_status apply_rows(ct_noise *noise, int32_t index, const place *at, con
     return CT_OK;
 }
 
+/* What measures with it, and whether it was learned: the first stays if it is not said, the second speaks of the numbers and does not. */
+static ct_status apply_labels(ct_noise *noise, int32_t index, const place *at, const json_t *group)
+{
+    const json_t *measurement = json_object_get(group, "measurement"), *learned = json_object_get(group, "learned");
+    if (measurement) {
+        const size_t n = json_string_length(measurement);
+        int          good = json_is_string(measurement) && n >= 1 && n <= CT_NOISE_MEASUREMENT_MAX;
+        for (size_t c = 0; good && c < n; c++) good = (unsigned char)json_string_value(measurement)[c] > ' ';
+        if (!good) return expected(at, ".measurement", "the name of a measurement model, such as \"between_se2\"", measurement);
+        ct_noise_set_measurement(noise, index, json_string_value(measurement));
+    }
+    if (learned && !json_is_boolean(learned)) return expected(at, ".learned", "true or false", learned);
+    ct_noise_set_learned(noise, index, learned ? json_is_true(learned) : -1);
+    return CT_OK;
+}
+
 /* Set model `index` of the table, or add one if index is -1, from a group of the file. */
 static ct_status apply(ct_noise *noise, int32_t index, const place *at, const json_t *group)
 {
@@ -165,6 +181,7 @@ static ct_status apply(ct_noise *noise, int32_t index, const place *at, const js
         ct__noise_put(noise, index, &numbers);
     }
     CT_TRY(apply_rows(noise, index, at, group));
+    CT_TRY(apply_labels(noise, index, at, group));
     const json_t *robust = json_object_get(group, "robust");
     if (!robust) return CT_OK;
     ct_robust kernel;

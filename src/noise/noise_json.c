@@ -63,6 +63,12 @@ static int put_rows(json_t *group, const ct_noise_model *m)
     return json_object_set_new(group, "coordinates", words(m->dim, m->row, 0)) || (said && json_object_set_new(group, "units", words(m->dim, m->row, 1)));
 }
 
+static int put_labels(json_t *group, const ct_noise_model *m)
+{
+    return (m->measurement && json_object_set_new(group, "measurement", json_string(m->measurement))) ||
+           (m->learned >= 0 && json_object_set_new(group, "learned", json_boolean(m->learned)));
+}
+
 static int put_robust(json_t *group, ct_robust robust)
 {
     json_t *kernel = json_object();
@@ -73,9 +79,9 @@ static int put_robust(json_t *group, ct_robust robust)
 
 static ct_status check_text(const ct_noise_model *m, ct_err *err)
 {
-    int good = ct__json_is_utf8(m->name);
+    int good = ct__json_is_utf8(m->name) && (!m->measurement || ct__json_is_utf8(m->measurement));
     for (int i = 0; good && m->row && i < m->dim; i++) good = ct__json_is_utf8(m->row[i].name) && ct__json_is_utf8(m->row[i].unit);
-    return good ? CT_OK : ct_fail(err, CT_E_UNSUPPORTED, "noise model \"%s\": names of models, coordinates and units must be UTF-8", m->name);
+    return good ? CT_OK : ct_fail(err, CT_E_UNSUPPORTED, "noise model \"%s\": names of models, measurements, coordinates and units must be UTF-8", m->name);
 }
 
 /* 0 if all went well. */
@@ -84,7 +90,7 @@ static int put_model(json_t *groups, const ct_noise_model *m)
     json_t *group = json_object();
     if (json_object_set_new(groups, m->name, group)) return -1;
     return json_object_set_new(group, "kind", json_string(ct__noise_kind_name(m->kind))) || put_numbers(group, m) || put_rows(group, m) ||
-           put_robust(group, m->robust);
+           put_labels(group, m) || put_robust(group, m->robust);
 }
 
 ct_status ct__noise_to_json(const ct_noise *noise, json_t **out, ct_err *err)

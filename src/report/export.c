@@ -43,24 +43,58 @@ static int in_group(const char *name, const char *group)
     return !group || (!strncmp(name, group, n) && (!name[n] || name[n] == '@' || name[n] == '#'));
 }
 
+/* ", name" at the end of a list, or ", ..." if there is no room for that and one more; a list that ends so stays as it is. */
+static void list_name(char *text, size_t size, const char *name)
+{
+    const size_t used = strlen(text), dots = strlen(", ...");
+    if (used >= 3 && !strcmp(text + used - 3, "...")) return;
+    snprintf(text + used, size - used, "%s%s", used ? ", " : "", used + strlen(name) + 2 + dots < size ? name : "...");
+}
+
 static ct_status no_group(const ct__export *e)
 {
-    char   text[200] = "";
-    size_t used = 0;
-    for (int32_t i = 0; i < ct_noise_count(e->noise) && used < sizeof text; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : "", ct_noise_get(e->noise, i)->name);
-    return ct_fail(e->err, CT_E_ARGUMENT, "there is no noise model \"%s\", nor one of that group; there are: %s%s", e->group, *text ? text : "none",
-                   used >= sizeof text ? "..." : "");
+    char text[200] = "";
+    for (int32_t i = 0; i < ct_noise_count(e->noise); i++) list_name(text, sizeof text, ct_noise_get(e->noise, i)->name);
+    return ct_fail(e->err, CT_E_ARGUMENT, "there is no noise model \"%s\", nor one of that group; there are: %s", e->options.group, *text ? text : "none");
+}
+
+/* Are models that were held to be left out? Where others were learned, they are what learning was told, such as the prior of a first pose. */
+static int learned_alone(const ct__export *e)
+{
+    int any = 0;
+    for (int32_t i = 0; i < ct_noise_count(e->noise); i++) any = any || ct_noise_get(e->noise, i)->learned == 1;
+    return any && !e->options.group && !e->options.all;
 }
 
 static ct_status select_models(ct__export *e)
 {
     const int32_t n = ct_noise_count(e->noise);
+    const int     alone = learned_alone(e);
+    char          held[200] = "";
     e->index = ct__zalloc(n, sizeof *e->index);
     if (!e->index) return ct__no_memory(e->err, "noise models", n);
-    for (int32_t i = 0; i < n; i++)
-        if (in_group(ct_noise_get(e->noise, i)->name, e->group)) e->index[e->count++] = i;
-    return e->group && !e->count ? no_group(e) : CT_OK;
+    for (int32_t i = 0; i < n; i++) {
+        const ct_noise_model *m = ct_noise_get(e->noise, i);
+        if (alone && m->learned == 0) list_name(held, sizeof held, m->name);
+        else if (in_group(m->name, e->options.group)) e->index[e->count++] = i;
+    }
+    if (*held) snprintf(e->held, sizeof e->held, "Held while others were learned, and left out: %s", held);
+    return e->options.group && !e->count ? no_group(e) : CT_OK;
+}
+
+/* The table with diagonals alone, which the caller frees. */
+static ct_status drop_correlations(ct__export *e, ct_noise **own)
+{
+    CT_TRY(ct_noise_copy(e->given, own, e->err));
+    for (int32_t i = 0; i < ct_noise_count(*own); i++) {
+        const ct_noise_model *m = ct_noise_get(*own, i);
+        double                variance[CT_NOISE_DIM_MAX];
+        if (m->kind != CT_NOISE_FULL) continue;
+        for (int c = 0; c < m->dim; c++) variance[c] = m->covariance[c * m->dim + c];
+        CT_TRY(ct_noise_set_variance(*own, i, variance, e->err));
+    }
+    e->noise = *own;
+    return CT_OK;
 }
 
 /* ---- identifiers ---- */
@@ -90,7 +124,7 @@ static ct_status name_models(ct__export *e)
         for (int32_t number = i + 1; ct__names_find(&e->id, id) >= 0; number++) snprintf(id + n, sizeof id - (size_t)n, "_%d", number);
         CT_TRY(ct__names_add(&e->id, id, e->err));
     }
-    make_id(e->group ? e->group : "", id); /* exports of two groups may be included side by side */
+    make_id(e->options.group ? e->options.group : "", id); /* exports of two groups may be included side by side */
     snprintf(e->guard, sizeof e->guard, "%s_H", id);
     for (char *c = e->guard; *c; c++)
         if (*c >= 'a' && *c <= 'z') *c = (char)(*c - 'a' + 'A');
@@ -99,34 +133,46 @@ static ct_status name_models(ct__export *e)
 
 /* ---- doing it ---- */
 
+static ct_status check_text(const char *what, const char *text, ct_err *err)
+{
+    return !text || ct__json_is_utf8(text) ? CT_OK : ct_fail(err, CT_E_ARGUMENT, "%s of an export must be UTF-8, found \"%s\"", what, text);
+}
+
 static ct_status check_models(const ct__export *e, ct_export_format format)
 {
+    CT_TRY(check_text("the origin", e->options.origin, e->err));
     for (int32_t i = 0; i < e->count; i++) {
         const ct_noise_model *m = ct_noise_get(e->noise, e->index[i]);
         if (!ct__json_is_utf8(m->name)) return ct_fail(e->err, CT_E_UNSUPPORTED, "noise model \"%s\": a name in a file must be UTF-8", m->name);
+        CT_TRY(check_text("a remark", e->options.remark ? e->options.remark[e->index[i]] : NULL, e->err));
         if (FORMAT[format].check) CT_TRY(FORMAT[format].check(m, e->err));
     }
     return CT_OK;
 }
 
-ct_status ct_export(const ct_noise *noise, const char *group, ct_export_format format, FILE *out, ct_err *err)
+ct_export_options ct_export_defaults(void) { return (ct_export_options){0}; }
+
+ct_status ct_export(const ct_noise *noise, ct_export_format format, const ct_export_options *options, FILE *out, ct_err *err)
 {
     assert((int)format >= 0 && format < CT_EXPORT_COUNT);
-    ct__export e = {.noise = noise, .group = group, .out = out, .err = err};
-    ct_status  status = select_models(&e);
+    ct_noise  *own = NULL;
+    ct__export e = {.noise = noise, .given = noise, .options = options ? *options : ct_export_defaults(), .out = out, .err = err};
+    ct_status  status = e.options.diagonal ? drop_correlations(&e, &own) : CT_OK;
+    if (status == CT_OK) status = select_models(&e);
     if (status == CT_OK) status = check_models(&e, format);
     if (status == CT_OK) status = name_models(&e);
     if (status == CT_OK) status = FORMAT[format].write(&e);
     free(e.index);
     ct__names_free(&e.id);
+    ct_noise_free(own);
     return status;
 }
 
-ct_status ct_export_write(const ct_noise *noise, const char *group, ct_export_format format, const char *path, ct_err *err)
+ct_status ct_export_write(const ct_noise *noise, ct_export_format format, const ct_export_options *options, const char *path, ct_err *err)
 {
     ct__file file;
     CT_TRY(ct__file_begin(&file, path, err));
-    const ct_status status = ct_export(noise, group, format, file.stream, err);
+    const ct_status status = ct_export(noise, format, options, file.stream, err);
     if (status == CT_OK) return ct__file_commit(&file, err);
     ct__file_abort(&file);
     return status;
@@ -134,15 +180,52 @@ ct_status ct_export_write(const ct_noise *noise, const char *group, ct_export_fo
 
 /* ---- json ---- */
 
+/* Lines of text at the end of a list; 0 if all went well. */
+static int append_lines(json_t *list, const char *text)
+{
+    int failed = 0;
+    while (!failed && text && *text) {
+        const size_t n = strcspn(text, "\n");
+        failed = json_array_append_new(list, json_stringn(text, n));
+        text += n + (text[n] == '\n');
+    }
+    return failed;
+}
+
+/* What is a comment elsewhere: a list of lines, "comment", if there are any. */
+static int put_comment(json_t *object, const char *first, const char *second)
+{
+    json_t *list = json_array();
+    if (!list || append_lines(list, first) || append_lines(list, second)) {
+        json_decref(list);
+        return -1;
+    }
+    if (json_array_size(list)) return json_object_set_new(object, "comment", list);
+    json_decref(list);
+    return 0;
+}
+
+/* The groups that are to be written, in their order; 0 if all went well. */
+static int keep_groups(const ct__export *e, json_t *root)
+{
+    json_t *all = json_object_get(root, "groups"), *kept = json_object();
+    int     failed = !kept;
+    for (int32_t k = 0; !failed && k < e->count; k++) {
+        const char *name = ct_noise_get(e->noise, e->index[k])->name;
+        json_t     *group = json_object_get(all, name);
+        failed = put_comment(group, e->options.remark ? e->options.remark[e->index[k]] : NULL, ct__export_is_cut(e, k) ? CT__EXPORT_CUT : NULL) ||
+                 json_object_set(kept, name, group);
+    }
+    if (failed) json_decref(kept);
+    return failed || json_object_set_new(root, "groups", kept);
+}
+
 ct_status ct__export_json(ct__export *e)
 {
     json_t *root;
     CT_TRY(ct__noise_to_json(e->noise, &root, e->err));
-    for (int32_t i = 0; i < ct_noise_count(e->noise); i++) {
-        const char *name = ct_noise_get(e->noise, i)->name;
-        if (!in_group(name, e->group)) json_object_del(json_object_get(root, "groups"), name);
-    }
-    const ct_status status = ct__noise_print_json(e->out, root, e->err);
+    const int       failed = keep_groups(e, root) || put_comment(root, e->options.origin, e->held);
+    const ct_status status = failed ? ct__no_memory(e->err, "JSON values", e->count) : ct__noise_print_json(e->out, root, e->err);
     json_decref(root);
     return status;
 }

@@ -9,12 +9,14 @@
 
 /* An export under way: which models, and what they are called in languages that have identifiers. */
 typedef struct {
-    const ct_noise *noise;
-    const char     *group; /* NULL: all                                   */
+    const ct_noise *noise; /* without correlations, if they are not wanted */
+    const ct_noise *given; /* as the caller has it                        */
+    ct_export_options options;
     int32_t        *index; /* models to write, in the table's order       */
     int32_t         count;
     ct__names       id;    /* number i: that of model index[i]            */
     char            guard[320]; /* of a file to be included: "NOISE_ODOM_H" */
+    char            held[256];  /* a sentence about the models that are left out, or empty */
     FILE           *out;
     ct_err         *err;
 } ct__export;
@@ -49,8 +51,16 @@ int ct__export_rows_are(const ct_noise_model *m, const char *names);
 
 /* ASCII alone, in quotes, with \" \\ \uXXXX \UXXXXXXXX: a string to YAML, and harmless in any comment. */
 void ct__export_quote(FILE *out, const char *text);
-/* `mark "odom@0": x (m), y (m), theta (rad)`, a comment line; order[i] is the row that comes at place i, NULL: as they are. */
-void ct__export_title(FILE *out, const char *mark, const ct_noise_model *m, const int order[]);
+/* Where it all comes from and what is left out, as comment lines; nothing if nothing is known. */
+void ct__export_origin(const ct__export *e, const char *mark);
+/* An empty line and, of the k-th model that is written, `mark "odom@0": x (m), y (m), theta (rad); between_se2`, a comment line;
+ * order[i] is the row that comes at place i, NULL: as they are. */
+void ct__export_heading(const ct__export *e, int32_t k, const char *mark, const int order[]);
+/* The same, and what is remarked of its numbers. */
+void ct__export_title(const ct__export *e, int32_t k, const char *mark, const int order[]);
+/* Did this model lose correlations? */
+int ct__export_is_cut(const ct__export *e, int32_t k);
+#define CT__EXPORT_CUT "its correlations are left out"
 /* n numbers with `between` between them, 17 digits where they are needed. */
 void ct__export_numbers(FILE *out, const char *between, int n, const double value[]);
 

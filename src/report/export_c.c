@@ -17,8 +17,9 @@ ct_status ct__export_c(ct__export *e)
 {
     fprintf(e->out, "// Noise models, written by covtune %s. Variances and covariances (row by row; m^2, rad^2, ...), and sigmas,\n"
                     "// which are the roots of the variances. Rows in covtune's order: poses in the plane (x, y, theta), in space\n"
-                    "// (rotation, translation), range before bearing; in the frame of the measurement. Kernels: width in sigmas.\n"
-                    "#ifndef COVTUNE_C_%s\n#define COVTUNE_C_%s\n", ct_version(), e->guard, e->guard);
+                    "// (rotation, translation), range before bearing; in the frame of the measurement. Kernels: width in sigmas.\n", ct_version());
+    ct__export_origin(e, "//");
+    fprintf(e->out, "#ifndef COVTUNE_C_%s\n#define COVTUNE_C_%s\n", e->guard, e->guard);
     for (int32_t k = 0; k < e->count; k++) {
         const ct_noise_model *m = ct_noise_get(e->noise, e->index[k]);
         double                variance[CT_NOISE_DIM_MAX], sigma[CT_NOISE_DIM_MAX];
@@ -27,7 +28,7 @@ ct_status ct__export_c(ct__export *e)
             variance[i] = ct__export_entry(m, i, i);
             sigma[i] = sqrt(variance[i]);
         }
-        ct__export_title(e->out, "//", m, NULL);
+        ct__export_title(e, k, "//", NULL);
         put_array(e, k, "variance", m->dim, variance);
         put_array(e, k, "sigma", m->dim, sigma);
         if (m->kind == CT_NOISE_FULL) put_array(e, k, "covariance", m->dim * m->dim, m->covariance);

@@ -52,12 +52,13 @@ ct_status ct__export_g2o(ct__export *e)
     fprintf(e->out, "# Information for g2o, written by covtune %s: what an edge ends with, the upper triangle row by row.\n"
                     "# 1/m^2, 1/rad^2, in the frame of the measurement. Rotations in space: of the rotation vector in radians, as\n"
                     "# covtune and GTSAM read it; g2o itself measures half of that (the quaternion's vector part).\n", ct_version());
+    ct__export_origin(e, "#");
     for (int32_t k = 0; k < e->count; k++) {
         const ct_noise_model *m = ct_noise_get(e->noise, e->index[k]);
         double                rotation_first[36], A[36];
         ct__out_information(&out, e->index[k], rotation_first);
         ct__turn(m->dim, rotation_first, A);
-        ct__export_title(e->out, "#", m, NULL);
+        ct__export_title(e, k, "#", NULL);
         fprintf(e->out, "# %s\n", edges_of(m));
         put_triangle(e->out, m->dim, A);
         if (m->dim < 6) continue;

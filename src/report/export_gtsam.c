@@ -89,7 +89,7 @@ static void put_models(ct__export *e, const language *in)
         const ct_noise_model *m = ct_noise_get(e->noise, e->index[i]);
         int                   order[CT_NOISE_DIM_MAX];
         find_order(m, order);
-        ct__export_title(e->out, in->mark, m, order);
+        ct__export_title(e, i, in->mark, order);
         fprintf(e->out, "%s%s = ", in->declare, ct__names_get(&e->id, i));
         if (m->robust.kind != CT_ROBUST_NONE)
             fprintf(e->out, "gtsam%snoiseModel%sRobust%sCreate(\n    gtsam%snoiseModel%smEstimator%s%s%sCreate(%s),\n    ", in->scope, in->scope, in->scope, in->scope,
@@ -107,6 +107,7 @@ static void put_head(ct__export *e, const char *mark)
             "%s (rotation, translation), BearingRange (bearing, range); in the frame of the measurement, as GTSAM's\n"
             "%s factors have it. Kernels: width in sigmas, the same function in both programs.\n",
             mark, ct_version(), mark, mark, mark);
+    ct__export_origin(e, mark);
 }
 
 ct_status ct__gtsam_cpp_write(ct__export *e)

@@ -58,13 +58,14 @@ static unsigned long code_point(const unsigned char **p)
     return c;
 }
 
-/* No control character, no right-to-left mark and no letter that an encoding could change gets through. */
-static void put_escaped(FILE *out, const char *text)
+/* No control character, no right-to-left mark and no letter that an encoding could change gets through, nor a backslash, which at a line's end
+ * would make the next one part of a C comment. `end` is where to stop, or NULL. */
+static void put_escaped(FILE *out, const char *text, const char *end)
 {
-    for (const unsigned char *p = (const unsigned char *)text; *p;) {
+    for (const unsigned char *p = (const unsigned char *)text; *p && p != (const unsigned char *)end;) {
         const unsigned long c = code_point(&p);
-        if (c == '"' || c == '\\') fprintf(out, "\\%c", (int)c);
-        else if (c >= ' ' && c < 0x7f) putc((int)c, out);
+        if (c == '"') fputs("\\\"", out);
+        else if (c >= ' ' && c < 0x7f && c != '\\') putc((int)c, out);
         else fprintf(out, c > 0xffff ? "\\U%08lx" : "\\u%04lx", c);
     }
 }
@@ -72,24 +73,60 @@ static void put_escaped(FILE *out, const char *text)
 void ct__export_quote(FILE *out, const char *text)
 {
     putc('"', out);
-    put_escaped(out, text);
+    put_escaped(out, text, NULL);
     putc('"', out);
 }
 
-void ct__export_title(FILE *out, const char *mark, const ct_noise_model *m, const int order[])
+/* Every line of the text as a comment. */
+static void put_lines(FILE *out, const char *mark, const char *text)
 {
+    while (text && *text) {
+        const size_t n = strcspn(text, "\n");
+        fprintf(out, "%s ", mark);
+        put_escaped(out, text, text + n);
+        putc('\n', out);
+        text += n + (text[n] == '\n');
+    }
+}
+
+void ct__export_origin(const ct__export *e, const char *mark)
+{
+    put_lines(e->out, mark, e->options.origin);
+    put_lines(e->out, mark, e->held);
+}
+
+int ct__export_is_cut(const ct__export *e, int32_t k)
+{
+    return ct_noise_get(e->given, e->index[k])->kind == CT_NOISE_FULL && ct_noise_get(e->noise, e->index[k])->kind != CT_NOISE_FULL;
+}
+
+void ct__export_heading(const ct__export *e, int32_t k, const char *mark, const int order[])
+{
+    const ct_noise_model *m = ct_noise_get(e->noise, e->index[k]);
+    FILE                 *out = e->out;
     fprintf(out, "\n%s ", mark);
     ct__export_quote(out, m->name);
     for (int i = 0; m->row && i < m->dim; i++) {
         const ct_noise_row *row = &m->row[order ? order[i] : i];
         fputs(i ? ", " : ": ", out);
-        put_escaped(out, row->name);
+        put_escaped(out, row->name, NULL);
         if (!row->unit[0]) continue;
         fputs(" (", out);
-        put_escaped(out, row->unit);
+        put_escaped(out, row->unit, NULL);
         putc(')', out);
     }
+    if (m->measurement) {
+        fputs("; ", out);
+        put_escaped(out, m->measurement, NULL);
+    }
     putc('\n', out);
+}
+
+void ct__export_title(const ct__export *e, int32_t k, const char *mark, const int order[])
+{
+    ct__export_heading(e, k, mark, order);
+    put_lines(e->out, mark, e->options.remark ? e->options.remark[e->index[k]] : NULL);
+    if (ct__export_is_cut(e, k)) fprintf(e->out, "%s %s\n", mark, CT__EXPORT_CUT);
 }
 
 void ct__export_numbers(FILE *out, const char *between, int n, const double value[])
