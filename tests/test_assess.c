@@ -422,7 +422,7 @@ static void test_step_by_step_ends_near_the_minimum(void)
         CHECK_OK(ct_assess_all(MANY, seq, c[0].noise, &inference, &loss, 1, 1, NULL, NULL, out, &c[0].err), c[0].err);
         CHECK_OK(ct_assess_all(MANY, seq, c[0].noise, &inference, &loss, 1, 3, watch, &w, again, &c[0].err), c[0].err);
         for (int i = 0; i < MANY; i++) {
-            CHECK(out[i].solve.stop == CT_STOP_STEP && out[i].solve.iterations == ct_graph_variables(seq[i]->graph));
+            CHECK(out[i].solve.stop == CT_STOP_STEP && out[i].solve.iterations >= ct_graph_variables(seq[i]->graph));
             CHECK_NEAR(out[i].solve.final_error, batch[i].solve.final_error, 0.02 * batch[i].solve.final_error);
             CHECK(out[i].solve.final_error >= batch[i].solve.final_error * (1 - 1e-9));
             CHECK_NEAR(out[i].accuracy.translation, batch[i].accuracy.translation, 0.05 * batch[i].accuracy.translation);

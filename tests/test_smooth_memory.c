@@ -53,12 +53,12 @@ static void update(history *h, const ct_increment *inc, int renew)
 }
 
 /* The same history every time: growth, removal, return, moved points, renewed noise, a variable let go, a window. */
-static void live(history *h, int32_t window, int64_t k)
+static void live(history *h, int parts, int32_t window, int64_t k)
 {
     ct_smoother_options options = ct_smoother_defaults();
     ct_err              err = {0};
     *h = (history){.refused = 0};
-    world_make(&h->w, 5, PLANE | LOOPS | LANDMARKS);
+    world_make(&h->w, 5, parts);
     options.skip = 2;
     options.window = window;
     left = k;
@@ -85,13 +85,13 @@ static void live(history *h, int32_t window, int64_t k)
     left = -1;
 }
 
-static void sweep(int32_t window)
+static void sweep(int parts, int32_t window)
 {
     history plain, h;
     int     refused = 0;
-    live(&plain, window, -1);
+    live(&plain, parts, window, -1);
     for (int64_t k = 0; k < 100000; k += ct_test_slow() ? 7 : 1) {
-        live(&h, window, k);
+        live(&h, parts, window, k);
         refused += h.refused;
         for (int32_t v = 0; v < ct_graph_variables(plain.w.graph); v++) {
             double x[CT_SIZE_MAX] = {0}, y[CT_SIZE_MAX] = {0};
@@ -112,12 +112,19 @@ static void sweep(int32_t window)
     world_free(&plain.w);
 }
 
-static void test_an_update_without_memory_has_not_happened(void) { sweep(0); }
-static void test_nor_has_one_with_a_window(void) { sweep(12); }
+static void test_an_update_without_memory_has_not_happened(void) { sweep(PLANE | LOOPS | LANDMARKS, 0); }
+static void test_nor_has_one_with_a_window(void) { sweep(PLANE | LOOPS | LANDMARKS, 12); }
+
+static void test_nor_has_one_that_cuts_ends_off(void)
+{
+    sweep(PLANE, 5);
+    sweep(PLANE | LOOPS, 7);
+}
 
 int main(void)
 {
     RUN(test_an_update_without_memory_has_not_happened);
     RUN(test_nor_has_one_with_a_window);
+    RUN(test_nor_has_one_that_cuts_ends_off);
     return ct_test_end();
 }

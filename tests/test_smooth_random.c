@@ -237,8 +237,99 @@ static void test_whatever_comes_and_goes_batch_agrees(void)
     printf("  %d comparisons, %d not at rest\n", compared, restless);
 }
 
+/* ---- windows over linear graphs: what is let go changes nothing for the others ---- */
+
+typedef struct {
+    ct_rng       rng;
+    ct_noise    *noise;
+    ct_smoother *some, *whole; /* with and without a window; both have the same numbers for everything */
+    int32_t      loose;        /* variables that neighbours reach back over */
+    ct_err       err;
+} flatland;
+
+static uint64_t any(flatland *t, uint64_t below) { return ct_rng_bits(&t->rng) % below; }
+
+static void both(flatland *t, const ct_increment *inc, const ct_increment *leaving)
+{
+    ct_increment with = *inc;
+    with.marginals = leaving->marginals;
+    with.marginal = leaving->marginal;
+    CHECK_OK(ct_smoother_update(t->whole, inc, NULL, &t->err), t->err);
+    CHECK_OK(ct_smoother_update(t->some, &with, NULL, &t->err), t->err);
+}
+
+/* A new place, tied to the one before, often to others that are there, sometimes to the world. */
+static void walk_on(flatland *t)
+{
+    const int32_t         n = ct_smoother_variables(t->some);
+    const ct_new_variable variable = {.kind = CT_R2};
+    ct_new_factor         factor[8];
+    int32_t               pair[8][2], away[2];
+    double                z[8][2];
+    ct_increment          inc = {.variables = 1, .variable = &variable, .factor = factor}, leaving = {.marginal = away};
+    for (int k = 0; k < 8; k++) {
+        const int32_t back = n - 1 - (int32_t)any(t, (uint64_t)t->loose);
+        const int     alone = n == 0 || any(t, 4) == 0;
+        pair[k][0] = k == 0 ? n - 1 : back;
+        pair[k][1] = n;
+        for (int i = 0; i < 2; i++) z[k][i] = 1 + ct_rng_normal(&t->rng);
+        if (k > 2 && any(t, 2)) continue;
+        if (alone) factor[inc.factors++] = (ct_new_factor){.ops = &ct_prior_r2, .var = &pair[k][1], .z = z[k], .noise = 1};
+        else if (ct_smoother_has(t->some, pair[k][0])) factor[inc.factors++] = (ct_new_factor){.ops = &ct_between_r2, .var = pair[k], .z = z[k], .noise = 0};
+    }
+    if (any(t, 5) == 0)
+        for (int k = 0; k < 2; k++) {
+            const int32_t v = n - (int32_t)any(t, 8);
+            if (v >= 0 && (v == n || ct_smoother_has(t->some, v))) away[leaving.marginals++] = v;
+        }
+    if (inc.factors) both(t, &inc, &leaving);
+}
+
+static void compare_flat(flatland *t, uint64_t seed)
+{
+    double worst = 0;
+    for (int32_t v = 0; v < ct_smoother_variables(t->some); v++) {
+        double x[2], y[2], P[4], Q[4];
+        if (!ct_smoother_has(t->some, v)) continue;
+        ct_smoother_estimate(t->some, v, x);
+        ct_smoother_estimate(t->whole, v, y);
+        CHECK_OK(ct_smoother_marginal(t->some, v, P, &t->err), t->err);
+        CHECK_OK(ct_smoother_marginal(t->whole, v, Q, &t->err), t->err);
+        for (int k = 0; k < 2; k++) worst = fmax(worst, fabs(x[k] - y[k]));
+        for (int k = 0; k < 4; k++) worst = fmax(worst, fabs(P[k] - Q[k]) * 100);
+    }
+    if (!(worst <= 1e-9)) printf("  seed %d: off by %.3g\n", (int)seed, worst);
+    CHECK(worst <= 1e-9);
+}
+
+static void test_a_window_over_a_linear_graph_is_exact(void)
+{
+    const uint64_t stories = ct_test_slow() ? 60 : 1000;
+    for (uint64_t seed = 1; seed <= stories && ct_test_failed_checks < 10; seed++) {
+        flatland            t = {.rng = ct_rng_seed(seed)};
+        ct_smoother_options options = exact_options();
+        if (seed % 3) options.relinearise[CT_R2] = 1e9; /* points stay */
+        t.loose = 1 + (int32_t)any(&t, 6);
+        CHECK_OK(ct_noise_new(&t.noise, &t.err), t.err);
+        CHECK_OK(ct_noise_add_isotropic(t.noise, "step", 2, 0.01, NULL, &t.err), t.err);
+        CHECK_OK(ct_noise_add_isotropic(t.noise, "fix", 2, 1, NULL, &t.err), t.err);
+        t.whole = new_smoother(t.noise, &options);
+        options.window = 1 + (int32_t)any(&t, 12);
+        t.some = new_smoother(t.noise, &options);
+        for (int k = 0; k < 50 && ct_test_failed_checks < 10; k++) {
+            walk_on(&t);
+            if (any(&t, 3) == 0) compare_flat(&t, seed);
+        }
+        compare_flat(&t, seed);
+        ct_smoother_free(t.some);
+        ct_smoother_free(t.whole);
+        ct_noise_free(t.noise);
+    }
+}
+
 int main(void)
 {
+    RUN(test_a_window_over_a_linear_graph_is_exact);
     RUN(test_whatever_comes_and_goes_batch_agrees);
     return ct_test_end();
 }

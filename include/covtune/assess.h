@@ -96,7 +96,7 @@ typedef struct {
     ct_replay_options replay;
 } ct_inference;
 
-ct_inference ct_inference_defaults(void); /* from measurements; at once; ct_replay_defaults, from the pose before; ct_solve_defaults, with a tighter `relative`, as losses feel what errors do not */
+ct_inference ct_inference_defaults(void); /* from measurements; at once; ct_replay_defaults, from the pose before, with 5 updates to settle; ct_solve_defaults, with a tighter `relative`, as losses feel what errors do not */
 
 /* x <- where inference starts from. Where the truth is asked for and (partly) unknown, those coordinates are the file's; so are fixed variables. */
 ct_status ct_start_values(const ct_sequence *seq, ct_start start, double *x, ct_err *err);
@@ -119,7 +119,7 @@ typedef struct {
 } ct_assessment;
 
 /* Estimate the sequence under a noise table and say how good that is. solver is one of seq->graph; x (ct_graph_size doubles) receives the estimate. An estimate that
- * did not converge is assessed all the same, and still CT_OK: solve.stop tells (of an incremental one: step if it came to the end; iterations are its updates). What is not a finite number is NaN. With nees, marginal covariances are computed, unless the
+ * did not converge is assessed all the same, and still CT_OK: solve.stop tells (of an incremental one: step if it came to the end; iterations are its updates, those that settle a step among them). What is not a finite number is NaN. With nees, marginal covariances are computed, unless the
  * system is singular or the solve was cancelled; they alone allocate. */
 ct_status ct_assess(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const ct_inference *inference, const ct_loss *loss, int nees, double *x,
                     ct_assessment *out, ct_err *err);

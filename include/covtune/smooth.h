@@ -62,6 +62,7 @@ typedef struct {
     const int32_t         *removal;     /* factors to take out again                                          */
     const int32_t         *marginal;    /* variables to let go, after all the rest: what is known of them and their factors stays, as a
                                          * quadratic in the coordinates of their neighbours about the linearisation points */
+    int                    look;        /* 1: look for variables beyond their thresholds now, whatever `skip` says      */
     int                    relinearise; /* 1: every variable whose delta is not zero, now. With nothing else: a Gauss-Newton iteration */
 } ct_increment;
 
@@ -125,16 +126,17 @@ typedef int (*ct_replay_fn)(void *user, const ct_smoother *smoother, int32_t ste
 typedef struct {
     ct_smoother_options smoother;
     ct_entry            entry;
+    int                 settle;   /* updates that may follow a step, while a variable is beyond its threshold */
     ct_replay_fn        progress; /* may be NULL */
     void               *user;
 } ct_replay_options;
 
-ct_replay_options ct_replay_defaults(void); /* ct_smoother_defaults, motion */
+ct_replay_options ct_replay_defaults(void); /* ct_smoother_defaults, motion, 0 */
 
 typedef struct {
     ct_stop stop;                       /* step: to the end; rank, not_finite or cancelled: not            */
     char    why[512];                   /* rank, not_finite: a sentence                                    */
-    int32_t updates;
+    int32_t updates;                    /* those that brought something, and those that followed           */
     int64_t eliminated, relinearised, visited;
     int64_t left_out;                   /* with a window: factors on variables that were gone              */
     double  error;                      /* of the graph at x                                               */

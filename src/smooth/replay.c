@@ -203,16 +203,41 @@ static void read_window(tape *t)
     }
 }
 
+static void count(ct_replay_result *r, const ct_smoother_stats *stats)
+{
+    r->updates++;
+    r->eliminated += stats->eliminated;
+    r->relinearised += stats->relinearised;
+    r->visited += stats->visited;
+}
+
+/* What was waiting is added, and what that has moved far linearised again, a few times. */
+static ct_status update(tape *t, ct_smoother_stats *stats, ct_err *err)
+{
+    const ct_increment inc = {.variables = t->variables, .variable = t->variable, .factors = t->factors, .factor = t->pending}, look = {.look = 1};
+    CT_TRY(ct_smoother_update(t->smoother, &inc, stats, err));
+    count(t->result, stats);
+    for (int k = 0; k < t->options->settle && t->smoother->far[t->smoother->far_at].count; k++) {
+        ct_smoother_stats more;
+        if (ct_smoother_update(t->smoother, &look, &more, NULL) != CT_OK) break; /* it stays where it is */
+        count(t->result, &more);
+        stats->eliminated += more.eliminated;
+        stats->relinearised += more.relinearised;
+        stats->visited += more.visited;
+        stats->seconds += more.seconds;
+    }
+    return CT_OK;
+}
+
 /* Tries what is waiting. 1 if the replay is over. */
 static int feed(tape *t, int32_t step, int last, ct_status *status, ct_err *err)
 {
-    ct_replay_result  *r = t->result;
-    ct_smoother_stats  stats;
-    ct_err             why = {0};
-    const ct_increment inc = {.variables = t->variables, .variable = t->variable, .factors = t->factors, .factor = t->pending};
+    ct_replay_result *r = t->result;
+    ct_smoother_stats stats;
+    ct_err            why = {0};
     if (!t->variables && !t->factors) return 0;
     if (!last && t->variables + t->factors < t->next_try) return 0;
-    *status = ct_smoother_update(t->smoother, &inc, &stats, &why);
+    *status = update(t, &stats, &why);
     if (*status == CT_E_SINGULAR && !last) { /* more may come that helps; the longer it takes the less often it is tried */
         const int32_t waiting = t->variables + t->factors;
         t->next_try = waiting + 1 + waiting / 8;
@@ -230,10 +255,6 @@ static int feed(tape *t, int32_t step, int last, ct_status *status, ct_err *err)
         return 1;
     }
     t->variables = t->factors = t->members = t->next_try = 0;
-    r->updates++;
-    r->eliminated += stats.eliminated;
-    r->relinearised += stats.relinearised;
-    r->visited += stats.visited;
     if (stats.seconds > r->worst_s) r->worst_s = stats.seconds, r->worst_step = step;
     read_window(t);
     if (!t->options->progress || !t->options->progress(t->options->user, t->smoother, step, t->graph->variables, &stats)) return 0;

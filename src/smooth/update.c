@@ -5,7 +5,7 @@ static ct_status affect_all(ct_smoother *s, const ct_increment *inc, ct_err *err
 {
     const ct__change *c = &s->change;
     for (int64_t k = 0; k < c->gone.count; k++) CT_TRY(ct__affect_factor(s, c->gone.item[k], err));
-    const int due = s->options.skip > 0 && (s->updates + 1) % s->options.skip == 0;
+    const int due = inc->look || (s->options.skip > 0 && (s->updates + 1) % s->options.skip == 0);
     if (inc->relinearise || due) CT_TRY(ct__move_far(s, inc->relinearise, err));
     for (int64_t k = 0; k < c->new_factors.count; k++) CT_TRY(ct__affect_factor(s, c->new_factors.item[k], err));
     return CT_OK;
