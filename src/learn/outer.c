@@ -9,12 +9,11 @@
 
 ct_outer_options ct_outer_defaults(void)
 {
-    ct_outer_options o = {.loss = ct_loss_defaults(), .gradient = CT_GRADIENT_ADJOINT, .hessian = CT_HESSIAN_EXACT, .inner = ct_solve_defaults(), .step = 1e-3, .jobs = 1, .replay = ct_replay_defaults()};
+    ct_outer_options o = {.loss = ct_loss_defaults(), .gradient = CT_GRADIENT_ADJOINT, .hessian = CT_HESSIAN_EXACT, .inner = ct_solve_defaults(), .step = 1e-3, .jobs = 1, .replay = ct_inference_defaults().replay};
     o.inner.method = CT_NEWTON;
     o.inner.max_iterations = 200;
     o.inner.relative = o.inner.absolute = o.inner.gradient = 0;
     o.inner.step = 1e-6;
-    o.replay.entry = CT_ENTRY_PREVIOUS;
     return o;
 }
 
