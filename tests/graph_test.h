@@ -211,6 +211,20 @@ static inline void world_free(world *w)
     free(w->truth);
 }
 
+/* The law on `rounds` random graphs of each of these kinds. */
+static inline void for_worlds(int kinds, const int parts[], int rounds, void (*law)(world *w))
+{
+    for (int i = 0; i < kinds; i++)
+        for (int round = 0; round < rounds; round++) {
+            world     w;
+            const int failed = ct_test_failed_checks;
+            world_make(&w, (uint64_t)(100 * i + round), parts[i]);
+            law(&w);
+            world_free(&w);
+            if (ct_test_failed_checks > failed) fprintf(stderr, "  in case %d, round %d\n", i, round);
+        }
+}
+
 static inline ct_solver *new_solver(world *w, const ct_sparse_options *options)
 {
     ct_solver *solver = NULL;

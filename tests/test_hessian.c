@@ -17,18 +17,7 @@ static const int PARTS[] = {
 };
 enum { ROUNDS = 3, CASES = sizeof PARTS / sizeof *PARTS };
 
-static void for_all(void (*law)(world *w))
-{
-    for (int i = 0; i < CASES; i++)
-        for (int round = 0; round < ROUNDS; round++) {
-            world     w;
-            const int failed = ct_test_failed_checks;
-            world_make(&w, (uint64_t)(100 * i + round), PARTS[i]);
-            law(&w);
-            world_free(&w);
-            if (ct_test_failed_checks > failed) fprintf(stderr, "  in case %d, round %d\n", i, round);
-        }
-}
+static void for_all(void (*law)(world *w)) { for_worlds(CASES, PARTS, ROUNDS, law); }
 
 /* The error at x o Exp(t d), d over the scalars of the solver. */
 static double error_along(const world *w, const ct_solver *solver, const double *x, const double *d, double t)

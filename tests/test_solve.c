@@ -15,20 +15,7 @@ static const int PARTS[] = {
     SPACE | LOOPS | LANDMARKS | ROBUST,
     EVERYTHING,
 };
-enum { ROUNDS = 4, CASES = sizeof PARTS / sizeof *PARTS };
-
-static void for_all(void (*law)(world *w))
-{
-    for (int i = 0; i < CASES; i++)
-        for (int round = 0; round < ROUNDS; round++) {
-            world     w;
-            const int failed = ct_test_failed_checks;
-            world_make(&w, (uint64_t)(100 * i + round), PARTS[i]);
-            law(&w);
-            world_free(&w);
-            if (ct_test_failed_checks > failed) fprintf(stderr, "  in case %d, round %d\n", i, round);
-        }
-}
+static void for_all(void (*law)(world *w)) { for_worlds((int)(sizeof PARTS / sizeof *PARTS), PARTS, 4, law); }
 
 /* The gradient of the error by central differences, each coordinate in units of its curvature, is zero. */
 static void check_is_minimum(world *w, double *x)

@@ -94,10 +94,19 @@ static ct_status guess(const char *path, ct_format *format, ct_err *err)
     return hint_option(ct_format_guess(path, 1, format, err), err);
 }
 
+/* One graph is wanted. What there are several of belongs to other commands. */
+static ct_status refuse_folder(const char *path, ct_err *err)
+{
+    struct stat found;
+    if (stat(path, &found) || !S_ISDIR(found.st_mode)) return CT_OK;
+    return ct_fail(err, CT_E_IO, "%s: Is a directory; one file is wanted here (info, eval and learn take the folder of a dataset)", path);
+}
+
 ct_status cli_read(const cli_io *io, const char *path, ct_format *format, ct_noise *noise, ct_sequence **out, ct_err *err)
 {
     *out = NULL;
     ct_status status = refuse_dash(path, err);
+    if (status == CT_OK) status = refuse_folder(path, err);
     if (status == CT_OK) status = refuse_noise(io, path, err);
     if (status == CT_OK && *format == CT_FORMAT_AUTO) status = guess(path, format, err);
     if (status == CT_OK) status = ct_sequence_read(path, *format, noise, out, err);

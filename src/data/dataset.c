@@ -260,7 +260,7 @@ static int has_ending(const char *path, const char *ending)
 
 static ct_status list_files(reader *r, int part)
 {
-    if (!exists(r->d->path)) return ct_fail(r->err, CT_E_IO, "%s: %s", r->d->path, strerror(errno));
+    if (!exists(r->d->path)) return ct_fail(r->err, CT_E_IO, "%s: %s; a dataset is a folder of runs, or the file of one", r->d->path, strerror(errno));
     if (is_folder(r->d->path)) return list_folder(r, part);
     if (has_ending(r->d->path, ".yaml") || has_ending(r->d->path, ".yml")) {
         r->yaml_path = ct__strdup(r->d->path);

@@ -79,18 +79,10 @@ static inline void between_se3(const double *z, const double *a, const double *b
     if (Jb) ct__se3_blocks(J, K, Jb);
 }
 
-static void flat(int n, double *K) { memset(K, 0, (size_t)(n * n) * sizeof *K); }
-
-#define FLAT(k, n)                                                                                 \
-    static void curve_##k(const double *z, const void *context, const double *const x[], const double *u, double *K) \
-    {                                                                                              \
-        (void)z, (void)context, (void)x, (void)u;                                                  \
-        flat(n, K);                                                                                \
-    }
-FLAT(r1, 2)
-FLAT(r2, 4)
-FLAT(r3, 6)
-FLAT(so2, 2)
+CT__FLAT(r1, 2)
+CT__FLAT(r2, 4)
+CT__FLAT(r3, 6)
+CT__FLAT(so2, 2)
 
 static void curve_so3(const double *z, const void *context, const double *const x[], const double *u, double *K)
 {

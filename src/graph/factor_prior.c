@@ -44,18 +44,10 @@ static inline void prior_se3(const double *z, const double *x, double *r, double
     ct__se3_blocks(D, K, J);
 }
 
-static void flat(int n, double *K) { memset(K, 0, (size_t)(n * n) * sizeof *K); }
-
-#define FLAT(k, n)                                                                                 \
-    static void curve_##k(const double *z, const void *context, const double *const x[], const double *u, double *K) \
-    {                                                                                              \
-        (void)z, (void)context, (void)x, (void)u;                                                  \
-        flat(n, K);                                                                                \
-    }
-FLAT(r1, 1)
-FLAT(r2, 2)
-FLAT(r3, 3)
-FLAT(so2, 1)
+CT__FLAT(r1, 1)
+CT__FLAT(r2, 2)
+CT__FLAT(r3, 3)
+CT__FLAT(so2, 1)
 
 static void curve_so3(const double *z, const void *context, const double *const x[], const double *u, double *K)
 {

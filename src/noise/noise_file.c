@@ -234,9 +234,11 @@ static ct_status load(const char *path, json_t **root, ct_err *err)
 {
     FILE *file = fopen(path, "rb");
     if (!file) return ct_fail(err, CT_E_IO, "%s: cannot be read: %s", path, strerror(errno));
-    const ct_status status = ct__json_load(file, path, root, err);
+    ct_err          inner = {0};
+    const ct_status status = ct__json_load(file, path, root, &inner);
     fclose(file);
-    return status;
+    if (status == CT_E_PARSE) return ct_fail(err, status, "%s; a noise file is JSON, {\"format\": \"covtune-noise\", ...}", inner.text);
+    return status == CT_OK ? CT_OK : ct_fail(err, status, "%s", inner.text);
 }
 
 ct_status ct_noise_read(ct_noise *noise, const char *path, ct_err *err)
