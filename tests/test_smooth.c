@@ -202,6 +202,12 @@ static void test_a_window_of_poses_is_near_the_whole(void)
         ct_kind_local(CT_SE2, x, y, d);
         for (int k = 0; k < 3; k++) CHECK_NEAR(d[k], 0, k < 2 ? 0.05 : 0.01); /* a fix is good to 1 */
     }
+    double all[20 * 4], one[4]; /* those that are there, in their order */
+    CHECK(ct_smoother_estimates(some.smoother, NULL) == 80 && ct_smoother_estimates(some.smoother, all) == 80 && ct_smoother_estimates(whole.smoother, NULL) == 2000);
+    for (int32_t i = 480; i < 500; i++) {
+        ct_smoother_estimate(some.smoother, i, one);
+        CHECK(!memcmp(one, all + 4 * (i - 480), sizeof one));
+    }
     CHECK(iterate(some.smoother, 1e-9) <= 1e-9); /* what was left behind moves with the points it rests on */
     chain_free(&some);
     chain_free(&whole);

@@ -93,6 +93,8 @@ int     ct_smoother_has(const ct_smoother *smoother, int32_t var);
 ct_kind ct_smoother_kind(const ct_smoother *smoother, int32_t var);
 /* x = point o Exp(delta), stored layout. The variable must be there. */
 void ct_smoother_estimate(const ct_smoother *smoother, int32_t var, double *x);
+/* The same of all that are there, one after the other in the order of their indices; returns how many doubles that are. x NULL: only that. */
+int64_t ct_smoother_estimates(const ct_smoother *smoother, double *x);
 /* error = sum of rho over the factors at the estimate; marginalised information is not in it. O(factors). */
 double ct_smoother_error(const ct_smoother *smoother);
 /* Largest |delta| of a full Gauss-Newton step from the estimate, everything linearised there: 0 at a minimum. How far a derivative taken here

@@ -61,3 +61,14 @@ void ct_smoother_estimate(const ct_smoother *s, int32_t var, double *x)
     if (v->fixed) memcpy(x, v->point, (size_t)ct_kind_size(v->kind) * sizeof *x);
     else ct_kind_retract(v->kind, v->point, v->delta, x);
 }
+
+int64_t ct_smoother_estimates(const ct_smoother *s, double *x)
+{
+    int64_t size = 0;
+    for (int32_t v = 0; v < ct_smoother_variables(s); v++) {
+        if (!ct_smoother_has(s, v)) continue;
+        if (x) ct_smoother_estimate(s, v, x + size);
+        size += ct_kind_size(ct_smoother_kind(s, v));
+    }
+    return size;
+}
