@@ -133,6 +133,43 @@ typedef int (*ct_assess_fn)(void *user, int32_t done, int32_t count);
 ct_status ct_assess_all(int32_t count, ct_sequence *const seq[], const ct_noise *noise, const ct_inference *inference, const ct_loss *loss, int nees, int jobs,
                         ct_assess_fn progress, void *user, ct_assessment out[], ct_err *err);
 
+/* ---- A closer look --------------------------------------------------------------------------- */
+
+/* The whitened linear system of an estimate is A dx = b, A the rows R_k J_k of all factors. Its condition number, cond A = sqrt(lmax / lmin) of A'A, says how many digits are lost in solving it
+ * by orthogonal elimination, and its square how many by Cholesky's. Units decide it as well as noise does; column scaling (A times D^-1/2, D = diag A'A) takes them out. */
+#define CT_CAUSES 3
+
+typedef struct {
+    int32_t model; /* of the noise table; -1: no more                              */
+    int     row;
+    double  share; /* of the eigenvalue, l = sum over rows of |row v|^2: 0 to 1     */
+} ct_cause;
+
+typedef struct {
+    double   largest, smallest; /* eigenvalues of A'A, to 1e-6 of themselves; smallest 0: singular, as far as numbers tell */
+    double   condition;         /* of A; INFINITY where smallest is 0                                                     */
+    int32_t  stiff, weak;       /* the variables that most of the two eigenvectors lie on                                */
+    ct_cause stiffest[CT_CAUSES], weakest[CT_CAUSES]; /* whose rows the two eigenvalues are made of, largest share first    */
+} ct_condition;
+
+typedef struct {
+    ct_condition plain, scaled; /* without and with column scaling */
+} ct_conditioning;
+
+/* At values x under a noise table. solver is one of graph, and is left linearised there. CT_OK also where it is singular. */
+ct_status ct_conditioning_at(const ct_graph *graph, const ct_noise *noise, ct_solver *solver, const double *x, ct_conditioning *out, ct_err *err);
+
+/* e' P^-1 e of every variable (nees) and its coordinates that count (degrees); NaN and 0 where the truth is not known, or the variable fixed. Arrays of ct_graph_variables. CT_E_SINGULAR where
+ * there are no covariances. */
+ct_status ct_nees_each(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x, double *nees, int *degrees, ct_err *err);
+
+/* What every factor of a noise model says at the truth: samples of its noise. r: dim doubles each, up to `most` of them, may be NULL; whitened by the model if `noise` is not NULL, else as
+ * they are. Returns how many there are: a factor whose truth is not known well enough gives none. */
+int64_t ct_truth_residuals(const ct_sequence *seq, int32_t model, const ct_noise *noise, int64_t most, double *r);
+
+/* P(chi-square of n degrees <= q) = p: the quantile q, for bands. */
+double ct_chi_squared_quantile(double p, double n);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,5 +1,5 @@
 /* covtune.h: everything. Modules, each building on those before it: base, lie, noise, theta, graph, data,
- * sparse, solve, smooth, assess, learn, report. */
+ * sparse, solve, smooth, assess, learn, study, report. */
 #ifndef COVTUNE_H
 #define COVTUNE_H
 
@@ -14,6 +14,7 @@
 #include <covtune/smooth.h>
 #include <covtune/assess.h>
 #include <covtune/learn.h>
+#include <covtune/study.h>
 #include <covtune/report.h>
 
 #endif

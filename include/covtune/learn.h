@@ -135,7 +135,13 @@ int64_t ct_outer_solves(const ct_outer *outer); /* inner solves so far */
     X(CT_LEARN_LBFGS, "lbfgs", "NLopt's L-BFGS in log theta")                                                                 \
     X(CT_LEARN_TNEWTON, "tnewton", "NLopt's truncated Newton in log theta")                                                   \
     X(CT_LEARN_MMA, "mma", "NLopt's method of moving asymptotes in log theta")                                                \
-    X(CT_LEARN_SLSQP, "slsqp", "NLopt's sequential quadratic programming in log theta")
+    X(CT_LEARN_SLSQP, "slsqp", "NLopt's sequential quadratic programming in log theta")                                       \
+    X(CT_LEARN_NELDER_MEAD, "nelder-mead", "adaptive Nelder-Mead simplex with bounds, as SciPy's; no derivatives")            \
+    X(CT_LEARN_POWELL, "powell", "Powell's direction set with Brent's line search and bounds, as SciPy's; no derivatives")    \
+    X(CT_LEARN_LEO, "leo", "LEO: the likelihood of the truth, by samples of the posterior, with Adam")                        \
+    X(CT_LEARN_BOBYQA, "bobyqa", "NLopt's BOBYQA in log theta: quadratic models, no derivatives")                             \
+    X(CT_LEARN_SUBPLEX, "subplex", "NLopt's Subplex in log theta: Nelder-Mead in subspaces, no derivatives")                  \
+    X(CT_LEARN_CRS, "crs", "NLopt's controlled random search in log theta: global, no derivatives")
 
 typedef enum {
 #define X(constant, name, what) constant,
@@ -199,12 +205,24 @@ typedef enum {
 const char *ct_scale_name(ct_scale scale);
 int         ct_scale_find(const char *name); /* a ct_scale, or -1 */
 
+/* LEO (energy-based learning): the gradient of E(truth) - mean of E(samples), E the error of a run's graph, samples drawn from the Gaussian N(x, H^-1) around its estimate;
+ * Adam's steps on square roots of precisions (1/sigma), an iteration a step. Defaults are those of LEO's public configuration. */
+typedef struct {
+    int    samples;     /* a run and iteration: 10                              */
+    double rate, decay; /* of Adam: 0.1, times 0.95 after each iteration        */
+    double l2;          /* weight of the sum of squares of what is learned: 1e-3 */
+    double clip;        /* what is learned is not below: 1e-4                   */
+} ct_leo;
+
 typedef struct {
     ct_learn_method method;
-    int             max_iterations; /* 0: the method's own (lm 50, fw 100, others 100)                     */
+    int             max_iterations; /* 0: the method's own (lm 50; nelder-mead 200 and powell 1000 a parameter; bobyqa, subplex 200, crs 1000 evaluations a parameter; others 100) */
     double          relative, step; /* stop: relative fall of the loss; largest change of a log variance   */
     double          M;              /* fw: alpha = 2 / (M + iteration)                                     */
-    int             from_table;     /* start from: 1 the table's values, 0 the closed form, -1 the method's own: fw and fw-log the table, others the closed form */
+    int             from_table;     /* start from: 1 the table's values, 0 the closed form, -1 the method's own: fw, fw-log, nelder-mead, powell and leo the table, others the closed form */
+    ct_space        space;          /* nelder-mead, powell: coordinates they search in; variances, as the paper, or their logarithms */
+    ct_leo          leo;
+    uint64_t        seed;           /* leo, crs: of what they draw                                         */
     double          prior;          /* lm: weight of the prior towards the closed form; NaN: by folds (0.1 without folds, none from the table's values); 0: none */
     int             folds;          /* lm: at most so many; < 2: none                                      */
     ct_inference    field;          /* what estimates will be made with: judges held-out runs             */

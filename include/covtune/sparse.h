@@ -112,6 +112,10 @@ void ct_sparse_step(ct_sparse *sparse, double *dx);
 /* X <- (H + lambda D)^-1 X for m right-hand sides at once; X is scalars x m, row-major. Allocates only where m is larger than it has been. */
 ct_status ct_sparse_solve(ct_sparse *sparse, double *X, int32_t m, ct_err *err);
 
+/* X <- R^-1 X for m columns at once, in the caller's order (the rows of R in a fixed order of their own): standard normals in, draws of N(0, (H + lambda D)^-1) out. X is scalars x m,
+ * row-major. Half a solve. Allocates only where m is larger than it has been. */
+ct_status ct_sparse_draw(ct_sparse *sparse, double *X, int32_t m, ct_err *err);
+
 /* Blocks of the inverse of the factored matrix. Block (a[k], b[k]) goes to out[k], dim a x dim b,
  * row-major; a[k] == b[k] gives the marginal. Looks only at the fronts above the blocks asked for,
  * each once for all marginals and pairs that share a front; other pairs cost a path each. */
