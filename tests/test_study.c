@@ -123,7 +123,7 @@ static void test_a_run_without_an_estimate_is_counted_and_does_not_count(void)
 {
     course             c = course_of("D1", 2, 30, 1e-3, 1e3);
     ct_verdict_options options = ct_verdict_defaults();
-    ct_verdict         all, some;
+    ct_verdict         all, some, one[2];
     options.inference.incremental = 0;
     options.nees = 1;
     CHECK_OK(ct_graph_add_variable(c.test[1]->graph, "lost", CT_SE2, NULL, NULL, &c.l.err), c.l.err);
@@ -133,6 +133,10 @@ static void test_a_run_without_an_estimate_is_counted_and_does_not_count(void)
     CHECK_OK(ct_verdict_of(TESTS, c.test, c.l.noise, &options, NULL, &all, &c.l.err), c.l.err);
     CHECK_OK(ct_verdict_of(2, (ct_sequence *const[]){c.test[0], c.test[2]}, c.l.noise, &options, NULL, &some, &c.l.err), c.l.err);
     CHECK(all.runs == TESTS && all.failed == 1 && some.runs == 2 && some.failed == 0);
+    for (int i = 0; i < 2; i++) CHECK_OK(ct_verdict_of(1, &c.test[2 * i], c.l.noise, &options, NULL, &one[i], &c.l.err), c.l.err);
+    CHECK_NEAR(some.condition, (one[0].condition + one[1].condition) / 2, 1e-9 * some.condition); /* two have their middle between them */
+    CHECK(one[0].condition_scaled != one[1].condition_scaled);
+    CHECK_NEAR(some.condition_scaled, (one[0].condition_scaled + one[1].condition_scaled) / 2, 1e-9);
     all.runs = some.runs;
     all.failed = some.failed;
     CHECK(same_verdict(&all, &some) && isfinite(all.condition) && isfinite(all.nees));
@@ -197,8 +201,9 @@ static ct_trial_options options_of(ct_learn_method method)
 static void test_a_trial_learns_what_learning_by_hand_does(void)
 {
     for (size_t k = 0; k < METHOD_COUNT; k++) {
-        course                 c = course_of("D2", 4, 40, 1e-3, 1e3);
-        const ct_trial_options options = options_of(METHODS[k]);
+        course           c = course_of("D2", 4, 40, 1e-3, 1e3);
+        ct_trial_options options = options_of(METHODS[k]);
+        options.outer.loss.rotation = 7; /* and not so of the test */
         ct_trial               trial = trial_of(&c, &options);
         ct_verdict_options     minimised = options.test;
         ct_verdict             train;
@@ -209,6 +214,7 @@ static void test_a_trial_learns_what_learning_by_hand_does(void)
         CHECK(same_table(trial.noise, c.l.noise) && !memcmp(trial.result.p, r.p, (size_t)r.parameters * sizeof *r.p));
         CHECK(trial.result.stop == r.stop && trial.result.evaluations == r.evaluations && trial.result.inner_solves == r.inner_solves && same_double(trial.result.loss_train, r.loss_train));
         check_verdict(&c, c.l.noise, &options.test, &trial.test);
+        minimised.loss = options.outer.loss;
         minimised.inference = ct_inference_defaults();
         minimised.inference.start = CT_START_TRUTH;
         minimised.inference.solve = options.outer.inner;
@@ -216,6 +222,7 @@ static void test_a_trial_learns_what_learning_by_hand_does(void)
         CHECK(same_verdict(&trial.train, &train));
         CHECK_NEAR(trial.train.loss / r.loss_train, 1, 1e-6); /* the same minimum, from elsewhere */
         CHECK(trial.seconds > 0 && trial.points > 0 && trial.trace[trial.points - 1].seconds < trial.seconds);
+        CHECK_NEAR(trial.trace[trial.points - 1].translation / train.accuracy.translation, 1, 1e-9); /* with the scale, in which the first pose's prior has a say */
         ct_learn_result_free(&r);
         ct_trial_free(&trial);
         CHECK(!trial.noise && !trial.trace && trial.points == 0);
@@ -364,20 +371,20 @@ static void test_a_long_way_is_thinned_from_end_to_end(void)
     course_free(&c);
 }
 
-/* Of learning that keeps the table's values in the end: until then it would have answered with the closed form. */
+/* Of learning that keeps the table's values in the end: until then it would have answered with the closed form, though they had the smaller loss. */
 static void test_start_values_that_stay_are_the_last_point_of_two(void)
 {
-    lesson           l = biased_lesson(6, 0, 0.05);
+    lesson           l = biased_lesson(6, 0, 0.02);
     ct_trial_options options = options_of(CT_LEARN_LM);
     ct_trial         trial;
     double           tuned[6];
     CHECK_OK(ct_outer_closed_form(l.outer, NULL, tuned, NULL, &l.err), l.err);
-    tuned[ct_theta_find(l.theta, ct_noise_find(l.noise, "odom"), 2)] += 3;
+    tuned[ct_theta_find(l.theta, ct_noise_find(l.noise, "odom"), 2)] += 1;
     CHECK_OK(ct_theta_put(l.theta, tuned, l.noise, &l.err), l.err);
     options.learn.max_iterations = 0;
     options.learn.scale = CT_SCALE_NONE;
     CHECK_OK(ct_trial_run(l.runs, l.seq, 0, NULL, l.noise, l.theta, &options, &trial, &l.err), l.err);
-    CHECK(trial.result.stop == CT_LEARN_STOP_START && trial.points == 2);
+    CHECK(trial.result.stop == CT_LEARN_STOP_START && trial.points == 2 && trial.result.loss_start < trial.result.loss_closed_form);
     CHECK_NEAR(trial.trace[0].loss / trial.result.loss_closed_form, 1, 1e-9);
     CHECK_NEAR(trial.trace[1].loss / trial.result.loss_start, 1, 1e-9);
     CHECK(trial.trace[1].evaluations > trial.trace[0].evaluations + 10); /* those of the folds */
@@ -409,16 +416,52 @@ static void test_cancelled_at_any_time_a_trial_is_whole(void)
 
 static void test_the_callers_own_progress_stops_learning_and_not_the_verdict(void)
 {
-    course           c = course_of("D1", 3, 20, 1e-3, 1e3);
+    course c = course_of("D1", 3, 20, 1e-3, 1e3);
+    int    others = 0;
+    for (int most = 5; most < 14; most++) {
+        ct_trial_options options = options_of(CT_LEARN_FRANK_WOLFE);
+        listener        *heard = calloc(1, sizeof *heard);
+        double           best = INFINITY;
+        heard->stop_at = most;
+        options.learn.progress = listen;
+        options.learn.user = heard;
+        options.learn.scale = CT_SCALE_NONE;
+        ct_trial              trial = trial_of(&c, &options);
+        const ct_trace_point *last = &trial.trace[trial.points - 1];
+        CHECK(heard->count == most && trial.result.stop == CT_LEARN_STOP_CANCELLED && trial.test.runs == TESTS && trial.train.runs == 3);
+        CHECK_NEAR(last->translation / trial.train.accuracy.translation, 1, 1e-9);
+        for (int i = 0; i < most; i++)
+            if (heard->phase[i] == 'l') best = fmin(best, heard->loss[i]);
+        CHECK_NEAR(last->loss / best, 1, 1e-9); /* broken off, it answers with its best */
+        others += best < 0.999 * heard->loss[most - 1];
+        for (int i = 1; i < trial.points; i++) CHECK(trial.trace[i - 1].seconds < trial.trace[i].seconds);
+        free(heard);
+        ct_trial_free(&trial);
+    }
+    CHECK(others > 0);
+    course_free(&c);
+}
+
+static int dawdle(void *user, const ct_learn_progress *progress)
+{
+    const double from = ct_now_s();
+    (void)progress;
+    while (ct_now_s() - from < 0.02) {}
+    *(double *)user += ct_now_s() - from;
+    return 0;
+}
+
+static void test_the_clock_stands_still_while_others_are_told(void)
+{
+    course           c = course_of("D1", 2, 10, 1e-3, 1e3);
     ct_trial_options options = options_of(CT_LEARN_FRANK_WOLFE);
-    listener        *heard = calloc(1, sizeof *heard);
-    heard->stop_at = 6;
-    options.learn.progress = listen;
-    options.learn.user = heard;
-    ct_trial trial = trial_of(&c, &options);
-    CHECK(heard->count == 6 && trial.result.stop == CT_LEARN_STOP_CANCELLED && trial.test.runs == TESTS && trial.train.runs == 3);
-    CHECK_NEAR(trial.trace[trial.points - 1].translation / trial.train.accuracy.translation, 1, 1e-9);
-    free(heard);
+    double           away = 0;
+    options.learn.progress = dawdle;
+    options.learn.user = &away;
+    const double   from = ct_now_s();
+    ct_trial       trial = trial_of(&c, &options);
+    const double   all = ct_now_s() - from;
+    CHECK(away > 0.2 && trial.seconds <= all - away && trial.trace[trial.points - 1].seconds < trial.seconds);
     ct_trial_free(&trial);
     course_free(&c);
 }
@@ -515,6 +558,7 @@ int main(void)
     RUN(test_start_values_that_stay_are_the_last_point_of_two);
     RUN(test_cancelled_at_any_time_a_trial_is_whole);
     RUN(test_the_callers_own_progress_stops_learning_and_not_the_verdict);
+    RUN(test_the_clock_stands_still_while_others_are_told);
     RUN(test_what_a_method_refuses_a_trial_refuses);
     RUN(test_the_number_of_jobs_changes_no_bit);
     RUN(test_a_reference_is_reached_where_errors_stay_near_it);
