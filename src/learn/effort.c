@@ -100,7 +100,7 @@ ct_status ct__effort_evaluate(ct__effort *e, ct__point *at)
     for (int32_t i = 0; e->nu > 0 && i < m; i++) {
         const double pull = e->nu * e->weight[i], away = at->p[i] - e->centre[i];
         at->F += 0.5 * pull * away * away;
-        at->gradient[i] += pull * away;
+        if (at->gradient) at->gradient[i] += pull * away;
         if (at->matrix) at->matrix[(int64_t)i * m + i] += pull;
     }
     ct__effort_report(e, at->p, at->loss);
@@ -115,6 +115,12 @@ ct_status ct__effort_accept(ct__effort *e)
     e->steps += e->begun;
     e->begun = 1;
     return ct_outer_accept(e->outer, e->err);
+}
+
+ct_status ct__effort_settle(ct__effort *e)
+{
+    e->outer->fresh = 0;
+    return ct__effort_accept(e);
 }
 
 int ct__effort_cancelled(const ct__effort *e) { return *e->cancelled; }

@@ -7,7 +7,7 @@
 
 ct_learn_options ct_learn_defaults(void)
 {
-    return (ct_learn_options){.method = CT_LEARN_LM, .relative = 1e-6, .step = 1e-4, .M = 2, .from_table = -1, .prior = NAN, .folds = 5, .field = ct_inference_defaults(), .scale = CT_SCALE_FIT};
+    return (ct_learn_options){.method = CT_LEARN_LM, .relative = 1e-6, .step = 1e-4, .M = 2, .from_table = -1, .leo = {10, 0.1, 0.95, 1e-3, 1e-4}, .seed = 1, .prior = NAN, .folds = 5, .field = ct_inference_defaults(), .scale = CT_SCALE_FIT};
 }
 
 void ct_learn_result_free(ct_learn_result *r)
@@ -158,7 +158,18 @@ static int starts_from_table(const ct__learning *l)
 {
     const ct_learn_options *o = l->effort.options;
     if (!isfinite(l->effort.result->loss_closed_form)) return 1;
-    return o->from_table >= 0 ? o->from_table : o->method == CT_LEARN_FRANK_WOLFE || o->method == CT_LEARN_FRANK_WOLFE_LOG;
+    return o->from_table >= 0 ? o->from_table : o->method == CT_LEARN_FRANK_WOLFE || o->method == CT_LEARN_FRANK_WOLFE_LOG || o->method == CT_LEARN_LEO;
+}
+
+/* How long a method goes on by itself: those without gradients by the number of parameters. */
+static int usual_limit(const ct__learning *l)
+{
+    switch (l->effort.options->method) {
+    case CT_LEARN_BOBYQA:
+    case CT_LEARN_SUBPLEX: return 200 * l->effort.outer->m;
+    case CT_LEARN_CRS: return 1000 * l->effort.outer->m;
+    default: return 100;
+    }
 }
 
 static ct_status run_lm(ct__learning *l)
@@ -204,7 +215,7 @@ static ct_status run_method(ct__learning *l)
     ct__effort             *e = &l->effort;
     const ct_learn_options *o = e->options;
     ct_learn_stop          *stop = &e->result->stop;
-    const int               most = o->max_iterations ? o->max_iterations : 100;
+    const int               most = o->max_iterations ? o->max_iterations : usual_limit(l);
     e->iteration = 0;
     if (o->method == CT_LEARN_LM) return run_lm(l);
     memcpy(l->p, o->method != CT_LEARN_CLOSED_FORM && starts_from_table(l) ? l->start : l->closed, (size_t)e->outer->m * sizeof *l->p);
@@ -217,6 +228,7 @@ static ct_status run_method(ct__learning *l)
     case CT_LEARN_FRANK_WOLFE:
     case CT_LEARN_FRANK_WOLFE_LOG: return ct__learn_frank_wolfe(e, o->method == CT_LEARN_FRANK_WOLFE ? CT_SPACE_VARIANCE : CT_SPACE_LOG, most, l->p, stop);
     case CT_LEARN_PROJECTED_GRADIENT: return ct__learn_projected_gradient(e, most, l->p, stop);
+    case CT_LEARN_LEO: return ct__learn_leo(e, most, l->p, stop);
     default: return ct__learn_nlopt(e, o->method, most, l->p, stop);
     }
 }

@@ -5,7 +5,8 @@
  *   ledger.c       values kept, given back, written                                  digest.c      what a ledger belongs to
  *   residuals.c    samples of the noise, at the truth                                judge.c       the field's inference
  *   closed_form.c  their second moments                                              effort.c      an objective with a prior, counted and reported
- *   lm.c, frank_wolfe.c, projected_gradient.c, nlopt.c                               one method each
+ *   energy.c       LEO's loss, by samples
+ *   lm.c, frank_wolfe.c, projected_gradient.c, nlopt.c, leo.c                        one method each
  *   folds.c        the prior's weight, by held-out runs                              scale.c       the common factor, from consistency
  *   tell.c         what a user should know without asking
  *   bars.c         error bars, and what the data cannot tell                         learn.c       all of it in order
@@ -96,6 +97,23 @@ double ct__kernel_mean(ct_robust robust, int n);
 /* numeric.c: gradient and matrix of every seat that took part, by perturbed solves from the seats' solutions. */
 ct_status ct__numeric_derivatives(ct_outer *outer, const double *p, ct_err *err);
 
+/* energy.c: LEO's loss and its gradient by p, with samples of the posterior. */
+typedef struct {
+    int      samples, iteration;
+    uint64_t seed;
+} ct__draws;
+
+typedef struct {
+    double  loss;      /* of the estimates, as ct_outer_value has it; infinite where one failed     */
+    double  energy;    /* mean over estimated runs of [E(truth) - mean of E(samples)] / factors      */
+    double *gradient;  /* m, of energy by p; the caller's memory                                     */
+    int32_t failed, estimated;
+    int     solves;
+} ct__energy;
+
+/* Learned models must be diagonal or isotropic. Inner solves start as those of ct_outer_evaluate do. */
+ct_status ct__outer_energy(ct_outer *outer, const double *p, const uint8_t *part, const ct__draws *draws, ct__energy *value, ct_err *err);
+
 /* ---- Ledger ---------------------------------------------------------------------------------- */
 
 /* 1 if the ledger holds the value of this call, which is then in *value. A ledger that holds another one is CT_E_ARGUMENT. */
@@ -141,7 +159,7 @@ typedef struct {
 
 /* A point with what is known there: F, dF/dp, and the matrix of F's Gauss-Newton method. */
 typedef struct {
-    double *p, *gradient, *matrix; /* one block; matrix NULL if it was made without */
+    double *p, *gradient, *matrix; /* one block; matrix NULL if it was made without; gradient NULL: not wanted */
     double  F, loss;
     int     failed;
 } ct__point;
@@ -160,12 +178,15 @@ void ct__effort_report(ct__effort *effort, const double *p, double loss);
 void ct__effort_begin(ct__effort *effort);
 /* The point is where the method stands: inner solves start from its solutions, iteration goes up. */
 ct_status ct__effort_accept(ct__effort *effort);
+/* The same, but inner solves start from where they did: for methods to which the loss is a function of p alone. */
+ct_status ct__effort_settle(ct__effort *effort);
 int       ct__effort_cancelled(const ct__effort *effort);
 
 /* One file each. p: the start, inside the set; on return the answer. */
 ct_status ct__learn_lm(ct__effort *effort, int max_iterations, double *p, ct_learn_stop *stop);
 ct_status ct__learn_frank_wolfe(ct__effort *effort, ct_space space, int max_iterations, double *p, ct_learn_stop *stop);
 ct_status ct__learn_projected_gradient(ct__effort *effort, int max_iterations, double *p, ct_learn_stop *stop);
+ct_status ct__learn_leo(ct__effort *effort, int max_iterations, double *p, ct_learn_stop *stop);
 ct_status ct__learn_nlopt(ct__effort *effort, ct_learn_method method, int max_iterations, double *p, ct_learn_stop *stop);
 
 /* ---- What belongs to learning ---------------------------------------------------------------- */

@@ -1,5 +1,7 @@
-/* nlopt.c: NLopt's gradient methods in log theta. They know boxes alone. What they are given is log F: the loss of a bad start is a hundred times that of the
- * answer, and line searches do better on its logarithm. */
+/* nlopt.c: NLopt's methods in log theta, with gradients and without. They know boxes alone. What they are given is log F: the loss of a bad start is a hundred times that of the
+ * answer, and line searches and quadratic models do better on its logarithm.
+ *
+ * Methods without gradients take F for a function of p alone: inner solves then always start where the first did, at the truth. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -11,10 +13,13 @@ typedef struct {
     ct__effort *effort;
     ct__point   at;
     double     *best; /* m */
+    double     *box;  /* 3 m: log bounds, first steps */
     double      best_F;
     nlopt_opt   opt;
     ct_status   status;
 } nlopt_run;
+
+#define FIRST_STEP 1.0 /* of local methods without gradients: a factor e on a variance, as far as a closed form or a guess may well be off */
 
 static nlopt_algorithm algorithm_of(ct_learn_method method)
 {
@@ -22,9 +27,15 @@ static nlopt_algorithm algorithm_of(ct_learn_method method)
     case CT_LEARN_TNEWTON: return NLOPT_LD_TNEWTON_PRECOND_RESTART;
     case CT_LEARN_MMA: return NLOPT_LD_MMA;
     case CT_LEARN_SLSQP: return NLOPT_LD_SLSQP;
+    case CT_LEARN_BOBYQA: return NLOPT_LN_BOBYQA;
+    case CT_LEARN_SUBPLEX: return NLOPT_LN_SBPLX;
+    case CT_LEARN_CRS: return NLOPT_GN_CRS2_LM;
     default: return NLOPT_LD_LBFGS;
     }
 }
+
+static int is_local_without_gradient(ct_learn_method method) { return method == CT_LEARN_BOBYQA || method == CT_LEARN_SUBPLEX; }
+static int has_gradient(ct_learn_method method) { return !is_local_without_gradient(method) && method != CT_LEARN_CRS; }
 
 /* Where inner solves fail NLopt is told a large loss and no slope. */
 static double objective(unsigned n, const double *p, double *gradient, void *user)
@@ -32,7 +43,7 @@ static double objective(unsigned n, const double *p, double *gradient, void *use
     nlopt_run *r = user;
     memcpy(r->at.p, p, n * sizeof *p);
     if (r->status == CT_OK) r->status = ct__effort_evaluate(r->effort, &r->at);
-    if (r->status == CT_OK && !r->at.failed) r->status = ct__effort_accept(r->effort);
+    if (r->status == CT_OK && !r->at.failed) r->status = r->at.gradient ? ct__effort_accept(r->effort) : ct__effort_settle(r->effort);
     if (r->status != CT_OK || ct__effort_cancelled(r->effort)) nlopt_force_stop(r->opt);
     const int bad = r->status != CT_OK || r->at.failed || !isfinite(r->at.F);
     for (unsigned i = 0; gradient && i < n; i++) gradient[i] = bad ? 0 : r->at.gradient[i] / r->at.F;
@@ -66,23 +77,35 @@ static ct_learn_stop stop_of(const ct__effort *e, nlopt_result result)
     return result > 0 ? CT_LEARN_STOP_GRADIENT : CT_LEARN_STOP_STUCK;
 }
 
-static ct_status run(nlopt_run *r, int max_iterations, double *p, ct_learn_stop *stop)
+/* The box, p moved into it, and how to stop. A global method has but its limit: that a better point is only a little better says nothing there. */
+static int set_up(nlopt_run *r, ct_learn_method method, int max_iterations, double *p)
+{
+    const ct__effort *e = r->effort;
+    const int32_t     m = e->outer->m;
+    double           *lower = r->box, *upper = lower + m, *step = upper + m;
+    for (int32_t i = 0; i < m; i++) {
+        ct_theta_bounds(e->outer->theta, i, &lower[i], &upper[i]);
+        lower[i] = log(lower[i]);
+        upper[i] = log(upper[i]);
+        step[i] = CT_MIN(FIRST_STEP, 0.25 * (upper[i] - lower[i])); /* BOBYQA wants two of them inside */
+        if (step[i] == 0) step[i] = FIRST_STEP;                      /* NLopt leaves such a one out, but wants a number */
+        p[i] = CT_MAX(lower[i], CT_MIN(upper[i], p[i]));
+    }
+    int bad = nlopt_set_lower_bounds(r->opt, lower) < 0 || nlopt_set_upper_bounds(r->opt, upper) < 0;
+    bad = bad || nlopt_set_min_objective(r->opt, objective, r) < 0 || nlopt_set_maxeval(r->opt, max_iterations) < 0;
+    if (is_local_without_gradient(method)) bad = bad || nlopt_set_initial_step(r->opt, step) < 0;
+    if (method == CT_LEARN_CRS) nlopt_srand((unsigned long)e->options->seed); /* of this thread */
+    else bad = bad || nlopt_set_ftol_abs(r->opt, e->options->relative) < 0 || nlopt_set_xtol_abs1(r->opt, e->options->step) < 0;
+    return !bad;
+}
+
+static ct_status run(nlopt_run *r, ct_learn_method method, int max_iterations, double *p, ct_learn_stop *stop)
 {
     const ct__effort *e = r->effort;
     const int32_t     m = e->outer->m;
     double            F;
-    for (int32_t i = 0; i < m; i++) { /* log bounds lie in at.gradient and at.p until the first evaluation */
-        double lower, upper;
-        ct_theta_bounds(e->outer->theta, i, &lower, &upper);
-        r->at.p[i] = log(lower);
-        r->at.gradient[i] = log(upper);
-        p[i] = CT_MAX(r->at.p[i], CT_MIN(r->at.gradient[i], p[i]));
-    }
+    if (!set_up(r, method, max_iterations, p)) return ct_fail(e->err, CT_E_MEMORY, "NLopt refused its settings");
     memcpy(r->best, p, (size_t)m * sizeof *p);
-    int bad = nlopt_set_lower_bounds(r->opt, r->at.p) < 0 || nlopt_set_upper_bounds(r->opt, r->at.gradient) < 0;
-    bad = bad || nlopt_set_min_objective(r->opt, objective, r) < 0 || nlopt_set_maxeval(r->opt, max_iterations) < 0;
-    bad = bad || nlopt_set_ftol_abs(r->opt, e->options->relative) < 0 || nlopt_set_xtol_abs1(r->opt, e->options->step) < 0;
-    if (bad) return ct_fail(e->err, CT_E_MEMORY, "NLopt refused its settings");
     const nlopt_result result = nlopt_optimize(r->opt, p, &F);
     CT_TRY(r->status);
     if (result == NLOPT_OUT_OF_MEMORY) return ct__no_memory(e->err, "parameters", m);
@@ -99,9 +122,11 @@ ct_status ct__learn_nlopt(ct__effort *e, ct_learn_method method, int max_iterati
     ct__effort_begin(e);
     ct_status status = ct__point_new(e, 0, &r.at, e->err);
     r.opt = nlopt_create(algorithm_of(method), (unsigned)e->outer->m);
-    r.best = ct__zalloc(e->outer->m, sizeof *r.best);
+    r.best = ct__zalloc(4 * (int64_t)e->outer->m, sizeof *r.best);
+    r.box = r.best ? r.best + e->outer->m : NULL;
+    if (!has_gradient(method)) r.at.gradient = NULL;
     if (status == CT_OK && (!r.opt || !r.best)) status = ct__no_memory(e->err, "parameters", e->outer->m);
-    if (status == CT_OK) status = run(&r, max_iterations, p, stop);
+    if (status == CT_OK) status = run(&r, method, max_iterations, p, stop);
     nlopt_destroy(r.opt);
     free(r.best);
     ct__point_free(&r.at);
