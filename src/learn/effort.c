@@ -109,18 +109,17 @@ ct_status ct__effort_evaluate(ct__effort *e, ct__point *at)
 
 void ct__effort_begin(ct__effort *e) { e->begun = 0; }
 
-ct_status ct__effort_accept(ct__effort *e)
+void ct__effort_step(ct__effort *e)
 {
     e->iteration++;
     e->steps += e->begun;
     e->begun = 1;
-    return ct_outer_accept(e->outer, e->err);
 }
 
-ct_status ct__effort_settle(ct__effort *e)
+ct_status ct__effort_accept(ct__effort *e)
 {
-    e->outer->fresh = 0;
-    return ct__effort_accept(e);
+    ct__effort_step(e);
+    return ct_outer_accept(e->outer, e->err);
 }
 
 int ct__effort_cancelled(const ct__effort *e) { return *e->cancelled; }

@@ -68,14 +68,14 @@ static void step(const ct_theta *theta, const ct_leo *o, adam *a, double *p)
 static ct_status iterate(ct__effort *e, int max_iterations, adam *a, double *p, ct_learn_stop *stop)
 {
     const ct_leo *o = &e->options->leo;
-    ct__effort_begin(e);
+    CT_TRY(ct__outer_start_over(e->outer, e->err));
+    e->begun = 1; /* every evaluation is followed by a step */
     for (int itr = 0; itr < max_iterations; itr++) {
         const ct__draws draws = {.samples = o->samples, .iteration = itr, .seed = e->options->seed};
         ct__energy      value = {.gradient = a->gradient};
         CT_TRY(ct__outer_energy(e->outer, p, e->part, &draws, &value, e->err));
         e->result->evaluations++;
         ct__effort_report(e, p, value.loss);
-        CT_TRY(ct__effort_settle(e));
         if (itr == 0 || value.loss < e->best) {
             e->best = value.loss;
             e->best_iteration = itr;
@@ -83,6 +83,8 @@ static ct_status iterate(ct__effort *e, int max_iterations, adam *a, double *p, 
         *stop = ct__effort_cancelled(e) ? CT_LEARN_STOP_CANCELLED : value.estimated ? CT_LEARN_STOP_ITERATIONS : CT_LEARN_STOP_STUCK;
         if (*stop != CT_LEARN_STOP_ITERATIONS) return CT_OK;
         step(e->outer->theta, o, a, p);
+        ct__effort_step(e);
+        CT_TRY(ct__outer_settle(e->outer, e->err));
     }
     return CT_OK;
 }

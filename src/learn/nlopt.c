@@ -7,7 +7,8 @@
 #include <math.h>
 #include <nlopt.h>
 
-#define LARGE 1e3 /* for log F where there is none */
+#define LARGE      1e3 /* for log F where there is none */
+#define FIRST_STEP 0.5 /* of local methods without gradients, in log variances: as far as a closed form may well be off; from far away they lengthen it */
 
 typedef struct {
     ct__effort *effort;
@@ -18,8 +19,6 @@ typedef struct {
     nlopt_opt   opt;
     ct_status   status;
 } nlopt_run;
-
-#define FIRST_STEP 1.0 /* of local methods without gradients: a factor e on a variance, as far as a closed form or a guess may well be off */
 
 static nlopt_algorithm algorithm_of(ct_learn_method method)
 {
@@ -37,13 +36,21 @@ static nlopt_algorithm algorithm_of(ct_learn_method method)
 static int is_local_without_gradient(ct_learn_method method) { return method == CT_LEARN_BOBYQA || method == CT_LEARN_SUBPLEX; }
 static int has_gradient(ct_learn_method method) { return !is_local_without_gradient(method) && method != CT_LEARN_CRS; }
 
+/* The point counts. */
+static ct_status come_on(const nlopt_run *r)
+{
+    if (r->at.gradient) return ct__effort_accept(r->effort);
+    ct__effort_step(r->effort);
+    return ct__outer_settle(r->effort->outer, r->effort->err);
+}
+
 /* Where inner solves fail NLopt is told a large loss and no slope. */
 static double objective(unsigned n, const double *p, double *gradient, void *user)
 {
     nlopt_run *r = user;
     memcpy(r->at.p, p, n * sizeof *p);
     if (r->status == CT_OK) r->status = ct__effort_evaluate(r->effort, &r->at);
-    if (r->status == CT_OK && !r->at.failed) r->status = r->at.gradient ? ct__effort_accept(r->effort) : ct__effort_settle(r->effort);
+    if (r->status == CT_OK && !r->at.failed) r->status = come_on(r);
     if (r->status != CT_OK || ct__effort_cancelled(r->effort)) nlopt_force_stop(r->opt);
     const int bad = r->status != CT_OK || r->at.failed || !isfinite(r->at.F);
     for (unsigned i = 0; gradient && i < n; i++) gradient[i] = bad ? 0 : r->at.gradient[i] / r->at.F;
@@ -54,31 +61,28 @@ static double objective(unsigned n, const double *p, double *gradient, void *use
     return bad ? LARGE : log(r->at.F);
 }
 
-/* Scalars alone, and no spread: else the set is no box. */
-static ct_status check_box(const ct__effort *e, ct_learn_method method)
-{
-    const ct_theta *theta = e->outer->theta;
-    char            name[256];
-    if (isfinite(ct_theta_spread_limit(theta)))
-        return ct_fail(e->err, CT_E_ARGUMENT, "method %s knows boxes alone, and a spread is no box; lm, fw, fw-log and pg know it", ct_learn_method_name(method));
-    for (int32_t i = 0; i < e->outer->m; i++)
-        if (!ct_theta_is_scale(theta, i))
-            return ct_fail(e->err, CT_E_ARGUMENT, "method %s knows boxes alone, and the bounds of the full covariance with %s are no box; lm, fw, fw-log and pg know them",
-                           ct_learn_method_name(method), ct_theta_name(theta, i, name, sizeof name));
-    return CT_OK;
-}
-
 static ct_learn_stop stop_of(const ct__effort *e, nlopt_result result)
 {
     if (ct__effort_cancelled(e)) return CT_LEARN_STOP_CANCELLED;
     if (result == NLOPT_FTOL_REACHED) return CT_LEARN_STOP_LOSS;
     if (result == NLOPT_XTOL_REACHED) return CT_LEARN_STOP_STEP;
     if (result == NLOPT_MAXEVAL_REACHED) return CT_LEARN_STOP_ITERATIONS;
-    return result > 0 ? CT_LEARN_STOP_GRADIENT : CT_LEARN_STOP_STUCK;
+    if (result > 0) return has_gradient(e->options->method) ? CT_LEARN_STOP_GRADIENT : CT_LEARN_STOP_STEP;
+    return CT_LEARN_STOP_STUCK;
 }
 
-/* The box, p moved into it, and how to stop. A global method has but its limit: that a better point is only a little better says nothing there. */
-static int set_up(nlopt_run *r, ct_learn_method method, int max_iterations, double *p)
+/* How to stop. BOBYQA's radius says more than that two values are nearly the same, which happens on the way; a global method has but its limit. */
+static int set_stops(nlopt_run *r, ct_learn_method method, int max_iterations)
+{
+    const ct_learn_options *o = r->effort->options;
+    int                     bad = nlopt_set_maxeval(r->opt, max_iterations) < 0;
+    if (method != CT_LEARN_CRS) bad = bad || nlopt_set_xtol_abs1(r->opt, o->step) < 0;
+    if (method != CT_LEARN_CRS && method != CT_LEARN_BOBYQA) bad = bad || nlopt_set_ftol_abs(r->opt, o->relative) < 0;
+    return !bad;
+}
+
+/* The box, p moved into it, and first steps. */
+static int set_up(nlopt_run *r, ct_learn_method method, double *p)
 {
     const ct__effort *e = r->effort;
     const int32_t     m = e->outer->m;
@@ -92,10 +96,9 @@ static int set_up(nlopt_run *r, ct_learn_method method, int max_iterations, doub
         p[i] = CT_MAX(lower[i], CT_MIN(upper[i], p[i]));
     }
     int bad = nlopt_set_lower_bounds(r->opt, lower) < 0 || nlopt_set_upper_bounds(r->opt, upper) < 0;
-    bad = bad || nlopt_set_min_objective(r->opt, objective, r) < 0 || nlopt_set_maxeval(r->opt, max_iterations) < 0;
+    bad = bad || nlopt_set_min_objective(r->opt, objective, r) < 0;
     if (is_local_without_gradient(method)) bad = bad || nlopt_set_initial_step(r->opt, step) < 0;
-    if (method == CT_LEARN_CRS) nlopt_srand((unsigned long)e->options->seed); /* of this thread */
-    else bad = bad || nlopt_set_ftol_abs(r->opt, e->options->relative) < 0 || nlopt_set_xtol_abs1(r->opt, e->options->step) < 0;
+    if (method == CT_LEARN_CRS) nlopt_srand((unsigned long)e->options->seed); /* NLopt's state is the thread's */
     return !bad;
 }
 
@@ -104,7 +107,7 @@ static ct_status run(nlopt_run *r, ct_learn_method method, int max_iterations, d
     const ct__effort *e = r->effort;
     const int32_t     m = e->outer->m;
     double            F;
-    if (!set_up(r, method, max_iterations, p)) return ct_fail(e->err, CT_E_MEMORY, "NLopt refused its settings");
+    if (!set_up(r, method, p) || !set_stops(r, method, max_iterations)) return ct_fail(e->err, CT_E_MEMORY, "NLopt refused its settings");
     memcpy(r->best, p, (size_t)m * sizeof *p);
     const nlopt_result result = nlopt_optimize(r->opt, p, &F);
     CT_TRY(r->status);
@@ -118,7 +121,8 @@ static ct_status run(nlopt_run *r, ct_learn_method method, int max_iterations, d
 ct_status ct__learn_nlopt(ct__effort *e, ct_learn_method method, int max_iterations, double *p, ct_learn_stop *stop)
 {
     nlopt_run r = {.effort = e, .best_F = INFINITY, .status = CT_OK};
-    CT_TRY(check_box(e, method));
+    CT_TRY(ct__box_check(e, method));
+    if (!has_gradient(method)) CT_TRY(ct__outer_start_over(e->outer, e->err));
     ct__effort_begin(e);
     ct_status status = ct__point_new(e, 0, &r.at, e->err);
     r.opt = nlopt_create(algorithm_of(method), (unsigned)e->outer->m);
