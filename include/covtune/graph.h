@@ -151,8 +151,8 @@ ct_status ct_graph_add_variable(ct_graph *graph, const char *name, ct_kind kind,
 void ct_graph_fix(ct_graph *graph, int32_t var, int fixed);
 
 /* Add a factor: ops is borrowed for the graph's lifetime, var (ops->arity) and z (ct_factor_z_size(ops) doubles: every part,
- * the optional ones too; only files may leave those out) are copied, context borrowed until the graph is freed. Refuses unknown, repeated or wrong-kind variables, numbers that are not finite, rotations that are not unit, and
- * a noise index that other factors use with another number of rows. */
+ * the optional ones too; only files may leave those out) are copied, context borrowed until the graph is freed. Refuses unknown, repeated or wrong-kind variables, numbers that are not finite, rotations that are not unit, a
+ * model that needs a shape without one, and a noise index that other factors use with another number of rows. */
 ct_status ct_graph_add_factor(ct_graph *graph, const ct_factor_ops *ops, const int32_t var[], const double z[], const void *context, int32_t noise, ct_err *err);
 
 /* The two that most graphs are made of; the model follows from the variables' kind. */

@@ -32,7 +32,8 @@ typedef enum {
 const char *ct_shape_kind_name(ct_shape_kind kind);
 int         ct_shape_kind_find(const char *name); /* a ct_shape_kind, or -1 */
 
-/* CT_E_ARGUMENT with a sentence for sizes that are not finite and positive, fewer than three corners, no area, sides that cross, a grid smaller than 2 x 2 or without a change of sign. */
+/* CT_E_ARGUMENT with a sentence for lengths that are not from 1e-6 to 1e6 (m), fewer than three corners, no area, sides that cross or touch, a grid smaller than 3 x 3, with nothing inside, or
+ * whose outline does not lie within it: every sample of its edge is positive. */
 ct_status ct_shape_ellipse(double a, double b, ct_shape **out, ct_err *err);
 ct_status ct_shape_rectangle(double hx, double hy, ct_shape **out, ct_err *err);
 ct_status ct_shape_polygon(int32_t corners, const double xy[], ct_shape **out, ct_err *err);
