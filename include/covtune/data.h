@@ -201,8 +201,8 @@ typedef struct {
     int           window, windows; /* tactile pairs over window .. window + windows - 1 steps: 10, 10                */
     double        tactile_sigma;   /* rad, of the noisy oracle: 5e-3                                                 */
     double        prior_sigma;     /* m and rad, of the finger: 1e-5                                                 */
-    double        c2;              /* m^2, the estimator's own constant of the limit surface: LEO's, NaN: of the object */
-    int           pool;            /* episodes that training runs are put together from, and as many others for test runs: 20 */
+    double        c2;              /* m^2, the estimator's own constant of the limit surface: LEO's. NaN: that of even pressure, a ninth or less */
+    int           pool;            /* so many episodes training runs are put together from, and as many others test runs: 20 */
     uint64_t      seed;            /* of the world: friction, calibration, pools                                     */
 } ct_push_options;
 
@@ -213,7 +213,7 @@ typedef struct {
     int     steps;
     ct_se2 *object, *finger;
     double *image;    /* steps x CT_PUSH_PIXELS: the contact's patch, shear, pixel noise and drift            */
-    double  sliding;  /* share of steps in which the finger slid                                               */
+    double  sliding;  /* share of the way on which the finger slid                                             */
 } ct_push_episode;
 
 /* Pools: 0 of training runs, 1 of test runs, 2 of what a tactile network is trained on. Episodes do not depend on each other. */
@@ -224,6 +224,11 @@ double ct_push_turn(const ct_push_episode *episode, int i, int j);
 
 /* What a tactile sensor makes of a pair of images. */
 typedef double (*ct_tactile_fn)(void *user, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS]);
+/* Pairs of images over the options' windows, within each of a number of episodes, and their turns: what a network is trained on. Every pair is there as it is and, after that, mirrored left to right, where the turn is the
+ * other way. *x: count x 2 CT_PUSH_PIXELS, before and after; *t: count. The caller frees both. CT_E_ARGUMENT if episodes are too short for any. */
+ct_status ct_push_pairs(const ct_push_options *options, int episodes, const ct_push_episode episode[], int64_t *count, double **x, double **t, ct_err *err);
+/* A ct_tactile_fn: net is a ct_net of 2 CT_PUSH_PIXELS inputs and one output, such as is trained on pairs. */
+double ct_push_predict(void *net, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS]);
 
 /* Run number `run` of pool 0 or 1, its episodes drawn without replacement. tactile NULL: the noisy oracle. Models are added to noise with the paper's far start values (a spread of 1e6), or shared with a run made before.
  * Initial values are the measurements, where there are none the pose before. */
