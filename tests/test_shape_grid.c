@@ -123,7 +123,7 @@ static void test_leos_grids_are_read(void)
     BAD(SDF_HEAD "\"grid_data\": [[1, 2, 3, 4], [5, 6, 7, 8]]}", "grid_data: expected a list of 3 rows, found a list of 2");
     BAD(SDF_HEAD "\"grid_data\": [[1, 2, 3, 4], [5, 6, 7], [9, 10, 11, 12]]}", "grid_data[1]: expected a list of 4 numbers, found a list of 3");
     BAD(SDF_HEAD "\"grid_data\": [[1, 2, 3, 4], [5, null, 7, 8], [9, 10, 11, 12]]}", "grid_data[1][1]: expected a number, found null");
-    BAD(SDF_HEAD "\"grid_data\": [[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]]}", "no sample is negative");
+    BAD(SDF_HEAD "\"grid_data\": [[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]]}", "no sample is -1e-06 or less");
 #undef BAD
     remove(path_of("sdf.json"));
     CHECK_REFUSED(ct_shape_read(path_of("sdf.json"), &grid, &err), err, "sdf.json: No such file");

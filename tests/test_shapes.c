@@ -264,7 +264,7 @@ static void test_what_is_no_shape_is_refused_with_a_sentence(void)
     BAD(ct_shape_grid(3, 3, 0, 0, 0, one, &shape, &err), "grid: its step must be from 1e-06 to 1e+06, it is 0");
     BAD(ct_shape_grid(3, 3, 0, NAN, 1, one, &shape, &err), "grid: its first sample is at (0, nan)");
     BAD(ct_shape_grid(3, 3, 0, 0, 1, open, &shape, &err), "grid: the sample in row 1, column 2 of its edge is -0.5: the outline must lie within the grid");
-    BAD(ct_shape_grid(3, 3, 0, 0, 1, none, &shape, &err), "grid: no sample is negative: nothing is inside");
+    BAD(ct_shape_grid(3, 3, 0, 0, 1, none, &shape, &err), "grid: no sample is -1e-06 or less: nothing is inside");
     BAD(ct_shape_grid(3, 3, 0, 0, 1, nan, &shape, &err), "grid: the sample in row 2, column 0 is nan");
 #undef BAD
 }

@@ -34,9 +34,9 @@ static ct_status check_samples(int32_t rows, int32_t columns, const double *valu
                 return ct_fail(err, CT_E_ARGUMENT, "grid: the sample in row %d, column %d is %g, it must be finite and at most %g", r, c, d, CT__LENGTH_MOST);
             if (edge && !(d > 0))
                 return ct_fail(err, CT_E_ARGUMENT, "grid: the sample in row %d, column %d of its edge is %g: the outline must lie within the grid, where distances outside are positive", r, c, d);
-            inside |= d < 0;
+            inside |= d <= -CT__LENGTH_LEAST;
         }
-    return inside ? CT_OK : ct_fail(err, CT_E_ARGUMENT, "grid: no sample is negative: nothing is inside");
+    return inside ? CT_OK : ct_fail(err, CT_E_ARGUMENT, "grid: no sample is %g or less: nothing is inside", -CT__LENGTH_LEAST);
 }
 
 ct_status ct_shape_grid(int32_t rows, int32_t columns, double x0, double y0, double step, const double *value, ct_shape **out, ct_err *err)
