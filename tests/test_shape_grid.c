@@ -53,6 +53,16 @@ static void test_a_grid_is_bilinear_and_goes_on_beyond_its_edge(void)
     for (int i = 0; i < 20; i++) CHECK(ct_shape_distance(grid, (const double[]){1 + 0.5 * (i % 5), -2 + 0.5 * (i / 5)}, NULL, NULL) == PATCH[i]);
     CHECK(ct_shape_distance(grid, (const double[]){1.25, -1.75}, NULL, NULL) == (5 + 4 + 4 - 1) / 4.);
     CHECK(ct_shape_distance(grid, (const double[]){4, -2}, NULL, NULL) == 6 && ct_shape_distance(grid, (const double[]){4.5, -4}, NULL, NULL) == 5 + hypot(1.5, 2));
+    for (int i = 0; i < 9; i++) { /* on the edge itself derivatives are those within */
+        const double on[2] = {3, -1.97 + 0.18 * i}, within[2] = {3 - 1e-12, on[1]}, above[2] = {1.03 + 0.2 * i, -0.5}, below[2] = {above[0], -0.5 - 1e-12};
+        double       g[2], want[2];
+        ct_shape_distance(grid, on, g, NULL);
+        ct_shape_distance(grid, within, want, NULL);
+        CHECK(fabs(g[0] - want[0]) < 1e-9 && fabs(g[1] - want[1]) < 1e-9);
+        ct_shape_distance(grid, above, g, NULL);
+        ct_shape_distance(grid, below, want, NULL);
+        CHECK(fabs(g[0] - want[0]) < 1e-9 && fabs(g[1] - want[1]) < 1e-9);
+    }
     for (int i = 0; i < 20000; i++) {
         double       p[2] = {4 * ct_rng_uniform(&rng), -3.5 + 4 * ct_rng_uniform(&rng)}, g[2], H[4];
         const double d = ct_shape_distance(grid, p, g, H), h = 1e-6;

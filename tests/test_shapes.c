@@ -255,6 +255,7 @@ static void test_what_is_no_shape_is_refused_with_a_sentence(void)
     BAD(ct_shape_polygon(4, (const double[]){0, 0, 1, 0, 1, 1, 0, 0}, &shape, &err), "polygon: the side from corner 3 to corner 0 must be at least 1e-06 long, it is 0");
     BAD(ct_shape_polygon(4, (const double[]){0, 0, 1, 1, 1, 0, 0, 1}, &shape, &err), "polygon: the sides from corner 0 and from corner 2 cross or touch");
     BAD(ct_shape_polygon(5, (const double[]){0, 0, 2, 0, 2, 2, 1, 0, 0, 2}, &shape, &err), "polygon: the sides from corner 0 and from corner 2 cross or touch");
+    BAD(ct_shape_polygon(5, (const double[]){0, 0, 4, 0, 4, 4, 5, 5, 6, 2}, &shape, &err), "polygon: the sides from corner 1 and from corner 4 cross or touch");
     BAD(ct_shape_polygon(3, (const double[]){0, 0, 2, 0, 1, 0}, &shape, &err), "polygon: the side from corner 1 goes back along the one before");
     BAD(ct_shape_polygon(4, (const double[]){0, 0, 2, 0, 1, 0, 1, 1}, &shape, &err), "polygon: the side from corner 1 goes back along the one before");
     BAD(ct_shape_polygon(3, (const double[]){0, 0, 2, 0, 1, 1e-9}, &shape, &err), "polygon: it has no area");
