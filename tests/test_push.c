@@ -144,6 +144,23 @@ static void test_a_push_through_the_middle_moves_and_does_not_turn(void)
     ct_shape_free(shape);
 }
 
+/* A pad that is turned to the left is touched to the right of its middle, seen along y from its centre: at a negative angle. */
+static void test_a_tilt_is_from_the_middle_of_the_pad_to_the_contact(void)
+{
+    ct_shape            *shape = shape_of(1);
+    const ct__push_table table = even(shape);
+    for (int i = -7; i <= 7; i++) {
+        ct__push_state   x = below(0.01);
+        ct__push_contact contact;
+        x.finger = ct_se2_make(x.finger.x, x.finger.y - 1e-4, 0.1 * i);
+        CHECK(!ct__push_touch(&table, &x, &contact));
+        CHECK_NEAR(contact.tilt, -0.1 * i, 1e-15);
+        CHECK_NEAR(contact.gap, 1e-4, 1e-15);
+        CHECK_NEAR(x.finger.y, below(0).finger.y, 1e-15);
+    }
+    ct_shape_free(shape);
+}
+
 /* Turned about the contact by a lever of 50 mm: V + w S r = v with V = f, w = r x f / c^2 and v = (0, h), by hand. */
 static void test_a_push_beside_the_middle_turns_the_object_by_its_lever(void)
 {
@@ -379,6 +396,7 @@ int main(void)
     RUN(test_a_finger_sticks_or_slides_as_friction_has_it);
     RUN(test_a_mirrored_contact_moves_the_mirrored_way);
     RUN(test_a_push_through_the_middle_moves_and_does_not_turn);
+    RUN(test_a_tilt_is_from_the_middle_of_the_pad_to_the_contact);
     RUN(test_a_push_beside_the_middle_turns_the_object_by_its_lever);
     RUN(test_a_push_is_the_same_in_a_turned_room);
     RUN(test_what_cannot_be_pushed_is_said);

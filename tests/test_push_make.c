@@ -272,7 +272,7 @@ static void test_a_sensor_is_shown_the_images_of_its_steps(void)
     ct_push_episode_free(&e);
 }
 
-/* With variances that are about right, all poses are found from the measurements alone. */
+/* With variances that are about right the minimum lies near the truth. */
 static void test_a_run_can_be_estimated(void)
 {
     for (int k = 0; k < 2; k++) {

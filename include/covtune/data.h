@@ -225,7 +225,7 @@ double ct_push_turn(const ct_push_episode *episode, int i, int j);
 /* What a tactile sensor makes of a pair of images. */
 typedef double (*ct_tactile_fn)(void *user, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS]);
 /* Pairs of images over the options' windows, within each of a number of episodes, and their turns: what a network is trained on. Every pair is there as it is and, after that, mirrored left to right, where the turn is the
- * other way. *x: count x 2 CT_PUSH_PIXELS, before and after; *t: count. The caller frees both. CT_E_ARGUMENT if episodes are too short for any. */
+ * other way. *x: count x 2 CT_PUSH_PIXELS, before and after; *t: count. The caller frees both. CT_E_ARGUMENT if episodes are too short for any. For those of four episodes 8 hidden units and a decay of 1e-2 will do. */
 ct_status ct_push_pairs(const ct_push_options *options, int episodes, const ct_push_episode episode[], int64_t *count, double **x, double **t, ct_err *err);
 /* A ct_tactile_fn: net is a ct_net of 2 CT_PUSH_PIXELS inputs and one output, such as is trained on pairs. */
 double ct_push_predict(void *net, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS]);
