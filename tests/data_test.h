@@ -96,6 +96,16 @@ static inline int same_noise(const ct_noise_model *a, const ct_noise_model *b)
            same_bits(a->covariance, b->covariance, n) && same_bits(a->sqrt_info, b->sqrt_info, n);
 }
 
+static inline int same_shape(const ct_shape *a, const ct_shape *b)
+{
+    const int64_t n = ct_shape_numbers(a, 0, NULL);
+    double       *x = malloc((size_t)n * sizeof *x), *y = malloc((size_t)n * sizeof *y);
+    const int     same = ct_shape_kind_of(a) == ct_shape_kind_of(b) && ct_shape_numbers(a, n, x) == ct_shape_numbers(b, n, y) && same_bits(x, y, n);
+    free(x);
+    free(y);
+    return same;
+}
+
 /* Every number to the bit. `names`: models and variables are called the same. */
 static inline void check_same_run(const run *a, const run *b, int names)
 {
@@ -119,6 +129,7 @@ static inline void check_same_run(const run *a, const run *b, int names)
         const ct_noise_model *m = ct_noise_get(a->noise, p.noise), *n = ct_noise_get(b->noise, q.noise);
         CHECK(p.ops == q.ops && !memcmp(p.var, q.var, (size_t)p.ops->arity * sizeof *p.var));
         CHECK(same_bits(p.z, q.z, ct_factor_z_size(p.ops)));
+        if (p.ops->shaped && p.ops == q.ops) CHECK(same_shape(p.context, q.context));
         CHECK(same_noise(m, n) && (!names || !strcmp(m->name, n->name)));
     }
 }
@@ -168,7 +179,7 @@ static inline int32_t random_noise(ct_rng *rng, ct_noise *noise, int dim, int wi
     return index;
 }
 
-/* Three variables of every kind in the mask, and two factors of every model that they allow and
+/* Four variables of every kind in the mask, and two factors of every model that they allow and
  * `wanted` (NULL: every one) accepts, sensor poses included. */
 static inline void random_run(run *r, uint64_t seed, unsigned kinds, int (*wanted)(const ct_factor_ops *ops), int with_kernels)
 {
@@ -177,9 +188,12 @@ static inline void random_run(run *r, uint64_t seed, unsigned kinds, int (*wante
     ct_noise_new(&r->noise, &r->err);
     ct_sequence_new(NULL, &r->seq, &r->err);
     ct_graph *g = r->seq->graph;
-    int32_t   of_kind[CT_KIND_COUNT][3];
+    int32_t   of_kind[CT_KIND_COUNT][4];
+    ct_shape *shape = NULL;
+    CHECK_OK(ct_shape_ellipse(0.5 + ct_rng_uniform(&rng), 0.5 + ct_rng_uniform(&rng), &shape, &r->err), r->err);
+    CHECK_OK(ct_sequence_add_shape(r->seq, "egg", shape, &r->err), r->err);
     for (int k = 0; k < CT_KIND_COUNT; k++) {
-        for (int i = 0; i < 3 && kinds >> k & 1; i++) {
+        for (int i = 0; i < 4 && kinds >> k & 1; i++) {
             double x[CT_SIZE_MAX];
             random_element(&rng, (ct_kind)k, x);
             CHECK_OK(ct_graph_add_variable(g, NULL, (ct_kind)k, x, &of_kind[k][i], &r->err), r->err);
@@ -192,12 +206,12 @@ static inline void random_run(run *r, uint64_t seed, unsigned kinds, int (*wante
         for (int copy = 0; copy < 2 && possible; copy++) {
             int32_t var[CT_ARITY_MAX];
             double  z[CT_FIELDS_MAX * CT_SIZE_MAX], *at = z;
-            for (int k = 0; k < ops->arity; k++) var[k] = of_kind[ops->kind[k]][(copy + k) % 3];
+            for (int k = 0; k < ops->arity; k++) var[k] = of_kind[ops->kind[k]][(copy + k) % 4];
             for (int k = 0; k < ops->fields; at += ct_kind_size(ops->field[k++])) {
                 if (k >= ops->required && copy) ct_kind_identity(ops->field[k], at);
                 else random_element(&rng, ops->field[k], at);
             }
-            CHECK_OK(ct_graph_add_factor(g, ops, var, z, NULL, random_noise(&rng, r->noise, ops->rows, with_kernels), &r->err), r->err);
+            CHECK_OK(ct_graph_add_factor(g, ops, var, z, ops->shaped ? shape : NULL, random_noise(&rng, r->noise, ops->rows, with_kernels), &r->err), r->err);
         }
     }
 }

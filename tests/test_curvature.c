@@ -10,7 +10,12 @@ typedef struct {
     double               z[Z_MAX], value[CT_ARITY_MAX][CT_SIZE_MAX], u[CT_ROWS_MAX];
     const double        *x[CT_ARITY_MAX];
     int                  n;
+    const ct_shape      *context; /* if it needs one */
 } sample;
+
+static ct_shape *shape[2]; /* round, and with corners */
+
+static const ct_shape *shape_for(const ct_factor_ops *ops, ct_rng *rng) { return ops->shaped ? shape[ct_rng_bits(rng) % 2] : NULL; }
 
 static void draw_element(ct_rng *rng, ct_kind kind, double size, double *x)
 {
@@ -23,7 +28,7 @@ static void draw_element(ct_rng *rng, ct_kind kind, double size, double *x)
 /* Any measurement that is not refused, any values; rotations of that size. */
 static void draw(sample *s, const ct_factor_ops *ops, ct_rng *rng, double size)
 {
-    *s = (sample){.ops = ops};
+    *s = (sample){.ops = ops, .context = shape_for(ops, rng)};
     do {
         for (int f = 0, at = 0; f < ops->fields; at += ct_kind_size(ops->field[f++])) draw_element(rng, ops->field[f], size, s->z + at);
     } while (ops->refuse && ops->refuse(s->z));
@@ -32,6 +37,7 @@ static void draw(sample *s, const ct_factor_ops *ops, ct_rng *rng, double size)
         s->x[v] = s->value[v];
         s->n += ct_kind_dim(ops->kind[v]);
     }
+    if (ops->shaped) s->value[1][0] += 1.3, s->value[1][1] += 0.9; /* in the middle of a shape there is a kink */
     for (int i = 0; i < ops->rows; i++) s->u[i] = ct_rng_normal(rng);
 }
 
@@ -45,7 +51,7 @@ static double value_at(const sample *s, const double *d, double t)
         ct_kind_retract(s->ops->kind[v], s->value[v], step + at, y[v]);
         x[v] = y[v];
     }
-    s->ops->eval(s->z, NULL, x, r, NULL);
+    s->ops->eval(s->z, s->context, x, r, NULL);
     for (int i = 0; i < s->ops->rows; i++) sum += s->u[i] * r[i];
     return sum;
 }
@@ -66,7 +72,7 @@ static int check_directions(const sample *s, ct_rng *rng, double tolerance)
     double K[N_MAX * N_MAX], d[N_MAX];
     int    compared = 0;
     for (int i = 0; i < N_MAX * N_MAX; i++) K[i] = NAN;
-    ct_factor_curvature(s->ops, s->z, NULL, s->x, s->u, K);
+    ct_factor_curvature(s->ops, s->z, s->context, s->x, s->u, K);
     for (int round = 0; round < 8; round++) {
         double form = 0;
         for (int k = 0; k < s->n; k++) d[k] = ct_rng_normal(rng);
@@ -131,8 +137,8 @@ static void test_analytic_curvatures_equal_differences_of_jacobians(void)
             double K[N_MAX * N_MAX], L[N_MAX * N_MAX], z_scale = 1;
             draw(&s, ct_factor_at(m), &rng, i % 2 ? 0.8 : 0.1);
             if (!strncmp(plain.name, "velocity", 8)) z_scale = 1 / s.z[s.ops->rows];
-            ct_factor_curvature(s.ops, s.z, NULL, s.x, s.u, K);
-            ct_factor_curvature(&plain, s.z, NULL, s.x, s.u, L);
+            ct_factor_curvature(s.ops, s.z, s.context, s.x, s.u, K);
+            ct_factor_curvature(&plain, s.z, s.context, s.x, s.u, L);
             for (int k = 0; k < s.n * s.n; k++) CHECK_NEAR(K[k], L[k], 3e-8 * (z_scale + fabs(K[k])));
         }
     }
@@ -147,7 +153,7 @@ static void test_no_residual_has_no_curvature(void)
         draw(&s, ct_factor_at(m), &rng, 1);
         for (int k = 0; k < N_MAX * N_MAX; k++) K[k] = NAN;
         memset(s.u, 0, sizeof s.u);
-        ct_factor_curvature(s.ops, s.z, NULL, s.x, s.u, K);
+        ct_factor_curvature(s.ops, s.z, s.context, s.x, s.u, K);
         for (int k = 0; k < s.n * s.n; k++) CHECK(K[k] == 0);
     }
 }
@@ -178,10 +184,13 @@ static void test_numeric_models_have_curvatures(void)
 
 int main(void)
 {
+    ct_err err = {0};
+    if (ct_shape_ellipse(0.7, 1.2, &shape[0], &err) != CT_OK || ct_shape_rectangle(1, 0.6, &shape[1], &err) != CT_OK) return EXIT_FAILURE;
     RUN(test_curvatures_are_second_derivatives_of_the_residual);
     RUN(test_curvatures_hold_at_small_angles);
     RUN(test_analytic_curvatures_equal_differences_of_jacobians);
     RUN(test_no_residual_has_no_curvature);
     RUN(test_numeric_models_have_curvatures);
+    for (int i = 0; i < 2; i++) ct_shape_free(shape[i]);
     return ct_test_end();
 }

@@ -15,6 +15,8 @@ static const struct {
 } FILES[] = {
     {CT_FORMAT_COVTUNE, "covtune-sequence 1\nnoise a diagonal 1 2 3\nnoise b isotropic 1 2 huber 1\nvar x0 SE2 0 0 0 t=1\ntruth x0 0 0 1\nvar x1 SE2 1 0 0\n"
                         "var l R2 1 1\nfactor between_se2 a x0 x1 1 0 0\nfactor range_se2_r2 b x0 l 2\n"},
+    {CT_FORMAT_COVTUNE, "covtune-sequence 1\nnoise b isotropic 1 2\nshape egg ellipse 1 2\nshape box rectangle 2 1\nshape tri polygon 0 0 1 0\n+ 0 1\nshape can grid -1 -1 1 3 3\n"
+                        "+ 1 1 1\n+ 1 -1 1\n+ 1 1 1\nvar o SE2 0 0 0\ntruth o 0 0 0\nvar e SE2 1 0 0\ntruth e 1 0 0\nfactor contact_se2 b o e shape=egg\nfactor contact_se2 b o e shape=can 0.5\n"},
     {CT_FORMAT_G2O, "PARAMS_SE2OFFSET 0 0 0 1\nEDGE_SE2 2 3 1 0 0 1 0 0 1 0 2\nEDGE_SE2 1 0 1 0 0 1 0 0 1 0 1\nEDGE_SE2 3 0 1 0 0 1 0 0 1 0 1\n"
                     "EDGE_SE2_POINTXY_OFFSET 1 9 0 1 1 1 0 1\n"},
     {CT_FORMAT_ISAM, "EDGE3 0 1 1 2 3 0.1 0.2 0.3\nPOINT3 1 0 1 2 3 1 0 0 1 0 1\n"},

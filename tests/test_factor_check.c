@@ -19,10 +19,10 @@ static void test_every_model_is_found_by_its_name(void)
         int size = 0;
         for (int f = 0; f < ops->fields; f++) size += ct_kind_size(ops->field[f]);
         CHECK(ct_factor_z_size(ops) == size && size > 0);
-        CHECK(ops->required >= 1 && ops->required <= ops->fields);
+        CHECK((ops->required >= 1 || ops->shaped) && ops->required <= ops->fields);
         for (int k = 0; k < ops->rows; k++) CHECK(ops->coordinate[k] && ops->unit[k]);
     }
-    CHECK(count == 38);
+    CHECK(count == 42);
     CHECK(ct_factor_at(-1) == NULL);
     CHECK(ct_factor_find("between_se4") == NULL);
     CHECK(ct_factor_z_size(&ct_range_bearing_se3_point) == 14);
@@ -47,27 +47,32 @@ static void test_priors_and_betweens_follow_their_kind(void)
 
 static void test_jacobians_are_written_only_where_wanted(void)
 {
-    double r[CT_ROWS_MAX], q[CT_ROWS_MAX], J[2][36], K[2][36];
+    double    r[CT_ROWS_MAX], q[CT_ROWS_MAX], J[4][36], K[4][36];
+    ct_shape *shape = NULL;
+    ct_err    err = {0};
+    CHECK_OK(ct_shape_ellipse(0.3, 0.2, &shape, &err), err);
     for (int m = 0; ct_factor_at(m); m++) {
         const ct_factor_ops *ops = ct_factor_at(m);
-        double               z[32] = {0}, x[2][CT_SIZE_MAX];
-        const double        *px[2] = {x[0], x[1]};
+        const ct_shape      *context = ops->shaped ? shape : NULL;
+        double               z[32] = {0}, x[4][CT_SIZE_MAX];
+        const double        *px[4] = {x[0], x[1], x[2], x[3]};
         for (int f = 0, i = 0; f < ops->fields; i += ct_kind_size(ops->field[f++])) ct_kind_identity(ops->field[f], z + i);
         for (int i = 0; i < ct_factor_z_size(ops); i++) z[i] += z[i] == 0 ? 0.25 : 0;
         for (int v = 0; v < ops->arity; v++) {
             ct_kind_identity(ops->kind[v], x[v]);
             x[v][0] += v + 0.5;
         }
-        ct_factor_eval(ops, z, NULL, px, r, (double *[]){J[0], J[1]});
+        ct_factor_eval(ops, z, context, px, r, (double *[]){J[0], J[1], J[2], J[3]});
         for (int v = 0; v < ops->arity; v++) { /* variable v alone */
-            double *only[2] = {v == 0 ? K[0] : NULL, v == 1 ? K[1] : NULL};
-            ct_factor_eval(ops, z, NULL, px, q, only);
+            double *only[4] = {v == 0 ? K[0] : NULL, v == 1 ? K[1] : NULL, v == 2 ? K[2] : NULL, v == 3 ? K[3] : NULL};
+            ct_factor_eval(ops, z, context, px, q, only);
             CHECK(!memcmp(J[v], K[v], (size_t)(ops->rows * ct_kind_dim(ops->kind[v])) * sizeof **J));
             CHECK(!memcmp(r, q, (size_t)ops->rows * sizeof *r));
         }
-        ct_factor_eval(ops, z, NULL, px, q, NULL);
+        ct_factor_eval(ops, z, context, px, q, NULL);
         CHECK(!memcmp(r, q, (size_t)ops->rows * sizeof *r));
     }
+    ct_shape_free(shape);
 }
 
 static void test_measurements_that_cannot_be_are_refused_with_a_reason(void)
@@ -88,6 +93,9 @@ static void test_measurements_that_cannot_be_are_refused_with_a_reason(void)
         {"bearing_se3_point", "direction must not be zero", {0, 0, 0, 5}},
         {"velocity_se2", "dt must be positive", {1, 1, 1, 0}},
         {"velocity_se3", "dt must be positive", {1, 1, 1, 1, 1, 1, -0.1}},
+        {"push_se2", "c2 must be positive", {0}},
+        {"push_se2", "c2 must be positive", {NAN}},
+        {"contact_se2", "radius must not be negative", {-1e-9}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const ct_factor_ops *ops = ct_factor_find(cases[i].name);
@@ -99,6 +107,7 @@ static void test_measurements_that_cannot_be_are_refused_with_a_reason(void)
     CHECK(!ct_bearing_se3_r3.refuse(ahead + 1));
     CHECK(!ct_range_bearing_se3_r3.refuse(ahead));
     CHECK(!ct_velocity_se3.refuse(good));
+    CHECK(!ct_push_se2.refuse(good) && !ct_contact_se2.refuse(zero));
 }
 
 /* ---- User models ------------------------------------------------------------------------------------- */

@@ -14,19 +14,32 @@ enum { DRAWS = 200, Z_MAX = 32 };
 /* A factor with values of its own. */
 typedef struct {
     const ct_factor_ops *ops;
+    const ct_shape      *context; /* if it needs one */
     double               z[Z_MAX], value[CT_ARITY_MAX][CT_SIZE_MAX];
     const double        *x[CT_ARITY_MAX];
 } sample;
 
+/* Round, with corners, and with a corner that is no right angle; none goes in. */
+static void make_shapes(ct_shape *shape[3])
+{
+    ct_err err = {0};
+    CHECK_OK(ct_shape_ellipse(0.7, 1.2, &shape[0], &err), err);
+    CHECK_OK(ct_shape_rectangle(1, 0.6, &shape[1], &err), err);
+    CHECK_OK(ct_shape_polygon(3, (const double[]){-1, -0.8, 1.1, -0.3, 0.2, 0.9}, &shape[2], &err), err);
+}
+
 static void for_all(uint64_t seed, void (*law)(sample *s, ct_rng *rng))
 {
-    ct_rng rng = ct_rng_seed(seed);
+    ct_rng    rng = ct_rng_seed(seed);
+    ct_shape *shape[3] = {0};
+    make_shapes(shape);
     for (int m = 0; ct_factor_at(m); m++)
         for (int i = 0; i < DRAWS; i++) {
-            sample s = {.ops = ct_factor_at(m)};
+            sample s = {.ops = ct_factor_at(m), .context = ct_factor_at(m)->shaped ? shape[i % 3] : NULL};
             for (int v = 0; v < CT_ARITY_MAX; v++) s.x[v] = s.value[v];
             law(&s, &rng);
         }
+    for (int i = 0; i < 3; i++) ct_shape_free(shape[i]);
 }
 
 static void draw_element(ct_rng *rng, ct_kind kind, double *x)
@@ -107,13 +120,51 @@ static void measure_sight(sample *s)
     for (int i = 0; at.direction >= 0 && i < at.n; i++) s->z[at.direction + i] = m[i] / (at.n == 2 ? norm(2, m) : 0.3);
 }
 
-/* What a perfect sensor would have said. */
+/* ---- Pushing: what the models say is so, by the public functions of lie.h --------------------------- */
+
+static ct_se2 relative(const sample *s, int a, int b) { return ct_se2_between(se2(s->value[a]), se2(s->value[b]), NULL, NULL); }
+
+/* The finger's turn, or motion, on the object. */
+static void measure_touch(sample *s)
+{
+    const ct_se2 moved = ct_se2_between(relative(s, 0, 1), relative(s, 2, 3), NULL, NULL);
+    if (is(s, "tactile_se2")) memcpy(s->z, &moved, sizeof moved);
+    else s->z[0] = moved.c, s->z[1] = moved.s;
+}
+
+/* The finger where it must have been, before and after, to push the object from o to p: P x v = c2 w, and the contact moves with it. */
+static void push_truly(sample *s)
+{
+    const ct_se2 o = relative(s, 2, 0); /* in the frame of p */
+    const double v[2] = {-o.x, -o.y}, w = -atan2(o.s, o.c), v2 = v[0] * v[0] + v[1] * v[1], k = v2 > 0 ? s->z[0] * w / v2 : 0;
+    const double P[2] = {k * v[1], -k * v[0]}, before[2] = {P[0] - v[0] + w * P[1], P[1] - v[1] - w * P[0]};
+    ct_se2_act(se2(s->value[2]), P, s->value[3], NULL, NULL);
+    ct_se2_act(se2(s->value[2]), before, s->value[1], NULL, NULL);
+}
+
+/* The finger at its radius from the outline, on the way there or back. */
+static void touch_truly(sample *s)
+{
+    const ct_se2 e = relative(s, 0, 1);
+    double       q[2] = {e.x, e.y}, g[2];
+    const double d = ct_shape_distance(s->context, q, g, NULL);
+    for (int i = 0; i < 2; i++) q[i] -= (d - s->z[0]) * g[i];
+    ct_se2_act(se2(s->value[0]), q, s->value[1], NULL, NULL);
+}
+
+/* What a perfect sensor would have said; or, where all is said by the variables, those that fit. */
 static void measure_truth(sample *s)
 {
     double        d[CT_DIM_MAX], zero[CT_SIZE_MAX];
     const ct_kind kind = s->ops->kind[0];
     if (sights(s)) {
         measure_sight(s);
+    } else if (is(s, "tactile")) {
+        measure_touch(s);
+    } else if (is(s, "push")) {
+        push_truly(s);
+    } else if (is(s, "contact")) {
+        touch_truly(s);
     } else if (is(s, "prior") || is(s, "gtsam_prior")) {
         memcpy(s->z, s->value[0], sizeof s->value[0]);
     } else if (is(s, "between") || is(s, "gtsam_between")) {
@@ -135,13 +186,14 @@ static void jacobians_agree_with_differences(sample *s, ct_rng *rng)
 {
     ct_err err = {0};
     draw(s, rng);
-    CHECK_OK(ct_factor_check(s->ops, s->z, NULL, s->x, 1e-8, &err), err);
+    CHECK_OK(ct_factor_check(s->ops, s->z, s->context, s->x, 1e-8, &err), err);
     measure_truth(s);
-    CHECK_OK(ct_factor_check(s->ops, s->z, NULL, s->x, 1e-8, &err), err);
+    CHECK_OK(ct_factor_check(s->ops, s->z, s->context, s->x, 1e-8, &err), err);
+    if (s->ops->shaped) return; /* in the middle of a shape there is no derivative */
     for (int v = 1; v < s->ops->arity && s->ops->kind[v] == s->ops->kind[0]; v++) memcpy(s->value[v], s->value[0], sizeof s->value[0]);
-    CHECK_OK(ct_factor_check(s->ops, s->z, NULL, s->x, 1e-8, &err), err);
+    CHECK_OK(ct_factor_check(s->ops, s->z, s->context, s->x, 1e-8, &err), err);
     measure_truth(s); /* identical poses, nothing between them */
-    CHECK_OK(ct_factor_check(s->ops, s->z, NULL, s->x, 1e-8, &err), err);
+    CHECK_OK(ct_factor_check(s->ops, s->z, s->context, s->x, 1e-8, &err), err);
 }
 static void test_jacobians_agree_with_differences(void) { for_all(1, jacobians_agree_with_differences); }
 
@@ -152,12 +204,14 @@ static void jacobians_agree_with_differences_near_pi(sample *s, ct_rng *rng)
     ct_err       err = {0};
     draw(s, rng);
     measure_truth(s);
-    if (is(s, "prior") || is(s, "between")) {
-        const ct_kind kind = s->ops->kind[0];
+    if (is(s, "prior") || is(s, "between") || is(s, "tactile")) {
+        const ct_kind kind = s->ops->field[0];
         double        d[CT_DIM_MAX] = {0};
         if (kind <= CT_R3) return;
         d[kind == CT_SE2 ? 2 : 0] = turn;
         ct_kind_retract(kind, s->z, d, s->z);
+    } else if (is(s, "push")) { /* the object turned so far */
+        ct_kind_retract(CT_SE2, s->value[0], (const double[]){0.3, 0.2, turn}, s->value[2]);
     } else if (sights(s) && sight_of(s).direction >= 0) {
         double *z = s->z + sight_of(s).direction;
         if (in_space(s)) {
@@ -168,7 +222,7 @@ static void jacobians_agree_with_differences_near_pi(sample *s, ct_rng *rng)
             ct_kind_retract(CT_SO2, z, &turn, z);
         }
     }
-    CHECK_OK(ct_factor_check(s->ops, s->z, NULL, s->x, 1e-6, &err), err);
+    CHECK_OK(ct_factor_check(s->ops, s->z, s->context, s->x, 1e-6, &err), err);
 }
 static void test_jacobians_agree_with_differences_near_pi(void) { for_all(2, jacobians_agree_with_differences_near_pi); }
 
@@ -183,7 +237,7 @@ static void jacobians_agree_with_differences_at_tiny_range(sample *s, ct_rng *rn
     for (int i = 0; i < at.n; i++) m[i] *= 0.01 / n;
     from_sensor(s, m, at.point);
     measure_truth(s);
-    CHECK_OK(ct_factor_check(s->ops, s->z, NULL, s->x, 1e-6, &err), err);
+    CHECK_OK(ct_factor_check(s->ops, s->z, s->context, s->x, 1e-6, &err), err);
 }
 static void test_jacobians_agree_with_differences_at_tiny_range(void) { for_all(3, jacobians_agree_with_differences_at_tiny_range); }
 
@@ -193,7 +247,7 @@ static void a_perfect_measurement_leaves_no_residual(sample *s, ct_rng *rng)
     draw(s, rng);
     if (is(s, "velocity")) s->z[ct_kind_dim(s->ops->kind[0])] += 0.1; /* dt: 1/dt scales rounding */
     measure_truth(s);
-    ct_factor_eval(s->ops, s->z, NULL, s->x, r, NULL);
+    ct_factor_eval(s->ops, s->z, s->context, s->x, r, NULL);
     for (int k = 0; k < s->ops->rows; k++) CHECK_NEAR(r[k], 0, is(s, "bearing") || is(s, "range_b") ? 1e-12 : 1e-13);
 }
 static void test_a_perfect_measurement_leaves_no_residual(void) { for_all(4, a_perfect_measurement_leaves_no_residual); }
@@ -228,14 +282,14 @@ static void only_absolute_models_see_the_world_move(sample *s, ct_rng *rng)
 {
     double r[CT_ROWS_MAX], moved[CT_ROWS_MAX], change = 0, d2[4], d3[7];
     draw(s, rng);
-    ct_factor_eval(s->ops, s->z, NULL, s->x, r, NULL);
+    ct_factor_eval(s->ops, s->z, s->context, s->x, r, NULL);
     draw_element(rng, CT_SE2, d2);
     draw_element(rng, CT_SE3, d3);
     ct_se2 g2 = se2(d2);
     ct_se3 g3 = se3(d3);
     if (s->ops->kind[0] <= CT_R3) g2 = ct_se2_make(g2.x, g2.y, 0), g3 = ct_se3_make(d3, ct_so3_identity());
     for (int v = 0; v < s->ops->arity; v++) move(s->ops->kind[v], g2, g3, s->value[v]);
-    ct_factor_eval(s->ops, s->z, NULL, s->x, moved, NULL);
+    ct_factor_eval(s->ops, s->z, s->context, s->x, moved, NULL);
     double largest = 1;
     for (int k = 0; k < s->ops->rows; k++) change = fmax(change, fabs(moved[k] - r[k])), largest = fmax(largest, fabs(r[k]));
     if (s->ops->absolute) CHECK(change > 1e-6);
@@ -256,7 +310,7 @@ static void sights_are_finite_where_they_have_no_derivative(sample *s, ct_rng *r
     if (at.direction >= 0 && at.n == 3) s->z[at.direction] = 1;
     for (int behind = 0; behind < 2; behind++) {
         at.point[0] = -behind;
-        ct_factor_eval(s->ops, s->z, NULL, s->x, r, pointers);
+        ct_factor_eval(s->ops, s->z, s->context, s->x, r, pointers);
         for (int k = 0; k < s->ops->rows; k++) CHECK(isfinite(r[k]));
         for (int v = 0; v < s->ops->arity; v++)
             for (int k = 0; k < s->ops->rows * ct_kind_dim(s->ops->kind[v]); k++) CHECK(isfinite(J[v][k]));
@@ -290,6 +344,7 @@ static void test_bearing_in_space_is_the_planar_one_in_a_plane(void)
 #define H  (PI / 2)
 #define Q  0.70710678118654752440 /* half a right angle's sine and cosine */
 #define ID 0, 0, 0, 0, 0, 0, 1
+/* A shape is a rectangle of 4 x 2. */
 static const struct {
     const char *name;
     double      z[14], x[14], r[6];
@@ -334,12 +389,22 @@ static const struct {
     {"gtsam_prior_se3", {1, 2, 3, 0, 0, 0, 1}, {2, 3, 5, 0, 0, Q, Q}, {0, 0, H, H, 0, 2}},
     {"gtsam_between_se2", {1, 0, H}, {0, 0, 0, 2, 1, PI}, {1, -1, H}}, /* seen from z */
     {"gtsam_between_se3", {0, 0, 1, 0, 0, Q, Q}, {ID, 0, 0, 4, 0, 0, Q, Q}, {0, 0, 0, 0, 0, 3}},
+    {"tactile_yaw", {0.1}, {9, 9, 0.2, 8, 7, 0.5, 6, 5, 1, 4, 3, 1.7}, {0.3}},
+    {"tactile_yaw", {3}, {0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0.5}, {2 * PI - 5.5}},
+    {"tactile_se2", {0, 0.5, 0}, {0, 0, 0, 1, 0, 0, 5, 5, H, 3, 6, H}, {0, 1.5, 0}}, /* the finger slid from (1, 0) to (1, 2) */
+    {"push_se2", {0.5}, {0, 0, 0, 0, -1, 0, 1, 2, H, 3, 2, 0}, {2 * H - 1, 2, 4 - H / 2}}, /* v = (2, -1), V = (3, -3), P = (0, -2) */
+    {"contact_se2", {0.5}, {1, 1, H, 1, 6, 0}, {2.5}},
+    {"contact_se2", {0}, {1, 1, H, -4, 6, 1}, {5}}, /* 3-4-5 from a corner */
+    {"contact_se2", {0.25}, {1, 1, H, 0.25, 1, 2}, {-0.5}},
     {"velocity_se3", {0, 0, 0, 0, 0, 0.5, 2}, {ID, 1, 1, 2, 0, 0, Q, Q}, {0, 0, PI / 4, PI / 4, 0, 0.5}},
 };
 enum { BY_HAND = sizeof by_hand / sizeof *by_hand };
 
 static void test_residuals_are_those_worked_out_by_hand(void)
 {
+    ct_shape *shape = NULL;
+    ct_err    err = {0};
+    CHECK_OK(ct_shape_rectangle(2, 1, &shape, &err), err);
     for (int i = 0; i < BY_HAND; i++) {
         const ct_factor_ops *ops = ct_factor_find(by_hand[i].name);
         CHECK(ops != NULL);
@@ -353,9 +418,10 @@ static void test_residuals_are_those_worked_out_by_hand(void)
             CHECK(ct_kind_from_fields(ops->kind[v], field, value[v]));
             x[v] = value[v];
         }
-        ct_factor_eval(ops, z, NULL, x, r, NULL);
+        ct_factor_eval(ops, z, ops->shaped ? shape : NULL, x, r, NULL);
         for (int k = 0; k < ops->rows; k++) CHECK_NEAR(r[k], by_hand[i].r[k], 2e-15);
     }
+    ct_shape_free(shape);
     for (int m = 0; ct_factor_at(m); m++) {
         int found = 0;
         for (int i = 0; i < BY_HAND; i++) found |= !strcmp(by_hand[i].name, ct_factor_at(m)->name);

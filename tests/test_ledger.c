@@ -1,6 +1,7 @@
 /* test_ledger.c: runs that are broken off, and what they are resumed from. */
 #define _XOPEN_SOURCE 700
 #include "learn_test.h"
+#include "learn/learn.h"
 
 #include <unistd.h>
 
@@ -106,8 +107,37 @@ static void test_a_ledger_that_does_not_belong_is_refused(void)
     lesson_free(&l);
 }
 
+/* A run on other shapes is another run, though no number of its graph differs. */
+static uint64_t digest_with(double a, double b, int second)
+{
+    ct_sequence  *seq;
+    ct_shape     *shape[2];
+    ct_err        err = {0};
+    const int32_t var[2] = {0, 1};
+    CHECK_OK(ct_sequence_new(NULL, &seq, &err), err);
+    CHECK_OK(ct_shape_rectangle(a, b, &shape[0], &err), err);
+    CHECK_OK(ct_shape_ellipse(a, b, &shape[1], &err), err);
+    CHECK_OK(ct_sequence_add_shape(seq, "box", shape[0], &err), err);
+    CHECK_OK(ct_sequence_add_shape(seq, "egg", shape[1], &err), err);
+    for (int i = 0; i < 2; i++) CHECK_OK(ct_graph_add_variable(seq->graph, NULL, CT_SE2, NULL, NULL, &err), err);
+    for (int i = 0; i < 3; i++) CHECK_OK(ct_graph_add_factor(seq->graph, &ct_contact_se2, var, (const double[]){0}, shape[i >= second], 0, &err), err);
+    seq->truth = calloc((size_t)ct_graph_size(seq->graph), sizeof *seq->truth);
+    seq->known = calloc(2, 1);
+    const uint64_t digest = ct__sequence_digest(seq);
+    ct_sequence_free(seq);
+    return digest;
+}
+
+static void test_a_run_on_other_shapes_is_another_run(void)
+{
+    CHECK(digest_with(1, 2, 1) == digest_with(1, 2, 1));
+    CHECK(digest_with(1, 2, 1) != digest_with(1, 2.5, 1));
+    CHECK(digest_with(1, 2, 1) != digest_with(1, 2, 2) && digest_with(1, 2, 0) != digest_with(1, 2, 3));
+}
+
 int main(void)
 {
+    RUN(test_a_run_on_other_shapes_is_another_run);
     RUN(test_a_run_broken_off_anywhere_is_resumed_to_the_same_bits);
     RUN(test_a_ledger_that_does_not_belong_is_refused);
     return ct_test_end();

@@ -147,7 +147,7 @@ static void test_every_mistake_is_named_with_its_line(void)
     CHECK_MESSAGE(CT_FORMAT_COVTUNE, "", "t.txt: the first line must be \"covtune-sequence 1\"");
     CHECK_MESSAGE(CT_FORMAT_COVTUNE, "VERTEX_SE2 0 0 0 0", "t.txt:1: the first line must be \"covtune-sequence 1\"");
     CHECK_MESSAGE(CT_FORMAT_COVTUNE, "covtune-sequence 2", "t.txt:1: expected an integer from 1 to 1 for the format's version, found \"2\"");
-    BAD("vertex a", "expected noise, var, truth or factor, found \"vertex\"");
+    BAD("vertex a", "expected noise, shape, var, truth or factor, found \"vertex\"");
     BAD("noise m", "noise needs 3 words: name, kind and variances, found 1");
     BAD("noise m diag 1", "expected isotropic, diagonal or full, found \"diag\"");
     BAD("noise m isotropic 1", "isotropic needs a dimension and a variance, found 1 words");

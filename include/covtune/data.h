@@ -25,6 +25,9 @@ typedef struct {
     uint8_t  *known;   /* per variable: bit i set if tangent coordinate i of its truth counts; NULL with truth */
     double   *stamp;   /* per variable: time in seconds, NaN where unknown; or NULL */
     char     *note;    /* what the reader added or assumed, or NULL              */
+    int32_t   shapes;  /* outlines that factors of the graph refer to            */
+    ct_shape **shape;  /* owned                                                  */
+    char    **shape_name;
 } ct_sequence;
 
 /* X(constant, name, endings, what it is) */
@@ -58,6 +61,9 @@ ct_status ct_sequence_read(const char *path, ct_format format, ct_noise *noise, 
  * What the format cannot hold is CT_E_UNSUPPORTED and names the factor or variable, unless `lossy`
  * is set: then it is left out and counted in *dropped (may be NULL). */
 ct_status ct_sequence_write(const ct_sequence *seq, const ct_noise *noise, const double *x, ct_format format, int lossy, const char *path, int64_t *dropped, ct_err *err);
+
+/* A shape for factors of the graph to be added with, under a name (copied; must be new, one word). The sequence owns it, also on failure. */
+ct_status ct_sequence_add_shape(ct_sequence *seq, const char *name, ct_shape *shape, ct_err *err);
 
 /* An empty sequence, and one that owns `graph`. */
 ct_status ct_sequence_new(ct_graph *graph, ct_sequence **out, ct_err *err);
@@ -175,6 +181,58 @@ int ct_nav_preset(const char *name, ct_kind kind, ct_nav_options *out);
 /* Run number `run` (any; runs differ in path, length and noise, and do not depend on each other; path and length do not depend on the noise). Its models are
  * added to noise, with Sigma, or shared with a run made before; other numbers under their names are CT_E_NOISE. Initial values are the measurements composed (ct_sequence_reach). */
 ct_status ct_nav_make(const ct_nav_options *options, uint64_t run, ct_noise *noise, ct_sequence **out, ct_err *err);
+
+/* ---- Pushing: the paper's second study -------------------------------------------------------- */
+
+/* A finger pushes an object over a table. Quasi-static: an ellipsoidal limit surface, Coulomb friction at the finger (it sticks or slides), pressure and friction that vary so that the estimator's model is
+ * only nearly right (src/data/push.c has the equations). A run is `episodes` pushes of `steps` steps, one after the other; the finger jumps between them, the object does not.
+ *
+ * Variables o0, e0, o1, e1, ...: object and finger (its tip), with truth as motion capture has it: jitter, and a calibration that is a little off. Factors, by noise model:
+ *   prior       prior_se2 on every e: where the arm says it is                  dyn    push_se2 between neighbours of an episode
+ *   tac         tactile_yaw over `window` steps and more, within an episode     geo    contact_se2 on every (o, e)
+ *   bind        between_se2 of the object from episode to episode, frozen       first_pose    prior_se2 on o0 and e0, frozen */
+#define CT_PUSH_IMAGE_ROWS    8
+#define CT_PUSH_IMAGE_COLUMNS 12
+#define CT_PUSH_PIXELS        (CT_PUSH_IMAGE_ROWS * CT_PUSH_IMAGE_COLUMNS)
+
+typedef struct {
+    ct_shape_kind object;          /* ellipse (0.1638 m x 0.2428 m) or rectangle (0.2363 m x 0.1579 m), full lengths */
+    int           episodes, steps; /* 3 of 100                                                                       */
+    int           window, windows; /* tactile pairs over window .. window + windows - 1 steps: 10, 10                */
+    double        tactile_sigma;   /* rad, of the noisy oracle: 5e-3                                                 */
+    double        prior_sigma;     /* m and rad, of the finger: 1e-5                                                 */
+    double        c2;              /* m^2, the estimator's own constant of the limit surface: LEO's. NaN: that of even pressure, a ninth or less */
+    int           pool;            /* so many episodes training runs are put together from, and as many others test runs: 20 */
+    uint64_t      seed;            /* of the world: friction, calibration, pools                                     */
+} ct_push_options;
+
+ct_push_options ct_push_defaults(ct_shape_kind object);
+
+/* An episode: poses as motion capture has them, and a tactile image a step. */
+typedef struct {
+    int     steps;
+    ct_se2 *object, *finger;
+    double *image;    /* steps x CT_PUSH_PIXELS: the contact's patch, shear, pixel noise and drift            */
+    double  sliding;  /* share of the way on which the finger slid                                             */
+} ct_push_episode;
+
+/* Pools: 0 of training runs, 1 of test runs, 2 of what a tactile network is trained on. Episodes do not depend on each other. */
+ct_status ct_push_episode_make(const ct_push_options *options, int pool, uint64_t number, ct_push_episode *out, ct_err *err);
+void      ct_push_episode_free(ct_push_episode *episode);
+/* How much the finger turned on the object from step i to step j: what tactile_yaw measures. */
+double ct_push_turn(const ct_push_episode *episode, int i, int j);
+
+/* What a tactile sensor makes of a pair of images. */
+typedef double (*ct_tactile_fn)(void *user, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS]);
+/* Pairs of images over the options' windows, within each of a number of episodes, and their turns: what a network is trained on. Every pair is there as it is and, after that, mirrored left to right, where the turn is the
+ * other way. *x: count x 2 CT_PUSH_PIXELS, before and after; *t: count. The caller frees both. CT_E_ARGUMENT if episodes are too short for any. For those of four episodes 8 hidden units and a decay of 1e-2 will do. */
+ct_status ct_push_pairs(const ct_push_options *options, int episodes, const ct_push_episode episode[], int64_t *count, double **x, double **t, ct_err *err);
+/* A ct_tactile_fn: net is a ct_net of 2 CT_PUSH_PIXELS inputs and one output, such as is trained on pairs. */
+double ct_push_predict(void *net, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS]);
+
+/* Run number `run` of pool 0 or 1, its episodes drawn without replacement. tactile NULL: the noisy oracle. Models are added to noise with the paper's far start values (a spread of 1e6), or shared with a run made before.
+ * Initial values are the measurements, where there are none the pose before. */
+ct_status ct_push_make(const ct_push_options *options, int pool, uint64_t run, ct_tactile_fn tactile, void *user, ct_noise *noise, ct_sequence **out, ct_err *err);
 
 /* ---- Graphs made to order: for demos, tests and benchmarks ----------------------------------- */
 

@@ -14,6 +14,7 @@
 #include <covtune/base.h>
 #include <covtune/lie.h>
 #include <covtune/noise.h>
+#include <covtune/shape.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -57,6 +58,7 @@ typedef struct {
     /* Second derivatives, for exact Hessians: K <- sum_i u_i d2 r_i(x o Exp(d)) / dd2 at d = 0, d the right perturbations of all variables one
      * after the other: n x n row-major, symmetric, n the sum of their dimensions. NULL: differences. */
     void      (*curvature)(const double *z, const void *context, const double *const x[], const double *u, double *K);
+    int         shaped;                  /* 1: its context is a ct_shape, which it cannot do without        */
     const char *coordinate[CT_ROWS_MAX]; /* name of each residual row ("x", "range")          */
     const char *unit[CT_ROWS_MAX];       /* its unit ("m", "rad", "m/s")                      */
 } ct_factor_ops;
@@ -70,6 +72,11 @@ typedef struct {
  *   range_bearing_*               z: range, direction, sensor pose     both, range first
  *   point_*       pose, point     z: point, sensor pose        (x o s)^-1 p - z       sensor frame
  *   velocity_P    a, b            z: body velocity, dt         Log(a^-1 b) / dt - z   tangent order
+ *   tactile_yaw   o, e, p, f      z: SO2                       turn of (o^-1 e)^-1 (p^-1 f), from z
+ *   tactile_se2   o, e, p, f      z: SE2                       Log(z^-1 (o^-1 e)^-1 (p^-1 f))
+ *   push_se2      o, e, p, f      z: c2 (m^2)                  quasi-static pushing, see factor_push.c; in the frame of p
+ *   contact_se2   o, e            z: [radius]                  distance of e from the outline of o, less radius; with a shape
+ * In the last four o and e are an object and a finger (both SE2), p and f the same two later.
  * Lever arms and sensor poses are in the body frame and come last; files may leave them out. A known point
  * stands before them. In the plane a direction is SO2; in space it is R3, any length but zero, and
  * the residual is the Log on the sphere at z: arcs along azimuth and elevation about the sensor's z
@@ -87,6 +94,7 @@ typedef struct {
     X(range_bearing_se3_point)                                                                     \
     X(point_se2_r2) X(point_se2_point) X(point_se3_r3) X(point_se3_point)                          \
     X(velocity_se2) X(velocity_se3)                                                                \
+    X(tactile_yaw) X(tactile_se2) X(push_se2) X(contact_se2)                                       \
     X(gtsam_prior_se2) X(gtsam_prior_se3) X(gtsam_between_se2) X(gtsam_between_se3)
 
 #define X(name) extern const ct_factor_ops ct_##name;
@@ -143,8 +151,8 @@ ct_status ct_graph_add_variable(ct_graph *graph, const char *name, ct_kind kind,
 void ct_graph_fix(ct_graph *graph, int32_t var, int fixed);
 
 /* Add a factor: ops is borrowed for the graph's lifetime, var (ops->arity) and z (ct_factor_z_size(ops) doubles: every part,
- * the optional ones too; only files may leave those out) are copied, context borrowed until the graph is freed. Refuses unknown, repeated or wrong-kind variables, numbers that are not finite, rotations that are not unit, and
- * a noise index that other factors use with another number of rows. */
+ * the optional ones too; only files may leave those out) are copied, context borrowed until the graph is freed. Refuses unknown, repeated or wrong-kind variables, numbers that are not finite, rotations that are not unit, a
+ * model that needs a shape without one, and a noise index that other factors use with another number of rows. */
 ct_status ct_graph_add_factor(ct_graph *graph, const ct_factor_ops *ops, const int32_t var[], const double z[], const void *context, int32_t noise, ct_err *err);
 
 /* The two that most graphs are made of; the model follows from the variables' kind. */

@@ -125,6 +125,7 @@ void ct__build_free(ct__build *b)
     ct__names_free(&b->told);
     free(b->told_model);
     free(b->given);
+    ct__shape_lines_free(&b->shapes);
 }
 
 ct_status ct__build_note(ct__build *b, const char *fmt, ...)

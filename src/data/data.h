@@ -3,6 +3,7 @@
  *   ct__lines   a text file, line by line, split into words            line.c
  *   ct__build   a sequence while it is being read                      build.c, intern.c, initialise.c
  *   ct__out     a sequence while it is being written                   out.c
+ *   shapes      in covtune's own sequences                             seqshape.c
  *   ct__yaml    dataset.yaml as it stands                              dataset_yaml.c, dataset_schema.c
  *   made        what sequences made to order share                     intern.c, world.c, nav_path.c
  *   numbers     elements and matrices as words, and back               fields.c
@@ -88,6 +89,20 @@ typedef struct {
     const void *user;
 } ct__settle;
 
+/* Shapes of a covtune sequence while it is being read; see seqshape.c. All zero at the start. */
+typedef struct {
+    char         *name;   /* of the shape whose numbers are being read, NULL: none is */
+    ct_shape_kind kind;
+    int64_t       line;   /* where it began */
+    double       *number;
+    int64_t       count, capacity;
+    struct {
+        int32_t factor;
+        int64_t line;
+    }            *contact; /* factors on grids */
+    int64_t       contacts, contact_capacity;
+} ct__shape_lines;
+
 /* A sequence while it is being read: every verb leaves a sentence with file and line in in.err. */
 typedef struct {
     ct__lines    in;
@@ -107,6 +122,7 @@ typedef struct {
         int64_t line;
     }           *told_model;
     int64_t      told_capacity;
+    ct__shape_lines shapes;
 } ct__build;
 
 /* As ct_graph_add_variable and ct_graph_add_factor. Values are in the stored layout. A variable that
@@ -150,6 +166,18 @@ void ct__intern_free(ct__intern *intern);
 ct_status ct__sequence_read_shared(const char *path, ct_format format, ct_noise *noise, const ct__settle *settle, ct_sequence **out, ct_err *err);
 /* Read a stream that is at its start; `path` is for messages and for the sequence's name. */
 ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format format, ct_noise *noise, ct_sequence **out, ct_err *err);
+
+/* Which of the sequence's shapes has that name, or -1. */
+int32_t   ct__sequence_shape(const ct_sequence *seq, const char *name);
+/* The line "shape ..."; "+ ..."; and what to do before any other line and after the last, when the shape is complete. */
+ct_status ct__shape_begin(ct__build *b);
+ct_status ct__shape_more(ct__build *b);
+ct_status ct__shape_end(ct__build *b);
+/* Word w, "shape=box", of a factor that is about to be added. */
+ct_status ct__shape_word(ct__build *b, int w, const ct_factor_ops *ops, const ct_shape **shape);
+/* After the last line: no finger lies, by its truth, beyond the grid that it is to touch. */
+ct_status ct__shape_check(ct__build *b);
+void      ct__shape_lines_free(ct__shape_lines *shapes);
 
 /* ---- Numbers of elements and matrices, in and out -------------------------------------------- */
 
@@ -215,6 +243,8 @@ ct_status ct__out_check_name(const ct__out *out, const char *what, const char *n
  * called otherwise. With points_apart, points (R^n) are numbered apart from poses, 17 for l17. The
  * caller frees *ids. */
 ct_status ct__out_ids(const ct__out *out, int points_apart, int64_t **ids);
+/* The sequence's shapes, as lines of covtune's own format. */
+ct_status ct__shapes_write(const ct__out *out);
 /* n numbers, or an element's, or a symmetric matrix as ct__word_triangle reads it: each after a blank. */
 void ct__out_numbers(const ct__out *out, int n, const double value[]);
 void ct__out_element(const ct__out *out, ct_kind kind, const double *value);

@@ -59,19 +59,6 @@ int ct_nav_preset(const char *name, ct_kind kind, ct_nav_options *out)
     return 0;
 }
 
-/* ---- Random streams -------------------------------------------------------------------------- */
-
-/* The finisher of splitmix64: a bijection under which neighbours have nothing in common. */
-static uint64_t mix(uint64_t z)
-{
-    z += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static ct_rng stream_of(uint64_t seed, uint64_t run, uint64_t stream) { return ct_rng_seed(mix(mix(mix(seed) ^ run) ^ stream)); }
-
 /* ---- Noise ----------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -159,7 +146,7 @@ static ct_status check(const ct_nav_options *o, ct_err *err)
 static ct_status fill(maker *m, const ct_nav_options *o, uint64_t run, ct_noise *noise)
 {
     ct_sequence  *seq = m->seq;
-    ct_rng        path = stream_of(o->seed, run, STREAM_PATH);
+    ct_rng        path = ct__rng_stream(o->seed, run, STREAM_PATH);
     const int32_t n = o->least + (int32_t)(ct_rng_uniform(&path) * ((double)o->most - o->least + 1));
     char          name[32];
     snprintf(name, sizeof name, "run%llu", (unsigned long long)run);
@@ -181,7 +168,7 @@ ct_status ct_nav_make(const ct_nav_options *options, uint64_t run, ct_noise *noi
 {
     *out = NULL;
     CT_TRY(check(options, err));
-    maker m = {.kind = options->kind, .regimes = options->regimes, .noise = stream_of(options->seed, run, STREAM_NOISE), .err = err};
+    maker m = {.kind = options->kind, .regimes = options->regimes, .noise = ct__rng_stream(options->seed, run, STREAM_NOISE), .err = err};
     CT_TRY(ct_sequence_new(NULL, &m.seq, err));
     const ct_status status = fill(&m, options, run, noise);
     if (status == CT_OK) *out = m.seq;

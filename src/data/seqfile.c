@@ -4,6 +4,7 @@
  *   # a comment, to the end of the line
  *   noise  odom@0 diagonal 0.01 0.01 0.0004            isotropic DIM V | diagonal V.. | full ROW..
  *   noise  gps isotropic 2 0.25 huber 1.345            optional: robust kernel and its width
+ *   shape  box rectangle 0.118 0.079                   outlines that factors refer to: seqshape.c
  *   var    x0 SE2 0 0 0 t=12.5 fixed                   optional: time in seconds; held at its value
  *   truth  x0 0 0 0.01 known=x,y                       optional: the coordinates that count
  *   factor between_se2 odom@0 x0 x1 1 0 0.1            model, noise, variables, measurement
@@ -250,9 +251,10 @@ static ct_status no_model(ct__build *b)
 
 static ct_status read_factor(ct__build *b)
 {
-    char    quote[CT__QUOTE_MAX];
-    int32_t var[CT_ARITY_MAX];
-    double  z[CT_FIELDS_MAX * CT_SIZE_MAX];
+    char            quote[CT__QUOTE_MAX];
+    int32_t         var[CT_ARITY_MAX];
+    double          z[CT_FIELDS_MAX * CT_SIZE_MAX];
+    const ct_shape *shape = NULL;
     CT_TRY(ct__word_need(&b->in, 1, 2, "words: model and noise"));
     const ct_factor_ops *ops = ct_factor_find(b->in.word[1]);
     if (!ops) return no_model(b);
@@ -262,18 +264,30 @@ static ct_status read_factor(ct__build *b)
     if (m->dim != ops->rows) return ct__lines_bad(&b->in, "noise model %s has %d coordinates, %s needs %d", m->name, m->dim, ops->name, ops->rows);
     CT_TRY(ct__word_need(&b->in, 3, ops->arity, "variables"));
     for (int i = 0; i < ops->arity; i++) CT_TRY(find_variable(b, 3 + i, &var[i]));
-    CT_TRY(read_measurement(b, 3 + ops->arity, ops, z));
-    return ct__build_factor(b, ops, var, z, noise);
+    if (ops->shaped) CT_TRY(ct__shape_word(b, 3 + ops->arity, ops, &shape));
+    CT_TRY(read_measurement(b, 3 + ops->arity + ops->shaped, ops, z));
+    return ct__lines_place(&b->in, ct_graph_add_factor(b->seq->graph, ops, var, z, shape, noise, b->in.err));
+}
+
+/* The name under which the sequence has a factor's shape, or NULL. */
+static const char *shape_name(const ct_sequence *seq, const void *shape)
+{
+    for (int32_t i = 0; i < seq->shapes; i++)
+        if (seq->shape[i] == shape) return seq->shape_name[i];
+    return NULL;
 }
 
 static ct_status write_factor(ct__out *out, int32_t index)
 {
     const ct_graph *g = out->seq->graph;
     const ct_factor f = ct_graph_factor(g, index);
-    if (ct_factor_find(f.ops->name) != f.ops || f.context)
+    const char     *shape = f.ops->shaped ? shape_name(out->seq, f.context) : NULL;
+    if (ct_factor_find(f.ops->name) != f.ops || (f.context && !f.ops->shaped))
         return ct__out_drop(out, "factor %d (%s): covtune files hold built-in models alone", index, f.ops->name);
+    if (f.ops->shaped && !shape) return ct__out_drop(out, "factor %d (%s): its shape is none of the sequence's", index, f.ops->name);
     fprintf(out->file, "factor %s %s", f.ops->name, ct_noise_get(out->noise, f.noise)->name);
     for (int i = 0; i < f.ops->arity; i++) fprintf(out->file, " %s", ct__names_get(&g->names, f.var[i]));
+    if (shape) fprintf(out->file, " shape=%s", shape);
     const double *part[CT_FIELDS_MAX] = {f.z};
     int           parts = f.ops->fields;
     for (int i = 1; i < parts; i++) part[i] = part[i - 1] + ct_kind_size(f.ops->field[i - 1]);
@@ -288,14 +302,16 @@ static ct_status write_factor(ct__out *out, int32_t index)
 static const struct {
     const char *word;
     ct_status (*read)(ct__build *b);
-} LINE[] = {{"noise", read_noise}, {"var", read_var}, {"truth", read_truth}, {"factor", read_factor}};
+} LINE[] = {{"noise", read_noise}, {"shape", ct__shape_begin}, {"var", read_var}, {"truth", read_truth}, {"factor", read_factor}};
 
 static ct_status read_line(ct__build *b)
 {
     char quote[CT__QUOTE_MAX];
+    if (!strcmp(b->in.word[0], "+")) return ct__shape_more(b);
+    CT_TRY(ct__shape_end(b));
     for (size_t i = 0; i < sizeof LINE / sizeof *LINE; i++)
         if (!strcmp(b->in.word[0], LINE[i].word)) return LINE[i].read(b);
-    return ct__lines_bad(&b->in, "expected noise, var, truth or factor, found %s", ct__quote(b->in.word[0], quote));
+    return ct__lines_bad(&b->in, "expected noise, shape, var, truth or factor, found %s", ct__quote(b->in.word[0], quote));
 }
 
 ct_status ct__seqfile_read(ct__build *b)
@@ -307,9 +323,11 @@ ct_status ct__seqfile_read(ct__build *b)
     CT_TRY(ct__word_integer(&b->in, 1, "the format's version", VERSION, VERSION, &version));
     for (;;) {
         CT_TRY(ct__lines_next(&b->in, &more));
-        if (!more) return CT_OK;
+        if (!more) break;
         CT_TRY(read_line(b));
     }
+    CT_TRY(ct__shape_end(b));
+    return ct__shape_check(b);
 }
 
 static ct_status check_names(const ct__out *out)
@@ -318,6 +336,7 @@ static ct_status check_names(const ct__out *out)
     for (int32_t v = 0; v < g->variables; v++) CT_TRY(ct__out_check_name(out, "variable", ct__names_get(&g->names, v)));
     for (int32_t i = 0; i < g->noise_count; i++)
         if (g->noise_use[i].factors) CT_TRY(ct__out_check_name(out, "noise model", ct_noise_get(out->noise, i)->name));
+    for (int32_t i = 0; i < out->seq->shapes; i++) CT_TRY(ct__out_check_name(out, "shape", out->seq->shape_name[i]));
     return CT_OK;
 }
 
@@ -328,6 +347,7 @@ ct_status ct__seqfile_write(ct__out *out)
     fprintf(out->file, MAGIC " %d\n", VERSION);
     for (int32_t i = 0; i < g->noise_count; i++)
         if (g->noise_use[i].factors) write_noise(out, i);
+    CT_TRY(ct__shapes_write(out));
     for (int32_t v = 0; v < g->variables; v++) write_variable(out, v);
     for (int32_t f = 0; f < g->factors; f++) CT_TRY(write_factor(out, f));
     return CT_OK;

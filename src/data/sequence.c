@@ -47,7 +47,49 @@ void ct_sequence_free(ct_sequence *seq)
     free(seq->known);
     free(seq->stamp);
     free(seq->note);
+    for (int32_t i = 0; i < seq->shapes; i++) {
+        ct_shape_free(seq->shape[i]); /* after the graph, which borrows it */
+        free(seq->shape_name[i]);
+    }
+    free(seq->shape);
+    free(seq->shape_name);
     free(seq);
+}
+
+/* ---- shapes ---- */
+
+#define SHAPES_MAX 1000 /* they are searched one by one */
+
+int32_t ct__sequence_shape(const ct_sequence *seq, const char *name)
+{
+    for (int32_t i = 0; i < seq->shapes; i++)
+        if (!strcmp(seq->shape_name[i], name)) return i;
+    return -1;
+}
+
+static ct_status add_shape(ct_sequence *seq, const char *name, ct_shape *shape, ct_err *err)
+{
+    const int32_t n = seq->shapes;
+    if (!*name || *name == '#' || name[strcspn(name, " \t\r\n")]) return ct_fail(err, CT_E_ARGUMENT, "shape \"%s\": its name must be one word that does not begin with #", name);
+    if (ct__sequence_shape(seq, name) >= 0) return ct_fail(err, CT_E_ARGUMENT, "shape %s is there already", name);
+    if (n == SHAPES_MAX) return ct_fail(err, CT_E_LIMIT, "shape %s: a sequence has at most %d shapes", name, SHAPES_MAX);
+    ct_shape **shapes = realloc(seq->shape, (size_t)(n + 1) * sizeof *shapes);
+    if (shapes) seq->shape = shapes;
+    char **names = realloc(seq->shape_name, (size_t)(n + 1) * sizeof *names);
+    if (names) seq->shape_name = names;
+    char *copy = shapes && names ? ct__strdup(name) : NULL;
+    if (!copy) return ct__no_memory(err, "shapes", n + 1);
+    seq->shape[n] = shape;
+    seq->shape_name[n] = copy;
+    seq->shapes++;
+    return CT_OK;
+}
+
+ct_status ct_sequence_add_shape(ct_sequence *seq, const char *name, ct_shape *shape, ct_err *err)
+{
+    const ct_status status = add_shape(seq, name, shape, err);
+    if (status != CT_OK) ct_shape_free(shape);
+    return status;
 }
 
 /* "run7" of "log/run7.g2o"; NULL if there is no memory. */

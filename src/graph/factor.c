@@ -209,6 +209,7 @@ ct_status ct_factor_check(const ct_factor_ops *ops, const double *z, const void 
 {
     if (!ops->name || !ops->name[0]) return ct_fail(err, CT_E_ARGUMENT, "a measurement model has no name");
     const char *why = inconsistent(ops);
+    if (!why && ops->shaped && !context) why = "it needs a shape";
     if (!why && ops->refuse) why = ops->refuse(z);
     if (why) return ct_fail(err, CT_E_ARGUMENT, "%s: %s", ops->name, why);
 

@@ -117,8 +117,9 @@ void ct_graph_fix(ct_graph *g, int32_t var, int fixed)
 
 /* ---- factors ---- */
 
-ct_status ct__check_measurement(int32_t f, const ct_factor_ops *ops, const char *on, const double z[], ct_err *err)
+ct_status ct__check_measurement(int32_t f, const ct_factor_ops *ops, const char *on, const double z[], const void *context, ct_err *err)
 {
+    if (ops->shaped && !context) return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s on %s): it must be added with a shape", f, ops->name, on);
     if (!all_finite(z, ct_factor_z_size(ops))) return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s on %s): its measurement is not finite", f, ops->name, on);
     for (int i = 0, at = 0; i < ops->fields; at += ct_kind_size(ops->field[i++]))
         if (!is_unit(ops->field[i], z + at))
@@ -128,7 +129,7 @@ ct_status ct__check_measurement(int32_t f, const ct_factor_ops *ops, const char 
     return CT_OK;
 }
 
-static ct_status check_factor(const ct_graph *g, const ct_factor_ops *ops, const int32_t var[], const double z[], ct_err *err)
+static ct_status check_factor(const ct_graph *g, const ct_factor_ops *ops, const int32_t var[], const double z[], const void *context, ct_err *err)
 {
     for (int i = 0; i < ops->arity; i++) {
         if (var[i] < 0 || var[i] >= g->variables)
@@ -140,7 +141,7 @@ static ct_status check_factor(const ct_graph *g, const ct_factor_ops *ops, const
             if (var[i] == var[j])
                 return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): %s is named twice", g->factors, ops->name, ct__names_get(&g->names, var[i]));
     }
-    return ct__check_measurement(g->factors, ops, ct__names_get(&g->names, var[0]), z, err);
+    return ct__check_measurement(g->factors, ops, ct__names_get(&g->names, var[0]), z, context, err);
 }
 
 /* Makes room for noise model `noise` in the table of uses, and checks that factor f may use it. */
@@ -166,7 +167,7 @@ ct_status ct_graph_add_factor(ct_graph *g, const ct_factor_ops *ops, const int32
     assert(ops->arity >= 1 && ops->arity <= CT_ARITY_MAX && ops->rows >= 1 && ops->rows <= CT_ROWS_MAX);
     const int z_size = ct_factor_z_size(ops);
     if (g->factors == INT32_MAX) return ct_fail(err, CT_E_LIMIT, "a graph holds at most %d factors", INT32_MAX);
-    CT_TRY(check_factor(g, ops, var, z, err));
+    CT_TRY(check_factor(g, ops, var, z, context, err));
     CT_TRY(check_rows(g, g->factors, ops, noise, err));
     CT_TRY(ct__grow(&g->factor, &g->factor_capacity, g->factors + 1, sizeof *g->factor, "factors", err));
     CT_TRY(ct__grow(&g->var_pool, &g->var_capacity, g->var_used + ops->arity, sizeof *g->var_pool, "factor variables", err));

@@ -2,10 +2,12 @@
 #include "learn/digest.h"
 #include "graph/graph.h"
 #include "learn/learn.h"
+#include "shape/shape.h"
 
 static uint64_t add_sequence(uint64_t h, const ct_sequence *seq)
 {
     const ct_graph *g = seq->graph;
+    const ct_shape *last = NULL;
     h = ct__digest(h, g->kind, (size_t)g->variables * sizeof *g->kind);
     h = ct__digest(h, g->fixed, (size_t)g->variables * sizeof *g->fixed);
     h = ct__digest(h, g->initial, (size_t)g->size * sizeof *g->initial);
@@ -14,6 +16,10 @@ static uint64_t add_sequence(uint64_t h, const ct_sequence *seq)
     for (int32_t f = 0; f < g->factors; f++) {
         h = ct__digest(h, g->factor[f].ops->name, strlen(g->factor[f].ops->name));
         h = ct__digest(h, &g->factor[f].noise, sizeof g->factor[f].noise);
+        if (!g->factor[f].ops->shaped || g->factor[f].context == last) continue;
+        last = g->factor[f].context;
+        h = ct__digest(h, &last->kind, sizeof last->kind);
+        h = ct__digest(h, last->number, (size_t)last->count * sizeof *last->number);
     }
     h = ct__digest(h, seq->truth, (size_t)g->size * sizeof *seq->truth);
     return ct__digest(h, seq->known, (size_t)g->variables * sizeof *seq->known);

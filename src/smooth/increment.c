@@ -63,7 +63,7 @@ static ct_status check_factor(const ct_smoother *s, const ct_increment *inc, int
             if (factor->var[i] == factor->var[j]) return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): %s is named twice", f, ops->name, a.name);
         if (i == 0) first = a;
     }
-    CT_TRY(ct__check_measurement(f, ops, first.name, factor->z, err));
+    CT_TRY(ct__check_measurement(f, ops, first.name, factor->z, factor->context, err));
     return check_noise(s, f, factor, err);
 }
 
