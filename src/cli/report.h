@@ -120,5 +120,8 @@ char **report_choices(const report_job *job);
 void   report_choices_free(const report_job *job, char **names);
 /* x of a plot over the poses of a run: their times from the first on if all have one, else their numbers. at[0..poses) <- variables. Returns how many; the label in *label. */
 int32_t report_poses(const ct_sequence *seq, int32_t *at, double *x, const char **label);
+/* Two lines of n points over one x, thinned to at most about `most` points, in place: of every stretch the smallest and largest of each stay, so that no peak is lost. Returns how many are left. */
+int64_t report_thin(int64_t n, int64_t most, double *x, double *y, double *z);
+#define REPORT_LINE 24000 /* points of such lines, of all runs that are shown together */
 
 #endif

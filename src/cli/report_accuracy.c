@@ -125,7 +125,7 @@ static void put_picture(report_job *job, const char *id, const char *title, cons
     }
     const ct_series series[] = {{"before", CT_ROLE_BEFORE, CT_MARK_POINTS, n, x, y[BEFORE], NULL}, {"after", CT_ROLE_AFTER, CT_MARK_POINTS, n, x, y[AFTER], NULL}};
     const int       is_log = report_wants_log(n, y[BEFORE], n, y[AFTER]);
-    const ct_plot   plot = {.id = id, .title = title, .x_label = "run", .y_label = unit, .y_log = is_log, .y_low = is_log ? NAN : 0, .y_high = NAN, .count = 2, .series = series, .x_names = names, .names = n};
+    const ct_plot   plot = {.id = id, .title = title, .x_label = "run", .y_label = unit, .y_log = is_log, .count = 2, .series = series, .x_names = names, .names = n};
     if (known) ct_page_plot(job->page, &plot);
     free(names);
     free(x);

@@ -89,13 +89,14 @@ static void put_causes(report_job *job, ranked *list)
             const report_track *track = &job->track[list[n / 2].run];
             const ct_condition *c = condition_of(track, side, scaled);
             for (int weak = 0; weak < 2; weak++) {
-                char causes[512], name[64];
+                const int32_t end = weak ? c->weak : c->stiff;
+                char          causes[512], name[64];
                 ct_table_row(t, !weak && (scaled || side == AFTER));
                 ct_table_text(t, "%s", weak ? "" : scaled ? "columns scaled" : "as it is");
                 ct_table_text(t, "%s", weak ? "" : side == BEFORE ? "before" : "after");
                 ct_table_text(t, "%s", weak ? "weak" : "stiff");
                 ct_table_text(t, "%s", say_causes(job, weak ? c->weakest : c->stiffest, causes, sizeof causes));
-                ct_table_text(t, "%s", ct_graph_name(track->seq->graph, weak ? c->weak : c->stiff, name, sizeof name));
+                ct_table_text(t, "%s", end < 0 ? "" : ct_graph_name(track->seq->graph, end, name, sizeof name));
             }
         }
     ct_table_note(t, "Of the median run. Stiff is the direction that measurements fix best, weak the one they fix least: the condition number is one over the other.");

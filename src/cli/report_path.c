@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAP_POINTS 48000 /* poses on all maps together: with three lines each, a page of at most two or three megabytes */
+
 /* ---- which ---- */
 
 char **report_choices(const report_job *job)
@@ -40,6 +42,29 @@ int32_t report_poses(const ct_sequence *seq, int32_t *at, double *x, const char 
     for (int32_t i = 0; i < poses; i++) x[i] = timed ? seq->stamp[at[i]] - seq->stamp[at[0]] : i;
     *label = timed ? "time in s" : "pose";
     return poses;
+}
+
+int64_t report_thin(int64_t n, int64_t most, double *x, double *y, double *z)
+{
+    const int64_t parts = most / 4;
+    int64_t       used = 0;
+    if (n <= most) return n;
+    for (int64_t k = 0; k < parts; k++) {
+        const int64_t from = k * n / parts, to = (k + 1) * n / parts;
+        int64_t       keep[4] = {from, from, from, from};
+        for (int64_t i = from; i < to; i++) { /* a NaN is neither */
+            if (y[i] < y[keep[0]] || isnan(y[keep[0]])) keep[0] = i;
+            if (y[i] > y[keep[1]] || isnan(y[keep[1]])) keep[1] = i;
+            if (z[i] < z[keep[2]] || isnan(z[keep[2]])) keep[2] = i;
+            if (z[i] > z[keep[3]] || isnan(z[keep[3]])) keep[3] = i;
+        }
+        for (int64_t i = from; i < to; i++) {
+            if (i != keep[0] && i != keep[1] && i != keep[2] && i != keep[3]) continue;
+            x[used] = x[i], y[used] = y[i], z[used] = z[i];
+            used++;
+        }
+    }
+    return used;
 }
 
 /* ---- places ---- */
@@ -92,38 +117,38 @@ static void forget(scene *s)
     free(s->time);
 }
 
-/* Coordinate `axis` of variables; of the truth (side < 0) where it is known, else NaN: the line breaks there. */
-static double *coordinates(const scene *s, const int32_t *variable, int32_t n, int side, int axis)
+/* Coordinate `axis` of every step-th of n variables; of the truth (side < 0) where it is known, else NaN: the line breaks there. */
+static double *coordinates(const scene *s, const int32_t *variable, int32_t n, int32_t step, int side, int axis)
 {
     const ct_sequence *seq = s->track->seq;
     double            *out = cli_alloc(n, sizeof *out);
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = 0; i < n; i += step) {
         const double *x = (side < 0 ? seq->truth : s->track->x[side]) + ct_graph_offset(seq->graph, variable[i]);
         const int     flat = axis == 2 && !is_spatial(ct_graph_kind(seq->graph, variable[i]));
-        out[i] = side < 0 && !truth_is_known(seq, variable[i]) ? NAN : flat ? 0 : x[axis];
+        out[i / step] = side < 0 && !truth_is_known(seq, variable[i]) ? NAN : flat ? 0 : x[axis];
     }
     return out;
 }
 
 /* ---- pictures ---- */
 
-/* Seen from above (y over x), or from the side (z over x). */
-static void put_map(report_job *job, const scene *s, int32_t k, int axis)
+/* Seen from above (y over x), or from the side (z over x); every step-th pose. */
+static void put_map(report_job *job, const scene *s, int32_t k, int axis, int32_t step)
 {
     static const char *const NAME[] = {"truth", "before", "after"}, *const POINTS[] = {"true landmarks", NULL, "landmarks after"};
     static const ct_role     ROLE[] = {CT_ROLE_TRUTH, CT_ROLE_BEFORE, CT_ROLE_AFTER};
     static const int         ORDER[] = {1, 0, 2}; /* the truth over what is far from it, the answer over both */
+    const int32_t            poses = (s->poses + step - 1) / step;
     double                  *kept[12];
     ct_series                series[6];
     int                      count = 0, held = 0;
     char                     id[32];
     for (int o = 0; o < 3; o++) {
         const int side = ORDER[o] - 1;
-        if (side < 0 && !s->track->seq->truth) continue;
-        const double *x = kept[held++] = coordinates(s, s->at, s->poses, side, 0), *y = kept[held++] = coordinates(s, s->at, s->poses, side, axis);
-        series[count++] = (ct_series){NAME[ORDER[o]], ROLE[ORDER[o]], CT_MARK_LINE, s->poses, x, y, NULL};
+        const double *x = kept[held++] = coordinates(s, s->at, s->poses, step, side, 0), *y = kept[held++] = coordinates(s, s->at, s->poses, step, side, axis);
+        series[count++] = (ct_series){NAME[ORDER[o]], ROLE[ORDER[o]], CT_MARK_LINE, poses, x, y, NULL};
         if (!s->points || !POINTS[ORDER[o]]) continue;
-        const double *px = kept[held++] = coordinates(s, s->point, s->points, side, 0), *py = kept[held++] = coordinates(s, s->point, s->points, side, axis);
+        const double *px = kept[held++] = coordinates(s, s->point, s->points, 1, side, 0), *py = kept[held++] = coordinates(s, s->point, s->points, 1, side, axis);
         series[count++] = (ct_series){POINTS[ORDER[o]], ROLE[ORDER[o]], CT_MARK_POINTS, s->points, px, py, NULL};
     }
     snprintf(id, sizeof id, "map-%s-%d", axis == 1 ? "top" : "side", k);
@@ -133,28 +158,31 @@ static void put_map(report_job *job, const scene *s, int32_t k, int axis)
     while (held) free(kept[--held]);
 }
 
-/* Distance of each pose from its truth, side by side. */
+/* Distance of each pose from its truth, before and after. */
 static void put_errors(report_job *job, const scene *s, int32_t k)
 {
     const ct_sequence *seq = s->track->seq;
-    double            *e[SIDES];
+    const int64_t      n = s->poses;
+    double            *x = cli_alloc(3 * n, sizeof *x), *e[SIDES] = {x + n, x + 2 * n};
     char               id[32];
     int                known = 0;
-    for (int side = BEFORE; side <= AFTER; side++) {
-        e[side] = cli_alloc(s->poses, sizeof *e[side]);
-        for (int32_t i = 0; i < s->poses; i++) {
-            const int64_t at = ct_graph_offset(seq->graph, s->at[i]);
-            const double *x = s->track->x[side] + at, *truth = seq->truth + at;
-            const int     n = is_spatial(ct_graph_kind(seq->graph, s->at[i])) ? 3 : 2, here = truth_is_known(seq, s->at[i]);
-            e[side][i] = here ? sqrt((x[0] - truth[0]) * (x[0] - truth[0]) + (x[1] - truth[1]) * (x[1] - truth[1]) + (n == 3 ? (x[2] - truth[2]) * (x[2] - truth[2]) : 0)) : NAN;
-            known = known || here;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t at = ct_graph_offset(seq->graph, s->at[i]);
+        const double *truth = seq->truth + at;
+        const int     here = truth_is_known(seq, s->at[i]), spatial = is_spatial(ct_graph_kind(seq->graph, s->at[i]));
+        x[i] = s->time[i];
+        for (int side = BEFORE; side <= AFTER; side++) {
+            const double *p = s->track->x[side] + at;
+            e[side][i] = here ? hypot(hypot(p[0] - truth[0], p[1] - truth[1]), spatial ? p[2] - truth[2] : 0) : NAN;
         }
+        known = known || here;
     }
-    const ct_series series[] = {{"before", CT_ROLE_BEFORE, CT_MARK_LINE, s->poses, s->time, e[BEFORE], NULL}, {"after", CT_ROLE_AFTER, CT_MARK_LINE, s->poses, s->time, e[AFTER], NULL}};
+    const int64_t   drawn = report_thin(n, REPORT_LINE / job->shown, x, e[BEFORE], e[AFTER]);
+    const ct_series series[] = {{"before", CT_ROLE_BEFORE, CT_MARK_LINE, drawn, x, e[BEFORE], NULL}, {"after", CT_ROLE_AFTER, CT_MARK_LINE, drawn, x, e[AFTER], NULL}};
     snprintf(id, sizeof id, "error-%d", k);
-    const ct_plot plot = {.id = id, .title = "Error in position along the way", .x_label = s->label, .y_label = "distance from the truth in m", .zoom = 1, .height = s->spatial ? 0.5 : 0.75, .y_low = 0, .y_high = NAN, .count = 2, .series = series};
+    const ct_plot plot = {.id = id, .title = "Error in position along the way", .x_label = s->label, .y_label = "distance from the truth in m", .zoom = 1, .height = s->spatial ? 0.5 : 0.75, .count = 2, .series = series};
     if (known) ct_page_plot(job->page, &plot);
-    for (int side = BEFORE; side <= AFTER; side++) free(e[side]);
+    free(x);
 }
 
 static void put_run(report_job *job, int32_t k)
@@ -168,9 +196,11 @@ static void put_run(report_job *job, int32_t k)
     ct_page_text(job->page, "%s: %d pose%s, %d landmark%s. rmse of positions %s m before, %s m after; of rotations %s rad before, %s rad after.", report_name(job->track[i].seq), s.poses, CLI_S(s.poses), s.points,
                  CLI_S(s.points), report_number(value[BEFORE][EVAL_TRANSLATION], a), report_number(value[AFTER][EVAL_TRANSLATION], b), report_number(value[BEFORE][EVAL_ROTATION], c),
                  report_number(value[AFTER][EVAL_ROTATION], d));
-    if (s.poses) put_map(job, &s, k, 1);
-    if (s.poses && s.spatial) put_map(job, &s, k, 2);
-    if (s.poses && job->track[i].seq->truth) put_errors(job, &s, k);
+    const int64_t room = MAP_POINTS / job->shown, step = s.poses / room + 1;
+    if (step > 1) ct_page_text(job->page, "Of its %d poses every %lld. is on the map.", s.poses, (long long)step);
+    if (s.poses) put_map(job, &s, k, 1, (int32_t)step);
+    if (s.poses && s.spatial) put_map(job, &s, k, 2, (int32_t)step);
+    if (s.poses) put_errors(job, &s, k);
     forget(&s);
 }
 

@@ -2,26 +2,34 @@
 #include "report.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NAMED_MAX 5 /* runs without an estimate; the others are in the table */
 
 /* ---- warnings ---- */
 
+/* "0003, 0007 and 2 more: the limit of iterations is reached", or, where reasons differ, each with its own. */
 static void warn_of_failures(report_job *job, int side)
 {
-    char    text[1024] = "";
+    char    text[1024] = "", reason[128] = "";
     size_t  used = 0;
     int32_t named = 0;
+    int     stop = -1, same = 1;
     if (!job->failed[side]) return;
+    for (int32_t i = 0; i < job->count; i++) {
+        if (!eval_failed(&job->of[side][i])) continue;
+        same = same && (stop < 0 || stop == (int)job->of[side][i].solve.stop);
+        stop = (int)job->of[side][i].solve.stop;
+    }
     for (int32_t i = 0; i < job->count && named < NAMED_MAX && used < sizeof text; i++) {
         const ct_assessment *of = &job->of[side][i];
         if (!eval_failed(of)) continue;
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s (%s)", named++ ? ", " : "", report_name(job->track[i].seq), ct_stop_meaning(of->solve.stop));
+        if (!same) snprintf(reason, sizeof reason, " (%s)", ct_stop_meaning(of->solve.stop));
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s", named++ ? ", " : "", report_name(job->track[i].seq), reason);
     }
     if (job->failed[side] > named && used < sizeof text) snprintf(text + used, sizeof text - used, " and %d more", job->failed[side] - named);
-    report_warn(job, "With the %s noise models no minimum was found in %d of %d runs: %s.", side == BEFORE ? "start" : "learned", job->failed[side], job->count, text);
+    report_warn(job, "With the %s noise models no minimum was found in %d of %d runs: %s%s%s.", side == BEFORE ? "start" : "learned", job->failed[side], job->count, text, same ? ": " : "",
+                same ? ct_stop_meaning((ct_stop)stop) : "");
 }
 
 static void warn_of_runs(report_job *job)

@@ -52,6 +52,14 @@ static void put_table(report_job *job)
     report_put_table(job, t);
 }
 
+/* The band of NEES over degrees, as its middle and half its width; NaN where nothing counts. */
+static void put_band(double degrees, double *middle, double *half)
+{
+    const double low = degrees > 0 ? ct_chi_squared_quantile(LOW, degrees) / degrees : NAN, high = degrees > 0 ? ct_chi_squared_quantile(HIGH, degrees) / degrees : NAN;
+    *middle = (low + high) / 2;
+    *half = (high - low) / 2;
+}
+
 /* ---- run by run ---- */
 
 static void put_runs(report_job *job)
@@ -61,12 +69,9 @@ static void put_runs(report_job *job)
     const char  **names = cli_alloc(n, sizeof *names);
     int           known = 0;
     for (int64_t i = 0; i < n; i++) {
-        const double degrees = (double)job->of[AFTER][i].consistency.nees_degrees;
-        const double low = degrees > 0 ? ct_chi_squared_quantile(LOW, degrees) / degrees : NAN, high = degrees > 0 ? ct_chi_squared_quantile(HIGH, degrees) / degrees : NAN;
+        put_band((double)job->of[AFTER][i].consistency.nees_degrees, &middle[i], &half[i]);
         x[i] = (double)i;
         names[i] = report_name(job->track[i].seq);
-        middle[i] = (low + high) / 2;
-        half[i] = (high - low) / 2;
         for (int side = BEFORE; side <= AFTER; side++) {
             double value[EVAL_COUNT];
             eval_numbers(&job->of[side][i], value);
@@ -102,22 +107,24 @@ static void put_poses(report_job *job, int32_t k)
     const report_track *t = &job->track[job->show[k]];
     const int64_t       all = ct_graph_variables(t->seq->graph);
     int32_t            *at = cli_alloc(all, sizeof *at);
-    double             *x = cli_alloc(5 * all, sizeof *x), *y[SIDES] = {x + all, x + 2 * all}, *middle = x + 3 * all, *half = x + 4 * all;
+    double             *x = cli_alloc(6 * all, sizeof *x), *y[SIDES] = {x + all, x + 2 * all}, *middle = x + 3 * all, *half = x + 4 * all, *time = x + 5 * all;
     const char         *label;
     char                id[32], share[SIDES][32];
     const int32_t       n = report_poses(t->seq, at, x, &label);
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = 0, before = 0; i < n; i++) {
         const int d = t->degrees[AFTER][at[i]];
-        const double low = d ? ct_chi_squared_quantile(LOW, d) / d : NAN, high = d ? ct_chi_squared_quantile(HIGH, d) / d : NAN;
-        middle[i] = (low + high) / 2;
-        half[i] = (high - low) / 2;
+        time[i] = x[i];
+        if (i && d == before) middle[i] = middle[i - 1], half[i] = half[i - 1]; /* quantiles take time */
+        else put_band(d, &middle[i], &half[i]);
+        before = d;
         for (int side = BEFORE; side <= AFTER; side++) y[side][i] = t->degrees[side][at[i]] ? t->nees[side][at[i]] / t->degrees[side][at[i]] : NAN;
     }
     for (int side = BEFORE; side <= AFTER; side++) snprintf(share[side], sizeof share[side], "%.3g", 100 * inside(n, y[side], middle, half));
     ct_page_text(job->page, "%s: %s %% of its poses lie in the band before, %s %% after.", report_name(t->seq), share[BEFORE], share[AFTER]);
-    const ct_series series[] = {{"95 % of poses", CT_ROLE_QUIET, CT_MARK_BAND, n, x, middle, half},
-                                {"before", CT_ROLE_BEFORE, CT_MARK_LINE, n, x, y[BEFORE], NULL},
-                                {"after", CT_ROLE_AFTER, CT_MARK_LINE, n, x, y[AFTER], NULL}};
+    const int64_t   drawn = report_thin(n, REPORT_LINE / job->shown, x, y[BEFORE], y[AFTER]);
+    const ct_series series[] = {{"95 % of poses", CT_ROLE_QUIET, CT_MARK_BAND, n, time, middle, half},
+                                {"before", CT_ROLE_BEFORE, CT_MARK_LINE, drawn, x, y[BEFORE], NULL},
+                                {"after", CT_ROLE_AFTER, CT_MARK_LINE, drawn, x, y[AFTER], NULL}};
     snprintf(id, sizeof id, "nees-%d", k);
     const ct_plot plot = {.id = id, .title = "NEES along the way", .x_label = label, .y_label = "NEES per coordinate", .y_log = 1, .zoom = 1, .height = 0.35, .count = 3, .series = series};
     if (n) ct_page_plot(job->page, &plot);
