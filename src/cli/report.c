@@ -33,8 +33,10 @@ const char *report_row_name(const report_job *job, const report_row *row, char *
 
 const char *report_number(double value, char buf[32])
 {
+    const double size = fabs(value);
     if (isnan(value)) return "-";
-    snprintf(buf, 32, fabs(value) >= 1e3 && fabs(value) < 1e6 ? "%.0f" : "%.3g", value);
+    if (size < 1e-4 || size >= 1e6) snprintf(buf, 32, "%.3g", value);
+    else snprintf(buf, 32, "%.*f", size < 0.001 ? 6 : size < 0.01 ? 5 : size < 0.1 ? 4 : size < 1 ? 3 : size < 10 ? 2 : size < 100 ? 1 : 0, value);
     return buf;
 }
 

@@ -91,7 +91,7 @@ const char *report_name(const ct_sequence *seq); /* of a run, never NULL */
 double      report_sigma(const ct_noise_model *m, int row);
 /* "odom@0.x", for pictures. Returns buf. */
 const char *report_row_name(const report_job *job, const report_row *row, char *buf, size_t size);
-/* "0.176", "1.2e-05", "-" for NaN. Returns buf. */
+/* Three digits: "0.176", "1.00", "1.2e-05"; "-" for NaN. Returns buf. */
 const char *report_number(double value, char buf[32]);
 const char *report_part(const report_job *job); /* "test", "training" */
 const char *report_method(const report_job *job); /* of learning: its name */

@@ -62,10 +62,10 @@ static void say_change(report_job *job)
     }
     if (isnan(ratio)) return;
     const char *of = k == EVAL_ROTATION ? "rotation" : "position";
-    if (fabs(ratio - 1) < 0.0005) ct_page_text(job->page, "The mean error in %s is what it was.", of);
-    else if (ratio < 1) ct_page_text(job->page, "The mean error in %s is %.3g %% smaller after learning.", of, 100 * (1 - ratio));
-    else ct_page_text(job->page, "The mean error in %s is %.3g %% larger after learning.", of, 100 * (ratio - 1));
-    if (job->averaged > 1) ct_page_text(job->page, "It is smaller in %d of %d runs, and larger in %d.", better, job->averaged, worse);
+    char        change[64] = "what it was", runs[96] = "";
+    if (fabs(ratio - 1) >= 0.0005) snprintf(change, sizeof change, "%.3g %% %s after learning", 100 * fabs(ratio - 1), ratio < 1 ? "smaller" : "larger");
+    if (job->averaged > 1) snprintf(runs, sizeof runs, " It is smaller in %d of %d runs, and larger in %d.", better, job->averaged, worse);
+    ct_page_text(job->page, "The mean error in %s is %s.%s", of, change, runs);
 }
 
 /* ---- run by run ---- */
@@ -82,7 +82,7 @@ static void put_runs(report_job *job)
     ct_table_column(t, "rotation", "after", "rad", 4);
     ct_table_column(t, "nees_before", "NEES before", NULL, 3);
     ct_table_column(t, "nees", "after", NULL, 3);
-    ct_table_column(t, "remark", "remark", NULL, 0);
+    if (job->failed[BEFORE] || job->failed[AFTER]) ct_table_column(t, "remark", "remark", NULL, 0);
     for (int32_t i = 0; i < n; i++) {
         static const int METRIC[] = {EVAL_TRANSLATION, EVAL_ROTATION, EVAL_NEES};
         double           value[SIDES][EVAL_COUNT];

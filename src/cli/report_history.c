@@ -77,7 +77,7 @@ static void put_spread(const view *v)
     double *spread = cli_alloc(v->n, sizeof *spread);
     char    id[32];
     for (int64_t i = 0; i < v->n; i++) spread[i] = number(v->of[i], "spread");
-    const ct_series series = {NULL, CT_ROLE_AFTER, CT_MARK_LINE, v->n, v->at, spread, NULL};
+    const ct_series series = {NULL, CT_ROLE_AFTER, strcmp(v->tag, "folds") ? CT_MARK_LINE : CT_MARK_POINTS, v->n, v->at, spread, NULL};
     snprintf(id, sizeof id, "spread-%s", v->tag);
     const ct_plot plot = {.id = id, .title = "Spread", .text = "Largest variance over smallest.", .x_label = "evaluation", .y_label = "spread", .y_log = 1, .count = 1, .series = &series};
     ct_page_plot(v->job->page, &plot);
@@ -119,13 +119,14 @@ static void put_model(const view *v, int32_t model, int *part)
     ct_series     series[LINES_MAX];
     json_t       *value;
     size_t        left = json_object_size(variances);
+    const int     folds = !strcmp(v->tag, "folds"); /* which take turns: no path leads from one to the next */
     int           n = 0;
     snprintf(title, sizeof title, "Variances of %s", name);
     json_object_foreach((json_t *)variances, key, value) {
         left--;
         if (model_of(v->job, key) == model && !is_covariance(key)) {
             for (int64_t i = 0; i < v->n; i++) y[n * v->n + i] = number(json_object_get(v->of[i], "variances"), key);
-            series[n] = (ct_series){key, (ct_role)(CT_ROLE_FIRST + n), CT_MARK_LINE, v->n, v->at, y + n * v->n, NULL};
+            series[n] = (ct_series){key, (ct_role)(CT_ROLE_FIRST + n), folds ? CT_MARK_POINTS : CT_MARK_LINE, v->n, v->at, y + n * v->n, NULL};
             n++;
         }
         if (n < LINES_MAX && (left || !n)) continue;

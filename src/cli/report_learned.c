@@ -50,7 +50,6 @@ static void put_row(report_job *job, ct_table *t, int32_t i)
     const ct_noise_model *m = ct_noise_get(job->file[AFTER], r->model);
     const int             first = !i || job->row[i - 1].model != r->model;
     const char           *remark = remark_of(m, r);
-    char                  a[32], b[32];
     ct_table_row(t, first && i);
     ct_table_text(t, "%s", first ? m->name : "");
     ct_table_text(t, "%s", r->name);
@@ -60,15 +59,17 @@ static void put_row(report_job *job, ct_table *t, int32_t i)
     ct_table_number(t, r->sigma[AFTER] * r->sigma[AFTER]);
     ct_table_number(t, r->percent);
     if (isnan(r->lower)) ct_table_text(t, "%s", "");
-    else ct_table_text(t, "%s to %s", report_number(r->lower, a), report_number(r->upper, b));
+    else ct_table_text(t, "%.3g to %.3g", r->lower, r->upper);
+    if (!*remark) return;
     ct_table_text(t, "%s", remark);
-    if (*remark && !r->frozen) ct_table_mark(t, 2);
+    if (!r->frozen) ct_table_mark(t, 2);
 }
 
 static void put_table(report_job *job)
 {
     ct_table *t = report_table(NULL);
-    int       full = 0;
+    int       full = 0, remarks = 0;
+    for (int32_t i = 0; i < job->rows; i++) remarks = remarks || *remark_of(ct_noise_get(job->file[AFTER], job->row[i].model), &job->row[i]);
     ct_table_column(t, "model", "noise model", NULL, 0);
     ct_table_column(t, "row", "row", NULL, 0);
     ct_table_column(t, "unit", "unit", NULL, 0);
@@ -77,7 +78,7 @@ static void put_table(report_job *job)
     ct_table_column(t, "variance", "variance \u03c3\u00b2", NULL, 4);
     ct_table_column(t, "sigma_error_percent", "\u00b1 \u03c3", "%", 2);
     ct_table_column(t, "bounds", "allowed \u03c3", NULL, 0);
-    ct_table_column(t, "remark", "remark", NULL, 0);
+    if (remarks) ct_table_column(t, "remark", "remark", NULL, 0);
     for (int32_t i = 0; i < job->rows; i++) {
         put_row(job, t, i);
         full = full || ct_noise_get(job->file[AFTER], job->row[i].model)->kind == CT_NOISE_FULL;
@@ -160,11 +161,11 @@ static void put_held(report_job *job)
     ct_table_column(t, "kernel", "kernel", NULL, 0);
     for (int32_t g = 0; g < ct_noise_count(job->file[AFTER]); g++) {
         const ct_noise_model *m = ct_noise_get(job->file[AFTER], g);
-        char                  text[512] = "", buf[32];
+        char                  text[512] = "";
         size_t                used = 0;
         if (json_is_true(json_object_get(json_object_get(groups, m->name), "learned"))) continue;
         for (int i = 0; i < m->dim && used < sizeof text; i++)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%s%s%s", i ? ", " : "", m->row ? m->row[i].name : "", m->row ? " " : "", report_number(report_sigma(m, i), buf),
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%.3g%s%s", i ? ", " : "", m->row ? m->row[i].name : "", m->row ? " " : "", report_sigma(m, i),
                                      m->row && m->row[i].unit[0] ? " " : "", m->row ? m->row[i].unit : "");
         ct_table_row(t, 0);
         ct_table_text(t, "%s", m->name);

@@ -15,7 +15,7 @@ char **report_choices(const report_job *job)
     char **names = cli_alloc(job->shown, sizeof *names);
     for (int32_t k = 0; k < job->shown; k++) {
         const int32_t i = job->show[k];
-        const char   *name = report_name(job->track[i].seq), *why = i == job->most_improved ? " (most improved)" : i == job->most_worsened ? " (most worsened)" : "";
+        const char   *name = report_name(job->track[i].seq), *why = i == job->most_improved ? " (most improved)" : i == job->most_worsened ? " (most worsened)" : k == 1 && job->most_worsened < 0 ? " (least improved)" : "";
         const size_t  size = strlen(name) + strlen(why) + 1;
         names[k] = cli_alloc((int64_t)size, 1);
         snprintf(names[k], size, "%s%s", name, why);
@@ -189,13 +189,14 @@ static void put_run(report_job *job, int32_t k)
 {
     const int32_t i = job->show[k];
     double        value[SIDES][EVAL_COUNT];
-    char          a[32], b[32], c[32], d[32];
+    char          a[32], b[32], landmarks[32] = "", rotations[128] = "";
     scene         s;
     look(&s, &job->track[i]);
     for (int side = BEFORE; side <= AFTER; side++) eval_numbers(&job->of[side][i], value[side]);
-    ct_page_text(job->page, "%s: %d pose%s, %d landmark%s. rmse of positions %s m before, %s m after; of rotations %s rad before, %s rad after.", report_name(job->track[i].seq), s.poses, CLI_S(s.poses), s.points,
-                 CLI_S(s.points), report_number(value[BEFORE][EVAL_TRANSLATION], a), report_number(value[AFTER][EVAL_TRANSLATION], b), report_number(value[BEFORE][EVAL_ROTATION], c),
-                 report_number(value[AFTER][EVAL_ROTATION], d));
+    if (s.points) snprintf(landmarks, sizeof landmarks, ", %d landmark%s", s.points, CLI_S(s.points));
+    if (!isnan(value[AFTER][EVAL_ROTATION])) snprintf(rotations, sizeof rotations, "; of rotations %s rad before, %s rad after", report_number(value[BEFORE][EVAL_ROTATION], a), report_number(value[AFTER][EVAL_ROTATION], b));
+    ct_page_text(job->page, "%s: %d pose%s%s. rmse of positions %s m before, %s m after%s.", report_name(job->track[i].seq), s.poses, CLI_S(s.poses), landmarks, report_number(value[BEFORE][EVAL_TRANSLATION], a),
+                 report_number(value[AFTER][EVAL_TRANSLATION], b), rotations);
     const int64_t room = MAP_POINTS / job->shown, step = s.poses / room + 1;
     if (step > 1) ct_page_text(job->page, "Of its %d poses every %lld. is on the map.", s.poses, (long long)step);
     if (s.poses) put_map(job, &s, k, 1, (int32_t)step);
@@ -212,7 +213,7 @@ void report_paths(report_job *job)
         return;
     }
     char **names = report_choices(job);
-    if (job->shown < job->averaged) ct_page_text(job->page, "%d of %d runs, the most improved and the most worsened first; --runs N shows more.", job->shown, job->averaged);
+    if (job->shown < job->averaged) ct_page_text(job->page, "%d of %d runs are shown, the most improved and the %s first; --runs N shows more.", job->shown, job->averaged, job->most_worsened < 0 ? "least improved" : "most worsened");
     ct_page_text(job->page, "Wheel, pinch and drag zoom into a picture, a double click goes back. A click in the legend hides a line.");
     if (job->shown > 1) ct_page_choices(job->page, "run", "run", job->shown, (const char *const *)names);
     for (int32_t k = 0; k < job->shown; k++) {

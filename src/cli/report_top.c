@@ -96,9 +96,9 @@ static void tile(report_job *job, const char *label, int k, const char *unit, do
 {
     char value[64], remark[128], a[32], b[32];
     if (isnan(job->mean[AFTER][k])) return;
-    snprintf(value, sizeof value, "%s %s", report_number(job->mean[AFTER][k], a), unit);
+    snprintf(value, sizeof value, "%s%s%s", report_number(job->mean[AFTER][k], a), *unit ? " " : "", unit);
     if (degrees > 0) snprintf(remark, sizeof remark, "%.3g\u00b0; %s %s before", degrees * job->mean[AFTER][k], report_number(job->mean[BEFORE][k], b), unit);
-    else snprintf(remark, sizeof remark, "%s %s before", report_number(job->mean[BEFORE][k], b), unit);
+    else snprintf(remark, sizeof remark, "%s%s%s before", report_number(job->mean[BEFORE][k], b), *unit ? " " : "", unit);
     ct_page_tile(job->page, label, value, remark);
 }
 

@@ -20,9 +20,9 @@ static void say_nees(report_job *job)
     const double before = job->mean[BEFORE][EVAL_NEES], after = job->mean[AFTER][EVAL_NEES];
     ct_page_text(job->page, "NEES compares errors with the covariance that the estimator claims: 1 per coordinate where sigmas are right, above where it is too sure of itself, below where it is too cautious.");
     if (isnan(after)) ct_page_text(job->page, "It could not be had: there are no covariances, or the truth is not known.");
-    else if (after > SURE) ct_page_text(job->page, "After learning the estimator is too sure: its errors are %.2g times what it claims (NEES %.3g; before %.3g).", sqrt(after), after, before);
-    else if (after < CAUTIOUS) ct_page_text(job->page, "After learning the estimator is too cautious: its errors are %.2g times what it claims (NEES %.3g; before %.3g).", sqrt(after), after, before);
-    else ct_page_text(job->page, "After learning the estimator is honest: its errors are %.2g times what it claims (NEES %.3g; before %.3g).", sqrt(after), after, before);
+    else if (after > SURE) ct_page_text(job->page, "After learning the estimator is too sure: its errors are %.2g times what it claims; before they were %.2g times that.", sqrt(after), sqrt(before));
+    else if (after < CAUTIOUS) ct_page_text(job->page, "After learning the estimator is too cautious: its errors are only %.2g times what it claims; before they were %.2g times that.", sqrt(after), sqrt(before));
+    else ct_page_text(job->page, "After learning the estimator is honest: its errors are as large as it claims; before they were %.2g times that.", sqrt(before));
 }
 
 static const char *verdict(double value) { return isnan(value) ? "" : value > SURE ? "too sure" : value < CAUTIOUS ? "too cautious" : "honest"; }
@@ -62,28 +62,29 @@ static void put_band(double degrees, double *middle, double *half)
 
 /* ---- run by run ---- */
 
-static void put_runs(report_job *job)
+static void put_runs(report_job *job, int k, const char *id, const char *title, const char *label)
 {
     const int64_t n = job->count;
     double       *x = cli_alloc(5 * n, sizeof *x), *y[SIDES] = {x + n, x + 2 * n}, *middle = x + 3 * n, *half = x + 4 * n;
     const char  **names = cli_alloc(n, sizeof *names);
     int           known = 0;
     for (int64_t i = 0; i < n; i++) {
-        put_band((double)job->of[AFTER][i].consistency.nees_degrees, &middle[i], &half[i]);
+        const ct_consistency *c = &job->of[AFTER][i].consistency;
+        put_band((double)(k == EVAL_NEES ? c->nees_degrees : c->degrees), &middle[i], &half[i]);
         x[i] = (double)i;
         names[i] = report_name(job->track[i].seq);
         for (int side = BEFORE; side <= AFTER; side++) {
             double value[EVAL_COUNT];
             eval_numbers(&job->of[side][i], value);
-            y[side][i] = value[EVAL_NEES];
-            known = known || isfinite(value[EVAL_NEES]);
+            y[side][i] = value[k];
+            known = known || isfinite(value[k]);
         }
     }
-    const ct_series series[] = {{"95 %, were poses independent", CT_ROLE_QUIET, n > 1 ? CT_MARK_BAND : CT_MARK_POINTS, n, x, middle, half},
+    const ct_series series[] = {{k == EVAL_NEES ? "95 %, were poses independent" : "95 % of runs", CT_ROLE_QUIET, n > 1 ? CT_MARK_BAND : CT_MARK_POINTS, n, x, middle, half},
                                 {"before", CT_ROLE_BEFORE, CT_MARK_POINTS, n, x, y[BEFORE], NULL},
                                 {"after", CT_ROLE_AFTER, CT_MARK_POINTS, n, x, y[AFTER], NULL}};
-    const ct_plot   plot = {.id = "nees-runs", .title = "NEES, run by run", .text = "Errors of neighbouring poses go together, so honest runs scatter more widely than the band.", .x_label = "run",
-                            .y_label = "NEES per coordinate", .y_log = report_wants_log(n, y[BEFORE], n, y[AFTER]), .height = 0.35, .count = 3, .series = series, .x_names = names, .names = (int32_t)n};
+    const ct_plot   plot = {.id = id, .title = title, .text = k == EVAL_NEES ? "Errors of neighbouring poses go together, so honest runs scatter more widely than the band." : NULL, .x_label = "run", .y_label = label,
+                            .y_log = report_wants_log(n, y[BEFORE], n, y[AFTER]), .count = 3, .series = series, .x_names = names, .names = (int32_t)n};
     if (known) ct_page_plot(job->page, &plot);
     free(names);
     free(x);
@@ -100,6 +101,27 @@ static double inside(int32_t n, const double *y, const double *middle, const dou
         in += fabs(y[i] - middle[i]) <= half[i];
     }
     return all ? (double)in / all : NAN;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double d = *(const double *)a - *(const double *)b;
+    return d > 0 ? 1 : d < 0 ? -1 : 0;
+}
+
+/* Where the axis begins and ends: all but the smallest hundredth, as a pose that is held to its truth has none. */
+static void span(int32_t n, const double *a, const double *b, double *low, double *high)
+{
+    double *v = cli_alloc(2 * (int64_t)n, sizeof *v);
+    int64_t used = 0;
+    for (int32_t i = 0; i < n; i++) {
+        if (a[i] > 0 && isfinite(a[i])) v[used++] = a[i];
+        if (b[i] > 0 && isfinite(b[i])) v[used++] = b[i];
+    }
+    qsort(v, (size_t)used, sizeof *v, ascending);
+    *low = used ? fmin(v[used / 100], 0.05) : NAN; /* the band begins a little above */
+    *high = used ? fmax(1.3 * v[used - 1], 5) : NAN;
+    free(v);
 }
 
 static void put_poses(report_job *job, int32_t k)
@@ -119,6 +141,8 @@ static void put_poses(report_job *job, int32_t k)
         before = d;
         for (int side = BEFORE; side <= AFTER; side++) y[side][i] = t->degrees[side][at[i]] ? t->nees[side][at[i]] / t->degrees[side][at[i]] : NAN;
     }
+    double low, high;
+    span(n, y[BEFORE], y[AFTER], &low, &high);
     for (int side = BEFORE; side <= AFTER; side++) snprintf(share[side], sizeof share[side], "%.3g", 100 * inside(n, y[side], middle, half));
     ct_page_text(job->page, "%s: %s %% of its poses lie in the band before, %s %% after.", report_name(t->seq), share[BEFORE], share[AFTER]);
     const int64_t   drawn = report_thin(n, REPORT_LINE / job->shown, x, y[BEFORE], y[AFTER]);
@@ -126,7 +150,7 @@ static void put_poses(report_job *job, int32_t k)
                                 {"before", CT_ROLE_BEFORE, CT_MARK_LINE, drawn, x, y[BEFORE], NULL},
                                 {"after", CT_ROLE_AFTER, CT_MARK_LINE, drawn, x, y[AFTER], NULL}};
     snprintf(id, sizeof id, "nees-%d", k);
-    const ct_plot plot = {.id = id, .title = "NEES along the way", .x_label = label, .y_label = "NEES per coordinate", .y_log = 1, .zoom = 1, .height = 0.35, .count = 3, .series = series};
+    const ct_plot plot = {.id = id, .title = "NEES along the way", .x_label = label, .y_label = "NEES per coordinate", .y_log = 1, .zoom = 1, .y_low = low, .y_high = high, .count = 3, .series = series};
     if (n) ct_page_plot(job->page, &plot);
     free(at);
     free(x);
@@ -138,7 +162,8 @@ void report_trust(report_job *job)
     if (!job->averaged) return;
     say_nees(job);
     put_table(job);
-    put_runs(job);
+    put_runs(job, EVAL_NEES, "nees-runs", "NEES, run by run", "NEES per coordinate");
+    put_runs(job, EVAL_CHI_SQUARED, "chi-runs", "Chi-square, run by run", "chi-square per degree");
     if (!job->shown || isnan(job->mean[AFTER][EVAL_NEES])) return;
     char **names = report_choices(job);
     if (job->shown > 1) ct_page_choices(job->page, "nees", "run", job->shown, (const char *const *)names);
