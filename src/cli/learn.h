@@ -21,7 +21,7 @@ typedef struct {
 
 /* The folder of a run. */
 typedef struct {
-    char  *noise, *start, *history, *config, *checkpoint, *summary; /* paths */
+    char  *noise, *start, *history, *config, *checkpoint, *summary, *report; /* paths */
     FILE  *stream;     /* the history                                   */
     int    resumed;    /* there was a run                               */
     double best, written_s;

@@ -123,7 +123,7 @@ static void print_row(const char *label, const char *unit, const report_job *job
 
 static void print(const report_request *request, const report_job *job)
 {
-    cli_row("run", "%s: %s, %d number%s learned", request->run, report_method(job), job->rows, CLI_S(job->rows));
+    cli_row("run", "%s: %s, %d row%s of noise models learned", request->run, report_method(job), job->rows, CLI_S(job->rows));
     if (job->dataset) {
         cli_row("dataset", "%s: %d %s run%s", job->path, job->count, report_part(job), CLI_S(job->count));
         print_row("translation", "m per coordinate, rmse before and after", job, EVAL_TRANSLATION);

@@ -65,7 +65,7 @@ static void put_histogram(report_job *job, const char *name, int number, const s
                                 {NULL, CT_ROLE_TRUTH, CT_MARK_LINE, CURVE, x, normal, NULL}};
     snprintf(id, sizeof id, "residuals-%d", number);
     /* What the start values make of it may be a needle: it is cut, so that the rest is seen. */
-    const ct_plot plot = {.id = id, .title = name, .x_label = "residual in \u03c3", .height = 0.55, .x_low = -REACH, .x_high = REACH, .y_low = 0, .y_high = 1.25 * most, .count = 3, .series = series};
+    const ct_plot plot = {.id = id, .title = name, .x_label = "residual in \u03c3", .small = 1, .height = 0.6, .x_low = -REACH, .x_high = REACH, .y_low = 0, .y_high = 1.25 * most, .count = 3, .series = series};
     ct_page_plot(job->page, &plot);
 }
 
@@ -127,7 +127,7 @@ void report_residuals(report_job *job)
     ct_table *t = new_table();
     int       number = 0, full = 0;
     ct_page_section(job->page, "residuals", "Residuals at the truth");
-    ct_page_text(job->page, "What measurements say at the true states is their noise. Divided by the \u03c3 of a model that is right it is normal, of deviation 1. Bars are residuals of %s runs after learning, the dashed line is before, the black one the normal density.", report_part(job));
+    ct_page_text(job->page, "What measurements say at the true states is their noise. Divided by the \u03c3 of a model that is right it is normal, of deviation 1. Bars are residuals of %s runs after learning, the dashed line is before, the smooth one the normal density.", report_part(job));
     for (int32_t i = 0; i < job->rows; i++) full = full || ct_noise_get(job->file[AFTER], job->row[i].model)->kind == CT_NOISE_FULL;
     if (full) ct_page_text(job->page, "Full covariances are divided by their root, which mixes rows: each stands for what is new in it given the rows after it.");
     for (int32_t i = 0; i < job->rows; i++)

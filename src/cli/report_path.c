@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAP_POINTS 48000 /* poses on all maps together: with three lines each, a page of at most two or three megabytes */
+#define MAP_POINTS 36000 /* poses on all maps together: with three lines each, a page of at most two or three megabytes */
 
 /* ---- which ---- */
 

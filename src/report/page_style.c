@@ -70,7 +70,7 @@ const char *const ct__page_style[] = {
     "th, td { padding: .4rem .85rem; text-align: left; vertical-align: baseline; white-space: nowrap; font-weight: 400; background: var(--paper); }\n"
     "th.n, td.n { text-align: right; font-variant-numeric: tabular-nums; }\n"
     "thead th { color: var(--soft); font-size: .82rem; vertical-align: bottom; white-space: normal; border-bottom: 1px solid var(--axis); }\n"
-    "tbody .t { white-space: normal; min-width: 5rem; max-width: 26rem; overflow-wrap: anywhere; }\n"
+    "tbody .t { white-space: normal; min-width: 5rem; max-width: 26rem; overflow-wrap: break-word; }\n"
     "tbody td, tbody th { border-bottom: 1px solid var(--grid); }\n"
     "tbody tr:last-child > * { border-bottom-color: var(--rule); }\n"
     "tr.rule > * { border-top: 1px solid var(--axis); }\n"
@@ -87,6 +87,7 @@ const char *const ct__page_style[] = {
 
     "/* plots */\n"
     ".plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(26.25rem, 100%), 1fr)); gap: 1.75rem 2rem; margin: 0 0 1.75rem; align-items: start; }\n"
+    ".plots.small { grid-template-columns: repeat(auto-fill, minmax(min(16.5rem, 100%), 1fr)); gap: 1.25rem 1.5rem; }\n"
     ".plot { position: relative; min-width: 0; }\n"
     ".plot > svg { display: block; width: 100%; height: auto; overflow: visible; }\n"
     ".plot figcaption { margin: .35rem 0 0; color: var(--soft); font-size: .85rem; line-height: 1.45; }\n"

@@ -179,17 +179,18 @@ void ct__plot_layout(ct__plot *p)
     set_ranges(p);
     p->tolerance = plot->zoom ? 0.02 : 0.09; /* with the rounding of coordinates below a tenth of a unit; when magnified, still of a pixel */
     p->every = 1;
+    p->units = plot->small ? CT__PLOT_SMALL : CT__PLOT_WIDTH;
     p->top = plot->y_label && *plot->y_label ? CT__PLOT_FONT + 12 : 10;
     const double label = plot->x_label && *plot->x_label ? CT__PLOT_FONT + 6 : 0;
-    double       total = CT__PLOT_WIDTH * (plot->height > 0 ? fmin(fmax(plot->height, 0.15), 4) : 0.6), below = CT__PLOT_FONT + 9;
+    double       total = p->units * (plot->height > 0 ? fmin(fmax(plot->height, 0.15), 4) : 0.6), below = CT__PLOT_FONT + 9;
     if (plot->equal && plot->height <= 0)
-        total = fmin(fmax((p->y.high - p->y.low) / (p->x.high - p->x.low) * (CT__PLOT_WIDTH - 50), 0.4 * CT__PLOT_WIDTH), CT__PLOT_WIDTH) + p->top + below + label;
+        total = fmin(fmax((p->y.high - p->y.low) / (p->x.high - p->x.low) * (p->units - 50), 0.4 * p->units), p->units) + p->top + below + label;
     p->total = floor(total);
     p->height = fmax(p->total - p->top - below - label, 40);
     for (int round = 0; round < 2; round++) { /* the labels of y decide the margin, the margin the ranges of a map, those the labels */
         p->y_ticks = ticks_of(&p->y, (int)fmax(p->height / 40, 2));
         p->left = ceil(fmax(widest_label(&p->y_ticks) + 9, 22));
-        p->width = CT__PLOT_WIDTH - p->left - 12;
+        p->width = p->units - p->left - 12;
         if (plot->equal) make_equal(p);
     }
     if (plot->x_names && plot->names > 0) {
