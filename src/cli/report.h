@@ -31,7 +31,7 @@ typedef struct {
     double  percent;       /* standard error of sigma, NaN: none                 */
     double  lower, upper;  /* of sigma, NaN: none                                */
     int     at_bound;      /* -1, 0, +1                                          */
-    int     frozen, undetermined;
+    int     frozen, bare, undetermined; /* not learned; without an error bar; said to be undetermined */
 } report_row;
 
 /* A run of the dataset. */
@@ -71,6 +71,7 @@ typedef struct {
     int32_t        most_improved, most_worsened; /* -1: none        */
 
     json_t        *warnings;
+    int32_t        grave;   /* of them that say how far all numbers may be trusted: the first */
     ct_page       *page;
 } report_job;
 

@@ -29,7 +29,7 @@ static void put_mean(report_job *job, ct_table *t, const char *what, const char 
     ct_table_text(t, "%s", unit);
     ct_table_number(t, before);
     ct_table_number(t, after);
-    ct_table_mark(t, after < before);
+    ct_table_mark(t, after < 0.9995 * before);
     ct_table_number(t, after / before);
 }
 

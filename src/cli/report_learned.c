@@ -30,7 +30,7 @@ static void say_scale(report_job *job)
     if (fabs(a / w - 1) < 1e-9)
         ct_page_text(job->page, "Accuracy fixes the ratios of variances. Their common factor comes from consistency: all were multiplied by %.4g, and that is in the table.", a);
     else if (!json_is_true(json_object_get(scale, "free")))
-        ct_page_text(job->page, "Consistency would multiply the learned variances by %.4g. That was not done, as noise models that were held have a say in it.", w);
+        ct_page_text(job->page, "Consistency would multiply the learned variances by %.4g. That was not done, as noise models that were held, or robust kernels, have a say in it.", w);
     else ct_page_text(job->page, "Consistency would multiply the learned variances by %.4g; %.4g was applied.", w, a);
 }
 
@@ -41,7 +41,7 @@ static const char *remark_of(const ct_noise_model *m, const report_row *r)
     if (r->frozen) return "frozen";
     if (r->at_bound && m->kind == CT_NOISE_FULL) return r->at_bound < 0 ? "an eigenvalue at its lower bound" : "an eigenvalue at its upper bound";
     if (r->at_bound) return r->at_bound < 0 ? "at its lower bound" : "at its upper bound";
-    return r->undetermined ? "not determined" : "";
+    return r->undetermined ? "not determined" : r->bare ? "no error bar" : "";
 }
 
 static void put_row(report_job *job, ct_table *t, int32_t i)
@@ -59,10 +59,10 @@ static void put_row(report_job *job, ct_table *t, int32_t i)
     ct_table_number(t, r->sigma[AFTER] * r->sigma[AFTER]);
     ct_table_number(t, r->percent);
     if (isnan(r->lower)) ct_table_text(t, "%s", "");
-    else ct_table_text(t, "%.3g to %.3g", r->lower, r->upper);
+    else ct_table_text(t, "%.4g to %.4g", r->lower, r->upper);
     if (!*remark) return;
     ct_table_text(t, "%s", remark);
-    if (!r->frozen) ct_table_mark(t, 2);
+    if (r->at_bound || r->undetermined) ct_table_mark(t, 2);
 }
 
 static void put_table(report_job *job)

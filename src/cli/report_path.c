@@ -180,7 +180,7 @@ static void put_errors(report_job *job, const scene *s, int32_t k)
     const int64_t   drawn = report_thin(n, REPORT_LINE / job->shown, x, e[BEFORE], e[AFTER]);
     const ct_series series[] = {{"before", CT_ROLE_BEFORE, CT_MARK_LINE, drawn, x, e[BEFORE], NULL}, {"after", CT_ROLE_AFTER, CT_MARK_LINE, drawn, x, e[AFTER], NULL}};
     snprintf(id, sizeof id, "error-%d", k);
-    const ct_plot plot = {.id = id, .title = "Error in position along the way", .x_label = s->label, .y_label = "distance from the truth in m", .zoom = 1, .height = s->spatial ? 0.5 : 0.75, .count = 2, .series = series};
+    const ct_plot plot = {.id = id, .title = "Error in position along the way", .x_label = s->label, .y_label = "distance from the truth in m", .zoom = 1, .height = 0.75, .count = 2, .series = series};
     if (known) ct_page_plot(job->page, &plot);
     free(x);
 }
@@ -200,8 +200,8 @@ static void put_run(report_job *job, int32_t k)
     const int64_t room = MAP_POINTS / job->shown, step = s.poses / room + 1;
     if (step > 1) ct_page_text(job->page, "Of its %d poses every %lld. is on the map.", s.poses, (long long)step);
     if (s.poses) put_map(job, &s, k, 1, (int32_t)step);
-    if (s.poses && s.spatial) put_map(job, &s, k, 2, (int32_t)step);
     if (s.poses) put_errors(job, &s, k);
+    if (s.poses && s.spatial) put_map(job, &s, k, 2, (int32_t)step);
     forget(&s);
 }
 

@@ -95,6 +95,22 @@ static const json_t *bounds_of(const json_t *group, int i)
 
 static int is_learned(const json_t *group) { return json_is_true(json_object_get(group, "learned")); }
 
+/* Does a sentence on what the data cannot tell name the row? "gps.x, gps.y together: ...", "gps.theta against odom.theta: ...". */
+static int is_named(const report_job *job, const report_row *row)
+{
+    const json_t *list = json_object_get(job->summary_json, "undetermined");
+    char          name[300];
+    report_row_name(job, row, name, sizeof name);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *text = json_string_value(json_array_get(list, i)), *end = text ? strstr(text, ": ") : NULL;
+        for (const char *at = text; end && (at = strstr(at, name)) && at < end; at++) {
+            const size_t n = strlen(name);
+            if ((at == text || at[-1] == ' ') && strchr(" ,:", at[n])) return 1;
+        }
+    }
+    return 0;
+}
+
 static void read_row(const report_job *job, int32_t g, int i, const json_t *group, report_row *to)
 {
     const ct_noise_model *m = ct_noise_get(job->file[AFTER], g);
@@ -112,7 +128,8 @@ static void read_row(const report_job *job, int32_t g, int i, const json_t *grou
     to->percent = number(entry(json_object_get(group, "sigma_error_percent"), i));
     to->lower = sqrt(number(json_array_get(bounds, 0)));
     to->upper = sqrt(number(json_array_get(bounds, 1)));
-    to->undetermined = json_object_get(group, "standard_error") && isnan(to->percent) && !to->frozen && (!to->at_bound || m->kind == CT_NOISE_FULL);
+    to->bare = json_object_get(group, "standard_error") && isnan(to->percent) && !to->frozen && (!to->at_bound || m->kind == CT_NOISE_FULL);
+    to->undetermined = to->bare && is_named(job, to);
 }
 
 static void read_rows(report_job *job)

@@ -53,7 +53,6 @@ static void warn_of_rows(report_job *job)
         report_row_name(job, r, name, sizeof name);
         if (r->at_bound && full) snprintf(name, sizeof name, "%s", ct_noise_get(job->file[AFTER], r->model)->name);
         if (r->at_bound) snprintf(text, sizeof text, "%s: %s at the %s bound; what was learned there is the bound, not the data.", name, full ? "an eigenvalue is" : "is", r->at_bound < 0 ? "lower" : "upper");
-        else if (r->undetermined) snprintf(text, sizeof text, "%s: not determined by the training runs.", name);
         else continue;
         cli_append(list, cli_text(text));
     }
@@ -86,6 +85,7 @@ void report_warnings(report_job *job)
     if (job->cut) report_warn(job, "The last line of the history is not whole, and left out.");
     if (job->dataset) warn_of_runs(job);
     else report_warn(job, "This report was made without the dataset: it has nothing on accuracy, trajectories, consistency, residuals and conditioning.");
+    job->grave = (int32_t)json_array_size(job->warnings);
     warn_of_rows(job);
     if (job->finished) warn_of_summary(job);
 }
@@ -130,10 +130,15 @@ static void put_losses(report_job *job)
     }
 }
 
+static void put_warnings(report_job *job, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++) ct_page_warn(job->page, "%s", json_string_value(json_array_get(job->warnings, i)));
+}
+
 void report_top(report_job *job)
 {
     char label[64];
-    for (size_t i = 0; i < json_array_size(job->warnings); i++) ct_page_warn(job->page, "%s", json_string_value(json_array_get(job->warnings, i)));
+    put_warnings(job, 0, (size_t)job->grave);
     if (!job->dataset) put_losses(job);
     else {
         snprintf(label, sizeof label, "error in position, %s runs", report_part(job));
@@ -143,4 +148,5 @@ void report_top(report_job *job)
         tile(job, "NEES (1 is honest)", EVAL_NEES, "", 0);
     }
     put_spread(job);
+    put_warnings(job, (size_t)job->grave, json_array_size(job->warnings));
 }
