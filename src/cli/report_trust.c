@@ -109,7 +109,7 @@ static int ascending(const void *a, const void *b)
     return d > 0 ? 1 : d < 0 ? -1 : 0;
 }
 
-/* Where the axis begins and ends: all but the smallest hundredth, as a pose that is held to its truth has none. */
+/* Where the axis begins and ends: all but the smallest few, as a pose that is held to its truth has next to none. */
 static void span(int32_t n, const double *a, const double *b, double *low, double *high)
 {
     double *v = cli_alloc(2 * (int64_t)n, sizeof *v);
@@ -119,7 +119,7 @@ static void span(int32_t n, const double *a, const double *b, double *low, doubl
         if (b[i] > 0 && isfinite(b[i])) v[used++] = b[i];
     }
     qsort(v, (size_t)used, sizeof *v, ascending);
-    *low = used ? fmin(v[used / 100], 0.05) : NAN; /* the band begins a little above */
+    *low = used ? fmin(v[used / 25], 0.05) : NAN; /* the band begins a little above */
     *high = used ? fmax(1.3 * v[used - 1], 5) : NAN;
     free(v);
 }

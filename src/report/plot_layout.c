@@ -26,8 +26,8 @@ double ct__plot_letters(const char *text)
     while (*text) {
         const unsigned long c = ct__text_next(&text);
         if (c < 0x80 && strchr("ijl.,:;|'! ()[]ftI", (int)c)) width += 0.32;
-        else if (c < 0x80 && strchr("mwMW@%", (int)c)) width += 0.88;
-        else width += c >= 'A' && c <= 'Z' ? 0.68 : c >= 0x2e80 ? 1.0 : c == 0x2212 ? 0.75 : c >= '0' && c <= '9' ? 0.62 : 0.58;
+        else if (c < 0x80 && strchr("mwMW@%", (int)c)) width += 1.0;
+        else width += c >= 'A' && c <= 'Z' ? 0.68 : c >= 0x2e80 ? 1.0 : c == 0x2212 ? 0.75 : c >= '0' && c <= '9' ? 0.64 : 0.62;
     }
     return width * CT__PLOT_FONT;
 }
@@ -158,9 +158,9 @@ static double place_names(ct__plot *p)
     p->turned = widest + 8 > each;
     p->every = p->turned ? CT_MAX(1, (int)ceil((CT__PLOT_FONT + 2) / each)) : 1;
     if (!p->turned) return CT__PLOT_FONT + 7;
-    const double out = SLANT_COS * widest - each / 2 - p->left;
+    const double out = SLANT_COS * widest - each / 2 - p->left + 6; /* which makes each a little smaller */
     if (out > 0) p->left += out, p->width -= out;
-    return SLANT_SIN * widest + CT__PLOT_FONT + 4;
+    return SLANT_SIN * widest + CT__PLOT_FONT + 6;
 }
 
 /* Both axes to one scale: the one that has room left is made longer about its middle. */
