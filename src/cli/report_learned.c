@@ -67,7 +67,7 @@ static void put_row(report_job *job, ct_table *t, int32_t i)
 
 static void put_table(report_job *job)
 {
-    ct_table *t = report_table(NULL);
+    ct_table *t = report_table("Learned noise models");
     int       full = 0, remarks = 0;
     for (int32_t i = 0; i < job->rows; i++) remarks = remarks || *remark_of(ct_noise_get(job->file[AFTER], job->row[i].model), &job->row[i]);
     ct_table_column(t, "model", "noise model", NULL, 0);

@@ -87,7 +87,7 @@ static void put_row(ct_table *t, const char *name, const sample s[SIDES])
 
 static ct_table *new_table(void)
 {
-    ct_table *t = report_table(NULL);
+    ct_table *t = report_table("Moments of residuals");
     ct_table_column(t, "row", "row", NULL, 0);
     ct_table_column(t, "count", "residuals", NULL, 9);
     ct_table_column(t, "deviation_before", "deviation before", NULL, 3);

@@ -33,8 +33,8 @@ static void put_table(report_job *job)
         int         metric;
         const char *what;
     } ROW[] = {{EVAL_NEES, "NEES per coordinate"}, {EVAL_CHI_SQUARED, "chi-square per degree of freedom"}};
-    ct_table *t = report_table(NULL);
-    ct_table_column(t, "what", "all runs together", NULL, 0);
+    ct_table *t = report_table("All runs together");
+    ct_table_column(t, "what", "", NULL, 0);
     ct_table_column(t, "before", "before", NULL, 4);
     ct_table_column(t, "verdict_before", "which is", NULL, 0);
     ct_table_column(t, "after", "after", NULL, 4);
