@@ -62,7 +62,7 @@ static void put_loss(const view *v)
         judged = judged || isfinite(heldout[i]);
     }
     if (!folds && isfinite(closed)) series[count++] = (ct_series){"closed form", CT_ROLE_QUIET, CT_MARK_LINE, 2, ends, level, NULL};
-    series[count++] = (ct_series){folds ? "runs learned from" : "each evaluation", CT_ROLE_BEFORE, CT_MARK_POINTS, v->n, v->at, train, NULL};
+    series[count++] = (ct_series){folds ? "runs learned from" : "each evaluation", (ct_role)(CT_ROLE_FIRST + 2), CT_MARK_POINTS, v->n, v->at, train, NULL};
     if (!folds) series[count++] = (ct_series){"best so far", CT_ROLE_AFTER, CT_MARK_STEPS, v->n, v->at, best, NULL};
     else if (judged) series[count++] = (ct_series){"runs held out, mean of all folds", CT_ROLE_AFTER, CT_MARK_STEPS, v->n, v->at, heldout, NULL};
     snprintf(id, sizeof id, "loss-%s", v->tag);

@@ -153,7 +153,7 @@ static void put_map(report_job *job, const scene *s, int32_t k, int axis, int32_
     }
     snprintf(id, sizeof id, "map-%s-%d", axis == 1 ? "top" : "side", k);
     const ct_plot plot = {.id = id, .title = axis == 2 ? "From the side" : s->spatial ? "From above" : "Map", .x_label = "x in m", .y_label = axis == 2 ? "z in m" : "y in m", .equal = 1, .zoom = 1,
-                          .height = axis == 2 ? 0.4 : 0.75, .count = count, .series = series};
+                          .count = count, .series = series};
     ct_page_plot(job->page, &plot);
     while (held) free(kept[--held]);
 }

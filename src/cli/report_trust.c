@@ -20,9 +20,9 @@ static void say_nees(report_job *job)
     const double before = job->mean[BEFORE][EVAL_NEES], after = job->mean[AFTER][EVAL_NEES];
     ct_page_text(job->page, "NEES compares errors with the covariance that the estimator claims: 1 per coordinate where sigmas are right, above where it is too sure of itself, below where it is too cautious.");
     if (isnan(after)) ct_page_text(job->page, "It could not be had: there are no covariances, or the truth is not known.");
-    else if (after > SURE) ct_page_text(job->page, "After learning the estimator is too sure: its errors are %.2g times what it claims; before they were %.2g times that.", sqrt(after), sqrt(before));
+    else if (after > SURE) ct_page_text(job->page, "After learning the estimator is too sure: its errors are %.2f times what it claims; before they were %.2g times that.", sqrt(after), sqrt(before));
     else if (after < CAUTIOUS) ct_page_text(job->page, "After learning the estimator is too cautious: its errors are only %.2g times what it claims; before they were %.2g times that.", sqrt(after), sqrt(before));
-    else ct_page_text(job->page, "After learning the estimator is honest: its errors are as large as it claims; before they were %.2g times that.", sqrt(before));
+    else ct_page_text(job->page, "After learning the estimator is honest: its errors are %.2f times what it claims; before they were %.2g times that.", sqrt(after), sqrt(before));
 }
 
 static const char *verdict(double value) { return isnan(value) ? "" : value > SURE ? "too sure" : value < CAUTIOUS ? "too cautious" : "honest"; }
@@ -47,7 +47,7 @@ static void put_table(report_job *job)
             ct_table_text(t, "%s", verdict(job->mean[side][ROW[k].metric]));
         }
     }
-    ct_table_note(t, "Honest is from %.2g to %.2g: sigmas right to a fifth. Chi-square looks at how well measurements fit the estimate, NEES at how well the estimate fits the truth. Robust kernels make chi-square smaller.",
+    ct_table_note(t, "Honest is from %.2f to %.2f: sigmas right to a fifth. Chi-square looks at how well measurements fit the estimate, NEES at how well the estimate fits the truth. Robust kernels make chi-square smaller.",
                   CAUTIOUS, SURE);
     report_put_table(job, t);
 }

@@ -43,7 +43,7 @@ const char *const ct__page_style[] = {
     "}\n",
 
     "/* numbers to be seen first */\n"
-    ".tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(10rem, 100%), 1fr)); gap: .75rem; margin: 0 0 1.5rem; }\n"
+    ".tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(10rem, 100%), 1fr)); gap: .75rem; margin: 0 0 1.5rem; }\n"
     ".tiles > div { padding: .8rem 1rem; border: 1px solid var(--rule); border-radius: .6rem; }\n"
     ".tiles dt { color: var(--soft); font-size: .85rem; }\n"
     ".tiles dd { margin: 0; color: var(--soft); font-size: .85rem; }\n"
@@ -83,7 +83,7 @@ const char *const ct__page_style[] = {
     ".unit::after { content: ')'; }\n"
     ".best { font-weight: 650; color: var(--k2); }\n"
     ".look { color: var(--k1); }\n"
-    ".look::after { content: ' !'; }\n"
+    ".look:not(:has(.f))::after, .look .f::after { content: ' !'; }\n"
     ".note { margin: .5rem 0 0; color: var(--soft); font-size: .85rem; }\n",
 
     "/* plots */\n"
@@ -91,8 +91,8 @@ const char *const ct__page_style[] = {
     ".plots.small { grid-template-columns: repeat(auto-fill, minmax(min(16.5rem, 100%), 1fr)); gap: 1.25rem 1.5rem; }\n"
     ".plot { position: relative; min-width: 0; }\n"
     ".plots > :only-child { grid-column: 1 / -1; width: 100%; max-width: 34rem; }\n"
-    ".plot > h4 { min-height: 1.6rem; padding-right: 7.5rem; }\n"
-    ".plots.small > .plot > h4 { min-height: 0; padding-right: 0; }\n"
+    ".plot > h4 { min-height: 1.6rem; }\n"
+    ".plot:has(> .zoom) > h4 { padding-right: 8rem; }\n"
     ".plot > svg { display: block; width: 100%; height: auto; overflow: visible; }\n"
     ".plot figcaption { margin: .35rem 0 0; color: var(--soft); font-size: .85rem; line-height: 1.45; }\n"
     ".legend { display: flex; flex-wrap: wrap; gap: .1rem .9rem; margin: .35rem 0 0; padding: 0; list-style: none; font-size: .85rem; }\n"
@@ -130,7 +130,10 @@ const char *const ct__page_style[] = {
     "  h2, h3, h4, figcaption { break-after: avoid; }\n"
     "  .scroll { overflow: visible; }\n"
     "  tr > :first-child { position: static; }\n"
-    "  th, td { padding: .2rem .5rem; }\n"
+    "  table { font-size: .8rem; }\n"
+    "  th, td { padding: .2rem .4rem; }\n"
+    "  tbody .long { min-width: 0; }\n"
+    "  .plot:has(> .zoom) > h4 { padding-right: 0; }\n"
     "  * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }\n"
     "}\n"
     "@media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }\n",

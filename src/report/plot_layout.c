@@ -180,7 +180,7 @@ void ct__plot_layout(ct__plot *p)
     set_ranges(p);
     p->tolerance = plot->zoom ? 0.02 : 0.09; /* with the rounding of coordinates below a tenth of a unit; when magnified, still of a pixel */
     p->every = 1;
-    p->units = plot->small ? CT__PLOT_SMALL : CT__PLOT_WIDTH;
+    p->units = p->page && plot->small ? CT__PLOT_SMALL : CT__PLOT_WIDTH;
     p->top = plot->y_label && *plot->y_label ? CT__PLOT_FONT + 12 : 10;
     const double label = plot->x_label && *plot->x_label ? CT__PLOT_FONT + 6 : 0;
     double       total = p->units * (plot->height > 0 ? fmin(fmax(plot->height, 0.15), 4) : 0.6), below = CT__PLOT_FONT + 9;
