@@ -178,7 +178,7 @@ static cli_exit carry_out(cli_io *io, const report_request *request, report_job 
     cli_release();
     if (code != CLI_GO) return code;
     if (io->json) print_json(request, job);
-    else if (!io->quiet) print(request, job);
+    else if (!io->quiet && !cli_is_stdout(job->out)) print(request, job);
     return CLI_DONE;
 }
 
