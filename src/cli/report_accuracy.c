@@ -4,7 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ROWS_MAX 200 /* runs in the table: of more, nobody reads one */
+#define ROWS_MAX 200    /* runs in the table: of more, nobody reads one */
+#define SAME     0.0005 /* relative: what differs by less is the same to the digits that are shown */
 
 static void say_inference(report_job *job)
 {
@@ -29,7 +30,7 @@ static void put_mean(report_job *job, ct_table *t, const char *what, const char 
     ct_table_text(t, "%s", unit);
     ct_table_number(t, before);
     ct_table_number(t, after);
-    ct_table_mark(t, after < 0.9995 * before);
+    ct_table_mark(t, after < (1 - SAME) * before);
     ct_table_number(t, after / before);
 }
 
@@ -56,14 +57,14 @@ static void say_change(report_job *job)
     int32_t      better = 0, worse = 0;
     for (int32_t i = 0; i < job->count; i++) {
         const ct_accuracy a = job->of[BEFORE][i].accuracy, b = job->of[AFTER][i].accuracy;
-        const double      change = k == EVAL_ROTATION ? b.rotation - a.rotation : b.translation - a.translation;
-        better += job->use[i] && change < 0;
-        worse += job->use[i] && change > 0;
+        const double      change = k == EVAL_ROTATION ? b.rotation / a.rotation : b.translation / a.translation;
+        better += job->use[i] && change < 1 - SAME;
+        worse += job->use[i] && change > 1 + SAME;
     }
     if (isnan(ratio)) return;
     const char *of = k == EVAL_ROTATION ? "rotation" : "position";
     char        change[64] = "what it was", runs[96] = "";
-    if (fabs(ratio - 1) >= 0.0005) snprintf(change, sizeof change, "%.3g %% %s after learning", 100 * fabs(ratio - 1), ratio < 1 ? "smaller" : "larger");
+    if (fabs(ratio - 1) > SAME) snprintf(change, sizeof change, "%.3g %% %s after learning", 100 * fabs(ratio - 1), ratio < 1 ? "smaller" : "larger");
     if (job->averaged > 1) snprintf(runs, sizeof runs, " It is smaller in %d of %d runs, and larger in %d.", better, job->averaged, worse);
     ct_page_text(job->page, "The mean error in %s is %s.%s", of, change, runs);
 }
@@ -93,7 +94,7 @@ static void put_runs(report_job *job)
         for (int k = 0; k < 3; k++) {
             ct_table_number(t, value[BEFORE][METRIC[k]]);
             ct_table_number(t, value[AFTER][METRIC[k]]);
-            if (METRIC[k] != EVAL_NEES && value[AFTER][METRIC[k]] > value[BEFORE][METRIC[k]]) ct_table_mark(t, 2);
+            if (METRIC[k] != EVAL_NEES && value[AFTER][METRIC[k]] > (1 + SAME) * value[BEFORE][METRIC[k]]) ct_table_mark(t, 2);
         }
         for (int side = BEFORE; side <= AFTER; side++)
             if (eval_failed(&job->of[side][i])) {

@@ -44,7 +44,7 @@ static const char *remark_of(const ct_noise_model *m, const report_row *r)
     return r->undetermined ? "not determined" : r->bare ? "no error bar" : "";
 }
 
-static void put_row(report_job *job, ct_table *t, int32_t i)
+static void put_row(report_job *job, ct_table *t, int32_t i, int bars)
 {
     const report_row     *r = &job->row[i];
     const ct_noise_model *m = ct_noise_get(job->file[AFTER], r->model);
@@ -57,9 +57,9 @@ static void put_row(report_job *job, ct_table *t, int32_t i)
     ct_table_number(t, r->sigma[BEFORE]);
     ct_table_number(t, r->sigma[AFTER]);
     ct_table_number(t, r->sigma[AFTER] * r->sigma[AFTER]);
-    ct_table_number(t, r->percent);
+    if (bars) ct_table_number(t, r->percent);
     if (isnan(r->lower)) ct_table_text(t, "%s", "");
-    else ct_table_text(t, "%.4g to %.4g", r->lower, r->upper);
+    else ct_table_text(t, "%.4g\u00a0to\u00a0%.4g", r->lower, r->upper);
     if (!*remark) return;
     ct_table_text(t, "%s", remark);
     if (r->at_bound || r->undetermined) ct_table_mark(t, 2);
@@ -68,22 +68,25 @@ static void put_row(report_job *job, ct_table *t, int32_t i)
 static void put_table(report_job *job)
 {
     ct_table *t = report_table("Learned noise models");
-    int       full = 0, remarks = 0;
-    for (int32_t i = 0; i < job->rows; i++) remarks = remarks || *remark_of(ct_noise_get(job->file[AFTER], job->row[i].model), &job->row[i]);
+    int       full = 0, remarks = 0, bars = 0;
+    for (int32_t i = 0; i < job->rows; i++) {
+        remarks = remarks || *remark_of(ct_noise_get(job->file[AFTER], job->row[i].model), &job->row[i]);
+        bars = bars || !isnan(job->row[i].percent);
+    }
     ct_table_column(t, "model", "noise model", NULL, 0);
     ct_table_column(t, "row", "row", NULL, 0);
     ct_table_column(t, "unit", "unit", NULL, 0);
     ct_table_column(t, "start_sigma", "start \u03c3", NULL, 4);
     ct_table_column(t, "sigma", "learned \u03c3", NULL, 4);
     ct_table_column(t, "variance", "variance \u03c3\u00b2", NULL, 4);
-    ct_table_column(t, "sigma_error_percent", "\u00b1 \u03c3", "%", 2);
+    if (bars) ct_table_column(t, "sigma_error_percent", "\u00b1 \u03c3", "%", 2);
     ct_table_column(t, "bounds", "allowed \u03c3", NULL, 0);
     if (remarks) ct_table_column(t, "remark", "remark", NULL, 0);
     for (int32_t i = 0; i < job->rows; i++) {
-        put_row(job, t, i);
+        put_row(job, t, i, bars);
         full = full || ct_noise_get(job->file[AFTER], job->row[i].model)->kind == CT_NOISE_FULL;
     }
-    if (job->finished) ct_table_note(t, "\u00b1 is one standard error of \u03c3, in percent of it.");
+    if (bars) ct_table_note(t, "\u00b1 is one standard error of \u03c3, in percent of it.");
     if (full) ct_table_note(t, "Bounds of a full covariance are those of its eigenvalues.");
     report_put_table(job, t);
 }
@@ -96,7 +99,7 @@ static int32_t picture(report_job *job, const char *unit, int32_t from, int part
     double      x[ROWS_PICTURED], start[ROWS_PICTURED], sigma[ROWS_PICTURED], bar[ROWS_PICTURED];
     char        name[ROWS_PICTURED][64], title[96], label[64], id[48];
     const char *names[ROWS_PICTURED];
-    int32_t     n = 0, i = from;
+    int32_t     n = 0, i = from, bars = 0;
     for (; i < job->rows && n < ROWS_PICTURED; i++) {
         const report_row *r = &job->row[i];
         if (strcmp(r->unit, unit) || r->frozen) continue;
@@ -104,11 +107,12 @@ static int32_t picture(report_job *job, const char *unit, int32_t from, int part
         start[n] = r->sigma[BEFORE];
         sigma[n] = r->sigma[AFTER];
         bar[n] = isnan(r->percent) ? 0 : r->percent / 100 * sigma[n];
+        bars += bar[n] > 0;
         names[n] = report_row_name(job, r, name[n], sizeof name[n]);
         n++;
     }
     if (!n) return job->rows;
-    const ct_series series[] = {{"start", CT_ROLE_BEFORE, CT_MARK_POINTS, n, x, start, NULL}, {"learned, \u00b1 one standard error", CT_ROLE_AFTER, CT_MARK_POINTS, n, x, sigma, bar}};
+    const ct_series series[] = {{"start", CT_ROLE_BEFORE, CT_MARK_POINTS, n, x, start, NULL}, {bars ? "learned, \u00b1 one standard error" : "learned", CT_ROLE_AFTER, CT_MARK_POINTS, n, x, sigma, bar}};
     snprintf(id, sizeof id, "sigmas-%d", part);
     snprintf(title, sizeof title, "Sigmas%s%s", *unit ? " in " : "", unit);
     snprintf(label, sizeof label, "\u03c3%s%s", *unit ? " in " : "", unit);

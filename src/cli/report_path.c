@@ -198,7 +198,7 @@ static void put_run(report_job *job, int32_t k)
     ct_page_text(job->page, "%s: %d pose%s%s. rmse of positions %s m before, %s m after%s.", report_name(job->track[i].seq), s.poses, CLI_S(s.poses), landmarks, report_number(value[BEFORE][EVAL_TRANSLATION], a),
                  report_number(value[AFTER][EVAL_TRANSLATION], b), rotations);
     const int64_t room = MAP_POINTS / job->shown, step = s.poses / room + 1;
-    if (step > 1) ct_page_text(job->page, "Of its %d poses every %lld. is on the map.", s.poses, (long long)step);
+    if (step > 1) ct_page_text(job->page, "One in %lld of its poses is on the map.", (long long)step);
     if (s.poses) put_map(job, &s, k, 1, (int32_t)step);
     if (s.poses) put_errors(job, &s, k);
     if (s.poses && s.spatial) put_map(job, &s, k, 2, (int32_t)step);

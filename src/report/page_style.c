@@ -47,7 +47,7 @@ const char *const ct__page_style[] = {
     ".tiles > div { padding: .8rem 1rem; border: 1px solid var(--rule); border-radius: .6rem; }\n"
     ".tiles dt { color: var(--soft); font-size: .85rem; }\n"
     ".tiles dd { margin: 0; color: var(--soft); font-size: .85rem; }\n"
-    ".tiles .value { color: var(--ink); font-size: 1.5rem; font-weight: 600; line-height: 1.35; letter-spacing: -.01em; overflow-wrap: anywhere; }\n",
+    ".tiles .value { color: var(--ink); font-size: 1.4rem; font-weight: 600; line-height: 1.35; letter-spacing: -.01em; overflow-wrap: anywhere; }\n",
 
     ".warn { padding: .65rem 1rem; border-left: 4px solid var(--k1); background: color-mix(in srgb, var(--k1) 9%, var(--paper)); border-radius: 0 .4rem .4rem 0; }\n",
 
