@@ -58,8 +58,8 @@ static void put_row(report_job *job, ct_table *t, int32_t i, int bars)
     ct_table_number(t, r->sigma[AFTER]);
     ct_table_number(t, r->sigma[AFTER] * r->sigma[AFTER]);
     if (bars) ct_table_number(t, r->percent);
-    if (isnan(r->lower)) ct_table_text(t, "%s", "");
-    else ct_table_text(t, "%.4g\u00a0to\u00a0%.4g", r->lower, r->upper);
+    ct_table_number(t, r->lower);
+    ct_table_number(t, r->upper);
     if (!*remark) return;
     ct_table_text(t, "%s", remark);
     if (r->at_bound || r->undetermined) ct_table_mark(t, 2);
@@ -80,14 +80,15 @@ static void put_table(report_job *job)
     ct_table_column(t, "sigma", "learned \u03c3", NULL, 4);
     ct_table_column(t, "variance", "variance \u03c3\u00b2", NULL, 4);
     if (bars) ct_table_column(t, "sigma_error_percent", "\u00b1 \u03c3", "%", 2);
-    ct_table_column(t, "bounds", "allowed \u03c3", NULL, 0);
+    ct_table_column(t, "least", "least \u03c3", NULL, 2);
+    ct_table_column(t, "most", "most \u03c3", NULL, 2);
     if (remarks) ct_table_column(t, "remark", "remark", NULL, 0);
     for (int32_t i = 0; i < job->rows; i++) {
         put_row(job, t, i, bars);
         full = full || ct_noise_get(job->file[AFTER], job->row[i].model)->kind == CT_NOISE_FULL;
     }
     if (bars) ct_table_note(t, "\u00b1 is one standard error of \u03c3, in percent of it.");
-    if (full) ct_table_note(t, "Bounds of a full covariance are those of its eigenvalues.");
+    ct_table_note(t, "Least and most are the bounds that \u03c3 was held to%s.", full ? "; of a full covariance, roots of those of its eigenvalues" : "");
     report_put_table(job, t);
 }
 
