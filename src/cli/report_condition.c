@@ -68,8 +68,8 @@ static const char *say_causes(const report_job *job, const ct_cause cause[CT_CAU
         const ct_noise_model *m = ct_noise_get(job->table[AFTER], cause[i].model);
         if (i && cause[i].share < 0.005) break;
         if (m->row && m->row[cause[i].row].name[0])
-            used += (size_t)snprintf(buf + used, size - used, "%s%s.%s %.0f %%", i ? ", " : "", m->name, m->row[cause[i].row].name, 100 * cause[i].share);
-        else used += (size_t)snprintf(buf + used, size - used, "%s%s.%d %.0f %%", i ? ", " : "", m->name, cause[i].row, 100 * cause[i].share);
+            used += (size_t)snprintf(buf + used, size - used, "%s%s.%s\u00a0%.0f\u00a0%%", i ? ", " : "", m->name, m->row[cause[i].row].name, 100 * cause[i].share);
+        else used += (size_t)snprintf(buf + used, size - used, "%s%s.%d\u00a0%.0f\u00a0%%", i ? ", " : "", m->name, cause[i].row, 100 * cause[i].share);
     }
     return buf;
 }
@@ -99,7 +99,7 @@ static void put_causes(report_job *job, ranked *list)
                 ct_table_text(t, "%s", end < 0 ? "" : ct_graph_name(track->seq->graph, end, name, sizeof name));
             }
         }
-    ct_table_note(t, "Of the median run. Stiff is the direction that measurements fix best, weak the one they fix least: the condition number is one over the other.");
+    ct_table_note(t, "Of the median run. Stiff is the direction that measurements fix best, weak the one they fix least; the condition number says how many times better.");
     report_put_table(job, t);
 }
 
