@@ -53,7 +53,6 @@ typedef struct cli_command {
 #define X(name) extern const cli_command cli_##name;
 CLI_COMMANDS(X)
 #undef X
-extern const cli_command cli_simulate_nav; /* simulate nav2d and nav3d, with options of their own */
 
 cli_exit cli_info_dataset(const cli_io *io, const char *path); /* info_dataset.c */
 

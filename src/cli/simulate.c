@@ -1,5 +1,5 @@
-/* simulate.c: covtune simulate. Pose graphs with known truth, for trying things out. Navigation runs: simulate_nav.c. */
-#include "cli.h"
+/* simulate.c: covtune simulate. Pose graphs with known truth, for trying things out. Datasets: simulate_nav.c, simulate_push.c. */
+#include "simulate.h"
 
 #include <string.h>
 
@@ -61,35 +61,46 @@ static cli_exit carry_out(const cli_io *io, const simulate_request *request)
     return status == CT_OK ? CLI_DONE : cli_fail(io, "%s", err.text);
 }
 
-static int is_nav(const char *word) { return !strcmp(word, "nav2d") || !strcmp(word, "nav3d"); }
+/* Worlds that are datasets. */
+static const struct {
+    const char        *name, *topic;
+    const cli_command *command;
+} DATASETS[] = {{"nav2d", "simulate nav2d", &cli_simulate_nav}, {"nav3d", "simulate nav3d", &cli_simulate_nav}, {"push2d", "simulate push2d", &cli_simulate_push}};
 
-/* Navigation runs have options of their own, so they are told from the first word that is no flag: that word, or NULL. */
-static const char *asks_for_nav(int argc, char **argv)
+static int find_dataset(const char *word)
+{
+    for (int i = 0; i < (int)(sizeof DATASETS / sizeof *DATASETS); i++)
+        if (!strcmp(word, DATASETS[i].name)) return i;
+    return -1;
+}
+
+/* They have options of their own, so they are told from the first word that is no flag: its number, or -1. */
+static int asks_for_dataset(int argc, char **argv)
 {
     int i = 1;
     while (i < argc && (!strcmp(argv[i], "--json") || !strcmp(argv[i], "--quiet") || !strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))) i++;
-    return i < argc && is_nav(argv[i]) ? argv[i] : NULL;
+    return i < argc ? find_dataset(argv[i]) : -1;
 }
 
 /* Which world the operand names. */
 static cli_exit find_world(const cli_io *io, const char *name, ct_kind *kind)
 {
-    if (is_nav(name)) return cli_misuse(io, "%s comes before its options: covtune simulate %s --out DIR", name, name);
+    if (find_dataset(name) >= 0) return cli_misuse(io, "%s comes before its options: covtune simulate %s --out DIR", name, name);
     *kind = CT_SE2;
     if (!strcmp(name, "grid")) return CLI_GO;
     *kind = CT_SE3;
     if (!strcmp(name, "sphere")) return CLI_GO;
-    const char *near = cli_nearest(name, (const char *const[]){"grid", "sphere", "nav2d", "nav3d", NULL});
+    const char *near = cli_nearest(name, (const char *const[]){"grid", "sphere", "nav2d", "nav3d", "push2d", NULL});
     if (near) return cli_misuse(io, "there is no world \"%s\"; did you mean %s?", name, near);
-    return cli_misuse(io, "there is no world \"%s\": it is grid, sphere, nav2d or nav3d", name);
+    return cli_misuse(io, "there is no world \"%s\": it is grid, sphere, nav2d, nav3d or push2d", name);
 }
 
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    const char *nav = asks_for_nav(argc, argv);
-    if (nav) {
-        cli_command its = cli_simulate_nav;
-        its.topic = strcmp(nav, "nav3d") ? "simulate nav2d" : "simulate nav3d";
+    const int dataset = asks_for_dataset(argc, argv);
+    if (dataset >= 0) {
+        cli_command its = *DATASETS[dataset].command;
+        its.topic = DATASETS[dataset].topic;
         return its.run(&its, argc, argv);
     }
     simulate_request request = {.format = CT_FORMAT_AUTO};
@@ -125,13 +136,13 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
 const cli_command cli_simulate = {
     .name = "simulate",
     .brief = "make a pose graph, or a dataset, with known truth",
-    .operands = "grid|sphere|nav2d|nav3d",
+    .operands = "grid|sphere|nav2d|nav3d|push2d",
     .needs = "--out FILE",
     .least = 1,
     .most = 1,
     .text = "Makes a pose graph: a drive through the streets of a grid (SE2), or a climb around a sphere (SE3). Initial values are what "
             "odometry alone says; loop closures are there to do better. The truth is in the file.\n"
-            "nav2d and nav3d are datasets to learn noise from, with other options: covtune simulate nav2d --help.\n",
+            "nav2d, nav3d and push2d are datasets to learn noise from, with other options: covtune simulate nav2d --help.\n",
     .example = "  covtune simulate grid --poses 3500 --seed 7 --out city.ctseq\n"
                "  covtune solve city.ctseq\n"
                "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --out d3\n",

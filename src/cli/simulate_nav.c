@@ -1,15 +1,12 @@
 /* simulate_nav.c: covtune simulate nav2d and nav3d. Datasets of navigation runs whose noise is known, to learn it again: a folder with
  * dataset.yaml, whose noise models start far off, and beside it latent.json, the noise that the measurements were drawn with. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli.h"
+#include "simulate.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define FIRST_TEST_RUN ((uint64_t)1 << 32) /* so that more training runs leave the test runs as they are */
 #define RUNS_MAX       100000
@@ -92,48 +89,6 @@ static cli_exit resolve(const cli_io *io, nav_request *q, uint64_t seed)
     return code;
 }
 
-/* ---- the place ---- */
-
-/* An empty folder, one to be made, or one with a dataset to be replaced. */
-static ct_status check_place(const char *path, ct_err *err)
-{
-    struct stat entry;
-    if (stat(path, &entry) != 0) return errno == ENOENT ? CT_OK : ct_fail(err, CT_E_IO, "%s: %s", path, strerror(errno));
-    if (!S_ISDIR(entry.st_mode)) return ct_fail(err, CT_E_IO, "%s: it is a file; a dataset is a folder", path);
-    DIR *dir = opendir(path);
-    if (!dir) return ct_fail(err, CT_E_IO, "%s: %s", path, strerror(errno));
-    int                  others = 0, dataset = 0;
-    const struct dirent *e;
-    while ((e = readdir(dir))) {
-        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
-        others++;
-        dataset |= !strcmp(e->d_name, "dataset.yaml");
-    }
-    closedir(dir);
-    if (!others || dataset) return CT_OK;
-    return ct_fail(err, CT_E_IO, "%s: there is something in this folder, and it is no dataset; name another folder", path);
-}
-
-static char *inside(const char *folder, const char *name)
-{
-    const size_t size = strlen(folder) + strlen(name) + 2;
-    char        *path = cli_alloc((int64_t)size, 1);
-    snprintf(path, size, "%s/%s", folder, name);
-    return path;
-}
-
-/* Runs of a larger dataset that was there before, which dataset.yaml does not name any more. */
-static void remove_stale(const char *folder, const char *part, int from)
-{
-    for (int i = from, gone = 1; gone; i++) {
-        char name[40];
-        snprintf(name, sizeof name, "%s/%04d.ctseq", part, i);
-        char *path = inside(folder, name);
-        gone = unlink(path) == 0;
-        free(path);
-    }
-}
-
 /* ---- runs ---- */
 
 static ct_status make_runs(const cli_io *io, const nav_request *q, ct_noise *latent, ct_dataset *d, ct_err *err)
@@ -194,12 +149,12 @@ static ct_status write_all(const cli_io *io, const nav_request *q, const ct_nois
 {
     cli_show(io, "writing %s", q->out);
     ct_status status = ct_dataset_write(d, q->out, err);
-    char     *path = inside(q->out, "latent.json");
+    char     *path = simulate_inside(q->out, "latent.json");
     if (status == CT_OK) status = ct_noise_write(latent, path, err);
     free(path);
     if (status != CT_OK) return status;
-    remove_stale(q->out, "train", q->train);
-    remove_stale(q->out, "test", q->test);
+    simulate_remove_stale(q->out, "train", q->train);
+    simulate_remove_stale(q->out, "test", q->test);
     return CT_OK;
 }
 
@@ -286,7 +241,7 @@ static cli_exit carry_out(const cli_io *io, const nav_request *q)
     ct_err      err = {0};
     ct_noise   *latent = NULL;
     ct_dataset *d = NULL;
-    ct_status   status = check_place(q->out, &err);
+    ct_status   status = simulate_check_place(q->out, &err);
     if (status == CT_OK) status = ct_noise_new(&latent, &err);
     if (status == CT_OK) status = ct_dataset_new(&d, &err);
     if (status == CT_OK) status = make_runs(io, q, latent, d, &err);

@@ -1,0 +1,19 @@
+/* simulate.h: what the worlds of `covtune simulate` share.
+ *
+ *   simulate.c        grid and sphere, and which world is asked for     simulate_place.c  the folder of a dataset
+ *   simulate_nav.c    nav2d and nav3d                                   simulate_push.c   push2d */
+#ifndef CT_CLI_SIMULATE_H
+#define CT_CLI_SIMULATE_H
+
+#include "cli.h"
+
+extern const cli_command cli_simulate_nav, cli_simulate_push; /* worlds with options of their own */
+
+/* An empty folder, one to be made, or one with a dataset to be replaced; else a sentence. */
+ct_status simulate_check_place(const char *path, ct_err *err);
+/* "folder/name"; the caller frees it. */
+char *simulate_inside(const char *folder, const char *name);
+/* Runs of a larger dataset that was there before, which dataset.yaml does not name any more: train/0005.ctseq and on. */
+void simulate_remove_stale(const char *folder, const char *part, int from);
+
+#endif

@@ -1,0 +1,47 @@
+/* simulate_place.c: the folder that a made dataset goes to. */
+#include "simulate.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+ct_status simulate_check_place(const char *path, ct_err *err)
+{
+    struct stat entry;
+    if (stat(path, &entry) != 0) return errno == ENOENT ? CT_OK : ct_fail(err, CT_E_IO, "%s: %s", path, strerror(errno));
+    if (!S_ISDIR(entry.st_mode)) return ct_fail(err, CT_E_IO, "%s: it is a file; a dataset is a folder", path);
+    DIR *dir = opendir(path);
+    if (!dir) return ct_fail(err, CT_E_IO, "%s: %s", path, strerror(errno));
+    int                  others = 0, dataset = 0;
+    const struct dirent *e;
+    while ((e = readdir(dir))) {
+        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
+        others++;
+        dataset |= !strcmp(e->d_name, "dataset.yaml");
+    }
+    closedir(dir);
+    if (!others || dataset) return CT_OK;
+    return ct_fail(err, CT_E_IO, "%s: there is something in this folder, and it is no dataset; name another folder", path);
+}
+
+char *simulate_inside(const char *folder, const char *name)
+{
+    const size_t size = strlen(folder) + strlen(name) + 2;
+    char        *path = cli_alloc((int64_t)size, 1);
+    snprintf(path, size, "%s/%s", folder, name);
+    return path;
+}
+
+void simulate_remove_stale(const char *folder, const char *part, int from)
+{
+    for (int i = from, gone = 1; gone; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "%s/%04d.ctseq", part, i);
+        char *path = simulate_inside(folder, name);
+        gone = unlink(path) == 0;
+        free(path);
+    }
+}
