@@ -1,6 +1,6 @@
 /* page_demo.c: a page with everything that pages can have, of made-up data that look like a report's. check_page opens it in a browser; to look at it oneself:
  *
- *     build/tests/page_demo FILE.html [FILE.svg]
+ *     build/tests/page_demo FILE.html [PLOT.svg [SCENE.svg]]
  */
 #include <covtune/report.h>
 #include <math.h>
@@ -37,6 +37,40 @@ static void put_map(ct_page *page, const char *id, const char *title)
     const ct_plot   plot = {.id = id, .title = title, .x_label = "x (m)", .y_label = "y (m)", .equal = 1, .zoom = 1, .count = 3, .series = series,
                             .text = "The run as it was, and as it was estimated under the start values and under what was learned."};
     ct_page_plot(page, &plot);
+}
+
+/* A box that is pushed along an arc by a finger, twice, and lost for a while by who estimates it. */
+static void put_scene(ct_page *page, FILE *svg)
+{
+    enum { FRAMES = 120 };
+    static const double  BOX[] = {-0.12, -0.08, 0.12, -0.08, 0.12, 0.08, -0.12, 0.08};
+    static const ct_role ROLE[] = {CT_ROLE_BEFORE, CT_ROLE_TRUTH, CT_ROLE_AFTER};
+    static const char   *NAME[] = {"before", "truth", "after"};
+    static double        box[3][3 * FRAMES], finger[3][3 * FRAMES], time[FRAMES];
+    static uint8_t       cut[FRAMES];
+    ct_thing             thing[6];
+    for (int k = 0; k < FRAMES; k++) {
+        cut[k] = k == 60;
+        time[k] = 0.1 * k;
+        for (int m = 0; m < 3; m++) {
+            const double t = 0.01 * k, off = (m == 0 ? 0.06 : m == 2 ? -0.015 : 0) * t, side = k < 60 ? -0.12 : 0.12;
+            const double x = 0.35 * sin(t) + off, y = 0.35 * (1 - cos(t)) - off, turn = 2 * t * (k < 60 ? 1 : 0.8) + 3 * off;
+            const double pose[] = {m == 2 && k > 80 && k < 90 ? NAN : x, y, turn}, tip[] = {x + side * cos(turn), y + side * sin(turn), turn};
+            memcpy(box[m] + 3 * k, pose, sizeof pose);
+            memcpy(finger[m] + 3 * k, tip, sizeof tip);
+        }
+    }
+    for (int m = 0; m < 3; m++) {
+        thing[2 * m] = (ct_thing){NAME[m], ROLE[m], 4, BOX, 0, box[m]};
+        thing[2 * m + 1] = (ct_thing){.role = ROLE[m], .radius = m == 1 ? 0.0075 : 0, .pose = finger[m]};
+    }
+    const ct_scene scene = {.id = "scene", .title = "A box that is pushed", .x_label = "x in m", .y_label = "y in m", .frames = FRAMES, .time_s = time, .cut = cut, .count = 6, .thing = thing,
+                            .text = "The finger lets go and takes the other side in the middle."};
+    ct_page_scene(page, &scene);
+    const ct_scene nothing = {.id = "scene-of-nothing", .title = "A scene of nothing", .frames = 0, .count = 0}, one = {.id = "scene-of-one", .title = "One frame", .frames = 1, .count = 2, .thing = thing};
+    ct_page_scene(page, &nothing);
+    ct_page_scene(page, &one);
+    if (svg) ct_scene_print(&scene, svg, NULL);
 }
 
 static void put_errors(ct_page *page)
@@ -229,7 +263,7 @@ int main(int argc, char **argv)
     ct_rng   rng = ct_rng_seed(3);
     ct_page *page = NULL;
     ct_err   err = {0};
-    FILE    *svg = argc > 2 ? fopen(argv[2], "w") : NULL;
+    FILE    *svg = argc > 2 ? fopen(argv[2], "w") : NULL, *still = argc > 3 ? fopen(argv[3], "w") : NULL;
     if (argc < 2 || ct_page_new("Learned noise models of D3", "leo-nav, 8 training runs, 12 test runs; learned by lm under bounds, 2.31 s", &page, &err) != CT_OK) return EXIT_FAILURE;
     make_trajectories(&rng);
     ct_page_section(page, "summary", "Summary");
@@ -255,11 +289,14 @@ int main(int argc, char **argv)
     put_histogram(page, &rng);
     put_nees(page, &rng);
     put_long(page, &rng);
+    ct_page_section(page, "scenes", "Things that move");
+    put_scene(page, still);
     ct_page_section(page, "runs", "Run by run");
     put_runs(page);
     const ct_status status = ct_page_write(page, argv[1], &err);
     if (status != CT_OK) fprintf(stderr, "%s\n", err.text);
     ct_page_free(page);
     if (svg) fclose(svg);
+    if (still) fclose(still);
     return status == CT_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -198,7 +198,18 @@ void ct_page_plot(ct_page *page, const ct_plot *plot)
 {
     ct__text    text = {0};
     const char *id = make_id(page, plot->id, "figure", &text);
-    if (id) ct__plot_html(plot, id, begin(page, plot->small ? SMALL_PLOTS : PLOTS));
+    if (id) {
+        ct__plot p = {.plot = plot, .id = id, .out = begin(page, plot->small ? SMALL_PLOTS : PLOTS)};
+        ct__plot_html(&p);
+    }
+    ct__text_free(&text);
+}
+
+void ct_page_scene(ct_page *page, const ct_scene *scene)
+{
+    ct__text    text = {0};
+    const char *id = make_id(page, scene->id, "figure", &text);
+    if (id) ct__scene_html(scene, id, begin(page, PLOTS));
     ct__text_free(&text);
 }
 
@@ -307,6 +318,7 @@ ct_status ct_page_write(const ct_page *page, const char *path, ct_err *err)
     ct__text_bytes(&out, page->body.used ? page->body.bytes : "", (size_t)page->body.used);
     ct__text_printf(&out, "%s%s</main>\n<footer>Made by covtune %s</footer>\n<script>\n", CLOSE[page->box], page->section ? "</section>\n" : "", ct_version());
     put_pieces(ct__page_script, &out);
+    put_pieces(ct__page_scene, &out);
     put_pieces(ct__page_zoom, &out);
     ct__text_put(&out, "</script>\n</body>\n</html>\n");
     const ct_status status = ct__text_save(&out, path, err);

@@ -56,10 +56,10 @@ const char *const ct__page_style[] = {
     ".code code { font: .85rem/1.5 ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace; }\n"
     ".copy { display: none; position: absolute; top: .5rem; right: .5rem; padding: .15rem .6rem; font-size: .8rem; }\n"
     ".js .copy { display: block; }\n"
-    ".copy, .chooser button, .chooser select, .zoom button {\n"
+    ".copy, .chooser button, .chooser select, .zoom button, .player button {\n"
     "  border: 1px solid var(--rule); border-radius: .4rem; background: var(--paper); cursor: pointer;\n"
     "}\n"
-    ".copy:hover, .chooser button:hover, .zoom button:hover { border-color: var(--axis); }\n",
+    ".copy:hover, .chooser button:hover, .zoom button:hover, .player button:hover { border-color: var(--axis); }\n",
 
     "/* tables: wider than the screen, they move in a box of their own, and the first column stays */\n"
     "figure { margin: 0; }\n"
@@ -107,6 +107,17 @@ const char *const ct__page_style[] = {
     ".plot > svg.zoomed { cursor: grab; touch-action: none; }\n"
     ".plot > svg.zoomed:active { cursor: grabbing; }\n",
 
+    "/* scenes: the still picture, until there is a slider to move them */\n"
+    ".live { display: none; }\n"
+    "@media screen {\n"
+    "  .moving .live { display: inline; }\n"
+    "  .moving .still { display: none; }\n"
+    "}\n"
+    ".player { display: flex; align-items: center; gap: .6rem; margin: .5rem 0 0; font-size: .85rem; }\n"
+    ".player button { min-width: 4.2rem; padding: .15rem .6rem; }\n"
+    ".player input { flex: 1; min-width: 4rem; margin: 0; accent-color: var(--k2); cursor: pointer; }\n"
+    ".player span { color: var(--soft); font-variant-numeric: tabular-nums; white-space: nowrap; }\n",
+
     "/* choices: without script all are shown, one below the other */\n"
     ".choices { margin: 0 0 1.75rem; }\n"
     ".choice { margin: 0 0 1.5rem; }\n"
@@ -124,7 +135,7 @@ const char *const ct__page_style[] = {
 
     "@media print {\n"
     "  body { padding: 0; max-width: none; font-size: 10pt; }\n"
-    "  nav, .copy, .chooser, .zoom { display: none !important; }\n"
+    "  nav, .copy, .chooser, .zoom, .player { display: none !important; }\n"
     "  .plots { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1rem; }\n"
     "  figure, .tiles, .code, tr { break-inside: avoid; }\n"
     "  h2, h3, h4, figcaption { break-after: avoid; }\n"

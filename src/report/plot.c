@@ -28,6 +28,7 @@ static void open_svg(ct__plot *p, double above, double height)
         for (int i = 0; i < 4; i++) ct__text_put(out, i ? " " : ""), ct__plot_number(out, frame[i]);
         ct__text_put(out, "\" data-zoom=\"1\"");
     }
+    if (p->page && p->scene && !p->empty) ct__scene_attributes(p);
     ct__text_printf(out, ">\n<title id=\"%s-t\">", p->id);
     ct__text_html(out, plot->title ? plot->title : "Plot");
     ct__text_printf(out, "</title>\n<desc id=\"%s-d\">", p->id);
@@ -49,20 +50,22 @@ static void put_body(ct__plot *p)
     ct__plot_series(p);
 }
 
-void ct__plot_html(const ct_plot *plot, const char *id, ct__text *out)
+void ct__plot_html(ct__plot *p)
 {
-    ct__plot p = {.plot = plot, .page = 1, .id = id, .out = out};
-    ct__plot_layout(&p);
-    ct__text_printf(out, "<figure class=\"plot\" id=\"%s\">\n", id);
+    const ct_plot *plot = p->plot;
+    ct__text      *out = p->out;
+    p->page = 1;
+    ct__plot_layout(p);
+    ct__text_printf(out, "<figure class=\"plot%s\" id=\"%s\">\n", p->scene ? " scene" : "", p->id);
     if (plot->title) {
         ct__text_put(out, "<h4>");
         ct__text_html(out, plot->title);
         ct__text_put(out, "</h4>\n");
     }
-    open_svg(&p, 0, p.total);
-    put_body(&p);
+    open_svg(p, 0, p->total);
+    put_body(p);
     ct__text_put(out, "</svg>\n");
-    ct__plot_legend_html(&p);
+    ct__plot_legend_html(p);
     if (plot->text) {
         ct__text_put(out, "<figcaption>");
         ct__text_html(out, plot->text);
@@ -103,25 +106,27 @@ static double put_title(const char *title, int draw, ct__text *out)
     return 12 + 18 * lines;
 }
 
-static void put_file(const ct_plot *plot, ct__text *out)
+void ct__plot_svg(ct__plot *p)
 {
-    ct__plot p = {.plot = plot, .id = "plot", .out = out};
-    ct__plot_layout(&p);
-    const double above = plot->title ? put_title(plot->title, 0, out) : 6, height = ct__plot_legend(&p, p.total, 0) + 6;
-    open_svg(&p, above, height);
-    ct__text_printf(out, "<style>\n%s</style>\n<rect class=\"bg\" fill=\"#ffffff\" x=\"0\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", ct__plot_style, -(int)above, (int)p.units,
+    const ct_plot *plot = p->plot;
+    ct__text      *out = p->out;
+    ct__plot_layout(p);
+    const double above = plot->title ? put_title(plot->title, 0, out) : 6, height = ct__plot_legend(p, p->total, 0) + 6;
+    open_svg(p, above, height);
+    ct__text_printf(out, "<style>\n%s</style>\n<rect class=\"bg\" fill=\"#ffffff\" x=\"0\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", ct__plot_style, -(int)above, (int)p->units,
                     (int)(height + above));
     ct__text_printf(out, "<g font-family=\"sans-serif\" font-size=\"%d\" fill=\"#5a626c\">\n", CT__PLOT_FONT); /* for programs that read no style */
     if (plot->title) put_title(plot->title, 1, out);
-    put_body(&p);
-    ct__plot_legend(&p, p.total, 1);
+    put_body(p);
+    ct__plot_legend(p, p->total, 1);
     ct__text_put(out, "</g>\n</svg>\n");
 }
 
 ct_status ct_plot_print(const ct_plot *plot, FILE *out, ct_err *err)
 {
     ct__text text = {0};
-    put_file(plot, &text);
+    ct__plot p = {.plot = plot, .id = "plot", .out = &text};
+    ct__plot_svg(&p);
     const ct_status status = ct__text_write(&text, out, err);
     ct__text_free(&text);
     return status;
@@ -130,7 +135,8 @@ ct_status ct_plot_print(const ct_plot *plot, FILE *out, ct_err *err)
 ct_status ct_plot_write(const ct_plot *plot, const char *path, ct_err *err)
 {
     ct__text text = {0};
-    put_file(plot, &text);
+    ct__plot p = {.plot = plot, .id = "plot", .out = &text};
+    ct__plot_svg(&p);
     const ct_status status = ct__text_save(&text, path, err);
     ct__text_free(&text);
     return status;

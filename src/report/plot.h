@@ -5,6 +5,7 @@
  *   plot_marks.c   series
  *   plot_legend.c  legends, in a page and in a file of its own
  *   plot_style.c   roles: colours, dashes, markers
+ *   scene.c        scenes: plots whose marks are things that move (scene_things.c)
  */
 #ifndef CT_REPORT_PLOT_H
 #define CT_REPORT_PLOT_H
@@ -25,7 +26,8 @@ typedef struct {
 } ct__axis;
 
 typedef struct {
-    const ct_plot *plot;
+    const ct_plot  *plot;
+    const ct_scene *scene; /* NULL: none; else drawn in place of the series, which are its legend and its corners */
     ct__axis       x, y;  /* y.length is negative: up */
     ct__ticks      x_ticks, y_ticks;
     double         left, top, width, height; /* of the frame                             */
@@ -64,12 +66,19 @@ void ct__plot_open_dots(ct__text *out, int marker, ct__dots kind);
 
 void ct__plot_axes(ct__plot *p);
 void ct__plot_series(ct__plot *p);
+/* A line through x, y of a series, broken where one is NaN: where something went. */
+void ct__plot_way(ct__plot *p, const ct_series *s);
 /* The legend in SVG, from height y on; returns the height where it ends. draw 0: nothing is written. */
 double ct__plot_legend(ct__plot *p, double y, int draw);
 void   ct__plot_legend_html(ct__plot *p);
 
-/* A <figure> of a page. */
-void ct__plot_html(const ct_plot *plot, const char *id, ct__text *out);
+/* A <figure> of a page, and a file of its own; plot, scene, id and out are said. */
+void ct__plot_html(ct__plot *p);
+void ct__plot_svg(ct__plot *p);
+void ct__scene_html(const ct_scene *scene, const char *id, ct__text *out);
+/* What a scene's script has to know of all things; the things. */
+void ct__scene_attributes(const ct__plot *p);
+void ct__scene_things(ct__plot *p);
 
 /* The frame, the axes and what is on them: everything but the writing. For tests as well. */
 void ct__plot_layout(ct__plot *p);

@@ -7,7 +7,7 @@
 #include "report/thin.h"
 #include "base/base.h"
 
-#define MANY  2000 /* points of a line that are drawn as they are            */
+#define MANY  2000 /* points of a line that are drawn as they are; of ways 2 */
 #define LONG  250  /* points of a line that is drawn finer                   */
 #define CLOUD 400  /* dots that are smaller and let each other shine through */
 
@@ -48,7 +48,7 @@ static void put_point(ct__text *out, const char *verb, double x, double y)
 /* The run as a path, from the first point or (backwards) from the last. A single point is a stroke of no length: a dot. */
 static void put_run(ct__plot *p, run *r, const char *first, int backwards)
 {
-    if (r->count > MANY) ct__thin(r->count, r->x, r->y, p->tolerance, r->keep);
+    if (r->count > (p->scene ? 2 : MANY)) ct__thin(r->count, r->x, r->y, p->tolerance, r->keep);
     else memset(r->keep, 1, (size_t)r->count);
     int64_t put = 0;
     for (int64_t k = 0; k < r->count; k++) {
@@ -64,12 +64,9 @@ static void close_path(ct__plot *p) { ct__text_put(p->out, "\"/>\n"); }
 
 /* ---- marks ---- */
 
-static void put_line(ct__plot *p, const ct_series *s, run *r)
+/* Every stretch without a gap. */
+static void put_stretches(ct__plot *p, const ct_series *s, run *r)
 {
-    char        attributes[80] = "";
-    const char *dash = ct__role_dash(s->role);
-    if (dash) snprintf(attributes, sizeof attributes, " stroke-dasharray=\"%s\"", dash);
-    open_path(p, s->count > LONG ? "l long" : "l", attributes);
     r->count = 0;
     for (int64_t i = 0; i <= s->count; i++) {
         const double x = i < s->count ? ct__axis_place(&p->x, s->x[i]) : NAN, y = i < s->count ? ct__axis_place(&p->y, s->y[i]) : NAN;
@@ -81,7 +78,27 @@ static void put_line(ct__plot *p, const ct_series *s, run *r)
         if (s->mark == CT_MARK_STEPS && r->count) run_add(r, x, r->y[r->count - 1]);
         run_add(r, x, y);
     }
+}
+
+static void put_line(ct__plot *p, const ct_series *s, run *r)
+{
+    char        attributes[80] = "";
+    const char *dash = ct__role_dash(s->role);
+    if (dash) snprintf(attributes, sizeof attributes, " stroke-dasharray=\"%s\"", dash);
+    open_path(p, s->count > LONG ? "l long" : "l", attributes);
+    put_stretches(p, s, r);
     close_path(p);
+}
+
+void ct__plot_way(ct__plot *p, const ct_series *s)
+{
+    run       r;
+    const int ready = run_new(&r, s->count);
+    open_path(p, "way", " stroke-width=\"1\" stroke-opacity=\".45\"");
+    if (ready) put_stretches(p, s, &r);
+    else p->out->failed = 1;
+    close_path(p);
+    run_free(&r);
 }
 
 void ct__plot_open_dots(ct__text *out, int marker, ct__dots kind)
@@ -210,7 +227,8 @@ void ct__plot_series(ct__plot *p)
     ct__text_put(out, "\" height=\"");
     ct__plot_number(out, p->height + 2);
     ct__text_printf(out, "\"/></clipPath>\n<g clip-path=\"url(#%s-c)\"><g class=\"data\">\n", p->id);
-    for (int level = 0; level < 3; level++)
+    if (p->scene) ct__scene_things(p);
+    for (int level = 0; !p->scene && level < 3; level++)
         for (int32_t i = 0; i < p->plot->count; i++)
             if (depth(p->plot->series[i].mark) == level) put_series(p, i);
     ct__text_put(out, "</g></g>\n");
