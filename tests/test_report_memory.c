@@ -26,12 +26,16 @@ static void fill_page(ct_page *page, const ct_table *table)
     ct_series                s[5];
     for (int i = 0; i < 5; i++) s[i] = (ct_series){"series", (ct_role)(CT_ROLE_FIRST + i), (ct_mark)i, i == CT_MARK_BARS ? 20 : POINTS, x, y, spread};
     const ct_plot plot = {.id = "p", .title = "p", .count = 5, .series = s, .zoom = 1}, names = {.id = "n", .count = 1, .series = s, .x_names = NAME, .names = 2};
+    static const double BOX[] = {0, 0, 1, 0, 0, 1};
+    const ct_thing      thing[] = {{"thing", CT_ROLE_BEFORE, 3, BOX, 0, x}, {NULL, CT_ROLE_AFTER, 0, NULL, 0, x}};
+    const ct_scene      scene = {.id = "m", .title = "m", .frames = 60, .time_s = x, .count = 2, .thing = thing};
     ct_page_section(page, "s", "s");
     ct_page_text(page, "text %d", 1);
     ct_page_code(page, "code\nlines");
     ct_page_tile(page, "a", "b", "c");
     ct_page_table(page, table);
     ct_page_plot(page, &plot);
+    ct_page_scene(page, &scene);
     ct_page_choices(page, "c", "c", 2, NAME);
     ct_page_choice(page, 0);
     ct_page_warn(page, "text");
@@ -75,14 +79,23 @@ static void test_a_report_survives_the_failure_of_every_allocation(void)
     CHECK(k > 100 && k < 100000);
 }
 
-static void test_nothing_is_written_of_what_is_not_whole(void)
+/* A plot (0) or a scene (1). */
+static ct_status write_picture(int kind, const char *path, ct_err *err)
 {
-    const ct_series s = {"s", CT_ROLE_AFTER, CT_MARK_LINE, POINTS, x, y, NULL};
-    const ct_plot   plot = {.title = "p", .count = 1, .series = &s};
+    static const double BOX[] = {0, 0, 1, 0, 0, 1};
+    const ct_series     s = {"s", CT_ROLE_AFTER, CT_MARK_LINE, POINTS, x, y, NULL};
+    const ct_plot       plot = {.title = "p", .count = 1, .series = &s};
+    const ct_thing      thing = {"t", CT_ROLE_AFTER, 3, BOX, 0, x};
+    const ct_scene      scene = {.title = "p", .frames = POINTS / 3, .count = 1, .thing = &thing};
+    return kind ? ct_scene_write(&scene, path, err) : ct_plot_write(&plot, path, err);
+}
+
+static void nothing_is_written_of_what_is_not_whole(int kind)
+{
     for (int64_t k = 0; k < 1000; k++) {
         ct_err err = {0};
         left = k;
-        const ct_status status = ct_plot_write(&plot, test_path("memory.svg"), &err);
+        const ct_status status = write_picture(kind, test_path("memory.svg"), &err);
         const int       through = left >= 0;
         left = -1;
         FILE *f = fopen(test_path("memory.svg"), "r");
@@ -94,11 +107,15 @@ static void test_nothing_is_written_of_what_is_not_whole(void)
     CHECK(!"there is an end to it");
 }
 
+static void test_nothing_is_written_of_a_plot_that_is_not_whole(void) { nothing_is_written_of_what_is_not_whole(0); }
+static void test_nothing_is_written_of_a_scene_that_is_not_whole(void) { nothing_is_written_of_what_is_not_whole(1); }
+
 int main(void)
 {
     for (int i = 0; i < POINTS; i++) x[i] = i, y[i] = sin(0.01 * i), spread[i] = 0.1;
     x[POINTS] = POINTS;
     RUN(test_a_report_survives_the_failure_of_every_allocation);
-    RUN(test_nothing_is_written_of_what_is_not_whole);
+    RUN(test_nothing_is_written_of_a_plot_that_is_not_whole);
+    RUN(test_nothing_is_written_of_a_scene_that_is_not_whole);
     return ct_test_end();
 }

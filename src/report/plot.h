@@ -15,9 +15,10 @@
 #include <covtune/report.h>
 #include <math.h>
 
-#define CT__PLOT_WIDTH 480
-#define CT__PLOT_SMALL 320 /* the width of small ones, which have letters as large */
-#define CT__PLOT_FONT  13 /* units, of all letters */
+#define CT__PLOT_WIDTH   480
+#define CT__PLOT_SMALL   320   /* the width of small ones, which have letters as large */
+#define CT__PLOT_FONT    13    /* units, of all letters */
+#define CT__PLOT_LARGEST 1e300 /* what is beyond that, or below 1 / that, has no part in a range: lengths would overflow */
 
 /* From values to units: at + length (f(v) - f(low)) / (f(high) - f(low)), f the identity or log10. */
 typedef struct {

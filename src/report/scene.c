@@ -11,7 +11,7 @@ typedef struct {
 
 static void widen(stage *s, double x, double y)
 {
-    if (!isfinite(x) || !isfinite(y)) return;
+    if (!(fabs(x) <= CT__PLOT_LARGEST) || !(fabs(y) <= CT__PLOT_LARGEST)) return;
     s->x[0] = isnan(s->x[0]) ? x : fmin(s->x[0], x), s->x[1] = isnan(s->x[1]) ? x : fmax(s->x[1], x);
     s->y[0] = isnan(s->y[0]) ? y : fmin(s->y[0], y), s->y[1] = isnan(s->y[1]) ? y : fmax(s->y[1], y);
 }
