@@ -69,6 +69,21 @@ typedef struct {
 
 ct_accuracy ct_accuracy_of(const ct_sequence *seq, const double *x);
 
+/* A thing is what a run estimates over and over: poses of one name but for the number at its end. A robot is x0, x1, ...; an object o0, o1, ... and the finger e0, e1, ... that pushes
+ * it are two things, and the mean over both says little of either. */
+#define CT_THINGS_MAX     8
+#define CT_THING_NAME_MAX 32
+
+typedef struct {
+    char        name[CT_THING_NAME_MAX]; /* "o" of o0, o1, ...; of a longer one the first 31 bytes */
+    ct_accuracy accuracy;
+} ct_thing;
+
+/* Of the poses of one thing: "o". */
+ct_accuracy ct_accuracy_of_thing(const ct_sequence *seq, const double *x, const char *thing);
+/* Of each thing whose truth is known, in the order in which they come; of more than CT_THINGS_MAX the first. Returns how many. */
+int ct_accuracy_of_things(const ct_sequence *seq, const double *x, ct_thing out[CT_THINGS_MAX]);
+
 /* ---- Inference ------------------------------------------------------------------------------- */
 
 /* Where an estimate starts from. X(constant, name, what it is) */
@@ -116,6 +131,8 @@ typedef struct {
     double          loss;
     ct_accuracy     accuracy;
     ct_consistency  consistency; /* nees only if it was asked for */
+    int             things;
+    ct_thing        thing[CT_THINGS_MAX]; /* accuracy, thing by thing */
 } ct_assessment;
 
 /* Estimate the sequence under a noise table and say how good that is. solver is one of seq->graph; x (ct_graph_size doubles) receives the estimate. An estimate that

@@ -41,6 +41,7 @@ ct_status ct_assess(const ct_sequence *seq, const ct_noise *noise, ct_solver *so
     const double value = ct_loss_value(loss, seq, x);
     out->loss = isfinite(value) ? value : NAN;
     out->accuracy = ct_accuracy_of(seq, x);
+    out->things = ct_accuracy_of_things(seq, x, out->thing);
     out->consistency = ct__fit(seq->graph, out->solve.final_error);
     if (!nees || out->solve.stop == CT_STOP_CANCELLED) return CT_OK;
     return ct__nees(seq, noise, solver, x, &out->consistency, err);

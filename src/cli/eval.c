@@ -63,6 +63,7 @@ static void summarise(eval_job *job)
             column->averaged += use[i];
         }
         eval_sum(column->of, job->count, use, column->value);
+        column->things = eval_sum_things(column->of, job->count, use, column->thing);
     }
     free(use);
 }
@@ -262,6 +263,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, &request.difference, "difference from the truth in the loss: on its own side (local), or in the world (left)"),
         CLI_ROW_FLAG("nees", &request.nees, "compare the covariances of the estimate with its errors"),
         CLI_ROW_FLAG("each", &request.each, "a row a sequence as well"),
+        CLI_ROW_FLAG("by-name", &request.by_name, "thing by thing as well: poses of one name but for their number are one, such as an object o0, o1, .. and the finger e0, e1, .. that pushes it"),
         CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &request.jobs, "sequences at a time (as many as there are processors); the results are the same for any"),
         CLI_ROW_END,
     };

@@ -7,7 +7,7 @@
 /* What was asked for. */
 typedef struct {
     const char *path, *noise, *against;
-    int         part, start, solver, entry, method, difference, nees, each, jobs; /* solver: 0 batch, 1 isam2 */
+    int         part, start, solver, entry, method, difference, nees, each, by_name, jobs; /* solver: 0 batch, 1 isam2 */
 } eval_request;
 
 /* What is said of one sequence, or of many: rmse, ape and loss are means over sequences, chi-square and NEES sums over sums.
@@ -35,6 +35,8 @@ typedef struct {
     int32_t        done;  /* sequences that were not cut short           */
     int32_t        failed, averaged;
     double         value[EVAL_COUNT]; /* NaN: not known, or not asked for */
+    int            things;
+    ct_thing       thing[CT_THINGS_MAX]; /* means over sequences, as above; poses: of all of them */
 } eval_column;
 
 typedef struct {
@@ -58,6 +60,17 @@ int eval_failed(const ct_assessment *a);
 void eval_sum(const ct_assessment *a, int32_t n, const uint8_t *use, double value[EVAL_COUNT]);
 /* Of one, if it may be spoken of. */
 void eval_numbers(const ct_assessment *a, double value[EVAL_COUNT]);
+
+/* The same, thing by thing: of those a[0..n) that are marked, in the order in which things come. Returns how many. eval_things.c */
+int     eval_sum_things(const ct_assessment *a, int32_t n, const uint8_t *use, ct_thing thing[CT_THINGS_MAX]);
+json_t *eval_things_json(int things, const ct_thing thing[]); /* {"o": {"poses": .., "rmse": .., "ape": ..}, ..} */
+void    eval_print_things(const eval_job *job);
+
+/* Columns of a name and of a number: a row has 100. "-" where there is no number. */
+#define EVAL_NAME   22
+#define EVAL_NUMBER 10
+void eval_print_name(const char *name);
+void eval_print_number(double value);
 
 /* The result, on stdout. */
 void eval_print(const eval_request *request, const eval_job *job);

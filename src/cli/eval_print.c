@@ -29,7 +29,7 @@ static void put_numbers(json_t *o, const double value[EVAL_COUNT])
     cli_put(o, "nees", cli_number(value[EVAL_NEES]));
 }
 
-static json_t *sequence_json(const ct_sequence *seq, const ct_assessment *a)
+static json_t *sequence_json(const eval_request *request, const ct_sequence *seq, const ct_assessment *a)
 {
     double  value[EVAL_COUNT];
     json_t *o = cli_object();
@@ -37,18 +37,20 @@ static json_t *sequence_json(const ct_sequence *seq, const ct_assessment *a)
     cli_put(o, "name", cli_text(seq->name));
     cli_put(o, "poses", cli_integer(a->accuracy.poses));
     put_numbers(o, value);
+    cli_put(o, "by_name", request->by_name && eval_usable(a) ? eval_things_json(a->things, a->thing) : cli_need(json_null()));
     cli_put(o, "stop", cli_text(ct_stop_name(a->solve.stop)));
     cli_put(o, "iterations", cli_integer(a->solve.iterations));
     cli_put(o, "seconds", cli_number(a->solve.seconds));
     return o;
 }
 
-static void put_column(json_t *o, const eval_job *job, const eval_column *column)
+static void put_column(json_t *o, const eval_request *request, const eval_job *job, const eval_column *column)
 {
     json_t *sequences = cli_array();
-    for (int32_t i = 0; i < job->count; i++) cli_append(sequences, sequence_json(job->seq[i], &column->of[i]));
+    for (int32_t i = 0; i < job->count; i++) cli_append(sequences, sequence_json(request, job->seq[i], &column->of[i]));
     cli_put(o, "noise", cli_text(column->file));
     put_numbers(o, column->value);
+    cli_put(o, "by_name", request->by_name ? eval_things_json(column->things, column->thing) : cli_need(json_null()));
     cli_put(o, "failed", cli_integer(column->failed));
     cli_put(o, "averaged", cli_integer(column->averaged));
     cli_put(o, "sequences", sequences);
@@ -67,8 +69,8 @@ void eval_print_json(const eval_request *request, const eval_job *job)
     cli_put(o, "start", cli_text(ct_start_name((ct_start)request->start)));
     cli_put(o, "difference", cli_text(ct_difference_name((ct_difference)request->difference)));
     cli_put(o, "seconds", cli_number(job->seconds));
-    put_column(o, job, &job->column[0]);
-    if (job->columns > 1) put_column(against, job, &job->column[1]);
+    put_column(o, request, job, &job->column[0]);
+    if (job->columns > 1) put_column(against, request, job, &job->column[1]);
     cli_put(o, "against", against);
     cli_put(o, "note", cli_text(job->dataset->note));
     cli_print_json(o);
@@ -77,11 +79,10 @@ void eval_print_json(const eval_request *request, const eval_job *job)
 /* ---- for people ---- */
 
 #define LABEL  16 /* columns of a metric's name: "rmse translation" */
-#define NUMBER 10 /* columns of a number                         */
-#define NAME   22 /* columns of a sequence's name: a row has 100 */
+#define NUMBER EVAL_NUMBER
+#define NAME   EVAL_NAME
 
-/* "-" where there is none. */
-static void print_number(double value)
+void eval_print_number(double value)
 {
     if (isnan(value)) printf(" %*s", NUMBER, "-");
     else printf(" %*.4g", NUMBER, value);
@@ -95,9 +96,9 @@ static void print_metric(const eval_request *request, const eval_job *job, int k
     const int at = LABEL + (job->columns > 1 ? 3 : 1) * (NUMBER + 1) + 2;
     char      unit[128];
     printf("%-*s", LABEL, metric[k].label);
-    for (int c = 0; c < job->columns; c++) print_number(job->column[c].value[k]);
+    for (int c = 0; c < job->columns; c++) eval_print_number(job->column[c].value[k]);
     if (job->columns > 1 && !has_ratio(k)) printf(" %*s", NUMBER, "");
-    else if (job->columns > 1) print_number(job->interrupted ? NAN : job->column[0].value[k] / job->column[1].value[k]);
+    else if (job->columns > 1) eval_print_number(job->interrupted ? NAN : job->column[0].value[k] / job->column[1].value[k]);
     printf("  ");
     snprintf(unit, sizeof unit, "%s%s", metric[k].unit, k == EVAL_LOSS ? ct_difference_name((ct_difference)request->difference) : "");
     if (cli_room() < at + 20) puts(unit); /* no room beside a table: it is as wide as it is */
@@ -123,7 +124,7 @@ static void print_summary(const eval_request *request, const eval_job *job)
 }
 
 /* The end of a name that is too long: it is what tells runs apart. A file must not command the terminal. */
-static void print_name(const char *name)
+void eval_print_name(const char *name)
 {
     char      text[256];
     const int n = snprintf(text, sizeof text, "%s", name ? name : "?");
@@ -146,9 +147,9 @@ static void print_each(const eval_request *request, const eval_job *job)
             const ct_assessment *a = &job->column[c].of[i];
             double               value[EVAL_COUNT];
             eval_numbers(a, value);
-            print_name(job->seq[i]->name);
+            eval_print_name(job->seq[i]->name);
             for (int k = 0; k < EVAL_COUNT; k++)
-                if (k != EVAL_NEES || request->nees) print_number(value[k]);
+                if (k != EVAL_NEES || request->nees) eval_print_number(value[k]);
             printf("  %s\n", ct_stop_converged(a->solve.stop) ? "converged" : ct_stop_name(a->solve.stop));
         }
     }
@@ -176,5 +177,6 @@ void eval_print(const eval_request *request, const eval_job *job)
     print_inference(request, job);
     putchar('\n');
     print_summary(request, job);
+    if (request->by_name) eval_print_things(job);
     if (request->each) print_each(request, job);
 }

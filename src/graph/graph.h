@@ -40,6 +40,14 @@ struct ct_graph {
     int64_t        noise_count, noise_capacity;
 };
 
+/* How much of a variable's name is left without the number at its end: 1 of "x17". Variables that have as much in common are one thing, over and over. */
+static inline size_t ct__thing_length(const char *name)
+{
+    size_t n = strlen(name);
+    while (n > 0 && name[n - 1] >= '0' && name[n - 1] <= '9') n--;
+    return n;
+}
+
 /* What a graph refuses: an initial value, or the measurement of factor f whose first variable is called `on`, that is not finite, not a unit
  * rotation, or not what the model takes; or that has no shape though it needs one. */
 ct_status ct__check_value(const char *name, ct_kind kind, const double *value, ct_err *err);

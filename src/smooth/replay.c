@@ -62,10 +62,7 @@ static ct_status tell_things_apart(tape *t, ct_err *err)
     int32_t        *last = ct__zalloc((int64_t)g->variables * CT_KIND_COUNT, sizeof *last); /* per thing and kind: a variable + 1 */
     ct_status       status = last ? CT_OK : ct__no_memory(err, "variables to replay", g->variables);
     for (int32_t v = 0; status == CT_OK && v < g->variables; v++) {
-        const char *name = ct_graph_name(g, v, stem, sizeof stem);
-        size_t      n = strlen(name);
-        while (n > 0 && name[n - 1] >= '0' && name[n - 1] <= '9') n--;
-        stem[n] = 0;
+        stem[ct__thing_length(ct_graph_name(g, v, stem, sizeof stem))] = 0;
         t->thing[v] = ct__names_find(&things, stem);
         if (t->thing[v] < 0) {
             t->thing[v] = (int32_t)things.count;
