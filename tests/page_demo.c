@@ -48,7 +48,7 @@ static void put_scene(ct_page *page, FILE *svg)
     static const char   *NAME[] = {"before", "truth", "after"};
     static double        box[3][3 * FRAMES], finger[3][3 * FRAMES], time[FRAMES];
     static uint8_t       cut[FRAMES];
-    ct_thing             thing[6];
+    ct_body              body[6];
     for (int k = 0; k < FRAMES; k++) {
         cut[k] = k == 60;
         time[k] = 0.1 * k;
@@ -61,13 +61,13 @@ static void put_scene(ct_page *page, FILE *svg)
         }
     }
     for (int m = 0; m < 3; m++) {
-        thing[2 * m] = (ct_thing){NAME[m], ROLE[m], 4, BOX, 0, box[m]};
-        thing[2 * m + 1] = (ct_thing){.role = ROLE[m], .radius = m == 1 ? 0.0075 : 0, .pose = finger[m]};
+        body[2 * m] = (ct_body){NAME[m], ROLE[m], 4, BOX, 0, box[m]};
+        body[2 * m + 1] = (ct_body){.role = ROLE[m], .radius = m == 1 ? 0.0075 : 0, .pose = finger[m]};
     }
-    const ct_scene scene = {.id = "scene", .title = "A box that is pushed", .x_label = "x in m", .y_label = "y in m", .frames = FRAMES, .time_s = time, .cut = cut, .count = 6, .thing = thing,
+    const ct_scene scene = {.id = "scene", .title = "A box that is pushed", .x_label = "x in m", .y_label = "y in m", .frames = FRAMES, .time_s = time, .cut = cut, .count = 6, .body = body,
                             .text = "The finger lets go and takes the other side in the middle."};
     ct_page_scene(page, &scene);
-    const ct_scene nothing = {.id = "scene-of-nothing", .title = "A scene of nothing", .frames = 0, .count = 0}, one = {.id = "scene-of-one", .title = "One frame", .frames = 1, .count = 2, .thing = thing};
+    const ct_scene nothing = {.id = "scene-of-nothing", .title = "A scene of nothing", .frames = 0, .count = 0}, one = {.id = "scene-of-one", .title = "One frame", .frames = 1, .count = 2, .body = body};
     ct_page_scene(page, &nothing);
     ct_page_scene(page, &one);
     if (svg) ct_scene_print(&scene, svg, NULL);

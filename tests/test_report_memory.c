@@ -27,8 +27,8 @@ static void fill_page(ct_page *page, const ct_table *table)
     for (int i = 0; i < 5; i++) s[i] = (ct_series){"series", (ct_role)(CT_ROLE_FIRST + i), (ct_mark)i, i == CT_MARK_BARS ? 20 : POINTS, x, y, spread};
     const ct_plot plot = {.id = "p", .title = "p", .count = 5, .series = s, .zoom = 1}, names = {.id = "n", .count = 1, .series = s, .x_names = NAME, .names = 2};
     static const double BOX[] = {0, 0, 1, 0, 0, 1};
-    const ct_thing      thing[] = {{"thing", CT_ROLE_BEFORE, 3, BOX, 0, x}, {NULL, CT_ROLE_AFTER, 0, NULL, 0, x}};
-    const ct_scene      scene = {.id = "m", .title = "m", .frames = 60, .time_s = x, .count = 2, .thing = thing};
+    const ct_body       body[] = {{"body", CT_ROLE_BEFORE, 3, BOX, 0, x}, {NULL, CT_ROLE_AFTER, 0, NULL, 0, x}};
+    const ct_scene      scene = {.id = "m", .title = "m", .frames = 60, .time_s = x, .count = 2, .body = body};
     ct_page_section(page, "s", "s");
     ct_page_text(page, "text %d", 1);
     ct_page_code(page, "code\nlines");
@@ -85,8 +85,8 @@ static ct_status write_picture(int kind, const char *path, ct_err *err)
     static const double BOX[] = {0, 0, 1, 0, 0, 1};
     const ct_series     s = {"s", CT_ROLE_AFTER, CT_MARK_LINE, POINTS, x, y, NULL};
     const ct_plot       plot = {.title = "p", .count = 1, .series = &s};
-    const ct_thing      thing = {"t", CT_ROLE_AFTER, 3, BOX, 0, x};
-    const ct_scene      scene = {.title = "p", .frames = POINTS / 3, .count = 1, .thing = &thing};
+    const ct_body       body = {"t", CT_ROLE_AFTER, 3, BOX, 0, x};
+    const ct_scene      scene = {.title = "p", .frames = POINTS / 3, .count = 1, .body = &body};
     return kind ? ct_scene_write(&scene, path, err) : ct_plot_write(&plot, path, err);
 }
 

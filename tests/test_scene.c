@@ -1,4 +1,4 @@
-/* test_scene.c: things are where their poses put them: in the still picture, point by point against the scale of its axes, and in what a page's script is given to move them by. */
+/* test_scene.c: bodies are where their poses put them: in the still picture, point by point against the scale of its axes, and in what a page's script is given to move them by. */
 #include "plot_test.h"
 
 #define FRAMES 61
@@ -23,12 +23,12 @@ static void make_ways(void)
     cuts[31] = 1;
 }
 
-static const ct_thing THING[] = {{"before", CT_ROLE_BEFORE, 4, BOX, 0, way[0]}, {"truth", CT_ROLE_TRUTH, 0, NULL, 0.02, way[1]}, {"after", CT_ROLE_AFTER, 4, BOX, 0, way[2]},
+static const ct_body BODY[] = {{"before", CT_ROLE_BEFORE, 4, BOX, 0, way[0]}, {"truth", CT_ROLE_TRUTH, 0, NULL, 0.02, way[1]}, {"after", CT_ROLE_AFTER, 4, BOX, 0, way[2]},
                                  {"not said: its role has a word", CT_ROLE_AFTER, 0, NULL, 0, way[2]}};
 
 static ct_scene scene_of(void)
 {
-    return (ct_scene){.id = "s", .title = "t", .x_label = "x", .y_label = "y", .frames = FRAMES, .time_s = times, .cut = cuts, .count = 4, .thing = THING};
+    return (ct_scene){.id = "s", .title = "t", .x_label = "x", .y_label = "y", .frames = FRAMES, .time_s = times, .cut = cuts, .count = 4, .body = BODY};
 }
 
 /* The caller frees what these return. */
@@ -53,7 +53,7 @@ static char *in_page(const ct_scene *scene, int times_over)
     return text;
 }
 
-/* From where thing i begins; `from` if not NULL: the next such part from there on, within the thing. */
+/* From where body i begins; `from` if not NULL: the next such part from there on, within the body. */
 static const char *part_of(const char *svg, int i, const char *part, const char *from)
 {
     const char *p = strstr(svg, "<g class=\"data\">"), *end;
@@ -83,7 +83,7 @@ static void check_outline(const scale sx, const scale sy, const double pose[3])
     }
 }
 
-static void test_a_still_picture_has_things_where_their_poses_put_them(void)
+static void test_a_still_picture_has_bodies_where_their_poses_put_them(void)
 {
     ct_scene scene = scene_of();
     for (scene.ghosts = 0; scene.ghosts <= 10; scene.ghosts += 5) {
@@ -213,10 +213,10 @@ static void test_a_legend_has_a_word_for_each_role_that_hides_it(void)
     char          *page = in_page(&scene, 1);
     CHECK(count_of(page, "class=\"key\"") == 3 && !strstr(page, "not said"));
     for (int r = 0; r < 3; r++) {
-        char key[64], thing[64];
+        char key[64], body[64];
         snprintf(key, sizeof key, "class=\"key\" data-s=\"%d\"", r);
-        snprintf(thing, sizeof thing, "<g class=\"s k%d\" data-s=\"%d\"", r, r);
-        CHECK(count_of(page, key) == 1 && count_of(page, thing) == (r == CT_ROLE_AFTER ? 2 : 1));
+        snprintf(body, sizeof body, "<g class=\"s k%d\" data-s=\"%d\"", r, r);
+        CHECK(count_of(page, key) == 1 && count_of(page, body) == (r == CT_ROLE_AFTER ? 2 : 1));
     }
     free(page);
 }
@@ -242,10 +242,10 @@ static void test_what_is_not_there_is_not_drawn(void)
     static double  nowhere[3 * FRAMES], far[3 * FRAMES];
     static const double RAGGED[] = {-0.1, -0.1, NAN, 0.1, 0.1, -0.1, 0.1, INFINITY, 0.1, 0.1};
     for (int k = 0; k < 3 * FRAMES; k++) nowhere[k] = k % 3 ? NAN : 1, far[k] = k < 3 ? -1e308 : k % 3 ? 1e307 : 1e308;
-    const ct_thing absent[] = {{"absent", CT_ROLE_BEFORE, 4, BOX, 0, nowhere}, {NULL, CT_ROLE_BEFORE, 0, NULL, 0, nowhere}}, ragged[] = {{"ragged", CT_ROLE_AFTER, 5, RAGGED, 0, way[0]}};
-    const ct_thing strange[] = {{"far", CT_ROLE_AFTER, 4, BOX, NAN, far}, {NULL, CT_ROLE_TRUTH, 0, NULL, NAN, way[0]}, {NULL, CT_ROLE_TRUTH, 0, NULL, INFINITY, way[1]}};
-    const ct_scene scene[] = {{0}, {.frames = FRAMES}, {.count = 2, .thing = absent}, {.frames = FRAMES, .count = 2, .thing = absent}, {.frames = FRAMES, .count = 1, .thing = ragged},
-                              {.frames = FRAMES, .count = 3, .thing = strange, .time_s = nowhere}, {.frames = 1, .count = 4, .thing = THING}};
+    const ct_body absent[] = {{"absent", CT_ROLE_BEFORE, 4, BOX, 0, nowhere}, {NULL, CT_ROLE_BEFORE, 0, NULL, 0, nowhere}}, ragged[] = {{"ragged", CT_ROLE_AFTER, 5, RAGGED, 0, way[0]}};
+    const ct_body strange[] = {{"far", CT_ROLE_AFTER, 4, BOX, NAN, far}, {NULL, CT_ROLE_TRUTH, 0, NULL, NAN, way[0]}, {NULL, CT_ROLE_TRUTH, 0, NULL, INFINITY, way[1]}};
+    const ct_scene scene[] = {{0}, {.frames = FRAMES}, {.count = 2, .body = absent}, {.frames = FRAMES, .count = 2, .body = absent}, {.frames = FRAMES, .count = 1, .body = ragged},
+                              {.frames = FRAMES, .count = 3, .body = strange, .time_s = nowhere}, {.frames = 1, .count = 4, .body = BODY}};
     for (int i = 0; i < 7; i++) {
         char *svg = still(&scene[i]), *page = in_page(&scene[i], 1);
         CHECK_WELL_FORMED(svg);
@@ -262,13 +262,13 @@ static void test_what_is_not_there_is_not_drawn(void)
     free(svg);
 }
 
-/* A point that rests, and a thing far from zero: still a picture with two ticks. */
-static void test_things_that_rest_have_axes(void)
+/* A point that rests, and a body far from zero: still a picture with two ticks. */
+static void test_bodies_that_rest_have_axes(void)
 {
     static double rest[3 * FRAMES];
     for (int k = 0; k < FRAMES; k++) rest[3 * k] = 5e5, rest[3 * k + 1] = -3e5;
-    const ct_thing thing = {"rest", CT_ROLE_AFTER, 0, NULL, 0, rest};
-    const ct_scene scene = {.frames = FRAMES, .count = 1, .thing = &thing};
+    const ct_body body = {"rest", CT_ROLE_AFTER, 0, NULL, 0, rest};
+    const ct_scene scene = {.frames = FRAMES, .count = 1, .body = &body};
     char          *svg = still(&scene);
     CHECK(read_scale(svg, "xt").count > 1 && !strstr(svg, "no data") && count_of(svg, "<g opacity=\"") == 4);
     free(svg);
@@ -276,9 +276,9 @@ static void test_things_that_rest_have_axes(void)
 
 static void test_no_word_becomes_anything_else(void)
 {
-    const ct_thing evil_thing = {EVIL, CT_ROLE_AFTER, 4, BOX, 0, way[0]}, plain_thing = {"w", CT_ROLE_AFTER, 4, BOX, 0, way[0]};
-    const ct_scene evil = {.id = EVIL, .title = EVIL, .text = EVIL, .x_label = EVIL, .y_label = EVIL, .frames = FRAMES, .count = 1, .thing = &evil_thing};
-    const ct_scene plain = {.id = "w", .title = "w", .text = "w", .x_label = "w", .y_label = "w", .frames = FRAMES, .count = 1, .thing = &plain_thing};
+    const ct_body evil_body = {EVIL, CT_ROLE_AFTER, 4, BOX, 0, way[0]}, plain_body = {"w", CT_ROLE_AFTER, 4, BOX, 0, way[0]};
+    const ct_scene evil = {.id = EVIL, .title = EVIL, .text = EVIL, .x_label = EVIL, .y_label = EVIL, .frames = FRAMES, .count = 1, .body = &evil_body};
+    const ct_scene plain = {.id = "w", .title = "w", .text = "w", .x_label = "w", .y_label = "w", .frames = FRAMES, .count = 1, .body = &plain_body};
     char          *a = in_page(&evil, 1), *b = in_page(&plain, 1), *c = still(&evil);
     CHECK_WELL_FORMED(a);
     CHECK_WELL_FORMED(c);
@@ -289,13 +289,13 @@ static void test_no_word_becomes_anything_else(void)
     free(c);
 }
 
-/* Ten runs of 300 steps with six things each are a page of less than a megabyte. */
+/* Ten runs of 300 steps with six bodies each are a page of less than a megabyte. */
 static void test_scenes_are_compact(void)
 {
     enum { STEPS = 300, CORNERS = 48 };
     static double pose[6][3 * STEPS], outline[2 * CORNERS];
     ct_rng        rng = ct_rng_seed(5);
-    ct_thing      thing[6];
+    ct_body       body[6];
     for (int i = 0; i < CORNERS; i++) outline[2 * i] = 0.08 * cos(2 * PI * i / CORNERS), outline[2 * i + 1] = 0.12 * sin(2 * PI * i / CORNERS);
     for (int m = 0; m < 6; m++) {
         double heading = 0.1 * m;
@@ -305,9 +305,9 @@ static void test_scenes_are_compact(void)
             pose[m][3 * k + 1] = pose[m][3 * (k - 1) + 1] + 0.0025 * sin(heading) + 1e-3 * ct_rng_normal(&rng);
             pose[m][3 * k + 2] = heading;
         }
-        thing[m] = (ct_thing){"thing", (ct_role)(m / 2), m % 2 ? CORNERS : 0, outline, 0, pose[m]};
+        body[m] = (ct_body){"body", (ct_role)(m / 2), m % 2 ? CORNERS : 0, outline, 0, pose[m]};
     }
-    const ct_scene scene = {.frames = STEPS, .count = 6, .thing = thing};
+    const ct_scene scene = {.frames = STEPS, .count = 6, .body = body};
     char          *page = in_page(&scene, 10), *none = in_page(&scene, 0);
     CHECK(strlen(page) - strlen(none) < 600000);
     free(page);
@@ -330,14 +330,14 @@ static void test_a_scene_is_written_whole_or_not_at_all(void)
 int main(void)
 {
     make_ways();
-    RUN(test_a_still_picture_has_things_where_their_poses_put_them);
+    RUN(test_a_still_picture_has_bodies_where_their_poses_put_them);
     RUN(test_a_metre_is_as_long_along_x_as_along_y_and_everything_is_inside);
     RUN(test_ways_pass_through_every_origin_and_break_at_cuts_and_absences);
     RUN(test_a_page_knows_every_pose_to_a_fiftieth_of_a_unit);
     RUN(test_a_legend_has_a_word_for_each_role_that_hides_it);
     RUN(test_later_ghosts_are_stronger);
     RUN(test_what_is_not_there_is_not_drawn);
-    RUN(test_things_that_rest_have_axes);
+    RUN(test_bodies_that_rest_have_axes);
     RUN(test_no_word_becomes_anything_else);
     RUN(test_scenes_are_compact);
     RUN(test_a_scene_is_written_whole_or_not_at_all);

@@ -3,7 +3,7 @@
  *   ct_export   noise models in the words of other programs
  *   ct_table    numbers in rows: text for a terminal, CSV, JSON, Markdown, HTML
  *   ct_plot     pictures: SVG that reads well light, dark and printed
- *   ct_scene    things that move: a moving picture in a page, a still one in a file
+ *   ct_scene    bodies that move: a moving picture in a page, a still one in a file
  *   ct_page     all of these and words in one HTML file that needs nothing else
  *
  * An export is text, ready to be pasted or included: it says, in a comment where the format has any, which program's convention it follows: order of the
@@ -153,28 +153,28 @@ ct_status ct_plot_write(const ct_plot *plot, const char *path, ct_err *err);
 
 /* ---- Scenes ---------------------------------------------------------------------------------- */
 
-/* Things carried along by their poses, seen from above. Everything is borrowed until the call returns. */
+/* Bodies carried along by their poses, seen from above. Everything is borrowed until the call returns. */
 typedef struct {
     const char   *label;   /* of its role, in the legend: the first that a role has; NULL: none               */
     ct_role       role;
-    int32_t       corners; /* of a closed outline, in the thing's own frame; 0: a disc                        */
+    int32_t       corners; /* of a closed outline, in the body's own frame; 0: a disc                         */
     const double *outline; /* x, y of each corner                                                             */
     double        radius;  /* of a disc; 0: a dot that is as large at any scale                               */
     const double *pose;    /* x, y, theta (rad) of every frame; one that is not finite: it is not there then  */
-} ct_thing;
+} ct_body;
 
 typedef struct {
     const char     *id, *title, *text, *x_label, *y_label; /* as of plots                                      */
     int32_t         frames;
     int32_t         stride; /* steps from a frame to the next, for the number that is shown; 0: 1              */
     const double   *time_s; /* of every frame; NULL: not said                                                  */
-    const uint8_t  *cut;    /* of every frame: 1 if things may have jumped before it, and ways are broken; NULL: none */
+    const uint8_t  *cut;    /* of every frame: 1 if bodies may have jumped before it, and ways are broken; NULL: none */
     int32_t         ghosts; /* frames of the still picture, evenly from the first to the last; 0: 4            */
     int32_t         count;
-    const ct_thing *thing;  /* those that come later lie above                                                 */
+    const ct_body  *body;   /* those that come later lie above                                                 */
 } ct_scene;
 
-/* The still picture: an SVG file as a plot's, a metre as long along x as along y, with the ghosts, of which later ones are stronger, and the way of each thing's origin. A scene of nothing says "no data". */
+/* The still picture: an SVG file as a plot's, a metre as long along x as along y, with the ghosts, of which later ones are stronger, and the way of each body's origin. A scene of nothing says "no data". */
 ct_status ct_scene_print(const ct_scene *scene, FILE *out, ct_err *err);
 ct_status ct_scene_write(const ct_scene *scene, const char *path, ct_err *err);
 
@@ -196,7 +196,7 @@ void ct_page_code(ct_page *page, const char *text); /* a command, with a button 
 void ct_page_tile(ct_page *page, const char *label, const char *value, const char *remark);
 void ct_page_table(ct_page *page, const ct_table *table);
 void ct_page_plot(ct_page *page, const ct_plot *plot); /* several, side by side where there is room, until something else comes */
-/* Among plots, and as one that zooms: with a slider and a button that plays, which nothing but a click does. Poses are kept to a fiftieth of a unit, 6 bytes or so a thing and frame. Without script, and in print, it
+/* Among plots, and as one that zooms: with a slider and a button that plays, which nothing but a click does. Poses are kept to a fiftieth of a unit, 6 bytes or so a body and frame. Without script, and in print, it
  * is the still picture. */
 void ct_page_scene(ct_page *page, const ct_scene *scene);
 /* One of several things at a time, chosen by name: what follows ct_page_choice(page, i), i rising, up to the next is shown with choice i. The first is shown at the start; without script, and in

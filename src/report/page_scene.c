@@ -1,4 +1,4 @@
-/* page_scene.c: scenes that move; between page_script.c and page_zoom.c. The still picture gives way to the things themselves, a slider, and a button; nothing moves before one of them is
+/* page_scene.c: scenes that move; between page_script.c and page_zoom.c. The still picture gives way to the bodies themselves, a slider, and a button; nothing moves before one of them is
  * used. The last frame comes first: there the estimates have had the time to part. */
 #include "report/page.h"
 
@@ -9,7 +9,7 @@ const char *const ct__page_scene[] = {
     "  all(document, '.scene > svg[data-frames]').forEach((svg) => {\n"
     "    const last = Number(svg.dataset.frames) - 1, stride = Number(svg.dataset.stride), times = svg.dataset.times ? svg.dataset.times.split(' ').map(Number) : null;\n"
     "    if (last < 1) return;\n"
-    "    const things = all(svg, '.live').map((e) => {\n"
+    "    const bodies = all(svg, '.live').map((e) => {\n"
     "      const turn = Number(e.dataset.turn || 0);\n"
     "      let x = 0, y = 0, a = 0;\n"
     "      return { e, at: e.dataset.poses.split(',').map((frame) => {\n"
@@ -29,7 +29,7 @@ const char *const ct__page_scene[] = {
     "    let at = -1, playing = 0;\n"
     "    const show = (i) => {\n"
     "      at = i;\n"
-    "      things.forEach((t) => {\n"
+    "      bodies.forEach((t) => {\n"
     "        t.e.style.display = t.at[i] ? '' : 'none';\n"
     "        if (t.at[i]) t.e.setAttribute('transform', t.at[i]);\n"
     "      });\n"

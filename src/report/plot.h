@@ -5,7 +5,7 @@
  *   plot_marks.c   series
  *   plot_legend.c  legends, in a page and in a file of its own
  *   plot_style.c   roles: colours, dashes, markers
- *   scene.c        scenes: plots whose marks are things that move (scene_things.c)
+ *   scene.c        scenes: plots whose marks are bodies that move (scene_bodies.c)
  */
 #ifndef CT_REPORT_PLOT_H
 #define CT_REPORT_PLOT_H
@@ -77,9 +77,9 @@ void   ct__plot_legend_html(ct__plot *p);
 void ct__plot_html(ct__plot *p);
 void ct__plot_svg(ct__plot *p);
 void ct__scene_html(const ct_scene *scene, const char *id, ct__text *out);
-/* What a scene's script has to know of all things; the things. */
+/* What a scene's script has to know of all bodies; the bodies. */
 void ct__scene_attributes(const ct__plot *p);
-void ct__scene_things(ct__plot *p);
+void ct__scene_bodies(ct__plot *p);
 
 /* The frame, the axes and what is on them: everything but the writing. For tests as well. */
 void ct__plot_layout(ct__plot *p);

@@ -227,7 +227,7 @@ void ct__plot_series(ct__plot *p)
     ct__text_put(out, "\" height=\"");
     ct__plot_number(out, p->height + 2);
     ct__text_printf(out, "\"/></clipPath>\n<g clip-path=\"url(#%s-c)\"><g class=\"data\">\n", p->id);
-    if (p->scene) ct__scene_things(p);
+    if (p->scene) ct__scene_bodies(p);
     for (int level = 0; !p->scene && level < 3; level++)
         for (int32_t i = 0; i < p->plot->count; i++)
             if (depth(p->plot->series[i].mark) == level) put_series(p, i);

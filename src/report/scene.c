@@ -1,4 +1,4 @@
-/* scene.c: moving pictures. A scene is a plot with equal axes whose marks are things (scene_things.c): the plot's series are the legend, an entry for every role, and the two corners of what has to be seen,
+/* scene.c: moving pictures. A scene is a plot with equal axes whose marks are bodies (scene_bodies.c): the plot's series are the legend, an entry for every role, and the two corners of what has to be seen,
  *
  *     min and max over frames and corners c of  x + R(theta) c. */
 #include "report/plot.h"
@@ -16,7 +16,7 @@ static void widen(stage *s, double x, double y)
     s->y[0] = isnan(s->y[0]) ? y : fmin(s->y[0], y), s->y[1] = isnan(s->y[1]) ? y : fmax(s->y[1], y);
 }
 
-static void widen_by(stage *s, const ct_thing *t, const double pose[3])
+static void widen_by(stage *s, const ct_body *t, const double pose[3])
 {
     const double c = cos(pose[2]), sn = sin(pose[2]), r = isfinite(t->radius) ? fabs(t->radius) : 0;
     if (!isfinite(c)) return;
@@ -32,7 +32,7 @@ static void set(stage *s, const ct_scene *scene)
     *s = (stage){.x = {NAN, NAN}, .y = {NAN, NAN}};
     for (int r = 0; r < CT_ROLE_COUNT; r++) s->series[r] = (ct_series){.role = (ct_role)r, .mark = CT_MARK_LINE};
     for (int32_t i = 0; i < scene->count; i++) {
-        const ct_thing *t = &scene->thing[i];
+        const ct_body *t = &scene->body[i];
         if (!s->series[t->role].label) s->series[t->role].label = t->label;
         for (int32_t k = 0; k < scene->frames; k++) widen_by(s, t, t->pose + 3 * (int64_t)k);
     }

@@ -1,10 +1,10 @@
-/* scene_things.c: the things of a scene. Each is a group, as a plot's series (class "s", data-s its role), of
+/* scene_bodies.c: the bodies of a scene. Each is a group, as a plot's series (class "s", data-s its role), of
  *
  *   way     the line along which its origin went
- *   still   the thing at a few frames, point by point:  axes(x + R(theta) c)
- *   live    in a page: the thing about (0, 0), which the script moves and turns; data-poses has what it is moved by
+ *   still   the body at a few frames, point by point:  axes(x + R(theta) c)
+ *   live    in a page: the body about (0, 0), which the script moves and turns; data-poses has what it is moved by
  *
- * Poses are differences from frame to frame, in fiftieths of a unit and in turns that move no point of the thing by more than that: "12-3 0,11-3 1,,..." is dx dy dtheta of each frame, nothing where the thing is not
+ * Poses are differences from frame to frame, in fiftieths of a unit and in turns that move no point of the body by more than that: "12-3 0,11-3 1,,..." is dx dy dtheta of each frame, nothing where the body is not
  * there, no dtheta of what is round. */
 #include "report/plot.h"
 #include "base/base.h"
@@ -18,7 +18,7 @@ static int is_there(const double pose[3]) { return isfinite(pose[0]) && isfinite
 
 static double units_per_metre(const ct__plot *p) { return p->x.length / (p->x.high - p->x.low); }
 
-/* A point of a thing: at a pose, or (NULL) about (0, 0); in units. */
+/* A point of a body: at a pose, or (NULL) about (0, 0); in units. */
 static void place(const ct__plot *p, const double *pose, const double c[2], double out[2])
 {
     const double k = units_per_metre(p), turn = pose ? pose[2] : 0;
@@ -28,7 +28,7 @@ static void place(const ct__plot *p, const double *pose, const double c[2], doub
 
 /* ---- marks ---- */
 
-static void put_outline(ct__plot *p, const ct_thing *t, const double *pose)
+static void put_outline(ct__plot *p, const ct_body *t, const double *pose)
 {
     const char *dash = ct__role_dash(t->role);
     int32_t     put = 0;
@@ -57,7 +57,7 @@ static void put_dot(ct__plot *p, int marker, ct__dots kind, const double at[2])
     ct__text_put(p->out, "h0\"/>\n");
 }
 
-static void put_disc(ct__plot *p, const ct_thing *t, const double at[2])
+static void put_disc(ct__plot *p, const ct_body *t, const double at[2])
 {
     const char *dash = ct__role_dash(t->role);
     ct__text_printf(p->out, "<circle class=\"body\" fill=\"%s\" fill-opacity=\".07\"", ct__role_colour(t->role));
@@ -71,7 +71,7 @@ static void put_disc(ct__plot *p, const ct_thing *t, const double at[2])
     ct__text_put(p->out, "\"/>\n");
 }
 
-static void put_mark(ct__plot *p, const ct_thing *t, const double *pose)
+static void put_mark(ct__plot *p, const ct_body *t, const double *pose)
 {
     static const double ORIGIN[2] = {0, 0};
     const int           marker = ct__role_marker(t->role);
@@ -88,7 +88,7 @@ static void put_mark(ct__plot *p, const ct_thing *t, const double *pose)
 /* ---- frames ---- */
 
 /* Where its origin went: broken where it was not there, and at cuts. */
-static void put_way(ct__plot *p, const ct_thing *t)
+static void put_way(ct__plot *p, const ct_body *t)
 {
     const ct_scene *scene = p->scene;
     const int64_t   most = 2 * (int64_t)scene->frames;
@@ -109,7 +109,7 @@ static void put_way(ct__plot *p, const ct_thing *t)
     free(x);
 }
 
-static void put_still(ct__plot *p, const ct_thing *t)
+static void put_still(ct__plot *p, const ct_body *t)
 {
     const ct_scene *scene = p->scene;
     const int64_t   ghosts = CT_MIN(scene->ghosts > 0 ? scene->ghosts : GHOSTS, scene->frames);
@@ -132,7 +132,7 @@ static void put_still(ct__plot *p, const ct_thing *t)
 static void put_integer(ct__text *out, int64_t value, int first) { ct__text_printf(out, "%s%lld", first || value < 0 ? "" : " ", (long long)value); }
 
 /* The farthest point from the origin, in units, at least 1. */
-static double reach(const ct__plot *p, const ct_thing *t)
+static double reach(const ct__plot *p, const ct_body *t)
 {
     double most = 0;
     for (int32_t i = 0; i < t->corners; i++) {
@@ -142,7 +142,7 @@ static double reach(const ct__plot *p, const ct_thing *t)
     return fmax(1, most * units_per_metre(p));
 }
 
-static void put_poses(ct__plot *p, const ct_thing *t)
+static void put_poses(ct__plot *p, const ct_body *t)
 {
     const double quantum = 1 / (FINE * reach(p, t)); /* rad */
     int64_t      before[3] = {0, 0, 0};
@@ -165,7 +165,7 @@ static void put_poses(ct__plot *p, const ct_thing *t)
     ct__text_put(p->out, "\"");
 }
 
-static void put_live(ct__plot *p, const ct_thing *t)
+static void put_live(ct__plot *p, const ct_body *t)
 {
     ct__text_put(p->out, "<g class=\"live\"");
     put_poses(p, t);
@@ -188,10 +188,10 @@ void ct__scene_attributes(const ct__plot *p)
     if (timed) ct__text_put(p->out, "\"");
 }
 
-void ct__scene_things(ct__plot *p)
+void ct__scene_bodies(ct__plot *p)
 {
     for (int32_t i = 0; i < p->scene->count; i++) {
-        const ct_thing *t = &p->scene->thing[i];
+        const ct_body *t = &p->scene->body[i];
         ct__text_printf(p->out, "<g class=\"s k%d\" data-s=\"%d\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.75\">\n", (int)t->role, (int)t->role, ct__role_colour(t->role));
         put_way(p, t);
         put_still(p, t);
