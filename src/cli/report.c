@@ -40,6 +40,14 @@ const char *report_number(double value, char buf[32])
     return buf;
 }
 
+const char *report_written_unit(const char *unit, char buf[24])
+{
+    const char *power = strstr(unit, "^2");
+    if (power) snprintf(buf, 24, "%.*s\u00b2%s", (int)(power - unit), unit, power + 2);
+    else snprintf(buf, 24, "%s", unit);
+    return buf;
+}
+
 const char *report_part(const report_job *job) { return job->part == CT_DATASET_TEST ? "test" : "training"; }
 
 const char *report_method(const report_job *job) { return ct_learn_method_name((ct_learn_method)job->learn.method); }
@@ -80,6 +88,15 @@ static json_t *sides(const report_job *job, int k)
     return o;
 }
 
+/* As eval has it, before and after; of one thing, what is said of all is said of it. */
+static json_t *by_name(const report_job *job)
+{
+    json_t *o = cli_object();
+    cli_put(o, "before", eval_things_json(job->things, job->thing[BEFORE]));
+    cli_put(o, "after", eval_things_json(job->things, job->thing[AFTER]));
+    return o;
+}
+
 static json_t *failures(const report_job *job)
 {
     json_t *o = cli_object();
@@ -106,6 +123,7 @@ static void print_json(const report_request *request, const report_job *job)
         cli_put(o, "failed", failures(job));
         cli_put(o, "shown", cli_integer(job->shown));
         cli_put(o, "rmse", rmse);
+        cli_put(o, "by_name", by_name(job));
         cli_put(o, "loss", sides(job, EVAL_LOSS));
         cli_put(o, "chi_squared_per_degree", sides(job, EVAL_CHI_SQUARED));
         cli_put(o, "nees", sides(job, EVAL_NEES));

@@ -6,6 +6,7 @@
  *   report_path.c      trajectories and their errors                  report_history.c  how learning went
  *   report_trust.c     consistency                                    report_noise.c    residuals at the truth
  *   report_condition.c conditioning                                   report_repeat.c   how to repeat and use it
+ *   report_scene.c     moving pictures of pushing                     report_things.c   objects and fingers apart, units
  *
  * Before is start.json, after is noise.json: every number, table and picture that has two sides has them in this order. */
 #ifndef CT_CLI_REPORT_H
@@ -33,6 +34,12 @@ typedef struct {
     int     at_bound;      /* -1, 0, +1                                          */
     int     frozen, bare, undetermined; /* not learned; without an error bar; said to be undetermined */
 } report_row;
+
+/* A unit of lengths. */
+typedef struct {
+    double      per_m;
+    const char *name;
+} report_unit;
 
 /* A run of the dataset. */
 typedef struct {
@@ -67,6 +74,10 @@ typedef struct {
     uint8_t       *use;     /* runs that have an estimate on both sides */
     int32_t        failed[SIDES];
     double         mean[SIDES][EVAL_COUNT];
+    report_unit    unit;    /* of errors in position: m, cm or mm, by what they are after learning */
+    int            things;  /* 1: all poses are of one, and numbers of all of them say it */
+    ct_thing       thing[SIDES][CT_THINGS_MAX]; /* means over runs */
+    char           object[CT_THING_NAME_MAX], finger[CT_THING_NAME_MAX]; /* those of them that touch; "": none */
     int32_t        shown, *show; /* runs whose paths are drawn     */
     int32_t        most_improved, most_worsened; /* -1: none        */
 
@@ -94,6 +105,8 @@ double      report_sigma(const ct_noise_model *m, int row);
 const char *report_row_name(const report_job *job, const report_row *row, char *buf, size_t size);
 /* Three digits: "0.176", "1.00", "1.2e-05"; "-" for NaN. Returns buf. */
 const char *report_number(double value, char buf[32]);
+/* "m^2" as people write it. Returns buf. */
+const char *report_written_unit(const char *unit, char buf[24]);
 const char *report_part(const report_job *job); /* "test", "training" */
 const char *report_method(const report_job *job); /* of learning: its name */
 
@@ -102,6 +115,21 @@ ct_table *report_table(const char *title);
 void      report_put_table(report_job *job, ct_table *table);
 /* Does it take a logarithmic axis to see them all? Values that are not finite and positive do not count. */
 int report_wants_log(int64_t n, const double *a, int64_t m, const double *b);
+
+/* ---- things (report_things.c) ---- */
+
+/* Once all is estimated: unit, things. */
+void report_find_things(report_job *job);
+/* "object (o)", "finger (e)", "poses x". NULL: "". Returns buf. */
+const char *report_thing(const report_job *job, const char *name, char buf[64]);
+/* Accuracy of a thing (NULL: of all poses) in run i; NaN where there is none. */
+ct_accuracy report_accuracy_of(const report_job *job, int side, int32_t i, const char *thing);
+/* The same, means over runs. */
+ct_accuracy report_mean_of(const report_job *job, int side, const char *thing);
+/* Things that are said apart: one, NULL, if all poses are of one. Returns how many. */
+int report_each_thing(const report_job *job, const char *name[CT_THINGS_MAX]);
+/* "5.58 mm". Returns buf. */
+const char *report_length(const report_job *job, double metres, char buf[48]);
 
 /* ---- the page, section by section ---- */
 
@@ -119,8 +147,10 @@ void report_repeat(report_job *job);
 /* For each run that is shown: "0007 (most improved)". The caller frees the list and its names. */
 char **report_choices(const report_job *job);
 void   report_choices_free(const report_job *job, char **names);
-/* x of a plot over the poses of a run: their times from the first on if all have one, else their numbers. at[0..poses) <- variables. Returns how many; the label in *label. */
-int32_t report_poses(const ct_sequence *seq, int32_t *at, double *x, const char **label);
+/* x of a plot over the poses of a run, or of a thing in it (NULL: all): their times from the first on if all have one, else their numbers. at[0..poses) <- variables. Returns how many; the label in *label. */
+int32_t report_poses(const ct_sequence *seq, const char *thing, int32_t *at, double *x, const char **label);
+/* A moving picture of run job->show[number], if an object is touched in it. Returns whether. */
+int report_scene(report_job *job, int32_t number);
 /* Two lines of n points over one x, thinned to at most about `most` points, in place: of every stretch the smallest and largest of each stay, so that no peak is lost. Returns how many are left. */
 int64_t report_thin(int64_t n, int64_t most, double *x, double *y, double *z);
 #define REPORT_LINE 24000 /* points of such lines, of all runs that are shown together */

@@ -21,12 +21,11 @@ static void say_inference(report_job *job)
 
 /* ---- means ---- */
 
-static void put_mean(report_job *job, ct_table *t, const char *what, const char *unit, int k)
+static void put_mean(ct_table *t, int rule, const char *thing, const char *what, const char *unit, double before, double after)
 {
-    const double before = job->mean[BEFORE][k], after = job->mean[AFTER][k];
     if (isnan(before) && isnan(after)) return;
-    ct_table_row(t, 0);
-    ct_table_text(t, "%s", what);
+    ct_table_row(t, rule);
+    ct_table_text(t, "%s%s%s", thing, *thing ? ": " : "", what);
     ct_table_text(t, "%s", unit);
     ct_table_number(t, before);
     ct_table_number(t, after);
@@ -34,39 +33,52 @@ static void put_mean(report_job *job, ct_table *t, const char *what, const char 
     ct_table_number(t, after / before);
 }
 
+static void put_means_of(report_job *job, ct_table *t, const char *thing)
+{
+    const ct_accuracy before = report_mean_of(job, BEFORE, thing), after = report_mean_of(job, AFTER, thing);
+    const double      k = job->unit.per_m;
+    char              name[64];
+    report_thing(job, thing, name);
+    if (!thing && job->things > 1) snprintf(name, sizeof name, "all poses");
+    put_mean(t, ct_table_rows(t) > 0, name, "position, rmse per coordinate", job->unit.name, k * before.translation, k * after.translation);
+    put_mean(t, 0, name, "position, rms of distances", job->unit.name, k * before.ape_translation, k * after.ape_translation);
+    put_mean(t, 0, name, "rotation, rmse of angles", "rad", before.rotation, after.rotation);
+}
+
 static void put_means(report_job *job)
 {
-    ct_table *t = report_table("Means over runs");
+    const char *thing[CT_THINGS_MAX];
+    const int   things = report_each_thing(job, thing);
+    ct_table   *t = report_table("Means over runs");
     ct_table_column(t, "what", "", NULL, 0);
     ct_table_column(t, "unit", "unit", NULL, 0);
     ct_table_column(t, "before", "before", NULL, 4);
     ct_table_column(t, "after", "after", NULL, 4);
     ct_table_column(t, "ratio", "after / before", NULL, 3);
-    put_mean(job, t, "position, rmse per coordinate", "m", EVAL_TRANSLATION);
-    put_mean(job, t, "position, rms of distances", "m", EVAL_APE);
-    put_mean(job, t, "rotation, rmse of angles", "rad", EVAL_ROTATION);
-    put_mean(job, t, "loss, \u00bd sum of squared differences", "", EVAL_LOSS);
+    for (int k = 0; k < things; k++) put_means_of(job, t, thing[k]);
+    if (things > 1) put_means_of(job, t, NULL);
+    put_mean(t, things > 1, "", "loss, \u00bd sum of squared differences", "", job->mean[BEFORE][EVAL_LOSS], job->mean[AFTER][EVAL_LOSS]);
     ct_table_note(t, "Over %d run%s, without alignment. Differences in the loss are %s.", job->averaged, CLI_S(job->averaged), ct_difference_name((ct_difference)job->learn.difference));
     report_put_table(job, t);
 }
 
-static void say_change(report_job *job)
+static void say_change(report_job *job, const char *thing)
 {
-    const int    k = isnan(job->mean[AFTER][EVAL_TRANSLATION]) ? EVAL_ROTATION : EVAL_TRANSLATION;
-    const double ratio = job->mean[AFTER][k] / job->mean[BEFORE][k];
-    int32_t      better = 0, worse = 0;
+    const ct_accuracy before = report_mean_of(job, BEFORE, thing), after = report_mean_of(job, AFTER, thing);
+    const int         turns = isnan(after.translation);
+    const double      ratio = turns ? after.rotation / before.rotation : after.translation / before.translation;
+    int32_t           better = 0, worse = 0;
     for (int32_t i = 0; i < job->count; i++) {
-        const ct_accuracy a = job->of[BEFORE][i].accuracy, b = job->of[AFTER][i].accuracy;
-        const double      change = k == EVAL_ROTATION ? b.rotation / a.rotation : b.translation / a.translation;
+        const ct_accuracy a = report_accuracy_of(job, BEFORE, i, thing), b = report_accuracy_of(job, AFTER, i, thing);
+        const double      change = turns ? b.rotation / a.rotation : b.translation / a.translation;
         better += job->use[i] && change < 1 - SAME;
         worse += job->use[i] && change > 1 + SAME;
     }
     if (isnan(ratio)) return;
-    const char *of = k == EVAL_ROTATION ? "rotation" : "position";
-    char        change[64] = "what it was", runs[96] = "";
+    char name[64], change[64] = "what it was", runs[96] = "";
     if (fabs(ratio - 1) > SAME) snprintf(change, sizeof change, "%.3g %% %s after learning", 100 * fabs(ratio - 1), ratio < 1 ? "smaller" : "larger");
     if (job->averaged > 1) snprintf(runs, sizeof runs, " It is smaller in %d of %d runs, and larger in %d.", better, job->averaged, worse);
-    ct_page_text(job->page, "The mean error in %s is %s.%s", of, change, runs);
+    ct_page_text(job->page, "The mean error in %s%s%s is %s.%s", turns ? "rotation" : "position", thing ? " of the " : "", report_thing(job, thing, name), change, runs);
 }
 
 /* ---- run by run ---- */
@@ -77,8 +89,8 @@ static void put_runs(report_job *job)
     const int32_t n = job->count < ROWS_MAX ? job->count : ROWS_MAX;
     ct_table_column(t, "run", "run", NULL, 0);
     ct_table_column(t, "poses", "poses", NULL, 6);
-    ct_table_column(t, "translation_before", "position before", "m", 4);
-    ct_table_column(t, "translation", "after", "m", 4);
+    ct_table_column(t, "translation_before", "position before", job->unit.name, 4);
+    ct_table_column(t, "translation", "after", job->unit.name, 4);
     ct_table_column(t, "rotation_before", "rotation before", "rad", 4);
     ct_table_column(t, "rotation", "after", "rad", 4);
     ct_table_column(t, "nees_before", "NEES before", NULL, 3);
@@ -87,7 +99,7 @@ static void put_runs(report_job *job)
     for (int32_t i = 0; i < n; i++) {
         static const int METRIC[] = {EVAL_TRANSLATION, EVAL_ROTATION, EVAL_NEES};
         double           value[SIDES][EVAL_COUNT];
-        for (int side = BEFORE; side <= AFTER; side++) eval_numbers(&job->of[side][i], value[side]);
+        for (int side = BEFORE; side <= AFTER; side++) eval_numbers(&job->of[side][i], value[side]), value[side][EVAL_TRANSLATION] *= job->unit.per_m;
         ct_table_row(t, 0);
         ct_table_text(t, "%s", report_name(job->track[i].seq));
         ct_table_number(t, (double)job->of[AFTER][i].accuracy.poses);
@@ -108,7 +120,33 @@ static void put_runs(report_job *job)
     report_put_table(job, t);
 }
 
-static void put_picture(report_job *job, const char *id, const char *title, const char *unit, int k)
+/* A thing alone. */
+static void put_runs_of(report_job *job, const char *thing)
+{
+    char          name[64], title[128];
+    const int32_t n = job->count < ROWS_MAX ? job->count : ROWS_MAX;
+    snprintf(title, sizeof title, "Run by run: %s", report_thing(job, thing, name));
+    ct_table *t = report_table(title);
+    ct_table_column(t, "run", "run", NULL, 0);
+    ct_table_column(t, "translation_before", "position before", job->unit.name, 4);
+    ct_table_column(t, "translation", "after", job->unit.name, 4);
+    ct_table_column(t, "rotation_before", "rotation before", "rad", 4);
+    ct_table_column(t, "rotation", "after", "rad", 4);
+    for (int32_t i = 0; i < n; i++) {
+        const ct_accuracy a = report_accuracy_of(job, BEFORE, i, thing), b = report_accuracy_of(job, AFTER, i, thing);
+        ct_table_row(t, 0);
+        ct_table_text(t, "%s", report_name(job->track[i].seq));
+        ct_table_number(t, job->unit.per_m * a.translation);
+        ct_table_number(t, job->unit.per_m * b.translation);
+        ct_table_mark(t, b.translation > (1 + SAME) * a.translation ? 2 : 0);
+        ct_table_number(t, a.rotation);
+        ct_table_number(t, b.rotation);
+        ct_table_mark(t, b.rotation > (1 + SAME) * a.rotation ? 2 : 0);
+    }
+    report_put_table(job, t);
+}
+
+static void put_picture(report_job *job, const char *thing, int turns)
 {
     const int32_t n = job->count;
     double       *x = cli_alloc(3 * (int64_t)n, sizeof *x), *y[SIDES] = {x + n, x + 2 * (int64_t)n};
@@ -118,15 +156,17 @@ static void put_picture(report_job *job, const char *id, const char *title, cons
         x[i] = i;
         names[i] = report_name(job->track[i].seq);
         for (int side = BEFORE; side <= AFTER; side++) {
-            double value[EVAL_COUNT];
-            eval_numbers(&job->of[side][i], value);
-            y[side][i] = value[k];
-            known = known || isfinite(value[k]);
+            const ct_accuracy a = report_accuracy_of(job, side, i, thing);
+            y[side][i] = turns ? a.rotation : job->unit.per_m * a.translation;
+            known = known || isfinite(y[side][i]);
         }
     }
     const ct_series series[] = {{"before", CT_ROLE_BEFORE, CT_MARK_POINTS, n, x, y[BEFORE], NULL}, {"after", CT_ROLE_AFTER, CT_MARK_POINTS, n, x, y[AFTER], NULL}};
     const int       is_log = report_wants_log(n, y[BEFORE], n, y[AFTER]);
-    const ct_plot   plot = {.id = id, .title = title, .x_label = "run", .y_label = unit, .y_log = is_log, .count = 2, .series = series, .x_names = names, .names = n};
+    char            name[64], title[128], label[32];
+    snprintf(title, sizeof title, "Error in %s%s%s, run by run", turns ? "rotation" : "position", thing ? ": " : "", report_thing(job, thing, name));
+    snprintf(label, sizeof label, "rmse in %s", turns ? "rad" : job->unit.name);
+    const ct_plot plot = {.id = turns ? "rotation" : "translation", .title = title, .x_label = "run", .y_label = label, .y_log = is_log, .count = 2, .series = series, .x_names = names, .names = n};
     if (known) ct_page_plot(job->page, &plot);
     free(names);
     free(x);
@@ -141,9 +181,12 @@ void report_accuracy(report_job *job)
         put_runs(job);
         return;
     }
-    say_change(job);
+    const char *thing[CT_THINGS_MAX];
+    const int   things = report_each_thing(job, thing);
+    for (int k = 0; k < things; k++) say_change(job, thing[k]);
     put_means(job);
-    put_picture(job, "translation", "Error in position, run by run", "rmse in m", EVAL_TRANSLATION);
-    put_picture(job, "rotation", "Error in rotation, run by run", "rmse in rad", EVAL_ROTATION);
+    for (int k = 0; k < things; k++)
+        for (int turns = 0; turns < 2; turns++) put_picture(job, thing[k], turns);
+    for (int k = 0; things > 1 && k < things; k++) put_runs_of(job, thing[k]);
     put_runs(job);
 }

@@ -244,6 +244,7 @@ static void summarise(report_job *job)
         for (int side = BEFORE; side <= AFTER; side++) job->failed[side] += eval_failed(&job->of[side][i]);
     }
     for (int side = BEFORE; side <= AFTER; side++) eval_sum(job->of[side], job->count, job->use, job->mean[side]);
+    report_find_things(job);
 }
 
 cli_exit report_estimate(const cli_io *io, const report_request *request, report_job *job)

@@ -166,12 +166,12 @@ static void put_held(report_job *job)
     ct_table_column(t, "kernel", "kernel", NULL, 0);
     for (int32_t g = 0; g < ct_noise_count(job->file[AFTER]); g++) {
         const ct_noise_model *m = ct_noise_get(job->file[AFTER], g);
-        char                  text[512] = "";
+        char                  text[512] = "", unit[24];
         size_t                used = 0;
         if (json_is_true(json_object_get(json_object_get(groups, m->name), "learned"))) continue;
         for (int i = 0; i < m->dim && used < sizeof text; i++)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%.3g%s%s", i ? ", " : "", m->row ? m->row[i].name : "", m->row ? " " : "", report_sigma(m, i),
-                                     m->row && m->row[i].unit[0] ? " " : "", m->row ? m->row[i].unit : "");
+                                     m->row && m->row[i].unit[0] ? " " : "", m->row ? report_written_unit(m->row[i].unit, unit) : "");
         ct_table_row(t, 0);
         ct_table_text(t, "%s", m->name);
         ct_table_text(t, "%s", text);

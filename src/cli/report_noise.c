@@ -7,6 +7,7 @@
 
 #define BINS  40
 #define REACH 5.0 /* sigmas: what is beyond is counted, not drawn */
+#define OFF   3.0 /* factor of a sigma from which on its histogram has a width of its own */
 #define CURVE 101
 
 typedef struct {
@@ -26,14 +27,25 @@ static sample measure(int64_t n, int dim, int row, const double *r)
         const double v = r[i * dim + row], d = v - s.mean;
         second += d * d;
         fourth += d * d * d * d;
-        if (!(fabs(v) < REACH)) s.beyond++;
-        else s.density[(int)((v + REACH) / (2 * REACH) * BINS)] += 1;
+        s.beyond += !(fabs(v) < REACH);
     }
     if (n > 1) s.deviation = sqrt(second / (double)(n - 1));
     if (n > 1 && second > 0) s.kurtosis = (double)n * fourth / (second * second);
-    for (int k = 0; k < BINS; k++) s.density[k] /= (double)n * (2 * REACH / BINS);
     return s;
 }
+
+/* Its density from -reach to reach. */
+static void sort_into_bins(sample *s, int64_t n, int dim, int row, const double *r, double reach)
+{
+    const double each = 1 / ((double)n * 2 * reach / BINS);
+    for (int64_t i = 0; i < n; i++) {
+        const double v = r[i * dim + row];
+        if (fabs(v) < reach) s->density[(int)((v + reach) / (2 * reach) * BINS)] += each;
+    }
+}
+
+/* The deviation that a histogram is drawn for: 1, or where sigma is far off the residuals' own, of which there would be a needle or a plain to see. */
+static double width_of(const sample *s) { return s->deviation > 0 && isfinite(s->deviation) && fabs(log(s->deviation)) > log(OFF) ? s->deviation : 1; }
 
 /* Residuals of a model in all runs, whitened; the caller frees them. */
 static double *collect(const report_job *job, int32_t model, const ct_noise *noise, int64_t *count)
@@ -47,14 +59,15 @@ static double *collect(const report_job *job, int32_t model, const ct_noise *noi
     return r;
 }
 
-static void put_histogram(report_job *job, const char *name, int number, const sample s[SIDES])
+static void put_histogram(report_job *job, const char *name, int number, double width, const sample s[SIDES])
 {
-    double edge[BINS + 1], x[CURVE], normal[CURVE], most = 0.4;
-    char   id[32];
-    for (int k = 0; k <= BINS; k++) edge[k] = -REACH + 2 * REACH * k / BINS;
+    const double reach = REACH * width;
+    double       edge[BINS + 1], x[CURVE], normal[CURVE], most = 0.4 / width;
+    char         id[32];
+    for (int k = 0; k <= BINS; k++) edge[k] = -reach + 2 * reach * k / BINS;
     for (int k = 0; k < CURVE; k++) {
-        x[k] = -REACH + 2 * REACH * k / (CURVE - 1);
-        normal[k] = exp(-x[k] * x[k] / 2) / sqrt(8 * atan(1));
+        x[k] = -reach + 2 * reach * k / (CURVE - 1);
+        normal[k] = exp(-x[k] * x[k] / (2 * width * width)) / (sqrt(8 * atan(1)) * width);
     }
     for (int k = 0; k < BINS; k++) most = fmax(most, s[AFTER].density[k]);
     double before[BINS + 1];
@@ -65,7 +78,7 @@ static void put_histogram(report_job *job, const char *name, int number, const s
                                 {NULL, CT_ROLE_TRUTH, CT_MARK_LINE, CURVE, x, normal, NULL}};
     snprintf(id, sizeof id, "residuals-%d", number);
     /* What the start values make of it may be a needle: it is cut, so that the rest is seen. */
-    const ct_plot plot = {.id = id, .title = name, .x_label = "residual in \u03c3", .small = 1, .height = 0.6, .x_low = -REACH, .x_high = REACH, .y_low = 0, .y_high = 1.25 * most, .count = 3, .series = series};
+    const ct_plot plot = {.id = id, .title = name, .x_label = "residual in \u03c3", .small = 1, .height = 0.6, .x_low = -reach, .x_high = reach, .y_low = 0, .y_high = 1.25 * most, .count = 3, .series = series};
     ct_page_plot(job->page, &plot);
 }
 
@@ -78,7 +91,7 @@ static void put_row(ct_table *t, const char *name, const sample s[SIDES])
     ct_table_number(t, s[BEFORE].deviation);
     ct_table_number(t, s[AFTER].deviation);
     if (fabs(log(s[AFTER].deviation)) > 0.2) ct_table_mark(t, 2);
-    ct_table_text(t, "%.3f", s[AFTER].mean);
+    ct_table_text(t, "%.3f", fabs(s[AFTER].mean) < 0.0005 ? 0 : s[AFTER].mean); /* no -0.000 */
     if (fabs(s[AFTER].mean) > 0.1 + 3 * error) ct_table_mark(t, 2);
     ct_table_number(t, s[AFTER].kurtosis);
     if (s[AFTER].kurtosis > 4 + 15 * error) ct_table_mark(t, 2);
@@ -99,20 +112,25 @@ static ct_table *new_table(void)
     return t;
 }
 
-static void put_model(report_job *job, int32_t first, ct_table *t, int *number)
+/* Returns how many of its rows are drawn over a width of their own. */
+static int put_model(report_job *job, int32_t first, ct_table *t, int *number)
 {
     const ct_noise_model *m = ct_noise_get(job->file[AFTER], job->row[first].model);
     double               *r[SIDES];
     int64_t               n[SIDES];
     const int32_t         model = ct_noise_find(job->table[AFTER], m->name);
-    if (model < 0) return;
+    int                   off = 0;
+    if (model < 0) return 0;
     for (int side = BEFORE; side <= AFTER; side++) r[side] = collect(job, model, job->table[side], &n[side]);
     for (int row = 0; n[AFTER] && row < m->dim; row++) {
         char         name[300];
-        const sample s[SIDES] = {measure(n[BEFORE], m->dim, row, r[BEFORE]), measure(n[AFTER], m->dim, row, r[AFTER])};
+        sample       s[SIDES] = {measure(n[BEFORE], m->dim, row, r[BEFORE]), measure(n[AFTER], m->dim, row, r[AFTER])};
+        const double width = width_of(&s[AFTER]);
+        off += width != 1;
+        for (int side = BEFORE; side <= AFTER; side++) sort_into_bins(&s[side], n[side], m->dim, row, r[side], REACH * width);
         if (m->row && m->row[row].name[0]) snprintf(name, sizeof name, "%s.%s", m->name, m->row[row].name);
         else snprintf(name, sizeof name, "%s.%d", m->name, row);
-        put_histogram(job, name, ++*number, s);
+        put_histogram(job, name, ++*number, width, s);
         put_row(t, name, s);
     }
     if (!n[AFTER]) {
@@ -120,17 +138,19 @@ static void put_model(report_job *job, int32_t first, ct_table *t, int *number)
         ct_table_text(t, "%s: its truth is not known", m->name);
     }
     for (int side = BEFORE; side <= AFTER; side++) free(r[side]);
+    return off;
 }
 
 void report_residuals(report_job *job)
 {
     ct_table *t = new_table();
-    int       number = 0, full = 0;
+    int       number = 0, full = 0, off = 0;
     ct_page_section(job->page, "residuals", "Residuals at the truth");
     ct_page_text(job->page, "What measurements say at the true states is their noise. Divided by the \u03c3 of a model that is right it is normal, of deviation 1. Bars are residuals of %s runs after learning, the dashed line is before, the smooth one the normal density.", report_part(job));
     for (int32_t i = 0; i < job->rows; i++) full = full || ct_noise_get(job->file[AFTER], job->row[i].model)->kind == CT_NOISE_FULL;
     if (full) ct_page_text(job->page, "Full covariances are divided by their root, which mixes rows: each stands for what is new in it given the rows after it.");
     for (int32_t i = 0; i < job->rows; i++)
-        if (!i || job->row[i - 1].model != job->row[i].model) put_model(job, i, t, &number);
+        if (!i || job->row[i - 1].model != job->row[i].model) off += put_model(job, i, t, &number);
+    if (off) ct_page_text(job->page, "Where \u03c3 is off by more than a factor of %g the picture is as wide as the residuals are, and the smooth line the normal density of their own deviation: it shows their shape, the table how far off \u03c3 is.", OFF);
     report_put_table(job, t);
 }

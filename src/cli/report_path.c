@@ -29,18 +29,27 @@ void report_choices_free(const report_job *job, char **names)
     free(names);
 }
 
-int32_t report_poses(const ct_sequence *seq, int32_t *at, double *x, const char **label)
+/* Is it one of the thing's poses: the thing's name and a number? */
+static int is_of(const ct_sequence *seq, int32_t v, const char *thing)
+{
+    char         name[256];
+    const size_t n = strlen(thing);
+    ct_graph_name(seq->graph, v, name, sizeof name);
+    return !strncmp(name, thing, n) && strspn(name + n, "0123456789") == strlen(name + n);
+}
+
+int32_t report_poses(const ct_sequence *seq, const char *thing, int32_t *at, double *x, const char **label)
 {
     const int32_t n = ct_graph_variables(seq->graph);
     int32_t       poses = 0;
     int           timed = seq->stamp != NULL;
     for (int32_t v = 0; v < n; v++) {
-        if (!cli_is_pose(ct_graph_kind(seq->graph, v))) continue;
+        if (!cli_is_pose(ct_graph_kind(seq->graph, v)) || (thing && !is_of(seq, v, thing))) continue;
         timed = timed && isfinite(seq->stamp[v]);
         at[poses++] = v;
     }
     for (int32_t i = 0; i < poses; i++) x[i] = timed ? seq->stamp[at[i]] - seq->stamp[at[0]] : i;
-    *label = timed ? "time in s" : "pose";
+    *label = timed ? "time in s" : thing ? "step" : "pose";
     return poses;
 }
 
@@ -92,37 +101,62 @@ static int truth_is_known(const ct_sequence *seq, int32_t v)
 typedef struct {
     const report_track *track;
     int32_t             poses, points;
-    int32_t            *at, *point; /* variables */
+    int32_t            *at, *point; /* variables; at -1: a line breaks */
     int                 spatial;
     double             *time;
     const char         *label;
-} scene;
+} course;
 
-static void look(scene *s, const report_track *track)
+/* Of a thing's poses, or of all (NULL). */
+static void look(course *s, const report_track *track, const char *thing)
 {
     const ct_graph *g = track->seq->graph;
     const int32_t   n = ct_graph_variables(g);
-    *s = (scene){.track = track, .at = cli_alloc(n, sizeof *s->at), .point = cli_alloc(n, sizeof *s->point), .time = cli_alloc(n, sizeof *s->time)};
-    s->poses = report_poses(track->seq, s->at, s->time, &s->label);
+    *s = (course){.track = track, .at = cli_alloc(n, sizeof *s->at), .point = cli_alloc(n, sizeof *s->point), .time = cli_alloc(n, sizeof *s->time)};
+    s->poses = report_poses(track->seq, thing, s->at, s->time, &s->label);
     for (int32_t v = 0; v < n; v++) {
         if (is_point(ct_graph_kind(g, v))) s->point[s->points++] = v;
         s->spatial = s->spatial || is_spatial(ct_graph_kind(g, v));
     }
 }
 
-static void forget(scene *s)
+static void forget(course *s)
 {
     free(s->at);
     free(s->point);
     free(s->time);
 }
 
+/* The poses of every thing after each other, for lines that do not jump from one to the other: between them as many breaks as there are poses to a point. */
+static void part(const report_job *job, course *s, int32_t step)
+{
+    const char   *thing[CT_THINGS_MAX];
+    const int     things = report_each_thing(job, thing);
+    const int32_t n = ct_graph_variables(s->track->seq->graph);
+    int32_t       used = 0;
+    if (things == 1) return;
+    int32_t *at = cli_alloc(n + (int64_t)things * step, sizeof *at);
+    for (int k = 0; k < things; k++) {
+        course one;
+        look(&one, s->track, thing[k]);
+        memcpy(at + used, one.at, (size_t)one.poses * sizeof *at);
+        used += one.poses;
+        for (int32_t i = 0; i < step; i++) at[used++] = -1;
+        forget(&one);
+    }
+    free(s->at);
+    s->at = at;
+    s->poses = used;
+}
+
 /* Coordinate `axis` of every step-th of n variables; of the truth (side < 0) where it is known, else NaN: the line breaks there. */
-static double *coordinates(const scene *s, const int32_t *variable, int32_t n, int32_t step, int side, int axis)
+static double *coordinates(const course *s, const int32_t *variable, int32_t n, int32_t step, int side, int axis)
 {
     const ct_sequence *seq = s->track->seq;
     double            *out = cli_alloc(n, sizeof *out);
     for (int32_t i = 0; i < n; i += step) {
+        out[i / step] = NAN;
+        if (variable[i] < 0) continue;
         const double *x = (side < 0 ? seq->truth : s->track->x[side]) + ct_graph_offset(seq->graph, variable[i]);
         const int     flat = axis == 2 && !is_spatial(ct_graph_kind(seq->graph, variable[i]));
         out[i / step] = side < 0 && !truth_is_known(seq, variable[i]) ? NAN : flat ? 0 : x[axis];
@@ -133,7 +167,7 @@ static double *coordinates(const scene *s, const int32_t *variable, int32_t n, i
 /* ---- pictures ---- */
 
 /* Seen from above (y over x), or from the side (z over x); every step-th pose. */
-static void put_map(report_job *job, const scene *s, int32_t k, int axis, int32_t step)
+static void put_map(report_job *job, const course *s, int32_t k, int axis, int32_t step)
 {
     static const char *const NAME[] = {"truth", "before", "after"}, *const POINTS[] = {"true landmarks", NULL, "landmarks after"};
     static const ct_role     ROLE[] = {CT_ROLE_TRUTH, CT_ROLE_BEFORE, CT_ROLE_AFTER};
@@ -158,50 +192,83 @@ static void put_map(report_job *job, const scene *s, int32_t k, int axis, int32_
     while (held) free(kept[--held]);
 }
 
-/* Distance of each pose from its truth, before and after. */
-static void put_errors(report_job *job, const scene *s, int32_t k)
+/* By how much a pose in the plane is turned from its truth; NaN where that is not known. */
+static double turned(const ct_sequence *seq, int32_t v, const double *p, const double *truth)
 {
-    const ct_sequence *seq = s->track->seq;
-    const int64_t      n = s->poses;
+    if (ct_graph_kind(seq->graph, v) != CT_SE2 || !(seq->known[v] & 4)) return NAN;
+    return fabs(atan2(truth[2] * p[3] - truth[3] * p[2], truth[2] * p[2] + truth[3] * p[3]));
+}
+
+static double distance(const report_job *job, const ct_sequence *seq, int32_t v, const double *p, const double *truth)
+{
+    if (!truth_is_known(seq, v)) return NAN;
+    return job->unit.per_m * hypot(hypot(p[0] - truth[0], p[1] - truth[1]), is_spatial(ct_graph_kind(seq->graph, v)) ? p[2] - truth[2] : 0);
+}
+
+/* How far each pose of a thing (NULL: of all) is from its truth, before and after: in position or, of poses in the plane, in rotation. */
+static void put_errors(report_job *job, int32_t k, const char *thing, int turns)
+{
+    course s;
+    look(&s, &job->track[job->show[k]], thing);
+    const ct_sequence *seq = s.track->seq;
+    const int64_t      n = s.poses;
     double            *x = cli_alloc(3 * n, sizeof *x), *e[SIDES] = {x + n, x + 2 * n};
-    char               id[32];
+    char               id[32], name[64], title[128], label[64];
     int                known = 0;
     for (int64_t i = 0; i < n; i++) {
-        const int64_t at = ct_graph_offset(seq->graph, s->at[i]);
-        const double *truth = seq->truth + at;
-        const int     here = truth_is_known(seq, s->at[i]), spatial = is_spatial(ct_graph_kind(seq->graph, s->at[i]));
-        x[i] = s->time[i];
+        const int64_t at = ct_graph_offset(seq->graph, s.at[i]);
+        x[i] = s.time[i];
         for (int side = BEFORE; side <= AFTER; side++) {
-            const double *p = s->track->x[side] + at;
-            e[side][i] = here ? hypot(hypot(p[0] - truth[0], p[1] - truth[1]), spatial ? p[2] - truth[2] : 0) : NAN;
+            const double *p = s.track->x[side] + at, *truth = seq->truth + at;
+            e[side][i] = turns ? turned(seq, s.at[i], p, truth) : distance(job, seq, s.at[i], p, truth);
+            known = known || isfinite(e[side][i]);
         }
-        known = known || here;
     }
     const int64_t   drawn = report_thin(n, REPORT_LINE / job->shown, x, e[BEFORE], e[AFTER]);
     const ct_series series[] = {{"before", CT_ROLE_BEFORE, CT_MARK_LINE, drawn, x, e[BEFORE], NULL}, {"after", CT_ROLE_AFTER, CT_MARK_LINE, drawn, x, e[AFTER], NULL}};
-    snprintf(id, sizeof id, "error-%d", k);
-    const ct_plot plot = {.id = id, .title = "Error in position along the way", .x_label = s->label, .y_label = "distance from the truth in m", .zoom = 1, .height = 0.75, .count = 2, .series = series};
+    snprintf(id, sizeof id, "%s-%d", turns ? "turn" : "error", k);
+    snprintf(title, sizeof title, "Error in %s%s%s", turns ? "rotation" : "position", thing ? ": " : " along the way", report_thing(job, thing, name));
+    snprintf(label, sizeof label, turns ? "angle from the truth in rad" : "distance from the truth in %s", job->unit.name);
+    const ct_plot plot = {.id = id, .title = title, .x_label = s.label, .y_label = label, .zoom = 1, .height = 0.75, .count = 2, .series = series};
     if (known) ct_page_plot(job->page, &plot);
     free(x);
+    forget(&s);
+}
+
+static void say_run(report_job *job, int32_t i, const course *s)
+{
+    const char *thing[CT_THINGS_MAX];
+    const int   things = report_each_thing(job, thing);
+    char        landmarks[32] = "";
+    if (s->points) snprintf(landmarks, sizeof landmarks, ", %d landmark%s", s->points, CLI_S(s->points));
+    for (int k = 0; k < things; k++) {
+        const ct_accuracy before = report_accuracy_of(job, BEFORE, i, thing[k]), after = report_accuracy_of(job, AFTER, i, thing[k]);
+        char              name[64], what[96], a[48], b[48], rotations[128] = "";
+        if (!isnan(after.rotation)) snprintf(rotations, sizeof rotations, "; of rotations %s rad before, %s rad after", report_number(before.rotation, a), report_number(after.rotation, b));
+        if (thing[k]) snprintf(what, sizeof what, ", %s:", report_thing(job, thing[k], name));
+        else snprintf(what, sizeof what, ": %d pose%s%s.", s->poses, CLI_S(s->poses), landmarks);
+        ct_page_text(job->page, "%s%s rmse of positions %s before, %s after%s.", report_name(job->track[i].seq), what, report_length(job, before.translation, a), report_length(job, after.translation, b),
+                     rotations);
+    }
 }
 
 static void put_run(report_job *job, int32_t k)
 {
-    const int32_t i = job->show[k];
-    double        value[SIDES][EVAL_COUNT];
-    char          a[32], b[32], landmarks[32] = "", rotations[128] = "";
-    scene         s;
-    look(&s, &job->track[i]);
-    for (int side = BEFORE; side <= AFTER; side++) eval_numbers(&job->of[side][i], value[side]);
-    if (s.points) snprintf(landmarks, sizeof landmarks, ", %d landmark%s", s.points, CLI_S(s.points));
-    if (!isnan(value[AFTER][EVAL_ROTATION])) snprintf(rotations, sizeof rotations, "; of rotations %s rad before, %s rad after", report_number(value[BEFORE][EVAL_ROTATION], a), report_number(value[AFTER][EVAL_ROTATION], b));
-    ct_page_text(job->page, "%s: %d pose%s%s. rmse of positions %s m before, %s m after%s.", report_name(job->track[i].seq), s.poses, CLI_S(s.poses), landmarks, report_number(value[BEFORE][EVAL_TRANSLATION], a),
-                 report_number(value[AFTER][EVAL_TRANSLATION], b), rotations);
+    const char *thing[CT_THINGS_MAX];
+    const int   things = report_each_thing(job, thing);
+    course      s;
+    look(&s, &job->track[job->show[k]], NULL);
+    say_run(job, job->show[k], &s);
     const int64_t room = MAP_POINTS / job->shown, step = s.poses / room + 1;
-    if (step > 1) ct_page_text(job->page, "One in %lld of its poses is on the map.", (long long)step);
-    if (s.poses) put_map(job, &s, k, 1, (int32_t)step);
-    if (s.poses) put_errors(job, &s, k);
-    if (s.poses && s.spatial) put_map(job, &s, k, 2, (int32_t)step);
+    const int     moving = report_scene(job, k), any = s.poses > 0, spatial = s.spatial;
+    part(job, &s, (int32_t)step);
+    if (step > 1 && !moving) ct_page_text(job->page, "One in %lld of its poses is on the map.", (long long)step);
+    if (any && !moving) put_map(job, &s, k, 1, (int32_t)step);
+    for (int i = 0; any && i < things; i++) {
+        put_errors(job, k, thing[i], 0);
+        if (thing[i] && !strcmp(thing[i], job->object)) put_errors(job, k, thing[i], 1);
+    }
+    if (any && spatial) put_map(job, &s, k, 2, (int32_t)step);
     forget(&s);
 }
 
@@ -214,7 +281,7 @@ void report_paths(report_job *job)
     }
     char **names = report_choices(job);
     if (job->shown < job->averaged) ct_page_text(job->page, "%d of %d runs are shown, the most improved and the %s first; --runs N shows more.", job->shown, job->averaged, job->most_worsened < 0 ? "least improved" : "most worsened");
-    ct_page_text(job->page, "Wheel, pinch and drag zoom into a picture, a double click goes back. A click in the legend hides a line.");
+    ct_page_text(job->page, "Wheel, pinch and drag zoom into a picture, a double click goes back. A click in the legend hides a line.%s", *job->object ? " The slider moves object and finger, and so does Play." : "");
     if (job->shown > 1) ct_page_choices(job->page, "run", "run", job->shown, (const char *const *)names);
     for (int32_t k = 0; k < job->shown; k++) {
         if (job->shown > 1) ct_page_choice(job->page, k);

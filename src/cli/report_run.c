@@ -122,7 +122,7 @@ static void read_row(const report_job *job, int32_t g, int i, const json_t *grou
     if (one) snprintf(to->name, sizeof to->name, "all");
     else if (m->row && m->row[i].name[0]) snprintf(to->name, sizeof to->name, "%s", m->row[i].name);
     else snprintf(to->name, sizeof to->name, "%d", i);
-    if (m->row && !(one && mixed)) snprintf(to->unit, sizeof to->unit, "%s", m->row[i].unit);
+    if (m->row && !(one && mixed)) report_written_unit(m->row[i].unit, to->unit);
     to->sigma[BEFORE] = was >= 0 ? report_sigma(ct_noise_get(job->file[BEFORE], was), i) : NAN;
     to->sigma[AFTER] = report_sigma(m, i);
     to->percent = number(entry(json_object_get(group, "sigma_error_percent"), i));

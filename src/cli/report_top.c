@@ -92,14 +92,28 @@ void report_warnings(report_job *job)
 
 /* ---- tiles ---- */
 
-static void tile(report_job *job, const char *label, int k, const char *unit, double degrees)
+/* Errors: of the object alone where there is one. */
+static void put_errors(report_job *job)
 {
-    char value[64], remark[128], a[32], b[32];
-    if (isnan(job->mean[AFTER][k])) return;
-    snprintf(value, sizeof value, "%s%s%s", report_number(job->mean[AFTER][k], a), *unit ? " " : "", unit);
-    if (degrees > 0) snprintf(remark, sizeof remark, "%.3g\u00b0; %s %s before", degrees * job->mean[AFTER][k], report_number(job->mean[BEFORE][k], b), unit);
-    else snprintf(remark, sizeof remark, "%s%s%s before", report_number(job->mean[BEFORE][k], b), *unit ? " " : "", unit);
-    ct_page_tile(job->page, label, value, remark);
+    const char       *thing = job->things > 1 && *job->object ? job->object : NULL, *whose = thing ? "object: " : "";
+    const ct_accuracy before = report_mean_of(job, BEFORE, thing), after = report_mean_of(job, AFTER, thing);
+    char              label[96], value[64], remark[128], a[48], b[32];
+    snprintf(label, sizeof label, "%serror in position, %s runs", whose, report_part(job));
+    snprintf(remark, sizeof remark, "%s before", report_length(job, before.translation, a));
+    if (!isnan(after.translation)) ct_page_tile(job->page, label, report_length(job, after.translation, a), remark);
+    snprintf(label, sizeof label, "%serror in rotation, %s runs", whose, report_part(job));
+    snprintf(value, sizeof value, "%s rad", report_number(after.rotation, b));
+    snprintf(remark, sizeof remark, "%.3g\u00b0; %s rad before", 45 / atan(1) * after.rotation, report_number(before.rotation, b));
+    if (!isnan(after.rotation)) ct_page_tile(job->page, label, value, remark);
+}
+
+static void put_nees(report_job *job)
+{
+    char value[64], remark[128], b[32];
+    if (isnan(job->mean[AFTER][EVAL_NEES])) return;
+    snprintf(value, sizeof value, "%s", report_number(job->mean[AFTER][EVAL_NEES], b));
+    snprintf(remark, sizeof remark, "%s before", report_number(job->mean[BEFORE][EVAL_NEES], b));
+    ct_page_tile(job->page, "NEES (1 is honest)", value, remark);
 }
 
 static void put_spread(report_job *job)
@@ -137,15 +151,11 @@ static void put_warnings(report_job *job, size_t from, size_t to)
 
 void report_top(report_job *job)
 {
-    char label[64];
     put_warnings(job, 0, (size_t)job->grave);
     if (!job->dataset) put_losses(job);
     else {
-        snprintf(label, sizeof label, "error in position, %s runs", report_part(job));
-        tile(job, label, EVAL_TRANSLATION, "m", 0);
-        snprintf(label, sizeof label, "error in rotation, %s runs", report_part(job));
-        tile(job, label, EVAL_ROTATION, "rad", 45 / atan(1));
-        tile(job, "NEES (1 is honest)", EVAL_NEES, "", 0);
+        put_errors(job);
+        put_nees(job);
     }
     put_spread(job);
     put_warnings(job, (size_t)job->grave, json_array_size(job->warnings));

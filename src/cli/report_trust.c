@@ -124,15 +124,15 @@ static void span(int32_t n, const double *a, const double *b, double *low, doubl
     free(v);
 }
 
-static void put_poses(report_job *job, int32_t k)
+static void put_poses(report_job *job, int32_t k, const char *thing)
 {
     const report_track *t = &job->track[job->show[k]];
     const int64_t       all = ct_graph_variables(t->seq->graph);
     int32_t            *at = cli_alloc(all, sizeof *at);
     double             *x = cli_alloc(6 * all, sizeof *x), *y[SIDES] = {x + all, x + 2 * all}, *middle = x + 3 * all, *half = x + 4 * all, *time = x + 5 * all;
     const char         *label;
-    char                id[32], share[SIDES][32];
-    const int32_t       n = report_poses(t->seq, at, x, &label);
+    char                id[32], share[SIDES][32], name[64] = "", title[128], text[512];
+    const int32_t       n = report_poses(t->seq, thing, at, x, &label);
     for (int32_t i = 0, before = 0; i < n; i++) {
         const int d = t->degrees[AFTER][at[i]];
         time[i] = x[i];
@@ -144,13 +144,15 @@ static void put_poses(report_job *job, int32_t k)
     double low, high;
     span(n, y[BEFORE], y[AFTER], &low, &high);
     for (int side = BEFORE; side <= AFTER; side++) snprintf(share[side], sizeof share[side], "%.3g", 100 * inside(n, y[side], middle, half));
-    ct_page_text(job->page, "%s: %s %% of its poses lie in the band before, %s %% after.", report_name(t->seq), share[BEFORE], share[AFTER]);
+    snprintf(text, sizeof text, "%s: %s %% of its poses lie in the band before, %s %% after.", thing ? report_thing(job, thing, name) : report_name(t->seq), share[BEFORE], share[AFTER]);
+    if (!thing) ct_page_text(job->page, "%s", text);
     const int64_t   drawn = report_thin(n, REPORT_LINE / job->shown, x, y[BEFORE], y[AFTER]);
     const ct_series series[] = {{"95 % of poses", CT_ROLE_QUIET, CT_MARK_BAND, n, time, middle, half},
                                 {"before", CT_ROLE_BEFORE, CT_MARK_LINE, drawn, x, y[BEFORE], NULL},
                                 {"after", CT_ROLE_AFTER, CT_MARK_LINE, drawn, x, y[AFTER], NULL}};
     snprintf(id, sizeof id, "nees-%d", k);
-    const ct_plot plot = {.id = id, .title = "NEES along the way", .x_label = label, .y_label = "NEES per coordinate", .y_log = 1, .zoom = 1, .y_low = low, .y_high = high, .count = 3, .series = series};
+    snprintf(title, sizeof title, "NEES%s%s", thing ? ": " : " along the way", name);
+    const ct_plot plot = {.id = id, .title = title, .text = thing ? text : NULL, .x_label = label, .y_label = "NEES per coordinate", .y_log = 1, .zoom = 1, .y_low = low, .y_high = high, .count = 3, .series = series};
     if (n) ct_page_plot(job->page, &plot);
     free(at);
     free(x);
@@ -165,11 +167,13 @@ void report_trust(report_job *job)
     put_runs(job, EVAL_NEES, "nees-runs", "NEES, run by run", "NEES per coordinate");
     put_runs(job, EVAL_CHI_SQUARED, "chi-runs", "Chi-square, run by run", "chi-square per degree");
     if (!job->shown || isnan(job->mean[AFTER][EVAL_NEES])) return;
-    char **names = report_choices(job);
+    const char *thing[CT_THINGS_MAX];
+    const int   things = report_each_thing(job, thing);
+    char      **names = report_choices(job);
     if (job->shown > 1) ct_page_choices(job->page, "nees", "run", job->shown, (const char *const *)names);
     for (int32_t k = 0; k < job->shown; k++) {
         if (job->shown > 1) ct_page_choice(job->page, k);
-        put_poses(job, k);
+        for (int i = 0; i < things; i++) put_poses(job, k, thing[i]);
     }
     if (job->shown > 1) ct_page_choices_end(job->page);
     report_choices_free(job, names);

@@ -94,7 +94,7 @@ void ct__plot_way(ct__plot *p, const ct_series *s)
 {
     run       r;
     const int ready = run_new(&r, s->count);
-    open_path(p, "way", " stroke-width=\"1\" stroke-opacity=\".45\"");
+    open_path(p, "way", " stroke-width=\"1\" stroke-opacity=\".35\"");
     if (ready) put_stretches(p, s, &r);
     else p->out->failed = 1;
     close_path(p);

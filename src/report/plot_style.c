@@ -78,6 +78,6 @@ const char *const ct__plot_style =
     ".ct .o.square { stroke-width: 5.25; }\n"
     ".ct .body { fill: var(--k); fill-opacity: .07; stroke: var(--k); stroke-width: 1.75; stroke-linejoin: round; vector-effect: non-scaling-stroke; }\n"
     ".ct .k0 .body { stroke-width: 1.25; }\n"
-    ".ct .way { fill: none; stroke: var(--k); stroke-width: 1; stroke-opacity: .45; stroke-linejoin: round; vector-effect: non-scaling-stroke; }\n"
+    ".ct .way { fill: none; stroke: var(--k); stroke-width: 1; stroke-opacity: .35; stroke-linejoin: round; vector-effect: non-scaling-stroke; }\n"
     ".ct .a { fill: var(--k); fill-opacity: .22; stroke: none; }\n"
     ".ct .b { fill: var(--k); fill-opacity: .3; stroke: var(--k); stroke-width: 1; stroke-dasharray: none; vector-effect: non-scaling-stroke; }\n";
