@@ -61,20 +61,23 @@ void contacts_free(contacts *c)
     free(c->cut);
 }
 
-double *contacts_poses(const ct_sequence *seq, const int32_t *variable, int32_t n, int32_t stride, const double *x)
+static double *poses(const ct_sequence *seq, const int32_t *variable, int32_t n, int32_t stride, unsigned bits, const double *x)
 {
     double *pose = cli_alloc(3 * (int64_t)n, sizeof *pose);
     for (int32_t i = 0; i < n; i += stride) {
         const int32_t v = variable[i];
-        const int     known = x || (seq->truth && (seq->known[v] & 7) == 7);
-        const double *at = (x ? x : seq->truth) + (known ? ct_graph_offset(seq->graph, v) : 0);
+        const int     known = x || (seq->truth && (seq->known[v] & bits) == bits);
+        const double *at = known ? (x ? x : seq->truth) + ct_graph_offset(seq->graph, v) : NULL;
         double       *out = pose + 3 * (int64_t)(i / stride);
         out[0] = known ? at[0] : NAN;
         out[1] = known ? at[1] : NAN;
-        out[2] = known ? atan2(at[3], at[2]) : NAN;
+        out[2] = known && bits & 4 ? atan2(at[3], at[2]) : 0;
     }
     return pose;
 }
+
+double *contacts_object(const contacts *c, const ct_sequence *seq, int32_t stride, const double *x) { return poses(seq, c->object, c->steps, stride, 7, x); }
+double *contacts_finger(const contacts *c, const ct_sequence *seq, int32_t stride, const double *x) { return poses(seq, c->finger, c->steps, stride, 3, x); }
 
 double *contacts_outline(const contacts *c, int32_t *corners)
 {

@@ -16,8 +16,9 @@ typedef struct {
 contacts contacts_of(const ct_sequence *seq);
 void     contacts_free(contacts *c);
 
-/* x, y, theta of every stride-th of n variables at x, values of the graph; x NULL: of the truth, NaN where it is not known in full. The caller frees it. */
-double *contacts_poses(const ct_sequence *seq, const int32_t *variable, int32_t n, int32_t stride, const double *x);
+/* x, y, theta of every stride-th step of the object or the finger at x, values of the graph; x NULL: of the truth, NaN where it is not known. The finger is round: its theta is 0. The caller frees it. */
+double *contacts_object(const contacts *c, const ct_sequence *seq, int32_t stride, const double *x);
+double *contacts_finger(const contacts *c, const ct_sequence *seq, int32_t stride, const double *x);
 /* The outline, of as many corners as *corners says then. The caller frees it. */
 double *contacts_outline(const contacts *c, int32_t *corners);
 

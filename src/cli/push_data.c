@@ -78,7 +78,7 @@ ct_status push_dataset(const cli_io *io, const ct_push_options *options, const c
     if (status == CT_OK) status = make_runs(io, options, net, train, test, d, err);
     if (status == CT_OK) {
         say_groups(d);
-        for (int32_t i = 0; i < d->trains; i++) ct_graph_name_rows(d->train[i]->graph, d->noise);
+        for (int32_t i = 0; i < d->trains + d->tests; i++) ct_graph_name_rows((i < d->trains ? d->train[i] : d->test[i - d->trains])->graph, d->noise);
         *out = d;
     } else ct_dataset_free(d);
     return status;

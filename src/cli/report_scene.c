@@ -38,8 +38,8 @@ static void put(report_job *job, const report_track *t, int32_t number, contacts
     int32_t                  corners;
     double                  *outline = contacts_outline(c, &corners), *time = times_of(t->seq, c, stride);
     for (int i = 0; i < 3; i++) {
-        pose[2 * i] = contacts_poses(t->seq, c->object, c->steps, stride, value[i]);
-        pose[2 * i + 1] = contacts_poses(t->seq, c->finger, c->steps, stride, value[i]);
+        pose[2 * i] = contacts_object(c, t->seq, stride, value[i]);
+        pose[2 * i + 1] = contacts_finger(c, t->seq, stride, value[i]);
         body[2 * i] = (ct_body){.label = NAME[i], .role = ROLE[i], .corners = corners, .outline = outline, .pose = pose[2 * i]};
         body[2 * i + 1] = (ct_body){.role = ROLE[i], .radius = c->radius, .pose = pose[2 * i + 1]};
     }

@@ -1,7 +1,8 @@
 /* simulate.h: what the worlds of `covtune simulate` share.
  *
  *   simulate.c        grid and sphere, and which world is asked for     simulate_place.c  the folder of a dataset
- *   simulate_nav.c    nav2d and nav3d                                   simulate_push.c   push2d */
+ *   simulate_nav.c    nav2d and nav3d                                   simulate_push.c   push2d
+ *   simulate_picture.c  pictures of pushing */
 #ifndef CT_CLI_SIMULATE_H
 #define CT_CLI_SIMULATE_H
 
@@ -15,5 +16,9 @@ ct_status simulate_check_place(const char *path, ct_err *err);
 char *simulate_inside(const char *folder, const char *name);
 /* Runs of a larger dataset that was there before, which dataset.yaml does not name any more: train/0005.ctseq and on. */
 void simulate_remove_stale(const char *folder, const char *part, int from);
+
+/* SVG files: a run of pushing; tactile images of push 0 of a pool. */
+ct_status simulate_draw_run(const ct_sequence *seq, const char *path, ct_err *err);
+ct_status simulate_draw_images(const ct_push_options *options, int pool, const char *path, ct_err *err);
 
 #endif

@@ -24,7 +24,7 @@ static int find_surface(const char *name) { return !strcmp(name, "leo") ? 0 : !s
 static int find_start(const char *name) { return !strcmp(name, "far") ? 0 : !strcmp(name, "unit") ? 1 : -1; }
 
 typedef struct {
-    const char     *world, *out, *weights;
+    const char     *world, *out, *weights, *picture, *images;
     int             object, tactile, surface, start, train, test, lessons;
     ct_push_options push;
     ct_net         *net;
@@ -64,6 +64,14 @@ static ct_status write_all(const cli_io *io, const push_request *q, const ct_dat
     simulate_remove_stale(q->out, "train", q->train);
     simulate_remove_stale(q->out, "test", q->test);
     return CT_OK;
+}
+
+/* Of the test runs, if there are any. */
+static ct_status draw(const push_request *q, const ct_dataset *d, ct_err *err)
+{
+    ct_status status = q->picture ? simulate_draw_run(d->tests ? d->test[0] : d->train[0], q->picture, err) : CT_OK;
+    if (status == CT_OK && q->images) status = simulate_draw_images(&q->push, d->tests > 0, q->images, err);
+    return status;
 }
 
 /* ---- results ---- */
@@ -136,10 +144,13 @@ static cli_exit carry_out(const cli_io *io, push_request *q)
     ct_err      err = {0};
     ct_dataset *d = NULL;
     ct_status   status = simulate_check_place(q->out, &err);
+    if (status == CT_OK && q->picture) status = cli_check_place(q->picture, &err);
+    if (status == CT_OK && q->images) status = cli_check_place(q->images, &err);
     if (status == CT_OK) status = feel(io, q, &err);
     if (status == CT_OK) status = push_dataset(io, &q->push, q->net, q->train, q->test, &d, &err);
     if (status == CT_OK) status = start_at_one(q, d, &err);
     if (status == CT_OK) status = write_all(io, q, d, &err);
+    if (status == CT_OK) status = draw(q, d, &err);
     cli_hide();
     if (status == CT_OK && io->json) print_json(q, d);
     else if (status == CT_OK && !io->quiet) print(q, d);
@@ -185,6 +196,8 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_TEXT("weights", "FILE", &q.weights, "tactile network of that file (JSON), as tactile.json of another dataset, in place of one trained here"),
         CLI_ROW_INTEGER("lessons", "N", 1, 1000, &q.lessons, "pushes that the network is trained on (4)"),
         CLI_ROW_HEADING("Output"),
+        CLI_ROW_TEXT("picture", "FILE.svg", &q.picture, "a picture of the first test run as well (of none: of the first training run)"),
+        CLI_ROW_TEXT("images", "FILE.svg", &q.images, "tactile images of six steps of a push as well"),
         CLI_ROW_END,
     };
     cli_io   io;
