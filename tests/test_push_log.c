@@ -138,7 +138,7 @@ static void test_initial_values_know_the_first_pose_alone(void)
 {
     char  text[TEXT_MAX], *at = text + sprintf(text, NAMES);
     run   r;
-    for (int i = 0; i < 10; i++) at += sprintf(at, "%d,%.17g,%.17g,%.17g,%.17g,0\n", i, 1e-3 * i, 5e-4 * i, 0.2 + 0.01 * i, 1e-3 * i - 0.05);
+    for (int i = 0; i < 10; i++) at += sprintf(at, "%d,%.17g,%.17g,%.17g,%.17g,0\n", i, 9e-4 * i, 5e-4 * i, 0.2 + 0.01 * i, 1e-3 * i - 0.05);
     CHECK_OK(read_file(&r, text, &ONE), r.err);
     if (!r.seq) return;
     const double *x = ct_graph_initial_const(r.seq->graph), *last = value_of(r.seq, x, "o9"), *finger = value_of(r.seq, x, "e9");
@@ -146,6 +146,38 @@ static void test_initial_values_know_the_first_pose_alone(void)
     CHECK(last[1] == 0 && last[2] == cos(0.2) && last[3] == sin(0.2) && finger[2] == 1 && finger[3] == 0);
     CHECK(value_of(r.seq, r.seq->truth, "o9")[1] == 5e-4 * 9);
     run_free(&r);
+}
+
+/* Where the table stands in the world does not matter: turned and moved, the same rows are used, and the finger is where it was as the object sees it. */
+static void test_the_frame_does_not_matter(void)
+{
+    char         text[2][TEXT_MAX];
+    run          r[2];
+    const double turn = 1.2, c = cos(turn), s = sin(turn);
+    for (int k = 0; k < 2; k++) {
+        char *at = text[k] + sprintf(text[k], NAMES);
+        for (int i = 0; i < 12; i++) {
+            const double x = i < 3 ? 0 : 1e-3 * (i - 2), theta = 0.01 * x, ex = x - 0.0497 - (i > 9 ? 0.01 : 0), ey = 0.03;
+            if (k) at += sprintf(at, "%d,%.17g,%.17g,%.17g,%.17g,%.17g\n", i, c * x + 5, s * x - 2, theta + turn, c * ex - s * ey + 5, s * ex + c * ey - 2);
+            else at += sprintf(at, "%d,%.17g,0,%.17g,%.17g,%.17g\n", i, x, theta, ex, ey);
+        }
+        CHECK_OK(read_file(&r[k], text[k], &ONE), r[k].err);
+    }
+    if (r[0].seq && r[1].seq) {
+        CHECK(!strcmp(r[0].seq->note, r[1].seq->note) && strstr(r[0].seq->note, "those from 3 to 10 are used"));
+        CHECK(ct_graph_variables(r[0].seq->graph) == ct_graph_variables(r[1].seq->graph));
+        for (int32_t k = 0; k < ct_graph_variables(r[0].seq->graph); k += 2) {
+            double q[2][2];
+            for (int i = 0; i < 2; i++) {
+                const double *o = r[i].seq->truth + 4 * k, x = o[4] - o[0], y = o[5] - o[1];
+                q[i][0] = o[2] * x + o[3] * y, q[i][1] = o[2] * y - o[3] * x;
+            }
+            CHECK_NEAR(q[1][0], q[0][0], 1e-14);
+            CHECK_NEAR(q[1][1], q[0][1], 1e-14);
+        }
+    }
+    run_free(&r[0]);
+    run_free(&r[1]);
 }
 
 /* Columns are found by their names, blanks and comments do not matter, other columns are not looked at: the same graph, to the bit. */
@@ -285,6 +317,7 @@ int main(void)
     RUN(test_contact_begins_and_ends_a_run);
     RUN(test_turning_is_moving_but_a_whole_turn_is_not);
     RUN(test_initial_values_know_the_first_pose_alone);
+    RUN(test_the_frame_does_not_matter);
     RUN(test_columns_go_by_their_names);
     RUN(test_it_is_known_by_its_names_and_kept);
     RUN(test_refusals_name_file_line_rule_and_what_was_found);
