@@ -23,6 +23,7 @@ static const struct {
     {CT_FORMAT_PYFG, "VERTEX_SE2 0 A0 0 0 0\nVERTEX_XY L0 1 1\nEDGE_RANGE 0 A0 L0 1 1\n"},
     {CT_FORMAT_TUM, "0 0 0 0 0 0 0 1\n1 1 0 0 0 0 0 1\n"},
     {CT_FORMAT_KITTI, "1 0 0 0 0 1 0 0 0 0 1 0\n"},
+    {CT_FORMAT_PUSH, "t,object_x,object_y,object_theta,pusher_x,pusher_y,force\n0,0,0,0,-0.0497,0,1\n1,0.001,0,0,-0.0487,0,1\n2,0.002,0,0,-0.0477,0,1\n3,0.003,0,0,-0.0467,0,1\n"},
     {CT_FORMAT_LEO, "{\"poses_gt\": [[0, 0, 0], [1, 0, 0]], \"factor_names\": [\"odom\", \"gps\"], \"factor_keysyms\": [[\"x\", \"x\"], [\"x\"]], "
                     "\"factor_keyids\": [[0, 1], [1]], \"factor_meas\": [[1, 0, 0, 0], [1, 0, 0, 1]]}"},
 };

@@ -38,7 +38,8 @@ typedef struct {
     X(CT_FORMAT_TUM, "tum", ".tum", "TUM trajectory: time x y z qx qy qz qw")                      \
     X(CT_FORMAT_KITTI, "kitti", ".kitti", "KITTI trajectory: 3x4 matrices")                        \
     X(CT_FORMAT_PYFG, "pyfg", ".pyfg", "PyFactorGraph text")                                       \
-    X(CT_FORMAT_ISAM, "isam", ".isam", "iSAM text, square-root information")
+    X(CT_FORMAT_ISAM, "isam", ".isam", "iSAM text, square-root information")                       \
+    X(CT_FORMAT_PUSH, "push", ".csv", "recorded push: t, object_x, ..., pusher_y")
 
 typedef enum {
 #define X(constant, name, ending, what) constant,
@@ -233,6 +234,20 @@ double ct_push_predict(void *net, const double before[CT_PUSH_PIXELS], const dou
 /* Run number `run` of pool 0 or 1, its episodes drawn without replacement. tactile NULL: the noisy oracle. Models are added to noise with the paper's far start values (a spread of 1e6), or shared with a run made before.
  * Initial values are the measurements, where there are none the pose before. */
 ct_status ct_push_make(const ct_push_options *options, int pool, uint64_t run, ct_tactile_fn tactile, void *user, ct_noise *noise, ct_sequence **out, ct_err *err);
+
+/* A push that was recorded: a table with a line of names (t, object_x, object_y, object_theta, pusher_x, pusher_y, in any order, and others, which are not looked at), then a row a moment. A round finger pushes a
+ * rectangle; cut to where they touch and the object moves, as an estimator that takes contact for granted needs it. Variables and models are those of ct_push_make, but for tac and bind: there is no touch and
+ * one episode. The finger's heading is not recorded and is zero by convention, its truth x and y alone. Object and finger may come from sensors whose clocks and frames are not quite the same: that is what is learned. */
+typedef struct {
+    double half_x, half_y; /* m, half lengths of the rectangle: 0.045 each, as in MIT's cpush            */
+    double radius;         /* m, of the finger: 0.0047                                                   */
+    double c;              /* m, of the limit surface, which push_se2 has the square of: 0.05            */
+    int    every;          /* rows that make a step: 3; at 50 Hz and 5 cm/s that is 3 mm                 */
+} ct_push_log_options;
+
+ct_push_log_options ct_push_log_defaults(void);
+/* ct_sequence_read of the format "push", which is this with the defaults. CT_E_ARGUMENT for lengths that are none. */
+ct_status ct_push_log_read(const char *path, const ct_push_log_options *options, ct_noise *noise, ct_sequence **out, ct_err *err);
 
 /* ---- Graphs made to order: for demos, tests and benchmarks ----------------------------------- */
 

@@ -178,6 +178,8 @@ extern const char *const cli_formats;
 /* ct_sequence_read, refusing "-" and what holds no variable. format may be CT_FORMAT_AUTO, and is the
  * file's after the call. Says what the reader noted. */
 ct_status cli_read(const cli_io *io, const char *path, ct_format *format, ct_noise *noise, ct_sequence **out, ct_err *err);
+/* The same; push (may be NULL) is how it is read if it is a push that was recorded. */
+ct_status cli_read_push(const cli_io *io, const char *path, ct_format *format, const ct_push_log_options *push, ct_noise *noise, ct_sequence **out, ct_err *err);
 
 /* ct_dataset_read, refusing what is no dataset but could be taken for one. Says what the readers noted. */
 ct_status cli_read_dataset(const cli_io *io, const char *path, ct_dataset_part part, ct_dataset **out, ct_err *err);

@@ -9,12 +9,16 @@
 #define FIRST  "first"
 
 typedef struct {
-    const char       *path[2]; /* in, out */
-    int               from, to, lossy;
-    const char       *truth, *align, *hold, *times; /* NULL: not given */
-    ct_attach_options how;
-    int               by, axes, times_by;
-    double            tolerance_s; /* NaN: not given */
+    const char         *path[2]; /* in, out */
+    int                 from, to, lossy;
+    const char         *truth, *align, *hold, *times; /* NULL: not given */
+    ct_attach_options   how;
+    int                 by, axes, times_by;
+    double              tolerance_s; /* NaN: not given */
+    const char         *half_size;   /* NULL: not given */
+    double              radius, c; /* NaN: not given */
+    int                 every;     /* 0: not given   */
+    ct_push_log_options push;
 } convert_request;
 
 static const char *const BY[] = {[CT_ATTACH_AUTO] = "auto", [CT_ATTACH_TIME] = "time", [CT_ATTACH_INDEX] = "index", [CT_ATTACH_NAME] = "name"};
@@ -92,6 +96,27 @@ static ct_status hold(const convert_request *request, ct_sequence *seq, const ct
     return CT_OK;
 }
 
+/* ---- recorded pushes ---- */
+
+/* The first of their options that was given, or NULL. */
+static const char *push_option(const convert_request *r) { return r->half_size ? "half-size" : !isnan(r->radius) ? "radius" : !isnan(r->c) ? "c" : r->every ? "every" : NULL; }
+
+static cli_exit take_push(const cli_io *io, convert_request *r)
+{
+    char *end;
+    r->push = ct_push_log_defaults();
+    if (!isnan(r->radius)) r->push.radius = r->radius;
+    if (!isnan(r->c)) r->push.c = r->c;
+    if (r->every) r->push.every = r->every;
+    if (!r->half_size) return CLI_GO;
+    r->push.half_x = strtod(r->half_size, &end);
+    const int pair = end != r->half_size && *end == ',';
+    r->push.half_y = pair ? strtod(end + 1, &end) : NAN;
+    if (!pair || *end || !(r->push.half_x >= 1e-6 && r->push.half_x <= 1e6 && r->push.half_y >= 1e-6 && r->push.half_y <= 1e6))
+        return cli_misuse(io, "--half-size is two lengths from 1e-06 to 1e+06 m with a comma (0.045,0.045), found \"%s\"", r->half_size);
+    return CLI_GO;
+}
+
 /* ---- the result ---- */
 
 static void print_truth(const convert_request *request, const ct_attach_result *found)
@@ -155,7 +180,9 @@ static cli_exit carry_out(const cli_io *io, const convert_request *request)
     ct_attach_result found = {0};
     cli_show(io, "reading %s", request->path[0]);
     ct_status status = ct_noise_new(&noise, &err);
-    if (status == CT_OK) status = cli_read(io, request->path[0], &from, noise, &seq, &err);
+    if (status == CT_OK) status = cli_read_push(io, request->path[0], &from, &request->push, noise, &seq, &err);
+    if (status == CT_OK && push_option(request) && from != CT_FORMAT_PUSH)
+        status = ct_fail(&err, CT_E_ARGUMENT, "--%s is about recorded pushes, and %s is none (%s)", push_option(request), request->path[0], ct_format_name(from));
     if (status == CT_OK && request->times) status = attach_times(io, request, seq, &err);
     if (status == CT_OK && request->truth) status = attach(io, request, seq, &found, &err);
     if (status == CT_OK && request->hold) status = hold(request, seq, &found, &err);
@@ -187,12 +214,12 @@ static cli_exit check(const cli_io *io, convert_request *r)
     r->how.camera = r->axes;
     r->how.align = r->align != NULL;
     if (!isnan(r->tolerance_s)) r->how.tolerance_s = r->tolerance_s;
-    return CLI_GO;
+    return take_push(io, r);
 }
 
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    convert_request  request = {.from = CT_FORMAT_AUTO, .to = CT_FORMAT_AUTO, .how = ct_attach_defaults(), .by = CT_ATTACH_AUTO, .times_by = CT_ATTACH_AUTO, .tolerance_s = NAN};
+    convert_request  request = {.from = CT_FORMAT_AUTO, .to = CT_FORMAT_AUTO, .how = ct_attach_defaults(), .by = CT_ATTACH_AUTO, .times_by = CT_ATTACH_AUTO, .tolerance_s = NAN, .radius = NAN, .c = NAN};
     const cli_option options[] = {
         CLI_ROW_CHOICE("from", cli_formats, ct_format_find, &request.from, "format of IN (told from its ending, or its first line)"),
         CLI_ROW_CHOICE("to", cli_formats, ct_format_find, &request.to, "format of OUT (told from its ending)"),
@@ -206,6 +233,12 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_TEXT("times", "FILE", &request.times, "times of the poses, from the trajectory (.tum) that the estimator wrote"),
         CLI_ROW_CHOICE("times-by", "auto|index|name", find_by, &request.times_by, "which is whose, as above (name)"),
         CLI_ROW_TEXT("hold", "NAME|first", &request.hold, "fix a pose, at its truth if that is known: for graphs that nothing ties to the world"),
+        CLI_ROW_HEADING("Of a recorded push (push, .csv)"),
+        CLI_ROW_TEXT("half-size", "HX,HY", &request.half_size, "half lengths of the rectangle that is pushed, m (0.045,0.045)"),
+        CLI_ROW_NUMBER("radius", "R", 0, 1e6, &request.radius, "of the finger, m (0.0047)"),
+        CLI_ROW_NUMBER("c", "C", 1e-6, 1e6, &request.c, "of the limit surface, m: friction's lever against turning (0.05)"),
+        CLI_ROW_INTEGER("every", "N", 1, 1000000, &request.every, "rows that make a step (3)"),
+        CLI_ROW_HEADING("Output"),
         CLI_ROW_END,
     };
     cli_io   io;
@@ -221,7 +254,7 @@ const cli_command cli_convert = {
     .least = 2,
     .most = 2,
     .text = "Reads a graph and writes it in another format. What that format has no place for (truth in g2o, factors in a trajectory) "
-            "is refused, unless --lossy allows to leave it out. Endings: .ctseq (covtune), .g2o, .json (leo), .tum, .kitti, .pyfg, .isam.\n\n"
+            "is refused, unless --lossy allows to leave it out. Endings: .ctseq (covtune), .g2o, .json (leo), .tum, .kitti, .pyfg, .isam, .csv (push, read only).\n\n"
             "--truth gives the graph's variables their true values, from another file, for covtune learn and eval. Graph and truth must be in one frame.\n",
     .example = "  covtune simulate sphere --poses 100 --out ball.ctseq\n"
                "  covtune convert ball.ctseq ball.g2o --lossy\n"

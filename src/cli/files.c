@@ -104,12 +104,17 @@ static ct_status refuse_folder(const char *path, ct_err *err)
 
 ct_status cli_read(const cli_io *io, const char *path, ct_format *format, ct_noise *noise, ct_sequence **out, ct_err *err)
 {
+    return cli_read_push(io, path, format, NULL, noise, out, err);
+}
+
+ct_status cli_read_push(const cli_io *io, const char *path, ct_format *format, const ct_push_log_options *push, ct_noise *noise, ct_sequence **out, ct_err *err)
+{
     *out = NULL;
     ct_status status = refuse_dash(path, err);
     if (status == CT_OK) status = refuse_folder(path, err);
     if (status == CT_OK) status = refuse_noise(io, path, err);
     if (status == CT_OK && *format == CT_FORMAT_AUTO) status = guess(path, format, err);
-    if (status == CT_OK) status = ct_sequence_read(path, *format, noise, out, err);
+    if (status == CT_OK) status = push && *format == CT_FORMAT_PUSH ? ct_push_log_read(path, push, noise, out, err) : ct_sequence_read(path, *format, noise, out, err);
     if (status != CT_OK) return status;
     if (ct_graph_variables((*out)->graph) == 0) {
         ct_sequence_free(*out);

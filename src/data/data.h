@@ -35,6 +35,7 @@ typedef struct {
     FILE       *file;  /* borrowed                                                 */
     const char *path;  /* borrowed; as messages name the file                      */
     ct_err     *err;   /* borrowed; may be NULL                                    */
+    int         commas; /* 1: a word is what stands between commas, without the blanks around it; it may be empty */
     int64_t     line;  /* number of the current line, from 1; 0 before the first   */
     int         words;
     char       *word[CT__WORDS_MAX]; /* until the next line                        */
@@ -123,6 +124,7 @@ typedef struct {
     }           *told_model;
     int64_t      told_capacity;
     ct__shape_lines shapes;
+    const ct_push_log_options *push; /* borrowed; NULL: the defaults */
 } ct__build;
 
 /* As ct_graph_add_variable and ct_graph_add_factor. Values are in the stored layout. A variable that
@@ -162,8 +164,8 @@ ct_status ct__build_information(ct__build *b, const char *group, int dim, const 
 
 void ct__intern_free(ct__intern *intern);
 
-/* ct_sequence_read of a file that shares its table with others; settle may be NULL. */
-ct_status ct__sequence_read_shared(const char *path, ct_format format, ct_noise *noise, const ct__settle *settle, ct_sequence **out, ct_err *err);
+/* ct_sequence_read of a file that shares its table with others, or is a push that was recorded; settle and push may be NULL. */
+ct_status ct__sequence_read_shared(const char *path, ct_format format, ct_noise *noise, const ct__settle *settle, const ct_push_log_options *push, ct_sequence **out, ct_err *err);
 /* Read a stream that is at its start; `path` is for messages and for the sequence's name. */
 ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format format, ct_noise *noise, ct_sequence **out, ct_err *err);
 
@@ -326,7 +328,8 @@ void      ct__nav_path(ct_kind kind, int32_t poses, ct_rng *rng, double *truth);
 typedef ct_status ct__read_fn(ct__build *b);
 typedef ct_status ct__write_fn(ct__out *out);
 
-ct__read_fn  ct__seqfile_read, ct__g2o_read, ct__leo_read, ct__tum_read, ct__kitti_read, ct__pyfg_read, ct__isam_read;
+ct__read_fn  ct__seqfile_read, ct__g2o_read, ct__leo_read, ct__tum_read, ct__kitti_read, ct__pyfg_read, ct__isam_read, ct__push_log_read;
+#define CT__PUSH_COLUMN "object_theta" /* a name that no other format begins with */
 ct__write_fn ct__seqfile_write, ct__g2o_write, ct__leo_write, ct__tum_write, ct__kitti_write, ct__pyfg_write, ct__isam_write;
 
 #endif

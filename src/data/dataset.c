@@ -292,7 +292,7 @@ static ct_status read_run(reader *r, const char *path, ct_sequence **out)
     const int64_t n = r->paths.count;
     CT_TRY(ct__grow(&r->of_path, &r->of_path_capacity, n + 1, sizeof *r->of_path, "sequences", r->err));
     CT_TRY(ct__names_add(&r->paths, path, r->err));
-    const ct_status status = ct__sequence_read_shared(path, CT_FORMAT_AUTO, r->d->noise, &settle, out, r->err);
+    const ct_status status = ct__sequence_read_shared(path, CT_FORMAT_AUTO, r->d->noise, &settle, NULL, out, r->err);
     if (status == CT_E_IO && r->yaml && r->err) { /* a list that is wrong is more likely than a disk */
         const ct_err inner = *r->err;
         return ct_fail(r->err, status, "%s (%s names it)", inner.text, r->yaml_path);

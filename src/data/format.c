@@ -53,6 +53,14 @@ static int is_pyfg(const ct__lines *in)
     return 0;
 }
 
+/* A push that was recorded has the names of its columns there, whatever their order and the blanks between. */
+static int is_push(const ct__lines *in)
+{
+    for (int i = 0; i < in->words; i++)
+        if (strstr(in->word[i], CT__PUSH_COLUMN)) return 1;
+    return 0;
+}
+
 /* By the first line that is not blank or a comment; -1 if it tells nothing. */
 static int by_line(const ct__lines *in)
 {
@@ -62,6 +70,7 @@ static int by_line(const ct__lines *in)
     if (!strcmp(tag, "ODOMETRY") || !strcmp(tag, "LANDMARK") || !strcmp(tag, "POINT3") || !strcmp(tag, "EDGE2") || !strcmp(tag, "EDGE3"))
         return CT_FORMAT_ISAM;
     if (begins(tag, "VERTEX_") || begins(tag, "EDGE_") || begins(tag, "PARAMS_") || !strcmp(tag, "FIX")) return is_pyfg(in) ? CT_FORMAT_PYFG : CT_FORMAT_G2O;
+    if (is_push(in)) return CT_FORMAT_PUSH;
     if (in->words == 8 && is_row(in)) return CT_FORMAT_TUM;
     if ((in->words == 12 || in->words == 13) && is_row(in)) return CT_FORMAT_KITTI;
     return -1;

@@ -93,13 +93,33 @@ static ct_status next_line(ct__lines *in, char **line)
 
 static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
+static ct_status too_many(const ct__lines *in) { return ct__lines_bad(in, "more than %d words in a line", CT__WORDS_MAX); }
+
+/* Words between commas. A line of blanks, or one that begins with '#', has none. */
+static ct_status split_at_commas(ct__lines *in, char *at)
+{
+    while (is_blank(*at)) at++;
+    if (!*at || *at == '#') return CT_OK;
+    for (char *next = at; next; at = next) {
+        char *end = at + strcspn(at, ",");
+        if (in->words == CT__WORDS_MAX) return too_many(in);
+        next = *end ? end + 1 : NULL;
+        while (end > at && is_blank(end[-1])) end--;
+        *end = 0;
+        while (is_blank(*at)) at++;
+        in->word[in->words++] = at;
+    }
+    return CT_OK;
+}
+
 static ct_status split(ct__lines *in, char *at)
 {
     in->words = 0;
+    if (in->commas) return split_at_commas(in, at);
     for (;;) {
         while (is_blank(*at)) at++;
         if (!*at || *at == '#') return CT_OK;
-        if (in->words == CT__WORDS_MAX) return ct__lines_bad(in, "more than %d words in a line", CT__WORDS_MAX);
+        if (in->words == CT__WORDS_MAX) return too_many(in);
         in->word[in->words++] = at;
         while (*at && !is_blank(*at)) at++;
         if (*at) *at++ = 0;
