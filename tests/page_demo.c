@@ -43,7 +43,7 @@ static void put_map(ct_page *page, const char *id, const char *title)
 static void put_scene(ct_page *page, FILE *svg)
 {
     enum { FRAMES = 120 };
-    static const double  BOX[] = {-0.12, -0.08, 0.12, -0.08, 0.12, 0.08, -0.12, 0.08};
+    static const double  BOX[] = {-0.12, -0.08, 0.12, -0.08, 0.12, 0.02, 0.05, 0.08, -0.12, 0.08}; /* a corner cut off: mirrored, it would look different */
     static const ct_role ROLE[] = {CT_ROLE_BEFORE, CT_ROLE_TRUTH, CT_ROLE_AFTER};
     static const char   *NAME[] = {"before", "truth", "after"};
     static double        box[3][3 * FRAMES], finger[3][3 * FRAMES], time[FRAMES];
@@ -61,7 +61,7 @@ static void put_scene(ct_page *page, FILE *svg)
         }
     }
     for (int m = 0; m < 3; m++) {
-        body[2 * m] = (ct_body){NAME[m], ROLE[m], 4, BOX, 0, box[m]};
+        body[2 * m] = (ct_body){NAME[m], ROLE[m], 5, BOX, 0, box[m]};
         body[2 * m + 1] = (ct_body){.role = ROLE[m], .radius = m == 1 ? 0.0075 : 0, .pose = finger[m]};
     }
     const ct_scene scene = {.id = "scene", .title = "A box that is pushed", .x_label = "x in m", .y_label = "y in m", .frames = FRAMES, .time_s = time, .cut = cut, .count = 6, .body = body,

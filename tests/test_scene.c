@@ -131,6 +131,21 @@ static void test_a_metre_is_as_long_along_x_as_along_y_and_everything_is_inside(
     free(svg);
 }
 
+static void test_a_disc_is_inside_with_its_rim(void)
+{
+    const ct_body  disc = {"disc", CT_ROLE_AFTER, 0, NULL, 0.3, way[0]};
+    const ct_scene scene = {.frames = FRAMES, .count = 1, .body = &disc};
+    char          *svg = still(&scene);
+    const scale    sx = read_scale(svg, "xt"), sy = read_scale(svg, "yt");
+    const char    *clip = strstr(svg, "<clipPath");
+    const double   left = number_at(clip, " x=\""), top = number_at(clip, " y=\""), right = left + number_at(clip, " width=\""), bottom = top + number_at(clip, " height=\"");
+    for (int k = 0; k < FRAMES; k++) {
+        const double *p = way[0] + 3 * k;
+        CHECK(by_scale(&sx, 0, p[0] - 0.3) > left && by_scale(&sx, 0, p[0] + 0.3) < right && by_scale(&sy, 0, p[1] + 0.3) > top && by_scale(&sy, 0, p[1] - 0.3) < bottom);
+    }
+    free(svg);
+}
+
 /* Distance of a point from what was drawn. */
 static double from_drawn(double x, double y)
 {
@@ -332,6 +347,7 @@ int main(void)
     make_ways();
     RUN(test_a_still_picture_has_bodies_where_their_poses_put_them);
     RUN(test_a_metre_is_as_long_along_x_as_along_y_and_everything_is_inside);
+    RUN(test_a_disc_is_inside_with_its_rim);
     RUN(test_ways_pass_through_every_origin_and_break_at_cuts_and_absences);
     RUN(test_a_page_knows_every_pose_to_a_fiftieth_of_a_unit);
     RUN(test_a_legend_has_a_word_for_each_role_that_hides_it);
