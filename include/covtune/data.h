@@ -120,7 +120,8 @@ typedef struct {
     char  *name;                                  /* of a model, or a group: "odom" means "odom@0" and "odom#7" as well */
     int    learn;                                 /* 0: frozen                                      */
     int    kind;                                  /* ct_noise_kind, or -1: as the table has it      */
-    double lower[CT_NOISE_DIM_MAX], upper[CT_NOISE_DIM_MAX]; /* of the variances; full: [0], of the eigenvalues. One for all is in every place */
+    double lower[CT_NOISE_DIM_MAX], upper[CT_NOISE_DIM_MAX]; /* of the variances, in units; full: [0], of the eigenvalues. One for all is in every place */
+    double unit[CT_NOISE_DIM_MAX]; /* a sigma that counts as one (ct_theta_set_unit), one a row; 0 or NaN: not said */
 } ct_dataset_group;
 
 /* Runs to learn from and to test on, and the noise table that they share. Owns all of it, by malloc; one sequence may be in both lists. */
@@ -149,7 +150,7 @@ ct_status ct_dataset_new(ct_dataset **out, ct_err *err);
 void      ct_dataset_free(ct_dataset *dataset);
 
 /* What the dataset says of a model of the table, gaps filled: frozen if it is called "first_pose" (the prior that readers and simulators add) and no group
- * speaks of it, else learned; as the kind it has; within CT_BOUND_WIDE_LOWER and _UPPER. name is borrowed, that of the group that speaks, or NULL. */
+ * speaks of it, else learned; as the kind it has; within CT_BOUND_WIDE_LOWER and _UPPER; in units of 1. name is borrowed, that of the group that speaks, or NULL. */
 ct_dataset_group ct_dataset_of_model(const ct_dataset *dataset, int32_t model);
 /* What is learned by all that: every model that a factor of a training run uses and that is not frozen. A full or isotropic model has the widest of bounds that were
  * said coordinate by coordinate. Numbered models (group#7) are learned one by one unless they are pooled before. */
@@ -233,6 +234,8 @@ double ct_push_predict(void *net, const double before[CT_PUSH_PIXELS], const dou
 /* Run number `run` of pool 0 or 1, its episodes drawn without replacement. tactile NULL: the noisy oracle. Models are added to noise with the paper's far start values (a spread of 1e6), or shared with a run made before.
  * Initial values are the measurements, where there are none the pose before. */
 ct_status ct_push_make(const ct_push_options *options, int pool, uint64_t run, ct_tactile_fn tactile, void *user, ct_noise *noise, ct_sequence **out, ct_err *err);
+/* Units of a model's rows, about the size of its errors: tac 0.01 rad; dyn 0.2 mm, 0.2 mm, 2 cm^2; geo 2 mm; prior 0.1 mm and 0.1 mrad. Returns 1; 0, and nothing, for a model that is not to be learned. */
+int ct_push_unit(const char *model, double unit[3]);
 
 /* ---- Graphs made to order: for demos, tests and benchmarks ----------------------------------- */
 
