@@ -191,7 +191,7 @@ ct_status ct_nav_make(const ct_nav_options *options, uint64_t run, ct_noise *noi
  * Variables o0, e0, o1, e1, ...: object and finger (its tip), with truth as motion capture has it: jitter, and a calibration that is a little off. Factors, by noise model:
  *   prior       prior_se2 on every e: where the arm says it is                  dyn    push_se2 between neighbours of an episode
  *   tac         tactile_yaw over `window` steps and more, within an episode     geo    contact_se2 on every (o, e)
- *   bind        between_se2 of the object from episode to episode, frozen       first_pose    prior_se2 on o0 and e0, frozen */
+ *   bind        between_se2 of the object from episode to episode, frozen       first_pose    prior_se2 on o0 and e0, frozen; of both sigma is 1e-6, as they are exact */
 #define CT_PUSH_IMAGE_ROWS    8
 #define CT_PUSH_IMAGE_COLUMNS 12
 #define CT_PUSH_PIXELS        (CT_PUSH_IMAGE_ROWS * CT_PUSH_IMAGE_COLUMNS)
