@@ -166,16 +166,18 @@ static void test_the_closed_form_of_an_isotropic_model_weighs_rows_by_their_unit
 /* A run in other units is another run; units of 1 that were said are none. */
 static void test_a_digest_knows_units(void)
 {
-    uint64_t digest[3];
-    for (int k = 0; k < 3; k++) {
-        lesson l = lesson_of("D1", CT_SE2, 2, 20, 9);
-        learn_all(&l, CT_NOISE_DIAGONAL, 0.1, 10);
-        if (k) CHECK_OK(ct_theta_set_unit(l.theta, FIRST, -1, k == 1 ? 1 : 2, &l.err), l.err);
-        open_outer(&l, NULL);
-        digest[k] = ct_outer_digest(l.outer, NULL);
-        lesson_free(&l);
+    for (int kind = CT_NOISE_ISOTROPIC; kind <= CT_NOISE_FULL; kind++) {
+        uint64_t digest[4];
+        for (int k = 0; k < 4; k++) {
+            lesson l = lesson_of("D1", CT_SE2, 2, 20, 9);
+            learn_all(&l, (ct_noise_kind)kind, 0.1, 10);
+            if (k) CHECK_OK(ct_theta_set_unit(l.theta, FIRST, k == 3 ? 2 : -1, k == 1 ? 1 : 2, &l.err), l.err);
+            open_outer(&l, NULL);
+            digest[k] = ct_outer_digest(l.outer, NULL);
+            lesson_free(&l);
+        }
+        CHECK(digest[0] == digest[1] && digest[0] != digest[2] && digest[0] != digest[3] && digest[2] != digest[3]);
     }
-    CHECK(digest[0] == digest[1] && digest[0] != digest[2]);
 }
 
 /* Bounds in the table's numbers, one pair where one unit is everybody's, and one a row where rows differ. */

@@ -51,9 +51,11 @@ uint64_t ct_outer_digest(const ct_outer *o, const char *text)
         ct_theta_name(o->theta, i, name, sizeof name);
         h = ct__digest(h, bounds, sizeof bounds);
         h = ct__digest(h, name, strlen(name));
-        if (!ct_theta_has_units(o->theta)) continue;
-        const double unit = ct_theta_unit_squared(o->theta, i);
-        h = ct__digest(h, &unit, sizeof unit);
     }
+    for (int32_t g = 0; ct_theta_has_units(o->theta) && g < o->models; g++)
+        for (int c = 0; ct_theta_learns(o->theta, g) && c < ct_noise_get(o->base, g)->dim; c++) {
+            const double unit = ct_theta_unit(o->theta, g, c);
+            h = ct__digest(h, &unit, sizeof unit);
+        }
     return text ? ct__digest(h, text, strlen(text)) : h;
 }
