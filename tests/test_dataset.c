@@ -282,6 +282,10 @@ static const struct {
     {HEAD "groups:\n  - name: a\n    lower: [1, 2, 3]\n    upper: [1, 2]\n", "the same number of entries"},
     {HEAD "groups:\n  - name: a\n    lower: [1, 2, 3]\n    upper: [2]\n", "group a: the lower bound 3 is above the upper bound 2"},
     {HEAD "groups:\n  - name: a\n    kind: full\n    lower: [1, 2, 3]\n", "one bound below and one above, those of its eigenvalues"},
+    {HEAD "groups:\n  - name: a\n    unit: [0]\n", "group a: a unit is positive and finite, found 0"},
+    {HEAD "groups:\n  - name: a\n    unit: [1, nan]\n", "group a: a unit is positive and finite, found nan"},
+    {HEAD "groups:\n  - name: a\n    unit: [1, inf]\n", "group a: a unit is positive and finite, found inf"},
+    {HEAD "groups:\n  - name: a\n    unit: 1\n", "unit: expected a list, found a word"},
     {HEAD "groups:\n  - name: a\n  - name: b\n  - name: a\n", "group a: there is one of this name above"},
     {HEAD, "dataset.yaml: it lists no runs"},
     {HEAD "train: []\ntest: []\n", "dataset.yaml: it lists no runs"},
@@ -295,6 +299,7 @@ static const struct {
     {HEAD "train: [1.ctseq]\ngroups: [{name: odom, variance: [1, 2]}]\n", "group odom: variance needs 3 numbers, or one, found 2"},
     {HEAD "train: [1.ctseq]\ngroups: [{name: odom, covariance: [1, 0, 0, 1]}]\n", "group odom: covariance needs 3 x 3 numbers, found 2 x 2"},
     {HEAD "train: [1.ctseq]\ngroups: [{name: odom, lower: [1, 2]}]\n", "group odom: noise model odom has 3 coordinates"},
+    {HEAD "train: [1.ctseq]\ngroups: [{name: odom, unit: [1, 2]}]\n", "group odom: noise model odom has 3 coordinates, which unit wants a number each of, or one; found 2"},
 };
 
 static void test_a_broken_yaml_is_refused_by_file_line_and_what_was_expected(void)
@@ -345,6 +350,7 @@ static void check_same_groups(const ct_dataset *a, const ct_dataset *b)
         for (int k = 0; k < CT_NOISE_DIM_MAX; k++) {
             CHECK(g->lower[k] == h->lower[k] || (isnan(g->lower[k]) && isnan(h->lower[k])));
             CHECK(g->upper[k] == h->upper[k] || (isnan(g->upper[k]) && isnan(h->upper[k])));
+            CHECK(g->unit[k] == h->unit[k] || (!(g->unit[k] > 0) && isnan(h->unit[k])));
         }
     }
 }
@@ -363,7 +369,8 @@ static void test_what_is_written_is_read_back_to_the_bit(void)
     add_group(d, "first_pose", 0, CT_NOISE_ISOTROPIC);
     add_group(d, "na\xc3\xafve: \"x\"\\ \xc2\x80 \xf0\x9f\xa4\x96", 0, -1); /* of no model */
     d->group[0].lower[0] = 1e-3, d->group[0].lower[1] = 1.0 / 3, d->group[0].lower[2] = 0.2;
-    for (int i = 0; i < CT_NOISE_DIM_MAX; i++) d->group[1].lower[i] = 1e-5, d->group[1].upper[i] = 0.1, d->group[2].upper[i] = 7;
+    for (int i = 0; i < CT_NOISE_DIM_MAX; i++) d->group[1].lower[i] = 1e-5, d->group[1].upper[i] = 0.1, d->group[2].upper[i] = 7, d->group[3].unit[i] = 1.0 / 3;
+    d->group[1].unit[0] = 0.1, d->group[1].unit[1] = 1, d->group[1].unit[2] = 1.0 / 7, d->group[1].unit[3] = NAN; /* of the others nothing is said */
     begin();
     CHECK_OK(ct_dataset_write(d, at(""), &err), err);
     ct_dataset *again = must_read(at(""), CT_DATASET_ALL);
@@ -376,6 +383,7 @@ static void test_what_is_written_is_read_back_to_the_bit(void)
     }
     char *text = get("dataset.yaml");
     CHECK(strstr(text, "  - name: odom@0\n    variance: [0.333333333333333") && strstr(text, "    bounds: [1e-05, 0.1]\n") && strstr(text, "  - test/0002.ctseq\n"));
+    CHECK(strstr(text, "    unit: [0.1, 1, 0.14285714285714285]\n    learn: true\n  - name: gps\n") && strstr(text, "    unit: [0.3333333333333333]\n"));
     CHECK(strstr(text, "  - name: first_pose\n    variance: [1e-06]\n    kind: isotropic\n    learn: false\n"));
     CHECK_OK(ct_dataset_write(again, at(""), &err), err); /* over itself */
     char *text_again = get("dataset.yaml");
@@ -418,6 +426,9 @@ static void test_what_cannot_be_written_is_refused(void)
     strcpy(d->group[0].name, "good");
     d->group[0].lower[0] = 0;
     CHECK_REFUSED(ct_dataset_write(d, at("x"), &err), err, "group \"good\": a bound of a variance is positive and finite");
+    d->group[0].lower[0] = NAN;
+    d->group[0].unit[1] = -1;
+    CHECK_REFUSED(ct_dataset_write(d, at("x"), &err), err, "group \"good\": a unit is positive and finite");
     ct_dataset_free(empty);
     ct_dataset_free(d);
     ct_dataset_free(NULL);

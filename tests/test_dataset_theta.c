@@ -80,6 +80,28 @@ static void test_a_dataset_says_what_is_learned_as_what_and_between_which_bounds
     ct_dataset_free(d);
 }
 
+/* Bounds are said in units and stay the numbers that they are; what is frozen has none. */
+static void test_a_dataset_says_units(void)
+{
+    put_models();
+    put("dataset.yaml", HEAD "train: [train/1.ctseq]\ngroups: [{name: odom, unit: [0.1, 0.2, 0.3], bounds: [0.1, 10]}, {name: gps, unit: [0.5]}, {name: range, learn: false, unit: [3]}]\n");
+    ct_dataset *d = must_read(at(""), CT_DATASET_ALL);
+    ct_theta   *theta = NULL;
+    ct_err      err = {0};
+    CHECK_OK(ct_dataset_theta(d, &theta, &err), err);
+    const int32_t odom = ct_noise_find(d->noise, "odom@0"), gps = ct_noise_find(d->noise, "gps"), range = ct_noise_find(d->noise, "range");
+    CHECK(!strcmp(told(theta), "odom@0.x 0.1 10\nodom@0.y 0.1 10\nodom@0.theta 0.1 10\ngps[x,x] 1e-10 1e+06\ngps[x,y] 1e-10 1e+06\ngps[y,y] 1e-10 1e+06\n"));
+    CHECK(ct_theta_unit(theta, odom, 0) == 0.1 && ct_theta_unit(theta, odom, 2) == 0.3 && ct_theta_unit(theta, gps, 1) == 0.5 && ct_theta_unit(theta, range, 0) == 1 && ct_theta_has_units(theta));
+    CHECK(ct_dataset_of_model(d, odom).unit[1] == 0.2 && ct_dataset_of_model(d, ct_noise_find(d->noise, "first_pose")).unit[0] == 1);
+    ct_theta_free(theta);
+    ct_dataset_free(d);
+    put("dataset.yaml", HEAD "train: [train/1.ctseq]\ngroups: [{name: odom, unit: [1e-60]}]\n");
+    d = must_read(at(""), CT_DATASET_ALL);
+    CHECK_REFUSED(ct_dataset_theta(d, &theta, &err), err, "odom@0.x: its unit is 1e-60; it must lie between 1e-50 and 1e+50");
+    CHECK(!theta);
+    ct_dataset_free(d);
+}
+
 static void test_what_a_dataset_says_of_a_model_has_no_gaps(void)
 {
     put_models();
@@ -96,6 +118,7 @@ int main(void)
     RUN(test_rows_are_named_from_the_factors_of_both_parts);
     RUN(test_what_training_runs_use_is_learned_as_it_is);
     RUN(test_a_dataset_says_what_is_learned_as_what_and_between_which_bounds);
+    RUN(test_a_dataset_says_units);
     RUN(test_what_a_dataset_says_of_a_model_has_no_gaps);
     return ct_test_end();
 }

@@ -72,7 +72,7 @@ static void test_a_run_has_the_factors_it_says(void)
 
 static void test_models_start_far_away_and_are_shared_by_runs(void)
 {
-    static const double   VARIANCE[MODELS] = {30, 1e3, 1e-3, 1e-2, 1e-6, 1e-6};
+    static const double   VARIANCE[MODELS] = {30, 1e3, 1e-3, 1e-2, 1, 1}, UNIT[MODELS] = {1e-4, 1e-2, 2e-4, 2e-3, 1e-6, 1e-6}; /* a spread of 1e6 in units */
     static const int      DIM[MODELS] = {3, 1, 3, 1, 3, 3};
     const ct_push_options o = options(0, 1);
     run                   r = make(&o, 0, 0, NULL, NULL);
@@ -82,7 +82,9 @@ static void test_models_start_far_away_and_are_shared_by_runs(void)
     for (int m = 0; m < MODELS; m++) {
         const ct_noise_model *n = ct_noise_get(r.noise, ct_noise_find(r.noise, MODEL[m]));
         CHECK(n->dim == DIM[m] && n->kind == (m == 5 ? CT_NOISE_ISOTROPIC : CT_NOISE_DIAGONAL));
-        for (int i = 0; i < n->dim; i++) CHECK(n->covariance[i] == VARIANCE[m]);
+        double                unit[3] = {1e-6, 1e-6, 1e-6};
+        CHECK(ct_push_unit(MODEL[m], unit) == (m < 4));
+        for (int i = 0; i < n->dim; i++) CHECK(unit[i] == UNIT[m] && n->covariance[i] == VARIANCE[m] * (UNIT[m] * UNIT[m]));
     }
     CHECK_OK(ct_graph_check_noise(other->graph, r.noise, &r.err), r.err);
     ct_sequence_free(other);

@@ -51,6 +51,7 @@ static void test_sayings_and_steps_allocate_nothing(void)
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < MODELS; i++) CHECK_OK(ct_theta_learn(theta, i, CT_NOISE_DIAGONAL, 0.1, 10, &err), err);
     CHECK_OK(ct_theta_bound(theta, ODOM, 0, 1, 2, &err), err);
+    CHECK_OK(ct_theta_set_unit(theta, GPS, -1, 0.1, &err), err);
     CHECK_OK(ct_theta_tie(theta, ODOM, -1, ODO2, -1, &err), err);
     CHECK_OK(ct_theta_freeze(theta, IMU, 3, &err), err);
     CHECK_OK(ct_theta_set_spread(theta, 100, &err), err);

@@ -43,11 +43,14 @@ static inline double uniform(ct_rng *rng, double low, double high) { return low 
 static inline int    below(ct_rng *rng, int n) { return (int)(ct_rng_bits(rng) % (uint64_t)n); }
 
 /* Kinds, bounds, frozen coordinates, ties and a spread; what is refused is left out. Trial % 3 == 0: bounds the same for all, so that any
- * spread can be met. */
-static inline ct_theta *random_theta(ct_rng *rng, const ct_noise *noise, int trial)
+ * spread can be met. Units come first, if they are not NULL. */
+static inline ct_theta *random_theta_in(ct_rng *rng, const ct_noise *noise, int trial, double unit[MODELS][6])
 {
     static const double SPREAD[] = {INFINITY, 1, 1.5, 10, 1e3, 1e6};
     ct_theta           *theta = new_theta(noise);
+    ct_err              err = {0};
+    for (int32_t i = 0; unit && i < MODELS; i++)
+        for (int c = 0; c < ct_noise_get(noise, i)->dim; c++) CHECK_OK(ct_theta_set_unit(theta, i, c, unit[i][c], &err), err);
     for (int32_t i = 0; i < MODELS; i++) {
         const double lower = trial % 3 ? pow(10, uniform(rng, -3, 0)) : 1e-2, upper = trial % 3 ? lower * pow(10, uniform(rng, 0, 5)) : 1e2;
         if (i != FAR && below(rng, 4) == 0) continue;
@@ -62,6 +65,8 @@ static inline ct_theta *random_theta(ct_rng *rng, const ct_noise *noise, int tri
     CHECK(ct_theta_count(theta) > 0 && ct_theta_count(theta) <= MANY);
     return theta;
 }
+
+static inline ct_theta *random_theta(ct_rng *rng, const ct_noise *noise, int trial) { return random_theta_in(rng, noise, trial, NULL); }
 
 /* Columns of V orthonormal, by Gram and Schmidt. */
 static inline void random_rotation(ct_rng *rng, int n, double *V)

@@ -121,7 +121,8 @@ typedef struct {
     char  *name;                                  /* of a model, or a group: "odom" means "odom@0" and "odom#7" as well */
     int    learn;                                 /* 0: frozen                                      */
     int    kind;                                  /* ct_noise_kind, or -1: as the table has it      */
-    double lower[CT_NOISE_DIM_MAX], upper[CT_NOISE_DIM_MAX]; /* of the variances; full: [0], of the eigenvalues. One for all is in every place */
+    double lower[CT_NOISE_DIM_MAX], upper[CT_NOISE_DIM_MAX]; /* of the variances, in units; full: [0], of the eigenvalues. One for all is in every place */
+    double unit[CT_NOISE_DIM_MAX]; /* a sigma that counts as one (ct_theta_set_unit), one a row; 0 or NaN: not said */
 } ct_dataset_group;
 
 /* Runs to learn from and to test on, and the noise table that they share. Owns all of it, by malloc; one sequence may be in both lists. */
@@ -150,7 +151,7 @@ ct_status ct_dataset_new(ct_dataset **out, ct_err *err);
 void      ct_dataset_free(ct_dataset *dataset);
 
 /* What the dataset says of a model of the table, gaps filled: frozen if it is called "first_pose" (the prior that readers and simulators add) and no group
- * speaks of it, else learned; as the kind it has; within CT_BOUND_WIDE_LOWER and _UPPER. name is borrowed, that of the group that speaks, or NULL. */
+ * speaks of it, else learned; as the kind it has; within CT_BOUND_WIDE_LOWER and _UPPER; in units of 1. name is borrowed, that of the group that speaks, or NULL. */
 ct_dataset_group ct_dataset_of_model(const ct_dataset *dataset, int32_t model);
 /* What is learned by all that: every model that a factor of a training run uses and that is not frozen. A full or isotropic model has the widest of bounds that were
  * said coordinate by coordinate. Numbered models (group#7) are learned one by one unless they are pooled before. */
@@ -191,7 +192,7 @@ ct_status ct_nav_make(const ct_nav_options *options, uint64_t run, ct_noise *noi
  * Variables o0, e0, o1, e1, ...: object and finger (its tip), with truth as motion capture has it: jitter, and a calibration that is a little off. Factors, by noise model:
  *   prior       prior_se2 on every e: where the arm says it is                  dyn    push_se2 between neighbours of an episode
  *   tac         tactile_yaw over `window` steps and more, within an episode     geo    contact_se2 on every (o, e)
- *   bind        between_se2 of the object from episode to episode, frozen       first_pose    prior_se2 on o0 and e0, frozen */
+ *   bind        between_se2 of the object from episode to episode, frozen       first_pose    prior_se2 on o0 and e0, frozen; of both sigma is 1e-6, as they are exact */
 #define CT_PUSH_IMAGE_ROWS    8
 #define CT_PUSH_IMAGE_COLUMNS 12
 #define CT_PUSH_PIXELS        (CT_PUSH_IMAGE_ROWS * CT_PUSH_IMAGE_COLUMNS)
@@ -231,9 +232,11 @@ ct_status ct_push_pairs(const ct_push_options *options, int episodes, const ct_p
 /* A ct_tactile_fn: net is a ct_net of 2 CT_PUSH_PIXELS inputs and one output, such as is trained on pairs. */
 double ct_push_predict(void *net, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS]);
 
-/* Run number `run` of pool 0 or 1, its episodes drawn without replacement. tactile NULL: the noisy oracle. Models are added to noise with the paper's far start values (a spread of 1e6), or shared with a run made before.
+/* Run number `run` of pool 0 or 1, its episodes drawn without replacement. tactile NULL: the noisy oracle. Models are added to noise with far start values as the paper has them (a spread of 1e6, in the units below), or shared with a run made before.
  * Initial values are the measurements, where there are none the pose before. */
 ct_status ct_push_make(const ct_push_options *options, int pool, uint64_t run, ct_tactile_fn tactile, void *user, ct_noise *noise, ct_sequence **out, ct_err *err);
+/* Units of a model's rows, about the size of its errors: tac 0.01 rad; dyn 0.2 mm, 0.2 mm, 2 cm^2; geo 2 mm; prior 0.1 mm and 0.1 mrad. Returns 1; 0, and nothing, for a model that is not to be learned. */
+int ct_push_unit(const char *model, double unit[3]);
 
 /* A push that was recorded: a table with a line of names (t, object_x, object_y, object_theta, pusher_x, pusher_y, in any order, and others, which are not looked at), then a row a moment. A round finger pushes a
  * rectangle; cut to where they touch and the object moves, as an estimator that takes contact for granted needs it. Variables and models are those of ct_push_make, but for tac and bind: there is no touch and

@@ -182,7 +182,7 @@ typedef struct {
     int           iteration; /* of the phase, from 0                               */
     int           iterations; /* there will be at most                             */
     double        train, heldout; /* loss; NaN: not known                          */
-    double        spread;    /* largest over smallest variance                     */
+    double        spread;    /* largest over smallest variance, in theta's units   */
     double        done;      /* of the whole run, 0 to 1, as far as can be told     */
     double        seconds;
     const double *p;         /* log space                                          */
@@ -206,7 +206,7 @@ const char *ct_scale_name(ct_scale scale);
 int         ct_scale_find(const char *name); /* a ct_scale, or -1 */
 
 /* LEO (energy-based learning): the gradient of E(truth) - mean of E(samples), E the error of a run's factors of learned models over their number, samples drawn from the Gaussian
- * N(x, H^-1) around its estimate; Adam's steps on precisions (1 / variance), an iteration a step. Defaults are those of LEO's public code. */
+ * N(x, H^-1) around its estimate; Adam's steps on precisions (1 / variance, in theta's units), an iteration a step. Defaults are those of LEO's public code. */
 typedef struct {
     int    samples;     /* a run and iteration: 10                              */
     double rate, decay; /* of Adam: 0.1, times 0.95 after each iteration        */

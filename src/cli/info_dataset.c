@@ -87,6 +87,7 @@ static json_t *model_json(const summary *s, int32_t index)
     cli_put(o, "learn_as", cli_text(KIND[g.kind]));
     cli_put(o, "lower", cli_numbers(m->dim, g.lower));
     cli_put(o, "upper", cli_numbers(m->dim, g.upper));
+    cli_put(o, "unit_sigma", cli_numbers(m->dim, g.unit));
     return o;
 }
 
@@ -137,12 +138,13 @@ static void print_model(const summary *s, int32_t index)
 {
     const ct_noise_model  *m = ct_noise_get(s->d->noise, index);
     const ct_dataset_group g = ct_dataset_of_model(s->d, index);
-    char                   sigmas[INFO_SIGMAS], text[300] = "; frozen";
+    char                   sigmas[INFO_SIGMAS], text[400] = "; frozen";
     int                    n = 0;
     if (!s->trained[index]) snprintf(text, sizeof text, "; no training run has it");
     else if (g.learn) {
         n = snprintf(text, sizeof text, "; to be learned");
         if (g.kind != (int)m->kind) n += snprintf(text + n, sizeof text - (size_t)n, " as %s", KIND[g.kind]);
+        if (!is_all(g.unit, m->dim, 1)) n += put_bound(text + n, sizeof text - (size_t)n, "in units of", g.unit, m->dim);
         if (!is_all(g.lower, m->dim, CT_BOUND_WIDE_LOWER)) n += put_bound(text + n, sizeof text - (size_t)n, "variance from", g.lower, m->dim);
         if (!is_all(g.upper, m->dim, CT_BOUND_WIDE_UPPER)) put_bound(text + n, sizeof text - (size_t)n, "variance to", g.upper, m->dim);
     }

@@ -9,6 +9,13 @@
 
 static json_t *side(int8_t at_bound) { return at_bound ? cli_text(at_bound < 0 ? "lower" : "upper") : json_null(); }
 
+static json_t *units_json(const ct_theta *theta, int32_t g, int dim)
+{
+    json_t *list = cli_array();
+    for (int i = 0; i < dim; i++) cli_append(list, cli_number(ct_theta_unit(theta, g, i)));
+    return list;
+}
+
 static json_t *model_json(const learn_job *job, int32_t g)
 {
     const ct_noise_model *m = ct_noise_get(job->dataset->noise, g);
@@ -24,6 +31,7 @@ static json_t *model_json(const learn_job *job, int32_t g)
     cli_put(o, m->kind == CT_NOISE_FULL ? "covariance" : "variance", rows);
     cli_put(o, "standard_error", cli_numbers(m->dim, standard_error));
     cli_put(o, "at_bound", sides);
+    if (ct_theta_has_units(job->theta)) cli_put(o, "unit_sigma", units_json(job->theta, g, m->dim));
     return o;
 }
 
@@ -261,7 +269,7 @@ void learn_print(const learn_request *request, const learn_job *job)
     print_table(job);
     print_correlations(job);
     print_loss(r);
-    cli_row("spread", "%.4g: the largest learned variance over the smallest", r->spread);
+    cli_row("spread", "%.4g: the largest learned variance over the smallest%s", r->spread, ct_theta_has_units(job->theta) ? ", in the dataset's units" : "");
     print_scale(job);
     if (isfinite(r->chi_after))
         cli_row("consistency", "chi-square %.4g -> %.4g per degree, NEES %.4g -> %.4g per coordinate, before and after the scale, on %s runs: 1 where sigmas are right", r->chi_before, r->chi_after,

@@ -183,7 +183,7 @@ ct_status learn_open(const learn_request *request, learn_job *job, ct_err *err)
 
 /* ---- on the way ---- */
 
-/* Variances by the parameters' names; off the diagonal of full covariances the covariances. */
+/* Variances by the parameters' names, in the table's numbers (of an isotropic model those of its first row); off the diagonal of full covariances the covariances. */
 static json_t *variances(const ct_theta *theta, const double *p)
 {
     const int32_t m = ct_theta_count(theta);
@@ -192,7 +192,7 @@ static json_t *variances(const ct_theta *theta, const double *p)
     ct_theta_convert(theta, CT_SPACE_LOG, p, q);
     for (int32_t i = 0; i < m; i++) {
         char name[256];
-        cli_put(o, ct_theta_name(theta, i, name, sizeof name), cli_number(ct_theta_is_scale(theta, i) ? q[i] : q[i] / sqrt(2)));
+        cli_put(o, ct_theta_name(theta, i, name, sizeof name), cli_number((ct_theta_is_scale(theta, i) ? q[i] : q[i] / sqrt(2)) * ct_theta_unit_squared(theta, i)));
     }
     free(q);
     return o;

@@ -15,7 +15,8 @@ typedef struct {
     int     used;   /* by a factor of a training run */
     int     learn;
     int     kind;   /* ct_noise_kind                 */
-    double  lower[CT_NOISE_DIM_MAX], upper[CT_NOISE_DIM_MAX];
+    double  lower[CT_NOISE_DIM_MAX], upper[CT_NOISE_DIM_MAX]; /* in units */
+    double  unit[CT_NOISE_DIM_MAX];
     uint8_t frozen[CT_NOISE_DIM_MAX];
 } plan;
 
@@ -268,6 +269,7 @@ static void plan_models(planner *p)
         plan                  *to = &p->plan[i];
         to->learn = to->used && is_wanted(p, i);
         to->kind = said.kind;
+        memcpy(to->unit, said.unit, sizeof to->unit);
         for (int k = 0; k < CT_NOISE_DIM_MAX; k++) to->lower[k] = over ? lower : said.lower[k], to->upper[k] = over ? upper : said.upper[k];
     }
 }
@@ -344,7 +346,9 @@ static ct_status say_model(const planner *p, int32_t i, ct_theta *theta)
     for (int k = 0; k < dim; k++) frozen += from->frozen[k];
     if (!from->learn || frozen == dim) return CT_OK;
     for (int k = 1; k < dim; k++) lower = fmin(lower, from->lower[k]), upper = fmax(upper, from->upper[k]); /* one pair of bounds for all: the widest */
-    ct_status status = ct_theta_learn(theta, i, (ct_noise_kind)from->kind, lower, upper, p->err);
+    ct_status status = CT_OK;
+    for (int k = 0; status == CT_OK && k < dim; k++) status = ct_theta_set_unit(theta, i, k, from->unit[k], p->err);
+    if (status == CT_OK) status = ct_theta_learn(theta, i, (ct_noise_kind)from->kind, lower, upper, p->err);
     for (int k = 0; status == CT_OK && from->kind == CT_NOISE_DIAGONAL && k < dim; k++) status = ct_theta_bound(theta, i, k, from->lower[k], from->upper[k], p->err);
     for (int k = 0; status == CT_OK && k < dim; k++)
         if (from->frozen[k]) status = ct_theta_freeze(theta, i, k, p->err);

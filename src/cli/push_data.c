@@ -65,8 +65,9 @@ static void say_groups(ct_dataset *d)
     for (int32_t i = 0; i < ct_noise_count(d->noise); i++) {
         const char       *name = ct_noise_get(d->noise, i)->name;
         ct_dataset_group *g = &d->group[d->groups++];
-        *g = (ct_dataset_group){.name = cli_need(strdup(name)), .learn = strcmp(name, "bind") && strcmp(name, "first_pose"), .kind = -1};
-        for (int k = 0; k < CT_NOISE_DIM_MAX; k++) g->lower[k] = g->upper[k] = NAN;
+        *g = (ct_dataset_group){.name = cli_need(strdup(name)), .kind = -1};
+        for (int k = 0; k < CT_NOISE_DIM_MAX; k++) g->lower[k] = g->upper[k] = g->unit[k] = NAN;
+        g->learn = ct_push_unit(name, g->unit);
     }
 }
 

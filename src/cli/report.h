@@ -31,6 +31,7 @@ typedef struct {
     double  sigma[SIDES];
     double  percent;       /* standard error of sigma, NaN: none                 */
     double  lower, upper;  /* of sigma, NaN: none                                */
+    double  one;           /* sigma that counts as one for bounds and spread     */
     int     at_bound;      /* -1, 0, +1                                          */
     int     frozen, bare, undetermined; /* not learned; without an error bar; said to be undetermined */
 } report_row;
@@ -62,6 +63,7 @@ typedef struct {
     ct_noise      *file[SIDES];               /* start.json, noise.json            */
     int32_t        rows;
     report_row    *row;
+    int            in_units;                  /* not all rows have one = 1         */
 
     ct_dataset    *dataset; /* NULL: none is to be looked at */
     const char    *path;    /* of it                         */

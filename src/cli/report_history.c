@@ -79,7 +79,7 @@ static void put_spread(const view *v)
     for (int64_t i = 0; i < v->n; i++) spread[i] = number(v->of[i], "spread");
     const ct_series series = {NULL, CT_ROLE_AFTER, strcmp(v->tag, "folds") ? CT_MARK_LINE : CT_MARK_POINTS, v->n, v->at, spread, NULL};
     snprintf(id, sizeof id, "spread-%s", v->tag);
-    const ct_plot plot = {.id = id, .title = "Spread", .text = "Largest variance over smallest.", .x_label = "evaluation", .y_label = "spread", .y_log = 1, .count = 1, .series = &series};
+    const ct_plot plot = {.id = id, .title = "Spread", .text = v->job->in_units ? "Largest variance over smallest, in the dataset's units." : "Largest variance over smallest.", .x_label = "evaluation", .y_label = "spread", .y_log = 1, .count = 1, .series = &series};
     ct_page_plot(v->job->page, &plot);
     free(spread);
 }

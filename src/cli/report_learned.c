@@ -88,7 +88,7 @@ static void put_table(report_job *job)
         full = full || ct_noise_get(job->file[AFTER], job->row[i].model)->kind == CT_NOISE_FULL;
     }
     if (bars) ct_table_note(t, "\u00b1 is one standard error of \u03c3, in percent of it.");
-    ct_table_note(t, "Least and most are the bounds that \u03c3 was held to%s.", full ? "; of a full covariance, roots of those of its eigenvalues" : "");
+    ct_table_note(t, "Least and most are the bounds that \u03c3 was held to%s.", !full ? "" : job->in_units ? "; of a full covariance, roots of those of its eigenvalues, times the row's unit" : "; of a full covariance, roots of those of its eigenvalues");
     report_put_table(job, t);
 }
 

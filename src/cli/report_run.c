@@ -128,6 +128,8 @@ static void read_row(const report_job *job, int32_t g, int i, const json_t *grou
     to->percent = number(entry(json_object_get(group, "sigma_error_percent"), i));
     to->lower = sqrt(number(json_array_get(bounds, 0)));
     to->upper = sqrt(number(json_array_get(bounds, 1)));
+    to->one = number(entry(json_object_get(group, "unit_sigma"), i));
+    if (!(to->one > 0)) to->one = 1;
     to->bare = json_object_get(group, "standard_error") && isnan(to->percent) && !to->frozen && (!to->at_bound || m->kind == CT_NOISE_FULL);
     to->undetermined = to->bare && is_named(job, to);
 }
@@ -139,7 +141,10 @@ static void read_rows(report_job *job)
     for (int32_t g = 0; g < models; g++) {
         const ct_noise_model *m = ct_noise_get(job->file[AFTER], g);
         const json_t         *group = json_object_get(json_object_get(job->noise_json, "groups"), m->name);
-        for (int i = 0; is_learned(group) && i < (m->kind == CT_NOISE_ISOTROPIC ? 1 : m->dim); i++) read_row(job, g, i, group, &job->row[job->rows++]);
+        for (int i = 0; is_learned(group) && i < (m->kind == CT_NOISE_ISOTROPIC ? 1 : m->dim); i++, job->rows++) {
+            read_row(job, g, i, group, &job->row[job->rows]);
+            job->in_units = job->in_units || job->row[job->rows].one != 1;
+        }
     }
 }
 

@@ -122,12 +122,13 @@ static void put_spread(report_job *job)
     const json_t *known = json_object_get(job->summary_json, "spread");
     char         value[64], buf[32];
     for (int32_t i = 0; i < job->rows; i++) {
-        least = fmin(least, job->row[i].sigma[AFTER] * job->row[i].sigma[AFTER]);
-        most = fmax(most, job->row[i].sigma[AFTER] * job->row[i].sigma[AFTER]);
+        const double sigma = job->row[i].sigma[AFTER] / job->row[i].one;
+        least = fmin(least, sigma * sigma);
+        most = fmax(most, sigma * sigma);
     }
     const double spread = job->finished && json_is_number(known) ? json_number_value(known) : most / least;
     snprintf(value, sizeof value, "%s", report_number(spread, buf));
-    ct_page_tile(job->page, "spread", value, "largest learned variance over smallest");
+    ct_page_tile(job->page, "spread", value, job->in_units ? "largest learned variance over smallest, in the dataset's units" : "largest learned variance over smallest");
 }
 
 /* Without the dataset: what the run itself measured. */

@@ -46,10 +46,12 @@ static ct_status feel(const cli_io *io, push_request *q, ct_err *err)
 
 static ct_status start_at_one(const push_request *q, ct_dataset *d, ct_err *err)
 {
-    static const double ONE[CT_NOISE_DIM_MAX] = {1, 1, 1, 1, 1, 1};
-    ct_status           status = CT_OK;
-    for (int32_t i = 0; q->start && status == CT_OK && i < d->groups; i++)
-        if (d->group[i].learn) status = ct_noise_set_variance(d->noise, i, ONE, err);
+    ct_status status = CT_OK;
+    for (int32_t i = 0; q->start && status == CT_OK && i < d->groups; i++) {
+        double variance[CT_NOISE_DIM_MAX];
+        for (int k = 0; k < CT_NOISE_DIM_MAX; k++) variance[k] = d->group[i].unit[k] * d->group[i].unit[k];
+        if (d->group[i].learn) status = ct_noise_set_variance(d->noise, i, variance, err);
+    }
     return status;
 }
 
@@ -112,7 +114,7 @@ static void print(const push_request *q, const ct_dataset *d)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.3g %s", k ? ", " : "", m->row[k].name, rms[k], m->row[k].unit);
         cli_row("", "%s: %s", m->name, text);
     }
-    cli_row("start", "%s", q->start ? "variances of 1" : "variances far off, a spread of 1e6: dataset.yaml has them");
+    cli_row("start", "%s", q->start ? "variances of 1 in the units of dataset.yaml" : "variances far off, a spread of 1e6 in the units of dataset.yaml, which has them");
 }
 
 static void print_json(const push_request *q, const ct_dataset *d)
@@ -189,7 +191,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_INTEGER("test", "N", 0, RUNS_MAX, &q.test, "runs to test on, of other pushes (10)"),
         CLI_ROW_INTEGER("episodes", "N", 1, 1000, &episodes, "pushes of a run, one after the other (3)"),
         CLI_ROW_INTEGER("steps", "N", 2, 1000, &steps, "steps of a push, of 2.5 mm (100)"),
-        CLI_ROW_CHOICE("start", "far|unit", find_start, &q.start, "variances to start learning from: wrong by orders of magnitude, or 1 (far)"),
+        CLI_ROW_CHOICE("start", "far|unit", find_start, &q.start, "variances to start learning from: wrong by orders of magnitude, or 1 in the dataset's units (far)"),
         CLI_ROW_SEED("seed", "K", &seed, "of the world, its friction and its pushes: the same seed, the same dataset (1)"),
         CLI_ROW_HEADING("The estimator's own"),
         CLI_ROW_CHOICE("surface", "leo|even", find_surface, &q.surface, "constant of the limit surface that it takes for true: LEO's, too large by an order of magnitude, or that of even pressure (leo)"),

@@ -267,8 +267,8 @@ typedef struct {
     char    *name;
     int      kind;  /* ct_noise_kind + 1 */
     int      learn; /* 1: true, 2: false */
-    double  *variance, *covariance, *bounds, *lower, *upper;
-    unsigned variances, covariances, bounds_count, lowers, uppers;
+    double  *variance, *covariance, *bounds, *lower, *upper, *unit;
+    unsigned variances, covariances, bounds_count, lowers, uppers, units;
 } ct__yaml_group;
 
 typedef struct {

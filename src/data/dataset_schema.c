@@ -30,6 +30,7 @@ static const cyaml_schema_field_t GROUP_FIELDS[] = {
     LIST("bounds", ct__yaml_group, bounds, bounds_count, &NUMBER, 2, 2),
     LIST("lower", ct__yaml_group, lower, lowers, &NUMBER, 1, CT_NOISE_DIM_MAX),
     LIST("upper", ct__yaml_group, upper, uppers, &NUMBER, 1, CT_NOISE_DIM_MAX),
+    LIST("unit", ct__yaml_group, unit, units, &NUMBER, 1, CT_NOISE_DIM_MAX),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t GROUP = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, ct__yaml_group, GROUP_FIELDS)};

@@ -16,6 +16,7 @@ ct_dataset_group ct_dataset_of_model(const ct_dataset *dataset, int32_t model)
     for (int i = 0; i < CT_NOISE_DIM_MAX; i++) {
         out.lower[i] = said && !isnan(said->lower[i]) ? said->lower[i] : CT_BOUND_WIDE_LOWER;
         out.upper[i] = said && !isnan(said->upper[i]) ? said->upper[i] : CT_BOUND_WIDE_UPPER;
+        out.unit[i] = said && !isnan(said->unit[i]) && said->unit[i] != 0 ? said->unit[i] : 1;
     }
     return out;
 }
@@ -26,6 +27,7 @@ static ct_status learn_model(const ct_dataset *d, int32_t model, ct_theta *theta
     const int              dim = ct_noise_get(d->noise, model)->dim;
     double                 lower = said.lower[0], upper = said.upper[0];
     if (!said.learn) return CT_OK;
+    for (int i = 0; i < dim; i++) CT_TRY(ct_theta_set_unit(theta, model, i, said.unit[i], err));
     for (int i = 1; i < dim; i++) lower = fmin(lower, said.lower[i]), upper = fmax(upper, said.upper[i]);
     CT_TRY(ct_theta_learn(theta, model, (ct_noise_kind)said.kind, lower, upper, err));
     for (int i = 0; said.kind == CT_NOISE_DIAGONAL && i < dim; i++) CT_TRY(ct_theta_bound(theta, model, i, said.lower[i], said.upper[i], err));

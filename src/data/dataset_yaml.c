@@ -7,6 +7,7 @@
  *       variance: [0.01, 0.01, 0.04]     start; one number: isotropic. Or covariance: [rows one after the other]
  *       kind: diagonal                   as which it is learned
  *       bounds: [1e-3, 1e3]              of all variances. Or lower: [..] and upper: [..], one number, or one a coordinate
+ *       unit: [0.01, 0.01, 0.1]          sigmas that count as one, one for all or one a coordinate: bounds are of variances over their squares
  *       learn: true
  *   train: [train/0000.ctseq, ...]       relative to the folder of this file
  *   test: [...]
@@ -108,6 +109,13 @@ static ct_status check_bounds(const ct__yaml_group *g, const char *path, ct_err 
     return CT_OK;
 }
 
+static ct_status check_unit(const ct__yaml_group *g, const char *path, ct_err *err)
+{
+    for (unsigned i = 0; i < g->units; i++)
+        if (!(g->unit[i] > 0) || isinf(g->unit[i])) return ct_fail(err, CT_E_PARSE, "%s: group %.200s: a unit is positive and finite, found %g", path, g->name, g->unit[i]);
+    return CT_OK;
+}
+
 static ct_status check_group(const ct__yaml_group *g, const char *path, ct_err *err)
 {
     ct__noise_numbers numbers;
@@ -115,6 +123,7 @@ static ct_status check_group(const ct__yaml_group *g, const char *path, ct_err *
     if (g->variances || g->covariances) CT_TRY(start_of(g, NULL, path, &numbers, err));
     if (g->kind == CT_NOISE_ISOTROPIC + 1 && g->variances > 1) return bad(path, g, err, "isotropic has one variance");
     if (g->kind && g->kind != CT_NOISE_FULL + 1 && g->covariances) return bad(path, g, err, "a covariance is learned as kind full");
+    CT_TRY(check_unit(g, path, err));
     return check_bounds(g, path, err);
 }
 
@@ -148,15 +157,18 @@ ct_status ct__yaml_take_group(const ct__yaml_group *from, ct_dataset_group *to, 
     *to = (ct_dataset_group){.name = ct__strdup(from->name), .learn = from->learn != 2, .kind = from->kind - 1};
     spread(bounds ? 1 : from->lowers, bounds ? from->bounds : from->lower, to->lower);
     spread(bounds ? 1 : from->uppers, bounds ? from->bounds + 1 : from->upper, to->upper);
+    spread(from->units, from->unit, to->unit);
     return to->name ? CT_OK : ct__no_memory(err, "names", 1);
 }
 
-/* Bounds of each coordinate are as many as those. */
+/* Bounds and units of each coordinate are as many as those. */
 static ct_status check_dim(const ct__yaml_group *g, const ct_noise_model *m, const char *path, ct_err *err)
 {
     const unsigned dim = (unsigned)m->dim;
     if ((g->lowers > 1 && g->lowers != dim) || (g->uppers > 1 && g->uppers != dim))
         return ct_fail(err, CT_E_PARSE, "%s: group %.200s: noise model %.200s has %d coordinates, which lower and upper want a number each of, or one", path, g->name, m->name, m->dim);
+    if (g->units > 1 && g->units != dim)
+        return ct_fail(err, CT_E_PARSE, "%s: group %.200s: noise model %.200s has %d coordinates, which unit wants a number each of, or one; found %u", path, g->name, m->name, m->dim, g->units);
     return CT_OK;
 }
 
@@ -220,11 +232,11 @@ static void put_numbers(FILE *out, const char *key, int n, const double v[])
     fputs("]\n", out);
 }
 
-/* How many numbers were said: none, one for all, or as many as come before a NaN. */
+/* How many numbers were said: none, one for all, or as many as come before a NaN or, of units, a zero. */
 static int said(const double v[CT_NOISE_DIM_MAX])
 {
     int n = 0, same = 1;
-    while (n < CT_NOISE_DIM_MAX && !isnan(v[n])) same = same && v[n] == v[0], n++;
+    while (n < CT_NOISE_DIM_MAX && !isnan(v[n]) && v[n] != 0) same = same && v[n] == v[0], n++;
     return n == CT_NOISE_DIM_MAX && same ? 1 : n;
 }
 
@@ -245,10 +257,12 @@ static void put_start(FILE *out, const ct_dataset *d, const ct_dataset_group *g)
 
 static ct_status put_group(FILE *out, const ct_dataset *d, const ct_dataset_group *g, ct_err *err)
 {
-    const int lowers = said(g->lower), uppers = said(g->upper);
+    const int lowers = said(g->lower), uppers = said(g->upper), units = said(g->unit);
     for (int i = 0; i < CT_NOISE_DIM_MAX; i++)
         if (g->lower[i] <= 0 || g->upper[i] <= 0 || isinf(g->lower[i]) || isinf(g->upper[i]))
             return ct_fail(err, CT_E_ARGUMENT, "group \"%.200s\": a bound of a variance is positive and finite, or NaN where there is none", g->name);
+    for (int i = 0; i < CT_NOISE_DIM_MAX; i++)
+        if (g->unit[i] < 0 || isinf(g->unit[i])) return ct_fail(err, CT_E_ARGUMENT, "group \"%.200s\": a unit is positive and finite, or NaN where there is none", g->name);
     fputs("  - name: ", out);
     CT_TRY(put_word(out, g->name, err));
     putc('\n', out);
@@ -260,6 +274,7 @@ static ct_status put_group(FILE *out, const ct_dataset *d, const ct_dataset_grou
         if (lowers) put_numbers(out, "lower", lowers, g->lower);
         if (uppers) put_numbers(out, "upper", uppers, g->upper);
     }
+    if (units) put_numbers(out, "unit", units, g->unit);
     fprintf(out, "    learn: %s\n", g->learn ? "true" : "false");
     return CT_OK;
 }

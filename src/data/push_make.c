@@ -12,13 +12,23 @@
 
 #include <math.h>
 
-/* Where learning begins: a spread of 1e6, in SI units, as far from what fits as the paper's. */
+/* Where learning begins: a spread of 1e6, in units, as far from what fits as the paper's. What holds a run together is exact, and as tight as dyn may become (6e-6 in the loose box): 1 um and 1 urad, lest
+ * it have a say in what is learned. */
 static const struct {
     const char *name;
     int         dim;
-    double      variance;
-} MODEL[] = {{"prior", 3, 30}, {"tac", 1, 1e3}, {"dyn", 3, 1e-3}, {"geo", 1, 1e-2}, {"bind", 3, 1e-6}, {LEO_FIRST_POSE, 3, LEO_FIRST_VARIANCE}};
-enum { PRIOR, TAC, DYN, GEO, BIND, FIRST, MODELS };
+    double      variance; /* in units */
+    double      unit[3];
+} MODEL[] = {{"prior", 3, 30, {1e-4, 1e-4, 1e-4}}, {"tac", 1, 1e3, {1e-2}}, {"dyn", 3, 1e-3, {2e-4, 2e-4, 2e-4}}, {"geo", 1, 1e-2, {2e-3}},
+             {"bind", 3, 1, {1e-6, 1e-6, 1e-6}}, {LEO_FIRST_POSE, 3, 1, {1e-6, 1e-6, 1e-6}}};
+enum { PRIOR, TAC, DYN, GEO, LEARNED, BIND = LEARNED, FIRST, MODELS };
+
+int ct_push_unit(const char *model, double unit[3])
+{
+    for (int i = 0; i < LEARNED; i++)
+        if (!strcmp(model, MODEL[i].name)) return memcpy(unit, MODEL[i].unit, (size_t)MODEL[i].dim * sizeof *unit), 1;
+    return 0;
+}
 
 typedef struct {
     const ct_push_options *o;
@@ -49,8 +59,9 @@ static ct_status check(const ct_push_options *o, int pool, ct_err *err)
 static ct_status make_models(maker *m, ct_noise *noise)
 {
     for (int i = 0; i < MODELS; i++) {
-        const double      variance[3] = {MODEL[i].variance, MODEL[i].variance, MODEL[i].variance};
+        double            variance[3];
         ct__noise_numbers numbers;
+        for (int k = 0; k < 3; k++) variance[k] = MODEL[i].variance * (MODEL[i].unit[k] * MODEL[i].unit[k]);
         if (i == FIRST) CT_TRY(ct__noise_isotropic(MODEL[i].name, MODEL[i].dim, variance[0], &numbers, m->err));
         else CT_TRY(ct__noise_diagonal(MODEL[i].name, MODEL[i].dim, variance, &numbers, m->err));
         CT_TRY(ct__share_model(noise, MODEL[i].name, &numbers, &m->model[i], m->err));

@@ -94,7 +94,7 @@ static void gather_model(const closed *c, int32_t g, double kappa)
 
 /* ---- From sums to models --------------------------------------------------------------------- */
 
-/* Variances of parameter j, pooled over all coordinates that it scales; 0 where there is no sample. */
+/* Variance of parameter j, in units, pooled over all coordinates that it scales; 0 where there is no sample. */
 static double pooled_variance(const closed *c, int32_t j, int64_t *count)
 {
     const ct_outer        *o = c->outer;
@@ -108,7 +108,7 @@ static double pooled_variance(const closed *c, int32_t j, int64_t *count)
             if (s->parameter[t] != j || s->coordinate[t] == -1) continue;
             for (int i = 0; i < n; i++) {
                 if (s->coordinate[t] >= 0 && s->coordinate[t] != i) continue;
-                sum += m->sum[i * n + i];
+                sum += m->sum[i * n + i] / (ct_theta_unit(o->theta, g, i) * ct_theta_unit(o->theta, g, i));
                 *count += m->count;
             }
         }
@@ -150,7 +150,7 @@ static void take_over(closed *c, int32_t g, int64_t *samples)
         const double v = pooled_variance(c, s->parameter[t], &count);
         const int    fits = v > 0 && isfinite(v);
         for (int i = 0; fits && i < model->dim; i++)
-            if (s->coordinate[t] == -2 || s->coordinate[t] == i) variance[i] = v;
+            if (s->coordinate[t] == -2 || s->coordinate[t] == i) variance[i] = v * (ct_theta_unit(o->theta, g, i) * ct_theta_unit(o->theta, g, i));
         if (samples) samples[s->parameter[t]] = fits ? count : 0;
     }
     ct_noise_set_variance(c->noise, g, variance, NULL); /* out of range: stays as it was */

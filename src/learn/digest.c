@@ -52,5 +52,10 @@ uint64_t ct_outer_digest(const ct_outer *o, const char *text)
         h = ct__digest(h, bounds, sizeof bounds);
         h = ct__digest(h, name, strlen(name));
     }
+    for (int32_t g = 0; ct_theta_has_units(o->theta) && g < o->models; g++)
+        for (int c = 0; ct_theta_learns(o->theta, g) && c < ct_noise_get(o->base, g)->dim; c++) {
+            const double unit = ct_theta_unit(o->theta, g, c);
+            h = ct__digest(h, &unit, sizeof unit);
+        }
     return text ? ct__digest(h, text, strlen(text)) : h;
 }

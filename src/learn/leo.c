@@ -7,7 +7,8 @@
  * As in the newest public code (github.com/rpl-cmu/leo): q is the precision, 1 / variance, though it is called sigma_inv there; the cost of a run is halved squared errors over the number of factors, the loss a mean over
  * runs; 10 samples of the joint Gaussian at the estimate, drawn anew in each of 100 iterations; PyTorch's Adam with a rate of 0.1, which falls by 0.95 after each iteration; 1e-3 times the sum of squares of precisions;
  * precisions not below 1e-4; it starts from precisions of 0.01 to 1. (An older revision has q = 1 / sigma, costs over 1000, a rate of 1, no squares, and q not below 0.1.) Steps of Adam are about as long as the rate, whatever
- * the gradient: all of them together move a precision by at most rate / (1 - decay) = 2. That is how far a start may be off.
+ * the gradient: all of them together move a precision by at most rate / (1 - decay) = 2. That is how far a start may be off. Precisions are those of theta: where rows have units (ct_theta_set_unit), q = 1 is a sigma of one
+ * unit, and rate, l2 and clip are meant in them.
  *
  * Different here: samples are drawn with the sparse factor, there from a dense covariance; after each step p is brought back into theta's set, which LEO does not have; estimates are minima found from the truth or, with
  * incremental inner estimates as there, step by step from what was measured; the rule that ends a run early when tracking errors are below 0.05 m and rad is left out. The last iterate is the answer, as there. */

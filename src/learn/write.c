@@ -86,18 +86,28 @@ typedef struct {
     int32_t         model;
 } bounded;
 
-static json_t *pair(const ct__block *block)
+static json_t *pair(double first, double second)
 {
     json_t *list = json_array();
-    if (list && (json_array_append_new(list, json_real(block->lower)) || json_array_append_new(list, json_real(block->upper)))) json_decref(list), list = NULL;
+    if (list && (json_array_append_new(list, json_real(first)) || json_array_append_new(list, json_real(second)))) json_decref(list), list = NULL;
     return list;
 }
 
+/* In the table's numbers. Where the rows of a full or isotropic model have different units, there are bounds for each: of a full one's row, as no diagonal entry is beyond the eigenvalues. */
 static json_t *bounds_entry(const void *of, int row)
 {
-    const bounded *b = of;
-    const int32_t  block = b->theta->model[b->model].block[row];
-    return block < 0 ? json_null() : pair(&b->theta->block[block]);
+    const bounded         *b = of;
+    const ct__theta_model *m = &b->theta->model[b->model];
+    const int32_t          block = m->block[m->kind == CT_NOISE_DIAGONAL ? row : 0];
+    const double           square = ct__unit2(m, row, row);
+    return block < 0 ? json_null() : pair(b->theta->block[block].lower * square, b->theta->block[block].upper * square);
+}
+
+static int put_unit(json_t *group, const ct__theta_model *m)
+{
+    for (int i = 0; i < m->dim; i++)
+        if (m->unit[i] != 1) return json_object_set_new(group, "unit_sigma", rows_of(m->dim, 0, plain_entry, m->unit));
+    return 0;
 }
 
 static json_t *start_of(const ct_noise_model *m)
@@ -114,10 +124,10 @@ static int put_learned(json_t *group, const ct_theta *theta, int32_t model, cons
 {
     const ct__theta_model *m = &theta->model[model];
     const bounded          b = {theta, model};
-    const int              isotropic = m->kind == CT_NOISE_ISOTROPIC, one = m->kind != CT_NOISE_DIAGONAL;
+    const int              isotropic = m->kind == CT_NOISE_ISOTROPIC && ct__one_unit(m), one = m->kind != CT_NOISE_DIAGONAL && ct__one_unit(m);
     double                 standard_error[CT_NOISE_DIM_MAX];
     int8_t                 at_bound[CT_NOISE_DIM_MAX];
-    if (json_object_set_new(group, "bounds", rows_of(m->dim, one, bounds_entry, &b)) || json_object_set_new(group, "start", start_of(ct_noise_get(start, model)))) return -1;
+    if (json_object_set_new(group, "bounds", rows_of(m->dim, one, bounds_entry, &b)) || json_object_set_new(group, "start", start_of(ct_noise_get(start, model))) || put_unit(group, m)) return -1;
     if (!r) return 0;
     ct_learn_rows(theta, r, model, standard_error, at_bound);
     return json_object_set_new(group, "standard_error", rows_of(m->dim, isotropic, plain_entry, standard_error)) ||

@@ -12,6 +12,10 @@
 #define BOUND_MIN 1e-150
 #define BOUND_MAX 1e150
 
+/* Their squares, and bounds times those, are numbers of the table as well. */
+#define UNIT_MIN 1e-50
+#define UNIT_MAX 1e50
+
 #define PLACE 300 /* bytes for a model's name, at most 255, and a row's */
 
 static void renumber(ct_theta *theta)
@@ -52,6 +56,20 @@ static ct_status check_model(const ct_theta *theta, int32_t model, ct_err *err)
     return ct_fail(err, CT_E_ARGUMENT, "there is no noise model number %d: the table has %d", model, theta->models);
 }
 
+/* That what lies between bounds in units is a variance that the table can have; coordinate -1: in every row. */
+static ct_status check_in_table(const ct_theta *theta, int32_t model, int coordinate, double lower, double upper, ct_err *err)
+{
+    const ct__theta_model *m = &theta->model[model];
+    for (int c = CT_MAX(coordinate, 0); c <= (coordinate < 0 ? m->dim - 1 : coordinate); c++) {
+        const double square = ct__unit2(m, c, c);
+        char         place[PLACE];
+        if (lower * square >= BOUND_MIN && upper * square <= BOUND_MAX) continue;
+        return ct_fail(err, CT_E_ARGUMENT, "%s: bounds %g and %g of variances in units of %g are %g and %g; they must lie between %g and %g", ct__theta_place(theta, model, c, place, sizeof place), lower, upper,
+                       m->unit[c], lower * square, upper * square, BOUND_MIN, BOUND_MAX);
+    }
+    return CT_OK;
+}
+
 static ct_status check_bounds(const ct_theta *theta, int32_t model, int coordinate, double lower, double upper, ct_err *err)
 {
     char place[PLACE];
@@ -61,7 +79,7 @@ static ct_status check_bounds(const ct_theta *theta, int32_t model, int coordina
     if (!(upper >= BOUND_MIN && upper <= BOUND_MAX))
         return ct_fail(err, CT_E_ARGUMENT, "%s: upper bound is %g; it must lie between %g and %g", place, upper, BOUND_MIN, BOUND_MAX);
     if (lower > upper) return ct_fail(err, CT_E_ARGUMENT, "%s: lower bound %g is above upper bound %g", place, lower, upper);
-    return CT_OK;
+    return check_in_table(theta, model, coordinate, lower, upper, err);
 }
 
 static const char *kind_name(ct_noise_kind kind) { return kind == CT_NOISE_ISOTROPIC ? "isotropic" : kind == CT_NOISE_DIAGONAL ? "diagonal" : "full"; }
@@ -135,6 +153,53 @@ ct_status ct_theta_learn(ct_theta *theta, int32_t model, ct_noise_kind kind, dou
     return CT_OK;
 }
 
+/* Rows of two users of one block have the same units: row by row, or all rows of isotropic models that differ in dimension. */
+static int same_units(const ct__theta_model *x, int a, const ct__theta_model *y, int b)
+{
+    if (x->kind == CT_NOISE_DIAGONAL) return x->unit[a] == y->unit[b];
+    if (x->dim != y->dim && !(ct__one_unit(x) && ct__one_unit(y))) return 0;
+    for (int c = 0; c < CT_MIN(x->dim, y->dim); c++)
+        if (x->unit[c] != y->unit[c]) return 0;
+    return 1;
+}
+
+/* What the units of a model ask of bounds and ties. */
+static ct_status check_units(const ct_theta *theta, int32_t model, ct_err *err)
+{
+    const ct__theta_model *m = &theta->model[model];
+    for (int c = 0; c < m->dim; c++) {
+        if (m->block[c] < 0) continue;
+        const ct__block *block = &theta->block[m->block[c]];
+        const int        diagonal = m->kind == CT_NOISE_DIAGONAL;
+        CT_TRY(check_in_table(theta, model, diagonal ? c : -1, block->lower, block->upper, err));
+        for (int32_t i = block->model; block->uses > 1 && i < theta->models; i++)
+            for (int k = 0; k < theta->model[i].dim; k++) {
+                char one[PLACE], other[PLACE];
+                if (theta->model[i].block[k] != m->block[c] || same_units(m, c, &theta->model[i], k)) continue;
+                return ct_fail(err, CT_E_ARGUMENT, "%s and %s are tied and cannot have different units; units come before ties", ct__theta_place(theta, model, diagonal ? c : -1, one, sizeof one),
+                               ct__theta_place(theta, i, diagonal ? k : -1, other, sizeof other));
+            }
+    }
+    return CT_OK;
+}
+
+ct_status ct_theta_set_unit(ct_theta *theta, int32_t model, int coordinate, double unit, ct_err *err)
+{
+    CT_TRY(check_model(theta, model, err));
+    ct__theta_model      *m = &theta->model[model];
+    const ct__theta_model before = *m;
+    char                  place[PLACE];
+    if (coordinate < -1 || coordinate >= m->dim)
+        return ct_fail(err, CT_E_ARGUMENT, "%s: there is no coordinate %d: it has %d, numbered from 0", theta->text + m->name, coordinate, m->dim);
+    if (!(unit >= UNIT_MIN && unit <= UNIT_MAX))
+        return ct_fail(err, CT_E_ARGUMENT, "%s: its unit is %g; it must lie between %g and %g", ct__theta_place(theta, model, coordinate, place, sizeof place), unit, UNIT_MIN, UNIT_MAX);
+    for (int c = 0; c < m->dim; c++)
+        if (coordinate < 0 || c == coordinate) m->unit[c] = unit;
+    const ct_status status = check_units(theta, model, err);
+    if (status != CT_OK) *m = before;
+    return status;
+}
+
 ct_status ct_theta_bound(ct_theta *theta, int32_t model, int coordinate, double lower, double upper, ct_err *err)
 {
     CT_TRY(check_learned(theta, model, coordinate, err));
@@ -183,13 +248,15 @@ static ct_status join(ct_theta *theta, int32_t a, int coordinate_a, int32_t b, i
 {
     const int32_t to = root(theta, theta->model[a].block[CT_MAX(coordinate_a, 0)]), from = root(theta, theta->model[b].block[CT_MAX(coordinate_b, 0)]);
     ct__block    *x = &theta->spare[to], *y = &theta->spare[from];
+    char          one[PLACE], other[PLACE];
+    if (!same_units(&theta->model[a], CT_MAX(coordinate_a, 0), &theta->model[b], CT_MAX(coordinate_b, 0)))
+        return ct_fail(err, CT_E_ARGUMENT, "%s and %s cannot be tied: their units differ", ct__theta_place(theta, a, coordinate_a, one, sizeof one),
+                       ct__theta_place(theta, b, coordinate_b, other, sizeof other));
     const double  lower = CT_MAX(x->lower, y->lower), upper = CT_MIN(x->upper, y->upper);
-    if (lower > upper) {
-        char one[PLACE], other[PLACE];
+    if (lower > upper)
         return ct_fail(err, CT_E_ARGUMENT, "%s and %s cannot be tied: nothing lies both in %g .. %g and in %g .. %g",
                        ct__theta_place(theta, a, coordinate_a, one, sizeof one), ct__theta_place(theta, b, coordinate_b, other, sizeof other), x->lower,
                        x->upper, y->lower, y->upper);
-    }
     x->lower = lower;
     x->upper = upper;
     theta->map[from] = to;

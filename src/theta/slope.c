@@ -3,6 +3,8 @@
  *   variance v = e^p       dv/dp = v
  *   full, Sigma = e^L      dSigma/dp_k = D exp(L)[E_k], E_k the k-th of the orthonormal basis: e_i e_i', or (e_i e_j' + e_j e_i') / sqrt 2
  *
+ * in units; in the table's numbers U dSigma U, U = diag(u).
+ *
  * A gradient g by log space is D exp(L) applied to the one by variances. */
 #include "theta/theta.h"
 #include "base/base.h"
@@ -59,11 +61,13 @@ static int32_t fill(const ct_theta *theta, const ct__theta_model *m, int c, cons
         ct__sym_dexp(block->dim, lambda, V, 0, x);
         parameter[t] = block->first + k;
         coordinate[t] = m->kind == CT_NOISE_DIAGONAL ? c : m->kind == CT_NOISE_FULL ? -1 : -2;
-        if (m->kind == CT_NOISE_FULL) ct__sym_unpack(m->dim, x, dSigma[t]);
-        else {
+        if (m->kind == CT_NOISE_FULL) {
+            ct__sym_unpack(m->dim, x, dSigma[t]);
+            for (int i = 0; i < m->dim * m->dim; i++) dSigma[t][i] *= ct__unit2(m, i / m->dim, i % m->dim);
+        } else {
             memset(dSigma[t], 0, sizeof dSigma[t]);
             for (int i = 0; i < m->dim; i++)
-                if (m->kind == CT_NOISE_ISOTROPIC || i == c) dSigma[t][i * m->dim + i] = x[0];
+                if (m->kind == CT_NOISE_ISOTROPIC || i == c) dSigma[t][i * m->dim + i] = x[0] * ct__unit2(m, i, i);
         }
     }
     return t;

@@ -66,7 +66,7 @@ ct_status ct_theta_new(const ct_noise *noise, ct_theta **out, ct_err *err)
         const ct_noise_model *m = ct_noise_get(noise, i);
         ct__theta_model      *mine = &(*out)->model[i];
         *mine = (ct__theta_model){.name = to - (*out)->text, .rows = -1, .dim = m->dim};
-        for (int c = 0; c < CT_NOISE_DIM_MAX; c++) mine->block[c] = -1;
+        for (int c = 0; c < CT_NOISE_DIM_MAX; c++) mine->block[c] = -1, mine->unit[c] = 1;
         to = strcpy(to, m->name) + strlen(m->name) + 1;
         if (!m->row) continue;
         mine->rows = to - (*out)->text;
@@ -136,6 +136,31 @@ void ct_theta_bounds(const ct_theta *theta, int32_t i, double *lower, double *up
     const ct__block *block = ct__theta_block_of(theta, i);
     *lower = block->lower;
     *upper = block->upper;
+}
+
+double ct_theta_unit(const ct_theta *theta, int32_t model, int coordinate)
+{
+    assert(model >= 0 && model < theta->models && coordinate >= 0 && coordinate < theta->model[model].dim);
+    return theta->model[model].unit[coordinate];
+}
+
+int ct_theta_has_units(const ct_theta *theta)
+{
+    for (int32_t i = 0; i < theta->models; i++) {
+        const ct__theta_model *m = &theta->model[i];
+        for (int c = 0; ct_theta_learns(theta, i) && c < m->dim; c++)
+            if (m->unit[c] != 1 && (m->kind != CT_NOISE_DIAGONAL || m->block[c] >= 0)) return 1;
+    }
+    return 0;
+}
+
+double ct_theta_unit_squared(const ct_theta *theta, int32_t i)
+{
+    const ct__block *block = ct__theta_block_of(theta, i);
+    const int        at = CT_MAX(block->coordinate, 0);
+    int              row, column;
+    triangle(block->dim, i - block->first, &row, &column);
+    return ct__unit2(&theta->model[block->model], at + row, at + column);
 }
 
 int32_t ct_theta_find(const ct_theta *theta, int32_t model, int coordinate)

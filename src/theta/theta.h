@@ -1,8 +1,9 @@
-/* theta.h: blocks, the unit in which parameters are learned.
+/* theta.h: blocks, the pieces in which parameters are learned.
  *
  * A block is a symmetric matrix of dimension d, dim (dim + 1) / 2 parameters: a full covariance, or, with d = 1, a variance. Both are
  * treated alike: a number is a matrix of one row, whose eigenvalue it is. Coordinates of models refer to blocks; tied ones to the same,
- * so a block counts once however many models use it. */
+ * so a block counts once however many models use it. Blocks, bounds and windows are all in units of the rows (U^-1 Sigma U^-1); only value.c and slope.c, which
+ * go between blocks and tables, multiply by them. */
 #ifndef CT_THETA_PRIVATE_H
 #define CT_THETA_PRIVATE_H
 
@@ -13,7 +14,7 @@
 
 typedef struct {
     int     dim;          /* of the matrix; 1 for a variance          */
-    double  lower, upper; /* of its eigenvalues, as variances         */
+    double  lower, upper; /* of its eigenvalues, as variances in units */
     int32_t first;        /* of its parameters                        */
     int32_t uses;         /* places in models that refer to it        */
     int32_t model;        /* the first of them ...                    */
@@ -26,6 +27,7 @@ typedef struct {
     int           dim;
     ct_noise_kind kind;       /* as it is learned, if it is */
     int32_t       block[CT_NOISE_DIM_MAX];
+    double        unit[CT_NOISE_DIM_MAX]; /* a sigma per row */
 } ct__theta_model;
 
 struct ct_theta {
@@ -39,6 +41,17 @@ struct ct_theta {
 };
 
 static inline int ct__packed(int dim) { return dim * (dim + 1) / 2; }
+
+/* What entry (r, s) of a covariance is divided by to be in units. */
+static inline double ct__unit2(const ct__theta_model *m, int r, int s) { return m->unit[r] * m->unit[s]; }
+
+/* Do all rows have the same unit? */
+static inline int ct__one_unit(const ct__theta_model *m)
+{
+    for (int c = 1; c < m->dim; c++)
+        if (m->unit[c] != m->unit[0]) return 0;
+    return 1;
+}
 
 /* The block of parameter i. */
 const ct__block *ct__theta_block_of(const ct_theta *theta, int32_t i);

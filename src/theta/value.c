@@ -5,7 +5,10 @@
  *
  * A full covariance is stored as entries, each rounded: its eigenvalues move by some eps |Sigma|, which is nothing to the largest and may be
  * much to the smallest. So they are kept that far inside their bounds, and whoever decomposes the matrix finds them inside. It also keeps every
- * matrix positive definite beyond rounding, as the table wants it. A diagonal one is stored as it is, and needs no margin. */
+ * matrix positive definite beyond rounding, as the table wants it. A diagonal one is stored as it is, and needs no margin.
+ *
+ * Here and in slope.c alone do units come in: the table has U Sigma U. A number times u^2 and over it again is off by a rounding or two, which inside forgives
+ * and a full matrix' margin is doubled for. */
 #include "theta/theta.h"
 #include "base/base.h"
 #include "base/eigen.h"
@@ -14,6 +17,9 @@
 #include <assert.h>
 #include <float.h>
 #include <math.h>
+
+/* Relative, of a variance: the product with u^2 and the quotient are half a bit off each, for the largest and the smallest of a spread alike. */
+#define UNIT_ROUNDING (4 * DBL_EPSILON)
 
 static double clip(double x, double lower, double upper) { return CT_MIN(CT_MAX(x, lower), upper); }
 
@@ -30,20 +36,30 @@ static void assert_same_table(const ct_theta *theta, const ct_noise *noise)
     assert(ct_noise_count(noise) == theta->models);
 }
 
+/* The same in units. */
+static double entry_in_units(const ct__theta_model *mine, const ct_noise_model *m, int i, int j) { return entry(m, i, j) / ct__unit2(mine, i, j); }
+
+static int has_units(const ct__theta_model *mine)
+{
+    for (int c = 0; c < mine->dim; c++)
+        if (mine->unit[c] != 1) return 1;
+    return 0;
+}
+
 /* ---- Table to parameters --------------------------------------------------------------------- */
 
 /* What a table says of the block of coordinate c, in log space. */
 static void read_block(const ct__theta_model *mine, const ct_noise_model *m, int c, double *x)
 {
     assert(m->dim == mine->dim);
-    if (mine->kind == CT_NOISE_DIAGONAL) x[0] = log(entry(m, c, c));
+    if (mine->kind == CT_NOISE_DIAGONAL) x[0] = log(entry_in_units(mine, m, c, c));
     else if (mine->kind == CT_NOISE_ISOTROPIC) {
         x[0] = 0;
-        for (int i = 0; i < m->dim; i++) x[0] += log(entry(m, i, i)) / m->dim;
+        for (int i = 0; i < m->dim; i++) x[0] += log(entry_in_units(mine, m, i, i)) / m->dim;
     } else {
         double S[CT__BLOCK_MAX];
         for (int i = 0; i < m->dim; i++)
-            for (int j = 0; j < m->dim; j++) S[i * m->dim + j] = entry(m, i, j);
+            for (int j = 0; j < m->dim; j++) S[i * m->dim + j] = entry_in_units(mine, m, i, j);
         ct__sym_pack(m->dim, S, x);
         ct__sym_log(m->dim, x);
     }
@@ -89,8 +105,8 @@ static int is_diagonal(int dim, const double *x)
     return 1;
 }
 
-/* S <- exp of block b at p, its eigenvalues in the set; as they are if the window is NULL. */
-static void write_block(const ct__block *block, const double *p, const ct__window *window, double *S)
+/* S <- exp of block b at p, in units, its eigenvalues in the set; as they are if the window is NULL. */
+static void write_block(const ct__block *block, const double *p, const ct__window *window, int units, double *S)
 {
     const int d = block->dim;
     double    lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX];
@@ -103,7 +119,7 @@ static void write_block(const ct__block *block, const double *p, const ct__windo
     const double lower = CT_MAX(block->lower, window->floor), upper = CT_MIN(block->upper, window->top);
     for (int k = 0; k < d; k++) lambda[k] = clip(exp(lambda[k]), lower, upper);
     if (!is_diagonal(d, p + block->first)) {
-        const double margin = ct__block_rounding(d, lambda[d - 1]);
+        const double margin = (units ? 2 : 1) * ct__block_rounding(d, lambda[d - 1]);
         if (lower + margin <= upper - margin)
             for (int k = 0; k < d; k++) lambda[k] = clip(lambda[k], lower + margin, upper - margin);
         else { /* less room than rounding takes: a multiple of the identity has none */
@@ -119,19 +135,22 @@ static ct_status write_model(const ct_theta *theta, int32_t i, const double *p, 
     const ct__theta_model *mine = &theta->model[i];
     const ct_noise_model  *m = ct_noise_get(noise, i);
     ct__noise_numbers      numbers;
-    double                 S[CT__BLOCK_MAX];
+    double                 S[CT__BLOCK_MAX], variance[CT_NOISE_DIM_MAX];
     assert(m->dim == mine->dim);
-    if (mine->kind == CT_NOISE_DIAGONAL) {
-        double variance[CT_NOISE_DIM_MAX];
-        for (int c = 0; c < m->dim; c++) {
-            variance[c] = entry(m, c, c);
-            if (mine->block[c] >= 0) write_block(&theta->block[mine->block[c]], p, window, &variance[c]);
-        }
-        CT_TRY(ct__noise_diagonal(m->name, m->dim, variance, &numbers, err));
+    if (mine->kind == CT_NOISE_FULL) {
+        write_block(&theta->block[mine->block[0]], p, window, has_units(mine), S);
+        for (int k = 0; k < m->dim * m->dim; k++) S[k] *= ct__unit2(mine, k / m->dim, k % m->dim);
+        CT_TRY(ct__noise_full(m->name, m->dim, S, &numbers, err));
     } else {
-        write_block(&theta->block[mine->block[0]], p, window, S);
-        if (mine->kind == CT_NOISE_ISOTROPIC) CT_TRY(ct__noise_isotropic(m->name, m->dim, S[0], &numbers, err));
-        else CT_TRY(ct__noise_full(m->name, m->dim, S, &numbers, err));
+        for (int c = 0; c < m->dim; c++) {
+            const int32_t block = mine->block[mine->kind == CT_NOISE_ISOTROPIC ? 0 : c];
+            variance[c] = entry(m, c, c);
+            if (block < 0) continue;
+            write_block(&theta->block[block], p, window, 0, &variance[c]);
+            variance[c] *= ct__unit2(mine, c, c);
+        }
+        if (mine->kind == CT_NOISE_ISOTROPIC && ct__one_unit(mine)) CT_TRY(ct__noise_isotropic(m->name, m->dim, variance[0], &numbers, err));
+        else CT_TRY(ct__noise_diagonal(m->name, m->dim, variance, &numbers, err));
     }
     ct__noise_put(noise, i, &numbers);
     return CT_OK;
@@ -185,25 +204,27 @@ static int says_the_same(const ct_theta *theta, const ct_noise *noise, int32_t i
     return 1;
 }
 
-/* A model that is learned as less than a full covariance has none, and one variance if it is learned as isotropic. */
+/* A model that is learned as less than a full covariance has none, and one variance (in units) if it is learned as isotropic. */
 static int has_form(const ct__theta_model *mine, const ct_noise_model *m)
 {
+    const double slack = ct__one_unit(mine) ? 0 : UNIT_ROUNDING, first = entry_in_units(mine, m, 0, 0);
     for (int r = 0; mine->kind != CT_NOISE_FULL && r < m->dim; r++) {
-        if (mine->kind == CT_NOISE_ISOTROPIC && entry(m, r, r) != entry(m, 0, 0)) return 0;
+        if (mine->kind == CT_NOISE_ISOTROPIC && !(fabs(entry_in_units(mine, m, r, r) - first) <= slack * first)) return 0;
         for (int s = 0; s < m->dim; s++)
             if (r != s && entry(m, r, s) != 0) return 0;
     }
     return 1;
 }
 
-/* Smallest and largest eigenvalue that the table has for a block. */
-static void extremes(const ct_noise *noise, const ct__block *block, double *min, double *max)
+/* Smallest and largest eigenvalue that the table has for a block, in units. */
+static void extremes(const ct_theta *theta, const ct_noise *noise, const ct__block *block, double *min, double *max)
 {
-    const ct_noise_model *m = ct_noise_get(noise, block->model);
-    const int             at = CT_MAX(block->coordinate, 0), d = block->dim;
-    double                S[CT__BLOCK_MAX], lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX];
+    const ct__theta_model *mine = &theta->model[block->model];
+    const ct_noise_model  *m = ct_noise_get(noise, block->model);
+    const int              at = CT_MAX(block->coordinate, 0), d = block->dim;
+    double                 S[CT__BLOCK_MAX], lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX];
     for (int r = 0; r < d; r++)
-        for (int s = 0; s < d; s++) S[r * d + s] = entry(m, at + r, at + s);
+        for (int s = 0; s < d; s++) S[r * d + s] = entry_in_units(mine, m, at + r, at + s);
     ct__eigen_symmetric(d, S, lambda, V);
     *min = lambda[0];
     *max = lambda[d - 1];
@@ -211,7 +232,7 @@ static void extremes(const ct_noise *noise, const ct__block *block, double *min,
 
 int ct_theta_inside(const ct_theta *theta, const ct_noise *noise)
 {
-    double least = INFINITY, most = 0;
+    double least = INFINITY, most = 0, slack = 0;
     assert_same_table(theta, noise);
     for (int32_t i = 0; i < theta->models; i++) {
         if (ct_theta_learns(theta, i) && !has_form(&theta->model[i], ct_noise_get(noise, i))) return 0;
@@ -219,11 +240,13 @@ int ct_theta_inside(const ct_theta *theta, const ct_noise *noise)
             if (theta->model[i].block[c] >= 0 && !says_the_same(theta, noise, i, c)) return 0;
     }
     for (int32_t b = 0; b < theta->blocks; b++) {
-        double min, max;
-        extremes(noise, &theta->block[b], &min, &max);
-        if (min < theta->block[b].lower || max > theta->block[b].upper) return 0;
+        const double off = has_units(&theta->model[theta->block[b].model]) ? UNIT_ROUNDING : 0;
+        double       min, max;
+        extremes(theta, noise, &theta->block[b], &min, &max);
+        if (min < theta->block[b].lower * (1 - off) || max > theta->block[b].upper * (1 + off)) return 0;
+        slack = CT_MAX(slack, off);
         least = CT_MIN(least, min);
         most = CT_MAX(most, max);
     }
-    return !theta->blocks || isinf(theta->spread) || most <= theta->spread * least;
+    return !theta->blocks || isinf(theta->spread) || most <= theta->spread * least * (1 + slack);
 }

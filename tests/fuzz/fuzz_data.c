@@ -112,7 +112,7 @@ static void check_yaml(const char *text, size_t size)
     for (int32_t i = 0; i < d->groups; i++) {
         const ct_dataset_group *g = &d->group[i], *h = &e->group[i];
         FUZZ_LAW(!strcmp(g->name, h->name) && g->kind == h->kind && g->learn == h->learn);
-        for (int k = 0; k < CT_NOISE_DIM_MAX; k++) FUZZ_LAW(same(g->lower[k], h->lower[k]) && same(g->upper[k], h->upper[k]));
+        for (int k = 0; k < CT_NOISE_DIM_MAX; k++) FUZZ_LAW(same(g->lower[k], h->lower[k]) && same(g->upper[k], h->upper[k]) && same(g->unit[k], h->unit[k]));
     }
     ct_dataset_free(d);
     ct_dataset_free(e);
