@@ -7,6 +7,8 @@
  *   config    options from a file instead of the command line                            config.c
  *   interrupt Ctrl-C as a request                                                        interrupt.c
  *   map       a picture of a trajectory                                                  map.c
+ *   folder    folders that results go into                                               folder.c
+ *   bar       how far a long task is                                                     bar.c
  *
  * stdout is data, stderr is for people. Exit codes are those below. Being out of memory for a few
  * hundred bytes of output ends the program on the spot (cli_need).
@@ -214,6 +216,27 @@ ct_status cli_may_write(const ct_sequence *seq, const ct_noise *noise, ct_format
 /* "3500 SE2, 12 R2": variables by kind. Returns buf. */
 const char *cli_kinds(const ct_graph *graph, char *buf, size_t size);
 int         cli_is_pose(ct_kind kind);
+
+/* ---- Folders -------------------------------------------------------------------------------- */
+
+/* "folder/name"; the caller frees it. */
+char *cli_inside(const char *folder, const char *name);
+/* The folder and those above it, unless they are there; -1 and errno if one cannot be made. */
+int cli_make_folders(const char *path);
+/* The file is the text, or as it was. */
+ct_status cli_replace(const char *path, const char *text, ct_err *err);
+
+/* ---- Bar ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    const cli_io *io;
+    double        all, done;         /* units of work: of the whole, and finished ones, which the task adds to */
+    double        begin_s, shown_s;
+} cli_bar;
+
+cli_bar cli_bar_new(const cli_io *io, double all);
+/* A line with a bar, the time left and what is being done, now and then; part: units of what is under way. */
+void cli_bar_show(cli_bar *bar, double part, const char *fmt, ...) CT_PRINTF(3, 4);
 
 /* ---- Interrupt ------------------------------------------------------------------------------- */
 
