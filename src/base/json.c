@@ -79,9 +79,9 @@ static ct_status print(FILE *out, const json_t *value, int depth, int lines, ct_
 
 ct_status ct__json_print(FILE *out, const json_t *value, int lines, ct_err *err) { return print(out, value, 0, lines, err); }
 
-/* Bytes of the UTF-8 sequence at p, 0 if it is none: overlong forms, surrogates and what is beyond U+10FFFF are none. */
-static int sequence(const unsigned char *p)
+int ct__json_sequence(const char *text)
 {
+    const unsigned char *p = (const unsigned char *)text;
     const int n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
     for (int i = 1; i < n; i++)
         if ((p[i] & 0xc0) != 0x80) return 0; /* the string's end included */
@@ -92,10 +92,10 @@ static int sequence(const unsigned char *p)
 
 int ct__json_is_utf8(const char *text)
 {
-    for (const unsigned char *p = (const unsigned char *)text; *p;) {
-        const int n = sequence(p);
+    while (*text) {
+        const int n = ct__json_sequence(text);
         if (!n) return 0;
-        p += n;
+        text += n;
     }
     return 1;
 }

@@ -21,6 +21,8 @@ const char *ct__json_describe(const json_t *value, char buf[CT__JSON_WORDS]);
  * error flag; CT_E_MEMORY is the only other failure. Recurses: for what a program made, never for what it was given. */
 ct_status ct__json_print(FILE *out, const json_t *value, int lines, ct_err *err);
 
+/* Bytes of the UTF-8 sequence that a string has here, 0 if it is none: overlong forms, surrogates and what is beyond U+10FFFF are none. */
+int ct__json_sequence(const char *text);
 /* Is it a string that JSON can hold? */
 int ct__json_is_utf8(const char *text);
 

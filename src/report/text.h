@@ -1,0 +1,56 @@
+/* text.h: text that grows, and what stands in it: escaped for HTML, Markdown, JSON or a terminal, whatever bytes a name was made of.
+ *
+ * Nothing here returns a status: no memory is remembered in the text, later verbs do nothing, and whoever hands it on looks at `failed`. */
+#ifndef CT_REPORT_TEXT_H
+#define CT_REPORT_TEXT_H
+
+#include <covtune/base.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* All zero is an empty text. bytes is NULL or ended by 0. */
+typedef struct {
+    char   *bytes;
+    int64_t used, capacity;
+    int     failed;
+} ct__text;
+
+void ct__text_free(ct__text *text);
+void ct__text_put(ct__text *text, const char *s);
+void ct__text_bytes(ct__text *text, const char *s, size_t n);
+void ct__text_repeat(ct__text *text, const char *s, int count); /* none if count <= 0 */
+/* For words and integers; numbers with a point have verbs of their own, because a locale may write 0,5. */
+void ct__text_printf(ct__text *text, const char *fmt, ...) CT_PRINTF(2, 3);
+void ct__text_vprintf(ct__text *text, const char *fmt, va_list args);
+
+/* The text as a stream's next bytes; CT_E_MEMORY if it is not whole, and then nothing is written. */
+ct_status ct__text_write(const ct__text *text, FILE *out, ct_err *err);
+/* As a file, replaced whole or not at all. */
+ct_status ct__text_save(const ct__text *text, const char *path, ct_err *err);
+
+/* The code point at *s, which moves behind it; '?' for what is no UTF-8, a control character, or turns the direction of writing. A line's end is a blank. */
+unsigned long ct__text_next(const char **s);
+
+/* Plain text, of code points as above: as it is, in HTML (also in quotes) and XML, in Markdown, and in quotes as JSON has them (there line ends and tabs stay). */
+void ct__text_plain(ct__text *text, const char *s);
+void ct__text_html(ct__text *text, const char *s);
+void ct__text_markdown(ct__text *text, const char *s);
+void ct__text_json(ct__text *text, const char *s);
+
+/* Columns that it takes on a terminal: code points. */
+int ct__text_columns(const char *s);
+
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
+#define CT__NUMBER 96 /* room for any of these */
+
+/* A number to so many significant digits (1 to 17), fixed from 1e-3 up to 1e5, else "1.23e-5"; digits before the point are never taken away. */
+void ct__number_format(double value, int digits, char out[CT__NUMBER]);
+/* A count: all of its digits, up to 1e15. */
+void ct__number_whole(double value, char out[CT__NUMBER]);
+/* "0.176 +- 0.003", "(1.23 +- 0.04)e-5", with `sign` for the +-: decimals as the digits ask, but no more than leave the deviation two significant ones, and enough that it has one. */
+void ct__number_deviation(double value, double deviation, int digits, const char *sign, char out[CT__NUMBER]);
+/* With `decimals` behind the point, zeros at its end left out; "-0" is "0". */
+void ct__number_fixed(double value, int decimals, char out[CT__NUMBER]);
+
+#endif
