@@ -21,7 +21,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#define CLI_COMMANDS(X) X(learn) X(eval) X(export) X(simulate) X(solve) X(convert) X(info)
+#define CLI_COMMANDS(X) X(learn) X(eval) X(compare) X(export) X(simulate) X(solve) X(convert) X(info)
 
 typedef enum {
     CLI_GO = -1, /* not an exit code: go on */
@@ -217,7 +217,7 @@ ct_status cli_may_write(const ct_sequence *seq, const ct_noise *noise, ct_format
 const char *cli_kinds(const ct_graph *graph, char *buf, size_t size);
 int         cli_is_pose(ct_kind kind);
 
-/* ---- Folders -------------------------------------------------------------------------------- */
+/* ---- Folders --------------------------------------------------------------------------------- */
 
 /* "folder/name"; the caller frees it. */
 char *cli_inside(const char *folder, const char *name);
@@ -226,7 +226,7 @@ int cli_make_folders(const char *path);
 /* The file is the text, or as it was. */
 ct_status cli_replace(const char *path, const char *text, ct_err *err);
 
-/* ---- Bar ------------------------------------------------------------------------------------ */
+/* ---- Bar ------------------------------------------------------------------------------------- */
 
 typedef struct {
     const cli_io *io;
