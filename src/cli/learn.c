@@ -22,12 +22,14 @@ static const char METHODS[] = CT_LEARN_LIST(X), STARTS[] = CT_START_LIST(X), SCA
 static int find_solver(const char *name) { return !strcmp(name, "batch") ? 0 : !strcmp(name, "isam2") ? 1 : -1; }
 static int find_from(const char *name) { return !strcmp(name, "closed-form") ? 0 : !strcmp(name, "table") ? 1 : -1; }
 
+static int find_space(const char *name) { return !strcmp(name, "variance") ? CT_SPACE_VARIANCE : !strcmp(name, "log") ? CT_SPACE_LOG : -1; }
+
 static learn_request defaults(void)
 {
     const ct_outer_options outer = ct_outer_defaults();
     const ct_learn_options learn = ct_learn_defaults();
     return (learn_request){.bounds = "dataset", .method = (int)learn.method, .difference = (int)outer.loss.difference, .gradient = (int)outer.gradient, .hessian = (int)outer.hessian,
-                           .field_start = (int)learn.field.start, .entry = (int)outer.replay.entry, .scale = (int)learn.scale, .from = -1, .folds = -1, .jobs = cli_processors(), .spread = INFINITY, .M = NAN, .checkpoint_s = 5};
+                           .field_start = (int)learn.field.start, .entry = (int)outer.replay.entry, .scale = (int)learn.scale, .from = -1, .space = -1, .folds = -1, .jobs = cli_processors(), .spread = INFINITY, .M = NAN, .checkpoint_s = 5};
 }
 
 #define X(constant, name, what) "\n" name ": " what
@@ -35,7 +37,7 @@ static const char METHODS_SAID[] = "how it is learned (lm)" CT_LEARN_LIST(X);
 #undef X
 
 /* Rows before "out" say what is computed; they make config.yaml. Those from it on say where and how. */
-#define OPTIONS 38
+#define OPTIONS 39
 static void table(learn_request *r, cli_option rows[OPTIONS])
 {
     const cli_option all[OPTIONS] = {
@@ -54,8 +56,9 @@ static void table(learn_request *r, cli_option rows[OPTIONS])
         CLI_ROW_HEADING("Method"),
         CLI_ROW_CHOICE("method", METHODS + 1, ct_learn_method_find, &r->method, METHODS_SAID),
         CLI_ROW_TEXT("noise", "FILE|RUN", &r->noise, "start values, in place of the dataset's: of a noise file, or of what was learned there"),
-        CLI_ROW_CHOICE("from", "closed-form|table", find_from, &r->from, "where it starts: second moments of residuals at the truth, or the start values (fw and fw-log: table, others: closed-form)"),
-        CLI_ROW_INTEGER("iterations", "N", 1, 1000000, &r->iterations, "at most so many (lm: 50, others: 100)"),
+        CLI_ROW_CHOICE("from", "closed-form|table", find_from, &r->from, "where it starts: second moments of residuals at the truth, or the start values (fw, fw-log, nelder-mead, powell: table; others: closed-form)"),
+        CLI_ROW_INTEGER("iterations", "N", 1, 1000000, &r->iterations, "at most so many (lm: 50; nelder-mead: 200 a parameter, powell: 1000, and evaluations as well; others: 100)"),
+        CLI_ROW_CHOICE("space", "variance|log", find_space, &r->space, "nelder-mead, powell: search variances, or their logarithms (variance)"),
         CLI_ROW_NUMBER("M", "X", 1, 1e9, &r->M, "fw, fw-log: the step is 2 / (X + iteration) (2)"),
         CLI_ROW_CHOICE("gradient", GRADIENTS + 1, ct_gradient_find, &r->gradient, "where derivatives come from (adjoint)"),
         CLI_ROW_CHOICE("hessian", HESSIANS + 1, ct_hessian_find, &r->hessian, "of the inner problem: exact, or Gauss-Newton's (exact)"),
@@ -82,6 +85,11 @@ static void table(learn_request *r, cli_option rows[OPTIONS])
     memcpy(rows, all, sizeof all);
 }
 
+static int has_space(const learn_request *r) { return r->method == CT_LEARN_NELDER_MEAD || r->method == CT_LEARN_POWELL; }
+
+/* Iterations a parameter, where a method's own limit is so many; how many parameters there are is not known before the dataset is read. */
+static int per_parameter(const learn_request *r) { return r->method == CT_LEARN_NELDER_MEAD ? 200 : r->method == CT_LEARN_POWELL ? 1000 : 0; }
+
 /* What the parser cannot see. `given` is what the command line itself says: a file may hold options of a method that the command line replaced. */
 static cli_exit check(const cli_io *io, const learn_request *r, const learn_request *given)
 {
@@ -92,6 +100,7 @@ static cli_exit check(const cli_io *io, const learn_request *r, const learn_requ
     if (!lm && given->prior) return cli_misuse(io, "--prior is for --method lm; %s has none", method);
     if (!lm && given->folds >= 0) return cli_misuse(io, "--folds is for --method lm; %s needs none", method);
     if (r->method == CT_LEARN_CLOSED_FORM && given->from >= 0) return cli_misuse(io, "--from is for methods that go on from there; %s does not", method);
+    if (!has_space(r) && given->space >= 0) return cli_misuse(io, "--space is for --method nelder-mead and powell");
     if (!fw && !isnan(given->M)) return cli_misuse(io, "--M is for --method fw and fw-log");
     if (r->weights && (!learn_pair(r->weights, &a, &b) || !(a >= 0 && b >= 0 && a <= 1e12 && b <= 1e12 && a + b > 0)))
         return cli_misuse(io, "--weights is T:R, two numbers from 0 to 1e12, found \"%s\"", r->weights);
@@ -115,12 +124,14 @@ static void resolve(learn_request *r)
 {
     const int lm = r->method == CT_LEARN_LM, fw = r->method == CT_LEARN_FRANK_WOLFE || r->method == CT_LEARN_FRANK_WOLFE_LOG;
     const ct_learn_options usual = ct_learn_defaults();
-    if (!r->iterations) r->iterations = lm ? 50 : 100;
+    if (!r->iterations) r->iterations = lm ? 50 : per_parameter(r) ? -1 : 100;
     if (!r->weights) r->weights = "1:1";
     if (isnan(r->M)) r->M = usual.M;
     if (!r->prior) r->prior = "auto";
     if (r->folds < 0) r->folds = usual.folds;
-    if (r->from < 0) r->from = fw;
+    if (r->from < 0) r->from = fw || has_space(r);
+    if (r->space < 0) r->space = (int)usual.space;
+    if (!has_space(r)) r->space = -1;
     if (r->method == CT_LEARN_CLOSED_FORM) r->from = -1;
     if (!fw) r->M = NAN;
     if (lm) return;
@@ -173,6 +184,7 @@ static void describe(const learn_request *request, learn_job *job)
         fprintf(command, " --%s", rows[i].name);
         put_word(command, text);
     }
+    if (request->iterations < 0) fprintf(config, "# iterations: %d a parameter\n", per_parameter(request));
     if (fclose(config) || fclose(command)) cli_need(NULL);
 }
 
@@ -195,13 +207,14 @@ static ct_learn_options learn_options(const learn_request *r)
 {
     ct_learn_options o = ct_learn_defaults();
     o.method = (ct_learn_method)r->method;
-    o.max_iterations = r->iterations;
+    o.max_iterations = r->iterations > 0 ? r->iterations : 0;
     o.field.start = (ct_start)r->field_start;
     o.field.incremental = r->field;
     o.field.replay.entry = (ct_entry)r->entry;
     o.scale = (ct_scale)r->scale;
     if (!isnan(r->M)) o.M = r->M;
     if (r->from >= 0) o.from_table = r->from;
+    if (r->space >= 0) o.space = (ct_space)r->space;
     if (r->folds >= 0) o.folds = r->folds;
     if (r->prior && strcmp(r->prior, "auto")) o.prior = strcmp(r->prior, "none") ? strtod(r->prior, NULL) : 0;
     return o;

@@ -14,7 +14,7 @@ typedef struct {
     const char *bounds, *bound, *learn, *freeze, *tie, *full, *diagonal, *isotropic;
     const char *weights, *prior;
     int         method, difference, gradient, hessian, field_start, scale, inner, field, entry;
-    int         from, iterations, folds; /* -1, 0, -1: the method's own */
+    int         from, space, iterations, folds; /* -1, -1, 0, -1: the method's own; iterations -1: so many a parameter */
     int         check_gradient, resume, force, jobs;
     double      spread, M, checkpoint_s; /* M: NaN is the method's own  */
 } learn_request;

@@ -60,13 +60,6 @@ static ct_status compare(ct_outer *o, const double *p, const double *d, double *
     return status;
 }
 
-/* Solves start at the truth again, whatever was accepted here. */
-static ct_status start_over(ct_outer *o, ct_err *err)
-{
-    for (int32_t i = 0; i < o->count; i++) CT_TRY(ct_start_values(o->seat[i].seq, o->options.incremental ? CT_START_MEASURED : CT_START_TRUTH, o->seat[i].start, err));
-    return CT_OK;
-}
-
 ct_status ct_outer_check(ct_outer *o, const double *p, ct_gradient_check *out, ct_err *err)
 {
     const int32_t m = o->m;
@@ -88,6 +81,6 @@ ct_status ct_outer_check(ct_outer *o, const double *p, ct_gradient_check *out, c
     }
     out->invariance = size > 0 ? fabs(sum) / size : 0;
     free(q);
-    if (status == CT_OK) status = start_over(o, err);
+    if (status == CT_OK) status = ct__outer_start_over(o, err); /* whatever was accepted here */
     return status;
 }

@@ -100,7 +100,7 @@ ct_status ct__effort_evaluate(ct__effort *e, ct__point *at)
     for (int32_t i = 0; e->nu > 0 && i < m; i++) {
         const double pull = e->nu * e->weight[i], away = at->p[i] - e->centre[i];
         at->F += 0.5 * pull * away * away;
-        at->gradient[i] += pull * away;
+        if (at->gradient) at->gradient[i] += pull * away;
         if (at->matrix) at->matrix[(int64_t)i * m + i] += pull;
     }
     ct__effort_report(e, at->p, at->loss);
@@ -109,11 +109,16 @@ ct_status ct__effort_evaluate(ct__effort *e, ct__point *at)
 
 void ct__effort_begin(ct__effort *e) { e->begun = 0; }
 
-ct_status ct__effort_accept(ct__effort *e)
+void ct__effort_step(ct__effort *e)
 {
     e->iteration++;
     e->steps += e->begun;
     e->begun = 1;
+}
+
+ct_status ct__effort_accept(ct__effort *e)
+{
+    ct__effort_step(e);
     return ct_outer_accept(e->outer, e->err);
 }
 

@@ -1,13 +1,14 @@
 /* learn.c: a run in order: start and closed form, folds, the method, scale, error bars, and the table. */
 #include "learn/learn.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 ct_learn_options ct_learn_defaults(void)
 {
-    return (ct_learn_options){.method = CT_LEARN_LM, .relative = 1e-6, .step = 1e-4, .M = 2, .from_table = -1, .prior = NAN, .folds = 5, .field = ct_inference_defaults(), .scale = CT_SCALE_FIT};
+    return (ct_learn_options){.method = CT_LEARN_LM, .relative = 1e-6, .step = 1e-4, .M = 2, .from_table = -1, .space = CT_SPACE_VARIANCE, .leo = {10, 0.1, 0.95, 1e-3, 1e-4}, .seed = 1, .prior = NAN, .folds = 5, .field = ct_inference_defaults(), .scale = CT_SCALE_FIT};
 }
 
 void ct_learn_result_free(ct_learn_result *r)
@@ -153,12 +154,28 @@ static ct_status find_starts(ct__learning *l, const ct_noise *noise)
 
 /* ---- The method ------------------------------------------------------------------------------ */
 
+/* How many a method makes if the caller does not say. */
+static int own_iterations(ct_learn_method method, int32_t m)
+{
+    switch (method) {
+    case CT_LEARN_LM: return 50;
+    case CT_LEARN_NELDER_MEAD: return (int)CT_MIN(200 * (int64_t)m, INT_MAX);
+    case CT_LEARN_POWELL: return (int)CT_MIN(1000 * (int64_t)m, INT_MAX);
+    default: return 100;
+    }
+}
+
+static int prefers_table(ct_learn_method method)
+{
+    return method == CT_LEARN_FRANK_WOLFE || method == CT_LEARN_FRANK_WOLFE_LOG || method == CT_LEARN_NELDER_MEAD || method == CT_LEARN_POWELL;
+}
+
 /* Does the method start from the table's values? */
 static int starts_from_table(const ct__learning *l)
 {
     const ct_learn_options *o = l->effort.options;
     if (!isfinite(l->effort.result->loss_closed_form)) return 1;
-    return o->from_table >= 0 ? o->from_table : o->method == CT_LEARN_FRANK_WOLFE || o->method == CT_LEARN_FRANK_WOLFE_LOG;
+    return o->from_table >= 0 ? o->from_table : prefers_table(o->method);
 }
 
 static ct_status run_lm(ct__learning *l)
@@ -190,7 +207,7 @@ static ct_status run_lm(ct__learning *l)
         r->stop = CT_LEARN_STOP_CLOSED_FORM;
         return CT_OK;
     }
-    e->iterations = o->max_iterations ? o->max_iterations : 50;
+    e->iterations = o->max_iterations ? o->max_iterations : own_iterations(CT_LEARN_LM, e->outer->m);
     if (!table) {
         memcpy(l->p, ct__path_start(l, l->closed), bytes);
         return ct__learn_path(e, r->prior, l->p, &r->stop);
@@ -204,7 +221,7 @@ static ct_status run_method(ct__learning *l)
     ct__effort             *e = &l->effort;
     const ct_learn_options *o = e->options;
     ct_learn_stop          *stop = &e->result->stop;
-    const int               most = o->max_iterations ? o->max_iterations : 100;
+    const int               most = o->max_iterations ? o->max_iterations : own_iterations(o->method, e->outer->m);
     e->iteration = 0;
     if (o->method == CT_LEARN_LM) return run_lm(l);
     memcpy(l->p, o->method != CT_LEARN_CLOSED_FORM && starts_from_table(l) ? l->start : l->closed, (size_t)e->outer->m * sizeof *l->p);
@@ -217,6 +234,8 @@ static ct_status run_method(ct__learning *l)
     case CT_LEARN_FRANK_WOLFE:
     case CT_LEARN_FRANK_WOLFE_LOG: return ct__learn_frank_wolfe(e, o->method == CT_LEARN_FRANK_WOLFE ? CT_SPACE_VARIANCE : CT_SPACE_LOG, most, l->p, stop);
     case CT_LEARN_PROJECTED_GRADIENT: return ct__learn_projected_gradient(e, most, l->p, stop);
+    case CT_LEARN_NELDER_MEAD: return ct__learn_nelder_mead(e, o->space, most, l->p, stop);
+    case CT_LEARN_POWELL: return ct__learn_powell(e, o->space, most, l->p, stop);
     default: return ct__learn_nlopt(e, o->method, most, l->p, stop);
     }
 }
@@ -291,6 +310,7 @@ static ct_status run(ct__learning *l, ct_noise *noise)
     CT_TRY(finish(l));
     if (r->stop == CT_LEARN_STOP_ITERATIONS && e->best > 0 && r->loss_train > 1.01 * e->best)
         CT_TRY(ct__note(l, "The last iterate is the answer, as the method has it; iteration %d had a loss of %.6g.", e->best_iteration, e->best));
+    CT_TRY(ct__tell_of_flatness(l));
     if (r->stop != CT_LEARN_STOP_CANCELLED && r->loss_train > 1.01 * r->loss_closed_form && !(r->loss_heldout < r->loss_heldout_closed_form))
         CT_TRY(ct__note(l, "The closed form has a smaller loss, %.6g.", r->loss_closed_form));
     const int beyond = e->options->scale == CT_SCALE_FREE && r->scale_applied != 1; /* as the caller wishes */

@@ -5,7 +5,8 @@
  *   ledger.c       values kept, given back, written                                  digest.c      what a ledger belongs to
  *   residuals.c    samples of the noise, at the truth                                judge.c       the field's inference
  *   closed_form.c  their second moments                                              effort.c      an objective with a prior, counted and reported
- *   lm.c, frank_wolfe.c, projected_gradient.c, nlopt.c                               one method each
+ *   lm.c, frank_wolfe.c, projected_gradient.c, nlopt.c, nelder_mead.c, powell.c      one method each
+ *   search.c       the loss on a box, for those without derivatives                  brent.c       the minimum along a line
  *   folds.c        the prior's weight, by held-out runs                              scale.c       the common factor, from consistency
  *   tell.c         what a user should know without asking
  *   bars.c         error bars, and what the data cannot tell                         learn.c       all of it in order
@@ -93,6 +94,11 @@ void      ct__free_samples(ct_outer *outer);
 /* E[2 rho(d)] / n of a kernel where noise is Gaussian: d^2 chi-square of n degrees. 1 without a kernel. */
 double ct__kernel_mean(ct_robust robust, int n);
 
+/* outer.c: what was evaluated is settled, as by ct_outer_accept, but inner solves go on to start where they did. */
+ct_status ct__outer_settle(ct_outer *outer, ct_err *err);
+/* Inner solves start from the truth again, whatever was accepted. */
+ct_status ct__outer_start_over(ct_outer *outer, ct_err *err);
+
 /* numeric.c: gradient and matrix of every seat that took part, by perturbed solves from the seats' solutions. */
 ct_status ct__numeric_derivatives(ct_outer *outer, const double *p, ct_err *err);
 
@@ -132,6 +138,9 @@ typedef struct {
     int         fold_iteration; /* -1: not among folds */
     double      best;           /* of Frank-Wolfe's iterates, which need not descend */
     int         best_iteration;
+    int         flat;           /* bounds that Nelder-Mead's simplex fell flat on although the loss is less inside ... */
+    int32_t     flat_parameter; /* ... where it is least                                                             */
+    double      flat_loss;
     int         begun, steps; /* the start is accepted; accepted steps from it, of all methods that were run */
     double      heldout, done_from, done_to;
     double      start_s;
@@ -141,7 +150,7 @@ typedef struct {
 
 /* A point with what is known there: F, dF/dp, and the matrix of F's Gauss-Newton method. */
 typedef struct {
-    double *p, *gradient, *matrix; /* one block; matrix NULL if it was made without */
+    double *p, *gradient, *matrix; /* one block; matrix NULL if it was made without, gradient set to NULL: not wanted */
     double  F, loss;
     int     failed;
 } ct__point;
@@ -158,15 +167,22 @@ ct_status ct__effort_evaluate(ct__effort *effort, ct__point *point);
 void ct__effort_report(ct__effort *effort, const double *p, double loss);
 /* A method begins: the first point that it accepts is its start, and no step. */
 void ct__effort_begin(ct__effort *effort);
-/* The point is where the method stands: inner solves start from its solutions, iteration goes up. */
+/* The method has come an iteration further. */
+void ct__effort_step(ct__effort *effort);
+/* The same, and the point is where the method stands: inner solves start from its solutions. */
 ct_status ct__effort_accept(ct__effort *effort);
 int       ct__effort_cancelled(const ct__effort *effort);
+
+/* search.c: refuses sets that are no box, for methods that know boxes alone. */
+ct_status ct__box_check(const ct__effort *effort, ct_learn_method method);
 
 /* One file each. p: the start, inside the set; on return the answer. */
 ct_status ct__learn_lm(ct__effort *effort, int max_iterations, double *p, ct_learn_stop *stop);
 ct_status ct__learn_frank_wolfe(ct__effort *effort, ct_space space, int max_iterations, double *p, ct_learn_stop *stop);
 ct_status ct__learn_projected_gradient(ct__effort *effort, int max_iterations, double *p, ct_learn_stop *stop);
 ct_status ct__learn_nlopt(ct__effort *effort, ct_learn_method method, int max_iterations, double *p, ct_learn_stop *stop);
+ct_status ct__learn_nelder_mead(ct__effort *effort, ct_space space, int max_iterations, double *p, ct_learn_stop *stop);
+ct_status ct__learn_powell(ct__effort *effort, ct_space space, int max_iterations, double *p, ct_learn_stop *stop);
 
 /* ---- What belongs to learning ---------------------------------------------------------------- */
 
@@ -212,6 +228,7 @@ ct_status ct__tell_of_missing_samples(ct__learning *l);
 ct_status ct__tell_of_duplicates(ct__learning *l);
 ct_status ct__tell_of_the_field(ct__learning *l);
 ct_status ct__tell_of_inconsistency(ct__learning *l);
+ct_status ct__tell_of_flatness(ct__learning *l);
 /* digest.c: of a graph with its measurements, start and truth. */
 uint64_t ct__sequence_digest(const ct_sequence *seq);
 

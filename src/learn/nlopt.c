@@ -43,20 +43,6 @@ static double objective(unsigned n, const double *p, double *gradient, void *use
     return bad ? LARGE : log(r->at.F);
 }
 
-/* Scalars alone, and no spread: else the set is no box. */
-static ct_status check_box(const ct__effort *e, ct_learn_method method)
-{
-    const ct_theta *theta = e->outer->theta;
-    char            name[256];
-    if (isfinite(ct_theta_spread_limit(theta)))
-        return ct_fail(e->err, CT_E_ARGUMENT, "method %s knows boxes alone, and a spread is no box; lm, fw, fw-log and pg know it", ct_learn_method_name(method));
-    for (int32_t i = 0; i < e->outer->m; i++)
-        if (!ct_theta_is_scale(theta, i))
-            return ct_fail(e->err, CT_E_ARGUMENT, "method %s knows boxes alone, and the bounds of the full covariance with %s are no box; lm, fw, fw-log and pg know them",
-                           ct_learn_method_name(method), ct_theta_name(theta, i, name, sizeof name));
-    return CT_OK;
-}
-
 static ct_learn_stop stop_of(const ct__effort *e, nlopt_result result)
 {
     if (ct__effort_cancelled(e)) return CT_LEARN_STOP_CANCELLED;
@@ -95,7 +81,7 @@ static ct_status run(nlopt_run *r, int max_iterations, double *p, ct_learn_stop 
 ct_status ct__learn_nlopt(ct__effort *e, ct_learn_method method, int max_iterations, double *p, ct_learn_stop *stop)
 {
     nlopt_run r = {.effort = e, .best_F = INFINITY, .status = CT_OK};
-    CT_TRY(check_box(e, method));
+    CT_TRY(ct__box_check(e, method));
     ct__effort_begin(e);
     ct_status status = ct__point_new(e, 0, &r.at, e->err);
     r.opt = nlopt_create(algorithm_of(method), (unsigned)e->outer->m);

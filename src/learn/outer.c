@@ -62,6 +62,11 @@ static ct_status check_use(const ct_outer *o, const ct_noise *noise, ct_err *err
     return status;
 }
 
+static ct_status start_seat(const ct_outer *o, ct__seat *seat, ct_err *err)
+{
+    return ct_start_values(seat->seq, o->options.incremental ? CT_START_MEASURED : CT_START_TRUTH, seat->start, err);
+}
+
 static ct_status make_seat(ct_outer *o, const ct_sequence *seq, ct__seat *seat, ct_err *err)
 {
     const int64_t size = ct_graph_size(seq->graph), m = o->m;
@@ -73,7 +78,7 @@ static ct_status make_seat(ct_outer *o, const ct_sequence *seq, ct__seat *seat, 
     if (!seat->start || !seat->x || !seat->gradient) return ct__no_memory(err, "values", size);
     seat->matrix = seat->gradient + m;
     seat->meat = seat->matrix + m * m;
-    return ct_start_values(seq, o->options.incremental ? CT_START_MEASURED : CT_START_TRUTH, seat->start, err);
+    return start_seat(o, seat, err);
 }
 
 /* Where Jacobians are approximate the estimate is no minimum, and only differences of solves know how it moves. */
@@ -349,5 +354,13 @@ ct_status ct_outer_accept(ct_outer *o, ct_err *err)
         seat->x = t;
         seat->took_part = 0;
     }
-    return o->ledger ? ct__ledger_mark(o->ledger, o, err) : CT_OK;
+    return ct__outer_settle(o, err);
+}
+
+ct_status ct__outer_settle(ct_outer *o, ct_err *err) { return o->ledger ? ct__ledger_mark(o->ledger, o, err) : CT_OK; }
+
+ct_status ct__outer_start_over(ct_outer *o, ct_err *err)
+{
+    for (int32_t i = 0; i < o->count; i++) CT_TRY(start_seat(o, &o->seat[i], err));
+    return CT_OK;
 }

@@ -53,6 +53,16 @@ ct_status ct__tell_of_inconsistency(ct__learning *l)
                     sqrt(r->nees_after), r->nees_after, r->chi_after);
 }
 
+/* A method that has lost a direction converges in those that are left. */
+ct_status ct__tell_of_flatness(ct__learning *l)
+{
+    const ct__effort *e = &l->effort;
+    char              name[80];
+    if (!e->flat) return CT_OK;
+    return ct__note(l, "The simplex fell flat on %d bound%s, and moved no more in those directions; inside of that of %s the loss is %.6g: this is no minimum. Another start or method may find one.", e->flat,
+                    e->flat == 1 ? "" : "s", ct_theta_name(e->outer->theta, e->flat_parameter, name, sizeof name), e->flat_loss);
+}
+
 static const char *name_of(const ct_outer *o, int32_t i, char buf[32])
 {
     if (o->seat[i].seq->name) return o->seat[i].seq->name;

@@ -1,0 +1,210 @@
+/* nelder_mead.c: the simplex method of Nelder and Mead (1965), its coefficients by the dimension (Gao and Han 2012), clipped to a box.
+ *
+ *     vertices x_0 .. x_n, best first, c the mean of all but the worst, and on the line through both  x(t) = (1 + t) c - t x_n:
+ *     x(1) reflected, x(1 + 2/n) expanded, x(+-psi) contracted outside or inside, psi = 3/4 - 1/2n;  or all shrink towards x_0 by 1 - 1/n
+ *
+ * Rules, limits and tolerances are those of SciPy's minimize(method="Nelder-Mead", adaptive=True, bounds=...), operations in its order, so that from the same simplex it takes the same
+ * path; the first simplex counts as an iteration. Other than there:
+ *   - a vertex of the first simplex that would leave the box goes the other way. Clipped, it would fall on the start where that is on a bound, and the direction were lost for good;
+ *   - a parameter without room is no dimension;
+ *   - in one dimension coefficients are those of two: 1 - 1/n would be 0, and the first shrink the end;
+ *   - clipping can press the simplex flat on a face of the box, where it then stays and converges. At the end a vertex is tried inside of each such face, an evaluation each; if the loss is
+ *     less there, the answer is no minimum, and effort->flat says so. It is not gone on from there: the method is a baseline, and no longer would be. */
+#include "learn/search.h"
+
+#include <limits.h>
+#include <math.h>
+
+#define X_TOLERANCE 1e-4    /* of the simplex' extent, absolute, in the coordinates searched ... */
+#define F_TOLERANCE 1e-4    /* ... and of its values: both must be met                           */
+#define FIRST       0.05    /* size of the first simplex, relative to the start ...              */
+#define FIRST_AT_0  0.00025 /* ... and where that is 0                                           */
+
+typedef struct {
+    ct__search search;
+    int32_t    n;
+    double   **vertex; /* n + 1, ascending in F    */
+    double    *F;      /* n + 1                    */
+    double    *numbers;
+    double    *centre, *trial, *other; /* n        */
+    double     expand, contract, shrink;
+} simplex;
+
+static ct_status allocate(simplex *s, ct_err *err)
+{
+    const int64_t n = s->n;
+    s->vertex = ct__zalloc(n + 1, sizeof *s->vertex);
+    s->numbers = ct__zalloc((n + 1) * n + n + 1 + 3 * n, sizeof *s->numbers);
+    if (!s->vertex || !s->numbers) return ct__no_memory(err, "parameters", n);
+    for (int64_t i = 0; i <= n; i++) s->vertex[i] = s->numbers + i * n;
+    s->F = s->numbers + (n + 1) * n;
+    s->centre = s->F + n + 1;
+    s->trial = s->centre + n;
+    s->other = s->trial + n;
+    return CT_OK;
+}
+
+/* Coordinate k of the vertex beside x: where the step does not fit, to the other side, or as far as there is room. */
+static double beside(const simplex *s, int32_t k, double x)
+{
+    const double lower = s->search.lower[k], upper = s->search.upper[k];
+    const int    at_0 = x == 0 || (s->search.space == CT_SPACE_LOG && fabs(FIRST * x) < FIRST_AT_0); /* a variance of nearly 1 is nothing special */
+    const double ahead = at_0 ? x + FIRST_AT_0 : (1 + FIRST) * x, back = at_0 ? x - FIRST_AT_0 : (1 - FIRST) * x;
+    if (ahead >= lower && ahead <= upper) return ahead;
+    if (back >= lower && back <= upper) return back;
+    return upper - x > x - lower ? upper : lower;
+}
+
+static void swap(double **a, double **b)
+{
+    double *t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/* By insertion: of equals the older goes first. */
+static void sort(simplex *s)
+{
+    for (int32_t i = 1; i <= s->n; i++)
+        for (int32_t k = i; k > 0 && s->F[k] < s->F[k - 1]; k--) {
+            const double F = s->F[k];
+            s->F[k] = s->F[k - 1];
+            s->F[k - 1] = F;
+            swap(&s->vertex[k], &s->vertex[k - 1]);
+        }
+}
+
+static int begin(simplex *s)
+{
+    for (int32_t i = 0; i <= s->n; i++) {
+        double *x = s->vertex[i];
+        memcpy(x, s->search.start, (size_t)s->n * sizeof *x);
+        if (i) x[i - 1] = beside(s, i - 1, x[i - 1]);
+        if (!ct__search_loss(&s->search, x, &s->F[i])) return 0;
+        if (i == 0) ct__effort_step(s->search.effort);
+    }
+    sort(s);
+    return 1;
+}
+
+static int is_small(const simplex *s)
+{
+    double extent = 0;
+    for (int32_t i = 1; i <= s->n; i++)
+        for (int32_t k = 0; k < s->n; k++) extent = CT_MAX(extent, fabs(s->vertex[i][k] - s->vertex[0][k]));
+    return extent <= X_TOLERANCE && s->F[s->n] - s->F[0] <= F_TOLERANCE; /* not so if both are infinite */
+}
+
+static void find_centre(simplex *s)
+{
+    for (int32_t k = 0; k < s->n; k++) {
+        s->centre[k] = 0;
+        for (int32_t i = 0; i < s->n; i++) s->centre[k] += s->vertex[i][k];
+        s->centre[k] /= s->n;
+    }
+}
+
+/* x <- x(t), into the box, and the loss there. */
+static int try_at(simplex *s, double t, double *x, double *F)
+{
+    for (int32_t k = 0; k < s->n; k++) x[k] = (1 + t) * s->centre[k] - t * s->vertex[s->n][k];
+    return ct__search_loss(&s->search, x, F);
+}
+
+static int replace_worst(simplex *s, double **x, double F)
+{
+    swap(&s->vertex[s->n], x);
+    s->F[s->n] = F;
+    return 1;
+}
+
+static int shrink(simplex *s)
+{
+    for (int32_t i = 1; i <= s->n; i++) {
+        for (int32_t k = 0; k < s->n; k++) s->vertex[i][k] = s->vertex[0][k] + s->shrink * (s->vertex[i][k] - s->vertex[0][k]);
+        if (!ct__search_loss(&s->search, s->vertex[i], &s->F[i])) return 0;
+    }
+    return 1;
+}
+
+static int advance(simplex *s)
+{
+    double reflected, other;
+    find_centre(s);
+    if (!try_at(s, 1, s->trial, &reflected)) return 0;
+    if (reflected < s->F[0]) {
+        if (!try_at(s, s->expand, s->other, &other)) return 0;
+        return other < reflected ? replace_worst(s, &s->other, other) : replace_worst(s, &s->trial, reflected);
+    }
+    if (reflected < s->F[s->n - 1]) return replace_worst(s, &s->trial, reflected);
+    const int outside = reflected < s->F[s->n];
+    if (!try_at(s, outside ? s->contract : -s->contract, s->other, &other)) return 0;
+    return (outside ? other <= reflected : other < s->F[s->n]) ? replace_worst(s, &s->other, other) : shrink(s);
+}
+
+/* Is coordinate k the same bound in every vertex? */
+static int is_flat(const simplex *s, int32_t k)
+{
+    const double x = s->vertex[0][k];
+    if (x != s->search.lower[k] && x != s->search.upper[k]) return 0;
+    for (int32_t i = 1; i <= s->n; i++)
+        if (s->vertex[i][k] != x) return 0;
+    return 1;
+}
+
+/* A vertex inside of every face that the simplex lies flat on. */
+static int look_inside(simplex *s)
+{
+    ct__effort  *e = s->search.effort;
+    const double least = s->F[0];
+    for (int32_t k = 0; k < s->n && s->search.evaluations < s->search.most; k++) {
+        double F;
+        if (!is_flat(s, k)) continue;
+        memcpy(s->trial, s->vertex[0], (size_t)s->n * sizeof *s->trial);
+        s->trial[k] = beside(s, k, s->trial[k]);
+        if (!ct__search_loss(&s->search, s->trial, &F)) return 0;
+        if (!(F < least - F_TOLERANCE)) continue;
+        if (!e->flat++ || F < e->flat_loss) {
+            e->flat_parameter = s->search.parameter[k];
+            e->flat_loss = F;
+        }
+    }
+    return 1;
+}
+
+/* Until something says stop; 0 if the search does. */
+static int iterate(simplex *s, int max_iterations, ct_learn_stop *stop)
+{
+    ct__effort *e = s->search.effort;
+    if (!begin(s)) return 0;
+    if (isinf(s->F[0])) *stop = CT_LEARN_STOP_STUCK;
+    for (int i = 1; *stop == CT_LEARN_STOP_NONE; i++) {
+        ct__effort_step(e);
+        if (s->search.evaluations >= s->search.most || i >= max_iterations) *stop = CT_LEARN_STOP_ITERATIONS;
+        else if (is_small(s)) *stop = CT_LEARN_STOP_STEP;
+        else if (!advance(s)) return 0;
+        sort(s);
+    }
+    return *stop != CT_LEARN_STOP_STEP || look_inside(s);
+}
+
+ct_status ct__learn_nelder_mead(ct__effort *e, ct_space space, int max_iterations, double *p, ct_learn_stop *stop)
+{
+    simplex   s = {0};
+    ct_status status = ct__search_begin(e, space, e->options->max_iterations ? INT_MAX : max_iterations, p, &s.search);
+    s.n = s.search.n;
+    const double dimension = CT_MAX(2, s.n);
+    s.expand = 1 + 2 / dimension;
+    s.contract = 0.75 - 1 / (2 * dimension);
+    s.shrink = 1 - 1 / dimension;
+    *stop = s.n ? CT_LEARN_STOP_NONE : CT_LEARN_STOP_GRADIENT; /* nowhere to go */
+    if (status == CT_OK) status = allocate(&s, e->err);
+    if (status == CT_OK && s.n && !iterate(&s, max_iterations, stop)) {
+        status = s.search.status;
+        *stop = s.search.stop;
+    }
+    ct__search_end(&s.search, p);
+    free(s.vertex);
+    free(s.numbers);
+    return status;
+}
