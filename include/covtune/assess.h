@@ -140,9 +140,9 @@ ct_status ct_assess_all(int32_t count, ct_sequence *const seq[], const ct_noise 
 #define CT_CAUSES 3
 
 typedef struct {
-    int32_t model; /* of the noise table; -1: no more                              */
-    int     row;
-    double  share; /* of the eigenvalue, l = sum over rows of |row v|^2: 0 to 1     */
+    int32_t model; /* of the noise table; -1: no more                                                  */
+    int     row;   /* of the whitened residual: of a full model what this coordinate says, given those after it */
+    double  share; /* of the eigenvalue, l = sum over rows of |row v|^2: 0 to 1                         */
 } ct_cause;
 
 typedef struct {
@@ -156,7 +156,8 @@ typedef struct {
     ct_condition plain, scaled; /* without and with column scaling */
 } ct_conditioning;
 
-/* At values x under a noise table. solver is one of graph, and is left linearised there. CT_OK also where it is singular. */
+/* At values x under a noise table. solver is one of graph, and is left linearised there. CT_OK also where it is singular: weak is then a variable that is loose. NaN and -1 where nothing
+ * is estimated. Allocates; costs some 20 factorisations. */
 ct_status ct_conditioning_at(const ct_graph *graph, const ct_noise *noise, ct_solver *solver, const double *x, ct_conditioning *out, ct_err *err);
 
 /* e' P^-1 e of every variable (nees) and its coordinates that count (degrees); NaN and 0 where the truth is not known, or the variable fixed. Arrays of ct_graph_variables. CT_E_SINGULAR where

@@ -23,6 +23,12 @@ void ct_sparse_add_symmetric(ct_sparse *sp, int64_t edge, const double *K)
     if (n) ct__sparse_add_symmetric(sp, edge, (int)(end - begin), n, 0, K);
 }
 
+void ct__sparse_negate(ct_sparse *sp)
+{
+    for (int64_t k = 0; k < sp->h_size; k++) sp->h[k] = -sp->h[k];
+    for (int32_t i = 0; i < sp->scalars; i++) sp->diagonal[i] = -sp->diagonal[i];
+}
+
 double *ct_sparse_gradient(ct_sparse *sp) { return sp->g; }
 
 void ct_sparse_diagonal(const ct_sparse *sp, double *d) { memcpy(d, sp->diagonal, (size_t)sp->scalars * sizeof *d); }

@@ -170,6 +170,9 @@ void ct__front_factor(ct_sparse *sp, const ct__front *front, int spent, const do
 /* Whether a front's update is exactly zero as things stand: its rows are used up, undamped, and rows are all its subtree has. */
 static inline int ct__is_spent(const ct__front *front) { return front->spent && !front->whole; }
 
+/* H <- -H, and back again to the bit: damped by more than its largest eigenvalue it can be factored. */
+void ct__sparse_negate(ct_sparse *sp);
+
 /* v <- R^-1 R^-T v with the weak pivots' unknowns held at zero. For one vector, in the caller's order; does not allocate. */
 void ct__sparse_correct(ct_sparse *sp, double *v);
 
