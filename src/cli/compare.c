@@ -71,13 +71,14 @@ static ct_status read_oracle(const cli_io *io, const compare_request *request, c
 /* Test runs, or the others where there are none. */
 static ct_status read_runs(const cli_io *io, const compare_request *request, compare_job *job, ct_err *err)
 {
-    const ct_loss all = ct_loss_defaults();
-    const int     both = cli_count_runs(request->path, CT_DATASET_TEST) > 0;
-    ct_status     status = cli_read_dataset(io, request->path, both ? CT_DATASET_ALL : CT_DATASET_TRAIN, &job->dataset, err);
+    const ct_loss   all = ct_loss_defaults();
+    const ct_status status = cli_read_dataset(io, request->path, CT_DATASET_ALL, &job->dataset, err);
     if (status != CT_OK) return status;
-    job->seen = !both || cli_is_undivided(request->path);
-    job->tests = both ? job->dataset->tests : job->dataset->trains;
-    job->test = both ? job->dataset->test : job->dataset->train;
+    const ct_dataset *d = job->dataset;
+    if (!d->trains) return ct_fail(err, CT_E_ARGUMENT, "%s: there are no training runs to learn from", request->path);
+    job->seen = !d->tests || cli_is_undivided(request->path);
+    job->tests = d->tests ? d->tests : d->trains;
+    job->test = d->tests ? d->test : d->train;
     for (int32_t i = 0; i < job->tests; i++)
         if (!ct_loss_terms(&all, job->test[i]))
             return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with", request->path, job->test[i]->name ? job->test[i]->name : "without a name");
