@@ -280,7 +280,7 @@ static void solvers_and_covariances(task *job)
         const int32_t n = ct_sparse_describe(ct_solver_system(solver)).scalars;
         if (!(X = __libc_calloc((size_t)n * 2, sizeof *X))) goto done;
         X[0] = 1;
-        STEP(ct_sparse_solve(ct_solver_system(solver), X, 2, &job->err));
+        STEP(m % 2 ? ct_sparse_draw(ct_solver_system(solver), X, 2, &job->err) : ct_sparse_solve(ct_solver_system(solver), X, 2, &job->err));
         job->answer += result.final_error + S[1][0] + S[2][3] + C[0] + X[0];
         __libc_free(X);
         X = NULL;
@@ -353,6 +353,7 @@ static void check_run_allocates_nothing(const ct_graph *graph, const ct_noise *n
         CHECK_OK(ct_solver_linearise(solver, noise, x, &err), err);
         CHECK_OK(ct_solver_hessian(solver, noise, x, &err), err);
         CHECK_OK(ct_sparse_solve(ct_solver_system(solver), X, 3, &err), err);
+        CHECK_OK(ct_sparse_draw(ct_solver_system(solver), X, 5, &err), err);
         const long calls = alloc_calls;
         alloc_from_now(-1, 0);
         CHECK(ct_stop_converged(result.stop) && calls == 0);

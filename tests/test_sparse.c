@@ -177,6 +177,36 @@ static void check_solves(ct_sparse *sp, int32_t n, const double *S)
     free(B);
 }
 
+/* Columns `from` to from + m of R^-1: of unit vectors. */
+static void draw_units(ct_sparse *sp, int32_t n, int32_t from, int32_t m, double *Z)
+{
+    ct_err err = {0};
+    memset(Z, 0, (size_t)n * (size_t)m * sizeof *Z);
+    for (int32_t c = 0; c < m; c++) Z[(from + c) * m + c] = 1;
+    CHECK_OK(ct_sparse_draw(sp, Z, m, &err), err);
+}
+
+/* Z of all unit vectors has Z Z' = S, and any columns of it can be had on their own. */
+static void check_draws(ct_sparse *sp, int32_t n, const double *S)
+{
+    double *Z = malloc((size_t)n * (size_t)n * sizeof *Z), *part = malloc((size_t)n * (size_t)n * sizeof *part);
+    draw_units(sp, n, 0, n, Z);
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = 0; j < n; j++) {
+            double sum = 0;
+            for (int32_t k = 0; k < n; k++) sum += Z[i * n + k] * Z[j * n + k];
+            CHECK_NEAR(sum, S[i * n + j], 1e-10 * inverse_size);
+        }
+    for (int32_t m = 1; m <= 9 && m <= n; m += m < 4 ? 1 : 5) { /* 1, 2, 3, 4, 9 */
+        const int32_t from = (n - m) / 2;
+        draw_units(sp, n, from, m, part);
+        for (int32_t i = 0; i < n; i++)
+            for (int32_t c = 0; c < m; c++) CHECK_NEAR(part[i * m + c], Z[i * n + from + c], 1e-12 * sqrt(inverse_size));
+    }
+    free(Z);
+    free(part);
+}
+
 /* Everything the engine can do against the dense inverse. */
 static void check_against_dense(const problem *q, ct_order order, const int32_t *stage, double lambda)
 {
@@ -213,6 +243,7 @@ static void check_against_dense(const problem *q, ct_order order, const int32_t 
         check_close(x[i], dx);
     }
     check_solves(sp, n, S);
+    check_draws(sp, n, S);
     /* all pairs at once */
     const int64_t count = (int64_t)q->blocks * q->blocks;
     int32_t      *a = malloc((size_t)count * sizeof *a), *b = malloc((size_t)count * sizeof *b);
@@ -260,6 +291,24 @@ static void test_a_complete_graph_equals_dense_algebra(void)
         for (int32_t b = a + 1; b < 24; b++) problem_edge(&q, &rng, 6, 2, (int32_t[]){a, b});
     check_against_dense(&q, CT_ORDER_AMD, NULL, 0);
     problem_free(&q);
+}
+
+static void test_a_grid_equals_dense_algebra(void)
+{
+    enum { SIDE = 6 };
+    ct_rng rng = ct_rng_seed(7);
+    for (int order = 0; order < CT_ORDER_COUNT; order++) {
+        problem q;
+        problem_begin(&q, &rng, SIDE * SIDE, 1 + 2 * (order % 2));
+        for (int32_t b = 0; b < SIDE * SIDE; b++) {
+            if (b == 0 || b == 20) problem_edge(&q, &rng, 3, 1, &b);
+            if (b % SIDE) problem_edge(&q, &rng, 3, 2, (int32_t[]){b - 1, b});
+            if (b >= SIDE) problem_edge(&q, &rng, 3, 2, (int32_t[]){b - SIDE, b});
+        }
+        check_against_dense(&q, (ct_order)order, NULL, 0);
+        check_against_dense(&q, (ct_order)order, NULL, 0.1);
+        problem_free(&q);
+    }
 }
 
 /* Chains: with unary edges everywhere, with one at an end only (what hangs on it has no row to spare), with branches. */
@@ -346,6 +395,38 @@ static void test_stages_decide_what_comes_last(void)
     problem_free(&q);
 }
 
+/* Draws of unknowns that are held are zero, the others have the inverse of what is left of H without those. */
+static void check_draws_held(ct_sparse *sp, int32_t n)
+{
+    double  H[12 * 12], S[12 * 12], Z[12 * 12], one[12], x[12] = {0};
+    uint8_t held[12] = {0};
+    for (int i = 0; i < ct_sparse_weak_count(sp); i++) {
+        int           is_held;
+        const int32_t scalar = ct_sparse_weak(sp, i, NULL, &is_held);
+        held[scalar] = (uint8_t)is_held;
+    }
+    for (int32_t j = 0; j < n; j++) {
+        x[j] = 1;
+        ct_sparse_multiply(sp, x, one);
+        x[j] = 0;
+        for (int32_t i = 0; i < n; i++) H[i * n + j] = held[i] || held[j] ? i == j : one[i];
+    }
+    dense_inverse(n, H, S);
+    draw_units(sp, n, 0, n, Z);
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = 0; j < n; j++) {
+            double sum = 0;
+            for (int32_t k = 0; k < n; k++) sum += Z[i * n + k] * Z[j * n + k];
+            if (held[i] || held[j]) CHECK(sum == 0);
+            else CHECK_NEAR(sum, S[i * n + j], 1e-10 * (1 + fabs(S[i * n + j])));
+        }
+    for (int32_t c = 0; c < n; c++) {
+        draw_units(sp, n, c, 1, one);
+        for (int32_t i = 0; i < n; i++) CHECK_NEAR(one[i], Z[i * n + c], 1e-12 * (1 + fabs(Z[i * n + c])));
+        for (int32_t i = 0; i < n; i++) CHECK(!held[i] || one[i] == 0);
+    }
+}
+
 /* Two components, one tied to nothing: its three directions are found, by name and by direction. */
 static void test_loose_directions_are_found(void)
 {
@@ -379,6 +460,7 @@ static void test_loose_directions_are_found(void)
         for (int j = 0; j < 6; j++) CHECK(z[j] == 0);
         for (int j = 0; j < 3; j++) CHECK_NEAR(z[6 + j], z[9 + j], 1e-10);
     }
+    check_draws_held(sp, 12);
     CHECK(ct_sparse_factor(sp, 1e-3, NULL) == 0);
     ct_sparse_free(sp);
 }
@@ -438,6 +520,7 @@ int main(void)
 {
     RUN(test_random_graphs_equal_dense_algebra_in_every_order);
     RUN(test_a_complete_graph_equals_dense_algebra);
+    RUN(test_a_grid_equals_dense_algebra);
     RUN(test_chains_equal_dense_algebra);
     RUN(test_symmetric_terms_equal_dense_algebra);
     RUN(test_an_indefinite_matrix_is_told);

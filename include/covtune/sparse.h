@@ -112,8 +112,8 @@ void ct_sparse_step(ct_sparse *sparse, double *dx);
 /* X <- (H + lambda D)^-1 X for m right-hand sides at once; X is scalars x m, row-major. Allocates only where m is larger than it has been. */
 ct_status ct_sparse_solve(ct_sparse *sparse, double *X, int32_t m, ct_err *err);
 
-/* X <- R^-1 X for m columns at once, in the caller's order (the rows of R in a fixed order of their own): standard normals in, draws of N(0, (H + lambda D)^-1) out. X is scalars x m,
- * row-major. Half a solve. Allocates only where m is larger than it has been. */
+/* X <- R^-1 X for m columns at once, R'R = H + lambda D: standard normals in, draws of N(0, (H + lambda D)^-1) out. X is scalars x m, row-major, rows in the caller's order before
+ * and after. Unknowns held at zero are zero. Three fifths of a solve. Allocates only where m is larger than it has been. */
 ct_status ct_sparse_draw(ct_sparse *sparse, double *X, int32_t m, ct_err *err);
 
 /* Blocks of the inverse of the factored matrix. Block (a[k], b[k]) goes to out[k], dim a x dim b,

@@ -159,7 +159,10 @@ static int own_iterations(ct_learn_method method, int32_t m)
 {
     switch (method) {
     case CT_LEARN_LM: return 50;
+    case CT_LEARN_BOBYQA:
+    case CT_LEARN_SUBPLEX:
     case CT_LEARN_NELDER_MEAD: return (int)CT_MIN(200 * (int64_t)m, INT_MAX);
+    case CT_LEARN_CRS:
     case CT_LEARN_POWELL: return (int)CT_MIN(1000 * (int64_t)m, INT_MAX);
     default: return 100;
     }
@@ -167,7 +170,7 @@ static int own_iterations(ct_learn_method method, int32_t m)
 
 static int prefers_table(ct_learn_method method)
 {
-    return method == CT_LEARN_FRANK_WOLFE || method == CT_LEARN_FRANK_WOLFE_LOG || method == CT_LEARN_NELDER_MEAD || method == CT_LEARN_POWELL;
+    return method == CT_LEARN_FRANK_WOLFE || method == CT_LEARN_FRANK_WOLFE_LOG || method == CT_LEARN_NELDER_MEAD || method == CT_LEARN_POWELL || method == CT_LEARN_LEO;
 }
 
 /* Does the method start from the table's values? */
@@ -234,6 +237,7 @@ static ct_status run_method(ct__learning *l)
     case CT_LEARN_FRANK_WOLFE:
     case CT_LEARN_FRANK_WOLFE_LOG: return ct__learn_frank_wolfe(e, o->method == CT_LEARN_FRANK_WOLFE ? CT_SPACE_VARIANCE : CT_SPACE_LOG, most, l->p, stop);
     case CT_LEARN_PROJECTED_GRADIENT: return ct__learn_projected_gradient(e, most, l->p, stop);
+    case CT_LEARN_LEO: return ct__learn_leo(e, most, l->p, stop);
     case CT_LEARN_NELDER_MEAD: return ct__learn_nelder_mead(e, o->space, most, l->p, stop);
     case CT_LEARN_POWELL: return ct__learn_powell(e, o->space, most, l->p, stop);
     default: return ct__learn_nlopt(e, o->method, most, l->p, stop);

@@ -5,8 +5,9 @@
  *   ledger.c       values kept, given back, written                                  digest.c      what a ledger belongs to
  *   residuals.c    samples of the noise, at the truth                                judge.c       the field's inference
  *   closed_form.c  their second moments                                              effort.c      an objective with a prior, counted and reported
- *   lm.c, frank_wolfe.c, projected_gradient.c, nlopt.c, nelder_mead.c, powell.c      one method each
+ *   lm.c, frank_wolfe.c, projected_gradient.c, nlopt.c, nelder_mead.c, powell.c, leo.c   one method each
  *   search.c       the loss on a box, for those without derivatives                  brent.c       the minimum along a line
+ *   energy.c       LEO's loss, by samples
  *   folds.c        the prior's weight, by held-out runs                              scale.c       the common factor, from consistency
  *   tell.c         what a user should know without asking
  *   bars.c         error bars, and what the data cannot tell                         learn.c       all of it in order
@@ -102,6 +103,23 @@ ct_status ct__outer_start_over(ct_outer *outer, ct_err *err);
 /* numeric.c: gradient and matrix of every seat that took part, by perturbed solves from the seats' solutions. */
 ct_status ct__numeric_derivatives(ct_outer *outer, const double *p, ct_err *err);
 
+/* energy.c: LEO's loss and its gradient by p, with samples of the posterior. */
+typedef struct {
+    int      samples, iteration;
+    uint64_t seed;
+} ct__draws;
+
+typedef struct {
+    double  loss;      /* of the estimates, as ct_outer_value has it; infinite where one failed     */
+    double  energy;    /* mean over estimated runs of [E(truth) - mean of E(samples)] / factors      */
+    double *gradient;  /* m, of energy by p; the caller's memory                                     */
+    int32_t failed, estimated;
+    int     solves;
+} ct__energy;
+
+/* Learned models must be diagonal or isotropic. Inner solves start as those of ct_outer_evaluate do. */
+ct_status ct__outer_energy(ct_outer *outer, const double *p, const uint8_t *part, const ct__draws *draws, ct__energy *value, ct_err *err);
+
 /* ---- Ledger ---------------------------------------------------------------------------------- */
 
 /* 1 if the ledger holds the value of this call, which is then in *value. A ledger that holds another one is CT_E_ARGUMENT. */
@@ -180,6 +198,7 @@ ct_status ct__box_check(const ct__effort *effort, ct_learn_method method);
 ct_status ct__learn_lm(ct__effort *effort, int max_iterations, double *p, ct_learn_stop *stop);
 ct_status ct__learn_frank_wolfe(ct__effort *effort, ct_space space, int max_iterations, double *p, ct_learn_stop *stop);
 ct_status ct__learn_projected_gradient(ct__effort *effort, int max_iterations, double *p, ct_learn_stop *stop);
+ct_status ct__learn_leo(ct__effort *effort, int max_iterations, double *p, ct_learn_stop *stop);
 ct_status ct__learn_nlopt(ct__effort *effort, ct_learn_method method, int max_iterations, double *p, ct_learn_stop *stop);
 ct_status ct__learn_nelder_mead(ct__effort *effort, ct_space space, int max_iterations, double *p, ct_learn_stop *stop);
 ct_status ct__learn_powell(ct__effort *effort, ct_space space, int max_iterations, double *p, ct_learn_stop *stop);

@@ -1,16 +1,20 @@
-/* nlopt.c: NLopt's gradient methods in log theta. They know boxes alone. What they are given is log F: the loss of a bad start is a hundred times that of the
- * answer, and line searches do better on its logarithm. */
+/* nlopt.c: NLopt's methods in log theta, with gradients and without. They know boxes alone. What they are given is log F: the loss of a bad start is a hundred times that of the
+ * answer, and line searches and quadratic models do better on its logarithm.
+ *
+ * Methods without gradients take F for a function of p alone: inner solves then always start where the first did, at the truth. */
 #include "learn/learn.h"
 
 #include <math.h>
 #include <nlopt.h>
 
-#define LARGE 1e3 /* for log F where there is none */
+#define LARGE      1e3 /* for log F where there is none */
+#define FIRST_STEP 0.5 /* of local methods without gradients, in log variances: as far as a closed form may well be off; from far away they lengthen it */
 
 typedef struct {
     ct__effort *effort;
     ct__point   at;
     double     *best; /* m */
+    double     *box;  /* 3 m: log bounds, first steps */
     double      best_F;
     nlopt_opt   opt;
     ct_status   status;
@@ -22,8 +26,22 @@ static nlopt_algorithm algorithm_of(ct_learn_method method)
     case CT_LEARN_TNEWTON: return NLOPT_LD_TNEWTON_PRECOND_RESTART;
     case CT_LEARN_MMA: return NLOPT_LD_MMA;
     case CT_LEARN_SLSQP: return NLOPT_LD_SLSQP;
+    case CT_LEARN_BOBYQA: return NLOPT_LN_BOBYQA;
+    case CT_LEARN_SUBPLEX: return NLOPT_LN_SBPLX;
+    case CT_LEARN_CRS: return NLOPT_GN_CRS2_LM;
     default: return NLOPT_LD_LBFGS;
     }
+}
+
+static int is_local_without_gradient(ct_learn_method method) { return method == CT_LEARN_BOBYQA || method == CT_LEARN_SUBPLEX; }
+static int has_gradient(ct_learn_method method) { return !is_local_without_gradient(method) && method != CT_LEARN_CRS; }
+
+/* The point counts. */
+static ct_status come_on(const nlopt_run *r)
+{
+    if (r->at.gradient) return ct__effort_accept(r->effort);
+    ct__effort_step(r->effort);
+    return ct__outer_settle(r->effort->outer, r->effort->err);
 }
 
 /* Where inner solves fail NLopt is told a large loss and no slope. */
@@ -32,7 +50,7 @@ static double objective(unsigned n, const double *p, double *gradient, void *use
     nlopt_run *r = user;
     memcpy(r->at.p, p, n * sizeof *p);
     if (r->status == CT_OK) r->status = ct__effort_evaluate(r->effort, &r->at);
-    if (r->status == CT_OK && !r->at.failed) r->status = ct__effort_accept(r->effort);
+    if (r->status == CT_OK && !r->at.failed) r->status = come_on(r);
     if (r->status != CT_OK || ct__effort_cancelled(r->effort)) nlopt_force_stop(r->opt);
     const int bad = r->status != CT_OK || r->at.failed || !isfinite(r->at.F);
     for (unsigned i = 0; gradient && i < n; i++) gradient[i] = bad ? 0 : r->at.gradient[i] / r->at.F;
@@ -49,26 +67,48 @@ static ct_learn_stop stop_of(const ct__effort *e, nlopt_result result)
     if (result == NLOPT_FTOL_REACHED) return CT_LEARN_STOP_LOSS;
     if (result == NLOPT_XTOL_REACHED) return CT_LEARN_STOP_STEP;
     if (result == NLOPT_MAXEVAL_REACHED) return CT_LEARN_STOP_ITERATIONS;
-    return result > 0 ? CT_LEARN_STOP_GRADIENT : CT_LEARN_STOP_STUCK;
+    if (result > 0) return has_gradient(e->options->method) ? CT_LEARN_STOP_GRADIENT : CT_LEARN_STOP_STEP;
+    return CT_LEARN_STOP_STUCK;
 }
 
-static ct_status run(nlopt_run *r, int max_iterations, double *p, ct_learn_stop *stop)
+/* How to stop. BOBYQA's radius says more than that two values are nearly the same, which happens on the way; a global method has but its limit. */
+static int set_stops(nlopt_run *r, ct_learn_method method, int max_iterations)
+{
+    const ct_learn_options *o = r->effort->options;
+    int                     bad = nlopt_set_maxeval(r->opt, max_iterations) < 0;
+    if (method != CT_LEARN_CRS) bad = bad || nlopt_set_xtol_abs1(r->opt, o->step) < 0;
+    if (method != CT_LEARN_CRS && method != CT_LEARN_BOBYQA) bad = bad || nlopt_set_ftol_abs(r->opt, o->relative) < 0;
+    return !bad;
+}
+
+/* The box, p moved into it, and first steps. */
+static int set_up(nlopt_run *r, ct_learn_method method, double *p)
+{
+    const ct__effort *e = r->effort;
+    const int32_t     m = e->outer->m;
+    double           *lower = r->box, *upper = lower + m, *step = upper + m;
+    for (int32_t i = 0; i < m; i++) {
+        ct_theta_bounds(e->outer->theta, i, &lower[i], &upper[i]);
+        lower[i] = log(lower[i]);
+        upper[i] = log(upper[i]);
+        step[i] = CT_MIN(FIRST_STEP, 0.25 * (upper[i] - lower[i])); /* BOBYQA wants two of them inside */
+        if (step[i] == 0) step[i] = FIRST_STEP;                      /* NLopt leaves such a one out, but wants a number */
+        p[i] = CT_MAX(lower[i], CT_MIN(upper[i], p[i]));
+    }
+    int bad = nlopt_set_lower_bounds(r->opt, lower) < 0 || nlopt_set_upper_bounds(r->opt, upper) < 0;
+    bad = bad || nlopt_set_min_objective(r->opt, objective, r) < 0;
+    if (is_local_without_gradient(method)) bad = bad || nlopt_set_initial_step(r->opt, step) < 0;
+    if (method == CT_LEARN_CRS) nlopt_srand((unsigned long)e->options->seed); /* NLopt's state is the thread's */
+    return !bad;
+}
+
+static ct_status run(nlopt_run *r, ct_learn_method method, int max_iterations, double *p, ct_learn_stop *stop)
 {
     const ct__effort *e = r->effort;
     const int32_t     m = e->outer->m;
     double            F;
-    for (int32_t i = 0; i < m; i++) { /* log bounds lie in at.gradient and at.p until the first evaluation */
-        double lower, upper;
-        ct_theta_bounds(e->outer->theta, i, &lower, &upper);
-        r->at.p[i] = log(lower);
-        r->at.gradient[i] = log(upper);
-        p[i] = CT_MAX(r->at.p[i], CT_MIN(r->at.gradient[i], p[i]));
-    }
+    if (!set_up(r, method, p) || !set_stops(r, method, max_iterations)) return ct_fail(e->err, CT_E_MEMORY, "NLopt refused its settings");
     memcpy(r->best, p, (size_t)m * sizeof *p);
-    int bad = nlopt_set_lower_bounds(r->opt, r->at.p) < 0 || nlopt_set_upper_bounds(r->opt, r->at.gradient) < 0;
-    bad = bad || nlopt_set_min_objective(r->opt, objective, r) < 0 || nlopt_set_maxeval(r->opt, max_iterations) < 0;
-    bad = bad || nlopt_set_ftol_abs(r->opt, e->options->relative) < 0 || nlopt_set_xtol_abs1(r->opt, e->options->step) < 0;
-    if (bad) return ct_fail(e->err, CT_E_MEMORY, "NLopt refused its settings");
     const nlopt_result result = nlopt_optimize(r->opt, p, &F);
     CT_TRY(r->status);
     if (result == NLOPT_OUT_OF_MEMORY) return ct__no_memory(e->err, "parameters", m);
@@ -82,12 +122,15 @@ ct_status ct__learn_nlopt(ct__effort *e, ct_learn_method method, int max_iterati
 {
     nlopt_run r = {.effort = e, .best_F = INFINITY, .status = CT_OK};
     CT_TRY(ct__box_check(e, method));
+    if (!has_gradient(method)) CT_TRY(ct__outer_start_over(e->outer, e->err));
     ct__effort_begin(e);
     ct_status status = ct__point_new(e, 0, &r.at, e->err);
     r.opt = nlopt_create(algorithm_of(method), (unsigned)e->outer->m);
-    r.best = ct__zalloc(e->outer->m, sizeof *r.best);
+    r.best = ct__zalloc(4 * (int64_t)e->outer->m, sizeof *r.best);
+    r.box = r.best ? r.best + e->outer->m : NULL;
+    if (!has_gradient(method)) r.at.gradient = NULL;
     if (status == CT_OK && (!r.opt || !r.best)) status = ct__no_memory(e->err, "parameters", e->outer->m);
-    if (status == CT_OK) status = run(&r, max_iterations, p, stop);
+    if (status == CT_OK) status = run(&r, method, max_iterations, p, stop);
     nlopt_destroy(r.opt);
     free(r.best);
     ct__point_free(&r.at);

@@ -128,6 +128,15 @@ void ct__sparse_solve_one(ct_sparse *sp, double *v, double *y)
     permute(sp, 1, y, v, 0);
 }
 
+void ct__sparse_draw_one(ct_sparse *sp, double *v, double *y)
+{
+    permute(sp, 1, v, y, 1);
+    for (int32_t i = 0; i < sp->weak_count; i++)
+        if (sp->weak[i] < 0) y[~sp->weak[i]] = 0; /* held there; its R_kk is 1 */
+    solve_down(sp, y, 0, sp->local);
+    permute(sp, 1, y, v, 0);
+}
+
 void ct__sparse_correct(ct_sparse *sp, double *v)
 {
     double *y = sp->work;

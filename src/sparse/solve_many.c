@@ -1,6 +1,6 @@
-/* solve_many.c: (R'R)^-1 X for many right-hand sides at once.
+/* solve_many.c: (R'R)^-1 X for many right-hand sides at once, and R^-1 X, which turns white noise into draws of covariance (R'R)^-1.
  *
- * Up the tree (children first) R' Y = X, down again (parents first) R X = Y. Learning asks for a dozen columns on chains of small
+ * Up the tree (children first) R' Y = X, down again (parents first) R X = Y; draws go down only. Learning asks for a dozen columns on chains of small
  * fronts. So X is kept in eliminated order with its columns padded to a multiple of four, one vector wide, and a front's
  * pivots are taken in strips of 6, 3, 2 or 1 that live in registers for as long as a vector of columns goes past:
  *
@@ -148,22 +148,46 @@ static void unpack(const ct_sparse *sp, int32_t m, int64_t padded, const double 
     }
 }
 
+/* Columns kept for m: one, or whole vectors of them; and room for those. */
+static ct_status make_room(ct_sparse *sp, int32_t m, int64_t *padded, ct_err *err)
+{
+    *padded = m == 1 ? 1 : ((int64_t)m + WIDTH - 1) / WIDTH * WIDTH;
+    const int64_t need = sp->scalars * *padded;
+    if (need <= sp->many_capacity) return CT_OK;
+    double *more = ct__zalloc(need, sizeof *more);
+    if (!more) return ct__no_memory(err, "right-hand sides", m);
+    free(sp->many);
+    sp->many = more;
+    sp->many_capacity = need;
+    return CT_OK;
+}
+
 ct_status ct_sparse_solve(ct_sparse *sp, double *X, int32_t m, ct_err *err)
 {
-    const int64_t padded = m == 1 ? 1 : ((int64_t)m + WIDTH - 1) / WIDTH * WIDTH, need = sp->scalars * padded;
-    if (need > sp->many_capacity) {
-        double *more = ct__zalloc(need, sizeof *more);
-        if (!more) return ct__no_memory(err, "right-hand sides", m);
-        free(sp->many);
-        sp->many = more;
-        sp->many_capacity = need;
-    }
+    int64_t padded;
+    CT_TRY(make_room(sp, m, &padded, err));
     if (m == 1) {
         ct__sparse_solve_one(sp, X, sp->many);
         return CT_OK;
     }
     pack(sp, m, padded, X, sp->many);
     up_all(sp, sp->many, padded);
+    down_all(sp, sp->many, padded);
+    unpack(sp, m, padded, sp->many, X);
+    return CT_OK;
+}
+
+ct_status ct_sparse_draw(ct_sparse *sp, double *X, int32_t m, ct_err *err)
+{
+    int64_t padded;
+    CT_TRY(make_room(sp, m, &padded, err));
+    if (m == 1) {
+        ct__sparse_draw_one(sp, X, sp->many);
+        return CT_OK;
+    }
+    pack(sp, m, padded, X, sp->many);
+    for (int32_t i = 0; i < sp->weak_count; i++) /* what is held at zero has R_kk = 1 */
+        if (sp->weak[i] < 0) memset(sp->many + ~sp->weak[i] * padded, 0, (size_t)padded * sizeof *sp->many);
     down_all(sp, sp->many, padded);
     unpack(sp, m, padded, sp->many, X);
     return CT_OK;

@@ -178,6 +178,8 @@ void ct__sparse_correct(ct_sparse *sp, double *v);
 
 /* v <- (R'R)^-1 v, in the caller's order; y holds as many numbers. */
 void ct__sparse_solve_one(ct_sparse *sp, double *v, double *y);
+/* v <- R^-1 v, the same way. */
+void ct__sparse_draw_one(ct_sparse *sp, double *v, double *y);
 
 /* target += factor * source, m numbers. */
 void ct__axpy(int32_t m, double factor, const double *restrict source, double *restrict target);
