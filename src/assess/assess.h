@@ -1,4 +1,4 @@
-/* assess.h: which coordinates of a variable's truth count, for the files of this module. */
+/* assess.h: which coordinates of a variable's truth count, for the files of this module; and what a factor says there, for learning. */
 #ifndef CT_ASSESS_PRIVATE_H
 #define CT_ASSESS_PRIVATE_H
 
@@ -20,5 +20,8 @@ static inline unsigned ct__known(const ct_sequence *seq, int32_t v)
     const unsigned turns = ct__turns[seq->graph->kind[v]], known = seq->known[v] & ct__all_of((ct_kind)seq->graph->kind[v]); /* bits beyond mean nothing */
     return (known & turns) == turns ? known : known & ~turns;
 }
+
+/* residuals.c: r <- the residual of a factor at the truth, as it was measured; 0 where the truth is not known well enough, or r is not a number. */
+int ct__truth_residual(const ct_sequence *seq, int32_t factor, double r[CT_ROWS_MAX]);
 
 #endif

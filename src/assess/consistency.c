@@ -75,28 +75,29 @@ static int32_t list_known(const ct_sequence *seq, int32_t *var, int64_t *doubles
     return n;
 }
 
-static void add_up(const ct_sequence *seq, const double *x, int32_t count, const int32_t *var, double *const *P, ct_consistency *out)
+/* e' P^-1 e of each, and the coordinates of e. */
+static void weigh(const ct_sequence *seq, const double *x, int32_t count, const int32_t *var, double *const *P, double *nees, int *degrees)
 {
     const ct_loss local = ct_loss_defaults();
-    out->nees = 0;
     for (int32_t k = 0; k < count; k++) {
         const int dim = ct_kind_dim((ct_kind)seq->graph->kind[var[k]]);
         double    e[CT_DIM_MAX], D[CT_DIM_MAX * CT_DIM_MAX], S[CT_DIM_MAX * CT_DIM_MAX];
         ct_loss_variable(&local, seq, var[k], x + seq->graph->offset[var[k]], e, D);
-        const int n = pick(dim, D, P[k], e, S);
-        out->nees += mahalanobis(n, S, e);
-        out->nees_degrees += n;
+        degrees[var[k]] = pick(dim, D, P[k], e, S);
+        nees[var[k]] = mahalanobis(degrees[var[k]], S, e);
     }
 }
 
-ct_status ct__nees(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x, ct_consistency *out, ct_err *err)
+ct_status ct_nees_each(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x, double *nees, int *degrees, ct_err *err)
 {
-    int64_t         doubles;
-    const int32_t   count = list_known(seq, NULL, &doubles);
-    ct_err          why = {0};
-    const ct_status singular = count ? ct_solver_linearise(solver, noise, x, &why) : CT_E_SINGULAR;
-    if (singular == CT_E_MEMORY) return ct_fail(err, singular, "%s", why.text);
-    if (singular != CT_OK) return CT_OK; /* there is no covariance: nees stays NaN */
+    int64_t       doubles;
+    const int32_t count = list_known(seq, NULL, &doubles);
+    for (int32_t v = 0; v < seq->graph->variables; v++) {
+        nees[v] = NAN;
+        degrees[v] = 0;
+    }
+    if (!count) return CT_OK;
+    CT_TRY(ct_solver_linearise(solver, noise, x, err));
 
     int32_t *var = ct__zalloc(count, sizeof *var);
     double **P = ct__zalloc(count, sizeof *P), *block = ct__zalloc(doubles, sizeof *block);
@@ -111,9 +112,32 @@ ct_status ct__nees(const ct_sequence *seq, const ct_noise *noise, ct_solver *sol
         }
         status = ct_solver_marginals(solver, count, var, P, err);
     }
-    if (status == CT_OK) add_up(seq, x, count, var, P, out);
+    if (status == CT_OK) weigh(seq, x, count, var, P, nees, degrees);
     free(var);
     free(P);
     free(block);
     return status;
+}
+
+ct_status ct__nees(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x, ct_consistency *out, ct_err *err)
+{
+    const int32_t n = seq->graph->variables;
+    double       *nees = ct__zalloc(n, sizeof *nees);
+    int          *degrees = ct__zalloc(n, sizeof *degrees);
+    ct_err        why = {0};
+    ct_status     status = nees && degrees ? ct_nees_each(seq, noise, solver, x, nees, degrees, &why) : ct__no_memory(&why, "variables", n);
+    double        sum = 0;
+    int64_t       coordinates = 0;
+    for (int32_t v = 0; status == CT_OK && v < n; v++) {
+        if (!degrees[v]) continue;
+        sum += nees[v];
+        coordinates += degrees[v];
+    }
+    if (coordinates) {
+        out->nees = sum;
+        out->nees_degrees = coordinates;
+    }
+    free(nees);
+    free(degrees);
+    return status == CT_E_MEMORY ? ct_fail(err, status, "%s", why.text) : CT_OK; /* where there is no covariance nees stays NaN */
 }
