@@ -1,0 +1,107 @@
+/* plot.c: pictures of series, as an SVG file of its own or as a figure of a page.
+ *
+ * A file brings its style along; colours stand in its attributes as well, for programs that know no custom properties. */
+#include "report/plot.h"
+#include "base/file.h"
+
+static void put_attribute(ct__text *out, const char *name, double a, double b)
+{
+    char low[32], high[32];
+    ct__text_printf(out, " data-%s=\"%s %s\"", name, ct__format_double(a, low), ct__format_double(b, high));
+}
+
+/* What a reader of the screen says, and what zooming has to know. */
+static void open_svg(ct__plot *p, double above, double height)
+{
+    const ct_plot *plot = p->plot;
+    ct__text      *out = p->out;
+    ct__text_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ct\" viewBox=\"0 %d %d %d\" role=\"img\" aria-labelledby=\"%s-t %s-d\"", -(int)above, CT__PLOT_WIDTH,
+                    (int)(height + above), p->id, p->id);
+    if (!p->page) ct__text_printf(out, " width=\"%d\" height=\"%d\"", CT__PLOT_WIDTH * 3 / 2, (int)(height + above) * 3 / 2);
+    if (p->page && plot->zoom && !p->empty && !plot->x_names) {
+        put_attribute(out, "x", p->x.low, p->x.high);
+        put_attribute(out, "y", p->y.low, p->y.high);
+        ct__text_printf(out, " data-log=\"%d %d\" data-frame=\"", p->x.log, p->y.log);
+        const double frame[] = {p->left, p->top, p->width, p->height};
+        for (int i = 0; i < 4; i++) ct__text_put(out, i ? " " : ""), ct__plot_number(out, frame[i]);
+        ct__text_put(out, "\" data-zoom=\"1\"");
+    }
+    ct__text_printf(out, ">\n<title id=\"%s-t\">", p->id);
+    ct__text_html(out, plot->title ? plot->title : "Plot");
+    ct__text_printf(out, "</title>\n<desc id=\"%s-d\">", p->id);
+    ct__text_html(out, plot->text ? plot->text : "");
+    ct__text_put(out, "</desc>\n");
+}
+
+static void put_body(ct__plot *p)
+{
+    ct__plot_axes(p);
+    if (p->empty) {
+        ct__text_put(p->out, "<text class=\"none\" text-anchor=\"middle\" x=\"");
+        ct__plot_number(p->out, p->left + p->width / 2);
+        ct__text_put(p->out, "\" y=\"");
+        ct__plot_number(p->out, p->top + p->height / 2 + 4);
+        ct__text_put(p->out, "\">no data</text>\n");
+        return;
+    }
+    ct__plot_series(p);
+}
+
+void ct__plot_html(const ct_plot *plot, const char *id, ct__text *out)
+{
+    ct__plot p = {.plot = plot, .page = 1, .id = id, .out = out};
+    ct__plot_layout(&p);
+    ct__text_printf(out, "<figure class=\"plot\" id=\"%s\">\n", id);
+    if (plot->title) {
+        ct__text_put(out, "<h4>");
+        ct__text_html(out, plot->title);
+        ct__text_put(out, "</h4>\n");
+    }
+    open_svg(&p, 0, p.total);
+    put_body(&p);
+    ct__text_put(out, "</svg>\n");
+    ct__plot_legend_html(&p);
+    if (plot->text) {
+        ct__text_put(out, "<figcaption>");
+        ct__text_html(out, plot->text);
+        ct__text_put(out, "</figcaption>\n");
+    }
+    ct__text_put(out, "</figure>\n");
+}
+
+static void put_file(const ct_plot *plot, ct__text *out)
+{
+    ct__plot p = {.plot = plot, .id = "plot", .out = out};
+    ct__plot_layout(&p);
+    const double above = plot->title ? 30 : 6, height = ct__plot_legend(&p, p.total, 0) + 6;
+    open_svg(&p, above, height);
+    ct__text_printf(out, "<style>\n%s</style>\n<rect class=\"bg\" fill=\"#ffffff\" x=\"0\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", ct__plot_style, -(int)above, CT__PLOT_WIDTH,
+                    (int)(height + above));
+    ct__text_printf(out, "<g font-family=\"sans-serif\" font-size=\"%d\" fill=\"#5a626c\">\n", CT__PLOT_FONT); /* for programs that read no style */
+    if (plot->title) {
+        ct__text_put(out, "<text class=\"head\" x=\"2\" y=\"-10\">");
+        ct__text_html(out, plot->title);
+        ct__text_put(out, "</text>\n");
+    }
+    put_body(&p);
+    ct__plot_legend(&p, p.total, 1);
+    ct__text_put(out, "</g>\n</svg>\n");
+}
+
+ct_status ct_plot_print(const ct_plot *plot, FILE *out, ct_err *err)
+{
+    ct__text text = {0};
+    put_file(plot, &text);
+    const ct_status status = ct__text_write(&text, out, err);
+    ct__text_free(&text);
+    return status;
+}
+
+ct_status ct_plot_write(const ct_plot *plot, const char *path, ct_err *err)
+{
+    ct__text text = {0};
+    put_file(plot, &text);
+    const ct_status status = ct__text_save(&text, path, err);
+    ct__text_free(&text);
+    return status;
+}
