@@ -30,6 +30,12 @@ static int watch(void *user, const ct_learn_progress *p)
     return cli_caught();
 }
 
+void reproduce_show(reproduce_job *job, ct_table *table)
+{
+    if (job->tables < (int)(sizeof job->shown / sizeof *job->shown)) job->shown[job->tables++] = table;
+    else ct_table_free(table);
+}
+
 int reproduce_wants(const reproduce_job *job, const char *key)
 {
     for (int i = 0; i < job->methods; i++)
@@ -109,8 +115,8 @@ static void print(const reproduce_job *job)
 {
     const book *b = &job->book;
     ct_err      err;
-    if (job->shown) {
-        ct_table_print(job->shown, CT_TABLE_TEXT, cli_room() == INT_MAX ? 0 : cli_room(), stdout, &err);
+    for (int i = 0; i < job->tables; i++) {
+        ct_table_print(job->shown[i], CT_TABLE_TEXT, cli_room() == INT_MAX ? 0 : cli_room(), stdout, &err);
         putchar('\n');
     }
     for (int i = 0; i < b->statements; i++) {
@@ -230,7 +236,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     if (code == CLI_GO) code = find_study(&io, request.study, &study);
     if (code == CLI_GO) code = check(&io, &request, study, job);
     if (code == CLI_GO) code = cli_finish(&io, carry_out(&io, &request, study, job));
-    ct_table_free(job->shown);
+    for (int i = 0; i < job->tables; i++) ct_table_free(job->shown[i]);
     book_free(&job->book);
     free(job);
     return code;

@@ -86,7 +86,8 @@ typedef struct {
     cli_bar                  bar;
     char                     what[128]; /* is being done, for the bar */
     double                   cost;      /* of that, in its units       */
-    ct_table                *shown;     /* what is printed on stdout, beside the statements; freed with the job */
+    int                      tables;
+    ct_table                *shown[4];  /* what is printed on stdout, before the statements: owned */
 } reproduce_job;
 
 typedef struct {
@@ -99,6 +100,8 @@ typedef struct {
 
 extern const reproduce_study reproduce_nav2d, reproduce_runtime, reproduce_init, reproduce_samples;
 
+/* Is printed on stdout at the end; owns the table. */
+void reproduce_show(reproduce_job *job, ct_table *table);
 /* Is that one asked for? */
 int reproduce_wants(const reproduce_job *job, const char *key);
 /* Learn as `who` does; data's tests are judged step by step, with conditioning. data->start is where it starts, unless `from` is not NULL. */
