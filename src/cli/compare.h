@@ -54,8 +54,8 @@ typedef struct {
 /* All rows, in order. Those that cannot be had say why; CT_OK with job->interrupted after a Ctrl-C. */
 ct_status compare_rows(const cli_io *io, compare_job *job, ct_err *err);
 
-/* The row whose number is best of its group, or -1. which: 0 translation, 1 rotation. */
-int compare_best(const compare_job *job, int group, int which);
+/* Is a row's error the least of its group? which: 0 translation, 1 rotation. */
+int compare_is_best(const compare_job *job, int i, int which);
 
 /* The result. */
 ct_status compare_table(const compare_request *request, const compare_job *job, ct_table **out, ct_err *err);

@@ -22,6 +22,14 @@ static void ratios(const compare_job *job, const compare_row *row, double ratio[
 
 /* ---- the table ---- */
 
+/* Rows without numbers: where there are none, neither is a column for why. */
+static int refusals(const compare_job *job)
+{
+    int n = 0;
+    for (int i = 0; i < job->rows; i++) n += *job->row[i].reason != 0;
+    return n;
+}
+
 static void columns(ct_table *t, const compare_job *job)
 {
     ct_table_column(t, "method", "method", NULL, 0);
@@ -43,22 +51,22 @@ static void columns(ct_table *t, const compare_job *job)
     ct_table_column(t, "seconds", "time", "s", 3);
     ct_table_column(t, "stop", "stop", NULL, 0);
     ct_table_column(t, "failed", "failed", NULL, 6);
-    ct_table_column(t, "reason", "no numbers, because", NULL, 0);
+    if (refusals(job)) ct_table_column(t, "reason", "no numbers, because", NULL, 0);
 }
 
 static void put_row(ct_table *t, const compare_job *job, int i)
 {
     const compare_row *row = &job->row[i];
     double             ratio[2];
-    const int          none = *row->reason != 0, learned = row->group >= 0;
+    const int          none = *row->reason != 0;
     ratios(job, row, ratio);
     ct_table_row(t, i == 0 || row->group != job->row[i - 1].group);
     ct_table_text(t, "%s", row->method);
     ct_table_text(t, "%s", row->bounds);
     ct_table_number(t, none ? NAN : row->test.accuracy.translation);
-    ct_table_mark(t, learned && compare_best(job, row->group, 0) == i);
+    ct_table_mark(t, compare_is_best(job, i, 0));
     ct_table_number(t, none ? NAN : row->test.accuracy.rotation);
-    ct_table_mark(t, learned && compare_best(job, row->group, 1) == i);
+    ct_table_mark(t, compare_is_best(job, i, 1));
     for (int k = 0; k < 2 && job->oracle; k++) ct_table_number(t, none ? NAN : ratio[k]);
     const double number[] = {row->test.loss, row->train.loss, row->test.nees, row->spread, row->test.condition, row->test.condition_scaled};
     for (size_t k = 0; k < sizeof number / sizeof *number; k++) ct_table_number(t, none ? NAN : number[k]);
@@ -68,7 +76,7 @@ static void put_row(ct_table *t, const compare_job *job, int i)
     ct_table_text(t, "%s", row->stop ? row->stop : "");
     ct_table_number(t, none ? NAN : (double)row->test.failed);
     if (!none && row->test.failed) ct_table_mark(t, 2);
-    ct_table_text(t, "%s", row->reason);
+    if (refusals(job)) ct_table_text(t, "%s", row->reason);
     if (none) ct_table_mark(t, 2);
 }
 
@@ -120,8 +128,8 @@ static json_t *row_json(const compare_job *job, int i)
     cli_put(o, "seconds", cli_number(row->seconds));
     cli_put(o, "stop", cli_text(row->stop));
     cli_put(o, "failed", none ? json_null() : cli_integer(row->test.failed));
-    cli_put(o, "best_translation", cli_need(json_boolean(row->group >= 0 && compare_best(job, row->group, 0) == i)));
-    cli_put(o, "best_rotation", cli_need(json_boolean(row->group >= 0 && compare_best(job, row->group, 1) == i)));
+    cli_put(o, "best_translation", cli_need(json_boolean(compare_is_best(job, i, 0))));
+    cli_put(o, "best_rotation", cli_need(json_boolean(compare_is_best(job, i, 1))));
     cli_put(o, "reason", cli_text(none ? row->reason : NULL));
     return o;
 }

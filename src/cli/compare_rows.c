@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define JUDGING 0.3 /* of a unit of the bar: a verdict */
+#define SAME    1e-6 /* of an error: two methods that came to the same answer are both the best */
 #define NAMED   3   /* failed estimates of a row; the others are counted */
 
 typedef struct {
@@ -95,7 +96,7 @@ static ct_status try(watcher *w, int bounds, const contestant *who, ct_err *err)
     ct_trial         trial;
     compare_row     *row = &job->row[job->rows];
     *row = (compare_row){.method = who->key, .group = bounds, .spread = NAN, .seconds = NAN, .solves = -1, .evaluations = -1};
-    snprintf(row->bounds, sizeof row->bounds, "%s", job->bound[bounds]);
+    memcpy(row->bounds, job->bound[bounds], sizeof row->bounds);
     say(w, who->key, row->bounds);
     w->cost = who->cost;
     contest_options(who, &options);
@@ -146,16 +147,13 @@ ct_status compare_rows(const cli_io *io, compare_job *job, ct_err *err)
     return status;
 }
 
-int compare_best(const compare_job *job, int group, int which)
+static double error_of(const compare_row *row, int which) { return which ? row->test.accuracy.rotation : row->test.accuracy.translation; }
+
+int compare_is_best(const compare_job *job, int i, int which)
 {
-    int    best = -1;
     double least = INFINITY;
-    for (int i = 0; i < job->rows; i++) {
-        const ct_accuracy a = job->row[i].test.accuracy;
-        const double      value = which ? a.rotation : a.translation;
-        if (job->row[i].group != group || *job->row[i].reason || !(value < least)) continue;
-        least = value;
-        best = i;
-    }
-    return best;
+    if (job->row[i].group < 0 || *job->row[i].reason) return 0;
+    for (int k = 0; k < job->rows; k++)
+        if (job->row[k].group == job->row[i].group && !*job->row[k].reason) least = fmin(least, error_of(&job->row[k], which));
+    return error_of(&job->row[i], which) <= least * (1 + SAME);
 }
