@@ -16,7 +16,7 @@ extern "C" {
 
 /* Means over the runs that have an estimate (accuracy, loss), sums over sums (chi-square, NEES), medians (conditioning, at the estimates). */
 typedef struct {
-    int32_t     runs, failed;          /* failed: inference found no minimum; these do not count                */
+    int32_t     runs, failed;          /* runs: looked at, fewer than there are if cancelled; failed: inference found no minimum, these do not count */
     ct_accuracy accuracy;
     double      loss;
     double      chi_squared, nees;     /* per degree; nees NaN if it was not asked for                          */
@@ -34,12 +34,13 @@ typedef struct {
 
 ct_verdict_options ct_verdict_defaults(void); /* incremental inference (isam2), as in the field; conditioning; one job */
 
-/* each: an assessment a run, may be NULL. */
+/* each: an assessment a run, may be NULL. The number of jobs changes no bit, `seconds` apart. */
 ct_status ct_verdict_of(int32_t count, ct_sequence *const seq[], const ct_noise *noise, const ct_verdict_options *options, ct_assessment *each, ct_verdict *out, ct_err *err);
 
 /* ---- Trial ----------------------------------------------------------------------------------- */
 
-/* A point on the way: the best of those evaluated until then (of methods that do not descend, fw and leo, the last one). */
+/* A point on the way: what the method would answer if stopped there, the best of those it evaluated on all runs (of methods that do not descend, fw, fw-log and leo, the last one). The first is
+ * where it set out from, the last its answer. Where there are more than 400, the last ones of 400 intervals of time, even in its logarithm. */
 typedef struct {
     double  seconds;     /* since the start, the time that tracing itself took not counted */
     int64_t solves;      /* inner solves until then                                        */
@@ -56,28 +57,28 @@ typedef struct {
     int                errors;    /* training rmse along it: computed when learning is over */
 } ct_trial_options;
 
-ct_trial_options ct_trial_defaults(void);
+ct_trial_options ct_trial_defaults(void); /* those of its parts; a trace, without errors */
 
 typedef struct {
     ct_noise       *noise;   /* what was learned            */
     ct_learn_result result;
-    double          seconds; /* of learning, as the trace counts them */
+    double          seconds; /* of learning, as the trace counts them; scale and error bars included, which come after its last point */
     ct_verdict      train;   /* by batch from the truth: what was minimised */
     ct_verdict      test;    /* as the field estimates      */
     ct_trace_point *trace;   /* NULL if it was not asked for */
     int32_t         points;
 } ct_trial;
 
-/* Learns from train under theta, from the start values in `noise` (copied), and judges on test; tests may be 0: then test is all NaN. A trial is freed whatever the status. Cancelled as
- * options->test.cancel says, during learning as well: result.stop tells. */
+/* Learns from train under theta, from the start values in `noise` (copied), and judges on test; tests may be 0: then test is all NaN. train is judged with test's nees,
+ * conditioning and jobs. A trial is freed whatever the status, and empty unless that is CT_OK. Cancelled as options->test.cancel says, or options->learn.progress, during learning as well: result.stop tells. */
 ct_status ct_trial_run(int32_t trains, ct_sequence *const train[], int32_t tests, ct_sequence *const test[], const ct_noise *noise, const ct_theta *theta,
                        const ct_trial_options *options, ct_trial *out, ct_err *err);
 void      ct_trial_free(ct_trial *trial);
 
-/* The first point of the trace from which on translation and rotation stay within `within` (0.05: 5 %) of a reference's; -1: never. */
+/* The first point of the trace from which on translation and rotation stay below (1 + within) times a reference's (0.05: 5 %; NaN: whatever they are); -1: never. */
 int32_t ct_trace_reaches(const ct_trial *trial, double translation, double rotation, double within);
 
-/* Do the table's learned variances fit in a box, times any common factor? For "the oracle lies in the box". */
+/* Do the variances of a table that theta learns fit into its set, times some common factor? For "the oracle lies in the box". -1: no memory to find out. */
 int ct_fits(const ct_noise *noise, const ct_theta *theta);
 
 #ifdef __cplusplus

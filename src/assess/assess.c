@@ -57,6 +57,8 @@ typedef struct {
     int                 nees;
     ct_assess_fn        progress;
     void               *user;
+    ct__look_fn         look;
+    void               *looker;
     ct_assessment      *out;
     pthread_mutex_t     telling; /* one call to the caller's functions at a time; guards done, failed, why */
     int32_t             done;
@@ -127,6 +129,7 @@ static ct_status assess_one(crowd *c, int32_t sequence, ct_err *err)
     double   *x = ct__zalloc(ct_graph_size(seq->graph), sizeof *x);
     ct_status status = x ? ct_solver_new(seq->graph, NULL, &solver, err) : ct__no_memory(err, "values", ct_graph_size(seq->graph));
     if (status == CT_OK) status = ct_assess(seq, c->noise, solver, &inference, c->loss, c->nees, x, &c->out[sequence], err);
+    if (status == CT_OK && c->look && c->out[sequence].solve.stop != CT_STOP_CANCELLED) status = c->look(c->looker, sequence, &c->out[sequence], solver, x, err);
     ct_solver_free(solver);
     free(x);
     return status;
@@ -144,11 +147,11 @@ static void assess_task(void *user, int64_t task, int worker)
     else if (c->out[sequence].solve.stop != CT_STOP_CANCELLED) tell(c, NULL);
 }
 
-ct_status ct_assess_all(int32_t count, ct_sequence *const seq[], const ct_noise *noise, const ct_inference *inference, const ct_loss *loss, int nees, int jobs,
-                        ct_assess_fn progress, void *user, ct_assessment out[], ct_err *err)
+ct_status ct__assess_all(int32_t count, ct_sequence *const seq[], const ct_noise *noise, const ct_inference *inference, const ct_loss *loss, int nees, int jobs, ct_assess_fn progress, void *user,
+                         ct__look_fn look, void *looker, ct_assessment out[], ct_err *err)
 {
     crowd c = {.count = count, .seq = seq, .noise = noise, .inference = inference, .loss = loss, .nees = nees, .progress = progress, .user = user,
-               .out = out, .failed = count};
+               .look = look, .looker = looker, .out = out, .failed = count};
     for (int32_t i = 0; i < count; i++)
         out[i] = (ct_assessment){.loss = NAN, .accuracy = {0, NAN, NAN, NAN}, .consistency = {.chi_squared = NAN, .nees = NAN}};
     if (pthread_mutex_init(&c.telling, NULL)) return ct__no_memory(err, "lock", 1);
@@ -157,4 +160,10 @@ ct_status ct_assess_all(int32_t count, ct_sequence *const seq[], const ct_noise 
     if (c.failed == count) return CT_OK;
     const char *name = seq[c.failed]->name;
     return ct_fail(err, c.why.status, "%s%s%s", name ? name : "", name ? ": " : "", c.why.text);
+}
+
+ct_status ct_assess_all(int32_t count, ct_sequence *const seq[], const ct_noise *noise, const ct_inference *inference, const ct_loss *loss, int nees, int jobs,
+                        ct_assess_fn progress, void *user, ct_assessment out[], ct_err *err)
+{
+    return ct__assess_all(count, seq, noise, inference, loss, nees, jobs, progress, user, NULL, NULL, out, err);
 }

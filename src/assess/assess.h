@@ -1,4 +1,4 @@
-/* assess.h: which coordinates of a variable's truth count, for the files of this module; and what a factor says there, for learning. */
+/* assess.h: which coordinates of a variable's truth count, for the files of this module; and for those after it, what a factor says there, and estimates looked at. */
 #ifndef CT_ASSESS_PRIVATE_H
 #define CT_ASSESS_PRIVATE_H
 
@@ -23,5 +23,10 @@ static inline unsigned ct__known(const ct_sequence *seq, int32_t v)
 
 /* residuals.c: r <- the residual of a factor at the truth, as it was measured; 0 where the truth is not known well enough, or r is not a number. */
 int ct__truth_residual(const ct_sequence *seq, int32_t factor, double r[CT_ROWS_MAX]);
+
+/* assess.c: ct_assess_all, and `look` at each estimate, by the thread that made it, unless it was cancelled; NULL: nothing more is done. What look says other than CT_OK ends it all. */
+typedef ct_status (*ct__look_fn)(void *user, int32_t sequence, const ct_assessment *found, ct_solver *solver, const double *x, ct_err *err);
+ct_status ct__assess_all(int32_t count, ct_sequence *const seq[], const ct_noise *noise, const ct_inference *inference, const ct_loss *loss, int nees, int jobs, ct_assess_fn progress, void *user,
+                         ct__look_fn look, void *looker, ct_assessment out[], ct_err *err);
 
 #endif
