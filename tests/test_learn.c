@@ -204,8 +204,10 @@ static void test_every_method_stays_in_every_set(void)
                 open_outer(&l, NULL);
                 options.method = (ct_learn_method)method;
                 options.max_iterations = 8;
-                const int boxes = method >= CT_LEARN_LBFGS;
-                if (boxes && (full || spread)) {
+                const int leo = method == CT_LEARN_LEO, boxes = method >= CT_LEARN_LBFGS && !leo;
+                if (leo && full) {
+                    CHECK_REFUSED(ct_learn(l.outer, &options, l.noise, &r, &l.err), l.err, "learns diagonal and isotropic models");
+                } else if (boxes && (full || spread)) {
                     CHECK_REFUSED(ct_learn(l.outer, &options, l.noise, &r, &l.err), l.err, "knows boxes alone");
                 } else {
                     r = learn(&l, &options);

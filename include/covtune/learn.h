@@ -205,13 +205,13 @@ typedef enum {
 const char *ct_scale_name(ct_scale scale);
 int         ct_scale_find(const char *name); /* a ct_scale, or -1 */
 
-/* LEO (energy-based learning): the gradient of E(truth) - mean of E(samples), E the error of a run's graph, samples drawn from the Gaussian N(x, H^-1) around its estimate;
- * Adam's steps on square roots of precisions (1/sigma), an iteration a step. Defaults are those of LEO's public configuration. */
+/* LEO (energy-based learning): the gradient of E(truth) - mean of E(samples), E the error of a run's factors of learned models over their number, samples drawn from the Gaussian
+ * N(x, H^-1) around its estimate; Adam's steps on precisions (1 / variance), an iteration a step. Defaults are those of LEO's public code. */
 typedef struct {
     int    samples;     /* a run and iteration: 10                              */
     double rate, decay; /* of Adam: 0.1, times 0.95 after each iteration        */
-    double l2;          /* weight of the sum of squares of what is learned: 1e-3 */
-    double clip;        /* what is learned is not below: 1e-4                   */
+    double l2;          /* weight of the sum of squares of precisions: 1e-3     */
+    double clip;        /* precisions are not below: 1e-4                       */
 } ct_leo;
 
 typedef struct {

@@ -29,7 +29,7 @@ static learn_request defaults(void)
     const ct_outer_options outer = ct_outer_defaults();
     const ct_learn_options learn = ct_learn_defaults();
     return (learn_request){.bounds = "dataset", .method = (int)learn.method, .difference = (int)outer.loss.difference, .gradient = (int)outer.gradient, .hessian = (int)outer.hessian,
-                           .field_start = (int)learn.field.start, .entry = (int)outer.replay.entry, .scale = (int)learn.scale, .from = -1, .space = -1, .folds = -1, .jobs = cli_processors(), .spread = INFINITY, .M = NAN, .checkpoint_s = 5};
+                           .field_start = (int)learn.field.start, .entry = (int)outer.replay.entry, .scale = (int)learn.scale, .from = -1, .space = -1, .folds = -1, .seed = -1, .samples = -1, .jobs = cli_processors(), .spread = INFINITY, .M = NAN, .rate = NAN, .decay = NAN, .checkpoint_s = 5};
 }
 
 #define X(constant, name, what) "\n" name ": " what
@@ -37,7 +37,7 @@ static const char METHODS_SAID[] = "how it is learned (lm)" CT_LEARN_LIST(X);
 #undef X
 
 /* Rows before "out" say what is computed; they make config.yaml. Those from it on say where and how. */
-#define OPTIONS 39
+#define OPTIONS 43
 static void table(learn_request *r, cli_option rows[OPTIONS])
 {
     const cli_option all[OPTIONS] = {
@@ -56,9 +56,13 @@ static void table(learn_request *r, cli_option rows[OPTIONS])
         CLI_ROW_HEADING("Method"),
         CLI_ROW_CHOICE("method", METHODS + 1, ct_learn_method_find, &r->method, METHODS_SAID),
         CLI_ROW_TEXT("noise", "FILE|RUN", &r->noise, "start values, in place of the dataset's: of a noise file, or of what was learned there"),
-        CLI_ROW_CHOICE("from", "closed-form|table", find_from, &r->from, "where it starts: second moments of residuals at the truth, or the start values (fw, fw-log, nelder-mead, powell: table; others: closed-form)"),
-        CLI_ROW_INTEGER("iterations", "N", 1, 1000000, &r->iterations, "at most so many (lm: 50; nelder-mead: 200 a parameter, powell: 1000, and evaluations as well; others: 100)"),
+        CLI_ROW_CHOICE("from", "closed-form|table", find_from, &r->from, "where it starts: second moments of residuals at the truth, or the start values (fw, fw-log, nelder-mead, powell, leo: table; others: closed-form)"),
+        CLI_ROW_INTEGER("iterations", "N", 1, 1000000, &r->iterations, "at most so many (lm: 50; nelder-mead: 200 a parameter, powell: 1000, and evaluations as well; bobyqa, subplex: 200 evaluations a parameter, crs: 1000; others: 100)"),
         CLI_ROW_CHOICE("space", "variance|log", find_space, &r->space, "nelder-mead, powell: search variances, or their logarithms (variance)"),
+        CLI_ROW_INTEGER("samples", "N", 1, 1000000, &r->samples, "leo: drawn around the estimate of each run in each iteration (10)"),
+        CLI_ROW_NUMBER("rate", "X", 1e-12, 1e12, &r->rate, "leo: of Adam, about the first step of each precision, in 1/m^2 or 1/rad^2 (0.1)"),
+        CLI_ROW_NUMBER("decay", "X", 1e-3, 1, &r->decay, "leo: what the rate is multiplied with after each iteration (0.95)"),
+        CLI_ROW_INTEGER("seed", "K", 0, 2147483647, &r->seed, "leo, crs: of the random numbers (1)"),
         CLI_ROW_NUMBER("M", "X", 1, 1e9, &r->M, "fw, fw-log: the step is 2 / (X + iteration) (2)"),
         CLI_ROW_CHOICE("gradient", GRADIENTS + 1, ct_gradient_find, &r->gradient, "where derivatives come from (adjoint)"),
         CLI_ROW_CHOICE("hessian", HESSIANS + 1, ct_hessian_find, &r->hessian, "of the inner problem: exact, or Gauss-Newton's (exact)"),
@@ -88,7 +92,35 @@ static void table(learn_request *r, cli_option rows[OPTIONS])
 static int has_space(const learn_request *r) { return r->method == CT_LEARN_NELDER_MEAD || r->method == CT_LEARN_POWELL; }
 
 /* Iterations a parameter, where a method's own limit is so many; how many parameters there are is not known before the dataset is read. */
-static int per_parameter(const learn_request *r) { return r->method == CT_LEARN_NELDER_MEAD ? 200 : r->method == CT_LEARN_POWELL ? 1000 : 0; }
+static int per_parameter(const learn_request *r)
+{
+    const int many = r->method == CT_LEARN_POWELL || r->method == CT_LEARN_CRS, few = r->method == CT_LEARN_NELDER_MEAD || r->method == CT_LEARN_BOBYQA || r->method == CT_LEARN_SUBPLEX;
+    return many ? 1000 : few ? 200 : 0;
+}
+
+/* Options of methods that draw random numbers. */
+static cli_exit check_draws(const cli_io *io, const learn_request *r, const learn_request *given)
+{
+    const int leo = r->method == CT_LEARN_LEO;
+    if (!leo && given->samples >= 0) return cli_misuse(io, "--samples is for --method leo");
+    if (!leo && !isnan(given->rate)) return cli_misuse(io, "--rate is for --method leo");
+    if (!leo && !isnan(given->decay)) return cli_misuse(io, "--decay is for --method leo");
+    if (!leo && r->method != CT_LEARN_CRS && given->seed >= 0) return cli_misuse(io, "--seed is for --method leo and crs; others draw no random numbers");
+    return CLI_GO;
+}
+
+static void resolve_draws(learn_request *r)
+{
+    const ct_learn_options usual = ct_learn_defaults();
+    const int              leo = r->method == CT_LEARN_LEO;
+    if (r->samples < 0) r->samples = usual.leo.samples;
+    if (isnan(r->rate)) r->rate = usual.leo.rate;
+    if (isnan(r->decay)) r->decay = usual.leo.decay;
+    if (r->seed < 0) r->seed = (int)usual.seed;
+    if (!leo) r->samples = -1;
+    if (!leo) r->rate = r->decay = NAN;
+    if (!leo && r->method != CT_LEARN_CRS) r->seed = -1;
+}
 
 /* What the parser cannot see. `given` is what the command line itself says: a file may hold options of a method that the command line replaced. */
 static cli_exit check(const cli_io *io, const learn_request *r, const learn_request *given)
@@ -116,7 +148,8 @@ static cli_exit check(const cli_io *io, const learn_request *r, const learn_requ
         return cli_misuse(io, "--out RUN is missing: the folder that the run is written to%s%s%s%s", gone ? "; and " : "", gone ? r->path : "", gone ? ": " : "", gone ? strerror(errno) : "");
     }
     if (r->resume && r->force) return cli_misuse(io, "--resume goes on with a run, --force replaces it; one of them");
-    return learn_check_lists(io, r);
+    const cli_exit code = check_draws(io, r, given);
+    return code == CLI_GO ? learn_check_lists(io, r) : code;
 }
 
 /* Numbers that depend on the method, as they will be used; those of other methods are not said. */
@@ -129,11 +162,12 @@ static void resolve(learn_request *r)
     if (isnan(r->M)) r->M = usual.M;
     if (!r->prior) r->prior = "auto";
     if (r->folds < 0) r->folds = usual.folds;
-    if (r->from < 0) r->from = fw || has_space(r);
+    if (r->from < 0) r->from = fw || has_space(r) || r->method == CT_LEARN_LEO;
     if (r->space < 0) r->space = (int)usual.space;
     if (!has_space(r)) r->space = -1;
     if (r->method == CT_LEARN_CLOSED_FORM) r->from = -1;
     if (!fw) r->M = NAN;
+    resolve_draws(r);
     if (lm) return;
     r->prior = NULL;
     r->folds = -1;
@@ -215,6 +249,10 @@ static ct_learn_options learn_options(const learn_request *r)
     if (!isnan(r->M)) o.M = r->M;
     if (r->from >= 0) o.from_table = r->from;
     if (r->space >= 0) o.space = (ct_space)r->space;
+    if (r->samples > 0) o.leo.samples = r->samples;
+    if (!isnan(r->rate)) o.leo.rate = r->rate;
+    if (!isnan(r->decay)) o.leo.decay = r->decay;
+    if (r->seed >= 0) o.seed = (uint64_t)r->seed;
     if (r->folds >= 0) o.folds = r->folds;
     if (r->prior && strcmp(r->prior, "auto")) o.prior = strcmp(r->prior, "none") ? strtod(r->prior, NULL) : 0;
     return o;

@@ -15,8 +15,9 @@ typedef struct {
     const char *weights, *prior;
     int         method, difference, gradient, hessian, field_start, scale, inner, field, entry;
     int         from, space, iterations, folds; /* -1, -1, 0, -1: the method's own; iterations -1: so many a parameter */
+    int         seed, samples;                  /* -1: the method's own, as is NaN of M, rate and decay */
     int         check_gradient, resume, force, jobs;
-    double      spread, M, checkpoint_s; /* M: NaN is the method's own  */
+    double      spread, M, rate, decay, checkpoint_s;
 } learn_request;
 
 /* The folder of a run. */

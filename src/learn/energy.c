@@ -15,6 +15,7 @@
 #include "learn/learn.h"
 #include "solve/solve.h"
 
+#include <assert.h>
 #include <math.h>
 
 #define ENERGY_TAG 32 /* in the ledger, apart from other kinds of evaluation */
@@ -171,6 +172,7 @@ ct_status ct__outer_energy(ct_outer *o, const double *p, const uint8_t *part, co
     const int64_t numbers = HEAD + (int64_t)o->m;
     double       *number = ct__zalloc(numbers, sizeof *number);
     int           taken = 0;
+    assert(draws->samples > 0);
     if (!number) return ct__no_memory(err, "numbers", numbers);
     for (int32_t i = 0; i < o->count; i++) o->seat[i].took_part = !part || part[i];
     ct_status status = o->ledger ? ct__ledger_take(o->ledger, o, ENERGY_TAG, p, part, numbers, number, &taken, err) : CT_OK;

@@ -1,6 +1,6 @@
 /* ledger.c: the values that a method was given, in order; kept, given back, written.
  *
- * A method is a function of the values it is given: it holds no random numbers and reads no clock. So a run is resumed by running the
+ * A method is a function of the values it is given: it holds no random numbers but those of a seed and reads no clock. So a run is resumed by running the
  * method again from its start, giving it what it was given before, which takes no time; where that ends, it goes on. Nothing of a method's own state need be
  * saved, NLopt's included.
  *
