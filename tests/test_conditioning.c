@@ -170,6 +170,84 @@ static void test_crowded_ends_are_found_all_the_same(void)
         }
 }
 
+/* Is H + shift D positive definite? */
+static int positive_definite(ct_sparse *system, double shift, const double *D)
+{
+    const int32_t weak = ct_sparse_factor(system, shift, D);
+    int           held = 0;
+    for (int32_t i = 0, one; i < weak; i++) {
+        ct_sparse_weak(system, i, NULL, &one);
+        held |= one;
+    }
+    return !held;
+}
+
+/* Rayleigh quotients of H D^-1 H D^-1 ... v: they climb to the largest eigenvalue from below. */
+static double climb(const ct_sparse *system, int n, const double *D, int steps)
+{
+    double *v = malloc((size_t)n * sizeof *v), *w = malloc((size_t)n * sizeof *w), quotient = 0;
+    ct_rng  rng = ct_rng_seed(8);
+    for (int i = 0; i < n; i++) v[i] = ct_rng_normal(&rng);
+    for (int k = 0; k < steps; k++) {
+        double vw = 0, vv = 0, length = 0;
+        ct_sparse_multiply(system, v, w);
+        for (int i = 0; i < n; i++) {
+            vw += v[i] * w[i];
+            vv += D[i] * v[i] * v[i];
+            v[i] = w[i] / D[i];
+            length += v[i] * v[i];
+        }
+        quotient = vw / vv;
+        for (int i = 0; i < n; i++) v[i] /= sqrt(length);
+    }
+    free(v);
+    free(w);
+    return quotient;
+}
+
+static void look_at_large(const char *what, world *w, const double *x)
+{
+    ct_solver      *solver = new_solver(w, NULL);
+    ct_sparse      *system = ct_solver_system(solver);
+    const int       n = ct_sparse_describe(system).scalars;
+    double         *D = malloc((size_t)n * sizeof *D);
+    ct_conditioning c;
+    const double    start = ct_now_s();
+    CHECK_OK(ct_conditioning_at(w->graph, w->noise, solver, x, &c, &w->err), w->err);
+    printf("  %s: %.1f ms, condition %.4g, with column scaling %.4g\n", what, 1e3 * (ct_now_s() - start), c.plain.condition, c.scaled.condition);
+    for (int scaled = 0; scaled < 2; scaled++) {
+        const ct_condition *q = scaled ? &c.scaled : &c.plain;
+        ct_sparse_diagonal(system, D);
+        for (int i = 0; i < n && !scaled; i++) D[i] = 1;
+        CHECK(positive_definite(system, -q->smallest * (1 - 2e-6), D) && !positive_definite(system, -q->smallest * (1 + 2e-6), D));
+        const double below = climb(system, n, D, 300);
+        CHECK(below <= q->largest * (1 + 1e-6) && below > 0.99 * q->largest);
+    }
+    free(D);
+    ct_solver_free(solver);
+}
+
+static void test_large_graphs_have_their_ends_where_shifted_ones_stop_being_definite(void)
+{
+    for (int k = 0; k < 4; k++) {
+        static const char *const WHAT[] = {"500 poses in the plane", "500 poses in space", "3500 poses with loops", "1000 poses on a sphere"};
+        world          w = {0};
+        ct_sequence   *seq = NULL;
+        ct_nav_options nav;
+        ct_world_options loops = ct_world_defaults(k % 2 ? CT_SE3 : CT_SE2);
+        CHECK(ct_nav_preset("D1", k % 2 ? CT_SE3 : CT_SE2, &nav));
+        nav.least = nav.most = 500;
+        loops.poses = k < 3 ? 3500 : 1000;
+        CHECK_OK(ct_noise_new(&w.noise, &w.err), w.err);
+        if (k < 2) CHECK_OK(ct_nav_make(&nav, 0, w.noise, &seq, &w.err), w.err);
+        else CHECK_OK(ct_world_make(&loops, w.noise, &seq, &w.err), w.err);
+        w.graph = seq->graph;
+        look_at_large(WHAT[k], &w, seq->truth);
+        ct_sequence_free(seq);
+        ct_noise_free(w.noise);
+    }
+}
+
 /* ---- Invariance ------------------------------------------------------------------------------ */
 
 static ct_conditioning conditioning_of(world *w, const double *x)
@@ -285,7 +363,7 @@ static void test_a_singular_graph_has_no_smallest_eigenvalue_and_a_loose_variabl
 {
     world w;
     world_make(&w, 9, PLANE | LOOPS);
-    int32_t lost, alone, far;
+    int32_t lost, alone, far, model;
     CHECK_OK(ct_graph_add_variable(w.graph, "lost", CT_SE2, NULL, &lost, &w.err), w.err);
     const ct_conditioning c = conditioning_of(&w, ct_graph_initial(w.graph));
     CHECK(c.plain.smallest == 0 && c.plain.condition == INFINITY && c.plain.weak == lost && c.plain.weakest[0].model == -1);
@@ -297,10 +375,11 @@ static void test_a_singular_graph_has_no_smallest_eigenvalue_and_a_loose_variabl
     CHECK(c.plain.stiff == without.plain.stiff && isfinite(without.plain.condition));
     world_free(&w);
 
-    world_make(&w, 9, VECTORS); /* two poses that know of each other alone */
+    world_make(&w, 9, VECTORS); /* two points that know of each other alone */
     CHECK_OK(ct_graph_add_variable(w.graph, "alone", CT_R2, NULL, &alone, &w.err), w.err);
     CHECK_OK(ct_graph_add_variable(w.graph, "far", CT_R2, NULL, &far, &w.err), w.err);
-    tie(&w, &ct_between_r2, alone, far);
+    CHECK_OK(ct_noise_add_isotropic(w.noise, "apart", 2, 0.1, &model, &w.err), w.err);
+    CHECK_OK(ct_graph_add_between(w.graph, alone, far, (const double[]){1, 2}, model, &w.err), w.err);
     const ct_conditioning loose = conditioning_of(&w, ct_graph_initial(w.graph));
     CHECK(loose.plain.smallest == 0 && (loose.plain.weak == alone || loose.plain.weak == far));
     world_free(&w);
@@ -354,6 +433,7 @@ int main(void)
 {
     RUN(test_ends_and_causes_are_those_of_the_dense_matrix);
     RUN(test_crowded_ends_are_found_all_the_same);
+    RUN(test_large_graphs_have_their_ends_where_shifted_ones_stop_being_definite);
     RUN(test_a_common_factor_on_variances_changes_no_condition_number);
     RUN(test_units_change_the_plain_condition_number_and_not_the_scaled_one);
     RUN(test_the_tight_prior_on_the_first_pose_is_named);

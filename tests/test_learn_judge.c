@@ -26,38 +26,6 @@ static void test_the_start_does_not_matter(void)
     }
 }
 
-/* Runs whose graph is wrong: odometry turns a little with every step, and the GPS hardly knows the heading. */
-static lesson biased_lesson(int runs, uint64_t first, double bias)
-{
-    lesson         l = {.runs = runs};
-    ct_nav_options nav;
-    CHECK(ct_nav_preset("D1", CT_SE2, &nav));
-    nav.least = nav.most = 200;
-    nav.odom[0][8] = 0.02 * 0.02;
-    nav.gps[0][8] = 1;
-    CHECK_OK(ct_noise_new(&l.noise, &l.err), l.err);
-    for (int i = 0; i < runs; i++) {
-        ct_graph *biased = NULL;
-        CHECK_OK(ct_nav_make(&nav, first + (uint64_t)i, l.noise, &l.seq[i], &l.err), l.err);
-        ct_sequence *seq = l.seq[i];
-        CHECK_OK(ct_graph_new(&biased, &l.err), l.err);
-        for (int32_t v = 0; v < ct_graph_variables(seq->graph); v++)
-            CHECK_OK(ct_graph_add_variable(biased, NULL, CT_SE2, ct_graph_initial_const(seq->graph) + ct_graph_offset(seq->graph, v), NULL, &l.err), l.err);
-        for (int32_t f = 0; f < ct_graph_factors(seq->graph); f++) {
-            const ct_factor k = ct_graph_factor(seq->graph, f);
-            double          z[4];
-            memcpy(z, k.z, sizeof z);
-            if (k.ops->arity == 2) ct_kind_retract(CT_SE2, z, (const double[3]){0, 0, bias}, z);
-            CHECK_OK(ct_graph_add_factor(biased, k.ops, k.var, z, NULL, k.noise, &l.err), l.err);
-        }
-        ct_graph_free(seq->graph);
-        seq->graph = biased;
-    }
-    learn_all(&l, CT_NOISE_DIAGONAL, 1e-3, 1e3);
-    open_outer(&l, NULL);
-    return l;
-}
-
 /* There tracking and likelihood want different things, and runs held out say so. */
 static void test_a_wrong_model_is_learned_away_from_the_closed_form(void)
 {

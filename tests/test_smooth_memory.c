@@ -107,10 +107,37 @@ static void test_nor_has_one_that_cuts_ends_off(void)
     sweep(PLANE | LOOPS, 7);
 }
 
+/* Memory that is out while a step settles is said too: its estimate would be another one. */
+static void test_a_replay_that_could_not_settle_for_lack_of_memory_says_so(void)
+{
+    ct_replay_options options = ct_replay_defaults();
+    world             w;
+    int               refused = 0, through = 0;
+    world_make(&w, 5, PLANE | LOOPS | LANDMARKS);
+    options.settle = 5;
+    options.entry = CT_ENTRY_PREVIOUS; /* far from where things end: there is much to settle */
+    for (int64_t k = 0; !through && k < 100000; k += ct_test_slow() ? 7 : 1) {
+        double          *x = copy_values(w.graph, ct_graph_initial(w.graph));
+        ct_err           err = {0};
+        ct_replay_result result;
+        left = k;
+        const ct_status status = ct_replay(w.graph, w.noise, &options, x, &result, &err);
+        through = left >= 0;
+        left = -1;
+        if (through) CHECK_OK(status, err);
+        else CHECK(status == CT_E_MEMORY && strstr(err.text, "out of memory"));
+        refused += status == CT_E_MEMORY;
+        free(x);
+    }
+    CHECK(through && refused > (ct_test_slow() ? 30 : 300));
+    world_free(&w);
+}
+
 int main(void)
 {
     RUN(test_an_update_without_memory_has_not_happened);
     RUN(test_nor_has_one_with_a_window);
     RUN(test_nor_has_one_that_cuts_ends_off);
+    RUN(test_a_replay_that_could_not_settle_for_lack_of_memory_says_so);
     return ct_test_end();
 }

@@ -219,7 +219,9 @@ static ct_status update(tape *t, ct_smoother_stats *stats, ct_err *err)
     count(t->result, stats);
     for (int k = 0; k < t->options->settle && t->smoother->far[t->smoother->far_at].count; k++) {
         ct_smoother_stats more;
-        if (ct_smoother_update(t->smoother, &look, &more, NULL) != CT_OK) break; /* it stays where it is */
+        const ct_status   status = ct_smoother_update(t->smoother, &look, &more, err);
+        if (status == CT_E_MEMORY) return status;
+        if (status != CT_OK) break; /* it stays where it is */
         count(t->result, &more);
         stats->eliminated += more.eliminated;
         stats->relinearised += more.relinearised;
