@@ -83,17 +83,24 @@ static void default_is_near_oracle(nav2d *n)
     state(n, &t, "The default is within 2 % of the oracle wherever the box holds the oracle");
 }
 
-/* In translation, in rows where it does so in the paper; `rivals` are columns, ended by -1. */
+/* In translation, in rows where it does so in the paper; `rivals` are columns, ended by -1. A row is missed if one of them is better, and those that are are named. */
 static void beats(nav2d *n, int mine, const int *rivals, const char *what)
 {
     tally t = tally_new();
     for (int d = 0; d < PAPER_DATASETS; d++)
-        for (int b = 0; b < PAPER_BOUNDS; b++)
+        for (int b = 0; b < PAPER_BOUNDS; b++) {
+            const double a = nav2d_mean(n, d, b, mine, 0, NULL);
+            double       worst = NAN;
+            char         others[120] = "";
             for (const int *c = rivals; *c >= 0; c++) {
-                if (!(paper_nav2d("fw", d, b, 0) < paper_nav2d(key(n, *c), d, b, 0))) continue;
-                const double a = nav2d_mean(n, d, b, mine, 0, NULL), other = nav2d_mean(n, d, b, *c, 0, NULL);
-                count(&t, a / other, 1, "%s %s, %.4f m against %s's %.4f m", nav2d_dataset[d], nav2d_bounds[b], a, key(n, *c), other);
+                const double other = nav2d_mean(n, d, b, *c, 0, NULL);
+                if (!(paper_nav2d("fw", d, b, 0) < paper_nav2d(key(n, *c), d, b, 0)) || isnan(a / other)) continue;
+                if (!(a / other <= worst)) worst = a / other;
+                const size_t used = strlen(others);
+                if (other <= a || !used) snprintf(others + (other <= a ? used : 0), sizeof others - (other <= a ? used : 0), "%s%s %.4f", used && other <= a ? ", " : "", key(n, *c), other);
             }
+            count(&t, worst, 1, "%s %s %.4f m, %s", nav2d_dataset[d], nav2d_bounds[b], a, others);
+        }
     state(n, &t, what);
 }
 
