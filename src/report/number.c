@@ -31,7 +31,7 @@ static int exponent_of(double value, int digits)
     return e ? atoi(e + 1) : 0;
 }
 
-static void put_fixed(double value, int decimals, char out[CT__NUMBER])
+void ct__number_decimals(double value, int decimals, char out[CT__NUMBER])
 {
     snprintf(out, CT__NUMBER, "%.*f", decimals, value);
     mend_point(out);
@@ -54,7 +54,7 @@ void ct__number_format(double value, int digits, char out[CT__NUMBER])
     }
     const int e = exponent_of(value, digits);
     if (e >= FIXED_LOW && e < FIXED_HIGH) {
-        put_fixed(value, CT_MAX(0, digits - 1 - e), out);
+        ct__number_decimals(value, CT_MAX(0, digits - 1 - e), out);
         return;
     }
     char buf[40];
@@ -85,8 +85,8 @@ void ct__number_deviation(double value, double deviation, int digits, const char
     const double unit = fixed ? 1 : pow(10, e);
     const int    of_value = value != 0 ? digits - 1 - exponent_of(value / unit, digits) : digits - 1, of_two = 1 - exponent_of(deviation / unit, 2);
     const int    decimals = CT_MAX(0, CT_MAX(CT_MIN(of_value, of_two), -exponent_of(deviation / unit, 1)));
-    put_fixed(value / unit, decimals, a);
-    put_fixed(deviation / unit, decimals, b);
+    ct__number_decimals(value / unit, decimals, a);
+    ct__number_decimals(deviation / unit, decimals, b);
     if (fixed) snprintf(out, CT__NUMBER, "%.40s %s %.40s", a, sign, b);
     else snprintf(out, CT__NUMBER, "(%.40s %s %.40s)e%d", a, sign, b, e);
 }
@@ -94,7 +94,7 @@ void ct__number_deviation(double value, double deviation, int digits, const char
 void ct__number_fixed(double value, int decimals, char out[CT__NUMBER])
 {
     if (put_word(value, out)) return;
-    put_fixed(value, decimals, out);
+    ct__number_decimals(value, decimals, out);
     if (strchr(out, '.')) {
         char *end = out + strlen(out);
         while (end[-1] == '0') end--;

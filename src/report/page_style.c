@@ -17,7 +17,7 @@ const char *const ct__page_style[] = {
     "h1 { margin: 0; font-size: 1.75rem; letter-spacing: -.01em; }\n"
     "h2 { margin: 0 0 1rem; font-size: 1.3rem; }\n"
     "h3 { margin: 2rem 0 .75rem; font-size: 1.05rem; }\n"
-    "h4 { margin: 0 0 .5rem; font-size: .95rem; }\n"
+    "h4 { margin: 0 0 .4rem; font-size: .95rem; }\n"
     "p { margin: 0 0 1rem; max-width: 44rem; overflow-wrap: anywhere; }\n"
     "header p { margin: .35rem 0 0; color: var(--soft); }\n"
     "section { margin: 0 0 3rem; scroll-margin-top: 1rem; }\n"
@@ -43,7 +43,7 @@ const char *const ct__page_style[] = {
     "}\n",
 
     "/* numbers to be seen first */\n"
-    ".tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(11rem, 100%), 1fr)); gap: .75rem; margin: 0 0 1.5rem; }\n"
+    ".tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(10rem, 100%), 1fr)); gap: .75rem; margin: 0 0 1.5rem; }\n"
     ".tiles > div { padding: .8rem 1rem; border: 1px solid var(--rule); border-radius: .6rem; }\n"
     ".tiles dt { color: var(--soft); font-size: .85rem; }\n"
     ".tiles dd { margin: 0; color: var(--soft); font-size: .85rem; }\n"
@@ -52,7 +52,7 @@ const char *const ct__page_style[] = {
     ".warn { padding: .65rem 1rem; border-left: 4px solid var(--k1); background: color-mix(in srgb, var(--k1) 9%, var(--paper)); border-radius: 0 .4rem .4rem 0; }\n",
 
     ".code { position: relative; margin: 0 0 1rem; }\n"
-    ".code pre { margin: 0; padding: .8rem 5rem .8rem 1rem; overflow-x: auto; border: 1px solid var(--rule); border-radius: .5rem; background: var(--grid); }\n"
+    ".code pre { margin: 0; padding: .8rem 5rem .8rem 1rem; white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid var(--rule); border-radius: .5rem; background: var(--wash); }\n"
     ".code code { font: .85rem/1.5 ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace; }\n"
     ".copy { display: none; position: absolute; top: .5rem; right: .5rem; padding: .15rem .6rem; font-size: .8rem; }\n"
     ".js .copy { display: block; }\n"
@@ -67,15 +67,16 @@ const char *const ct__page_style[] = {
     ".table figcaption { margin: 0 0 .5rem; font-weight: 600; font-size: .95rem; }\n"
     ".scroll { overflow-x: auto; max-width: 100%; }\n"
     "table { border-collapse: separate; border-spacing: 0; font-size: .9rem; line-height: 1.35; }\n"
-    "th, td { padding: .4rem .85rem; text-align: left; vertical-align: baseline; white-space: nowrap; font-weight: 400; background: var(--paper); }\n"
+    "th, td { padding: .4rem .7rem; text-align: left; vertical-align: baseline; white-space: nowrap; font-weight: 400; background: var(--paper); }\n"
     "th.n, td.n { text-align: right; font-variant-numeric: tabular-nums; }\n"
     "thead th { color: var(--soft); font-size: .82rem; vertical-align: bottom; white-space: normal; border-bottom: 1px solid var(--axis); }\n"
-    "tbody .t { white-space: normal; min-width: 5rem; max-width: 26rem; overflow-wrap: anywhere; }\n"
+    "tbody .t { white-space: normal; max-width: 26rem; overflow-wrap: break-word; }\n"
+    "tbody .long { min-width: 11rem; }\n"
     "tbody td, tbody th { border-bottom: 1px solid var(--grid); }\n"
     "tbody tr:last-child > * { border-bottom-color: var(--rule); }\n"
     "tr.rule > * { border-top: 1px solid var(--axis); }\n"
-    "tr > :first-child { position: sticky; left: 0; padding-left: .15rem; z-index: 1; }\n"
-    "tbody tr:hover > * { background: var(--grid); }\n"
+    "tr > :first-child { position: sticky; left: 0; padding-left: .15rem; z-index: 1; min-width: min(9rem, 36vw); }\n"
+    "tbody tr:hover > * { background: var(--wash); }\n"
     ".f { display: inline-block; text-align: left; }\n"
     ".unit { white-space: nowrap; }\n"
     ".unit::before { content: '('; }\n"
@@ -88,6 +89,8 @@ const char *const ct__page_style[] = {
     "/* plots */\n"
     ".plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(26.25rem, 100%), 1fr)); gap: 1.75rem 2rem; margin: 0 0 1.75rem; align-items: start; }\n"
     ".plot { position: relative; min-width: 0; }\n"
+    ".plots > :only-child { grid-column: 1 / -1; width: 100%; max-width: 34rem; }\n"
+    ".plot > h4 { min-height: 1.6rem; padding-right: 7.5rem; }\n"
     ".plot > svg { display: block; width: 100%; height: auto; overflow: visible; }\n"
     ".plot figcaption { margin: .35rem 0 0; color: var(--soft); font-size: .85rem; line-height: 1.45; }\n"
     ".legend { display: flex; flex-wrap: wrap; gap: .1rem .9rem; margin: .35rem 0 0; padding: 0; list-style: none; font-size: .85rem; }\n"
@@ -100,9 +103,7 @@ const char *const ct__page_style[] = {
     ".zoom button { min-width: 1.9rem; padding: .05rem .4rem; font-size: .8rem; }\n"
     ".plot > svg[data-zoom] { touch-action: pan-x pan-y; }\n"
     ".plot > svg.zoomed { cursor: grab; touch-action: none; }\n"
-    ".plot > svg.zoomed:active { cursor: grabbing; }\n"
-    ".plot > svg[data-zoom] ~ * { position: relative; }\n"
-    ".plot > .zoom { position: absolute; }\n",
+    ".plot > svg.zoomed:active { cursor: grabbing; }\n",
 
     "/* choices: without script all are shown, one below the other */\n"
     ".choices { margin: 0 0 1.75rem; }\n"

@@ -125,9 +125,9 @@ static void put_labels(ct__plot *p)
 
 void ct__plot_axes(ct__plot *p)
 {
-    put_y_ticks(p);
+    if (!p->empty) put_y_ticks(p);
     if (p->plot->x_names && p->plot->names > 0) put_names(p);
-    else put_x_ticks(p);
+    else if (!p->empty) put_x_ticks(p);
     put_labels(p);
     ct__text_put(p->out, "<path class=\"axis\" stroke=\"#9aa1aa\" d=\"M");
     ct__plot_number(p->out, p->left);

@@ -27,7 +27,7 @@ double ct__plot_letters(const char *text)
         const unsigned long c = ct__text_next(&text);
         if (c < 0x80 && strchr("ijl.,:;|'! ()[]ftI", (int)c)) width += 0.32;
         else if (c < 0x80 && strchr("mwMW@%", (int)c)) width += 0.88;
-        else width += c >= 'A' && c <= 'Z' ? 0.68 : c >= 0x2e80 ? 1.0 : 0.57;
+        else width += c >= 'A' && c <= 'Z' ? 0.68 : c >= 0x2e80 ? 1.0 : c == 0x2212 ? 0.75 : c >= '0' && c <= '9' ? 0.62 : 0.58;
     }
     return width * CT__PLOT_FONT;
 }
@@ -188,7 +188,7 @@ void ct__plot_layout(ct__plot *p)
     p->height = fmax(p->total - p->top - below - label, 40);
     for (int round = 0; round < 2; round++) { /* the labels of y decide the margin, the margin the ranges of a map, those the labels */
         p->y_ticks = ticks_of(&p->y, (int)fmax(p->height / 40, 2));
-        p->left = ceil(fmax(widest_label(&p->y_ticks) + 9, 22));
+        p->left = ceil(fmax(widest_label(&p->y_ticks) + 9, 22)) + (plot->zoom ? 6 : 0); /* magnified, labels have more digits */
         p->width = CT__PLOT_WIDTH - p->left - 12;
         if (plot->equal) make_equal(p);
     }

@@ -8,6 +8,7 @@
 #include "base/base.h"
 
 #define MANY  2000 /* points of a line that are drawn as they are            */
+#define LONG  250  /* points of a line that is drawn finer                   */
 #define CLOUD 400  /* dots that are smaller and let each other shine through */
 
 /* A polyline in units, the longest stretch of a series without a gap. */
@@ -68,7 +69,7 @@ static void put_line(ct__plot *p, const ct_series *s, run *r)
     char        attributes[80] = "";
     const char *dash = ct__role_dash(s->role);
     if (dash) snprintf(attributes, sizeof attributes, " stroke-dasharray=\"%s\"", dash);
-    open_path(p, "l", attributes);
+    open_path(p, s->count > LONG ? "l long" : "l", attributes);
     r->count = 0;
     for (int64_t i = 0; i <= s->count; i++) {
         const double x = i < s->count ? ct__axis_place(&p->x, s->x[i]) : NAN, y = i < s->count ? ct__axis_place(&p->y, s->y[i]) : NAN;
@@ -145,7 +146,7 @@ static void put_bars(ct__plot *p, const ct_series *s)
 /* Up along one edge, back along the other. */
 static void put_band(ct__plot *p, const ct_series *s, run *upper, run *lower)
 {
-    open_path(p, "a", " fill-opacity=\".16\" stroke=\"none\"");
+    open_path(p, "a", " fill-opacity=\".22\" stroke=\"none\"");
     upper->count = lower->count = 0;
     for (int64_t i = 0; i <= s->count; i++) {
         const double spread = i < s->count ? (s->spread ? s->spread[i] : 0) : NAN, x = i < s->count ? ct__axis_place(&p->x, s->x[i]) : NAN;

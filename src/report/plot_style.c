@@ -34,20 +34,24 @@ const char *ct__role_colour(ct_role role)
 
 const char *ct__role_dash(ct_role role) { return DASH[role]; }
 
-int ct__role_marker(ct_role role) { return role < CT_ROLE_FIRST ? 0 : (role - CT_ROLE_FIRST) % 4; }
+int ct__role_marker(ct_role role)
+{
+    static const int OWN[CT_ROLE_FIRST] = {[CT_ROLE_BEFORE] = 2, [CT_ROLE_AFTER] = 1};
+    return role < CT_ROLE_FIRST ? OWN[role] : ((int)role - CT_ROLE_FIRST) % 4;
+}
 
 /* Strokes keep their width whatever the plot's size and zoom, so a dot is a stroke of no length with round ends. */
 const char *const ct__plot_style =
     ":root {\n"
     "  color-scheme: light dark;\n"
-    "  --paper: #ffffff; --ink: #1b1f24; --soft: #5a626c; --rule: #d7dbe0; --grid: #eceef1; --axis: #9aa1aa;\n"
+    "  --paper: #ffffff; --ink: #1b1f24; --soft: #5a626c; --rule: #d7dbe0; --grid: #eceef1; --axis: #9aa1aa; --wash: #f6f7f9;\n"
 #define X(number, light, dark) "  --k" number ": " light ";\n"
     ROLES(X)
 #undef X
     "}\n"
     "@media screen and (prefers-color-scheme: dark) {\n"
     "  :root {\n"
-    "    --paper: #16191d; --ink: #e6e9ed; --soft: #a3abb5; --rule: #363c44; --grid: #262b31; --axis: #6d7580;\n"
+    "    --paper: #16191d; --ink: #e6e9ed; --soft: #a3abb5; --rule: #363c44; --grid: #262b31; --axis: #6d7580; --wash: #1d2126;\n"
 #define X(number, light, dark) "    --k" number ": " dark ";\n"
     ROLES(X)
 #undef X
@@ -65,12 +69,12 @@ const char *const ct__plot_style =
     ".ct .fine { stroke-opacity: .55; }\n"
     ".ct .axis { stroke: var(--axis); }\n"
     ".ct .l, .ct .e, .ct .o, .ct .i { fill: none; stroke: var(--k); stroke-width: 1.75; stroke-linejoin: round; stroke-linecap: round; vector-effect: non-scaling-stroke; }\n"
-    ".ct .k0 .l { stroke-width: 1.25; }\n"
+    ".ct .k0 .l, .ct .l.long { stroke-width: 1.25; }\n"
     ".ct .e { stroke-width: 1.25; stroke-opacity: .7; }\n"
     ".ct .o { stroke-width: 6; }\n"
     ".ct .o.many { stroke-width: 3.5; stroke-opacity: .6; }\n"
     ".ct .i { stroke: var(--paper); stroke-width: 2.75; }\n"
     ".ct .square { stroke-linecap: square; }\n"
     ".ct .o.square { stroke-width: 5.25; }\n"
-    ".ct .a { fill: var(--k); fill-opacity: .16; stroke: none; }\n"
+    ".ct .a { fill: var(--k); fill-opacity: .22; stroke: none; }\n"
     ".ct .b { fill: var(--k); fill-opacity: .3; stroke: var(--k); stroke-width: 1; stroke-dasharray: none; vector-effect: non-scaling-stroke; }\n";

@@ -3,6 +3,7 @@
 #include "report/table.h"
 #include "base/base.h"
 
+#define LONG       24         /* letters of a text that is given room on narrow screens */
 #define PLUS_MINUS "\302\261" /* U+00B1 */
 
 /* A heading with its unit, in brackets. */
@@ -80,7 +81,8 @@ static void put_cell(const ct_table *t, int64_t i, int64_t j, int fraction, ct__
     char                     buf[CT__NUMBER];
     const ct__cell          *cell = ct__table_cell(t, i, j);
     const char              *words = ct__table_words(t, i, j, PLUS_MINUS, buf), *tag = j ? "td" : "th";
-    ct__text_printf(out, "<%s%s class=\"%s%s\">", tag, j ? "" : " scope=\"row\"", t->column[j].digits ? "n" : "t", CLASS[cell->mark]);
+    const char              *long_text = cell->kind == CT__CELL_TEXT && ct__text_columns(words) > LONG ? " long" : "", *mark = *words ? CLASS[cell->mark] : "";
+    ct__text_printf(out, "<%s%s class=\"%s%s%s\">", tag, j ? "" : " scope=\"row\"", t->column[j].digits ? "n" : "t", long_text, mark);
     if (cell->kind == CT__CELL_TEXT || !fraction || !*words) {
         ct__text_html(out, words);
     } else {

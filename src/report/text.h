@@ -50,7 +50,8 @@ void ct__number_format(double value, int digits, char out[CT__NUMBER]);
 void ct__number_whole(double value, char out[CT__NUMBER]);
 /* "0.176 +- 0.003", "(1.23 +- 0.04)e-5", with `sign` for the +-: decimals as the digits ask, but no more than leave the deviation two significant ones, and enough that it has one. */
 void ct__number_deviation(double value, double deviation, int digits, const char *sign, char out[CT__NUMBER]);
-/* With `decimals` behind the point, zeros at its end left out; "-0" is "0". */
+/* With so many decimals; and with zeros at their end left out, where "-0" is "0". */
+void ct__number_decimals(double value, int decimals, char out[CT__NUMBER]);
 void ct__number_fixed(double value, int decimals, char out[CT__NUMBER]);
 
 #endif

@@ -99,6 +99,6 @@ void ct__ticks_label(const ct__ticks *t, int i, char out[CT__NUMBER])
     if (t->log == 2) snprintf(out, CT__NUMBER, "%d", (int)lround(log10(v)));
     else if (t->log) ct__number_format(v, 1, out);
     else if (v != 0 && (e >= LONG || t->exponent < -LONG + 1)) put_exponent(v, t->exponent, out);
-    else ct__number_fixed(v, CT_MAX(0, -t->exponent), out);
+    else ct__number_decimals(v, CT_MAX(0, -t->exponent), out);
     mend_minus(out);
 }
