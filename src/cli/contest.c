@@ -9,25 +9,25 @@
 #define LOCAL   CT_DIFFERENCE_LOCAL
 
 static const contestant ALL[] = {
-    /* key, name, method, from the table, alone, loss, gradient, zero order, cost, role */
-    {"lm", "default (lm)", CT_LEARN_LM, -1, 0, LOCAL, ADJOINT, 0, 1, CT_ROLE_AFTER},
-    {"lm-alone", "lm, no prior", CT_LEARN_LM, 1, 1, LOCAL, ADJOINT, 0, 1, CT_ROLE_FIRST + 2},
-    {"closed-form", "closed form", CT_LEARN_CLOSED_FORM, -1, 0, LOCAL, ADJOINT, 0, 0.1, CT_ROLE_FIRST + 9},
-    {"fw", "Frank-Wolfe", CT_LEARN_FRANK_WOLFE, 1, 0, LOCAL, ADJOINT, 0, 2, CT_ROLE_FIRST + 1},
-    {"fw-left", "FW, left loss", CT_LEARN_FRANK_WOLFE, 1, 0, CT_DIFFERENCE_LEFT, ADJOINT, 0, 3, CT_ROLE_FIRST + 10},
-    {"fw-numeric", "FW, differences", CT_LEARN_FRANK_WOLFE, 1, 0, LOCAL, CT_GRADIENT_NUMERIC, 0, 15, CT_ROLE_FIRST + 3},
-    {"fw-log", "FW in logarithms", CT_LEARN_FRANK_WOLFE_LOG, 1, 0, LOCAL, ADJOINT, 0, 2, CT_ROLE_FIRST + 3},
-    {"pg", "projected gradient", CT_LEARN_PROJECTED_GRADIENT, 1, 0, LOCAL, ADJOINT, 0, 2, CT_ROLE_FIRST + 4},
-    {"lbfgs", "L-BFGS", CT_LEARN_LBFGS, 1, 0, LOCAL, ADJOINT, 0, 2, CT_ROLE_FIRST + 5},
-    {"tnewton", "truncated Newton", CT_LEARN_TNEWTON, 1, 0, LOCAL, ADJOINT, 0, 2, CT_ROLE_QUIET},
-    {"mma", "MMA", CT_LEARN_MMA, 1, 0, LOCAL, ADJOINT, 0, 2, CT_ROLE_QUIET},
-    {"slsqp", "SLSQP", CT_LEARN_SLSQP, 1, 0, LOCAL, ADJOINT, 0, 2, CT_ROLE_QUIET},
-    {"nelder-mead", "Nelder-Mead", CT_LEARN_NELDER_MEAD, 1, 0, LOCAL, ADJOINT, 1, 10, CT_ROLE_FIRST + 6},
-    {"powell", "Powell", CT_LEARN_POWELL, 1, 0, LOCAL, ADJOINT, 1, 10, CT_ROLE_FIRST + 7},
-    {"bobyqa", "BOBYQA", CT_LEARN_BOBYQA, 1, 0, LOCAL, ADJOINT, 1, 10, CT_ROLE_FIRST + 8},
-    {"subplex", "Subplex", CT_LEARN_SUBPLEX, 1, 0, LOCAL, ADJOINT, 1, 10, CT_ROLE_FIRST + 9},
-    {"crs", "random search", CT_LEARN_CRS, 1, 0, LOCAL, ADJOINT, 1, 30, CT_ROLE_FIRST + 10},
-    {"leo", "LEO", CT_LEARN_LEO, 1, 0, LOCAL, ADJOINT, 0, 5, CT_ROLE_FIRST + 11},
+    /* key, name, method, from the table, alone, loss, gradient, zero order, cost, quick, role */
+    {"lm", "default (lm)", CT_LEARN_LM, -1, 0, LOCAL, ADJOINT, 0, 1, 0, CT_ROLE_AFTER},
+    {"lm-alone", "lm, no prior", CT_LEARN_LM, 1, 1, LOCAL, ADJOINT, 0, 1, 0, CT_ROLE_FIRST + 2},
+    {"closed-form", "closed form", CT_LEARN_CLOSED_FORM, -1, 0, LOCAL, ADJOINT, 0, 0.1, 0, CT_ROLE_FIRST + 9},
+    {"fw", "Frank-Wolfe", CT_LEARN_FRANK_WOLFE, 1, 0, LOCAL, ADJOINT, 0, 2, 0, CT_ROLE_FIRST + 1},
+    {"fw-left", "FW, left loss", CT_LEARN_FRANK_WOLFE, 1, 0, CT_DIFFERENCE_LEFT, ADJOINT, 0, 3, 0, CT_ROLE_FIRST + 10},
+    {"fw-numeric", "FW, differences", CT_LEARN_FRANK_WOLFE, 1, 0, LOCAL, CT_GRADIENT_NUMERIC, 0, 15, 0, CT_ROLE_FIRST + 3},
+    {"fw-log", "FW in logarithms", CT_LEARN_FRANK_WOLFE_LOG, 1, 0, LOCAL, ADJOINT, 0, 2, 0, CT_ROLE_FIRST + 3},
+    {"pg", "projected gradient", CT_LEARN_PROJECTED_GRADIENT, 1, 0, LOCAL, ADJOINT, 0, 2, 0, CT_ROLE_FIRST + 4},
+    {"lbfgs", "L-BFGS", CT_LEARN_LBFGS, 1, 0, LOCAL, ADJOINT, 0, 2, 0, CT_ROLE_FIRST + 5},
+    {"tnewton", "truncated Newton", CT_LEARN_TNEWTON, 1, 0, LOCAL, ADJOINT, 0, 2, 0, CT_ROLE_QUIET},
+    {"mma", "MMA", CT_LEARN_MMA, 1, 0, LOCAL, ADJOINT, 0, 2, 0, CT_ROLE_QUIET},
+    {"slsqp", "SLSQP", CT_LEARN_SLSQP, 1, 0, LOCAL, ADJOINT, 0, 2, 0, CT_ROLE_QUIET},
+    {"nelder-mead", "Nelder-Mead", CT_LEARN_NELDER_MEAD, 1, 0, LOCAL, ADJOINT, 1, 10, 500, CT_ROLE_FIRST + 6},
+    {"powell", "Powell", CT_LEARN_POWELL, 1, 0, LOCAL, ADJOINT, 1, 10, 2, CT_ROLE_FIRST + 7},
+    {"bobyqa", "BOBYQA", CT_LEARN_BOBYQA, 1, 0, LOCAL, ADJOINT, 1, 10, 1000, CT_ROLE_FIRST + 8},
+    {"subplex", "Subplex", CT_LEARN_SUBPLEX, 1, 0, LOCAL, ADJOINT, 1, 10, 1000, CT_ROLE_FIRST + 9},
+    {"crs", "random search", CT_LEARN_CRS, 1, 0, LOCAL, ADJOINT, 1, 30, 1500, CT_ROLE_FIRST + 10},
+    {"leo", "LEO", CT_LEARN_LEO, 1, 0, LOCAL, ADJOINT, 0, 5, 0, CT_ROLE_FIRST + 11},
 };
 
 const contestant *contest_find(const char *key)

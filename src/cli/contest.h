@@ -15,6 +15,7 @@ typedef struct {
     ct_gradient     gradient;
     int             zero_order; /* sees values of the loss alone              */
     double          cost;       /* of learning, in that of lm: for the bar; in a loose box of twelve numbers, from far off */
+    int             quick;      /* iterations where time is short; 0: its own */
     ct_role         role;       /* in pictures                                */
 } contestant;
 

@@ -54,7 +54,7 @@ ct_status reproduce_try(reproduce_job *job, const contestant *who, const nav_dat
     o.learn.progress = watch;
     o.learn.user = job;
     o.trace = o.errors = trace;
-    if (who->zero_order && job->limit) o.learn.max_iterations = job->limit;
+    if (job->request->quick) o.learn.max_iterations = who->quick;
     return ct_trial_run(data->trains, data->train, data->tests, data->test, from ? from : data->start, theta, &o, out, err);
 }
 

@@ -86,7 +86,6 @@ typedef struct {
     cli_bar                  bar;
     char                     what[128]; /* is being done, for the bar */
     double                   cost;      /* of that, in its units       */
-    int                      limit;     /* evaluations of methods without gradients; 0: their own */
     int                      tables;
     ct_table                *shown[4];  /* what is printed on stdout, before the statements: owned */
 } reproduce_job;

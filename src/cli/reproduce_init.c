@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define METHODS    4
-#define STARTS_MAX 12
+#define STARTS_MAX 12 /* the far one, ones, ten drawn */
 #define NEAR       1.05 /* of the oracle's training error: got there */
 
 static const char ORDER[] = "fw,fw-log,lm-alone,lm";
@@ -119,7 +119,7 @@ static ct_table *table_of(const init *n)
         ct_table_number(t, most);
         ct_table_text(t, "%d of %d starts", there, count);
     }
-    ct_table_note(t, "Below 1: five runs are learned by heart a little. The default starts from second moments of residuals at the truth, whatever the table says, and so ends in one place.");
+    ct_table_note(t, "Below 1: what was learned fits these runs better than the noise that was drawn. The default starts from second moments of residuals at the truth, whatever the table says, and so ends in one place.");
     return t;
 }
 
@@ -157,16 +157,18 @@ static void put_picture(init *n, int m, int rotation)
     for (int s = 0; s < n->starts; s++) {
         const ct_trial *trial = &n->trial[m][s];
         if (!n->done[m][s] || !trial->points) continue;
-        x[s] = cli_alloc(trial->points, sizeof **x);
-        y[s] = cli_alloc(trial->points, sizeof **y);
+        x[s] = cli_alloc((int64_t)trial->points + 1, sizeof **x);
+        y[s] = cli_alloc((int64_t)trial->points + 1, sizeof **y);
         for (int32_t k = 0; k < trial->points; k++) {
             const ct_trace_point *p = &trial->trace[k];
             x[s][k] = p->evaluations;
             y[s][k] = rotation ? p->rotation / n->oracle.accuracy.rotation : p->translation / n->oracle.accuracy.translation;
-            span[1] = fmax(span[1], x[s][k]);
         }
+        x[s][trial->points] = trial->result.evaluations;
+        y[s][trial->points] = y[s][trial->points - 1];
+        span[1] = fmax(span[1], trial->result.evaluations);
         series[count++] = (ct_series){.label = s == 0 ? "far" : s == 1 ? "ones" : s == 2 ? "random" : NULL, .role = s == 0 ? CT_ROLE_BEFORE : s == 1 ? CT_ROLE_FIRST : CT_ROLE_QUIET, .mark = CT_MARK_LINE,
-                                      .count = trial->points, .x = x[s], .y = y[s]};
+                                      .count = trial->points + 1, .x = x[s], .y = y[s]};
     }
     series[count++] = (ct_series){.label = "oracle", .role = CT_ROLE_TRUTH, .mark = CT_MARK_LINE, .count = 2, .x = span, .y = one};
     snprintf(id, sizeof id, "init-%s-%s", n->who[m]->key, rotation ? "rotation" : "translation");

@@ -60,45 +60,63 @@ static int is_best(const nav2d *n, int d, int b, int column, int which)
 /* Ours, over the oracle's, the paper's: three rows. */
 static void put_rows(ct_table *t, const nav2d *n, int d, int b, int w)
 {
-    static const char *const WHOSE[] = {"here", "here, over the oracle", "paper"};
+    static const char *const WHOSE[] = {"here", "ratio", "paper"};
     for (int k = 0; k < 3; k++) {
         ct_table_row(t, k == 0);
         ct_table_text(t, "%s", k == 0 ? nav2d_dataset[d] : "");
-        ct_table_text(t, "%s", k == 0 ? w ? "rotation, rad" : "translation, m" : "");
         ct_table_text(t, "%s", WHOSE[k]);
         for (int c = 0; c < NAV2D_COLUMNS; c++) {
+            if (b && c == NAV2D_LEO) continue;
             double       deviation;
-            const double mean = nav2d_mean(n, d, b, c, w, &deviation);
-            if (k == 0 && !isnan(deviation)) ct_table_deviation(t, mean, deviation);
-            else ct_table_number(t, k == 0 ? mean : k == 1 ? mean / nav2d_mean(n, d, b, NAV2D_ORACLE, w, NULL) : paper_nav2d(n->column[c].key, d, b, w));
+            const double mean = nav2d_mean(n, d, b, c, w, &deviation), paper = paper_nav2d(n->column[c].key, d, b, w);
+            if (k == 2) ct_table_text(t, isnan(paper) ? "" : "%.3f", paper); /* as it is printed there */
+            else if (k == 1) ct_table_number(t, mean / nav2d_mean(n, d, b, NAV2D_ORACLE, w, NULL));
+            else if (isnan(deviation)) ct_table_number(t, mean);
+            else ct_table_deviation(t, mean, deviation);
             if (k < 2 && is_best(n, d, b, c, w)) ct_table_mark(t, 1);
         }
     }
 }
 
-static ct_table *table_of(const nav2d *n, int b)
+static ct_table *table_of(const nav2d *n, int b, int w)
 {
     char title[160];
-    snprintf(title, sizeof title, "Test rmse under %s bounds, %s", nav2d_bounds[b], b ? "0.1 to 10" : "0.001 to 1000");
+    snprintf(title, sizeof title, "%s rmse on test runs, %s bounds (%s)", w ? "Rotation" : "Translation", nav2d_bounds[b], b ? "0.1 to 10" : "0.001 to 1000");
     ct_table *t = book_new_table(title);
     ct_table_column(t, "dataset", "data", NULL, 0);
-    ct_table_column(t, "quantity", "rmse", NULL, 0);
-    ct_table_column(t, "whose", "", NULL, 0);
-    for (int c = 0; c < NAV2D_COLUMNS; c++) ct_table_column(t, n->column[c].key, n->column[c].name, NULL, 4);
+    ct_table_column(t, "whose", w ? "in rad" : "in m", NULL, 0);
+    for (int c = 0; c < NAV2D_COLUMNS; c++)
+        if (!b || c != NAV2D_LEO) ct_table_column(t, n->column[c].key, n->column[c].name, NULL, 4);
     for (int d = 0; d < PAPER_DATASETS; d++)
-        for (int w = 0; w < 2 && row_done(n, d, b); w++) put_rows(t, n, d, b, w);
-    if (n->seeds > 1) ct_table_note(t, "Mean and standard deviation over %d seeds; the best method of a row stands out.", n->seeds);
-    else ct_table_note(t, "One seed; the best method of a row stands out.");
+        if (row_done(n, d, b)) put_rows(t, n, d, b, w);
+    if (n->seeds > 1) ct_table_note(t, "Mean and standard deviation over %d seeds; ratio: of the means to the oracle's; the best method of a row stands out.", n->seeds);
+    else ct_table_note(t, "One seed; ratio: to the oracle's; the best method of a row stands out.");
     return t;
 }
 
-static void put_table(nav2d *n, int b)
+static void put_tables(nav2d *n, int b)
 {
     int rows = 0;
     for (int d = 0; d < PAPER_DATASETS; d++) rows += row_done(n, d, b);
-    if (!rows) return;
-    book_table(&n->job->book, table_of(n, b));
-    reproduce_show(n->job, table_of(n, b));
+    for (int w = 0; w < 2 && rows; w++) {
+        book_table(&n->job->book, table_of(n, b, w));
+        reproduce_show(n->job, table_of(n, b, w));
+    }
+}
+
+/* Frank-Wolfe's first step, of length one, goes to a corner of the box; where a training run has no minimum there it ends where it began. */
+static void put_stuck(nav2d *n)
+{
+    char text[800] = "";
+    for (int d = 0; d < PAPER_DATASETS; d++)
+        for (int b = 0; b < PAPER_BOUNDS; b++)
+            for (int c = NAV2D_LEO; c <= NAV2D_CLOSED_FORM; c++)
+                for (int s = 0; s < n->seeds; s++) {
+                    const size_t used = strlen(text);
+                    if (!n->cell[d][b][c][s].done || n->cell[d][b][c][s].stop != CT_LEARN_STOP_STUCK) continue;
+                    snprintf(text + used, sizeof text - used, "%s%s %s %s (seed %d)", used ? ", " : "", nav2d_dataset[d], nav2d_bounds[b], n->column[c].key, s + 1);
+                }
+    if (*text) book_warn(&n->job->book, "Stuck, as a training run had no minimum under what the method tried next: %s.", text);
 }
 
 /* ---- conditioning and cost ---- */
@@ -196,14 +214,16 @@ void nav2d_print(nav2d *n)
     book *b = &n->job->book;
     book_text(b, "%d training and %d test runs of %d to %d poses for each of %d seed%s; start values are variances of 100, 100 and 0.001 for odometry and 0.1, 0.1 and 1000 for GPS. Test runs are estimated step by step (isam2), "
               "as in the paper. rmse is per coordinate, the mean of the runs.", n->size.trains, n->size.tests, n->size.least, n->size.most, n->seeds, CLI_S(n->seeds));
+    if (n->job->request->quick) book_text(b, "Quick: short runs, and methods without gradients are cut off early.");
     if (cli_caught()) book_warn(b, "Interrupted: rows and seeds that were not done are not here.");
     book_demands(b);
     book_section(b, "table", "Table I");
-    for (int k = 0; k < PAPER_BOUNDS; k++) put_table(n, k);
+    for (int k = 0; k < PAPER_BOUNDS; k++) put_tables(n, k);
+    put_stuck(n);
     book_text(b, "LEO knows no bounds and is in the loose table alone. Frank-Wolfe is the paper's method (M = 2, 100 iterations): under the local difference from the truth, and under the left one, which is the paper's. "
               "The paper's column for it is \"Ours\". Its runs are not ours: what compares is the order of the methods, and how far each is from the oracle.");
     for (int w = 0; w < 2; w++) put_picture(n, w);
-    book_section(b, "conditioning", "Spread, conditioning, cost");
+    book_section(b, "conditioning", "Conditioning and cost");
     put_conditioning(n);
     put_data(n);
 }

@@ -91,15 +91,17 @@ static void beats(nav2d *n, int mine, const int *rivals, const char *what)
         for (int b = 0; b < PAPER_BOUNDS; b++) {
             const double a = nav2d_mean(n, d, b, mine, 0, NULL);
             double       worst = NAN;
-            char         others[120] = "";
+            char         better[120] = "", nearest[48] = "";
             for (const int *c = rivals; *c >= 0; c++) {
                 const double other = nav2d_mean(n, d, b, *c, 0, NULL);
+                const size_t used = strlen(better);
                 if (!(paper_nav2d("fw", d, b, 0) < paper_nav2d(key(n, *c), d, b, 0)) || isnan(a / other)) continue;
-                if (!(a / other <= worst)) worst = a / other;
-                const size_t used = strlen(others);
-                if (other <= a || !used) snprintf(others + (other <= a ? used : 0), sizeof others - (other <= a ? used : 0), "%s%s %.4f", used && other <= a ? ", " : "", key(n, *c), other);
+                if (other < a) snprintf(better + used, sizeof better - used, "%s%s %.4f", used ? ", " : "", key(n, *c), other);
+                if (a / other <= worst) continue;
+                worst = a / other;
+                snprintf(nearest, sizeof nearest, "%s %.4f", key(n, *c), other);
             }
-            count(&t, worst, 1, "%s %s %.4f m, %s", nav2d_dataset[d], nav2d_bounds[b], a, others);
+            count(&t, worst, 1, "%s %s %.4f m, %s", nav2d_dataset[d], nav2d_bounds[b], a, *better ? better : nearest);
         }
     state(n, &t, what);
 }

@@ -81,41 +81,52 @@ static ct_status fill(runtime *r, ct_err *err)
 
 /* ---- tables ---- */
 
-static void put_table(runtime *r, int shown)
+/* What is told of a method: to people, and the same with more of it as data. */
+static void put_row(ct_table *t, const runtime *r, const entry *e, int data)
 {
-    ct_table *t = book_new_table("Time to come, and stay, within 5 % of the oracle's training error, in translation and rotation");
+    const ct_trace_point *at = e->reached >= 0 ? &e->trial.trace[e->reached] : NULL;
+    ct_table_text(t, "%s", data ? e->who->key : e->who->name);
+    if (at || data) ct_table_number(t, at ? at->seconds : NAN);
+    else {
+        ct_table_text(t, "never");
+        ct_table_mark(t, 2);
+    }
+    ct_table_number(t, at ? (double)at->solves : NAN);
+    ct_table_number(t, at ? (double)at->evaluations : NAN);
+    ct_table_number(t, e->trial.train.accuracy.translation / r->oracle.accuracy.translation);
+    ct_table_number(t, e->trial.train.accuracy.rotation / r->oracle.accuracy.rotation);
+    ct_table_number(t, e->trial.seconds);
+    if (data) {
+        ct_table_number(t, (double)e->trial.result.inner_solves);
+        ct_table_number(t, e->trial.result.evaluations);
+        ct_table_number(t, e->trial.train.loss);
+    }
+    ct_table_text(t, "%s", ct_learn_stop_name(e->trial.result.stop));
+}
+
+static ct_table *table_of(const runtime *r, int data)
+{
+    ct_table *t = book_new_table("Within 5 % of the oracle's training error, in translation and rotation, from when on?");
     ct_table_column(t, "method", "method", NULL, 0);
-    ct_table_column(t, "reached", "there", NULL, 0);
     ct_table_column(t, "reached_seconds", "after", "s", 3);
     ct_table_column(t, "reached_solves", "inner solves", NULL, 6);
     ct_table_column(t, "reached_evaluations", "evaluations", NULL, 6);
-    ct_table_column(t, "translation_over_oracle", "translation at the end / oracle", NULL, 5);
-    ct_table_column(t, "rotation_over_oracle", "rotation at the end / oracle", NULL, 5);
+    ct_table_column(t, "translation_over_oracle", "translation at the end / oracle", NULL, 4);
+    ct_table_column(t, "rotation_over_oracle", "rotation at the end / oracle", NULL, 4);
     ct_table_column(t, "seconds", "all of it", "s", 3);
-    ct_table_column(t, "solves", "inner solves", NULL, 6);
-    ct_table_column(t, "evaluations", "evaluations", NULL, 6);
+    if (data) {
+        ct_table_column(t, "solves", "solves", NULL, 17);
+        ct_table_column(t, "evaluations", "evaluations", NULL, 17);
+        ct_table_column(t, "train_loss", "loss", NULL, 17);
+    }
     ct_table_column(t, "stop", "stop", NULL, 0);
     for (int i = 0; i < r->count; i++) {
-        const entry          *e = &r->entry[i];
-        const ct_trace_point *at = e->done && e->reached >= 0 ? &e->trial.trace[e->reached] : NULL;
-        if (!e->done) continue;
-        ct_table_row(t, i && e->who->zero_order != r->entry[i - 1].who->zero_order);
-        ct_table_text(t, "%s", e->who->name);
-        ct_table_text(t, "%s", at ? "yes" : "never");
-        if (!at) ct_table_mark(t, 2);
-        ct_table_number(t, at ? at->seconds : NAN);
-        ct_table_number(t, at ? (double)at->solves : NAN);
-        ct_table_number(t, at ? (double)at->evaluations : NAN);
-        ct_table_number(t, e->trial.train.accuracy.translation / r->oracle.accuracy.translation);
-        ct_table_number(t, e->trial.train.accuracy.rotation / r->oracle.accuracy.rotation);
-        ct_table_number(t, e->trial.seconds);
-        ct_table_number(t, (double)e->trial.result.inner_solves);
-        ct_table_number(t, e->trial.result.evaluations);
-        ct_table_text(t, "%s", ct_learn_stop_name(e->trial.result.stop));
+        if (!r->entry[i].done) continue;
+        ct_table_row(t, i && r->entry[i].who->zero_order != r->entry[i - 1].who->zero_order);
+        put_row(t, r, &r->entry[i], data);
     }
-    ct_table_note(t, "Methods below the line see values of the loss alone. lm without a prior, and all others but the default, start from the far values; the default from second moments of residuals at the truth.");
-    if (shown) reproduce_show(r->job, t);
-    else book_table(&r->job->book, t);
+    ct_table_note(t, "Methods below the line see values of the loss alone; LEO minimises another one. All but the default start from the far values, the default from second moments of residuals at the truth.");
+    return t;
 }
 
 static void put_traces(runtime *r)
@@ -136,7 +147,7 @@ static void put_traces(runtime *r)
             for (size_t v = 0; v < sizeof value / sizeof *value; v++) ct_table_number(t, value[v]);
         }
     }
-    book_csv(&r->job->book, t, "");
+    book_csv(&r->job->book, t, "-trace");
 }
 
 /* ---- pictures ---- */
@@ -149,22 +160,24 @@ static void put_picture(runtime *r, int rotation)
     for (int i = 0; i < r->count; i++) {
         const ct_trial *trial = &r->entry[i].trial;
         if (!trial->points) continue;
-        x[n] = cli_alloc(trial->points, sizeof **x);
-        y[n] = cli_alloc(trial->points, sizeof **y);
+        x[n] = cli_alloc((int64_t)trial->points + 1, sizeof **x);
+        y[n] = cli_alloc((int64_t)trial->points + 1, sizeof **y);
         for (int32_t k = 0; k < trial->points; k++) {
             x[n][k] = trial->trace[k].seconds;
             y[n][k] = rotation ? trial->trace[k].rotation : trial->trace[k].translation;
             if (x[n][k] > 0) span[0] = fmin(span[0], x[n][k]);
-            span[1] = fmax(span[1], x[n][k]);
         }
-        series[n] = (ct_series){.label = r->entry[i].who->name, .role = r->entry[i].who->role, .mark = CT_MARK_STEPS, .count = trial->points, .x = x[n], .y = y[n]};
+        x[n][trial->points] = trial->seconds; /* until then it went on, to no avail */
+        y[n][trial->points] = y[n][trial->points - 1];
+        span[1] = fmax(span[1], trial->seconds);
+        series[n] = (ct_series){.label = r->entry[i].who->name, .role = r->entry[i].who->role, .mark = CT_MARK_STEPS, .count = trial->points + 1, .x = x[n], .y = y[n]};
         n++;
     }
     level[0] = level[1] = rotation ? r->oracle.accuracy.rotation : r->oracle.accuracy.translation;
     const int series_count = n + (span[1] > span[0]);
     series[n] = (ct_series){.label = "oracle", .role = CT_ROLE_TRUTH, .mark = CT_MARK_LINE, .count = 2, .x = span, .y = level};
     const ct_plot plot = {.id = rotation ? "runtime-rotation" : "runtime-translation", .title = rotation ? "Training rotation error over time, D3" : "Training translation error over time, D3",
-                          .x_label = "time, s", .y_label = rotation ? "rotation rmse, rad" : "translation rmse, m", .x_log = 1, .y_log = 1, .zoom = 1, .count = series_count, .series = series,
+                          .x_label = "time, s", .y_label = rotation ? "rotation rmse, rad" : "translation rmse, m", .x_log = 1, .y_log = 1, .zoom = 1, .height = 0.75, .count = series_count, .series = series,
                           .text = "The best of what was evaluated until then, under the loss; of Frank-Wolfe and LEO, which do not descend, the last."};
     if (n) book_plot(&r->job->book, &plot);
     for (int i = 0; i < n; i++) free(x[i]), free(y[i]);
@@ -203,14 +216,16 @@ static void print(runtime *r)
     book_open(b, r->job->request, "Runtime: training error over time", "D3, loose bounds, from the far start: how fast each method gets to the error of the noise that was drawn");
     book_text(b, "%d training runs of %d to %d poses, %d threads. On them the oracle has %.4g m and %.4g rad. Time is of learning alone, one method after the other; those that take less than %g s were run %d times, the median counts.",
               r->size.trains, r->size.least, r->size.most, r->job->request->jobs, r->oracle.accuracy.translation, r->oracle.accuracy.rotation, SOON, REPEATS);
+    if (r->job->request->quick) book_text(b, "Quick: short runs, and methods without gradients are cut off early.");
     if (cli_caught()) book_warn(b, "Interrupted: methods that were not done are not here.");
     state(r);
     book_demands(b);
     book_section(b, "table", "When each gets there");
-    put_table(r, 0);
-    put_table(r, 1);
+    book_table(b, table_of(r, 0));
+    reproduce_show(r->job, table_of(r, 0));
     book_section(b, "curves", "How each gets there");
     for (int k = 0; k < 2; k++) put_picture(r, k);
+    book_csv(b, table_of(r, 1), "");
     put_traces(r);
     book_close(b, r->job->request);
 }
@@ -221,7 +236,7 @@ static ct_status run(reproduce_job *job, ct_err *err)
     char              bad[64];
     const int         n = contest_list(ORDER, all, METHODS, bad);
     double            units = 0;
-    runtime           r = {.job = job, .size = job->request->quick ? (nav_size){3, 0, 100, 150} : (nav_size){5, 0, 300, 500}};
+    runtime           r = {.job = job, .size = job->request->quick ? (nav_size){5, 0, 150, 200} : (nav_size){5, 0, 300, 500}};
     for (int i = 0; i < n; i++)
         if (reproduce_wants(job, all[i]->key)) r.entry[r.count++] = (entry){.who = all[i], .reached = -1}, units += all[i]->cost;
     job->bar = cli_bar_new(job->io, units);
