@@ -1,9 +1,7 @@
 /* test_study_memory.c: no memory at any moment of a study, or of a closer look. Every allocation is failed once, each in a call of its own: the call says so, and
  * nothing of what it was given has changed, or is lost. */
-#include "learn_test.h"
 #include "memory_test.h"
-
-#include <covtune/study.h>
+#include "study_test.h"
 
 #define RUNS  2
 #define POSES 6
@@ -14,13 +12,6 @@ typedef struct {
 } stage;
 
 typedef ct_status (*act)(stage *s, ct_err *err);
-
-static int same_table(const ct_noise *a, const ct_noise *b)
-{
-    for (int32_t g = 0; g < ct_noise_count(a); g++)
-        if (memcmp(ct_noise_get(a, g)->covariance, ct_noise_get(b, g)->covariance, (size_t)ct_noise_get(a, g)->dim * sizeof(double))) return 0;
-    return 1;
-}
 
 /* The act with every allocation failing in turn. */
 static void sweep(const char *name, act perform, int least)
