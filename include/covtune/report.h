@@ -64,7 +64,8 @@ ct_status ct_export_write(const ct_noise *noise, ct_export_format format, const 
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-/* Built cell by cell, left to right; texts are copied. No memory while building is remembered, and said by whoever prints it. */
+/* Built cell by cell, left to right; texts are copied. No memory while building is remembered, and said by whoever prints it. Names may be any bytes: in what is printed they are text and nothing
+ * else, those that are no UTF-8, and control characters, a question mark (CSV has them as they are). */
 typedef struct ct_table ct_table;
 
 /* X(constant, name, what it is) */
@@ -86,15 +87,16 @@ int         ct_table_format_find(const char *name); /* a ct_table_format, or -1 
 
 ct_status ct_table_new(const char *title, ct_table **out, ct_err *err); /* title may be NULL */
 void      ct_table_free(ct_table *table);
-/* A column: key as CSV and JSON have it, heading and unit (may be NULL) as people read it. digits: numbers are shown to so many significant ones; 0: text, set to the left. Before the first row. */
+/* A column: key as CSV and JSON have it, no other's; heading and unit (may be NULL) as people read it. digits: numbers are shown to so many significant ones, or whole if all of the column
+ * are; 0: text, set to the left. Before the first row. */
 void ct_table_column(ct_table *table, const char *key, const char *heading, const char *unit, int digits);
 /* A new row; cells that are not said stay empty. rule: a line above it, where the format has any. */
 void ct_table_row(ct_table *table, int rule);
 void ct_table_text(ct_table *table, const char *fmt, ...) CT_PRINTF(2, 3);
-void ct_table_number(ct_table *table, double value);                        /* NaN: empty, null in JSON */
+void ct_table_number(ct_table *table, double value); /* NaN: empty; in JSON what is not finite is null */
 /* "1.23 +- 0.04": CSV and JSON have the deviation in a column of its own, key_sd, which every column has that such a cell was put into. */
 void ct_table_deviation(ct_table *table, double value, double deviation);
-/* The cell said last stands out: 1 the best of its kind, 2 a warning, 0 neither. CSV and JSON do not say it. */
+/* The cell said last stands out: 1 the best of its kind, 2 a warning, 0 neither. Text has "*" and "!" behind it, and a line below that says so; CSV and JSON do not say it. */
 void ct_table_mark(ct_table *table, int mark);
 /* A line below the table, for people; CSV and JSON do not have it. */
 void ct_table_note(ct_table *table, const char *fmt, ...) CT_PRINTF(2, 3);
@@ -127,13 +129,13 @@ typedef struct {
 } ct_series;
 
 typedef struct {
-    const char      *id;    /* letters, digits and dashes; of the figure in a page */
+    const char      *id;    /* letters, digits and dashes (all else becomes one); of the figure in a page, numbered if it is taken; may be NULL */
     const char      *title, *x_label, *y_label;
-    const char      *text;  /* for those who cannot see it, and below it: what it shows; may be NULL */
+    const char      *text;  /* what it shows: for those who cannot see it, and in a page below it; may be NULL */
     int              x_log, y_log; /* values that are not positive are left out    */
     int              equal; /* a metre is as long along x as along y: maps         */
-    int              zoom;  /* in a page: wheel, pinch and drag; double click back */
-    double           height; /* over width, 0: 0.6                                  */
+    int              zoom;  /* in a page: wheel, pinch and drag; double click back; not with names */
+    double           height; /* over width, 0: 0.6, of maps what the series need    */
     double           x_low, x_high, y_low, y_high; /* of the axes; NaN, or low == high: from the series */
     int32_t          count;
     const ct_series *series;
@@ -141,7 +143,8 @@ typedef struct {
     int32_t          names;
 } ct_plot;
 
-/* An SVG file of its own, with its own colours for light and dark. Lines of more than a few thousand points are thinned so that none moves by more than a tenth of a pixel. */
+/* An SVG file of its own, 480 units wide, with its own colours for light and dark. Lines of more than 2000 points are thinned so that nothing moves by more than a tenth of a unit (of plots that zoom a
+ * fiftieth). A plot of nothing says "no data". */
 ct_status ct_plot_print(const ct_plot *plot, FILE *out, ct_err *err);
 ct_status ct_plot_write(const ct_plot *plot, const char *path, ct_err *err);
 
@@ -156,14 +159,15 @@ void      ct_page_free(ct_page *page);
 /* A section with its place in the contents; id as for plots. */
 void ct_page_section(ct_page *page, const char *id, const char *heading);
 void ct_page_heading(ct_page *page, const char *heading); /* inside a section */
-void ct_page_text(ct_page *page, const char *fmt, ...) CT_PRINTF(2, 3);
+void ct_page_text(ct_page *page, const char *fmt, ...) CT_PRINTF(2, 3); /* an empty line ends a paragraph */
 void ct_page_warn(ct_page *page, const char *fmt, ...) CT_PRINTF(2, 3); /* a sentence that must not be overlooked */
 void ct_page_code(ct_page *page, const char *text); /* a command, with a button that copies it */
 /* A number to be seen first: "test translation", "0.176 m", "0.71 m before". Those said one after the other stand side by side. remark may be NULL. */
 void ct_page_tile(ct_page *page, const char *label, const char *value, const char *remark);
 void ct_page_table(ct_page *page, const ct_table *table);
 void ct_page_plot(ct_page *page, const ct_plot *plot); /* several, side by side where there is room, until something else comes */
-/* One of several things at a time, chosen by name: what follows ct_page_choice(page, i) up to the next is shown with choice i. The first is shown at the start; without script, and in print, all are. */
+/* One of several things at a time, chosen by name: what follows ct_page_choice(page, i), i rising, up to the next is shown with choice i. The first is shown at the start; without script, and in
+ * print, all are. Neither sections nor other choices begin inside. */
 void ct_page_choices(ct_page *page, const char *id, const char *label, int32_t count, const char *const name[]);
 void ct_page_choice(ct_page *page, int32_t i);
 void ct_page_choices_end(ct_page *page);

@@ -69,7 +69,9 @@ static void put_rows(ct_table *t, const nav2d *n, int d, int b, int w)
             if (b && c == NAV2D_LEO) continue;
             double       deviation;
             const double mean = nav2d_mean(n, d, b, c, w, &deviation), paper = paper_nav2d(n->column[c].key, d, b, w);
-            if (k == 2) ct_table_text(t, isnan(paper) ? "" : "%.3f", paper); /* as it is printed there */
+            char         printed[24] = "";
+            if (!isnan(paper)) snprintf(printed, sizeof printed, "%.3f", paper); /* as it is there */
+            if (k == 2) ct_table_text(t, "%s", printed);
             else if (k == 1) ct_table_number(t, mean / nav2d_mean(n, d, b, NAV2D_ORACLE, w, NULL));
             else if (isnan(deviation)) ct_table_number(t, mean);
             else ct_table_deviation(t, mean, deviation);

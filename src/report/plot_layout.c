@@ -6,6 +6,7 @@
 
 #define MARGIN    0.04    /* of a range, beyond the data                                                */
 #define NEAR_ZERO 0.35    /* low < that of high, both positive: the axis begins at 0                    */
+#define LARGEST   1e300   /* what is beyond that, or below 1 / that, has no part in a range: lengths would overflow */
 #define FAR       1e5     /* units: places farther out are brought to that, lines to them look the same */
 #define SLANT_SIN 0.57358 /* names on a slant of 35 degrees                                             */
 #define SLANT_COS 0.81915
@@ -47,7 +48,7 @@ typedef struct {
 
 static void widen(range *r, double value, int log)
 {
-    if (!isfinite(value) || (log && value <= 0)) return;
+    if (!(fabs(value) <= LARGEST) || (log && value < 1 / LARGEST)) return;
     r->low = fmin(r->low, value);
     r->high = fmax(r->high, value);
 }
@@ -86,7 +87,7 @@ static range y_range(const ct_plot *plot)
 /* The ends of an axis: given, or those of the data with a margin (0: none), never of no length. */
 static range ends(range data, double low, double high, int log, double margin, int from_zero)
 {
-    const int given = isfinite(low) && isfinite(high) && low < high && (!log || low > 0);
+    const int given = fabs(low) <= LARGEST && fabs(high) <= LARGEST && high - low > fmax(1 / LARGEST, 1e-12 * fmax(fabs(low), fabs(high))) && (!log || low >= 1 / LARGEST);
     if (given) return (range){low, high};
     if (!(data.low <= data.high)) return log ? (range){1, 10} : (range){0, 1};
     if (log) {
@@ -96,8 +97,8 @@ static range ends(range data, double low, double high, int log, double margin, i
     if (from_zero && data.low > 0 && data.low < NEAR_ZERO * data.high) data.low = 0;
     if (from_zero && data.high < 0 && data.high > NEAR_ZERO * data.low) data.high = 0;
     const double size = fmax(fabs(data.low), fabs(data.high)), length = data.high - data.low;
-    if (length <= 1e-12 * size || length == 0) { /* so short that ticks could not be told apart */
-        const double half = size > 0 ? 0.1 * size : 0.5;
+    if (length <= fmax(1e-12 * size, 1 / LARGEST)) { /* so short that ticks could not be told apart */
+        const double half = size > 1 / LARGEST ? 0.1 * size : 0.5;
         return (range){data.low - half, data.high + half};
     }
     return (range){data.low == 0 && from_zero ? 0 : data.low - margin * length, data.high == 0 && from_zero ? 0 : data.high + margin * length};

@@ -25,16 +25,17 @@ static void add(ct__ticks *t, double value, int minor)
 
 ct__ticks ct__ticks_linear(double low, double high, int most)
 {
-    static const int MANTISSA[] = {1, 2, 5, 10};
+    static const int MANTISSA[] = {1, 2, 5};
     ct__ticks        t = {0};
     const double     raw = (high - low) / CT_MAX(most, 1);
     int              e = (int)floor(log10(raw)), m = 0;
-    while (multiple(1, MANTISSA[m], e) < raw * (1 - SLACK) && m < 3) m++;
-    const int    mantissa = m == 3 ? 1 : MANTISSA[m];
-    const double step = multiple(1, mantissa, e += m == 3);
-    t.exponent = e;
-    const double first = ceil(low / step - SLACK), last = floor(high / step + SLACK);
-    for (double k = first; k <= last && t.count < CT__TICKS; k++) add(&t, k == 0 ? 0 : multiple(k, mantissa, e), 0);
+    while (multiple(1, MANTISSA[m], e) < raw * (1 - SLACK)) e += m == 2, m = (m + 1) % 3;
+    for (; t.count < 2; e -= m == 0, m = (m + 2) % 3) { /* finer, until there are two: coarse steps can miss a range */
+        const double step = multiple(1, MANTISSA[m], e), last = floor(high / step + SLACK);
+        t.exponent = e;
+        t.count = 0;
+        for (double k = ceil(low / step - SLACK); k <= last && t.count < CT__TICKS; k++) add(&t, k == 0 ? 0 : multiple(k, MANTISSA[m], e), 0);
+    }
     return t;
 }
 
@@ -57,6 +58,7 @@ ct__ticks ct__ticks_log(double low, double high, int most)
         static const int STEP[] = {1, 2, 5, 10, 20, 50, 100, 200, 500};
         size_t           s = 0;
         while (s < 8 && (last - first) / STEP[s] + 1 > CT_MAX(most, 2)) s++;
+        while (s > 0 && floor(last / STEP[s]) - ceil(first / STEP[s]) < 1) s--; /* coarse steps can miss a range */
         ct__ticks t = {.log = 1};
         if (STEP[s] == 1 && last - first <= FINE) t = each_of_nine(low, high, ~(1 << 1));
         else
