@@ -223,6 +223,34 @@ static void test_the_truth_enters_by_its_error_alone(void)
     }
 }
 
+static double first_of(lesson *l, int iteration, uint64_t seed, const uint8_t *part)
+{
+    double          p[6], g[6];
+    const ct__draws draws = {.samples = 3, .iteration = iteration, .seed = seed};
+    ct__energy      value = {.gradient = g};
+    ct_theta_get(l->theta, l->noise, p);
+    CHECK_OK(ct__outer_energy(l->outer, p, part, &draws, &value, &l->err), l->err);
+    return g[0];
+}
+
+/* A stream of random numbers for each seed, iteration and run: no two share one, each has its own whatever else is drawn. */
+static void test_every_run_and_iteration_draws_for_itself(void)
+{
+    lesson  l = lesson_of("D1", CT_SE2, 2, 30, 5);
+    lesson  same = lesson_of("D1", CT_SE2, 1, 30, 5);
+    uint8_t first[2] = {1, 0}, second[2] = {0, 1};
+    ct_sequence_free(l.seq[1]);
+    l.seq[1] = same.seq[0]; /* the first run again */
+    same.runs = 0;
+    learn_all(&l, CT_NOISE_DIAGONAL, 1e-6, 1e6);
+    open_outer(&l, NULL);
+    const double here = first_of(&l, 0, 1, first), there = first_of(&l, 0, 1, second);
+    CHECK(here != there && here != first_of(&l, 1, 1, first) && here != first_of(&l, 0, 2, first) && here == first_of(&l, 0, 1, first));
+    CHECK_NEAR(first_of(&l, 0, 1, NULL), 0.5 * (here + there), 1e-15);
+    lesson_free(&same);
+    lesson_free(&l);
+}
+
 /* ---- Steps --------------------------------------------------------------------------------------- */
 
 static ct_learn_options leo_options(int iterations)
@@ -303,16 +331,21 @@ static void test_it_finds_the_closed_form_where_steps_reach_it(void)
     lesson_free(l);
 }
 
-static void test_threads_and_seeds(void)
+static void test_the_seed_alone_decides_what_is_drawn(void)
 {
     ct_learn_result r[5];
-    for (int k = 0; k < 5; k++) { /* 1, 2, 3 threads; another seed; the first again */
+    for (int k = 0; k < 5; k++) { /* 1, 2, 3 threads; another seed; the first, after another method, which leaves other starts for inner solves behind */
         lesson           l = begin("D3", 5, 40, 6, 1e-3, 1e3);
         ct_learn_options options = leo_options(8);
         ct_outer_options outer = ct_outer_defaults();
         outer.jobs = k < 3 ? k + 1 : 1;
         options.seed = k == 3 ? 2 : 1;
         open_outer(&l, &outer);
+        if (k == 4) {
+            ct_learn_result other = learn(&l, NULL);
+            ct_learn_result_free(&other);
+            start_far(&l);
+        }
         r[k] = learn(&l, &options);
         lesson_free(&l);
     }
@@ -378,9 +411,10 @@ int main(void)
     RUN(test_the_gradient_is_that_of_the_truths_likelihood);
     RUN(test_the_gradient_vanishes_at_the_latent_noise);
     RUN(test_the_truth_enters_by_its_error_alone);
+    RUN(test_every_run_and_iteration_draws_for_itself);
     RUN(test_its_steps_are_adams_on_precisions);
     RUN(test_it_finds_the_closed_form_where_steps_reach_it);
-    RUN(test_threads_and_seeds);
+    RUN(test_the_seed_alone_decides_what_is_drawn);
     RUN(test_a_caller_who_says_stop_gets_the_last_iterate);
     RUN(test_what_it_cannot_learn_from_is_refused);
     return ct_test_end();
