@@ -21,7 +21,7 @@ static int learn_once(lesson *l, ct_learn_method method, ct_gradient gradient, i
     snprintf(path, sizeof path, "%s/ledger", ct_test_folder());
     options.gradient = gradient;
     how.method = method;
-    how.max_iterations = 3;
+    how.max_iterations = method == CT_LEARN_POWELL ? 1 : 3;
     CHECK_OK(ct_noise_copy(l->noise, &noise, &err), err);
     left = k;
     ct_status status = ct_outer_new(l->runs, (const ct_sequence *const *)l->seq, noise, l->theta, &options, &outer, &err);
@@ -73,6 +73,8 @@ static void test_learning_survives_the_failure_of_every_allocation(void)
     sweep(CT_LEARN_LBFGS, CT_GRADIENT_ADJOINT);
     sweep(CT_LEARN_BOBYQA, CT_GRADIENT_ADJOINT);
     sweep(CT_LEARN_LEO, CT_GRADIENT_ADJOINT);
+    sweep(CT_LEARN_NELDER_MEAD, CT_GRADIENT_ADJOINT);
+    sweep(CT_LEARN_POWELL, CT_GRADIENT_ADJOINT);
 }
 
 static void test_a_noise_file_is_written_whole_or_not_at_all(void)

@@ -9,7 +9,8 @@
  *   - a parameter without room is no dimension;
  *   - in one dimension coefficients are those of two: 1 - 1/n would be 0, and the first shrink the end;
  *   - clipping can press the simplex flat on a face of the box, where it then stays and converges. At the end a vertex is tried inside of each such face, an evaluation each; if the loss is
- *     less there, the answer is no minimum, and effort->flat says so. It is not gone on from there: the method is a baseline, and no longer would be. */
+ *     less there, the answer is no minimum, and effort->flat says so. It is not gone on from there with a new simplex: that finds up to a fifth less, for two thirds more evaluations, and
+ *     would no longer be the method that it is a baseline of. */
 #include "learn/search.h"
 
 #include <limits.h>
