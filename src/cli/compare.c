@@ -112,14 +112,21 @@ static ct_trial_options options(const compare_request *request)
 
 /* ---- the end ---- */
 
-static ct_status print(const cli_io *io, const compare_request *request, const compare_job *job, ct_err *err)
+static ct_status write_file(const compare_request *request, const compare_job *job, ct_err *err)
 {
     ct_table *table = NULL;
-    ct_status status = compare_table(request, job, &table, err);
-    if (status == CT_OK && request->out) status = ct_table_write(table, (ct_table_format)request->format, request->out, err);
+    ct_status status = compare_table(request, job, (ct_table_format)request->format, &table, err);
+    if (status == CT_OK) status = ct_table_write(table, (ct_table_format)request->format, request->out, err);
+    ct_table_free(table);
+    return status;
+}
+
+static ct_status print_table(const compare_request *request, const compare_job *job, ct_err *err)
+{
     const ct_table_format format = request->out || request->format < 0 ? CT_TABLE_TEXT : (ct_table_format)request->format;
-    if (status == CT_OK && io->json) compare_print_json(request, job);
-    else if (status == CT_OK && !io->quiet) status = ct_table_print(table, format, cli_room() == INT_MAX ? 0 : cli_room(), stdout, err);
+    ct_table             *table = NULL;
+    ct_status             status = compare_table(request, job, format, &table, err);
+    if (status == CT_OK) status = ct_table_print(table, format, cli_room() == INT_MAX ? 0 : cli_room(), stdout, err);
     ct_table_free(table);
     return status;
 }
@@ -133,7 +140,9 @@ static cli_exit carry_out(const cli_io *io, const compare_request *request, comp
     job->options = options(request);
     if (status == CT_OK) status = compare_rows(io, job, &err);
     cli_hide();
-    if (status == CT_OK) status = print(io, request, job, &err);
+    if (status == CT_OK && request->out) status = write_file(request, job, &err);
+    if (status == CT_OK && io->json) compare_print_json(request, job);
+    else if (status == CT_OK && !io->quiet) status = print_table(request, job, &err);
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
     if (!job->interrupted) return CLI_DONE;
     cli_fail(io, "%s: interrupted; %d row%s done", request->path, job->rows, job->rows == 1 ? " is" : "s are");

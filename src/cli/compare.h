@@ -57,8 +57,8 @@ ct_status compare_rows(const cli_io *io, compare_job *job, ct_err *err);
 /* Is a row's error the least of its group? which: 0 translation, 1 rotation. */
 int compare_is_best(const compare_job *job, int i, int which);
 
-/* The result. */
-ct_status compare_table(const compare_request *request, const compare_job *job, ct_table **out, ct_err *err);
+/* The result, for that format. The caller frees the table. */
+ct_status compare_table(const compare_request *request, const compare_job *job, ct_table_format format, ct_table **out, ct_err *err);
 void      compare_print_json(const compare_request *request, const compare_job *job);
 
 #endif

@@ -22,15 +22,7 @@ static void ratios(const compare_job *job, const compare_row *row, double ratio[
 
 /* ---- the table ---- */
 
-/* Rows without numbers: where there are none, neither is a column for why. */
-static int refusals(const compare_job *job)
-{
-    int n = 0;
-    for (int i = 0; i < job->rows; i++) n += *job->row[i].reason != 0;
-    return n;
-}
-
-static void columns(ct_table *t, const compare_job *job)
+static void columns(ct_table *t, const compare_job *job, int data)
 {
     ct_table_column(t, "method", "method", NULL, 0);
     ct_table_column(t, "bounds", "bounds", NULL, 0);
@@ -51,10 +43,10 @@ static void columns(ct_table *t, const compare_job *job)
     ct_table_column(t, "seconds", "time", "s", 3);
     ct_table_column(t, "stop", "stop", NULL, 0);
     ct_table_column(t, "failed", "failed", NULL, 6);
-    if (refusals(job)) ct_table_column(t, "reason", "no numbers, because", NULL, 0);
+    if (data) ct_table_column(t, "reason", "reason", NULL, 0);
 }
 
-static void put_row(ct_table *t, const compare_job *job, int i)
+static void put_row(ct_table *t, const compare_job *job, int i, int data)
 {
     const compare_row *row = &job->row[i];
     double             ratio[2];
@@ -73,11 +65,11 @@ static void put_row(ct_table *t, const compare_job *job, int i)
     ct_table_number(t, row->solves < 0 ? NAN : (double)row->solves);
     ct_table_number(t, row->evaluations < 0 ? NAN : (double)row->evaluations);
     ct_table_number(t, row->seconds);
-    ct_table_text(t, "%s", row->stop ? row->stop : "");
+    ct_table_text(t, "%s", row->stop ? row->stop : none && !data ? "cannot" : "");
+    if (none) ct_table_mark(t, 2);
     ct_table_number(t, none ? NAN : (double)row->test.failed);
     if (!none && row->test.failed) ct_table_mark(t, 2);
-    if (refusals(job)) ct_table_text(t, "%s", row->reason);
-    if (none) ct_table_mark(t, 2);
+    if (data) ct_table_text(t, "%s", row->reason);
 }
 
 static void notes(ct_table *t, const compare_request *request, const compare_job *job)
@@ -88,18 +80,21 @@ static void notes(ct_table *t, const compare_request *request, const compare_job
     if (job->seen) ct_table_note(t, "There are no test runs: these are the runs that were learned from, and the numbers flatter what was learned.");
     ct_table_note(t, "Methods start from the table's values, but for lm, which is what covtune learn does where nothing is said: from second moments of residuals at the truth, with a prior chosen by folds.");
     ct_table_note(t, "spread: largest over smallest learned variance. condition: of the whitened system at the estimates, without and with column scaling, the median of the runs.");
+    for (int i = 0; i < job->rows; i++)
+        if (*job->row[i].reason) ct_table_note(t, "%s bounds: %s.", job->row[i].bounds, job->row[i].reason);
     for (const char *line = job->failures; *line; line = strchr(line, '\n') + 1) ct_table_note(t, "%.*s", (int)strcspn(line, "\n"), line);
     if (job->interrupted) ct_table_note(t, "Interrupted: methods that were not done are not here.");
 }
 
-ct_status compare_table(const compare_request *request, const compare_job *job, ct_table **out, ct_err *err)
+ct_status compare_table(const compare_request *request, const compare_job *job, ct_table_format format, ct_table **out, ct_err *err)
 {
-    char title[512];
+    char      title[512];
+    const int data = format == CT_TABLE_CSV || format == CT_TABLE_JSON; /* which have no notes */
     snprintf(title, sizeof title, "%s: methods compared", request->path);
     const ct_status status = ct_table_new(title, out, err);
     if (status != CT_OK) return status;
-    columns(*out, job);
-    for (int i = 0; i < job->rows; i++) put_row(*out, job, i);
+    columns(*out, job, data);
+    for (int i = 0; i < job->rows; i++) put_row(*out, job, i, data);
     notes(*out, request, job);
     return CT_OK;
 }

@@ -71,7 +71,7 @@ static cli_exit check_rows(const cli_io *io, const char *list)
     return bad ? cli_misuse(io, "--rows is a list of D1/loose, D1/tight and so on to D4/tight, found \"%.*s\"", (int)strcspn(bad, ","), bad) : CLI_GO;
 }
 
-static int takes_part(const nav2d *n, int column, int tight)
+int nav2d_takes_part(const nav2d *n, int column, int tight)
 {
     if (column == NAV2D_INITIAL || column == NAV2D_ORACLE) return 1;
     if (column == NAV2D_LEO && tight) return 0; /* it has no bounds, and the paper no row */
@@ -85,7 +85,7 @@ static double all_of_it(const nav2d *n)
     double sum = 0;
     for (int d = 0; d < PAPER_DATASETS; d++)
         for (int b = 0; b < PAPER_BOUNDS; b++)
-            for (int c = 0; c < NAV2D_COLUMNS && n->row[d][b]; c++) sum += takes_part(n, c, b) * n->seeds * cost(n, c);
+            for (int c = 0; c < NAV2D_COLUMNS && n->row[d][b]; c++) sum += nav2d_takes_part(n, c, b) * n->seeds * cost(n, c);
     return sum;
 }
 
@@ -136,7 +136,7 @@ static ct_status fill_row(nav2d *n, int d, int b, int seed, const nav_data *data
     for (int c = 0; c < NAV2D_COLUMNS && status == CT_OK && !cli_caught(); c++) {
         nav2d_cell       *cell = &n->cell[d][b][c][seed];
         const contestant *who = n->column[c].who;
-        if (!takes_part(n, c, b)) continue;
+        if (!nav2d_takes_part(n, c, b)) continue;
         n->job->cost = cost(n, c);
         snprintf(n->job->what, sizeof n->job->what, "%s %s, %s, seed %d of %d", nav2d_dataset[d], nav2d_bounds[b], KEY[c], seed + 1, n->seeds);
         status = who ? try_method(n, who, data, theta, cell, err) : judge_table(n, data, c == NAV2D_ORACLE ? data->latent : data->start, theta, cell, err);

@@ -38,6 +38,8 @@ typedef struct {
 
 extern const char *const nav2d_dataset[PAPER_DATASETS], *const nav2d_bounds[PAPER_BOUNDS], *const nav2d_quantity[2];
 
+/* Does the method take part under these bounds? */
+int nav2d_takes_part(const nav2d *n, int column, int tight);
 /* Of a cell: 0 translation, 1 rotation; NaN if it was not done. */
 double nav2d_error(const nav2d *n, int dataset, int tight, int column, int seed, int which);
 /* Over seeds; NaN where there is none. deviation may be NULL; it is NaN for one seed. */

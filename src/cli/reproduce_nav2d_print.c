@@ -66,7 +66,7 @@ static void put_rows(ct_table *t, const nav2d *n, int d, int b, int w)
         ct_table_text(t, "%s", k == 0 ? nav2d_dataset[d] : "");
         ct_table_text(t, "%s", WHOSE[k]);
         for (int c = 0; c < NAV2D_COLUMNS; c++) {
-            if (b && c == NAV2D_LEO) continue;
+            if (!nav2d_takes_part(n, c, b)) continue;
             double       deviation;
             const double mean = nav2d_mean(n, d, b, c, w, &deviation), paper = paper_nav2d(n->column[c].key, d, b, w);
             char         printed[24] = "";
@@ -88,7 +88,7 @@ static ct_table *table_of(const nav2d *n, int b, int w)
     ct_table_column(t, "dataset", "data", NULL, 0);
     ct_table_column(t, "whose", w ? "in rad" : "in m", NULL, 0);
     for (int c = 0; c < NAV2D_COLUMNS; c++)
-        if (!b || c != NAV2D_LEO) ct_table_column(t, n->column[c].key, n->column[c].name, NULL, 4);
+        if (nav2d_takes_part(n, c, b)) ct_table_column(t, n->column[c].key, n->column[c].name, NULL, 4);
     for (int d = 0; d < PAPER_DATASETS; d++)
         if (row_done(n, d, b)) put_rows(t, n, d, b, w);
     if (n->seeds > 1) ct_table_note(t, "Mean and standard deviation over %d seeds; ratio: of the means to the oracle's; the best method of a row stands out.", n->seeds);
@@ -186,6 +186,7 @@ static void put_picture(nav2d *n, int w)
     ct_series   series[SERIES + 1];
     int         count = 0, rows = 0;
     for (int c = 0; c < SERIES; c++) {
+        if (!nav2d_takes_part(n, c, 0)) continue;
         rows = 0;
         for (int d = 0; d < PAPER_DATASETS; d++)
             for (int b = 0; b < PAPER_BOUNDS; b++) {

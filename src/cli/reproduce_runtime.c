@@ -192,10 +192,13 @@ static void state(runtime *r)
 {
     char   text[1200] = "";
     double first = INFINITY;
-    int    pairs = 0, misses = 0;
+    int    pairs = 0, misses = 0, others = 0;
     size_t used = 0;
-    for (int i = 0; i < r->count; i++)
-        if (r->entry[i].who->zero_order && r->entry[i].done) first = fmin(first, arrival(&r->entry[i]));
+    for (int i = 0; i < r->count; i++) {
+        if (!r->entry[i].who->zero_order || !r->entry[i].done) continue;
+        first = fmin(first, arrival(&r->entry[i]));
+        others++;
+    }
     for (int i = 0; i < r->count && used < sizeof text; i++) {
         const entry *e = &r->entry[i];
         if (!e->done || e->who->zero_order || e->who->method == CT_LEARN_LEO) continue;
@@ -207,7 +210,7 @@ static void state(runtime *r)
     }
     if (used < sizeof text && isfinite(first)) snprintf(text + used, sizeof text - used, "; the first without gradients %.3g s", first);
     else if (used < sizeof text) snprintf(text + used, sizeof text - used, "; none without gradients gets there");
-    if (pairs) book_state(&r->job->book, !misses, text, "Methods with gradients of the loss are within 5 %% of the oracle's training error before all methods without");
+    if (pairs && others) book_state(&r->job->book, !misses, text, "Methods with gradients of the loss are within 5 %% of the oracle's training error before all methods without");
 }
 
 static void print(runtime *r)
