@@ -166,7 +166,8 @@ static void put_long(ct_page *page, ct_rng *rng)
 
 static void put_table(ct_page *page)
 {
-    static const char *const NAME[] = {"odom x", "odom y", "odom theta", "odom@turning x", "odom@turning y", "odom@turning theta", "gps x", "gps y", "laser range", "laser bearing", "compass", "prior"};
+    static const char *const NAME[] = {"odom x", "odom y", "odom theta",  "odom@turning x", "odom@turning y", "odom@turning theta",
+                                       "gps x",  "gps y",  "laser range", "laser bearing",  "compass",        "prior"};
     ct_table *t = NULL;
     if (ct_table_new("Standard deviations, start and learned", &t, NULL) != CT_OK) return;
     ct_table_column(t, "parameter", "parameter", NULL, 0);
@@ -236,7 +237,8 @@ int main(int argc, char **argv)
     ct_page_tile(page, "test rotation", "0.42\302\260", "1.30\302\260 before");
     ct_page_tile(page, "NEES per degree", "1.04", "3.88 before");
     ct_page_tile(page, "learning took", "2.31 s", "14 evaluations, 112 inner solves");
-    ct_page_text(page, "The covariances of odometry and GPS were learned from 8 runs with known truth. On unseen runs the error of position fell by three quarters, and what the estimator promises is what it holds.");
+    ct_page_text(page, "The covariances of odometry and GPS were learned from 8 runs with known truth. "
+                       "On unseen runs the error of position fell by three quarters, and what the estimator promises is what it holds.");
     ct_page_warn(page, "odom@turning y lies at its upper bound: the runs have few turns, and the next value may be larger still.");
     ct_page_code(page, "covtune learn D3 --method lm --bounds 0.01 100 --out runs/d3\ncovtune report runs/d3 --out report.html");
     put_map(page, "map", "Test run 04");

@@ -421,7 +421,26 @@ static void test_no_name_breaks_out_of_a_plot(void)
     const ct_plot   plot = {.id = EVIL, .title = EVIL, .x_label = EVIL, .y_label = EVIL, .text = EVIL, .count = 1, .series = &s, .x_names = name, .names = 2};
     char           *svg = plot_text(&plot);
     CHECK_WELL_FORMED(svg);
-    CHECK(count_of(svg, EVIL_HTML) == 6 && !strstr(svg, "<script") && !strstr(svg, "<img")); /* title (twice), text, both labels, legend */
+    CHECK(count_of(svg, EVIL_HTML) == 5 && !strstr(svg, "<script") && !strstr(svg, "<img")); /* title, text, both labels, legend; the drawn title is in lines */
+    free(svg);
+}
+
+static void test_long_titles_take_several_lines(void)
+{
+    double          x[] = {0, 1}, y[] = {0, 1};
+    const ct_series s = {"s", CT_ROLE_AFTER, CT_MARK_LINE, 2, x, y, NULL};
+    const ct_plot   plot = {.title = "A title of so many words that it would run out of the picture if it were not put on two lines or even on three", .count = 1, .series = &s};
+    char           *svg = plot_text(&plot), all[200] = "";
+    int             lines = 0, last = -1000;
+    for (const char *p = svg; (p = strstr(p, "class=\"head\"")); p++, lines++) {
+        const char *word = strchr(p, '>') + 1;
+        int         at = 0;
+        CHECK(sscanf(p, "class=\"head\" x=\"2\" y=\"%d\"", &at) == 1 && at > last && at < 0);
+        CHECK(strcspn(word, "<") < 75);
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%.*s", lines ? " " : "", (int)strcspn(word, "<"), word);
+        last = at;
+    }
+    CHECK(lines >= 2 && !strcmp(all, plot.title));
     free(svg);
 }
 
@@ -489,6 +508,7 @@ int main(void)
     RUN(test_axes_are_those_that_were_asked_for);
     RUN(test_names_stand_below_their_places);
     RUN(test_no_name_breaks_out_of_a_plot);
+    RUN(test_long_titles_take_several_lines);
     RUN(test_the_legend_has_every_label_inside_the_picture);
     RUN(test_roles_differ_without_colour);
     RUN(test_a_file_has_what_is_printed);

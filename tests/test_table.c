@@ -154,8 +154,13 @@ static ct_table *grid_table(void)
 static void test_every_cell_is_there_at_every_width(void)
 {
     ct_table *t = grid_table();
+    int       natural = 0, blocks = 0;
     for (int width = 0; width < 220; width++) {
         char *text = table_text(t, CT_TABLE_TEXT, width), cell[32];
+        const int dashes = (int)strcspn(strstr(text, "\n---") + 1, "\n");
+        if (width == 0) natural = dashes;
+        blocks += count_of(text, "\n---") / 2;
+        if (width && count_of(text, "\n---") == 2) CHECK(dashes == (width < natural ? width : natural)); /* one block: the head's and a rule; all the room is used */
         for (int i = 0; i < 6; i++)
             for (int j = 0; j < MANY; j++) {
                 snprintf(cell, sizeof cell, j % 2 ? "%d" : "r%dc%d", j % 2 ? 1000 * (i + 1) + j : i, j);
@@ -166,6 +171,7 @@ static void test_every_cell_is_there_at_every_width(void)
         CHECK((width > 0 && width < 4) || strstr(text, "note")); /* in four places a word of four letters */
         free(text);
     }
+    CHECK(natural > 150 && natural < 200 && blocks > 250); /* widths of all kinds were seen: enough room, less, too little */
     ct_table_free(t);
 }
 

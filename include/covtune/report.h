@@ -109,7 +109,8 @@ ct_status ct_table_write(const ct_table *table, ct_table_format format, const ch
 
 /* ---- Plots ----------------------------------------------------------------------------------- */
 
-/* What a series stands for gives it its colour and line, the same in every picture; those from CT_ROLE_FIRST on are for whatever is compared, told apart also in grey and by people who see fewer colours. */
+/* What a series stands for gives it its colour, line and marker, the same in every picture; those from CT_ROLE_FIRST on are for whatever is compared, told apart also in grey and by people
+ * who see fewer colours. */
 typedef enum { CT_ROLE_TRUTH, CT_ROLE_BEFORE, CT_ROLE_AFTER, CT_ROLE_QUIET, CT_ROLE_FIRST, CT_ROLE_COUNT = CT_ROLE_FIRST + 12 } ct_role;
 
 typedef enum {

@@ -4,6 +4,8 @@
 #include "report/plot.h"
 #include "base/file.h"
 
+#include <string.h>
+
 static void put_attribute(ct__text *out, const char *name, double a, double b)
 {
     char low[32], high[32];
@@ -69,20 +71,48 @@ void ct__plot_html(const ct_plot *plot, const char *id, ct__text *out)
     ct__text_put(out, "</figure>\n");
 }
 
+/* The bytes of a title that go on a line: up to the last blank that fits, or all. */
+static size_t title_line(const char *title)
+{
+    size_t fits = strlen(title);
+    for (size_t n = strcspn(title, " "); n < strlen(title); n += 1 + strcspn(title + n + 1, " ")) {
+        char line[256];
+        snprintf(line, sizeof line, "%.*s", (int)n, title);
+        if (fits < strlen(title) && 1.12 * ct__plot_letters(line) > CT__PLOT_WIDTH - 8) break; /* bold, and of 14 units */
+        fits = n;
+    }
+    return 1.12 * ct__plot_letters(title) > CT__PLOT_WIDTH - 8 ? fits : strlen(title);
+}
+
+/* A title above height 0, in as many lines as it needs; returns its height. */
+static double put_title(const char *title, int draw, ct__text *out)
+{
+    int lines = 0;
+    for (const char *p = title; *p; lines++) p += title_line(p), p += strspn(p, " ");
+    for (int i = 0; draw && i < lines; i++) {
+        const size_t n = title_line(title);
+        ct__text     line = {0};
+        ct__text_bytes(&line, title, n);
+        if (line.failed) out->failed = 1;
+        ct__text_printf(out, "<text class=\"head\" x=\"2\" y=\"%d\">", -10 - 18 * (lines - 1 - i));
+        if (!line.failed) ct__text_html(out, line.bytes);
+        ct__text_put(out, "</text>\n");
+        ct__text_free(&line);
+        title += n, title += strspn(title, " ");
+    }
+    return 12 + 18 * lines;
+}
+
 static void put_file(const ct_plot *plot, ct__text *out)
 {
     ct__plot p = {.plot = plot, .id = "plot", .out = out};
     ct__plot_layout(&p);
-    const double above = plot->title ? 30 : 6, height = ct__plot_legend(&p, p.total, 0) + 6;
+    const double above = plot->title ? put_title(plot->title, 0, out) : 6, height = ct__plot_legend(&p, p.total, 0) + 6;
     open_svg(&p, above, height);
     ct__text_printf(out, "<style>\n%s</style>\n<rect class=\"bg\" fill=\"#ffffff\" x=\"0\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", ct__plot_style, -(int)above, CT__PLOT_WIDTH,
                     (int)(height + above));
     ct__text_printf(out, "<g font-family=\"sans-serif\" font-size=\"%d\" fill=\"#5a626c\">\n", CT__PLOT_FONT); /* for programs that read no style */
-    if (plot->title) {
-        ct__text_put(out, "<text class=\"head\" x=\"2\" y=\"-10\">");
-        ct__text_html(out, plot->title);
-        ct__text_put(out, "</text>\n");
-    }
+    if (plot->title) put_title(plot->title, 1, out);
     put_body(&p);
     ct__plot_legend(&p, p.total, 1);
     ct__text_put(out, "</g>\n</svg>\n");

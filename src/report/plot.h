@@ -56,6 +56,10 @@ double ct__plot_letters(const char *text);
 
 void ct__plot_number(ct__text *out, double value); /* a coordinate: two decimals at most */
 
+/* Begins a path of dots, up to the quote of its d: large, small, or the insides of hollow ones. */
+typedef enum { CT__DOTS, CT__DOTS_MANY, CT__DOTS_INSIDE } ct__dots;
+void ct__plot_open_dots(ct__text *out, int marker, ct__dots kind);
+
 void ct__plot_axes(ct__plot *p);
 void ct__plot_series(ct__plot *p);
 /* The legend in SVG, from height y on; returns the height where it ends. draw 0: nothing is written. */

@@ -84,9 +84,17 @@ static void put_line(ct__plot *p, const ct_series *s, run *r)
     close_path(p);
 }
 
-static void put_dots(ct__plot *p, const ct_series *s, const char *class, const char *attributes)
+void ct__plot_open_dots(ct__text *out, int marker, ct__dots kind)
 {
-    open_path(p, class, attributes);
+    static const char *const CLASS[] = {"o", "o many", "i"}, *const WIDTH[] = {"6", "3.5", "2.75"};
+    const int                square = marker & 1;
+    ct__text_printf(out, "<path class=\"%s%s\"%s stroke-width=\"%s\" stroke-linecap=\"%s\" d=\"", CLASS[kind], square ? " square" : "", kind == CT__DOTS_INSIDE ? " stroke=\"#fff\"" : "",
+                    square && kind == CT__DOTS ? "5.25" : WIDTH[kind], square ? "square" : "round");
+}
+
+static void put_dots(ct__plot *p, const ct_series *s, ct__dots kind)
+{
+    ct__plot_open_dots(p->out, ct__role_marker(s->role), kind);
     for (int64_t i = 0; i < s->count; i++) {
         const double x = ct__axis_place(&p->x, s->x[i]), y = ct__axis_place(&p->y, s->y[i]);
         if (isnan(x) || isnan(y)) continue;
@@ -98,10 +106,8 @@ static void put_dots(ct__plot *p, const ct_series *s, const char *class, const c
 
 static void put_markers(ct__plot *p, const ct_series *s)
 {
-    const int marker = ct__role_marker(s->role);
-    if (s->count > CLOUD) put_dots(p, s, marker & 1 ? "o many square" : "o many", marker & 1 ? " stroke-width=\"3.5\" stroke-linecap=\"square\"" : " stroke-width=\"3.5\" stroke-linecap=\"round\"");
-    else put_dots(p, s, marker & 1 ? "o square" : "o", marker & 1 ? " stroke-width=\"5.25\" stroke-linecap=\"square\"" : " stroke-width=\"6\" stroke-linecap=\"round\"");
-    if (marker & 2 && s->count <= CLOUD) put_dots(p, s, marker & 1 ? "i square" : "i", marker & 1 ? " stroke=\"#fff\" stroke-width=\"2.75\" stroke-linecap=\"square\"" : " stroke=\"#fff\" stroke-width=\"2.75\" stroke-linecap=\"round\"");
+    put_dots(p, s, s->count > CLOUD ? CT__DOTS_MANY : CT__DOTS);
+    if (ct__role_marker(s->role) & 2 && s->count <= CLOUD) put_dots(p, s, CT__DOTS_INSIDE);
 }
 
 /* Where a value less or more its spread lies; the end of the axis where a logarithmic one has no place for it. */
