@@ -21,7 +21,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#define CLI_COMMANDS(X) X(learn) X(eval) X(compare) X(reproduce) X(export) X(simulate) X(solve) X(convert) X(info)
+#define CLI_COMMANDS(X) X(learn) X(eval) X(compare) X(export) X(simulate) X(solve) X(convert) X(info) X(reproduce)
 
 typedef enum {
     CLI_GO = -1, /* not an exit code: go on */

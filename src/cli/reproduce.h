@@ -91,7 +91,7 @@ typedef struct {
 } reproduce_job;
 
 typedef struct {
-    const char *name, *what;
+    const char *name;
     const char *methods;        /* that take part, as --methods has them    */
     int         seeds;          /* does it take --seeds                     */
     cli_exit  (*rows)(const cli_io *io, const char *list); /* are these rows of it? NULL: it takes no --rows */

@@ -116,16 +116,14 @@ void book_demands(book *b)
 {
     if (!b->statements) return;
     ct_table *t = book_new_table(NULL);
-    ct_table_column(t, "demanded", "demanded", NULL, 0);
     ct_table_column(t, "holds", "found", NULL, 0);
-    ct_table_column(t, "where", "by these rows", NULL, 0);
+    ct_table_column(t, "demanded", "demanded, and the rows that decide", NULL, 0);
     for (int i = 0; i < b->statements; i++) {
         const book_statement *s = &b->statement[i];
         ct_table_row(t, 0);
-        ct_table_text(t, "%s", s->what);
         ct_table_text(t, "%s", s->holds ? "holds" : "does not hold");
         ct_table_mark(t, s->holds ? 1 : 2);
-        ct_table_text(t, "%s", s->where);
+        ct_table_text(t, "%s: %s", s->what, s->where);
     }
     book_section(b, "demanded", "What was demanded");
     book_table(b, t);

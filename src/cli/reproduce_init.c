@@ -192,7 +192,7 @@ static void state(init *n)
             count++;
             const int ok = ratio(n, m, s, 0) <= NEAR && ratio(n, m, s, 1) <= NEAR;
             there += ok;
-            if (!ok) snprintf(where + used, sizeof where - used, "%s%s %.3f and %.3f", used ? "; " : "not from ", start_name(s, name), ratio(n, m, s, 0), ratio(n, m, s, 1));
+            if (!ok) snprintf(where + used, sizeof where - used, "%s%s (%.3g and %.3g times)", used ? ", " : "not from ", start_name(s, name), ratio(n, m, s, 0), ratio(n, m, s, 1));
         }
         if (there == count) snprintf(where, sizeof where, "%d of %d starts", count, count);
         if (count) book_state(&n->job->book, there == count, where, "%s comes within 5 %% of the oracle's training error, in translation and rotation, from every start", n->who[m]->name);
@@ -213,7 +213,8 @@ static void print(init *n)
     reproduce_show(n->job, table_of(n));
     book_section(b, "curves", "On the way");
     for (int w = 0; w < 2; w++)
-        for (int m = 0; m < n->methods; m++) put_picture(n, m, w);
+        for (int m = 0; m < n->methods; m++)
+            if (n->who[m]->from_table == 1) put_picture(n, m, w); /* the default does not look at the start */
     put_data(n);
     book_close(b, n->job->request);
 }
@@ -242,4 +243,4 @@ static ct_status run(reproduce_job *job, ct_err *err)
     return status;
 }
 
-const reproduce_study reproduce_init = {.name = "init", .what = "training error from different start values", .methods = ORDER, .run = run};
+const reproduce_study reproduce_init = {.name = "init", .methods = ORDER, .run = run};

@@ -183,4 +183,4 @@ static ct_status run(reproduce_job *job, ct_err *err)
     return status;
 }
 
-const reproduce_study reproduce_nav2d = {.name = "nav2d", .what = "Table I", .methods = "leo,nelder-mead,powell,fw,fw-left,lm,closed-form", .seeds = 1, .rows = check_rows, .run = run};
+const reproduce_study reproduce_nav2d = {.name = "nav2d", .methods = "leo,nelder-mead,powell,fw,fw-left,lm,closed-form", .seeds = 1, .rows = check_rows, .run = run};

@@ -251,4 +251,4 @@ static ct_status run(reproduce_job *job, ct_err *err)
     return status;
 }
 
-const reproduce_study reproduce_runtime = {.name = "runtime", .what = "training error over time", .methods = ORDER, .run = run};
+const reproduce_study reproduce_runtime = {.name = "runtime", .methods = ORDER, .run = run};

@@ -14,6 +14,7 @@
 #define BASE      5 /* runs that cost what contestants' costs say */
 #define JUDGING   0.3
 #define HIGHEST   20.0 /* %, of the picture */
+#define LOWEST    (-5.0)
 
 static const char        ORDER[] = "lm,lm-alone,closed-form,fw";
 static const char *const DATASET[DATASETS] = {"D1", "D3"};
@@ -162,7 +163,7 @@ static void put_picture(samples *n, int d)
     series[n->methods] = (ct_series){.label = "oracle", .role = CT_ROLE_TRUTH, .mark = CT_MARK_LINE, .count = 2, .x = edge, .y = zero};
     snprintf(id, sizeof id, "samples-%s", DATASET[d]);
     snprintf(title, sizeof title, "%s: translation error on unseen runs", DATASET[d]);
-    const ct_plot plot = {.id = id, .title = title, .x_label = "training runs", .y_label = "above the oracle's, %", .x_low = edge[0], .x_high = edge[1], .y_low = fmax(low, -HIGHEST), .y_high = fmin(high, HIGHEST),
+    const ct_plot plot = {.id = id, .title = title, .x_label = "training runs", .y_label = "above the oracle's, %", .x_low = edge[0], .x_high = edge[1], .y_low = fmax(low, LOWEST), .y_high = fmin(high, HIGHEST),
                           .count = n->methods + 1, .series = series, .x_names = names, .names = SIZES,
                           .text = high > HIGHEST ? "Means over seeds, bars one standard deviation of them. What is not in the picture lies above it: see the table." : "Means over seeds, bars one standard deviation of them."};
     book_plot(&n->job->book, &plot);
@@ -245,4 +246,4 @@ static ct_status run(reproduce_job *job, ct_err *err)
     return status;
 }
 
-const reproduce_study reproduce_samples = {.name = "samples", .what = "errors by the number of training runs", .methods = ORDER, .seeds = 1, .run = run};
+const reproduce_study reproduce_samples = {.name = "samples", .methods = ORDER, .seeds = 1, .run = run};
