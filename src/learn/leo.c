@@ -6,7 +6,7 @@
  *
  * As in the newest public code (github.com/rpl-cmu/leo): q is the precision, 1 / variance, though it is called sigma_inv there; the cost of a run is halved squared errors over the number of factors, the loss a mean over
  * runs; 10 samples of the joint Gaussian at the estimate, drawn anew in each of 100 iterations; PyTorch's Adam with a rate of 0.1, which falls by 0.95 after each iteration; 1e-3 times the sum of squares of precisions;
- * precisions not below 1e-4; the start is a table of precisions near one. (An older revision has q = 1 / sigma, costs over 1000, a rate of 1, no squares, and q not below 0.1.) Steps of Adam are about as long as the rate, whatever
+ * precisions not below 1e-4; it starts from precisions of 0.01 to 1. (An older revision has q = 1 / sigma, costs over 1000, a rate of 1, no squares, and q not below 0.1.) Steps of Adam are about as long as the rate, whatever
  * the gradient: all of them together move a precision by at most rate / (1 - decay) = 2. That is how far a start may be off.
  *
  * Different here: samples are drawn with the sparse factor, there from a dense covariance; after each step p is brought back into theta's set, which LEO does not have; estimates are minima found from the truth or, with
