@@ -2,8 +2,8 @@
  *
  *     objective DATASET LOWER:UPPER
  *
- * writes how many variances there are and the start values, the dataset's moved into the bounds; then, for each line of variances that it reads, a line with the loss there: the mean over runs, every inner
- * solve from the truth, or inf where one fails. Learned is what the dataset says, between the same two bounds. */
+ * writes how many variances there are and the start values, the dataset's moved into the bounds; then, for each line of variances that it reads, a line with the loss there: the mean over
+ * runs, every inner solve from the truth, or inf where one fails. Learned is what the dataset says, between the same two bounds. */
 #include <covtune/covtune.h>
 #include <math.h>
 #include <stdio.h>

@@ -152,13 +152,13 @@ static void test_a_start_on_bounds_comes_as_far_as_one_inside(void)
     FOR_EACH_WAY(method, space)
     {
         double inside = 0;
-        for (int corner = 0; corner < CORNERS; corner++) {
+        for (int corner = 0; corner < (ct_test_slow() ? 2 : CORNERS); corner++) {
             lesson          l = lesson_at(CORNER[corner]);
             ct_learn_result r = search(&l, method, space, 0);
             if (corner == 0) inside = r.loss_train;
             const int flat = r.note && strstr(r.note, "fell flat");
-            printf("  %-11s %-8s corner %d: loss %.6g from %.6g, %d evaluations, stop %s\n", ct_learn_method_name(method), space == CT_SPACE_LOG ? "log" : "variance", corner, r.loss_train, r.loss_start,
-                   seen.count, flat ? "flat" : ct_learn_stop_name(r.stop));
+            printf("  %-11s %-8s corner %d: loss %.6g from %.6g, %d evaluations, stop %s\n", ct_learn_method_name(method), space == CT_SPACE_LOG ? "log" : "variance", corner, r.loss_train,
+                   r.loss_start, seen.count, flat ? "flat" : ct_learn_stop_name(r.stop));
             CHECK(r.loss_train <= (flat ? 1.3 : 1.05) * inside);
             CHECK(!flat || method == CT_LEARN_NELDER_MEAD);
             if (method == CT_LEARN_NELDER_MEAD) CHECK(rank_of(&seen, seen.m + 1) == seen.m);
@@ -248,6 +248,7 @@ static void test_points_that_fail_are_worse_than_any_other(void)
             for (int i = 0; i < seen.count; i++) failed += !isfinite(seen.loss[i]);
             CHECK(failed > 0 && isfinite(r.loss_start) == (patience == 6) && r.loss_train == seen.loss[best_of(&seen)]);
             CHECK((failed == seen.count) == (r.stop == CT_LEARN_STOP_STUCK));
+            if (method == CT_LEARN_POWELL && r.stop != CT_LEARN_STOP_STUCK) CHECK(r.iterations > 1); /* a fall from infinity is not the last */
             recovered += isinf(r.loss_start) && isfinite(r.loss_train);
             stuck += r.stop == CT_LEARN_STOP_STUCK;
             ct_learn_result_free(&r);
