@@ -230,12 +230,14 @@ ct_status cli_replace(const char *path, const char *text, ct_err *err);
 
 typedef struct {
     const cli_io *io;
-    double        all, done;         /* units of work: of the whole, and finished ones, which the task adds to */
+    double        all, done, part;   /* units of work: of the whole, finished, and of what is under way */
     double        begin_s, shown_s;
 } cli_bar;
 
 cli_bar cli_bar_new(const cli_io *io, double all);
-/* A line with a bar, the time left and what is being done, now and then; part: units of what is under way. */
+/* So many units are finished. */
+void cli_bar_add(cli_bar *bar, double units);
+/* A line with a bar, the time left and what is being done, now and then; part: units of what is under way, as far as is known (it does not go back). */
 void cli_bar_show(cli_bar *bar, double part, const char *fmt, ...) CT_PRINTF(3, 4);
 
 /* ---- Interrupt ------------------------------------------------------------------------------- */

@@ -46,7 +46,7 @@ typedef struct {
     ct_trial_options   options;
     int                rows;
     compare_row        row[COMPARE_ROWS];
-    char               failures[1024]; /* sentences on estimates that failed, one a line */
+    char               failures[16384]; /* sentences on estimates that failed, one a line; as many as there is room for */
     int                interrupted;
     double             seconds;
 } compare_job;

@@ -82,7 +82,7 @@ static void notes(ct_table *t, const compare_request *request, const compare_job
     ct_table_note(t, "spread: largest over smallest learned variance. condition: of the whitened system at the estimates, without and with column scaling, the median of the runs.");
     for (int i = 0; i < job->rows; i++)
         if (*job->row[i].reason) ct_table_note(t, "%s bounds: %s.", job->row[i].bounds, job->row[i].reason);
-    for (const char *line = job->failures; *line; line = strchr(line, '\n') + 1) ct_table_note(t, "%.*s", (int)strcspn(line, "\n"), line);
+    for (const char *line = job->failures; *line; line += line[strcspn(line, "\n")] ? strcspn(line, "\n") + 1 : strlen(line)) ct_table_note(t, "%.*s", (int)strcspn(line, "\n"), line);
     if (job->interrupted) ct_table_note(t, "Interrupted: methods that were not done are not here.");
 }
 

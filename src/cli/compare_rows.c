@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JUDGING 0.3 /* of a unit of the bar: a verdict */
+#define JUDGING 1.5 /* of a unit of the bar: a verdict */
 #define SAME    1e-6 /* of an error: two methods that came to the same answer are both the best */
 #define NAMED   3   /* failed estimates of a row; the others are counted */
 
@@ -82,7 +82,7 @@ static ct_status judge(watcher *w, const char *name, const ct_noise *noise, ct_e
     if (status == CT_OK) status = ct_verdict_of(job->tests, job->test, noise, &job->options.test, NULL, &row->test, err);
     if (status != CT_OK || cli_caught()) return status;
     job->rows++;
-    w->bar.done += JUDGING;
+    cli_bar_add(&w->bar, JUDGING);
     return row->test.failed ? name_failures(job, row, noise, err) : CT_OK;
 }
 
@@ -115,7 +115,7 @@ static ct_status try(watcher *w, int bounds, const contestant *who, ct_err *err)
     }
     if (!cli_caught()) {
         job->rows++;
-        w->bar.done += who->cost + JUDGING;
+        cli_bar_add(&w->bar, who->cost + JUDGING);
         if (status == CT_OK && row->test.failed) end = name_failures(job, row, trial.noise, err);
     }
     ct_trial_free(&trial);

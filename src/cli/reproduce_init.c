@@ -60,7 +60,7 @@ static ct_status fill(init *n, ct_err *err)
             job->cost = n->who[m]->cost;
             status = reproduce_try(job, n->who[m], &n->data, n->start[s], n->theta, 1, &n->trial[m][s], err);
             n->done[m][s] = status == CT_OK && !cli_caught();
-            job->bar.done += job->cost;
+            cli_bar_add(&job->bar, job->cost);
         }
     return status;
 }
@@ -212,9 +212,8 @@ static void print(init *n)
     book_table(b, table_of(n));
     reproduce_show(n->job, table_of(n));
     book_section(b, "curves", "On the way");
-    for (int w = 0; w < 2; w++)
-        for (int m = 0; m < n->methods; m++)
-            if (n->who[m]->from_table == 1) put_picture(n, m, w); /* the default does not look at the start */
+    for (int m = 0; m < n->methods; m++)
+        for (int w = 0; w < 2 && n->who[m]->from_table == 1; w++) put_picture(n, m, w); /* the default does not look at the start */
     put_data(n);
     book_close(b, n->job->request);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JUDGING 0.3 /* units of the bar: a verdict */
+#define JUDGING 1.5 /* units of the bar: a verdict */
 
 const char *const nav2d_dataset[PAPER_DATASETS] = {"D1", "D2", "D3", "D4"}, *const nav2d_bounds[PAPER_BOUNDS] = {"loose", "tight"}, *const nav2d_quantity[2] = {"translation", "rotation"};
 
@@ -141,7 +141,7 @@ static ct_status fill_row(nav2d *n, int d, int b, int seed, const nav_data *data
         snprintf(n->job->what, sizeof n->job->what, "%s %s, %s, seed %d of %d", nav2d_dataset[d], nav2d_bounds[b], KEY[c], seed + 1, n->seeds);
         status = who ? try_method(n, who, data, theta, cell, err) : judge_table(n, data, c == NAV2D_ORACLE ? data->latent : data->start, theta, cell, err);
         cell->done = status == CT_OK && !cli_caught();
-        n->job->bar.done += n->job->cost;
+        cli_bar_add(&n->job->bar, n->job->cost);
     }
     ct_theta_free(theta);
     return status;

@@ -57,26 +57,29 @@ static int is_best(const nav2d *n, int d, int b, int column, int which)
     return 1;
 }
 
-/* Ours, over the oracle's, the paper's: three rows. */
+/* Ours, what that scatters by, over the oracle's, the paper's: a row each. */
+static void put_cell_of(ct_table *t, const nav2d *n, int d, int b, int c, int w, int row)
+{
+    double       deviation;
+    const double mean = nav2d_mean(n, d, b, c, w, &deviation), paper = paper_nav2d(n->column[c].key, d, b, w);
+    char         printed[24] = "";
+    if (row == 1 && !isnan(deviation)) snprintf(printed, sizeof printed, "%.2g", deviation);
+    if (row == 3 && !isnan(paper)) snprintf(printed, sizeof printed, "%.3f", paper); /* as it is there */
+    if (row % 2) ct_table_text(t, "%s", printed);
+    else ct_table_number(t, row ? mean / nav2d_mean(n, d, b, NAV2D_ORACLE, w, NULL) : mean);
+    if (row % 2 == 0 && is_best(n, d, b, c, w)) ct_table_mark(t, 1);
+}
+
 static void put_rows(ct_table *t, const nav2d *n, int d, int b, int w)
 {
-    static const char *const WHOSE[] = {"here", "ratio", "paper"};
-    for (int k = 0; k < 3; k++) {
+    static const char *const WHOSE[] = {"here", "deviation", "ratio", "paper"};
+    for (int k = 0; k < 4; k++) {
+        if (k == 1 && n->seeds < 2) continue;
         ct_table_row(t, k == 0);
         ct_table_text(t, "%s", k == 0 ? nav2d_dataset[d] : "");
         ct_table_text(t, "%s", WHOSE[k]);
-        for (int c = 0; c < NAV2D_COLUMNS; c++) {
-            if (!nav2d_takes_part(n, c, b)) continue;
-            double       deviation;
-            const double mean = nav2d_mean(n, d, b, c, w, &deviation), paper = paper_nav2d(n->column[c].key, d, b, w);
-            char         printed[24] = "";
-            if (!isnan(paper)) snprintf(printed, sizeof printed, "%.3f", paper); /* as it is there */
-            if (k == 2) ct_table_text(t, "%s", printed);
-            else if (k == 1) ct_table_number(t, mean / nav2d_mean(n, d, b, NAV2D_ORACLE, w, NULL));
-            else if (isnan(deviation)) ct_table_number(t, mean);
-            else ct_table_deviation(t, mean, deviation);
-            if (k < 2 && is_best(n, d, b, c, w)) ct_table_mark(t, 1);
-        }
+        for (int c = 0; c < NAV2D_COLUMNS; c++)
+            if (nav2d_takes_part(n, c, b)) put_cell_of(t, n, d, b, c, w, k);
     }
 }
 
@@ -91,7 +94,7 @@ static ct_table *table_of(const nav2d *n, int b, int w)
         if (nav2d_takes_part(n, c, b)) ct_table_column(t, n->column[c].key, n->column[c].name, NULL, 4);
     for (int d = 0; d < PAPER_DATASETS; d++)
         if (row_done(n, d, b)) put_rows(t, n, d, b, w);
-    if (n->seeds > 1) ct_table_note(t, "Mean and standard deviation over %d seeds; ratio: of the means to the oracle's; the best method of a row stands out.", n->seeds);
+    if (n->seeds > 1) ct_table_note(t, "here: the mean over %d seeds, and its standard deviation from seed to seed; ratio: of the means to the oracle's; the best method of a row stands out.", n->seeds);
     else ct_table_note(t, "One seed; ratio: to the oracle's; the best method of a row stands out.");
     return t;
 }

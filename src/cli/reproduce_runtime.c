@@ -10,7 +10,7 @@
 #define METHODS 12
 #define WITHIN  0.05 /* of the oracle's training errors: there */
 #define REPEATS 3
-#define SOON    3.0  /* s: below, a run is repeated            */
+#define SOON    3.0  /* s: below, a run is repeated; quick: half a second */
 
 static const char ORDER[] = "lm,lm-alone,fw,fw-numeric,pg,lbfgs,leo,nelder-mead,powell,bobyqa,subplex,crs";
 
@@ -39,6 +39,8 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static double soon(const runtime *r) { return r->job->request->quick ? 0.5 : SOON; }
+
 static ct_status measure(runtime *r, entry *e, ct_err *err)
 {
     ct_trial  trial[REPEATS];
@@ -48,7 +50,7 @@ static ct_status measure(runtime *r, entry *e, ct_err *err)
         status = reproduce_try(r->job, e->who, &r->data, NULL, r->theta, 1, &trial[n], err);
         if (status != CT_OK) ct_trial_free(&trial[n]);
         else n++;
-    } while (status == CT_OK && !cli_caught() && n < REPEATS && trial[0].seconds < SOON);
+    } while (status == CT_OK && !cli_caught() && n < REPEATS && trial[0].seconds < soon(r));
     e->done = status == CT_OK && !cli_caught();
     qsort(trial, (size_t)n, sizeof *trial, by_time);
     for (int i = 0; i < n; i++) {
@@ -74,7 +76,7 @@ static ct_status fill(runtime *r, ct_err *err)
         job->cost = r->entry[i].who->cost;
         snprintf(job->what, sizeof job->what, "%s", r->entry[i].who->key);
         status = measure(r, &r->entry[i], err);
-        job->bar.done += job->cost;
+        cli_bar_add(&job->bar, job->cost);
     }
     return status;
 }
@@ -176,7 +178,7 @@ static void put_picture(runtime *r, int rotation)
     level[0] = level[1] = rotation ? r->oracle.accuracy.rotation : r->oracle.accuracy.translation;
     const int series_count = n + (span[1] > span[0]);
     series[n] = (ct_series){.label = "oracle", .role = CT_ROLE_TRUTH, .mark = CT_MARK_LINE, .count = 2, .x = span, .y = level};
-    const ct_plot plot = {.id = rotation ? "runtime-rotation" : "runtime-translation", .title = rotation ? "Training rotation error over time, D3" : "Training translation error over time, D3",
+    const ct_plot plot = {.id = rotation ? "runtime-rotation" : "runtime-translation", .title = rotation ? "Rotation on training runs" : "Translation on training runs",
                           .x_label = "time, s", .y_label = rotation ? "rotation rmse, rad" : "translation rmse, m", .x_log = 1, .y_log = 1, .zoom = 1, .height = 0.75, .count = series_count, .series = series,
                           .text = "The best of what was evaluated until then, under the loss; of Frank-Wolfe and LEO, which do not descend, the last."};
     if (n) book_plot(&r->job->book, &plot);
@@ -218,7 +220,7 @@ static void print(runtime *r)
     book *b = &r->job->book;
     book_open(b, r->job->request, "Runtime: training error over time", "D3, loose bounds, from the far start: how fast each method gets to the error of the noise that was drawn");
     book_text(b, "%d training runs of %d to %d poses, %d threads. On them the oracle has %.4g m and %.4g rad. Time is of learning alone, one method after the other; those that take less than %g s were run %d times, the median counts.",
-              r->size.trains, r->size.least, r->size.most, r->job->request->jobs, r->oracle.accuracy.translation, r->oracle.accuracy.rotation, SOON, REPEATS);
+              r->size.trains, r->size.least, r->size.most, r->job->request->jobs, r->oracle.accuracy.translation, r->oracle.accuracy.rotation, soon(r), REPEATS);
     if (r->job->request->quick) book_text(b, "Quick: short runs, and methods without gradients are cut off early.");
     if (cli_caught()) book_warn(b, "Interrupted: methods that were not done are not here.");
     state(r);

@@ -12,7 +12,7 @@
 #define SIZES     5
 #define SEEDS_MAX 5
 #define BASE      5 /* runs that cost what contestants' costs say */
-#define JUDGING   0.3
+#define JUDGING   1.5
 #define HIGHEST   20.0 /* %, of the picture */
 #define LOWEST    (-5.0)
 
@@ -51,7 +51,7 @@ static ct_status learn(samples *n, int d, int k, int m, int seed, const nav_data
     const ct_status status = reproduce_try(job, n->who[m], &some, NULL, theta, 0, &trial, err);
     if (status == CT_OK && !cli_caught()) *c = (cell){.done = 1, .test = trial.test, .spread = trial.result.spread, .seconds = trial.seconds, .evaluations = trial.result.evaluations};
     ct_trial_free(&trial);
-    job->bar.done += job->cost;
+    cli_bar_add(&job->bar, job->cost);
     return status;
 }
 
