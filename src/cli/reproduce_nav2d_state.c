@@ -66,7 +66,7 @@ static void default_is_best(nav2d *n)
                 const int c = best(n, d, b, w);
                 if (c < 0) continue;
                 const double ratio = nav2d_mean(n, d, b, NAV2D_LM, w, NULL) / nav2d_mean(n, d, b, c, w, NULL);
-                count(&t, ratio, NEAR, "%s %s %s, %.4f times %s's", nav2d_dataset[d], nav2d_bounds[b], nav2d_quantity[w], ratio, c == NAV2D_LM ? "its own: the best" : key(n, c));
+                count(&t, ratio, NEAR, "%s %s %s, %.4f times the best, %s", nav2d_dataset[d], nav2d_bounds[b], nav2d_quantity[w], ratio, key(n, c));
             }
     state(n, &t, "The default is the best of all methods or within 2 % of it, in translation and in rotation");
 }
