@@ -31,17 +31,9 @@ static int is_folder(const char *path)
     return stat(path, &entry) == 0 && S_ISDIR(entry.st_mode);
 }
 
-static char *inside(const char *folder, const char *name)
-{
-    const size_t n = strlen(folder), size = n + strlen(name) + 2;
-    char        *path = cli_alloc((int64_t)size, 1);
-    snprintf(path, size, "%s%s%s", folder, n && folder[n - 1] == '/' ? "" : "/", name);
-    return path;
-}
-
 static int has(const char *folder, const char *name)
 {
-    char     *path = inside(folder, name);
+    char     *path = cli_inside(folder, name);
     const int there = exists(path);
     free(path);
     return there;
@@ -158,7 +150,7 @@ ct_status cli_noise_path(const char *path, char **file, ct_err *err)
         return ct_fail(err, CT_E_ARGUMENT, "%s: this is a dataset, not a noise file", path);
     if (is_folder(path) && !has(path, "noise.json"))
         return ct_fail(err, CT_E_ARGUMENT, "%s: this is a folder without noise.json; wanted is a noise file, or the folder that covtune learn wrote", path);
-    *file = is_folder(path) ? inside(path, "noise.json") : cli_need(strdup(path));
+    *file = is_folder(path) ? cli_inside(path, "noise.json") : cli_need(strdup(path));
     return CT_OK;
 }
 

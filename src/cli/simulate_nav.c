@@ -114,21 +114,13 @@ static ct_status check_place(const char *path, ct_err *err)
     return ct_fail(err, CT_E_IO, "%s: there is something in this folder, and it is no dataset; name another folder", path);
 }
 
-static char *inside(const char *folder, const char *name)
-{
-    const size_t size = strlen(folder) + strlen(name) + 2;
-    char        *path = cli_alloc((int64_t)size, 1);
-    snprintf(path, size, "%s/%s", folder, name);
-    return path;
-}
-
 /* Runs of a larger dataset that was there before, which dataset.yaml does not name any more. */
 static void remove_stale(const char *folder, const char *part, int from)
 {
     for (int i = from, gone = 1; gone; i++) {
         char name[40];
         snprintf(name, sizeof name, "%s/%04d.ctseq", part, i);
-        char *path = inside(folder, name);
+        char *path = cli_inside(folder, name);
         gone = unlink(path) == 0;
         free(path);
     }
@@ -194,7 +186,7 @@ static ct_status write_all(const cli_io *io, const nav_request *q, const ct_nois
 {
     cli_show(io, "writing %s", q->out);
     ct_status status = ct_dataset_write(d, q->out, err);
-    char     *path = inside(q->out, "latent.json");
+    char     *path = cli_inside(q->out, "latent.json");
     if (status == CT_OK) status = ct_noise_write(latent, path, err);
     free(path);
     if (status != CT_OK) return status;
