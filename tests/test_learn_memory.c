@@ -71,10 +71,10 @@ static void test_learning_survives_the_failure_of_every_allocation(void)
     sweep(CT_LEARN_FRANK_WOLFE, CT_GRADIENT_NUMERIC);
     sweep(CT_LEARN_PROJECTED_GRADIENT, CT_GRADIENT_SENSITIVITY);
     sweep(CT_LEARN_LBFGS, CT_GRADIENT_ADJOINT);
-    sweep(CT_LEARN_BOBYQA, CT_GRADIENT_ADJOINT);
-    sweep(CT_LEARN_LEO, CT_GRADIENT_ADJOINT);
     sweep(CT_LEARN_NELDER_MEAD, CT_GRADIENT_ADJOINT);
     sweep(CT_LEARN_POWELL, CT_GRADIENT_ADJOINT);
+    sweep(CT_LEARN_BOBYQA, CT_GRADIENT_ADJOINT);
+    sweep(CT_LEARN_LEO, CT_GRADIENT_ADJOINT);
 }
 
 static void test_a_noise_file_is_written_whole_or_not_at_all(void)

@@ -1,4 +1,4 @@
-/* test_learn_nlopt.c: NLopt's methods without gradients. */
+/* test_learn_nlopt.c: NLopt's methods, above all those without gradients. */
 #include "learn_test.h"
 
 #include <nlopt.h>
@@ -67,9 +67,10 @@ static int note_down(void *user, const ct_learn_progress *progress)
 /* In reverse, by a problem of its own. */
 static void test_a_value_does_not_depend_on_those_before(void)
 {
-    for (int k = 0; k < METHODS; k++) {
+    static const ct_learn_method ALL[] = {CT_LEARN_BOBYQA, CT_LEARN_SUBPLEX, CT_LEARN_CRS, CT_LEARN_LBFGS, CT_LEARN_TNEWTON, CT_LEARN_MMA, CT_LEARN_SLSQP};
+    for (size_t k = 0; k < sizeof ALL / sizeof *ALL; k++) {
         lesson           l = begin("D1", 2, 40, 5, 1e-3, 1e3);
-        ct_learn_options options = options_of(METHOD[k]);
+        ct_learn_options options = options_of(ALL[k]);
         diary            d = {0};
         options.max_iterations = 60;
         options.from_table = 1;
@@ -79,7 +80,7 @@ static void test_a_value_does_not_depend_on_those_before(void)
         ct_learn_result other = learn(&l, NULL); /* which leaves other starts for inner solves behind */
         start_far(&l);
         ct_learn_result again = learn(&l, &options);
-        CHECK(d.count >= 100 && !memcmp(d.loss, d.loss + d.count / 2, (size_t)(d.count / 2) * sizeof *d.loss));
+        CHECK(d.count >= 30 && !memcmp(d.loss, d.loss + d.count / 2, (size_t)(d.count / 2) * sizeof *d.loss));
         open_outer(&l, NULL);
         for (int i = d.count - 1; i >= 0; i--) {
             ct_outer_value v = {0};

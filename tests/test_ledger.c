@@ -51,7 +51,8 @@ static int same_result(const ct_learn_result *a, const ct_learn_result *b)
 
 static void test_a_run_broken_off_anywhere_is_resumed_to_the_same_bits(void)
 {
-    static const ct_learn_method METHOD[] = {CT_LEARN_LM, CT_LEARN_FRANK_WOLFE, CT_LEARN_PROJECTED_GRADIENT, CT_LEARN_LBFGS, CT_LEARN_SLSQP, CT_LEARN_LEO, CT_LEARN_BOBYQA, CT_LEARN_CRS, CT_LEARN_NELDER_MEAD, CT_LEARN_POWELL};
+    static const ct_learn_method METHOD[] = {CT_LEARN_LM, CT_LEARN_FRANK_WOLFE, CT_LEARN_PROJECTED_GRADIENT, CT_LEARN_LBFGS, CT_LEARN_SLSQP, CT_LEARN_NELDER_MEAD, CT_LEARN_POWELL,
+                                             CT_LEARN_LEO, CT_LEARN_BOBYQA, CT_LEARN_CRS};
     char                         path[600];
     snprintf(path, sizeof path, "%s/ledger", ct_test_folder());
     for (size_t k = 0; k < sizeof METHOD / sizeof *METHOD; k++) {

@@ -136,6 +136,7 @@ typedef struct {
     int              x_log, y_log; /* values that are not positive are left out    */
     int              equal; /* a metre is as long along x as along y: maps         */
     int              zoom;  /* in a page: wheel, pinch and drag; double click back; not with names */
+    int              small; /* in a page: three side by side where there is room, not two */
     double           height; /* over width, 0: 0.6, of maps what the series need    */
     double           x_low, x_high, y_low, y_high; /* of the axes; NaN, or low == high: from the series */
     int32_t          count;

@@ -21,7 +21,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#define CLI_COMMANDS(X) X(learn) X(eval) X(compare) X(export) X(simulate) X(solve) X(convert) X(info) X(reproduce)
+#define CLI_COMMANDS(X) X(learn) X(eval) X(report) X(compare) X(export) X(simulate) X(solve) X(convert) X(info) X(reproduce)
 
 typedef enum {
     CLI_GO = -1, /* not an exit code: go on */
@@ -204,6 +204,9 @@ typedef struct {
 ct_status cli_write(const ct_sequence *seq, const ct_noise *noise, const double *x, int format, int lossy, const char *path,
                     cli_written *written, ct_err *err);
 void      cli_say_dropped(const cli_io *io, const char *path, const cli_written *written);
+
+/* Can a file be put there: into a folder that is, or over a file that may be written? */
+ct_status cli_check_place(const char *path, ct_err *err);
 
 /* Is that file stdout itself? Then nothing else belongs there. */
 int cli_is_stdout(const char *path);

@@ -218,8 +218,7 @@ void cli_say_dropped(const cli_io *io, const char *path, const cli_written *writ
         cli_remark(io, "%s: %lld things were left out; the first: %s", path, (long long)written->dropped, written->what);
 }
 
-/* A file can be put there: into a folder that is, or over a file that may be written. */
-static ct_status check_place(const char *path, ct_err *err)
+ct_status cli_check_place(const char *path, ct_err *err)
 {
     struct stat old;
     if (stat(path, &old) == 0) {
@@ -252,7 +251,7 @@ ct_status cli_may_write(const ct_sequence *seq, const ct_noise *noise, ct_format
     ct_format guessed = (ct_format)format;
     ct_status status = refuse_dash(path, err);
     if (status == CT_OK && guessed == CT_FORMAT_AUTO) status = hint_option(ct_format_guess(path, 0, &guessed, err), err);
-    if (status == CT_OK) status = check_place(path, err);
+    if (status == CT_OK) status = cli_check_place(path, err);
     if (status != CT_OK || guessed == CT_FORMAT_COVTUNE) return status; /* which holds everything */
     if (guessed == from && !seq->truth) return status;
     double *x = other_values(seq->graph);

@@ -274,6 +274,54 @@ static ct_status prepare(const cli_io *io, const learn_request *request, learn_j
     return CT_OK;
 }
 
+static void release(learn_job *job)
+{
+    ct_learn_result_free(&job->result);
+    ct_outer_free(job->outer);
+    ct_ledger_free(job->ledger);
+    ct_theta_free(job->theta);
+    ct_noise_free(job->start);
+    ct_dataset_free(job->dataset);
+    learn_folder_free(&job->folder);
+    free(job->command);
+    free(job->config);
+}
+
+/* ---- what others ask of a run ---- */
+
+cli_exit learn_read_config(cli_io *io, const char *path, learn_request *request, cli_config **held)
+{
+    cli_option options[OPTIONS];
+    *request = defaults();
+    table(request, options);
+    const cli_exit code = cli_config_read(io, path, "dataset", options, &request->path, held);
+    if (code != CLI_GO) return code;
+    if (!request->path) return cli_fail(io, "%s: it does not say which dataset was learned from", path);
+    resolve(request);
+    return CLI_GO;
+}
+
+ct_inference learn_field(const learn_request *request) { return learn_options(request).field; }
+
+ct_loss learn_loss(const learn_request *request) { return outer_options(request).loss; }
+
+ct_status learn_digest(const cli_io *io, const learn_request *request, const char *dataset, const char *start, uint64_t *digest, ct_err *err)
+{
+    learn_job     job = {0};
+    learn_request now = *request;
+    cli_io        silent = *io;
+    silent.quiet = 1;
+    describe(request, &job); /* with the paths that the run was told */
+    now.path = dataset;
+    if (now.noise) now.noise = start;
+    const ct_status status = prepare(&silent, &now, &job, err);
+    *digest = job.digest;
+    release(&job);
+    return status;
+}
+
+/* ---- learning ---- */
+
 typedef struct {
     const cli_io        *io;
     const learn_request *request;
@@ -343,19 +391,6 @@ static cli_exit carry_out(const cli_io *io, const learn_request *request, learn_
     if (status == CT_OK) status = learn(io, request, job, &err);
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
     return finish(io, request, job);
-}
-
-static void release(learn_job *job)
-{
-    ct_learn_result_free(&job->result);
-    ct_outer_free(job->outer);
-    ct_ledger_free(job->ledger);
-    ct_theta_free(job->theta);
-    ct_noise_free(job->start);
-    ct_dataset_free(job->dataset);
-    learn_folder_free(&job->folder);
-    free(job->command);
-    free(job->config);
 }
 
 static cli_exit run(const cli_command *command, int argc, char **argv)

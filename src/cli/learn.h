@@ -22,7 +22,7 @@ typedef struct {
 
 /* The folder of a run. */
 typedef struct {
-    char  *noise, *start, *history, *config, *checkpoint, *summary; /* paths */
+    char  *noise, *start, *history, *config, *checkpoint, *summary, *report; /* paths */
     FILE  *stream;     /* the history                                   */
     int    resumed;    /* there was a run                               */
     double best, written_s;
@@ -68,6 +68,18 @@ void      learn_folder_free(learn_folder *folder);
 /* The result. */
 json_t *learn_json(const learn_request *request, const learn_job *job);
 void    learn_print(const learn_request *request, const learn_job *job);
+
+/* Sentences that say the same of several things, "odom.x: ...", "odom.y: ...", as one: "odom.x, odom.y: ...". A new list; those that begin with `but` (may be NULL) are left out. */
+json_t *learn_join(json_t *sentences, const char *but);
+/* How the sentence begins that the scale, where it was applied, has made idle. */
+extern const char learn_common_factor[];
+
+/* The options of a run, from its config.yaml, resolved; texts stay in *held, which the caller frees whatever is returned. */
+cli_exit     learn_read_config(cli_io *io, const char *path, learn_request *request, cli_config **held);
+ct_inference learn_field(const learn_request *request); /* as runs are estimated in the field */
+ct_loss      learn_loss(const learn_request *request);
+/* The digest that a run with these options has, of the training runs of the dataset at this path, and with the start values of that file where the run was told some. */
+ct_status learn_digest(const cli_io *io, const learn_request *request, const char *dataset, const char *start, uint64_t *digest, ct_err *err);
 
 /* --check-gradient. */
 cli_exit learn_check(const cli_io *io, const learn_job *job);

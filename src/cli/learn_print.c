@@ -161,13 +161,12 @@ static void print_scale(const learn_job *job)
     cli_row("scale", "ratios come from tracking; the common factor from consistency: variances x %.4g, %s", r->scale_wanted, what ? what : part);
 }
 
-/* Sentences that say the same of several things, "odom.x: ...", "odom.y: ...", become one: "odom.x, odom.y: ...". */
-static void print_sentences(const char *label, const char *text, const char *but)
+json_t *learn_join(json_t *sentences, const char *but)
 {
-    json_t *list = lines(text);
+    json_t *list = cli_need(json_copy(sentences)), *joined = cli_array();
     for (size_t i = 0; i < json_array_size(list); i++) {
         const char *one = json_string_value(json_array_get(list, i)), *tail = one ? strstr(one, ": ") : NULL;
-        char        names[512];
+        char        names[512], text[4096];
         size_t      used;
         int         more = 0;
         if (!one || (but && !strncmp(one, but, strlen(but)))) continue;
@@ -180,10 +179,19 @@ static void print_sentences(const char *label, const char *text, const char *but
             else used += (size_t)snprintf(names + used, sizeof names - used, ", %.*s", (int)(end - other), other);
             json_array_set_new(list, k, json_null());
         }
-        if (more) cli_row(label, "%s and %d more%s", names, more, tail);
-        else cli_row(label, "%s%s", names, tail ? tail : one);
-        label = "";
+        if (more) snprintf(text, sizeof text, "%s and %d more%s", names, more, tail);
+        else snprintf(text, sizeof text, "%s%s", names, tail ? tail : one);
+        cli_append(joined, cli_text(text));
     }
+    json_decref(list);
+    return joined;
+}
+
+static void print_sentences(const char *label, const char *text, const char *but)
+{
+    json_t *list = lines(text), *joined = learn_join(list, but);
+    for (size_t i = 0; i < json_array_size(joined); i++) cli_row(i ? "" : label, "%s", json_string_value(json_array_get(joined, i)));
+    json_decref(joined);
     json_decref(list);
 }
 
@@ -239,7 +247,7 @@ static void print_method(const learn_request *request, const learn_job *job)
 }
 
 /* Said in the scale's own row, where that was applied. */
-static const char COMMON_FACTOR[] = "The common factor of all learned variances: ";
+const char learn_common_factor[] = "The common factor of all learned variances: ";
 
 void learn_print(const learn_request *request, const learn_job *job)
 {
@@ -260,8 +268,8 @@ void learn_print(const learn_request *request, const learn_job *job)
                 r->nees_before, r->nees_after, r->heldout ? "held-out" : "training");
     if (r->stationarity > 1e-4) /* of minima it is far below */
         cli_row("stationarity", "%.2g m or rad: as far from their minima were inner estimates when derivatives were taken", r->stationarity);
-    print_sentences("undetermined", r->undetermined, r->scale_free && r->scale_applied == r->scale_wanted ? COMMON_FACTOR : NULL);
+    print_sentences("undetermined", r->undetermined, r->scale_free && r->scale_applied == r->scale_wanted ? learn_common_factor : NULL);
     cli_row("written", "%s", job->folder.noise);
-    cli_row("next", "covtune eval %s%s --noise %s --against %s\ncovtune export %s --to gtsam-cpp", request->path, cli_count_runs(request->path, CT_DATASET_TEST) ? "" : " --part train",
-            job->folder.noise, job->folder.start, job->folder.noise);
+    cli_row("next", "covtune report %s\ncovtune eval %s%s --noise %s --against %s\ncovtune export %s --to gtsam-cpp", request->out, request->path,
+            cli_count_runs(request->path, CT_DATASET_TEST) ? "" : " --part train", job->folder.noise, job->folder.start, job->folder.noise);
 }

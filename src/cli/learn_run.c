@@ -3,6 +3,7 @@
  *   config.yaml    what was asked for, resolved           start.json    the noise models before
  *   noise.json     the best so far, at the end the answer  history.jsonl a line an evaluation
  *   checkpoint     what a killed run is resumed from       summary.json  what --json prints
+ *   report.html    what covtune report makes of it all
  *
  * Files are replaced whole, but for the history, which grows. A resumed run lives through all its evaluations again, those that it knows in no time, and so
  * writes its history from the beginning on; nothing in it, or in noise.json, depends on time, threads or interruptions. */
@@ -32,7 +33,7 @@ static int exists(const char *path)
 /* A file of a run that was killed before it was put in place. */
 static int is_litter(const char *name)
 {
-    static const char *const OURS[] = {"noise.json.", "start.json.", "checkpoint.", "config.yaml.", "summary.json."};
+    static const char *const OURS[] = {"noise.json.", "start.json.", "checkpoint.", "config.yaml.", "summary.json.", "report.html."};
     const char              *end = strrchr(name, '.');
     for (size_t i = 0; end && i < sizeof OURS / sizeof *OURS; i++)
         if (!strncmp(name, OURS[i], strlen(OURS[i]))) return !strcmp(end, ".tmp") || !strcmp(end, ".new");
@@ -58,6 +59,7 @@ static void name_files(const char *out, learn_folder *f)
     f->config = cli_inside(out, "config.yaml");
     f->checkpoint = cli_inside(out, "checkpoint");
     f->summary = cli_inside(out, "summary.json");
+    f->report = cli_inside(out, "report.html");
 }
 
 cli_exit learn_place(const cli_io *io, const learn_request *request, learn_job *job)
@@ -111,7 +113,7 @@ static void remove_litter(const char *out)
 /* Of a run that is replaced nothing stays. */
 static void remove_old(const learn_folder *f)
 {
-    const char *const old[] = {f->checkpoint, f->noise, f->history, f->summary, f->start, f->config};
+    const char *const old[] = {f->checkpoint, f->noise, f->history, f->summary, f->start, f->config, f->report};
     for (size_t i = 0; i < sizeof old / sizeof *old; i++) unlink(old[i]);
 }
 
@@ -202,7 +204,7 @@ ct_status learn_close(const learn_job *job, const json_t *summary, ct_err *err)
 
 void learn_folder_free(learn_folder *f)
 {
-    char *const paths[] = {f->noise, f->start, f->history, f->config, f->checkpoint, f->summary};
+    char *const paths[] = {f->noise, f->start, f->history, f->config, f->checkpoint, f->summary, f->report};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) free(paths[i]);
     ct_noise_free(f->table);
     if (f->stream) fclose(f->stream);

@@ -9,7 +9,7 @@
 
 #define BUTTONS 8 /* choices that have a button each; of more, one is selected from a list */
 
-typedef enum { NO_BOX, TILES, PLOTS } box_kind;
+typedef enum { NO_BOX, TILES, PLOTS, SMALL_PLOTS } box_kind;
 
 struct ct_page {
     char     *title, *subtitle;
@@ -23,8 +23,8 @@ struct ct_page {
     int       failed;
 };
 
-static const char *const OPEN[] = {"", "<dl class=\"tiles\">\n", "<div class=\"plots\">\n"};
-static const char *const CLOSE[] = {"", "</dl>\n", "</div>\n"};
+static const char *const OPEN[] = {"", "<dl class=\"tiles\">\n", "<div class=\"plots\">\n", "<div class=\"plots small\">\n"};
+static const char *const CLOSE[] = {"", "</dl>\n", "</div>\n", "</div>\n"};
 
 /* ---- what all verbs do ---- */
 
@@ -198,7 +198,7 @@ void ct_page_plot(ct_page *page, const ct_plot *plot)
 {
     ct__text    text = {0};
     const char *id = make_id(page, plot->id, "figure", &text);
-    if (id) ct__plot_html(plot, id, begin(page, PLOTS));
+    if (id) ct__plot_html(plot, id, begin(page, plot->small ? SMALL_PLOTS : PLOTS));
     ct__text_free(&text);
 }
 

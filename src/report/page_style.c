@@ -43,11 +43,11 @@ const char *const ct__page_style[] = {
     "}\n",
 
     "/* numbers to be seen first */\n"
-    ".tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(10rem, 100%), 1fr)); gap: .75rem; margin: 0 0 1.5rem; }\n"
+    ".tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(10rem, 100%), 1fr)); gap: .75rem; margin: 0 0 1.5rem; }\n"
     ".tiles > div { padding: .8rem 1rem; border: 1px solid var(--rule); border-radius: .6rem; }\n"
     ".tiles dt { color: var(--soft); font-size: .85rem; }\n"
     ".tiles dd { margin: 0; color: var(--soft); font-size: .85rem; }\n"
-    ".tiles .value { color: var(--ink); font-size: 1.5rem; font-weight: 600; line-height: 1.35; letter-spacing: -.01em; overflow-wrap: anywhere; }\n",
+    ".tiles .value { color: var(--ink); font-size: 1.4rem; font-weight: 600; line-height: 1.35; letter-spacing: -.01em; overflow-wrap: anywhere; }\n",
 
     ".warn { padding: .65rem 1rem; border-left: 4px solid var(--k1); background: color-mix(in srgb, var(--k1) 9%, var(--paper)); border-radius: 0 .4rem .4rem 0; }\n",
 
@@ -88,6 +88,7 @@ const char *const ct__page_style[] = {
 
     "/* plots */\n"
     ".plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(26.25rem, 100%), 1fr)); gap: 1.75rem 2rem; margin: 0 0 1.75rem; align-items: start; }\n"
+    ".plots.small { grid-template-columns: repeat(auto-fill, minmax(min(16.5rem, 100%), 1fr)); gap: 1.25rem 1.5rem; }\n"
     ".plot { position: relative; min-width: 0; }\n"
     ".plots > :only-child { grid-column: 1 / -1; width: 100%; max-width: 34rem; }\n"
     ".plot > h4 { min-height: 1.6rem; }\n"

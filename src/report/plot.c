@@ -17,9 +17,9 @@ static void open_svg(ct__plot *p, double above, double height)
 {
     const ct_plot *plot = p->plot;
     ct__text      *out = p->out;
-    ct__text_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ct\" viewBox=\"0 %d %d %d\" role=\"img\" aria-labelledby=\"%s-t %s-d\"", -(int)above, CT__PLOT_WIDTH,
+    ct__text_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ct\" viewBox=\"0 %d %d %d\" role=\"img\" aria-labelledby=\"%s-t %s-d\"", -(int)above, (int)p->units,
                     (int)(height + above), p->id, p->id);
-    if (!p->page) ct__text_printf(out, " width=\"%d\" height=\"%d\"", CT__PLOT_WIDTH * 3 / 2, (int)(height + above) * 3 / 2);
+    if (!p->page) ct__text_printf(out, " width=\"%d\" height=\"%d\"", (int)p->units * 3 / 2, (int)(height + above) * 3 / 2);
     if (p->page && plot->zoom && !p->empty && !plot->x_names) {
         put_attribute(out, "x", p->x.low, p->x.high);
         put_attribute(out, "y", p->y.low, p->y.high);
@@ -109,7 +109,7 @@ static void put_file(const ct_plot *plot, ct__text *out)
     ct__plot_layout(&p);
     const double above = plot->title ? put_title(plot->title, 0, out) : 6, height = ct__plot_legend(&p, p.total, 0) + 6;
     open_svg(&p, above, height);
-    ct__text_printf(out, "<style>\n%s</style>\n<rect class=\"bg\" fill=\"#ffffff\" x=\"0\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", ct__plot_style, -(int)above, CT__PLOT_WIDTH,
+    ct__text_printf(out, "<style>\n%s</style>\n<rect class=\"bg\" fill=\"#ffffff\" x=\"0\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", ct__plot_style, -(int)above, (int)p.units,
                     (int)(height + above));
     ct__text_printf(out, "<g font-family=\"sans-serif\" font-size=\"%d\" fill=\"#5a626c\">\n", CT__PLOT_FONT); /* for programs that read no style */
     if (plot->title) put_title(plot->title, 1, out);

@@ -1,4 +1,4 @@
-/* plot.h: what the parts of a plot share. A plot is WIDTH units wide and scales with its place: at 360 pixels, a telephone's, letters of 13 units are still 9.75 high.
+/* plot.h: what the parts of a plot share. A plot is CT__PLOT_WIDTH units wide and scales with its place: at 360 pixels, a telephone's, letters of 13 units are still 9.75 high.
  *
  *   plot.c         ranges, margins, the whole
  *   plot_axes.c    ticks, names, grid, labels
@@ -15,6 +15,7 @@
 #include <math.h>
 
 #define CT__PLOT_WIDTH 480
+#define CT__PLOT_SMALL 320 /* the width of small ones, which have letters as large */
 #define CT__PLOT_FONT  13 /* units, of all letters */
 
 /* From values to units: at + length (f(v) - f(low)) / (f(high) - f(low)), f the identity or log10. */
@@ -28,6 +29,7 @@ typedef struct {
     ct__axis       x, y;  /* y.length is negative: up */
     ct__ticks      x_ticks, y_ticks;
     double         left, top, width, height; /* of the frame                             */
+    double         units;                    /* width of all                             */
     double         total;                    /* height of all, without title and legend  */
     double         tolerance;                /* of thinned lines                         */
     int            page;                     /* in a page, which has style, title and legend in HTML */

@@ -27,8 +27,8 @@ double ct__plot_letters(const char *text)
     while (*text) {
         const unsigned long c = ct__text_next(&text);
         if (c < 0x80 && strchr("ijl.,:;|'! ()[]ftI", (int)c)) width += 0.32;
-        else if (c < 0x80 && strchr("mwMW@%", (int)c)) width += 0.88;
-        else width += c >= 'A' && c <= 'Z' ? 0.68 : c >= 0x2e80 ? 1.0 : c == 0x2212 ? 0.75 : c >= '0' && c <= '9' ? 0.62 : 0.58;
+        else if (c < 0x80 && strchr("mwMW@%", (int)c)) width += 1.0;
+        else width += c >= 'A' && c <= 'Z' ? 0.68 : c >= 0x2e80 ? 1.0 : c == 0x2212 ? 0.75 : c >= '0' && c <= '9' ? 0.64 : 0.62;
     }
     return width * CT__PLOT_FONT;
 }
@@ -159,9 +159,9 @@ static double place_names(ct__plot *p)
     p->turned = widest + 8 > each;
     p->every = p->turned ? CT_MAX(1, (int)ceil((CT__PLOT_FONT + 2) / each)) : 1;
     if (!p->turned) return CT__PLOT_FONT + 7;
-    const double out = SLANT_COS * widest - each / 2 - p->left;
+    const double out = SLANT_COS * widest - each / 2 - p->left + 6; /* which makes each a little smaller */
     if (out > 0) p->left += out, p->width -= out;
-    return SLANT_SIN * widest + CT__PLOT_FONT + 4;
+    return SLANT_SIN * widest + CT__PLOT_FONT + 6;
 }
 
 /* Both axes to one scale: the one that has room left is made longer about its middle. */
@@ -180,17 +180,18 @@ void ct__plot_layout(ct__plot *p)
     set_ranges(p);
     p->tolerance = plot->zoom ? 0.02 : 0.09; /* with the rounding of coordinates below a tenth of a unit; when magnified, still of a pixel */
     p->every = 1;
+    p->units = p->page && plot->small ? CT__PLOT_SMALL : CT__PLOT_WIDTH;
     p->top = plot->y_label && *plot->y_label ? CT__PLOT_FONT + 12 : 10;
     const double label = plot->x_label && *plot->x_label ? CT__PLOT_FONT + 6 : 0;
-    double       total = CT__PLOT_WIDTH * (plot->height > 0 ? fmin(fmax(plot->height, 0.15), 4) : 0.6), below = CT__PLOT_FONT + 9;
+    double       total = p->units * (plot->height > 0 ? fmin(fmax(plot->height, 0.15), 4) : 0.6), below = CT__PLOT_FONT + 9;
     if (plot->equal && plot->height <= 0)
-        total = fmin(fmax((p->y.high - p->y.low) / (p->x.high - p->x.low) * (CT__PLOT_WIDTH - 50), 0.4 * CT__PLOT_WIDTH), CT__PLOT_WIDTH) + p->top + below + label;
+        total = fmin(fmax((p->y.high - p->y.low) / (p->x.high - p->x.low) * (p->units - 50), 0.4 * p->units), p->units) + p->top + below + label;
     p->total = floor(total);
     p->height = fmax(p->total - p->top - below - label, 40);
     for (int round = 0; round < 2; round++) { /* the labels of y decide the margin, the margin the ranges of a map, those the labels */
         p->y_ticks = ticks_of(&p->y, (int)fmax(p->height / 40, 2));
         p->left = ceil(fmax(widest_label(&p->y_ticks) + 9, 22)) + (plot->zoom ? 6 : 0); /* magnified, labels have more digits */
-        p->width = CT__PLOT_WIDTH - p->left - 12;
+        p->width = p->units - p->left - 12;
         if (plot->equal) make_equal(p);
     }
     if (plot->x_names && plot->names > 0) {

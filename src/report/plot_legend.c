@@ -37,7 +37,7 @@ double ct__plot_legend(ct__plot *p, double y, int draw)
         const ct_series *s = &p->plot->series[i];
         if (!s->label) continue;
         const double width = SAMPLE + 6 + ct__plot_letters(s->label);
-        if (x > 8 && x + width > CT__PLOT_WIDTH - 8) x = 8, y += ROW;
+        if (x > 8 && x + width > p->units - 8) x = 8, y += ROW;
         if (draw) {
             put_sample(p, s, (int)x, (int)y + 12);
             ct__text_printf(p->out, "<text class=\"word\" x=\"%d\" y=\"%d\">", (int)x + SAMPLE + 6, (int)y + 16);

@@ -1,0 +1,128 @@
+/* report.h: the parts of `covtune report`.
+ *
+ *   report.c           options, all of it in order, the result        report_run.c      the folder of a run
+ *   report_estimate.c  its dataset, estimated before and after        report_top.c      what is seen first
+ *   report_learned.c   the learned numbers                            report_accuracy.c how far from the truth estimates are
+ *   report_path.c      trajectories and their errors                  report_history.c  how learning went
+ *   report_trust.c     consistency                                    report_noise.c    residuals at the truth
+ *   report_condition.c conditioning                                   report_repeat.c   how to repeat and use it
+ *
+ * Before is start.json, after is noise.json: every number, table and picture that has two sides has them in this order. */
+#ifndef CT_CLI_REPORT_H
+#define CT_CLI_REPORT_H
+
+#include "eval.h"
+#include "learn.h"
+
+/* What was asked for. */
+typedef struct {
+    const char *run, *out, *dataset; /* out, dataset: NULL: the run's own; dataset "none": without */
+    int         runs, solver, jobs;  /* solver: -1: the run's own                                  */
+} report_request;
+
+enum { BEFORE, AFTER, SIDES };
+
+/* A row of a learned noise model. */
+typedef struct {
+    int32_t model; /* of job->file[AFTER]                                        */
+    int     row;
+    char    name[24], unit[24]; /* "x", "m"; "all" of an isotropic model         */
+    double  sigma[SIDES];
+    double  percent;       /* standard error of sigma, NaN: none                 */
+    double  lower, upper;  /* of sigma, NaN: none                                */
+    int     at_bound;      /* -1, 0, +1                                          */
+    int     frozen, bare, undetermined; /* not learned; without an error bar; said to be undetermined */
+} report_row;
+
+/* A run of the dataset. */
+typedef struct {
+    const ct_sequence *seq;
+    double            *x[SIDES];       /* estimates; NULL: none               */
+    double            *nees[SIDES];    /* per variable, as ct_nees_each has it; NULL: none */
+    int               *degrees[SIDES];
+    ct_conditioning    condition[SIDES];
+    int                conditioned[SIDES];
+} report_track;
+
+typedef struct {
+    char          *config, *noise, *start, *history, *summary, *out; /* paths */
+    cli_config    *held;
+    learn_request  learn;
+    json_t        *noise_json, *summary_json; /* the latter NULL: not there, the run is not over */
+    json_t        *evaluations;               /* lines of the history              */
+    int            cut;                       /* its last line is not whole        */
+    int            finished;
+    ct_noise      *file[SIDES];               /* start.json, noise.json            */
+    int32_t        rows;
+    report_row    *row;
+
+    ct_dataset    *dataset; /* NULL: none is to be looked at */
+    const char    *path;    /* of it                         */
+    int            part;    /* CT_DATASET_TEST, or _TRAIN where there are no test runs */
+    ct_noise      *table[SIDES]; /* the dataset's, with the files' numbers */
+    ct_inference   inference;
+    int32_t        count, averaged;
+    report_track  *track;
+    ct_assessment *of[SIDES];
+    uint8_t       *use;     /* runs that have an estimate on both sides */
+    int32_t        failed[SIDES];
+    double         mean[SIDES][EVAL_COUNT];
+    int32_t        shown, *show; /* runs whose paths are drawn     */
+    int32_t        most_improved, most_worsened; /* -1: none        */
+
+    json_t        *warnings;
+    int32_t        grave;   /* of them that say how far all numbers may be trusted: the first */
+    ct_page       *page;
+} report_job;
+
+/* ---- gathering ---- */
+
+cli_exit report_read_run(cli_io *io, const report_request *request, report_job *job);
+cli_exit report_read_dataset(const cli_io *io, const report_request *request, report_job *job);
+/* Estimates all runs before and after, and chooses those that are shown. CLI_INTERRUPTED: Ctrl-C. */
+cli_exit report_estimate(const cli_io *io, const report_request *request, report_job *job);
+void     report_free(report_job *job);
+
+/* A sentence for the top of the page. */
+void report_warn(report_job *job, const char *fmt, ...) CT_PRINTF(2, 3);
+
+/* ---- words ---- */
+
+const char *report_name(const ct_sequence *seq); /* of a run, never NULL */
+double      report_sigma(const ct_noise_model *m, int row);
+/* "odom@0.x", for pictures. Returns buf. */
+const char *report_row_name(const report_job *job, const report_row *row, char *buf, size_t size);
+/* Three digits: "0.176", "1.00", "1.2e-05"; "-" for NaN. Returns buf. */
+const char *report_number(double value, char buf[32]);
+const char *report_part(const report_job *job); /* "test", "training" */
+const char *report_method(const report_job *job); /* of learning: its name */
+
+/* A table that is there, or the end; and the end of one that is put on the page. */
+ct_table *report_table(const char *title);
+void      report_put_table(report_job *job, ct_table *table);
+/* Does it take a logarithmic axis to see them all? Values that are not finite and positive do not count. */
+int report_wants_log(int64_t n, const double *a, int64_t m, const double *b);
+
+/* ---- the page, section by section ---- */
+
+void report_warnings(report_job *job); /* what the others cannot know: before report_top */
+void report_top(report_job *job);
+void report_learned(report_job *job);
+void report_accuracy(report_job *job);
+void report_paths(report_job *job);
+void report_history(report_job *job);
+void report_trust(report_job *job);
+void report_residuals(report_job *job);
+void report_condition(report_job *job);
+void report_repeat(report_job *job);
+
+/* For each run that is shown: "0007 (most improved)". The caller frees the list and its names. */
+char **report_choices(const report_job *job);
+void   report_choices_free(const report_job *job, char **names);
+/* x of a plot over the poses of a run: their times from the first on if all have one, else their numbers. at[0..poses) <- variables. Returns how many; the label in *label. */
+int32_t report_poses(const ct_sequence *seq, int32_t *at, double *x, const char **label);
+/* Two lines of n points over one x, thinned to at most about `most` points, in place: of every stretch the smallest and largest of each stay, so that no peak is lost. Returns how many are left. */
+int64_t report_thin(int64_t n, int64_t most, double *x, double *y, double *z);
+#define REPORT_LINE 24000 /* points of such lines, of all runs that are shown together */
+
+#endif
