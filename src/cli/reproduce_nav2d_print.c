@@ -109,7 +109,7 @@ static void put_tables(nav2d *n, int b)
     }
 }
 
-/* Frank-Wolfe's first step, of length one, goes to a corner of the box; where a training run has no minimum there it ends where it began. */
+/* Methods that ended because training runs had no minimum wherever they looked next. */
 static void put_stuck(nav2d *n)
 {
     char text[800] = "";
