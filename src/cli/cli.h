@@ -149,6 +149,9 @@ void cli_wrap(FILE *out, int at, int indent, int width, const char *text);
 /* "label        text": one row of a result, the text wrapped if stdout is a terminal. */
 void cli_row(const char *label, const char *fmt, ...) CT_PRINTF(2, 3);
 
+/* The word as a shell wants it, in quotes where it needs them; the caller frees it. */
+char *cli_quoted(const char *word);
+
 #define CLI_S(n) ((n) == 1 ? "" : "s") /* "1 factor", "2 factors" */
 /* "12.3 ms", "4.56 s". Returns buf. */
 const char *cli_time(double seconds, char buf[24]);
@@ -207,6 +210,9 @@ void      cli_say_dropped(const cli_io *io, const char *path, const cli_written 
 
 /* Can a file be put there: into a folder that is, or over a file that may be written? */
 ct_status cli_check_place(const char *path, ct_err *err);
+
+/* May a result replace that file? It is not there, empty, or begins like one. */
+int cli_replaceable(const char *path, const char *begins);
 
 /* Is that file stdout itself? Then nothing else belongs there. */
 int cli_is_stdout(const char *path);

@@ -131,9 +131,19 @@ static ct_status print_table(const compare_request *request, const compare_job *
     return status;
 }
 
+/* What such a file begins with; the title is where there is one. */
+static int may_replace(const compare_request *request)
+{
+    static const char *const BEGINS[CT_TABLE_COUNT] = {[CT_TABLE_CSV] = "method,", [CT_TABLE_JSON] = "[", [CT_TABLE_MARKDOWN] = "**", [CT_TABLE_TEXT] = ""};
+    char                     title[64];
+    snprintf(title, sizeof title, "%s: methods", request->path);
+    return !request->out || cli_is_stdout(request->out) || cli_replaceable(request->out, request->format == CT_TABLE_TEXT ? title : BEGINS[request->format]);
+}
+
 static cli_exit carry_out(const cli_io *io, const compare_request *request, compare_job *job)
 {
-    ct_err    err = {0};
+    ct_err err = {0};
+    if (!may_replace(request)) return cli_fail(io, "%s: is there already, and is no table that could be replaced; choose another name for --out", request->out);
     ct_status status = read_runs(io, request, job, &err);
     if (status == CT_OK) status = plan(io, request, job, &err); /* which may change the table */
     if (status == CT_OK) status = read_oracle(io, request, job, &err);

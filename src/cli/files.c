@@ -272,3 +272,13 @@ const char *cli_kinds(const ct_graph *graph, char *buf, size_t size)
         if (count[k]) used += (size_t)snprintf(buf + used, size - used, "%s%d %s", used ? ", " : "", count[k], ct_kind_name((ct_kind)k));
     return buf;
 }
+
+int cli_replaceable(const char *path, const char *begins)
+{
+    char   head[64] = "";
+    FILE  *file = fopen(path, "rb");
+    if (!file) return errno == ENOENT || errno == ENOTDIR; /* what is wrong else is said when it is written */
+    const size_t n = fread(head, 1, strlen(begins), file);
+    fclose(file);
+    return n == 0 || !strncmp(head, begins, strlen(begins));
+}

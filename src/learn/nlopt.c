@@ -121,7 +121,7 @@ static ct_status run(nlopt_run *r, ct_learn_method method, int max_iterations, d
 ct_status ct__learn_nlopt(ct__effort *e, ct_learn_method method, int max_iterations, double *p, ct_learn_stop *stop)
 {
     nlopt_run r = {.effort = e, .best_F = INFINITY, .status = CT_OK};
-    CT_TRY(ct__box_check(e, method));
+    CT_TRY(ct__box_check(e->outer, method, e->err));
     CT_TRY(ct__outer_start_over(e->outer, e->err));
     ct__effort_begin(e);
     ct_status status = ct__point_new(e, 0, &r.at, e->err);
