@@ -179,14 +179,15 @@ static void test_what_a_method_cannot_learn_is_known_before(void)
 static void test_there_are_no_error_bars_away_from_a_minimum(void)
 {
     for (int long_enough = 0; long_enough < 2; long_enough++) {
-        lesson           l = begin("D1", 3, 60, 12, 1e-8, 1e8);
-        ct_learn_options options = options_of(CT_LEARN_BOBYQA);
+        lesson           l = begin("D1", 3, 60, 12, long_enough ? 1e-8 : 1e-3, long_enough ? 1e8 : 1e3);
+        ct_learn_options options = options_of(long_enough ? CT_LEARN_BOBYQA : CT_LEARN_LBFGS);
         options.from_table = !long_enough;
-        options.max_iterations = long_enough ? 1200 : 20;
+        options.max_iterations = long_enough ? 1200 : 8;
         options.scale = CT_SCALE_FIT; /* without it the common factor is anybody's guess, and every bar infinite */
         ct_learn_result r = learn(&l, &options);
         int             bars = 0;
         for (int32_t i = 0; i < r.parameters; i++) bars += isfinite(r.standard_error[i]) != 0;
+        printf("  %s: %d error bars, loss %.6g, note %s\n", ct_learn_method_name(options.method), bars, r.loss_train, r.note ? r.note : "none");
         CHECK(long_enough ? bars > 0 : bars == 0);
         CHECK((r.note && strstr(r.note, "no minimum of the loss")) == !long_enough);
         ct_learn_result_free(&r);

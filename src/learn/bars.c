@@ -275,8 +275,9 @@ static void spread_out(bars *b)
     }
 }
 
-/* Bars belong to a minimum. How far a Gauss-Newton step would go from here, -K^+ g, in bars of the parameter that it moves most: above 1 there is no minimum here. V and lambda are of B. */
-static double away(const bars *b, int32_t *which)
+/* Bars belong to a minimum. How far a Gauss-Newton step would go from here, -K^+ g, of the parameter that it moves furthest, in bars (where one is more than a factor of e, in such): above 1 there is no
+ * minimum here. *move: that of the log variance. V and lambda are of B. */
+static double away(const bars *b, int32_t *which, double *move)
 {
     const int32_t          n = b->n, runs = b->l->effort.outer->count;
     const ct_learn_result *r = b->l->effort.result;
@@ -290,10 +291,11 @@ static double away(const bars *b, int32_t *which)
                 for (int32_t q = 0; q < runs; q++) along += b->V[(int64_t)j * n + k] * b->gradients[(int64_t)q * b->m + b->free[j]] / runs;
             step += b->V[(int64_t)i * n + k] * along / b->lambda[k];
         }
-        const double bar = r->standard_error[b->free[i]];
+        const double bar = r->standard_error[b->free[i]] < 1 ? r->standard_error[b->free[i]] : 1;
         if (!(fabs(step) > most * bar)) continue;
         most = fabs(step) / bar;
         *which = b->free[i];
+        *move = step;
     }
     return most;
 }
@@ -303,11 +305,12 @@ static ct_status check_minimum(bars *b)
 {
     ct_learn_result *r = b->l->effort.result;
     int32_t          which = 0;
+    double           move = 0;
     char             name[80];
-    if (!(away(b, &which) > 1)) return CT_OK;
+    if (!(away(b, &which, &move) > 1)) return CT_OK;
     for (int32_t i = 0; i < b->m; i++) r->standard_error[i] = NAN;
-    return ct__note(b->l, "This is no minimum of the loss: a step towards one would move %s, for one, by more than its error bar. There are no error bars; another method or start may do better.",
-                    ct_theta_name(b->l->effort.outer->theta, which, name, sizeof name));
+    return ct__note(b->l, "This is no minimum of the loss: towards one the variance of %s, for one, would change by %s%.2g. So there are no error bars; another method or start may do better.",
+                    ct_theta_name(b->l->effort.outer->theta, which, name, sizeof name), fabs(move) > LOG_10 ? "more than a factor of " : "a factor of ", exp(CT_MIN(LOG_10, fabs(move))));
 }
 
 static ct_status estimate(bars *b)
