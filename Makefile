@@ -4,7 +4,7 @@ FUZZ_SECONDS ?= 60
 
 SHELL := bash
 .DEFAULT_GOAL := all
-.PHONY: all test demo bench study san valgrind fuzz install clean help
+.PHONY: all test demo bench study reproduce san valgrind fuzz install clean help
 .NOTPARALLEL:
 
 # $(call build,preset,folder): configure once; Ninja itself repeats that when a CMake file changes.
@@ -37,6 +37,11 @@ bench: ## measure against Ceres on the same graphs
 
 study: all ## learn from simulated runs, judge on unseen ones: tables, and what was demanded
 	@build/covtune-study
+
+reproduce: ## repeat the paper's studies in full, into build/reproduce: tables, pictures, pages
+	@scripts/setup
+	$(call build_some,covtune)
+	@for study in nav2d runtime init samples; do build/covtune reproduce $$study --out build/reproduce --force || exit; done
 
 san: ## build with the address and undefined-behaviour sanitizers, run all tests
 	@scripts/setup

@@ -142,6 +142,35 @@ static void test_frank_wolfe_is_the_papers(void)
     lesson_free(&l);
 }
 
+/* The first vertex, a box of six decades wide, from one of many random starts: where nothing can be estimated there, the method goes on all the same. */
+static void test_frank_wolfe_comes_back_from_where_nothing_can_be_estimated(void)
+{
+    int lost = 0;
+    for (uint64_t seed = 0; seed < 60 && lost < 3; seed++) {
+        lesson           l = begin("D3", 2, 60, 5, 1e-3, 1e3);
+        ct_learn_options options = ct_learn_defaults();
+        ct_rng           rng = ct_rng_seed(seed);
+        double           p[12], g[12], vertex[12];
+        ct_outer_value   at = {.gradient = g}, there = {0};
+        for (int i = 0; i < 12; i++) p[i] = log(1e6) * (ct_rng_uniform(&rng) - 0.5);
+        CHECK_OK(ct_outer_evaluate(l.outer, p, NULL, &at, &l.err), l.err);
+        for (int i = 0; i < 12; i++) vertex[i] = log(g[i] > 0 ? 1e-3 : 1e3);
+        CHECK_OK(ct_outer_evaluate(l.outer, vertex, NULL, &there, &l.err), l.err);
+        options.method = CT_LEARN_FRANK_WOLFE;
+        options.max_iterations = 40;
+        CHECK_OK(ct_theta_put(l.theta, p, l.noise, &l.err), l.err);
+        if (!at.failed && there.failed) {
+            ct_learn_result r = learn(&l, &options);
+            CHECK(r.stop == CT_LEARN_STOP_ITERATIONS && r.iterations == 40);
+            CHECK(r.loss_train < 0.5 * r.loss_start);
+            ct_learn_result_free(&r);
+            lost++;
+        }
+        lesson_free(&l);
+    }
+    CHECK(lost > 0); /* else nothing was tried */
+}
+
 /* From a start six decades off and from the closed form, all gradient methods find the same loss. */
 static void test_methods_agree_on_the_minimum(void)
 {
@@ -258,6 +287,7 @@ int main(void)
     RUN(test_a_model_that_one_run_alone_uses_is_not_judged_by_a_guess);
     RUN(test_runs_that_are_the_same_are_told_of);
     RUN(test_frank_wolfe_is_the_papers);
+    RUN(test_frank_wolfe_comes_back_from_where_nothing_can_be_estimated);
     RUN(test_methods_agree_on_the_minimum);
     RUN(test_the_answer_on_bounds_is_stationary);
     RUN(test_every_method_stays_in_every_set);

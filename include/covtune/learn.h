@@ -258,6 +258,8 @@ typedef struct {
     char           *note;                 /* sentences, one a line: what was done that was not asked for; NULL: nothing               */
 } ct_learn_result;
 
+/* Can the method learn that? CT_E_ARGUMENT with a sentence where ct_learn would refuse: box methods and what is no box, leo and full covariances or a truth that is not whole. */
+ct_status ct_learn_check(const ct_outer *outer, ct_learn_method method, ct_err *err);
 /* Learn. noise: start values in, learned models out (those frozen stay). On failure noise is as it was. The result is freed by
  * ct_learn_result_free whatever the status. */
 ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *noise, ct_learn_result *result, ct_err *err);

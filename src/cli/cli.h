@@ -7,6 +7,8 @@
  *   config    options from a file instead of the command line                            config.c
  *   interrupt Ctrl-C as a request                                                        interrupt.c
  *   map       a picture of a trajectory                                                  map.c
+ *   folder    folders that results go into                                               folder.c
+ *   bar       how far a long task is                                                     bar.c
  *
  * stdout is data, stderr is for people. Exit codes are those below. Being out of memory for a few
  * hundred bytes of output ends the program on the spot (cli_need).
@@ -19,7 +21,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#define CLI_COMMANDS(X) X(learn) X(eval) X(report) X(export) X(simulate) X(solve) X(convert) X(info)
+#define CLI_COMMANDS(X) X(learn) X(eval) X(report) X(compare) X(export) X(simulate) X(solve) X(convert) X(info) X(reproduce)
 
 typedef enum {
     CLI_GO = -1, /* not an exit code: go on */
@@ -146,6 +148,9 @@ void cli_wrap(FILE *out, int at, int indent, int width, const char *text);
 /* "label        text": one row of a result, the text wrapped if stdout is a terminal. */
 void cli_row(const char *label, const char *fmt, ...) CT_PRINTF(2, 3);
 
+/* The word as a shell wants it, in quotes where it needs them; the caller frees it. */
+char *cli_quoted(const char *word);
+
 #define CLI_S(n) ((n) == 1 ? "" : "s") /* "1 factor", "2 factors" */
 /* "12.3 ms", "4.56 s". Returns buf. */
 const char *cli_time(double seconds, char buf[24]);
@@ -207,6 +212,9 @@ void      cli_say_dropped(const cli_io *io, const char *path, const cli_written 
 /* Can a file be put there: into a folder that is, or over a file that may be written? */
 ct_status cli_check_place(const char *path, ct_err *err);
 
+/* May a result replace that file? It is not there, empty, or begins like one. */
+int cli_replaceable(const char *path, const char *begins);
+
 /* Is that file stdout itself? Then nothing else belongs there. */
 int cli_is_stdout(const char *path);
 
@@ -218,6 +226,29 @@ ct_status cli_may_write(const ct_sequence *seq, const ct_noise *noise, ct_format
 /* "3500 SE2, 12 R2": variables by kind. Returns buf. */
 const char *cli_kinds(const ct_graph *graph, char *buf, size_t size);
 int         cli_is_pose(ct_kind kind);
+
+/* ---- Folders --------------------------------------------------------------------------------- */
+
+/* "folder/name"; the caller frees it. */
+char *cli_inside(const char *folder, const char *name);
+/* The folder and those above it, unless they are there; -1 and errno if one cannot be made. */
+int cli_make_folders(const char *path);
+/* The file is the text, or as it was. */
+ct_status cli_replace(const char *path, const char *text, ct_err *err);
+
+/* ---- Bar ------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const cli_io *io;
+    double        all, done, part;   /* units of work: of the whole, finished, and of what is under way */
+    double        begin_s, shown_s;
+} cli_bar;
+
+cli_bar cli_bar_new(const cli_io *io, double all);
+/* So many units are finished. */
+void cli_bar_add(cli_bar *bar, double units);
+/* A line with a bar, the time left and what is being done, now and then; part: units of what is under way, as far as is known (it does not go back). */
+void cli_bar_show(cli_bar *bar, double part, const char *fmt, ...) CT_PRINTF(3, 4);
 
 /* ---- Interrupt ------------------------------------------------------------------------------- */
 

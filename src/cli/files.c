@@ -31,17 +31,9 @@ static int is_folder(const char *path)
     return stat(path, &entry) == 0 && S_ISDIR(entry.st_mode);
 }
 
-static char *inside(const char *folder, const char *name)
-{
-    const size_t n = strlen(folder), size = n + strlen(name) + 2;
-    char        *path = cli_alloc((int64_t)size, 1);
-    snprintf(path, size, "%s%s%s", folder, n && folder[n - 1] == '/' ? "" : "/", name);
-    return path;
-}
-
 static int has(const char *folder, const char *name)
 {
-    char     *path = inside(folder, name);
+    char     *path = cli_inside(folder, name);
     const int there = exists(path);
     free(path);
     return there;
@@ -163,7 +155,7 @@ ct_status cli_noise_path(const char *path, char **file, ct_err *err)
         return ct_fail(err, CT_E_ARGUMENT, "%s: this is a dataset, not a noise file", path);
     if (is_folder(path) && !has(path, "noise.json"))
         return ct_fail(err, CT_E_ARGUMENT, "%s: this is a folder without noise.json; wanted is a noise file, or the folder that covtune learn wrote", path);
-    *file = is_folder(path) ? inside(path, "noise.json") : cli_need(strdup(path));
+    *file = is_folder(path) ? cli_inside(path, "noise.json") : cli_need(strdup(path));
     return CT_OK;
 }
 
@@ -284,4 +276,14 @@ const char *cli_kinds(const ct_graph *graph, char *buf, size_t size)
     for (int k = CT_KIND_COUNT - 1; k >= 0 && used < size; k--) /* poses first */
         if (count[k]) used += (size_t)snprintf(buf + used, size - used, "%s%d %s", used ? ", " : "", count[k], ct_kind_name((ct_kind)k));
     return buf;
+}
+
+int cli_replaceable(const char *path, const char *begins)
+{
+    char   head[64] = "";
+    FILE  *file = fopen(path, "rb");
+    if (!file) return errno == ENOENT || errno == ENOTDIR; /* what is wrong else is said when it is written */
+    const size_t n = fread(head, 1, strlen(begins), file);
+    fclose(file);
+    return n == 0 || !strncmp(head, begins, strlen(begins));
 }

@@ -184,12 +184,9 @@ static int is_said(const cli_option *o)
 
 static void put_word(FILE *out, const char *word)
 {
-    if (word[0] && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./@:=,+-")]) fprintf(out, " %s", word);
-    else { /* as a shell reads it: a quote ends the word, stands for itself, and begins it anew */
-        fputs(" '", out);
-        for (const char *c = word; *c; c++) fputs(*c == '\'' ? "'\\''" : (const char[]){*c, 0}, out);
-        fputc('\'', out);
-    }
+    char *quoted = cli_quoted(word);
+    fprintf(out, " %s", quoted);
+    free(quoted);
 }
 
 /* job->config, all that was resolved; job->command, what of it is not a default. */
@@ -385,6 +382,8 @@ static cli_exit carry_out(const cli_io *io, const learn_request *request, learn_
     ct_status status = prepare(io, request, job, &err);
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
     if (request->check_gradient) return learn_check(io, job);
+    status = ct_learn_check(job->outer, (ct_learn_method)request->method, &err); /* before anything is written */
+    if (status != CT_OK) return cli_fail(io, "%s", err.text);
     const cli_exit code = learn_place(io, request, job);
     if (code != CLI_GO) return code;
     status = learn_open(request, job, &err);

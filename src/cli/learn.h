@@ -47,6 +47,8 @@ typedef struct {
 
 /* "LO:HI", two numbers; 0 if it is something else. */
 int learn_pair(const char *text, double *a, double *b);
+/* What --bounds says in place of the dataset, a name or "LO:HI": 0 if nothing. */
+int learn_bounds(const char *text, double *lower, double *upper);
 
 /* Which parts of a list do not even look like one; CLI_GO: none. */
 cli_exit learn_check_lists(const cli_io *io, const learn_request *request);

@@ -128,8 +128,8 @@ static void print_model(const learn_job *job, int32_t g)
         snprintf(number, sizeof number, "%d", i);
         if (m->row && m->row[i].name[0]) row = m->row[i].name, unit = one && strcmp(m->row[0].unit, m->row[m->dim - 1].unit) ? "" : m->row[i].unit;
         if (m->kind == CT_NOISE_DIAGONAL && ct_theta_find(job->theta, g, i) < 0) remark = "frozen";
-        else if (at_bound[i] && m->kind == CT_NOISE_FULL) remark = at_bound[i] < 0 ? "an eigenvalue at its lower bound" : "an eigenvalue at its upper bound";
-        else if (at_bound[i]) remark = at_bound[i] < 0 ? "at its lower bound" : "at its upper bound";
+        else if (at_bound[i] && m->kind == CT_NOISE_FULL) remark = at_bound[i] < 0 ? "an eigenvalue held by its lower bound" : "an eigenvalue held by its upper bound";
+        else if (at_bound[i]) remark = at_bound[i] < 0 ? "held by its lower bound" : "held by its upper bound";
         else if (m->kind == CT_NOISE_FULL && !i) remark = "with correlations";
         printf("%-12.24s %-6s %-5s %11.4g -> %10.4g %11.4g %8s%s%s\n", i ? "" : m->name, one ? "all" : row, unit, sigma_of(before, i), sigma_of(m, i), sigma_of(m, i) * sigma_of(m, i),
                error_text(standard_error[i], error), *remark ? "  " : "", remark);
@@ -278,6 +278,9 @@ void learn_print(const learn_request *request, const learn_job *job)
         cli_row("stationarity", "%.2g m or rad: as far from their minima were inner estimates when derivatives were taken", r->stationarity);
     print_sentences("undetermined", r->undetermined, r->scale_free && r->scale_applied == r->scale_wanted ? learn_common_factor : NULL);
     cli_row("written", "%s", job->folder.noise);
-    cli_row("next", "covtune report %s\ncovtune eval %s%s --noise %s --against %s\ncovtune export %s --to gtsam-cpp", request->out, request->path,
-            cli_count_runs(request->path, CT_DATASET_TEST) ? "" : " --part train", job->folder.noise, job->folder.start, job->folder.noise);
+    char *run = cli_quoted(request->out), *data = cli_quoted(request->path), *noise = cli_quoted(job->folder.noise), *start = cli_quoted(job->folder.start);
+    cli_row("next", "covtune report %s\ncovtune eval %s%s --noise %s --against %s\ncovtune export %s --to gtsam-cpp", run, data,
+            cli_count_runs(request->path, CT_DATASET_TEST) ? "" : " --part train", noise, start, noise);
+    char *const quoted[] = {run, data, noise, start};
+    for (size_t i = 0; i < sizeof quoted / sizeof *quoted; i++) free(quoted[i]);
 }

@@ -12,7 +12,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,37 +20,7 @@
 
 /* ---- files ---- */
 
-static char *join(const char *folder, const char *name)
-{
-    const size_t n = strlen(folder), size = n + strlen(name) + 2;
-    char        *path = cli_alloc((int64_t)size, 1);
-    snprintf(path, size, "%s%s%s", folder, n && folder[n - 1] == '/' ? "" : "/", name);
-    return path;
-}
-
 static ct_status failed(const char *path, ct_err *err) { return ct_fail(err, CT_E_IO, "%s: cannot be written: %s", path, strerror(errno)); }
-
-/* The file is the text, or as it was. */
-static ct_status replace(const char *path, const char *text, ct_err *err)
-{
-    const size_t n = strlen(path) + 5, length = strlen(text);
-    char        *temp = cli_alloc((int64_t)n, 1);
-    snprintf(temp, n, "%s.new", path);
-    const int file = open(temp, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    size_t    done = 0;
-    while (file >= 0 && done < length) {
-        const ssize_t wrote = write(file, text + done, length - done);
-        if (wrote <= 0) break;
-        done += (size_t)wrote;
-    }
-    int ok = file >= 0 && done == length && fsync(file) == 0;
-    if (file >= 0 && close(file)) ok = 0;
-    ok = ok && rename(temp, path) == 0;
-    const ct_status status = ok ? CT_OK : failed(path, err);
-    if (!ok && file >= 0) unlink(temp);
-    free(temp);
-    return status;
-}
 
 /* ---- the place ---- */
 
@@ -82,30 +51,15 @@ static int count_entries(const char *path)
     return n;
 }
 
-/* The folder and those above it. */
-static int make_folders(const char *path)
-{
-    char *part = cli_need(strdup(path));
-    int   result = 0;
-    for (char *slash = part + 1; result == 0 && (slash = strchr(slash, '/')); slash++) {
-        *slash = 0;
-        if (mkdir(part, 0777) && errno != EEXIST) result = -1;
-        *slash = '/';
-    }
-    if (result == 0 && mkdir(path, 0777) && errno != EEXIST) result = -1;
-    free(part);
-    return result;
-}
-
 static void name_files(const char *out, learn_folder *f)
 {
-    f->noise = join(out, "noise.json");
-    f->start = join(out, "start.json");
-    f->history = join(out, "history.jsonl");
-    f->config = join(out, "config.yaml");
-    f->checkpoint = join(out, "checkpoint");
-    f->summary = join(out, "summary.json");
-    f->report = join(out, "report.html");
+    f->noise = cli_inside(out, "noise.json");
+    f->start = cli_inside(out, "start.json");
+    f->history = cli_inside(out, "history.jsonl");
+    f->config = cli_inside(out, "config.yaml");
+    f->checkpoint = cli_inside(out, "checkpoint");
+    f->summary = cli_inside(out, "summary.json");
+    f->report = cli_inside(out, "report.html");
 }
 
 cli_exit learn_place(const cli_io *io, const learn_request *request, learn_job *job)
@@ -121,7 +75,7 @@ cli_exit learn_place(const cli_io *io, const learn_request *request, learn_job *
         return cli_fail(io, "%s: there is a run in it: --resume goes on with it, --force replaces it, another --out leaves it", out);
     f->resumed = is_run && request->resume;
     if (request->resume && !is_run) cli_remark(io, "%s: there is no run to resume; a new one begins", out);
-    if (make_folders(out)) return cli_fail(io, "%s: the folder cannot be made: %s", out, strerror(errno));
+    if (cli_make_folders(out)) return cli_fail(io, "%s: the folder cannot be made: %s", out, strerror(errno));
     return CLI_GO;
 }
 
@@ -149,7 +103,7 @@ static void remove_litter(const char *out)
     DIR *folder = opendir(out);
     for (const struct dirent *entry; folder && (entry = readdir(folder));) {
         if (!is_litter(entry->d_name)) continue;
-        char *path = join(out, entry->d_name);
+        char *path = cli_inside(out, entry->d_name);
         unlink(path);
         free(path);
     }
@@ -172,7 +126,7 @@ ct_status learn_open(const learn_request *request, learn_job *job, ct_err *err)
     if (status != CT_OK) return status;
     remove_litter(request->out);
     if (!f->resumed) remove_old(f);
-    status = replace(f->config, job->config, err);
+    status = cli_replace(f->config, job->config, err);
     if (status == CT_OK) status = ct_noise_copy(job->start, &f->table, err);
     if (status == CT_OK && !(f->resumed && exists(f->start))) status = write_noise(job, job->start, NULL, 0, f->start, err);
     if (status == CT_OK && !(f->resumed && exists(f->noise))) status = write_noise(job, job->start, NULL, 0, f->noise, err);
@@ -243,7 +197,7 @@ ct_status learn_close(const learn_job *job, const json_t *summary, ct_err *err)
     char               *text = cli_need(json_dumps(summary, JSON_INDENT(1) | JSON_REAL_PRECISION(17)));
     ct_status           status = write_noise(job, job->dataset->noise, &job->result, job->result.stop != CT_LEARN_STOP_CANCELLED, f->noise, err);
     if (status == CT_OK) status = ct_ledger_write(job->ledger, err);
-    if (status == CT_OK) status = replace(f->summary, text, err);
+    if (status == CT_OK) status = cli_replace(f->summary, text, err);
     free(text);
     return status;
 }

@@ -53,8 +53,7 @@ int learn_pair(const char *text, double *a, double *b)
     return end != second && !*end;
 }
 
-/* What --bounds says in place of the dataset: 0 if nothing. */
-static int bounds_of(const char *text, double *lower, double *upper)
+int learn_bounds(const char *text, double *lower, double *upper)
 {
     static const struct {
         const char *name;
@@ -91,7 +90,7 @@ cli_exit learn_check_lists(const cli_io *io, const learn_request *request)
         while (next_item(&list, item))
             if (!*item || strchr(item, '=')) return cli_misuse(io, "--%s is a list of names, found \"%s\"", option[i], item);
     }
-    if (strcmp(request->bounds, "dataset") && !bounds_of(request->bounds, &a, &b))
+    if (strcmp(request->bounds, "dataset") && !learn_bounds(request->bounds, &a, &b))
         return cli_misuse(io, "--bounds is dataset, wide, loose, tight or LO:HI with 0 < LO <= HI, found \"%s\"", request->bounds);
     return CLI_GO;
 }
@@ -263,7 +262,7 @@ static ct_status pool(planner *p)
 static void plan_models(planner *p)
 {
     double lower = 0, upper = 0;
-    const int over = bounds_of(p->request->bounds, &lower, &upper);
+    const int over = learn_bounds(p->request->bounds, &lower, &upper);
     for (int32_t i = 0; i < p->models; i++) {
         const ct_dataset_group said = ct_dataset_of_model(p->dataset, i);
         plan                  *to = &p->plan[i];

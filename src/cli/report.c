@@ -188,6 +188,7 @@ static cli_exit carry_out(cli_io *io, const report_request *request, report_job 
     ct_err   err = {0};
     cli_exit code = report_read_run(io, request, job);
     if (code == CLI_GO && cli_check_place(job->out, &err) != CT_OK) code = cli_fail(io, "%s", err.text);
+    if (code == CLI_GO && !cli_is_stdout(job->out) && !cli_replaceable(job->out, "<!DOCTYPE html>")) code = cli_fail(io, "%s: is there already, and is no page that could be replaced; choose another name for --out", job->out);
     if (code == CLI_GO) code = report_read_dataset(io, request, job);
     if (code != CLI_GO) return code;
     cli_catch(io, "stopping; no report is written");

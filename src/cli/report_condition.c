@@ -27,6 +27,9 @@ static int32_t rank(const report_job *job, int side, int scaled, ranked *list)
     return n;
 }
 
+/* Of n in their order: the middle, or between the two that are. */
+static double median(const ranked *list, int32_t n) { return 0.5 * (list[(n - 1) / 2].value + list[n / 2].value); }
+
 static void put_number(ct_table *t, double value)
 {
     if (isinf(value)) ct_table_text(t, "singular");
@@ -50,10 +53,10 @@ static void put_table(report_job *job, ranked *list)
             ct_table_row(t, scaled && side == BEFORE);
             ct_table_text(t, "%s", NAME[scaled]);
             ct_table_text(t, "%s", side == BEFORE ? "before" : "after");
-            put_number(t, list[n / 2].value);
+            put_number(t, median(list, n));
             put_number(t, list[n - 1].value);
             ct_table_text(t, "%s", report_name(job->track[list[n - 1].run].seq));
-            put_number(t, 2 * log10(list[n / 2].value));
+            put_number(t, 2 * log10(median(list, n)));
         }
     ct_table_note(t, "Of the whitened system of the estimate. Digits lost are those of the median run, of 16, in solving it by Cholesky's elimination. Scaled columns take out the choice of units.");
     report_put_table(job, t);
@@ -110,8 +113,10 @@ void report_condition(report_job *job)
     ct_page_section(job->page, "conditioning", "Conditioning");
     if (!n) ct_page_text(job->page, "No run has an estimate both before and after.");
     else {
-        const double after = list[n / 2].value, before = rank(job, BEFORE, 0, list) ? list[n / 2].value : NAN;
-        char         a[32], b[32];
+        const double  after = median(list, n);
+        const int32_t others = rank(job, BEFORE, 0, list);
+        const double  before = others ? median(list, others) : NAN;
+        char          a[32], b[32];
         ct_page_text(job->page, "Noise models that lie far apart make systems that are hard to solve. The median condition number of the runs is %s after learning; it was %s before.", report_number(after, a),
                      report_number(before, b));
         put_table(job, list);

@@ -149,7 +149,7 @@ static ct_status write_all(const cli_io *io, const nav_request *q, const ct_nois
 {
     cli_show(io, "writing %s", q->out);
     ct_status status = ct_dataset_write(d, q->out, err);
-    char     *path = simulate_inside(q->out, "latent.json");
+    char     *path = cli_inside(q->out, "latent.json");
     if (status == CT_OK) status = ct_noise_write(latent, path, err);
     free(path);
     if (status != CT_OK) return status;

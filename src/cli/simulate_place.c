@@ -27,20 +27,12 @@ ct_status simulate_check_place(const char *path, ct_err *err)
     return ct_fail(err, CT_E_IO, "%s: there is something in this folder, and it is no dataset; name another folder", path);
 }
 
-char *simulate_inside(const char *folder, const char *name)
-{
-    const size_t size = strlen(folder) + strlen(name) + 2;
-    char        *path = cli_alloc((int64_t)size, 1);
-    snprintf(path, size, "%s/%s", folder, name);
-    return path;
-}
-
 void simulate_remove_stale(const char *folder, const char *part, int from)
 {
     for (int i = from, gone = 1; gone; i++) {
         char name[40];
         snprintf(name, sizeof name, "%s/%04d.ctseq", part, i);
-        char *path = simulate_inside(folder, name);
+        char *path = cli_inside(folder, name);
         gone = unlink(path) == 0;
         free(path);
     }

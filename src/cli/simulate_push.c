@@ -59,7 +59,7 @@ static ct_status write_all(const cli_io *io, const push_request *q, const ct_dat
 {
     cli_show(io, "writing %s", q->out);
     ct_status status = ct_dataset_write(d, q->out, err);
-    char     *path = simulate_inside(q->out, "tactile.json");
+    char     *path = cli_inside(q->out, "tactile.json");
     if (status == CT_OK && q->net) status = ct_net_write(q->net, path, err);
     free(path);
     if (status != CT_OK) return status;

@@ -195,3 +195,17 @@ void *cli_alloc(int64_t count, size_t size)
     if (count < 0 || (uint64_t)count > PTRDIFF_MAX / size) cli_need(NULL);
     return cli_need(calloc(count ? (size_t)count : 1, size));
 }
+
+char *cli_quoted(const char *word)
+{
+    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./@:=,+-";
+    char             *text = NULL;
+    size_t            size;
+    if (word[0] && !word[strspn(word, PLAIN)]) return cli_need(strdup(word));
+    FILE *out = cli_need(open_memstream(&text, &size));
+    fputc('\'', out); /* a quote ends the word, stands for itself, and begins it anew */
+    for (const char *c = word; *c; c++) fputs(*c == '\'' ? "'\\''" : (const char[]){*c, 0}, out);
+    fputc('\'', out);
+    if (fclose(out)) cli_need(NULL);
+    return text;
+}

@@ -275,18 +275,57 @@ static void spread_out(bars *b)
     }
 }
 
-static void estimate(bars *b)
+/* Bars belong to a minimum. How far a Gauss-Newton step would go from here, -K^+ g, of the parameter that it moves furthest, in bars (where one is more than a factor of e, in such): above 1 there is no
+ * minimum here. *move: that of the log variance. V and lambda are of B. */
+static double away(const bars *b, int32_t *which, double *move)
+{
+    const int32_t          n = b->n, runs = b->l->effort.outer->count;
+    const ct_learn_result *r = b->l->effort.result;
+    double                 most = 0;
+    for (int32_t i = 0; i < n; i++) {
+        double step = 0;
+        for (int32_t k = 0; k < n; k++) {
+            double along = 0; /* v_k'g */
+            if (!(0.5 * b->lambda[k] > 1e-6 * b->loss)) continue;
+            for (int32_t j = 0; j < n; j++)
+                for (int32_t q = 0; q < runs; q++) along += b->V[(int64_t)j * n + k] * b->gradients[(int64_t)q * b->m + b->free[j]] / runs;
+            step += b->V[(int64_t)i * n + k] * along / b->lambda[k];
+        }
+        const double bar = r->standard_error[b->free[i]] < 1 ? r->standard_error[b->free[i]] : 1;
+        if (!(fabs(step) > most * bar)) continue;
+        most = fabs(step) / bar;
+        *which = b->free[i];
+        *move = step;
+    }
+    return most;
+}
+
+/* Methods that stop where they are, or see another loss, may end anywhere: there are no bars then, and it is said. */
+static ct_status check_minimum(bars *b)
+{
+    ct_learn_result *r = b->l->effort.result;
+    int32_t          which = 0;
+    double           move = 0;
+    char             name[80];
+    if (!(away(b, &which, &move) > 1)) return CT_OK;
+    for (int32_t i = 0; i < b->m; i++) r->standard_error[i] = NAN;
+    return ct__note(b->l, "This is no minimum of the loss: towards one the variance of %s, for one, would change by %s%.2g. So there are no error bars; another method or start may do better.",
+                    ct_theta_name(b->l->effort.outer->theta, which, name, sizeof name), fabs(move) > LOG_10 ? "more than a factor of " : "a factor of ", exp(CT_MIN(LOG_10, fabs(move))));
+}
+
+static ct_status estimate(bars *b)
 {
     const ct__learning *l = b->l;
     ct_learn_result    *r = l->effort.result;
     const ct_learn_method method = l->effort.options->method;
-    if (r->stop == CT_LEARN_STOP_START || method == CT_LEARN_FRANK_WOLFE || method == CT_LEARN_FRANK_WOLFE_LOG) return; /* nobody's estimate; no minimum */
+    const int             other = method == CT_LEARN_FRANK_WOLFE || method == CT_LEARN_FRANK_WOLFE_LOG || method == CT_LEARN_LEO; /* no minimum; that of another loss */
+    if (r->stop == CT_LEARN_STOP_START || other) return CT_OK; /* nobody's estimate */
     if (r->stop == CT_LEARN_STOP_CLOSED_FORM) { /* nothing but second moments */
         for (int32_t i = 0; i < b->n; i++) {
             const int64_t samples = l->samples[b->free[i]];
             r->standard_error[b->free[i]] = samples ? sqrt(CT_MAX(2 / (double)samples, b->jackknife[b->free[i]])) : INFINITY;
         }
-        return;
+        return CT_OK;
     }
     const double nu = method == CT_LEARN_LM ? r->prior : 0;
     pick(b, b->B, b->K);
@@ -296,6 +335,7 @@ static void estimate(bars *b)
         fill_middle(b, nu, by_runs);
         spread_out(b);
     }
+    return method == CT_LEARN_LM ? CT_OK : check_minimum(b);
 }
 
 ct_status ct__error_bars(ct__learning *l)
@@ -308,7 +348,7 @@ ct_status ct__error_bars(ct__learning *l)
         compare_runs(&b);
         status = cut_runs(&b);
         if (status == CT_OK) status = describe_all(&b);
-        if (status == CT_OK) estimate(&b);
+        if (status == CT_OK) status = estimate(&b);
     }
     free(b.free);
     free(b.B);

@@ -4,10 +4,13 @@
  *
  * with q the variances and g the loss' gradient by them, or, the sibling, both in log space. Always inside the set, being a mean of its points. There is no
  * line search and no stop but the number of iterations; the answer is the last iterate, as the paper has it, and the start is remembered with weight
- * (M-1)(M-2) / ((M+K-1)(M+K-2)) after K iterations: with M = 2 not at all. */
+ * (M-1)(M-2) / ((M+K-1)(M+K-2)) after K iterations: with M = 2 not at all, as the first step goes all the way to a vertex. A vertex may be so far off that a run cannot be estimated there, of which
+ * the paper says nothing: then alpha is halved, until it can be. */
 #include "learn/learn.h"
 
 #include <math.h>
+
+#define HALVINGS 20 /* of a step into where nothing can be estimated; after these it is the start that is wrong */
 
 /* at.p <- the next iterate. q and s are scratch. */
 static void fw_step(const ct__effort *e, ct_space space, double alpha, const ct__point *from, double *q, double *s, double *p)
@@ -29,30 +32,44 @@ static void fw_step(const ct__effort *e, ct_space space, double alpha, const ct_
     else ct_theta_convert(theta, CT_SPACE_VARIANCE, q, p);
 }
 
+/* The iterate after `from`, evaluated. 0 in *found if there is none. */
+static ct_status advance(ct__effort *e, ct_space space, int itr, const ct__point *from, ct__point *to, double *q, int *found)
+{
+    double alpha = 2 / (e->options->M + itr);
+    *found = 0;
+    for (int i = 0; !*found && i <= HALVINGS && !ct__effort_cancelled(e); i++, alpha /= 2) {
+        fw_step(e, space, alpha, from, q, q + e->outer->m, to->p);
+        CT_TRY(ct__effort_evaluate(e, to));
+        *found = !to->failed;
+    }
+    return CT_OK;
+}
+
 /* q: two vectors of scratch, and a third for the best iterate, which is the answer if the caller breaks off. */
 static ct_status iterate(ct__effort *e, ct_space space, int max_iterations, ct__point *at, ct__point *next, double *q, ct_learn_stop *stop)
 {
     const size_t bytes = (size_t)e->outer->m * sizeof *q;
     double      *best = q + 2 * (int64_t)e->outer->m;
+    int          found;
     ct__effort_begin(e);
+    CT_TRY(ct__effort_evaluate(e, at));
+    found = !at->failed;
     for (int itr = 0;; itr++) {
-        CT_TRY(ct__effort_evaluate(e, at));
-        if (at->failed) {
-            *stop = CT_LEARN_STOP_STUCK; /* the iterate before is the answer */
-            if (itr) ct__point_swap(at, next);
-            return CT_OK;
-        }
-        CT_TRY(ct__effort_accept(e));
-        if (itr == 0 || at->F < e->best) {
+        *stop = found ? CT_LEARN_STOP_NONE : CT_LEARN_STOP_STUCK; /* the iterate before is the answer */
+        if (found) CT_TRY(ct__effort_accept(e));
+        if (found && (itr == 0 || at->F < e->best)) {
             e->best = at->F;
             e->best_iteration = itr;
             memcpy(best, at->p, bytes);
         }
-        *stop = ct__effort_cancelled(e) ? CT_LEARN_STOP_CANCELLED : itr == max_iterations ? CT_LEARN_STOP_ITERATIONS : CT_LEARN_STOP_NONE;
-        if (*stop == CT_LEARN_STOP_CANCELLED) memcpy(at->p, best, bytes);
+        if (found && itr == max_iterations) *stop = CT_LEARN_STOP_ITERATIONS;
+        if (ct__effort_cancelled(e)) {
+            *stop = CT_LEARN_STOP_CANCELLED;
+            if (itr || found) memcpy(at->p, best, bytes);
+        }
         if (*stop) return CT_OK;
-        fw_step(e, space, 2 / (e->options->M + itr), at, q, q + e->outer->m, next->p);
-        ct__point_swap(at, next);
+        CT_TRY(advance(e, space, itr, at, next, q, &found));
+        if (found) ct__point_swap(at, next);
     }
 }
 

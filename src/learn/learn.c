@@ -219,6 +219,19 @@ static ct_status run_lm(ct__learning *l)
     return ct__learn_lm(e, e->iterations, l->p, &r->stop);
 }
 
+ct_status ct_learn_check(const ct_outer *outer, ct_learn_method method, ct_err *err)
+{
+    switch (method) {
+    case CT_LEARN_LM:
+    case CT_LEARN_CLOSED_FORM:
+    case CT_LEARN_FRANK_WOLFE:
+    case CT_LEARN_FRANK_WOLFE_LOG:
+    case CT_LEARN_PROJECTED_GRADIENT: return CT_OK;
+    case CT_LEARN_LEO: return ct__leo_check(outer, err);
+    default: return ct__box_check(outer, method, err);
+    }
+}
+
 static ct_status run_method(ct__learning *l)
 {
     ct__effort             *e = &l->effort;

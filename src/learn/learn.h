@@ -192,7 +192,9 @@ ct_status ct__effort_accept(ct__effort *effort);
 int       ct__effort_cancelled(const ct__effort *effort);
 
 /* search.c: refuses sets that are no box, for methods that know boxes alone. */
-ct_status ct__box_check(const ct__effort *effort, ct_learn_method method);
+ct_status ct__box_check(const ct_outer *outer, ct_learn_method method, ct_err *err);
+/* leo.c: precisions and a whole truth? Else a sentence. */
+ct_status ct__leo_check(const ct_outer *outer, ct_err *err);
 
 /* One file each. p: the start, inside the set; on return the answer. */
 ct_status ct__learn_lm(ct__effort *effort, int max_iterations, double *p, ct_learn_stop *stop);

@@ -27,7 +27,7 @@ typedef struct {
 } adam;
 
 /* Precisions alone: of a full covariance there are none. And E must be known at the truth. */
-static ct_status check(const ct_outer *o, ct_err *err)
+ct_status ct__leo_check(const ct_outer *o, ct_err *err)
 {
     char name[256];
     for (int32_t i = 0; i < o->m; i++)
@@ -93,7 +93,7 @@ static ct_status iterate(ct__effort *e, int max_iterations, adam *a, double *p, 
 ct_status ct__learn_leo(ct__effort *e, int max_iterations, double *p, ct_learn_stop *stop)
 {
     const int32_t m = e->outer->m;
-    CT_TRY(check(e->outer, e->err));
+    CT_TRY(ct__leo_check(e->outer, e->err));
     adam a = {.q = ct__zalloc(4 * (int64_t)m, sizeof *a.q), .rate = e->options->leo.rate, .keep_first = 1, .keep_second = 1};
     if (!a.q) return ct__no_memory(e->err, "parameters", m);
     a.first = a.q + m;

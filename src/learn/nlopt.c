@@ -1,7 +1,8 @@
 /* nlopt.c: NLopt's methods in log theta, with gradients and without. They know boxes alone. What they are given is log F: the loss of a bad start is a hundred times that of the
  * answer, and line searches and quadratic models do better on its logarithm.
  *
- * Methods without gradients take F for a function of p alone: inner solves then always start where the first did, at the truth. */
+ * They take F for a function of p alone: inner solves always start at the truth. Started from the last solution, a bad trial could leave them in another minimum, and F at the
+ * best point would be another one when a line search came back to it. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -39,7 +40,6 @@ static int has_gradient(ct_learn_method method) { return !is_local_without_gradi
 /* The point counts. */
 static ct_status come_on(const nlopt_run *r)
 {
-    if (r->at.gradient) return ct__effort_accept(r->effort);
     ct__effort_step(r->effort);
     return ct__outer_settle(r->effort->outer, r->effort->err);
 }
@@ -121,8 +121,8 @@ static ct_status run(nlopt_run *r, ct_learn_method method, int max_iterations, d
 ct_status ct__learn_nlopt(ct__effort *e, ct_learn_method method, int max_iterations, double *p, ct_learn_stop *stop)
 {
     nlopt_run r = {.effort = e, .best_F = INFINITY, .status = CT_OK};
-    CT_TRY(ct__box_check(e, method));
-    if (!has_gradient(method)) CT_TRY(ct__outer_start_over(e->outer, e->err));
+    CT_TRY(ct__box_check(e->outer, method, e->err));
+    CT_TRY(ct__outer_start_over(e->outer, e->err));
     ct__effort_begin(e);
     ct_status status = ct__point_new(e, 0, &r.at, e->err);
     r.opt = nlopt_create(algorithm_of(method), (unsigned)e->outer->m);

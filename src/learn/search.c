@@ -4,15 +4,15 @@
 #include <math.h>
 
 /* Scalars alone, and no spread: else the set is no box. */
-ct_status ct__box_check(const ct__effort *e, ct_learn_method method)
+ct_status ct__box_check(const ct_outer *o, ct_learn_method method, ct_err *err)
 {
-    const ct_theta *theta = e->outer->theta;
+    const ct_theta *theta = o->theta;
     char            name[256];
     if (isfinite(ct_theta_spread_limit(theta)))
-        return ct_fail(e->err, CT_E_ARGUMENT, "method %s knows boxes alone, and a spread is no box; lm, fw, fw-log and pg know it", ct_learn_method_name(method));
-    for (int32_t i = 0; i < e->outer->m; i++)
+        return ct_fail(err, CT_E_ARGUMENT, "method %s knows boxes alone, and a spread is no box; lm, fw, fw-log and pg know it", ct_learn_method_name(method));
+    for (int32_t i = 0; i < o->m; i++)
         if (!ct_theta_is_scale(theta, i))
-            return ct_fail(e->err, CT_E_ARGUMENT, "method %s knows boxes alone, and the bounds of the full covariance with %s are no box; lm, fw, fw-log and pg know them",
+            return ct_fail(err, CT_E_ARGUMENT, "method %s knows boxes alone, and the bounds of the full covariance with %s are no box; lm, fw, fw-log and pg know them",
                            ct_learn_method_name(method), ct_theta_name(theta, i, name, sizeof name));
     return CT_OK;
 }
@@ -55,7 +55,7 @@ static void find_coordinates(ct__search *s, const double *p)
 ct_status ct__search_begin(ct__effort *e, ct_space space, int most, const double *p, ct__search *out)
 {
     *out = (ct__search){.effort = e, .space = space, .best_F = INFINITY, .most = most};
-    CT_TRY(ct__box_check(e, e->options->method));
+    CT_TRY(ct__box_check(e->outer, e->options->method, e->err));
     CT_TRY(ct__outer_start_over(e->outer, e->err));
     CT_TRY(allocate(out, e->err));
     find_coordinates(out, p);

@@ -6,6 +6,7 @@
 
 #define WORSE   1.5 /* held-out loss over training loss from which on that is said       */
 #define NEES_OK 4.0 /* NEES, or its inverse, from which on claimed uncertainty is no good */
+#define CHI_OK  1.3 /* chi-square, or its inverse, up to which residuals have the size they should */
 
 ct_status ct__tell_of_missing_samples(ct__learning *l)
 {
@@ -49,6 +50,9 @@ ct_status ct__tell_of_inconsistency(ct__learning *l)
 {
     const ct_learn_result *r = l->effort.result;
     if (!(r->nees_after > NEES_OK) && !(r->nees_after < 1 / NEES_OK)) return CT_OK;
+    if (!(r->chi_after < CHI_OK && r->chi_after > 1 / CHI_OK))
+        return ct__note(l, "Errors are %.2g times what the estimator claims (NEES %.3g), and residuals %.2g times what they should be (chi-square %.3g): sigmas are off as a whole.", sqrt(r->nees_after), r->nees_after,
+                        sqrt(r->chi_after), r->chi_after);
     return ct__note(l, "Errors are %.2g times what the estimator claims (NEES %.3g) although residuals have the size they should (chi-square %.3g): errors that last, or models that are wrong, do not show in residuals.",
                     sqrt(r->nees_after), r->nees_after, r->chi_after);
 }

@@ -77,7 +77,7 @@ const char *const ct__page_style[] = {
     "tr.rule > * { border-top: 1px solid var(--axis); }\n"
     "tr > :first-child { position: sticky; left: 0; padding-left: .15rem; z-index: 1; min-width: min(9rem, 36vw); }\n"
     "tbody tr:hover > * { background: var(--wash); }\n"
-    ".f { display: inline-block; text-align: left; }\n"
+    ".f { display: inline-block; text-align: left; white-space: pre; }\n"
     ".unit { white-space: nowrap; }\n"
     ".unit::before { content: '('; }\n"
     ".unit::after { content: ')'; }\n"

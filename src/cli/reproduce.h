@@ -1,0 +1,120 @@
+/* reproduce.h: the parts of `covtune reproduce`, which repeats the paper's studies.
+ *
+ *   reproduce.c        options, the table of studies         reproduce_book.c  what a study writes: CSV, Markdown, pictures, a page
+ *   reproduce_data.c   navigation runs and their theta       reproduce_paper.c the paper's numbers
+ *   reproduce_NAME.c   a study each */
+#ifndef CT_CLI_REPRODUCE_H
+#define CT_CLI_REPRODUCE_H
+
+#include "contest.h"
+
+/* What was asked for. */
+typedef struct {
+    const char *study, *out, *rows, *methods;
+    int         quick, seeds, force, jobs; /* seeds: 0 the study's own */
+} reproduce_request;
+
+/* ---- Data -------------------------------------------------------------------------------------- */
+
+#define REPRODUCE_RUNS 32 /* of a part, at most */
+
+/* As covtune simulate nav2d makes them: the same seed, the same runs. */
+typedef struct {
+    int32_t      trains, tests;
+    ct_sequence *train[REPRODUCE_RUNS], *test[REPRODUCE_RUNS];
+    ct_noise    *latent; /* what was drawn: the oracle              */
+    ct_noise    *start;  /* the paper's far start, as simulate has it */
+} nav_data;
+
+typedef struct {
+    int trains, tests, least, most; /* runs; poses of a run */
+} nav_size;
+
+ct_status nav_data_make(const char *preset, uint64_t seed, const nav_size *size, nav_data *out, ct_err *err);
+void      nav_data_free(nav_data *data);
+/* Everything but the first pose's prior, as diagonal models, between lower and upper. */
+ct_status nav_data_theta(const nav_data *data, double lower, double upper, ct_theta **out, ct_err *err);
+
+/* ---- Book -------------------------------------------------------------------------------------- */
+
+#define BOOK_STATEMENTS 16
+
+/* Something that was demanded of the numbers. */
+typedef struct {
+    char what[320], where[1600];
+    int  holds;
+} book_statement;
+
+/* What a study writes, told once: the page and the Markdown file are filled side by side, from top to bottom. The first thing that goes wrong is kept, and what is said after it does nothing. */
+typedef struct {
+    const char     *out, *study;
+    ct_page        *page;
+    FILE           *stream;
+    char           *markdown;
+    size_t          size;
+    int             statements;
+    book_statement  statement[BOOK_STATEMENTS];
+    json_t         *files;
+    ct_status       status;
+    ct_err          err;
+} book;
+
+void book_open(book *b, const reproduce_request *request, const char *title, const char *subtitle);
+void book_section(book *b, const char *id, const char *heading);
+void book_text(book *b, const char *fmt, ...) CT_PRINTF(2, 3);
+void book_warn(book *b, const char *fmt, ...) CT_PRINTF(2, 3);
+ct_table *book_new_table(const char *title); /* or the end of the program */
+void      book_table(book *b, ct_table *table);                   /* frees it */
+void      book_csv(book *b, ct_table *table, const char *suffix); /* OUT/STUDY<suffix>.csv; frees it */
+void      book_plot(book *b, const ct_plot *plot);                /* also OUT/<id>.svg */
+/* where: the rows it rests on, or those where it is not so. */
+void book_state(book *b, int holds, const char *where, const char *fmt, ...) CT_PRINTF(4, 5);
+/* The statements so far, as a section. */
+void book_demands(book *b);
+/* Writes page and Markdown. */
+void book_close(book *b, const reproduce_request *request);
+void book_free(book *b);
+
+/* ---- Studies ----------------------------------------------------------------------------------- */
+
+typedef struct {
+    const cli_io            *io;
+    const reproduce_request *request;
+    int                      methods; /* those asked for: 0, all of the study's */
+    const contestant        *method[24];
+    book                     book;
+    cli_bar                  bar;
+    char                     what[128]; /* is being done, for the bar */
+    double                   cost;      /* of that, in its units       */
+    int                      tables;
+    ct_table                *shown[4];  /* what is printed on stdout, before the statements: owned */
+} reproduce_job;
+
+typedef struct {
+    const char *name;
+    const char *methods;        /* that take part, as --methods has them    */
+    int         seeds;          /* does it take --seeds                     */
+    cli_exit  (*rows)(const cli_io *io, const char *list); /* are these rows of it? NULL: it takes no --rows */
+    ct_status (*run)(reproduce_job *job, ct_err *err); /* CT_OK also after Ctrl-C, with what is done */
+} reproduce_study;
+
+extern const reproduce_study reproduce_nav2d, reproduce_runtime, reproduce_init, reproduce_samples;
+
+/* Is printed on stdout at the end; owns the table. */
+void reproduce_show(reproduce_job *job, ct_table *table);
+/* Is that one asked for? */
+int reproduce_wants(const reproduce_job *job, const char *key);
+/* Learn as `who` does; data's tests are judged step by step, with conditioning. data->start is where it starts, unless `from` is not NULL. */
+ct_status reproduce_try(reproduce_job *job, const contestant *who, const nav_data *data, const ct_noise *from, const ct_theta *theta, int trace, ct_trial *out, ct_err *err);
+/* How a table does on runs: those for tests as above, those for training as learning sees them. */
+ct_status reproduce_judge(reproduce_job *job, int training, const nav_data *data, const ct_noise *noise, ct_verdict *out, ct_err *err);
+
+/* ---- The paper --------------------------------------------------------------------------------- */
+
+#define PAPER_DATASETS 4
+#define PAPER_BOUNDS   2 /* loose, tight */
+
+/* Table I: test rmse of a method by its key ("initial", "leo", "nelder-mead", "powell", "fw"), NaN where the paper has none. which: 0 translation (m), 1 rotation (rad). */
+double paper_nav2d(const char *key, int dataset, int tight, int which);
+
+#endif

@@ -1,0 +1,169 @@
+/* reproduce_book.c: what a study writes. Sections, sentences, tables and pictures are told once and go into a page (OUT/STUDY.html) and a Markdown file (OUT/STUDY.md), pictures and data into files beside them. */
+#define _POSIX_C_SOURCE 200809L
+#include "reproduce.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void book_open(book *b, const reproduce_request *request, const char *title, const char *subtitle)
+{
+    *b = (book){.out = request->out, .study = request->study, .files = cli_array()};
+    b->stream = cli_need(open_memstream(&b->markdown, &b->size));
+    fprintf(b->stream, "# %s\n\n%s\n", title, subtitle);
+    b->status = ct_page_new(title, subtitle, &b->page, &b->err);
+}
+
+void book_section(book *b, const char *id, const char *heading)
+{
+    if (b->status != CT_OK) return;
+    ct_page_section(b->page, id, heading);
+    fprintf(b->stream, "\n## %s\n", heading);
+}
+
+void book_text(book *b, const char *fmt, ...)
+{
+    char    text[4096];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (b->status != CT_OK) return;
+    ct_page_text(b->page, "%s", text);
+    fprintf(b->stream, "\n%s\n", text);
+}
+
+void book_warn(book *b, const char *fmt, ...)
+{
+    char    text[4096];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (b->status != CT_OK) return;
+    ct_page_warn(b->page, "%s", text);
+    fprintf(b->stream, "\n**%s**\n", text);
+}
+
+/* ---- files ---- */
+
+/* OUT/STUDY<suffix>, which the caller frees, noted as written. */
+static char *place(book *b, const char *name)
+{
+    char *path = cli_inside(b->out, name);
+    cli_append(b->files, cli_text(path));
+    return path;
+}
+
+ct_table *book_new_table(const char *title)
+{
+    ct_table *table = NULL;
+    ct_err    err;
+    if (ct_table_new(title, &table, &err) != CT_OK) cli_need(NULL);
+    return table;
+}
+
+void book_table(book *b, ct_table *table)
+{
+    if (b->status == CT_OK) {
+        ct_page_table(b->page, table);
+        putc('\n', b->stream);
+        b->status = ct_table_print(table, CT_TABLE_MARKDOWN, 0, b->stream, &b->err);
+    }
+    ct_table_free(table);
+}
+
+void book_csv(book *b, ct_table *table, const char *suffix)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s%s.csv", b->study, suffix);
+    if (b->status == CT_OK) {
+        char *path = place(b, name);
+        b->status = ct_table_write(table, CT_TABLE_CSV, path, &b->err);
+        free(path);
+    }
+    ct_table_free(table);
+}
+
+void book_plot(book *b, const ct_plot *plot)
+{
+    char name[128];
+    if (b->status != CT_OK) return;
+    snprintf(name, sizeof name, "%s.svg", plot->id);
+    char *path = place(b, name);
+    b->status = ct_plot_write(plot, path, &b->err);
+    ct_page_plot(b->page, plot);
+    fprintf(b->stream, "\n![%s](%s)\n", plot->title, name);
+    if (plot->text) fprintf(b->stream, "\n%s\n", plot->text);
+    free(path);
+}
+
+/* ---- statements ---- */
+
+void book_state(book *b, int holds, const char *where, const char *fmt, ...)
+{
+    if (b->statements == BOOK_STATEMENTS) return;
+    book_statement *s = &b->statement[b->statements++];
+    va_list         args;
+    va_start(args, fmt);
+    vsnprintf(s->what, sizeof s->what, fmt, args);
+    va_end(args);
+    snprintf(s->where, sizeof s->where, "%s", where);
+    s->holds = holds;
+}
+
+void book_demands(book *b)
+{
+    if (!b->statements) return;
+    ct_table *t = book_new_table(NULL);
+    ct_table_column(t, "holds", "found", NULL, 0);
+    ct_table_column(t, "demanded", "demanded, and the rows that decide", NULL, 0);
+    for (int i = 0; i < b->statements; i++) {
+        const book_statement *s = &b->statement[i];
+        ct_table_row(t, 0);
+        ct_table_text(t, "%s", s->holds ? "holds" : "does not hold");
+        ct_table_mark(t, s->holds ? 1 : 2);
+        ct_table_text(t, "%s: %s", s->what, s->where);
+    }
+    book_section(b, "demanded", "What was demanded");
+    book_table(b, t);
+}
+
+/* ---- the end ---- */
+
+/* The command that writes the same again. */
+static void put_command(const reproduce_request *r, char *to, size_t size)
+{
+    int n = snprintf(to, size, "covtune reproduce %s --out %s%s", r->study, r->out, r->quick ? " --quick" : "");
+    if (r->seeds && n < (int)size) n += snprintf(to + n, size - (size_t)n, " --seeds %d", r->seeds);
+    if (r->rows && n < (int)size) n += snprintf(to + n, size - (size_t)n, " --rows %s", r->rows);
+    if (r->methods && n < (int)size) snprintf(to + n, size - (size_t)n, " --methods %s", r->methods);
+}
+
+void book_close(book *b, const reproduce_request *request)
+{
+    char command[1024], name[64];
+    put_command(request, command, sizeof command);
+    book_section(b, "command", "To repeat it");
+    if (b->status != CT_OK) return;
+    ct_page_code(b->page, command);
+    fprintf(b->stream, "\n```\n%s\n```\n", command);
+    if (fflush(b->stream)) cli_need(NULL);
+    snprintf(name, sizeof name, "%s.md", b->study);
+    char *path = place(b, name);
+    b->status = cli_replace(path, b->markdown, &b->err);
+    free(path);
+    if (b->status != CT_OK) return;
+    snprintf(name, sizeof name, "%s.html", b->study);
+    path = place(b, name);
+    b->status = ct_page_write(b->page, path, &b->err);
+    free(path);
+}
+
+void book_free(book *b)
+{
+    if (b->stream) fclose(b->stream);
+    free(b->markdown);
+    ct_page_free(b->page);
+    json_decref(b->files);
+}
