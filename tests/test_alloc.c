@@ -94,9 +94,8 @@ static const char *const FILES[CT_FORMAT_COUNT] = {
     [CT_FORMAT_TUM] = "0 0 0 0 0 0 0 1\n1 1 0 0 0 0 0.6 0.8\n",
     [CT_FORMAT_KITTI] = "1 0 0 0 0 1 0 0 0 0 1 0\n1 0 0 1 0 1 0 0 0 0 1 0\n",
     [CT_FORMAT_PYFG] = "VERTEX_SE2 0 A0 0 0 0\nVERTEX_SE2 1 A1 1 0 0.1\nEDGE_SE2 1 A0 A1 1 0 0.1 0.01 0 0 0.01 0 0.01\n",
-    [CT_FORMAT_PUSH] = "t,object_x,object_y,object_theta,pusher_x,pusher_y\n"
-                       "0,0.0497,0,0,0,0\n0.1,0.0537,0,0,0.004,0\n0.2,0.0577,0,0,0.008,0\n0.3,0.0617,0,0,0.012,0\n0.4,0.0657,0,0,0.016,0\n0.5,0.0697,0,0,0.02,0\n",
     [CT_FORMAT_ISAM] = "EDGE2 0 1 1 0 0.1 10 0 0 10 0 10\nEDGE2 1 2 1 0 0.1 10 0 0 10 0 10\n",
+    [CT_FORMAT_PUSH] = "t,object_x,object_y,object_theta,pusher_x,pusher_y,force\n0,0,0,0,-0.0497,0,1\n1,0.001,0,0,-0.0487,0,1\n2,0.002,0,0,-0.0477,0,1\n3,0.003,0,0,-0.0467,0,1\n",
 };
 
 static const char *path_of(ct_format format, const char *which)
@@ -120,7 +119,7 @@ static void read_and_write(task *job)
     ct_sequence *seq = NULL;
     STEP(ct_noise_new(&noise, &job->err));
     STEP(ct_sequence_read(path_of(format_now, "in"), format_now, noise, &seq, &job->err));
-    STEP(ct_sequence_write(seq, noise, NULL, format_now == CT_FORMAT_PUSH ? CT_FORMAT_COVTUNE : format_now, 1, path_of(format_now, "out"), NULL, &job->err)); /* recordings are read alone */
+    STEP(ct_sequence_write(seq, noise, NULL, format_now == CT_FORMAT_PUSH ? CT_FORMAT_COVTUNE : format_now, 1, path_of(format_now, "out"), NULL, &job->err)); /* a push is only read */
     job->answer = ct_graph_error(seq->graph, noise, ct_graph_initial(seq->graph)) + ct_graph_variables(seq->graph) + 100 * ct_noise_count(noise);
 done:
     ct_sequence_free(seq);
