@@ -67,7 +67,7 @@ static void test_a_table_becomes_a_graph(void)
     }
     CHECK(samples == 3 * PUSHES);
     for (int k = 0; k < PUSHES; k++) {
-        char o[8], e[8];
+        char o[16], e[16];
         snprintf(o, sizeof o, "o%d", k);
         snprintf(e, sizeof e, "e%d", k);
         CHECK(ct_graph_find(g, o) == 2 * k && ct_graph_find(g, e) == 2 * k + 1);
