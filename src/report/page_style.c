@@ -75,7 +75,7 @@ const char *const ct__page_style[] = {
     "tbody td, tbody th { border-bottom: 1px solid var(--grid); }\n"
     "tbody tr:last-child > * { border-bottom-color: var(--rule); }\n"
     "tr.rule > * { border-top: 1px solid var(--axis); }\n"
-    "tr > :first-child { position: sticky; left: 0; padding-left: .15rem; z-index: 1; min-width: min(9rem, 36vw); }\n"
+    "tr > :first-child { position: sticky; left: 0; padding-left: .15rem; z-index: 1; min-width: min(4rem, 36vw); }\n"
     "tbody tr:hover > * { background: var(--wash); }\n"
     ".f { display: inline-block; text-align: left; white-space: pre; }\n"
     ".unit { white-space: nowrap; }\n"
