@@ -103,15 +103,22 @@ typedef enum {
 const char *ct_start_name(ct_start start);
 int         ct_start_find(const char *name); /* a ct_start, or -1 */
 
-/* How estimates are made: all at once, or incrementally (ct_replay), a variable at a time in their order, as in the field. */
+#define CT_INFERENCE_AUTO 2
+
+/* How estimates are made: all at once, or incrementally (ct_replay), a variable at a time in their order, as in the field. Where measurements do not say where things are (an object under a finger),
+ * there is nothing for an estimate at once to start from but a guess, and it ends in some minimum near that; step by step each pose has the one before it. CT_INFERENCE_AUTO is incremental where more than a tenth of the
+ * poses are such. */
 typedef struct {
     ct_start          start; /* incremental: the given values, which replay.entry says what to make of */
     ct_solve_options  solve;
-    int               incremental;
+    int               incremental; /* 0: all at once, 1: step by step, or CT_INFERENCE_AUTO */
     ct_replay_options replay;
 } ct_inference;
 
-ct_inference ct_inference_defaults(void); /* from measurements; at once; ct_replay_defaults, from the pose before, with 5 updates to settle; ct_solve_defaults, with a tighter `relative`, as losses feel what errors do not */
+/* inference->incremental <- 0 or 1 where it is CT_INFERENCE_AUTO: 1 if one of the sequences is better estimated so. */
+ct_status ct_inference_choose(int32_t count, ct_sequence *const seq[], ct_inference *inference, ct_err *err);
+
+ct_inference ct_inference_defaults(void); /* from measurements; CT_INFERENCE_AUTO; ct_replay_defaults, from the pose before, with 5 updates to settle; ct_solve_defaults, with a tighter `relative`, as losses feel what errors do not */
 
 /* x <- where inference starts from. Where the truth is asked for and (partly) unknown, those coordinates are the file's; so are fixed variables. */
 ct_status ct_start_values(const ct_sequence *seq, ct_start start, double *x, ct_err *err);
@@ -137,7 +144,7 @@ typedef struct {
 
 /* Estimate the sequence under a noise table and say how good that is. solver is one of seq->graph; x (ct_graph_size doubles) receives the estimate. An estimate that
  * did not converge is assessed all the same, and still CT_OK: solve.stop tells (of an incremental one: step if it came to the end; iterations are its updates, those that settle a step among them). What is not a finite number is NaN. With nees, marginal covariances are computed, unless the
- * system is singular or the solve was cancelled; they alone allocate. */
+ * system is singular or the solve was cancelled. CT_INFERENCE_AUTO looks at this sequence alone. */
 ct_status ct_assess(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const ct_inference *inference, const ct_loss *loss, int nees, double *x,
                     ct_assessment *out, ct_err *err);
 
@@ -145,7 +152,7 @@ ct_status ct_assess(const ct_sequence *seq, const ct_noise *noise, ct_solver *so
  * non-zero to stop. */
 typedef int (*ct_assess_fn)(void *user, int32_t done, int32_t count);
 
-/* ct_assess for every sequence, on at most `jobs` threads; the number of them changes no bit of the results, times apart. progress may be NULL; inference->solve.progress and inference->replay.progress are called in the same way.
+/* ct_assess for every sequence (CT_INFERENCE_AUTO: the same for all), on at most `jobs` threads; the number of them changes no bit of the results, times apart. progress may be NULL; inference->solve.progress and inference->replay.progress are called in the same way.
  * If they say stop, sequences not begun keep CT_STOP_NONE, those under way CT_STOP_CANCELLED. Fails with what went wrong in the first sequence where something did. */
 ct_status ct_assess_all(int32_t count, ct_sequence *const seq[], const ct_noise *noise, const ct_inference *inference, const ct_loss *loss, int nees, int jobs,
                         ct_assess_fn progress, void *user, ct_assessment out[], ct_err *err);

@@ -74,6 +74,8 @@ void      ct_sequence_free(ct_sequence *seq);
  * neighbour to neighbour. With `absolute`, every variable that a prior measures whole begins there; else only the first of each connected part, and the rest follows
  * by odometry. Variables that nothing reaches keep their initial values. x holds ct_graph_size doubles. */
 ct_status ct_sequence_reach(const ct_sequence *seq, int absolute, double *x, ct_err *err);
+/* *poses <- how many poses that walk does not reach, the one that a part without a prior has to begin at included: an object that nothing measures but touch is one at every step. */
+ct_status ct_sequence_unplaced(const ct_sequence *seq, int32_t *poses, ct_err *err);
 
 /* ---- Truth from another file ----------------------------------------------------------------- */
 

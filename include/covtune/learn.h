@@ -225,7 +225,7 @@ typedef struct {
     uint64_t        seed;           /* leo, crs: of what they draw                                         */
     double          prior;          /* lm: weight of the prior towards the closed form; NaN: by folds (0.1 without folds, none from the table's values); 0: none */
     int             folds;          /* lm: at most so many; < 2: none                                      */
-    ct_inference    field;          /* what estimates will be made with: judges held-out runs             */
+    ct_inference    field;          /* what estimates will be made with: judges held-out runs, and the answer */
     ct_scale        scale;
     ct_learn_progress_fn progress;  /* may be NULL */
     void           *user;
@@ -242,6 +242,8 @@ typedef struct {
     double          loss_start, loss_closed_form, loss_train; /* at the table's values (projected), the closed form (projected), the answer      */
     double          loss_heldout;         /* mean over folds, judged as in the field; NaN: no folds                                  */
     double          loss_heldout_closed_form, loss_heldout_start; /* the same of these two; NaN: no folds                             */
+    double          loss_field;           /* of the training runs under the answer, estimated as in the field; NaN: not looked at                    */
+    int             incremental;          /* 1: in the field estimates are made step by step (options.field, where that is CT_INFERENCE_AUTO as chosen) */
     double          prior;                /* weight used; INFINITY: the closed form itself; NaN: the start stays                                            */
     double          spread;
     double          scale_wanted, scale_applied; /* common factor on variances: from consistency; what was applied. NaN: could not be had */

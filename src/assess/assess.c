@@ -11,11 +11,28 @@
  * stand still in twelve. */
 ct_inference ct_inference_defaults(void)
 {
-    ct_inference inference = {.start = CT_START_MEASURED, .solve = ct_solve_defaults(), .replay = ct_replay_defaults()};
+    ct_inference inference = {.start = CT_START_MEASURED, .solve = ct_solve_defaults(), .incremental = CT_INFERENCE_AUTO, .replay = ct_replay_defaults()};
     inference.solve.relative = 1e-12;
     inference.replay.entry = CT_ENTRY_PREVIOUS;
     inference.replay.settle = 5; /* from the pose before it may be a quarter turn */
     return inference;
+}
+
+#define UNPLACED_OK 0.1 /* of the poses: a part or two without a prior, a gap */
+
+ct_status ct_inference_choose(int32_t count, ct_sequence *const seq[], ct_inference *inference, ct_err *err)
+{
+    if (inference->incremental != CT_INFERENCE_AUTO) return CT_OK;
+    int chosen = 0;
+    for (int32_t i = 0; i < count && !chosen; i++) {
+        const ct_graph *g = seq[i]->graph;
+        int32_t         unplaced, poses = 0;
+        CT_TRY(ct_sequence_unplaced(seq[i], &unplaced, err));
+        for (int32_t v = 0; v < ct_graph_variables(g); v++) poses += ct_graph_kind(g, v) == CT_SE2 || ct_graph_kind(g, v) == CT_SE3;
+        chosen = unplaced > 1 && unplaced > UNPLACED_OK * poses;
+    }
+    inference->incremental = chosen;
+    return CT_OK;
 }
 
 static ct_status replay(const ct_sequence *seq, const ct_noise *noise, const ct_replay_options *options, double *x, ct_solve_result *out, ct_err *err)
@@ -34,9 +51,11 @@ ct_status ct_assess(const ct_sequence *seq, const ct_noise *noise, ct_solver *so
                     ct_assessment *out, ct_err *err)
 {
     *out = (ct_assessment){.loss = NAN, .accuracy = {0, NAN, NAN, NAN}, .consistency = {.chi_squared = NAN, .nees = NAN}};
+    ct_inference how = *inference;
+    CT_TRY(ct_inference_choose(1, (ct_sequence *const[]){(ct_sequence *)seq}, &how, err));
     CT_TRY(ct_start_values(seq, inference->start, x, err));
     CT_TRY(ct_graph_check_noise(seq->graph, noise, err));
-    if (inference->incremental) CT_TRY(replay(seq, noise, &inference->replay, x, &out->solve, err));
+    if (how.incremental) CT_TRY(replay(seq, noise, &inference->replay, x, &out->solve, err));
     else CT_TRY(ct_solver_run(solver, noise, x, &inference->solve, &out->solve, err));
     const double value = ct_loss_value(loss, seq, x);
     out->loss = isfinite(value) ? value : NAN;
@@ -151,7 +170,9 @@ static void assess_task(void *user, int64_t task, int worker)
 ct_status ct__assess_all(int32_t count, ct_sequence *const seq[], const ct_noise *noise, const ct_inference *inference, const ct_loss *loss, int nees, int jobs, ct_assess_fn progress, void *user,
                          ct__look_fn look, void *looker, ct_assessment out[], ct_err *err)
 {
-    crowd c = {.count = count, .seq = seq, .noise = noise, .inference = inference, .loss = loss, .nees = nees, .progress = progress, .user = user,
+    ct_inference how = *inference;
+    CT_TRY(ct_inference_choose(count, seq, &how, err));
+    crowd c = {.count = count, .seq = seq, .noise = noise, .inference = &how, .loss = loss, .nees = nees, .progress = progress, .user = user,
                .look = look, .looker = looker, .out = out, .failed = count};
     for (int32_t i = 0; i < count; i++)
         out[i] = (ct_assessment){.loss = NAN, .accuracy = {0, NAN, NAN, NAN}, .consistency = {.chi_squared = NAN, .nees = NAN}};

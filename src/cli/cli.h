@@ -103,6 +103,10 @@ const char *cli_option_text(const cli_option *option, char *buf, size_t size);
 #define CLI_ROWS_MAX 48  /* of a table, headings and the common ones included */
 #define CLI_JOBS_MAX 256
 int cli_processors(void); /* at most CLI_JOBS_MAX */
+/* How runs are estimated, as ct_inference.incremental has it: batch, isam2, auto. find: -1 is none, and auto only for the second. */
+extern const char *const cli_solvers[3];
+int cli_find_solver(const char *name);
+int cli_find_solver_or_auto(const char *name);
 
 /* The word nearest to `word` among those of `list` (ended by NULL), or NULL if none is like it. */
 const char *cli_nearest(const char *word, const char *const list[]);

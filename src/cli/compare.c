@@ -10,7 +10,6 @@
 
 /* ---- what is asked for ---- */
 
-static int find_field(const char *name) { return !strcmp(name, "batch") ? 0 : !strcmp(name, "isam2") ? 1 : -1; }
 
 /* "loose,0.1:10" into the job, each a pair of bounds or "dataset". */
 static cli_exit take_bounds(const cli_io *io, const compare_request *request, compare_job *job)
@@ -185,7 +184,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_TEXT("full", "NAME,..|all", &request.full, "learn these with correlations"),
         CLI_ROW_NUMBER("spread", "K", 1, INFINITY, &request.spread, "no variance more than K times another (no limit)"),
         CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, &request.difference, "difference from the truth in the loss: on its own side (local), or in the world (left, the paper's)"),
-        CLI_ROW_CHOICE("field", "batch|isam2", find_field, &request.field, "how test runs are estimated: all at once, or step by step (isam2)"),
+        CLI_ROW_CHOICE("field", "batch|isam2", cli_find_solver, &request.field, "how test runs are estimated: all at once, or step by step (isam2)"),
         CLI_ROW_INTEGER("iterations", "N", 1, 1000000, &request.iterations, "at most so many, of each method (its own)"),
         CLI_ROW_SEED("seed", "K", &request.seed, "of methods that draw random numbers (1)"),
         CLI_ROW_CHOICE("format", FORMATS + 1, ct_table_format_find, &request.format, "of the table (text)"),

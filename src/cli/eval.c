@@ -152,10 +152,11 @@ static ct_status estimate(const cli_io *io, const eval_request *request, eval_jo
     ct_inference inference = ct_inference_defaults();
     ct_loss      loss = ct_loss_defaults();
     watcher      w = {.io = io, .job = job, .shown_s = begin};
-    ct_status    status = CT_OK;
     inference.start = (ct_start)request->start;
     inference.solve.method = (ct_method)request->method;
     inference.incremental = request->solver;
+    ct_status status = ct_inference_choose(job->count, job->seq, &inference, err);
+    job->incremental = inference.incremental;
     if (request->entry >= 0) inference.replay.entry = (ct_entry)request->entry;
     loss.difference = (ct_difference)request->difference;
     cli_catch(io, "stopping; what is done is printed");
@@ -231,15 +232,6 @@ static int find_part(const char *name)
     return !strcmp(name, "test") ? CT_DATASET_TEST : !strcmp(name, "train") ? CT_DATASET_TRAIN : !strcmp(name, "all") ? CT_DATASET_ALL : -1;
 }
 
-const char *const eval_solvers[2] = {"batch", "isam2"};
-
-static int find_solver(const char *name)
-{
-    for (int i = 0; i < 2; i++)
-        if (!strcmp(name, eval_solvers[i])) return i;
-    return -1;
-}
-
 #define X(constant, name) "|" name
 static const char METHODS[] = CT_METHOD_LIST(X), DIFFERENCES[] = CT_DIFFERENCE_LIST(X);
 #undef X
@@ -249,14 +241,14 @@ static const char STARTS[] = CT_START_LIST(X), ENTRIES[] = CT_ENTRY_LIST(X);
 
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    eval_request     request = {.part = CT_DATASET_TEST, .entry = -1, .jobs = cli_processors()};
+    eval_request     request = {.part = CT_DATASET_TEST, .solver = CT_INFERENCE_AUTO, .entry = -1, .jobs = cli_processors()};
     const cli_option options[] = {
         CLI_ROW_TEXT("noise", "FILE|RUN", &request.noise, "noise models of that file (JSON), or of what was learned there, in place of the dataset's own of the same names"),
         CLI_ROW_TEXT("against", "FILE|RUN", &request.against, "beside them, the same with the noise models of that file, and the ratio"),
         CLI_ROW_CHOICE("part", "test|train|all", find_part, &request.part, "which runs of the dataset (test)"),
         CLI_ROW_CHOICE("start", STARTS + 1, ct_start_find, &request.start,
                        "where estimates start from: measurements (poses measured absolutely there, others composed to them; the default), composed odometry alone, the values in the file, or the truth"),
-        CLI_ROW_CHOICE("solver", "batch|isam2", find_solver, &request.solver, "how a run is estimated: all of it at once (batch, the default), or step by step as in the field (isam2)"),
+        CLI_ROW_CHOICE("solver", "auto|batch|isam2", cli_find_solver_or_auto, &request.solver, "how a run is estimated: all of it at once (batch), or step by step as in the field (isam2); auto, the default, is isam2 where measurements do not place nine of ten poses"),
         CLI_ROW_CHOICE("entry", ENTRIES + 1, ct_entry_find, &request.entry,
                        "where a new pose starts with --solver isam2: at the estimate of the one before (previous, the default), moved on from there as the start values say (motion), or at those (given)"),
         CLI_ROW_CHOICE("method", METHODS + 1, ct_method_find, &request.method, "how the minimum is found (lm)"),

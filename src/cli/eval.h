@@ -7,7 +7,7 @@
 /* What was asked for. */
 typedef struct {
     const char *path, *noise, *against;
-    int         part, start, solver, entry, method, difference, nees, each, by_name, jobs; /* solver: 0 batch, 1 isam2 */
+    int         part, start, solver, entry, method, difference, nees, each, by_name, jobs; /* solver: of cli_solvers */
 } eval_request;
 
 /* What is said of one sequence, or of many: rmse, ape and loss are means over sequences, chi-square and NEES sums over sums.
@@ -45,11 +45,10 @@ typedef struct {
     int32_t       count;
     int           columns;
     eval_column   column[2]; /* --noise, --against                       */
+    int           incremental; /* how they were estimated                */
     int           interrupted;
     double        seconds;
 } eval_job;
-
-extern const char *const eval_solvers[2];
 
 /* An estimate of which one may speak: not where the graph is undetermined, its error no number, or Ctrl-C came first. */
 int eval_usable(const ct_assessment *a);

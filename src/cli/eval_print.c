@@ -63,9 +63,9 @@ void eval_print_json(const eval_request *request, const eval_job *job)
     json_t *o = cli_object(), *against = job->columns > 1 ? cli_object() : json_null();
     cli_put(o, "dataset", cli_text(request->path));
     cli_put(o, "part", cli_text(part_name(request->part)));
-    cli_put(o, "solver", cli_text(eval_solvers[request->solver]));
-    if (request->solver) cli_put(o, "entry", cli_text(ct_entry_name(entry_of(request))));
-    cli_put(o, "method", cli_text(request->solver ? NULL : ct_method_name((ct_method)request->method)));
+    cli_put(o, "solver", cli_text(cli_solvers[job->incremental]));
+    if (job->incremental) cli_put(o, "entry", cli_text(ct_entry_name(entry_of(request))));
+    cli_put(o, "method", cli_text(job->incremental ? NULL : ct_method_name((ct_method)request->method)));
     cli_put(o, "start", cli_text(ct_start_name((ct_start)request->start)));
     cli_put(o, "difference", cli_text(ct_difference_name((ct_difference)request->difference)));
     cli_put(o, "seconds", cli_number(job->seconds));
@@ -161,7 +161,7 @@ static void print_inference(const eval_request *request, const eval_job *job)
     const char *of = request->start == CT_START_INITIAL ? "the values in the " : request->start == CT_START_TRUTH ? "the " : "";
     const char *start = ct_start_name((ct_start)request->start);
     cli_time(job->seconds, time);
-    if (!request->solver) cli_row("inference", "batch, %s, from %s%s; %s", ct_method_name((ct_method)request->method), of, start, time);
+    if (!job->incremental) cli_row("inference", "batch, %s, from %s%s; %s", ct_method_name((ct_method)request->method), of, start, time);
     else if (entry_of(request) == CT_ENTRY_PREVIOUS) cli_row("inference", "isam2, each pose from the one before; %s", time);
     else cli_row("inference", "isam2, %s%s%s; %s", entry_of(request) == CT_ENTRY_MOTION ? "each pose from the one before, moved as in " : "from ", of, start, time);
 }

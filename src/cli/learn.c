@@ -19,7 +19,6 @@ static const char DIFFERENCES[] = CT_DIFFERENCE_LIST(X), GRADIENTS[] = CT_GRADIE
 static const char METHODS[] = CT_LEARN_LIST(X), STARTS[] = CT_START_LIST(X), SCALES[] = CT_SCALE_LIST(X), ENTRIES[] = CT_ENTRY_LIST(X);
 #undef X
 
-static int find_solver(const char *name) { return !strcmp(name, "batch") ? 0 : !strcmp(name, "isam2") ? 1 : -1; }
 static int find_from(const char *name) { return !strcmp(name, "closed-form") ? 0 : !strcmp(name, "table") ? 1 : -1; }
 
 static int find_space(const char *name) { return !strcmp(name, "variance") ? CT_SPACE_VARIANCE : !strcmp(name, "log") ? CT_SPACE_LOG : -1; }
@@ -29,7 +28,7 @@ static learn_request defaults(void)
     const ct_outer_options outer = ct_outer_defaults();
     const ct_learn_options learn = ct_learn_defaults();
     return (learn_request){.bounds = "dataset", .method = (int)learn.method, .difference = (int)outer.loss.difference, .gradient = (int)outer.gradient, .hessian = (int)outer.hessian,
-                           .field_start = (int)learn.field.start, .entry = (int)outer.replay.entry, .scale = (int)learn.scale, .from = -1, .space = -1, .folds = -1, .seed = -1, .samples = -1, .jobs = cli_processors(), .spread = INFINITY, .M = NAN, .rate = NAN, .decay = NAN, .checkpoint_s = 5};
+                           .field = learn.field.incremental, .field_start = (int)learn.field.start, .entry = (int)outer.replay.entry, .scale = (int)learn.scale, .from = -1, .space = -1, .folds = -1, .seed = -1, .samples = -1, .jobs = cli_processors(), .spread = INFINITY, .M = NAN, .rate = NAN, .decay = NAN, .checkpoint_s = 5};
 }
 
 #define X(constant, name, what) "\n" name ": " what
@@ -66,14 +65,14 @@ static void table(learn_request *r, cli_option rows[OPTIONS])
         CLI_ROW_NUMBER("M", "X", 1, 1e9, &r->M, "fw, fw-log: the step is 2 / (X + iteration) (2)"),
         CLI_ROW_CHOICE("gradient", GRADIENTS + 1, ct_gradient_find, &r->gradient, "where derivatives come from (adjoint)"),
         CLI_ROW_CHOICE("hessian", HESSIANS + 1, ct_hessian_find, &r->hessian, "of the inner problem: exact, or Gauss-Newton's (exact)"),
-        CLI_ROW_CHOICE("inner", "batch|isam2", find_solver, &r->inner, "how training runs are estimated: at once from the truth, or step by step from what was measured (batch)"),
+        CLI_ROW_CHOICE("inner", "batch|isam2", cli_find_solver, &r->inner, "how training runs are estimated: at once from the truth, or step by step from what was measured (batch)"),
         CLI_ROW_CHOICE("entry", ENTRIES + 1, ct_entry_find, &r->entry, "isam2: where a new pose starts: at the one before, moved on from there as measured, or at what was measured (previous)"),
         CLI_ROW_HEADING("Judging"),
         CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, &r->difference, "difference from the truth in the loss: on its own side (local), or in the world (left, the paper's)"),
         CLI_ROW_TEXT("weights", "T:R", &r->weights, "of translations and rotations in the loss (1:1)"),
         CLI_ROW_TEXT("prior", "auto|none|W", &r->prior, "lm: weight of the pull towards the closed form; auto: by folds, 0.1 where there are none (auto)"),
         CLI_ROW_INTEGER("folds", "K", 0, 1000, &r->folds, "lm: parts that are held out in turn to choose the prior; 0: none (5)"),
-        CLI_ROW_CHOICE("field", "batch|isam2", find_solver, &r->field, "how runs held out are estimated, as will be done in the field: at once, or step by step (batch)"),
+        CLI_ROW_CHOICE("field", "auto|batch|isam2", cli_find_solver_or_auto, &r->field, "how runs held out are estimated, as will be done in the field: at once, or step by step (auto: isam2 where measurements do not place nine of ten poses)"),
         CLI_ROW_CHOICE("field-start", STARTS + 1, ct_start_find, &r->field_start, "where estimates of runs held out start from (measurements)"),
         CLI_ROW_CHOICE("scale", SCALES + 1, ct_scale_find, &r->scale, "the common factor, from consistency: fit it within the bounds, free of them, or none (fit)"),
         CLI_ROW_HEADING("Run folder"),

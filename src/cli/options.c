@@ -132,6 +132,19 @@ const char *cli_option_text(const cli_option *o, char *buf, size_t size)
     return buf;
 }
 
+const char *const cli_solvers[3] = {"batch", "isam2", [CT_INFERENCE_AUTO] = "auto"};
+
+static int find_solver(const char *name, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!strcmp(name, cli_solvers[i])) return i;
+    return -1;
+}
+
+int cli_find_solver(const char *name) { return find_solver(name, CT_INFERENCE_AUTO); }
+
+int cli_find_solver_or_auto(const char *name) { return find_solver(name, CT_INFERENCE_AUTO + 1); }
+
 int cli_processors(void)
 {
     const long n = sysconf(_SC_NPROCESSORS_ONLN);

@@ -117,7 +117,7 @@ static void print_json(const report_request *request, const report_job *job)
         cli_put(rmse, "translation", sides(job, EVAL_TRANSLATION));
         cli_put(rmse, "rotation", sides(job, EVAL_ROTATION));
         cli_put(o, "part", cli_text(job->part == CT_DATASET_TEST ? "test" : "train"));
-        cli_put(o, "solver", cli_text(eval_solvers[job->inference.incremental != 0]));
+        cli_put(o, "solver", cli_text(cli_solvers[job->inference.incremental]));
         cli_put(o, "sequences", cli_integer(job->count));
         cli_put(o, "averaged", cli_integer(job->averaged));
         cli_put(o, "failed", failures(job));
@@ -201,7 +201,6 @@ static cli_exit carry_out(cli_io *io, const report_request *request, report_job 
     return CLI_DONE;
 }
 
-static int find_solver(const char *name) { return !strcmp(name, "batch") ? 0 : !strcmp(name, "isam2") ? 1 : -1; }
 
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
@@ -210,7 +209,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_TEXT("out", "FILE", &request.out, "the file that is written, replaced whole (RUN/report.html)"),
         CLI_ROW_TEXT("dataset", "PATH|none", &request.dataset, "where the dataset is (where it was when it was learned from, as seen from there); none: a report of what the folder alone says"),
         CLI_ROW_INTEGER("runs", "N", 1, 200, &request.runs, "trajectories to draw, of the most improved run, the most worsened and others (12)"),
-        CLI_ROW_CHOICE("solver", "batch|isam2", find_solver, &request.solver, "how runs are estimated: at once, or step by step (as the run's --field has it)"),
+        CLI_ROW_CHOICE("solver", "batch|isam2", cli_find_solver, &request.solver, "how runs are estimated: at once, or step by step (as the run's --field has it)"),
         CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &request.jobs, "sequences at a time (as many as there are processors); the report is the same for any"),
         CLI_ROW_END,
     };

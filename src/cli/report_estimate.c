@@ -252,6 +252,8 @@ cli_exit report_estimate(const cli_io *io, const report_request *request, report
     pool p = {.io = io, .job = job, .loss = learn_loss(&job->learn), .tasks = (int64_t)SIDES * job->count, .failed = (int64_t)SIDES * job->count, .begin_s = ct_now_s()};
     job->inference = learn_field(&job->learn);
     if (request->solver >= 0) job->inference.incremental = request->solver;
+    ct_err err = {0};
+    if (ct_inference_choose(job->count, job->part == CT_DATASET_TEST ? job->dataset->test : job->dataset->train, &job->inference, &err) != CT_OK) return cli_fail(io, "%s", err.text);
     job->inference.solve.progress = stop_iteration;
     job->inference.replay.progress = stop_step;
     for (int side = BEFORE; side <= AFTER; side++) job->of[side] = cli_alloc(job->count, sizeof *job->of[side]);

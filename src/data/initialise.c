@@ -24,6 +24,7 @@ typedef struct {
     int32_t        *queue;    /* variables placed, in that order */
     int32_t         queued;
     int32_t         placed, begun; /* by a factor; where no factor says a place */
+    int32_t         begun_poses;   /* of the latter                             */
     int32_t        *prior;    /* per variable: the first prior on it, + 1; 0: none */
     int64_t        *first;    /* factors of variable v: touching[first[v]] to touching[first[v + 1] - 1] */
     int32_t        *touching;
@@ -163,8 +164,10 @@ static ct_status find_priors(walk *w, ct_err *err)
 
 static void begin_anywhere(walk *w, int32_t var)
 {
+    const ct_kind kind = ct_graph_kind(w->graph, var);
     mark(w, var);
     w->begun++;
+    w->begun_poses += kind == CT_SE2 || kind == CT_SE3;
 }
 
 static ct_status place_all(walk *w, ct_err *err)
@@ -228,7 +231,7 @@ ct_status ct__build_initialise(ct__build *b)
     return ct__build_note(b, "%d variables have no value in the file: %d were placed along the edges, %d at the identity", unknown, w.placed, w.begun);
 }
 
-ct_status ct_sequence_reach(const ct_sequence *seq, int absolute, double *x, ct_err *err)
+static ct_status reach(const ct_sequence *seq, int absolute, double *x, int32_t *unplaced, ct_err *err)
 {
     const ct_graph *g = seq->graph;
     const int32_t   variables = ct_graph_variables(g);
@@ -239,6 +242,24 @@ ct_status ct_sequence_reach(const ct_sequence *seq, int absolute, double *x, ct_
     memmove(x, ct_graph_initial_const(g), (size_t)ct_graph_size(g) * sizeof *x); /* which x may be */
     walk            w = {.graph = g, .x = x, .given = given, .relative = !absolute};
     const ct_status status = run_walk(&w, NULL, err);
+    *unplaced = w.begun_poses;
     free(given);
+    return status;
+}
+
+ct_status ct_sequence_reach(const ct_sequence *seq, int absolute, double *x, ct_err *err)
+{
+    int32_t unplaced;
+    return reach(seq, absolute, x, &unplaced, err);
+}
+
+ct_status ct_sequence_unplaced(const ct_sequence *seq, int32_t *poses, ct_err *err)
+{
+    const int64_t size = ct_graph_size(seq->graph);
+    double       *x = ct__zalloc(size, sizeof *x);
+    *poses = 0;
+    if (!x && size) return ct__no_memory(err, "values", size);
+    const ct_status status = reach(seq, 1, x, poses, err);
+    free(x);
     return status;
 }

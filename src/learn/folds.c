@@ -8,8 +8,11 @@
  *
  * walked from the strongest prior to weaker ones, on folds of the training runs; each p(nu) is judged on the fold's own held-out runs, with the inference that will
  * be used in the field. Walking on ends when the held-out loss has risen twice in a row: an early stop. The weight chosen is the strongest that no other candidate, the start values
- * among them, is better than by one standard error (of the logarithms of paired losses) and half a percent: what the runs cannot tell apart is decided for the closed form.
- * If the start values are better than all, they stay.
+ * among them, is better than by one standard error (of the logarithms of paired losses) and half a percent: what the runs cannot tell apart is decided for the closed form. One run of
+ * five that ends in a wrong minimum is never beyond a standard error, however wrong: so a candidate is also out if another has half its mean loss. If the start values are better than all, they stay.
+ *
+ * What is learned in the end, from all runs, has been judged by nobody. It was found by estimates that start from the truth; if it does not hold as estimates are made in the field, on
+ * the runs it was learned from at that, it is not the answer: the closed form is, or the start values.
  *
  * A parameter without samples has no closed form: its prior has no weight, and nothing is decided in its favour. One that a fold's runs have no samples of, because one run alone
  * does, takes the closed form of all: a fold that knew nothing of it would be judged by the table's guess. */
@@ -21,6 +24,7 @@ static const double PATH[] = {INFINITY, 1, 0.1, 0.01, 0.001, 0};
 #define STOPS           ((int)(sizeof PATH / sizeof *PATH))
 #define ERRORS          1    /* standard errors                                                             */
 #define LEAST_GAIN      5e-3 /* of a loss, below which leaving the simpler is not worth the risk              */
+#define RUIN            2.0  /* times another's mean loss: out                                               */
 #define WALK_ITERATIONS 12   /* from stop to stop; they are near each other                                  */
 #define WALK_RELATIVE   1e-4 /* and need not be found to the last digit                                      */
 #define WALK_STEP       1e-2
@@ -168,6 +172,20 @@ static int better_beyond_chance(int64_t n, const double *a, const double *b)
     return mean > LEAST_GAIN && mean > ERRORS * sqrt(square / (double)(n * (n - 1)));
 }
 
+/* Mean loss; runs that could not be estimated make it infinite. */
+static double mean_of(int64_t n, const double *loss)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += loss[i];
+    return sum / (double)n;
+}
+
+static int beaten(int64_t n, const double *by, const double *loss)
+{
+    const double theirs = mean_of(n, by);
+    return better_beyond_chance(n, loss, by) || (isfinite(theirs) && mean_of(n, loss) > RUIN * theirs);
+}
+
 /* The losses of the start values. Nobody learned them from these runs, so all are held out. */
 static ct_status judge_start(folding *f)
 {
@@ -191,9 +209,9 @@ static int choose(const folding *f)
     int           best = 0, complete = 1;
     for (int32_t i = 0; i < f->l->effort.outer->m; i++) complete = complete && f->l->samples[i] > 0;
     for (int k = complete || f->stops == 1 ? 0 : 1; k < f->stops; k++) {
-        int beaten = better_beyond_chance(n, f->loss + k * n, f->start_loss);
-        for (int j = 0; j < f->stops; j++) beaten = beaten || (j != k && better_beyond_chance(n, f->loss + k * n, f->loss + j * n));
-        if (!beaten) return k;
+        int out = beaten(n, f->start_loss, f->loss + k * n);
+        for (int j = 0; j < f->stops; j++) out = out || (j != k && beaten(n, f->loss + j * n, f->loss + k * n));
+        if (!out) return k;
     }
     for (int k = 1; k < f->stops; k++) /* each is beaten by some other: the best on average */
         if (f->mean[k] < f->mean[best]) best = k;
@@ -250,5 +268,51 @@ ct_status ct__choose_prior(ct__learning *l)
         else if (!ct__effort_cancelled(e)) status = measure(&f, k);
     }
     end(&f);
+    return status;
+}
+
+/* ---- the answer ---- */
+
+/* loss <- of each run under p, estimated as in the field. */
+static ct_status field_losses(ct__effort *e, const double *p, ct_assessment *seen, double *loss)
+{
+    CT_TRY(ct_outer_judge(e->outer, p, NULL, &e->options->field, 0, seen, e->err));
+    for (int32_t i = 0; i < e->outer->count; i++) loss[i] = isfinite(seen[i].loss) ? seen[i].loss : INFINITY;
+    return CT_OK;
+}
+
+/* The answer against the two that were there before. */
+static ct_status stand(ct__learning *l, ct_assessment *seen, double *loss)
+{
+    ct__effort         *e = &l->effort;
+    ct_learn_result    *r = e->result;
+    const int64_t       n = e->outer->count;
+    double             *answer = loss, *other = loss + n;
+    const double *const place[] = {l->closed, l->start};
+    static const char  *const name[] = {"the closed form", "the start values"};
+    CT_TRY(field_losses(e, l->p, seen, answer));
+    for (int k = 0; k < 2; k++) {
+        CT_TRY(field_losses(e, place[k], seen, other));
+        const double mine = mean_of(n, answer), theirs = mean_of(n, other);
+        if (!beaten(n, other, answer) || !(theirs < mine)) continue;
+        CT_TRY(ct__note(l, "From the truth the answer of weight %g has a loss of %.6g; estimated as in the field the same runs have %.6g, and under %s %.6g: these stay.", r->prior, e->best, mine, name[k], theirs));
+        memcpy(l->p, place[k], (size_t)e->outer->m * sizeof *l->p);
+        memcpy(answer, other, (size_t)n * sizeof *answer);
+        r->stop = k ? CT_LEARN_STOP_START : CT_LEARN_STOP_CLOSED_FORM;
+        r->prior = k ? NAN : INFINITY;
+        r->loss_heldout = k ? r->loss_heldout_start : r->loss_heldout_closed_form;
+    }
+    r->loss_field = mean_of(n, answer);
+    return CT_OK;
+}
+
+ct_status ct__stand_in_the_field(ct__learning *l)
+{
+    const int64_t  n = l->effort.outer->count;
+    ct_assessment *seen = ct__zalloc(n, sizeof *seen);
+    double        *loss = ct__zalloc(2 * n, sizeof *loss);
+    const ct_status status = seen && loss ? stand(l, seen, loss) : ct__no_memory(l->effort.err, "sequences", n);
+    free(seen);
+    free(loss);
     return status;
 }

@@ -39,6 +39,18 @@ static ct_status judge(judgement *j, const double *p, ct_err *err)
     return status;
 }
 
+ct_status ct__outer_field(const ct_outer *o, ct_inference *field, ct_err *err)
+{
+    int chosen = field->incremental;
+    for (int32_t i = 0; i < o->count && field->incremental == CT_INFERENCE_AUTO && chosen != 1; i++) {
+        ct_inference one = *field;
+        CT_TRY(ct_inference_choose(1, (ct_sequence *const[]){(ct_sequence *)o->seat[i].seq}, &one, err));
+        chosen = one.incremental;
+    }
+    field->incremental = chosen;
+    return CT_OK;
+}
+
 ct_status ct_outer_judge(ct_outer *o, const double *p, const uint8_t *part, const ct_inference *inference, int nees, ct_assessment *out, ct_err *err)
 {
     judgement j = {.outer = o, .inference = inference, .part = part, .nees = nees, .out = out};

@@ -213,7 +213,8 @@ static ct_status run_lm(ct__learning *l)
     e->iterations = o->max_iterations ? o->max_iterations : own_iterations(CT_LEARN_LM, e->outer->m);
     if (!table) {
         memcpy(l->p, ct__path_start(l, l->closed), bytes);
-        return ct__learn_path(e, r->prior, l->p, &r->stop);
+        CT_TRY(ct__learn_path(e, r->prior, l->p, &r->stop));
+        return isnan(o->prior) && r->stop != CT_LEARN_STOP_CANCELLED ? ct__stand_in_the_field(l) : CT_OK;
     }
     e->nu = r->prior;
     return ct__learn_lm(e, e->iterations, l->p, &r->stop);
@@ -265,9 +266,10 @@ static ct_status measure_on_training(ct__learning *l, const double *before)
     ct_assessment   *seen = ct__zalloc(e->outer->count, sizeof *seen);
     ct_status        status = seen ? CT_OK : ct__no_memory(e->err, "sequences", e->outer->count);
     for (int after = 0; status == CT_OK && after < 2; after++) {
-        double chi = 0, nees = 0, degrees = 0, nees_degrees = 0;
+        double chi = 0, nees = 0, degrees = 0, nees_degrees = 0, loss = 0;
         status = ct_outer_judge(e->outer, after ? l->p : before, NULL, &e->options->field, 1, seen, e->err);
         for (int32_t i = 0; status == CT_OK && i < e->outer->count; i++) {
+            loss += isfinite(seen[i].loss) ? seen[i].loss / e->outer->count : INFINITY;
             chi += seen[i].consistency.chi_squared;
             degrees += (double)seen[i].consistency.degrees;
             nees += seen[i].consistency.nees_degrees ? seen[i].consistency.nees : 0;
@@ -275,6 +277,7 @@ static ct_status measure_on_training(ct__learning *l, const double *before)
         }
         *(after ? &r->chi_after : &r->chi_before) = chi / degrees;
         *(after ? &r->nees_after : &r->nees_before) = nees / nees_degrees;
+        r->loss_field = loss;
     }
     free(seen);
     return status;
@@ -336,14 +339,16 @@ static ct_status run(ct__learning *l, ct_noise *noise)
 
 ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *noise, ct_learn_result *result, ct_err *err)
 {
-    const ct_learn_options defaults = ct_learn_defaults();
-    const int64_t          solves = outer->solves;
-    int                    cancelled = 0;
-    *result = (ct_learn_result){.loss_heldout = NAN, .loss_heldout_closed_form = NAN, .loss_heldout_start = NAN, .prior = 0, .chi_before = NAN, .chi_after = NAN, .nees_before = NAN, .nees_after = NAN};
-    ct__learning l = {.effort = {.outer = outer, .options = options ? options : &defaults, .result = result, .phase = "start", .fold_iteration = -1, .heldout = NAN, .cancelled = &cancelled, .err = err}};
+    ct_learn_options how = options ? *options : ct_learn_defaults();
+    const int64_t    solves = outer->solves;
+    int              cancelled = 0;
+    *result = (ct_learn_result){.loss_heldout = NAN, .loss_heldout_closed_form = NAN, .loss_heldout_start = NAN, .loss_field = NAN, .prior = 0, .chi_before = NAN, .chi_after = NAN, .nees_before = NAN, .nees_after = NAN};
+    ct__learning l = {.effort = {.outer = outer, .options = &how, .result = result, .phase = "start", .fold_iteration = -1, .heldout = NAN, .cancelled = &cancelled, .err = err}};
     l.effort.start_s = ct_now_s();
     result->method = l.effort.options->method;
-    const ct_status status = run(&l, noise);
+    ct_status status = ct__outer_field(outer, &how.field, err);
+    result->incremental = how.field.incremental;
+    if (status == CT_OK) status = run(&l, noise);
     result->inner_solves = outer->solves - solves;
     result->seconds = ct_now_s() - l.effort.start_s;
     ct__memo_free(&l.memo);

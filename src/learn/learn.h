@@ -234,10 +234,15 @@ ct_status ct__closed_start(const ct_outer *outer, const uint8_t *part, int resca
 
 /* folds.c: chooses result->prior, and measures what was chosen on the runs held out. */
 ct_status ct__choose_prior(ct__learning *l);
+/* The answer stays if it stands in the field; else the closed form or the start values take its place. */
+ct_status ct__stand_in_the_field(ct__learning *l);
 /* Where a walk begins: the closed form; but one that lacks some parameters, and so has the others in wrong proportion to them, only if it is no worse than the start values. */
 const double *ct__path_start(const ct__learning *l, const double *closed);
 /* From there to the answer of a prior: along weaker and weaker priors down to nu. */
 ct_status ct__learn_path(ct__effort *effort, double nu, double *p, ct_learn_stop *stop);
+
+/* judge.c: field->incremental, where the caller left that to us. */
+ct_status ct__outer_field(const ct_outer *outer, ct_inference *field, ct_err *err);
 
 /* scale.c: the common factor of most consistency on part of the sequences (NaN: none to be had) at p; and that applied to p within the set, as the options say. */
 ct_status ct__scale_wanted(ct_outer *outer, const double *p, const uint8_t *part, double *factor, double *degrees, double *loss, ct_err *err);

@@ -22,14 +22,15 @@ ct_status ct__tell_of_missing_samples(ct__learning *l)
     return *names ? ct__note(l, "%s: the truth does not tell these residuals, or they are all zero; learned from the start values, by tracking alone.", names) : CT_OK;
 }
 
-/* Held-out runs that do much worse than training ones are told of, and whether it is the field's inference that fails: runs that end in another minimum than from
- * the truth. */
+/* Held-out runs that do much worse than training ones are told of, and training runs that do so as estimated in the field; and whether it is the field's inference that fails: runs that end in another
+ * minimum than from the truth. */
 ct_status ct__tell_of_the_field(ct__learning *l)
 {
     ct__effort            *e = &l->effort;
     const ct_learn_result *r = e->result;
     const int32_t          n = e->outer->count;
-    if (!(r->loss_heldout > WORSE * r->loss_train)) return CT_OK;
+    const int              held = r->loss_heldout > WORSE * r->loss_train;
+    if (!held && !(r->loss_field > WORSE * r->loss_train)) return CT_OK;
     ct_assessment *seen = ct__zalloc(n, sizeof *seen);
     double        *each = ct__zalloc(n, sizeof *each);
     ct_outer_value value = {.each = each};
@@ -38,9 +39,12 @@ ct_status ct__tell_of_the_field(ct__learning *l)
     if (status == CT_OK) status = ct_outer_judge(e->outer, l->p, NULL, &e->options->field, 0, seen, e->err);
     int32_t elsewhere = 0;
     for (int32_t i = 0; status == CT_OK && i < n; i++) elsewhere += !(seen[i].loss <= 1.1 * each[i]);
-    if (status == CT_OK)
-        status = ct__note(l, "Held-out runs have %.3g times the loss of training runs. Estimated as in the field (from: %s), %d of %d runs end in another minimum than from the truth.",
-                          r->loss_heldout / r->loss_train, ct_start_name(e->options->field.start), elsewhere, n);
+    char from[64] = "step by step";
+    if (!e->options->field.incremental) snprintf(from, sizeof from, "from: %s", ct_start_name(e->options->field.start));
+    if (status == CT_OK && held)
+        status = ct__note(l, "Held-out runs have %.3g times the loss of training runs. Estimated as in the field (%s), %d of %d runs end in another minimum than from the truth.", r->loss_heldout / r->loss_train, from, elsewhere, n);
+    else if (status == CT_OK)
+        status = ct__note(l, "Estimated as in the field (%s), training runs have %.3g times the loss that they have from the truth; %d of %d end in another minimum.", from, r->loss_field / r->loss_train, elsewhere, n);
     free(seen);
     free(each);
     return status;
