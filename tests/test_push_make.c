@@ -148,13 +148,19 @@ static void test_the_same_run_has_the_same_bits_and_another_has_not(void)
     }
 }
 
-static void test_initial_values_are_measurements_or_the_pose_before(void)
+static void test_initial_values_are_measurements_and_an_object_that_goes_along(void)
 {
     const ct_push_options o = options(0, 1);
     run                   r = make(&o, 0, 0, NULL, NULL);
     const double         *x = ct_graph_initial_const(r.seq->graph);
     int                   priors = 0;
-    for (int t = 0; t < STEPS; t++) CHECK(same_bits(x + 8 * t, r.seq->truth, 4));
+    CHECK(same_bits(x, r.seq->truth, 4));
+    for (int t = 1; t < STEPS; t++) {
+        const double *now = x + 8 * t, *before = now - 8;
+        const int     pushed = t % o.steps != 0; /* else the finger was put elsewhere */
+        CHECK(same_bits(now + 2, before + 2, 2));
+        for (int i = 0; i < 2; i++) CHECK_NEAR(now[i] - before[i], pushed ? now[4 + i] - before[4 + i] : 0, 1e-15);
+    }
     for (int32_t f = 0; f < ct_graph_factors(r.seq->graph); f++) {
         const ct_factor k = ct_graph_factor(r.seq->graph, f);
         if (model_of(&r, k.noise)) continue;
@@ -346,7 +352,7 @@ int main(void)
     RUN(test_models_start_far_away_and_are_shared_by_runs);
     RUN(test_runs_are_pushes_of_their_pool_one_after_the_other);
     RUN(test_the_same_run_has_the_same_bits_and_another_has_not);
-    RUN(test_initial_values_are_measurements_or_the_pose_before);
+    RUN(test_initial_values_are_measurements_and_an_object_that_goes_along);
     RUN(test_a_run_is_written_and_read_back_to_the_bit);
     RUN(test_residuals_at_the_truth_are_what_was_drawn_or_nearly_nothing);
     RUN(test_a_sensor_is_shown_the_images_of_its_steps);

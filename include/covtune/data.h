@@ -235,7 +235,7 @@ ct_status ct_push_pairs(const ct_push_options *options, int episodes, const ct_p
 double ct_push_predict(void *net, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS]);
 
 /* Run number `run` of pool 0 or 1, its episodes drawn without replacement. tactile NULL: the noisy oracle. Models are added to noise with far start values as the paper has them (a spread of 1e6, in the units below), or shared with a run made before.
- * Initial values are the measurements, where there are none the pose before. */
+ * Initial values are the measurements; the object's are the pose before, moved along with the finger. */
 ct_status ct_push_make(const ct_push_options *options, int pool, uint64_t run, ct_tactile_fn tactile, void *user, ct_noise *noise, ct_sequence **out, ct_err *err);
 /* Units of a model's rows, about the size of its errors: tac 0.01 rad; dyn 0.2 mm, 0.2 mm, 2 cm^2; geo 2 mm; prior 0.1 mm and 0.1 mrad. Returns 1; 0, and nothing, for a model that is not to be learned. */
 int ct_push_unit(const char *model, double unit[3]);

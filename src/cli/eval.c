@@ -250,7 +250,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
                        "where estimates start from: measurements (poses measured absolutely there, others composed to them; the default), composed odometry alone, the values in the file, or the truth"),
         CLI_ROW_CHOICE("solver", "auto|batch|isam2", cli_find_solver_or_auto, &request.solver, "how a run is estimated: all of it at once (batch), or step by step as in the field (isam2); auto, the default, is isam2 where measurements do not place nine of ten poses"),
         CLI_ROW_CHOICE("entry", ENTRIES + 1, ct_entry_find, &request.entry,
-                       "where a new pose starts with --solver isam2: at the estimate of the one before (previous, the default), moved on from there as the start values say (motion), or at those (given)"),
+                       "where a new pose starts step by step (which it implies): at the estimate of the one before (previous, the default), moved on from there as the start values say (motion), or at those (given)"),
         CLI_ROW_CHOICE("method", METHODS + 1, ct_method_find, &request.method, "how the minimum is found (lm)"),
         CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, &request.difference, "difference from the truth in the loss: on its own side (local), or in the world (left)"),
         CLI_ROW_FLAG("nees", &request.nees, "compare the covariances of the estimate with its errors"),
@@ -262,6 +262,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     cli_io   io;
     eval_job job = {0};
     cli_exit code = cli_parse(command, options, argc, argv, &io, &request.path);
+    if (request.entry >= 0 && request.solver == CT_INFERENCE_AUTO) request.solver = 1;
     if (code == CLI_GO && request.entry >= 0 && !request.solver) code = cli_misuse(&io, "--entry is for --solver isam2");
     if (code != CLI_GO) return code;
     code = carry_out(&io, &request, &job);

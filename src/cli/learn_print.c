@@ -150,7 +150,7 @@ static void print_table(const learn_job *job)
 static void print_loss(const ct_learn_result *r)
 {
     char heldout[128] = "; no runs were held out";
-    if (isfinite(r->loss_heldout)) snprintf(heldout, sizeof heldout, "; held out %.6g, the closed form there %.6g, the start %.6g", r->loss_heldout, r->loss_heldout_closed_form, r->loss_heldout_start);
+    if (isfinite(r->loss_heldout)) snprintf(heldout, sizeof heldout, "; held out%s %.6g, the closed form there %.6g, the start %.6g", r->incremental ? " (step by step)" : "", r->loss_heldout, r->loss_heldout_closed_form, r->loss_heldout_start);
     cli_row("loss", "start %.6g, closed form %.6g, learned %.6g%s", r->loss_start, r->loss_closed_form, r->loss_train, heldout);
 }
 

@@ -74,16 +74,23 @@ static ct_status make_models(maker *m, ct_noise *noise)
 /* Of step t of the run: variables 2 t and 2 t + 1. */
 static double *truth_of(const maker *m, int32_t variable) { return m->seq->truth + (int64_t)variable * 4; }
 
-static ct_status add_variables(maker *m, int32_t t, double z[4])
+/* What is known of where the object is: where it was, moved along with the finger; put elsewhere for the next episode (k = 0), the finger leaves it. */
+static void guess(const maker *m, int32_t t, int k, const double finger[4], double object[4])
 {
-    char          name[16];
-    const double *object = t ? ct_graph_initial_const(m->seq->graph) : truth_of(m, 0); /* what is known of where it is: where it was */
-    double        first[4], n[3];
-    memcpy(first, object, sizeof first); /* the graph's own move when it grows */
+    const double *x = ct_graph_initial_const(m->seq->graph), *before = x + 8 * (int64_t)(t - 1);
+    memcpy(object, t ? before : truth_of(m, 0), 4 * sizeof *object);
+    for (int i = 0; k > 0 && i < 2; i++) object[i] += finger[i] - before[4 + i];
+}
+
+static ct_status add_variables(maker *m, int32_t t, int k, double z[4])
+{
+    char   name[16];
+    double object[4], n[3];
     for (int i = 0; i < 3; i++) n[i] = m->o->prior_sigma * ct_rng_normal(&m->prior);
     ct_kind_retract(CT_SE2, truth_of(m, 2 * t + 1), n, z);
+    guess(m, t, k, z, object);
     snprintf(name, sizeof name, "o%d", (int)t);
-    CT_TRY(ct_graph_add_variable(m->seq->graph, name, CT_SE2, first, NULL, m->err));
+    CT_TRY(ct_graph_add_variable(m->seq->graph, name, CT_SE2, object, NULL, m->err));
     snprintf(name, sizeof name, "e%d", (int)t);
     CT_TRY(ct_graph_add_variable(m->seq->graph, name, CT_SE2, z, NULL, m->err));
     m->seq->known[2 * t] = m->seq->known[2 * t + 1] = 7;
@@ -110,7 +117,7 @@ static ct_status add_step(maker *m, const ct_push_episode *episode, int32_t begi
     const int32_t t = begin + k, o = 2 * t, e = o + 1, pair[2] = {o, e}, step[4] = {o - 2, e - 2, o, e};
     const double  radius = 0, same[4] = {0, 0, 1, 0};
     double        z[4];
-    CT_TRY(add_variables(m, t, z));
+    CT_TRY(add_variables(m, t, k, z));
     if (t == 0) {
         CT_TRY(ct_graph_add_prior(g, o, truth_of(m, o), m->model[FIRST], m->err));
         CT_TRY(ct_graph_add_prior(g, e, truth_of(m, e), m->model[FIRST], m->err));

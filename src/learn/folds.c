@@ -11,6 +11,9 @@
  * among them, is better than by one standard error (of the logarithms of paired losses) and half a percent: what the runs cannot tell apart is decided for the closed form. One run of
  * five that ends in a wrong minimum is never beyond a standard error, however wrong: so a candidate is also out if another has half its mean loss. If the start values are better than all, they stay.
  *
+ * All that takes the closed form for a good guess. Where the start values track the training runs better than it, it is none: models are wrong there in a way that their second moments do not tell. Then
+ * a walk without prior from the start values is a candidate as well, and the best of all on held-out runs is chosen.
+ *
  * What is learned in the end, from all runs, has been judged by nobody. It was found by estimates that start from the truth; if it does not hold as estimates are made in the field, on
  * the runs it was learned from at that, it is not the answer: the closed form is, or the start values.
  *
@@ -21,7 +24,8 @@
 #include <math.h>
 
 static const double PATH[] = {INFINITY, 1, 0.1, 0.01, 0.001, 0};
-#define STOPS           ((int)(sizeof PATH / sizeof *PATH))
+#define WEIGHTS         ((int)(sizeof PATH / sizeof *PATH))
+#define STOPS           (WEIGHTS + 1) /* and the walk from the start values                                  */
 #define ERRORS          1    /* standard errors                                                             */
 #define LEAST_GAIN      5e-3 /* of a loss, below which leaving the simpler is not worth the risk              */
 #define RUIN            2.0  /* times another's mean loss: out                                               */
@@ -38,6 +42,7 @@ typedef struct {
     double       *start_loss;      /* sequences: under the start values     */
     double        mean[STOPS];
     int           stops;           /* that were walked to                   */
+    int           alone;           /* the one of them that is from the start values, or -1 */
     ct_assessment *seen;           /* per sequence: scratch                 */
     int64_t      *few;             /* m: samples of a fold                  */
 } folding;
@@ -59,7 +64,7 @@ ct_status ct__learn_path(ct__effort *e, double nu, double *p, ct_learn_stop *sto
 {
     const int most = e->options->max_iterations ? e->options->max_iterations : 50;
     int       k = 1;
-    for (; k < STOPS - 1 && PATH[k] > nu; k++) {
+    for (; k < WEIGHTS - 1 && PATH[k] > nu; k++) {
         e->nu = PATH[k];
         CT_TRY(walk_lm(e, CT_MIN(WALK_ITERATIONS, most), p, stop));
         if (*stop == CT_LEARN_STOP_CANCELLED || *stop == CT_LEARN_STOP_STUCK) return CT_OK;
@@ -67,6 +72,9 @@ ct_status ct__learn_path(ct__effort *e, double nu, double *p, ct_learn_stop *sto
     e->nu = nu;
     return ct__learn_lm(e, most, p, stop);
 }
+
+/* Do the start values track better than the closed form? */
+static int closed_form_fails(const ct__learning *l) { return l->effort.result->loss_start < l->effort.result->loss_closed_form; }
 
 const double *ct__path_start(const ct__learning *l, const double *closed)
 {
@@ -117,8 +125,11 @@ static ct_status walk(folding *f, int fold, int stop)
     effort.part = f->train + fold * n;
     effort.centre = closed;
     effort.weight = f->l->weight;
-    effort.nu = PATH[stop];
-    if (stop == 0) {
+    effort.nu = stop == f->alone ? 0 : PATH[stop];
+    if (stop == f->alone) {
+        memcpy(p, f->l->start, (size_t)m * sizeof *p);
+        CT_TRY(walk_lm(&effort, 2 * WALK_ITERATIONS, p, &why));
+    } else if (stop == 0) {
         CT_TRY(ct__closed_start(o, effort.part, f->l->rescale, closed, f->few, effort.err));
         for (int64_t i = 0; i < m; i++)
             if (!f->few[i] && f->l->samples[i]) closed[i] = f->l->closed[i];
@@ -133,28 +144,46 @@ static ct_status walk(folding *f, int fold, int stop)
     return CT_OK;
 }
 
-/* Mean held-out loss of every stop walked to, early stop included. */
-static ct_status walk_all(folding *f)
+/* Mean loss; runs that could not be estimated make it infinite. */
+static double mean_of(int64_t n, const double *loss)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += loss[i];
+    return sum / (double)n;
+}
+
+/* All folds walk to a stop: the mean of its held-out losses. */
+static ct_status walk_to(folding *f, int stop)
 {
     ct__effort   *e = &f->l->effort;
     const int64_t n = e->outer->count;
-    int           rises = 0;
-    e->phase = "folds";
-    for (int stop = 0; stop < STOPS && rises < 2 && !ct__effort_cancelled(e); stop++) {
-        f->mean[stop] = 0;
-        for (int fold = 0; fold < f->folds && !ct__effort_cancelled(e); fold++) {
-            e->fold_iteration = stop * f->folds + fold;
-            e->iterations = STOPS * f->folds;
-            e->done_from = e->done_to = 0.05 + 0.65 * e->fold_iteration / e->iterations;
-            CT_TRY(walk(f, fold, stop));
-        }
+    for (int fold = 0; fold < f->folds; fold++) {
         if (ct__effort_cancelled(e)) return CT_OK;
-        for (int64_t i = 0; i < n; i++) f->mean[stop] += f->loss[stop * n + i] / (double)n;
-        f->stops = stop + 1;
-        rises = stop > 0 && !(f->mean[stop] < f->mean[stop - 1]) ? rises + 1 : 0;
-        e->heldout = f->mean[stop];
+        e->fold_iteration = stop * f->folds + fold;
+        e->iterations = STOPS * f->folds;
+        e->done_from = e->done_to = 0.05 + 0.65 * e->fold_iteration / e->iterations;
+        CT_TRY(walk(f, fold, stop));
     }
+    if (ct__effort_cancelled(e)) return CT_OK;
+    f->mean[stop] = mean_of(n, f->loss + stop * n);
+    f->stops = stop + 1;
+    e->heldout = f->mean[stop];
     return CT_OK;
+}
+
+static ct_status walk_all(folding *f)
+{
+    ct__effort *e = &f->l->effort;
+    int         rises = 0;
+    e->phase = "folds";
+    for (int stop = 0; stop < WEIGHTS && rises < 2; stop++) {
+        CT_TRY(walk_to(f, stop));
+        if (ct__effort_cancelled(e)) return CT_OK;
+        rises = stop > 0 && !(f->mean[stop] < f->mean[stop - 1]) ? rises + 1 : 0;
+    }
+    if (!closed_form_fails(f->l)) return CT_OK;
+    f->alone = f->stops;
+    return walk_to(f, f->alone);
 }
 
 /* Is b better than a beyond chance? By the logarithms of paired losses, so that every run counts alike whatever its length or luck: their mean difference against its standard error. */
@@ -170,14 +199,6 @@ static int better_beyond_chance(int64_t n, const double *a, const double *b)
     for (int64_t i = 0; i < n; i++)
         if (isfinite(a[i]) && isfinite(b[i])) square += (log(a[i] / b[i]) - mean) * (log(a[i] / b[i]) - mean);
     return mean > LEAST_GAIN && mean > ERRORS * sqrt(square / (double)(n * (n - 1)));
-}
-
-/* Mean loss; runs that could not be estimated make it infinite. */
-static double mean_of(int64_t n, const double *loss)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++) sum += loss[i];
-    return sum / (double)n;
 }
 
 static int beaten(int64_t n, const double *by, const double *loss)
@@ -201,19 +222,19 @@ static ct_status judge_start(folding *f)
     return CT_OK;
 }
 
-/* The first on the path, from the closed form on, that no other candidate beats beyond chance; f->stops if that is the start values. A closed form that lacks samples of a
- * parameter is passed over, unless there is nothing else. */
+/* The first on the path, from the closed form on, that no other candidate beats; the best on average where the closed form is no good guess; f->stops if that is the start values. A closed form that lacks
+ * samples of a parameter is passed over, unless there is nothing else. */
 static int choose(const folding *f)
 {
     const int64_t n = f->l->effort.outer->count;
     int           best = 0, complete = 1;
     for (int32_t i = 0; i < f->l->effort.outer->m; i++) complete = complete && f->l->samples[i] > 0;
-    for (int k = complete || f->stops == 1 ? 0 : 1; k < f->stops; k++) {
+    for (int k = complete || f->stops == 1 ? 0 : 1; k < f->stops && !closed_form_fails(f->l); k++) {
         int out = beaten(n, f->start_loss, f->loss + k * n);
         for (int j = 0; j < f->stops; j++) out = out || (j != k && beaten(n, f->loss + j * n, f->loss + k * n));
         if (!out) return k;
     }
-    for (int k = 1; k < f->stops; k++) /* each is beaten by some other: the best on average */
+    for (int k = 1; k < f->stops; k++) /* or each is beaten by some other */
         if (f->mean[k] < f->mean[best]) best = k;
     return f->mean[best] <= f->l->effort.result->loss_heldout_start ? best : f->stops;
 }
@@ -253,7 +274,7 @@ ct_status ct__choose_prior(ct__learning *l)
 {
     ct__effort      *e = &l->effort;
     ct_learn_result *r = e->result;
-    folding          f = {.l = l, .folds = CT_MIN(e->options->folds, e->outer->count)};
+    folding          f = {.l = l, .folds = CT_MIN(e->options->folds, e->outer->count), .alone = -1};
     r->prior = CT__PRIOR_ALONE;
     if (f.folds < 2) return CT_OK;
     ct_status status = begin(&f, e->err);
@@ -263,7 +284,8 @@ ct_status ct__choose_prior(ct__learning *l)
         const int k = ct__effort_cancelled(e) ? 0 : choose(&f);
         r->loss_heldout_closed_form = f.mean[0];
         r->loss_heldout = e->heldout = k < f.stops ? f.mean[k] : r->loss_heldout_start;
-        r->prior = k < f.stops ? PATH[k] : NAN;
+        r->prior = k == f.stops ? NAN : k == f.alone ? 0 : PATH[k];
+        l->alone = k == f.alone;
         if (k == f.stops) r->stop = CT_LEARN_STOP_START;
         else if (!ct__effort_cancelled(e)) status = measure(&f, k);
     }
@@ -290,12 +312,14 @@ static ct_status stand(ct__learning *l, ct_assessment *seen, double *loss)
     double             *answer = loss, *other = loss + n;
     const double *const place[] = {l->closed, l->start};
     static const char  *const name[] = {"the closed form", "the start values"};
+    ct_outer_value value = {0};
+    CT_TRY(ct_outer_evaluate(e->outer, l->p, NULL, &value, e->err));
     CT_TRY(field_losses(e, l->p, seen, answer));
     for (int k = 0; k < 2; k++) {
         CT_TRY(field_losses(e, place[k], seen, other));
         const double mine = mean_of(n, answer), theirs = mean_of(n, other);
         if (!beaten(n, other, answer) || !(theirs < mine)) continue;
-        CT_TRY(ct__note(l, "From the truth the answer of weight %g has a loss of %.6g; estimated as in the field the same runs have %.6g, and under %s %.6g: these stay.", r->prior, e->best, mine, name[k], theirs));
+        CT_TRY(ct__note(l, "From the truth the answer of weight %g has a loss of %.6g; estimated as in the field the same runs have %.6g, and under %s %.6g: these stay.", r->prior, value.loss, mine, name[k], theirs));
         memcpy(l->p, place[k], (size_t)e->outer->m * sizeof *l->p);
         memcpy(answer, other, (size_t)n * sizeof *answer);
         r->stop = k ? CT_LEARN_STOP_START : CT_LEARN_STOP_CLOSED_FORM;

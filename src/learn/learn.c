@@ -212,8 +212,9 @@ static ct_status run_lm(ct__learning *l)
     }
     e->iterations = o->max_iterations ? o->max_iterations : own_iterations(CT_LEARN_LM, e->outer->m);
     if (!table) {
-        memcpy(l->p, ct__path_start(l, l->closed), bytes);
-        CT_TRY(ct__learn_path(e, r->prior, l->p, &r->stop));
+        memcpy(l->p, l->alone ? l->start : ct__path_start(l, l->closed), bytes);
+        CT_TRY(l->alone ? ct__learn_lm(e, e->iterations, l->p, &r->stop) : ct__learn_path(e, r->prior, l->p, &r->stop));
+        if (l->alone) CT_TRY(ct__note(l, "The closed form tracks worse than the start values; learning from those, without prior, did best on held-out runs."));
         return isnan(o->prior) && r->stop != CT_LEARN_STOP_CANCELLED ? ct__stand_in_the_field(l) : CT_OK;
     }
     e->nu = r->prior;

@@ -219,6 +219,7 @@ typedef struct {
     int64_t   *samples;            /* m                            */
     double     degrees;            /* of the chi-square that the scale is from */
     int        rescale;            /* the closed form entered the set with a common factor that brings it nearest */
+    int        alone;              /* chosen by folds: from the start values, without prior */
     ct__memo   memo;
     int64_t    note_length, note_capacity;
 } ct__learning;
