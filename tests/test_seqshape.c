@@ -190,6 +190,9 @@ static void test_a_finger_that_begins_deep_inside_the_object_is_refused_by_truth
     MUST_READ(&r, CT_FORMAT_COVTUNE, BOX("5.18", ""));
     CHECK(!r.seq->note);
     run_free(&r);
+    MUST_READ(&r, CT_FORMAT_COVTUNE, HEAD "noise geo isotropic 1 1\nshape pin ellipse 0.001 0.001\nvar o SE2 0 0 0\nvar e SE2 0 0 0\nfactor contact_se2 geo o e shape=pin 0.0035\n"); /* 4.5 mm: what is small is not deep */
+    CHECK(!r.seq->note);
+    run_free(&r);
 }
 
 /* ---- what others cannot hold ---- */

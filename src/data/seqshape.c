@@ -135,7 +135,8 @@ ct_status ct__shape_word(ct__build *b, int w, const ct_factor_ops *ops, const ct
 
 /* ---- contacts that cannot be ---- */
 
-#define DEEP 0.2 /* of the radius of a disc of its area: of a box of 9 cm 1 cm, of those that are simulated 2 cm, where truth has errors of half a centimetre */
+#define DEEP   0.2  /* of the radius of a disc of its area: of a box of 9 cm 1 cm, of those that are simulated 2 cm, where truth has errors of half a centimetre */
+#define INSIDE 5e-3 /* m, at least: what a recorded push may begin with (push_log.c) */
 
 /* Where the finger is, as the object sees it, by values x. */
 static void seen(const ct_graph *g, ct_factor f, const double *x, double q[2])
@@ -181,7 +182,7 @@ static ct_status check_begin(ct__build *b, ct_factor f)
     double          q[2], area, mean;
     seen(g, f, truth ? b->seq->truth : ct_graph_initial_const(g), q);
     ct_shape_moments(f.context, &area, &mean, NULL);
-    const double depth = f.z[0] - ct_shape_distance(f.context, q, NULL, NULL), most = DEEP * sqrt(area / acos(-1.0));
+    const double depth = f.z[0] - ct_shape_distance(f.context, q, NULL, NULL), most = fmax(INSIDE, DEEP * sqrt(area / acos(-1.0)));
     if (!(depth > most)) return CT_OK;
     ct_graph_name(g, f.var[0], object, sizeof object);
     ct_graph_name(g, f.var[1], finger, sizeof finger);
