@@ -231,6 +231,12 @@ static void test_refusals_name_file_line_rule_and_what_was_found(void)
     CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES "0,0,0,0,-0.0497\n", "t.txt:2: expected 6 numbers, as many as there are names in the first line, found 5");
     CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES "0,0,0,0,-0.0497,0\n1,0.001,nan,0,-0.0487,0\n", "t.txt:3: expected a finite number for object_y, found \"nan\"");
     CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES "0,0,0,,-0.0497,0\n", "t.txt:2: expected a finite number for object_theta, found \"\"");
+    CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES "0,0,0,0,-0.0497,0\n1,0.001,0,-1e7,-0.0487,0\n", "t.txt:3: object_theta is -1e+07; metres and radians of a table are at most 1e+06");
+    CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES "0,0,0,0,-0.0497,1e308\n", "t.txt:2: pusher_y is 1e+308; metres and radians of a table are at most 1e+06");
+    CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES, "t.txt:1: 0 rows; a push has at least two");
+    CHECK_MESSAGE(CT_FORMAT_PUSH, "t,object_x,object_y,object_theta,pusher_x\n",
+                  "t.txt:1: no column pusher_y; a recorded push has t, object_x, object_y, object_theta, pusher_x and pusher_y, its first line begins with \"t\"");
+    CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES PUSHED "2.5,0.004,0,0,-0.0457,0\n", "t.txt:6: t is 2.5, and 3 in the row before: times must grow");
     CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES PUSHED "3,0.003,0,0,-0.0467,0\n", "t.txt:6: t is 3, and 3 in the row before: times must grow");
     CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES "0,0,0,0,-0.0497,0\n", "t.txt:2: 1 row; a push has at least two");
     CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES "0,0,0,0,-49.7,0\n1,1,0,0,-48.7,0\n", /* millimetres */

@@ -164,6 +164,37 @@ static void test_a_contact_that_is_truly_beyond_its_grid_is_refused(void)
     run_free(&r);
 }
 
+/* ---- a finger inside at the start ---- */
+
+#define BOX(x0, more) \
+    HEAD "noise geo isotropic 1 1\nshape box rectangle 0.2 0.1\nvar o0 SE2 5 5 0,1\nvar e0 SE2 5 " x0 " 0\nvar o1 SE2 0 0 0\nvar e1 SE2 0 0 0\n" \
+         "factor contact_se2 geo o0 e0 shape=box 0.01\nfactor contact_se2 geo o1 e1 shape=box 0.01\n" more
+
+/* The object is turned by a quarter: y of the world is its x. 0.2 of sqrt(0.08 / pi) is 31.9 mm; of e1, which is in the middle, nothing is said: it may have come there. */
+static void test_a_finger_that_begins_deep_inside_the_object_is_refused_by_truth_and_noted_by_start_values(void)
+{
+    run r;
+    MUST_READ(&r, CT_FORMAT_COVTUNE, BOX("5.2", "truth o0 5 5 0,1\ntruth e0 5 5.18 0\n")); /* 30 mm */
+    CHECK(!r.seq->note);
+    run_free(&r);
+    CHECK_MESSAGE(CT_FORMAT_COVTUNE, BOX("5.2", "truth o0 5 5 0,1\ntruth e0 5 5.17 0\n"),
+                  "t.txt:8: finger inside the object: by their truth e0 is 40 mm inside o0, shape box, where the run begins, more than 31.9 mm; is this the object's size, and are both in one frame?");
+    CHECK_MESSAGE(CT_FORMAT_COVTUNE, BOX("5.2", "truth o0 5 5 0,1\ntruth e0 5 5 0 known=x,y\n"),
+                  "t.txt:8: finger inside the object: by their truth e0 is 110 mm inside o0, shape box, where the run begins, more than 31.9 mm; is this the object's size, and are both in one frame?");
+    MUST_READ(&r, CT_FORMAT_COVTUNE, BOX("5.17", ""));
+    CHECK(r.seq->note && strstr(r.seq->note, "by its start values finger e0 is 40 mm inside o0, shape box, where the run begins, and may be led out on any side"));
+    run_free(&r);
+    MUST_READ(&r, CT_FORMAT_COVTUNE, BOX("5.17", "truth o0 5 5 0,1\ntruth e0 5 5.2 0\n")); /* the truth is what counts, where it is known */
+    CHECK(!r.seq->note);
+    run_free(&r);
+    MUST_READ(&r, CT_FORMAT_COVTUNE, BOX("5.18", ""));
+    CHECK(!r.seq->note);
+    run_free(&r);
+    MUST_READ(&r, CT_FORMAT_COVTUNE, HEAD "noise geo isotropic 1 1\nshape pin ellipse 0.001 0.001\nvar o SE2 0 0 0\nvar e SE2 0 0 0\nfactor contact_se2 geo o e shape=pin 0.0035\n"); /* 4.5 mm: what is small is not deep */
+    CHECK(!r.seq->note);
+    run_free(&r);
+}
+
 /* ---- what others cannot hold ---- */
 
 static void test_other_formats_have_no_place_for_pushing(void)
@@ -203,6 +234,7 @@ int main(void)
     RUN(test_every_mistake_is_named_with_its_line);
     RUN(test_names_and_numbers_of_shapes_are_looked_at);
     RUN(test_a_contact_that_is_truly_beyond_its_grid_is_refused);
+    RUN(test_a_finger_that_begins_deep_inside_the_object_is_refused_by_truth_and_noted_by_start_values);
     RUN(test_other_formats_have_no_place_for_pushing);
     return ct_test_end();
 }

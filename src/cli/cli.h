@@ -190,6 +190,9 @@ ct_status cli_read(const cli_io *io, const char *path, ct_format *format, ct_noi
 /* The same; push (may be NULL) is how it is read if it is a push that was recorded. */
 ct_status cli_read_push(const cli_io *io, const char *path, ct_format *format, const ct_push_log_options *push, ct_noise *noise, ct_sequence **out, ct_err *err);
 
+/* What to do about a run that has no truth. */
+#define CLI_GIVE_TRUTH "; covtune convert --truth gives it one"
+
 /* ct_dataset_read, refusing what is no dataset but could be taken for one. Says what the readers noted. */
 ct_status cli_read_dataset(const cli_io *io, const char *path, ct_dataset_part part, ct_dataset **out, ct_err *err);
 /* Is every run of the dataset both learned from and tested on: one file, or a folder of nothing but files? */

@@ -80,7 +80,7 @@ static ct_status read_runs(const cli_io *io, const compare_request *request, com
     job->test = d->tests ? d->test : d->train;
     for (int32_t i = 0; i < job->tests; i++)
         if (!ct_loss_terms(&all, job->test[i]))
-            return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with", request->path, job->test[i]->name ? job->test[i]->name : "without a name");
+            return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with" CLI_GIVE_TRUTH, request->path, job->test[i]->name ? job->test[i]->name : "without a name");
     return CT_OK;
 }
 
@@ -114,6 +114,7 @@ static ct_trial_options options(const compare_request *request)
 static ct_status write_file(const compare_request *request, const compare_job *job, ct_err *err)
 {
     ct_table *table = NULL;
+    if (request->format == CT_TABLE_JSON) return compare_write_json(request, job, err);
     ct_status status = compare_table(request, job, (ct_table_format)request->format, &table, err);
     if (status == CT_OK) status = ct_table_write(table, (ct_table_format)request->format, request->out, err);
     ct_table_free(table);
@@ -124,7 +125,11 @@ static ct_status print_table(const compare_request *request, const compare_job *
 {
     const ct_table_format format = request->out || request->format < 0 ? CT_TABLE_TEXT : (ct_table_format)request->format;
     ct_table             *table = NULL;
-    ct_status             status = compare_table(request, job, format, &table, err);
+    if (format == CT_TABLE_JSON) {
+        compare_print_json(request, job);
+        return CT_OK;
+    }
+    ct_status status = compare_table(request, job, format, &table, err);
     if (status == CT_OK) status = ct_table_print(table, format, cli_room() == INT_MAX ? 0 : cli_room(), stdout, err);
     ct_table_free(table);
     return status;
@@ -133,7 +138,7 @@ static ct_status print_table(const compare_request *request, const compare_job *
 /* What such a file begins with; the title is where there is one. */
 static int may_replace(const compare_request *request)
 {
-    static const char *const BEGINS[CT_TABLE_COUNT] = {[CT_TABLE_CSV] = "method,", [CT_TABLE_JSON] = "[", [CT_TABLE_MARKDOWN] = "**", [CT_TABLE_TEXT] = ""};
+    static const char *const BEGINS[CT_TABLE_COUNT] = {[CT_TABLE_CSV] = "method,", [CT_TABLE_JSON] = "{\n \"dataset\": ", [CT_TABLE_MARKDOWN] = "**", [CT_TABLE_TEXT] = ""};
     char                     title[64];
     snprintf(title, sizeof title, "%s: methods", request->path);
     return !request->out || cli_is_stdout(request->out) || cli_replaceable(request->out, request->format == CT_TABLE_TEXT ? title : BEGINS[request->format]);
@@ -188,7 +193,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_INTEGER("iterations", "N", 1, 1000000, &request.iterations, "at most so many, of each method (its own)"),
         CLI_ROW_SEED("seed", "K", &request.seed, "of methods that draw random numbers (1)"),
         CLI_ROW_CHOICE("format", FORMATS + 1, ct_table_format_find, &request.format, "of the table (text)"),
-        CLI_ROW_TEXT("out", "FILE", &request.out, "write the table there as well, in the format that --format or its ending says: .csv, .json, .md, else text"),
+        CLI_ROW_TEXT("out", "FILE", &request.out, "write the table there as well, in the format that --format or its ending says: .csv, .json (what --json prints), .md, else text"),
         CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &request.jobs, "sequences at a time (as many as there are processors); the results are the same for any"),
         CLI_ROW_END,
     };

@@ -59,6 +59,8 @@ int compare_is_best(const compare_job *job, int i, int which);
 
 /* The result, for that format. The caller frees the table. */
 ct_status compare_table(const compare_request *request, const compare_job *job, ct_table_format format, ct_table **out, ct_err *err);
+/* The result as one object: on stdout, or into the file that was asked for, replaced whole. */
 void      compare_print_json(const compare_request *request, const compare_job *job);
+ct_status compare_write_json(const compare_request *request, const compare_job *job, ct_err *err);
 
 #endif

@@ -129,7 +129,7 @@ static json_t *row_json(const compare_job *job, int i)
     return o;
 }
 
-void compare_print_json(const compare_request *request, const compare_job *job)
+static json_t *object(const compare_request *request, const compare_job *job)
 {
     json_t *o = cli_object(), *rows = cli_array();
     for (int i = 0; i < job->rows; i++) cli_append(rows, row_json(job, i));
@@ -143,5 +143,21 @@ void compare_print_json(const compare_request *request, const compare_job *job)
     cli_put(o, "interrupted", cli_need(json_boolean(job->interrupted)));
     cli_put(o, "seconds", cli_number(job->seconds));
     cli_put(o, "rows", rows);
-    cli_print_json(o);
+    return o;
+}
+
+void compare_print_json(const compare_request *request, const compare_job *job) { cli_print_json(object(request, job)); }
+
+ct_status compare_write_json(const compare_request *request, const compare_job *job, ct_err *err)
+{
+    if (cli_is_stdout(request->out)) {
+        compare_print_json(request, job);
+        return CT_OK;
+    }
+    json_t         *o = object(request, job);
+    char           *text = cli_need(json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(17)));
+    const ct_status status = cli_replace(request->out, text, err);
+    free(text);
+    json_decref(o);
+    return status;
 }

@@ -88,6 +88,9 @@ int cli_is_config(const char *path, const char *key)
     return found;
 }
 
+/* What a file says is data: a mistake in it is no misuse of the command line. */
+static cli_exit of_file(cli_exit code) { return code == CLI_MISUSED ? CLI_FAILED : code; }
+
 cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cli_option options[], const char **operand, cli_config **held)
 {
     cyaml_schema_field_t fields[CLI_ROWS_MAX + 2];
@@ -106,14 +109,14 @@ cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cl
     const cyaml_err_t          code = cyaml_load_file(path, &how, &root, &data, NULL);
     *held = data;
     if (code == CYAML_ERR_FILE_OPEN) return cli_fail(io, "%s: cannot be read", path);
-    if (code != CYAML_OK || !data) return complain(io, path, &c, code, fields);
+    if (code != CYAML_OK || !data) return of_file(complain(io, path, &c, code, fields));
     cli_exit exit_code = CLI_GO;
     io->file = path;
     for (int i = 0; i < n && exit_code == CLI_GO; i++)
         if ((*held)->value[i]) exit_code = cli_put_option(io, &options[i], (*held)->value[i]);
     io->file = NULL;
     *operand = (*held)->value[n];
-    return exit_code;
+    return of_file(exit_code);
 }
 
 void cli_config_free(cli_config *held)

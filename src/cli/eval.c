@@ -89,7 +89,7 @@ static ct_status choose(const eval_request *request, eval_job *job, ct_err *err)
         if (!train || !contains(job->seq, d->trains, d->test[i])) job->seq[job->count++] = d->test[i];
     for (int32_t i = 0; i < job->count; i++)
         if (!ct_loss_terms(&all, job->seq[i]))
-            return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with", request->path, job->seq[i]->name ? job->seq[i]->name : "without a name");
+            return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with" CLI_GIVE_TRUTH, request->path, job->seq[i]->name ? job->seq[i]->name : "without a name");
     return CT_OK;
 }
 

@@ -60,7 +60,8 @@ static int is_noise(const char *path)
 /* Noise models where runs are wanted. */
 static ct_status refuse_noise(const cli_io *io, const char *path, ct_err *err)
 {
-    const char *option = strcmp(io->command, "convert") && strcmp(io->command, "info") ? "; did you mean --noise?" : "";
+    const int   takes = !strcmp(io->command, "solve") || !strcmp(io->command, "eval") || !strcmp(io->command, "learn");
+    const char *option = takes ? "; did you mean --noise?" : !strcmp(io->command, "report") ? "; --dataset says where the runs are" : "";
     if (is_noise(path)) return ct_fail(err, CT_E_ARGUMENT, "%s: this is a noise file, not a run%s", path, option);
     if (is_folder(path) && has(path, "noise.json") && has(path, "config.yaml") && !has(path, "dataset.yaml"))
         return ct_fail(err, CT_E_ARGUMENT, "%s: this is the folder of what was learned, not a dataset%s", path, option);

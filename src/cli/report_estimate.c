@@ -57,7 +57,7 @@ static ct_status take_runs(report_job *job, ct_err *err)
     for (int32_t i = 0; i < job->count; i++) {
         job->track[i].seq = job->part == CT_DATASET_TEST ? d->test[i] : d->train[i];
         if (!ct_loss_terms(&all, job->track[i].seq))
-            return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with", job->path, report_name(job->track[i].seq));
+            return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with" CLI_GIVE_TRUTH ", --dataset none does without", job->path, report_name(job->track[i].seq));
     }
     return CT_OK;
 }

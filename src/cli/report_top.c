@@ -52,7 +52,7 @@ static void warn_of_rows(report_job *job)
         const int         full = ct_noise_get(job->file[AFTER], r->model)->kind == CT_NOISE_FULL;
         report_row_name(job, r, name, sizeof name);
         if (r->at_bound && full) snprintf(name, sizeof name, "%s", ct_noise_get(job->file[AFTER], r->model)->name);
-        if (r->at_bound) snprintf(text, sizeof text, "%s: %s held by the %s bound; that bound decided, not the data.", name, full ? "an eigenvalue was" : "was", r->at_bound < 0 ? "lower" : "upper");
+        if (r->at_bound) snprintf(text, sizeof text, "%s: %sheld by the %s bound; that bound decided, not the data.", name, full ? "an eigenvalue " : "", r->at_bound < 0 ? "lower" : "upper");
         else continue;
         cli_append(list, cli_text(text));
     }

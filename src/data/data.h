@@ -102,6 +102,8 @@ typedef struct {
         int64_t line;
     }            *contact; /* factors on grids */
     int64_t       contacts, contact_capacity;
+    int64_t       first_line; /* of the first contact of any shape, 0: none */
+    int32_t       first;      /* its factor */
 } ct__shape_lines;
 
 /* A sequence while it is being read: every verb leaves a sentence with file and line in in.err. */
@@ -177,7 +179,7 @@ ct_status ct__shape_more(ct__build *b);
 ct_status ct__shape_end(ct__build *b);
 /* Word w, "shape=box", of a factor that is about to be added. */
 ct_status ct__shape_word(ct__build *b, int w, const ct_factor_ops *ops, const ct_shape **shape);
-/* After the last line: no finger lies, by its truth, beyond the grid that it is to touch. */
+/* After the last line: no finger lies, by its truth, beyond the grid that it is to touch, and none begins deep inside the object; by start values that is noted. */
 ct_status ct__shape_check(ct__build *b);
 void      ct__shape_lines_free(ct__shape_lines *shapes);
 

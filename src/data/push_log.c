@@ -22,6 +22,7 @@
 
 #define TOUCH  3e-3 /* m: motion capture and encoders agree to 1 mm, in recordings of half a metre to 2 or 3                 */
 #define INSIDE 5e-3 /* m that a finger may be inside the object where the run begins: more than that is another frame, or unit */
+#define FAR    1e6  /* m, rad: beyond that a millimetre is lost to rounding, and an angle soon                                 */
 #define REST   2e-4 /* m that an object that lies still seems to move: ten times the jitter of motion capture                */
 
 /* What the files do not say. The arm and motion capture are good to a tenth of a millimetre; nothing is said of the other two. */
@@ -86,6 +87,8 @@ static ct_status read_rows(table *t)
         row *now = &t->row[t->rows];
         now->line = in->line;
         for (int k = 0; k < COLUMNS; k++) CT_TRY(ct__word_number(in, t->column[k], COLUMN[k], &now->value[k]));
+        for (int k = X; k < COLUMNS; k++)
+            if (fabs(now->value[k]) > FAR) return ct__lines_bad(in, "%s is %g; metres and radians of a table are at most %g", COLUMN[k], now->value[k], FAR);
         if (t->rows && !(now->value[T] > now[-1].value[T])) return ct__lines_bad(in, "t is %g, and %g in the row before: times must grow", now->value[T], now[-1].value[T]);
         t->rows++;
     }

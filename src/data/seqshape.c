@@ -123,42 +123,84 @@ ct_status ct__shape_word(ct__build *b, int w, const ct_factor_ops *ops, const ct
         return ct__lines_bad(&b->in, "%s needs shape= and the name of a shape after its variables, found %s", ops->name, ct__quote(b->in.word[w], quote));
     const int32_t index = ct__sequence_shape(b->seq, b->in.word[w] + 6);
     if (index < 0) return ct__lines_bad(&b->in, "there is no shape %s above", ct__quote(b->in.word[w] + 6, quote));
+    ct__shape_lines *s = &b->shapes; /* contacts are looked at when all truth is known */
     *shape = b->seq->shape[index];
+    if (!s->first_line) s->first_line = b->in.line, s->first = ct_graph_factors(b->seq->graph);
     if (ct_shape_kind_of(*shape) != CT_SHAPE_GRID) return CT_OK;
-    ct__shape_lines *s = &b->shapes; /* looked at when all truth is known */
     CT_TRY(ct__grow(&s->contact, &s->contact_capacity, s->contacts + 1, sizeof *s->contact, "contacts", b->in.err));
     s->contact[s->contacts].factor = ct_graph_factors(b->seq->graph);
     s->contact[s->contacts++].line = b->in.line;
     return CT_OK;
 }
 
-/* ---- contacts beyond a grid ---- */
+/* ---- contacts that cannot be ---- */
 
-static ct_status check_contact(ct__build *b, ct_factor f)
+#define DEEP   0.2  /* of the radius of a disc of its area: of a box of 9 cm 1 cm, of those that are simulated 2 cm, where truth has errors of half a centimetre */
+#define INSIDE 5e-3 /* m, at least: what a recorded push may begin with (push_log.c) */
+
+/* Where the finger is, as the object sees it, by values x. */
+static void seen(const ct_graph *g, ct_factor f, const double *x, double q[2])
+{
+    const double *o = x + ct_graph_offset(g, f.var[0]);
+    ct_se2_act(ct_se2_inverse((ct_se2){o[0], o[1], o[2], o[3]}, NULL), x + ct_graph_offset(g, f.var[1]), q, NULL, NULL);
+}
+
+static int truth_is_known(const ct__build *b, ct_factor f)
 {
     const ct_sequence *seq = b->seq;
-    const ct_graph    *g = seq->graph;
     const int32_t      o = f.var[0], e = f.var[1];
-    char               object[64], finger[64];
-    ct_err             inner = {0};
-    double             q[2];
-    if (o >= b->truth_vars || e >= b->truth_vars || (seq->known[o] & 7) != 7 || (seq->known[e] & 3) != 3) return CT_OK;
-    const double *x = seq->truth + ct_graph_offset(g, o), *y = seq->truth + ct_graph_offset(g, e);
-    ct_se2_act(ct_se2_inverse((ct_se2){x[0], x[1], x[2], x[3]}, NULL), y, q, NULL, NULL);
-    if (ct_shape_check(f.context, q, &inner) == CT_OK) return CT_OK;
+    return seq->truth && o < b->truth_vars && e < b->truth_vars && (seq->known[o] & 7) == 7 && (seq->known[e] & 3) == 3;
+}
+
+static const char *shape_name(const ct_sequence *seq, ct_factor f)
+{
     int32_t shape = 0;
     while (seq->shape[shape] != f.context) shape++;
-    return ct__lines_bad(&b->in, "%s on %s, shape %s: by their truth %s", ct_graph_name(g, e, finger, sizeof finger), ct_graph_name(g, o, object, sizeof object),
-                         seq->shape_name[shape], inner.text);
+    return seq->shape_name[shape];
+}
+
+/* A grid is asked for distances where it has them. */
+static ct_status check_contact(ct__build *b, ct_factor f)
+{
+    const ct_graph *g = b->seq->graph;
+    char            object[64], finger[64];
+    ct_err          inner = {0};
+    double          q[2];
+    if (!truth_is_known(b, f)) return CT_OK;
+    seen(g, f, b->seq->truth, q);
+    if (ct_shape_check(f.context, q, &inner) == CT_OK) return CT_OK;
+    return ct__lines_bad(&b->in, "%s on %s, shape %s: by their truth %s", ct_graph_name(g, f.var[1], finger, sizeof finger), ct_graph_name(g, f.var[0], object, sizeof object),
+                         shape_name(b->seq, f), inner.text);
+}
+
+/* A finger that begins deep inside the object: by its truth that is another frame, unit or size; by a start value it may be led out on the wrong side. */
+static ct_status check_begin(ct__build *b, ct_factor f)
+{
+    const ct_graph *g = b->seq->graph;
+    const int       truth = truth_is_known(b, f);
+    char            object[64], finger[64];
+    double          q[2], area, mean;
+    seen(g, f, truth ? b->seq->truth : ct_graph_initial_const(g), q);
+    ct_shape_moments(f.context, &area, &mean, NULL);
+    const double depth = f.z[0] - ct_shape_distance(f.context, q, NULL, NULL), most = fmax(INSIDE, DEEP * sqrt(area / acos(-1.0)));
+    if (!(depth > most)) return CT_OK;
+    ct_graph_name(g, f.var[0], object, sizeof object);
+    ct_graph_name(g, f.var[1], finger, sizeof finger);
+    if (truth)
+        return ct__lines_bad(&b->in, "finger inside the object: by their truth %s is %.3g mm inside %s, shape %s, where the run begins, more than %.3g mm; is this the object's size, and are both in one frame?",
+                             finger, 1e3 * depth, object, shape_name(b->seq, f), 1e3 * most);
+    return ct__build_note(b, "by its start values finger %s is %.3g mm inside %s, shape %s, where the run begins, and may be led out on any side", finger, 1e3 * depth, object, shape_name(b->seq, f));
 }
 
 ct_status ct__shape_check(ct__build *b)
 {
     const int64_t here = b->in.line;
-    for (int64_t i = 0; b->seq->truth && i < b->shapes.contacts; i++) {
+    for (int64_t i = 0; i < b->shapes.contacts; i++) {
         b->in.line = b->shapes.contact[i].line;
         CT_TRY(check_contact(b, ct_graph_factor(b->seq->graph, b->shapes.contact[i].factor)));
     }
+    b->in.line = b->shapes.first_line;
+    if (b->shapes.first_line) CT_TRY(check_begin(b, ct_graph_factor(b->seq->graph, b->shapes.first)));
     b->in.line = here;
     return CT_OK;
 }

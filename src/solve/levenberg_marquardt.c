@@ -4,6 +4,8 @@
  * multiplies lambda by max(1/10, 1 - (2 rho - 1)^3), a bad one by 2, 4, 8 ... The predicted
  * decrease is (lambda dx'D dx - g'dx) / 2.
  *
+ * With the exact Hessian in place of J'J (lm->exact, for newton.c) D is its diagonal's size, and damping grows until the matrix is positive definite.
+ *
  * Unless asked for, damping begins with the first step that fails: most graphs never need it. Damping hides rank deficiency; where the last
  * system was damped, it is factored once more without and looked at. */
 #include "solve/solve.h"
@@ -14,6 +16,7 @@
 #define LAMBDA_MIN 1e-12 /* below this, damping is lost in H's own rounding: use none      */
 #define LAMBDA_MAX 1e16
 #define LAMBDA_FIRST 1e-5 /* after an undamped step that failed */
+#define INDEFINITE 4.0   /* what damping grows by that leaves an exact Hessian indefinite */
 #define DAMPED     1.0   /* from here on it is the damping that keeps the step short   */
 
 static double predicted_decrease(const ct_solver *s, double lambda)
@@ -27,6 +30,7 @@ static double predicted_decrease(const ct_solver *s, double lambda)
 static void scale_from_diagonal(ct_solver *s)
 {
     ct_sparse_diagonal(s->system, s->scale);
+    for (int32_t i = 0; i < s->scalars; i++) s->scale[i] = fabs(s->scale[i]); /* below zero in an exact Hessian alone */
     const double least = SCALE_MIN * ct__largest(s->scale, s->scalars);
     for (int32_t i = 0; i < s->scalars; i++) s->scale[i] = CT_MAX(s->scale[i], CT_MAX(least, 1e-300));
 }
@@ -61,17 +65,25 @@ static int factor_damped(ct__run_state *run, double *lambda)
     return 0;
 }
 
+/* Factors an exact Hessian with the least damping from *lambda on that makes it positive definite. Returns 1 if that is none. */
+static int factor_definite(ct__run_state *run, double *lambda)
+{
+    while (ct__run_factor(run, *lambda, run->solver->scale) > 0 && *lambda <= LAMBDA_MAX) *lambda = *lambda > 0 ? INDEFINITE * *lambda : LAMBDA_FIRST;
+    return *lambda == 0;
+}
+
 ct__lm ct__lm_begin(const ct__run_state *run) { return (ct__lm){.lambda = run->options->lambda, .growth = 2, .fresh = 1}; }
 
 int ct__lm_iterate(ct__run_state *run, ct__lm *lm)
 {
     ct_solver *s = run->solver;
-    if (!lm->fresh) ct__run_linearise(run, run->x);
+    if (!lm->fresh && lm->exact) ct__run_linearise_exact(run, run->x);
+    else if (!lm->fresh) ct__run_linearise(run, run->x);
     if (!lm->fresh || !lm->tries) scale_from_diagonal(s);
     if (!lm->fresh) lm->tries = 0;
     lm->fresh = 1;
     if (ct__run_not_finite(run)) return 1;
-    lm->regular = factor_damped(run, &lm->lambda);
+    lm->regular = lm->exact ? factor_definite(run, &lm->lambda) : factor_damped(run, &lm->lambda);
     ct__run_step(run, s->dx);
     run->result->iterations++;
     const double  before = run->error;
@@ -81,6 +93,7 @@ int ct__lm_iterate(ct__run_state *run, ct__lm *lm)
     if (lm->tries++ == 0) lm->first_step = whole ? v.step : INFINITY, lm->first_promised = whole ? v.predicted : INFINITY;
     if (lm->accepted) {
         ct__run_accept(run, v.error);
+        s->exact = CT_EXACT_NOT; /* at x, that is */
         lm->lambda *= CT_MAX(0.1, 1 - pow(2 * v.gain - 1, 3));
         if (lm->lambda < LAMBDA_MIN) lm->lambda = 0;
         lm->growth = 2;

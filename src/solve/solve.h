@@ -123,7 +123,8 @@ int     ct__run_given_up(ct__run_state *run, double step, double promised, int e
 /* Levenberg-Marquardt, a step at a time, for those who take other steps in between. */
 typedef struct {
     double lambda, growth;
-    int    fresh;                      /* the system is J'J at x                                */
+    int    fresh;                      /* the system is that at x                               */
+    int    exact;                      /* the system is the exact Hessian's, not J'J            */
     int    accepted;                   /* the last step was                                     */
     int    regular;                    /* the last system was so without damping                */
     int    tries;                      /* from here                                             */
