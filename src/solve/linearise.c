@@ -229,7 +229,20 @@ double ct__error(const ct_solver *solver, const ct_noise *noise, const double *x
     return error;
 }
 
-double ct__response(const ct_solver *solver, const ct_noise *noise, const double *x, const double *z, double *back)
+/* Whether z moves any of a factor's variables; where each one's entries of z begin, into column. */
+static int moved_by(const ct_solver *solver, const ct_factor_ops *ops, int32_t factor, const int *cols, const double *z, int32_t column[CT_ARITY_MAX])
+{
+    const int32_t *var = ct_graph_factor(solver->graph, factor).var;
+    int            moved = 0;
+    for (int i = 0; i < ops->arity; i++) {
+        const int32_t b = solver->block_of[var[i]];
+        column[i] = b < 0 ? 0 : solver->column[b];
+        for (int c = 0; b >= 0 && c < cols[i]; c++) moved |= z[column[i] + c] != 0;
+    }
+    return moved;
+}
+
+double ct__response(const ct_solver *solver, const ct_noise *noise, const double *x, const double *z, double enough, double *back)
 {
     double total = 0;
     memset(back, 0, (size_t)solver->scalars * sizeof *back);
@@ -237,19 +250,20 @@ double ct__response(const ct_solver *solver, const ct_noise *noise, const double
         const ct_factor_ops *ops = solver->batch[b].ops;
         int                  cols[CT_ARITY_MAX];
         for (int i = 0; i < ops->arity; i++) cols[i] = ct_kind_dim(ops->kind[i]);
-        for (int32_t k = solver->batch[b].first; k < solver->batch[b].end; k++) {
+        for (int32_t k = solver->batch[b].first; k < solver->batch[b].end && !(total > enough); k++) {
             const ct__item *item = &solver->item[k];
-            const int32_t  *var = ct_graph_factor(solver->graph, solver->factor_of[k]).var;
+            int32_t         column[CT_ARITY_MAX];
             double          r[CT_ROWS_MAX], space[CT_ARITY_MAX * BLOCK_MAX], *J[CT_ARITY_MAX];
+            if (!moved_by(solver, ops, solver->factor_of[k], cols, z, column)) continue;
             evaluate(ops, ops->arity, item, x, r, J, space);
             ct__whiten(ct_noise_get(noise, item->noise), ops->rows, r, ops->arity, J, cols);
             for (int row = 0; row < ops->rows; row++) {
                 double sum = 0;
                 for (int i = 0; i < ops->arity; i++)
-                    for (int c = 0; J[i] && c < cols[i]; c++) sum += J[i][row * cols[i] + c] * z[solver->column[solver->block_of[var[i]]] + c];
+                    for (int c = 0; J[i] && c < cols[i]; c++) sum += J[i][row * cols[i] + c] * z[column[i] + c];
                 total += sum * sum;
                 for (int i = 0; i < ops->arity; i++)
-                    for (int c = 0; J[i] && c < cols[i]; c++) back[solver->column[solver->block_of[var[i]]] + c] += J[i][row * cols[i] + c] * sum;
+                    for (int c = 0; J[i] && c < cols[i]; c++) back[column[i] + c] += J[i][row * cols[i] + c] * sum;
             }
         }
     }

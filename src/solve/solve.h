@@ -86,11 +86,12 @@ typedef struct {
     int32_t                 innocent; /* weak pivots that were judged and found determined */
 } ct__run_state;
 
-/* linearise.c: H = J'J and g at x, returns the error; the same with the exact H; the error alone; |J z|^2, and J'(J z) in back. */
+/* linearise.c: H = J'J and g at x, returns the error; the same with the exact H; the error alone; |J z|^2, and J'(J z) in
+ * back. Factors that z does not move are not looked at; once the sum is above `enough` it is returned as it is, and back is of no use. */
 double ct__linearise(ct_solver *solver, const ct_noise *noise, const double *x);
 double ct__linearise_exact(ct_solver *solver, const ct_noise *noise, const double *x);
 double ct__error(const ct_solver *solver, const ct_noise *noise, const double *x);
-double ct__response(const ct_solver *solver, const ct_noise *noise, const double *x, const double *z, double *back);
+double ct__response(const ct_solver *solver, const ct_noise *noise, const double *x, const double *z, double enough, double *back);
 /* y = x o Exp(alpha dx) on every estimated variable; fixed ones are left as they are in y. */
 void ct__retract(const ct_solver *solver, const double *x, double alpha, const double *dx, double *y);
 
