@@ -134,8 +134,8 @@ int main(int argc, char **argv)
     for (int k = 0; k < 2; k++) {
         make(&p, OBJECT[k], episodes, steps);
         take_closed_form(&p);
-        slowest = fmax(slowest, iterate(&p, ct_shape_kind_name(OBJECT[k]), CT_LEVENBERG_MARQUARDT, quick ? 1 : 50));
-        slowest = fmax(slowest, iterate(&p, ct_shape_kind_name(OBJECT[k]), CT_NEWTON, quick ? 1 : 50));
+        slowest = fmax(slowest, iterate(&p, ct_shape_kind_name(OBJECT[k]), CT_LEVENBERG_MARQUARDT, quick ? 1 : 300));
+        slowest = fmax(slowest, iterate(&p, ct_shape_kind_name(OBJECT[k]), CT_NEWTON, quick ? 1 : 300));
         release(&p);
     }
     printf("\npush2d: learning, %d runs of %d steps, from a start six decades off, judged by incremental inference; seconds on %d threads, reading files not included.\n\n", RUNS, episodes * steps, JOBS);
