@@ -8,7 +8,7 @@
 #include <covtune/solve.h>
 
 /* What a random graph has. Every graph is tied to the world and regular. */
-enum { PLANE = 1, SPACE = 2, VECTORS = 4, LOOPS = 8, LANDMARKS = 16, ROBUST = 32, FIXED = 64, EVERYTHING = 127 };
+enum { PLANE = 1, SPACE = 2, VECTORS = 4, LOOPS = 8, LANDMARKS = 16, ROBUST = 32, FIXED = 64, EVERYTHING = 127, PARTIAL = 128 };
 
 typedef struct {
     ct_graph *graph;
@@ -192,6 +192,49 @@ static inline void add_vectors(world *w)
     }
 }
 
+/* ---- models that depend on part of their variables ---- */
+
+/* The middle one of three coordinates. */
+static inline void eval_middle(const double *z, const void *context, const double *const x[], double *r, double *const J[])
+{
+    (void)context;
+    r[0] = x[0][1] - z[0];
+    if (J && J[0]) J[0][0] = J[0][2] = 0, J[0][1] = 1;
+}
+static const ct_factor_ops middle_r3 = {.name = "middle_r3", .rows = 1, .arity = 1, .kind = {CT_R3}, .fields = 1, .required = 1, .field = {CT_R1}, .absolute = 1, .eval = eval_middle,
+                                        .flat = 1, .depends = {2}, .coordinate = {"y"}, .unit = {"m"}};
+
+/* Of the turn between two poses the part about x and y; positions have no say. By differences. */
+static inline void eval_tilt(const double *z, const void *context, const double *const x[], double *r, double *const J[])
+{
+    (void)context, (void)J;
+    double motion[CT_DIM_MAX];
+    ct_kind_local(CT_SE3, x[0], x[1], motion); /* the turn comes first */
+    r[0] = motion[0] - z[0], r[1] = motion[1] - z[1];
+}
+static const ct_factor_ops tilt_se3 = {.name = "tilt_se3", .rows = 2, .arity = 2, .kind = {CT_SE3, CT_SE3}, .fields = 1, .required = 1, .field = {CT_R2}, .jacobian = CT_JACOBIAN_NUMERIC,
+                                       .eval = eval_tilt, .depends = {7, 7}, .coordinate = {"rx", "ry"}, .unit = {"rad", "rad"}};
+
+/* z so that the residual at the truth is noise: it is z that is subtracted, or turned back by. */
+static inline void tie_partial(world *w, const ct_factor_ops *ops, const int32_t *var)
+{
+    const double *x[CT_ARITY_MAX];
+    double        z[2] = {ops->field[0] == CT_SO2, 0}, r[2];
+    for (int i = 0; i < ops->arity; i++) x[i] = w->truth + ct_graph_offset(w->graph, var[i]);
+    ops->eval(z, NULL, x, r, NULL);
+    for (int i = 0; i < ops->rows; i++) z[i] = r[i] + 0.02 * ct_rng_normal(&w->rng);
+    if (ops->field[0] == CT_SO2) z[1] = sin(z[0]), z[0] = cos(z[0]);
+    CHECK_OK(ct_graph_add_factor(w->graph, ops, var, z, NULL, pick_noise(w, ops->rows), &w->err), w->err);
+}
+
+static inline void add_partial(world *w)
+{
+    for (int i = 0; w->parts & PLANE && i < 8; i++) tie_partial(w, &ct_tactile_yaw, (const int32_t[]){w->pose[0][i], w->pose[0][i + 1], w->pose[0][i + 3], w->pose[0][i + 4]});
+    for (int i = 0; w->parts & SPACE && i < 4; i++) tie_partial(w, &tilt_se3, (const int32_t[]){w->pose[1][i + 4], w->pose[1][i]});
+    for (int32_t v = 0; v < ct_graph_variables(w->graph); v++)
+        if (ct_graph_kind(w->graph, v) == CT_R3 && v % 2) tie_partial(w, &middle_r3, &v);
+}
+
 static inline void world_make(world *w, uint64_t seed, int parts)
 {
     *w = (world){.parts = parts, .rng = ct_rng_seed(seed)};
@@ -200,6 +243,7 @@ static inline void world_make(world *w, uint64_t seed, int parts)
     if (parts & PLANE) add_walk(w, 0);
     if (parts & SPACE) add_walk(w, 1);
     if (parts & VECTORS) add_vectors(w);
+    if (parts & PARTIAL) add_partial(w);
     if (parts & FIXED)
         for (int32_t v = 1; v < ct_graph_variables(w->graph); v += 4) ct_graph_fix(w->graph, v, 1);
 }

@@ -294,7 +294,7 @@ done:
 
 static void test_solvers_in_every_order(void)
 {
-    world_make(&the_world, 3, PLANE | SPACE | LOOPS | LANDMARKS | ROBUST);
+    world_make(&the_world, 3, PLANE | SPACE | LOOPS | LANDMARKS | ROBUST | PARTIAL);
     const int32_t n = ct_graph_variables(the_world.graph);
     int32_t      *stage = calloc((size_t)n, sizeof *stage);
     CHECK(ct_graph_size(the_world.graph) <= 512);

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-static const int PARTS[] = {PLANE | LOOPS | LANDMARKS, SPACE | LOOPS, VECTORS, EVERYTHING};
+static const int PARTS[] = {PLANE | LOOPS | LANDMARKS, SPACE | LOOPS, VECTORS, EVERYTHING, PLANE | SPACE | VECTORS | PARTIAL, EVERYTHING | PARTIAL};
 enum { CASES = sizeof PARTS / sizeof *PARTS };
 
 static void for_all(void (*law)(world *w))

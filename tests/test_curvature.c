@@ -130,8 +130,9 @@ static void test_analytic_curvatures_equal_differences_of_jacobians(void)
     ct_rng rng = ct_rng_seed(12);
     for (int m = 0; ct_factor_at(m); m++) {
         ct_factor_ops plain = *ct_factor_at(m);
-        if (!plain.curvature) continue;
+        if (!plain.curvature && !plain.flat) continue;
         plain.curvature = NULL;
+        plain.flat = 0;
         for (int i = 0; i < DRAWS; i++) {
             sample s;
             double K[N_MAX * N_MAX], L[N_MAX * N_MAX], z_scale = 1;

@@ -14,6 +14,8 @@ static const int PARTS[] = {
     PLANE | LOOPS | LANDMARKS | ROBUST,
     SPACE | LOOPS | LANDMARKS | ROBUST,
     EVERYTHING,
+    PLANE | VECTORS | PARTIAL,
+    EVERYTHING | PARTIAL,
 };
 enum { ROUNDS = 3, CASES = sizeof PARTS / sizeof *PARTS };
 

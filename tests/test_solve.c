@@ -14,6 +14,8 @@ static const int PARTS[] = {
     PLANE | LOOPS | LANDMARKS | ROBUST,
     SPACE | LOOPS | LANDMARKS | ROBUST,
     EVERYTHING,
+    PLANE | VECTORS | PARTIAL,
+    EVERYTHING | PARTIAL,
 };
 static void for_all(void (*law)(world *w)) { for_worlds((int)(sizeof PARTS / sizeof *PARTS), PARTS, 4, law); }
 

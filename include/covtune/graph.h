@@ -58,6 +58,10 @@ typedef struct {
     /* Second derivatives, for exact Hessians: K <- sum_i u_i d2 r_i(x o Exp(d)) / dd2 at d = 0, d the right perturbations of all variables one
      * after the other: n x n row-major, symmetric, n the sum of their dimensions. NULL: differences. */
     void      (*curvature)(const double *z, const void *context, const double *const x[], const double *u, double *K);
+    int         flat;                    /* 1: there are none, r is linear in d                         */
+    /* Bit c of depends[i]: r depends on coordinate c of variable i's perturbation; 0: on all of them. What J holds of the others is zero. To say so spares solvers
+     * the fill of what is not tied: headings over many steps, say, and not the positions that go with them. */
+    uint8_t     depends[CT_ARITY_MAX];
     int         shaped;                  /* 1: its context is a ct_shape, which it cannot do without        */
     const char *coordinate[CT_ROWS_MAX]; /* name of each residual row ("x", "range")          */
     const char *unit[CT_ROWS_MAX];       /* its unit ("m", "rad", "m/s")                      */

@@ -126,6 +126,7 @@ void ct_factor_curvature(const ct_factor_ops *ops, const double *z, const void *
 {
     int flat = 1;
     for (int row = 0; row < ops->rows; row++) flat = flat && u[row] == 0;
+    flat = flat || ops->flat;
     if (!flat && ops->curvature) {
         ops->curvature(z, context, x, u, K);
         return;

@@ -220,12 +220,4 @@ static inline void ct__se3_bend_two(const ct__se3_chart *at, ct_se3 d, const dou
         }
 }
 
-/* curve_NAME of a model whose residual is linear in n coordinates, as that of vectors and planar angles is: it bends nowhere. */
-#define CT__FLAT(name, n)                                                                          \
-    static void curve_##name(const double *z, const void *context, const double *const x[], const double *u, double *K) \
-    {                                                                                              \
-        (void)z, (void)context, (void)x, (void)u;                                                  \
-        memset(K, 0, (size_t)((n) * (n)) * sizeof *K);                                             \
-    }
-
 #endif

@@ -130,6 +130,8 @@ static const char *inconsistent(const ct_factor_ops *ops)
     if (!ops->eval) return "eval is missing";
     for (int i = 0; i < ops->arity; i++)
         if ((int)ops->kind[i] < 0 || ops->kind[i] >= CT_KIND_COUNT) return "kind of a variable is not in CT_KIND_LIST";
+    for (int i = 0; i < ops->arity; i++)
+        if (ops->depends[i] >> ct_kind_dim(ops->kind[i])) return "depends has a coordinate that its variable has not";
     for (int i = 0; i < ops->fields; i++)
         if ((int)ops->field[i] < 0 || ops->field[i] >= CT_KIND_COUNT) return "kind of a field is not in CT_KIND_LIST";
     for (int k = 0; k < ops->rows; k++)
@@ -173,7 +175,7 @@ static double allowance(const place *at, int count, const double *r0, const doub
     return sqrt(square) * (1 + largest);
 }
 
-/* J was filled with NaN, which an entry that eval forgot still is: infinitely wrong. */
+/* J was filled with NaN, which an entry that eval forgot still is: infinitely wrong. What r is said not to depend on is taken for zero, whatever J says. */
 static void compare(const place *at, int i, const double *r0, const double *J, entry *worst)
 {
     const int dim = ct_kind_dim(at->ops->kind[i]), count = at->ops->rows * dim;
@@ -181,8 +183,9 @@ static void compare(const place *at, int i, const double *r0, const double *J, e
     careful_differences(at, i, r0, D);
     const double allowed = allowance(at, count, r0, D);
     for (int k = 0; k < count; k++) {
-        const double gap = fabs(J[k] - D[k]), error = isnan(gap) ? INFINITY : (gap - allowed) / (1 + fabs(D[k]));
-        if (error > worst->error) *worst = (entry){i, k / dim, k % dim, J[k], D[k], error};
+        const int    depends = !at->ops->depends[i] || at->ops->depends[i] >> k % dim & 1;
+        const double found = depends || isnan(J[k]) ? J[k] : 0, gap = fabs(found - D[k]), error = isnan(gap) ? INFINITY : (gap - allowed) / (1 + fabs(D[k]));
+        if (error > worst->error) *worst = (entry){i, k / dim, k % dim, found, D[k], error};
     }
 }
 

@@ -29,8 +29,6 @@ static void eval_yaw(const double *z, const void *context, const double *const x
         if (J[i]) J[i][0] = J[i][1] = 0, J[i][2] = i == 0 || i == 3 ? 1 : -1;
 }
 
-CT__FLAT(yaw, 12)
-
 const ct_factor_ops ct_tactile_yaw = {
     .name = "tactile_yaw",
     .rows = 1,
@@ -40,7 +38,8 @@ const ct_factor_ops ct_tactile_yaw = {
     .required = 1,
     .field = {CT_SO2},
     .eval = eval_yaw,
-    .curvature = curve_yaw,
+    .flat = 1,
+    .depends = {4, 4, 4, 4},
     .coordinate = {"theta"},
     .unit = {"rad"},
 };

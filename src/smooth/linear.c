@@ -165,7 +165,7 @@ static double response_rows(const ct_smoother *s, const ct__kept *f, const doubl
     double    total = 0;
     for (int row = 0; row < rows; row++) {
         double sum = 0;
-        for (int pass = 0; pass < 2; pass++) {
+        for (int pass = 0; pass < 2 && (pass == 0 || sum != 0); pass++) { /* z moves few factors */
             const double *J = ct__numbers(s, f->linear);
             for (int i = 0; i < f->members; i++) {
                 const int32_t var = ct__nodes(s, f->node + i)->var;

@@ -9,10 +9,12 @@
 
 #include <assert.h>
 
-#define LOOSE_RESPONSE 1e-22 /* of |J z|^2 to z'diag(H)z, after refining; these four as in rank.c */
+#define LOOSE_RESPONSE 1e-22 /* of |J z|^2 to z'diag(H)z, after refining; these six as in rank.c */
 #define CLEARLY_LOOSE  1e-27
 #define CLEARLY_FIXED  1e-15
 #define REFINEMENTS    4
+#define STANDS         0.5
+#define HOPELESS       1e3
 #define DENSE_MAX      120 /* scalars of new variables up to which they are looked at by themselves */
 
 ct_status ct__sweep_order(ct_smoother *s, ct_err *err)
@@ -52,12 +54,23 @@ void ct__sweep_up(const ct_smoother *s, double *x)
     }
 }
 
-/* x_p = R_pp^-1 (x_p - R_ps x_s). */
+/* Nothing but zeros in a clique's part of x. */
+static int is_zero(const ct_smoother *s, const ct__clique *c, const double *x)
+{
+    const int32_t *var = ct__variables_of(s, c);
+    for (int32_t i = 0; i < c->pivots + c->separators; i++)
+        for (int d = 0; d < s->var[var[i]].dim; d++)
+            if (AT(x, var[i])[d] != 0) return 0;
+    return 1;
+}
+
+/* x_p = R_pp^-1 (x_p - R_ps x_s). The direction of a weak pivot is zero outside its subtree. */
 void ct__sweep_down(const ct_smoother *s, double *x)
 {
     for (int64_t k = 0; k < s->stack.count; k++) {
         const ct__clique *c = &s->clique[s->stack.item[k]];
         const int32_t    *var = ct__variables_of(s, c), ld = c->p + c->s + 1;
+        if (is_zero(s, c, x)) continue;
         const double     *A = ct__panel(s, c), *inverse = ct__inverse(s, c);
         for (int32_t i = c->pivots - 1, row = c->p - 1; i >= 0; i--)
             for (int d = s->var[var[i]].dim - 1; d >= 0; d--, row--) {
@@ -203,6 +216,7 @@ static ct_status new_are_fixed(ct_smoother *s, int *fixed, ct_err *err)
 /* As rank.c does: refines the direction z of a weak pivot and says whether anything changes along it. */
 static int is_loose(ct_smoother *s, double *z, double *back)
 {
+    double before = 0;
     for (int k = 0;; k++) {
         double size;
         memset(back, 0, (size_t)(CT_DIM_MAX * s->vars) * sizeof *back);
@@ -210,6 +224,8 @@ static int is_loose(ct_smoother *s, double *z, double *back)
         if (response <= CLEARLY_LOOSE * size) return 1;
         if (response > CLEARLY_FIXED * size) return 0;
         if (k == REFINEMENTS) return response <= LOOSE_RESPONSE * size;
+        if (k > 0 && response > STANDS * before && response > HOPELESS * LOOSE_RESPONSE * size) return 0;
+        before = response;
         ct__sweep_up(s, back);
         for (int64_t i = 0; i < s->top.weak.count; i += 2) {
             int           c;

@@ -34,6 +34,7 @@ typedef struct {
     const double *r, *const *J;
     const int    *cols;
     double        d2, w;
+    unsigned      keep[CT_ARITY_MAX]; /* of each variable the coordinates that are estimated and depended on, as bits */
 } whitened;
 
 /* K += 2 w'/w^2 (J'r)(J'r)', n x n over all variables; fixed ones have no J and no part in it. */
@@ -51,13 +52,13 @@ CT_INLINE void add_kernel_slope(const ct_noise_model *model, int rows, int arity
         for (int j = 0; j < n; j++) K[i * n + j] += 2 * slope / (at->w * at->w) * t[i] * t[j];
 }
 
-/* Keeps the rows and columns of the variables that are estimated; returns how many those are. */
-static int keep_moving(int arity, const int *cols, int moves, int n, double *K)
+/* Of K the rows and columns that are to be kept; returns how many those are. */
+static int keep_some(int arity, const whitened *w, int n, double *K)
 {
     int at[SIDE_MAX], kept = 0;
     for (int i = 0, k = 0; i < arity; i++)
-        for (int c = 0; c < cols[i]; c++, k++)
-            if (moves >> i & 1) at[kept++] = k;
+        for (int c = 0; c < w->cols[i]; c++, k++)
+            if (w->keep[i] >> c & 1) at[kept++] = k;
     for (int i = 0; i < kept; i++)
         for (int j = 0; j < kept; j++) K[i * kept + j] = K[at[i] * n + at[j]]; /* never to a place that is still to be read */
     return kept;
@@ -69,9 +70,11 @@ static int negligible(int rows, int arity, int n, const whitened *at, const doub
     double square[SIDE_MAX];
     int    m = 0;
     for (int i = 0; i < arity; i++)
-        for (int c = 0; at->J[i] && c < at->cols[i]; c++, m++) {
+        for (int c = 0; c < at->cols[i]; c++) {
+            if (!(at->keep[i] >> c & 1)) continue;
             square[m] = 0;
             for (int row = 0; row < rows; row++) square[m] += at->J[i][row * at->cols[i] + c] * at->J[i][row * at->cols[i] + c];
+            m++;
         }
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++)
@@ -81,8 +84,9 @@ static int negligible(int rows, int arity, int n, const whitened *at, const doub
 
 /* The second derivatives of one factor, into H. */
 CT_INLINE void add_curvature(ct_solver *solver, const ct_factor_ops *ops, const ct__item *item, const ct_noise_model *model, const double *x, int rows, int arity, int d,
-                             const whitened *at)
+                             whitened *at)
 {
+    if (ops->flat && model->robust.kind == CT_ROBUST_NONE) return;
     const double *arg[CT_ARITY_MAX];
     double        u[CT_ROWS_MAX], K[SIDE_MAX * SIDE_MAX];
     const double  sqrt_w = sqrt(at->w);
@@ -90,17 +94,51 @@ CT_INLINE void add_curvature(ct_solver *solver, const ct_factor_ops *ops, const 
     for (int i = 0; i < arity; i++) {
         arg[i] = x + item->at[i];
         if (!d) n += at->cols[i];
+        at->keep[i] = item->moves >> i & 1 ? ct__depends(ops, i) : 0;
     }
     for (int row = 0; row < rows; row++) u[row] = sqrt_w * at->r[row];
     ct__apply_sqrt_info_back(model, rows, u);
     if (ops->curvature) ops->curvature(item->z, item->context, arg, u, K);
     else ct_factor_curvature(ops, item->z, item->context, arg, u, K);
     if (model->robust.kind != CT_ROBUST_NONE) add_kernel_slope(model, rows, arity, n, at, K);
-    const int all = item->moves == (1 << arity) - 1;
-    side = all ? n : keep_moving(arity, at->cols, item->moves, n, K);
+    const int all = item->moves == (1 << arity) - 1 && !item->cut;
+    side = all ? n : keep_some(arity, at, n, K);
     if (solver->system->spends && negligible(rows, arity, side, at, K)) return;
     if (all) ct__sparse_add_symmetric(solver->system, item->edge, arity, n, d, K);
     else ct_sparse_add_symmetric(solver->system, item->edge, K);
+}
+
+/* J'J and J'r of a factor whose edge is pieces of its variables: J's columns are taken apart as those are. */
+static void add_pieces(ct_solver *solver, const ct_factor_ops *ops, const ct__item *item, const int *cols, double *const J[], const double *r)
+{
+    const ct_sparse *sp = solver->system;
+    const int32_t   *member = sp->member + sp->edge_start[item->edge];
+    const double    *part[SIDE_MAX];
+    double           space[CT_ROWS_MAX * SIDE_MAX], *at = space;
+    int              parts = 0;
+    for (int i = 0; i < ops->arity; i++) {
+        const unsigned depends = item->moves >> i & 1 ? ct__depends(ops, i) : 0;
+        for (int c = 0, width; c < cols[i]; c += width) {
+            width = 1;
+            if (!(depends >> c & 1)) continue;
+            width = sp->dim[member[parts]];
+            part[parts++] = at;
+            for (int row = 0; row < ops->rows; row++)
+                for (int k = 0; k < width; k++) *at++ = J[i][row * cols[i] + c + k];
+        }
+    }
+    ct__sparse_add(solver->system, item->edge, parts, ops->rows, 0, part, r);
+}
+
+/* Where a model depends on one coordinate of each variable: which. 0 if it does not. */
+static int single_coordinates(const ct_factor_ops *ops, int coordinate[CT_ARITY_MAX])
+{
+    for (int i = 0; i < ops->arity; i++) {
+        const unsigned depends = ct__depends(ops, i);
+        if (depends & (depends - 1)) return 0;
+        for (coordinate[i] = 0; !(depends >> coordinate[i] & 1);) coordinate[i]++;
+    }
+    return 1;
 }
 
 /* A batch of a model of `rows` rows on `arity` variables. d > 0: all have that dimension, and with constants passed
@@ -108,8 +146,9 @@ CT_INLINE void add_curvature(ct_solver *solver, const ct_factor_ops *ops, const 
 CT_INLINE double linearise_batch(ct_solver *solver, const ct__batch *batch, const ct_noise *noise, const double *x, int exact, int rows, int arity, int d)
 {
     const ct_factor_ops *ops = batch->ops;
-    int                  cols[CT_ARITY_MAX];
+    int                  cols[CT_ARITY_MAX], coordinate[CT_ARITY_MAX];
     double               error = 0;
+    const int            single = rows == 1 && single_coordinates(ops, coordinate);
     for (int i = 0; i < arity; i++) cols[i] = d ? d : ct_kind_dim(ops->kind[i]);
     for (int32_t k = batch->first; k < batch->end; k++) {
         const ct__item       *item = &solver->item[k];
@@ -119,7 +158,12 @@ CT_INLINE double linearise_batch(ct_solver *solver, const ct__batch *batch, cons
         error += ct__whiten_weighed(model, rows, r, arity, J, cols, &d2, &w);
         if (exact && item->moves && d2 > 0)
             add_curvature(solver, ops, item, model, x, rows, arity, d, &(whitened){.r = r, .J = (const double *const *)J, .cols = cols, .d2 = d2, .w = w});
-        if (item->moves == (1 << arity) - 1) ct__sparse_add(solver->system, item->edge, arity, rows, d, (const double *const *)J, r);
+        const int all = item->moves == (1 << arity) - 1;
+        if (item->cut && single && all) {
+            for (int i = 0; i < arity; i++) J[i] += coordinate[i];
+            ct__sparse_add(solver->system, item->edge, arity, 1, 1, (const double *const *)J, r);
+        } else if (item->cut) add_pieces(solver, ops, item, cols, J, r);
+        else if (all) ct__sparse_add(solver->system, item->edge, arity, rows, d, (const double *const *)J, r);
         else if (item->moves) {
             int moving = 0;
             for (int i = 0; i < arity; i++)
@@ -139,14 +183,17 @@ CT_INLINE double linearise_all(ct_solver *solver, const ct_noise *noise, const d
     for (int32_t b = 0; b < solver->batches; b++) {
         const ct__batch     *batch = &solver->batch[b];
         const ct_factor_ops *ops = batch->ops;
-        int                  square = ops->rows; /* rows, if every variable has as many dimensions */
-        for (int i = 0; i < ops->arity; i++)
-            if (ct_kind_dim(ops->kind[i]) != ops->rows) square = 0;
-        if (square == 3 && ops->arity == 1) error += linearise_batch(solver, batch, noise, x, exact, 3, 1, 3);
-        else if (square == 3 && ops->arity == 2) error += linearise_batch(solver, batch, noise, x, exact, 3, 2, 3);
-        else if (square == 6 && ops->arity == 1) error += linearise_batch(solver, batch, noise, x, exact, 6, 1, 6);
-        else if (square == 6 && ops->arity == 2) error += linearise_batch(solver, batch, noise, x, exact, 6, 2, 6);
+        int                  d = ct_kind_dim(ops->kind[0]); /* of every variable; 0 if they differ */
+        for (int i = 1; i < ops->arity; i++)
+            if (ct_kind_dim(ops->kind[i]) != d) d = 0;
+#define SHAPE(r, a, k) if (ops->rows == r && ops->arity == a && d == k) error += linearise_batch(solver, batch, noise, x, exact, r, a, k)
+        SHAPE(3, 1, 3);
+        else SHAPE(3, 2, 3);
+        else SHAPE(6, 1, 6);
+        else SHAPE(6, 2, 6);
+        else SHAPE(1, 4, 3);
         else error += linearise_batch(solver, batch, noise, x, exact, ops->rows, ops->arity, 0);
+#undef SHAPE
     }
     return error;
 }
@@ -182,7 +229,20 @@ double ct__error(const ct_solver *solver, const ct_noise *noise, const double *x
     return error;
 }
 
-double ct__response(const ct_solver *solver, const ct_noise *noise, const double *x, const double *z, double *back)
+/* Whether z moves any of a factor's variables; where each one's entries of z begin, into column. */
+static int moved_by(const ct_solver *solver, const ct_factor_ops *ops, int32_t factor, const int *cols, const double *z, int32_t column[CT_ARITY_MAX])
+{
+    const int32_t *var = ct_graph_factor(solver->graph, factor).var;
+    int            moved = 0;
+    for (int i = 0; i < ops->arity; i++) {
+        const int32_t b = solver->block_of[var[i]];
+        column[i] = b < 0 ? 0 : solver->column[b];
+        for (int c = 0; b >= 0 && c < cols[i]; c++) moved |= z[column[i] + c] != 0;
+    }
+    return moved;
+}
+
+double ct__response(const ct_solver *solver, const ct_noise *noise, const double *x, const double *z, double enough, double *back)
 {
     double total = 0;
     memset(back, 0, (size_t)solver->scalars * sizeof *back);
@@ -190,19 +250,20 @@ double ct__response(const ct_solver *solver, const ct_noise *noise, const double
         const ct_factor_ops *ops = solver->batch[b].ops;
         int                  cols[CT_ARITY_MAX];
         for (int i = 0; i < ops->arity; i++) cols[i] = ct_kind_dim(ops->kind[i]);
-        for (int32_t k = solver->batch[b].first; k < solver->batch[b].end; k++) {
+        for (int32_t k = solver->batch[b].first; k < solver->batch[b].end && !(total > enough); k++) {
             const ct__item *item = &solver->item[k];
-            const int32_t  *var = ct_graph_factor(solver->graph, solver->factor_of[k]).var;
+            int32_t         column[CT_ARITY_MAX];
             double          r[CT_ROWS_MAX], space[CT_ARITY_MAX * BLOCK_MAX], *J[CT_ARITY_MAX];
+            if (!moved_by(solver, ops, solver->factor_of[k], cols, z, column)) continue;
             evaluate(ops, ops->arity, item, x, r, J, space);
             ct__whiten(ct_noise_get(noise, item->noise), ops->rows, r, ops->arity, J, cols);
             for (int row = 0; row < ops->rows; row++) {
                 double sum = 0;
                 for (int i = 0; i < ops->arity; i++)
-                    for (int c = 0; J[i] && c < cols[i]; c++) sum += J[i][row * cols[i] + c] * z[solver->column[solver->block_of[var[i]]] + c];
+                    for (int c = 0; J[i] && c < cols[i]; c++) sum += J[i][row * cols[i] + c] * z[column[i] + c];
                 total += sum * sum;
                 for (int i = 0; i < ops->arity; i++)
-                    for (int c = 0; J[i] && c < cols[i]; c++) back[solver->column[solver->block_of[var[i]]] + c] += J[i][row * cols[i] + c] * sum;
+                    for (int c = 0; J[i] && c < cols[i]; c++) back[column[i] + c] += J[i][row * cols[i] + c] * sum;
             }
         }
     }

@@ -19,6 +19,8 @@
 #define CLEARLY_LOOSE   1e-27 /* no need to refine: rings of 100,000 poses gave 4e-19 for a loose direction at the worst */
 #define CLEARLY_FIXED   1e-15
 #define REFINEMENTS     4
+#define STANDS          0.5   /* of the response before it: not falling ...                                        */
+#define HOPELESS        1e3   /* ... and further off than that, as three more such refinements cannot bridge it    */
 #define SUSPECTS_MIN    50    /* looked at in full, and as many more as ... */
 #define SCALARS_LOOKED  1e7   /* ... scalars (about a second) allow; of those beyond, the ones that came out as nothing are named alone */
 #define MOVES           1e-6  /* of the largest entry of z: what counts as moving */
@@ -68,16 +70,20 @@ static void mark_scalar(ct_solver *s, int32_t scalar)
     s->loose[v] = (uint8_t)(s->loose[v] | what_moves(s->graph->kind[v], scalar - s->column[b]));
 }
 
-/* Refines z and says whether it is loose. */
+/* Refines z and says whether it is loose. Refining shrinks what is loose by the factor's relative error each time, and what is determined not at all: what falls too slowly to get there is
+ * not pursued. */
 static int is_loose(ct_solver *s, const ct_noise *noise, const double *x, double *z, const double *diagonal)
 {
+    double before = 0;
     for (int k = 0;; k++) {
         double size = 0;
         for (int32_t i = 0; i < s->scalars; i++) size += z[i] * z[i] * diagonal[i];
-        const double response = ct__response(s, noise, x, z, s->product);
-        if (response <= CLEARLY_LOOSE * size) return 1;
+        const double response = ct__response(s, noise, x, z, CLEARLY_FIXED * size, s->product);
+        if (response <= CLEARLY_LOOSE * size) return 1; /* also where nothing is measured at all */
         if (response > CLEARLY_FIXED * size) return 0;
         if (k == REFINEMENTS) return response <= LOOSE_RESPONSE * size;
+        if (k > 0 && response > STANDS * before && response > HOPELESS * LOOSE_RESPONSE * size) return 0;
+        before = response;
         ct__sparse_correct(s->system, s->product);
         for (int32_t i = 0; i < s->scalars; i++) z[i] -= s->product[i];
     }

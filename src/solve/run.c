@@ -228,7 +228,7 @@ ct_status ct_solver_marginals(const ct_solver *solver, int32_t count, const int3
     int32_t *block = ct__zalloc(count, sizeof *block);
     if (!block) return ct__no_memory(err, "marginals", count);
     for (int32_t k = 0; k < count; k++) block[k] = solver->block_of[var[k]];
-    const ct_status status = ct_sparse_covariance(solver->system, count, block, block, out, err);
+    const ct_status status = ct__covariance(solver, count, block, block, out, err);
     free(block);
     return status;
 }
@@ -237,5 +237,5 @@ ct_status ct_solver_cross(const ct_solver *solver, int32_t a, int32_t b, double 
 {
     CT_TRY(check_ready(solver, a, err));
     CT_TRY(check_ready(solver, b, err));
-    return ct_sparse_covariance(solver->system, 1, &solver->block_of[a], &solver->block_of[b], &out, err);
+    return ct__covariance(solver, 1, &solver->block_of[a], &solver->block_of[b], &out, err);
 }

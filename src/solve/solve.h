@@ -14,6 +14,7 @@ typedef struct {
     int32_t       noise;
     int32_t       edge;             /* in the sparse system, -1 if every variable is fixed */
     uint8_t       moves;            /* bit i: variable i is estimated */
+    uint8_t       cut;              /* its edge is not a block a variable: see pieces.c */
 } ct__item;
 
 /* Items [first, end) are of one model. */
@@ -28,7 +29,8 @@ struct ct_solver {
     int32_t         blocks;      /* estimated variables                       */
     int32_t        *block_of;    /* per variable, -1 if fixed                 */
     int32_t        *variable_of; /* per block                                 */
-    int32_t        *column;      /* per block: its first scalar in the system */
+    int32_t        *column;      /* per block (+1): its first scalar in the system */
+    int32_t        *piece;       /* per block (+1): its first block in the system, which has pieces of variables for blocks (pieces.c) */
     int32_t         scalars;
     ct__item       *item;
     ct__batch      *batch;
@@ -55,6 +57,16 @@ enum {
 #define CT_LOOSE_ANY      3
 #define CT_LOST_SHIFT     2 /* the same two bits, this much higher: determined, but lost to rounding */
 
+/* The coordinates of variable i that a model depends on, as bits. */
+static inline unsigned ct__depends(const ct_factor_ops *ops, int i) { return ops->depends[i] ? ops->depends[i] : (1u << ct_kind_dim(ops->kind[i])) - 1; }
+
+/* pieces.c: cuts blocks into pieces. Fills solver->piece; *dim receives the scalars of each piece, for the caller to free, also on failure. */
+ct_status ct__cut_pieces(ct_solver *solver, int32_t **dim, ct_err *err);
+/* The pieces of a block that lie in `depends`, into member; returns how many. */
+int ct__pieces_in(const ct_solver *solver, const int32_t *dim, int32_t block, unsigned depends, int32_t *member);
+/* Covariance of blocks a[k] and b[k], to out[k]. */
+ct_status ct__covariance(const ct_solver *solver, int64_t count, const int32_t *a, const int32_t *b, double *const out[], ct_err *err);
+
 /* Factors may be given other noise models while a solver lives: takes them over. */
 void ct__refresh_noise(ct_solver *solver);
 
@@ -74,11 +86,12 @@ typedef struct {
     int32_t                 innocent; /* weak pivots that were judged and found determined */
 } ct__run_state;
 
-/* linearise.c: H = J'J and g at x, returns the error; the same with the exact H; the error alone; |J z|^2, and J'(J z) in back. */
+/* linearise.c: H = J'J and g at x, returns the error; the same with the exact H; the error alone; |J z|^2, and J'(J z) in
+ * back. Factors that z does not move are not looked at; once the sum is above `enough` it is returned as it is, and back is of no use. */
 double ct__linearise(ct_solver *solver, const ct_noise *noise, const double *x);
 double ct__linearise_exact(ct_solver *solver, const ct_noise *noise, const double *x);
 double ct__error(const ct_solver *solver, const ct_noise *noise, const double *x);
-double ct__response(const ct_solver *solver, const ct_noise *noise, const double *x, const double *z, double *back);
+double ct__response(const ct_solver *solver, const ct_noise *noise, const double *x, const double *z, double enough, double *back);
 /* y = x o Exp(alpha dx) on every estimated variable; fixed ones are left as they are in y. */
 void ct__retract(const ct_solver *solver, const double *x, double alpha, const double *dx, double *y);
 

@@ -4,20 +4,18 @@
 
 #include <assert.h>
 
-static ct_status number_blocks(ct_solver *s, const ct_graph *graph, int32_t **dim, ct_err *err)
+static ct_status number_blocks(ct_solver *s, const ct_graph *graph, ct_err *err)
 {
     const int32_t n = graph->variables;
     s->block_of = ct__zalloc(n, sizeof *s->block_of);
     s->variable_of = ct__zalloc(n, sizeof *s->variable_of);
     s->column = ct__zalloc((int64_t)n + 1, sizeof *s->column);
     s->loose = ct__zalloc(n, sizeof *s->loose);
-    *dim = ct__zalloc(n, sizeof **dim);
-    if (!s->block_of || !s->variable_of || !s->column || !s->loose || !*dim) return ct__no_memory(err, "variables", n);
+    if (!s->block_of || !s->variable_of || !s->column || !s->loose) return ct__no_memory(err, "variables", n);
     int64_t scalars = 0;
     for (int32_t v = 0; v < n; v++) {
         s->block_of[v] = -1;
         if (graph->fixed[v]) continue;
-        (*dim)[s->blocks] = ct_kind_dim(graph->kind[v]);
         s->column[s->blocks] = (int32_t)scalars;
         s->variable_of[s->blocks] = v;
         s->block_of[v] = s->blocks++;
@@ -60,12 +58,13 @@ static ct_status batch_factors(ct_solver *s, const ct_graph *graph, ct_err *err)
     return status;
 }
 
-/* Fills the items and lists the system's edges: the estimated variables of each factor. */
-static ct_status list_edges(ct_solver *s, const ct_graph *graph, int64_t **out_start, int32_t **out_member, int32_t **out_rows, int64_t *edges, ct_err *err)
+/* Fills the items and lists the system's edges: of the estimated variables of each factor the pieces that it depends on. */
+static ct_status list_edges(ct_solver *s, const ct_graph *graph, const int32_t *dim, int64_t **out_start, int32_t **out_member, int32_t **out_rows, int64_t *edges, ct_err *err)
 {
-    int64_t *start = *out_start = ct__zalloc((int64_t)s->items + 1, sizeof *start);
-    int32_t *member = *out_member = ct__zalloc(graph->var_used, sizeof *member);
-    int32_t *rows = *out_rows = ct__zalloc(s->items, sizeof *rows);
+    const int64_t most = s->piece[s->blocks] == s->blocks ? 1 : CT_DIM_MAX; /* pieces of a variable */
+    int64_t      *start = *out_start = ct__zalloc((int64_t)s->items + 1, sizeof *start);
+    int32_t      *member = *out_member = ct__zalloc(most * graph->var_used, sizeof *member);
+    int32_t      *rows = *out_rows = ct__zalloc(s->items, sizeof *rows);
     if (!start || !member || !rows) return ct__no_memory(err, "factors", s->items);
     *edges = 0;
     for (int32_t k = 0; k < s->items; k++) {
@@ -78,7 +77,8 @@ static ct_status list_edges(ct_solver *s, const ct_graph *graph, int64_t **out_s
             item->at[i] = graph->offset[factor.var[i]];
             if (block < 0) continue;
             item->moves = (uint8_t)(item->moves | 1u << i);
-            member[end++] = block;
+            item->cut = item->cut || s->piece[block + 1] - s->piece[block] > 1;
+            end += ct__pieces_in(s, dim, block, ct__depends(factor.ops, i), member + end);
         }
         if (!item->moves) continue;
         item->edge = (int32_t)*edges;
@@ -126,7 +126,7 @@ static ct_status stage_anchors(const ct_solver *s, const ct_graph *graph, int32_
     return CT_OK;
 }
 
-/* The caller's stages count variables; the system's count blocks. */
+/* The caller's stages count variables. */
 static ct_status stage_blocks(const ct_solver *s, const int32_t *of_variable, int32_t **stage, ct_err *err)
 {
     *stage = ct__zalloc(s->blocks, sizeof **stage);
@@ -135,33 +135,46 @@ static ct_status stage_blocks(const ct_solver *s, const int32_t *of_variable, in
     return CT_OK;
 }
 
-static ct_status analyse(ct_solver *s, const ct_graph *graph, const ct_sparse_options *options, const int32_t *dim, ct_err *err)
+/* From blocks to pieces. */
+static ct_status stage_pieces(const ct_solver *s, const int32_t *of_block, int32_t **stage, ct_err *err)
+{
+    *stage = ct__zalloc(s->piece[s->blocks], sizeof **stage);
+    if (!*stage) return ct__no_memory(err, "variables", s->blocks);
+    for (int32_t b = 0; b < s->blocks; b++)
+        for (int32_t p = s->piece[b]; p < s->piece[b + 1]; p++) (*stage)[p] = of_block[b];
+    return CT_OK;
+}
+
+static ct_status analyse(ct_solver *s, const ct_graph *graph, const ct_sparse_options *options, ct_err *err)
 {
     int64_t          *start = NULL, edges = 0;
-    int32_t          *member = NULL, *stage = NULL, *rows = NULL;
+    int32_t          *member = NULL, *of_block = NULL, *stage = NULL, *rows = NULL, *dim = NULL;
     ct_sparse_options wanted = options ? *options : (ct_sparse_options){.order = CT_ORDER_AMD};
     ct_status         status = batch_factors(s, graph, err);
-    if (status == CT_OK) status = list_edges(s, graph, &start, &member, &rows, &edges, err);
-    if (status == CT_OK) status = wanted.stage ? stage_blocks(s, wanted.stage, &stage, err) : stage_anchors(s, graph, &stage, err);
+    if (status == CT_OK) status = ct__cut_pieces(s, &dim, err);
+    if (status == CT_OK) status = list_edges(s, graph, dim, &start, &member, &rows, &edges, err);
+    if (status == CT_OK) status = wanted.stage ? stage_blocks(s, wanted.stage, &of_block, err) : stage_anchors(s, graph, &of_block, err);
+    if (status == CT_OK) status = stage_pieces(s, of_block, &stage, err);
     wanted.stage = stage;
     wanted.rows = rows;
-    if (status == CT_OK) status = ct_sparse_new(s->blocks, dim, edges, start, member, &wanted, &s->system, err);
+    if (status == CT_OK) status = ct_sparse_new(s->piece[s->blocks], dim, edges, start, member, &wanted, &s->system, err);
     free(start);
     free(member);
     free(rows);
+    free(of_block);
     free(stage);
+    free(dim);
     return status;
 }
 
 ct_status ct_solver_new(const ct_graph *graph, const ct_sparse_options *options, ct_solver **out, ct_err *err)
 {
-    int32_t *dim = NULL;
     *out = NULL;
     ct_solver *s = ct__zalloc(1, sizeof *s);
     if (!s) return ct__no_memory(err, "solver", 1);
     s->graph = graph;
-    ct_status status = number_blocks(s, graph, &dim, err);
-    if (status == CT_OK) status = analyse(s, graph, options, dim, err);
+    ct_status status = number_blocks(s, graph, err);
+    if (status == CT_OK) status = analyse(s, graph, options, err);
     if (status == CT_OK) {
         s->trial = ct__zalloc(graph->size, sizeof *s->trial);
         s->dx = ct__zalloc(s->scalars, sizeof *s->dx);
@@ -171,7 +184,6 @@ ct_status ct_solver_new(const ct_graph *graph, const ct_sparse_options *options,
         s->product = ct__zalloc(s->scalars, sizeof *s->product);
         if (!s->trial || !s->dx || !s->scale || !s->direction || !s->newton || !s->product) status = ct__no_memory(err, "values", graph->size);
     }
-    free(dim);
     if (status != CT_OK) {
         ct_solver_free(s);
         return status;
@@ -184,7 +196,7 @@ void ct_solver_free(ct_solver *s)
 {
     if (!s) return;
     ct_sparse_free(s->system);
-    void *const owned[] = {s->block_of, s->variable_of, s->column, s->loose, s->item, s->factor_of, s->batch, s->trial, s->dx, s->scale, s->direction, s->newton, s->product};
+    void *const owned[] = {s->block_of, s->variable_of, s->column, s->piece, s->loose, s->item, s->factor_of, s->batch, s->trial, s->dx, s->scale, s->direction, s->newton, s->product};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     free(s);
 }

@@ -40,10 +40,10 @@ CT_CLONES double ct__dot(int32_t n, const double *restrict a, const double *rest
 }
 
 /* x <- solution, where x holds d in eliminated order (or, with carried = 1, d is the panel's last
- * column and x is only written). One right-hand side. */
-static void solve_down(const ct_sparse *sp, double *x, int carried, double *xs)
+ * column and x is only written). One right-hand side; fronts from `last` down to `first`, as what lies above is solved or zero. */
+static void solve_fronts(const ct_sparse *sp, int32_t last, int32_t first, double *x, int carried, double *xs)
 {
-    for (int32_t f = sp->fronts - 1; f >= 0; f--) {
+    for (int32_t f = last; f >= first; f--) {
         const ct__front *front = &sp->front[f];
         if (front->link && carried) {
             ct__link_solve(sp, front, x);
@@ -61,6 +61,8 @@ static void solve_down(const ct_sparse *sp, double *x, int carried, double *xs)
     }
 }
 
+static void solve_down(const ct_sparse *sp, double *x, int carried, double *xs) { solve_fronts(sp, sp->fronts - 1, 0, x, carried, xs); }
+
 void ct_sparse_step(ct_sparse *sp, double *dx)
 {
     solve_down(sp, sp->work, 1, sp->local);
@@ -75,15 +77,17 @@ int32_t ct_sparse_weak(ct_sparse *sp, int32_t i, double *z, int *held)
     const int32_t pivot = sp->weak[i] < 0 ? ~sp->weak[i] : sp->weak[i];
     if (held) *held = sp->weak[i] < 0;
     if (z) {
-        /* R z = R_kk e_k: z_k = 1, later scalars 0, earlier ones follow */
+        /* R z = R_kk e_k: z_k = 1, later scalars 0, of the earlier ones those of its subtree follow: a range of fronts */
         double *x = sp->work;
         int32_t k = 0;
         while (sp->front[k].scalar + sp->front[k].p <= pivot) k++;
+        int32_t first = k;
+        while (sp->front[first].child != -1) first = sp->front[first].child; /* the lowest of its children */
         const ct__front *front = &sp->front[k];
         const int32_t    row = pivot - front->scalar, ld = front->p + front->s + 1;
         memset(x, 0, (size_t)sp->scalars * sizeof *x);
         x[pivot] = sp->panel[front->panel + (int64_t)row * ld + row];
-        solve_down(sp, x, 0, sp->local);
+        solve_fronts(sp, k, first, x, 0, sp->local);
         permute(sp, 1, x, z, 0);
     }
     int32_t low = 0, high = sp->blocks - 1; /* the position whose scalars hold the pivot */
