@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVALUATIONS       600 /* of methods without gradients, at most: 75 a number. The paper does not say how many it had */
-#define EVALUATIONS_QUICK 60
+#define EVALUATIONS       500 /* of methods without gradients, at most: 60 a number. The paper does not say how many it had */
+#define EVALUATIONS_QUICK 50
 #define JUDGING           0.15 /* units of the bar: the verdicts of a cell */
 #define LOOKING           0.5  /* and a closer look at the default         */
 
@@ -17,7 +17,7 @@ const char *const push2d_object[PAPER_PUSHES] = {"ellipse", "ellipse", "rectangl
 const char *const push2d_bounds[PAPER_BOUNDS] = {"loose", "tight"}, *const push2d_thing[2] = {"e", "o"};
 
 static const char *const KEY[PUSH2D_COLUMNS] = {"initial", "leo", "nelder-mead", "powell", "fw", "lm", "closed-form"};
-static const double      COST[PUSH2D_COLUMNS] = {0, 2.5, 3.5, 3.5, 0.7, 1, 0.1}; /* of learning, in that of lm: five runs, 600 evaluations at most */
+static const double      COST[PUSH2D_COLUMNS] = {0, 2.5, 3.5, 3.5, 0.7, 1, 0.1}; /* of learning, in that of lm: five runs, 500 evaluations at most */
 static const double      LOWER[PAPER_BOUNDS] = {CT_BOUND_LOOSE_LOWER, CT_BOUND_TIGHT_LOWER}, UPPER[PAPER_BOUNDS] = {CT_BOUND_LOOSE_UPPER, CT_BOUND_TIGHT_UPPER};
 
 /* ---- numbers ---- */
@@ -213,7 +213,7 @@ static ct_status run(reproduce_job *job, ct_err *err)
     const int quick = job->request->quick;
     push2d   *n = cli_alloc(1, sizeof *n);
     *n = (push2d){.job = job, .seeds = job->request->seeds ? job->request->seeds : quick ? 1 : PUSH2D_SEEDS};
-    n->size = quick ? (push2d_size){3, 3, 3, 60} : (push2d_size){5, PUSH2D_TESTS, 3, 100};
+    n->size = quick ? (push2d_size){3, 3, 2, 50} : (push2d_size){5, PUSH2D_TESTS, 3, 100};
     job->stepwise = job->plain = 1;
     job->evaluations = quick ? EVALUATIONS_QUICK : EVALUATIONS;
     for (int c = 0; c < PUSH2D_COLUMNS; c++) n->column[c] = (push2d_column){.key = KEY[c], .who = contest_find(KEY[c])};

@@ -40,9 +40,10 @@ typedef struct {
 
 /* A test run under what the default has learned. */
 typedef struct {
-    ct_stop truth, steps; /* how estimates ended: at once from the truth; step by step */
+    ct_stop truth, steps, settled; /* how estimates ended: at once from the truth; step by step; at once from where that ended */
     double  loss_truth, loss_steps;
-    double  left;         /* step by step: largest coordinate of a full Gauss-Newton step from there */
+    double  error_truth, error_settled; /* of the graph */
+    double  left;                  /* step by step: largest coordinate of a full Gauss-Newton step from there */
 } push2d_run;
 
 /* What else is asked of the default. */
@@ -103,6 +104,8 @@ const char *push2d_row_name(int push, int tight, char buf[48]);
 /* Did the run come to a minimum? */
 int push2d_reached_truth(const push2d_run *run);
 int push2d_reached_steps(const push2d_run *run);
+/* Step by step, to another minimum than from the truth? */
+int push2d_elsewhere(const push2d_run *run);
 
 /* ---- Book ---- */
 

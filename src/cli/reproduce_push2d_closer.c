@@ -4,10 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LEFT_MAX 1e-2 /* m, rad: an estimate step by step is that near to a minimum; thresholds of iSAM2 leave a few mm and mrad */
+#define SAME 1e-3 /* relative, of the errors of two minima: they are one */
 
 int push2d_reached_truth(const push2d_run *run) { return ct_stop_converged(run->truth) && isfinite(run->loss_truth); }
-int push2d_reached_steps(const push2d_run *run) { return ct_stop_converged(run->steps) && isfinite(run->loss_steps) && run->left <= LEFT_MAX; }
+/* iSAM2 moves no point that is nearer than its threshold: what is left of a step beyond that would be a failure. */
+int push2d_reached_steps(const push2d_run *run) { return ct_stop_converged(run->steps) && isfinite(run->loss_steps) && run->left <= ct_smoother_defaults().relinearise[CT_SE2]; }
+int push2d_elsewhere(const push2d_run *run) { return ct_stop_converged(run->settled) && fabs(run->error_settled - run->error_truth) > SAME * run->error_truth; }
 
 /* Where new poses start. */
 static ct_status try_entries(push2d *n, const reproduce_runs *runs, const ct_noise *noise, push2d_closer *c, ct_err *err)
@@ -48,6 +50,7 @@ static ct_status look_at_run(const ct_sequence *seq, const ct_noise *noise, doub
     const ct_inference truth = reproduce_from_truth();
     ct_solver         *solver = NULL;
     ct_assessment      found;
+    ct_solve_result    settled;
     ct_replay_result   replayed;
     ct_status          status = by_steps(seq, noise, x, &replayed, err);
     if (status == CT_OK) {
@@ -56,10 +59,16 @@ static ct_status look_at_run(const ct_sequence *seq, const ct_noise *noise, doub
         run->loss_steps = ct_loss_value(&loss, seq, x);
         status = ct_solver_new(seq->graph, NULL, &solver, err);
     }
+    if (status == CT_OK) status = ct_solver_run(solver, noise, x, &truth.solve, &settled, err);
+    if (status == CT_OK) {
+        run->settled = settled.stop;
+        run->error_settled = settled.final_error;
+    }
     if (status == CT_OK) status = ct_assess(seq, noise, solver, &truth, &loss, 0, x, &found, err);
     if (status == CT_OK) {
         run->truth = found.solve.stop;
         run->loss_truth = found.loss;
+        run->error_truth = found.solve.final_error;
     }
     ct_solver_free(solver);
     return status;
