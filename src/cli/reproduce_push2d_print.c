@@ -7,7 +7,7 @@
 
 #define CM 100.0 /* in a metre */
 
-static const char *const QUANTITY[PAPER_PUSH_QUANTITIES] = {"end-effector, cm", "end-effector, rad", "object, cm", "object, rad"};
+static const char *const QUANTITY[PAPER_PUSH_QUANTITIES] = {"finger, cm", "finger, rad", "object, cm", "object, rad"};
 
 static double scale_of(int which) { return which % 2 ? 1 : CM; }
 
@@ -62,28 +62,40 @@ static int is_best(const push2d *n, int p, int b, int column, int which)
 }
 
 /* As it is there: three decimals, or one digit and a power of ten. */
-static void put_paper(ct_table *t, double value)
+static void print_paper(double value, char text[24])
 {
-    if (isnan(value)) ct_table_text(t, "%s", "");
-    else if (value < 1e-3) ct_table_text(t, "%.0fe%d", value * pow(10, -floor(log10(value) + 0.01)), (int)floor(log10(value) + 0.01));
-    else ct_table_text(t, "%.3f", value);
+    const int power = (int)floor(log10(value) + 0.01);
+    if (value < 1e-3) snprintf(text, 24, "%.0fe%d", value * pow(10, -power), power);
+    else if (!isnan(value)) snprintf(text, 24, "%.3f", value);
+}
+
+/* Ours, its standard error, the paper's: a row each. */
+static void put_cell_of(ct_table *t, const push2d *n, int p, int b, int c, int w, int row)
+{
+    double       error;
+    const double mean = push2d_mean(n, p, b, c, w, &error);
+    char         text[24] = "";
+    if (row == 0) {
+        ct_table_number(t, scale_of(w) * mean);
+        if (is_best(n, p, b, c, w)) ct_table_mark(t, 1);
+        return;
+    }
+    if (row == 2) print_paper(paper_push2d(n->column[c].key, p, b, w), text);
+    else if (!isnan(error)) snprintf(text, sizeof text, "%.2g", scale_of(w) * error);
+    ct_table_text(t, "%s", text);
 }
 
 static void put_rows(ct_table *t, const push2d *n, int p, int b, int w)
 {
-    for (int paper = 0; paper < 2; paper++) {
-        ct_table_row(t, !paper && w == 0);
-        ct_table_text(t, "%s", !paper && w == 0 ? push2d_tactile[p] : "");
-        ct_table_text(t, "%s", paper ? "" : QUANTITY[w]);
-        ct_table_text(t, "%s", paper ? "paper" : "here");
-        for (int c = 0; c < PUSH2D_COLUMNS; c++) {
-            double       error;
-            const double mean = push2d_mean(n, p, b, c, w, &error);
-            if (!push2d_takes_part(n, c, b)) continue;
-            if (paper) put_paper(t, paper_push2d(n->column[c].key, p, b, w));
-            else ct_table_deviation(t, scale_of(w) * mean, scale_of(w) * error);
-            if (!paper && is_best(n, p, b, c, w)) ct_table_mark(t, 1);
-        }
+    static const char *const WHOSE[] = {"here", "std. error", "paper"};
+    for (int k = 0; k < 3; k++) {
+        if (k == 1 && n->seeds < 2) continue;
+        ct_table_row(t, k == 0 && w == 0);
+        ct_table_text(t, "%s", k == 0 && w == 0 ? push2d_tactile[p] : "");
+        ct_table_text(t, "%s", k == 0 ? QUANTITY[w] : "");
+        ct_table_text(t, "%s", WHOSE[k]);
+        for (int c = 0; c < PUSH2D_COLUMNS; c++)
+            if (push2d_takes_part(n, c, b)) put_cell_of(t, n, p, b, c, w, k);
     }
 }
 
@@ -100,8 +112,8 @@ static ct_table *table_of(const push2d *n, int first, int b)
         if (push2d_takes_part(n, c, b)) ct_table_column(t, n->column[c].key, n->column[c].name, NULL, 3);
     for (int p = first; p < first + 2; p++)
         for (int w = 0; w < PAPER_PUSH_QUANTITIES && push2d_row_done(n, p, b); w++) put_rows(t, n, p, b, w);
-    if (n->seeds > 1) ct_table_note(t, "here: the mean over %d seeds and its standard error; the best method of a row stands out.", n->seeds);
-    else ct_table_note(t, "One seed; the best method of a row stands out.");
+    if (n->seeds > 1) ct_table_note(t, "here: the mean over %d seeds, and its standard error; the best method of a row stands out. The finger is the paper's end-effector.", n->seeds);
+    else ct_table_note(t, "One seed; the best method of a row stands out. The finger is the paper's end-effector.");
     return t;
 }
 
@@ -177,22 +189,22 @@ static void put_spreads(push2d *n)
 
 static void put_losses(push2d *n)
 {
-    static const char *const NUMBER[][2] = {{"train", "training loss"}, {"test_truth", "test loss, from truth"}, {"test", "test loss, by steps"}, {"ratio", "by steps / training"},
-                                            {"evaluations", "evaluations"}, {"seconds", "time in s"}, {"failed", "no estimate"}};
-    ct_table *t = book_new_table("Loss, and what it took");
-    ct_table_column(t, "row", "data", NULL, 0);
+    static const char *const NUMBER[][2] = {{"train", "training"}, {"test_truth", "test, at once"}, {"test", "test, by steps"}, {"ratio", "ratio"}, {"evaluations", "evaluations"}, {"seconds", "time in s"}, {"failed", "failed"}};
+    ct_table *t = book_new_table("Loss, and what it took to learn");
+    ct_table_column(t, "data", "data", NULL, 0);
+    ct_table_column(t, "bounds", "bounds", NULL, 0);
     ct_table_column(t, "method", "method", NULL, 0);
     for (size_t k = 0; k < sizeof NUMBER / sizeof *NUMBER; k++) ct_table_column(t, NUMBER[k][0], NUMBER[k][1], NULL, 3);
     for (int p = 0; p < PAPER_PUSHES; p++)
         for (int b = 0; b < PAPER_BOUNDS; b++)
             for (int c = 0; c < PUSH2D_COLUMNS; c++) {
                 const double train = push2d_mean_of(n, p, b, c, train_of, NULL), test = push2d_mean_of(n, p, b, c, test_of, NULL);
-                char         name[48];
                 int          failed = 0;
                 if (isnan(train)) continue;
                 for (int s = 0; s < n->seeds; s++) failed += n->cell[p][b][c][s].test.failed;
                 ct_table_row(t, c == 0);
-                ct_table_text(t, "%s", c == 0 ? push2d_row_name(p, b, name) : "");
+                ct_table_text(t, "%s%s%s", c == 0 ? push2d_object[p] : "", c == 0 ? " " : "", c == 0 ? push2d_tactile[p] : "");
+                ct_table_text(t, "%s", c == 0 ? push2d_bounds[b] : "");
                 ct_table_text(t, "%s", n->column[c].name);
                 ct_table_number(t, train);
                 ct_table_number(t, push2d_mean_of(n, p, b, c, truth_of, NULL));
@@ -202,7 +214,7 @@ static void put_losses(push2d *n)
                 ct_table_number(t, median(n, p, b, c, seconds_of));
                 ct_table_number(t, failed);
             }
-    ct_table_note(t, "Losses are means over runs and seeds: training and \"from truth\" at once from the truth, as learning has it; \"by steps\" as in the field. Evaluations and time: medians. No estimate: test runs of all seeds that step by step came to none.");
+    ct_table_note(t, "Losses are means over runs and seeds, of training runs and of test runs at once from the truth, as learning has it, and of test runs by steps, as in the field; ratio: the last to the first. Evaluations and time: medians. Failed: test runs of all seeds that step by step came to no estimate.");
     book_table(&n->job->book, t);
 }
 
