@@ -61,12 +61,11 @@ static int is_best(const push2d *n, int p, int b, int column, int which)
     return 1;
 }
 
-/* As it is there: three decimals, or one digit and a power of ten. */
-static void print_paper(double value, char text[24])
+/* 3e-5, as tables have it, and not 3e-05. */
+static void shorten_power(char *text)
 {
-    const int power = (int)floor(log10(value) + 0.01);
-    if (value < 1e-3) snprintf(text, 24, "%.0fe%d", value * pow(10, -power), power);
-    else if (!isnan(value)) snprintf(text, 24, "%.3f", value);
+    char *zero = strstr(text, "e-0");
+    if (zero) memmove(zero + 2, zero + 3, strlen(zero + 3) + 1);
 }
 
 /* Ours, its standard error, the paper's: a row each. */
@@ -80,8 +79,10 @@ static void put_cell_of(ct_table *t, const push2d *n, int p, int b, int c, int w
         if (is_best(n, p, b, c, w)) ct_table_mark(t, 1);
         return;
     }
-    if (row == 2) print_paper(paper_push2d(n->column[c].key, p, b, w), text);
-    else if (!isnan(error)) snprintf(text, sizeof text, "%.2g", scale_of(w) * error);
+    const double paper = paper_push2d(n->column[c].key, p, b, w);
+    if (row == 1 && !isnan(error)) snprintf(text, sizeof text, scale_of(w) * error < 1e-3 ? "%.1e" : "%.2g", scale_of(w) * error);
+    if (row == 2 && !isnan(paper)) snprintf(text, sizeof text, paper < 1e-3 ? "%.0e" : "%.3f", paper); /* as it is there */
+    shorten_power(text);
     ct_table_text(t, "%s", text);
 }
 
@@ -260,12 +261,11 @@ static void put_scenes(push2d *n)
         if (!n->scene[p]) continue;
         if (!any++) book_section(&n->job->book, "pushes", "Pushes, before and after");
         snprintf(id, sizeof id, "push2d-%s-%s", push2d_object[p], push2d_tactile[p]);
-        snprintf(title, sizeof title, "%c%s, touch by %s", push2d_object[p][0] - 'a' + 'A', push2d_object[p] + 1, p % 2 ? "the network" : "the oracle");
+        snprintf(title, sizeof title, "%s, touch by the %s, %s bounds", p < 2 ? "Ellipse" : "Rectangle", push2d_tactile[p], n->scene_bounds[p]);
         const ct_scene scene = push_scene_of(n->scene[p], id, title, NULL);
         book_scene(&n->job->book, &scene);
     }
-    if (any) book_text(&n->job->book, "The first test run of the first seed, estimated step by step: before, under the start values; after, under what the default learned (%s bounds). The finger is a dot. Between pushes it is lifted.",
-                       n->scene_bounds[0] ? n->scene_bounds[0] : "");
+    if (any) book_text(&n->job->book, "The first test run of the first seed, estimated step by step: before, under the start values; after, under what the default learned. The finger is a dot. Between pushes it is lifted.");
 }
 
 /* ---- all of it ---- */
