@@ -41,7 +41,7 @@ study: all ## learn from simulated runs, judge on unseen ones: tables, and what 
 reproduce: ## repeat the paper's studies in full, into build/reproduce: tables, pictures, pages
 	@scripts/setup
 	$(call build_some,covtune)
-	@for study in nav2d runtime init samples; do build/covtune reproduce $$study --out build/reproduce --force || exit; done
+	@for study in nav2d runtime init samples push2d; do build/covtune reproduce $$study --out build/reproduce --force || exit; done
 
 san: ## build with the address and undefined-behaviour sanitizers, run all tests
 	@scripts/setup

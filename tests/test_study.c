@@ -1,12 +1,25 @@
 /* test_study.c: verdicts and trials say what is found by hand with the parts they are made of. */
 #include "study_test.h"
 
+static int same_accuracy(ct_accuracy a, ct_accuracy b)
+{
+    return a.poses == b.poses && same_double(a.translation, b.translation) && same_double(a.rotation, b.rotation) && same_double(a.ape_translation, b.ape_translation);
+}
+
+static int same_things(const ct_verdict *a, const ct_verdict *b)
+{
+    if (a->things != b->things) return 0;
+    for (int i = 0; i < a->things; i++)
+        if (strcmp(a->thing[i].name, b->thing[i].name) || !same_accuracy(a->thing[i].accuracy, b->thing[i].accuracy)) return 0;
+    return 1;
+}
+
 /* All but the seconds. */
 static int same_verdict(const ct_verdict *a, const ct_verdict *b)
 {
     return a->runs == b->runs && a->failed == b->failed && a->accuracy.poses == b->accuracy.poses && same_double(a->accuracy.translation, b->accuracy.translation) &&
            same_double(a->accuracy.rotation, b->accuracy.rotation) && same_double(a->accuracy.ape_translation, b->accuracy.ape_translation) && same_double(a->loss, b->loss) &&
-           same_double(a->chi_squared, b->chi_squared) && same_double(a->nees, b->nees) && same_double(a->condition, b->condition) && same_double(a->condition_scaled, b->condition_scaled);
+           same_double(a->chi_squared, b->chi_squared) && same_double(a->nees, b->nees) && same_double(a->condition, b->condition) && same_double(a->condition_scaled, b->condition_scaled) && same_things(a, b);
 }
 
 /* ---- Verdicts --------------------------------------------------------------------------------- */
@@ -93,6 +106,51 @@ static void test_a_run_without_an_estimate_is_counted_and_does_not_count(void)
     all.failed = some.failed;
     CHECK(same_verdict(&all, &some) && isfinite(all.condition) && isfinite(all.nees));
     course_free(&c);
+}
+
+/* Two pushes, whose things are o and e, and between them a drive, whose thing is x: a thing's accuracy is the mean over the runs that have it, and its poses are those of all of them. */
+static void test_a_verdict_tells_things_apart(void)
+{
+    enum { RUNS = 3, THINGS = 3 };
+    static const char *const NAME[THINGS] = {"o", "e", "x"};
+    ct_err                   err;
+    ct_noise                *noise;
+    ct_push_options          push = ct_push_defaults(CT_SHAPE_ELLIPSE);
+    ct_world_options         world = ct_world_defaults(CT_SE2);
+    ct_verdict_options       options = ct_verdict_defaults();
+    ct_sequence             *seq[RUNS];
+    ct_verdict               v, drive;
+    push.episodes = 1;
+    push.steps = 22;
+    world.poses = 40;
+    CHECK_OK(ct_noise_new(&noise, &err), err);
+    for (int i = 0; i < RUNS; i++) CHECK_OK(i == 1 ? ct_world_make(&world, noise, &seq[i], &err) : ct_push_make(&push, 1, (uint64_t)i, NULL, NULL, noise, &seq[i], &err), err);
+    CHECK_OK(ct_verdict_of(RUNS, seq, noise, &options, NULL, &v, &err), err);
+    CHECK(v.runs == RUNS && v.failed == 0 && v.things == THINGS);
+    for (int k = 0; k < THINGS; k++) {
+        double  t = 0, r = 0, d = 0, count = 0;
+        int64_t poses = 0;
+        for (int i = 0; i < RUNS; i++) {
+            double *x = malloc((size_t)ct_graph_size(seq[i]->graph) * sizeof *x);
+            CHECK_OK(ct_start_values(seq[i], options.inference.start, x, &err), err);
+            ct_replay_result replayed;
+            CHECK_OK(ct_replay(seq[i]->graph, noise, &options.inference.replay, x, &replayed, &err), err);
+            const ct_accuracy a = ct_accuracy_of_thing(seq[i], x, NAME[k]);
+            free(x);
+            if (!a.poses) continue;
+            t += a.translation, r += a.rotation, d += a.ape_translation, count++, poses += a.poses;
+        }
+        const ct_accuracy found = ct_verdict_thing(&v, NAME[k]);
+        CHECK(!strcmp(v.thing[k].name, NAME[k]) && same_accuracy(found, v.thing[k].accuracy) && found.poses == poses && poses == (k < 2 ? 44 : 40) && count == (k < 2 ? 2 : 1));
+        CHECK_NEAR(found.translation / (t / count), 1, 1e-14);
+        CHECK_NEAR(found.rotation / (r / count), 1, 1e-14);
+        CHECK_NEAR(found.ape_translation / (d / count), 1, 1e-14);
+    }
+    CHECK_OK(ct_verdict_of(1, &seq[1], noise, &options, NULL, &drive, &err), err);
+    CHECK(drive.things == 1 && same_accuracy(ct_verdict_thing(&drive, "x"), drive.accuracy));
+    CHECK(ct_verdict_thing(&drive, "o").poses == 0 && isnan(ct_verdict_thing(&drive, "o").translation));
+    for (int i = 0; i < RUNS; i++) ct_sequence_free(seq[i]);
+    ct_noise_free(noise);
 }
 
 static void test_told_to_stop_a_verdict_is_of_what_was_looked_at(void)
@@ -311,6 +369,7 @@ int main(void)
 {
     RUN(test_a_verdict_is_what_assessments_add_up_to);
     RUN(test_a_run_without_an_estimate_is_counted_and_does_not_count);
+    RUN(test_a_verdict_tells_things_apart);
     RUN(test_told_to_stop_a_verdict_is_of_what_was_looked_at);
     RUN(test_a_table_that_does_not_fit_has_no_verdict);
     RUN(test_a_trial_learns_what_learning_by_hand_does);

@@ -22,6 +22,8 @@ typedef struct {
     double      chi_squared, nees;     /* per degree; nees NaN if it was not asked for                          */
     double      condition, condition_scaled; /* of the whitened system, without and with column scaling; NaN: not asked for */
     double      seconds;               /* a run                                                                 */
+    int         things;                /* that runs estimate (ct_thing), in the order in which they come; of more than CT_THINGS_MAX the first */
+    ct_thing    thing[CT_THINGS_MAX];  /* accuracy of each: means over the runs that have it                    */
 } ct_verdict;
 
 typedef struct {
@@ -36,6 +38,8 @@ ct_verdict_options ct_verdict_defaults(void); /* incremental inference (isam2), 
 
 /* each: an assessment a run, may be NULL. The number of jobs changes no bit, `seconds` apart. */
 ct_status ct_verdict_of(int32_t count, ct_sequence *const seq[], const ct_noise *noise, const ct_verdict_options *options, ct_assessment *each, ct_verdict *out, ct_err *err);
+/* Of the thing of that name ("o"); no poses and NaN where there is none. */
+ct_accuracy ct_verdict_thing(const ct_verdict *verdict, const char *name);
 
 /* ---- Trial ----------------------------------------------------------------------------------- */
 

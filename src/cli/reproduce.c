@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 /* To add one: its file, and its line here. */
-static const reproduce_study *const STUDY[] = {&reproduce_nav2d, &reproduce_runtime, &reproduce_init, &reproduce_samples};
+static const reproduce_study *const STUDY[] = {&reproduce_nav2d, &reproduce_runtime, &reproduce_init, &reproduce_samples, &reproduce_push2d};
 #define STUDIES ((int)(sizeof STUDY / sizeof *STUDY))
 
 /* ---- learning and judging ---- */
@@ -27,8 +27,12 @@ static int watch(void *user, const ct_learn_progress *p)
 {
     reproduce_job *job = user;
     cli_bar_show(&job->bar, job->cost * (isfinite(p->done) ? p->done : 0), "%s", job->what);
-    return cli_caught();
+    job->told += !strcmp(p->phase, "learn");
+    return cli_caught() || (job->evaluations && job->told >= job->evaluations);
 }
+
+/* Is the method stopped after job->evaluations? */
+static int is_capped(const reproduce_job *job, const contestant *who) { return job->evaluations && who->zero_order; }
 
 void reproduce_show(reproduce_job *job, ct_table *table)
 {
@@ -43,34 +47,53 @@ int reproduce_wants(const reproduce_job *job, const char *key)
     return !job->methods;
 }
 
-ct_status reproduce_try(reproduce_job *job, const contestant *who, const nav_data *data, const ct_noise *from, const ct_theta *theta, int trace, ct_trial *out, ct_err *err)
-{
-    ct_trial_options o = ct_trial_defaults();
-    contest_options(who, &o);
-    o.outer.jobs = o.test.jobs = job->request->jobs;
-    o.test.nees = o.test.conditioning = 1;
-    o.test.cancel = stop;
-    o.test.user = job;
-    o.learn.progress = watch;
-    o.learn.user = job;
-    o.trace = o.errors = trace;
-    if (job->request->quick) o.learn.max_iterations = who->quick;
-    return ct_trial_run(data->trains, data->train, data->tests, data->test, from ? from : data->start, theta, &o, out, err);
-}
-
-ct_status reproduce_judge(reproduce_job *job, int training, const nav_data *data, const ct_noise *noise, ct_verdict *out, ct_err *err)
+ct_verdict_options reproduce_verdict(reproduce_job *job)
 {
     ct_verdict_options o = ct_verdict_defaults();
     o.jobs = job->request->jobs;
     o.cancel = stop;
     o.user = job;
-    o.nees = o.conditioning = !training;
+    o.nees = o.conditioning = !job->plain;
+    o.inference.incremental = 1;
+    return o;
+}
+
+ct_inference reproduce_from_truth(void)
+{
+    ct_inference inference = ct_inference_defaults();
+    inference.incremental = 0;
+    inference.start = CT_START_TRUTH;
+    inference.solve = ct_outer_defaults().inner;
+    return inference;
+}
+
+ct_status reproduce_try(reproduce_job *job, const contestant *who, const reproduce_runs *runs, const ct_theta *theta, int trace, ct_trial *out, ct_err *err)
+{
+    ct_trial_options o = ct_trial_defaults();
+    const int        most = job->evaluations;
+    contest_options(who, &o);
+    o.test = reproduce_verdict(job);
+    o.outer.jobs = o.test.jobs;
+    if (job->stepwise) o.learn.field.incremental = 1;
+    o.learn.progress = watch;
+    o.learn.user = job;
+    o.trace = o.errors = trace;
+    if (job->request->quick && !is_capped(job, who)) o.learn.max_iterations = who->quick;
+    job->told = 0;
+    if (!is_capped(job, who)) job->evaluations = 0;
+    const ct_status status = ct_trial_run(runs->trains, runs->train, runs->tests, runs->test, runs->start, theta, &o, out, err);
+    job->evaluations = most;
+    return status;
+}
+
+ct_status reproduce_judge(reproduce_job *job, int training, const reproduce_runs *runs, const ct_noise *noise, ct_verdict *out, ct_err *err)
+{
+    ct_verdict_options o = reproduce_verdict(job);
     if (training) {
-        o.inference = ct_inference_defaults();
-        o.inference.start = CT_START_TRUTH;
-        o.inference.solve = ct_outer_defaults().inner;
+        o.inference = reproduce_from_truth();
+        o.nees = o.conditioning = 0;
     }
-    return ct_verdict_of(training ? data->trains : data->tests, training ? data->train : data->test, noise, &o, NULL, out, err);
+    return ct_verdict_of(training ? runs->trains : runs->tests, training ? runs->train : runs->test, noise, &o, NULL, out, err);
 }
 
 /* ---- the place ---- */
@@ -186,7 +209,7 @@ static cli_exit find_study(const cli_io *io, const char *name, const reproduce_s
     }
     const char *near = cli_nearest(name, names);
     if (near) return cli_misuse(io, "there is no study \"%s\"; did you mean %s?", name, near);
-    return cli_misuse(io, "there is no study \"%s\": it is nav2d, runtime, init or samples", name);
+    return cli_misuse(io, "there is no study \"%s\": it is nav2d, runtime, init, samples or push2d", name);
 }
 
 /* Those of --methods must be among the study's. */
@@ -210,8 +233,8 @@ static cli_exit take_methods(const cli_io *io, const reproduce_study *study, rep
 static cli_exit check(const cli_io *io, const reproduce_request *r, const reproduce_study *study, reproduce_job *job)
 {
     if (!r->out) return cli_misuse(io, "--out DIR is missing: the folder that results are written to");
-    if (r->rows && !study->rows) return cli_misuse(io, "--rows is for nav2d; %s has none", study->name);
-    if (r->seeds && !study->seeds) return cli_misuse(io, "--seeds is for nav2d and samples; %s has one dataset", study->name);
+    if (r->rows && !study->rows) return cli_misuse(io, "--rows is for nav2d and push2d; %s has none", study->name);
+    if (r->seeds && !study->seeds) return cli_misuse(io, "--seeds is for nav2d, samples and push2d; %s has one dataset", study->name);
     const cli_exit code = r->rows ? study->rows(io, r->rows) : CLI_GO;
     return code == CLI_GO ? take_methods(io, study, job) : code;
 }
@@ -222,8 +245,8 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     const cli_option  options[] = {
         CLI_ROW_TEXT("out", "DIR", &request.out, "the folder that results are written to, which is made"),
         CLI_ROW_FLAG("quick", &request.quick, "shorter and fewer runs: less than a minute, and numbers that scatter more"),
-        CLI_ROW_INTEGER("seeds", "N", 1, 5, &request.seeds, "datasets of each kind: nav2d, samples (5, quick: 1, 2)"),
-        CLI_ROW_TEXT("rows", "D1/loose,..", &request.rows, "nav2d: only these rows of the table"),
+        CLI_ROW_INTEGER("seeds", "N", 1, 5, &request.seeds, "datasets of each kind: nav2d, samples, push2d (5, quick: 1, 2, 1)"),
+        CLI_ROW_TEXT("rows", "D1/loose,..", &request.rows, "nav2d, push2d: only these rows of the table; of push2d they are called ellipse/oracle/loose and so on"),
         CLI_ROW_TEXT("methods", "NAME,..", &request.methods, "only these of the study's methods"),
         CLI_ROW_FLAG("force", &request.force, "replace results that are there, and do not mind other files"),
         CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &request.jobs, "sequences at a time (as many as there are processors); only times depend on it"),
@@ -246,7 +269,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
 const cli_command cli_reproduce = {
     .name = "reproduce",
     .brief = "repeat a study of the paper",
-    .operands = "nav2d|runtime|init|samples",
+    .operands = "nav2d|runtime|init|samples|push2d",
     .needs = "--out DIR",
     .least = 1,
     .most = 1,
@@ -255,8 +278,10 @@ const cli_command cli_reproduce = {
             "runtime: training error over time on D3, all methods\n"
             "init: training error from different start values on D3\n"
             "samples: errors on unseen runs after learning from 1 to 20 runs of D1 and D3\n"
+            "push2d: Tables II and III, errors and spreads of pushing, two objects, touch by an oracle or a network, under loose and tight bounds, all methods\n"
             "Ctrl-C writes what is done by then, with exit code 130.\n",
     .example = "  covtune reproduce nav2d --quick --out tables\n"
-               "  covtune reproduce nav2d --rows D1/tight --seeds 1 --out row\n",
+               "  covtune reproduce nav2d --rows D1/tight --seeds 1 --out row\n"
+               "  covtune reproduce push2d --rows ellipse/network/tight --methods fw,lm --seeds 1 --out pushes\n",
     .run = run,
 };

@@ -2,7 +2,7 @@
  *
  *   reproduce.c        options, the table of studies         reproduce_book.c  what a study writes: CSV, Markdown, pictures, a page
  *   reproduce_data.c   navigation runs and their theta       reproduce_paper.c the paper's numbers
- *   reproduce_NAME.c   a study each */
+ *   reproduce_tally.c  what is demanded, row by row          reproduce_NAME.c  a study each */
 #ifndef CT_CLI_REPRODUCE_H
 #define CT_CLI_REPRODUCE_H
 
@@ -18,6 +18,13 @@ typedef struct {
 
 #define REPRODUCE_RUNS 32 /* of a part, at most */
 
+/* Runs to learn from and to be judged on, and the table that learning starts from; all borrowed. */
+typedef struct {
+    int32_t             trains, tests;
+    ct_sequence *const *train, *const *test;
+    const ct_noise     *start;
+} reproduce_runs;
+
 /* As covtune simulate nav2d makes them: the same seed, the same runs. */
 typedef struct {
     int32_t      trains, tests;
@@ -32,6 +39,7 @@ typedef struct {
 
 ct_status nav_data_make(const char *preset, uint64_t seed, const nav_size *size, nav_data *out, ct_err *err);
 void      nav_data_free(nav_data *data);
+reproduce_runs nav_data_runs(const nav_data *data);
 /* Everything but the first pose's prior, as diagonal models, between lower and upper. */
 ct_status nav_data_theta(const nav_data *data, double lower, double upper, ct_theta **out, ct_err *err);
 
@@ -67,6 +75,7 @@ ct_table *book_new_table(const char *title); /* or the end of the program */
 void      book_table(book *b, ct_table *table);                   /* frees it */
 void      book_csv(book *b, ct_table *table, const char *suffix); /* OUT/STUDY<suffix>.csv; frees it */
 void      book_plot(book *b, const ct_plot *plot);                /* also OUT/<id>.svg */
+void      book_scene(book *b, const ct_scene *scene);             /* also OUT/<id>.svg, the still picture */
 /* where: the rows it rests on, or those where it is not so. */
 void book_state(book *b, int holds, const char *where, const char *fmt, ...) CT_PRINTF(4, 5);
 /* The statements so far, as a section. */
@@ -74,6 +83,21 @@ void book_demands(book *b);
 /* Writes page and Markdown. */
 void book_close(book *b, const reproduce_request *request);
 void book_free(book *b);
+
+/* ---- Tally ------------------------------------------------------------------------------------- */
+
+/* Rows where something that was demanded is not so, or the one that comes nearest to that. */
+typedef struct {
+    char   bad[1400], worst[160];
+    int    rows, misses;
+    double most;
+} tally;
+
+tally tally_new(void);
+/* A row, with how far it is from what is demanded: above `limit` it is a miss. NaN: there is no such row. */
+void tally_count(tally *t, double value, double limit, const char *fmt, ...) CT_PRINTF(4, 5);
+/* Its statement, unless it has no rows. */
+void tally_state(const tally *t, book *b, const char *what);
 
 /* ---- Studies ----------------------------------------------------------------------------------- */
 
@@ -86,6 +110,10 @@ typedef struct {
     cli_bar                  bar;
     char                     what[128]; /* is being done, for the bar */
     double                   cost;      /* of that, in its units       */
+    int                      stepwise;    /* learners judge runs that they hold out step by step, as tests are           */
+    int                      evaluations; /* at most, of methods that see values alone; 0: as many as they want          */
+    int                      told;        /* of those under way                                                         */
+    int                      plain;       /* verdicts without NEES and conditioning                                      */
     int                      tables;
     ct_table                *shown[4];  /* what is printed on stdout, before the statements: owned */
 } reproduce_job;
@@ -98,16 +126,20 @@ typedef struct {
     ct_status (*run)(reproduce_job *job, ct_err *err); /* CT_OK also after Ctrl-C, with what is done */
 } reproduce_study;
 
-extern const reproduce_study reproduce_nav2d, reproduce_runtime, reproduce_init, reproduce_samples;
+extern const reproduce_study reproduce_nav2d, reproduce_runtime, reproduce_init, reproduce_samples, reproduce_push2d;
 
 /* Is printed on stdout at the end; owns the table. */
 void reproduce_show(reproduce_job *job, ct_table *table);
 /* Is that one asked for? */
 int reproduce_wants(const reproduce_job *job, const char *key);
-/* Learn as `who` does; data's tests are judged step by step, with conditioning. data->start is where it starts, unless `from` is not NULL. */
-ct_status reproduce_try(reproduce_job *job, const contestant *who, const nav_data *data, const ct_noise *from, const ct_theta *theta, int trace, ct_trial *out, ct_err *err);
+/* Learn as `who` does; tests are judged step by step. Learning starts from runs->start, or from the closed form where that is the method's way. */
+ct_status reproduce_try(reproduce_job *job, const contestant *who, const reproduce_runs *runs, const ct_theta *theta, int trace, ct_trial *out, ct_err *err);
 /* How a table does on runs: those for tests as above, those for training as learning sees them. */
-ct_status reproduce_judge(reproduce_job *job, int training, const nav_data *data, const ct_noise *noise, ct_verdict *out, ct_err *err);
+ct_status reproduce_judge(reproduce_job *job, int training, const reproduce_runs *runs, const ct_noise *noise, ct_verdict *out, ct_err *err);
+/* Of the defaults what every verdict of a study has: jobs, and Ctrl-C. */
+ct_verdict_options reproduce_verdict(reproduce_job *job);
+/* Inference as learning has it: at once, from the truth. */
+ct_inference reproduce_from_truth(void);
 
 /* ---- The paper --------------------------------------------------------------------------------- */
 
@@ -116,5 +148,12 @@ ct_status reproduce_judge(reproduce_job *job, int training, const nav_data *data
 
 /* Table I: test rmse of a method by its key ("initial", "leo", "nelder-mead", "powell", "fw"), NaN where the paper has none. which: 0 translation (m), 1 rotation (rad). */
 double paper_nav2d(const char *key, int dataset, int tight, int which);
+
+#define PAPER_PUSHES          4 /* ellipse by the noisy oracle and by the network, rectangle by both */
+#define PAPER_PUSH_QUANTITIES 4 /* translation and rotation of the end-effector, then of the object  */
+
+/* Table II: the same of pushing, in cm and rad. Table III: the spread of what its own method learned. */
+double paper_push2d(const char *key, int push, int tight, int which);
+double paper_push2d_spread(int push, int tight);
 
 #endif

@@ -98,6 +98,18 @@ void book_plot(book *b, const ct_plot *plot)
     free(path);
 }
 
+void book_scene(book *b, const ct_scene *scene)
+{
+    char name[128];
+    if (b->status != CT_OK) return;
+    snprintf(name, sizeof name, "%s.svg", scene->id);
+    char *path = place(b, name);
+    b->status = ct_scene_write(scene, path, &b->err);
+    ct_page_scene(b->page, scene);
+    fprintf(b->stream, "\n![%s](%s)\n", scene->title, name);
+    free(path);
+}
+
 /* ---- statements ---- */
 
 void book_state(book *b, int holds, const char *where, const char *fmt, ...)

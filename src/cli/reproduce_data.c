@@ -45,6 +45,8 @@ void nav_data_free(nav_data *d)
     *d = (nav_data){0};
 }
 
+reproduce_runs nav_data_runs(const nav_data *d) { return (reproduce_runs){.trains = d->trains, .tests = d->tests, .train = d->train, .test = d->test, .start = d->start}; }
+
 ct_status nav_data_theta(const nav_data *data, double lower, double upper, ct_theta **out, ct_err *err)
 {
     ct_status status = ct_theta_new(data->start, out, err);

@@ -50,15 +50,17 @@ static ct_status fill(init *n, ct_err *err)
 {
     reproduce_job *job = n->job;
     ct_status      status = nav_data_make("D3", 1, &n->size, &n->data, err);
+    reproduce_runs runs = nav_data_runs(&n->data);
     if (status == CT_OK) status = nav_data_theta(&n->data, CT_BOUND_LOOSE_LOWER, CT_BOUND_LOOSE_UPPER, &n->theta, err);
-    if (status == CT_OK) status = reproduce_judge(job, 1, &n->data, n->data.latent, &n->oracle, err);
+    if (status == CT_OK) status = reproduce_judge(job, 1, &runs, n->data.latent, &n->oracle, err);
     for (int s = 0; status == CT_OK && s < n->starts; s++) status = make_start(n, s, err);
     for (int m = 0; m < n->methods; m++)
         for (int s = 0; s < n->starts && status == CT_OK && !cli_caught(); s++) {
             char name[32];
             snprintf(job->what, sizeof job->what, "%s, start %s", n->who[m]->key, start_name(s, name));
             job->cost = n->who[m]->cost;
-            status = reproduce_try(job, n->who[m], &n->data, n->start[s], n->theta, 1, &n->trial[m][s], err);
+            runs.start = n->start[s];
+            status = reproduce_try(job, n->who[m], &runs, n->theta, 1, &n->trial[m][s], err);
             n->done[m][s] = status == CT_OK && !cli_caught();
             cli_bar_add(&job->bar, job->cost);
         }

@@ -102,8 +102,9 @@ static double spread_of(const ct_theta *theta, const ct_noise *noise)
 
 static ct_status judge_table(nav2d *n, const nav_data *data, const ct_noise *noise, const ct_theta *theta, nav2d_cell *cell, ct_err *err)
 {
-    ct_status status = reproduce_judge(n->job, 1, data, noise, &cell->train, err);
-    if (status == CT_OK) status = reproduce_judge(n->job, 0, data, noise, &cell->test, err);
+    const reproduce_runs runs = nav_data_runs(data);
+    ct_status            status = reproduce_judge(n->job, 1, &runs, noise, &cell->train, err);
+    if (status == CT_OK) status = reproduce_judge(n->job, 0, &runs, noise, &cell->test, err);
     cell->spread = spread_of(theta, noise);
     cell->seconds = NAN;
     cell->solves = cell->evaluations = -1;
@@ -112,8 +113,9 @@ static ct_status judge_table(nav2d *n, const nav_data *data, const ct_noise *noi
 
 static ct_status try_method(nav2d *n, const contestant *who, const nav_data *data, const ct_theta *theta, nav2d_cell *cell, ct_err *err)
 {
-    ct_trial        trial;
-    const ct_status status = reproduce_try(n->job, who, data, NULL, theta, 0, &trial, err);
+    const reproduce_runs runs = nav_data_runs(data);
+    ct_trial             trial;
+    const ct_status      status = reproduce_try(n->job, who, &runs, theta, 0, &trial, err);
     if (status == CT_OK) {
         cell->test = trial.test;
         cell->train = trial.train;

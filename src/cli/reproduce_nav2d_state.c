@@ -2,46 +2,10 @@
 #include "reproduce_nav2d.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #define NEAR       1.02 /* as good as the best: seeds scatter by less */
 #define SPREAD_MAX 100  /* of the tight box: 10 over 0.1              */
-
-/* Rows where something is not so, or the one that comes nearest to that. */
-typedef struct {
-    char   bad[1400], worst[160];
-    int    rows, misses;
-    double most;
-} tally;
-
-static tally tally_new(void) { return (tally){.most = -INFINITY}; }
-
-/* A row, with how far it is from what is demanded: above `limit` it is a miss. */
-static void count(tally *t, double value, double limit, const char *fmt, ...) CT_PRINTF(4, 5);
-static void count(tally *t, double value, double limit, const char *fmt, ...)
-{
-    char    text[160];
-    va_list args;
-    if (isnan(value)) return;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    t->rows++;
-    if (value > t->most) memcpy(t->worst, text, sizeof text), t->most = value;
-    if (value <= limit) return;
-    const size_t used = strlen(t->bad);
-    snprintf(t->bad + used, sizeof t->bad - used, "%s%s", t->misses++ ? "; " : "", text);
-}
-
-static void state(nav2d *n, const tally *t, const char *what)
-{
-    char where[1600];
-    if (!t->rows) return;
-    if (t->misses) snprintf(where, sizeof where, "not in %d of %d: %s", t->misses, t->rows, t->bad);
-    else snprintf(where, sizeof where, "%d of %d; nearest to the limit: %s", t->rows, t->rows, t->worst);
-    book_state(&n->job->book, !t->misses, where, "%s", what);
-}
 
 static const char *key(const nav2d *n, int column) { return n->column[column].key; }
 
@@ -66,9 +30,9 @@ static void default_is_best(nav2d *n)
                 const int c = best(n, d, b, w);
                 if (c < 0) continue;
                 const double ratio = nav2d_mean(n, d, b, NAV2D_LM, w, NULL) / nav2d_mean(n, d, b, c, w, NULL);
-                count(&t, ratio, NEAR, "%s %s %s, %.4f times the best, %s", nav2d_dataset[d], nav2d_bounds[b], nav2d_quantity[w], ratio, key(n, c));
+                tally_count(&t, ratio, NEAR, "%s %s %s, %.4f times the best, %s", nav2d_dataset[d], nav2d_bounds[b], nav2d_quantity[w], ratio, key(n, c));
             }
-    state(n, &t, "The default is the best of all methods or within 2 % of it, in translation and in rotation");
+    tally_state(&t, &n->job->book, "The default is the best of all methods or within 2 % of it, in translation and in rotation");
 }
 
 static void default_is_near_oracle(nav2d *n)
@@ -78,9 +42,9 @@ static void default_is_near_oracle(nav2d *n)
         for (int b = 0; b < PAPER_BOUNDS; b++)
             for (int w = 0; w < 2 && n->fits[d][b]; w++) {
                 const double ratio = nav2d_mean(n, d, b, NAV2D_LM, w, NULL) / nav2d_mean(n, d, b, NAV2D_ORACLE, w, NULL);
-                count(&t, ratio, NEAR, "%s %s %s, %.4f times the oracle's", nav2d_dataset[d], nav2d_bounds[b], nav2d_quantity[w], ratio);
+                tally_count(&t, ratio, NEAR, "%s %s %s, %.4f times the oracle's", nav2d_dataset[d], nav2d_bounds[b], nav2d_quantity[w], ratio);
             }
-    state(n, &t, "The default is within 2 % of the oracle wherever the box holds the oracle");
+    tally_state(&t, &n->job->book, "The default is within 2 % of the oracle wherever the box holds the oracle");
 }
 
 /* In translation, in rows where it does so in the paper; `rivals` are columns, ended by -1. A row is missed if one of them is better, and those that are are named. */
@@ -101,9 +65,9 @@ static void beats(nav2d *n, int mine, const int *rivals, const char *what)
                 worst = a / other;
                 snprintf(nearest, sizeof nearest, "%s %.4f", key(n, *c), other);
             }
-            count(&t, worst, 1, "%s %s %.4f m, %s", nav2d_dataset[d], nav2d_bounds[b], a, *better ? better : nearest);
+            tally_count(&t, worst, 1, "%s %s %.4f m, %s", nav2d_dataset[d], nav2d_bounds[b], a, *better ? better : nearest);
         }
-    state(n, &t, what);
+    tally_state(&t, &n->job->book, what);
 }
 
 static void spreads_are_kept(nav2d *n)
@@ -114,9 +78,9 @@ static void spreads_are_kept(nav2d *n)
             double most = NAN;
             for (int s = 0; s < n->seeds; s++)
                 if (n->cell[d][1][c][s].done) most = fmax(most, n->cell[d][1][c][s].spread);
-            count(&t, most, SPREAD_MAX * (1 + 1e-9), "%s %s, %.6g", nav2d_dataset[d], key(n, c), most); /* a spread is a quotient of rounded numbers */
+            tally_count(&t, most, SPREAD_MAX * (1 + 1e-9), "%s %s, %.6g", nav2d_dataset[d], key(n, c), most); /* a spread is a quotient of rounded numbers */
         }
-    state(n, &t, "Under tight bounds no spread is above 100, whatever the method and the seed");
+    tally_state(&t, &n->job->book, "Under tight bounds no spread is above 100, whatever the method and the seed");
 }
 
 void nav2d_state(nav2d *n)

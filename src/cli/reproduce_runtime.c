@@ -25,6 +25,7 @@ typedef struct {
     reproduce_job *job;
     nav_size       size;
     nav_data       data;
+    reproduce_runs runs; /* the same */
     ct_theta      *theta;
     ct_verdict     oracle; /* on the training runs */
     int            count;
@@ -47,7 +48,7 @@ static ct_status measure(runtime *r, entry *e, ct_err *err)
     int       n = 0;
     ct_status status = CT_OK;
     do {
-        status = reproduce_try(r->job, e->who, &r->data, NULL, r->theta, 1, &trial[n], err);
+        status = reproduce_try(r->job, e->who, &r->runs, r->theta, 1, &trial[n], err);
         if (status != CT_OK) ct_trial_free(&trial[n]);
         else n++;
     } while (status == CT_OK && !cli_caught() && n < REPEATS && trial[0].seconds < soon(r));
@@ -66,11 +67,12 @@ static ct_status fill(runtime *r, ct_err *err)
     reproduce_job *job = r->job;
     ct_trial       warm;
     ct_status      status = nav_data_make("D3", 1, &r->size, &r->data, err);
+    r->runs = nav_data_runs(&r->data);
     if (status == CT_OK) status = nav_data_theta(&r->data, CT_BOUND_LOOSE_LOWER, CT_BOUND_LOOSE_UPPER, &r->theta, err);
-    if (status == CT_OK) status = reproduce_judge(job, 1, &r->data, r->data.latent, &r->oracle, err);
+    if (status == CT_OK) status = reproduce_judge(job, 1, &r->runs, r->data.latent, &r->oracle, err);
     if (status != CT_OK) return status;
     snprintf(job->what, sizeof job->what, "warming up");
-    status = reproduce_try(job, contest_find("fw"), &r->data, NULL, r->theta, 0, &warm, err);
+    status = reproduce_try(job, contest_find("fw"), &r->runs, r->theta, 0, &warm, err);
     ct_trial_free(&warm);
     for (int i = 0; i < r->count && status == CT_OK && !cli_caught(); i++) {
         job->cost = r->entry[i].who->cost;

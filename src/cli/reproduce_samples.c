@@ -43,12 +43,12 @@ static ct_status learn(samples *n, int d, int k, int m, int seed, const nav_data
 {
     reproduce_job *job = n->job;
     cell          *c = &n->cell[d][k][m][seed];
-    nav_data       some = *data; /* the first of them */
+    reproduce_runs some = nav_data_runs(data); /* the first of them */
     ct_trial       trial;
     some.trains = RUNS[k];
     job->cost = n->who[m]->cost * RUNS[k] / BASE + JUDGING;
     snprintf(job->what, sizeof job->what, "%s, %d run%s, %s, seed %d of %d", DATASET[d], RUNS[k], CLI_S(RUNS[k]), n->who[m]->key, seed + 1, n->seeds);
-    const ct_status status = reproduce_try(job, n->who[m], &some, NULL, theta, 0, &trial, err);
+    const ct_status status = reproduce_try(job, n->who[m], &some, theta, 0, &trial, err);
     if (status == CT_OK && !cli_caught()) *c = (cell){.done = 1, .test = trial.test, .spread = trial.result.spread, .seconds = trial.seconds, .evaluations = trial.result.evaluations};
     ct_trial_free(&trial);
     cli_bar_add(&job->bar, job->cost);
@@ -60,8 +60,9 @@ static ct_status fill_dataset(samples *n, int d, int seed, ct_err *err)
     nav_data  data;
     ct_theta *theta = NULL;
     ct_status status = nav_data_make(DATASET[d], (uint64_t)seed + 1, &n->size, &data, err);
+    const reproduce_runs runs = nav_data_runs(&data);
     if (status == CT_OK) status = nav_data_theta(&data, CT_BOUND_LOOSE_LOWER, CT_BOUND_LOOSE_UPPER, &theta, err);
-    if (status == CT_OK) status = reproduce_judge(n->job, 0, &data, data.latent, &n->oracle[d][seed], err);
+    if (status == CT_OK) status = reproduce_judge(n->job, 0, &runs, data.latent, &n->oracle[d][seed], err);
     for (int k = 0; k < SIZES; k++)
         for (int m = 0; m < n->methods && status == CT_OK && !cli_caught(); m++) status = learn(n, d, k, m, seed, &data, theta, err);
     ct_theta_free(theta);

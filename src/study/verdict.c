@@ -34,10 +34,50 @@ static void add(mean *m, double value)
 
 static double of(mean m) { return m.count > 0 ? m.sum / m.count : NAN; }
 
+/* ---- Things ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    mean translation, rotation, distance;
+} things_means;
+
+/* The thing of that name, a new one if it is not there; -1: there are too many. */
+static int find_thing(ct_verdict *v, const char *name)
+{
+    for (int i = 0; i < v->things; i++)
+        if (!strcmp(v->thing[i].name, name)) return i;
+    if (v->things == CT_THINGS_MAX) return -1;
+    ct_thing *fresh = &v->thing[v->things];
+    memcpy(fresh->name, name, strlen(name) + 1);
+    return v->things++;
+}
+
+static void add_things(ct_verdict *v, const ct_assessment *a, things_means of_thing[CT_THINGS_MAX])
+{
+    for (int k = 0; k < a->things; k++) {
+        const ct_accuracy *seen = &a->thing[k].accuracy;
+        const int          i = find_thing(v, a->thing[k].name);
+        if (i < 0) continue;
+        v->thing[i].accuracy.poses += seen->poses;
+        add(&of_thing[i].translation, seen->translation);
+        add(&of_thing[i].rotation, seen->rotation);
+        add(&of_thing[i].distance, seen->ape_translation);
+    }
+}
+
+ct_accuracy ct_verdict_thing(const ct_verdict *verdict, const char *name)
+{
+    for (int i = 0; i < verdict->things; i++)
+        if (!strcmp(verdict->thing[i].name, name)) return verdict->thing[i].accuracy;
+    return (ct_accuracy){0, NAN, NAN, NAN};
+}
+
+/* ---- All of them ----------------------------------------------------------------------------- */
+
 ct_verdict ct__verdict_add_up(int32_t count, const ct_assessment *each)
 {
-    ct_verdict v = ct__verdict_none();
-    mean       translation = {0}, rotation = {0}, distance = {0}, loss = {0}, seconds = {0}, chi = {0}, nees = {0};
+    ct_verdict   v = ct__verdict_none();
+    mean         translation = {0}, rotation = {0}, distance = {0}, loss = {0}, seconds = {0}, chi = {0}, nees = {0};
+    things_means of_thing[CT_THINGS_MAX] = {0};
     for (int32_t i = 0; i < count; i++) {
         const ct_assessment *a = &each[i];
         if (a->solve.stop == CT_STOP_NONE || a->solve.stop == CT_STOP_CANCELLED) continue;
@@ -50,6 +90,7 @@ ct_verdict ct__verdict_add_up(int32_t count, const ct_assessment *each)
         add(&translation, a->accuracy.translation);
         add(&rotation, a->accuracy.rotation);
         add(&distance, a->accuracy.ape_translation);
+        add_things(&v, a, of_thing);
         add(&loss, a->loss);
         add(&seconds, a->solve.seconds);
         chi.sum += a->consistency.chi_squared;
@@ -65,6 +106,12 @@ ct_verdict ct__verdict_add_up(int32_t count, const ct_assessment *each)
     v.seconds = of(seconds);
     v.chi_squared = of(chi);
     v.nees = of(nees);
+    for (int i = 0; i < v.things; i++) {
+        ct_accuracy *mine = &v.thing[i].accuracy;
+        mine->translation = of(of_thing[i].translation);
+        mine->rotation = of(of_thing[i].rotation);
+        mine->ape_translation = of(of_thing[i].distance);
+    }
     return v;
 }
 
