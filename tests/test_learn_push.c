@@ -116,6 +116,7 @@ static void count_steps(const lesson *l, int run, const double corner[2], int *a
     ct_assessment      a;
     ct_err             err = {0};
     inference.start = CT_START_TRUTH;
+    inference.incremental = 0;
     inference.solve.method = CT_NEWTON;
     CHECK_OK(ct_solver_new(seq->graph, NULL, &solver, &err), err);
     CHECK_OK(ct_assess(seq, l->noise, solver, &inference, &loss, 0, x, &a, &err), err);

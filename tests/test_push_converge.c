@@ -52,8 +52,7 @@ static tally follow(lesson *l, double far)
         ct_solve_result  result;
         double          *x = room(l, i), *y = room(l, i), moved = 0;
         CHECK_OK(ct_start_values(l->seq[i], CT_START_MEASURED, x, &l->err), l->err);
-        ct_replay_options replay = ct_inference_defaults().replay;
-        replay.smoother.relinearise[CT_SE2] = 0.01;
+        const ct_replay_options replay = ct_inference_defaults().replay;
         CHECK_OK(ct_replay(g, l->noise, &replay, x, &replayed, &l->err), l->err);
         memcpy(y, x, (size_t)ct_graph_size(g) * sizeof *y);
         options.method = CT_NEWTON;

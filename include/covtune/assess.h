@@ -118,7 +118,7 @@ typedef struct {
 /* inference->incremental <- 0 or 1 where it is CT_INFERENCE_AUTO: 1 if one of the sequences is better estimated so. */
 ct_status ct_inference_choose(int32_t count, ct_sequence *const seq[], ct_inference *inference, ct_err *err);
 
-ct_inference ct_inference_defaults(void); /* from measurements; CT_INFERENCE_AUTO; ct_replay_defaults, from the pose before, with 5 updates to settle; ct_solve_defaults, with a tighter `relative`, as losses feel what errors do not */
+ct_inference ct_inference_defaults(void); /* from measurements; CT_INFERENCE_AUTO; ct_replay_defaults, from the pose before, with 5 updates to settle and thresholds for a world of 10 m; ct_solve_defaults, with a tighter `relative`, as losses feel what errors do not */
 
 /* x <- where inference starts from. Where the truth is asked for and (partly) unknown, those coordinates are the file's; so are fixed variables. */
 ct_status ct_start_values(const ct_sequence *seq, ct_start start, double *x, ct_err *err);

@@ -129,11 +129,12 @@ typedef struct {
     ct_smoother_options smoother;
     ct_entry            entry;
     int                 settle;   /* updates that may follow a step, while a variable is beyond its threshold */
+    double              extent;   /* m, of a world that the smoother's thresholds for linearising anew are meant for: in a smaller one (the box around the given values) they shrink in proportion. A decimetre is little on a road and much on a table. 0: as they are */
     ct_replay_fn        progress; /* may be NULL */
     void               *user;
 } ct_replay_options;
 
-ct_replay_options ct_replay_defaults(void); /* ct_smoother_defaults, motion, 0 */
+ct_replay_options ct_replay_defaults(void); /* ct_smoother_defaults, motion, 0, 0 */
 
 typedef struct {
     ct_stop stop;                       /* step: to the end; rank, not_finite or cancelled: not            */

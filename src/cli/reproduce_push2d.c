@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVALUATIONS       500 /* of methods without gradients, at most: 60 a number. The paper does not say how many it had */
+#define EVALUATIONS       200 /* of methods without gradients, at most: each takes up to seconds where runs hardly have a minimum. The paper does not say how many it had */
 #define EVALUATIONS_QUICK 50
 #define JUDGING           0.15 /* units of the bar: the verdicts of a cell */
 #define LOOKING           0.5  /* and a closer look at the default         */
@@ -17,7 +17,7 @@ const char *const push2d_object[PAPER_PUSHES] = {"ellipse", "ellipse", "rectangl
 const char *const push2d_bounds[PAPER_BOUNDS] = {"loose", "tight"}, *const push2d_thing[2] = {"e", "o"};
 
 static const char *const KEY[PUSH2D_COLUMNS] = {"initial", "leo", "nelder-mead", "powell", "fw", "lm", "closed-form"};
-static const double      COST[PUSH2D_COLUMNS] = {0, 2.5, 3.5, 3.5, 0.7, 1, 0.1}; /* of learning, in that of lm: five runs, 500 evaluations at most */
+static const double      COST[PUSH2D_COLUMNS] = {0, 2.5, 3.5, 3.5, 0.7, 1, 0.1}; /* of learning, in that of lm: five runs, 200 evaluations at most */
 static const double      LOWER[PAPER_BOUNDS] = {CT_BOUND_LOOSE_LOWER, CT_BOUND_TIGHT_LOWER}, UPPER[PAPER_BOUNDS] = {CT_BOUND_LOOSE_UPPER, CT_BOUND_TIGHT_UPPER};
 
 /* ---- numbers ---- */

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SAME 1e-3 /* relative, of the errors of two minima: they are one */
+#define SAME 1e-3 /* relative, of the errors of two minima: they are one         */
+#define NEAR 0.01 /* m, rad: a step of that size hardly shows in the errors     */
 
 int push2d_reached_truth(const push2d_run *run) { return ct_stop_converged(run->truth) && isfinite(run->loss_truth); }
-/* iSAM2 moves no point that is nearer than its threshold: what is left of a step beyond that would be a failure. */
-int push2d_reached_steps(const push2d_run *run) { return ct_stop_converged(run->steps) && isfinite(run->loss_steps) && run->left <= ct_smoother_defaults().relinearise[CT_SE2]; }
+int push2d_reached_steps(const push2d_run *run) { return ct_stop_converged(run->steps) && isfinite(run->loss_steps) && run->left <= NEAR; }
 int push2d_elsewhere(const push2d_run *run) { return ct_stop_converged(run->settled) && fabs(run->error_settled - run->error_truth) > SAME * run->error_truth; }
 
 /* Where new poses start. */

@@ -3,7 +3,7 @@
  * The closed form uses every residual of every run; the loss of a handful of runs is a noisy judge of the few things that the closed form cannot know (models
  * that are wrong, errors that are not Gaussian). So the answer is looked for on a path
  *
- *     p(nu) = argmin of L(p) + nu/2 sum_i weight_i (p_i - closed_i)^2,     nu = infinity (the closed form itself), 1, 0.1, 0.01, 0.001, 0
+ *     p(nu) = argmin of L(p) + nu/2 sum_i weight_i (p_i - closed_i)^2,     nu = infinity (the closed form itself), 1, 0.1, 0.01, 0.001, 0.0001
  *     weight_i = 2 L(closed) N_i / mean N,   N_i the samples that closed_i rests on
  *
  * walked from the strongest prior to weaker ones, on folds of the training runs; each p(nu) is judged on the fold's own held-out runs, with the inference that will
@@ -11,8 +11,11 @@
  * among them, is better than by one standard error (of the logarithms of paired losses) and half a percent: what the runs cannot tell apart is decided for the closed form. One run of
  * five that ends in a wrong minimum is never beyond a standard error, however wrong: so a candidate is also out if another has half its mean loss. If the start values are better than all, they stay.
  *
- * All that takes the closed form for a good guess. Where the start values track the training runs better than it, it is none: models are wrong there in a way that their second moments do not tell. Then
- * a walk without prior from the start values is a candidate as well, and the best of all on held-out runs is chosen.
+ * All that takes the closed form for a good guess, as it is where models are right. They are not where, under it, estimates err by more than they claim (NEES; whatever the bounds, and from the truth), or
+ * where the start values track the training runs better than it does: errors that last do not show in second moments. Then nothing is decided in its favour: the best of all on held-out runs is chosen. And
+ * where it was the start values that told, a walk from them without prior is a candidate as well.
+ *
+ * The weakest prior is not none: what the loss does not feel would walk off to the bounds, however far those are.
  *
  * What is learned in the end, from all runs, has been judged by nobody. It was found by estimates that start from the truth; if it does not hold as estimates are made in the field, on
  * the runs it was learned from at that, it is not the answer: the closed form is, or the start values.
@@ -23,12 +26,13 @@
 
 #include <math.h>
 
-static const double PATH[] = {INFINITY, 1, 0.1, 0.01, 0.001, 0};
+static const double PATH[] = {INFINITY, 1, 0.1, 0.01, 0.001, 0.0001};
 #define WEIGHTS         ((int)(sizeof PATH / sizeof *PATH))
 #define STOPS           (WEIGHTS + 1) /* and the walk from the start values                                  */
 #define ERRORS          1    /* standard errors                                                             */
 #define LEAST_GAIN      5e-3 /* of a loss, below which leaving the simpler is not worth the risk              */
 #define RUIN            2.0  /* times another's mean loss: out                                               */
+#define DISHONEST       2.0  /* NEES under the closed form, from which on models are wrong                   */
 #define WALK_ITERATIONS 12   /* from stop to stop; they are near each other                                  */
 #define WALK_RELATIVE   1e-4 /* and need not be found to the last digit                                      */
 #define WALK_STEP       1e-2
@@ -43,6 +47,7 @@ typedef struct {
     double        mean[STOPS];
     int           stops;           /* that were walked to                   */
     int           alone;           /* the one of them that is from the start values, or -1 */
+    int           doubt;           /* models are wrong: the closed form is but one candidate */
     ct_assessment *seen;           /* per sequence: scratch                 */
     int64_t      *few;             /* m: samples of a fold                  */
 } folding;
@@ -74,14 +79,19 @@ ct_status ct__learn_path(ct__effort *e, double nu, double *p, ct_learn_stop *sto
 }
 
 /* Do the start values track better than the closed form? */
-static int closed_form_fails(const ct__learning *l) { return l->effort.result->loss_start < l->effort.result->loss_closed_form; }
+static int start_is_better(const ct__learning *l) { return l->effort.result->loss_start < l->effort.result->loss_closed_form; }
+
+static int is_complete(const ct__learning *l)
+{
+    for (int32_t i = 0; i < l->effort.outer->m; i++)
+        if (!l->samples[i]) return 0;
+    return 1;
+}
 
 const double *ct__path_start(const ct__learning *l, const double *closed)
 {
     const ct_learn_result *r = l->effort.result;
-    int                    complete = 1;
-    for (int32_t i = 0; i < l->effort.outer->m; i++) complete = complete && l->samples[i] > 0;
-    return complete || r->loss_closed_form <= r->loss_start ? closed : l->start;
+    return is_complete(l) || r->loss_closed_form <= r->loss_start ? closed : l->start;
 }
 
 static ct_status begin(folding *f, ct_err *err)
@@ -171,6 +181,27 @@ static ct_status walk_to(folding *f, int stop)
     return CT_OK;
 }
 
+/* Are estimates honest under the closed form, bounds or not? p: scratch. */
+static ct_status look_for_doubt(folding *f, double *p)
+{
+    ct__effort  *e = &f->l->effort;
+    ct_inference inference = e->options->field;
+    double       nees = 0, degrees = 0;
+    inference.start = CT_START_TRUTH;
+    inference.incremental = 0;
+    f->doubt = start_is_better(f->l);
+    if (f->doubt || !is_complete(f->l)) return CT_OK;
+    CT_TRY(ct_outer_closed_form(e->outer, NULL, p, NULL, e->err));
+    CT_TRY(ct_outer_judge(e->outer, p, NULL, &inference, 1, f->seen, e->err));
+    for (int32_t i = 0; i < e->outer->count; i++) {
+        const ct_consistency *c = &f->seen[i].consistency;
+        nees += c->nees_degrees ? c->nees : 0;
+        degrees += (double)c->nees_degrees;
+    }
+    f->doubt = nees > DISHONEST * degrees;
+    return CT_OK;
+}
+
 static ct_status walk_all(folding *f)
 {
     ct__effort *e = &f->l->effort;
@@ -181,7 +212,7 @@ static ct_status walk_all(folding *f)
         if (ct__effort_cancelled(e)) return CT_OK;
         rises = stop > 0 && !(f->mean[stop] < f->mean[stop - 1]) ? rises + 1 : 0;
     }
-    if (!closed_form_fails(f->l)) return CT_OK;
+    if (!start_is_better(f->l)) return CT_OK;
     f->alone = f->stops;
     return walk_to(f, f->alone);
 }
@@ -222,20 +253,20 @@ static ct_status judge_start(folding *f)
     return CT_OK;
 }
 
-/* The first on the path, from the closed form on, that no other candidate beats; the best on average where the closed form is no good guess; f->stops if that is the start values. A closed form that lacks
+/* The first on the path, from the closed form on, that no other candidate beats; in doubt, the first that is as good as the best on average; f->stops if that is the start values. A closed form that lacks
  * samples of a parameter is passed over, unless there is nothing else. */
 static int choose(const folding *f)
 {
     const int64_t n = f->l->effort.outer->count;
-    int           best = 0, complete = 1;
-    for (int32_t i = 0; i < f->l->effort.outer->m; i++) complete = complete && f->l->samples[i] > 0;
-    for (int k = complete || f->stops == 1 ? 0 : 1; k < f->stops && !closed_form_fails(f->l); k++) {
+    const int     first = is_complete(f->l) || f->stops == 1 ? 0 : 1;
+    int           best = first;
+    for (int k = first; k < f->stops && !f->doubt; k++) {
         int out = beaten(n, f->start_loss, f->loss + k * n);
         for (int j = 0; j < f->stops; j++) out = out || (j != k && beaten(n, f->loss + j * n, f->loss + k * n));
         if (!out) return k;
     }
-    for (int k = 1; k < f->stops; k++) /* or each is beaten by some other */
-        if (f->mean[k] < f->mean[best]) best = k;
+    for (int k = first; k < f->stops; k++) /* or each is beaten by some other */
+        if (f->mean[k] * (1 + LEAST_GAIN) < f->mean[best]) best = k;
     return f->mean[best] <= f->l->effort.result->loss_heldout_start ? best : f->stops;
 }
 
@@ -278,6 +309,7 @@ ct_status ct__choose_prior(ct__learning *l)
     r->prior = CT__PRIOR_ALONE;
     if (f.folds < 2) return CT_OK;
     ct_status status = begin(&f, e->err);
+    if (status == CT_OK) status = look_for_doubt(&f, f.p);
     if (status == CT_OK) status = walk_all(&f);
     if (status == CT_OK && f.stops > 0 && !ct__effort_cancelled(e)) status = judge_start(&f);
     if (status == CT_OK && f.stops > 0) {

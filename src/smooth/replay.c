@@ -2,6 +2,7 @@
 #include "graph/graph.h"
 #include "smooth/smooth.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static const char *const names[CT_ENTRY_COUNT] = {
@@ -314,6 +315,32 @@ static void end(tape *t, double start_s)
     r->seconds = ct_now_s() - start_s;
 }
 
+/* Diagonal of the box around all positions of x. */
+static double extent_of(const ct_graph *g, const double *x)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, square = 0;
+    for (int32_t v = 0; v < g->variables; v++) {
+        const ct_kind kind = ct_graph_kind(g, v);
+        const int     lengths = kind == CT_SE2 || kind == CT_R2 ? 2 : kind == CT_SE3 || kind == CT_R3 ? 3 : 0;
+        for (int i = 0; i < lengths; i++) {
+            low[i] = CT_MIN(low[i], x[g->offset[v] + i]);
+            high[i] = CT_MAX(high[i], x[g->offset[v] + i]);
+        }
+    }
+    for (int i = 0; i < 3; i++)
+        if (high[i] > low[i]) square += (high[i] - low[i]) * (high[i] - low[i]);
+    return sqrt(square);
+}
+
+/* The smoother's options, with thresholds for a world of this size. */
+static ct_smoother_options sized(const tape *t)
+{
+    ct_smoother_options o = t->options->smoother;
+    const double        extent = t->options->extent > 0 ? extent_of(t->graph, t->x) : 0;
+    for (int k = 0; extent > 0 && extent < t->options->extent && k < CT_KIND_COUNT; k++) o.relinearise[k] *= extent / t->options->extent;
+    return o;
+}
+
 ct_status ct_replay(const ct_graph *graph, const ct_noise *noise, const ct_replay_options *options, double *x, ct_replay_result *result, ct_err *err)
 {
     const ct_replay_options usual = ct_replay_defaults();
@@ -321,8 +348,9 @@ ct_status ct_replay(const ct_graph *graph, const ct_noise *noise, const ct_repla
     const double            start_s = ct_now_s();
     *result = (ct_replay_result){.stop = CT_STOP_STEP, .stationarity = NAN};
     CT_TRY(ct_graph_check_noise(graph, noise, err));
-    ct_status status = plan(&t, err);
-    if (status == CT_OK) status = ct_smoother_new(noise, &t.options->smoother, &t.smoother, err);
+    const ct_smoother_options smoother = sized(&t);
+    ct_status                 status = plan(&t, err);
+    if (status == CT_OK) status = ct_smoother_new(noise, &smoother, &t.smoother, err);
     for (int32_t step = 0, over = 0; step < graph->variables && !over && status == CT_OK; step++) {
         load(&t, step);
         over = feed(&t, step, step + 1 == graph->variables, &status, err);
