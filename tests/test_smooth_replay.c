@@ -132,6 +132,39 @@ static void test_a_graph_can_be_replayed_in_the_order_of_its_variables(void)
         }
 }
 
+/* A world a fifth of the size that thresholds are meant for has a fifth of them, to the bit; one that is larger has them as they are. */
+static void test_thresholds_shrink_with_the_world(void)
+{
+    static const int parts[] = {PLANE | LOOPS, SPACE | LANDMARKS};
+    for (int k = 0; k < 2; k++) {
+        world            w;
+        ct_err           err = {0};
+        ct_replay_result result[4];
+        double          *x[4], low[3] = {0}, high[3] = {0}, square = 0;
+        world_make(&w, 5, parts[k]);
+        const double *at = ct_graph_initial(w.graph);
+        for (int32_t v = 0; v < ct_graph_variables(w.graph); v++)
+            for (int i = 0; i < (k ? 3 : 2); i++) {
+                const double c = at[ct_graph_offset(w.graph, v) + i];
+                low[i] = v ? fmin(low[i], c) : c;
+                high[i] = v ? fmax(high[i], c) : c;
+            }
+        for (int i = 0; i < 3; i++) square += (high[i] - low[i]) * (high[i] - low[i]);
+        for (int how = 0; how < 4; how++) { /* a world of a fifth; told so; a large one; told nothing */
+            ct_replay_options options = ct_replay_defaults();
+            options.extent = how == 0 ? 5 * sqrt(square) : how == 2 ? 0.9 * sqrt(square) : 0;
+            for (int i = 0; how == 1 && i < CT_KIND_COUNT; i++) options.smoother.relinearise[i] *= sqrt(square) / (5 * sqrt(square));
+            x[how] = copy_values(w.graph, at);
+            CHECK_OK(ct_replay(w.graph, w.noise, &options, x[how], &result[how], &err), err);
+        }
+        const size_t bytes = (size_t)ct_graph_size(w.graph) * sizeof(double);
+        CHECK(!memcmp(x[0], x[1], bytes) && !memcmp(x[2], x[3], bytes) && memcmp(x[0], x[2], bytes));
+        CHECK(result[0].relinearised == result[1].relinearised && result[0].relinearised > result[2].relinearised);
+        for (int how = 0; how < 4; how++) free(x[how]);
+        world_free(&w);
+    }
+}
+
 static void test_a_replay_waits_for_what_is_not_determined_yet(void)
 {
     /* a point seen from two places, entered before either; the last pose is tied to nothing */
@@ -167,6 +200,7 @@ static void test_a_replay_waits_for_what_is_not_determined_yet(void)
 int main(void)
 {
     RUN(test_a_graph_can_be_replayed_in_the_order_of_its_variables);
+    RUN(test_thresholds_shrink_with_the_world);
     RUN(test_a_replay_waits_for_what_is_not_determined_yet);
     RUN(test_manhattan_ends_no_higher_than_gtsam_leaves_it);
     RUN(test_intel_ends_no_higher_than_gtsam_leaves_it);
