@@ -117,7 +117,7 @@ static const char *error_text(double standard_error, char buf[24])
     return buf;
 }
 
-static void print_model(const learn_job *job, int32_t g)
+static void print_model(const learn_job *job, int32_t g, int width)
 {
     const ct_noise_model *m = ct_noise_get(job->dataset->noise, g), *before = ct_noise_get(job->start, g);
     double                standard_error[CT_NOISE_DIM_MAX];
@@ -133,17 +133,30 @@ static void print_model(const learn_job *job, int32_t g)
         else if (at_bound[i] && m->kind == CT_NOISE_FULL) remark = at_bound[i] < 0 ? "an eigenvalue held by its lower bound" : "an eigenvalue held by its upper bound";
         else if (at_bound[i]) remark = at_bound[i] < 0 ? "held by its lower bound" : "held by its upper bound";
         else if (m->kind == CT_NOISE_FULL && !i) remark = "with correlations";
-        printf("%-12.24s %-6s %-5s %11.4g -> %10.4g %11.4g %8s%s%s\n", i ? "" : m->name, one ? "all" : row, unit, sigma_of(before, i), sigma_of(m, i), sigma_of(m, i) * sigma_of(m, i),
+        printf("%-12.24s %-*s %-5s %11.4g -> %10.4g %11.4g %8s%s%s\n", i ? "" : m->name, width, one ? "all" : row, unit, sigma_of(before, i), sigma_of(m, i), sigma_of(m, i) * sigma_of(m, i),
                error_text(standard_error[i], error), *remark ? "  " : "", remark);
         if (one) break;
     }
 }
 
+/* Of the longest name of a row. */
+static int row_width(const learn_job *job)
+{
+    int width = 6;
+    for (int32_t g = 0; g < ct_theta_models(job->theta); g++) {
+        const ct_noise_model *m = ct_noise_get(job->dataset->noise, g);
+        for (int i = 0; ct_theta_learns(job->theta, g) && m->row && i < m->dim; i++)
+            if ((int)strlen(m->row[i].name) > width) width = (int)strlen(m->row[i].name);
+    }
+    return width;
+}
+
 static void print_table(const learn_job *job)
 {
-    printf("\n%-12s %-6s %-5s %11s    %10s %11s %8s\n", "noise model", "row", "unit", "start sigma", "sigma", "variance", "+- sigma");
+    const int width = row_width(job);
+    printf("\n%-12s %-*s %-5s %11s    %10s %11s %8s\n", "noise model", width, "row", "unit", "start sigma", "sigma", "variance", "+- sigma");
     for (int32_t g = 0; g < ct_theta_models(job->theta); g++)
-        if (ct_theta_learns(job->theta, g)) print_model(job, g);
+        if (ct_theta_learns(job->theta, g)) print_model(job, g, width);
     putchar('\n');
 }
 
