@@ -239,15 +239,21 @@ static void print_correlations(const learn_job *job)
     }
 }
 
+/* Was the weight of lm's prior left to it? */
+static int prior_was_chosen(const learn_request *request, const learn_job *job) { return isnan(job->options.prior) && request->from != 1; }
+
+/* No prior is chosen where the closed form is worse than the start values, and only those are left to begin from. */
+static int began_at_start(const learn_request *request, const learn_job *job) { return request->from == 1 || (prior_was_chosen(request, job) && job->result.prior == 0); }
+
 /* Where the weight of lm's prior comes from. */
 static const char *say_prior(const learn_request *request, const learn_job *job, char *buf, size_t size)
 {
     const ct_learn_result *r = &job->result;
-    const int              chosen = isnan(job->options.prior) && request->from != 1, held = isfinite(r->loss_heldout);
+    const int              chosen = prior_was_chosen(request, job), held = isfinite(r->loss_heldout);
     buf[0] = 0;
     if (isnan(r->prior) || (r->stop == CT_LEARN_STOP_CANCELLED && chosen && !held)) return buf;
     if (isinf(r->prior)) snprintf(buf, size, "; its prior, chosen by folds, is the closed form itself");
-    else if (r->prior == 0 && !chosen) snprintf(buf, size, "; no prior");
+    else if (r->prior == 0) snprintf(buf, size, "; no prior%s", chosen && held ? ", chosen by folds" : "");
     else if (!chosen) snprintf(buf, size, "; prior %g, as asked for", r->prior);
     else if (held) snprintf(buf, size, "; prior %g, chosen by folds", r->prior);
     else if (job->dataset->trains < 2) snprintf(buf, size, "; nothing could be held out of one run, so the prior is the default, %g", r->prior);
@@ -263,7 +269,7 @@ static void print_method(const learn_request *request, const learn_job *job)
                                   : r->stop == CT_LEARN_STOP_CLOSED_FORM && r->method == CT_LEARN_CLOSED_FORM ? "this is the closed form"
                                                                                                              : ct_learn_stop_meaning(r->stop);
     if (r->method == CT_LEARN_LM)
-        cli_row("method", "lm: bounded Levenberg-Marquardt in log theta, from the %s%s", request->from == 1 ? "start values" : "closed form", say_prior(request, job, prior, sizeof prior));
+        cli_row("method", "lm: bounded Levenberg-Marquardt in log theta, from the %s%s", began_at_start(request, job) ? "start values" : "closed form", say_prior(request, job, prior, sizeof prior));
     else cli_row("method", "%s: %s", ct_learn_method_name(r->method), ct_learn_method_what(r->method));
     cli_row("stop", "%s; %d iteration%s, %d evaluation%s, %lld inner solve%s, %s", stop, r->iterations, CLI_S(r->iterations), r->evaluations, CLI_S(r->evaluations), (long long)r->inner_solves,
             CLI_S(r->inner_solves), cli_time(r->seconds, time));
