@@ -239,9 +239,20 @@ static const char METHODS[] = CT_METHOD_LIST(X), DIFFERENCES[] = CT_DIFFERENCE_L
 static const char STARTS[] = CT_START_LIST(X), ENTRIES[] = CT_ENTRY_LIST(X);
 #undef X
 
+/* What is asked of one of the two ways to estimate asks for that way. */
+static cli_exit settle_solver(const cli_io *io, eval_request *r)
+{
+    if (r->solver == CT_INFERENCE_AUTO && r->entry >= 0) r->solver = 1;
+    if (r->solver == CT_INFERENCE_AUTO && r->method >= 0) r->solver = 0;
+    if (r->entry >= 0 && r->solver == 0) return cli_misuse(io, "--entry is for --solver isam2");
+    if (r->method >= 0 && r->solver == 1) return cli_misuse(io, r->entry >= 0 ? "--method is for --solver batch, --entry for isam2: one of them" : "--method is for --solver batch");
+    if (r->method < 0) r->method = CT_LEVENBERG_MARQUARDT;
+    return CLI_GO;
+}
+
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    eval_request     request = {.part = CT_DATASET_TEST, .solver = CT_INFERENCE_AUTO, .entry = -1, .jobs = cli_processors()};
+    eval_request     request = {.part = CT_DATASET_TEST, .solver = CT_INFERENCE_AUTO, .entry = -1, .method = -1, .jobs = cli_processors()};
     const cli_option options[] = {
         CLI_ROW_TEXT("noise", "FILE|RUN", &request.noise, "noise models of that file (JSON), or of what was learned there, in place of the dataset's own of the same names"),
         CLI_ROW_TEXT("against", "FILE|RUN", &request.against, "beside them, the same with the noise models of that file, and the ratio"),
@@ -251,7 +262,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_CHOICE("solver", "auto|batch|isam2", cli_find_solver_or_auto, &request.solver, "how a run is estimated: all of it at once (batch), or step by step as in the field (isam2); auto, the default, is isam2 where measurements do not place nine of ten poses"),
         CLI_ROW_CHOICE("entry", ENTRIES + 1, ct_entry_find, &request.entry,
                        "where a new pose starts step by step (which it implies): at the estimate of the one before (previous, the default), moved on from there as the start values say (motion), or at those (given)"),
-        CLI_ROW_CHOICE("method", METHODS + 1, ct_method_find, &request.method, "how the minimum is found (lm)"),
+        CLI_ROW_CHOICE("method", METHODS + 1, ct_method_find, &request.method, "how the minimum is found at once (which it implies; lm)"),
         CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, &request.difference, "difference from the truth in the loss: on its own side (local), or in the world (left)"),
         CLI_ROW_FLAG("nees", &request.nees, "compare the covariances of the estimate with its errors"),
         CLI_ROW_FLAG("each", &request.each, "a row a sequence as well"),
@@ -262,8 +273,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     cli_io   io;
     eval_job job = {0};
     cli_exit code = cli_parse(command, options, argc, argv, &io, &request.path);
-    if (request.entry >= 0 && request.solver == CT_INFERENCE_AUTO) request.solver = 1;
-    if (code == CLI_GO && request.entry >= 0 && !request.solver) code = cli_misuse(&io, "--entry is for --solver isam2");
+    if (code == CLI_GO) code = settle_solver(&io, &request);
     if (code != CLI_GO) return code;
     code = carry_out(&io, &request, &job);
     release(&job);

@@ -117,7 +117,7 @@ static const char *error_text(double standard_error, char buf[24])
     return buf;
 }
 
-static void print_model(const learn_job *job, int32_t g)
+static void print_model(const learn_job *job, int32_t g, int width)
 {
     const ct_noise_model *m = ct_noise_get(job->dataset->noise, g), *before = ct_noise_get(job->start, g);
     double                standard_error[CT_NOISE_DIM_MAX];
@@ -133,17 +133,30 @@ static void print_model(const learn_job *job, int32_t g)
         else if (at_bound[i] && m->kind == CT_NOISE_FULL) remark = at_bound[i] < 0 ? "an eigenvalue held by its lower bound" : "an eigenvalue held by its upper bound";
         else if (at_bound[i]) remark = at_bound[i] < 0 ? "held by its lower bound" : "held by its upper bound";
         else if (m->kind == CT_NOISE_FULL && !i) remark = "with correlations";
-        printf("%-12.24s %-6s %-5s %11.4g -> %10.4g %11.4g %8s%s%s\n", i ? "" : m->name, one ? "all" : row, unit, sigma_of(before, i), sigma_of(m, i), sigma_of(m, i) * sigma_of(m, i),
+        printf("%-12.24s %-*s %-5s %11.4g -> %10.4g %11.4g %8s%s%s\n", i ? "" : m->name, width, one ? "all" : row, unit, sigma_of(before, i), sigma_of(m, i), sigma_of(m, i) * sigma_of(m, i),
                error_text(standard_error[i], error), *remark ? "  " : "", remark);
         if (one) break;
     }
 }
 
+/* Of the longest name of a row. */
+static int row_width(const learn_job *job)
+{
+    int width = 6;
+    for (int32_t g = 0; g < ct_theta_models(job->theta); g++) {
+        const ct_noise_model *m = ct_noise_get(job->dataset->noise, g);
+        for (int i = 0; ct_theta_learns(job->theta, g) && m->row && i < m->dim; i++)
+            if ((int)strlen(m->row[i].name) > width) width = (int)strlen(m->row[i].name);
+    }
+    return width;
+}
+
 static void print_table(const learn_job *job)
 {
-    printf("\n%-12s %-6s %-5s %11s    %10s %11s %8s\n", "noise model", "row", "unit", "start sigma", "sigma", "variance", "+- sigma");
+    const int width = row_width(job);
+    printf("\n%-12s %-*s %-5s %11s    %10s %11s %8s\n", "noise model", width, "row", "unit", "start sigma", "sigma", "variance", "+- sigma");
     for (int32_t g = 0; g < ct_theta_models(job->theta); g++)
-        if (ct_theta_learns(job->theta, g)) print_model(job, g);
+        if (ct_theta_learns(job->theta, g)) print_model(job, g, width);
     putchar('\n');
 }
 
@@ -226,15 +239,21 @@ static void print_correlations(const learn_job *job)
     }
 }
 
+/* Was the weight of lm's prior left to it? */
+static int prior_was_chosen(const learn_request *request, const learn_job *job) { return isnan(job->options.prior) && request->from != 1; }
+
+/* No prior is chosen where the closed form is worse than the start values, and only those are left to begin from. */
+static int began_at_start(const learn_request *request, const learn_job *job) { return request->from == 1 || (prior_was_chosen(request, job) && job->result.prior == 0); }
+
 /* Where the weight of lm's prior comes from. */
 static const char *say_prior(const learn_request *request, const learn_job *job, char *buf, size_t size)
 {
     const ct_learn_result *r = &job->result;
-    const int              chosen = isnan(job->options.prior) && request->from != 1, held = isfinite(r->loss_heldout);
+    const int              chosen = prior_was_chosen(request, job), held = isfinite(r->loss_heldout);
     buf[0] = 0;
     if (isnan(r->prior) || (r->stop == CT_LEARN_STOP_CANCELLED && chosen && !held)) return buf;
     if (isinf(r->prior)) snprintf(buf, size, "; its prior, chosen by folds, is the closed form itself");
-    else if (r->prior == 0 && !chosen) snprintf(buf, size, "; no prior");
+    else if (r->prior == 0) snprintf(buf, size, "; no prior%s", chosen && held ? ", chosen by folds" : "");
     else if (!chosen) snprintf(buf, size, "; prior %g, as asked for", r->prior);
     else if (held) snprintf(buf, size, "; prior %g, chosen by folds", r->prior);
     else if (job->dataset->trains < 2) snprintf(buf, size, "; nothing could be held out of one run, so the prior is the default, %g", r->prior);
@@ -250,7 +269,7 @@ static void print_method(const learn_request *request, const learn_job *job)
                                   : r->stop == CT_LEARN_STOP_CLOSED_FORM && r->method == CT_LEARN_CLOSED_FORM ? "this is the closed form"
                                                                                                              : ct_learn_stop_meaning(r->stop);
     if (r->method == CT_LEARN_LM)
-        cli_row("method", "lm: bounded Levenberg-Marquardt in log theta, from the %s%s", request->from == 1 ? "start values" : "closed form", say_prior(request, job, prior, sizeof prior));
+        cli_row("method", "lm: bounded Levenberg-Marquardt in log theta, from the %s%s", began_at_start(request, job) ? "start values" : "closed form", say_prior(request, job, prior, sizeof prior));
     else cli_row("method", "%s: %s", ct_learn_method_name(r->method), ct_learn_method_what(r->method));
     cli_row("stop", "%s; %d iteration%s, %d evaluation%s, %lld inner solve%s, %s", stop, r->iterations, CLI_S(r->iterations), r->evaluations, CLI_S(r->evaluations), (long long)r->inner_solves,
             CLI_S(r->inner_solves), cli_time(r->seconds, time));

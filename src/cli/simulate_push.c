@@ -78,7 +78,7 @@ static ct_status draw(const push_request *q, const ct_dataset *d, ct_err *err)
 
 /* ---- results ---- */
 
-/* Root mean square of what every factor of a model says at the truth, over all runs, row by row. */
+/* Root mean square of what every factor of a model says at the truth, over all runs, row by row; NaN if there is none, as of touch in pushes that are too short for it. */
 static void at_truth(const ct_dataset *d, int32_t model, int dim, double rms[CT_NOISE_DIM_MAX])
 {
     int64_t count = 0;
@@ -92,7 +92,7 @@ static void at_truth(const ct_dataset *d, int32_t model, int dim, double rms[CT_
         count += n;
         free(r);
     }
-    for (int k = 0; k < dim; k++) rms[k] = sqrt(rms[k] / (double)(count ? count : 1));
+    for (int k = 0; k < dim; k++) rms[k] = count ? sqrt(rms[k] / (double)count) : NAN;
 }
 
 static void print(const push_request *q, const ct_dataset *d)
@@ -110,7 +110,8 @@ static void print(const push_request *q, const ct_dataset *d)
         size_t                used = 0;
         if (!d->group[i].learn) continue;
         at_truth(d, i, m->dim, rms);
-        for (int k = 0; k < m->dim && used < sizeof text; k++)
+        if (isnan(rms[0])) snprintf(text, sizeof text, "nothing; there is no such factor");
+        for (int k = 0; k < m->dim && !isnan(rms[0]) && used < sizeof text; k++)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.3g %s", k ? ", " : "", m->row[k].name, rms[k], m->row[k].unit);
         cli_row("", "%s: %s", m->name, text);
     }

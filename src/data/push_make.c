@@ -77,8 +77,8 @@ static double *truth_of(const maker *m, int32_t variable) { return m->seq->truth
 /* What is known of where the object is: where it was, moved along with the finger; put elsewhere for the next episode (k = 0), the finger leaves it. */
 static void guess(const maker *m, int32_t t, int k, const double finger[4], double object[4])
 {
-    const double *x = ct_graph_initial_const(m->seq->graph), *before = x + 8 * (int64_t)(t - 1);
-    memcpy(object, t ? before : truth_of(m, 0), 4 * sizeof *object);
+    const double *before = t ? ct_graph_initial_const(m->seq->graph) + 8 * (int64_t)(t - 1) : truth_of(m, 0);
+    memcpy(object, before, 4 * sizeof *object);
     for (int i = 0; k > 0 && i < 2; i++) object[i] += finger[i] - before[4 + i];
 }
 

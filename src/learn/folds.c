@@ -335,7 +335,7 @@ static ct_status field_losses(ct__effort *e, const double *p, ct_assessment *see
     return CT_OK;
 }
 
-/* The answer against the two that were there before. */
+/* The answer against the two that were there before. What was measured on held-out runs was measured under the answer's folds, and goes with it. */
 static ct_status stand(ct__learning *l, ct_assessment *seen, double *loss)
 {
     ct__effort         *e = &l->effort;
@@ -344,22 +344,25 @@ static ct_status stand(ct__learning *l, ct_assessment *seen, double *loss)
     double             *answer = loss, *other = loss + n;
     const double *const place[] = {l->closed, l->start};
     static const char  *const name[] = {"the closed form", "the start values"};
-    ct_outer_value value = {0};
+    const double        weight = r->prior;
+    int                 taken = -1;
+    ct_outer_value      value = {0};
     CT_TRY(ct_outer_evaluate(e->outer, l->p, NULL, &value, e->err));
     CT_TRY(field_losses(e, l->p, seen, answer));
+    const double mine = mean_of(n, answer);
     for (int k = 0; k < 2; k++) {
         CT_TRY(field_losses(e, place[k], seen, other));
-        const double mine = mean_of(n, answer), theirs = mean_of(n, other);
-        if (!beaten(n, other, answer) || !(theirs < mine)) continue;
-        CT_TRY(ct__note(l, "From the truth the answer of weight %g has a loss of %.6g; estimated as in the field the same runs have %.6g, and under %s %.6g: these stay.", r->prior, value.loss, mine, name[k], theirs));
+        if (!beaten(n, other, answer) || !(mean_of(n, other) < mean_of(n, answer))) continue;
         memcpy(l->p, place[k], (size_t)e->outer->m * sizeof *l->p);
         memcpy(answer, other, (size_t)n * sizeof *answer);
         r->stop = k ? CT_LEARN_STOP_START : CT_LEARN_STOP_CLOSED_FORM;
         r->prior = k ? NAN : INFINITY;
         r->loss_heldout = k ? r->loss_heldout_start : r->loss_heldout_closed_form;
+        r->heldout = 0;
+        taken = k;
     }
     r->loss_field = mean_of(n, answer);
-    return CT_OK;
+    return taken < 0 ? CT_OK : ct__note(l, "From the truth the answer of weight %g has a loss of %.6g; estimated as in the field the same runs have %.6g, and under %s %.6g: these stay.", weight, value.loss, mine, name[taken], r->loss_field);
 }
 
 ct_status ct__stand_in_the_field(ct__learning *l)
