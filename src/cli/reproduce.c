@@ -147,6 +147,7 @@ static void print(const reproduce_job *job)
         const book_statement *s = &b->statement[i];
         cli_row(s->holds ? "holds" : "DOES NOT", "%s: %s", s->what, s->where);
     }
+    if (job->request->quick && b->statements) cli_row("note", "quick: demands are meant for the full study, whose runs are longer and more");
     char *page = cli_inside(b->out, b->study);
     cli_row("written", "%s.html, %s.md, %s.csv and pictures", page, page, page);
     free(page);
