@@ -144,6 +144,15 @@ static int may_replace(const compare_request *request)
     return !request->out || cli_is_stdout(request->out) || cli_replaceable(request->out, request->format == CT_TABLE_TEXT ? title : BEGINS[request->format]);
 }
 
+/* Runs estimate the same things whatever their noise. */
+static void name_things(compare_job *job)
+{
+    for (int i = 0; i < job->rows && !job->things; i++) {
+        job->things = job->row[i].test.things;
+        memcpy(job->thing, job->row[i].test.thing, sizeof job->thing);
+    }
+}
+
 static cli_exit carry_out(const cli_io *io, const compare_request *request, compare_job *job)
 {
     ct_err err = {0};
@@ -153,6 +162,7 @@ static cli_exit carry_out(const cli_io *io, const compare_request *request, comp
     if (status == CT_OK) status = read_oracle(io, request, job, &err);
     job->options = options(request);
     if (status == CT_OK) status = compare_rows(io, job, &err);
+    if (request->by_name) name_things(job);
     cli_hide();
     if (status == CT_OK && request->out) status = write_file(request, job, &err);
     if (status == CT_OK && io->json) compare_print_json(request, job);
@@ -190,6 +200,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_NUMBER("spread", "K", 1, INFINITY, &request.spread, "no variance more than K times another (no limit)"),
         CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, &request.difference, "difference from the truth in the loss: on its own side (local), or in the world (left, the paper's)"),
         CLI_ROW_CHOICE("field", "batch|isam2", cli_find_solver, &request.field, "how test runs are estimated: all at once, or step by step (isam2)"),
+        CLI_ROW_FLAG("by-name", &request.by_name, "errors thing by thing as well, such as those of an object o0, o1, .. and of the finger e0, e1, .. that pushes it"),
         CLI_ROW_INTEGER("iterations", "N", 1, 1000000, &request.iterations, "at most so many, of each method (its own)"),
         CLI_ROW_SEED("seed", "K", &request.seed, "of methods that draw random numbers (1)"),
         CLI_ROW_CHOICE("format", FORMATS + 1, ct_table_format_find, &request.format, "of the table (text)"),

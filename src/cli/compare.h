@@ -5,6 +5,7 @@
 #define CT_CLI_COMPARE_H
 
 #include "contest.h"
+#include "eval.h"
 #include "learn.h"
 
 #define COMPARE_METHODS 24 /* at most   */
@@ -14,7 +15,7 @@
 /* What was asked for. */
 typedef struct {
     const char *path, *methods, *bounds, *oracle, *out, *full;
-    int         difference, field, iterations, format, jobs; /* field: 0 batch, 1 isam2; format: -1 not said */
+    int         difference, field, iterations, format, by_name, jobs; /* field: 0 batch, 1 isam2; format: -1 not said */
     double      spread;
     uint64_t    seed;
 } compare_request;
@@ -44,6 +45,8 @@ typedef struct {
     int                methods;
     const contestant  *method[COMPARE_METHODS];
     ct_trial_options   options;
+    int                things;     /* shown one by one: with --by-name, those of the first row that has any */
+    ct_thing           thing[CT_THINGS_MAX];
     int                rows;
     compare_row        row[COMPARE_ROWS];
     char               failures[16384]; /* sentences on estimates that failed, one a line; as many as there is room for */

@@ -28,6 +28,16 @@ static void columns(ct_table *t, const compare_job *job, int data)
     ct_table_column(t, "bounds", "bounds", NULL, 0);
     ct_table_column(t, "translation", "translation", "m", 4);
     ct_table_column(t, "rotation", "rotation", "rad", 4);
+    for (int k = 0; k < job->things; k++) {
+        const char *name = job->thing[k].name;
+        char        key[CT_THING_NAME_MAX + 16], heading[CT_THING_NAME_MAX + 16];
+        snprintf(key, sizeof key, "%s_translation", name);
+        snprintf(heading, sizeof heading, "%s translation", name);
+        ct_table_column(t, key, heading, "m", 4);
+        snprintf(key, sizeof key, "%s_rotation", name);
+        snprintf(heading, sizeof heading, "%s rotation", name);
+        ct_table_column(t, key, heading, "rad", 4);
+    }
     if (job->oracle) {
         ct_table_column(t, "translation_over_oracle", "translation / oracle", NULL, 4);
         ct_table_column(t, "rotation_over_oracle", "rotation / oracle", NULL, 4);
@@ -59,6 +69,11 @@ static void put_row(ct_table *t, const compare_job *job, int i, int data)
     ct_table_mark(t, compare_is_best(job, i, 0));
     ct_table_number(t, none ? NAN : row->test.accuracy.rotation);
     ct_table_mark(t, compare_is_best(job, i, 1));
+    for (int k = 0; k < job->things; k++) {
+        const ct_accuracy of = ct_verdict_thing(&row->test, job->thing[k].name);
+        ct_table_number(t, none ? NAN : of.translation);
+        ct_table_number(t, none ? NAN : of.rotation);
+    }
     for (int k = 0; k < 2 && job->oracle; k++) ct_table_number(t, none ? NAN : ratio[k]);
     const double number[] = {row->test.loss, row->train.loss, row->test.nees, row->spread, row->test.condition, row->test.condition_scaled};
     for (size_t k = 0; k < sizeof number / sizeof *number; k++) ct_table_number(t, none ? NAN : number[k]);
@@ -111,6 +126,7 @@ static json_t *row_json(const compare_job *job, int i)
     cli_put(o, "method", cli_text(row->method));
     cli_put(o, "bounds", cli_text(*row->bounds ? row->bounds : NULL));
     cli_put(o, "rmse", cli_rmse_json(none ? (ct_accuracy){.translation = NAN, .rotation = NAN} : row->test.accuracy));
+    if (job->things) cli_put(o, "by_name", none ? json_null() : eval_things_json(row->test.things, row->test.thing));
     cli_put(o, "over_oracle", cli_rmse_json((ct_accuracy){.translation = none ? NAN : ratio[0], .rotation = none ? NAN : ratio[1]}));
     cli_put(o, "test_loss", cli_number(none ? NAN : row->test.loss));
     cli_put(o, "train_loss", cli_number(none ? NAN : row->train.loss));
