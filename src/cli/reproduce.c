@@ -40,6 +40,25 @@ void reproduce_show(reproduce_job *job, ct_table *table)
     else ct_table_free(table);
 }
 
+const char *reproduce_rows(const char *list, int count, const char *const name[], int row[][PAPER_BOUNDS])
+{
+    for (int k = 0; k < count; k++)
+        for (int b = 0; b < PAPER_BOUNDS; b++) row[k][b] = !list;
+    while (list && *list) {
+        const size_t length = strcspn(list, ",");
+        int          found = 0;
+        for (int k = 0; k < count; k++)
+            for (int b = 0; b < PAPER_BOUNDS; b++) {
+                char whole[48];
+                snprintf(whole, sizeof whole, "%s/%s", name[k], paper_bounds[b]);
+                if (strlen(whole) == length && !strncmp(whole, list, length)) found = row[k][b] = 1;
+            }
+        if (!found) return list;
+        list += length + (list[length] == ',');
+    }
+    return NULL;
+}
+
 int reproduce_wants(const reproduce_job *job, const char *key)
 {
     for (int i = 0; i < job->methods; i++)

@@ -146,6 +146,10 @@ ct_inference reproduce_from_truth(void);
 #define PAPER_DATASETS 4
 #define PAPER_BOUNDS   2 /* loose, tight */
 
+extern const char *const paper_bounds[PAPER_BOUNDS];
+/* "D1/loose,D3/tight" into row[][], of `count` names each under both bounds; NULL: all. Returns where it is not understood, or NULL. */
+const char *reproduce_rows(const char *list, int count, const char *const name[], int row[][PAPER_BOUNDS]);
+
 /* Table I: test rmse of a method by its key ("initial", "leo", "nelder-mead", "powell", "fw"), NaN where the paper has none. which: 0 translation (m), 1 rotation (rad). */
 double paper_nav2d(const char *key, int dataset, int tight, int which);
 

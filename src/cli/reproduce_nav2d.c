@@ -9,7 +9,7 @@
 
 #define JUDGING 1.5 /* units of the bar: a verdict */
 
-const char *const nav2d_dataset[PAPER_DATASETS] = {"D1", "D2", "D3", "D4"}, *const nav2d_bounds[PAPER_BOUNDS] = {"loose", "tight"}, *const nav2d_quantity[2] = {"translation", "rotation"};
+const char *const nav2d_dataset[PAPER_DATASETS] = {"D1", "D2", "D3", "D4"}, *const nav2d_quantity[2] = {"translation", "rotation"};
 
 static const char *const KEY[NAV2D_COLUMNS] = {"initial", "leo", "nelder-mead", "powell", "fw", "fw-left", "lm", "closed-form", "oracle"};
 static const double      LOWER[PAPER_BOUNDS] = {CT_BOUND_LOOSE_LOWER, CT_BOUND_TIGHT_LOWER}, UPPER[PAPER_BOUNDS] = {CT_BOUND_LOOSE_UPPER, CT_BOUND_TIGHT_UPPER};
@@ -44,30 +44,10 @@ double nav2d_mean(const nav2d *n, int dataset, int tight, int column, int which,
 
 /* ---- which rows ---- */
 
-/* "D1/loose,D3/tight" into row[][]; NULL: all. Returns where it is not understood, or NULL. */
-static const char *take_rows(const char *list, int row[PAPER_DATASETS][PAPER_BOUNDS])
-{
-    for (int d = 0; d < PAPER_DATASETS; d++)
-        for (int b = 0; b < PAPER_BOUNDS; b++) row[d][b] = !list;
-    while (list && *list) {
-        const size_t length = strcspn(list, ",");
-        int          found = 0;
-        for (int d = 0; d < PAPER_DATASETS; d++)
-            for (int b = 0; b < PAPER_BOUNDS; b++) {
-                char name[16];
-                snprintf(name, sizeof name, "%s/%s", nav2d_dataset[d], nav2d_bounds[b]);
-                if (strlen(name) == length && !strncmp(name, list, length)) found = row[d][b] = 1;
-            }
-        if (!found) return list;
-        list += length + (list[length] == ',');
-    }
-    return NULL;
-}
-
 static cli_exit check_rows(const cli_io *io, const char *list)
 {
     int         row[PAPER_DATASETS][PAPER_BOUNDS];
-    const char *bad = take_rows(list, row);
+    const char *bad = reproduce_rows(list, PAPER_DATASETS, nav2d_dataset, row);
     return bad ? cli_misuse(io, "--rows is a list of D1/loose, D1/tight and so on to D4/tight, found \"%.*s\"", (int)strcspn(bad, ","), bad) : CLI_GO;
 }
 
@@ -140,7 +120,7 @@ static ct_status fill_row(nav2d *n, int d, int b, int seed, const nav_data *data
         const contestant *who = n->column[c].who;
         if (!nav2d_takes_part(n, c, b)) continue;
         n->job->cost = cost(n, c);
-        snprintf(n->job->what, sizeof n->job->what, "%s %s, %s, seed %d of %d", nav2d_dataset[d], nav2d_bounds[b], KEY[c], seed + 1, n->seeds);
+        snprintf(n->job->what, sizeof n->job->what, "%s %s, %s, seed %d of %d", nav2d_dataset[d], paper_bounds[b], KEY[c], seed + 1, n->seeds);
         status = who ? try_method(n, who, data, theta, cell, err) : judge_table(n, data, c == NAV2D_ORACLE ? data->latent : data->start, theta, cell, err);
         cell->done = status == CT_OK && !cli_caught();
         cli_bar_add(&n->job->bar, n->job->cost);
@@ -172,7 +152,7 @@ static ct_status run(reproduce_job *job, ct_err *err)
     n->size = quick ? (nav_size){3, 6, 100, 150} : (nav_size){5, 20, 300, 500};
     for (int c = 0; c < NAV2D_COLUMNS; c++) n->column[c] = (nav2d_column){.key = KEY[c], .who = contest_find(KEY[c])};
     for (int c = 0; c < NAV2D_COLUMNS; c++) n->column[c].name = n->column[c].who ? n->column[c].who->name : c == NAV2D_ORACLE ? "oracle" : "initial";
-    take_rows(job->request->rows, n->row);
+    reproduce_rows(job->request->rows, PAPER_DATASETS, nav2d_dataset, n->row);
     job->bar = cli_bar_new(job->io, all_of_it(n));
     const ct_status status = fill(n, err);
     if (status == CT_OK) {

@@ -36,7 +36,7 @@ typedef struct {
     nav2d_cell     cell[PAPER_DATASETS][PAPER_BOUNDS][NAV2D_COLUMNS][NAV2D_SEEDS];
 } nav2d;
 
-extern const char *const nav2d_dataset[PAPER_DATASETS], *const nav2d_bounds[PAPER_BOUNDS], *const nav2d_quantity[2];
+extern const char *const nav2d_dataset[PAPER_DATASETS], *const nav2d_quantity[2];
 
 /* Does the method take part under these bounds? */
 int nav2d_takes_part(const nav2d *n, int column, int tight);

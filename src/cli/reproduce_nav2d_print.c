@@ -15,7 +15,7 @@ static void put_cell(ct_table *t, const nav2d *n, int d, int b, int c, int s)
     if (!cell->done) return;
     ct_table_row(t, 0);
     ct_table_text(t, "%s", nav2d_dataset[d]);
-    ct_table_text(t, "%s", nav2d_bounds[b]);
+    ct_table_text(t, "%s", paper_bounds[b]);
     ct_table_text(t, "%s", n->column[c].key);
     ct_table_number(t, s + 1);
     for (int w = 0; w < 2; w++) ct_table_number(t, nav2d_error(n, d, b, c, s, w));
@@ -86,7 +86,7 @@ static void put_rows(ct_table *t, const nav2d *n, int d, int b, int w)
 static ct_table *table_of(const nav2d *n, int b, int w)
 {
     char title[160];
-    snprintf(title, sizeof title, "%s rmse on test runs, %s bounds (%s)", w ? "Rotation" : "Translation", nav2d_bounds[b], b ? "0.1 to 10" : "0.001 to 1000");
+    snprintf(title, sizeof title, "%s rmse on test runs, %s bounds (%s)", w ? "Rotation" : "Translation", paper_bounds[b], b ? "0.1 to 10" : "0.001 to 1000");
     ct_table *t = book_new_table(title);
     ct_table_column(t, "dataset", "data", NULL, 0);
     ct_table_column(t, "whose", w ? "in rad" : "in m", NULL, 0);
@@ -119,7 +119,7 @@ static void put_stuck(nav2d *n)
                 for (int s = 0; s < n->seeds; s++) {
                     const size_t used = strlen(text);
                     if (!n->cell[d][b][c][s].done || n->cell[d][b][c][s].stop != CT_LEARN_STOP_STUCK) continue;
-                    snprintf(text + used, sizeof text - used, "%s%s %s %s (seed %d)", used ? ", " : "", nav2d_dataset[d], nav2d_bounds[b], n->column[c].key, s + 1);
+                    snprintf(text + used, sizeof text - used, "%s%s %s %s (seed %d)", used ? ", " : "", nav2d_dataset[d], paper_bounds[b], n->column[c].key, s + 1);
                 }
     if (*text) book_warn(&n->job->book, "Stuck, as a training run had no minimum under what the method tried next: %s.", text);
 }
@@ -169,7 +169,7 @@ static void put_conditioning(nav2d *n)
                 if (isnan(nav2d_mean(n, d, b, c, 0, NULL))) continue;
                 ct_table_row(t, c == 0);
                 ct_table_text(t, "%s", c == 0 ? nav2d_dataset[d] : "");
-                ct_table_text(t, "%s", c == 0 ? nav2d_bounds[b] : "");
+                ct_table_text(t, "%s", c == 0 ? paper_bounds[b] : "");
                 ct_table_text(t, "%s", n->column[c].name);
                 for (size_t k = 0; k < sizeof COLUMN / sizeof *COLUMN; k++) ct_table_number(t, median(n, d, b, c, COLUMN[k].of));
             }
@@ -196,7 +196,7 @@ static void put_picture(nav2d *n, int w)
                 double       deviation;
                 const double oracle = nav2d_mean(n, d, b, NAV2D_ORACLE, w, NULL), mean = nav2d_mean(n, d, b, c, w, &deviation);
                 if (!row_done(n, d, b)) continue;
-                snprintf(name[rows], sizeof name[rows], "%s %s", nav2d_dataset[d], nav2d_bounds[b]);
+                snprintf(name[rows], sizeof name[rows], "%s %s", nav2d_dataset[d], paper_bounds[b]);
                 names[rows] = name[rows];
                 x[c][rows] = rows + 0.09 * (c - 0.5 * (SERIES - 1));
                 y[c][rows] = mean / oracle;

@@ -30,7 +30,7 @@ static void default_is_best(nav2d *n)
                 const int c = best(n, d, b, w);
                 if (c < 0) continue;
                 const double ratio = nav2d_mean(n, d, b, NAV2D_LM, w, NULL) / nav2d_mean(n, d, b, c, w, NULL);
-                tally_count(&t, ratio, NEAR, "%s %s %s, %.4f times the best, %s", nav2d_dataset[d], nav2d_bounds[b], nav2d_quantity[w], ratio, key(n, c));
+                tally_count(&t, ratio, NEAR, "%s %s %s, %.4f times the best, %s", nav2d_dataset[d], paper_bounds[b], nav2d_quantity[w], ratio, key(n, c));
             }
     tally_state(&t, &n->job->book, "The default is the best of all methods or within 2 % of it, in translation and in rotation");
 }
@@ -42,7 +42,7 @@ static void default_is_near_oracle(nav2d *n)
         for (int b = 0; b < PAPER_BOUNDS; b++)
             for (int w = 0; w < 2 && n->fits[d][b]; w++) {
                 const double ratio = nav2d_mean(n, d, b, NAV2D_LM, w, NULL) / nav2d_mean(n, d, b, NAV2D_ORACLE, w, NULL);
-                tally_count(&t, ratio, NEAR, "%s %s %s, %.4f times the oracle's", nav2d_dataset[d], nav2d_bounds[b], nav2d_quantity[w], ratio);
+                tally_count(&t, ratio, NEAR, "%s %s %s, %.4f times the oracle's", nav2d_dataset[d], paper_bounds[b], nav2d_quantity[w], ratio);
             }
     tally_state(&t, &n->job->book, "The default is within 2 % of the oracle wherever the box holds the oracle");
 }
@@ -65,7 +65,7 @@ static void beats(nav2d *n, int mine, const int *rivals, const char *what)
                 worst = a / other;
                 snprintf(nearest, sizeof nearest, "%s %.4f", key(n, *c), other);
             }
-            tally_count(&t, worst, 1, "%s %s %.4f m, %s", nav2d_dataset[d], nav2d_bounds[b], a, *better ? better : nearest);
+            tally_count(&t, worst, 1, "%s %s %.4f m, %s", nav2d_dataset[d], paper_bounds[b], a, *better ? better : nearest);
         }
     tally_state(&t, &n->job->book, what);
 }

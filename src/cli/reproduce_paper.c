@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+const char *const paper_bounds[PAPER_BOUNDS] = {"loose", "tight"};
+
 typedef struct {
     const char *key;
     double      rmse[PAPER_BOUNDS][PAPER_DATASETS][2]; /* loose, tight; D1 to D4; translation, rotation */

@@ -14,7 +14,7 @@
 #define LOOKING           0.5  /* and a closer look at the default         */
 
 const char *const push2d_object[PAPER_PUSHES] = {"ellipse", "ellipse", "rectangle", "rectangle"}, *const push2d_tactile[PAPER_PUSHES] = {"oracle", "network", "oracle", "network"};
-const char *const push2d_bounds[PAPER_BOUNDS] = {"loose", "tight"}, *const push2d_thing[2] = {"e", "o"};
+const char *const push2d_thing[2] = {"e", "o"};
 
 static const char *const KEY[PUSH2D_COLUMNS] = {"initial", "leo", "nelder-mead", "powell", "fw", "lm", "closed-form"};
 static const double      COST[PUSH2D_COLUMNS] = {0, 2.5, 3.5, 3.5, 0.7, 1, 0.1}; /* of learning, in that of lm: five runs, 200 evaluations at most */
@@ -65,36 +65,18 @@ int push2d_row_done(const push2d *n, int push, int tight) { return !isnan(push2d
 
 const char *push2d_row_name(int push, int tight, char buf[48])
 {
-    snprintf(buf, 48, "%s %s, %s", push2d_object[push], push2d_tactile[push], push2d_bounds[tight]);
+    snprintf(buf, 48, "%s %s, %s", push2d_object[push], push2d_tactile[push], paper_bounds[tight]);
     return buf;
 }
 
 /* ---- which rows ---- */
 
-/* "ellipse/oracle/loose,.." into row[][]; NULL: all. Returns where it is not understood, or NULL. */
-static const char *take_rows(const char *list, int row[PAPER_PUSHES][PAPER_BOUNDS])
-{
-    for (int p = 0; p < PAPER_PUSHES; p++)
-        for (int b = 0; b < PAPER_BOUNDS; b++) row[p][b] = !list;
-    while (list && *list) {
-        const size_t length = strcspn(list, ",");
-        int          found = 0;
-        for (int p = 0; p < PAPER_PUSHES; p++)
-            for (int b = 0; b < PAPER_BOUNDS; b++) {
-                char name[48];
-                snprintf(name, sizeof name, "%s/%s/%s", push2d_object[p], push2d_tactile[p], push2d_bounds[b]);
-                if (strlen(name) == length && !strncmp(name, list, length)) found = row[p][b] = 1;
-            }
-        if (!found) return list;
-        list += length + (list[length] == ',');
-    }
-    return NULL;
-}
+static const char *const ROW[PAPER_PUSHES] = {"ellipse/oracle", "ellipse/network", "rectangle/oracle", "rectangle/network"};
 
 static cli_exit check_rows(const cli_io *io, const char *list)
 {
     int         row[PAPER_PUSHES][PAPER_BOUNDS];
-    const char *bad = take_rows(list, row);
+    const char *bad = reproduce_rows(list, PAPER_PUSHES, ROW, row);
     return bad ? cli_misuse(io, "--rows is a list of ellipse/oracle/loose, ellipse/oracle/tight, ellipse/network/loose and so on to rectangle/network/tight, found \"%.*s\"", (int)strcspn(bad, ","), bad) : CLI_GO;
 }
 
@@ -218,7 +200,7 @@ static ct_status run(reproduce_job *job, ct_err *err)
     job->evaluations = quick ? EVALUATIONS_QUICK : EVALUATIONS;
     for (int c = 0; c < PUSH2D_COLUMNS; c++) n->column[c] = (push2d_column){.key = KEY[c], .who = contest_find(KEY[c])};
     for (int c = 0; c < PUSH2D_COLUMNS; c++) n->column[c].name = n->column[c].who ? n->column[c].who->name : "initial";
-    take_rows(job->request->rows, n->row);
+    reproduce_rows(job->request->rows, PAPER_PUSHES, ROW, n->row);
     job->bar = cli_bar_new(job->io, all_of_it(n));
     const ct_status status = fill(n, err);
     if (status == CT_OK) {

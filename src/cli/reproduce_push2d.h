@@ -67,7 +67,7 @@ typedef struct {
     const char    *scene_bounds[PAPER_PUSHES];
 } push2d;
 
-extern const char *const push2d_object[PAPER_PUSHES], *const push2d_tactile[PAPER_PUSHES], *const push2d_bounds[PAPER_BOUNDS], *const push2d_thing[2];
+extern const char *const push2d_object[PAPER_PUSHES], *const push2d_tactile[PAPER_PUSHES], *const push2d_thing[2];
 
 /* ---- Data ---- */
 

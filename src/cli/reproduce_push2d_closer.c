@@ -97,7 +97,7 @@ static ct_status film(push2d *n, int push, int tight, const reproduce_runs *runs
     if (status == CT_OK) {
         push_scene_free(n->scene[push]);
         n->scene[push] = push_scene_new(seq, before, after, 1);
-        n->scene_bounds[push] = push2d_bounds[tight];
+        n->scene_bounds[push] = paper_bounds[tight];
     }
     free(before);
     free(after);

@@ -79,7 +79,7 @@ static void put_runs(push2d *n)
                     ct_table_row(t, 0);
                     ct_table_text(t, "%s", push2d_object[p]);
                     ct_table_text(t, "%s", push2d_tactile[p]);
-                    ct_table_text(t, "%s", push2d_bounds[b]);
+                    ct_table_text(t, "%s", paper_bounds[b]);
                     const double number[] = {s + 1, i, run->loss_truth, run->loss_steps, run->error_truth, run->error_settled, run->left};
                     for (size_t k = 0; k < sizeof number / sizeof *number; k++) ct_table_number(t, number[k]);
                     ct_table_text(t, "%s", ct_stop_name(run->truth));

@@ -20,7 +20,7 @@ static void put_cell(ct_table *t, const push2d *n, int p, int b, int c, int s)
     ct_table_row(t, 0);
     ct_table_text(t, "%s", push2d_object[p]);
     ct_table_text(t, "%s", push2d_tactile[p]);
-    ct_table_text(t, "%s", push2d_bounds[b]);
+    ct_table_text(t, "%s", paper_bounds[b]);
     ct_table_text(t, "%s", n->column[c].key);
     ct_table_number(t, s + 1);
     for (int w = 0; w < PAPER_PUSH_QUANTITIES; w++) ct_table_number(t, push2d_error(n, p, b, c, s, w));
@@ -104,7 +104,7 @@ static void put_rows(ct_table *t, const push2d *n, int p, int b, int w)
 static ct_table *table_of(const push2d *n, int first, int b)
 {
     char title[160];
-    snprintf(title, sizeof title, "%s, %s bounds (%s): rmse on test runs", first ? "Rectangle" : "Ellipse", push2d_bounds[b], b ? "0.1 to 10" : "0.001 to 1000");
+    snprintf(title, sizeof title, "%s, %s bounds (%s): rmse on test runs", first ? "Rectangle" : "Ellipse", paper_bounds[b], b ? "0.1 to 10" : "0.001 to 1000");
     ct_table *t = book_new_table(title);
     ct_table_column(t, "tactile", "touch", NULL, 0);
     ct_table_column(t, "quantity", "of", NULL, 0);
@@ -172,7 +172,7 @@ static void put_spreads(push2d *n)
             for (int p = 0; p < PAPER_PUSHES; p++) any |= !isnan(median(n, p, b, c, spread_of));
             if (!any) continue;
             ct_table_row(t, rows == 0);
-            ct_table_text(t, "%s", rows++ ? "" : push2d_bounds[b]);
+            ct_table_text(t, "%s", rows++ ? "" : paper_bounds[b]);
             ct_table_text(t, "%s", n->column[c].name);
             for (int p = 0; p < PAPER_PUSHES; p++) ct_table_number(t, median(n, p, b, c, spread_of));
         }
@@ -205,7 +205,7 @@ static void put_losses(push2d *n)
                 for (int s = 0; s < n->seeds; s++) failed += n->cell[p][b][c][s].test.failed;
                 ct_table_row(t, c == 0);
                 ct_table_text(t, "%s%s%s", c == 0 ? push2d_object[p] : "", c == 0 ? " " : "", c == 0 ? push2d_tactile[p] : "");
-                ct_table_text(t, "%s", c == 0 ? push2d_bounds[b] : "");
+                ct_table_text(t, "%s", c == 0 ? paper_bounds[b] : "");
                 ct_table_text(t, "%s", n->column[c].name);
                 ct_table_number(t, train);
                 ct_table_number(t, push2d_mean_of(n, p, b, c, truth_of, NULL));
@@ -238,7 +238,7 @@ static void put_picture(push2d *n, int w)
                 double       error;
                 const double mean = push2d_mean(n, p, b, c, w, &error);
                 if (!push2d_row_done(n, p, b)) continue;
-                snprintf(name[rows], sizeof name[rows], "%.4s. %.3s. %s", push2d_object[p], push2d_tactile[p], push2d_bounds[b]);
+                snprintf(name[rows], sizeof name[rows], "%.4s. %.3s. %s", push2d_object[p], push2d_tactile[p], paper_bounds[b]);
                 names[rows] = name[rows];
                 x[c][rows] = rows + 0.1 * (c - 0.5 * (PUSH2D_COLUMNS - 1));
                 y[c][rows] = scale_of(w) * mean;
