@@ -55,15 +55,6 @@ static ct_status name_failures(compare_job *job, const compare_row *row, const c
 
 /* ---- tables as they are ---- */
 
-static double spread_of(const ct_theta *theta, const ct_noise *noise)
-{
-    double *p = cli_alloc(ct_theta_count(theta), sizeof *p);
-    ct_theta_get(theta, noise, p);
-    const double spread = ct_theta_spread(theta, p);
-    free(p);
-    return spread;
-}
-
 static void say(watcher *w, const char *method, const char *bounds) { snprintf(w->what, sizeof w->what, "%s%s%s", method, *bounds ? ", " : "", bounds); }
 
 /* Start values, or the oracle's: nothing is learned. */
@@ -72,7 +63,7 @@ static ct_status judge(watcher *w, const char *name, const ct_noise *noise, ct_e
     compare_job       *job = w->job;
     ct_verdict_options train = job->options.test;
     compare_row       *row = &job->row[job->rows];
-    *row = (compare_row){.method = name, .group = -1, .spread = spread_of(job->theta[0], noise), .seconds = NAN, .solves = -1, .evaluations = -1};
+    *row = (compare_row){.method = name, .group = -1, .spread = contest_spread(job->theta[0], noise), .seconds = NAN, .solves = -1, .evaluations = -1};
     say(w, name, "");
     train.inference = ct_inference_defaults();
     train.inference.start = CT_START_TRUTH;

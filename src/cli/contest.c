@@ -62,3 +62,12 @@ void contest_options(const contestant *who, ct_trial_options *o)
     o->learn.from_table = who->from_table;
     if (who->alone) o->learn.prior = 0;
 }
+
+double contest_spread(const ct_theta *theta, const ct_noise *noise)
+{
+    double *p = cli_alloc(ct_theta_count(theta), sizeof *p);
+    ct_theta_get(theta, noise, p);
+    const double spread = ct_theta_spread(theta, p);
+    free(p);
+    return spread;
+}

@@ -28,4 +28,7 @@ int contest_list(const char *list, const contestant *out[], int most, char bad[6
 /* What ct_trial is told: outer problem and method. The rest are the defaults. */
 void contest_options(const contestant *who, ct_trial_options *options);
 
+/* Of a table's values, as theta has them, inside its set or not. */
+double contest_spread(const ct_theta *theta, const ct_noise *noise);
+
 #endif

@@ -21,28 +21,30 @@ void book_section(book *b, const char *id, const char *heading)
     fprintf(b->stream, "\n## %s\n", heading);
 }
 
+static void put_paragraph(book *b, int warns, const char *fmt, va_list args)
+{
+    char text[4096];
+    vsnprintf(text, sizeof text, fmt, args);
+    if (b->status != CT_OK) return;
+    if (warns) ct_page_warn(b->page, "%s", text);
+    else ct_page_text(b->page, "%s", text);
+    fprintf(b->stream, warns ? "\n**%s**\n" : "\n%s\n", text);
+}
+
 void book_text(book *b, const char *fmt, ...)
 {
-    char    text[4096];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    put_paragraph(b, 0, fmt, args);
     va_end(args);
-    if (b->status != CT_OK) return;
-    ct_page_text(b->page, "%s", text);
-    fprintf(b->stream, "\n%s\n", text);
 }
 
 void book_warn(book *b, const char *fmt, ...)
 {
-    char    text[4096];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    put_paragraph(b, 1, fmt, args);
     va_end(args);
-    if (b->status != CT_OK) return;
-    ct_page_warn(b->page, "%s", text);
-    fprintf(b->stream, "\n**%s**\n", text);
 }
 
 /* ---- files ---- */

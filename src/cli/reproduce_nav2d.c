@@ -71,21 +71,12 @@ static double all_of_it(const nav2d *n)
 
 /* ---- trials ---- */
 
-static double spread_of(const ct_theta *theta, const ct_noise *noise)
-{
-    double *p = cli_alloc(ct_theta_count(theta), sizeof *p);
-    ct_theta_get(theta, noise, p);
-    const double spread = ct_theta_spread(theta, p);
-    free(p);
-    return spread;
-}
-
 static ct_status judge_table(nav2d *n, const nav_data *data, const ct_noise *noise, const ct_theta *theta, nav2d_cell *cell, ct_err *err)
 {
     const reproduce_runs runs = nav_data_runs(data);
     ct_status            status = reproduce_judge(n->job, 1, &runs, noise, &cell->train, err);
     if (status == CT_OK) status = reproduce_judge(n->job, 0, &runs, noise, &cell->test, err);
-    cell->spread = spread_of(theta, noise);
+    cell->spread = contest_spread(theta, noise);
     cell->seconds = NAN;
     cell->solves = cell->evaluations = -1;
     return status;

@@ -110,16 +110,13 @@ static ct_status judge_truth(push2d *n, const reproduce_runs *runs, const ct_noi
 
 static ct_status judge_start(push2d *n, const reproduce_runs *runs, const ct_theta *theta, push2d_cell *cell, ct_err *err)
 {
-    double   *p = cli_alloc(ct_theta_count(theta), sizeof *p);
     ct_status status = reproduce_judge(n->job, 1, runs, runs->start, &cell->train, err);
     if (status == CT_OK) status = reproduce_judge(n->job, 0, runs, runs->start, &cell->test, err);
     if (status == CT_OK) status = judge_truth(n, runs, runs->start, cell, err);
-    ct_theta_get(theta, runs->start, p);
-    cell->spread = ct_theta_spread(theta, p);
+    cell->spread = contest_spread(theta, runs->start);
     cell->seconds = NAN;
     cell->solves = cell->evaluations = -1;
     cell->stop = "";
-    free(p);
     return status;
 }
 
