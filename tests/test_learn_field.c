@@ -152,8 +152,49 @@ static void test_start_values_that_beat_the_closed_form_are_walked_from(void)
     lesson_free(&many);
 }
 
+/* Losses of five runs: the closed form, two weaker priors, the start values. */
+static void test_candidates_are_chosen_by_their_losses(void)
+{
+    const double even[] = {1, 1, 1, 1, 1}, bad[] = {9, 9, 9, 9, 9};
+    const double clear[3][5] = {{1, 1.1, 0.9, 1, 1.2}, {0.5, 0.6, 0.45, 0.55, 0.6}, {0.4, 0.5, 0.35, 0.45, 0.5}}; /* every run gains */
+    const double luck[3][5] = {{1, 1, 1, 1, 2.2}, {1, 1, 1, 1, 1.4}, {1, 1, 1, 1, 1.402}};                      /* one does          */
+    const double ruin[3][5] = {{1, 1, 1, 1, 100}, {1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}};                             /* one is lost       */
+    const double lost[3][5] = {{1, 1, 1, 1, INFINITY}, {2, 2, 2, 2, 2}, {2, 2, 2, 2, 2}};                        /* and has no estimate */
+    CHECK(ct__choose_candidate(5, 0, 3, &clear[0][0], bad, 0) == 2 && ct__choose_candidate(5, 0, 3, &clear[0][0], bad, 1) == 2);
+    CHECK(ct__choose_candidate(5, 0, 3, &luck[0][0], bad, 0) == 0 && ct__choose_candidate(5, 0, 3, &luck[0][0], bad, 1) == 1);
+    CHECK(ct__choose_candidate(5, 2, 3, &luck[0][0], bad, 0) == 2);
+    CHECK(ct__choose_candidate(5, 0, 3, &ruin[0][0], bad, 0) == 1 && ct__choose_candidate(5, 0, 3, &lost[0][0], bad, 0) == 1);
+    CHECK(ct__choose_candidate(5, 0, 1, &luck[0][0], even, 0) == 0 && ct__choose_candidate(5, 0, 1, &luck[0][0], even, 1) == 1); /* the start values */
+    CHECK(ct__choose_candidate(5, 0, 1, &ruin[0][0], even, 0) == 1 && ct__choose_candidate(5, 0, 1, bad, bad, 1) == 0);
+}
+
+/* Where noise is what the graph says nothing is in doubt, however tight the bounds; where mechanics are only nearly right, estimates err by more than they claim. */
+static void test_models_that_are_wrong_are_found_out(void)
+{
+    for (int k = 0; k < 5; k++) {
+        const int        wrong = k == 2 || k == 3;
+        lesson           l = k < 2 ? begin("D3", 4, 100, 2, k ? 0.1 : 1e-3, k ? 10 : 1e3) : wrong ? push_lesson(k == 2 ? CT_SHAPE_ELLIPSE : CT_SHAPE_RECTANGLE, 3, 60, 1e-3, 1e3) : begin("D1", 4, 100, 2, 1e-3, 1e3);
+        ct_learn_options options = ct_learn_defaults();
+        ct_learn_result  result = {.loss_start = k == 4 ? 1 : 2, .loss_closed_form = k == 4 ? 2 : 1}; /* the last: the start values are better */
+        ct_assessment    seen[4];
+        int64_t          samples[16];
+        double           p[16];
+        int              doubt = -1;
+        ct__learning     m = {.effort = {.outer = l.outer, .options = &options, .result = &result, .err = &l.err}, .samples = samples};
+        CHECK_OK(ct_outer_closed_form(l.outer, NULL, p, samples, &l.err), l.err);
+        CHECK_OK(ct__doubt_closed_form(&m, seen, p, &doubt), l.err);
+        double nees = 0, degrees = 0;
+        for (int i = 0; k < 4 && i < l.runs; i++) nees += seen[i].consistency.nees, degrees += (double)seen[i].consistency.nees_degrees;
+        if (k < 4) printf("  NEES %.3g\n", nees / degrees);
+        CHECK(doubt == (wrong || k == 4));
+        lesson_free(&l);
+    }
+}
+
 int main(void)
 {
+    RUN(test_candidates_are_chosen_by_their_losses);
+    RUN(test_models_that_are_wrong_are_found_out);
     RUN(test_inference_is_chosen_by_what_measurements_place);
     RUN(test_an_assessment_chooses_as_it_would_be_told);
     RUN(test_pushes_are_learned_for_the_field);

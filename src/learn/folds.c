@@ -181,24 +181,23 @@ static ct_status walk_to(folding *f, int stop)
     return CT_OK;
 }
 
-/* Are estimates honest under the closed form, bounds or not? p: scratch. */
-static ct_status look_for_doubt(folding *f, double *p)
+ct_status ct__doubt_closed_form(ct__learning *l, ct_assessment *seen, double *p, int *doubt)
 {
-    ct__effort  *e = &f->l->effort;
+    ct__effort  *e = &l->effort;
     ct_inference inference = e->options->field;
     double       nees = 0, degrees = 0;
     inference.start = CT_START_TRUTH;
     inference.incremental = 0;
-    f->doubt = start_is_better(f->l);
-    if (f->doubt || !is_complete(f->l)) return CT_OK;
+    *doubt = start_is_better(l);
+    if (*doubt || !is_complete(l)) return CT_OK;
     CT_TRY(ct_outer_closed_form(e->outer, NULL, p, NULL, e->err));
-    CT_TRY(ct_outer_judge(e->outer, p, NULL, &inference, 1, f->seen, e->err));
+    CT_TRY(ct_outer_judge(e->outer, p, NULL, &inference, 1, seen, e->err));
     for (int32_t i = 0; i < e->outer->count; i++) {
-        const ct_consistency *c = &f->seen[i].consistency;
+        const ct_consistency *c = &seen[i].consistency;
         nees += c->nees_degrees ? c->nees : 0;
         degrees += (double)c->nees_degrees;
     }
-    f->doubt = nees > DISHONEST * degrees;
+    *doubt = nees > DISHONEST * degrees;
     return CT_OK;
 }
 
@@ -253,21 +252,23 @@ static ct_status judge_start(folding *f)
     return CT_OK;
 }
 
-/* The first on the path, from the closed form on, that no other candidate beats; in doubt, the first that is as good as the best on average; f->stops if that is the start values. A closed form that lacks
- * samples of a parameter is passed over, unless there is nothing else. */
-static int choose(const folding *f)
+int ct__choose_candidate(int64_t n, int first, int stops, const double *loss, const double *start, int doubt)
 {
-    const int64_t n = f->l->effort.outer->count;
-    const int     first = is_complete(f->l) || f->stops == 1 ? 0 : 1;
-    int           best = first;
-    for (int k = first; k < f->stops && !f->doubt; k++) {
-        int out = beaten(n, f->start_loss, f->loss + k * n);
-        for (int j = 0; j < f->stops; j++) out = out || (j != k && beaten(n, f->loss + j * n, f->loss + k * n));
+    int best = first;
+    for (int k = first; k < stops && !doubt; k++) {
+        int out = beaten(n, start, loss + k * n);
+        for (int j = 0; j < stops; j++) out = out || (j != k && beaten(n, loss + j * n, loss + k * n));
         if (!out) return k;
     }
-    for (int k = first; k < f->stops; k++) /* or each is beaten by some other */
-        if (f->mean[k] * (1 + LEAST_GAIN) < f->mean[best]) best = k;
-    return f->mean[best] <= f->l->effort.result->loss_heldout_start ? best : f->stops;
+    for (int k = first; k < stops; k++) /* or each is beaten by some other */
+        if (mean_of(n, loss + k * n) * (1 + LEAST_GAIN) < mean_of(n, loss + best * n)) best = k;
+    return mean_of(n, loss + best * n) <= mean_of(n, start) ? best : stops;
+}
+
+/* A closed form that lacks samples of a parameter is passed over, unless there is nothing else. */
+static int choose(const folding *f)
+{
+    return ct__choose_candidate(f->l->effort.outer->count, is_complete(f->l) || f->stops == 1 ? 0 : 1, f->stops, f->loss, f->start_loss, f->doubt);
 }
 
 /* Consistency of the runs held out, under the p of their fold, before and after its own scale. */
@@ -309,7 +310,7 @@ ct_status ct__choose_prior(ct__learning *l)
     r->prior = CT__PRIOR_ALONE;
     if (f.folds < 2) return CT_OK;
     ct_status status = begin(&f, e->err);
-    if (status == CT_OK) status = look_for_doubt(&f, f.p);
+    if (status == CT_OK) status = ct__doubt_closed_form(l, f.seen, f.p, &f.doubt);
     if (status == CT_OK) status = walk_all(&f);
     if (status == CT_OK && f.stops > 0 && !ct__effort_cancelled(e)) status = judge_start(&f);
     if (status == CT_OK && f.stops > 0) {

@@ -235,6 +235,11 @@ ct_status ct__closed_start(const ct_outer *outer, const uint8_t *part, int resca
 
 /* folds.c: chooses result->prior, and measures what was chosen on the runs held out. */
 ct_status ct__choose_prior(ct__learning *l);
+/* Of candidates `first` to stops - 1, the strongest prior first, with the losses of n runs each (stops x n), and the start values: the first that no other beats; in doubt, the first that is as good as the best on
+ * average; stops, if that is the start values. */
+int ct__choose_candidate(int64_t n, int first, int stops, const double *loss, const double *start, int doubt);
+/* Are models wrong? The start values track better than the closed form, or estimates are not honest under it, bounds or not. seen, p: scratch, of sequences and parameters. */
+ct_status ct__doubt_closed_form(ct__learning *l, ct_assessment *seen, double *p, int *doubt);
 /* The answer stays if it stands in the field; else the closed form or the start values take its place. */
 ct_status ct__stand_in_the_field(ct__learning *l);
 /* Where a walk begins: the closed form; but one that lacks some parameters, and so has the others in wrong proportion to them, only if it is no worse than the start values. */
