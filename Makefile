@@ -4,7 +4,7 @@ FUZZ_SECONDS ?= 60
 
 SHELL := bash
 .DEFAULT_GOAL := all
-.PHONY: all test demo bench study reproduce san valgrind fuzz install clean help
+.PHONY: all test test-all demo bench study reproduce san valgrind fuzz install clean help
 .NOTPARALLEL:
 
 # $(call build,preset,folder): configure once; Ninja itself repeats that when a CMake file changes.
@@ -22,7 +22,10 @@ all: ## build/covtune, build/libcovtune.a, build/libcovtune.so
 	@scripts/setup
 	$(call build,release,build)
 
-test: all ## build, run all tests
+test: all ## build, run the tests (ctest label `long` excluded)
+	@ctest --test-dir build --output-on-failure -j2 -LE '^long$$'
+
+test-all: all ## build, run all tests, the long forms included
 	@ctest --test-dir build --output-on-failure -j2
 
 demo: ## build the program, then learn noise models from five runs, show what they do for twenty others
@@ -67,4 +70,4 @@ clean: ## remove everything that was built
 	rm -rf build build-bench build-debug build-fuzz build-san
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | expand -t 12
