@@ -121,24 +121,24 @@ static void resolve_draws(learn_request *r)
     if (!leo && r->method != CT_LEARN_CRS) r->seed = -1;
 }
 
-/* What the parser cannot see. `given` is what the command line itself says: a file may hold options of a method that the command line replaced. */
-static cli_exit check(const cli_io *io, const learn_request *r, const learn_request *given)
+/* Values that the parser takes for a text, and lists. Of a config.yaml as of a command line: what is read from a run is
+ * used as if it had been typed. */
+static cli_exit check_values(const cli_io *io, const learn_request *r)
 {
-    const int   lm = r->method == CT_LEARN_LM, fw = r->method == CT_LEARN_FRANK_WOLFE || r->method == CT_LEARN_FRANK_WOLFE_LOG;
-    const char *method = ct_learn_method_name((ct_learn_method)r->method);
-    double      a, b;
-    char       *end;
-    if (!lm && given->prior) return cli_misuse(io, "--prior is for --method lm; %s has none", method);
-    if (!lm && given->folds >= 0) return cli_misuse(io, "--folds is for --method lm; %s needs none", method);
-    if (r->method == CT_LEARN_CLOSED_FORM && given->from >= 0) return cli_misuse(io, "--from is for methods that go on from there; %s does not", method);
-    if (!has_space(r) && given->space >= 0) return cli_misuse(io, "--space is for --method nelder-mead and powell");
-    if (!fw && !isnan(given->M)) return cli_misuse(io, "--M is for --method fw and fw-log");
+    double a, b;
+    char  *end;
     if (r->weights && (!learn_pair(r->weights, &a, &b) || !(a >= 0 && b >= 0 && a <= 1e12 && b <= 1e12 && a + b > 0)))
         return cli_misuse(io, "--weights is T:R, two numbers from 0 to 1e12, found \"%s\"", r->weights);
     if (r->prior && strcmp(r->prior, "auto") && strcmp(r->prior, "none")) {
         const double w = strtod(r->prior, &end);
         if (end == r->prior || *end || !(w >= 0 && w <= 1e12)) return cli_misuse(io, "--prior is auto, none or a number from 0 to 1e12, found \"%s\"", r->prior);
     }
+    return learn_check_lists(io, r);
+}
+
+/* Options that say where a run is written to. */
+static cli_exit check_place(const cli_io *io, const learn_request *r, const learn_request *given)
+{
     if (r->check_gradient) {
         if (given->out || r->resume || r->force) return cli_misuse(io, "--check-gradient learns nothing: there is no run for --%s", given->out ? "out" : r->resume ? "resume" : "force");
     } else if (!r->out) {
@@ -147,8 +147,25 @@ static cli_exit check(const cli_io *io, const learn_request *r, const learn_requ
         return cli_misuse(io, "--out RUN is missing: the folder that the run is written to%s%s%s%s", gone ? "; and " : "", gone ? r->path : "", gone ? ": " : "", gone ? strerror(errno) : "");
     }
     if (r->resume && r->force) return cli_misuse(io, "--resume goes on with a run, --force replaces it; one of them");
-    const cli_exit code = check_draws(io, r, given);
-    return code == CLI_GO ? learn_check_lists(io, r) : code;
+    return CLI_GO;
+}
+
+/* What the parser cannot see. `given` is what the command line itself says: a file may hold options of a method that the
+ * command line replaced. */
+static cli_exit check(const cli_io *io, const learn_request *r, const learn_request *given)
+{
+    const int   lm = r->method == CT_LEARN_LM;
+    const int   fw = r->method == CT_LEARN_FRANK_WOLFE || r->method == CT_LEARN_FRANK_WOLFE_LOG;
+    const char *method = ct_learn_method_name((ct_learn_method)r->method);
+    if (!lm && given->prior) return cli_misuse(io, "--prior is for --method lm; %s has none", method);
+    if (!lm && given->folds >= 0) return cli_misuse(io, "--folds is for --method lm; %s needs none", method);
+    if (r->method == CT_LEARN_CLOSED_FORM && given->from >= 0)
+        return cli_misuse(io, "--from is for methods that go on from there; %s does not", method);
+    if (!has_space(r) && given->space >= 0) return cli_misuse(io, "--space is for --method nelder-mead and powell");
+    if (!fw && !isnan(given->M)) return cli_misuse(io, "--M is for --method fw and fw-log");
+    cli_exit code = check_draws(io, r, given);
+    if (code == CLI_GO) code = check_values(io, r);
+    return code == CLI_GO ? check_place(io, r, given) : code;
 }
 
 /* Numbers that depend on the method, as they will be used; those of other methods are not said. */
@@ -292,7 +309,12 @@ cli_exit learn_read_config(cli_io *io, const char *path, learn_request *request,
     table(request, options);
     const cli_exit code = cli_config_read(io, path, "dataset", options, &request->path, held);
     if (code != CLI_GO) return code;
-    if (!request->path) return cli_fail(io, "%s: it does not say which dataset was learned from", path);
+    if (!request->path)
+        return cli_fail(io, "%s: it does not say which dataset was learned from; a line \"dataset: PATH\" does", path);
+    io->file = path;
+    const cli_exit checked = check_values(io, request);
+    io->file = NULL;
+    if (checked != CLI_GO) return CLI_FAILED; /* a mistake in a file is no misuse of the command line */
     resolve(request);
     return CLI_GO;
 }

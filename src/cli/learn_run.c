@@ -137,6 +137,26 @@ ct_status learn_open(const learn_request *request, learn_job *job, ct_err *err)
 
 /* ---- on the way ---- */
 
+/* Keys are names of parameters, whatever their length, as names of models and ties go into them. Two that are the same
+ * ("odom.x" is also what a model may be called) would be one key: the later one has the parameter's number behind it.
+ * The caller frees it. */
+static char *key_of(const ct_theta *theta, int32_t i, const json_t *taken)
+{
+    size_t size = 512;
+    char  *name = cli_alloc((int64_t)size, 1);
+    while (strlen(ct_theta_name(theta, i, name, size)) + 1 >= size) { /* it may have been cut */
+        free(name);
+        size *= 2;
+        name = cli_alloc((int64_t)size, 1);
+    }
+    const size_t length = strlen(name);
+    if (json_object_get(taken, name)) {
+        name = cli_need(realloc(name, length + 16));
+        snprintf(name + length, 16, "/%d", i);
+    }
+    return name;
+}
+
 /* Variances by the parameters' names, in the table's numbers (of an isotropic model those of its first row); off the diagonal of full covariances the covariances. */
 static json_t *variances(const ct_theta *theta, const double *p)
 {
@@ -145,8 +165,10 @@ static json_t *variances(const ct_theta *theta, const double *p)
     json_t       *o = cli_object();
     ct_theta_convert(theta, CT_SPACE_LOG, p, q);
     for (int32_t i = 0; i < m; i++) {
-        char name[256];
-        cli_put(o, ct_theta_name(theta, i, name, sizeof name), cli_number((ct_theta_is_scale(theta, i) ? q[i] : q[i] / sqrt(2)) * ct_theta_unit_squared(theta, i)));
+        char *name = key_of(theta, i, o);
+        const double variance = ct_theta_is_scale(theta, i) ? q[i] : q[i] / sqrt(2);
+        cli_put(o, name, cli_number(variance * ct_theta_unit_squared(theta, i)));
+        free(name);
     }
     free(q);
     return o;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define NAME_MAX 256
+#define ITEM_MAX 2048 /* of a list: names, and what is said of them; seven of the longest names tied together */
 
 /* What is to become of a model. */
 typedef struct {
@@ -33,12 +34,12 @@ typedef struct {
 
 /* ---- lists ---- */
 
-/* The next item of "a,b,c" into buf; 0 at the end. */
-static int next_item(const char **list, char buf[NAME_MAX])
+/* The next item of "a,b,c" into buf; 0 at the end. None is longer, see learn_check_lists. */
+static int next_item(const char **list, char buf[ITEM_MAX])
 {
     if (!*list || !**list) return 0;
     const size_t n = strcspn(*list, ",");
-    snprintf(buf, NAME_MAX, "%.*s", (int)n, *list);
+    snprintf(buf, ITEM_MAX, "%.*s", (int)n, *list);
     *list += n + ((*list)[n] == ',');
     return 1;
 }
@@ -71,11 +72,28 @@ static int is_range(const char *text)
     return learn_pair(text, &a, &b) && a > 0 && a <= b && isfinite(b);
 }
 
+/* Items that a list may have: nothing of one is cut off. */
+static cli_exit check_items(const cli_io *io, const learn_request *r)
+{
+    const char *const all[] = {r->bound, r->tie, r->learn, r->freeze, r->full, r->diagonal, r->isotropic};
+    const char *const option[] = {"bound", "tie", "learn", "freeze", "full", "diagonal", "isotropic"};
+    for (int i = 0; i < 7; i++)
+        for (const char *list = all[i]; list && *list; list += strspn(list, ",")) {
+            const size_t n = strcspn(list, ",");
+            if (n >= ITEM_MAX)
+                return cli_misuse(io, "--%s: an item of the list has at most %d bytes, found %zu; name things one by one: \"%.40s...\"",
+                                  option[i], ITEM_MAX - 1, n, list);
+            list += n;
+        }
+    return CLI_GO;
+}
+
 cli_exit learn_check_lists(const cli_io *io, const learn_request *request)
 {
-    char        item[NAME_MAX];
+    char        item[ITEM_MAX];
     double      a, b;
     const char *list = request->bound;
+    if (check_items(io, request) != CLI_GO) return CLI_MISUSED;
     while (next_item(&list, item)) {
         const char *equals = strrchr(item, '=');
         if (!equals || equals == item || !is_range(equals + 1)) return cli_misuse(io, "--bound is a list of NAME=LO:HI with 0 < LO <= HI, found \"%s\"", item);
@@ -106,7 +124,7 @@ static int is_part(const char *model, const char *name)
 
 static int list_has(const char *list, const char *model)
 {
-    char item[NAME_MAX];
+    char item[ITEM_MAX];
     while (next_item(&list, item))
         if (is_part(model, item)) return 1;
     return 0;
@@ -208,7 +226,7 @@ static ct_status no_row(const planner *p, const char *option, const char *text, 
 /* What "odom", "odom@0.x" or "odom.2" stands for: models into list, and a row of them (-1: whole models). */
 static ct_status choose(const planner *p, const char *option, const char *text, int32_t *list, int32_t *count, int *row)
 {
-    char name[NAME_MAX];
+    char name[ITEM_MAX];
     *row = -1;
     *count = gather(p, text, list);
     if (*count) return CT_OK;
@@ -276,7 +294,7 @@ static void plan_models(planner *p)
 /* The models of a list are learned as that kind. */
 static ct_status plan_kind(planner *p, const char *option, const char *list, ct_noise_kind kind)
 {
-    char item[NAME_MAX];
+    char item[ITEM_MAX];
     while (next_item(&list, item)) {
         int32_t   n = p->models;
         int       row = -1;
@@ -292,7 +310,7 @@ static ct_status plan_kind(planner *p, const char *option, const char *list, ct_
 
 static ct_status plan_bound_items(planner *p)
 {
-    char        item[NAME_MAX];
+    char        item[ITEM_MAX];
     const char *list = p->request->bound;
     while (next_item(&list, item)) {
         int32_t n;
@@ -317,7 +335,7 @@ static ct_status plan_bound_items(planner *p)
 /* Names that must be there, and rows that are frozen. */
 static ct_status plan_names(planner *p)
 {
-    char        item[NAME_MAX];
+    char        item[ITEM_MAX];
     const char *list = p->request->learn;
     int32_t     n;
     int         row;
@@ -374,12 +392,12 @@ static ct_status tie_two(const planner *p, const char *a, const char *b, ct_thet
 
 static ct_status say_ties(const planner *p, ct_theta *theta)
 {
-    char        item[NAME_MAX];
+    char        item[ITEM_MAX];
     const char *list = p->request->tie;
     ct_status   status = CT_OK;
     while (status == CT_OK && next_item(&list, item)) /* a=b=c ties b to a, then c to b */
         for (char *a = item, *equals = strchr(a, '='); status == CT_OK && equals; a = equals + 1, equals = strchr(a, '=')) {
-            char  b[NAME_MAX], first[NAME_MAX];
+            char  b[ITEM_MAX], first[ITEM_MAX];
             snprintf(first, sizeof first, "%.*s", (int)(equals - a), a);
             snprintf(b, sizeof b, "%.*s", (int)strcspn(equals + 1, "="), equals + 1);
             status = tie_two(p, first, b, theta);

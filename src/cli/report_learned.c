@@ -144,9 +144,9 @@ static void put_correlations(report_job *job, const ct_noise_model *m)
     snprintf(title, sizeof title, "Correlations of %s", m->name);
     t = report_table(title);
     ct_table_column(t, "row", "row", NULL, 0);
-    for (int i = 0; i < m->dim; i++) {
+    for (int i = 0; i < m->dim; i++) { /* whatever a row is called, keys are numbers: no other column has one */
         snprintf(name, sizeof name, "%d", i);
-        ct_table_column(t, m->row ? m->row[i].name : name, m->row ? m->row[i].name : name, NULL, 3);
+        ct_table_column(t, name, m->row ? m->row[i].name : name, NULL, 3);
     }
     for (int i = 0; i < m->dim; i++) {
         snprintf(name, sizeof name, "%d", i);

@@ -34,24 +34,33 @@ static sample measure(int64_t n, int dim, int row, const double *r)
     return s;
 }
 
+/* The bin of a value below `reach`, either sign. Just below it 1 + v / reach is rounded to 2, the end of the last bin. */
+static int bin_of(double v, double reach)
+{
+    const int bin = (int)((1 + v / reach) / 2 * BINS);
+    return bin < BINS ? bin : BINS - 1;
+}
+
 /* Its density from -reach to reach. */
 static void sort_into_bins(sample *s, int64_t n, int dim, int row, const double *r, double reach)
 {
     const double each = 1 / ((double)n * 2 * reach / BINS);
     for (int64_t i = 0; i < n; i++) {
         const double v = r[i * dim + row];
-        if (fabs(v) < reach) s->density[(int)((v + reach) / (2 * reach) * BINS)] += each;
+        if (fabs(v) < reach) s->density[bin_of(v, reach)] += each;
     }
 }
 
 /* The deviation that a histogram is drawn for: 1, or where sigma is far off the residuals' own, of which there would be a needle or a plain to see. */
 static double width_of(const sample *s) { return s->deviation > 0 && isfinite(s->deviation) && fabs(log(s->deviation)) > log(OFF) ? s->deviation : 1; }
 
-/* Residuals of a model in all runs, whitened; the caller frees them. */
-static double *collect(const report_job *job, int32_t model, const ct_noise *noise, int64_t *count)
+/* Residuals of a model in all runs, whitened by the table of that side; the caller frees them. */
+static double *collect(const report_job *job, const ct_noise_model *m, int side, int64_t *count)
 {
-    const int dim = ct_noise_get(noise, model)->dim;
-    int64_t   n = 0, used = 0;
+    const ct_noise *noise = job->table[side];
+    const int32_t   model = ct_noise_find(noise, m->name); /* what the dataset has not may have another number there */
+    const int       dim = m->dim;
+    int64_t         n = 0, used = 0;
     for (int32_t i = 0; i < job->count; i++) n += ct_truth_residuals(job->track[i].seq, model, NULL, 0, NULL);
     double *r = cli_alloc(n * dim, sizeof *r);
     for (int32_t i = 0; i < job->count; i++) used += ct_truth_residuals(job->track[i].seq, model, noise, n - used, r + used * dim);
@@ -118,10 +127,8 @@ static int put_model(report_job *job, int32_t first, ct_table *t, int *number)
     const ct_noise_model *m = ct_noise_get(job->file[AFTER], job->row[first].model);
     double               *r[SIDES];
     int64_t               n[SIDES];
-    const int32_t         model = ct_noise_find(job->table[AFTER], m->name);
     int                   off = 0;
-    if (model < 0) return 0;
-    for (int side = BEFORE; side <= AFTER; side++) r[side] = collect(job, model, job->table[side], &n[side]);
+    for (int side = BEFORE; side <= AFTER; side++) r[side] = collect(job, m, side, &n[side]);
     for (int row = 0; n[AFTER] && row < m->dim; row++) {
         char         name[300];
         sample       s[SIDES] = {measure(n[BEFORE], m->dim, row, r[BEFORE]), measure(n[AFTER], m->dim, row, r[AFTER])};

@@ -123,7 +123,8 @@ static void read_row(const report_job *job, int32_t g, int i, const json_t *grou
     else if (m->row && m->row[i].name[0]) snprintf(to->name, sizeof to->name, "%s", m->row[i].name);
     else snprintf(to->name, sizeof to->name, "%d", i);
     if (m->row && !(one && mixed)) report_written_unit(m->row[i].unit, to->unit);
-    to->sigma[BEFORE] = was >= 0 ? report_sigma(ct_noise_get(job->file[BEFORE], was), i) : NAN;
+    const ct_noise_model *start = was >= 0 ? ct_noise_get(job->file[BEFORE], was) : NULL;
+    to->sigma[BEFORE] = start && start->dim > i ? report_sigma(start, i) : NAN;
     to->sigma[AFTER] = report_sigma(m, i);
     to->percent = number(entry(json_object_get(group, "sigma_error_percent"), i));
     to->lower = sqrt(number(json_array_get(bounds, 0)));
@@ -148,6 +149,25 @@ static void read_rows(report_job *job)
     }
 }
 
+/* learn writes the same models before and after: a learned one without its start, or of another size there, is of a folder
+ * that was edited. */
+static cli_exit check_sides(const cli_io *io, const report_job *job)
+{
+    for (int32_t i = 0; i < job->rows; i++) {
+        const ct_noise_model *m = ct_noise_get(job->file[AFTER], job->row[i].model);
+        const int32_t         was = ct_noise_find(job->file[BEFORE], m->name);
+        const char           *repeat = "one of the two was edited; to repeat the run:";
+        if (was < 0)
+            return cli_fail(io, "%s: noise model \"%s\" was learned, and %s has none of that name; %s covtune learn %s --out NEW",
+                            job->noise, m->name, job->start, repeat, job->config);
+        const int dim = ct_noise_get(job->file[BEFORE], was)->dim;
+        if (dim != m->dim)
+            return cli_fail(io, "%s: noise model \"%s\" has %d row%s, and %d in %s; %s covtune learn %s --out NEW", job->noise,
+                            m->name, m->dim, CLI_S(m->dim), dim, job->start, repeat, job->config);
+    }
+    return CLI_GO;
+}
+
 /* ---- all of it ---- */
 
 cli_exit report_read_run(cli_io *io, const report_request *request, report_job *job)
@@ -168,7 +188,7 @@ cli_exit report_read_run(cli_io *io, const report_request *request, report_job *
     job->summary_json = json_load_file(job->summary, 0, NULL);
     read_rows(job);
     if (!job->rows) return cli_fail(io, "%s: no noise model in it was learned", job->noise);
-    return CLI_GO;
+    return check_sides(io, job);
 }
 
 static void free_track(report_track *t)

@@ -132,6 +132,9 @@ static ct_status parse_words(const place *at, const json_t *list, const char *ke
         for (size_t c = 0; good && c < json_string_length(entry); c++) good = (unsigned char)json_string_value(entry)[c] > ' ';
         snprintf(name, sizeof name, ".%s[%d]", key, i);
         if (!good) return expected(at, name, "a word of at most 15 bytes", entry);
+        for (int k = 0; least && k < i; k++) /* rows are told apart by it; units need not differ */
+            if (!strcmp(word[k], json_string_value(entry)))
+                return expected(at, name, "a word of its own: no other row's", entry);
         word[i] = json_string_value(entry);
     }
     return CT_OK;
