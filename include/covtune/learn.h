@@ -127,7 +127,7 @@ int64_t ct_outer_solves(const ct_outer *outer); /* inner solves so far */
 
 /* X(constant, name, what it is) */
 #define CT_LEARN_LIST(X)                                                                                                      \
-    X(CT_LEARN_LM, "lm", "bounded Levenberg-Marquardt in log theta, from the closed form, with a prior chosen by folds")      \
+    X(CT_LEARN_LM, "lm", "bounded Levenberg-Marquardt in log theta, from the closed form, with a prior (from folds, if any)") \
     X(CT_LEARN_CLOSED_FORM, "closed-form", "second moments of residuals at the truth")                                        \
     X(CT_LEARN_FRANK_WOLFE, "fw", "Frank-Wolfe as the paper has it")                                                          \
     X(CT_LEARN_FRANK_WOLFE_LOG, "fw-log", "Frank-Wolfe in log theta")                                                         \

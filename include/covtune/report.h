@@ -49,12 +49,13 @@ typedef struct {
     const char        *group;    /* the models of that group alone: "odom" is odom, odom@1, odom#2, ...; NULL: see all                   */
     int                all;      /* without a group: 1 every model, 0 but those that were held (learned == 0) where others were learned  */
     int                diagonal; /* 1: full models without their correlations                                                            */
+    int                digits;   /* significant digits, of a matrix more where it needs them; 0: all. JSON, the noise file, has all      */
     double             dt_s;     /* time from pose to pose: ROS formats have between_* models as twists, Sigma / dt^2; 0: not known      */
     const char        *origin;   /* where the numbers come from, for a comment: lines; may be NULL                                       */
     const char *const *remark;   /* for a comment beside each model of the table: lines; it, and any of them, may be NULL                */
 } ct_export_options;
 
-ct_export_options ct_export_defaults(void); /* all zero */
+ct_export_options ct_export_defaults(void); /* all zero: every digit */
 
 /* Write models of the table as `format`; options may be NULL: the defaults. What the format has no place for is CT_E_UNSUPPORTED with a sentence that
  * names the model, before anything is written; a group that is not there is CT_E_ARGUMENT. Comments say what was left out. out stays open; whether

@@ -91,7 +91,7 @@ typedef struct {
 #define CLI_ROW_END                                           {NULL, NULL, CLI_FLAG, NULL, NULL, 0, 0, NULL}
 
 /* Reads argv[1..) of a subcommand into the table's places, io and operand[] (room for `most`; those
- * not given are NULL). --help, --json and --quiet need no row. Anything but CLI_GO is the exit code:
+ * not given are NULL). --help, --version, --json and --quiet need no row. Anything but CLI_GO is the exit code:
  * help was asked for and printed, or a sentence says what is wrong. */
 cli_exit cli_parse(const cli_command *command, const cli_option options[], int argc, char **argv, cli_io *io, const char *operand[]);
 
@@ -100,7 +100,7 @@ cli_exit cli_put_option(const cli_io *io, const cli_option *option, const char *
 /* What an option's place holds, as one would write it; NULL for a text that is not there. Returns buf, or the text. */
 const char *cli_option_text(const cli_option *option, char *buf, size_t size);
 
-#define CLI_ROWS_MAX 48  /* of a table, headings and the common ones included */
+#define CLI_ROWS_MAX 64  /* of a table, headings and the common ones included */
 #define CLI_JOBS_MAX 256
 int cli_processors(void); /* at most CLI_JOBS_MAX */
 /* How runs are estimated, as ct_inference.incremental has it: batch, isam2, auto. find: -1 is none, and auto only for the second. */
@@ -108,12 +108,17 @@ extern const char *const cli_solvers[3];
 int cli_find_solver(const char *name);
 int cli_find_solver_or_auto(const char *name);
 
+/* Is a the first n bytes of b but for case, and _ in place of -? */
+int cli_same_word(const char *a, const char *b, size_t n);
+/* Is the option of that name (without the dashes) on the command line? */
+int cli_given(int argc, char **argv, const char *name);
 /* The word nearest to `word` among those of `list` (ended by NULL), or NULL if none is like it. */
 const char *cli_nearest(const char *word, const char *const list[]);
 
 void cli_help(const cli_command *command, const cli_option options[]);
-/* The rows that every subcommand has, for parser and help. out is NULL in the help. */
-void cli_common_options(cli_io *io, int *help, cli_option rows[4]);
+/* The rows that every subcommand has, for parser and help. io, help and version are NULL in the help. */
+#define CLI_COMMON 5 /* with the end of the table */
+void cli_common_options(cli_io *io, int *help, int *version, cli_option rows[CLI_COMMON]);
 
 /* ---- Config ---------------------------------------------------------------------------------- */
 
@@ -133,7 +138,10 @@ void cli_config_line(FILE *out, const char *name, const char *value);
 cli_exit cli_fail(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3);   /* CLI_FAILED             */
 cli_exit cli_misuse(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3); /* CLI_MISUSED, and where help is */
 void     cli_remark(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3); /* nothing if quiet       */
+/* A command to be copied, from a line of its own on, on stderr. Where a terminal is too narrow lines end in a backslash, between words. */
+void     cli_advise(const char *fmt, ...) CT_PRINTF(1, 2);
 
+cli_exit cli_say_version(const cli_io *io);
 /* The end of a subcommand: what was printed must have reached stdout, or the code is CLI_FAILED. */
 cli_exit cli_finish(const cli_io *io, cli_exit code);
 
@@ -151,6 +159,8 @@ int cli_utf8(void);         /* may stdout be sent more than ASCII?              
 void cli_wrap(FILE *out, int at, int indent, int width, const char *text);
 /* "label        text": one row of a result, the text wrapped if stdout is a terminal. */
 void cli_row(const char *label, const char *fmt, ...) CT_PRINTF(2, 3);
+/* The same of a command to be copied, as cli_advise has it. */
+void cli_row_command(const char *label, const char *fmt, ...) CT_PRINTF(2, 3);
 
 /* The word as a shell wants it, in quotes where it needs them; the caller frees it. */
 char *cli_quoted(const char *word);
@@ -249,6 +259,7 @@ typedef struct {
     const cli_io *io;
     double        all, done, part;   /* units of work: of the whole, finished, and of what is under way */
     double        begin_s, shown_s;
+    double        end_s, guessed_s; /* when it will end, as it was guessed last; 0: not yet */
 } cli_bar;
 
 cli_bar cli_bar_new(const cli_io *io, double all);

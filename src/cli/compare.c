@@ -28,11 +28,20 @@ static cli_exit take_bounds(const cli_io *io, const compare_request *request, co
     return CLI_GO;
 }
 
-static cli_exit check(const cli_io *io, compare_request *request, compare_job *job)
+/* Is there a method that draws random numbers? */
+static int draws(const compare_job *job)
+{
+    for (int i = 0; i < job->methods; i++)
+        if (job->method[i]->method == CT_LEARN_LEO || job->method[i]->method == CT_LEARN_CRS) return 1;
+    return 0;
+}
+
+static cli_exit check(const cli_io *io, compare_request *request, compare_job *job, int seed_said)
 {
     char bad[64];
     job->methods = contest_list(request->methods, job->method, COMPARE_METHODS, bad);
     if (job->methods < 0) return cli_misuse(io, "--methods is a list of methods (covtune compare --help has them), found \"%s\"", bad);
+    if (seed_said && !draws(job)) return cli_misuse(io, "--seed is for methods that draw random numbers, leo and crs, and --methods %s has none of them", request->methods);
     if (io->json && request->format >= 0 && !request->out) return cli_misuse(io, "--json prints one object; --format is of the table, for stdout or --out");
     if (request->out && request->format < 0) {
         const char *ending = strrchr(request->out, '.');
@@ -211,7 +220,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     cli_io       io;
     compare_job *job = cli_alloc(1, sizeof *job);
     cli_exit     code = cli_parse(command, rows, argc, argv, &io, &request.path);
-    if (code == CLI_GO) code = check(&io, &request, job);
+    if (code == CLI_GO) code = check(&io, &request, job, cli_given(argc, argv, "seed"));
     if (code == CLI_GO) code = cli_finish(&io, carry_out(&io, &request, job));
     release(job);
     free(job);

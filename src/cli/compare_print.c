@@ -93,7 +93,8 @@ static void notes(ct_table *t, const compare_request *request, const compare_job
     ct_table_note(t, "Means over %d %s run%s, estimated %s; loss %s.", job->tests, part, CLI_S(job->tests), request->field ? "step by step (isam2)" : "at once",
                   ct_difference_name((ct_difference)request->difference));
     if (job->seen) ct_table_note(t, "There are no test runs: these are the runs that were learned from, and the numbers flatter what was learned.");
-    ct_table_note(t, "Methods start from the table's values, but for lm, which is what covtune learn does where nothing is said: from second moments of residuals at the truth, with a prior chosen by folds.");
+    ct_table_note(t, "Methods start from the table's values, but for lm, which is what covtune learn does where nothing is said: from second moments of residuals at the truth, with a prior%s.",
+                  job->dataset->trains > 1 ? " chosen by folds" : " that is the default, as nothing can be held out of one run");
     ct_table_note(t, "spread: largest over smallest learned variance. condition: of the whitened system at the estimates, without and with column scaling, the median of the runs.");
     for (int i = 0; i < job->rows; i++)
         if (*job->row[i].reason) ct_table_note(t, "%s bounds: %s.", job->row[i].bounds, job->row[i].reason);

@@ -33,7 +33,7 @@ static const contestant ALL[] = {
 const contestant *contest_find(const char *key)
 {
     for (size_t i = 0; i < sizeof ALL / sizeof *ALL; i++)
-        if (!strcmp(ALL[i].key, key)) return &ALL[i];
+        if (cli_same_word(key, ALL[i].key, strlen(ALL[i].key))) return &ALL[i];
     return NULL;
 }
 

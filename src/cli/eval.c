@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOW_EVERY 0.1 /* s: faster than that nobody reads */
-
 /* ---- numbers ---- */
 
 int eval_usable(const ct_assessment *a)
@@ -70,6 +68,8 @@ static void summarise(eval_job *job)
 
 /* ---- doing it ---- */
 
+static const char AT_ONCE[] = "--start is where estimates at once start, or, with --entry motion and given, step by step; by itself isam2 starts a new pose at the one before";
+
 static int contains(ct_sequence *const seq[], int32_t count, const ct_sequence *one)
 {
     for (int32_t i = 0; i < count; i++)
@@ -129,20 +129,15 @@ static ct_status prepare(const cli_io *io, const eval_request *request, eval_job
 }
 
 typedef struct {
-    const cli_io   *io;
-    const eval_job *job;
-    int             column;
-    double          shown_s;
+    cli_bar bar;
+    int     column;
 } watcher;
 
 static int watch(void *user, int32_t done, int32_t count)
 {
     watcher     *w = user;
-    const double now = ct_now_s();
-    if (now >= w->shown_s + SHOW_EVERY) {
-        w->shown_s = now;
-        cli_show(w->io, "%lld of %lld sequences", (long long)w->column * count + done, (long long)w->job->columns * count);
-    }
+    const double all = (double)w->column * count + done;
+    cli_bar_show(&w->bar, all, "%.0f of %.0f estimates", all, w->bar.all);
     return cli_caught();
 }
 
@@ -151,12 +146,14 @@ static ct_status estimate(const cli_io *io, const eval_request *request, eval_jo
     const double begin = ct_now_s();
     ct_inference inference = ct_inference_defaults();
     ct_loss      loss = ct_loss_defaults();
-    watcher      w = {.io = io, .job = job, .shown_s = begin};
+    watcher      w = {.bar = cli_bar_new(io, (double)job->columns * job->count)};
     inference.start = (ct_start)request->start;
     inference.solve.method = (ct_method)request->method;
     inference.incremental = request->solver;
     ct_status status = ct_inference_choose(job->count, job->seq, &inference, err);
     job->incremental = inference.incremental;
+    if (status == CT_OK && request->start_said && job->incremental && request->entry <= CT_ENTRY_PREVIOUS)
+        status = ct_fail(err, CT_E_ARGUMENT, "%s; --solver auto estimates these runs step by step, as measurements do not place their poses", AT_ONCE);
     if (request->entry >= 0) inference.replay.entry = (ct_entry)request->entry;
     loss.difference = (ct_difference)request->difference;
     cli_catch(io, "stopping; what is done is printed");
@@ -246,6 +243,7 @@ static cli_exit settle_solver(const cli_io *io, eval_request *r)
     if (r->solver == CT_INFERENCE_AUTO && r->method >= 0) r->solver = 0;
     if (r->entry >= 0 && r->solver == 0) return cli_misuse(io, "--entry is for --solver isam2");
     if (r->method >= 0 && r->solver == 1) return cli_misuse(io, r->entry >= 0 ? "--method is for --solver batch, --entry for isam2: one of them" : "--method is for --solver batch");
+    if (r->start_said && r->solver == 1 && r->entry <= CT_ENTRY_PREVIOUS) return cli_misuse(io, "%s", AT_ONCE);
     if (r->method < 0) r->method = CT_LEVENBERG_MARQUARDT;
     return CLI_GO;
 }
@@ -273,6 +271,8 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     cli_io   io;
     eval_job job = {0};
     cli_exit code = cli_parse(command, options, argc, argv, &io, &request.path);
+    request.start_said = cli_given(argc, argv, "start");
+    if (code == CLI_GO && request.each && io.json) code = cli_misuse(&io, "--each is of the table; --json has every sequence");
     if (code == CLI_GO) code = settle_solver(&io, &request);
     if (code != CLI_GO) return code;
     code = carry_out(&io, &request, &job);

@@ -8,6 +8,7 @@
 typedef struct {
     const char *path, *noise, *against;
     int         part, start, solver, entry, method, difference, nees, each, by_name, jobs; /* solver: of cli_solvers */
+    int         start_said; /* --start is on the command line */
 } eval_request;
 
 /* What is said of one sequence, or of many: rmse, ape and loss are means over sequences, chi-square and NEES sums over sums.

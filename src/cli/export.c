@@ -12,6 +12,8 @@
 static const char *const FORMATS = &(CT_EXPORT_LIST(X))[1];
 #undef X
 
+#define DIGITS 6 /* of what is written: error bars are some percent; the noise file has all */
+
 typedef struct {
     const char       *given, *out, *to; /* as on the command line          */
     char             *path;             /* the noise file                  */
@@ -245,6 +247,16 @@ static void request_free(export_request *request)
     ct_noise_free(request->noise);
 }
 
+/* In any case, with _ or -: robot_localization is what the package itself is called. */
+static int find_format(const char *word)
+{
+    for (int i = 0; i < CT_EXPORT_COUNT; i++) {
+        const char *name = ct_export_name((ct_export_format)i);
+        if (cli_same_word(word, name, strlen(name))) return i;
+    }
+    return -1;
+}
+
 /* Formats that begin with the word, or the one that is nearest to it, or all. */
 static cli_exit bad_format(const cli_io *io, const char *word)
 {
@@ -260,15 +272,27 @@ static cli_exit bad_format(const cli_io *io, const char *word)
     return cli_misuse(io, "--to is one of %s, found \"%s\"", all, word);
 }
 
+/* Options that would change nothing. */
+static cli_exit refuse_idle(const cli_io *io, const export_request *r, int digits)
+{
+    const char *name = ct_export_name(r->format);
+    if (digits && r->format == CT_EXPORT_JSON) return cli_misuse(io, "--digits is for other formats than json, the noise file, which has all digits");
+    if (r->options.dt_s > 0 && r->format != CT_EXPORT_ROS && r->format != CT_EXPORT_ROBOT_LOCALIZATION) return cli_misuse(io, "--dt is for ros and robot-localization; %s has no twists", name);
+    if (r->options.all && r->options.group) return cli_misuse(io, "--all is for all groups, --group %s for one, held models included; one of them", r->options.group);
+    return CLI_GO;
+}
+
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
     export_request   request = {.options = ct_export_defaults()};
+    int              digits = 0;
     const cli_option options[] = {
         CLI_ROW_TEXT("to", FORMATS, &request.to, "format"),
         CLI_ROW_TEXT("group", "NAME", &request.options.group, "the models of that group alone: NAME, NAME@..., NAME#... (all that were learned)"),
         CLI_ROW_FLAG("all", &request.options.all, "also those that were held while others were learned, such as first_pose"),
         CLI_ROW_FLAG("diagonal", &request.options.diagonal, "leave correlations out"),
         CLI_ROW_NUMBER("dt", "SECONDS", 1e-9, 1e9, &request.options.dt_s, "time from pose to pose: ros and robot-localization then have between_* models as twists"),
+        CLI_ROW_INTEGER("digits", "N", 3, 17, &digits, "significant digits, of a covariance more where correlations need them; 17: all (6; json, the noise file, has all)"),
         CLI_ROW_TEXT("out", "FILE", &request.out, "write to that file, replaced whole (stdout)"),
         CLI_ROW_END,
     };
@@ -276,9 +300,12 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     const cli_exit code = cli_parse(command, options, argc, argv, &io, &request.given);
     if (code != CLI_GO) return code;
     if (!request.to) return cli_misuse(&io, "--to is missing: %s", FORMATS);
-    const int format = ct_export_find(request.to);
+    const int format = find_format(request.to);
     if (format < 0) return bad_format(&io, request.to);
     request.format = (ct_export_format)format;
+    const cli_exit idle = refuse_idle(&io, &request, digits);
+    if (idle != CLI_GO) return idle;
+    request.options.digits = digits ? digits % 17 : DIGITS;
     request.path = noise_file_of(request.given);
     const cli_exit done = carry_out(&io, &request);
     request_free(&request);

@@ -9,7 +9,8 @@
 static int name(const cli_option *o, int width)
 {
     const int indent = 6;
-    int       at = printf("  --%s%s", o->name, o->value ? " " : "");
+    const char *letter = !strcmp(o->name, "out") ? "-o, " : !strcmp(o->name, "help") ? "-h, " : !strcmp(o->name, "version") ? "-V, " : "";
+    int       at = printf("  %s--%s%s", letter, o->name, o->value ? " " : "");
     for (const char *word = o->value; word && *word;) {
         const int n = (int)strcspn(word, "|") + (word[strcspn(word, "|")] == '|');
         if (at + n > width && at > indent) at = printf("\n%*s", indent, "") - 1;
@@ -38,7 +39,7 @@ static void option(const cli_option *o, int width)
 void cli_help(const cli_command *command, const cli_option options[])
 {
     const int  width = cli_width() < 100 ? cli_width() : 100; /* longer lines are hard to read */
-    cli_option common[4];
+    cli_option common[CLI_COMMON];
     char       usage[256];
     snprintf(usage, sizeof usage, "covtune %s %s%s%s [options]", command->name, command->operands, command->needs ? " " : "", command->needs ? command->needs : "");
     printf("Usage: ");
@@ -47,7 +48,7 @@ void cli_help(const cli_command *command, const cli_option options[])
     cli_wrap(stdout, 0, 0, width, command->text);
     if (options[0].type != CLI_HEADING) printf("\nOptions:\n");
     for (int i = 0; options[i].name; i++) option(&options[i], width);
-    cli_common_options(NULL, NULL, common);
+    cli_common_options(NULL, NULL, NULL, common);
     for (int i = 0; common[i].name; i++) option(&common[i], width);
     printf("\nExample:\n%s", command->example); /* as it is, to be copied */
 }

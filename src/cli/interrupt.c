@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -40,7 +41,13 @@ void cli_catch(const cli_io *io, const char *what)
 {
     struct sigaction ours = {.sa_handler = on_interrupt, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
     /* On a terminal it begins with a new line, after the ^C that is there. */
-    snprintf(promise, sizeof promise, "%scovtune %s: %s; Ctrl-C again stops at once\n", isatty(STDERR_FILENO) ? "\n" : "", io->command, what);
+    const int terminal = isatty(STDERR_FILENO);
+    char      text[256];
+    FILE     *out = cli_need(fmemopen(promise, sizeof promise, "w"));
+    snprintf(text, sizeof text, "covtune %s: %s; Ctrl-C again stops at once", io->command, what);
+    if (terminal) putc('\n', out);
+    cli_wrap(out, 0, 0, terminal ? cli_width() : INT_MAX, text);
+    fclose(out);
     promise_length = strlen(promise);
     sigemptyset(&ours.sa_mask);
     sigaction(SIGINT, NULL, &theirs);

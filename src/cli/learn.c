@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define SHOW_EVERY 0.1 /* s: faster than that nobody reads */
-
 /* ---- what is asked for ---- */
 
 #define X(constant, name) "|" name
@@ -341,31 +339,35 @@ ct_status learn_digest(const cli_io *io, const learn_request *request, const cha
 /* ---- learning ---- */
 
 typedef struct {
-    const cli_io        *io;
     const learn_request *request;
     learn_job           *job;
-    double               shown_s;
+    cli_bar              bar;
+    const char          *phase; /* of the loss below                                                                       */
+    double               loss;  /* the last that is a number: where an inner estimate fails there is none; NaN: none yet */
 } watcher;
+
+static void show(watcher *w, const ct_learn_progress *p)
+{
+    char step[48] = "", loss[48] = "", heldout[48] = "";
+    if (w->phase != p->phase) w->loss = NAN; /* folds see part of the runs */
+    w->phase = p->phase;
+    if (isfinite(p->train)) w->loss = p->train;
+    if (p->iterations > 0) snprintf(step, sizeof step, " %d of at most %d", p->iteration, p->iterations);
+    if (isfinite(w->loss)) snprintf(loss, sizeof loss, ", loss %.5g", w->loss);
+    if (isfinite(p->heldout)) snprintf(heldout, sizeof heldout, ", held out %.5g", p->heldout);
+    cli_bar_show(&w->bar, p->done, "%s%s%s%s", p->phase, step, loss, heldout);
+}
 
 static int watch(void *user, const ct_learn_progress *p)
 {
-    watcher     *w = user;
-    const double now = ct_now_s();
-    if (now >= w->shown_s + SHOW_EVERY) {
-        char step[48] = "", heldout[48] = "", left[48] = "", time[24];
-        w->shown_s = now;
-        if (p->iterations > 0) snprintf(step, sizeof step, " %d of %d", p->iteration, p->iterations);
-        else if (p->done > 0 && p->done <= 1) snprintf(step, sizeof step, ", %.0f %% of all", 100 * p->done);
-        if (isfinite(p->heldout)) snprintf(heldout, sizeof heldout, ", held out %.5g", p->heldout);
-        if (p->done > 0.02 && p->done <= 1) snprintf(left, sizeof left, "; about %s left", cli_time(p->seconds * (1 - p->done) / p->done, time));
-        cli_show(w->io, "%s%s: loss %.5g%s%s, spread %.4g", p->phase, step, p->train, heldout, left, p->spread);
-    }
+    watcher *w = user;
+    show(w, p);
     return learn_record(w->request, w->job, p) || cli_caught();
 }
 
 static ct_status learn(const cli_io *io, const learn_request *request, learn_job *job, ct_err *err)
 {
-    watcher w = {.io = io, .request = request, .job = job, .shown_s = ct_now_s()};
+    watcher w = {.request = request, .job = job, .bar = cli_bar_new(io, 1), .loss = NAN};
     job->options.progress = watch;
     job->options.user = &w;
     ct_outer_keep(job->outer, job->ledger);
@@ -392,7 +394,11 @@ static cli_exit finish(const cli_io *io, const learn_request *request, learn_job
     }
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
     if (job->result.stop != CT_LEARN_STOP_CANCELLED) return CLI_DONE;
-    cli_fail(io, "interrupted; the best so far is in %s. To go on: covtune learn %s --out %s --resume", job->folder.noise, job->folder.config, request->out);
+    char *config = cli_quoted(job->folder.config), *out = cli_quoted(request->out);
+    cli_fail(io, "interrupted; the best so far is in %s. To go on:", job->folder.noise);
+    cli_advise("covtune learn %s --out %s --resume", config, out);
+    free(config);
+    free(out);
     return CLI_INTERRUPTED;
 }
 
@@ -403,7 +409,8 @@ static cli_exit carry_out(const cli_io *io, const learn_request *request, learn_
     ct_status status = prepare(io, request, job, &err);
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
     if (request->check_gradient) return learn_check(io, job);
-    status = ct_learn_check(job->outer, (ct_learn_method)request->method, &err); /* before anything is written */
+    status = learn_check_field(request, job, &err);
+    if (status == CT_OK) status = ct_learn_check(job->outer, (ct_learn_method)request->method, &err); /* before anything is written */
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
     const cli_exit code = learn_place(io, request, job);
     if (code != CLI_GO) return code;
@@ -431,6 +438,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         if (code == CLI_GO) code = cli_parse(command, options, argc, argv, &io, &operand); /* which has the last word */
     }
     if (code == CLI_GO) code = check(&io, &request, &given);
+    if (code == CLI_GO) code = learn_refuse_idle(&io, &request, argc, argv);
     if (code == CLI_GO) {
         learn_job job = {0};
         resolve(&request);

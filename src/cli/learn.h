@@ -2,7 +2,7 @@
  *
  *   learn.c        options, and all of it in order      learn_theta.c  which numbers are learned, from the lists of names
  *   learn_run.c    the folder of a run                  learn_print.c  the result
- *   learn_check.c  --check-gradient */
+ *   learn_check.c  --check-gradient                     learn_idle.c   options without effect */
 #ifndef CT_CLI_LEARN_H
 #define CT_CLI_LEARN_H
 
@@ -17,6 +17,7 @@ typedef struct {
     int         from, space, iterations, folds; /* -1, -1, 0, -1: the method's own; iterations -1: so many a parameter */
     int         seed, samples;                  /* -1: the method's own, as is NaN of M, rate and decay */
     int         check_gradient, resume, force, jobs;
+    int         entry_said, start_said; /* --entry, --field-start: on the command line itself */
     double      spread, M, rate, decay, checkpoint_s;
 } learn_request;
 
@@ -52,6 +53,9 @@ int learn_bounds(const char *text, double *lower, double *upper);
 
 /* Which parts of a list do not even look like one; CLI_GO: none. */
 cli_exit learn_check_lists(const cli_io *io, const learn_request *request);
+/* Options on the command line that would change nothing; CLI_GO: none. Those that depend on how --field auto decides are left to learn_check_field. */
+cli_exit  learn_refuse_idle(const cli_io *io, learn_request *request, int argc, char **argv);
+ct_status learn_check_field(const learn_request *request, const learn_job *job, ct_err *err);
 /* job->theta from the dataset and the lists: numbered models of learned groups are pooled, start values read, rows named. */
 ct_status learn_theta(const cli_io *io, const learn_request *request, learn_job *job, ct_err *err);
 
@@ -68,6 +72,10 @@ void      learn_folder_free(learn_folder *folder);
 /* The result. */
 json_t *learn_json(const learn_request *request, const learn_job *job);
 void    learn_print(const learn_request *request, const learn_job *job);
+
+/* "; prior 0.1, chosen by folds": where the weight of lm's prior comes from, INFINITY: the closed form itself, NaN: nothing is said. chosen: it was left to lm; held: runs were
+ * held out; runs: those learned from. Returns buf. */
+const char *learn_say_prior(double prior, int chosen, int held, int runs, char *buf, size_t size);
 
 /* Sentences that say the same of several things, "odom.x: ...", "odom.y: ...", as one: "odom.x, odom.y: ...". A new list; those that begin with `but` (may be NULL) are left out. */
 json_t *learn_join(json_t *sentences, const char *but);

@@ -245,31 +245,29 @@ static int prior_was_chosen(const learn_request *request, const learn_job *job) 
 /* No prior is chosen where the closed form is worse than the start values, and only those are left to begin from. */
 static int began_at_start(const learn_request *request, const learn_job *job) { return request->from == 1 || (prior_was_chosen(request, job) && job->result.prior == 0); }
 
-/* Where the weight of lm's prior comes from. */
-static const char *say_prior(const learn_request *request, const learn_job *job, char *buf, size_t size)
+const char *learn_say_prior(double prior, int chosen, int held, int runs, char *buf, size_t size)
 {
-    const ct_learn_result *r = &job->result;
-    const int              chosen = prior_was_chosen(request, job), held = isfinite(r->loss_heldout);
     buf[0] = 0;
-    if (isnan(r->prior) || (r->stop == CT_LEARN_STOP_CANCELLED && chosen && !held)) return buf;
-    if (isinf(r->prior)) snprintf(buf, size, "; its prior, chosen by folds, is the closed form itself");
-    else if (r->prior == 0) snprintf(buf, size, "; no prior%s", chosen && held ? ", chosen by folds" : "");
-    else if (!chosen) snprintf(buf, size, "; prior %g, as asked for", r->prior);
-    else if (held) snprintf(buf, size, "; prior %g, chosen by folds", r->prior);
-    else if (job->dataset->trains < 2) snprintf(buf, size, "; nothing could be held out of one run, so the prior is the default, %g", r->prior);
-    else snprintf(buf, size, "; without folds, the prior is the default, %g", r->prior);
+    if (isnan(prior)) return buf;
+    if (isinf(prior)) snprintf(buf, size, "; its prior, chosen by folds, is the closed form itself");
+    else if (prior == 0) snprintf(buf, size, "; no prior%s", chosen && held ? ", chosen by folds" : "");
+    else if (!chosen) snprintf(buf, size, "; prior %g, as asked for", prior);
+    else if (held) snprintf(buf, size, "; prior %g, chosen by folds", prior);
+    else if (runs < 2) snprintf(buf, size, "; nothing could be held out of one run, so the prior is the default, %g", prior);
+    else snprintf(buf, size, "; without folds, the prior is the default, %g", prior);
     return buf;
 }
 
 static void print_method(const learn_request *request, const learn_job *job)
 {
     const ct_learn_result *r = &job->result;
+    const int              chosen = prior_was_chosen(request, job), held = isfinite(r->loss_heldout), cut = r->stop == CT_LEARN_STOP_CANCELLED && chosen && !held;
     char                   prior[128], time[24];
     const char            *stop = r->stop == CT_LEARN_STOP_CANCELLED                                              ? "interrupted: this is the best so far"
                                   : r->stop == CT_LEARN_STOP_CLOSED_FORM && r->method == CT_LEARN_CLOSED_FORM ? "this is the closed form"
                                                                                                              : ct_learn_stop_meaning(r->stop);
-    if (r->method == CT_LEARN_LM)
-        cli_row("method", "lm: bounded Levenberg-Marquardt in log theta, from the %s%s", began_at_start(request, job) ? "start values" : "closed form", say_prior(request, job, prior, sizeof prior));
+    learn_say_prior(cut ? NAN : r->prior, chosen, held, job->dataset->trains, prior, sizeof prior);
+    if (r->method == CT_LEARN_LM) cli_row("method", "lm: bounded Levenberg-Marquardt in log theta, from the %s%s", began_at_start(request, job) ? "start values" : "closed form", prior);
     else cli_row("method", "%s: %s", ct_learn_method_name(r->method), ct_learn_method_what(r->method));
     cli_row("stop", "%s; %d iteration%s, %d evaluation%s, %lld inner solve%s, %s", stop, r->iterations, CLI_S(r->iterations), r->evaluations, CLI_S(r->evaluations), (long long)r->inner_solves,
             CLI_S(r->inner_solves), cli_time(r->seconds, time));
@@ -300,8 +298,9 @@ void learn_print(const learn_request *request, const learn_job *job)
     print_sentences("undetermined", r->undetermined, r->scale_free && r->scale_applied == r->scale_wanted ? learn_common_factor : NULL);
     cli_row("written", "%s", job->folder.noise);
     char *run = cli_quoted(request->out), *data = cli_quoted(request->path), *noise = cli_quoted(job->folder.noise), *start = cli_quoted(job->folder.start);
-    cli_row("next", "covtune report %s\ncovtune eval %s%s --noise %s --against %s\ncovtune export %s --to gtsam-cpp", run, data,
-            cli_count_runs(request->path, CT_DATASET_TEST) ? "" : " --part train", noise, start, noise);
+    cli_row_command("next", "covtune report %s", run);
+    cli_row_command("", "covtune eval %s%s --noise %s --against %s", data, cli_count_runs(request->path, CT_DATASET_TEST) ? "" : " --part train", noise, start);
+    cli_row_command("", "covtune export %s --to gtsam-cpp", noise);
     char *const quoted[] = {run, data, noise, start};
     for (size_t i = 0; i < sizeof quoted / sizeof *quoted; i++) free(quoted[i]);
 }

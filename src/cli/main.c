@@ -91,10 +91,7 @@ int main(int argc, char **argv)
     }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) return help(&io, 0, NULL);
     if (!strcmp(argv[1], "help")) return help(&io, argc - 2, argv + 2);
-    if (!strcmp(argv[1], "--version")) {
-        printf("covtune %s\n", ct_version());
-        return cli_finish(&io, CLI_DONE);
-    }
+    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) return cli_say_version(&io);
     const cli_command *command = find(argv[1]);
     if (!command) return unknown(&io, argv[1]);
     return command->run(command, argc - 1, argv + 1);

@@ -1,9 +1,10 @@
 /* options.c: the one parser. A subcommand lists its options in a table; `--name value` and `--name=value`
- * mean the same, `--` ends the options, and whatever is not understood is refused with the nearest
- * thing that would be. */
+ * mean the same, -o is --out, `--` ends the options, and whatever is not understood is refused with the nearest
+ * thing that would be. Values that are one of a list are found in any case, with _ or -. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,12 +17,13 @@ static const char *word_at(const void *list, int i) { return ((const char *const
 
 const char *cli_nearest(const char *word, const char *const list[]) { return ct_nearest(word, word_at, list); }
 
-void cli_common_options(cli_io *io, int *help, cli_option rows[4])
+void cli_common_options(cli_io *io, int *help, int *version, cli_option rows[CLI_COMMON])
 {
-    const cli_option common[4] = {
+    const cli_option common[CLI_COMMON] = {
         CLI_ROW_FLAG("json", io ? &io->json : NULL, "print one JSON object instead"),
         CLI_ROW_FLAG("quiet", io ? &io->quiet : NULL, "print nothing but errors, and JSON if that is asked for"),
         CLI_ROW_FLAG("help", help, "print this"),
+        CLI_ROW_FLAG("version", version, "print the version"),
         CLI_ROW_END,
     };
     memcpy(rows, common, sizeof common);
@@ -73,6 +75,27 @@ static cli_exit put_number(const cli_io *io, const cli_option *o, const char *te
     return CLI_GO;
 }
 
+int cli_same_word(const char *a, const char *b, size_t n)
+{
+    size_t i = 0;
+    for (; i < n && a[i]; i++)
+        if ((a[i] == '_' ? '-' : tolower((unsigned char)a[i])) != (b[i] == '_' ? '-' : tolower((unsigned char)b[i]))) return 0;
+    return i == n && !a[i];
+}
+
+/* What find returns for the text, or for the word of the list "a|b|c" that it is another spelling of. */
+static int find_choice(const cli_option *o, const char *text)
+{
+    char buf[64];
+    for (const char *word = o->value; o->find(text) < 0 && *word;) {
+        const size_t n = strcspn(word, "|");
+        snprintf(buf, sizeof buf, "%.*s", (int)n, word);
+        if (cli_same_word(text, word, n)) return o->find(buf);
+        word += n + (word[n] == '|');
+    }
+    return o->find(text);
+}
+
 static cli_exit put_value(const cli_io *io, const cli_option *o, const char *text)
 {
     switch (o->type) {
@@ -85,7 +108,7 @@ static cli_exit put_value(const cli_io *io, const cli_option *o, const char *tex
     case CLI_SEED: return put_seed(io, o, text);
     case CLI_NUMBER: return put_number(io, o, text);
     case CLI_CHOICE: {
-        const int value = o->find(text);
+        const int value = find_choice(o, text);
         if (value < 0) return bad_choice(io, o, text);
         *(int *)o->out = value;
         break;
@@ -162,14 +185,17 @@ static cli_exit unknown(const cli_io *io, const cli_option rows[], const char *w
         if (rows[i].type != CLI_HEADING) names[n++] = rows[i].name;
     names[n] = NULL;
     snprintf(name, sizeof name, "%.*s", length, word);
+    if (!strcmp(name, "-o")) return cli_misuse(io, "there is no option -o, as %s has no --out", io->command);
     const char *near = cli_nearest(name + strspn(name, "-"), names);
     if (near) return cli_misuse(io, "there is no option %s; did you mean --%s?", name, near);
     return cli_misuse(io, "there is no option %s", name);
 }
 
-/* The row that the first `length` bytes of the word name, or the table's end. */
+/* The row that the first `length` bytes of the word name, or the table's end. Two options have a letter as well. */
 static const cli_option *find_row(const cli_option rows[], const char *word, int length)
 {
+    if (length == 2 && !strncmp(word, "-o", 2)) return find_row(rows, "--out", 5);
+    if (length == 2 && !strncmp(word, "-V", 2)) return find_row(rows, "--version", 9);
     const cli_option *o = rows;
     for (; o->name; o++)
         if (o->type != CLI_HEADING && !strncmp(word, "--", 2) && (int)strlen(o->name) == length - 2 && !strncmp(word + 2, o->name, strlen(o->name))) break;
@@ -190,14 +216,14 @@ static cli_exit take(const cli_io *io, const cli_option rows[], int argc, char *
     if (equals) return put_value(io, o, equals + 1);
     if (*i + 1 >= argc) return cli_misuse(io, "--%s needs a value: %s", o->name, o->value);
     const char *next = argv[++*i];
-    if (!strncmp(next, "--", 2))
+    if (!strncmp(next, "--", 2) || !strcmp(next, "-o") || !strcmp(next, "-V"))
         return cli_misuse(io, "--%s needs a value (%s), found %s; if that is the value, write --%s=%s", o->name, o->value, next, o->name, next);
     return put_value(io, o, next);
 }
 
 /* An argument that begins with '-' is an option, "-" alone and all after "--" are operands. */
 static cli_exit walk(const cli_command *command, const cli_io *io, const cli_option rows[], int argc, char **argv, const char *operand[],
-                     int *help)
+                     int *help, const int *version)
 {
     int n = 0, ended = 0;
     for (int i = 0; i < command->most; i++) operand[i] = NULL;
@@ -214,21 +240,30 @@ static cli_exit walk(const cli_command *command, const cli_io *io, const cli_opt
             operand[n++] = argv[i];
         }
     }
-    if (*help || n >= command->least) return CLI_GO;
+    if (*help || *version || n >= command->least) return CLI_GO;
     return cli_misuse(io, "%s is missing", n == 0 ? command->operands : strchr(command->operands, ' ') + 1);
+}
+
+int cli_given(int argc, char **argv, const char *name)
+{
+    const size_t n = strlen(name);
+    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) /* no value begins with -- but after a = */
+        if (!strncmp(argv[i], "--", 2) && !strncmp(argv[i] + 2, name, n) && (!argv[i][n + 2] || argv[i][n + 2] == '=')) return 1;
+    return 0;
 }
 
 cli_exit cli_parse(const cli_command *command, const cli_option options[], int argc, char **argv, cli_io *io, const char *operand[])
 {
     cli_option rows[CLI_ROWS_MAX + 1];
-    int        n = 0, help = 0;
+    int        n = 0, help = 0, version = 0;
     *io = (cli_io){.command = command->name, .topic = command->topic};
-    for (; options[n].name && n < CLI_ROWS_MAX - 3; n++) rows[n] = options[n];
-    cli_common_options(io, &help, rows + n);
-    const cli_exit code = walk(command, io, rows, argc, argv, operand, &help);
+    for (; options[n].name && n < CLI_ROWS_MAX + 1 - CLI_COMMON; n++) rows[n] = options[n];
+    cli_common_options(io, &help, &version, rows + n);
+    const cli_exit code = walk(command, io, rows, argc, argv, operand, &help, &version);
     if (help) {
         cli_help(command, options);
         return cli_finish(io, CLI_DONE);
     }
+    if (version && code == CLI_GO) return cli_say_version(io);
     return code;
 }

@@ -216,6 +216,10 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     cli_io     io;
     report_job job = {0};
     cli_exit   code = cli_parse(command, options, argc, argv, &io, &request.run);
+    for (int i = 0; code == CLI_GO && request.dataset && !strcmp(request.dataset, "none") && i < 3; i++) {
+        static const char *const OF_RUNS[] = {"runs", "solver", "jobs"};
+        if (cli_given(argc, argv, OF_RUNS[i])) code = cli_misuse(&io, "--%s is about estimates of runs, and --dataset none makes none", OF_RUNS[i]);
+    }
     if (code != CLI_GO) return code;
     code = carry_out(&io, &request, &job);
     report_free(&job);

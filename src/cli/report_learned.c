@@ -9,6 +9,19 @@
 
 /* ---- how it was learned ---- */
 
+/* Where lm began, and its prior: what runs that were held out have chosen, or what there is without them. Of a run that is not finished neither is known. */
+static void say_lm(report_job *job)
+{
+    const json_t *s = job->summary_json, *prior = json_object_get(s, "prior"), *loss = json_object_get(s, "loss");
+    const char   *stop = json_string_value(json_object_get(s, "stop"));
+    const int     started = stop && !strcmp(stop, "start"), held = json_is_number(json_object_get(loss, "heldout")), known = job->finished && s;
+    const int     table = job->learn.from == 1, chosen = !table && (!job->learn.prior || !strcmp(job->learn.prior, "auto"));
+    const double  weight = json_is_number(prior) ? json_number_value(prior) : started || !held ? NAN : INFINITY;
+    char          text[160];
+    learn_say_prior(known ? weight : NAN, chosen, held, (int)json_integer_value(json_object_get(s, "sequences")), text, sizeof text);
+    ct_page_text(job->page, "The method is lm: bounded Levenberg-Marquardt in log theta, from the %s%s.", table || (known && chosen && weight == 0) ? "start values" : "closed form", text);
+}
+
 static void say_method(report_job *job)
 {
     const json_t *s = job->summary_json;
@@ -16,7 +29,8 @@ static void say_method(report_job *job)
     char          stop[256] = "", time[24];
     for (int k = 0; found && k < CT_LEARN_STOP_COUNT; k++)
         if (!strcmp(json_string_value(json_object_get(s, "stop")), ct_learn_stop_name((ct_learn_stop)k))) snprintf(stop, sizeof stop, "%s", ct_learn_stop_meaning((ct_learn_stop)k));
-    ct_page_text(job->page, "The method is %s: %s.", report_method(job), ct_learn_method_what((ct_learn_method)job->learn.method));
+    if (job->learn.method == CT_LEARN_LM) say_lm(job);
+    else ct_page_text(job->page, "The method is %s: %s.", report_method(job), ct_learn_method_what((ct_learn_method)job->learn.method));
     if (*stop && job->finished)
         ct_page_text(job->page, "It ended because %s: %lld evaluations of the loss, %lld estimates of runs, %s.", stop, (long long)json_integer_value(json_object_get(s, "evaluations")),
                      (long long)json_integer_value(json_object_get(s, "inner_solves")), cli_time(json_number_value(json_object_get(s, "seconds")), time));

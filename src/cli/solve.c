@@ -6,13 +6,22 @@
 
 /* ---- what is asked for ---- */
 
+static int find_kernel(const char *word)
+{
+    for (int i = 0; i < CT_ROBUST_COUNT; i++) {
+        const char *name = ct_robust_name((ct_robust_kind)i);
+        if (cli_same_word(word, name, strlen(name))) return i;
+    }
+    return -1;
+}
+
 /* "huber", "huber:2". */
 static cli_exit parse_robust(const cli_io *io, solve_request *request)
 {
     char        kind[32];
     const char *colon = strchr(request->robust, ':');
     snprintf(kind, sizeof kind, "%.*s", colon ? (int)(colon - request->robust) : (int)strlen(request->robust), request->robust);
-    const int found = ct_robust_find(kind);
+    const int found = find_kernel(kind);
     if (found < 0) return cli_misuse(io, "--robust is one of none, huber, cauchy, geman_mcclure, tukey, found \"%s\"", kind);
     request->kernel = (ct_robust){(ct_robust_kind)found, ct_robust_default_width((ct_robust_kind)found)};
     if (!colon) return CLI_GO;
@@ -32,10 +41,19 @@ static cli_exit check(const cli_io *io, solve_request *request, double anchor_si
     if (request->map && (io->json || io->quiet)) return cli_misuse(io, "--map is not for --%s", io->json ? "json" : "quiet");
     if (anchor_sigma > 0 && !strcmp(request->anchor, "none"))
         return cli_misuse(io, "--anchor-sigma needs an anchor, and --anchor none asks for none");
-    if (anchor_sigma > 0) request->anchor_sigma = anchor_sigma;
+    if (anchor_sigma > 0) request->anchor_sigma = anchor_sigma, request->sigma_said = 1;
     if (request->method != SOLVE_ISAM2 && (request->relinearise >= 0 || request->wildfire >= 0 || request->skip || request->window))
         return cli_misuse(io, "--%s is for --method isam2", request->relinearise >= 0 ? "relinearise" : request->wildfire >= 0 ? "wildfire" : request->skip ? "skip" : "window");
     return request->robust ? parse_robust(io, request) : CLI_GO;
+}
+
+/* isam2 makes a step a variable, in their order: it has no iterations to limit, and eliminates in an order of its own. */
+static cli_exit refuse_idle(const cli_io *io, const solve_request *request, int argc, char **argv)
+{
+    static const char *const AT_ONCE[] = {"order", "max-iterations", "tolerance"};
+    for (size_t i = 0; i < sizeof AT_ONCE / sizeof *AT_ONCE; i++)
+        if (request->method == SOLVE_ISAM2 && cli_given(argc, argv, AT_ONCE[i])) return cli_misuse(io, "--%s is for the methods that solve at once; isam2 goes step by step", AT_ONCE[i]);
+    return CLI_GO;
 }
 
 /* ---- doing it ---- */
@@ -201,6 +219,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     solve_job job = {.anchor = -1};
     cli_exit  code = cli_parse(command, options, argc, argv, &io, &request.path);
     if (code == CLI_GO) code = check(&io, &request, anchor_sigma);
+    if (code == CLI_GO) code = refuse_idle(&io, &request, argc, argv);
     if (code != CLI_GO) return code;
     code = carry_out(&io, &request, &job);
     release(&job);

@@ -54,6 +54,8 @@ static ct_status choose(const solve_request *request, solve_job *job, ct_err *er
     if (!strcmp(request->anchor, "none")) return CT_OK;
     if (!strcmp(request->anchor, "auto")) {
         if (!is_held(g)) job->anchor = first_pose(g);
+        if (job->anchor < 0 && request->sigma_said)
+            return ct_fail(err, CT_E_ARGUMENT, "%s: --anchor-sigma has no effect: measurements or a fixed variable tie the graph to the world, so there is no anchor; --anchor NAME asks for one", request->path);
         return CT_OK;
     }
     job->anchor = ct_graph_find(g, request->anchor);

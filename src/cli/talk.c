@@ -33,14 +33,61 @@ static void defuse(char *text)
         if (((unsigned char)*text < ' ' && *text != '\n') || *text == 0x7f) *text = '?';
 }
 
+/* Columns that there are, or 0 if nobody says. */
+static int columns(int fd)
+{
+    const char    *text = getenv("COLUMNS");
+    const int      asked = text ? atoi(text) : 0;
+    struct winsize size;
+    if (asked > 0) return asked;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+static int reasonable(int n) { return n == 0 ? 80 : n < NARROWEST ? NARROWEST : n > WIDEST ? WIDEST : n; }
+
+/* Lines on a terminal break between words, as it would break them inside of a path. A file or a pipe gets one line. */
 static void sentence(const cli_io *io, const char *fmt, va_list args)
 {
-    char text[4096];
+    char text[4096], whole[4096 + 512];
     vsnprintf(text, sizeof text, fmt, args);
-    defuse(text);
+    snprintf(whole, sizeof whole, "covtune%s%s: %s%s%s", io->command ? " " : "", io->command ? io->command : "", io->file ? io->file : "", io->file ? ": " : "", text);
+    defuse(whole);
     cli_hide();
     fflush(stdout); /* where both go to one terminal, in the order they were said */
-    fprintf(stderr, "covtune%s%s: %s%s%s\n", io->command ? " " : "", io->command ? io->command : "", io->file ? io->file : "", io->file ? ": " : "", text);
+    if (isatty(STDERR_FILENO)) cli_wrap(stderr, 0, 0, reasonable(columns(STDERR_FILENO)), whole);
+    else fprintf(stderr, "%s\n", whole);
+}
+
+/* Words of a command from column `indent` on, with a backslash where a line has to end, so that it can be copied whole and no path is broken.
+ * What is in quotes is one word. */
+static void put_command(FILE *out, int indent, int width, const char *text)
+{
+    for (int at = indent, begun = 0; *text;) {
+        int n = 0, quoted = 0;
+        for (; text[n] && (quoted || text[n] != ' '); n++) quoted ^= text[n] == '\'';
+        if (begun && n + 3 > width - at) {
+            fprintf(out, " \\\n%*s", indent + 2, "");
+            at = indent + 2;
+        } else if (begun) {
+            at += fprintf(out, " ");
+        }
+        begun = 1;
+        at += fprintf(out, "%.*s", n, text);
+        text += n + (text[n] == ' ');
+    }
+    putc('\n', out);
+}
+
+void cli_advise(const char *fmt, ...)
+{
+    char    text[4096];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    defuse(text);
+    fputs("  ", stderr);
+    put_command(stderr, 2, isatty(STDERR_FILENO) ? reasonable(columns(STDERR_FILENO)) : INT_MAX, text);
 }
 
 cli_exit cli_fail(const cli_io *io, const char *fmt, ...)
@@ -80,19 +127,13 @@ cli_exit cli_finish(const cli_io *io, cli_exit code)
     return CLI_FAILED;
 }
 
-/* ---- the terminal ---- */
-
-/* Columns that there are, or 0 if nobody says. */
-static int columns(int fd)
+cli_exit cli_say_version(const cli_io *io)
 {
-    const char    *text = getenv("COLUMNS");
-    const int      asked = text ? atoi(text) : 0;
-    struct winsize size;
-    if (asked > 0) return asked;
-    return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    printf("covtune %s\n", ct_version());
+    return cli_finish(io, CLI_DONE);
 }
 
-static int reasonable(int n) { return n == 0 ? 80 : n < NARROWEST ? NARROWEST : n > WIDEST ? WIDEST : n; }
+/* ---- the terminal ---- */
 
 int cli_width(void) { return reasonable(columns(STDOUT_FILENO)); }
 
@@ -155,22 +196,39 @@ void cli_wrap(FILE *out, int at, int indent, int width, const char *text)
     putc('\n', out);
 }
 
+/* The label, where the text is to begin; the column that is. */
+static int put_label(const char *label, int width)
+{
+    char name[256];
+    snprintf(name, sizeof name, "%s", label);
+    defuse(name);
+    if (width >= NARROW) return printf("%-*s ", LABEL - 1, name);
+    printf("%s%s  ", name, *name ? "\n" : "");
+    return 2;
+}
+
 void cli_row(const char *label, const char *fmt, ...)
 {
-    char    text[4096], name[256];
+    char    text[4096];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    snprintf(name, sizeof name, "%s", label);
-    defuse(name);
-    const int width = cli_room();
     defuse(text);
-    const int indent = width < NARROW ? 2 : LABEL;
-    int at = indent;
-    if (width < NARROW) printf("%s%s  ", name, *name ? "\n" : "");
-    else at = printf("%-*s ", LABEL - 1, name);
-    cli_wrap(stdout, at, indent, width, text);
+    const int width = cli_room(), at = put_label(label, width);
+    cli_wrap(stdout, at, width < NARROW ? 2 : LABEL, width, text);
+}
+
+void cli_row_command(const char *label, const char *fmt, ...)
+{
+    char    text[4096];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    defuse(text);
+    const int width = cli_room(), at = put_label(label, width);
+    put_command(stdout, at, width, text);
 }
 
 const char *cli_time(double seconds, char buf[24])

@@ -61,6 +61,9 @@ void ct__export_title(const ct__export *e, int32_t k, const char *mark, const in
 /* Did this model lose correlations? */
 int ct__export_is_cut(const ct__export *e, int32_t k);
 #define CT__EXPORT_CUT "its correlations are left out"
+/* Numbers, each by itself, and the n x n numbers of a covariance or information matrix, with as many digits as the options want (export_round.c). */
+void ct__export_round(const ct__export *e, int n, double value[]);
+void ct__export_round_matrix(const ct__export *e, int n, double A[]);
 /* n numbers with `between` between them, 17 digits where they are needed. */
 void ct__export_numbers(FILE *out, const char *between, int n, const double value[]);
 

@@ -22,16 +22,20 @@ ct_status ct__export_c(ct__export *e)
     fprintf(e->out, "#ifndef COVTUNE_C_%s\n#define COVTUNE_C_%s\n", e->guard, e->guard);
     for (int32_t k = 0; k < e->count; k++) {
         const ct_noise_model *m = ct_noise_get(e->noise, e->index[k]);
-        double                variance[CT_NOISE_DIM_MAX], sigma[CT_NOISE_DIM_MAX];
+        double                variance[CT_NOISE_DIM_MAX], sigma[CT_NOISE_DIM_MAX], S[CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX];
         char                  buf[32];
         for (int i = 0; i < m->dim; i++) {
             variance[i] = ct__export_entry(m, i, i);
             sigma[i] = sqrt(variance[i]);
         }
+        for (int i = 0; i < m->dim * m->dim; i++) S[i] = ct__export_entry(m, i / m->dim, i % m->dim);
+        ct__export_round(e, m->dim, variance);
+        ct__export_round(e, m->dim, sigma);
+        ct__export_round_matrix(e, m->dim, S);
         ct__export_title(e, k, "//", NULL);
         put_array(e, k, "variance", m->dim, variance);
         put_array(e, k, "sigma", m->dim, sigma);
-        if (m->kind == CT_NOISE_FULL) put_array(e, k, "covariance", m->dim * m->dim, m->covariance);
+        if (m->kind == CT_NOISE_FULL) put_array(e, k, "covariance", m->dim * m->dim, S);
         if (m->robust.kind == CT_ROBUST_NONE) continue;
         fprintf(e->out, "static const char %s_kernel[] = \"%s\";\n", ct__names_get(&e->id, k), ct_robust_name(m->robust.kind));
         fprintf(e->out, "static const double %s_width = %s;\n", ct__names_get(&e->id, k), ct__format_double(m->robust.width, buf));

@@ -58,6 +58,7 @@ ct_status ct__export_g2o(ct__export *e)
         double                rotation_first[36], A[36];
         ct__out_information(&out, e->index[k], rotation_first);
         ct__turn(m->dim, rotation_first, A);
+        ct__export_round_matrix(e, m->dim, A);
         ct__export_title(e, k, "#", NULL);
         fprintf(e->out, "# %s\n", edges_of(m));
         put_triangle(e->out, m->dim, A);

@@ -61,6 +61,8 @@ static void put_gaussian(ct__export *e, const language *in, const ct_noise_model
         variance[i] = ct__export_entry(m, order[i], order[i]);
         for (int j = 0; j < m->dim; j++) S[i * m->dim + j] = ct__export_entry(m, order[i], order[j]);
     }
+    ct__export_round(e, m->dim, variance);
+    ct__export_round_matrix(e, m->dim, S);
     fprintf(e->out, "gtsam%snoiseModel%s", in->scope, in->scope);
     if (m->kind == CT_NOISE_ISOTROPIC) {
         fprintf(e->out, "Isotropic%sVariance(%d, %s)", in->scope, m->dim, ct__format_double(variance[0], buf));

@@ -102,6 +102,7 @@ static void put_publisher(const ct__export *e, int32_t k, input in)
     double              v[6];
     char                buf[32];
     for (int i = 0; i < 6; i++) v[i] = r.S[i * 7];
+    ct__export_round(e, 6, v);
     ct__export_title(e, k, "#", NULL);
     if (r.what == CT__ROS_UNKNOWN || (r.what == CT__ROS_STEP && !r.twist)) {
         fprintf(e->out, "# variances%s: ", r.what == CT__ROS_STEP ? " of one step" : "");

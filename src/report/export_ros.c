@@ -139,7 +139,8 @@ ct_status ct__ros_write(ct__export *e)
     ct__export_origin(e, "#");
     for (int32_t k = 0; k < e->count; k++) {
         const ct_noise_model *m = ct_noise_get(e->noise, e->index[k]);
-        const ct__ros_model   r = ct__ros_model_of(m, e->options.dt_s);
+        ct__ros_model         r = ct__ros_model_of(m, e->options.dt_s);
+        ct__export_round_matrix(e, 6, r.S);
         ct__export_title(e, k, "#", NULL);
         put_what(e->out, &r, e->options.dt_s);
         ct__export_quote(e->out, m->name);
