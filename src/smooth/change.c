@@ -47,16 +47,18 @@ ct_status ct__new_var(ct_smoother *s, int32_t *slot, ct_err *err)
 {
     CT_TRY(ct__list_room(&s->change.new_vars, s->change.new_vars.count + 1, err));
     for (int i = 0; i < 2; i++) CT_TRY(ct__list_room(&s->far[i], s->vars + 1, err)); /* so that noting one later needs no memory */
+    int listed = 0;
     if (s->free_var != CT_NONE) {
         *slot = s->free_var;
         s->free_var = s->var[*slot].incidence;
+        listed = s->work[*slot].listed;
     } else {
         if (s->vars == INT32_MAX) return ct_fail(err, CT_E_LIMIT, "a smoother holds at most %d variables", INT32_MAX);
         CT_TRY(ct__grow(&s->var, &s->var_capacity, s->vars + 1, sizeof *s->var, "variables", err));
         CT_TRY(ct__grow(&s->work, &s->work_capacity, s->vars + 1, sizeof *s->work, "variables", err));
         *slot = (int32_t)s->vars++;
     }
-    s->work[*slot] = (ct__var_work){.saved = s->stamp}; /* undoing drops it whole */
+    s->work[*slot] = (ct__var_work){.saved = s->stamp, .listed = (uint8_t)listed}; /* undoing drops it whole */
     s->change.new_vars.item[s->change.new_vars.count++] = *slot;
     return CT_OK;
 }
@@ -276,7 +278,7 @@ void ct__smoother_release(ct_smoother *s)
     ct__top    *t = &s->top;
     for (int64_t k = 0; k < s->vars; k++) free(s->var[k].name);
     void *const owned[] = {s->var, s->work, s->factor, s->clique, s->numbers.data, s->lists.data, s->nodes.data, s->var_map.slot, s->factor_map.slot, s->far[0].item, s->far[1].item,
-                           s->affected.item, s->moved.item, s->stack.item, s->vector[0], s->vector[1], c->var, c->clique, c->linear, c->new_vars.item,
+                           s->affected.item, s->moved.item, s->unproved.item, s->stack.item, s->vector[0], s->vector[1], c->var, c->clique, c->linear, c->new_vars.item,
                            c->new_factors.item, c->new_cliques.item, c->gone.item, c->taken.item, c->leaving.item, t->var.item, t->factor.item, t->orphan.item,
                            t->member.item, t->stage.item, t->rows.item, t->cuts.item, t->start, t->pair_start, t->pair.item, t->head.item, t->next.item,
                            t->front_of.item, t->run, t->clique.item, t->weak.item, t->original, t->tiles};

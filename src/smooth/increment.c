@@ -89,19 +89,21 @@ ct_status ct__increment_check(const ct_smoother *s, const ct_increment *inc, ct_
     return CT_OK;
 }
 
-static ct_status add_variable(ct_smoother *s, const ct_new_variable *v, ct_err *err)
+/* group: the first index of those that it comes with; peers: how many they are. */
+static ct_status add_variable(ct_smoother *s, const ct_new_variable *v, int32_t group, int32_t peers, ct_err *err)
 {
     int32_t slot;
     CT_TRY(ct__new_var(s, &slot, err));
     ct__var *var = &s->var[slot];
-    *var = (ct__var){.index = CT_NONE, .kind = (uint8_t)v->kind, .dim = (uint8_t)ct_kind_dim(v->kind), .fixed = v->fixed != 0, .clique = CT_NONE, .incidence = CT_NONE};
+    *var = (ct__var){.index = CT_NONE, .kind = (uint8_t)v->kind, .dim = (uint8_t)ct_kind_dim(v->kind), .fixed = v->fixed != 0, .clique = CT_NONE, .incidence = CT_NONE,
+                     .group = group, .peers = (uint8_t)peers};
     if (v->value) memcpy(var->point, v->value, (size_t)ct_kind_size(v->kind) * sizeof *v->value);
     else ct_kind_identity(v->kind, var->point);
     if (v->name && !(var->name = ct__strdup(v->name))) return ct__no_memory(err, "bytes of a name", (int64_t)strlen(v->name));
     const int32_t index = ct_smoother_variables(s);
     CT_TRY(ct__map_append(&s->var_map, slot, err));
     s->var[slot].index = index;
-    return CT_OK;
+    return v->fixed ? CT_OK : ct__unprove(s, slot, err);
 }
 
 static ct_status add_factor(ct_smoother *s, const ct_new_factor *factor, ct_err *err)
@@ -128,11 +130,14 @@ static ct_status add_factor(ct_smoother *s, const ct_new_factor *factor, ct_err 
 
 ct_status ct__increment_add(ct_smoother *s, const ct_increment *inc, ct_err *err)
 {
-    for (int32_t k = 0; k < inc->variables; k++) CT_TRY(add_variable(s, &inc->variable[k], err));
+    const int32_t first = ct_smoother_variables(s), together = ct__is_one_group(inc);
+    for (int32_t k = 0; k < inc->variables; k++)
+        CT_TRY(add_variable(s, &inc->variable[k], together ? first : first + k, together ? inc->variables : 1, err));
     for (int32_t k = 0; k < inc->factors; k++) CT_TRY(add_factor(s, &inc->factor[k], err));
     for (int32_t k = 0; k < inc->removals; k++) {
         const int32_t slot = ct__slot(&s->factor_map, inc->removal[k]);
         if (s->factor[slot].gone) return ct_fail(err, CT_E_ARGUMENT, "factor %d is to be removed twice", inc->removal[k]);
+        CT_TRY(ct__doubt(s, &s->factor[slot], err));
         CT_TRY(ct__list_push(&s->change.gone, slot, err));
         s->factor[slot].gone = 1;
     }

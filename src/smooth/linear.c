@@ -125,6 +125,7 @@ ct_status ct__linearise_factor(ct_smoother *s, int32_t slot, ct_err *err)
     ct__kept   *f = &s->factor[slot];
     int64_t     at;
     if (f->redone == s->stamp) return CT_OK;
+    if (f->linear != CT_NONE) CT_TRY(ct__doubt(s, f, err));
     CT_TRY(ct__grow(&c->linear, &c->linear_capacity, c->linears + 1, sizeof *c->linear, "factors of an update", err));
     CT_TRY(ct__pool_take(&s->numbers, ct__linear_numbers(f), &at, err));
     if (f->linear != CT_NONE) c->linear[c->linears++] = (ct__linear_was){.factor = slot, .linear = f->linear};

@@ -45,6 +45,9 @@ typedef struct {
     int32_t index;     /* as the caller knows it; CT_NONE: a free slot                    */
     uint8_t kind, dim, fixed;
     uint8_t far;       /* delta is beyond the threshold: listed in far                    */
+    uint8_t proved;    /* proof.c: its group has full rank                                */
+    uint8_t peers;     /* variables ever in its group                                     */
+    int32_t group;     /* index of the first of those that it came with                   */
     int32_t clique;    /* that eliminates it                                              */
     int32_t row;       /* first scalar among that one's pivots                            */
     int32_t incidence; /* its first node; of a free slot: the next free one               */
@@ -61,6 +64,7 @@ typedef struct {
     int32_t column;   /* among the variables taken off; row in the front being assembled  */
     int64_t seen;     /* window.c: by the variable being marginalised                     */
     uint8_t leaves;   /* it is being marginalised out                                     */
+    uint8_t listed;   /* its slot is in unproved                                          */
 } ct__var_work;
 
 /* One variable of one factor, in the list of the variable's factors. */
@@ -166,6 +170,7 @@ struct ct_smoother {
     ct__list  far[2];   /* [far_at]: variables whose delta was found beyond its threshold; the other: those since points were moved */
     int       far_at;
     ct__list  affected, moved; /* variables of this update: whose cliques are to be made anew; whose points have moved */
+    ct__list  unproved; /* every variable whose group is not proved, and some that are */
     ct__list  stack;
     int64_t   stamp, updates;
     int64_t   seen;     /* stamp of window.c */
@@ -254,6 +259,12 @@ ct_status ct__sweep_order(ct_smoother *s, ct_err *err); /* s->stack: all cliques
 void      ct__sweep_up(const ct_smoother *s, double *x);
 void      ct__sweep_down(const ct_smoother *s, double *x);
 ct_status ct__judge(ct_smoother *s, ct_err *err);
+
+/* proof.c: that there is a unique solution, told from what came when. */
+int       ct__is_one_group(const ct_increment *inc); /* or each variable is one by itself */
+ct_status ct__unprove(ct_smoother *s, int32_t slot, ct_err *err);
+ct_status ct__doubt(ct_smoother *s, const ct__kept *f, ct_err *err); /* f leaves, or is linearised anew */
+ct_status ct__prove(ct_smoother *s, int *unique, ct_err *err);
 
 /* points.c: which linearisation points move. */
 ct_status ct__move_far(ct_smoother *s, int all, ct_err *err);  /* those that are due; their factors' variables are affected */

@@ -1,9 +1,6 @@
 /* sweep.c: the whole tree, up and down: R'R x = b; marginals; and whether there is a unique solution at all.
  *
- * A graph that was determined stays so when factors are added, if the new variables are determined by the new factors given all the
- * others: along a loose direction z the old factors would not change, so z leaves the old variables alone. That is a small dense
- * question and has nothing to do with how far the information has travelled, which is what makes pivots at the end of a
- * long chain weak. Only where factors were taken out or linearised anew are suspects judged as a batch solve judges them
+ * Where a pivot is weak, a proof is looked for first (proof.c). Only where there is none are suspects judged as a batch solve judges them
  * (src/solve/rank.c): the direction z of a weak pivot is refined, and J z decides. */
 #include "smooth/smooth.h"
 
@@ -15,7 +12,6 @@
 #define REFINEMENTS    4
 #define STANDS         0.5
 #define HOPELESS       1e3
-#define DENSE_MAX      120 /* scalars of new variables up to which they are looked at by themselves */
 
 ct_status ct__sweep_order(ct_smoother *s, ct_err *err)
 {
@@ -161,58 +157,6 @@ static ct_status refuse(const ct_smoother *s, int32_t clique, int32_t row, int l
     return ct_fail(err, CT_E_SINGULAR, "%s: no factor would fix its %s", name, ct_kind_coordinate(s->var[var].kind, k));
 }
 
-/* Rows of the new variables in a system of their own; returns how many, or -1 where that question does not settle it. */
-static int32_t number_new(ct_smoother *s)
-{
-    const ct__change *c = &s->change;
-    int32_t           n = 0;
-    if (c->gone.count || s->stats.relinearised || c->renews) return -1;
-    for (int64_t k = 0; k < c->new_vars.count; k++) {
-        const int32_t var = c->new_vars.item[k];
-        if (s->var[var].fixed) continue;
-        s->work[var].column = n;
-        n += s->var[var].dim;
-        if (n > DENSE_MAX) return -1;
-    }
-    return n;
-}
-
-/* Whether the new factors fix the new variables, given all others. */
-static ct_status new_are_fixed(ct_smoother *s, int *fixed, ct_err *err)
-{
-    const ct__change *c = &s->change;
-    const int32_t     n = number_new(s), first = c->new_vars.count ? s->var[c->new_vars.item[0]].index : INT32_MAX;
-    *fixed = 0;
-    if (n < 0) return CT_OK;
-    CT_TRY(room(s, (int64_t)n * n + 1, err));
-    double *H = s->vector[0], *diagonal = s->vector[1];
-    memset(H, 0, (size_t)n * (size_t)n * sizeof *H);
-    for (int64_t k = 0; k < c->new_factors.count; k++) {
-        const ct__kept *f = &s->factor[c->new_factors.item[k]];
-        const int       rows = f->ops->rows;
-        const double   *Ja = ct__numbers(s, f->linear);
-        for (int a = 0; a < f->members; Ja += rows * ct_kind_dim(f->ops->kind[a++])) {
-            const ct__var *u = &s->var[ct__nodes(s, f->node + a)->var];
-            const double  *Jb = ct__numbers(s, f->linear);
-            for (int b = 0; b < f->members; Jb += rows * ct_kind_dim(f->ops->kind[b++])) {
-                const ct__var *v = &s->var[ct__nodes(s, f->node + b)->var];
-                if (u->fixed || v->fixed || u->index < first || v->index < first) continue;
-                const int32_t row = s->work[ct__nodes(s, f->node + a)->var].column, column = s->work[ct__nodes(s, f->node + b)->var].column;
-                for (int i = 0; i < u->dim * v->dim; i++)
-                    for (int r = 0; r < rows; r++) H[(row + i / v->dim) * n + column + i % v->dim] += Ja[r * u->dim + i / v->dim] * Jb[r * v->dim + i % v->dim];
-            }
-        }
-    }
-    for (int32_t k = 0; k < n; k++) diagonal[k] = H[k * n + k];
-    for (int32_t k = 0; k < n; k++) {
-        if (!(H[k * n + k] > CT_WEAK_RATIO * diagonal[k])) return CT_OK;
-        for (int32_t i = k + 1; i < n; i++)
-            for (int32_t j = i; j < n; j++) H[i * n + j] -= H[k * n + i] * H[k * n + j] / H[k * n + k];
-    }
-    *fixed = 1;
-    return CT_OK;
-}
-
 /* As rank.c does: refines the direction z of a weak pivot and says whether anything changes along it. */
 static int is_loose(ct_smoother *s, double *z, double *back)
 {
@@ -240,7 +184,7 @@ static int is_loose(ct_smoother *s, double *z, double *back)
 ct_status ct__judge(ct_smoother *s, ct_err *err)
 {
     int settled, c;
-    CT_TRY(new_are_fixed(s, &settled, err));
+    CT_TRY(ct__prove(s, &settled, err));
     if (!settled) {
         CT_TRY(room(s, CT_DIM_MAX * (s->vars + 1), err));
         CT_TRY(ct__sweep_order(s, err));

@@ -150,6 +150,7 @@ static ct_status marginalise(ct_smoother *s, int32_t slot, ct_err *err)
         if (weak[i] < 0) return ct_fail(err, CT_E_SINGULAR, "%s cannot be marginalised out: no factor fixes it", ct__var_name(s, slot, name));
     if (n) CT_TRY(make_prior(s, &w, U, n, err));
     for (int64_t k = 0; k < w.factor->count; k++) {
+        CT_TRY(ct__doubt(s, &s->factor[w.factor->item[k]], err));
         CT_TRY(ct__list_push(&s->change.gone, w.factor->item[k], err));
         s->factor[w.factor->item[k]].gone = 1;
     }
