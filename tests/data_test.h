@@ -18,7 +18,7 @@ static inline ct_status read_bytes(run *r, ct_format format, const char *bytes, 
     *r = (run){0};
     ct_noise_new(&r->noise, &r->err);
     FILE           *file = fmemopen((void *)(uintptr_t)bytes, size, "rb"); /* fmemopen only reads here */
-    const ct_status status = ct__sequence_read_stream(file, "t.txt", format, r->noise, &r->seq, &r->err);
+    const ct_status status = ct__sequence_read_stream(file, "t.txt", format, NULL, r->noise, &r->seq, &r->err);
     fclose(file);
     return status;
 }

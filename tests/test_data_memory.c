@@ -38,7 +38,7 @@ static int read_once(const char *text, ct_format format, int64_t k)
     FILE        *file = fmemopen((void *)(uintptr_t)text, strlen(text), "rb");
     CHECK(ct_noise_new(&noise, &err) == CT_OK);
     left = k;
-    const ct_status status = ct__sequence_read_stream(file, "f", format, noise, &seq, &err);
+    const ct_status status = ct__sequence_read_stream(file, "f", format, NULL, noise, &seq, &err);
     const int       through = left >= 0;
     left = -1;
     fclose(file);

@@ -167,7 +167,7 @@ static void test_equal_matrices_are_one_model(void)
     const char  *more = "EDGE_SE2 0 1 1 0 0 4 1 0 4 0 8\nEDGE_SE2 1 2 1 0 0 5 0 0 5 0 5\n"; /* another file, same table */
     FILE        *file = fmemopen((void *)(uintptr_t)more, strlen(more), "rb");
     ct_sequence *seq;
-    CHECK_OK(ct__sequence_read_stream(file, "t", CT_FORMAT_G2O, r.noise, &seq, &r.err), r.err);
+    CHECK_OK(ct__sequence_read_stream(file, "t", CT_FORMAT_G2O, NULL, r.noise, &seq, &r.err), r.err);
     CHECK(ct_noise_count(r.noise) == 5 && seq && ct_graph_factor(seq->graph, 0).noise == ct_noise_find(r.noise, "between_se2#2"));
     CHECK(ct_noise_find(r.noise, "between_se2#3") == 4);
     ct_sequence_free(seq);

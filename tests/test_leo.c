@@ -100,7 +100,7 @@ static void test_logs_share_their_models(void)
     run          r = get(text);
     ct_sequence *other = NULL;
     FILE        *file = fmemopen(text, sizeof text - 1, "rb");
-    CHECK_OK(ct__sequence_read_stream(file, "t.txt", CT_FORMAT_LEO, r.noise, &other, &r.err), r.err);
+    CHECK_OK(ct__sequence_read_stream(file, "t.txt", CT_FORMAT_LEO, NULL, r.noise, &other, &r.err), r.err);
     fclose(file);
     CHECK(ct_noise_count(r.noise) == 3 && ct_graph_factor(r.seq->graph, 1).noise == ct_graph_factor(other->graph, 1).noise);
     ct_sequence_free(other);

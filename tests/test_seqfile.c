@@ -132,7 +132,7 @@ static void test_models_of_one_name_are_shared_between_files(void)
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         FILE        *file = fmemopen((void *)(uintptr_t)list[i].text, strlen(list[i].text), "rb");
         ct_sequence *seq;
-        CHECK_OK(ct__sequence_read_stream(file, "t", CT_FORMAT_COVTUNE, r.noise, &seq, &r.err), r.err);
+        CHECK_OK(ct__sequence_read_stream(file, "t", CT_FORMAT_COVTUNE, NULL, r.noise, &seq, &r.err), r.err);
         if (seq) CHECK(!seq->note == !list[i].note && (!seq->note || !strcmp(seq->note, list[i].note)));
         ct_sequence_free(seq);
         fclose(file);

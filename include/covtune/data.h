@@ -25,6 +25,7 @@ typedef struct {
     uint8_t  *known;   /* per variable: bit i set if tangent coordinate i of its truth counts; NULL with truth */
     double   *stamp;   /* per variable: time in seconds, NaN where unknown; or NULL */
     char     *note;    /* what the reader added or assumed, or NULL              */
+    int64_t   repaired; /* matrices that were made positive definite (ct_read_options) */
     int32_t   shapes;  /* outlines that factors of the graph refer to            */
     ct_shape **shape;  /* owned                                                  */
     char    **shape_name;
@@ -57,6 +58,18 @@ ct_status   ct_format_guess(const char *path, int exists, ct_format *format, ct_
 /* Read one sequence. Noise models found in the file are added to `noise` (equal ones of a group are
  * shared). On failure *out is NULL and `noise` may hold models added before the fault. */
 ct_status ct_sequence_read(const char *path, ct_format format, ct_noise *noise, ct_sequence **out, ct_err *err);
+
+/* How a file is read. */
+typedef struct ct_push_log_options ct_push_log_options;
+typedef struct {
+    int repair;                      /* 1: information and covariance matrices that are not positive definite, or only by their last digits, are made so: eigenvalues below 1e-6 of the
+                                        largest are raised to that; the note says of how many, and the worst. Without a positive eigenvalue they are refused even so */
+    const ct_push_log_options *push; /* of recorded pushes, borrowed; NULL: the defaults */
+} ct_read_options;
+
+ct_read_options ct_read_defaults(void); /* all zero */
+/* The same as told; options may be NULL: the defaults. */
+ct_status ct_sequence_read_with(const char *path, ct_format format, const ct_read_options *options, ct_noise *noise, ct_sequence **out, ct_err *err);
 
 /* Write values x (NULL: the graph's initial values) with the graph. The file is replaced atomically.
  * What the format cannot hold is CT_E_UNSUPPORTED and names the factor or variable, unless `lossy`
@@ -146,6 +159,8 @@ typedef enum { CT_DATASET_TRAIN = 1, CT_DATASET_TEST = 2, CT_DATASET_ALL = 3 } c
  * A model that two files give different numbers is CT_E_PARSE unless dataset.yaml says its numbers; models that the files number (group#1) get other
  * numbers instead. The sequences keep notes of their own. Rows of the table's models are named from the factors (ct_graph_name_rows). */
 ct_status ct_dataset_read(const char *path, ct_dataset_part part, ct_dataset **out, ct_err *err);
+/* The same, its sequences read as told; options may be NULL: the defaults. */
+ct_status ct_dataset_read_with(const char *path, ct_dataset_part part, const ct_read_options *options, ct_dataset **out, ct_err *err);
 /* Write dataset.yaml, train/0000.ctseq, ... into a folder, which is made if it is not there; files that are there are replaced one by one, the yaml last. */
 ct_status ct_dataset_write(const ct_dataset *dataset, const char *folder, ct_err *err);
 /* An empty one, with an empty table. */
@@ -243,12 +258,12 @@ int ct_push_unit(const char *model, double unit[3]);
 /* A push that was recorded: a table with a line of names (t, object_x, object_y, object_theta, pusher_x, pusher_y, in any order, and others, which are not looked at), then a row a moment. A round finger pushes a
  * rectangle; cut to where they touch and the object moves, as an estimator that takes contact for granted needs it. Variables and models are those of ct_push_make, but for tac and bind: there is no touch and
  * one episode. The finger's heading is not recorded and is zero by convention, its truth x and y alone. Object and finger may come from sensors whose clocks and frames are not quite the same: that is what is learned. */
-typedef struct {
+struct ct_push_log_options {
     double half_x, half_y; /* m, half lengths of the rectangle: 0.045 each, as in MIT's cpush            */
     double radius;         /* m, of the finger: 0.0047                                                   */
     double c;              /* m, of the limit surface, which push_se2 has the square of: 0.05            */
     int    every;          /* rows that make a step: 3; at 50 Hz and 5 cm/s that is 3 mm                 */
-} ct_push_log_options;
+};
 
 ct_push_log_options ct_push_log_defaults(void);
 /* ct_sequence_read of the format "push", which is this with the defaults. CT_E_ARGUMENT for lengths that are none. */

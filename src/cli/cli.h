@@ -36,6 +36,7 @@ typedef struct {
     const char *command;
     const char *topic; /* what --help is to be asked of, if it is not the command */
     int         json, quiet;
+    int         repair; /* files are read as ct_read_options.repair has it: CLI_ROW_REPAIR sets it */
     const char *file; /* whose options are looked at; NULL: the command line's */
 } cli_io;
 
@@ -88,6 +89,7 @@ typedef struct {
 #define CLI_ROW_NUMBER(name, value, low, high, out, help)     {name, value, CLI_NUMBER, out, help, low, high, NULL}
 #define CLI_ROW_CHOICE(name, value, find, out, help)          {name, value, CLI_CHOICE, out, help, 0, 0, find}
 #define CLI_ROW_HEADING(text)                                 {text, NULL, CLI_HEADING, NULL, NULL, 0, 0, NULL}
+#define CLI_ROW_REPAIR(out)                                   CLI_ROW_FLAG("repair", out, "raise eigenvalues of information and covariance matrices that are not positive definite to 1e-6 of the largest, and say how many (they are refused)")
 #define CLI_ROW_END                                           {NULL, NULL, CLI_FLAG, NULL, NULL, 0, 0, NULL}
 
 /* Reads argv[1..) of a subcommand into the table's places, io and operand[] (room for `most`; those
@@ -208,7 +210,7 @@ ct_status cli_read_dataset(const cli_io *io, const char *path, ct_dataset_part p
 /* Is every run of the dataset both learned from and tested on: one file, or a folder of nothing but files? */
 int       cli_is_undivided(const char *path);
 /* Runs in that part of a dataset; 0 also where they cannot be read. */
-int32_t   cli_count_runs(const char *path, ct_dataset_part part);
+int32_t   cli_count_runs(const cli_io *io, const char *path, ct_dataset_part part);
 
 /* The noise file that a path stands for: itself, or noise.json in the folder of a run. Refuses datasets and other folders. The caller frees *file, NULL on failure. */
 ct_status cli_noise_path(const char *path, char **file, ct_err *err);

@@ -200,11 +200,13 @@ static const char FORMATS[] = CT_TABLE_LIST(X);
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
     compare_request  request = {.methods = "nelder-mead,powell,leo,fw,lm", .bounds = "loose,tight", .field = 1, .format = -1, .jobs = cli_processors(), .spread = INFINITY, .seed = 1};
+    cli_io           io;
     const cli_option rows[] = {
         CLI_ROW_TEXT("methods", "NAME,..", &request.methods,
                      "those of covtune learn (nelder-mead,powell,leo,fw,lm); and lm-alone: lm from the table's values without a prior, fw-left: fw under the paper's left loss, fw-numeric: fw with the paper's differences"),
         CLI_ROW_TEXT("bounds", "NAME,..", &request.bounds, "each of dataset, wide, loose, tight or LO:HI, as for covtune learn (loose,tight)"),
         CLI_ROW_TEXT("oracle", "FILE|RUN", &request.oracle, "the noise that the measurements really have (DATASET/latent.json if it is there)"),
+        CLI_ROW_REPAIR(&io.repair),
         CLI_ROW_TEXT("full", "NAME,..|all", &request.full, "learn these with correlations"),
         CLI_ROW_NUMBER("spread", "K", 1, INFINITY, &request.spread, "no variance more than K times another (no limit)"),
         CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, &request.difference, "difference from the truth in the loss: on its own side (local), or in the world (left, the paper's)"),
@@ -217,7 +219,6 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &request.jobs, "sequences at a time (as many as there are processors); the results are the same for any"),
         CLI_ROW_END,
     };
-    cli_io       io;
     compare_job *job = cli_alloc(1, sizeof *job);
     cli_exit     code = cli_parse(command, rows, argc, argv, &io, &request.path);
     if (code == CLI_GO) code = check(&io, &request, job, cli_given(argc, argv, "seed"));

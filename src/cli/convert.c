@@ -149,6 +149,7 @@ static void print(const convert_request *request, ct_format from, const ct_seque
     cli_row("factors", "%d", ct_graph_factors(seq->graph));
     cli_row("noise models", "%d", ct_noise_count(noise));
     if (request->truth) print_truth(request, found);
+    if (seq->repaired) cli_row("repaired", "%lld matri%s", (long long)seq->repaired, seq->repaired == 1 ? "x" : "ces");
     if (written->dropped) cli_row("left out", "%lld", (long long)written->dropped);
 }
 
@@ -166,6 +167,7 @@ static void print_json(const convert_request *request, ct_format from, const ct_
     cli_put(o, "truth", request->truth ? truth_json(request, found) : cli_need(json_null()));
     cli_put(o, "dropped", cli_integer(written->dropped));
     cli_put(o, "dropped_first", cli_text(written->dropped ? written->what : NULL));
+    cli_put(o, "repaired", cli_integer(seq->repaired));
     cli_put(o, "note", cli_text(seq->note));
     cli_print_json(o);
 }
@@ -220,9 +222,11 @@ static cli_exit check(const cli_io *io, convert_request *r)
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
     convert_request  request = {.from = CT_FORMAT_AUTO, .to = CT_FORMAT_AUTO, .how = ct_attach_defaults(), .by = CT_ATTACH_AUTO, .times_by = CT_ATTACH_AUTO, .tolerance_s = NAN, .radius = NAN, .c = NAN};
+    cli_io           io;
     const cli_option options[] = {
         CLI_ROW_CHOICE("from", cli_formats, ct_format_find, &request.from, "format of IN (told from its ending, or its first line)"),
         CLI_ROW_CHOICE("to", cli_formats, ct_format_find, &request.to, "format of OUT (told from its ending)"),
+        CLI_ROW_REPAIR(&io.repair),
         CLI_ROW_FLAG("lossy", &request.lossy, "leave out what the format cannot hold, and say what"),
         CLI_ROW_TEXT("truth", "FILE|values", &request.truth, "true poses: a trajectory (.tum, .kitti) or a graph with true values; values: those of IN itself are true"),
         CLI_ROW_CHOICE("truth-by", "auto|time|index|name", find_by, &request.by, "which is whose: nearest in time; the i-th; of one name, where line i of a trajectory is xi (time if both have times, else name)"),
@@ -241,7 +245,6 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_HEADING("Output"),
         CLI_ROW_END,
     };
-    cli_io   io;
     cli_exit code = cli_parse(command, options, argc, argv, &io, request.path);
     if (code == CLI_GO) code = check(&io, &request);
     return code == CLI_GO ? cli_finish(&io, carry_out(&io, &request)) : code;

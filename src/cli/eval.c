@@ -111,7 +111,7 @@ static ct_status read_part(const cli_io *io, const eval_request *request, eval_j
     const int       train = request->part == CT_DATASET_TRAIN;
     const ct_status status = cli_read_dataset(io, request->path, (ct_dataset_part)request->part, &job->dataset, err);
     if (status != CT_E_PARSE || request->part == CT_DATASET_ALL || !strstr(err->text, train ? "no training runs" : "no test runs")) return status;
-    const int32_t others = cli_count_runs(request->path, train ? CT_DATASET_TEST : CT_DATASET_TRAIN);
+    const int32_t others = cli_count_runs(io, request->path, train ? CT_DATASET_TEST : CT_DATASET_TRAIN);
     if (!others) return status;
     return ct_fail(err, CT_E_ARGUMENT, "%s: there %s %d %s run%s and no %s runs; --part %s estimates those", request->path, others == 1 ? "is" : "are", others, train ? "test" : "training",
                    CLI_S(others), train ? "training" : "test", train ? "test" : "train");
@@ -251,9 +251,11 @@ static cli_exit settle_solver(const cli_io *io, eval_request *r)
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
     eval_request     request = {.part = CT_DATASET_TEST, .solver = CT_INFERENCE_AUTO, .entry = -1, .method = -1, .jobs = cli_processors()};
+    cli_io           io;
     const cli_option options[] = {
         CLI_ROW_TEXT("noise", "FILE|RUN", &request.noise, "noise models of that file (JSON), or of what was learned there, in place of the dataset's own of the same names"),
         CLI_ROW_TEXT("against", "FILE|RUN", &request.against, "beside them, the same with the noise models of that file, and the ratio"),
+        CLI_ROW_REPAIR(&io.repair),
         CLI_ROW_CHOICE("part", "test|train|all", find_part, &request.part, "which runs of the dataset (test)"),
         CLI_ROW_CHOICE("start", STARTS + 1, ct_start_find, &request.start,
                        "where estimates start from: measurements (poses measured absolutely there, others composed to them; the default), composed odometry alone, the values in the file, or the truth"),
@@ -268,7 +270,6 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &request.jobs, "sequences at a time (as many as there are processors); the results are the same for any"),
         CLI_ROW_END,
     };
-    cli_io   io;
     eval_job job = {0};
     cli_exit code = cli_parse(command, options, argc, argv, &io, &request.path);
     request.start_said = cli_given(argc, argv, "start");

@@ -107,7 +107,7 @@ ct_status cli_read_push(const cli_io *io, const char *path, ct_format *format, c
     if (status == CT_OK) status = refuse_folder(path, err);
     if (status == CT_OK) status = refuse_noise(io, path, err);
     if (status == CT_OK && *format == CT_FORMAT_AUTO) status = guess(path, format, err);
-    if (status == CT_OK) status = push && *format == CT_FORMAT_PUSH ? ct_push_log_read(path, push, noise, out, err) : ct_sequence_read(path, *format, noise, out, err);
+    if (status == CT_OK) status = ct_sequence_read_with(path, *format, &(const ct_read_options){.repair = io->repair, .push = push}, noise, out, err);
     if (status != CT_OK) return status;
     if (ct_graph_variables((*out)->graph) == 0) {
         ct_sequence_free(*out);
@@ -124,7 +124,7 @@ ct_status cli_read_dataset(const cli_io *io, const char *path, ct_dataset_part p
     ct_status status = refuse_noise(io, path, err);
     if (status != CT_OK) return status;
     cli_show(io, "reading %s", path);
-    status = ct_dataset_read(path, part, out, err);
+    status = ct_dataset_read_with(path, part, &(const ct_read_options){.repair = io->repair}, out, err);
     cli_hide();
     if (status == CT_OK && (*out)->note) cli_remark(io, "%s: %s", path, (*out)->note);
     return status;
@@ -136,11 +136,11 @@ int cli_is_undivided(const char *path)
     return !has(path, "dataset.yaml") && !has(path, "train") && !has(path, "test");
 }
 
-int32_t cli_count_runs(const char *path, ct_dataset_part part)
+int32_t cli_count_runs(const cli_io *io, const char *path, ct_dataset_part part)
 {
     ct_dataset   *d;
     ct_err        err;
-    const int     failed = ct_dataset_read(path, part, &d, &err) != CT_OK;
+    const int     failed = ct_dataset_read_with(path, part, &(const ct_read_options){.repair = io->repair}, &d, &err) != CT_OK;
     const int32_t count = failed ? 0 : part == CT_DATASET_TRAIN ? d->trains : part == CT_DATASET_TEST ? d->tests : d->trains + d->tests;
     if (!failed) ct_dataset_free(d);
     return count;

@@ -91,6 +91,7 @@ static void print_json(const summary *s)
     cli_put(o, "absolute", cli_integer(s->held));
     cli_put(o, "initial_error", cli_number(ct_graph_error(s->seq->graph, s->noise, ct_graph_initial_const(s->seq->graph))));
     cli_put(o, "noise", noise);
+    cli_put(o, "repaired", cli_integer(s->seq->repaired));
     cli_put(o, "note", cli_text(s->seq->note));
     cli_print_json(o);
 }
@@ -162,12 +163,13 @@ static cli_exit carry_out(const cli_io *io, const char *path, int format, int ma
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
     int              format = CT_FORMAT_AUTO, map = 0;
+    cli_io           io;
     const cli_option options[] = {
         CLI_ROW_CHOICE("format", cli_formats, ct_format_find, &format, "format of FILE (told from its ending, or its first line)"),
+        CLI_ROW_REPAIR(&io.repair),
         CLI_ROW_FLAG("map", &map, "draw the initial values"),
         CLI_ROW_END,
     };
-    cli_io         io;
     const char    *path;
     const cli_exit code = cli_parse(command, options, argc, argv, &io, &path);
     if (code != CLI_GO) return code;

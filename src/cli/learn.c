@@ -34,7 +34,7 @@ static const char METHODS_SAID[] = "how it is learned (lm)" CT_LEARN_LIST(X);
 #undef X
 
 /* Rows before "out" say what is computed; they make config.yaml. Those from it on say where and how. */
-#define OPTIONS 43
+#define OPTIONS 44
 static void table(learn_request *r, cli_option rows[OPTIONS])
 {
     const cli_option all[OPTIONS] = {
@@ -53,6 +53,7 @@ static void table(learn_request *r, cli_option rows[OPTIONS])
         CLI_ROW_HEADING("Method"),
         CLI_ROW_CHOICE("method", METHODS + 1, ct_learn_method_find, &r->method, METHODS_SAID),
         CLI_ROW_TEXT("noise", "FILE|RUN", &r->noise, "start values, in place of the dataset's: of a noise file, or of what was learned there"),
+        CLI_ROW_REPAIR(&r->repair),
         CLI_ROW_CHOICE("from", "closed-form|table", find_from, &r->from, "where it starts: second moments of residuals at the truth, or the start values (fw, fw-log, nelder-mead, powell, leo: table; others: closed-form)"),
         CLI_ROW_INTEGER("iterations", "N", 1, 1000000, &r->iterations, "at most so many (lm: 50; nelder-mead: 200 a parameter, powell: 1000, and evaluations as well; bobyqa, subplex: 200 evaluations a parameter, crs: 1000; others: 100)"),
         CLI_ROW_CHOICE("space", "variance|log", find_space, &r->space, "nelder-mead, powell: search variances, or their logarithms (variance)"),
@@ -192,6 +193,7 @@ static void resolve(learn_request *r)
 static int is_said(const cli_option *o)
 {
     if (o->type == CLI_NUMBER) return !isnan(*(const double *)o->out);
+    if (o->type == CLI_FLAG) return *(const int *)o->out; /* as it is on a command line */
     if (o->type == CLI_INTEGER || o->type == CLI_CHOICE) return *(const int *)o->out >= 0;
     return 1;
 }
@@ -227,7 +229,7 @@ static void describe(const learn_request *request, learn_job *job)
         cli_config_line(config, rows[i].name, text);
         if (!text || (usually && !strcmp(text, usually))) continue;
         fprintf(command, " --%s", rows[i].name);
-        put_word(command, text);
+        if (rows[i].type != CLI_FLAG) put_word(command, text);
     }
     if (request->iterations < 0) fprintf(config, "# iterations: %d a parameter\n", per_parameter(request));
     if (fclose(config) || fclose(command)) cli_need(NULL);
@@ -272,7 +274,9 @@ static ct_learn_options learn_options(const learn_request *r)
 static ct_status prepare(const cli_io *io, const learn_request *request, learn_job *job, ct_err *err)
 {
     const ct_outer_options options = outer_options(request);
-    ct_status status = cli_read_dataset(io, request->path, CT_DATASET_TRAIN, &job->dataset, err);
+    cli_io                 reader = *io;
+    reader.repair = request->repair;
+    ct_status status = cli_read_dataset(&reader, request->path, CT_DATASET_TRAIN, &job->dataset, err);
     if (status != CT_OK) return status;
     status = learn_theta(io, request, job, err);
     if (status == CT_OK) status = ct_noise_copy(job->dataset->noise, &job->start, err);
@@ -390,7 +394,7 @@ static cli_exit finish(const cli_io *io, const learn_request *request, learn_job
     if (io->json) cli_print_json(summary);
     else {
         json_decref(summary);
-        if (!io->quiet) learn_print(request, job);
+        if (!io->quiet) learn_print(io, request, job);
     }
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
     if (job->result.stop != CT_LEARN_STOP_CANCELLED) return CLI_DONE;
@@ -442,6 +446,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     if (code == CLI_GO) {
         learn_job job = {0};
         resolve(&request);
+        io.repair = request.repair;
         code = carry_out(&io, &request, &job);
         release(&job);
         code = cli_finish(&io, code);

@@ -16,7 +16,7 @@ typedef struct {
     int         method, difference, gradient, hessian, field_start, scale, inner, field, entry;
     int         from, space, iterations, folds; /* -1, -1, 0, -1: the method's own; iterations -1: so many a parameter */
     int         seed, samples;                  /* -1: the method's own, as is NaN of M, rate and decay */
-    int         check_gradient, resume, force, jobs;
+    int         check_gradient, resume, force, jobs, repair;
     int         entry_said, start_said; /* --entry, --field-start: on the command line itself */
     double      spread, M, rate, decay, checkpoint_s;
 } learn_request;
@@ -71,7 +71,7 @@ void      learn_folder_free(learn_folder *folder);
 
 /* The result. */
 json_t *learn_json(const learn_request *request, const learn_job *job);
-void    learn_print(const learn_request *request, const learn_job *job);
+void    learn_print(const cli_io *io, const learn_request *request, const learn_job *job);
 
 /* "; prior 0.1, chosen by folds": where the weight of lm's prior comes from, INFINITY: the closed form itself, NaN: nothing is said. chosen: it was left to lm; held: runs were
  * held out; runs: those learned from. Returns buf. */

@@ -276,7 +276,7 @@ static void print_method(const learn_request *request, const learn_job *job)
 /* Said in the scale's own row, where that was applied. */
 const char learn_common_factor[] = "The common factor of all learned variances: ";
 
-void learn_print(const learn_request *request, const learn_job *job)
+void learn_print(const cli_io *io, const learn_request *request, const learn_job *job)
 {
     const ct_learn_result *r = &job->result;
     int32_t                models = 0;
@@ -299,7 +299,7 @@ void learn_print(const learn_request *request, const learn_job *job)
     cli_row("written", "%s", job->folder.noise);
     char *run = cli_quoted(request->out), *data = cli_quoted(request->path), *noise = cli_quoted(job->folder.noise), *start = cli_quoted(job->folder.start);
     cli_row_command("next", "covtune report %s", run);
-    cli_row_command("", "covtune eval %s%s --noise %s --against %s", data, cli_count_runs(request->path, CT_DATASET_TEST) ? "" : " --part train", noise, start);
+    cli_row_command("", "covtune eval %s%s%s --noise %s --against %s", data, request->repair ? " --repair" : "", cli_count_runs(io, request->path, CT_DATASET_TEST) ? "" : " --part train", noise, start);
     cli_row_command("", "covtune export %s --to gtsam-cpp", noise);
     char *const quoted[] = {run, data, noise, start};
     for (size_t i = 0; i < sizeof quoted / sizeof *quoted; i++) free(quoted[i]);

@@ -61,7 +61,7 @@ void report_repeat(report_job *job)
         put_command(job, "covtune learn %s --out %s --resume", options, run);
     }
     ct_page_text(job->page, "The numbers of this page, on a terminal:");
-    put_command(job, "covtune eval %s%s --noise %s --against %s --nees --each", data, job->dataset && job->part == CT_DATASET_TRAIN ? " --part train" : "", noise, start);
+    put_command(job, "covtune eval %s%s%s --noise %s --against %s --nees --each", data, job->learn.repair ? " --repair" : "", job->dataset && job->part == CT_DATASET_TRAIN ? " --part train" : "", noise, start);
     ct_page_text(job->page, "The learned noise models, for another program (gtsam-python, ros, robot-localization, g2o, c and json as well):");
     put_command(job, "covtune export %s --to gtsam-cpp", noise);
     char *const owned[] = {config, folder, again, run, other, options, data, noise, start};

@@ -182,6 +182,7 @@ cli_exit report_read_run(cli_io *io, const report_request *request, report_job *
     job->summary = join(request->run, "summary.json");
     job->out = request->out ? cli_need(strdup(request->out)) : join(request->run, "report.html");
     code = learn_read_config(io, job->config, &job->learn, &job->held);
+    io->repair = io->repair || job->learn.repair;
     if (code == CLI_GO) code = read_noise(io, job);
     if (code == CLI_GO) code = read_history(io, job);
     if (code != CLI_GO) return code;

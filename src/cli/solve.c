@@ -180,9 +180,11 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     solve_request          request = {.anchor = "auto", .anchor_sigma = 1e-3, .format = CT_FORMAT_AUTO, .out_format = CT_FORMAT_AUTO,
                                       .method = (int)usual.method, .max_iterations = usual.max_iterations, .tolerance = usual.relative,
                                       .relinearise = -1, .wildfire = -1};
+    cli_io                 io;
     const cli_option       options[] = {
         CLI_ROW_HEADING("Files"),
         CLI_ROW_CHOICE("format", cli_formats, ct_format_find, &request.format, "format of GRAPH (told from its ending, or its first line)"),
+        CLI_ROW_REPAIR(&io.repair),
         CLI_ROW_TEXT("out", "FILE", &request.out, "write the graph, with the estimate for its initial values"),
         CLI_ROW_CHOICE("out-format", cli_formats, ct_format_find, &request.out_format, "format of that file (told from its ending)"),
         CLI_ROW_FLAG("lossy", &request.lossy, "leave out what that format cannot hold, and say what"),
@@ -215,7 +217,6 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_FLAG("trace", &request.trace, "a line an iteration, on stderr"),
         CLI_ROW_END,
     };
-    cli_io    io;
     solve_job job = {.anchor = -1};
     cli_exit  code = cli_parse(command, options, argc, argv, &io, &request.path);
     if (code == CLI_GO) code = check(&io, &request, anchor_sigma);

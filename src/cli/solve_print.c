@@ -121,6 +121,7 @@ void solve_print_json(const solve_request *request, const solve_job *job)
     cli_put(o, "rmse", rmse(job));
     cli_put(o, "out", cli_text(job->is_written ? request->out : NULL));
     cli_put(o, "dropped", cli_integer(job->written.dropped));
+    cli_put(o, "repaired", cli_integer(job->seq->repaired));
     cli_put(o, "note", cli_text(job->seq->note));
     if (request->sigmas) put_asked(o, job);
     cli_print_json(o);

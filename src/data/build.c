@@ -113,6 +113,7 @@ ct_status ct__build_end(ct__build *b)
     if (b->seq->truth) CT_TRY(cover_truth(b));
     if (b->seq->stamp) CT_TRY(cover_stamp(b));
     CT_TRY(check_moved(b));
+    CT_TRY(ct__build_repair_note(b));
     if (b->kept == 1) return ct__build_note(b, "noise model %s was there already with other numbers, which stay", b->kept_name);
     if (b->kept) return ct__build_note(b, "%d noise models (%s the first) were there already with other numbers, which stay", b->kept, b->kept_name);
     return CT_OK;
@@ -195,8 +196,23 @@ int32_t ct__build_find_model(const ct__build *b, const char *name)
     return told >= 0 ? b->told_model[told].index : ct_noise_find(b->noise, name);
 }
 
-ct_status ct__build_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[], ct_robust robust, int32_t *index)
+/* Variances or a covariance as ct__build_repair takes and leaves them. One variance for all has nothing to be raised to. */
+static ct_status repair_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, double value[])
 {
+    double A[CT__NOISE_NUMBERS_MAX] = {0};
+    if (kind == CT_NOISE_ISOTROPIC) return CT_OK;
+    const int full = kind == CT_NOISE_FULL;
+    for (int i = 0; i < ct__noise_length(kind, dim); i++) A[full ? i : i * (dim + 1)] = value[i];
+    CT_TRY(ct__build_repair(b, name, CT__COVARIANCE, dim, A));
+    for (int i = 0; i < ct__noise_length(kind, dim); i++) value[i] = A[full ? i : i * (dim + 1)];
+    return CT_OK;
+}
+
+ct_status ct__build_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double given[], ct_robust robust, int32_t *index)
+{
+    double    value[CT__NOISE_NUMBERS_MAX];
+    memcpy(value, given, (size_t)(kind == CT_NOISE_ISOTROPIC ? 1 : ct__noise_length(kind, dim)) * sizeof *value);
+    CT_TRY(repair_model(b, name, kind, dim, value));
     const int twice = b->settle ? ct__names_find(&b->told, name) >= 0 : ct_noise_find(b->noise, name) >= b->noise_before;
     if (twice) return ct__lines_bad(&b->in, "noise model %s is there already", name);
     CT_TRY(find_or_add(b, name, kind, dim, value, robust, index));

@@ -1,7 +1,7 @@
 /* data.h: what the readers and writers of sequence files share.
  *
  *   ct__lines   a text file, line by line, split into words            line.c
- *   ct__build   a sequence while it is being read                      build.c, intern.c, initialise.c
+ *   ct__build   a sequence while it is being read                      build.c, intern.c, initialise.c, repair.c
  *   ct__out     a sequence while it is being written                   out.c
  *   shapes      in covtune's own sequences                             seqshape.c
  *   ct__yaml    dataset.yaml as it stands                              dataset_yaml.c, dataset_schema.c
@@ -106,6 +106,16 @@ typedef struct {
     int32_t       first;      /* its factor */
 } ct__shape_lines;
 
+/* Matrices that were made positive definite, which ct_sequence.repaired counts; see repair.c. All zero at the start. */
+#define CT__INFORMATION "information"
+#define CT__COVARIANCE  "covariance"
+typedef struct {
+    const char *of;           /* what has one: "noise model"; NULL: an edge           */
+    const char *what;         /* of the worst, as all else here                       */
+    double      least, most;  /* eigenvalues                                          */
+    int64_t     line;
+} ct__repairs;
+
 /* A sequence while it is being read: every verb leaves a sentence with file and line in in.err. */
 typedef struct {
     ct__lines    in;
@@ -127,6 +137,8 @@ typedef struct {
     int64_t      told_capacity;
     ct__shape_lines shapes;
     const ct_push_log_options *push; /* borrowed; NULL: the defaults */
+    int          repair;       /* 1: as ct_read_options has it */
+    ct__repairs  repairs;
 } ct__build;
 
 /* As ct_graph_add_variable and ct_graph_add_factor. Values are in the stored layout. A variable that
@@ -164,12 +176,17 @@ ct_status ct__build_covariance(ct__build *b, const char *group, int dim, const d
 /* The same from the inverse of the covariance. */
 ct_status ct__build_information(ct__build *b, const char *group, int dim, const double information[], int32_t *index);
 
+/* A (n x n row-major, `what` it is) as a model takes it: left alone if it is positive definite, made so if it can be and b->repair says so, else CT_E_NOISE and a sentence that says
+ * whether it could be. `name` is for that. */
+ct_status ct__build_repair(ct__build *b, const char *name, const char *what, int n, double A[]);
+ct_status ct__build_repair_note(ct__build *b);
+
 void ct__intern_free(ct__intern *intern);
 
-/* ct_sequence_read of a file that shares its table with others, or is a push that was recorded; settle and push may be NULL. */
-ct_status ct__sequence_read_shared(const char *path, ct_format format, ct_noise *noise, const ct__settle *settle, const ct_push_log_options *push, ct_sequence **out, ct_err *err);
+/* ct_sequence_read_with of a file that may share its table with others; settle and options may be NULL. */
+ct_status ct__sequence_read_shared(const char *path, ct_format format, ct_noise *noise, const ct__settle *settle, const ct_read_options *options, ct_sequence **out, ct_err *err);
 /* Read a stream that is at its start; `path` is for messages and for the sequence's name. */
-ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format format, ct_noise *noise, ct_sequence **out, ct_err *err);
+ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format format, const ct_read_options *options, ct_noise *noise, ct_sequence **out, ct_err *err);
 
 /* Which of the sequence's shapes has that name, or -1. */
 int32_t   ct__sequence_shape(const ct_sequence *seq, const char *name);

@@ -68,6 +68,7 @@ typedef struct {
 typedef struct {
     ct_dataset  *d;
     ct_err      *err;
+    const ct_read_options *how; /* of its files; borrowed, or NULL */
     ct__yaml    *yaml;      /* or NULL */
     char        *yaml_path, *folder;
     ct__paths    train, test;
@@ -124,6 +125,19 @@ static ct_status join_notes(reader *r)
         CT_TRY(append(r, text));
     }
     return CT_OK;
+}
+
+/* Of many files not every note is kept; how much was repaired is. */
+static ct_status note_repairs(reader *r)
+{
+    int64_t matrices = 0, files = 0;
+    char    text[128];
+    for (int64_t i = 0; i < r->paths.count; i++) {
+        matrices += r->of_path[i]->repaired;
+        files += r->of_path[i]->repaired > 0;
+    }
+    snprintf(text, sizeof text, "%lld matrices are repaired in all, in %lld files", (long long)matrices, (long long)files);
+    return files > 1 ? append(r, text) : CT_OK;
 }
 
 /* ---- dataset.yaml ---- */
@@ -292,7 +306,7 @@ static ct_status read_run(reader *r, const char *path, ct_sequence **out)
     const int64_t n = r->paths.count;
     CT_TRY(ct__grow(&r->of_path, &r->of_path_capacity, n + 1, sizeof *r->of_path, "sequences", r->err));
     CT_TRY(ct__names_add(&r->paths, path, r->err));
-    const ct_status status = ct__sequence_read_shared(path, CT_FORMAT_AUTO, r->d->noise, &settle, NULL, out, r->err);
+    const ct_status status = ct__sequence_read_shared(path, CT_FORMAT_AUTO, r->d->noise, &settle, r->how, out, r->err);
     if (status == CT_E_IO && r->yaml && r->err) { /* a list that is wrong is more likely than a disk */
         const ct_err inner = *r->err;
         return ct_fail(r->err, status, "%s (%s names it)", inner.text, r->yaml_path);
@@ -337,6 +351,7 @@ static ct_status read_all(reader *r, const char *path, int part)
     CT_TRY(read_runs(r, &r->train, &r->d->train, &r->d->trains));
     CT_TRY(read_runs(r, &r->test, &r->d->test, &r->d->tests));
     CT_TRY(join_notes(r));
+    CT_TRY(note_repairs(r));
     for (int64_t i = 0; i < r->paths.count; i++) ct_graph_name_rows(r->of_path[i]->graph, r->d->noise);
     if (!r->yaml) return CT_OK;
     CT_TRY(note_idle_groups(r));
@@ -345,7 +360,12 @@ static ct_status read_all(reader *r, const char *path, int part)
 
 ct_status ct_dataset_read(const char *path, ct_dataset_part part, ct_dataset **out, ct_err *err)
 {
-    reader          r = {.err = err};
+    return ct_dataset_read_with(path, part, NULL, out, err);
+}
+
+ct_status ct_dataset_read_with(const char *path, ct_dataset_part part, const ct_read_options *options, ct_dataset **out, ct_err *err)
+{
+    reader          r = {.err = err, .how = options};
     const ct_status status = read_all(&r, path, (int)part);
     *out = status == CT_OK ? r.d : NULL;
     if (status != CT_OK) ct_dataset_free(r.d);

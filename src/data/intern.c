@@ -145,7 +145,8 @@ ct_status ct__build_renumber(ct__build *b, const char *name, ct_noise_kind kind,
     return find_or_number(b, &key, group, robust, index);
 }
 
-ct_status ct__build_covariance(ct__build *b, const char *group, int dim, const double covariance[], int32_t *index)
+/* Of a covariance that is positive definite, as far as is known. */
+static ct_status intern_covariance(ct__build *b, const char *group, int dim, const double covariance[], int32_t *index)
 {
     double    value[CT__NOISE_NUMBERS_MAX];
     const int diagonal = is_diagonal(dim, covariance);
@@ -154,14 +155,26 @@ ct_status ct__build_covariance(ct__build *b, const char *group, int dim, const d
     return find_or_number(b, &key, group, (ct_robust){.kind = CT_ROBUST_NONE}, index);
 }
 
+ct_status ct__build_covariance(ct__build *b, const char *group, int dim, const double covariance[], int32_t *index)
+{
+    double A[CT__NOISE_NUMBERS_MAX];
+    memcpy(A, covariance, (size_t)(dim * dim) * sizeof *A);
+    CT_TRY(ct__build_repair(b, group, CT__COVARIANCE, dim, A)); /* before it is looked for: a refused one would use up a name */
+    return intern_covariance(b, group, dim, A, index);
+}
+
 ct_status ct__build_information(ct__build *b, const char *group, int dim, const double information[], int32_t *index)
 {
     ct__noise_numbers numbers;
-    double            covariance[CT__NOISE_NUMBERS_MAX] = {0};
-    CT_TRY(ct__lines_place(&b->in, ct__noise_information(group, dim, information, &numbers, b->in.err)));
+    double            covariance[CT__NOISE_NUMBERS_MAX] = {0}, A[CT__NOISE_NUMBERS_MAX];
+    memcpy(A, information, (size_t)(dim * dim) * sizeof *A);
+    if (b->repair || ct__noise_information(group, dim, A, &numbers, b->in.err) != CT_OK) {
+        CT_TRY(ct__build_repair(b, group, CT__INFORMATION, dim, A));
+        CT_TRY(ct__lines_place(&b->in, ct__noise_information(group, dim, A, &numbers, b->in.err)));
+    }
     const int full = numbers.kind == CT_NOISE_FULL;
     for (int i = 0; i < (full ? dim * dim : dim); i++) covariance[full ? i : i * (dim + 1)] = numbers.covariance[i];
-    return ct__build_covariance(b, group, dim, covariance, index);
+    return intern_covariance(b, group, dim, covariance, index);
 }
 
 ct_status ct__covariance_numbers(const char *name, int dim, const double covariance[], ct__noise_numbers *out, ct_err *err)

@@ -160,7 +160,9 @@ static ct_status factor_variance(const leo_log *log, int64_t f, double variance[
             return ct__lines_bad(&log->b->in, "factor_covs[%lld][%d]: expected 0 off the diagonal of the sigmas, found %g", (long long)f, k, sigma[k]);
     for (int k = 0; k < 3; k++) {
         const double s = sigma[n == 9 ? 4 * k : k];
-        if (!(s > 0)) return ct__lines_bad(&log->b->in, "factor_covs[%lld]: expected a positive sigma, found %g", (long long)f, s);
+        variance[k] = 0;
+        if (s == 0 && log->b->repair) continue; /* as an eigenvalue of the covariance that is too small */
+        if (!(s > 0)) return ct__lines_bad(&log->b->in, "factor_covs[%lld]: expected a positive sigma, found %g%s", (long long)f, s, s == 0 ? "; --repair raises it to a thousandth of the largest" : "");
         variance[k] = s * s;
     }
     return CT_OK;
@@ -260,6 +262,7 @@ ct_status ct__leo_read(ct__build *b)
     json_t *root;
     CT_TRY(ct__json_load(b->in.file, b->in.path, &root, b->in.err));
     leo_log         log = {.b = b};
+    b->repairs.of = "noise model";
     const ct_status status = read_log(&log, root);
     free(log.var);
     free(log.use);

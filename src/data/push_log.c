@@ -220,5 +220,5 @@ ct_status ct__push_log_read(ct__build *b)
 
 ct_status ct_push_log_read(const char *path, const ct_push_log_options *options, ct_noise *noise, ct_sequence **out, ct_err *err)
 {
-    return ct__sequence_read_shared(path, CT_FORMAT_PUSH, noise, NULL, options, out, err);
+    return ct_sequence_read_with(path, CT_FORMAT_PUSH, &(const ct_read_options){.push = options}, noise, out, err);
 }

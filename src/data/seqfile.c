@@ -318,6 +318,7 @@ ct_status ct__seqfile_read(ct__build *b)
 {
     int     more;
     int64_t version;
+    b->repairs.of = "noise model";
     CT_TRY(ct__lines_next(&b->in, &more));
     if (!more || strcmp(b->in.word[0], MAGIC)) return ct__lines_bad(&b->in, "the first line must be \"" MAGIC " %d\"", VERSION);
     CT_TRY(ct__word_integer(&b->in, 1, "the format's version", VERSION, VERSION, &version));

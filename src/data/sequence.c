@@ -120,12 +120,13 @@ void ct__locale_end(locale_t before)
 
 /* ---- reading ---- */
 
-static ct_status read_stream(FILE *file, const char *path, ct_format format, ct_noise *noise, const ct__settle *settle, const ct_push_log_options *push, ct_sequence **out, ct_err *err)
+static ct_status read_stream(FILE *file, const char *path, ct_format format, ct_noise *noise, const ct__settle *settle, const ct_read_options *options, ct_sequence **out, ct_err *err)
 {
     *out = NULL;
     assert(format < CT_FORMAT_COUNT);
     if (!FORMAT[format].read) return ct_fail(err, CT_E_UNSUPPORTED, "%s: covtune does not read the format %s", path, ct_format_name(format));
-    ct__build      b = {.in = {.file = file, .path = path, .err = err}, .noise = noise, .noise_before = ct_noise_count(noise), .settle = settle, .push = push};
+    ct__build      b = {.in = {.file = file, .path = path, .err = err}, .noise = noise, .noise_before = ct_noise_count(noise), .settle = settle};
+    if (options) b.push = options->push, b.repair = options->repair;
     const locale_t before = ct__locale_begin(err);
     if (!before) return CT_E_MEMORY;
     ct_status status = ct_sequence_new(NULL, &b.seq, err);
@@ -142,25 +143,32 @@ static ct_status read_stream(FILE *file, const char *path, ct_format format, ct_
     return status;
 }
 
-ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format format, ct_noise *noise, ct_sequence **out, ct_err *err)
+ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format format, const ct_read_options *options, ct_noise *noise, ct_sequence **out, ct_err *err)
 {
-    return read_stream(file, path, format, noise, NULL, NULL, out, err);
+    return read_stream(file, path, format, noise, NULL, options, out, err);
 }
 
-ct_status ct__sequence_read_shared(const char *path, ct_format format, ct_noise *noise, const ct__settle *settle, const ct_push_log_options *push, ct_sequence **out, ct_err *err)
+ct_status ct__sequence_read_shared(const char *path, ct_format format, ct_noise *noise, const ct__settle *settle, const ct_read_options *options, ct_sequence **out, ct_err *err)
 {
     *out = NULL;
     if (format == CT_FORMAT_AUTO) CT_TRY(ct_format_guess(path, 1, &format, err));
     FILE *file = fopen(path, "rb");
     if (!file) return ct_fail(err, CT_E_IO, "%s: %s", path, strerror(errno));
-    const ct_status status = read_stream(file, path, format, noise, settle, push, out, err);
+    const ct_status status = read_stream(file, path, format, noise, settle, options, out, err);
     fclose(file);
     return status;
 }
 
 ct_status ct_sequence_read(const char *path, ct_format format, ct_noise *noise, ct_sequence **out, ct_err *err)
 {
-    return ct__sequence_read_shared(path, format, noise, NULL, NULL, out, err);
+    return ct_sequence_read_with(path, format, NULL, noise, out, err);
+}
+
+ct_read_options ct_read_defaults(void) { return (ct_read_options){0}; }
+
+ct_status ct_sequence_read_with(const char *path, ct_format format, const ct_read_options *options, ct_noise *noise, ct_sequence **out, ct_err *err)
+{
+    return ct__sequence_read_shared(path, format, noise, NULL, options, out, err);
 }
 
 /* ---- writing ---- */
