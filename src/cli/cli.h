@@ -7,6 +7,7 @@
  *   config    options from a file instead of the command line                            config.c
  *   interrupt Ctrl-C as a request                                                        interrupt.c
  *   map       a picture of a trajectory                                                  map.c
+ *   held      what ties a graph to the world                                             held.c
  *   folder    folders that results go into                                               folder.c
  *   bar       how far a long task is                                                     bar.c
  *
@@ -205,6 +206,12 @@ ct_status cli_read_push(const cli_io *io, const char *path, ct_format *format, c
 /* What to do about a run that has no truth. */
 #define CLI_GIVE_TRUTH "; covtune convert --truth gives it one"
 
+/* Does anything tie the graph to the world: an absolute measurement, a fixed variable? */
+int       cli_is_held(const ct_graph *graph);
+#define CLI_HOLD_FIRST "covtune convert RUN HELD.ctseq --hold first fixes the first pose of a run, at its truth"
+/* CT_E_ARGUMENT and the way out if a run of them is not: none of its estimates is determined. */
+ct_status cli_check_held(const char *path, int32_t count, ct_sequence *const seq[], ct_err *err);
+
 /* ct_dataset_read, refusing what is no dataset but could be taken for one. Says what the readers noted. */
 ct_status cli_read_dataset(const cli_io *io, const char *path, ct_dataset_part part, ct_dataset **out, ct_err *err);
 /* Is every run of the dataset both learned from and tested on: one file, or a folder of nothing but files? */
@@ -240,6 +247,8 @@ int cli_is_stdout(const char *path);
 /* Would it work, with other values? The place is looked at; a format that the sequence did not come from, or
  * that may have no place for values beside the truth, is tried out. `from` is where it came from;
  * CT_FORMAT_AUTO if it has changed since. */
+/* A trajectory (tum, kitti) is poses and nothing else: what it has no place for is left out without being allowed to be, but for poses. */
+int       cli_is_trajectory(ct_format format);
 ct_status cli_may_write(const ct_sequence *seq, const ct_noise *noise, ct_format from, int format, int lossy, const char *path, ct_err *err);
 
 /* "3500 SE2, 12 R2": variables by kind. Returns buf. */

@@ -84,6 +84,8 @@ static ct_status read_runs(const cli_io *io, const compare_request *request, com
     if (status != CT_OK) return status;
     const ct_dataset *d = job->dataset;
     if (!d->trains) return ct_fail(err, CT_E_ARGUMENT, "%s: there are no training runs to learn from", request->path);
+    const ct_status held = cli_check_held(request->path, d->trains, d->train, err);
+    if (held != CT_OK) return held;
     job->seen = !d->tests || cli_is_undivided(request->path);
     job->tests = d->tests ? d->tests : d->trains;
     job->test = d->tests ? d->test : d->train;

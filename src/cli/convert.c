@@ -10,7 +10,9 @@
 
 typedef struct {
     const char         *path[2]; /* in, out */
+    const char         *out;     /* --out, in place of the second; NULL: not given */
     int                 from, to, lossy;
+    int                 values;  /* which are written: one of VALUE, -1: not said */
     const char         *truth, *align, *hold, *times; /* NULL: not given */
     ct_attach_options   how;
     int                 by, axes, times_by;
@@ -23,6 +25,8 @@ typedef struct {
 
 static const char *const BY[] = {[CT_ATTACH_AUTO] = "auto", [CT_ATTACH_TIME] = "time", [CT_ATTACH_INDEX] = "index", [CT_ATTACH_NAME] = "name"};
 static const char *const AXES[] = {"body", "camera"};
+enum { INITIAL, TRUE_ONES };
+static const char *const VALUE[] = {[INITIAL] = "initial", [TRUE_ONES] = "truth"};
 
 static int find_word(const char *name, const char *const list[], int count)
 {
@@ -33,6 +37,7 @@ static int find_word(const char *name, const char *const list[], int count)
 
 static int find_by(const char *name) { return find_word(name, BY, 4); }
 static int find_axes(const char *name) { return find_word(name, AXES, 2); }
+static int find_value(const char *name) { return find_word(name, VALUE, 2); }
 
 /* ---- truth ---- */
 
@@ -93,6 +98,47 @@ static ct_status hold(const convert_request *request, ct_sequence *seq, const ct
     if (seq->truth && (seq->known[v] & all) == all)
         memcpy(ct_graph_initial(g) + ct_graph_offset(g, v), seq->truth + ct_graph_offset(g, v), (size_t)ct_kind_size(kind) * sizeof(double));
     ct_graph_fix(g, v, 1);
+    return CT_OK;
+}
+
+/* ---- which values ---- */
+
+static int is_known(const ct_sequence *seq, int32_t v)
+{
+    const unsigned all = (1u << ct_kind_dim(ct_graph_kind(seq->graph, v))) - 1;
+    return seq->truth && (seq->known[v] & all) == all;
+}
+
+/* Poses that have a truth, known in part or whole, that is not their initial value. */
+static int32_t count_different(const ct_sequence *seq)
+{
+    const ct_graph *g = seq->graph;
+    int32_t         n = 0;
+    for (int32_t v = 0; seq->truth && v < ct_graph_variables(g); v++) {
+        const int64_t at = ct_graph_offset(g, v);
+        n += cli_is_pose(ct_graph_kind(g, v)) && seq->known[v] && memcmp(ct_graph_initial_const(g) + at, seq->truth + at, (size_t)ct_kind_size(ct_graph_kind(g, v)) * sizeof(double));
+    }
+    return n;
+}
+
+/* *x <- what is written, NULL: the initial values. A trajectory has one value a pose: where there are two, it has to be said which. */
+static ct_status choose_values(const convert_request *r, const ct_sequence *seq, const double **x, ct_err *err)
+{
+    ct_format to = (ct_format)r->to;
+    char      name[128];
+    *x = NULL;
+    if (to == CT_FORMAT_AUTO && ct_format_guess(r->path[1], 0, &to, NULL) != CT_OK) return CT_OK; /* refused when it is written */
+    const int     trajectory = cli_is_trajectory(to);
+    const int32_t different = count_different(seq);
+    if (trajectory && r->values < 0 && different)
+        return ct_fail(err, CT_E_ARGUMENT, "%s: the file knows the truth of %d pose%s beside other initial values, and a trajectory has one value a pose; --values truth or --values initial says which", r->path[1], different,
+                       CLI_S(different));
+    if (r->values != TRUE_ONES) return CT_OK;
+    for (int32_t v = 0; v < ct_graph_variables(seq->graph); v++)
+        if (!is_known(seq, v) && (!trajectory || cli_is_pose(ct_graph_kind(seq->graph, v))))
+            return ct_fail(err, CT_E_ARGUMENT, "%s: --values truth: the truth of %s is not known%s; --values initial writes the initial values", r->path[1], ct_graph_name(seq->graph, v, name, sizeof name),
+                           seq->truth && seq->known[v] ? " in full" : "");
+    *x = seq->truth;
     return CT_OK;
 }
 
@@ -188,8 +234,10 @@ static cli_exit carry_out(const cli_io *io, const convert_request *request)
     if (status == CT_OK && request->times) status = attach_times(io, request, seq, &err);
     if (status == CT_OK && request->truth) status = attach(io, request, seq, &found, &err);
     if (status == CT_OK && request->hold) status = hold(request, seq, &found, &err);
+    const double *x = NULL;
+    if (status == CT_OK) status = choose_values(request, seq, &x, &err);
     cli_show(io, "writing %s", request->path[1]);
-    if (status == CT_OK) status = cli_write(seq, noise, NULL, request->to, request->lossy, request->path[1], &written, &err);
+    if (status == CT_OK) status = cli_write(seq, noise, x, request->to, request->lossy, request->path[1], &written, &err);
     cli_hide();
     if (status == CT_OK) {
         cli_say_dropped(io, request->path[1], &written);
@@ -219,15 +267,26 @@ static cli_exit check(const cli_io *io, convert_request *r)
     return take_push(io, r);
 }
 
+/* One file is written: OUT, or what --out says. */
+static cli_exit settle_out(const cli_io *io, convert_request *r)
+{
+    if (r->out && r->path[1]) return cli_misuse(io, "OUT is %s and --out %s: one file is written", r->path[1], r->out);
+    if (!r->out && !r->path[1]) return cli_misuse(io, "OUT is missing");
+    if (r->out) r->path[1] = r->out;
+    return CLI_GO;
+}
+
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    convert_request  request = {.from = CT_FORMAT_AUTO, .to = CT_FORMAT_AUTO, .how = ct_attach_defaults(), .by = CT_ATTACH_AUTO, .times_by = CT_ATTACH_AUTO, .tolerance_s = NAN, .radius = NAN, .c = NAN};
+    convert_request  request = {.from = CT_FORMAT_AUTO, .to = CT_FORMAT_AUTO, .how = ct_attach_defaults(), .values = -1, .by = CT_ATTACH_AUTO, .times_by = CT_ATTACH_AUTO, .tolerance_s = NAN, .radius = NAN, .c = NAN};
     cli_io           io;
     const cli_option options[] = {
         CLI_ROW_CHOICE("from", cli_formats, ct_format_find, &request.from, "format of IN (told from its ending, or its first line)"),
         CLI_ROW_CHOICE("to", cli_formats, ct_format_find, &request.to, "format of OUT (told from its ending)"),
         CLI_ROW_REPAIR(&io.repair),
         CLI_ROW_FLAG("lossy", &request.lossy, "leave out what the format cannot hold, and say what"),
+        CLI_ROW_CHOICE("values", "truth|initial", find_value, &request.values, "which are written; has to be said for a trajectory, where IN knows the truth beside other initial values (initial)"),
+        CLI_ROW_TEXT("out", "FILE", &request.out, "in place of OUT"),
         CLI_ROW_TEXT("truth", "FILE|values", &request.truth, "true poses: a trajectory (.tum, .kitti) or a graph with true values; values: those of IN itself are true"),
         CLI_ROW_CHOICE("truth-by", "auto|time|index|name", find_by, &request.by, "which is whose: nearest in time; the i-th; of one name, where line i of a trajectory is xi (time if both have times, else name)"),
         CLI_ROW_NUMBER("truth-tolerance", "S", 0, 1e6, &request.tolerance_s, "seconds that times may differ by (0.02)"),
@@ -246,6 +305,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_END,
     };
     cli_exit code = cli_parse(command, options, argc, argv, &io, request.path);
+    if (code == CLI_GO) code = settle_out(&io, &request);
     if (code == CLI_GO) code = check(&io, &request);
     return code == CLI_GO ? cli_finish(&io, carry_out(&io, &request)) : code;
 }
@@ -254,10 +314,10 @@ const cli_command cli_convert = {
     .name = "convert",
     .brief = "write a graph in another format",
     .operands = "IN OUT",
-    .least = 2,
+    .least = 1,
     .most = 2,
-    .text = "Reads a graph and writes it in another format. What that format has no place for (truth in g2o, factors in a trajectory) "
-            "is refused, unless --lossy allows to leave it out. Endings: .ctseq (covtune), .g2o, .json (leo), .tum, .kitti, .pyfg, .isam, .csv (push, read only).\n\n"
+    .text = "Reads a graph and writes it in another format. What that format has no place for (truth in g2o, kernels) "
+            "is refused, unless --lossy allows to leave it out; a trajectory is poses alone, and of the truth and the initial values the one that --values names. Endings: .ctseq (covtune), .g2o, .json (leo), .tum, .kitti, .pyfg, .isam, .csv (push, read only).\n\n"
             "--truth gives the graph's variables their true values, from another file, for covtune learn and eval. Graph and truth must be in one frame.\n",
     .example = "  covtune simulate sphere --poses 100 --out ball.ctseq\n"
                "  covtune convert ball.ctseq ball.g2o --lossy\n"

@@ -174,6 +174,7 @@ static ct_status estimate(const cli_io *io, const eval_request *request, eval_jo
 static void say_failed(const cli_io *io, const eval_request *request, const eval_job *job, const eval_column *column)
 {
     char    text[1024];
+    int     floats = 0;
     int32_t named = 0;
     size_t  used = 0;
     for (int32_t i = 0; i < job->count && named < NAMED_MAX && used < sizeof text; i++) {
@@ -181,9 +182,10 @@ static void say_failed(const cli_io *io, const eval_request *request, const eval
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s (%s)", named++ ? ", " : "", job->seq[i]->name ? job->seq[i]->name : "one without a name",
                                  ct_stop_meaning(column->of[i].solve.stop));
     }
+    for (int32_t i = 0; i < job->count; i++) floats = floats || (eval_failed(&column->of[i]) && !cli_is_held(job->seq[i]->graph));
     if (column->failed > named && used < sizeof text) snprintf(text + used, sizeof text - used, " and %d more", column->failed - named);
-    cli_fail(io, "%s: no minimum in %d of %d sequence%s%s%s: %s", request->path, column->failed, job->count, CLI_S(job->count), column->file ? " with " : "",
-             column->file ? column->file : "", text);
+    cli_fail(io, "%s: no minimum in %d of %d sequence%s%s%s: %s%s", request->path, column->failed, job->count, CLI_S(job->count), column->file ? " with " : "",
+             column->file ? column->file : "", text, floats ? "; nothing ties such a run to the world: " CLI_HOLD_FIRST : "");
 }
 
 static cli_exit verdict(const cli_io *io, const eval_request *request, const eval_job *job)

@@ -3,6 +3,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -196,6 +197,18 @@ int cli_is_stdout(const char *path)
     return file.st_dev == out.st_dev && file.st_ino == out.st_ino && !S_ISREG(file.st_mode); /* files are replaced, not written into */
 }
 
+int cli_is_trajectory(ct_format format) { return format == CT_FORMAT_TUM || format == CT_FORMAT_KITTI; }
+
+/* Where some poses have times, TUM has no place for those that have none: a loss that has to be allowed. */
+static ct_status check_times(const ct_sequence *seq, ct_format format, int lossy, ct_err *err)
+{
+    char name[128];
+    for (int32_t v = 0; !lossy && format == CT_FORMAT_TUM && seq->stamp && v < ct_graph_variables(seq->graph); v++)
+        if (cli_is_pose(ct_graph_kind(seq->graph, v)) && isnan(seq->stamp[v]))
+            return ct_fail(err, CT_E_UNSUPPORTED, "variable %s has no time, others have", ct_graph_name(seq->graph, v, name, sizeof name));
+    return CT_OK;
+}
+
 /* What a format cannot hold, with the file's name and the way out. */
 static ct_status explain(const char *path, ct_status status, ct_err *err)
 {
@@ -211,14 +224,20 @@ ct_status cli_write(const ct_sequence *seq, const ct_noise *noise, const double 
     *written = (cli_written){.format = (ct_format)format};
     ct_status status = refuse_dash(path, err);
     if (status == CT_OK && written->format == CT_FORMAT_AUTO) status = hint_option(ct_format_guess(path, 0, &written->format, err), err);
-    if (status == CT_OK) status = ct_sequence_write(seq, noise, x, written->format, 0, path, NULL, err);
-    if (status != CT_E_UNSUPPORTED || !lossy) return explain(path, status, err);
+    if (status == CT_OK) status = check_times(seq, written->format, lossy, err);
+    if (status != CT_OK) return explain(path, status, err);
+    status = ct_sequence_write(seq, noise, x, written->format, 0, path, NULL, err);
+    if (status != CT_E_UNSUPPORTED || !(lossy || cli_is_trajectory(written->format))) return explain(path, status, err);
     snprintf(written->what, sizeof written->what, "%s", err ? err->text : "");
     return ct_sequence_write(seq, noise, x, written->format, 1, path, &written->dropped, err);
 }
 
 void cli_say_dropped(const cli_io *io, const char *path, const cli_written *written)
 {
+    if (written->dropped && cli_is_trajectory(written->format)) {
+        cli_remark(io, "%s: poses alone are written; a trajectory has no place for the rest", path);
+        return;
+    }
     if (written->dropped == 1) cli_remark(io, "%s: one thing was left out: %s", path, written->what);
     if (written->dropped > 1)
         cli_remark(io, "%s: %lld things were left out; the first: %s", path, (long long)written->dropped, written->what);
@@ -261,7 +280,8 @@ ct_status cli_may_write(const ct_sequence *seq, const ct_noise *noise, ct_format
     if (status != CT_OK || guessed == CT_FORMAT_COVTUNE) return status; /* which holds everything */
     if (guessed == from && !seq->truth) return status;
     double *x = other_values(seq->graph);
-    status = ct_sequence_write(seq, noise, x, guessed, lossy, "/dev/null", NULL, err);
+    status = check_times(seq, guessed, lossy, err);
+    if (status == CT_OK) status = ct_sequence_write(seq, noise, x, guessed, lossy || cli_is_trajectory(guessed), "/dev/null", NULL, err);
     free(x);
     return explain(path, status, err);
 }

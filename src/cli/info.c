@@ -174,6 +174,10 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     const cli_exit code = cli_parse(command, options, argc, argv, &io, &path);
     if (code != CLI_GO) return code;
     if (map && (io.json || io.quiet)) return cli_misuse(&io, "--map is not for --%s", io.json ? "json" : "quiet");
+    if (info_is_run(path)) {
+        if (map || format != CT_FORMAT_AUTO || io.repair) return cli_misuse(&io, "--%s is not for the folder of a run, which %s is", map ? "map" : io.repair ? "repair" : "format", path);
+        return cli_finish(&io, info_run(&io, path));
+    }
     if (is_dataset(path)) {
         if (map || format != CT_FORMAT_AUTO) return cli_misuse(&io, "--%s is not for a dataset, which %s is", map ? "map" : "format", path);
         return cli_finish(&io, cli_info_dataset(&io, path));
@@ -183,13 +187,13 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
 
 const cli_command cli_info = {
     .name = "info",
-    .brief = "say what is in a graph file or a dataset",
-    .operands = "FILE|DATASET",
+    .brief = "say what is in a graph file, a dataset or a run of learn",
+    .operands = "FILE|DATASET|RUN",
     .least = 1,
     .most = 1,
     .text = "Lists a file's variables by kind, its factors by measurement model, its noise models with their sigmas and units, how much of "
             "the truth it knows, and the error at its initial values. Of a dataset (a folder of runs, or its dataset.yaml): runs, poses, noise models with their "
-            "start variances, and what is to be learned.\n",
+            "start variances, and what is to be learned. Of the folder of a run of covtune learn: its noise models before and after, loss, method, data and version, and whether it is finished or how to go on.\n",
     .example = "  covtune simulate grid --poses 200 --out small.ctseq\n"
                "  covtune info small.ctseq --map\n",
     .run = run,

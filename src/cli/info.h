@@ -1,8 +1,14 @@
-/* info.h: what `covtune info` says of files and datasets alike. */
+/* info.h: what `covtune info` says of files (info.c), datasets (info_dataset.c) and runs of learn (info_run.c), and what they share (info_parts.c). */
 #ifndef CT_CLI_INFO_H
 #define CT_CLI_INFO_H
 
 #include "cli.h"
+
+#define INFO_MODELS 12 /* that are shown of a dataset or a run; files that write a matrix on every edge have thousands */
+
+/* Is it the folder of a run of learn? And what is in it. */
+int      info_is_run(const char *path);
+cli_exit info_run(cli_io *io, const char *path);
 
 /* How much of the truth is known. */
 typedef struct {

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#define MODELS_SHOWN 12 /* for people; files that write a matrix on every edge have thousands */
-
 /* Sums over the runs of a part; both parts may share runs. */
 typedef struct {
     int64_t    variables, factors;
@@ -158,8 +156,8 @@ static void print_all(const summary *s)
     print_part("train", &s->train, s->d->trains);
     print_part("test", &s->test, s->d->tests);
     cli_row("noise", "%d model%s", models, CLI_S(models));
-    for (int32_t i = 0; i < models && i < MODELS_SHOWN; i++) print_model(s, i);
-    if (models > MODELS_SHOWN) cli_row("", "and %d more, which --json lists", models - MODELS_SHOWN);
+    for (int32_t i = 0; i < models && i < INFO_MODELS; i++) print_model(s, i);
+    if (models > INFO_MODELS) cli_row("", "and %d more, which --json lists", models - INFO_MODELS);
 }
 
 cli_exit cli_info_dataset(const cli_io *io, const char *path)

@@ -277,6 +277,7 @@ static ct_status prepare(const cli_io *io, const learn_request *request, learn_j
     cli_io                 reader = *io;
     reader.repair = request->repair;
     ct_status status = cli_read_dataset(&reader, request->path, CT_DATASET_TRAIN, &job->dataset, err);
+    if (status == CT_OK) status = cli_check_held(request->path, job->dataset->trains, job->dataset->train, err);
     if (status != CT_OK) return status;
     status = learn_theta(io, request, job, err);
     if (status == CT_OK) status = ct_noise_copy(job->dataset->noise, &job->start, err);

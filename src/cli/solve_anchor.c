@@ -10,15 +10,6 @@
 
 #define NAME_MAX 256
 
-static int is_held(const ct_graph *g)
-{
-    for (int32_t v = 0; v < ct_graph_variables(g); v++)
-        if (ct_graph_fixed(g, v)) return 1;
-    for (int32_t f = 0; f < ct_graph_factors(g); f++)
-        if (ct_graph_factor(g, f).ops->absolute) return 1;
-    return 0;
-}
-
 /* The number of a name like x17 that has this prefix, or -1. */
 static long long number_of(const char *name, const char *prefix, size_t length)
 {
@@ -53,7 +44,7 @@ static ct_status choose(const solve_request *request, solve_job *job, ct_err *er
     job->anchor = -1;
     if (!strcmp(request->anchor, "none")) return CT_OK;
     if (!strcmp(request->anchor, "auto")) {
-        if (!is_held(g)) job->anchor = first_pose(g);
+        if (!cli_is_held(g)) job->anchor = first_pose(g);
         if (job->anchor < 0 && request->sigma_said)
             return ct_fail(err, CT_E_ARGUMENT, "%s: --anchor-sigma has no effect: measurements or a fixed variable tie the graph to the world, so there is no anchor; --anchor NAME asks for one", request->path);
         return CT_OK;
