@@ -60,12 +60,14 @@ static void list_files(run_summary *s)
 }
 
 /* A line an evaluation; a run that was killed may have left half of one. */
-static void read_history(run_summary *s)
+static cli_exit read_history(const cli_io *io, run_summary *s)
 {
+    cli_exit code = CLI_GO;
     char  *path = cli_inside(s->path, "history.jsonl"), *line = NULL;
     size_t size = 0;
     FILE  *file = fopen(path, "r");
     s->best = NAN;
+    if (!file && errno != ENOENT) code = cli_fail(io, "%s: %s", path, strerror(errno));
     for (ssize_t n; file && (n = getline(&line, &size, file)) > 0;) {
         json_t       *o = json_loadb(line, (size_t)n, 0, NULL);
         const json_t *train = json_object_get(o, "train");
@@ -77,6 +79,7 @@ static void read_history(run_summary *s)
     if (file) fclose(file);
     free(line);
     free(path);
+    return code;
 }
 
 static ct_status read_noise(const char *path, ct_noise **noise, ct_err *err)
@@ -89,12 +92,16 @@ static ct_status read_noise(const char *path, ct_noise **noise, ct_err *err)
     return status;
 }
 
-static json_t *load(const char *folder, const char *name)
+/* *root <- the file, NULL: it is not there. One that is there and cannot be read is not taken for one that is not. */
+static cli_exit load(const cli_io *io, const char *folder, const char *name, json_t **root)
 {
-    char   *path = cli_inside(folder, name);
-    json_t *root = json_load_file(path, 0, NULL);
+    char        *path = cli_inside(folder, name);
+    json_error_t why;
+    cli_exit     code = CLI_GO;
+    *root = access(path, F_OK) == 0 ? json_load_file(path, 0, &why) : NULL;
+    if (!*root && access(path, F_OK) == 0) code = cli_fail(io, "%s: cannot be read: %s", path, why.text);
     free(path);
-    return root;
+    return code;
 }
 
 static cli_exit read_all(cli_io *io, run_summary *s)
@@ -114,10 +121,11 @@ static cli_exit read_all(cli_io *io, run_summary *s)
     char *start = cli_inside(s->path, "start.json");
     if (access(start, F_OK) == 0 && read_noise(start, &s->noise[BEFORE], &err) != CT_OK) cli_remark(io, "%s", err.text);
     free(start);
-    s->file = load(s->path, "noise.json");
+    cli_exit read = load(io, s->path, "noise.json", &s->file);
     s->finished = json_is_true(json_object_get(json_object_get(s->file, "provenance"), "finished"));
-    s->summary = s->finished ? load(s->path, "summary.json") : NULL; /* of a run that goes on it is an earlier end's */
-    read_history(s);
+    if (read == CLI_GO && s->finished) read = load(io, s->path, "summary.json", &s->summary); /* of a run that goes on it is an earlier end's */
+    if (read == CLI_GO) read = read_history(io, s);
+    if (read != CLI_GO) return read;
     if (json_is_integer(json_object_get(s->summary, "evaluations"))) s->evaluations = json_integer_value(json_object_get(s->summary, "evaluations"));
     list_files(s);
     return CLI_GO;
