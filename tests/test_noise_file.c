@@ -53,7 +53,7 @@ static int files_in_folder(void)
 {
     DIR *dir = opendir(folder);
     int  n = 0;
-    for (struct dirent *e; (e = readdir(dir));) n += e->d_name[0] != '.';
+    for (struct dirent *e; (e = readdir(dir));) n += strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
     closedir(dir);
     return n;
 }

@@ -18,6 +18,7 @@ typedef struct {
     char *path;   /* as the caller said it, for messages                              */
     char *target; /* the file behind it, symbolic links followed                      */
     char *temp;   /* what is written to; NULL for a device or pipe, written directly  */
+    int   doomed; /* see ct__doomed_add, + 1                                          */
 } ct__file;
 
 /* Refuses a folder, a file that is write-protected, and a folder where nothing can be created. */
@@ -29,6 +30,28 @@ ct_status ct__file_commit(ct__file *file, ct_err *err);
 
 /* Drop what was written; the old file is as it was. */
 void ct__file_abort(ct__file *file);
+
+/* After a rename only the folder's own fsync makes the new name survive a power cut. Not every
+ * file system can; the file itself is whole either way, so failure is not reported. */
+void ct__sync_folder(const char *folder);
+
+/* ---- Names of our own ---- */
+
+/* ".covtune-<16 hexadecimal digits>", another one at every call and attempt. Taken or not is for whoever creates it to
+ * see (O_EXCL). */
+#define CT__OURS       ".covtune-"
+#define CT__TEMP       ".tmp"
+#define CT__FRESH_NAME 32
+void ct__fresh_name(int attempt, char buf[CT__FRESH_NAME]);
+/* Is that such a name, and then `ending`? */
+int ct__is_fresh_name(const char *name, const char *ending);
+/* Is that temporary file one that a killed process left? Its writer would hold a lock on it. */
+int ct__is_left_behind(const char *path);
+
+/* The path is removed by ct_file_drop_all until it is dropped from its list, by its number here; -1: there is no room,
+ * which is no failure. */
+int  ct__doomed_add(const char *path);
+void ct__doomed_drop(int number);
 
 /* The shortest of 15, 16 or 17 significant digits that reads back to the same bits, with a point
  * whatever the locale; nan and inf as C writes them. Returns buf. */

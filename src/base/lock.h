@@ -1,0 +1,19 @@
+/* lock.h: a file that says which process works here, and can be held by one of them. */
+#ifndef CT_BASE_LOCK_H
+#define CT_BASE_LOCK_H
+
+#include <covtune/base.h>
+
+typedef struct {
+    char *path; /* NULL: nothing is held */
+    int   file, doomed;
+} ct__lock;
+
+/* Hold the lock file at path, which is made; who: "covtune learn", for whoever comes second. CT_E_BUSY, with a sentence
+ * about `what` (a folder), if another process holds it, or this one already. A file there that is no lock of ours is
+ * refused. */
+ct_status ct__lock_take(const char *path, const char *what, const char *who, ct__lock *lock, ct_err *err);
+/* The file goes with it. */
+void ct__lock_drop(ct__lock *lock);
+
+#endif
