@@ -37,6 +37,7 @@ static ct_learn_result learn_kept(const char *path, ct_learn_method method, int 
     if (ledger) {
         CHECK_OK(ct_ledger_write(ledger, &l.err), l.err);
         *replayed = ct_ledger_replayed(ledger);
+        CHECK(ct_ledger_is(path) && !ct_ledger_is(ct_test_folder()) && !ct_ledger_replays(ledger));
     }
     ct_ledger_free(ledger);
     lesson_free(&l);

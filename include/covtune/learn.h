@@ -299,8 +299,11 @@ void      ct_ledger_free(ct_ledger *ledger);
 void ct_outer_keep(ct_outer *outer, ct_ledger *ledger);
 /* Write it now. */
 ct_status ct_ledger_write(ct_ledger *ledger, ct_err *err);
-/* Values that were given back so far. */
+/* Values that were given back so far; and whether there are more to be given back. */
 int64_t ct_ledger_replayed(const ct_ledger *ledger);
+int     ct_ledger_replays(const ct_ledger *ledger);
+/* Does that file begin as one does? 0 also where it cannot be read. */
+int ct_ledger_is(const char *path);
 
 /* A digest of sequences, truth, noise, theta and options of an outer problem, and of `text` (other options; may be NULL). */
 uint64_t ct_outer_digest(const ct_outer *outer, const char *text);

@@ -193,3 +193,15 @@ void ct_ledger_free(ct_ledger *l)
 }
 
 int64_t ct_ledger_replayed(const ct_ledger *l) { return l->replayed; }
+
+int ct_ledger_replays(const ct_ledger *l) { return l->at < l->given; }
+
+int ct_ledger_is(const char *path)
+{
+    uint64_t magic = 0;
+    FILE    *file = fopen(path, "rb");
+    if (!file) return 0;
+    const int read = fread(&magic, sizeof magic, 1, file) == 1;
+    fclose(file);
+    return read && magic == MAGIC;
+}
