@@ -162,6 +162,7 @@ ct_status ct_dataset_read(const char *path, ct_dataset_part part, ct_dataset **o
 /* The same, its sequences read as told; options may be NULL: the defaults. */
 ct_status ct_dataset_read_with(const char *path, ct_dataset_part part, const ct_read_options *options, ct_dataset **out, ct_err *err);
 /* Write dataset.yaml, train/0000.ctseq, ... into a folder, which is made if it is not there; files that are there are replaced one by one, the yaml last. */
+#define CT_DATASET_BEGINS "# written by covtune" /* what its dataset.yaml begins with: one that a program may replace */
 ct_status ct_dataset_write(const ct_dataset *dataset, const char *folder, ct_err *err);
 /* An empty one, with an empty table. */
 ct_status ct_dataset_new(ct_dataset **out, ct_err *err);

@@ -1,8 +1,8 @@
 /* simulate_picture.c: what a world of pushing looks like: a run as a still picture (ct_scene), and a few tactile images of a push side by side. */
+#define _POSIX_C_SOURCE 200809L
 #include "contact.h"
 #include "simulate.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,10 +86,13 @@ ct_status simulate_draw_images(const ct_push_options *options, int pool, const c
     ct_push_episode e;
     ct_status       status = ct_push_episode_make(options, pool, 0, &e, err);
     if (status != CT_OK) return status;
-    FILE *out = fopen(path, "w");
-    if (out) put_images(out, &e);
-    const int bad = !out || ferror(out);
-    if ((out && fclose(out)) || bad) status = ct_fail(err, CT_E_IO, "%s: cannot be written: %s", path, strerror(errno));
+    char  *text = NULL;
+    size_t size;
+    FILE  *out = cli_need(open_memstream(&text, &size));
+    put_images(out, &e);
+    if (fclose(out)) cli_need(NULL);
+    status = ct_file_replace(path, text, size, err);
+    free(text);
     ct_push_episode_free(&e);
     return status;
 }

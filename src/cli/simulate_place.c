@@ -8,6 +8,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A dataset that covtune wrote is replaced; one that somebody else did, or changed, is not. */
+static ct_status check_own(const char *folder, ct_err *err)
+{
+    char     *path = cli_inside(folder, "dataset.yaml");
+    const int own = cli_replaceable(path, CT_DATASET_BEGINS);
+    free(path);
+    if (own) return CT_OK;
+    return ct_fail(err, CT_E_IO,
+                   "%s: the dataset in it does not say that covtune wrote it (dataset.yaml would begin with \"%s\"); "
+                   "name another folder",
+                   folder, CT_DATASET_BEGINS);
+}
+
 ct_status simulate_check_place(const char *path, ct_err *err)
 {
     struct stat entry;
@@ -23,7 +36,8 @@ ct_status simulate_check_place(const char *path, ct_err *err)
         dataset |= !strcmp(e->d_name, "dataset.yaml");
     }
     closedir(dir);
-    if (!others || dataset) return CT_OK;
+    if (!others) return CT_OK;
+    if (dataset) return check_own(path, err);
     return ct_fail(err, CT_E_IO, "%s: there is something in this folder, and it is no dataset; name another folder", path);
 }
 

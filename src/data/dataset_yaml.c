@@ -293,6 +293,7 @@ static ct_status put_list(FILE *out, const char *key, int32_t n, char *const pat
 
 ct_status ct__yaml_write(FILE *file, const ct_dataset *dataset, char *const train[], char *const test[], ct_err *err)
 {
+    fputs(CT_DATASET_BEGINS ", which may replace it and its runs as long as this line is here\n", file);
     fprintf(file, "format: " FORMAT "\nversion: %d\n", VERSION);
     if (dataset->groups) fputs("groups:\n", file);
     for (int32_t i = 0; i < dataset->groups; i++) CT_TRY(put_group(file, dataset, &dataset->group[i], err));
