@@ -241,6 +241,14 @@ ct_status cli_check_place(const char *path, ct_err *err);
 /* May a result replace that file? It is not there, empty, or begins like one. */
 int cli_replaceable(const char *path, const char *begins);
 
+/* Is that a page that covtune wrote? */
+int cli_is_page(const char *path);
+/* May a page replace that file? It is not there, empty, or a page that covtune wrote. */
+int cli_replaceable_page(const char *path);
+
+/* ct_run_look, refusing a run whose beginning was cut off: its files are of two runs. */
+ct_status cli_check_run(const char *folder, ct_run_info *info, ct_err *err);
+
 /* Is that file stdout itself? Then nothing else belongs there. */
 int cli_is_stdout(const char *path);
 
@@ -281,9 +289,11 @@ void cli_bar_show(cli_bar *bar, double part, const char *fmt, ...) CT_PRINTF(3, 
 
 /* ---- Interrupt ------------------------------------------------------------------------------- */
 
-/* Before anything else: on a terminal, a Ctrl-C that nobody catches ends the line before it ends the program. */
+/* Before anything else: a signal that ends the program (Ctrl-C, SIGTERM, SIGHUP) leaves no temporary file behind; on a
+ * terminal Ctrl-C ends the line first. */
 void cli_mind(void);
-/* From here to cli_release the first Ctrl-C says "covtune solve: <what>; ..." on stderr and is remembered; the second ends the program. */
+/* From here to cli_release the first Ctrl-C says "covtune solve: <what>; ..." on stderr and is remembered; the second
+ * ends the program, as above. */
 void cli_catch(const cli_io *io, const char *what);
 int  cli_caught(void); /* from any thread */
 void cli_release(void);

@@ -227,7 +227,10 @@ static void print(const cli_io *io, const export_request *request, const char *t
 
 static cli_exit carry_out(const cli_io *io, export_request *request)
 {
-    ct_err err = {0};
+    ct_err      err = {0};
+    ct_run_info info;
+    if (strcmp(request->path, request->given) && cli_check_run(request->given, &info, &err) != CT_OK)
+        return cli_fail(io, "%s", err.text);
     if (read_table(request, &err) != CT_OK) return cli_fail(io, "%s", err.text);
     read_remarks(io, request);
     char *text = to_text(request, request->format, &err);

@@ -155,6 +155,11 @@ ct_status cli_noise_path(const char *path, char **file, ct_err *err)
     if (is_yaml(path) && cli_is_config(path, "dataset")) return ct_fail(err, CT_E_ARGUMENT, "%s: this is the config of a run, not a noise file", path);
     if ((is_yaml(path) && exists(path) && !is_noise(path)) || (is_folder(path) && has(path, "dataset.yaml")))
         return ct_fail(err, CT_E_ARGUMENT, "%s: this is a dataset, not a noise file", path);
+    if (is_folder(path)) {
+        ct_run_info     info;
+        const ct_status status = cli_check_run(path, &info, err);
+        if (status != CT_OK) return status;
+    }
     if (is_folder(path) && !has(path, "noise.json"))
         return ct_fail(err, CT_E_ARGUMENT, "%s: this is a folder without noise.json; wanted is a noise file, or the folder that covtune learn wrote", path);
     *file = is_folder(path) ? cli_inside(path, "noise.json") : cli_need(strdup(path));
@@ -307,4 +312,39 @@ int cli_replaceable(const char *path, const char *begins)
     const size_t n = fread(head, 1, strlen(begins), file);
     fclose(file);
     return n == 0 || !strncmp(head, begins, strlen(begins));
+}
+
+int cli_is_page(const char *path)
+{
+    static const char MADE[] = "<footer>Made by covtune ";
+    char             *line = NULL;
+    size_t            size = 0;
+    int               found = 0, first = 1;
+    FILE             *file = fopen(path, "rb");
+    while (file && !found && getline(&line, &size, file) > 0) {
+        if (first && strncmp(line, "<!DOCTYPE html>", 15)) break;
+        first = 0;
+        found = strstr(line, MADE) != NULL;
+    }
+    free(line);
+    if (file) fclose(file);
+    return found;
+}
+
+int cli_replaceable_page(const char *path)
+{
+    struct stat entry;
+    if (stat(path, &entry))
+        return errno == ENOENT || errno == ENOTDIR; /* what is wrong else is said when it is written */
+    return !S_ISREG(entry.st_mode) || entry.st_size == 0 || cli_is_page(path);
+}
+
+ct_status cli_check_run(const char *folder, ct_run_info *info, ct_err *err)
+{
+    const ct_status status = ct_run_look(folder, info, err);
+    if (status != CT_OK || info->state != CT_RUN_CUT) return status;
+    return ct_fail(err, CT_E_IO,
+                   "%s: covtune %s was stopped while it began a run there, and its files are not all in place; the "
+                   "same command with --resume goes on",
+                   folder, info->of);
 }

@@ -40,7 +40,9 @@ static int has(const char *folder, const char *name)
 int info_is_run(const char *path)
 {
     struct stat entry;
+    ct_run_info info;
     if (stat(path, &entry) || !S_ISDIR(entry.st_mode) || has(path, "dataset.yaml")) return 0;
+    if (ct_run_look(path, &info, NULL) == CT_OK && info.state == CT_RUN_CUT) return 1;
     char     *config = cli_inside(path, "config.yaml");
     const int is = cli_is_config(config, "dataset") && (has(path, "noise.json") || has(path, "checkpoint"));
     free(config);
@@ -109,6 +111,8 @@ static cli_exit read_all(cli_io *io, run_summary *s)
     ct_err      err = {0};
     struct stat entry;
     struct tm   local;
+    ct_run_info info;
+    if (cli_check_run(s->path, &info, &err) != CT_OK) return cli_fail(io, "%s", err.text);
     s->config = cli_inside(s->path, "config.yaml");
     s->noise_path = cli_inside(s->path, "noise.json");
     const cli_exit code = learn_read_config(io, s->config, &s->learn, &s->held);
@@ -123,7 +127,9 @@ static cli_exit read_all(cli_io *io, run_summary *s)
     free(start);
     cli_exit read = load(io, s->path, "noise.json", &s->file);
     s->finished = json_is_true(json_object_get(json_object_get(s->file, "provenance"), "finished"));
-    if (read == CLI_GO && s->finished) read = load(io, s->path, "summary.json", &s->summary); /* of a run that goes on it is an earlier end's */
+    char *summary = cli_inside(s->path, "summary.json");
+    if (read == CLI_GO && s->finished) read = learn_read_summary(io, summary, &s->summary); /* else an earlier end's */
+    free(summary);
     if (read == CLI_GO) read = read_history(io, s);
     if (read != CLI_GO) return read;
     if (json_is_integer(json_object_get(s->summary, "evaluations"))) s->evaluations = json_integer_value(json_object_get(s->summary, "evaluations"));

@@ -217,7 +217,7 @@ static void describe(const learn_request *request, learn_job *job)
     table(&usual, base);
     usual.method = (int)ct_learn_defaults().method;
     FILE *config = cli_need(open_memstream(&job->config, &sizes[0])), *command = cli_need(open_memstream(&job->command, &sizes[1]));
-    fprintf(config, "# covtune learn THIS --out RUN repeats the run; paths are as seen from where covtune was started\n");
+    fputs(LEARN_CONFIG_BEGINS, config);
     cli_config_line(config, "dataset", request->path);
     fprintf(command, "covtune learn");
     put_word(command, request->path);

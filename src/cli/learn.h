@@ -1,12 +1,15 @@
 /* learn.h: the parts of `covtune learn`.
  *
  *   learn.c        options, and all of it in order      learn_theta.c  which numbers are learned, from the lists of names
- *   learn_run.c    the folder of a run                  learn_print.c  the result
- *   learn_check.c  --check-gradient                     learn_idle.c   options without effect */
+ *   learn_run.c    the files of a run                   learn_print.c  the result
+ *   learn_check.c  --check-gradient                     learn_idle.c   options without effect
+ *   learn_place.c  the folder of a run: may it be used, who has it */
 #ifndef CT_CLI_LEARN_H
 #define CT_CLI_LEARN_H
 
 #include "cli.h"
+
+#include <sys/types.h>
 
 /* What was asked for. Lists are as on the command line, NULL: not given. */
 typedef struct {
@@ -21,11 +24,27 @@ typedef struct {
     double      spread, M, rate, decay, checkpoint_s;
 } learn_request;
 
+/* How config.yaml begins. */
+#define LEARN_CONFIG_BEGINS                                                                                            \
+    "# covtune learn THIS --out RUN repeats the run; paths are as seen from where covtune was started\n"
+
+/* Lines that come out the same when a run is resumed: those that are there already stay, and nothing is cut off but
+ * what differs. */
+typedef struct {
+    int    file;  /* -1: not open                                    */
+    off_t  at;    /* where the next line goes                        */
+    char  *known; /* what was in the file, as far as it is not passed; NULL: nothing is left of it */
+    size_t length;
+} learn_lines;
+
 /* The folder of a run. */
 typedef struct {
+    ct_run     *run; /* locked                                        */
     char  *noise, *start, *history, *config, *checkpoint, *summary, *report; /* paths */
-    FILE  *stream;     /* the history                                   */
+    learn_lines lines;      /* the history                                   */
     int    resumed;    /* there was a run                               */
+    int         adopted;    /* it is from before folders of runs had a mark  */
+    int         answered;   /* and its noise.json was the answer             */
     double best, written_s;
     ct_noise *table;   /* under the best parameters so far              */
     ct_err    err;     /* what could not be written, while learning ran */
@@ -59,14 +78,21 @@ ct_status learn_check_field(const learn_request *request, const learn_job *job, 
 /* job->theta from the dataset and the lists: numbered models of learned groups are pooled, start values read, rows named. */
 ct_status learn_theta(const cli_io *io, const learn_request *request, learn_job *job, ct_err *err);
 
-/* The folder: may it be used, and is there a run to go on with? Made if it is not there. */
+/* The folder: may it be used, and is there a run to go on with? Made if it is not there, and locked. */
 cli_exit learn_place(const cli_io *io, const learn_request *request, learn_job *job);
+int learn_exists(const char *path);
+/* A run from before folders had a mark: config.yaml and checkpoint are both what covtune learn writes. */
+int learn_is_old_run(const char *folder);
+/* A page that covtune wrote? */
+int learn_is_report(const char *path);
+/* summary.json, the caller's: NULL where it is not there, and the run not over. One that cannot be read is a failure. */
+cli_exit learn_read_summary(const cli_io *io, const char *path, json_t **summary);
 /* Files that are there from the beginning on, and the ledger. */
 ct_status learn_open(const learn_request *request, learn_job *job, ct_err *err);
 /* A progress event: a line of history, and the noise file if it is the best so far and the last one is old. Not 0: it could not be written. */
 int learn_record(const learn_request *request, learn_job *job, const ct_learn_progress *progress);
 /* The end, whatever it is: the noise file of the answer, the ledger, the summary. */
-ct_status learn_close(const learn_job *job, const json_t *summary, ct_err *err);
+ct_status learn_close(learn_job *job, const json_t *summary, ct_err *err);
 void      learn_folder_free(learn_folder *folder);
 
 /* The result. */

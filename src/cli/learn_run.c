@@ -5,13 +5,15 @@
  *   checkpoint     what a killed run is resumed from       summary.json  what --json prints
  *   report.html    what covtune report makes of it all
  *
- * Files are replaced whole, but for the history, which grows. A resumed run lives through all its evaluations again, those that it knows in no time, and so
- * writes its history from the beginning on; nothing in it, or in noise.json, depends on time, threads or interruptions. */
+ * Files are replaced whole, but for the history, which grows, and all of them by those of a new run in one step
+ * (ct_run_commit). A resumed run lives through all its evaluations again, those that it knows in no time, and so comes
+ * to the lines of its history that are there already; nothing in it, or in noise.json, depends on time, threads or
+ * interruptions. */
 #define _POSIX_C_SOURCE 200809L
 #include "learn.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,61 +24,44 @@
 
 static ct_status failed(const char *path, ct_err *err) { return ct_fail(err, CT_E_IO, "%s: cannot be written: %s", path, strerror(errno)); }
 
-/* ---- the place ---- */
-
-static int exists(const char *path)
+/* What is in the file, of which less may be used than was read. */
+static ct_status open_lines(learn_lines *l, const char *path, ct_err *err)
 {
     struct stat entry;
-    return stat(path, &entry) == 0;
+    l->file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (l->file < 0 || fstat(l->file, &entry)) return failed(path, err);
+    if (!S_ISREG(entry.st_mode)) return ct_fail(err, CT_E_IO, "%s: is no file that could be written; remove it", path);
+    l->known = cli_alloc(entry.st_size + 1, 1);
+    for (ssize_t n = 1; n > 0; l->length += (size_t)n) {
+        n = read(l->file, l->known + l->length, (size_t)entry.st_size - l->length);
+        if (n < 0) return ct_fail(err, CT_E_IO, "%s: cannot be read: %s", path, strerror(errno));
+    }
+    return CT_OK;
 }
 
-/* A file of a run that was killed before it was put in place. */
-static int is_litter(const char *name)
+/* Nothing after what was put. */
+static ct_status end_lines(learn_lines *l, const char *path, ct_err *err)
 {
-    static const char *const OURS[] = {"noise.json.", "start.json.", "checkpoint.", "config.yaml.", "summary.json.", "report.html."};
-    const char              *end = strrchr(name, '.');
-    for (size_t i = 0; end && i < sizeof OURS / sizeof *OURS; i++)
-        if (!strncmp(name, OURS[i], strlen(OURS[i]))) return !strcmp(end, ".tmp") || !strcmp(end, ".new");
-    return 0;
+    free(l->known);
+    l->known = NULL;
+    return ftruncate(l->file, l->at) ? failed(path, err) : CT_OK;
 }
 
-/* Things in the folder, litter apart; -1 if it cannot be looked into. */
-static int count_entries(const char *path)
+static ct_status put_line(learn_lines *l, const char *line, size_t length, const char *path, ct_err *err)
 {
-    DIR *folder = opendir(path);
-    int  n = 0;
-    if (!folder) return -1;
-    for (const struct dirent *entry; (entry = readdir(folder));) n += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") && !is_litter(entry->d_name);
-    closedir(folder);
-    return n;
-}
-
-static void name_files(const char *out, learn_folder *f)
-{
-    f->noise = cli_inside(out, "noise.json");
-    f->start = cli_inside(out, "start.json");
-    f->history = cli_inside(out, "history.jsonl");
-    f->config = cli_inside(out, "config.yaml");
-    f->checkpoint = cli_inside(out, "checkpoint");
-    f->summary = cli_inside(out, "summary.json");
-    f->report = cli_inside(out, "report.html");
-}
-
-cli_exit learn_place(const cli_io *io, const learn_request *request, learn_job *job)
-{
-    learn_folder *f = &job->folder;
-    const char   *out = request->out;
-    const int     there = exists(out), entries = there ? count_entries(out) : 0;
-    name_files(out, f);
-    if (entries < 0) return cli_fail(io, "%s: cannot be the folder of a run: %s", out, strerror(errno));
-    const int is_run = entries && (exists(f->config) || exists(f->checkpoint));
-    if (entries && !is_run) return cli_fail(io, "%s: is a folder with other things in it; choose a new one for --out", out);
-    if (is_run && !request->resume && !request->force)
-        return cli_fail(io, "%s: there is a run in it: --resume goes on with it, --force replaces it, another --out leaves it", out);
-    f->resumed = is_run && request->resume;
-    if (request->resume && !is_run) cli_remark(io, "%s: there is no run to resume; a new one begins", out);
-    if (cli_make_folders(out)) return cli_fail(io, "%s: the folder cannot be made: %s", out, strerror(errno));
-    return CLI_GO;
+    const size_t at = (size_t)l->at;
+    if (l->known && at + length <= l->length && !memcmp(l->known + at, line, length)) {
+        l->at += (off_t)length;
+        return CT_OK;
+    }
+    ct_status status = l->known ? end_lines(l, path, err) : CT_OK;
+    for (size_t done = 0; status == CT_OK && done < length;) {
+        const ssize_t n = pwrite(l->file, line + done, length - done, l->at);
+        if (n <= 0) return failed(path, err);
+        done += (size_t)n;
+        l->at += n;
+    }
+    return status;
 }
 
 /* ---- the beginning ---- */
@@ -87,34 +72,87 @@ static ct_status write_noise(const learn_job *job, const ct_noise *noise, const 
     return ct_learn_write_noise(job->theta, noise, job->start, result, &origin, path, err);
 }
 
+/* Where there is a checkpoint of another run, a sentence that names the way out. */
 static ct_status open_ledger(const learn_request *request, learn_job *job, ct_err *err)
 {
     learn_folder   *f = &job->folder;
     ct_err          inner = {0};
-    const ct_status status = ct_ledger_open(f->checkpoint, f->resumed, job->digest, request->checkpoint_s, &job->ledger, &inner);
-    if (status == CT_E_ARGUMENT && exists(f->config)) return ct_fail(err, status, "%s; covtune learn %s --out %s --resume has them", inner.text, f->config, request->out);
+    const ct_status status = ct_ledger_open(f->checkpoint, 1, job->digest, request->checkpoint_s, &job->ledger, &inner);
+    if (status == CT_E_ARGUMENT)
+        return ct_fail(err, status, "%s; covtune learn %s --out %s --resume has them", inner.text, f->config,
+                       request->out);
     if (status != CT_OK) return ct_fail(err, status, "%s", inner.text);
     return CT_OK;
 }
 
-/* What runs that were killed had begun to write. */
-static void remove_litter(const char *out)
+/* The first files of a run, all that --resume needs, and the noise file that is there from the beginning on. */
+static ct_status stage(learn_job *job, ct_err *err)
 {
-    DIR *folder = opendir(out);
-    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
-        if (!is_litter(entry->d_name)) continue;
-        char *path = cli_inside(out, entry->d_name);
-        unlink(path);
-        free(path);
-    }
-    if (folder) closedir(folder);
+    const char *to = ct_run_staged(job->folder.run);
+    char       *config = cli_inside(to, "config.yaml"), *start = cli_inside(to, "start.json");
+    char       *noise = cli_inside(to, "noise.json"), *history = cli_inside(to, "history.jsonl");
+    char       *checkpoint = cli_inside(to, "checkpoint");
+    ct_ledger  *empty = NULL;
+    ct_status   status = cli_replace(config, job->config, err);
+    if (status == CT_OK) status = write_noise(job, job->start, NULL, 0, start, err);
+    if (status == CT_OK) status = write_noise(job, job->start, NULL, 0, noise, err);
+    if (status == CT_OK) status = cli_replace(history, "", err);
+    if (status == CT_OK) status = ct_ledger_open(checkpoint, 0, job->digest, 0, &empty, err);
+    ct_ledger_free(empty);
+    char *const paths[] = {config, start, noise, history, checkpoint};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) free(paths[i]);
+    return status;
 }
 
-/* Of a run that is replaced nothing stays. */
-static void remove_old(const learn_folder *f)
+/* A new run, in place of the one that may be there. Its summary goes with it, and its report, if covtune wrote that. */
+static ct_status begin(learn_job *job, ct_err *err)
 {
-    const char *const old[] = {f->checkpoint, f->noise, f->history, f->summary, f->start, f->config, f->report};
-    for (size_t i = 0; i < sizeof old / sizeof *old; i++) unlink(old[i]);
+    learn_folder     *f = &job->folder;
+    const char *const removed[] = {"summary.json", learn_is_report(f->report) ? "report.html" : NULL, NULL};
+    ct_status         status = ct_run_begin(f->run, job->digest, err);
+    if (status == CT_OK) status = stage(job, err);
+    if (status == CT_OK) status = ct_run_commit(f->run, removed, err);
+    return status;
+}
+
+/* A run from before folders had a mark gets one. Its start.json may be that of a run which was being replaced when it
+ * was killed: it is written again. */
+static ct_status adopt(learn_job *job, ct_err *err)
+{
+    learn_folder     *f = &job->folder;
+    const char *const none[] = {NULL};
+    ct_status         status = ct_run_begin(f->run, job->digest, err);
+    char             *start = status == CT_OK ? cli_inside(ct_run_staged(f->run), "start.json") : NULL;
+    if (status == CT_OK) status = write_noise(job, job->start, NULL, 0, start, err);
+    if (status == CT_OK) status = ct_run_commit(f->run, none, err);
+    free(start);
+    return status;
+}
+
+/* Was noise.json the answer already? Then what is lived through again is not written over it. */
+static int is_answered(const char *path)
+{
+    json_t   *root = json_load_file(path, 0, NULL);
+    const int finished = json_is_true(json_object_get(json_object_get(root, "provenance"), "finished"));
+    json_decref(root);
+    return finished;
+}
+
+static ct_status resume(const learn_request *request, learn_job *job, ct_err *err)
+{
+    learn_folder *f = &job->folder;
+    ct_status     status = open_ledger(request, job, err); /* before anything is touched */
+    if (status == CT_OK && !f->adopted && ct_run_get(f->run)->key != job->digest)
+        status = ct_fail(err, CT_E_ARGUMENT,
+                         "%s: the run in it was made from other data or with other options; --resume needs the same; "
+                         "covtune learn %s --out %s --resume has them",
+                         request->out, f->config, request->out);
+    if (status == CT_OK && f->adopted) status = adopt(job, err);
+    if (status == CT_OK) status = cli_replace(f->config, job->config, err);
+    if (status == CT_OK && !learn_exists(f->start)) status = write_noise(job, job->start, NULL, 0, f->start, err);
+    if (status == CT_OK && !learn_exists(f->noise)) status = write_noise(job, job->start, NULL, 0, f->noise, err);
+    f->answered = is_answered(f->noise);
+    return status;
 }
 
 ct_status learn_open(const learn_request *request, learn_job *job, ct_err *err)
@@ -122,17 +160,10 @@ ct_status learn_open(const learn_request *request, learn_job *job, ct_err *err)
     learn_folder *f = &job->folder;
     f->best = INFINITY;
     f->written_s = ct_now_s();
-    ct_status status = open_ledger(request, job, err); /* before anything is touched */
-    if (status != CT_OK) return status;
-    remove_litter(request->out);
-    if (!f->resumed) remove_old(f);
-    status = cli_replace(f->config, job->config, err);
+    ct_status status = f->resumed ? resume(request, job, err) : begin(job, err);
+    if (status == CT_OK && !f->resumed) status = open_ledger(request, job, err);
     if (status == CT_OK) status = ct_noise_copy(job->start, &f->table, err);
-    if (status == CT_OK && !(f->resumed && exists(f->start))) status = write_noise(job, job->start, NULL, 0, f->start, err);
-    if (status == CT_OK && !(f->resumed && exists(f->noise))) status = write_noise(job, job->start, NULL, 0, f->noise, err);
-    if (status != CT_OK) return status;
-    f->stream = fopen(f->history, "w");
-    return f->stream ? CT_OK : failed(f->history, err);
+    return status == CT_OK ? open_lines(&f->lines, f->history, err) : status;
 }
 
 /* ---- on the way ---- */
@@ -174,7 +205,7 @@ static json_t *variances(const ct_theta *theta, const double *p)
     return o;
 }
 
-static ct_status write_history(const learn_job *job, const ct_learn_progress *p, ct_err *err)
+static ct_status write_history(learn_job *job, const ct_learn_progress *p, ct_err *err)
 {
     json_t *o = cli_object();
     cli_put(o, "phase", cli_text(p->phase));
@@ -183,10 +214,13 @@ static ct_status write_history(const learn_job *job, const ct_learn_progress *p,
     cli_put(o, "heldout", cli_number(p->heldout));
     cli_put(o, "spread", cli_number(p->spread));
     cli_put(o, "variances", variances(job->theta, p->p));
-    FILE     *stream = job->folder.stream;
-    const int ok = json_dumpf(o, stream, JSON_COMPACT | JSON_REAL_PRECISION(17)) == 0 && putc('\n', stream) != EOF && fflush(stream) == 0;
+    char        *line = cli_need(json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17)));
+    const size_t n = strlen(line);
+    line[n] = '\n'; /* in the place of its end */
+    const ct_status status = put_line(&job->folder.lines, line, n + 1, job->folder.history, err);
     json_decref(o);
-    return ok ? CT_OK : failed(job->folder.history, err);
+    free(line);
+    return status;
 }
 
 /* What folds learn is not for use: they see part of the runs. */
@@ -198,6 +232,7 @@ static ct_status keep_best(const learn_request *request, learn_job *job, const c
         if (status != CT_OK) return status;
         f->best = p->train;
     }
+    if (f->answered || ct_ledger_replays(job->ledger)) return CT_OK; /* what is there is better, or the same */
     if (isinf(f->best) || ct_now_s() < f->written_s + request->checkpoint_s) return CT_OK;
     f->written_s = ct_now_s();
     return write_noise(job, f->table, NULL, 0, f->noise, err);
@@ -213,12 +248,16 @@ int learn_record(const learn_request *request, learn_job *job, const ct_learn_pr
 
 /* ---- the end ---- */
 
-ct_status learn_close(const learn_job *job, const json_t *summary, ct_err *err)
+ct_status learn_close(learn_job *job, const json_t *summary, ct_err *err)
 {
-    const learn_folder *f = &job->folder;
-    char               *text = cli_need(json_dumps(summary, JSON_INDENT(1) | JSON_REAL_PRECISION(17)));
-    ct_status           status = write_noise(job, job->dataset->noise, &job->result, job->result.stop != CT_LEARN_STOP_CANCELLED, f->noise, err);
+    learn_folder *f = &job->folder;
+    const int     cancelled = job->result.stop == CT_LEARN_STOP_CANCELLED;
+    if (cancelled && (f->answered || ct_ledger_replays(job->ledger)))
+        return CT_OK; /* stopped before it came to what is there */
+    char     *text = cli_need(json_dumps(summary, JSON_INDENT(1) | JSON_REAL_PRECISION(17)));
+    ct_status status = write_noise(job, job->dataset->noise, &job->result, !cancelled, f->noise, err);
     if (status == CT_OK) status = ct_ledger_write(job->ledger, err);
+    if (status == CT_OK) status = end_lines(&f->lines, f->history, err);
     if (status == CT_OK) status = cli_replace(f->summary, text, err);
     free(text);
     return status;
@@ -229,5 +268,7 @@ void learn_folder_free(learn_folder *f)
     char *const paths[] = {f->noise, f->start, f->history, f->config, f->checkpoint, f->summary, f->report};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) free(paths[i]);
     ct_noise_free(f->table);
-    if (f->stream) fclose(f->stream);
+    if (f->run && f->lines.file >= 0) close(f->lines.file);
+    free(f->lines.known);
+    ct_run_free(f->run); /* unlocks: last */
 }

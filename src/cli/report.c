@@ -188,11 +188,16 @@ static cli_exit carry_out(cli_io *io, const report_request *request, report_job 
     ct_err   err = {0};
     cli_exit code = report_read_run(io, request, job);
     if (code == CLI_GO && cli_check_place(job->out, &err) != CT_OK) code = cli_fail(io, "%s", err.text);
-    if (code == CLI_GO && !cli_is_stdout(job->out) && !cli_replaceable(job->out, "<!DOCTYPE html>")) code = cli_fail(io, "%s: is there already, and is no page that could be replaced; choose another name for --out", job->out);
+    if (code == CLI_GO && !cli_is_stdout(job->out) && !cli_replaceable_page(job->out))
+        code = cli_fail(
+            io,
+            "%s: is there already, and is no page that covtune wrote and could replace; choose another name for --out",
+            job->out);
     if (code == CLI_GO) code = report_read_dataset(io, request, job);
     if (code != CLI_GO) return code;
     cli_catch(io, "stopping; no report is written");
     if (job->dataset) code = report_estimate(io, request, job);
+    if (code == CLI_GO) code = report_same_run(io, request->run, job); /* it took a while */
     if (code == CLI_GO && write_page(job, &err) != CT_OK) code = cli_fail(io, "%s", err.text);
     cli_release();
     if (code != CLI_GO) return code;

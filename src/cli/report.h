@@ -54,6 +54,7 @@ typedef struct {
 
 typedef struct {
     char          *config, *noise, *start, *history, *summary, *out; /* paths */
+    ct_run_info    found;                                            /* in the folder, when it was first looked at */
     cli_config    *held;
     learn_request  learn;
     json_t        *noise_json, *summary_json; /* the latter NULL: not there, the run is not over */
@@ -91,6 +92,8 @@ typedef struct {
 /* ---- gathering ---- */
 
 cli_exit report_read_run(cli_io *io, const report_request *request, report_job *job);
+/* Is the run in the folder still the one that was read? A sentence if not. */
+cli_exit report_same_run(const cli_io *io, const char *run, const report_job *job);
 cli_exit report_read_dataset(const cli_io *io, const report_request *request, report_job *job);
 /* Estimates all runs before and after, and chooses those that are shown. CLI_INTERRUPTED: Ctrl-C. */
 cli_exit report_estimate(const cli_io *io, const report_request *request, report_job *job);

@@ -28,13 +28,15 @@ static int has(const char *folder, const char *name)
 }
 
 /* A folder that learn wrote, or a sentence. */
-static cli_exit check_folder(const cli_io *io, const char *run)
+static cli_exit check_folder(const cli_io *io, const char *run, ct_run_info *found)
 {
+    ct_err            err = {0};
     static const char WANTED[] = "wanted is the folder that covtune learn wrote";
     struct stat       entry;
     if (stat(run, &entry)) return cli_fail(io, "%s: %s; %s", run, strerror(errno), WANTED);
     if (!S_ISDIR(entry.st_mode)) return cli_fail(io, "%s: this is a file; %s", run, WANTED);
     if (access(run, R_OK | X_OK)) return cli_fail(io, "%s: %s", run, strerror(errno));
+    if (cli_check_run(run, found, &err) != CT_OK) return cli_fail(io, "%s", err.text);
     if (has(run, "dataset.yaml") || (!has(run, "config.yaml") && (has(run, "train") || has(run, "test")))) return cli_fail(io, "%s: this is a dataset; %s", run, WANTED);
     for (int i = 0; i < 3; i++) {
         static const char *const NEEDED[] = {"config.yaml", "start.json", "noise.json"};
@@ -170,9 +172,19 @@ static cli_exit check_sides(const cli_io *io, const report_job *job)
 
 /* ---- all of it ---- */
 
+cli_exit report_same_run(const cli_io *io, const char *run, const report_job *job)
+{
+    ct_run_info now;
+    ct_err      err = {0};
+    if (cli_check_run(run, &now, &err) != CT_OK) return cli_fail(io, "%s", err.text);
+    if (now.state == job->found.state && !strcmp(now.id, job->found.id)) return CLI_GO;
+    return cli_fail(io, "%s: another run was begun in it meanwhile; covtune report %s makes the report of that", run,
+                    run);
+}
+
 cli_exit report_read_run(cli_io *io, const report_request *request, report_job *job)
 {
-    cli_exit code = check_folder(io, request->run);
+    cli_exit code = check_folder(io, request->run, &job->found);
     if (code != CLI_GO) return code;
     job->warnings = cli_array();
     job->config = join(request->run, "config.yaml");
@@ -185,8 +197,9 @@ cli_exit report_read_run(cli_io *io, const report_request *request, report_job *
     io->repair = io->repair || job->learn.repair;
     if (code == CLI_GO) code = read_noise(io, job);
     if (code == CLI_GO) code = read_history(io, job);
+    if (code == CLI_GO) code = learn_read_summary(io, job->summary, &job->summary_json);
+    if (code == CLI_GO) code = report_same_run(io, request->run, job);
     if (code != CLI_GO) return code;
-    job->summary_json = json_load_file(job->summary, 0, NULL);
     read_rows(job);
     if (!job->rows) return cli_fail(io, "%s: no noise model in it was learned", job->noise);
     return check_sides(io, job);
