@@ -148,6 +148,7 @@ typedef struct {
     ct_sequence     **train, **test;
     ct_dataset_group *group;
     char             *note;  /* what the readers added or assumed, or NULL */
+    void             *index; /* the reader's: where names of groups are. Groups may be added to what was read, but not renamed */
 } ct_dataset;
 
 typedef enum { CT_DATASET_TRAIN = 1, CT_DATASET_TEST = 2, CT_DATASET_ALL = 3 } ct_dataset_part;

@@ -12,6 +12,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 
 /* Convergence is quadratic, a matrix of six is done after five or six. This many are never seen, but for NaN. */
 #define SWEEPS_MAX 40
@@ -24,29 +25,43 @@ static int negligible(int n, const double *A, int p, int q)
     return fabs(A[p * n + q]) <= NEGLIGIBLE * sqrt(fabs(A[p * n + p])) * sqrt(fabs(A[q * n + q]));
 }
 
-/* (g, h) <- (c g - s h, s g + c h), with rho = s / (1 + c): what is added is small when the angle is. */
-static void turn(double s, double rho, double *g, double *h)
+/* (g, h) <- (c g - s h, s g + c h) of two rows, with rho = s / (1 + c): what is added is small when the angle is. */
+static void turn(int n, double s, double rho, double *restrict g, double *restrict h)
 {
-    const double a = *g, b = *h;
-    *g = a - s * (b + rho * a);
-    *h = b + s * (a - rho * b);
+    for (int r = 0; r < n; r++) {
+        const double a = g[r], b = h[r];
+        g[r] = a - s * (b + rho * a);
+        h[r] = b + s * (a - rho * b);
+    }
 }
 
+/* V holds eigenvectors as rows here. A is symmetric to the bit, and stays so: rows are turned, columns are copies of them. */
 static void rotate(int n, double *A, double *V, int p, int q)
 {
-    const double apq = A[p * n + q], tau = (0.5 * A[q * n + q] - 0.5 * A[p * n + p]) / apq;
+    double      *P = A + (int64_t)p * n, *Q = A + (int64_t)q * n;
+    const double apq = P[q], tau = (0.5 * Q[q] - 0.5 * P[p]) / apq;
     const double size = fabs(tau) < 1e150 ? fabs(tau) + sqrt(1 + tau * tau) : 2 * fabs(tau); /* tau^2 may be no number */
     const double t = copysign(1 / size, tau), c = 1 / sqrt(1 + t * t), s = t * c, rho = s / (1 + c);
-    A[p * n + p] -= t * apq;
-    A[q * n + q] += t * apq;
-    A[p * n + q] = A[q * n + p] = 0;
+    const double app = P[p] - t * apq, aqq = Q[q] + t * apq;
+    turn(n, s, rho, V + (int64_t)p * n, V + (int64_t)q * n);
+    turn(n, s, rho, P, Q);
+    P[p] = app;
+    Q[q] = aqq;
+    P[q] = Q[p] = 0;
     for (int r = 0; r < n; r++) {
-        turn(s, rho, &V[r * n + p], &V[r * n + q]);
-        if (r == p || r == q) continue;
-        turn(s, rho, &A[r * n + p], &A[r * n + q]);
-        A[p * n + r] = A[r * n + p];
-        A[q * n + r] = A[r * n + q];
+        A[(int64_t)r * n + p] = P[r];
+        A[(int64_t)r * n + q] = Q[r];
     }
+}
+
+static void transpose(int n, double *V)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) {
+            const double v = V[(int64_t)i * n + j];
+            V[(int64_t)i * n + j] = V[(int64_t)j * n + i];
+            V[(int64_t)j * n + i] = v;
+        }
 }
 
 /* Ascending, by insertion: equal ones keep their order. */
@@ -55,12 +70,13 @@ static void sort(int n, double *lambda, double *V)
     for (int k = 1; k < n; k++)
         for (int j = k; j > 0 && lambda[j] < lambda[j - 1]; j--) {
             const double l = lambda[j];
+            double      *row = V + (int64_t)j * n, *before = row - n;
             lambda[j] = lambda[j - 1];
             lambda[j - 1] = l;
             for (int r = 0; r < n; r++) {
-                const double v = V[r * n + j];
-                V[r * n + j] = V[r * n + j - 1];
-                V[r * n + j - 1] = v;
+                const double v = row[r];
+                row[r] = before[r];
+                before[r] = v;
             }
         }
 }
@@ -79,4 +95,5 @@ void ct__eigen_symmetric(int n, double *A, double *lambda, double *V)
     }
     for (int i = 0; i < n; i++) lambda[i] = A[i * n + i];
     sort(n, lambda, V);
+    transpose(n, V);
 }

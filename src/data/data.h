@@ -296,18 +296,20 @@ typedef struct {
     ct__yaml_group *group;
     char          **train, **test;
     unsigned        groups, trains, tests;
+    ct__names       index; /* names of groups, numbered as they are; not libcyaml's */
 } ct__yaml;
 
 /* Keys, types and lengths are as the format wants them; `path` is for messages. Syntax and schema: dataset_schema.c; what
  * the numbers mean, and that names are there once: dataset_yaml.c. On failure *out is NULL. */
 ct_status ct__yaml_parse(const char *text, size_t size, const char *path, ct__yaml **out, ct_err *err);
-ct_status ct__yaml_check(const ct__yaml *yaml, const char *path, ct_err *err);
+ct_status ct__yaml_check(ct__yaml *yaml, const char *path, ct_err *err);
 void      ct__yaml_free(ct__yaml *yaml);
 /* What it says of a group, for a dataset; name is copied. */
 ct_status ct__yaml_take_group(const ct__yaml_group *from, ct_dataset_group *to, ct_err *err);
 /* The table's models take the numbers that the file says. */
 ct_status ct__yaml_apply(const ct__yaml *yaml, const char *path, ct_noise *noise, ct_err *err);
-/* The group that speaks of a model's numbers, or NULL: of its name, or the nearest that it is part of. */
+/* The group that speaks of a model, or of its numbers: of its name, or the nearest that it is part of. -1; NULL: none. */
+int64_t               ct__yaml_group_of(const ct__yaml *yaml, const char *model);
 const ct__yaml_group *ct__yaml_numbers_of(const ct__yaml *yaml, const char *model);
 /* The file, with lists of paths. */
 ct_status ct__yaml_write(FILE *file, const ct_dataset *dataset, char *const train[], char *const test[], ct_err *err);

@@ -24,30 +24,31 @@ ct_status ct_dataset_new(ct_dataset **out, ct_err *err)
     return status;
 }
 
-/* Is test run i among the training runs too? */
-static int is_shared(const ct_dataset *d, int32_t i)
+static int by_address(const void *a, const void *b)
 {
-    if (i < d->trains && d->train[i] == d->test[i]) return 1;
-    for (int32_t j = 0; j < d->trains; j++)
-        if (d->train[j] == d->test[i]) return 1;
-    return 0;
+    const uintptr_t x = (uintptr_t) * (ct_sequence *const *)a, y = (uintptr_t) * (ct_sequence *const *)b;
+    return x < y ? -1 : x > y;
 }
 
-/* Is run i of the list there before? */
-static int is_repeated(ct_sequence *const list[], int32_t i)
+/* Every sequence once, however often the lists have it: in the order of their addresses the same are neighbours. */
+static void free_runs(ct_dataset *d)
 {
-    for (int32_t j = 0; j < i; j++)
-        if (list[j] == list[i]) return 1;
-    return 0;
+    if (d->trains) qsort(d->train, (size_t)d->trains, sizeof *d->train, by_address);
+    if (d->tests) qsort(d->test, (size_t)d->tests, sizeof *d->test, by_address);
+    for (int32_t i = 0, j = 0; i < d->trains || j < d->tests;) {
+        ct_sequence *next = j == d->tests || (i < d->trains && by_address(&d->train[i], &d->test[j]) < 0) ? d->train[i] : d->test[j];
+        while (i < d->trains && d->train[i] == next) i++;
+        while (j < d->tests && d->test[j] == next) j++;
+        ct_sequence_free(next);
+    }
 }
 
 void ct_dataset_free(ct_dataset *d)
 {
     if (!d) return;
-    for (int32_t i = d->tests - 1; i >= 0; i--)
-        if (!is_shared(d, i) && !is_repeated(d->test, i)) ct_sequence_free(d->test[i]);
-    for (int32_t i = d->trains - 1; i >= 0; i--)
-        if (!is_repeated(d->train, i)) ct_sequence_free(d->train[i]);
+    free_runs(d);
+    if (d->index) ct__names_free(d->index);
+    free(d->index);
     for (int32_t i = 0; i < d->groups; i++) free(d->group[i].name);
     free(d->train);
     free(d->test);
@@ -188,22 +189,42 @@ static ct_status read_yaml(reader *r, int part)
     return CT_OK;
 }
 
-/* Groups that speak of no model of the runs that were read. */
+/* Groups that speak of no model of the runs that were read: the first few by name. */
 static ct_status note_idle_groups(reader *r)
 {
-    char text[400];
-    for (int32_t i = 0; i < r->d->groups; i++) {
-        int used = 0;
-        for (int32_t m = 0; m < ct_noise_count(r->d->noise) && !used; m++) {
-            char name[256];
-            snprintf(name, sizeof name, "%s", ct_noise_get(r->d->noise, m)->name);
-            do used = !strcmp(name, r->d->group[i].name);
-            while (!used && ct__noise_whole(name));
-        }
-        if (used) continue;
-        snprintf(text, sizeof text, "group %s of " YAML " speaks of no noise model of the runs that were read", r->d->group[i].name);
-        CT_TRY(append(r, text));
+    const int32_t groups = r->d->groups;
+    uint8_t      *used = ct__zalloc(groups, sizeof *used);
+    ct_status     status = used ? CT_OK : ct__no_memory(r->err, "groups", groups);
+    int32_t       idle = 0;
+    char          text[400], name[256];
+    for (int32_t m = 0; used && m < ct_noise_count(r->d->noise); m++) {
+        snprintf(name, sizeof name, "%s", ct_noise_get(r->d->noise, m)->name);
+        do {
+            const int32_t i = ct__names_find(&r->yaml->index, name);
+            if (i >= 0) used[i] = 1;
+        } while (ct__noise_whole(name));
     }
+    for (int32_t i = 0; status == CT_OK && i < groups; i++) {
+        if (used[i] || ++idle > NOTES_MAX) continue;
+        snprintf(text, sizeof text, "group %s of " YAML " speaks of no noise model of the runs that were read", r->d->group[i].name);
+        status = append(r, text);
+    }
+    if (status == CT_OK && idle > NOTES_MAX) {
+        snprintf(text, sizeof text, "nor do%s %d other group%s", idle == NOTES_MAX + 1 ? "es" : "", idle - NOTES_MAX, idle == NOTES_MAX + 1 ? "" : "s");
+        status = append(r, text);
+    }
+    free(used);
+    return status;
+}
+
+/* The dataset keeps what the file's names were found by. */
+static ct_status keep_index(reader *r)
+{
+    ct__names *index = ct__zalloc(1, sizeof *index);
+    if (!index) return ct__no_memory(r->err, "names", r->d->groups);
+    *index = r->yaml->index;
+    r->yaml->index = (ct__names){0};
+    r->d->index = index;
     return CT_OK;
 }
 
@@ -355,7 +376,8 @@ static ct_status read_all(reader *r, const char *path, int part)
     for (int64_t i = 0; i < r->paths.count; i++) ct_graph_name_rows(r->of_path[i]->graph, r->d->noise);
     if (!r->yaml) return CT_OK;
     CT_TRY(note_idle_groups(r));
-    return ct__yaml_apply(r->yaml, r->yaml_path, r->d->noise, r->err);
+    CT_TRY(ct__yaml_apply(r->yaml, r->yaml_path, r->d->noise, r->err));
+    return keep_index(r);
 }
 
 ct_status ct_dataset_read(const char *path, ct_dataset_part part, ct_dataset **out, ct_err *err)

@@ -190,5 +190,6 @@ void ct__yaml_free(ct__yaml *yaml)
 {
     complaint            c = {0};
     const cyaml_config_t how = config(&c);
+    if (yaml) ct__names_free(&yaml->index);
     cyaml_free(&how, &ROOT, yaml, 0);
 }

@@ -24,34 +24,56 @@ static const char *const KIND[] = {"isotropic", "diagonal", "full"};
 
 /* ---- names ---- */
 
-typedef const char *name_at(const void *list, int64_t i);
+/* Groups by their names, in one of two ways: an index, or from the first to the last. */
+typedef struct {
+    const ct__names *index; /* or NULL */
+    const void      *list;
+    int64_t          count;
+    const char *(*name)(const void *list, int64_t i);
+    int (*counts)(const void *list, int64_t i);
+} groups;
 
-/* Entry of the list that speaks of the model: of its name, or of the nearest whole of it. -1 if none does. */
-static int64_t nearest(const char *model, const void *list, int64_t count, name_at *name, int (*counts)(const void *list, int64_t i))
+static int64_t place_of(const groups *g, const char *name)
+{
+    if (g->index) return ct__names_find(g->index, name);
+    for (int64_t i = 0; i < g->count; i++)
+        if (!strcmp(g->name(g->list, i), name)) return i;
+    return -1;
+}
+
+/* The group that speaks of the model: of its name, or of the nearest whole of it. -1 if none does. */
+static int64_t nearest(const groups *g, const char *model)
 {
     char whole[256];
     snprintf(whole, sizeof whole, "%s", model);
     do {
-        for (int64_t i = 0; i < count; i++)
-            if (!strcmp(name(list, i), whole) && counts(list, i)) return i;
+        const int64_t i = place_of(g, whole);
+        if (i >= 0 && g->counts(g->list, i)) return i;
     } while (ct__noise_whole(whole));
     return -1;
 }
 
-static const char *yaml_name(const void *list, int64_t i) { return ((const ct__yaml_group *)list)[i].name; }
 static const char *group_name(const void *list, int64_t i) { return ((const ct_dataset_group *)list)[i].name; }
 static int         has_numbers(const void *list, int64_t i) { return ((const ct__yaml_group *)list)[i].variances || ((const ct__yaml_group *)list)[i].covariances; }
 static int         any(const void *list, int64_t i) { return list != NULL && i >= 0; }
 
 const ct__yaml_group *ct__yaml_numbers_of(const ct__yaml *yaml, const char *model)
 {
-    const int64_t i = nearest(model, yaml->group, yaml->groups, yaml_name, has_numbers);
+    const int64_t i = nearest(&(groups){.index = &yaml->index, .list = yaml->group, .counts = has_numbers}, model);
     return i < 0 ? NULL : &yaml->group[i];
 }
 
+int64_t ct__yaml_group_of(const ct__yaml *yaml, const char *model)
+{
+    return nearest(&(groups){.index = &yaml->index, .list = yaml->group, .counts = any}, model);
+}
+
+/* Datasets are made by hand, too, with groups that no index has. A few names are compared as quickly as one is found by hash. */
 const ct_dataset_group *ct__dataset_group_of(const ct_dataset *dataset, const char *model)
 {
-    const int64_t i = nearest(model, dataset->group, dataset->groups, group_name, any);
+    const ct__names *index = dataset->index;
+    const int        indexed = index && dataset->groups > 32 && index->count == dataset->groups;
+    const int64_t    i = nearest(&(groups){indexed ? index : NULL, dataset->group, dataset->groups, group_name, any}, model);
     return i < 0 ? NULL : &dataset->group[i];
 }
 
@@ -127,20 +149,17 @@ static ct_status check_group(const ct__yaml_group *g, const char *path, ct_err *
     return check_bounds(g, path, err);
 }
 
-ct_status ct__yaml_check(const ct__yaml *yaml, const char *path, ct_err *err)
+ct_status ct__yaml_check(ct__yaml *yaml, const char *path, ct_err *err)
 {
     if (strcmp(yaml->format, FORMAT)) return ct_fail(err, CT_E_PARSE, "%s: format: expected " FORMAT ", found %.100s", path, yaml->format);
     if (yaml->version != VERSION) return ct_fail(err, CT_E_PARSE, "%s: version: expected %d, found %d", path, VERSION, yaml->version);
-    ct__names names = {0};
-    ct_status status = CT_OK;
-    for (unsigned i = 0; status == CT_OK && i < yaml->groups; i++) {
+    for (unsigned i = 0; i < yaml->groups; i++) {
         const ct__yaml_group *g = &yaml->group[i];
-        if (ct__names_find(&names, g->name) >= 0) status = bad(path, g, err, "there is one of this name above");
-        if (status == CT_OK) status = check_group(g, path, err);
-        if (status == CT_OK) status = ct__names_add(&names, g->name, err);
+        if (ct__names_find(&yaml->index, g->name) >= 0) return bad(path, g, err, "there is one of this name above");
+        CT_TRY(check_group(g, path, err));
+        CT_TRY(ct__names_add(&yaml->index, g->name, err));
     }
-    ct__names_free(&names);
-    return status;
+    return CT_OK;
 }
 
 /* ---- into a dataset ---- */
@@ -176,7 +195,7 @@ ct_status ct__yaml_apply(const ct__yaml *yaml, const char *path, ct_noise *noise
 {
     for (int32_t i = 0; i < ct_noise_count(noise); i++) {
         const ct_noise_model *m = ct_noise_get(noise, i);
-        const int64_t         any_group = nearest(m->name, yaml->group, yaml->groups, yaml_name, any);
+        const int64_t         any_group = ct__yaml_group_of(yaml, m->name);
         if (any_group >= 0) CT_TRY(check_dim(&yaml->group[any_group], m, path, err));
         const ct__yaml_group *g = ct__yaml_numbers_of(yaml, m->name);
         ct__noise_numbers     numbers;
@@ -240,22 +259,30 @@ static int said(const double v[CT_NOISE_DIM_MAX])
     return n == CT_NOISE_DIM_MAX && same ? 1 : n;
 }
 
-/* Start values stand there if they are of one model, the one of that name: else they would become those of all. */
-static void put_start(FILE *out, const ct_dataset *d, const ct_dataset_group *g)
+#define NO_MODEL   (-1)
+#define NOT_OF_ONE (-2)
+
+/* Per group the model that it speaks of, if that is one and has its name: start values stand there for it, else they would become those of all. */
+static int32_t *only_models(const ct_dataset *d)
 {
-    const ct_noise_model *only = NULL;
-    for (int32_t i = 0; i < ct_noise_count(d->noise); i++) {
-        const ct_noise_model *m = ct_noise_get(d->noise, i);
-        if (ct__dataset_group_of(d, m->name) != g) continue;
-        if (strcmp(m->name, g->name)) return;
-        only = m;
+    int32_t *only = ct__zalloc(d->groups, sizeof *only);
+    for (int32_t i = 0; only && i < d->groups; i++) only[i] = NO_MODEL;
+    for (int32_t i = 0; only && i < ct_noise_count(d->noise); i++) {
+        const char             *name = ct_noise_get(d->noise, i)->name;
+        const ct_dataset_group *g = ct__dataset_group_of(d, name);
+        if (g) only[g - d->group] = strcmp(name, g->name) ? NOT_OF_ONE : only[g - d->group] == NO_MODEL ? i : NOT_OF_ONE;
     }
-    if (!only || (only->kind == CT_NOISE_FULL && g->kind >= 0 && g->kind != CT_NOISE_FULL)) return;
+    return only;
+}
+
+static void put_start(FILE *out, const ct_noise_model *only, const ct_dataset_group *g)
+{
+    if (only->kind == CT_NOISE_FULL && g->kind >= 0 && g->kind != CT_NOISE_FULL) return;
     if (only->kind == CT_NOISE_FULL) put_numbers(out, "covariance", only->dim * only->dim, only->covariance);
     else if (g->kind != CT_NOISE_ISOTROPIC || only->kind == CT_NOISE_ISOTROPIC) put_numbers(out, "variance", only->kind == CT_NOISE_ISOTROPIC ? 1 : only->dim, only->covariance);
 }
 
-static ct_status put_group(FILE *out, const ct_dataset *d, const ct_dataset_group *g, ct_err *err)
+static ct_status put_group(FILE *out, const ct_noise_model *only, const ct_dataset_group *g, ct_err *err)
 {
     const int lowers = said(g->lower), uppers = said(g->upper), units = said(g->unit);
     for (int i = 0; i < CT_NOISE_DIM_MAX; i++)
@@ -266,7 +293,7 @@ static ct_status put_group(FILE *out, const ct_dataset *d, const ct_dataset_grou
     fputs("  - name: ", out);
     CT_TRY(put_word(out, g->name, err));
     putc('\n', out);
-    put_start(out, d, g);
+    if (only) put_start(out, only, g);
     if (g->kind >= 0) fprintf(out, "    kind: %s\n", KIND[g->kind]);
     if (lowers == 1 && uppers == 1) {
         put_numbers(out, "bounds", 2, (const double[2]){g->lower[0], g->upper[0]});
@@ -277,6 +304,18 @@ static ct_status put_group(FILE *out, const ct_dataset *d, const ct_dataset_grou
     if (units) put_numbers(out, "unit", units, g->unit);
     fprintf(out, "    learn: %s\n", g->learn ? "true" : "false");
     return CT_OK;
+}
+
+static ct_status put_groups(FILE *out, const ct_dataset *d, ct_err *err)
+{
+    if (!d->groups) return CT_OK;
+    int32_t  *only = only_models(d);
+    ct_status status = only ? CT_OK : ct__no_memory(err, "groups", d->groups);
+    fputs("groups:\n", out);
+    for (int32_t i = 0; status == CT_OK && i < d->groups; i++)
+        status = put_group(out, only[i] >= 0 ? ct_noise_get(d->noise, only[i]) : NULL, &d->group[i], err);
+    free(only);
+    return status;
 }
 
 static ct_status put_list(FILE *out, const char *key, int32_t n, char *const path[], ct_err *err)
@@ -295,8 +334,7 @@ ct_status ct__yaml_write(FILE *file, const ct_dataset *dataset, char *const trai
 {
     fputs(CT_DATASET_BEGINS ", which may replace it and its runs as long as this line is here\n", file);
     fprintf(file, "format: " FORMAT "\nversion: %d\n", VERSION);
-    if (dataset->groups) fputs("groups:\n", file);
-    for (int32_t i = 0; i < dataset->groups; i++) CT_TRY(put_group(file, dataset, &dataset->group[i], err));
+    CT_TRY(put_groups(file, dataset, err));
     CT_TRY(put_list(file, "train", dataset->trains, train, err));
     return put_list(file, "test", dataset->tests, test, err);
 }

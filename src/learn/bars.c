@@ -32,6 +32,7 @@ typedef struct {
     double       *K, *V, *lambda, *T, *C; /* n x n, n x n, n, n x n, n x n               */
     double       *between;                /* n x n: covariance of the mean gradient, by runs  */
     double       *jackknife;              /* m: variance of the closed form, by runs     */
+    double       *row;                    /* n: scratch                                  */
     double       *gradients;              /* sequences x m                               */
     double        loss, degrees;
     int64_t       length, capacity;       /* of result->undetermined                     */
@@ -41,7 +42,7 @@ static ct_status allocate(bars *b, ct_err *err)
 {
     const int64_t m = b->m;
     b->free = ct__zalloc(m, sizeof *b->free);
-    b->B = ct__zalloc(7 * m * m + 2 * m, sizeof *b->B);
+    b->B = ct__zalloc(7 * m * m + 3 * m, sizeof *b->B);
     b->gradients = ct__zalloc(b->l->effort.outer->count * m, sizeof *b->gradients);
     if (!b->free || !b->B || !b->gradients) return ct__no_memory(err, "parameters", m);
     b->M = b->B + m * m;
@@ -52,6 +53,7 @@ static ct_status allocate(bars *b, ct_err *err)
     b->between = b->C + m * m;
     b->lambda = b->between + m * m;
     b->jackknife = b->lambda + m;
+    b->row = b->jackknife + m;
     return CT_OK;
 }
 
@@ -255,16 +257,12 @@ static void spread_out(bars *b)
     for (int32_t k = 0; k < n; k++) /* T <- rows: K^+ in the eigenbasis, v_k' / lambda_k */
         for (int32_t i = 0; i < n; i++) b->T[(int64_t)k * n + i] = 0.5 * b->lambda[k] > 1e-6 * b->loss ? b->V[(int64_t)i * n + k] / b->lambda[k] : 0;
     for (int32_t i = 0; i < n; i++) {
-        double variance = 0;
+        double variance = 0, *K = b->row; /* row i of K^+ = sum_k V_ik T_k */
+        memset(K, 0, (size_t)n * sizeof *K);
+        for (int32_t k = 0; k < n; k++)
+            for (int32_t a = 0; a < n; a++) K[a] += b->V[(int64_t)i * n + k] * b->T[(int64_t)k * n + a];
         for (int32_t a = 0; a < n; a++)
-            for (int32_t c = 0; c < n; c++) { /* row i of K^+ = sum_k V_ik T_k. */
-                double Ka = 0, Kc = 0;
-                for (int32_t k = 0; k < n; k++) {
-                    Ka += b->V[(int64_t)i * n + k] * b->T[(int64_t)k * n + a];
-                    Kc += b->V[(int64_t)i * n + k] * b->T[(int64_t)k * n + c];
-                }
-                variance += Ka * b->C[(int64_t)a * n + c] * Kc;
-            }
+            for (int32_t c = 0; c < n; c++) variance += K[a] * b->C[(int64_t)a * n + c] * K[c];
         for (int32_t k = 0; k < n; k++) {
             const double v = b->V[(int64_t)i * n + k];
             if (0.5 * b->lambda[k] > 1e-6 * b->loss) continue;
@@ -281,16 +279,15 @@ static double away(const bars *b, int32_t *which, double *move)
 {
     const int32_t          n = b->n, runs = b->l->effort.outer->count;
     const ct_learn_result *r = b->l->effort.result;
-    double                 most = 0;
+    double                 most = 0, *along = b->row; /* v_k'g */
+    memset(along, 0, (size_t)n * sizeof *along);
+    for (int32_t k = 0; k < n; k++)
+        for (int32_t j = 0; j < n; j++)
+            for (int32_t q = 0; q < runs; q++) along[k] += b->V[(int64_t)j * n + k] * b->gradients[(int64_t)q * b->m + b->free[j]] / runs;
     for (int32_t i = 0; i < n; i++) {
         double step = 0;
-        for (int32_t k = 0; k < n; k++) {
-            double along = 0; /* v_k'g */
-            if (!(0.5 * b->lambda[k] > 1e-6 * b->loss)) continue;
-            for (int32_t j = 0; j < n; j++)
-                for (int32_t q = 0; q < runs; q++) along += b->V[(int64_t)j * n + k] * b->gradients[(int64_t)q * b->m + b->free[j]] / runs;
-            step += b->V[(int64_t)i * n + k] * along / b->lambda[k];
-        }
+        for (int32_t k = 0; k < n; k++)
+            if (0.5 * b->lambda[k] > 1e-6 * b->loss) step += b->V[(int64_t)i * n + k] * along[k] / b->lambda[k];
         const double bar = r->standard_error[b->free[i]] < 1 ? r->standard_error[b->free[i]] : 1;
         if (!(fabs(step) > most * bar)) continue;
         most = fabs(step) / bar;

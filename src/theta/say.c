@@ -22,11 +22,13 @@ static void renumber(ct_theta *theta)
 {
     int32_t blocks = 0, count = 0;
     for (int32_t b = 0; b < theta->blocks; b++) theta->map[b] = -1;
+    theta->beyond = 0;
     for (int32_t i = 0; i < theta->models; i++) {
         ct__theta_model *m = &theta->model[i];
         for (int c = 0; c < m->dim; c++) {
             const int32_t old = m->block[c];
             if (old < 0) continue;
+            theta->beyond = i + 1;
             if (theta->map[old] < 0) {
                 ct__block *block = &theta->spare[blocks];
                 *block = theta->block[old];
@@ -46,6 +48,23 @@ static void renumber(ct_theta *theta)
     theta->spare = t;
     theta->blocks = blocks;
     theta->count = count;
+}
+
+/* The same after a model has got new blocks that lies beyond all that are learned: those come last. A table that is learned from its first
+ * model to its last takes linear time. */
+static void number_last(ct_theta *theta, int32_t model)
+{
+    const ct__theta_model *m = &theta->model[model];
+    for (int c = 0; c < m->dim; c++) {
+        if (m->block[c] < 0) continue;
+        ct__block *block = &theta->block[m->block[c]];
+        block->first = theta->count;
+        block->uses = 1;
+        block->model = model;
+        block->coordinate = m->kind == CT_NOISE_DIAGONAL ? c : -1;
+        theta->count += ct__packed(block->dim);
+    }
+    theta->beyond = model + 1;
 }
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
@@ -149,7 +168,8 @@ ct_status ct_theta_learn(ct_theta *theta, int32_t model, ct_noise_kind kind, dou
         theta->blocks = blocks;
         return status;
     }
-    renumber(theta);
+    if (model >= theta->beyond) number_last(theta, model);
+    else renumber(theta);
     return CT_OK;
 }
 

@@ -84,6 +84,7 @@ ct_status ct_theta_copy(const ct_theta *theta, ct_theta **out, ct_err *err)
     memcpy(copy->text, theta->text, (size_t)theta->text_size);
     copy->blocks = theta->blocks;
     copy->count = theta->count;
+    copy->beyond = theta->beyond;
     copy->spread = theta->spread;
     return CT_OK;
 }

@@ -37,6 +37,7 @@ struct ct_theta {
     char            *text;
     int64_t          text_size;
     int32_t          models, blocks, room, count;
+    int32_t          beyond; /* no model from this one on is learned */
     double           spread;
 };
 
