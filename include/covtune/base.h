@@ -1,10 +1,12 @@
 /* covtune/base.h: status and messages, random numbers, clock, files replaced whole, folders of runs.
  *
- * Three kinds of trouble have three mechanisms. A bug in the caller is an assert. Bad input or no
- * memory is a ct_status, with a sentence in the caller's ct_err. A numerical outcome (not
- * converged, rank deficient) is a field of a result. The library never prints, exits or keeps
- * global state, but for the names of temporary files (ct_file_drop_all); every function may be
- * called from several threads on different objects.
+ * Three kinds of trouble have three mechanisms. Bad input or no memory is a ct_status, with a
+ * sentence in the caller's ct_err. A numerical outcome (not converged, rank deficient) is a field of
+ * a result. A bug of the library is an assert. Indices, counts, choices (enums) and names that are
+ * none do not reach one: functions with a status return CT_E_ARGUMENT, others NULL, -1, NaN, 0 or
+ * "?", and change nothing. Pointers are taken at their word: one that is NULL is wanted only where
+ * that is said. The library never prints, exits or keeps global state, but for the names of temporary
+ * files (ct_file_drop_all); every function may be called from several threads on different objects.
  *
  * Ownership is one of three words: a function *copies* its argument, *borrows* it (until when is
  * said), or *owns* it. `*_free(NULL)` does nothing. Outputs are valid or NULL, never half-built.

@@ -105,7 +105,7 @@ typedef struct {
 CT_FACTOR_LIST(X)
 #undef X
 
-/* A built-in model by name, or NULL. */
+/* A built-in model by name or kind, or NULL. */
 const ct_factor_ops *ct_factor_find(const char *name);
 const ct_factor_ops *ct_factor_prior(ct_kind kind);
 const ct_factor_ops *ct_factor_between(ct_kind kind);
@@ -175,14 +175,14 @@ ct_status ct_graph_like_gtsam(ct_graph *graph, ct_err *err);
 int32_t   ct_graph_variables(const ct_graph *graph);
 int32_t   ct_graph_factors(const ct_graph *graph);
 ct_factor ct_graph_factor(const ct_graph *graph, int32_t f);
-ct_kind   ct_graph_kind(const ct_graph *graph, int32_t var);
+ct_kind   ct_graph_kind(const ct_graph *graph, int32_t var);           /* CT_KIND_COUNT: none */
 int       ct_graph_fixed(const ct_graph *graph, int32_t var);
 int32_t   ct_graph_find(const ct_graph *graph, const char *name);      /* -1: none            */
 /* Variable's name into buf (always ended, cut if it does not fit); returns buf. */
 const char *ct_graph_name(const ct_graph *graph, int32_t var, char *buf, size_t size);
 
 int64_t ct_graph_size(const ct_graph *graph);                          /* doubles in values   */
-int64_t ct_graph_offset(const ct_graph *graph, int32_t var);
+int64_t ct_graph_offset(const ct_graph *graph, int32_t var);           /* -1: none            */
 double *ct_graph_initial(ct_graph *graph);                             /* the initial values, to read or change */
 const double *ct_graph_initial_const(const ct_graph *graph);
 

@@ -106,7 +106,7 @@ void ct_noise_set_measurement(ct_noise *noise, int32_t index, const char *name);
 void ct_noise_set_learned(ct_noise *noise, int32_t index, int learned);
 
 int32_t               ct_noise_count(const ct_noise *noise);
-const ct_noise_model *ct_noise_get(const ct_noise *noise, int32_t index);
+const ct_noise_model *ct_noise_get(const ct_noise *noise, int32_t index);      /* NULL: none */
 int32_t               ct_noise_find(const ct_noise *noise, const char *name); /* -1: none */
 
 /* The model of a group in a regime: "group@label" if there is one, else "group", else -1. A NULL

@@ -66,7 +66,7 @@ ct_status ct_export_write(const ct_noise *noise, ct_export_format format, const 
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-/* Built cell by cell, left to right; texts are copied. No memory while building is remembered, and said by whoever prints it. Names may be any bytes: in what is printed they are text and nothing
+/* Built cell by cell, left to right; texts are copied. No memory while building, or a call that does not fit, is remembered, and said by whoever prints it. Names may be any bytes: in what is printed they are text and nothing
  * else, those that are no UTF-8, and control characters, a question mark (CSV has them as they are). */
 typedef struct ct_table ct_table;
 
@@ -181,7 +181,7 @@ ct_status ct_scene_write(const ct_scene *scene, const char *path, ct_err *err);
 
 /* ---- Pages ----------------------------------------------------------------------------------- */
 
-/* One HTML file: style and script inside, nothing is fetched, and a policy in it forbids to. Built from top to bottom; texts are plain (escaped), copied. No memory while building is remembered, and said by
+/* One HTML file: style and script inside, nothing is fetched, and a policy in it forbids to. Built from top to bottom; texts are plain (escaped), copied. No memory while building, or a call that does not fit, is remembered, and said by
  * ct_page_write. */
 typedef struct ct_page ct_page;
 

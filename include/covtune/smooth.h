@@ -91,7 +91,7 @@ int32_t ct_smoother_variables(const ct_smoother *smoother); /* indices ever give
 int32_t ct_smoother_factors(const ct_smoother *smoother);   /* the same of factors                                     */
 int     ct_smoother_has(const ct_smoother *smoother, int32_t var);
 ct_kind ct_smoother_kind(const ct_smoother *smoother, int32_t var);
-/* x = point o Exp(delta), stored layout. The variable must be there. */
+/* x = point o Exp(delta), stored layout; left alone if the variable is not there. */
 void ct_smoother_estimate(const ct_smoother *smoother, int32_t var, double *x);
 /* The same of all that are there, one after the other in the order of their indices; returns how many doubles that are. x NULL: only that. */
 int64_t ct_smoother_estimates(const ct_smoother *smoother, double *x);

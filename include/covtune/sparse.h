@@ -52,8 +52,8 @@ typedef struct {
 } ct_sparse_options;
 
 /* Analyse a structure of `blocks` unknowns of dim[b] >= 1 scalars and `edges` edges, edge e tying
- * member[start[e]] .. member[start[e + 1] - 1], all different. Copies what it needs. CT_E_LIMIT if
- * the factor would not fit in memory's index range. */
+ * member[start[e]] .. member[start[e + 1] - 1], all different. Copies what it needs. CT_E_ARGUMENT if
+ * blocks or edges are not so, CT_E_LIMIT if the factor would not fit in memory's index range. */
 ct_status ct_sparse_new(int32_t blocks, const int32_t dim[], int64_t edges, const int64_t start[], const int32_t member[],
                         const ct_sparse_options *options, ct_sparse **out, ct_err *err);
 void      ct_sparse_free(ct_sparse *sparse);

@@ -97,7 +97,8 @@ int32_t ct_theta_find(const ct_theta *theta, int32_t model, int coordinate);
 
 /* p <- the table's values, in log space; tied ones their mean. They need not lie in the set. A full model that is learned as diagonal
  * gives its diagonal; a diagonal one learned as full has log Sigma diagonal; any one learned as isotropic the mean of its log variances. All of it in units. */
-void ct_theta_get(const ct_theta *theta, const ct_noise *noise, double *p);
+void ct_theta_get(const ct_theta *theta, const ct_noise *noise,
+                  double *p); /* NaN: of a table that theta was not made for */
 /* The table's models <- p (log space), projected where p lies outside the set: what the table then holds lies in it to the bit. Eigenvalues
  * of full matrices, known to the rounding of the largest, are kept so far inside their bounds (8 dim DBL_EPSILON times that) that a decomposition finds
  * them inside. A model that is learned becomes of the kind it is learned as; an isotropic one whose rows have different units, Sigma = v U^2, is diagonal in the table. Coordinates that are frozen keep their values.
@@ -131,7 +132,8 @@ typedef struct {
 
 /* Memory for the terms of theta as it is now; ct_theta_slope fills it for p, without allocating. Free with free(). */
 ct_status ct_theta_slopes_new(const ct_theta *theta, ct_theta_slopes **out, ct_err *err);
-void      ct_theta_slope(const ct_theta *theta, const double *p, ct_theta_slopes *slopes);
+void      ct_theta_slope(const ct_theta *theta, const double *p,
+                         ct_theta_slopes *slopes); /* NaN where they were made for another */
 
 /* A gradient by p (log space) as one by the coordinates of the other space at p, and back: the chain rule. `to` is the space
  * of the result; out may be in. */

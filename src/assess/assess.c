@@ -53,6 +53,7 @@ ct_status ct_assess(const ct_sequence *seq, const ct_noise *noise, ct_solver *so
 {
     *out = (ct_assessment){.loss = NAN, .accuracy = {0, NAN, NAN, NAN}, .consistency = {.chi_squared = NAN, .nees = NAN}};
     ct_inference how = *inference;
+    CT_TRY(ct__check_loss(loss, err));
     CT_TRY(ct_inference_choose(1, (ct_sequence *const[]){(ct_sequence *)seq}, &how, err));
     CT_TRY(ct_start_values(seq, inference->start, x, err));
     CT_TRY(ct_graph_check_noise(seq->graph, noise, err));

@@ -21,6 +21,9 @@ static inline unsigned ct__known(const ct_sequence *seq, int32_t v)
     return (known & turns) == turns ? known : known & ~turns;
 }
 
+/* loss.c: that weights and the difference of a loss can be. */
+ct_status ct__check_loss(const ct_loss *loss, ct_err *err);
+
 /* residuals.c: r <- the residual of a factor at the truth, as it was measured; 0 where the truth is not known well enough, or r is not a number. */
 int ct__truth_residual(const ct_sequence *seq, int32_t factor, double r[CT_ROWS_MAX]);
 

@@ -11,7 +11,6 @@
 #include "assess/extreme.h"
 #include "graph/whiten.h"
 
-#include <assert.h>
 
 typedef struct {
     const ct_graph  *graph;

@@ -14,7 +14,6 @@
 #include "lie/se2_inline.h"
 #include "lie/se3_inline.h"
 
-#include <assert.h>
 
 /* ---- names ---- */
 
@@ -29,7 +28,7 @@ const char *ct_difference_name(ct_difference difference) { return (unsigned)diff
 int ct_difference_find(const char *name)
 {
     for (int i = 0; i < CT_DIFFERENCE_COUNT; i++)
-        if (!strcmp(name, names[i])) return i;
+        if (name && !strcmp(name, names[i])) return i;
     return -1;
 }
 
@@ -126,11 +125,21 @@ static void of_parts(ct_kind kind, const double *g, const double *x, double *e, 
 
 /* ---- the loss ---- */
 
+ct_status ct__check_loss(const ct_loss *loss, ct_err *err)
+{
+    if ((unsigned)loss->difference >= CT_DIFFERENCE_COUNT)
+        return ct_fail(err, CT_E_ARGUMENT, "difference %d from the truth is not one", (int)loss->difference);
+    if (loss->translation >= 0 && loss->rotation >= 0 && isfinite(loss->translation) && isfinite(loss->rotation))
+        return CT_OK;
+    return ct_fail(err, CT_E_ARGUMENT,
+                   "weights %g of translations and %g of rotations in the loss: both must be finite and not negative",
+                   loss->translation, loss->rotation);
+}
+
 /* Coordinates of v that count, as bits. */
 static unsigned counted(const ct_loss *loss, const ct_sequence *seq, int32_t v)
 {
-    assert(loss->translation >= 0 && loss->rotation >= 0);
-    if (seq->graph->fixed[v]) return 0;
+    if (v < 0 || v >= seq->graph->variables || seq->graph->fixed[v]) return 0;
     const unsigned turns = ct__turns[seq->graph->kind[v]];
     return ct__known(seq, v) & ((loss->rotation > 0 ? turns : 0) | (loss->translation > 0 ? ~turns : 0));
 }
@@ -158,7 +167,7 @@ static void weigh(const ct_loss *loss, ct_kind kind, unsigned counts, double *e,
 double ct_loss_variable(const ct_loss *loss, const ct_sequence *seq, int32_t v, const double *x, double e[CT_DIM_MAX], double *D)
 {
     const ct_graph *graph = seq->graph;
-    const ct_kind   kind = (ct_kind)graph->kind[v];
+    const ct_kind   kind = ct_graph_kind(graph, v);
     const int       dim = ct_kind_dim(kind);
     const unsigned  counts = counted(loss, seq, v);
     if (!counts) {

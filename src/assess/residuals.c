@@ -49,6 +49,7 @@ int ct__truth_residual(const ct_sequence *seq, int32_t factor, double r[CT_ROWS_
 int64_t ct_truth_residuals(const ct_sequence *seq, int32_t model, const ct_noise *noise, int64_t most, double *r)
 {
     int64_t count = 0;
+    if (noise && !ct_noise_get(noise, model)) return 0;
     for (int32_t k = 0; k < seq->graph->factors; k++) {
         const int rows = seq->graph->factor[k].ops->rows;
         double    one[CT_ROWS_MAX];

@@ -12,7 +12,7 @@ const char *ct_start_name(ct_start start) { return (unsigned)start < CT_START_CO
 int ct_start_find(const char *name)
 {
     for (int i = 0; i < CT_START_COUNT; i++)
-        if (!strcmp(name, names[i])) return i;
+        if (name && !strcmp(name, names[i])) return i;
     return -1;
 }
 
@@ -31,6 +31,8 @@ static void take_known(ct_kind kind, unsigned known, const double *truth, double
 ct_status ct_start_values(const ct_sequence *seq, ct_start start, double *x, ct_err *err)
 {
     const ct_graph *graph = seq->graph;
+    if ((unsigned)start >= CT_START_COUNT)
+        return ct_fail(err, CT_E_ARGUMENT, "start %d of an estimate is not one", (int)start);
     if (start == CT_START_MEASURED || start == CT_START_ODOMETRY) return ct_sequence_reach(seq, start == CT_START_MEASURED, x, err);
     if (graph->size) memcpy(x, graph->initial, (size_t)graph->size * sizeof *x);
     for (int32_t v = 0; start == CT_START_TRUTH && seq->truth && v < graph->variables; v++)

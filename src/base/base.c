@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/base.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>

@@ -431,6 +431,8 @@ static ct_status find_truth(attach *a)
 ct_status ct_sequence_attach(ct_sequence *seq, const ct_sequence *truth, const ct_attach_options *options, ct_attach_result *result, ct_err *err)
 {
     attach          a = {.seq = seq, .truth = truth ? truth : seq, .how = options ? *options : ct_attach_defaults(), .err = err};
+    if ((unsigned)a.how.by > CT_ATTACH_NAME)
+        return ct_fail(err, CT_E_ARGUMENT, "rule %d to match poses by is not one", (int)a.how.by);
     const ct_status status = find_truth(&a);
     free(a.match);
     if (status != CT_OK) {
@@ -453,7 +455,8 @@ ct_status ct_sequence_attach_times(ct_sequence *seq, const ct_sequence *from, ct
 {
     const int32_t n = seq->graph->variables;
     attach        a = {.seq = seq, .truth = from, .err = err};
-    if (by == CT_ATTACH_TIME || from == seq) return ct_fail(err, CT_E_ARGUMENT, "times belong to poses of another file by index or by name");
+    if ((unsigned)by > CT_ATTACH_NAME || by == CT_ATTACH_TIME || from == seq)
+        return ct_fail(err, CT_E_ARGUMENT, "times belong to poses of another file by index or by name");
     if (!list_moments(from, 0, NULL)) return ct_fail(err, CT_E_ARGUMENT, "no pose of it has a time");
     a.match = ct__zalloc(n, sizeof *a.match);
     double   *stamp = ct__zalloc(n, sizeof *stamp);

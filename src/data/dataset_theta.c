@@ -9,6 +9,7 @@
 ct_dataset_group ct_dataset_of_model(const ct_dataset *dataset, int32_t model)
 {
     const ct_noise_model   *m = ct_noise_get(dataset->noise, model);
+    if (!m) return (ct_dataset_group){.kind = -1};
     const ct_dataset_group *said = ct__dataset_group_of(dataset, m->name);
     ct_dataset_group        out = {.learn = strcmp(m->name, FIRST_POSE) != 0, .kind = (int)m->kind};
     if (said) out.name = said->name, out.learn = said->learn;

@@ -18,7 +18,7 @@ const char *ct_format_name(ct_format format)
 int ct_format_find(const char *name)
 {
     for (int i = 0; i < CT_FORMAT_COUNT; i++)
-        if (!strcmp(NAME[i], name)) return i;
+        if (name && !strcmp(NAME[i], name)) return i;
     return -1;
 }
 

@@ -47,6 +47,7 @@ static int same_word(const char *a, const char *b)
 
 int ct_nav_preset(const char *name, ct_kind kind, ct_nav_options *out)
 {
+    if (kind != CT_SE2 && kind != CT_SE3) return 0;
     for (size_t p = 0; p < sizeof PRESET / sizeof *PRESET; p++) {
         if (!same_word(name, PRESET[p].name)) continue;
         *out = (ct_nav_options){.kind = kind, .least = 300, .most = 500, .regimes = PRESET[p].regimes, .seed = 1};

@@ -254,6 +254,7 @@ ct_status ct_push_episode_make(const ct_push_options *options, int pool, uint64_
 
 double ct_push_turn(const ct_push_episode *episode, int i, int j)
 {
+    if (i < 0 || j < 0 || i >= episode->steps || j >= episode->steps) return NAN;
     const ct_se2 before = ct_se2_between(episode->object[i], episode->finger[i], NULL, NULL), after = ct_se2_between(episode->object[j], episode->finger[j], NULL, NULL);
     return ct_se2_theta(ct_se2_between(before, after, NULL, NULL));
 }

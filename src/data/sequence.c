@@ -4,7 +4,6 @@
 #include "data/data.h"
 #include "data/locale.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <math.h>
 
@@ -123,7 +122,9 @@ void ct__locale_end(locale_t before)
 static ct_status read_stream(FILE *file, const char *path, ct_format format, ct_noise *noise, const ct__settle *settle, const ct_read_options *options, ct_sequence **out, ct_err *err)
 {
     *out = NULL;
-    assert(format < CT_FORMAT_COUNT);
+    if ((unsigned)format >= CT_FORMAT_COUNT)
+        return ct_fail(err, CT_E_ARGUMENT, "%s: format %d is not one; there are %d, numbered from 0", path,
+                       (int)format, CT_FORMAT_COUNT);
     if (!FORMAT[format].read) return ct_fail(err, CT_E_UNSUPPORTED, "%s: covtune does not read the format %s", path, ct_format_name(format));
     ct__build      b = {.in = {.file = file, .path = path, .err = err}, .noise = noise, .noise_before = ct_noise_count(noise), .settle = settle};
     if (options) b.push = options->push, b.repair = options->repair;
@@ -198,7 +199,9 @@ static ct_status check_sequence(const ct_sequence *seq, const ct_noise *noise, c
 
 ct_status ct__sequence_write_stream(FILE *file, const ct_sequence *seq, const ct_noise *noise, const double *x, ct_format format, int lossy, int64_t *dropped, ct_err *err)
 {
-    assert(format < CT_FORMAT_COUNT);
+    if ((unsigned)format >= CT_FORMAT_COUNT)
+        return ct_fail(err, CT_E_ARGUMENT, "format %d is not one; there are %d, numbered from 0", (int)format,
+                       CT_FORMAT_COUNT);
     if (!FORMAT[format].write) return ct_fail(err, CT_E_UNSUPPORTED, "covtune does not write the format %s", ct_format_name(format));
     CT_TRY(check_sequence(seq, noise, x, err));
     ct__out out = {.file = file, .seq = seq, .noise = noise, .x = x ? x : ct_graph_initial_const(seq->graph), .x_given = x != NULL, .lossy = lossy, .err = err};

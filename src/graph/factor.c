@@ -3,7 +3,6 @@
  * To add a model: a file factor_<name>.c with its mathematics, its eval and its ct_factor_ops, and
  * its name in CT_FACTOR_LIST of graph.h. The tests then check its Jacobians.
  */
-#include <assert.h>
 #include <covtune/graph.h>
 #include <float.h>
 #include <math.h>
@@ -21,7 +20,7 @@ const ct_factor_ops *ct_factor_at(int i) { return i >= 0 && i < MODELS ? models[
 const ct_factor_ops *ct_factor_find(const char *name)
 {
     for (int i = 0; i < MODELS; i++)
-        if (!strcmp(models[i]->name, name)) return models[i];
+        if (name && !strcmp(models[i]->name, name)) return models[i];
     return NULL;
 }
 
@@ -31,8 +30,7 @@ const ct_factor_ops *ct_factor_prior(ct_kind kind)
         [CT_R1] = &ct_prior_r1,   [CT_R2] = &ct_prior_r2,   [CT_R3] = &ct_prior_r3,   [CT_SO2] = &ct_prior_so2,
         [CT_SO3] = &ct_prior_so3, [CT_SE2] = &ct_prior_se2, [CT_SE3] = &ct_prior_se3,
     };
-    assert((int)kind >= 0 && kind < CT_KIND_COUNT);
-    return prior[kind];
+    return (int)kind >= 0 && kind < CT_KIND_COUNT ? prior[kind] : NULL;
 }
 
 const ct_factor_ops *ct_factor_between(ct_kind kind)
@@ -41,8 +39,7 @@ const ct_factor_ops *ct_factor_between(ct_kind kind)
         [CT_R1] = &ct_between_r1,   [CT_R2] = &ct_between_r2,   [CT_R3] = &ct_between_r3,   [CT_SO2] = &ct_between_so2,
         [CT_SO3] = &ct_between_so3, [CT_SE2] = &ct_between_se2, [CT_SE3] = &ct_between_se3,
     };
-    assert((int)kind >= 0 && kind < CT_KIND_COUNT);
-    return between[kind];
+    return (int)kind >= 0 && kind < CT_KIND_COUNT ? between[kind] : NULL;
 }
 
 int ct_factor_z_size(const ct_factor_ops *ops)

@@ -4,7 +4,6 @@
 #include "graph/graph.h"
 #include "graph/whiten.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -72,6 +71,15 @@ static int all_finite(const double *x, int n)
     return 1;
 }
 
+static int has_variable(const ct_graph *g, int32_t var) { return var >= 0 && var < g->variables; }
+
+ct_status ct__check_kind(const char *name, ct_kind kind, ct_err *err)
+{
+    if ((int)kind >= 0 && kind < CT_KIND_COUNT) return CT_OK;
+    return ct_fail(err, CT_E_ARGUMENT, "variable %s: kind %d is not one; there are %d, numbered from 0", name,
+                   (int)kind, CT_KIND_COUNT);
+}
+
 ct_status ct__check_value(const char *name, ct_kind kind, const double *value, ct_err *err)
 {
     if (!all_finite(value, ct_kind_size(kind))) return ct_fail(err, CT_E_ARGUMENT, "variable %s: its initial value is not finite", name);
@@ -82,7 +90,6 @@ ct_status ct__check_value(const char *name, ct_kind kind, const double *value, c
 
 ct_status ct_graph_add_variable(ct_graph *g, const char *name, ct_kind kind, const double *value, int32_t *index, ct_err *err)
 {
-    assert((int)kind >= 0 && kind < CT_KIND_COUNT);
     const int32_t v = g->variables;
     const int     size = ct_kind_size(kind);
     char          made[16];
@@ -91,6 +98,7 @@ ct_status ct_graph_add_variable(ct_graph *g, const char *name, ct_kind kind, con
         name = made;
     }
     if (!*name) return ct_fail(err, CT_E_ARGUMENT, "variable %d: its name is empty", v);
+    CT_TRY(ct__check_kind(name, kind, err));
     if (ct__names_find(&g->names, name) >= 0) return ct_fail(err, CT_E_ARGUMENT, "variable %s is there already", name);
     if (value) CT_TRY(ct__check_value(name, kind, value, err));
     CT_TRY(ct__grow(&g->kind, &g->kind_capacity, v + 1, sizeof *g->kind, "variables", err));
@@ -111,11 +119,22 @@ ct_status ct_graph_add_variable(ct_graph *g, const char *name, ct_kind kind, con
 
 void ct_graph_fix(ct_graph *g, int32_t var, int fixed)
 {
-    assert(var >= 0 && var < g->variables);
-    g->fixed[var] = fixed != 0;
+    if (has_variable(g, var)) g->fixed[var] = fixed != 0;
 }
 
 /* ---- factors ---- */
+
+ct_status ct__check_ops(int32_t f, const ct_factor_ops *ops, ct_err *err)
+{
+    if (!ops) return ct_fail(err, CT_E_ARGUMENT, "factor %d: it has no measurement model", f);
+    if (ops->arity >= 1 && ops->arity <= CT_ARITY_MAX && ops->rows >= 1 && ops->rows <= CT_ROWS_MAX &&
+        ops->fields >= 0 && ops->fields <= CT_FIELDS_MAX)
+        return CT_OK;
+    return ct_fail(err, CT_E_ARGUMENT,
+                   "factor %d (%s): its model has %d variables, %d rows and %d parts; at most %d, %d and %d can be", f,
+                   ops->name ? ops->name : "?", ops->arity, ops->rows, ops->fields, CT_ARITY_MAX, CT_ROWS_MAX,
+                   CT_FIELDS_MAX);
+}
 
 ct_status ct__check_measurement(int32_t f, const ct_factor_ops *ops, const char *on, const double z[], const void *context, ct_err *err)
 {
@@ -164,7 +183,7 @@ static void use_noise(ct_graph *g, const ct_factor_ops *ops, int32_t noise)
 
 ct_status ct_graph_add_factor(ct_graph *g, const ct_factor_ops *ops, const int32_t var[], const double z[], const void *context, int32_t noise, ct_err *err)
 {
-    assert(ops->arity >= 1 && ops->arity <= CT_ARITY_MAX && ops->rows >= 1 && ops->rows <= CT_ROWS_MAX);
+    CT_TRY(ct__check_ops(g->factors, ops, err));
     const int z_size = ct_factor_z_size(ops);
     if (g->factors == INT32_MAX) return ct_fail(err, CT_E_LIMIT, "a graph holds at most %d factors", INT32_MAX);
     CT_TRY(check_factor(g, ops, var, z, context, err));
@@ -195,7 +214,8 @@ ct_status ct_graph_add_between(ct_graph *g, int32_t a, int32_t b, const double z
 
 ct_status ct_graph_set_noise(ct_graph *g, int32_t f, int32_t noise, ct_err *err)
 {
-    assert(f >= 0 && f < g->factors);
+    if (f < 0 || f >= g->factors)
+        return ct_fail(err, CT_E_ARGUMENT, "there is no factor %d: the graph has %d", f, g->factors);
     CT_TRY(check_rows(g, f, g->factor[f].ops, noise, err));
     g->noise_use[g->factor[f].noise].factors--;
     g->factor[f].noise = noise;
@@ -210,37 +230,34 @@ int32_t ct_graph_factors(const ct_graph *g) { return g->factors; }
 
 ct_factor ct_graph_factor(const ct_graph *g, int32_t f)
 {
-    assert(f >= 0 && f < g->factors);
+    if (f < 0 || f >= g->factors) return (ct_factor){.noise = -1};
     const ct__factor *k = &g->factor[f];
     return (ct_factor){.ops = k->ops, .var = g->var_pool + k->var, .z = g->z_pool + k->z, .context = k->context, .noise = k->noise};
 }
 
-int32_t       ct_graph_find(const ct_graph *g, const char *name) { return ct__names_find(&g->names, name); }
+int32_t       ct_graph_find(const ct_graph *g, const char *name) { return name ? ct__names_find(&g->names, name) : -1; }
 int64_t       ct_graph_size(const ct_graph *g) { return g->size; }
 double       *ct_graph_initial(ct_graph *g) { return g->initial; }
 const double *ct_graph_initial_const(const ct_graph *g) { return g->initial; }
 
 ct_kind ct_graph_kind(const ct_graph *g, int32_t var)
 {
-    assert(var >= 0 && var < g->variables);
-    return g->kind[var];
+    return has_variable(g, var) ? (ct_kind)g->kind[var] : CT_KIND_COUNT;
 }
 
 int ct_graph_fixed(const ct_graph *g, int32_t var)
 {
-    assert(var >= 0 && var < g->variables);
-    return g->fixed[var];
+    return has_variable(g, var) && g->fixed[var];
 }
 
 int64_t ct_graph_offset(const ct_graph *g, int32_t var)
 {
-    assert(var >= 0 && var < g->variables);
-    return g->offset[var];
+    return has_variable(g, var) ? g->offset[var] : -1;
 }
 
 const char *ct_graph_name(const ct_graph *g, int32_t var, char *buf, size_t size)
 {
-    snprintf(buf, size, "%s", ct__names_get(&g->names, var));
+    snprintf(buf, size, "%s", has_variable(g, var) ? ct__names_get(&g->names, var) : "?");
     return buf;
 }
 
@@ -273,6 +290,13 @@ static int same_rows(const ct_noise_row *row, const ct_factor_ops *ops)
     return 1;
 }
 
+/* Does the table have a model of the factor's size for it? */
+static int has_model(const ct__factor *k, const ct_noise *noise)
+{
+    const ct_noise_model *m = ct_noise_get(noise, k->noise);
+    return m && m->dim == k->ops->rows;
+}
+
 /* The first factor names the rows of its model; then those that disagree take the names away again. */
 void ct_graph_name_rows(const ct_graph *g, ct_noise *noise)
 {
@@ -283,13 +307,14 @@ void ct_graph_name_rows(const ct_graph *g, ct_noise *noise)
         }
     for (int32_t f = 0; f < g->factors; f++) {
         const ct__factor *k = &g->factor[f];
-        assert(ct_noise_get(noise, k->noise)->dim == k->ops->rows);
+        if (!has_model(k, noise)) continue;
         if (!ct_noise_get(noise, k->noise)->row) ct_noise_set_rows(noise, k->noise, k->ops->coordinate, k->ops->unit);
         if (!ct_noise_get(noise, k->noise)->measurement) ct_noise_set_measurement(noise, k->noise, k->ops->name);
     }
     for (int32_t f = 0; f < g->factors; f++) {
         const ct__factor     *k = &g->factor[f];
         const ct_noise_model *m = ct_noise_get(noise, k->noise);
+        if (!has_model(k, noise)) continue;
         if (m->row && !same_rows(m->row, k->ops)) ct_noise_set_rows(noise, k->noise, NULL, NULL);
         if (m->measurement && strncmp(m->measurement, k->ops->name, CT_NOISE_MEASUREMENT_MAX)) ct_noise_set_measurement(noise, k->noise, NULL);
     }
@@ -298,6 +323,7 @@ void ct_graph_name_rows(const ct_graph *g, ct_noise *noise)
 double ct_graph_error(const ct_graph *g, const ct_noise *noise, const double *x)
 {
     double error = 0;
+    if (ct_graph_check_noise(g, noise, NULL) != CT_OK) return NAN;
     for (int32_t f = 0; f < g->factors; f++) {
         const ct__factor *k = &g->factor[f];
         const double     *arg[CT_ARITY_MAX];

@@ -1,5 +1,6 @@
 /* learn.c: a run in order: start and closed form, folds, the method, scale, error bars, and the table. */
 #include "learn/learn.h"
+#include "theta/table.h"
 
 #include <limits.h>
 #include <math.h>
@@ -13,6 +14,7 @@ ct_learn_options ct_learn_defaults(void)
 
 void ct_learn_result_free(ct_learn_result *r)
 {
+    if (!r) return;
     void *const owned[] = {r->p, r->standard_error, r->at_bound, r->undetermined, r->note};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     *r = (ct_learn_result){0};
@@ -221,8 +223,16 @@ static ct_status run_lm(ct__learning *l)
     return ct__learn_lm(e, e->iterations, l->p, &r->stop);
 }
 
+static ct_status check_method(ct_learn_method method, ct_err *err)
+{
+    if ((unsigned)method < CT_LEARN_COUNT) return CT_OK;
+    return ct_fail(err, CT_E_ARGUMENT, "method %d is not one; there are %d, numbered from 0", (int)method,
+                   CT_LEARN_COUNT);
+}
+
 ct_status ct_learn_check(const ct_outer *outer, ct_learn_method method, ct_err *err)
 {
+    CT_TRY(check_method(method, err));
     switch (method) {
     case CT_LEARN_LM:
     case CT_LEARN_CLOSED_FORM:
@@ -347,7 +357,9 @@ ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *n
     ct__learning l = {.effort = {.outer = outer, .options = &how, .result = result, .phase = "start", .fold_iteration = -1, .heldout = NAN, .cancelled = &cancelled, .err = err}};
     l.effort.start_s = ct_now_s();
     result->method = l.effort.options->method;
-    ct_status status = ct__outer_field(outer, &how.field, err);
+    ct_status status = ct__theta_check_table(outer->theta, noise, err);
+    if (status == CT_OK) status = check_method(how.method, err);
+    if (status == CT_OK) status = ct__outer_field(outer, &how.field, err);
     result->incremental = how.field.incremental;
     if (status == CT_OK) status = run(&l, noise);
     result->inner_solves = outer->solves - solves;

@@ -1,10 +1,11 @@
 /* outer.c: the outer problem over many sequences. Each has a seat; seats are evaluated on several threads and added up in their order. */
+#include "assess/assess.h"
 #include "base/parallel.h"
 #include "graph/graph.h"
 #include "learn/learn.h"
 #include "solve/solve.h"
+#include "theta/table.h"
 
-#include <assert.h>
 #include <math.h>
 
 ct_outer_options ct_outer_defaults(void)
@@ -158,7 +159,11 @@ ct_status ct_outer_new(int32_t count, const ct_sequence *const seq[], const ct_n
     *out = NULL;
     if (count < 1) return ct_fail(err, CT_E_ARGUMENT, "there is no sequence to learn from");
     if (ct_theta_count(theta) < 1) return ct_fail(err, CT_E_ARGUMENT, "there is nothing to learn: every noise model is frozen");
-    assert(ct_theta_models(theta) == ct_noise_count(noise));
+    CT_TRY(ct__theta_check_table(theta, noise, err));
+    if (ct_theta_models(theta) < ct_noise_count(noise))
+        return ct_fail(err, CT_E_ARGUMENT, "the noise table has %d models, and had %d when the parameters were made",
+                       ct_noise_count(noise), ct_theta_models(theta));
+    if (options) CT_TRY(ct__check_loss(&options->loss, err));
     ct_outer *o = ct__zalloc(1, sizeof *o);
     if (!o) return ct__no_memory(err, "outer problems", 1);
     o->theta = theta;

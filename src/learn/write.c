@@ -6,6 +6,7 @@
  *
  * takes the block's parameters x_j for uncorrelated. Where Sigma is diagonal it is that of x_ii. */
 #include "learn/learn.h"
+#include "theta/table.h"
 #include "noise/noise_json.h"
 #include "theta/theta.h"
 
@@ -41,12 +42,12 @@ static int diagonal_place(int dim, int i) { return i * dim - i * (i - 1) / 2; }
 
 void ct_learn_rows(const ct_theta *theta, const ct_learn_result *r, int32_t model, double standard_error[CT_NOISE_DIM_MAX], int8_t at_bound[CT_NOISE_DIM_MAX])
 {
-    const ct__theta_model *m = &theta->model[model];
     for (int i = 0; i < CT_NOISE_DIM_MAX; i++) {
         standard_error[i] = NAN;
         at_bound[i] = 0;
     }
     if (!ct_theta_learns(theta, model)) return;
+    const ct__theta_model *m = &theta->model[model];
     if (m->kind == CT_NOISE_FULL) {
         const ct__block *block = &theta->block[m->block[0]];
         full_rows(block, r, standard_error);
@@ -163,6 +164,8 @@ ct_status ct_learn_write_noise(const ct_theta *theta, const ct_noise *noise, con
 {
     json_t *root;
     ct_err  inner = {0};
+    CT_TRY(ct__theta_check_table(theta, noise, err));
+    CT_TRY(ct__theta_check_table(theta, start, err));
     if ((origin->command && !ct__json_is_utf8(origin->command)) || (origin->dataset && !ct__json_is_utf8(origin->dataset)))
         return ct_fail(err, CT_E_UNSUPPORTED, "%s: what it comes from, %s, is not UTF-8", path, origin->dataset ? origin->dataset : origin->command);
     const ct_status made = ct__noise_to_json(noise, &root, &inner);

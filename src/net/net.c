@@ -9,7 +9,6 @@
  * Sums over examples are taken in eight lanes, which the compiler may keep in vectors of any length without changing a bit. */
 #include "net/net.h"
 
-#include <assert.h>
 #include <math.h>
 
 #define LANES 8
@@ -201,11 +200,11 @@ void ct_net_predict(const ct_net *net, const double *x, double *y)
 
 double ct_net_loss(const ct_net *net, int64_t count, const double *x, const double *t, double *gradient)
 {
-    assert(count > 0);
     double       room[ROOM], loss = 0;
     ct__net_work work;
     ct__net_place(net, 1, room, &work);
     if (gradient) memset(gradient, 0, (size_t)net->weights * sizeof *gradient);
+    if (count < 1) return NAN;
     for (int64_t i = 0; i < count; i++) {
         ct__net_gather(net, 1, &i, x, &work);
         ct__net_forward(net, 1, &work);

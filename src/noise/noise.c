@@ -49,9 +49,17 @@ void ct__noise_swap(ct_noise *a, ct_noise *b)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
+static int has_model(const ct_noise *noise, int32_t index) { return index >= 0 && index < noise->count; }
+
+static ct_status check_index(const ct_noise *noise, int32_t index, ct_err *err)
+{
+    if (has_model(noise, index)) return CT_OK;
+    return ct_fail(err, CT_E_ARGUMENT, "there is no noise model number %d: the table has %d", index, noise->count);
+}
+
 static ct_status check_name(const ct_noise *noise, const char *name, ct_err *err)
 {
-    if (!*name) return ct_fail(err, CT_E_NOISE, "a noise model's name is empty");
+    if (!name || !*name) return ct_fail(err, CT_E_NOISE, "a noise model's name is empty");
     for (const char *c = name; *c; c++)
         if ((unsigned char)*c <= ' ' || *c == 0x7f)
             return ct_fail(err, CT_E_NOISE, "noise model \"%s\": a name must not hold spaces or control characters", name);
@@ -111,7 +119,8 @@ static void put_word(char *word, size_t size, const char *text)
 
 void ct_noise_set_rows(ct_noise *noise, int32_t index, const char *const name[], const char *const unit[])
 {
-    const int dim = ct_noise_get(noise, index)->dim;
+    if (!has_model(noise, index)) return;
+    const int dim = noise->model[index].dim;
     if (!name) {
         noise->model[index].row = NULL;
         return;
@@ -126,16 +135,16 @@ void ct_noise_set_rows(ct_noise *noise, int32_t index, const char *const name[],
 
 void ct_noise_set_measurement(ct_noise *noise, int32_t index, const char *name)
 {
+    if (!has_model(noise, index)) return;
     ct_noise_model *m = &noise->model[index];
-    char           *place = (char *)(place_of_rows(m) + ct_noise_get(noise, index)->dim);
+    char           *place = (char *)(place_of_rows(m) + m->dim);
     m->measurement = name && *name ? place : NULL;
     put_word(place, CT_NOISE_MEASUREMENT_MAX + 1, name);
 }
 
 void ct_noise_set_learned(ct_noise *noise, int32_t index, int learned)
 {
-    assert(index >= 0 && index < noise->count && learned >= -1 && learned <= 1);
-    noise->model[index].learned = learned;
+    if (has_model(noise, index)) noise->model[index].learned = learned < 0 ? -1 : learned > 0;
 }
 
 ct_status ct_noise_copy(const ct_noise *noise, ct_noise **out, ct_err *err)
@@ -192,6 +201,7 @@ ct_status ct_noise_add_information(ct_noise *noise, const char *name, int dim, c
 
 ct_status ct_noise_set_variance(ct_noise *noise, int32_t index, const double variance[], ct_err *err)
 {
+    CT_TRY(check_index(noise, index, err));
     const ct_noise_model *m = ct_noise_get(noise, index);
     ct__noise_numbers     numbers;
     if (m->kind == CT_NOISE_ISOTROPIC) CT_TRY(ct__noise_isotropic(m->name, m->dim, variance[0], &numbers, err));
@@ -202,6 +212,7 @@ ct_status ct_noise_set_variance(ct_noise *noise, int32_t index, const double var
 
 ct_status ct_noise_set_covariance(ct_noise *noise, int32_t index, const double covariance[], ct_err *err)
 {
+    CT_TRY(check_index(noise, index, err));
     const ct_noise_model *m = ct_noise_get(noise, index);
     ct__noise_numbers     numbers;
     CT_TRY(ct__noise_full(m->name, m->dim, covariance, &numbers, err));
@@ -211,8 +222,9 @@ ct_status ct_noise_set_covariance(ct_noise *noise, int32_t index, const double c
 
 ct_status ct_noise_set_robust(ct_noise *noise, int32_t index, ct_robust robust, ct_err *err)
 {
+    CT_TRY(check_index(noise, index, err));
     const char *name = ct_noise_get(noise, index)->name;
-    if (robust.kind >= CT_ROBUST_COUNT)
+    if ((int)robust.kind < 0 || robust.kind >= CT_ROBUST_COUNT)
         return ct_fail(err, CT_E_NOISE, "noise model \"%s\": robust kernel number %d is not one", name, (int)robust.kind);
     if (robust.kind == CT_ROBUST_NONE) robust.width = 0;
     else if (!(robust.width >= WIDTH_MIN && robust.width <= WIDTH_MAX))
@@ -226,11 +238,11 @@ int32_t ct_noise_count(const ct_noise *noise) { return noise->count; }
 
 const ct_noise_model *ct_noise_get(const ct_noise *noise, int32_t index)
 {
-    assert(index >= 0 && index < noise->count);
-    return &noise->model[index];
+    return has_model(noise, index) ? &noise->model[index] : NULL;
 }
 
-int32_t ct_noise_find(const ct_noise *noise, const char *name) { return ct__names_find(&noise->names, name); }
+int32_t ct_noise_find(const ct_noise *noise, const char *name) { return name ? ct__names_find(&noise->names,
+                                                                                              name) : -1; }
 
 int ct__noise_whole(char *name)
 {

@@ -84,7 +84,7 @@ const char *ct_robust_name(ct_robust_kind kind) { return kind < CT_ROBUST_COUNT 
 int ct_robust_find(const char *name)
 {
     for (int i = 0; i < CT_ROBUST_COUNT; i++)
-        if (!strcmp(name, NAME[i])) return i;
+        if (name && !strcmp(name, NAME[i])) return i;
     return -1;
 }
 

@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "noise/noise_json.h"
 
-#include <assert.h>
 
 static const char *const NAME[] = {
 #define X(constant, name, what) name,
@@ -30,7 +29,7 @@ const char *ct_export_name(ct_export_format format) { return format < CT_EXPORT_
 int ct_export_find(const char *name)
 {
     for (int i = 0; i < CT_EXPORT_COUNT; i++)
-        if (!strcmp(name, NAME[i])) return i;
+        if (name && !strcmp(name, NAME[i])) return i;
     return -1;
 }
 
@@ -154,7 +153,9 @@ ct_export_options ct_export_defaults(void) { return (ct_export_options){0}; }
 
 ct_status ct_export(const ct_noise *noise, ct_export_format format, const ct_export_options *options, FILE *out, ct_err *err)
 {
-    assert((int)format >= 0 && format < CT_EXPORT_COUNT);
+    if ((unsigned)format >= CT_EXPORT_COUNT)
+        return ct_fail(err, CT_E_ARGUMENT, "export format %d is not one; there are %d, numbered from 0", (int)format,
+                       CT_EXPORT_COUNT);
     ct_noise  *own = NULL;
     ct__export e = {.noise = noise, .given = noise, .options = options ? *options : ct_export_defaults(), .out = out, .err = err};
     ct_status  status = e.options.diagonal ? drop_correlations(&e, &own) : CT_OK;

@@ -5,7 +5,6 @@
 #include "base/base.h"
 #include "base/names.h"
 
-#include <assert.h>
 
 #define BUTTONS 8 /* choices that have a button each; of more, one is selected from a list */
 
@@ -21,6 +20,7 @@ struct ct_page {
     char     *chooser;         /* id of the choices that are open    */
     char    **choice_name;     /* copies                             */
     int       failed;
+    const char *misuse; /* how it was not built as it has to be; NULL: it was */
 };
 
 static const char *const OPEN[] = {"", "<dl class=\"tiles\">\n", "<div class=\"plots\">\n", "<div class=\"plots small\">\n"};
@@ -28,10 +28,16 @@ static const char *const CLOSE[] = {"", "</dl>\n", "</div>\n", "</div>\n"};
 
 /* ---- what all verbs do ---- */
 
+/* Remember a call that does not fit: the first is what is said in the end. */
+static void refuse(ct_page *page, const char *why)
+{
+    if (!page->misuse) page->misuse = why;
+}
+
 /* Get ready for something of a kind; the place to put it. */
 static ct__text *begin(ct_page *page, box_kind kind)
 {
-    assert(page->choices == 0 || page->choice >= 0); /* something between ct_page_choices and ct_page_choice */
+    if (page->choices && page->choice < 0) refuse(page, "something was put between choices and the first of them");
     if (page->box != kind) {
         ct__text_put(&page->body, CLOSE[page->box]);
         ct__text_put(&page->body, OPEN[kind]);
@@ -108,7 +114,7 @@ void ct_page_free(ct_page *page)
 
 void ct_page_section(ct_page *page, const char *id, const char *heading)
 {
-    assert(page->choices == 0);
+    if (page->choices) refuse(page, "a section was begun inside choices");
     ct__text    text = {0};
     ct__text   *out = begin(page, NO_BOX);
     const char *own = make_id(page, id, "section", &text);
@@ -192,7 +198,11 @@ void ct_page_tile(ct_page *page, const char *label, const char *value, const cha
     ct__text_put(&page->body, "</div>\n");
 }
 
-void ct_page_table(ct_page *page, const ct_table *table) { ct__table_html(table, begin(page, NO_BOX)); }
+void ct_page_table(ct_page *page, const ct_table *table)
+{
+    if (table->misuse) refuse(page, table->misuse);
+    else ct__table_html(table, begin(page, NO_BOX));
+}
 
 void ct_page_plot(ct_page *page, const ct_plot *plot)
 {
@@ -240,7 +250,10 @@ static void put_list(ct_page *page, const char *label)
 
 void ct_page_choices(ct_page *page, const char *id, const char *label, int32_t count, const char *const name[])
 {
-    assert(page->choices == 0 && count > 0);
+    if (page->choices || count < 1) {
+        refuse(page, page->choices ? "choices were begun inside others" : "there was nothing to choose from");
+        return;
+    }
     ct__text text = {0};
     begin(page, NO_BOX);
     page->choices = count;
@@ -263,7 +276,10 @@ void ct_page_choices(ct_page *page, const char *id, const char *label, int32_t c
 
 void ct_page_choice(ct_page *page, int32_t i)
 {
-    assert(page->choices > 0 && i > page->choice && i < page->choices);
+    if (!page->choices || i <= page->choice || i >= page->choices) {
+        refuse(page, "a choice was begun that is not there, or out of its order");
+        return;
+    }
     const int first = page->choice < 0;
     page->choice = i;
     if (page->failed) return;
@@ -276,7 +292,10 @@ void ct_page_choice(ct_page *page, int32_t i)
 
 void ct_page_choices_end(ct_page *page)
 {
-    assert(page->choices > 0 && page->choice >= 0);
+    if (!page->choices || page->choice < 0) {
+        refuse(page, "choices were ended that were not begun");
+        return;
+    }
     ct__text_put(begin(page, NO_BOX), "</div>\n</div>\n");
     forget_choices(page);
 }
@@ -309,7 +328,9 @@ static void put_head(const ct_page *page, ct__text *out)
 
 ct_status ct_page_write(const ct_page *page, const char *path, ct_err *err)
 {
-    assert(page->choices == 0);
+    if (page->choices || page->misuse)
+        return ct_fail(err, CT_E_ARGUMENT, "page \"%s\": %s", page->title,
+                       page->misuse ? page->misuse : "choices were not ended");
     ct__text out = {.failed = page->failed || page->body.failed || page->contents.failed};
     put_head(page, &out);
     if (page->contents.used && !out.failed)

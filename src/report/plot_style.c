@@ -5,7 +5,6 @@
  * without colour; all have a contrast of 3 or more against their background. */
 #include "report/plot.h"
 
-#include <assert.h>
 
 /* X(number, light, dark) */
 #define ROLES(X)                                                                                                                        \
@@ -26,17 +25,17 @@ static const char *const LIGHT[] = {
 static const char *const DASH[CT_ROLE_COUNT] = {
     [CT_ROLE_BEFORE] = "6 3", [8] = "7 3", [9] = "7 3", [10] = "7 3", [11] = "7 3", [12] = "1.5 3.5", [13] = "1.5 3.5", [14] = "1.5 3.5", [15] = "1.5 3.5"};
 
-const char *ct__role_colour(ct_role role)
-{
-    assert((int)role >= 0 && role < CT_ROLE_COUNT);
-    return LIGHT[role];
-}
+/* What stands for nothing that there is is quiet. */
+static ct_role known(ct_role role) { return (int)role >= 0 && role < CT_ROLE_COUNT ? role : CT_ROLE_QUIET; }
 
-const char *ct__role_dash(ct_role role) { return DASH[role]; }
+const char *ct__role_colour(ct_role role) { return LIGHT[known(role)]; }
+
+const char *ct__role_dash(ct_role role) { return DASH[known(role)]; }
 
 int ct__role_marker(ct_role role)
 {
     static const int OWN[CT_ROLE_FIRST] = {[CT_ROLE_BEFORE] = 2, [CT_ROLE_AFTER] = 1};
+    role = known(role);
     return role < CT_ROLE_FIRST ? OWN[role] : ((int)role - CT_ROLE_FIRST) % 4;
 }
 

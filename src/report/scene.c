@@ -33,7 +33,8 @@ static void set(stage *s, const ct_scene *scene)
     for (int r = 0; r < CT_ROLE_COUNT; r++) s->series[r] = (ct_series){.role = (ct_role)r, .mark = CT_MARK_LINE};
     for (int32_t i = 0; i < scene->count; i++) {
         const ct_body *t = &scene->body[i];
-        if (!s->series[t->role].label) s->series[t->role].label = t->label;
+        ct_series     *entry = &s->series[(unsigned)t->role < CT_ROLE_COUNT ? t->role : CT_ROLE_QUIET];
+        if (!entry->label) entry->label = t->label;
         for (int32_t k = 0; k < scene->frames; k++) widen_by(s, t, t->pose + 3 * (int64_t)k);
     }
     s->series[CT_ROLE_COUNT] = (ct_series){.role = CT_ROLE_QUIET, .mark = CT_MARK_POINTS, .count = 2, .x = s->x, .y = s->y};

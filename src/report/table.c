@@ -2,7 +2,6 @@
 #include "report/table.h"
 #include "base/base.h"
 
-#include <assert.h>
 #include <math.h>
 
 static const char *const NAME[] = {
@@ -16,7 +15,7 @@ const char *ct_table_format_name(ct_table_format format) { return format < CT_TA
 int ct_table_format_find(const char *name)
 {
     for (int i = 0; i < CT_TABLE_COUNT; i++)
-        if (!strcmp(name, NAME[i])) return i;
+        if (name && !strcmp(name, NAME[i])) return i;
     return -1;
 }
 
@@ -60,10 +59,25 @@ static int failed(ct_table *t, int now)
     return t->failed;
 }
 
+/* The same of a call that does not fit: the first is what is said in the end. */
+static void refuse(ct_table *t, const char *why)
+{
+    if (!t->misuse) t->misuse = why;
+}
+
+static int has_key(const ct_table *t, const char *key)
+{
+    for (int64_t i = 0; i < t->columns; i++)
+        if (!strcmp(t->column[i].key, key)) return 1;
+    return 0;
+}
+
 void ct_table_column(ct_table *table, const char *key, const char *heading, const char *unit, int digits)
 {
-    assert(table->rows == 0 && digits >= 0 && digits <= 17);
-    for (int64_t i = 0; i < table->columns; i++) assert(strcmp(table->column[i].key, key) != 0);
+    if (table->rows) refuse(table, "a column was added after the first row");
+    if (digits < 0 || digits > 17) refuse(table, "a column shows 0 to 17 digits");
+    if (has_key(table, key)) refuse(table, "two columns have the same key");
+    if (table->misuse) return;
     if (failed(table, ct__grow(&table->column, &table->columns_capacity, table->columns + 1, sizeof *table->column, "columns", NULL) != CT_OK)) return;
     ct__column c = {.key = ct__strdup(key), .heading = ct__strdup(heading), .unit = unit ? ct__strdup(unit) : NULL, .digits = digits};
     if (failed(table, !c.key || !c.heading || (unit && !c.unit))) {
@@ -88,8 +102,11 @@ void ct_table_row(ct_table *table, int rule)
 /* The next cell of the row, NULL if memory failed. */
 static ct__cell *say(ct_table *t, ct__cell_kind kind)
 {
-    if (t->failed) return NULL;
-    assert(t->rows && t->next < t->rows * t->columns);
+    if (t->failed || t->misuse) return NULL;
+    if (!t->rows || t->next >= t->rows * t->columns) {
+        refuse(t, t->rows ? "a row has more cells than there are columns" : "a cell was put before the first row");
+        return NULL;
+    }
     t->cell[t->next].kind = kind;
     return &t->cell[t->next++];
 }
@@ -140,9 +157,10 @@ void ct_table_deviation(ct_table *table, double value, double deviation)
 
 void ct_table_mark(ct_table *table, int mark)
 {
-    assert(mark >= 0 && mark <= 2);
-    if (table->failed) return;
-    assert(table->rows && table->next > (table->rows - 1) * table->columns);
+    if (mark < 0 || mark > 2) refuse(table, "a mark is 0, 1 or 2");
+    if (!table->failed && !(table->rows && table->next > (table->rows - 1) * table->columns))
+        refuse(table, "a mark was put before the first cell of a row");
+    if (table->failed || table->misuse) return;
     table->cell[table->next - 1].mark = mark;
 }
 
@@ -184,9 +202,16 @@ int ct__table_marks(const ct_table *t)
 
 /* ---- printing ---- */
 
+static ct_status check(const ct_table *t, ct_table_format format, ct_err *err)
+{
+    if (t->misuse) return ct_fail(err, CT_E_ARGUMENT, "table \"%s\": %s", t->title ? t->title : "", t->misuse);
+    if ((unsigned)format < CT_TABLE_COUNT) return CT_OK;
+    return ct_fail(err, CT_E_ARGUMENT, "table format %d is not one; there are %d, numbered from 0", (int)format,
+                   CT_TABLE_COUNT);
+}
+
 static void print(const ct_table *t, ct_table_format format, int width, ct__text *out)
 {
-    assert((int)format >= 0 && format < CT_TABLE_COUNT);
     out->failed = t->failed;
     if (t->failed) return;
     if (format == CT_TABLE_TEXT) ct__table_text(t, width, out);
@@ -198,6 +223,7 @@ static void print(const ct_table *t, ct_table_format format, int width, ct__text
 ct_status ct_table_print(const ct_table *table, ct_table_format format, int width, FILE *out, ct_err *err)
 {
     ct__text text = {0};
+    CT_TRY(check(table, format, err));
     print(table, format, width, &text);
     const ct_status status = ct__text_write(&text, out, err);
     ct__text_free(&text);
@@ -207,6 +233,7 @@ ct_status ct_table_print(const ct_table *table, ct_table_format format, int widt
 ct_status ct_table_write(const ct_table *table, ct_table_format format, const char *path, ct_err *err)
 {
     ct__text text = {0};
+    CT_TRY(check(table, format, err));
     print(table, format, 0, &text);
     const ct_status status = ct__text_save(&text, path, err);
     ct__text_free(&text);

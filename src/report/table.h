@@ -31,6 +31,7 @@ struct ct_table {
     int64_t     columns, columns_capacity, cells_capacity, rows, rules_capacity, notes, notes_capacity;
     int64_t     next; /* the cell to be said next */
     int         failed;
+    const char *misuse; /* how it was not built as it has to be; NULL: it was */
 };
 
 static inline const ct__cell *ct__table_cell(const ct_table *t, int64_t row, int64_t column) { return &t->cell[row * t->columns + column]; }

@@ -12,7 +12,7 @@ const char *ct_shape_kind_name(ct_shape_kind kind) { return (unsigned)kind < CT_
 int ct_shape_kind_find(const char *name)
 {
     for (int i = 0; i < CT_SHAPE_COUNT; i++)
-        if (!strcmp(name, NAME[i])) return i;
+        if (name && !strcmp(name, NAME[i])) return i;
     return -1;
 }
 

@@ -2,7 +2,6 @@
 #include "graph/graph.h"
 #include "smooth/smooth.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 const char *ct__var_name(const ct_smoother *s, int32_t slot, char buf[64])
@@ -51,7 +50,7 @@ static ct_status check_factor(const ct_smoother *s, const ct_increment *inc, int
     const ct_factor_ops *ops = factor->ops;
     const int32_t        f = ct_smoother_factors(s) + k;
     about                first = {0};
-    assert(ops->arity >= 1 && ops->arity <= CT_ARITY_MAX && ops->rows >= 1 && ops->rows <= CT_ROWS_MAX);
+    CT_TRY(ct__check_ops(f, ops, err));
     for (int i = 0; i < ops->arity; i++) {
         const about a = look(s, inc, factor->var[i]);
         if (!a.known)
@@ -72,7 +71,7 @@ ct_status ct__increment_check(const ct_smoother *s, const ct_increment *inc, ct_
     for (int32_t k = 0; k < inc->variables; k++) {
         const ct_new_variable *v = &inc->variable[k];
         const about            a = look(s, inc, ct_smoother_variables(s) + k);
-        assert((int)v->kind >= 0 && v->kind < CT_KIND_COUNT);
+        CT_TRY(ct__check_kind(a.name, v->kind, err));
         if (v->value) CT_TRY(ct__check_value(a.name, v->kind, v->value, err));
     }
     for (int32_t k = 0; k < inc->factors; k++) CT_TRY(check_factor(s, inc, k, err));

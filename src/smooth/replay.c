@@ -16,7 +16,7 @@ const char *ct_entry_name(ct_entry entry) { return (unsigned)entry < CT_ENTRY_CO
 int ct_entry_find(const char *name)
 {
     for (int i = 0; i < CT_ENTRY_COUNT; i++)
-        if (!strcmp(name, names[i])) return i;
+        if (name && !strcmp(name, names[i])) return i;
     return -1;
 }
 

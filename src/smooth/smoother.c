@@ -1,8 +1,6 @@
 /* smoother.c: making one, and looking at it. */
 #include "smooth/smooth.h"
 
-#include <assert.h>
-
 ct_smoother_options ct_smoother_defaults(void)
 {
     ct_smoother_options options = {.skip = 10, .wildfire = 0.001};
@@ -50,13 +48,12 @@ int     ct_smoother_has(const ct_smoother *s, int32_t var) { return ct__slot(&s-
 
 ct_kind ct_smoother_kind(const ct_smoother *s, int32_t var)
 {
-    assert(ct_smoother_has(s, var));
-    return s->var[ct__slot(&s->var_map, var)].kind;
+    return ct_smoother_has(s, var) ? (ct_kind)s->var[ct__slot(&s->var_map, var)].kind : CT_KIND_COUNT;
 }
 
 void ct_smoother_estimate(const ct_smoother *s, int32_t var, double *x)
 {
-    assert(ct_smoother_has(s, var));
+    if (!ct_smoother_has(s, var)) return;
     const ct__var *v = &s->var[ct__slot(&s->var_map, var)];
     if (v->fixed) memcpy(x, v->point, (size_t)ct_kind_size(v->kind) * sizeof *x);
     else ct_kind_retract(v->kind, v->point, v->delta, x);

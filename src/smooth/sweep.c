@@ -4,7 +4,6 @@
  * (src/solve/rank.c): the direction z of a weak pivot is refined, and J z decides. */
 #include "smooth/smooth.h"
 
-#include <assert.h>
 
 #define LOOSE_RESPONSE 1e-22 /* of |J z|^2 to z'diag(H)z, after refining; these six as in rank.c */
 #define CLEARLY_LOOSE  1e-27
@@ -124,7 +123,9 @@ static ct_status path_product(ct_smoother *s, int32_t slot, double *out, ct_err 
 
 ct_status ct_smoother_marginal(ct_smoother *s, int32_t var, double *out, ct_err *err)
 {
-    assert(ct_smoother_has(s, var));
+    if (!ct_smoother_has(s, var))
+        return ct_fail(err, CT_E_ARGUMENT, "variable %d %s", var, var >= 0 &&
+                       var < ct_smoother_variables(s) ? "was marginalised out" : "does not exist");
     const int32_t slot = ct__slot(&s->var_map, var);
     if (!s->var[slot].fixed) return path_product(s, slot, out, err);
     memset(out, 0, (size_t)(s->var[slot].dim * s->var[slot].dim) * sizeof *out);

@@ -117,7 +117,8 @@ int32_t ct__find_loose(ct_solver *s, const ct_noise *noise, const double *x)
     return s->loose_count;
 }
 
-int ct_solver_loose(const ct_solver *s, int32_t var) { return s->loose[var] != 0; }
+int ct_solver_loose(const ct_solver *s, int32_t var) { return var >= 0 && var < s->graph->variables &&
+                                                      s->loose[var] != 0; }
 
 const char *ct_solver_loose_text(const ct_solver *s, char *buf, size_t size)
 {

@@ -31,7 +31,7 @@ int         ct_stop_converged(ct_stop stop) { return stop == CT_STOP_ERROR || st
 int ct_method_find(const char *name)
 {
     for (int i = 0; i < CT_METHOD_COUNT; i++)
-        if (!strcmp(name, method_names[i])) return i;
+        if (name && !strcmp(name, method_names[i])) return i;
     return -1;
 }
 

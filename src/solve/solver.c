@@ -2,7 +2,6 @@
 #include "graph/graph.h"
 #include "solve/solve.h"
 
-#include <assert.h>
 
 static ct_status number_blocks(ct_solver *s, const ct_graph *graph, ct_err *err)
 {
@@ -205,7 +204,7 @@ ct_sparse *ct_solver_system(ct_solver *s) { return s->system; }
 
 int32_t ct_solver_column(const ct_solver *s, int32_t var)
 {
-    assert(var >= 0 && var < s->graph->variables);
+    if (var < 0 || var >= s->graph->variables) return -1;
     return s->block_of[var] < 0 ? -1 : s->column[s->block_of[var]];
 }
 

@@ -6,7 +6,6 @@
 #include "sparse/clones.h"
 #include "sparse/sparse.h"
 
-#include <assert.h>
 
 /* Caller's order <-> eliminated order, m numbers per scalar. */
 static void permute(const ct_sparse *sp, int32_t m, const double *from, double *to, int into_eliminated)
@@ -73,7 +72,7 @@ int32_t ct_sparse_weak_count(const ct_sparse *sp) { return sp->weak_count; }
 
 int32_t ct_sparse_weak(ct_sparse *sp, int32_t i, double *z, int *held)
 {
-    assert(i >= 0 && i < sp->weak_count);
+    if (i < 0 || i >= sp->weak_count) return -1;
     const int32_t pivot = sp->weak[i] < 0 ? ~sp->weak[i] : sp->weak[i];
     if (held) *held = sp->weak[i] < 0;
     if (z) {

@@ -207,6 +207,9 @@ static int64_t plan_visits(job *w, int64_t count, uint8_t *apart)
 ct_status ct_sparse_covariance(const ct_sparse *sp, int64_t count, const int32_t a[], const int32_t b[], double *const out[], ct_err *err)
 {
     job      w = {.sp = sp, .a = a, .b = b, .out = out};
+    for (int64_t k = 0; k < count; k++)
+        if (a[k] < 0 || a[k] >= sp->blocks || b[k] < 0 || b[k] >= sp->blocks)
+            return ct_fail(err, CT_E_ARGUMENT, "covariance of blocks %d and %d: there are %d", a[k], b[k], sp->blocks);
     uint8_t *apart = ct__zalloc(count, sizeof *apart);
     w.head = ct__zalloc(sp->fronts, sizeof *w.head);
     w.next = ct__zalloc(count, sizeof *w.next);

@@ -279,7 +279,8 @@ static ct_status take_structure(ct_sparse *sp, int32_t blocks, const int32_t dim
         return ct__no_memory(err, "blocks", blocks);
     int64_t scalars = 0;
     for (int32_t b = 0; b < blocks; b++) {
-        assert(dim[b] >= 1 && dim[b] <= UINT8_MAX);
+        if (dim[b] < 1 || dim[b] > UINT8_MAX)
+            return ct_fail(err, CT_E_ARGUMENT, "block %d has %d scalars; it may have 1 to %d", b, dim[b], UINT8_MAX);
         sp->dim[b] = dim[b];
         sp->column[b] = (int32_t)scalars;
         scalars += dim[b];
@@ -291,6 +292,34 @@ static ct_status take_structure(ct_sparse *sp, int32_t blocks, const int32_t dim
     return CT_OK;
 }
 
+/* That edges tie blocks that are there, each once. */
+static ct_status check_structure(int32_t blocks, int64_t edges, const int64_t start[], const int32_t member[],
+                                 ct_err *err)
+{
+    if (blocks < 0 || edges < 0)
+        return ct_fail(err, CT_E_ARGUMENT, "%d blocks and %lld edges: neither may be negative", blocks,
+                       (long long)edges);
+    if (start[0] != 0)
+        return ct_fail(err, CT_E_ARGUMENT, "edge 0 begins at member %lld, not at 0", (long long)start[0]);
+    int64_t *last = ct__zalloc(blocks, sizeof *last); /* edge + 1 that a block was last seen in */
+    if (!last) return ct__no_memory(err, "blocks", blocks);
+    ct_status status = CT_OK;
+    for (int64_t e = 0; status == CT_OK && e < edges; e++) {
+        if (start[e + 1] < start[e])
+            status = ct_fail(err, CT_E_ARGUMENT, "edge %lld ends before it begins", (long long)e);
+        for (int64_t i = start[e]; status == CT_OK && i < start[e + 1]; i++) {
+            if (member[i] < 0 || member[i] >= blocks)
+                status = ct_fail(err, CT_E_ARGUMENT, "edge %lld ties block %d: there are %d", (long long)e, member[i],
+                                 blocks);
+            else if (last[member[i]] == e + 1)
+                status = ct_fail(err, CT_E_ARGUMENT, "edge %lld ties block %d twice", (long long)e, member[i]);
+            else last[member[i]] = e + 1;
+        }
+    }
+    free(last);
+    return status;
+}
+
 ct_status ct_sparse_new(int32_t blocks, const int32_t dim[], int64_t edges, const int64_t start[], const int32_t member[],
                         const ct_sparse_options *options, ct_sparse **out, ct_err *err)
 {
@@ -298,6 +327,9 @@ ct_status ct_sparse_new(int32_t blocks, const int32_t dim[], int64_t edges, cons
     int64_t *pair_start = NULL;
     int32_t *pair = NULL;
     *out = NULL;
+    CT_TRY(check_structure(blocks, edges, start, member, err));
+    if ((unsigned)wanted.order >= CT_ORDER_COUNT)
+        return ct_fail(err, CT_E_ARGUMENT, "order %d of elimination is not one", (int)wanted.order);
     ct_sparse *sp = ct__zalloc(1, sizeof *sp);
     if (!sp) return ct__no_memory(err, "sparse system", 1);
     ct_status status = take_structure(sp, blocks, dim, edges, start, member, err);

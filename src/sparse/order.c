@@ -17,7 +17,7 @@ const char *ct_order_name(ct_order order) { return (unsigned)order < CT_ORDER_CO
 int ct_order_find(const char *name)
 {
     for (int i = 0; i < CT_ORDER_COUNT; i++)
-        if (!strcmp(name, names[i])) return i;
+        if (name && !strcmp(name, names[i])) return i;
     return -1;
 }
 

@@ -152,6 +152,7 @@ static void unpack(const ct_sparse *sp, int32_t m, int64_t padded, const double 
 static ct_status make_room(ct_sparse *sp, int32_t m, int64_t *padded, ct_err *err)
 {
     *padded = m == 1 ? 1 : ((int64_t)m + WIDTH - 1) / WIDTH * WIDTH;
+    if (m < 0) return ct_fail(err, CT_E_ARGUMENT, "%d right-hand sides: there cannot be less than none", m);
     const int64_t need = sp->scalars * *padded;
     if (need <= sp->many_capacity) return CT_OK;
     double *more = ct__zalloc(need, sizeof *more);
@@ -166,6 +167,7 @@ ct_status ct_sparse_solve(ct_sparse *sp, double *X, int32_t m, ct_err *err)
 {
     int64_t padded;
     CT_TRY(make_room(sp, m, &padded, err));
+    if (m == 0) return CT_OK;
     if (m == 1) {
         ct__sparse_solve_one(sp, X, sp->many);
         return CT_OK;
@@ -181,6 +183,7 @@ ct_status ct_sparse_draw(ct_sparse *sp, double *X, int32_t m, ct_err *err)
 {
     int64_t padded;
     CT_TRY(make_room(sp, m, &padded, err));
+    if (m == 0) return CT_OK;
     if (m == 1) {
         ct__sparse_draw_one(sp, X, sp->many);
         return CT_OK;

@@ -1,7 +1,7 @@
 /* trial.c: a method learns under bounds from some runs, is timed, and judged on others. */
 #include "study/study.h"
+#include "theta/table.h"
 
-#include <assert.h>
 
 ct_trial_options ct_trial_defaults(void)
 {
@@ -10,6 +10,7 @@ ct_trial_options ct_trial_defaults(void)
 
 void ct_trial_free(ct_trial *trial)
 {
+    if (!trial) return;
     ct_noise_free(trial->noise);
     ct_learn_result_free(&trial->result);
     free(trial->trace);
@@ -67,8 +68,8 @@ ct_status ct_trial_run(int32_t trains, ct_sequence *const train[], int32_t tests
 
 int ct_fits(const ct_noise *noise, const ct_theta *theta)
 {
-    assert(ct_theta_models(theta) == ct_noise_count(noise));
     double  low, high;
+    if (!ct__theta_is_of(theta, noise)) return 0;
     double *p = ct__zalloc(ct_theta_count(theta), sizeof *p);
     if (!p) return -1;
     ct_theta_get(theta, noise, p);

@@ -164,10 +164,11 @@ static int ask(void *user, int32_t done, int32_t count)
 
 ct_status ct_verdict_of(int32_t count, ct_sequence *const seq[], const ct_noise *noise, const ct_verdict_options *options, ct_assessment *each, ct_verdict *out, ct_err *err)
 {
+    *out = ct__verdict_none();
+    if (count < 0) return ct_fail(err, CT_E_ARGUMENT, "%d runs: there cannot be less than none", count);
     ct_verdict_options asked = *options;
     look               l = {.seq = seq, .noise = noise, .count = count};
     ct_assessment     *found = each ? each : ct__zalloc(count, sizeof *found);
-    *out = ct__verdict_none();
     l.condition = ct__zalloc(2 * (int64_t)count, sizeof *l.condition);
     ct_status status = found && l.condition ? CT_OK : ct__no_memory(err, "runs", count);
     for (int32_t i = 0; status == CT_OK && i < 2 * count; i++) l.condition[i] = NAN;

@@ -152,6 +152,9 @@ static ct_status check_spread(const ct_theta *theta, double spread, ct_err *err)
 ct_status ct_theta_learn(ct_theta *theta, int32_t model, ct_noise_kind kind, double lower, double upper, ct_err *err)
 {
     CT_TRY(check_model(theta, model, err));
+    if (kind != CT_NOISE_ISOTROPIC && kind != CT_NOISE_DIAGONAL && kind != CT_NOISE_FULL)
+        return ct_fail(err, CT_E_ARGUMENT, "%s: kind %d of noise models is not one",
+                       theta->text + theta->model[model].name, (int)kind);
     CT_TRY(check_bounds(theta, model, -1, lower, upper, err));
     ct__theta_model      *m = &theta->model[model];
     const ct__theta_model before = *m;

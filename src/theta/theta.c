@@ -97,7 +97,7 @@ double  ct_theta_spread_limit(const ct_theta *theta) { return theta->spread; }
 
 int ct_theta_learns(const ct_theta *theta, int32_t model)
 {
-    assert(model >= 0 && model < theta->models);
+    if (model < 0 || model >= theta->models) return 0;
     for (int c = 0; c < theta->model[model].dim; c++)
         if (theta->model[model].block[c] >= 0) return 1;
     return 0;
@@ -116,6 +116,8 @@ const ct__block *ct__theta_block_of(const ct_theta *theta, int32_t i)
     return &theta->block[low];
 }
 
+static int has_parameter(const ct_theta *theta, int32_t i) { return i >= 0 && i < theta->count; }
+
 /* Row and column of entry k of a triangle. */
 static void triangle(int dim, int k, int *row, int *column)
 {
@@ -126,6 +128,7 @@ static void triangle(int dim, int k, int *row, int *column)
 
 int ct_theta_is_scale(const ct_theta *theta, int32_t i)
 {
+    if (!has_parameter(theta, i)) return 0;
     const ct__block *block = ct__theta_block_of(theta, i);
     int              row, column;
     triangle(block->dim, i - block->first, &row, &column);
@@ -134,6 +137,8 @@ int ct_theta_is_scale(const ct_theta *theta, int32_t i)
 
 void ct_theta_bounds(const ct_theta *theta, int32_t i, double *lower, double *upper)
 {
+    *lower = *upper = NAN;
+    if (!has_parameter(theta, i)) return;
     const ct__block *block = ct__theta_block_of(theta, i);
     *lower = block->lower;
     *upper = block->upper;
@@ -141,7 +146,7 @@ void ct_theta_bounds(const ct_theta *theta, int32_t i, double *lower, double *up
 
 double ct_theta_unit(const ct_theta *theta, int32_t model, int coordinate)
 {
-    assert(model >= 0 && model < theta->models && coordinate >= 0 && coordinate < theta->model[model].dim);
+    if (model < 0 || model >= theta->models || coordinate < 0 || coordinate >= theta->model[model].dim) return NAN;
     return theta->model[model].unit[coordinate];
 }
 
@@ -157,6 +162,7 @@ int ct_theta_has_units(const ct_theta *theta)
 
 double ct_theta_unit_squared(const ct_theta *theta, int32_t i)
 {
+    if (!has_parameter(theta, i)) return NAN;
     const ct__block *block = ct__theta_block_of(theta, i);
     const int        at = CT_MAX(block->coordinate, 0);
     int              row, column;
@@ -166,7 +172,7 @@ double ct_theta_unit_squared(const ct_theta *theta, int32_t i)
 
 int32_t ct_theta_find(const ct_theta *theta, int32_t model, int coordinate)
 {
-    assert(model >= 0 && model < theta->models);
+    if (model < 0 || model >= theta->models) return -1;
     const ct__theta_model *m = &theta->model[model];
     if (coordinate < 0 || coordinate >= m->dim || m->kind == CT_NOISE_FULL) return -1;
     const int32_t block = m->block[m->kind == CT_NOISE_ISOTROPIC ? 0 : coordinate];
@@ -228,6 +234,10 @@ static void add_entry(const ct_theta *theta, const ct__theta_model *m, int k, ch
 
 const char *ct_theta_name(const ct_theta *theta, int32_t i, char *buf, size_t size)
 {
+    if (!has_parameter(theta, i)) {
+        snprintf(buf, size, "?");
+        return buf;
+    }
     const ct__block *block = ct__theta_block_of(theta, i);
     const int32_t    number = (int32_t)(block - theta->block);
     size_t           used = 0;

@@ -9,12 +9,12 @@
  *
  * Here and in slope.c alone do units come in: the table has U Sigma U. A number times u^2 and over it again is off by a rounding or two, which inside forgives
  * and a full matrix' margin is doubled for. */
+#include "theta/table.h"
 #include "theta/theta.h"
 #include "base/base.h"
 #include "base/eigen.h"
 #include "noise/noise.h"
 
-#include <assert.h>
 #include <float.h>
 #include <math.h>
 
@@ -30,10 +30,20 @@ static double entry(const ct_noise_model *m, int i, int j)
     return i == j ? m->covariance[i] : 0;
 }
 
-static void assert_same_table(const ct_theta *theta, const ct_noise *noise)
+int ct__theta_is_of(const ct_theta *theta, const ct_noise *noise)
 {
-    (void)theta, (void)noise;
-    assert(ct_noise_count(noise) == theta->models);
+    if (ct_noise_count(noise) < theta->models) return 0;
+    for (int32_t i = 0; i < theta->models; i++)
+        if (ct_noise_get(noise, i)->dim != theta->model[i].dim) return 0;
+    return 1;
+}
+
+ct_status ct__theta_check_table(const ct_theta *theta, const ct_noise *noise, ct_err *err)
+{
+    if (ct__theta_is_of(theta, noise)) return CT_OK;
+    return ct_fail(err, CT_E_ARGUMENT,
+                   "the parameters are those of another noise table: %d models, and here are %d, or some have another dimension",
+                   theta->models, ct_noise_count(noise));
 }
 
 /* The same in units. */
@@ -51,7 +61,6 @@ static int has_units(const ct__theta_model *mine)
 /* What a table says of the block of coordinate c, in log space. */
 static void read_block(const ct__theta_model *mine, const ct_noise_model *m, int c, double *x)
 {
-    assert(m->dim == mine->dim);
     if (mine->kind == CT_NOISE_DIAGONAL) x[0] = log(entry_in_units(mine, m, c, c));
     else if (mine->kind == CT_NOISE_ISOTROPIC) {
         x[0] = 0;
@@ -67,8 +76,9 @@ static void read_block(const ct__theta_model *mine, const ct_noise_model *m, int
 
 void ct_theta_get(const ct_theta *theta, const ct_noise *noise, double *p)
 {
-    assert_same_table(theta, noise);
-    for (int32_t i = 0; i < theta->count; i++) p[i] = 0;
+    const int same = ct__theta_is_of(theta, noise);
+    for (int32_t i = 0; i < theta->count; i++) p[i] = same ? 0 : NAN;
+    if (!same) return;
     for (int32_t i = 0; i < theta->models; i++)
         for (int c = 0; c < theta->model[i].dim; c++) {
             double x[CT__PACKED_MAX];
@@ -136,7 +146,6 @@ static ct_status write_model(const ct_theta *theta, int32_t i, const double *p, 
     const ct_noise_model  *m = ct_noise_get(noise, i);
     ct__noise_numbers      numbers;
     double                 S[CT__BLOCK_MAX], variance[CT_NOISE_DIM_MAX];
-    assert(m->dim == mine->dim);
     if (mine->kind == CT_NOISE_FULL) {
         write_block(&theta->block[mine->block[0]], p, window, has_units(mine), S);
         for (int k = 0; k < m->dim * m->dim; k++) S[k] *= ct__unit2(mine, k / m->dim, k % m->dim);
@@ -175,7 +184,7 @@ static ct_status write_table(const ct_theta *theta, const double *p, const ct__w
 
 ct_status ct_theta_put(const ct_theta *theta, const double *p, ct_noise *noise, ct_err *err)
 {
-    assert_same_table(theta, noise);
+    CT_TRY(ct__theta_check_table(theta, noise, err));
     CT_TRY(check_finite(theta, p, err));
     const ct__window window = variance_window(theta, p);
     return write_table(theta, p, &window, noise, err);
@@ -183,7 +192,7 @@ ct_status ct_theta_put(const ct_theta *theta, const double *p, ct_noise *noise, 
 
 ct_status ct_theta_place(const ct_theta *theta, const double *p, ct_noise *noise, ct_err *err)
 {
-    assert_same_table(theta, noise);
+    CT_TRY(ct__theta_check_table(theta, noise, err));
     CT_TRY(check_finite(theta, p, err));
     return write_table(theta, p, NULL, noise, err);
 }
@@ -233,7 +242,7 @@ static void extremes(const ct_theta *theta, const ct_noise *noise, const ct__blo
 int ct_theta_inside(const ct_theta *theta, const ct_noise *noise)
 {
     double least = INFINITY, most = 0, slack = 0;
-    assert_same_table(theta, noise);
+    if (!ct__theta_is_of(theta, noise)) return 0;
     for (int32_t i = 0; i < theta->models; i++) {
         if (ct_theta_learns(theta, i) && !has_form(&theta->model[i], ct_noise_get(noise, i))) return 0;
         for (int c = 0; c < theta->model[i].dim; c++)
