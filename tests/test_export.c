@@ -142,6 +142,23 @@ static void test_models_that_were_held_are_left_out_where_others_were_learned(vo
     ct_noise_free(noise);
 }
 
+/* Two question marks and a slash are a backslash where C reads trigraphs: at a comment's end it makes the next line one. */
+static void test_a_trigraph_does_not_end_a_comment(void)
+{
+    ct_noise               *noise = one_model("odd?\?/", "x y theta", 3, CT_NOISE_DIAGONAL, 1);
+    ct_err                  err = {0};
+    const char *const       remark[] = {"what?\?/\n??\?/"};
+    const ct_export_options options = {.origin = "why?\?/", .remark = remark};
+    ct_noise_set_measurement(noise, 0, "between_se2?\?/");
+    for (int f = 0; f < CT_EXPORT_COUNT; f++) {
+        char *text = export_with(noise, &options, (ct_export_format)f, &err);
+        if (f == CT_EXPORT_C || f == CT_EXPORT_GTSAM_CPP)
+            CHECK(text && !strstr(text, "?\?") && strstr(text, "// why?\\u003f/\n"));
+        free(text);
+    }
+    ct_noise_free(noise);
+}
+
 static void test_origin_and_remarks_are_comments_of_every_format(void)
 {
     ct_noise               *noise = labelled(1);
@@ -504,6 +521,7 @@ int main(void)
     if (!mkdtemp(folder)) return EXIT_FAILURE;
     RUN(test_json_is_the_noise_file);
     RUN(test_models_that_were_held_are_left_out_where_others_were_learned);
+    RUN(test_a_trigraph_does_not_end_a_comment);
     RUN(test_origin_and_remarks_are_comments_of_every_format);
     RUN(test_gtsam_cpp_compiles_to_the_same_numbers);
     RUN(test_gtsam_python_runs_to_the_same_numbers);

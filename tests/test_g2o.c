@@ -337,6 +337,25 @@ static double error_in_chart(const run *r)
     return error;
 }
 
+/* The reader takes ids up to INT64_MAX - INT32_MAX. */
+static void test_ids_that_are_written_are_ids_that_are_read(void)
+{
+    run r, again;
+    MUST_READ(&r, CT_FORMAT_COVTUNE,
+              "covtune-sequence 1\nnoise g diagonal 1 1 1\nvar x9223372034707292160 SE2 0 0 0\nvar first SE2 1 0 0\n"
+                                     "var x1 SE2 2 0 0\nvar second SE2 3 0 0\nvar x9223372036854775807 SE2 4 0 0\n"
+                                     "factor between_se2 g x9223372034707292160 first 1 0 0\n");
+    char *text = write_text(&r, CT_FORMAT_G2O, NULL, 0, NULL);
+    CHECK(text && strstr(text, "VERTEX_SE2 0 1 0 0\n") && strstr(text, "VERTEX_SE2 2 3 0 0\n"));
+    CHECK(text && strstr(text, "VERTEX_SE2 3 4 0 0\n"));
+    CHECK_OK(read_text(&again, CT_FORMAT_G2O, text ? text : ""), again.err);
+    CHECK(again.seq && ct_graph_variables(again.seq->graph) == 5 && ct_graph_find(again.seq->graph,
+                                                                                  "x9223372034707292160") == 0);
+    free(text);
+    run_free(&again);
+    run_free(&r);
+}
+
 static void test_errors_of_public_pose_graphs_are_gtsams(void)
 {
     static const struct {
@@ -388,6 +407,7 @@ int main(void)
     RUN(test_every_mistake_is_named_with_its_line);
     RUN(test_what_g2o_cannot_hold_is_refused_or_counted);
     RUN(test_names_that_are_no_ids_are_numbered_behind_the_ids);
+    RUN(test_ids_that_are_written_are_ids_that_are_read);
     RUN(test_errors_of_public_pose_graphs_are_gtsams);
     return ct_test_end();
 }

@@ -1,6 +1,9 @@
 /* test_plot.c: plots show what they are given. The picture is read as a person reads it: two ticks and what stands beside them give the scale, and the paths are measured against it. */
+#define _POSIX_C_SOURCE 200809L
 #include "plot_test.h"
 #include "report/thin.h"
+
+#include <unistd.h>
 
 /* ---- Ticks -------------------------------------------------------------------------------------- */
 
@@ -258,6 +261,20 @@ static void test_single_values_and_huge_ones_have_axes(void)
     }
 }
 
+static void test_a_logarithmic_axis_of_600_decades_comes_to_an_end(void)
+{
+    const double    x[] = {1, 2, 3, 4}, y[] = {1e-300, 1, 1e300, 5e-324};
+    const ct_series s = {"s", CT_ROLE_AFTER, CT_MARK_POINTS, 4, x, y, NULL};
+    const ct_plot   plot = {.count = 1, .series = &s, .y_log = 1};
+    alarm(20); /* it did not */
+    char *svg = plot_text(&plot);
+    alarm(0);
+    CHECK(read_scale(svg, "yt").count >= 2 && !strstr(svg, "nan") && !strstr(svg, "inf"));
+    CHECK(find_path(svg, 0, "o square") && drawn.count >= 6 && drawn.y[0] > drawn.y[2] &&
+          drawn.y[2] > drawn.y[4]); /* M and h0 each */
+    free(svg);
+}
+
 static void test_maps_have_one_scale(void)
 {
     double          x[] = {0, 100, 30}, y[] = {0, 7, -20};
@@ -404,6 +421,7 @@ int main(void)
     RUN(test_what_has_no_place_breaks_the_line);
     RUN(test_plots_of_nothing_say_so);
     RUN(test_single_values_and_huge_ones_have_axes);
+    RUN(test_a_logarithmic_axis_of_600_decades_comes_to_an_end);
     RUN(test_maps_have_one_scale);
     RUN(test_axes_are_those_that_were_asked_for);
     RUN(test_names_stand_below_their_places);

@@ -47,22 +47,53 @@ static int64_t id_of(const char *name, char prefix)
     return strcmp(name, again) ? -1 : id;
 }
 
+static int ascending(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Ids of those that have none (-1), where counting on from the largest would leave what readers take: the smallest that
+ * are free. `apart` says of each variable which of two sets of ids it is of. */
+static ct_status fill_gaps(int32_t n, const uint8_t *apart, int set, int64_t *id, ct_err *err)
+{
+    int64_t *taken = ct__zalloc(n, sizeof *taken), next = 0;
+    int32_t  count = 0, at = 0;
+    if (!taken) return ct__no_memory(err, "ids", n);
+    for (int32_t v = 0; v < n; v++)
+        if (apart[v] == set && id[v] >= 0) taken[count++] = id[v];
+    qsort(taken, (size_t)count, sizeof *taken, ascending);
+    for (int32_t v = 0; v < n; v++) {
+        if (apart[v] != set || id[v] >= 0) continue;
+        for (; at < count && taken[at] <= next; at++) next += taken[at] == next;
+        id[v] = next++;
+    }
+    free(taken);
+    return CT_OK;
+}
+
 ct_status ct__out_ids(const ct__out *out, int points_apart, int64_t **ids)
 {
     const ct_graph *g = out->seq->graph;
     const int32_t   variables = ct_graph_variables(g);
-    int64_t        *id = ct__zalloc(variables, sizeof *id), next[2] = {0};
+    int64_t        *id = ct__zalloc(variables, sizeof *id), next[2] = {0}, more[2] = {0};
+    uint8_t        *point = ct__zalloc(variables, sizeof *point);
+    ct_status       status = id && point ? CT_OK : ct__no_memory(out->err, "ids", variables);
     *ids = id;
-    if (!id) return ct__no_memory(out->err, "ids", variables);
-    for (int32_t v = 0; v < variables; v++) {
-        char      name[CT__ID_NAME_MAX];
-        const int point = points_apart && ct_graph_kind(g, v) <= CT_R3;
-        id[v] = id_of(ct_graph_name(g, v, name, sizeof name), point ? 'l' : 'x');
-        next[point] = CT_MAX(next[point], id[v] + 1);
+    for (int32_t v = 0; status == CT_OK && v < variables; v++) {
+        char name[CT__ID_NAME_MAX];
+        point[v] = points_apart && ct_graph_kind(g, v) <= CT_R3;
+        id[v] = id_of(ct_graph_name(g, v, name, sizeof name), point[v] ? 'l' : 'x');
+        next[point[v]] = CT_MAX(next[point[v]], id[v] + 1);
+        more[point[v]] += id[v] < 0;
     }
-    for (int32_t v = 0; v < variables; v++)
-        if (id[v] < 0) id[v] = next[points_apart && ct_graph_kind(g, v) <= CT_R3]++;
-    return CT_OK;
+    for (int set = 0; status == CT_OK && set < 2; set++)
+        if (more[set] && next[set] + more[set] - 1 > CT__ID_MAX)
+            status = fill_gaps(variables, point, set, id, out->err);
+    for (int32_t v = 0; status == CT_OK && v < variables; v++)
+        if (id[v] < 0) id[v] = next[point[v]]++;
+    free(point);
+    return status;
 }
 
 void ct__out_numbers(const ct__out *out, int n, const double value[])

@@ -59,13 +59,17 @@ static unsigned long code_point(const unsigned char **p)
 }
 
 /* No control character, no right-to-left mark and no letter that an encoding could change gets through, nor a backslash, which at a line's end
- * would make the next one part of a C comment. `end` is where to stop, or NULL. */
+ * would make the next one part of a C comment, as a trigraph
+ * does. `end` is where to stop, or NULL. */
 static void put_escaped(FILE *out, const char *text, const char *end)
 {
+    unsigned long last = 0;
     for (const unsigned char *p = (const unsigned char *)text; *p && p != (const unsigned char *)end;) {
         const unsigned long c = code_point(&p);
+        const int again = c == '?' && last == '?'; /* two of them and a slash are a backslash to C's first reading */
+        last = c;
         if (c == '"') fputs("\\\"", out);
-        else if (c >= ' ' && c < 0x7f && c != '\\') putc((int)c, out);
+        else if (c >= ' ' && c < 0x7f && c != '\\' && !again) putc((int)c, out);
         else fprintf(out, c > 0xffff ? "\\U%08lx" : "\\u%04lx", c);
     }
 }

@@ -6,6 +6,7 @@
 
 #define MARGIN    0.04    /* of a range, beyond the data                                                */
 #define NEAR_ZERO 0.35    /* low < that of high, both positive: the axis begins at 0                    */
+#define LEAST     1e-304  /* end of a logarithmic axis; its inverse is a number as well                  */
 #define FAR       1e5     /* units: places farther out are brought to that, lines to them look the same */
 #define SLANT_SIN 0.57358 /* names on a slant of 35 degrees                                             */
 #define SLANT_COS 0.81915
@@ -16,7 +17,10 @@
 double ct__axis_place(const ct__axis *a, double value)
 {
     if (!isfinite(value) || (a->log && value <= 0)) return NAN;
-    const double f = a->log ? log10(value / a->low) / log10(a->high / a->low) : (value - a->low) / (a->high - a->low);
+    const double decades = a->log ? log10(a->high / a->low) : 0;
+    const double f = !a->log             ? (value - a->low) / (a->high - a->low)
+                     : isfinite(decades) ? log10(value / a->low) / decades
+                                         : (log10(value) - log10(a->low)) / (log10(a->high) - log10(a->low));
     return fmin(fmax(a->at + a->length * f, -FAR), FAR);
 }
 
@@ -90,8 +94,9 @@ static range ends(range data, double low, double high, int log, double margin, i
     if (given) return (range){low, high};
     if (!(data.low <= data.high)) return log ? (range){1, 10} : (range){0, 1};
     if (log) {
-        const double f = fmax(pow(data.high / data.low, margin), data.high / data.low < 1.01 ? 2 : 1);
-        return (range){data.low / f, data.high * f};
+        const double ratio = fmin(data.high / data.low, CT__PLOT_LARGEST); /* of 600 decades there can be */
+        const double f = fmax(pow(ratio, margin), ratio < 1.01 ? 2 : 1);
+        return (range){fmax(data.low / f, LEAST), fmin(data.high * f, 1 / LEAST)};
     }
     if (from_zero && data.low > 0 && data.low < NEAR_ZERO * data.high) data.low = 0;
     if (from_zero && data.high < 0 && data.high > NEAR_ZERO * data.low) data.high = 0;
