@@ -39,6 +39,7 @@ static void release(fixture *f)
 
 static void test_free_of_null_does_nothing(void)
 {
+    ct_run_free(NULL);
     ct_noise_free(NULL);
     ct_theta_free(NULL);
     ct_shape_free(NULL);
