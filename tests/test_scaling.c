@@ -76,6 +76,32 @@ static double corner_of_the_bounds(int n)
 
 static void test_a_replay_at_the_corner_of_the_bounds_takes_linear_time(void) { expect_order("replay", corner_of_the_bounds, 200, 1); }
 
+/* A hub with n poses around it, each tied to it and seen: every step touches the hub. */
+static double star(int n)
+{
+    ct_graph         *graph;
+    ct_noise         *noise;
+    ct_err            err;
+    ct_replay_options how = ct_replay_defaults();
+    CHECK_OK(ct_noise_new(&noise, &err), err);
+    CHECK_OK(ct_noise_add_isotropic(noise, "tight", 3, 1e-4, NULL, &err), err);
+    CHECK_OK(ct_noise_add_isotropic(noise, "loose", 3, 1, NULL, &err), err);
+    CHECK_OK(ct_graph_new(&graph, &err), err);
+    for (int32_t i = 0; i <= n; i++) {
+        const double  angle = 7.0 * i, pose[4] = {i ? 10 * cos(angle) : 0, i ? 10 * sin(angle) : 0, 1, 0}, seen[4] = {pose[0] + sin(3.0 * i * i), pose[1], 1, 0};
+        const int32_t ends[2] = {0, i};
+        CHECK_OK(ct_graph_add_variable(graph, NULL, CT_SE2, pose, NULL, &err), err);
+        CHECK_OK(ct_graph_add_factor(graph, &ct_prior_se2, &i, i ? seen : pose, NULL, i > 0, &err), err);
+        if (i) CHECK_OK(ct_graph_add_factor(graph, &ct_between_se2, ends, pose, NULL, 0, &err), err);
+    }
+    const double s = replay_s(graph, noise, ct_graph_initial(graph), &how);
+    ct_graph_free(graph);
+    ct_noise_free(noise);
+    return s;
+}
+
+static void test_a_star_is_replayed_in_linear_time(void) { expect_order("star", star, 1000, 1); }
+
 /* ---- many noise models ---- */
 
 static const char *in_folder(const char *name)
@@ -166,6 +192,7 @@ int main(void)
 {
     RUN(test_a_dataset_with_many_groups_is_read_and_written_in_linear_time);
     RUN(test_error_bars_of_many_models_take_cubic_time_at_most);
+    RUN(test_a_star_is_replayed_in_linear_time);
     RUN(test_a_replay_at_the_corner_of_the_bounds_takes_linear_time);
     return ct_test_end();
 }

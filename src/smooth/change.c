@@ -281,6 +281,6 @@ void ct__smoother_release(ct_smoother *s)
                            s->affected.item, s->moved.item, s->unproved.item, s->stack.item, s->vector[0], s->vector[1], c->var, c->clique, c->linear, c->new_vars.item,
                            c->new_factors.item, c->new_cliques.item, c->gone.item, c->taken.item, c->leaving.item, t->var.item, t->factor.item, t->orphan.item,
                            t->member.item, t->stage.item, t->rows.item, t->cuts.item, t->start, t->pair_start, t->pair.item, t->head.item, t->next.item,
-                           t->front_of.item, t->run, t->clique.item, t->weak.item, t->original, t->tiles};
+                           t->front_of.item, t->run, t->clique.item, t->weak.item, t->original, t->tiles, t->hanging};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
 }

@@ -4,7 +4,8 @@
  *
  * The cliques made by this update are all computed, parents first. Below them a clique is computed where a variable of its separator
  * has moved by more than `wildfire` since it was last carried down, or another of its clique has. Each variable remembers what was carried, so that small changes add up
- * to one that is. */
+ * to one that is. Below a bundle nothing is computed until a variable of its separator has itself moved that far since the bundle was told, and then
+ * everything: a hub's clique moves with every new variable in it, and what hangs on the hub is not to be looked at each time. */
 #include "smooth/smooth.h"
 
 static int moved(const ct_smoother *s, const ct__var *var)
@@ -69,9 +70,43 @@ static ct_status solve_clique(ct_smoother *s, int32_t id, ct_err *err)
     return CT_OK;
 }
 
+/* A new bundle, told NaN, hears. */
+static int bundle_hears(const ct_smoother *s, const ct__clique *c)
+{
+    const double *told = ct__told(s, c);
+    for (int32_t i = 0; i < c->separators; i++) {
+        const ct__var *var = &s->var[ct__variables_of(s, c)[i]];
+        for (int k = 0; k < var->dim; k++)
+            if (!(fabs(var->delta[k] - *told++) <= s->options.wildfire)) return 1;
+    }
+    return 0;
+}
+
+/* A bundle of an earlier update gets a block of its own, so that this one can be undone. */
+static ct_status tell(ct_smoother *s, int32_t id, ct_err *err)
+{
+    int64_t numbers;
+    if (!isnan(ct__told(s, &s->clique[id])[0])) {
+        const int64_t n = ct__clique_numbers(0, s->clique[id].s);
+        CT_TRY(ct__save_clique(s, id, err));
+        CT_TRY(ct__pool_take(&s->numbers, n, &numbers, err));
+        memcpy(ct__numbers(s, numbers), ct__panel(s, &s->clique[id]), (size_t)n * sizeof(double));
+        s->clique[id].numbers = numbers;
+    }
+    const ct__clique *c = &s->clique[id];
+    double           *told = ct__told(s, c);
+    for (int32_t i = 0; i < c->separators; i++) {
+        const ct__var *var = &s->var[ct__variables_of(s, c)[i]];
+        memcpy(told, var->delta, var->dim * sizeof *told);
+        told += var->dim;
+    }
+    return CT_OK;
+}
+
 static int hears(const ct_smoother *s, const ct__clique *c)
 {
     const int32_t *var = ct__variables_of(s, c) + c->pivots;
+    if (c->rank) return bundle_hears(s, c);
     for (int32_t i = 0; i < c->separators; i++)
         if (s->work[var[i]].changed == s->stamp) return 1;
     return 0;
@@ -82,12 +117,12 @@ ct_status ct__descend(ct_smoother *s, ct_err *err)
     for (int64_t k = s->top.clique.count - 1; k >= 0; k--) CT_TRY(solve_clique(s, s->top.clique.item[k], err));
     s->stack.count = 0;
     for (int64_t k = 0; k < s->top.orphan.count; k++)
-        if (hears(s, &s->clique[s->top.orphan.item[k]])) CT_TRY(ct__list_push(&s->stack, s->top.orphan.item[k], err));
+        if (s->top.orphan.item[k] != CT_NONE && hears(s, &s->clique[s->top.orphan.item[k]])) CT_TRY(ct__list_push(&s->stack, s->top.orphan.item[k], err));
     while (s->stack.count) {
-        const int32_t id = s->stack.item[--s->stack.count];
-        CT_TRY(solve_clique(s, id, err));
+        const int32_t id = s->stack.item[--s->stack.count], bundle = s->clique[id].rank;
+        CT_TRY(bundle ? tell(s, id, err) : solve_clique(s, id, err));
         for (int32_t child = s->clique[id].child; child != CT_NONE; child = s->clique[child].sibling)
-            if (hears(s, &s->clique[child])) CT_TRY(ct__list_push(&s->stack, child, err));
+            if (bundle || hears(s, &s->clique[child])) CT_TRY(ct__list_push(&s->stack, child, err));
     }
     return CT_OK;
 }

@@ -105,8 +105,7 @@ static ct_status file_edges(ct_smoother *s, const ct_sparse *sp, ct_err *err)
     return CT_OK;
 }
 
-/* Adds child to front: its numbers, and to the list of children. */
-static void adopt(ct_smoother *s, int32_t id, int32_t child_id, const ct__extend *front, double *before)
+void ct__adopt(ct_smoother *s, int32_t id, int32_t child_id, const ct__extend *front, double *before)
 {
     ct__clique   *child = &s->clique[child_id];
     const int32_t *var = ct__variables_of(s, child) + child->pivots;
@@ -185,6 +184,7 @@ static ct_status eliminate_front(ct_smoother *s, const ct_sparse *sp, int32_t f,
 {
     ct__top         *t = &s->top;
     const ct__front *front = &sp->front[f];
+    CT_TRY(ct__bundle(s, f, err));
     CT_TRY(make_clique(s, sp, front, f, id, err));
     const ct__clique *c = &s->clique[*id];
     const ct__extend  matrix = {.A = ct__panel(s, c), .U = ct__update(s, c), .p = c->p, .s = c->s};
@@ -193,9 +193,9 @@ static ct_status eliminate_front(ct_smoother *s, const ct_sparse *sp, int32_t f,
     memset(before, 0, (size_t)(c->p + c->s) * sizeof *before);
     for (int32_t e = t->head.item[f]; e != CT_NONE; e = t->next.item[e]) {
         if (e < t->factor.count) ct__assemble_factor(s, &s->factor[t->factor.item[e]], &matrix, before);
-        else adopt(s, *id, t->orphan.item[e - t->factor.count], &matrix, before);
+        else ct__adopt(s, *id, t->orphan.item[e - t->factor.count], &matrix, before);
     }
-    for (int32_t child = front->child; child != -1; child = sp->front[child].sibling) adopt(s, *id, t->clique.item[child], &matrix, before);
+    for (int32_t child = front->child; child != -1; child = sp->front[child].sibling) ct__adopt(s, *id, t->clique.item[child], &matrix, before);
     memcpy(ct__before(s, c), before + c->p, (size_t)c->s * sizeof *before);
     ct__dense dense = {.A = matrix.A, .p = c->p, .s = c->s, .original = before, .inverse = ct__inverse(s, c), .tiles = t->tiles, .weak = t->weak.item + t->weak.count + 2 * c->p};
     ct__dense_factor(&dense, matrix.U, 1);

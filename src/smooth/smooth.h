@@ -91,9 +91,10 @@ typedef struct {
 typedef struct {
     int32_t pivots, separators, factors; /* blocks; factors it owns                           */
     int32_t p, s;                        /* scalars                                           */
+    int32_t rank;                        /* of a bundle, which has no pivots (bundle.c): 1, or 1 more than those in it; else 0 */
     int32_t parent, child, sibling, before; /* cliques; roots are siblings                    */
     int64_t list;                        /* pivots, separators (variables), factors           */
-    int64_t numbers;                     /* panel, 1 / R_kk, update, diagonal of the separator */
+    int64_t numbers;                     /* panel, 1 / R_kk, update, diagonal of the separator; of a bundle: its separator's delta as told */
     int64_t taken, saved;                /* stamps                                            */
 } ct__clique;
 
@@ -138,9 +139,15 @@ typedef struct {
     int             renews; /* every factor is weighed anew */
 } ct__change;
 
+/* An orphan, by the number that it shares with those of the same separator. */
+typedef struct {
+    uint64_t mark;
+    int32_t  edge;
+} ct__hanging;
+
 /* The part that is taken off, as a small system of its own. Columns are its variables. */
 typedef struct {
-    ct__list  var, factor, orphan;   /* slots                                       */
+    ct__list  var, factor, orphan;   /* slots; an orphan that is in a bundle now: CT_NONE */
     ct__list  member, stage;         /* of its edges: factors first, then orphans   */
     ct__list  rows, cuts;            /* CCOLAMD's                                   */
     int64_t  *start, *pair_start;
@@ -151,7 +158,8 @@ typedef struct {
     ct__list  weak;                  /* pairs: clique, row; ~row where it is not positive */
     ct__run  *run;
     double   *original, *tiles;
-    int64_t   run_capacity, original_capacity, tiles_capacity;
+    ct__hanging *hanging;
+    int64_t   run_capacity, original_capacity, tiles_capacity, hanging_capacity;
 } ct__top;
 
 struct ct_smoother {
@@ -209,7 +217,8 @@ static inline double  *ct__panel(const ct_smoother *s, const ct__clique *c) { re
 static inline double  *ct__inverse(const ct_smoother *s, const ct__clique *c) { return ct__panel(s, c) + (int64_t)c->p * (c->p + c->s + 1); }
 static inline double  *ct__update(const ct_smoother *s, const ct__clique *c) { return ct__inverse(s, c) + c->p; }
 static inline double  *ct__before(const ct_smoother *s, const ct__clique *c) { return ct__update(s, c) + (int64_t)c->s * (c->s + 1); }
-static inline int64_t  ct__clique_numbers(int64_t p, int64_t s) { return p * (p + s + 1) + p + s * (s + 1) + s; }
+static inline double  *ct__told(const ct_smoother *s, const ct__clique *c) { return ct__before(s, c) + c->s; } /* of a bundle */
+static inline int64_t  ct__clique_numbers(int64_t p, int64_t s) { return p * (p + s + 1) + p + s * (s + 1) + s + (p ? 0 : s); }
 static inline int64_t  ct__clique_list(const ct__clique *c) { return (int64_t)c->pivots + c->separators + c->factors; }
 
 /* Sizes of a factor's blocks in the pool of numbers. */
@@ -250,6 +259,12 @@ void      ct__top_release(ct_sparse *sp);
 ct_status ct__eliminate(ct_smoother *s, const ct_sparse *sp, ct_err *err);
 /* A factor's part of a front. work[].column holds the members' first rows. */
 void ct__assemble_factor(const ct_smoother *s, const ct__kept *f, const ct__extend *front, double *before);
+
+/* Adds what a child left to a clique in the making, and the child to its children. */
+void ct__adopt(ct_smoother *s, int32_t id, int32_t child_id, const ct__extend *front, double *before);
+
+/* bundle.c: of the orphans that front f is to adopt, those of the same separator are summed. */
+ct_status ct__bundle(ct_smoother *s, int32_t f, ct_err *err);
 
 /* descend.c: delta from the top down. */
 ct_status ct__descend(ct_smoother *s, ct_err *err);
