@@ -103,10 +103,10 @@ static ct_status tell(ct_smoother *s, int32_t id, ct_err *err)
     return CT_OK;
 }
 
-static int hears(const ct_smoother *s, const ct__clique *c)
+static inline int hears(const ct_smoother *s, const ct__clique *c)
 {
     const int32_t *var = ct__variables_of(s, c) + c->pivots;
-    if (c->rank) return bundle_hears(s, c);
+    if (!c->pivots) return bundle_hears(s, c);
     for (int32_t i = 0; i < c->separators; i++)
         if (s->work[var[i]].changed == s->stamp) return 1;
     return 0;
@@ -119,7 +119,7 @@ ct_status ct__descend(ct_smoother *s, ct_err *err)
     for (int64_t k = 0; k < s->top.orphan.count; k++)
         if (s->top.orphan.item[k] != CT_NONE && hears(s, &s->clique[s->top.orphan.item[k]])) CT_TRY(ct__list_push(&s->stack, s->top.orphan.item[k], err));
     while (s->stack.count) {
-        const int32_t id = s->stack.item[--s->stack.count], bundle = s->clique[id].rank;
+        const int32_t id = s->stack.item[--s->stack.count], bundle = !s->clique[id].pivots;
         CT_TRY(bundle ? tell(s, id, err) : solve_clique(s, id, err));
         for (int32_t child = s->clique[id].child; child != CT_NONE; child = s->clique[child].sibling)
             if (bundle || hears(s, &s->clique[child])) CT_TRY(ct__list_push(&s->stack, child, err));

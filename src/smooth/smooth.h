@@ -43,10 +43,11 @@ void      ct__pool_give(ct__pool *pool, int64_t at, int64_t n);
 
 typedef struct {
     int32_t index;     /* as the caller knows it; CT_NONE: a free slot                    */
-    uint8_t kind, dim, fixed;
-    uint8_t far;       /* delta is beyond the threshold: listed in far                    */
-    uint8_t proved;    /* proof.c: its group has full rank                                */
-    uint8_t peers;     /* variables ever in its group                                     */
+    uint8_t kind, dim;
+    unsigned fixed : 1;
+    unsigned far : 1;    /* delta is beyond the threshold: listed in far                  */
+    unsigned proved : 1; /* proof.c: its group has full rank                              */
+    unsigned peers : 8;  /* variables ever in its group                                   */
     int32_t group;     /* index of the first of those that it came with                   */
     int32_t clique;    /* that eliminates it                                              */
     int32_t row;       /* first scalar among that one's pivots                            */
