@@ -58,7 +58,11 @@ static inline char *export_with(const ct_noise *noise, const ct_export_options *
     size_t          size;
     FILE           *stream = open_memstream(&text, &size);
     const ct_status status = ct_export(noise, format, options, stream, err);
+    char           *string;
+    CHECK(ct_export_string(noise, format, options, &string, NULL) == status);
     fclose(stream);
+    CHECK(status == CT_OK ? string && !strcmp(string, text) : !string);
+    free(string);
     if (status == CT_OK) return text;
     CHECK(size == 0); /* nothing was written */
     free(text);

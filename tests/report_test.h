@@ -40,8 +40,13 @@ static inline char *table_text(const ct_table *table, ct_table_format format, in
 {
     ct_err err = {0};
     FILE  *f = tmpfile();
+    char  *string;
     CHECK_OK(ct_table_print(table, format, width, f, &err), err);
-    return test_read(f);
+    CHECK_OK(ct_table_string(table, format, width, &string, &err), err);
+    char *text = test_read(f);
+    CHECK(string && !strcmp(string, text));
+    free(string);
+    return text;
 }
 
 static inline char *plot_text(const ct_plot *plot)

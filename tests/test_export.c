@@ -494,6 +494,20 @@ static void test_what_a_format_has_no_place_for_is_said(void)
     check_refusal("y x", 2, CT_NOISE_DIAGONAL, CT_ROBUST_NONE, CT_EXPORT_G2O, "g2o has no edge with rows y x");
 }
 
+/* A stream in memory has no error flag: whoever writes must look. */
+static void test_a_stream_that_takes_nothing_is_said(void)
+{
+    ct_noise *noise = all_examples();
+    ct_err    err = {0};
+    FILE     *full = fopen("/dev/full", "w");
+    for (int i = 0; full && i < CT_EXPORT_COUNT; i++) {
+        setvbuf(full, NULL, _IONBF, 0);
+        CHECK_REFUSED(ct_export(noise, (ct_export_format)i, &(ct_export_options){.group = "odom@0", .diagonal = 1}, full, &err), err, "bytes of text could not be written: No space");
+    }
+    if (full) fclose(full);
+    ct_noise_free(noise);
+}
+
 static void test_groups_and_formats_that_are_not_there_are_refused(void)
 {
     ct_noise *noise = all_examples();
@@ -532,6 +546,7 @@ int main(void)
     RUN(test_g2o_information_is_read_as_the_same_model);
     RUN(test_g2o_itself_gets_half_the_angle);
     RUN(test_what_a_format_has_no_place_for_is_said);
+    RUN(test_a_stream_that_takes_nothing_is_said);
     RUN(test_groups_and_formats_that_are_not_there_are_refused);
     snprintf(clean, sizeof clean, "rm -rf '%s'", folder);
     return system(clean) ? EXIT_FAILURE : ct_test_end();

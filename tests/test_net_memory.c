@@ -67,7 +67,7 @@ static void test_writing_survives_the_failure_of_every_allocation(void)
         if (!through) CHECK(status == CT_E_MEMORY && strstr(err.text, "out of memory"));
         check_file(through ? net : old, path);
     }
-    CHECK(k > 100 && k < 1000);
+    CHECK(k > 50 && k < 1000); /* of the values; their text grows in a few steps */
     ct_net_free(old);
     ct_net_free(net);
 }

@@ -44,6 +44,23 @@ static void fill_page(ct_page *page, const ct_table *table)
     ct_page_choices_end(page);
 }
 
+/* A table without rows is left out of a page; one that had no memory for its rows must not be taken for one. */
+static void test_rows_without_memory_are_rows(void)
+{
+    ct_table *table = NULL;
+    ct_err    err = {0};
+    CHECK_OK(ct_table_new("t", &table, &err), err);
+    ct_table_column(table, "name", "name", NULL, 0);
+    left = 0;
+    ct_table_row(table, 0);
+    left = -1;
+    ct_table_text(table, "a row");
+    CHECK(ct_table_rows(table) == 1);
+    char *text;
+    CHECK(ct_table_string(table, CT_TABLE_CSV, 0, &text, &err) == CT_E_MEMORY && !text && strstr(err.text, "out of memory"));
+    ct_table_free(table);
+}
+
 /* All with allocation k failing. Returns 1 when there is no such allocation any more. */
 static int report_once(int64_t k)
 {
@@ -114,6 +131,7 @@ int main(void)
 {
     for (int i = 0; i < POINTS; i++) x[i] = i, y[i] = sin(0.01 * i), spread[i] = 0.1;
     x[POINTS] = POINTS;
+    RUN(test_rows_without_memory_are_rows);
     RUN(test_a_report_survives_the_failure_of_every_allocation);
     RUN(test_nothing_is_written_of_a_plot_that_is_not_whole);
     RUN(test_nothing_is_written_of_a_scene_that_is_not_whole);

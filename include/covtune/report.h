@@ -59,8 +59,10 @@ ct_export_options ct_export_defaults(void); /* all zero: every digit */
 
 /* Write models of the table as `format`; options may be NULL: the defaults. What the format has no place for is CT_E_UNSUPPORTED with a sentence that
  * names the model, before anything is written; a group that is not there is CT_E_ARGUMENT. Comments say what was left out. out stays open; whether
- * all of it was written is for its owner to see (ferror, fclose). */
+ * what it holds back reaches its end is for its owner to see (fclose). */
 ct_status ct_export(const ct_noise *noise, ct_export_format format, const ct_export_options *options, FILE *out, ct_err *err);
+/* The same as a string, which the caller frees; NULL on failure. */
+ct_status ct_export_string(const ct_noise *noise, ct_export_format format, const ct_export_options *options, char **out, ct_err *err);
 /* The same into a file, which is replaced whole or not at all. */
 ct_status ct_export_write(const ct_noise *noise, ct_export_format format, const ct_export_options *options, const char *path, ct_err *err);
 
@@ -106,6 +108,8 @@ void ct_table_note(ct_table *table, const char *fmt, ...) CT_PRINTF(2, 3);
 int32_t ct_table_rows(const ct_table *table);
 /* width: columns of the terminal, for text: long cells are wrapped, and columns that find no room go below; 0: as wide as it is. out stays open, and its owner sees whether all was written. */
 ct_status ct_table_print(const ct_table *table, ct_table_format format, int width, FILE *out, ct_err *err);
+/* The same as a string, which the caller frees; NULL on failure. */
+ct_status ct_table_string(const ct_table *table, ct_table_format format, int width, char **out, ct_err *err);
 /* The same into a file, replaced whole or not at all. */
 ct_status ct_table_write(const ct_table *table, ct_table_format format, const char *path, ct_err *err);
 

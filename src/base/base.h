@@ -3,6 +3,7 @@
 #define CT_BASE_PRIVATE_H
 
 #include <covtune/base.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,9 @@ void *ct__zalloc(int64_t count, size_t size);
 
 /* CT_E_MEMORY with a sentence that says for what. */
 ct_status ct__no_memory(ct_err *err, const char *what, int64_t count);
+
+/* What a file that could not be opened is: CT_E_IO, or CT_E_MEMORY where errno says that. */
+static inline ct_status ct__io_status(void) { return errno == ENOMEM ? CT_E_MEMORY : CT_E_IO; }
 
 /* Make room for `need` elements in *array: doubles the capacity, keeps the contents. On failure
  * nothing has changed. */

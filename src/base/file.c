@@ -152,7 +152,7 @@ static ct_status open_parts(ct__file *file, const char *path, ct_err *err)
     if (!exists || S_ISREG(old.st_mode)) return open_temp(file, exists ? &old : NULL, err);
 
     file->stream = fopen(path, "w"); /* /dev/stdout, a pipe: nothing there to replace */
-    if (!file->stream) return ct_fail(err, CT_E_IO, "%s: cannot be written: %s", path, strerror(errno));
+    if (!file->stream) return ct_fail(err, ct__io_status(), "%s: cannot be written: %s", path, strerror(errno));
     return CT_OK;
 }
 

@@ -8,10 +8,11 @@
 ct_status ct__json_load(FILE *file, const char *path, json_t **root, ct_err *err)
 {
     json_error_t what;
+    errno = 0;
     *root = json_loadf(file, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &what);
     if (*root) return CT_OK;
     if (ferror(file)) return ct_fail(err, CT_E_IO, "%s: cannot be read: %s", path, strerror(errno));
-    if (!what.text[0]) return ct__no_memory(err, "JSON values", 1); /* what jansson leaves when it has none */
+    if (!what.text[0] || errno == ENOMEM) return ct__no_memory(err, "JSON values", 1); /* jansson has no text, or calls the token wrong */
     return ct_fail(err, CT_E_PARSE, "%s:%d:%d: not JSON: %s", path, what.line, what.column, what.text);
 }
 
@@ -30,54 +31,65 @@ const char *ct__json_describe(const json_t *value, char buf[CT__JSON_WORDS])
 
 /* ---- writing ---- */
 
-static void new_line(FILE *out, int indent) { fprintf(out, "\n%*s", indent, ""); }
+static void new_line(ct__text *out, int indent)
+{
+    ct__text_put(out, "\n");
+    ct__text_repeat(out, " ", indent);
+}
 
-/* Strings, integers, true, false and null are jansson's business: it knows how to escape. */
-static ct_status print_word(FILE *out, const json_t *value, ct_err *err)
+/* As jansson writes it: UTF-8 stays. jansson itself asks for memory where it writes one word. */
+static void put_string(ct__text *out, const char *s)
+{
+    ct__text_put(out, "\"");
+    for (; *s; s++) {
+        static const char PLAIN[] = "\"\\\b\f\n\r\t", NAMED[] = "\"\\bfnrt";
+        const char       *at = strchr(PLAIN, *s);
+        if (at) ct__text_printf(out, "\\%c", NAMED[at - PLAIN]);
+        else if ((unsigned char)*s < ' ') ct__text_printf(out, "\\u%04X", (unsigned)*s);
+        else ct__text_bytes(out, s, 1);
+    }
+    ct__text_put(out, "\"");
+}
+
+static void put_word(ct__text *out, const json_t *value)
 {
     char buf[32];
-    if (json_is_real(value)) fputs(ct__format_double(json_real_value(value), buf), out);
-    else if (json_dumpf(value, out, JSON_ENCODE_ANY) && !ferror(out)) return ct__no_memory(err, "JSON text", 1);
-    return CT_OK;
+    if (json_is_real(value)) ct__text_put(out, ct__format_double(json_real_value(value), buf));
+    else if (json_is_integer(value)) ct__text_printf(out, "%lld", (long long)json_integer_value(value));
+    else if (json_is_string(value)) put_string(out, json_string_value(value));
+    else ct__text_put(out, json_is_true(value) ? "true" : json_is_false(value) ? "false" : "null");
 }
 
-static ct_status print_key(FILE *out, const char *key, ct_err *err)
-{
-    json_t *string = json_string(key);
-    if (!string) return ct__no_memory(err, "JSON text", 1); /* a key of an object is UTF-8 */
-    const ct_status status = print_word(out, string, err);
-    json_decref(string);
-    fputs(": ", out);
-    return status;
-}
-
-static ct_status print(FILE *out, const json_t *value, int depth, int lines, ct_err *err)
+static void print(ct__text *out, const json_t *value, int depth, int lines)
 {
     int first = 1;
     if (json_is_array(value)) {
-        putc('[', out);
+        ct__text_put(out, "[");
         for (size_t i = 0; i < json_array_size(value); i++) {
-            fputs(i ? ", " : "", out);
-            CT_TRY(print(out, json_array_get(value, i), depth + 1, lines, err));
+            ct__text_put(out, i ? ", " : "");
+            print(out, json_array_get(value, i), depth + 1, lines);
         }
-        putc(']', out);
-        return CT_OK;
+        ct__text_put(out, "]");
+        return;
     }
-    if (!json_is_object(value)) return print_word(out, value, err);
-    putc('{', out);
+    if (!json_is_object(value)) {
+        put_word(out, value);
+        return;
+    }
+    ct__text_put(out, "{");
     for (void *it = json_object_iter((json_t *)(uintptr_t)value); it; it = json_object_iter_next((json_t *)(uintptr_t)value, it)) { /* only reads */
-        if (!first) fputs(depth < lines ? "," : ", ", out);
+        if (!first) ct__text_put(out, depth < lines ? "," : ", ");
         if (depth < lines) new_line(out, depth + 1);
         first = 0;
-        CT_TRY(print_key(out, json_object_iter_key(it), err));
-        CT_TRY(print(out, json_object_iter_value(it), depth + 1, lines, err));
+        put_string(out, json_object_iter_key(it));
+        ct__text_put(out, ": ");
+        print(out, json_object_iter_value(it), depth + 1, lines);
     }
     if (!first && depth < lines) new_line(out, depth);
-    putc('}', out);
-    return CT_OK;
+    ct__text_put(out, "}");
 }
 
-ct_status ct__json_print(FILE *out, const json_t *value, int lines, ct_err *err) { return print(out, value, 0, lines, err); }
+void ct__json_print(ct__text *out, const json_t *value, int lines) { print(out, value, 0, lines); }
 
 int ct__json_sequence(const char *text)
 {

@@ -2,13 +2,14 @@
 #ifndef CT_BASE_JSON_H
 #define CT_BASE_JSON_H
 
-#include <covtune/base.h>
+#include "base/text.h"
+
 #include <jansson.h>
-#include <stdio.h>
 
 /* The whole of an open file; the caller owns *root (json_decref). `path` is for messages: a fault
  * of syntax is "path:line:column: not JSON: ...". Integers become doubles, so that a number is a
- * number however it is written; a key that comes twice is refused. */
+ * number however it is written; a key that comes twice is refused. jansson 2.14 does not look whether the buffer of its
+ * reader could grow: a program that must survive that gives it memory that does not fail (json_set_alloc_funcs). */
 ct_status ct__json_load(FILE *file, const char *path, json_t **root, ct_err *err);
 
 /* A value in a few words, for "expected ..., found ...": short ones as they stand. NULL is
@@ -17,9 +18,9 @@ ct_status ct__json_load(FILE *file, const char *path, json_t **root, ct_err *err
 const char *ct__json_describe(const json_t *value, char buf[CT__JSON_WORDS]);
 
 /* A value as text, for people and to be read back to the bit: reals with the fewest digits that do (jansson writes 0.1 as
- * 0.10000000000000001). Objects that lie fewer than `lines` deep have a line a key. Write errors are left in the stream's
- * error flag; CT_E_MEMORY is the only other failure. Recurses: for what a program made, never for what it was given. */
-ct_status ct__json_print(FILE *out, const json_t *value, int lines, ct_err *err);
+ * 0.10000000000000001). Objects that lie fewer than `lines` deep have a line a key.
+ * Recurses: for what a program made, never for what it was given. */
+void ct__json_print(ct__text *out, const json_t *value, int lines);
 
 /* Bytes of the UTF-8 sequence that a string has here, 0 if it is none: overlong forms, surrogates and what is beyond U+10FFFF are none. */
 int ct__json_sequence(const char *text);

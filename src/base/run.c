@@ -11,7 +11,8 @@
  *
  *     remove what the mark says, move every staged file into the folder, remove the staged folder
  *
- * and the staged folder of the mark's own id says that it has yet to be done. */
+ * and the staged folder of the mark's own id says that it has yet to be done. That, and dropping what was staged, asks
+ * for no memory: the staged folder is open while it is there. */
 #define _XOPEN_SOURCE 700
 #include "base/base.h"
 #include "base/file.h"
@@ -36,6 +37,7 @@ static const char LOCK[] = ".covtune-lock";
 struct ct_run {
     char       *folder, *mark;
     char       *staged; /* NULL: nothing is begun */
+    DIR        *files;  /* of the staged folder   */
     char        who[64];
     ct__lock    lock;
     ct_run_info info, next;
@@ -79,7 +81,7 @@ static ct_status visit(const char *folder, visitor f, void *user, ct_err *err)
 {
     DIR *dir = opendir(folder);
     if (!dir && errno == ENOENT) return CT_OK;
-    if (!dir) return ct_fail(err, CT_E_IO, "%s: cannot be the folder of a run: %s", folder, strerror(errno));
+    if (!dir) return ct_fail(err, ct__io_status(), "%s: cannot be the folder of a run: %s", folder, strerror(errno));
     ct_status status = CT_OK;
     for (const struct dirent *e; status == CT_OK && (e = readdir(dir));) {
         if (is_dots(e->d_name)) continue;
@@ -159,15 +161,12 @@ static ct_status write_mark(const char *path, const ct_run_info *info, const cha
     json_t *root = json_pack("{s:s, s:i, s:s, s:s, s:s, s:O}", "format", FORMAT, "version", VERSION, "of", info->of,
                              "id", info->id, "key", key, "removes", list);
     json_decref(list);
-    ct__file  file;
-    ct_status status = !bad && root ? ct__file_begin(&file, path, err) : ct__no_memory(err, "the mark of a run", 1);
-    if (status == CT_OK) {
-        status = ct__json_print(file.stream, root, 1, err);
-        putc('\n', file.stream);
-        if (status == CT_OK) status = ct__file_commit(&file, err);
-        else ct__file_abort(&file);
-    }
+    ct__text text = {.failed = bad || !root};
+    if (root) ct__json_print(&text, root, 1);
+    ct__text_put(&text, "\n");
     json_decref(root);
+    const ct_status status = ct__text_save(&text, path, err);
+    ct__text_free(&text);
     return status;
 }
 
@@ -213,39 +212,33 @@ ct_status ct_run_look(const char *folder, ct_run_info *info, ct_err *err)
 
 /* ---- Finishing and tidying ------------------------------------------------------------------- */
 
-static ct_status move_in(void *user, const char *path, const char *name, ct_err *err)
+static ct_status cannot(const char *folder, const char *name, const char *what, ct_err *err)
 {
-    const ct_run *run = user;
-    if (ct__is_fresh_name(name, CT__TEMP)) {
-        unlink(path);
-        return CT_OK;
+    return ct_fail(err, CT_E_IO, "%s/%s: cannot be %s: %s; covtune does it when the folder is next used", folder, name,
+                   what, strerror(errno));
+}
+
+/* Every file of the open folder into the one whose descriptor is `to`. Where that is -1 they are removed, as temporary
+ * files always are. */
+static ct_status empty(DIR *files, int to, const char *folder, ct_err *err)
+{
+    rewinddir(files);
+    for (const struct dirent *e; (e = readdir(files));) {
+        if (is_dots(e->d_name)) continue;
+        if (to < 0 || ct__is_fresh_name(e->d_name, CT__TEMP)) unlinkat(dirfd(files), e->d_name, 0);
+        else if (renameat(dirfd(files), e->d_name, to, e->d_name)) return cannot(folder, e->d_name, "put in place", err);
     }
-    char *to = join(run->folder, name);
-    if (!to) return ct__no_memory(err, "file names", 1);
-    const int failed = rename(path, to);
-    free(to);
-    return failed ? ct_fail(err, CT_E_IO,
-                            "%s: cannot be put in place: %s; covtune puts it there when the folder is next used", path,
-                            strerror(errno))
-                  : CT_OK;
+    return CT_OK;
 }
 
 /* What follows the step that counts; from any point on. */
-static ct_status finish(ct_run *run, const json_t *mark, const char *staged, ct_err *err)
+static ct_status finish_in(ct_run *run, int folder, const char *const removed[], DIR *files, const char *staged, ct_err *err)
 {
-    const json_t *removes = json_object_get(mark, "removes");
-    for (size_t i = 0; i < json_array_size(removes); i++) {
-        char *path = join(run->folder, json_string_value(json_array_get(removes, i)));
-        if (!path) return ct__no_memory(err, "file names", 1);
-        const int failed = unlink(path) && errno != ENOENT;
-        const int why = errno;
-        ct_status status = failed ? ct_fail(err, CT_E_IO, "%s: cannot be removed: %s", path, strerror(why)) : CT_OK;
-        free(path);
-        CT_TRY(status);
-    }
+    for (int i = 0; removed[i]; i++)
+        if (unlinkat(folder, removed[i], 0) && errno != ENOENT) return cannot(run->folder, removed[i], "removed", err);
     int left = -1;
     for (int i = 0; left && i < SWEEPS; i++) {
-        CT_TRY(visit(staged, move_in, run, err));
+        CT_TRY(empty(files, folder, run->folder, err));
         ct__sync_folder(run->folder);
         left = rmdir(staged);
     }
@@ -254,18 +247,37 @@ static ct_status finish(ct_run *run, const json_t *mark, const char *staged, ct_
     return CT_OK;
 }
 
-static ct_status remove_file(void *user, const char *path, const char *name, ct_err *err)
+static ct_status finish(ct_run *run, const char *const removed[], DIR *files, const char *staged, ct_err *err)
 {
-    (void)user;
-    (void)name;
-    (void)err;
-    unlink(path);
-    return CT_OK;
+    const int folder = open(run->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return ct_fail(err, CT_E_IO, "%s: %s", run->folder, strerror(errno));
+    const ct_status status = finish_in(run, folder, removed, files, staged, err);
+    close(folder);
+    return status;
 }
 
-static void remove_staged(const char *staged)
+/* The same for a run that was killed there. */
+static ct_status finish_cut(ct_run *run, const json_t *mark, ct_err *err)
 {
-    if (visit(staged, remove_file, NULL, NULL) == CT_OK) rmdir(staged);
+    const json_t *list = json_object_get(mark, "removes");
+    const size_t  n = json_array_size(list);
+    const char  **removed = ct__zalloc((int64_t)n + 1, sizeof *removed);
+    char         *staged = join(run->folder, run->info.id);
+    DIR          *files = staged ? opendir(staged) : NULL;
+    ct_status     status = removed && staged ? CT_OK : ct__no_memory(err, "file names", (int64_t)n + 1);
+    if (status == CT_OK && !files) status = ct_fail(err, ct__io_status(), "%s: %s", staged, strerror(errno));
+    for (size_t i = 0; removed && i < n; i++) removed[i] = json_string_value(json_array_get(list, i));
+    if (status == CT_OK) status = finish(run, removed, files, staged, err);
+    if (files) closedir(files);
+    free(staged);
+    free(removed);
+    return status;
+}
+
+static void remove_staged(DIR *files, const char *staged)
+{
+    empty(files, -1, staged, NULL);
+    rmdir(staged);
 }
 
 /* What killed processes left. Nobody else stages: the lock is held. */
@@ -273,7 +285,11 @@ static ct_status tidy(void *user, const char *path, const char *name, ct_err *er
 {
     const ct_run *run = user;
     (void)err;
-    if (ct__is_fresh_name(name, "") && is_folder(path) && strcmp(name, run->info.id)) remove_staged(path);
+    if (ct__is_fresh_name(name, "") && is_folder(path) && strcmp(name, run->info.id)) {
+        DIR *files = opendir(path);
+        if (files) remove_staged(files, path);
+        if (files) closedir(files);
+    }
     if (ct__is_fresh_name(name, CT__TEMP) && ct__is_left_behind(path)) unlink(path);
     return CT_OK;
 }
@@ -312,10 +328,8 @@ static ct_status open_parts(ct_run *run, const char *of, int adopt, ct_err *err)
     status = look(run->folder, &mark, &run->info, err); /* again: it may have changed before the lock was ours */
     if (status == CT_OK) status = refuse(run, of, adopt, err);
     if (status == CT_OK && run->info.state == CT_RUN_CUT) {
-        char *staged = join(run->folder, run->info.id);
-        status = staged ? finish(run, mark, staged, err) : ct__no_memory(err, "file names", 1);
+        status = finish_cut(run, mark, err);
         if (status == CT_OK) run->info.state = CT_RUN_HERE;
-        free(staged);
     }
     json_decref(mark);
     if (status == CT_OK && run->info.state != CT_RUN_OTHER) status = visit(run->folder, tidy, run, err);
@@ -343,8 +357,10 @@ ct_status ct_run_open(const char *folder, const char *of, int adopt, ct_run **ou
 
 static void drop_staged(ct_run *run)
 {
-    if (run->staged) remove_staged(run->staged);
+    if (run->files) remove_staged(run->files, run->staged);
+    if (run->files) closedir(run->files);
     free(run->staged);
+    run->files = NULL;
     run->staged = NULL;
 }
 
@@ -377,11 +393,13 @@ ct_status ct_run_begin(ct_run *run, uint64_t key, ct_err *err)
         made = mkdir(run->staged, 0777);
         if (made && errno != EEXIST) break;
     }
-    if (!made) return CT_OK;
-    const int why = errno;
+    if (!made && (run->files = opendir(run->staged))) return CT_OK;
+    const int       why = errno;
+    const ct_status status = ct__io_status();
+    if (!made) rmdir(run->staged);
     free(run->staged);
     run->staged = NULL;
-    return ct_fail(err, CT_E_IO, "%s: nothing can be made in this folder: %s", run->folder, strerror(why));
+    return ct_fail(err, status, "%s: nothing can be made in this folder: %s", run->folder, strerror(why));
 }
 
 /* What could stand in the way of moving a file in, after the step that counts: it, and its place, must be files. */
@@ -427,15 +445,14 @@ ct_status ct_run_commit(ct_run *run, const char *const removed[], ct_err *err)
     CT_TRY(write_mark(run->mark, &run->next, removed, err)); /* the step that counts */
     run->info = run->next;
     run->info.state = CT_RUN_HERE;
-    char       *staged = run->staged;
-    json_t     *mark = NULL;
-    ct_run_info seen;
+    char *staged = run->staged;
+    DIR  *files = run->files;
     run->staged = NULL;
-    ct_status status = read_mark(run->mark, &mark, &seen, err);
-    if (status == CT_OK) status = finish(run, mark, staged, err);
+    run->files = NULL;
+    ct_status status = finish(run, removed, files, staged, err);
+    closedir(files);
     if (status == CT_OK)
         status = visit(run->folder, tidy, run, err); /* of what was adopted nothing was tidied before */
-    json_decref(mark);
     free(staged);
     return status;
 }

@@ -147,7 +147,7 @@ static ct_status note_repairs(reader *r)
 static ct_status slurp(const char *path, char **text, size_t *size, ct_err *err)
 {
     FILE *file = fopen(path, "rb");
-    if (!file) return ct_fail(err, CT_E_IO, "%s: %s", path, strerror(errno));
+    if (!file) return ct_fail(err, ct__io_status(), "%s: %s", path, strerror(errno));
     int64_t   capacity = 0, used = 0;
     size_t    got = 1;
     ct_status status = CT_OK;

@@ -62,7 +62,7 @@ static ct_status take(ct__paths *paths, const char *folder, const char *name, ct
 ct_status ct__paths_scan(ct__paths *paths, const char *folder, ct_err *err)
 {
     DIR *dir = opendir(folder);
-    if (!dir) return ct_fail(err, CT_E_IO, "%s: %s", folder, strerror(errno));
+    if (!dir) return ct_fail(err, ct__io_status(), "%s: %s", folder, strerror(errno));
     ct_status      status = CT_OK;
     struct dirent *entry;
     while (status == CT_OK && (errno = 0, entry = readdir(dir))) status = take(paths, folder, entry->d_name, err);

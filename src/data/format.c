@@ -79,7 +79,7 @@ static int by_line(const ct__lines *in)
 static ct_status by_content(const char *path, ct_format *format, ct_err *err)
 {
     FILE *file = fopen(path, "rb");
-    if (!file) return ct_fail(err, CT_E_IO, "%s: %s", path, strerror(errno));
+    if (!file) return ct_fail(err, ct__io_status(), "%s: %s", path, strerror(errno));
     ct__lines in = {.file = file, .path = path, .err = err};
     int       more, found = -1;
     ct_status status = ct__lines_next(&in, &more);

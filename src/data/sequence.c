@@ -154,7 +154,7 @@ ct_status ct__sequence_read_shared(const char *path, ct_format format, ct_noise 
     *out = NULL;
     if (format == CT_FORMAT_AUTO) CT_TRY(ct_format_guess(path, 1, &format, err));
     FILE *file = fopen(path, "rb");
-    if (!file) return ct_fail(err, CT_E_IO, "%s: %s", path, strerror(errno));
+    if (!file) return ct_fail(err, ct__io_status(), "%s: %s", path, strerror(errno));
     const ct_status status = read_stream(file, path, format, noise, settle, options, out, err);
     fclose(file);
     return status;

@@ -157,7 +157,7 @@ static ct_status read_file(ct_ledger *l, ct_err *err)
 {
     FILE *file = fopen(l->path, "rb");
     if (!file && errno == ENOENT) return CT_OK; /* killed before the first was written: begin anew */
-    if (!file) return ct_fail(err, CT_E_IO, "%s: %s", l->path, strerror(errno));
+    if (!file) return ct_fail(err, ct__io_status(), "%s: %s", l->path, strerror(errno));
     ct_status status = CT_OK;
     long      bytes = 0;
     if (fseek(file, 0, SEEK_END) || (bytes = ftell(file)) < 0 || fseek(file, 0, SEEK_SET)) status = ct_fail(err, CT_E_IO, "%s: %s", l->path, strerror(errno));

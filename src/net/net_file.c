@@ -10,7 +10,6 @@
  * Other keys are left to other programs. A jansson value that could not be made is NULL, and putting NULL into an object or a list fails: so memory is looked at
  * where things are put together. */
 #include "net/net.h"
-#include "base/file.h"
 #include "base/json.h"
 
 #include <errno.h>
@@ -125,7 +124,7 @@ ct_status ct_net_read(const char *path, ct_net **out, ct_err *err)
 {
     *out = NULL;
     FILE *file = fopen(path, "rb");
-    if (!file) return ct_fail(err, CT_E_IO, "%s: cannot be read: %s", path, strerror(errno));
+    if (!file) return ct_fail(err, ct__io_status(), "%s: cannot be read: %s", path, strerror(errno));
     json_t   *root;
     ct_status status = ct__json_load(file, path, &root, err);
     fclose(file);
@@ -200,14 +199,11 @@ ct_status ct_net_write(const ct_net *net, const char *path, ct_err *err)
         json_decref(root);
         return ct__no_memory(err, "JSON values", net->weights);
     }
-    ct__file  file;
-    ct_status status = ct__file_begin(&file, path, err);
-    if (status == CT_OK) {
-        status = ct__json_print(file.stream, root, 1, err);
-        putc('\n', file.stream);
-        if (status == CT_OK) status = ct__file_commit(&file, err);
-        else ct__file_abort(&file);
-    }
+    ct__text text = {0};
+    ct__json_print(&text, root, 1);
+    ct__text_put(&text, "\n");
     json_decref(root);
+    const ct_status status = ct__text_save(&text, path, err);
+    ct__text_free(&text);
     return status;
 }

@@ -236,7 +236,7 @@ static ct_status apply_all(ct_noise *noise, const char *path, json_t *root, ct_e
 static ct_status load(const char *path, json_t **root, ct_err *err)
 {
     FILE *file = fopen(path, "rb");
-    if (!file) return ct_fail(err, CT_E_IO, "%s: cannot be read: %s", path, strerror(errno));
+    if (!file) return ct_fail(err, ct__io_status(), "%s: cannot be read: %s", path, strerror(errno));
     ct_err          inner = {0};
     const ct_status status = ct__json_load(file, path, root, &inner);
     fclose(file);

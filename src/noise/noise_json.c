@@ -5,7 +5,6 @@
 #include "noise/noise_json.h"
 #include "noise/noise.h"
 #include "base/base.h"
-#include "base/file.h"
 
 #include <math.h>
 
@@ -111,19 +110,17 @@ ct_status ct__noise_to_json(const ct_noise *noise, json_t **out, ct_err *err)
     return CT_OK;
 }
 
-ct_status ct__noise_print_json(FILE *out, const json_t *root, ct_err *err)
+void ct__noise_print_json(ct__text *out, const json_t *root)
 {
-    CT_TRY(ct__json_print(out, root, 2, err)); /* keys of the file, and of its groups */
-    putc('\n', out);
-    return CT_OK;
+    ct__json_print(out, root, 2); /* keys of the file, and of its groups */
+    ct__text_put(out, "\n");
 }
 
 ct_status ct__noise_write_json(const json_t *root, const char *path, ct_err *err)
 {
-    ct__file file;
-    CT_TRY(ct__file_begin(&file, path, err));
-    const ct_status status = ct__noise_print_json(file.stream, root, err);
-    if (status == CT_OK) return ct__file_commit(&file, err);
-    ct__file_abort(&file);
+    ct__text text = {0};
+    ct__noise_print_json(&text, root);
+    const ct_status status = ct__text_save(&text, path, err);
+    ct__text_free(&text);
     return status;
 }

@@ -15,7 +15,7 @@ const char *ct__noise_kind_name(ct_noise_kind kind); /* "diagonal", as files hav
 ct_status ct__noise_to_json(const ct_noise *noise, json_t **out, ct_err *err);
 
 /* What ct__noise_to_json made, as text: a model a line. */
-ct_status ct__noise_print_json(FILE *out, const json_t *root, ct_err *err);
+void ct__noise_print_json(ct__text *out, const json_t *root);
 /* The same into a file, which is replaced whole or not at all. */
 ct_status ct__noise_write_json(const json_t *root, const char *path, ct_err *err);
 

@@ -1,7 +1,6 @@
 /* export.c: noise models in the words of other programs: which models, what they are called there, and the table of formats. */
 #include "report/export.h"
 #include "base/base.h"
-#include "base/file.h"
 #include "noise/noise_json.h"
 
 
@@ -151,7 +150,7 @@ static ct_status check_models(const ct__export *e, ct_export_format format)
 
 ct_export_options ct_export_defaults(void) { return (ct_export_options){0}; }
 
-ct_status ct_export(const ct_noise *noise, ct_export_format format, const ct_export_options *options, FILE *out, ct_err *err)
+static ct_status print(const ct_noise *noise, ct_export_format format, const ct_export_options *options, ct__text *out, ct_err *err)
 {
     if ((unsigned)format >= CT_EXPORT_COUNT)
         return ct_fail(err, CT_E_ARGUMENT, "export format %d is not one; there are %d, numbered from 0", (int)format,
@@ -169,13 +168,31 @@ ct_status ct_export(const ct_noise *noise, ct_export_format format, const ct_exp
     return status;
 }
 
+ct_status ct_export(const ct_noise *noise, ct_export_format format, const ct_export_options *options, FILE *out, ct_err *err)
+{
+    ct__text  text = {0};
+    ct_status status = print(noise, format, options, &text, err);
+    if (status == CT_OK) status = ct__text_write(&text, out, err);
+    ct__text_free(&text);
+    return status;
+}
+
+ct_status ct_export_string(const ct_noise *noise, ct_export_format format, const ct_export_options *options, char **out, ct_err *err)
+{
+    ct__text  text = {0};
+    ct_status status = print(noise, format, options, &text, err);
+    *out = NULL;
+    if (status == CT_OK) status = ct__text_take(&text, out, err);
+    ct__text_free(&text);
+    return status;
+}
+
 ct_status ct_export_write(const ct_noise *noise, ct_export_format format, const ct_export_options *options, const char *path, ct_err *err)
 {
-    ct__file file;
-    CT_TRY(ct__file_begin(&file, path, err));
-    const ct_status status = ct_export(noise, format, options, file.stream, err);
-    if (status == CT_OK) return ct__file_commit(&file, err);
-    ct__file_abort(&file);
+    ct__text  text = {0};
+    ct_status status = print(noise, format, options, &text, err);
+    if (status == CT_OK) status = ct__text_save(&text, path, err);
+    ct__text_free(&text);
     return status;
 }
 
@@ -226,7 +243,7 @@ ct_status ct__export_json(ct__export *e)
     json_t *root;
     CT_TRY(ct__noise_to_json(e->noise, &root, e->err));
     const int       failed = keep_groups(e, root) || put_comment(root, e->options.origin, e->held);
-    const ct_status status = failed ? ct__no_memory(e->err, "JSON values", e->count) : ct__noise_print_json(e->out, root, e->err);
+    if (!failed) ct__noise_print_json(e->out, root);
     json_decref(root);
-    return status;
+    return failed ? ct__no_memory(e->err, "JSON values", e->count) : CT_OK;
 }

@@ -4,6 +4,7 @@
 #define CT_EXPORT_PRIVATE_H
 
 #include "base/names.h"
+#include "base/text.h"
 
 #include <covtune/report.h>
 
@@ -17,14 +18,14 @@ typedef struct {
     ct__names       id;    /* number i: that of model index[i]            */
     char            guard[320]; /* of a file to be included: "NOISE_ODOM_H" */
     char            held[256];  /* a sentence about the models that are left out, or empty */
-    FILE           *out;
+    ct__text       *out;
     ct_err         *err;
 } ct__export;
 
 /* Whether the format has a place for the model: CT_OK, or CT_E_UNSUPPORTED with a sentence. Called for every model before the
  * first is written. */
 typedef ct_status ct__export_check_fn(const ct_noise_model *m, ct_err *err);
-/* Everything. It can fail for memory alone: write errors are looked at afterwards. */
+/* Everything. It can fail for memory alone; memory of the text is looked at afterwards. */
 typedef ct_status ct__export_write_fn(ct__export *e);
 
 ct__export_check_fn ct__gtsam_check, ct__ros_check, ct__robot_localization_check, ct__g2o_check;
@@ -50,7 +51,7 @@ int ct__export_rows_are(const ct_noise_model *m, const char *names);
 /* ---- Text ------------------------------------------------------------------------------------ */
 
 /* ASCII alone, in quotes, with \" \\ \uXXXX \UXXXXXXXX: a string to YAML, and harmless in any comment. */
-void ct__export_quote(FILE *out, const char *text);
+void ct__export_quote(ct__text *out, const char *text);
 /* Where it all comes from and what is left out, as comment lines; nothing if nothing is known. */
 void ct__export_origin(const ct__export *e, const char *mark);
 /* An empty line and, of the k-th model that is written, `mark "odom@0": x (m), y (m), theta (rad); between_se2`, a comment line;
@@ -65,6 +66,6 @@ int ct__export_is_cut(const ct__export *e, int32_t k);
 void ct__export_round(const ct__export *e, int n, double value[]);
 void ct__export_round_matrix(const ct__export *e, int n, double A[]);
 /* n numbers with `between` between them, 17 digits where they are needed. */
-void ct__export_numbers(FILE *out, const char *between, int n, const double value[]);
+void ct__export_numbers(ct__text *out, const char *between, int n, const double value[]);
 
 #endif

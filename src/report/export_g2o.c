@@ -37,19 +37,19 @@ ct_status ct__g2o_check(const ct_noise_model *m, ct_err *err)
     return ct__export_no_kernel(m, "g2o", err);
 }
 
-static void put_triangle(FILE *out, int n, const double A[36])
+static void put_triangle(ct__text *out, int n, const double A[36])
 {
     for (int i = 0; i < n; i++) {
-        fputs(i ? " " : "", out);
+        ct__text_put(out, i ? " " : "");
         ct__export_numbers(out, " ", n - i, &A[i * n + i]);
     }
-    putc('\n', out);
+    ct__text_put(out, "\n");
 }
 
 ct_status ct__export_g2o(ct__export *e)
 {
     const ct__out out = {.noise = e->noise};
-    fprintf(e->out, "# Information for g2o, written by covtune %s: what an edge ends with, the upper triangle row by row.\n"
+    ct__text_printf(e->out, "# Information for g2o, written by covtune %s: what an edge ends with, the upper triangle row by row.\n"
                     "# 1/m^2, 1/rad^2, in the frame of the measurement. Rotations in space: of the rotation vector in radians, as\n"
                     "# covtune and GTSAM read it; g2o itself measures half of that (the quaternion's vector part).\n", ct_version());
     ct__export_origin(e, "#");
@@ -60,11 +60,11 @@ ct_status ct__export_g2o(ct__export *e)
         ct__turn(m->dim, rotation_first, A);
         ct__export_round_matrix(e, m->dim, A);
         ct__export_title(e, k, "#", NULL);
-        fprintf(e->out, "# %s\n", edges_of(m));
+        ct__text_printf(e->out, "# %s\n", edges_of(m));
         put_triangle(e->out, m->dim, A);
         if (m->dim < 6) continue;
         for (int i = 0; i < 36; i++) A[i] *= (i / 6 > 2 ? 2 : 1) * (i % 6 > 2 ? 2 : 1);
-        fprintf(e->out, "# for g2o itself: ");
+        ct__text_printf(e->out, "# for g2o itself: ");
         put_triangle(e->out, m->dim, A);
     }
     return CT_OK;

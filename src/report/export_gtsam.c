@@ -63,24 +63,24 @@ static void put_gaussian(ct__export *e, const language *in, const ct_noise_model
     }
     ct__export_round(e, m->dim, variance);
     ct__export_round_matrix(e, m->dim, S);
-    fprintf(e->out, "gtsam%snoiseModel%s", in->scope, in->scope);
+    ct__text_printf(e->out, "gtsam%snoiseModel%s", in->scope, in->scope);
     if (m->kind == CT_NOISE_ISOTROPIC) {
-        fprintf(e->out, "Isotropic%sVariance(%d, %s)", in->scope, m->dim, ct__format_double(variance[0], buf));
+        ct__text_printf(e->out, "Isotropic%sVariance(%d, %s)", in->scope, m->dim, ct__format_double(variance[0], buf));
     } else if (m->kind == CT_NOISE_DIAGONAL) {
-        fprintf(e->out, "Diagonal%sVariances(", in->scope);
-        if (in->cpp) fprintf(e->out, "(gtsam::Vector(%d) << ", m->dim);
-        else fputs("np.array([", e->out);
+        ct__text_printf(e->out, "Diagonal%sVariances(", in->scope);
+        if (in->cpp) ct__text_printf(e->out, "(gtsam::Vector(%d) << ", m->dim);
+        else ct__text_put(e->out, "np.array([");
         ct__export_numbers(e->out, ", ", m->dim, variance);
-        fputs(in->vector_end, e->out);
+        ct__text_put(e->out, in->vector_end);
     } else {
-        fprintf(e->out, "Gaussian%sCovariance(", in->scope);
-        if (in->cpp) fprintf(e->out, "(gtsam::Matrix(%d, %d) <<\n    ", m->dim, m->dim);
-        else fputs("np.array([\n    [", e->out);
+        ct__text_printf(e->out, "Gaussian%sCovariance(", in->scope);
+        if (in->cpp) ct__text_printf(e->out, "(gtsam::Matrix(%d, %d) <<\n    ", m->dim, m->dim);
+        else ct__text_put(e->out, "np.array([\n    [");
         for (int i = 0; i < m->dim; i++) {
-            fputs(i ? in->row : "", e->out);
+            ct__text_put(e->out, i ? in->row : "");
             ct__export_numbers(e->out, ", ", m->dim, S + i * m->dim);
         }
-        fputs(in->matrix_end, e->out);
+        ct__text_put(e->out, in->matrix_end);
     }
 }
 
@@ -92,18 +92,18 @@ static void put_models(ct__export *e, const language *in)
         int                   order[CT_NOISE_DIM_MAX];
         find_order(m, order);
         ct__export_title(e, i, in->mark, order);
-        fprintf(e->out, "%s%s = ", in->declare, ct__names_get(&e->id, i));
+        ct__text_printf(e->out, "%s%s = ", in->declare, ct__names_get(&e->id, i));
         if (m->robust.kind != CT_ROBUST_NONE)
-            fprintf(e->out, "gtsam%snoiseModel%sRobust%sCreate(\n    gtsam%snoiseModel%smEstimator%s%s%sCreate(%s),\n    ", in->scope, in->scope, in->scope, in->scope,
+            ct__text_printf(e->out, "gtsam%snoiseModel%sRobust%sCreate(\n    gtsam%snoiseModel%smEstimator%s%s%sCreate(%s),\n    ", in->scope, in->scope, in->scope, in->scope,
                     in->scope, in->scope, KERNEL[m->robust.kind], in->scope, ct__format_double(m->robust.width, buf));
         put_gaussian(e, in, m, order);
-        fprintf(e->out, "%s%s\n", m->robust.kind != CT_ROBUST_NONE ? ")" : "", in->end);
+        ct__text_printf(e->out, "%s%s\n", m->robust.kind != CT_ROBUST_NONE ? ")" : "", in->end);
     }
 }
 
 static void put_head(ct__export *e, const char *mark)
 {
-    fprintf(e->out,
+    ct__text_printf(e->out,
             "%s Noise models for GTSAM 4, written by covtune %s.\n"
             "%s Variances and covariances (m^2, rad^2), in GTSAM's order of the tangent: Pose2 (x, y, theta), Pose3\n"
             "%s (rotation, translation), BearingRange (bearing, range); in the frame of the measurement, as GTSAM's\n"
@@ -115,16 +115,16 @@ static void put_head(ct__export *e, const char *mark)
 ct_status ct__gtsam_cpp_write(ct__export *e)
 {
     put_head(e, CPP.mark);
-    fprintf(e->out, "#ifndef COVTUNE_GTSAM_%s\n#define COVTUNE_GTSAM_%s\n\n#include <gtsam/linear/NoiseModel.h>\n", e->guard, e->guard);
+    ct__text_printf(e->out, "#ifndef COVTUNE_GTSAM_%s\n#define COVTUNE_GTSAM_%s\n\n#include <gtsam/linear/NoiseModel.h>\n", e->guard, e->guard);
     put_models(e, &CPP);
-    fprintf(e->out, "\n#endif\n");
+    ct__text_printf(e->out, "\n#endif\n");
     return CT_OK;
 }
 
 ct_status ct__gtsam_python_write(ct__export *e)
 {
     put_head(e, PYTHON.mark);
-    fprintf(e->out, "import gtsam\nimport numpy as np\n");
+    ct__text_printf(e->out, "import gtsam\nimport numpy as np\n");
     put_models(e, &PYTHON);
     return CT_OK;
 }

@@ -72,26 +72,26 @@ static void put_input(const ct__export *e, int32_t k, input in)
     char                name[32];
     ct__export_heading(e, k, "    #", NULL);
     if (in.number < 0) {
-        fprintf(e->out, "    # What measures it is not said, a pose or a step from pose to pose, and the filter must know: nothing is set.\n"
+        ct__text_printf(e->out, "    # What measures it is not said, a pose or a step from pose to pose, and the filter must know: nothing is set.\n"
                         "    # Say it in the noise file, for instance \"measurement\": \"prior_se2\" or \"between_se2\".\n");
         return;
     }
     snprintf(name, sizeof name, "%s%d", input_name(&r), in.number);
     if (!in.first) {
-        fprintf(e->out, "    # %s, as above.\n", name);
+        ct__text_printf(e->out, "    # %s, as above.\n", name);
         return;
     }
-    fprintf(e->out, "    %s_config: [", name);
+    ct__text_printf(e->out, "    %s_config: [", name);
     for (int i = 0; i < CT__ROS_STATES; i++) {
-        if (i && i % 3 == 0) fprintf(e->out, ",\n%*s", (int)strlen(name) + 14, "");
-        else if (i) fputs(", ", e->out);
-        fputs(r.measured >> i & 1 ? "true" : "false", e->out);
+        if (i && i % 3 == 0) ct__text_printf(e->out, ",\n%*s", (int)strlen(name) + 14, "");
+        else if (i) ct__text_put(e->out, ", ");
+        ct__text_put(e->out, r.measured >> i & 1 ? "true" : "false");
     }
-    fputs("]\n", e->out);
+    ct__text_put(e->out, "]\n");
     if (r.what == CT__ROS_STEP && !r.twist)
-        fprintf(e->out, "    # Steps: what is known is the noise from one pose to the next. Poses that odometry adds up drift, and must not be\n"
+        ct__text_printf(e->out, "    # Steps: what is known is the noise from one pose to the next. Poses that odometry adds up drift, and must not be\n"
                         "    # fused as if they were measured in the world.\n");
-    if (r.what != CT__ROS_TWIST) fprintf(e->out, "    %s_differential: %s\n", name, r.what == CT__ROS_STEP && !r.twist ? "true" : "false");
+    if (r.what != CT__ROS_TWIST) ct__text_printf(e->out, "    %s_differential: %s\n", name, r.what == CT__ROS_STEP && !r.twist ? "true" : "false");
 }
 
 /* ---- Nodes that publish ---------------------------------------------------------------------- */
@@ -105,15 +105,15 @@ static void put_publisher(const ct__export *e, int32_t k, input in)
     ct__export_round(e, 6, v);
     ct__export_title(e, k, "#", NULL);
     if (r.what == CT__ROS_UNKNOWN || (r.what == CT__ROS_STEP && !r.twist)) {
-        fprintf(e->out, "# variances%s: ", r.what == CT__ROS_STEP ? " of one step" : "");
+        ct__text_printf(e->out, "# variances%s: ", r.what == CT__ROS_STEP ? " of one step" : "");
         ct__ros_list(e->out, 6, 6, 0, v);
         if (r.what == CT__ROS_UNKNOWN) return;
-        fprintf(e->out, "# With dt seconds from pose to pose: as a twist's, over dt^2 (the option dt writes that). As a pose's, where odom%d_differential is\n"
+        ct__text_printf(e->out, "# With dt seconds from pose to pose: as a twist's, over dt^2 (the option dt writes that). As a pose's, where odom%d_differential is\n"
                         "# true, over 2 dt^3: the filter gives the velocity between two poses of covariances P1 and P2 the covariance (P1 + P2) dt.\n", in.number);
         return;
     }
-    if (r.what == CT__ROS_STEP) fprintf(e->out, "# Of one step from pose to pose in %s s, as a velocity: the step's variances over dt^2.\n", ct__format_double(e->options.dt_s, buf));
-    fprintf(e->out, "publisher_of_%s:\n  ros__parameters:\n    %s_covariance_diagonal: ", ct__names_get(&e->id, k), r.twist ? "twist" : "pose");
+    if (r.what == CT__ROS_STEP) ct__text_printf(e->out, "# Of one step from pose to pose in %s s, as a velocity: the step's variances over dt^2.\n", ct__format_double(e->options.dt_s, buf));
+    ct__text_printf(e->out, "publisher_of_%s:\n  ros__parameters:\n    %s_covariance_diagonal: ", ct__names_get(&e->id, k), r.twist ? "twist" : "pose");
     ct__ros_list(e->out, 6, 6, 0, v);
 }
 
@@ -124,7 +124,7 @@ ct_status ct__robot_localization_write(ct__export *e)
     if (!in) return ct__no_memory(e->err, "noise models", e->count);
     find_inputs(e, in);
     for (int32_t k = 0; k < e->count; k++) written += in[k].number >= 0;
-    fprintf(e->out, "# For robot_localization (ekf_node, ukf_node) and the nodes that feed it, written by covtune %s.\n"
+    ct__text_printf(e->out, "# For robot_localization (ekf_node, ukf_node) and the nodes that feed it, written by covtune %s.\n"
                     "# robot_localization takes a measurement's covariance from its message, and has no parameter in its place. So:\n"
                     "#   odomN_config, poseN_config, twistN_config\n"
                     "#       which of x y z, roll pitch yaw, vx vy vz, vroll vpitch vyaw, ax ay az are measured. N counts the inputs\n"
@@ -137,7 +137,7 @@ ct_status ct__robot_localization_write(ct__export *e)
                     "# It is not process_noise_covariance, which is what the filter's motion model gains in variance per second.\n"
                     "# Frame: that of the measured pose; a message has a pose's along the axes of its header's frame.\n", ct_version());
     ct__export_origin(e, "#");
-    fprintf(e->out, "\nekf_filter_node:\n  ros__parameters:%s\n", written ? "" : " {}");
+    ct__text_printf(e->out, "\nekf_filter_node:\n  ros__parameters:%s\n", written ? "" : " {}");
     for (int32_t k = 0; k < e->count; k++) put_input(e, k, in[k]);
     for (int32_t k = 0; k < e->count; k++) put_publisher(e, k, in[k]);
     free(in);

@@ -85,28 +85,28 @@ ct__ros_model ct__ros_model_of(const ct_noise_model *m, double dt_s)
 
 /* ---- Text ------------------------------------------------------------------------------------ */
 
-void ct__ros_list(FILE *out, int n, int width, int indent, const double value[])
+void ct__ros_list(ct__text *out, int n, int width, int indent, const double value[])
 {
     char buf[32];
-    putc('[', out);
+    ct__text_put(out, "[");
     for (int i = 0; i < n; i++) {
         const size_t mantissa = strcspn(ct__format_double(value[i], buf), "e");
-        if (i && i % width == 0) fprintf(out, ",\n%*s", indent, "");
-        else if (i) fputs(", ", out);
-        fprintf(out, "%.*s%s%s", (int)mantissa, buf, memchr(buf, '.', mantissa) ? "" : ".0", buf + mantissa);
+        if (i && i % width == 0) ct__text_printf(out, ",\n%*s", indent, "");
+        else if (i) ct__text_put(out, ", ");
+        ct__text_printf(out, "%.*s%s%s", (int)mantissa, buf, memchr(buf, '.', mantissa) ? "" : ".0", buf + mantissa);
     }
-    fputs("]\n", out);
+    ct__text_put(out, "]\n");
 }
 
-static void put_what(FILE *out, const ct__ros_model *r, double dt_s)
+static void put_what(ct__text *out, const ct__ros_model *r, double dt_s)
 {
     char buf[32];
     switch (r->what) {
-    case CT__ROS_UNKNOWN: fprintf(out, "# What measures it is not said: it may be that of a pose, or of one step from pose to pose.\n"); break;
-    case CT__ROS_POSITION: fprintf(out, "# Along the world's axes. position_covariance, of sensor_msgs/NavSatFix, is along East, North, Up: the world's x, y, z are taken for these.\n"); break;
+    case CT__ROS_UNKNOWN: ct__text_printf(out, "# What measures it is not said: it may be that of a pose, or of one step from pose to pose.\n"); break;
+    case CT__ROS_POSITION: ct__text_printf(out, "# Along the world's axes. position_covariance, of sensor_msgs/NavSatFix, is along East, North, Up: the world's x, y, z are taken for these.\n"); break;
     case CT__ROS_STEP:
-        if (r->twist) fprintf(out, "# Of one step from pose to pose in %s s, as a velocity: the step's covariance over dt^2.\n", ct__format_double(dt_s, buf));
-        else fprintf(out, "# Of one step from pose to pose, not of the pose that steps add up to. Over dt seconds, as a twist's: divide by dt^2.\n");
+        if (r->twist) ct__text_printf(out, "# Of one step from pose to pose in %s s, as a velocity: the step's covariance over dt^2.\n", ct__format_double(dt_s, buf));
+        else ct__text_printf(out, "# Of one step from pose to pose, not of the pose that steps add up to. Over dt seconds, as a twist's: divide by dt^2.\n");
         break;
     case CT__ROS_POSE:
     case CT__ROS_TWIST:
@@ -115,7 +115,7 @@ static void put_what(FILE *out, const ct__ros_model *r, double dt_s)
 }
 
 /* NavSatFix: 3 x 3, and COVARIANCE_TYPE_DIAGONAL_KNOWN or COVARIANCE_TYPE_KNOWN. */
-static void put_fix(FILE *out, const ct__ros_model *r)
+static void put_fix(ct__text *out, const ct__ros_model *r)
 {
     double    P[9];
     int       diagonal = 1;
@@ -123,14 +123,14 @@ static void put_fix(FILE *out, const ct__ros_model *r)
         P[i] = r->S[i / 3 * 6 + i % 3];
         diagonal = diagonal && (i % 4 == 0 || P[i] == 0);
     }
-    fputs("  position_covariance: ", out);
+    ct__text_put(out, "  position_covariance: ");
     ct__ros_list(out, 9, 3, 24, P);
-    fprintf(out, "  position_covariance_type: %d # %s\n", diagonal ? 2 : 3, diagonal ? "diagonal known" : "known");
+    ct__text_printf(out, "  position_covariance_type: %d # %s\n", diagonal ? 2 : 3, diagonal ? "diagonal known" : "known");
 }
 
 ct_status ct__ros_write(ct__export *e)
 {
-    fprintf(e->out, "# Covariances for ROS messages, written by covtune %s: of geometry_msgs/PoseWithCovariance (m^2, rad^2) and\n"
+    ct__text_printf(e->out, "# Covariances for ROS messages, written by covtune %s: of geometry_msgs/PoseWithCovariance (m^2, rad^2) and\n"
                     "# TwistWithCovariance (m^2/s^2, rad^2/s^2). Row by row, in the order x, y, z, rotation about X, Y, Z.\n"
                     "# Coordinates that are not measured have a variance of 1e6.\n"
                     "# Frame: that of the measured pose. A message wants the axes of its header's frame: with R the pose's rotation,\n"
@@ -144,10 +144,10 @@ ct_status ct__ros_write(ct__export *e)
         ct__export_title(e, k, "#", NULL);
         put_what(e->out, &r, e->options.dt_s);
         ct__export_quote(e->out, m->name);
-        fprintf(e->out, ":\n  %s:\n    covariance: ", r.twist ? "twist" : "pose");
+        ct__text_printf(e->out, ":\n  %s:\n    covariance: ", r.twist ? "twist" : "pose");
         ct__ros_list(e->out, 36, 6, 17, r.S);
         if (r.what == CT__ROS_POSITION && !(r.measured >> 3)) put_fix(e->out, &r);
     }
-    if (!e->count) fprintf(e->out, "{}\n");
+    if (!e->count) ct__text_printf(e->out, "{}\n");
     return CT_OK;
 }

@@ -61,34 +61,34 @@ static unsigned long code_point(const unsigned char **p)
 /* No control character, no right-to-left mark and no letter that an encoding could change gets through, nor a backslash, which at a line's end
  * would make the next one part of a C comment, as a trigraph
  * does. `end` is where to stop, or NULL. */
-static void put_escaped(FILE *out, const char *text, const char *end)
+static void put_escaped(ct__text *out, const char *text, const char *end)
 {
     unsigned long last = 0;
     for (const unsigned char *p = (const unsigned char *)text; *p && p != (const unsigned char *)end;) {
         const unsigned long c = code_point(&p);
         const int again = c == '?' && last == '?'; /* two of them and a slash are a backslash to C's first reading */
         last = c;
-        if (c == '"') fputs("\\\"", out);
-        else if (c >= ' ' && c < 0x7f && c != '\\' && !again) putc((int)c, out);
-        else fprintf(out, c > 0xffff ? "\\U%08lx" : "\\u%04lx", c);
+        if (c == '"') ct__text_put(out, "\\\"");
+        else if (c >= ' ' && c < 0x7f && c != '\\' && !again) ct__text_bytes(out, &(char){(char)c}, 1);
+        else ct__text_printf(out, c > 0xffff ? "\\U%08lx" : "\\u%04lx", c);
     }
 }
 
-void ct__export_quote(FILE *out, const char *text)
+void ct__export_quote(ct__text *out, const char *text)
 {
-    putc('"', out);
+    ct__text_put(out, "\"");
     put_escaped(out, text, NULL);
-    putc('"', out);
+    ct__text_put(out, "\"");
 }
 
 /* Every line of the text as a comment. */
-static void put_lines(FILE *out, const char *mark, const char *text)
+static void put_lines(ct__text *out, const char *mark, const char *text)
 {
     while (text && *text) {
         const size_t n = strcspn(text, "\n");
-        fprintf(out, "%s ", mark);
+        ct__text_printf(out, "%s ", mark);
         put_escaped(out, text, text + n);
-        putc('\n', out);
+        ct__text_put(out, "\n");
         text += n + (text[n] == '\n');
     }
 }
@@ -107,34 +107,34 @@ int ct__export_is_cut(const ct__export *e, int32_t k)
 void ct__export_heading(const ct__export *e, int32_t k, const char *mark, const int order[])
 {
     const ct_noise_model *m = ct_noise_get(e->noise, e->index[k]);
-    FILE                 *out = e->out;
-    fprintf(out, "\n%s ", mark);
+    ct__text             *out = e->out;
+    ct__text_printf(out, "\n%s ", mark);
     ct__export_quote(out, m->name);
     for (int i = 0; m->row && i < m->dim; i++) {
         const ct_noise_row *row = &m->row[order ? order[i] : i];
-        fputs(i ? ", " : ": ", out);
+        ct__text_put(out, i ? ", " : ": ");
         put_escaped(out, row->name, NULL);
         if (!row->unit[0]) continue;
-        fputs(" (", out);
+        ct__text_put(out, " (");
         put_escaped(out, row->unit, NULL);
-        putc(')', out);
+        ct__text_put(out, ")");
     }
     if (m->measurement) {
-        fputs("; ", out);
+        ct__text_put(out, "; ");
         put_escaped(out, m->measurement, NULL);
     }
-    putc('\n', out);
+    ct__text_put(out, "\n");
 }
 
 void ct__export_title(const ct__export *e, int32_t k, const char *mark, const int order[])
 {
     ct__export_heading(e, k, mark, order);
     put_lines(e->out, mark, e->options.remark ? e->options.remark[e->index[k]] : NULL);
-    if (ct__export_is_cut(e, k)) fprintf(e->out, "%s %s\n", mark, CT__EXPORT_CUT);
+    if (ct__export_is_cut(e, k)) ct__text_printf(e->out, "%s %s\n", mark, CT__EXPORT_CUT);
 }
 
-void ct__export_numbers(FILE *out, const char *between, int n, const double value[])
+void ct__export_numbers(ct__text *out, const char *between, int n, const double value[])
 {
     char buf[32];
-    for (int i = 0; i < n; i++) fprintf(out, "%s%s", i ? between : "", ct__format_double(value[i], buf));
+    for (int i = 0; i < n; i++) ct__text_printf(out, "%s%s", i ? between : "", ct__format_double(value[i], buf));
 }

@@ -92,6 +92,7 @@ void ct_table_column(ct_table *table, const char *key, const char *heading, cons
 void ct_table_row(ct_table *table, int rule)
 {
     const int64_t used = table->rows * table->columns;
+    table->said++;
     if (failed(table, ct__grow(&table->cell, &table->cells_capacity, used + table->columns, sizeof *table->cell, "cells", NULL) != CT_OK)) return;
     if (failed(table, ct__grow(&table->rule, &table->rules_capacity, table->rows + 1, sizeof *table->rule, "rows", NULL) != CT_OK)) return;
     for (int64_t i = 0; i < table->columns; i++) table->cell[used + i] = (ct__cell){0};
@@ -174,7 +175,7 @@ void ct_table_note(ct_table *table, const char *fmt, ...)
     if (!failed(table, !text)) table->note[table->notes++] = text;
 }
 
-int32_t ct_table_rows(const ct_table *table) { return (int32_t)table->rows; }
+int32_t ct_table_rows(const ct_table *table) { return table->said; }
 
 /* ---- what formats share ---- */
 
@@ -228,6 +229,13 @@ ct_status ct_table_print(const ct_table *table, ct_table_format format, int widt
     const ct_status status = ct__text_write(&text, out, err);
     ct__text_free(&text);
     return status;
+}
+
+ct_status ct_table_string(const ct_table *table, ct_table_format format, int width, char **out, ct_err *err)
+{
+    ct__text text = {0};
+    print(table, format, width, &text);
+    return ct__text_take(&text, out, err);
 }
 
 ct_status ct_table_write(const ct_table *table, ct_table_format format, const char *path, ct_err *err)

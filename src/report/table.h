@@ -30,6 +30,7 @@ struct ct_table {
     char      **note;
     int64_t     columns, columns_capacity, cells_capacity, rows, rules_capacity, notes, notes_capacity;
     int64_t     next; /* the cell to be said next */
+    int32_t     said; /* rows, also those that there was no memory for */
     int         failed;
     const char *misuse; /* how it was not built as it has to be; NULL: it was */
 };

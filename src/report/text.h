@@ -1,32 +1,8 @@
-/* text.h: text that grows, and what stands in it: escaped for HTML, Markdown, JSON or a terminal, whatever bytes a name was made of.
- *
- * Nothing here returns a status: no memory is remembered in the text, later verbs do nothing, and whoever hands it on looks at `failed`. */
+/* text.h: what stands in a text: escaped for HTML, Markdown, JSON or a terminal, whatever bytes a name was made of. */
 #ifndef CT_REPORT_TEXT_H
 #define CT_REPORT_TEXT_H
 
-#include <covtune/base.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-/* All zero is an empty text. bytes is NULL or ended by 0. */
-typedef struct {
-    char   *bytes;
-    int64_t used, capacity;
-    int     failed;
-} ct__text;
-
-void ct__text_free(ct__text *text);
-void ct__text_put(ct__text *text, const char *s);
-void ct__text_bytes(ct__text *text, const char *s, size_t n);
-void ct__text_repeat(ct__text *text, const char *s, int count); /* none if count <= 0 */
-/* For words and integers; numbers with a point have verbs of their own, because a locale may write 0,5. */
-void ct__text_printf(ct__text *text, const char *fmt, ...) CT_PRINTF(2, 3);
-void ct__text_vprintf(ct__text *text, const char *fmt, va_list args);
-
-/* The text as a stream's next bytes; CT_E_MEMORY if it is not whole, and then nothing is written. */
-ct_status ct__text_write(const ct__text *text, FILE *out, ct_err *err);
-/* As a file, replaced whole or not at all. */
-ct_status ct__text_save(const ct__text *text, const char *path, ct_err *err);
+#include "base/text.h"
 
 /* The code point at *s, which moves behind it; '?' for what is no UTF-8, a control character, or turns the direction of writing. A line's end is a blank. */
 unsigned long ct__text_next(const char **s);

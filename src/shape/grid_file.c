@@ -89,7 +89,7 @@ ct_status ct_shape_read(const char *path, ct_shape **out, ct_err *err)
     json_t *root;
     *out = NULL;
     FILE *stream = fopen(path, "rb");
-    if (!stream) return ct_fail(err, CT_E_IO, "%s: %s", path, strerror(errno));
+    if (!stream) return ct_fail(err, ct__io_status(), "%s: %s", path, strerror(errno));
     ct_status status = ct__json_load(stream, path, &root, err);
     fclose(stream);
     if (status != CT_OK) return status;
