@@ -82,7 +82,9 @@ void ct__effort_report(ct__effort *e, const double *p, double loss)
         .seconds = ct_now_s() - e->start_s,
         .p = p,
     };
-    if (e->options->progress(e->options->user, &progress)) *e->cancelled = 1;
+    if (!e->options->progress(e->options->user, &progress)) return;
+    *e->cancelled = 1;
+    ct_outer_keep(e->outer, NULL); /* what is evaluated from here on, the run that goes on will not ask for at this place */
 }
 
 ct_status ct__effort_evaluate(ct__effort *e, ct__point *at)

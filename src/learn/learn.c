@@ -352,6 +352,7 @@ ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *n
 {
     ct_learn_options how = options ? *options : ct_learn_defaults();
     const int64_t    solves = outer->solves;
+    ct_ledger       *ledger = outer->ledger; /* a run that is cancelled lets go of it */
     int              cancelled = 0;
     *result = (ct_learn_result){.loss_heldout = NAN, .loss_heldout_closed_form = NAN, .loss_heldout_start = NAN, .loss_field = NAN, .prior = 0, .chi_before = NAN, .chi_after = NAN, .nees_before = NAN, .nees_after = NAN};
     ct__learning l = {.effort = {.outer = outer, .options = &how, .result = result, .phase = "start", .fold_iteration = -1, .heldout = NAN, .cancelled = &cancelled, .err = err}};
@@ -362,6 +363,7 @@ ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *n
     if (status == CT_OK) status = ct__outer_field(outer, &how.field, err);
     result->incremental = how.field.incremental;
     if (status == CT_OK) status = run(&l, noise);
+    ct_outer_keep(outer, ledger);
     result->inner_solves = outer->solves - solves;
     result->seconds = ct_now_s() - l.effort.start_s;
     ct__memo_free(&l.memo);

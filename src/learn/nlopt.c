@@ -107,7 +107,7 @@ static ct_status run(nlopt_run *r, ct_learn_method method, int max_iterations, d
     const ct__effort *e = r->effort;
     const int32_t     m = e->outer->m;
     double            F;
-    if (!set_up(r, method, p) || !set_stops(r, method, max_iterations)) return ct_fail(e->err, CT_E_MEMORY, "NLopt refused its settings");
+    if (!set_up(r, method, p) || !set_stops(r, method, max_iterations)) return ct__no_memory(e->err, "settings of NLopt", 1);
     memcpy(r->best, p, (size_t)m * sizeof *p);
     const nlopt_result result = nlopt_optimize(r->opt, p, &F);
     CT_TRY(r->status);
