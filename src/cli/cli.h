@@ -9,18 +9,21 @@
  *   map       a picture of a trajectory                                                  map.c
  *   held      what ties a graph to the world                                             held.c
  *   folder    folders that results go into                                               folder.c
+ *   memo      text that grows, files that are opened                                     memo.c
  *   bar       how far a long task is                                                     bar.c
  *
  * stdout is data, stderr is for people. Exit codes are those below. Being out of memory for a few
- * hundred bytes of output ends the program on the spot (cli_need).
+ * hundred bytes of output, or for what jansson reads, ends the program on the spot (cli_need): temporary files are removed.
  *
  * To add a subcommand: one file with its `const cli_command cli_NAME`, and its line in CLI_COMMANDS. */
 #ifndef CT_CLI_H
 #define CT_CLI_H
 
 #include <covtune/covtune.h>
+#include <dirent.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #define CLI_COMMANDS(X) X(learn) X(eval) X(report) X(compare) X(export) X(simulate) X(solve) X(convert) X(info) X(reproduce)
 
@@ -59,6 +62,27 @@ CLI_COMMANDS(X)
 #undef X
 
 cli_exit cli_info_dataset(const cli_io *io, const char *path); /* info_dataset.c */
+
+/* ---- Memo ------------------------------------------------------------------------------------ */
+
+/* Text that grows; all zero is an empty one. Where there is no memory the program ends. */
+typedef struct {
+    char  *text; /* NULL if nothing was said, else ended by 0; the owner frees it */
+    size_t used, capacity;
+} cli_memo;
+
+void  cli_memo_put(cli_memo *m, const char *bytes, size_t n);
+void  cli_memo_printf(cli_memo *m, const char *fmt, ...) CT_PRINTF(2, 3);
+char *cli_memo_text(cli_memo *m); /* m->text, which is not NULL then */
+
+/* fopen, opendir and getline, whose failure is a word about the file: without memory the program ends. */
+FILE   *cli_open(const char *path, const char *mode);
+DIR    *cli_open_folder(const char *path);
+ssize_t cli_getline(char **line, size_t *size, FILE *file);
+/* The JSON in that file; NULL: it cannot be read, or there is none in it; why->text says which (why may be NULL). */
+json_t *cli_load_json(const char *path, json_error_t *why);
+/* Before anything else: jansson ends the program where there is no memory. */
+void cli_mind_memory(void);
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
@@ -133,7 +157,7 @@ typedef struct cli_config cli_config;
 cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cli_option options[], const char **operand, cli_config **held);
 void     cli_config_free(cli_config *held);
 /* A line of such a file; nothing for a value that is NULL. */
-void cli_config_line(FILE *out, const char *name, const char *value);
+void cli_config_line(cli_memo *out, const char *name, const char *value);
 
 /* ---- Talk ------------------------------------------------------------------------------------ */
 

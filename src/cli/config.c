@@ -7,6 +7,7 @@
 
 #include <cyaml/cyaml.h>
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +80,7 @@ int cli_is_config(const char *path, const char *key)
     char         line[512];
     int          found = 0, begins = 1;
     if (n < 5 || (strcmp(path + n - 5, ".yaml") && strcmp(path + n - 4, ".yml"))) return 0;
-    FILE *file = fopen(path, "r");
+    FILE *file = cli_open(path, "r");
     while (file && !found && fgets(line, sizeof line, file)) {
         found = begins && !strncmp(line, key, strlen(key)) && line[strlen(key)] == ':';
         begins = strchr(line, '\n') != NULL;
@@ -108,6 +109,8 @@ cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cl
     const cyaml_config_t       how = {.log_fn = take_log, .log_ctx = &c, .mem_fn = memory, .log_level = CYAML_LOG_WARNING, .flags = CYAML_CFG_NO_ALIAS};
     const cyaml_err_t          code = cyaml_load_file(path, &how, &root, &data, NULL);
     *held = data;
+    if (code == CYAML_ERR_LIBYAML_PARSER_INIT || !strcmp(c.cause, "libyaml: (null)")) cli_need(NULL); /* libyaml has a text for every fault but this */
+    if (code == CYAML_ERR_FILE_OPEN && errno == ENOMEM) cli_need(NULL);
     if (code == CYAML_ERR_FILE_OPEN) return cli_fail(io, "%s: cannot be read", path);
     if (code != CYAML_OK || !data) return of_file(complain(io, path, &c, code, fields));
     cli_exit exit_code = CLI_GO;
@@ -136,16 +139,16 @@ static int is_plain(const char *value)
     return value[strlen(value) - 1] != ':';
 }
 
-void cli_config_line(FILE *out, const char *name, const char *value)
+void cli_config_line(cli_memo *out, const char *name, const char *value)
 {
     if (!value) return;
     if (is_plain(value)) {
-        fprintf(out, "%s: %s\n", name, value);
+        cli_memo_printf(out, "%s: %s\n", name, value);
         return;
     }
     json_t *text = cli_text(value);
     char   *quoted = cli_need(json_dumps(text, JSON_ENCODE_ANY)); /* a string of JSON is one of YAML */
-    fprintf(out, "%s: %s\n", name, quoted);
+    cli_memo_printf(out, "%s: %s\n", name, quoted);
     free(quoted);
     json_decref(text);
 }

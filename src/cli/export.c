@@ -25,36 +25,13 @@ typedef struct {
 
 /* ---- What the file says beside the numbers --------------------------------------------------- */
 
-/* A stream whose text the caller frees; cli_need is the answer to all failures. */
-typedef struct {
-    FILE  *to;
-    char  *text;
-    size_t size;
-} memo;
-
-static memo *memo_open(memo *m)
-{
-    *m = (memo){0};
-    m->to = cli_need(open_memstream(&m->text, &m->size));
-    return m;
-}
-
-/* NULL if nothing was written. */
-static char *memo_close(memo *m)
-{
-    if (fclose(m->to)) cli_need(NULL);
-    if (m->size) return m->text;
-    free(m->text);
-    return NULL;
-}
-
 /* "comment": lines that an earlier export to JSON has left. */
-static void put_comment(FILE *to, const json_t *object)
+static void put_comment(cli_memo *to, const json_t *object)
 {
     const json_t *list = json_object_get(object, "comment");
     for (size_t i = 0; i < json_array_size(list); i++) {
         const char *line = json_string_value(json_array_get(list, i));
-        if (line) fprintf(to, "%s\n", line);
+        if (line) cli_memo_printf(to, "%s\n", line);
     }
 }
 
@@ -67,62 +44,60 @@ static const char *text_of(const json_t *object, const char *key)
 static char *origin_of(const cli_io *io, const export_request *request, const json_t *root)
 {
     const json_t *from = json_object_get(root, "provenance");
-    memo          m;
-    memo_open(&m);
-    put_comment(m.to, root);
+    cli_memo      m = {0};
+    put_comment(&m, root);
     if (json_is_object(from)) {
-        fprintf(m.to, "Learned by covtune %s", text_of(from, "version"));
-        if (*text_of(from, "dataset")) fprintf(m.to, " from %s", text_of(from, "dataset"));
-        fputc('\n', m.to);
-        if (*text_of(from, "command")) fprintf(m.to, "Command: %s\n", text_of(from, "command"));
-        if (*text_of(from, "digest")) fprintf(m.to, "Digest of data and options: %s\n", text_of(from, "digest"));
+        cli_memo_printf(&m, "Learned by covtune %s", text_of(from, "version"));
+        if (*text_of(from, "dataset")) cli_memo_printf(&m, " from %s", text_of(from, "dataset"));
+        cli_memo_printf(&m, "\n");
+        if (*text_of(from, "command")) cli_memo_printf(&m, "Command: %s\n", text_of(from, "command"));
+        if (*text_of(from, "digest")) cli_memo_printf(&m, "Digest of data and options: %s\n", text_of(from, "digest"));
     }
     if (json_is_false(json_object_get(from, "finished"))) {
-        fprintf(m.to, "The run is not finished: these are the best so far.\n");
+        cli_memo_printf(&m, "The run is not finished: these are the best so far.\n");
         cli_remark(io, "%s: the run is not finished: these are the best so far", request->path);
     }
-    return memo_close(&m);
+    return m.text;
 }
 
 /* Entry i of a list, or, of an isotropic model, the one there is. */
 static const json_t *entry(const json_t *value, size_t i) { return json_is_array(value) ? json_array_get(value, i) : value; }
 
 /* "Error bars: x +- 2.4 %, y +- 3.1 %, theta at its lower bound". At a bound of a full model is an eigenvalue, not a row. */
-static void put_bars(FILE *to, const ct_noise_model *m, const json_t *group)
+static void put_bars(cli_memo *to, const ct_noise_model *m, const json_t *group)
 {
     const json_t *percent = json_object_get(group, "sigma_error_percent"), *bound = json_object_get(group, "at_bound");
     const int     full = m->kind == CT_NOISE_FULL, n = m->kind == CT_NOISE_ISOTROPIC ? 1 : m->dim;
     const char   *held = NULL;
     if (!percent) return;
-    fprintf(to, "Error bars:");
+    cli_memo_printf(to, "Error bars:");
     for (int i = 0; i < n; i++) {
         const json_t *value = entry(percent, (size_t)i);
         const char   *at = json_string_value(entry(bound, (size_t)i));
         if (at && full) held = at;
-        fprintf(to, "%s", i ? ", " : " ");
-        if (n > 1 && m->row) fprintf(to, "%s ", m->row[i].name);
-        else if (n > 1) fprintf(to, "%d ", i);
-        if (json_is_number(value)) fprintf(to, "+- %.2g %%", json_number_value(value));
-        if (at && !full) fprintf(to, "%sat its %s bound", json_is_number(value) ? ", " : "", at);
-        else if (!json_is_number(value)) fprintf(to, "not known");
+        cli_memo_printf(to, "%s", i ? ", " : " ");
+        if (n > 1 && m->row) cli_memo_printf(to, "%s ", m->row[i].name);
+        else if (n > 1) cli_memo_printf(to, "%d ", i);
+        if (json_is_number(value)) cli_memo_printf(to, "+- %.2g %%", json_number_value(value));
+        if (at && !full) cli_memo_printf(to, "%sat its %s bound", json_is_number(value) ? ", " : "", at);
+        else if (!json_is_number(value)) cli_memo_printf(to, "not known");
     }
-    if (held) fprintf(to, "; an eigenvalue at its %s bound", held);
-    fprintf(to, " (one standard error, of sigma)\n");
+    if (held) cli_memo_printf(to, "; an eigenvalue at its %s bound", held);
+    cli_memo_printf(to, " (one standard error, of sigma)\n");
 }
 
 static void read_remarks(const cli_io *io, export_request *request)
 {
     const int32_t n = ct_noise_count(request->noise);
-    json_t       *root = json_load_file(request->path, 0, NULL); /* NULL: a pipe, which can be read but once */
+    json_t       *root = cli_load_json(request->path, NULL); /* NULL: a pipe, which can be read but once */
     request->remark = cli_alloc(n, sizeof *request->remark);
     for (int32_t i = 0; i < n; i++) {
         const ct_noise_model *m = ct_noise_get(request->noise, i);
         const json_t         *group = json_object_get(json_object_get(root, "groups"), m->name);
-        memo                  text;
-        memo_open(&text);
-        put_comment(text.to, group);
-        put_bars(text.to, m, group);
-        request->remark[i] = memo_close(&text);
+        cli_memo              text = {0};
+        put_comment(&text, group);
+        put_bars(&text, m, group);
+        request->remark[i] = text.text;
     }
     request->origin = origin_of(io, request, root);
     request->options.origin = request->origin;
@@ -132,19 +107,11 @@ static void read_remarks(const cli_io *io, export_request *request)
 
 /* ---- Which file ------------------------------------------------------------------------------ */
 
-/* "folder/name"; the caller frees it. */
-static char *join(const char *folder, size_t length, const char *name)
-{
-    memo m;
-    fprintf(memo_open(&m)->to, "%.*s%s%s", (int)length, folder, length && folder[length - 1] != '/' ? "/" : "", name);
-    return memo_close(&m);
-}
-
 static char *noise_file_of(const char *path)
 {
     struct stat file;
-    if (stat(path, &file) == 0 && S_ISDIR(file.st_mode)) return join(path, strlen(path), "noise.json");
-    return join("", 0, path);
+    if (stat(path, &file) == 0 && S_ISDIR(file.st_mode)) return cli_inside(path, "noise.json");
+    return cli_need(strdup(path));
 }
 
 /* The table, or a sentence; where another file of a run was given, one that says which is meant. */
@@ -154,7 +121,9 @@ static ct_status read_table(export_request *request, ct_err *err)
     if (status == CT_OK) status = ct_noise_read(request->noise, request->path, err);
     if (status != CT_E_PARSE) return status;
     const char *slash = strrchr(request->path, '/');
-    char       *beside = join(request->path, slash ? (size_t)(slash - request->path) : 0, "noise.json");
+    cli_memo    place = {0};
+    cli_memo_printf(&place, "%.*snoise.json", slash ? (int)(slash + 1 - request->path) : 0, request->path);
+    char       *beside = place.text;
     ct_err      inner = *err;
     if (strcmp(beside, request->path) && access(beside, R_OK) == 0) ct_fail(err, status, "%s; the noise file of that run is %s", inner.text, beside);
     free(beside);
@@ -163,22 +132,11 @@ static ct_status read_table(export_request *request, ct_err *err)
 
 /* ---- Exporting ------------------------------------------------------------------------------- */
 
-/* The export as a string, which the caller frees; NULL on failure. */
-static char *to_text(const export_request *request, ct_export_format format, ct_err *err)
-{
-    memo            m;
-    const ct_status status = ct_export(request->noise, format, &request->options, memo_open(&m)->to, err);
-    char           *text = memo_close(&m);
-    if (status == CT_OK) return text;
-    free(text);
-    return NULL;
-}
-
 /* The models that were written: the names in the export of the same as a noise file. */
 static json_t *names(const export_request *request)
 {
-    ct_err      err;
-    char       *text = cli_need(to_text(request, CT_EXPORT_JSON, &err));
+    char       *text;
+    if (ct_export_string(request->noise, CT_EXPORT_JSON, &request->options, &text, NULL) != CT_OK) cli_need(NULL);
     json_t     *root = cli_need(json_loads(text, 0, NULL)), *list = cli_array(), *group;
     const char *name;
     json_object_foreach(json_object_get(root, "groups"), name, group) cli_append(list, cli_text(name));
@@ -233,8 +191,8 @@ static cli_exit carry_out(const cli_io *io, export_request *request)
         return cli_fail(io, "%s", err.text);
     if (read_table(request, &err) != CT_OK) return cli_fail(io, "%s", err.text);
     read_remarks(io, request);
-    char *text = to_text(request, request->format, &err);
-    if (!text) return cli_fail(io, "%s: %s", request->path, err.text); /* the sentence names a model */
+    char *text;
+    if (ct_export_string(request->noise, request->format, &request->options, &text, &err) != CT_OK) return cli_fail(io, "%s: %s", request->path, err.text); /* the sentence names a model */
     const ct_status status = request->out ? ct_export_write(request->noise, request->format, &request->options, request->out, &err) : CT_OK;
     if (status == CT_OK) print(io, request, text);
     free(text);

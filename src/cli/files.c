@@ -51,7 +51,7 @@ static int is_noise(const char *path)
 {
     struct stat entry;
     char        head[1024];
-    FILE       *file = stat(path, &entry) == 0 && S_ISREG(entry.st_mode) ? fopen(path, "r") : NULL;
+    FILE       *file = stat(path, &entry) == 0 && S_ISREG(entry.st_mode) ? cli_open(path, "r") : NULL;
     if (!file) return 0;
     head[fread(head, 1, sizeof head - 1, file)] = 0;
     fclose(file);
@@ -142,6 +142,7 @@ int32_t cli_count_runs(const cli_io *io, const char *path, ct_dataset_part part)
     ct_dataset   *d;
     ct_err        err;
     const int     failed = ct_dataset_read_with(path, part, &(const ct_read_options){.repair = io->repair}, &d, &err) != CT_OK;
+    if (failed && err.status == CT_E_MEMORY) cli_need(NULL);
     const int32_t count = failed ? 0 : part == CT_DATASET_TRAIN ? d->trains : part == CT_DATASET_TEST ? d->tests : d->trains + d->tests;
     if (!failed) ct_dataset_free(d);
     return count;
@@ -307,7 +308,7 @@ const char *cli_kinds(const ct_graph *graph, char *buf, size_t size)
 int cli_replaceable(const char *path, const char *begins)
 {
     char   head[64] = "";
-    FILE  *file = fopen(path, "rb");
+    FILE  *file = cli_open(path, "rb");
     if (!file) return errno == ENOENT || errno == ENOTDIR; /* what is wrong else is said when it is written */
     const size_t n = fread(head, 1, strlen(begins), file);
     fclose(file);
@@ -320,8 +321,8 @@ int cli_is_page(const char *path)
     char             *line = NULL;
     size_t            size = 0;
     int               found = 0, first = 1;
-    FILE             *file = fopen(path, "rb");
-    while (file && !found && getline(&line, &size, file) > 0) {
+    FILE             *file = cli_open(path, "rb");
+    while (file && !found && cli_getline(&line, &size, file) > 0) {
         if (first && strncmp(line, "<!DOCTYPE html>", 15)) break;
         first = 0;
         found = strstr(line, MADE) != NULL;

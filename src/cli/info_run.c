@@ -53,6 +53,7 @@ static void list_files(run_summary *s)
 {
     struct dirent **entry = NULL;
     const int       n = scandir(s->path, &entry, NULL, alphasort);
+    if (n < 0 && errno == ENOMEM) cli_need(NULL);
     s->files = cli_array();
     for (int i = 0; i < n; i++) {
         if (entry[i]->d_name[0] != '.') cli_append(s->files, cli_text(entry[i]->d_name));
@@ -67,10 +68,10 @@ static cli_exit read_history(const cli_io *io, run_summary *s)
     cli_exit code = CLI_GO;
     char  *path = cli_inside(s->path, "history.jsonl"), *line = NULL;
     size_t size = 0;
-    FILE  *file = fopen(path, "r");
+    FILE  *file = cli_open(path, "r");
     s->best = NAN;
     if (!file && errno != ENOENT) code = cli_fail(io, "%s: %s", path, strerror(errno));
-    for (ssize_t n; file && (n = getline(&line, &size, file)) > 0;) {
+    for (ssize_t n; file && (n = cli_getline(&line, &size, file)) > 0;) {
         json_t       *o = json_loadb(line, (size_t)n, 0, NULL);
         const json_t *train = json_object_get(o, "train");
         const char   *phase = json_string_value(json_object_get(o, "phase"));
@@ -100,7 +101,7 @@ static cli_exit load(const cli_io *io, const char *folder, const char *name, jso
     char        *path = cli_inside(folder, name);
     json_error_t why;
     cli_exit     code = CLI_GO;
-    *root = access(path, F_OK) == 0 ? json_load_file(path, 0, &why) : NULL;
+    *root = access(path, F_OK) == 0 ? cli_load_json(path, &why) : NULL;
     if (!*root && access(path, F_OK) == 0) code = cli_fail(io, "%s: cannot be read: %s", path, why.text);
     free(path);
     return code;
@@ -123,7 +124,10 @@ static cli_exit read_all(cli_io *io, run_summary *s)
     if (localtime_r(&entry.st_mtime, &local)) strftime(s->written, sizeof s->written, "%Y-%m-%d %H:%M", &local);
     if (read_noise(s->noise_path, &s->noise[AFTER], &err) != CT_OK) return cli_fail(io, "%s", err.text);
     char *start = cli_inside(s->path, "start.json");
-    if (access(start, F_OK) == 0 && read_noise(start, &s->noise[BEFORE], &err) != CT_OK) cli_remark(io, "%s", err.text);
+    if (access(start, F_OK) == 0 && read_noise(start, &s->noise[BEFORE], &err) != CT_OK) {
+        if (err.status == CT_E_MEMORY) cli_need(NULL);
+        cli_remark(io, "%s", err.text);
+    }
     free(start);
     cli_exit read = load(io, s->path, "noise.json", &s->file);
     s->finished = json_is_true(json_object_get(json_object_get(s->file, "provenance"), "finished"));

@@ -198,10 +198,10 @@ static int is_said(const cli_option *o)
     return 1;
 }
 
-static void put_word(FILE *out, const char *word)
+static void put_word(cli_memo *out, const char *word)
 {
     char *quoted = cli_quoted(word);
-    fprintf(out, " %s", quoted);
+    cli_memo_printf(out, " %s", quoted);
     free(quoted);
 }
 
@@ -210,29 +210,29 @@ static void describe(const learn_request *request, learn_job *job)
 {
     learn_request said = *request, usual = defaults();
     cli_option    rows[OPTIONS], base[OPTIONS];
-    size_t        sizes[2];
+    cli_memo      config = {0}, command = {0};
     usual.method = request->method;
     resolve(&usual);
     table(&said, rows);
     table(&usual, base);
     usual.method = (int)ct_learn_defaults().method;
-    FILE *config = cli_need(open_memstream(&job->config, &sizes[0])), *command = cli_need(open_memstream(&job->command, &sizes[1]));
-    fputs(LEARN_CONFIG_BEGINS, config);
-    cli_config_line(config, "dataset", request->path);
-    fprintf(command, "covtune learn");
-    put_word(command, request->path);
+    cli_memo_printf(&config, "%s", LEARN_CONFIG_BEGINS);
+    cli_config_line(&config, "dataset", request->path);
+    cli_memo_printf(&command, "covtune learn");
+    put_word(&command, request->path);
     for (int i = 0; strcmp(rows[i].name, "out"); i++) {
         if (rows[i].type == CLI_HEADING) continue;
         char        buf[2][64];
         const char *text = is_said(&rows[i]) ? cli_option_text(&rows[i], buf[0], sizeof buf[0]) : NULL;
         const char *usually = is_said(&base[i]) ? cli_option_text(&base[i], buf[1], sizeof buf[1]) : NULL;
-        cli_config_line(config, rows[i].name, text);
+        cli_config_line(&config, rows[i].name, text);
         if (!text || (usually && !strcmp(text, usually))) continue;
-        fprintf(command, " --%s", rows[i].name);
-        if (rows[i].type != CLI_FLAG) put_word(command, text);
+        cli_memo_printf(&command, " --%s", rows[i].name);
+        if (rows[i].type != CLI_FLAG) put_word(&command, text);
     }
-    if (request->iterations < 0) fprintf(config, "# iterations: %d a parameter\n", per_parameter(request));
-    if (fclose(config) || fclose(command)) cli_need(NULL);
+    if (request->iterations < 0) cli_memo_printf(&config, "# iterations: %d a parameter\n", per_parameter(request));
+    job->config = config.text;
+    job->command = command.text;
 }
 
 /* ---- doing it ---- */
@@ -380,7 +380,7 @@ static ct_status learn(const cli_io *io, const learn_request *request, learn_job
     ct_status status = ct_learn(job->outer, &job->options, job->dataset->noise, &job->result, err);
     cli_release();
     cli_hide();
-    if (status == CT_OK && job->folder.status != CT_OK) {
+    if (job->folder.status != CT_OK) { /* which is why learning stopped */
         *err = job->folder.err;
         status = job->folder.status;
     }

@@ -94,6 +94,7 @@ int learn_record(const learn_request *request, learn_job *job, const ct_learn_pr
 /* The end, whatever it is: the noise file of the answer, the ledger, the summary. */
 ct_status learn_close(learn_job *job, const json_t *summary, ct_err *err);
 void      learn_folder_free(learn_folder *folder);
+void      learn_let_go(learn_folder *folder); /* of its run: learn_place.c */
 
 /* The result. */
 json_t *learn_json(const learn_request *request, const learn_job *job);

@@ -7,6 +7,29 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* The run that is open: what it has begun is dropped also where the program ends on the spot (cli_need). */
+static ct_run *held;
+
+static void let_go(void)
+{
+    ct_run_free(held);
+    held = NULL;
+}
+
+static void hold(ct_run *run)
+{
+    static int told;
+    if (!told) told = !atexit(let_go);
+    held = run;
+}
+
+void learn_let_go(learn_folder *f)
+{
+    if (f->run == held) held = NULL;
+    ct_run_free(f->run); /* unlocks */
+    f->run = NULL;
+}
+
 int learn_exists(const char *path)
 {
     struct stat entry;
@@ -17,7 +40,7 @@ static int begins_with(const char *path, const char *text)
 {
     char         head[256] = "";
     const size_t n = strlen(text);
-    FILE        *file = fopen(path, "rb");
+    FILE        *file = cli_open(path, "rb");
     if (!file) return 0;
     const size_t got = fread(head, 1, n < sizeof head ? n : sizeof head, file);
     fclose(file);
@@ -91,13 +114,14 @@ cli_exit learn_place(const cli_io *io, const learn_request *request, learn_job *
             out);
     if (cli_make_folders(out)) return cli_fail(io, "%s: the folder cannot be made: %s", out, strerror(errno));
     if (ct_run_open(out, "learn", old, &f->run, &err) != CT_OK) return cli_fail(io, "%s", err.text);
+    hold(f->run);
     return judge(io, request, f);
 }
 
 cli_exit learn_read_summary(const cli_io *io, const char *path, json_t **summary)
 {
     json_error_t where;
-    FILE        *file = fopen(path, "r");
+    FILE        *file = cli_open(path, "r");
     *summary = NULL;
     if (!file && errno == ENOENT) return CLI_GO;
     if (!file)

@@ -132,7 +132,7 @@ static ct_status adopt(learn_job *job, ct_err *err)
 /* Was noise.json the answer already? Then what is lived through again is not written over it. */
 static int is_answered(const char *path)
 {
-    json_t   *root = json_load_file(path, 0, NULL);
+    json_t   *root = cli_load_json(path, NULL);
     const int finished = json_is_true(json_object_get(json_object_get(root, "provenance"), "finished"));
     json_decref(root);
     return finished;
@@ -270,5 +270,5 @@ void learn_folder_free(learn_folder *f)
     ct_noise_free(f->table);
     if (f->run && f->lines.file >= 0) close(f->lines.file);
     free(f->lines.known);
-    ct_run_free(f->run); /* unlocks: last */
+    learn_let_go(f); /* unlocks: last */
 }

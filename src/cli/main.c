@@ -83,6 +83,7 @@ int main(int argc, char **argv)
 {
     const cli_io io = {0};
     hold_standard_files();
+    cli_mind_memory();
     cli_mind();
     setlocale(LC_CTYPE, ""); /* what the terminal can show; numbers stay as C has them */
     if (argc < 2) {

@@ -70,6 +70,7 @@ static void compare_digest(const cli_io *io, report_job *job)
     uint64_t    digest;
     ct_err      err = {0};
     const int   failed = learn_digest(io, &job->learn, job->path, job->start, &digest, &err) != CT_OK;
+    if (failed && err.status == CT_E_MEMORY) cli_need(NULL);
     if (failed) report_warn(job, "Whether %s is what was learned from could not be seen: %s.", job->path, err.text);
     snprintf(now, sizeof now, "%016" PRIx64, digest);
     if (failed || (was && !strcmp(was, now))) return;

@@ -15,14 +15,13 @@ static const char *text_of(const json_t *object, const char *key)
 /* The whole file, or "". The caller frees it. */
 static char *slurp(const char *path)
 {
-    FILE  *file = fopen(path, "r"), *to;
-    char  *text = NULL, part[4096];
-    size_t size, n;
-    to = cli_need(open_memstream(&text, &size));
-    while (file && (n = fread(part, 1, sizeof part, file)) > 0) fwrite(part, 1, n, to);
+    FILE    *file = cli_open(path, "r");
+    cli_memo text = {0};
+    char     part[4096];
+    size_t   n;
+    while (file && (n = fread(part, 1, sizeof part, file)) > 0) cli_memo_put(&text, part, n);
     if (file) fclose(file);
-    if (fclose(to)) cli_need(NULL);
-    return text;
+    return cli_memo_text(&text);
 }
 
 /* A command, as printf has it. */

@@ -50,21 +50,22 @@ static cli_exit check_folder(const cli_io *io, const char *run, ct_run_info *fou
 /* Lines of the history. A run that was killed may have left half of one at the end. */
 static cli_exit read_history(const cli_io *io, report_job *job)
 {
-    FILE   *file = fopen(job->history, "r");
+    FILE   *file = cli_open(job->history, "r");
     char   *line = NULL;
     size_t  size = 0;
     ssize_t n;
     job->evaluations = cli_array();
     if (!file && errno == ENOENT) return CLI_GO;
     if (!file) return cli_fail(io, "%s: %s", job->history, strerror(errno));
-    while (!job->cut && (n = getline(&line, &size, file)) > 0) {
+    while (!job->cut && (n = cli_getline(&line, &size, file)) > 0) {
         json_t *o = json_loadb(line, (size_t)n, 0, NULL);
         if (json_is_object(o)) cli_append(job->evaluations, o);
         else json_decref(o), job->cut = 1;
     }
+    const int why = job->cut || feof(file) ? 0 : errno;
     free(line);
     fclose(file);
-    return CLI_GO;
+    return why ? cli_fail(io, "%s: cannot be read: %s", job->history, strerror(why)) : CLI_GO;
 }
 
 static cli_exit read_noise(const cli_io *io, report_job *job)
@@ -75,7 +76,7 @@ static cli_exit read_noise(const cli_io *io, report_job *job)
         if (status == CT_OK) status = ct_noise_read(job->file[side], side == BEFORE ? job->start : job->noise, &err);
         if (status != CT_OK) return cli_fail(io, "%s", err.text);
     }
-    job->noise_json = json_load_file(job->noise, 0, NULL);
+    job->noise_json = cli_load_json(job->noise, NULL);
     if (!json_is_object(json_object_get(job->noise_json, "provenance"))) return cli_fail(io, "%s: it does not say where it comes from; covtune learn writes that", job->noise);
     job->finished = json_is_true(json_object_get(json_object_get(job->noise_json, "provenance"), "finished"));
     return CLI_GO;

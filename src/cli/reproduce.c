@@ -136,7 +136,7 @@ static cli_exit check_place(const cli_io *io, const reproduce_request *r, const 
 {
     struct stat entry;
     if (stat(r->out, &entry) != 0 && errno == ENOENT) return CLI_GO;
-    DIR *folder = opendir(r->out);
+    DIR *folder = cli_open_folder(r->out);
     if (!folder) return cli_fail(io, "%s: cannot be the folder of results: %s", r->out, strerror(errno));
     int done = 0, others = 0;
     for (const struct dirent *e; (e = readdir(folder));) {

@@ -57,9 +57,7 @@ typedef struct {
 typedef struct {
     const char     *out, *study;
     ct_page        *page;
-    FILE           *stream;
-    char           *markdown;
-    size_t          size;
+    cli_memo        markdown;
     int             statements;
     book_statement  statement[BOOK_STATEMENTS];
     json_t         *files;

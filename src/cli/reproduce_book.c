@@ -9,8 +9,7 @@
 void book_open(book *b, const reproduce_request *request, const char *title, const char *subtitle)
 {
     *b = (book){.out = request->out, .study = request->study, .files = cli_array()};
-    b->stream = cli_need(open_memstream(&b->markdown, &b->size));
-    fprintf(b->stream, "# %s\n\n%s\n", title, subtitle);
+    cli_memo_printf(&b->markdown, "# %s\n\n%s\n", title, subtitle);
     b->status = ct_page_new(title, subtitle, &b->page, &b->err);
 }
 
@@ -18,7 +17,7 @@ void book_section(book *b, const char *id, const char *heading)
 {
     if (b->status != CT_OK) return;
     ct_page_section(b->page, id, heading);
-    fprintf(b->stream, "\n## %s\n", heading);
+    cli_memo_printf(&b->markdown, "\n## %s\n", heading);
 }
 
 static void put_paragraph(book *b, int warns, const char *fmt, va_list args)
@@ -28,7 +27,7 @@ static void put_paragraph(book *b, int warns, const char *fmt, va_list args)
     if (b->status != CT_OK) return;
     if (warns) ct_page_warn(b->page, "%s", text);
     else ct_page_text(b->page, "%s", text);
-    fprintf(b->stream, warns ? "\n**%s**\n" : "\n%s\n", text);
+    cli_memo_printf(&b->markdown, warns ? "\n**%s**\n" : "\n%s\n", text);
 }
 
 void book_text(book *b, const char *fmt, ...)
@@ -69,8 +68,10 @@ void book_table(book *b, ct_table *table)
 {
     if (b->status == CT_OK) {
         ct_page_table(b->page, table);
-        putc('\n', b->stream);
-        b->status = ct_table_print(table, CT_TABLE_MARKDOWN, 0, b->stream, &b->err);
+        char *text;
+        b->status = ct_table_string(table, CT_TABLE_MARKDOWN, 0, &text, &b->err);
+        if (b->status == CT_OK) cli_memo_printf(&b->markdown, "\n%s", text);
+        free(text);
     }
     ct_table_free(table);
 }
@@ -95,8 +96,8 @@ void book_plot(book *b, const ct_plot *plot)
     char *path = place(b, name);
     b->status = ct_plot_write(plot, path, &b->err);
     ct_page_plot(b->page, plot);
-    fprintf(b->stream, "\n![%s](%s)\n", plot->title, name);
-    if (plot->text) fprintf(b->stream, "\n%s\n", plot->text);
+    cli_memo_printf(&b->markdown, "\n![%s](%s)\n", plot->title, name);
+    if (plot->text) cli_memo_printf(&b->markdown, "\n%s\n", plot->text);
     free(path);
 }
 
@@ -108,7 +109,7 @@ void book_scene(book *b, const ct_scene *scene)
     char *path = place(b, name);
     b->status = ct_scene_write(scene, path, &b->err);
     ct_page_scene(b->page, scene);
-    fprintf(b->stream, "\n![%s](%s)\n", scene->title, name);
+    cli_memo_printf(&b->markdown, "\n![%s](%s)\n", scene->title, name);
     free(path);
 }
 
@@ -161,11 +162,10 @@ void book_close(book *b, const reproduce_request *request)
     book_section(b, "command", "To repeat it");
     if (b->status != CT_OK) return;
     ct_page_code(b->page, command);
-    fprintf(b->stream, "\n```\n%s\n```\n", command);
-    if (fflush(b->stream)) cli_need(NULL);
+    cli_memo_printf(&b->markdown, "\n```\n%s\n```\n", command);
     snprintf(name, sizeof name, "%s.md", b->study);
     char *path = place(b, name);
-    b->status = cli_replace(path, b->markdown, &b->err);
+    b->status = cli_replace(path, b->markdown.text, &b->err);
     free(path);
     if (b->status != CT_OK) return;
     snprintf(name, sizeof name, "%s.html", b->study);
@@ -176,8 +176,7 @@ void book_close(book *b, const reproduce_request *request)
 
 void book_free(book *b)
 {
-    if (b->stream) fclose(b->stream);
-    free(b->markdown);
+    free(b->markdown.text);
     ct_page_free(b->page);
     json_decref(b->files);
 }

@@ -26,7 +26,7 @@ ct_status simulate_check_place(const char *path, ct_err *err)
     struct stat entry;
     if (stat(path, &entry) != 0) return errno == ENOENT ? CT_OK : ct_fail(err, CT_E_IO, "%s: %s", path, strerror(errno));
     if (!S_ISDIR(entry.st_mode)) return ct_fail(err, CT_E_IO, "%s: it is a file; a dataset is a folder", path);
-    DIR *dir = opendir(path);
+    DIR *dir = cli_open_folder(path);
     if (!dir) return ct_fail(err, CT_E_IO, "%s: %s", path, strerror(errno));
     int                  others = 0, dataset = 0;
     const struct dirent *e;

@@ -244,6 +244,7 @@ const char *cli_time(double seconds, char buf[24])
 void *cli_need(void *p)
 {
     if (p) return p;
+    ct_file_drop_all();
     fputs("covtune: out of memory\n", stderr);
     exit(CLI_FAILED);
 }
@@ -257,13 +258,10 @@ void *cli_alloc(int64_t count, size_t size)
 char *cli_quoted(const char *word)
 {
     static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./@:=,+-";
-    char             *text = NULL;
-    size_t            size;
+    cli_memo          text = {0};
     if (word[0] && !word[strspn(word, PLAIN)]) return cli_need(strdup(word));
-    FILE *out = cli_need(open_memstream(&text, &size));
-    fputc('\'', out); /* a quote ends the word, stands for itself, and begins it anew */
-    for (const char *c = word; *c; c++) fputs(*c == '\'' ? "'\\''" : (const char[]){*c, 0}, out);
-    fputc('\'', out);
-    if (fclose(out)) cli_need(NULL);
-    return text;
+    cli_memo_printf(&text, "'"); /* a quote ends the word, stands for itself, and begins it anew */
+    for (const char *c = word; *c; c++) cli_memo_printf(&text, *c == '\'' ? "'\\''" : "%c", *c);
+    cli_memo_printf(&text, "'");
+    return text.text;
 }
