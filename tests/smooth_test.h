@@ -59,7 +59,7 @@ static inline double iterate(ct_smoother *smoother, double small)
     double step = INFINITY;
     for (int k = 0; k < 500 && step > small; k++) {
         ct_status status = ct_smoother_update(smoother, &(ct_increment){.relinearise = 1}, NULL, &err);
-        if (status == CT_OK) status = ct_smoother_stationarity(smoother, &step, &err);
+        if (status == CT_OK) status = ct_smoother_stationarity(smoother, &step, NULL, &err);
         if (status == CT_E_SINGULAR) return INFINITY; /* it has gone where nothing is determined any more */
         CHECK_OK(status, err);
     }

@@ -35,7 +35,7 @@ static void update(history *h, const ct_increment *inc, int renew)
     ct_status     status;
     while ((status = ct_smoother_marginal(h->smoother, newest, P, &err)) != CT_OK && !ct_test_failed_checks) CHECK(status == CT_E_MEMORY);
     double largest;
-    while ((status = ct_smoother_stationarity(h->smoother, &largest, &err)) != CT_OK && !ct_test_failed_checks) CHECK(status == CT_E_MEMORY);
+    while ((status = ct_smoother_stationarity(h->smoother, &largest, NULL, &err)) != CT_OK && !ct_test_failed_checks) CHECK(status == CT_E_MEMORY);
 }
 
 /* The same history every time: growth, removal, return, moved points, renewed noise, a variable let go, a window. */

@@ -44,7 +44,8 @@ static void test_the_trace_ends_with_the_answer_and_does_not_go_back(void)
                 CHECK(is_last_iterate(METHODS[k]) || b->loss < a->loss || b == last);
             }
             if (METHODS[k] == CT_LEARN_CLOSED_FORM) CHECK(trial.points == 1);
-            if (is_last_iterate(METHODS[k])) CHECK(trial.points == 13);
+            /* and one more where another candidate is the answer: the start values or the closed form, if they do better in deployment */
+            if (is_last_iterate(METHODS[k])) CHECK(trial.points == 13 || (trial.points == 14 && last->loss < trial.trace[12].loss));
             check_points(&trial, METHODS[k], heard);
             free(heard);
             ct_trial_free(&trial);

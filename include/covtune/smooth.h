@@ -98,8 +98,10 @@ int64_t ct_smoother_estimates(const ct_smoother *smoother, double *x);
 /* error = sum of rho over the factors at the estimate; marginalised information is not in it. O(factors). */
 double ct_smoother_error(const ct_smoother *smoother);
 /* Largest |delta| of a full Gauss-Newton step from the estimate, everything linearised there: 0 at a minimum. How far a derivative taken here
- * may be trusted. NaN where it fails, as an update would. Costs as much as one that moves every point, and changes nothing. */
-ct_status ct_smoother_stationarity(ct_smoother *smoother, double *largest, ct_err *err);
+ * may be trusted. distance (may be NULL): the length of that step in standard deviations, the Newton decrement sqrt(g'H^-1 g), which does not depend
+ * on units and bounds every coordinate's distance from the minimum in its own sigma. NaN where it fails, as an update would. Costs as much as one
+ * that moves every point, and changes nothing. */
+ct_status ct_smoother_stationarity(ct_smoother *smoother, double *largest, double *distance, ct_err *err);
 /* Marginal covariance of a variable, tangent, local frame, at the linearisation points: dim x dim; zero of a fixed one. Costs the path
  * from its front to the root. */
 ct_status ct_smoother_marginal(ct_smoother *smoother, int32_t var, double *out, ct_err *err);
@@ -143,7 +145,8 @@ typedef struct {
     int64_t eliminated, relinearised, visited;
     int64_t left_out;                   /* with a window: factors on variables that were gone              */
     double  error;                      /* of the graph at x                                               */
-    double  stationarity;               /* as ct_smoother_stationarity, of what is still there; NaN if not to the end */
+    double  stationarity, distance;     /* as ct_smoother_stationarity, of what is still there; NaN if not to the end. An estimate step by step
+                                         * is within its thresholds of the minimum, and these say how far that is */
     double  seconds, worst_s;           /* all of it; the longest update                                   */
     int32_t worst_step;
 } ct_replay_result;

@@ -41,6 +41,7 @@ typedef enum {
     X(CT_STOP_GRADIENT, "gradient", "the gradient is smaller than asked for")                      \
     X(CT_STOP_ITERATIONS, "iterations", "the limit of iterations is reached")                      \
     X(CT_STOP_STUCK, "stuck", "no step decreases the error")                                       \
+    X(CT_STOP_ROUNDING, "rounding", "double precision does not resolve the minimum")               \
     X(CT_STOP_RANK, "rank", "the measurements leave something undetermined")                       \
     X(CT_STOP_NOT_FINITE, "not_finite", "the error is not a finite number")                        \
     X(CT_STOP_CANCELLED, "cancelled", "the caller said stop")
@@ -79,6 +80,13 @@ typedef struct {
      * or the largest |g| is below gradient. 0: never. With approximate Jacobians (graph.h) a run goes
      * on from there with full steps, until they are below step. */
     double    relative, absolute, step, gradient;
+    /* And only where x is within so many standard deviations of the minimum: a few large residuals hide from the
+     * rules above what many small ones still have to gain. The distance is the Newton decrement sqrt(g'H^-1 g) of the
+     * last undamped step times what such a step leaves. It bounds the distance of every coordinate, each in its own
+     * standard deviation. Beyond 100 unknowns it is allowed to grow: with their number n up to 10,000, then with
+     * sqrt(n). A run that the rules would end further away goes on with undamped steps. 0: not asked.
+     * Not used with approximate Jacobians, whose J'r is not a gradient. */
+    double    distance;
     double    lambda;        /* lm, newton: first damping, relative to diag(H); 0: none until a step fails */
     double    radius;        /* dogleg: first trust radius, in scaled units       */
     ct_progress_fn progress; /* may be NULL */
@@ -92,10 +100,15 @@ typedef struct {
     int     iterations, linearisations, factorisations;
     double  initial_error, final_error;
     double  gradient;                         /* largest |g| at the last linearisation    */
+    double  distance;                         /* estimated distance from the minimum, in standard deviations; NaN: not known */
     double  linearise_s, factor_s, solve_s;   /* linearise; factor; back-substitute       */
     double  seconds;                          /* all of it                                */
     int32_t loose;                            /* stop == rank: variables left loose       */
 } ct_solve_result;
+
+/* 1 if the estimate serves as the minimum: it is one (ct_stop_converged), or double precision resolves no more (rounding) and it is within a hundredth
+ * of a standard deviation of it. */
+int ct_solve_usable(const ct_solve_result *result);
 
 /* Analyse graph for solving. options may be NULL (AMD; `stage` counts the graph's variables, as the
  * order does not concern fixed ones). */

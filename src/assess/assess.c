@@ -13,6 +13,7 @@ ct_inference ct_inference_defaults(void)
 {
     ct_inference inference = {.start = CT_START_MEASURED, .solve = ct_solve_defaults(), .incremental = CT_INFERENCE_AUTO, .replay = ct_replay_defaults()};
     inference.solve.relative = 1e-12;
+    inference.solve.max_iterations = 100;
     inference.replay.entry = CT_ENTRY_PREVIOUS;
     inference.replay.settle = 5;   /* from the pose before it may be a quarter turn */
     inference.replay.extent = 10;

@@ -44,7 +44,7 @@ static ct_status name_failures(compare_job *job, const compare_row *row, const c
     const ct_status status = ct_verdict_of(job->tests, job->test, noise, &options, each, &again, err);
     n = snprintf(job->failures + used, room, "%s%s%s: no minimum in %d of %d runs:", row->method, *row->bounds ? ", " : "", row->bounds, row->test.failed, job->tests);
     for (int32_t i = 0; i < job->tests && n < (int)room; i++) {
-        if (ct_stop_converged(each[i].solve.stop) || ++named > NAMED) continue;
+        if (ct_solve_usable(&each[i].solve) || ++named > NAMED) continue;
         n += snprintf(job->failures + used + n, room - (size_t)n, "%s %s (%s)", named > 1 ? "," : "", job->test[i]->name ? job->test[i]->name : "one without a name",
                       ct_stop_meaning(each[i].solve.stop));
     }

@@ -10,13 +10,13 @@
 int eval_usable(const ct_assessment *a)
 {
     const ct_stop stop = a->solve.stop;
-    return ct_stop_converged(stop) || stop == CT_STOP_ITERATIONS || stop == CT_STOP_STUCK;
+    return ct_solve_usable(&a->solve) || stop == CT_STOP_ITERATIONS || stop == CT_STOP_STUCK;
 }
 
 int eval_failed(const ct_assessment *a)
 {
     const ct_stop stop = a->solve.stop;
-    return !ct_stop_converged(stop) && stop != CT_STOP_CANCELLED && stop != CT_STOP_NONE;
+    return !ct_solve_usable(&a->solve) && stop != CT_STOP_CANCELLED && stop != CT_STOP_NONE;
 }
 
 void eval_sum(const ct_assessment *a, int32_t n, const uint8_t *use, double value[EVAL_COUNT])

@@ -150,7 +150,7 @@ static void print_each(const eval_request *request, const eval_job *job)
             eval_print_name(job->seq[i]->name);
             for (int k = 0; k < EVAL_COUNT; k++)
                 if (k != EVAL_NEES || request->nees) eval_print_number(value[k]);
-            printf("  %s\n", ct_stop_converged(a->solve.stop) ? "converged" : ct_stop_name(a->solve.stop));
+            printf("  %s\n", ct_solve_usable(&a->solve) ? "converged" : ct_stop_name(a->solve.stop));
         }
     }
 }

@@ -121,14 +121,30 @@ static ct_status finish(const cli_io *io, const solve_request *request, solve_jo
     return job->asked ? solve_sigmas(job, err) : CT_OK;
 }
 
+#define FAR 1.0 /* sigma: what thresholds left is as much as what measurements leave */
+
+int solve_at_minimum(const solve_request *request, const solve_job *job)
+{
+    const ct_solve_result *r = &job->result;
+    return ct_stop_converged(r->stop) && (request->method != SOLVE_ISAM2 || r->distance <= ct_solve_defaults().distance);
+}
+
 static cli_exit verdict(const cli_io *io, const solve_request *request, const solve_job *job)
 {
     const int   most = request->max_iterations, done = job->result.iterations;
     const char *unwritten = request->out && !job->is_written ? "; nothing is written" : "";
+    if (request->method == SOLVE_ISAM2 && job->result.stop == CT_STOP_STEP && job->replay.distance > FAR)
+        cli_remark(io, "%s: step by step ended %.2g sigma from the minimum; lower --relinearise and --wildfire, or solve at once (--method lm)",
+                   request->path, job->replay.distance);
     switch (job->result.stop) {
     case CT_STOP_ERROR:
     case CT_STOP_STEP:
     case CT_STOP_GRADIENT: return CLI_DONE;
+    case CT_STOP_ROUNDING:
+        if (!ct_solve_usable(&job->result))
+            return cli_fail(io, "%s: not converged: %s; beside the strongest measurements the weakest are lost to rounding", request->path, ct_stop_meaning(CT_STOP_ROUNDING));
+        cli_remark(io, "%s: double precision resolves the minimum to about %.1g sigma only", request->path, job->result.distance);
+        return CLI_DONE;
     case CT_STOP_CANCELLED: cli_fail(io, "%s: interrupted after %d iteration%s", request->path, done, CLI_S(done)); return CLI_INTERRUPTED;
     case CT_STOP_RANK: return cli_fail(io, "%s: not determined: %s%s", request->path, job->loose, unwritten);
     case CT_STOP_ITERATIONS:
@@ -193,9 +209,10 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
                        "Levenberg-Marquardt (lm, the default), Gauss-Newton, Powell's dogleg, Newton's method with exact Hessians; or isam2: step by step in the order of the variables, "
                        "as a robot would on the way"),
         CLI_ROW_CHOICE("order", ORDERS + 1, ct_order_find, &request.order, "order of elimination (amd)"),
-        CLI_ROW_INTEGER("max-iterations", "N", 1, INT32_MAX, &request.max_iterations, "give up after so many (100)"),
+        CLI_ROW_INTEGER("max-iterations", "N", 1, INT32_MAX, &request.max_iterations, "give up after so many (300)"),
         CLI_ROW_NUMBER("tolerance", "R", 0, 1, &request.tolerance,
-                       "converged when the error falls by less than this part of itself, or no number in a step is larger (1e-9)"),
+                       "converged when the error falls by less than this part of itself, or no number in a step is larger (1e-9), and the "
+                       "minimum is near: 1e-6 sigma, more by sqrt(R / 1e-9) for a larger R"),
         CLI_ROW_HEADING("Model"),
         CLI_ROW_TEXT("noise", "FILE|RUN", &request.noise, "noise models of that file (JSON), or of what was learned there, in place of the graph's own of the same names"),
         CLI_ROW_TEXT("robust", "KIND[:WIDTH]", &request.robust,
@@ -234,7 +251,7 @@ const cli_command cli_solve = {
     .least = 1,
     .most = 1,
     .text = "Finds the values of the graph's variables that fit its measurements best, each weighed by its noise model, and prints how it "
-            "went. Exit code 0 means that a minimum was found. Ctrl-C stops after the current iteration: what there is by then is printed "
+            "went. Exit code 0 means that a minimum was found or, with isam2, that all steps were taken. Ctrl-C stops after the current iteration: what there is by then is printed "
             "and written, with exit code 130; a second one stops at once.\n",
     .example = "  covtune simulate grid --out city.ctseq\n"
                "  covtune solve city.ctseq --out solved.ctseq --map\n"

@@ -47,6 +47,8 @@ ct_status solve_sigmas(solve_job *job, ct_err *err);
 
 #define SOLVE_ISAM2 CT_METHOD_COUNT /* beyond the methods of a batch solve */
 const char *solve_method_name(const solve_request *request);
+/* 1 if the estimate is the minimum; what isam2 comes to is one within its thresholds only. */
+int solve_at_minimum(const solve_request *request, const solve_job *job);
 
 /* ct_solver_run, or ct_replay, with progress, trace, and Ctrl-C. */
 ct_status solve_replayed(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err);

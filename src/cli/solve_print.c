@@ -112,7 +112,8 @@ void solve_print_json(const solve_request *request, const solve_job *job)
     cli_put(o, "chi_squared_per_degree", cli_number(degrees_of_freedom(job) > 0 ? 2 * r->final_error / (double)degrees_of_freedom(job) : NAN));
     cli_put(o, "iterations", cli_integer(r->iterations));
     cli_put(o, "stop", cli_text(ct_stop_name(r->stop)));
-    cli_put(o, "converged", cli_need(json_boolean(ct_stop_converged(r->stop))));
+    cli_put(o, "converged", cli_need(json_boolean(solve_at_minimum(request, job))));
+    cli_put(o, "distance", cli_number(r->distance));
     cli_put(o, "seconds", cli_number(job->analyse_s + r->seconds));
     cli_put(o, "breakdown", breakdown(job));
     cli_put(o, "structure", structure(job));
@@ -172,7 +173,8 @@ static void print_replay(const solve_job *job)
 {
     const ct_replay_result *r = &job->replay;
     char                    time[3][24];
-    if (r->stop == CT_STOP_STEP) cli_row("steps", "%d, a Gauss-Newton step of at most %.3g left", r->updates, r->stationarity);
+    if (r->stop == CT_STOP_STEP)
+        cli_row("steps", "%d, then %.2g sigma from the minimum: a Gauss-Newton step of at most %.3g m or rad is left", r->updates, r->distance, r->stationarity);
     else cli_row("steps", "%d: %s", r->updates, r->stop == CT_STOP_CANCELLED ? "interrupted" : ct_stop_meaning(r->stop));
     if (r->left_out) cli_row("left out", "%lld factor%s on variables that were gone by then", (long long)r->left_out, CLI_S(r->left_out));
     if (!r->updates) return;
@@ -197,6 +199,7 @@ void solve_print(const solve_request *request, const solve_job *job)
     if (request->method == SOLVE_ISAM2) print_replay(job);
     else {
         cli_row("iterations", "%d: %s", r->iterations, r->stop == CT_STOP_CANCELLED ? "interrupted" : ct_stop_meaning(r->stop));
+        if (!isnan(r->distance)) cli_row("distance", "about %.1g sigma from the minimum", r->distance);
         cli_row("time", "%s: analyse %s, linearise %s, factor and solve %s", cli_time(job->analyse_s + r->seconds, time[0]),
                 cli_time(job->analyse_s, time[1]), cli_time(r->linearise_s, time[2]), cli_time(r->factor_s + r->solve_s, time[3]));
     }

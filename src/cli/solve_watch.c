@@ -1,6 +1,8 @@
 /* solve_watch.c: a solve that can be watched and interrupted: the best so far is reported and written. */
 #include "solve.h"
 
+#include <math.h>
+
 #define SHOW_EVERY 0.1 /* s: faster than that nobody reads */
 
 typedef struct {
@@ -37,6 +39,7 @@ ct_status solve_watched(const cli_io *io, const solve_request *request, solve_jo
     options.max_iterations = request->max_iterations;
     options.absolute *= request->tolerance / options.relative;
     options.step *= request->tolerance / options.relative;
+    options.distance *= sqrt(fmax(1, request->tolerance / options.relative)); /* the error is quadratic in it */
     options.relative = request->tolerance;
     options.progress = watch;
     options.user = &w;
@@ -93,5 +96,6 @@ ct_status solve_replayed(const cli_io *io, const solve_request *request, solve_j
     job->result.iterations = job->replay.updates;
     job->result.final_error = job->replay.error;
     job->result.seconds = job->replay.seconds;
+    job->result.distance = job->replay.distance;
     return status;
 }

@@ -316,7 +316,8 @@ ct_stop ct__inner_estimate(const ct_outer *outer, const ct__seat *seat, ct_solve
         ct_solve_result result;
         *status = ct_solver_run(solver, noise, x, &outer->options.inner, &result, &err);
         *iterations += result.iterations;
-        return *status == CT_OK ? result.stop : CT_STOP_NOT_FINITE;
+        if (*status != CT_OK) return CT_STOP_NOT_FINITE;
+        return ct_solve_usable(&result) && !ct_stop_converged(result.stop) ? CT_STOP_STEP : result.stop;
     }
     ct_replay_result result;
     memcpy(x, seat->start, (size_t)ct_graph_size(seat->seq->graph) * sizeof *x);

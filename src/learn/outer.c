@@ -15,6 +15,7 @@ ct_outer_options ct_outer_defaults(void)
     o.inner.max_iterations = 200;
     o.inner.relative = o.inner.absolute = o.inner.gradient = 0;
     o.inner.step = 1e-6;
+    o.inner.distance = 1e-4; /* with exact Hessians what is left after that step is its square */
     return o;
 }
 

@@ -346,7 +346,7 @@ ct_status ct_replay(const ct_graph *graph, const ct_noise *noise, const ct_repla
     const ct_replay_options usual = ct_replay_defaults();
     tape                    t = {.graph = graph, .options = options ? options : &usual, .result = result, .x = x, .last_pose = {-1, -1}};
     const double            start_s = ct_now_s();
-    *result = (ct_replay_result){.stop = CT_STOP_STEP, .stationarity = NAN};
+    *result = (ct_replay_result){.stop = CT_STOP_STEP, .stationarity = NAN, .distance = NAN};
     CT_TRY(ct_graph_check_noise(graph, noise, err));
     const ct_smoother_options smoother = sized(&t);
     ct_status                 status = plan(&t, err);
@@ -357,7 +357,7 @@ ct_status ct_replay(const ct_graph *graph, const ct_noise *noise, const ct_repla
     }
     if (status == CT_OK) {
         end(&t, start_s);
-        if (result->stop == CT_STOP_STEP) status = ct_smoother_stationarity(t.smoother, &result->stationarity, err);
+        if (result->stop == CT_STOP_STEP) status = ct_smoother_stationarity(t.smoother, &result->stationarity, &result->distance, err);
         if (status == CT_E_SINGULAR || status == CT_E_ARGUMENT) status = CT_OK; /* it has gone where a step cannot be taken from */
         result->error = ct_graph_error(graph, noise, x);
         if (!isfinite(result->error) && result->stop == CT_STOP_STEP) result->stop = CT_STOP_NOT_FINITE;

@@ -95,9 +95,10 @@ ct_status ct_smoother_renew(ct_smoother *s, ct_err *err)
 }
 
 /* A Gauss-Newton step that is looked at and then undone. */
-ct_status ct_smoother_stationarity(ct_smoother *s, double *largest, ct_err *err)
+ct_status ct_smoother_stationarity(ct_smoother *s, double *largest, double *distance, ct_err *err)
 {
     const double wildfire = s->options.wildfire;
+    double       square = 0; /* delta'H delta = |R delta|^2 = |d|^2; cliques that stay have delta = 0, and no part in it */
     *largest = 0;
     ct__change_begin(s);
     s->options.wildfire = 0;
@@ -106,7 +107,16 @@ ct_status ct_smoother_stationarity(ct_smoother *s, double *largest, ct_err *err)
     s->options.wildfire = wildfire;
     for (int64_t v = 0; status == CT_OK && v < s->vars; v++)
         for (int k = 0; k < s->var[v].dim && s->var[v].index != CT_NONE; k++) *largest = CT_MAX(*largest, fabs(s->var[v].delta[k]));
-    if (status != CT_OK) *largest = NAN;
+    for (int64_t k = 0; status == CT_OK && k < s->top.clique.count; k++) {
+        const ct__clique *c = &s->clique[s->top.clique.item[k]];
+        const int32_t     ld = c->p + c->s + 1;
+        for (int32_t i = 0; i < c->p; i++) {
+            const double d = ct__panel(s, c)[(int64_t)i * ld + ld - 1];
+            square += d * d;
+        }
+    }
+    if (status != CT_OK) *largest = square = NAN;
+    if (distance) *distance = sqrt(square);
     ct__change_undo(s);
     return status;
 }

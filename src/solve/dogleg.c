@@ -91,11 +91,17 @@ void ct__dogleg(ct__run_state *run)
     ct_solver *s = run->solver;
     path       w = {.newton = s->newton, .cauchy = s->direction};
     double     radius = run->options->radius, step_first = 0, promised_first = 0;
-    int        fresh = 0, tries = 0;
+    int        fresh = 0, tries = 0, attempts = 1;
     while (run->result->iterations < run->options->max_iterations) {
+        if (run->result->iterations >= CT_CREEPS && attempts++ == 1) {
+            if (ct__second_attempt(run)) return;
+            ct__run_linearise(run, run->x);
+            fresh = tries = 0;
+            continue;
+        }
         if (ct__run_not_finite(run)) return;
         if (!fresh && !make_path(run, &w)) {
-            ct__run_stop(run, CT_STOP_RANK);
+            ct__run_singular(run);
             return;
         }
         fresh = 1;
@@ -117,7 +123,7 @@ void ct__dogleg(ct__run_state *run)
         } else radius = 0.25 * CT_MIN(radius, size);
         if (ct__run_report(run, accepted, step, radius)) return;
         const int exhausted = step < run->options->step || radius < RADIUS_MIN;
-        if (accepted ? whole && ct__run_converged(run, before, step) : ct__run_given_up(run, step_first, promised_first, exhausted)) return;
+        if (accepted ? whole && ct__run_converged(run, before, step, promised, 1) : ct__run_given_up(run, step_first, promised_first, 1, exhausted)) return;
         if (!fresh) ct__run_linearise(run, run->x);
     }
     ct__run_stop(run, CT_STOP_ITERATIONS);

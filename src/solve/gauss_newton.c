@@ -23,15 +23,6 @@ static double take_step(ct__run_state *run)
     return 0;
 }
 
-/* What the model says a further step dx brings, g being that of the last linearisation: -g'dx / 2. */
-static double promised(const ct__run_state *run)
-{
-    const double *g = ct_sparse_gradient(run->solver->system);
-    double        sum = 0;
-    for (int32_t i = 0; i < run->solver->scalars; i++) sum -= g[i] * run->solver->dx[i];
-    return 0.5 * sum;
-}
-
 /* A shortened step that changes as little as a full one would at the minimum: there is no use in more. */
 static int no_progress(const ct__run_state *run, double before)
 {
@@ -39,31 +30,58 @@ static int no_progress(const ct__run_state *run, double before)
     return fall <= run->options->relative * before || fall <= run->options->absolute;
 }
 
-void ct__gauss_newton(ct__run_state *run)
+/* One iteration from x, where the system is. 1 if the run is over. */
+static int iterate(ct__run_state *run)
 {
     ct_solver *s = run->solver;
-    while (run->result->iterations < run->options->max_iterations) {
-        if (ct__run_not_finite(run)) return;
-        if (ct__run_loose(run, ct__run_factor(run, 0, NULL))) {
-            ct__run_stop(run, CT_STOP_RANK);
-            return;
-        }
-        ct__run_step(run, s->dx);
-        const double before = run->error, step = ct__largest(s->dx, s->scalars);
-        if (!isfinite(step)) {
-            ct__run_stop(run, CT_STOP_NOT_FINITE);
-            return;
-        }
-        run->result->iterations++;
-        const double alpha = take_step(run);
-        if (alpha == 0) {
-            ct__run_linearise(run, run->x);
-            ct__run_given_up(run, step, promised(run), 1);
-            return;
-        }
-        if (ct__run_report(run, 1, alpha * step, 0)) return;
-        if (alpha == 1 && ct__run_converged(run, before, step)) return;
-        if (alpha < 1 && no_progress(run, before) && ct__run_given_up(run, step, promised(run), 1)) return;
+    if (ct__run_not_finite(run)) return 1;
+    if (ct__run_loose(run, ct__run_factor(run, 0, NULL))) return ct__run_singular(run);
+    ct__run_step(run, s->dx);
+    const double before = run->error, step = ct__largest(s->dx, s->scalars), hoped = ct__promised(s);
+    if (!isfinite(step)) return ct__run_stop(run, CT_STOP_NOT_FINITE);
+    run->result->iterations++;
+    const double alpha = take_step(run);
+    if (alpha == 0) {
+        ct__run_linearise(run, run->x);
+        return ct__run_given_up(run, step, hoped, 1, 1);
     }
-    ct__run_stop(run, CT_STOP_ITERATIONS);
+    if (ct__run_report(run, 1, alpha * step, 0)) return 1;
+    if (alpha == 1) return ct__run_converged(run, before, step, hoped, 1);
+    ct__distance_unknown(run);
+    return no_progress(run, before) && ct__run_given_up(run, step, ct__promised(s), 1, 1);
+}
+
+void ct__gauss_newton(ct__run_state *run)
+{
+    int over = 0;
+    while (!over && run->result->iterations < run->options->max_iterations) over = iterate(run);
+    if (!over) ct__run_stop(run, CT_STOP_ITERATIONS);
+}
+
+/* ---- a second attempt ---- */
+
+int ct__second_attempt(ct__run_state *run)
+{
+    ct_solver     *s = run->solver;
+    const size_t   bytes = (size_t)ct_graph_size(s->graph) * sizeof *run->x;
+    const double   error = run->error;
+    const int      left = run->options->max_iterations - run->result->iterations, last = run->result->iterations + left * 3 / 4;
+    int            over = 0;
+    memcpy(s->aside, run->x, bytes);
+    memcpy(run->x, s->start, bytes);
+    ct__distance_unknown(run);
+    run->error = ct__run_linearise(run, run->x);
+    while (!over && run->result->iterations < last) over = iterate(run);
+    if (over && run->result->stop == CT_STOP_CANCELLED) return 1;
+    if (run->error < error && (!over || ct_stop_converged(run->result->stop))) {
+        if (!over) ct__distance_unknown(run);
+        return over;
+    }
+    if (run->result->stop == CT_STOP_RANK) ct__forget_loose(run);
+    run->result->stop = CT_STOP_NONE;
+    run->unproven = 0;
+    memcpy(run->x, s->aside, bytes);
+    run->error = error;
+    ct__distance_unknown(run);
+    return 0;
 }

@@ -53,13 +53,17 @@ static verdict try_step(ct__run_state *run, double lambda)
     return v;
 }
 
-/* Factors with damping *lambda; if that is none and something is weak, with the first one instead. Returns 1 if the
+/* Factors with damping *lambda; if that is none and something is loose, with the first one instead. Returns 1 if the
  * system was regular without any. */
-static int factor_damped(ct__run_state *run, double *lambda)
+static int factor_damped(ct__run_state *run, double *lambda, int *loose)
 {
-    const int weak = ct__run_factor(run, *lambda, run->solver->scale) > 0;
+    const int32_t weak = ct__run_factor(run, *lambda, run->solver->scale);
     if (*lambda > 0) return 0;
     if (!weak) return 1;
+    if (!*loose && !ct__run_loose(run, weak)) return 1; /* weakly determined: damping would hold that back for good */
+    *loose = 1;                              /* asked once */
+    ct__forget_loose(run);                   /* damping goes on; ct__lm_end asks again */
+    scale_from_diagonal(run->solver);        /* ct__run_loose has used its memory */
     *lambda = LAMBDA_FIRST;
     ct__run_factor(run, *lambda, run->solver->scale);
     return 0;
@@ -83,14 +87,19 @@ int ct__lm_iterate(ct__run_state *run, ct__lm *lm)
     if (!lm->fresh) lm->tries = 0;
     lm->fresh = 1;
     if (ct__run_not_finite(run)) return 1;
-    lm->regular = lm->exact ? factor_definite(run, &lm->lambda) : factor_damped(run, &lm->lambda);
+    lm->regular = lm->exact ? factor_definite(run, &lm->lambda) : factor_damped(run, &lm->lambda, &lm->loose);
     ct__run_step(run, s->dx);
     run->result->iterations++;
     const double  before = run->error;
     const verdict v = try_step(run, lm->lambda);
     const int     whole = lm->lambda < DAMPED; /* else a short fall says nothing but that the step was short */
+    const int     undamped = lm->lambda == 0;
     lm->accepted = v.gain > 1e-4;
-    if (lm->tries++ == 0) lm->first_step = whole ? v.step : INFINITY, lm->first_promised = whole ? v.predicted : INFINITY;
+    if (lm->tries++ == 0) {
+        lm->first_step = whole ? v.step : INFINITY;
+        lm->first_promised = whole ? v.predicted : INFINITY;
+        lm->first_undamped = undamped;
+    }
     if (lm->accepted) {
         ct__run_accept(run, v.error);
         s->exact = CT_EXACT_NOT; /* at x, that is */
@@ -104,7 +113,8 @@ int ct__lm_iterate(ct__run_state *run, ct__lm *lm)
     }
     if (ct__run_report(run, lm->accepted, v.step, lm->lambda)) return 1;
     const int exhausted = v.step < run->options->step || lm->lambda > LAMBDA_MAX;
-    return lm->accepted ? whole && ct__run_converged(run, before, v.step) : ct__run_given_up(run, lm->first_step, lm->first_promised, exhausted);
+    return lm->accepted ? whole && ct__run_converged(run, before, v.step, v.predicted, undamped)
+                        : ct__run_given_up(run, lm->first_step, lm->first_promised, lm->first_undamped, exhausted);
 }
 
 /* The answer stands only if nothing is loose in the system without damping. Suspects are judged at x, so the system
@@ -115,14 +125,17 @@ void ct__lm_end(ct__run_state *run, const ct__lm *lm)
     if (lm->regular || stop == CT_STOP_CANCELLED || stop == CT_STOP_NOT_FINITE) return;
     if (!ct__run_factor(run, 0, NULL)) return;
     ct__run_linearise(run, run->x);
-    if (ct__run_factor(run, 0, NULL) && ct__find_loose(run->solver, run->noise, run->x)) ct__run_stop(run, CT_STOP_RANK);
+    if (ct__run_factor(run, 0, NULL) && ct__find_loose(run->solver, run->noise, run->x)) ct__run_singular(run);
 }
 
 void ct__levenberg_marquardt(ct__run_state *run)
 {
     ct__lm lm = ct__lm_begin(run);
-    int    over = 0;
-    while (!over && run->result->iterations < run->options->max_iterations) over = ct__lm_iterate(run, &lm);
+    int    over = 0, attempts = 1;
+    while (!over && run->result->iterations < run->options->max_iterations) {
+        if (run->result->iterations < CT_CREEPS || attempts > 1) over = ct__lm_iterate(run, &lm);
+        else over = ct__second_attempt(run), attempts++, lm.fresh = 0;
+    }
     if (!over) ct__run_stop(run, CT_STOP_ITERATIONS);
     ct__lm_end(run, &lm);
 }

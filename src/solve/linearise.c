@@ -13,6 +13,8 @@
 #include "solve/solve.h"
 #include "sparse/add_inline.h"
 
+#include <math.h>
+
 #define BLOCK_MAX (CT_ROWS_MAX * CT_DIM_MAX)
 #define SIDE_MAX  (CT_ARITY_MAX * CT_DIM_MAX)
 #define NO_CURVE  1e-13 /* of what it is added to: curvature that is the rounding of a residual that should be zero */
@@ -268,6 +270,41 @@ double ct__response(const ct_solver *solver, const ct_noise *noise, const double
         }
     }
     return total;
+}
+
+/* high + low += a b, the product and the sum to the last bit. */
+CT_INLINE void add_exactly(double a, double b, double *high, double *low)
+{
+    const double p = a * b, rest = fma(a, b, -p), sum = *high + p, back = sum - *high;
+    *low += (*high - (sum - back)) + (p - back) + rest;
+    *high = sum;
+}
+
+void ct__gradient_refined(const ct_solver *solver, const ct_noise *noise, const double *x, double *g, double *low, double *square)
+{
+    memset(g, 0, (size_t)solver->scalars * sizeof *g);
+    memset(low, 0, (size_t)solver->scalars * sizeof *low);
+    memset(square, 0, (size_t)solver->scalars * sizeof *square);
+    for (int32_t b = 0; b < solver->batches; b++) {
+        const ct_factor_ops *ops = solver->batch[b].ops;
+        int                  cols[CT_ARITY_MAX];
+        for (int i = 0; i < ops->arity; i++) cols[i] = ct_kind_dim(ops->kind[i]);
+        for (int32_t k = solver->batch[b].first; k < solver->batch[b].end; k++) {
+            const ct__item *item = &solver->item[k];
+            const int32_t  *var = ct_graph_factor(solver->graph, solver->factor_of[k]).var;
+            double          r[CT_ROWS_MAX], space[CT_ARITY_MAX * BLOCK_MAX], *J[CT_ARITY_MAX];
+            evaluate(ops, ops->arity, item, x, r, J, space);
+            ct__whiten(ct_noise_get(noise, item->noise), ops->rows, r, ops->arity, J, cols);
+            for (int i = 0; i < ops->arity; i++)
+                for (int n = J[i] ? ops->rows * cols[i] : 0, e = 0; e < n; e++) {
+                    const int32_t at = solver->column[solver->block_of[var[i]]] + e % cols[i];
+                    const double  term = J[i][e] * r[e / cols[i]];
+                    add_exactly(J[i][e], r[e / cols[i]], &g[at], &low[at]);
+                    if (!ops->flat) square[at] += term * term;
+                }
+        }
+    }
+    for (int32_t i = 0; i < solver->scalars; i++) g[i] += low[i];
 }
 
 void ct__retract(const ct_solver *solver, const double *x, double alpha, const double *dx, double *y)

@@ -27,18 +27,8 @@ static int definite(ct__run_state *run)
     if (!weak) return 1;
     if (ct__negative_pivot(run->solver) >= 0) return 0;
     if (!ct__run_loose(run, weak)) return 1;
-    memset(run->solver->loose, 0, (size_t)run->solver->graph->variables); /* Levenberg-Marquardt will look for itself */
-    run->solver->loose_count = run->innocent = 0;
+    ct__forget_loose(run); /* Levenberg-Marquardt will look for itself */
     return 0;
-}
-
-/* What the quadratic model promises of the whole step: -g'dx / 2. */
-static double promised(ct_solver *s)
-{
-    const double *g = ct_sparse_gradient(s->system);
-    double        sum = 0;
-    for (int32_t i = 0; i < s->scalars; i++) sum -= g[i] * s->dx[i];
-    return 0.5 * sum;
 }
 
 /* Newton steps for as long as they are good, from x, where the system is H; a first one that promises more than `most` of the error is not taken.
@@ -51,7 +41,7 @@ static int newton_steps(ct__run_state *run, ct__lm *lm, double most)
         if (!definite(run)) return 0;
         lm->regular = 1;
         ct__run_step(run, s->dx);
-        const double before = run->error, step = ct__largest(s->dx, s->scalars), hoped = promised(s);
+        const double before = run->error, step = ct__largest(s->dx, s->scalars), hoped = ct__promised(s);
         if (!isfinite(step) || hoped > most * before) return 0;
         most = INFINITY;
         ct__retract(s, run->x, 1, s->dx, s->trial);
@@ -63,7 +53,7 @@ static int newton_steps(ct__run_state *run, ct__lm *lm, double most)
         if (ct__run_report(run, accepted, step, 0)) return 1;
         if (!accepted) return 0;
         if (step <= CT_SAME_PLACE) s->exact = CT_EXACT_FACTORED;
-        if (ct__run_converged(run, before, step)) return 1;
+        if (ct__run_converged(run, before, step, hoped, 1)) return 1;
     }
     return 0;
 }
@@ -110,6 +100,7 @@ void ct__newton(ct__run_state *run)
         more = CT_MIN(2 * more, MORE_MAX);
     }
     lm.exact = 1, lm.fresh = 0;
+    if (!over && run->result->iterations < run->options->max_iterations) over = ct__second_attempt(run), lm.fresh = 0;
     while (!over && run->result->iterations < run->options->max_iterations) over = ct__lm_iterate(run, &lm);
     if (!over) ct__run_stop(run, CT_STOP_ITERATIONS);
     else if (by_lm) finish(run, &lm);

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#define USABLE 1e-2 /* standard deviations */
+
 /* ---- names ---- */
 
 static const char *const method_names[] = {
@@ -28,6 +30,11 @@ const char *ct_stop_name(ct_stop stop) { return (unsigned)stop < CT_STOP_COUNT ?
 const char *ct_stop_meaning(ct_stop stop) { return (unsigned)stop < CT_STOP_COUNT ? stop_meanings[stop] : "?"; }
 int         ct_stop_converged(ct_stop stop) { return stop == CT_STOP_ERROR || stop == CT_STOP_STEP || stop == CT_STOP_GRADIENT; }
 
+int ct_solve_usable(const ct_solve_result *r)
+{
+    return ct_stop_converged(r->stop) || (r->stop == CT_STOP_ROUNDING && r->distance <= USABLE);
+}
+
 int ct_method_find(const char *name)
 {
     for (int i = 0; i < CT_METHOD_COUNT; i++)
@@ -39,7 +46,7 @@ int ct_method_find(const char *name)
  * a lambda of 1e-4 would hold back for thirty iterations, and a step that fails is told at once. */
 ct_solve_options ct_solve_defaults(void)
 {
-    return (ct_solve_options){.method = CT_LEVENBERG_MARQUARDT, .max_iterations = 100, .relative = 1e-9, .absolute = 1e-12, .step = 1e-9, .lambda = 0, .radius = 1e8};
+    return (ct_solve_options){.method = CT_LEVENBERG_MARQUARDT, .max_iterations = 300, .relative = 1e-9, .absolute = 1e-12, .step = 1e-9, .distance = 1e-6, .lambda = 0, .radius = 1e8};
 }
 
 /* ---- steps ---- */
@@ -47,11 +54,6 @@ ct_solve_options ct_solve_defaults(void)
 /* Of the error: a fall that need not be there to be found. Coordinates of 1e7 m and sigmas of a millimetre cost
  * each residual 1e-6 sigmas of rounding, and the error as much of itself. */
 #define LOST_IN_ROUNDING 1e-6
-/* So many steps in a row, none shorter than the one before them, with the error where it was to this much of itself: it
- * is rounding that moves the values now, and a `step` below it will not come. */
-#define STALLS_MAX   5
-#define STANDS_STILL 1e-9
-
 double ct__largest(const double *v, int32_t n)
 {
     double largest = 0, poison = 0; /* 0 * v is NaN where v is NaN or infinite */
@@ -109,24 +111,47 @@ void ct__run_accept(ct__run_state *run, double error)
     run->error = error;
 }
 
-int ct__run_converged(ct__run_state *run, double before, double step)
+/* Ends the run at a minimum if it is near enough, else leaves that to be proven. */
+static int stop_at_minimum(ct__run_state *run, ct_stop stop, int near)
+{
+    run->unproven = !near;
+    return ct__run_stop(run, stop);
+}
+
+int ct__run_converged(ct__run_state *run, double before, double step, double promised, int undamped)
 {
     const ct_solve_options *o = run->options;
     const double            fall = before - run->error;
-    run->stalls = step < run->least_step ? 0 : run->stalls + 1;
-    run->least_step = CT_MIN(run->least_step, step);
-    if (run->result->gradient < o->gradient) return ct__run_stop(run, CT_STOP_GRADIENT);
-    if (step < o->step) return ct__run_stop(run, CT_STOP_STEP);
-    if (o->relative > 0 && fall <= o->relative * before) return ct__run_stop(run, CT_STOP_ERROR);
-    if (o->absolute > 0 && fall <= o->absolute) return ct__run_stop(run, CT_STOP_ERROR);
-    if (run->stalls >= STALLS_MAX && fall <= STANDS_STILL * before) return ct__run_stop(run, CT_STOP_STEP);
+    if (undamped) run->result->distance = ct__distance_left(run, ct__decrement(promised), before, promised);
+    else ct__distance_unknown(run);
+    if (ct__decrement(run->error) < run->result->distance) run->result->distance = ct__decrement(run->error); /* no step gains more than that */
+    const int near = o->distance == 0 || run->solver->approximate || run->result->distance <= ct__distance_allowed(run);
+    if (run->result->gradient < o->gradient) return stop_at_minimum(run, CT_STOP_GRADIENT, near);
+    if (step < o->step) return stop_at_minimum(run, CT_STOP_STEP, near);
+    if (o->relative > 0 && fall <= o->relative * before) return stop_at_minimum(run, CT_STOP_ERROR, near);
+    if (o->absolute > 0 && fall <= o->absolute) return stop_at_minimum(run, CT_STOP_ERROR, near);
+    if (run->stalls >= CT_STALLS_MAX && fall <= CT_STANDS_STILL * before) return stop_at_minimum(run, CT_STOP_STEP, near);
     return 0;
+}
+
+double ct__error_rounding(const ct__run_state *run, double error) { return CT_ROUNDING * error + sqrt(2 * error) * run->grain; }
+
+/* Largest |coordinate| times largest 1 / sigma. */
+static double find_grain(const ct_solver *solver, const ct_noise *noise, const double *x)
+{
+    double finest = 0;
+    for (int32_t k = 0; k < ct_noise_count(noise); k++) {
+        const ct_noise_model *m = ct_noise_get(noise, k);
+        const int             step = m->kind == CT_NOISE_FULL ? m->dim + 1 : 1;
+        for (int i = 0; i < m->dim; i++) finest = CT_MAX(finest, m->sqrt_info[i * step]);
+    }
+    return CT_GRAIN * ct__largest(x, (int32_t)CT_MIN(solver->graph->size, INT32_MAX)) * finest;
 }
 
 double ct__run_gain(const ct__run_state *run, double error, double promised, int whole)
 {
     if (!isfinite(error) || !(promised > 0)) return -1;
-    const double rounding = CT_ROUNDING * run->error, fall = run->error - error;
+    const double rounding = ct__error_rounding(run, run->error), fall = run->error - error;
     return whole && promised <= rounding && fall >= -rounding ? 1 : fall / promised;
 }
 
@@ -137,17 +162,37 @@ int ct__run_loose(ct__run_state *run, int32_t weak)
     return ct__find_loose(run->solver, run->noise, run->x) > 0;
 }
 
+int ct__run_singular(ct__run_state *run)
+{
+    int loose = run->options->distance == 0 || run->solver->approximate;
+    for (int32_t v = 0; v < run->solver->graph->variables; v++) loose |= run->solver->loose[v] & CT_LOOSE_ANY;
+    if (loose) return ct__run_stop(run, CT_STOP_RANK);
+    ct__forget_loose(run);
+    run->unproven = 1;
+    return ct__run_stop(run, CT_STOP_STUCK);
+}
+
+void ct__forget_loose(ct__run_state *run)
+{
+    memset(run->solver->loose, 0, (size_t)run->solver->graph->variables);
+    run->solver->loose_count = run->innocent = 0;
+}
+
 int ct__run_not_finite(ct__run_state *run)
 {
     return isfinite(run->error) && isfinite(run->result->gradient) ? 0 : ct__run_stop(run, CT_STOP_NOT_FINITE);
 }
 
-int ct__run_given_up(ct__run_state *run, double step, double promised, int exhausted)
+int ct__run_given_up(ct__run_state *run, double step, double promised, int undamped, int exhausted)
 {
     const ct_solve_options *o = run->options;
-    if (promised > 0 && promised <= CT_MAX(o->relative * run->error, o->absolute)) return ct__run_stop(run, CT_STOP_ERROR);
+    const int               free = o->distance == 0 || run->solver->approximate;
+    const int               near = free || (undamped && ct__decrement(promised) <= ct__distance_allowed(run));
+    if (near && undamped) run->result->distance = ct__decrement(promised);
+    if (promised > 0 && promised <= CT_MAX(o->relative * run->error, o->absolute)) return stop_at_minimum(run, CT_STOP_ERROR, near);
     if (!exhausted) return 0;
-    return ct__run_stop(run, step < o->step || promised <= LOST_IN_ROUNDING * run->error ? CT_STOP_STEP : CT_STOP_STUCK);
+    if (free) return ct__run_stop(run, step < o->step || promised <= LOST_IN_ROUNDING * run->error ? CT_STOP_STEP : CT_STOP_STUCK);
+    return stop_at_minimum(run, near ? CT_STOP_STEP : CT_STOP_STUCK, near);
 }
 
 int ct__run_report(ct__run_state *run, int accepted, double step, double damping)
@@ -165,7 +210,7 @@ static ct_status check_options(const ct_solve_options *o, ct_err *err)
     const struct {
         const char *name;
         double      value;
-    } rule[] = {{"relative", o->relative}, {"absolute", o->absolute}, {"step", o->step}, {"gradient", o->gradient}, {"lambda", o->lambda}, {"radius", o->radius}};
+    } rule[] = {{"relative", o->relative}, {"absolute", o->absolute}, {"step", o->step}, {"gradient", o->gradient}, {"distance", o->distance}, {"lambda", o->lambda}, {"radius", o->radius}};
     for (size_t i = 0; i < sizeof rule / sizeof *rule; i++)
         if (!(rule[i].value >= 0 && isfinite(rule[i].value)))
             return ct_fail(err, CT_E_ARGUMENT, "option %s is %g; it must be finite and not negative", rule[i].name, rule[i].value);
@@ -177,14 +222,18 @@ static ct_status check_options(const ct_solve_options *o, ct_err *err)
 ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, const ct_solve_options *options, ct_solve_result *result, ct_err *err)
 {
     const ct_solve_options defaults = ct_solve_defaults();
-    ct__run_state          run = {.solver = solver, .noise = noise, .options = options ? options : &defaults, .result = result, .x = x, .start_s = ct_now_s(), .least_step = INFINITY};
-    *result = (ct_solve_result){0};
+    ct__run_state          run = {.solver = solver, .noise = noise, .options = options ? options : &defaults, .result = result, .x = x, .start_s = ct_now_s(), .decrement = INFINITY, .least = INFINITY};
+    *result = (ct_solve_result){.distance = NAN};
     CT_TRY(check_options(run.options, err));
     CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
     ct__refresh_noise(solver);
+    run.grain = find_grain(solver, noise, x);
     if (solver->graph->variables) memset(solver->loose, 0, (size_t)solver->graph->variables);
     solver->loose_count = 0;
-    if (solver->graph->size) memcpy(solver->trial, x, (size_t)solver->graph->size * sizeof *x); /* so that fixed variables are in both */
+    if (solver->graph->size) {
+        memcpy(solver->trial, x, (size_t)solver->graph->size * sizeof *x); /* so that fixed variables are in both */
+        memcpy(solver->start, x, (size_t)solver->graph->size * sizeof *x);
+    }
     const int exact = run.options->method == CT_NEWTON && !solver->approximate;
     run.error = result->initial_error = exact ? ct__run_linearise_exact(&run, x) : ct__run_linearise(&run, x);
     if (!ct__run_not_finite(&run) && !solver->scalars) ct__run_stop(&run, CT_STOP_GRADIENT);
@@ -194,6 +243,8 @@ ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, con
         case CT_NEWTON: ct__newton(&run); break;
         default: ct__levenberg_marquardt(&run); break;
         }
+    if (ct__rounding_suspected(&run)) run.unproven = 1;
+    if (run.unproven && (ct_stop_converged(result->stop) || result->stop == CT_STOP_STUCK)) ct__reach_minimum(&run);
     if (solver->approximate && (ct_stop_converged(result->stop) || result->stop == CT_STOP_STUCK)) ct__settle(&run);
     result->final_error = run.error;
     result->loose = solver->loose_count;

@@ -38,6 +38,7 @@ struct ct_solver {
     int32_t         items, batches;
     int             approximate; /* a model's Jacobians are                   */
     double         *trial;       /* values                                    */
+    double         *start, *aside; /* values that a run began with; that it may go back to */
     double         *dx, *scale, *direction, *newton, *product; /* scalars     */
     uint8_t        *loose;       /* per variable: CT_LOOSE_* bits             */
     int32_t         loose_count;
@@ -71,6 +72,7 @@ ct_status ct__covariance(const ct_solver *solver, int64_t count, const int32_t *
 void ct__refresh_noise(ct_solver *solver);
 
 #define CT_ROUNDING 1e-12 /* of the error: what its sum over the factors is uncertain by at least */
+#define CT_GRAIN    1e-15 /* of a coordinate: what a residual made of it is rounded by            */
 
 /* A run under way. */
 typedef struct {
@@ -81,8 +83,12 @@ typedef struct {
     double                 *x;     /* the caller's values                 */
     double                  error; /* at x                                */
     double                  start_s;
-    double                  least_step; /* of the accepted ones so far    */
-    int                     stalls;     /* accepted since that one        */
+    double                  decrement;  /* sqrt(g'H^-1 g) of the last undamped step taken; INFINITY: there was none    */
+    double                  ratio;      /* of that to the one before; 0: there was none                         */
+    double                  least;      /* of all of them                                                         */
+    int                     stalls;     /* undamped steps in a row that came no closer than `least`               */
+    int                     unproven;   /* a rule ended the run, but the distance from the minimum is not small or not known */
+    double                  grain;    /* what a whitened residual is rounded by at the most, in sigmas */
     int32_t                 innocent; /* weak pivots that were judged and found determined */
 } ct__run_state;
 
@@ -92,12 +98,19 @@ double ct__linearise(ct_solver *solver, const ct_noise *noise, const double *x);
 double ct__linearise_exact(ct_solver *solver, const ct_noise *noise, const double *x);
 double ct__error(const ct_solver *solver, const ct_noise *noise, const double *x);
 double ct__response(const ct_solver *solver, const ct_noise *noise, const double *x, const double *z, double enough, double *back);
+/* g = J'r, summed without rounding, and square[i] = sum_k (J_ki r_k)^2 over the factors that are not flat; `low` is room for as many. */
+void ct__gradient_refined(const ct_solver *solver, const ct_noise *noise, const double *x, double *g, double *low, double *square);
 /* y = x o Exp(alpha dx) on every estimated variable; fixed ones are left as they are in y. */
 void ct__retract(const ct_solver *solver, const double *x, double alpha, const double *dx, double *y);
 
 /* Whether something is loose, given the number of weak pivots of the undamped factor at run->x. As many as were found innocent
  * before are not tried again. */
 int     ct__run_loose(ct__run_state *run, int32_t weak);
+/* After ct__run_loose: 1, and the run stops (rank), if something is loose for good. What elimination alone has lost is not: the run stops unproven,
+ * and ct__reach_minimum goes on with another method. */
+int     ct__run_singular(ct__run_state *run);
+/* Takes back what ct__run_loose found, for a method that goes on in another way. */
+void    ct__forget_loose(ct__run_state *run);
 
 /* rank.c: looks at the weak pivots of the undamped factor at x. Returns how many variables are
  * loose, and remembers them. */
@@ -116,8 +129,9 @@ double  ct__run_linearise_exact(ct__run_state *run, const double *x);
 int32_t ct__run_factor(ct__run_state *run, double lambda, const double *scale);
 void    ct__run_step(ct__run_state *run, double *dx);
 double  ct__largest(const double *v, int32_t n); /* max |v_i|; NaN if one is not finite */
-/* 1 if the run is over: records why. `before` is the error before the accepted step dx. */
-int     ct__run_converged(ct__run_state *run, double before, double step);
+/* After an accepted step: 1 if the run is over, and records why. `before` is the error before it, `step` its largest |dx|, `promised` the fall
+ * that the model promised. `undamped`: it solved H dx = -g as it is; else nothing is known of the distance from the minimum. */
+int     ct__run_converged(ct__run_state *run, double before, double step, double promised, int undamped);
 /* Tells the caller; 1 if it wants to stop. */
 int     ct__run_report(ct__run_state *run, int accepted, double step, double damping);
 int     ct__run_stop(ct__run_state *run, ct_stop stop); /* records it; returns 1 */
@@ -126,12 +140,15 @@ void    ct__run_accept(ct__run_state *run, double error); /* x <- trial, where t
  * A promise of a whole step (one that damping or radius did not shorten) below the rounding of the error's sum cannot be
  * checked and is believed. */
 double  ct__run_gain(const ct__run_state *run, double error, double promised, int whole);
+/* What the error is uncertain by: the rounding of the sum and of each residual. */
+double  ct__error_rounding(const ct__run_state *run, double error);
 /* Stops the run, and returns 1, if the error or the gradient at x is not finite. */
 int     ct__run_not_finite(ct__run_state *run);
 /* After a step that was not taken: whether to stop. `step` and `promised` are the largest |dx| and the model's
  * promise of the least damped step tried from here. A promise below what was asked for is the end (error); so is
- * it, if all steps are exhausted, where rounding would hide what was promised (step); else something is wrong (stuck). */
-int     ct__run_given_up(ct__run_state *run, double step, double promised, int exhausted);
+ * it, if all steps are exhausted, where rounding would hide what was promised (step); else something is wrong (stuck).
+ * `undamped` as above. */
+int     ct__run_given_up(ct__run_state *run, double step, double promised, int undamped, int exhausted);
 
 /* Levenberg-Marquardt, a step at a time, for those who take other steps in between. */
 typedef struct {
@@ -140,8 +157,10 @@ typedef struct {
     int    exact;                      /* the system is the exact Hessian's, not J'J            */
     int    accepted;                   /* the last step was                                     */
     int    regular;                    /* the last system was so without damping                */
+    int    loose;                      /* something was, without damping                        */
     int    tries;                      /* from here                                             */
     double first_step, first_promised; /* of the least damped step tried from here              */
+    int    first_undamped;             /* which had no damping at all                           */
 } ct__lm;
 
 ct__lm ct__lm_begin(const ct__run_state *run);
@@ -150,6 +169,12 @@ int    ct__lm_iterate(ct__run_state *run, ct__lm *lm);
 /* The last thing to do in a run that ended with such steps: whether something is loose. */
 void   ct__lm_end(ct__run_state *run, const ct__lm *lm);
 
+/* gauss_newton.c. In a narrow curved valley (stiff links far from their place) damping bends what would be a rigid motion, and steps are short
+ * for ever; shortened undamped steps from the start often do not end there. For methods that are not over after CT_CREEPS iterations: Gauss-Newton
+ * from the start, with three quarters of the iterations that are left. 1 if the run is over. Else x is where the error is lower, and the system is not that at x. */
+#define CT_CREEPS 30 /* ordinary graphs are done by then */
+int ct__second_attempt(ct__run_state *run);
+
 /* One file each. On return run->result->stop says why. */
 void ct__gauss_newton(ct__run_state *run);
 void ct__levenberg_marquardt(ct__run_state *run);
@@ -157,5 +182,27 @@ void ct__dogleg(ct__run_state *run);
 void ct__newton(ct__run_state *run);
 /* From where a method stopped to J'r = 0, for approximate Jacobians. */
 void ct__settle(ct__run_state *run);
+
+/* conjugate.c: for the system J'J at run->x. _begin factors it damped, 0 if that is no good; then _solve: H v = b, v and b apart, returns b'v. They use
+ * direction, newton, product and scale. */
+int    ct__conjugate_begin(ct__run_state *run);
+double ct__conjugate_solve(ct__run_state *run, const double *b, double *v);
+
+/* converge.c: the distance from the minimum. Undamped steps in a row that do not bring the decrement below CT_STALLED of
+ * the least so far, with the error standing still to this much of itself: rounding moves the values, and not the model. */
+#define CT_STALLED      0.9
+#define CT_STALLS_MAX   5
+#define CT_STANDS_STILL 1e-9
+double ct__decrement(double promised);                /* of a promise 1/2 g'H^-1 g; INFINITY if that is below zero or NaN */
+double ct__promised(const ct_solver *solver);         /* -g'dx / 2: what the model promises of the undamped step dx       */
+double ct__distance_allowed(const ct__run_state *run);
+/* What a whole undamped step of that decrement leaves of it. Remembers it for the next one. */
+double ct__distance_left(ct__run_state *run, double decrement, double before, double promised);
+/* After a step that was not of that kind. */
+void   ct__distance_unknown(ct__run_state *run);
+/* Whether what is called a minimum may be so by rounding alone: a weak pivot, large residuals, or sigmas near the spacing of numbers. */
+int    ct__rounding_suspected(const ct__run_state *run);
+/* The end of a run that is unproven: undamped steps from x to the minimum, or a stop that says why not. */
+void   ct__reach_minimum(ct__run_state *run);
 
 #endif

@@ -176,12 +176,15 @@ ct_status ct_solver_new(const ct_graph *graph, const ct_sparse_options *options,
     if (status == CT_OK) status = analyse(s, graph, options, err);
     if (status == CT_OK) {
         s->trial = ct__zalloc(graph->size, sizeof *s->trial);
+        s->start = ct__zalloc(graph->size, sizeof *s->start);
+        s->aside = ct__zalloc(graph->size, sizeof *s->aside);
         s->dx = ct__zalloc(s->scalars, sizeof *s->dx);
         s->scale = ct__zalloc(s->scalars, sizeof *s->scale);
         s->direction = ct__zalloc(s->scalars, sizeof *s->direction);
         s->newton = ct__zalloc(s->scalars, sizeof *s->newton);
         s->product = ct__zalloc(s->scalars, sizeof *s->product);
-        if (!s->trial || !s->dx || !s->scale || !s->direction || !s->newton || !s->product) status = ct__no_memory(err, "values", graph->size);
+        if (!s->trial || !s->start || !s->aside || !s->dx || !s->scale || !s->direction || !s->newton || !s->product)
+            status = ct__no_memory(err, "values", graph->size);
     }
     if (status != CT_OK) {
         ct_solver_free(s);
@@ -195,7 +198,7 @@ void ct_solver_free(ct_solver *s)
 {
     if (!s) return;
     ct_sparse_free(s->system);
-    void *const owned[] = {s->block_of, s->variable_of, s->column, s->piece, s->loose, s->item, s->factor_of, s->batch, s->trial, s->dx, s->scale, s->direction, s->newton, s->product};
+    void *const owned[] = {s->block_of, s->variable_of, s->column, s->piece, s->loose, s->item, s->factor_of, s->batch, s->trial, s->start, s->aside, s->dx, s->scale, s->direction, s->newton, s->product};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     free(s);
 }

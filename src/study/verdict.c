@@ -18,7 +18,7 @@ ct_verdict ct__verdict_none(void)
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-static int has_estimate(const ct_assessment *a) { return ct_stop_converged(a->solve.stop) && !isnan(a->consistency.chi_squared); }
+static int has_estimate(const ct_assessment *a) { return ct_solve_usable(&a->solve) && !isnan(a->consistency.chi_squared); }
 
 typedef struct {
     double sum, count;

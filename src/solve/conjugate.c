@@ -1,0 +1,61 @@
+/* conjugate.c: H v = b, H = J'J, where elimination loses what a weak measurement says.
+ *
+ * Elimination forms a pivot as a difference. Beside measurements 1e8 times as strong, and with lever arms, nothing is left of a weak one. J z
+ * does not lose it: along a motion that stiff factors allow, their rows are zero to rounding, and what is left is the weak ones'. So
+ * conjugate gradients on H, whose products are J'(J z) factor by factor, with the factor of H + lambda diag(H) for preconditioner. All but
+ * the weak directions are then within lambda of one, and each of these takes an iteration or two. */
+#include "solve/solve.h"
+#include "sparse/sparse.h"
+
+#include <math.h>
+
+#define DAMPING    1e-8  /* keeps pivots above the weak ones (CT_WEAK_RATIO) */
+#define QUIET      12    /* iterations in a row that gain nothing: it is over ...      */
+#define NOTHING    1e-14 /* ... of all that was gained, or in the units of the error   */
+#define MOST       400
+
+int ct__conjugate_begin(ct__run_state *run)
+{
+    ct_solver *s = run->solver;
+    ct_sparse_diagonal(s->system, s->scale);
+    const double least = 1e-16 * ct__largest(s->scale, s->scalars);
+    for (int32_t i = 0; i < s->scalars; i++) s->scale[i] = CT_MAX(s->scale[i], CT_MAX(least, 1e-300));
+    ct__run_factor(run, DAMPING, s->scale);
+    return ct__negative_pivot(s) < 0;
+}
+
+/* z = (H + lambda D)^-1 r. */
+static double precondition(ct_solver *s, const double *r, double *z)
+{
+    double sum = 0;
+    memcpy(z, r, (size_t)s->scalars * sizeof *z);
+    ct__sparse_solve_one(s->system, z, s->system->work);
+    for (int32_t i = 0; i < s->scalars; i++) sum += r[i] * z[i];
+    return sum;
+}
+
+double ct__conjugate_solve(ct__run_state *run, const double *b, double *v)
+{
+    ct_solver   *s = run->solver;
+    double      *r = s->newton, *z = s->scale, *p = s->direction, *Hp = s->product, gained = 0;
+    const size_t bytes = (size_t)s->scalars * sizeof *v;
+    memcpy(r, b, bytes);
+    memset(v, 0, bytes);
+    double rz = precondition(s, r, z);
+    memcpy(p, z, bytes);
+    for (int k = 0, quiet = 0; k < MOST && quiet < QUIET && rz > 0; k++) {
+        const double pHp = ct__response(s, run->noise, run->x, p, INFINITY, Hp);
+        if (!(pHp > 0)) break;
+        const double alpha = rz / pHp, gain = alpha * rz;
+        for (int32_t i = 0; i < s->scalars; i++) {
+            v[i] += alpha * p[i];
+            r[i] -= alpha * Hp[i];
+        }
+        gained += gain;
+        quiet = gain <= NOTHING * CT_MAX(gained, 1) ? quiet + 1 : 0;
+        const double last = rz;
+        rz = precondition(s, r, z);
+        for (int32_t i = 0; i < s->scalars; i++) p[i] = z[i] + rz / last * p[i];
+    }
+    return gained;
+}

@@ -1,0 +1,210 @@
+/* converge.c: how far x is from the minimum, and the last steps to it.
+ *
+ * The error is a poor witness of a minimum. Where a few residuals are a million sigmas, all that a weak measurement has to
+ * gain is lost in the last digits of the sum. The Newton decrement
+ *
+ *     d = sqrt(g'H^-1 g) = sqrt(2 * promised decrease of the undamped step)
+ *
+ * is invariant to that, and to units. In the metric of H it is the length of the step, so |dx_i| <= d sigma_i for every
+ * coordinate with its standard deviation sigma_i. A step leaves e d of it, and e is estimated twice:
+ *
+ *     model         e = sqrt(|1 - fall / promised|)       a relative error e of the step costs e^2 of its fall, a relative
+ *                                                         error e of H costs e: the root serves both
+ *     contraction   e = q / (1 - q), q = d / d_before     the steps go on as they did (linear convergence)
+ *
+ * The smaller one counts. The first cannot see below the rounding of the error. The second takes all directions for alike: of three
+ * steps the larger ratio is taken; none where a pivot is weak, as the step's own rounding then decides what it leaves; and none in small
+ * graphs, where a single slow direction is a good part of the whole and a further step costs nothing.
+ *
+ * The decrement is only as good as g. Where g is what is left of terms that cancel, J'r with |r| of a million sigmas, its rounding may stand for
+ * many standard deviations of a weak direction. ct__reach_minimum measures that:
+ *
+ *     floor = sqrt(e'H^-1 e),  e_i = eps * sqrt(sum_k (J_ki r_k)^2) of random signs
+ *
+ * over the factors whose Jacobians are rounded at all; those of vector spaces are not. */
+#include "solve/solve.h"
+#include "sparse/sparse.h"
+
+#include <math.h>
+
+#define SMALL_GRAPH    100.0 /* unknowns: all of the distance may lie in a single one of them */
+#define CONTRACTS_FROM 1000  /* unknowns */
+#define HALVINGS_MAX   30
+#define EPS            2.3e-16
+#define ENOUGH         0.1
+#define JACOBIAN_EPS   1.0   /* of EPS, what an entry of a Jacobian is off by; graphs against quadruple precision bear it out */
+#define FLOOR_DRAWS    3     /* the largest of so many counts                   */
+#define WEAKEST        1e-10 /* of a pivot to what it was; below, it is weak and counted (CT_WEAK_RATIO) */
+
+double ct__decrement(double promised) { return promised >= 0 ? sqrt(2 * promised) : INFINITY; }
+
+double ct__promised(const ct_solver *s)
+{
+    const double *g = ct_sparse_gradient(s->system);
+    double        sum = 0;
+    for (int32_t i = 0; i < s->scalars; i++) sum -= g[i] * s->dx[i];
+    return 0.5 * sum;
+}
+
+double ct__distance_allowed(const ct__run_state *run)
+{
+    const double n = run->solver->scalars;
+    return run->options->distance * CT_MAX(1, CT_MIN(n / SMALL_GRAPH, sqrt(n)));
+}
+
+double ct__distance_left(ct__run_state *run, double decrement, double before, double promised)
+{
+    const double missed = CT_MAX(fabs(before - run->error - promised), CT_ROUNDING * before);
+    const double by_model = missed < promised ? sqrt(missed / promised) : 1;
+    const double ratio = decrement / run->decrement, q = CT_MAX(ratio, run->ratio); /* ratio 0: no step before */
+    const int    regular = run->solver->scalars > CONTRACTS_FROM && run->decrement < INFINITY && run->ratio > 0 && ct_sparse_weak_count(run->solver->system) == 0;
+    const double by_contraction = regular && q < 1 ? q / (1 - q) : 1;
+    run->stalls = decrement < CT_STALLED * run->least ? 0 : run->stalls + 1;
+    run->least = CT_MIN(run->least, decrement);
+    run->decrement = decrement;
+    run->ratio = ratio;
+    return decrement > 0 ? decrement * CT_MIN(CT_MIN(by_contraction, by_model), 1) : 0;
+}
+
+void ct__distance_unknown(ct__run_state *run)
+{
+    run->decrement = INFINITY;
+    run->ratio = 0;
+    run->result->distance = NAN;
+}
+
+int ct__rounding_suspected(const ct__run_state *run)
+{
+    const ct_solver *s = run->solver;
+    if (run->options->distance == 0 || s->approximate || !ct_stop_converged(run->result->stop) || !s->scalars) return 0;
+    if (ct__decrement(run->error) <= ct__distance_allowed(run)) return 0; /* no step gains more than the error */
+    /* e'H^-1 e <= eps^2 sum_i H_ii Cov_ii sum_k r_k^2, and H_ii Cov_ii is what elimination takes away of a pivot */
+    const double g_floor = JACOBIAN_EPS * EPS * sqrt(2 * run->error * s->scalars / WEAKEST);
+    return ct_sparse_weak_count(s->system) > 0 || g_floor > ct__distance_allowed(run) || run->grain > run->options->distance;
+}
+
+/* How the undamped step is found. */
+typedef enum {
+    BY_HESSIAN,  /* the exact one                                  */
+    BY_JACOBIAN, /* J'J                                            */
+    BY_CONJUGATE /* J'J, where elimination loses a weak direction  */
+} way;
+
+/* The undamped step at x, into dx, and what it promises. Of the gradient's terms nothing is lost in their sum. Begins with *by, and goes on to the next
+ * way where that is no good. 0 if there is none: the run is over. */
+static int undamped_step(ct__run_state *run, way *by, double *promised)
+{
+    ct_solver *s = run->solver;
+    double    *g = ct_sparse_gradient(s->system);
+    for (;; ++*by) {
+        if (*by == BY_HESSIAN) ct__run_linearise_exact(run, run->x);
+        else if (*by == BY_JACOBIAN) ct__run_linearise(run, run->x);
+        if (ct__run_not_finite(run)) return 0;
+        if (*by != BY_CONJUGATE) {
+            ct__gradient_refined(s, run->noise, run->x, g, s->newton, s->scale);
+            const int32_t weak = ct__run_factor(run, 0, NULL);
+            if (weak && *by == BY_HESSIAN) continue;
+            if (weak && ct__find_loose(s, run->noise, run->x) && ct__run_singular(run) && !run->unproven) return 0;
+            if (weak) continue;
+            ct__run_step(run, s->dx);
+            *promised = ct__promised(s);
+        } else {
+            run->unproven = 0;
+            if (!ct__conjugate_begin(run)) return !ct__run_stop(run, CT_STOP_ROUNDING);
+            *promised = 0.5 * ct__conjugate_solve(run, g, s->dx);
+            for (int32_t i = 0; i < s->scalars; i++) s->dx[i] = -s->dx[i];
+        }
+        if (*by == BY_HESSIAN) s->exact = CT_EXACT_FACTORED;
+        if (isfinite(ct__largest(s->dx, s->scalars)) && *promised >= 0) return 1;
+        if (*by == BY_CONJUGATE) return !ct__run_stop(run, CT_STOP_STUCK);
+    }
+}
+
+/* What g's rounding stands for, at x, whose step was found that way. */
+static double rounding_floor(ct__run_state *run, way by)
+{
+    ct_solver *s = run->solver;
+    double    *e = s->aside, *v = s->dx, worst = 0; /* there are at least as many values as scalars */
+    ct_rng     rng = ct_rng_seed(1);
+    ct__gradient_refined(s, run->noise, run->x, v, s->newton, e);
+    for (int32_t i = 0; i < s->scalars; i++) e[i] = JACOBIAN_EPS * EPS * sqrt(e[i]);
+    for (int draw = 0; draw < FLOOR_DRAWS; draw++) {
+        double sum = 0;
+        for (int32_t i = 0; i < s->scalars; i++) e[i] = ct_rng_uniform(&rng) < 0.5 ? -e[i] : e[i];
+        if (by == BY_CONJUGATE) ct__conjugate_solve(run, e, v);
+        else {
+            memcpy(v, e, (size_t)s->scalars * sizeof *v);
+            ct__sparse_solve_one(s->system, v, s->system->work);
+        }
+        for (int32_t i = 0; i < s->scalars; i++) sum += e[i] * v[i];
+        worst = CT_MAX(worst, sum);
+    }
+    return sqrt(worst);
+}
+
+/* Moves x along dx by the first of 1, 1/2, 1/4 ... that does not raise the error. A whole step that promises less than the error is uncertain
+ * by need not be seen to lower it. Returns that, 0 if there is none. */
+static double move(ct__run_state *run, double promised)
+{
+    const double rounding = ct__error_rounding(run, run->error);
+    double       alpha = 1;
+    for (int k = 0; k < HALVINGS_MAX; k++, alpha /= 2) {
+        ct__retract(run->solver, run->x, alpha, run->solver->dx, run->solver->trial);
+        const double error = ct__error(run->solver, run->noise, run->solver->trial);
+        if (!(error <= run->error + (promised <= rounding ? rounding : CT_ROUNDING * run->error))) continue;
+        ct__run_accept(run, error);
+        return alpha;
+    }
+    return 0;
+}
+
+/* At a minimum by all that can be seen: whether enough can be. */
+static void judge(ct__run_state *run, ct_stop ruled, double left, way by)
+{
+    const double floor = rounding_floor(run, by);
+    run->result->distance = CT_MAX(left, floor);
+    ct__run_stop(run, floor <= ct__distance_allowed(run) ? ruled : CT_STOP_ROUNDING);
+}
+
+/* Steps of J'J converge slowly where residuals are large, those of the exact Hessian do not; but that need not be positive
+ * definite. So it is tried at first, and after it failed again after 1, 2, 4, ... steps of J'J. */
+void ct__reach_minimum(ct__run_state *run)
+{
+    ct_solver    *s = run->solver;
+    const ct_stop ruled = run->result->stop == CT_STOP_STUCK ? CT_STOP_ERROR : run->result->stop;
+    const double  allowed = ct__distance_allowed(run);
+    int           wait = 0, next_wait = 1, last = 0;
+    run->unproven = run->stalls = 0;
+    run->least = INFINITY;
+    ct__distance_unknown(run);
+    for (;;) {
+        const int wanted = wait == 0;
+        way       by = wanted ? BY_HESSIAN : BY_JACOBIAN;
+        double    promised = 0;
+        if (!undamped_step(run, &by, &promised)) return;
+        const double d = ct__decrement(promised), before = run->error, step = ct__largest(s->dx, s->scalars);
+        const int    exact = by == BY_HESSIAN;
+        run->result->distance = d;
+        if (d <= ENOUGH * allowed || (d <= allowed && last)) {
+            judge(run, ruled, d, by);
+            return;
+        }
+        last = d <= allowed; /* one more costs little, and leaves room for what is not seen */
+        if (run->result->iterations >= run->options->max_iterations && ct__run_stop(run, CT_STOP_ITERATIONS)) return;
+        run->result->iterations++;
+        const double alpha = move(run, promised);
+        if (wanted && !(exact && alpha == 1)) wait = next_wait, next_wait *= 2; /* the exact Hessian is no good here */
+        else if (wait > 0) wait--;
+        if (alpha == 0 && exact) continue;
+        if (alpha == 0) {
+            ct__run_stop(run, promised <= ct__error_rounding(run, run->error) ? CT_STOP_ROUNDING : CT_STOP_STUCK);
+            return;
+        }
+        s->exact = CT_EXACT_NOT;
+        if (ct__run_report(run, 1, alpha * step, 0)) return;
+        ct__distance_left(run, d, before, promised);
+        if (alpha < 1) ct__distance_unknown(run);
+        run->result->distance = d;
+        if (run->stalls >= CT_STALLS_MAX && before - run->error <= CT_STANDS_STILL * before && ct__run_stop(run, CT_STOP_ROUNDING)) return;
+    }
+}
