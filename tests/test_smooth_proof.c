@@ -29,7 +29,7 @@ static void begin(tale *t, uint64_t seed)
     t->rng = ct_rng_seed(seed);
     CHECK_OK(ct_noise_new(&t->noise, &t->err), t->err);
     for (int m = 0; m < MODELS; m++) {
-        char   name[8];
+        char   name[16];
         double each[6];
         for (int i = 0; i < 6; i++) each[i] = variance[draw(t, MODELS)];
         snprintf(name, sizeof name, "m%d", m);
