@@ -83,8 +83,8 @@ typedef struct {
     /* And only where x is within so many standard deviations of the minimum: a few large residuals hide from the
      * rules above what many small ones still have to gain. The distance is the Newton decrement sqrt(g'H^-1 g) of the
      * last undamped step times what such a step leaves. It bounds the distance of every coordinate, each in its own
-     * standard deviation. Beyond 100 unknowns it is allowed to grow: with their number n up to 10,000, then with
-     * sqrt(n). A run that the rules would end further away goes on with undamped steps. 0: not asked.
+     * standard deviation. Beyond 100 unknowns it is allowed to grow, from 1600 on with twice the root of their
+     * number: it is then a distance per unknown. A run that the rules would end further away goes on with undamped steps. 0: not asked.
      * Not used with approximate Jacobians, whose J'r is not a gradient. */
     double    distance;
     double    lambda;        /* lm, newton: first damping, relative to diag(H); 0: none until a step fails */

@@ -49,7 +49,7 @@ double ct__promised(const ct_solver *s)
 double ct__distance_allowed(const ct__run_state *run)
 {
     const double n = run->solver->scalars;
-    return run->options->distance * CT_MAX(1, CT_MIN(n / SMALL_GRAPH, sqrt(n)));
+    return run->options->distance * CT_MAX(1, CT_MIN(pow(n / SMALL_GRAPH, 1.5), 2 * sqrt(n)));
 }
 
 double ct__distance_left(ct__run_state *run, double decrement, double before, double promised)
