@@ -159,7 +159,8 @@ static void print(const reproduce_job *job)
     const book *b = &job->book;
     ct_err      err;
     for (int i = 0; i < job->tables; i++) {
-        ct_table_print(job->shown[i], CT_TABLE_TEXT, cli_room() == INT_MAX ? 0 : cli_room(), stdout, &err);
+        const ct_status status = ct_table_print(job->shown[i], CT_TABLE_TEXT, cli_room() == INT_MAX ? 0 : cli_room(), stdout, &err);
+        if (status == CT_E_MEMORY) cli_need(NULL); /* what else can be wrong, cli_finish sees */
         putchar('\n');
     }
     for (int i = 0; i < b->statements; i++) {

@@ -44,41 +44,40 @@ ct_status simulate_draw_run(const ct_sequence *seq, const char *path, ct_err *er
 /* ---- tactile images ---- */
 
 /* From ink over blue to paper. */
-static void put_colour(FILE *out, double f)
+static void put_colour(cli_memo *out, double f)
 {
     static const int RAMP[3][3] = {{0x12, 0x16, 0x2e}, {0x0b, 0x62, 0xc1}, {0xfd, 0xf3, 0xd0}};
     const int        k = f < 0.5 ? 0 : 1;
     const double     g = fmin(fmax(2 * f - k, 0), 1);
-    fputs("#", out);
-    for (int i = 0; i < 3; i++) fprintf(out, "%02x", (int)lround(RAMP[k][i] + g * (RAMP[k + 1][i] - RAMP[k][i])));
+    cli_memo_printf(out, "#");
+    for (int i = 0; i < 3; i++) cli_memo_printf(out, "%02x", (int)lround(RAMP[k][i] + g * (RAMP[k + 1][i] - RAMP[k][i])));
 }
 
-static void put_image(FILE *out, const double image[CT_PUSH_PIXELS], int x, int y, int step, double low, double high)
+static void put_image(cli_memo *out, const double image[CT_PUSH_PIXELS], int x, int y, int step, double low, double high)
 {
-    fprintf(out, "<text x=\"%d\" y=\"%d\">step %d</text>\n", x, y - 6, step);
+    cli_memo_printf(out, "<text x=\"%d\" y=\"%d\">step %d</text>\n", x, y - 6, step);
     for (int i = 0; i < CT_PUSH_PIXELS; i++) {
-        fprintf(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"", x + PIXEL * (i % CT_PUSH_IMAGE_COLUMNS), y + PIXEL * (i / CT_PUSH_IMAGE_COLUMNS), PIXEL, PIXEL);
+        cli_memo_printf(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"", x + PIXEL * (i % CT_PUSH_IMAGE_COLUMNS), y + PIXEL * (i / CT_PUSH_IMAGE_COLUMNS), PIXEL, PIXEL);
         put_colour(out, (image[i] - low) / (high - low));
-        fputs("\"/>\n", out);
+        cli_memo_printf(out, "\"/>\n");
     }
 }
 
-static void put_images(FILE *out, const ct_push_episode *e)
+static void put_images(cli_memo *out, const ct_push_episode *e)
 {
     const int wide = PIXEL * CT_PUSH_IMAGE_COLUMNS + GAP, high = PIXEL * CT_PUSH_IMAGE_ROWS + LINE + GAP, width = ACROSS * wide + GAP, height = SHOTS / ACROSS * high + GAP;
     double    least = INFINITY, most = -INFINITY;
     for (int64_t i = 0; i < (int64_t)e->steps * CT_PUSH_PIXELS; i++) least = fmin(least, e->image[i]), most = fmax(most, e->image[i]);
-    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" aria-label=\"What the finger's pad sees at %d steps of a push\">\n", width, height, width, height,
+    cli_memo_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" aria-label=\"What the finger's pad sees at %d steps of a push\">\n", width, height, width, height,
             SHOTS);
-    fputs("<style>:root { color-scheme: light dark; } rect { shape-rendering: crispEdges; } text { font: 13px system-ui, sans-serif; fill: #5a626c; } .bg { fill: #ffffff; }\n"
-          "@media (prefers-color-scheme: dark) { text { fill: #a3abb5; } .bg { fill: #16191d; } }</style>\n",
-          out);
-    fprintf(out, "<rect class=\"bg\" width=\"%d\" height=\"%d\"/>\n", width, height);
+    cli_memo_printf(out, "%s", "<style>:root { color-scheme: light dark; } rect { shape-rendering: crispEdges; } text { font: 13px system-ui, sans-serif; fill: #5a626c; } .bg { fill: #ffffff; }\n"
+          "@media (prefers-color-scheme: dark) { text { fill: #a3abb5; } .bg { fill: #16191d; } }</style>\n");
+    cli_memo_printf(out, "<rect class=\"bg\" width=\"%d\" height=\"%d\"/>\n", width, height);
     for (int k = 0; k < SHOTS; k++) {
         const int step = k * (e->steps - 1) / (SHOTS - 1);
         put_image(out, e->image + (int64_t)step * CT_PUSH_PIXELS, GAP + k % ACROSS * wide, LINE + GAP / 2 + k / ACROSS * high, step, least, most);
     }
-    fputs("</svg>\n", out);
+    cli_memo_printf(out, "</svg>\n");
 }
 
 ct_status simulate_draw_images(const ct_push_options *options, int pool, const char *path, ct_err *err)
@@ -86,13 +85,10 @@ ct_status simulate_draw_images(const ct_push_options *options, int pool, const c
     ct_push_episode e;
     ct_status       status = ct_push_episode_make(options, pool, 0, &e, err);
     if (status != CT_OK) return status;
-    char  *text = NULL;
-    size_t size;
-    FILE  *out = cli_need(open_memstream(&text, &size));
-    put_images(out, &e);
-    if (fclose(out)) cli_need(NULL);
-    status = ct_file_replace(path, text, size, err);
-    free(text);
+    cli_memo out = {0};
+    put_images(&out, &e);
+    status = ct_file_replace(path, out.text, out.used, err);
+    free(out.text);
     ct_push_episode_free(&e);
     return status;
 }
