@@ -119,6 +119,10 @@ void      ct_solver_free(ct_solver *solver);
  * status is not CT_OK only where the noise table does not fit the graph. Does not allocate. */
 ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, const ct_solve_options *options, ct_solve_result *result, ct_err *err);
 
+/* How far values x are from the minimum next to them, in standard deviations: the Newton decrement there, or what rounding of the gradient stands for
+ * if that is more. NaN where the measurements leave something undetermined. Costs about an iteration; does not allocate. Fails as a run does. */
+ct_status ct_solver_distance(ct_solver *solver, const ct_noise *noise, const double *x, double *distance, ct_err *err);
+
 /* Which variables a run that stopped for rank left loose, as a sentence: "x17 and 3 others: no
  * factor fixes their position". Returns buf. */
 const char *ct_solver_loose_text(const ct_solver *solver, char *buf, size_t size);

@@ -133,9 +133,9 @@ static cli_exit verdict(const cli_io *io, const solve_request *request, const so
 {
     const int   most = request->max_iterations, done = job->result.iterations;
     const char *unwritten = request->out && !job->is_written ? "; nothing is written" : "";
-    if (request->method == SOLVE_ISAM2 && job->result.stop == CT_STOP_STEP && job->replay.distance > FAR)
+    if (request->method == SOLVE_ISAM2 && job->result.stop == CT_STOP_STEP && job->result.distance > FAR)
         cli_remark(io, "%s: step by step ended %.2g sigma from the minimum; lower --relinearise and --wildfire, or solve at once (--method lm)",
-                   request->path, job->replay.distance);
+                   request->path, job->result.distance);
     switch (job->result.stop) {
     case CT_STOP_ERROR:
     case CT_STOP_STEP:

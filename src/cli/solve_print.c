@@ -174,7 +174,8 @@ static void print_replay(const solve_job *job)
     const ct_replay_result *r = &job->replay;
     char                    time[3][24];
     if (r->stop == CT_STOP_STEP)
-        cli_row("steps", "%d, then %.2g sigma from the minimum: a Gauss-Newton step of at most %.3g m or rad is left", r->updates, r->distance, r->stationarity);
+        cli_row("steps", "%d, then %.2g sigma from the minimum: a Gauss-Newton step of at most %.3g m or rad is left", r->updates,
+                isnan(job->result.distance) ? r->distance : job->result.distance, r->stationarity);
     else cli_row("steps", "%d: %s", r->updates, r->stop == CT_STOP_CANCELLED ? "interrupted" : ct_stop_meaning(r->stop));
     if (r->left_out) cli_row("left out", "%lld factor%s on variables that were gone by then", (long long)r->left_out, CLI_S(r->left_out));
     if (!r->updates) return;

@@ -87,7 +87,7 @@ ct_status solve_replayed(const cli_io *io, const solve_request *request, solve_j
     options.progress = watch_step;
     options.user = &w;
     if (!w.trace) w.shown_s = w.begin_s;
-    job->result = (ct_solve_result){.initial_error = ct_graph_error(job->graph, job->table, job->x)};
+    job->result = (ct_solve_result){.initial_error = ct_graph_error(job->graph, job->table, job->x), .distance = NAN};
     cli_catch(io, "stopping after this step");
     const ct_status status = ct_replay(job->graph, job->table, &options, job->x, &job->replay, err);
     cli_release();
@@ -96,6 +96,6 @@ ct_status solve_replayed(const cli_io *io, const solve_request *request, solve_j
     job->result.iterations = job->replay.updates;
     job->result.final_error = job->replay.error;
     job->result.seconds = job->replay.seconds;
-    job->result.distance = job->replay.distance;
-    return status;
+    if (status != CT_OK || request->window || job->replay.stop != CT_STOP_STEP) return status;
+    return ct_solver_distance(job->solver, job->table, job->x, &job->result.distance, err);
 }

@@ -166,6 +166,12 @@ static void judge(ct__run_state *run, ct_stop ruled, double left, way by)
     ct__run_stop(run, floor <= ct__distance_allowed(run) ? ruled : CT_STOP_ROUNDING);
 }
 
+/* No nearer: because rounding hides what is promised, or because the model is wrong, as at a kink. */
+static void stop_short(ct__run_state *run, double promised)
+{
+    ct__run_stop(run, promised <= ct__error_rounding(run, run->error) ? CT_STOP_ROUNDING : CT_STOP_STUCK);
+}
+
 /* Steps of J'J converge slowly where residuals are large, those of the exact Hessian do not; but that need not be positive
  * definite. So it is tried at first, and after it failed again after 1, 2, 4, ... steps of J'J. */
 void ct__reach_minimum(ct__run_state *run)
@@ -197,7 +203,7 @@ void ct__reach_minimum(ct__run_state *run)
         else if (wait > 0) wait--;
         if (alpha == 0 && exact) continue;
         if (alpha == 0) {
-            ct__run_stop(run, promised <= ct__error_rounding(run, run->error) ? CT_STOP_ROUNDING : CT_STOP_STUCK);
+            stop_short(run, promised);
             return;
         }
         s->exact = CT_EXACT_NOT;
@@ -205,6 +211,28 @@ void ct__reach_minimum(ct__run_state *run)
         ct__distance_left(run, d, before, promised);
         if (alpha < 1) ct__distance_unknown(run);
         run->result->distance = d;
-        if (run->stalls >= CT_STALLS_MAX && before - run->error <= CT_STANDS_STILL * before && ct__run_stop(run, CT_STOP_ROUNDING)) return;
+        if (run->stalls >= CT_STALLS_MAX && before - run->error <= CT_STANDS_STILL * before) {
+            stop_short(run, promised);
+            return;
+        }
     }
+}
+
+ct_status ct_solver_distance(ct_solver *solver, const ct_noise *noise, const double *x, double *distance, ct_err *err)
+{
+    const ct_solve_options usual = ct_solve_defaults();
+    ct_solve_result        result = {.distance = NAN};
+    /* x is looked at and not moved */
+    ct__run_state run = {.solver = solver, .noise = noise, .options = &usual, .result = &result, .x = (double *)(uintptr_t)x, .start_s = ct_now_s()};
+    double        promised = 0;
+    way           by = solver->approximate ? BY_JACOBIAN : BY_HESSIAN;
+    *distance = NAN;
+    CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
+    ct__refresh_noise(solver);
+    if (!solver->scalars) *distance = 0;
+    else if (undamped_step(&run, &by, &promised)) {
+        const double d = ct__decrement(promised), floor = rounding_floor(&run, by);
+        *distance = CT_MAX(d, floor);
+    }
+    return CT_OK;
 }
