@@ -106,6 +106,7 @@ static ct_status fill_row(nav2d *n, int d, int b, int seed, const nav_data *data
     ct_theta *theta = NULL;
     ct_status status = nav_data_theta(data, LOWER[b], UPPER[b], &theta, err);
     if (status == CT_OK) n->fits[d][b] = ct_fits(data->latent, theta);
+    if (n->fits[d][b] < 0) cli_need(NULL);
     for (int c = 0; c < NAV2D_COLUMNS && status == CT_OK && !cli_caught(); c++) {
         nav2d_cell       *cell = &n->cell[d][b][c][seed];
         const contestant *who = n->column[c].who;
