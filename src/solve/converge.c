@@ -158,12 +158,34 @@ static double move(ct__run_state *run, double promised)
     return 0;
 }
 
+/* Pivots of the last factoring that were not positive. */
+static int32_t lost_pivots(const ct_solver *s)
+{
+    int32_t lost = 0;
+    for (int32_t i = 0; i < s->system->weak_count; i++) lost += s->system->weak[i] < 0;
+    return lost;
+}
+
+/* J'r = 0 at x, by steps of J'J, which do not see whether that is a saddle. It is where the exact Hessian has a pivot that is not positive; where J'J has
+ * lost one to rounding, nobody can tell. */
+static ct_stop tell_saddle(ct__run_state *run, ct_stop ruled)
+{
+    ct__run_linearise(run, run->x);
+    ct__run_factor(run, 0, NULL);
+    if (lost_pivots(run->solver)) return CT_STOP_ROUNDING;
+    ct__run_linearise_exact(run, run->x);
+    ct__run_factor(run, 0, NULL);
+    run->solver->exact = CT_EXACT_NOT;
+    return lost_pivots(run->solver) ? CT_STOP_STUCK : ruled;
+}
+
 /* At a minimum by all that can be seen: whether enough can be. */
 static void judge(ct__run_state *run, ct_stop ruled, double left, way by)
 {
     const double floor = rounding_floor(run, by);
     run->result->distance = CT_MAX(left, floor);
-    ct__run_stop(run, floor <= ct__distance_allowed(run) ? ruled : CT_STOP_ROUNDING);
+    if (floor > ct__distance_allowed(run)) ct__run_stop(run, CT_STOP_ROUNDING);
+    else ct__run_stop(run, by == BY_HESSIAN ? ruled : tell_saddle(run, ruled));
 }
 
 /* No nearer: because rounding hides what is promised, or because the model is wrong, as at a kink. */
