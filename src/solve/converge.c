@@ -185,7 +185,7 @@ static void judge(ct__run_state *run, ct_stop ruled, double left, way by)
     const double floor = rounding_floor(run, by);
     run->result->distance = CT_MAX(left, floor);
     if (floor > ct__distance_allowed(run)) ct__run_stop(run, CT_STOP_ROUNDING);
-    else ct__run_stop(run, by == BY_HESSIAN ? ruled : tell_saddle(run, ruled));
+    else ct__run_stop(run, by == BY_CONJUGATE ? tell_saddle(run, ruled) : ruled);
 }
 
 /* No nearer: because rounding hides what is promised, or because the model is wrong, as at a kink. */
