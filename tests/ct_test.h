@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int ct_test_failed_checks, ct_test_passed, ct_test_failed, ct_test_skipped, ct_test_skip_this;
 
@@ -54,11 +55,13 @@ static int ct_test_failed_checks, ct_test_passed, ct_test_failed, ct_test_skippe
         return;                                                                                    \
     } while (0)
 
-/* Where a test may write: the folder that ctest gives each program, or else the working folder. */
+/* Where a test may write: the folder that ctest gives each program; of one run by hand, the build's scratch folder or, where there is none, the
+ * working folder. */
 static inline const char *ct_test_folder(void)
 {
     const char *folder = getenv("COVTUNE_SCRATCH");
-    return folder ? folder : ".";
+    if (folder) return folder;
+    return access("build/scratch", W_OK) == 0 ? "build/scratch" : ".";
 }
 
 /* Whether every instruction is being watched (sanitizers, valgrind): large tests make themselves smaller. */

@@ -207,28 +207,31 @@ static int put_label(const char *label, int width)
     return 2;
 }
 
-void cli_row(const char *label, const char *fmt, ...)
+/* A label and its text: words are wrapped, or a command is continued, in the room that is left. */
+static void put_row(const char *label, int command, const char *fmt, va_list args)
 {
-    char    text[4096];
-    va_list args;
-    va_start(args, fmt);
+    char text[4096];
     vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
     defuse(text);
     const int width = cli_room(), at = put_label(label, width);
-    cli_wrap(stdout, at, width < NARROW ? 2 : LABEL, width, text);
+    if (command) put_command(stdout, at, width, text);
+    else cli_wrap(stdout, at, width < NARROW ? 2 : LABEL, width, text);
+}
+
+void cli_row(const char *label, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    put_row(label, 0, fmt, args);
+    va_end(args);
 }
 
 void cli_row_command(const char *label, const char *fmt, ...)
 {
-    char    text[4096];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    put_row(label, 1, fmt, args);
     va_end(args);
-    defuse(text);
-    const int width = cli_room(), at = put_label(label, width);
-    put_command(stdout, at, width, text);
 }
 
 const char *cli_time(double seconds, char buf[24])
