@@ -80,7 +80,7 @@ int ct__rounding_suspected(const ct__run_state *run)
     if (ct__decrement(run->error) <= ct__distance_allowed(run)) return 0; /* no step gains more than the error */
     /* e'H^-1 e <= eps^2 sum_i H_ii Cov_ii sum_k r_k^2, and H_ii Cov_ii is what elimination takes away of a pivot */
     const double g_floor = JACOBIAN_EPS * EPS * sqrt(2 * run->error * s->scalars / WEAKEST);
-    return ct_sparse_weak_count(s->system) > 0 || g_floor > ct__distance_allowed(run) || run->grain > run->options->distance;
+    return ct_sparse_weak_count(s->system) > 0 || g_floor > ct__distance_allowed(run) || run->residual_rounding > run->options->distance;
 }
 
 /* How the undamped step is found. */
@@ -88,11 +88,11 @@ typedef enum {
     BY_HESSIAN,  /* the exact one                                  */
     BY_JACOBIAN, /* J'J                                            */
     BY_CONJUGATE /* J'J, where elimination loses a weak direction  */
-} way;
+} step_solver;
 
 /* The undamped step at x, into dx, and what it promises. Of the gradient's terms nothing is lost in their sum. Begins with *by, and goes on to the next
  * way where that is no good. 0 if there is none: the run is over. */
-static int undamped_step(ct__run_state *run, way *by, double *promised)
+static int undamped_step(ct__run_state *run, step_solver *by, double *promised)
 {
     ct_solver *s = run->solver;
     double    *g = ct_sparse_gradient(s->system);
@@ -121,7 +121,7 @@ static int undamped_step(ct__run_state *run, way *by, double *promised)
 }
 
 /* What g's rounding stands for, at x, whose step was found that way. */
-static double rounding_floor(ct__run_state *run, way by)
+static double rounding_floor(ct__run_state *run, step_solver by)
 {
     ct_solver *s = run->solver;
     double    *e = s->aside, *v = s->dx, worst = 0; /* there are at least as many values as scalars */
@@ -144,7 +144,7 @@ static double rounding_floor(ct__run_state *run, way by)
 
 /* Moves x along dx by the first of 1, 1/2, 1/4 ... that does not raise the error. A whole step that promises less than the error is uncertain
  * by need not be seen to lower it. Returns that, 0 if there is none. */
-static double move(ct__run_state *run, double promised)
+static double line_search(ct__run_state *run, double promised)
 {
     const double rounding = ct__error_rounding(run, run->error);
     double       alpha = 1;
@@ -168,7 +168,7 @@ static int32_t lost_pivots(const ct_solver *s)
 
 /* J'r = 0 at x, by steps of J'J, which do not see whether that is a saddle. It is where the exact Hessian has a pivot that is not positive; where J'J has
  * lost one to rounding, nobody can tell. */
-static ct_stop tell_saddle(ct__run_state *run, ct_stop ruled)
+static ct_stop check_minimum(ct__run_state *run, ct_stop ruled)
 {
     ct__run_linearise(run, run->x);
     ct__run_factor(run, 0, NULL);
@@ -180,16 +180,16 @@ static ct_stop tell_saddle(ct__run_state *run, ct_stop ruled)
 }
 
 /* At a minimum by all that can be seen: whether enough can be. */
-static void judge(ct__run_state *run, ct_stop ruled, double left, way by)
+static void check_rounding(ct__run_state *run, ct_stop ruled, double left, step_solver by)
 {
     const double floor = rounding_floor(run, by);
     run->result->distance = CT_MAX(left, floor);
     if (floor > ct__distance_allowed(run)) ct__run_stop(run, CT_STOP_ROUNDING);
-    else ct__run_stop(run, by == BY_CONJUGATE ? tell_saddle(run, ruled) : ruled);
+    else ct__run_stop(run, by == BY_CONJUGATE ? check_minimum(run, ruled) : ruled);
 }
 
 /* No nearer: because rounding hides what is promised, or because the model is wrong, as at a kink. */
-static void stop_short(ct__run_state *run, double promised)
+static void stop_without_progress(ct__run_state *run, double promised)
 {
     ct__run_stop(run, promised <= ct__error_rounding(run, run->error) ? CT_STOP_ROUNDING : CT_STOP_STUCK);
 }
@@ -207,25 +207,25 @@ void ct__reach_minimum(ct__run_state *run)
     ct__distance_unknown(run);
     for (;;) {
         const int wanted = wait == 0;
-        way       by = wanted ? BY_HESSIAN : BY_JACOBIAN;
+        step_solver by = wanted ? BY_HESSIAN : BY_JACOBIAN;
         double    promised = 0;
         if (!undamped_step(run, &by, &promised)) return;
         const double d = ct__decrement(promised), before = run->error, step = ct__largest(s->dx, s->scalars);
         const int    exact = by == BY_HESSIAN;
         run->result->distance = d;
         if (d <= ENOUGH * allowed || (d <= allowed && last)) {
-            judge(run, ruled, d, by);
+            check_rounding(run, ruled, d, by);
             return;
         }
         last = d <= allowed; /* one more costs little, and leaves room for what is not seen */
         if (run->result->iterations >= run->options->max_iterations && ct__run_stop(run, CT_STOP_ITERATIONS)) return;
         run->result->iterations++;
-        const double alpha = move(run, promised);
+        const double alpha = line_search(run, promised);
         if (wanted && !(exact && alpha == 1)) wait = next_wait, next_wait *= 2; /* the exact Hessian is no good here */
         else if (wait > 0) wait--;
         if (alpha == 0 && exact) continue;
         if (alpha == 0) {
-            stop_short(run, promised);
+            stop_without_progress(run, promised);
             return;
         }
         s->exact = CT_EXACT_NOT;
@@ -234,7 +234,7 @@ void ct__reach_minimum(ct__run_state *run)
         if (alpha < 1) ct__distance_unknown(run);
         run->result->distance = d;
         if (run->stalls >= CT_STALLS_MAX && before - run->error <= CT_STANDS_STILL * before) {
-            stop_short(run, promised);
+            stop_without_progress(run, promised);
             return;
         }
     }
@@ -247,7 +247,7 @@ ct_status ct_solver_distance(ct_solver *solver, const ct_noise *noise, const dou
     /* x is looked at and not moved */
     ct__run_state run = {.solver = solver, .noise = noise, .options = &usual, .result = &result, .x = (double *)(uintptr_t)x, .start_s = ct_now_s()};
     double        promised = 0;
-    way           by = solver->approximate ? BY_JACOBIAN : BY_HESSIAN;
+    step_solver by = solver->approximate ? BY_JACOBIAN : BY_HESSIAN;
     *distance = NAN;
     CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
     ct__refresh_noise(solver);

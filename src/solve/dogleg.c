@@ -93,8 +93,8 @@ void ct__dogleg(ct__run_state *run)
     double     radius = run->options->radius, step_first = 0, promised_first = 0;
     int        fresh = 0, tries = 0, attempts = 1;
     while (run->result->iterations < run->options->max_iterations) {
-        if (run->result->iterations >= CT_CREEPS && attempts++ == 1) {
-            if (ct__second_attempt(run)) return;
+        if (run->result->iterations >= CT_RESTART_AFTER && attempts++ == 1) {
+            if (ct__restart_undamped(run)) return;
             ct__run_linearise(run, run->x);
             fresh = tries = 0;
             continue;

@@ -58,9 +58,9 @@ void ct__gauss_newton(ct__run_state *run)
     if (!over) ct__run_stop(run, CT_STOP_ITERATIONS);
 }
 
-/* ---- a second attempt ---- */
+/* ---- restart ---- */
 
-int ct__second_attempt(ct__run_state *run)
+int ct__restart_undamped(ct__run_state *run)
 {
     ct_solver     *s = run->solver;
     const size_t   bytes = (size_t)ct_graph_size(s->graph) * sizeof *run->x;

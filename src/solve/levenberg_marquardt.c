@@ -133,8 +133,8 @@ void ct__levenberg_marquardt(ct__run_state *run)
     ct__lm lm = ct__lm_begin(run);
     int    over = 0, attempts = 1;
     while (!over && run->result->iterations < run->options->max_iterations) {
-        if (run->result->iterations < CT_CREEPS || attempts > 1) over = ct__lm_iterate(run, &lm);
-        else over = ct__second_attempt(run), attempts++, lm.fresh = 0;
+        if (run->result->iterations < CT_RESTART_AFTER || attempts > 1) over = ct__lm_iterate(run, &lm);
+        else over = ct__restart_undamped(run), attempts++, lm.fresh = 0;
     }
     if (!over) ct__run_stop(run, CT_STOP_ITERATIONS);
     ct__lm_end(run, &lm);

@@ -100,7 +100,7 @@ void ct__newton(ct__run_state *run)
         more = CT_MIN(2 * more, MORE_MAX);
     }
     lm.exact = 1, lm.fresh = 0;
-    if (!over && run->result->iterations < run->options->max_iterations) over = ct__second_attempt(run), lm.fresh = 0;
+    if (!over && run->result->iterations < run->options->max_iterations) over = ct__restart_undamped(run), lm.fresh = 0;
     while (!over && run->result->iterations < run->options->max_iterations) over = ct__lm_iterate(run, &lm);
     if (!over) ct__run_stop(run, CT_STOP_ITERATIONS);
     else if (by_lm) finish(run, &lm);

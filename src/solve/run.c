@@ -137,10 +137,10 @@ int ct__run_converged(ct__run_state *run, double before, double step, double pro
     return 0;
 }
 
-double ct__error_rounding(const ct__run_state *run, double error) { return CT_ROUNDING * error + sqrt(2 * error) * run->grain; }
+double ct__error_rounding(const ct__run_state *run, double error) { return CT_ROUNDING * error + sqrt(2 * error) * run->residual_rounding; }
 
 /* Largest |coordinate| times largest 1 / sigma. */
-static double find_grain(const ct_solver *solver, const ct_noise *noise, const double *x)
+static double find_residual_rounding(const ct_solver *solver, const ct_noise *noise, const double *x)
 {
     double finest = 0;
     for (int32_t k = 0; k < ct_noise_count(noise); k++) {
@@ -148,7 +148,7 @@ static double find_grain(const ct_solver *solver, const ct_noise *noise, const d
         const int             step = m->kind == CT_NOISE_FULL ? m->dim + 1 : 1;
         for (int i = 0; i < m->dim; i++) finest = CT_MAX(finest, m->sqrt_info[i * step]);
     }
-    return CT_GRAIN * ct__largest(x, (int32_t)CT_MIN(solver->graph->size, INT32_MAX)) * finest;
+    return CT_RESIDUAL_ROUNDING * ct__largest(x, (int32_t)CT_MIN(solver->graph->size, INT32_MAX)) * finest;
 }
 
 double ct__run_gain(const ct__run_state *run, double error, double promised, int whole)
@@ -230,7 +230,7 @@ ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, con
     CT_TRY(check_options(run.options, err));
     CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
     ct__refresh_noise(solver);
-    run.grain = find_grain(solver, noise, x);
+    run.residual_rounding = find_residual_rounding(solver, noise, x);
     if (solver->graph->variables) memset(solver->loose, 0, (size_t)solver->graph->variables);
     solver->loose_count = 0;
     if (solver->graph->size) {

@@ -72,7 +72,7 @@ ct_status ct__covariance(const ct_solver *solver, int64_t count, const int32_t *
 void ct__refresh_noise(ct_solver *solver);
 
 #define CT_ROUNDING 1e-12 /* of the error: what its sum over the factors is uncertain by at least */
-#define CT_GRAIN    1e-15 /* of a coordinate: what a residual made of it is rounded by            */
+#define CT_RESIDUAL_ROUNDING    1e-15 /* of a coordinate: what a residual made of it is rounded by            */
 
 /* A run under way. */
 typedef struct {
@@ -88,7 +88,7 @@ typedef struct {
     double                  least;      /* of all of them                                                         */
     int                     stalls;     /* undamped steps in a row that came no closer than `least`               */
     int                     unproven;   /* a rule ended the run, but the distance from the minimum is not small or not known */
-    double                  grain;    /* what a whitened residual is rounded by at the most, in sigmas */
+    double                  residual_rounding;    /* what a whitened residual is rounded by at the most, in sigmas */
     int32_t                 innocent; /* weak pivots that were judged and found determined */
 } ct__run_state;
 
@@ -170,10 +170,10 @@ int    ct__lm_iterate(ct__run_state *run, ct__lm *lm);
 void   ct__lm_end(ct__run_state *run, const ct__lm *lm);
 
 /* gauss_newton.c. In a narrow curved valley (stiff links far from their place) damping bends what would be a rigid motion, and steps are short
- * for ever; shortened undamped steps from the start often do not end there. For methods that are not over after CT_CREEPS iterations: Gauss-Newton
+ * for ever; shortened undamped steps from the start often do not end there. For methods that are not over after CT_RESTART_AFTER iterations: Gauss-Newton
  * from the start, with three quarters of the iterations that are left. 1 if the run is over. Else x is where the error is lower, and the system is not that at x. */
-#define CT_CREEPS 30 /* ordinary graphs are done by then */
-int ct__second_attempt(ct__run_state *run);
+#define CT_RESTART_AFTER 30 /* ordinary graphs are done by then */
+int ct__restart_undamped(ct__run_state *run);
 
 /* One file each. On return run->result->stop says why. */
 void ct__gauss_newton(ct__run_state *run);
