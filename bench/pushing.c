@@ -107,7 +107,7 @@ static double learn(problem *p, const char *object)
     ct_learn_result  result;
     ct_err           err = {0};
     options.jobs = JOBS;
-    how.field.incremental = 1;
+    how.deployment.incremental = 1;
     const double start = ct_now_s();
     must(ct_outer_new(RUNS, (const ct_sequence *const *)p->seq, p->noise, p->theta, &options, &outer, &err), &err);
     must(ct_learn(outer, &how, p->noise, &result, &err), &err);

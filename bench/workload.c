@@ -1,4 +1,5 @@
 /* workload.c: the graphs that solvers are measured on. */
+#include <covtune/simulate.h>
 #include "bench.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "data_test.h"
 
-#include <covtune/report.h>
+#include <covtune/export.h>
 
 typedef struct {
     const char *name, *id;

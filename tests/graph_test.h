@@ -3,6 +3,7 @@
 #ifndef GRAPH_TEST_H
 #define GRAPH_TEST_H
 
+#include <covtune/push.h>
 #include "ct_test.h"
 
 #include <covtune/solve.h>

@@ -2,6 +2,7 @@
 #ifndef LEARN_TEST_H
 #define LEARN_TEST_H
 
+#include <covtune/simulate.h>
 #include "ct_test.h"
 
 #include <covtune/learn.h>

@@ -2,7 +2,7 @@
  *
  *     build/tests/page_demo FILE.html [PLOT.svg [SCENE.svg]]
  */
-#include <covtune/report.h>
+#include <covtune/page.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static void put_scene(ct_page *page, FILE *svg)
     static const char   *NAME[] = {"before", "truth", "after"};
     static double        box[3][3 * FRAMES], finger[3][3 * FRAMES], time[FRAMES];
     static uint8_t       cut[FRAMES];
-    ct_body              body[6];
+    ct_scene_body              body[6];
     for (int k = 0; k < FRAMES; k++) {
         cut[k] = k == 60;
         time[k] = 0.1 * k;
@@ -61,8 +61,8 @@ static void put_scene(ct_page *page, FILE *svg)
         }
     }
     for (int m = 0; m < 3; m++) {
-        body[2 * m] = (ct_body){NAME[m], ROLE[m], 5, BOX, 0, box[m]};
-        body[2 * m + 1] = (ct_body){.role = ROLE[m], .radius = m == 1 ? 0.0075 : 0, .pose = finger[m]};
+        body[2 * m] = (ct_scene_body){NAME[m], ROLE[m], 5, BOX, 0, box[m]};
+        body[2 * m + 1] = (ct_scene_body){.role = ROLE[m], .radius = m == 1 ? 0.0075 : 0, .pose = finger[m]};
     }
     const ct_scene scene = {.id = "scene", .title = "A box that is pushed", .x_label = "x in m", .y_label = "y in m", .frames = FRAMES, .time_s = time, .cut = cut, .count = 6, .body = body,
                             .text = "The finger lets go and takes the other side in the middle."};

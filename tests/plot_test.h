@@ -2,8 +2,8 @@
 #ifndef PLOT_TEST_H
 #define PLOT_TEST_H
 
-#include "report_test.h"
-#include "report/plot.h"
+#include "page_test.h"
+#include "page/plot.h"
 
 #define MOST 60000
 

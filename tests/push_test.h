@@ -2,6 +2,7 @@
 #ifndef PUSH_TEST_H
 #define PUSH_TEST_H
 
+#include <covtune/push.h>
 #include "learn_test.h"
 
 #include <math.h>

@@ -318,14 +318,14 @@ static void sequences_assessed(task *job)
     ct_world_options   options = ct_world_defaults(CT_SE2);
     ct_noise          *noise = NULL;
     ct_sequence       *seq[2] = {NULL, NULL};
-    ct_assessment      out[2];
+    ct_evaluation      out[2];
     options.poses = 40;
     STEP(ct_noise_new(&noise, &job->err));
     for (int i = 0; i < 2; i++) {
         options.seed = (uint64_t)i;
         STEP(ct_world_make(&options, noise, &seq[i], &job->err));
     }
-    STEP(ct_assess_all(2, seq, noise, &inference, &loss, 1, 1, NULL, NULL, out, &job->err));
+    STEP(ct_evaluate_all(2, seq, noise, &inference, &loss, 1, 1, NULL, NULL, out, &job->err));
     job->answer = out[0].loss + out[1].consistency.nees;
 done:
     for (int i = 0; i < 2; i++) ct_sequence_free(seq[i]);

@@ -1,8 +1,9 @@
 /* test_conditioning.c: the ends of a whitened system's spectrum, and what they are made of. */
+#include <covtune/simulate.h>
 #include "base/eigen.h"
 #include "graph_test.h"
 
-#include <covtune/assess.h>
+#include <covtune/evaluate.h>
 
 /* ---- A dense oracle -------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
  * the sanitizers must find nothing lost. Programs called *_memory are linked so that the library's
  * allocations pass through here. */
 #define _XOPEN_SOURCE 700
+#include <covtune/simulate.h>
 #include "data_test.h"
 #include "memory_test.h"
 

@@ -1,5 +1,6 @@
 /* test_dataset.c: datasets, read from folders and written to them. */
 #define _XOPEN_SOURCE 700
+#include <covtune/simulate.h>
 #include "dataset_test.h"
 
 #include <unistd.h>

@@ -1,5 +1,6 @@
 /* test_factor_check.c: the table of models, refused measurements, and models written by users: wrong
  * ones are named, numerical ones work. */
+#include <covtune/push.h>
 #include <covtune/graph.h>
 
 #include "ct_test.h"

@@ -277,8 +277,8 @@ static void check_losses(const char *name)
             set_theta(noise, point);
             for (int k = 0; k < CT_DIFFERENCE_COUNT; k++) {
                 const ct_loss how = {(ct_difference)k, 1, 1};
-                ct_assessment found;
-                CHECK_OK(ct_assess(seq, noise, solver, &inference, &how, 0, x, &found, &err), err);
+                ct_evaluation found;
+                CHECK_OK(ct_evaluate(seq, noise, solver, &inference, &how, 0, x, &found, &err), err);
                 CHECK(ct_stop_converged(found.solve.stop));
                 loss[k] += found.loss / 2;
                 translation += found.accuracy.translation / 4;

@@ -1,4 +1,5 @@
 /* test_learn.c: the closed form, and the methods that minimise the loss. */
+#include <covtune/simulate.h>
 #include "learn_test.h"
 
 /* ---- Closed form ----------------------------------------------------------------------------- */

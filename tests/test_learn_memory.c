@@ -12,39 +12,39 @@ static int learn_once(lesson *l, ct_learn_method method, ct_gradient gradient, i
     ct_outer_options options = ct_outer_defaults();
     ct_learn_options how = ct_learn_defaults();
     ct_learn_result  result = {0};
-    ct_ledger       *ledger = NULL;
+    ct_checkpoint       *checkpoint = NULL;
     ct_outer        *outer = NULL;
     ct_noise        *noise = NULL;
     ct_err           err = {0};
     char             path[600];
     int              learned = 0;
-    snprintf(path, sizeof path, "%s/ledger", ct_test_folder());
+    snprintf(path, sizeof path, "%s/checkpoint", ct_test_folder());
     options.gradient = gradient;
     how.method = method;
     how.max_iterations = method == CT_LEARN_POWELL ? 1 : 3;
     CHECK_OK(ct_noise_copy(l->noise, &noise, &err), err);
     left = k;
     ct_status status = ct_outer_new(l->runs, (const ct_sequence *const *)l->seq, noise, l->theta, &options, &outer, &err);
-    if (status == CT_OK) status = ct_ledger_open(path, 0, 1, 1e9, &ledger, &err);
+    if (status == CT_OK) status = ct_checkpoint_open(path, 0, 1, 1e9, &checkpoint, &err);
     if (status == CT_OK) {
-        ct_outer_keep(outer, ledger);
+        ct_outer_keep(outer, checkpoint);
         status = ct_learn(outer, &how, noise, &result, &err);
         learned = status == CT_OK;
-        if (learned) status = ct_ledger_write(ledger, &err);
+        if (learned) status = ct_checkpoint_write(checkpoint, &err);
     }
     const int through = left >= 0;
     left = -1;
     if (through) CHECK_OK(status, err);
     else if (status == CT_OK) unnoticed++;
     else {
-        CHECK(status == CT_E_MEMORY || status == CT_E_IO); /* the ledger's file may be what cannot be had */
+        CHECK(status == CT_E_MEMORY || status == CT_E_IO); /* the checkpoint's file may be what cannot be had */
         CHECK(err.text[0] && err.status == status);
         for (int32_t g = 0; !learned && g < ct_noise_count(noise); g++)
             CHECK(!memcmp(ct_noise_get(noise, g)->covariance, ct_noise_get(l->noise, g)->covariance, (size_t)ct_noise_get(noise, g)->dim * sizeof(double)));
     }
     ct_learn_result_free(&result);
     ct_outer_free(outer);
-    ct_ledger_free(ledger);
+    ct_checkpoint_free(checkpoint);
     ct_noise_free(noise);
     remove(path);
     return through;

@@ -1,4 +1,5 @@
 /* test_learn_push.c: learning from pushes: what there is to learn, derivatives through contacts of every outline, every method. */
+#include <covtune/push.h>
 #include "push_test.h"
 
 enum { PARAMETERS = 8 };
@@ -113,13 +114,13 @@ static void count_steps(const lesson *l, int run, const double corner[2], int *a
     ct_solver         *solver;
     ct_inference       inference = ct_inference_defaults();
     const ct_loss      loss = ct_loss_defaults();
-    ct_assessment      a;
+    ct_evaluation      a;
     ct_err             err = {0};
     inference.start = CT_START_TRUTH;
     inference.incremental = 0;
     inference.solve.method = CT_NEWTON;
     CHECK_OK(ct_solver_new(seq->graph, NULL, &solver, &err), err);
-    CHECK_OK(ct_assess(seq, l->noise, solver, &inference, &loss, 0, x, &a, &err), err);
+    CHECK_OK(ct_evaluate(seq, l->noise, solver, &inference, &loss, 0, x, &a, &err), err);
     CHECK(ct_stop_converged(a.solve.stop));
     for (int32_t k = 0; k < ct_graph_variables(seq->graph) / 2; k++) {
         double q[2];

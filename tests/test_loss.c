@@ -2,7 +2,7 @@
  * lie.h's public functions, and its derivative against differences. */
 #include "graph_test.h"
 
-#include <covtune/assess.h>
+#include <covtune/evaluate.h>
 
 /* ---- a sequence with the truth of a random graph, and values off it ---- */
 

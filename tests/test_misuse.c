@@ -39,7 +39,7 @@ static void release(fixture *f)
 
 static void test_free_of_null_does_nothing(void)
 {
-    ct_run_free(NULL);
+    ct_run_folder_free(NULL);
     ct_noise_free(NULL);
     ct_theta_free(NULL);
     ct_shape_free(NULL);
@@ -53,7 +53,7 @@ static void test_free_of_null_does_nothing(void)
     ct_smoother_free(NULL);
     ct_outer_free(NULL);
     ct_learn_result_free(NULL);
-    ct_ledger_free(NULL);
+    ct_checkpoint_free(NULL);
     ct_trial_free(NULL);
     ct_table_free(NULL);
     ct_page_free(NULL);
@@ -249,13 +249,13 @@ static void test_parameters_of_another_table_are_refused(void)
 {
     fixture          f = make();
     ct_theta        *theta;
-    ct_theta_slopes *slopes;
+    ct_theta_jacobian *slopes;
     ct_noise        *other;
     const double     zero[6] = {0};
     double           p[6] = {0};
     CHECK_OK(ct_theta_new(f.noise, &theta, &f.err), f.err);
     CHECK_OK(ct_theta_learn(theta, 0, CT_NOISE_DIAGONAL, 1e-3, 1e3, &f.err), f.err);
-    CHECK_OK(ct_theta_slopes_new(theta, &slopes, &f.err), f.err);
+    CHECK_OK(ct_theta_jacobian_new(theta, &slopes, &f.err), f.err);
     CHECK_OK(ct_theta_learn(theta, 1, CT_NOISE_DIAGONAL, 1e-3, 1e3, &f.err), f.err);
     CHECK_OK(ct_noise_new(&other, &f.err), f.err);
     for (int models = 0; models < 3; models++) { /* none, then models of other dimensions */
@@ -267,7 +267,7 @@ static void test_parameters_of_another_table_are_refused(void)
         CHECK_OK(ct_noise_add_isotropic(other, (const char *const[]){"a", "b", "c"}[models], 1, 1, NULL, &f.err),
                  f.err);
     }
-    ct_theta_slope(theta, zero, slopes); /* made before more was learned */
+    ct_theta_jacobian_at(theta, zero, slopes); /* made before more was learned */
     CHECK(slopes->terms == 3 && isnan(slopes->dSigma[0][0]) && isnan(slopes->dSigma[2][35]));
     free(slopes);
     ct_noise_free(other);

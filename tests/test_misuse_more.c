@@ -128,7 +128,7 @@ static void test_losses_that_cannot_be_are_refused(void)
     lesson        l = lesson_of("D1", CT_SE2, 1, 3, 1);
     ct_loss       loss = ct_loss_defaults();
     ct_inference  how = ct_inference_defaults();
-    ct_assessment of;
+    ct_evaluation of;
     double        x[12], e[CT_DIM_MAX];
     ct_solver    *solver;
     CHECK_OK(ct_solver_new(l.seq[0]->graph, NULL, &solver, &l.err), l.err);
@@ -140,21 +140,21 @@ static void test_losses_that_cannot_be_are_refused(void)
                                                                                            NULL) == 0);
         CHECK_REFUSED(ct_start_values(l.seq[0], (ct_start)i, x, &l.err), l.err, "is not one");
         loss.difference = (ct_difference)i;
-        CHECK_REFUSED(ct_assess(l.seq[0], l.noise, solver, &how, &loss, 0, x, &of, &l.err), l.err, "is not one");
+        CHECK_REFUSED(ct_evaluate(l.seq[0], l.noise, solver, &how, &loss, 0, x, &of, &l.err), l.err, "is not one");
         loss = ct_loss_defaults();
         how.start = (ct_start)i;
-        CHECK_REFUSED(ct_assess(l.seq[0], l.noise, solver, &how, &loss, 0, x, &of, &l.err), l.err, "is not one");
+        CHECK_REFUSED(ct_evaluate(l.seq[0], l.noise, solver, &how, &loss, 0, x, &of, &l.err), l.err, "is not one");
         how = ct_inference_defaults();
-        CHECK_OK(ct_assess_all(1, l.seq, l.noise, &how, &loss, 0, i > 64 ? 3 : i, NULL, NULL, &of, &l.err), l.err);
+        CHECK_OK(ct_evaluate_all(1, l.seq, l.noise, &how, &loss, 0, i > 64 ? 3 : i, NULL, NULL, &of, &l.err), l.err);
     }
-    CHECK_OK(ct_assess_all(0, NULL, l.noise, &how, &loss, 0, 1, NULL, NULL, NULL, &l.err), l.err);
-    CHECK_OK(ct_assess_all(-1, NULL, l.noise, &how, &loss, 0, 1, NULL, NULL, NULL, &l.err), l.err);
+    CHECK_OK(ct_evaluate_all(0, NULL, l.noise, &how, &loss, 0, 1, NULL, NULL, NULL, &l.err), l.err);
+    CHECK_OK(ct_evaluate_all(-1, NULL, l.noise, &how, &loss, 0, 1, NULL, NULL, NULL, &l.err), l.err);
     CHECK_OK(ct_inference_choose(-1, NULL, &how, &l.err), l.err);
     loss.translation = -1;
     CHECK(ct_loss_terms(&loss, l.seq[0]) > 0 && ct_loss_value(&loss, l.seq[0],
                                                               x) >= 0); /* what has no weight does not count */
-    CHECK_REFUSED(ct_assess(l.seq[0], l.noise, solver, &how, &loss, 0, x, &of, &l.err), l.err, "weights -1");
-    CHECK(ct_accuracy_of_thing(l.seq[0], x, "none").poses == 0);
+    CHECK_REFUSED(ct_evaluate(l.seq[0], l.noise, solver, &how, &loss, 0, x, &of, &l.err), l.err, "weights -1");
+    CHECK(ct_accuracy_of_body(l.seq[0], x, "none").poses == 0);
     CHECK(isnan(ct_chi_squared_quantile(-1, 1)) && isnan(ct_chi_squared_quantile(0.5, -1)) &&
           isnan(ct_chi_squared_quantile(2, 1)));
     ct_solver_free(solver);
@@ -237,19 +237,19 @@ static void test_what_cannot_be_learned_is_refused(void)
 static void test_studies_of_nothing_come_to_nothing(void)
 {
     lesson             l = lesson_of("D1", CT_SE2, 1, 3, 1);
-    ct_verdict_options how = ct_verdict_defaults();
+    ct_summary_options how = ct_summary_defaults();
     ct_trial_options   options = ct_trial_defaults();
-    ct_verdict         v;
+    ct_summary         v;
     ct_trial           trial = {0};
     learn_all(&l, CT_NOISE_DIAGONAL, 1e-3, 1e3);
     for (int n = -1; n < 1; n++) {
-        if (n < 0) CHECK_REFUSED(ct_verdict_of(n, NULL, l.noise, &how, NULL, &v, &l.err), l.err, "-1 runs");
-        else CHECK_OK(ct_verdict_of(n, NULL, l.noise, &how, NULL, &v, &l.err), l.err);
+        if (n < 0) CHECK_REFUSED(ct_summarise(n, NULL, l.noise, &how, NULL, &v, &l.err), l.err, "-1 runs");
+        else CHECK_OK(ct_summarise(n, NULL, l.noise, &how, NULL, &v, &l.err), l.err);
         CHECK(v.runs == 0 && isnan(v.loss));
         CHECK_REFUSED(ct_trial_run(n, NULL, 0, NULL, l.noise, l.theta, &options, &trial, &l.err), l.err, "no sequence");
         ct_trial_free(&trial);
     }
-    CHECK(ct_verdict_thing(&v, "none").poses == 0);
+    CHECK(ct_summary_body(&v, "none").poses == 0);
     CHECK(ct_trace_reaches(&trial, 1, 1, 0.05) == -1);
     lesson_free(&l);
 }
@@ -328,7 +328,7 @@ static void test_pictures_and_exports_that_cannot_be(void)
                                                                                          (ct_mark)i, 3, x, x, x};
         const ct_plot   one = {.count = 1, .series = &series}, two = {.count = 1,
                                                                       .series = &odd}, none = {.count = i < 0 ? i : 0};
-        const ct_body   body = {.role = (ct_role)i, .radius = 1, .pose = x};
+        const ct_scene_body   body = {.role = (ct_role)i, .radius = 1, .pose = x};
         const ct_scene  scene = {.frames = 1, .count = 1, .body = &body}, empty = {.frames = i < 0 ? i : 0,
                                                                                    .count = i < 0 ? i : 0};
         CHECK_REFUSED(ct_export(l.noise, (ct_export_format)i, NULL, null, &l.err), l.err, "is not one");

@@ -2,6 +2,7 @@
 #include "ct_test.h"
 
 #include <covtune/data.h>
+#include <covtune/simulate.h>
 
 static const ct_kind     KIND[2] = {CT_SE2, CT_SE3};
 static const char *const DATASET[4] = {"D1", "D2", "D3", "D4"};

@@ -1,6 +1,6 @@
 /* test_page.c: a page is one well-formed file that needs nothing else, says everything that was put into it, and nothing that is put into it becomes anything but text. What it does in a
  * browser is tests/check_page's matter. */
-#include "report_test.h"
+#include "page_test.h"
 
 static const double X[] = {0, 1, 2}, Y[] = {0, 1, 4};
 

@@ -1,7 +1,7 @@
 /* test_plot.c: plots show what they are given. The picture is read as a person reads it: two ticks and what stands beside them give the scale, and the paths are measured against it. */
 #define _POSIX_C_SOURCE 200809L
 #include "plot_test.h"
-#include "report/thin.h"
+#include "page/decimate.h"
 
 #include <unistd.h>
 

@@ -1,6 +1,7 @@
 /* test_push.c: the law of pushing, and episodes that follow it. */
+#include <covtune/push.h>
 #include "ct_test.h"
-#include "data/push.h"
+#include "push/push.h"
 
 static const ct_shape_kind OBJECT[2] = {CT_SHAPE_ELLIPSE, CT_SHAPE_RECTANGLE};
 

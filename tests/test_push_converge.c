@@ -39,7 +39,7 @@ static tally estimate(lesson *l, ct_start start, ct_method method, int most)
     return t;
 }
 
-/* Step by step, as in the field, linearised anew at a centimetre: the usual threshold, 0.1 m, is a third of the table, and leaves three of twenty estimates of a poor sensor further than that from their minima. Near enough: Newton's method
+/* Step by step, as in deployment, linearised anew at a centimetre: the usual threshold, 0.1 m, is a third of the table, and leaves three of twenty estimates of a poor sensor further than that from their minima. Near enough: Newton's method
  * leads no coordinate further than `far` from there. */
 static tally follow(lesson *l, double far)
 {

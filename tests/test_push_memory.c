@@ -3,6 +3,7 @@
 #include "memory_test.h"
 
 #include <covtune/data.h>
+#include <covtune/push.h>
 #include <covtune/net.h>
 
 static ct_push_options few(void)

@@ -1,6 +1,7 @@
 /* test_push_tactile.c: images of a contact, pairs of them, and what a network makes of those. */
+#include <covtune/push.h>
 #include "ct_test.h"
-#include "data/push.h"
+#include "push/push.h"
 
 #include <covtune/net.h>
 

@@ -1,5 +1,6 @@
 /* test_pushing.c: what the models of planar pushing alone must satisfy, at the sizes of things on a table: tactile, push, contact. Laws of all models are in
  * test_factors.c and test_curvature.c. */
+#include <covtune/push.h>
 #include <covtune/smooth.h>
 #include <covtune/solve.h>
 

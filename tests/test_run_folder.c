@@ -71,16 +71,16 @@ static char *in(const char *folder, const char *name)
 }
 
 /* A run of "learn" with one file, and one that others put there. */
-static ct_run *begin(const char *folder, uint64_t key, const char *text, const char *const removed[])
+static ct_run_folder *begin(const char *folder, uint64_t key, const char *text, const char *const removed[])
 {
-    ct_run *run = NULL;
+    ct_run_folder *run = NULL;
     ct_err  err = {0};
-    CHECK_OK(ct_run_open(folder, "learn", 0, &run, &err), err);
+    CHECK_OK(ct_run_folder_open(folder, "learn", 0, &run, &err), err);
     if (!run) return NULL;
-    CHECK_OK(ct_run_begin(run, key, &err), err);
-    CHECK_OK(ct_file_replace(in(ct_run_staged(run), "first.txt"), text, strlen(text), &err), err);
-    CHECK_OK(ct_run_commit(run, removed, &err), err);
-    CHECK(!ct_run_staged(run));
+    CHECK_OK(ct_run_folder_begin(run, key, &err), err);
+    CHECK_OK(ct_file_replace(in(ct_run_folder_staged(run), "first.txt"), text, strlen(text), &err), err);
+    CHECK_OK(ct_run_folder_commit(run, removed, &err), err);
+    CHECK(!ct_run_folder_staged(run));
     return run;
 }
 
@@ -148,75 +148,75 @@ static void test_a_folder_with_other_things_is_no_run_and_is_left_alone(void)
 {
     char        folder[700];
     ct_err      err = {0};
-    ct_run     *run = NULL;
-    ct_run_info info;
+    ct_run_folder     *run = NULL;
+    ct_run_folder_info info;
     snprintf(folder, sizeof folder, "%s", fresh("others"));
-    CHECK_OK(ct_run_look(folder, &info, &err), err);
-    CHECK(info.state == CT_RUN_NONE);
-    CHECK_OK(ct_run_look(in(folder, "none"), &info, &err), err);
-    CHECK(info.state == CT_RUN_NONE);
+    CHECK_OK(ct_run_folder_inspect(folder, &info, &err), err);
+    CHECK(info.state == CT_RUN_FOLDER_NONE);
+    CHECK_OK(ct_run_folder_inspect(in(folder, "none"), &info, &err), err);
+    CHECK(info.state == CT_RUN_FOLDER_NONE);
     put(in(folder, "config.yaml"), "mine");
-    CHECK_OK(ct_run_look(folder, &info, &err), err);
-    CHECK(info.state == CT_RUN_OTHER);
-    CHECK_REFUSED(ct_run_open(folder, "learn", 0, &run, &err), err, "is a folder with other things in it");
+    CHECK_OK(ct_run_folder_inspect(folder, &info, &err), err);
+    CHECK(info.state == CT_RUN_FOLDER_OTHER);
+    CHECK_REFUSED(ct_run_folder_open(folder, "learn", 0, &run, &err), err, "is a folder with other things in it");
     CHECK(!run && entries(folder) == 1 && holds(in(folder, "config.yaml"), "mine"));
-    CHECK_REFUSED(ct_run_open(in(folder, "config.yaml"), "learn", 0, &run, &err), err, "is not a folder");
-    CHECK_REFUSED(ct_run_open(in(folder, "none"), "learn", 0, &run, &err), err, "No such file or directory");
-    CHECK_REFUSED(ct_run_open(folder, "", 1, &run, &err), err, "takes 1 to 31 characters");
-    CHECK_OK(ct_run_open(folder, "learn", 1, &run, &err), err); /* the caller knows it */
-    CHECK(run && ct_run_get(run)->state == CT_RUN_OTHER);
-    ct_run_free(run);
+    CHECK_REFUSED(ct_run_folder_open(in(folder, "config.yaml"), "learn", 0, &run, &err), err, "is not a folder");
+    CHECK_REFUSED(ct_run_folder_open(in(folder, "none"), "learn", 0, &run, &err), err, "No such file or directory");
+    CHECK_REFUSED(ct_run_folder_open(folder, "", 1, &run, &err), err, "takes 1 to 31 characters");
+    CHECK_OK(ct_run_folder_open(folder, "learn", 1, &run, &err), err); /* the caller knows it */
+    CHECK(run && ct_run_folder_get(run)->state == CT_RUN_FOLDER_OTHER);
+    ct_run_folder_free(run);
     CHECK(entries(folder) == 1);
-    ct_run_free(NULL);
+    ct_run_folder_free(NULL);
 }
 
 static void test_a_run_is_known_by_its_mark_and_replaced_by_another(void)
 {
     char              folder[700], id[32];
     ct_err            err = {0};
-    ct_run_info       info;
+    ct_run_folder_info       info;
     const char *const removed[] = {"later.txt", "never.txt", NULL};
     snprintf(folder, sizeof folder, "%s", fresh("runs"));
-    ct_run *run = begin(folder, 0xfedcba9876543210u, "one", NOTHING);
-    CHECK(run && ct_run_get(run)->state == CT_RUN_HERE);
-    ct_run_free(run);
+    ct_run_folder *run = begin(folder, 0xfedcba9876543210u, "one", NOTHING);
+    CHECK(run && ct_run_folder_get(run)->state == CT_RUN_FOLDER_HERE);
+    ct_run_folder_free(run);
     put(in(folder, "later.txt"), "of the first");
     put(in(folder, "notes.txt"), "mine");
-    CHECK_OK(ct_run_look(folder, &info, &err), err);
-    CHECK(info.state == CT_RUN_HERE && info.key == 0xfedcba9876543210u && !strcmp(info.of, "learn"));
+    CHECK_OK(ct_run_folder_inspect(folder, &info, &err), err);
+    CHECK(info.state == CT_RUN_FOLDER_HERE && info.key == 0xfedcba9876543210u && !strcmp(info.of, "learn"));
     strcpy(id, info.id);
-    ct_run_free(begin(folder, 7, "two", removed));
-    CHECK_OK(ct_run_look(folder, &info, &err), err);
-    CHECK(info.state == CT_RUN_HERE && info.key == 7 && strcmp(info.id, id));
+    ct_run_folder_free(begin(folder, 7, "two", removed));
+    CHECK_OK(ct_run_folder_inspect(folder, &info, &err), err);
+    CHECK(info.state == CT_RUN_FOLDER_HERE && info.key == 7 && strcmp(info.id, id));
     CHECK(holds(in(folder, "first.txt"), "two") && !is_there(in(folder, "later.txt")) &&
           holds(in(folder, "notes.txt"), "mine") && entries(folder) == 3);
-    CHECK_REFUSED(ct_run_open(folder, "tune", 0, &run, &err), err, "is a run of covtune learn");
+    CHECK_REFUSED(ct_run_folder_open(folder, "tune", 0, &run, &err), err, "is a run of covtune learn");
 }
 
 static void test_what_was_not_committed_never_was(void)
 {
     char              folder[700];
     ct_err            err = {0};
-    ct_run           *run = NULL;
+    ct_run_folder           *run = NULL;
     const char *const path[] = {"../a", NULL}, *const hidden[] = {".a", NULL},
                       *const mark[] = {"covtune-run.json", NULL}, *const sub[] = {"sub", NULL};
     snprintf(folder, sizeof folder, "%s", fresh("dropped-runs"));
-    ct_run_free(begin(folder, 1, "one", NOTHING));
-    CHECK_OK(ct_run_open(folder, "learn", 0, &run, &err), err);
+    ct_run_folder_free(begin(folder, 1, "one", NOTHING));
+    CHECK_OK(ct_run_folder_open(folder, "learn", 0, &run, &err), err);
     if (!run) return;
-    CHECK_REFUSED(ct_run_commit(run, NOTHING, &err), err, "no run was begun");
-    CHECK_OK(ct_run_begin(run, 2, &err), err);
-    put(in(ct_run_staged(run), "first.txt"), "two");
-    CHECK_REFUSED(ct_run_commit(run, path, &err), err, "is no name for a file of a run");
-    CHECK_REFUSED(ct_run_commit(run, hidden, &err), err, "is no name for a file of a run");
-    CHECK_REFUSED(ct_run_commit(run, mark, &err), err, "is no name for a file of a run");
+    CHECK_REFUSED(ct_run_folder_commit(run, NOTHING, &err), err, "no run was begun");
+    CHECK_OK(ct_run_folder_begin(run, 2, &err), err);
+    put(in(ct_run_folder_staged(run), "first.txt"), "two");
+    CHECK_REFUSED(ct_run_folder_commit(run, path, &err), err, "is no name for a file of a run");
+    CHECK_REFUSED(ct_run_folder_commit(run, hidden, &err), err, "is no name for a file of a run");
+    CHECK_REFUSED(ct_run_folder_commit(run, mark, &err), err, "is no name for a file of a run");
     CHECK(mkdir(in(folder, "sub"), 0777) == 0);
-    CHECK_REFUSED(ct_run_commit(run, sub, &err), err, "there is a folder sub in it");
-    put(in(ct_run_staged(run), "sub"), "x");
-    CHECK_REFUSED(ct_run_commit(run, NOTHING, &err), err, "there is a folder sub in it");
-    CHECK(ct_run_get(run)->key == 1);
-    CHECK_OK(ct_run_begin(run, 3, &err), err);
-    ct_run_free(run);
+    CHECK_REFUSED(ct_run_folder_commit(run, sub, &err), err, "there is a folder sub in it");
+    put(in(ct_run_folder_staged(run), "sub"), "x");
+    CHECK_REFUSED(ct_run_folder_commit(run, NOTHING, &err), err, "there is a folder sub in it");
+    CHECK(ct_run_folder_get(run)->key == 1);
+    CHECK_OK(ct_run_folder_begin(run, 3, &err), err);
+    ct_run_folder_free(run);
     CHECK(holds(in(folder, "first.txt"), "one") && entries(folder) == 3 && rmdir(in(folder, "sub")) == 0);
 }
 
@@ -227,8 +227,8 @@ static void test_a_beginning_that_was_cut_off_is_completed_and_litter_removed(vo
         "\"key\": \"0000000000000005\", \"removes\": [\"old.txt\"]}";
     char        folder[700];
     ct_err      err = {0};
-    ct_run     *run = NULL;
-    ct_run_info info;
+    ct_run_folder     *run = NULL;
+    ct_run_folder_info info;
     snprintf(folder, sizeof folder, "%s", fresh("cut"));
     put(in(folder, "covtune-run.json"), MARK);
     put(in(folder, "old.txt"), "old");
@@ -241,11 +241,11 @@ static void test_a_beginning_that_was_cut_off_is_completed_and_litter_removed(vo
     put(in(folder, ".covtune-0123456789abcdef.tmp"), "half");
     put(in(folder, ".covtune-notes"), "mine");
     put(in(folder, "a.tmp"), "mine");
-    CHECK_OK(ct_run_look(folder, &info, &err), err);
-    CHECK(info.state == CT_RUN_CUT && info.key == 5);
-    CHECK_OK(ct_run_open(folder, "learn", 0, &run, &err), err);
-    CHECK(run && ct_run_get(run)->state == CT_RUN_HERE);
-    ct_run_free(run);
+    CHECK_OK(ct_run_folder_inspect(folder, &info, &err), err);
+    CHECK(info.state == CT_RUN_FOLDER_CUT && info.key == 5);
+    CHECK_OK(ct_run_folder_open(folder, "learn", 0, &run, &err), err);
+    CHECK(run && ct_run_folder_get(run)->state == CT_RUN_FOLDER_HERE);
+    ct_run_folder_free(run);
     CHECK(holds(in(folder, "a.txt"), "new") && !is_there(in(folder, "old.txt")) &&
           holds(in(folder, ".covtune-notes"), "mine") && holds(in(folder, "a.tmp"), "mine") && entries(folder) == 4);
 }
@@ -267,15 +267,15 @@ static void test_a_damaged_mark_is_refused(void)
     };
     char    folder[700];
     ct_err  err = {0};
-    ct_run *run = NULL;
+    ct_run_folder *run = NULL;
     snprintf(folder, sizeof folder, "%s", fresh("damaged"));
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
         put(in(folder, "covtune-run.json"), BAD[i][0]);
-        CHECK_REFUSED(ct_run_open(folder, "learn", 0, &run, &err), err, BAD[i][1]);
+        CHECK_REFUSED(ct_run_folder_open(folder, "learn", 0, &run, &err), err, BAD[i][1]);
         CHECK(!run && holds(in(folder, "covtune-run.json"), BAD[i][0]) && entries(folder) == 1);
     }
     CHECK(unlink(in(folder, "covtune-run.json")) == 0 && symlink("elsewhere", in(folder, "covtune-run.json")) == 0);
-    CHECK_REFUSED(ct_run_open(folder, "learn", 0, &run, &err), err, "covtune-run.json: ");
+    CHECK_REFUSED(ct_run_folder_open(folder, "learn", 0, &run, &err), err, "covtune-run.json: ");
 }
 
 /* ---- Locks ----------------------------------------------------------------------------------- */
@@ -284,29 +284,29 @@ static void test_a_folder_in_use_is_refused_with_the_process_that_has_it(void)
 {
     char    folder[700], said[100];
     ct_err  err = {0};
-    ct_run *run = NULL, *other = NULL;
+    ct_run_folder *run = NULL, *other = NULL;
     snprintf(folder, sizeof folder, "%s", fresh("held"));
-    CHECK_OK(ct_run_open(folder, "learn", 0, &run, &err), err);
+    CHECK_OK(ct_run_folder_open(folder, "learn", 0, &run, &err), err);
     snprintf(said, sizeof said, "is in use by covtune learn, process %ld on ", (long)getpid());
-    CHECK(ct_run_open(folder, "learn", 0, &other, &err) == CT_E_BUSY && !other && strstr(err.text, said));
-    ct_run_free(run);
+    CHECK(ct_run_folder_open(folder, "learn", 0, &other, &err) == CT_E_BUSY && !other && strstr(err.text, said));
+    ct_run_folder_free(run);
     CHECK(entries(folder) == 0);
-    CHECK_OK(ct_run_open(folder, "learn", 0, &run, &err), err);
-    ct_run_free(run);
+    CHECK_OK(ct_run_folder_open(folder, "learn", 0, &run, &err), err);
+    ct_run_folder_free(run);
 }
 
 static void test_the_lock_of_a_killed_process_does_not_block(void)
 {
     char    folder[700];
     ct_err  err = {0};
-    ct_run *run = NULL;
+    ct_run_folder *run = NULL;
     int     ready[2], status;
     char    byte = 0;
     snprintf(folder, sizeof folder, "%s", fresh("stale"));
     CHECK(pipe(ready) == 0);
     const pid_t child = fork();
     if (child == 0) {
-        if (ct_run_open(folder, "learn", 0, &run, &err) == CT_OK && ct_run_begin(run, 1, &err) == CT_OK)
+        if (ct_run_folder_open(folder, "learn", 0, &run, &err) == CT_OK && ct_run_folder_begin(run, 1, &err) == CT_OK)
             (void)!write(ready[1], "x", 1);
         pause();
         _exit(0);
@@ -314,12 +314,12 @@ static void test_the_lock_of_a_killed_process_does_not_block(void)
     close(ready[1]);
     CHECK(read(ready[0], &byte, 1) == 1);
     close(ready[0]);
-    CHECK(ct_run_open(folder, "learn", 0, &run, &err) == CT_E_BUSY);
+    CHECK(ct_run_folder_open(folder, "learn", 0, &run, &err) == CT_E_BUSY);
     kill(child, SIGKILL);
     CHECK(waitpid(child, &status, 0) == child && entries(folder) == 2); /* its lock, and what it had begun */
-    CHECK_OK(ct_run_open(folder, "learn", 0, &run, &err), err);
+    CHECK_OK(ct_run_folder_open(folder, "learn", 0, &run, &err), err);
     CHECK(entries(folder) == 1);
-    ct_run_free(run);
+    ct_run_folder_free(run);
     CHECK(entries(folder) == 0);
 }
 
@@ -327,13 +327,13 @@ static void test_a_file_of_the_locks_name_that_is_none_is_not_overwritten(void)
 {
     char    folder[700];
     ct_err  err = {0};
-    ct_run *run = NULL;
+    ct_run_folder *run = NULL;
     snprintf(folder, sizeof folder, "%s", fresh("locks"));
     put(in(folder, ".covtune-lock"), "my own words");
-    CHECK_REFUSED(ct_run_open(folder, "learn", 0, &run, &err), err, "has the name of a lock of covtune and is none");
+    CHECK_REFUSED(ct_run_folder_open(folder, "learn", 0, &run, &err), err, "has the name of a lock of covtune and is none");
     CHECK(holds(in(folder, ".covtune-lock"), "my own words") && unlink(in(folder, ".covtune-lock")) == 0);
     CHECK(symlink("victim", in(folder, ".covtune-lock")) == 0);
-    CHECK_REFUSED(ct_run_open(folder, "learn", 0, &run, &err), err, "cannot be made");
+    CHECK_REFUSED(ct_run_folder_open(folder, "learn", 0, &run, &err), err, "cannot be made");
     CHECK(!is_there(in(folder, "victim")));
 }
 

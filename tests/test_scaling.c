@@ -4,8 +4,9 @@
  * where a quadratic job takes sixteen times. What is of a higher order by its nature says which. */
 #include "ct_test.h"
 
-#include <covtune/assess.h>
+#include <covtune/evaluate.h>
 #include <covtune/data.h>
+#include <covtune/simulate.h>
 #include <covtune/learn.h>
 #include <time.h>
 

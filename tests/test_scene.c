@@ -23,7 +23,7 @@ static void make_ways(void)
     cuts[31] = 1;
 }
 
-static const ct_body BODY[] = {{"before", CT_ROLE_BEFORE, 4, BOX, 0, way[0]}, {"truth", CT_ROLE_TRUTH, 0, NULL, 0.02, way[1]}, {"after", CT_ROLE_AFTER, 4, BOX, 0, way[2]},
+static const ct_scene_body BODY[] = {{"before", CT_ROLE_BEFORE, 4, BOX, 0, way[0]}, {"truth", CT_ROLE_TRUTH, 0, NULL, 0.02, way[1]}, {"after", CT_ROLE_AFTER, 4, BOX, 0, way[2]},
                                  {"not said: its role has a word", CT_ROLE_AFTER, 0, NULL, 0, way[2]}};
 
 static ct_scene scene_of(void)
@@ -133,7 +133,7 @@ static void test_a_metre_is_as_long_along_x_as_along_y_and_everything_is_inside(
 
 static void test_a_disc_is_inside_with_its_rim(void)
 {
-    const ct_body  disc = {"disc", CT_ROLE_AFTER, 0, NULL, 0.3, way[0]};
+    const ct_scene_body  disc = {"disc", CT_ROLE_AFTER, 0, NULL, 0.3, way[0]};
     const ct_scene scene = {.frames = FRAMES, .count = 1, .body = &disc};
     char          *svg = still(&scene);
     const scale    sx = read_scale(svg, "xt"), sy = read_scale(svg, "yt");
@@ -257,8 +257,8 @@ static void test_what_is_not_there_is_not_drawn(void)
     static double  nowhere[3 * FRAMES], far[3 * FRAMES];
     static const double RAGGED[] = {-0.1, -0.1, NAN, 0.1, 0.1, -0.1, 0.1, INFINITY, 0.1, 0.1};
     for (int k = 0; k < 3 * FRAMES; k++) nowhere[k] = k % 3 ? NAN : 1, far[k] = k < 3 ? -1e308 : k % 3 ? 1e307 : 1e308;
-    const ct_body absent[] = {{"absent", CT_ROLE_BEFORE, 4, BOX, 0, nowhere}, {NULL, CT_ROLE_BEFORE, 0, NULL, 0, nowhere}}, ragged[] = {{"ragged", CT_ROLE_AFTER, 5, RAGGED, 0, way[0]}};
-    const ct_body strange[] = {{"far", CT_ROLE_AFTER, 4, BOX, NAN, far}, {NULL, CT_ROLE_TRUTH, 0, NULL, NAN, way[0]}, {NULL, CT_ROLE_TRUTH, 0, NULL, INFINITY, way[1]}};
+    const ct_scene_body absent[] = {{"absent", CT_ROLE_BEFORE, 4, BOX, 0, nowhere}, {NULL, CT_ROLE_BEFORE, 0, NULL, 0, nowhere}}, ragged[] = {{"ragged", CT_ROLE_AFTER, 5, RAGGED, 0, way[0]}};
+    const ct_scene_body strange[] = {{"far", CT_ROLE_AFTER, 4, BOX, NAN, far}, {NULL, CT_ROLE_TRUTH, 0, NULL, NAN, way[0]}, {NULL, CT_ROLE_TRUTH, 0, NULL, INFINITY, way[1]}};
     const ct_scene scene[] = {{0}, {.frames = FRAMES}, {.count = 2, .body = absent}, {.frames = FRAMES, .count = 2, .body = absent}, {.frames = FRAMES, .count = 1, .body = ragged},
                               {.frames = FRAMES, .count = 3, .body = strange, .time_s = nowhere}, {.frames = 1, .count = 4, .body = BODY}};
     for (int i = 0; i < 7; i++) {
@@ -282,7 +282,7 @@ static void test_bodies_that_rest_have_axes(void)
 {
     static double rest[3 * FRAMES];
     for (int k = 0; k < FRAMES; k++) rest[3 * k] = 5e5, rest[3 * k + 1] = -3e5;
-    const ct_body body = {"rest", CT_ROLE_AFTER, 0, NULL, 0, rest};
+    const ct_scene_body body = {"rest", CT_ROLE_AFTER, 0, NULL, 0, rest};
     const ct_scene scene = {.frames = FRAMES, .count = 1, .body = &body};
     char          *svg = still(&scene);
     CHECK(read_scale(svg, "xt").count > 1 && !strstr(svg, "no data") && count_of(svg, "<g opacity=\"") == 4);
@@ -291,7 +291,7 @@ static void test_bodies_that_rest_have_axes(void)
 
 static void test_no_word_becomes_anything_else(void)
 {
-    const ct_body evil_body = {EVIL, CT_ROLE_AFTER, 4, BOX, 0, way[0]}, plain_body = {"w", CT_ROLE_AFTER, 4, BOX, 0, way[0]};
+    const ct_scene_body evil_body = {EVIL, CT_ROLE_AFTER, 4, BOX, 0, way[0]}, plain_body = {"w", CT_ROLE_AFTER, 4, BOX, 0, way[0]};
     const ct_scene evil = {.id = EVIL, .title = EVIL, .text = EVIL, .x_label = EVIL, .y_label = EVIL, .frames = FRAMES, .count = 1, .body = &evil_body};
     const ct_scene plain = {.id = "w", .title = "w", .text = "w", .x_label = "w", .y_label = "w", .frames = FRAMES, .count = 1, .body = &plain_body};
     char          *a = in_page(&evil, 1), *b = in_page(&plain, 1), *c = still(&evil);
@@ -310,7 +310,7 @@ static void test_scenes_are_compact(void)
     enum { STEPS = 300, CORNERS = 48 };
     static double pose[6][3 * STEPS], outline[2 * CORNERS];
     ct_rng        rng = ct_rng_seed(5);
-    ct_body       body[6];
+    ct_scene_body       body[6];
     for (int i = 0; i < CORNERS; i++) outline[2 * i] = 0.08 * cos(2 * PI * i / CORNERS), outline[2 * i + 1] = 0.12 * sin(2 * PI * i / CORNERS);
     for (int m = 0; m < 6; m++) {
         double heading = 0.1 * m;
@@ -320,7 +320,7 @@ static void test_scenes_are_compact(void)
             pose[m][3 * k + 1] = pose[m][3 * (k - 1) + 1] + 0.0025 * sin(heading) + 1e-3 * ct_rng_normal(&rng);
             pose[m][3 * k + 2] = heading;
         }
-        body[m] = (ct_body){"body", (ct_role)(m / 2), m % 2 ? CORNERS : 0, outline, 0, pose[m]};
+        body[m] = (ct_scene_body){"body", (ct_role)(m / 2), m % 2 ? CORNERS : 0, outline, 0, pose[m]};
     }
     const ct_scene scene = {.frames = STEPS, .count = 6, .body = body};
     char          *page = in_page(&scene, 10), *none = in_page(&scene, 0);

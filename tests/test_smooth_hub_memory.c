@@ -1,4 +1,4 @@
-/* A hub: most variables hang on one. What hangs there is kept summed (src/smooth/bundle.c), whatever comes, goes, is refused or finds no memory: a
+/* A hub: most variables hang on one. What hangs there is kept summed (src/smooth/hub_sums.c), whatever comes, goes, is refused or finds no memory: a
  * batch solve is the judge, and of a refusal nothing is left in any bit. The graphs are linear, so estimates are exact after every update. */
 #include "smooth_test.h"
 #include "memory_test.h"

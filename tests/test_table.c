@@ -1,5 +1,5 @@
 /* test_table.c: tables say what was put into them: to the bit to programs, to the asked digits to people, at any width, whatever the names are made of. */
-#include "report_test.h"
+#include "page_test.h"
 
 #include <jansson.h>
 

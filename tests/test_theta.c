@@ -360,7 +360,7 @@ static double entry(const ct_noise *noise, int32_t model, int i, int j)
 }
 
 /* Sum of the terms of parameter k in a model's covariance. */
-static void slope_of(const ct_theta_slopes *slopes, int32_t model, int32_t k, int dim, double *D)
+static void slope_of(const ct_theta_jacobian *slopes, int32_t model, int32_t k, int dim, double *D)
 {
     memset(D, 0, 36 * sizeof *D);
     for (int32_t t = slopes->first[model]; t < slopes->first[model + 1]; t++)
@@ -381,7 +381,7 @@ static void test_slopes_are_differences_of_covariances(void)
     const double h = 1e-5;
     for (int trial = 0; trial < 60; trial++) {
         ct_theta        *theta = new_theta(noise);
-        ct_theta_slopes *slopes = NULL;
+        ct_theta_jacobian *slopes = NULL;
         double           p[MANY], D[36];
         for (int i = 0; i < MODELS; i++) /* bounds so wide that put changes nothing */
             if (below(&rng, 3)) CHECK_OK(ct_theta_learn(theta, i, (ct_noise_kind)below(&rng, 3), 1e-30, 1e30, &err), err);
@@ -389,8 +389,8 @@ static void test_slopes_are_differences_of_covariances(void)
         (void)ct_theta_tie(theta, ODO2, 0, ODO2, 2, NULL);
         (void)ct_theta_tie(theta, ODOM, -1, FAR, -1, NULL);
         for (int i = 0; i < ct_theta_count(theta); i++) p[i] = trial % 5 ? ct_rng_normal(&rng) : 0; /* 0: equal eigenvalues */
-        CHECK_OK(ct_theta_slopes_new(theta, &slopes, &err), err);
-        ct_theta_slope(theta, p, slopes);
+        CHECK_OK(ct_theta_jacobian_new(theta, &slopes, &err), err);
+        ct_theta_jacobian_at(theta, p, slopes);
         CHECK(slopes->models == MODELS && slopes->first[MODELS] == slopes->terms);
         for (int32_t k = 0; k < ct_theta_count(theta); k++) {
             const double here = p[k];

@@ -8,13 +8,13 @@
 static int make_once(const ct_noise *noise, int64_t k)
 {
     ct_theta        *theta = NULL, *copy = NULL;
-    ct_theta_slopes *slopes = NULL;
+    ct_theta_jacobian *slopes = NULL;
     ct_err           err = {0};
     left = k;
     ct_status status = ct_theta_new(noise, &theta, &err);
     if (status == CT_OK) status = ct_theta_learn(theta, IMU, CT_NOISE_FULL, 0.1, 10, &err);
     if (status == CT_OK) status = ct_theta_copy(theta, &copy, &err);
-    if (status == CT_OK) status = ct_theta_slopes_new(copy, &slopes, &err);
+    if (status == CT_OK) status = ct_theta_jacobian_new(copy, &slopes, &err);
     const int through = left >= 0;
     left = -1;
     if (through) CHECK(status == CT_OK && theta && copy && slopes && ct_theta_count(copy) == 21);
@@ -40,12 +40,12 @@ static void test_sayings_and_steps_allocate_nothing(void)
     ct_err           err = {0};
     ct_noise        *noise = new_table();
     ct_theta        *theta = new_theta(noise), *all = new_theta(noise);
-    ct_theta_slopes *slopes = NULL;
+    ct_theta_jacobian *slopes = NULL;
     double           p[MANY], q[MANY], low, high;
     int8_t           active[MANY];
     for (int i = 0; i < MODELS; i++) CHECK_OK(ct_theta_learn(all, i, CT_NOISE_FULL, 0.1, 10, &err), err);
     CHECK_OK(ct_theta_set_spread(all, 3, &err), err);
-    CHECK_OK(ct_theta_slopes_new(all, &slopes, &err), err);
+    CHECK_OK(ct_theta_jacobian_new(all, &slopes, &err), err);
 
     left = 0; /* the first to ask gets nothing */
     for (int round = 0; round < 3; round++)
@@ -58,7 +58,7 @@ static void test_sayings_and_steps_allocate_nothing(void)
     ct_theta_get(all, noise, p);
     ct_theta_minimise(all, CT_SPACE_LOG, p, q);
     ct_theta_project(all, CT_SPACE_LOG, p);
-    ct_theta_slope(all, p, slopes);
+    ct_theta_jacobian_at(all, p, slopes);
     ct_theta_chain(all, p, CT_SPACE_VARIANCE, q, q);
     ct_theta_turn(all, p, 0, q);
     ct_theta_active(all, p, active);

@@ -162,12 +162,12 @@ static void test_slopes_in_units_are_differences_of_covariances(void)
     const double h = 1e-5;
     for (int trial = 0; trial < 60; trial++) {
         twins            t = make(&rng, trial, 0);
-        ct_theta_slopes *slopes = NULL;
+        ct_theta_jacobian *slopes = NULL;
         ct_noise        *minus = scaled(t.plain, t.unit);
         double           p[MANY];
         for (int i = 0; i < ct_theta_count(t.theta); i++) p[i] = ct_rng_normal(&rng);
-        CHECK_OK(ct_theta_slopes_new(t.theta, &slopes, &err), err);
-        ct_theta_slope(t.theta, p, slopes);
+        CHECK_OK(ct_theta_jacobian_new(t.theta, &slopes, &err), err);
+        ct_theta_jacobian_at(t.theta, p, slopes);
         for (int32_t k = 0; k < ct_theta_count(t.theta); k++) {
             const double here = p[k];
             p[k] = here + h;

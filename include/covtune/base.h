@@ -95,56 +95,56 @@ void ct_file_drop_all(void);
  * by a file covtune-run.json, locked by whoever writes there, and its files are replaced by those of a new run in one
  * step:
  *
- *     ct_run *run;
- *     CT_TRY(ct_run_open("out", "learn", 0, &run, err));     locked; what a killed process left is completed or removed
- *     if (ct_run_get(run)->state == CT_RUN_HERE) ...         go on with it, or:
- *     ct_run_begin(run, key, err);                           write first files to ct_run_staged(run)/...
- *     ct_run_commit(run, gone, err);                         they are in the folder, files named in `gone` are not
+ *     ct_run_folder *run;
+ *     CT_TRY(ct_run_folder_open("out", "learn", 0, &run, err));     locked; what a killed process left is completed or removed
+ *     if (ct_run_folder_get(run)->state == CT_RUN_FOLDER_HERE) ...         go on with it, or:
+ *     ct_run_folder_begin(run, key, err);                           write first files to ct_run_folder_staged(run)/...
+ *     ct_run_folder_commit(run, gone, err);                         they are in the folder, files named in `gone` are not
  *     ...                                                    write to the folder as work goes on
- *     ct_run_free(run);                                      unlocked
+ *     ct_run_folder_free(run);                                      unlocked
  *
  * Killed at any moment before commit has written covtune-run.json the folder holds the old run, whole; after that the
- * new one. In between two files may still have to change places (CT_RUN_CUT), which the next ct_run_open does. Other
+ * new one. In between two files may still have to change places (CT_RUN_FOLDER_CUT), which the next ct_run_folder_open does. Other
  * files in the folder are never touched.
  *
  * The lock is flock's: it ends with its process, however that ends. Where folders are shared between computers it works
  * as far as the file system carries flock across: NFS of Linux does (unless mounted with nolock or local_lock=flock),
  * others may not. */
 typedef enum {
-    CT_RUN_NONE,  /* there is no such folder, or nothing in it       */
-    CT_RUN_OTHER, /* there are things in it, and it is no run        */
-    CT_RUN_CUT,   /* a run whose beginning was cut off: ct_run_open completes it */
-    CT_RUN_HERE
-} ct_run_state;
+    CT_RUN_FOLDER_NONE,  /* there is no such folder, or nothing in it       */
+    CT_RUN_FOLDER_OTHER, /* there are things in it, and it is no run        */
+    CT_RUN_FOLDER_CUT,   /* a run whose beginning was cut off: ct_run_folder_open completes it */
+    CT_RUN_FOLDER_HERE
+} ct_run_folder_state;
 
 typedef struct {
-    ct_run_state state;
+    ct_run_folder_state state;
     char         of[32]; /* whose: "learn"                                               */
     char         id[32]; /* another one for every run                                    */
-    uint64_t     key;    /* as ct_run_begin was told: a digest of what it was made from  */
-} ct_run_info;
+    uint64_t     key;    /* as ct_run_folder_begin was told: a digest of what it was made from  */
+} ct_run_folder_info;
 
 /* What is in the folder; nothing is locked or changed. CT_E_IO: it cannot be looked into; CT_E_PARSE: its
  * covtune-run.json is damaged, or of a later version. */
-ct_status ct_run_look(const char *folder, ct_run_info *info, ct_err *err);
+ct_status ct_run_folder_inspect(const char *folder, ct_run_folder_info *info, ct_err *err);
 
 /* Lock a folder, which must be there. of: less than 32 characters, copied. CT_E_BUSY: another process has it (the
  * sentence says which); CT_E_ARGUMENT: there are other things in it, unless `adopt` says that the caller knows them for
  * a run from before there was covtune-run.json; or it is a run of something else. */
-typedef struct ct_run ct_run;
-ct_status ct_run_open(const char *folder, const char *of, int adopt, ct_run **out, ct_err *err);
+typedef struct ct_run_folder ct_run_folder;
+ct_status ct_run_folder_open(const char *folder, const char *of, int adopt, ct_run_folder **out, ct_err *err);
 /* Removes what was staged and not committed, and unlocks. */
-void ct_run_free(ct_run *run);
+void ct_run_folder_free(ct_run_folder *run);
 /* As it was found, or committed since: NONE, OTHER (adopted) or HERE. Borrowed until run is freed. */
-const ct_run_info *ct_run_get(const ct_run *run);
+const ct_run_folder_info *ct_run_folder_get(const ct_run_folder *run);
 
-/* A new run: the folder ct_run_staged is there for its first files, and for nothing but files. Again: what was staged
+/* A new run: the folder ct_run_folder_staged is there for its first files, and for nothing but files. Again: what was staged
  * is dropped. */
-ct_status   ct_run_begin(ct_run *run, uint64_t key, ct_err *err);
-const char *ct_run_staged(const ct_run *run); /* its path; NULL: nothing is begun */
+ct_status   ct_run_folder_begin(ct_run_folder *run, uint64_t key, ct_err *err);
+const char *ct_run_folder_staged(const ct_run_folder *run); /* its path; NULL: nothing is begun */
 /* Put all staged files in place, and remove those of the old run that the list (ended by NULL) names: letters, digits,
  * "_", "-" and inner dots. On failure before the step that counts the old run is untouched and still there. */
-ct_status ct_run_commit(ct_run *run, const char *const removed[], ct_err *err);
+ct_status ct_run_folder_commit(ct_run_folder *run, const char *const removed[], ct_err *err);
 
 /* The library's version, "major.minor.patch". */
 const char *ct_version(void);

@@ -180,82 +180,7 @@ ct_status ct_dataset_theta(const ct_dataset *dataset, ct_theta **out, ct_err *er
  * edge and one is to be learned. Nothing if there are no numbered ones; those stay in the table, unused. */
 ct_status ct_dataset_pool(ct_dataset *dataset, const char *group, ct_err *err);
 
-/* ---- Navigation runs: what the paper learns from ---------------------------------------------- */
-
-#define CT_NAV_REGIMES 2
-
-/* Smooth random paths in an area of 100 m x 50 m (SE3: and 10 m high), 0.3 m to 1 m a pose, a GPS-like pose on every pose after the first ("gps"), odometry
- * between neighbours ("odom"), a prior of sigma 1e-3 at truth on the first ("first_pose"). Noise is drawn in the tangent space: z = g(truth) o Exp(e),
- * e ~ N(0, Sigma). With two regimes models are "odom@0", "odom@1", ...; regime 1 holds in one stretch, from a quarter of the run to three quarters; an odometry
- * factor has the regime of the pose it leads to. */
-typedef struct {
-    ct_kind  kind;                /* CT_SE2 or CT_SE3                    */
-    int32_t  least, most;         /* poses of a run: drawn between these, both included; at least 2 */
-    int      regimes;             /* 1 or 2                              */
-    double   odom[CT_NAV_REGIMES][36], gps[CT_NAV_REGIMES][36]; /* Sigma, dim x dim row-major, tangent order */
-    uint64_t seed;                /* of the dataset                      */
-} ct_nav_options;
-
-/* The paper's D1 to D4 ("D1", ..., any case), 300 to 500 poses, seed 1; in space, rotations take the heading's sigma and translations x's. 0 if there is none
- * of that name. */
-int ct_nav_preset(const char *name, ct_kind kind, ct_nav_options *out);
-/* Run number `run` (any; runs differ in path, length and noise, and do not depend on each other; path and length do not depend on the noise). Its models are
- * added to noise, with Sigma, or shared with a run made before; other numbers under their names are CT_E_NOISE. Initial values are the measurements composed (ct_sequence_reach). */
-ct_status ct_nav_make(const ct_nav_options *options, uint64_t run, ct_noise *noise, ct_sequence **out, ct_err *err);
-
-/* ---- Pushing: the paper's second study -------------------------------------------------------- */
-
-/* A finger pushes an object over a table. Quasi-static: an ellipsoidal limit surface, Coulomb friction at the finger (it sticks or slides), pressure and friction that vary so that the estimator's model is
- * only nearly right (src/data/push.c has the equations). A run is `episodes` pushes of `steps` steps, one after the other; the finger jumps between them, the object does not.
- *
- * Variables o0, e0, o1, e1, ...: object and finger (its tip), with truth as motion capture has it: jitter, and a calibration that is a little off. Factors, by noise model:
- *   prior       prior_se2 on every e: where the arm says it is                  dyn    push_se2 between neighbours of an episode
- *   tac         tactile_yaw over `window` steps and more, within an episode     geo    contact_se2 on every (o, e)
- *   bind        between_se2 of the object from episode to episode, frozen       first_pose    prior_se2 on o0 and e0, frozen; of both sigma is 1e-6, as they are exact */
-#define CT_PUSH_IMAGE_ROWS    8
-#define CT_PUSH_IMAGE_COLUMNS 12
-#define CT_PUSH_PIXELS        (CT_PUSH_IMAGE_ROWS * CT_PUSH_IMAGE_COLUMNS)
-
-typedef struct {
-    ct_shape_kind object;          /* ellipse (0.1638 m x 0.2428 m) or rectangle (0.2363 m x 0.1579 m), full lengths */
-    int           episodes, steps; /* 3 of 100                                                                       */
-    int           window, windows; /* tactile pairs over window .. window + windows - 1 steps: 10, 10                */
-    double        tactile_sigma;   /* rad, of the noisy oracle: 5e-3                                                 */
-    double        prior_sigma;     /* m and rad, of the finger: 1e-5                                                 */
-    double        c2;              /* m^2, the estimator's own constant of the limit surface: LEO's. NaN: that of even pressure, a ninth or less */
-    int           pool;            /* so many episodes training runs are put together from, and as many others test runs: 20 */
-    uint64_t      seed;            /* of the world: friction, calibration, pools                                     */
-} ct_push_options;
-
-ct_push_options ct_push_defaults(ct_shape_kind object);
-
-/* An episode: poses as motion capture has them, and a tactile image a step. */
-typedef struct {
-    int     steps;
-    ct_se2 *object, *finger;
-    double *image;    /* steps x CT_PUSH_PIXELS: the contact's patch, shear, pixel noise and drift            */
-    double  sliding;  /* share of the way on which the finger slid                                             */
-} ct_push_episode;
-
-/* Pools: 0 of training runs, 1 of test runs, 2 of what a tactile network is trained on. Episodes do not depend on each other. */
-ct_status ct_push_episode_make(const ct_push_options *options, int pool, uint64_t number, ct_push_episode *out, ct_err *err);
-void      ct_push_episode_free(ct_push_episode *episode);
-/* How much the finger turned on the object from step i to step j: what tactile_yaw measures. */
-double ct_push_turn(const ct_push_episode *episode, int i, int j);
-
-/* What a tactile sensor makes of a pair of images. */
-typedef double (*ct_tactile_fn)(void *user, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS]);
-/* Pairs of images over the options' windows, within each of a number of episodes, and their turns: what a network is trained on. Every pair is there as it is and, after that, mirrored left to right, where the turn is the
- * other way. *x: count x 2 CT_PUSH_PIXELS, before and after; *t: count. The caller frees both. CT_E_ARGUMENT if episodes are too short for any. For those of four episodes 8 hidden units and a decay of 1e-2 will do. */
-ct_status ct_push_pairs(const ct_push_options *options, int episodes, const ct_push_episode episode[], int64_t *count, double **x, double **t, ct_err *err);
-/* A ct_tactile_fn: net is a ct_net of 2 CT_PUSH_PIXELS inputs and one output, such as is trained on pairs. */
-double ct_push_predict(void *net, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS]);
-
-/* Run number `run` of pool 0 or 1, its episodes drawn without replacement. tactile NULL: the noisy oracle. Models are added to noise with far start values as the paper has them (a spread of 1e6, in the units below), or shared with a run made before.
- * Initial values are the measurements; the object's are the pose before, moved along with the finger. */
-ct_status ct_push_make(const ct_push_options *options, int pool, uint64_t run, ct_tactile_fn tactile, void *user, ct_noise *noise, ct_sequence **out, ct_err *err);
-/* Units of a model's rows, about the size of its errors: tac 0.01 rad; dyn 0.2 mm, 0.2 mm, 2 cm^2; geo 2 mm; prior 0.1 mm and 0.1 mrad. Returns 1; 0, and nothing, for a model that is not to be learned. */
-int ct_push_unit(const char *model, double unit[3]);
+/* ---- Recorded pushes -------------------------------------------------------------------------- */
 
 /* A push that was recorded: a table with a line of names (t, object_x, object_y, object_theta, pusher_x, pusher_y, in any order, and others, which are not looked at), then a row a moment. A round finger pushes a
  * rectangle; cut to where they touch and the object moves, as an estimator that takes contact for granted needs it. Variables and models are those of ct_push_make, but for tac and bind: there is no touch and
@@ -270,23 +195,6 @@ struct ct_push_log_options {
 ct_push_log_options ct_push_log_defaults(void);
 /* ct_sequence_read of the format "push", which is this with the defaults. CT_E_ARGUMENT for lengths that are none. */
 ct_status ct_push_log_read(const char *path, const ct_push_log_options *options, ct_noise *noise, ct_sequence **out, ct_err *err);
-
-/* ---- Graphs made to order: for demos, tests and benchmarks ----------------------------------- */
-
-/* A pose graph on a grid of streets (SE2) or a sphere of rings (SE3) with loop closures, truth
- * included; initial values are composed odometry. The first pose is fixed at its truth. Noise models
- * "odom" and "loop" are added, or shared with a world made before with the same sigmas. */
-typedef struct {
-    ct_kind  kind;         /* CT_SE2 or CT_SE3                           */
-    int32_t  poses;
-    double   sigma_t;      /* m, of every relative translation           */
-    double   sigma_r;      /* rad                                        */
-    double   loop_chance;  /* of closing a loop where one is near, [0,1] */
-    uint64_t seed;
-} ct_world_options;
-
-ct_world_options ct_world_defaults(ct_kind kind);
-ct_status ct_world_make(const ct_world_options *options, ct_noise *noise, ct_sequence **out, ct_err *err);
 
 #ifdef __cplusplus
 }

@@ -3,19 +3,19 @@
  *     minimise over theta in its set   L(theta) = mean over sequences of 1/2 |e(x(theta))|^2,
  *     where x(theta) minimises the error of the sequence's graph under theta
  *
- * e is the weighted difference from the truth (assess.h). The inner minimum depends on theta through its stationarity h(x, theta) = 0, so with
+ * e is the weighted difference from the truth (evaluate.h). The inner minimum depends on theta through its stationarity h(x, theta) = 0, so with
  * the Hessian H = dh/dx, S = dx/dtheta = -H^-1 dh/dtheta. Everything is computed in p, theta's log space (theta.h).
  *
  *   ct_outer    the outer problem: L, its gradient, and the matrix A'A of its Gauss-Newton method, A = de/dp, at any p
  *   ct_learn    a method that minimises it, with what belongs to that: a start in closed form, folds, scale, error bars
- *   ct_ledger   what a run was given so far, in a file that a killed run is resumed from
+ *   ct_checkpoint   what a run was given so far, in a file that a killed run is resumed from
  *
  * Sequences are independent and run on `jobs` threads; what they give is added up in their order. The number of threads changes no bit.
  */
 #ifndef COVTUNE_LEARN_H
 #define COVTUNE_LEARN_H
 
-#include <covtune/assess.h>
+#include <covtune/evaluate.h>
 #include <covtune/theta.h>
 
 #ifdef __cplusplus
@@ -61,7 +61,7 @@ typedef struct {
     ct_solve_options inner; /* tight: derivatives are only as good as the minimum */
     double           step;  /* numeric: by which log variances are perturbed      */
     int              jobs;
-    /* Inner estimates made step by step, as the field makes them (ct_replay, from measurements), and not by `inner`. They are minima only as far as their thresholds let them:
+    /* Inner estimates made step by step, as deployment makes them (ct_replay, from measurements), and not by `inner`. They are minima only as far as their thresholds let them:
      * differences of them are what they are; adjoint and sensitivity take the factor at the estimate, and are right as far as its stationarity is small. */
     int               incremental;
     ct_replay_options replay;
@@ -101,7 +101,7 @@ typedef struct {
 
 /* Evaluate at p (log space). part: a byte per sequence, 0 leaves it out; NULL: all. CT_OK also where inner solves fail: see `failed`. */
 ct_status ct_outer_evaluate(ct_outer *outer, const double *p, const uint8_t *part, ct_outer_value *value, ct_err *err);
-/* Inner solves start from here on at the solutions of the last evaluation, of those sequences that took part. What was evaluated so far is settled: a ledger
+/* Inner solves start from here on at the solutions of the last evaluation, of those sequences that took part. What was evaluated so far is settled: a checkpoint
  * (below) may be written. */
 ct_status ct_outer_accept(ct_outer *outer, ct_err *err);
 
@@ -109,8 +109,8 @@ ct_status ct_outer_accept(ct_outer *outer, ct_err *err);
  * (may be NULL): how many residuals parameter i rests on, 0 where the truth is not known well enough or all are exactly zero, and p keeps the table's value. */
 ct_status ct_outer_closed_form(const ct_outer *outer, const uint8_t *part, double *p, int64_t *samples, ct_err *err);
 
-/* Inference as in the field, under p: sequence by sequence. out: per sequence; those not in part are left alone. */
-ct_status ct_outer_judge(ct_outer *outer, const double *p, const uint8_t *part, const ct_inference *inference, int nees, ct_assessment *out, ct_err *err);
+/* Inference as in deployment, under p: sequence by sequence. out: per sequence; those not in part are left alone. */
+ct_status ct_outer_judge(ct_outer *outer, const double *p, const uint8_t *part, const ct_inference *inference, int nees, ct_evaluation *out, ct_err *err);
 
 /* How far derivatives are from central differences of the loss, Richardson-extrapolated, at p: |g - d| / |d| (|g| where d is zero). Inner solves start from the truth again after it. */
 typedef struct {
@@ -225,7 +225,7 @@ typedef struct {
     uint64_t        seed;           /* leo, crs: of what they draw                                         */
     double          prior;          /* lm: weight of the prior towards the closed form; NaN: by folds (0.1 without folds, none from the table's values); 0: none */
     int             folds;          /* lm: at most so many; < 2: none                                      */
-    ct_inference    field;          /* what estimates will be made with: judges held-out runs, and the answer */
+    ct_inference    deployment;         /* what estimates will be made with: judges held-out runs, and the answer */
     ct_scale        scale;
     ct_learn_progress_fn progress;  /* may be NULL */
     void           *user;
@@ -240,10 +240,10 @@ typedef struct {
     int64_t         inner_solves;
     double          seconds;
     double          loss_start, loss_closed_form, loss_train; /* at the table's values (projected), the closed form (projected), the answer      */
-    double          loss_heldout;         /* mean over folds, judged as in the field; NaN: no folds                                  */
+    double          loss_heldout;         /* mean over folds, judged as in deployment; NaN: no folds                                  */
     double          loss_heldout_closed_form, loss_heldout_start; /* the same of these two; NaN: no folds                             */
-    double          loss_field;           /* of the training runs under the answer, estimated as in the field; NaN: not looked at                    */
-    int             incremental;          /* 1: in the field estimates are made step by step (options.field, where that is CT_INFERENCE_AUTO as chosen) */
+    double          loss_deployment;           /* of the training runs under the answer, estimated as in deployment; NaN: not looked at                    */
+    int             incremental;          /* 1: in deployment estimates are made step by step (options.deployment, where that is CT_INFERENCE_AUTO as chosen) */
     double          prior;                /* weight used; INFINITY: the closed form itself; NaN: the start stays                                            */
     double          spread;
     double          scale_wanted, scale_applied; /* common factor on variances: from consistency; what was applied. NaN: could not be had */
@@ -286,24 +286,24 @@ ct_status ct_learn_write_noise(const ct_theta *theta, const ct_noise *noise, con
 
 /* ---- Runs that survive ----------------------------------------------------------------------- */
 
-/* Everything a method does follows from the values that ct_outer gives it. A ct_ledger keeps those, in order: a method that is run again is given
+/* Everything a method does follows from the values that ct_outer gives it. A ct_checkpoint keeps those, in order: a method that is run again is given
  * them back until there are no more, and goes on from there with the same bits. It is written to a file (replaced atomically, synced) as
  * learning goes, at most every `every_s` seconds, with the solutions that inner solves start from. */
-typedef struct ct_ledger ct_ledger;
+typedef struct ct_checkpoint ct_checkpoint;
 
 /* An empty one, written to path at once; or, with resume, the one found there, which must have been made with the same `key` (a digest of data and options,
  * see ct_outer_digest); CT_E_ARGUMENT if not. A file cut short or changed is refused. */
-ct_status ct_ledger_open(const char *path, int resume, uint64_t key, double every_s, ct_ledger **out, ct_err *err);
-void      ct_ledger_free(ct_ledger *ledger);
+ct_status ct_checkpoint_open(const char *path, int resume, uint64_t key, double every_s, ct_checkpoint **out, ct_err *err);
+void      ct_checkpoint_free(ct_checkpoint *checkpoint);
 /* From now on outer's values are taken from and put into it; it is borrowed until outer is freed. */
-void ct_outer_keep(ct_outer *outer, ct_ledger *ledger);
+void ct_outer_keep(ct_outer *outer, ct_checkpoint *checkpoint);
 /* Write it now. */
-ct_status ct_ledger_write(ct_ledger *ledger, ct_err *err);
+ct_status ct_checkpoint_write(ct_checkpoint *checkpoint, ct_err *err);
 /* Values that were given back so far; and whether there are more to be given back. */
-int64_t ct_ledger_replayed(const ct_ledger *ledger);
-int     ct_ledger_replays(const ct_ledger *ledger);
+int64_t ct_checkpoint_replayed(const ct_checkpoint *checkpoint);
+int     ct_checkpoint_replays(const ct_checkpoint *checkpoint);
 /* Does that file begin as one does? 0 also where it cannot be read. */
-int ct_ledger_is(const char *path);
+int ct_checkpoint_is(const char *path);
 
 /* A digest of sequences, truth, noise, theta and options of an outer problem, and of `text` (other options; may be NULL). */
 uint64_t ct_outer_digest(const ct_outer *outer, const char *text);

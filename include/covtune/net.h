@@ -51,7 +51,7 @@ ct_status ct_net_train(ct_net *net, int64_t count, const double *x, const double
 double ct_net_loss(const ct_net *net, int64_t count, const double *x, const double *t, double *gradient);
 double *ct_net_values(ct_net *net); /* all weights, to read or change: layer by layer W (outputs x inputs, row-major), b */
 
-/* JSON: widths, scaling, weights (src/net/net_file.c); numbers come back to the bit. Reading refuses weights of the wrong shape, naming the layer, what is expected and what was found. */
+/* JSON: widths, scaling, weights (src/push/net_file.c); numbers come back to the bit. Reading refuses weights of the wrong shape, naming the layer, what is expected and what was found. */
 ct_status ct_net_write(const ct_net *net, const char *path, ct_err *err);
 ct_status ct_net_read(const char *path, ct_net **out, ct_err *err);
 

@@ -128,12 +128,12 @@ typedef struct {
     /* A term of a diagonal model touches one coordinate, of which this is the number; -1: a matrix; -2: a multiple of U^2, of the
      * identity where units are 1 (isotropic). */
     const int *coordinate;
-} ct_theta_slopes;
+} ct_theta_jacobian;
 
-/* Memory for the terms of theta as it is now; ct_theta_slope fills it for p, without allocating. Free with free(). */
-ct_status ct_theta_slopes_new(const ct_theta *theta, ct_theta_slopes **out, ct_err *err);
-void      ct_theta_slope(const ct_theta *theta, const double *p,
-                         ct_theta_slopes *slopes); /* NaN where they were made for another */
+/* Memory for the terms of theta as it is now; ct_theta_jacobian_at fills it for p, without allocating. Free with free(). */
+ct_status ct_theta_jacobian_new(const ct_theta *theta, ct_theta_jacobian **out, ct_err *err);
+void      ct_theta_jacobian_at(const ct_theta *theta, const double *p,
+                         ct_theta_jacobian *slopes); /* NaN where they were made for another */
 
 /* A gradient by p (log space) as one by the coordinates of the other space at p, and back: the chain rule. `to` is the space
  * of the result; out may be in. */

@@ -1,6 +1,6 @@
 /* main.c: the program. Finds the subcommand and hands over. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli.h"
+#include "cli/common/cli.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -83,8 +83,8 @@ int main(int argc, char **argv)
 {
     const cli_io io = {0};
     hold_standard_files();
-    cli_mind_memory();
-    cli_mind();
+    cli_on_no_memory();
+    cli_signals_init();
     setlocale(LC_CTYPE, ""); /* what the terminal can show; numbers stay as C has them */
     if (argc < 2) {
         list(stderr);

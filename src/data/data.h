@@ -1,11 +1,11 @@
 /* data.h: what the readers and writers of sequence files share.
  *
- *   ct__lines   a text file, line by line, split into words            line.c
- *   ct__build   a sequence while it is being read                      build.c, intern.c, initialise.c, repair.c
- *   ct__out     a sequence while it is being written                   out.c
- *   shapes      in covtune's own sequences                             seqshape.c
+ *   ct__lines   a text file, line by line, split into words            text_lines.c
+ *   ct__build   a sequence while it is being read                      sequence_builder.c, intern_noise.c, initialise.c, repair_covariance.c
+ *   ct__out     a sequence while it is being written                   writer.c
+ *   shapes      in covtune's own sequences                             read_covtune_shape.c
  *   ct__yaml    dataset.yaml as it stands                              dataset_yaml.c, dataset_schema.c
- *   made        what sequences made to order share                     intern.c, world.c, nav_path.c
+ *   made        what sequences made to order share                     intern_noise.c, pose_graph.c, nav_path.c
  *   numbers     elements and matrices as words, and back               fields.c
  *
  * To add a format: a line in CT_FORMAT_LIST (covtune/data.h), one file with a `ct__NAME_read` and,
@@ -72,7 +72,7 @@ int ct__is_number(const char *text, double *value);
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* Which models of the table have which covariance, by group; see intern.c. */
+/* Which models of the table have which covariance, by group; see intern_noise.c. */
 typedef struct {
     int32_t  *slot;  /* open addressing: index of the model + 1 */
     int64_t   slots;
@@ -90,7 +90,7 @@ typedef struct {
     const void *user;
 } ct__settle;
 
-/* Shapes of a covtune sequence while it is being read; see seqshape.c. All zero at the start. */
+/* Shapes of a covtune sequence while it is being read; see read_covtune_shape.c. All zero at the start. */
 typedef struct {
     char         *name;   /* of the shape whose numbers are being read, NULL: none is */
     ct_shape_kind kind;
@@ -106,7 +106,7 @@ typedef struct {
     int32_t       first;      /* its factor */
 } ct__shape_lines;
 
-/* Matrices that were made positive definite, which ct_sequence.repaired counts; see repair.c. All zero at the start. */
+/* Matrices that were made positive definite, which ct_sequence.repaired counts; see repair_covariance.c. All zero at the start. */
 #define CT__INFORMATION "information"
 #define CT__COVARIANCE  "covariance"
 typedef struct {

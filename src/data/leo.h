@@ -1,4 +1,4 @@
-/* leo.h: what the reader and the writer of LEO's logs agree on; the format is described in leo.c. */
+/* leo.h: what the reader and the writer of LEO's logs agree on; the format is described in read_leo.c. */
 #ifndef CT_LEO_H
 #define CT_LEO_H
 

@@ -41,7 +41,7 @@ struct ct_graph {
 };
 
 /* How much of a variable's name is left without the number at its end: 1 of "x17". Variables that have as much in common are one thing, over and over. */
-static inline size_t ct__thing_length(const char *name)
+static inline size_t ct__body_name_length(const char *name)
 {
     size_t n = strlen(name);
     while (n > 0 && name[n - 1] >= '0' && name[n - 1] <= '9') n--;

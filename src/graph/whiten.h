@@ -7,7 +7,7 @@
 #ifndef CT_WHITEN_H
 #define CT_WHITEN_H
 
-#include "base/six.h"
+#include "base/vector6.h"
 
 #include <covtune/noise.h>
 #include <math.h>

@@ -5,7 +5,7 @@
  *
  * A parabola is trusted if it leads inside and moves less than half of what the move before last did; else the larger part is cut by the golden section. Ends are approached, never evaluated.
  * Operations are in the order of SciPy's bounded search, so that points are the same to the bit. */
-#include "learn/search.h"
+#include "learn/derivative_free.h"
 
 #include <math.h>
 

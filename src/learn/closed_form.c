@@ -98,7 +98,7 @@ static void gather_model(const closed *c, int32_t g, double kappa)
 static double pooled_variance(const closed *c, int32_t j, int64_t *count)
 {
     const ct_outer        *o = c->outer;
-    const ct_theta_slopes *s = o->slopes;
+    const ct_theta_jacobian *s = o->slopes;
     double                 sum = 0;
     *count = 0;
     for (int32_t g = 0; g < o->models; g++)
@@ -119,7 +119,7 @@ static double pooled_variance(const closed *c, int32_t j, int64_t *count)
 static void pooled_matrix(const closed *c, int32_t j, moments *out)
 {
     const ct_outer        *o = c->outer;
-    const ct_theta_slopes *s = o->slopes;
+    const ct_theta_jacobian *s = o->slopes;
     memset(out, 0, sizeof *out);
     for (int32_t g = 0; g < o->models; g++) {
         if (o->slot[g] < 0 || s->coordinate[s->first[g]] != -1 || s->parameter[s->first[g]] != j) continue;
@@ -133,7 +133,7 @@ static void pooled_matrix(const closed *c, int32_t j, moments *out)
 static void take_over(closed *c, int32_t g, int64_t *samples)
 {
     const ct_outer        *o = c->outer;
-    const ct_theta_slopes *s = o->slopes;
+    const ct_theta_jacobian *s = o->slopes;
     const ct_noise_model  *model = ct_noise_get(c->noise, g);
     const int32_t          first = s->first[g], end = s->first[g + 1];
     int64_t                count;

@@ -13,7 +13,7 @@
 #define HALVINGS 20 /* of a step into where nothing can be estimated; after these it is the start that is wrong */
 
 /* at.p <- the next iterate. q and s are scratch. */
-static void fw_step(const ct__effort *e, ct_space space, double alpha, const ct__point *from, double *q, double *s, double *p)
+static void fw_step(const ct__objective *e, ct_space space, double alpha, const ct__point *from, double *q, double *s, double *p)
 {
     const ct_theta *theta = e->outer->theta;
     const int32_t   m = e->outer->m;
@@ -33,37 +33,37 @@ static void fw_step(const ct__effort *e, ct_space space, double alpha, const ct_
 }
 
 /* The iterate after `from`, evaluated. 0 in *found if there is none. */
-static ct_status advance(ct__effort *e, ct_space space, int itr, const ct__point *from, ct__point *to, double *q, int *found)
+static ct_status advance(ct__objective *e, ct_space space, int itr, const ct__point *from, ct__point *to, double *q, int *found)
 {
     double alpha = 2 / (e->options->M + itr);
     *found = 0;
-    for (int i = 0; !*found && i <= HALVINGS && !ct__effort_cancelled(e); i++, alpha /= 2) {
+    for (int i = 0; !*found && i <= HALVINGS && !ct__objective_cancelled(e); i++, alpha /= 2) {
         fw_step(e, space, alpha, from, q, q + e->outer->m, to->p);
-        CT_TRY(ct__effort_evaluate(e, to));
+        CT_TRY(ct__objective_evaluate(e, to));
         *found = !to->failed;
     }
     return CT_OK;
 }
 
 /* q: two vectors of scratch, and a third for the best iterate, which is the answer if the caller breaks off. */
-static ct_status iterate(ct__effort *e, ct_space space, int max_iterations, ct__point *at, ct__point *next, double *q, ct_learn_stop *stop)
+static ct_status iterate(ct__objective *e, ct_space space, int max_iterations, ct__point *at, ct__point *next, double *q, ct_learn_stop *stop)
 {
     const size_t bytes = (size_t)e->outer->m * sizeof *q;
     double      *best = q + 2 * (int64_t)e->outer->m;
     int          found;
-    ct__effort_begin(e);
-    CT_TRY(ct__effort_evaluate(e, at));
+    ct__objective_begin(e);
+    CT_TRY(ct__objective_evaluate(e, at));
     found = !at->failed;
     for (int itr = 0;; itr++) {
         *stop = found ? CT_LEARN_STOP_NONE : CT_LEARN_STOP_STUCK; /* the iterate before is the answer */
-        if (found) CT_TRY(ct__effort_accept(e));
+        if (found) CT_TRY(ct__objective_accept(e));
         if (found && (itr == 0 || at->F < e->best)) {
             e->best = at->F;
             e->best_iteration = itr;
             memcpy(best, at->p, bytes);
         }
         if (found && itr == max_iterations) *stop = CT_LEARN_STOP_ITERATIONS;
-        if (ct__effort_cancelled(e)) {
+        if (ct__objective_cancelled(e)) {
             *stop = CT_LEARN_STOP_CANCELLED;
             if (itr || found) memcpy(at->p, best, bytes);
         }
@@ -73,7 +73,7 @@ static ct_status iterate(ct__effort *e, ct_space space, int max_iterations, ct__
     }
 }
 
-ct_status ct__learn_frank_wolfe(ct__effort *e, ct_space space, int max_iterations, double *p, ct_learn_stop *stop)
+ct_status ct__learn_frank_wolfe(ct__objective *e, ct_space space, int max_iterations, double *p, ct_learn_stop *stop)
 {
     const int32_t m = e->outer->m;
     ct__point     at = {0}, next = {0};

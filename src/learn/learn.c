@@ -1,6 +1,6 @@
 /* learn.c: a run in order: start and closed form, folds, the method, scale, error bars, and the table. */
 #include "learn/learn.h"
-#include "theta/table.h"
+#include "theta/noise_rows.h"
 
 #include <limits.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 
 ct_learn_options ct_learn_defaults(void)
 {
-    return (ct_learn_options){.method = CT_LEARN_LM, .relative = 1e-6, .step = 1e-4, .M = 2, .from_table = -1, .space = CT_SPACE_VARIANCE, .leo = {10, 0.1, 0.95, 1e-3, 1e-4}, .seed = 1, .prior = NAN, .folds = 5, .field = ct_inference_defaults(), .scale = CT_SCALE_FIT};
+    return (ct_learn_options){.method = CT_LEARN_LM, .relative = 1e-6, .step = 1e-4, .M = 2, .from_table = -1, .space = CT_SPACE_VARIANCE, .leo = {10, 0.1, 0.95, 1e-3, 1e-4}, .seed = 1, .prior = NAN, .folds = 5, .deployment = ct_inference_defaults(), .scale = CT_SCALE_FIT};
 }
 
 void ct_learn_result_free(ct_learn_result *r)
@@ -36,7 +36,7 @@ ct_status ct__note(ct__learning *l, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    const ct_status status = ct__add_line(&l->effort.result->note, &l->note_length, &l->note_capacity, l->effort.err, fmt, args);
+    const ct_status status = ct__add_line(&l->objective.result->note, &l->note_length, &l->note_capacity, l->objective.err, fmt, args);
     va_end(args);
     return status;
 }
@@ -90,13 +90,13 @@ ct_status ct__closed_start(const ct_outer *o, const uint8_t *part, int rescale, 
     return ct__enter_set(o->theta, rescale, p, err);
 }
 
-static ct_status loss_at(ct__effort *e, const double *p, double *loss)
+static ct_status loss_at(ct__objective *e, const double *p, double *loss)
 {
     ct_outer_value value = {0};
     CT_TRY(ct_outer_evaluate(e->outer, p, NULL, &value, e->err));
     e->result->evaluations++;
     *loss = value.loss;
-    ct__effort_report(e, p, value.loss);
+    ct__objective_report(e, p, value.loss);
     e->iteration++;
     return CT_OK;
 }
@@ -104,7 +104,7 @@ static ct_status loss_at(ct__effort *e, const double *p, double *loss)
 /* The closed form in the set; if it lies outside, with or without a common factor, whichever tracks better. */
 static ct_status start_closed(ct__learning *l)
 {
-    ct__effort   *e = &l->effort;
+    ct__objective   *e = &l->objective;
     ct_outer     *o = e->outer;
     const size_t  bytes = (size_t)o->m * sizeof *l->p;
     double        plain = INFINITY, scaled = INFINITY;
@@ -118,23 +118,23 @@ static ct_status start_closed(ct__learning *l)
         memcpy(l->closed, l->p, bytes);
     }
     e->result->loss_closed_form = CT_MIN(plain, scaled);
-    CT_TRY(ct__tell_of_missing_samples(l));
+    CT_TRY(ct__diagnose_missing_samples(l));
     return CT_OK;
 }
 
 /* weight_i = 2 L(closed) N_i / mean N. */
 static void set_weights(ct__learning *l)
 {
-    const int32_t m = l->effort.outer->m;
+    const int32_t m = l->objective.outer->m;
     double        mean = 0;
     for (int32_t i = 0; i < m; i++) mean += (double)l->samples[i] / m;
     for (int32_t i = 0; i < m; i++)
-        l->weight[i] = mean > 0 ? 2 * l->effort.result->loss_closed_form * (double)l->samples[i] / mean : 0;
+        l->weight[i] = mean > 0 ? 2 * l->objective.result->loss_closed_form * (double)l->samples[i] / mean : 0;
 }
 
 static ct_status find_starts(ct__learning *l, const ct_noise *noise)
 {
-    ct__effort *e = &l->effort;
+    ct__objective *e = &l->objective;
     ct_outer   *o = e->outer;
     char        name[64];
     ct_theta_get(o->theta, noise, l->start);
@@ -178,14 +178,14 @@ static int prefers_table(ct_learn_method method)
 /* Does the method start from the table's values? */
 static int starts_from_table(const ct__learning *l)
 {
-    const ct_learn_options *o = l->effort.options;
-    if (!isfinite(l->effort.result->loss_closed_form)) return 1;
+    const ct_learn_options *o = l->objective.options;
+    if (!isfinite(l->objective.result->loss_closed_form)) return 1;
     return o->from_table >= 0 ? o->from_table : prefers_table(o->method);
 }
 
 static ct_status run_lm(ct__learning *l)
 {
-    ct__effort             *e = &l->effort;
+    ct__objective             *e = &l->objective;
     const ct_learn_options *o = e->options;
     ct_learn_result        *r = e->result;
     const int               table = starts_from_table(l);
@@ -195,7 +195,7 @@ static ct_status run_lm(ct__learning *l)
     memcpy(l->p, table ? l->start : l->closed, bytes);
     if (!table && isnan(o->prior)) CT_TRY(ct__choose_prior(l));
     e->fold_iteration = -1;
-    if (ct__effort_cancelled(e)) {
+    if (ct__objective_cancelled(e)) {
         r->stop = CT_LEARN_STOP_CANCELLED;
         return CT_OK;
     }
@@ -217,7 +217,7 @@ static ct_status run_lm(ct__learning *l)
         memcpy(l->p, l->alone ? l->start : ct__path_start(l, l->closed), bytes);
         CT_TRY(l->alone ? ct__learn_lm(e, e->iterations, l->p, &r->stop) : ct__learn_path(e, r->prior, l->p, &r->stop));
         if (l->alone) CT_TRY(ct__note(l, "The closed form tracks worse than the start values; learning from those, without prior, did best on held-out runs."));
-        return isnan(o->prior) && r->stop != CT_LEARN_STOP_CANCELLED ? ct__stand_in_the_field(l) : CT_OK;
+        return isnan(o->prior) && r->stop != CT_LEARN_STOP_CANCELLED ? ct__validate_answer(l) : CT_OK;
     }
     e->nu = r->prior;
     return ct__learn_lm(e, e->iterations, l->p, &r->stop);
@@ -246,7 +246,7 @@ ct_status ct_learn_check(const ct_outer *outer, ct_learn_method method, ct_err *
 
 static ct_status run_method(ct__learning *l)
 {
-    ct__effort             *e = &l->effort;
+    ct__objective             *e = &l->objective;
     const ct_learn_options *o = e->options;
     ct_learn_stop          *stop = &e->result->stop;
     const int               most = o->max_iterations ? o->max_iterations : own_iterations(o->method, e->outer->m);
@@ -272,13 +272,13 @@ static ct_status run_method(ct__learning *l)
 /* Consistency on the training runs, where there were no folds. */
 static ct_status measure_on_training(ct__learning *l, const double *before)
 {
-    ct__effort      *e = &l->effort;
+    ct__objective      *e = &l->objective;
     ct_learn_result *r = e->result;
-    ct_assessment   *seen = ct__zalloc(e->outer->count, sizeof *seen);
+    ct_evaluation   *seen = ct__zalloc(e->outer->count, sizeof *seen);
     ct_status        status = seen ? CT_OK : ct__no_memory(e->err, "sequences", e->outer->count);
     for (int after = 0; status == CT_OK && after < 2; after++) {
         double chi = 0, nees = 0, degrees = 0, nees_degrees = 0, loss = 0;
-        status = ct_outer_judge(e->outer, after ? l->p : before, NULL, &e->options->field, 1, seen, e->err);
+        status = ct_outer_judge(e->outer, after ? l->p : before, NULL, &e->options->deployment, 1, seen, e->err);
         for (int32_t i = 0; status == CT_OK && i < e->outer->count; i++) {
             loss += isfinite(seen[i].loss) ? seen[i].loss / e->outer->count : INFINITY;
             chi += seen[i].consistency.chi_squared;
@@ -288,7 +288,7 @@ static ct_status measure_on_training(ct__learning *l, const double *before)
         }
         *(after ? &r->chi_after : &r->chi_before) = chi / degrees;
         *(after ? &r->nees_after : &r->nees_before) = nees / nees_degrees;
-        r->loss_field = loss;
+        r->loss_deployment = loss;
     }
     free(seen);
     return status;
@@ -297,18 +297,18 @@ static ct_status measure_on_training(ct__learning *l, const double *before)
 /* Scale, consistency, error bars: what is said of an answer. Skipped where the caller cancelled, but for the spread. */
 static ct_status finish(ct__learning *l)
 {
-    ct__effort      *e = &l->effort;
+    ct__objective      *e = &l->objective;
     ct_learn_result *r = e->result;
     const size_t     bytes = (size_t)e->outer->m * sizeof *l->p;
     e->phase = "scale";
     e->nu = 0;
     memcpy(l->start, l->p, bytes); /* no longer needed: the answer before the scale */
     CT_TRY(ct__scale(l));
-    if (!ct__effort_cancelled(e)) {
+    if (!ct__objective_cancelled(e)) {
         if (!r->heldout) CT_TRY(measure_on_training(l, l->start));
         CT_TRY(ct__error_bars(l));
-        CT_TRY(ct__tell_of_the_field(l));
-        CT_TRY(ct__tell_of_inconsistency(l));
+        CT_TRY(ct__diagnose_deployment(l));
+        CT_TRY(ct__diagnose_inconsistency(l));
     }
     r->spread = ct_theta_spread(e->outer->theta, l->p);
     ct_theta_active(e->outer->theta, l->start, r->at_bound); /* before the scale moved them all */
@@ -318,7 +318,7 @@ static ct_status finish(ct__learning *l)
 
 static ct_status run(ct__learning *l, ct_noise *noise)
 {
-    ct__effort      *e = &l->effort;
+    ct__objective      *e = &l->objective;
     ct_learn_result *r = e->result;
     const int64_t    m = e->outer->m;
     r->parameters = (int32_t)m;
@@ -334,14 +334,14 @@ static ct_status run(ct__learning *l, ct_noise *noise)
     l->weight = l->closed + m;
     l->start = l->weight + m;
     for (int64_t i = 0; i < m; i++) r->standard_error[i] = NAN;
-    CT_TRY(ct__tell_of_duplicates(l));
+    CT_TRY(ct__diagnose_duplicates(l));
     CT_TRY(find_starts(l, noise));
     CT_TRY(run_method(l));
     r->iterations = e->steps;
     CT_TRY(finish(l));
     if (r->stop == CT_LEARN_STOP_ITERATIONS && e->best > 0 && r->loss_train > 1.01 * e->best)
         CT_TRY(ct__note(l, "The last iterate is the answer, as the method has it; iteration %d had a loss of %.6g.", e->best_iteration, e->best));
-    CT_TRY(ct__tell_of_flatness(l));
+    CT_TRY(ct__diagnose_flatness(l));
     if (r->stop != CT_LEARN_STOP_CANCELLED && r->loss_train > 1.01 * r->loss_closed_form && !(r->loss_heldout < r->loss_heldout_closed_form))
         CT_TRY(ct__note(l, "The closed form has a smaller loss, %.6g.", r->loss_closed_form));
     const int beyond = e->options->scale == CT_SCALE_FREE && r->scale_applied != 1; /* as the caller wishes */
@@ -352,20 +352,20 @@ ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *n
 {
     ct_learn_options how = options ? *options : ct_learn_defaults();
     const int64_t    solves = outer->solves;
-    ct_ledger       *ledger = outer->ledger; /* a run that is cancelled lets go of it */
+    ct_checkpoint       *checkpoint = outer->checkpoint; /* a run that is cancelled lets go of it */
     int              cancelled = 0;
-    *result = (ct_learn_result){.loss_heldout = NAN, .loss_heldout_closed_form = NAN, .loss_heldout_start = NAN, .loss_field = NAN, .prior = 0, .chi_before = NAN, .chi_after = NAN, .nees_before = NAN, .nees_after = NAN};
-    ct__learning l = {.effort = {.outer = outer, .options = &how, .result = result, .phase = "start", .fold_iteration = -1, .heldout = NAN, .cancelled = &cancelled, .err = err}};
-    l.effort.start_s = ct_now_s();
-    result->method = l.effort.options->method;
+    *result = (ct_learn_result){.loss_heldout = NAN, .loss_heldout_closed_form = NAN, .loss_heldout_start = NAN, .loss_deployment = NAN, .prior = 0, .chi_before = NAN, .chi_after = NAN, .nees_before = NAN, .nees_after = NAN};
+    ct__learning l = {.objective = {.outer = outer, .options = &how, .result = result, .phase = "start", .fold_iteration = -1, .heldout = NAN, .cancelled = &cancelled, .err = err}};
+    l.objective.start_s = ct_now_s();
+    result->method = l.objective.options->method;
     ct_status status = ct__theta_check_table(outer->theta, noise, err);
     if (status == CT_OK) status = check_method(how.method, err);
-    if (status == CT_OK) status = ct__outer_field(outer, &how.field, err);
-    result->incremental = how.field.incremental;
+    if (status == CT_OK) status = ct__outer_deployment(outer, &how.deployment, err);
+    result->incremental = how.deployment.incremental;
     if (status == CT_OK) status = run(&l, noise);
-    ct_outer_keep(outer, ledger);
+    ct_outer_keep(outer, checkpoint);
     result->inner_solves = outer->solves - solves;
-    result->seconds = ct_now_s() - l.effort.start_s;
+    result->seconds = ct_now_s() - l.objective.start_s;
     ct__memo_free(&l.memo);
     free(l.p);
     free(l.samples);

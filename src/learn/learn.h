@@ -1,17 +1,17 @@
 /* learn.h: what the files of this module share.
  *
- *   outer.c        the outer problem: seats, evaluation over sequences, judging      inner.c       one sequence: solve, loss, derivatives
- *   numeric.c      derivatives by perturbed solves                                   check.c       derivatives against differences of the loss
- *   ledger.c       values kept, given back, written                                  digest.c      what a ledger belongs to
- *   residuals.c    samples of the noise, at the truth                                judge.c       the field's inference
- *   closed_form.c  their second moments                                              effort.c      an objective with a prior, counted and reported
- *   lm.c, frank_wolfe.c, projected_gradient.c, nlopt.c, nelder_mead.c, powell.c, leo.c   one method each
- *   search.c       the loss on a box, for those without derivatives                  brent.c       the minimum along a line
- *   energy.c       LEO's loss, by samples
- *   folds.c        the prior's weight, by held-out runs                              scale.c       the common factor, from consistency
- *   tell.c         what a user should know without asking
- *   bars.c         error bars, and what the data cannot tell                         learn.c       all of it in order
- *   write.c        what was learned, row by row, and as a noise file
+ *   outer_problem.c        the outer problem: seats, evaluation over sequences, judging      inner_problem.c       one sequence: solve, loss, derivatives
+ *   numeric_gradient.c      derivatives by perturbed solves                                   check_gradient.c       derivatives against differences of the loss
+ *   checkpoint.c       values kept, given back, written                                  digest.c      what a checkpoint belongs to
+ *   residual_samples.c    samples of the noise, at the truth                                deployment.c       the deployment's inference
+ *   closed_form.c  their second moments                                              objective.c      an objective with a prior, counted and reported
+ *   levenberg_marquardt.c, frank_wolfe.c, projected_gradient.c, nlopt.c, nelder_mead.c, powell.c, leo.c   one method each
+ *   derivative_free.c       the loss on a box, for those without derivatives                  brent.c       the minimum along a line
+ *   leo_energy.c       LEO's loss, by samples
+ *   cross_validation.c        the prior's weight, by held-out runs                              common_scale.c       the common factor, from consistency
+ *   diagnostics.c         what a user should know without asking
+ *   error_bars.c         error bars, and what the data cannot tell                         learn.c       all of it in order
+ *   write_noise.c        what was learned, row by row, and as a noise file
  */
 #ifndef CT_LEARN_PRIVATE_H
 #define CT_LEARN_PRIVATE_H
@@ -37,7 +37,7 @@ typedef struct {
     int                inexact;                  /* the exact Hessian was not to be had                 */
     double             stationarity;
     int                took_part;                /* in the last evaluation                              */
-} ct__seat;
+} ct__inner_problem;
 
 /* Memory of one thread. */
 typedef struct {
@@ -61,10 +61,10 @@ typedef struct {
 struct ct_outer {
     const ct_theta   *theta;
     int32_t           m, count, models;
-    ct__seat         *seat;
+    ct__inner_problem         *seat;
     ct_noise         *base;   /* the caller's table                                    */
     ct_noise         *noise;  /* under the p of the evaluation at hand                 */
-    ct_theta_slopes  *slopes; /* there                                                 */
+    ct_theta_jacobian  *slopes; /* there                                                 */
     int32_t          *slot;   /* per model: its place among those learned, -1: frozen  */
     double           *expected; /* per model: E[2 rho] / n under its kernel            */
     int32_t           slots;
@@ -73,37 +73,37 @@ struct ct_outer {
     int32_t           scratches;
     ct__scratch      *scratch;
     int64_t           solves;
-    ct_ledger        *ledger;
+    ct_checkpoint        *checkpoint;
     int               fresh;  /* the last evaluation was computed, not given back      */
 };
 
 /* What is wanted of an evaluation. */
 typedef enum { CT_WANT_GRADIENT = 1, CT_WANT_MATRIX = 2, CT_WANT_MEAT = 4 } ct__want;
 
-/* inner.c: solve seat under outer->noise from its start, and what is wanted there. */
-void ct__inner_evaluate(const ct_outer *outer, ct__seat *seat, ct__scratch *scratch, int want);
+/* inner_problem.c: solve seat under outer->noise from its start, and what is wanted there. */
+void ct__inner_evaluate(const ct_outer *outer, ct__inner_problem *seat, ct__scratch *scratch, int want);
 /* x <- the estimate under a noise table: from x by the inner solver, or step by step from the seat's start. */
-ct_stop ct__inner_estimate(const ct_outer *outer, const ct__seat *seat, ct_solver *solver, const ct_noise *noise, double *x, int *iterations, ct_status *status);
+ct_stop ct__inner_estimate(const ct_outer *outer, const ct__inner_problem *seat, ct_solver *solver, const ct_noise *noise, double *x, int *iterations, ct_status *status);
 /* e at values x, scalar by scalar as the system numbers them: 1/2 |e|^2. */
-double ct__inner_residual(const ct_outer *outer, const ct__seat *seat, const double *x, double *e);
+double ct__inner_residual(const ct_outer *outer, const ct__inner_problem *seat, const double *x, double *e);
 /* matrix += A'A, gradient += A'e, for `rows` rows of A (row-major, m wide). gradient may be NULL. */
 void ct__add_normal(int32_t m, int rows, const double *A, const double *e, double *matrix, double *gradient);
 
-/* residuals.c */
+/* residual_samples.c */
 ct_status ct__collect_samples(ct_outer *outer, ct_err *err);
 void      ct__free_samples(ct_outer *outer);
 /* E[2 rho(d)] / n of a kernel where noise is Gaussian: d^2 chi-square of n degrees. 1 without a kernel. */
 double ct__kernel_mean(ct_robust robust, int n);
 
-/* outer.c: what was evaluated is settled, as by ct_outer_accept, but inner solves go on to start where they did. */
+/* outer_problem.c: what was evaluated is settled, as by ct_outer_accept, but inner solves go on to start where they did. */
 ct_status ct__outer_settle(ct_outer *outer, ct_err *err);
 /* Inner solves start from the truth again, whatever was accepted. */
 ct_status ct__outer_start_over(ct_outer *outer, ct_err *err);
 
-/* numeric.c: gradient and matrix of every seat that took part, by perturbed solves from the seats' solutions. */
+/* numeric_gradient.c: gradient and matrix of every seat that took part, by perturbed solves from the seats' solutions. */
 ct_status ct__numeric_derivatives(ct_outer *outer, const double *p, ct_err *err);
 
-/* energy.c: LEO's loss and its gradient by p, with samples of the posterior. */
+/* leo_energy.c: LEO's loss and its gradient by p, with samples of the posterior. */
 typedef struct {
     int      samples, iteration;
     uint64_t seed;
@@ -122,11 +122,11 @@ ct_status ct__outer_energy(ct_outer *outer, const double *p, const uint8_t *part
 
 /* ---- Ledger ---------------------------------------------------------------------------------- */
 
-/* 1 if the ledger holds the value of this call, which is then in *value. A ledger that holds another one is CT_E_ARGUMENT. */
-ct_status ct__ledger_take(ct_ledger *ledger, const ct_outer *outer, int32_t tag, const double *p, const uint8_t *part, int64_t numbers, double *number, int *taken, ct_err *err);
-ct_status ct__ledger_put(ct_ledger *ledger, const ct_outer *outer, int32_t tag, const double *p, const uint8_t *part, int64_t numbers, const double *number, ct_err *err);
+/* 1 if the checkpoint holds the value of this call, which is then in *value. A checkpoint that holds another one is CT_E_ARGUMENT. */
+ct_status ct__checkpoint_take(ct_checkpoint *checkpoint, const ct_outer *outer, int32_t tag, const double *p, const uint8_t *part, int64_t numbers, double *number, int *taken, ct_err *err);
+ct_status ct__checkpoint_put(ct_checkpoint *checkpoint, const ct_outer *outer, int32_t tag, const double *p, const uint8_t *part, int64_t numbers, const double *number, ct_err *err);
 /* Everything so far is settled, and solves start from the seats' starts; or, at the end of what was given back, the seats' starts are as they were then. */
-ct_status ct__ledger_mark(ct_ledger *ledger, ct_outer *outer, ct_err *err);
+ct_status ct__checkpoint_mark(ct_checkpoint *checkpoint, ct_outer *outer, ct_err *err);
 
 /* ---- Methods --------------------------------------------------------------------------------- */
 
@@ -162,9 +162,9 @@ typedef struct {
     int         begun, steps; /* the start is accepted; accepted steps from it, of all methods that were run */
     double      heldout, done_from, done_to;
     double      start_s;
-    int        *cancelled; /* shared by all efforts of a run */
+    int        *cancelled; /* shared by all objectives of a run */
     ct_err     *err;
-} ct__effort;
+} ct__objective;
 
 /* A point with what is known there: F, dF/dp, and the matrix of F's Gauss-Newton method. */
 typedef struct {
@@ -176,42 +176,42 @@ typedef struct {
 ct_status ct__memo_new(int32_t m, ct__memo *memo, ct_err *err);
 void      ct__memo_free(ct__memo *memo);
 
-ct_status ct__point_new(const ct__effort *effort, int matrix, ct__point *out, ct_err *err);
+ct_status ct__point_new(const ct__objective *objective, int matrix, ct__point *out, ct_err *err);
 void      ct__point_free(ct__point *point);
 void      ct__point_swap(ct__point *a, ct__point *b);
 /* Evaluate at point->p, which is counted, and tell the caller, who may cancel. */
-ct_status ct__effort_evaluate(ct__effort *effort, ct__point *point);
-/* Tell the caller of a value, which ct__effort_evaluate does by itself. */
-void ct__effort_report(ct__effort *effort, const double *p, double loss);
+ct_status ct__objective_evaluate(ct__objective *objective, ct__point *point);
+/* Tell the caller of a value, which ct__objective_evaluate does by itself. */
+void ct__objective_report(ct__objective *objective, const double *p, double loss);
 /* A method begins: the first point that it accepts is its start, and no step. */
-void ct__effort_begin(ct__effort *effort);
+void ct__objective_begin(ct__objective *objective);
 /* The method has come an iteration further. */
-void ct__effort_step(ct__effort *effort);
+void ct__objective_step(ct__objective *objective);
 /* The same, and the point is where the method stands: inner solves start from its solutions. */
-ct_status ct__effort_accept(ct__effort *effort);
-int       ct__effort_cancelled(const ct__effort *effort);
+ct_status ct__objective_accept(ct__objective *objective);
+int       ct__objective_cancelled(const ct__objective *objective);
 
-/* search.c: refuses sets that are no box, for methods that know boxes alone. */
+/* derivative_free.c: refuses sets that are no box, for methods that know boxes alone. */
 ct_status ct__box_check(const ct_outer *outer, ct_learn_method method, ct_err *err);
 /* leo.c: precisions and a whole truth? Else a sentence. */
 ct_status ct__leo_check(const ct_outer *outer, ct_err *err);
 
 /* One file each. p: the start, inside the set; on return the answer. */
-ct_status ct__learn_lm(ct__effort *effort, int max_iterations, double *p, ct_learn_stop *stop);
-ct_status ct__learn_frank_wolfe(ct__effort *effort, ct_space space, int max_iterations, double *p, ct_learn_stop *stop);
-ct_status ct__learn_projected_gradient(ct__effort *effort, int max_iterations, double *p, ct_learn_stop *stop);
-ct_status ct__learn_leo(ct__effort *effort, int max_iterations, double *p, ct_learn_stop *stop);
-ct_status ct__learn_nlopt(ct__effort *effort, ct_learn_method method, int max_iterations, double *p, ct_learn_stop *stop);
-ct_status ct__learn_nelder_mead(ct__effort *effort, ct_space space, int max_iterations, double *p, ct_learn_stop *stop);
-ct_status ct__learn_powell(ct__effort *effort, ct_space space, int max_iterations, double *p, ct_learn_stop *stop);
+ct_status ct__learn_lm(ct__objective *objective, int max_iterations, double *p, ct_learn_stop *stop);
+ct_status ct__learn_frank_wolfe(ct__objective *objective, ct_space space, int max_iterations, double *p, ct_learn_stop *stop);
+ct_status ct__learn_projected_gradient(ct__objective *objective, int max_iterations, double *p, ct_learn_stop *stop);
+ct_status ct__learn_leo(ct__objective *objective, int max_iterations, double *p, ct_learn_stop *stop);
+ct_status ct__learn_nlopt(ct__objective *objective, ct_learn_method method, int max_iterations, double *p, ct_learn_stop *stop);
+ct_status ct__learn_nelder_mead(ct__objective *objective, ct_space space, int max_iterations, double *p, ct_learn_stop *stop);
+ct_status ct__learn_powell(ct__objective *objective, ct_space space, int max_iterations, double *p, ct_learn_stop *stop);
 
 /* ---- What belongs to learning ---------------------------------------------------------------- */
 
-#define CT__PRIOR_ALONE 0.1 /* the prior's weight where there are no folds to choose it by; see folds.c */
+#define CT__PRIOR_ALONE 0.1 /* the prior's weight where there are no folds to choose it by; see cross_validation.c */
 
 /* The state of a run of ct_learn. */
 typedef struct {
-    ct__effort effort;             /* over all sequences           */
+    ct__objective objective;             /* over all sequences           */
     double    *p;                  /* m: the answer                */
     double    *closed;             /* m: the closed form, in the set */
     double    *weight;             /* m: the prior's               */
@@ -233,38 +233,38 @@ ct_status ct__enter_set(const ct_theta *theta, int rescale, double *p, ct_err *e
 /* The closed form of a part, in the set. samples may be NULL. */
 ct_status ct__closed_start(const ct_outer *outer, const uint8_t *part, int rescale, double *p, int64_t *samples, ct_err *err);
 
-/* folds.c: chooses result->prior, and measures what was chosen on the runs held out. */
+/* cross_validation.c: chooses result->prior, and measures what was chosen on the runs held out. */
 ct_status ct__choose_prior(ct__learning *l);
 /* Of candidates `first` to stops - 1, the strongest prior first, with the losses of n runs each (stops x n), and the start values: the first that no other beats; in doubt, the first that is as good as the best on
  * average; stops, if that is the start values. */
 int ct__choose_candidate(int64_t n, int first, int stops, const double *loss, const double *start, int doubt);
 /* Are models wrong? The start values track better than the closed form, or estimates are not honest under it, bounds or not. seen, p: scratch, of sequences and parameters. */
-ct_status ct__doubt_closed_form(ct__learning *l, ct_assessment *seen, double *p, int *doubt);
-/* The answer stays if it stands in the field; else the closed form or the start values take its place. */
-ct_status ct__stand_in_the_field(ct__learning *l);
+ct_status ct__detect_mismatch(ct__learning *l, ct_evaluation *seen, double *p, int *doubt);
+/* The answer stays if it stands in deployment; else the closed form or the start values take its place. */
+ct_status ct__validate_answer(ct__learning *l);
 /* Where a walk begins: the closed form; but one that lacks some parameters, and so has the others in wrong proportion to them, only if it is no worse than the start values. */
 const double *ct__path_start(const ct__learning *l, const double *closed);
 /* From there to the answer of a prior: along weaker and weaker priors down to nu. */
-ct_status ct__learn_path(ct__effort *effort, double nu, double *p, ct_learn_stop *stop);
+ct_status ct__learn_path(ct__objective *objective, double nu, double *p, ct_learn_stop *stop);
 
-/* judge.c: field->incremental, where the caller left that to us. */
-ct_status ct__outer_field(const ct_outer *outer, ct_inference *field, ct_err *err);
+/* deployment.c: deployment->incremental, where the caller left that to us. */
+ct_status ct__outer_deployment(const ct_outer *outer, ct_inference *deployment, ct_err *err);
 
-/* scale.c: the common factor of most consistency on part of the sequences (NaN: none to be had) at p; and that applied to p within the set, as the options say. */
+/* common_scale.c: the common factor of most consistency on part of the sequences (NaN: none to be had) at p; and that applied to p within the set, as the options say. */
 ct_status ct__scale_wanted(ct_outer *outer, const double *p, const uint8_t *part, double *factor, double *degrees, double *loss, ct_err *err);
 double    ct__scale_apply(const ct_theta *theta, ct_scale scale, double factor, double *p);
 ct_status ct__scale(ct__learning *l);
 
-/* tell.c */
-ct_status ct__tell_of_missing_samples(ct__learning *l);
-ct_status ct__tell_of_duplicates(ct__learning *l);
-ct_status ct__tell_of_the_field(ct__learning *l);
-ct_status ct__tell_of_inconsistency(ct__learning *l);
-ct_status ct__tell_of_flatness(ct__learning *l);
+/* diagnostics.c */
+ct_status ct__diagnose_missing_samples(ct__learning *l);
+ct_status ct__diagnose_duplicates(ct__learning *l);
+ct_status ct__diagnose_deployment(ct__learning *l);
+ct_status ct__diagnose_inconsistency(ct__learning *l);
+ct_status ct__diagnose_flatness(ct__learning *l);
 /* digest.c: of a graph with its measurements, start and truth. */
 uint64_t ct__sequence_digest(const ct_sequence *seq);
 
-/* bars.c */
+/* error_bars.c */
 ct_status ct__error_bars(ct__learning *l);
 
 #endif

@@ -1,6 +1,6 @@
 /* leo.c: LEO (Sodhi, Dexheimer, Mukadam, Anderson, Kaess: LEO: Learning energy-based models in factor graph optimization, CoRL 2021), the paper's main baseline.
  *
- * What is learned of each variance is q, and an iteration is a step of Adam along the gradient g of energy + l2 sum q^2 (energy.c),
+ * What is learned of each variance is q, and an iteration is a step of Adam along the gradient g of energy + l2 sum q^2 (leo_energy.c),
  *
  *     a <- 0.9 a + 0.1 g,   b <- 0.999 b + 0.001 g^2,   q <- q - rate decay^t (a / (1 - 0.9^t+1)) / (sqrt(b / (1 - 0.999^t+1)) + 1e-8),   q >= clip
  *
@@ -66,7 +66,7 @@ static void step(const ct_theta *theta, const ct_leo *o, adam *a, double *p)
     for (int32_t i = 0; i < ct_theta_count(theta); i++) a->q[i] = exp(-p[i]);
 }
 
-static ct_status iterate(ct__effort *e, int max_iterations, adam *a, double *p, ct_learn_stop *stop)
+static ct_status iterate(ct__objective *e, int max_iterations, adam *a, double *p, ct_learn_stop *stop)
 {
     const ct_leo *o = &e->options->leo;
     CT_TRY(ct__outer_start_over(e->outer, e->err));
@@ -76,21 +76,21 @@ static ct_status iterate(ct__effort *e, int max_iterations, adam *a, double *p, 
         ct__energy      value = {.gradient = a->gradient};
         CT_TRY(ct__outer_energy(e->outer, p, e->part, &draws, &value, e->err));
         e->result->evaluations++;
-        ct__effort_report(e, p, value.loss);
+        ct__objective_report(e, p, value.loss);
         if (itr == 0 || value.loss < e->best) {
             e->best = value.loss;
             e->best_iteration = itr;
         }
-        *stop = ct__effort_cancelled(e) ? CT_LEARN_STOP_CANCELLED : value.estimated ? CT_LEARN_STOP_ITERATIONS : CT_LEARN_STOP_STUCK;
+        *stop = ct__objective_cancelled(e) ? CT_LEARN_STOP_CANCELLED : value.estimated ? CT_LEARN_STOP_ITERATIONS : CT_LEARN_STOP_STUCK;
         if (*stop != CT_LEARN_STOP_ITERATIONS) return CT_OK;
         step(e->outer->theta, o, a, p);
-        ct__effort_step(e);
+        ct__objective_step(e);
         CT_TRY(ct__outer_settle(e->outer, e->err));
     }
     return CT_OK;
 }
 
-ct_status ct__learn_leo(ct__effort *e, int max_iterations, double *p, ct_learn_stop *stop)
+ct_status ct__learn_leo(ct__objective *e, int max_iterations, double *p, ct_learn_stop *stop)
 {
     const int32_t m = e->outer->m;
     CT_TRY(ct__leo_check(e->outer, e->err));

@@ -9,9 +9,9 @@
  *   - a parameter without room is no dimension;
  *   - in one dimension coefficients are those of two: 1 - 1/n would be 0, and the first shrink the end;
  *   - clipping can press the simplex flat on a face of the box, where it then stays and converges. At the end a vertex is tried inside of each such face, an evaluation each; if the loss is
- *     less there, the answer is no minimum, and effort->flat says so. It is not gone on from there with a new simplex: that finds up to a fifth less, for two thirds more evaluations, and
+ *     less there, the answer is no minimum, and objective->flat says so. It is not gone on from there with a new simplex: that finds up to a fifth less, for two thirds more evaluations, and
  *     would no longer be the method that it is a baseline of. */
-#include "learn/search.h"
+#include "learn/derivative_free.h"
 
 #include <limits.h>
 #include <math.h>
@@ -82,7 +82,7 @@ static int begin(simplex *s)
         memcpy(x, s->search.start, (size_t)s->n * sizeof *x);
         if (i) x[i - 1] = beside(s, i - 1, x[i - 1]);
         if (!ct__search_loss(&s->search, x, &s->F[i])) return 0;
-        if (i == 0) ct__effort_step(s->search.effort);
+        if (i == 0) ct__objective_step(s->search.objective);
     }
     sort(s);
     return 1;
@@ -156,7 +156,7 @@ static int is_flat(const simplex *s, int32_t k)
 /* A vertex inside of every face that the simplex lies flat on. */
 static int look_inside(simplex *s)
 {
-    ct__effort  *e = s->search.effort;
+    ct__objective  *e = s->search.objective;
     const double least = s->F[0];
     for (int32_t k = 0; k < s->n && s->search.evaluations < s->search.most; k++) {
         double F;
@@ -176,11 +176,11 @@ static int look_inside(simplex *s)
 /* Until something says stop; 0 if the search does. */
 static int iterate(simplex *s, int max_iterations, ct_learn_stop *stop)
 {
-    ct__effort *e = s->search.effort;
+    ct__objective *e = s->search.objective;
     if (!begin(s)) return 0;
     if (isinf(s->F[0])) *stop = CT_LEARN_STOP_STUCK;
     for (int i = 1; *stop == CT_LEARN_STOP_NONE; i++) {
-        ct__effort_step(e);
+        ct__objective_step(e);
         if (s->search.evaluations >= s->search.most || i >= max_iterations) *stop = CT_LEARN_STOP_ITERATIONS;
         else if (is_small(s)) *stop = CT_LEARN_STOP_STEP;
         else if (!advance(s)) return 0;
@@ -189,7 +189,7 @@ static int iterate(simplex *s, int max_iterations, ct_learn_stop *stop)
     return *stop != CT_LEARN_STOP_STEP || look_inside(s);
 }
 
-ct_status ct__learn_nelder_mead(ct__effort *e, ct_space space, int max_iterations, double *p, ct_learn_stop *stop)
+ct_status ct__learn_nelder_mead(ct__objective *e, ct_space space, int max_iterations, double *p, ct_learn_stop *stop)
 {
     simplex   s = {0};
     ct_status status = ct__search_begin(e, space, e->options->max_iterations ? INT_MAX : max_iterations, p, &s.search);

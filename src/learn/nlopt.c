@@ -12,7 +12,7 @@
 #define FIRST_STEP 0.5 /* of local methods without gradients, in log variances: as far as a closed form may well be off; from far away they lengthen it */
 
 typedef struct {
-    ct__effort *effort;
+    ct__objective *objective;
     ct__point   at;
     double     *best; /* m */
     double     *box;  /* 3 m: log bounds, first steps */
@@ -40,8 +40,8 @@ static int has_gradient(ct_learn_method method) { return !is_local_without_gradi
 /* The point counts. */
 static ct_status come_on(const nlopt_run *r)
 {
-    ct__effort_step(r->effort);
-    return ct__outer_settle(r->effort->outer, r->effort->err);
+    ct__objective_step(r->objective);
+    return ct__outer_settle(r->objective->outer, r->objective->err);
 }
 
 /* Where inner solves fail NLopt is told a large loss and no slope. */
@@ -49,9 +49,9 @@ static double objective(unsigned n, const double *p, double *gradient, void *use
 {
     nlopt_run *r = user;
     memcpy(r->at.p, p, n * sizeof *p);
-    if (r->status == CT_OK) r->status = ct__effort_evaluate(r->effort, &r->at);
+    if (r->status == CT_OK) r->status = ct__objective_evaluate(r->objective, &r->at);
     if (r->status == CT_OK && !r->at.failed) r->status = come_on(r);
-    if (r->status != CT_OK || ct__effort_cancelled(r->effort)) nlopt_force_stop(r->opt);
+    if (r->status != CT_OK || ct__objective_cancelled(r->objective)) nlopt_force_stop(r->opt);
     const int bad = r->status != CT_OK || r->at.failed || !isfinite(r->at.F);
     for (unsigned i = 0; gradient && i < n; i++) gradient[i] = bad ? 0 : r->at.gradient[i] / r->at.F;
     if (!bad && r->at.F < r->best_F) {
@@ -61,9 +61,9 @@ static double objective(unsigned n, const double *p, double *gradient, void *use
     return bad ? LARGE : log(r->at.F);
 }
 
-static ct_learn_stop stop_of(const ct__effort *e, nlopt_result result)
+static ct_learn_stop stop_of(const ct__objective *e, nlopt_result result)
 {
-    if (ct__effort_cancelled(e)) return CT_LEARN_STOP_CANCELLED;
+    if (ct__objective_cancelled(e)) return CT_LEARN_STOP_CANCELLED;
     if (result == NLOPT_FTOL_REACHED) return CT_LEARN_STOP_LOSS;
     if (result == NLOPT_XTOL_REACHED) return CT_LEARN_STOP_STEP;
     if (result == NLOPT_MAXEVAL_REACHED) return CT_LEARN_STOP_ITERATIONS;
@@ -74,7 +74,7 @@ static ct_learn_stop stop_of(const ct__effort *e, nlopt_result result)
 /* How to stop. BOBYQA's radius says more than that two values are nearly the same, which happens on the way; a global method has but its limit. */
 static int set_stops(nlopt_run *r, ct_learn_method method, int max_iterations)
 {
-    const ct_learn_options *o = r->effort->options;
+    const ct_learn_options *o = r->objective->options;
     int                     bad = nlopt_set_maxeval(r->opt, max_iterations) < 0;
     if (method != CT_LEARN_CRS) bad = bad || nlopt_set_xtol_abs1(r->opt, o->step) < 0;
     if (method != CT_LEARN_CRS && method != CT_LEARN_BOBYQA) bad = bad || nlopt_set_ftol_abs(r->opt, o->relative) < 0;
@@ -84,7 +84,7 @@ static int set_stops(nlopt_run *r, ct_learn_method method, int max_iterations)
 /* The box, p moved into it, and first steps. */
 static int set_up(nlopt_run *r, ct_learn_method method, double *p)
 {
-    const ct__effort *e = r->effort;
+    const ct__objective *e = r->objective;
     const int32_t     m = e->outer->m;
     double           *lower = r->box, *upper = lower + m, *step = upper + m;
     for (int32_t i = 0; i < m; i++) {
@@ -104,7 +104,7 @@ static int set_up(nlopt_run *r, ct_learn_method method, double *p)
 
 static ct_status run(nlopt_run *r, ct_learn_method method, int max_iterations, double *p, ct_learn_stop *stop)
 {
-    const ct__effort *e = r->effort;
+    const ct__objective *e = r->objective;
     const int32_t     m = e->outer->m;
     double            F;
     if (!set_up(r, method, p) || !set_stops(r, method, max_iterations)) return ct__no_memory(e->err, "settings of NLopt", 1);
@@ -118,12 +118,12 @@ static ct_status run(nlopt_run *r, ct_learn_method method, int max_iterations, d
     return CT_OK;
 }
 
-ct_status ct__learn_nlopt(ct__effort *e, ct_learn_method method, int max_iterations, double *p, ct_learn_stop *stop)
+ct_status ct__learn_nlopt(ct__objective *e, ct_learn_method method, int max_iterations, double *p, ct_learn_stop *stop)
 {
-    nlopt_run r = {.effort = e, .best_F = INFINITY, .status = CT_OK};
+    nlopt_run r = {.objective = e, .best_F = INFINITY, .status = CT_OK};
     CT_TRY(ct__box_check(e->outer, method, e->err));
     CT_TRY(ct__outer_start_over(e->outer, e->err));
-    ct__effort_begin(e);
+    ct__objective_begin(e);
     ct_status status = ct__point_new(e, 0, &r.at, e->err);
     r.opt = nlopt_create(algorithm_of(method), (unsigned)e->outer->m);
     r.best = ct__zalloc(4 * (int64_t)e->outer->m, sizeof *r.best);

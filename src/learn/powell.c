@@ -10,7 +10,7 @@
  *   - a point is clipped to the box, which x + t d can leave by a rounding;
  *   - a parameter without room is no direction, and a line without room no evaluation;
  *   - a start where inner solves fail has no fall to be compared: the next pass goes on from what the first one found. */
-#include "learn/search.h"
+#include "learn/derivative_free.h"
 
 #include <limits.h>
 #include <math.h>
@@ -126,14 +126,14 @@ static int turn(powell *s, int32_t whose)
 static int iterate(powell *s, int max_iterations, ct_learn_stop *stop)
 {
     if (!ct__search_loss(&s->search, s->x, &s->F)) return 0;
-    ct__effort_step(s->search.effort);
+    ct__objective_step(s->search.objective);
     for (int i = 1;; i++) {
         const double before = s->F;
         double       largest;
         int32_t      whose;
         int          worth;
         if (!pass(s, &largest, &whose)) return 0;
-        ct__effort_step(s->search.effort);
+        ct__objective_step(s->search.objective);
         if (isinf(s->F)) *stop = CT_LEARN_STOP_STUCK;
         else if (isfinite(before) && 2 * (before - s->F) <= F_TOLERANCE * (before + s->F) + 1e-20) *stop = CT_LEARN_STOP_LOSS;
         else if (s->search.evaluations >= s->search.most || i >= max_iterations) *stop = CT_LEARN_STOP_ITERATIONS;
@@ -147,7 +147,7 @@ static int iterate(powell *s, int max_iterations, ct_learn_stop *stop)
     }
 }
 
-ct_status ct__learn_powell(ct__effort *e, ct_space space, int max_iterations, double *p, ct_learn_stop *stop)
+ct_status ct__learn_powell(ct__objective *e, ct_space space, int max_iterations, double *p, ct_learn_stop *stop)
 {
     powell    s = {0};
     ct_status status = ct__search_begin(e, space, e->options->max_iterations ? INT_MAX : max_iterations, p, &s.search);

@@ -19,9 +19,9 @@ static double dot(int32_t m, const double *a, const double *b)
 }
 
 /* F and its gradient become those of log F. */
-static ct_status evaluate(ct__effort *e, ct__point *at)
+static ct_status evaluate(ct__objective *e, ct__point *at)
 {
-    CT_TRY(ct__effort_evaluate(e, at));
+    CT_TRY(ct__objective_evaluate(e, at));
     if (at->failed) return CT_OK;
     for (int32_t i = 0; i < e->outer->m; i++) at->gradient[i] /= at->F;
     at->F = log(at->F);
@@ -29,7 +29,7 @@ static ct_status evaluate(ct__effort *e, ct__point *at)
 }
 
 /* d <- projection(p - t g) - p; returns its largest entry. */
-static double direction(const ct__effort *e, const ct__point *at, double t, double *d)
+static double direction(const ct__objective *e, const ct__point *at, double t, double *d)
 {
     double largest = 0;
     for (int32_t i = 0; i < e->outer->m; i++) d[i] = at->p[i] - t * at->gradient[i];
@@ -42,7 +42,7 @@ static double direction(const ct__effort *e, const ct__point *at, double t, doub
 }
 
 /* One accepted step along d, or a reason to stop. */
-static ct_status search(ct__effort *e, ct__point *at, ct__point *trial, const double *d, double largest, ct_learn_stop *stop)
+static ct_status search(ct__objective *e, ct__point *at, ct__point *trial, const double *d, double largest, ct_learn_stop *stop)
 {
     const ct_learn_options *o = e->options;
     const double            slope = dot(e->outer->m, at->gradient, d);
@@ -53,25 +53,25 @@ static ct_status search(ct__effort *e, ct__point *at, ct__point *trial, const do
         if (!trial->failed && trial->F <= at->F + C * a * slope) {
             if (at->F - trial->F <= o->relative) *stop = CT_LEARN_STOP_LOSS;
             ct__point_swap(at, trial);
-            return ct__effort_accept(e);
+            return ct__objective_accept(e);
         }
-        if (ct__effort_cancelled(e)) return CT_OK;
+        if (ct__objective_cancelled(e)) return CT_OK;
     }
     *stop = CT_LEARN_STOP_STEP;
     return CT_OK;
 }
 
-static ct_status iterate(ct__effort *e, int max_iterations, ct__point *at, ct__point *trial, double *d, ct_learn_stop *stop)
+static ct_status iterate(ct__objective *e, int max_iterations, ct__point *at, ct__point *trial, double *d, ct_learn_stop *stop)
 {
     const int32_t m = e->outer->m;
     double        g = 0;
-    ct__effort_begin(e);
+    ct__objective_begin(e);
     CT_TRY(evaluate(e, at));
     if (at->failed) {
         *stop = CT_LEARN_STOP_STUCK;
         return CT_OK;
     }
-    CT_TRY(ct__effort_accept(e));
+    CT_TRY(ct__objective_accept(e));
     for (int32_t i = 0; i < m; i++) g = CT_MAX(g, fabs(at->gradient[i]));
     double t = g > 0 ? 1 / g : 1; /* the first step changes a log variance by 1 */
     for (int i = 0; *stop == CT_LEARN_STOP_NONE; i++) {
@@ -79,7 +79,7 @@ static ct_status iterate(ct__effort *e, int max_iterations, ct__point *at, ct__p
         if (i == max_iterations) *stop = CT_LEARN_STOP_ITERATIONS;
         else if (largest <= e->options->step) *stop = CT_LEARN_STOP_GRADIENT;
         else CT_TRY(search(e, at, trial, d, largest, stop));
-        if (ct__effort_cancelled(e)) *stop = CT_LEARN_STOP_CANCELLED;
+        if (ct__objective_cancelled(e)) *stop = CT_LEARN_STOP_CANCELLED;
         if (*stop) break;
         for (int32_t k = 0; k < m; k++) { /* after the swap trial is where we came from */
             d[k] = at->p[k] - trial->p[k];
@@ -91,7 +91,7 @@ static ct_status iterate(ct__effort *e, int max_iterations, ct__point *at, ct__p
     return CT_OK;
 }
 
-ct_status ct__learn_projected_gradient(ct__effort *e, int max_iterations, double *p, ct_learn_stop *stop)
+ct_status ct__learn_projected_gradient(ct__objective *e, int max_iterations, double *p, ct_learn_stop *stop)
 {
     const int32_t m = e->outer->m;
     ct__point     at = {0}, trial = {0};

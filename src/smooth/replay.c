@@ -30,8 +30,8 @@ typedef struct {
     double                  *x, *given;
     int32_t                 *step_of;        /* per variable: the step it enters with; INT32_MAX: never    */
     int32_t                 *number;         /* per variable: what the smoother calls it, -1 before        */
-    int32_t                 *thing;          /* per variable: its name without the number at its end: x of x17 */
-    int32_t                 *before;         /* per variable: the one before of the same thing and kind, -1: none */
+    int32_t                 *body;           /* per variable: its name without the number at its end: x of x17 */
+    int32_t                 *before;         /* per variable: the one before of the same body and kind, -1: none */
     int32_t                 *factor, *first; /* factors by step: factor[first[step] ..]                    */
     int32_t                 *enter, *begin;  /* variables by step, the same way                            */
     /* what is waiting to be added */
@@ -44,7 +44,7 @@ typedef struct {
     int32_t                  entered;
 } tape;
 
-/* Counting sort of things 0 .. count - 1 by step. */
+/* Counting sort of bodies 0 .. count - 1 by step. */
 static void sort_by_step(int32_t steps, int32_t count, const int32_t *step, int32_t *list, int32_t *first)
 {
     for (int32_t k = 0; k < count; k++)
@@ -54,26 +54,26 @@ static void sort_by_step(int32_t steps, int32_t count, const int32_t *step, int3
         if (step[k] < steps) list[first[step[k] + 1]++] = k;
 }
 
-/* What a graph estimates may be several things, each over and over: an object o0, o1, .. and a finger e0, e1, ..; of two robots' poses, too, the one before is a robot's own. */
-static ct_status tell_things_apart(tape *t, ct_err *err)
+/* What a graph estimates may be several bodies, each over and over: an object o0, o1, .. and a finger e0, e1, ..; of two robots' poses, too, the one before is a robot's own. */
+static ct_status find_bodies(tape *t, ct_err *err)
 {
     const ct_graph *g = t->graph;
-    ct__names       things = {0};
+    ct__names       bodies = {0};
     char            stem[256];
-    int32_t        *last = ct__zalloc((int64_t)g->variables * CT_KIND_COUNT, sizeof *last); /* per thing and kind: a variable + 1 */
+    int32_t        *last = ct__zalloc((int64_t)g->variables * CT_KIND_COUNT, sizeof *last); /* per body and kind: a variable + 1 */
     ct_status       status = last ? CT_OK : ct__no_memory(err, "variables to replay", g->variables);
     for (int32_t v = 0; status == CT_OK && v < g->variables; v++) {
-        stem[ct__thing_length(ct_graph_name(g, v, stem, sizeof stem))] = 0;
-        t->thing[v] = ct__names_find(&things, stem);
-        if (t->thing[v] < 0) {
-            t->thing[v] = (int32_t)things.count;
-            status = ct__names_add(&things, stem, err);
+        stem[ct__body_name_length(ct_graph_name(g, v, stem, sizeof stem))] = 0;
+        t->body[v] = ct__names_find(&bodies, stem);
+        if (t->body[v] < 0) {
+            t->body[v] = (int32_t)bodies.count;
+            status = ct__names_add(&bodies, stem, err);
         }
-        int32_t *const mine = &last[(int64_t)t->thing[v] * CT_KIND_COUNT + g->kind[v]];
+        int32_t *const mine = &last[(int64_t)t->body[v] * CT_KIND_COUNT + g->kind[v]];
         t->before[v] = *mine - 1;
         *mine = v + 1;
     }
-    ct__names_free(&things);
+    ct__names_free(&bodies);
     free(last);
     return status;
 }
@@ -86,7 +86,7 @@ static ct_status plan(tape *t, ct_err *err)
     int32_t        *step = ct__zalloc(m, sizeof *step);
     t->step_of = ct__zalloc(n, sizeof *t->step_of);
     t->number = ct__zalloc(n, sizeof *t->number);
-    t->thing = ct__zalloc(n, sizeof *t->thing);
+    t->body = ct__zalloc(n, sizeof *t->body);
     t->before = ct__zalloc(n, sizeof *t->before);
     t->factor = ct__zalloc(m, sizeof *t->factor);
     t->first = ct__zalloc((int64_t)n + 2, sizeof *t->first);
@@ -96,7 +96,7 @@ static ct_status plan(tape *t, ct_err *err)
     t->pending = ct__zalloc(m, sizeof *t->pending);
     t->member = ct__zalloc(g->var_used, sizeof *t->member);
     t->given = ct__zalloc(g->size, sizeof *t->given);
-    const int whole = step && t->step_of && t->number && t->thing && t->before && t->factor && t->first && t->enter && t->begin && t->variable && t->pending && t->member && t->given;
+    const int whole = step && t->step_of && t->number && t->body && t->before && t->factor && t->first && t->enter && t->begin && t->variable && t->pending && t->member && t->given;
     if (whole) {
         memcpy(t->given, t->x, (size_t)g->size * sizeof *t->given);
         for (int32_t v = 0; v < n; v++) t->step_of[v] = INT32_MAX, t->number[v] = -1;
@@ -109,13 +109,13 @@ static ct_status plan(tape *t, ct_err *err)
         sort_by_step(n, n, t->step_of, t->enter, t->begin);
     }
     free(step);
-    return whole ? tell_things_apart(t, err) : ct__no_memory(err, "variables to replay", n);
+    return whole ? find_bodies(t, err) : ct__no_memory(err, "variables to replay", n);
 }
 
 static void release(tape *t)
 {
     ct_smoother_free(t->smoother);
-    void *const owned[] = {t->step_of, t->number, t->thing, t->before, t->factor, t->first, t->enter, t->begin, t->variable, t->pending, t->member, t->given};
+    void *const owned[] = {t->step_of, t->number, t->body, t->before, t->factor, t->first, t->enter, t->begin, t->variable, t->pending, t->member, t->given};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
 }
 
@@ -145,14 +145,14 @@ static int carry(ct_kind from, const double *given, const double *est, ct_kind k
 
 static int is_pose(ct_kind kind) { return kind == CT_SE2 || kind == CT_SE3; }
 
-/* How near to v another variable is that a factor ties it to: the same thing, at least of the same kind, neither. */
+/* How near to v another variable is that a factor ties it to: the same body, at least of the same kind, neither. */
 static int kinship(const tape *t, int32_t v, int32_t other)
 {
     const int same = t->graph->kind[other] == t->graph->kind[v];
-    return same + (same && t->thing[other] == t->thing[v]);
+    return same + (same && t->body[other] == t->body[v]);
 }
 
-/* The variable that v enters beside: one that a factor of this step ties it to, of its own thing and kind if there is one; else the one before of that; else a tied one of its kind, or the pose
+/* The variable that v enters beside: one that a factor of this step ties it to, of its own body and kind if there is one; else the one before of that; else a tied one of its kind, or the pose
  * before. -1: none. */
 static int32_t neighbour(const tape *t, int32_t v, int32_t step)
 {

@@ -13,7 +13,7 @@
  * that a subtree knows of its separator, and is read again when everything above it is made anew. Beside it lies what the subtree's
  * factors contributed to the separator's diagonal before anything was eliminated: against that a pivot is judged.
  *
- * An update is a transaction (change.c): what it changes it copies first; what it makes it lists.
+ * An update is a transaction (transaction.c): what it changes it copies first; what it makes it lists.
  */
 #ifndef CT_SMOOTH_PRIVATE_H
 #define CT_SMOOTH_PRIVATE_H
@@ -46,7 +46,7 @@ typedef struct {
     uint8_t kind, dim;
     unsigned fixed : 1;
     unsigned far : 1;    /* delta is beyond the threshold: listed in far                  */
-    unsigned proved : 1; /* proof.c: its group has full rank                              */
+    unsigned proved : 1; /* observability.c: its group has full rank                              */
     unsigned peers : 8;  /* variables ever in its group                                   */
     int32_t group;     /* index of the first of those that it came with                   */
     int32_t clique;    /* that eliminates it                                              */
@@ -63,7 +63,7 @@ typedef struct {
     int64_t affected; /* ... marked it                                                    */
     int64_t changed;  /* ... carried its delta down                                       */
     int32_t column;   /* among the variables taken off; row in the front being assembled  */
-    int64_t seen;     /* window.c: by the variable being marginalised                     */
+    int64_t seen;     /* marginalise.c: by the variable being marginalised                     */
     uint8_t leaves;   /* it is being marginalised out                                     */
     uint8_t listed;   /* its slot is in unproved                                          */
 } ct__var_work;
@@ -92,7 +92,7 @@ typedef struct {
 typedef struct {
     int32_t pivots, separators, factors; /* blocks; factors it owns                           */
     int32_t p, s;                        /* scalars                                           */
-    int32_t rank;                        /* of a bundle, which has no pivots (bundle.c): 1, or 1 more than those in it; else 0 */
+    int32_t rank;                        /* of a bundle, which has no pivots (hub_sums.c): 1, or 1 more than those in it; else 0 */
     int32_t parent, child, sibling, before; /* cliques; roots are siblings                    */
     int64_t list;                        /* pivots, separators (variables), factors           */
     int64_t numbers;                     /* panel, 1 / R_kk, update, diagonal of the separator; of a bundle: its separator's delta as told */
@@ -182,7 +182,7 @@ struct ct_smoother {
     ct__list  unproved; /* every variable whose group is not proved, and some that are */
     ct__list  stack;
     int64_t   stamp, updates;
-    int64_t   seen;     /* stamp of window.c */
+    int64_t   seen;     /* stamp of marginalise.c */
     ct__change change;
     ct__top    top;
     double   *vector[2]; /* sweeps: CT_DIM_MAX numbers per variable slot, or a front's rows */
@@ -226,7 +226,7 @@ static inline int64_t  ct__clique_list(const ct__clique *c) { return (int64_t)c-
 int64_t ct__z_numbers(const ct__kept *f);
 int64_t ct__linear_numbers(const ct__kept *f);
 
-/* change.c: slots, and the transaction. */
+/* transaction.c: slots, and the transaction. */
 void      ct__change_begin(ct_smoother *s);
 ct_status ct__save_var(ct_smoother *s, int32_t slot, ct_err *err);       /* before it is changed */
 ct_status ct__save_clique(ct_smoother *s, int32_t clique, ct_err *err);
@@ -238,17 +238,17 @@ void      ct__change_undo(ct_smoother *s);
 void      ct__change_keep(ct_smoother *s);
 void      ct__smoother_release(ct_smoother *s); /* everything that the arrays hold */
 
-/* increment.c: checks an increment, then adds it. */
+/* new_factors.c: checks an increment, then adds it. */
 ct_status   ct__increment_check(const ct_smoother *s, const ct_increment *inc, ct_err *err);
 ct_status   ct__increment_add(ct_smoother *s, const ct_increment *inc, ct_err *err);
 const char *ct__var_name(const ct_smoother *s, int32_t slot, char buf[64]);
 
-/* linear.c: factors as rows. */
+/* linear_factors.c: factors as rows. */
 ct_status ct__linearise_factor(ct_smoother *s, int32_t f, ct_err *err); /* at the points, into a block of its own */
 /* |J z|^2 as linearised, back = J'J z, size = z'diag(J'J)z; vectors of CT_DIM_MAX per slot. */
 double    ct__smoother_response(const ct_smoother *s, const double *z, double *back, double *size);
 
-/* top.c: what to take off, and its order. */
+/* reorder.c: what to take off, and its order. */
 ct_status ct__affect(ct_smoother *s, int32_t slot, ct_err *err);
 ct_status ct__affect_factor(ct_smoother *s, int32_t f, ct_err *err);
 ct_status ct__take_off(ct_smoother *s, ct_err *err);
@@ -264,30 +264,30 @@ void ct__assemble_factor(const ct_smoother *s, const ct__kept *f, const ct__exte
 /* Adds what a child left to a clique in the making, and the child to its children. */
 void ct__adopt(ct_smoother *s, int32_t id, int32_t child_id, const ct__extend *front, double *before);
 
-/* bundle.c: of the orphans that front f is to adopt, those of the same separator are summed. */
+/* hub_sums.c: of the orphans that front f is to adopt, those of the same separator are summed. */
 ct_status ct__bundle(ct_smoother *s, int32_t f, ct_err *err);
 
-/* descend.c: delta from the top down. */
+/* back_substitute.c: delta from the top down. */
 ct_status ct__descend(ct_smoother *s, ct_err *err);
 
-/* sweep.c: R'R x = b over the whole tree; judging weak pivots. */
+/* tree_solve.c: R'R x = b over the whole tree; judging weak pivots. */
 ct_status ct__sweep_order(ct_smoother *s, ct_err *err); /* s->stack: all cliques, parents first */
 void      ct__sweep_up(const ct_smoother *s, double *x);
 void      ct__sweep_down(const ct_smoother *s, double *x);
 ct_status ct__judge(ct_smoother *s, ct_err *err);
 
-/* proof.c: that there is a unique solution, told from what came when. */
+/* observability.c: that there is a unique solution, told from what came when. */
 int       ct__is_one_group(const ct_increment *inc); /* or each variable is one by itself */
 ct_status ct__unprove(ct_smoother *s, int32_t slot, ct_err *err);
-ct_status ct__doubt(ct_smoother *s, const ct__kept *f, ct_err *err); /* f leaves, or is linearised anew */
+ct_status ct__mismatch(ct_smoother *s, const ct__kept *f, ct_err *err); /* f leaves, or is linearised anew */
 ct_status ct__prove(ct_smoother *s, int *unique, ct_err *err);
 
-/* points.c: which linearisation points move. */
+/* relinearise.c: which linearisation points move. */
 ct_status ct__move_far(ct_smoother *s, int all, ct_err *err);  /* those that are due; their factors' variables are affected */
 ct_status ct__move_free(ct_smoother *s, ct_err *err);          /* of those taken off, the ones that cost nothing         */
 ct_status ct__linearise_changed(ct_smoother *s, ct_err *err);  /* the factors of those that moved, and the new ones      */
 
-/* window.c: variables are let go. */
+/* marginalise.c: variables are let go. */
 ct_status ct__choose_leaving(ct_smoother *s, const ct_increment *inc, ct_err *err);
 ct_status ct__marginalise(ct_smoother *s, ct_err *err);
 

@@ -14,13 +14,13 @@
 #define NOTHING    1e-14 /* ... of all that was gained, or in the units of the error   */
 #define MOST       400
 
-int ct__conjugate_begin(ct__run_state *run)
+int ct__conjugate_begin(ct__solve_state *run)
 {
     ct_solver *s = run->solver;
     ct_sparse_diagonal(s->system, s->scale);
     const double least = 1e-16 * ct__largest(s->scale, s->scalars);
     for (int32_t i = 0; i < s->scalars; i++) s->scale[i] = CT_MAX(s->scale[i], CT_MAX(least, 1e-300));
-    ct__run_factor(run, DAMPING, s->scale);
+    ct__solve_factor(run, DAMPING, s->scale);
     return ct__negative_pivot(s) < 0;
 }
 
@@ -34,7 +34,7 @@ static double precondition(ct_solver *s, const double *r, double *z)
     return sum;
 }
 
-double ct__conjugate_solve(ct__run_state *run, const double *b, double *v)
+double ct__conjugate_solve(ct__solve_state *run, const double *b, double *v)
 {
     ct_solver   *s = run->solver;
     double      *r = s->newton, *z = s->scale, *p = s->direction, *Hp = s->product, gained = 0;

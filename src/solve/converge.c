@@ -46,13 +46,13 @@ double ct__promised(const ct_solver *s)
     return 0.5 * sum;
 }
 
-double ct__distance_allowed(const ct__run_state *run)
+double ct__distance_allowed(const ct__solve_state *run)
 {
     const double n = run->solver->scalars;
     return run->options->distance * CT_MAX(1, CT_MIN(pow(n / SMALL_GRAPH, 1.5), 2 * sqrt(n)));
 }
 
-double ct__distance_left(ct__run_state *run, double decrement, double before, double promised)
+double ct__distance_left(ct__solve_state *run, double decrement, double before, double promised)
 {
     const double missed = CT_MAX(fabs(before - run->error - promised), CT_ROUNDING * before);
     const double by_model = missed < promised ? sqrt(missed / promised) : 1;
@@ -66,14 +66,14 @@ double ct__distance_left(ct__run_state *run, double decrement, double before, do
     return decrement > 0 ? decrement * CT_MIN(CT_MIN(by_contraction, by_model), 1) : 0;
 }
 
-void ct__distance_unknown(ct__run_state *run)
+void ct__distance_unknown(ct__solve_state *run)
 {
     run->decrement = INFINITY;
     run->ratio = 0;
     run->result->distance = NAN;
 }
 
-int ct__rounding_suspected(const ct__run_state *run)
+int ct__rounding_suspected(const ct__solve_state *run)
 {
     const ct_solver *s = run->solver;
     if (run->options->distance == 0 || s->approximate || !ct_stop_converged(run->result->stop) || !s->scalars) return 0;
@@ -92,36 +92,36 @@ typedef enum {
 
 /* The undamped step at x, into dx, and what it promises. Of the gradient's terms nothing is lost in their sum. Begins with *by, and goes on to the next
  * way where that is no good. 0 if there is none: the run is over. */
-static int undamped_step(ct__run_state *run, step_solver *by, double *promised)
+static int undamped_step(ct__solve_state *run, step_solver *by, double *promised)
 {
     ct_solver *s = run->solver;
     double    *g = ct_sparse_gradient(s->system);
     for (;; ++*by) {
-        if (*by == BY_HESSIAN) ct__run_linearise_exact(run, run->x);
-        else if (*by == BY_JACOBIAN) ct__run_linearise(run, run->x);
-        if (ct__run_not_finite(run)) return 0;
+        if (*by == BY_HESSIAN) ct__solve_linearise_exact(run, run->x);
+        else if (*by == BY_JACOBIAN) ct__solve_linearise(run, run->x);
+        if (ct__solve_not_finite(run)) return 0;
         if (*by != BY_CONJUGATE) {
             ct__gradient_refined(s, run->noise, run->x, g, s->newton, s->scale);
-            const int32_t weak = ct__run_factor(run, 0, NULL);
+            const int32_t weak = ct__solve_factor(run, 0, NULL);
             if (weak && *by == BY_HESSIAN) continue;
-            if (weak && ct__find_loose(s, run->noise, run->x) && ct__run_singular(run) && !run->unproven) return 0;
+            if (weak && ct__find_loose(s, run->noise, run->x) && ct__solve_singular(run) && !run->unproven) return 0;
             if (weak) continue;
-            ct__run_step(run, s->dx);
+            ct__solve_step(run, s->dx);
             *promised = ct__promised(s);
         } else {
             run->unproven = 0;
-            if (!ct__conjugate_begin(run)) return !ct__run_stop(run, CT_STOP_ROUNDING);
+            if (!ct__conjugate_begin(run)) return !ct__solve_stop(run, CT_STOP_ROUNDING);
             *promised = 0.5 * ct__conjugate_solve(run, g, s->dx);
             for (int32_t i = 0; i < s->scalars; i++) s->dx[i] = -s->dx[i];
         }
         if (*by == BY_HESSIAN) s->exact = CT_EXACT_FACTORED;
         if (isfinite(ct__largest(s->dx, s->scalars)) && *promised >= 0) return 1;
-        if (*by == BY_CONJUGATE) return !ct__run_stop(run, CT_STOP_STUCK);
+        if (*by == BY_CONJUGATE) return !ct__solve_stop(run, CT_STOP_STUCK);
     }
 }
 
 /* What g's rounding stands for, at x, whose step was found that way. */
-static double rounding_floor(ct__run_state *run, step_solver by)
+static double rounding_floor(ct__solve_state *run, step_solver by)
 {
     ct_solver *s = run->solver;
     double    *e = s->aside, *v = s->dx, worst = 0; /* there are at least as many values as scalars */
@@ -144,7 +144,7 @@ static double rounding_floor(ct__run_state *run, step_solver by)
 
 /* Moves x along dx by the first of 1, 1/2, 1/4 ... that does not raise the error. A whole step that promises less than the error is uncertain
  * by need not be seen to lower it. Returns that, 0 if there is none. */
-static double line_search(ct__run_state *run, double promised)
+static double line_search(ct__solve_state *run, double promised)
 {
     const double rounding = ct__error_rounding(run, run->error);
     double       alpha = 1;
@@ -152,7 +152,7 @@ static double line_search(ct__run_state *run, double promised)
         ct__retract(run->solver, run->x, alpha, run->solver->dx, run->solver->trial);
         const double error = ct__error(run->solver, run->noise, run->solver->trial);
         if (!(error <= run->error + (promised <= rounding ? rounding : CT_ROUNDING * run->error))) continue;
-        ct__run_accept(run, error);
+        ct__solve_accept(run, error);
         return alpha;
     }
     return 0;
@@ -168,35 +168,35 @@ static int32_t lost_pivots(const ct_solver *s)
 
 /* J'r = 0 at x, by steps of J'J, which do not see whether that is a saddle. It is where the exact Hessian has a pivot that is not positive; where J'J has
  * lost one to rounding, nobody can tell. */
-static ct_stop check_minimum(ct__run_state *run, ct_stop ruled)
+static ct_stop check_minimum(ct__solve_state *run, ct_stop ruled)
 {
-    ct__run_linearise(run, run->x);
-    ct__run_factor(run, 0, NULL);
+    ct__solve_linearise(run, run->x);
+    ct__solve_factor(run, 0, NULL);
     if (lost_pivots(run->solver)) return CT_STOP_ROUNDING;
-    ct__run_linearise_exact(run, run->x);
-    ct__run_factor(run, 0, NULL);
+    ct__solve_linearise_exact(run, run->x);
+    ct__solve_factor(run, 0, NULL);
     run->solver->exact = CT_EXACT_NOT;
     return lost_pivots(run->solver) ? CT_STOP_STUCK : ruled;
 }
 
 /* At a minimum by all that can be seen: whether enough can be. */
-static void check_rounding(ct__run_state *run, ct_stop ruled, double left, step_solver by)
+static void check_rounding(ct__solve_state *run, ct_stop ruled, double left, step_solver by)
 {
     const double floor = rounding_floor(run, by);
     run->result->distance = CT_MAX(left, floor);
-    if (floor > ct__distance_allowed(run)) ct__run_stop(run, CT_STOP_ROUNDING);
-    else ct__run_stop(run, by == BY_CONJUGATE ? check_minimum(run, ruled) : ruled);
+    if (floor > ct__distance_allowed(run)) ct__solve_stop(run, CT_STOP_ROUNDING);
+    else ct__solve_stop(run, by == BY_CONJUGATE ? check_minimum(run, ruled) : ruled);
 }
 
 /* No nearer: because rounding hides what is promised, or because the model is wrong, as at a kink. */
-static void stop_without_progress(ct__run_state *run, double promised)
+static void stop_without_progress(ct__solve_state *run, double promised)
 {
-    ct__run_stop(run, promised <= ct__error_rounding(run, run->error) ? CT_STOP_ROUNDING : CT_STOP_STUCK);
+    ct__solve_stop(run, promised <= ct__error_rounding(run, run->error) ? CT_STOP_ROUNDING : CT_STOP_STUCK);
 }
 
 /* Steps of J'J converge slowly where residuals are large, those of the exact Hessian do not; but that need not be positive
  * definite. So it is tried at first, and after it failed again after 1, 2, 4, ... steps of J'J. */
-void ct__reach_minimum(ct__run_state *run)
+void ct__reach_minimum(ct__solve_state *run)
 {
     ct_solver    *s = run->solver;
     const ct_stop ruled = run->result->stop == CT_STOP_STUCK ? CT_STOP_ERROR : run->result->stop;
@@ -218,7 +218,7 @@ void ct__reach_minimum(ct__run_state *run)
             return;
         }
         last = d <= allowed; /* one more costs little, and leaves room for what is not seen */
-        if (run->result->iterations >= run->options->max_iterations && ct__run_stop(run, CT_STOP_ITERATIONS)) return;
+        if (run->result->iterations >= run->options->max_iterations && ct__solve_stop(run, CT_STOP_ITERATIONS)) return;
         run->result->iterations++;
         const double alpha = line_search(run, promised);
         if (wanted && !(exact && alpha == 1)) wait = next_wait, next_wait *= 2; /* the exact Hessian is no good here */
@@ -229,7 +229,7 @@ void ct__reach_minimum(ct__run_state *run)
             return;
         }
         s->exact = CT_EXACT_NOT;
-        if (ct__run_report(run, 1, alpha * step, 0)) return;
+        if (ct__solve_report(run, 1, alpha * step, 0)) return;
         ct__distance_left(run, d, before, promised);
         if (alpha < 1) ct__distance_unknown(run);
         run->result->distance = d;
@@ -245,7 +245,7 @@ ct_status ct_solver_distance(ct_solver *solver, const ct_noise *noise, const dou
     const ct_solve_options usual = ct_solve_defaults();
     ct_solve_result        result = {.distance = NAN};
     /* x is looked at and not moved */
-    ct__run_state run = {.solver = solver, .noise = noise, .options = &usual, .result = &result, .x = (double *)(uintptr_t)x, .start_s = ct_now_s()};
+    ct__solve_state run = {.solver = solver, .noise = noise, .options = &usual, .result = &result, .x = (double *)(uintptr_t)x, .start_s = ct_now_s()};
     double        promised = 0;
     step_solver by = solver->approximate ? BY_JACOBIAN : BY_HESSIAN;
     *distance = NAN;

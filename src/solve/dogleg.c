@@ -74,11 +74,11 @@ static double predicted_decrease(ct_solver *s, const double *dx, double *product
 }
 
 /* Both points at the current linearisation; 0 if the system is singular. */
-static int make_path(ct__run_state *run, path *w)
+static int make_path(ct__solve_state *run, path *w)
 {
     ct_solver *s = run->solver;
-    if (ct__run_loose(run, ct__run_factor(run, 0, NULL))) return 0;
-    ct__run_step(run, w->newton);
+    if (ct__solve_loose(run, ct__solve_factor(run, 0, NULL))) return 0;
+    ct__solve_step(run, w->newton);
     ct_sparse_diagonal(s->system, s->scale);
     cauchy_point(s, w->cauchy, s->product);
     w->newton_size = scaled_norm(s, w->newton);
@@ -86,7 +86,7 @@ static int make_path(ct__run_state *run, path *w)
     return 1;
 }
 
-void ct__dogleg(ct__run_state *run)
+void ct__dogleg(ct__solve_state *run)
 {
     ct_solver *s = run->solver;
     path       w = {.newton = s->newton, .cauchy = s->direction};
@@ -95,13 +95,13 @@ void ct__dogleg(ct__run_state *run)
     while (run->result->iterations < run->options->max_iterations) {
         if (run->result->iterations >= CT_RESTART_AFTER && attempts++ == 1) {
             if (ct__restart_undamped(run)) return;
-            ct__run_linearise(run, run->x);
+            ct__solve_linearise(run, run->x);
             fresh = tries = 0;
             continue;
         }
-        if (ct__run_not_finite(run)) return;
+        if (ct__solve_not_finite(run)) return;
         if (!fresh && !make_path(run, &w)) {
-            ct__run_singular(run);
+            ct__solve_singular(run);
             return;
         }
         fresh = 1;
@@ -112,19 +112,19 @@ void ct__dogleg(ct__run_state *run)
         run->result->iterations++;
         const double before = run->error, step = ct__largest(s->dx, s->scalars), size = scaled_norm(s, s->dx);
         const double error = ct__error(s, run->noise, s->trial), promised = predicted_decrease(s, s->dx, s->product);
-        const double gain = ct__run_gain(run, error, promised, whole);
+        const double gain = ct__solve_gain(run, error, promised, whole);
         const int    accepted = gain > 1e-4;
         if (tries++ == 0) step_first = whole ? step : INFINITY, promised_first = whole ? promised : INFINITY;
         if (accepted) {
-            ct__run_accept(run, error);
+            ct__solve_accept(run, error);
             if (gain > 0.75) radius = CT_MAX(radius, 3 * size);
             else if (gain < 0.25) radius = 0.5 * size;
             fresh = tries = 0;
         } else radius = 0.25 * CT_MIN(radius, size);
-        if (ct__run_report(run, accepted, step, radius)) return;
+        if (ct__solve_report(run, accepted, step, radius)) return;
         const int exhausted = step < run->options->step || radius < RADIUS_MIN;
-        if (accepted ? whole && ct__run_converged(run, before, step, promised, 1) : ct__run_given_up(run, step_first, promised_first, 1, exhausted)) return;
-        if (!fresh) ct__run_linearise(run, run->x);
+        if (accepted ? whole && ct__solve_converged(run, before, step, promised, 1) : ct__solve_given_up(run, step_first, promised_first, 1, exhausted)) return;
+        if (!fresh) ct__solve_linearise(run, run->x);
     }
-    ct__run_stop(run, CT_STOP_ITERATIONS);
+    ct__solve_stop(run, CT_STOP_ITERATIONS);
 }

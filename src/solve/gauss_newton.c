@@ -10,57 +10,57 @@
 
 /* Moves to x o Exp(alpha dx) for the first alpha = 1, 1/2, 1/4 ... that does not raise the error. A rise
  * within rounding of the sum counts as none. Returns alpha, 0 if there is none. */
-static double take_step(ct__run_state *run)
+static double take_step(ct__solve_state *run)
 {
     double alpha = 1;
     for (int k = 0; k < HALVINGS_MAX; k++, alpha /= 2) {
         ct__retract(run->solver, run->x, alpha, run->solver->dx, run->solver->trial);
-        const double error = ct__run_linearise(run, run->solver->trial);
+        const double error = ct__solve_linearise(run, run->solver->trial);
         if (!(error <= run->error * (1 + CT_ROUNDING) + 1e-300)) continue;
-        ct__run_accept(run, error);
+        ct__solve_accept(run, error);
         return alpha;
     }
     return 0;
 }
 
 /* A shortened step that changes as little as a full one would at the minimum: there is no use in more. */
-static int no_progress(const ct__run_state *run, double before)
+static int no_progress(const ct__solve_state *run, double before)
 {
     const double fall = before - run->error;
     return fall <= run->options->relative * before || fall <= run->options->absolute;
 }
 
 /* One iteration from x, where the system is. 1 if the run is over. */
-static int iterate(ct__run_state *run)
+static int iterate(ct__solve_state *run)
 {
     ct_solver *s = run->solver;
-    if (ct__run_not_finite(run)) return 1;
-    if (ct__run_loose(run, ct__run_factor(run, 0, NULL))) return ct__run_singular(run);
-    ct__run_step(run, s->dx);
+    if (ct__solve_not_finite(run)) return 1;
+    if (ct__solve_loose(run, ct__solve_factor(run, 0, NULL))) return ct__solve_singular(run);
+    ct__solve_step(run, s->dx);
     const double before = run->error, step = ct__largest(s->dx, s->scalars), hoped = ct__promised(s);
-    if (!isfinite(step)) return ct__run_stop(run, CT_STOP_NOT_FINITE);
+    if (!isfinite(step)) return ct__solve_stop(run, CT_STOP_NOT_FINITE);
     run->result->iterations++;
     const double alpha = take_step(run);
     if (alpha == 0) {
-        ct__run_linearise(run, run->x);
-        return ct__run_given_up(run, step, hoped, 1, 1);
+        ct__solve_linearise(run, run->x);
+        return ct__solve_given_up(run, step, hoped, 1, 1);
     }
-    if (ct__run_report(run, 1, alpha * step, 0)) return 1;
-    if (alpha == 1) return ct__run_converged(run, before, step, hoped, 1);
+    if (ct__solve_report(run, 1, alpha * step, 0)) return 1;
+    if (alpha == 1) return ct__solve_converged(run, before, step, hoped, 1);
     ct__distance_unknown(run);
-    return no_progress(run, before) && ct__run_given_up(run, step, ct__promised(s), 1, 1);
+    return no_progress(run, before) && ct__solve_given_up(run, step, ct__promised(s), 1, 1);
 }
 
-void ct__gauss_newton(ct__run_state *run)
+void ct__gauss_newton(ct__solve_state *run)
 {
     int over = 0;
     while (!over && run->result->iterations < run->options->max_iterations) over = iterate(run);
-    if (!over) ct__run_stop(run, CT_STOP_ITERATIONS);
+    if (!over) ct__solve_stop(run, CT_STOP_ITERATIONS);
 }
 
 /* ---- restart ---- */
 
-int ct__restart_undamped(ct__run_state *run)
+int ct__restart_undamped(ct__solve_state *run)
 {
     ct_solver     *s = run->solver;
     const size_t   bytes = (size_t)ct_graph_size(s->graph) * sizeof *run->x;
@@ -70,7 +70,7 @@ int ct__restart_undamped(ct__run_state *run)
     memcpy(s->aside, run->x, bytes);
     memcpy(run->x, s->start, bytes);
     ct__distance_unknown(run);
-    run->error = ct__run_linearise(run, run->x);
+    run->error = ct__solve_linearise(run, run->x);
     while (!over && run->result->iterations < last) over = iterate(run);
     if (over && run->result->stop == CT_STOP_CANCELLED) return 1;
     if (run->error < error && (!over || ct_stop_converged(run->result->stop))) {

@@ -1,7 +1,7 @@
 /* hessian.c: the exact Hessian at given values, factored and judged.
  *
  * At a minimum it is positive definite where nothing is loose. A pivot that is not positive is either a loose direction, which is
- * looked at as for J'J (rank.c), or says that the error curves downwards somewhere: then x is no minimum, and there
+ * looked at as for J'J (rank_deficiency.c), or says that the error curves downwards somewhere: then x is no minimum, and there
  * is nothing to differentiate. */
 #include "graph/graph.h"
 #include "solve/solve.h"

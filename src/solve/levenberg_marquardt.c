@@ -43,52 +43,52 @@ typedef struct {
     double gain;      /* actual over predicted; -1 where that makes no sense */
 } verdict;
 
-static verdict try_step(ct__run_state *run, double lambda)
+static verdict try_step(ct__solve_state *run, double lambda)
 {
     ct_solver *s = run->solver;
     verdict    v = {.step = ct__largest(s->dx, s->scalars), .predicted = predicted_decrease(s, lambda)};
     ct__retract(s, run->x, 1, s->dx, s->trial);
     v.error = ct__error(s, run->noise, s->trial);
-    v.gain = ct__run_gain(run, v.error, v.predicted, lambda < DAMPED);
+    v.gain = ct__solve_gain(run, v.error, v.predicted, lambda < DAMPED);
     return v;
 }
 
 /* Factors with damping *lambda; if that is none and something is loose, with the first one instead. Returns 1 if the
  * system was regular without any. */
-static int factor_damped(ct__run_state *run, double *lambda, int *loose)
+static int factor_damped(ct__solve_state *run, double *lambda, int *loose)
 {
-    const int32_t weak = ct__run_factor(run, *lambda, run->solver->scale);
+    const int32_t weak = ct__solve_factor(run, *lambda, run->solver->scale);
     if (*lambda > 0) return 0;
     if (!weak) return 1;
-    if (!*loose && !ct__run_loose(run, weak)) return 1; /* weakly determined: damping would hold that back for good */
+    if (!*loose && !ct__solve_loose(run, weak)) return 1; /* weakly determined: damping would hold that back for good */
     *loose = 1;                              /* asked once */
     ct__forget_loose(run);                   /* damping goes on; ct__lm_end asks again */
-    scale_from_diagonal(run->solver);        /* ct__run_loose has used its memory */
+    scale_from_diagonal(run->solver);        /* ct__solve_loose has used its memory */
     *lambda = LAMBDA_FIRST;
-    ct__run_factor(run, *lambda, run->solver->scale);
+    ct__solve_factor(run, *lambda, run->solver->scale);
     return 0;
 }
 
 /* Factors an exact Hessian with the least damping from *lambda on that makes it positive definite. Returns 1 if that is none. */
-static int factor_definite(ct__run_state *run, double *lambda)
+static int factor_definite(ct__solve_state *run, double *lambda)
 {
-    while (ct__run_factor(run, *lambda, run->solver->scale) > 0 && *lambda <= LAMBDA_MAX) *lambda = *lambda > 0 ? INDEFINITE * *lambda : LAMBDA_FIRST;
+    while (ct__solve_factor(run, *lambda, run->solver->scale) > 0 && *lambda <= LAMBDA_MAX) *lambda = *lambda > 0 ? INDEFINITE * *lambda : LAMBDA_FIRST;
     return *lambda == 0;
 }
 
-ct__lm ct__lm_begin(const ct__run_state *run) { return (ct__lm){.lambda = run->options->lambda, .growth = 2, .fresh = 1}; }
+ct__lm ct__lm_begin(const ct__solve_state *run) { return (ct__lm){.lambda = run->options->lambda, .growth = 2, .fresh = 1}; }
 
-int ct__lm_iterate(ct__run_state *run, ct__lm *lm)
+int ct__lm_iterate(ct__solve_state *run, ct__lm *lm)
 {
     ct_solver *s = run->solver;
-    if (!lm->fresh && lm->exact) ct__run_linearise_exact(run, run->x);
-    else if (!lm->fresh) ct__run_linearise(run, run->x);
+    if (!lm->fresh && lm->exact) ct__solve_linearise_exact(run, run->x);
+    else if (!lm->fresh) ct__solve_linearise(run, run->x);
     if (!lm->fresh || !lm->tries) scale_from_diagonal(s);
     if (!lm->fresh) lm->tries = 0;
     lm->fresh = 1;
-    if (ct__run_not_finite(run)) return 1;
+    if (ct__solve_not_finite(run)) return 1;
     lm->regular = lm->exact ? factor_definite(run, &lm->lambda) : factor_damped(run, &lm->lambda, &lm->loose);
-    ct__run_step(run, s->dx);
+    ct__solve_step(run, s->dx);
     run->result->iterations++;
     const double  before = run->error;
     const verdict v = try_step(run, lm->lambda);
@@ -101,7 +101,7 @@ int ct__lm_iterate(ct__run_state *run, ct__lm *lm)
         lm->first_undamped = undamped;
     }
     if (lm->accepted) {
-        ct__run_accept(run, v.error);
+        ct__solve_accept(run, v.error);
         s->exact = CT_EXACT_NOT; /* at x, that is */
         lm->lambda *= CT_MAX(0.1, 1 - pow(2 * v.gain - 1, 3));
         if (lm->lambda < LAMBDA_MIN) lm->lambda = 0;
@@ -111,24 +111,24 @@ int ct__lm_iterate(ct__run_state *run, ct__lm *lm)
         lm->lambda = lm->lambda > 0 ? lm->lambda * lm->growth : LAMBDA_FIRST;
         lm->growth *= 2;
     }
-    if (ct__run_report(run, lm->accepted, v.step, lm->lambda)) return 1;
+    if (ct__solve_report(run, lm->accepted, v.step, lm->lambda)) return 1;
     const int exhausted = v.step < run->options->step || lm->lambda > LAMBDA_MAX;
-    return lm->accepted ? whole && ct__run_converged(run, before, v.step, v.predicted, undamped)
-                        : ct__run_given_up(run, lm->first_step, lm->first_promised, lm->first_undamped, exhausted);
+    return lm->accepted ? whole && ct__solve_converged(run, before, v.step, v.predicted, undamped)
+                        : ct__solve_given_up(run, lm->first_step, lm->first_promised, lm->first_undamped, exhausted);
 }
 
 /* The answer stands only if nothing is loose in the system without damping. Suspects are judged at x, so the system
  * must be that at x, and not the one that the last step came from. */
-void ct__lm_end(ct__run_state *run, const ct__lm *lm)
+void ct__lm_end(ct__solve_state *run, const ct__lm *lm)
 {
     const ct_stop stop = run->result->stop;
     if (lm->regular || stop == CT_STOP_CANCELLED || stop == CT_STOP_NOT_FINITE) return;
-    if (!ct__run_factor(run, 0, NULL)) return;
-    ct__run_linearise(run, run->x);
-    if (ct__run_factor(run, 0, NULL) && ct__find_loose(run->solver, run->noise, run->x)) ct__run_singular(run);
+    if (!ct__solve_factor(run, 0, NULL)) return;
+    ct__solve_linearise(run, run->x);
+    if (ct__solve_factor(run, 0, NULL) && ct__find_loose(run->solver, run->noise, run->x)) ct__solve_singular(run);
 }
 
-void ct__levenberg_marquardt(ct__run_state *run)
+void ct__levenberg_marquardt(ct__solve_state *run)
 {
     ct__lm lm = ct__lm_begin(run);
     int    over = 0, attempts = 1;
@@ -136,6 +136,6 @@ void ct__levenberg_marquardt(ct__run_state *run)
         if (run->result->iterations < CT_RESTART_AFTER || attempts > 1) over = ct__lm_iterate(run, &lm);
         else over = ct__restart_undamped(run), attempts++, lm.fresh = 0;
     }
-    if (!over) ct__run_stop(run, CT_STOP_ITERATIONS);
+    if (!over) ct__solve_stop(run, CT_STOP_ITERATIONS);
     ct__lm_end(run, &lm);
 }

@@ -21,45 +21,45 @@
 #define CREEPING 50   /* iterations after which J'J is given up: runs on smooth graphs need 5 to 40 */
 
 /* Factors H. 1 if it is positive definite and nothing is suspect, or all that is has been found innocent before. */
-static int definite(ct__run_state *run)
+static int definite(ct__solve_state *run)
 {
-    const int32_t weak = ct__run_factor(run, 0, NULL);
+    const int32_t weak = ct__solve_factor(run, 0, NULL);
     if (!weak) return 1;
     if (ct__negative_pivot(run->solver) >= 0) return 0;
-    if (!ct__run_loose(run, weak)) return 1;
+    if (!ct__solve_loose(run, weak)) return 1;
     ct__forget_loose(run); /* Levenberg-Marquardt will look for itself */
     return 0;
 }
 
 /* Newton steps for as long as they are good, from x, where the system is H; a first one that promises more than `most` of the error is not taken.
  * Linearising at the new point gives its error as well. Returns 1 if the run is over. */
-static int newton_steps(ct__run_state *run, ct__lm *lm, double most)
+static int newton_steps(ct__solve_state *run, ct__lm *lm, double most)
 {
     ct_solver *s = run->solver;
     while (run->result->iterations < run->options->max_iterations) {
-        if (ct__run_not_finite(run)) return 1;
+        if (ct__solve_not_finite(run)) return 1;
         if (!definite(run)) return 0;
         lm->regular = 1;
-        ct__run_step(run, s->dx);
+        ct__solve_step(run, s->dx);
         const double before = run->error, step = ct__largest(s->dx, s->scalars), hoped = ct__promised(s);
         if (!isfinite(step) || hoped > most * before) return 0;
         most = INFINITY;
         ct__retract(s, run->x, 1, s->dx, s->trial);
         run->result->iterations++;
-        const double error = ct__run_linearise_exact(run, s->trial);
-        const int    accepted = error <= before || ct__run_gain(run, error, hoped, 1) > 0;
-        if (accepted) ct__run_accept(run, error);
+        const double error = ct__solve_linearise_exact(run, s->trial);
+        const int    accepted = error <= before || ct__solve_gain(run, error, hoped, 1) > 0;
+        if (accepted) ct__solve_accept(run, error);
         else s->exact = CT_EXACT_NOT; /* at x, that is */
-        if (ct__run_report(run, accepted, step, 0)) return 1;
+        if (ct__solve_report(run, accepted, step, 0)) return 1;
         if (!accepted) return 0;
         if (step <= CT_SAME_PLACE) s->exact = CT_EXACT_FACTORED;
-        if (ct__run_converged(run, before, step, hoped, 1)) return 1;
+        if (ct__solve_converged(run, before, step, hoped, 1)) return 1;
     }
     return 0;
 }
 
 /* Levenberg-Marquardt until `steps` were taken or one of them was slower than `slow`. Returns 1 if the run is over. */
-static int approach(ct__run_state *run, ct__lm *lm, int steps, double slow)
+static int approach(ct__solve_state *run, ct__lm *lm, int steps, double slow)
 {
     for (int taken = 0; taken < steps && run->result->iterations < run->options->max_iterations;) {
         const double before = run->error;
@@ -71,15 +71,15 @@ static int approach(ct__run_state *run, ct__lm *lm, int steps, double slow)
 }
 
 /* Levenberg-Marquardt found a minimum to the tolerance asked for, by steps that shrink slowly: Newton's last step, if it can be had, makes it one. */
-static void finish(ct__run_state *run, ct__lm *lm)
+static void finish(ct__solve_state *run, ct__lm *lm)
 {
     const ct_stop stop = run->result->stop;
     if (!ct_stop_converged(stop) || run->result->iterations >= run->options->max_iterations) return;
-    ct__run_linearise_exact(run, run->x);
+    ct__solve_linearise_exact(run, run->x);
     if (!newton_steps(run, lm, INFINITY)) run->result->stop = stop;
 }
 
-void ct__newton(ct__run_state *run)
+void ct__newton(ct__solve_state *run)
 {
     ct__lm lm = ct__lm_begin(run);
     int    over = 0, more = 1;
@@ -92,7 +92,7 @@ void ct__newton(ct__run_state *run)
     int by_lm = !over;
     if (!over) over = approach(run, &lm, LM_STEPS, LM_SLOW);
     while (!over && run->result->iterations < CT_MIN(CREEPING, run->options->max_iterations)) {
-        ct__run_linearise_exact(run, run->x);
+        ct__solve_linearise_exact(run, run->x);
         over = newton_steps(run, &lm, INFINITY);
         by_lm = !over;
         lm.fresh = 0; /* the system is H, or that of a step not taken */
@@ -102,7 +102,7 @@ void ct__newton(ct__run_state *run)
     lm.exact = 1, lm.fresh = 0;
     if (!over && run->result->iterations < run->options->max_iterations) over = ct__restart_undamped(run), lm.fresh = 0;
     while (!over && run->result->iterations < run->options->max_iterations) over = ct__lm_iterate(run, &lm);
-    if (!over) ct__run_stop(run, CT_STOP_ITERATIONS);
+    if (!over) ct__solve_stop(run, CT_STOP_ITERATIONS);
     else if (by_lm) finish(run, &lm);
     ct__lm_end(run, &lm);
 }

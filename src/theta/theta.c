@@ -1,7 +1,7 @@
 /* theta.c: the object, and what can be asked of it.
  *
  * Everything is allocated at once, for as many blocks as there could be: a call that says what is learned can be refused, but cannot run out
- * of memory. The sayings themselves are in say.c. */
+ * of memory. The sayings themselves are in define.c. */
 #include "theta/theta.h"
 #include "base/base.h"
 

@@ -2,7 +2,7 @@
  *
  * A block is a symmetric matrix of dimension d, dim (dim + 1) / 2 parameters: a full covariance, or, with d = 1, a variance. Both are
  * treated alike: a number is a matrix of one row, whose eigenvalue it is. Coordinates of models refer to blocks; tied ones to the same,
- * so a block counts once however many models use it. Blocks, bounds and windows are all in units of the rows (U^-1 Sigma U^-1); only value.c and slope.c, which
+ * so a block counts once however many models use it. Blocks, bounds and windows are all in units of the rows (U^-1 Sigma U^-1); only values.c and jacobian.c, which
  * go between blocks and tables, multiply by them. */
 #ifndef CT_THETA_PRIVATE_H
 #define CT_THETA_PRIVATE_H
@@ -77,7 +77,7 @@ void ct__sym_log(int dim, double *x);
 /* x <- D exp(L)[x], the derivative of exp at L = V diag(lambda) V' in direction x; or its inverse. Both are their own transposes. */
 void ct__sym_dexp(int dim, const double *lambda, const double *V, int inverse, double *x);
 
-/* ---- The set, reduced to eigenvalues (window.c) ---------------------------------------------- */
+/* ---- The set, reduced to eigenvalues (spread.c) ---------------------------------------------- */
 
 /* What the spread leaves to every eigenvalue, in the space's own numbers: floor <= lambda <= top. */
 typedef struct {

@@ -1,0 +1,154 @@
+/* config_file.c: options from a file. The schema that libcyaml reads it by is the subcommand's own table, every value a text, which then goes
+ * the way that the command line's go: one parser, one set of refusals.
+ *
+ * libcyaml tells what is wrong through a log: a cause, then where, from the inside out. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/common/cli.h"
+
+#include <cyaml/cyaml.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_MAX 65535
+
+struct cli_config {
+    char *value[CLI_ROWS_MAX + 1]; /* a row each; the operand's is the last of them */
+};
+
+/* ---- what libcyaml says ---- */
+
+typedef struct {
+    char cause[256];
+    int  line;
+} complaint;
+
+static void take_log(cyaml_log_t level, void *context, const char *fmt, va_list args)
+{
+    complaint *c = context;
+    char       text[256];
+    (void)level;
+    vsnprintf(text, sizeof text, fmt, args);
+    text[strcspn(text, "\n")] = 0;
+    const char *line = strstr(text, "(line: ");
+    if (!strncmp(text, "  in ", 5)) c->line = line && !c->line ? atoi(line + strlen("(line: ")) : c->line;
+    else if (!c->cause[0] && strcmp(text, "Load: Backtrace:")) snprintf(c->cause, sizeof c->cause, "%s", text + (strncmp(text, "Load: ", 6) ? 0 : 6));
+}
+
+static cli_exit complain(const cli_io *io, const char *path, const complaint *c, cyaml_err_t code, const cyaml_schema_field_t fields[])
+{
+    static const char UNEXPECTED[] = "Unexpected key: ", TWICE[] = "Mapping field already seen: ";
+    const char       *names[CLI_ROWS_MAX + 2], *cause = c->cause[0] ? c->cause : cyaml_strerror(code);
+    char              where[24] = "";
+    int               n = 0;
+    if (c->line) snprintf(where, sizeof where, ":%d", c->line);
+    for (; fields[n].key; n++) names[n] = fields[n].key;
+    names[n] = NULL;
+    if (!strncmp(cause, UNEXPECTED, strlen(UNEXPECTED))) { /* its line is that of what comes before it */
+        const char *key = cause + strlen(UNEXPECTED), *near = cli_nearest(key, names);
+        return cli_misuse(io, "%s: there is no option %s%s%s%s", path, key, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    }
+    if (!strncmp(cause, TWICE, strlen(TWICE))) return cli_misuse(io, "%s%s: %s is there twice", path, where, cause + strlen(TWICE));
+    if (!strncmp(cause, "STRING length < ", 16)) return cli_misuse(io, "%s%s: there is an option without a value", path, where);
+    return cli_misuse(io, "%s%s: expected lines \"option: value\": %s", path, where, cause);
+}
+
+static void *memory(void *context, void *old, size_t size)
+{
+    (void)context;
+    if (size) return cli_check_alloc(realloc(old, size));
+    free(old);
+    return NULL;
+}
+
+/* ---- reading ---- */
+
+static cyaml_schema_field_t field(const char *key, int place)
+{
+    return (cyaml_schema_field_t){
+        .key = key,
+        .data_offset = (uint32_t)((size_t)place * sizeof(char *)),
+        .value = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, char *, 1, TEXT_MAX)},
+    };
+}
+
+int cli_is_config(const char *path, const char *key)
+{
+    const size_t n = strlen(path);
+    char         line[512];
+    int          found = 0, begins = 1;
+    if (n < 5 || (strcmp(path + n - 5, ".yaml") && strcmp(path + n - 4, ".yml"))) return 0;
+    FILE *file = cli_open(path, "r");
+    while (file && !found && fgets(line, sizeof line, file)) {
+        found = begins && !strncmp(line, key, strlen(key)) && line[strlen(key)] == ':';
+        begins = strchr(line, '\n') != NULL;
+    }
+    if (file) fclose(file);
+    return found;
+}
+
+/* What a file says is data: a mistake in it is no misuse of the command line. */
+static cli_exit of_file(cli_exit code) { return code == CLI_MISUSED ? CLI_FAILED : code; }
+
+cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cli_option options[], const char **operand, cli_config **held)
+{
+    cyaml_schema_field_t fields[CLI_ROWS_MAX + 2];
+    complaint            c = {0};
+    cyaml_data_t        *data = NULL;
+    int                  n = 0;
+    *held = NULL;
+    *operand = NULL;
+    int                  keys = 0;
+    for (; options[n].name && n < CLI_ROWS_MAX; n++)
+        if (options[n].type != CLI_HEADING) fields[keys++] = field(options[n].name, n);
+    fields[keys++] = field(key, n);
+    fields[keys] = (cyaml_schema_field_t){.key = NULL};
+    const cyaml_schema_value_t root = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, cli_config, fields)};
+    const cyaml_config_t       how = {.log_fn = take_log, .log_ctx = &c, .mem_fn = memory, .log_level = CYAML_LOG_WARNING, .flags = CYAML_CFG_NO_ALIAS};
+    const cyaml_err_t          code = cyaml_load_file(path, &how, &root, &data, NULL);
+    *held = data;
+    if (code == CYAML_ERR_LIBYAML_PARSER_INIT || !strcmp(c.cause, "libyaml: (null)")) cli_check_alloc(NULL); /* libyaml has a text for every fault but this */
+    if (code == CYAML_ERR_FILE_OPEN && errno == ENOMEM) cli_check_alloc(NULL);
+    if (code == CYAML_ERR_FILE_OPEN) return cli_fail(io, "%s: cannot be read", path);
+    if (code != CYAML_OK || !data) return of_file(complain(io, path, &c, code, fields));
+    cli_exit exit_code = CLI_GO;
+    io->file = path;
+    for (int i = 0; i < n && exit_code == CLI_GO; i++)
+        if ((*held)->value[i]) exit_code = cli_put_option(io, &options[i], (*held)->value[i]);
+    io->file = NULL;
+    *operand = (*held)->value[n];
+    return of_file(exit_code);
+}
+
+void cli_config_free(cli_config *held)
+{
+    for (int i = 0; held && i <= CLI_ROWS_MAX; i++) free(held->value[i]);
+    free(held);
+}
+
+/* ---- writing ---- */
+
+/* May it stand without quotes? */
+static int is_plain(const char *value)
+{
+    if (!isalnum((unsigned char)*value) && *value != '/' && *value != '.') return 0;
+    for (const char *c = value; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("_./@:=,+-", *c)) return 0;
+    return value[strlen(value) - 1] != ':';
+}
+
+void cli_config_line(cli_buffer *out, const char *name, const char *value)
+{
+    if (!value) return;
+    if (is_plain(value)) {
+        cli_buffer_printf(out, "%s: %s\n", name, value);
+        return;
+    }
+    json_t *text = cli_text(value);
+    char   *quoted = cli_check_alloc(json_dumps(text, JSON_ENCODE_ANY)); /* a string of JSON is one of YAML */
+    cli_buffer_printf(out, "%s: %s\n", name, quoted);
+    free(quoted);
+    json_decref(text);
+}

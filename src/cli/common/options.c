@@ -1,0 +1,269 @@
+/* options.c: the one parser. A subcommand lists its options in a table; `--name value` and `--name=value`
+ * mean the same, -o is --out, `--` ends the options, and whatever is not understood is refused with the nearest
+ * thing that would be. Values that are one of a list are found in any case, with _ or -. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/common/cli.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WORD_MAX 64 /* of an option that is not one, in the sentence about it */
+
+static const char *word_at(const void *list, int i) { return ((const char *const *)list)[i]; }
+
+const char *cli_nearest(const char *word, const char *const list[]) { return ct_nearest(word, word_at, list); }
+
+void cli_common_options(cli_io *io, int *help, int *version, cli_option rows[CLI_COMMON])
+{
+    const cli_option common[CLI_COMMON] = {
+        CLI_ROW_FLAG("json", io ? &io->json : NULL, "print one JSON object instead"),
+        CLI_ROW_FLAG("quiet", io ? &io->quiet : NULL, "print nothing but errors, and JSON if that is asked for"),
+        CLI_ROW_FLAG("help", help, "print this"),
+        CLI_ROW_FLAG("version", version, "print the version"),
+        CLI_ROW_END,
+    };
+    memcpy(rows, common, sizeof common);
+}
+
+/* ---- values ---- */
+
+static cli_exit bad_choice(const cli_io *io, const cli_option *o, const char *text)
+{
+    char list[256];
+    int  n = 0;
+    for (const char *c = o->value; *c && n < (int)sizeof list - 3; c++) {
+        if (*c == '|') list[n++] = ',', list[n++] = ' ';
+        else list[n++] = *c;
+    }
+    list[n] = 0;
+    return cli_misuse(io, "--%s is one of %s, found \"%s\"", o->name, list, text);
+}
+
+static cli_exit put_integer(const cli_io *io, const cli_option *o, const char *text)
+{
+    char *end;
+    errno = 0;
+    const long value = strtol(text, &end, 10);
+    if (end == text || *end || errno || (double)value < o->low || (double)value > o->high)
+        return cli_misuse(io, "--%s is a whole number from %.0f to %.0f, found \"%s\"", o->name, o->low, o->high, text);
+    *(int *)o->out = (int)value;
+    return CLI_GO;
+}
+
+static cli_exit put_seed(const cli_io *io, const cli_option *o, const char *text)
+{
+    char *end;
+    errno = 0;
+    const unsigned long long value = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno)
+        return cli_misuse(io, "--%s is a whole number from 0 to 18446744073709551615, found \"%s\"", o->name, text);
+    *(uint64_t *)o->out = value;
+    return CLI_GO;
+}
+
+static cli_exit put_number(const cli_io *io, const cli_option *o, const char *text)
+{
+    char        *end;
+    const double value = strtod(text, &end);
+    if (end == text || *end || !(value >= o->low && value <= o->high))
+        return cli_misuse(io, "--%s is a number from %g to %g, found \"%s\"", o->name, o->low, o->high, text);
+    *(double *)o->out = value;
+    return CLI_GO;
+}
+
+int cli_same_word(const char *a, const char *b, size_t n)
+{
+    size_t i = 0;
+    for (; i < n && a[i]; i++)
+        if ((a[i] == '_' ? '-' : tolower((unsigned char)a[i])) != (b[i] == '_' ? '-' : tolower((unsigned char)b[i]))) return 0;
+    return i == n && !a[i];
+}
+
+/* What find returns for the text, or for the word of the list "a|b|c" that it is another spelling of. */
+static int find_choice(const cli_option *o, const char *text)
+{
+    char buf[64];
+    for (const char *word = o->value; o->find(text) < 0 && *word;) {
+        const size_t n = strcspn(word, "|");
+        snprintf(buf, sizeof buf, "%.*s", (int)n, word);
+        if (cli_same_word(text, word, n)) return o->find(buf);
+        word += n + (word[n] == '|');
+    }
+    return o->find(text);
+}
+
+static cli_exit put_value(const cli_io *io, const cli_option *o, const char *text)
+{
+    switch (o->type) {
+    case CLI_FLAG: *(int *)o->out = 1; break;
+    case CLI_TEXT:
+        if (!*text) return cli_misuse(io, "--%s needs a value: %s", o->name, o->value);
+        *(const char **)o->out = text;
+        break;
+    case CLI_INTEGER: return put_integer(io, o, text);
+    case CLI_SEED: return put_seed(io, o, text);
+    case CLI_NUMBER: return put_number(io, o, text);
+    case CLI_CHOICE: {
+        const int value = find_choice(o, text);
+        if (value < 0) return bad_choice(io, o, text);
+        *(int *)o->out = value;
+        break;
+    }
+    case CLI_HEADING: break;
+    }
+    return CLI_GO;
+}
+
+cli_exit cli_put_option(const cli_io *io, const cli_option *o, const char *text)
+{
+    if (o->type != CLI_FLAG) return put_value(io, o, text);
+    if (strcmp(text, "true") && strcmp(text, "false")) return cli_misuse(io, "--%s is true or false, found \"%s\"", o->name, text);
+    *(int *)o->out = !strcmp(text, "true");
+    return CLI_GO;
+}
+
+/* The word of "a|b|c" for which find returns value. */
+static const char *choice_text(const cli_option *o, int value, char *buf, size_t size)
+{
+    for (const char *word = o->value; *word; word += word[strcspn(word, "|")] == '|' ? strcspn(word, "|") + 1 : strcspn(word, "|")) {
+        snprintf(buf, size, "%.*s", (int)strcspn(word, "|"), word);
+        if (o->find(buf) == value) return buf;
+    }
+    return NULL;
+}
+
+const char *cli_option_text(const cli_option *o, char *buf, size_t size)
+{
+    switch (o->type) {
+    case CLI_FLAG: return *(const int *)o->out ? "true" : "false";
+    case CLI_TEXT: return *(const char *const *)o->out;
+    case CLI_INTEGER: snprintf(buf, size, "%d", *(const int *)o->out); break;
+    case CLI_SEED: snprintf(buf, size, "%llu", (unsigned long long)*(const uint64_t *)o->out); break;
+    case CLI_NUMBER:
+        for (int digits = 6; digits <= 17; digits++) {
+            snprintf(buf, size, "%.*g", digits, *(const double *)o->out);
+            if (strtod(buf, NULL) == *(const double *)o->out) break;
+        }
+        break;
+    case CLI_CHOICE: return choice_text(o, *(const int *)o->out, buf, size);
+    case CLI_HEADING: return NULL;
+    }
+    return buf;
+}
+
+const char *const cli_solvers[3] = {"batch", "isam2", [CT_INFERENCE_AUTO] = "auto"};
+
+static int find_solver(const char *name, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!strcmp(name, cli_solvers[i])) return i;
+    return -1;
+}
+
+int cli_find_solver(const char *name) { return find_solver(name, CT_INFERENCE_AUTO); }
+
+int cli_find_solver_or_auto(const char *name) { return find_solver(name, CT_INFERENCE_AUTO + 1); }
+
+int cli_processors(void)
+{
+    const long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > CLI_JOBS_MAX ? CLI_JOBS_MAX : (int)n;
+}
+
+/* ---- arguments ---- */
+
+static cli_exit unknown(const cli_io *io, const cli_option rows[], const char *word, int length)
+{
+    const char *names[CLI_ROWS_MAX + 1];
+    char        name[WORD_MAX + 1];
+    int         n = 0;
+    for (int i = 0; rows[i].name; i++)
+        if (rows[i].type != CLI_HEADING) names[n++] = rows[i].name;
+    names[n] = NULL;
+    snprintf(name, sizeof name, "%.*s", length, word);
+    if (!strcmp(name, "-o")) return cli_misuse(io, "there is no option -o, as %s has no --out", io->command);
+    const char *near = cli_nearest(name + strspn(name, "-"), names);
+    if (near) return cli_misuse(io, "there is no option %s; did you mean --%s?", name, near);
+    return cli_misuse(io, "there is no option %s", name);
+}
+
+/* The row that the first `length` bytes of the word name, or the table's end. Two options have a letter as well. */
+static const cli_option *find_row(const cli_option rows[], const char *word, int length)
+{
+    if (length == 2 && !strncmp(word, "-o", 2)) return find_row(rows, "--out", 5);
+    if (length == 2 && !strncmp(word, "-V", 2)) return find_row(rows, "--version", 9);
+    const cli_option *o = rows;
+    for (; o->name; o++)
+        if (o->type != CLI_HEADING && !strncmp(word, "--", 2) && (int)strlen(o->name) == length - 2 && !strncmp(word + 2, o->name, strlen(o->name))) break;
+    return o;
+}
+
+/* One option at argv[*i]; moves *i on if the value is the next word. */
+static cli_exit take(const cli_io *io, const cli_option rows[], int argc, char **argv, int *i)
+{
+    const char       *word = argv[*i], *equals = strchr(word, '=');
+    const int         length = equals ? (int)(equals - word) : (int)strlen(word);
+    const cli_option *o = find_row(rows, word, length);
+    if (!o->name) return unknown(io, rows, word, length);
+    if (o->type == CLI_FLAG) {
+        if (equals) return cli_misuse(io, "--%s takes no value, found \"%s\"", o->name, equals + 1);
+        return put_value(io, o, "");
+    }
+    if (equals) return put_value(io, o, equals + 1);
+    if (*i + 1 >= argc) return cli_misuse(io, "--%s needs a value: %s", o->name, o->value);
+    const char *next = argv[++*i];
+    if (!strncmp(next, "--", 2) || !strcmp(next, "-o") || !strcmp(next, "-V"))
+        return cli_misuse(io, "--%s needs a value (%s), found %s; if that is the value, write --%s=%s", o->name, o->value, next, o->name, next);
+    return put_value(io, o, next);
+}
+
+/* An argument that begins with '-' is an option, "-" alone and all after "--" are operands. */
+static cli_exit walk(const cli_command *command, const cli_io *io, const cli_option rows[], int argc, char **argv, const char *operand[],
+                     int *help, const int *version)
+{
+    int n = 0, ended = 0;
+    for (int i = 0; i < command->most; i++) operand[i] = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (!ended && !strcmp(argv[i], "--")) {
+            ended = 1;
+        } else if (!ended && !strcmp(argv[i], "-h")) {
+            *help = 1;
+        } else if (!ended && argv[i][0] == '-' && argv[i][1]) {
+            const cli_exit code = take(io, rows, argc, argv, &i);
+            if (code != CLI_GO) return code;
+        } else {
+            if (n == command->most) return cli_misuse(io, "\"%s\" is one too many: wanted %s", argv[i], command->operands);
+            operand[n++] = argv[i];
+        }
+    }
+    if (*help || *version || n >= command->least) return CLI_GO;
+    return cli_misuse(io, "%s is missing", n == 0 ? command->operands : strchr(command->operands, ' ') + 1);
+}
+
+int cli_given(int argc, char **argv, const char *name)
+{
+    const size_t n = strlen(name);
+    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) /* no value begins with -- but after a = */
+        if (!strncmp(argv[i], "--", 2) && !strncmp(argv[i] + 2, name, n) && (!argv[i][n + 2] || argv[i][n + 2] == '=')) return 1;
+    return 0;
+}
+
+cli_exit cli_parse(const cli_command *command, const cli_option options[], int argc, char **argv, cli_io *io, const char *operand[])
+{
+    cli_option rows[CLI_ROWS_MAX + 1];
+    int        n = 0, help = 0, version = 0;
+    *io = (cli_io){.command = command->name, .topic = command->topic};
+    for (; options[n].name && n < CLI_ROWS_MAX + 1 - CLI_COMMON; n++) rows[n] = options[n];
+    cli_common_options(io, &help, &version, rows + n);
+    const cli_exit code = walk(command, io, rows, argc, argv, operand, &help, &version);
+    if (help) {
+        cli_help(command, options);
+        return cli_finish(io, CLI_DONE);
+    }
+    if (version && code == CLI_GO) return cli_say_version(io);
+    return code;
+}

@@ -1,0 +1,182 @@
+/* print.c: the result of an evaluation, for people or for programs. */
+#include "cli/eval/eval.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What EVAL_LIST calls them. */
+static const struct {
+    const char *label, *unit;
+} metric[EVAL_COUNT] = {
+#define X(name, label, unit) [name] = {label, unit},
+    EVAL_LIST(X)
+#undef X
+};
+
+static const char *part_name(int part) { return part == CT_DATASET_TEST ? "test" : part == CT_DATASET_TRAIN ? "train" : "all"; }
+
+/* ---- JSON ---- */
+
+/* Keys that one sequence has as well as the whole. */
+static void put_numbers(json_t *o, const double value[EVAL_COUNT])
+{
+    json_t *ape = cli_object();
+    cli_put(ape, "translation", cli_number(value[EVAL_APE]));
+    cli_put(o, "rmse", cli_rmse_json((ct_accuracy){.translation = value[EVAL_TRANSLATION], .rotation = value[EVAL_ROTATION]}));
+    cli_put(o, "ape", ape);
+    cli_put(o, "loss", cli_number(value[EVAL_LOSS]));
+    cli_put(o, "chi_squared_per_degree", cli_number(value[EVAL_CHI_SQUARED]));
+    cli_put(o, "nees", cli_number(value[EVAL_NEES]));
+}
+
+static json_t *sequence_json(const eval_request *request, const ct_sequence *seq, const ct_evaluation *a)
+{
+    double  value[EVAL_COUNT];
+    json_t *o = cli_object();
+    eval_numbers(a, value);
+    cli_put(o, "name", cli_text(seq->name));
+    cli_put(o, "poses", cli_integer(a->accuracy.poses));
+    put_numbers(o, value);
+    cli_put(o, "by_name", request->by_name && eval_usable(a) ? eval_things_json(a->bodies, a->body) : cli_check_alloc(json_null()));
+    cli_put(o, "stop", cli_text(ct_stop_name(a->solve.stop)));
+    cli_put(o, "iterations", cli_integer(a->solve.iterations));
+    cli_put(o, "seconds", cli_number(a->solve.seconds));
+    return o;
+}
+
+static void put_column(json_t *o, const eval_request *request, const eval_job *job, const eval_column *column)
+{
+    json_t *sequences = cli_array();
+    for (int32_t i = 0; i < job->count; i++) cli_append(sequences, sequence_json(request, job->seq[i], &column->of[i]));
+    cli_put(o, "noise", cli_text(column->file));
+    put_numbers(o, column->value);
+    cli_put(o, "by_name", request->by_name ? eval_things_json(column->bodies, column->body) : cli_check_alloc(json_null()));
+    cli_put(o, "failed", cli_integer(column->failed));
+    cli_put(o, "averaged", cli_integer(column->averaged));
+    cli_put(o, "sequences", sequences);
+}
+
+static ct_entry entry_of(const eval_request *request) { return request->entry >= 0 ? (ct_entry)request->entry : ct_inference_defaults().replay.entry; }
+
+void eval_print_json(const eval_request *request, const eval_job *job)
+{
+    json_t *o = cli_object(), *against = job->columns > 1 ? cli_object() : json_null();
+    cli_put(o, "dataset", cli_text(request->path));
+    cli_put(o, "part", cli_text(part_name(request->part)));
+    cli_put(o, "solver", cli_text(cli_solvers[job->incremental]));
+    if (job->incremental) cli_put(o, "entry", cli_text(ct_entry_name(entry_of(request))));
+    cli_put(o, "method", cli_text(job->incremental ? NULL : ct_method_name((ct_method)request->method)));
+    cli_put(o, "start", cli_text(ct_start_name((ct_start)request->start)));
+    cli_put(o, "difference", cli_text(ct_difference_name((ct_difference)request->difference)));
+    cli_put(o, "seconds", cli_number(job->seconds));
+    put_column(o, request, job, &job->column[0]);
+    if (job->columns > 1) put_column(against, request, job, &job->column[1]);
+    cli_put(o, "against", against);
+    cli_put(o, "note", cli_text(job->dataset->note));
+    cli_print_json(o);
+}
+
+/* ---- for people ---- */
+
+#define LABEL  16 /* columns of a metric's name: "rmse translation" */
+#define NUMBER EVAL_NUMBER
+#define NAME   EVAL_NAME
+
+void eval_print_number(double value)
+{
+    if (isnan(value)) printf(" %*s", NUMBER, "-");
+    else printf(" %*.4g", NUMBER, value);
+}
+
+/* A ratio says something where less is better; chi-square and NEES should be 1. */
+static int has_ratio(int k) { return k != EVAL_CHI_SQUARED && k != EVAL_NEES; }
+
+static void print_metric(const eval_request *request, const eval_job *job, int k)
+{
+    const int at = LABEL + (job->columns > 1 ? 3 : 1) * (NUMBER + 1) + 2;
+    char      unit[128];
+    printf("%-*s", LABEL, metric[k].label);
+    for (int c = 0; c < job->columns; c++) eval_print_number(job->column[c].value[k]);
+    if (job->columns > 1 && !has_ratio(k)) printf(" %*s", NUMBER, "");
+    else if (job->columns > 1) eval_print_number(job->interrupted ? NAN : job->column[0].value[k] / job->column[1].value[k]);
+    printf("  ");
+    snprintf(unit, sizeof unit, "%s%s", metric[k].unit, k == EVAL_LOSS ? ct_difference_name((ct_difference)request->difference) : "");
+    if (cli_room() < at + 20) puts(unit); /* no room beside a table: it is as wide as it is */
+    else cli_wrap(stdout, at, at, cli_room(), unit);
+}
+
+static void print_count(const eval_job *job, const char *label, int failed)
+{
+    printf("%-*s", LABEL, label);
+    for (int c = 0; c < job->columns; c++) printf(" %*d", NUMBER, failed ? job->column[c].failed : job->column[c].averaged);
+    printf("%*s  ", job->columns > 1 ? NUMBER + 1 : 0, "");
+    if (failed) printf("of %d sequence%s\n", job->count, CLI_S(job->count));
+    else printf("sequence%s\n", CLI_S(job->column[0].averaged));
+}
+
+static void print_summary(const eval_request *request, const eval_job *job)
+{
+    if (job->columns > 1) printf("%-*s %*s %*s %*s\n", LABEL, "", NUMBER, "noise", NUMBER, "against", NUMBER, "ratio");
+    for (int k = 0; k < EVAL_COUNT; k++)
+        if (k != EVAL_NEES || request->nees) print_metric(request, job, k);
+    print_count(job, "averaged", 0);
+    print_count(job, "failed", 1);
+}
+
+/* The end of a name that is too long: it is what tells runs apart. A file must not command the terminal. */
+void eval_print_name(const char *name)
+{
+    char      text[256];
+    const int n = snprintf(text, sizeof text, "%s", name ? name : "?");
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?';
+    if (n <= NAME) printf("%-*s", NAME, text);
+    else printf("..%-*s", NAME - 2, text + strlen(text) - (NAME - 2));
+}
+
+/* A row a sequence; with two noise tables, a block for each. */
+static void print_each(const eval_request *request, const eval_job *job)
+{
+    static const char *const head[EVAL_COUNT] = {"rmse m", "rmse rad", "ape m", "loss", "chi-square", "nees"};
+    for (int c = 0; c < job->columns; c++) {
+        printf("\n%-*s", NAME, job->columns == 1 ? "sequence" : c ? "against" : "noise");
+        for (int k = 0; k < EVAL_COUNT; k++)
+            if (k != EVAL_NEES || request->nees) printf(" %*s", NUMBER, head[k]);
+        printf("  stop\n");
+        for (int32_t i = 0; i < job->count; i++) {
+            const ct_evaluation *a = &job->column[c].of[i];
+            double               value[EVAL_COUNT];
+            eval_numbers(a, value);
+            eval_print_name(job->seq[i]->name);
+            for (int k = 0; k < EVAL_COUNT; k++)
+                if (k != EVAL_NEES || request->nees) eval_print_number(value[k]);
+            printf("  %s\n", ct_solve_usable(&a->solve) ? "converged" : ct_stop_name(a->solve.stop));
+        }
+    }
+}
+
+static void print_inference(const eval_request *request, const eval_job *job)
+{
+    char        time[24];
+    const char *of = request->start == CT_START_INITIAL ? "the values in the " : request->start == CT_START_TRUTH ? "the " : "";
+    const char *start = ct_start_name((ct_start)request->start);
+    cli_time(job->seconds, time);
+    if (!job->incremental) cli_row("inference", "batch, %s, from %s%s; %s", ct_method_name((ct_method)request->method), of, start, time);
+    else if (entry_of(request) == CT_ENTRY_PREVIOUS) cli_row("inference", "isam2, each pose from the one before; %s", time);
+    else cli_row("inference", "isam2, %s%s%s; %s", entry_of(request) == CT_ENTRY_MOTION ? "each pose from the one before, moved as in " : "from ", of, start, time);
+}
+
+void eval_print(const eval_request *request, const eval_job *job)
+{
+    int64_t poses = 0;
+    for (int32_t i = 0; i < job->count; i++) poses += job->column[0].of[i].accuracy.poses;
+    cli_row("dataset", "%s: %d sequence%s (%s), %lld pose%s with truth", request->path, job->count, CLI_S(job->count), part_name(request->part),
+            (long long)poses, CLI_S(poses));
+    cli_row("noise", "%s", request->noise ? request->noise : "the dataset's own");
+    if (request->against) cli_row("against", "%s", request->against);
+    print_inference(request, job);
+    putchar('\n');
+    print_summary(request, job);
+    if (request->by_name) eval_print_bodies(job);
+    if (request->each) print_each(request, job);
+}

@@ -1,0 +1,291 @@
+/* export.c: covtune export. Noise models in the words of another program, with what the noise file says of where they come from: its provenance,
+ * and of each model how sure it is, which a table of noise models does not hold. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/common/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define X(constant, name, what) "|" name
+static const char *const FORMATS = &(CT_EXPORT_LIST(X))[1];
+#undef X
+
+#define DIGITS 6 /* of what is written: error bars are some percent; the noise file has all */
+
+typedef struct {
+    const char       *given, *out, *to; /* as on the command line          */
+    char             *path;             /* the noise file                  */
+    ct_export_format  format;
+    ct_export_options options;
+    ct_noise         *noise;
+    char             *origin, **remark; /* what options have, to be freed  */
+} export_request;
+
+/* ---- What the file says beside the numbers --------------------------------------------------- */
+
+/* "comment": lines that an earlier export to JSON has left. */
+static void put_comment(cli_buffer *to, const json_t *object)
+{
+    const json_t *list = json_object_get(object, "comment");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *line = json_string_value(json_array_get(list, i));
+        if (line) cli_buffer_printf(to, "%s\n", line);
+    }
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static char *origin_of(const cli_io *io, const export_request *request, const json_t *root)
+{
+    const json_t *from = json_object_get(root, "provenance");
+    cli_buffer      m = {0};
+    put_comment(&m, root);
+    if (json_is_object(from)) {
+        cli_buffer_printf(&m, "Learned by covtune %s", text_of(from, "version"));
+        if (*text_of(from, "dataset")) cli_buffer_printf(&m, " from %s", text_of(from, "dataset"));
+        cli_buffer_printf(&m, "\n");
+        if (*text_of(from, "command")) cli_buffer_printf(&m, "Command: %s\n", text_of(from, "command"));
+        if (*text_of(from, "digest")) cli_buffer_printf(&m, "Digest of data and options: %s\n", text_of(from, "digest"));
+    }
+    if (json_is_false(json_object_get(from, "finished"))) {
+        cli_buffer_printf(&m, "The run is not finished: these are the best so far.\n");
+        cli_remark(io, "%s: the run is not finished: these are the best so far", request->path);
+    }
+    return m.text;
+}
+
+/* Entry i of a list, or, of an isotropic model, the one there is. */
+static const json_t *entry(const json_t *value, size_t i) { return json_is_array(value) ? json_array_get(value, i) : value; }
+
+/* "Error bars: x +- 2.4 %, y +- 3.1 %, theta at its lower bound". At a bound of a full model is an eigenvalue, not a row. */
+static void put_bars(cli_buffer *to, const ct_noise_model *m, const json_t *group)
+{
+    const json_t *percent = json_object_get(group, "sigma_error_percent"), *bound = json_object_get(group, "at_bound");
+    const int     full = m->kind == CT_NOISE_FULL, n = m->kind == CT_NOISE_ISOTROPIC ? 1 : m->dim;
+    const char   *held = NULL;
+    if (!percent) return;
+    cli_buffer_printf(to, "Error bars:");
+    for (int i = 0; i < n; i++) {
+        const json_t *value = entry(percent, (size_t)i);
+        const char   *at = json_string_value(entry(bound, (size_t)i));
+        if (at && full) held = at;
+        cli_buffer_printf(to, "%s", i ? ", " : " ");
+        if (n > 1 && m->row) cli_buffer_printf(to, "%s ", m->row[i].name);
+        else if (n > 1) cli_buffer_printf(to, "%d ", i);
+        if (json_is_number(value)) cli_buffer_printf(to, "+- %.2g %%", json_number_value(value));
+        if (at && !full) cli_buffer_printf(to, "%sat its %s bound", json_is_number(value) ? ", " : "", at);
+        else if (!json_is_number(value)) cli_buffer_printf(to, "not known");
+    }
+    if (held) cli_buffer_printf(to, "; an eigenvalue at its %s bound", held);
+    cli_buffer_printf(to, " (one standard error, of sigma)\n");
+}
+
+static void read_remarks(const cli_io *io, export_request *request)
+{
+    const int32_t n = ct_noise_count(request->noise);
+    json_t       *root = cli_load_json(request->path, NULL); /* NULL: a pipe, which can be read but once */
+    request->remark = cli_alloc(n, sizeof *request->remark);
+    for (int32_t i = 0; i < n; i++) {
+        const ct_noise_model *m = ct_noise_get(request->noise, i);
+        const json_t         *group = json_object_get(json_object_get(root, "groups"), m->name);
+        cli_buffer              text = {0};
+        put_comment(&text, group);
+        put_bars(&text, m, group);
+        request->remark[i] = text.text;
+    }
+    request->origin = origin_of(io, request, root);
+    request->options.origin = request->origin;
+    request->options.remark = (const char *const *)request->remark;
+    json_decref(root);
+}
+
+/* ---- Which file ------------------------------------------------------------------------------ */
+
+static char *noise_file_of(const char *path)
+{
+    struct stat file;
+    if (stat(path, &file) == 0 && S_ISDIR(file.st_mode)) return cli_path_join(path, "noise.json");
+    return cli_check_alloc(strdup(path));
+}
+
+/* The table, or a sentence; where another file of a run was given, one that says which is meant. */
+static ct_status read_table(export_request *request, ct_err *err)
+{
+    ct_status status = ct_noise_new(&request->noise, err);
+    if (status == CT_OK) status = ct_noise_read(request->noise, request->path, err);
+    if (status != CT_E_PARSE) return status;
+    const char *slash = strrchr(request->path, '/');
+    cli_buffer    place = {0};
+    cli_buffer_printf(&place, "%.*snoise.json", slash ? (int)(slash + 1 - request->path) : 0, request->path);
+    char       *beside = place.text;
+    ct_err      inner = *err;
+    if (strcmp(beside, request->path) && access(beside, R_OK) == 0) ct_fail(err, status, "%s; the noise file of that run is %s", inner.text, beside);
+    free(beside);
+    return status;
+}
+
+/* ---- Exporting ------------------------------------------------------------------------------- */
+
+/* The models that were written: the names in the export of the same as a noise file. */
+static json_t *names(const export_request *request)
+{
+    char       *text;
+    if (ct_export_string(request->noise, CT_EXPORT_JSON, &request->options, &text, NULL) != CT_OK) cli_check_alloc(NULL);
+    json_t     *root = cli_check_alloc(json_loads(text, 0, NULL)), *list = cli_array(), *group;
+    const char *name;
+    json_object_foreach(json_object_get(root, "groups"), name, group) cli_append(list, cli_text(name));
+    json_decref(root);
+    free(text);
+    return list;
+}
+
+/* What the comments say as well, for those who do not read them. */
+static void remark_on(const cli_io *io, const export_request *request, const json_t *written, const char *text)
+{
+    const int more = ct_noise_count(request->noise) - (int)json_array_size(written) - 1;
+    int32_t   held = 0;
+    if (!request->options.group && more >= 0) {
+        while (ct_noise_get(request->noise, held)->learned != 0) held++;
+        if (more) cli_remark(io, "%s and %d more were held while others were learned, and are left out; --all has them", ct_noise_get(request->noise, held)->name, more);
+        else cli_remark(io, "%s was held while others were learned, and is left out; --all has it", ct_noise_get(request->noise, held)->name);
+    }
+    if (request->format == CT_EXPORT_ROBOT_LOCALIZATION && strstr(text, "and the filter must know: nothing is set"))
+        cli_remark(io, "%s does not say of every model what measures it, so nothing is set for those: see the comments", request->path);
+}
+
+static void print(const cli_io *io, const export_request *request, const char *text)
+{
+    json_t     *list = names(request);
+    const char *format = ct_export_name(request->format);
+    remark_on(io, request, list, text);
+    if (io->json) {
+        json_t *o = cli_object();
+        cli_put(o, "format", cli_text(format));
+        cli_put(o, "groups", list);
+        cli_put(o, "text", cli_text(text));
+        cli_put(o, "out", cli_text(request->out));
+        cli_print_json(o);
+        return;
+    }
+    if (!request->out) {
+        fputs(text, stdout);
+    } else if (!io->quiet && !cli_is_stdout(request->out)) {
+        cli_row("from", "%s", request->path);
+        cli_row("to", "%s (%s)", request->out, format);
+        cli_row("noise models", "%d", (int)json_array_size(list));
+    }
+    json_decref(list);
+}
+
+static cli_exit carry_out(const cli_io *io, export_request *request)
+{
+    ct_err      err = {0};
+    ct_run_folder_info info;
+    if (strcmp(request->path, request->given) && cli_check_run(request->given, &info, &err) != CT_OK)
+        return cli_fail(io, "%s", err.text);
+    if (read_table(request, &err) != CT_OK) return cli_fail(io, "%s", err.text);
+    read_remarks(io, request);
+    char *text;
+    if (ct_export_string(request->noise, request->format, &request->options, &text, &err) != CT_OK) return cli_fail(io, "%s: %s", request->path, err.text); /* the sentence names a model */
+    const ct_status status = request->out ? ct_export_write(request->noise, request->format, &request->options, request->out, &err) : CT_OK;
+    if (status == CT_OK) print(io, request, text);
+    free(text);
+    return status == CT_OK ? CLI_DONE : cli_fail(io, "%s", err.text);
+}
+
+static void request_free(export_request *request)
+{
+    for (int32_t i = 0; request->remark && i < ct_noise_count(request->noise); i++) free(request->remark[i]);
+    free(request->remark);
+    free(request->origin);
+    free(request->path);
+    ct_noise_free(request->noise);
+}
+
+/* In any case, with _ or -: robot_localization is what the package itself is called. */
+static int find_format(const char *word)
+{
+    for (int i = 0; i < CT_EXPORT_COUNT; i++) {
+        const char *name = ct_export_name((ct_export_format)i);
+        if (cli_same_word(word, name, strlen(name))) return i;
+    }
+    return -1;
+}
+
+/* Formats that begin with the word, or the one that is nearest to it, or all. */
+static cli_exit bad_format(const cli_io *io, const char *word)
+{
+    const char *list[CT_EXPORT_COUNT + 1] = {NULL};
+    char        all[256] = "", like[256] = "";
+    for (int i = 0; i < CT_EXPORT_COUNT; i++) {
+        list[i] = ct_export_name((ct_export_format)i);
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", list[i]);
+        if (*word && !strncmp(list[i], word, strlen(word))) snprintf(like + strlen(like), sizeof like - strlen(like), "%s%s", *like ? " or " : "", list[i]);
+    }
+    const char *near = cli_nearest(word, list);
+    if (*like || near) return cli_misuse(io, "there is no format \"%s\"; did you mean %s?", word, *like ? like : near);
+    return cli_misuse(io, "--to is one of %s, found \"%s\"", all, word);
+}
+
+/* Options that would change nothing. */
+static cli_exit refuse_idle(const cli_io *io, const export_request *r, int digits)
+{
+    const char *name = ct_export_name(r->format);
+    if (digits && r->format == CT_EXPORT_JSON) return cli_misuse(io, "--digits is for other formats than json, the noise file, which has all digits");
+    if (r->options.dt_s > 0 && r->format != CT_EXPORT_ROS && r->format != CT_EXPORT_ROBOT_LOCALIZATION) return cli_misuse(io, "--dt is for ros and robot-localization; %s has no twists", name);
+    if (r->options.all && r->options.group) return cli_misuse(io, "--all is for all groups, --group %s for one, held models included; one of them", r->options.group);
+    return CLI_GO;
+}
+
+static cli_exit run(const cli_command *command, int argc, char **argv)
+{
+    export_request   request = {.options = ct_export_defaults()};
+    int              digits = 0;
+    const cli_option options[] = {
+        CLI_ROW_TEXT("to", FORMATS, &request.to, "format"),
+        CLI_ROW_TEXT("group", "NAME", &request.options.group, "the models of that group alone: NAME, NAME@..., NAME#... (all that were learned)"),
+        CLI_ROW_FLAG("all", &request.options.all, "also those that were held while others were learned, such as first_pose"),
+        CLI_ROW_FLAG("diagonal", &request.options.diagonal, "leave correlations out"),
+        CLI_ROW_NUMBER("dt", "SECONDS", 1e-9, 1e9, &request.options.dt_s, "time from pose to pose: ros and robot-localization then have between_* models as twists"),
+        CLI_ROW_INTEGER("digits", "N", 3, 17, &digits, "significant digits, of a covariance more where correlations need them; 17: all (6; json, the noise file, has all)"),
+        CLI_ROW_TEXT("out", "FILE", &request.out, "write to that file, replaced whole (stdout)"),
+        CLI_ROW_END,
+    };
+    cli_io         io;
+    const cli_exit code = cli_parse(command, options, argc, argv, &io, &request.given);
+    if (code != CLI_GO) return code;
+    if (!request.to) return cli_misuse(&io, "--to is missing: %s", FORMATS);
+    const int format = find_format(request.to);
+    if (format < 0) return bad_format(&io, request.to);
+    request.format = (ct_export_format)format;
+    const cli_exit idle = refuse_idle(&io, &request, digits);
+    if (idle != CLI_GO) return idle;
+    request.options.digits = digits ? digits % 17 : DIGITS;
+    request.path = noise_file_of(request.given);
+    const cli_exit done = carry_out(&io, &request);
+    request_free(&request);
+    return cli_finish(&io, done);
+}
+
+#define X(constant, name, what) "\n  " name ": " what "."
+const cli_command cli_export = {
+    .name = "export",
+    .brief = "write noise models for another program",
+    .operands = "NOISE",
+    .least = 1,
+    .most = 1,
+    .text = "Reads a noise file, or the one in the folder of a run, and writes its models as another program wants them: its order of coordinates, its units, "
+            "sigma, variance or information. Comments in what is written say which, and where the numbers come from. Formats:" CT_EXPORT_LIST(X) "\n",
+    .example = "  echo '{\"format\": \"covtune-noise\", \"version\": 1, \"groups\":\n"
+               "    {\"gps\": {\"variance\": [4, 4], \"coordinates\": [\"x\", \"y\"]}}}' >noise.json\n"
+               "  covtune export noise.json --to gtsam-python\n"
+               "  covtune export noise.json --to ros --out gps.yaml\n",
+    .run = run,
+};
+#undef X

@@ -1,0 +1,200 @@
+/* info.c: covtune info. What is in a file; of datasets: dataset.c. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/info/info.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MODELS_SHOWN 8  /* for people; g2o files may have one for every edge */
+
+/* Measurement models in the order they appear in, with how often. */
+typedef struct {
+    const ct_factor_ops *ops;
+    int32_t              factors;
+} tally;
+
+typedef struct {
+    const char        *path;
+    ct_format          format;
+    const ct_sequence *seq;
+    const ct_noise    *noise;
+    int32_t           *used;  /* per noise model: factors      */
+    tally             *tally;
+    int                kinds; /* entries of tally              */
+    int32_t            fixed, stamped, held; /* held: factors that tie to the world */
+    info_truth         truth;
+} summary;
+
+static void count_factors(summary *s)
+{
+    const ct_graph *g = s->seq->graph;
+    int             room = 0;
+    s->used = cli_alloc(ct_noise_count(s->noise), sizeof *s->used);
+    for (int32_t f = 0; f < ct_graph_factors(g); f++) {
+        const ct_factor factor = ct_graph_factor(g, f);
+        int             k = 0;
+        while (k < s->kinds && s->tally[k].ops != factor.ops) k++;
+        if (k == s->kinds) {
+            if (s->kinds == room) s->tally = cli_check_alloc(realloc(s->tally, (size_t)(room = 2 * room + 8) * sizeof *s->tally));
+            s->tally[s->kinds++] = (tally){factor.ops, 0};
+        }
+        s->tally[k].factors++;
+        s->held += factor.ops->absolute != 0;
+        s->used[factor.noise]++;
+    }
+}
+
+static void count_variables(summary *s)
+{
+    for (int32_t v = 0; v < ct_graph_variables(s->seq->graph); v++) {
+        s->fixed += ct_graph_fixed(s->seq->graph, v) != 0;
+        s->stamped += s->seq->stamp && !isnan(s->seq->stamp[v]);
+    }
+    info_add_truth(&s->truth, s->seq);
+}
+
+/* ---- JSON ---- */
+
+static json_t *model_json(const summary *s, int32_t index)
+{
+    const ct_noise_model *m = ct_noise_get(s->noise, index);
+    json_t               *o = cli_object();
+    cli_put(o, "factors", cli_integer(s->used[index]));
+    info_put_sigmas(o, m);
+    cli_put(o, "full", cli_check_alloc(json_boolean(m->kind == CT_NOISE_FULL)));
+    cli_put(o, "robust", cli_text(ct_robust_name(m->robust.kind)));
+    if (m->robust.kind != CT_ROBUST_NONE) cli_put(o, "width", cli_number(m->robust.width));
+    return o;
+}
+
+static void print_json(const summary *s)
+{
+    int32_t count[CT_KIND_COUNT] = {0};
+    json_t *o = cli_object(), *kinds = cli_object(), *models = cli_object(), *noise = cli_object();
+    for (int32_t v = 0; v < ct_graph_variables(s->seq->graph); v++) count[ct_graph_kind(s->seq->graph, v)]++;
+    for (int k = 0; k < CT_KIND_COUNT; k++)
+        if (count[k]) cli_put(kinds, ct_kind_name((ct_kind)k), cli_integer(count[k]));
+    for (int k = 0; k < s->kinds; k++) cli_put(models, s->tally[k].ops->name, cli_integer(s->tally[k].factors));
+    for (int32_t i = 0; i < ct_noise_count(s->noise); i++) cli_put(noise, ct_noise_get(s->noise, i)->name, model_json(s, i));
+    cli_put(o, "file", cli_text(s->path));
+    cli_put(o, "format", cli_text(ct_format_name(s->format)));
+    cli_put(o, "variables", cli_integer(ct_graph_variables(s->seq->graph)));
+    cli_put(o, "kinds", kinds);
+    cli_put(o, "fixed", cli_integer(s->fixed));
+    cli_put(o, "truth", cli_integer(s->truth.known));
+    cli_put(o, "truth_in_part", cli_integer(s->truth.part));
+    cli_put(o, "stamped", cli_integer(s->stamped));
+    cli_put(o, "factors", cli_integer(ct_graph_factors(s->seq->graph)));
+    cli_put(o, "models", models);
+    cli_put(o, "absolute", cli_integer(s->held));
+    cli_put(o, "initial_error", cli_number(ct_graph_error(s->seq->graph, s->noise, ct_graph_initial_const(s->seq->graph))));
+    cli_put(o, "noise", noise);
+    cli_put(o, "repaired", cli_integer(s->seq->repaired));
+    cli_put(o, "note", cli_text(s->seq->note));
+    cli_print_json(o);
+}
+
+/* ---- for people ---- */
+
+static void print_model(const summary *s, int32_t index)
+{
+    const ct_noise_model *m = ct_noise_get(s->noise, index);
+    char                  sigmas[INFO_SIGMAS];
+    cli_row("", "%s (%d factor%s): %s", m->name, s->used[index], CLI_S(s->used[index]), info_sigmas(m, sigmas));
+}
+
+static void print_all(const summary *s)
+{
+    const ct_graph *g = s->seq->graph;
+    const int32_t   variables = ct_graph_variables(g), models = ct_noise_count(s->noise);
+    char            kinds[128], part[128];
+    cli_row("file", "%s (%s)", s->path, ct_format_name(s->format));
+    cli_row("variables", "%s; %d fixed", cli_kinds(g, kinds, sizeof kinds), s->fixed);
+    if (!s->truth.known) cli_row("truth", "none");
+    else cli_row("truth", "of %lld variables of %d%s", (long long)s->truth.known, variables, info_part(&s->truth, part, sizeof part));
+    if (s->stamped) cli_row("times", "of %d variables of %d", s->stamped, variables);
+    cli_row("factors", "%d; %d tie a variable to the world", ct_graph_factors(g), s->held);
+    for (int k = 0; k < s->kinds; k++) cli_row("", "%s: %d", s->tally[k].ops->name, s->tally[k].factors);
+    cli_row("error", "%.10g at the initial values", ct_graph_error(g, s->noise, ct_graph_initial_const(g)));
+    cli_row("noise", "%d model%s", models, CLI_S(models));
+    for (int32_t i = 0; i < models && i < MODELS_SHOWN; i++) print_model(s, i);
+    if (models > MODELS_SHOWN) cli_row("", "and %d more, which --json lists", models - MODELS_SHOWN);
+}
+
+/* ---- the command ---- */
+
+/* A folder, or a dataset.yaml. */
+static int is_dataset(const char *path)
+{
+    struct stat  entry;
+    const char  *dot = strrchr(path, '.');
+    return (dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"))) || (stat(path, &entry) == 0 && S_ISDIR(entry.st_mode));
+}
+
+static cli_exit carry_out(const cli_io *io, const char *path, int format, int map)
+{
+    ct_err       err = {0};
+    ct_noise    *noise = NULL;
+    ct_sequence *seq = NULL;
+    summary      s = {.path = path, .format = (ct_format)format};
+    cli_show(io, "reading %s", path);
+    ct_status status = ct_noise_new(&noise, &err);
+    if (status == CT_OK) status = cli_read(io, path, &s.format, noise, &seq, &err);
+    cli_hide();
+    if (status == CT_OK) {
+        s.seq = seq;
+        s.noise = noise;
+        ct_graph_name_rows(seq->graph, noise);
+        count_factors(&s);
+        count_variables(&s);
+        if (io->json) print_json(&s);
+        else if (!io->quiet) print_all(&s);
+        if (map) cli_map(seq->graph, 1, (const double *const[]){ct_graph_initial_const(seq->graph)}, (const char *const[]){""});
+    }
+    free(s.used);
+    free(s.tally);
+    ct_sequence_free(seq);
+    ct_noise_free(noise);
+    return status == CT_OK ? CLI_DONE : cli_fail(io, "%s", err.text);
+}
+
+static cli_exit run(const cli_command *command, int argc, char **argv)
+{
+    int              format = CT_FORMAT_AUTO, map = 0;
+    cli_io           io;
+    const cli_option options[] = {
+        CLI_ROW_CHOICE("format", cli_formats, ct_format_find, &format, "format of FILE (told from its ending, or its first line)"),
+        CLI_ROW_REPAIR(&io.repair),
+        CLI_ROW_FLAG("map", &map, "draw the initial values"),
+        CLI_ROW_END,
+    };
+    const char    *path;
+    const cli_exit code = cli_parse(command, options, argc, argv, &io, &path);
+    if (code != CLI_GO) return code;
+    if (map && (io.json || io.quiet)) return cli_misuse(&io, "--map is not for --%s", io.json ? "json" : "quiet");
+    if (info_is_run(path)) {
+        if (map || format != CT_FORMAT_AUTO || io.repair) return cli_misuse(&io, "--%s is not for the folder of a run, which %s is", map ? "map" : io.repair ? "repair" : "format", path);
+        return cli_finish(&io, info_run(&io, path));
+    }
+    if (is_dataset(path)) {
+        if (map || format != CT_FORMAT_AUTO) return cli_misuse(&io, "--%s is not for a dataset, which %s is", map ? "map" : "format", path);
+        return cli_finish(&io, cli_info_dataset(&io, path));
+    }
+    return cli_finish(&io, carry_out(&io, path, format, map));
+}
+
+const cli_command cli_info = {
+    .name = "info",
+    .brief = "say what is in a graph file, a dataset or a run of learn",
+    .operands = "FILE|DATASET|RUN",
+    .least = 1,
+    .most = 1,
+    .text = "Lists a file's variables by kind, its factors by measurement model, its noise models with their sigmas and units, how much of "
+            "the truth it knows, and the error at its initial values. Of a dataset (a folder of runs, or its dataset.yaml): runs, poses, noise models with their "
+            "start variances, and what is to be learned. Of the folder of a run of covtune learn: its noise models before and after, loss, method, data and version, and whether it is finished or how to go on.\n",
+    .example = "  covtune simulate grid --poses 200 --out small.ctseq\n"
+               "  covtune info small.ctseq --map\n",
+    .run = run,
+};

@@ -1,0 +1,30 @@
+/* info.h: what `covtune info` says of files (info.c), datasets (dataset.c) and runs of learn (run.c), and what they share (truth_and_noise.c). */
+#ifndef CT_CLI_INFO_H
+#define CT_CLI_INFO_H
+
+#include "cli/common/cli.h"
+
+#define INFO_MODELS 12 /* that are shown of a dataset or a run; files that write a matrix on every edge have thousands */
+
+/* Is it the folder of a run of learn? And what is in it. */
+int      info_is_run(const char *path);
+cli_exit info_run(cli_io *io, const char *path);
+
+/* How much of the truth is known. */
+typedef struct {
+    int64_t  known, part;         /* variables of which something is, and of which not all is */
+    int      mixed;               /* not the same part of all of them                         */
+    unsigned mask[CT_KIND_COUNT]; /* the part, per kind                                       */
+} info_truth;
+
+void info_add_truth(info_truth *truth, const ct_sequence *seq);
+/* "; x, y only", "; of 12 in part", or nothing if all is known of those that something is. Returns buf. */
+const char *info_part(const info_truth *truth, char *buf, size_t size);
+
+/* "sigma x 0.1 m, y 0.1 m, correlated, huber 1.5", rows named as the table names them. Returns buf. */
+#define INFO_SIGMAS 512
+const char *info_sigmas(const ct_noise_model *m, char buf[INFO_SIGMAS]);
+/* "sigma", "coordinates" and "units" into a model's object. */
+void info_put_sigmas(json_t *object, const ct_noise_model *m);
+
+#endif

@@ -1,0 +1,475 @@
+/* learn.c: covtune learn. Noise models from runs whose truth is known, into a folder that a killed run is resumed from. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/learn/learn.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- what is asked for ---- */
+
+#define X(constant, name) "|" name
+static const char DIFFERENCES[] = CT_DIFFERENCE_LIST(X), GRADIENTS[] = CT_GRADIENT_LIST(X), HESSIANS[] = CT_HESSIAN_LIST(X);
+#undef X
+#define X(constant, name, what) "|" name
+static const char METHODS[] = CT_LEARN_LIST(X), STARTS[] = CT_START_LIST(X), SCALES[] = CT_SCALE_LIST(X), ENTRIES[] = CT_ENTRY_LIST(X);
+#undef X
+
+static int find_from(const char *name) { return !strcmp(name, "closed-form") ? 0 : !strcmp(name, "table") ? 1 : -1; }
+
+static int find_space(const char *name) { return !strcmp(name, "variance") ? CT_SPACE_VARIANCE : !strcmp(name, "log") ? CT_SPACE_LOG : -1; }
+
+static learn_request defaults(void)
+{
+    const ct_outer_options outer = ct_outer_defaults();
+    const ct_learn_options learn = ct_learn_defaults();
+    return (learn_request){.bounds = "dataset", .method = (int)learn.method, .difference = (int)outer.loss.difference, .gradient = (int)outer.gradient, .hessian = (int)outer.hessian,
+                           .deployment = learn.deployment.incremental, .deployment_start = (int)learn.deployment.start, .entry = (int)outer.replay.entry, .scale = (int)learn.scale, .from = -1, .space = -1, .folds = -1, .seed = -1, .samples = -1, .jobs = cli_processors(), .spread = INFINITY, .M = NAN, .rate = NAN, .decay = NAN, .checkpoint_s = 5};
+}
+
+#define X(constant, name, what) "\n" name ": " what
+static const char METHODS_SAID[] = "how it is learned (lm)" CT_LEARN_LIST(X);
+#undef X
+
+/* Rows before "out" say what is computed; they make config.yaml. Those from it on say where and how. */
+#define OPTIONS 44
+static void table(learn_request *r, cli_option rows[OPTIONS])
+{
+    const cli_option all[OPTIONS] = {
+        CLI_ROW_HEADING("What is learned"),
+        CLI_ROW_TEXT("learn", "NAME,..", &r->learn, "only these noise models or groups (all that training runs use, but for first_pose and those dataset.yaml freezes)"),
+        CLI_ROW_TEXT("freeze", "NAME,..", &r->freeze, "not these: models, groups, or rows such as odom.theta or odom@1.2"),
+        CLI_ROW_TEXT("tie", "NAME=NAME,..", &r->tie, "one value for both: odom.x=odom.y, odom@0=odom@1"),
+        CLI_ROW_TEXT("full", "NAME,..|all", &r->full, "learn these with correlations (a model's kind is the dataset's)"),
+        CLI_ROW_TEXT("diagonal", "NAME,..|all", &r->diagonal, "learn these as a variance a row"),
+        CLI_ROW_TEXT("isotropic", "NAME,..|all", &r->isotropic, "learn these as one variance"),
+        CLI_ROW_HEADING("Bounds"),
+        CLI_ROW_TEXT("bounds", "dataset|wide|loose|tight|LO:HI", &r->bounds,
+                     "of all variances: dataset.yaml's where it says (the default), else wide, 1e-10 to 1e6; the paper's are loose, 0.001 to 1000, and tight, 0.1 to 10. Where dataset.yaml gives rows a unit, variances are over its square"),
+        CLI_ROW_TEXT("bound", "NAME=LO:HI,..", &r->bound, "of the variances of these models or rows, in units as above: odom.x=1e-4:1,gps=1:100"),
+        CLI_ROW_NUMBER("spread", "K", 1, INFINITY, &r->spread, "no variance more than K times another, in units as above (no limit)"),
+        CLI_ROW_HEADING("Method"),
+        CLI_ROW_CHOICE("method", METHODS + 1, ct_learn_method_find, &r->method, METHODS_SAID),
+        CLI_ROW_TEXT("noise", "FILE|RUN", &r->noise, "start values, in place of the dataset's: of a noise file, or of what was learned there"),
+        CLI_ROW_REPAIR(&r->repair),
+        CLI_ROW_CHOICE("from", "closed-form|table", find_from, &r->from, "where it starts: second moments of residuals at the truth, or the start values (fw, fw-log, nelder-mead, powell, leo: table; others: closed-form)"),
+        CLI_ROW_INTEGER("iterations", "N", 1, 1000000, &r->iterations, "at most so many (lm: 50; nelder-mead: 200 a parameter, powell: 1000, and evaluations as well; bobyqa, subplex: 200 evaluations a parameter, crs: 1000; others: 100)"),
+        CLI_ROW_CHOICE("space", "variance|log", find_space, &r->space, "nelder-mead, powell: search variances, or their logarithms (variance)"),
+        CLI_ROW_INTEGER("samples", "N", 1, 1000000, &r->samples, "leo: drawn around the estimate of each run in each iteration (10)"),
+        CLI_ROW_NUMBER("rate", "X", 1e-12, 1e12, &r->rate, "leo: of Adam, about the first step of each precision, in 1/m^2 or 1/rad^2 (0.1)"),
+        CLI_ROW_NUMBER("decay", "X", 1e-3, 1, &r->decay, "leo: what the rate is multiplied with after each iteration (0.95)"),
+        CLI_ROW_INTEGER("seed", "K", 0, 2147483647, &r->seed, "leo, crs: of the random numbers (1)"),
+        CLI_ROW_NUMBER("M", "X", 1, 1e9, &r->M, "fw, fw-log: the step is 2 / (X + iteration) (2)"),
+        CLI_ROW_CHOICE("gradient", GRADIENTS + 1, ct_gradient_find, &r->gradient, "where derivatives come from (adjoint)"),
+        CLI_ROW_CHOICE("hessian", HESSIANS + 1, ct_hessian_find, &r->hessian, "of the inner problem: exact, or Gauss-Newton's (exact)"),
+        CLI_ROW_CHOICE("inner", "batch|isam2", cli_find_solver, &r->inner, "how training runs are estimated: at once from the truth, or step by step from what was measured (batch)"),
+        CLI_ROW_CHOICE("entry", ENTRIES + 1, ct_entry_find, &r->entry, "isam2: where a new pose starts: at the one before, moved on from there as measured, or at what was measured (previous)"),
+        CLI_ROW_HEADING("Judging"),
+        CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, &r->difference, "difference from the truth in the loss: on its own side (local), or in the world (left, the paper's)"),
+        CLI_ROW_TEXT("weights", "T:R", &r->weights, "of translations and rotations in the loss (1:1)"),
+        CLI_ROW_TEXT("prior", "auto|none|W", &r->prior, "lm: weight of the pull towards the closed form; auto: by folds, 0.1 where there are none (auto)"),
+        CLI_ROW_INTEGER("folds", "K", 0, 1000, &r->folds, "lm: parts that are held out in turn to choose the prior; 0: none (5)"),
+        CLI_ROW_CHOICE("field", "auto|batch|isam2", cli_find_solver_or_auto, &r->deployment, "how runs held out are estimated, as will be done in deployment: at once, or step by step (auto: isam2 where measurements do not place nine of ten poses)"),
+        CLI_ROW_CHOICE("field-start", STARTS + 1, ct_start_find, &r->deployment_start, "where estimates of runs held out start from (measurements)"),
+        CLI_ROW_CHOICE("scale", SCALES + 1, ct_scale_find, &r->scale, "the common factor, from consistency: fit it within the bounds, free of them, or none (fit)"),
+        CLI_ROW_HEADING("Run folder"),
+        CLI_ROW_TEXT("out", "RUN", &r->out, "the folder of the run, which is made"),
+        CLI_ROW_FLAG("resume", &r->resume, "go on with the run in that folder, to the same bits; begin anew if there is none"),
+        CLI_ROW_FLAG("force", &r->force, "replace the run in that folder"),
+        CLI_ROW_NUMBER("checkpoint-every", "S", 0, 1e6, &r->checkpoint_s, "seconds between checkpoints (5)"),
+        CLI_ROW_HEADING("Output"),
+        CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &r->jobs, "sequences at a time (as many as there are processors); the results are the same for any"),
+        CLI_ROW_FLAG("check-gradient", &r->check_gradient, "compare all derivatives with differences of the loss, at the start and at the closed form, and learn nothing"),
+        CLI_ROW_END,
+    };
+    memcpy(rows, all, sizeof all);
+}
+
+static int has_space(const learn_request *r) { return r->method == CT_LEARN_NELDER_MEAD || r->method == CT_LEARN_POWELL; }
+
+/* Iterations a parameter, where a method's own limit is so many; how many parameters there are is not known before the dataset is read. */
+static int per_parameter(const learn_request *r)
+{
+    const int many = r->method == CT_LEARN_POWELL || r->method == CT_LEARN_CRS, few = r->method == CT_LEARN_NELDER_MEAD || r->method == CT_LEARN_BOBYQA || r->method == CT_LEARN_SUBPLEX;
+    return many ? 1000 : few ? 200 : 0;
+}
+
+/* Options of methods that draw random numbers. */
+static cli_exit check_draws(const cli_io *io, const learn_request *r, const learn_request *given)
+{
+    const int leo = r->method == CT_LEARN_LEO;
+    if (!leo && given->samples >= 0) return cli_misuse(io, "--samples is for --method leo");
+    if (!leo && !isnan(given->rate)) return cli_misuse(io, "--rate is for --method leo");
+    if (!leo && !isnan(given->decay)) return cli_misuse(io, "--decay is for --method leo");
+    if (!leo && r->method != CT_LEARN_CRS && given->seed >= 0) return cli_misuse(io, "--seed is for --method leo and crs; others draw no random numbers");
+    return CLI_GO;
+}
+
+static void resolve_draws(learn_request *r)
+{
+    const ct_learn_options usual = ct_learn_defaults();
+    const int              leo = r->method == CT_LEARN_LEO;
+    if (r->samples < 0) r->samples = usual.leo.samples;
+    if (isnan(r->rate)) r->rate = usual.leo.rate;
+    if (isnan(r->decay)) r->decay = usual.leo.decay;
+    if (r->seed < 0) r->seed = (int)usual.seed;
+    if (!leo) r->samples = -1;
+    if (!leo) r->rate = r->decay = NAN;
+    if (!leo && r->method != CT_LEARN_CRS) r->seed = -1;
+}
+
+/* Values that the parser takes for a text, and lists. Of a config.yaml as of a command line: what is read from a run is
+ * used as if it had been typed. */
+static cli_exit check_values(const cli_io *io, const learn_request *r)
+{
+    double a, b;
+    char  *end;
+    if (r->weights && (!learn_pair(r->weights, &a, &b) || !(a >= 0 && b >= 0 && a <= 1e12 && b <= 1e12 && a + b > 0)))
+        return cli_misuse(io, "--weights is T:R, two numbers from 0 to 1e12, found \"%s\"", r->weights);
+    if (r->prior && strcmp(r->prior, "auto") && strcmp(r->prior, "none")) {
+        const double w = strtod(r->prior, &end);
+        if (end == r->prior || *end || !(w >= 0 && w <= 1e12)) return cli_misuse(io, "--prior is auto, none or a number from 0 to 1e12, found \"%s\"", r->prior);
+    }
+    return learn_check_lists(io, r);
+}
+
+/* Options that say where a run is written to. */
+static cli_exit check_place(const cli_io *io, const learn_request *r, const learn_request *given)
+{
+    if (r->check_gradient) {
+        if (given->out || r->resume || r->force) return cli_misuse(io, "--check-gradient learns nothing: there is no run for --%s", given->out ? "out" : r->resume ? "resume" : "force");
+    } else if (!r->out) {
+        struct stat entry;
+        const int   gone = r->path && stat(r->path, &entry);
+        return cli_misuse(io, "--out RUN is missing: the folder that the run is written to%s%s%s%s", gone ? "; and " : "", gone ? r->path : "", gone ? ": " : "", gone ? strerror(errno) : "");
+    }
+    if (r->resume && r->force) return cli_misuse(io, "--resume goes on with a run, --force replaces it; one of them");
+    return CLI_GO;
+}
+
+/* What the parser cannot see. `given` is what the command line itself says: a file may hold options of a method that the
+ * command line replaced. */
+static cli_exit check(const cli_io *io, const learn_request *r, const learn_request *given)
+{
+    const int   lm = r->method == CT_LEARN_LM;
+    const int   fw = r->method == CT_LEARN_FRANK_WOLFE || r->method == CT_LEARN_FRANK_WOLFE_LOG;
+    const char *method = ct_learn_method_name((ct_learn_method)r->method);
+    if (!lm && given->prior) return cli_misuse(io, "--prior is for --method lm; %s has none", method);
+    if (!lm && given->folds >= 0) return cli_misuse(io, "--folds is for --method lm; %s needs none", method);
+    if (r->method == CT_LEARN_CLOSED_FORM && given->from >= 0)
+        return cli_misuse(io, "--from is for methods that go on from there; %s does not", method);
+    if (!has_space(r) && given->space >= 0) return cli_misuse(io, "--space is for --method nelder-mead and powell");
+    if (!fw && !isnan(given->M)) return cli_misuse(io, "--M is for --method fw and fw-log");
+    cli_exit code = check_draws(io, r, given);
+    if (code == CLI_GO) code = check_values(io, r);
+    return code == CLI_GO ? check_place(io, r, given) : code;
+}
+
+/* Numbers that depend on the method, as they will be used; those of other methods are not said. */
+static void resolve(learn_request *r)
+{
+    const int lm = r->method == CT_LEARN_LM, fw = r->method == CT_LEARN_FRANK_WOLFE || r->method == CT_LEARN_FRANK_WOLFE_LOG;
+    const ct_learn_options usual = ct_learn_defaults();
+    if (!r->iterations) r->iterations = lm ? 50 : per_parameter(r) ? -1 : 100;
+    if (!r->weights) r->weights = "1:1";
+    if (isnan(r->M)) r->M = usual.M;
+    if (!r->prior) r->prior = "auto";
+    if (r->folds < 0) r->folds = usual.folds;
+    if (r->from < 0) r->from = fw || has_space(r) || r->method == CT_LEARN_LEO;
+    if (r->space < 0) r->space = (int)usual.space;
+    if (!has_space(r)) r->space = -1;
+    if (r->method == CT_LEARN_CLOSED_FORM) r->from = -1;
+    if (!fw) r->M = NAN;
+    resolve_draws(r);
+    if (lm) return;
+    r->prior = NULL;
+    r->folds = -1;
+}
+
+/* ---- what repeats the run ---- */
+
+static int is_said(const cli_option *o)
+{
+    if (o->type == CLI_NUMBER) return !isnan(*(const double *)o->out);
+    if (o->type == CLI_FLAG) return *(const int *)o->out; /* as it is on a command line */
+    if (o->type == CLI_INTEGER || o->type == CLI_CHOICE) return *(const int *)o->out >= 0;
+    return 1;
+}
+
+static void put_word(cli_buffer *out, const char *word)
+{
+    char *quoted = cli_quoted(word);
+    cli_buffer_printf(out, " %s", quoted);
+    free(quoted);
+}
+
+/* job->config, all that was resolved; job->command, what of it is not a default. */
+static void describe(const learn_request *request, learn_job *job)
+{
+    learn_request said = *request, usual = defaults();
+    cli_option    rows[OPTIONS], base[OPTIONS];
+    cli_buffer      config = {0}, command = {0};
+    usual.method = request->method;
+    resolve(&usual);
+    table(&said, rows);
+    table(&usual, base);
+    usual.method = (int)ct_learn_defaults().method;
+    cli_buffer_printf(&config, "%s", LEARN_CONFIG_BEGINS);
+    cli_config_line(&config, "dataset", request->path);
+    cli_buffer_printf(&command, "covtune learn");
+    put_word(&command, request->path);
+    for (int i = 0; strcmp(rows[i].name, "out"); i++) {
+        if (rows[i].type == CLI_HEADING) continue;
+        char        buf[2][64];
+        const char *text = is_said(&rows[i]) ? cli_option_text(&rows[i], buf[0], sizeof buf[0]) : NULL;
+        const char *usually = is_said(&base[i]) ? cli_option_text(&base[i], buf[1], sizeof buf[1]) : NULL;
+        cli_config_line(&config, rows[i].name, text);
+        if (!text || (usually && !strcmp(text, usually))) continue;
+        cli_buffer_printf(&command, " --%s", rows[i].name);
+        if (rows[i].type != CLI_FLAG) put_word(&command, text);
+    }
+    if (request->iterations < 0) cli_buffer_printf(&config, "# iterations: %d a parameter\n", per_parameter(request));
+    job->config = config.text;
+    job->command = command.text;
+}
+
+/* ---- doing it ---- */
+
+static ct_outer_options outer_options(const learn_request *r)
+{
+    ct_outer_options o = ct_outer_defaults();
+    o.loss.difference = (ct_difference)r->difference;
+    learn_pair(r->weights, &o.loss.translation, &o.loss.rotation);
+    o.gradient = (ct_gradient)r->gradient;
+    o.hessian = (ct_hessian)r->hessian;
+    o.jobs = r->jobs;
+    o.incremental = r->inner;
+    o.replay.entry = (ct_entry)r->entry;
+    return o;
+}
+
+static ct_learn_options learn_options(const learn_request *r)
+{
+    ct_learn_options o = ct_learn_defaults();
+    o.method = (ct_learn_method)r->method;
+    o.max_iterations = r->iterations > 0 ? r->iterations : 0;
+    o.deployment.start = (ct_start)r->deployment_start;
+    o.deployment.incremental = r->deployment;
+    o.deployment.replay.entry = (ct_entry)r->entry;
+    o.scale = (ct_scale)r->scale;
+    if (!isnan(r->M)) o.M = r->M;
+    if (r->from >= 0) o.from_table = r->from;
+    if (r->space >= 0) o.space = (ct_space)r->space;
+    if (r->samples > 0) o.leo.samples = r->samples;
+    if (!isnan(r->rate)) o.leo.rate = r->rate;
+    if (!isnan(r->decay)) o.leo.decay = r->decay;
+    if (r->seed >= 0) o.seed = (uint64_t)r->seed;
+    if (r->folds >= 0) o.folds = r->folds;
+    if (r->prior && strcmp(r->prior, "auto")) o.prior = strcmp(r->prior, "none") ? strtod(r->prior, NULL) : 0;
+    return o;
+}
+
+static ct_status prepare(const cli_io *io, const learn_request *request, learn_job *job, ct_err *err)
+{
+    const ct_outer_options options = outer_options(request);
+    cli_io                 reader = *io;
+    reader.repair = request->repair;
+    ct_status status = cli_read_dataset(&reader, request->path, CT_DATASET_TRAIN, &job->dataset, err);
+    if (status == CT_OK) status = cli_check_held(request->path, job->dataset->trains, job->dataset->train, err);
+    if (status != CT_OK) return status;
+    status = learn_theta(io, request, job, err);
+    if (status == CT_OK) status = ct_noise_copy(job->dataset->noise, &job->start, err);
+    if (status == CT_OK)
+        status = ct_outer_new(job->dataset->trains, (const ct_sequence *const *)job->dataset->train, job->dataset->noise, job->theta, &options, &job->outer, err);
+    if (status != CT_OK) return status;
+    job->options = learn_options(request);
+    const char *options_only = strchr(job->config, '\n') + 1; /* without the comment and the path */
+    job->digest = ct_outer_digest(job->outer, strchr(options_only, '\n'));
+    return CT_OK;
+}
+
+static void release(learn_job *job)
+{
+    ct_learn_result_free(&job->result);
+    ct_outer_free(job->outer);
+    ct_checkpoint_free(job->checkpoint);
+    ct_theta_free(job->theta);
+    ct_noise_free(job->start);
+    ct_dataset_free(job->dataset);
+    learn_folder_free(&job->folder);
+    free(job->command);
+    free(job->config);
+}
+
+/* ---- what others ask of a run ---- */
+
+cli_exit learn_read_config(cli_io *io, const char *path, learn_request *request, cli_config **held)
+{
+    cli_option options[OPTIONS];
+    *request = defaults();
+    table(request, options);
+    const cli_exit code = cli_config_read(io, path, "dataset", options, &request->path, held);
+    if (code != CLI_GO) return code;
+    if (!request->path)
+        return cli_fail(io, "%s: it does not say which dataset was learned from; a line \"dataset: PATH\" does", path);
+    io->file = path;
+    const cli_exit checked = check_values(io, request);
+    io->file = NULL;
+    if (checked != CLI_GO) return CLI_FAILED; /* a mistake in a file is no misuse of the command line */
+    resolve(request);
+    return CLI_GO;
+}
+
+ct_inference learn_deployment(const learn_request *request) { return learn_options(request).deployment; }
+
+ct_loss learn_loss(const learn_request *request) { return outer_options(request).loss; }
+
+ct_status learn_digest(const cli_io *io, const learn_request *request, const char *dataset, const char *start, uint64_t *digest, ct_err *err)
+{
+    learn_job     job = {0};
+    learn_request now = *request;
+    cli_io        silent = *io;
+    silent.quiet = 1;
+    describe(request, &job); /* with the paths that the run was told */
+    now.path = dataset;
+    if (now.noise) now.noise = start;
+    const ct_status status = prepare(&silent, &now, &job, err);
+    *digest = job.digest;
+    release(&job);
+    return status;
+}
+
+/* ---- learning ---- */
+
+typedef struct {
+    const learn_request *request;
+    learn_job           *job;
+    cli_bar              bar;
+    const char          *phase; /* of the loss below                                                                       */
+    double               loss;  /* the last that is a number: where an inner estimate fails there is none; NaN: none yet */
+} watcher;
+
+static void show(watcher *w, const ct_learn_progress *p)
+{
+    char step[48] = "", loss[48] = "", heldout[48] = "";
+    if (w->phase != p->phase) w->loss = NAN; /* folds see part of the runs */
+    w->phase = p->phase;
+    if (isfinite(p->train)) w->loss = p->train;
+    if (p->iterations > 0) snprintf(step, sizeof step, " %d of at most %d", p->iteration, p->iterations);
+    if (isfinite(w->loss)) snprintf(loss, sizeof loss, ", loss %.5g", w->loss);
+    if (isfinite(p->heldout)) snprintf(heldout, sizeof heldout, ", held out %.5g", p->heldout);
+    cli_bar_show(&w->bar, p->done, "%s%s%s%s", p->phase, step, loss, heldout);
+}
+
+static int watch(void *user, const ct_learn_progress *p)
+{
+    watcher *w = user;
+    show(w, p);
+    return learn_record(w->request, w->job, p) || cli_caught();
+}
+
+static ct_status learn(const cli_io *io, const learn_request *request, learn_job *job, ct_err *err)
+{
+    watcher w = {.request = request, .job = job, .bar = cli_bar_new(io, 1), .loss = NAN};
+    job->options.progress = watch;
+    job->options.user = &w;
+    ct_outer_keep(job->outer, job->checkpoint);
+    cli_catch(io, "stopping at the best so far");
+    ct_status status = ct_learn(job->outer, &job->options, job->dataset->noise, &job->result, err);
+    cli_release();
+    cli_hide();
+    if (job->folder.status != CT_OK) { /* which is why learning stopped */
+        *err = job->folder.err;
+        status = job->folder.status;
+    }
+    return status;
+}
+
+static cli_exit finish(const cli_io *io, const learn_request *request, learn_job *job)
+{
+    ct_err          err = {0};
+    json_t         *summary = learn_json(request, job);
+    const ct_status status = learn_close(job, summary, &err);
+    if (io->json) cli_print_json(summary);
+    else {
+        json_decref(summary);
+        if (!io->quiet) learn_print(io, request, job);
+    }
+    if (status != CT_OK) return cli_fail(io, "%s", err.text);
+    if (job->result.stop != CT_LEARN_STOP_CANCELLED) return CLI_DONE;
+    char *config = cli_quoted(job->folder.config), *out = cli_quoted(request->out);
+    cli_fail(io, "interrupted; the best so far is in %s. To go on:", job->folder.noise);
+    cli_advise("covtune learn %s --out %s --resume", config, out);
+    free(config);
+    free(out);
+    return CLI_INTERRUPTED;
+}
+
+static cli_exit carry_out(const cli_io *io, const learn_request *request, learn_job *job)
+{
+    ct_err err = {0};
+    describe(request, job);
+    ct_status status = prepare(io, request, job, &err);
+    if (status != CT_OK) return cli_fail(io, "%s", err.text);
+    if (request->check_gradient) return learn_check(io, job);
+    status = learn_check_deployment(request, job, &err);
+    if (status == CT_OK) status = ct_learn_check(job->outer, (ct_learn_method)request->method, &err); /* before anything is written */
+    if (status != CT_OK) return cli_fail(io, "%s", err.text);
+    const cli_exit code = learn_place(io, request, job);
+    if (code != CLI_GO) return code;
+    status = learn_open(request, job, &err);
+    if (status == CT_OK) status = learn(io, request, job, &err);
+    if (status != CT_OK) return cli_fail(io, "%s", err.text);
+    return finish(io, request, job);
+}
+
+static cli_exit run(const cli_command *command, int argc, char **argv)
+{
+    learn_request request = defaults();
+    cli_option    options[OPTIONS];
+    cli_io        io;
+    cli_config   *config = NULL;
+    const char   *operand;
+    table(&request, options);
+    cli_exit code = cli_parse(command, options, argc, argv, &io, &operand);
+    if (code != CLI_GO) return code;
+    const learn_request given = request;
+    request.path = operand;
+    if (cli_is_config(operand, "dataset")) {
+        request = defaults();
+        code = cli_config_read(&io, operand, "dataset", options, &request.path, &config);
+        if (code == CLI_GO) code = cli_parse(command, options, argc, argv, &io, &operand); /* which has the last word */
+    }
+    if (code == CLI_GO) code = check(&io, &request, &given);
+    if (code == CLI_GO) code = learn_refuse_idle(&io, &request, argc, argv);
+    if (code == CLI_GO) {
+        learn_job job = {0};
+        resolve(&request);
+        io.repair = request.repair;
+        code = carry_out(&io, &request, &job);
+        release(&job);
+        code = cli_finish(&io, code);
+    }
+    cli_config_free(config);
+    return code;
+}
+
+const cli_command cli_learn = {
+    .name = "learn",
+    .brief = "learn noise models from runs whose truth is known",
+    .operands = "DATASET|CONFIG",
+    .needs = "--out RUN",
+    .least = 1,
+    .most = 1,
+    .text = "Finds the noise models under which estimates of the training runs come closest to their truth, within hard bounds, and writes them to RUN/noise.json. "
+            "Ratios of variances come from that loss; their common factor, which no estimate depends on, from consistency. A dataset is a folder with dataset.yaml, one with folders train and "
+            "test, a folder of sequence files, or one such file. A config is a YAML file with `dataset:` and any of these options: RUN/config.yaml repeats a run.\n"
+            "RUN also has history.jsonl (a line an evaluation), summary.json (what --json prints), start.json and checkpoint. A run that was killed goes on with --resume; Ctrl-C stops at the best so far, with "
+            "exit code 130.\n",
+    .example = "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --out D3\n"
+               "  covtune learn D3 --out run\n"
+               "  covtune eval D3 --noise run/noise.json --against run/start.json\n",
+    .run = run,
+};

@@ -1,0 +1,136 @@
+/* run_folder.c: the folder of a run: may it be used, is there a run in it, and who else is there. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/learn/learn.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The run that is open: what it has begun is dropped also where the program ends on the spot (cli_check_alloc). */
+static ct_run_folder *held;
+
+static void let_go(void)
+{
+    ct_run_folder_free(held);
+    held = NULL;
+}
+
+static void hold(ct_run_folder *run)
+{
+    static int told;
+    if (!told) told = !atexit(let_go);
+    held = run;
+}
+
+void learn_let_go(learn_folder *f)
+{
+    if (f->run == held) held = NULL;
+    ct_run_folder_free(f->run); /* unlocks */
+    f->run = NULL;
+}
+
+int learn_exists(const char *path)
+{
+    struct stat entry;
+    return stat(path, &entry) == 0;
+}
+
+static int begins_with(const char *path, const char *text)
+{
+    char         head[256] = "";
+    const size_t n = strlen(text);
+    FILE        *file = cli_open(path, "rb");
+    if (!file) return 0;
+    const size_t got = fread(head, 1, n < sizeof head ? n : sizeof head, file);
+    fclose(file);
+    return got == n && !memcmp(head, text, n);
+}
+
+int learn_is_old_run(const char *folder)
+{
+    char     *config = cli_path_join(folder, "config.yaml"), *checkpoint = cli_path_join(folder, "checkpoint");
+    const int is = begins_with(config, LEARN_CONFIG_BEGINS) && ct_checkpoint_is(checkpoint);
+    free(config);
+    free(checkpoint);
+    return is;
+}
+
+int learn_is_report(const char *path) { return learn_exists(path) && cli_is_page(path); }
+
+static void name_files(const char *out, learn_folder *f)
+{
+    f->noise = cli_path_join(out, "noise.json");
+    f->start = cli_path_join(out, "start.json");
+    f->history = cli_path_join(out, "history.jsonl");
+    f->config = cli_path_join(out, "config.yaml");
+    f->checkpoint = cli_path_join(out, "checkpoint");
+    f->summary = cli_path_join(out, "summary.json");
+    f->report = cli_path_join(out, "report.html");
+}
+
+/* Files of a run are files: through a link something else would be written. */
+static cli_exit refuse_links(const cli_io *io, const learn_folder *f)
+{
+    const char *const paths[] = {f->noise, f->start, f->history, f->config, f->checkpoint, f->summary};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct stat entry;
+        if (lstat(paths[i], &entry) == 0 && !S_ISREG(entry.st_mode))
+            return cli_fail(io,
+                            "%s: is no file, but a link or a folder; a run is not written through it: remove it, or "
+                            "choose another --out",
+                            paths[i]);
+    }
+    return CLI_GO;
+}
+
+/* What was found, once the folder is ours. */
+static cli_exit judge(const cli_io *io, const learn_request *request, learn_folder *f)
+{
+    const int is_run = ct_run_folder_get(f->run)->state != CT_RUN_FOLDER_NONE;
+    f->adopted = ct_run_folder_get(f->run)->state == CT_RUN_FOLDER_OTHER;
+    f->resumed = is_run && request->resume;
+    if (is_run && !request->resume && !request->force)
+        return cli_fail(
+            io, "%s: there is a run in it: --resume goes on with it, --force replaces it, another --out leaves it",
+            request->out);
+    if (request->resume && !is_run) cli_remark(io, "%s: there is no run to resume; a new one begins", request->out);
+    return f->resumed ? refuse_links(io, f) : CLI_GO;
+}
+
+cli_exit learn_place(const cli_io *io, const learn_request *request, learn_job *job)
+{
+    learn_folder *f = &job->folder;
+    const char   *out = request->out;
+    ct_err        err = {0};
+    ct_run_folder_info   found;
+    f->lines.file = -1;
+    name_files(out, f);
+    if (ct_run_folder_inspect(out, &found, &err) != CT_OK) return cli_fail(io, "%s", err.text);
+    const int old = found.state == CT_RUN_FOLDER_OTHER && learn_is_old_run(out);
+    if (found.state == CT_RUN_FOLDER_OTHER && !old)
+        return cli_fail(
+            io, "%s: is a folder with other things in it, and no run of covtune learn; choose a new one for --out",
+            out);
+    if (cli_make_folders(out)) return cli_fail(io, "%s: the folder cannot be made: %s", out, strerror(errno));
+    if (ct_run_folder_open(out, "learn", old, &f->run, &err) != CT_OK) return cli_fail(io, "%s", err.text);
+    hold(f->run);
+    return judge(io, request, f);
+}
+
+cli_exit learn_read_summary(const cli_io *io, const char *path, json_t **summary)
+{
+    json_error_t where;
+    FILE        *file = cli_open(path, "r");
+    *summary = NULL;
+    if (!file && errno == ENOENT) return CLI_GO;
+    if (!file)
+        return cli_fail(io, "%s: cannot be read: %s; make it readable, or take it away: the run then counts as one that is not over",
+                        path, strerror(errno));
+    *summary = json_loadf(file, 0, &where);
+    fclose(file);
+    if (json_is_object(*summary)) return CLI_GO;
+    if (*summary)
+        return cli_fail(io, "%s: is not an object of JSON, as covtune learn writes it; --resume writes it again", path);
+    return cli_fail(io, "%s:%d: is not JSON: %s; --resume writes it again", path, where.line, where.text);
+}

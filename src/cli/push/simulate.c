@@ -1,0 +1,226 @@
+/* simulate.c: covtune simulate push2d. A dataset of pushing runs: dataset.yaml with start values that are far off, the runs with their truth, and, where a network feels the contact, tactile.json, its weights. */
+#define _POSIX_C_SOURCE 200809L
+#include <covtune/push.h>
+#include "cli/push/dataset.h"
+#include "cli/simulate/simulate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RUNS_MAX 10000
+
+enum { ORACLE, NETWORK };
+static const char *const TACTILE[] = {"oracle", "network"};
+static int find_tactile(const char *name) { return !strcmp(name, TACTILE[ORACLE]) ? ORACLE : !strcmp(name, TACTILE[NETWORK]) ? NETWORK : -1; }
+
+/* Of the shapes those that there is an object of. */
+static int find_object(const char *name)
+{
+    const int kind = ct_shape_kind_find(name);
+    return kind == CT_SHAPE_ELLIPSE || kind == CT_SHAPE_RECTANGLE ? kind : -1;
+}
+
+static int find_surface(const char *name) { return !strcmp(name, "leo") ? 0 : !strcmp(name, "even") ? 1 : -1; }
+static int find_start(const char *name) { return !strcmp(name, "far") ? 0 : !strcmp(name, "unit") ? 1 : -1; }
+
+typedef struct {
+    const char     *world, *out, *weights, *picture, *images;
+    int             object, tactile, surface, start, train, test, lessons;
+    ct_push_options push;
+    ct_net         *net;
+    ct_net_result   trained; /* epochs 0: not here */
+} push_request;
+
+/* ---- doing it ---- */
+
+static ct_status feel(const cli_io *io, push_request *q, ct_err *err)
+{
+    if (q->tactile == ORACLE) return CT_OK;
+    if (!q->weights) {
+        cli_show(io, "training a tactile network on %d episodes", q->lessons);
+        return push_train(&q->push, q->lessons, &q->net, &q->trained, err);
+    }
+    const ct_status status = ct_net_read(q->weights, &q->net, err);
+    return status == CT_OK ? push_fits(q->net, q->weights, err) : status;
+}
+
+static ct_status start_at_one(const push_request *q, ct_dataset *d, ct_err *err)
+{
+    ct_status status = CT_OK;
+    for (int32_t i = 0; q->start && status == CT_OK && i < d->groups; i++) {
+        double variance[CT_NOISE_DIM_MAX];
+        for (int k = 0; k < CT_NOISE_DIM_MAX; k++) variance[k] = d->group[i].unit[k] * d->group[i].unit[k];
+        if (d->group[i].learn) status = ct_noise_set_variance(d->noise, i, variance, err);
+    }
+    return status;
+}
+
+static ct_status write_all(const cli_io *io, const push_request *q, const ct_dataset *d, ct_err *err)
+{
+    cli_show(io, "writing %s", q->out);
+    ct_status status = ct_dataset_write(d, q->out, err);
+    char     *path = cli_path_join(q->out, "tactile.json");
+    if (status == CT_OK && q->net) status = ct_net_write(q->net, path, err);
+    free(path);
+    if (status != CT_OK) return status;
+    simulate_remove_stale(q->out, "train", q->train);
+    simulate_remove_stale(q->out, "test", q->test);
+    return CT_OK;
+}
+
+/* Of the test runs, if there are any. */
+static ct_status draw(const push_request *q, const ct_dataset *d, ct_err *err)
+{
+    ct_status status = q->picture ? simulate_draw_run(d->tests ? d->test[0] : d->train[0], q->picture, err) : CT_OK;
+    if (status == CT_OK && q->images) status = simulate_draw_images(&q->push, d->tests > 0, q->images, err);
+    return status;
+}
+
+/* ---- results ---- */
+
+/* Root mean square of what every factor of a model says at the truth, over all runs, row by row; NaN if there is none, as of touch in pushes that are too short for it. */
+static void at_truth(const ct_dataset *d, int32_t model, int dim, double rms[CT_NOISE_DIM_MAX])
+{
+    int64_t count = 0;
+    for (int k = 0; k < dim; k++) rms[k] = 0;
+    for (int32_t i = 0; i < d->trains + d->tests; i++) {
+        const ct_sequence *seq = i < d->trains ? d->train[i] : d->test[i - d->trains];
+        const int64_t      n = ct_truth_residuals(seq, model, NULL, 0, NULL);
+        double            *r = cli_alloc(n * dim, sizeof *r);
+        ct_truth_residuals(seq, model, NULL, n, r);
+        for (int64_t k = 0; k < n * dim; k++) rms[k % dim] += r[k] * r[k];
+        count += n;
+        free(r);
+    }
+    for (int k = 0; k < dim; k++) rms[k] = count ? sqrt(rms[k] / (double)count) : NAN;
+}
+
+static void print(const push_request *q, const ct_dataset *d)
+{
+    cli_row("made", "%s: %d training run%s, %d test run%s of %d pushes, %d steps each: %s, tactile %s; seed %llu", q->out, q->train, CLI_S(q->train), q->test, CLI_S(q->test), q->push.episodes,
+            q->push.steps, ct_shape_kind_name(q->push.object), TACTILE[q->tactile], (unsigned long long)q->push.seed);
+    if (q->trained.epochs)
+        cli_row("network", "trained on %d other pushes: rms error %.3g rad there, %.3g rad on what was held out of them, after %d passes", q->lessons, sqrt(2 * q->trained.train), sqrt(2 * q->trained.heldout),
+                q->trained.best);
+    cli_row("at the truth", "rms of what each model says there:");
+    for (int32_t i = 0; i < d->groups; i++) {
+        const ct_noise_model *m = ct_noise_get(d->noise, i);
+        double                rms[CT_NOISE_DIM_MAX];
+        char                  text[256];
+        size_t                used = 0;
+        if (!d->group[i].learn) continue;
+        at_truth(d, i, m->dim, rms);
+        if (isnan(rms[0])) snprintf(text, sizeof text, "nothing; there is no such factor");
+        for (int k = 0; k < m->dim && !isnan(rms[0]) && used < sizeof text; k++)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.3g %s", k ? ", " : "", m->row[k].name, rms[k], m->row[k].unit);
+        cli_row("", "%s: %s", m->name, text);
+    }
+    cli_row("start", "%s", q->start ? "variances of 1 in the units of dataset.yaml" : "variances far off, a spread of 1e6 in the units of dataset.yaml, which has them");
+}
+
+static void print_json(const push_request *q, const ct_dataset *d)
+{
+    json_t *o = cli_object(), *rms = cli_object();
+    for (int32_t i = 0; i < d->groups; i++) {
+        const ct_noise_model *m = ct_noise_get(d->noise, i);
+        double                of[CT_NOISE_DIM_MAX];
+        if (!d->group[i].learn) continue;
+        at_truth(d, i, m->dim, of);
+        cli_put(rms, m->name, cli_numbers(m->dim, of));
+    }
+    cli_put(o, "out", cli_text(q->out));
+    cli_put(o, "world", cli_text(q->world));
+    cli_put(o, "object", cli_text(ct_shape_kind_name(q->push.object)));
+    cli_put(o, "tactile", cli_text(TACTILE[q->tactile]));
+    cli_put(o, "train", cli_integer(q->train));
+    cli_put(o, "test", cli_integer(q->test));
+    cli_put(o, "steps", cli_integer((int64_t)q->push.episodes * q->push.steps));
+    cli_put(o, "seed", cli_integer((int64_t)q->push.seed));
+    cli_put(o, "rms_at_truth", rms);
+    cli_print_json(o);
+}
+
+/* ---- the command ---- */
+
+static cli_exit carry_out(const cli_io *io, push_request *q)
+{
+    ct_err      err = {0};
+    ct_dataset *d = NULL;
+    ct_status   status = simulate_check_place(q->out, &err);
+    if (status == CT_OK && q->picture) status = cli_check_place(q->picture, &err);
+    if (status == CT_OK && q->images) status = cli_check_place(q->images, &err);
+    if (status == CT_OK) status = feel(io, q, &err);
+    if (status == CT_OK) status = push_dataset(io, &q->push, q->net, q->train, q->test, &d, &err);
+    if (status == CT_OK) status = start_at_one(q, d, &err);
+    if (status == CT_OK) status = write_all(io, q, d, &err);
+    if (status == CT_OK) status = draw(q, d, &err);
+    cli_hide();
+    if (status == CT_OK && io->json) print_json(q, d);
+    else if (status == CT_OK && !io->quiet) print(q, d);
+    ct_dataset_free(d);
+    ct_net_free(q->net);
+    return status == CT_OK ? CLI_DONE : cli_fail(io, "%s", err.text);
+}
+
+static cli_exit resolve(const cli_io *io, push_request *q, uint64_t seed, int episodes, int steps)
+{
+    if (!q->out) return cli_misuse(io, "--out DIR is missing");
+    if (q->train + q->test < 1) return cli_misuse(io, "--train 0 and --test 0 leave nothing to make");
+    if (q->weights && q->tactile == ORACLE) return cli_misuse(io, "--weights is for --tactile network; an oracle has none");
+    if (q->lessons && (q->weights || q->tactile == ORACLE)) return cli_misuse(io, "--lessons is for a network that is trained here: --tactile network without --weights");
+    if (!q->lessons) q->lessons = PUSH_LESSONS;
+    q->push = ct_push_defaults((ct_shape_kind)q->object);
+    q->push.seed = seed;
+    if (episodes) q->push.episodes = episodes;
+    if (steps) q->push.steps = steps;
+    if (q->push.pool < q->push.episodes) q->push.pool = q->push.episodes;
+    if (q->surface) q->push.c2 = NAN;
+    return CLI_GO;
+}
+
+static cli_exit run(const cli_command *command, int argc, char **argv)
+{
+    push_request     q = {.object = CT_SHAPE_ELLIPSE, .train = 5, .test = 10};
+    uint64_t         seed = 1;
+    int              episodes = 0, steps = 0;
+    const cli_option options[] = {
+        CLI_ROW_HEADING("What is made"),
+        CLI_ROW_TEXT("out", "DIR", &q.out, "the folder to make, or with a dataset to replace"),
+        CLI_ROW_CHOICE("object", "ellipse|rectangle", find_object, &q.object, "what is pushed (ellipse)"),
+        CLI_ROW_CHOICE("tactile", "oracle|network", find_tactile, &q.tactile, "who says how the finger turned on the object: the truth with 5 mrad of noise, or a network that looks at tactile images (oracle)"),
+        CLI_ROW_INTEGER("train", "N", 0, RUNS_MAX, &q.train, "runs to learn from (5)"),
+        CLI_ROW_INTEGER("test", "N", 0, RUNS_MAX, &q.test, "runs to test on, of other pushes (10)"),
+        CLI_ROW_INTEGER("episodes", "N", 1, 1000, &episodes, "pushes of a run, one after the other (3)"),
+        CLI_ROW_INTEGER("steps", "N", 2, 1000, &steps, "steps of a push, of 2.5 mm (100)"),
+        CLI_ROW_CHOICE("start", "far|unit", find_start, &q.start, "variances to start learning from: wrong by orders of magnitude, or 1 in the dataset's units (far)"),
+        CLI_ROW_SEED("seed", "K", &seed, "of the world, its friction and its pushes: the same seed, the same dataset (1)"),
+        CLI_ROW_HEADING("The estimator's own"),
+        CLI_ROW_CHOICE("surface", "leo|even", find_surface, &q.surface, "constant of the limit surface that it takes for true: LEO's, too large by an order of magnitude, or that of even pressure (leo)"),
+        CLI_ROW_TEXT("weights", "FILE", &q.weights, "tactile network of that file (JSON), as tactile.json of another dataset, in place of one trained here"),
+        CLI_ROW_INTEGER("lessons", "N", 1, 1000, &q.lessons, "pushes that the network is trained on (4)"),
+        CLI_ROW_HEADING("Output"),
+        CLI_ROW_TEXT("picture", "FILE.svg", &q.picture, "a picture of the first test run as well (of none: of the first training run)"),
+        CLI_ROW_TEXT("images", "FILE.svg", &q.images, "tactile images of six steps of a push as well"),
+        CLI_ROW_END,
+    };
+    cli_io   io;
+    cli_exit code = cli_parse(command, options, argc, argv, &io, &q.world);
+    if (code == CLI_GO) code = resolve(&io, &q, seed, episodes, steps);
+    return code != CLI_GO ? code : cli_finish(&io, carry_out(&io, &q));
+}
+
+const cli_command cli_simulate_push = {
+    .name = "simulate",
+    .brief = "make a dataset of pushing runs",
+    .operands = "push2d",
+    .needs = "--out DIR",
+    .least = 1,
+    .most = 1,
+    .text = "Makes a dataset to learn noise from: a finger pushes an object over a table, and where both are is to be estimated from where the arm says the finger is (model prior), how it turned on the object by touch (tac), the "
+            "mechanics of pushing (dyn) and that finger and object touch (geo). The mechanics are those of a limit surface with friction that varies, so that the estimator's are only nearly right; the truth is as motion capture "
+            "has it. In the folder: dataset.yaml, the runs with their truth in train and test, and tactile.json where a network feels.\n",
+    .example = "  covtune simulate push2d --object ellipse --tactile network --out pushes\n"
+               "  covtune learn pushes --out pushed\n",
+    .run = run,
+};

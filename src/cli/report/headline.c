@@ -1,0 +1,163 @@
+/* headline.c: what is seen first: warnings, and the four numbers that most want to know. */
+#include "cli/report/report.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NAMED_MAX 5 /* runs without an estimate; the others are in the table */
+
+/* ---- warnings ---- */
+
+/* "0003, 0007 and 2 more: the limit of iterations is reached", or, where reasons differ, each with its own. */
+static void warn_of_failures(report_job *job, int side)
+{
+    char    text[1024] = "", reason[128] = "";
+    size_t  used = 0;
+    int32_t named = 0;
+    int     stop = -1, same = 1;
+    if (!job->failed[side]) return;
+    for (int32_t i = 0; i < job->count; i++) {
+        if (!eval_failed(&job->of[side][i])) continue;
+        same = same && (stop < 0 || stop == (int)job->of[side][i].solve.stop);
+        stop = (int)job->of[side][i].solve.stop;
+    }
+    for (int32_t i = 0; i < job->count && named < NAMED_MAX && used < sizeof text; i++) {
+        const ct_evaluation *of = &job->of[side][i];
+        if (!eval_failed(of)) continue;
+        if (!same) snprintf(reason, sizeof reason, " (%s)", ct_stop_meaning(of->solve.stop));
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s", named++ ? ", " : "", report_name(job->track[i].seq), reason);
+    }
+    if (job->failed[side] > named && used < sizeof text) snprintf(text + used, sizeof text - used, " and %d more", job->failed[side] - named);
+    report_warn(job, "With the %s noise models no minimum was found in %d of %d runs: %s%s%s.", side == BEFORE ? "start" : "learned", job->failed[side], job->count, text, same ? ": " : "",
+                same ? ct_stop_meaning((ct_stop)stop) : "");
+}
+
+static void warn_of_runs(report_job *job)
+{
+    if (job->part == CT_DATASET_TRAIN) report_warn(job, "There are no test runs: what is shown are the runs that were learned from, which flatter what was learned.");
+    else if (cli_is_undivided(job->path)) report_warn(job, "The test runs are also the ones that were learned from, which flatters what was learned. Put some under test/ for an honest number.");
+    warn_of_failures(job, BEFORE);
+    warn_of_failures(job, AFTER);
+    if (job->averaged < job->count) report_warn(job, "Means are over the %d of %d runs that have an estimate both before and after.", job->averaged, job->count);
+    if (job->averaged && job->mean[AFTER][EVAL_TRANSLATION] > job->mean[BEFORE][EVAL_TRANSLATION])
+        report_warn(job, "The error in position of %s runs is larger after learning than before.", report_part(job));
+}
+
+static void warn_of_rows(report_job *job)
+{
+    json_t *list = cli_array(), *joined;
+    for (int32_t i = 0; i < job->rows; i++) {
+        const report_row *r = &job->row[i];
+        char              name[300], text[512];
+        const int         full = ct_noise_get(job->file[AFTER], r->model)->kind == CT_NOISE_FULL;
+        report_row_name(job, r, name, sizeof name);
+        if (r->at_bound && full) snprintf(name, sizeof name, "%s", ct_noise_get(job->file[AFTER], r->model)->name);
+        if (r->at_bound) snprintf(text, sizeof text, "%s: %sheld by the %s bound; that bound decided, not the data.", name, full ? "an eigenvalue " : "", r->at_bound < 0 ? "lower" : "upper");
+        else continue;
+        cli_append(list, cli_text(text));
+    }
+    joined = learn_join(list, NULL);
+    for (size_t i = 0; i < json_array_size(joined); i++) report_warn(job, "%s", json_string_value(json_array_get(joined, i)));
+    json_decref(joined);
+    json_decref(list);
+}
+
+/* What learn itself had to say. That tracking does not see the common factor goes without saying where the scale has set it. */
+static void warn_of_summary(report_job *job)
+{
+    const json_t *scale = json_object_get(job->summary_json, "scale");
+    const double  wanted = json_number_value(json_object_get(scale, "wanted")), applied = json_number_value(json_object_get(scale, "applied"));
+    const int     settled = json_is_true(json_object_get(scale, "free")) && applied == wanted;
+    for (int k = 0; k < 2; k++) {
+        json_t *list = json_object_get(job->summary_json, k ? "undetermined" : "notes");
+        if (!json_is_array(list)) continue;
+        json_t *joined = learn_join(list, settled ? learn_common_factor : NULL);
+        for (size_t i = 0; i < json_array_size(joined); i++) report_warn(job, "%s", json_string_value(json_array_get(joined, i)));
+        json_decref(joined);
+    }
+}
+
+void report_warnings(report_job *job)
+{
+    const char *stop = json_string_value(json_object_get(job->summary_json, "stop"));
+    if (!job->finished && stop && !strcmp(stop, "cancelled")) report_warn(job, "The run was interrupted: these are the best noise models it had found by then, without error bars. --resume goes on with it.");
+    else if (!job->finished) report_warn(job, "The run is not finished: it is under way, or was killed. These are the best noise models so far, without error bars. --resume goes on with it.");
+    if (job->cut) report_warn(job, "The last line of the history is not whole, and left out.");
+    if (job->dataset) warn_of_runs(job);
+    else report_warn(job, "This report was made without the dataset: it has nothing on accuracy, trajectories, consistency, residuals and conditioning.");
+    job->grave = (int32_t)json_array_size(job->warnings);
+    warn_of_rows(job);
+    if (job->finished) warn_of_summary(job);
+}
+
+/* ---- tiles ---- */
+
+/* Errors: of the object alone where there is one. */
+static void put_errors(report_job *job)
+{
+    const char       *body = job->bodies > 1 && *job->object ? job->object : NULL, *whose = body ? "object: " : "";
+    const ct_accuracy before = report_mean_of(job, BEFORE, body), after = report_mean_of(job, AFTER, body);
+    char              label[96], value[64], remark[128], a[48], b[32];
+    snprintf(label, sizeof label, "%serror in position, %s runs", whose, report_part(job));
+    snprintf(remark, sizeof remark, "%s before", report_length(job, before.translation, a));
+    if (!isnan(after.translation)) ct_page_tile(job->page, label, report_length(job, after.translation, a), remark);
+    snprintf(label, sizeof label, "%serror in rotation, %s runs", whose, report_part(job));
+    snprintf(value, sizeof value, "%s rad", report_number(after.rotation, b));
+    snprintf(remark, sizeof remark, "%.3g\u00b0; %s rad before", 45 / atan(1) * after.rotation, report_number(before.rotation, b));
+    if (!isnan(after.rotation)) ct_page_tile(job->page, label, value, remark);
+}
+
+static void put_nees(report_job *job)
+{
+    char value[64], remark[128], b[32];
+    if (isnan(job->mean[AFTER][EVAL_NEES])) return;
+    snprintf(value, sizeof value, "%s", report_number(job->mean[AFTER][EVAL_NEES], b));
+    snprintf(remark, sizeof remark, "%s before", report_number(job->mean[BEFORE][EVAL_NEES], b));
+    ct_page_tile(job->page, "NEES (1 is honest)", value, remark);
+}
+
+static void put_spread(report_job *job)
+{
+    double       least = INFINITY, most = 0;
+    const json_t *known = json_object_get(job->summary_json, "spread");
+    char         value[64], buf[32];
+    for (int32_t i = 0; i < job->rows; i++) {
+        const double sigma = job->row[i].sigma[AFTER] / job->row[i].one;
+        least = fmin(least, sigma * sigma);
+        most = fmax(most, sigma * sigma);
+    }
+    const double spread = job->finished && json_is_number(known) ? json_number_value(known) : most / least;
+    snprintf(value, sizeof value, "%s", report_number(spread, buf));
+    ct_page_tile(job->page, "spread", value, job->in_units ? "largest learned variance over smallest, in the dataset's units" : "largest learned variance over smallest");
+}
+
+/* Without the dataset: what the run itself measured. */
+static void put_losses(report_job *job)
+{
+    const json_t *loss = json_object_get(job->summary_json, "loss");
+    char          value[64], remark[96], buf[32];
+    for (int k = 0; k < 2; k++) {
+        const json_t *after = json_object_get(loss, k ? "heldout" : "train"), *before = json_object_get(loss, k ? "heldout_start" : "start");
+        if (!json_is_number(after)) continue;
+        snprintf(value, sizeof value, "%s", report_number(json_number_value(after), buf));
+        snprintf(remark, sizeof remark, "%s at the start values", report_number(json_is_number(before) ? json_number_value(before) : NAN, buf));
+        ct_page_tile(job->page, k ? "loss, runs held out" : "loss, training runs", value, remark);
+    }
+}
+
+static void put_warnings(report_job *job, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++) ct_page_warn(job->page, "%s", json_string_value(json_array_get(job->warnings, i)));
+}
+
+void report_top(report_job *job)
+{
+    put_warnings(job, 0, (size_t)job->grave);
+    if (!job->dataset) put_losses(job);
+    else {
+        put_errors(job);
+        put_nees(job);
+    }
+    put_spread(job);
+    put_warnings(job, (size_t)job->grave, json_array_size(job->warnings));
+}

@@ -1,0 +1,220 @@
+/* learned.c: the learned numbers: a table, pictures by unit, correlations, what was held. */
+#include "cli/report/report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS_PICTURED 24 /* of one picture: more names find no room below it */
+
+/* ---- how it was learned ---- */
+
+/* Where lm began, and its prior: what runs that were held out have chosen, or what there is without them. Of a run that is not finished neither is known. */
+static void say_lm(report_job *job)
+{
+    const json_t *s = job->summary_json, *prior = json_object_get(s, "prior"), *loss = json_object_get(s, "loss");
+    const char   *stop = json_string_value(json_object_get(s, "stop"));
+    const int     started = stop && !strcmp(stop, "start"), held = json_is_number(json_object_get(loss, "heldout")), known = job->finished && s;
+    const int     table = job->learn.from == 1, chosen = !table && (!job->learn.prior || !strcmp(job->learn.prior, "auto"));
+    const double  weight = json_is_number(prior) ? json_number_value(prior) : started || !held ? NAN : INFINITY;
+    char          text[160];
+    learn_say_prior(known ? weight : NAN, chosen, held, (int)json_integer_value(json_object_get(s, "sequences")), text, sizeof text);
+    ct_page_text(job->page, "The method is lm: bounded Levenberg-Marquardt in log theta, from the %s%s.", table || (known && chosen && weight == 0) ? "start values" : "closed form", text);
+}
+
+static void say_method(report_job *job)
+{
+    const json_t *s = job->summary_json;
+    const int     found = json_is_string(json_object_get(s, "stop"));
+    char          stop[256] = "", time[24];
+    for (int k = 0; found && k < CT_LEARN_STOP_COUNT; k++)
+        if (!strcmp(json_string_value(json_object_get(s, "stop")), ct_learn_stop_name((ct_learn_stop)k))) snprintf(stop, sizeof stop, "%s", ct_learn_stop_meaning((ct_learn_stop)k));
+    if (job->learn.method == CT_LEARN_LM) say_lm(job);
+    else ct_page_text(job->page, "The method is %s: %s.", report_method(job), ct_learn_method_what((ct_learn_method)job->learn.method));
+    if (*stop && job->finished)
+        ct_page_text(job->page, "It ended because %s: %lld evaluations of the loss, %lld estimates of runs, %s.", stop, (long long)json_integer_value(json_object_get(s, "evaluations")),
+                     (long long)json_integer_value(json_object_get(s, "inner_solves")), cli_time(json_number_value(json_object_get(s, "seconds")), time));
+}
+
+static void say_scale(report_job *job)
+{
+    const json_t *scale = json_object_get(job->summary_json, "scale"), *wanted = json_object_get(scale, "wanted"), *applied = json_object_get(scale, "applied");
+    if (!job->finished || !json_is_number(wanted) || !json_is_number(applied)) return;
+    const double w = json_number_value(wanted), a = json_number_value(applied);
+    if (fabs(a / w - 1) < 1e-9)
+        ct_page_text(job->page, "Accuracy fixes the ratios of variances. Their common factor comes from consistency: all were multiplied by %.4g, and that is in the table.", a);
+    else if (!json_is_true(json_object_get(scale, "free")))
+        ct_page_text(job->page, "Consistency would multiply the learned variances by %.4g. That was not done, as noise models that were held, or robust kernels, have a say in it.", w);
+    else ct_page_text(job->page, "Consistency would multiply the learned variances by %.4g; %.4g was applied.", w, a);
+}
+
+/* ---- the table ---- */
+
+static const char *remark_of(const ct_noise_model *m, const report_row *r)
+{
+    if (r->frozen) return "frozen";
+    if (r->at_bound && m->kind == CT_NOISE_FULL) return r->at_bound < 0 ? "an eigenvalue held by its lower bound" : "an eigenvalue held by its upper bound";
+    if (r->at_bound) return r->at_bound < 0 ? "held by its lower bound" : "held by its upper bound";
+    return r->undetermined ? "not determined" : r->bare ? "no error bar" : "";
+}
+
+static void put_row(report_job *job, ct_table *t, int32_t i, int bars)
+{
+    const report_row     *r = &job->row[i];
+    const ct_noise_model *m = ct_noise_get(job->file[AFTER], r->model);
+    const int             first = !i || job->row[i - 1].model != r->model;
+    const char           *remark = remark_of(m, r);
+    ct_table_row(t, first && i);
+    ct_table_text(t, "%s", first ? m->name : "");
+    ct_table_text(t, "%s", r->name);
+    ct_table_text(t, "%s", r->unit);
+    ct_table_number(t, r->sigma[BEFORE]);
+    ct_table_number(t, r->sigma[AFTER]);
+    ct_table_number(t, r->sigma[AFTER] * r->sigma[AFTER]);
+    if (bars) ct_table_number(t, r->percent);
+    ct_table_number(t, r->lower);
+    ct_table_number(t, r->upper);
+    if (!*remark) return;
+    ct_table_text(t, "%s", remark);
+    if (r->at_bound || r->undetermined) ct_table_mark(t, 2);
+}
+
+static void put_table(report_job *job)
+{
+    ct_table *t = report_table("Learned noise models");
+    int       full = 0, remarks = 0, bars = 0;
+    for (int32_t i = 0; i < job->rows; i++) {
+        remarks = remarks || *remark_of(ct_noise_get(job->file[AFTER], job->row[i].model), &job->row[i]);
+        bars = bars || !isnan(job->row[i].percent);
+    }
+    ct_table_column(t, "model", "noise model", NULL, 0);
+    ct_table_column(t, "row", "row", NULL, 0);
+    ct_table_column(t, "unit", "unit", NULL, 0);
+    ct_table_column(t, "start_sigma", "start \u03c3", NULL, 4);
+    ct_table_column(t, "sigma", "learned \u03c3", NULL, 4);
+    ct_table_column(t, "variance", "variance \u03c3\u00b2", NULL, 4);
+    if (bars) ct_table_column(t, "sigma_error_percent", "\u00b1 \u03c3", "%", 2);
+    ct_table_column(t, "least", "least \u03c3", NULL, 2);
+    ct_table_column(t, "most", "most \u03c3", NULL, 2);
+    if (remarks) ct_table_column(t, "remark", "remark", NULL, 0);
+    for (int32_t i = 0; i < job->rows; i++) {
+        put_row(job, t, i, bars);
+        full = full || ct_noise_get(job->file[AFTER], job->row[i].model)->kind == CT_NOISE_FULL;
+    }
+    if (bars) ct_table_note(t, "\u00b1 is one standard error of \u03c3, in percent of it.");
+    ct_table_note(t, "Least and most are the bounds that \u03c3 was held to%s.", !full ? "" : job->in_units ? "; of a full covariance, roots of those of its eigenvalues, times the row's unit" : "; of a full covariance, roots of those of its eigenvalues");
+    report_put_table(job, t);
+}
+
+/* ---- pictures ---- */
+
+/* Rows number `from` on of one unit, at most ROWS_PICTURED; returns the next of that unit, or job->rows. */
+static int32_t picture(report_job *job, const char *unit, int32_t from, int part)
+{
+    double      x[ROWS_PICTURED], start[ROWS_PICTURED], sigma[ROWS_PICTURED], bar[ROWS_PICTURED];
+    char        name[ROWS_PICTURED][64], title[96], label[64], id[48];
+    const char *names[ROWS_PICTURED];
+    int32_t     n = 0, i = from, bars = 0;
+    for (; i < job->rows && n < ROWS_PICTURED; i++) {
+        const report_row *r = &job->row[i];
+        if (strcmp(r->unit, unit) || r->frozen) continue;
+        x[n] = n;
+        start[n] = r->sigma[BEFORE];
+        sigma[n] = r->sigma[AFTER];
+        bar[n] = isnan(r->percent) ? 0 : r->percent / 100 * sigma[n];
+        bars += bar[n] > 0;
+        names[n] = report_row_name(job, r, name[n], sizeof name[n]);
+        n++;
+    }
+    if (!n) return job->rows;
+    const ct_series series[] = {{"start", CT_ROLE_BEFORE, CT_MARK_POINTS, n, x, start, NULL}, {bars ? "learned, \u00b1 one standard error" : "learned", CT_ROLE_AFTER, CT_MARK_POINTS, n, x, sigma, bar}};
+    snprintf(id, sizeof id, "sigmas-%d", part);
+    snprintf(title, sizeof title, "Sigmas%s%s", *unit ? " in " : "", unit);
+    snprintf(label, sizeof label, "\u03c3%s%s", *unit ? " in " : "", unit);
+    const ct_plot plot = {.id = id, .title = title, .y_label = label, .y_log = 1, .count = 2, .series = series, .x_names = names, .names = n};
+    ct_page_plot(job->page, &plot);
+    while (i < job->rows && (strcmp(job->row[i].unit, unit) || job->row[i].frozen)) i++;
+    return i;
+}
+
+static void put_pictures(report_job *job)
+{
+    int part = 0;
+    for (int32_t i = 0; i < job->rows; i++) {
+        int seen = job->row[i].frozen;
+        for (int32_t k = 0; k < i && !seen; k++) seen = !job->row[k].frozen && !strcmp(job->row[k].unit, job->row[i].unit);
+        if (seen) continue;
+        for (int32_t from = i; from < job->rows;) from = picture(job, job->row[i].unit, from, part++);
+    }
+}
+
+/* ---- correlations, and what was held ---- */
+
+static void put_correlations(report_job *job, const ct_noise_model *m)
+{
+    char      title[320], name[24];
+    ct_table *t;
+    if (m->kind != CT_NOISE_FULL) return;
+    snprintf(title, sizeof title, "Correlations of %s", m->name);
+    t = report_table(title);
+    ct_table_column(t, "row", "row", NULL, 0);
+    for (int i = 0; i < m->dim; i++) { /* whatever a row is called, keys are numbers: no other column has one */
+        snprintf(name, sizeof name, "%d", i);
+        ct_table_column(t, name, m->row ? m->row[i].name : name, NULL, 3);
+    }
+    for (int i = 0; i < m->dim; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        ct_table_row(t, 0);
+        ct_table_text(t, "%s", m->row ? m->row[i].name : name);
+        for (int k = 0; k < m->dim; k++) ct_table_text(t, "%.3f", m->covariance[i * m->dim + k] / (report_sigma(m, i) * report_sigma(m, k)));
+    }
+    report_put_table(job, t);
+}
+
+static void put_held(report_job *job)
+{
+    const json_t *groups = json_object_get(job->noise_json, "groups");
+    ct_table     *t = report_table("Held as they were");
+    ct_table_column(t, "model", "noise model", NULL, 0);
+    ct_table_column(t, "sigma", "\u03c3, row by row", NULL, 0);
+    ct_table_column(t, "kernel", "kernel", NULL, 0);
+    for (int32_t g = 0; g < ct_noise_count(job->file[AFTER]); g++) {
+        const ct_noise_model *m = ct_noise_get(job->file[AFTER], g);
+        char                  text[512] = "", unit[24];
+        size_t                used = 0;
+        if (json_is_true(json_object_get(json_object_get(groups, m->name), "learned"))) continue;
+        for (int i = 0; i < m->dim && used < sizeof text; i++)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%.3g%s%s", i ? ", " : "", m->row ? m->row[i].name : "", m->row ? " " : "", report_sigma(m, i),
+                                     m->row && m->row[i].unit[0] ? " " : "", m->row ? report_written_unit(m->row[i].unit, unit) : "");
+        ct_table_row(t, 0);
+        ct_table_text(t, "%s", m->name);
+        ct_table_text(t, "%s", text);
+        ct_table_text(t, "%s", ct_robust_name(m->robust.kind));
+    }
+    if (ct_table_rows(t)) report_put_table(job, t);
+    else ct_table_free(t);
+}
+
+/* Learned models that do not follow an outlier. */
+static void say_kernels(report_job *job)
+{
+    for (int32_t i = 0; i < job->rows; i++) {
+        const ct_noise_model *m = ct_noise_get(job->file[AFTER], job->row[i].model);
+        if (m->robust.kind == CT_ROBUST_NONE || (i && job->row[i - 1].model == job->row[i].model)) continue;
+        ct_page_text(job->page, "%s has a robust kernel, %s of width %.4g: residuals far beyond that many \u03c3 count for less, and its \u03c3 is that of the others.", m->name, ct_robust_name(m->robust.kind),
+                     m->robust.width);
+    }
+}
+
+void report_learned(report_job *job)
+{
+    ct_page_section(job->page, "learned", "What was learned");
+    say_method(job);
+    put_table(job);
+    say_scale(job);
+    say_kernels(job);
+    put_pictures(job);
+    for (int32_t i = 0; i < job->rows; i++)
+        if (!i || job->row[i - 1].model != job->row[i].model) put_correlations(job, ct_noise_get(job->file[AFTER], job->row[i].model));
+    put_held(job);
+}

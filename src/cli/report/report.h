@@ -1,0 +1,163 @@
+/* report.h: the parts of `covtune report`.
+ *
+ *   report.c           options, all of it in order, the result        read_run.c      the folder of a run
+ *   estimates.c  its dataset, estimated before and after        headline.c      what is seen first
+ *   learned.c   the learned numbers                            accuracy.c how far from the truth estimates are
+ *   trajectories.c      trajectories and their errors                  history.c  how learning went
+ *   consistency.c     consistency                                    residual_histograms.c    residuals at the truth
+ *   conditioning.c conditioning                                   commands.c   how to repeat and use it
+ *   push_scene.c     moving pictures of pushing                     bodies.c   objects and fingers apart, units
+ *
+ * Before is start.json, after is noise.json: every number, table and picture that has two sides has them in this order. */
+#ifndef CT_CLI_REPORT_H
+#define CT_CLI_REPORT_H
+
+#include "cli/eval/eval.h"
+#include "cli/learn/learn.h"
+
+/* What was asked for. */
+typedef struct {
+    const char *run, *out, *dataset; /* out, dataset: NULL: the run's own; dataset "none": without */
+    int         runs, solver, jobs;  /* solver: -1: the run's own                                  */
+} report_request;
+
+enum { BEFORE, AFTER, SIDES };
+
+/* A row of a learned noise model. */
+typedef struct {
+    int32_t model; /* of job->file[AFTER]                                        */
+    int     row;
+    char    name[24], unit[24]; /* "x", "m"; "all" of an isotropic model         */
+    double  sigma[SIDES];
+    double  percent;       /* standard error of sigma, NaN: none                 */
+    double  lower, upper;  /* of sigma, NaN: none                                */
+    double  one;           /* sigma that counts as one for bounds and spread     */
+    int     at_bound;      /* -1, 0, +1                                          */
+    int     frozen, bare, undetermined; /* not learned; without an error bar; said to be undetermined */
+} report_row;
+
+/* A unit of lengths. */
+typedef struct {
+    double      per_m;
+    const char *name;
+} report_unit;
+
+/* A run of the dataset. */
+typedef struct {
+    const ct_sequence *seq;
+    double            *x[SIDES];       /* estimates; NULL: none               */
+    double            *nees[SIDES];    /* per variable, as ct_nees_each has it; NULL: none */
+    int               *degrees[SIDES];
+    ct_conditioning    condition[SIDES];
+    int                conditioned[SIDES];
+} report_track;
+
+typedef struct {
+    char          *config, *noise, *start, *history, *summary, *out; /* paths */
+    ct_run_folder_info    found;                                            /* in the folder, when it was first looked at */
+    cli_config    *held;
+    learn_request  learn;
+    json_t        *noise_json, *summary_json; /* the latter NULL: not there, the run is not over */
+    json_t        *evaluations;               /* lines of the history              */
+    int            cut;                       /* its last line is not whole        */
+    int            finished;
+    ct_noise      *file[SIDES];               /* start.json, noise.json            */
+    int32_t        rows;
+    report_row    *row;
+    int            in_units;                  /* not all rows have one = 1         */
+
+    ct_dataset    *dataset; /* NULL: none is to be looked at */
+    const char    *path;    /* of it                         */
+    int            part;    /* CT_DATASET_TEST, or _TRAIN where there are no test runs */
+    ct_noise      *table[SIDES]; /* the dataset's, with the files' numbers */
+    ct_inference   inference;
+    int32_t        count, averaged;
+    report_track  *track;
+    ct_evaluation *of[SIDES];
+    uint8_t       *use;     /* runs that have an estimate on both sides */
+    int32_t        failed[SIDES];
+    double         mean[SIDES][EVAL_COUNT];
+    report_unit    unit;    /* of errors in position: m, cm or mm, by what they are after learning */
+    int            bodies;  /* 1: all poses are of one, and numbers of all of them say it */
+    ct_body       body[SIDES][CT_BODIES_MAX]; /* means over runs */
+    char           object[CT_BODY_NAME_MAX], finger[CT_BODY_NAME_MAX]; /* those of them that touch; "": none */
+    int32_t        shown, *show; /* runs whose paths are drawn     */
+    int32_t        most_improved, most_worsened; /* -1: none        */
+
+    json_t        *warnings;
+    int32_t        grave;   /* of them that say how far all numbers may be trusted: the first */
+    ct_page       *page;
+} report_job;
+
+/* ---- gathering ---- */
+
+cli_exit report_read_run(cli_io *io, const report_request *request, report_job *job);
+/* Is the run in the folder still the one that was read? A sentence if not. */
+cli_exit report_same_run(const cli_io *io, const char *run, const report_job *job);
+cli_exit report_read_dataset(const cli_io *io, const report_request *request, report_job *job);
+/* Estimates all runs before and after, and chooses those that are shown. CLI_INTERRUPTED: Ctrl-C. */
+cli_exit report_estimate(const cli_io *io, const report_request *request, report_job *job);
+void     report_free(report_job *job);
+
+/* A sentence for the top of the page. */
+void report_warn(report_job *job, const char *fmt, ...) CT_PRINTF(2, 3);
+
+/* ---- words ---- */
+
+const char *report_name(const ct_sequence *seq); /* of a run, never NULL */
+double      report_sigma(const ct_noise_model *m, int row);
+/* "odom@0.x", for pictures. Returns buf. */
+const char *report_row_name(const report_job *job, const report_row *row, char *buf, size_t size);
+/* Three digits: "0.176", "1.00", "1.2e-05"; "-" for NaN. Returns buf. */
+const char *report_number(double value, char buf[32]);
+/* "m^2" as people write it. Returns buf. */
+const char *report_written_unit(const char *unit, char buf[24]);
+const char *report_part(const report_job *job); /* "test", "training" */
+const char *report_method(const report_job *job); /* of learning: its name */
+
+/* A table that is there, or the end; and the end of one that is put on the page. */
+ct_table *report_table(const char *title);
+void      report_put_table(report_job *job, ct_table *table);
+/* Does it take a logarithmic axis to see them all? Values that are not finite and positive do not count. */
+int report_wants_log(int64_t n, const double *a, int64_t m, const double *b);
+
+/* ---- bodies (bodies.c) ---- */
+
+/* Once all is estimated: unit, bodies. */
+void report_find_bodies(report_job *job);
+/* "object (o)", "finger (e)", "poses x". NULL: "". Returns buf. */
+const char *report_body(const report_job *job, const char *name, char buf[64]);
+/* Accuracy of a body (NULL: of all poses) in run i; NaN where there is none. */
+ct_accuracy report_accuracy_of(const report_job *job, int side, int32_t i, const char *body);
+/* The same, means over runs. */
+ct_accuracy report_mean_of(const report_job *job, int side, const char *body);
+/* Things that are said apart: one, NULL, if all poses are of one. Returns how many. */
+int report_each_body(const report_job *job, const char *name[CT_BODIES_MAX]);
+/* "5.58 mm". Returns buf. */
+const char *report_length(const report_job *job, double metres, char buf[48]);
+
+/* ---- the page, section by section ---- */
+
+void report_warnings(report_job *job); /* what the others cannot know: before report_top */
+void report_top(report_job *job);
+void report_learned(report_job *job);
+void report_accuracy(report_job *job);
+void report_paths(report_job *job);
+void report_history(report_job *job);
+void report_trust(report_job *job);
+void report_residuals(report_job *job);
+void report_condition(report_job *job);
+void report_repeat(report_job *job);
+
+/* For each run that is shown: "0007 (most improved)". The caller frees the list and its names. */
+char **report_choices(const report_job *job);
+void   report_choices_free(const report_job *job, char **names);
+/* x of a plot over the poses of a run, or of a body in it (NULL: all): their times from the first on if all have one, else their numbers. at[0..poses) <- variables. Returns how many; the label in *label. */
+int32_t report_poses(const ct_sequence *seq, const char *body, int32_t *at, double *x, const char **label);
+/* A moving picture of run job->show[number], if an object is touched in it. Returns whether. */
+int report_scene(report_job *job, int32_t number);
+/* Two lines of n points over one x, thinned to at most about `most` points, in place: of every stretch the smallest and largest of each stay, so that no peak is lost. Returns how many are left. */
+int64_t report_thin(int64_t n, int64_t most, double *x, double *y, double *z);
+#define REPORT_LINE 24000 /* points of such lines, of all runs that are shown together */
+
+#endif

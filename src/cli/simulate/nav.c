@@ -1,0 +1,301 @@
+/* nav.c: covtune simulate nav2d and nav3d. Datasets of navigation runs whose noise is known, to learn it again: a folder with
+ * dataset.yaml, whose noise models start far off, and beside it latent.json, the noise that the measurements were drawn with. */
+#define _POSIX_C_SOURCE 200809L
+#include <covtune/simulate.h>
+#include "cli/simulate/simulate.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_TEST_RUN ((uint64_t)1 << 32) /* so that more training runs leave the test runs as they are */
+#define RUNS_MAX       100000
+
+typedef struct {
+    const char    *world, *dataset, *out;
+    const char    *odom[CT_NAV_REGIMES], *gps[CT_NAV_REGIMES], *poses; /* as typed, or NULL */
+    double         odom_correlation, gps_correlation;
+    int            train, test, start;
+    ct_nav_options nav;
+} nav_request;
+
+/* ---- options ---- */
+
+static const char *const STARTS[] = {"far", "unit"};
+
+static int find_start(const char *name) { return !strcmp(name, STARTS[0]) ? 0 : !strcmp(name, STARTS[1]) ? 1 : -1; }
+
+/* Sigmas "S,S,..", one a tangent coordinate, into diag(S^2). */
+static cli_exit take_sigmas(const cli_io *io, const char *option, const char *text, int dim, double S[36])
+{
+    memset(S, 0, 36 * sizeof *S);
+    const char *at = text;
+    for (int i = 0; i < dim; i++) {
+        char        *end;
+        const double sigma = strtod(at, &end);
+        const char   wanted = i + 1 < dim ? ',' : 0;
+        if (end == at || *end != wanted || !(sigma >= 1e-6 && sigma <= 1e6))
+            return cli_misuse(io, "--%s is %d sigmas from 1e-06 to 1e+06 with commas (%s), found \"%s\"", option, dim, dim == 3 ? "x,y,theta" : "rx,ry,rz,x,y,z", text);
+        S[i * dim + i] = sigma * sigma;
+        at = end + 1;
+    }
+    return CLI_GO;
+}
+
+/* "N" or "LO:HI". */
+static cli_exit take_poses(const cli_io *io, const char *text, int32_t *least, int32_t *most)
+{
+    char *end;
+    errno = 0;
+    const long low = strtol(text, &end, 10);
+    const long high = *end == ':' ? strtol(end + 1, &end, 10) : low;
+    if (*end || errno || low < 2 || high < low || high > 1000000)
+        return cli_misuse(io, "--poses is a whole number from 2 to 1000000, or two of them (300:500), found \"%s\"", text);
+    *least = (int32_t)low;
+    *most = (int32_t)high;
+    return CLI_GO;
+}
+
+static void correlate(double S[36], ct_kind kind, double r)
+{
+    const int n = ct_kind_dim(kind), x = kind == CT_SE2 ? 0 : 3, y = x + 1;
+    S[x * n + y] = S[y * n + x] = r * sqrt(S[x * n + x] * S[y * n + y]);
+}
+
+static cli_exit resolve(const cli_io *io, nav_request *q, uint64_t seed)
+{
+    const ct_kind   kind = !strcmp(q->world, "nav2d") ? CT_SE2 : CT_SE3;
+    const int       dim = ct_kind_dim(kind);
+    ct_nav_options *o = &q->nav;
+    cli_exit        code = CLI_GO;
+    if (!q->out) return cli_misuse(io, "--out DIR is missing");
+    if (q->train + q->test < 1) return cli_misuse(io, "--train 0 and --test 0 leave nothing to make");
+    if (!ct_nav_preset(q->dataset, kind, o)) return cli_misuse(io, "--dataset is one of D1, D2, D3, D4, found \"%s\"", q->dataset);
+    o->seed = seed;
+    if (q->poses) code = take_poses(io, q->poses, &o->least, &o->most);
+    if (code == CLI_GO && q->odom[0]) code = take_sigmas(io, "odom", q->odom[0], dim, o->odom[0]);
+    if (code == CLI_GO && q->gps[0]) code = take_sigmas(io, "gps", q->gps[0], dim, o->gps[0]);
+    if (o->regimes == 1 && (q->odom[1] || q->gps[1])) { /* a second regime, like the first where nothing else is said */
+        o->regimes = 2;
+        memcpy(o->odom[1], o->odom[0], sizeof o->odom[1]);
+        memcpy(o->gps[1], o->gps[0], sizeof o->gps[1]);
+    }
+    if (code == CLI_GO && q->odom[1]) code = take_sigmas(io, "odom1", q->odom[1], dim, o->odom[1]);
+    if (code == CLI_GO && q->gps[1]) code = take_sigmas(io, "gps1", q->gps[1], dim, o->gps[1]);
+    for (int r = 0; r < o->regimes; r++) {
+        correlate(o->odom[r], kind, q->odom_correlation);
+        correlate(o->gps[r], kind, q->gps_correlation);
+    }
+    return code;
+}
+
+/* ---- runs ---- */
+
+static ct_status make_runs(const cli_io *io, const nav_request *q, ct_noise *latent, ct_dataset *d, ct_err *err)
+{
+    const int total = q->train + q->test;
+    d->train = cli_alloc(q->train, sizeof *d->train);
+    d->test = cli_alloc(q->test, sizeof *d->test);
+    for (int i = 0; i < total; i++) {
+        const int      testing = i >= q->train;
+        const uint64_t run = testing ? FIRST_TEST_RUN + (uint64_t)(i - q->train) : (uint64_t)i;
+        ct_sequence   *seq;
+        if (i % 16 == 0) cli_show(io, "making run %d of %d", i + 1, total);
+        const ct_status status = ct_nav_make(&q->nav, run, latent, &seq, err);
+        if (status != CT_OK) return status;
+        if (testing) d->test[d->tests++] = seq;
+        else d->train[d->trains++] = seq;
+    }
+    return CT_OK;
+}
+
+static int is_group(const char *name, const char *group)
+{
+    const size_t n = strlen(group);
+    return !strncmp(name, group, n) && (!name[n] || name[n] == '@');
+}
+
+/* Where learning starts: variances of one, or wrong by orders of magnitude, each sensor where the other is good. */
+static void fill_start(const nav_request *q, int odom, double variance[CT_DIM_MAX])
+{
+    const double rotation = odom ? 1e-3 : 1e3, translation = odom ? 100 : 0.1;
+    for (int i = 0; i < ct_kind_dim(q->nav.kind); i++) {
+        const int turns = q->nav.kind == CT_SE2 ? i == 2 : i < 3;
+        variance[i] = q->start ? 1 : turns ? rotation : translation;
+    }
+}
+
+/* The table that the files are written with, and the groups: the latent numbers are in neither. */
+static ct_status start_models(const nav_request *q, const ct_noise *latent, ct_dataset *d, ct_err *err)
+{
+    ct_noise_free(d->noise);
+    ct_status status = ct_noise_copy(latent, &d->noise, err);
+    if (status != CT_OK) return status;
+    d->group = cli_alloc(ct_noise_count(d->noise), sizeof *d->group);
+    for (int32_t i = 0; i < ct_noise_count(d->noise) && status == CT_OK; i++) {
+        const char       *name = ct_noise_get(d->noise, i)->name;
+        const int         odom = is_group(name, "odom"), learn = odom || is_group(name, "gps");
+        ct_dataset_group *g = &d->group[d->groups++];
+        double            variance[CT_DIM_MAX];
+        *g = (ct_dataset_group){.name = cli_check_alloc(strdup(name)), .learn = learn, .kind = -1};
+        for (int k = 0; k < CT_NOISE_DIM_MAX; k++) g->lower[k] = g->upper[k] = NAN;
+        fill_start(q, odom, variance);
+        if (learn) status = ct_noise_set_variance(d->noise, i, variance, err);
+    }
+    return status;
+}
+
+static ct_status write_all(const cli_io *io, const nav_request *q, const ct_noise *latent, const ct_dataset *d, ct_err *err)
+{
+    cli_show(io, "writing %s", q->out);
+    ct_status status = ct_dataset_write(d, q->out, err);
+    char     *path = cli_path_join(q->out, "latent.json");
+    if (status == CT_OK) status = ct_noise_write(latent, path, err);
+    free(path);
+    if (status != CT_OK) return status;
+    simulate_remove_stale(q->out, "train", q->train);
+    simulate_remove_stale(q->out, "test", q->test);
+    return CT_OK;
+}
+
+/* ---- results ---- */
+
+/* Poses of all runs, and how far the initial values are from the truth, averaged over runs. */
+static ct_accuracy initial_accuracy(const ct_dataset *d)
+{
+    ct_accuracy sum = {0};
+    for (int32_t i = 0; i < d->trains + d->tests; i++) {
+        const ct_sequence *seq = i < d->trains ? d->train[i] : d->test[i - d->trains];
+        const ct_accuracy     one = ct_accuracy_of(seq, ct_graph_initial_const(seq->graph));
+        sum.poses += ct_graph_variables(seq->graph);
+        sum.translation += one.translation / (d->trains + d->tests);
+        sum.rotation += one.rotation / (d->trains + d->tests);
+    }
+    return sum;
+}
+
+/* "x 0.1 m, y 0.1 m, theta 0.1 rad; x-y correlation 0.9". Returns buf. */
+static const char *say_latent(const ct_noise_model *m, ct_kind kind, char *buf, size_t size)
+{
+    const int full = m->kind == CT_NOISE_FULL, n = m->dim, x = kind == CT_SE2 ? 0 : 3, y = x + 1;
+    int       used = 0;
+    for (int i = 0; i < n && used < (int)size; i++)
+        used += snprintf(buf + used, size - (size_t)used, "%s%s %.4g %s", i ? ", " : "", ct_kind_coordinate(kind, i), sqrt(m->covariance[full ? i * n + i : i]), ct_kind_unit(kind, i));
+    if (full && used < (int)size)
+        snprintf(buf + used, size - (size_t)used, "; x-y correlation %.4g", m->covariance[x * n + y] / sqrt(m->covariance[x * n + x] * m->covariance[y * n + y]));
+    return buf;
+}
+
+static void print(const nav_request *q, const ct_noise *latent, const ct_dataset *d)
+{
+    const ct_accuracy rmse = initial_accuracy(d);
+    char           text[256];
+    cli_row("made", "%s: %d training run%s, %d test run%s, %lld poses (%s)", q->out, q->train, CLI_S(q->train), q->test, CLI_S(q->test), (long long)rmse.poses,
+            ct_kind_name(q->nav.kind));
+    cli_row("latent noise", "sigmas, in %s/latent.json; seed %llu", q->out, (unsigned long long)q->nav.seed);
+    for (int32_t i = 0; i < ct_noise_count(latent); i++) {
+        const ct_noise_model *m = ct_noise_get(latent, i);
+        if (d->group[i].learn) cli_row("", "%s: %s", m->name, say_latent(m, q->nav.kind, text, sizeof text));
+    }
+    cli_row("start", "%s", q->start ? "variances of 1" : "variances far off: dataset.yaml has them");
+    cli_row("initial", "values are the measurements: rmse %.4g m, %.4g rad (per coordinate, against the truth, mean of the runs)", rmse.translation, rmse.rotation);
+}
+
+static json_t *rows_json(const ct_noise_model *m)
+{
+    json_t *rows = cli_array();
+    for (int i = 0; i < m->dim; i++) cli_append(rows, cli_numbers(m->dim, m->covariance + i * m->dim));
+    return rows;
+}
+
+static void print_json(const nav_request *q, const ct_noise *latent, const ct_dataset *d)
+{
+    const ct_accuracy rmse = initial_accuracy(d);
+    json_t        *o = cli_object(), *noise = cli_object();
+    for (int32_t i = 0; i < ct_noise_count(latent); i++) {
+        const ct_noise_model *m = ct_noise_get(latent, i), *s = ct_noise_get(d->noise, i);
+        json_t               *group = cli_object();
+        if (m->kind == CT_NOISE_FULL) cli_put(group, "covariance", rows_json(m));
+        else cli_put(group, "variance", cli_numbers(m->dim, m->covariance));
+        cli_put(group, "start", cli_numbers(s->dim, s->covariance));
+        cli_put(group, "learn", cli_check_alloc(json_boolean(d->group[i].learn)));
+        cli_put(noise, m->name, group);
+    }
+    cli_put(o, "out", cli_text(q->out));
+    cli_put(o, "world", cli_text(q->world));
+    cli_put(o, "dataset", cli_text(q->dataset));
+    cli_put(o, "train", cli_integer(q->train));
+    cli_put(o, "test", cli_integer(q->test));
+    cli_put(o, "poses", cli_integer(rmse.poses));
+    cli_put(o, "seed", cli_integer((int64_t)q->nav.seed));
+    cli_put(o, "start", cli_text(STARTS[q->start]));
+    cli_put(o, "latent", noise);
+    cli_put(o, "rmse", cli_rmse_json(rmse));
+    cli_print_json(o);
+}
+
+/* ---- the command ---- */
+
+static cli_exit carry_out(const cli_io *io, const nav_request *q)
+{
+    ct_err      err = {0};
+    ct_noise   *latent = NULL;
+    ct_dataset *d = NULL;
+    ct_status   status = simulate_check_place(q->out, &err);
+    if (status == CT_OK) status = ct_noise_new(&latent, &err);
+    if (status == CT_OK) status = ct_dataset_new(&d, &err);
+    if (status == CT_OK) status = make_runs(io, q, latent, d, &err);
+    if (status == CT_OK) status = start_models(q, latent, d, &err);
+    if (status == CT_OK) status = write_all(io, q, latent, d, &err);
+    cli_hide();
+    if (status == CT_OK && io->json) print_json(q, latent, d);
+    else if (status == CT_OK && !io->quiet) print(q, latent, d);
+    ct_dataset_free(d);
+    ct_noise_free(latent);
+    return status == CT_OK ? CLI_DONE : cli_fail(io, "%s", err.text);
+}
+
+static cli_exit run(const cli_command *command, int argc, char **argv)
+{
+    nav_request      q = {.dataset = "D1", .train = 5, .test = 20};
+    uint64_t         seed = 1;
+    const cli_option options[] = {
+        CLI_ROW_HEADING("What is made"),
+        CLI_ROW_TEXT("out", "DIR", &q.out, "the folder to make, or with a dataset to replace"),
+        CLI_ROW_TEXT("dataset", "D1|D2|D3|D4", &q.dataset, "the noise of the paper's datasets; D3 and D4 have two regimes (D1)"),
+        CLI_ROW_CHOICE("start", "far|unit", find_start, &q.start, "variances to start learning from: wrong by orders of magnitude, or 1 (far)"),
+        CLI_ROW_INTEGER("train", "N", 0, RUNS_MAX, &q.train, "runs to learn from (5)"),
+        CLI_ROW_INTEGER("test", "N", 0, RUNS_MAX, &q.test, "runs to test on (20)"),
+        CLI_ROW_TEXT("poses", "N|LO:HI", &q.poses, "poses of a run, drawn between the two (300:500)"),
+        CLI_ROW_SEED("seed", "K", &seed, "of the random numbers: the same seed, the same dataset (1)"),
+        CLI_ROW_HEADING("Noise of one's own"),
+        CLI_ROW_TEXT("odom", "S,S,S", &q.odom[0], "sigmas of odometry instead: x,y,theta (nav3d: rx,ry,rz,x,y,z) in m and rad"),
+        CLI_ROW_TEXT("gps", "S,S,S", &q.gps[0], "sigmas of GPS instead"),
+        CLI_ROW_TEXT("odom1", "S,S,S", &q.odom[1], "the same in the second regime, which holds in the middle half of a run"),
+        CLI_ROW_TEXT("gps1", "S,S,S", &q.gps[1], "the same in the second regime"),
+        CLI_ROW_NUMBER("odom-correlation", "R", -0.999, 0.999, &q.odom_correlation, "of odometry's x and y (0)"),
+        CLI_ROW_NUMBER("gps-correlation", "R", -0.999, 0.999, &q.gps_correlation, "of GPS's x and y (0)"),
+        CLI_ROW_HEADING("Output"),
+        CLI_ROW_END,
+    };
+    cli_io   io;
+    cli_exit code = cli_parse(command, options, argc, argv, &io, &q.world);
+    if (code == CLI_GO) code = resolve(&io, &q, seed);
+    return code != CLI_GO ? code : cli_finish(&io, carry_out(&io, &q));
+}
+
+const cli_command cli_simulate_nav = {
+    .name = "simulate",
+    .brief = "make a dataset of navigation runs",
+    .operands = "nav2d|nav3d",
+    .needs = "--out DIR",
+    .least = 1,
+    .most = 1,
+    .text = "Makes a dataset to learn noise from: robots on smooth random paths in 100 m by 50 m (nav3d: and 10 m high), odometry between poses "
+            "(model odom), a GPS-like pose on each (gps), a tight prior on the first (first_pose). In the folder: dataset.yaml, the runs with their "
+            "truth in train and test, and latent.json, the noise they were made with. Initial values are the measurements: absolute ones where there are any, composed elsewhere.\n",
+    .example = "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --seed 1 --out d3\n"
+               "  covtune info d3\n",
+    .run = run,
+};

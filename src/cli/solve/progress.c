@@ -1,0 +1,101 @@
+/* progress.c: a solve that can be watched and interrupted: the best so far is reported and written. */
+#include "cli/solve/solve.h"
+
+#include <math.h>
+
+#define SHOW_EVERY 0.1 /* s: faster than that nobody reads */
+
+typedef struct {
+    const cli_io *io;
+    int           trace;
+    double        shown_s;
+} watcher;
+
+static void print_trace(const ct_progress *p)
+{
+    if (p->iteration == 0) fprintf(stderr, "%9s %15s %11s %11s %11s\n", "iteration", "error", "step", "gradient", "damping");
+    fprintf(stderr, "%9d %15.9g %11.4g %11.4g %11.4g%s\n", p->iteration, p->error, p->step, p->gradient, p->damping,
+            p->accepted ? "" : "  not taken");
+}
+
+static int watch(void *user, const ct_progress *p)
+{
+    watcher *w = user;
+    char     time[24];
+    if (w->trace) {
+        print_trace(p);
+    } else if (p->seconds >= w->shown_s + SHOW_EVERY) {
+        w->shown_s = p->seconds;
+        cli_show(w->io, "iteration %d, error %.6g, %s", p->iteration, p->error, cli_time(p->seconds, time));
+    }
+    return cli_caught();
+}
+
+ct_status solve_watched(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err)
+{
+    watcher          w = {.io = io, .trace = request->trace};
+    ct_solve_options options = ct_solve_defaults();
+    options.method = (ct_method)request->method;
+    options.max_iterations = request->max_iterations;
+    options.absolute *= request->tolerance / options.relative;
+    options.step *= request->tolerance / options.relative;
+    options.distance *= sqrt(fmax(1, request->tolerance / options.relative)); /* the error is quadratic in it */
+    options.relative = request->tolerance;
+    options.progress = watch;
+    options.user = &w;
+
+    cli_catch(io, "stopping after this iteration");
+    const ct_status status = ct_solver_run(job->solver, job->table, job->x, &options, &job->result, err);
+    cli_release();
+    cli_hide();
+    return status;
+}
+
+/* ---- step by step ---- */
+
+typedef struct {
+    const cli_io *io;
+    int           trace;
+    double        begin_s, shown_s;
+} step_watcher;
+
+static int watch_step(void *user, const ct_smoother *smoother, int32_t step, int32_t steps, const ct_smoother_stats *stats)
+{
+    step_watcher *w = user;
+    char          time[24];
+    const double  now = ct_now_s();
+    if (w->trace) {
+        if (w->shown_s == 0) fprintf(stderr, "%9s %15s %11s %11s %11s %11s\n", "step", "error", "eliminated", "moved", "visited", "ms");
+        fprintf(stderr, "%9d %15.9g %11d %11d %11d %11.4g\n", step, ct_smoother_error(smoother), stats->eliminated, stats->relinearised, stats->visited, 1e3 * stats->seconds);
+        w->shown_s = now;
+    } else if (now >= w->shown_s + SHOW_EVERY) { /* an error costs all factors: only where it is shown */
+        w->shown_s = now;
+        cli_show(w->io, "step %d of %d, error %.6g, %d variable%s eliminated, %s a step", step + 1, steps, ct_smoother_error(smoother), stats->eliminated, CLI_S(stats->eliminated),
+                 cli_time(step > 0 ? (now - w->begin_s) / step : stats->seconds, time));
+    }
+    return cli_caught();
+}
+
+ct_status solve_replayed(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err)
+{
+    step_watcher      w = {.io = io, .trace = request->trace, .begin_s = ct_now_s()};
+    ct_replay_options options = ct_replay_defaults();
+    for (int k = 0; k < CT_KIND_COUNT && request->relinearise >= 0; k++) options.smoother.relinearise[k] = request->relinearise;
+    if (request->wildfire >= 0) options.smoother.wildfire = request->wildfire;
+    if (request->skip) options.smoother.skip = request->skip;
+    options.smoother.window = request->window;
+    options.progress = watch_step;
+    options.user = &w;
+    if (!w.trace) w.shown_s = w.begin_s;
+    job->result = (ct_solve_result){.initial_error = ct_graph_error(job->graph, job->table, job->x), .distance = NAN};
+    cli_catch(io, "stopping after this step");
+    const ct_status status = ct_replay(job->graph, job->table, &options, job->x, &job->replay, err);
+    cli_release();
+    cli_hide();
+    job->result.stop = job->replay.stop;
+    job->result.iterations = job->replay.updates;
+    job->result.final_error = job->replay.error;
+    job->result.seconds = job->replay.seconds;
+    if (status != CT_OK || request->window || job->replay.stop != CT_STOP_STEP) return status;
+    return ct_solver_distance(job->solver, job->table, job->x, &job->result.distance, err);
+}

@@ -1,0 +1,61 @@
+/* solve.h: the parts of `covtune solve`. */
+#ifndef CT_CLI_SOLVE_H
+#define CT_CLI_SOLVE_H
+
+#include "cli/common/cli.h"
+
+/* What was asked for. */
+typedef struct {
+    const char *path, *out, *noise, *robust, *anchor, *sigmas;
+    int         format, out_format, method, order, max_iterations, like;
+    int         trace, map, lossy;
+    double      tolerance, anchor_sigma;
+    int         sigma_said; /* --anchor-sigma */
+    double      relinearise, wildfire; /* isam2; below 0: as usual */
+    int         skip, window;
+    ct_robust   kernel;
+} solve_request;
+
+/* What there is, and what became of it. `graph` and `table` are what is solved: copies of the sequence's
+ * graph and of `noise`, with the anchor, which the file that is written does not have. */
+typedef struct {
+    ct_format       format;
+    ct_sequence    *seq;
+    ct_noise       *noise, *table;
+    ct_graph       *graph;
+    ct_solver      *solver;
+    double         *x;
+    int32_t         anchor;          /* variable, or -1                         */
+    int32_t         asked;           /* variables whose sigmas are wanted       */
+    int32_t        *asked_var;
+    double         *sigma;           /* CT_DIM_MAX for each, or NULL: none      */
+    ct_solve_result result;
+    ct_replay_result replay;         /* --method isam2                          */
+    double          read_s, analyse_s;
+    ct_accuracy     before, after;
+    cli_written     written;
+    int             is_written;
+    char            loose[512];      /* empty unless the rank is deficient      */
+} solve_job;
+
+/* Copies graph and noise and adds the prior that holds the graph, if it needs one. */
+ct_status solve_anchor(const solve_request *request, solve_job *job, ct_err *err);
+
+/* Which variables --sigmas names; their sigmas at job->x. */
+ct_status solve_ask(const solve_request *request, solve_job *job, ct_err *err);
+ct_status solve_sigmas(solve_job *job, ct_err *err);
+
+#define SOLVE_ISAM2 CT_METHOD_COUNT /* beyond the methods of a batch solve */
+const char *solve_method_name(const solve_request *request);
+/* 1 if the estimate is the minimum; what isam2 comes to is one within its thresholds only. */
+int solve_at_minimum(const solve_request *request, const solve_job *job);
+
+/* ct_solver_run, or ct_replay, with progress, trace, and Ctrl-C. */
+ct_status solve_replayed(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err);
+ct_status solve_watched(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err);
+
+/* The result, on stdout. */
+void solve_print(const solve_request *request, const solve_job *job);
+void solve_print_json(const solve_request *request, const solve_job *job);
+
+#endif

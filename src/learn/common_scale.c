@@ -1,0 +1,85 @@
+/* common_scale.c: what tracking cannot see. Multiplying every variance by one factor changes no estimate, so the loss fixes ratios alone; the factor itself comes from
+ * consistency: after it the inner errors have their expected size,
+ *
+ *     factor = sum of 2 rho / expected,     expected = their rows less their share of the unknowns
+ *
+ * over the factors of learned models (2 rho over what is expected of its kernel). Where frozen models or kernels have a say, the estimate depends on the factor; then it is reported, and applied
+ * only if the loss does not suffer. */
+#include "learn/learn.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define TOLD    1.1  /* factor by which sigmas are off from which on that is said */
+#define SUFFERS 1e-3 /* relative rise of the loss from which on the scale is not free */
+
+ct_status ct__scale_wanted(ct_outer *o, const double *p, const uint8_t *part, double *factor, double *degrees, double *loss, ct_err *err)
+{
+    ct_outer_value value = {0};
+    CT_TRY(ct_outer_evaluate(o, p, part, &value, err));
+    *loss = value.loss;
+    *factor = !value.failed && value.degrees > 0 && value.chi_squared > 0 ? value.chi_squared / value.degrees : NAN;
+    if (degrees) *degrees = value.degrees;
+    return CT_OK;
+}
+
+double ct__scale_apply(const ct_theta *theta, ct_scale scale, double factor, double *p)
+{
+    const double wanted = log(factor);
+    double       low, high, s = wanted;
+    if (scale == CT_SCALE_NONE || !isfinite(s)) return 1;
+    ct_theta_room(theta, p, &low, &high);
+    if (scale == CT_SCALE_FIT) s = low > high ? 0 : CT_MAX(low, CT_MIN(high, s));
+    for (int32_t i = 0; i < ct_theta_count(theta); i++)
+        if (ct_theta_is_scale(theta, i)) p[i] += s;
+    return s == wanted ? factor : exp(s);
+}
+
+/* Bounds that keep variances from the size that consistency asks for are named, with what that does to all. */
+static ct_status tell_of_bounds(ct__learning *l)
+{
+    const ct_learn_result *r = l->objective.result;
+    const ct_theta        *theta = l->objective.outer->theta;
+    const double           off = sqrt(r->scale_applied / r->scale_wanted);
+    char                   held[200] = "", name[80];
+    if (l->objective.options->scale != CT_SCALE_FIT || !r->scale_free || !(off > TOLD || off < 1 / TOLD)) return CT_OK;
+    ct_theta_active(theta, l->p, r->at_bound);
+    for (int32_t i = 0; i < l->objective.outer->m; i++) {
+        if (!r->at_bound[i]) continue;
+        const size_t used = strlen(held);
+        ct_theta_name(theta, i, name, sizeof name);
+        snprintf(held + used, sizeof held - used, "%s%s", used ? ", " : "", name);
+    }
+    return ct__note(l, "All learned sigmas are too %s, by a factor of about %.3g: the bounds%s%s leave no room for the common factor that consistency asks for. Their ratios are as learned; wider bounds leave room.",
+                    off > 1 ? "large" : "small", off > 1 ? off : 1 / off, *held ? " of " : "", held);
+}
+
+ct_status ct__scale(ct__learning *l)
+{
+    ct__objective      *e = &l->objective;
+    ct_learn_result *r = e->result;
+    const size_t     bytes = (size_t)e->outer->m * sizeof *l->p;
+    double          *q = ct__zalloc(e->outer->m, sizeof *q), loss = NAN, unused;
+    if (!q) return ct__no_memory(e->err, "parameters", e->outer->m);
+    memcpy(q, l->p, bytes);
+    ct_status status = ct__scale_wanted(e->outer, q, NULL, &r->scale_wanted, &l->degrees, &r->loss_train, e->err);
+    r->scale_applied = 1;
+    r->scale_free = 1;
+    if (status == CT_OK && isfinite(r->scale_wanted)) {
+        const double applied = ct__scale_apply(e->outer->theta, e->options->scale, r->scale_wanted, q);
+        if (applied != 1) status = ct__scale_wanted(e->outer, q, NULL, &unused, NULL, &loss, e->err);
+        r->scale_free = applied == 1 || loss <= r->loss_train * (1 + SUFFERS);
+        if (status == CT_OK && r->scale_free && applied != 1) {
+            memcpy(l->p, q, bytes);
+            r->scale_applied = applied;
+            r->loss_train = loss;
+        } else if (status == CT_OK && !r->scale_free) {
+            r->chi_after = r->chi_before; /* of folds, whose scale was applied to see */
+            r->nees_after = r->nees_before;
+            status = ct__note(l, "The common scale was not applied: frozen noise models or robust kernels have a say in it, and with the factor %.4g the loss rises from %.6g to %.6g.", r->scale_wanted,
+                              r->loss_train, loss);
+        }
+    }
+    free(q);
+    return status == CT_OK && isfinite(r->scale_wanted) ? tell_of_bounds(l) : status;
+}

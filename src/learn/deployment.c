@@ -1,0 +1,74 @@
+/* deployment.c: the estimate that a robot in deployment would make under p, of each sequence, and how good it is. */
+#include "base/parallel.h"
+#include "learn/learn.h"
+
+#define JUDGE_TAG 64 /* in the checkpoint, apart from all kinds of evaluation */
+
+typedef struct {
+    ct_outer           *outer;
+    const ct_inference *inference;
+    const uint8_t      *part;
+    int                 nees;
+    ct_evaluation      *out;
+    ct_status          *status;
+} judgement;
+
+static void judge_seat(void *user, int64_t i, int worker)
+{
+    const judgement *j = user;
+    const ct__inner_problem  *seat = &j->outer->seat[i];
+    if (j->part && !j->part[i]) return;
+    j->status[i] = ct_evaluate(seat->seq, j->outer->noise, seat->solver, j->inference, &j->outer->options.loss, j->nees, j->outer->scratch[worker].x, &j->out[i], NULL);
+    j->out[i].solve.seconds = j->out[i].solve.linearise_s = j->out[i].solve.factor_s = j->out[i].solve.solve_s = 0; /* not of the sequence */
+}
+
+static ct_status judge(judgement *j, const double *p, ct_err *err)
+{
+    ct_outer *o = j->outer;
+    CT_TRY(ct_theta_place(o->theta, p, o->noise, err));
+    j->status = ct__zalloc(o->count, sizeof *j->status);
+    if (!j->status) return ct__no_memory(err, "sequences", o->count);
+    ct__parallel(o->scratches, o->count, judge_seat, j);
+    ct_status status = CT_OK;
+    for (int32_t i = 0; i < o->count; i++) {
+        o->solves += !j->part || j->part[i];
+        if (status == CT_OK && j->status[i] != CT_OK)
+            status = ct_fail(err, j->status[i], "sequence %s could not be assessed: %s", o->seat[i].seq->name ? o->seat[i].seq->name : "", ct_status_text(j->status[i]));
+    }
+    free(j->status);
+    return status;
+}
+
+ct_status ct__outer_deployment(const ct_outer *o, ct_inference *deployment, ct_err *err)
+{
+    int chosen = deployment->incremental;
+    for (int32_t i = 0; i < o->count && deployment->incremental == CT_INFERENCE_AUTO && chosen != 1; i++) {
+        ct_inference one = *deployment;
+        CT_TRY(ct_inference_choose(1, (ct_sequence *const[]){(ct_sequence *)o->seat[i].seq}, &one, err));
+        chosen = one.incremental;
+    }
+    deployment->incremental = chosen;
+    return CT_OK;
+}
+
+ct_status ct_outer_judge(ct_outer *o, const double *p, const uint8_t *part, const ct_inference *inference, int nees, ct_evaluation *out, ct_err *err)
+{
+    judgement j = {.outer = o, .inference = inference, .part = part, .nees = nees, .out = out};
+    if (!o->checkpoint) return judge(&j, p, err);
+    /* An assessment is plain numbers; as bytes it is a whole number of doubles, padding cleared. */
+    const int64_t each = (int64_t)((sizeof *out + sizeof(double) - 1) / sizeof(double)), numbers = each * o->count;
+    double       *number = ct__zalloc(numbers, sizeof *number);
+    int           taken = 0;
+    if (!number) return ct__no_memory(err, "numbers", numbers);
+    ct_status status = ct__checkpoint_take(o->checkpoint, o, JUDGE_TAG + nees, p, part, numbers, number, &taken, err);
+    if (status == CT_OK && !taken) status = judge(&j, p, err);
+    for (int32_t i = 0; status == CT_OK && i < o->count; i++) {
+        if (part && !part[i]) continue;
+        if (taken) memcpy(&out[i], number + i * each, sizeof *out);
+        else memcpy(number + i * each, &out[i], sizeof *out);
+        o->solves += taken;
+    }
+    if (status == CT_OK && !taken) status = ct__checkpoint_put(o->checkpoint, o, JUDGE_TAG + nees, p, part, numbers, number, err);
+    free(number);
+    return status;
+}

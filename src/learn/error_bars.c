@@ -1,0 +1,354 @@
+/* error_bars.c: how sure the answer is, and what the data cannot tell.
+ *
+ * The answer is where  g(p) + nu W (p - closed) = 0,  g the mean gradient over n sequences. Its slope is K = B + nu W, B the mean of A'A. Two things in it are random: g, whose
+ * covariance follows from that of the estimates, P = c H^-1 (c the normalised chi-square: what is claimed, made honest), and the closed form, whose log variances have
+ * variance 2/N:
+ *
+ *     Cov(p) = K^-1 (c/n M + nu^2 W C W) K^-1,      M = mean of A'D P D'A,   C = diag(2/N)
+ *
+ * Errors of neighbouring poses are anything but independent: the plain (B n)^-1 mean(e^2) would be several times too small. But that still takes the models at their word; runs that
+ * differ more than those allow (another floor, another day) are the better witness. So the middle is taken a second time from the runs themselves, the covariance of their gradients
+ * and the jackknife of the closed form, and the larger of the two bars is said.
+ *
+ * A direction v that B does not see (v'Bv ~ 0) is one that tracking cannot tell. One such there always is where everything is learned: the common factor of all variances, which consistency fixes to 2 / degrees instead.
+ * Parameters on a bound are held there and have no error bar. */
+#include "base/eigen.h"
+#include "learn/learn.h"
+
+#include <math.h>
+
+#define UNSEEN   2e-3 /* relative change of the loss for a factor of 10 in variances, below which a direction is unseen */
+#define DISTINCT 0.25 /* part that a parameter must have in a direction to be named with it                              */
+#define IS_SCALE 0.98 /* cosine to the common factor                                                                      */
+
+static const double LOG_10 = 2.302585092994046;
+
+typedef struct {
+    ct__learning *l;
+    int32_t       m;                      /* all parameters                              */
+    int32_t       n;                      /* those not held by a bound                   */
+    int32_t      *free;                   /* n of them                                   */
+    double       *B, *M;                  /* m x m                                       */
+    double       *K, *V, *lambda, *T, *C; /* n x n, n x n, n, n x n, n x n               */
+    double       *between;                /* n x n: covariance of the mean gradient, by runs  */
+    double       *jackknife;              /* m: variance of the closed form, by runs     */
+    double       *row;                    /* n: scratch                                  */
+    double       *gradients;              /* sequences x m                               */
+    double        loss, degrees;
+    int64_t       length, capacity;       /* of result->undetermined                     */
+} bars;
+
+static ct_status allocate(bars *b, ct_err *err)
+{
+    const int64_t m = b->m;
+    b->free = ct__zalloc(m, sizeof *b->free);
+    b->B = ct__zalloc(7 * m * m + 3 * m, sizeof *b->B);
+    b->gradients = ct__zalloc(b->l->objective.outer->count * m, sizeof *b->gradients);
+    if (!b->free || !b->B || !b->gradients) return ct__no_memory(err, "parameters", m);
+    b->M = b->B + m * m;
+    b->K = b->M + m * m;
+    b->V = b->K + m * m;
+    b->T = b->V + m * m;
+    b->C = b->T + m * m;
+    b->between = b->C + m * m;
+    b->lambda = b->between + m * m;
+    b->jackknife = b->lambda + m;
+    b->row = b->jackknife + m;
+    return CT_OK;
+}
+
+static ct_status evaluate(bars *b)
+{
+    ct__learning  *l = b->l;
+    ct__objective    *e = &l->objective;
+    double        *g = b->C; /* not needed yet */
+    ct_outer_value value = {.gradient = g, .matrix = b->B, .meat = b->M, .gradients = b->gradients};
+    double         sum = 0, size = 0;
+    CT_TRY(ct_outer_evaluate(e->outer, l->p, NULL, &value, e->err));
+    b->loss = value.loss;
+    e->result->stationarity = value.stationarity;
+    b->degrees = l->degrees;
+    for (int32_t i = 0; i < b->m; i++) {
+        if (!ct_theta_is_scale(e->outer->theta, i)) continue;
+        sum += g[i];
+        size += fabs(g[i]);
+    }
+    e->result->invariance = size > 0 ? fabs(sum) / size : 0;
+    if (value.inexact) return ct__note(l, "At the answer the Hessian of %d sequence%s was not positive definite; error bars rest on J'J there.", value.inexact, value.inexact == 1 ? "" : "s");
+    return CT_OK;
+}
+
+/* Scalars on a bound are held. Of full blocks none is: their bounds are on eigenvalues. */
+static void find_free(bars *b)
+{
+    const ct_outer        *o = b->l->objective.outer;
+    const ct_theta_jacobian *s = o->slopes;
+    int8_t                *at_bound = b->l->objective.result->at_bound;
+    ct_theta_active(o->theta, b->l->start, at_bound); /* the answer before the scale */
+    for (int32_t i = 0; i < b->m; i++) {
+        int full = 0;
+        for (int32_t t = 0; t < s->terms; t++) full = full || (s->parameter[t] == i && s->coordinate[t] == -1);
+        if (full || !at_bound[i]) b->free[b->n++] = i;
+    }
+}
+
+/* The free part of an m x m matrix. */
+static void pick(const bars *b, const double *from, double *to)
+{
+    for (int32_t i = 0; i < b->n; i++)
+        for (int32_t j = 0; j < b->n; j++) to[(int64_t)i * b->n + j] = from[(int64_t)b->free[i] * b->m + b->free[j]];
+}
+
+/* Cosine of column k of V to the common factor. */
+static double scale_cosine(const bars *b, int32_t k)
+{
+    const ct_theta *theta = b->l->objective.outer->theta;
+    double          sum = 0;
+    int32_t         scales = 0;
+    for (int32_t i = 0; i < b->n; i++) {
+        if (!ct_theta_is_scale(theta, b->free[i])) continue;
+        sum += b->V[(int64_t)i * b->n + k];
+        scales++;
+    }
+    return scales ? fabs(sum) / sqrt(scales) : 0;
+}
+
+/* ---- What the data cannot tell --------------------------------------------------------------- */
+
+static ct_status say(bars *b, const char *fmt, ...) CT_PRINTF(2, 3);
+static ct_status say(bars *b, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    const ct_status status = ct__add_line(&b->l->objective.result->undetermined, &b->length, &b->capacity, b->l->objective.err, fmt, args);
+    va_end(args);
+    return status;
+}
+
+/* Names of the parameters in column k of V whose sign is `sign`, as "a, b and c"; returns their number. */
+static int name_side(const bars *b, int32_t k, int sign, char *buf, size_t size)
+{
+    const ct_theta *theta = b->l->objective.outer->theta;
+    int             count = 0;
+    size_t          used = 0;
+    buf[0] = 0;
+    for (int32_t i = 0; i < b->n; i++) {
+        const double v = b->V[(int64_t)i * b->n + k];
+        char         name[128];
+        if (fabs(v) < DISTINCT || (v > 0) != (sign > 0)) continue;
+        ct_theta_name(theta, b->free[i], name, sizeof name);
+        if (used + strlen(name) + 8 > size) continue;
+        used += (size_t)snprintf(buf + used, size - used, "%s%s", count ? ", " : "", name);
+        count++;
+    }
+    return count;
+}
+
+/* The largest relative change of the loss for a factor of 10, up or down, in the parameter that has most part in direction k; the others in proportion. Tried, not extrapolated. */
+static ct_status try_direction(const bars *b, int32_t k, double *change)
+{
+    ct__objective *e = &b->l->objective;
+    double     *q = b->C, largest = 0; /* C is not needed yet */
+    *change = 0;
+    for (int32_t i = 0; i < b->n; i++) largest = CT_MAX(largest, fabs(b->V[(int64_t)i * b->n + k]));
+    for (int side = -1; side <= 1; side += 2) {
+        ct_outer_value value = {0};
+        memcpy(q, b->l->p, (size_t)b->m * sizeof *q);
+        for (int32_t i = 0; i < b->n; i++) q[b->free[i]] += side * LOG_10 * b->V[(int64_t)i * b->n + k] / largest;
+        CT_TRY(ct_outer_evaluate(e->outer, q, NULL, &value, e->err));
+        *change = CT_MAX(*change, value.failed ? INFINITY : fabs(value.loss / b->loss - 1));
+    }
+    return CT_OK;
+}
+
+static ct_status describe(bars *b, int32_t k)
+{
+    char   up[320], down[320];
+    double change;
+    if (scale_cosine(b, k) > IS_SCALE) {
+        if (!b->l->objective.result->scale_free) return CT_OK; /* frozen models say */
+        return say(b, "The common factor of all learned variances: tracking does not depend on it. Its value comes from consistency.");
+    }
+    CT_TRY(try_direction(b, k, &change));
+    if (!(change < UNSEEN)) return CT_OK;
+    const int    ups = name_side(b, k, 1, up, sizeof up), downs = name_side(b, k, -1, down, sizeof down);
+    const double percent = 100 * change;
+    if (ups && downs) return say(b, "%s against %s: multiplying the former and dividing the latter by up to 10, or the reverse, changes the loss by %.2g %% at most.", up, down, percent);
+    if (ups + downs == 1) return say(b, "%s: multiplied or divided by 10 it changes the loss by %.2g %% at most.", ups ? up : down, percent);
+    if (ups + downs) return say(b, "%s together: multiplied or divided by up to 10 they change the loss by %.2g %% at most.", ups ? up : down, percent);
+    return CT_OK;
+}
+
+/* Suspects are found by the matrix, and tried. */
+static ct_status describe_all(bars *b)
+{
+    pick(b, b->B, b->K);
+    ct__eigen_symmetric(b->n, b->K, b->lambda, b->V);
+    for (int32_t k = 0; k < b->n; k++)
+        if (0.5 * b->lambda[k] * LOG_10 * LOG_10 < UNSEEN * b->loss) CT_TRY(describe(b, k));
+    return CT_OK;
+}
+
+/* ---- Error bars ------------------------------------------------------------------------------ */
+
+/* jackknife_i <- (n - 1)/n sum over runs of (closed form without the run - their mean)^2; 0 with fewer than three runs, or where a run alone has the samples. */
+static ct_status cut_runs(bars *b)
+{
+    const ct_outer *o = b->l->objective.outer;
+    const int64_t   m = b->m, n = o->count;
+    if (n < 3) return CT_OK;
+    uint8_t  *part = ct__zalloc(n, sizeof *part);
+    int64_t  *samples = ct__zalloc(m, sizeof *samples);
+    double   *p = ct__zalloc((n + 1) * m, sizeof *p), *mean = p ? p + n * m : NULL;
+    ct_status status = part && samples && p ? CT_OK : ct__no_memory(b->l->objective.err, "runs", n);
+    for (int64_t k = 0; status == CT_OK && k < n; k++) {
+        for (int64_t i = 0; i < n; i++) part[i] = i != k;
+        status = ct_outer_closed_form(o, part, p + k * m, samples, b->l->objective.err);
+        for (int64_t i = 0; status == CT_OK && i < m; i++) mean[i] += samples[i] ? p[k * m + i] / (double)n : NAN;
+    }
+    for (int64_t k = 0; status == CT_OK && k < n; k++)
+        for (int64_t i = 0; i < m; i++) b->jackknife[i] += (double)(n - 1) / (double)n * (p[k * m + i] - mean[i]) * (p[k * m + i] - mean[i]);
+    for (int64_t i = 0; i < m; i++)
+        if (!(b->jackknife[i] >= 0)) b->jackknife[i] = 0;
+    free(part);
+    free(samples);
+    free(p);
+    return status;
+}
+
+/* between <- covariance of the mean gradient, from those of the runs. */
+static void compare_runs(bars *b)
+{
+    const int32_t runs = b->l->objective.outer->count;
+    for (int32_t i = 0; i < b->n; i++)
+        for (int32_t j = 0; j < b->n; j++) {
+            double mean_i = 0, mean_j = 0, sum = 0;
+            for (int32_t k = 0; k < runs; k++) {
+                mean_i += b->gradients[(int64_t)k * b->m + b->free[i]] / runs;
+                mean_j += b->gradients[(int64_t)k * b->m + b->free[j]] / runs;
+            }
+            for (int32_t k = 0; k < runs; k++) sum += (b->gradients[(int64_t)k * b->m + b->free[i]] - mean_i) * (b->gradients[(int64_t)k * b->m + b->free[j]] - mean_j);
+            b->between[(int64_t)i * b->n + j] = runs > 2 ? sum / ((double)runs * (runs - 1)) : 0;
+        }
+}
+
+/* C <- the covariance of what drives the answer, c/n M + nu^2 W C W; or the same by runs. */
+static void fill_middle(bars *b, double nu, int by_runs)
+{
+    const ct__learning    *l = b->l;
+    const ct_learn_result *r = l->objective.result;
+    const double           c = isfinite(r->scale_wanted) ? r->scale_wanted / r->scale_applied : 1;
+    if (by_runs) memcpy(b->C, b->between, (size_t)b->n * (size_t)b->n * sizeof *b->C);
+    else pick(b, b->M, b->C);
+    for (int64_t i = 0; !by_runs && i < (int64_t)b->n * b->n; i++) b->C[i] *= c / l->objective.outer->count;
+    for (int32_t i = 0; nu > 0 && i < b->n; i++) {
+        const int32_t j = b->free[i];
+        const double  pull = nu * l->weight[j], variance = by_runs ? b->jackknife[j] : l->samples[j] ? 2 / (double)l->samples[j] : 0;
+        b->C[(int64_t)i * b->n + i] += pull * pull * variance;
+    }
+}
+
+/* standard_error <- sqrt diag(K^+ C K^+) if that is larger, by K's eigenvectors; directions that K does not see add infinity, or the scale's own. */
+static void spread_out(bars *b)
+{
+    const int32_t    n = b->n;
+    ct_learn_result *r = b->l->objective.result;
+    const double     scale_variance = r->scale_applied == r->scale_wanted && b->degrees > 0 ? 2 / b->degrees : INFINITY;
+    for (int32_t k = 0; k < n; k++) /* T <- rows: K^+ in the eigenbasis, v_k' / lambda_k */
+        for (int32_t i = 0; i < n; i++) b->T[(int64_t)k * n + i] = 0.5 * b->lambda[k] > 1e-6 * b->loss ? b->V[(int64_t)i * n + k] / b->lambda[k] : 0;
+    for (int32_t i = 0; i < n; i++) {
+        double variance = 0, *K = b->row; /* row i of K^+ = sum_k V_ik T_k */
+        memset(K, 0, (size_t)n * sizeof *K);
+        for (int32_t k = 0; k < n; k++)
+            for (int32_t a = 0; a < n; a++) K[a] += b->V[(int64_t)i * n + k] * b->T[(int64_t)k * n + a];
+        for (int32_t a = 0; a < n; a++)
+            for (int32_t c = 0; c < n; c++) variance += K[a] * b->C[(int64_t)a * n + c] * K[c];
+        for (int32_t k = 0; k < n; k++) {
+            const double v = b->V[(int64_t)i * n + k];
+            if (0.5 * b->lambda[k] > 1e-6 * b->loss) continue;
+            if (scale_cosine(b, k) > IS_SCALE) variance += scale_variance;
+            else if (fabs(v) > 0.1) variance = INFINITY;
+        }
+        if (!(r->standard_error[b->free[i]] >= sqrt(variance))) r->standard_error[b->free[i]] = sqrt(variance);
+    }
+}
+
+/* Bars belong to a minimum. How far a Gauss-Newton step would go from here, -K^+ g, of the parameter that it moves furthest, in bars (where one is more than a factor of e, in such): above 1 there is no
+ * minimum here. *move: that of the log variance. V and lambda are of B. */
+static double away(const bars *b, int32_t *which, double *move)
+{
+    const int32_t          n = b->n, runs = b->l->objective.outer->count;
+    const ct_learn_result *r = b->l->objective.result;
+    double                 most = 0, *along = b->row; /* v_k'g */
+    memset(along, 0, (size_t)n * sizeof *along);
+    for (int32_t k = 0; k < n; k++)
+        for (int32_t j = 0; j < n; j++)
+            for (int32_t q = 0; q < runs; q++) along[k] += b->V[(int64_t)j * n + k] * b->gradients[(int64_t)q * b->m + b->free[j]] / runs;
+    for (int32_t i = 0; i < n; i++) {
+        double step = 0;
+        for (int32_t k = 0; k < n; k++)
+            if (0.5 * b->lambda[k] > 1e-6 * b->loss) step += b->V[(int64_t)i * n + k] * along[k] / b->lambda[k];
+        const double bar = r->standard_error[b->free[i]] < 1 ? r->standard_error[b->free[i]] : 1;
+        if (!(fabs(step) > most * bar)) continue;
+        most = fabs(step) / bar;
+        *which = b->free[i];
+        *move = step;
+    }
+    return most;
+}
+
+/* Methods that stop where they are, or see another loss, may end anywhere: there are no bars then, and it is said. */
+static ct_status check_minimum(bars *b)
+{
+    ct_learn_result *r = b->l->objective.result;
+    int32_t          which = 0;
+    double           move = 0;
+    char             name[80];
+    if (!(away(b, &which, &move) > 1)) return CT_OK;
+    for (int32_t i = 0; i < b->m; i++) r->standard_error[i] = NAN;
+    return ct__note(b->l, "This is no minimum of the loss: towards one the variance of %s, for one, would change by %s%.2g. So there are no error bars; another method or start may do better.",
+                    ct_theta_name(b->l->objective.outer->theta, which, name, sizeof name), fabs(move) > LOG_10 ? "more than a factor of " : "a factor of ", exp(CT_MIN(LOG_10, fabs(move))));
+}
+
+static ct_status estimate(bars *b)
+{
+    const ct__learning *l = b->l;
+    ct_learn_result    *r = l->objective.result;
+    const ct_learn_method method = l->objective.options->method;
+    const int             other = method == CT_LEARN_FRANK_WOLFE || method == CT_LEARN_FRANK_WOLFE_LOG || method == CT_LEARN_LEO; /* no minimum; that of another loss */
+    if (r->stop == CT_LEARN_STOP_START || other) return CT_OK; /* nobody's estimate */
+    if (r->stop == CT_LEARN_STOP_CLOSED_FORM) { /* nothing but second moments */
+        for (int32_t i = 0; i < b->n; i++) {
+            const int64_t samples = l->samples[b->free[i]];
+            r->standard_error[b->free[i]] = samples ? sqrt(CT_MAX(2 / (double)samples, b->jackknife[b->free[i]])) : INFINITY;
+        }
+        return CT_OK;
+    }
+    const double nu = method == CT_LEARN_LM ? r->prior : 0;
+    pick(b, b->B, b->K);
+    for (int32_t i = 0; nu > 0 && i < b->n; i++) b->K[(int64_t)i * b->n + i] += nu * l->weight[b->free[i]];
+    ct__eigen_symmetric(b->n, b->K, b->lambda, b->V);
+    for (int by_runs = 0; by_runs < 2; by_runs++) {
+        fill_middle(b, nu, by_runs);
+        spread_out(b);
+    }
+    return method == CT_LEARN_LM ? CT_OK : check_minimum(b);
+}
+
+ct_status ct__error_bars(ct__learning *l)
+{
+    bars      b = {.l = l, .m = l->objective.outer->m};
+    ct_status status = allocate(&b, l->objective.err);
+    if (status == CT_OK) status = evaluate(&b);
+    if (status == CT_OK && isfinite(b.loss)) {
+        find_free(&b);
+        compare_runs(&b);
+        status = cut_runs(&b);
+        if (status == CT_OK) status = describe_all(&b);
+        if (status == CT_OK) status = estimate(&b);
+    }
+    free(b.free);
+    free(b.B);
+    free(b.gradients);
+    return status;
+}

@@ -1,0 +1,404 @@
+/* inner_problem.c: one sequence under one theta: its minimum, its loss there, and derivatives of that by the parameters.
+ *
+ * With W = Sigma^-1, y = W r, and w the robust weight at d2 = r'W r, the inner gradient is h = sum_k w J'y. Since dW = -W dSigma W,
+ *     -dh/dp_j = sum_k J' q_kj,    q_kj = w W (dSigma_j y) + w' (y' dSigma_j y) y,     w' = dw/d(d2).
+ *   sensitivity   S = H^-1 [-dh/dp],   A = D S,   dL/dp = A'e,   e the weighted difference from the truth, D its derivative
+ *   adjoint       H l = D'e,   dL/dSigma = sum_k  w sym(v y') + w' ((J l)'y) y y',   v = W J l,   dL/dp_j = <dL/dSigma, dSigma_j>
+ * H is the Hessian at the minimum, exact or J'J, factored; nothing is allocated. */
+#include "graph/graph.h"
+#include "graph/whiten.h"
+#include "learn/learn.h"
+#include "solve/solve.h"
+
+#include <math.h>
+
+#define BLOCK_MAX (CT_ROWS_MAX * CT_DIM_MAX)
+
+/* A factor at the minimum: residual, Jacobians, y = W r, weights; and where its variables' scalars begin. */
+typedef struct {
+    const ct_noise_model *model;
+    int                   rows, arity, cols[CT_ARITY_MAX];
+    int32_t               column[CT_ARITY_MAX]; /* -1: fixed */
+    double               *J[CT_ARITY_MAX];
+    double                y[CT_ROWS_MAX], w, slope;
+    double                space[CT_ARITY_MAX * BLOCK_MAX];
+} view;
+
+/* v <- W v. */
+static void apply_information(const ct_noise_model *model, int rows, double *v)
+{
+    const double *R = model->sqrt_info;
+    if (model->kind != CT_NOISE_FULL) {
+        for (int i = 0; i < rows; i++) v[i] *= R[i] * R[i];
+        return;
+    }
+    double u[CT_ROWS_MAX];
+    for (int i = 0; i < rows; i++) {
+        u[i] = 0;
+        for (int k = i; k < rows; k++) u[i] += R[i * rows + k] * v[k];
+    }
+    for (int i = 0; i < rows; i++) {
+        v[i] = 0;
+        for (int k = 0; k <= i; k++) v[i] += R[k * rows + i] * u[k];
+    }
+}
+
+static void look(const ct_solver *solver, const ct_noise *noise, const ct__batch *batch, int32_t k, const double *x, view *f)
+{
+    const ct_factor_ops *ops = batch->ops;
+    const ct__item      *item = &solver->item[k];
+    const int32_t       *var = ct_graph_factor(solver->graph, solver->factor_of[k]).var;
+    const double        *arg[CT_ARITY_MAX];
+    double               r[CT_ROWS_MAX], d2 = 0;
+    f->model = ct_noise_get(noise, item->noise);
+    f->rows = ops->rows;
+    f->arity = ops->arity;
+    for (int i = 0; i < ops->arity; i++) {
+        const int32_t block = solver->block_of[var[i]];
+        arg[i] = x + item->at[i];
+        f->cols[i] = ct_kind_dim(ops->kind[i]);
+        f->column[i] = block < 0 ? -1 : solver->column[block];
+        f->J[i] = block < 0 ? NULL : f->space + i * BLOCK_MAX;
+    }
+    ct_factor_eval(ops, item->z, item->context, arg, r, f->J);
+    memcpy(f->y, r, sizeof r);
+    apply_information(f->model, f->rows, f->y);
+    for (int i = 0; i < f->rows; i++) d2 += r[i] * f->y[i];
+    f->w = 1;
+    f->slope = 0;
+    if (f->model->robust.kind == CT_ROBUST_NONE) return;
+    ct_robust_error(f->model->robust, CT_MAX(d2, 0), &f->w);
+    f->slope = ct_robust_slope(f->model->robust, CT_MAX(d2, 0));
+}
+
+/* q of one term; returns nothing beyond it. */
+static void weigh_term(const view *f, const ct_theta_jacobian *slopes, int32_t t, double q[CT_ROWS_MAX])
+{
+    const int     rows = f->rows, c = slopes->coordinate[t];
+    const double *dS = slopes->dSigma[t];
+    double        ySy = 0;
+    for (int i = 0; i < rows; i++) q[i] = 0;
+    if (c >= 0) q[c] = dS[c * rows + c] * f->y[c];
+    else
+        for (int i = 0; i < rows; i++)
+            for (int k = 0; k < rows; k++) q[i] += dS[i * rows + k] * f->y[k];
+    for (int i = 0; i < rows; i++) ySy += f->y[i] * q[i];
+    apply_information(f->model, rows, q);
+    for (int i = 0; i < rows; i++) q[i] = f->w * q[i] + f->slope * ySy * f->y[i];
+}
+
+/* S += J'q in column j of m, where q has one entry, in row c: what a diagonal model without a robust kernel gives. */
+static void add_single(const view *f, int c, double q, int32_t m, int32_t j, double *S)
+{
+    for (int i = 0; i < f->arity; i++) {
+        if (!f->J[i]) continue;
+        const double *row = f->J[i] + c * f->cols[i];
+        double       *to = S + (int64_t)f->column[i] * m + j;
+        for (int k = 0; k < f->cols[i]; k++) to[(int64_t)k * m] += row[k] * q;
+    }
+}
+
+/* S += J'q in column j of m. */
+static void add_column(const view *f, const double q[], int32_t m, int32_t j, double *S)
+{
+    for (int i = 0; i < f->arity; i++) {
+        if (!f->J[i]) continue;
+        const int cols = f->cols[i];
+        double   *to = S + (int64_t)f->column[i] * m + j;
+        for (int c = 0; c < cols; c++) {
+            double sum = 0;
+            for (int row = 0; row < f->rows; row++) sum += f->J[i][row * cols + c] * q[row];
+            to[(int64_t)c * m] += sum;
+        }
+    }
+}
+
+/* Walks the factors whose model is learned. */
+#define FOR_EACH_LEARNED(outer, solver, batch, k)                                                                     \
+    for (const ct__batch *batch = (solver)->batch; batch < (solver)->batch + (solver)->batches; batch++)              \
+        for (int32_t k = batch->first; k < batch->end; k++)                                                           \
+            if ((outer)->slot[(solver)->item[k].noise] >= 0 && (solver)->item[k].moves)
+
+static void fill_right_hand_sides(const ct_outer *outer, const ct__inner_problem *seat, double *S)
+{
+    const ct_solver       *solver = seat->solver;
+    const ct_theta_jacobian *slopes = outer->slopes;
+    memset(S, 0, (size_t)solver->scalars * (size_t)outer->m * sizeof *S);
+    FOR_EACH_LEARNED(outer, solver, batch, k)
+    {
+        const int32_t model = solver->item[k].noise;
+        view          f;
+        double        q[CT_ROWS_MAX];
+        look(solver, outer->noise, batch, k, seat->x, &f);
+        for (int32_t t = slopes->first[model]; t < slopes->first[model + 1]; t++) {
+            const int c = slopes->coordinate[t];
+            if (c >= 0 && f.slope == 0) {
+                const double information = f.model->sqrt_info[c] * f.model->sqrt_info[c];
+                add_single(&f, c, f.w * information * slopes->dSigma[t][c * f.rows + c] * f.y[c], outer->m, slopes->parameter[t], S);
+                continue;
+            }
+            weigh_term(&f, slopes, t, q);
+            add_column(&f, q, outer->m, slopes->parameter[t], S);
+        }
+    }
+}
+
+/* Three rows at a time: a pose in the plane, half of one in space. */
+static void add_three(int32_t m, const double *A, double *matrix)
+{
+    const double *a = A, *b = A + m, *c = b + m;
+    for (int32_t i = 0; i < m; i++) {
+        double *restrict to = matrix + (int64_t)i * m;
+        const double ai = a[i], bi = b[i], ci = c[i];
+        for (int32_t j = i; j < m; j++) to[j] += ai * a[j] + bi * b[j] + ci * c[j];
+    }
+}
+
+void ct__add_normal(int32_t m, int rows, const double *A, const double *e, double *matrix, double *gradient)
+{
+    int row = 0;
+    for (; matrix && row + 3 <= rows; row += 3) add_three(m, A + (int64_t)row * m, matrix);
+    for (; matrix && row < rows; row++) {
+        const double *a = A + (int64_t)row * m;
+        for (int32_t i = 0; i < m; i++)
+            for (int32_t j = i; j < m; j++) matrix[(int64_t)i * m + j] += a[i] * a[j];
+    }
+    for (row = 0; gradient && row < rows; row++)
+        for (int32_t i = 0; i < m; i++) gradient[i] += A[(int64_t)row * m + i] * e[row];
+}
+
+static void mirror(int32_t m, double *matrix)
+{
+    for (int32_t i = 0; i < m; i++)
+        for (int32_t j = 0; j < i; j++) matrix[(int64_t)i * m + j] = matrix[(int64_t)j * m + i];
+}
+
+double ct__inner_residual(const ct_outer *outer, const ct__inner_problem *seat, const double *x, double *e)
+{
+    const ct_solver *solver = seat->solver;
+    double           loss = 0;
+    for (int32_t b = 0; b < solver->blocks; b++) {
+        const int32_t v = solver->variable_of[b];
+        double        ev[CT_DIM_MAX];
+        loss += ct_loss_variable(&outer->options.loss, seat->seq, v, x + ct_graph_offset(solver->graph, v), ev, NULL);
+        memcpy(e + solver->column[b], ev, (size_t)ct_kind_dim(ct_graph_kind(solver->graph, v)) * sizeof *e);
+    }
+    return loss;
+}
+
+/* A (d x m) = D (d x d) S (d rows of m). */
+static void multiply_rows(int d, int32_t m, const double *D, const double *S, double *A)
+{
+    for (int i = 0; i < d; i++) {
+        double *restrict a = A + (int64_t)i * m;
+        for (int32_t j = 0; j < m; j++) a[j] = D[i * d] * S[j];
+        for (int k = 1; k < d; k++)
+            for (int32_t j = 0; j < m; j++) a[j] += D[i * d + k] * S[(int64_t)k * m + j];
+    }
+}
+
+/* S, in place of the right-hand sides, is turned to A = D S, row by row; and gradient and matrix gathered. Y, if not NULL, gets D'A. */
+static void gather(const ct_outer *outer, ct__inner_problem *seat, double *S, double *Y, int want)
+{
+    const ct_solver *solver = seat->solver;
+    const int32_t    m = outer->m;
+    for (int32_t b = 0; b < solver->blocks; b++) {
+        const int32_t v = solver->variable_of[b];
+        const int     d = ct_kind_dim(ct_graph_kind(solver->graph, v));
+        const int64_t at = (int64_t)solver->column[b] * m;
+        double        e[CT_DIM_MAX], D[CT_DIM_MAX * CT_DIM_MAX], Dt[CT_DIM_MAX * CT_DIM_MAX];
+        if (Y) memset(Y + at, 0, (size_t)(d * m) * sizeof *Y);
+        if (!seat->seq->known[v]) continue;
+        ct_loss_variable(&outer->options.loss, seat->seq, v, seat->x + ct_graph_offset(solver->graph, v), e, D);
+        for (int32_t from = 0; from < m; from += 64) { /* in strips that fit on the stack, in place */
+            double        A[CT_DIM_MAX * 64];
+            const int32_t n = CT_MIN(64, m - from);
+            for (int i = 0; i < d; i++)
+                for (int32_t j = 0; j < n; j++) {
+                    double sum = 0;
+                    for (int k = 0; k < d; k++) sum += D[i * d + k] * S[at + (int64_t)k * m + from + j];
+                    A[i * 64 + j] = sum;
+                }
+            for (int i = 0; i < d; i++) memcpy(S + at + (int64_t)i * m + from, A + i * 64, (size_t)n * sizeof *S);
+        }
+        ct__add_normal(m, d, S + at, e, want & (CT_WANT_MATRIX | CT_WANT_MEAT) ? seat->matrix : NULL, seat->gradient);
+        if (!Y) continue;
+        for (int i = 0; i < d; i++)
+            for (int k = 0; k < d; k++) Dt[i * d + k] = D[k * d + i];
+        multiply_rows(d, m, Dt, S + at, Y + at);
+    }
+    mirror(m, seat->matrix);
+}
+
+/* meat = Y' H^-1 Y; S is free to hold H^-1 Y. */
+static ct_status add_meat(const ct_outer *outer, ct__inner_problem *seat, double *S, const double *Y, ct_err *err)
+{
+    const int32_t m = outer->m, n = seat->solver->scalars;
+    memcpy(S, Y, (size_t)n * (size_t)m * sizeof *S);
+    CT_TRY(ct_sparse_solve(seat->solver->system, S, m, err));
+    for (int32_t row = 0; row < n; row++)
+        for (int32_t i = 0; i < m; i++)
+            for (int32_t j = 0; j < m; j++) seat->meat[(int64_t)i * m + j] += Y[(int64_t)row * m + i] * S[(int64_t)row * m + j];
+    return CT_OK;
+}
+
+static ct_status sensitivity(const ct_outer *outer, ct__inner_problem *seat, ct__scratch *scratch, int want, ct_err *err)
+{
+    double *Y = want & CT_WANT_MEAT ? scratch->Y : NULL;
+    fill_right_hand_sides(outer, seat, scratch->S);
+    CT_TRY(ct_sparse_solve(seat->solver->system, scratch->S, outer->m, err));
+    gather(outer, seat, scratch->S, Y, want);
+    return Y ? add_meat(outer, seat, scratch->S, Y, err) : CT_OK;
+}
+
+/* ---- Adjoint --------------------------------------------------------------------------------- */
+
+/* G += w sym(v y') + w' ((J l)'y) y y' for one factor; of a diagonal model the diagonal alone. */
+static void add_covariance_gradient(const view *f, const double *l, double *G)
+{
+    const int rows = f->rows;
+    double    v[CT_ROWS_MAX], Jly = 0;
+    for (int row = 0; row < rows; row++) {
+        v[row] = 0;
+        for (int i = 0; i < f->arity; i++)
+            for (int c = 0; f->J[i] && c < f->cols[i]; c++) v[row] += f->J[i][row * f->cols[i] + c] * l[f->column[i] + c];
+        Jly += v[row] * f->y[row];
+    }
+    apply_information(f->model, rows, v);
+    const double s = f->slope * Jly;
+    if (f->model->kind != CT_NOISE_FULL)
+        for (int i = 0; i < rows; i++) G[i * rows + i] += (f->w * v[i] + s * f->y[i]) * f->y[i];
+    else
+        for (int i = 0; i < rows; i++)
+            for (int k = 0; k < rows; k++) G[i * rows + k] += f->w * 0.5 * (v[i] * f->y[k] + f->y[i] * v[k]) + s * f->y[i] * f->y[k];
+}
+
+static ct_status adjoint(const ct_outer *outer, ct__inner_problem *seat, ct__scratch *scratch, ct_err *err)
+{
+    const ct_solver       *solver = seat->solver;
+    const ct_theta_jacobian *slopes = outer->slopes;
+    double                *l = scratch->e;
+    for (int32_t b = 0; b < solver->blocks; b++) { /* l <- D'e */
+        const int32_t v = solver->variable_of[b];
+        const int     d = ct_kind_dim(ct_graph_kind(solver->graph, v));
+        double        e[CT_DIM_MAX], D[CT_DIM_MAX * CT_DIM_MAX];
+        ct_loss_variable(&outer->options.loss, seat->seq, v, seat->x + ct_graph_offset(solver->graph, v), e, D);
+        for (int c = 0; c < d; c++) {
+            double sum = 0;
+            for (int i = 0; i < d; i++) sum += D[i * d + c] * e[i];
+            l[solver->column[b] + c] = sum;
+        }
+    }
+    CT_TRY(ct_sparse_solve(solver->system, l, 1, err));
+    memset(scratch->scale, 0, (size_t)outer->slots * CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX * sizeof *scratch->scale);
+    FOR_EACH_LEARNED(outer, solver, batch, k)
+    {
+        view f;
+        look(solver, outer->noise, batch, k, seat->x, &f);
+        add_covariance_gradient(&f, l, scratch->scale + (int64_t)outer->slot[solver->item[k].noise] * CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX);
+    }
+    for (int32_t model = 0; model < outer->models; model++) {
+        if (outer->slot[model] < 0) continue;
+        const double *G = scratch->scale + (int64_t)outer->slot[model] * CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX;
+        const int     n = ct_noise_get(outer->noise, model)->dim;
+        for (int32_t t = slopes->first[model]; t < slopes->first[model + 1]; t++)
+            for (int i = 0; i < n * n; i++) seat->gradient[slopes->parameter[t]] += slopes->dSigma[t][i] * G[i];
+    }
+    return CT_OK;
+}
+
+/* ---- Evaluation ------------------------------------------------------------------------------ */
+
+ct_stop ct__inner_estimate(const ct_outer *outer, const ct__inner_problem *seat, ct_solver *solver, const ct_noise *noise, double *x, int *iterations, ct_status *status)
+{
+    ct_err err;
+    if (!outer->options.incremental) {
+        ct_solve_result result;
+        *status = ct_solver_run(solver, noise, x, &outer->options.inner, &result, &err);
+        *iterations += result.iterations;
+        if (*status != CT_OK) return CT_STOP_NOT_FINITE;
+        return ct_solve_usable(&result) && !ct_stop_converged(result.stop) ? CT_STOP_STEP : result.stop;
+    }
+    ct_replay_result result;
+    memcpy(x, seat->start, (size_t)ct_graph_size(seat->seq->graph) * sizeof *x);
+    *status = ct_replay(seat->seq->graph, noise, &outer->options.replay, x, &result, &err);
+    *iterations += result.updates;
+    return *status == CT_OK ? result.stop : CT_STOP_NOT_FINITE;
+}
+
+/* The inner estimate, from the seat's start; if that fails, from the truth. */
+static void minimise(const ct_outer *outer, ct__inner_problem *seat)
+{
+    const size_t bytes = (size_t)ct_graph_size(seat->solver->graph) * sizeof *seat->x;
+    seat->iterations = seat->solves = 0;
+    for (int attempt = 0; attempt < (outer->options.incremental ? 1 : 2); attempt++) {
+        if (attempt == 0) memcpy(seat->x, seat->start, bytes);
+        else if (ct_start_values(seat->seq, CT_START_TRUTH, seat->x, NULL) != CT_OK) break;
+        seat->stop = ct__inner_estimate(outer, seat, seat->solver, outer->noise, seat->x, &seat->iterations, &seat->status);
+        seat->solves++;
+        if (ct_stop_converged(seat->stop)) break;
+    }
+    if (seat->status != CT_E_MEMORY) seat->status = CT_OK;
+}
+
+/* How large the errors of learned factors are, and should be. */
+static void weigh_errors(const ct_outer *outer, ct__inner_problem *seat)
+{
+    const ct_solver *solver = seat->solver;
+    double           rows = 0, learned = 0;
+    for (int32_t b = 0; b < solver->batches; b++)
+        for (int32_t k = solver->batch[b].first; k < solver->batch[b].end; k++) {
+            const ct__item      *item = &solver->item[k];
+            const ct_factor_ops *ops = solver->batch[b].ops;
+            const double        *arg[CT_ARITY_MAX];
+            double               r[CT_ROWS_MAX];
+            if (!item->moves) continue;
+            rows += ops->rows;
+            if (outer->slot[item->noise] < 0) continue;
+            learned += ops->rows;
+            for (int i = 0; i < ops->arity; i++) arg[i] = seat->x + item->at[i];
+            ops->eval(item->z, item->context, arg, r, NULL);
+            seat->chi_squared += 2 * ct__whiten(ct_noise_get(outer->noise, item->noise), ops->rows, r, 0, NULL, NULL) / outer->expected[item->noise];
+        }
+    seat->degrees = rows > 0 ? learned * (1 - solver->scalars / rows) : 0;
+}
+
+/* H at the minimum, factored; J'J stands in where the exact one is not positive definite. */
+static ct_status factor_hessian(const ct_outer *outer, ct__inner_problem *seat, double *step, ct_err *err)
+{
+    ct_status status = CT_E_SINGULAR;
+    seat->inexact = 0;
+    if (outer->options.hessian == CT_HESSIAN_EXACT) {
+        status = outer->options.incremental ? ct_solver_hessian(seat->solver, outer->noise, seat->x, err)
+                                            : ct__solver_hessian_here(seat->solver, outer->noise, seat->x, err); /* right after the run */
+        seat->inexact = status != CT_OK;
+    }
+    if (status != CT_OK) CT_TRY(ct_solver_linearise(seat->solver, outer->noise, seat->x, err));
+    ct_sparse_step(seat->solver->system, step);
+    seat->stationarity = ct__largest(step, seat->solver->scalars);
+    return CT_OK;
+}
+
+void ct__inner_evaluate(const ct_outer *outer, ct__inner_problem *seat, ct__scratch *scratch, int want)
+{
+    const int32_t m = outer->m;
+    seat->loss = INFINITY;
+    seat->stationarity = seat->chi_squared = seat->degrees = 0;
+    seat->status = CT_OK;
+    minimise(outer, seat);
+    memset(seat->gradient, 0, (size_t)m * sizeof *seat->gradient);
+    memset(seat->matrix, 0, (size_t)m * (size_t)m * sizeof *seat->matrix);
+    memset(seat->meat, 0, (size_t)m * (size_t)m * sizeof *seat->meat);
+    if (!ct_stop_converged(seat->stop)) return;
+    seat->loss = ct__inner_residual(outer, seat, seat->x, scratch->e);
+    if (!want) weigh_errors(outer, seat);
+    if (!want || (outer->options.gradient == CT_GRADIENT_NUMERIC && !(want & CT_WANT_MEAT))) return;
+    ct_err    err;
+    ct_status status = factor_hessian(outer, seat, scratch->e, &err);
+    const int rows = (want & (CT_WANT_MATRIX | CT_WANT_MEAT)) || outer->options.gradient == CT_GRADIENT_SENSITIVITY;
+    if (status == CT_OK) status = rows ? sensitivity(outer, seat, scratch, want, &err) : adjoint(outer, seat, scratch, &err);
+    if (status == CT_OK) return;
+    if (status == CT_E_MEMORY) seat->status = status;
+    seat->stop = CT_STOP_RANK;
+    seat->loss = INFINITY;
+}

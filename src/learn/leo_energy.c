@@ -1,0 +1,194 @@
+/* leo_energy.c: LEO's loss (Sodhi et al., CoRL 2021) over the sequences, and its gradient by p.
+ *
+ *     L = mean over runs of 1/N [ E(truth) - mean over samples of E(x_s) ],     x_s = x o Exp(delta),  delta ~ N(0, H^-1)
+ *
+ * E is the error of the N factors of learned models, x the run's estimate under p and H = J'J there: samples are drawn with the factor, R delta = white noise. They are taken as given when E
+ * is differentiated by p; what is left is, for enough of them and as far as the posterior is that Gaussian, the gradient of the truth's negative log likelihood. p being log variances of diagonal
+ * models, with w the robust weight and u = r / sigma,
+ *
+ *     dE/dp_j = -1/2 sum over factors and coordinates of parameter j of w u^2
+ *
+ * Draws come from a stream of their own for each seed, iteration and sequence: no thread and no order of threads is in them. */
+#include "base/parallel.h"
+#include "graph/whiten.h"
+#include "learn/digest.h"
+#include "learn/learn.h"
+#include "solve/solve.h"
+
+#include <assert.h>
+#include <math.h>
+
+#define ENERGY_TAG 32 /* in the checkpoint, apart from other kinds of evaluation */
+#define HEAD       5  /* numbers there before the gradient                   */
+
+typedef struct {
+    ct_outer        *outer;
+    const ct__draws *draws;
+    double          *energy; /* per sequence */
+} evaluation;
+
+/* A residual (which is used up) of a learned model: weight times its error is returned, weight times w u^2 added to its squares. */
+static double add_residual(const ct_outer *o, int32_t model, double *r, double weight, double *squares)
+{
+    const ct_noise_model *m = ct_noise_get(o->noise, model);
+    double               *to = squares + (int64_t)o->slot[model] * CT_NOISE_DIM_MAX;
+    const double          error = ct__whiten(m, m->dim, r, 0, NULL, NULL);
+    for (int c = 0; c < m->dim; c++) to[c] += weight * r[c] * r[c];
+    return weight * error;
+}
+
+/* At the truth, whose residuals were collected. Returns E, and in *factors their number. */
+static double add_truth(const ct_outer *o, int32_t run, double *squares, int64_t *factors)
+{
+    double E = 0;
+    *factors = 0;
+    for (int32_t g = 0; g < o->models; g++) {
+        if (o->slot[g] < 0) continue;
+        const ct__samples *s = &o->samples[o->slot[g]];
+        for (int64_t k = s->first[run]; k < s->first[run + 1]; k++) {
+            double r[CT_ROWS_MAX];
+            memcpy(r, s->r + k * s->dim, (size_t)s->dim * sizeof *r);
+            E += add_residual(o, g, r, 1, squares);
+        }
+        *factors += s->first[run + 1] - s->first[run];
+    }
+    return E;
+}
+
+static double add_values(const ct_outer *o, const ct_solver *solver, const double *x, double weight, double *squares)
+{
+    double E = 0;
+    for (const ct__batch *batch = solver->batch; batch < solver->batch + solver->batches; batch++)
+        for (int32_t k = batch->first; k < batch->end; k++) {
+            const ct__item *item = &solver->item[k];
+            const double   *arg[CT_ARITY_MAX];
+            double          r[CT_ROWS_MAX];
+            if (o->slot[item->noise] < 0) continue;
+            for (int i = 0; i < batch->ops->arity; i++) arg[i] = x + item->at[i];
+            batch->ops->eval(item->z, item->context, arg, r, NULL);
+            E += add_residual(o, item->noise, r, weight, squares);
+        }
+    return E;
+}
+
+/* Samples around the estimate, as many at a time as S has columns. Returns the mean of E, taken off the squares. */
+static ct_status add_samples(const evaluation *e, int32_t run, ct__scratch *scratch, double *squares, double *mean)
+{
+    const ct_outer *o = e->outer;
+    ct_solver      *solver = o->seat[run].solver;
+    const uint64_t  stream[3] = {e->draws->seed, (uint64_t)e->draws->iteration, (uint64_t)run};
+    ct_rng          rng = ct_rng_seed(ct__digest(CT__DIGEST_SEED, stream, sizeof stream));
+    memcpy(scratch->x, o->seat[run].x, (size_t)ct_graph_size(solver->graph) * sizeof *scratch->x); /* what is fixed stays */
+    *mean = 0;
+    for (int done = 0, columns; done < e->draws->samples; done += columns) {
+        columns = CT_MIN(e->draws->samples - done, o->m);
+        for (int c = 0; c < columns; c++)
+            for (int32_t i = 0; i < solver->scalars; i++) scratch->S[(int64_t)i * columns + c] = ct_rng_normal(&rng);
+        CT_TRY(ct_sparse_draw(solver->system, scratch->S, columns, NULL));
+        for (int c = 0; c < columns; c++) {
+            for (int32_t i = 0; i < solver->scalars; i++) scratch->e[i] = scratch->S[(int64_t)i * columns + c];
+            ct__retract(solver, o->seat[run].x, 1, scratch->e, scratch->x);
+            *mean -= add_values(o, solver, scratch->x, -1.0 / e->draws->samples, squares);
+        }
+    }
+    return CT_OK;
+}
+
+/* gradient_j = -1/2 sum of the squares of j's coordinates, over N. */
+static void gather(const ct_outer *o, const double *squares, int64_t factors, double *gradient)
+{
+    const ct_theta_jacobian *s = o->slopes;
+    for (int32_t g = 0; g < o->models; g++)
+        for (int32_t t = s->first[g]; t < s->first[g + 1]; t++)
+            for (int c = 0; c < ct_noise_get(o->noise, g)->dim; c++)
+                if (s->coordinate[t] == c || s->coordinate[t] == -2) gradient[s->parameter[t]] -= 0.5 * squares[(int64_t)o->slot[g] * CT_NOISE_DIM_MAX + c] / (double)factors;
+}
+
+static void evaluate_seat(void *user, int64_t i, int worker)
+{
+    const evaluation *e = user;
+    ct_outer         *o = e->outer;
+    ct__inner_problem         *seat = &o->seat[i];
+    ct__scratch      *scratch = &o->scratch[worker];
+    double           *squares = scratch->scale, sampled;
+    int64_t           factors;
+    if (!seat->took_part) return;
+    ct__inner_evaluate(o, seat, scratch, 0);
+    if (!isfinite(seat->loss)) return;
+    memset(squares, 0, (size_t)o->slots * CT_NOISE_DIM_MAX * sizeof *squares);
+    ct_status status = ct_solver_linearise(seat->solver, o->noise, seat->x, NULL);
+    if (status == CT_OK) status = add_samples(e, (int32_t)i, scratch, squares, &sampled);
+    if (status == CT_OK) {
+        const double truth = add_truth(o, (int32_t)i, squares, &factors);
+        e->energy[i] = factors ? (truth - sampled) / (double)factors : 0;
+        if (factors) gather(o, squares, factors, seat->gradient);
+    }
+    if (status == CT_E_MEMORY) seat->status = status;
+    if (status != CT_OK || !isfinite(e->energy[i])) {
+        seat->stop = CT_STOP_RANK;
+        seat->loss = INFINITY;
+    }
+}
+
+/* Means over the runs that could be estimated. */
+static void add_up(const ct_outer *o, const double *energy, ct__energy *value)
+{
+    int32_t estimated = 0;
+    memset(value->gradient, 0, (size_t)o->m * sizeof *value->gradient);
+    value->loss = value->energy = 0;
+    value->failed = value->solves = 0;
+    for (int32_t i = 0; i < o->count; i++) estimated += o->seat[i].took_part && isfinite(o->seat[i].loss);
+    for (int32_t i = 0; i < o->count; i++) {
+        const ct__inner_problem *seat = &o->seat[i];
+        if (!seat->took_part) continue;
+        value->solves += seat->solves;
+        if (!isfinite(seat->loss)) {
+            value->failed++;
+            continue;
+        }
+        value->loss += seat->loss / estimated;
+        value->energy += energy[i] / estimated;
+        for (int32_t j = 0; j < o->m; j++) value->gradient[j] += seat->gradient[j] / estimated;
+    }
+    value->estimated = estimated;
+    if (value->failed) value->loss = INFINITY;
+}
+
+static ct_status evaluate(ct_outer *o, const double *p, const ct__draws *draws, ct__energy *value, ct_err *err)
+{
+    evaluation e = {.outer = o, .draws = draws, .energy = ct__zalloc(o->count, sizeof *e.energy)};
+    if (!e.energy) return ct__no_memory(err, "sequences", o->count);
+    ct_status status = ct_theta_place(o->theta, p, o->noise, err);
+    if (status == CT_OK) ct__parallel(o->scratches, o->count, evaluate_seat, &e);
+    for (int32_t i = 0; status == CT_OK && i < o->count; i++)
+        if (o->seat[i].took_part && o->seat[i].status != CT_OK) status = ct__no_memory(err, "samples", draws->samples);
+    if (status == CT_OK) add_up(o, e.energy, value);
+    free(e.energy);
+    return status;
+}
+
+ct_status ct__outer_energy(ct_outer *o, const double *p, const uint8_t *part, const ct__draws *draws, ct__energy *value, ct_err *err)
+{
+    const int64_t numbers = HEAD + (int64_t)o->m;
+    double       *number = ct__zalloc(numbers, sizeof *number);
+    int           taken = 0;
+    assert(draws->samples > 0);
+    if (!number) return ct__no_memory(err, "numbers", numbers);
+    for (int32_t i = 0; i < o->count; i++) o->seat[i].took_part = !part || part[i];
+    ct_status status = o->checkpoint ? ct__checkpoint_take(o->checkpoint, o, ENERGY_TAG, p, part, numbers, number, &taken, err) : CT_OK;
+    if (status == CT_OK && !taken) {
+        status = evaluate(o, p, draws, value, err);
+        const double head[HEAD] = {value->loss, value->energy, value->failed, value->solves, value->estimated};
+        memcpy(number, head, sizeof head);
+        memcpy(number + HEAD, value->gradient, (size_t)o->m * sizeof *number);
+        if (status == CT_OK && o->checkpoint) status = ct__checkpoint_put(o->checkpoint, o, ENERGY_TAG, p, part, numbers, number, err);
+    }
+    if (taken) {
+        *value = (ct__energy){number[0], number[1], value->gradient, (int32_t)number[2], (int32_t)number[4], (int)number[3]};
+        memcpy(value->gradient, number + HEAD, (size_t)o->m * sizeof *number);
+    }
+    if (status == CT_OK) o->solves += value->solves;
+    o->fresh = !taken;
+    free(number);
+    return status;
+}

@@ -1,0 +1,38 @@
+/* method_table.c: the words for this module's choices, from the one list of each. */
+#include <covtune/learn.h>
+#include <string.h>
+
+#define X(constant, ...) CT_FIRST(__VA_ARGS__, 0),
+#define CT_FIRST(first, ...) first
+static const char *const GRADIENT[] = {CT_GRADIENT_LIST(X)};
+static const char *const HESSIAN[] = {CT_HESSIAN_LIST(X)};
+static const char *const METHOD[] = {CT_LEARN_LIST(X)};
+static const char *const STOP[] = {CT_LEARN_STOP_LIST(X)};
+static const char *const SCALE[] = {CT_SCALE_LIST(X)};
+#undef X
+#define X(constant, name, what) what,
+static const char *const METHOD_WHAT[] = {CT_LEARN_LIST(X)};
+static const char *const STOP_MEANING[] = {CT_LEARN_STOP_LIST(X)};
+#undef X
+
+static int find(const char *name, const char *const list[], int count)
+{
+    for (int i = 0; i < count; i++)
+        if (name && !strcmp(name, list[i])) return i;
+    return -1;
+}
+
+static const char *at(const char *const list[], int count, int i) { return i >= 0 && i < count ? list[i] : "?"; }
+
+const char *ct_gradient_name(ct_gradient gradient) { return at(GRADIENT, CT_GRADIENT_COUNT, (int)gradient); }
+const char *ct_hessian_name(ct_hessian hessian) { return at(HESSIAN, CT_HESSIAN_COUNT, (int)hessian); }
+const char *ct_learn_method_name(ct_learn_method method) { return at(METHOD, CT_LEARN_COUNT, (int)method); }
+const char *ct_learn_method_what(ct_learn_method method) { return at(METHOD_WHAT, CT_LEARN_COUNT, (int)method); }
+const char *ct_learn_stop_name(ct_learn_stop stop) { return at(STOP, CT_LEARN_STOP_COUNT, (int)stop); }
+const char *ct_learn_stop_meaning(ct_learn_stop stop) { return at(STOP_MEANING, CT_LEARN_STOP_COUNT, (int)stop); }
+const char *ct_scale_name(ct_scale scale) { return at(SCALE, CT_SCALE_COUNT, (int)scale); }
+
+int ct_gradient_find(const char *name) { return find(name, GRADIENT, CT_GRADIENT_COUNT); }
+int ct_hessian_find(const char *name) { return find(name, HESSIAN, CT_HESSIAN_COUNT); }
+int ct_learn_method_find(const char *name) { return find(name, METHOD, CT_LEARN_COUNT); }
+int ct_scale_find(const char *name) { return find(name, SCALE, CT_SCALE_COUNT); }

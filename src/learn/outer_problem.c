@@ -1,0 +1,372 @@
+/* outer_problem.c: the outer problem over many sequences. Each has a seat; seats are evaluated on several threads and added up in their order. */
+#include "evaluate/evaluate.h"
+#include "base/parallel.h"
+#include "graph/graph.h"
+#include "learn/learn.h"
+#include "solve/solve.h"
+#include "theta/noise_rows.h"
+
+#include <math.h>
+
+ct_outer_options ct_outer_defaults(void)
+{
+    ct_outer_options o = {.loss = ct_loss_defaults(), .gradient = CT_GRADIENT_ADJOINT, .hessian = CT_HESSIAN_EXACT, .inner = ct_solve_defaults(), .step = 1e-3, .jobs = 1, .replay = ct_inference_defaults().replay};
+    o.inner.method = CT_NEWTON;
+    o.inner.max_iterations = 200;
+    o.inner.relative = o.inner.absolute = o.inner.gradient = 0;
+    o.inner.step = 1e-6;
+    o.inner.distance = 1e-4; /* with exact Hessians what is left after that step is its square */
+    return o;
+}
+
+/* ---- Making one ------------------------------------------------------------------------------ */
+
+static const char *name_of(const ct_sequence *seq, int32_t i, char buf[64])
+{
+    if (seq->name) return seq->name;
+    snprintf(buf, 64, "number %d", i);
+    return buf;
+}
+
+static ct_status check_sequence(const ct_outer *o, const ct_sequence *seq, int32_t i, const ct_noise *noise, ct_err *err)
+{
+    char        buf[64];
+    const char *name = name_of(seq, i, buf);
+    if (!seq->truth) return ct_fail(err, CT_E_ARGUMENT, "sequence %s has no truth to learn from", name);
+    for (int32_t v = 0; v < ct_graph_variables(seq->graph); v++) {
+        const int64_t at = ct_graph_offset(seq->graph, v), end = at + ct_kind_size(ct_graph_kind(seq->graph, v));
+        char          var[64];
+        for (int64_t k = at; seq->known[v] && k < end; k++)
+            if (!isfinite(seq->truth[k]))
+                return ct_fail(err, CT_E_ARGUMENT, "sequence %s: the truth of %s holds %g; it must be finite", name, ct_graph_name(seq->graph, v, var, sizeof var), seq->truth[k]);
+    }
+    if (ct_loss_terms(&o->options.loss, seq) == 0)
+        return ct_fail(err, CT_E_ARGUMENT, "sequence %s: no variable that is estimated has a truth that counts", name);
+    ct_err inner = {0};
+    if (ct_graph_check_noise(seq->graph, noise, &inner) != CT_OK) return ct_fail(err, CT_E_NOISE, "sequence %s: %s", name, inner.text);
+    return CT_OK;
+}
+
+/* Every learned model must have a factor that it weighs, in some sequence. */
+static ct_status check_use(const ct_outer *o, const ct_noise *noise, ct_err *err)
+{
+    uint8_t  *used = ct__zalloc(o->models, sizeof *used);
+    ct_status status = used ? CT_OK : ct__no_memory(err, "noise models", o->models);
+    for (int32_t i = 0; used && i < o->count; i++) {
+        const ct_graph *graph = o->seat[i].seq->graph;
+        for (int32_t f = 0; f < graph->factors; f++) used[graph->factor[f].noise] = 1;
+    }
+    for (int32_t g = 0; status == CT_OK && g < o->models; g++)
+        if (o->slot[g] >= 0 && !used[g])
+            status = ct_fail(err, CT_E_ARGUMENT, "noise model \"%s\" is to be learned, but no factor of the %d sequence%s uses it", ct_noise_get(noise, g)->name, o->count,
+                             o->count == 1 ? "" : "s");
+    free(used);
+    return status;
+}
+
+static ct_status start_seat(const ct_outer *o, ct__inner_problem *seat, ct_err *err)
+{
+    return ct_start_values(seat->seq, o->options.incremental ? CT_START_MEASURED : CT_START_TRUTH, seat->start, err);
+}
+
+static ct_status make_seat(ct_outer *o, const ct_sequence *seq, ct__inner_problem *seat, ct_err *err)
+{
+    const int64_t size = ct_graph_size(seq->graph), m = o->m;
+    seat->seq = seq;
+    CT_TRY(ct_solver_new(seq->graph, NULL, &seat->solver, err));
+    seat->start = ct__zalloc(size, sizeof *seat->start);
+    seat->x = ct__zalloc(size, sizeof *seat->x);
+    seat->gradient = ct__zalloc(m + 2 * m * m, sizeof *seat->gradient);
+    if (!seat->start || !seat->x || !seat->gradient) return ct__no_memory(err, "values", size);
+    seat->matrix = seat->gradient + m;
+    seat->meat = seat->matrix + m * m;
+    return start_seat(o, seat, err);
+}
+
+/* Where Jacobians are approximate the estimate is no minimum, and only differences of solves know how it moves. */
+static ct_status check_derivatives(const ct_outer *o, const ct__inner_problem *seat, ct_err *err)
+{
+    if (!seat->solver->approximate || o->options.gradient == CT_GRADIENT_NUMERIC) return CT_OK;
+    for (int32_t b = 0; b < seat->solver->batches; b++)
+        if (seat->solver->batch[b].ops->jacobian == CT_JACOBIAN_APPROXIMATE)
+            return ct_fail(err, CT_E_UNSUPPORTED, "derivatives by %s need exact Jacobians, and those of %s are approximate; numeric ones do not", ct_gradient_name(o->options.gradient),
+                           seat->solver->batch[b].ops->name);
+    return CT_OK;
+}
+
+static ct_status make_scratch(ct_outer *o, ct_err *err)
+{
+    int64_t scalars = 1, size = 1;
+    for (int32_t i = 0; i < o->count; i++) {
+        scalars = CT_MAX(scalars, o->seat[i].solver->scalars);
+        size = CT_MAX(size, ct_graph_size(o->seat[i].seq->graph));
+    }
+    o->scratches = CT_MAX(1, o->options.jobs);
+    o->scratch = ct__zalloc(o->scratches, sizeof *o->scratch);
+    if (!o->scratch) return ct__no_memory(err, "threads", o->scratches);
+    for (int32_t k = 0; k < o->scratches; k++) {
+        ct__scratch *s = &o->scratch[k];
+        s->S = ct__zalloc(scalars * CT_MAX(1, o->m), sizeof *s->S);
+        s->Y = ct__zalloc(scalars * CT_MAX(1, o->m), sizeof *s->Y);
+        s->e = ct__zalloc(scalars, sizeof *s->e);
+        s->x = ct__zalloc(size, sizeof *s->x);
+        s->scale = ct__zalloc(CT_MAX(1, o->slots) * CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX, sizeof *s->scale);
+        s->solver_of = -1;
+        if (!s->S || !s->Y || !s->e || !s->x || !s->scale) return ct__no_memory(err, "numbers", scalars * o->m);
+    }
+    return CT_OK;
+}
+
+/* Which parameter is which coordinate of which model does not depend on p, but is known only once a slope was taken. */
+static ct_status make_slopes(ct_outer *o, ct_err *err)
+{
+    CT_TRY(ct_theta_jacobian_new(o->theta, &o->slopes, err));
+    double *p = ct__zalloc(o->m, sizeof *p);
+    if (!p) return ct__no_memory(err, "parameters", o->m);
+    ct_theta_get(o->theta, o->base, p);
+    ct_theta_jacobian_at(o->theta, p, o->slopes);
+    free(p);
+    return CT_OK;
+}
+
+static ct_status fill(ct_outer *o, const ct_sequence *const seq[], const ct_noise *noise, ct_err *err)
+{
+    CT_TRY(ct_noise_copy(noise, &o->base, err));
+    CT_TRY(ct_noise_copy(noise, &o->noise, err));
+    CT_TRY(make_slopes(o, err));
+    o->slot = ct__zalloc(o->models, sizeof *o->slot);
+    if (!o->slot) return ct__no_memory(err, "noise models", o->models);
+    o->expected = ct__zalloc(o->models, sizeof *o->expected);
+    if (!o->expected) return ct__no_memory(err, "noise models", o->models);
+    for (int32_t g = 0; g < o->models; g++) {
+        const ct_noise_model *model = ct_noise_get(noise, g);
+        o->slot[g] = ct_theta_learns(o->theta, g) ? o->slots++ : -1;
+        o->expected[g] = ct__kernel_mean(model->robust, model->dim);
+    }
+    for (int32_t i = 0; i < o->count; i++) o->seat[i].seq = seq[i];
+    for (int32_t i = 0; i < o->count; i++) CT_TRY(check_sequence(o, seq[i], i, noise, err));
+    CT_TRY(check_use(o, noise, err));
+    CT_TRY(ct__collect_samples(o, err));
+    for (int32_t i = 0; i < o->count; i++) {
+        CT_TRY(make_seat(o, seq[i], &o->seat[i], err));
+        CT_TRY(check_derivatives(o, &o->seat[i], err));
+    }
+    return make_scratch(o, err);
+}
+
+ct_status ct_outer_new(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, const ct_theta *theta, const ct_outer_options *options, ct_outer **out,
+                       ct_err *err)
+{
+    *out = NULL;
+    if (count < 1) return ct_fail(err, CT_E_ARGUMENT, "there is no sequence to learn from");
+    if (ct_theta_count(theta) < 1) return ct_fail(err, CT_E_ARGUMENT, "there is nothing to learn: every noise model is frozen");
+    CT_TRY(ct__theta_check_table(theta, noise, err));
+    if (ct_theta_models(theta) < ct_noise_count(noise))
+        return ct_fail(err, CT_E_ARGUMENT, "the noise table has %d models, and had %d when the parameters were made",
+                       ct_noise_count(noise), ct_theta_models(theta));
+    if (options) CT_TRY(ct__check_loss(&options->loss, err));
+    ct_outer *o = ct__zalloc(1, sizeof *o);
+    if (!o) return ct__no_memory(err, "outer problems", 1);
+    o->theta = theta;
+    o->m = ct_theta_count(theta);
+    o->models = ct_noise_count(noise);
+    o->count = count;
+    o->options = options ? *options : ct_outer_defaults();
+    o->seat = ct__zalloc(count, sizeof *o->seat);
+    const ct_status status = o->seat ? fill(o, seq, noise, err) : ct__no_memory(err, "sequences", count);
+    if (status == CT_OK) *out = o;
+    else ct_outer_free(o);
+    return status;
+}
+
+void ct_outer_free(ct_outer *o)
+{
+    if (!o) return;
+    for (int32_t i = 0; o->seat && i < o->count; i++) {
+        ct_solver_free(o->seat[i].solver);
+        free(o->seat[i].start);
+        free(o->seat[i].x);
+        free(o->seat[i].gradient);
+    }
+    for (int32_t k = 0; o->scratch && k < o->scratches; k++) {
+        void *const owned[] = {o->scratch[k].S, o->scratch[k].Y, o->scratch[k].e, o->scratch[k].x, o->scratch[k].scale};
+        for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+        ct_solver_free(o->scratch[k].solver);
+    }
+    ct__free_samples(o);
+    free(o->seat);
+    free(o->scratch);
+    free(o->slot);
+    free(o->expected);
+    free(o->slopes);
+    ct_noise_free(o->base);
+    ct_noise_free(o->noise);
+    free(o);
+}
+
+int32_t         ct_outer_sequences(const ct_outer *outer) { return outer->count; }
+const ct_theta *ct_outer_theta(const ct_outer *outer) { return outer->theta; }
+int64_t         ct_outer_solves(const ct_outer *outer) { return outer->solves; }
+void            ct_outer_keep(ct_outer *outer, ct_checkpoint *checkpoint) { outer->checkpoint = checkpoint; }
+
+/* ---- Evaluation ------------------------------------------------------------------------------ */
+
+typedef struct {
+    ct_outer *outer;
+    int       want;
+} evaluation;
+
+static void evaluate_seat(void *user, int64_t i, int worker)
+{
+    const evaluation *e = user;
+    ct__inner_problem         *seat = &e->outer->seat[i];
+    if (seat->took_part) ct__inner_evaluate(e->outer, seat, &e->outer->scratch[worker], e->want);
+}
+
+/* to += from / n */
+static void add_mean(int64_t length, const double *from, int32_t n, double *to)
+{
+    for (int64_t i = 0; to && i < length; i++) to[i] += from[i] / n;
+}
+
+static void clear(int64_t length, double *to)
+{
+    if (to) memset(to, 0, (size_t)length * sizeof *to);
+}
+
+static void add_up(ct_outer *o, int32_t parts, ct_outer_value *value)
+{
+    const int64_t m = o->m;
+    clear(m, value->gradient);
+    clear(m * m, value->matrix);
+    clear(m * m, value->meat);
+    value->loss = value->stationarity = value->chi_squared = value->degrees = 0;
+    value->failed = value->solves = value->iterations = value->inexact = 0;
+    value->which = -1;
+    value->stop = CT_STOP_NONE;
+    for (int32_t i = 0; i < o->count; i++) {
+        const ct__inner_problem *seat = &o->seat[i];
+        if (value->each) value->each[i] = seat->took_part ? seat->loss : NAN;
+        if (value->gradients) memcpy(value->gradients + i * m, seat->gradient, (size_t)m * sizeof *seat->gradient);
+        if (!seat->took_part) continue;
+        value->solves += seat->solves;
+        value->loss += seat->loss / parts;
+        value->iterations += seat->iterations;
+        value->inexact += seat->inexact;
+        value->chi_squared += seat->chi_squared;
+        value->degrees += seat->degrees;
+        value->stationarity = CT_MAX(value->stationarity, seat->stationarity);
+        if (isfinite(seat->loss)) {
+            add_mean(m, seat->gradient, parts, value->gradient);
+            add_mean(m * m, seat->matrix, parts, value->matrix);
+            add_mean(m * m, seat->meat, parts, value->meat);
+        } else if (value->failed++ == 0) {
+            value->which = i;
+            value->stop = seat->stop;
+        }
+    }
+    if (!value->failed) return;
+    value->loss = INFINITY;
+    clear(m, value->gradient);
+    clear(m * m, value->matrix);
+    clear(m * m, value->meat);
+}
+
+static int32_t seat_part(ct_outer *o, const uint8_t *part)
+{
+    int32_t parts = 0;
+    for (int32_t i = 0; i < o->count; i++) parts += o->seat[i].took_part = !part || part[i];
+    return parts;
+}
+
+static ct_status evaluate(ct_outer *o, const double *p, int want, int32_t parts, ct_outer_value *value, ct_err *err)
+{
+    evaluation e = {.outer = o, .want = want};
+    CT_TRY(ct_theta_place(o->theta, p, o->noise, err));
+    ct_theta_jacobian_at(o->theta, p, o->slopes);
+    ct__parallel(o->scratches, o->count, evaluate_seat, &e);
+    for (int32_t i = 0; i < o->count; i++)
+        if (o->seat[i].took_part && o->seat[i].status != CT_OK) return ct__no_memory(err, "right-hand sides", o->m);
+    if (want && !(want & CT_WANT_MEAT) && o->options.gradient == CT_GRADIENT_NUMERIC) CT_TRY(ct__numeric_derivatives(o, p, err));
+    add_up(o, parts, value);
+    o->solves += value->solves;
+    o->fresh = 1;
+    return CT_OK;
+}
+
+/* A value as numbers, for the checkpoint. */
+static int64_t pack(const ct_outer *o, int want, int out, double *number, ct_outer_value *v)
+{
+    const int64_t m = o->m;
+    double *const block[] = {want & CT_WANT_GRADIENT ? v->gradient : NULL, want & CT_WANT_MATRIX ? v->matrix : NULL, want & CT_WANT_MEAT ? v->meat : NULL, v->each, v->gradients};
+    const int64_t length[] = {m, m * m, m * m, o->count, o->count * m};
+    double        head[] = {v->loss, v->failed, v->which, v->stop, v->solves, v->iterations, v->inexact, v->stationarity, v->chi_squared, v->degrees};
+    int64_t       n = sizeof head / sizeof *head;
+    if (number && !out) memcpy(number, head, sizeof head);
+    if (number && out) {
+        v->loss = number[0];
+        v->failed = (int32_t)number[1];
+        v->which = (int32_t)number[2];
+        v->stop = (ct_stop)number[3];
+        v->solves = (int)number[4];
+        v->iterations = (int)number[5];
+        v->inexact = (int32_t)number[6];
+        v->stationarity = number[7];
+        v->chi_squared = number[8];
+        v->degrees = number[9];
+    }
+    for (int b = 0; b < 5; b++) {
+        if (!block[b]) continue;
+        if (number) memcpy(out ? block[b] : number + n, out ? number + n : block[b], (size_t)length[b] * sizeof *number);
+        n += length[b];
+    }
+    return n;
+}
+
+ct_status ct_outer_evaluate(ct_outer *o, const double *p, const uint8_t *part, ct_outer_value *value, ct_err *err)
+{
+    const int want = (value->gradient ? CT_WANT_GRADIENT : 0) | (value->matrix ? CT_WANT_MATRIX : 0) | (value->meat ? CT_WANT_MEAT : 0);
+    const int32_t parts = seat_part(o, part);
+    if (!parts) return ct_fail(err, CT_E_ARGUMENT, "no sequence is left to evaluate");
+    if (!o->checkpoint) return evaluate(o, p, want, parts, value, err);
+
+    const int64_t numbers = pack(o, want, 0, NULL, value);
+    double       *number = ct__zalloc(numbers, sizeof *number);
+    int           taken = 0;
+    if (!number) return ct__no_memory(err, "numbers", numbers);
+    ct_status status = ct__checkpoint_take(o->checkpoint, o, want, p, part, numbers, number, &taken, err);
+    if (status == CT_OK && taken) {
+        pack(o, want, 1, number, value);
+        o->solves += value->solves;
+        o->fresh = 0;
+    } else if (status == CT_OK) {
+        status = evaluate(o, p, want, parts, value, err);
+        if (status == CT_OK) {
+            pack(o, want, 0, number, value);
+            status = ct__checkpoint_put(o->checkpoint, o, want, p, part, numbers, number, err);
+        }
+    }
+    free(number);
+    return status;
+}
+
+ct_status ct_outer_accept(ct_outer *o, ct_err *err)
+{
+    for (int32_t i = 0; o->fresh && !o->options.incremental && i < o->count; i++) { /* a replay always starts from what was measured */
+        ct__inner_problem *seat = &o->seat[i];
+        if (!seat->took_part || !isfinite(seat->loss)) continue;
+        double *t = seat->start;
+        seat->start = seat->x;
+        seat->x = t;
+        seat->took_part = 0;
+    }
+    return ct__outer_settle(o, err);
+}
+
+ct_status ct__outer_settle(ct_outer *o, ct_err *err) { return o->checkpoint ? ct__checkpoint_mark(o->checkpoint, o, err) : CT_OK; }
+
+ct_status ct__outer_start_over(ct_outer *o, ct_err *err)
+{
+    for (int32_t i = 0; i < o->count; i++) CT_TRY(start_seat(o, &o->seat[i], err));
+    return CT_OK;
+}

@@ -1,0 +1,68 @@
+/* page_scene.c: scenes that move; between page_script.c and page_zoom.c. The still picture gives way to the bodies themselves, a slider, and a button; nothing moves before one of them is
+ * used. The last frame comes first: there the estimates have had the time to part. */
+#include "page/page.h"
+
+#include <stddef.h>
+
+const char *const ct__page_scene[] = {
+    "  /* scenes: data-poses are differences from frame to frame, in fiftieths of a unit and in turns of data-turn degrees */\n"
+    "  all(document, '.scene > svg[data-frames]').forEach((svg) => {\n"
+    "    const last = Number(svg.dataset.frames) - 1, stride = Number(svg.dataset.stride), times = svg.dataset.times ? svg.dataset.times.split(' ').map(Number) : null;\n"
+    "    if (last < 1) return;\n"
+    "    const bodies = all(svg, '.live').map((e) => {\n"
+    "      const turn = Number(e.dataset.turn || 0);\n"
+    "      let x = 0, y = 0, a = 0;\n"
+    "      return { e, at: e.dataset.poses.split(',').map((frame) => {\n"
+    "        const d = frame.match(/-?\\d+/g);\n"
+    "        if (!d) return null;\n"
+    "        x += Number(d[0]);\n"
+    "        y += Number(d[1]);\n"
+    "        a += turn ? Number(d[2]) : 0;\n"
+    "        return 'translate(' + x / 50 + ' ' + y / 50 + ')' + (turn ? ' rotate(' + -a * turn + ')' : '');\n"
+    "      }) };\n"
+    "    });\n"
+    "    const digits = times ? Math.min(4, Math.max(0, Math.ceil(-Math.log10(Math.abs(times[last] - times[0]) / last || 1)))) : 0;\n"
+    "    const wide = (text, end) => text.padStart(end.length, '\\u2007');\n"
+    "    const say = (i) => 'step ' + wide(String(i * stride), String(last * stride)) + ' of ' + last * stride + (times ? ', ' + wide(times[i].toFixed(digits), times[last].toFixed(digits)) + ' s' : '');\n",
+
+    "    const bar = document.createElement('div'), play = document.createElement('button'), slider = document.createElement('input'), words = document.createElement('span');\n"
+    "    let at = -1, playing = 0;\n"
+    "    const show = (i) => {\n"
+    "      at = i;\n"
+    "      bodies.forEach((t) => {\n"
+    "        t.e.style.display = t.at[i] ? '' : 'none';\n"
+    "        if (t.at[i]) t.e.setAttribute('transform', t.at[i]);\n"
+    "      });\n"
+    "      slider.value = String(i);\n"
+    "      slider.setAttribute('aria-valuetext', say(i).replace(/\\u2007/g, ''));\n"
+    "      words.textContent = say(i);\n"
+    "    };\n"
+    "    const stop = () => { clearInterval(playing); playing = 0; play.textContent = 'Play'; };\n"
+    "    const start = () => {\n"
+    "      const from = at === last ? 0 : at, each = 1000 * Math.min(12, Math.max(3, last / 25)) / last, began = performance.now();\n"
+    "      play.textContent = 'Pause';\n"
+    "      show(from);\n"
+    "      playing = setInterval(() => {\n"
+    "        const i = Math.min(last, from + Math.floor((performance.now() - began) / each));\n"
+    "        if (i !== at) show(i);\n"
+    "        if (i === last || !svg.getClientRects().length) stop();\n"
+    "      }, Math.max(16, each));\n"
+    "    };\n",
+
+    "    bar.className = 'player';\n"
+    "    play.type = 'button';\n"
+    "    slider.type = 'range';\n"
+    "    slider.min = '0';\n"
+    "    slider.max = String(last);\n"
+    "    slider.step = '1';\n"
+    "    slider.setAttribute('aria-label', 'Step');\n"
+    "    play.addEventListener('click', () => { if (playing) stop(); else start(); });\n"
+    "    slider.addEventListener('input', () => { stop(); show(Number(slider.value)); });\n"
+    "    slider.addEventListener('keydown', (e) => { if (e.key === ' ') { e.preventDefault(); play.click(); } });\n"
+    "    bar.append(play, slider, words);\n"
+    "    svg.after(bar);\n"
+    "    svg.parentNode.classList.add('moving');\n"
+    "    stop();\n"
+    "    show(last);\n"
+    "  });\n",
+    NULL};

@@ -1,0 +1,235 @@
+/* plot_marks.c: series as paths. A series is a group (class "s", k and the number of its role) of paths that keep their stroke's width whatever the scale:
+ *
+ *   l lines   a bands   b bars   e bars of points' spread   o dots, strokes of no length with round or square ends   i their insides, where they are hollow
+ *
+ * Bands lie lowest, then bars, then all else in the order given. Lines of more than MANY points are thinned. */
+#include "page/plot.h"
+#include "page/decimate.h"
+#include "base/base.h"
+
+#define MANY  2000 /* points of a line that are drawn as they are; of ways 2 */
+#define LONG  250  /* points of a line that is drawn finer                   */
+#define CLOUD 400  /* dots that are smaller and let each other shine through */
+
+/* A polyline in units, the longest stretch of a series without a gap. */
+typedef struct {
+    int64_t count;
+    double *x, *y;
+    int8_t *keep;
+} run;
+
+static int run_new(run *r, int64_t most)
+{
+    *r = (run){.x = ct__zalloc(most, sizeof *r->x), .y = ct__zalloc(most, sizeof *r->y), .keep = ct__zalloc(most, sizeof *r->keep)};
+    return r->x && r->y && r->keep;
+}
+
+static void run_free(run *r)
+{
+    free(r->x);
+    free(r->y);
+    free(r->keep);
+}
+
+static void run_add(run *r, double x, double y)
+{
+    r->x[r->count] = x;
+    r->y[r->count++] = y;
+}
+
+static void put_point(ct__text *out, const char *verb, double x, double y)
+{
+    ct__text_put(out, verb);
+    ct__plot_number(out, x);
+    ct__text_put(out, " ");
+    ct__plot_number(out, y);
+}
+
+/* The run as a path, from the first point or (backwards) from the last. A single point is a stroke of no length: a dot. */
+static void put_run(ct__plot *p, run *r, const char *first, int backwards)
+{
+    if (r->count > (p->scene ? 2 : MANY)) ct__thin(r->count, r->x, r->y, p->tolerance, r->keep);
+    else memset(r->keep, 1, (size_t)r->count);
+    int64_t put = 0;
+    for (int64_t k = 0; k < r->count; k++) {
+        const int64_t i = backwards ? r->count - 1 - k : k;
+        if (!r->keep[i]) continue;
+        put_point(p->out, put++ ? " " : first, r->x[i], r->y[i]);
+    }
+    if (r->count == 1) ct__text_put(p->out, "h0");
+}
+
+static void open_path(ct__plot *p, const char *class, const char *attributes) { ct__text_printf(p->out, "<path class=\"%s\"%s d=\"", class, attributes); }
+static void close_path(ct__plot *p) { ct__text_put(p->out, "\"/>\n"); }
+
+/* ---- marks ---- */
+
+/* Every stretch without a gap. */
+static void put_stretches(ct__plot *p, const ct_series *s, run *r)
+{
+    r->count = 0;
+    for (int64_t i = 0; i <= s->count; i++) {
+        const double x = i < s->count ? ct__axis_place(&p->x, s->x[i]) : NAN, y = i < s->count ? ct__axis_place(&p->y, s->y[i]) : NAN;
+        if (isnan(x) || isnan(y)) {
+            put_run(p, r, "M", 0);
+            r->count = 0;
+            continue;
+        }
+        if (s->mark == CT_MARK_STEPS && r->count) run_add(r, x, r->y[r->count - 1]);
+        run_add(r, x, y);
+    }
+}
+
+static void put_line(ct__plot *p, const ct_series *s, run *r)
+{
+    char        attributes[80] = "";
+    const char *dash = ct__role_dash(s->role);
+    if (dash) snprintf(attributes, sizeof attributes, " stroke-dasharray=\"%s\"", dash);
+    open_path(p, s->count > LONG ? "l long" : "l", attributes);
+    put_stretches(p, s, r);
+    close_path(p);
+}
+
+void ct__plot_way(ct__plot *p, const ct_series *s)
+{
+    run       r;
+    const int ready = run_new(&r, s->count);
+    open_path(p, "way", " stroke-width=\"1\" stroke-opacity=\".35\"");
+    if (ready) put_stretches(p, s, &r);
+    else p->out->failed = 1;
+    close_path(p);
+    run_free(&r);
+}
+
+void ct__plot_open_dots(ct__text *out, int marker, ct__dots kind)
+{
+    static const char *const CLASS[] = {"o", "o many", "i"}, *const WIDTH[] = {"6", "3.5", "2.75"};
+    const int                square = marker & 1;
+    ct__text_printf(out, "<path class=\"%s%s\"%s stroke-width=\"%s\" stroke-linecap=\"%s\" d=\"", CLASS[kind], square ? " square" : "", kind == CT__DOTS_INSIDE ? " stroke=\"#fff\"" : "",
+                    square && kind == CT__DOTS ? "5.25" : WIDTH[kind], square ? "square" : "round");
+}
+
+static void put_dots(ct__plot *p, const ct_series *s, ct__dots kind)
+{
+    ct__plot_open_dots(p->out, ct__role_marker(s->role), kind);
+    for (int64_t i = 0; i < s->count; i++) {
+        const double x = ct__axis_place(&p->x, s->x[i]), y = ct__axis_place(&p->y, s->y[i]);
+        if (isnan(x) || isnan(y)) continue;
+        put_point(p->out, "M", x, y);
+        ct__text_put(p->out, "h0");
+    }
+    close_path(p);
+}
+
+static void put_markers(ct__plot *p, const ct_series *s)
+{
+    put_dots(p, s, s->count > CLOUD ? CT__DOTS_MANY : CT__DOTS);
+    if (ct__role_marker(s->role) & 2 && s->count <= CLOUD) put_dots(p, s, CT__DOTS_INSIDE);
+}
+
+/* Where a value less or more its spread lies; the end of the axis where a logarithmic one has no place for it. */
+static double spread_place(const ct__plot *p, double value)
+{
+    const double at = ct__axis_place(&p->y, value);
+    return isnan(at) && isfinite(value) ? p->top + p->height : at;
+}
+
+static void put_spreads(ct__plot *p, const ct_series *s)
+{
+    open_path(p, "e", "");
+    for (int64_t i = 0; i < s->count; i++) {
+        const double x = ct__axis_place(&p->x, s->x[i]), y = ct__axis_place(&p->y, s->y[i]);
+        if (isnan(x) || isnan(y) || !isfinite(s->spread[i])) continue;
+        put_point(p->out, "M", x, spread_place(p, s->y[i] - s->spread[i]));
+        ct__text_put(p->out, "V");
+        ct__plot_number(p->out, spread_place(p, s->y[i] + s->spread[i]));
+    }
+    close_path(p);
+}
+
+static void put_bars(ct__plot *p, const ct_series *s)
+{
+    const double zero = p->y.log ? p->top + p->height : ct__axis_place(&p->y, 0);
+    open_path(p, "b", " fill-opacity=\".3\"");
+    for (int64_t i = 0; i < s->count; i++) {
+        const double x = ct__axis_place(&p->x, s->x[i]), end = ct__axis_place(&p->x, s->x[i + 1]), y = ct__axis_place(&p->y, s->y[i]);
+        if (isnan(x) || isnan(end) || isnan(y)) continue;
+        put_point(p->out, "M", x, zero);
+        ct__text_put(p->out, "V");
+        ct__plot_number(p->out, y);
+        ct__text_put(p->out, "H");
+        ct__plot_number(p->out, end);
+        ct__text_put(p->out, "V");
+        ct__plot_number(p->out, zero);
+        ct__text_put(p->out, "z");
+    }
+    close_path(p);
+}
+
+/* Up along one edge, back along the other. */
+static void put_band(ct__plot *p, const ct_series *s, run *upper, run *lower)
+{
+    open_path(p, "a", " fill-opacity=\".22\" stroke=\"none\"");
+    upper->count = lower->count = 0;
+    for (int64_t i = 0; i <= s->count; i++) {
+        const double spread = i < s->count ? (s->spread ? s->spread[i] : 0) : NAN, x = i < s->count ? ct__axis_place(&p->x, s->x[i]) : NAN;
+        const double high = i < s->count ? spread_place(p, s->y[i] + spread) : NAN, low = i < s->count ? spread_place(p, s->y[i] - spread) : NAN;
+        if (!isnan(x) && !isnan(high) && !isnan(low)) {
+            run_add(upper, x, high);
+            run_add(lower, x, low);
+            continue;
+        }
+        if (!upper->count) continue;
+        put_run(p, upper, "M", 0);
+        put_run(p, lower, "L", 1);
+        ct__text_put(p->out, "z");
+        upper->count = lower->count = 0;
+    }
+    close_path(p);
+}
+
+/* ---- all ---- */
+
+static void put_series(ct__plot *p, int32_t i)
+{
+    const ct_series *s = &p->plot->series[i];
+    const char      *colour = ct__role_colour(s->role);
+    run              one, two;
+    const int        ready = run_new(&one, 2 * s->count) & run_new(&two, s->count);
+    const int        filled = s->mark == CT_MARK_BARS || s->mark == CT_MARK_BAND;
+    ct__text_printf(p->out, "<g class=\"s k%d\" data-s=\"%d\" fill=\"%s\" stroke=\"%s\" stroke-width=\"%s\">\n", (int)s->role, i, filled ? colour : "none", colour, filled ? "1" : "1.75");
+    if (!ready) p->out->failed = 1;
+    else if (s->mark == CT_MARK_BAND) put_band(p, s, &one, &two);
+    else if (s->mark == CT_MARK_BARS) put_bars(p, s);
+    else if (s->mark == CT_MARK_POINTS) {
+        if (s->spread) put_spreads(p, s);
+        put_markers(p, s);
+    } else {
+        put_line(p, s, &one);
+        if (ct__plot_dotted(s)) put_markers(p, s);
+    }
+    ct__text_put(p->out, "</g>\n");
+    run_free(&one);
+    run_free(&two);
+}
+
+static int depth(ct_mark mark) { return mark == CT_MARK_BAND ? 0 : mark == CT_MARK_BARS ? 1 : 2; }
+
+void ct__plot_series(ct__plot *p)
+{
+    ct__text *out = p->out;
+    ct__text_printf(out, "<clipPath id=\"%s-c\"><rect x=\"", p->id);
+    ct__plot_number(out, p->left - 1);
+    ct__text_put(out, "\" y=\"");
+    ct__plot_number(out, p->top - 1);
+    ct__text_put(out, "\" width=\"");
+    ct__plot_number(out, p->width + 2);
+    ct__text_put(out, "\" height=\"");
+    ct__plot_number(out, p->height + 2);
+    ct__text_printf(out, "\"/></clipPath>\n<g clip-path=\"url(#%s-c)\"><g class=\"data\">\n", p->id);
+    if (p->scene) ct__scene_bodies(p);
+    for (int level = 0; !p->scene && level < 3; level++)
+        for (int32_t i = 0; i < p->plot->count; i++)
+            if (depth(p->plot->series[i].mark) == level) put_series(p, i);
+    ct__text_put(out, "</g></g>\n");
+}

@@ -1,0 +1,179 @@
+/* nav.c: navigation runs as in the paper's first study: odometry between neighbouring poses, a GPS-like pose on each.
+ *
+ * A measurement is z = g(x) o Exp(e) with e ~ N(0, Sigma) in the tangent space, on the right: for odometry g = a^-1 b, for GPS g = x.
+ * With R the square root of the information, R'R = Sigma^-1, and n white, e solves R e = n, so that Cov e = R^-1 R^-T = Sigma.
+ *
+ * Path and noise are drawn from streams of their own, each named by a hash of dataset's seed and number of the run: so other noise
+ * does not change a path, and a run does not depend on how many others are made. */
+#include <covtune/simulate.h>
+#include "data/data.h"
+#include "data/leo.h"
+
+#include <ctype.h>
+#include <math.h>
+
+enum { STREAM_PATH, STREAM_NOISE };
+
+/* ---- Presets --------------------------------------------------------------------------------- */
+
+/* Sigmas of a regime: x, y (m), heading (rad), of odometry and of GPS. */
+typedef struct {
+    double odom[3], gps[3];
+} regime_sigmas;
+
+static const regime_sigmas ROAD = {{0.1, 0.1, 0.1}, {1, 1, 0.1}}, ICE = {{1, 1, 1}, {0.1, 0.1, 0.1}}, SKEW = {{1, 2, 0.1}, {2, 1, 0.1}};
+
+static const struct {
+    const char          *name;
+    int                  regimes;
+    const regime_sigmas *sigmas[CT_NAV_REGIMES];
+} PRESET[] = {{"D1", 1, {&ROAD, NULL}}, {"D2", 1, {&SKEW, NULL}}, {"D3", 2, {&ROAD, &ICE}}, {"D4", 2, {&ICE, &ROAD}}};
+
+/* Sigma = diag(sigma^2); in space every rotation has the heading's sigma, every translation that of x. */
+static void fill_covariance(ct_kind kind, const double sigma[3], double S[36])
+{
+    const int dim = ct_kind_dim(kind);
+    memset(S, 0, 36 * sizeof *S);
+    for (int i = 0; i < dim; i++) {
+        const double s = kind == CT_SE2 ? sigma[i] : sigma[i < 3 ? 2 : 0];
+        S[i * dim + i] = s * s;
+    }
+}
+
+static int same_word(const char *a, const char *b)
+{
+    while (*a && tolower((unsigned char)*a) == tolower((unsigned char)*b)) a++, b++;
+    return !*a && !*b;
+}
+
+int ct_nav_preset(const char *name, ct_kind kind, ct_nav_options *out)
+{
+    if (kind != CT_SE2 && kind != CT_SE3) return 0;
+    for (size_t p = 0; p < sizeof PRESET / sizeof *PRESET; p++) {
+        if (!same_word(name, PRESET[p].name)) continue;
+        *out = (ct_nav_options){.kind = kind, .least = 300, .most = 500, .regimes = PRESET[p].regimes, .seed = 1};
+        for (int r = 0; r < PRESET[p].regimes; r++) {
+            fill_covariance(kind, PRESET[p].sigmas[r]->odom, out->odom[r]);
+            fill_covariance(kind, PRESET[p].sigmas[r]->gps, out->gps[r]);
+        }
+        return 1;
+    }
+    return 0;
+}
+
+/* ---- Noise ----------------------------------------------------------------------------------- */
+
+typedef struct {
+    ct__noise_numbers numbers;
+    int32_t           index; /* in the table */
+} nav_model;
+
+typedef struct {
+    ct_kind      kind;
+    int          regimes;
+    nav_model    odom[CT_NAV_REGIMES], gps[CT_NAV_REGIMES];
+    int32_t      first; /* noise model of the first pose */
+    ct_rng       noise;
+    ct_sequence *seq;
+    ct_err      *err;
+} maker;
+
+static const char *name_model(const maker *m, const char *group, int regime, char buf[16])
+{
+    snprintf(buf, 16, m->regimes > 1 ? "%s@%d" : "%s", group, regime);
+    return buf;
+}
+
+/* Numbers of all models are checked before the first of them enters the table. */
+static ct_status make_models(maker *m, const ct_nav_options *o, ct_noise *noise)
+{
+    char              name[16];
+    const int         dim = ct_kind_dim(o->kind);
+    ct__noise_numbers first;
+    for (int r = 0; r < o->regimes; r++) {
+        CT_TRY(ct__covariance_numbers(name_model(m, "odom", r, name), dim, o->odom[r], &m->odom[r].numbers, m->err));
+        CT_TRY(ct__covariance_numbers(name_model(m, "gps", r, name), dim, o->gps[r], &m->gps[r].numbers, m->err));
+    }
+    CT_TRY(ct__noise_isotropic(LEO_FIRST_POSE, dim, LEO_FIRST_VARIANCE, &first, m->err));
+    CT_TRY(ct__share_model(noise, LEO_FIRST_POSE, &first, &m->first, m->err));
+    for (int r = 0; r < o->regimes; r++) {
+        CT_TRY(ct__share_model(noise, name_model(m, "odom", r, name), &m->odom[r].numbers, &m->odom[r].index, m->err));
+        CT_TRY(ct__share_model(noise, name_model(m, "gps", r, name), &m->gps[r].numbers, &m->gps[r].index, m->err));
+    }
+    return CT_OK;
+}
+
+/* e with R e = n. */
+static void draw(maker *m, const ct__noise_numbers *model, double e[CT_DIM_MAX])
+{
+    const int     dim = model->dim, full = model->kind == CT_NOISE_FULL;
+    const double *R = model->sqrt_info;
+    for (int i = 0; i < dim; i++) e[i] = ct_rng_normal(&m->noise);
+    for (int i = dim - 1; i >= 0; i--) {
+        for (int j = i + 1; full && j < dim; j++) e[i] -= R[i * dim + j] * e[j];
+        e[i] /= R[full ? i * dim + i : i];
+    }
+}
+
+/* ---- Runs ------------------------------------------------------------------------------------ */
+
+/* The pose, odometry to it, its GPS fix; the first has neither, but a prior. */
+static ct_status add_pose(maker *m, int32_t i, int regime)
+{
+    ct_graph      *g = m->seq->graph;
+    const int64_t  size = ct_kind_size(m->kind);
+    const double  *x = m->seq->truth + i * size;
+    double         z[CT_SIZE_MAX], e[CT_DIM_MAX], world[CT_SIZE_MAX];
+    CT_TRY(ct_graph_add_variable(g, NULL, m->kind, x, NULL, m->err));
+    if (i == 0) return ct_graph_add_prior(g, 0, x, m->first, m->err);
+    draw(m, &m->odom[regime].numbers, e);
+    ct__measure(m->kind, x - size, x, e, z);
+    CT_TRY(ct_graph_add_between(g, i - 1, i, z, m->odom[regime].index, m->err));
+    draw(m, &m->gps[regime].numbers, e);
+    ct_kind_identity(m->kind, world);
+    ct__measure(m->kind, world, x, e, z);
+    return ct_graph_add_prior(g, i, z, m->gps[regime].index, m->err);
+}
+
+static ct_status check(const ct_nav_options *o, ct_err *err)
+{
+    if (o->kind != CT_SE2 && o->kind != CT_SE3) return ct_fail(err, CT_E_ARGUMENT, "a navigation run is made of SE2 or SE3 poses, not %s", ct_kind_name(o->kind));
+    if (o->least < 2) return ct_fail(err, CT_E_ARGUMENT, "a navigation run needs at least 2 poses, %d were asked for", o->least);
+    if (o->most < o->least) return ct_fail(err, CT_E_ARGUMENT, "a navigation run of at least %d and at most %d poses cannot be", o->least, o->most);
+    if (o->regimes < 1 || o->regimes > CT_NAV_REGIMES)
+        return ct_fail(err, CT_E_ARGUMENT, "a navigation run has 1 or %d regimes, %d were asked for", CT_NAV_REGIMES, o->regimes);
+    return CT_OK;
+}
+
+static ct_status fill(maker *m, const ct_nav_options *o, uint64_t run, ct_noise *noise)
+{
+    ct_sequence  *seq = m->seq;
+    ct_rng        path = ct__rng_stream(o->seed, run, STREAM_PATH);
+    const int32_t n = o->least + (int32_t)(ct_rng_uniform(&path) * ((double)o->most - o->least + 1));
+    char          name[32];
+    snprintf(name, sizeof name, "run%llu", (unsigned long long)run);
+    seq->name = ct__strdup(name);
+    seq->truth = ct__zalloc((int64_t)n * ct_kind_size(o->kind), sizeof *seq->truth);
+    seq->known = ct__zalloc(n, sizeof *seq->known);
+    if (!seq->name || !seq->truth || !seq->known) return ct__no_memory(m->err, "poses", n);
+    CT_TRY(make_models(m, o, noise));
+    ct__nav_path(o->kind, n, &path, seq->truth);
+    for (int32_t i = 0; i < n; i++) {
+        const int middle = i >= n / 4 && i < n - n / 4;
+        CT_TRY(add_pose(m, i, o->regimes > 1 && middle));
+        seq->known[i] = (uint8_t)((1u << ct_kind_dim(o->kind)) - 1);
+    }
+    return ct_sequence_reach(seq, 1, ct_graph_initial(seq->graph), m->err);
+}
+
+ct_status ct_nav_make(const ct_nav_options *options, uint64_t run, ct_noise *noise, ct_sequence **out, ct_err *err)
+{
+    *out = NULL;
+    CT_TRY(check(options, err));
+    maker m = {.kind = options->kind, .regimes = options->regimes, .noise = ct__rng_stream(options->seed, run, STREAM_NOISE), .err = err};
+    CT_TRY(ct_sequence_new(NULL, &m.seq, err));
+    const ct_status status = fill(&m, options, run, noise);
+    if (status == CT_OK) *out = m.seq;
+    else ct_sequence_free(m.seq);
+    return status;
+}

@@ -1,0 +1,295 @@
+/* iterate.c: ct_solver_run and what all methods share; covariances at the end. */
+#include "graph/graph.h"
+#include "solve/solve.h"
+#include "sparse/sparse.h"
+
+#include <math.h>
+
+#define USABLE 1e-2 /* standard deviations */
+
+/* ---- names ---- */
+
+static const char *const method_names[] = {
+#define X(constant, name) name,
+    CT_METHOD_LIST(X)
+#undef X
+};
+static const char *const stop_names[] = {
+#define X(constant, name, meaning) name,
+    CT_STOP_LIST(X)
+#undef X
+};
+static const char *const stop_meanings[] = {
+#define X(constant, name, meaning) meaning,
+    CT_STOP_LIST(X)
+#undef X
+};
+
+const char *ct_method_name(ct_method method) { return (unsigned)method < CT_METHOD_COUNT ? method_names[method] : "?"; }
+const char *ct_stop_name(ct_stop stop) { return (unsigned)stop < CT_STOP_COUNT ? stop_names[stop] : "?"; }
+const char *ct_stop_meaning(ct_stop stop) { return (unsigned)stop < CT_STOP_COUNT ? stop_meanings[stop] : "?"; }
+int         ct_stop_converged(ct_stop stop) { return stop == CT_STOP_ERROR || stop == CT_STOP_STEP || stop == CT_STOP_GRADIENT; }
+
+int ct_solve_usable(const ct_solve_result *r)
+{
+    return ct_stop_converged(r->stop) || (r->stop == CT_STOP_ROUNDING && r->distance <= USABLE);
+}
+
+int ct_method_find(const char *name)
+{
+    for (int i = 0; i < CT_METHOD_COUNT; i++)
+        if (name && !strcmp(name, method_names[i])) return i;
+    return -1;
+}
+
+/* No damping at first, and a large trust region: pose graphs have directions a million times weaker than diag(H), which
+ * a lambda of 1e-4 would hold back for thirty iterations, and a step that fails is told at once. */
+ct_solve_options ct_solve_defaults(void)
+{
+    return (ct_solve_options){.method = CT_LEVENBERG_MARQUARDT, .max_iterations = 300, .relative = 1e-9, .absolute = 1e-12, .step = 1e-9, .distance = 1e-6, .lambda = 0, .radius = 1e8};
+}
+
+/* ---- steps ---- */
+
+/* Of the error: a fall that need not be there to be found. Coordinates of 1e7 m and sigmas of a millimetre cost
+ * each residual 1e-6 sigmas of rounding, and the error as much of itself. */
+#define LOST_IN_ROUNDING 1e-6
+double ct__largest(const double *v, int32_t n)
+{
+    double largest = 0, poison = 0; /* 0 * v is NaN where v is NaN or infinite */
+    for (int32_t i = 0; i < n; i++) {
+        const double size = fabs(v[i]);
+        largest = size > largest ? size : largest;
+        poison += 0 * size;
+    }
+    return largest + poison;
+}
+
+double ct__solve_linearise(ct__solve_state *run, const double *x)
+{
+    const double begin = ct_now_s(), error = ct__linearise(run->solver, run->noise, x);
+    run->result->gradient = ct__largest(ct_sparse_gradient(run->solver->system), run->solver->scalars);
+    run->result->linearisations++;
+    run->result->linearise_s += ct_now_s() - begin;
+    return error;
+}
+
+double ct__solve_linearise_exact(ct__solve_state *run, const double *x)
+{
+    const double begin = ct_now_s(), error = ct__linearise_exact(run->solver, run->noise, x);
+    run->result->gradient = ct__largest(ct_sparse_gradient(run->solver->system), run->solver->scalars);
+    run->result->linearisations++;
+    run->result->linearise_s += ct_now_s() - begin;
+    return error;
+}
+
+int32_t ct__solve_factor(ct__solve_state *run, double lambda, const double *scale)
+{
+    const double  begin = ct_now_s();
+    const int32_t weak = ct_sparse_factor(run->solver->system, lambda, scale);
+    run->result->factorisations++;
+    run->result->factor_s += ct_now_s() - begin;
+    return weak;
+}
+
+void ct__solve_step(ct__solve_state *run, double *dx)
+{
+    const double begin = ct_now_s();
+    ct_sparse_step(run->solver->system, dx);
+    run->result->solve_s += ct_now_s() - begin;
+}
+
+int ct__solve_stop(ct__solve_state *run, ct_stop stop)
+{
+    run->result->stop = stop;
+    return 1;
+}
+
+void ct__solve_accept(ct__solve_state *run, double error)
+{
+    memcpy(run->x, run->solver->trial, (size_t)run->solver->graph->size * sizeof *run->x);
+    run->error = error;
+}
+
+#define GOES_WELL 0.5 /* of a decrement to the one before */
+
+/* Ends the run at a minimum if it is near enough. Else it goes on, where undamped steps come nearer, or that is left to ct__reach_minimum. */
+static int stop_at_minimum(ct__solve_state *run, ct_stop stop, int near)
+{
+    if (!near && run->ratio > 0 && run->ratio < GOES_WELL && ct_sparse_weak_count(run->solver->system) == 0) return 0;
+    run->unproven = !near;
+    return ct__solve_stop(run, stop);
+}
+
+int ct__solve_converged(ct__solve_state *run, double before, double step, double promised, int undamped)
+{
+    const ct_solve_options *o = run->options;
+    const double            fall = before - run->error;
+    if (undamped) run->result->distance = ct__distance_left(run, ct__decrement(promised), before, promised);
+    else ct__distance_unknown(run);
+    if (ct__decrement(run->error) < run->result->distance) run->result->distance = ct__decrement(run->error); /* no step gains more than that */
+    const int near = o->distance == 0 || run->solver->approximate || run->result->distance <= ct__distance_allowed(run);
+    if (run->result->gradient < o->gradient) return stop_at_minimum(run, CT_STOP_GRADIENT, near);
+    if (step < o->step) return stop_at_minimum(run, CT_STOP_STEP, near);
+    if (o->relative > 0 && fall <= o->relative * before) return stop_at_minimum(run, CT_STOP_ERROR, near);
+    if (o->absolute > 0 && fall <= o->absolute) return stop_at_minimum(run, CT_STOP_ERROR, near);
+    if (run->stalls >= CT_STALLS_MAX && fall <= CT_STANDS_STILL * before) return stop_at_minimum(run, CT_STOP_STEP, near);
+    return 0;
+}
+
+double ct__error_rounding(const ct__solve_state *run, double error) { return CT_ROUNDING * error + sqrt(2 * error) * run->residual_rounding; }
+
+/* Largest |coordinate| times largest 1 / sigma. */
+static double find_residual_rounding(const ct_solver *solver, const ct_noise *noise, const double *x)
+{
+    double finest = 0;
+    for (int32_t k = 0; k < ct_noise_count(noise); k++) {
+        const ct_noise_model *m = ct_noise_get(noise, k);
+        const int             step = m->kind == CT_NOISE_FULL ? m->dim + 1 : 1;
+        for (int i = 0; i < m->dim; i++) finest = CT_MAX(finest, m->sqrt_info[i * step]);
+    }
+    return CT_RESIDUAL_ROUNDING * ct__largest(x, (int32_t)CT_MIN(solver->graph->size, INT32_MAX)) * finest;
+}
+
+double ct__solve_gain(const ct__solve_state *run, double error, double promised, int whole)
+{
+    if (!isfinite(error) || !(promised > 0)) return -1;
+    const double rounding = ct__error_rounding(run, run->error), fall = run->error - error;
+    return whole && promised <= rounding && fall >= -rounding ? 1 : fall / promised;
+}
+
+int ct__solve_loose(ct__solve_state *run, int32_t weak)
+{
+    if (weak == run->innocent) return 0;
+    run->innocent = weak;
+    return ct__find_loose(run->solver, run->noise, run->x) > 0;
+}
+
+int ct__solve_singular(ct__solve_state *run)
+{
+    int loose = run->options->distance == 0 || run->solver->approximate;
+    for (int32_t v = 0; v < run->solver->graph->variables; v++) loose |= run->solver->loose[v] & CT_LOOSE_ANY;
+    if (loose) return ct__solve_stop(run, CT_STOP_RANK);
+    ct__forget_loose(run);
+    run->unproven = 1;
+    return ct__solve_stop(run, CT_STOP_STUCK);
+}
+
+void ct__forget_loose(ct__solve_state *run)
+{
+    memset(run->solver->loose, 0, (size_t)run->solver->graph->variables);
+    run->solver->loose_count = run->innocent = 0;
+}
+
+int ct__solve_not_finite(ct__solve_state *run)
+{
+    return isfinite(run->error) && isfinite(run->result->gradient) ? 0 : ct__solve_stop(run, CT_STOP_NOT_FINITE);
+}
+
+int ct__solve_given_up(ct__solve_state *run, double step, double promised, int undamped, int exhausted)
+{
+    const ct_solve_options *o = run->options;
+    const int               free = o->distance == 0 || run->solver->approximate;
+    const int               near = free || (undamped && ct__decrement(promised) <= ct__distance_allowed(run));
+    if (near && undamped) run->result->distance = ct__decrement(promised);
+    if (promised > 0 && promised <= CT_MAX(o->relative * run->error, o->absolute)) return stop_at_minimum(run, CT_STOP_ERROR, near);
+    if (!exhausted) return 0;
+    if (free) return ct__solve_stop(run, step < o->step || promised <= LOST_IN_ROUNDING * run->error ? CT_STOP_STEP : CT_STOP_STUCK);
+    return stop_at_minimum(run, near ? CT_STOP_STEP : CT_STOP_STUCK, near);
+}
+
+int ct__solve_report(ct__solve_state *run, int accepted, double step, double damping)
+{
+    if (!run->options->progress) return 0;
+    const ct_progress p = {.iteration = run->result->iterations, .accepted = accepted, .error = run->error, .step = step,
+                           .gradient = run->result->gradient, .damping = damping, .seconds = ct_now_s() - run->start_s};
+    return run->options->progress(run->options->user, &p) ? ct__solve_stop(run, CT_STOP_CANCELLED) : 0;
+}
+
+/* ---- the whole ---- */
+
+static ct_status check_options(const ct_solve_options *o, ct_err *err)
+{
+    const struct {
+        const char *name;
+        double      value;
+    } rule[] = {{"relative", o->relative}, {"absolute", o->absolute}, {"step", o->step}, {"gradient", o->gradient}, {"distance", o->distance}, {"lambda", o->lambda}, {"radius", o->radius}};
+    for (size_t i = 0; i < sizeof rule / sizeof *rule; i++)
+        if (!(rule[i].value >= 0 && isfinite(rule[i].value)))
+            return ct_fail(err, CT_E_ARGUMENT, "option %s is %g; it must be finite and not negative", rule[i].name, rule[i].value);
+    if (o->method == CT_DOGLEG && !(o->radius > 0)) return ct_fail(err, CT_E_ARGUMENT, "option radius is %g; dogleg needs a positive one", o->radius);
+    if ((unsigned)o->method >= CT_METHOD_COUNT) return ct_fail(err, CT_E_ARGUMENT, "there is no method %d", (int)o->method);
+    return CT_OK;
+}
+
+ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, const ct_solve_options *options, ct_solve_result *result, ct_err *err)
+{
+    const ct_solve_options defaults = ct_solve_defaults();
+    ct__solve_state          run = {.solver = solver, .noise = noise, .options = options ? options : &defaults, .result = result, .x = x, .start_s = ct_now_s(), .decrement = INFINITY, .least = INFINITY};
+    *result = (ct_solve_result){.distance = NAN};
+    CT_TRY(check_options(run.options, err));
+    CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
+    ct__refresh_noise(solver);
+    run.residual_rounding = find_residual_rounding(solver, noise, x);
+    if (solver->graph->variables) memset(solver->loose, 0, (size_t)solver->graph->variables);
+    solver->loose_count = 0;
+    if (solver->graph->size) {
+        memcpy(solver->trial, x, (size_t)solver->graph->size * sizeof *x); /* so that fixed variables are in both */
+        memcpy(solver->start, x, (size_t)solver->graph->size * sizeof *x);
+    }
+    const int exact = run.options->method == CT_NEWTON && !solver->approximate;
+    run.error = result->initial_error = exact ? ct__solve_linearise_exact(&run, x) : ct__solve_linearise(&run, x);
+    if (!ct__solve_not_finite(&run) && !solver->scalars) ct__solve_stop(&run, CT_STOP_GRADIENT);
+    else if (result->stop == CT_STOP_NONE && !ct__solve_report(&run, 1, 0, 0)) switch (run.options->method) {
+        case CT_GAUSS_NEWTON: ct__gauss_newton(&run); break;
+        case CT_DOGLEG: ct__dogleg(&run); break;
+        case CT_NEWTON: ct__newton(&run); break;
+        default: ct__levenberg_marquardt(&run); break;
+        }
+    if (ct__rounding_suspected(&run)) run.unproven = 1;
+    if (run.unproven && (ct_stop_converged(result->stop) || result->stop == CT_STOP_STUCK)) ct__reach_minimum(&run);
+    if (solver->approximate && (ct_stop_converged(result->stop) || result->stop == CT_STOP_STUCK)) ct__settle(&run);
+    result->final_error = run.error;
+    result->loose = solver->loose_count;
+    result->seconds = ct_now_s() - run.start_s;
+    return CT_OK;
+}
+
+ct_status ct_solver_linearise(ct_solver *solver, const ct_noise *noise, const double *x, ct_err *err)
+{
+    char text[256];
+    CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
+    ct__refresh_noise(solver);
+    if (!isfinite(ct__linearise(solver, noise, x))) return ct_fail(err, CT_E_ARGUMENT, "the error at these values is not finite");
+    ct_sparse_factor(solver->system, 0, NULL);
+    if (ct__find_loose(solver, noise, x)) return ct_fail(err, CT_E_SINGULAR, "%s", ct_solver_loose_text(solver, text, sizeof text));
+    solver->ready = 1;
+    return CT_OK;
+}
+
+static ct_status check_ready(const ct_solver *solver, int32_t var, ct_err *err)
+{
+    char name[128];
+    if (!solver->ready || solver->system->lambda != 0) return ct_fail(err, CT_E_ARGUMENT, "covariances need ct_solver_linearise first");
+    if (var < 0 || var >= solver->graph->variables) return ct_fail(err, CT_E_ARGUMENT, "variable %d of %d does not exist", var, solver->graph->variables);
+    if (solver->block_of[var] < 0) return ct_fail(err, CT_E_ARGUMENT, "%s is fixed: it has no covariance", ct_graph_name(solver->graph, var, name, sizeof name));
+    return CT_OK;
+}
+
+ct_status ct_solver_marginals(const ct_solver *solver, int32_t count, const int32_t var[], double *const out[], ct_err *err)
+{
+    for (int32_t k = 0; k < count; k++) CT_TRY(check_ready(solver, var[k], err));
+    int32_t *block = ct__zalloc(count, sizeof *block);
+    if (!block) return ct__no_memory(err, "marginals", count);
+    for (int32_t k = 0; k < count; k++) block[k] = solver->block_of[var[k]];
+    const ct_status status = ct__covariance(solver, count, block, block, out, err);
+    free(block);
+    return status;
+}
+
+ct_status ct_solver_cross(const ct_solver *solver, int32_t a, int32_t b, double *out, ct_err *err)
+{
+    CT_TRY(check_ready(solver, a, err));
+    CT_TRY(check_ready(solver, b, err));
+    return ct__covariance(solver, 1, &solver->block_of[a], &solver->block_of[b], &out, err);
+}

@@ -1,0 +1,261 @@
+/* values.c: from a noise table to parameters and back.
+ *
+ * What put writes lies in the set to the bit. For variances that is a matter of clipping after the exponential, by bounds and by a floor T
+ * and top spread * T, where T is chosen such that rounding leaves every block some room.
+ *
+ * A full covariance is stored as entries, each rounded: its eigenvalues move by some eps |Sigma|, which is nothing to the largest and may be
+ * much to the smallest. So they are kept that far inside their bounds, and whoever decomposes the matrix finds them inside. It also keeps every
+ * matrix positive definite beyond rounding, as the table wants it. A diagonal one is stored as it is, and needs no margin.
+ *
+ * Here and in jacobian.c alone do units come in: the table has U Sigma U. A number times u^2 and over it again is off by a rounding or two, which inside forgives
+ * and a full matrix' margin is doubled for. */
+#include "theta/noise_rows.h"
+#include "theta/theta.h"
+#include "base/base.h"
+#include "base/eigen.h"
+#include "noise/noise.h"
+
+#include <float.h>
+#include <math.h>
+
+/* Relative, of a variance: the product with u^2 and the quotient are half a bit off each, for the largest and the smallest of a spread alike. */
+#define UNIT_ROUNDING (4 * DBL_EPSILON)
+
+static double clip(double x, double lower, double upper) { return CT_MIN(CT_MAX(x, lower), upper); }
+
+/* Entry (i, j) of a model's covariance. */
+static double entry(const ct_noise_model *m, int i, int j)
+{
+    if (m->kind == CT_NOISE_FULL) return m->covariance[i * m->dim + j];
+    return i == j ? m->covariance[i] : 0;
+}
+
+int ct__theta_is_of(const ct_theta *theta, const ct_noise *noise)
+{
+    if (ct_noise_count(noise) < theta->models) return 0;
+    for (int32_t i = 0; i < theta->models; i++)
+        if (ct_noise_get(noise, i)->dim != theta->model[i].dim) return 0;
+    return 1;
+}
+
+ct_status ct__theta_check_table(const ct_theta *theta, const ct_noise *noise, ct_err *err)
+{
+    if (ct__theta_is_of(theta, noise)) return CT_OK;
+    return ct_fail(err, CT_E_ARGUMENT,
+                   "the parameters are those of another noise table: %d models, and here are %d, or some have another dimension",
+                   theta->models, ct_noise_count(noise));
+}
+
+/* The same in units. */
+static double entry_in_units(const ct__theta_model *mine, const ct_noise_model *m, int i, int j) { return entry(m, i, j) / ct__unit2(mine, i, j); }
+
+static int has_units(const ct__theta_model *mine)
+{
+    for (int c = 0; c < mine->dim; c++)
+        if (mine->unit[c] != 1) return 1;
+    return 0;
+}
+
+/* ---- Table to parameters --------------------------------------------------------------------- */
+
+/* What a table says of the block of coordinate c, in log space. */
+static void read_block(const ct__theta_model *mine, const ct_noise_model *m, int c, double *x)
+{
+    if (mine->kind == CT_NOISE_DIAGONAL) x[0] = log(entry_in_units(mine, m, c, c));
+    else if (mine->kind == CT_NOISE_ISOTROPIC) {
+        x[0] = 0;
+        for (int i = 0; i < m->dim; i++) x[0] += log(entry_in_units(mine, m, i, i)) / m->dim;
+    } else {
+        double S[CT__BLOCK_MAX];
+        for (int i = 0; i < m->dim; i++)
+            for (int j = 0; j < m->dim; j++) S[i * m->dim + j] = entry_in_units(mine, m, i, j);
+        ct__sym_pack(m->dim, S, x);
+        ct__sym_log(m->dim, x);
+    }
+}
+
+void ct_theta_get(const ct_theta *theta, const ct_noise *noise, double *p)
+{
+    const int same = ct__theta_is_of(theta, noise);
+    for (int32_t i = 0; i < theta->count; i++) p[i] = same ? 0 : NAN;
+    if (!same) return;
+    for (int32_t i = 0; i < theta->models; i++)
+        for (int c = 0; c < theta->model[i].dim; c++) {
+            double x[CT__PACKED_MAX];
+            if (theta->model[i].block[c] < 0) continue;
+            const ct__block *block = &theta->block[theta->model[i].block[c]];
+            read_block(&theta->model[i], ct_noise_get(noise, i), c, x);
+            for (int k = 0; k < ct__packed(block->dim); k++) p[block->first + k] += x[k] / block->uses;
+        }
+}
+
+/* ---- Parameters to table --------------------------------------------------------------------- */
+
+/* Variances between which everything must lie for the spread's sake: floor and spread * floor, as rounded. Every block has some room there:
+ * floor <= its upper bound, and its lower bound <= spread * floor. */
+static ct__window variance_window(const ct_theta *theta, const double *p)
+{
+    if (isinf(theta->spread) || !theta->blocks) return (ct__window){0, INFINITY};
+    double largest_lower = 0, smallest_upper = INFINITY;
+    for (int32_t b = 0; b < theta->blocks; b++) {
+        largest_lower = CT_MAX(largest_lower, theta->block[b].lower);
+        smallest_upper = CT_MIN(smallest_upper, theta->block[b].upper);
+    }
+    double floor = CT_MIN(exp(ct__window_project(theta, CT_SPACE_LOG, p, 0).floor), smallest_upper);
+    if (theta->spread * floor < largest_lower) floor = CT_MIN(largest_lower / theta->spread, smallest_upper);
+    while (theta->spread * floor < largest_lower) floor = nextafter(floor, INFINITY); /* ends at smallest_upper at the latest */
+    return (ct__window){floor, theta->spread * floor};
+}
+
+static int is_diagonal(int dim, const double *x)
+{
+    for (int i = 0; i < dim; i++)
+        for (int j = i; j < dim; j++, x++)
+            if (i != j && *x != 0) return 0;
+    return 1;
+}
+
+/* S <- exp of block b at p, in units, its eigenvalues in the set; as they are if the window is NULL. */
+static void write_block(const ct__block *block, const double *p, const ct__window *window, int units, double *S)
+{
+    const int d = block->dim;
+    double    lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX];
+    ct__sym_spectrum(d, p + block->first, lambda, V);
+    if (!window) {
+        for (int k = 0; k < d; k++) lambda[k] = exp(lambda[k]);
+        ct__sym_recompose(d, lambda, V, S);
+        return;
+    }
+    const double lower = CT_MAX(block->lower, window->floor), upper = CT_MIN(block->upper, window->top);
+    for (int k = 0; k < d; k++) lambda[k] = clip(exp(lambda[k]), lower, upper);
+    if (!is_diagonal(d, p + block->first)) {
+        const double margin = (units ? 2 : 1) * ct__block_rounding(d, lambda[d - 1]);
+        if (lower + margin <= upper - margin)
+            for (int k = 0; k < d; k++) lambda[k] = clip(lambda[k], lower + margin, upper - margin);
+        else { /* less room than rounding takes: a multiple of the identity has none */
+            for (int k = 0; k < d; k++) lambda[k] = lower + 0.5 * (upper - lower);
+            for (int i = 0; i < d * d; i++) V[i] = i % (d + 1) == 0;
+        }
+    }
+    ct__sym_recompose(d, lambda, V, S);
+}
+
+static ct_status write_model(const ct_theta *theta, int32_t i, const double *p, const ct__window *window, ct_noise *noise, ct_err *err)
+{
+    const ct__theta_model *mine = &theta->model[i];
+    const ct_noise_model  *m = ct_noise_get(noise, i);
+    ct__noise_numbers      numbers;
+    double                 S[CT__BLOCK_MAX], variance[CT_NOISE_DIM_MAX];
+    if (mine->kind == CT_NOISE_FULL) {
+        write_block(&theta->block[mine->block[0]], p, window, has_units(mine), S);
+        for (int k = 0; k < m->dim * m->dim; k++) S[k] *= ct__unit2(mine, k / m->dim, k % m->dim);
+        CT_TRY(ct__noise_full(m->name, m->dim, S, &numbers, err));
+    } else {
+        for (int c = 0; c < m->dim; c++) {
+            const int32_t block = mine->block[mine->kind == CT_NOISE_ISOTROPIC ? 0 : c];
+            variance[c] = entry(m, c, c);
+            if (block < 0) continue;
+            write_block(&theta->block[block], p, window, 0, &variance[c]);
+            variance[c] *= ct__unit2(mine, c, c);
+        }
+        if (mine->kind == CT_NOISE_ISOTROPIC && ct__one_unit(mine)) CT_TRY(ct__noise_isotropic(m->name, m->dim, variance[0], &numbers, err));
+        else CT_TRY(ct__noise_diagonal(m->name, m->dim, variance, &numbers, err));
+    }
+    ct__noise_put(noise, i, &numbers);
+    return CT_OK;
+}
+
+static ct_status check_finite(const ct_theta *theta, const double *p, ct_err *err)
+{
+    for (int32_t i = 0; i < theta->count; i++)
+        if (!isfinite(p[i])) {
+            char name[300];
+            return ct_fail(err, CT_E_ARGUMENT, "%s: parameter %d is %g; it must be finite", ct_theta_name(theta, i, name, sizeof name), i, p[i]);
+        }
+    return CT_OK;
+}
+
+static ct_status write_table(const ct_theta *theta, const double *p, const ct__window *window, ct_noise *noise, ct_err *err)
+{
+    for (int32_t i = 0; i < theta->models; i++)
+        if (ct_theta_learns(theta, i)) CT_TRY(write_model(theta, i, p, window, noise, err));
+    return CT_OK;
+}
+
+ct_status ct_theta_put(const ct_theta *theta, const double *p, ct_noise *noise, ct_err *err)
+{
+    CT_TRY(ct__theta_check_table(theta, noise, err));
+    CT_TRY(check_finite(theta, p, err));
+    const ct__window window = variance_window(theta, p);
+    return write_table(theta, p, &window, noise, err);
+}
+
+ct_status ct_theta_place(const ct_theta *theta, const double *p, ct_noise *noise, ct_err *err)
+{
+    CT_TRY(ct__theta_check_table(theta, noise, err));
+    CT_TRY(check_finite(theta, p, err));
+    return write_table(theta, p, NULL, noise, err);
+}
+
+/* ---- Is it inside? --------------------------------------------------------------------------- */
+
+/* Does coordinate c of this model say to the bit what the block's first user says? */
+static int says_the_same(const ct_theta *theta, const ct_noise *noise, int32_t i, int c)
+{
+    const ct__theta_model *mine = &theta->model[i];
+    const ct__block       *block = &theta->block[mine->block[c]];
+    const ct_noise_model  *m = ct_noise_get(noise, i), *first = ct_noise_get(noise, block->model);
+    if (mine->kind == CT_NOISE_DIAGONAL) return entry(m, c, c) == entry(first, block->coordinate, block->coordinate);
+    if (mine->kind == CT_NOISE_ISOTROPIC) return entry(m, 0, 0) == entry(first, 0, 0);
+    for (int r = 0; r < m->dim; r++)
+        for (int s = 0; s < m->dim; s++)
+            if (entry(m, r, s) != entry(first, r, s)) return 0;
+    return 1;
+}
+
+/* A model that is learned as less than a full covariance has none, and one variance (in units) if it is learned as isotropic. */
+static int has_form(const ct__theta_model *mine, const ct_noise_model *m)
+{
+    const double slack = ct__one_unit(mine) ? 0 : UNIT_ROUNDING, first = entry_in_units(mine, m, 0, 0);
+    for (int r = 0; mine->kind != CT_NOISE_FULL && r < m->dim; r++) {
+        if (mine->kind == CT_NOISE_ISOTROPIC && !(fabs(entry_in_units(mine, m, r, r) - first) <= slack * first)) return 0;
+        for (int s = 0; s < m->dim; s++)
+            if (r != s && entry(m, r, s) != 0) return 0;
+    }
+    return 1;
+}
+
+/* Smallest and largest eigenvalue that the table has for a block, in units. */
+static void extremes(const ct_theta *theta, const ct_noise *noise, const ct__block *block, double *min, double *max)
+{
+    const ct__theta_model *mine = &theta->model[block->model];
+    const ct_noise_model  *m = ct_noise_get(noise, block->model);
+    const int              at = CT_MAX(block->coordinate, 0), d = block->dim;
+    double                 S[CT__BLOCK_MAX], lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX];
+    for (int r = 0; r < d; r++)
+        for (int s = 0; s < d; s++) S[r * d + s] = entry_in_units(mine, m, at + r, at + s);
+    ct__eigen_symmetric(d, S, lambda, V);
+    *min = lambda[0];
+    *max = lambda[d - 1];
+}
+
+int ct_theta_inside(const ct_theta *theta, const ct_noise *noise)
+{
+    double least = INFINITY, most = 0, slack = 0;
+    if (!ct__theta_is_of(theta, noise)) return 0;
+    for (int32_t i = 0; i < theta->models; i++) {
+        if (ct_theta_learns(theta, i) && !has_form(&theta->model[i], ct_noise_get(noise, i))) return 0;
+        for (int c = 0; c < theta->model[i].dim; c++)
+            if (theta->model[i].block[c] >= 0 && !says_the_same(theta, noise, i, c)) return 0;
+    }
+    for (int32_t b = 0; b < theta->blocks; b++) {
+        const double off = has_units(&theta->model[theta->block[b].model]) ? UNIT_ROUNDING : 0;
+        double       min, max;
+        extremes(theta, noise, &theta->block[b], &min, &max);
+        if (min < theta->block[b].lower * (1 - off) || max > theta->block[b].upper * (1 + off)) return 0;
+        slack = CT_MAX(slack, off);
+        least = CT_MIN(least, min);
+        most = CT_MAX(most, max);
+    }
+    return !theta->blocks || isinf(theta->spread) || most <= theta->spread * least * (1 + slack);
+}

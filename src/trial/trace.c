@@ -1,0 +1,178 @@
+/* trace.c: the way that a method took: where it stood, and when.
+ *
+ * The incumbent is what a method would answer if it were stopped: the best of the values it evaluated on all runs, or the last one of methods that do not descend. Every run of ct_learn looks at the
+ * closed form and at the table's values first (phase "start"), whatever the method; of these the one it then sets out from is its first point, and the others it never stood at. Evaluations on folds
+ * take time, and see part of the runs: they are no incumbents. The last point is the answer.
+ */
+#include "trial/trial.h"
+
+#include <math.h>
+
+#define KEPT 400  /* points at most: more than a plot can show                                       */
+#define SAME 1e-9 /* of a log variance: the same values, but for rounding on the way to them         */
+
+double ct__tracer_seconds(const ct__tracer *t) { return ct_now_s() - t->start_s - t->away_s; }
+
+static int32_t parameters(const ct__tracer *t) { return ct_theta_count(ct_outer_theta(t->outer)); }
+
+/* ---- While learning -------------------------------------------------------------------------- */
+
+static int descends(ct_learn_method method) { return method != CT_LEARN_FRANK_WOLFE && method != CT_LEARN_FRANK_WOLFE_LOG && method != CT_LEARN_LEO; }
+
+static void keep(ct__tracer *t, const double *p)
+{
+    const int64_t m = parameters(t), used = t->count * m;
+    if (t->status == CT_OK) t->status = ct__grow(&t->point, &t->point_capacity, (int64_t)t->count + 1, sizeof *t->point, "points", &t->err);
+    if (t->status == CT_OK) t->status = ct__grow(&t->p, &t->p_capacity, used + m, sizeof *t->p, "parameters", &t->err);
+    if (t->status != CT_OK) return;
+    memcpy(t->p + used, p, (size_t)m * sizeof *p);
+    t->point[t->count++] = t->now;
+}
+
+static int is_incumbent(const ct__tracer *t, double loss)
+{
+    if (!descends(t->options->learn.method)) return 1;
+    return t->count == t->starts ? isfinite(loss) : loss < t->point[t->count - 1].loss;
+}
+
+int ct__tracer_watch(void *user, const ct_learn_progress *progress)
+{
+    ct__tracer   *t = user;
+    const double  entered = ct_now_s();
+    const int     starting = !strcmp(progress->phase, "start"), learning = !strcmp(progress->phase, "learn");
+    t->now = (ct_trace_point){.seconds = entered - t->start_s - t->away_s, .solves = ct_outer_solves(t->outer), .evaluations = t->result->evaluations, .loss = progress->train,
+                              .translation = NAN, .rotation = NAN};
+    if (t->trace && (starting || (learning && is_incumbent(t, progress->train)))) keep(t, progress->p);
+    if (starting) t->starts = t->count;
+    const ct_learn_options   *learn = &t->options->learn;
+    const ct_summary_options *test = &t->options->test;
+    int stop = t->status != CT_OK;
+    stop = (learn->progress && learn->progress(learn->user, progress)) || stop;
+    stop = (test->cancel && test->cancel(test->user)) || stop;
+    t->away_s += ct_now_s() - entered;
+    return stop;
+}
+
+/* ---- When it is over ------------------------------------------------------------------------- */
+
+/* Are q and p, times exp(s), the same? */
+static int same(const ct__tracer *t, const double *p, double s, const double *q)
+{
+    const ct_theta *theta = ct_outer_theta(t->outer);
+    for (int32_t i = 0; i < parameters(t); i++)
+        if (!(fabs(q[i] - p[i] - (ct_theta_is_scale(theta, i) ? s : 0)) <= SAME)) return 0;
+    return 1;
+}
+
+static void move(ct__tracer *t, int32_t from, int32_t to)
+{
+    const int64_t m = parameters(t);
+    t->point[to] = t->point[from];
+    memmove(t->p + to * m, t->p + from * m, (size_t)m * sizeof *t->p);
+}
+
+/* The point of the start phase that the method set out from; where it never did, what it answers with; -1: none. Learning that ends with the table's
+ * values, after all, would until then have answered with the closed form. */
+static int32_t set_out_from(const ct__tracer *t, double s)
+{
+    const int64_t m = parameters(t);
+    const int     stayed = t->count == t->starts, started_again = stayed && t->result->stop == CT_LEARN_STOP_START;
+    int32_t       found = -1;
+    for (int32_t k = 0; k < t->starts - started_again; k++) { /* the table's values are the last */
+        const double *p = t->p + k * m;
+        if (started_again ? found < 0 || t->point[k].loss < t->point[found].loss : stayed ? same(t, p, s, t->result->p) : same(t, p, 0, t->p + t->starts * m)) found = k;
+    }
+    return found;
+}
+
+/* The start phase <- at most one point; if learning begins there, that is the same point. */
+static void drop_starts(ct__tracer *t, double s)
+{
+    const int32_t from = set_out_from(t, s), skip = from >= 0 && t->count > t->starts;
+    int32_t       n = 0;
+    if (from >= 0) move(t, from, n++);
+    for (int32_t k = t->starts + skip; k < t->count; k++) move(t, k, n++);
+    t->count = n;
+    t->starts = 0;
+}
+
+/* The answer is the last point: the incumbent, scale applied, or another one, of the moment when the method was done. */
+static void end_with_answer(ct__tracer *t, double s)
+{
+    const ct_learn_result *r = t->result;
+    const int64_t          m = parameters(t);
+    if (!t->count || !same(t, t->p + (t->count - 1) * m, s, r->p)) {
+        if (t->count && !(t->point[t->count - 1].seconds < t->now.seconds)) t->count--;
+        t->now.loss = r->loss_train;
+        keep(t, r->p);
+    }
+    if (t->status == CT_OK) memcpy(t->p + (t->count - 1) * m, r->p, (size_t)m * sizeof *t->p);
+}
+
+/* KEPT of them at most: the first, and the last of each of so many intervals, which are even in the logarithm of time. */
+static void thin(ct__tracer *t)
+{
+    if (t->count <= KEPT) return;
+    const double first = CT_MAX(t->point[0].seconds, 1e-6), octaves = log(CT_MAX(t->point[t->count - 1].seconds, first) / first);
+    int32_t      n = 1;
+    for (int32_t k = 1; k < t->count; k++) {
+        int interval[2] = {0, 0};
+        for (int i = 0; i < 2 && octaves > 0; i++) {
+            const double along = log(CT_MAX(t->point[CT_MIN(k + i, t->count - 1)].seconds, first) / first) / octaves;
+            interval[i] = CT_MIN(KEPT - 2, (int)((KEPT - 1) * along));
+        }
+        if (k + 1 == t->count || interval[0] != interval[1]) move(t, k, n++);
+    }
+    t->count = n;
+}
+
+ct_status ct__tracer_settle(ct__tracer *t, ct_err *err)
+{
+    const double s = t->result->scale_applied > 0 ? log(t->result->scale_applied) : 0;
+    if (t->trace && t->status == CT_OK) {
+        drop_starts(t, s);
+        end_with_answer(t, s);
+        thin(t);
+    }
+    return t->status == CT_OK ? CT_OK : ct_fail(err, t->status, "%s", t->err.text);
+}
+
+ct_status ct__tracer_errors(ct__tracer *t, const ct_inference *inference, ct_err *err)
+{
+    const ct_summary_options *test = &t->options->test;
+    const int32_t             runs = ct_outer_sequences(t->outer);
+    ct_evaluation            *seen = ct__zalloc(runs, sizeof *seen);
+    ct_status                 status = seen ? CT_OK : ct__no_memory(err, "runs", runs);
+    for (int32_t k = 0; status == CT_OK && k < t->count && !(test->cancel && test->cancel(test->user)); k++) {
+        status = ct_outer_judge(t->outer, t->p + (int64_t)k * parameters(t), NULL, inference, 0, seen, err);
+        if (status != CT_OK) break;
+        const ct_summary v = ct__verdict_add_up(runs, seen);
+        t->point[k].translation = v.accuracy.translation;
+        t->point[k].rotation = v.accuracy.rotation;
+    }
+    free(seen);
+    return status;
+}
+
+void ct__tracer_end(ct__tracer *t, ct_trial *out)
+{
+    if (out && t->count) {
+        out->trace = t->point;
+        out->points = t->count;
+    } else {
+        free(t->point);
+    }
+    free(t->p);
+}
+
+/* ---- What is asked of it --------------------------------------------------------------------- */
+
+/* Better than the reference is within; what the reference does not know is not asked for. */
+static int near(double value, double reference, double within) { return isnan(reference) || value <= reference * (1 + within); }
+
+int32_t ct_trace_reaches(const ct_trial *trial, double translation, double rotation, double within)
+{
+    int32_t first = trial->points;
+    while (first > 0 && near(trial->trace[first - 1].translation, translation, within) && near(trial->trace[first - 1].rotation, rotation, within)) first--;
+    return first < trial->points ? first : -1;
+}

@@ -1,0 +1,79 @@
+/* trial.c: a method learns under bounds from some runs, is timed, and judged on others. */
+#include "trial/trial.h"
+#include "theta/noise_rows.h"
+
+
+ct_trial_options ct_trial_defaults(void)
+{
+    return (ct_trial_options){.outer = ct_outer_defaults(), .learn = ct_learn_defaults(), .test = ct_summary_defaults(), .trace = 1};
+}
+
+void ct_trial_free(ct_trial *trial)
+{
+    if (!trial) return;
+    ct_noise_free(trial->noise);
+    ct_learn_result_free(&trial->result);
+    free(trial->trace);
+    *trial = (ct_trial){.train = ct__verdict_none(), .test = ct__verdict_none()};
+}
+
+/* Inference as the loss that is minimised has it. */
+static ct_inference as_minimised(const ct_outer_options *o)
+{
+    return (ct_inference){.start = o->incremental ? CT_START_MEASURED : CT_START_TRUTH, .solve = o->inner, .incremental = o->incremental, .replay = o->replay};
+}
+
+static ct_status learn(ct__tracer *tracer, ct_noise *noise, ct_trial *out, ct_err *err)
+{
+    ct_learn_options how = tracer->options->learn;
+    how.progress = ct__tracer_watch;
+    how.user = tracer;
+    CT_TRY(ct_learn(tracer->outer, &how, noise, &out->result, err));
+    out->seconds = ct__tracer_seconds(tracer);
+    CT_TRY(ct__tracer_settle(tracer, err));
+    const ct_inference inference = as_minimised(&tracer->options->outer);
+    return tracer->options->errors ? ct__tracer_errors(tracer, &inference, err) : CT_OK;
+}
+
+static ct_status learn_in_time(int32_t count, ct_sequence *const seq[], ct_noise *noise, const ct_theta *theta, const ct_trial_options *options, ct_trial *out, ct_err *err)
+{
+    ct__tracer tracer = {.options = options, .result = &out->result, .start_s = ct_now_s(), .trace = options->trace};
+    ct_status  status = ct_outer_new(count, (const ct_sequence *const *)seq, noise, theta, &options->outer, &tracer.outer, err);
+    if (status == CT_OK) status = learn(&tracer, noise, out, err);
+    ct__tracer_end(&tracer, status == CT_OK ? out : NULL);
+    ct_outer_free(tracer.outer);
+    return status;
+}
+
+static ct_status run(int32_t trains, ct_sequence *const train[], int32_t tests, ct_sequence *const test[], const ct_noise *noise, const ct_theta *theta,
+                     const ct_trial_options *options, ct_trial *out, ct_err *err)
+{
+    ct_summary_options minimised = options->test;
+    minimised.inference = as_minimised(&options->outer);
+    minimised.loss = options->outer.loss;
+    CT_TRY(ct_noise_copy(noise, &out->noise, err));
+    CT_TRY(learn_in_time(trains, train, out->noise, theta, options, out, err));
+    CT_TRY(ct_summarise(trains, train, out->noise, &minimised, NULL, &out->train, err));
+    return ct_summarise(tests, test, out->noise, &options->test, NULL, &out->test, err);
+}
+
+ct_status ct_trial_run(int32_t trains, ct_sequence *const train[], int32_t tests, ct_sequence *const test[], const ct_noise *noise, const ct_theta *theta,
+                       const ct_trial_options *options, ct_trial *out, ct_err *err)
+{
+    *out = (ct_trial){.train = ct__verdict_none(), .test = ct__verdict_none()};
+    const ct_status status = run(trains, train, tests, test, noise, theta, options, out, err);
+    if (status != CT_OK) ct_trial_free(out);
+    return status;
+}
+
+int ct_fits(const ct_noise *noise, const ct_theta *theta)
+{
+    double  low, high;
+    if (!ct__theta_is_of(theta, noise)) return 0;
+    double *p = ct__zalloc(ct_theta_count(theta), sizeof *p);
+    if (!p) return -1;
+    ct_theta_get(theta, noise, p);
+    ct_theta_room(theta, p, &low, &high);
+    free(p);
+    return low <= high;
+}

@@ -1,0 +1,48 @@
+/* trial.h: what the files of this module share.
+ *
+ *   verdict.c   how a table does on runs      trial.c   a method learns, and is judged      trace.c   the way it took
+ */
+#ifndef CT_STUDY_PRIVATE_H
+#define CT_STUDY_PRIVATE_H
+
+#include "base/base.h"
+
+#include <covtune/trial.h>
+
+/* Nothing known of no runs. */
+ct_summary ct__verdict_none(void);
+/* Means and sums over the assessments of runs that have an estimate; conditioning is left NaN. */
+ct_summary ct__verdict_add_up(int32_t count, const ct_evaluation *each);
+
+/* ---- Trace ----------------------------------------------------------------------------------- */
+
+/* Watches learning. Zero it, set the first group, and say trace = 0 to have no more than the time. */
+typedef struct {
+    const ct_trial_options *options;
+    ct_outer               *outer;
+    const ct_learn_result  *result; /* under way                                                     */
+    double                  start_s;
+    int                     trace;
+    /* its own */
+    double          away_s;         /* spent in here, and in the caller's progress                   */
+    ct_trace_point *point;          /* those of the start phase, then the incumbents                 */
+    double         *p;              /* where each was, m numbers                                     */
+    int32_t         count, starts;
+    int64_t         point_capacity, p_capacity;
+    ct_trace_point  now;            /* the last evaluation, of whatever phase                        */
+    ct_status       status;         /* no memory: learning was stopped                               */
+    ct_err          err;
+} ct__tracer;
+
+/* Seconds since the start, without those spent away. */
+double ct__tracer_seconds(const ct__tracer *tracer);
+/* A ct_learn_progress_fn; user is the tracer. Asks the caller's progress and options->test.cancel whether to stop. */
+int ct__tracer_watch(void *user, const ct_learn_progress *progress);
+/* Learning is over: to the points that the method stood at, the answer last, and not too many of them. */
+ct_status ct__tracer_settle(ct__tracer *tracer, ct_err *err);
+/* Training rmse at each, until the caller says stop. */
+ct_status ct__tracer_errors(ct__tracer *tracer, const ct_inference *inference, ct_err *err);
+/* The points, which are the caller's from now on, unless out is NULL; and frees the rest. */
+void ct__tracer_end(ct__tracer *tracer, ct_trial *out);
+
+#endif

@@ -1,0 +1,69 @@
+/* compare.h: the parts of `covtune compare`.
+ *
+ *   compare.c  options, and all of it in order     rows.c  the rows: verdicts and trials     print.c  the table */
+#ifndef CT_CLI_COMPARE_H
+#define CT_CLI_COMPARE_H
+
+#include "studies/method_presets.h"
+#include "cli/eval/eval.h"
+#include "cli/learn/learn.h"
+
+#define COMPARE_METHODS 24 /* at most   */
+#define COMPARE_BOUNDS  8
+#define COMPARE_ROWS    (2 + COMPARE_BOUNDS * (1 + COMPARE_METHODS))
+
+/* What was asked for. */
+typedef struct {
+    const char *path, *methods, *bounds, *oracle, *out, *full;
+    int         difference, deployment, iterations, format, by_name, jobs; /* field: 0 batch, 1 isam2; format: -1 not said */
+    double      spread;
+    uint64_t    seed;
+} compare_request;
+
+typedef struct {
+    const char *method;
+    char        bounds[64];   /* "": of none                                          */
+    int         group;        /* rows that compete: of the same bounds; -1: none does */
+    ct_summary  test, train;
+    double      spread, seconds; /* NaN: nothing was learned                          */
+    int64_t     solves;       /* -1: the same                                         */
+    int         evaluations;
+    const char *stop;         /* NULL: the same                                       */
+    char        reason[512];  /* why there are no numbers; "": there are              */
+} compare_row;
+
+typedef struct {
+    ct_dataset        *dataset;
+    int32_t            tests;
+    ct_sequence      **test;       /* borrowed: test runs, or training runs if there are none */
+    int                seen;       /* these are also what is learned from                     */
+    ct_noise          *oracle;     /* NULL: not known                                         */
+    char              *oracle_path;
+    int                bounds;
+    char               bound[COMPARE_BOUNDS][64];
+    ct_theta          *theta[COMPARE_BOUNDS];
+    int                methods;
+    const method_preset  *method[COMPARE_METHODS];
+    ct_trial_options   options;
+    int                bodies;     /* shown one by one: with --by-name, those of the first row that has any */
+    ct_body           body[CT_BODIES_MAX];
+    int                rows;
+    compare_row        row[COMPARE_ROWS];
+    char               failures[16384]; /* sentences on estimates that failed, one a line; as many as there is room for */
+    int                interrupted;
+    double             seconds;
+} compare_job;
+
+/* All rows, in order. Those that cannot be had say why; CT_OK with job->interrupted after a Ctrl-C. */
+ct_status compare_rows(const cli_io *io, compare_job *job, ct_err *err);
+
+/* Is a row's error the least of its group? which: 0 translation, 1 rotation. */
+int compare_is_best(const compare_job *job, int i, int which);
+
+/* The result, for that format. The caller frees the table. */
+ct_status compare_table(const compare_request *request, const compare_job *job, ct_table_format format, ct_table **out, ct_err *err);
+/* The result as one object: on stdout, or into the file that was asked for, replaced whole. */
+void      compare_print_json(const compare_request *request, const compare_job *job);
+ct_status compare_write_json(const compare_request *request, const compare_job *job, ct_err *err);
+
+#endif

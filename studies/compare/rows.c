@@ -1,0 +1,150 @@
+/* rows.c: what a comparison is made of. A row is a noise table: the start values, the oracle's, or what a method learned under bounds; each judged on the same runs in the same way. */
+#include "studies/compare/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JUDGING 1.5 /* of a unit of the bar: a verdict */
+#define SAME    1e-6 /* of an error: two methods that came to the same answer are both the best */
+#define NAMED   3   /* failed estimates of a row; the others are counted */
+
+typedef struct {
+    compare_job *job;
+    cli_bar      bar;
+    char         what[128];
+    double       cost; /* of the row under way */
+} watcher;
+
+static int stop(void *user)
+{
+    watcher *w = user;
+    cli_bar_show(&w->bar, 0, "%s", w->what);
+    return cli_caught();
+}
+
+static int watch(void *user, const ct_learn_progress *p)
+{
+    watcher *w = user;
+    cli_bar_show(&w->bar, w->cost * (isfinite(p->done) ? p->done : 0), "%s", w->what);
+    return cli_caught();
+}
+
+/* ---- failures ---- */
+
+/* Estimates that found no minimum are told by name. */
+static ct_status name_failures(compare_job *job, const compare_row *row, const ct_noise *noise, ct_err *err)
+{
+    const size_t       used = strlen(job->failures), room = sizeof job->failures - used;
+    ct_evaluation     *each = cli_alloc(job->tests, sizeof *each);
+    ct_summary_options options = job->options.test;
+    ct_summary         again;
+    int                named = 0, n = 0;
+    options.nees = options.conditioning = 0;
+    const ct_status status = ct_summarise(job->tests, job->test, noise, &options, each, &again, err);
+    n = snprintf(job->failures + used, room, "%s%s%s: no minimum in %d of %d runs:", row->method, *row->bounds ? ", " : "", row->bounds, row->test.failed, job->tests);
+    for (int32_t i = 0; i < job->tests && n < (int)room; i++) {
+        if (ct_solve_usable(&each[i].solve) || ++named > NAMED) continue;
+        n += snprintf(job->failures + used + n, room - (size_t)n, "%s %s (%s)", named > 1 ? "," : "", job->test[i]->name ? job->test[i]->name : "one without a name",
+                      ct_stop_meaning(each[i].solve.stop));
+    }
+    if (n < (int)room) snprintf(job->failures + used + n, room - (size_t)n, "%s\n", named > NAMED ? ", ..." : "");
+    free(each);
+    return status;
+}
+
+/* ---- tables as they are ---- */
+
+static void say(watcher *w, const char *method, const char *bounds) { snprintf(w->what, sizeof w->what, "%s%s%s", method, *bounds ? ", " : "", bounds); }
+
+/* Start values, or the oracle's: nothing is learned. */
+static ct_status judge(watcher *w, const char *name, const ct_noise *noise, ct_err *err)
+{
+    compare_job       *job = w->job;
+    ct_summary_options train = job->options.test;
+    compare_row       *row = &job->row[job->rows];
+    *row = (compare_row){.method = name, .group = -1, .spread = contest_spread(job->theta[0], noise), .seconds = NAN, .solves = -1, .evaluations = -1};
+    say(w, name, "");
+    train.inference = ct_inference_defaults();
+    train.inference.start = CT_START_TRUTH;
+    train.inference.solve = job->options.outer.inner;
+    train.nees = train.conditioning = 0;
+    ct_status status = ct_summarise(job->dataset->trains, job->dataset->train, noise, &train, NULL, &row->train, err);
+    if (status == CT_OK) status = ct_summarise(job->tests, job->test, noise, &job->options.test, NULL, &row->test, err);
+    if (status != CT_OK || cli_caught()) return status;
+    job->rows++;
+    cli_bar_add(&w->bar, JUDGING);
+    return row->test.failed ? name_failures(job, row, noise, err) : CT_OK;
+}
+
+/* ---- what is learned ---- */
+
+/* A method may be unable to do what is asked, such as a limit on the spread: that is its row. */
+static ct_status try(watcher *w, int bounds, const method_preset *who, ct_err *err)
+{
+    compare_job     *job = w->job;
+    ct_trial_options options = job->options;
+    ct_trial         trial;
+    compare_row     *row = &job->row[job->rows];
+    *row = (compare_row){.method = who->key, .group = bounds, .spread = NAN, .seconds = NAN, .solves = -1, .evaluations = -1};
+    memcpy(row->bounds, job->bound[bounds], sizeof row->bounds);
+    say(w, who->key, row->bounds);
+    w->cost = who->cost;
+    contest_options(who, &options);
+    if (job->options.outer.loss.difference != CT_DIFFERENCE_LOCAL) options.outer.loss.difference = job->options.outer.loss.difference;
+    const ct_status status = ct_trial_run(job->dataset->trains, job->dataset->train, job->tests, job->test, job->dataset->noise, job->theta[bounds], &options, &trial, err);
+    ct_status       end = status == CT_E_MEMORY ? status : CT_OK;
+    if (status != CT_OK) snprintf(row->reason, sizeof row->reason, "%s", err->text);
+    else {
+        row->test = trial.test;
+        row->train = trial.train;
+        row->spread = trial.result.spread;
+        row->seconds = trial.seconds;
+        row->solves = trial.result.inner_solves;
+        row->evaluations = trial.result.evaluations;
+        row->stop = ct_learn_stop_name(trial.result.stop);
+    }
+    if (!cli_caught()) {
+        job->rows++;
+        cli_bar_add(&w->bar, who->cost + JUDGING);
+        if (status == CT_OK && row->test.failed) end = name_failures(job, row, trial.noise, err);
+    }
+    ct_trial_free(&trial);
+    return end;
+}
+
+ct_status compare_rows(const cli_io *io, compare_job *job, ct_err *err)
+{
+    const method_preset *closed = contest_find("closed-form");
+    double            all = JUDGING * (1 + (job->oracle != NULL)) + job->bounds * (closed->cost + JUDGING);
+    for (int k = 0; k < job->methods; k++) all += job->bounds * (job->method[k]->cost + JUDGING);
+    watcher w = {.job = job, .bar = cli_bar_new(io, all)};
+    job->options.test.cancel = stop;
+    job->options.test.user = &w;
+    job->options.learn.progress = watch;
+    job->options.learn.user = &w;
+    cli_catch(io, "stopping; what is done is printed");
+    ct_status status = judge(&w, "initial", job->dataset->noise, err);
+    if (status == CT_OK && job->oracle && !cli_caught()) status = judge(&w, "oracle", job->oracle, err);
+    for (int b = 0; b < job->bounds; b++) {
+        if (status == CT_OK && !cli_caught()) status = try(&w, b, closed, err);
+        for (int k = 0; k < job->methods && status == CT_OK && !cli_caught(); k++)
+            if (job->method[k] != closed) status = try(&w, b, job->method[k], err);
+    }
+    job->interrupted = cli_caught();
+    cli_release();
+    cli_hide();
+    job->seconds = ct_now_s() - w.bar.begin_s;
+    return status;
+}
+
+static double error_of(const compare_row *row, int which) { return which ? row->test.accuracy.rotation : row->test.accuracy.translation; }
+
+int compare_is_best(const compare_job *job, int i, int which)
+{
+    double least = INFINITY;
+    if (job->row[i].group < 0 || *job->row[i].reason) return 0;
+    for (int k = 0; k < job->rows; k++)
+        if (job->row[k].group == job->row[i].group && !*job->row[k].reason) least = fmin(least, error_of(&job->row[k], which));
+    return error_of(&job->row[i], which) <= least * (1 + SAME);
+}

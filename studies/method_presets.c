@@ -1,0 +1,73 @@
+/* method_presets.c: the method_presets.
+ *
+ * What came after is blue, so none has the first of the roles, which is blue too. Costs were measured on five runs of D3, twelve numbers, loose bounds (covtune reproduce runtime); a bar needs no more than their order of magnitude. */
+#include "studies/method_presets.h"
+
+#include <string.h>
+
+#define ADJOINT CT_GRADIENT_ADJOINT
+#define LOCAL   CT_DIFFERENCE_LOCAL
+
+static const method_preset ALL[] = {
+    /* key, name, method, from the table, alone, loss, gradient, zero order, cost, quick, role */
+    {"lm", "default (lm)", CT_LEARN_LM, -1, 0, LOCAL, ADJOINT, 0, 1, 0, CT_ROLE_AFTER},
+    {"lm-alone", "lm, no prior", CT_LEARN_LM, 1, 1, LOCAL, ADJOINT, 0, 0.6, 0, CT_ROLE_FIRST + 2},
+    {"closed-form", "closed form", CT_LEARN_CLOSED_FORM, -1, 0, LOCAL, ADJOINT, 0, 0.1, 0, CT_ROLE_FIRST + 9},
+    {"fw", "Frank-Wolfe", CT_LEARN_FRANK_WOLFE, 1, 0, LOCAL, ADJOINT, 0, 2, 0, CT_ROLE_FIRST + 1},
+    {"fw-left", "FW, left loss", CT_LEARN_FRANK_WOLFE, 1, 0, CT_DIFFERENCE_LEFT, ADJOINT, 0, 2, 0, CT_ROLE_FIRST + 10},
+    {"fw-numeric", "FW, differences", CT_LEARN_FRANK_WOLFE, 1, 0, LOCAL, CT_GRADIENT_NUMERIC, 0, 12, 0, CT_ROLE_FIRST + 3},
+    {"fw-log", "FW in logarithms", CT_LEARN_FRANK_WOLFE_LOG, 1, 0, LOCAL, ADJOINT, 0, 2, 0, CT_ROLE_FIRST + 3},
+    {"pg", "projected gradient", CT_LEARN_PROJECTED_GRADIENT, 1, 0, LOCAL, ADJOINT, 0, 2, 0, CT_ROLE_FIRST + 4},
+    {"lbfgs", "L-BFGS", CT_LEARN_LBFGS, 1, 0, LOCAL, ADJOINT, 0, 2, 0, CT_ROLE_FIRST + 5},
+    {"tnewton", "truncated Newton", CT_LEARN_TNEWTON, 1, 0, LOCAL, ADJOINT, 0, 2, 0, CT_ROLE_QUIET},
+    {"mma", "MMA", CT_LEARN_MMA, 1, 0, LOCAL, ADJOINT, 0, 2, 0, CT_ROLE_QUIET},
+    {"slsqp", "SLSQP", CT_LEARN_SLSQP, 1, 0, LOCAL, ADJOINT, 0, 2, 0, CT_ROLE_QUIET},
+    {"nelder-mead", "Nelder-Mead", CT_LEARN_NELDER_MEAD, 1, 0, LOCAL, ADJOINT, 1, 50, 400, CT_ROLE_FIRST + 6},
+    {"powell", "Powell", CT_LEARN_POWELL, 1, 0, LOCAL, ADJOINT, 1, 50, 2, CT_ROLE_FIRST + 7},
+    {"bobyqa", "BOBYQA", CT_LEARN_BOBYQA, 1, 0, LOCAL, ADJOINT, 1, 30, 600, CT_ROLE_FIRST + 8},
+    {"subplex", "Subplex", CT_LEARN_SUBPLEX, 1, 0, LOCAL, ADJOINT, 1, 25, 600, CT_ROLE_FIRST + 9},
+    {"crs", "random search", CT_LEARN_CRS, 1, 0, LOCAL, ADJOINT, 1, 240, 1200, CT_ROLE_FIRST + 10},
+    {"leo", "LEO", CT_LEARN_LEO, 1, 0, LOCAL, ADJOINT, 0, 5, 0, CT_ROLE_FIRST + 11},
+};
+
+const method_preset *contest_find(const char *key)
+{
+    for (size_t i = 0; i < sizeof ALL / sizeof *ALL; i++)
+        if (cli_same_word(key, ALL[i].key, strlen(ALL[i].key))) return &ALL[i];
+    return NULL;
+}
+
+int contest_list(const char *list, const method_preset *out[], int most, char bad[64])
+{
+    int n = 0;
+    while (*list || !n) {
+        const size_t length = strcspn(list, ",");
+        char         word[64];
+        snprintf(word, sizeof word, "%.*s", (int)length, list);
+        const method_preset *who = contest_find(word);
+        memcpy(bad, word, sizeof word);
+        if (!who || n == most) return -1;
+        out[n++] = who;
+        list += length;
+        if (*list == ',') list++;
+    }
+    return n;
+}
+
+void contest_options(const method_preset *who, ct_trial_options *o)
+{
+    o->outer.loss.difference = who->difference;
+    o->outer.gradient = who->gradient;
+    o->learn.method = who->method;
+    o->learn.from_table = who->from_table;
+    if (who->alone) o->learn.prior = 0;
+}
+
+double contest_spread(const ct_theta *theta, const ct_noise *noise)
+{
+    double *p = cli_alloc(ct_theta_count(theta), sizeof *p);
+    ct_theta_get(theta, noise, p);
+    const double spread = ct_theta_spread(theta, p);
+    free(p);
+    return spread;
+}

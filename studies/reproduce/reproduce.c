@@ -1,0 +1,308 @@
+/* reproduce.c: covtune reproduce. The paper's studies, repeated: a table of them, and what they share. */
+#define _POSIX_C_SOURCE 200809L
+#include "studies/reproduce/reproduce.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* To add one: its file, and its line here. */
+static const reproduce_study *const STUDY[] = {&reproduce_nav2d, &reproduce_runtime, &reproduce_init, &reproduce_samples, &reproduce_push2d};
+#define STUDIES ((int)(sizeof STUDY / sizeof *STUDY))
+
+/* ---- learning and judging ---- */
+
+static int stop(void *user)
+{
+    reproduce_job *job = user;
+    cli_bar_show(&job->bar, 0, "%s", job->what);
+    return cli_caught();
+}
+
+static int watch(void *user, const ct_learn_progress *p)
+{
+    reproduce_job *job = user;
+    cli_bar_show(&job->bar, job->cost * (isfinite(p->done) ? p->done : 0), "%s", job->what);
+    job->told += !strcmp(p->phase, "learn");
+    return cli_caught() || (job->evaluations && job->told >= job->evaluations);
+}
+
+/* Is the method stopped after job->evaluations? */
+static int is_capped(const reproduce_job *job, const method_preset *who) { return job->evaluations && who->zero_order; }
+
+void reproduce_show(reproduce_job *job, ct_table *table)
+{
+    if (job->tables < (int)(sizeof job->shown / sizeof *job->shown)) job->shown[job->tables++] = table;
+    else ct_table_free(table);
+}
+
+const char *reproduce_rows(const char *list, int count, const char *const name[], int row[][PAPER_BOUNDS])
+{
+    for (int k = 0; k < count; k++)
+        for (int b = 0; b < PAPER_BOUNDS; b++) row[k][b] = !list;
+    while (list && *list) {
+        const size_t length = strcspn(list, ",");
+        int          found = 0;
+        for (int k = 0; k < count; k++)
+            for (int b = 0; b < PAPER_BOUNDS; b++) {
+                char whole[48];
+                snprintf(whole, sizeof whole, "%s/%s", name[k], paper_bounds[b]);
+                if (strlen(whole) == length && !strncmp(whole, list, length)) found = row[k][b] = 1;
+            }
+        if (!found) return list;
+        list += length + (list[length] == ',');
+    }
+    return NULL;
+}
+
+int reproduce_wants(const reproduce_job *job, const char *key)
+{
+    for (int i = 0; i < job->methods; i++)
+        if (!strcmp(job->method[i]->key, key)) return 1;
+    return !job->methods;
+}
+
+ct_summary_options reproduce_verdict(reproduce_job *job)
+{
+    ct_summary_options o = ct_summary_defaults();
+    o.jobs = job->request->jobs;
+    o.cancel = stop;
+    o.user = job;
+    o.nees = o.conditioning = !job->plain;
+    o.inference.incremental = 1;
+    return o;
+}
+
+ct_inference reproduce_from_truth(void)
+{
+    ct_inference inference = ct_inference_defaults();
+    inference.incremental = 0;
+    inference.start = CT_START_TRUTH;
+    inference.solve = ct_outer_defaults().inner;
+    return inference;
+}
+
+ct_status reproduce_try(reproduce_job *job, const method_preset *who, const reproduce_runs *runs, const ct_theta *theta, int trace, ct_trial *out, ct_err *err)
+{
+    ct_trial_options o = ct_trial_defaults();
+    const int        most = job->evaluations;
+    contest_options(who, &o);
+    o.test = reproduce_verdict(job);
+    o.outer.jobs = o.test.jobs;
+    if (job->stepwise) o.learn.deployment.incremental = 1;
+    o.learn.progress = watch;
+    o.learn.user = job;
+    o.trace = o.errors = trace;
+    if (job->request->quick && !is_capped(job, who)) o.learn.max_iterations = who->quick;
+    job->told = 0;
+    if (!is_capped(job, who)) job->evaluations = 0;
+    const ct_status status = ct_trial_run(runs->trains, runs->train, runs->tests, runs->test, runs->start, theta, &o, out, err);
+    job->evaluations = most;
+    return status;
+}
+
+ct_status reproduce_judge(reproduce_job *job, int training, const reproduce_runs *runs, const ct_noise *noise, ct_summary *out, ct_err *err)
+{
+    ct_summary_options o = reproduce_verdict(job);
+    if (training) {
+        o.inference = reproduce_from_truth();
+        o.nees = o.conditioning = 0;
+    }
+    return ct_summarise(training ? runs->trains : runs->tests, training ? runs->train : runs->test, noise, &o, NULL, out, err);
+}
+
+/* ---- the place ---- */
+
+/* Is that a file of a study: "nav2d.csv", "nav2d-loose.svg"? Which one; -1: of none. */
+static int study_of(const char *file)
+{
+    static const char *const ENDING[] = {".csv", ".md", ".html", ".svg"};
+    const char              *dot = strrchr(file, '.');
+    int                      ours = 0;
+    for (size_t i = 0; dot && i < sizeof ENDING / sizeof *ENDING; i++) ours |= !strcmp(dot, ENDING[i]);
+    for (int i = 0; ours && i < STUDIES; i++) {
+        const size_t n = strlen(STUDY[i]->name);
+        if (!strncmp(file, STUDY[i]->name, n) && (file[n] == '.' || file[n] == '-')) return i;
+    }
+    return -1;
+}
+
+/* A folder for the results: one to be made, or one without anything but results of other studies. */
+static cli_exit check_place(const cli_io *io, const reproduce_request *r, const reproduce_study *study)
+{
+    struct stat entry;
+    if (stat(r->out, &entry) != 0 && errno == ENOENT) return CLI_GO;
+    DIR *folder = cli_open_folder(r->out);
+    if (!folder) return cli_fail(io, "%s: cannot be the folder of results: %s", r->out, strerror(errno));
+    int done = 0, others = 0;
+    for (const struct dirent *e; (e = readdir(folder));) {
+        const int of = study_of(e->d_name);
+        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
+        done |= of >= 0 && STUDY[of] == study;
+        others |= of < 0;
+    }
+    closedir(folder);
+    if (r->force) return CLI_GO;
+    if (done) return cli_fail(io, "%s: there are results of %s in it: --force replaces them, another --out leaves them", r->out, study->name);
+    if (others) return cli_fail(io, "%s: is a folder with other things in it; choose another one for --out, or --force puts the results beside them", r->out);
+    return CLI_GO;
+}
+
+/* ---- the end ---- */
+
+static void print(const reproduce_job *job)
+{
+    const document *b = &job->document;
+    ct_err      err;
+    for (int i = 0; i < job->tables; i++) {
+        const ct_status status = ct_table_print(job->shown[i], CT_TABLE_TEXT, cli_room() == INT_MAX ? 0 : cli_room(), stdout, &err);
+        if (status == CT_E_MEMORY) cli_check_alloc(NULL); /* what else can be wrong, cli_finish sees */
+        putchar('\n');
+    }
+    for (int i = 0; i < b->statements; i++) {
+        const document_statement *s = &b->statement[i];
+        cli_row(s->holds ? "holds" : "DOES NOT", "%s: %s", s->what, s->where);
+    }
+    if (job->request->quick && b->statements) cli_row("note", "quick: demands are meant for the full study, whose runs are longer and more");
+    char *page = cli_path_join(b->out, b->study);
+    cli_row("written", "%s.html, %s.md, %s.csv and pictures", page, page, page);
+    free(page);
+}
+
+static void print_json(const reproduce_job *job, int interrupted, double seconds)
+{
+    const document *b = &job->document;
+    json_t     *o = cli_object(), *list = cli_array();
+    for (int i = 0; i < b->statements; i++) {
+        json_t *s = cli_object();
+        cli_put(s, "demanded", cli_text(b->statement[i].what));
+        cli_put(s, "holds", cli_check_alloc(json_boolean(b->statement[i].holds)));
+        cli_put(s, "where", cli_text(b->statement[i].where));
+        cli_append(list, s);
+    }
+    cli_put(o, "study", cli_text(job->request->study));
+    cli_put(o, "out", cli_text(job->request->out));
+    cli_put(o, "quick", cli_check_alloc(json_boolean(job->request->quick)));
+    cli_put(o, "interrupted", cli_check_alloc(json_boolean(interrupted)));
+    cli_put(o, "seconds", cli_number(seconds));
+    cli_put(o, "statements", list);
+    cli_put(o, "files", cli_check_alloc(json_incref(b->files)));
+    cli_print_json(o);
+}
+
+static cli_exit carry_out(const cli_io *io, const reproduce_request *request, const reproduce_study *study, reproduce_job *job)
+{
+    ct_err         err = {0};
+    const cli_exit code = check_place(io, request, study);
+    if (code != CLI_GO) return code;
+    if (cli_make_folders(request->out)) return cli_fail(io, "%s: the folder cannot be made: %s", request->out, strerror(errno));
+    const double begin = ct_now_s();
+    cli_catch(io, "stopping; what is done is written");
+    ct_status status = study->run(job, &err);
+    const int interrupted = cli_caught();
+    cli_release();
+    cli_hide();
+    if (status == CT_OK && job->document.status != CT_OK) {
+        err = job->document.err;
+        status = job->document.status;
+    }
+    if (status != CT_OK) return cli_fail(io, "%s", err.text);
+    if (io->json) print_json(job, interrupted, ct_now_s() - begin);
+    else if (!io->quiet) print(job);
+    if (!interrupted) return CLI_DONE;
+    cli_fail(io, "interrupted; what was done until then is in %s", request->out);
+    return CLI_INTERRUPTED;
+}
+
+/* ---- what is asked for ---- */
+
+static cli_exit find_study(const cli_io *io, const char *name, const reproduce_study **out)
+{
+    const char *names[STUDIES + 1] = {NULL};
+    for (int i = 0; i < STUDIES; i++) {
+        names[i] = STUDY[i]->name;
+        *out = STUDY[i];
+        if (!strcmp(name, names[i])) return CLI_GO;
+    }
+    const char *near = cli_nearest(name, names);
+    if (near) return cli_misuse(io, "there is no study \"%s\"; did you mean %s?", name, near);
+    return cli_misuse(io, "there is no study \"%s\": it is nav2d, runtime, init, samples or push2d", name);
+}
+
+/* Those of --methods must be among the study's. */
+static cli_exit take_methods(const cli_io *io, const reproduce_study *study, reproduce_job *job)
+{
+    const method_preset *all[24];
+    char              bad[64];
+    const int         n = contest_list(study->methods, all, 24, bad), most = (int)(sizeof job->method / sizeof *job->method);
+    if (!job->request->methods) return CLI_GO;
+    job->methods = contest_list(job->request->methods, job->method, most, bad);
+    for (int i = 0; i < job->methods; i++) {
+        int found = 0;
+        for (int k = 0; k < n; k++) found |= job->method[i] == all[k];
+        if (found) continue;
+        snprintf(bad, sizeof bad, "%s", job->method[i]->key);
+        job->methods = -1;
+    }
+    return job->methods >= 0 ? CLI_GO : cli_misuse(io, "--methods is some of %s for %s, found \"%s\"", study->methods, study->name, bad);
+}
+
+static cli_exit check(const cli_io *io, const reproduce_request *r, const reproduce_study *study, reproduce_job *job)
+{
+    if (!r->out) return cli_misuse(io, "--out DIR is missing: the folder that results are written to");
+    if (r->rows && !study->rows) return cli_misuse(io, "--rows is for nav2d and push2d; %s has none", study->name);
+    if (r->seeds && !study->seeds) return cli_misuse(io, "--seeds is for nav2d, samples and push2d; %s has one dataset", study->name);
+    const cli_exit code = r->rows ? study->rows(io, r->rows) : CLI_GO;
+    return code == CLI_GO ? take_methods(io, study, job) : code;
+}
+
+static cli_exit run(const cli_command *command, int argc, char **argv)
+{
+    reproduce_request request = {.jobs = cli_processors()};
+    const cli_option  options[] = {
+        CLI_ROW_TEXT("out", "DIR", &request.out, "the folder that results are written to, which is made"),
+        CLI_ROW_FLAG("quick", &request.quick, "shorter and fewer runs: less than a minute, and numbers that scatter more"),
+        CLI_ROW_INTEGER("seeds", "N", 1, 5, &request.seeds, "datasets of each kind: nav2d, samples, push2d (5, quick: 1, 2, 1)"),
+        CLI_ROW_TEXT("rows", "D1/loose,..", &request.rows, "nav2d, push2d: only these rows of the table; of push2d they are called ellipse/oracle/loose and so on"),
+        CLI_ROW_TEXT("methods", "NAME,..", &request.methods, "only these of the study's methods"),
+        CLI_ROW_FLAG("force", &request.force, "replace results that are there, and do not mind other files"),
+        CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &request.jobs, "sequences at a time (as many as there are processors); only times depend on it"),
+        CLI_ROW_END,
+    };
+    const reproduce_study *study = NULL;
+    cli_io                 io;
+    reproduce_job         *job = cli_alloc(1, sizeof *job);
+    cli_exit               code = cli_parse(command, options, argc, argv, &io, &request.study);
+    *job = (reproduce_job){.io = &io, .request = &request};
+    if (code == CLI_GO) code = find_study(&io, request.study, &study);
+    if (code == CLI_GO) code = check(&io, &request, study, job);
+    if (code == CLI_GO) code = cli_finish(&io, carry_out(&io, &request, study, job));
+    for (int i = 0; i < job->tables; i++) ct_table_free(job->shown[i]);
+    document_free(&job->document);
+    free(job);
+    return code;
+}
+
+const cli_command cli_reproduce = {
+    .name = "reproduce",
+    .brief = "repeat a study of the paper",
+    .operands = "nav2d|runtime|init|samples|push2d",
+    .needs = "--out DIR",
+    .least = 1,
+    .most = 1,
+    .text = "Repeats a study of the paper on data that is made for it, and writes numbers (CSV), tables (Markdown), pictures (SVG) and one page with all of them (HTML), beside what was demanded of the numbers and whether that holds.\n"
+            "nav2d: Table I, errors on unseen runs of D1 to D4 under loose and tight bounds, all methods\n"
+            "runtime: training error over time on D3, all methods\n"
+            "init: training error from different start values on D3\n"
+            "samples: errors on unseen runs after learning from 1 to 20 runs of D1 and D3\n"
+            "push2d: Tables II and III, errors and spreads of pushing, two objects, touch by an oracle or a network, under loose and tight bounds, all methods\n"
+            "Ctrl-C writes what is done by then, with exit code 130.\n",
+    .example = "  covtune reproduce nav2d --quick --out tables\n"
+               "  covtune reproduce nav2d --rows D1/tight --seeds 1 --out row\n"
+               "  covtune reproduce push2d --rows ellipse/network/tight --methods fw,lm --seeds 1 --out pushes\n",
+    .run = run,
+};
