@@ -62,10 +62,13 @@ static void check_cells(const bench_workload *w, const bench_cell *cell, int cel
 {
     for (int i = 0; i < cells; i++) {
         const bench_cell *c = &cell[i];
-        want(c->converged, w->name, c->peer->name, "not converged after iterations", c->best.iterations, BENCH_MAX_ITERATIONS);
+        want(c->converged, w->name, c->peer->name, "not converged after iterations", c->best.iterations,
+             BENCH_MAX_ITERATIONS);
         if (!c->peer->same_function) continue;
-        want(near(c->judged, cell[0].judged, 1e-6), w->name, c->peer->name, "final error is not the first solver's", c->judged, cell[0].judged);
-        want(near(c->best.final_error, c->judged, 1e-6), w->name, c->peer->name, "its error is not covtune's at the same values", c->best.final_error, c->judged);
+        want(near(c->judged, cell[0].judged, 1e-6), w->name, c->peer->name, "final error is not the first solver's",
+             c->judged, cell[0].judged);
+        want(near(c->best.final_error, c->judged, 1e-6), w->name, c->peer->name,
+             "its error is not covtune's at the same values", c->best.final_error, c->judged);
     }
 }
 
@@ -74,9 +77,11 @@ static void check_growth(const bench_growth *growth, int count)
     char length[24];
     for (int i = 1; i < count; i++) {
         const bench_growth *g = &growth[i];
-        const double        n = g->poses, m = g[-1].poses, bytes = (double)g->info.bytes / n, before = (double)g[-1].info.bytes / m;
+        const double n = g->poses, m = g[-1].poses, bytes = (double)g->info.bytes / n,
+                     before = (double)g[-1].info.bytes / m;
         snprintf(length, sizeof length, "%d poses", g->poses);
-        want(near(g->info.flops / n, g[-1].info.flops / m, 0.1), "chain", length, "flops per pose", g->info.flops / n, g[-1].info.flops / m);
+        want(near(g->info.flops / n, g[-1].info.flops / m, 0.1), "chain", length, "flops per pose", g->info.flops / n,
+             g[-1].info.flops / m);
         want(near(bytes, before, 0.1), "chain", length, "bytes per pose", bytes, before);
         want(g->iterations > 0, "chain", length, "iterations", g->iterations, 1);
     }
@@ -114,7 +119,10 @@ static void run(const settings *s)
 
 static int usage(const char *what)
 {
-    fprintf(stderr, "bench: %s\nusage: bench [--quick] [--json | --csv] [--data FOLDER] [--seconds S] [--only WORKLOAD] [--solver NAME]\n", what);
+    fprintf(stderr,
+            "bench: %s\nusage: bench [--quick] [--json | --csv] [--data FOLDER] [--seconds S] [--only WORKLOAD] "
+            "[--solver NAME]\n",
+            what);
     return 2;
 }
 

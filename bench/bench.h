@@ -27,7 +27,8 @@ typedef struct {
 void bench_chain(int32_t poses, uint64_t seed, bench_workload *out);
 /* A pose graph: folder/file if that can be opened, else a world of the kind and size given; either way with a
  * prior of sigma 1e-3 on the first pose where it starts. folder may be NULL. */
-void bench_pose_graph(const char *name, const char *folder, const char *file, ct_kind kind, int32_t poses, ct_method method, bench_workload *out);
+void bench_pose_graph(const char *name, const char *folder, const char *file, ct_kind kind, int32_t poses,
+                      ct_method method, bench_workload *out);
 void bench_workload_free(bench_workload *w);
 
 /* ---- measure.c ---- */

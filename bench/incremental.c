@@ -1,6 +1,7 @@
-/* incremental.c: what a step costs when estimates are made on the way: graphs replayed a variable at a time, an estimate after each (ct_replay), with the thresholds that
- * GTSAM's users have: 0.1, every 10 steps, wildfire 0.001. Beside it the batch optimum of the whole graph, and GTSAM 4.3's figures on a busy two-core machine, as they were reported: to compare orders
- * of magnitude with, not percents. */
+/* incremental.c: what a step costs when estimates are made on the way: graphs replayed a variable at a time, an
+ * estimate after each (ct_replay), with the thresholds that GTSAM's users have: 0.1, every 10 steps, wildfire 0.001.
+ * Beside it the batch optimum of the whole graph, and GTSAM 4.3's figures on a busy two-core machine, as they were
+ * reported: to compare orders of magnitude with, not percents. */
 #include "peer_gtsam_isam2.h"
 
 #include <covtune/covtune.h>
@@ -24,7 +25,8 @@ static int take(void *user, const ct_smoother *smoother, int32_t step, int32_t s
     return 0;
 }
 
-static void row(const char *name, const ct_graph *graph, const ct_noise *noise, const double *start, ct_entry entry, int repeats, const char *theirs)
+static void row(const char *name, const ct_graph *graph, const ct_noise *noise, const double *start, ct_entry entry,
+                int repeats, const char *theirs)
 {
     ct_err            err = {0};
     ct_replay_options options = ct_replay_defaults();
@@ -44,12 +46,14 @@ static void row(const char *name, const ct_graph *graph, const ct_noise *noise, 
     ct_solve_result batch;
     must(ct_solver_new(graph, NULL, &solver, &err), &err);
     must(ct_solver_run(solver, noise, x, NULL, &batch, &err), &err);
-    printf("| %-12s | %d | %.1f | %.2f (%d) | %.1f | %.6g | %.6g | %s |\n", name, best.updates, 1e3 * best.seconds, 1e3 * best.worst_s, best.worst_step,
-           (double)best.eliminated / best.updates, best.error, batch.final_error, theirs);
+    printf("| %-12s | %d | %.1f | %.2f (%d) | %.1f | %.6g | %.6g | %s |\n", name, best.updates, 1e3 * best.seconds,
+           1e3 * best.worst_s, best.worst_step, (double)best.eliminated / best.updates, best.error, batch.final_error,
+           theirs);
 #ifdef BENCH_GTSAM
     bench_isam2 gtsam;
     if (bench_gtsam_isam2(graph, noise, start, entry == CT_ENTRY_MOTION, &gtsam))
-        printf("| %-12s | %d | %.1f | %.2f | | %.6g | | in this run; %.1f times covtune's time |\n", "  GTSAM", ct_graph_variables(graph), 1e3 * gtsam.seconds, 1e3 * gtsam.worst_s, gtsam.error,
+        printf("| %-12s | %d | %.1f | %.2f | | %.6g | | in this run; %.1f times covtune's time |\n", "  GTSAM",
+               ct_graph_variables(graph), 1e3 * gtsam.seconds, 1e3 * gtsam.worst_s, gtsam.error,
                gtsam.seconds / best.seconds);
 #endif
     fflush(stdout);
@@ -101,7 +105,8 @@ static void pose_graph(const char *folder, const char *name, const char *theirs)
 
 /* ---- Long runs --------------------------------------------------------------------------------- */
 
-/* A robot on a circle with a position fix at each pose, for ever: nothing but the smoother is kept. Prints what a step costs at powers of ten. */
+/* A robot on a circle with a position fix at each pose, for ever: nothing but the smoother is kept. Prints what a
+ * step costs at powers of ten. */
 static void endless(int32_t steps, int32_t window)
 {
     ct_err              err = {0};
@@ -118,7 +123,8 @@ static void endless(int32_t steps, int32_t window)
     must(ct_noise_add_isotropic(noise, "gps", 3, 0.25, &gps, &err), &err);
     must(ct_smoother_new(noise, &options, &smoother, &err), &err);
     for (int32_t k = 0; k < steps; k++) {
-        const double step[3] = {1, 0, 0.05}, e[3] = {0.1 * ct_rng_normal(&rng), 0.1 * ct_rng_normal(&rng), 0.1 * ct_rng_normal(&rng)};
+        const double step[3] = {1, 0, 0.05},
+                     e[3] = {0.1 * ct_rng_normal(&rng), 0.1 * ct_rng_normal(&rng), 0.1 * ct_rng_normal(&rng)};
         const double f[3] = {0.5 * ct_rng_normal(&rng), 0.5 * ct_rng_normal(&rng), 0.5 * ct_rng_normal(&rng)};
         const int32_t     pair[2] = {k - 1, k};
         double            z[4] = {0, 0, 1, 0}, fix[4], x[4];
@@ -129,16 +135,18 @@ static void endless(int32_t steps, int32_t window)
         ct_kind_retract(CT_SE2, truth, f, fix);
         if (k) ct_smoother_estimate(smoother, k - 1, x);
         const ct_new_variable variable = {.kind = CT_SE2, .value = k ? x : fix};
-        const ct_new_factor   factor[2] = {{.ops = &ct_prior_se2, .var = pair + 1, .z = fix, .noise = gps}, {.ops = &ct_between_se2, .var = pair, .z = z, .noise = odom}};
-        const ct_increment    increment = {.variables = 1, .variable = &variable, .factors = k ? 2 : 1, .factor = factor};
+        const ct_new_factor factor[2] = {{.ops = &ct_prior_se2, .var = pair + 1, .z = fix, .noise = gps},
+                                         {.ops = &ct_between_se2, .var = pair, .z = z, .noise = odom}};
+        const ct_increment increment = {.variables = 1, .variable = &variable, .factors = k ? 2 : 1, .factor = factor};
         must(ct_smoother_update(smoother, &increment, &stats, &err), &err);
         eliminated += stats.eliminated;
         if (stats.seconds > worst) worst = stats.seconds;
         if (k + 1 != 1000 && k + 1 != 10000 && k + 1 != 100000 && k + 1 != 1000000) continue;
         struct rusage usage;
         getrusage(RUSAGE_SELF, &usage);
-        printf("| %s | %d | %.2f | %.2f | %.3f | %.1f |\n", window ? "window of 50" : "all kept", k + 1, (double)eliminated / (double)(k + 1 - from), 1e6 * (ct_now_s() - last) / (double)(k + 1 - from), 1e3 * worst,
-               (double)usage.ru_maxrss / 1024);
+        printf("| %s | %d | %.2f | %.2f | %.3f | %.1f |\n", window ? "window of 50" : "all kept", k + 1,
+               (double)eliminated / (double)(k + 1 - from), 1e6 * (ct_now_s() - last) / (double)(k + 1 - from),
+               1e3 * worst, (double)usage.ru_maxrss / 1024);
         fflush(stdout);
         last = ct_now_s();
         from = k + 1;
@@ -152,7 +160,8 @@ static void endless(int32_t steps, int32_t window)
 int main(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "--long")) {
-        printf("A million steps of a chain with a position fix at each pose; means since the row before.\n\n| | steps | eliminated a step | us a step | worst, ms | MB of the process |\n|---|---:|---:|---:|---:|---:|\n");
+        printf("A million steps of a chain with a position fix at each pose; means since the row before.\n\n| | steps "
+               "| eliminated a step | us a step | worst, ms | MB of the process |\n|---|---:|---:|---:|---:|---:|\n");
         endless(1000000, 50); /* before the other one, whose memory stays with the process */
         endless(1000000, 0);
         return 0;
@@ -164,7 +173,8 @@ int main(int argc, char **argv)
         return 2;
     }
     printf("Step by step, an estimate of everything after each.\n\n");
-    printf("| graph | steps | ms, all | worst step, ms (which) | eliminated a step | error at the end | batch optimum | GTSAM 4.3: s, error |\n|---|---:|---:|---:|---:|---:|---:|---|\n");
+    printf("| graph | steps | ms, all | worst step, ms (which) | eliminated a step | error at the end | batch optimum "
+           "| GTSAM 4.3: s, error |\n|---|---:|---:|---:|---:|---:|---:|---|\n");
     navigation("nav2d 500", 500, quick ? 1 : 20, "0.107");
     if (quick) return 0;
     navigation("nav2d 5000", 5000, 3, "");

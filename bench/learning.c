@@ -1,7 +1,8 @@
-/* learning.c: what learning costs: the gradient of all parameters against one inner solve, whatever their number; and a whole run.
+/* learning.c: what learning costs: the gradient of all parameters against one inner solve, whatever their number;
+ * and a whole run.
  *
- * Problems are five navigation runs of 500 poses. More parameters are had by cutting the runs into stretches with noise models of their own:
- * 6 parameters are one stretch, 12 are two (the study's D3 has as many), 48 are eight. */
+ * Problems are five navigation runs of 500 poses. More parameters are had by cutting the runs into stretches with
+ * noise models of their own: 6 parameters are one stretch, 12 are two (the study's D3 has as many), 48 are eight. */
 #include <covtune/covtune.h>
 #include <math.h>
 #include <stdio.h>
@@ -45,13 +46,16 @@ static void cut(problem *p, int stretches)
         for (int k = 0; k < 2; k++) {
             char name[32];
             snprintf(name, sizeof name, "%s@%d", k ? "gps" : "odom", s);
-            must(ct_noise_add_diagonal(p->noise, name, 3, ct_noise_get(p->noise, k ? gps : odom)->covariance, &model[k][s], &err), &err);
+            must(ct_noise_add_diagonal(p->noise, name, 3, ct_noise_get(p->noise, k ? gps : odom)->covariance,
+                                       &model[k][s], &err),
+                 &err);
         }
     for (int i = 0; i < RUNS; i++)
         for (int32_t f = 0; f < ct_graph_factors(p->seq[i]->graph); f++) {
             const ct_factor k = ct_graph_factor(p->seq[i]->graph, f);
             const int       s = (int)((int64_t)k.var[0] * stretches / ct_graph_variables(p->seq[i]->graph));
-            if (k.noise == odom || k.noise == gps) must(ct_graph_set_noise(p->seq[i]->graph, f, model[k.noise == gps][s], &err), &err);
+            if (k.noise == odom || k.noise == gps)
+                must(ct_graph_set_noise(p->seq[i]->graph, f, model[k.noise == gps][s], &err), &err);
         }
 }
 
@@ -61,8 +65,10 @@ static void learn_used(problem *p)
     must(ct_theta_new(p->noise, &p->theta, &err), &err);
     for (int32_t g = 0; g < ct_noise_count(p->noise); g++) {
         int used = 0;
-        for (int32_t f = 0; f < ct_graph_factors(p->seq[0]->graph); f++) used = used || ct_graph_factor(p->seq[0]->graph, f).noise == g;
-        if (used && strcmp(ct_noise_get(p->noise, g)->name, "first_pose")) must(ct_theta_learn(p->theta, g, CT_NOISE_DIAGONAL, 1e-3, 1e3, &err), &err);
+        for (int32_t f = 0; f < ct_graph_factors(p->seq[0]->graph); f++)
+            used = used || ct_graph_factor(p->seq[0]->graph, f).noise == g;
+        if (used && strcmp(ct_noise_get(p->noise, g)->name, "first_pose"))
+            must(ct_theta_learn(p->theta, g, CT_NOISE_DIAGONAL, 1e-3, 1e3, &err), &err);
     }
 }
 
@@ -114,7 +120,8 @@ static double gradients(int stretches, int poses, int repeats)
     options.gradient = CT_GRADIENT_NUMERIC;
     must(ct_outer_new(RUNS, (const ct_sequence *const *)p.seq, p.noise, p.theta, &options, &outer, &err), &err);
     numeric = time_evaluation(outer, q, 1, 0, repeats > 3 ? 3 : 1);
-    printf("| %2d | %6.0f | %6.0f (%.2f) | %6.0f (%.2f) | %7.0f (%.2f) |\n", m, 1e6 * solve, 1e6 * adjoint, adjoint / solve, 1e6 * rows, rows / solve, 1e6 * numeric, numeric / solve);
+    printf("| %2d | %6.0f | %6.0f (%.2f) | %6.0f (%.2f) | %7.0f (%.2f) |\n", m, 1e6 * solve, 1e6 * adjoint,
+           adjoint / solve, 1e6 * rows, rows / solve, 1e6 * numeric, numeric / solve);
     ct_outer_free(outer);
     free(q);
     release(&p);
@@ -141,7 +148,9 @@ static timing whole(int poses, int jobs, int repeats)
         learn_used(&p);
         for (int32_t g = 0; g < ct_noise_count(p.noise); g++) { /* six decades off */
             const double odom[3] = {100, 100, 1e-3}, gps[3] = {0.1, 0.1, 1e3};
-            if (ct_theta_learns(p.theta, g)) must(ct_noise_set_variance(p.noise, g, ct_noise_get(p.noise, g)->name[0] == 'o' ? odom : gps, &err), &err);
+            if (ct_theta_learns(p.theta, g))
+                must(ct_noise_set_variance(p.noise, g, ct_noise_get(p.noise, g)->name[0] == 'o' ? odom : gps, &err),
+                     &err);
         }
         options.jobs = jobs;
         const double start = ct_now_s();
@@ -164,17 +173,23 @@ int main(int argc, char **argv)
         fprintf(stderr, "Usage: covtune-bench-learn [--quick]\n");
         return 2;
     }
-    printf("Gradients by all parameters: us a sequence of %d poses, the inner solve (from the truth, as learning has it) included, and times that solve alone.\n\n", poses);
+    printf("Gradients by all parameters: us a sequence of %d poses, the inner solve (from the truth, as learning has "
+           "it) included, and times that solve alone.\n\n",
+           poses);
     printf("|  m | solve  | adjoint       | with A'A      | numeric, forward |\n|---:|---:|---:|---:|---:|\n");
     double worst = 0;
-    for (int stretches = 1; stretches <= 8; stretches *= stretches == 2 ? 4 : 2) worst = fmax(worst, gradients(stretches, poses, repeats));
-    printf("\nLearning D3 from a start six decades off: %d runs of %d poses, 12 parameters; folds, scale and error bars included, reading files not.\n\n", RUNS, poses);
+    for (int stretches = 1; stretches <= 8; stretches *= stretches == 2 ? 4 : 2)
+        worst = fmax(worst, gradients(stretches, poses, repeats));
+    printf("\nLearning D3 from a start six decades off: %d runs of %d poses, 12 parameters; folds, scale and error "
+           "bars included, reading files not.\n\n",
+           RUNS, poses);
     printf("| jobs | seconds | inner solves | evaluations | speed-up |\n|---:|---:|---:|---:|---:|\n");
     double one = 0;
     for (int jobs = 1; jobs <= 2; jobs++) {
         const timing t = whole(poses, jobs, quick ? 1 : 5);
         if (jobs == 1) one = t.seconds;
-        printf("| %d | %.3f | %lld | %d | %.2f |\n", jobs, t.seconds, (long long)t.result.inner_solves, t.result.evaluations, one / t.seconds);
+        printf("| %d | %.3f | %lld | %d | %.2f |\n", jobs, t.seconds, (long long)t.result.inner_solves,
+               t.result.evaluations, one / t.seconds);
     }
     return !quick && worst > 1.5;
 }

@@ -1,9 +1,10 @@
 /* peer_ceres.cpp: Ceres Solver with covtune's own residuals and analytic Jacobians: what is compared is the solver,
  * not the derivatives.
  *
- * Ceres wants derivatives by the stored numbers (4 or 7) and multiplies them by the manifold's PlusJacobian to have those
- * by the tangent (3 or 6). covtune's are by the tangent already: they are handed over in the first columns, zeros behind
- * them, and PlusJacobian is [I; 0]. Plus is x o Exp(d), so steps are covtune's as well, and so are the first damping and radius. */
+ * Ceres wants derivatives by the stored numbers (4 or 7) and multiplies them by the manifold's PlusJacobian to have
+ * those by the tangent (3 or 6). covtune's are by the tangent already: they are handed over in the first columns,
+ * zeros behind them, and PlusJacobian is [I; 0]. Plus is x o Exp(d), so steps are covtune's as well, and so are the
+ * first damping and radius. */
 #include "peer_ceres.h"
 
 #include <cstring>
@@ -27,8 +28,14 @@ class tangent_manifold : public ceres::Manifold
         ct_kind_local(kind_, x, y, delta);
         return true;
     }
-    bool PlusJacobian(const double *, double *jacobian) const override { return unit(jacobian, AmbientSize(), TangentSize()); }
-    bool MinusJacobian(const double *, double *jacobian) const override { return unit(jacobian, TangentSize(), AmbientSize()); }
+    bool PlusJacobian(const double *, double *jacobian) const override
+    {
+        return unit(jacobian, AmbientSize(), TangentSize());
+    }
+    bool MinusJacobian(const double *, double *jacobian) const override
+    {
+        return unit(jacobian, TangentSize(), AmbientSize());
+    }
 
   private:
     static bool unit(double *J, int rows, int cols)
@@ -96,12 +103,14 @@ void *open_with(const ct_graph *graph, const ct_noise *noise, ct_method method, 
     w->values.resize(static_cast<size_t>(ct_graph_size(graph)));
     w->manifolds.emplace_back(new tangent_manifold(kind));
     for (int32_t v = 0; v < ct_graph_variables(graph); v++)
-        w->problem.AddParameterBlock(&w->values[static_cast<size_t>(ct_graph_offset(graph, v))], ct_kind_size(kind), w->manifolds[0].get());
+        w->problem.AddParameterBlock(&w->values[static_cast<size_t>(ct_graph_offset(graph, v))], ct_kind_size(kind),
+                                     w->manifolds[0].get());
     for (int32_t f = 0; f < ct_graph_factors(graph); f++) {
         const ct_factor       factor = ct_graph_factor(graph, f);
         const ct_noise_model *model = ct_noise_get(noise, factor.noise);
         std::vector<double *> blocks;
-        for (int i = 0; i < factor.ops->arity; i++) blocks.push_back(&w->values[static_cast<size_t>(ct_graph_offset(graph, factor.var[i]))]);
+        for (int i = 0; i < factor.ops->arity; i++)
+            blocks.push_back(&w->values[static_cast<size_t>(ct_graph_offset(graph, factor.var[i]))]);
         ceres::CostFunction *cost = nullptr;
         if (kind == CT_SE2) cost = new pose_cost<3, 4>(factor, model);
         else cost = new pose_cost<6, 7>(factor, model);

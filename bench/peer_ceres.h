@@ -29,16 +29,20 @@ struct ceres_problem {
     }
 };
 
-/* Sparse Cholesky through SuiteSparse with Ceres' own block ordering (AMD), and covtune's rule for stopping. like_covtune: it
- * begins with covtune's damping or radius as well; Gauss-Newton is no damping in any case. */
-inline void ceres_configure(ceres::Solver::Options &options, ct_method method, int max_iterations, int threads, bool like_covtune)
+/* Sparse Cholesky through SuiteSparse with Ceres' own block ordering (AMD), and covtune's rule for stopping.
+ * like_covtune: it begins with covtune's damping or radius as well; Gauss-Newton is no damping in any case. */
+inline void ceres_configure(ceres::Solver::Options &options, ct_method method, int max_iterations, int threads,
+                            bool like_covtune)
 {
     const ct_solve_options defaults = ct_solve_defaults();
     options.linear_solver_type = ceres::SPARSE_NORMAL_CHOLESKY;
     options.sparse_linear_algebra_library_type = ceres::SUITE_SPARSE;
     options.trust_region_strategy_type = method == CT_DOGLEG ? ceres::DOGLEG : ceres::LEVENBERG_MARQUARDT;
-    const double wanted = method == CT_DOGLEG ? defaults.radius : method == CT_GAUSS_NEWTON ? HUGE_VAL : 1 / defaults.lambda;
-    if (like_covtune || method == CT_GAUSS_NEWTON) options.initial_trust_region_radius = std::min(wanted, options.max_trust_region_radius);
+    const double wanted = method == CT_DOGLEG         ? defaults.radius
+                          : method == CT_GAUSS_NEWTON ? HUGE_VAL
+                                                      : 1 / defaults.lambda;
+    if (like_covtune || method == CT_GAUSS_NEWTON)
+        options.initial_trust_region_radius = std::min(wanted, options.max_trust_region_radius);
     options.max_num_iterations = max_iterations;
     options.function_tolerance = defaults.relative;
     options.gradient_tolerance = 0;

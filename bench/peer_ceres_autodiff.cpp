@@ -1,7 +1,7 @@
-/* peer_ceres_autodiff.cpp: Ceres Solver as most of its users have it: residuals written once as templates, derivatives
- * by its automatic differentiation. The residuals are covtune's, Log(z^-1 a^-1 b) and Log(z^-1 x), so that the answer is
- * the same; parameters are those of Ceres' pose-graph examples: x, y, angle in the plane, position and quaternion in space.
- * Damping and radius begin with Ceres' defaults. */
+/* peer_ceres_autodiff.cpp: Ceres Solver as most of its users have it: residuals written once as templates,
+ * derivatives by its automatic differentiation. The residuals are covtune's, Log(z^-1 a^-1 b) and Log(z^-1 x), so
+ * that the answer is the same; parameters are those of Ceres' pose-graph examples: x, y, angle in the plane,
+ * position and quaternion in space. Damping and radius begin with Ceres' defaults. */
 #include "peer_ceres.h"
 
 #include <ceres/rotation.h>
@@ -77,7 +77,7 @@ template <typename T> Eigen::Matrix<T, 6, 1> log_se3(const Eigen::Quaternion<T> 
     Eigen::Matrix<T, 3, 1> w;
     ceres::QuaternionToAngleAxis(stored, w.data());
     const T                theta2 = w.squaredNorm();
-    const T                k = theta2 < 1e-8 ? T(1.0 / 12.0 + theta2 / 720.0) : T((1.0 - half_cot<T>(sqrt(theta2) / 2.0)) / theta2);
+    const T k = theta2 < 1e-8 ? T(1.0 / 12.0 + theta2 / 720.0) : T((1.0 - half_cot<T>(sqrt(theta2) / 2.0)) / theta2);
     Eigen::Matrix<T, 3, 1> wt = w.cross(t);
     Eigen::Matrix<T, 6, 1> out;
     out << w, t - 0.5 * wt + k * w.cross(wt);
@@ -144,12 +144,14 @@ void *open_problem(const ct_graph *graph, const ct_noise *noise, ct_method metho
     if (!bench_is_pose_graph(graph, noise)) return nullptr;
     auto *w = new ceres_problem;
     if (ct_graph_kind(graph, 0) == CT_SE3)
-        w->manifolds.emplace_back(new ceres::ProductManifold<ceres::EuclideanManifold<3>, ceres::EigenQuaternionManifold>());
+        w->manifolds.emplace_back(
+            new ceres::ProductManifold<ceres::EuclideanManifold<3>, ceres::EigenQuaternionManifold>());
     const int     size = parameters(*w);
     const int32_t n = ct_graph_variables(graph);
     w->values.resize(static_cast<size_t>(n) * static_cast<size_t>(size));
     const auto block = [&](int32_t v) { return w->values.data() + static_cast<ptrdiff_t>(v) * size; };
-    for (int32_t v = 0; v < n; v++) w->problem.AddParameterBlock(block(v), size, w->manifolds.empty() ? nullptr : w->manifolds[0].get());
+    for (int32_t v = 0; v < n; v++)
+        w->problem.AddParameterBlock(block(v), size, w->manifolds.empty() ? nullptr : w->manifolds[0].get());
     for (int32_t f = 0; f < ct_graph_factors(graph); f++) {
         const ct_factor       factor = ct_graph_factor(graph, f);
         std::vector<double *> blocks;
@@ -164,7 +166,8 @@ int solve(void *problem, double *x, bench_outcome *out)
 {
     auto         *w = static_cast<ceres_problem *>(problem);
     const ct_kind kind = parameters(*w) == 3 ? CT_SE2 : CT_SE3;
-    const size_t  size = static_cast<size_t>(parameters(*w)), stored = static_cast<size_t>(ct_kind_size(kind)), n = w->values.size() / size;
+    const size_t size = static_cast<size_t>(parameters(*w)), stored = static_cast<size_t>(ct_kind_size(kind)),
+                 n = w->values.size() / size;
     for (size_t v = 0; v < n; v++) ct_kind_to_fields(kind, x + v * stored, &w->values[v * size]);
     const int converged = ceres_solve(*w, out);
     for (size_t v = 0; v < n; v++) ct_kind_from_fields(kind, &w->values[v * size], x + v * stored);

@@ -60,8 +60,13 @@ static int solve(void *p, double *x, bench_outcome *out)
     const ct_status status = ct_solver_run(solver, w->noise, x, &w->options, &result, NULL);
     if (!w->kept) ct_solver_free(solver);
     if (status != CT_OK) return 0;
-    *out = (bench_outcome){.seconds = ct_now_s() - begin, .iterations = result.iterations, .final_error = result.final_error,
-                           .analyse_s = analysed - begin, .linearise_s = result.linearise_s, .factor_s = result.factor_s, .backsub_s = result.solve_s};
+    *out = (bench_outcome){.seconds = ct_now_s() - begin,
+                           .iterations = result.iterations,
+                           .final_error = result.final_error,
+                           .analyse_s = analysed - begin,
+                           .linearise_s = result.linearise_s,
+                           .factor_s = result.factor_s,
+                           .backsub_s = result.solve_s};
     return ct_stop_converged(result.stop);
 }
 

@@ -1,9 +1,9 @@
-/* peer_gtsam.cpp: GTSAM (4.2 or later), as its users have it: its own BetweenFactor and PriorFactor, its optimisers with
- * their default ordering and elimination, and covtune's rule for stopping.
+/* peer_gtsam.cpp: GTSAM (4.2 or later), as its users have it: its own BetweenFactor and PriorFactor, its optimisers
+ * with their default ordering and elimination, and covtune's rule for stopping.
  *
  * Compiled only where find_package(GTSAM) finds it; no distribution that covtune is tested on ships it. With GTSAM's
- * defaults the answer is not quite the minimum (docs/gtsam.md), so it is not asked to be covtune's to the last digits; a row
- * of covtune with GTSAM's residuals stands beside it. Built with TBB, it uses all cores. */
+ * defaults the answer is not quite the minimum (docs/gtsam.md), so it is not asked to be covtune's to the last
+ * digits; a row of covtune with GTSAM's residuals stands beside it. Built with TBB, it uses all cores. */
 #include "peer.h"
 
 #include <gtsam/config.h>
@@ -34,7 +34,10 @@ struct gtsam_problem {
 
 /* ---- poses, as covtune stores them: x y cos sin; x y z qx qy qz qw ---- */
 
-void load(const double *x, gtsam::Pose2 &pose) { pose = gtsam::Pose2(gtsam::Rot2::fromCosSin(x[2], x[3]), gtsam::Point2(x[0], x[1])); }
+void load(const double *x, gtsam::Pose2 &pose)
+{
+    pose = gtsam::Pose2(gtsam::Rot2::fromCosSin(x[2], x[3]), gtsam::Point2(x[0], x[1]));
+}
 void load(const double *x, gtsam::Pose3 &pose)
 {
     pose = gtsam::Pose3(gtsam::Rot3::Quaternion(x[6], x[3], x[4], x[5]), gtsam::Point3(x[0], x[1], x[2]));
@@ -79,7 +82,8 @@ template <class Pose> void add_factor(gtsam_problem &w, const ct_factor &factor,
 void *open_problem(const ct_graph *graph, const ct_noise *noise, ct_method method, int max_iterations)
 {
     if (!bench_is_pose_graph(graph, noise)) return nullptr;
-    auto *w = new gtsam_problem{{}, ct_graph_kind(graph, 0), method, max_iterations, static_cast<size_t>(ct_graph_variables(graph))};
+    auto *w = new gtsam_problem{
+        {}, ct_graph_kind(graph, 0), method, max_iterations, static_cast<size_t>(ct_graph_variables(graph))};
     std::vector<gtsam::SharedNoiseModel> models;
     for (int32_t i = 0; i < ct_noise_count(noise); i++) models.push_back(make_noise(ct_noise_get(noise, i)));
     for (int32_t f = 0; f < ct_graph_factors(graph); f++) {
@@ -97,7 +101,8 @@ int tried(const gtsam::LevenbergMarquardtOptimizer &optimizer) { return optimize
 int tried(const gtsam::NonlinearOptimizer &optimizer) { return static_cast<int>(optimizer.iterations()); }
 
 /* Ordering is chosen in the optimiser's constructor: that is its analysis. */
-template <class Optimizer, class Params> gtsam::Values run(const gtsam_problem &w, const gtsam::Values &start, bench_outcome *out)
+template <class Optimizer, class Params>
+gtsam::Values run(const gtsam_problem &w, const gtsam::Values &start, bench_outcome *out)
 {
     const ct_solve_options rule = ct_solve_defaults();
     Params                 params;

@@ -1,4 +1,5 @@
-/* peer_gtsam_isam2.cpp: GTSAM's iSAM2 on a planar pose graph, a pose at a time, an estimate of all after each: as bench/incremental.c has covtune do it.
+/* peer_gtsam_isam2.cpp: GTSAM's iSAM2 on a planar pose graph, a pose at a time, an estimate of all after each: as
+ * bench/incremental.c has covtune do it.
  *
  * Compiled only where find_package(GTSAM) finds it; no distribution that covtune is tested on ships it. */
 #include "peer_gtsam_isam2.h"
@@ -18,13 +19,17 @@
 namespace
 {
 
-gtsam::Pose2 load(const double *x) { return gtsam::Pose2(gtsam::Rot2::fromCosSin(x[2], x[3]), gtsam::Point2(x[0], x[1])); }
+gtsam::Pose2 load(const double *x)
+{
+    return gtsam::Pose2(gtsam::Rot2::fromCosSin(x[2], x[3]), gtsam::Point2(x[0], x[1]));
+}
 
 gtsam::SharedNoiseModel make_noise(const ct_noise_model *model)
 {
     gtsam::Matrix R = gtsam::Matrix::Zero(3, 3);
     for (int i = 0; i < 3; i++)
-        for (int j = i; j < 3; j++) R(i, j) = model->kind == CT_NOISE_FULL ? model->sqrt_info[i * 3 + j] : i == j ? model->sqrt_info[i] : 0;
+        for (int j = i; j < 3; j++)
+            R(i, j) = model->kind == CT_NOISE_FULL ? model->sqrt_info[i * 3 + j] : i == j ? model->sqrt_info[i] : 0;
     return gtsam::noiseModel::Gaussian::SqrtInformation(R);
 }
 
@@ -32,7 +37,9 @@ void add_factor(gtsam::NonlinearFactorGraph &to, const ct_factor &factor, const 
 {
     const gtsam::Key a = static_cast<gtsam::Key>(factor.var[0]);
     if (factor.ops->arity == 1) to.emplace_shared<gtsam::PriorFactor<gtsam::Pose2>>(a, load(factor.z), noise);
-    else to.emplace_shared<gtsam::BetweenFactor<gtsam::Pose2>>(a, static_cast<gtsam::Key>(factor.var[1]), load(factor.z), noise);
+    else
+        to.emplace_shared<gtsam::BetweenFactor<gtsam::Pose2>>(a, static_cast<gtsam::Key>(factor.var[1]), load(factor.z),
+                                                              noise);
 }
 
 } // namespace

@@ -118,7 +118,8 @@ static double sweep(const chain *w, const double *x)
         for (int j = 0; j < 3; j++) {
             const double B0 = Ja[0] * J[j] + Ja[3] * J[3 + j], B1 = Ja[1] * J[j] + Ja[4] * J[3 + j];
             const double B2 = Ja[2] * J[j] + Ja[5] * J[3 + j] + Ja[8] * J[6 + j];
-            Y[j] = B0 * L[0], Y[3 + j] = (B1 - L[1] * Y[j]) * L[2], Y[6 + j] = (B2 - L[3] * Y[j] - L[4] * Y[3 + j]) * L[5];
+            Y[j] = B0 * L[0], Y[3 + j] = (B1 - L[1] * Y[j]) * L[2],
+            Y[6 + j] = (B2 - L[3] * Y[j] - L[4] * Y[3 + j]) * L[5];
         }
         for (int i = 0, t = 0; i < 3; i++) {
             b[i] = -(Y[i] * y[0] + Y[3 + i] * y[1] + Y[6 + i] * y[2]);
@@ -140,7 +141,8 @@ static double step_back(const chain *w, const double *from, double *to)
         v[2] = u[2] * L[5], v[1] = (u[1] - L[4] * v[2]) * L[2], v[0] = (u[0] - L[1] * v[1] - L[3] * v[2]) * L[0];
         for (int i = 0; i < 3; i++) largest = fmax(largest, fabs(v[i]));
         const double h = v[2] / 2, sh = sin(h), ch = cos(h), q = h != 0 ? sh / h : 1;
-        const double ex = q * (ch * v[0] - sh * v[1]), ey = q * (sh * v[0] + ch * v[1]), c = 1 - 2 * sh * sh, s = 2 * sh * ch;
+        const double ex = q * (ch * v[0] - sh * v[1]), ey = q * (sh * v[0] + ch * v[1]), c = 1 - 2 * sh * sh,
+                     s = 2 * sh * ch;
         out[0] = x[0] + x[2] * ex - x[3] * ey, out[1] = x[1] + x[3] * ex + x[2] * ey;
         out[2] = x[2] * c - x[3] * s, out[3] = x[3] * c + x[2] * s;
     }
@@ -162,7 +164,13 @@ static int solve(void *problem, double *x, bench_outcome *out)
         memcpy(x, w->trial, 4 * (size_t)w->poses * sizeof *x);
         converged = step < rule.step || before - error <= rule.relative * before || before - error <= rule.absolute;
     }
-    *out = (bench_outcome){.seconds = ct_now_s() - begin, .iterations = iterations, .final_error = error, .analyse_s = -1, .linearise_s = -1, .factor_s = -1, .backsub_s = -1};
+    *out = (bench_outcome){.seconds = ct_now_s() - begin,
+                           .iterations = iterations,
+                           .final_error = error,
+                           .analyse_s = -1,
+                           .linearise_s = -1,
+                           .factor_s = -1,
+                           .backsub_s = -1};
     return converged;
 }
 

@@ -27,7 +27,10 @@ static int32_t add_diagonal(ct_noise *noise, const char *name, const double sigm
 {
     ct_err  err;
     int32_t index;
-    bench_must(ct_noise_add_diagonal(noise, name, 3, (double[]){sigma[0] * sigma[0], sigma[1] * sigma[1], sigma[2] * sigma[2]}, &index, &err), &err);
+    bench_must(ct_noise_add_diagonal(noise, name, 3,
+                                     (double[]){sigma[0] * sigma[0], sigma[1] * sigma[1], sigma[2] * sigma[2]}, &index,
+                                     &err),
+               &err);
     return index;
 }
 
@@ -46,7 +49,8 @@ void bench_chain(int32_t poses, uint64_t seed, bench_workload *out)
     new_workload(out, CT_GAUSS_NEWTON);
     snprintf(out->name, sizeof out->name, "chain %d", poses);
     snprintf(out->source, sizeof out->source, "made, seed %d", (int)seed);
-    const int32_t first = add_diagonal(out->noise, "first", FIRST), odom = add_diagonal(out->noise, "odom", ODOM), gps = add_diagonal(out->noise, "gps", GPS);
+    const int32_t first = add_diagonal(out->noise, "first", FIRST), odom = add_diagonal(out->noise, "odom", ODOM),
+                  gps = add_diagonal(out->noise, "gps", GPS);
     ct_rng        rng = ct_rng_seed(seed);
     ct_se2        at = ct_se2_identity(), motion = at;
     double        turn = 0, z[4];
@@ -80,7 +84,8 @@ static ct_sequence *read_graph(const char *folder, const char *file, ct_noise *n
     return sequence;
 }
 
-void bench_pose_graph(const char *name, const char *folder, const char *file, ct_kind kind, int32_t poses, ct_method method, bench_workload *out)
+void bench_pose_graph(const char *name, const char *folder, const char *file, ct_kind kind, int32_t poses,
+                      ct_method method, bench_workload *out)
 {
     ct_err err;
     *out = (bench_workload){.method = method};
@@ -93,7 +98,8 @@ void bench_pose_graph(const char *name, const char *folder, const char *file, ct
         ct_world_options options = ct_world_defaults(kind);
         options.poses = poses;
         bench_must(ct_world_make(&options, out->noise, &sequence, &err), &err);
-        snprintf(out->name, sizeof out->name, "%s %d%s", kind == CT_SE2 ? "city" : "sphere", poses, method == CT_DOGLEG ? " dogleg" : "");
+        snprintf(out->name, sizeof out->name, "%s %d%s", kind == CT_SE2 ? "city" : "sphere", poses,
+                 method == CT_DOGLEG ? " dogleg" : "");
         snprintf(out->source, sizeof out->source, "made, seed %d", (int)options.seed);
     }
     out->graph = sequence->graph;
@@ -101,9 +107,12 @@ void bench_pose_graph(const char *name, const char *folder, const char *file, ct
     ct_sequence_free(sequence);
     ct_graph_fix(out->graph, 0, 0);
     int32_t index;
-    bench_must(ct_noise_add_isotropic(out->noise, "bench_first", ct_kind_dim(ct_graph_kind(out->graph, 0)), 1e-6, &index, &err), &err);
+    bench_must(ct_noise_add_isotropic(out->noise, "bench_first", ct_kind_dim(ct_graph_kind(out->graph, 0)), 1e-6,
+                                      &index, &err),
+               &err);
     double z[CT_SIZE_MAX];
-    memcpy(z, ct_graph_initial(out->graph) + ct_graph_offset(out->graph, 0), (size_t)ct_kind_size(ct_graph_kind(out->graph, 0)) * sizeof *z);
+    memcpy(z, ct_graph_initial(out->graph) + ct_graph_offset(out->graph, 0),
+           (size_t)ct_kind_size(ct_graph_kind(out->graph, 0)) * sizeof *z);
     bench_must(ct_graph_add_prior(out->graph, 0, z, index, &err), &err);
 }
 

@@ -52,7 +52,8 @@ int main(void)
     for (int i = 0; i < 16; i++) x[i] = ct_graph_initial(graph)[i];
     must(ct_solver_new(graph, NULL, &solver, &err));
     must(ct_solver_run(solver, noise, x, &options, &result, &err));
-    printf("error %.4g -> %.4g, %d iterations: %s\n", result.initial_error, result.final_error, result.iterations, ct_stop_meaning(result.stop));
+    printf("error %.4g -> %.4g, %d iterations: %s\n", result.initial_error, result.final_error, result.iterations,
+           ct_stop_meaning(result.stop));
     for (int i = 0; i < 4; i++) {
         const double *p = x + ct_graph_offset(graph, pose[i]);
         printf("pose %d: %7.4f m %7.4f m %7.4f rad\n", i, p[0], p[1], atan2(p[3], p[2]));

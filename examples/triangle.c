@@ -5,7 +5,8 @@
 int main(void)
 {
     const double    start[3][3] = {{0, 0, 0}, {1, 0, 2}, {0.5, 1, -2}}; /* where the poses may be: x, y, theta */
-    const double    step[3][3] = {{1, 0, 2.0944}, {1, 0, 2.0944}, {1.1, 0, 2.0944}}; /* measured: a side and a corner, three times */
+    /* measured: a side and a corner, three times */
+    const double    step[3][3] = {{1, 0, 2.0944}, {1, 0, 2.0944}, {1.1, 0, 2.0944}};
     ct_err          err = {0};
     ct_noise       *noise = NULL;
     ct_graph       *graph = NULL;
@@ -15,13 +16,15 @@ int main(void)
     int             bad = ct_noise_new(&noise, &err) || ct_graph_new(&graph, &err) ||
               ct_noise_add_diagonal(noise, "odom", 3, (double[]){0.01, 0.01, 0.001}, &odom, &err);
     double z[4];
-    for (int i = 0; i < 3 && !bad; i++) bad = !ct_kind_from_fields(CT_SE2, start[i], z) || ct_graph_add_variable(graph, NULL, CT_SE2, z, NULL, &err);
+    for (int i = 0; i < 3 && !bad; i++)
+        bad = !ct_kind_from_fields(CT_SE2, start[i], z) || ct_graph_add_variable(graph, NULL, CT_SE2, z, NULL, &err);
     for (int i = 0; i < 3 && !bad; i++) {
         ct_kind_from_fields(CT_SE2, step[i], z);
         bad = ct_graph_add_between(graph, i, (i + 1) % 3, z, odom, &err) != CT_OK;
     }
     if (!bad) ct_graph_fix(graph, 0, 1);
-    if (bad || ct_solver_new(graph, NULL, &solver, &err) || ct_solver_run(solver, noise, ct_graph_initial(graph), NULL, &result, &err))
+    if (bad || ct_solver_new(graph, NULL, &solver, &err) ||
+        ct_solver_run(solver, noise, ct_graph_initial(graph), NULL, &result, &err))
         return fprintf(stderr, "triangle: %s\n", err.text), 1;
     printf("%s after %d iterations, error %.4f\n", ct_stop_meaning(result.stop), result.iterations, result.final_error);
     ct_solver_free(solver), ct_graph_free(graph), ct_noise_free(noise);

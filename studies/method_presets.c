@@ -1,6 +1,8 @@
 /* method_presets.c: the method_presets.
  *
- * What came after is blue, so none has the first of the roles, which is blue too. Costs were measured on five runs of D3, twelve numbers, loose bounds (covtune reproduce runtime); a bar needs no more than their order of magnitude. */
+ * What came after is blue, so none has the first of the roles, which is blue too. Costs were measured on five runs
+ * of D3, twelve numbers, loose bounds (covtune reproduce runtime); a bar needs no more than their order of
+ * magnitude. */
 #include "studies/method_presets.h"
 
 #include <string.h>
@@ -15,7 +17,8 @@ static const method_preset ALL[] = {
     {"closed-form", "closed form", CT_LEARN_CLOSED_FORM, -1, 0, LOCAL, ADJOINT, 0, 0.1, 0, CT_ROLE_FIRST + 9},
     {"fw", "Frank-Wolfe", CT_LEARN_FRANK_WOLFE, 1, 0, LOCAL, ADJOINT, 0, 2, 0, CT_ROLE_FIRST + 1},
     {"fw-left", "FW, left loss", CT_LEARN_FRANK_WOLFE, 1, 0, CT_DIFFERENCE_LEFT, ADJOINT, 0, 2, 0, CT_ROLE_FIRST + 10},
-    {"fw-numeric", "FW, differences", CT_LEARN_FRANK_WOLFE, 1, 0, LOCAL, CT_GRADIENT_NUMERIC, 0, 12, 0, CT_ROLE_FIRST + 3},
+    {"fw-numeric", "FW, differences", CT_LEARN_FRANK_WOLFE, 1, 0, LOCAL, CT_GRADIENT_NUMERIC, 0, 12, 0,
+     CT_ROLE_FIRST + 3},
     {"fw-log", "FW in logarithms", CT_LEARN_FRANK_WOLFE_LOG, 1, 0, LOCAL, ADJOINT, 0, 2, 0, CT_ROLE_FIRST + 3},
     {"pg", "projected gradient", CT_LEARN_PROJECTED_GRADIENT, 1, 0, LOCAL, ADJOINT, 0, 2, 0, CT_ROLE_FIRST + 4},
     {"lbfgs", "L-BFGS", CT_LEARN_LBFGS, 1, 0, LOCAL, ADJOINT, 0, 2, 0, CT_ROLE_FIRST + 5},

@@ -14,15 +14,18 @@ typedef struct {
     ct_difference   difference; /* in the loss                                */
     ct_gradient     gradient;
     int             zero_order; /* sees values of the loss alone              */
-    double          cost;       /* of learning, in that of lm: for the bar; in a loose box of twelve numbers, from far off */
+    /* of learning, in that of lm: for the bar; in a loose box of twelve numbers, from far off */
+    double          cost;
     int             quick;      /* iterations where time is short; 0: its own */
     ct_role         role;       /* in pictures                                */
 } method_preset;
 
-/* The method_preset of that key, NULL: there is none. A method's name is the key of that method with nothing else said. */
+/* The method_preset of that key, NULL: there is none. A method's name is the key of that method with nothing else
+ * said. */
 const method_preset *contest_find(const char *key);
 
-/* "a,b,c" into at most `most` keys' method_presets. Returns how many, or -1 and the first word that is none in bad[64]. */
+/* "a,b,c" into at most `most` keys' method_presets. Returns how many, or -1 and the first word that is none in
+ * bad[64]. */
 int contest_list(const char *list, const method_preset *out[], int most, char bad[64]);
 
 /* What ct_trial is told: outer problem and method. The rest are the defaults. */

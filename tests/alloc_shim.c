@@ -1,13 +1,15 @@
-/* alloc_shim.c: memory that runs out when told to, for a program that is not built for it. Preloaded (LD_PRELOAD), it stands between the program with all
- * its libraries and the C library's memory; what the C library itself asks for (strdup, streams, folders) comes here as well.
+/* alloc_shim.c: memory that runs out when told to, for a program that is not built for it. Preloaded (LD_PRELOAD),
+ * it stands between the program with all its libraries and the C library's memory; what the C library itself asks
+ * for (strdup, streams, folders) comes here as well.
  *
  *   ALLOC_FAIL=K     call K for memory is refused, counted from 0      ALLOC_ONWARDS=1  and all after it
  *   ALLOC_LOG=FILE   at the end a number a call for memory: the stack that it came from, hashed
  *   ALLOC_SHOW=1     the stack of call K on stderr
  *   ALLOC_KEEP=DIR   every file that is put in place by renaming is copied there first: what a file may be in between
  *
- * So that two runs print the same bytes, time is counted in looks at the clock, a millisecond each, and there is one processor: calls for memory of several
- * threads would have no order. Nothing waits for the disk. For glibc, and not together with a sanitizer, which has a malloc of its own. */
+ * So that two runs print the same bytes, time is counted in looks at the clock, a millisecond each, and there is one
+ * processor: calls for memory of several threads would have no order. Nothing waits for the disk. For glibc, and not
+ * together with a sanitizer, which has a malloc of its own. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <execinfo.h>
@@ -100,7 +102,8 @@ static int refuse(void)
 
 void *malloc(size_t size) { return refuse() ? NULL : __libc_malloc(size); }
 void *calloc(size_t count, size_t size) { return refuse() ? NULL : __libc_calloc(count, size); }
-void *realloc(void *old, size_t size) { return size && refuse() ? NULL : __libc_realloc(old, size); } /* to nothing: freed */
+/* to nothing: freed */
+void *realloc(void *old, size_t size) { return size && refuse() ? NULL : __libc_realloc(old, size); }
 void *memalign(size_t alignment, size_t size);
 void *memalign(size_t alignment, size_t size) { return refuse() ? NULL : __libc_memalign(alignment, size); }
 void *aligned_alloc(size_t alignment, size_t size) { return refuse() ? NULL : __libc_memalign(alignment, size); }

@@ -2,11 +2,13 @@
  *
  *   alloc_sweep [options] SHIM BEFORE -- PROGRAM ARGUMENT...
  *
- * BEFORE is a folder, of a copy of which the command is run (BEFORE.work). First with all the memory it wants: that gives the calls for memory it makes, each with the stack
- * it comes from, and what is right: what it prints, and the folder that it leaves. Then with call K refused, once alone and once with all after it. Each time
+ * BEFORE is a folder, of a copy of which the command is run (BEFORE.work). First with all the memory it wants: that
+ * gives the calls for memory it makes, each with the stack it comes from, and what is right: what it prints, and the
+ * folder that it leaves. Then with call K refused, once alone and once with all after it. Each time
  *
  *   exit code 0: it printed the same bytes, and left the same folder;
- *   exit code 1: a sentence says that there is no memory; every file is as before, as it is at the end, or as it was put in place on the way (of a file whose
+ *   exit code 1: a sentence says that there is no memory; every file is as before, as it is at the end, or as it was
+ *   put in place on the way (of a file whose
  *                lines are added one by one: whole lines); there is none but those.
  *
  * Anything else is a finding: a signal, a run that does not end, a file that is left beside. Options:
@@ -111,7 +113,8 @@ static void read_tree(const char *root, const char *inside, tree *t)
         struct stat entry;
         if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
         if (snprintf(path, sizeof path, "%s/%s%s", root, inside, e->d_name) >= PATH || lstat(path, &entry)) die(path);
-        if (snprintf(name, sizeof name, "%s%s%s", inside, e->d_name, S_ISDIR(entry.st_mode) ? "/" : "") >= PATH) die(name);
+        if (snprintf(name, sizeof name, "%s%s%s", inside, e->d_name, S_ISDIR(entry.st_mode) ? "/" : "") >= PATH)
+            die(name);
         add(t, S_ISDIR(entry.st_mode) ? (item){.name = need(strdup(name))} : read_item(path, name));
         if (S_ISDIR(entry.st_mode)) read_tree(root, name, t);
     }
@@ -138,7 +141,10 @@ static const item *find(const tree *t, const char *name)
     return NULL;
 }
 
-static int same(const item *a, const item *b) { return a && b && a->size == b->size && (!a->size || !memcmp(a->bytes, b->bytes, a->size)); }
+static int same(const item *a, const item *b)
+{
+    return a && b && a->size == b->size && (!a->size || !memcmp(a->bytes, b->bytes, a->size));
+}
 
 static void put_item(const char *root, const item *it)
 {
@@ -260,7 +266,9 @@ static void complain(sweep *s, long k, int onwards, const char *which, const cha
 {
     if (s->findings++ >= SHOWN && s->only < 0) return;
     printf("  call %ld refused%s: %s %s\n", k, onwards ? " and all after it" : "", which, what);
-    if (err->size) printf("    stderr: %.*s%s", (int)(err->size > 400 && s->only < 0 ? 400 : err->size), err->bytes, err->bytes[err->size - 1] == '\n' ? "" : "\n");
+    if (err->size)
+        printf("    stderr: %.*s%s", (int)(err->size > 400 && s->only < 0 ? 400 : err->size), err->bytes,
+               err->bytes[err->size - 1] == '\n' ? "" : "\n");
 }
 
 static void try_call(sweep *s, long k, int onwards)
@@ -323,7 +331,8 @@ static char *choose(sweep *s, const uint64_t *stack)
         if (begins) first[s->stacks++] = sites[i].call;
         chosen[sites[i].call] = (char)(!s->sample && (!s->by_stack || nth % s->every == 0));
     }
-    for (int i = 0; i < s->sample && s->stacks; i++) chosen[first[draw(&s->seed) % (uint64_t)s->stacks]] = 1; /* each stack as likely as another */
+    /* each stack as likely as another */
+    for (int i = 0; i < s->sample && s->stacks; i++) chosen[first[draw(&s->seed) % (uint64_t)s->stacks]] = 1;
     free(sites);
     free(first);
     return chosen;
@@ -370,7 +379,8 @@ static void make_places(sweep *s)
     snprintf(s->log, sizeof s->log, "%s.log", s->before_path);
     snprintf(s->out, sizeof s->out, "%s.stdout", s->before_path);
     snprintf(s->err, sizeof s->err, "%s.stderr", s->before_path);
-    snprintf(command, sizeof command, "rm -rf '%s' '%s' && cp -R '%s' '%s' && mkdir '%s'", s->work, s->keep, s->before_path, s->work, s->keep);
+    snprintf(command, sizeof command, "rm -rf '%s' '%s' && cp -R '%s' '%s' && mkdir '%s'", s->work, s->keep,
+             s->before_path, s->work, s->keep);
     if (system(command)) die(command);
     read_tree(s->before_path, "", &s->before);
 }

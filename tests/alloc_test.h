@@ -43,10 +43,19 @@ static void *alloc_count(void *p)
     return p;
 }
 
-void *malloc(size_t size) { return alloc_refuse(__builtin_return_address(0)) ? NULL : alloc_count(__libc_malloc(size)); }
-void *calloc(size_t count, size_t size) { return alloc_refuse(__builtin_return_address(0)) ? NULL : alloc_count(__libc_calloc(count, size)); }
+void *malloc(size_t size)
+{
+    return alloc_refuse(__builtin_return_address(0)) ? NULL : alloc_count(__libc_malloc(size));
+}
+void *calloc(size_t count, size_t size)
+{
+    return alloc_refuse(__builtin_return_address(0)) ? NULL : alloc_count(__libc_calloc(count, size));
+}
 void *memalign(size_t alignment, size_t size);
-void *memalign(size_t alignment, size_t size) { return alloc_refuse(__builtin_return_address(0)) ? NULL : alloc_count(__libc_memalign(alignment, size)); }
+void *memalign(size_t alignment, size_t size)
+{
+    return alloc_refuse(__builtin_return_address(0)) ? NULL : alloc_count(__libc_memalign(alignment, size));
+}
 void *aligned_alloc(size_t alignment, size_t size) { return memalign(alignment, size); }
 
 int posix_memalign(void **p, size_t alignment, size_t size);

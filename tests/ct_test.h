@@ -55,8 +55,8 @@ static int ct_test_failed_checks, ct_test_passed, ct_test_failed, ct_test_skippe
         return;                                                                                    \
     } while (0)
 
-/* Where a test may write: the folder that ctest gives each program; of one run by hand, the build's scratch folder or, where there is none, the
- * working folder. */
+/* Where a test may write: the folder that ctest gives each program; of one run by hand, the build's scratch folder
+ * or, where there is none, the working folder. */
 static inline const char *ct_test_folder(void)
 {
     const char *folder = getenv("COVTUNE_SCRATCH");

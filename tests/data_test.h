@@ -23,7 +23,10 @@ static inline ct_status read_bytes(run *r, ct_format format, const char *bytes, 
     return status;
 }
 
-static inline ct_status read_text(run *r, ct_format format, const char *text) { return read_bytes(r, format, text, strlen(text)); }
+static inline ct_status read_text(run *r, ct_format format, const char *text)
+{
+    return read_bytes(r, format, text, strlen(text));
+}
 
 static inline void run_free(run *r)
 {
@@ -92,15 +95,17 @@ static inline int same_bits(const double *a, const double *b, int64_t n)
 static inline int same_noise(const ct_noise_model *a, const ct_noise_model *b)
 {
     const int n = a->kind == CT_NOISE_FULL ? a->dim * a->dim : a->dim;
-    return a->kind == b->kind && a->dim == b->dim && a->robust.kind == b->robust.kind && a->robust.width == b->robust.width &&
-           same_bits(a->covariance, b->covariance, n) && same_bits(a->sqrt_info, b->sqrt_info, n);
+    return a->kind == b->kind && a->dim == b->dim && a->robust.kind == b->robust.kind &&
+           a->robust.width == b->robust.width && same_bits(a->covariance, b->covariance, n) &&
+           same_bits(a->sqrt_info, b->sqrt_info, n);
 }
 
 static inline int same_shape(const ct_shape *a, const ct_shape *b)
 {
     const int64_t n = ct_shape_numbers(a, 0, NULL);
     double       *x = malloc((size_t)n * sizeof *x), *y = malloc((size_t)n * sizeof *y);
-    const int     same = ct_shape_kind_of(a) == ct_shape_kind_of(b) && ct_shape_numbers(a, n, x) == ct_shape_numbers(b, n, y) && same_bits(x, y, n);
+    const int same = ct_shape_kind_of(a) == ct_shape_kind_of(b) &&
+                     ct_shape_numbers(a, n, x) == ct_shape_numbers(b, n, y) && same_bits(x, y, n);
     free(x);
     free(y);
     return same;
@@ -120,7 +125,8 @@ static inline void check_same_run(const run *a, const run *b, int names)
     }
     CHECK(same_bits(ct_graph_initial_const(g), ct_graph_initial_const(h), ct_graph_size(g)));
     CHECK(same_bits(a->seq->truth, b->seq->truth, ct_graph_size(g)));
-    CHECK(!a->seq->known == !b->seq->known && (!a->seq->known || !memcmp(a->seq->known, b->seq->known, (size_t)variables)));
+    CHECK(!a->seq->known == !b->seq->known &&
+          (!a->seq->known || !memcmp(a->seq->known, b->seq->known, (size_t)variables)));
     CHECK(!a->seq->stamp == !b->seq->stamp);
     for (int32_t v = 0; a->seq->stamp && b->seq->stamp && v < variables; v++)
         CHECK(a->seq->stamp[v] == b->seq->stamp[v] || (isnan(a->seq->stamp[v]) && isnan(b->seq->stamp[v])));
@@ -158,7 +164,8 @@ static inline void random_covariance(ct_rng *rng, int n, double *S)
         }
     }
     CHECK(ct__noise_information("random", n, info, &numbers, NULL) == CT_OK);
-    for (int i = 0; i < n * n; i++) S[i] = numbers.kind == CT_NOISE_FULL ? numbers.covariance[i] : i / n == i % n ? numbers.covariance[i % n] : 0;
+    for (int i = 0; i < n * n; i++)
+        S[i] = numbers.kind == CT_NOISE_FULL ? numbers.covariance[i] : i / n == i % n ? numbers.covariance[i % n] : 0;
 }
 
 static inline int32_t random_noise(ct_rng *rng, ct_noise *noise, int dim, int with_kernels)
@@ -175,13 +182,15 @@ static inline int32_t random_noise(ct_rng *rng, ct_noise *noise, int dim, int wi
     default: ct_noise_add_full(noise, name, dim, S, &index, NULL);
     }
     const ct_robust_kind kernel = ct_rng_bits(rng) % CT_ROBUST_COUNT;
-    if (with_kernels && kernel != CT_ROBUST_NONE) ct_noise_set_robust(noise, index, (ct_robust){kernel, 0.5 + ct_rng_uniform(rng)}, NULL);
+    if (with_kernels && kernel != CT_ROBUST_NONE)
+        ct_noise_set_robust(noise, index, (ct_robust){kernel, 0.5 + ct_rng_uniform(rng)}, NULL);
     return index;
 }
 
 /* Four variables of every kind in the mask, and two factors of every model that they allow and
  * `wanted` (NULL: every one) accepts, sensor poses included. */
-static inline void random_run(run *r, uint64_t seed, unsigned kinds, int (*wanted)(const ct_factor_ops *ops), int with_kernels)
+static inline void random_run(run *r, uint64_t seed, unsigned kinds, int (*wanted)(const ct_factor_ops *ops),
+                              int with_kernels)
 {
     ct_rng rng = ct_rng_seed(seed);
     *r = (run){0};
@@ -211,7 +220,9 @@ static inline void random_run(run *r, uint64_t seed, unsigned kinds, int (*wante
                 if (k >= ops->required && copy) ct_kind_identity(ops->field[k], at);
                 else random_element(&rng, ops->field[k], at);
             }
-            CHECK_OK(ct_graph_add_factor(g, ops, var, z, ops->shaped ? shape : NULL, random_noise(&rng, r->noise, ops->rows, with_kernels), &r->err), r->err);
+            CHECK_OK(ct_graph_add_factor(g, ops, var, z, ops->shaped ? shape : NULL,
+                                         random_noise(&rng, r->noise, ops->rows, with_kernels), &r->err),
+                     r->err);
         }
     }
 }

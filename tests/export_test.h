@@ -22,7 +22,8 @@ static inline int32_t add(ct_noise *noise, ct_rng *rng, const example *x)
     ct_err  err = {0};
     random_covariance(rng, x->dim, S);
     for (int i = 0; i < x->dim; i++) v[i] = pow(10, 12 * ct_rng_uniform(rng) - 9);
-    if (x->kind == CT_NOISE_ISOTROPIC) CHECK_OK(ct_noise_add_isotropic(noise, x->name, x->dim, v[0], &index, &err), err);
+    if (x->kind == CT_NOISE_ISOTROPIC)
+        CHECK_OK(ct_noise_add_isotropic(noise, x->name, x->dim, v[0], &index, &err), err);
     if (x->kind == CT_NOISE_DIAGONAL) CHECK_OK(ct_noise_add_diagonal(noise, x->name, x->dim, v, &index, &err), err);
     if (x->kind == CT_NOISE_FULL) CHECK_OK(ct_noise_add_full(noise, x->name, x->dim, S, &index, &err), err);
     CHECK_OK(ct_noise_set_robust(noise, index, x->robust, &err), err);
@@ -52,7 +53,8 @@ static inline double entry(const ct_noise_model *m, int i, int j)
 }
 
 /* The caller frees it; NULL if refused. */
-static inline char *export_with(const ct_noise *noise, const ct_export_options *options, ct_export_format format, ct_err *err)
+static inline char *export_with(const ct_noise *noise, const ct_export_options *options, ct_export_format format,
+                                ct_err *err)
 {
     char           *text = NULL;
     size_t          size;

@@ -9,7 +9,17 @@
 #include <covtune/solve.h>
 
 /* What a random graph has. Every graph is tied to the world and regular. */
-enum { PLANE = 1, SPACE = 2, VECTORS = 4, LOOPS = 8, LANDMARKS = 16, ROBUST = 32, FIXED = 64, EVERYTHING = 127, PARTIAL = 128 };
+enum {
+    PLANE = 1,
+    SPACE = 2,
+    VECTORS = 4,
+    LOOPS = 8,
+    LANDMARKS = 16,
+    ROBUST = 32,
+    FIXED = 64,
+    EVERYTHING = 127,
+    PARTIAL = 128
+};
 
 typedef struct {
     ct_graph *graph;
@@ -57,13 +67,15 @@ static inline void sensor_point(ct_kind pose, const double *x, const double *poi
     double z[10] = {0};
     if (sensor) memcpy(z + (pose == CT_SE3 ? 3 : 2), sensor, (size_t)ct_kind_size(pose) * sizeof *z);
     else ct_kind_identity(pose, z + (pose == CT_SE3 ? 3 : 2));
-    ct_factor_eval(pose == CT_SE3 ? &ct_point_se3_r3 : &ct_point_se2_r2, z, NULL, (const double *[]){x, point}, p, NULL);
+    ct_factor_eval(pose == CT_SE3 ? &ct_point_se3_r3 : &ct_point_se2_r2, z, NULL, (const double *[]){x, point}, p,
+                   NULL);
 }
 
 /* Range, bearing, both, or the point itself: [measured][known point][sensor] in z, sensor already filled. */
 static inline void measure_sight(world *w, const ct_factor_ops *ops, const double *const x[], double *z)
 {
-    const int n = ops->kind[0] == CT_SE3 ? 3 : 2, both = begins(ops->name, "range_b"), range = both || begins(ops->name, "range");
+    const int n = ops->kind[0] == CT_SE3 ? 3 : 2, both = begins(ops->name, "range_b"),
+              range = both || begins(ops->name, "range");
     const int direction = both || begins(ops->name, "bearing"), measured = range + (direction || !range ? n : 0);
     double   *known = z + measured, *sensor = known + (ops->arity == 1 ? n : 0), pose[7], p[3], length = 0;
     ct_kind_identity(ops->kind[0], pose);
@@ -127,7 +139,8 @@ static inline int32_t pick_noise(world *w, int rows)
     else if (regime == 1) CHECK_OK(ct_noise_add_diagonal(w->noise, name, rows, v, &index, &w->err), w->err);
     else CHECK_OK(ct_noise_add_full(w->noise, name, rows, S, &index, &w->err), w->err);
     static const ct_robust kernel[3] = {{CT_ROBUST_HUBER, 1.3}, {CT_ROBUST_CAUCHY, 2.4}, {CT_ROBUST_NONE, 0}};
-    if (w->parts & ROBUST && regime < 2) CHECK_OK(ct_noise_set_robust(w->noise, index, kernel[regime], &w->err), w->err);
+    if (w->parts & ROBUST && regime < 2)
+        CHECK_OK(ct_noise_set_robust(w->noise, index, kernel[regime], &w->err), w->err);
     return index;
 }
 
@@ -196,25 +209,48 @@ static inline void add_vectors(world *w)
 /* ---- models that depend on part of their variables ---- */
 
 /* The middle one of three coordinates. */
-static inline void eval_middle(const double *z, const void *context, const double *const x[], double *r, double *const J[])
+static inline void eval_middle(const double *z, const void *context, const double *const x[], double *r,
+                               double *const J[])
 {
     (void)context;
     r[0] = x[0][1] - z[0];
     if (J && J[0]) J[0][0] = J[0][2] = 0, J[0][1] = 1;
 }
-static const ct_factor_ops middle_r3 = {.name = "middle_r3", .rows = 1, .arity = 1, .kind = {CT_R3}, .fields = 1, .required = 1, .field = {CT_R1}, .absolute = 1, .eval = eval_middle,
-                                        .flat = 1, .depends = {2}, .coordinate = {"y"}, .unit = {"m"}};
+static const ct_factor_ops middle_r3 = {.name = "middle_r3",
+                                        .rows = 1,
+                                        .arity = 1,
+                                        .kind = {CT_R3},
+                                        .fields = 1,
+                                        .required = 1,
+                                        .field = {CT_R1},
+                                        .absolute = 1,
+                                        .eval = eval_middle,
+                                        .flat = 1,
+                                        .depends = {2},
+                                        .coordinate = {"y"},
+                                        .unit = {"m"}};
 
 /* Of the turn between two poses the part about x and y; positions have no say. By differences. */
-static inline void eval_tilt(const double *z, const void *context, const double *const x[], double *r, double *const J[])
+static inline void eval_tilt(const double *z, const void *context, const double *const x[], double *r,
+                             double *const J[])
 {
     (void)context, (void)J;
     double motion[CT_DIM_MAX];
     ct_kind_local(CT_SE3, x[0], x[1], motion); /* the turn comes first */
     r[0] = motion[0] - z[0], r[1] = motion[1] - z[1];
 }
-static const ct_factor_ops tilt_se3 = {.name = "tilt_se3", .rows = 2, .arity = 2, .kind = {CT_SE3, CT_SE3}, .fields = 1, .required = 1, .field = {CT_R2}, .jacobian = CT_JACOBIAN_NUMERIC,
-                                       .eval = eval_tilt, .depends = {7, 7}, .coordinate = {"rx", "ry"}, .unit = {"rad", "rad"}};
+static const ct_factor_ops tilt_se3 = {.name = "tilt_se3",
+                                       .rows = 2,
+                                       .arity = 2,
+                                       .kind = {CT_SE3, CT_SE3},
+                                       .fields = 1,
+                                       .required = 1,
+                                       .field = {CT_R2},
+                                       .jacobian = CT_JACOBIAN_NUMERIC,
+                                       .eval = eval_tilt,
+                                       .depends = {7, 7},
+                                       .coordinate = {"rx", "ry"},
+                                       .unit = {"rad", "rad"}};
 
 /* z so that the residual at the truth is noise: it is z that is subtracted, or turned back by. */
 static inline void tie_partial(world *w, const ct_factor_ops *ops, const int32_t *var)
@@ -230,8 +266,11 @@ static inline void tie_partial(world *w, const ct_factor_ops *ops, const int32_t
 
 static inline void add_partial(world *w)
 {
-    for (int i = 0; w->parts & PLANE && i < 8; i++) tie_partial(w, &ct_tactile_yaw, (const int32_t[]){w->pose[0][i], w->pose[0][i + 1], w->pose[0][i + 3], w->pose[0][i + 4]});
-    for (int i = 0; w->parts & SPACE && i < 4; i++) tie_partial(w, &tilt_se3, (const int32_t[]){w->pose[1][i + 4], w->pose[1][i]});
+    for (int i = 0; w->parts & PLANE && i < 8; i++)
+        tie_partial(w, &ct_tactile_yaw,
+                    (const int32_t[]){w->pose[0][i], w->pose[0][i + 1], w->pose[0][i + 3], w->pose[0][i + 4]});
+    for (int i = 0; w->parts & SPACE && i < 4; i++)
+        tie_partial(w, &tilt_se3, (const int32_t[]){w->pose[1][i + 4], w->pose[1][i]});
     for (int32_t v = 0; v < ct_graph_variables(w->graph); v++)
         if (ct_graph_kind(w->graph, v) == CT_R3 && v % 2) tie_partial(w, &middle_r3, &v);
 }

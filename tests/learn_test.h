@@ -36,13 +36,15 @@ static inline void learn_all(lesson *l, ct_noise_kind kind, double lower, double
 {
     if (!l->theta) CHECK_OK(ct_theta_new(l->noise, &l->theta, &l->err), l->err);
     for (int32_t g = 0; g < ct_noise_count(l->noise); g++)
-        if (strcmp(ct_noise_get(l->noise, g)->name, "first_pose")) CHECK_OK(ct_theta_learn(l->theta, g, kind, lower, upper, &l->err), l->err);
+        if (strcmp(ct_noise_get(l->noise, g)->name, "first_pose"))
+            CHECK_OK(ct_theta_learn(l->theta, g, kind, lower, upper, &l->err), l->err);
 }
 
 static inline void open_outer(lesson *l, const ct_outer_options *options)
 {
     ct_outer_free(l->outer);
-    CHECK_OK(ct_outer_new(l->runs, (const ct_sequence *const *)l->seq, l->noise, l->theta, options, &l->outer, &l->err), l->err);
+    CHECK_OK(ct_outer_new(l->runs, (const ct_sequence *const *)l->seq, l->noise, l->theta, options, &l->outer, &l->err),
+             l->err);
 }
 
 /* The far start of the studies: six decades of spread. */
@@ -90,7 +92,10 @@ static inline lesson biased_lesson(int runs, uint64_t first, double bias)
         ct_sequence *seq = l.seq[i];
         CHECK_OK(ct_graph_new(&biased, &l.err), l.err);
         for (int32_t v = 0; v < ct_graph_variables(seq->graph); v++)
-            CHECK_OK(ct_graph_add_variable(biased, NULL, CT_SE2, ct_graph_initial_const(seq->graph) + ct_graph_offset(seq->graph, v), NULL, &l.err), l.err);
+            CHECK_OK(ct_graph_add_variable(biased, NULL, CT_SE2,
+                                           ct_graph_initial_const(seq->graph) + ct_graph_offset(seq->graph, v), NULL,
+                                           &l.err),
+                     l.err);
         for (int32_t f = 0; f < ct_graph_factors(seq->graph); f++) {
             const ct_factor k = ct_graph_factor(seq->graph, f);
             double          z[4];

@@ -1,4 +1,5 @@
-/* memory_test.h: allocations that fail when told to. Programs called *_memory are linked so that the library's own pass through here; sanitizers do not mind. */
+/* memory_test.h: allocations that fail when told to. Programs called *_memory are linked so that the library's own
+ * pass through here; sanitizers do not mind. */
 #ifndef MEMORY_TEST_H
 #define MEMORY_TEST_H
 

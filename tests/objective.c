@@ -1,9 +1,11 @@
-/* objective.c: the loss of a dataset's training runs as a function of variances, through a pipe: for programs that minimise it with methods of their own.
+/* objective.c: the loss of a dataset's training runs as a function of variances, through a pipe: for programs that
+ * minimise it with methods of their own.
  *
  *     objective DATASET LOWER:UPPER
  *
- * writes how many variances there are and the start values, the dataset's moved into the bounds; then, for each line of variances that it reads, a line with the loss there: the mean over
- * runs, every inner solve from the truth, or inf where one fails. Learned is what the dataset says, between the same two bounds. */
+ * writes how many variances there are and the start values, the dataset's moved into the bounds; then, for each line
+ * of variances that it reads, a line with the loss there: the mean over runs, every inner solve from the truth, or
+ * inf where one fails. Learned is what the dataset says, between the same two bounds. */
 #include <covtune/covtune.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +23,8 @@ static ct_status bound(const ct_dataset *dataset, double lower, double upper, ct
 {
     ct_status status = CT_OK;
     for (int32_t g = 0; status == CT_OK && g < ct_theta_models(theta); g++)
-        if (ct_theta_learns(theta, g)) status = ct_theta_learn(theta, g, ct_noise_get(dataset->noise, g)->kind, lower, upper, err);
+        if (ct_theta_learns(theta, g))
+            status = ct_theta_learn(theta, g, ct_noise_get(dataset->noise, g)->kind, lower, upper, err);
     return status;
 }
 
@@ -32,7 +35,10 @@ static void print_start(const ct_dataset *dataset, const ct_theta *theta, double
     ct_theta_get(theta, dataset->noise, p);
     printf("%d\n", ct_theta_count(theta));
     for (int32_t i = 0; i < ct_theta_count(theta); i++)
-        printf("%s%.17g", i ? " " : "", p[i] <= log(lower) ? lower : p[i] >= log(upper) ? upper : fmin(fmax(exp(p[i]), lower), upper));
+        printf("%s%.17g", i ? " " : "",
+               p[i] <= log(lower)   ? lower
+               : p[i] >= log(upper) ? upper
+                                    : fmin(fmax(exp(p[i]), lower), upper));
     printf("\n");
     fflush(stdout);
 }
@@ -66,7 +72,9 @@ int main(int argc, char **argv)
     if (status == CT_OK) status = ct_dataset_theta(dataset, &theta, &err);
     if (status == CT_OK) status = bound(dataset, lower, upper, theta, &err);
     if (status == CT_OK && ct_theta_count(theta) > MOST) return fail("too many variances");
-    if (status == CT_OK) status = ct_outer_new(dataset->trains, (const ct_sequence *const *)dataset->train, dataset->noise, theta, NULL, &outer, &err);
+    if (status == CT_OK)
+        status = ct_outer_new(dataset->trains, (const ct_sequence *const *)dataset->train, dataset->noise, theta, NULL,
+                              &outer, &err);
     if (status == CT_OK) {
         print_start(dataset, theta, lower, upper);
         status = answer(outer, ct_theta_count(theta), &err);

@@ -1,4 +1,5 @@
-/* page_demo.c: a page with everything that pages can have, of made-up data that look like a report's. check_page opens it in a browser; to look at it oneself:
+/* page_demo.c: a page with everything that pages can have, of made-up data that look like a report's. check_page
+ * opens it in a browser; to look at it oneself:
  *
  *     build/tests/page_demo FILE.html [PLOT.svg [SCENE.svg]]
  */
@@ -10,7 +11,8 @@
 #define POSES 400
 #define BINS  40
 
-static double x_true[POSES], y_true[POSES], x_before[POSES], y_before[POSES], x_after[POSES], y_after[POSES], time_s[POSES];
+static double x_true[POSES], y_true[POSES], x_before[POSES], y_before[POSES], x_after[POSES], y_after[POSES],
+    time_s[POSES];
 
 static void make_trajectories(ct_rng *rng)
 {
@@ -34,8 +36,16 @@ static void put_map(ct_page *page, const char *id, const char *title)
     const ct_series series[] = {{"truth", CT_ROLE_TRUTH, CT_MARK_LINE, POSES, x_true, y_true, NULL},
                                 {"before", CT_ROLE_BEFORE, CT_MARK_LINE, POSES, x_before, y_before, NULL},
                                 {"after", CT_ROLE_AFTER, CT_MARK_LINE, POSES, x_after, y_after, NULL}};
-    const ct_plot   plot = {.id = id, .title = title, .x_label = "x (m)", .y_label = "y (m)", .equal = 1, .zoom = 1, .count = 3, .series = series,
-                            .text = "The run as it was, and as it was estimated under the start values and under what was learned."};
+    const ct_plot plot = {
+        .id = id,
+        .title = title,
+        .x_label = "x (m)",
+        .y_label = "y (m)",
+        .equal = 1,
+        .zoom = 1,
+        .count = 3,
+        .series = series,
+        .text = "The run as it was, and as it was estimated under the start values and under what was learned."};
     ct_page_plot(page, &plot);
 }
 
@@ -43,7 +53,8 @@ static void put_map(ct_page *page, const char *id, const char *title)
 static void put_scene(ct_page *page, FILE *svg)
 {
     enum { FRAMES = 120 };
-    static const double  BOX[] = {-0.12, -0.08, 0.12, -0.08, 0.12, 0.02, 0.05, 0.08, -0.12, 0.08}; /* a corner cut off: mirrored, it would look different */
+    /* a corner cut off: mirrored, it would look different */
+    static const double  BOX[] = {-0.12, -0.08, 0.12, -0.08, 0.12, 0.02, 0.05, 0.08, -0.12, 0.08};
     static const ct_role ROLE[] = {CT_ROLE_BEFORE, CT_ROLE_TRUTH, CT_ROLE_AFTER};
     static const char   *NAME[] = {"before", "truth", "after"};
     static double        box[3][3 * FRAMES], finger[3][3 * FRAMES], time[FRAMES];
@@ -54,8 +65,10 @@ static void put_scene(ct_page *page, FILE *svg)
         time[k] = 0.1 * k;
         for (int m = 0; m < 3; m++) {
             const double t = 0.01 * k, off = (m == 0 ? 0.06 : m == 2 ? -0.015 : 0) * t, side = k < 60 ? -0.12 : 0.12;
-            const double x = 0.35 * sin(t) + off, y = 0.35 * (1 - cos(t)) - off, turn = 2 * t * (k < 60 ? 1 : 0.8) + 3 * off;
-            const double pose[] = {m == 2 && k > 80 && k < 90 ? NAN : x, y, turn}, tip[] = {x + side * cos(turn), y + side * sin(turn), turn};
+            const double x = 0.35 * sin(t) + off, y = 0.35 * (1 - cos(t)) - off,
+                         turn = 2 * t * (k < 60 ? 1 : 0.8) + 3 * off;
+            const double pose[] = {m == 2 && k > 80 && k < 90 ? NAN : x, y, turn},
+                         tip[] = {x + side * cos(turn), y + side * sin(turn), turn};
             memcpy(box[m] + 3 * k, pose, sizeof pose);
             memcpy(finger[m] + 3 * k, tip, sizeof tip);
         }
@@ -64,10 +77,19 @@ static void put_scene(ct_page *page, FILE *svg)
         body[2 * m] = (ct_scene_body){NAME[m], ROLE[m], 5, BOX, 0, box[m]};
         body[2 * m + 1] = (ct_scene_body){.role = ROLE[m], .radius = m == 1 ? 0.0075 : 0, .pose = finger[m]};
     }
-    const ct_scene scene = {.id = "scene", .title = "A box that is pushed", .x_label = "x in m", .y_label = "y in m", .frames = FRAMES, .time_s = time, .cut = cut, .count = 6, .body = body,
+    const ct_scene scene = {.id = "scene",
+                            .title = "A box that is pushed",
+                            .x_label = "x in m",
+                            .y_label = "y in m",
+                            .frames = FRAMES,
+                            .time_s = time,
+                            .cut = cut,
+                            .count = 6,
+                            .body = body,
                             .text = "The finger lets go and takes the other side in the middle."};
     ct_page_scene(page, &scene);
-    const ct_scene nothing = {.id = "scene-of-nothing", .title = "A scene of nothing", .frames = 0, .count = 0}, one = {.id = "scene-of-one", .title = "One frame", .frames = 1, .count = 2, .body = body};
+    const ct_scene nothing = {.id = "scene-of-nothing", .title = "A scene of nothing", .frames = 0, .count = 0},
+                   one = {.id = "scene-of-one", .title = "One frame", .frames = 1, .count = 2, .body = body};
     ct_page_scene(page, &nothing);
     ct_page_scene(page, &one);
     if (svg) ct_scene_print(&scene, svg, NULL);
@@ -80,15 +102,23 @@ static void put_errors(ct_page *page)
         before[i] = hypot(x_before[i] - x_true[i], y_before[i] - y_true[i]);
         after[i] = i > 180 && i < 200 ? NAN : hypot(x_after[i] - x_true[i], y_after[i] - y_true[i]);
     }
-    const ct_series series[] = {{"before", CT_ROLE_BEFORE, CT_MARK_LINE, POSES, time_s, before, NULL}, {"after", CT_ROLE_AFTER, CT_MARK_LINE, POSES, time_s, after, NULL}};
-    const ct_plot   plot = {.id = "error", .title = "Error of position over time", .x_label = "time (s)", .y_label = "error (m)", .zoom = 1, .count = 2, .series = series,
-                            .text = "Truth is not known from 90 s to 100 s."};
+    const ct_series series[] = {{"before", CT_ROLE_BEFORE, CT_MARK_LINE, POSES, time_s, before, NULL},
+                                {"after", CT_ROLE_AFTER, CT_MARK_LINE, POSES, time_s, after, NULL}};
+    const ct_plot plot = {.id = "error",
+                          .title = "Error of position over time",
+                          .x_label = "time (s)",
+                          .y_label = "error (m)",
+                          .zoom = 1,
+                          .count = 2,
+                          .series = series,
+                          .text = "Truth is not known from 90 s to 100 s."};
     ct_page_plot(page, &plot);
 }
 
 static void put_losses(ct_page *page, FILE *svg)
 {
-    static const char *const NAME[] = {"lm", "bfgs", "frank-wolfe", "projected-gradient", "nelder-mead", "cobyla", "leo", "closed form"};
+    static const char *const NAME[] = {"lm",          "bfgs",   "frank-wolfe", "projected-gradient",
+                                       "nelder-mead", "cobyla", "leo",         "closed form"};
     static double            x[8][64], y[8][64];
     ct_series                series[8];
     for (int m = 0; m < 8; m++) {
@@ -97,9 +127,18 @@ static void put_losses(ct_page *page, FILE *svg)
             x[m][i] = (i + 1) * (1 + 0.9 * m);
             y[m][i] = 0.05 * (1 + 0.2 * m) + 900 * exp(-(0.9 - 0.09 * m) * i);
         }
-        series[m] = (ct_series){NAME[m], (ct_role)(CT_ROLE_FIRST + m), m == 7 ? CT_MARK_POINTS : CT_MARK_LINE, n, x[m], y[m], NULL};
+        series[m] = (ct_series){
+            NAME[m], (ct_role)(CT_ROLE_FIRST + m), m == 7 ? CT_MARK_POINTS : CT_MARK_LINE, n, x[m], y[m], NULL};
     }
-    const ct_plot plot = {.id = "loss", .title = "Loss on the way", .x_label = "inner solves", .y_label = "loss (1)", .x_log = 1, .y_log = 1, .zoom = 1, .count = 8, .series = series,
+    const ct_plot plot = {.id = "loss",
+                          .title = "Loss on the way",
+                          .x_label = "inner solves",
+                          .y_label = "loss (1)",
+                          .x_log = 1,
+                          .y_log = 1,
+                          .zoom = 1,
+                          .count = 8,
+                          .series = series,
                           .text = "The best loss that each method had seen after so many inner solves."};
     ct_page_plot(page, &plot);
     if (svg) ct_plot_print(&plot, svg, NULL);
@@ -121,13 +160,19 @@ static void put_histogram(ct_page *page, ct_rng *rng)
     const ct_series series[] = {{"before", CT_ROLE_BEFORE, CT_MARK_BARS, BINS, edge, before, NULL},
                                 {"after", CT_ROLE_AFTER, CT_MARK_BARS, BINS, edge, after, NULL},
                                 {"standard normal", CT_ROLE_TRUTH, CT_MARK_LINE, 101, at, normal, NULL}};
-    const ct_plot   plot = {.id = "whitened", .title = "Whitened residuals of odometry", .x_label = "residual (sigma)", .y_label = "density", .count = 3, .series = series};
+    const ct_plot plot = {.id = "whitened",
+                          .title = "Whitened residuals of odometry",
+                          .x_label = "residual (sigma)",
+                          .y_label = "density",
+                          .count = 3,
+                          .series = series};
     ct_page_plot(page, &plot);
 }
 
 static void put_nees(ct_page *page, ct_rng *rng)
 {
-    static double nees[POSES], middle[2] = {3.05, 3.05}, half[2] = {1.35, 1.35}, ends[2] = {0, 0.5 * (POSES - 1)}, expected[2] = {3, 3};
+    static double nees[POSES], middle[2] = {3.05, 3.05}, half[2] = {1.35, 1.35}, ends[2] = {0, 0.5 * (POSES - 1)},
+                               expected[2] = {3, 3};
     for (int i = 0; i < POSES; i++) {
         nees[i] = 0;
         for (int k = 0; k < 24; k++) nees[i] += pow(ct_rng_normal(rng), 2) / 8;
@@ -135,14 +180,22 @@ static void put_nees(ct_page *page, ct_rng *rng)
     const ct_series series[] = {{"95 % of chi-square", CT_ROLE_QUIET, CT_MARK_BAND, 2, ends, middle, half},
                                 {"expected", CT_ROLE_TRUTH, CT_MARK_LINE, 2, ends, expected, NULL},
                                 {"after", CT_ROLE_AFTER, CT_MARK_STEPS, POSES, time_s, nees, NULL}};
-    const ct_plot   plot = {.id = "nees", .title = "NEES over time", .x_label = "time (s)", .y_label = "NEES, mean of 8 runs", .count = 3, .series = series, .y_low = 0, .y_high = 8,
-                            .text = "Where the line leaves the band the estimate promises more than it holds."};
+    const ct_plot plot = {.id = "nees",
+                          .title = "NEES over time",
+                          .x_label = "time (s)",
+                          .y_label = "NEES, mean of 8 runs",
+                          .count = 3,
+                          .series = series,
+                          .y_low = 0,
+                          .y_high = 8,
+                          .text = "Where the line leaves the band the estimate promises more than it holds."};
     ct_page_plot(page, &plot);
 }
 
 static void put_sigmas(ct_page *page)
 {
-    static const char *const NAME[] = {"odom x", "odom y", "odom theta", "gps x", "gps y", "laser range", "laser bearing", "compass"};
+    static const char *const NAME[] = {"odom x", "odom y",      "odom theta",    "gps x",
+                                       "gps y",  "laser range", "laser bearing", "compass"};
     static double            x[3][8], y[3][8], spread[3][8];
     for (int m = 0; m < 3; m++)
         for (int i = 0; i < 8; i++) {
@@ -153,7 +206,14 @@ static void put_sigmas(ct_page *page)
     const ct_series series[] = {{"oracle", CT_ROLE_TRUTH, CT_MARK_POINTS, 8, x[0], y[0], NULL},
                                 {"after", CT_ROLE_AFTER, CT_MARK_POINTS, 8, x[1], y[1], spread[1]},
                                 {"before", CT_ROLE_BEFORE, CT_MARK_POINTS, 8, x[2], y[2], spread[2]}};
-    const ct_plot   plot = {.id = "sigmas", .title = "Standard deviations", .y_label = "sigma (m, rad)", .y_log = 1, .count = 3, .series = series, .x_names = NAME, .names = 8};
+    const ct_plot plot = {.id = "sigmas",
+                          .title = "Standard deviations",
+                          .y_label = "sigma (m, rad)",
+                          .y_log = 1,
+                          .count = 3,
+                          .series = series,
+                          .x_names = NAME,
+                          .names = 8};
     ct_page_plot(page, &plot);
 }
 
@@ -172,7 +232,13 @@ static void put_bars(ct_page *page)
         }
         series[m] = (ct_series){METHOD[m], (ct_role)(CT_ROLE_FIRST + m), CT_MARK_BARS, 7, x[m], y[m], NULL};
     }
-    const ct_plot plot = {.id = "bars", .title = "Test error by dataset", .y_label = "translation rmse (m)", .count = 3, .series = series, .x_names = NAME, .names = 4};
+    const ct_plot plot = {.id = "bars",
+                          .title = "Test error by dataset",
+                          .y_label = "translation rmse (m)",
+                          .count = 3,
+                          .series = series,
+                          .x_names = NAME,
+                          .names = 4};
     ct_page_plot(page, &plot);
 }
 
@@ -188,11 +254,30 @@ static void put_long(ct_page *page, ct_rng *rng)
         cloud_x[i] = ct_rng_normal(rng);
         cloud_y[i] = 0.6 * cloud_x[i] + 0.5 * ct_rng_normal(rng);
     }
-    const ct_series line = {"gyroscope", CT_ROLE_AFTER, CT_MARK_LINE, N, x, y, NULL}, cloud = {"errors of runs", CT_ROLE_FIRST, CT_MARK_POINTS, 1500, cloud_x, cloud_y, NULL};
+    const ct_series line = {"gyroscope", CT_ROLE_AFTER, CT_MARK_LINE, N, x, y, NULL},
+                    cloud = {"errors of runs", CT_ROLE_FIRST, CT_MARK_POINTS, 1500, cloud_x, cloud_y, NULL};
     const ct_series empty = {"nothing", CT_ROLE_AFTER, CT_MARK_LINE, 0, NULL, NULL, NULL};
-    const ct_plot   a = {.id = "long", .title = "Twenty thousand samples", .x_label = "time (s)", .y_label = "rate (rad/s)", .zoom = 1, .count = 1, .series = &line};
-    const ct_plot   b = {.id = "cloud", .title = "A cloud", .x_label = "x (m)", .y_label = "y (m)", .equal = 1, .height = 0.6, .count = 1, .series = &cloud};
-    const ct_plot   c = {.id = "none", .title = "Marginals of a run that failed", .x_label = "time (s)", .y_label = "sigma (m)", .count = 1, .series = &empty};
+    const ct_plot a = {.id = "long",
+                       .title = "Twenty thousand samples",
+                       .x_label = "time (s)",
+                       .y_label = "rate (rad/s)",
+                       .zoom = 1,
+                       .count = 1,
+                       .series = &line};
+    const ct_plot b = {.id = "cloud",
+                       .title = "A cloud",
+                       .x_label = "x (m)",
+                       .y_label = "y (m)",
+                       .equal = 1,
+                       .height = 0.6,
+                       .count = 1,
+                       .series = &cloud};
+    const ct_plot c = {.id = "none",
+                       .title = "Marginals of a run that failed",
+                       .x_label = "time (s)",
+                       .y_label = "sigma (m)",
+                       .count = 1,
+                       .series = &empty};
     ct_page_plot(page, &a);
     ct_page_plot(page, &b);
     ct_page_plot(page, &c);
@@ -200,8 +285,9 @@ static void put_long(ct_page *page, ct_rng *rng)
 
 static void put_table(ct_page *page)
 {
-    static const char *const NAME[] = {"odom x", "odom y", "odom theta",  "odom@turning x", "odom@turning y", "odom@turning theta",
-                                       "gps x",  "gps y",  "laser range", "laser bearing",  "compass",        "prior"};
+    static const char *const NAME[] = {
+        "odom x", "odom y", "odom theta",  "odom@turning x", "odom@turning y", "odom@turning theta",
+        "gps x",  "gps y",  "laser range", "laser bearing",  "compass",        "prior"};
     ct_table *t = NULL;
     if (ct_table_new("Standard deviations, start and learned", &t, NULL) != CT_OK) return;
     ct_table_column(t, "parameter", "parameter", NULL, 0);
@@ -226,7 +312,10 @@ static void put_table(ct_page *page)
         ct_table_number(t, i == 11 ? NAN : oracle);
         ct_table_number(t, i == 11 ? NAN : learned / oracle);
         ct_table_mark(t, fabs(learned / oracle - 1) > 0.06 ? 2 : 0);
-        ct_table_text(t, "%s", i == 4 ? "at its upper bound: what the runs tell of it is little" : i == 11 ? "held" : "");
+        ct_table_text(t, "%s",
+                      i == 4    ? "at its upper bound: what the runs tell of it is little"
+                      : i == 11 ? "held"
+                                : "");
     }
     ct_table_note(t, "Deviations are standard errors of the answer over %d training runs.", 8);
     ct_page_table(page, t);
@@ -264,7 +353,10 @@ int main(int argc, char **argv)
     ct_page *page = NULL;
     ct_err   err = {0};
     FILE    *svg = argc > 2 ? fopen(argv[2], "w") : NULL, *still = argc > 3 ? fopen(argv[3], "w") : NULL;
-    if (argc < 2 || ct_page_new("Learned noise models of D3", "leo-nav, 8 training runs, 12 test runs; learned by lm under bounds, 2.31 s", &page, &err) != CT_OK) return EXIT_FAILURE;
+    if (argc < 2 ||
+        ct_page_new("Learned noise models of D3",
+                    "leo-nav, 8 training runs, 12 test runs; learned by lm under bounds, 2.31 s", &page, &err) != CT_OK)
+        return EXIT_FAILURE;
     make_trajectories(&rng);
     ct_page_section(page, "summary", "Summary");
     ct_page_tile(page, "test translation", "0.176 m", "0.71 m before");
@@ -272,9 +364,13 @@ int main(int argc, char **argv)
     ct_page_tile(page, "NEES per degree", "1.04", "3.88 before");
     ct_page_tile(page, "learning took", "2.31 s", "14 evaluations, 112 inner solves");
     ct_page_text(page, "The covariances of odometry and GPS were learned from 8 runs with known truth. "
-                       "On unseen runs the error of position fell by three quarters, and what the estimator promises is what it holds.");
-    ct_page_warn(page, "odom@turning y lies at its upper bound: the runs have few turns, and the next value may be larger still.");
-    ct_page_code(page, "covtune learn D3 --method lm --bounds 0.01 100 --out runs/d3\ncovtune report runs/d3 --out report.html");
+                       "On unseen runs the error of position fell by three quarters, and what the estimator promises "
+                       "is what it holds.");
+    ct_page_warn(
+        page,
+        "odom@turning y lies at its upper bound: the runs have few turns, and the next value may be larger still.");
+    ct_page_code(
+        page, "covtune learn D3 --method lm --bounds 0.01 100 --out runs/d3\ncovtune report runs/d3 --out report.html");
     put_map(page, "map", "Test run 04");
     put_errors(page);
     ct_page_section(page, "noise", "Noise models");

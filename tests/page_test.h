@@ -7,9 +7,12 @@
 
 #include <covtune/page.h>
 
-/* A name that would like to be something else: markup, the end of an attribute, of a script, of a line; bytes that are no UTF-8, an escape sequence, a change of direction. */
-#define EVIL      "</script><script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;\n\x1b[31m\xff\xe2\x80\xae|*`_\\"
-#define EVIL_HTML "&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&gt;&lt;img src=x onerror=alert(2)&gt;&amp;amp; ?[31m??|*`_\\"
+/* A name that would like to be something else: markup, the end of an attribute, of a script, of a line; bytes that
+ * are no UTF-8, an escape sequence, a change of direction. */
+#define EVIL "</script><script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;\n\x1b[31m\xff\xe2\x80\xae|*`_\\"
+#define EVIL_HTML                                                                                                      \
+    "&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&gt;&lt;img src=x onerror=alert(2)&gt;&amp;amp; "  \
+    "?[31m??|*`_\\"
 
 static inline char *test_read(FILE *f)
 {
@@ -97,7 +100,8 @@ static inline const char *read_tag(const char *p, char name[64])
     return *p == '>' ? p + 1 : NULL;
 }
 
-/* Tags nest, attributes are in quotes, & begins an entity, all is UTF-8 without control characters. NULL if so, else where not. */
+/* Tags nest, attributes are in quotes, & begins an entity, all is UTF-8 without control characters. NULL if so, else
+ * where not. */
 static inline const char *malformed(const char *text)
 {
     static char open[64][64];
@@ -106,7 +110,9 @@ static inline const char *malformed(const char *text)
     for (const char *p = text; *p;) {
         char name[64];
         if ((unsigned char)*p < ' ' && *p != '\n') return p;
-        if (*p == '&' && (strspn(p + 1, "abcdefghijklmnopqrstuvwxyz#0123456789") == 0 || p[1 + strspn(p + 1, "abcdefghijklmnopqrstuvwxyz#0123456789")] != ';')) return p;
+        if (*p == '&' && (strspn(p + 1, "abcdefghijklmnopqrstuvwxyz#0123456789") == 0 ||
+                          p[1 + strspn(p + 1, "abcdefghijklmnopqrstuvwxyz#0123456789")] != ';'))
+            return p;
         if (*p == '>') return p;
         if (*p != '<') {
             p++;
@@ -128,10 +134,10 @@ static inline const char *malformed(const char *text)
     return depth ? open[depth - 1] : NULL;
 }
 
-#define CHECK_WELL_FORMED(text)                                                                                                     \
-    do {                                                                                                                            \
-        const char *where = malformed(text);                                                                                        \
-        if (where) CT_TEST_SAY("%s:%d: malformed at: %.120s\n", __FILE__, __LINE__, where);                                         \
+#define CHECK_WELL_FORMED(text)                                                                     \
+    do {                                                                                            \
+        const char *where = malformed(text);                                                        \
+        if (where) CT_TEST_SAY("%s:%d: malformed at: %.120s\n", __FILE__, __LINE__, where);         \
     } while (0)
 
 #endif

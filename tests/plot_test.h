@@ -1,4 +1,5 @@
-/* plot_test.h: pictures read as a person reads them: two ticks and what stands beside them give the scale, and paths are measured against it. */
+/* plot_test.h: pictures read as a person reads them: two ticks and what stands beside them give the scale, and paths
+ * are measured against it. */
 #ifndef PLOT_TEST_H
 #define PLOT_TEST_H
 
@@ -96,10 +97,12 @@ static inline scale read_scale(const char *svg, const char *axis)
 /* Where a value lies by the first and the last tick. */
 static inline double by_scale(const scale *s, int log, double value)
 {
-    const double a = s->value[0], b = s->value[s->count - 1], f = log ? log10(value / a) / log10(b / a) : (value - a) / (b - a);
+    const double a = s->value[0], b = s->value[s->count - 1],
+                 f = log ? log10(value / a) / log10(b / a) : (value - a) / (b - a);
     return s->at[0] + f * (s->at[s->count - 1] - s->at[0]);
 }
 
-#define PLACE 0.06 /* units: ticks and points are rounded to a hundredth, and a scale is read off ticks that may be near each other */
+/* units: ticks and points are rounded to a hundredth, and a scale is read off ticks that may be near each other */
+#define PLACE 0.06
 
 #endif

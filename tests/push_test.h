@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-/* What is pushed, as the estimator knows it: the ellipse and the rectangle of the study; the rectangle by its corners, and by samples every 3 mm. */
+/* What is pushed, as the estimator knows it: the ellipse and the rectangle of the study; the rectangle by its
+ * corners, and by samples every 3 mm. */
 typedef enum { PUSH_ELLIPSE, PUSH_RECTANGLE, PUSH_POLYGON, PUSH_GRID, PUSH_OUTLINES } push_outline;
 static const char *const PUSH_NAME[PUSH_OUTLINES] = {"ellipse", "rectangle", "polygon", "grid"};
 
@@ -17,7 +18,8 @@ static const char *const PUSH_NAME[PUSH_OUTLINES] = {"ellipse", "rectangle", "po
 static inline ct_shape *push_shape(push_outline outline, ct_err *err)
 {
     enum { COLUMNS = 99, ROWS = 73 };
-    const double corner[8] = {PUSH_HX, PUSH_HY, -PUSH_HX, PUSH_HY, -PUSH_HX, -PUSH_HY, PUSH_HX, -PUSH_HY}, step = 3e-3, x0 = -step * (COLUMNS - 1) / 2, y0 = -step * (ROWS - 1) / 2;
+    const double corner[8] = {PUSH_HX, PUSH_HY, -PUSH_HX, PUSH_HY, -PUSH_HX, -PUSH_HY, PUSH_HX, -PUSH_HY}, step = 3e-3,
+                 x0 = -step * (COLUMNS - 1) / 2, y0 = -step * (ROWS - 1) / 2;
     static double value[ROWS * COLUMNS];
     ct_shape     *shape = NULL;
     if (outline == PUSH_POLYGON) CHECK_OK(ct_shape_polygon(4, corner, &shape, err), *err);
@@ -39,7 +41,9 @@ static inline void push_reshape(ct_sequence *seq, ct_shape *shape, ct_err *err)
     CHECK_OK(ct_sequence_add_shape(seq, "other", shape, err), *err);
     CHECK_OK(ct_graph_new(&graph, err), *err);
     for (int32_t v = 0; v < ct_graph_variables(seq->graph); v++)
-        CHECK_OK(ct_graph_add_variable(graph, ct_graph_name(seq->graph, v, name, sizeof name), CT_SE2, ct_graph_initial_const(seq->graph) + ct_graph_offset(seq->graph, v), NULL, err), *err);
+        CHECK_OK(ct_graph_add_variable(graph, ct_graph_name(seq->graph, v, name, sizeof name), CT_SE2,
+                                       ct_graph_initial_const(seq->graph) + ct_graph_offset(seq->graph, v), NULL, err),
+                 *err);
     for (int32_t f = 0; f < ct_graph_factors(seq->graph); f++) {
         const ct_factor k = ct_graph_factor(seq->graph, f);
         CHECK_OK(ct_graph_add_factor(graph, k.ops, k.var, k.z, k.context ? shape : NULL, k.noise, err), *err);
@@ -62,7 +66,8 @@ static inline double push_feel(void *user, const double before[CT_PUSH_PIXELS], 
 }
 
 /* Runs of a seed's world, pool 0 (training) or 1, with the study's far start values; nothing is learned yet. */
-static inline lesson push_lesson(push_outline outline, int poor, int pool, int runs, int episodes, int steps, uint64_t seed)
+static inline lesson push_lesson(push_outline outline, int poor, int pool, int runs, int episodes, int steps,
+                                 uint64_t seed)
 {
     lesson          l = {.runs = runs};
     ct_push_options options = ct_push_defaults(outline == PUSH_ELLIPSE ? CT_SHAPE_ELLIPSE : CT_SHAPE_RECTANGLE);
@@ -71,7 +76,8 @@ static inline lesson push_lesson(push_outline outline, int poor, int pool, int r
     options.seed = seed;
     CHECK_OK(ct_noise_new(&l.noise, &l.err), l.err);
     for (int i = 0; i < runs; i++) {
-        CHECK_OK(ct_push_make(&options, pool, (uint64_t)i, poor ? push_feel : NULL, NULL, l.noise, &l.seq[i], &l.err), l.err);
+        CHECK_OK(ct_push_make(&options, pool, (uint64_t)i, poor ? push_feel : NULL, NULL, l.noise, &l.seq[i], &l.err),
+                 l.err);
         ct_shape *shape = push_shape(outline, &l.err);
         if (shape) push_reshape(l.seq[i], shape, &l.err);
     }

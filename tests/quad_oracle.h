@@ -1,7 +1,9 @@
-/* quad_oracle.h: distance from the minimum, dense and in quadruple precision, of graphs of priors and betweens on R1, SE2 and SE3.
+/* quad_oracle.h: distance from the minimum, dense and in quadruple precision, of graphs of priors and betweens on
+ * R1, SE2 and SE3.
  *
- * Nothing of the library's mathematics is used. Residuals are Log(z^-1 a^-1 b) by their own formulas, Jacobians are central differences
- * (relative error 1e-22), and H = J'J + sum_i r_i d2 r_i, the last by differences of J. With g and H at x the minimum is x o Exp(-H^-1 g), and
+ * Nothing of the library's mathematics is used. Residuals are Log(z^-1 a^-1 b) by their own formulas, Jacobians are
+ * central differences (relative error 1e-22), and H = J'J + sum_i r_i d2 r_i, the last by differences of J. With g
+ * and H at x the minimum is x o Exp(-H^-1 g), and
  *
  *     distance = max_i |(H^-1 g)_i| / sqrt((H^-1)_ii). */
 #ifndef CT_QUAD_ORACLE_H
@@ -36,7 +38,8 @@ static inline quad_pose quad_compose(const quad_pose *a, const quad_pose *b)
 
 static inline quad_pose quad_inverse(const quad_pose *a)
 {
-    const quad_pose turn = {.q = {-a->q[0], -a->q[1], -a->q[2], a->q[3]}}, shift = {.t = {-a->t[0], -a->t[1], -a->t[2]}, .q = {0, 0, 0, 1}};
+    const quad_pose turn = {.q = {-a->q[0], -a->q[1], -a->q[2], a->q[3]}},
+                    shift = {.t = {-a->t[0], -a->t[1], -a->t[2]}, .q = {0, 0, 0, 1}};
     return quad_compose(&turn, &shift);
 }
 
@@ -65,7 +68,8 @@ static inline void quad_log(const quad_pose *x, quad w[3], quad rho[3])
     const quad sign = x->q[3] < 0 ? -1 : 1, s = sqrtq(x->q[0] * x->q[0] + x->q[1] * x->q[1] + x->q[2] * x->q[2]);
     const quad n = 2 * atan2q(s, sign * x->q[3]), scale = s > (quad)1e-30 ? sign * n / s : 2 * sign;
     for (int i = 0; i < 3; i++) w[i] = scale * x->q[i];
-    const quad n2 = n * n, d = n < (quad)1e-4 ? 1 / (quad)12.0 + n2 / 720 + n2 * n2 / 30240 + n2 * n2 * n2 / 1209600 : (1 - n / 2 / tanq(n / 2)) / n2;
+    const quad n2 = n * n, d = n < (quad)1e-4 ? 1 / (quad)12.0 + n2 / 720 + n2 * n2 / 30240 + n2 * n2 * n2 / 1209600
+                                              : (1 - n / 2 / tanq(n / 2)) / n2;
     quad_apply(w, -(quad)0.5, d, x->t, rho);
 }
 
@@ -135,7 +139,8 @@ static inline int quad_residual(const quad_problem *p, ct_factor f, const quad_p
     return m->dim;
 }
 
-/* g = J(x)'r and, if it is not NULL, H = J'J. The residuals r are kept if `fresh`, else those of an earlier call are used. */
+/* g = J(x)'r and, if it is not NULL, H = J'J. The residuals r are kept if `fresh`, else those of an earlier call are
+ * used. */
 static inline void quad_contract(quad_problem *p, int fresh, quad *g, quad *H)
 {
     const quad    h = (quad)1e-11;
@@ -149,7 +154,8 @@ static inline void quad_contract(quad_problem *p, int fresh, quad *g, quad *H)
         if (fresh) quad_residual(p, f, &p->x[f.var[0]], arity > 1 ? &p->x[f.var[1]] : NULL, r);
         for (int v = 0; v < arity; v++)
             for (int i = 0; i < dim; i++) {
-                const quad_pose  up = quad_nudge(kind, &p->x[f.var[v]], i, h), down = quad_nudge(kind, &p->x[f.var[v]], i, -h);
+                const quad_pose up = quad_nudge(kind, &p->x[f.var[v]], i, h),
+                                down = quad_nudge(kind, &p->x[f.var[v]], i, -h);
                 const quad_pose *other = arity > 1 ? &p->x[f.var[1 - v]] : NULL;
                 quad_residual(p, f, v ? other : &up, v ? &up : other, high);
                 quad_residual(p, f, v ? other : &down, v ? &down : other, low);
@@ -162,7 +168,8 @@ static inline void quad_contract(quad_problem *p, int fresh, quad *g, quad *H)
             for (int u = 0; u < arity; u++)
                 for (int i = 0; i < dim; i++)
                     for (int j = 0; j < dim; j++)
-                        for (int row = 0; row < dim; row++) H[(f.var[v] * dim + i) * n + f.var[u] * dim + j] += J[v][row][i] * J[u][row][j];
+                        for (int row = 0; row < dim; row++)
+                            H[(f.var[v] * dim + i) * n + f.var[u] * dim + j] += J[v][row][i] * J[u][row][j];
     }
 }
 
@@ -184,7 +191,8 @@ static inline int quad_invert(int n, quad *A)
     return 1;
 }
 
-/* The largest |dx_i| / sigma_i of a Newton step from x; INFINITY where the Hessian there is not positive definite. All variables are of one kind. */
+/* The largest |dx_i| / sigma_i of a Newton step from x; INFINITY where the Hessian there is not positive definite.
+ * All variables are of one kind. */
 static inline double quad_distance(const ct_graph *graph, const ct_noise *noise, const double *x)
 {
     const ct_kind kind = ct_graph_kind(graph, 0);

@@ -9,9 +9,14 @@
 #define PI 3.14159265358979323846
 
 static const double TRIANGLE[] = {0.02, -0.05, 0.11, 0.03, -0.04, 0.08};
-static const double HOOK[] = {-0.06, -0.06, 0.06, -0.06, 0.06, 0.01, 0.01, 0.01, 0.01, 0.06, -0.06, 0.06};                                 /* one corner goes in */
-static const double STAR[] = {0.1, 0, 0.03, 0.02, 0.02, 0.09, -0.02, 0.03, -0.08, 0.05, -0.035, -0.01, -0.06, -0.09, 0.01, -0.035};    /* every other one    */
-static const double EVEN[] = {-0.1, -0.05, 0, -0.05, 0.1, -0.05, 0.1, 0.0123, 0.1, 0.05, -0.0377, 0.05, -0.1, 0.05, -0.1, 0.0077};      /* in line with neighbours */
+/* one corner goes in */
+static const double HOOK[] = {-0.06, -0.06, 0.06, -0.06, 0.06, 0.01, 0.01, 0.01, 0.01, 0.06, -0.06, 0.06};
+/* every other one */
+static const double STAR[] = {0.1,   0,    0.03,   0.02,  0.02,  0.09,  -0.02, 0.03,
+                              -0.08, 0.05, -0.035, -0.01, -0.06, -0.09, 0.01,  -0.035};
+/* in line with neighbours */
+static const double EVEN[] = {-0.1, -0.05, 0,       -0.05, 0.1,  -0.05, 0.1,  0.0123,
+                              0.1,  0.05,  -0.0377, 0.05,  -0.1, 0.05,  -0.1, 0.0077};
 
 /* A shape, and its outline by another route: half axes, or corners. */
 typedef struct {
@@ -25,9 +30,16 @@ typedef struct {
 #define CORNERS(array) (array), COUNT(array) / 2
 static const double RECTANGLE[] = {0.11815, 0.07895, -0.11815, 0.07895, -0.11815, -0.07895, 0.11815, -0.07895};
 static const outline LIST[] = {
-    {"ellipse, tall", 0.0819, 0.1214, NULL, 0}, {"ellipse, wide", 0.1214, 0.0819, NULL, 0}, {"circle", 0.1, 0.1, NULL, 0},     {"needle", 0.2, 0.002, NULL, 0},
-    {"nearly round", 0.1, 0.1000001, NULL, 0},  {"rectangle", 0, 0, CORNERS(RECTANGLE)},     {"triangle", 0, 0, CORNERS(TRIANGLE)}, {"hook", 0, 0, CORNERS(HOOK)},
-    {"star", 0, 0, CORNERS(STAR)},              {"even", 0, 0, CORNERS(EVEN)},
+    {"ellipse, tall", 0.0819, 0.1214, NULL, 0},
+    {"ellipse, wide", 0.1214, 0.0819, NULL, 0},
+    {"circle", 0.1, 0.1, NULL, 0},
+    {"needle", 0.2, 0.002, NULL, 0},
+    {"nearly round", 0.1, 0.1000001, NULL, 0},
+    {"rectangle", 0, 0, CORNERS(RECTANGLE)},
+    {"triangle", 0, 0, CORNERS(TRIANGLE)},
+    {"hook", 0, 0, CORNERS(HOOK)},
+    {"star", 0, 0, CORNERS(STAR)},
+    {"even", 0, 0, CORNERS(EVEN)},
 };
 
 static inline ct_shape *make(const outline *o)
@@ -84,7 +96,8 @@ static inline int brute_inside(const outline *o, const double p[2])
     if (!o->xy) return p[0] * p[0] / (o->a * o->a) + p[1] * p[1] / (o->b * o->b) < 1;
     for (int i = 0; i < o->corners; i++) {
         const double *a = o->xy + 2 * i, *b = o->xy + 2 * ((i + 1) % o->corners);
-        if ((a[1] > p[1]) != (b[1] > p[1]) && p[0] < a[0] + (p[1] - a[1]) / (b[1] - a[1]) * (b[0] - a[0])) inside = !inside;
+        if ((a[1] > p[1]) != (b[1] > p[1]) && p[0] < a[0] + (p[1] - a[1]) / (b[1] - a[1]) * (b[0] - a[0]))
+            inside = !inside;
     }
     return inside;
 }

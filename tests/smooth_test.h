@@ -23,7 +23,8 @@ static inline ct_smoother *new_smoother(const ct_noise *noise, const ct_smoother
 
 static inline ct_new_variable variable_at(const ct_graph *graph, int32_t v, const double *x)
 {
-    return (ct_new_variable){.kind = ct_graph_kind(graph, v), .value = x + ct_graph_offset(graph, v), .fixed = ct_graph_fixed(graph, v)};
+    return (ct_new_variable){
+        .kind = ct_graph_kind(graph, v), .value = x + ct_graph_offset(graph, v), .fixed = ct_graph_fixed(graph, v)};
 }
 
 static inline ct_new_factor factor_at(const ct_graph *graph, int32_t f)
@@ -40,7 +41,8 @@ static inline int32_t newest_of(const ct_factor *f)
 }
 
 /* Adds variable v, which starts at x, with all factors whose newest variable it is. */
-static inline ct_status add_step(ct_smoother *smoother, const ct_graph *graph, int32_t v, const double *x, ct_smoother_stats *stats, ct_err *err)
+static inline ct_status add_step(ct_smoother *smoother, const ct_graph *graph, int32_t v, const double *x,
+                                 ct_smoother_stats *stats, ct_err *err)
 {
     const ct_new_variable variable = variable_at(graph, v, x);
     ct_new_factor         factor[512];
@@ -52,7 +54,8 @@ static inline ct_status add_step(ct_smoother *smoother, const ct_graph *graph, i
     return ct_smoother_update(smoother, &inc, stats, err);
 }
 
-/* Gauss-Newton until nothing moves by more than `small`, or for five hundred steps: robust kernels may converge slowly. */
+/* Gauss-Newton until nothing moves by more than `small`, or for five hundred steps: robust kernels may converge
+ * slowly. */
 static inline double iterate(ct_smoother *smoother, double small)
 {
     ct_err err = {0};
@@ -67,7 +70,8 @@ static inline double iterate(ct_smoother *smoother, double small)
 }
 
 /* The first n variables of a graph and the factors among them (but those in `without`), estimated from x. */
-static inline double *batch_estimate(const ct_graph *graph, const ct_noise *noise, int32_t n, const uint8_t *without, const double *x, ct_graph **part)
+static inline double *batch_estimate(const ct_graph *graph, const ct_noise *noise, int32_t n, const uint8_t *without,
+                                     const double *x, ct_graph **part)
 {
     ct_err           err = {0};
     ct_solver       *solver = NULL;
@@ -75,12 +79,14 @@ static inline double *batch_estimate(const ct_graph *graph, const ct_noise *nois
     ct_solve_result  result;
     CHECK_OK(ct_graph_new(part, &err), err);
     for (int32_t v = 0; v < n; v++) {
-        CHECK_OK(ct_graph_add_variable(*part, NULL, ct_graph_kind(graph, v), x + ct_graph_offset(graph, v), NULL, &err), err);
+        CHECK_OK(ct_graph_add_variable(*part, NULL, ct_graph_kind(graph, v), x + ct_graph_offset(graph, v), NULL, &err),
+                 err);
         ct_graph_fix(*part, v, ct_graph_fixed(graph, v));
     }
     for (int32_t f = 0; f < ct_graph_factors(graph); f++) {
         const ct_factor k = ct_graph_factor(graph, f);
-        if (newest_of(&k) < n && !(without && without[f])) CHECK_OK(ct_graph_add_factor(*part, k.ops, k.var, k.z, k.context, k.noise, &err), err);
+        if (newest_of(&k) < n && !(without && without[f]))
+            CHECK_OK(ct_graph_add_factor(*part, k.ops, k.var, k.z, k.context, k.noise, &err), err);
     }
     CHECK_OK(ct_solver_new(*part, NULL, &solver, &err), err);
     double *y = copy_values(*part, ct_graph_initial(*part));

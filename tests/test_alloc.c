@@ -31,7 +31,8 @@ static void note_failure(task *job, ct_status status, const char *call)
     const int fine = status == CT_E_MEMORY || (status == CT_E_IO && strstr(job->err.text, "annot allocate memory"));
     if (!fine || job->err.status != status || strlen(job->err.text) < 10) {
         ct_test_failed_checks++;
-        fprintf(stderr, "%s with call %ld refused: %s: \"%s\"\n", call, alloc_fail, ct_status_text(status), job->err.text);
+        fprintf(stderr, "%s with call %ld refused: %s: \"%s\"\n", call, alloc_fail, ct_status_text(status),
+                job->err.text);
     }
     if (job->failed == CT_OK) job->failed = status;
 }
@@ -63,7 +64,9 @@ static long sweep(work do_work, double answer, int again, int onwards)
         alloc_from_now(-1, 0);
         CHECK(left == 0);
         if (job.failed == CT_OK || again) CHECK(job.answer == answer); /* the C library can do without a buffer */
-        if (ct_test_failed_checks > before) fprintf(stderr, "  call %ld of the work refused, %s, %s; %ld left\n", k, again ? "tried again" : "given up", onwards ? "for good" : "once", left);
+        if (ct_test_failed_checks > before)
+            fprintf(stderr, "  call %ld of the work refused, %s, %s; %ld left\n", k, again ? "tried again" : "given up",
+                    onwards ? "for good" : "once", left);
         if (!refused || ct_test_failed_checks > before + 5) return k;
     }
 }
@@ -81,21 +84,26 @@ static void check_work(const char *name, work do_work)
 /* ---- files ------------------------------------------------------------------------------------ */
 
 static const char *const FILES[CT_FORMAT_COUNT] = {
-    [CT_FORMAT_COVTUNE] = "covtune-sequence 1\n"
-                          "noise odom@0 diagonal 0.01 0.01 0.001\n"
-                          "noise fix full 2 0.5 0.5 1 huber 1.5\n"
-                          "var x0 SE2 0 0 0 fixed\nvar x1 SE2 1 0 0.1 t=1.5\nvar l R2 3 4\n"
-                          "truth x1 1 0 0\n"
-                          "factor between_se2 odom@0 x0 x1 1 0 0.1\nfactor position_se2 fix x1 1 0\nfactor prior_r2 fix l 3 4\n",
+    [CT_FORMAT_COVTUNE] =
+        "covtune-sequence 1\n"
+        "noise odom@0 diagonal 0.01 0.01 0.001\n"
+        "noise fix full 2 0.5 0.5 1 huber 1.5\n"
+        "var x0 SE2 0 0 0 fixed\nvar x1 SE2 1 0 0.1 t=1.5\nvar l R2 3 4\n"
+        "truth x1 1 0 0\n"
+        "factor between_se2 odom@0 x0 x1 1 0 0.1\nfactor position_se2 fix x1 1 0\nfactor prior_r2 fix l 3 4\n",
     [CT_FORMAT_G2O] = "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 1 0 0.1\nVERTEX_XY 2 1 1\nFIX 0\n"
                       "EDGE_SE2 0 1 1 0 0.1 100 1 2 50 3 400\nEDGE_SE2_XY 0 2 1 1 25 0 16\n",
-    [CT_FORMAT_LEO] = "{\"poses_gt\": [[0, 0, 0], [1, 0, 0.1]], \"factor_names\": [\"odom\", \"gps\"], \"factor_keysyms\": [[\"x\", \"x\"], [\"x\"]],"
-                      " \"factor_keyids\": [[0, 1], [1]], \"factor_covs\": [[0.1, 0.1, 0.1], [1, 1, 1]], \"factor_meas\": [[1, 0, 0.1, 0], [1, 0, 0.1, 1]]}",
+    [CT_FORMAT_LEO] = "{\"poses_gt\": [[0, 0, 0], [1, 0, 0.1]], \"factor_names\": [\"odom\", \"gps\"], "
+                      "\"factor_keysyms\": [[\"x\", \"x\"], [\"x\"]],"
+                      " \"factor_keyids\": [[0, 1], [1]], \"factor_covs\": [[0.1, 0.1, 0.1], [1, 1, 1]], "
+                      "\"factor_meas\": [[1, 0, 0.1, 0], [1, 0, 0.1, 1]]}",
     [CT_FORMAT_TUM] = "0 0 0 0 0 0 0 1\n1 1 0 0 0 0 0.6 0.8\n",
     [CT_FORMAT_KITTI] = "1 0 0 0 0 1 0 0 0 0 1 0\n1 0 0 1 0 1 0 0 0 0 1 0\n",
-    [CT_FORMAT_PYFG] = "VERTEX_SE2 0 A0 0 0 0\nVERTEX_SE2 1 A1 1 0 0.1\nEDGE_SE2 1 A0 A1 1 0 0.1 0.01 0 0 0.01 0 0.01\n",
+    [CT_FORMAT_PYFG] =
+        "VERTEX_SE2 0 A0 0 0 0\nVERTEX_SE2 1 A1 1 0 0.1\nEDGE_SE2 1 A0 A1 1 0 0.1 0.01 0 0 0.01 0 0.01\n",
     [CT_FORMAT_ISAM] = "EDGE2 0 1 1 0 0.1 10 0 0 10 0 10\nEDGE2 1 2 1 0 0.1 10 0 0 10 0 10\n",
-    [CT_FORMAT_PUSH] = "t,object_x,object_y,object_theta,pusher_x,pusher_y,force\n0,0,0,0,-0.0497,0,1\n1,0.001,0,0,-0.0487,0,1\n2,0.002,0,0,-0.0477,0,1\n3,0.003,0,0,-0.0467,0,1\n",
+    [CT_FORMAT_PUSH] = "t,object_x,object_y,object_theta,pusher_x,pusher_y,force\n0,0,0,0,-0.0497,0,1\n1,0.001,0,0,-0."
+                       "0487,0,1\n2,0.002,0,0,-0.0477,0,1\n3,0.003,0,0,-0.0467,0,1\n",
 };
 
 static const char *path_of(ct_format format, const char *which)
@@ -119,8 +127,11 @@ static void read_and_write(task *job)
     ct_sequence *seq = NULL;
     STEP(ct_noise_new(&noise, &job->err));
     STEP(ct_sequence_read(path_of(format_now, "in"), format_now, noise, &seq, &job->err));
-    STEP(ct_sequence_write(seq, noise, NULL, format_now == CT_FORMAT_PUSH ? CT_FORMAT_COVTUNE : format_now, 1, path_of(format_now, "out"), NULL, &job->err)); /* a push is only read */
-    job->answer = ct_graph_error(seq->graph, noise, ct_graph_initial(seq->graph)) + ct_graph_variables(seq->graph) + 100 * ct_noise_count(noise);
+    /* a push is only read */
+    STEP(ct_sequence_write(seq, noise, NULL, format_now == CT_FORMAT_PUSH ? CT_FORMAT_COVTUNE : format_now, 1,
+                           path_of(format_now, "out"), NULL, &job->err));
+    job->answer = ct_graph_error(seq->graph, noise, ct_graph_initial(seq->graph)) + ct_graph_variables(seq->graph) +
+                  100 * ct_noise_count(noise);
 done:
     ct_sequence_free(seq);
     ct_noise_free(noise);
@@ -171,7 +182,8 @@ static void datasets(task *job)
     made->train = train;
     STEP(ct_nav_make(&options, 0, made->noise, &train[0], &job->err));
     made->trains = 1;
-    ct_dataset_group group = {.name = (char[]){"odom"}, .learn = 1, .kind = -1, .lower = {1, 1, 1, 1, 1, 1}, .upper = {2, 2, 2, 2, 2, 2}};
+    ct_dataset_group group = {
+        .name = (char[]){"odom"}, .learn = 1, .kind = -1, .lower = {1, 1, 1, 1, 1, 1}, .upper = {2, 2, 2, 2, 2, 2}};
     made->group = &group;
     made->groups = 1;
     STEP(ct_dataset_write(made, path, &job->err));
@@ -215,7 +227,8 @@ static void noise_tables(task *job)
     STEP(ct_noise_write(copy, path, &job->err));
     STEP(ct_noise_new(&read, &job->err));
     STEP(ct_noise_read(read, path, &job->err));
-    for (int i = 0; i < CT_EXPORT_COUNT; i++) STEP(ct_export_write(noise, (ct_export_format)i, &options, path, &job->err));
+    for (int i = 0; i < CT_EXPORT_COUNT; i++)
+        STEP(ct_export_write(noise, (ct_export_format)i, &options, path, &job->err));
     job->answer = ct_noise_count(read) + ct_noise_get(read, ct_noise_find(read, "loop"))->covariance[0];
 done:
     ct_noise_free(noise);
@@ -282,7 +295,8 @@ static void solvers_and_covariances(task *job)
         const int32_t n = ct_sparse_describe(ct_solver_system(solver)).scalars;
         if (!(X = __libc_calloc((size_t)n * 2, sizeof *X))) goto done;
         X[0] = 1;
-        STEP(m % 2 ? ct_sparse_draw(ct_solver_system(solver), X, 2, &job->err) : ct_sparse_solve(ct_solver_system(solver), X, 2, &job->err));
+        STEP(m % 2 ? ct_sparse_draw(ct_solver_system(solver), X, 2, &job->err)
+                   : ct_sparse_solve(ct_solver_system(solver), X, 2, &job->err));
         job->answer += result.final_error + S[1][0] + S[2][3] + C[0] + X[0];
         __libc_free(X);
         X = NULL;

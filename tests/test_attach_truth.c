@@ -13,9 +13,11 @@ static void read_or_end(run *r, ct_format format, const char *text)
 }
 
 /* Three poses in the plane and a point; x1 is fixed. */
-static const char PLANE[] = "covtune-sequence 1\nvar x0 SE2 0 0 0 t=10\nvar x1 SE2 5 6 1 t=11 fixed\nvar l R2 1 1\nvar x2 SE2 2 0 0 t=12\n";
+static const char PLANE[] =
+    "covtune-sequence 1\nvar x0 SE2 0 0 0 t=10\nvar x1 SE2 5 6 1 t=11 fixed\nvar l R2 1 1\nvar x2 SE2 2 0 0 t=12\n";
 /* Four in space, turned by 0, 0.2, ... about z, at other times. */
-static const char TUM[] = "9.99 1 2 3 0 0 0 1\n10.5 1.5 2 3 0 0 0 1\n11.01 2 2 3 0 0 0.09983341664682815 0.9950041652780258\n12.004 3 2 3 0 0 0.19866933079506122 0.9800665778412416\n";
+static const char TUM[] = "9.99 1 2 3 0 0 0 1\n10.5 1.5 2 3 0 0 0 1\n11.01 2 2 3 0 0 0.09983341664682815 "
+                          "0.9950041652780258\n12.004 3 2 3 0 0 0.19866933079506122 0.9800665778412416\n";
 
 static ct_status attach(run *r, run *truth, ct_attach_options how, ct_attach_result *found)
 {
@@ -47,14 +49,19 @@ static void test_by_time_the_nearest_within_the_tolerance_counts(void)
     read_or_end(&r, CT_FORMAT_COVTUNE, PLANE);
     read_or_end(&t, CT_FORMAT_TUM, TUM);
     CHECK_OK(attach(&r, &t, how, &found), r.err);
-    CHECK(found.by == CT_ATTACH_TIME && found.matched == 3 && found.poses == 3 && found.points == 0 && found.first == 0 && !found.unturned);
+    CHECK(found.by == CT_ATTACH_TIME && found.matched == 3 && found.poses == 3 && found.points == 0 &&
+          found.first == 0 && !found.unturned);
     CHECK_NEAR(found.gap_s, 0.01, 1e-12);
-    CHECK(truth_of(&r, "x0")[0] == 1 && truth_of(&r, "x1")[0] == 2 && truth_of(&r, "x2")[0] == 3 && known_of(&r, "l") == 0);
+    CHECK(truth_of(&r, "x0")[0] == 1 && truth_of(&r, "x1")[0] == 2 && truth_of(&r, "x2")[0] == 3 &&
+          known_of(&r, "l") == 0);
     how.tolerance_s = 0.005;
     CHECK_OK(attach(&r, &t, how, &found), r.err);
-    CHECK(found.matched == 1 && known_of(&r, "x0") == 0 && known_of(&r, "x2") == 7 && found.first == ct_graph_find(r.seq->graph, "x2"));
+    CHECK(found.matched == 1 && known_of(&r, "x0") == 0 && known_of(&r, "x2") == 7 &&
+          found.first == ct_graph_find(r.seq->graph, "x2"));
     how.tolerance_s = 1e-4;
-    refused(&r, &t, how, "by time: no pose is within 0.0001 s of a true one: the graph's poses are from 10 s to 12 s, the true ones from 9.99 s to 12.004 s");
+    refused(&r, &t, how,
+            "by time: no pose is within 0.0001 s of a true one: the graph's poses are from 10 s to 12 s, the true ones "
+            "from 9.99 s to 12.004 s");
     run_free(&r);
     read_or_end(&r, CT_FORMAT_COVTUNE, "covtune-sequence 1\nvar x0 SE2 0 0 0\n");
     how.by = CT_ATTACH_TIME;
@@ -114,14 +121,18 @@ static void test_by_name_points_take_part(void)
     ct_attach_result  found;
     read_or_end(&r, CT_FORMAT_COVTUNE, "covtune-sequence 1\nvar x0 SE2 0 0 0\nvar x7 SE2 0 0 0\nvar x9 R2 1 1\n");
     read_or_end(&t, CT_FORMAT_G2O, "VERTEX_SE2 7 1 2 0.5\nVERTEX_XY 9 3 4\n");
-    refused(&r, &t, how, "1 of the graph's 2 poses are called as one of the other file's 1; say whether to match by name");
+    refused(&r, &t, how,
+            "1 of the graph's 2 poses are called as one of the other file's 1; say whether to match by name");
     how.by = CT_ATTACH_NAME;
     CHECK_OK(attach(&r, &t, how, &found), r.err);
-    CHECK(found.by == CT_ATTACH_NAME && found.matched == 1 && found.poses == 2 && found.points == 1 && known_of(&r, "x0") == 0 && known_of(&r, "x7") == 7 && known_of(&r, "x9") == 3);
+    CHECK(found.by == CT_ATTACH_NAME && found.matched == 1 && found.poses == 2 && found.points == 1 &&
+          known_of(&r, "x0") == 0 && known_of(&r, "x7") == 7 && known_of(&r, "x9") == 3);
     CHECK(truth_of(&r, "x9")[1] == 4 && truth_of(&r, "x7")[2] == cos(0.5) && found.first == 1);
     run_free(&t);
     read_or_end(&t, CT_FORMAT_G2O, "VERTEX_SE2 1 1 2 0.5\n");
-    refused(&r, &t, how, "by name: no variable is called as one of the other file: the graph's are from x0 to x9, the other file's from x1 to x1");
+    refused(&r, &t, how,
+            "by name: no variable is called as one of the other file: the graph's are from x0 to x9, the other file's "
+            "from x1 to x1");
     run_free(&t);
     read_or_end(&t, CT_FORMAT_G2O, "VERTEX_SE2 9 1 2 0.5\n");
     refused(&r, &t, how, "variable x9 is R2, its truth SE2, which does not tell");
@@ -134,11 +145,13 @@ static void test_truth_of_a_sequence_comes_before_its_values(void)
     run               r, t;
     ct_attach_options how = {.by = CT_ATTACH_NAME};
     read_or_end(&r, CT_FORMAT_COVTUNE, PLANE);
-    read_or_end(&t, CT_FORMAT_COVTUNE, "covtune-sequence 1\nvar x0 SE2 1 1 1\ntruth x0 2 2 2 known=y\nvar x1 SE2 1 1 1\n");
+    read_or_end(&t, CT_FORMAT_COVTUNE,
+                "covtune-sequence 1\nvar x0 SE2 1 1 1\ntruth x0 2 2 2 known=y\nvar x1 SE2 1 1 1\n");
     CHECK_OK(attach(&r, &t, how, NULL), r.err);
     CHECK(truth_of(&r, "x0")[0] == 2 && known_of(&r, "x0") == 2 && known_of(&r, "x1") == 0);
     CHECK_OK(attach(&r, NULL, how, NULL), r.err); /* its own values, and the truth before is gone */
-    CHECK(known_of(&r, "x0") == 7 && known_of(&r, "l") == 3 && same_bits(r.seq->truth, ct_graph_initial_const(r.seq->graph), ct_graph_size(r.seq->graph)));
+    CHECK(known_of(&r, "x0") == 7 && known_of(&r, "l") == 3 &&
+          same_bits(r.seq->truth, ct_graph_initial_const(r.seq->graph), ct_graph_size(r.seq->graph)));
     run_free(&r);
     run_free(&t);
 }
@@ -232,7 +245,8 @@ static void test_aligned_truth_begins_where_the_graph_does(void)
     run               r, t;
     ct_attach_options how = {.by = CT_ATTACH_NAME, .align = 1};
     read_or_end(&r, CT_FORMAT_COVTUNE, PLANE);
-    read_or_end(&t, CT_FORMAT_COVTUNE, "covtune-sequence 1\nvar x0 SE2 1 2 3\nvar x1 SE2 3 -4 0.5\nvar x2 SE2 0 1 -2\nvar l R2 7 8\n");
+    read_or_end(&t, CT_FORMAT_COVTUNE,
+                "covtune-sequence 1\nvar x0 SE2 1 2 3\nvar x1 SE2 3 -4 0.5\nvar x2 SE2 0 1 -2\nvar l R2 7 8\n");
     CHECK_OK(attach(&r, &t, how, NULL), r.err);
     CHECK(same_bits(truth_of(&r, "x1"), ct_graph_initial_const(r.seq->graph) + 4, 4)); /* the fixed one */
     const double *was = ct_graph_initial_const(t.seq->graph);
@@ -245,13 +259,17 @@ static void test_aligned_truth_begins_where_the_graph_does(void)
     how.known = "x,y";
     refused(&r, &t, how, "cannot be moved to where the graph begins: of no pose it is known in full");
     run_free(&t);
-    read_or_end(&t, CT_FORMAT_COVTUNE, "covtune-sequence 1\nvar x0 SE2 1 2 3\ntruth x0 1 2 3\nvar x2 SE2 0 1 -2\ntruth x2 0 1 -2 known=x\n");
+    read_or_end(&t, CT_FORMAT_COVTUNE,
+                "covtune-sequence 1\nvar x0 SE2 1 2 3\ntruth x0 1 2 3\nvar x2 SE2 0 1 -2\ntruth x2 0 1 -2 known=x\n");
     how.known = NULL;
     refused(&r, &t, how, "variable x2: a truth whose position is known in part cannot be moved");
     run_free(&r);
     run_free(&t);
-    read_or_end(&r, CT_FORMAT_COVTUNE, "covtune-sequence 1\nvar x0 SE3 1 0 0 0 0 0 1\nvar x1 SE3 0 0 0 0 0 0 1\nvar p R3 0 0 0\n");
-    read_or_end(&t, CT_FORMAT_COVTUNE, "covtune-sequence 1\nvar x0 SE3 0 0 0 0 0 0.7071067811865476 0.7071067811865476\nvar x1 SE3 0 2 0 0 0 0 1\nvar p R3 0 3 1\n");
+    read_or_end(&r, CT_FORMAT_COVTUNE,
+                "covtune-sequence 1\nvar x0 SE3 1 0 0 0 0 0 1\nvar x1 SE3 0 0 0 0 0 0 1\nvar p R3 0 0 0\n");
+    read_or_end(&t, CT_FORMAT_COVTUNE,
+                "covtune-sequence 1\nvar x0 SE3 0 0 0 0 0 0.7071067811865476 0.7071067811865476\nvar x1 SE3 0 2 0 0 0 "
+                "0 1\nvar p R3 0 3 1\n");
     CHECK_OK(attach(&r, &t, how, NULL), r.err);
     CHECK_NEAR(truth_of(&r, "x1")[0], 3, 1e-12);
     CHECK_NEAR(truth_of(&r, "x1")[1], 0, 1e-12);
@@ -268,11 +286,13 @@ static void test_truth_of_a_world_comes_back_through_a_trajectory(void)
     world.poses = 50;
     CHECK(ct_noise_new(&r.noise, &r.err) == CT_OK);
     CHECK_OK(ct_world_make(&world, r.noise, &r.seq, &r.err), r.err);
-    char *tum = write_text(&r, CT_FORMAT_TUM, r.seq->truth, 1, NULL), *g2o = write_text(&r, CT_FORMAT_G2O, NULL, 1, NULL);
+    char *tum = write_text(&r, CT_FORMAT_TUM, r.seq->truth, 1, NULL),
+         *g2o = write_text(&r, CT_FORMAT_G2O, NULL, 1, NULL);
     read_or_end(&t, CT_FORMAT_TUM, tum);
     read_or_end(&g, CT_FORMAT_G2O, g2o);
     CHECK_OK(ct_sequence_attach(g.seq, t.seq, NULL, NULL, &g.err), g.err);
-    CHECK(same_bits(g.seq->truth, r.seq->truth, ct_graph_size(r.seq->graph)) && !memcmp(g.seq->known, r.seq->known, 50));
+    CHECK(same_bits(g.seq->truth, r.seq->truth, ct_graph_size(r.seq->graph)) &&
+          !memcmp(g.seq->known, r.seq->known, 50));
     free(tum);
     free(g2o);
     run_free(&r);
@@ -288,15 +308,18 @@ static void test_times_come_from_a_trajectory(void)
     int64_t matched = 0;
     read_or_end(&r, CT_FORMAT_G2O, "VERTEX_SE2 3 0 0 0\nVERTEX_SE2 8 0 0 0\nVERTEX_XY 4 0 0\n");
     read_or_end(&t, CT_FORMAT_TUM, "5 0 0 0 0 0 0 1\n6 0 0 0 0 0 0 1\n");
-    CHECK_REFUSED(ct_sequence_attach_times(r.seq, t.seq, CT_ATTACH_AUTO, &matched, &r.err), r.err, "no variable is called as one of the other file");
-    CHECK_REFUSED(ct_sequence_attach_times(r.seq, t.seq, CT_ATTACH_TIME, &matched, &r.err), r.err, "by index or by name");
+    CHECK_REFUSED(ct_sequence_attach_times(r.seq, t.seq, CT_ATTACH_AUTO, &matched, &r.err), r.err,
+                  "no variable is called as one of the other file");
+    CHECK_REFUSED(ct_sequence_attach_times(r.seq, t.seq, CT_ATTACH_TIME, &matched, &r.err), r.err,
+                  "by index or by name");
     CHECK(!r.seq->stamp);
     CHECK_OK(ct_sequence_attach_times(r.seq, t.seq, CT_ATTACH_INDEX, &matched, &r.err), r.err);
     CHECK(matched == 2 && r.seq->stamp[0] == 5 && r.seq->stamp[1] == 6 && isnan(r.seq->stamp[2]));
     CHECK_REFUSED(ct_sequence_attach_times(t.seq, r.seq, CT_ATTACH_NAME, &matched, &r.err), r.err, "called as");
     free(r.seq->stamp);
     r.seq->stamp = NULL;
-    CHECK_REFUSED(ct_sequence_attach_times(t.seq, r.seq, CT_ATTACH_INDEX, &matched, &r.err), r.err, "no pose of it has a time");
+    CHECK_REFUSED(ct_sequence_attach_times(t.seq, r.seq, CT_ATTACH_INDEX, &matched, &r.err), r.err,
+                  "no pose of it has a time");
     run_free(&r);
     run_free(&t);
 }

@@ -96,7 +96,8 @@ static const char *month(const void *list, int i) { return ((const char *const *
 static void test_the_nearest_word_is_what_was_meant(void)
 {
     static const char *const MONTH[] = {"january", "february", "march", "april", "may", NULL};
-    CHECK(!strcmp(ct_nearest("febuary", month, MONTH), "february") && !strcmp(ct_nearest("apirl", month, MONTH), "april"));
+    CHECK(!strcmp(ct_nearest("febuary", month, MONTH), "february") &&
+          !strcmp(ct_nearest("apirl", month, MONTH), "april"));
     CHECK(!strcmp(ct_nearest("jan", month, MONTH), "january")); /* a beginning */
     CHECK(!ct_nearest("xylophone", month, MONTH) && !ct_nearest("", month, MONTH));
 }

@@ -18,7 +18,8 @@ static int count_down(void *user, const ct_learn_progress *progress)
     return p->left >= 0 && p->left-- == 0;
 }
 
-static ct_learn_result learn_kept(const char *path, ct_learn_method method, int resume, int stop_after, int jobs, int64_t *replayed)
+static ct_learn_result learn_kept(const char *path, ct_learn_method method, int resume, int stop_after, int jobs,
+                                  int64_t *replayed)
 {
     lesson           l = begin("D1", 4, 40, 17, 1e-3, 1e3);
     ct_outer_options outer = ct_outer_defaults();
@@ -37,7 +38,8 @@ static ct_learn_result learn_kept(const char *path, ct_learn_method method, int 
     if (checkpoint) {
         CHECK_OK(ct_checkpoint_write(checkpoint, &l.err), l.err);
         *replayed = ct_checkpoint_replayed(checkpoint);
-        CHECK(ct_checkpoint_is(path) && !ct_checkpoint_is(ct_test_folder()) && (!ct_checkpoint_replays(checkpoint) || r.stop == CT_LEARN_STOP_CANCELLED));
+        CHECK(ct_checkpoint_is(path) && !ct_checkpoint_is(ct_test_folder()) &&
+              (!ct_checkpoint_replays(checkpoint) || r.stop == CT_LEARN_STOP_CANCELLED));
     }
     ct_checkpoint_free(checkpoint);
     lesson_free(&l);
@@ -47,14 +49,18 @@ static ct_learn_result learn_kept(const char *path, ct_learn_method method, int 
 static int same_result(const ct_learn_result *a, const ct_learn_result *b)
 {
     const size_t bytes = (size_t)a->parameters * sizeof *a->p;
-    return a->stop == b->stop && a->iterations == b->iterations && a->evaluations == b->evaluations && a->inner_solves == b->inner_solves && !memcmp(a->p, b->p, bytes) &&
-           !memcmp(a->standard_error, b->standard_error, bytes) && a->loss_train == b->loss_train && !memcmp(&a->loss_heldout, &b->loss_heldout, sizeof a->loss_heldout);
+    return a->stop == b->stop && a->iterations == b->iterations && a->evaluations == b->evaluations &&
+           a->inner_solves == b->inner_solves && !memcmp(a->p, b->p, bytes) &&
+           !memcmp(a->standard_error, b->standard_error, bytes) && a->loss_train == b->loss_train &&
+           !memcmp(&a->loss_heldout, &b->loss_heldout, sizeof a->loss_heldout);
 }
 
 static void test_a_run_broken_off_anywhere_is_resumed_to_the_same_bits(void)
 {
-    static const ct_learn_method METHOD[] = {CT_LEARN_LM, CT_LEARN_FRANK_WOLFE, CT_LEARN_PROJECTED_GRADIENT, CT_LEARN_LBFGS, CT_LEARN_SLSQP, CT_LEARN_NELDER_MEAD, CT_LEARN_POWELL,
-                                             CT_LEARN_LEO, CT_LEARN_BOBYQA, CT_LEARN_CRS};
+    static const ct_learn_method METHOD[] = {CT_LEARN_LM,     CT_LEARN_FRANK_WOLFE, CT_LEARN_PROJECTED_GRADIENT,
+                                             CT_LEARN_LBFGS,  CT_LEARN_SLSQP,       CT_LEARN_NELDER_MEAD,
+                                             CT_LEARN_POWELL, CT_LEARN_LEO,         CT_LEARN_BOBYQA,
+                                             CT_LEARN_CRS};
     char                         path[600];
     snprintf(path, sizeof path, "%s/checkpoint", ct_test_folder());
     for (size_t k = 0; k < sizeof METHOD / sizeof *METHOD; k++) {
@@ -64,7 +70,8 @@ static void test_a_run_broken_off_anywhere_is_resumed_to_the_same_bits(void)
         ct_learn_result again = learn_kept(path, METHOD[k], 1, -1, 2, &replayed); /* all of it given back */
         CHECK(replayed > 5 && same_result(&whole, &again));
         ct_learn_result_free(&again);
-        for (int stop = 0; stop < 40; stop += METHOD[k] < CT_LEARN_NELDER_MEAD ? 3 : 10) { /* those settle every evaluation, and here a file is written each time */
+        /* those settle every evaluation, and here a file is written each time */
+        for (int stop = 0; stop < 40; stop += METHOD[k] < CT_LEARN_NELDER_MEAD ? 3 : 10) {
             unlink(path);
             ct_learn_result part = learn_kept(path, METHOD[k], 0, stop, 1, &replayed);
             ct_learn_result rest = learn_kept(path, METHOD[k], 1, -1, 1 + stop % 3, &replayed);
@@ -78,7 +85,8 @@ static void test_a_run_broken_off_anywhere_is_resumed_to_the_same_bits(void)
     unlink(path);
 }
 
-/* It said that the checkpoint was written by another version: after a stop the answer is evaluated, which a run that goes on does not do at that place. */
+/* It said that the checkpoint was written by another version: after a stop the answer is evaluated, which a run that
+ * goes on does not do at that place. */
 static void test_a_resumed_run_can_be_stopped_while_it_lives_through_what_it_knows(void)
 {
     static const ct_learn_method METHOD[] = {CT_LEARN_LM, CT_LEARN_FRANK_WOLFE, CT_LEARN_NELDER_MEAD};
@@ -109,7 +117,8 @@ static void test_a_ledger_that_does_not_belong_is_refused(void)
     snprintf(path, sizeof path, "%s/checkpoint", ct_test_folder());
     ct_learn_result r = learn_kept(path, CT_LEARN_FRANK_WOLFE, 0, -1, 1, &replayed);
     ct_learn_result_free(&r);
-    CHECK_REFUSED(ct_checkpoint_open(path, 1, 12345, 0, &checkpoint, &err), err, "from other data or with other options");
+    CHECK_REFUSED(ct_checkpoint_open(path, 1, 12345, 0, &checkpoint, &err), err,
+                  "from other data or with other options");
     FILE  *file = fopen(path, "r+b");
     fseek(file, 200, SEEK_SET);
     fputc(0x5a, file);
@@ -125,7 +134,8 @@ static void test_a_ledger_that_does_not_belong_is_refused(void)
     unlink(path);
     CHECK_OK(ct_checkpoint_open(path, 1, key, 0, &checkpoint, &err), err); /* none yet: from the beginning */
     ct_checkpoint_free(checkpoint);
-    CHECK_REFUSED(ct_checkpoint_open(path, 1, key + 1, 0, &checkpoint, &err), err, "other options"); /* though it had come to nothing */
+    /* though it had come to nothing */
+    CHECK_REFUSED(ct_checkpoint_open(path, 1, key + 1, 0, &checkpoint, &err), err, "other options");
     unlink(path);
     lesson_free(&l);
 }
@@ -143,7 +153,10 @@ static uint64_t digest_with(double a, double b, int second)
     CHECK_OK(ct_sequence_add_shape(seq, "box", shape[0], &err), err);
     CHECK_OK(ct_sequence_add_shape(seq, "egg", shape[1], &err), err);
     for (int i = 0; i < 2; i++) CHECK_OK(ct_graph_add_variable(seq->graph, NULL, CT_SE2, NULL, NULL, &err), err);
-    for (int i = 0; i < 3; i++) CHECK_OK(ct_graph_add_factor(seq->graph, &ct_contact_se2, var, (const double[]){0}, shape[i >= second], 0, &err), err);
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(
+            ct_graph_add_factor(seq->graph, &ct_contact_se2, var, (const double[]){0}, shape[i >= second], 0, &err),
+            err);
     seq->truth = calloc((size_t)ct_graph_size(seq->graph), sizeof *seq->truth);
     seq->known = calloc(2, 1);
     const uint64_t digest = ct__sequence_digest(seq);

@@ -17,7 +17,11 @@ static spectrum spectrum_of(world *w, ct_solver *solver, const double *x, int sc
 {
     const int    n = ct_sparse_describe(ct_solver_system(solver)).scalars;
     const size_t square = (size_t)n * (size_t)n;
-    spectrum     s = {.n = n, .H = calloc(square, sizeof(double)), .V = calloc(square, sizeof(double)), .lambda = calloc((size_t)n, sizeof(double)), .D = calloc((size_t)n, sizeof(double))};
+    spectrum s = {.n = n,
+                  .H = calloc(square, sizeof(double)),
+                  .V = calloc(square, sizeof(double)),
+                  .lambda = calloc((size_t)n, sizeof(double)),
+                  .D = calloc((size_t)n, sizeof(double))};
     double      *g = calloc((size_t)n, sizeof *g), *M = calloc(square, sizeof *M);
     dense_system(w, solver, x, n, s.H, g);
     for (int i = 0; i < n; i++) s.D[i] = scaled ? s.H[i * n + i] : 1;
@@ -37,7 +41,8 @@ static void spectrum_free(spectrum *s)
     free(s->D);
 }
 
-/* What every model and row adds to the eigenvalue of column k: e' W e, e = J v / sqrt(D), split by rows of W's Cholesky factor. */
+/* What every model and row adds to the eigenvalue of column k: e' W e, e = J v / sqrt(D), split by rows of W's
+ * Cholesky factor. */
 static void shares_of(world *w, ct_solver *solver, const double *x, const spectrum *s, int k, double *share)
 {
     memset(share, 0, (size_t)ct_noise_count(w->noise) * 6 * sizeof *share);
@@ -47,7 +52,8 @@ static void shares_of(world *w, ct_solver *solver, const double *x, const spectr
         const int             rows = factor.ops->rows;
         double                r[6], space[CT_ARITY_MAX][36], *J[CT_ARITY_MAX], W[36], e[6] = {0}, d2 = 0, weight;
         const double         *arg[CT_ARITY_MAX];
-        for (int i = 0; i < factor.ops->arity; i++) arg[i] = x + ct_graph_offset(w->graph, factor.var[i]), J[i] = space[i];
+        for (int i = 0; i < factor.ops->arity; i++)
+            arg[i] = x + ct_graph_offset(w->graph, factor.var[i]), J[i] = space[i];
         ct_factor_eval(factor.ops, factor.z, factor.context, arg, r, J);
         dense_information(model, W);
         for (int i = 0; i < rows * rows; i++) d2 += r[i / rows] * W[i] * r[i % rows];
@@ -62,12 +68,14 @@ static void shares_of(world *w, ct_solver *solver, const double *x, const spectr
             for (int j = i; j < rows; j++) Re += W[i * rows + j] / pivot * e[j];
             share[factor.noise * 6 + i] += weight * Re * Re / s->lambda[k];
             for (int a = rows - 1; a > i; a--)
-                for (int b = rows - 1; b > i; b--) W[a * rows + b] -= W[i * rows + a] * W[i * rows + b] / (pivot * pivot);
+                for (int b = rows - 1; b > i; b--)
+                    W[a * rows + b] -= W[i * rows + a] * W[i * rows + b] / (pivot * pivot);
         }
     }
 }
 
-static void check_end(world *w, ct_solver *solver, const double *x, const spectrum *s, int k, double value, int32_t variable, const ct_cause cause[CT_CAUSES])
+static void check_end(world *w, ct_solver *solver, const double *x, const spectrum *s, int k, double value,
+                      int32_t variable, const ct_cause cause[CT_CAUSES])
 {
     double *share = calloc((size_t)ct_noise_count(w->noise) * 6, sizeof *share), sum = 0, most = -1;
     int32_t seat = -1;
@@ -75,7 +83,8 @@ static void check_end(world *w, ct_solver *solver, const double *x, const spectr
     const int    beside = k ? k - 1 : 1;
     const double apart = fabs(s->lambda[k] - s->lambda[beside]) / fmax(s->lambda[k], s->lambda[beside]);
     for (int i = 0; i < CT_CAUSES; i++) {
-        CHECK(cause[i].model >= 0 && cause[i].model < ct_noise_count(w->noise) && cause[i].row >= 0 && cause[i].row < ct_noise_get(w->noise, cause[i].model)->dim);
+        CHECK(cause[i].model >= 0 && cause[i].model < ct_noise_count(w->noise) && cause[i].row >= 0 &&
+              cause[i].row < ct_noise_get(w->noise, cause[i].model)->dim);
         CHECK(cause[i].share > 0 && (i == 0 || cause[i].share <= cause[i - 1].share));
         sum += cause[i].share;
     }
@@ -92,7 +101,8 @@ static void check_end(world *w, ct_solver *solver, const double *x, const spectr
         for (int32_t v = 0; v < ct_graph_variables(w->graph); v++) {
             const int column = ct_solver_column(solver, v);
             double    lies = 0;
-            for (int i = 0; column >= 0 && i < ct_kind_dim(ct_graph_kind(w->graph, v)); i++) lies += s->V[(column + i) * s->n + k] * s->V[(column + i) * s->n + k];
+            for (int i = 0; column >= 0 && i < ct_kind_dim(ct_graph_kind(w->graph, v)); i++)
+                lies += s->V[(column + i) * s->n + k] * s->V[(column + i) * s->n + k];
             if (column >= 0 && lies > most * (1 + 1e-2)) most = lies, seat = v;
             else if (lies > most * (1 - 1e-2)) seat = -2; /* two alike */
         }
@@ -123,14 +133,22 @@ static void law_of_the_spectrum(world *w)
 
 static void test_ends_and_causes_are_those_of_the_dense_matrix(void)
 {
-    static const int PARTS[] = {PLANE, SPACE, PLANE | LOOPS, PLANE | LANDMARKS, SPACE | LOOPS | LANDMARKS, VECTORS, PLANE | LANDMARKS | ROBUST, PLANE | LOOPS | FIXED, SPACE | ROBUST | FIXED};
+    static const int PARTS[] = {PLANE,
+                                SPACE,
+                                PLANE | LOOPS,
+                                PLANE | LANDMARKS,
+                                SPACE | LOOPS | LANDMARKS,
+                                VECTORS,
+                                PLANE | LANDMARKS | ROBUST,
+                                PLANE | LOOPS | FIXED,
+                                SPACE | ROBUST | FIXED};
     for_worlds((int)(sizeof PARTS / sizeof *PARTS), PARTS, ct_test_slow() ? 1 : 4, law_of_the_spectrum);
 }
 
 /* ---- Spectra known in closed form ------------------------------------------------------------- */
 
-/* A chain of n numbers, steps of variance 1, a prior of variance 1 / g on each; on the ends of variance 1 / (g + 1): H = tridiag(-1, 2 + g, -1), whose
- * eigenvalues are g + 4 sin^2(k pi / (2 (n + 1))). */
+/* A chain of n numbers, steps of variance 1, a prior of variance 1 / g on each; on the ends of variance 1 / (g + 1):
+ * H = tridiag(-1, 2 + g, -1), whose eigenvalues are g + 4 sin^2(k pi / (2 (n + 1))). */
 static world line(int n, double g)
 {
     world   w = {0};
@@ -164,7 +182,8 @@ static void test_crowded_ends_are_found_all_the_same(void)
             CHECK_OK(ct_conditioning_at(w.graph, w.noise, solver, ct_graph_initial(w.graph), &c, &w.err), w.err);
             CHECK_NEAR(c.plain.largest / (G[k] + 4 * (1 - edge * edge)), 1, 1e-6);
             CHECK_NEAR(c.plain.smallest / (G[k] + 4 * edge * edge), 1, 1e-6);
-            CHECK_NEAR(c.scaled.largest / ((G[k] + 4 * (1 - edge * edge)) / (2 + G[k])), 1, 1e-6); /* all of H's diagonal is 2 + g */
+            /* all of H's diagonal is 2 + g */
+            CHECK_NEAR(c.scaled.largest / ((G[k] + 4 * (1 - edge * edge)) / (2 + G[k])), 1, 1e-6);
             CHECK_NEAR(c.scaled.smallest / ((G[k] + 4 * edge * edge) / (2 + G[k])), 1, 1e-6);
             ct_solver_free(solver);
             world_free(&w);
@@ -215,12 +234,14 @@ static void look_at_large(const char *what, world *w, const double *x)
     ct_conditioning c;
     const double    start = ct_now_s();
     CHECK_OK(ct_conditioning_at(w->graph, w->noise, solver, x, &c, &w->err), w->err);
-    printf("  %s: %.1f ms, condition %.4g, with column scaling %.4g\n", what, 1e3 * (ct_now_s() - start), c.plain.condition, c.scaled.condition);
+    printf("  %s: %.1f ms, condition %.4g, with column scaling %.4g\n", what, 1e3 * (ct_now_s() - start),
+           c.plain.condition, c.scaled.condition);
     for (int scaled = 0; scaled < 2; scaled++) {
         const ct_condition *q = scaled ? &c.scaled : &c.plain;
         ct_sparse_diagonal(system, D);
         for (int i = 0; i < n && !scaled; i++) D[i] = 1;
-        CHECK(positive_definite(system, -q->smallest * (1 - 2e-6), D) && !positive_definite(system, -q->smallest * (1 + 2e-6), D));
+        CHECK(positive_definite(system, -q->smallest * (1 - 2e-6), D) &&
+              !positive_definite(system, -q->smallest * (1 + 2e-6), D));
         const double below = climb(system, n, D, 300);
         CHECK(below <= q->largest * (1 + 1e-6) && below > 0.99 * q->largest);
     }
@@ -231,7 +252,8 @@ static void look_at_large(const char *what, world *w, const double *x)
 static void test_large_graphs_have_their_ends_where_shifted_ones_stop_being_definite(void)
 {
     for (int k = 0; k < 4; k++) {
-        static const char *const WHAT[] = {"500 poses in the plane", "500 poses in space", "3500 poses with loops", "1000 poses on a sphere"};
+        static const char *const WHAT[] = {"500 poses in the plane", "500 poses in space", "3500 poses with loops",
+                                           "1000 poses on a sphere"};
         world          w = {0};
         ct_sequence   *seq = NULL;
         ct_nav_options nav;
@@ -267,7 +289,7 @@ static void law_of_a_common_factor(world *w)
     for (int32_t g = 0; g < ct_noise_count(w->noise); g++) {
         const ct_noise_model *m = ct_noise_get(w->noise, g);
         double                S[36];
-        const int             numbers = m->kind == CT_NOISE_FULL ? m->dim * m->dim : m->kind == CT_NOISE_DIAGONAL ? m->dim : 1;
+        const int numbers = m->kind == CT_NOISE_FULL ? m->dim * m->dim : m->kind == CT_NOISE_DIAGONAL ? m->dim : 1;
         for (int i = 0; i < numbers; i++) S[i] = 1024 * m->covariance[i];
         if (m->kind == CT_NOISE_FULL) CHECK_OK(ct_noise_set_covariance(w->noise, g, S, &w->err), w->err);
         else CHECK_OK(ct_noise_set_variance(w->noise, g, S, &w->err), w->err);
@@ -315,7 +337,8 @@ static void test_units_change_the_plain_condition_number_and_not_the_scaled_one(
     CHECK(metres.scaled.condition > 2);
     CHECK_NEAR(millimetres.scaled.condition / metres.scaled.condition, 1, 1e-9);
     CHECK_NEAR(kilometres.scaled.condition / metres.scaled.condition, 1, 1e-9);
-    CHECK(millimetres.plain.condition > 100 * metres.plain.condition && kilometres.plain.condition > 100 * metres.plain.condition);
+    CHECK(millimetres.plain.condition > 100 * metres.plain.condition &&
+          kilometres.plain.condition > 100 * metres.plain.condition);
 }
 
 /* ---- Who is to blame ------------------------------------------------------------------------- */
@@ -333,8 +356,10 @@ static void test_the_tight_prior_on_the_first_pose_is_named(void)
     world                 w = {.graph = seq->graph, .noise = noise};
     const ct_conditioning c = conditioning_of(&w, seq->truth);
     CHECK(c.plain.stiff == 0 && !strcmp(ct_noise_get(noise, c.plain.stiffest[0].model)->name, "first_pose"));
-    CHECK(c.plain.stiffest[0].share > 0.3 && c.plain.largest > 1e6); /* 1 / sigma^2, sigma 1e-3, and a little of odometry */
-    CHECK(!strcmp(ct_noise_get(noise, c.plain.weakest[0].model)->name, "gps") && c.plain.weakest[0].row == 0); /* sigma 2 m, of all the largest */
+    /* 1 / sigma^2, sigma 1e-3, and a little of odometry */
+    CHECK(c.plain.stiffest[0].share > 0.3 && c.plain.largest > 1e6);
+    /* sigma 2 m, of all the largest */
+    CHECK(!strcmp(ct_noise_get(noise, c.plain.weakest[0].model)->name, "gps") && c.plain.weakest[0].row == 0);
     ct_sequence_free(seq);
     ct_noise_free(noise);
 }
@@ -349,7 +374,9 @@ static void test_the_row_that_is_too_sure_is_named(void)
         variance[row] = 1e-8;
         world_make(&w, 5, PLANE | LOOPS | LANDMARKS);
         CHECK_OK(ct_noise_add_diagonal(w.noise, "sure", 3, variance, &model, &w.err), w.err);
-        CHECK_OK(ct_graph_add_prior(w.graph, w.pose[0][pose], w.truth + ct_graph_offset(w.graph, w.pose[0][pose]), model, &w.err), w.err);
+        CHECK_OK(ct_graph_add_prior(w.graph, w.pose[0][pose], w.truth + ct_graph_offset(w.graph, w.pose[0][pose]),
+                                    model, &w.err),
+                 w.err);
         const ct_conditioning c = conditioning_of(&w, w.truth);
         CHECK(c.plain.stiff == w.pose[0][pose] && c.plain.stiffest[0].model == model && c.plain.stiffest[0].row == row);
         CHECK(c.plain.stiffest[0].share > 0.99);
@@ -367,8 +394,10 @@ static void test_a_singular_graph_has_no_smallest_eigenvalue_and_a_loose_variabl
     int32_t lost, alone, far, model;
     CHECK_OK(ct_graph_add_variable(w.graph, "lost", CT_SE2, NULL, &lost, &w.err), w.err);
     const ct_conditioning c = conditioning_of(&w, ct_graph_initial(w.graph));
-    CHECK(c.plain.smallest == 0 && c.plain.condition == INFINITY && c.plain.weak == lost && c.plain.weakest[0].model == -1);
-    CHECK(c.scaled.smallest == 0 && c.scaled.condition == INFINITY && c.scaled.weak == lost && c.scaled.weakest[0].model == -1);
+    CHECK(c.plain.smallest == 0 && c.plain.condition == INFINITY && c.plain.weak == lost &&
+          c.plain.weakest[0].model == -1);
+    CHECK(c.scaled.smallest == 0 && c.scaled.condition == INFINITY && c.scaled.weak == lost &&
+          c.scaled.weakest[0].model == -1);
     ct_graph_fix(w.graph, lost, 1);
     const ct_conditioning without = conditioning_of(&w, ct_graph_initial(w.graph));
     CHECK_NEAR(c.plain.largest / without.plain.largest, 1, 1e-6);
@@ -392,7 +421,8 @@ static void test_a_graph_without_unknowns_has_no_conditioning(void)
     world_make(&w, 9, PLANE);
     for (int32_t v = 0; v < ct_graph_variables(w.graph); v++) ct_graph_fix(w.graph, v, 1);
     const ct_conditioning c = conditioning_of(&w, ct_graph_initial(w.graph));
-    CHECK(isnan(c.plain.condition) && isnan(c.scaled.condition) && c.plain.stiff == -1 && c.plain.weak == -1 && c.scaled.stiffest[0].model == -1);
+    CHECK(isnan(c.plain.condition) && isnan(c.scaled.condition) && c.plain.stiff == -1 && c.plain.weak == -1 &&
+          c.scaled.stiffest[0].model == -1);
     world_free(&w);
 }
 

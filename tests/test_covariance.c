@@ -4,7 +4,8 @@
 
 #include <pthread.h>
 
-static const int PARTS[] = {PLANE | LOOPS | LANDMARKS, SPACE | LOOPS, VECTORS, EVERYTHING, PLANE | SPACE | VECTORS | PARTIAL, EVERYTHING | PARTIAL};
+static const int PARTS[] = {PLANE | LOOPS | LANDMARKS,         SPACE | LOOPS,       VECTORS, EVERYTHING,
+                            PLANE | SPACE | VECTORS | PARTIAL, EVERYTHING | PARTIAL};
 enum { CASES = sizeof PARTS / sizeof *PARTS };
 
 static void for_all(void (*law)(world *w))
@@ -27,7 +28,9 @@ typedef struct {
 static request ask_for_all(const world *w)
 {
     const int32_t n = ct_graph_variables(w->graph);
-    request       q = {.var = malloc((size_t)n * sizeof *q.var), .out = malloc((size_t)n * sizeof *q.out), .space = calloc((size_t)n, 36 * sizeof *q.space)};
+    request q = {.var = malloc((size_t)n * sizeof *q.var),
+                 .out = malloc((size_t)n * sizeof *q.out),
+                 .space = calloc((size_t)n, 36 * sizeof *q.space)};
     for (int32_t v = 0; v < n; v++) {
         if (ct_graph_fixed(w->graph, v)) continue;
         q.out[q.count] = q.space + 36 * q.count;
@@ -49,7 +52,8 @@ static void covariances_are_blocks_of_the_dense_inverse(world *w)
     double         *x = estimate(w, CT_GAUSS_NEWTON, &result);
     ct_solver      *solver = new_solver(w, NULL);
     const int       n = ct_sparse_describe(ct_solver_system(solver)).scalars;
-    double         *H = malloc((size_t)n * (size_t)n * sizeof *H), *S = malloc((size_t)n * (size_t)n * sizeof *S), *g = malloc((size_t)n * sizeof *g);
+    double *H = malloc((size_t)n * (size_t)n * sizeof *H), *S = malloc((size_t)n * (size_t)n * sizeof *S),
+           *g = malloc((size_t)n * sizeof *g);
     request         q = ask_for_all(w);
     dense_system(w, solver, x, n, H, g);
     dense_inverse(n, H, S);
@@ -58,7 +62,8 @@ static void covariances_are_blocks_of_the_dense_inverse(world *w)
     for (int32_t a = 0; a < q.count; a++)
         for (int32_t b = 0; b < q.count; b++) {
             const int ca = ct_solver_column(solver, q.var[a]), cb = ct_solver_column(solver, q.var[b]);
-            const int da = ct_kind_dim(ct_graph_kind(w->graph, q.var[a])), db = ct_kind_dim(ct_graph_kind(w->graph, q.var[b]));
+            const int da = ct_kind_dim(ct_graph_kind(w->graph, q.var[a])),
+                      db = ct_kind_dim(ct_graph_kind(w->graph, q.var[b]));
             double    C[36];
             CHECK_OK(ct_solver_cross(solver, q.var[a], q.var[b], C, &w->err), w->err);
             for (int i = 0; i < da * db; i++) {
@@ -73,7 +78,10 @@ static void covariances_are_blocks_of_the_dense_inverse(world *w)
     request_free(&q);
     ct_solver_free(solver);
 }
-static void test_covariances_are_blocks_of_the_dense_inverse(void) { for_all(covariances_are_blocks_of_the_dense_inverse); }
+static void test_covariances_are_blocks_of_the_dense_inverse(void)
+{
+    for_all(covariances_are_blocks_of_the_dense_inverse);
+}
 
 /* After any method, damped or not, from any solver: the covariance at x is the covariance at x. */
 static void damping_leaves_no_trace(world *w)
@@ -90,9 +98,11 @@ static void damping_leaves_no_trace(world *w)
         options.method = (ct_method)method;
         options.lambda = 10;
         options.radius = 1;
-        for (options.max_iterations = 3; options.max_iterations < 200; options.max_iterations += 150) { /* in the middle, and at the end */
+        /* in the middle, and at the end */
+        for (options.max_iterations = 3; options.max_iterations < 200; options.max_iterations += 150) {
             CHECK_OK(ct_solver_run(solver, w->noise, y, &options, &result, &w->err), w->err);
-            CHECK_REFUSED(ct_solver_marginals(solver, got.count, got.var, got.out, &w->err), w->err, "covariances need ct_solver_linearise first");
+            CHECK_REFUSED(ct_solver_marginals(solver, got.count, got.var, got.out, &w->err), w->err,
+                          "covariances need ct_solver_linearise first");
             CHECK_OK(ct_solver_linearise(solver, w->noise, x, &w->err), w->err);
             CHECK_OK(ct_solver_marginals(solver, got.count, got.var, got.out, &w->err), w->err);
             CHECK(!memcmp(got.space, want.space, (size_t)want.count * 36 * sizeof(double)));
@@ -107,7 +117,8 @@ static void damping_leaves_no_trace(world *w)
 static void test_damping_leaves_no_trace(void) { for_all(damping_leaves_no_trace); }
 
 /* From the initial values; the covariance of everything too. */
-static double *run_and_ask(world *w, ct_solver *solver, const ct_noise *noise, const ct_solve_options *options, request *q)
+static double *run_and_ask(world *w, ct_solver *solver, const ct_noise *noise, const ct_solve_options *options,
+                           request *q)
 {
     ct_solve_result result;
     double         *x = copy_values(w->graph, ct_graph_initial(w->graph));
@@ -164,7 +175,8 @@ static void *in_a_thread(void *argument)
 {
     thread_job            *job = argument;
     world                  mine = *job->w; /* graph and noise are shared, the message is not */
-    const ct_solve_options options = {.method = job->method, .max_iterations = 50, .relative = 1e-9, .lambda = 1e-4, .radius = 1e4};
+    const ct_solve_options options = {
+        .method = job->method, .max_iterations = 50, .relative = 1e-9, .lambda = 1e-4, .radius = 1e4};
     for (int round = 0; round < 20; round++) {
         ct_solver *solver = new_solver(&mine, NULL);
         free(job->x);
@@ -206,7 +218,8 @@ static void test_what_has_no_covariance_is_refused(void)
     world_make(&w, 5, PLANE | LOOPS);
     ct_graph_fix(w.graph, 1, 1);
     ct_solver *solver = new_solver(&w, NULL);
-    CHECK_REFUSED(ct_solver_marginals(solver, 1, list, out, &w.err), w.err, "covariances need ct_solver_linearise first");
+    CHECK_REFUSED(ct_solver_marginals(solver, 1, list, out, &w.err), w.err,
+                  "covariances need ct_solver_linearise first");
     CHECK_REFUSED(ct_solver_cross(solver, 0, 2, S, &w.err), w.err, "covariances need ct_solver_linearise first");
     CHECK_OK(ct_solver_linearise(solver, w.noise, ct_graph_initial(w.graph), &w.err), w.err);
     CHECK_REFUSED(ct_solver_marginals(solver, 2, list, out, &w.err), w.err, "x1 is fixed: it has no covariance");
@@ -217,7 +230,8 @@ static void test_what_has_no_covariance_is_refused(void)
     CHECK_OK(ct_solver_marginals(solver, 0, NULL, NULL, &w.err), w.err);
     CHECK(ct_solver_column(solver, 0) == 0 && ct_solver_column(solver, 1) == -1 && ct_solver_column(solver, 2) == 3);
     ct_graph_initial(w.graph)[0] = NAN;
-    CHECK_REFUSED(ct_solver_linearise(solver, w.noise, ct_graph_initial(w.graph), &w.err), w.err, "the error at these values is not finite");
+    CHECK_REFUSED(ct_solver_linearise(solver, w.noise, ct_graph_initial(w.graph), &w.err), w.err,
+                  "the error at these values is not finite");
     CHECK_REFUSED(ct_solver_cross(solver, 0, 2, S, &w.err), w.err, "linearise first"); /* what was there is gone */
     ct_solver_free(solver);
     ct_solver_free(NULL);

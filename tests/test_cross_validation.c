@@ -13,7 +13,8 @@ static void test_the_start_does_not_matter(void)
         for (int32_t g = 0; g < ct_noise_count(l.noise); g++) {
             double v[3];
             for (int c = 0; c < 3; c++) v[c] = exp(log(1e6) * (ct_rng_uniform(&rng) - 0.5));
-            if (strcmp(ct_noise_get(l.noise, g)->name, "first_pose")) CHECK_OK(ct_noise_set_variance(l.noise, g, v, &l.err), l.err);
+            if (strcmp(ct_noise_get(l.noise, g)->name, "first_pose"))
+                CHECK_OK(ct_noise_set_variance(l.noise, g, v, &l.err), l.err);
         }
         learn_all(&l, CT_NOISE_DIAGONAL, 1e-3, 1e3);
         open_outer(&l, NULL);
@@ -47,15 +48,19 @@ static void test_start_values_that_are_better_stay(void)
     CHECK_OK(ct_theta_put(l.theta, tuned, l.noise, &l.err), l.err);
     open_outer(&l, NULL);
     ct_learn_result r = learn(&l, NULL);
-    printf("  held-out loss %.4g; start %.4g, closed form %.4g: %s\n", r.loss_heldout, r.loss_heldout_start, r.loss_heldout_closed_form, ct_learn_stop_name(r.stop));
-    CHECK(r.stop == CT_LEARN_STOP_START && r.loss_heldout == r.loss_heldout_start && isnan(r.standard_error[0]) && isnan(r.prior));
-    for (int i = 0; i < r.parameters; i++) CHECK_NEAR(r.p[i] - r.p[0], tuned[i] - tuned[0], 1e-9); /* but for the scale */
+    printf("  held-out loss %.4g; start %.4g, closed form %.4g: %s\n", r.loss_heldout, r.loss_heldout_start,
+           r.loss_heldout_closed_form, ct_learn_stop_name(r.stop));
+    CHECK(r.stop == CT_LEARN_STOP_START && r.loss_heldout == r.loss_heldout_start && isnan(r.standard_error[0]) &&
+          isnan(r.prior));
+    /* but for the scale */
+    for (int i = 0; i < r.parameters; i++) CHECK_NEAR(r.p[i] - r.p[0], tuned[i] - tuned[0], 1e-9);
     CHECK(r.note && strstr(r.note, "another minimum"));
     ct_learn_result_free(&r);
     lesson_free(&l);
 }
 
-/* What tracks well from the truth may track badly in deployment, where estimates start elsewhere and end in other minima: it is the field that counts. */
+/* What tracks well from the truth may track badly in deployment, where estimates start elsewhere and end in other
+ * minima: it is the field that counts. */
 static void test_candidates_are_judged_as_the_field_would(void)
 {
     lesson           many = biased_lesson(20, 100, 0.15), few = biased_lesson(4, 0, 0.15);
@@ -69,8 +74,10 @@ static void test_candidates_are_judged_as_the_field_would(void)
     CHECK_OK(ct_outer_evaluate(few.outer, from_truth.p, NULL, &tuned, &few.err), few.err);
     CHECK_OK(ct_theta_put(few.theta, from_truth.p, few.noise, &few.err), few.err);
     ct_learn_result r = learn(&few, NULL);
-    printf("  from the truth %.4g, closed form %.4g; in deployment %.4g and %.4g: %s\n", tuned.loss, closed.loss, r.loss_heldout_start, r.loss_heldout_closed_form, ct_learn_stop_name(r.stop));
-    CHECK(tuned.loss < closed.loss && r.loss_heldout_start > 1.2 * r.loss_heldout_closed_form && r.stop != CT_LEARN_STOP_START);
+    printf("  from the truth %.4g, closed form %.4g; in deployment %.4g and %.4g: %s\n", tuned.loss, closed.loss,
+           r.loss_heldout_start, r.loss_heldout_closed_form, ct_learn_stop_name(r.stop));
+    CHECK(tuned.loss < closed.loss && r.loss_heldout_start > 1.2 * r.loss_heldout_closed_form &&
+          r.stop != CT_LEARN_STOP_START);
     ct_learn_result_free(&r);
     ct_learn_result_free(&from_truth);
     lesson_free(&many);
@@ -84,7 +91,8 @@ static void test_the_scale_is_recovered_from_consistency(void)
     options.prior = 0;
     options.from_table = 1; /* so that nothing but the scale step can know it */
     ct_learn_result r = learn(&l, &options);
-    printf("  factor %.4g, chi-square %.4g -> %.4g, NEES %.4g -> %.4g\n", r.scale_wanted, r.chi_before, r.chi_after, r.nees_before, r.nees_after);
+    printf("  factor %.4g, chi-square %.4g -> %.4g, NEES %.4g -> %.4g\n", r.scale_wanted, r.chi_before, r.chi_after,
+           r.nees_before, r.nees_after);
     CHECK(r.scale_free && r.scale_applied == r.scale_wanted);
     CHECK_NEAR(r.chi_after, 1, 0.02);
     CHECK(fabs(r.nees_after - 1) < 0.3);
@@ -102,7 +110,8 @@ static void test_the_scale_is_recovered_from_consistency(void)
     lesson_free(&l);
 }
 
-/* Truth of positions alone, as a GPS base station gives it: what hangs on positions alone has a closed form, the rest is tracked. */
+/* Truth of positions alone, as a GPS base station gives it: what hangs on positions alone has a closed form, the
+ * rest is tracked. */
 static void test_truth_known_in_part_tells_what_it_can(void)
 {
     lesson  l = {.runs = 3};
@@ -122,10 +131,14 @@ static void test_truth_known_in_part_tells_what_it_can(void)
             CHECK_OK(ct_graph_add_variable(graph, NULL, CT_SE2, truth[k], NULL, &l.err), l.err);
             if (k) {
                 ct_kind_retract(CT_SE2, z, (const double[3]){1, 0, 0.1 * sin(0.1 * k)}, z);
-                ct_kind_retract(CT_SE2, z, (const double[3]){0.1 * ct_rng_normal(&rng), 0.1 * ct_rng_normal(&rng), 0.05 * ct_rng_normal(&rng)}, z);
+                ct_kind_retract(
+                    CT_SE2, z,
+                    (const double[3]){0.1 * ct_rng_normal(&rng), 0.1 * ct_rng_normal(&rng), 0.05 * ct_rng_normal(&rng)},
+                    z);
                 CHECK_OK(ct_graph_add_between(graph, k - 1, k, z, odom, &l.err), l.err);
             }
-            const double fix[4] = {truth[k][0] + 0.5 * ct_rng_normal(&rng), truth[k][1] + 0.5 * ct_rng_normal(&rng), 0, 0};
+            const double fix[4] = {truth[k][0] + 0.5 * ct_rng_normal(&rng), truth[k][1] + 0.5 * ct_rng_normal(&rng), 0,
+                                   0};
             CHECK_OK(ct_graph_add_factor(graph, &ct_position_se2, &k, fix, NULL, gps, &l.err), l.err);
         }
         l.seq[i]->truth = malloc(sizeof truth);
@@ -166,12 +179,14 @@ static void test_bounds_that_leave_no_room_for_the_scale_are_told_of(void)
     CHECK_OK(ct_outer_evaluate(l.outer, r.p, NULL, &before, &l.err), l.err);
     CHECK_NEAR(before.chi_squared / before.degrees, 1, 0.01);
     for (int32_t g = 0; g < ct_noise_count(l.noise); g++) /* what is in the table is what was reported */
-        for (int c = 0; ct_theta_learns(l.theta, g) && c < 3; c++) CHECK_NEAR(log(ct_noise_get(l.noise, g)->covariance[c]), r.p[ct_theta_find(l.theta, g, c)], 1e-12);
+        for (int c = 0; ct_theta_learns(l.theta, g) && c < 3; c++)
+            CHECK_NEAR(log(ct_noise_get(l.noise, g)->covariance[c]), r.p[ct_theta_find(l.theta, g, c)], 1e-12);
     ct_learn_result_free(&r);
     lesson_free(&l);
 }
 
-/* Standard errors against the scatter of answers over many sets of runs: of tracking alone, with a prior, and of the closed form. */
+/* Standard errors against the scatter of answers over many sets of runs: of tracking alone, with a prior, and of the
+ * closed form. */
 static void test_error_bars_are_the_scatter_over_repetitions(void)
 {
     enum { SETS = 40, WAYS = 3 };
@@ -187,21 +202,29 @@ static void test_error_bars_are_the_scatter_over_repetitions(void)
             for (int i = 0; i < 6; i++) {
                 sum[way][i] += r.p[i];
                 square[way][i] += r.p[i] * r.p[i];
-                claimed[way][i] += isnan(r.standard_error[i]) ? INFINITY : r.standard_error[i] * r.standard_error[i]; /* NaN: at a bound, 1e-9 or 1e9 */
+                /* NaN: at a bound, 1e-9 or 1e9 */
+                claimed[way][i] += isnan(r.standard_error[i]) ? INFINITY : r.standard_error[i] * r.standard_error[i];
             }
             ct_learn_result_free(&r);
             lesson_free(&l);
         }
     for (int way = 0; way < WAYS; way++)
         for (int i = 0; i < 6; i++) {
-            const double mean = sum[way][i] / sets, scatter = sqrt((square[way][i] - sets * mean * mean) / (sets - 1)), said = sqrt(claimed[way][i] / sets);
-            printf("  %s, parameter %d: scatter %.3f, claimed %.3f\n", way == 2 ? "closed form" : way == 1 ? "with a prior" : "tracking", i, scatter, said);
+            const double mean = sum[way][i] / sets, scatter = sqrt((square[way][i] - sets * mean * mean) / (sets - 1)),
+                         said = sqrt(claimed[way][i] / sets);
+            printf("  %s, parameter %d: scatter %.3f, claimed %.3f\n",
+                   way == 2   ? "closed form"
+                   : way == 1 ? "with a prior"
+                              : "tracking",
+                   i, scatter, said);
             if (isinf(said)) CHECK(ct_test_slow() || scatter > 0.2); /* not determined, and so it scatters */
-            else CHECK(ct_test_slow() || (said > 0.6 * scatter && said < 1.7 * scatter)); /* of 40 sets a scatter is known to 11 % */
+            /* of 40 sets a scatter is known to 11 % */
+            else CHECK(ct_test_slow() || (said > 0.6 * scatter && said < 1.7 * scatter));
         }
 }
 
-/* Kernels make errors smaller than chi-square has them, by a factor that is known; and what is not learned, or ties nothing that moves, has no part in the scale. */
+/* Kernels make errors smaller than chi-square has them, by a factor that is known; and what is not learned, or ties
+ * nothing that moves, has no part in the scale. */
 static void test_the_scale_is_of_learned_factors_under_their_kernels(void)
 {
     static const ct_robust KERNEL[] = {{CT_ROBUST_NONE, 0}, {CT_ROBUST_HUBER, 1.0}, {CT_ROBUST_CAUCHY, 2.0}};
@@ -211,9 +234,11 @@ static void test_the_scale_is_of_learned_factors_under_their_kernels(void)
         int32_t          survey;
         options.method = CT_LEARN_CLOSED_FORM;
         for (int32_t g = 0; g < ct_noise_count(l.noise); g++)
-            if (strcmp(ct_noise_get(l.noise, g)->name, "first_pose")) CHECK_OK(ct_noise_set_robust(l.noise, g, KERNEL[k], &l.err), l.err);
+            if (strcmp(ct_noise_get(l.noise, g)->name, "first_pose"))
+                CHECK_OK(ct_noise_set_robust(l.noise, g, KERNEL[k], &l.err), l.err);
         CHECK_OK(ct_noise_add_isotropic(l.noise, "survey", 3, 1e-6, &survey, &l.err), l.err);
-        for (int i = 0; i < l.runs; i++) { /* two marks that stand where they are, and a survey of them that is wrong by a thousand sigmas */
+        /* two marks that stand where they are, and a survey of them that is wrong by a thousand sigmas */
+        for (int i = 0; i < l.runs; i++) {
             int32_t      mark[2];
             const double where[4] = {1, 0, 1, 0};
             for (int m = 0; m < 2; m++) {
@@ -222,7 +247,8 @@ static void test_the_scale_is_of_learned_factors_under_their_kernels(void)
             }
             CHECK_OK(ct_graph_add_between(l.seq[i]->graph, mark[0], mark[1], where, survey, &l.err), l.err);
             l.seq[i]->truth = realloc(l.seq[i]->truth, (size_t)ct_graph_size(l.seq[i]->graph) * sizeof(double));
-            memcpy(l.seq[i]->truth + ct_graph_size(l.seq[i]->graph) - 8, ct_graph_initial(l.seq[i]->graph) + ct_graph_size(l.seq[i]->graph) - 8, 8 * sizeof(double));
+            memcpy(l.seq[i]->truth + ct_graph_size(l.seq[i]->graph) - 8,
+                   ct_graph_initial(l.seq[i]->graph) + ct_graph_size(l.seq[i]->graph) - 8, 8 * sizeof(double));
             l.seq[i]->known = realloc(l.seq[i]->known, (size_t)ct_graph_variables(l.seq[i]->graph));
             l.seq[i]->known[mark[0]] = l.seq[i]->known[mark[1]] = 7;
         }
@@ -231,13 +257,16 @@ static void test_the_scale_is_of_learned_factors_under_their_kernels(void)
         open_outer(&l, NULL);
         ct_learn_result r = learn(&l, &options);
         printf("  %s: factor %.4f\n", ct_robust_name(KERNEL[k].kind), r.scale_wanted);
-        CHECK_NEAR(r.scale_wanted, 1, 0.08); /* unknowns take their share of each factor alike: under a kernel not quite, 7 %. Without its mean the factor would be 0.8 or less */
+        /* unknowns take their share of each factor alike: under a kernel not quite, 7 %. Without its mean the factor
+         * would be 0.8 or less */
+        CHECK_NEAR(r.scale_wanted, 1, 0.08);
         ct_learn_result_free(&r);
         lesson_free(&l);
     }
 }
 
-/* A value that was remembered brings no solutions: what inner solves start from is the last that was accepted, not the last that was tried. */
+/* A value that was remembered brings no solutions: what inner solves start from is the last that was accepted, not
+ * the last that was tried. */
 static void test_a_remembered_value_does_not_accept_what_was_tried_since(void)
 {
     lesson           l = begin("D1", 2, 40, 9, 1e-3, 1e3);
@@ -245,7 +274,14 @@ static void test_a_remembered_value_does_not_accept_what_was_tried_since(void)
     ct_learn_result  result = {0};
     ct__memo         memo = {0};
     int              cancelled = 0;
-    ct__objective       e = {.outer = l.outer, .options = &options, .result = &result, .memo = &memo, .phase = "learn", .fold_iteration = -1, .cancelled = &cancelled, .err = &l.err};
+    ct__objective e = {.outer = l.outer,
+                       .options = &options,
+                       .result = &result,
+                       .memo = &memo,
+                       .phase = "learn",
+                       .fold_iteration = -1,
+                       .cancelled = &cancelled,
+                       .err = &l.err};
     ct__point        a = {0}, b = {0};
     double           start[160];
     CHECK_OK(ct__memo_new(l.outer->m, &memo, &l.err), l.err);
@@ -268,7 +304,8 @@ static void test_a_remembered_value_does_not_accept_what_was_tried_since(void)
 
 /* ---- Step by step ------------------------------------------------------------------------------ */
 
-/* With thresholds at zero every step is Gauss-Newton's, repeated a few times: its end is the minimum, to a few digits, and derivatives there are the minimum's. */
+/* With thresholds at zero every step is Gauss-Newton's, repeated a few times: its end is the minimum, to a few
+ * digits, and derivatives there are the minimum's. */
 static void test_incremental_estimates_without_thresholds_are_minima(void)
 {
     lesson           l = lesson_of("D1", CT_SE2, 2, 40, 5);
@@ -292,7 +329,8 @@ static void test_incremental_estimates_without_thresholds_are_minima(void)
     lesson_free(&l);
 }
 
-/* The usual thresholds leave estimates off their minima by what stationarity says; learning through them, and judging by them, ends near what learning at once finds. */
+/* The usual thresholds leave estimates off their minima by what stationarity says; learning through them, and
+ * judging by them, ends near what learning at once finds. */
 static void test_learning_through_incremental_estimates(void)
 {
     double p[2][6];

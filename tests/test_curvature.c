@@ -1,4 +1,5 @@
-/* test_curvature.c: second derivatives of every built-in model, and of user models, against second differences of the residual. */
+/* test_curvature.c: second derivatives of every built-in model, and of user models, against second differences of
+ * the residual. */
 #include <covtune/graph.h>
 
 #include "ct_test.h"
@@ -15,7 +16,10 @@ typedef struct {
 
 static ct_shape *shape[2]; /* round, and with corners */
 
-static const ct_shape *shape_for(const ct_factor_ops *ops, ct_rng *rng) { return ops->shaped ? shape[ct_rng_bits(rng) % 2] : NULL; }
+static const ct_shape *shape_for(const ct_factor_ops *ops, ct_rng *rng)
+{
+    return ops->shaped ? shape[ct_rng_bits(rng) % 2] : NULL;
+}
 
 static void draw_element(ct_rng *rng, ct_kind kind, double size, double *x)
 {
@@ -30,7 +34,8 @@ static void draw(sample *s, const ct_factor_ops *ops, ct_rng *rng, double size)
 {
     *s = (sample){.ops = ops, .context = shape_for(ops, rng)};
     do {
-        for (int f = 0, at = 0; f < ops->fields; at += ct_kind_size(ops->field[f++])) draw_element(rng, ops->field[f], size, s->z + at);
+        for (int f = 0, at = 0; f < ops->fields; at += ct_kind_size(ops->field[f++]))
+            draw_element(rng, ops->field[f], size, s->z + at);
     } while (ops->refuse && ops->refuse(s->z));
     for (int v = 0; v < ops->arity; v++) {
         draw_element(rng, ops->kind[v], size, s->value[v]);
@@ -65,8 +70,8 @@ static double second(const sample *s, const double *d, double t)
     return (4 * near - far / 4) / (3 * t * t);
 }
 
-/* d'Kd along random d, and K symmetric. Where two step lengths disagree the point is no place for differences: an angle that wraps, a
- * point at arm's length. Returns whether anything was compared. */
+/* d'Kd along random d, and K symmetric. Where two step lengths disagree the point is no place for differences: an
+ * angle that wraps, a point at arm's length. Returns whether anything was compared. */
 static int check_directions(const sample *s, ct_rng *rng, double tolerance)
 {
     double K[N_MAX * N_MAX], d[N_MAX];
@@ -168,8 +173,17 @@ static void eval_product(const double *z, const void *context, const double *con
 
 static void test_numeric_models_have_curvatures(void)
 {
-    static const ct_factor_ops product = {.name = "product", .rows = 1, .arity = 2, .kind = {CT_R1, CT_R1}, .fields = 1, .required = 1, .field = {CT_R1},
-                                          .jacobian = CT_JACOBIAN_NUMERIC, .eval = eval_product, .coordinate = {"x"}, .unit = {"m"}};
+    static const ct_factor_ops product = {.name = "product",
+                                          .rows = 1,
+                                          .arity = 2,
+                                          .kind = {CT_R1, CT_R1},
+                                          .fields = 1,
+                                          .required = 1,
+                                          .field = {CT_R1},
+                                          .jacobian = CT_JACOBIAN_NUMERIC,
+                                          .eval = eval_product,
+                                          .coordinate = {"x"},
+                                          .unit = {"m"}};
     const double a = 0.7, b = 1.3, z = 0.1, u = 2;
     double       K[4];
     ct_factor_curvature(&product, &z, NULL, (const double *[]){&a, &b}, &u, K);
@@ -186,7 +200,8 @@ static void test_numeric_models_have_curvatures(void)
 int main(void)
 {
     ct_err err = {0};
-    if (ct_shape_ellipse(0.7, 1.2, &shape[0], &err) != CT_OK || ct_shape_rectangle(1, 0.6, &shape[1], &err) != CT_OK) return EXIT_FAILURE;
+    if (ct_shape_ellipse(0.7, 1.2, &shape[0], &err) != CT_OK || ct_shape_rectangle(1, 0.6, &shape[1], &err) != CT_OK)
+        return EXIT_FAILURE;
     RUN(test_curvatures_are_second_derivatives_of_the_residual);
     RUN(test_curvatures_hold_at_small_angles);
     RUN(test_analytic_curvatures_equal_differences_of_jacobians);

@@ -14,18 +14,24 @@ static const struct {
     ct_format   format;
     const char *text;
 } FILES[] = {
-    {CT_FORMAT_COVTUNE, "covtune-sequence 1\nnoise a diagonal 1 2 3\nnoise b isotropic 1 2 huber 1\nvar x0 SE2 0 0 0 t=1\ntruth x0 0 0 1\nvar x1 SE2 1 0 0\n"
+    {CT_FORMAT_COVTUNE, "covtune-sequence 1\nnoise a diagonal 1 2 3\nnoise b isotropic 1 2 huber 1\nvar x0 SE2 0 0 0 "
+                        "t=1\ntruth x0 0 0 1\nvar x1 SE2 1 0 0\n"
                         "var l R2 1 1\nfactor between_se2 a x0 x1 1 0 0\nfactor range_se2_r2 b x0 l 2\n"},
-    {CT_FORMAT_COVTUNE, "covtune-sequence 1\nnoise b isotropic 1 2\nshape egg ellipse 1 2\nshape box rectangle 2 1\nshape tri polygon 0 0 1 0\n+ 0 1\nshape can grid -1 -1 1 3 3\n"
-                        "+ 1 1 1\n+ 1 -1 1\n+ 1 1 1\nvar o SE2 0 0 0\ntruth o 0 0 0\nvar e SE2 1 0 0\ntruth e 1 0 0\nfactor contact_se2 b o e shape=egg\nfactor contact_se2 b o e shape=can 0.5\n"},
-    {CT_FORMAT_G2O, "PARAMS_SE2OFFSET 0 0 0 1\nEDGE_SE2 2 3 1 0 0 1 0 0 1 0 2\nEDGE_SE2 1 0 1 0 0 1 0 0 1 0 1\nEDGE_SE2 3 0 1 0 0 1 0 0 1 0 1\n"
+    {CT_FORMAT_COVTUNE, "covtune-sequence 1\nnoise b isotropic 1 2\nshape egg ellipse 1 2\nshape box rectangle 2 "
+                        "1\nshape tri polygon 0 0 1 0\n+ 0 1\nshape can grid -1 -1 1 3 3\n"
+                        "+ 1 1 1\n+ 1 -1 1\n+ 1 1 1\nvar o SE2 0 0 0\ntruth o 0 0 0\nvar e SE2 1 0 0\ntruth e 1 0 "
+                        "0\nfactor contact_se2 b o e shape=egg\nfactor contact_se2 b o e shape=can 0.5\n"},
+    {CT_FORMAT_G2O, "PARAMS_SE2OFFSET 0 0 0 1\nEDGE_SE2 2 3 1 0 0 1 0 0 1 0 2\nEDGE_SE2 1 0 1 0 0 1 0 0 1 0 "
+                    "1\nEDGE_SE2 3 0 1 0 0 1 0 0 1 0 1\n"
                     "EDGE_SE2_POINTXY_OFFSET 1 9 0 1 1 1 0 1\n"},
     {CT_FORMAT_ISAM, "EDGE3 0 1 1 2 3 0.1 0.2 0.3\nPOINT3 1 0 1 2 3 1 0 0 1 0 1\n"},
     {CT_FORMAT_PYFG, "VERTEX_SE2 0 A0 0 0 0\nVERTEX_XY L0 1 1\nEDGE_RANGE 0 A0 L0 1 1\n"},
     {CT_FORMAT_TUM, "0 0 0 0 0 0 0 1\n1 1 0 0 0 0 0 1\n"},
     {CT_FORMAT_KITTI, "1 0 0 0 0 1 0 0 0 0 1 0\n"},
-    {CT_FORMAT_PUSH, "t,object_x,object_y,object_theta,pusher_x,pusher_y,force\n0,0,0,0,-0.0497,0,1\n1,0.001,0,0,-0.0487,0,1\n2,0.002,0,0,-0.0477,0,1\n3,0.003,0,0,-0.0467,0,1\n"},
-    {CT_FORMAT_LEO, "{\"poses_gt\": [[0, 0, 0], [1, 0, 0]], \"factor_names\": [\"odom\", \"gps\"], \"factor_keysyms\": [[\"x\", \"x\"], [\"x\"]], "
+    {CT_FORMAT_PUSH, "t,object_x,object_y,object_theta,pusher_x,pusher_y,force\n0,0,0,0,-0.0497,0,1\n1,0.001,0,0,-0."
+                     "0487,0,1\n2,0.002,0,0,-0.0477,0,1\n3,0.003,0,0,-0.0467,0,1\n"},
+    {CT_FORMAT_LEO, "{\"poses_gt\": [[0, 0, 0], [1, 0, 0]], \"factor_names\": [\"odom\", \"gps\"], \"factor_keysyms\": "
+                    "[[\"x\", \"x\"], [\"x\"]], "
                     "\"factor_keyids\": [[0, 1], [1]], \"factor_meas\": [[1, 0, 0, 0], [1, 0, 0, 1]]}"},
 };
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
@@ -70,7 +76,8 @@ static int write_once(const run *r, ct_format format, int64_t k)
     left = -1;
     fclose(file);
     free(text);
-    CHECK(through ? status == CT_OK || status == CT_E_UNSUPPORTED : status == CT_E_MEMORY && strstr(err.text, "memory"));
+    CHECK(through ? status == CT_OK || status == CT_E_UNSUPPORTED
+                  : status == CT_E_MEMORY && strstr(err.text, "memory"));
     return through;
 }
 
@@ -106,9 +113,11 @@ static ct_dataset *small_dataset(void)
     d->train = calloc(1, sizeof *d->train);
     d->test = calloc(1, sizeof *d->test);
     d->group = calloc(1, sizeof *d->group);
-    CHECK(ct_nav_make(&o, 0, d->noise, &d->train[0], NULL) == CT_OK && ct_nav_make(&o, 1, d->noise, &d->test[0], NULL) == CT_OK);
+    CHECK(ct_nav_make(&o, 0, d->noise, &d->train[0], NULL) == CT_OK &&
+          ct_nav_make(&o, 1, d->noise, &d->test[0], NULL) == CT_OK);
     d->trains = d->tests = d->groups = 1;
-    d->group[0] = (ct_dataset_group){.name = calloc(1, 8), .learn = 1, .kind = -1, .lower = {1, 1, 1, 1, 1, 1}, .upper = {2, 2, 2, 2, 2, 2}};
+    d->group[0] = (ct_dataset_group){
+        .name = calloc(1, 8), .learn = 1, .kind = -1, .lower = {1, 1, 1, 1, 1, 1}, .upper = {2, 2, 2, 2, 2, 2}};
     strcpy(d->group[0].name, "odom");
     return d;
 }
@@ -195,7 +204,8 @@ static void test_pooling_survives_the_failure_of_every_allocation(void)
         FILE *file = fopen(path_of(i ? "numbered/1.ctseq" : "numbered/0.ctseq"), "w");
         CHECK(file);
         if (!file) return;
-        fprintf(file, "covtune-sequence 1\nnoise e#1 isotropic 1 %d huber 1\nvar a R1 0\nfactor prior_r1 e#1 a 0\n", i + 1);
+        fprintf(file, "covtune-sequence 1\nnoise e#1 isotropic 1 %d huber 1\nvar a R1 0\nfactor prior_r1 e#1 a 0\n",
+                i + 1);
         fclose(file);
     }
     int64_t k = 0;
@@ -211,7 +221,8 @@ static int attach_once(const run *from, const ct_dataset *d, int64_t k)
     ct_theta *theta = NULL;
     CHECK(read_text(&r, CT_FORMAT_COVTUNE, FILES[0].text) == CT_OK);
     left = k;
-    ct_status status = ct_sequence_attach(r.seq, from->seq, &(ct_attach_options){.by = CT_ATTACH_TIME, .tolerance_s = 1}, NULL, &err);
+    ct_status status =
+        ct_sequence_attach(r.seq, from->seq, &(ct_attach_options){.by = CT_ATTACH_TIME, .tolerance_s = 1}, NULL, &err);
     if (status == CT_OK) status = ct_sequence_attach_times(r.seq, from->seq, CT_ATTACH_INDEX, NULL, &err);
     if (status == CT_OK) status = ct_dataset_theta(d, &theta, &err);
     const int through = left >= 0;

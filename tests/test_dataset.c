@@ -34,7 +34,10 @@ static const double *variance(const ct_dataset *d, const char *model)
 static const char *sequence(const char *model, double v)
 {
     static char text[512];
-    snprintf(text, sizeof text, "covtune-sequence 1\nnoise %s diagonal %g %g %g\nvar x0 SE2 0 0 0\nvar x1 SE2 1 0 0\nfactor between_se2 %s x0 x1 1 0 0\n", model, v, v, v, model);
+    snprintf(text, sizeof text,
+             "covtune-sequence 1\nnoise %s diagonal %g %g %g\nvar x0 SE2 0 0 0\nvar x1 SE2 1 0 0\nfactor between_se2 "
+             "%s x0 x1 1 0 0\n",
+             model, v, v, v, model);
     return text;
 }
 
@@ -46,18 +49,23 @@ static void test_a_yaml_names_groups_and_runs(void)
     folder("a");
     put("a/1.ctseq", sequence("odom@0", 4));
     put("2.ctseq", sequence("odom@1", 5));
-    put("dataset.yaml", HEAD "groups:\n  - name: odom@0\n    variance: [1, 2, 3]\n    kind: full\n    bounds: [1e-3, 1e3]\n"
-                             "  - {name: odom@1, learn: false, lower: [1, 2, 3], upper: [7]}\ntrain: [a/1.ctseq]\ntest: [2.ctseq, a/1.ctseq]\n");
+    put("dataset.yaml",
+        HEAD "groups:\n  - name: odom@0\n    variance: [1, 2, 3]\n    kind: full\n    bounds: [1e-3, 1e3]\n"
+             "  - {name: odom@1, learn: false, lower: [1, 2, 3], upper: [7]}\ntrain: [a/1.ctseq]\ntest: [2.ctseq, "
+             "a/1.ctseq]\n");
     ct_dataset *d = must_read(at(""), CT_DATASET_ALL);
     CHECK(d->trains == 1 && d->tests == 2 && d->groups == 2 && !d->note);
     CHECK(d->train[0] == d->test[1] && !strcmp(d->test[0]->name, "2"));
     CHECK(variance(d, "odom@0")[1] == 2 && variance(d, "odom@1")[1] == 5);
     const ct_dataset_group *a = &d->group[0], *b = &d->group[1];
-    CHECK(!strcmp(a->name, "odom@0") && a->learn == 1 && a->kind == CT_NOISE_FULL && a->lower[0] == 1e-3 && a->lower[5] == 1e-3 && a->upper[2] == 1e3);
-    CHECK(b->learn == 0 && b->kind == -1 && b->lower[2] == 3 && isnan(b->lower[3]) && b->upper[0] == 7 && b->upper[2] == 7);
+    CHECK(!strcmp(a->name, "odom@0") && a->learn == 1 && a->kind == CT_NOISE_FULL && a->lower[0] == 1e-3 &&
+          a->lower[5] == 1e-3 && a->upper[2] == 1e3);
+    CHECK(b->learn == 0 && b->kind == -1 && b->lower[2] == 3 && isnan(b->lower[3]) && b->upper[0] == 7 &&
+          b->upper[2] == 7);
     ct_dataset_free(d);
     d = must_read(at("dataset.yaml"), CT_DATASET_TRAIN);
-    CHECK(d->trains == 1 && d->tests == 0 && !d->test && strstr(d->note, "group odom@1 of dataset.yaml speaks of no noise model"));
+    CHECK(d->trains == 1 && d->tests == 0 && !d->test &&
+          strstr(d->note, "group odom@1 of dataset.yaml speaks of no noise model"));
     ct_dataset_free(d);
     d = must_read(at("dataset.yaml"), CT_DATASET_TEST);
     CHECK(d->trains == 0 && d->tests == 2 && !d->train);
@@ -121,7 +129,9 @@ static void test_where_nothing_is_found_it_is_said_what_was_looked_for(void)
 {
     begin();
     refused(at("nowhere"), CT_DATASET_ALL, "nowhere: No such file");
-    refused(at(""), CT_DATASET_ALL, "no runs: a dataset is a folder with dataset.yaml, or with folders train and test, or with files .ctseq .g2o");
+    refused(
+        at(""), CT_DATASET_ALL,
+        "no runs: a dataset is a folder with dataset.yaml, or with folders train and test, or with files .ctseq .g2o");
     folder("train");
     refused(at(""), CT_DATASET_ALL, "no runs");
     put("train/1.ctseq", sequence("odom", 1));
@@ -139,7 +149,8 @@ static void test_notes_of_many_files_are_said_once(void)
         put(name, "EDGE_SE2 0 1 1 0 0 1 0 0 1 0 1\n");
     }
     ct_dataset *d = must_read(at(""), CT_DATASET_ALL);
-    CHECK(d->note && strstr(d->note, "0.g2o and 2 others: 2 variables have no value in the file") && !strstr(d->note, "1.g2o"));
+    CHECK(d->note && strstr(d->note, "0.g2o and 2 others: 2 variables have no value in the file") &&
+          !strstr(d->note, "1.g2o"));
     ct_dataset_free(d);
 }
 
@@ -172,7 +183,9 @@ static void test_files_with_other_numbers_for_a_model_are_refused(void)
     begin();
     put("1.ctseq", sequence("odom", 1));
     put("2.ctseq", sequence("odom", 2));
-    refused(at(""), CT_DATASET_ALL, "2.ctseq:2: noise model odom has other numbers here than in a file before; a dataset.yaml can say which hold");
+    refused(
+        at(""), CT_DATASET_ALL,
+        "2.ctseq:2: noise model odom has other numbers here than in a file before; a dataset.yaml can say which hold");
     put("dataset.yaml", HEAD "groups: [{name: odom, bounds: [1, 2]}]\ntrain: [1.ctseq, 2.ctseq]\n");
     refused(at(""), CT_DATASET_ALL, "2.ctseq:2: noise model odom has other numbers");
     put("dataset.yaml", HEAD "groups: [{name: odom, variance: [9]}]\ntrain: [1.ctseq, 2.ctseq]\n");
@@ -186,8 +199,10 @@ static void test_files_with_other_numbers_for_a_model_are_refused(void)
 static void test_models_that_each_file_numbers_get_other_numbers(void)
 {
     begin();
-    const char *text = "covtune-sequence 1\nnoise e diagonal %d 1 1\nnoise e#1 diagonal 5 5 %d\nnoise e#2 diagonal 6 6 6\nvar a SE2 0 0 0\nvar b SE2 0 0 0\n"
-                       "factor between_se2 e a b 1 0 0\nfactor between_se2 e#1 a b 1 0 0\nfactor between_se2 e#2 a b 1 0 0\n";
+    const char *text =
+        "covtune-sequence 1\nnoise e diagonal %d 1 1\nnoise e#1 diagonal 5 5 %d\nnoise e#2 diagonal 6 6 6\nvar a SE2 0 "
+        "0 0\nvar b SE2 0 0 0\n"
+        "factor between_se2 e a b 1 0 0\nfactor between_se2 e#1 a b 1 0 0\nfactor between_se2 e#2 a b 1 0 0\n";
     char        one[512];
     for (int i = 1; i <= 3; i++) {
         char name[24];
@@ -212,8 +227,10 @@ static void test_models_that_each_file_numbers_get_other_numbers(void)
 
 static void test_logs_with_other_sigmas_are_refused(void)
 {
-    const char *text = "{\"poses_gt\": [[0, 0, 0], [1, 0, 0], [2, 0, 0]], \"factor_names\": [\"odom\", \"odom\"], \"factor_keysyms\": [[\"x\", \"x\"], [\"x\", \"x\"]], "
-                       "\"factor_keyids\": [[0, 1], [1, 2]], \"factor_meas\": [[1, 0, 0], [1, 0, 0]], \"factor_covs\": [[%d, 1, 1], [%d, 1, 1]]}";
+    const char *text = "{\"poses_gt\": [[0, 0, 0], [1, 0, 0], [2, 0, 0]], \"factor_names\": [\"odom\", \"odom\"], "
+                       "\"factor_keysyms\": [[\"x\", \"x\"], [\"x\", \"x\"]], "
+                       "\"factor_keyids\": [[0, 1], [1, 2]], \"factor_meas\": [[1, 0, 0], [1, 0, 0]], \"factor_covs\": "
+                       "[[%d, 1, 1], [%d, 1, 1]]}";
     char        one[512];
     begin();
     for (int i = 1; i <= 2; i++) {
@@ -230,12 +247,16 @@ static void test_logs_with_other_sigmas_are_refused(void)
 static void test_a_group_speaks_of_its_regimes_and_numbers(void)
 {
     begin();
-    put("1.ctseq", "covtune-sequence 1\nnoise odom@0 diagonal 1 1 1\nnoise odom@1 diagonal 1 1 1\nnoise odom@1#7 diagonal 1 1 1\nnoise odometer diagonal 1 1 1\nvar a SE2 0 0 0\n");
-    put("dataset.yaml", HEAD "groups: [{name: odom, variance: [2, 2, 2]}, {name: odom@1, covariance: [3, 0, 0, 0, 3, 0, 0, 0, 3]}]\ntrain: [1.ctseq]\n");
+    put("1.ctseq", "covtune-sequence 1\nnoise odom@0 diagonal 1 1 1\nnoise odom@1 diagonal 1 1 1\nnoise odom@1#7 "
+                   "diagonal 1 1 1\nnoise odometer diagonal 1 1 1\nvar a SE2 0 0 0\n");
+    put("dataset.yaml", HEAD "groups: [{name: odom, variance: [2, 2, 2]}, {name: odom@1, covariance: [3, 0, 0, 0, 3, "
+                             "0, 0, 0, 3]}]\ntrain: [1.ctseq]\n");
     ct_dataset *d = must_read(at(""), CT_DATASET_ALL);
-    CHECK(variance(d, "odom@0")[0] == 2 && variance(d, "odom@1")[0] == 3 && variance(d, "odom@1#7")[0] == 3 && variance(d, "odometer")[0] == 1);
+    CHECK(variance(d, "odom@0")[0] == 2 && variance(d, "odom@1")[0] == 3 && variance(d, "odom@1#7")[0] == 3 &&
+          variance(d, "odometer")[0] == 1);
     CHECK(ct_noise_get(d->noise, 1)->kind == CT_NOISE_FULL);
-    CHECK(ct__dataset_group_of(d, "odom@1#7") == &d->group[1] && ct__dataset_group_of(d, "odom#3") == &d->group[0] && !ct__dataset_group_of(d, "odometer"));
+    CHECK(ct__dataset_group_of(d, "odom@1#7") == &d->group[1] && ct__dataset_group_of(d, "odom#3") == &d->group[0] &&
+          !ct__dataset_group_of(d, "odometer"));
     ct_dataset_free(d);
 }
 
@@ -254,35 +275,46 @@ static const struct {
     {"version: 1\n", "format is missing"},
     {HEAD "trian: [a]\n", "dataset.yaml:3: there is no key trian; did you mean train?"},
     {HEAD "groups:\n  - name: a\n    kind: full\n    sigma: [1]\n", "dataset.yaml:6: there is no key sigma"},
-    {HEAD "groups:\n  - name: a\n    varience: [1]\n", "dataset.yaml:5: there is no key varience; did you mean variance?"},
+    {HEAD "groups:\n  - name: a\n    varience: [1]\n",
+     "dataset.yaml:5: there is no key varience; did you mean variance?"},
     {HEAD "groups:\n  - name: a\n    test: [1]\n", "dataset.yaml:5: there is no key test"},
     {HEAD "groups:\n  - kind: full\n", "name is missing"},
     {HEAD "groups:\n  - name: a\n    name: b\n", "name is there twice"},
     {HEAD "groups:\n  - name: \"\"\n", "dataset.yaml:4: name: expected a word, found nothing"},
-    {HEAD "groups:\n  - name: a\n    kind: round\n", "dataset.yaml:5: kind: expected isotropic, diagonal or full, found round"},
+    {HEAD "groups:\n  - name: a\n    kind: round\n",
+     "dataset.yaml:5: kind: expected isotropic, diagonal or full, found round"},
     {HEAD "groups:\n  - name: a\n    learn: maybe\n", "dataset.yaml:5: learn: expected true or false, found maybe"},
     {HEAD "groups:\n  - name: a\n    variance: 3\n", "dataset.yaml:5: variance: expected a list, found a word"},
-    {HEAD "groups:\n  - name: a\n    variance:\n      - 1\n      - x\n", "dataset.yaml:7: variance: expected a number, found x"},
+    {HEAD "groups:\n  - name: a\n    variance:\n      - 1\n      - x\n",
+     "dataset.yaml:7: variance: expected a number, found x"},
     {HEAD "groups:\n  - name: a\n    variance: []\n", "variance: Insufficient entries"},
     {HEAD "groups:\n  - name: a\n    variance: [1, 2, 3, 4, 5, 6, 7]\n", "variance: Excessive entries (6 max)"},
     {HEAD "groups:\n  - name: a\n    variance: [1, -2, 1]\n", "dataset.yaml: noise model \"a\""},
     {HEAD "groups:\n  - name: a\n    variance: [1, .nan, 1]\n", "variance: expected a number, found .nan"},
     {HEAD "groups:\n  - name: a\n    variance: [1, nan, 1]\n", "dataset.yaml: noise model \"a\""},
     {HEAD "groups:\n  - name: a\n    variance: [1, 1e999, 1]\n", "dataset.yaml: noise model \"a\""},
-    {HEAD "groups:\n  - name: a\n    covariance: [1, 2, 3]\n", "group a: covariance is rows one after the other, n x n numbers, found 3"},
+    {HEAD "groups:\n  - name: a\n    covariance: [1, 2, 3]\n",
+     "group a: covariance is rows one after the other, n x n numbers, found 3"},
     {HEAD "groups:\n  - name: a\n    covariance: [1, 2, 2, 1]\n", "dataset.yaml: noise model \"a\""},
-    {HEAD "groups:\n  - name: a\n    covariance: [1]\n    variance: [1]\n", "group a: variance or covariance, found both"},
+    {HEAD "groups:\n  - name: a\n    covariance: [1]\n    variance: [1]\n",
+     "group a: variance or covariance, found both"},
     {HEAD "groups:\n  - name: a\n    kind: isotropic\n    variance: [1, 2]\n", "group a: isotropic has one variance"},
-    {HEAD "groups:\n  - name: a\n    kind: diagonal\n    covariance: [1]\n", "group a: a covariance is learned as kind full"},
+    {HEAD "groups:\n  - name: a\n    kind: diagonal\n    covariance: [1]\n",
+     "group a: a covariance is learned as kind full"},
     {HEAD "groups:\n  - name: a\n    bounds: [1]\n", "bounds: Insufficient entries"},
     {HEAD "groups:\n  - name: a\n    bounds: [2, 1]\n", "group a: the lower bound 2 is above the upper bound 1"},
-    {HEAD "groups:\n  - name: a\n    bounds: [0, 1]\n", "group a: a bound of a variance is positive and finite, found 0"},
-    {HEAD "groups:\n  - name: a\n    bounds: [1, inf]\n", "group a: a bound of a variance is positive and finite, found inf"},
-    {HEAD "groups:\n  - name: a\n    bounds: [1, nan]\n", "group a: a bound of a variance is positive and finite, found nan"},
+    {HEAD "groups:\n  - name: a\n    bounds: [0, 1]\n",
+     "group a: a bound of a variance is positive and finite, found 0"},
+    {HEAD "groups:\n  - name: a\n    bounds: [1, inf]\n",
+     "group a: a bound of a variance is positive and finite, found inf"},
+    {HEAD "groups:\n  - name: a\n    bounds: [1, nan]\n",
+     "group a: a bound of a variance is positive and finite, found nan"},
     {HEAD "groups:\n  - name: a\n    bounds: [1, 2]\n    lower: [1]\n", "beside it neither lower nor upper"},
     {HEAD "groups:\n  - name: a\n    lower: [1, 2, 3]\n    upper: [1, 2]\n", "the same number of entries"},
-    {HEAD "groups:\n  - name: a\n    lower: [1, 2, 3]\n    upper: [2]\n", "group a: the lower bound 3 is above the upper bound 2"},
-    {HEAD "groups:\n  - name: a\n    kind: full\n    lower: [1, 2, 3]\n", "one bound below and one above, those of its eigenvalues"},
+    {HEAD "groups:\n  - name: a\n    lower: [1, 2, 3]\n    upper: [2]\n",
+     "group a: the lower bound 3 is above the upper bound 2"},
+    {HEAD "groups:\n  - name: a\n    kind: full\n    lower: [1, 2, 3]\n",
+     "one bound below and one above, those of its eigenvalues"},
     {HEAD "groups:\n  - name: a\n    unit: [0]\n", "group a: a unit is positive and finite, found 0"},
     {HEAD "groups:\n  - name: a\n    unit: [1, nan]\n", "group a: a unit is positive and finite, found nan"},
     {HEAD "groups:\n  - name: a\n    unit: [1, inf]\n", "group a: a unit is positive and finite, found inf"},
@@ -297,10 +329,14 @@ static const struct {
     {HEAD "train: [a.ctseq\n", "not YAML"},
     {HEAD "---\nformat: x\n", "a second document begins"},
     {HEAD "groups:\n  - name: a\n\tkind: full\n", "not YAML"},
-    {HEAD "train: [1.ctseq]\ngroups: [{name: odom, variance: [1, 2]}]\n", "group odom: variance needs 3 numbers, or one, found 2"},
-    {HEAD "train: [1.ctseq]\ngroups: [{name: odom, covariance: [1, 0, 0, 1]}]\n", "group odom: covariance needs 3 x 3 numbers, found 2 x 2"},
-    {HEAD "train: [1.ctseq]\ngroups: [{name: odom, lower: [1, 2]}]\n", "group odom: noise model odom has 3 coordinates"},
-    {HEAD "train: [1.ctseq]\ngroups: [{name: odom, unit: [1, 2]}]\n", "group odom: noise model odom has 3 coordinates, which unit wants a number each of, or one; found 2"},
+    {HEAD "train: [1.ctseq]\ngroups: [{name: odom, variance: [1, 2]}]\n",
+     "group odom: variance needs 3 numbers, or one, found 2"},
+    {HEAD "train: [1.ctseq]\ngroups: [{name: odom, covariance: [1, 0, 0, 1]}]\n",
+     "group odom: covariance needs 3 x 3 numbers, found 2 x 2"},
+    {HEAD "train: [1.ctseq]\ngroups: [{name: odom, lower: [1, 2]}]\n",
+     "group odom: noise model odom has 3 coordinates"},
+    {HEAD "train: [1.ctseq]\ngroups: [{name: odom, unit: [1, 2]}]\n",
+     "group odom: noise model odom has 3 coordinates, which unit wants a number each of, or one; found 2"},
 };
 
 static void test_a_broken_yaml_is_refused_by_file_line_and_what_was_expected(void)
@@ -327,8 +363,10 @@ static ct_dataset *made(const char *preset, int trains, int tests)
     CHECK_OK(ct_dataset_new(&d, &err), err);
     d->train = calloc((size_t)trains + 1, sizeof *d->train);
     d->test = calloc((size_t)tests + 1, sizeof *d->test);
-    for (; d->trains < trains; d->trains++) CHECK_OK(ct_nav_make(&o, (uint64_t)d->trains, d->noise, &d->train[d->trains], &err), err);
-    for (; d->tests < tests; d->tests++) CHECK_OK(ct_nav_make(&o, (uint64_t)(100 + d->tests), d->noise, &d->test[d->tests], &err), err);
+    for (; d->trains < trains; d->trains++)
+        CHECK_OK(ct_nav_make(&o, (uint64_t)d->trains, d->noise, &d->train[d->trains], &err), err);
+    for (; d->tests < tests; d->tests++)
+        CHECK_OK(ct_nav_make(&o, (uint64_t)(100 + d->tests), d->noise, &d->test[d->tests], &err), err);
     return d;
 }
 
@@ -370,8 +408,11 @@ static void test_what_is_written_is_read_back_to_the_bit(void)
     add_group(d, "first_pose", 0, CT_NOISE_ISOTROPIC);
     add_group(d, "na\xc3\xafve: \"x\"\\ \xc2\x80 \xf0\x9f\xa4\x96", 0, -1); /* of no model */
     d->group[0].lower[0] = 1e-3, d->group[0].lower[1] = 1.0 / 3, d->group[0].lower[2] = 0.2;
-    for (int i = 0; i < CT_NOISE_DIM_MAX; i++) d->group[1].lower[i] = 1e-5, d->group[1].upper[i] = 0.1, d->group[2].upper[i] = 7, d->group[3].unit[i] = 1.0 / 3;
-    d->group[1].unit[0] = 0.1, d->group[1].unit[1] = 1, d->group[1].unit[2] = 1.0 / 7, d->group[1].unit[3] = NAN; /* of the others nothing is said */
+    for (int i = 0; i < CT_NOISE_DIM_MAX; i++)
+        d->group[1].lower[i] = 1e-5, d->group[1].upper[i] = 0.1, d->group[2].upper[i] = 7,
+        d->group[3].unit[i] = 1.0 / 3;
+    /* of the others nothing is said */
+    d->group[1].unit[0] = 0.1, d->group[1].unit[1] = 1, d->group[1].unit[2] = 1.0 / 7, d->group[1].unit[3] = NAN;
     begin();
     CHECK_OK(ct_dataset_write(d, at(""), &err), err);
     ct_dataset *again = must_read(at(""), CT_DATASET_ALL);
@@ -383,8 +424,10 @@ static void test_what_is_written_is_read_back_to_the_bit(void)
         check_same_run(&a, &b, 1);
     }
     char *text = get("dataset.yaml");
-    CHECK(strstr(text, "  - name: odom@0\n    variance: [0.333333333333333") && strstr(text, "    bounds: [1e-05, 0.1]\n") && strstr(text, "  - test/0002.ctseq\n"));
-    CHECK(strstr(text, "    unit: [0.1, 1, 0.14285714285714285]\n    learn: true\n  - name: gps\n") && strstr(text, "    unit: [0.3333333333333333]\n"));
+    CHECK(strstr(text, "  - name: odom@0\n    variance: [0.333333333333333") &&
+          strstr(text, "    bounds: [1e-05, 0.1]\n") && strstr(text, "  - test/0002.ctseq\n"));
+    CHECK(strstr(text, "    unit: [0.1, 1, 0.14285714285714285]\n    learn: true\n  - name: gps\n") &&
+          strstr(text, "    unit: [0.3333333333333333]\n"));
     CHECK(strstr(text, "  - name: first_pose\n    variance: [1e-06]\n    kind: isotropic\n    learn: false\n"));
     CHECK_OK(ct_dataset_write(again, at(""), &err), err); /* over itself */
     char *text_again = get("dataset.yaml");
@@ -426,7 +469,8 @@ static void test_what_cannot_be_written_is_refused(void)
     CHECK(access(at("x/dataset.yaml"), F_OK) != 0);
     strcpy(d->group[0].name, "good");
     d->group[0].lower[0] = 0;
-    CHECK_REFUSED(ct_dataset_write(d, at("x"), &err), err, "group \"good\": a bound of a variance is positive and finite");
+    CHECK_REFUSED(ct_dataset_write(d, at("x"), &err), err,
+                  "group \"good\": a bound of a variance is positive and finite");
     d->group[0].lower[0] = NAN;
     d->group[0].unit[1] = -1;
     CHECK_REFUSED(ct_dataset_write(d, at("x"), &err), err, "group \"good\": a unit is positive and finite");
@@ -440,8 +484,10 @@ static void test_what_cannot_be_written_is_refused(void)
 static void test_pooling_gives_all_edges_their_mean(void)
 {
     begin();
-    put("1.g2o", "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 1 0 0\nEDGE_SE2 0 1 1 0 0 1 0 0 1 0 1\nEDGE_SE2 0 1 1 0 0 1 0 0 1 0 1\nEDGE_SE2 0 1 1 0 0 0.25 0 0 0.5 0 1\n");
-    put("2.g2o", "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 1 0 0\nEDGE_SE2 0 1 1 0 0 0.5 0 0 1 0 1\nEDGE_PRIOR_SE2 0 0 0 0 1 0 0 1 0 1\n");
+    put("1.g2o", "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 1 0 0\nEDGE_SE2 0 1 1 0 0 1 0 0 1 0 1\nEDGE_SE2 0 1 1 0 0 1 0 0 1 0 "
+                 "1\nEDGE_SE2 0 1 1 0 0 0.25 0 0 0.5 0 1\n");
+    put("2.g2o", "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 1 0 0\nEDGE_SE2 0 1 1 0 0 0.5 0 0 1 0 1\nEDGE_PRIOR_SE2 0 0 0 0 1 0 "
+                 "0 1 0 1\n");
     ct_dataset *d = must_read(at(""), CT_DATASET_ALL);
     ct_err      err = {0};
     CHECK(ct_noise_count(d->noise) == 4);
@@ -465,18 +511,21 @@ static void test_pooling_gives_all_edges_their_mean(void)
 static void test_pooling_makes_the_model_if_there_is_none(void)
 {
     begin();
-    put("1.ctseq", "covtune-sequence 1\nnoise e#1 isotropic 3 1 huber 2\nnoise e#2 full 3 0.5 0 0.5 3 0 0 0 3 \nnoise e#x isotropic 2 1\nvar a SE2 0 0 0\nvar b SE2 0 0 0\n"
+    put("1.ctseq", "covtune-sequence 1\nnoise e#1 isotropic 3 1 huber 2\nnoise e#2 full 3 0.5 0 0.5 3 0 0 0 3 \nnoise "
+                   "e#x isotropic 2 1\nvar a SE2 0 0 0\nvar b SE2 0 0 0\n"
                    "factor between_se2 e#1 a b 1 0 0\nfactor between_se2 e#2 a b 1 0 0\n");
     ct_dataset *d = must_read(at(""), CT_DATASET_ALL);
     ct_err      err = {0};
     CHECK_OK(ct_dataset_pool(d, "e", &err), err);
     const ct_noise_model *m = ct_noise_get(d->noise, ct_noise_find(d->noise, "e"));
-    CHECK(m->kind == CT_NOISE_FULL && m->robust.kind == CT_ROBUST_HUBER && m->covariance[0] == 2 && m->covariance[1] == 0.25);
+    CHECK(m->kind == CT_NOISE_FULL && m->robust.kind == CT_ROBUST_HUBER && m->covariance[0] == 2 &&
+          m->covariance[1] == 0.25);
     CHECK(ct_graph_factor(d->train[0]->graph, 1).noise == ct_noise_find(d->noise, "e"));
     CHECK(m->row && !strcmp(m->row[2].name, "theta") && !strcmp(m->row[2].unit, "rad"));
     ct_dataset_free(d);
-    put("1.ctseq", "covtune-sequence 1\nnoise e#1 isotropic 3 1\nnoise e#2 isotropic 2 1\nvar a SE2 0 0 0\nvar b SE2 0 0 0\n"
-                   "factor between_se2 e#1 a b 1 0 0\nfactor position_se2 e#2 a 1 0\n");
+    put("1.ctseq",
+        "covtune-sequence 1\nnoise e#1 isotropic 3 1\nnoise e#2 isotropic 2 1\nvar a SE2 0 0 0\nvar b SE2 0 0 0\n"
+        "factor between_se2 e#1 a b 1 0 0\nfactor position_se2 e#2 a 1 0\n");
     d = must_read(at(""), CT_DATASET_ALL);
     CHECK_REFUSED(ct_dataset_pool(d, "e", &err), err, "the group \"e\" have 3 and 2 coordinates");
     ct_dataset_free(d);

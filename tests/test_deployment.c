@@ -1,11 +1,13 @@
-/* test_deployment.c: what is learned is for the inference that will be used: which that is, and that an answer has to stand in it. */
+/* test_deployment.c: what is learned is for the inference that will be used: which that is, and that an answer has
+ * to stand in it. */
 #include <covtune/push.h>
 #include "learn/learn.h"
 #include "learn_test.h"
 
 #include <math.h>
 
-/* Pushes in short: three runs of two episodes, with start values; tac, dyn, geo and prior are learned in their units. */
+/* Pushes in short: three runs of two episodes, with start values; tac, dyn, geo and prior are learned in their
+ * units. */
 static lesson push_lesson(ct_shape_kind object, int runs, int steps, double lower, double upper)
 {
     lesson          l = {.runs = runs};
@@ -13,7 +15,8 @@ static lesson push_lesson(ct_shape_kind object, int runs, int steps, double lowe
     options.episodes = 2;
     options.steps = steps;
     CHECK_OK(ct_noise_new(&l.noise, &l.err), l.err);
-    for (int i = 0; i < runs; i++) CHECK_OK(ct_push_make(&options, 0, (uint64_t)i, NULL, NULL, l.noise, &l.seq[i], &l.err), l.err);
+    for (int i = 0; i < runs; i++)
+        CHECK_OK(ct_push_make(&options, 0, (uint64_t)i, NULL, NULL, l.noise, &l.seq[i], &l.err), l.err);
     CHECK_OK(ct_theta_new(l.noise, &l.theta, &l.err), l.err);
     for (int32_t g = 0; g < ct_noise_count(l.noise); g++) {
         const ct_noise_model *m = ct_noise_get(l.noise, g);
@@ -26,7 +29,8 @@ static lesson push_lesson(ct_shape_kind object, int runs, int steps, double lowe
     return l;
 }
 
-/* The objects of a push are placed by nothing but touch; robots with odometry or fixes are, and so is a chain but for its first pose. */
+/* The objects of a push are placed by nothing but touch; robots with odometry or fixes are, and so is a chain but
+ * for its first pose. */
 static void test_inference_is_chosen_by_what_measurements_place(void)
 {
     lesson       push = push_lesson(CT_SHAPE_ELLIPSE, 1, 20, 1e-3, 1e3), nav = lesson_of("D1", CT_SE2, 1, 40, 3);
@@ -35,8 +39,10 @@ static void test_inference_is_chosen_by_what_measurements_place(void)
     char         name[32];
     CHECK(auto_push.incremental == CT_INFERENCE_AUTO);
     CHECK_OK(ct_sequence_unplaced(push.seq[0], &unplaced, &push.err), push.err);
-    for (int32_t v = 0; v < ct_graph_variables(push.seq[0]->graph); v++) objects += ct_graph_name(push.seq[0]->graph, v, name, sizeof name)[0] == 'o';
-    CHECK(objects == 40 && unplaced > 30 && unplaced < objects); /* the first is given, and one or two are tied to it from push to push */
+    for (int32_t v = 0; v < ct_graph_variables(push.seq[0]->graph); v++)
+        objects += ct_graph_name(push.seq[0]->graph, v, name, sizeof name)[0] == 'o';
+    /* the first is given, and one or two are tied to it from push to push */
+    CHECK(objects == 40 && unplaced > 30 && unplaced < objects);
     CHECK_OK(ct_sequence_unplaced(nav.seq[0], &unplaced, &nav.err), nav.err);
     CHECK(unplaced == 0);
     CHECK_OK(ct_inference_choose(1, push.seq, &auto_push, &push.err), push.err);
@@ -61,7 +67,8 @@ static void test_an_assessment_chooses_as_it_would_be_told(void)
     ct_evaluation of[3][2];
     for (int k = 0; k < 3; k++) {
         inference.incremental = k;
-        CHECK_OK(ct_evaluate_all(2, push.seq, push.noise, &inference, &loss, 0, 1, NULL, NULL, of[k], &push.err), push.err);
+        CHECK_OK(ct_evaluate_all(2, push.seq, push.noise, &inference, &loss, 0, 1, NULL, NULL, of[k], &push.err),
+                 push.err);
     }
     for (int i = 0; i < 2; i++) {
         printf("  loss at once %.6g, step by step %.6g\n", of[0][i].loss, of[1][i].loss);
@@ -78,20 +85,26 @@ static void test_pushes_are_learned_for_the_field(void)
         ct_inference  deployment = ct_inference_defaults();
         ct_loss       loss = ct_loss_defaults();
         double        was = 0, is = 0;
-        CHECK_OK(ct_evaluate_all(3, push.seq, push.noise, &deployment, &loss, 0, 1, NULL, NULL, before, &push.err), push.err);
+        CHECK_OK(ct_evaluate_all(3, push.seq, push.noise, &deployment, &loss, 0, 1, NULL, NULL, before, &push.err),
+                 push.err);
         ct_learn_result r = learn(&push, NULL);
-        CHECK_OK(ct_evaluate_all(3, push.seq, push.noise, &deployment, &loss, 0, 1, NULL, NULL, after, &push.err), push.err);
+        CHECK_OK(ct_evaluate_all(3, push.seq, push.noise, &deployment, &loss, 0, 1, NULL, NULL, after, &push.err),
+                 push.err);
         for (int i = 0; i < 3; i++) was += before[i].loss / 3, is += after[i].loss / 3;
-        printf("  in deployment %.4g -> %.4g (%.4g said); held out %.4g, closed form %.4g: %s\n", was, is, r.loss_deployment, r.loss_heldout, r.loss_heldout_closed_form, ct_learn_stop_name(r.stop));
-        CHECK(r.incremental && is < 0.05 * was && r.loss_heldout <= 2 * r.loss_heldout_closed_form && r.parameters == 8);
-        if (isfinite(r.loss_deployment)) CHECK_NEAR(r.loss_deployment / is, 1, 0.05); /* but for the scale, which frozen models feel */
+        printf("  in deployment %.4g -> %.4g (%.4g said); held out %.4g, closed form %.4g: %s\n", was, is,
+               r.loss_deployment, r.loss_heldout, r.loss_heldout_closed_form, ct_learn_stop_name(r.stop));
+        CHECK(r.incremental && is < 0.05 * was && r.loss_heldout <= 2 * r.loss_heldout_closed_form &&
+              r.parameters == 8);
+        /* but for the scale, which frozen models feel */
+        if (isfinite(r.loss_deployment)) CHECK_NEAR(r.loss_deployment / is, 1, 0.05);
         ct_learn_result_free(&r);
         lesson_free(&push);
     }
 }
 
-/* An answer that the deployment does not bear out is given up for the closed form, or for the start values if those are better still; one that stands stays. With it goes what was measured on held-out runs; one sentence
- * has the answer's own numbers and those of what takes its place. */
+/* An answer that the deployment does not bear out is given up for the closed form, or for the start values if those
+ * are better still; one that stands stays. With it goes what was measured on held-out runs; one sentence has the
+ * answer's own numbers and those of what takes its place. */
 static void test_an_answer_has_to_stand_in_the_field(void)
 {
     lesson           l = push_lesson(CT_SHAPE_RECTANGLE, 3, 30, 1e-3, 1e3);
@@ -101,29 +114,52 @@ static void test_an_answer_has_to_stand_in_the_field(void)
     ct_theta_get(l.theta, l.noise, bad); /* the far start */
     for (int i = 0; i < 8; i++) between[i] = 0.5 * (bad[i] + closed[i]);
     options.deployment.incremental = 1;
-    for (int k = 0; k < 4; k++) { /* it stands; it falls, to the closed form; to the start values; to the closed form, which falls to the start values */
+    /* it stands; it falls, to the closed form; to the start values; to the closed form, which falls to the start
+     * values */
+    for (int k = 0; k < 4; k++) {
         const int       fell = k != 0, to_start = k > 1;
-        ct_learn_result result = {.stop = CT_LEARN_STOP_LOSS, .prior = 0.1, .loss_heldout = 3, .loss_heldout_closed_form = 2, .loss_heldout_start = 1, .heldout = 1};
-        ct__learning    m = {.objective = {.outer = l.outer, .options = &options, .result = &result, .err = &l.err}, .p = p, .closed = k < 2 ? closed : k == 2 ? bad : between, .start = start};
+        ct_learn_result result = {.stop = CT_LEARN_STOP_LOSS,
+                                  .prior = 0.1,
+                                  .loss_heldout = 3,
+                                  .loss_heldout_closed_form = 2,
+                                  .loss_heldout_start = 1,
+                                  .heldout = 1};
+        ct__learning m = {.objective = {.outer = l.outer, .options = &options, .result = &result, .err = &l.err},
+                          .p = p,
+                          .closed = k < 2    ? closed
+                                    : k == 2 ? bad
+                                             : between,
+                          .start = start};
         ct_evaluation   seen[3];
         char            deployment[48];
         memcpy(p, fell ? bad : closed, sizeof p);
         memcpy(start, k == 1 ? bad : closed, sizeof start);
         CHECK_OK(ct_outer_judge(l.outer, p, NULL, &options.deployment, 0, seen, &l.err), l.err);
-        snprintf(deployment, sizeof deployment, "the same runs have %.6g, and", (seen[0].loss + seen[1].loss + seen[2].loss) / 3);
+        snprintf(deployment, sizeof deployment, "the same runs have %.6g, and",
+                 (seen[0].loss + seen[1].loss + seen[2].loss) / 3);
         CHECK_OK(ct__validate_answer(&m), l.err);
         CHECK(!memcmp(p, closed, sizeof p));
         CHECK(result.stop == (!fell ? CT_LEARN_STOP_LOSS : to_start ? CT_LEARN_STOP_START : CT_LEARN_STOP_CLOSED_FORM));
-        CHECK((!fell ? result.prior == 0.1 : to_start ? isnan(result.prior) : isinf(result.prior)) && result.loss_heldout == (!fell ? 3 : to_start ? 1 : 2) && result.loss_deployment < 1 && result.heldout == !fell);
+        CHECK((!fell      ? result.prior == 0.1
+               : to_start ? isnan(result.prior)
+                          : isinf(result.prior)) &&
+              result.loss_heldout == (!fell      ? 3
+                                      : to_start ? 1
+                                                 : 2) &&
+              result.loss_deployment < 1 && result.heldout == !fell);
         CHECK(fell == (result.note != NULL));
-        if (fell) CHECK(strstr(result.note, deployment) && strstr(result.note, "weight 0.1 ") && strstr(result.note, to_start ? "start values" : "closed form") && !strstr(result.note + 1, "From the truth"));
+        if (fell)
+            CHECK(strstr(result.note, deployment) && strstr(result.note, "weight 0.1 ") &&
+                  strstr(result.note, to_start ? "start values" : "closed form") &&
+                  !strstr(result.note + 1, "From the truth"));
         ct_learn_result_free(&result);
     }
     lesson_free(&l);
 }
 
-/* One run of many that ends in a wrong minimum is within a standard error of nothing, however wrong; the choice must not fall for it. Where the start values track better than the closed form, what is chosen
- * is on held-out runs no worse than both. */
+/* One run of many that ends in a wrong minimum is within a standard error of nothing, however wrong; the choice must
+ * not fall for it. Where the start values track better than the closed form, what is chosen is on held-out runs no
+ * worse than both. */
 static void test_start_values_that_beat_the_closed_form_are_walked_from(void)
 {
     lesson           many = biased_lesson(20, 100, 0.15);
@@ -144,8 +180,11 @@ static void test_start_values_that_beat_the_closed_form_are_walked_from(void)
         CHECK_OK(ct_outer_evaluate(l.outer, tuned, NULL, &at_start, &l.err), l.err);
         CHECK(at_start.loss < at_closed.loss);
         ct_learn_result r = learn(&l, &options);
-        printf("  held out %.5g, start %.5g, closed form %.5g: %s, prior %g; %s\n", r.loss_heldout, r.loss_heldout_start, r.loss_heldout_closed_form, ct_learn_stop_name(r.stop), r.prior, r.note ? r.note : "");
-        CHECK(r.loss_heldout <= r.loss_heldout_start && r.loss_heldout <= r.loss_heldout_closed_form && r.loss_train <= 1.001 * at_start.loss);
+        printf("  held out %.5g, start %.5g, closed form %.5g: %s, prior %g; %s\n", r.loss_heldout,
+               r.loss_heldout_start, r.loss_heldout_closed_form, ct_learn_stop_name(r.stop), r.prior,
+               r.note ? r.note : "");
+        CHECK(r.loss_heldout <= r.loss_heldout_start && r.loss_heldout <= r.loss_heldout_closed_form &&
+              r.loss_train <= 1.001 * at_start.loss);
         ct_learn_result_free(&r);
         lesson_free(&l);
     }
@@ -157,35 +196,50 @@ static void test_start_values_that_beat_the_closed_form_are_walked_from(void)
 static void test_candidates_are_chosen_by_their_losses(void)
 {
     const double even[] = {1, 1, 1, 1, 1}, bad[] = {9, 9, 9, 9, 9};
-    const double clear[3][5] = {{1, 1.1, 0.9, 1, 1.2}, {0.5, 0.6, 0.45, 0.55, 0.6}, {0.4, 0.5, 0.35, 0.45, 0.5}}; /* every run gains */
-    const double luck[3][5] = {{1, 1, 1, 1, 2.2}, {1, 1, 1, 1, 1.4}, {1, 1, 1, 1, 1.402}};                      /* one does          */
-    const double ruin[3][5] = {{1, 1, 1, 1, 100}, {1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}};                             /* one is lost       */
-    const double lost[3][5] = {{1, 1, 1, 1, INFINITY}, {2, 2, 2, 2, 2}, {2, 2, 2, 2, 2}};                        /* and has no estimate */
-    CHECK(ct__choose_candidate(5, 0, 3, &clear[0][0], bad, 0) == 2 && ct__choose_candidate(5, 0, 3, &clear[0][0], bad, 1) == 2);
-    CHECK(ct__choose_candidate(5, 0, 3, &luck[0][0], bad, 0) == 0 && ct__choose_candidate(5, 0, 3, &luck[0][0], bad, 1) == 1);
+    /* every run gains */
+    const double clear[3][5] = {{1, 1.1, 0.9, 1, 1.2}, {0.5, 0.6, 0.45, 0.55, 0.6}, {0.4, 0.5, 0.35, 0.45, 0.5}};
+    /* one does */
+    const double luck[3][5] = {{1, 1, 1, 1, 2.2}, {1, 1, 1, 1, 1.4}, {1, 1, 1, 1, 1.402}};
+    /* one is lost */
+    const double ruin[3][5] = {{1, 1, 1, 1, 100}, {1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}};
+    /* and has no estimate */
+    const double lost[3][5] = {{1, 1, 1, 1, INFINITY}, {2, 2, 2, 2, 2}, {2, 2, 2, 2, 2}};
+    CHECK(ct__choose_candidate(5, 0, 3, &clear[0][0], bad, 0) == 2 &&
+          ct__choose_candidate(5, 0, 3, &clear[0][0], bad, 1) == 2);
+    CHECK(ct__choose_candidate(5, 0, 3, &luck[0][0], bad, 0) == 0 &&
+          ct__choose_candidate(5, 0, 3, &luck[0][0], bad, 1) == 1);
     CHECK(ct__choose_candidate(5, 2, 3, &luck[0][0], bad, 0) == 2);
-    CHECK(ct__choose_candidate(5, 0, 3, &ruin[0][0], bad, 0) == 1 && ct__choose_candidate(5, 0, 3, &lost[0][0], bad, 0) == 1);
-    CHECK(ct__choose_candidate(5, 0, 1, &luck[0][0], even, 0) == 0 && ct__choose_candidate(5, 0, 1, &luck[0][0], even, 1) == 1); /* the start values */
+    CHECK(ct__choose_candidate(5, 0, 3, &ruin[0][0], bad, 0) == 1 &&
+          ct__choose_candidate(5, 0, 3, &lost[0][0], bad, 0) == 1);
+    /* the start values */
+    CHECK(ct__choose_candidate(5, 0, 1, &luck[0][0], even, 0) == 0 &&
+          ct__choose_candidate(5, 0, 1, &luck[0][0], even, 1) == 1);
     CHECK(ct__choose_candidate(5, 0, 1, &ruin[0][0], even, 0) == 1 && ct__choose_candidate(5, 0, 1, bad, bad, 1) == 0);
 }
 
-/* Where noise is what the graph says nothing is in doubt, however tight the bounds; where mechanics are only nearly right, estimates err by more than they claim. */
+/* Where noise is what the graph says nothing is in doubt, however tight the bounds; where mechanics are only nearly
+ * right, estimates err by more than they claim. */
 static void test_models_that_are_wrong_are_found_out(void)
 {
     for (int k = 0; k < 5; k++) {
         const int        wrong = k == 2 || k == 3;
-        lesson           l = k < 2 ? begin("D3", 4, 100, 2, k ? 0.1 : 1e-3, k ? 10 : 1e3) : wrong ? push_lesson(k == 2 ? CT_SHAPE_ELLIPSE : CT_SHAPE_RECTANGLE, 3, 60, 1e-3, 1e3) : begin("D1", 4, 100, 2, 1e-3, 1e3);
+        lesson l = k < 2   ? begin("D3", 4, 100, 2, k ? 0.1 : 1e-3, k ? 10 : 1e3)
+                   : wrong ? push_lesson(k == 2 ? CT_SHAPE_ELLIPSE : CT_SHAPE_RECTANGLE, 3, 60, 1e-3, 1e3)
+                           : begin("D1", 4, 100, 2, 1e-3, 1e3);
         ct_learn_options options = ct_learn_defaults();
-        ct_learn_result  result = {.loss_start = k == 4 ? 1 : 2, .loss_closed_form = k == 4 ? 2 : 1}; /* the last: the start values are better */
+        /* the last: the start values are better */
+        ct_learn_result  result = {.loss_start = k == 4 ? 1 : 2, .loss_closed_form = k == 4 ? 2 : 1};
         ct_evaluation    seen[4];
         int64_t          samples[16];
         double           p[16];
         int              doubt = -1;
-        ct__learning     m = {.objective = {.outer = l.outer, .options = &options, .result = &result, .err = &l.err}, .samples = samples};
+        ct__learning m = {.objective = {.outer = l.outer, .options = &options, .result = &result, .err = &l.err},
+                          .samples = samples};
         CHECK_OK(ct_outer_closed_form(l.outer, NULL, p, samples, &l.err), l.err);
         CHECK_OK(ct__detect_mismatch(&m, seen, p, &doubt), l.err);
         double nees = 0, degrees = 0;
-        for (int i = 0; k < 4 && i < l.runs; i++) nees += seen[i].consistency.nees, degrees += (double)seen[i].consistency.nees_degrees;
+        for (int i = 0; k < 4 && i < l.runs; i++)
+            nees += seen[i].consistency.nees, degrees += (double)seen[i].consistency.nees_degrees;
         if (k < 4) printf("  NEES %.3g\n", nees / degrees);
         CHECK(doubt == (wrong || k == 4));
         lesson_free(&l);

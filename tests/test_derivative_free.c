@@ -1,4 +1,5 @@
-/* test_derivative_free.c: Nelder-Mead and Powell: what holds of both, and of each. That they take SciPy's path is for check_scipy to see. */
+/* test_derivative_free.c: Nelder-Mead and Powell: what holds of both, and of each. That they take SciPy's path is
+ * for check_scipy to see. */
 #include "learn_test.h"
 #include "learn/derivative_free.h"
 
@@ -57,9 +58,9 @@ static ct_learn_result search(lesson *l, ct_learn_method method, ct_space space,
 static const ct_learn_method METHOD[] = {CT_LEARN_NELDER_MEAD, CT_LEARN_POWELL};
 static const ct_space        SPACE[] = {CT_SPACE_VARIANCE, CT_SPACE_LOG};
 
-#define FOR_EACH_WAY(method, space)                                                                                           \
-    for (int way = 0; way < 4; way++)                                                                                         \
-        for (ct_learn_method method = METHOD[way / 2], once = 1; once; once = 0)                                              \
+#define FOR_EACH_WAY(method, space)                                                                 \
+    for (int way = 0; way < 4; way++)                                                               \
+        for (ct_learn_method method = METHOD[way / 2], once = 1; once; once = 0)                    \
             for (ct_space space = SPACE[way % 2], once_more = 1; once_more; once_more = 0)
 
 /* ---- Both ------------------------------------------------------------------------------------- */
@@ -73,11 +74,13 @@ static void test_every_point_lies_in_the_set_to_the_bit(void)
             lesson          l = begin("D1", 2, 30, 5, BOX[b][0], BOX[b][1]);
             ct_learn_result r = search(&l, method, space, method == CT_LEARN_POWELL ? 3 : 150);
             for (int i = 0; i < seen.count; i++) {
-                for (int k = 0; k < seen.m; k++) CHECK(seen.p[i][k] >= log(BOX[b][0]) && seen.p[i][k] <= log(BOX[b][1]));
+                for (int k = 0; k < seen.m; k++)
+                    CHECK(seen.p[i][k] >= log(BOX[b][0]) && seen.p[i][k] <= log(BOX[b][1]));
                 CHECK_OK(ct_theta_put(l.theta, seen.p[i], l.noise, &l.err), l.err);
                 for (int32_t g = 0; g < ct_noise_count(l.noise); g++)
                     for (int c = 0; ct_theta_learns(l.theta, g) && c < 3; c++)
-                        CHECK(ct_noise_get(l.noise, g)->covariance[c] >= BOX[b][0] && ct_noise_get(l.noise, g)->covariance[c] <= BOX[b][1]);
+                        CHECK(ct_noise_get(l.noise, g)->covariance[c] >= BOX[b][0] &&
+                              ct_noise_get(l.noise, g)->covariance[c] <= BOX[b][1]);
             }
             ct_learn_result_free(&r);
             lesson_free(&l);
@@ -101,10 +104,12 @@ static void test_the_answer_is_the_best_point_and_never_worse_than_the_start(voi
         }
 }
 
-/* The middle of a box, and corners of it at which the loss is smooth. (Where both headings are trusted least it jumps: inner solves end in one valley or another.) */
+/* The middle of a box, and corners of it at which the loss is smooth. (Where both headings are trusted least it
+ * jumps: inner solves end in one valley or another.) */
 #define L 0.1
 #define U 10.0
-static const double CORNER[][6] = {{1, 1, 1, 1, 1, 1}, {L, L, L, L, L, L}, {U, U, U, U, U, U}, {U, U, L, U, U, L}, {U, U, L, L, L, U}, {1, U, L, L, 1, U}};
+static const double CORNER[][6] = {{1, 1, 1, 1, 1, 1}, {L, L, L, L, L, L}, {U, U, U, U, U, U},
+                                   {U, U, L, U, U, L}, {U, U, L, L, L, U}, {1, U, L, L, 1, U}};
 #define CORNERS ((int)(sizeof CORNER / sizeof *CORNER))
 
 static lesson lesson_at(const double start[6])
@@ -146,7 +151,8 @@ static int rank_of(const diary *d, int points)
     return rank;
 }
 
-/* A simplex may still fall flat on the way, and end early; then it says so. (One that is flat from the start, as clipping would make it, ends at 4 to 17 times the least loss here.) */
+/* A simplex may still fall flat on the way, and end early; then it says so. (One that is flat from the start, as
+ * clipping would make it, ends at 4 to 17 times the least loss here.) */
 static void test_a_start_on_bounds_comes_as_far_as_one_inside(void)
 {
     FOR_EACH_WAY(method, space)
@@ -157,7 +163,8 @@ static void test_a_start_on_bounds_comes_as_far_as_one_inside(void)
             ct_learn_result r = search(&l, method, space, 0);
             if (corner == 0) inside = r.loss_train;
             const int flat = r.note && strstr(r.note, "fell flat");
-            printf("  %-11s %-8s corner %d: loss %.6g from %.6g, %d evaluations, stop %s\n", ct_learn_method_name(method), space == CT_SPACE_LOG ? "log" : "variance", corner, r.loss_train,
+            printf("  %-11s %-8s corner %d: loss %.6g from %.6g, %d evaluations, stop %s\n",
+                   ct_learn_method_name(method), space == CT_SPACE_LOG ? "log" : "variance", corner, r.loss_train,
                    r.loss_start, seen.count, flat ? "flat" : ct_learn_stop_name(r.stop));
             CHECK(r.loss_train <= (flat ? 1.3 : 1.05) * inside);
             CHECK(!flat || method == CT_LEARN_NELDER_MEAD);
@@ -182,7 +189,8 @@ static void test_a_parameter_without_room_does_not_stop_the_others(void)
             else CHECK_OK(ct_theta_bound(l.theta, odom, 0, 1, 1, &l.err), l.err);
             open_outer(&l, NULL);
             ct_learn_result r = search(&l, method, space, method == CT_LEARN_POWELL ? 2 : 100);
-            CHECK(r.parameters == 6 - frozen && r.loss_train < 0.7 * r.loss_start && ct_noise_get(l.noise, odom)->covariance[0] == 1);
+            CHECK(r.parameters == 6 - frozen && r.loss_train < 0.7 * r.loss_start &&
+                  ct_noise_get(l.noise, odom)->covariance[0] == 1);
             memcpy(apart[frozen], r.p + (frozen ? 0 : 1), 5 * sizeof(double));
             evaluations[frozen] = seen.count;
             ct_learn_result_free(&r);
@@ -232,7 +240,8 @@ static void test_one_parameter_alone_is_learned(void)
     }
 }
 
-/* Inner solves that are given up early fail where theta is bad: here and there, or the start included. A method gets away from there, or says that it cannot. */
+/* Inner solves that are given up early fail where theta is bad: here and there, or the start included. A method gets
+ * away from there, or says that it cannot. */
 static void test_points_that_fail_are_worse_than_any_other(void)
 {
     int recovered = 0, stuck = 0;
@@ -248,7 +257,8 @@ static void test_points_that_fail_are_worse_than_any_other(void)
             for (int i = 0; i < seen.count; i++) failed += !isfinite(seen.loss[i]);
             CHECK(failed > 0 && isfinite(r.loss_start) == (patience == 6) && r.loss_train == seen.loss[best_of(&seen)]);
             CHECK((failed == seen.count) == (r.stop == CT_LEARN_STOP_STUCK));
-            if (method == CT_LEARN_POWELL && r.stop != CT_LEARN_STOP_STUCK) CHECK(r.iterations > 1); /* a fall from infinity is not the last */
+            /* a fall from infinity is not the last */
+            if (method == CT_LEARN_POWELL && r.stop != CT_LEARN_STOP_STUCK) CHECK(r.iterations > 1);
             recovered += isinf(r.loss_start) && isfinite(r.loss_train);
             stuck += r.stop == CT_LEARN_STOP_STUCK;
             ct_learn_result_free(&r);
@@ -272,7 +282,8 @@ static void test_the_caller_can_stop_at_the_best_so_far(void)
         }
 }
 
-/* By itself a method makes so many evaluations a parameter and not one more; told how many iterations, it makes those. */
+/* By itself a method makes so many evaluations a parameter and not one more; told how many iterations, it makes
+ * those. */
 static void test_limits_are_met_exactly(void)
 {
     lesson          l = begin("D3", 2, 25, 4, 0.1, 10);
@@ -299,7 +310,8 @@ static void test_no_value_is_given_beyond_the_limit(void)
     ct_learn_options o = ct_learn_defaults();
     ct_learn_result  r = {0};
     int              cancelled = 0, given = 0;
-    ct__objective       e = {.outer = l.outer, .options = &o, .result = &r, .phase = "learn", .cancelled = &cancelled, .err = &l.err};
+    ct__objective e = {
+        .outer = l.outer, .options = &o, .result = &r, .phase = "learn", .cancelled = &cancelled, .err = &l.err};
     ct__search       s;
     double           p[6] = {0}, q[6] = {5, 20, 1, 1, 1e-9, 1}, F;
     CHECK_OK(ct__search_begin(&e, CT_SPACE_VARIANCE, 3, p, &s), l.err);
@@ -332,14 +344,16 @@ static void test_values_are_functions_of_their_points(void)
 
 /* ---- Nelder-Mead ------------------------------------------------------------------------------ */
 
-/* The first simplex: every coordinate 5 % more, or less where there is no room; then the worst vertex, mirrored at the mean of the others. */
+/* The first simplex: every coordinate 5 % more, or less where there is no room; then the worst vertex, mirrored at
+ * the mean of the others. */
 static void test_the_simplex_begins_as_it_should(void)
 {
     lesson          l = lesson_at(CORNER[4]);
     ct_learn_result r = search(&l, CT_LEARN_NELDER_MEAD, CT_SPACE_VARIANCE, 2);
     int             worst = 0;
     for (int i = 1; i <= 6; i++) {
-        for (int k = 0; k < 6; k++) CHECK_NEAR(exp(seen.p[i][k]), CORNER[4][k] * (k != i - 1 ? 1 : CORNER[4][k] == U ? 0.95 : 1.05), 1e-14 * U);
+        for (int k = 0; k < 6; k++)
+            CHECK_NEAR(exp(seen.p[i][k]), CORNER[4][k] * (k != i - 1 ? 1 : CORNER[4][k] == U ? 0.95 : 1.05), 1e-14 * U);
         if (seen.loss[i] > seen.loss[worst]) worst = i;
     }
     for (int k = 0; k < 6; k++) {
@@ -351,7 +365,8 @@ static void test_the_simplex_begins_as_it_should(void)
     lesson_free(&l);
 }
 
-/* Where the simplex was pressed flat on a bound, and ended although the loss is less inside, that is said; and a new simplex goes on. */
+/* Where the simplex was pressed flat on a bound, and ended although the loss is less inside, that is said; and a new
+ * simplex goes on. */
 static void test_a_simplex_that_fell_flat_is_told_of(void)
 {
     lesson           l = begin("D1", 3, 60, 1, 0.1, 10);
@@ -366,7 +381,8 @@ static void test_a_simplex_that_fell_flat_is_told_of(void)
 
 /* ---- Powell ----------------------------------------------------------------------------------- */
 
-/* The first pass goes along the axes. What a line left is where the next one begins: no worse, and one of the points that were seen. */
+/* The first pass goes along the axes. What a line left is where the next one begins: no worse, and one of the points
+ * that were seen. */
 static void test_no_line_ends_worse_than_it_began(void)
 {
     int kept = 0;
@@ -381,7 +397,8 @@ static void test_no_line_ends_worse_than_it_began(void)
             int       left = -1;
             for (int along = 1; along && at < seen.count; at += along)
                 for (int j = 0; j < 6; j++) along = along && (j == k || seen.p[at][j] == x[j]);
-            CHECK_NEAR(exp(seen.p[first][k]), L + 0.5 * (3 - sqrt(5)) * (U - L), 1e-12); /* the golden section of the box */
+            /* the golden section of the box */
+            CHECK_NEAR(exp(seen.p[first][k]), L + 0.5 * (3 - sqrt(5)) * (U - L), 1e-12);
             for (int i = first; i < at; i++)
                 if (seen.p[i][k] == seen.p[at][k]) left = i;
             if (left < 0) CHECK(seen.p[at][k] == x[k]);
@@ -407,7 +424,11 @@ static int value_of(void *user, double t, double *F)
     c->calls++;
     c->least = fmin(c->least, t);
     c->largest = fmax(c->largest, t);
-    *F = c->kind == 0 ? (t - 0.3) * (t - 0.3) : c->kind == 1 ? -t : c->kind == 2 ? fabs(t - 1) + 0.1 * t : c->kind == 3 ? (t > 0.5 ? INFINITY : exp(t) - 2 * t) : INFINITY;
+    *F = c->kind == 0   ? (t - 0.3) * (t - 0.3)
+         : c->kind == 1 ? -t
+         : c->kind == 2 ? fabs(t - 1) + 0.1 * t
+         : c->kind == 3 ? (t > 0.5 ? INFINITY : exp(t) - 2 * t)
+                        : INFINITY;
     return c->calls != c->most;
 }
 
@@ -427,7 +448,8 @@ static void test_brent_finds_the_minimum_of_an_interval(void)
     }
     curve c = {.kind = 0};
     double t, F;
-    CHECK(ct__brent(0.1, 0.5, 1e-6, 500, value_of, &c, &t, &F) && c.calls < 12); /* a parabola is seen through at once */
+    /* a parabola is seen through at once */
+    CHECK(ct__brent(0.1, 0.5, 1e-6, 500, value_of, &c, &t, &F) && c.calls < 12);
 }
 
 int main(void)

@@ -101,8 +101,8 @@ static void test_a_diagonal_matrix_is_decomposed_to_the_bit(void)
     for (int i = 0; i < 16; i++) CHECK(V[i] == 0 || V[i] == 1);
 }
 
-/* D C D, C a correlation matrix and D from 1e-75 to 1e75: its entries span 300 decades. Its determinant, the product of the eigenvalues, is
- * det(D)^2 det C, and each eigenvalue has to be right for that to come out. */
+/* D C D, C a correlation matrix and D from 1e-75 to 1e75: its entries span 300 decades. Its determinant, the product
+ * of the eigenvalues, is det(D)^2 det C, and each eigenvalue has to be right for that to come out. */
 static void test_small_eigenvalues_of_graded_matrices_are_accurate(void)
 {
     if (!ct_test_long_double()) SKIP("long double is no more than double here");

@@ -1,5 +1,5 @@
-/* test_evaluate.c: accuracy, starts, and what an assessment says: that an estimator with the right noise models is called
- * consistent, and one that doubts too much is not. */
+/* test_evaluate.c: accuracy, starts, and what an assessment says: that an estimator with the right noise models is
+ * called consistent, and one that doubts too much is not. */
 #include "ct_test.h"
 
 #include <covtune/covtune.h>
@@ -17,7 +17,8 @@ static void random_in(ct_rng *rng, int dim, const double *variance, double *e)
     for (int i = 0; i < dim; i++) e[i] = sqrt(variance[i]) * ct_rng_normal(rng);
 }
 
-/* `poses` of a kind: odometry between neighbours, an absolute measurement on each; the initial values are the absolute measurements. */
+/* `poses` of a kind: odometry between neighbours, an absolute measurement on each; the initial values are the
+ * absolute measurements. */
 static void make_chain(chain *c, ct_kind kind, int32_t poses, uint64_t seed)
 {
     static const double V[2][6] = {{0.01, 0.02, 0.001, 0.03, 0.01, 0.02}, {0.04, 0.09, 0.01, 0.05, 0.06, 0.02}};
@@ -92,9 +93,10 @@ static void scale_noise(ct_noise *noise, double factor)
     }
 }
 
-/* Means over many runs of chi-square per degree and of NEES per coordinate. Chi-square of n degrees in all has a relative deviation of sqrt(2/n). Poses of
- * one run are correlated over a few neighbours, so NEES deviates by some factor more than that: 4 sigmas of twice it is the bound. Curvature adds
- * a little on poses: rotations of 0.1 rad. `unknown` are coordinates taken out of every third truth. */
+/* Means over many runs of chi-square per degree and of NEES per coordinate. Chi-square of n degrees in all has a
+ * relative deviation of sqrt(2/n). Poses of one run are correlated over a few neighbours, so NEES deviates by some
+ * factor more than that: 4 sigmas of twice it is the bound. Curvature adds a little on poses: rotations of 0.1 rad.
+ * `unknown` are coordinates taken out of every third truth. */
 static void check_honest(ct_kind kind, unsigned unknown, double slack)
 {
     double  sum[2][2] = {{0}};
@@ -122,8 +124,8 @@ static void check_honest(ct_kind kind, unsigned unknown, double slack)
         CHECK_NEAR(mean, 1, 4 * sigma * (k ? 2 : 1) + slack);
         CHECK_NEAR(sum[1][k] / sum[0][k], 0.25, 1e-6);
     }
-    printf("  %s: chi-square %.3f, NEES %.3f of %lld coordinates\n", ct_kind_name(kind), sum[0][0] / (double)degrees[0], sum[0][1] / (double)degrees[1],
-           (long long)degrees[1]);
+    printf("  %s: chi-square %.3f, NEES %.3f of %lld coordinates\n", ct_kind_name(kind), sum[0][0] / (double)degrees[0],
+           sum[0][1] / (double)degrees[1], (long long)degrees[1]);
 }
 
 static void test_the_right_noise_is_called_consistent(void)
@@ -155,7 +157,8 @@ static void test_chi_square_under_robust_kernels_is_twice_the_error(void)
     CHECK_OK(ct_noise_set_robust(c.noise, 0, (ct_robust){CT_ROBUST_CAUCHY, 1}, &c.err), c.err);
     const ct_evaluation robust = assess(&c, &inference, 0, &x);
     CHECK_NEAR(robust.consistency.chi_squared, 2 * ct_graph_error(c.seq->graph, c.noise, x), 1e-11);
-    CHECK(robust.consistency.chi_squared < plain.consistency.chi_squared && robust.consistency.degrees == plain.consistency.degrees);
+    CHECK(robust.consistency.chi_squared < plain.consistency.chi_squared &&
+          robust.consistency.degrees == plain.consistency.degrees);
     CHECK(isnan(robust.consistency.nees) && robust.consistency.nees_degrees == 0);
     free(x);
     free(y);
@@ -364,12 +367,15 @@ static void test_the_number_of_jobs_changes_no_bit(void)
         witness w = {.most = MANY + 1}, mine = {0};
         inference.solve.progress = jobs == 3 ? count_iterations : NULL;
         inference.solve.user = &mine;
-        CHECK_OK(ct_evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 1, jobs, watch, &w, out, &c[0].err), c[0].err);
+        CHECK_OK(ct_evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 1, jobs, watch, &w, out, &c[0].err),
+                 c[0].err);
         CHECK(w.done == MANY && !w.backwards && (mine.iterations > MANY) == (jobs == 3));
         for (int i = 0; i < MANY; i++) {
-            CHECK(out[i].loss == alone[i].loss && out[i].solve.iterations == alone[i].solve.iterations && out[i].solve.stop == alone[i].solve.stop);
+            CHECK(out[i].loss == alone[i].loss && out[i].solve.iterations == alone[i].solve.iterations &&
+                  out[i].solve.stop == alone[i].solve.stop);
             CHECK(!memcmp(&out[i].accuracy, &alone[i].accuracy, sizeof out[i].accuracy));
-            CHECK(out[i].consistency.nees == alone[i].consistency.nees && out[i].consistency.chi_squared == alone[i].consistency.chi_squared);
+            CHECK(out[i].consistency.nees == alone[i].consistency.nees &&
+                  out[i].consistency.chi_squared == alone[i].consistency.chi_squared);
         }
     }
     free_many(c);
@@ -386,7 +392,8 @@ static void test_told_to_stop_it_keeps_what_is_done(void)
     for (int jobs = 1; jobs <= 2; jobs++) {
         witness w = {.most = 3};
         int     done = 0, unbegun = 0;
-        CHECK_OK(ct_evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 0, jobs, watch, &w, out, &c[0].err), c[0].err);
+        CHECK_OK(ct_evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 0, jobs, watch, &w, out, &c[0].err),
+                 c[0].err);
         for (int i = 0; i < MANY; i++) {
             done += ct_stop_converged(out[i].solve.stop);
             unbegun += out[i].solve.stop == CT_STOP_NONE && isnan(out[i].loss);
@@ -394,13 +401,16 @@ static void test_told_to_stop_it_keeps_what_is_done(void)
         CHECK(done >= 3 && done < 3 + jobs && unbegun >= MANY - 3 - jobs);
     }
     witness at_once = {.most = 0};
-    CHECK_OK(ct_evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 1, 1, watch, &at_once, out, &c[0].err), c[0].err);
-    CHECK(out[0].solve.stop == CT_STOP_CANCELLED && isnan(out[0].consistency.nees) && out[1].solve.stop == CT_STOP_NONE);
+    CHECK_OK(ct_evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 1, 1, watch, &at_once, out, &c[0].err),
+             c[0].err);
+    CHECK(out[0].solve.stop == CT_STOP_CANCELLED && isnan(out[0].consistency.nees) &&
+          out[1].solve.stop == CT_STOP_NONE);
     CHECK_OK(ct_evaluate_all(0, seq, c[0].noise, &inference, &loss, 0, 4, watch, NULL, NULL, &c[0].err), c[0].err);
     free_many(c);
 }
 
-static int stop_soon(void *user, const ct_smoother *smoother, int32_t step, int32_t steps, const ct_smoother_stats *stats)
+static int stop_soon(void *user, const ct_smoother *smoother, int32_t step, int32_t steps,
+                     const ct_smoother_stats *stats)
 {
     CHECK(step < steps && ct_smoother_has(smoother, step) && stats->eliminated > 0);
     return ++*(int *)user == 25;
@@ -420,12 +430,14 @@ static void test_step_by_step_ends_near_the_minimum(void)
         witness w = {.most = MANY + 1};
         inference.replay.entry = (ct_entry)entry;
         CHECK_OK(ct_evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 1, 1, NULL, NULL, out, &c[0].err), c[0].err);
-        CHECK_OK(ct_evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 1, 3, watch, &w, again, &c[0].err), c[0].err);
+        CHECK_OK(ct_evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 1, 3, watch, &w, again, &c[0].err),
+                 c[0].err);
         for (int i = 0; i < MANY; i++) {
             CHECK(out[i].solve.stop == CT_STOP_STEP && out[i].solve.iterations >= ct_graph_variables(seq[i]->graph));
             CHECK_NEAR(out[i].solve.final_error, batch[i].solve.final_error, 0.02 * batch[i].solve.final_error);
             CHECK(out[i].solve.final_error >= batch[i].solve.final_error * (1 - 1e-9));
-            CHECK_NEAR(out[i].accuracy.translation, batch[i].accuracy.translation, 0.05 * batch[i].accuracy.translation);
+            CHECK_NEAR(out[i].accuracy.translation, batch[i].accuracy.translation,
+                       0.05 * batch[i].accuracy.translation);
             CHECK(out[i].loss == again[i].loss && out[i].consistency.nees == again[i].consistency.nees);
         }
     }

@@ -23,7 +23,10 @@ static ct_sequence *make(int n, const char *const name[])
     return seq;
 }
 
-static double *at(double *x, const ct_sequence *seq, const char *name) { return x + ct_graph_offset(seq->graph, ct_graph_find(seq->graph, name)); }
+static double *at(double *x, const ct_sequence *seq, const char *name)
+{
+    return x + ct_graph_offset(seq->graph, ct_graph_find(seq->graph, name));
+}
 
 /* Numbers that differ from one name to the next, by hand. */
 static void test_each_thing_has_an_accuracy_of_its_own(void)
@@ -46,7 +49,8 @@ static void test_each_thing_has_an_accuracy_of_its_own(void)
     CHECK(ct_accuracy_of_bodies(seq, x, thing) == 2);
     CHECK(!strcmp(thing[0].name, "o") && !memcmp(&thing[0].accuracy, &o, sizeof o));
     CHECK(!strcmp(thing[1].name, "e") && !memcmp(&thing[1].accuracy, &e, sizeof e));
-    CHECK(ct_accuracy_of_body(seq, x, "l").poses == 0 && ct_accuracy_of_body(seq, x, "o1").poses == 0 && isnan(ct_accuracy_of_body(seq, x, "").translation));
+    CHECK(ct_accuracy_of_body(seq, x, "l").poses == 0 && ct_accuracy_of_body(seq, x, "o1").poses == 0 &&
+          isnan(ct_accuracy_of_body(seq, x, "").translation));
     seq->known[1] = seq->known[3] = 0; /* nothing is known of the finger: it is no thing to be compared */
     CHECK(ct_accuracy_of_bodies(seq, x, thing) == 1 && thing[0].accuracy.poses == 3);
     ct_sequence_free(seq);
@@ -62,11 +66,13 @@ static void test_things_add_up_to_the_whole(void)
     ct_body                 thing[CT_BODIES_MAX];
     for (int v = 0; v < 7; v++) {
         const double d[3] = {ct_rng_normal(&rng), ct_rng_normal(&rng), ct_rng_normal(&rng)};
-        if (v != 4) ct_kind_retract(CT_SE2, seq->truth + ct_graph_offset(seq->graph, v), d, x + ct_graph_offset(seq->graph, v));
+        if (v != 4)
+            ct_kind_retract(CT_SE2, seq->truth + ct_graph_offset(seq->graph, v), d, x + ct_graph_offset(seq->graph, v));
     }
     const ct_accuracy whole = ct_accuracy_of(seq, x);
     const int         n = ct_accuracy_of_bodies(seq, x, thing);
-    CHECK(n == 3 && !strcmp(thing[0].name, "a") && !strcmp(thing[1].name, "b") && !strcmp(thing[2].name, "")); /* 0 and 17 are one without a name */
+    /* 0 and 17 are one without a name */
+    CHECK(n == 3 && !strcmp(thing[0].name, "a") && !strcmp(thing[1].name, "b") && !strcmp(thing[2].name, ""));
     for (int i = 0; i < n; i++) {
         const ct_accuracy a = thing[i].accuracy;
         translation += (double)a.poses * a.translation * a.translation;
@@ -80,16 +86,19 @@ static void test_things_add_up_to_the_whole(void)
 /* Of more than there is room for the first; of names longer than there is room for what fits. */
 static void test_many_things_and_long_names(void)
 {
-    static const char *const name[] = {"a0", "bb0", "b0", "c0", "d0", "e0", "f0", "a_name_of_more_than_thirty_one_bytes_1", "g0", "a1", "g1"};
+    static const char *const name[] = {
+        "a0", "bb0", "b0", "c0", "d0", "e0", "f0", "a_name_of_more_than_thirty_one_bytes_1", "g0", "a1", "g1"};
     ct_sequence             *seq = make(11, name);
     ct_body                 thing[CT_BODIES_MAX];
     CHECK(ct_accuracy_of_bodies(seq, seq->truth, thing) == CT_BODIES_MAX);
     CHECK(!strcmp(thing[1].name, "bb") && thing[1].accuracy.poses == 1 && !strcmp(thing[2].name, "b"));
     CHECK(!strcmp(thing[7].name, "a_name_of_more_than_thirty_one_") && thing[7].accuracy.poses == 1);
     CHECK(thing[0].accuracy.poses == 2 && thing[0].accuracy.translation == 0);
-    CHECK(ct_accuracy_of_body(seq, seq->truth, "g").poses == 2 && ct_accuracy_of_body(seq, seq->truth, "a_name_of_more_than_thirty_one_bytes_").poses == 1);
+    CHECK(ct_accuracy_of_body(seq, seq->truth, "g").poses == 2 &&
+          ct_accuracy_of_body(seq, seq->truth, "a_name_of_more_than_thirty_one_bytes_").poses == 1);
     const ct_sequence without = {.graph = seq->graph};
-    CHECK(ct_accuracy_of_bodies(&without, seq->truth, thing) == 0 && ct_accuracy_of_body(&without, seq->truth, "a").poses == 0);
+    CHECK(ct_accuracy_of_bodies(&without, seq->truth, thing) == 0 &&
+          ct_accuracy_of_body(&without, seq->truth, "a").poses == 0);
     ct_sequence_free(seq);
 }
 

@@ -1,4 +1,5 @@
-/* test_evaluate_parts.c: consistency variable by variable, residuals at the truth, and quantiles to hold both against. */
+/* test_evaluate_parts.c: consistency variable by variable, residuals at the truth, and quantiles to hold both
+ * against. */
 #include "ct_test.h"
 
 #include <covtune/covtune.h>
@@ -42,7 +43,8 @@ static void nav_free(nav *n)
 static double by_hand(int n, double *P, double *e)
 {
     double sum = 0;
-    for (int k = 0; k < n; k++) { /* e' P^-1 e = sum of squares of innovations: condition on one coordinate after the other */
+    /* e' P^-1 e = sum of squares of innovations: condition on one coordinate after the other */
+    for (int k = 0; k < n; k++) {
         sum += e[k] * e[k] / P[k * n + k];
         for (int i = k + 1; i < n; i++) {
             const double gain = P[i * n + k] / P[k * n + k];
@@ -71,9 +73,11 @@ static void test_nees_of_each_variable_is_by_its_own_covariance(void)
             const int     dim = ct_kind_dim(kind);
             if (v == 7) continue;
             CHECK_OK(ct_solver_marginals(n.solver, 1, &v, out, &n.err), n.err);
-            ct_kind_local(kind, n.seq->truth + ct_graph_offset(n.seq->graph, v), n.x + ct_graph_offset(n.seq->graph, v), e);
+            ct_kind_local(kind, n.seq->truth + ct_graph_offset(n.seq->graph, v), n.x + ct_graph_offset(n.seq->graph, v),
+                          e);
             CHECK(degrees[v] == dim);
-            CHECK_NEAR(nees[v] / by_hand(dim, P, e), 1, 1e-3); /* the covariance lives at the estimate, e at the truth: Jr^-1(e) apart, which is no approximation */
+            /* the covariance lives at the estimate, e at the truth: Jr^-1(e) apart, which is no approximation */
+            CHECK_NEAR(nees[v] / by_hand(dim, P, e), 1, 1e-3);
         }
         nav_free(&n);
     }
@@ -114,7 +118,8 @@ static void test_without_covariances_there_is_no_nees(void)
     n.seq->truth = realloc(n.seq->truth, (size_t)ct_graph_size(n.seq->graph) * sizeof *n.x);
     n.seq->known = realloc(n.seq->known, 6);
     n.seq->known[5] = 0;
-    CHECK(ct_nees_each(n.seq, n.noise, n.solver, n.x, nees, degrees, &n.err) == CT_E_SINGULAR && strstr(n.err.text, "lost"));
+    CHECK(ct_nees_each(n.seq, n.noise, n.solver, n.x, nees, degrees, &n.err) == CT_E_SINGULAR &&
+          strstr(n.err.text, "lost"));
     CHECK(isnan(nees[2]) && degrees[2] == 0);
     memset(n.seq->known, 0, 6); /* nothing is known: nothing is asked */
     CHECK_OK(ct_nees_each(n.seq, n.noise, n.solver, n.x, nees, degrees, &n.err), n.err);
@@ -131,7 +136,8 @@ static void test_residuals_at_the_truth_are_what_factors_say_there(void)
         double  raw[64 * 3], white[64 * 3];
         int64_t count = 0;
         const int64_t found = ct_truth_residuals(n.seq, model, NULL, 64, raw);
-        CHECK(found == ct_truth_residuals(n.seq, model, n.noise, 64, white) && found == ct_truth_residuals(n.seq, model, NULL, 0, NULL));
+        CHECK(found == ct_truth_residuals(n.seq, model, n.noise, 64, white) &&
+              found == ct_truth_residuals(n.seq, model, NULL, 0, NULL));
         for (int32_t f = 0; f < ct_graph_factors(n.seq->graph); f++) {
             const ct_factor       k = ct_graph_factor(n.seq->graph, f);
             const ct_noise_model *m = ct_noise_get(n.noise, k.noise);
@@ -142,7 +148,8 @@ static void test_residuals_at_the_truth_are_what_factors_say_there(void)
             ct_factor_eval(k.ops, k.z, k.context, x, r, NULL);
             for (int i = 0; i < 3; i++) {
                 CHECK(raw[3 * count + i] == r[i]);
-                CHECK_NEAR(white[3 * count + i], r[i] / sqrt(m->covariance[m->kind == CT_NOISE_ISOTROPIC ? 0 : i]), 1e-12 * (1 + fabs(white[3 * count + i])));
+                CHECK_NEAR(white[3 * count + i], r[i] / sqrt(m->covariance[m->kind == CT_NOISE_ISOTROPIC ? 0 : i]),
+                           1e-12 * (1 + fabs(white[3 * count + i])));
             }
             count++;
         }
@@ -203,17 +210,21 @@ static void test_what_the_truth_does_not_tell_gives_no_residual(void)
 
 static void test_quantiles_are_those_of_the_tables(void)
 {
-    static const double TABLE[][3] = {{0.95, 1, 3.841458820694124},     {0.95, 10, 18.307038053275146}, {0.025, 5, 0.8312116134866625},
-                                      {0.975, 100, 129.5611971858366},  {0.05, 3, 0.3518463177492717},  {0.5, 1, 0.454936423119572},
+    static const double TABLE[][3] = {{0.95, 1, 3.841458820694124},   {0.95, 10, 18.307038053275146},
+                                      {0.025, 5, 0.8312116134866625}, {0.975, 100, 129.5611971858366},
+                                      {0.05, 3, 0.3518463177492717},  {0.5, 1, 0.454936423119572},
                                       {0.99, 30, 50.89218131151707}};
-    for (size_t k = 0; k < sizeof TABLE / sizeof *TABLE; k++) CHECK_NEAR(ct_chi_squared_quantile(TABLE[k][0], TABLE[k][1]) / TABLE[k][2], 1, 1e-12);
-    for (int i = 1; i < 100; i++) CHECK_NEAR(ct_chi_squared_quantile(i / 100.0, 2) / (-2 * log1p(-i / 100.0)), 1, 1e-13);
+    for (size_t k = 0; k < sizeof TABLE / sizeof *TABLE; k++)
+        CHECK_NEAR(ct_chi_squared_quantile(TABLE[k][0], TABLE[k][1]) / TABLE[k][2], 1, 1e-12);
+    for (int i = 1; i < 100; i++)
+        CHECK_NEAR(ct_chi_squared_quantile(i / 100.0, 2) / (-2 * log1p(-i / 100.0)), 1, 1e-13);
     for (int i = 1; i < 100; i++) CHECK_NEAR(erf(sqrt(ct_chi_squared_quantile(i / 100.0, 1) / 2)), i / 100.0, 1e-13);
     CHECK_NEAR(ct_chi_squared_quantile(1e-12, 1) / (acos(-1.0) / 2 * 1e-24), 1, 1e-11);
     CHECK_NEAR(ct_chi_squared_quantile(1 - 0x1p-40, 2), 80 * log(2.0), 1e-10);
 }
 
-/* For even n, 1 - P = sum_{k < n/2} x^k e^-x / k!: a Poisson sum, taken here from its peak outwards. Its part below a, or from a on. */
+/* For even n, 1 - P = sum_{k < n/2} x^k e^-x / k!: a Poisson sum, taken here from its peak outwards. Its part below
+ * a, or from a on. */
 static double poisson(int64_t a, double x, int below)
 {
     const int64_t peak = (int64_t)x;
@@ -251,7 +262,8 @@ static void test_quantiles_of_any_degrees_are_those_of_the_integral(void)
             const double  n = N[a], q = ct_chi_squared_quantile(P[b], n), top = sqrt(q);
             const int     pieces = 20000;
             double        sum = 0;
-            for (int i = 1; i < pieces * 2; i++) { /* Simpson; the density of y is 2 y^(n-1) e^(-y^2/2) / (2^(n/2) Gamma(n/2)), zero at 0 but for n = 1 */
+            /* Simpson; the density of y is 2 y^(n-1) e^(-y^2/2) / (2^(n/2) Gamma(n/2)), zero at 0 but for n = 1 */
+            for (int i = 1; i < pieces * 2; i++) {
                 const double y = top * i / (2 * pieces);
                 sum += (i % 2 ? 4 : 2) * exp((n - 1) * log(y) - y * y / 2);
             }
@@ -272,7 +284,8 @@ static void test_quantiles_ascend_and_end_where_the_distribution_does(void)
         }
     }
     CHECK(ct_chi_squared_quantile(0, 3) == 0 && ct_chi_squared_quantile(1, 3) == INFINITY);
-    CHECK(isnan(ct_chi_squared_quantile(-0.1, 3)) && isnan(ct_chi_squared_quantile(1.1, 3)) && isnan(ct_chi_squared_quantile(0.5, 0)) && isnan(ct_chi_squared_quantile(NAN, 3)));
+    CHECK(isnan(ct_chi_squared_quantile(-0.1, 3)) && isnan(ct_chi_squared_quantile(1.1, 3)) &&
+          isnan(ct_chi_squared_quantile(0.5, 0)) && isnan(ct_chi_squared_quantile(NAN, 3)));
     CHECK(isnan(ct_chi_squared_quantile(0.5, NAN)) && isnan(ct_chi_squared_quantile(0.5, INFINITY)));
 }
 

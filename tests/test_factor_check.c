@@ -36,7 +36,8 @@ static void test_priors_and_betweens_follow_their_kind(void)
         const ct_kind        kind = (ct_kind)k;
         const ct_factor_ops *both[] = {ct_factor_prior(kind), ct_factor_between(kind)};
         for (int i = 0; i < 2; i++) {
-            CHECK(both[i]->arity == i + 1 && both[i]->kind[0] == kind && both[i]->kind[i] == kind && both[i]->field[0] == kind);
+            CHECK(both[i]->arity == i + 1 && both[i]->kind[0] == kind && both[i]->kind[i] == kind &&
+                  both[i]->field[0] == kind);
             CHECK(both[i]->rows == ct_kind_dim(kind) && both[i]->absolute == !i);
             for (int row = 0; row < both[i]->rows; row++) {
                 CHECK(!strcmp(both[i]->coordinate[row], ct_kind_coordinate(kind, row)));
@@ -57,7 +58,8 @@ static void test_jacobians_are_written_only_where_wanted(void)
         const ct_shape      *context = ops->shaped ? shape : NULL;
         double               z[32] = {0}, x[4][CT_SIZE_MAX];
         const double        *px[4] = {x[0], x[1], x[2], x[3]};
-        for (int f = 0, i = 0; f < ops->fields; i += ct_kind_size(ops->field[f++])) ct_kind_identity(ops->field[f], z + i);
+        for (int f = 0, i = 0; f < ops->fields; i += ct_kind_size(ops->field[f++]))
+            ct_kind_identity(ops->field[f], z + i);
         for (int i = 0; i < ct_factor_z_size(ops); i++) z[i] += z[i] == 0 ? 0.25 : 0;
         for (int v = 0; v < ops->arity; v++) {
             ct_kind_identity(ops->kind[v], x[v]);
@@ -139,7 +141,8 @@ static void no_number(const double *z, const void *context, const double *const 
     r[2] = NAN;
 }
 
-static ct_factor_ops like_between(const char *name, void (*eval)(const double *, const void *, const double *const[], double *, double *const[]))
+static ct_factor_ops like_between(const char *name, void (*eval)(const double *, const void *, const double *const[],
+                                                                 double *, double *const[]))
 {
     ct_factor_ops ops = ct_between_se2;
     ops.name = name;
@@ -151,9 +154,11 @@ static void test_a_wrong_derivative_is_named_by_model_row_and_coordinate(void)
 {
     ct_err        err = {0};
     ct_factor_ops ops = like_between("mine", wrong_entry);
-    CHECK_REFUSED(ct_factor_check(&ops, offset, NULL, poses, 1e-6, &err), err, "mine: d r[theta] / d x1[y] is 1, differences give 0");
+    CHECK_REFUSED(ct_factor_check(&ops, offset, NULL, poses, 1e-6, &err), err,
+                  "mine: d r[theta] / d x1[y] is 1, differences give 0");
     ops = like_between("mine", forgotten_entry);
-    CHECK_REFUSED(ct_factor_check(&ops, offset, NULL, poses, 1e-6, &err), err, "mine: d r[theta] / d x0[theta] is nan, differences give -1");
+    CHECK_REFUSED(ct_factor_check(&ops, offset, NULL, poses, 1e-6, &err), err,
+                  "mine: d r[theta] / d x0[theta] is nan, differences give -1");
     CHECK_OK(ct_factor_check(&ct_between_se2, offset, NULL, poses, 1e-9, &err), err);
 }
 
@@ -187,7 +192,8 @@ static void test_an_inconsistent_description_is_refused(void)
     REFUSES(ops.jacobian = (ct_jacobian)3, "jacobian");
 #undef REFUSES
     const double bad[4] = {0, 0, 0, -1};
-    CHECK_REFUSED(ct_factor_check(&ct_velocity_se2, bad, NULL, poses, 1e-6, &err), err, "velocity_se2: dt must be positive");
+    CHECK_REFUSED(ct_factor_check(&ct_velocity_se2, bad, NULL, poses, 1e-6, &err), err,
+                  "velocity_se2: dt must be positive");
 }
 
 static void half_wrong(const double *z, const void *context, const double *const x[], double *r, double *const J[])
@@ -205,7 +211,8 @@ static void test_an_approximate_derivative_may_be_off_by_the_residual(void)
     CHECK_OK(ct_factor_check(&ops, none, NULL, poses, 1e-9, &err), err);
     CHECK_OK(ct_factor_check(&ops, little, NULL, poses, 1e-9, &err), err);
     ops.eval = half_wrong;
-    CHECK_REFUSED(ct_factor_check(&ops, none, NULL, poses, 1e-6, &err), err, "gtsam_between_se2: d r[x] / d x1[x] is 0.5, differences give 1");
+    CHECK_REFUSED(ct_factor_check(&ops, none, NULL, poses, 1e-6, &err), err,
+                  "gtsam_between_se2: d r[x] / d x1[x] is 0.5, differences give 1");
     CHECK_REFUSED(ct_factor_check(&ops, little, NULL, poses, 1e-6, &err), err, "d r[x] / d x1[x] is 0.5");
     CHECK_OK(ct_factor_check(&ops, offset, NULL, poses, 1e-6, &err), err); /* r is 1.6 m long */
     ops.jacobian = CT_JACOBIAN_ANALYTIC;
@@ -224,8 +231,17 @@ static void scaled_range(const double *z, const void *context, const double *con
 static void test_a_numerical_model_gets_its_derivatives(void)
 {
     static const ct_factor_ops ops = {
-        .name = "scaled_range", .rows = 1, .arity = 2, .kind = {CT_SE2, CT_R2}, .fields = 2, .required = 1, .field = {CT_R1, CT_R2},
-        .jacobian = CT_JACOBIAN_NUMERIC, .eval = scaled_range, .coordinate = {"range"}, .unit = {"ft"},
+        .name = "scaled_range",
+        .rows = 1,
+        .arity = 2,
+        .kind = {CT_SE2, CT_R2},
+        .fields = 2,
+        .required = 1,
+        .field = {CT_R1, CT_R2},
+        .jacobian = CT_JACOBIAN_NUMERIC,
+        .eval = scaled_range,
+        .coordinate = {"range"},
+        .unit = {"ft"},
     };
     const double foot = 0.3048, z[3] = {2, 0.3, -0.1}, far[4] = {4e5, 5e6, 0.6, 0.8};
     const double near_point[2] = {3, -1}, far_point[2] = {4e5 + 30, 5e6 + 40};

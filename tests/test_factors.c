@@ -54,7 +54,8 @@ static void draw_element(ct_rng *rng, ct_kind kind, double *x)
 static void draw(sample *s, ct_rng *rng)
 {
     do {
-        for (int f = 0, at = 0; f < s->ops->fields; at += ct_kind_size(s->ops->field[f++])) draw_element(rng, s->ops->field[f], s->z + at);
+        for (int f = 0, at = 0; f < s->ops->fields; at += ct_kind_size(s->ops->field[f++]))
+            draw_element(rng, s->ops->field[f], s->z + at);
     } while (s->ops->refuse && s->ops->refuse(s->z));
     for (int v = 0; v < s->ops->arity; v++) draw_element(rng, s->ops->kind[v], s->value[v]);
 }
@@ -79,7 +80,11 @@ static sight sight_of(sample *s)
     const int n = in_space(s) ? 3 : 2, direction = in_space(s) ? 3 : 2, both = is(s, "range_bearing");
     const int measured = both ? 1 + direction : is(s, "range") ? 1 : is(s, "bearing") ? direction : n;
     const int known = s->ops->arity == 1;
-    return (sight){n, both ? 1 : is(s, "bearing") ? 0 : -1, known ? s->z + measured : s->value[1], s->z + measured + (known ? n : 0)};
+    return (sight){n,
+                   both               ? 1
+                   : is(s, "bearing") ? 0
+                                      : -1,
+                   known ? s->z + measured : s->value[1], s->z + measured + (known ? n : 0)};
 }
 
 static ct_se2 sensor_se2(sample *s)
@@ -122,7 +127,10 @@ static void measure_sight(sample *s)
 
 /* ---- Pushing: what the models say is so, by the public functions of lie.h --------------------------- */
 
-static ct_se2 relative(const sample *s, int a, int b) { return ct_se2_between(se2(s->value[a]), se2(s->value[b]), NULL, NULL); }
+static ct_se2 relative(const sample *s, int a, int b)
+{
+    return ct_se2_between(se2(s->value[a]), se2(s->value[b]), NULL, NULL);
+}
 
 /* The finger's turn, or motion, on the object. */
 static void measure_touch(sample *s)
@@ -132,11 +140,13 @@ static void measure_touch(sample *s)
     else s->z[0] = moved.c, s->z[1] = moved.s;
 }
 
-/* The finger where it must have been, before and after, to push the object from o to p: P x v = c2 w, and the contact moves with it. */
+/* The finger where it must have been, before and after, to push the object from o to p: P x v = c2 w, and the
+ * contact moves with it. */
 static void push_truly(sample *s)
 {
     const ct_se2 o = relative(s, 2, 0); /* in the frame of p */
-    const double v[2] = {-o.x, -o.y}, w = -atan2(o.s, o.c), v2 = v[0] * v[0] + v[1] * v[1], k = v2 > 0 ? s->z[0] * w / v2 : 0;
+    const double v[2] = {-o.x, -o.y}, w = -atan2(o.s, o.c), v2 = v[0] * v[0] + v[1] * v[1],
+                 k = v2 > 0 ? s->z[0] * w / v2 : 0;
     const double P[2] = {k * v[1], -k * v[0]}, before[2] = {P[0] - v[0] + w * P[1], P[1] - v[1] - w * P[0]};
     ct_se2_act(se2(s->value[2]), P, s->value[3], NULL, NULL);
     ct_se2_act(se2(s->value[2]), before, s->value[1], NULL, NULL);
@@ -190,7 +200,8 @@ static void jacobians_agree_with_differences(sample *s, ct_rng *rng)
     measure_truth(s);
     CHECK_OK(ct_factor_check(s->ops, s->z, s->context, s->x, 1e-8, &err), err);
     if (s->ops->shaped) return; /* in the middle of a shape there is no derivative */
-    for (int v = 1; v < s->ops->arity && s->ops->kind[v] == s->ops->kind[0]; v++) memcpy(s->value[v], s->value[0], sizeof s->value[0]);
+    for (int v = 1; v < s->ops->arity && s->ops->kind[v] == s->ops->kind[0]; v++)
+        memcpy(s->value[v], s->value[0], sizeof s->value[0]);
     CHECK_OK(ct_factor_check(s->ops, s->z, s->context, s->x, 1e-8, &err), err);
     measure_truth(s); /* identical poses, nothing between them */
     CHECK_OK(ct_factor_check(s->ops, s->z, s->context, s->x, 1e-8, &err), err);
@@ -215,7 +226,8 @@ static void jacobians_agree_with_differences_near_pi(sample *s, ct_rng *rng)
     } else if (sights(s) && sight_of(s).direction >= 0) {
         double *z = s->z + sight_of(s).direction;
         if (in_space(s)) {
-            const double n = norm(3, z), axis[3] = {turn * z[1] / hypot(z[0], z[1]), -turn * z[0] / hypot(z[0], z[1]), 0};
+            const double n = norm(3, z),
+                         axis[3] = {turn * z[1] / hypot(z[0], z[1]), -turn * z[0] / hypot(z[0], z[1]), 0};
             ct_so3_act(ct_so3_exp(axis), z, z, NULL, NULL);
             CHECK_NEAR(norm(3, z), n, 1e-12);
         } else {
@@ -224,7 +236,10 @@ static void jacobians_agree_with_differences_near_pi(sample *s, ct_rng *rng)
     }
     CHECK_OK(ct_factor_check(s->ops, s->z, s->context, s->x, 1e-6, &err), err);
 }
-static void test_jacobians_agree_with_differences_near_pi(void) { for_all(2, jacobians_agree_with_differences_near_pi); }
+static void test_jacobians_agree_with_differences_near_pi(void)
+{
+    for_all(2, jacobians_agree_with_differences_near_pi);
+}
 
 static void jacobians_agree_with_differences_at_tiny_range(sample *s, ct_rng *rng)
 {
@@ -239,7 +254,10 @@ static void jacobians_agree_with_differences_at_tiny_range(sample *s, ct_rng *rn
     measure_truth(s);
     CHECK_OK(ct_factor_check(s->ops, s->z, s->context, s->x, 1e-6, &err), err);
 }
-static void test_jacobians_agree_with_differences_at_tiny_range(void) { for_all(3, jacobians_agree_with_differences_at_tiny_range); }
+static void test_jacobians_agree_with_differences_at_tiny_range(void)
+{
+    for_all(3, jacobians_agree_with_differences_at_tiny_range);
+}
 
 static void a_perfect_measurement_leaves_no_residual(sample *s, ct_rng *rng)
 {
@@ -250,7 +268,10 @@ static void a_perfect_measurement_leaves_no_residual(sample *s, ct_rng *rng)
     ct_factor_eval(s->ops, s->z, s->context, s->x, r, NULL);
     for (int k = 0; k < s->ops->rows; k++) CHECK_NEAR(r[k], 0, is(s, "bearing") || is(s, "range_b") ? 1e-12 : 1e-13);
 }
-static void test_a_perfect_measurement_leaves_no_residual(void) { for_all(4, a_perfect_measurement_leaves_no_residual); }
+static void test_a_perfect_measurement_leaves_no_residual(void)
+{
+    for_all(4, a_perfect_measurement_leaves_no_residual);
+}
 
 /* Move a variable of any kind by one rigid motion of the world. */
 static void move(ct_kind kind, ct_se2 g2, ct_se3 g3, double *x)
@@ -291,7 +312,8 @@ static void only_absolute_models_see_the_world_move(sample *s, ct_rng *rng)
     for (int v = 0; v < s->ops->arity; v++) move(s->ops->kind[v], g2, g3, s->value[v]);
     ct_factor_eval(s->ops, s->z, s->context, s->x, moved, NULL);
     double largest = 1;
-    for (int k = 0; k < s->ops->rows; k++) change = fmax(change, fabs(moved[k] - r[k])), largest = fmax(largest, fabs(r[k]));
+    for (int k = 0; k < s->ops->rows; k++)
+        change = fmax(change, fabs(moved[k] - r[k])), largest = fmax(largest, fabs(r[k]));
     if (s->ops->absolute) CHECK(change > 1e-6);
     else CHECK_NEAR(change, 0, 1e-11 * largest);
 }
@@ -305,7 +327,8 @@ static void sights_are_finite_where_they_have_no_derivative(sample *s, ct_rng *r
     (void)rng;
     if (!sights(s)) return;
     const sight at = sight_of(s);
-    for (int f = 0, i = 0; f < s->ops->fields; i += ct_kind_size(s->ops->field[f++])) ct_kind_identity(s->ops->field[f], s->z + i);
+    for (int f = 0, i = 0; f < s->ops->fields; i += ct_kind_size(s->ops->field[f++]))
+        ct_kind_identity(s->ops->field[f], s->z + i);
     for (int v = 0; v < s->ops->arity; v++) ct_kind_identity(s->ops->kind[v], s->value[v]);
     if (at.direction >= 0 && at.n == 3) s->z[at.direction] = 1;
     for (int behind = 0; behind < 2; behind++) {
@@ -317,14 +340,18 @@ static void sights_are_finite_where_they_have_no_derivative(sample *s, ct_rng *r
         if (at.direction >= 0) CHECK_NEAR(fabs(r[at.direction]), behind ? PI : 0, 0);
     }
 }
-static void test_sights_are_finite_where_they_have_no_derivative(void) { for_all(6, sights_are_finite_where_they_have_no_derivative); }
+static void test_sights_are_finite_where_they_have_no_derivative(void)
+{
+    for_all(6, sights_are_finite_where_they_have_no_derivative);
+}
 
 /* A body, sensor and point in the plane z = 0 of space: azimuth is the planar bearing. */
 static void test_bearing_in_space_is_the_planar_one_in_a_plane(void)
 {
     ct_rng rng = ct_rng_seed(7);
     for (int i = 0; i < DRAWS; i++) {
-        double f[3][3], z2[6], z3[10] = {0}, x2[4], x3[7] = {0}, p[3] = {ct_rng_normal(&rng), ct_rng_normal(&rng), 0}, r2, r3[2];
+        double f[3][3], z2[6], z3[10] = {0}, x2[4], x3[7] = {0}, p[3] = {ct_rng_normal(&rng), ct_rng_normal(&rng), 0},
+                               r2, r3[2];
         for (int k = 0; k < 9; k++) f[k / 3][k % 3] = ct_rng_normal(&rng);
         ct_kind_from_fields(CT_SE2, f[0], x2);
         ct_kind_from_fields(CT_SO2, f[1], z2);
@@ -391,8 +418,10 @@ static const struct {
     {"gtsam_between_se3", {0, 0, 1, 0, 0, Q, Q}, {ID, 0, 0, 4, 0, 0, Q, Q}, {0, 0, 0, 0, 0, 3}},
     {"tactile_yaw", {0.1}, {9, 9, 0.2, 8, 7, 0.5, 6, 5, 1, 4, 3, 1.7}, {0.3}},
     {"tactile_yaw", {3}, {0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0.5}, {2 * PI - 5.5}},
-    {"tactile_se2", {0, 0.5, 0}, {0, 0, 0, 1, 0, 0, 5, 5, H, 3, 6, H}, {0, 1.5, 0}}, /* the finger slid from (1, 0) to (1, 2) */
-    {"push_se2", {0.5}, {0, 0, 0, 0, -1, 0, 1, 2, H, 3, 2, 0}, {2 * H - 1, 2, 4 - H / 2}}, /* v = (2, -1), V = (3, -3), P = (0, -2) */
+    /* the finger slid from (1, 0) to (1, 2) */
+    {"tactile_se2", {0, 0.5, 0}, {0, 0, 0, 1, 0, 0, 5, 5, H, 3, 6, H}, {0, 1.5, 0}},
+    /* v = (2, -1), V = (3, -3), P = (0, -2) */
+    {"push_se2", {0.5}, {0, 0, 0, 0, -1, 0, 1, 2, H, 3, 2, 0}, {2 * H - 1, 2, 4 - H / 2}},
     {"contact_se2", {0.5}, {1, 1, H, 1, 6, 0}, {2.5}},
     {"contact_se2", {0}, {1, 1, H, -4, 6, 1}, {5}}, /* 3-4-5 from a corner */
     {"contact_se2", {0.25}, {1, 1, H, 0.25, 1, 2}, {-0.5}},
@@ -411,7 +440,8 @@ static void test_residuals_are_those_worked_out_by_hand(void)
         if (!ops) continue;
         double        z[Z_MAX], value[CT_ARITY_MAX][CT_SIZE_MAX], r[CT_ROWS_MAX];
         const double *x[CT_ARITY_MAX], *field = by_hand[i].z;
-        for (int f = 0, at = 0; f < ops->fields; at += ct_kind_size(ops->field[f]), field += ct_kind_fields(ops->field[f]), f++)
+        for (int f = 0, at = 0; f < ops->fields;
+             at += ct_kind_size(ops->field[f]), field += ct_kind_fields(ops->field[f]), f++)
             CHECK(ct_kind_from_fields(ops->field[f], field, z + at));
         field = by_hand[i].x;
         for (int v = 0; v < ops->arity; field += ct_kind_fields(ops->kind[v]), v++) {

@@ -12,7 +12,10 @@ static json_t *load(const char *name)
 }
 
 static double number(const json_t *object, const char *key) { return json_real_value(json_object_get(object, key)); }
-static double item(const json_t *object, const char *key, size_t i) { return json_real_value(json_array_get(json_object_get(object, key), i)); }
+static double item(const json_t *object, const char *key, size_t i)
+{
+    return json_real_value(json_array_get(json_object_get(object, key), i));
+}
 
 /* ---- Pose graphs against GTSAM ------------------------------------------------------------------- */
 
@@ -47,7 +50,8 @@ static int begin(problem *p, const json_t *golden)
     if (!p->seq) return 0;
     ct_graph     *graph = p->seq->graph;
     const ct_kind kind = ct_graph_kind(graph, 0);
-    CHECK(ct_graph_variables(graph) == (int32_t)number(golden, "poses") && ct_graph_factors(graph) + 1 == (int32_t)number(golden, "factors"));
+    CHECK(ct_graph_variables(graph) == (int32_t)number(golden, "poses") &&
+          ct_graph_factors(graph) + 1 == (int32_t)number(golden, "factors"));
     CHECK_OK(ct_noise_add_isotropic(p->noise, "anchor", ct_kind_dim(kind), 1e-6, &p->anchor, &p->err), p->err);
     p->x = copy_initial(graph);
     return 1;
@@ -57,7 +61,9 @@ static void add_anchor(problem *p)
 {
     ct_graph     *graph = p->seq->graph;
     const int32_t first = ct_graph_find(graph, "x0");
-    CHECK_OK(ct_graph_add_prior(graph, first, ct_graph_initial(graph) + ct_graph_offset(graph, first), p->anchor, &p->err), p->err);
+    CHECK_OK(
+        ct_graph_add_prior(graph, first, ct_graph_initial(graph) + ct_graph_offset(graph, first), p->anchor, &p->err),
+        p->err);
 }
 
 static void end(problem *p)
@@ -145,7 +151,10 @@ static void graph_like_gtsam_ends_where_gtsam_does(problem *p)
     for (int64_t i = 0; i < ct_graph_size(graph); i++) CHECK_NEAR(y[i], p->x[i], 1e-6);
     free(y);
 }
-static void test_a_graph_like_gtsam_ends_where_gtsam_does(void) { for_all_graphs(graph_like_gtsam_ends_where_gtsam_does); }
+static void test_a_graph_like_gtsam_ends_where_gtsam_does(void)
+{
+    for_all_graphs(graph_like_gtsam_ends_where_gtsam_does);
+}
 
 /* The same graph, exact, ends lower than GTSAM's answer judged by the same residuals; the table of
  * docs/gtsam.md is printed here. */
@@ -156,7 +165,8 @@ static void exact_models_end_below_gtsams_answer(problem *p)
     CHECK_OK(ct_graph_copy(graph, &exact, &p->err), p->err);
     CHECK_OK(ct_graph_like_gtsam(graph, &p->err), p->err);
     double               *y = copy_initial(exact);
-    const ct_solve_result theirs = solve(p, graph, CT_LEVENBERG_MARQUARDT, p->x), ours = solve(p, exact, CT_LEVENBERG_MARQUARDT, y);
+    const ct_solve_result theirs = solve(p, graph, CT_LEVENBERG_MARQUARDT, p->x),
+                          ours = solve(p, exact, CT_LEVENBERG_MARQUARDT, y);
     const double          at_theirs = ct_graph_error(exact, p->noise, p->x);
     CHECK(ours.final_error < at_theirs);
     if (ct_graph_kind(graph, 0) == CT_SE3) { /* there GTSAM's residual is the logarithm, too */
@@ -170,8 +180,9 @@ static void exact_models_end_below_gtsams_answer(problem *p)
         ct_kind_local(ct_graph_kind(graph, v), a, b, d);
         apart = fmax(apart, ct_graph_kind(graph, v) == CT_SE2 ? hypot(d[0], d[1]) : hypot(hypot(d[3], d[4]), d[5]));
     }
-    printf("  | %-18s | %.10g | %.10g | %.10g | %.10g | %.2g |\n", json_string_value(json_object_get(p->golden, "graph")),
-           number(p->golden, "final_error"), theirs.final_error, at_theirs, ours.final_error, apart);
+    printf("  | %-18s | %.10g | %.10g | %.10g | %.10g | %.2g |\n",
+           json_string_value(json_object_get(p->golden, "graph")), number(p->golden, "final_error"), theirs.final_error,
+           at_theirs, ours.final_error, apart);
     free(y);
     ct_graph_free(exact);
 }
@@ -196,7 +207,8 @@ static void set_theta(ct_noise *noise, const json_t *point)
     }
 }
 
-static void check_optimum(const ct_graph *graph, const ct_noise *noise, const double *start, ct_method method, const json_t *point, size_t sequence)
+static void check_optimum(const ct_graph *graph, const ct_noise *noise, const double *start, ct_method method,
+                          const json_t *point, size_t sequence)
 {
     ct_solve_options options = ct_solve_defaults();
     ct_solve_result  result = {0};
@@ -237,7 +249,8 @@ static void check_navigation(const char *name)
         for (size_t p = 0; seq && p < json_array_size(points); p++) {
             set_theta(noise, json_array_get(points, p));
             for (int method = 0; method < CT_METHOD_COUNT; method++)
-                check_optimum(seq->graph, noise, ct_graph_initial(seq->graph), (ct_method)method, json_array_get(points, p), s);
+                check_optimum(seq->graph, noise, ct_graph_initial(seq->graph), (ct_method)method,
+                              json_array_get(points, p), s);
         }
         ct_sequence_free(seq);
         ct_noise_free(noise);

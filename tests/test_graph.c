@@ -21,7 +21,8 @@ static int32_t variable(ct_graph *graph, const char *name, ct_kind kind, const d
     return index;
 }
 
-/* Two poses in the plane, one in space, a point; a prior, odometry and a range. Noise models 0 and 2 have three rows, 1 has one. */
+/* Two poses in the plane, one in space, a point; a prior, odometry and a range. Noise models 0 and 2 have three
+ * rows, 1 has one. */
 static ct_graph *small_graph(void)
 {
     ct_graph *graph = new_graph();
@@ -32,7 +33,9 @@ static ct_graph *small_graph(void)
     variable(graph, "drone", CT_SE3, up);
     CHECK_OK(ct_graph_add_prior(graph, 0, here, 0, &err), err);
     CHECK_OK(ct_graph_add_between(graph, 0, 1, there, 2, &err), err);
-    CHECK_OK(ct_graph_add_factor(graph, &ct_range_se2_r2, (const int32_t[]){1, 2}, (const double[]){4, 0.5, 0}, NULL, 1, &err), err);
+    CHECK_OK(ct_graph_add_factor(graph, &ct_range_se2_r2, (const int32_t[]){1, 2}, (const double[]){4, 0.5, 0}, NULL, 1,
+                                 &err),
+             err);
     return graph;
 }
 
@@ -45,22 +48,29 @@ static ct_noise *small_noise(void)
     CHECK_OK(ct_noise_add_diagonal(noise, "prior", 3, (const double[]){0.01, 0.04, 0.25}, NULL, &err), err);
     CHECK_OK(ct_noise_add_isotropic(noise, "range", 1, 0.04, NULL, &err), err);
     CHECK_OK(ct_noise_set_robust(noise, 1, (ct_robust){CT_ROBUST_HUBER, 1.5}, &err), err);
-    CHECK_OK(ct_noise_add_full(noise, "odom", 3, (const double[]){0.5, 0.1, 0, 0.1, 0.4, 0.05, 0, 0.05, 0.3}, NULL, &err), err);
+    CHECK_OK(
+        ct_noise_add_full(noise, "odom", 3, (const double[]){0.5, 0.1, 0, 0.1, 0.4, 0.05, 0, 0.05, 0.3}, NULL, &err),
+        err);
     return noise;
 }
 
 static int same_graph(const ct_graph *a, const ct_graph *b)
 {
-    if (ct_graph_variables(a) != ct_graph_variables(b) || ct_graph_factors(a) != ct_graph_factors(b) || ct_graph_size(a) != ct_graph_size(b)) return 0;
+    if (ct_graph_variables(a) != ct_graph_variables(b) || ct_graph_factors(a) != ct_graph_factors(b) ||
+        ct_graph_size(a) != ct_graph_size(b))
+        return 0;
     int same = !memcmp(ct_graph_initial_const(a), ct_graph_initial_const(b), (size_t)ct_graph_size(a) * sizeof(double));
     for (int32_t v = 0; v < ct_graph_variables(a); v++) {
         char name[64], other[64];
-        same = same && ct_graph_kind(a, v) == ct_graph_kind(b, v) && ct_graph_fixed(a, v) == ct_graph_fixed(b, v) && ct_graph_offset(a, v) == ct_graph_offset(b, v);
-        same = same && !strcmp(ct_graph_name(a, v, name, sizeof name), ct_graph_name(b, v, other, sizeof other)) && ct_graph_find(b, name) == v;
+        same = same && ct_graph_kind(a, v) == ct_graph_kind(b, v) && ct_graph_fixed(a, v) == ct_graph_fixed(b, v) &&
+               ct_graph_offset(a, v) == ct_graph_offset(b, v);
+        same = same && !strcmp(ct_graph_name(a, v, name, sizeof name), ct_graph_name(b, v, other, sizeof other)) &&
+               ct_graph_find(b, name) == v;
     }
     for (int32_t f = 0; f < ct_graph_factors(a) && same; f++) {
         const ct_factor p = ct_graph_factor(a, f), q = ct_graph_factor(b, f);
-        same = p.ops == q.ops && p.noise == q.noise && p.context == q.context && !memcmp(p.var, q.var, (size_t)p.ops->arity * sizeof *p.var);
+        same = p.ops == q.ops && p.noise == q.noise && p.context == q.context &&
+               !memcmp(p.var, q.var, (size_t)p.ops->arity * sizeof *p.var);
         same = same && !memcmp(p.z, q.z, (size_t)ct_factor_z_size(p.ops) * sizeof *p.z);
     }
     return same;
@@ -72,13 +82,19 @@ static void test_what_goes_in_comes_out(void)
     CHECK(ct_graph_variables(graph) == 4 && ct_graph_factors(graph) == 3 && ct_graph_size(graph) == 4 + 4 + 2 + 7);
     const int64_t offset[4] = {0, 4, 8, 10};
     const ct_kind kind[4] = {CT_SE2, CT_SE2, CT_R2, CT_SE3};
-    for (int32_t v = 0; v < 4; v++) CHECK(ct_graph_offset(graph, v) == offset[v] && ct_graph_kind(graph, v) == kind[v] && !ct_graph_fixed(graph, v));
+    for (int32_t v = 0; v < 4; v++)
+        CHECK(ct_graph_offset(graph, v) == offset[v] && ct_graph_kind(graph, v) == kind[v] &&
+              !ct_graph_fixed(graph, v));
     CHECK(ct_graph_initial(graph) == ct_graph_initial_const(graph));
-    CHECK(!memcmp(ct_graph_initial_const(graph) + 4, there, sizeof there) && !memcmp(ct_graph_initial_const(graph) + 10, up, sizeof up));
-    const ct_factor prior = ct_graph_factor(graph, 0), odom = ct_graph_factor(graph, 1), range = ct_graph_factor(graph, 2);
+    CHECK(!memcmp(ct_graph_initial_const(graph) + 4, there, sizeof there) &&
+          !memcmp(ct_graph_initial_const(graph) + 10, up, sizeof up));
+    const ct_factor prior = ct_graph_factor(graph, 0), odom = ct_graph_factor(graph, 1),
+                    range = ct_graph_factor(graph, 2);
     CHECK(prior.ops == &ct_prior_se2 && prior.var[0] == 0 && prior.noise == 0 && !memcmp(prior.z, here, sizeof here));
-    CHECK(odom.ops == &ct_between_se2 && odom.var[0] == 0 && odom.var[1] == 1 && odom.noise == 2 && !memcmp(odom.z, there, sizeof there));
-    CHECK(range.ops == &ct_range_se2_r2 && range.var[0] == 1 && range.var[1] == 2 && range.noise == 1 && range.z[0] == 4 && range.z[1] == 0.5);
+    CHECK(odom.ops == &ct_between_se2 && odom.var[0] == 0 && odom.var[1] == 1 && odom.noise == 2 &&
+          !memcmp(odom.z, there, sizeof there));
+    CHECK(range.ops == &ct_range_se2_r2 && range.var[0] == 1 && range.var[1] == 2 && range.noise == 1 &&
+          range.z[0] == 4 && range.z[1] == 0.5);
     CHECK(range.context == NULL);
     ct_graph_free(graph);
     ct_graph_free(NULL);
@@ -93,11 +109,13 @@ static void test_every_kind_starts_at_its_identity_and_has_a_prior_and_a_between
         const ct_kind kind = (ct_kind)k;
         const int32_t a = variable(graph, NULL, kind, NULL), b = variable(graph, NULL, kind, NULL);
         ct_kind_identity(kind, identity);
-        CHECK(!memcmp(ct_graph_initial(graph) + ct_graph_offset(graph, a), identity, (size_t)ct_kind_size(kind) * sizeof *identity));
+        CHECK(!memcmp(ct_graph_initial(graph) + ct_graph_offset(graph, a), identity,
+                      (size_t)ct_kind_size(kind) * sizeof *identity));
         const int32_t noise = ct_kind_dim(kind); /* one model for each number of rows */
         CHECK_OK(ct_graph_add_prior(graph, a, identity, noise, &err), err);
         CHECK_OK(ct_graph_add_between(graph, b, a, identity, noise, &err), err);
-        CHECK(ct_graph_factor(graph, 2 * k).ops == ct_factor_prior(kind) && ct_graph_factor(graph, 2 * k + 1).ops == ct_factor_between(kind));
+        CHECK(ct_graph_factor(graph, 2 * k).ops == ct_factor_prior(kind) &&
+              ct_graph_factor(graph, 2 * k + 1).ops == ct_factor_between(kind));
         CHECK(ct_graph_factor(graph, 2 * k + 1).var[0] == b && ct_graph_factor(graph, 2 * k + 1).var[1] == a);
     }
     ct_graph_free(graph);
@@ -113,7 +131,8 @@ static void test_names_are_found_and_cut_to_fit(void)
     CHECK(ct_graph_name(graph, 2, buf, sizeof buf) == buf && !strcmp(buf, "tower"));
     CHECK(!strcmp(ct_graph_name(graph, 2, tiny, sizeof tiny), "tow"));
     CHECK(!strcmp(ct_graph_name(graph, 2, one, sizeof one), ""));
-    CHECK_REFUSED(ct_graph_add_variable(graph, "tower", CT_R1, NULL, NULL, &err), err, "variable tower is there already");
+    CHECK_REFUSED(ct_graph_add_variable(graph, "tower", CT_R1, NULL, NULL, &err), err,
+                  "variable tower is there already");
     variable(graph, "x5", CT_R1, NULL); /* which is number 4 */
     CHECK_REFUSED(ct_graph_add_variable(graph, NULL, CT_R1, NULL, NULL, &err), err, "variable x5 is there already");
     CHECK_REFUSED(ct_graph_add_variable(graph, "", CT_R1, NULL, NULL, &err), err, "variable 5: its name is empty");
@@ -138,7 +157,8 @@ static void test_arguments_are_copied(void)
     name[0] = 'd';
     value[0] = z[0] = var[0] = 9;
     const ct_factor factor = ct_graph_factor(graph, 0);
-    CHECK(ct_graph_find(graph, "pose") == 0 && ct_graph_initial(graph)[0] == 1 && factor.z[0] == 3 && factor.var[0] == 0);
+    CHECK(ct_graph_find(graph, "pose") == 0 && ct_graph_initial(graph)[0] == 1 && factor.z[0] == 3 &&
+          factor.var[0] == 0);
     CHECK(factor.context == &err); /* but what the caller's model needs is */
     ct_graph_free(graph);
 }
@@ -154,7 +174,8 @@ static void test_a_copy_is_equal_and_apart(void)
     ct_graph_fix(copy, 2, 0);
     variable(copy, "more", CT_R3, NULL);
     CHECK_OK(ct_graph_add_prior(copy, 1, here, 5, &err), err);
-    CHECK(ct_graph_initial(graph)[0] == 1 && ct_graph_fixed(graph, 2) && ct_graph_variables(graph) == 4 && ct_graph_factors(graph) == 3);
+    CHECK(ct_graph_initial(graph)[0] == 1 && ct_graph_fixed(graph, 2) && ct_graph_variables(graph) == 4 &&
+          ct_graph_factors(graph) == 3);
     CHECK(ct_graph_find(graph, "more") == -1);
     ct_graph_free(graph);
     CHECK(ct_graph_find(copy, "start") == 0 && ct_graph_factor(copy, 3).noise == 5);
@@ -180,7 +201,8 @@ static void test_what_does_not_belong_is_refused_and_leaves_no_trace(void)
     CHECK(same_graph(graph, before) && err.status == CT_E_ARGUMENT)
     REFUSED(ct_graph_add_variable(graph, "start", CT_SE2, here, &index, &err), "variable start is there already");
     REFUSED(ct_graph_add_variable(graph, "", CT_SE2, here, &index, &err), "variable 4: its name is empty");
-    REFUSED(ct_graph_add_variable(graph, "new", CT_SE2, bad, &index, &err), "variable new: its initial value is not finite");
+    REFUSED(ct_graph_add_variable(graph, "new", CT_SE2, bad, &index, &err),
+            "variable new: its initial value is not finite");
     CHECK(index == 77 && ct_graph_find(graph, "new") == -1);
     REFUSED(ct_graph_add_prior(graph, 4, z, 0, &err), "factor 3 (prior): variable 4 of 4 does not exist");
     REFUSED(ct_graph_add_prior(graph, -1, z, 0, &err), "factor 3 (prior): variable -1 of 4 does not exist");
@@ -189,14 +211,19 @@ static void test_what_does_not_belong_is_refused_and_leaves_no_trace(void)
     REFUSED(ct_graph_add_between(graph, 0, 0, z, 2, &err), "factor 3 (between_se2): start is named twice");
     REFUSED(ct_graph_add_between(graph, 0, 3, z, 2, &err), "factor 3 (between_se2): drone is SE3, it must be SE2");
     REFUSED(ct_graph_add_prior(graph, 1, bad, 0, &err), "factor 3 (prior_se2 on x1): its measurement is not finite");
-    REFUSED(ct_graph_add_prior(graph, 1, (const double[]){INFINITY, 0, 1, 0}, 0, &err), "its measurement is not finite");
-    REFUSED(ct_graph_add_factor(graph, &ct_range_se2_r2, (const int32_t[]){1, 2}, (const double[]){-1, 0, 0}, NULL, 1, &err),
+    REFUSED(ct_graph_add_prior(graph, 1, (const double[]){INFINITY, 0, 1, 0}, 0, &err),
+            "its measurement is not finite");
+    REFUSED(ct_graph_add_factor(graph, &ct_range_se2_r2, (const int32_t[]){1, 2}, (const double[]){-1, 0, 0}, NULL, 1,
+                                &err),
             "factor 3 (range_se2_r2 on x1): range must not be negative");
-    REFUSED(ct_graph_add_factor(graph, &ct_range_se2_r2, (const int32_t[]){2, 1}, (const double[]){1, 0, 0}, NULL, 1, &err),
-            "factor 3 (range_se2_r2): tower is R2, it must be SE2");
+    REFUSED(
+        ct_graph_add_factor(graph, &ct_range_se2_r2, (const int32_t[]){2, 1}, (const double[]){1, 0, 0}, NULL, 1, &err),
+        "factor 3 (range_se2_r2): tower is R2, it must be SE2");
     REFUSED(ct_graph_add_prior(graph, 1, z, -1, &err), "factor 3 (prior_se2): noise model -1 does not exist");
-    REFUSED(ct_graph_add_prior(graph, 1, z, 1, &err), "factor 3 (prior_se2) has 3 rows, noise model 1 serves factors of 1");
-    REFUSED(ct_graph_set_noise(graph, 0, 1, &err), "factor 0 (prior_se2) has 3 rows, noise model 1 serves factors of 1");
+    REFUSED(ct_graph_add_prior(graph, 1, z, 1, &err),
+            "factor 3 (prior_se2) has 3 rows, noise model 1 serves factors of 1");
+    REFUSED(ct_graph_set_noise(graph, 0, 1, &err),
+            "factor 0 (prior_se2) has 3 rows, noise model 1 serves factors of 1");
     REFUSED(ct_graph_set_noise(graph, 2, -2, &err), "factor 2 (range_se2_r2): noise model -2 does not exist");
 #undef REFUSED
     CHECK(ct_graph_add_prior(graph, 9, z, 0, NULL) == CT_E_ARGUMENT); /* nobody listens */
@@ -211,10 +238,12 @@ static void test_a_noise_table_must_fit(void)
     ct_err    err = {0};
     CHECK_OK(ct_graph_check_noise(graph, noise, &err), err);
     CHECK_OK(ct_graph_add_prior(graph, 3, up, 3, &err), err);
-    CHECK_REFUSED(ct_graph_check_noise(graph, noise, &err), err, "factors of 6 rows use noise model 3, the table has 3");
+    CHECK_REFUSED(ct_graph_check_noise(graph, noise, &err), err,
+                  "factors of 6 rows use noise model 3, the table has 3");
     CHECK(err.status == CT_E_NOISE);
     CHECK_OK(ct_noise_add_isotropic(noise, "slim", 5, 1, NULL, &err), err);
-    CHECK_REFUSED(ct_graph_check_noise(graph, noise, &err), err, "noise model \"slim\" has 5 coordinates, the factors that use it have 6 rows");
+    CHECK_REFUSED(ct_graph_check_noise(graph, noise, &err), err,
+                  "noise model \"slim\" has 5 coordinates, the factors that use it have 6 rows");
     CHECK(err.status == CT_E_NOISE);
     CHECK_OK(ct_noise_add_isotropic(noise, "wide", 6, 1, NULL, &err), err);
     CHECK_OK(ct_graph_set_noise(graph, 3, 4, &err), err); /* model 3 is used by nobody any more, and may be anything */
@@ -240,7 +269,8 @@ static void test_the_error_is_the_sum_of_its_factors(void)
     ct_factor_eval(&ct_between_se2, there, NULL, (const double *[]){x, x + 4}, r, NULL);
     /* S^-1 r by Cramer: det S = .5 (.4 .3 - .05^2) - .1 (.1 .3) */
     const double det = 0.5 * (0.12 - 0.0025) - 0.1 * 0.03;
-    const double y[3] = {(r[0] * (0.12 - 0.0025) - 0.1 * (r[1] * 0.3 - r[2] * 0.05)) / det, (0.5 * (r[1] * 0.3 - r[2] * 0.05) - r[0] * 0.03) / det,
+    const double y[3] = {(r[0] * (0.12 - 0.0025) - 0.1 * (r[1] * 0.3 - r[2] * 0.05)) / det,
+                         (0.5 * (r[1] * 0.3 - r[2] * 0.05) - r[0] * 0.03) / det,
                          (0.5 * (0.4 * r[2] - 0.05 * r[1]) - 0.1 * (0.1 * r[2]) + r[0] * 0.1 * 0.05) / det};
     want += (r[0] * y[0] + r[1] * y[1] + r[2] * y[2]) / 2;
     ct_factor_eval(&ct_range_se2_r2, (const double[]){4, 0.5, 0}, NULL, (const double *[]){x + 4, x + 8}, r, NULL);
@@ -277,13 +307,15 @@ static void test_a_graph_like_gtsam_has_its_pose_models_alone(void)
     const int32_t other = variable(graph, "other", CT_SE3, NULL);
     CHECK_OK(ct_graph_add_between(graph, 3, other, up, 3, &err), err);
     CHECK_OK(ct_graph_like_gtsam(graph, &err), err);
-    static const char *const want[] = {"gtsam_prior_se2", "gtsam_between_se2", "range_se2_r2", "gtsam_prior_se3", "gtsam_between_se3"};
+    static const char *const want[] = {"gtsam_prior_se2", "gtsam_between_se2", "range_se2_r2", "gtsam_prior_se3",
+                                       "gtsam_between_se3"};
     for (int32_t f = 0; f < 5; f++) CHECK(!strcmp(ct_graph_factor(graph, f).ops->name, want[f]));
     CHECK(!memcmp(ct_graph_factor(graph, 1).z, there, sizeof there) && ct_graph_factor(graph, 1).noise == 2);
     const int32_t turn = variable(graph, "turn", CT_SO3, NULL);
     CHECK_OK(ct_graph_add_prior(graph, turn, (const double[]){0, 0, 0, 1}, 2, &err), err);
     CHECK_OK(ct_graph_add_prior(graph, 1, here, 2, &err), err);
-    CHECK_REFUSED(ct_graph_like_gtsam(graph, &err), err, "factor 5 (prior_so3 on turn): there is no model of GTSAM's derivative for it");
+    CHECK_REFUSED(ct_graph_like_gtsam(graph, &err), err,
+                  "factor 5 (prior_so3 on turn): there is no model of GTSAM's derivative for it");
     CHECK(err.status == CT_E_UNSUPPORTED && ct_graph_factor(graph, 6).ops == &ct_prior_se2);
     ct_graph_free(graph);
 }
@@ -292,8 +324,10 @@ static void test_rotations_that_are_not_unit_are_refused(void)
 {
     ct_graph *graph = small_graph();
     ct_err    err = {0};
-    CHECK_REFUSED(ct_graph_add_variable(graph, "bent", CT_SE2, (const double[]){1, 2, 0.5, 0.5}, NULL, &err), err, "variable bent: its rotation is not a unit (cos, sin)");
-    CHECK_REFUSED(ct_graph_add_prior(graph, 3, (const double[]){0, 0, 0, 0, 0, 0, 0.1}, 3, &err), err, "part 0 of its measurement is not a unit rotation");
+    CHECK_REFUSED(ct_graph_add_variable(graph, "bent", CT_SE2, (const double[]){1, 2, 0.5, 0.5}, NULL, &err), err,
+                  "variable bent: its rotation is not a unit (cos, sin)");
+    CHECK_REFUSED(ct_graph_add_prior(graph, 3, (const double[]){0, 0, 0, 0, 0, 0, 0.1}, 3, &err), err,
+                  "part 0 of its measurement is not a unit rotation");
     CHECK(ct_graph_find(graph, "bent") == -1 && ct_graph_factors(graph) == 3);
     ct_graph_free(graph);
 }
@@ -311,7 +345,8 @@ static void test_a_hundred_thousand_variables(void)
         snprintf(name, sizeof name, "pose_%d", v);
         bad += variable(graph, v % 2 ? name : NULL, kind, NULL) != v;
         if (kind != CT_SO2 && kind != CT_SO3) ct_graph_initial(graph)[ct_graph_offset(graph, v)] = v; /* a coordinate */
-        bad += ct_graph_add_prior(graph, v, ct_graph_initial(graph) + ct_graph_offset(graph, v), ct_kind_dim(kind) + 10 * (v / 1000), &err) != CT_OK;
+        bad += ct_graph_add_prior(graph, v, ct_graph_initial(graph) + ct_graph_offset(graph, v),
+                                  ct_kind_dim(kind) + 10 * (v / 1000), &err) != CT_OK;
     }
     int64_t at = 0;
     for (int32_t v = 0; v < n; v++) {
@@ -319,7 +354,8 @@ static void test_a_hundred_thousand_variables(void)
         const ct_factor f = ct_graph_factor(graph, v);
         const int       turn = f.ops == &ct_prior_so2 || f.ops == &ct_prior_so3;
         bad += ct_graph_find(graph, wanted) != v || strcmp(ct_graph_name(graph, v, name, sizeof name), wanted);
-        bad += ct_graph_offset(graph, v) != at || (!turn && ct_graph_initial(graph)[at] != v) || ct_graph_kind(graph, v) != (ct_kind)(v % CT_KIND_COUNT);
+        bad += ct_graph_offset(graph, v) != at || (!turn && ct_graph_initial(graph)[at] != v) ||
+               ct_graph_kind(graph, v) != (ct_kind)(v % CT_KIND_COUNT);
         bad += f.var[0] != v || (!turn && f.z[0] != v) || f.ops != ct_factor_prior(ct_graph_kind(graph, v));
         at += ct_kind_size(ct_graph_kind(graph, v));
     }
@@ -342,18 +378,22 @@ static void test_factors_name_the_rows_of_their_models(void)
     ct_noise_set_rows(noise, 3, odd, NULL);
     ct_graph_name_rows(graph, noise);
     for (int i = 0; i < 3; i++) {
-        CHECK(!strcmp(ct_noise_get(noise, 0)->row[i].name, ct_prior_se2.coordinate[i]) && !strcmp(ct_noise_get(noise, 0)->row[i].unit, ct_prior_se2.unit[i]));
+        CHECK(!strcmp(ct_noise_get(noise, 0)->row[i].name, ct_prior_se2.coordinate[i]) &&
+              !strcmp(ct_noise_get(noise, 0)->row[i].unit, ct_prior_se2.unit[i]));
         CHECK(!strcmp(ct_noise_get(noise, 2)->row[i].name, ct_between_se2.coordinate[i]));
     }
     CHECK(!strcmp(ct_noise_get(noise, 1)->row[0].name, "range") && !strcmp(ct_noise_get(noise, 1)->row[0].unit, "m"));
     CHECK(!strcmp(ct_noise_get(noise, 3)->row[0].name, "odd"));
-    CHECK(!strcmp(ct_noise_get(noise, 0)->measurement, "prior_se2") && !strcmp(ct_noise_get(noise, 2)->measurement, "between_se2"));
+    CHECK(!strcmp(ct_noise_get(noise, 0)->measurement, "prior_se2") &&
+          !strcmp(ct_noise_get(noise, 2)->measurement, "between_se2"));
     CHECK(!strcmp(ct_noise_get(noise, 1)->measurement, "range_se2_r2") && !ct_noise_get(noise, 3)->measurement);
 
     /* A model for ranges and bearings alike has rows that are neither, also for the factors after them. */
     for (int i = 0; i < 2; i++) {
         const ct_factor_ops *ops = i ? &ct_range_se2_r2 : &ct_bearing_se2_r2;
-        CHECK_OK(ct_graph_add_factor(graph, ops, (const int32_t[]){0, 2}, (const double[]){1, 0, 0, 0, 1, 0}, NULL, 1, &err), err);
+        CHECK_OK(
+            ct_graph_add_factor(graph, ops, (const int32_t[]){0, 2}, (const double[]){1, 0, 0, 0, 1, 0}, NULL, 1, &err),
+            err);
     }
     ct_graph_name_rows(graph, noise);
     CHECK(!ct_noise_get(noise, 1)->row && ct_noise_get(noise, 0)->row && !ct_noise_get(noise, 1)->measurement);
@@ -361,7 +401,8 @@ static void test_factors_name_the_rows_of_their_models(void)
     /* A prior and a between have the same rows, and measure different things. */
     CHECK_OK(ct_graph_add_prior(graph, 0, (const double[]){0, 0, 1, 0}, 2, &err), err);
     ct_graph_name_rows(graph, noise);
-    CHECK(ct_noise_get(noise, 2)->row && !ct_noise_get(noise, 2)->measurement && !strcmp(ct_noise_get(noise, 0)->measurement, "prior_se2"));
+    CHECK(ct_noise_get(noise, 2)->row && !ct_noise_get(noise, 2)->measurement &&
+          !strcmp(ct_noise_get(noise, 0)->measurement, "prior_se2"));
     ct_graph_free(graph);
     ct_noise_free(noise);
 }

@@ -1,4 +1,5 @@
-/* test_hessian.c: the exact Hessian against second differences of the error, on random graphs of every kind, at minima and off them. */
+/* test_hessian.c: the exact Hessian against second differences of the error, on random graphs of every kind, at
+ * minima and off them. */
 #include "graph_test.h"
 
 #include "solve/solve.h"
@@ -30,7 +31,8 @@ static double error_along(const world *w, const ct_solver *solver, const double 
         const ct_kind kind = ct_graph_kind(w->graph, v);
         double        step[CT_DIM_MAX];
         for (int i = 0; column >= 0 && i < ct_kind_dim(kind); i++) step[i] = t * d[column + i];
-        if (column >= 0) ct_kind_retract(kind, x + ct_graph_offset(w->graph, v), step, y + ct_graph_offset(w->graph, v));
+        if (column >= 0)
+            ct_kind_retract(kind, x + ct_graph_offset(w->graph, v), step, y + ct_graph_offset(w->graph, v));
     }
     error = ct_graph_error(w->graph, w->noise, y);
     free(y);
@@ -58,7 +60,8 @@ static void check_hessian_at(world *w, ct_solver *solver, const double *x)
             if (round % 3 || i / 3 == round % (n / 3 + 1)) d[i] = ct_rng_normal(&w->rng) / (round % 3 ? sqrt(n) : 1);
         ct_sparse_multiply(ct_solver_system(solver), d, y);
         for (int i = 0; i < n; i++) form += d[i] * y[i];
-        const double want = second_difference(w, solver, x, d, 2e-4), other = second_difference(w, solver, x, d, 3e-4), size = 1 + fabs(want);
+        const double want = second_difference(w, solver, x, d, 2e-4), other = second_difference(w, solver, x, d, 3e-4),
+                     size = 1 + fabs(want);
         if (!(fabs(want - other) <= 1e-5 * size)) continue;
         CHECK_NEAR(form, want, 3e-5 * size);
         compared++;
@@ -150,7 +153,7 @@ static void hessian_of_the_last_run(world *w)
     const int        n = ct_sparse_describe(ct_solver_system(solver)).scalars;
     ct_solve_options options = ct_solve_defaults();
     ct_solve_result  result;
-    double          *x = copy_values(w->graph, ct_graph_initial(w->graph)), *a = malloc(2 * (size_t)n * sizeof *a), *b = a + n;
+    double *x = copy_values(w->graph, ct_graph_initial(w->graph)), *a = malloc(2 * (size_t)n * sizeof *a), *b = a + n;
     options.method = CT_NEWTON;
     for (int i = 0; i < 3; i++) { /* factored, assembled, neither */
         if (i == 0) options.relative = options.absolute = 0;
@@ -197,7 +200,8 @@ static void test_values_that_are_no_minimum_are_told(void)
     CHECK_OK(ct_graph_add_variable(graph, "height", CT_R1, &zero, NULL, &err), err);
     CHECK_OK(ct_graph_add_prior(graph, 0, &zero, 0, &err), err);
     CHECK_OK(ct_solver_new(graph, NULL, &solver, &err), err);
-    CHECK_REFUSED(ct_solver_hessian(solver, noise, &x, &err), err, "these values are not a minimum: the error curves downwards with height");
+    CHECK_REFUSED(ct_solver_hessian(solver, noise, &x, &err), err,
+                  "these values are not a minimum: the error curves downwards with height");
     CHECK(err.status == CT_E_SINGULAR);
     x = 0.5; /* rho'' = (1 - d^2) / (1 + d^2)^2 */
     CHECK_OK(ct_solver_hessian(solver, noise, &x, &err), err);
@@ -225,7 +229,8 @@ static void test_a_loose_graph_has_no_hessian_to_factor(void)
     for (int i = 0; i < 2; i++) CHECK_OK(ct_graph_add_variable(graph, NULL, CT_SE2, x + 4 * i, NULL, &err), err);
     CHECK_OK(ct_graph_add_between(graph, 0, 1, &ahead.x, 0, &err), err);
     CHECK_OK(ct_solver_new(graph, NULL, &solver, &err), err);
-    CHECK_REFUSED(ct_solver_hessian(solver, noise, x, &err), err, "x0 and 1 other: no factor fixes their position and heading");
+    CHECK_REFUSED(ct_solver_hessian(solver, noise, x, &err), err,
+                  "x0 and 1 other: no factor fixes their position and heading");
     CHECK(err.status == CT_E_SINGULAR);
     ct_solver_free(solver);
     ct_graph_free(graph);

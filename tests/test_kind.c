@@ -62,7 +62,8 @@ static void test_identity_moves_nothing(void)
 
 static void test_coordinates_follow_tangent_order(void)
 {
-    static const char *const name[] = {"rx", "ry", "rz", "x", "y", "z"}, *const unit[] = {"rad", "rad", "rad", "m", "m", "m"};
+    static const char *const name[] = {"rx", "ry", "rz", "x", "y", "z"}, *const unit[] = {"rad", "rad", "rad",
+                                                                                          "m",   "m",   "m"};
     for (int i = 0; i < 6; i++) {
         CHECK(!strcmp(ct_kind_coordinate(CT_SE3, i), name[i]));
         CHECK(!strcmp(ct_kind_unit(CT_SE3, i), unit[i]));
@@ -131,7 +132,8 @@ static void test_fields_are_made_unit_or_refused(void)
     CHECK(ct_kind_from_fields(CT_SO3, q, x));
     CHECK_NEAR(x[0], 0.6, 1e-15);
     CHECK_NEAR(x[2], 0.8, 1e-15);
-    const double tiny[7] = {1, 2, 3, 0, 0, 1e-300, 0}, zero[7] = {1, 2, 3}, nan7[7] = {NAN, 0, 0, 0, 0, 0, 1}, inf3[3] = {0, 0, INFINITY};
+    const double tiny[7] = {1, 2, 3, 0, 0, 1e-300, 0}, zero[7] = {1, 2, 3}, nan7[7] = {NAN, 0, 0, 0, 0, 0, 1},
+                 inf3[3] = {0, 0, INFINITY};
     CHECK(ct_kind_from_fields(CT_SE3, tiny, x));
     CHECK(x[5] == 1 && x[1] == 2);
     CHECK(!ct_kind_from_fields(CT_SE3, zero, x));
@@ -171,8 +173,10 @@ static void test_normalize_keeps_the_direction(void)
 {
     ct_rng rng = ct_rng_seed(5);
     for (int i = 0; i < 100; i++) {
-        const double scale = pow(10, 600 * ct_rng_uniform(&rng) - 300), w[3] = {ct_rng_normal(&rng), 0.1, -0.2}, t[3] = {1, 2, 3};
-        const ct_so3 q = ct_so3_exp(w), r = ct_so3_normalize((ct_so3){scale * q.x, scale * q.y, scale * q.z, scale * q.w});
+        const double scale = pow(10, 600 * ct_rng_uniform(&rng) - 300), w[3] = {ct_rng_normal(&rng), 0.1, -0.2},
+                     t[3] = {1, 2, 3};
+        const ct_so3 q = ct_so3_exp(w),
+                     r = ct_so3_normalize((ct_so3){scale * q.x, scale * q.y, scale * q.z, scale * q.w});
         CHECK_NEAR(fabs(r.x - q.x) + fabs(r.y - q.y) + fabs(r.z - q.z) + fabs(r.w - q.w), 0, 2e-15);
         const ct_se3 p = ct_se3_normalize(ct_se3_make(t, (ct_so3){scale * q.x, scale * q.y, scale * q.z, scale * q.w}));
         CHECK(p.x == 1 && p.y == 2 && p.z == 3 && p.qx == r.x && p.qw == r.w && ct_se3_rotation(p).y == r.y);

@@ -51,7 +51,8 @@ static ct_noise *road_noise(void)
 static double farthest(const double *x, const double *truth)
 {
     double far = 0;
-    for (int64_t i = 0; i < poses; i++) far = fmax(far, hypot(x[4 * i] - truth[4 * i], x[4 * i + 1] - truth[4 * i + 1]));
+    for (int64_t i = 0; i < poses; i++)
+        far = fmax(far, hypot(x[4 * i] - truth[4 * i], x[4 * i + 1] - truth[4 * i + 1]));
     return far;
 }
 
@@ -66,8 +67,10 @@ static ct_solve_result solve(ct_graph *graph, const ct_noise *noise, ct_method m
     CHECK_OK(ct_solver_new(graph, NULL, &solver, &err), err);
     const double analysed = ct_now_s();
     CHECK_OK(ct_solver_run(solver, noise, x, &options, &result, &err), err);
-    printf("  %s: %.2f s to analyse, %.2f s for %d iterations (%s), error %.6g -> %.6g, %lld MB\n", ct_method_name(method), analysed - begin, result.seconds,
-           result.iterations, ct_stop_name(result.stop), result.initial_error, result.final_error, (long long)(ct_sparse_describe(ct_solver_system(solver)).bytes >> 20));
+    printf("  %s: %.2f s to analyse, %.2f s for %d iterations (%s), error %.6g -> %.6g, %lld MB\n",
+           ct_method_name(method), analysed - begin, result.seconds, result.iterations, ct_stop_name(result.stop),
+           result.initial_error, result.final_error,
+           (long long)(ct_sparse_describe(ct_solver_system(solver)).bytes >> 20));
     CHECK(ct_stop_converged(result.stop) && result.loose == 0);
     ct_solver_free(solver);
     return result;
@@ -99,7 +102,8 @@ static void test_a_million_poses_with_position_fixes(void)
     ct_noise *noise = road_noise();
     double   *x = ct_graph_initial(graph);
     const ct_solve_result result = solve(graph, noise, CT_LEVENBERG_MARQUARDT, x);
-    /* 2 rows a fix, a tenth as many fixes as poses, each row of variance one: half their number, less what the poses take up */
+    /* 2 rows a fix, a tenth as many fixes as poses, each row of variance one: half their number, less what the poses
+     * take up */
     CHECK(result.final_error < 0.1 * poses && result.final_error > 0.08 * poses);
     CHECK(farthest(x, truth) < 1);
     ct_graph_free(graph);

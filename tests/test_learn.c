@@ -51,14 +51,16 @@ static void test_tied_parameters_pool_their_samples(void)
     CHECK_OK(ct_outer_closed_form(l.outer, NULL, tied, pooled, &l.err), l.err);
     const int32_t k = ct_theta_find(l.theta, a, 0);
     CHECK(k == ct_theta_find(l.theta, b, 1) && pooled[k] == n[i] + n[j]);
-    CHECK_NEAR(exp(tied[k]), (exp(apart[i]) * (double)n[i] + exp(apart[j]) * (double)n[j]) / (double)(n[i] + n[j]), 1e-12);
+    CHECK_NEAR(exp(tied[k]), (exp(apart[i]) * (double)n[i] + exp(apart[j]) * (double)n[j]) / (double)(n[i] + n[j]),
+               1e-12);
     lesson_free(&l);
 }
 
 /* A kernel does not shrink the noise that it is told of, and outliers do not swell it. */
 static void test_the_closed_form_of_robust_models_is_that_of_the_noise_without_outliers(void)
 {
-    static const ct_robust KERNEL[] = {{CT_ROBUST_HUBER, 1.345}, {CT_ROBUST_CAUCHY, 2.3849}, {CT_ROBUST_TUKEY, 4.6851}, {CT_ROBUST_GEMAN_MCCLURE, 3}};
+    static const ct_robust KERNEL[] = {
+        {CT_ROBUST_HUBER, 1.345}, {CT_ROBUST_CAUCHY, 2.3849}, {CT_ROBUST_TUKEY, 4.6851}, {CT_ROBUST_GEMAN_MCCLURE, 3}};
     for (size_t k = 0; k < sizeof KERNEL / sizeof *KERNEL; k++)
         for (int full = 0; full < 2; full++) {
             lesson  l = lesson_of("D2", CT_SE2, 6, 150, 40 + k);
@@ -70,12 +72,15 @@ static void test_the_closed_form_of_robust_models_is_that_of_the_noise_without_o
                 if (ct_theta_learns(l.theta, g)) CHECK_OK(ct_noise_set_robust(l.noise, g, KERNEL[k], &l.err), l.err);
             for (int outliers = 0; outliers < 2; outliers++) {
                 for (int i = 0; outliers && i < l.runs; i++)
-                    for (int32_t v = 7; v < 150; v += 20) l.seq[i]->truth[ct_graph_offset(l.seq[i]->graph, v)] += 200; /* the truth lost itself: one pose in 20, two in 20 of its odometry */
+                    for (int32_t v = 7; v < 150; v += 20)
+                        l.seq[i]->truth[ct_graph_offset(l.seq[i]->graph, v)] +=
+                            200; /* the truth lost itself: one pose in 20, two in 20 of its odometry */
                 open_outer(&l, NULL);
                 CHECK_OK(ct_outer_closed_form(l.outer, NULL, p, samples, &l.err), l.err);
                 for (int i = 0; i < ct_theta_count(l.theta); i++) {
                     CHECK(samples[i] > 800);
-                    CHECK_NEAR(p[i], latent[i], outliers ? 1.0 : 0.3); /* plain second moments would be off by 8: a tenth of the odometry is 200 m off */
+                    /* plain second moments would be off by 8: a tenth of the odometry is 200 m off */
+                    CHECK_NEAR(p[i], latent[i], outliers ? 1.0 : 0.3);
                 }
             }
             lesson_free(&l);
@@ -87,9 +92,11 @@ static void test_a_model_that_one_run_alone_uses_is_not_judged_by_a_guess(void)
 {
     lesson  l = lesson_of("D1", CT_SE2, 5, 60, 7);
     int32_t lidar;
-    CHECK_OK(ct_noise_add_diagonal(l.noise, "lidar", 3, (const double[]){1e-4, 1e-4, 1e-4}, &lidar, &l.err), l.err); /* really 1 m, 1 m, 0.1 rad */
+    /* really 1 m, 1 m, 0.1 rad */
+    CHECK_OK(ct_noise_add_diagonal(l.noise, "lidar", 3, (const double[]){1e-4, 1e-4, 1e-4}, &lidar, &l.err), l.err);
     for (int32_t f = 0; f < ct_graph_factors(l.seq[2]->graph); f++)
-        if (ct_graph_factor(l.seq[2]->graph, f).noise == ct_noise_find(l.noise, "gps")) CHECK_OK(ct_graph_set_noise(l.seq[2]->graph, f, lidar, &l.err), l.err);
+        if (ct_graph_factor(l.seq[2]->graph, f).noise == ct_noise_find(l.noise, "gps"))
+            CHECK_OK(ct_graph_set_noise(l.seq[2]->graph, f, lidar, &l.err), l.err);
     learn_all(&l, CT_NOISE_DIAGONAL, 1e-6, 1e3);
     open_outer(&l, NULL);
     ct_learn_result r = learn(&l, NULL);
@@ -117,7 +124,8 @@ static void test_runs_that_are_the_same_are_told_of(void)
 
 /* ---- Methods --------------------------------------------------------------------------------- */
 
-/* The paper's iteration, written out again: theta + 2 / (M + itr) (s - theta), s_c the bound that -dL/dtheta_c points to. */
+/* The paper's iteration, written out again: theta + 2 / (M + itr) (s - theta), s_c the bound that -dL/dtheta_c
+ * points to. */
 static void test_frank_wolfe_is_the_papers(void)
 {
     lesson           l = begin("D1", 2, 50, 6, 0.1, 10);
@@ -143,7 +151,8 @@ static void test_frank_wolfe_is_the_papers(void)
     lesson_free(&l);
 }
 
-/* The first vertex, a box of six decades wide, from one of many random starts: where nothing can be estimated there, the method goes on all the same. */
+/* The first vertex, a box of six decades wide, from one of many random starts: where nothing can be estimated there,
+ * the method goes on all the same. */
 static void test_frank_wolfe_comes_back_from_where_nothing_can_be_estimated(void)
 {
     int lost = 0;
@@ -175,7 +184,8 @@ static void test_frank_wolfe_comes_back_from_where_nothing_can_be_estimated(void
 /* From a start six decades off and from the closed form, all gradient methods find the same loss. */
 static void test_methods_agree_on_the_minimum(void)
 {
-    static const ct_learn_method METHOD[] = {CT_LEARN_LM, CT_LEARN_PROJECTED_GRADIENT, CT_LEARN_LBFGS, CT_LEARN_TNEWTON, CT_LEARN_MMA, CT_LEARN_SLSQP};
+    static const ct_learn_method METHOD[] = {
+        CT_LEARN_LM, CT_LEARN_PROJECTED_GRADIENT, CT_LEARN_LBFGS, CT_LEARN_TNEWTON, CT_LEARN_MMA, CT_LEARN_SLSQP};
     double                       least = 0;
     for (size_t k = 0; k < sizeof METHOD / sizeof *METHOD; k++) {
         lesson           l = begin("D1", 3, 80, 12, 1e-3, 1e3);
@@ -186,7 +196,8 @@ static void test_methods_agree_on_the_minimum(void)
         options.prior = 0;
         options.from_table = METHOD[k] == CT_LEARN_LM;
         ct_learn_result r = learn(&l, &options);
-        printf("  %-8s loss %.8g, %3d evaluations, stop %s\n", ct_learn_method_name(METHOD[k]), r.loss_train, r.evaluations, ct_learn_stop_name(r.stop));
+        printf("  %-8s loss %.8g, %3d evaluations, stop %s\n", ct_learn_method_name(METHOD[k]), r.loss_train,
+               r.evaluations, ct_learn_stop_name(r.stop));
         if (k == 0) least = r.loss_train;
         CHECK_NEAR(r.loss_train / least, 1, 2e-3);
         CHECK(r.loss_train <= r.loss_closed_form);
@@ -195,7 +206,8 @@ static void test_methods_agree_on_the_minimum(void)
     }
 }
 
-/* At the answer of a bounded method no feasible direction goes down: gradients point out of the set at bounds, and vanish inside. */
+/* At the answer of a bounded method no feasible direction goes down: gradients point out of the set at bounds, and
+ * vanish inside. */
 static void test_the_answer_on_bounds_is_stationary(void)
 {
     lesson           l = begin("D2", 3, 80, 3, 0.5, 2);
@@ -236,7 +248,8 @@ static void test_every_method_stays_in_every_set(void)
                 options.max_iterations = 8;
                 const int leo = method == CT_LEARN_LEO, boxes = method >= CT_LEARN_LBFGS && !leo;
                 if (leo && full) {
-                    CHECK_REFUSED(ct_learn(l.outer, &options, l.noise, &r, &l.err), l.err, "learns diagonal and isotropic models");
+                    CHECK_REFUSED(ct_learn(l.outer, &options, l.noise, &r, &l.err), l.err,
+                                  "learns diagonal and isotropic models");
                 } else if (boxes && (full || spread)) {
                     CHECK_REFUSED(ct_learn(l.outer, &options, l.noise, &r, &l.err), l.err, "knows boxes alone");
                 } else {
@@ -244,7 +257,8 @@ static void test_every_method_stays_in_every_set(void)
                     CHECK(r.spread <= (spread ? 20 : 150) * (1 + 1e-12));
                     for (int32_t g = 0; g < ct_noise_count(l.noise); g++) {
                         const ct_noise_model *m = ct_noise_get(l.noise, g);
-                        for (int c = 0; !full && ct_theta_learns(l.theta, g) && c < 3; c++) CHECK(m->covariance[c] >= 0.02 && m->covariance[c] <= 3);
+                        for (int c = 0; !full && ct_theta_learns(l.theta, g) && c < 3; c++)
+                            CHECK(m->covariance[c] >= 0.02 && m->covariance[c] <= 3);
                     }
                 }
                 ct_learn_result_free(&r);
@@ -256,13 +270,16 @@ static void test_frozen_coordinates_stay_as_they_are(void)
 {
     lesson l = lesson_of("D1", CT_SE2, 2, 40, 5);
     learn_all(&l, CT_NOISE_DIAGONAL, 1e-3, 1e3);
-    const int32_t odom = ct_noise_find(l.noise, "odom"), gps = ct_noise_find(l.noise, "gps"), first = ct_noise_find(l.noise, "first_pose");
+    const int32_t odom = ct_noise_find(l.noise, "odom"), gps = ct_noise_find(l.noise, "gps"),
+                  first = ct_noise_find(l.noise, "first_pose");
     CHECK_OK(ct_theta_freeze(l.theta, gps, 2, &l.err), l.err);
     CHECK_OK(ct_theta_tie(l.theta, odom, 0, odom, 1, &l.err), l.err);
-    const double before = ct_noise_get(l.noise, gps)->covariance[2], prior = ct_noise_get(l.noise, first)->covariance[0];
+    const double before = ct_noise_get(l.noise, gps)->covariance[2],
+                 prior = ct_noise_get(l.noise, first)->covariance[0];
     open_outer(&l, NULL);
     ct_learn_result r = learn(&l, NULL);
-    CHECK(r.parameters == 4 && ct_noise_get(l.noise, gps)->covariance[2] == before && ct_noise_get(l.noise, first)->covariance[0] == prior);
+    CHECK(r.parameters == 4 && ct_noise_get(l.noise, gps)->covariance[2] == before &&
+          ct_noise_get(l.noise, first)->covariance[0] == prior);
     CHECK(ct_noise_get(l.noise, odom)->covariance[0] == ct_noise_get(l.noise, odom)->covariance[1]);
     ct_learn_result_free(&r);
     lesson_free(&l);
@@ -272,12 +289,16 @@ static void test_frozen_coordinates_stay_as_they_are(void)
 
 static void test_every_choice_has_a_name(void)
 {
-    for (int i = 0; i < CT_LEARN_COUNT; i++) CHECK(ct_learn_method_find(ct_learn_method_name((ct_learn_method)i)) == i && *ct_learn_method_what((ct_learn_method)i));
+    for (int i = 0; i < CT_LEARN_COUNT; i++)
+        CHECK(ct_learn_method_find(ct_learn_method_name((ct_learn_method)i)) == i &&
+              *ct_learn_method_what((ct_learn_method)i));
     for (int i = 0; i < CT_GRADIENT_COUNT; i++) CHECK(ct_gradient_find(ct_gradient_name((ct_gradient)i)) == i);
     for (int i = 0; i < CT_HESSIAN_COUNT; i++) CHECK(ct_hessian_find(ct_hessian_name((ct_hessian)i)) == i);
     for (int i = 0; i < CT_SCALE_COUNT; i++) CHECK(ct_scale_find(ct_scale_name((ct_scale)i)) == i);
-    for (int i = 0; i < CT_LEARN_STOP_COUNT; i++) CHECK(*ct_learn_stop_name((ct_learn_stop)i) && *ct_learn_stop_meaning((ct_learn_stop)i));
-    CHECK(ct_learn_method_find("adam") < 0 && ct_gradient_find("") < 0 && ct_hessian_find("x") < 0 && ct_scale_find("x") < 0);
+    for (int i = 0; i < CT_LEARN_STOP_COUNT; i++)
+        CHECK(*ct_learn_stop_name((ct_learn_stop)i) && *ct_learn_stop_meaning((ct_learn_stop)i));
+    CHECK(ct_learn_method_find("adam") < 0 && ct_gradient_find("") < 0 && ct_hessian_find("x") < 0 &&
+          ct_scale_find("x") < 0);
 }
 
 int main(void)

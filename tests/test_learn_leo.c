@@ -5,8 +5,8 @@
 
 /* ---- A linear problem, for which everything is known ----------------------------------------------
  *
- * Points in the plane, odometry between them, GPS on each; x and y are two chains that do not know of each other. With precisions a and b, H = a D'D + b I, and -log p(truth | z) =
- * E(truth) - E(x) - 1/2 log det H + constant. */
+ * Points in the plane, odometry between them, GPS on each; x and y are two chains that do not know of each other.
+ * With precisions a and b, H = a D'D + b I, and -log p(truth | z) = E(truth) - E(x) - 1/2 log det H + constant. */
 
 #define POSES_MAX 40
 
@@ -26,8 +26,12 @@ static void chains_make(chains *c, int runs, int poses, uint64_t seed)
     c->poses = poses;
     CHECK_OK(ct_noise_new(&l->noise, &l->err), l->err);
     int32_t odom, gps;
-    CHECK_OK(ct_noise_add_diagonal(l->noise, "odom", 2, (double[]){LATENT[0] * LATENT[0], LATENT[1] * LATENT[1]}, &odom, &l->err), l->err);
-    CHECK_OK(ct_noise_add_diagonal(l->noise, "gps", 2, (double[]){LATENT[2] * LATENT[2], LATENT[3] * LATENT[3]}, &gps, &l->err), l->err);
+    CHECK_OK(ct_noise_add_diagonal(l->noise, "odom", 2, (double[]){LATENT[0] * LATENT[0], LATENT[1] * LATENT[1]}, &odom,
+                                   &l->err),
+             l->err);
+    CHECK_OK(ct_noise_add_diagonal(l->noise, "gps", 2, (double[]){LATENT[2] * LATENT[2], LATENT[3] * LATENT[3]}, &gps,
+                                   &l->err),
+             l->err);
     for (int i = 0; i < runs; i++) {
         ct_graph *graph = NULL;
         double    truth[2 * POSES_MAX];
@@ -54,7 +58,8 @@ static void chains_make(chains *c, int runs, int poses, uint64_t seed)
     open_outer(l, NULL);
 }
 
-/* One chain: of coordinate d of run i, E at x; x NULL: at its minimum, by elimination, with 1/2 log det H in *half_log_det. */
+/* One chain: of coordinate d of run i, E at x; x NULL: at its minimum, by elimination, with 1/2 log det H in
+ * *half_log_det. */
 static double chain_energy(const chains *c, int i, int d, double a, double b, const double *truth, double *half_log_det)
 {
     const int n = c->poses;
@@ -62,7 +67,8 @@ static double chain_energy(const chains *c, int i, int d, double a, double b, co
     *half_log_det = 0;
     for (int k = 0; k < n; k++) {
         diagonal[k] = b + (k > 0 ? a : 0) + (k + 1 < n ? a : 0);
-        right[k] = b * c->gps[i][k][d] + (k > 0 ? a * c->step[i][k][d] : 0) - (k + 1 < n ? a * c->step[i][k + 1][d] : 0);
+        right[k] =
+            b * c->gps[i][k][d] + (k > 0 ? a * c->step[i][k][d] : 0) - (k + 1 < n ? a * c->step[i][k + 1][d] : 0);
         if (k) { /* off the diagonal -a */
             diagonal[k] -= a * a / diagonal[k - 1];
             right[k] += a / diagonal[k - 1] * right[k - 1];
@@ -78,7 +84,8 @@ static double chain_energy(const chains *c, int i, int d, double a, double b, co
     return E;
 }
 
-/* -log p(truth | z) of run i over its factors; in *energy [E(truth) - E[E(x)]] over them: E[E] = E(minimum) + half the unknowns. */
+/* -log p(truth | z) of run i over its factors; in *energy [E(truth) - E[E(x)]] over them: E[E] = E(minimum) + half
+ * the unknowns. */
 static double unlikelihood(const chains *c, int i, const double p[4], double *energy)
 {
     const int    factors = 2 * c->poses - 1;
@@ -86,7 +93,8 @@ static double unlikelihood(const chains *c, int i, const double p[4], double *en
     double       sum = 0, half;
     if (energy) *energy = 0;
     for (int d = 0; d < 2; d++) {
-        const double a = exp(-p[d]), b = exp(-p[2 + d]), at_truth = chain_energy(c, i, d, a, b, truth, &half), least = chain_energy(c, i, d, a, b, NULL, &half);
+        const double a = exp(-p[d]), b = exp(-p[2 + d]), at_truth = chain_energy(c, i, d, a, b, truth, &half),
+                     least = chain_energy(c, i, d, a, b, NULL, &half);
         sum += (at_truth - least - half) / factors;
         if (energy) *energy += (at_truth - least - 0.5 * c->poses) / factors;
     }
@@ -126,7 +134,8 @@ static void repeat(chains *c, const double *p, int times, int samples, double me
     }
 }
 
-/* Samples are of the posterior, and right on average: against differences of the exact likelihood. The error falls as samples grow. */
+/* Samples are of the posterior, and right on average: against differences of the exact likelihood. The error falls
+ * as samples grow. */
 static void test_the_gradient_is_that_of_the_truths_likelihood(void)
 {
     chains c;
@@ -149,7 +158,8 @@ static void test_the_gradient_is_that_of_the_truths_likelihood(void)
         repeat(&c, p, 50, 25, few, few_error);
         for (int k = 0; k < 5; k++) {
             CHECK_NEAR(mean[k], exact[k], 4 * error[k]);
-            CHECK(error[k] < 2e-3 && few_error[k] > 2 * error[k] && few_error[k] < 8 * error[k]); /* sixteen times the samples, a quarter of the error */
+            /* sixteen times the samples, a quarter of the error */
+            CHECK(error[k] < 2e-3 && few_error[k] > 2 * error[k] && few_error[k] < 8 * error[k]);
         }
     }
     lesson_free(&c.lesson);
@@ -186,7 +196,8 @@ static void test_the_gradient_vanishes_at_the_latent_noise(void)
     lesson_free(&c.lesson);
 }
 
-/* Draws and estimates being the same, another truth changes the gradient by that of its own error: kernels, ties, isotropic and frozen models included. */
+/* Draws and estimates being the same, another truth changes the gradient by that of its own error: kernels, ties,
+ * isotropic and frozen models included. */
 static void test_the_truth_enters_by_its_error_alone(void)
 {
     double g[2][4], slope[2][4], p[4];
@@ -212,7 +223,10 @@ static void test_the_truth_enters_by_its_error_alone(void)
                 memcpy(q, p, sizeof q);
                 q[k] += side * 1e-5;
                 CHECK_OK(ct_theta_place(l.theta, q, l.noise, &l.err), l.err);
-                for (int i = 0; i < 2; i++) slope[other][k] += side * ct_graph_error(l.seq[i]->graph, l.noise, l.seq[i]->truth) / (2e-5 * 2 * 58); /* 29 of GPS, 29 of odometry */
+                /* 29 of GPS, 29 of odometry */
+                for (int i = 0; i < 2; i++)
+                    slope[other][k] +=
+                        side * ct_graph_error(l.seq[i]->graph, l.noise, l.seq[i]->truth) / (2e-5 * 2 * 58);
             }
         }
         lesson_free(&l);
@@ -233,7 +247,8 @@ static double first_of(lesson *l, int iteration, uint64_t seed, const uint8_t *p
     return g[0];
 }
 
-/* A stream of random numbers for each seed, iteration and run: no two share one, each has its own whatever else is drawn. */
+/* A stream of random numbers for each seed, iteration and run: no two share one, each has its own whatever else is
+ * drawn. */
 static void test_every_run_and_iteration_draws_for_itself(void)
 {
     lesson  l = lesson_of("D1", CT_SE2, 2, 30, 5);
@@ -245,7 +260,8 @@ static void test_every_run_and_iteration_draws_for_itself(void)
     learn_all(&l, CT_NOISE_DIAGONAL, 1e-6, 1e6);
     open_outer(&l, NULL);
     const double here = first_of(&l, 0, 1, first), there = first_of(&l, 0, 1, second);
-    CHECK(here != there && here != first_of(&l, 1, 1, first) && here != first_of(&l, 0, 2, first) && here == first_of(&l, 0, 1, first));
+    CHECK(here != there && here != first_of(&l, 1, 1, first) && here != first_of(&l, 0, 2, first) &&
+          here == first_of(&l, 0, 1, first));
     CHECK_NEAR(first_of(&l, 0, 1, NULL), 0.5 * (here + there), 1e-15);
     lesson_free(&same);
     lesson_free(&l);
@@ -334,7 +350,9 @@ static void test_it_finds_the_closed_form_where_steps_reach_it(void)
 static void test_the_seed_alone_decides_what_is_drawn(void)
 {
     ct_learn_result r[5];
-    for (int k = 0; k < 5; k++) { /* 1, 2, 3 threads; another seed; the first, after another method, which leaves other starts for inner solves behind */
+    /* 1, 2, 3 threads; another seed; the first, after another method, which leaves other starts for inner solves
+     * behind */
+    for (int k = 0; k < 5; k++) {
         lesson           l = begin("D3", 5, 40, 6, 1e-3, 1e3);
         ct_learn_options options = leo_options(8);
         ct_outer_options outer = ct_outer_defaults();
@@ -390,14 +408,17 @@ static void test_what_it_cannot_learn_from_is_refused(void)
     ct_learn_result        r;
     CHECK_OK(ct_theta_learn(l.theta, ct_noise_find(l.noise, "gps"), CT_NOISE_FULL, 1e-3, 1e3, &l.err), l.err);
     open_outer(&l, NULL);
-    CHECK_REFUSED(ct_learn(l.outer, &options, l.noise, &r, &l.err), l.err, "method leo learns diagonal and isotropic models, and gps[0,0] is part of a full covariance");
+    CHECK_REFUSED(ct_learn(l.outer, &options, l.noise, &r, &l.err), l.err,
+                  "method leo learns diagonal and isotropic models, and gps[0,0] is part of a full covariance");
     ct_learn_result_free(&r);
     CHECK_OK(ct_theta_learn(l.theta, ct_noise_find(l.noise, "gps"), CT_NOISE_ISOTROPIC, 1e-3, 1e3, &l.err), l.err);
     l.seq[1]->known[7] = 3; /* no heading: of two odometries and a GPS */
     free(l.seq[1]->name);
     l.seq[1]->name = strdup("monday");
     open_outer(&l, NULL);
-    CHECK_REFUSED(ct_learn(l.outer, &options, l.noise, &r, &l.err), l.err, "method leo needs the whole truth, and that of sequence monday does not tell the residuals of 3 of its 58 factors to learn from");
+    CHECK_REFUSED(ct_learn(l.outer, &options, l.noise, &r, &l.err), l.err,
+                  "method leo needs the whole truth, and that of sequence monday does not tell the residuals of 3 of "
+                  "its 58 factors to learn from");
     ct_learn_result_free(&r);
     l.seq[1]->known[7] = 7;
     open_outer(&l, NULL);

@@ -1,5 +1,6 @@
-/* test_learn_memory.c: no memory at any moment of learning. Every allocation is failed once, each in a run of its own: the call says so, and the table is as it
- * was. Programs called *_memory are linked so that the library's allocations pass through here. */
+/* test_learn_memory.c: no memory at any moment of learning. Every allocation is failed once, each in a run of its
+ * own: the call says so, and the table is as it was. Programs called *_memory are linked so that the library's
+ * allocations pass through here. */
 #include "learn_test.h"
 #include "memory_test.h"
 
@@ -24,7 +25,8 @@ static int learn_once(lesson *l, ct_learn_method method, ct_gradient gradient, i
     how.max_iterations = method == CT_LEARN_POWELL ? 1 : 3;
     CHECK_OK(ct_noise_copy(l->noise, &noise, &err), err);
     left = k;
-    ct_status status = ct_outer_new(l->runs, (const ct_sequence *const *)l->seq, noise, l->theta, &options, &outer, &err);
+    ct_status status =
+        ct_outer_new(l->runs, (const ct_sequence *const *)l->seq, noise, l->theta, &options, &outer, &err);
     if (status == CT_OK) status = ct_checkpoint_open(path, 0, 1, 1e9, &checkpoint, &err);
     if (status == CT_OK) {
         ct_outer_keep(outer, checkpoint);
@@ -40,7 +42,8 @@ static int learn_once(lesson *l, ct_learn_method method, ct_gradient gradient, i
         CHECK(status == CT_E_MEMORY || status == CT_E_IO); /* the checkpoint's file may be what cannot be had */
         CHECK(err.text[0] && err.status == status);
         for (int32_t g = 0; !learned && g < ct_noise_count(noise); g++)
-            CHECK(!memcmp(ct_noise_get(noise, g)->covariance, ct_noise_get(l->noise, g)->covariance, (size_t)ct_noise_get(noise, g)->dim * sizeof(double)));
+            CHECK(!memcmp(ct_noise_get(noise, g)->covariance, ct_noise_get(l->noise, g)->covariance,
+                          (size_t)ct_noise_get(noise, g)->dim * sizeof(double)));
     }
     ct_learn_result_free(&result);
     ct_outer_free(outer);
@@ -58,7 +61,8 @@ static void sweep(ct_learn_method method, ct_gradient gradient)
     learn_all(&l, CT_NOISE_DIAGONAL, 1e-3, 1e3);
     const int64_t stride = ct_test_slow() ? 23 : 1;
     while (!learn_once(&l, method, gradient, k) && k < 100000) k += stride;
-    printf("  %s, %s: %lld allocations, %lld of them not missed\n", ct_learn_method_name(method), ct_gradient_name(gradient), (long long)k, (long long)unnoticed);
+    printf("  %s, %s: %lld allocations, %lld of them not missed\n", ct_learn_method_name(method),
+           ct_gradient_name(gradient), (long long)k, (long long)unnoticed);
     CHECK(unnoticed * 50 < k);
     unnoticed = 0;
     CHECK(k > 50 && k < 100000);

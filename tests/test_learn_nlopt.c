@@ -24,17 +24,21 @@ static void test_all_reach_the_minimum_of_the_gradient_methods(void)
         if (k < 0) options.relative = 1e-9;
         options.prior = k < 0 ? 0 : options.prior;
         ct_learn_result r = learn(&l, &options);
-        printf("  %-8s loss %.8g, %4d evaluations, stop %s\n", ct_learn_method_name(options.method), r.loss_train, r.evaluations, ct_learn_stop_name(r.stop));
+        printf("  %-8s loss %.8g, %4d evaluations, stop %s\n", ct_learn_method_name(options.method), r.loss_train,
+               r.evaluations, ct_learn_stop_name(r.stop));
         if (k < 0) least = r.loss_train;
         CHECK_NEAR(r.loss_train / least, 1, 1e-3);
         CHECK(r.evaluations <= (k < 0 ? 100 : METHOD[k] == CT_LEARN_CRS ? 6010 : 1210));
-        CHECK(k < 0 || r.stop == (METHOD[k] == CT_LEARN_CRS ? CT_LEARN_STOP_ITERATIONS : METHOD[k] == CT_LEARN_BOBYQA ? CT_LEARN_STOP_STEP : CT_LEARN_STOP_LOSS));
+        CHECK(k < 0 || r.stop == (METHOD[k] == CT_LEARN_CRS      ? CT_LEARN_STOP_ITERATIONS
+                                  : METHOD[k] == CT_LEARN_BOBYQA ? CT_LEARN_STOP_STEP
+                                                                 : CT_LEARN_STOP_LOSS));
         ct_learn_result_free(&r);
         lesson_free(&l);
     }
 }
 
-/* The local ones walk, too, where the start is three decades off in every variance; crs has its start as one point of many. */
+/* The local ones walk, too, where the start is three decades off in every variance; crs has its start as one point
+ * of many. */
 static void test_a_far_start_is_survived(void)
 {
     for (int k = 0; k < METHODS; k++) {
@@ -67,7 +71,8 @@ static int note_down(void *user, const ct_learn_progress *progress)
 /* In reverse, by a problem of its own. */
 static void test_a_value_does_not_depend_on_those_before(void)
 {
-    static const ct_learn_method ALL[] = {CT_LEARN_BOBYQA, CT_LEARN_SUBPLEX, CT_LEARN_CRS, CT_LEARN_LBFGS, CT_LEARN_TNEWTON, CT_LEARN_MMA, CT_LEARN_SLSQP};
+    static const ct_learn_method ALL[] = {CT_LEARN_BOBYQA,  CT_LEARN_SUBPLEX, CT_LEARN_CRS,  CT_LEARN_LBFGS,
+                                          CT_LEARN_TNEWTON, CT_LEARN_MMA,     CT_LEARN_SLSQP};
     for (size_t k = 0; k < sizeof ALL / sizeof *ALL; k++) {
         lesson           l = begin("D1", 2, 40, 5, 1e-3, 1e3);
         ct_learn_options options = options_of(ALL[k]);
@@ -125,7 +130,8 @@ static void test_a_parameter_without_room_stays(void)
         open_outer(&l, NULL);
         options.max_iterations = 400;
         ct_learn_result r = learn(&l, &options);
-        CHECK(ct_noise_get(l.noise, gps)->covariance[1] == 2 && r.stop != CT_LEARN_STOP_STUCK && r.loss_train <= r.loss_closed_form * (1 + 1e-12));
+        CHECK(ct_noise_get(l.noise, gps)->covariance[1] == 2 && r.stop != CT_LEARN_STOP_STUCK &&
+              r.loss_train <= r.loss_closed_form * (1 + 1e-12));
         ct_learn_result_free(&r);
         lesson_free(&l);
     }
@@ -166,10 +172,12 @@ static void test_what_a_method_cannot_learn_is_known_before(void)
         options.max_iterations = 1;
         options.folds = 0;
         ct_err          said = {0};
-        const ct_status before = ct_learn_check(l.outer, options.method, &said), then = ct_learn(l.outer, &options, l.noise, &r, &l.err);
+        const ct_status before = ct_learn_check(l.outer, options.method, &said),
+                        then = ct_learn(l.outer, &options, l.noise, &r, &l.err);
         CHECK(before == then);
         if (then != CT_OK) CHECK(!strcmp(said.text, l.err.text));
-        CHECK((then == CT_OK) == (k == CT_LEARN_LM || k == CT_LEARN_CLOSED_FORM || k == CT_LEARN_FRANK_WOLFE || k == CT_LEARN_FRANK_WOLFE_LOG || k == CT_LEARN_PROJECTED_GRADIENT));
+        CHECK((then == CT_OK) == (k == CT_LEARN_LM || k == CT_LEARN_CLOSED_FORM || k == CT_LEARN_FRANK_WOLFE ||
+                                  k == CT_LEARN_FRANK_WOLFE_LOG || k == CT_LEARN_PROJECTED_GRADIENT));
         ct_learn_result_free(&r);
     }
     lesson_free(&l);
@@ -187,7 +195,8 @@ static void test_there_are_no_error_bars_away_from_a_minimum(void)
         ct_learn_result r = learn(&l, &options);
         int             bars = 0;
         for (int32_t i = 0; i < r.parameters; i++) bars += isfinite(r.standard_error[i]) != 0;
-        printf("  %s: %d error bars, loss %.6g, note %s\n", ct_learn_method_name(options.method), bars, r.loss_train, r.note ? r.note : "none");
+        printf("  %s: %d error bars, loss %.6g, note %s\n", ct_learn_method_name(options.method), bars, r.loss_train,
+               r.note ? r.note : "none");
         CHECK(long_enough ? bars > 0 : bars == 0);
         CHECK((r.note && strstr(r.note, "no minimum of the loss")) == !long_enough);
         ct_learn_result_free(&r);

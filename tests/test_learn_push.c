@@ -1,4 +1,5 @@
-/* test_learn_push.c: learning from pushes: what there is to learn, derivatives through contacts of every outline, every method. */
+/* test_learn_push.c: learning from pushes: what there is to learn, derivatives through contacts of every outline,
+ * every method. */
 #include <covtune/push.h>
 #include "push_test.h"
 
@@ -23,14 +24,16 @@ static void test_only_rows_that_measure_are_parameters(void)
             const double   *x[4];
             double          r[3];
             if (factor.noise != g) continue;
-            for (int i = 0; i < factor.ops->arity; i++) x[i] = l.seq[0]->truth + ct_graph_offset(l.seq[0]->graph, factor.var[i]);
+            for (int i = 0; i < factor.ops->arity; i++)
+                x[i] = l.seq[0]->truth + ct_graph_offset(l.seq[0]->graph, factor.var[i]);
             ct_factor_eval(factor.ops, factor.z, factor.context, x, r, NULL);
             for (int c = 0; c < factor.ops->rows; c++) sum[c] += fabs(r[c]);
         }
         for (int c = 0; c < WANT[k].rows; c++) CHECK(sum[c] > 0);
     }
     for (int32_t g = 0; g < ct_noise_count(l.noise); g++)
-        if (!strcmp(ct_noise_get(l.noise, g)->name, "bind") || !strcmp(ct_noise_get(l.noise, g)->name, "first_pose")) CHECK(!ct_theta_learns(l.theta, g));
+        if (!strcmp(ct_noise_get(l.noise, g)->name, "bind") || !strcmp(ct_noise_get(l.noise, g)->name, "first_pose"))
+            CHECK(!ct_theta_learns(l.theta, g));
     lesson_free(&l);
 }
 
@@ -41,8 +44,9 @@ static double check_at(lesson *l, const double *p, const char *outline, const ch
 {
     ct_gradient_check c;
     CHECK_OK(ct_outer_check(l->outer, p, &c, &l->err), l->err);
-    printf("  %-10s %-12s adjoint %.1e  sensitivity %.1e  numeric %.1e; with J'J %.1e\n", outline, what, c.error[CT_GRADIENT_ADJOINT][CT_HESSIAN_EXACT],
-           c.error[CT_GRADIENT_SENSITIVITY][CT_HESSIAN_EXACT], c.error[CT_GRADIENT_NUMERIC][0], c.error[CT_GRADIENT_ADJOINT][CT_HESSIAN_GAUSS_NEWTON]);
+    printf("  %-10s %-12s adjoint %.1e  sensitivity %.1e  numeric %.1e; with J'J %.1e\n", outline, what,
+           c.error[CT_GRADIENT_ADJOINT][CT_HESSIAN_EXACT], c.error[CT_GRADIENT_SENSITIVITY][CT_HESSIAN_EXACT],
+           c.error[CT_GRADIENT_NUMERIC][0], c.error[CT_GRADIENT_ADJOINT][CT_HESSIAN_GAUSS_NEWTON]);
     CHECK(c.error[CT_GRADIENT_ADJOINT][CT_HESSIAN_EXACT] < 1e-5);
     CHECK(c.error[CT_GRADIENT_SENSITIVITY][CT_HESSIAN_EXACT] < 1e-5);
     CHECK(c.error[CT_GRADIENT_NUMERIC][0] < 0.02);
@@ -101,7 +105,8 @@ static void cut_to_a_corner(lesson *l, int run, double corner[2])
         seen(seq->truth + 8 * k, q);
         for (int c = 0; c < 2; c++) corner[c] += q[c] / n;
     }
-    const double x = -copysign(PUSH_HX, corner[0]), y = -copysign(PUSH_HY, corner[1]), xy[8] = {corner[0], corner[1], x, corner[1], x, y, corner[0], y};
+    const double x = -copysign(PUSH_HX, corner[0]), y = -copysign(PUSH_HY, corner[1]),
+                 xy[8] = {corner[0], corner[1], x, corner[1], x, y, corner[0], y};
     CHECK_OK(ct_shape_polygon(4, xy, &shape, &l->err), l->err);
     push_reshape(seq, shape, &l->err);
 }
@@ -158,10 +163,12 @@ static void test_derivatives_are_exact_where_fingers_pass_a_corner(void)
 /* Those that set out from the start values; others do from the closed form. */
 static int from_table(ct_learn_method method)
 {
-    return method == CT_LEARN_FRANK_WOLFE || method == CT_LEARN_FRANK_WOLFE_LOG || method == CT_LEARN_NELDER_MEAD || method == CT_LEARN_POWELL || method == CT_LEARN_LEO;
+    return method == CT_LEARN_FRANK_WOLFE || method == CT_LEARN_FRANK_WOLFE_LOG || method == CT_LEARN_NELDER_MEAD ||
+           method == CT_LEARN_POWELL || method == CT_LEARN_LEO;
 }
 
-/* Bounds are kept, in units; nobody's answer is worse than where it set out on what it was trained on. LEO has another goal. */
+/* Bounds are kept, in units; nobody's answer is worse than where it set out on what it was trained on. LEO has
+ * another goal. */
 static void check_method(ct_learn_method method, double lower, double upper)
 {
     lesson           l = push_lesson(PUSH_RECTANGLE, 1, 0, 2, 2, 30, 1);
@@ -171,10 +178,12 @@ static void check_method(ct_learn_method method, double lower, double upper)
     options.max_iterations = method == CT_LEARN_POWELL ? 1 : method == CT_LEARN_CRS ? 30 : 6;
     ct_learn_result r = learn(&l, &options);
     const double    set_out = from_table(method) ? r.loss_start : r.loss_closed_form;
-    printf("  %-12s from %.4g to %.4g: %s\n", ct_learn_method_name(method), set_out, r.loss_train, ct_learn_stop_name(r.stop));
+    printf("  %-12s from %.4g to %.4g: %s\n", ct_learn_method_name(method), set_out, r.loss_train,
+           ct_learn_stop_name(r.stop));
     CHECK(r.method == method && r.parameters == PARAMETERS && r.evaluations > 0);
     CHECK(isfinite(r.loss_start) && isfinite(r.loss_closed_form) && isfinite(r.loss_train));
-    if (method != CT_LEARN_LEO) CHECK(r.loss_train <= (1 + 1e-4) * set_out); /* the scale, which frozen models feel, comes after */
+    /* the scale, which frozen models feel, comes after */
+    if (method != CT_LEARN_LEO) CHECK(r.loss_train <= (1 + 1e-4) * set_out);
     for (int32_t g = 0; g < ct_noise_count(l.noise); g++) {
         const ct_noise_model *m = ct_noise_get(l.noise, g);
         double                unit[3];

@@ -1,4 +1,5 @@
-/* test_learn_units.c: learning in units: of residuals r in units u it is learning, in units of 1, of residuals r / u. */
+/* test_learn_units.c: learning in units: of residuals r in units u it is learning, in units of 1, of residuals r /
+ * u. */
 #include "learn_test.h"
 
 #include <covtune/covtune.h>
@@ -7,12 +8,16 @@ enum { FIRST = 1, END = 3 }; /* models of a lesson that are learned: not the fir
 
 static const double ODOM[3] = {0.3, 0.2, 0.02}, GPS[3] = {3, 2, 0.1}; /* of x, y, theta: unlike what they are of */
 
-static const double *unit_of(const lesson *l, int32_t g) { return ct_noise_get(l->noise, g)->name[0] == 'o' ? ODOM : GPS; }
+static const double *unit_of(const lesson *l, int32_t g)
+{
+    return ct_noise_get(l->noise, g)->name[0] == 'o' ? ODOM : GPS;
+}
 
 static void say_units(lesson *l, double translation)
 {
     for (int32_t g = FIRST; g < ct_noise_count(l->noise); g++)
-        for (int c = 0; c < 3; c++) CHECK_OK(ct_theta_set_unit(l->theta, g, c, unit_of(l, g)[c] * (c < 2 ? translation : 1), &l->err), l->err);
+        for (int c = 0; c < 3; c++)
+            CHECK_OK(ct_theta_set_unit(l->theta, g, c, unit_of(l, g)[c] * (c < 2 ? translation : 1), &l->err), l->err);
 }
 
 static void test_derivatives_in_units(void)
@@ -27,16 +32,19 @@ static void test_derivatives_in_units(void)
         CHECK(ct_theta_count(l.theta) <= 32);
         ct_theta_get(l.theta, l.noise, p);
         CHECK_OK(ct_outer_check(l.outer, p, &c, &l.err), l.err);
-        CHECK(c.error[CT_GRADIENT_ADJOINT][CT_HESSIAN_EXACT] < 1e-6 && c.error[CT_GRADIENT_SENSITIVITY][CT_HESSIAN_EXACT] < 1e-6 && c.error[CT_GRADIENT_NUMERIC][0] < 0.02);
+        CHECK(c.error[CT_GRADIENT_ADJOINT][CT_HESSIAN_EXACT] < 1e-6 &&
+              c.error[CT_GRADIENT_SENSITIVITY][CT_HESSIAN_EXACT] < 1e-6 && c.error[CT_GRADIENT_NUMERIC][0] < 0.02);
         CHECK(c.difference_norm > 0);
         lesson_free(&l);
     }
 }
 
-/* Bounds lo u^2 .. hi u^2 of every row say the same as lo .. hi in units. Methods that work in logarithms, where units are a shift, cannot tell the two. */
+/* Bounds lo u^2 .. hi u^2 of every row say the same as lo .. hi in units. Methods that work in logarithms, where
+ * units are a shift, cannot tell the two. */
 static void test_units_are_scaled_bounds_to_methods_in_logarithms(void)
 {
-    static const ct_learn_method METHOD[] = {CT_LEARN_LM, CT_LEARN_PROJECTED_GRADIENT, CT_LEARN_FRANK_WOLFE_LOG, CT_LEARN_CLOSED_FORM};
+    static const ct_learn_method METHOD[] = {CT_LEARN_LM, CT_LEARN_PROJECTED_GRADIENT, CT_LEARN_FRANK_WOLFE_LOG,
+                                             CT_LEARN_CLOSED_FORM};
     for (size_t k = 0; k < sizeof METHOD / sizeof *METHOD; k++) {
         lesson           l[2];
         ct_learn_result  r[2];
@@ -51,7 +59,10 @@ static void test_units_are_scaled_bounds_to_methods_in_logarithms(void)
             if (side) say_units(&l[side], 1);
             for (int32_t g = FIRST; !side && g < END; g++) {
                 const double *unit = unit_of(&l[side], g);
-                for (int c = 0; c < 3; c++) CHECK_OK(ct_theta_bound(l[side].theta, g, c, 0.3 * unit[c] * unit[c], 3 * unit[c] * unit[c], &l[side].err), l[side].err);
+                for (int c = 0; c < 3; c++)
+                    CHECK_OK(ct_theta_bound(l[side].theta, g, c, 0.3 * unit[c] * unit[c], 3 * unit[c] * unit[c],
+                                            &l[side].err),
+                             l[side].err);
             }
             open_outer(&l[side], NULL);
             r[side] = learn(&l[side], &options);
@@ -60,7 +71,9 @@ static void test_units_are_scaled_bounds_to_methods_in_logarithms(void)
         CHECK_NEAR(r[1].loss_start / r[0].loss_start, 1, 1e-9);
         CHECK_NEAR(r[1].loss_train / r[0].loss_train, 1, 1e-6);
         for (int32_t g = FIRST; g < END; g++)
-            for (int c = 0; c < 3; c++) CHECK_NEAR(ct_noise_get(l[1].noise, g)->covariance[c] / ct_noise_get(l[0].noise, g)->covariance[c], 1, 1e-4);
+            for (int c = 0; c < 3; c++)
+                CHECK_NEAR(ct_noise_get(l[1].noise, g)->covariance[c] / ct_noise_get(l[0].noise, g)->covariance[c], 1,
+                           1e-4);
         for (int32_t i = 0; i < 6; i++) {
             CHECK(r[0].at_bound[i] == r[1].at_bound[i]);
             held += r[0].at_bound[i] != 0;
@@ -95,12 +108,15 @@ static void in_tenths(lesson *l)
         seq->graph = graph;
     }
     for (int32_t g = 0; g < ct_noise_count(l->noise); g++) {
-        const double *v = ct_noise_get(l->noise, g)->covariance, S[9] = {100 * v[0], 0, 0, 0, 100 * v[1], 0, 0, 0, v[2]};
-        CHECK_OK(ct_noise_set_covariance(l->noise, g, S, &l->err), l->err); /* the first pose's is isotropic no longer */
+        const double *v = ct_noise_get(l->noise, g)->covariance,
+                     S[9] = {100 * v[0], 0, 0, 0, 100 * v[1], 0, 0, 0, v[2]};
+        /* the first pose's is isotropic no longer */
+        CHECK_OK(ct_noise_set_covariance(l->noise, g, S, &l->err), l->err);
     }
 }
 
-/* Frank-Wolfe and LEO work in variances and precisions, and a spread compares rows: metres or tenths of them, with units it is all the same. */
+/* Frank-Wolfe and LEO work in variances and precisions, and a spread compares rows: metres or tenths of them, with
+ * units it is all the same. */
 static void test_in_units_it_does_not_matter_what_lengths_are_measured_in(void)
 {
     static const ct_learn_method METHOD[] = {CT_LEARN_FRANK_WOLFE, CT_LEARN_LM, CT_LEARN_LEO};
@@ -129,7 +145,10 @@ static void test_in_units_it_does_not_matter_what_lengths_are_measured_in(void)
         CHECK(METHOD[k] == CT_LEARN_LEO || r[0].spread <= 200 * (1 + 1e-12));
         for (int32_t i = 0; i < 6; i++) CHECK_NEAR(r[1].p[i], r[0].p[i], 1e-4);
         for (int32_t g = FIRST; g < END; g++)
-            for (int c = 0; c < 3; c++) CHECK_NEAR(ct_noise_get(l[1].noise, g)->covariance[c] / ct_noise_get(l[0].noise, g)->covariance[c] / (c < 2 ? 100 : 1), 1, 1e-4);
+            for (int c = 0; c < 3; c++)
+                CHECK_NEAR(ct_noise_get(l[1].noise, g)->covariance[c] / ct_noise_get(l[0].noise, g)->covariance[c] /
+                               (c < 2 ? 100 : 1),
+                           1, 1e-4);
         for (int side = 0; side < 2; side++) ct_learn_result_free(&r[side]), lesson_free(&l[side]);
     }
 }
@@ -197,7 +216,8 @@ static void check_file(ct_noise_kind kind, int differ, const char *wanted)
     memset(text, 0, sizeof text);
     if (file) CHECK(fread(text, 1, sizeof text - 1, file) > 0);
     if (file) fclose(file);
-    CHECK(strstr(text, wanted) && strstr(text, differ ? "\"unit_sigma\": [0.5, 0.5, 0.25]" : "\"unit_sigma\": [0.5, 0.5, 0.5]"));
+    CHECK(strstr(text, wanted) &&
+          strstr(text, differ ? "\"unit_sigma\": [0.5, 0.5, 0.25]" : "\"unit_sigma\": [0.5, 0.5, 0.5]"));
     lesson_free(&l);
 }
 

@@ -15,7 +15,8 @@ typedef long double real;
 
 #define PI 3.14159265358979323846
 
-static const double angles[] = {0, 1e-300, 1e-160, 1e-12, 1e-9, 1e-6, 1e-3, 0.1, 0.2499, 0.25, 0.2501, 1, 2, PI - 1e-3, PI - 1e-6, PI - 1e-9, PI - 1e-12, PI};
+static const double angles[] = {0,    1e-300, 1e-160, 1e-12, 1e-9,      1e-6,      1e-3,      0.1,        0.2499,
+                                0.25, 0.2501, 1,      2,     PI - 1e-3, PI - 1e-6, PI - 1e-9, PI - 1e-12, PI};
 enum { ANGLES = sizeof angles / sizeof *angles, DRAWS = 20 };
 
 /* ---- The groups behind one set of functions on stored doubles ----------------------------------- */
@@ -132,7 +133,8 @@ static void matrix(const group *g, const double *x, real M[16])
     const real qx = x[n == 4 ? 3 : 0], qy = x[n == 4 ? 4 : 1], qz = x[n == 4 ? 5 : 2], qw = x[n == 4 ? 6 : 3];
     M[0] = 1 - 2 * (qy * qy + qz * qz), M[1] = 2 * (qx * qy - qw * qz), M[2] = 2 * (qx * qz + qw * qy);
     M[n] = 2 * (qx * qy + qw * qz), M[n + 1] = 1 - 2 * (qx * qx + qz * qz), M[n + 2] = 2 * (qy * qz - qw * qx);
-    M[2 * n] = 2 * (qx * qz - qw * qy), M[2 * n + 1] = 2 * (qy * qz + qw * qx), M[2 * n + 2] = 1 - 2 * (qx * qx + qy * qy);
+    M[2 * n] = 2 * (qx * qz - qw * qy), M[2 * n + 1] = 2 * (qy * qz + qw * qx),
+          M[2 * n + 2] = 1 - 2 * (qx * qx + qy * qy);
     for (int i = 0; n == 4 && i < 3; i++) M[4 * i + 3] = x[i];
     if (n == 4) M[15] = 1;
 }
@@ -281,7 +283,10 @@ static void adjoint_moves_a_perturbation_to_the_left(const group *g, ct_rng *rng
     g->compose(e, x, r, NULL, NULL);
     CHECK_NEAR(distance(g, l, r), 0, 1e-13);
 }
-static void test_adjoint_moves_a_perturbation_to_the_left(void) { for_all(5, adjoint_moves_a_perturbation_to_the_left); }
+static void test_adjoint_moves_a_perturbation_to_the_left(void)
+{
+    for_all(5, adjoint_moves_a_perturbation_to_the_left);
+}
 
 /* Jl = sum ad^k/(k+1)!, Jr(v) = Jl(-v), and the inverses undo them. */
 static void exponential_jacobians_are_their_series(const group *g, ct_rng *rng, double angle)
@@ -342,7 +347,10 @@ static void chart_gives_the_same_jacobian_as_the_tangent(const group *g, ct_rng 
     }
     CHECK_NEAR(max_difference_double(dim * dim, J, K), 0, 4e-14);
 }
-static void test_chart_gives_the_same_jacobian_as_the_tangent(void) { for_all(8, chart_gives_the_same_jacobian_as_the_tangent); }
+static void test_chart_gives_the_same_jacobian_as_the_tangent(void)
+{
+    for_all(8, chart_gives_the_same_jacobian_as_the_tangent);
+}
 
 /* ---- Derivatives by differences -------------------------------------------------------------------- */
 

@@ -33,7 +33,10 @@ static void end(fixture *f)
     world_free(&f->w);
 }
 
-static unsigned rotation_of(ct_kind kind) { return kind == CT_SO2 ? 1 : kind == CT_SE2 ? 4 : kind == CT_SO3 || kind == CT_SE3 ? 7 : 0; }
+static unsigned rotation_of(ct_kind kind)
+{
+    return kind == CT_SO2 ? 1 : kind == CT_SE2 ? 4 : kind == CT_SO3 || kind == CT_SE3 ? 7 : 0;
+}
 
 /* Log(x g^-1) with the public functions. */
 static void left(ct_kind kind, const double *g, const double *x, double *e)
@@ -67,8 +70,9 @@ static void expected(const ct_loss *loss, ct_kind kind, unsigned known, const do
     }
 }
 
-static const ct_loss LOSSES[] = {{CT_DIFFERENCE_LOCAL, 1, 1}, {CT_DIFFERENCE_LEFT, 1, 1},   {CT_DIFFERENCE_LOCAL, 2.5, 0.3},
-                                 {CT_DIFFERENCE_LEFT, 0.5, 7}, {CT_DIFFERENCE_LOCAL, 0, 2}, {CT_DIFFERENCE_LEFT, 3, 0}};
+static const ct_loss LOSSES[] = {{CT_DIFFERENCE_LOCAL, 1, 1},     {CT_DIFFERENCE_LEFT, 1, 1},
+                                 {CT_DIFFERENCE_LOCAL, 2.5, 0.3}, {CT_DIFFERENCE_LEFT, 0.5, 7},
+                                 {CT_DIFFERENCE_LOCAL, 0, 2},     {CT_DIFFERENCE_LEFT, 3, 0}};
 #define LOSS_COUNT ((int)(sizeof LOSSES / sizeof *LOSSES))
 
 /* Calls `check` for every variable, every part of its truth and every loss. */
@@ -140,7 +144,8 @@ static void test_derivatives_are_those_of_differences(void)
     end(&f);
 }
 
-/* At the truth the local difference is zero, and its derivative the identity: Gauss-Newton of the loss sees tangent vectors as they are. */
+/* At the truth the local difference is zero, and its derivative the identity: Gauss-Newton of the loss sees tangent
+ * vectors as they are. */
 static void test_nothing_is_lost_at_the_truth(void)
 {
     fixture       f;

@@ -1,5 +1,6 @@
 /* test_misuse.c: what public functions make of indices, counts, kinds and names that are none: an error, NULL or a
- * neutral value, never an abort. Module by module, in the order of the headers; the later ones in test_misuse_more.c. */
+ * neutral value, never an abort. Module by module, in the order of the headers; the later ones in
+ * test_misuse_more.c. */
 #include "ct_test.h"
 
 #include <covtune/covtune.h>

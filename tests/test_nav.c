@@ -37,7 +37,10 @@ static ct_sequence *make(const ct_nav_options *o, uint64_t run)
     return seq;
 }
 
-static const double *pose(const ct_sequence *seq, const double *x, int32_t v) { return x + ct_graph_offset(seq->graph, v); }
+static const double *pose(const ct_sequence *seq, const double *x, int32_t v)
+{
+    return x + ct_graph_offset(seq->graph, v);
+}
 
 /* Noise of a factor: -Log(z^-1 g(truth)) is e of z = g o Exp(e). */
 static void residual(const ct_sequence *seq, int32_t f, double r[CT_DIM_MAX])
@@ -61,7 +64,8 @@ static void check_moments(const moments *m, const double *sigma, int dim)
     CHECK(m->n > 100);
     for (int i = 0; i < dim; i++) {
         for (int j = 0; j < dim; j++) {
-            const double sij = sigma[i * dim + j], spread = sqrt((sigma[i * dim + i] * sigma[j * dim + j] + sij * sij) / (double)m->n);
+            const double sij = sigma[i * dim + j],
+                         spread = sqrt((sigma[i * dim + i] * sigma[j * dim + j] + sij * sij) / (double)m->n);
             CHECK_NEAR(m->S[i * dim + j] / (double)m->n, sij, 5 * spread);
         }
     }
@@ -87,7 +91,9 @@ static void check_covariances(const ct_nav_options *o, int runs)
             const ct_factor k = ct_graph_factor(seq->graph, f);
             residual(seq, f, e);
             for (int r = 0; r < o->regimes; r++) {
-                moments *m = is_model(noise, k.noise, "odom", r) ? &odom[r] : is_model(noise, k.noise, "gps", r) ? &gps[r] : NULL;
+                moments *m = is_model(noise, k.noise, "odom", r)  ? &odom[r]
+                             : is_model(noise, k.noise, "gps", r) ? &gps[r]
+                                                                  : NULL;
                 if (!m) continue;
                 m->n++;
                 for (int i = 0; i < dim * dim; i++) m->S[i] += e[i / dim] * e[i % dim];
@@ -102,7 +108,8 @@ static void check_covariances(const ct_nav_options *o, int runs)
     ct_noise_free(noise);
 }
 
-/* A rotation's noise of sigma 1 wraps at pi, and one in space is folded back there: D3 and D4 are looked at with a third of it. */
+/* A rotation's noise of sigma 1 wraps at pi, and one in space is folded back there: D3 and D4 are looked at with a
+ * third of it. */
 static void test_residuals_at_the_truth_have_the_covariance_asked_for(void)
 {
     for (int k = 0; k < 2; k++) {
@@ -133,8 +140,10 @@ static void test_noise_may_be_correlated(void)
 
 static void test_presets_are_the_papers(void)
 {
-    static const double odom[4][2][3] = {{{.1, .1, .1}}, {{1, 2, .1}}, {{.1, .1, .1}, {1, 1, 1}}, {{1, 1, 1}, {.1, .1, .1}}};
-    static const double gps[4][2][3] = {{{1, 1, .1}}, {{2, 1, .1}}, {{1, 1, .1}, {.1, .1, .1}}, {{.1, .1, .1}, {1, 1, .1}}};
+    static const double odom[4][2][3] = {
+        {{.1, .1, .1}}, {{1, 2, .1}}, {{.1, .1, .1}, {1, 1, 1}}, {{1, 1, 1}, {.1, .1, .1}}};
+    static const double gps[4][2][3] = {
+        {{1, 1, .1}}, {{2, 1, .1}}, {{1, 1, .1}, {.1, .1, .1}}, {{.1, .1, .1}, {1, 1, .1}}};
     for (int d = 0; d < 4; d++) {
         const ct_nav_options o = preset(DATASET[d], CT_SE2), s = preset(DATASET[d], CT_SE3);
         CHECK(o.regimes == (d < 2 ? 1 : 2) && o.least == 300 && o.most == 500);
@@ -143,17 +152,20 @@ static void test_presets_are_the_papers(void)
                 CHECK(o.odom[r][i] == (i % 4 ? 0 : odom[d][r][i / 4] * odom[d][r][i / 4]));
                 CHECK(o.gps[r][i] == (i % 4 ? 0 : gps[d][r][i / 4] * gps[d][r][i / 4]));
             }
-            for (int i = 0; i < 6; i++) CHECK(s.odom[r][7 * i] == odom[d][r][i < 3 ? 2 : 0] * odom[d][r][i < 3 ? 2 : 0]);
+            for (int i = 0; i < 6; i++)
+                CHECK(s.odom[r][7 * i] == odom[d][r][i < 3 ? 2 : 0] * odom[d][r][i < 3 ? 2 : 0]);
         }
     }
     ct_nav_options o;
     CHECK(ct_nav_preset("d3", CT_SE2, &o) && o.regimes == 2);
-    CHECK(!ct_nav_preset("D5", CT_SE2, &o) && !ct_nav_preset("D", CT_SE2, &o) && !ct_nav_preset("D11", CT_SE2, &o) && !ct_nav_preset("", CT_SE2, &o));
+    CHECK(!ct_nav_preset("D5", CT_SE2, &o) && !ct_nav_preset("D", CT_SE2, &o) && !ct_nav_preset("D11", CT_SE2, &o) &&
+          !ct_nav_preset("", CT_SE2, &o));
 }
 
 /* ---- paths ---- */
 
-/* Inside, a pose from 0.3 m to 1 m after the one before (in the plane), the nose along the path, no turn tighter than 5 m. */
+/* Inside, a pose from 0.3 m to 1 m after the one before (in the plane), the nose along the path, no turn tighter
+ * than 5 m. */
 static void check_path(const ct_sequence *seq, ct_kind kind)
 {
     const int32_t n = ct_graph_variables(seq->graph);
@@ -233,7 +245,8 @@ static void test_regime_one_is_the_middle_half(void)
         const int32_t         v = k.var[k.ops->arity - 1];
         const char           *name = ct_noise_get(noise, k.noise)->name;
         const int             regime = v >= n / 4 && v < n - n / 4;
-        if (v == 0) CHECK(!strcmp(name, "first_pose") && k.ops == &ct_prior_se2 && !memcmp(k.z, seq->truth, 4 * sizeof *k.z));
+        if (v == 0)
+            CHECK(!strcmp(name, "first_pose") && k.ops == &ct_prior_se2 && !memcmp(k.z, seq->truth, 4 * sizeof *k.z));
         else if (k.ops == &ct_prior_se2) CHECK(!strcmp(name, regime ? "gps@1" : "gps@0"));
         else CHECK(k.ops == &ct_between_se2 && k.var[0] == v - 1 && !strcmp(name, regime ? "odom@1" : "odom@0"));
     }
@@ -287,7 +300,8 @@ static void test_seed_and_run_decide_everything(void)
     }
 }
 
-/* Noise of the same factor in two runs, odometry and GPS of one step, neighbours: correlations vanish within five standard errors. */
+/* Noise of the same factor in two runs, odometry and GPS of one step, neighbours: correlations vanish within five
+ * standard errors. */
 static void test_draws_have_nothing_in_common(void)
 {
     ct_nav_options o = preset("D1", CT_SE2);

@@ -114,27 +114,32 @@ static void test_weights_are_drawn_within_glorots_bound_and_biases_are_zero(void
 
 /* ---- learning ---- */
 
-/* One layer, one output, of examples all learned from: the minimum of mean 1/2 (y - t)^2 / v + decay/2 |W|^2 in scaled units is the solution of
- * (A + decay I) W = b, A the correlations of the inputs, b those of inputs and output. Two inputs. */
+/* One layer, one output, of examples all learned from: the minimum of mean 1/2 (y - t)^2 / v + decay/2 |W|^2 in
+ * scaled units is the solution of (A + decay I) W = b, A the correlations of the inputs, b those of inputs and
+ * output. Two inputs. */
 static void check_ridge(double decay)
 {
     enum { COUNT = 200 };
     const int32_t  width[] = {2, 1};
-    double        *x = normals(4, 2 * COUNT, 1, 3), *noise = normals(5, COUNT, 0, 1), t[COUNT], mean[3] = {0}, S[9] = {0};
+    double *x = normals(4, 2 * COUNT, 1, 3), *noise = normals(5, COUNT, 0, 1), t[COUNT], mean[3] = {0}, S[9] = {0};
     ct_net_options o = ct_net_defaults();
     ct_err         err = {0};
     ct_net        *net = new_net(1, width, 1);
-    for (int i = 0; i < COUNT; i++) x[2 * i + 1] += 0.5 * x[2 * i], t[i] = 2 * x[2 * i] - 0.1 * x[2 * i + 1] + 4 + noise[i];
+    for (int i = 0; i < COUNT; i++)
+        x[2 * i + 1] += 0.5 * x[2 * i], t[i] = 2 * x[2 * i] - 0.1 * x[2 * i + 1] + 4 + noise[i];
     for (int i = 0; i < COUNT; i++)
         for (int a = 0; a < 3; a++) mean[a] += (a < 2 ? x[2 * i + a] : t[i]) / COUNT;
     for (int i = 0; i < COUNT; i++) {
         const double d[3] = {x[2 * i] - mean[0], x[2 * i + 1] - mean[1], t[i] - mean[2]};
         for (int a = 0; a < 9; a++) S[a] += d[a / 3] * d[a % 3] / COUNT;
     }
-    const double sx = sqrt(S[0]), sy = sqrt(S[4]), st = sqrt(S[8]), c = S[1] / (sx * sy), b0 = S[2] / (sx * st), b1 = S[5] / (sy * st);
-    const double det = (1 + decay) * (1 + decay) - c * c, w0 = ((1 + decay) * b0 - c * b1) / det, w1 = ((1 + decay) * b1 - c * b0) / det;
+    const double sx = sqrt(S[0]), sy = sqrt(S[4]), st = sqrt(S[8]), c = S[1] / (sx * sy), b0 = S[2] / (sx * st),
+                 b1 = S[5] / (sy * st);
+    const double det = (1 + decay) * (1 + decay) - c * c, w0 = ((1 + decay) * b0 - c * b1) / det,
+                 w1 = ((1 + decay) * b1 - c * b0) / det;
     o.epochs = 3000, o.batch = COUNT, o.heldout = 0, o.decay = decay;
-    for (o.rate = 1e-2; o.rate > 1e-6; o.rate /= 10) CHECK_OK(ct_net_train(net, COUNT, x, t, &o, NULL, &err), err); /* on from where it was */
+    /* on from where it was */
+    for (o.rate = 1e-2; o.rate > 1e-6; o.rate /= 10) CHECK_OK(ct_net_train(net, COUNT, x, t, &o, NULL, &err), err);
     CHECK_NEAR(ct_net_values(net)[0], w0, 1e-6);
     CHECK_NEAR(ct_net_values(net)[1], w1, 1e-6);
     CHECK_NEAR(ct_net_values(net)[2], 0, 1e-6);
@@ -231,7 +236,8 @@ static void test_weights_are_kept_from_where_the_held_out_loss_was_least(void)
         const ct_net_result r = train_on_noise(epochs, 1000, shorter, x, t);
         CHECK(r.epochs == epochs && (r.heldout < least) == (r.best == epochs));
         CHECK((r.best == all.best) == (epochs >= all.best) && r.heldout >= all.heldout);
-        if (epochs >= all.best) CHECK(!memcmp(ct_net_values(net), ct_net_values(shorter), (size_t)ct_net_weights(net) * sizeof(double)));
+        if (epochs >= all.best)
+            CHECK(!memcmp(ct_net_values(net), ct_net_values(shorter), (size_t)ct_net_weights(net) * sizeof(double)));
         least = fmin(least, r.heldout);
         ct_net_free(shorter);
     }
@@ -286,7 +292,8 @@ static void test_the_same_input_gives_the_same_bits(void)
         CHECK(ct_net_train(net[i], FEW, x, t, &o, NULL, NULL) == CT_OK);
     }
     const size_t size = (size_t)ct_net_weights(net[0]) * sizeof(double);
-    CHECK(!memcmp(ct_net_values(net[0]), ct_net_values(net[1]), size) && memcmp(ct_net_values(net[0]), ct_net_values(net[2]), size));
+    CHECK(!memcmp(ct_net_values(net[0]), ct_net_values(net[1]), size) &&
+          memcmp(ct_net_values(net[0]), ct_net_values(net[2]), size));
     for (int i = 0; i < 3; i++) ct_net_free(net[i]);
     free(x);
     free(t);
@@ -312,11 +319,16 @@ static void test_shapes_that_cannot_be_are_refused(void)
 {
     ct_net *net = NULL;
     ct_err  err = {0};
-    CHECK_REFUSED(ct_net_new(0, (const int32_t[]){3}, 1, &net, &err), err, "a network has 1 to 8 layers of weights, 0 were asked for");
-    CHECK_REFUSED(ct_net_new(9, (const int32_t[]){1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 1, &net, &err), err, "9 were asked for");
-    CHECK_REFUSED(ct_net_new(1, (const int32_t[]){0, 1}, 1, &net, &err), err, "inputs are 1 to 1024, 0 were asked for (width 0)");
-    CHECK_REFUSED(ct_net_new(2, (const int32_t[]){1, 1025, 1}, 1, &net, &err), err, "hidden units are 1 to 1024, 1025 were asked for (width 1)");
-    CHECK_REFUSED(ct_net_new(2, (const int32_t[]){1, 2, -3}, 1, &net, &err), err, "outputs are 1 to 1024, -3 were asked for (width 2)");
+    CHECK_REFUSED(ct_net_new(0, (const int32_t[]){3}, 1, &net, &err), err,
+                  "a network has 1 to 8 layers of weights, 0 were asked for");
+    CHECK_REFUSED(ct_net_new(9, (const int32_t[]){1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 1, &net, &err), err,
+                  "9 were asked for");
+    CHECK_REFUSED(ct_net_new(1, (const int32_t[]){0, 1}, 1, &net, &err), err,
+                  "inputs are 1 to 1024, 0 were asked for (width 0)");
+    CHECK_REFUSED(ct_net_new(2, (const int32_t[]){1, 1025, 1}, 1, &net, &err), err,
+                  "hidden units are 1 to 1024, 1025 were asked for (width 1)");
+    CHECK_REFUSED(ct_net_new(2, (const int32_t[]){1, 2, -3}, 1, &net, &err), err,
+                  "outputs are 1 to 1024, -3 were asked for (width 2)");
     CHECK(!net && err.status == CT_E_ARGUMENT);
     const int32_t widest[] = {1024, 1024, 1};
     double       *x = normals(1, 1024, 0, 1), y = NAN;
@@ -338,15 +350,19 @@ static void test_a_net_is_as_it_was_when_training_is_refused(void)
     const ct_net_options good = ct_net_defaults();
     for (int i = 0; i < FEW; i++) x[2 * i] = i, x[2 * i + 1] = -i, t[i] = i;
     ct_net_predict(net, x + 2, &y);
-    CHECK_REFUSED(ct_net_train(net, 1, x, t, &good, &result, &err), err, "a network is trained on 2 examples or more, found 1");
+    CHECK_REFUSED(ct_net_train(net, 1, x, t, &good, &result, &err), err,
+                  "a network is trained on 2 examples or more, found 1");
     x[7] = NAN;
-    CHECK_REFUSED(ct_net_train(net, FEW, x, t, &good, &result, &err), err, "input 1 of example 3 is nan; a network is trained on finite numbers");
+    CHECK_REFUSED(ct_net_train(net, FEW, x, t, &good, &result, &err), err,
+                  "input 1 of example 3 is nan; a network is trained on finite numbers");
     x[7] = 1e200;
-    CHECK_REFUSED(ct_net_train(net, FEW, x, t, &good, &result, &err), err, "input 1 is too large for its variance to be a number");
+    CHECK_REFUSED(ct_net_train(net, FEW, x, t, &good, &result, &err), err,
+                  "input 1 is too large for its variance to be a number");
     x[7] = 0, t[5] = INFINITY;
     CHECK_REFUSED(ct_net_train(net, FEW, x, t, &good, &result, &err), err, "output 0 of example 5 is inf");
     t[5] = -1e300;
-    CHECK_REFUSED(ct_net_train(net, FEW, x, t, &good, &result, &err), err, "output 0 is too large for its variance to be a number");
+    CHECK_REFUSED(ct_net_train(net, FEW, x, t, &good, &result, &err), err,
+                  "output 0 is too large for its variance to be a number");
     t[5] = 0;
 #define OPTION(field, value, part)                                                                 \
     do {                                                                                           \

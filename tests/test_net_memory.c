@@ -1,5 +1,6 @@
-/* test_net_memory.c: no memory at any moment. Every allocation is failed once, each in a run of its own: the call that made it says so and leaves nothing
- * half-built, the net as it was and the file as it was; what takes no status allocates nothing. */
+/* test_net_memory.c: no memory at any moment. Every allocation is failed once, each in a run of its own: the call
+ * that made it says so and leaves nothing half-built, the net as it was and the file as it was; what takes no status
+ * allocates nothing. */
 #include "net_test.h"
 #include "memory_test.h"
 

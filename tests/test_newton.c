@@ -1,10 +1,12 @@
-/* test_newton.c: the method newton: few iterations where residuals are large, the same minimum, the same names for every stop. */
+/* test_newton.c: the method newton: few iterations where residuals are large, the same minimum, the same names for
+ * every stop. */
 #include "graph_test.h"
 
 enum { POSES = 200 };
 
-/* A path with an odometry and a compass-like pose fix on every pose, whose noise is far larger than the tables of other tests: `quiet` times
- * 10 cm, 1 degree and 1 m, 30 degrees. The models are said to be alike, which makes the estimate a poor one with large residuals. */
+/* A path with an odometry and a compass-like pose fix on every pose, whose noise is far larger than the tables of
+ * other tests: `quiet` times 10 cm, 1 degree and 1 m, 30 degrees. The models are said to be alike, which makes the
+ * estimate a poor one with large residuals. */
 static void nav_make(world *w, ct_kind kind, uint64_t seed, double quiet)
 {
     const int    dim = ct_kind_dim(kind), ahead = kind == CT_SE3 ? 3 : 0;
@@ -25,10 +27,12 @@ static void nav_make(world *w, ct_kind kind, uint64_t seed, double quiet)
         else {
             ct_kind_identity(kind, z);
             ct_kind_local(kind, w->truth + ct_graph_offset(w->graph, v - 1), at, d);
-            for (int k = 0; k < dim; k++) d[k] += quiet * (k == 2 || (ahead && k < 3) ? 0.02 : 0.1) * ct_rng_normal(&w->rng);
+            for (int k = 0; k < dim; k++)
+                d[k] += quiet * (k == 2 || (ahead && k < 3) ? 0.02 : 0.1) * ct_rng_normal(&w->rng);
             ct_kind_retract(kind, z, d, z);
             CHECK_OK(ct_graph_add_between(w->graph, v - 1, v, z, odom, &w->err), w->err);
-            for (int k = 0; k < dim; k++) d[k] = quiet * (k == 2 || (ahead && k < 3) ? 0.5 : 1) * ct_rng_normal(&w->rng);
+            for (int k = 0; k < dim; k++)
+                d[k] = quiet * (k == 2 || (ahead && k < 3) ? 0.5 : 1) * ct_rng_normal(&w->rng);
             ct_kind_retract(kind, at, d, z);
             CHECK_OK(ct_graph_add_prior(w->graph, v, z, fix, &w->err), w->err);
         }
@@ -59,7 +63,7 @@ static void test_large_residuals_take_few_iterations(void)
         ct_solve_result lm, newton;
         nav_make(&w, round % 2 ? CT_SE3 : CT_SE2, 40 + (uint64_t)round, round % 2 ? 0.6 : 1);
         ct_solver *solver = new_solver(&w, NULL);
-        double    *x = run(&w, solver, CT_LEVENBERG_MARQUARDT, 1e-9, &lm), *y = run(&w, solver, CT_NEWTON, 1e-9, &newton);
+        double *x = run(&w, solver, CT_LEVENBERG_MARQUARDT, 1e-9, &lm), *y = run(&w, solver, CT_NEWTON, 1e-9, &newton);
         CHECK(lm.stop == CT_STOP_STEP && newton.stop == CT_STOP_STEP);
         CHECK(lm.iterations >= 15 && newton.iterations <= 9);
         CHECK(newton.gradient < 1e-11); /* curvatures are of order one */
@@ -155,7 +159,8 @@ static void test_limits_rank_and_nonsense_stop_it_as_they_do_others(void)
         double *x = copy_values(w.graph, ct_graph_initial(w.graph));
         options.max_iterations = limit;
         CHECK_OK(ct_solver_run(solver, w.noise, x, &options, &result, &w.err), w.err);
-        CHECK(result.iterations <= limit && (result.iterations < limit || result.stop == CT_STOP_ITERATIONS || ct_stop_converged(result.stop)));
+        CHECK(result.iterations <= limit &&
+              (result.iterations < limit || result.stop == CT_STOP_ITERATIONS || ct_stop_converged(result.stop)));
         CHECK_NEAR(result.final_error / ct_graph_error(w.graph, w.noise, x), 1, 1e-12);
         free(x);
     }
@@ -168,13 +173,15 @@ static void test_limits_rank_and_nonsense_stop_it_as_they_do_others(void)
     world_free(&w);
 
     world_make(&w, 10, PLANE | LOOPS);
-    int32_t far = add_variable(&w, CT_R2, (const double[]){1, 2}), near = add_variable(&w, CT_R2, (const double[]){2, 3});
+    int32_t far = add_variable(&w, CT_R2, (const double[]){1, 2}),
+            near = add_variable(&w, CT_R2, (const double[]){2, 3});
     tie(&w, &ct_between_r2, near, far);
     x = copy_values(w.graph, ct_graph_initial(w.graph));
     solver = new_solver(&w, NULL);
     options.max_iterations = 100;
     CHECK_OK(ct_solver_run(solver, w.noise, x, &options, &result, &w.err), w.err);
-    CHECK(result.stop == CT_STOP_RANK && result.loose == 2 && ct_solver_loose(solver, far) && ct_solver_loose(solver, near));
+    CHECK(result.stop == CT_STOP_RANK && result.loose == 2 && ct_solver_loose(solver, far) &&
+          ct_solver_loose(solver, near));
     free(x);
     ct_solver_free(solver);
     world_free(&w);

@@ -118,16 +118,20 @@ static void test_unusable_variances_are_refused_by_name_and_coordinate(void)
     const double bad[] = {0, -0.1, NAN, INFINITY, -INFINITY};
     for (int k = 0; k < 5; k++) {
         const double v[3] = {1, 1, bad[k]};
-        CHECK_REFUSED(ct_noise_add_diagonal(noise, "odom", 3, v, NULL, &err), err, "noise model \"odom\": variance of coordinate 2 is ");
+        CHECK_REFUSED(ct_noise_add_diagonal(noise, "odom", 3, v, NULL, &err), err,
+                      "noise model \"odom\": variance of coordinate 2 is ");
         CHECK(err.status == CT_E_NOISE && strstr(err.text, "it must be positive and finite"));
         CHECK_REFUSED(ct_noise_add_isotropic(noise, "odom", 3, bad[k], NULL, &err), err, "variance of coordinate 0");
         const double S[4] = {1, 0, 0, bad[k]};
         CHECK_REFUSED(ct_noise_add_full(noise, "odom", 2, S, NULL, &err), err, "variance of coordinate 1");
         CHECK_REFUSED(ct_noise_add_information(noise, "odom", 2, S, NULL, &err), err, "information of coordinate 1");
     }
-    CHECK_REFUSED(ct_noise_add_isotropic(noise, "odom", 3, -0.1, NULL, &err), err, "is -0.1; it must be positive and finite");
+    CHECK_REFUSED(ct_noise_add_isotropic(noise, "odom", 3, -0.1, NULL, &err), err,
+                  "is -0.1; it must be positive and finite");
     const double extreme[] = {4.9e-324, 1e-200, 1e300};
-    for (int k = 0; k < 3; k++) CHECK_REFUSED(ct_noise_add_isotropic(noise, "odom", 1, extreme[k], NULL, &err), err, "between 1e-150 and 1e+150");
+    for (int k = 0; k < 3; k++)
+        CHECK_REFUSED(ct_noise_add_isotropic(noise, "odom", 1, extreme[k], NULL, &err), err,
+                      "between 1e-150 and 1e+150");
     CHECK_REFUSED(ct_noise_add_isotropic(noise, "odom", 0, 1, NULL, &err), err, "dimension is 0; it must be 1 to 6");
     CHECK_REFUSED(ct_noise_add_isotropic(noise, "odom", 7, 1, NULL, &err), err, "dimension is 7");
     CHECK(ct_noise_count(noise) == 0);
@@ -159,11 +163,16 @@ static void test_unusable_matrices_are_refused_with_the_reason(void)
     const double skew[4] = {1, 0.5, 0.4, 1};
     const double hole[4] = {1, NAN, NAN, 1}, endless[4] = {1, INFINITY, INFINITY, 1}, huge[4] = {1, 1e308, 1e308, 1};
     CHECK_REFUSED(ct_noise_add_full(noise, "gps", 3, indefinite, NULL, &err), err,
-                  "noise model \"gps\": covariance is not positive definite: it fails at coordinate 2, whose variance given those before it is -3");
-    CHECK_REFUSED(ct_noise_add_information(noise, "gps", 3, indefinite, NULL, &err), err, "information is not positive definite: it fails at coordinate 2");
-    CHECK_REFUSED(ct_noise_add_full(noise, "gps", 2, singular, NULL, &err), err, "not positive definite: it fails at coordinate 1");
-    CHECK_REFUSED(ct_noise_add_full(noise, "gps", 2, skew, NULL, &err), err, "not symmetric: entry (0, 1) is 0.5, entry (1, 0) is 0.4");
-    CHECK_REFUSED(ct_noise_add_full(noise, "gps", 2, hole, NULL, &err), err, "covariance entry (0, 1) is nan; it must be finite");
+                  "noise model \"gps\": covariance is not positive definite: it fails at coordinate 2, whose variance "
+                  "given those before it is -3");
+    CHECK_REFUSED(ct_noise_add_information(noise, "gps", 3, indefinite, NULL, &err), err,
+                  "information is not positive definite: it fails at coordinate 2");
+    CHECK_REFUSED(ct_noise_add_full(noise, "gps", 2, singular, NULL, &err), err,
+                  "not positive definite: it fails at coordinate 1");
+    CHECK_REFUSED(ct_noise_add_full(noise, "gps", 2, skew, NULL, &err), err,
+                  "not symmetric: entry (0, 1) is 0.5, entry (1, 0) is 0.4");
+    CHECK_REFUSED(ct_noise_add_full(noise, "gps", 2, hole, NULL, &err), err,
+                  "covariance entry (0, 1) is nan; it must be finite");
     CHECK_REFUSED(ct_noise_add_full(noise, "gps", 2, endless, NULL, &err), err, "entry (0, 1) is inf");
     CHECK_REFUSED(ct_noise_add_full(noise, "gps", 2, huge, NULL, &err), err, "not positive definite");
     CHECK(ct_noise_count(noise) == 0);
@@ -187,7 +196,8 @@ static void test_setting_changes_a_model_or_leaves_it_untouched(void)
     CHECK_OK(ct_noise_add_diagonal(noise, "dia", 2, v, &dia, &err), err);
     const ct_noise_model *m = ct_noise_get(noise, dia);
 
-    CHECK_REFUSED(ct_noise_set_variance(noise, dia, bad, &err), err, "noise model \"dia\": variance of coordinate 1 is -1");
+    CHECK_REFUSED(ct_noise_set_variance(noise, dia, bad, &err), err,
+                  "noise model \"dia\": variance of coordinate 1 is -1");
     CHECK_REFUSED(ct_noise_set_covariance(noise, dia, bad_S, &err), err, "coordinate 1");
     CHECK(m->kind == CT_NOISE_DIAGONAL && m->covariance[0] == 4 && m->covariance[1] == 9 && m->sqrt_info[1] == 1.0 / 3);
     CHECK_OK(ct_noise_set_covariance(noise, dia, S, &err), err);
@@ -200,7 +210,8 @@ static void test_setting_changes_a_model_or_leaves_it_untouched(void)
     m = ct_noise_get(noise, iso);
     CHECK(m->kind == CT_NOISE_ISOTROPIC && m->covariance[2] == 4 && m->sqrt_info[2] == 0.5);
 
-    CHECK_REFUSED(ct_noise_set_robust(noise, iso, (ct_robust){CT_ROBUST_HUBER, 0}, &err), err, "width of the huber kernel is 0; it must be positive");
+    CHECK_REFUSED(ct_noise_set_robust(noise, iso, (ct_robust){CT_ROBUST_HUBER, 0}, &err), err,
+                  "width of the huber kernel is 0; it must be positive");
     CHECK_REFUSED(ct_noise_set_robust(noise, iso, (ct_robust){CT_ROBUST_TUKEY, NAN}, &err), err, "is nan");
     CHECK_REFUSED(ct_noise_set_robust(noise, iso, (ct_robust){CT_ROBUST_COUNT, 1}, &err), err, "kernel number");
     CHECK(m->robust.kind == CT_ROBUST_NONE);
@@ -214,7 +225,8 @@ static void test_names_are_new_and_without_spaces(void)
     ct_err    err = {0};
     ct_noise *noise = new_table();
     CHECK_OK(ct_noise_add_isotropic(noise, "odom", 1, 1, NULL, &err), err);
-    CHECK_REFUSED(ct_noise_add_isotropic(noise, "odom", 1, 1, NULL, &err), err, "noise model \"odom\": there is one of this name");
+    CHECK_REFUSED(ct_noise_add_isotropic(noise, "odom", 1, 1, NULL, &err), err,
+                  "noise model \"odom\": there is one of this name");
     CHECK_REFUSED(ct_noise_add_isotropic(noise, "", 1, 1, NULL, &err), err, "name is empty");
     CHECK_REFUSED(ct_noise_add_isotropic(noise, "a b", 1, 1, NULL, &err), err, "\"a b\": a name must not hold spaces");
     CHECK_REFUSED(ct_noise_add_isotropic(noise, "a\t", 1, 1, NULL, &err), err, "must not hold spaces");
@@ -276,7 +288,9 @@ static void test_robust_weight_is_the_slope_of_the_error(void)
             const double h = 1e-5;
             double       w;
             ct_robust_error(robust, d * d, &w);
-            const double slope = (ct_robust_error(robust, (d + h) * (d + h), NULL) - ct_robust_error(robust, (d - h) * (d - h), NULL)) / (2 * h);
+            const double slope =
+                (ct_robust_error(robust, (d + h) * (d + h), NULL) - ct_robust_error(robust, (d - h) * (d - h), NULL)) /
+                (2 * h);
             if (fabs(d - k) > 2 * h) CHECK_NEAR(w, slope / d, 1e-8);
             CHECK(w >= 0 && w <= 1);
         }
@@ -310,7 +324,8 @@ static void test_robust_kernels_are_continuous_and_have_their_limits(void)
         const double    k = kind ? 2.5 : 1;
         const ct_robust robust = {(ct_robust_kind)kind, k};
         double          w, w_low, w_high;
-        const double    low = ct_robust_error(robust, k * k * (1 - 1e-12), &w_low), high = ct_robust_error(robust, k * k * (1 + 1e-12), &w_high);
+        const double low = ct_robust_error(robust, k * k * (1 - 1e-12), &w_low),
+                     high = ct_robust_error(robust, k * k * (1 + 1e-12), &w_high);
         CHECK_NEAR(low, high, 1e-10);
         CHECK_NEAR(w_low, w_high, 1e-10);
         CHECK(ct_robust_error(robust, 0, &w) == 0 && w == 1);
@@ -328,7 +343,8 @@ static void test_robust_kernels_are_continuous_and_have_their_limits(void)
 
 static void test_robust_names_are_found_again(void)
 {
-    for (int kind = 0; kind < CT_ROBUST_COUNT; kind++) CHECK(ct_robust_find(ct_robust_name((ct_robust_kind)kind)) == kind);
+    for (int kind = 0; kind < CT_ROBUST_COUNT; kind++)
+        CHECK(ct_robust_find(ct_robust_name((ct_robust_kind)kind)) == kind);
     CHECK(ct_robust_find("hubert") == -1);
 }
 

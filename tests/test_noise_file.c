@@ -84,7 +84,10 @@ static void test_a_written_table_is_read_back_to_the_same_bits(void)
         if (i % 3 == 1) CHECK_OK(ct_noise_add_isotropic(noise, name, n, S[0], NULL, &err), err);
         for (int k = 0; k < n; k++) S[k] = S[k * n + k];
         if (i % 3 == 2) CHECK_OK(ct_noise_add_diagonal(noise, name, n, S, NULL, &err), err);
-        if (i % 5 > 0) CHECK_OK(ct_noise_set_robust(noise, i, (ct_robust){(ct_robust_kind)(i % 5), ct_rng_uniform(&rng) + 0.1}, &err), err);
+        if (i % 5 > 0)
+            CHECK_OK(
+                ct_noise_set_robust(noise, i, (ct_robust){(ct_robust_kind)(i % 5), ct_rng_uniform(&rng) + 0.1}, &err),
+                err);
     }
     const char *path = in_folder("table.json");
     CHECK_OK(ct_noise_write(noise, path, &err), err);
@@ -102,15 +105,17 @@ static void test_a_file_written_by_hand_is_enough(void)
     ct_noise *noise = new_table();
     CHECK_OK(ct_noise_add_isotropic(noise, "odom", 3, 9, NULL, &err), err);
     CHECK_OK(ct_noise_set_robust(noise, 0, (ct_robust){CT_ROBUST_HUBER, 3}, &err), err);
-    const char *path = write_text(FILE_OF("\"odom\": {\"variance\": [1, 0.01, 100000000000000000000]}, \"range\": {\"variance\": 0.5, \"dim\": 2},"
-                                          "\"gps\": {\"covariance\": [[4, 1], [1, 4]], \"robust\": {\"kind\": \"tukey\"}, \"author\": \"me\"}"));
+    const char *path = write_text(FILE_OF(
+        "\"odom\": {\"variance\": [1, 0.01, 100000000000000000000]}, \"range\": {\"variance\": 0.5, \"dim\": 2},"
+        "\"gps\": {\"covariance\": [[4, 1], [1, 4]], \"robust\": {\"kind\": \"tukey\"}, \"author\": \"me\"}"));
     CHECK_OK(ct_noise_read(noise, path, &err), err);
     CHECK(ct_noise_count(noise) == 3);
     const ct_noise_model *odom = ct_noise_get(noise, 0), *range = ct_noise_get(noise, 1), *gps = ct_noise_get(noise, 2);
     CHECK(odom->kind == CT_NOISE_DIAGONAL && odom->covariance[1] == 0.01 && odom->covariance[2] == 1e20);
     CHECK(odom->robust.kind == CT_ROBUST_HUBER && odom->robust.width == 3); /* not named: kept */
     CHECK(range->kind == CT_NOISE_ISOTROPIC && range->dim == 2 && range->covariance[1] == 0.5);
-    CHECK(gps->kind == CT_NOISE_FULL && gps->covariance[1] == 1 && gps->robust.kind == CT_ROBUST_TUKEY && gps->robust.width == 4.6851);
+    CHECK(gps->kind == CT_NOISE_FULL && gps->covariance[1] == 1 && gps->robust.kind == CT_ROBUST_TUKEY &&
+          gps->robust.width == 4.6851);
     ct_noise_free(noise);
 }
 
@@ -150,7 +155,8 @@ static void test_what_measures_and_what_was_learned_survive_copies_new_numbers_a
     ct_err    err = {0};
     ct_noise *noise = new_table(), *copy = NULL, *again = new_table();
     char      longer[80] = "";
-    for (int i = 0; i < 3; i++) CHECK_OK(ct_noise_add_isotropic(noise, (const char *[]){"odom", "gps", "plain"}[i], 2, 1, NULL, &err), err);
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(ct_noise_add_isotropic(noise, (const char *[]){"odom", "gps", "plain"}[i], 2, 1, NULL, &err), err);
     CHECK(!ct_noise_get(noise, 0)->measurement && ct_noise_get(noise, 0)->learned == -1);
     for (int i = 0; i < 46; i++) longer[i] = 'a';
     strcat(longer, "\xc3\xa9");
@@ -167,18 +173,23 @@ static void test_what_measures_and_what_was_learned_survive_copies_new_numbers_a
     for (int i = 0; i < 3; i++) {
         const ct_noise_model *m = ct_noise_get(again, i);
         CHECK(m->learned == (i == 0 ? 1 : i == 1 ? 0 : -1));
-        CHECK(i == 2 ? !m->measurement : !strcmp(m->measurement, i ? "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" : "between_se2"));
+        CHECK(i == 2 ? !m->measurement
+                     : !strcmp(m->measurement, i ? "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" : "between_se2"));
     }
     CHECK(!strcmp(ct_noise_get(again, 1)->row[1].name, "y"));
 
-    /* Numbers of a file that does not say whether they were learned are not known to be; what measures does not depend on them. */
+    /* Numbers of a file that does not say whether they were learned are not known to be; what measures does not
+     * depend on them. */
     CHECK_OK(ct_noise_read(again, write_text(FILE_OF("\"odom\": {\"variance\": [1, 2]}")), &err), err);
     CHECK(ct_noise_get(again, 0)->learned == -1 && !strcmp(ct_noise_get(again, 0)->measurement, "between_se2"));
     ct_noise_set_measurement(again, 0, NULL);
     CHECK(!ct_noise_get(again, 0)->measurement);
-    CHECK_REFUSED(ct_noise_read(again, write_text(FILE_OF("\"odom\": {\"variance\": [1, 2], \"measurement\": \"two words\"}")), &err), err,
-                  "groups.odom.measurement: expected the name of a measurement model");
-    CHECK_REFUSED(ct_noise_read(again, write_text(FILE_OF("\"odom\": {\"variance\": [1, 2], \"learned\": 1}")), &err), err, "groups.odom.learned: expected true or false, found 1");
+    CHECK_REFUSED(ct_noise_read(again,
+                                write_text(FILE_OF("\"odom\": {\"variance\": [1, 2], \"measurement\": \"two words\"}")),
+                                &err),
+                  err, "groups.odom.measurement: expected the name of a measurement model");
+    CHECK_REFUSED(ct_noise_read(again, write_text(FILE_OF("\"odom\": {\"variance\": [1, 2], \"learned\": 1}")), &err),
+                  err, "groups.odom.learned: expected true or false, found 1");
     ct_noise_free(noise);
     ct_noise_free(copy);
     ct_noise_free(again);
@@ -192,7 +203,11 @@ static void test_rows_that_a_file_does_not_name_stay(void)
     ct_noise_set_rows(noise, 0, PLANE, PLANE_UNIT);
     CHECK_OK(ct_noise_read(noise, write_text(FILE_OF("\"odom@1\": {\"variance\": [1, 2, 3]}")), &err), err);
     CHECK(!strcmp(ct_noise_get(noise, 0)->row[2].name, "theta"));
-    CHECK_OK(ct_noise_read(noise, write_text(FILE_OF("\"odom\": {\"variance\": [1, 2, 3], \"coordinates\": [\"x\", \"y\", \"yaw\"]}")), &err), err);
+    CHECK_OK(ct_noise_read(
+                 noise,
+                 write_text(FILE_OF("\"odom\": {\"variance\": [1, 2, 3], \"coordinates\": [\"x\", \"y\", \"yaw\"]}")),
+                 &err),
+             err);
     CHECK(!strcmp(ct_noise_get(noise, 0)->row[2].name, "yaw") && !ct_noise_get(noise, 0)->row[2].unit[0]);
     ct_noise_free(noise);
 }
@@ -226,52 +241,71 @@ static void test_a_regime_the_file_does_not_name_takes_its_group(void)
     ct_noise_free(noise);
 }
 
+static const struct {
+    const char *text, *part;
+} bad[] = {
+    {"{\"format\": \n  oops}", "hand.json:2:"},
+    {"", "hand.json:1:0: not JSON"},
+    {"[]", "format: expected \"covtune-noise\", found nothing"},
+    {"{\"format\": \"covtune-noise\", \"version\": 2, \"groups\": {}}", "version: expected 1, found 2"},
+    {"{\"format\": \"covtune-noise\", \"version\": 1}", "groups: expected an object, found nothing"},
+    {FILE_OF("\"new\": {\"variance\": [1]}, \"odom\": {\"variance\": [1, \"x\"]}"),
+     "groups.odom.variance[1]: expected a positive number, found \"x\""},
+    {FILE_OF("\"new\": {\"variance\": [1]}, \"odom\": {\"variance\": [1, -2.5]}"),
+     "groups.odom.variance[1]: expected a positive number, found -2.5"},
+    {FILE_OF("\"odom\": {\"variance\": [1, 2, 3]}"), "groups.odom: noise model \"odom\" has dimension 2, found 3"},
+    {FILE_OF("\"odom\": {\"variance\": [1, 1e-300]}"), "between 1e-150"},
+    {FILE_OF("\"odom\": {\"variance\": []}"), "groups.odom.variance: expected a list of 1 to 6"},
+    {FILE_OF("\"odom\": {\"variance\": [1, 2, 3, 4, 5, 6, 7]}"), "found a list of 7"},
+    {FILE_OF("\"odom\": {\"variance\": 1}"), "groups.odom.dim: expected 1 to 6"},
+    {FILE_OF("\"odom\": {\"variance\": -1, \"dim\": 2}"),
+     "groups.odom.variance: expected a positive number, found -1"},
+    {FILE_OF("\"odom\": {\"sigma\": [1, 2]}"),
+     "expected \"variance\" or \"covariance\" (not sigma), found neither"},
+    {FILE_OF("\"odom\": {\"variance\": [1, 2], \"covariance\": [[1]]}"), "found both"},
+    {FILE_OF("\"odom\": {\"covariance\": [[1, 2], [2]]}"),
+     "groups.odom.covariance[1]: expected a row of 2 numbers, found a list of 1"},
+    {FILE_OF("\"odom\": {\"covariance\": [[1, 2], [true, 1]]}"),
+     "groups.odom.covariance[1][0]: expected a number, found true"},
+    {FILE_OF("\"odom\": {\"covariance\": [[1, 2], [2, 1]]}"),
+     "hand.json: noise model \"odom\": covariance is not positive definite"},
+    {FILE_OF("\"odom\": {\"variance\": [1, 2], \"kind\": \"full\"}"),
+     "groups.odom.kind: expected \"diagonal\", as its numbers are, found \"full\""},
+    {FILE_OF("\"odom\": {\"variance\": [1, 2], \"robust\": {\"kind\": \"hubert\"}}"),
+     "groups.odom.robust.kind: expected none, huber"},
+    {FILE_OF("\"odom\": {\"variance\": [1, 2], \"robust\": {\"kind\": \"huber\", \"width\": 0}}"),
+     "width of the huber kernel is 0"},
+    {FILE_OF("\"odom\": 3"), "groups.odom: expected an object"},
+    {FILE_OF("\"a b\": {\"variance\": [1]}"), "hand.json: noise model \"a b\": a name must not hold spaces"},
+    {FILE_OF("\"odom\": {\"variance\": [1, 2]}, \"odom\": {\"variance\": [1, 2]}"), "duplicate"},
+    {FILE_OF("\"odom\": {\"variance\": [1, 1e999]}"), "hand.json:1:"},
+    {FILE_OF("\"odom\": {\"variance\": [1, 2], \"coordinates\": [\"x\"]}"),
+     "groups.odom.coordinates: expected a list of 2 words, one a row, found a list of 1"},
+    {FILE_OF("\"odom\": {\"variance\": [1, 2], \"coordinates\": \"x y\"}"),
+     "groups.odom.coordinates: expected a list of 2 words, one a row, found \"x y\""},
+    {FILE_OF("\"odom\": {\"variance\": [1, 2], \"coordinates\": [\"x\", \"\"]}"),
+     "groups.odom.coordinates[1]: expected a word of at most 15 bytes, found \"\""},
+    {FILE_OF("\"odom\": {\"variance\": [1, 2], \"coordinates\": [\"x\", \"y y\"]}"),
+     "groups.odom.coordinates[1]: expected a word"},
+    {FILE_OF("\"odom\": {\"variance\": [1, 2], \"coordinates\": [\"x\", \"sixteen-letters!\"]}"),
+     "groups.odom.coordinates[1]: expected a word"},
+    {FILE_OF("\"odom\": {\"variance\": [1, 2], \"coordinates\": [\"x\", \"y\"], \"units\": [\"m\", 1]}"),
+     "groups.odom.units[1]: expected a word"},
+    {FILE_OF("\"odom\": {\"variance\": [1, 2], \"units\": [\"m\", \"m\"]}"),
+     "groups.odom.coordinates: expected a list beside \"units\", found nothing"},
+    {FILE_OF("\"gps\": {\"variance\": [1, 2]}"), "groups.gps: noise model \"gps@1\" has dimension 1, found 2"},
+};
+
 static void test_a_bad_file_is_refused_and_changes_nothing(void)
 {
-    static const struct {
-        const char *text, *part;
-    } bad[] = {
-        {"{\"format\": \n  oops}", "hand.json:2:"},
-        {"", "hand.json:1:0: not JSON"},
-        {"[]", "format: expected \"covtune-noise\", found nothing"},
-        {"{\"format\": \"covtune-noise\", \"version\": 2, \"groups\": {}}", "version: expected 1, found 2"},
-        {"{\"format\": \"covtune-noise\", \"version\": 1}", "groups: expected an object, found nothing"},
-        {FILE_OF("\"new\": {\"variance\": [1]}, \"odom\": {\"variance\": [1, \"x\"]}"), "groups.odom.variance[1]: expected a positive number, found \"x\""},
-        {FILE_OF("\"new\": {\"variance\": [1]}, \"odom\": {\"variance\": [1, -2.5]}"), "groups.odom.variance[1]: expected a positive number, found -2.5"},
-        {FILE_OF("\"odom\": {\"variance\": [1, 2, 3]}"), "groups.odom: noise model \"odom\" has dimension 2, found 3"},
-        {FILE_OF("\"odom\": {\"variance\": [1, 1e-300]}"), "between 1e-150"},
-        {FILE_OF("\"odom\": {\"variance\": []}"), "groups.odom.variance: expected a list of 1 to 6"},
-        {FILE_OF("\"odom\": {\"variance\": [1, 2, 3, 4, 5, 6, 7]}"), "found a list of 7"},
-        {FILE_OF("\"odom\": {\"variance\": 1}"), "groups.odom.dim: expected 1 to 6"},
-        {FILE_OF("\"odom\": {\"variance\": -1, \"dim\": 2}"), "groups.odom.variance: expected a positive number, found -1"},
-        {FILE_OF("\"odom\": {\"sigma\": [1, 2]}"), "expected \"variance\" or \"covariance\" (not sigma), found neither"},
-        {FILE_OF("\"odom\": {\"variance\": [1, 2], \"covariance\": [[1]]}"), "found both"},
-        {FILE_OF("\"odom\": {\"covariance\": [[1, 2], [2]]}"), "groups.odom.covariance[1]: expected a row of 2 numbers, found a list of 1"},
-        {FILE_OF("\"odom\": {\"covariance\": [[1, 2], [true, 1]]}"), "groups.odom.covariance[1][0]: expected a number, found true"},
-        {FILE_OF("\"odom\": {\"covariance\": [[1, 2], [2, 1]]}"), "hand.json: noise model \"odom\": covariance is not positive definite"},
-        {FILE_OF("\"odom\": {\"variance\": [1, 2], \"kind\": \"full\"}"), "groups.odom.kind: expected \"diagonal\", as its numbers are, found \"full\""},
-        {FILE_OF("\"odom\": {\"variance\": [1, 2], \"robust\": {\"kind\": \"hubert\"}}"), "groups.odom.robust.kind: expected none, huber"},
-        {FILE_OF("\"odom\": {\"variance\": [1, 2], \"robust\": {\"kind\": \"huber\", \"width\": 0}}"), "width of the huber kernel is 0"},
-        {FILE_OF("\"odom\": 3"), "groups.odom: expected an object"},
-        {FILE_OF("\"a b\": {\"variance\": [1]}"), "hand.json: noise model \"a b\": a name must not hold spaces"},
-        {FILE_OF("\"odom\": {\"variance\": [1, 2]}, \"odom\": {\"variance\": [1, 2]}"), "duplicate"},
-        {FILE_OF("\"odom\": {\"variance\": [1, 1e999]}"), "hand.json:1:"},
-        {FILE_OF("\"odom\": {\"variance\": [1, 2], \"coordinates\": [\"x\"]}"), "groups.odom.coordinates: expected a list of 2 words, one a row, found a list of 1"},
-        {FILE_OF("\"odom\": {\"variance\": [1, 2], \"coordinates\": \"x y\"}"), "groups.odom.coordinates: expected a list of 2 words, one a row, found \"x y\""},
-        {FILE_OF("\"odom\": {\"variance\": [1, 2], \"coordinates\": [\"x\", \"\"]}"), "groups.odom.coordinates[1]: expected a word of at most 15 bytes, found \"\""},
-        {FILE_OF("\"odom\": {\"variance\": [1, 2], \"coordinates\": [\"x\", \"y y\"]}"), "groups.odom.coordinates[1]: expected a word"},
-        {FILE_OF("\"odom\": {\"variance\": [1, 2], \"coordinates\": [\"x\", \"sixteen-letters!\"]}"), "groups.odom.coordinates[1]: expected a word"},
-        {FILE_OF("\"odom\": {\"variance\": [1, 2], \"coordinates\": [\"x\", \"y\"], \"units\": [\"m\", 1]}"), "groups.odom.units[1]: expected a word"},
-        {FILE_OF("\"odom\": {\"variance\": [1, 2], \"units\": [\"m\", \"m\"]}"), "groups.odom.coordinates: expected a list beside \"units\", found nothing"},
-        {FILE_OF("\"gps\": {\"variance\": [1, 2]}"), "groups.gps: noise model \"gps@1\" has dimension 1, found 2"},
-    };
     ct_err    err = {0};
     ct_noise *noise = new_table();
     CHECK_OK(ct_noise_add_isotropic(noise, "odom", 2, 9, NULL, &err), err);
     CHECK_OK(ct_noise_add_isotropic(noise, "gps@1", 1, 9, NULL, &err), err);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         CHECK_REFUSED(ct_noise_read(noise, write_text(bad[i].text), &err), err, bad[i].part);
-        CHECK(ct_noise_count(noise) == 2 && ct_noise_get(noise, 0)->covariance[1] == 9 && ct_noise_get(noise, 1)->covariance[0] == 9);
+        CHECK(ct_noise_count(noise) == 2 && ct_noise_get(noise, 0)->covariance[1] == 9 &&
+              ct_noise_get(noise, 1)->covariance[0] == 9);
     }
     CHECK_REFUSED(ct_noise_read(noise, "/nowhere/n.json", &err), err, "/nowhere/n.json: cannot be read: No such file");
     CHECK(err.status == CT_E_IO);
@@ -315,10 +349,12 @@ static void test_what_cannot_be_written_is_said(void)
     ct_err    err = {0};
     ct_noise *noise = new_table();
     CHECK_OK(ct_noise_add_isotropic(noise, "odom", 2, 9, NULL, &err), err);
-    CHECK_REFUSED(ct_noise_write(noise, "/nowhere/n.json", &err), err, "/nowhere/n.json: cannot create a file in this folder: No such file");
+    CHECK_REFUSED(ct_noise_write(noise, "/nowhere/n.json", &err), err,
+                  "/nowhere/n.json: cannot create a file in this folder: No such file");
     CHECK(err.status == CT_E_IO);
     CHECK_REFUSED(ct_noise_write(noise, folder, &err), err, "it is a folder");
-    if (access("/dev/full", W_OK) == 0) CHECK_REFUSED(ct_noise_write(noise, "/dev/full", &err), err, "/dev/full: could not be written: No space");
+    if (access("/dev/full", W_OK) == 0)
+        CHECK_REFUSED(ct_noise_write(noise, "/dev/full", &err), err, "/dev/full: could not be written: No space");
     const int before = files_in_folder();
     CHECK_OK(ct_noise_add_isotropic(noise, "odom\xff", 2, 9, NULL, &err), err);
     CHECK_REFUSED(ct_noise_write(noise, in_folder("new.json"), &err), err, "must be UTF-8");

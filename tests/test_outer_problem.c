@@ -1,4 +1,5 @@
-/* test_outer_problem.c: the outer problem: derivatives of the loss by the parameters, against differences, reference values and each other. */
+/* test_outer_problem.c: the outer problem: derivatives of the loss by the parameters, against differences, reference
+ * values and each other. */
 #include "learn_test.h"
 #include "graph_test.h"
 
@@ -13,16 +14,20 @@ static void check_derivatives(lesson *l, const char *what)
     ct_gradient_check  c;
     ct_theta_get(l->theta, l->noise, p);
     CHECK_OK(ct_outer_check(l->outer, p, &c, &l->err), l->err);
-    printf("  %-28s m %2d  adjoint %.1e  sensitivity %.1e  numeric %.1e; with J'J %.1e\n", what, ct_theta_count(l->theta), c.error[CT_GRADIENT_ADJOINT][CT_HESSIAN_EXACT],
-           c.error[CT_GRADIENT_SENSITIVITY][CT_HESSIAN_EXACT], c.error[CT_GRADIENT_NUMERIC][0], c.error[CT_GRADIENT_ADJOINT][CT_HESSIAN_GAUSS_NEWTON]);
+    printf("  %-28s m %2d  adjoint %.1e  sensitivity %.1e  numeric %.1e; with J'J %.1e\n", what,
+           ct_theta_count(l->theta), c.error[CT_GRADIENT_ADJOINT][CT_HESSIAN_EXACT],
+           c.error[CT_GRADIENT_SENSITIVITY][CT_HESSIAN_EXACT], c.error[CT_GRADIENT_NUMERIC][0],
+           c.error[CT_GRADIENT_ADJOINT][CT_HESSIAN_GAUSS_NEWTON]);
     CHECK(c.error[CT_GRADIENT_ADJOINT][CT_HESSIAN_EXACT] < 1e-6);
     CHECK(c.error[CT_GRADIENT_SENSITIVITY][CT_HESSIAN_EXACT] < 1e-6);
     CHECK(c.error[CT_GRADIENT_NUMERIC][0] < 0.02);
-    CHECK_NEAR(c.error[CT_GRADIENT_SENSITIVITY][CT_HESSIAN_GAUSS_NEWTON], c.error[CT_GRADIENT_ADJOINT][CT_HESSIAN_GAUSS_NEWTON], 1e-9);
+    CHECK_NEAR(c.error[CT_GRADIENT_SENSITIVITY][CT_HESSIAN_GAUSS_NEWTON],
+               c.error[CT_GRADIENT_ADJOINT][CT_HESSIAN_GAUSS_NEWTON], 1e-9);
     free(p);
 }
 
-static void check_navigation(const char *preset, ct_kind space, ct_noise_kind kind, int far, ct_difference difference, const char *what)
+static void check_navigation(const char *preset, ct_kind space, ct_noise_kind kind, int far, ct_difference difference,
+                             const char *what)
 {
     lesson           l = lesson_of(preset, space, 2, 60, 5);
     ct_outer_options options = ct_outer_defaults();
@@ -51,11 +56,15 @@ static void test_derivatives_in_space(void)
 
 static void test_derivatives_through_robust_kernels(void)
 {
-    static const ct_robust_kind KERNEL[] = {CT_ROBUST_HUBER, CT_ROBUST_CAUCHY, CT_ROBUST_GEMAN_MCCLURE, CT_ROBUST_TUKEY};
+    static const ct_robust_kind KERNEL[] = {CT_ROBUST_HUBER, CT_ROBUST_CAUCHY, CT_ROBUST_GEMAN_MCCLURE,
+                                            CT_ROBUST_TUKEY};
     for (size_t k = 0; k < sizeof KERNEL / sizeof *KERNEL; k++) {
         lesson l = lesson_of("D1", CT_SE2, 2, 60, 11 + k);
         learn_all(&l, k % 2 ? CT_NOISE_FULL : CT_NOISE_DIAGONAL, 1e-6, 1e6);
-        for (int32_t g = 0; g < 2; g++) CHECK_OK(ct_noise_set_robust(l.noise, g, (ct_robust){KERNEL[k], 2 * ct_robust_default_width(KERNEL[k])}, &l.err), l.err);
+        for (int32_t g = 0; g < 2; g++)
+            CHECK_OK(
+                ct_noise_set_robust(l.noise, g, (ct_robust){KERNEL[k], 2 * ct_robust_default_width(KERNEL[k])}, &l.err),
+                l.err);
         open_outer(&l, NULL);
         check_derivatives(&l, ct_robust_name(KERNEL[k]));
         lesson_free(&l);
@@ -75,14 +84,16 @@ static void check_random_graph(uint64_t seed, int has, const char *what)
     l.seq[0]->known = malloc((size_t)ct_graph_variables(w.graph));
     memset(l.seq[0]->known, 0x3f, (size_t)ct_graph_variables(w.graph));
     CHECK_OK(ct_theta_new(l.noise, &l.theta, &l.err), l.err);
-    for (int32_t g = 0; g < ct_noise_count(l.noise); g++) CHECK_OK(ct_theta_learn(l.theta, g, ct_noise_get(l.noise, g)->kind, 1e-9, 1e9, &l.err), l.err);
+    for (int32_t g = 0; g < ct_noise_count(l.noise); g++)
+        CHECK_OK(ct_theta_learn(l.theta, g, ct_noise_get(l.noise, g)->kind, 1e-9, 1e9, &l.err), l.err);
     ct_outer_options options = ct_outer_defaults();
     options.loss.rotation = 3;
     ct_status status = ct_outer_new(1, (const ct_sequence *const *)l.seq, l.noise, l.theta, &options, &l.outer, &l.err);
     if (status != CT_OK && strstr(l.err.text, "no factor")) { /* the table may hold more models than the graph uses */
         for (int32_t g = 0; g < ct_noise_count(l.noise); g++) {
             int used = 0;
-            for (int32_t f = 0; f < ct_graph_factors(w.graph); f++) used = used || ct_graph_factor(w.graph, f).noise == g;
+            for (int32_t f = 0; f < ct_graph_factors(w.graph); f++)
+                used = used || ct_graph_factor(w.graph, f).noise == g;
             if (!used) CHECK_OK(ct_theta_freeze(l.theta, g, -1, &l.err), l.err);
         }
         status = ct_outer_new(1, (const ct_sequence *const *)l.seq, l.noise, l.theta, &options, &l.outer, &l.err);
@@ -190,7 +201,8 @@ static void test_weights_and_masks_agree(void)
         loss[masked] = v.loss;
         lesson_free(&l);
     }
-    /* Position-only truth enters in the world's frame, whole truth in the body's: to first order in the heading's error the same. */
+    /* Position-only truth enters in the world's frame, whole truth in the body's: to first order in the heading's
+     * error the same. */
     CHECK_NEAR(loss[0], loss[1], 0.02 * loss[0]);
     for (int i = 0; i < 6; i++) CHECK_NEAR(g[0][i], g[1][i], 0.05 * loss[0]);
 }
@@ -265,12 +277,15 @@ static void check_reference_point(lesson *l, const json_t *point, ct_difference 
 {
     const json_t    *groups = json_object_get(point, "groups");
     ct_outer_options options = ct_outer_defaults();
-    const char      *loss = difference == CT_DIFFERENCE_LEFT ? "loss_left" : "loss_local", *gradient = difference == CT_DIFFERENCE_LEFT ? "gradient_left" : "gradient_local";
+    const char *loss = difference == CT_DIFFERENCE_LEFT ? "loss_left" : "loss_local",
+               *gradient = difference == CT_DIFFERENCE_LEFT ? "gradient_left" : "gradient_local";
     double           p[12], g[12], size = 0;
     options.loss.difference = difference;
     for (size_t k = 0; k < json_array_size(groups); k++) {
         const double v[3] = {at(point, "variance", k, 0), at(point, "variance", k, 1), at(point, "variance", k, 2)};
-        CHECK_OK(ct_noise_set_variance(l->noise, model_of(l->noise, json_string_value(json_array_get(groups, k))), v, &l->err), l->err);
+        CHECK_OK(ct_noise_set_variance(l->noise, model_of(l->noise, json_string_value(json_array_get(groups, k))), v,
+                                       &l->err),
+                 l->err);
     }
     open_outer(l, &options);
     ct_theta_get(l->theta, l->noise, p);
@@ -282,7 +297,8 @@ static void check_reference_point(lesson *l, const json_t *point, ct_difference 
         for (size_t c = 0; c < 3; c++) size = fmax(size, fabs(at(point, gradient, k, c)));
     for (size_t k = 0; k < json_array_size(groups); k++)
         for (size_t c = 0; c < 3; c++) {
-            const int32_t i = ct_theta_find(l->theta, model_of(l->noise, json_string_value(json_array_get(groups, k))), (int)c);
+            const int32_t i =
+                ct_theta_find(l->theta, model_of(l->noise, json_string_value(json_array_get(groups, k))), (int)c);
             const double  wanted = at(point, gradient, k, c);
             CHECK_NEAR(g[i], wanted, 1e-6 * fabs(wanted) + 1e-8 * size); /* the reference's own seven digits */
         }
@@ -303,7 +319,8 @@ static void check_reference(const char *name)
     }
     learn_all(&l, CT_NOISE_DIAGONAL, 1e-6, 1e6);
     for (size_t k = 0; k < json_array_size(points); k++)
-        for (int d = 0; d < CT_DIFFERENCE_COUNT; d++) check_reference_point(&l, json_array_get(points, k), (ct_difference)d);
+        for (int d = 0; d < CT_DIFFERENCE_COUNT; d++)
+            check_reference_point(&l, json_array_get(points, k), (ct_difference)d);
     lesson_free(&l);
     json_decref(points);
 }
@@ -323,7 +340,8 @@ static void test_what_cannot_be_learned_is_refused_in_words(void)
     CHECK_REFUSED(ct_outer_new(2, seq, l.noise, l.theta, NULL, &l.outer, &l.err), l.err, "nothing to learn");
     CHECK_REFUSED(ct_outer_new(0, seq, l.noise, l.theta, NULL, &l.outer, &l.err), l.err, "no sequence");
     learn_all(&l, CT_NOISE_DIAGONAL, 1e-3, 1e3);
-    CHECK_REFUSED(ct_outer_new(2, seq, l.noise, l.theta, NULL, &l.outer, &l.err), l.err, "\"sonar\" is to be learned, but no factor of the 2 sequences uses it");
+    CHECK_REFUSED(ct_outer_new(2, seq, l.noise, l.theta, NULL, &l.outer, &l.err), l.err,
+                  "\"sonar\" is to be learned, but no factor of the 2 sequences uses it");
     CHECK_OK(ct_theta_freeze(l.theta, spare, -1, &l.err), l.err);
     double *truth = l.seq[1]->truth;
     l.seq[1]->truth = NULL;
@@ -333,7 +351,8 @@ static void test_what_cannot_be_learned_is_refused_in_words(void)
     CHECK_REFUSED(ct_outer_new(2, seq, l.noise, l.theta, NULL, &l.outer, &l.err), l.err, "the truth of x1 holds nan");
     truth[5] = 0;
     memset(l.seq[1]->known, 0, 20);
-    CHECK_REFUSED(ct_outer_new(2, seq, l.noise, l.theta, NULL, &l.outer, &l.err), l.err, "no variable that is estimated has a truth");
+    CHECK_REFUSED(ct_outer_new(2, seq, l.noise, l.theta, NULL, &l.outer, &l.err), l.err,
+                  "no variable that is estimated has a truth");
     CHECK(!l.outer);
     lesson_free(&l);
 }
@@ -346,7 +365,8 @@ static void test_approximate_jacobians_are_learned_through_by_differences_alone(
     double           p[6], g[6];
     for (int i = 0; i < 2; i++) CHECK_OK(ct_graph_like_gtsam(l.seq[i]->graph, &l.err), l.err);
     learn_all(&l, CT_NOISE_DIAGONAL, 1e-3, 1e3);
-    CHECK_REFUSED(ct_outer_new(2, (const ct_sequence *const *)l.seq, l.noise, l.theta, &options, &l.outer, &l.err), l.err, "need exact Jacobians, and those of gtsam_");
+    CHECK_REFUSED(ct_outer_new(2, (const ct_sequence *const *)l.seq, l.noise, l.theta, &options, &l.outer, &l.err),
+                  l.err, "need exact Jacobians, and those of gtsam_");
     options.gradient = CT_GRADIENT_NUMERIC;
     open_outer(&l, &options);
     ct_theta_get(l.theta, l.noise, p);

@@ -1,10 +1,13 @@
-/* test_page.c: a page is one well-formed file that needs nothing else, says everything that was put into it, and nothing that is put into it becomes anything but text. What it does in a
- * browser is tests/check_page's matter. */
+/* test_page.c: a page is one well-formed file that needs nothing else, says everything that was put into it, and
+ * nothing that is put into it becomes anything but text. What it does in a browser is tests/check_page's matter. */
 #include "page_test.h"
 
 static const double X[] = {0, 1, 2}, Y[] = {0, 1, 4};
 
-static ct_plot small_plot(const char *id, const ct_series *series) { return (ct_plot){.id = id, .title = id, .count = 1, .series = series, .zoom = 1, .text = "what it shows"}; }
+static ct_plot small_plot(const char *id, const ct_series *series)
+{
+    return (ct_plot){.id = id, .title = id, .count = 1, .series = series, .zoom = 1, .text = "what it shows"};
+}
 
 /* A page with every kind of thing, all of whose words are `word`. */
 static ct_page *page_of(const char *word, int choices)
@@ -68,7 +71,8 @@ static void test_no_text_becomes_anything_else(void)
         for (const char *p = evil; *p; p++) tags += *p == '<';
         for (const char *p = plain; *p; p++) plain_tags += *p == '<';
         CHECK(tags == plain_tags); /* whatever is said, it is the same page */
-        CHECK(count_of(evil, "<script") == 1 && count_of(evil, "</script") == 1 && !strstr(evil, "<img") && !strstr(evil, "\"'"));
+        CHECK(count_of(evil, "<script") == 1 && count_of(evil, "</script") == 1 && !strstr(evil, "<img") &&
+              !strstr(evil, "\"'"));
         CHECK(count_of(evil, EVIL_HTML) > 20);
         free(evil);
         free(plain);
@@ -87,9 +91,11 @@ static void test_every_word_is_there(void)
 static void test_nothing_is_fetched(void)
 {
     char *page = written(page_of("word", 3));
-    CHECK(strstr(page, "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';") && strstr(page, "name=\"viewport\""));
+    CHECK(strstr(page, "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';") &&
+          strstr(page, "name=\"viewport\""));
     CHECK(count_of(page, "://") == count_of(page, "http://www.w3.org/2000/svg")); /* a name, not a place */
-    CHECK(!strstr(page, "src=") && !strstr(page, "@import") && !strstr(page, "<link") && count_of(page, "url(") == count_of(page, "url(#"));
+    CHECK(!strstr(page, "src=") && !strstr(page, "@import") && !strstr(page, "<link") &&
+          count_of(page, "url(") == count_of(page, "url(#"));
     free(page);
 }
 
@@ -125,7 +131,8 @@ static void test_ids_are_unique_and_references_lead_somewhere(void)
 static void test_choices_are_buttons_while_they_are_few(void)
 {
     char *few = written(page_of("word", 8)), *many = written(page_of("word", 9));
-    CHECK(count_of(few, "role=\"tab\"") == 8 && !strstr(few, "<option") && count_of(few, "aria-selected=\"true\"") == 1);
+    CHECK(count_of(few, "role=\"tab\"") == 8 && !strstr(few, "<option") &&
+          count_of(few, "aria-selected=\"true\"") == 1);
     CHECK(count_of(many, "<option") == 9 && !strstr(many, "role=\"tab\""));
     CHECK(count_of(few, "data-choice=") == 8 && count_of(many, "data-choice=") == 9);
     free(few);
@@ -136,8 +143,10 @@ static void test_things_of_a_kind_share_a_box(void)
 {
     char *page = written(page_of("word", 2));
     CHECK(count_of(page, "<dl class=\"tiles\">") == 1 && count_of(page, "<dt>") == 2);
-    CHECK(count_of(page, "<div class=\"plots\">") == 3 && count_of(page, "<figure class=\"plot\"") == 4); /* two together, one in each choice */
-    CHECK(count_of(page, "<figure class=\"table\">") == 1 && count_of(page, "class=\"n best\"") == 1 && count_of(page, "<tr class=\"rule\">") == 1);
+    /* two together, one in each choice */
+    CHECK(count_of(page, "<div class=\"plots\">") == 3 && count_of(page, "<figure class=\"plot\"") == 4);
+    CHECK(count_of(page, "<figure class=\"table\">") == 1 && count_of(page, "class=\"n best\"") == 1 &&
+          count_of(page, "<tr class=\"rule\">") == 1);
     free(page);
 }
 

@@ -1,5 +1,6 @@
-/* test_page_memory.c: no memory at any moment of a report. Every allocation is failed once, each in a run of its own: building goes on as if nothing were, and whoever writes says it and
- * leaves no file. Programs called *_memory are linked so that the library's allocations pass through here. */
+/* test_page_memory.c: no memory at any moment of a report. Every allocation is failed once, each in a run of its
+ * own: building goes on as if nothing were, and whoever writes says it and leaves no file. Programs called *_memory
+ * are linked so that the library's allocations pass through here. */
 #include "page_test.h"
 #include "memory_test.h"
 
@@ -24,8 +25,11 @@ static void fill_page(ct_page *page, const ct_table *table)
 {
     static const char *const NAME[] = {"a", "b"};
     ct_series                s[5];
-    for (int i = 0; i < 5; i++) s[i] = (ct_series){"series", (ct_role)(CT_ROLE_FIRST + i), (ct_mark)i, i == CT_MARK_BARS ? 20 : POINTS, x, y, spread};
-    const ct_plot plot = {.id = "p", .title = "p", .count = 5, .series = s, .zoom = 1}, names = {.id = "n", .count = 1, .series = s, .x_names = NAME, .names = 2};
+    for (int i = 0; i < 5; i++)
+        s[i] = (ct_series){"series", (ct_role)(CT_ROLE_FIRST + i), (ct_mark)i, i == CT_MARK_BARS ? 20 : POINTS, x, y,
+                           spread};
+    const ct_plot plot = {.id = "p", .title = "p", .count = 5, .series = s, .zoom = 1},
+                  names = {.id = "n", .count = 1, .series = s, .x_names = NAME, .names = 2};
     static const double BOX[] = {0, 0, 1, 0, 0, 1};
     const ct_scene_body       body[] = {{"body", CT_ROLE_BEFORE, 3, BOX, 0, x}, {NULL, CT_ROLE_AFTER, 0, NULL, 0, x}};
     const ct_scene      scene = {.id = "m", .title = "m", .frames = 60, .time_s = x, .count = 2, .body = body};
@@ -57,7 +61,8 @@ static void test_rows_without_memory_are_rows(void)
     ct_table_text(table, "a row");
     CHECK(ct_table_rows(table) == 1);
     char *text;
-    CHECK(ct_table_string(table, CT_TABLE_CSV, 0, &text, &err) == CT_E_MEMORY && !text && strstr(err.text, "out of memory"));
+    CHECK(ct_table_string(table, CT_TABLE_CSV, 0, &text, &err) == CT_E_MEMORY && !text &&
+          strstr(err.text, "out of memory"));
     ct_table_free(table);
 }
 
@@ -78,7 +83,8 @@ static int report_once(int64_t k)
         fill_page(page, table);
         status = ct_page_write(page, path, &err);
     }
-    for (int f = 0; status == CT_OK && f < CT_TABLE_COUNT; f++) status = ct_table_write(table, (ct_table_format)f, path, &err);
+    for (int f = 0; status == CT_OK && f < CT_TABLE_COUNT; f++)
+        status = ct_table_write(table, (ct_table_format)f, path, &err);
     const int through = left >= 0;
     left = -1;
     if (through) CHECK_OK(status, err);

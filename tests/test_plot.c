@@ -1,4 +1,5 @@
-/* test_plot.c: plots show what they are given. The picture is read as a person reads it: two ticks and what stands beside them give the scale, and the paths are measured against it. */
+/* test_plot.c: plots show what they are given. The picture is read as a person reads it: two ticks and what stands
+ * beside them give the scale, and the paths are measured against it. */
 #define _POSIX_C_SOURCE 200809L
 #include "plot_test.h"
 #include "page/decimate.h"
@@ -11,7 +12,8 @@ static void test_linear_ticks_are_all_multiples_of_one_two_or_five(void)
 {
     ct_rng rng = ct_rng_seed(1);
     for (int n = 0; n < 20000; n++) {
-        const double length = pow(10, 24 * ct_rng_uniform(&rng) - 12), low = length * 20 * (ct_rng_uniform(&rng) - 0.5), high = low + length;
+        const double length = pow(10, 24 * ct_rng_uniform(&rng) - 12), low = length * 20 * (ct_rng_uniform(&rng) - 0.5),
+                     high = low + length;
         const int    most = 2 + n % 9;
         ct__ticks    t = ct__ticks_linear(low, high, most);
         CHECK(t.count >= 2 && t.count <= (most + 1 > 6 ? most + 1 : 6));
@@ -26,11 +28,22 @@ static void test_linear_ticks_are_all_multiples_of_one_two_or_five(void)
             ct__ticks_label(&t, i, label);
             CHECK_NEAR(label_value(label), t.value[i], 1e-9 * fabs(t.value[i]) + 1e-6 * decade);
         }
-        CHECK(t.value[0] - low < step * (1 + 1e-6) && high - t.value[t.count - 1] < step * (1 + 1e-6)); /* none is missing */
-        const double m = round(step / decade), finer = (m == 1 ? 0.5 : m == 2 ? 1 : 2) * decade, coarser = (m == 1 ? 2 : m == 2 ? 5 : 10) * decade;
+        /* none is missing */
+        CHECK(t.value[0] - low < step * (1 + 1e-6) && high - t.value[t.count - 1] < step * (1 + 1e-6));
+        const double m = round(step / decade),
+                     finer = (m == 1   ? 0.5
+                              : m == 2 ? 1
+                                       : 2) *
+                             decade,
+                     coarser = (m == 1   ? 2
+                                : m == 2 ? 5
+                                         : 10) *
+                               decade;
         const int    of_coarser = (int)(floor(high / coarser + 1e-9) - ceil(low / coarser - 1e-9)) + 1;
-        CHECK(length / finer > most * (1 - 1e-6));                                  /* the next finer step would be too fine ... */
-        CHECK(length / step <= most * (1 + 1e-6) || of_coarser < 2);                /* ... and a coarser one would do, or not    */
+        /* the next finer step would be too fine ... */
+        CHECK(length / finer > most * (1 - 1e-6));
+        /* ... and a coarser one would do, or not */
+        CHECK(length / step <= most * (1 + 1e-6) || of_coarser < 2);
     }
 }
 
@@ -38,13 +51,15 @@ static void test_logarithmic_ticks_cover_their_range(void)
 {
     ct_rng rng = ct_rng_seed(2);
     for (int n = 0; n < 20000; n++) {
-        const double low = pow(10, 30 * ct_rng_uniform(&rng) - 15), high = low * pow(10, pow(10, 2.4 * ct_rng_uniform(&rng) - 1.2));
+        const double low = pow(10, 30 * ct_rng_uniform(&rng) - 15),
+                     high = low * pow(10, pow(10, 2.4 * ct_rng_uniform(&rng) - 1.2));
         const int    most = 3 + n % 6;
         ct__ticks    t = ct__ticks_log(low, high, most);
         int          major = 0;
         for (int i = 0; i < t.count; i++) {
             char label[CT__NUMBER];
-            CHECK(t.value[i] >= low * (1 - 1e-6) && t.value[i] <= high * (1 + 1e-6) && (!i || t.value[i] > t.value[i - 1]));
+            CHECK(t.value[i] >= low * (1 - 1e-6) && t.value[i] <= high * (1 + 1e-6) &&
+                  (!i || t.value[i] > t.value[i - 1]));
             if (t.minor[i]) continue;
             major++;
             ct__ticks_label(&t, i, label);
@@ -63,11 +78,13 @@ static void test_logarithmic_ticks_cover_their_range(void)
 
 static double to_segment(double px, double py, double ax, double ay, double bx, double by)
 {
-    const double dx = bx - ax, dy = by - ay, l = dx * dx + dy * dy, f = l > 0 ? fmin(fmax(((px - ax) * dx + (py - ay) * dy) / l, 0), 1) : 0;
+    const double dx = bx - ax, dy = by - ay, l = dx * dx + dy * dy,
+                 f = l > 0 ? fmin(fmax(((px - ax) * dx + (py - ay) * dy) / l, 0), 1) : 0;
     return hypot(px - ax - f * dx, py - ay - f * dy);
 }
 
-/* The farthest that a point of the first polyline, between its vertices as well, is from the second: every one against every segment. */
+/* The farthest that a point of the first polyline, between its vertices as well, is from the second: every one
+ * against every segment. */
 static double farthest(int64_t n, const double *x, const double *y, int64_t m, const double *u, const double *v)
 {
     double worst = 0;
@@ -87,7 +104,8 @@ static double farthest(int64_t n, const double *x, const double *y, int64_t m, c
 static void make_line(ct_rng *rng, int kind, double x[LINE], double y[LINE])
 {
     for (int i = 0; i < LINE; i++) {
-        if (kind == 0) x[i] = (i ? x[i - 1] : 0) + 0.3 * ct_rng_normal(rng), y[i] = (i ? y[i - 1] : 0) + 0.3 * ct_rng_normal(rng);
+        if (kind == 0)
+            x[i] = (i ? x[i - 1] : 0) + 0.3 * ct_rng_normal(rng), y[i] = (i ? y[i - 1] : 0) + 0.3 * ct_rng_normal(rng);
         if (kind == 1) x[i] = 100 * cos(0.01 * i), y[i] = 100 * sin(0.01 * i);
         if (kind == 2) x[i] = 0.01 * i, y[i] = 20 * ct_rng_normal(rng);
         if (kind == 3) x[i] = 50 * ct_rng_uniform(rng), y[i] = 2 * x[i];
@@ -135,7 +153,8 @@ static void test_a_long_line_is_drawn_within_a_tenth_of_a_unit(void)
     for (int i = 0, from = 0; i < N; i += 7) { /* of a line over time only neighbours can be near */
         double best = INFINITY;
         while (from + 1 < drawn.count && drawn.x[from + 1] < px[i] - 1) from++;
-        for (int k = from; k + 1 < drawn.count && drawn.x[k] < px[i] + 1; k++) best = fmin(best, to_segment(px[i], py[i], drawn.x[k], drawn.y[k], drawn.x[k + 1], drawn.y[k + 1]));
+        for (int k = from; k + 1 < drawn.count && drawn.x[k] < px[i] + 1; k++)
+            best = fmin(best, to_segment(px[i], py[i], drawn.x[k], drawn.y[k], drawn.x[k + 1], drawn.y[k + 1]));
         worst = fmax(worst, best);
     }
     CHECK(worst <= 0.1);
@@ -167,8 +186,11 @@ static void test_lines_points_and_steps_stand_at_their_values(void)
     ct_rng rng = ct_rng_seed(6);
     for (int log = 0; log < 2; log++) {
         make_series(&rng, log, x, y, spread);
-        const ct_series s[] = {{"l", CT_ROLE_AFTER, CT_MARK_LINE, N, x, y, NULL}, {"p", CT_ROLE_BEFORE, CT_MARK_POINTS, N, x, y, spread}, {"s", CT_ROLE_TRUTH, CT_MARK_STEPS, N, x, y, NULL}};
-        const ct_plot   plot = {.x_log = log, .y_log = log, .count = 3, .series = s, .title = "t", .x_label = "x", .y_label = "y"};
+        const ct_series s[] = {{"l", CT_ROLE_AFTER, CT_MARK_LINE, N, x, y, NULL},
+                               {"p", CT_ROLE_BEFORE, CT_MARK_POINTS, N, x, y, spread},
+                               {"s", CT_ROLE_TRUTH, CT_MARK_STEPS, N, x, y, NULL}};
+        const ct_plot plot = {
+            .x_log = log, .y_log = log, .count = 3, .series = s, .title = "t", .x_label = "x", .y_label = "y"};
         char           *svg = plot_text(&plot);
         const scale     sx = read_scale(svg, "xt"), sy = read_scale(svg, "yt");
         CHECK_WELL_FORMED(svg);
@@ -193,7 +215,8 @@ static void test_bars_and_bands_reach_from_where_to_where_they_should(void)
     double x[N + 1], y[N], spread[N];
     ct_rng rng = ct_rng_seed(7);
     make_series(&rng, 0, x, y, spread);
-    const ct_series s[] = {{"b", CT_ROLE_AFTER, CT_MARK_BARS, N, x, y, NULL}, {"d", CT_ROLE_QUIET, CT_MARK_BAND, N, x, y, spread}};
+    const ct_series s[] = {{"b", CT_ROLE_AFTER, CT_MARK_BARS, N, x, y, NULL},
+                           {"d", CT_ROLE_QUIET, CT_MARK_BAND, N, x, y, spread}};
     const ct_plot   plot = {.count = 2, .series = s};
     char           *svg = plot_text(&plot);
     const scale     sx = read_scale(svg, "xt"), sy = read_scale(svg, "yt");
@@ -233,7 +256,9 @@ static void test_what_has_no_place_breaks_the_line(void)
 static void test_plots_of_nothing_say_so(void)
 {
     double          nan[] = {NAN, NAN}, x[] = {0, 1}, low[] = {-1, -2};
-    const ct_series s[] = {{"none", CT_ROLE_AFTER, CT_MARK_LINE, 0, NULL, NULL, NULL}, {"nan", CT_ROLE_AFTER, CT_MARK_POINTS, 2, nan, nan, NULL}, {"low", CT_ROLE_AFTER, CT_MARK_LINE, 2, x, low, NULL}};
+    const ct_series s[] = {{"none", CT_ROLE_AFTER, CT_MARK_LINE, 0, NULL, NULL, NULL},
+                           {"nan", CT_ROLE_AFTER, CT_MARK_POINTS, 2, nan, nan, NULL},
+                           {"low", CT_ROLE_AFTER, CT_MARK_LINE, 2, x, low, NULL}};
     for (int i = 0; i < 4; i++) {
         const ct_plot plot = {.title = "t", .count = i < 3, .series = i < 3 ? &s[i] : NULL, .y_log = i == 2};
         char         *svg = plot_text(&plot);
@@ -253,10 +278,17 @@ static void test_single_values_and_huge_ones_have_axes(void)
     for (int i = 0; i < 28; i++) {
         const double    a = v[i % 7], x[] = {a, i / 7 % 2 ? -a : a}, y[] = {a, 0};
         const ct_series s = {"s", CT_ROLE_AFTER, CT_MARK_POINTS, 2, x, y, NULL};
-        const ct_plot   plot = {.count = 1, .series = &s, .x_low = i / 14 ? 1 : 0, .x_high = i / 14 ? 1 + 1e-15 : 5e-324, .y_low = i / 14 ? -1.7e308 : 0, .y_high = i / 14 ? 1.7e308 : 0};
+        const ct_plot plot = {.count = 1,
+                              .series = &s,
+                              .x_low = i / 14 ? 1 : 0,
+                              .x_high = i / 14 ? 1 + 1e-15 : 5e-324,
+                              .y_low = i / 14 ? -1.7e308 : 0,
+                              .y_high = i / 14 ? 1.7e308 : 0};
         char           *svg = plot_text(&plot);
-        CHECK(read_scale(svg, "xt").count >= 1 && read_scale(svg, "yt").count >= 1 && !strstr(svg, "nan") && !strstr(svg, "inf"));
-        CHECK(find_path(svg, 0, "o square") && drawn.x[0] >= 0 && drawn.x[0] <= CT__PLOT_WIDTH && drawn.y[0] >= 0 && drawn.y[0] <= 300);
+        CHECK(read_scale(svg, "xt").count >= 1 && read_scale(svg, "yt").count >= 1 && !strstr(svg, "nan") &&
+              !strstr(svg, "inf"));
+        CHECK(find_path(svg, 0, "o square") && drawn.x[0] >= 0 && drawn.x[0] <= CT__PLOT_WIDTH && drawn.y[0] >= 0 &&
+              drawn.y[0] <= 300);
         free(svg);
     }
 }
@@ -283,7 +315,8 @@ static void test_maps_have_one_scale(void)
         const ct_plot plot = {.count = 1, .series = &s, .equal = 1, .height = k * 0.5};
         char         *svg = plot_text(&plot);
         const scale   sx = read_scale(svg, "xt"), sy = read_scale(svg, "yt");
-        CHECK_NEAR((sx.at[1] - sx.at[0]) / (sx.value[1] - sx.value[0]), (sy.at[0] - sy.at[1]) / (sy.value[1] - sy.value[0]), 1e-2);
+        CHECK_NEAR((sx.at[1] - sx.at[0]) / (sx.value[1] - sx.value[0]),
+                   (sy.at[0] - sy.at[1]) / (sy.value[1] - sy.value[0]), 1e-2);
         free(svg);
     }
 }
@@ -324,7 +357,8 @@ static void test_names_stand_below_their_places(void)
         const scale   at = read_scale(svg, "xt");
         CHECK(at.count == plot.names && find_path(svg, 0, "o"));
         for (int i = 0; i < plot.names; i++) CHECK_NEAR(at.at[i], drawn.x[2 * i] + (many ? 4 : 0), 0.02);
-        CHECK(many == (strstr(svg, "rotate(-35") != NULL) && (!many || (strstr(svg, "\342\200\246</text>") && !strstr(svg, "plot</text>"))));
+        CHECK(many == (strstr(svg, "rotate(-35") != NULL) &&
+              (!many || (strstr(svg, "\342\200\246</text>") && !strstr(svg, "plot</text>"))));
         CHECK_WELL_FORMED(svg);
         free(svg);
     }
@@ -335,10 +369,19 @@ static void test_no_name_breaks_out_of_a_plot(void)
     double          x[] = {0, 1}, y[] = {0, 1};
     const char     *name[] = {EVIL, "b"};
     const ct_series s = {EVIL, CT_ROLE_AFTER, CT_MARK_LINE, 2, x, y, NULL};
-    const ct_plot   plot = {.id = EVIL, .title = EVIL, .x_label = EVIL, .y_label = EVIL, .text = EVIL, .count = 1, .series = &s, .x_names = name, .names = 2};
+    const ct_plot plot = {.id = EVIL,
+                          .title = EVIL,
+                          .x_label = EVIL,
+                          .y_label = EVIL,
+                          .text = EVIL,
+                          .count = 1,
+                          .series = &s,
+                          .x_names = name,
+                          .names = 2};
     char           *svg = plot_text(&plot);
     CHECK_WELL_FORMED(svg);
-    CHECK(count_of(svg, EVIL_HTML) == 5 && !strstr(svg, "<script") && !strstr(svg, "<img")); /* title, text, both labels, legend; the drawn title is in lines */
+    /* title, text, both labels, legend; the drawn title is in lines */
+    CHECK(count_of(svg, EVIL_HTML) == 5 && !strstr(svg, "<script") && !strstr(svg, "<img"));
     free(svg);
 }
 
@@ -346,7 +389,10 @@ static void test_long_titles_take_several_lines(void)
 {
     double          x[] = {0, 1}, y[] = {0, 1};
     const ct_series s = {"s", CT_ROLE_AFTER, CT_MARK_LINE, 2, x, y, NULL};
-    const ct_plot   plot = {.title = "A title of so many words that it would run out of the picture if it were not put on two lines or even on three", .count = 1, .series = &s};
+    const ct_plot plot = {.title = "A title of so many words that it would run out of the picture if it were not put "
+                                   "on two lines or even on three",
+                          .count = 1,
+                          .series = &s};
     char           *svg = plot_text(&plot), all[200] = "";
     int             lines = 0, last = -1000;
     for (const char *p = svg; (p = strstr(p, "class=\"head\"")); p++, lines++) {
@@ -354,7 +400,8 @@ static void test_long_titles_take_several_lines(void)
         int         at = 0;
         CHECK(sscanf(p, "class=\"head\" x=\"2\" y=\"%d\"", &at) == 1 && at > last && at < 0);
         CHECK(strcspn(word, "<") < 75);
-        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%.*s", lines ? " " : "", (int)strcspn(word, "<"), word);
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%.*s", lines ? " " : "", (int)strcspn(word, "<"),
+                 word);
         last = at;
     }
     CHECK(lines >= 2 && !strcmp(all, plot.title));
@@ -380,7 +427,8 @@ static void test_the_legend_has_every_label_inside_the_picture(void)
     CHECK(count_of(svg, "class=\"word\"") == MANY);
     for (const char *p = svg; (p = strstr(p, "class=\"word\"")); p++) {
         int at_x = 0, at_y = 0;
-        CHECK(sscanf(p, "class=\"word\" x=\"%d\" y=\"%d\"", &at_x, &at_y) == 2 && at_x > 0 && at_x < width - 100 && at_y < top + height && at_y > 270);
+        CHECK(sscanf(p, "class=\"word\" x=\"%d\" y=\"%d\"", &at_x, &at_y) == 2 && at_x > 0 && at_x < width - 100 &&
+              at_y < top + height && at_y > 270);
     }
     free(svg);
 }
@@ -391,7 +439,9 @@ static void test_roles_differ_without_colour(void)
         for (int b = 0; b < a; b++) {
             const char *da = ct__role_dash((ct_role)a), *db = ct__role_dash((ct_role)b);
             CHECK(strcmp(ct__role_colour((ct_role)a), ct__role_colour((ct_role)b)) != 0);
-            if (b >= CT_ROLE_FIRST) CHECK(ct__role_marker((ct_role)a) != ct__role_marker((ct_role)b) || (da ? !db || strcmp(da, db) : db != NULL));
+            if (b >= CT_ROLE_FIRST)
+                CHECK(ct__role_marker((ct_role)a) != ct__role_marker((ct_role)b) ||
+                      (da ? !db || strcmp(da, db) : db != NULL));
         }
 }
 
@@ -403,7 +453,8 @@ static void test_a_file_has_what_is_printed(void)
     const ct_plot   plot = {.title = "t", .count = 1, .series = &s};
     CHECK_OK(ct_plot_write(&plot, test_path("plot.svg"), &err), err);
     char *file = test_read_file(test_path("plot.svg")), *svg = plot_text(&plot);
-    CHECK(file && !strcmp(file, svg) && strstr(svg, "<style>") && strstr(svg, "role=\"img\"") && strstr(svg, "prefers-color-scheme: dark"));
+    CHECK(file && !strcmp(file, svg) && strstr(svg, "<style>") && strstr(svg, "role=\"img\"") &&
+          strstr(svg, "prefers-color-scheme: dark"));
     CHECK_REFUSED(ct_plot_write(&plot, ct_test_folder(), &err), err, "it is a folder");
     remove(test_path("plot.svg"));
     free(file);

@@ -148,7 +148,8 @@ static void test_initial_values_are_composed_odometry(void)
             ct_kind_local(KIND[k], y, x + ct_graph_offset(seq->graph, factor.var[1]), d);
             for (int i = 0; i < ct_kind_dim(KIND[k]); i++) CHECK_NEAR(d[i], 0, 1e-12);
         }
-        for (int32_t v = 0; v < ct_graph_variables(seq->graph); v++) CHECK(seq->known[v] == (1 << ct_kind_dim(KIND[k])) - 1);
+        for (int32_t v = 0; v < ct_graph_variables(seq->graph); v++)
+            CHECK(seq->known[v] == (1 << ct_kind_dim(KIND[k])) - 1);
         ct_sequence_free(seq);
     }
 }
@@ -201,7 +202,8 @@ static void test_worlds_of_any_size_can_be_made(void)
 {
     for (int k = 0; k < 2; k++) {
         ct_world_options options = ct_world_defaults(KIND[k]);
-        for (options.poses = 1; options.poses <= 100000; options.poses = options.poses < 40 ? options.poses + 1 : options.poses * 50) {
+        for (options.poses = 1; options.poses <= 100000;
+             options.poses = options.poses < 40 ? options.poses + 1 : options.poses * 50) {
             ct_sequence *seq = make(options);
             CHECK(seq && ct_graph_variables(seq->graph) == options.poses);
             ct_sequence_free(seq);

@@ -1,4 +1,5 @@
-/* test_push_memory.c: no memory at any moment. Every allocation is failed once, each in a run of its own: the call that made it says so and leaves nothing half-built. */
+/* test_push_memory.c: no memory at any moment. Every allocation is failed once, each in a run of its own: the call
+ * that made it says so and leaves nothing half-built. */
 #include "ct_test.h"
 #include "memory_test.h"
 

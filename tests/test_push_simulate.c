@@ -43,13 +43,15 @@ static int model_of(const run *r, int32_t noise)
 
 static void test_a_run_has_the_factors_it_says(void)
 {
-    static const char *const NAME[MODELS] = {"prior_se2", "tactile_yaw", "push_se2", "contact_se2", "between_se2", "prior_se2"};
+    static const char *const NAME[MODELS] = {"prior_se2",   "tactile_yaw", "push_se2",
+                                             "contact_se2", "between_se2", "prior_se2"};
     for (int k = 0; k < 2; k++) {
         const ct_push_options o = options(k, 1);
         run                   r = make(&o, 0, 0, NULL, NULL);
         const ct_graph       *g = r.seq->graph;
         int                   count[MODELS] = {0};
-        CHECK(ct_graph_variables(g) == 2 * STEPS && ct_graph_find(g, "o0") == 0 && ct_graph_find(g, "e0") == 1 && ct_graph_find(g, "e299") == 2 * STEPS - 1);
+        CHECK(ct_graph_variables(g) == 2 * STEPS && ct_graph_find(g, "o0") == 0 && ct_graph_find(g, "e0") == 1 &&
+              ct_graph_find(g, "e299") == 2 * STEPS - 1);
         for (int32_t f = 0; f < ct_graph_factors(g); f++) {
             const ct_factor k_f = ct_graph_factor(g, f);
             const int       m = model_of(&r, k_f.noise), first = k_f.var[0] / 2, last = k_f.var[k_f.ops->arity - 1] / 2;
@@ -65,7 +67,8 @@ static void test_a_run_has_the_factors_it_says(void)
         /* of 100 steps, 90 reach back by 10, 89 by 11, ..., 81 by 19 */
         const int expected[MODELS] = {STEPS, 3 * (90 + 81) * 10 / 2, 3 * 99, STEPS, 2, 2};
         for (int m = 0; m < MODELS; m++) CHECK(count[m] == expected[m]);
-        CHECK(r.seq->shapes == 1 && !strcmp(r.seq->shape_name[0], ct_shape_kind_name(OBJECT[k])) && ct_shape_kind_of(r.seq->shape[0]) == OBJECT[k]);
+        CHECK(r.seq->shapes == 1 && !strcmp(r.seq->shape_name[0], ct_shape_kind_name(OBJECT[k])) &&
+              ct_shape_kind_of(r.seq->shape[0]) == OBJECT[k]);
         for (int v = 0; v < 2 * STEPS; v++) CHECK(r.seq->known[v] == 7);
         run_free(&r);
     }
@@ -73,7 +76,9 @@ static void test_a_run_has_the_factors_it_says(void)
 
 static void test_models_start_far_away_and_are_shared_by_runs(void)
 {
-    static const double   VARIANCE[MODELS] = {30, 1e3, 1e-3, 1e-2, 1, 1}, UNIT[MODELS] = {1e-4, 1e-2, 2e-4, 2e-3, 1e-6, 1e-6}; /* a spread of 1e6 in units */
+    /* a spread of 1e6 in units */
+    static const double VARIANCE[MODELS] = {30, 1e3, 1e-3, 1e-2, 1, 1},
+                        UNIT[MODELS] = {1e-4, 1e-2, 2e-4, 2e-3, 1e-6, 1e-6};
     static const int      DIM[MODELS] = {3, 1, 3, 1, 3, 3};
     const ct_push_options o = options(0, 1);
     run                   r = make(&o, 0, 0, NULL, NULL);
@@ -85,7 +90,8 @@ static void test_models_start_far_away_and_are_shared_by_runs(void)
         CHECK(n->dim == DIM[m] && n->kind == (m == 5 ? CT_NOISE_ISOTROPIC : CT_NOISE_DIAGONAL));
         double                unit[3] = {1e-6, 1e-6, 1e-6};
         CHECK(ct_push_unit(MODEL[m], unit) == (m < 4));
-        for (int i = 0; i < n->dim; i++) CHECK(unit[i] == UNIT[m] && n->covariance[i] == VARIANCE[m] * (UNIT[m] * UNIT[m]));
+        for (int i = 0; i < n->dim; i++)
+            CHECK(unit[i] == UNIT[m] && n->covariance[i] == VARIANCE[m] * (UNIT[m] * UNIT[m]));
     }
     CHECK_OK(ct_graph_check_noise(other->graph, r.noise, &r.err), r.err);
     ct_sequence_free(other);
@@ -100,7 +106,8 @@ static int find_episode(const run *r, int begin, int pushes, const ct_push_episo
         double d = 0;
         for (int k = 1; k < 100; k++) {
             const ct_se2 a = ct_se2_between(push[i].object[k - 1], push[i].finger[k], NULL, NULL);
-            const ct_se2 b = ct_se2_between(pose(r->seq->truth, 2 * (begin + k - 1)), pose(r->seq->truth, 2 * (begin + k) + 1), NULL, NULL);
+            const ct_se2 b = ct_se2_between(pose(r->seq->truth, 2 * (begin + k - 1)),
+                                            pose(r->seq->truth, 2 * (begin + k) + 1), NULL, NULL);
             d = fmax(d, fabs(a.x - b.x) + fabs(a.y - b.y) + fabs(a.c - b.c) + fabs(a.s - b.s));
         }
         if (d < 1e-12) found = found < 0 ? i : pushes;
@@ -115,7 +122,8 @@ static void test_runs_are_pushes_of_their_pool_one_after_the_other(void)
     ct_push_episode       push[ALL];
     ct_err                err = {0};
     int                   used[ALL] = {0}, chosen = 0;
-    for (int i = 0; i < ALL; i++) CHECK_OK(ct_push_episode_make(&o, i / POOL, (uint64_t)(i % POOL), &push[i], &err), err);
+    for (int i = 0; i < ALL; i++)
+        CHECK_OK(ct_push_episode_make(&o, i / POOL, (uint64_t)(i % POOL), &push[i], &err), err);
     for (int pool = 0; pool < 2; pool++) {
         for (uint64_t number = 0; number < 10; number++) {
             run r = make(&o, pool, number, NULL, NULL);
@@ -125,7 +133,8 @@ static void test_runs_are_pushes_of_their_pool_one_after_the_other(void)
                 CHECK(episode[k] >= 0 && episode[k] / POOL == pool);
                 if (episode[k] >= 0 && episode[k] < ALL) used[episode[k]] = 1;
                 if (k == 0) continue;
-                const double *last = r.seq->truth + 4 * (200 * k - 2), *first = last + 8; /* the object goes on from where it was, the finger does not */
+                /* the object goes on from where it was, the finger does not */
+                const double *last = r.seq->truth + 4 * (200 * k - 2), *first = last + 8;
                 CHECK(same_bits(last, first, 4) && hypot(last[4] - first[4], last[5] - first[5]) > 1e-3);
             }
             CHECK(episode[0] != episode[1] && episode[0] != episode[2] && episode[1] != episode[2]);
@@ -141,7 +150,8 @@ static void test_the_same_run_has_the_same_bits_and_another_has_not(void)
 {
     for (int k = 0; k < 2; k++) {
         const ct_push_options o = options(k, 3);
-        run                   a = make(&o, 0, 5, NULL, NULL), b = make(&o, 0, 5, NULL, NULL), c = make(&o, 0, 6, NULL, NULL), d = make(&o, 1, 5, NULL, NULL);
+        run a = make(&o, 0, 5, NULL, NULL), b = make(&o, 0, 5, NULL, NULL), c = make(&o, 0, 6, NULL, NULL),
+            d = make(&o, 1, 5, NULL, NULL);
         check_same_run(&a, &b, 1);
         CHECK(!same_bits(a.seq->truth, c.seq->truth, 8) && !same_bits(a.seq->truth, d.seq->truth, 8));
         CHECK(!strcmp(a.seq->name, "run5"));
@@ -181,7 +191,8 @@ static void test_a_run_is_written_and_read_back_to_the_bit(void)
     CHECK(text != NULL);
     if (text) CHECK_OK(read_text(&again, CT_FORMAT_COVTUNE, text), again.err);
     if (again.seq) check_same_run(&r, &again, 1);
-    CHECK(again.seq && ct_graph_error(r.seq->graph, r.noise, r.seq->truth) == ct_graph_error(again.seq->graph, again.noise, again.seq->truth));
+    CHECK(again.seq && ct_graph_error(r.seq->graph, r.noise, r.seq->truth) ==
+                           ct_graph_error(again.seq->graph, again.noise, again.seq->truth));
     free(text);
     run_free(&r);
     run_free(&again);
@@ -229,10 +240,14 @@ static void test_residuals_at_the_truth_are_what_was_drawn_or_nearly_nothing(voi
             CHECK(rms(&m, 4, i) < 1e-14 && rms(&m, 5, i) < 1e-14);
         }
         CHECK_NEAR(rms(&m, 1, 0), 5e-3, 5e-3 * 5 / sqrt(2.0 * (double)m.n[1]));
-        printf("  %s: dyn x %.2g m, y %.2g m, moment %.2g m^2 (even pressure: %.2g), geo %.2g m\n", ct_shape_kind_name(OBJECT[k]), rms(&m, 2, 0), rms(&m, 2, 1), rms(&m, 2, 2), rms(&even, 2, 2), rms(&m, 3, 0));
+        printf("  %s: dyn x %.2g m, y %.2g m, moment %.2g m^2 (even pressure: %.2g), geo %.2g m\n",
+               ct_shape_kind_name(OBJECT[k]), rms(&m, 2, 0), rms(&m, 2, 1), rms(&m, 2, 2), rms(&even, 2, 2),
+               rms(&m, 3, 0));
         CHECK(rms(&m, 2, 0) < 5e-4 && rms(&m, 2, 1) < 5e-4); /* a fifth of a step, which is 2.5 mm */
-        CHECK(rms(&m, 3, 0) < 4e-3);                         /* calibration is off by 2 mm, and a tilted pad touches beside its tip */
-        CHECK(rms(&even, 2, 2) < 0.5 * rms(&m, 2, 2) && rms(&even, 2, 0) == rms(&m, 2, 0)); /* LEO's c2 is not that of the object */
+        /* calibration is off by 2 mm, and a tilted pad touches beside its tip */
+        CHECK(rms(&m, 3, 0) < 4e-3);
+        /* LEO's c2 is not that of the object */
+        CHECK(rms(&even, 2, 2) < 0.5 * rms(&m, 2, 2) && rms(&even, 2, 0) == rms(&m, 2, 0));
     }
 }
 
@@ -264,7 +279,8 @@ static void test_a_sensor_is_shown_the_images_of_its_steps(void)
             CHECK(same_bits(k.z, other.z, ct_factor_z_size(k.ops)));
             continue;
         }
-        const double turn = e.image[k.var[0] / 2 * CT_PUSH_PIXELS] + 2 * e.image[(k.var[2] / 2 + 1) * CT_PUSH_PIXELS - 1];
+        const double turn =
+            e.image[k.var[0] / 2 * CT_PUSH_PIXELS] + 2 * e.image[(k.var[2] / 2 + 1) * CT_PUSH_PIXELS - 1];
         CHECK(k.z[0] == cos(turn) && k.z[1] == sin(turn));
         turns++;
     }
@@ -275,7 +291,8 @@ static void test_a_sensor_is_shown_the_images_of_its_steps(void)
     ct_noise *noise = NULL;
     ct_err    err = {0};
     CHECK_OK(ct_noise_new(&noise, &err), err);
-    CHECK_REFUSED(ct_push_make(&o, 1, 0, sense, &f, noise, &r.seq, &err), err, "the tactile sensor says nan of steps 0 and 10; a turn is a finite number");
+    CHECK_REFUSED(ct_push_make(&o, 1, 0, sense, &f, noise, &r.seq, &err), err,
+                  "the tactile sensor says nan of steps 0 and 10; a turn is a finite number");
     CHECK(!r.seq && err.status == CT_E_ARGUMENT);
     ct_noise_free(noise);
     ct_push_episode_free(&e);
@@ -292,8 +309,12 @@ static void test_a_run_can_be_estimated(void)
         ct_solve_result       result;
         double               *x = malloc((size_t)ct_graph_size(r.seq->graph) * sizeof *x), squares[3] = {0};
         CHECK_OK(ct_noise_set_variance(r.noise, ct_noise_find(r.noise, "tac"), (const double[]){1e-4}, &r.err), r.err);
-        CHECK_OK(ct_noise_set_variance(r.noise, ct_noise_find(r.noise, "prior"), (const double[]){1e-8, 1e-8, 1e-8}, &r.err), r.err);
-        CHECK_OK(ct_noise_set_variance(r.noise, ct_noise_find(r.noise, "dyn"), (const double[]){1e-7, 1e-7, 1e-7}, &r.err), r.err);
+        CHECK_OK(
+            ct_noise_set_variance(r.noise, ct_noise_find(r.noise, "prior"), (const double[]){1e-8, 1e-8, 1e-8}, &r.err),
+            r.err);
+        CHECK_OK(
+            ct_noise_set_variance(r.noise, ct_noise_find(r.noise, "dyn"), (const double[]){1e-7, 1e-7, 1e-7}, &r.err),
+            r.err);
         CHECK_OK(ct_noise_set_variance(r.noise, ct_noise_find(r.noise, "geo"), (const double[]){1e-5}, &r.err), r.err);
         memcpy(x, r.seq->truth, (size_t)ct_graph_size(r.seq->graph) * sizeof *x);
         CHECK_OK(ct_solver_new(r.seq->graph, NULL, &solver, &r.err), r.err);
@@ -304,7 +325,8 @@ static void test_a_run_can_be_estimated(void)
             ct_kind_local(CT_SE2, r.seq->truth + 8 * t, x + 8 * t, d);
             for (int i = 0; i < 3; i++) squares[i] += d[i] * d[i] / STEPS;
         }
-        printf("  %s: object off by %.2f mm and %.3f rad, rms\n", ct_shape_kind_name(OBJECT[k]), 1e3 * sqrt(squares[0] + squares[1]), sqrt(squares[2]));
+        printf("  %s: object off by %.2f mm and %.3f rad, rms\n", ct_shape_kind_name(OBJECT[k]),
+               1e3 * sqrt(squares[0] + squares[1]), sqrt(squares[2]));
         CHECK(sqrt(squares[0] + squares[1]) < 0.01 && sqrt(squares[2]) < 0.05);
         ct_solver_free(solver);
         free(x);
@@ -339,7 +361,8 @@ static void test_options_that_cannot_be_are_refused(void)
     OPTION(object, CT_SHAPE_GRID, "what is pushed is an ellipse or a rectangle, not object 3");
 #undef OPTION
     const ct_push_options good = options(0, 1);
-    CHECK_REFUSED(ct_push_make(&good, 2, 0, NULL, NULL, noise, &seq, &err), err, "runs are put together from pool 0 (training) or 1 (test), not from pool 2");
+    CHECK_REFUSED(ct_push_make(&good, 2, 0, NULL, NULL, noise, &seq, &err), err,
+                  "runs are put together from pool 0 (training) or 1 (test), not from pool 2");
     CHECK(ct_noise_count(noise) == 0);
     CHECK_OK(ct_noise_add_isotropic(noise, "geo", 1, 7, NULL, &err), err);
     CHECK_REFUSED(ct_push_make(&good, 0, 0, NULL, NULL, noise, &seq, &err), err, "\"geo\"");

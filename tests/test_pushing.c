@@ -1,5 +1,5 @@
-/* test_pushing.c: what the models of planar pushing alone must satisfy, at the sizes of things on a table: tactile, push, contact. Laws of all models are in
- * test_factors.c and test_curvature.c. */
+/* test_pushing.c: what the models of planar pushing alone must satisfy, at the sizes of things on a table: tactile,
+ * push, contact. Laws of all models are in test_factors.c and test_curvature.c. */
 #include <covtune/push.h>
 #include <covtune/smooth.h>
 #include <covtune/solve.h>
@@ -50,7 +50,8 @@ static void test_residuals_are_what_plain_coordinates_say(void)
         double       v[2], V[2], P[2], q[2], r[3];
         const double c2 = 0.01 + ct_rng_uniform(&rng), turn = 3 * ct_rng_normal(&rng), radius = 0.01;
         draw(&s, &rng);
-        const double *o = s.at[0], *e = s.at[1], *p = s.at[2], *f = s.at[3], w = wrap(p[2] - o[2]), z[2] = {cos(turn), sin(turn)};
+        const double *o = s.at[0], *e = s.at[1], *p = s.at[2], *f = s.at[3], w = wrap(p[2] - o[2]),
+                     z[2] = {cos(turn), sin(turn)};
         seen(p[2], p[0] - o[0], p[1] - o[1], v);
         seen(p[2], f[0] - e[0], f[1] - e[1], V);
         seen(p[2], f[0] - p[0], f[1] - p[1], P);
@@ -110,7 +111,8 @@ static void test_nothing_jumps_where_angles_wrap(void)
 
 /* ---- Contact where it happens ------------------------------------------------------------------------ */
 
-/* The finger at q as the object sees it, wherever the object is: J, and K against differences of J, good to (h / bend)^2. */
+/* The finger at q as the object sees it, wherever the object is: J, and K against differences of J, good to (h /
+ * bend)^2. */
 static void check_contact(const ct_shape *shape, const double q[2], ct_rng *rng)
 {
     ct_factor_ops plain = ct_contact_se2;
@@ -141,7 +143,8 @@ static void test_contact_has_derivatives_at_the_outline(void)
         for (int k = 0; k < 60; k++)
             for (double d = -0.005; d < 0.0055; d += 0.001) {
                 double q[2], g[2];
-                ct_shape_distance(i ? rectangle : ellipse, (const double[]){1.000001 * xy[2 * k], 1.0000013 * xy[2 * k + 1]}, g, NULL);
+                ct_shape_distance(i ? rectangle : ellipse,
+                                  (const double[]){1.000001 * xy[2 * k], 1.0000013 * xy[2 * k + 1]}, g, NULL);
                 for (int c = 0; c < 2; c++) q[c] = xy[2 * k + c] + d * g[c];
                 if (i && (fabs(g[0]) > 1e-9 && fabs(g[1]) > 1e-9)) continue; /* a corner: below */
                 if (i && fabs(fabs(q[0]) - 0.11815) < 1e-3 && fabs(fabs(q[1]) - 0.07895) < 1e-3) continue;
@@ -155,9 +158,12 @@ static void test_contact_has_derivatives_at_corners(void)
     ct_rng rng = ct_rng_seed(4);
     for (int corner = 0; corner < 4; corner++)
         for (int k = 0; k < 36; k++) {
-            const double sx = corner & 1 ? -1 : 1, sy = corner & 2 ? -1 : 1, turn = (k + 0.5) * PI / 18, far = 0.002 + 0.001 * (k % 3);
-            const double in[2] = {far * cos(turn), far * sin(turn)}, q[2] = {sx * (0.11815 + in[0]), sy * (0.07895 + in[1])};
-            if (in[0] < 0 && in[1] < 0 && fabs(in[0] - in[1]) < 3e-4) continue; /* as near to one side as to the other */
+            const double sx = corner & 1 ? -1 : 1, sy = corner & 2 ? -1 : 1, turn = (k + 0.5) * PI / 18,
+                         far = 0.002 + 0.001 * (k % 3);
+            const double in[2] = {far * cos(turn), far * sin(turn)},
+                         q[2] = {sx * (0.11815 + in[0]), sy * (0.07895 + in[1])};
+            /* as near to one side as to the other */
+            if (in[0] < 0 && in[1] < 0 && fabs(in[0] - in[1]) < 3e-4) continue;
             check_contact(rectangle, q, &rng);
         }
 }
@@ -173,7 +179,8 @@ typedef struct {
 
 enum { STEPS = 15 };
 
-/* An object pushed a few steps, the finger sliding along its outline; what is measured is a little off, and the model is too. */
+/* An object pushed a few steps, the finger sliding along its outline; what is measured is a little off, and the
+ * model is too. */
 static void make_table(table *t)
 {
     ct_rng rng = ct_rng_seed(5);
@@ -186,19 +193,29 @@ static void make_table(table *t)
     CHECK_OK(ct_noise_add_isotropic(t->noise, "prior", 3, 1e-6, &t->prior, &t->err), t->err);
     CHECK_OK(ct_noise_add_isotropic(t->noise, "first", 3, 1e-8, &t->first, &t->err), t->err);
     for (int i = 0; i < STEPS; i++) {
-        const ct_se2 o = ct_se2_make(0.002 * i, 0.0005 * i, 0.02 * i), on = ct_se2_make(-0.0819 * cos(0.03 * i), 0.1214 * sin(0.03 * i), 0.05 * i);
+        const ct_se2 o = ct_se2_make(0.002 * i, 0.0005 * i, 0.02 * i),
+                     on = ct_se2_make(-0.0819 * cos(0.03 * i), 0.1214 * sin(0.03 * i), 0.05 * i);
         ct_se2       e = ct_se2_compose(o, on, NULL, NULL);
         int32_t      v[2];
         CHECK_OK(ct_graph_add_variable(t->graph, NULL, CT_SE2, (const double *)&o, &v[0], &t->err), t->err);
         if (i == 0) CHECK_OK(ct_graph_add_prior(t->graph, v[0], (const double *)&o, t->first, &t->err), t->err);
-        ct_kind_retract(CT_SE2, (double *)&e, (const double[]){0.001 * ct_rng_normal(&rng), 0.001 * ct_rng_normal(&rng), 0.001 * ct_rng_normal(&rng)}, (double *)&e);
+        ct_kind_retract(
+            CT_SE2, (double *)&e,
+            (const double[]){0.001 * ct_rng_normal(&rng), 0.001 * ct_rng_normal(&rng), 0.001 * ct_rng_normal(&rng)},
+            (double *)&e);
         CHECK_OK(ct_graph_add_variable(t->graph, NULL, CT_SE2, (const double *)&e, &v[1], &t->err), t->err);
         CHECK_OK(ct_graph_add_prior(t->graph, v[1], (const double *)&e, t->prior, &t->err), t->err);
-        CHECK_OK(ct_graph_add_factor(t->graph, &ct_contact_se2, v, (const double[]){0.001}, ellipse, t->geo, &t->err), t->err);
+        CHECK_OK(ct_graph_add_factor(t->graph, &ct_contact_se2, v, (const double[]){0.001}, ellipse, t->geo, &t->err),
+                 t->err);
         const int32_t near[4] = {v[0] - 2, v[0] - 1, v[0], v[1]}, far[4] = {v[0] - 6, v[0] - 5, v[0], v[1]};
         const double  turn = 0.15 + 0.01 * ct_rng_normal(&rng);
-        if (i >= 1) CHECK_OK(ct_graph_add_factor(t->graph, &ct_push_se2, near, (const double[]){0.005}, NULL, t->dyn, &t->err), t->err);
-        if (i >= 3) CHECK_OK(ct_graph_add_factor(t->graph, &ct_tactile_yaw, far, (const double[]){cos(turn), sin(turn)}, NULL, t->tac, &t->err), t->err);
+        if (i >= 1)
+            CHECK_OK(ct_graph_add_factor(t->graph, &ct_push_se2, near, (const double[]){0.005}, NULL, t->dyn, &t->err),
+                     t->err);
+        if (i >= 3)
+            CHECK_OK(ct_graph_add_factor(t->graph, &ct_tactile_yaw, far, (const double[]){cos(turn), sin(turn)}, NULL,
+                                         t->tac, &t->err),
+                     t->err);
     }
 }
 
@@ -245,7 +262,8 @@ static void test_every_method_comes_to_one_estimate(void)
     ct_replay_options options = ct_replay_defaults();
     ct_replay_result  result;
     CHECK_OK(ct_replay(t.graph, t.noise, &options, y, &result, &t.err), t.err);
-    CHECK_NEAR(ct_graph_error(t.graph, t.noise, y), newton.final_error, 0.05 * newton.final_error); /* a step at a time */
+    /* a step at a time */
+    CHECK_NEAR(ct_graph_error(t.graph, t.noise, y), newton.final_error, 0.05 * newton.final_error);
     free_table(&t);
 }
 
@@ -259,14 +277,17 @@ static void test_a_contact_without_a_shape_is_refused(void)
     make_table(&t);
     store(&s);
     const int32_t before = ct_graph_factors(t.graph);
-    CHECK_REFUSED(ct_graph_add_factor(t.graph, &ct_contact_se2, v, &radius, NULL, t.geo, &t.err), t.err, "(contact_se2 on x0): it must be added with a shape");
+    CHECK_REFUSED(ct_graph_add_factor(t.graph, &ct_contact_se2, v, &radius, NULL, t.geo, &t.err), t.err,
+                  "(contact_se2 on x0): it must be added with a shape");
     CHECK(ct_graph_factors(t.graph) == before);
-    CHECK_REFUSED(ct_factor_check(&ct_contact_se2, &radius, NULL, s.x, 1e-6, &t.err), t.err, "contact_se2: it needs a shape");
+    CHECK_REFUSED(ct_factor_check(&ct_contact_se2, &radius, NULL, s.x, 1e-6, &t.err), t.err,
+                  "contact_se2: it needs a shape");
     CHECK_OK(ct_smoother_new(t.noise, NULL, &smoother, &t.err), t.err);
     const ct_new_variable variable[2] = {{.kind = CT_SE2, .value = s.value[0]}, {.kind = CT_SE2, .value = s.value[1]}};
     const ct_new_factor   factor = {.ops = &ct_contact_se2, .var = v, .z = &radius, .noise = t.geo};
     const ct_increment    inc = {.variables = 2, .variable = variable, .factors = 1, .factor = &factor};
-    CHECK_REFUSED(ct_smoother_update(smoother, &inc, NULL, &t.err), t.err, "(contact_se2 on x0): it must be added with a shape");
+    CHECK_REFUSED(ct_smoother_update(smoother, &inc, NULL, &t.err), t.err,
+                  "(contact_se2 on x0): it must be added with a shape");
     ct_smoother_free(smoother);
     free_table(&t);
 }
@@ -274,7 +295,9 @@ static void test_a_contact_without_a_shape_is_refused(void)
 int main(void)
 {
     ct_err err = {0};
-    if (ct_shape_ellipse(0.0819, 0.1214, &ellipse, &err) != CT_OK || ct_shape_rectangle(0.11815, 0.07895, &rectangle, &err) != CT_OK) return EXIT_FAILURE;
+    if (ct_shape_ellipse(0.0819, 0.1214, &ellipse, &err) != CT_OK ||
+        ct_shape_rectangle(0.11815, 0.07895, &rectangle, &err) != CT_OK)
+        return EXIT_FAILURE;
     RUN(test_residuals_are_what_plain_coordinates_say);
     RUN(test_tactile_yaw_is_the_last_row_of_tactile_se2);
     RUN(test_nothing_jumps_where_angles_wrap);

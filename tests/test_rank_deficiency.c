@@ -1,5 +1,5 @@
-/* test_rank_deficiency.c: what the measurements leave loose is named, all of it and nothing else, by every method; what is
- * only poorly known is not. */
+/* test_rank_deficiency.c: what the measurements leave loose is named, all of it and nothing else, by every method;
+ * what is only poorly known is not. */
 #include "graph_test.h"
 
 static void begin(world *w, uint64_t seed)
@@ -23,9 +23,13 @@ static int32_t add_chain(world *w, ct_kind kind, int count)
     return first;
 }
 
-static int32_t add_point(world *w, ct_kind kind, double x, double y) { return add_variable(w, kind, (const double[]){x, y, 0.5}); }
+static int32_t add_point(world *w, ct_kind kind, double x, double y)
+{
+    return add_variable(w, kind, (const double[]){x, y, 0.5});
+}
 
-static void check_one(world *w, const ct_solve_options *options, const ct_sparse_options *how, const char *text, int32_t first, int32_t end)
+static void check_one(world *w, const ct_solve_options *options, const ct_sparse_options *how, const char *text,
+                      int32_t first, int32_t end)
 {
     char            buf[256], tiny[8];
     ct_solve_result result;
@@ -35,10 +39,12 @@ static void check_one(world *w, const ct_solve_options *options, const ct_sparse
     CHECK(result.stop == CT_STOP_RANK && result.loose == end - first);
     if (strcmp(ct_solver_loose_text(solver, buf, sizeof buf), text)) {
         ct_test_failed_checks++;
-        fprintf(stderr, "%s, %s: wanted \"%s\", got \"%s\" (stop %s)\n", ct_method_name(options->method), ct_order_name(how->order), text, buf, ct_stop_name(result.stop));
+        fprintf(stderr, "%s, %s: wanted \"%s\", got \"%s\" (stop %s)\n", ct_method_name(options->method),
+                ct_order_name(how->order), text, buf, ct_stop_name(result.stop));
     }
     CHECK(strlen(ct_solver_loose_text(solver, tiny, sizeof tiny)) == sizeof tiny - 1);
-    for (int32_t v = 0; v < ct_graph_variables(w->graph); v++) CHECK(ct_solver_loose(solver, v) == (v >= first && v < end));
+    for (int32_t v = 0; v < ct_graph_variables(w->graph); v++)
+        CHECK(ct_solver_loose(solver, v) == (v >= first && v < end));
     for (int64_t i = 0; i < ct_graph_size(w->graph); i++) CHECK(isfinite(x[i]));
     CHECK_REFUSED(ct_solver_linearise(solver, w->noise, ct_graph_initial(w->graph), &w->err), w->err, text);
     CHECK(w->err.status == CT_E_SINGULAR);
@@ -73,7 +79,8 @@ static void check_firm(world *w)
             CHECK(result.loose == 0 && !strcmp(ct_solver_loose_text(solver, text, sizeof text), "nothing is loose"));
             if (!ct_stop_converged(result.stop)) {
                 ct_test_failed_checks++;
-                fprintf(stderr, "%s, %s: stop %s\n", ct_method_name(options.method), ct_order_name((ct_order)order), ct_stop_name(result.stop));
+                fprintf(stderr, "%s, %s: stop %s\n", ct_method_name(options.method), ct_order_name((ct_order)order),
+                        ct_stop_name(result.stop));
             }
             ct_solver_free(solver);
             free(x);
@@ -113,7 +120,8 @@ static void test_a_loop_without_a_prior_is_loose_as_a_whole(void)
     world_make(&w, 6, PLANE | LOOPS | LANDMARKS);
     world loose;
     begin(&loose, 6);
-    for (int32_t v = 0; v < ct_graph_variables(w.graph); v++) add_variable(&loose, ct_graph_kind(w.graph, v), w.truth + ct_graph_offset(w.graph, v));
+    for (int32_t v = 0; v < ct_graph_variables(w.graph); v++)
+        add_variable(&loose, ct_graph_kind(w.graph, v), w.truth + ct_graph_offset(w.graph, v));
     for (int32_t f = 0; f < ct_graph_factors(w.graph); f++) {
         const ct_factor k = ct_graph_factor(w.graph, f);
         if (!k.ops->absolute) tie(&loose, k.ops, k.var[0], k.var[1]);
@@ -125,7 +133,8 @@ static void test_a_loop_without_a_prior_is_loose_as_a_whole(void)
 
 static void test_landmarks_seen_once_are_loose(void)
 {
-    static const ct_factor_ops *const once[] = {&ct_bearing_se2_r2, &ct_range_se2_r2, &ct_bearing_se3_r3, &ct_range_se3_r3};
+    static const ct_factor_ops *const once[] = {&ct_bearing_se2_r2, &ct_range_se2_r2, &ct_bearing_se3_r3,
+                                                &ct_range_se3_r3};
     for (int i = 0; i < 4; i++) {
         world     w;
         const int space = i / 2;
@@ -219,10 +228,12 @@ static void test_many_that_are_loose_are_all_named(void)
     add_chain(&w, CT_SE2, 4);
     tie(&w, &ct_prior_se2, 0, -1);
     for (int i = 0; i < 300; i++) tie(&w, &ct_bearing_se2_r2, i % 4, add_point(&w, CT_R2, 3 + i % 17, 5 + i % 13));
-    for (int order = 0; order < CT_ORDER_COUNT; order++) { /* lm would send them along their rays, some into the sensor */
+    /* lm would send them along their rays, some into the sensor */
+    for (int order = 0; order < CT_ORDER_COUNT; order++) {
         ct_solve_options options = ct_solve_defaults();
         options.method = CT_GAUSS_NEWTON;
-        check_one(&w, &options, &(ct_sparse_options){.order = (ct_order)order}, "x4 and 299 others: no factor fixes their position", 4, 304);
+        check_one(&w, &options, &(ct_sparse_options){.order = (ct_order)order},
+                  "x4 and 299 others: no factor fixes their position", 4, 304);
     }
     world_free(&w);
 }
@@ -237,7 +248,9 @@ static void test_what_a_kernel_shuts_out_is_loose(void)
     tie(&w, &ct_prior_se2, 0, -1);
     const int32_t point = add_point(&w, CT_R2, 1, 4);
     CHECK_OK(ct_noise_add_isotropic(w.noise, "tukey", 2, 1e-4, &noise, &w.err), w.err);
-    CHECK_OK(ct_graph_add_factor(w.graph, &ct_point_se2_r2, (const int32_t[]){1, point}, (const double[]){9, 9, 0, 0, 1, 0}, NULL, noise, &w.err), w.err);
+    CHECK_OK(ct_graph_add_factor(w.graph, &ct_point_se2_r2, (const int32_t[]){1, point},
+                                 (const double[]){9, 9, 0, 0, 1, 0}, NULL, noise, &w.err),
+             w.err);
     check_firm(&w);
     CHECK_OK(ct_noise_set_robust(w.noise, noise, (ct_robust){CT_ROBUST_TUKEY, 4.7}, &w.err), w.err);
     check_loose(&w, "x2: no factor fixes its position", point, point + 1);
@@ -315,7 +328,9 @@ static void test_a_short_baseline_is_a_baseline(void)
             int32_t       pose;
             CHECK_OK(ct_graph_add_variable(w.graph, NULL, CT_SE2, x, &pose, &w.err), w.err);
             CHECK_OK(ct_graph_add_prior(w.graph, pose, x, 0, &w.err), w.err);
-            CHECK_OK(ct_graph_add_factor(w.graph, &ct_bearing_se2_r2, (const int32_t[]){pose, point}, z, NULL, 1, &w.err), w.err);
+            CHECK_OK(
+                ct_graph_add_factor(w.graph, &ct_bearing_se2_r2, (const int32_t[]){pose, point}, z, NULL, 1, &w.err),
+                w.err);
         }
         const int failed = ct_test_failed_checks;
         check_firm(&w);

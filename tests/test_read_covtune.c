@@ -33,7 +33,8 @@ static void test_numbers_land_where_they_belong(void)
     const ct_graph *g = r.seq->graph;
     const double   *x = ct_graph_initial_const(g);
     CHECK(ct_graph_variables(g) == 3 && ct_graph_factors(g) == 5 && ct_noise_count(r.noise) == 4);
-    CHECK(ct_graph_find(g, "x1") == 1 && ct_graph_kind(g, 1) == CT_SE2 && ct_graph_fixed(g, 1) && !ct_graph_fixed(g, 0));
+    CHECK(ct_graph_find(g, "x1") == 1 && ct_graph_kind(g, 1) == CT_SE2 && ct_graph_fixed(g, 1) &&
+          !ct_graph_fixed(g, 0));
     CHECK(x[0] == 1.5 && x[1] == 2 && x[2] == cos(0.1) && x[3] == sin(0.1));
     CHECK(x[6] == 0 && x[7] == 1 && x[8] == 4 && x[9] == -0.5);
     CHECK(r.seq->stamp[0] == 12.5 && r.seq->stamp[1] == 13.25 && isnan(r.seq->stamp[2]));
@@ -42,9 +43,11 @@ static void test_numbers_land_where_they_belong(void)
     const ct_factor lever = ct_graph_factor(g, 3), range = ct_graph_factor(g, 4);
     CHECK(lever.ops == &ct_position_se2 && lever.z[2] == 0.3 && lever.var[0] == 0);
     CHECK(range.ops == &ct_range_se2_r2 && range.z[0] == 3.5 && range.z[1] == 0 && range.var[1] == 2);
-    const ct_noise_model *loop = ct_noise_get(r.noise, ct_noise_find(r.noise, "loop")), *gps = ct_noise_get(r.noise, ct_noise_find(r.noise, "gps"));
+    const ct_noise_model *loop = ct_noise_get(r.noise, ct_noise_find(r.noise, "loop")),
+                         *gps = ct_noise_get(r.noise, ct_noise_find(r.noise, "gps"));
     CHECK(loop->kind == CT_NOISE_FULL && loop->covariance[1] == 0.5 && loop->covariance[4] == 3);
-    CHECK(gps->kind == CT_NOISE_ISOTROPIC && gps->covariance[1] == 0.25 && gps->robust.kind == CT_ROBUST_HUBER && gps->robust.width == 1.345);
+    CHECK(gps->kind == CT_NOISE_ISOTROPIC && gps->covariance[1] == 0.25 && gps->robust.kind == CT_ROBUST_HUBER &&
+          gps->robust.width == 1.345);
     CHECK(!r.seq->note);
     run_free(&r);
 }
@@ -126,7 +129,8 @@ static void test_models_of_one_name_are_shared_between_files(void)
     } list[] = {
         {HEAD "noise a diagonal 1 2\n", NULL},
         {HEAD "noise a diagonal 1 3\n", "noise model a was there already with other numbers, which stay"},
-        {HEAD "noise a diagonal 1 3\nnoise b isotropic 1 4 huber 2\n", "2 noise models (a the first) were there already with other numbers, which stay"},
+        {HEAD "noise a diagonal 1 3\nnoise b isotropic 1 4 huber 2\n",
+         "2 noise models (a the first) were there already with other numbers, which stay"},
         {HEAD "var x R1 0\nfactor prior_r1 b x 1\n", NULL},
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
@@ -143,16 +147,20 @@ static void test_models_of_one_name_are_shared_between_files(void)
 
 static void test_every_mistake_is_named_with_its_line(void)
 {
-#define BAD(line, words) CHECK_MESSAGE(CT_FORMAT_COVTUNE, HEAD "noise n isotropic 1 1\nvar a R1 1\nvar p SE2 0 0 0\n" line "\n", "t.txt:5: " words)
+#define BAD(line, words)                                                                                               \
+    CHECK_MESSAGE(CT_FORMAT_COVTUNE, HEAD "noise n isotropic 1 1\nvar a R1 1\nvar p SE2 0 0 0\n" line "\n",            \
+                  "t.txt:5: " words)
     CHECK_MESSAGE(CT_FORMAT_COVTUNE, "", "t.txt: the first line must be \"covtune-sequence 1\"");
     CHECK_MESSAGE(CT_FORMAT_COVTUNE, "VERTEX_SE2 0 0 0 0", "t.txt:1: the first line must be \"covtune-sequence 1\"");
-    CHECK_MESSAGE(CT_FORMAT_COVTUNE, "covtune-sequence 2", "t.txt:1: expected an integer from 1 to 1 for the format's version, found \"2\"");
+    CHECK_MESSAGE(CT_FORMAT_COVTUNE, "covtune-sequence 2",
+                  "t.txt:1: expected an integer from 1 to 1 for the format's version, found \"2\"");
     BAD("vertex a", "expected noise, shape, var, truth or factor, found \"vertex\"");
     BAD("noise m", "noise needs 3 words: name, kind and variances, found 1");
     BAD("noise m diag 1", "expected isotropic, diagonal or full, found \"diag\"");
     BAD("noise m isotropic 1", "isotropic needs a dimension and a variance, found 1 words");
     BAD("noise m isotropic 7 1", "expected an integer from 1 to 6 for the dimension, found \"7\"");
-    BAD("noise m isotropic 1000000000000000000 1", "expected an integer from 1 to 6 for the dimension, found \"1000000000000000000\"");
+    BAD("noise m isotropic 1000000000000000000 1",
+        "expected an integer from 1 to 6 for the dimension, found \"1000000000000000000\"");
     BAD("noise m diagonal 1 2 3 4 5 6 7", "diagonal needs 1 to 6 variances, found 7");
     BAD("noise m full 1 2 3", "full needs n x n numbers with n from 1 to 6, found 3");
     BAD("noise m diagonal 1 nan", "expected a finite number for a variance, found \"nan\"");
@@ -190,7 +198,8 @@ static void test_every_mistake_is_named_with_its_line(void)
 #undef BAD
     CHECK_MESSAGE(CT_FORMAT_COVTUNE, HEAD "var a R1 1\ntruth a 1\ntruth a 2\n", "t.txt:4: a second truth for a");
     run r;
-    CHECK(read_text(&r, CT_FORMAT_COVTUNE, HEAD "noise m diagonal 1 -2\n") == CT_E_NOISE && !strncmp(r.err.text, "t.txt:2: noise model \"m\"", 24));
+    CHECK(read_text(&r, CT_FORMAT_COVTUNE, HEAD "noise m diagonal 1 -2\n") == CT_E_NOISE &&
+          !strncmp(r.err.text, "t.txt:2: noise model \"m\"", 24));
     run_free(&r);
 }
 
@@ -202,14 +211,25 @@ static void no_residual(const double *z, const void *context, const double *cons
 
 static void test_what_a_file_cannot_hold_is_refused_or_counted(void)
 {
-    static const ct_factor_ops own = {.name = "own", .rows = 1, .arity = 1, .kind = {CT_R1}, .fields = 1, .required = 1, .field = {CT_R1}, .eval = no_residual};
+    static const ct_factor_ops own = {.name = "own",
+                                      .rows = 1,
+                                      .arity = 1,
+                                      .kind = {CT_R1},
+                                      .fields = 1,
+                                      .required = 1,
+                                      .field = {CT_R1},
+                                      .eval = no_residual};
     run                        r;
     int64_t                    dropped = 0;
-    CHECK_OK(read_text(&r, CT_FORMAT_COVTUNE, HEAD "noise n isotropic 1 1\nvar a R1 1\nfactor prior_r1 n a 1\n"), r.err);
-    CHECK_OK(ct_graph_add_factor(r.seq->graph, &own, (const int32_t[]){0}, (const double[]){1}, NULL, 0, &r.err), r.err);
-    CHECK_OK(ct_graph_add_factor(r.seq->graph, &ct_prior_r1, (const int32_t[]){0}, (const double[]){1}, &r, 0, &r.err), r.err);
+    CHECK_OK(read_text(&r, CT_FORMAT_COVTUNE, HEAD "noise n isotropic 1 1\nvar a R1 1\nfactor prior_r1 n a 1\n"),
+             r.err);
+    CHECK_OK(ct_graph_add_factor(r.seq->graph, &own, (const int32_t[]){0}, (const double[]){1}, NULL, 0, &r.err),
+             r.err);
+    CHECK_OK(ct_graph_add_factor(r.seq->graph, &ct_prior_r1, (const int32_t[]){0}, (const double[]){1}, &r, 0, &r.err),
+             r.err);
     char *text = write_text(&r, CT_FORMAT_COVTUNE, NULL, 0, NULL);
-    CHECK(!text && r.err.status == CT_E_UNSUPPORTED && !strcmp(r.err.text, "factor 1 (own): covtune files hold built-in models alone"));
+    CHECK(!text && r.err.status == CT_E_UNSUPPORTED &&
+          !strcmp(r.err.text, "factor 1 (own): covtune files hold built-in models alone"));
     text = write_text(&r, CT_FORMAT_COVTUNE, NULL, 1, &dropped);
     CHECK(text && dropped == 2 && strstr(text, "factor prior_r1 n a 1\n") && !strstr(text, "own"));
     free(text);
@@ -229,7 +249,9 @@ static double seconds_to_read(int n)
     char  *text = malloc((size_t)n * 160 + 100);
     size_t size = (size_t)sprintf(text, HEAD);
     for (int i = 0; i < n; i++)
-        size += (size_t)sprintf(text + size, "noise n%d isotropic 1 %d\nvar v%d R1 %d t=%d\ntruth v%d %d\nfactor prior_r1 n%d v%d %d\n", i, i + 1, i, i, i, i, i, i, i, i);
+        size += (size_t)sprintf(
+            text + size, "noise n%d isotropic 1 %d\nvar v%d R1 %d t=%d\ntruth v%d %d\nfactor prior_r1 n%d v%d %d\n", i,
+            i + 1, i, i, i, i, i, i, i, i);
     run          r;
     const double start = ct_now_s();
     CHECK_OK(read_bytes(&r, CT_FORMAT_COVTUNE, text, size), r.err);

@@ -76,7 +76,8 @@ static void test_information_of_poses_in_space_is_turned(void)
     for (int i = 0; i < 36; i++)
         for (int k = 0; k < 6; k++) info[i] += m->sqrt_info[k * 6 + i / 6] * m->sqrt_info[k * 6 + i % 6];
     static const double want[6] = {4, 5, 6, 1, 2, 3}; /* rx ry rz x y z */
-    for (int i = 0; i < 36; i++) CHECK_NEAR(info[i], i / 6 == i % 6 ? want[i / 6] : i == 2 * 6 + 3 || i == 3 * 6 + 2 ? 0.25 : 0, 1e-14);
+    for (int i = 0; i < 36; i++)
+        CHECK_NEAR(info[i], i / 6 == i % 6 ? want[i / 6] : i == 2 * 6 + 3 || i == 3 * 6 + 2 ? 0.25 : 0, 1e-14);
     CHECK(edge.z[0] == 1 && edge.z[3] == 0.5 && edge.z[4] == -0.5);
     CHECK(track.ops == &ct_point_se3_r3 && track.z[3] == 0.1 && track.z[9] == 1);
     run_free(&r);
@@ -87,7 +88,8 @@ static void test_information_of_poses_in_space_is_turned(void)
 static void test_the_error_of_an_edge_checked_by_hand(void)
 {
     run r;
-    MUST_READ(&r, CT_FORMAT_G2O, "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 1 1 1.5707963267948966\nEDGE_SE2 0 1 1 0 0 1 0 0 2 0 3\n");
+    MUST_READ(&r, CT_FORMAT_G2O,
+              "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 1 1 1.5707963267948966\nEDGE_SE2 0 1 1 0 0 1 0 0 2 0 3\n");
     const double q = M_PI / 4, want = 0.5 * (1 * q * q + 2 * q * q + 3 * (2 * q) * (2 * q));
     CHECK_NEAR(ct_graph_error(r.seq->graph, r.noise, ct_graph_initial_const(r.seq->graph)), want, 1e-14);
     run_free(&r);
@@ -123,7 +125,8 @@ static void test_chains_of_conversions_end_where_they_began(void)
         CHECK(!strcmp(c, d));
         const double error = ct_graph_error(first.seq->graph, first.noise, ct_graph_initial_const(first.seq->graph));
         CHECK(error == ct_graph_error(third.seq->graph, third.noise, ct_graph_initial_const(third.seq->graph)));
-        CHECK_NEAR(ct_graph_error(made.seq->graph, made.noise, ct_graph_initial_const(made.seq->graph)), error, 1e-12 * error);
+        CHECK_NEAR(ct_graph_error(made.seq->graph, made.noise, ct_graph_initial_const(made.seq->graph)), error,
+                   1e-12 * error);
         free(a), free(b), free(c), free(d);
         run_free(&made), run_free(&first), run_free(&second), run_free(&third);
     }
@@ -159,16 +162,21 @@ static void test_long_matrices_come_back_to_rounding(void)
 static void test_equal_matrices_are_one_model(void)
 {
     run r;
-    MUST_READ(&r, CT_FORMAT_G2O, "EDGE_SE2 0 1 1 0 0 4 0 0 4 0 9\nEDGE_SE2 1 2 1 0 0 4 0 -0 4 0 9\nEDGE_SE2 2 3 1 0 0 4 0 0 4 0 8\n"
-                                 "EDGE_SE2 3 4 1 0 0 4 1 0 4 0 8\nEDGE_SE2 4 5 1 0 0 4 0 0 4 0 8\nEDGE_PRIOR_SE2 0 0 0 0 4 0 0 4 0 9\n");
+    MUST_READ(&r, CT_FORMAT_G2O,
+              "EDGE_SE2 0 1 1 0 0 4 0 0 4 0 9\nEDGE_SE2 1 2 1 0 0 4 0 -0 4 0 9\nEDGE_SE2 2 3 1 0 0 4 0 0 4 0 8\n"
+              "EDGE_SE2 3 4 1 0 0 4 1 0 4 0 8\nEDGE_SE2 4 5 1 0 0 4 0 0 4 0 8\nEDGE_PRIOR_SE2 0 0 0 0 4 0 0 4 0 9\n");
     CHECK(ct_noise_count(r.noise) == 4);
-    static const char *const want[] = {"between_se2", "between_se2", "between_se2#1", "between_se2#2", "between_se2#1", "prior_se2"};
-    for (int i = 0; i < 6; i++) CHECK(!strcmp(ct_noise_get(r.noise, ct_graph_factor(r.seq->graph, i).noise)->name, want[i]));
-    const char  *more = "EDGE_SE2 0 1 1 0 0 4 1 0 4 0 8\nEDGE_SE2 1 2 1 0 0 5 0 0 5 0 5\n"; /* another file, same table */
+    static const char *const want[] = {"between_se2",   "between_se2",   "between_se2#1",
+                                       "between_se2#2", "between_se2#1", "prior_se2"};
+    for (int i = 0; i < 6; i++)
+        CHECK(!strcmp(ct_noise_get(r.noise, ct_graph_factor(r.seq->graph, i).noise)->name, want[i]));
+    /* another file, same table */
+    const char  *more = "EDGE_SE2 0 1 1 0 0 4 1 0 4 0 8\nEDGE_SE2 1 2 1 0 0 5 0 0 5 0 5\n";
     FILE        *file = fmemopen((void *)(uintptr_t)more, strlen(more), "rb");
     ct_sequence *seq;
     CHECK_OK(ct__sequence_read_stream(file, "t", CT_FORMAT_G2O, NULL, r.noise, &seq, &r.err), r.err);
-    CHECK(ct_noise_count(r.noise) == 5 && seq && ct_graph_factor(seq->graph, 0).noise == ct_noise_find(r.noise, "between_se2#2"));
+    CHECK(ct_noise_count(r.noise) == 5 && seq &&
+          ct_graph_factor(seq->graph, 0).noise == ct_noise_find(r.noise, "between_se2#2"));
     CHECK(ct_noise_find(r.noise, "between_se2#3") == 4);
     ct_sequence_free(seq);
     fclose(file);
@@ -202,14 +210,16 @@ static void test_edges_place_variables_that_have_no_vertex(void)
     CHECK_NEAR(value(&r, "x30")[0], 0, 1e-15);
     CHECK_NEAR(value(&r, "x30")[1], 1, 1e-15);
     CHECK(value(&r, "x40")[0] == 0 && value(&r, "x41")[0] == 3 && value(&r, "x31")[0] == 0);
-    CHECK(!strcmp(r.seq->note, "9 variables have no value in the file: 6 were placed along the edges, 3 at the identity"));
+    CHECK(!strcmp(r.seq->note,
+                  "9 variables have no value in the file: 6 were placed along the edges, 3 at the identity"));
     run_free(&r);
 }
 
 static void test_vertices_count_wherever_they_stand_and_priors_anchor(void)
 {
     run r;
-    MUST_READ(&r, CT_FORMAT_G2O, "EDGE_SE2 0 1 1 0 0 1 0 0 1 0 1\nEDGE_SE2 1 2 1 0 0 1 0 0 1 0 1\nVERTEX_SE2 1 5 0 0\n");
+    MUST_READ(&r, CT_FORMAT_G2O,
+              "EDGE_SE2 0 1 1 0 0 1 0 0 1 0 1\nEDGE_SE2 1 2 1 0 0 1 0 0 1 0 1\nVERTEX_SE2 1 5 0 0\n");
     CHECK(value(&r, "x0")[0] == 4 && value(&r, "x1")[0] == 5 && value(&r, "x2")[0] == 6);
     run_free(&r);
     MUST_READ(&r, CT_FORMAT_G2O, "EDGE_SE2 0 1 1 0 0 1 0 0 1 0 1\nEDGE_PRIOR_SE2 1 9 0 0 1 0 0 1 0 1\n");
@@ -223,7 +233,9 @@ static void test_placing_takes_linear_time(void)
     const int n = 20000;
     char     *text = malloc((size_t)n * 64);
     size_t    size = 0;
-    for (int i = n; i > 0; i--) size += (size_t)sprintf(text + size, "EDGE_SE2 %d %d 1 0 0 1 0 0 1 0 %d\n", i - 1, i, i); /* n models */
+    /* n models */
+    for (int i = n; i > 0; i--)
+        size += (size_t)sprintf(text + size, "EDGE_SE2 %d %d 1 0 0 1 0 0 1 0 %d\n", i - 1, i, i);
     run          r;
     const double start = ct_now_s();
     CHECK_OK(read_bytes(&r, CT_FORMAT_G2O, text, size), r.err);
@@ -240,15 +252,19 @@ static void test_placing_takes_linear_time(void)
 
 static void test_every_mistake_is_named_with_its_line(void)
 {
-#define BAD(line, words) CHECK_MESSAGE(CT_FORMAT_G2O, "VERTEX_SE2 0 0 0 0\nVERTEX_XY 5 0 0\nPARAMS_SE3OFFSET 2 1 0 0 0 0 0 1\n" line "\n", "t.txt:4: " words)
+#define BAD(line, words)                                                                                               \
+    CHECK_MESSAGE(CT_FORMAT_G2O, "VERTEX_SE2 0 0 0 0\nVERTEX_XY 5 0 0\nPARAMS_SE3OFFSET 2 1 0 0 0 0 0 1\n" line "\n",  \
+                  "t.txt:4: " words)
     BAD("EDGE_SE2 0 1 0 0 0 1 0 0 1", "EDGE_SE2 needs 6 information entries, found 4");
     BAD("EDGE_SE2 0 1 0 0 nan 1 0 0 1 0 1", "expected a finite number for theta, found \"nan\"");
     BAD("EDGE_SE2 0 1 0 0 0 1 0 0 1 0 inf", "expected a finite number for information entry (3, 3), found \"inf\"");
     BAD("EDGE_SE2 0 1 0 0", "EDGE_SE2 needs 3 numbers for SE2, found 2");
     BAD("EDGE_SE2 0", "EDGE_SE2 needs 2 vertices, found 1");
     BAD("EDGE_SE2 0 -1 0 0 0 1 0 0 1 0 1", "expected an integer from 0 to 9223372034707292160 for an id, found \"-1\"");
-    BAD("EDGE_SE2 0 1e18 0 0 0 1 0 0 1 0 1", "expected an integer from 0 to 9223372034707292160 for an id, found \"1e18\"");
-    BAD("EDGE_SE2 0 99999999999999999999 0 0 0 1 0 0 1 0 1", "expected an integer from 0 to 9223372034707292160 for an id, found \"99999999999999999999\"");
+    BAD("EDGE_SE2 0 1e18 0 0 0 1 0 0 1 0 1",
+        "expected an integer from 0 to 9223372034707292160 for an id, found \"1e18\"");
+    BAD("EDGE_SE2 0 99999999999999999999 0 0 0 1 0 0 1 0 1",
+        "expected an integer from 0 to 9223372034707292160 for an id, found \"99999999999999999999\"");
     BAD("EDGE_SE2 0 0 0 0 0 1 0 0 1 0 1", "factor 0 (between_se2): x0 is named twice");
     BAD("EDGE_SE2 0 5 0 0 0 1 0 0 1 0 1", "factor 0 (between_se2): x5 is R2, it must be SE2");
     BAD("EDGE_SE2 0 1 0 0 0 1 0 0 1 0 1 7", "expected the end of the line, found \"7\"");
@@ -263,15 +279,19 @@ static void test_every_mistake_is_named_with_its_line(void)
     BAD("PARAMS_SE2OFFSET 2 0 0 0", "parameter 2 is there already");
     BAD("EDGE_SE3_TRACKXYZ 1 6 3 0 0 0 1 0 0 1 0 1", "there is no parameter 3 above");
     BAD("EDGE_SE2_POINTXY_OFFSET 0 5 2 0 0 1 0 1", "parameter 2 is SE3, EDGE_SE2_POINTXY_OFFSET needs SE2");
-    BAD("EDGE_SE3_PRIOR 1 2 0 0 0 0 0 0 1 1 0 0 0 0 0 1 0 0 0 0 1 0 0 0 2 0 0 2 0 2", "EDGE_SE3_PRIOR with an offset (parameter 2) has no counterpart here");
+    BAD("EDGE_SE3_PRIOR 1 2 0 0 0 0 0 0 1 1 0 0 0 0 0 1 0 0 0 0 1 0 0 0 2 0 0 2 0 2",
+        "EDGE_SE3_PRIOR with an offset (parameter 2) has no counterpart here");
 #undef BAD
     CHECK_MESSAGE(CT_FORMAT_G2O, "EDGE_SE2 0 1 1e308 0 0 1 0 0 1 0 1\nEDGE_SE2 1 2 1e308 0 0 1 0 0 1 0 1\n",
                   "t.txt: composing the edges up to x2 gives a number that is not finite");
-    CHECK_MESSAGE(CT_FORMAT_G2O, "EDGE_SE2 0 1 0 0 0 1 0 0 1 0 1\nVERTEX_XY 1 0 0\n", "t.txt:2: x1 is R2 here, an edge above has it as SE2");
+    CHECK_MESSAGE(CT_FORMAT_G2O, "EDGE_SE2 0 1 0 0 0 1 0 0 1 0 1\nVERTEX_XY 1 0 0\n",
+                  "t.txt:2: x1 is R2 here, an edge above has it as SE2");
     run r;
-    CHECK(read_text(&r, CT_FORMAT_G2O, "EDGE_SE2 0 1 0 0 0 1 2 0 1 0 1\n") == CT_E_NOISE && !strncmp(r.err.text, "t.txt:1: ", 9) && strstr(r.err.text, "information is not positive definite"));
+    CHECK(read_text(&r, CT_FORMAT_G2O, "EDGE_SE2 0 1 0 0 0 1 2 0 1 0 1\n") == CT_E_NOISE &&
+          !strncmp(r.err.text, "t.txt:1: ", 9) && strstr(r.err.text, "information is not positive definite"));
     run_free(&r);
-    CHECK(read_text(&r, CT_FORMAT_G2O, "EDGE_SE2 0 1 0 0 0 1 0 0 0 0 1\n") == CT_E_NOISE && strstr(r.err.text, "it must be positive"));
+    CHECK(read_text(&r, CT_FORMAT_G2O, "EDGE_SE2 0 1 0 0 0 1 0 0 0 0 1\n") == CT_E_NOISE &&
+          strstr(r.err.text, "it must be positive"));
     run_free(&r);
 }
 
@@ -284,9 +304,12 @@ static void test_what_g2o_cannot_hold_is_refused_or_counted(void)
         {"var x0 R1 0\n", "variable x0: g2o has no vertex for R1", 1},
         {"var x0 R2 0 0 t=1\n", "variable x0: g2o has no place for its time", 1},
         {"var x0 R2 0 0\ntruth x0 1 1\n", "variable x0: g2o has no place for its true value", 1},
-        {"noise n isotropic 1 1\nvar x0 SE2 0 0 0\nvar x1 R2 1 1\nfactor range_se2_r2 n x0 x1 1\n", "factor 0 (range_se2_r2 on x0): g2o has no edge for it", 1},
-        {"noise n isotropic 2 1\nvar x0 SE2 0 0 0\nfactor position_se2 n x0 1 1 0.1 0\n", "factor 0 (position_se2 on x0): g2o has no edge for it", 1},
-        {"noise n isotropic 2 1 huber 1\nvar x0 R2 0 0\nfactor prior_r2 n x0 1 1\nfactor prior_r2 n x0 1 1\n", "factor 0 (prior_r2): g2o has no place for the kernel of noise model n", 2},
+        {"noise n isotropic 1 1\nvar x0 SE2 0 0 0\nvar x1 R2 1 1\nfactor range_se2_r2 n x0 x1 1\n",
+         "factor 0 (range_se2_r2 on x0): g2o has no edge for it", 1},
+        {"noise n isotropic 2 1\nvar x0 SE2 0 0 0\nfactor position_se2 n x0 1 1 0.1 0\n",
+         "factor 0 (position_se2 on x0): g2o has no edge for it", 1},
+        {"noise n isotropic 2 1 huber 1\nvar x0 R2 0 0\nfactor prior_r2 n x0 1 1\nfactor prior_r2 n x0 1 1\n",
+         "factor 0 (prior_r2): g2o has no place for the kernel of noise model n", 2},
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         char    text[512];
@@ -324,8 +347,10 @@ static double error_in_chart(const run *r)
     for (int32_t i = 0; i < ct_graph_factors(r->seq->graph); i++) {
         const ct_factor       f = ct_graph_factor(r->seq->graph, i);
         const ct_noise_model *m = ct_noise_get(r->noise, f.noise);
-        const double         *a = x + ct_graph_offset(r->seq->graph, f.var[0]), *b = x + ct_graph_offset(r->seq->graph, f.var[1]);
-        const ct_se2          ab = ct_se2_between((ct_se2){a[0], a[1], a[2], a[3]}, (ct_se2){b[0], b[1], b[2], b[3]}, NULL, NULL);
+        const double *a = x + ct_graph_offset(r->seq->graph, f.var[0]),
+                     *b = x + ct_graph_offset(r->seq->graph, f.var[1]);
+        const ct_se2 ab =
+            ct_se2_between((ct_se2){a[0], a[1], a[2], a[3]}, (ct_se2){b[0], b[1], b[2], b[3]}, NULL, NULL);
         const ct_se2          d = ct_se2_between((ct_se2){f.z[0], f.z[1], f.z[2], f.z[3]}, ab, NULL, NULL);
         const double          v[3] = {d.x, d.y, ct_se2_theta(d)};
         for (int k = 0; k < 3; k++) {
@@ -384,7 +409,8 @@ static void test_errors_of_public_pose_graphs_are_gtsams(void)
             CHECK_NEAR(list[i].plane ? error_in_chart(&r) : error, list[i].error, 1e-6 * list[i].error);
             char *text = write_text(&r, CT_FORMAT_G2O, NULL, 0, NULL);
             CHECK_OK(read_text(&again, CT_FORMAT_G2O, text), again.err);
-            CHECK_NEAR(ct_graph_error(again.seq->graph, again.noise, ct_graph_initial_const(again.seq->graph)), error, 1e-12 * error);
+            CHECK_NEAR(ct_graph_error(again.seq->graph, again.noise, ct_graph_initial_const(again.seq->graph)), error,
+                       1e-12 * error);
             free(text);
             run_free(&again);
         }

@@ -49,7 +49,8 @@ static void test_angles_turn_about_z_then_y_then_x(void)
     run r;
     MUST_READ(&r, CT_FORMAT_ISAM, EXAMPLE);
     const double *z = ct_graph_factor(r.seq->graph, 3).z;
-    const ct_so3  x = ct_so3_exp((const double[]){0.1, 0, 0}), y = ct_so3_exp((const double[]){0, 0.2, 0}), yaw = ct_so3_exp((const double[]){0, 0, 0.3});
+    const ct_so3 x = ct_so3_exp((const double[]){0.1, 0, 0}), y = ct_so3_exp((const double[]){0, 0.2, 0}),
+                 yaw = ct_so3_exp((const double[]){0, 0, 0.3});
     const ct_so3  q = ct_so3_compose(yaw, ct_so3_compose(y, x, NULL, NULL), NULL, NULL);
     CHECK_NEAR(z[3], q.x, 1e-16);
     CHECK_NEAR(z[4], q.y, 1e-16);
@@ -64,11 +65,13 @@ static void test_poses_and_points_are_numbered_apart_and_placed(void)
     MUST_READ(&r, CT_FORMAT_ISAM, EXAMPLE);
     const ct_graph *g = r.seq->graph;
     const double   *x = ct_graph_initial_const(g);
-    CHECK(ct_graph_variables(g) == 7 && ct_graph_find(g, "x0") == 0 && ct_graph_find(g, "l0") == 3 && ct_graph_kind(g, 3) == CT_R2);
+    CHECK(ct_graph_variables(g) == 7 && ct_graph_find(g, "x0") == 0 && ct_graph_find(g, "l0") == 3 &&
+          ct_graph_kind(g, 3) == CT_R2);
     CHECK_NEAR(x[ct_graph_offset(g, 3)], 1 + 3 * cos(0.1) - 4 * sin(0.1), 1e-15);
     CHECK_NEAR(x[ct_graph_offset(g, 3) + 1], 3 * sin(0.1) + 4 * cos(0.1), 1e-15);
     CHECK(x[ct_graph_offset(g, ct_graph_find(g, "x8")) + 2] == 3);
-    CHECK(!strcmp(r.seq->note, "7 variables have no value in the file: 5 were placed along the edges, 2 at the identity"));
+    CHECK(!strcmp(r.seq->note,
+                  "7 variables have no value in the file: 5 were placed along the edges, 2 at the identity"));
     run_free(&r);
 }
 
@@ -77,7 +80,8 @@ static void test_edges_in_space_may_leave_the_matrix_out(void)
     run r;
     MUST_READ(&r, CT_FORMAT_ISAM, "EDGE3 0 1 1 2 3 0 0 0\nPOINT3 1 0 1 1 1\n");
     CHECK(ct_noise_get(r.noise, 0)->covariance[5] == 1 && ct_noise_get(r.noise, 1)->covariance[2] == 1);
-    CHECK(!strncmp(r.seq->note, "2 edges have no matrix in the file: their information is the identity, as iSAM has it; ", 86));
+    CHECK(!strncmp(r.seq->note,
+                   "2 edges have no matrix in the file: their information is the identity, as iSAM has it; ", 86));
     run_free(&r);
 }
 
@@ -103,7 +107,8 @@ static void test_a_graph_comes_back(void)
             ct_kind_local(p.ops->field[0], p.z, q.z, d);
             for (int i = 0; i < p.ops->rows; i++) CHECK_NEAR(d[i], 0, 2e-15);
             for (int i = 0; i < p.ops->rows; i++)
-                CHECK_NEAR(ct_noise_get(made.noise, p.noise)->covariance[i], ct_noise_get(read.noise, q.noise)->covariance[i], 1e-14);
+                CHECK_NEAR(ct_noise_get(made.noise, p.noise)->covariance[i],
+                           ct_noise_get(read.noise, q.noise)->covariance[i], 1e-14);
         }
         char *b = read.seq ? write_text(&read, CT_FORMAT_COVTUNE, NULL, 0, NULL) : NULL;
         CHECK(b);
@@ -148,7 +153,8 @@ static void test_every_mistake_is_named_with_its_line(void)
     BAD("EDGE4 0 1", "covtune does not know the iSAM type \"EDGE4\"");
 #undef BAD
     run r;
-    CHECK(read_text(&r, CT_FORMAT_ISAM, "EDGE2 0 1 1 0 0 1 0 0 0 0 1\n") == CT_E_NOISE && !strncmp(r.err.text, "t.txt:1: ", 9));
+    CHECK(read_text(&r, CT_FORMAT_ISAM, "EDGE2 0 1 1 0 0 1 0 0 0 0 1\n") == CT_E_NOISE &&
+          !strncmp(r.err.text, "t.txt:1: ", 9));
     run_free(&r);
 }
 
@@ -160,9 +166,12 @@ static void test_what_isam_cannot_hold_is_refused_or_counted(void)
         {"var x0 SE2 0 0 0 fixed\n", "variable x0: iSAM cannot hold a variable at its value"},
         {"var x0 SE2 0 0 0 t=1\n", "variable x0: iSAM has no place for its time"},
         {"var x0 SE2 0 0 0\ntruth x0 0 0 0\n", "variable x0: iSAM has no place for its true value"},
-        {"noise n isotropic 3 1\nvar x0 SE2 0 0 0\nfactor prior_se2 n x0 0 0 0\n", "factor 0 (prior_se2 on x0): iSAM has no edge for it"},
-        {"noise n isotropic 2 1\nvar x0 SE2 0 0 0\nvar p R2 0 0\nfactor point_se2_r2 n x0 p 1 1 1 0 0\n", "factor 0 (point_se2_r2 on x0): iSAM has no edge for it"},
-        {"noise n isotropic 3 1 cauchy 1\nvar x0 SE2 0 0 0\nvar x1 SE2 0 0 0\nfactor between_se2 n x0 x1 0 0 0\n", "factor 0 (between_se2): iSAM has no place for the kernel of noise model n"},
+        {"noise n isotropic 3 1\nvar x0 SE2 0 0 0\nfactor prior_se2 n x0 0 0 0\n",
+         "factor 0 (prior_se2 on x0): iSAM has no edge for it"},
+        {"noise n isotropic 2 1\nvar x0 SE2 0 0 0\nvar p R2 0 0\nfactor point_se2_r2 n x0 p 1 1 1 0 0\n",
+         "factor 0 (point_se2_r2 on x0): iSAM has no edge for it"},
+        {"noise n isotropic 3 1 cauchy 1\nvar x0 SE2 0 0 0\nvar x1 SE2 0 0 0\nfactor between_se2 n x0 x1 0 0 0\n",
+         "factor 0 (between_se2): iSAM has no place for the kernel of noise model n"},
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         char    text[512];
@@ -234,7 +243,8 @@ static void check_sigmas(const char *noisy_name, const char *true_name, const do
     double moment[6] = {0};
     int    dim = 0;
     for (int32_t i = 0; i < n; i++) {
-        const ct_factor p = ct_graph_factor(noisy.seq->graph, a[i].factor), q = ct_graph_factor(truth.seq->graph, b[i].factor);
+        const ct_factor p = ct_graph_factor(noisy.seq->graph, a[i].factor),
+                        q = ct_graph_factor(truth.seq->graph, b[i].factor);
         double          d[6];
         CHECK(a[i].from == b[i].from && a[i].to == b[i].to && p.ops == q.ops);
         dim = p.ops->rows;
@@ -249,13 +259,15 @@ static void check_sigmas(const char *noisy_name, const char *true_name, const do
 /* 5598 edges: five standard errors of a sigma are 5 / sqrt(2 n) = 4.7 %. */
 static void test_noise_in_the_manhattan_world_is_what_was_injected(void)
 {
-    check_sigmas("isam_manhattanOlson3500.txt", "isam_manhattanOlson3500_groundtruth.txt", (const double[]){0.02236, 0.02236, 0.02236}, 0.047);
+    check_sigmas("isam_manhattanOlson3500.txt", "isam_manhattanOlson3500_groundtruth.txt",
+                 (const double[]){0.02236, 0.02236, 0.02236}, 0.047);
 }
 
 /* roll and pitch .01, yaw .04: the one that catches a wrong order. 4949 edges. */
 static void test_noise_on_the_sphere_is_what_was_injected(void)
 {
-    check_sigmas("isam_sphere2500.txt", "isam_sphere2500_groundtruth.txt", (const double[]){0.01, 0.01, 0.04, 0.1, 0.1, 0.1}, 0.05);
+    check_sigmas("isam_sphere2500.txt", "isam_sphere2500_groundtruth.txt",
+                 (const double[]){0.01, 0.01, 0.04, 0.1, 0.1, 0.1}, 0.05);
 }
 
 /* The same measurements in g2o's file, as quaternions of six digits. */
@@ -267,7 +279,8 @@ static void test_angles_of_the_sphere_are_g2os_quaternions(void)
     edge *a = sorted_edges(isam.seq->graph), *b = sorted_edges(g2o.seq->graph);
     for (int32_t i = 0; i < ct_graph_factors(isam.seq->graph); i++) {
         double d[6];
-        ct_kind_local(CT_SE3, ct_graph_factor(isam.seq->graph, a[i].factor).z, ct_graph_factor(g2o.seq->graph, b[i].factor).z, d);
+        ct_kind_local(CT_SE3, ct_graph_factor(isam.seq->graph, a[i].factor).z,
+                      ct_graph_factor(g2o.seq->graph, b[i].factor).z, d);
         for (int k = 0; k < 6; k++) CHECK_NEAR(d[k], 0, 2e-5);
     }
     free(a), free(b);

@@ -22,7 +22,10 @@ static run get(const char *text)
     return r;
 }
 
-static const double *variance_of(const run *r, const char *model) { return ct_noise_get(r->noise, ct_noise_find(r->noise, model))->covariance; }
+static const double *variance_of(const run *r, const char *model)
+{
+    return ct_noise_get(r->noise, ct_noise_find(r->noise, model))->covariance;
+}
 
 static const char *shared(const char *name)
 {
@@ -49,11 +52,13 @@ static void test_a_log_is_poses_odometry_and_positions(void)
     CHECK(first.ops == &ct_prior_se2 && first.var[0] == 0 && same_bits(first.z, truth, 4));
     CHECK(odom.ops == &ct_between_se2 && odom.var[0] == 0 && odom.var[1] == 1 && odom.z[0] == 1);
     CHECK(gps.ops == &ct_prior_se2 && gps.var[0] == 1 && gps.z[0] == 1.5);
-    const ct_noise_model *f = ct_noise_get(r.noise, first.noise), *o = ct_noise_get(r.noise, odom.noise), *p = ct_noise_get(r.noise, gps.noise);
+    const ct_noise_model *f = ct_noise_get(r.noise, first.noise), *o = ct_noise_get(r.noise, odom.noise),
+                         *p = ct_noise_get(r.noise, gps.noise);
     CHECK(!strcmp(f->name, "first_pose") && f->covariance[0] == 1e-6 && f->covariance[2] == 1e-6);
     CHECK(!strcmp(o->name, "odom") && o->kind == CT_NOISE_DIAGONAL && o->covariance[1] == 0.2 * 0.2);
     CHECK(!strcmp(p->name, "gps") && p->covariance[1] == 4);
-    CHECK(has_note(&r, "initial values are the truth") && has_note(&r, "x0 is held at its truth by a prior of sigma 1e-3"));
+    CHECK(has_note(&r, "initial values are the truth") &&
+          has_note(&r, "x0 is held at its truth by a prior of sigma 1e-3"));
     CHECK(has_note(&r, "factor_covs are sigmas"));
     run_free(&r);
 }
@@ -70,7 +75,7 @@ static void test_a_fourth_number_is_the_regime(void)
 
 static void test_nine_numbers_are_a_diagonal_of_sigmas(void)
 {
-    run           r = get(LOG(POSES, NAMES, SYMS, IDS, "\"factor_covs\": [[0.5, 0, 0, 0, 2, 0, 0, 0, 3], [1, 1, 1]]", MEAS));
+    run r = get(LOG(POSES, NAMES, SYMS, IDS, "\"factor_covs\": [[0.5, 0, 0, 0, 2, 0, 0, 0, 3], [1, 1, 1]]", MEAS));
     const double *v = variance_of(&r, "odom");
     CHECK(v[0] == 0.25 && v[1] == 4 && v[2] == 9);
     run_free(&r);
@@ -78,8 +83,10 @@ static void test_nine_numbers_are_a_diagonal_of_sigmas(void)
 
 static void test_poses_without_factors_are_left_out_and_said(void)
 {
-    run r = get(LOG("\"poses_gt\": [[9, 9, 9], [0, 0, 0], [1, 0, 0], [8, 8, 8]]", NAMES, SYMS, "\"factor_keyids\": [[1, 2], [2]]", COVS, MEAS));
-    CHECK(ct_graph_variables(r.seq->graph) == 2 && ct_graph_find(r.seq->graph, "x1") == 0 && ct_graph_find(r.seq->graph, "x2") == 1);
+    run r = get(LOG("\"poses_gt\": [[9, 9, 9], [0, 0, 0], [1, 0, 0], [8, 8, 8]]", NAMES, SYMS,
+                    "\"factor_keyids\": [[1, 2], [2]]", COVS, MEAS));
+    CHECK(ct_graph_variables(r.seq->graph) == 2 && ct_graph_find(r.seq->graph, "x1") == 0 &&
+          ct_graph_find(r.seq->graph, "x2") == 1);
     CHECK(has_note(&r, "2 poses that no factor touches are left out") && has_note(&r, "x1 is held"));
     run_free(&r);
 }
@@ -102,7 +109,8 @@ static void test_logs_share_their_models(void)
     FILE        *file = fmemopen(text, sizeof text - 1, "rb");
     CHECK_OK(ct__sequence_read_stream(file, "t.txt", CT_FORMAT_LEO, NULL, r.noise, &other, &r.err), r.err);
     fclose(file);
-    CHECK(ct_noise_count(r.noise) == 3 && ct_graph_factor(r.seq->graph, 1).noise == ct_graph_factor(other->graph, 1).noise);
+    CHECK(ct_noise_count(r.noise) == 3 &&
+          ct_graph_factor(r.seq->graph, 1).noise == ct_graph_factor(other->graph, 1).noise);
     ct_sequence_free(other);
     run_free(&r);
 }
@@ -118,25 +126,44 @@ static void test_malformed_logs_are_refused_by_place(void)
         {CT_E_PARSE, "{\"poses_gt\": 3}", "t.txt: poses_gt: expected a list, found 3"},
         {CT_E_PARSE, "{" POSES "}", "t.txt: factor_names: expected a list, found nothing"},
         {CT_E_PARSE, "{\"poses_gt\": [], " NAMES "," SYMS "," IDS "," MEAS "}", "poses_gt: no poses"},
-        {CT_E_PARSE, "{" POSES ", \"factor_names\": [], \"factor_keysyms\": [], \"factor_keyids\": [], \"factor_meas\": []}", "factor_names: no factors"},
-        {CT_E_PARSE, LOG("\"poses_gt\": [[0, 0, 0], [1, 0]]", NAMES, SYMS, IDS, COVS, MEAS), "t.txt: poses_gt[1]: expected 3 numbers, found a list of 2"},
-        {CT_E_PARSE, LOG("\"poses_gt\": [[0, 0, 0], [1, null, 0]]", NAMES, SYMS, IDS, COVS, MEAS), "poses_gt[1][1]: expected a number, found null"},
-        {CT_E_PARSE, LOG(POSES, "\"factor_names\": [\"odom\", \"lidar\"]", SYMS, IDS, COVS, MEAS), "factor_names[1]: expected \"odom\" or \"gps\", found \"lidar\""},
-        {CT_E_UNSUPPORTED, LOG(POSES, "\"factor_names\": [\"odom\", \"tactile_rel\"]", SYMS, IDS, COVS, MEAS), "factor_names[1]: \"tactile_rel\" belongs to a pushing log"},
+        {CT_E_PARSE,
+         "{" POSES ", \"factor_names\": [], \"factor_keysyms\": [], \"factor_keyids\": [], \"factor_meas\": []}",
+         "factor_names: no factors"},
+        {CT_E_PARSE, LOG("\"poses_gt\": [[0, 0, 0], [1, 0]]", NAMES, SYMS, IDS, COVS, MEAS),
+         "t.txt: poses_gt[1]: expected 3 numbers, found a list of 2"},
+        {CT_E_PARSE, LOG("\"poses_gt\": [[0, 0, 0], [1, null, 0]]", NAMES, SYMS, IDS, COVS, MEAS),
+         "poses_gt[1][1]: expected a number, found null"},
+        {CT_E_PARSE, LOG(POSES, "\"factor_names\": [\"odom\", \"lidar\"]", SYMS, IDS, COVS, MEAS),
+         "factor_names[1]: expected \"odom\" or \"gps\", found \"lidar\""},
+        {CT_E_UNSUPPORTED, LOG(POSES, "\"factor_names\": [\"odom\", \"tactile_rel\"]", SYMS, IDS, COVS, MEAS),
+         "factor_names[1]: \"tactile_rel\" belongs to a pushing log"},
         {CT_E_UNSUPPORTED, "{\"obj_poses_gt\": [], \"ee_poses_gt\": []}", "t.txt: a pushing log"},
-        {CT_E_PARSE, LOG(POSES, NAMES, "\"factor_keysyms\": [[\"x\", \"x\"]]", IDS, COVS, MEAS), "factor_keysyms: expected 2 entries as in factor_names, found 1"},
-        {CT_E_PARSE, LOG(POSES, NAMES, "\"factor_keysyms\": [[\"x\"], [\"x\"]]", IDS, COVS, MEAS), "factor_keysyms[0]: expected 2 letters, found a list of 1"},
-        {CT_E_PARSE, LOG(POSES, NAMES, "\"factor_keysyms\": [[\"x\", \"y\"], [\"x\"]]", IDS, COVS, MEAS), "factor_keysyms[0]: expected \"x\", found \"y\""},
-        {CT_E_PARSE, LOG(POSES, NAMES, SYMS, "\"factor_keyids\": [[0, 2], [1]]", COVS, MEAS), "factor_keyids[0][1]: expected a whole number from 0 to 1, found 2"},
-        {CT_E_PARSE, LOG(POSES, NAMES, SYMS, "\"factor_keyids\": [[0, 0.5], [1]]", COVS, MEAS), "factor_keyids[0][1]: expected a whole number"},
-        {CT_E_PARSE, LOG(POSES, NAMES, SYMS, "\"factor_keyids\": [[1, 1], [1]]", COVS, MEAS), "factor_keyids[0]: odom from pose 1 to itself"},
-        {CT_E_PARSE, LOG(POSES, NAMES, SYMS, "\"factor_keyids\": [0, [1]]", COVS, MEAS), "factor_keyids[0]: expected 2 pose numbers, found 0"},
-        {CT_E_PARSE, LOG(POSES, NAMES, SYMS, IDS, COVS, "\"factor_meas\": [[1, 0, 0], [1, 0]]"), "factor_meas[1]: expected 3 or 4 numbers, found a list of 2"},
-        {CT_E_PARSE, LOG(POSES, NAMES, SYMS, IDS, COVS, "\"factor_meas\": [[1, 0, 0], [1, 0, 0, 0.5]]"), "factor_meas[1][3]: expected a whole number, the regime, found 0.5"},
-        {CT_E_PARSE, LOG(POSES, NAMES, SYMS, IDS, "\"factor_covs\": [[1, 1, 1], [1, 1, 1, 1]]", MEAS), "factor_covs[1]: expected 3 sigmas, or 9 (a diagonal matrix), found 4"},
-        {CT_E_PARSE, LOG(POSES, NAMES, SYMS, IDS, "\"factor_covs\": [[1, 1, 1], [1, 1, -1]]", MEAS), "factor_covs[1]: expected a positive sigma, found -1"},
-        {CT_E_PARSE, LOG(POSES, NAMES, SYMS, IDS, "\"factor_covs\": [[1, 1, 1], [1, 0.5, 0, 0, 1, 0, 0, 0, 1]]", MEAS), "factor_covs[1][1]: expected 0 off the diagonal"},
-        {CT_E_NOISE, LOG(POSES, NAMES, SYMS, IDS, "\"factor_covs\": [[1, 1, 1e-200], [1, 1, 1]]", MEAS), "t.txt: noise model \"odom\": variance of coordinate 2"},
+        {CT_E_PARSE, LOG(POSES, NAMES, "\"factor_keysyms\": [[\"x\", \"x\"]]", IDS, COVS, MEAS),
+         "factor_keysyms: expected 2 entries as in factor_names, found 1"},
+        {CT_E_PARSE, LOG(POSES, NAMES, "\"factor_keysyms\": [[\"x\"], [\"x\"]]", IDS, COVS, MEAS),
+         "factor_keysyms[0]: expected 2 letters, found a list of 1"},
+        {CT_E_PARSE, LOG(POSES, NAMES, "\"factor_keysyms\": [[\"x\", \"y\"], [\"x\"]]", IDS, COVS, MEAS),
+         "factor_keysyms[0]: expected \"x\", found \"y\""},
+        {CT_E_PARSE, LOG(POSES, NAMES, SYMS, "\"factor_keyids\": [[0, 2], [1]]", COVS, MEAS),
+         "factor_keyids[0][1]: expected a whole number from 0 to 1, found 2"},
+        {CT_E_PARSE, LOG(POSES, NAMES, SYMS, "\"factor_keyids\": [[0, 0.5], [1]]", COVS, MEAS),
+         "factor_keyids[0][1]: expected a whole number"},
+        {CT_E_PARSE, LOG(POSES, NAMES, SYMS, "\"factor_keyids\": [[1, 1], [1]]", COVS, MEAS),
+         "factor_keyids[0]: odom from pose 1 to itself"},
+        {CT_E_PARSE, LOG(POSES, NAMES, SYMS, "\"factor_keyids\": [0, [1]]", COVS, MEAS),
+         "factor_keyids[0]: expected 2 pose numbers, found 0"},
+        {CT_E_PARSE, LOG(POSES, NAMES, SYMS, IDS, COVS, "\"factor_meas\": [[1, 0, 0], [1, 0]]"),
+         "factor_meas[1]: expected 3 or 4 numbers, found a list of 2"},
+        {CT_E_PARSE, LOG(POSES, NAMES, SYMS, IDS, COVS, "\"factor_meas\": [[1, 0, 0], [1, 0, 0, 0.5]]"),
+         "factor_meas[1][3]: expected a whole number, the regime, found 0.5"},
+        {CT_E_PARSE, LOG(POSES, NAMES, SYMS, IDS, "\"factor_covs\": [[1, 1, 1], [1, 1, 1, 1]]", MEAS),
+         "factor_covs[1]: expected 3 sigmas, or 9 (a diagonal matrix), found 4"},
+        {CT_E_PARSE, LOG(POSES, NAMES, SYMS, IDS, "\"factor_covs\": [[1, 1, 1], [1, 1, -1]]", MEAS),
+         "factor_covs[1]: expected a positive sigma, found -1"},
+        {CT_E_PARSE, LOG(POSES, NAMES, SYMS, IDS, "\"factor_covs\": [[1, 1, 1], [1, 0.5, 0, 0, 1, 0, 0, 0, 1]]", MEAS),
+         "factor_covs[1][1]: expected 0 off the diagonal"},
+        {CT_E_NOISE, LOG(POSES, NAMES, SYMS, IDS, "\"factor_covs\": [[1, 1, 1e-200], [1, 1, 1]]", MEAS),
+         "t.txt: noise model \"odom\": variance of coordinate 2"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         run r;
@@ -185,7 +212,8 @@ static void check_sigmas(const char *name, int models)
     const char *path = shared(name);
     if (!path) SKIP("the shared logs are not here");
     run r = get_file(path);
-    CHECK(ct_graph_variables(r.seq->graph) == 40 && ct_graph_factors(r.seq->graph) == 79 && ct_noise_count(r.noise) == models);
+    CHECK(ct_graph_variables(r.seq->graph) == 40 && ct_graph_factors(r.seq->graph) == 79 &&
+          ct_noise_count(r.noise) == models);
     for (int32_t m = 0; m < models; m++) {
         int          n;
         const double square = normalised_square(&r, m, &n);
@@ -196,8 +224,14 @@ static void check_sigmas(const char *name, int models)
     run_free(&r);
 }
 
-static void test_the_sigmas_of_a_log_with_one_regime_fit_its_residuals(void) { check_sigmas("nav_one_regime/train/0000.json", 3); }
-static void test_the_sigmas_of_a_log_with_two_regimes_fit_its_residuals(void) { check_sigmas("nav_two_regimes/train/0001.json", 5); }
+static void test_the_sigmas_of_a_log_with_one_regime_fit_its_residuals(void)
+{
+    check_sigmas("nav_one_regime/train/0000.json", 3);
+}
+static void test_the_sigmas_of_a_log_with_two_regimes_fit_its_residuals(void)
+{
+    check_sigmas("nav_two_regimes/train/0001.json", 5);
+}
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
@@ -214,7 +248,8 @@ static void test_a_written_log_is_read_back_the_same(void)
         const ct_noise_model *a = ct_noise_get(r.noise, m);
         const double         *v = variance_of(&again, a->name);
         for (int i = 0; i < 3; i++) CHECK_NEAR(v[i] / a->covariance[i], 1, 1e-15);
-        CHECK_OK(ct_noise_set_variance(again.noise, ct_noise_find(again.noise, a->name), a->covariance, &again.err), again.err);
+        CHECK_OK(ct_noise_set_variance(again.noise, ct_noise_find(again.noise, a->name), a->covariance, &again.err),
+                 again.err);
     }
     check_same_run(&r, &again, 1);
     free(text);
@@ -244,10 +279,12 @@ static void test_what_a_log_cannot_hold_is_refused_or_counted(void)
     check_losses(&r, 1, "variable x1: a LEO log has no place for a value other than the truth");
     ct_graph_initial(g)[4] -= 1;
     CHECK_OK(ct_graph_add_between(g, 1, 0, z, loop, &r.err), r.err);
-    check_losses(&r, 1, "factor 3 (between_se2): its noise model is \"loop\"; a LEO log knows \"odom\" and \"odom@NUMBER\"");
+    check_losses(&r, 1,
+                 "factor 3 (between_se2): its noise model is \"loop\"; a LEO log knows \"odom\" and \"odom@NUMBER\"");
     CHECK_OK(ct_graph_add_between(g, 1, 0, z, spring, &r.err), r.err);
     CHECK_OK(ct_noise_set_covariance(r.noise, ct_noise_find(r.noise, "gps"), S, &r.err), r.err);
-    CHECK_OK(ct_noise_set_robust(r.noise, ct_noise_find(r.noise, "odom"), (ct_robust){CT_ROBUST_HUBER, 1}, &r.err), r.err);
+    CHECK_OK(ct_noise_set_robust(r.noise, ct_noise_find(r.noise, "odom"), (ct_robust){CT_ROBUST_HUBER, 1}, &r.err),
+             r.err);
     check_losses(&r, 4, "factor 1: a LEO log has no place for the robust kernel of noise model \"odom\"");
     ct_graph_fix(g, 0, 1);
     check_losses(&r, 5, "variable x0: a LEO log cannot say that it is fixed");

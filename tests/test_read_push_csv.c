@@ -7,17 +7,23 @@
 
 #define NAMES "t,object_x,object_y,object_theta,pusher_x,pusher_y\n"
 
-/* Rows of a square of 90 mm that is pushed along x by a finger that touches it in the middle of its -x face, 1 mm a row; before and after, the object lies still and
- * the finger comes and goes. The numbers are those of the table's rows, from 0. */
+/* Rows of a square of 90 mm that is pushed along x by a finger that touches it in the middle of its -x face, 1 mm a
+ * row; before and after, the object lies still and the finger comes and goes. The numbers are those of the table's
+ * rows, from 0. */
 enum { COMES = 4, PUSHES = 20, GOES = 5, ROWS = COMES + PUSHES + GOES, TEXT_MAX = 8192 };
 
 static double object_x(int i) { return 0.2 + 1e-3 * (i < COMES ? 0 : i < COMES + PUSHES ? i - COMES : PUSHES - 1); }
-static double finger_x(int i) { return i < COMES + PUSHES ? 0.2 + 1e-3 * (i - COMES) - 0.0497 : object_x(i) - 0.0497 - 2e-3 * (i - COMES - PUSHES + 1); }
+static double finger_x(int i)
+{
+    return i < COMES + PUSHES ? 0.2 + 1e-3 * (i - COMES) - 0.0497
+                              : object_x(i) - 0.0497 - 2e-3 * (i - COMES - PUSHES + 1);
+}
 
 static void write_rows(char text[TEXT_MAX])
 {
     char *at = text + sprintf(text, NAMES);
-    for (int i = 0; i < ROWS; i++) at += sprintf(at, "%.17g,%.17g,0.01,0,%.17g,0.01\n", 0.02 * i + 0.001 * (i % 3), object_x(i), finger_x(i));
+    for (int i = 0; i < ROWS; i++)
+        at += sprintf(at, "%.17g,%.17g,0.01,0,%.17g,0.01\n", 0.02 * i + 0.001 * (i % 3), object_x(i), finger_x(i));
 }
 
 static const ct_push_log_options ONE = {.half_x = 0.045, .half_y = 0.045, .radius = 0.0047, .c = 0.05, .every = 1};
@@ -32,14 +38,19 @@ static ct_status read_file(run *r, const char *text, const ct_push_log_options *
     fclose(file);
     *r = (run){0};
     ct_noise_new(&r->noise, &r->err);
-    const ct_status status = options ? ct_push_log_read(path, options, r->noise, &r->seq, &r->err) : ct_sequence_read(path, CT_FORMAT_AUTO, r->noise, &r->seq, &r->err);
+    const ct_status status = options ? ct_push_log_read(path, options, r->noise, &r->seq, &r->err)
+                                     : ct_sequence_read(path, CT_FORMAT_AUTO, r->noise, &r->seq, &r->err);
     remove(path);
     return status;
 }
 
-static const double *value_of(const ct_sequence *seq, const double *x, const char *name) { return x + ct_graph_offset(seq->graph, ct_graph_find(seq->graph, name)); }
+static const double *value_of(const ct_sequence *seq, const double *x, const char *name)
+{
+    return x + ct_graph_offset(seq->graph, ct_graph_find(seq->graph, name));
+}
 
-/* Noise models, variables, truth, times and factors are as the header says; contact and mechanics fit at the truth, as the object was pushed straight. */
+/* Noise models, variables, truth, times and factors are as the header says; contact and mechanics fit at the truth,
+ * as the object was pushed straight. */
 static void test_a_table_becomes_a_graph(void)
 {
     char text[TEXT_MAX];
@@ -55,7 +66,7 @@ static void test_a_table_becomes_a_graph(void)
     for (int32_t f = 0; f < ct_graph_factors(g); f++) {
         const ct_factor k = ct_graph_factor(g, f);
         const char     *model = ct_noise_get(r.noise, k.noise)->name;
-        const char     *of = k.ops == &ct_push_se2 ? "dyn" : k.ops == &ct_contact_se2 ? "geo" : f ? "prior" : "first_pose";
+        const char *of = k.ops == &ct_push_se2 ? "dyn" : k.ops == &ct_contact_se2 ? "geo" : f ? "prior" : "first_pose";
         CHECK(!strcmp(model, of));
         if (k.ops == &ct_contact_se2) CHECK(k.z[0] == 0.0047);
         if (k.ops == &ct_push_se2) CHECK(k.z[0] == 0.05 * 0.05);
@@ -73,14 +84,18 @@ static void test_a_table_becomes_a_graph(void)
         snprintf(e, sizeof e, "e%d", k);
         CHECK(ct_graph_find(g, o) == 2 * k && ct_graph_find(g, e) == 2 * k + 1);
         CHECK(seq->known[2 * k] == 7 && seq->known[2 * k + 1] == 3);
-        CHECK(value_of(seq, seq->truth, o)[0] == object_x(COMES + k) && value_of(seq, seq->truth, e)[0] == finger_x(COMES + k));
-        CHECK(seq->stamp[2 * k] == 0.02 * (COMES + k) + 0.001 * ((COMES + k) % 3) && seq->stamp[2 * k + 1] == seq->stamp[2 * k]);
+        CHECK(value_of(seq, seq->truth, o)[0] == object_x(COMES + k) &&
+              value_of(seq, seq->truth, e)[0] == finger_x(COMES + k));
+        CHECK(seq->stamp[2 * k] == 0.02 * (COMES + k) + 0.001 * ((COMES + k) % 3) &&
+              seq->stamp[2 * k + 1] == seq->stamp[2 * k]);
     }
-    CHECK(ct_noise_get(r.noise, ct_noise_find(r.noise, "dyn"))->kind == CT_NOISE_DIAGONAL && ct_noise_get(r.noise, ct_noise_find(r.noise, "geo"))->dim == 1);
+    CHECK(ct_noise_get(r.noise, ct_noise_find(r.noise, "dyn"))->kind == CT_NOISE_DIAGONAL &&
+          ct_noise_get(r.noise, ct_noise_find(r.noise, "geo"))->dim == 1);
     run_free(&r);
 }
 
-/* Cut to where they touch and it moves, from the last row at rest to the first one there again; the note says which rows those are. Steps are of as many rows as was asked for. */
+/* Cut to where they touch and it moves, from the last row at rest to the first one there again; the note says which
+ * rows those are. Steps are of as many rows as was asked for. */
 static void test_what_is_no_push_is_cut_off(void)
 {
     char text[TEXT_MAX], words[128];
@@ -101,7 +116,8 @@ static void test_what_is_no_push_is_cut_off(void)
     run_free(&r);
 }
 
-/* A finger that comes from afar begins the run where it arrives, though the object moved before; one that loses the object ends it there, though the object moves on. */
+/* A finger that comes from afar begins the run where it arrives, though the object moved before; one that loses the
+ * object ends it there, though the object moves on. */
 static void test_contact_begins_and_ends_a_run(void)
 {
     char  text[TEXT_MAX], *at = text + sprintf(text, NAMES);
@@ -112,8 +128,10 @@ static void test_contact_begins_and_ends_a_run(void)
     }
     CHECK_OK(read_file(&r, text, &ONE), r.err);
     if (!r.seq) return;
-    CHECK(ct_graph_variables(r.seq->graph) == 2 * 6 && value_of(r.seq, r.seq->truth, "o0")[0] == 3e-3 && value_of(r.seq, r.seq->truth, "o5")[0] == 8e-3);
-    CHECK(strstr(r.seq->note, "those from 4 to 9 are used") && strstr(r.seq->note, "in 1 of 6 steps they are more than 3 mm apart"));
+    CHECK(ct_graph_variables(r.seq->graph) == 2 * 6 && value_of(r.seq, r.seq->truth, "o0")[0] == 3e-3 &&
+          value_of(r.seq, r.seq->truth, "o5")[0] == 8e-3);
+    CHECK(strstr(r.seq->note, "those from 4 to 9 are used") &&
+          strstr(r.seq->note, "in 1 of 6 steps they are more than 3 mm apart"));
     run_free(&r);
 }
 
@@ -123,14 +141,16 @@ static void test_turning_is_moving_but_a_whole_turn_is_not(void)
     char  text[TEXT_MAX], *at = text + sprintf(text, NAMES);
     run   r;
     const double turn = 2 * acos(-1);
-    for (int i = 0; i < 9; i++) at += sprintf(at, "%d,0,0,%.17g,-0.0497,0\n", i, (i < 3 ? 0 : i < 6 ? 0.01 * (i - 2) : 0.03) + turn * (i % 2));
+    for (int i = 0; i < 9; i++)
+        at += sprintf(at, "%d,0,0,%.17g,-0.0497,0\n", i, (i < 3 ? 0 : i < 6 ? 0.01 * (i - 2) : 0.03) + turn * (i % 2));
     CHECK_OK(read_file(&r, text, &ONE), r.err);
     if (!r.seq) return;
     CHECK(strstr(r.seq->note, "those from 3 to 6 are used"));
     run_free(&r);
     at = text + sprintf(text, NAMES);
     for (int i = 0; i < 9; i++) at += sprintf(at, "%d,0,0,%.17g,-0.0497,0\n", i, turn * (i % 2));
-    CHECK_REFUSED(read_file(&r, text, &ONE), r.err, "push_log.csv: the object lies still: it moves by less than 0.2 mm");
+    CHECK_REFUSED(read_file(&r, text, &ONE), r.err,
+                  "push_log.csv: the object lies still: it moves by less than 0.2 mm");
     run_free(&r);
 }
 
@@ -139,17 +159,20 @@ static void test_initial_values_know_the_first_pose_alone(void)
 {
     char  text[TEXT_MAX], *at = text + sprintf(text, NAMES);
     run   r;
-    for (int i = 0; i < 10; i++) at += sprintf(at, "%d,%.17g,%.17g,%.17g,%.17g,0\n", i, 9e-4 * i, 5e-4 * i, 0.2 + 0.01 * i, 1e-3 * i - 0.05);
+    for (int i = 0; i < 10; i++)
+        at += sprintf(at, "%d,%.17g,%.17g,%.17g,%.17g,0\n", i, 9e-4 * i, 5e-4 * i, 0.2 + 0.01 * i, 1e-3 * i - 0.05);
     CHECK_OK(read_file(&r, text, &ONE), r.err);
     if (!r.seq) return;
-    const double *x = ct_graph_initial_const(r.seq->graph), *last = value_of(r.seq, x, "o9"), *finger = value_of(r.seq, x, "e9");
+    const double *x = ct_graph_initial_const(r.seq->graph), *last = value_of(r.seq, x, "o9"),
+                 *finger = value_of(r.seq, x, "e9");
     CHECK_NEAR(last[0], 9e-3, 1e-16);
     CHECK(last[1] == 0 && last[2] == cos(0.2) && last[3] == sin(0.2) && finger[2] == 1 && finger[3] == 0);
     CHECK(value_of(r.seq, r.seq->truth, "o9")[1] == 5e-4 * 9);
     run_free(&r);
 }
 
-/* Where the table stands in the world does not matter: turned and moved, the same rows are used, and the finger is where it was as the object sees it. */
+/* Where the table stands in the world does not matter: turned and moved, the same rows are used, and the finger is
+ * where it was as the object sees it. */
 static void test_the_frame_does_not_matter(void)
 {
     char         text[2][TEXT_MAX];
@@ -158,8 +181,11 @@ static void test_the_frame_does_not_matter(void)
     for (int k = 0; k < 2; k++) {
         char *at = text[k] + sprintf(text[k], NAMES);
         for (int i = 0; i < 12; i++) {
-            const double x = i < 3 ? 0 : 1e-3 * (i - 2), theta = 0.01 * x, ex = x - 0.0497 - (i > 9 ? 0.01 : 0), ey = 0.03;
-            if (k) at += sprintf(at, "%d,%.17g,%.17g,%.17g,%.17g,%.17g\n", i, c * x + 5, s * x - 2, theta + turn, c * ex - s * ey + 5, s * ex + c * ey - 2);
+            const double x = i < 3 ? 0 : 1e-3 * (i - 2), theta = 0.01 * x, ex = x - 0.0497 - (i > 9 ? 0.01 : 0),
+                         ey = 0.03;
+            if (k)
+                at += sprintf(at, "%d,%.17g,%.17g,%.17g,%.17g,%.17g\n", i, c * x + 5, s * x - 2, theta + turn,
+                              c * ex - s * ey + 5, s * ex + c * ey - 2);
             else at += sprintf(at, "%d,%.17g,0,%.17g,%.17g,%.17g\n", i, x, theta, ex, ey);
         }
         CHECK_OK(read_file(&r[k], text[k], &ONE), r[k].err);
@@ -181,11 +207,14 @@ static void test_the_frame_does_not_matter(void)
     run_free(&r[1]);
 }
 
-/* Columns are found by their names, blanks and comments do not matter, other columns are not looked at: the same graph, to the bit. */
+/* Columns are found by their names, blanks and comments do not matter, other columns are not looked at: the same
+ * graph, to the bit. */
 static void test_columns_go_by_their_names(void)
 {
     static const char rows[] = NAMES "0,0,0,0,-0.0497,0\n0.1,0.001,0,0,-0.0487,0\n0.2,0.002,0.001,0.01,-0.0477,0\n";
-    static const char other[] = "# by hand\n pusher_y , pusher_x,object_theta,force,object_y,object_x,t\r\n\n0,-0.0497,0,7,0,0,0\r\n# comment\n0 ,-0.0487,0,,0, 0.001,0.1\n 0,-0.0477,0.01,x,0.001,0.002,0.2";
+    static const char other[] =
+        "# by hand\n pusher_y , pusher_x,object_theta,force,object_y,object_x,t\r\n\n0,-0.0497,0,7,0,0,0\r\n# "
+        "comment\n0 ,-0.0487,0,,0, 0.001,0.1\n 0,-0.0477,0.01,x,0.001,0.002,0.2";
     run               a, b;
     CHECK_OK(read_file(&a, rows, &ONE), a.err);
     CHECK_OK(read_file(&b, other, &ONE), b.err);
@@ -209,7 +238,8 @@ static void test_it_is_known_by_its_names_and_kept(void)
     MUST_READ(&again, CT_FORMAT_COVTUNE, kept);
     check_same_run(&r, &again, 1);
     free(kept);
-    CHECK(!write_text(&r, CT_FORMAT_PUSH, NULL, 1, NULL) && strstr(r.err.text, "covtune does not write the format push"));
+    CHECK(!write_text(&r, CT_FORMAT_PUSH, NULL, 1, NULL) &&
+          strstr(r.err.text, "covtune does not write the format push"));
     run_free(&again);
     run_free(&r);
     snprintf(path, sizeof path, "%s/push_log_table", ct_test_folder());
@@ -227,25 +257,40 @@ static void test_it_is_known_by_its_names_and_kept(void)
 static void test_refusals_name_file_line_rule_and_what_was_found(void)
 {
     CHECK_MESSAGE(CT_FORMAT_PUSH, "", "t.txt: empty; a recorded push begins with the names of its columns");
-    CHECK_MESSAGE(CT_FORMAT_PUSH, "time,x,y\n" PUSHED, "t.txt:1: no column t; a recorded push has t, object_x, object_y, object_theta, pusher_x and pusher_y, its first line begins with \"time\"");
-    CHECK_MESSAGE(CT_FORMAT_PUSH, "t,object_x,object_y,object_theta,pusher_x,t\n" PUSHED, "t.txt:1: column t is there twice");
-    CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES "0,0,0,0,-0.0497\n", "t.txt:2: expected 6 numbers, as many as there are names in the first line, found 5");
-    CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES "0,0,0,0,-0.0497,0\n1,0.001,nan,0,-0.0487,0\n", "t.txt:3: expected a finite number for object_y, found \"nan\"");
-    CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES "0,0,0,,-0.0497,0\n", "t.txt:2: expected a finite number for object_theta, found \"\"");
-    CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES "0,0,0,0,-0.0497,0\n1,0.001,0,-1e7,-0.0487,0\n", "t.txt:3: object_theta is -1e+07; metres and radians of a table are at most 1e+06");
-    CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES "0,0,0,0,-0.0497,1e308\n", "t.txt:2: pusher_y is 1e+308; metres and radians of a table are at most 1e+06");
+    CHECK_MESSAGE(CT_FORMAT_PUSH, "time,x,y\n" PUSHED,
+                  "t.txt:1: no column t; a recorded push has t, object_x, object_y, object_theta, pusher_x and "
+                  "pusher_y, its first line begins with \"time\"");
+    CHECK_MESSAGE(CT_FORMAT_PUSH, "t,object_x,object_y,object_theta,pusher_x,t\n" PUSHED,
+                  "t.txt:1: column t is there twice");
+    CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES "0,0,0,0,-0.0497\n",
+                  "t.txt:2: expected 6 numbers, as many as there are names in the first line, found 5");
+    CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES "0,0,0,0,-0.0497,0\n1,0.001,nan,0,-0.0487,0\n",
+                  "t.txt:3: expected a finite number for object_y, found \"nan\"");
+    CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES "0,0,0,,-0.0497,0\n",
+                  "t.txt:2: expected a finite number for object_theta, found \"\"");
+    CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES "0,0,0,0,-0.0497,0\n1,0.001,0,-1e7,-0.0487,0\n",
+                  "t.txt:3: object_theta is -1e+07; metres and radians of a table are at most 1e+06");
+    CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES "0,0,0,0,-0.0497,1e308\n",
+                  "t.txt:2: pusher_y is 1e+308; metres and radians of a table are at most 1e+06");
     CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES, "t.txt:1: 0 rows; a push has at least two");
     CHECK_MESSAGE(CT_FORMAT_PUSH, "t,object_x,object_y,object_theta,pusher_x\n",
-                  "t.txt:1: no column pusher_y; a recorded push has t, object_x, object_y, object_theta, pusher_x and pusher_y, its first line begins with \"t\"");
-    CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES PUSHED "2.5,0.004,0,0,-0.0457,0\n", "t.txt:6: t is 2.5, and 3 in the row before: times must grow");
-    CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES PUSHED "3,0.003,0,0,-0.0467,0\n", "t.txt:6: t is 3, and 3 in the row before: times must grow");
+                  "t.txt:1: no column pusher_y; a recorded push has t, object_x, object_y, object_theta, pusher_x and "
+                  "pusher_y, its first line begins with \"t\"");
+    CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES PUSHED "2.5,0.004,0,0,-0.0457,0\n",
+                  "t.txt:6: t is 2.5, and 3 in the row before: times must grow");
+    CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES PUSHED "3,0.003,0,0,-0.0467,0\n",
+                  "t.txt:6: t is 3, and 3 in the row before: times must grow");
     CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES "0,0,0,0,-0.0497,0\n", "t.txt:2: 1 row; a push has at least two");
     CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES "0,0,0,0,-49.7,0\n1,1,0,0,-48.7,0\n", /* millimetres */
-                  "t.txt: finger and object never touch: they come no nearer than 4.97e+04 mm; are lengths in metres, and is this the object's size?");
+                  "t.txt: finger and object never touch: they come no nearer than 4.97e+04 mm; are lengths in metres, "
+                  "and is this the object's size?");
     CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES "0,0,0,0,-0.0497,0\n1,0.001,0,0,-0.0487,0\n2,0.002,0,0,-0.0477,0\n",
-                  "t.txt: no step of 3 rows in which finger and object touch and the object moves: of 3 rows it is touched from 1 to 3, and moves from 1 to 3");
-    CHECK_MESSAGE(CT_FORMAT_PUSH, NAMES "0,0,0,0,-0.0377,0\n1,0.001,0,0,-0.0367,0\n2,0.002,0,0,-0.0357,0\n3,0.003,0,0,-0.0347,0\n",
-                  "t.txt:2: finger inside the object: e0 is 12 mm inside, more than 5 mm; is this the object's size, and are both in one frame?");
+                  "t.txt: no step of 3 rows in which finger and object touch and the object moves: of 3 rows it is "
+                  "touched from 1 to 3, and moves from 1 to 3");
+    CHECK_MESSAGE(CT_FORMAT_PUSH,
+                  NAMES "0,0,0,0,-0.0377,0\n1,0.001,0,0,-0.0367,0\n2,0.002,0,0,-0.0357,0\n3,0.003,0,0,-0.0347,0\n",
+                  "t.txt:2: finger inside the object: e0 is 12 mm inside, more than 5 mm; is this the object's size, "
+                  "and are both in one frame?");
 }
 
 static void test_options_are_checked(void)
@@ -264,7 +309,8 @@ static void test_options_are_checked(void)
     options = ONE, options.half_y = NAN;
     CHECK(read_file(&r, NAMES PUSHED, &options) == CT_E_ARGUMENT && !r.seq);
     run_free(&r);
-    options = (ct_push_log_options){.half_x = 0.04, .half_y = 0.02, .radius = 0.0097, .c = 0.1, .every = 1}; /* touches where the default one does */
+    /* touches where the default one does */
+    options = (ct_push_log_options){.half_x = 0.04, .half_y = 0.02, .radius = 0.0097, .c = 0.1, .every = 1};
     CHECK_OK(read_file(&r, NAMES PUSHED, &options), r.err);
     double number[2];
     CHECK(r.seq && ct_shape_numbers(r.seq->shape[0], 2, number) == 2 && number[0] == 0.04 && number[1] == 0.02);
@@ -275,9 +321,12 @@ static void test_options_are_checked(void)
 
 /* ---- recorded ---- */
 
-static const char *const RECORDED[] = {"StraightLineBigPertubations", "StraightLineNoPertubations", "StraightLine_2016_10_23_NoPerturbationsBlack", "StraightLine_2016_10_23_StraightLineOpenLoop"};
+static const char *const RECORDED[] = {"StraightLineBigPertubations", "StraightLineNoPertubations",
+                                       "StraightLine_2016_10_23_NoPerturbationsBlack",
+                                       "StraightLine_2016_10_23_StraightLineOpenLoop"};
 
-/* Every row that is left moves and, undisturbed, touches; of the run in which the finger slides off, the end is gone. What the models say at the truth has the size that it has in reality. */
+/* Every row that is left moves and, undisturbed, touches; of the run in which the finger slides off, the end is
+ * gone. What the models say at the truth has the size that it has in reality. */
 static void test_recorded_pushes_are_read(void)
 {
     if (!ct_test_shared("data/cpush/StraightLineNoPertubations.csv")) SKIP("no ../shared/data/cpush");
@@ -295,12 +344,14 @@ static void test_recorded_pushes_are_read(void)
         CHECK(steps > 100 && steps < 160);
         for (int32_t k = 0; k < steps; k++) {
             const double *o = r.seq->truth + 8 * k, *e = o + 4, x = e[0] - o[0], y = e[1] - o[1];
-            const double  wx = fabs(o[2] * x + o[3] * y) - 0.045, wy = fabs(o[2] * y - o[3] * x) - 0.045; /* a square by hand */
+            /* a square by hand */
+            const double  wx = fabs(o[2] * x + o[3] * y) - 0.045, wy = fabs(o[2] * y - o[3] * x) - 0.045;
             residual[k] = (wx > 0 && wy > 0 ? hypot(wx, wy) : fmax(wx, wy)) - 0.0047;
             apart += fabs(residual[k]) > 3e-3;
             sum += residual[k] * residual[k];
         }
-        CHECK((apart > 0) == (i == 0) && (apart > 0) == (strstr(r.seq->note, " apart, ") != NULL)); /* an object that was kicked away */
+        /* an object that was kicked away */
+        CHECK((apart > 0) == (i == 0) && (apart > 0) == (strstr(r.seq->note, " apart, ") != NULL));
         CHECK(sqrt(sum / steps) < 3e-3);
         double found[500];
         CHECK(ct_graph_factors(r.seq->graph) == 3 * steps && geo >= 0);

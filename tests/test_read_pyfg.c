@@ -11,14 +11,15 @@ static const char PLANE[] = "VERTEX_SE2 0.5 A0 1 2 0.25\n"
                             "EDGE_SE2_XY 1.5 A1 L0 2 3 0.25 0 0.25\n"
                             "EDGE_RANGE 0.5 A0 L0 4.25 0.09\n";
 
-static const char SPACE[] = "VERTEX_SE3:QUAT 0.5 A0 1 2 3 0 0 0 1\n"
-                            "VERTEX_SE3:QUAT 1.5 A1 2 2 3 0.5 0.5 0.5 0.5\n"
-                            "VERTEX_XYZ L0 4 5 6\n"
-                            "VERTEX_SE3:QUAT:PRIOR 0.5 A0 1 2 3 0 0 0 1 0.01 0 0 0 0 0 0.01 0 0 0 0 0.01 0 0 0 0.04 0 0 0.04 0 0.04\n"
-                            "VERTEX_XYZ:PRIOR 0 L0 4 5 6 0.5 0 0 0.5 0 0.5\n"
-                            "EDGE_SE3:QUAT 1.5 A0 A1 1 0 0 0.5 0.5 0.5 0.5 1 0 0 0 0 0.25 2 0 0 0 0 3 0 0 0 4 0 0 5 0 6\n"
-                            "EDGE_SE3_XYZ 1.5 A1 L0 1 2 3 0.25 0 0 0.25 0 0.25\n"
-                            "EDGE_RANGE 0.5 A0 L0 4.25 0.09\n";
+static const char SPACE[] =
+    "VERTEX_SE3:QUAT 0.5 A0 1 2 3 0 0 0 1\n"
+    "VERTEX_SE3:QUAT 1.5 A1 2 2 3 0.5 0.5 0.5 0.5\n"
+    "VERTEX_XYZ L0 4 5 6\n"
+    "VERTEX_SE3:QUAT:PRIOR 0.5 A0 1 2 3 0 0 0 1 0.01 0 0 0 0 0 0.01 0 0 0 0 0.01 0 0 0 0.04 0 0 0.04 0 0.04\n"
+    "VERTEX_XYZ:PRIOR 0 L0 4 5 6 0.5 0 0 0.5 0 0.5\n"
+    "EDGE_SE3:QUAT 1.5 A0 A1 1 0 0 0.5 0.5 0.5 0.5 1 0 0 0 0 0.25 2 0 0 0 0 3 0 0 0 4 0 0 5 0 6\n"
+    "EDGE_SE3_XYZ 1.5 A1 L0 1 2 3 0.25 0 0 0.25 0 0.25\n"
+    "EDGE_RANGE 0.5 A0 L0 4.25 0.09\n";
 
 static void test_what_is_written_again_is_the_same_text(void)
 {
@@ -32,7 +33,8 @@ static void test_vertices_are_truth_and_have_times(void)
     run r;
     MUST_READ(&r, CT_FORMAT_PYFG, PLANE);
     const ct_graph *g = r.seq->graph;
-    CHECK(ct_graph_variables(g) == 3 && ct_graph_factors(g) == 5 && ct_graph_find(g, "A1") == 1 && ct_graph_kind(g, 2) == CT_R2);
+    CHECK(ct_graph_variables(g) == 3 && ct_graph_factors(g) == 5 && ct_graph_find(g, "A1") == 1 &&
+          ct_graph_kind(g, 2) == CT_R2);
     CHECK(r.seq->truth && same_bits(r.seq->truth, ct_graph_initial_const(g), ct_graph_size(g)));
     CHECK(r.seq->known[0] == 7 && r.seq->known[2] == 3);
     CHECK(r.seq->stamp[0] == 0.5 && r.seq->stamp[1] == 1.5 && isnan(r.seq->stamp[2]));
@@ -55,7 +57,8 @@ static void test_covariances_are_taken_as_they_are_and_turned(void)
     MUST_READ(&r, CT_FORMAT_PYFG, SPACE);
     const double       *space = ct_noise_get(r.noise, ct_graph_factor(r.seq->graph, 2).noise)->covariance;
     static const double want[6] = {4, 5, 6, 1, 2, 3};
-    for (int i = 0; i < 36; i++) CHECK(space[i] == (i / 6 == i % 6 ? want[i / 6] : i == 2 * 6 + 3 || i == 3 * 6 + 2 ? 0.25 : 0));
+    for (int i = 0; i < 36; i++)
+        CHECK(space[i] == (i / 6 == i % 6 ? want[i / 6] : i == 2 * 6 + 3 || i == 3 * 6 + 2 ? 0.25 : 0));
     CHECK(ct_graph_factor(r.seq->graph, 4).ops == &ct_range_se3_r3);
     run_free(&r);
 }
@@ -68,7 +71,8 @@ static void test_the_error_checked_by_hand(void)
     const double range = sqrt(18) - 4.25, c = cos(0.5), s = sin(0.5);
     const double px = c * 2 + s * 3 - 2, py = -s * 2 + c * 3 - 3;                     /* R'((4, 5) - (2, 2)) - (2, 3) */
     const double ab[2] = {cos(0.25), -sin(0.25)}, d[2] = {ab[0] - 1, ab[1] - 0.125};  /* A0^-1 A1 against (1, .125) */
-    const double e[2] = {cos(0.25) * d[0] + sin(0.25) * d[1], -sin(0.25) * d[0] + cos(0.25) * d[1]}; /* no turn is left: the Log is e, 0 */
+    /* no turn is left: the Log is e, 0 */
+    const double e[2] = {cos(0.25) * d[0] + sin(0.25) * d[1], -sin(0.25) * d[0] + cos(0.25) * d[1]};
     const double odom = (0.02 * e[0] * e[0] - 2 * 0.001 * e[0] * e[1] + 0.01 * e[1] * e[1]) / (0.01 * 0.02 - 1e-6);
     const double want = 0.5 * (range * range / 0.09 + (px * px + py * py) / 0.25 + odom);
     CHECK_NEAR(ct_graph_error(r.seq->graph, r.noise, ct_graph_initial_const(r.seq->graph)), want, 1e-12 * want);
@@ -77,7 +81,8 @@ static void test_the_error_checked_by_hand(void)
 
 static int in_pyfg(const ct_factor_ops *ops)
 {
-    const ct_factor_ops *list[] = {&ct_between_se2, &ct_between_se3, &ct_prior_se2, &ct_prior_se3, &ct_prior_r2, &ct_prior_r3};
+    const ct_factor_ops *list[] = {&ct_between_se2, &ct_between_se3, &ct_prior_se2,
+                                   &ct_prior_se3,   &ct_prior_r2,    &ct_prior_r3};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (ops == list[i]) return 1;
     return 0;
@@ -113,7 +118,8 @@ static void test_graphs_come_back(void)
 
 static void test_every_mistake_is_named_with_its_line(void)
 {
-#define BAD(line, words) CHECK_MESSAGE(CT_FORMAT_PYFG, "VERTEX_SE2 0 A0 0 0 0\nVERTEX_XY L0 1 1\n" line "\n", "t.txt:3: " words)
+#define BAD(line, words)                                                                                               \
+    CHECK_MESSAGE(CT_FORMAT_PYFG, "VERTEX_SE2 0 A0 0 0 0\nVERTEX_XY L0 1 1\n" line "\n", "t.txt:3: " words)
     BAD("VERTEX_SE2 0", "VERTEX_SE2 needs 2 words: time and name, found 1");
     BAD("VERTEX_XY", "VERTEX_XY needs 1 word: its name, found 0");
     BAD("VERTEX_SE2 soon A1 0 0 0", "expected a finite number for the time, found \"soon\"");
@@ -130,7 +136,9 @@ static void test_every_mistake_is_named_with_its_line(void)
     BAD("EDGE_BEARING 0 A0 L0 1 1", "covtune does not know the PyFactorGraph type \"EDGE_BEARING\"");
 #undef BAD
     run r;
-    CHECK(read_text(&r, CT_FORMAT_PYFG, "VERTEX_SE2 0 A0 0 0 0\nVERTEX_XY L0 1 1\nEDGE_RANGE 0 A0 L0 1 -1\n") == CT_E_NOISE && !strncmp(r.err.text, "t.txt:3: ", 9));
+    CHECK(read_text(&r, CT_FORMAT_PYFG, "VERTEX_SE2 0 A0 0 0 0\nVERTEX_XY L0 1 1\nEDGE_RANGE 0 A0 L0 1 -1\n") ==
+              CT_E_NOISE &&
+          !strncmp(r.err.text, "t.txt:3: ", 9));
     run_free(&r);
 }
 
@@ -141,11 +149,15 @@ static void test_what_pyfg_cannot_hold_is_refused_or_counted(void)
     } list[] = {
         {"var a SO2 0\n", "variable a: PyFactorGraph has no vertex for SO2"},
         {"var a SE2 0 0 0 fixed\n", "variable a: PyFactorGraph cannot hold a variable at its value"},
-        {"var a SE2 0 0 0\ntruth a 0 0 0 known=x,y\n", "variable a: PyFactorGraph has no place for a truth known in part"},
+        {"var a SE2 0 0 0\ntruth a 0 0 0 known=x,y\n",
+         "variable a: PyFactorGraph has no place for a truth known in part"},
         {"var a R2 0 0 t=1\n", "variable a: PyFactorGraph has no place for a point's time"},
-        {"noise n isotropic 2 1\nvar a SE2 0 0 0\nfactor position_se2 n a 1 1\n", "factor 0 (position_se2 on a): PyFactorGraph has no edge for it"},
-        {"noise n isotropic 1 1\nvar a SE2 0 0 0\nvar p R2 1 1\nfactor range_se2_r2 n a p 1 0.5 0\n", "factor 0 (range_se2_r2 on a): PyFactorGraph has no edge for it"},
-        {"noise n isotropic 2 1 tukey 4\nvar p R2 1 1\nfactor prior_r2 n p 1 1\n", "factor 0 (prior_r2): PyFactorGraph has no place for the kernel of noise model n"},
+        {"noise n isotropic 2 1\nvar a SE2 0 0 0\nfactor position_se2 n a 1 1\n",
+         "factor 0 (position_se2 on a): PyFactorGraph has no edge for it"},
+        {"noise n isotropic 1 1\nvar a SE2 0 0 0\nvar p R2 1 1\nfactor range_se2_r2 n a p 1 0.5 0\n",
+         "factor 0 (range_se2_r2 on a): PyFactorGraph has no edge for it"},
+        {"noise n isotropic 2 1 tukey 4\nvar p R2 1 1\nfactor prior_r2 n p 1 1\n",
+         "factor 0 (prior_r2): PyFactorGraph has no place for the kernel of noise model n"},
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         char    text[512];

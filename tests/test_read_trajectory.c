@@ -71,14 +71,16 @@ static void check_losses(run *r, ct_format format, int64_t losses, const char *p
 
 static void test_a_tum_file_is_poses_with_times(void)
 {
-    ct_sequence *seq = get(CT_FORMAT_TUM, "# time x y z qx qy qz qw\n0.5 1 2 3 0 0 0 1\n\n0.7 4 5 6 0.7071 0 0 0.7071 # turned\n");
+    ct_sequence *seq =
+        get(CT_FORMAT_TUM, "# time x y z qx qy qz qw\n0.5 1 2 3 0 0 0 1\n\n0.7 4 5 6 0.7071 0 0 0.7071 # turned\n");
     CHECK(ct_graph_variables(seq->graph) == 2 && ct_graph_factors(seq->graph) == 0);
     CHECK(ct_graph_kind(seq->graph, 1) == CT_SE3 && ct_graph_find(seq->graph, "x1") == 1);
     CHECK(seq->stamp[0] == 0.5 && seq->stamp[1] == 0.7);
     const ct_se3 pose = pose_at(seq, 1);
     CHECK(pose.x == 4 && pose.z == 6);
     CHECK_NEAR(pose.qx, sqrt(0.5), 1e-15);
-    CHECK(!memcmp(seq->truth, ct_graph_initial(seq->graph), 14 * sizeof(double)) && seq->known[0] == 63 && seq->known[1] == 63);
+    CHECK(!memcmp(seq->truth, ct_graph_initial(seq->graph), 14 * sizeof(double)) && seq->known[0] == 63 &&
+          seq->known[1] == 63);
     CHECK(strstr(seq->note, "both initial values and truth"));
     ct_sequence_free(seq);
 }
@@ -138,7 +140,8 @@ static void test_a_rounded_matrix_becomes_the_nearest_rotation(void)
         char   text[512];
         random_rotation(&rng, M);
         for (int i = 0; i < 9; i++) M[i] += 1e-4 * (2 * ct_rng_uniform(&rng) - 1);
-        snprintf(text, sizeof text, "%.17g %.17g %.17g 0 %.17g %.17g %.17g 0 %.17g %.17g %.17g 0\n", M[0], M[1], M[2], M[3], M[4], M[5], M[6], M[7], M[8]);
+        snprintf(text, sizeof text, "%.17g %.17g %.17g 0 %.17g %.17g %.17g 0 %.17g %.17g %.17g 0\n", M[0], M[1], M[2],
+                 M[3], M[4], M[5], M[6], M[7], M[8]);
         ct_sequence *seq = get(CT_FORMAT_KITTI, text);
         ct_so3_matrix(ct_se3_rotation(pose_at(seq, 0)), R);
         for (int i = 0; i < 3; i++)
@@ -177,16 +180,20 @@ static void test_bad_lines_are_refused_with_their_number(void)
     } bad[] = {
         {CT_FORMAT_TUM, "", "t.txt: no poses"},
         {CT_FORMAT_TUM, "# nothing\n", "t.txt: no poses"},
-        {CT_FORMAT_TUM, "0 1 2 3 0 0 0 1\n1 1 2 3 0 0 0\n", "t.txt:2: a TUM pose is 8 numbers (time x y z qx qy qz qw); found 7"},
+        {CT_FORMAT_TUM, "0 1 2 3 0 0 0 1\n1 1 2 3 0 0 0\n",
+         "t.txt:2: a TUM pose is 8 numbers (time x y z qx qy qz qw); found 7"},
         {CT_FORMAT_TUM, "0 1 2 x 0 0 0 1\n", "t.txt:1: expected a finite number for a coordinate, found \"x\""},
         {CT_FORMAT_TUM, "0 1 2 nan 0 0 0 1\n", "t.txt:1: expected a finite number"},
         {CT_FORMAT_TUM, "t 1 2 3 0 0 0 1\n", "for a time, found \"t\""},
         {CT_FORMAT_TUM, "0 1 2 3 0 0 0 0\n", "t.txt:1: not a rotation: the quaternion's length is 0"},
         {CT_FORMAT_TUM, "0 1 2 3 0 0 0 1.01\n", "length is 1.01"},
         {CT_FORMAT_KITTI, "\n", "t.txt: no poses"},
-        {CT_FORMAT_KITTI, "1 0 0 0 0 1 0 0 0 0 1\n", "t.txt:1: a KITTI pose is 12 numbers, or 13 with a time before them; found 11"},
-        {CT_FORMAT_KITTI, "1 0 0 0 0 1 0 0 0 0 1 0\n0 1 0 0 0 0 1 0 0 0 0 1 0\n", "t.txt:2: 13 numbers, the lines before have 12"},
-        {CT_FORMAT_KITTI, "1 0 0 0 0 1 0 0 0 0 1.01 0\n", "t.txt:1: not a rotation: R R' is off the identity by 0.0201"},
+        {CT_FORMAT_KITTI, "1 0 0 0 0 1 0 0 0 0 1\n",
+         "t.txt:1: a KITTI pose is 12 numbers, or 13 with a time before them; found 11"},
+        {CT_FORMAT_KITTI, "1 0 0 0 0 1 0 0 0 0 1 0\n0 1 0 0 0 0 1 0 0 0 0 1 0\n",
+         "t.txt:2: 13 numbers, the lines before have 12"},
+        {CT_FORMAT_KITTI, "1 0 0 0 0 1 0 0 0 0 1.01 0\n",
+         "t.txt:1: not a rotation: R R' is off the identity by 0.0201"},
         {CT_FORMAT_KITTI, "1e300 0 0 0 0 1 0 0 0 0 1 0\n", "not a rotation"},
         {CT_FORMAT_KITTI, "1 0 0 0 0 1 0 0 0 0 -1 0\n", "t.txt:1: not a rotation but a reflection"},
         {CT_FORMAT_KITTI, "1 0 0 z 0 1 0 0 0 0 1 0\n", "for an entry of [R t], found \"z\""},

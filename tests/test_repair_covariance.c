@@ -1,4 +1,5 @@
-/* test_repair_covariance.c: matrices that are not positive definite: refused with the way out, or repaired as ct_read_options says, in every format that has matrices. */
+/* test_repair_covariance.c: matrices that are not positive definite: refused with the way out, or repaired as
+ * ct_read_options says, in every format that has matrices. */
 #define _XOPEN_SOURCE 700
 #include "data_test.h"
 
@@ -11,7 +12,8 @@ static ct_status read_repaired(run *r, ct_format format, const char *text)
     *r = (run){0};
     ct_noise_new(&r->noise, &r->err);
     FILE           *file = fmemopen((void *)(uintptr_t)text, strlen(text), "rb");
-    const ct_status status = ct__sequence_read_stream(file, "t.txt", format, &(ct_read_options){.repair = 1}, r->noise, &r->seq, &r->err);
+    const ct_status status =
+        ct__sequence_read_stream(file, "t.txt", format, &(ct_read_options){.repair = 1}, r->noise, &r->seq, &r->err);
     fclose(file);
     return status;
 }
@@ -33,13 +35,15 @@ static void random_orthogonal(ct_rng *rng, int n, double *V)
     }
 }
 
-/* A = V diag(f(lambda)) V', f the identity, or what a repaired matrix has: raised to the floor; power -1: the inverse. */
+/* A = V diag(f(lambda)) V', f the identity, or what a repaired matrix has: raised to the floor; power -1: the
+ * inverse. */
 static void compose(int n, const double *V, const double *lambda, double floor, int power, double *A)
 {
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
             A[i * n + j] = 0;
-            for (int k = 0; k < n; k++) A[i * n + j] += V[i * n + k] * pow(fmax(lambda[k], floor), power) * V[j * n + k];
+            for (int k = 0; k < n; k++)
+                A[i * n + j] += V[i * n + k] * pow(fmax(lambda[k], floor), power) * V[j * n + k];
         }
 }
 
@@ -47,7 +51,8 @@ static void compose(int n, const double *V, const double *lambda, double floor, 
 static size_t put_matrix(char *text, size_t used, size_t size, int n, const double *A, int all)
 {
     for (int i = 0; i < n; i++)
-        for (int j = all ? 0 : i; j < n; j++) used += (size_t)snprintf(text + used, size - used, " %.17g", A[i * n + j]);
+        for (int j = all ? 0 : i; j < n; j++)
+            used += (size_t)snprintf(text + used, size - used, " %.17g", A[i * n + j]);
     return used;
 }
 
@@ -63,12 +68,16 @@ static const struct {
     {CT_FORMAT_G2O, "PARAMS_SE3OFFSET 0 0 0 0 0 0 0 1\nEDGE_SE3_TRACKXYZ 0 1 0 1 2 3", "\n", 3, 1, 0, 0},
     {CT_FORMAT_G2O, "EDGE_PRIOR_SE2 0 1 0 0", "\n", 3, 1, 0, 0},
     {CT_FORMAT_PYFG, "VERTEX_SE2 0 A0 0 0 0\nVERTEX_SE2 1 A1 1 0 0\nEDGE_SE2 1 A0 A1 1 0 0", "\n", 3, 0, 0, 0},
-    {CT_FORMAT_PYFG, "VERTEX_SE3:QUAT 0 A0 0 0 0 0 0 0 1\nVERTEX_SE3:QUAT 1 A1 1 0 0 0 0 0 1\nEDGE_SE3:QUAT 1 A0 A1 1 0 0 0 0 0 1", "\n", 6, 0, 0, 1},
-    {CT_FORMAT_COVTUNE, "covtune-sequence 1\nnoise odom full", "\nvar x0 SE2 0 0 0\nfactor prior_se2 odom x0 0 0 0\n", 3, 0, 1, 0},
+    {CT_FORMAT_PYFG,
+     "VERTEX_SE3:QUAT 0 A0 0 0 0 0 0 0 1\nVERTEX_SE3:QUAT 1 A1 1 0 0 0 0 0 1\nEDGE_SE3:QUAT 1 A0 A1 1 0 0 0 0 0 1",
+     "\n", 6, 0, 0, 1},
+    {CT_FORMAT_COVTUNE, "covtune-sequence 1\nnoise odom full", "\nvar x0 SE2 0 0 0\nfactor prior_se2 odom x0 0 0 0\n",
+     3, 0, 1, 0},
 };
 #define LINES ((int)(sizeof LINE / sizeof *LINE))
 
-/* Sigma is what the repaired matrix makes it, to rounding in its own size: max |R (Sigma - want) R'|, R'R = Sigma^-1. */
+/* Sigma is what the repaired matrix makes it, to rounding in its own size: max |R (Sigma - want) R'|, R'R =
+ * Sigma^-1. */
 static void check_model(const ct_noise_model *m, int n, const double *want)
 {
     CHECK(m->kind == CT_NOISE_FULL && m->dim == n);
@@ -76,7 +85,9 @@ static void check_model(const ct_noise_model *m, int n, const double *want)
         for (int j = 0; j < n; j++) {
             double s = 0;
             for (int k = 0; k < n; k++)
-                for (int l = 0; l < n; l++) s += m->sqrt_info[i * n + k] * (m->covariance[k * n + l] - want[k * n + l]) * m->sqrt_info[j * n + l];
+                for (int l = 0; l < n; l++)
+                    s += m->sqrt_info[i * n + k] * (m->covariance[k * n + l] - want[k * n + l]) *
+                         m->sqrt_info[j * n + l];
             CHECK_NEAR(s, 0, 1e-9); /* condition 1e6, of 1e-16 */
         }
 }
@@ -98,11 +109,14 @@ static void check_line(int k, ct_rng *rng, double least)
     size_t used = (size_t)snprintf(text, sizeof text, "%s", LINE[k].before);
     used = put_matrix(text, used, sizeof text, n, A, LINE[k].rows_of_all);
     snprintf(text + used, sizeof text - used, "%s", LINE[k].after);
-    CHECK(read_text(&r, LINE[k].format, text) == CT_E_NOISE && !r.seq && strstr(r.err.text, "and --repair raises those below 0.001 to that") && strstr(r.err.text, "t.txt:"));
+    CHECK(read_text(&r, LINE[k].format, text) == CT_E_NOISE && !r.seq &&
+          strstr(r.err.text, "and --repair raises those below 0.001 to that") && strstr(r.err.text, "t.txt:"));
     run_free(&r);
     CHECK_OK(read_repaired(&r, LINE[k].format, text), r.err);
     if (r.seq) {
-        CHECK(r.seq->repaired == 1 && r.seq->note && strstr(r.seq->note, " was not positive definite, and is repaired: eigenvalues below 1e-06 of the largest are raised to that; the worst, on line "));
+        CHECK(r.seq->repaired == 1 && r.seq->note &&
+              strstr(r.seq->note, " was not positive definite, and is repaired: eigenvalues below 1e-06 of the largest "
+                                  "are raised to that; the worst, on line "));
         check_model(ct_noise_get(r.noise, 0), n, LINE[k].turned ? turned : want);
     }
     run_free(&r);
@@ -122,24 +136,29 @@ static void test_isam_square_roots_with_a_zero_are_raised(void)
 {
     run r;
     CHECK_MESSAGE(CT_FORMAT_ISAM, "EDGE2 0 1 1 0 0 10 0 0 5 0 0\n",
-                  "t.txt:1: noise model \"between_se2\": information of coordinate 2 is 0; it must be positive and finite; its eigenvalues go from 0 to 100, and --repair raises those below 0.0001 to that");
+                  "t.txt:1: noise model \"between_se2\": information of coordinate 2 is 0; it must be positive and "
+                  "finite; its eigenvalues go from 0 to 100, and --repair raises those below 0.0001 to that");
     CHECK_OK(read_repaired(&r, CT_FORMAT_ISAM, "EDGE2 0 1 1 0 0 10 0 0 5 0 0\nEDGE2 1 2 1 0 0 10 0 0 5 0 1\n"), r.err);
     if (r.seq) {
         const ct_noise_model *m = ct_noise_get(r.noise, 0);
-        CHECK(r.seq->repaired == 1 && m->kind == CT_NOISE_DIAGONAL && m->covariance[0] == 0.01 && m->covariance[1] == 0.04);
+        CHECK(r.seq->repaired == 1 && m->kind == CT_NOISE_DIAGONAL && m->covariance[0] == 0.01 &&
+              m->covariance[1] == 0.04);
         CHECK_NEAR(m->covariance[2], 1e4, 1e-8);
         CHECK(ct_noise_get(r.noise, 1)->covariance[2] == 1);
     }
     run_free(&r);
 }
 
-static const char LEO[] = "{\"poses_gt\": [[0,0,0],[1,0,0]], \"factor_names\": [\"odom\"], \"factor_keysyms\": [[\"x\",\"x\"]], \"factor_keyids\": [[0,1]], \"factor_meas\": [[1,0,0]],"
+static const char LEO[] = "{\"poses_gt\": [[0,0,0],[1,0,0]], \"factor_names\": [\"odom\"], \"factor_keysyms\": "
+                          "[[\"x\",\"x\"]], \"factor_keyids\": [[0,1]], \"factor_meas\": [[1,0,0]],"
                           " \"factor_covs\": [[0.5,0.1,0]]}";
 
 static void test_zero_sigmas_of_leo_and_of_diagonals_are_raised(void)
 {
     run r;
-    CHECK_MESSAGE(CT_FORMAT_LEO, LEO, "t.txt: factor_covs[0]: expected a positive sigma, found 0; --repair raises it to a thousandth of the largest");
+    CHECK_MESSAGE(
+        CT_FORMAT_LEO, LEO,
+        "t.txt: factor_covs[0]: expected a positive sigma, found 0; --repair raises it to a thousandth of the largest");
     CHECK_OK(read_repaired(&r, CT_FORMAT_LEO, LEO), r.err);
     if (r.seq) {
         const ct_noise_model *m = ct_noise_get(r.noise, ct_noise_find(r.noise, "odom"));
@@ -147,8 +166,13 @@ static void test_zero_sigmas_of_leo_and_of_diagonals_are_raised(void)
         CHECK_NEAR(m->covariance[2], 0.25e-6, 1e-20);
     }
     run_free(&r);
-    CHECK_OK(read_repaired(&r, CT_FORMAT_COVTUNE, "covtune-sequence 1\nnoise odom diagonal 4 -1 1\nvar x0 SE2 0 0 0\nfactor prior_se2 odom x0 0 0 0\n"), r.err);
-    if (r.seq) CHECK(r.seq->repaired == 1 && ct_noise_get(r.noise, 0)->covariance[0] == 4 && ct_noise_get(r.noise, 0)->covariance[2] == 1);
+    CHECK_OK(read_repaired(
+                 &r, CT_FORMAT_COVTUNE,
+                 "covtune-sequence 1\nnoise odom diagonal 4 -1 1\nvar x0 SE2 0 0 0\nfactor prior_se2 odom x0 0 0 0\n"),
+             r.err);
+    if (r.seq)
+        CHECK(r.seq->repaired == 1 && ct_noise_get(r.noise, 0)->covariance[0] == 4 &&
+              ct_noise_get(r.noise, 0)->covariance[2] == 1);
     if (r.seq) CHECK_NEAR(ct_noise_get(r.noise, 0)->covariance[1], 4 * RATIO, 1e-15);
     run_free(&r);
 }
@@ -157,7 +181,8 @@ static void test_zero_sigmas_of_leo_and_of_diagonals_are_raised(void)
 static void test_what_cannot_be_repaired_stays_refused(void)
 {
     static const char *const BAD[][2] = {
-        {"EDGE_SE2 0 1 1 0 0 0 0 0 0 0 0\n", "no eigenvalue of it is positive, so there is none that --repair could raise the others to"},
+        {"EDGE_SE2 0 1 1 0 0 0 0 0 0 0 0\n",
+         "no eigenvalue of it is positive, so there is none that --repair could raise the others to"},
         {"EDGE_SE2 0 1 1 0 0 -1 0 0 -2 0 -3\n", "no eigenvalue of it is positive"},
         {"EDGE_SE2 0 1 1 0 0 1e200 0 0 1e200 0 1e200\n", "it must lie between"},
     };
@@ -168,16 +193,19 @@ static void test_what_cannot_be_repaired_stays_refused(void)
         CHECK(read_repaired(&r, CT_FORMAT_G2O, BAD[i][0]) == CT_E_NOISE && !r.seq && strstr(r.err.text, BAD[i][1]));
         run_free(&r);
     }
-    CHECK(read_repaired(&r, CT_FORMAT_COVTUNE, "covtune-sequence 1\nnoise odom full 1 2 -2 1\n") == CT_E_NOISE && strstr(r.err.text, "is not symmetric"));
+    CHECK(read_repaired(&r, CT_FORMAT_COVTUNE, "covtune-sequence 1\nnoise odom full 1 2 -2 1\n") == CT_E_NOISE &&
+          strstr(r.err.text, "is not symmetric"));
     run_free(&r);
     CHECK(read_repaired(&r, CT_FORMAT_COVTUNE, "covtune-sequence 1\nnoise odom isotropic 2 0\n") == CT_E_NOISE);
     run_free(&r);
 }
 
-/* Matrices that are good, graded or not, are read to the same bits; one that is good by its last digits alone is raised with the others. */
+/* Matrices that are good, graded or not, are read to the same bits; one that is good by its last digits alone is
+ * raised with the others. */
 static void test_good_matrices_are_left_alone(void)
 {
-    static const char FILE_OF_THREE[] = "EDGE_SE2 0 1 1 0 0 1e-4 0 0 1e-4 0 1e8\nEDGE_SE2 1 2 1 0 0 4 1 0.5 3 0.25 2\nEDGE_SE2 2 3 1 0 0 1 0.999 0 1 0 1\n";
+    static const char FILE_OF_THREE[] = "EDGE_SE2 0 1 1 0 0 1e-4 0 0 1e-4 0 1e8\nEDGE_SE2 1 2 1 0 0 4 1 0.5 3 0.25 "
+                                        "2\nEDGE_SE2 2 3 1 0 0 1 0.999 0 1 0 1\n";
     run a, b;
     MUST_READ(&a, CT_FORMAT_G2O, FILE_OF_THREE);
     CHECK_OK(read_repaired(&b, CT_FORMAT_G2O, FILE_OF_THREE), b.err);
@@ -186,7 +214,8 @@ static void test_good_matrices_are_left_alone(void)
     run_free(&a), run_free(&b);
     MUST_READ(&a, CT_FORMAT_G2O, "EDGE_SE2_XY 0 1 1 0 1 0.9999999999 1\n");
     CHECK_OK(read_repaired(&b, CT_FORMAT_G2O, "EDGE_SE2_XY 0 1 1 0 1 0.9999999999 1\n"), b.err);
-    CHECK(b.seq && b.seq->repaired == 1 && ct_noise_get(b.noise, 0)->covariance[0] < 1e-3 * ct_noise_get(a.noise, 0)->covariance[0]);
+    CHECK(b.seq && b.seq->repaired == 1 &&
+          ct_noise_get(b.noise, 0)->covariance[0] < 1e-3 * ct_noise_get(a.noise, 0)->covariance[0]);
     run_free(&a), run_free(&b);
 }
 
@@ -194,9 +223,14 @@ static void test_good_matrices_are_left_alone(void)
 static void test_the_note_counts_edges_and_tells_the_worst(void)
 {
     run r;
-    CHECK_OK(read_repaired(&r, CT_FORMAT_G2O, "EDGE_SE2_XY 0 1 1 0 1 0 -0.01\nEDGE_SE2_XY 0 2 1 0 10 0 -1\nEDGE_SE2_XY 0 3 1 0 1 0 -0.01\nEDGE_SE2_XY 0 4 1 0 1 0 1\n"), r.err);
+    CHECK_OK(read_repaired(&r, CT_FORMAT_G2O,
+                           "EDGE_SE2_XY 0 1 1 0 1 0 -0.01\nEDGE_SE2_XY 0 2 1 0 10 0 -1\nEDGE_SE2_XY 0 3 1 0 1 0 "
+                           "-0.01\nEDGE_SE2_XY 0 4 1 0 1 0 1\n"),
+             r.err);
     CHECK(r.seq && r.seq->repaired == 3 && ct_noise_count(r.noise) == 3);
-    CHECK(r.seq && strstr(r.seq->note, "the information of 3 edges was not positive definite, and is repaired: eigenvalues below 1e-06 of the largest are raised to that; the worst, on line 2, was -1 beside 10"));
+    CHECK(r.seq &&
+          strstr(r.seq->note, "the information of 3 edges was not positive definite, and is repaired: eigenvalues "
+                              "below 1e-06 of the largest are raised to that; the worst, on line 2, was -1 beside 10"));
     run_free(&r);
 }
 

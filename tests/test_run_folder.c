@@ -330,7 +330,8 @@ static void test_a_file_of_the_locks_name_that_is_none_is_not_overwritten(void)
     ct_run_folder *run = NULL;
     snprintf(folder, sizeof folder, "%s", fresh("locks"));
     put(in(folder, ".covtune-lock"), "my own words");
-    CHECK_REFUSED(ct_run_folder_open(folder, "learn", 0, &run, &err), err, "has the name of a lock of covtune and is none");
+    CHECK_REFUSED(ct_run_folder_open(folder, "learn", 0, &run, &err), err,
+                  "has the name of a lock of covtune and is none");
     CHECK(holds(in(folder, ".covtune-lock"), "my own words") && unlink(in(folder, ".covtune-lock")) == 0);
     CHECK(symlink("victim", in(folder, ".covtune-lock")) == 0);
     CHECK_REFUSED(ct_run_folder_open(folder, "learn", 0, &run, &err), err, "cannot be made");

@@ -1,7 +1,8 @@
 /* What takes time in proportion to its input must not take the square of it: jobs of size n and 4 n side by side.
  *
- * Times are of this process alone, the best of three, so that a busy machine does not count; four times the work may take up to eight times as long,
- * where a quadratic job takes sixteen times. What is of a higher order by its nature says which. */
+ * Times are of this process alone, the best of three, so that a busy machine does not count; four times the work may
+ * take up to eight times as long, where a quadratic job takes sixteen times. What is of a higher order by its nature
+ * says which. */
 #include "ct_test.h"
 
 #include <covtune/evaluate.h>
@@ -39,12 +40,14 @@ static void expect_order(const char *what, job_fn job, int n, int order)
         if (getenv("COVTUNE_TIMES")) printf("  %s: %g ms, %g ms\n", what, 1e3 * one, 1e3 * four);
         if (four <= most * one) return;
     }
-    CT_TEST_SAY("%s: %g ms of size %d, %g ms of size %d: %.1f times as much\n", what, 1e3 * one, n, 1e3 * four, 4 * n, four / one);
+    CT_TEST_SAY("%s: %g ms of size %d, %g ms of size %d: %.1f times as much\n", what, 1e3 * one, n, 1e3 * four, 4 * n,
+                four / one);
 }
 
 /* ---- incremental smoothing ---- */
 
-static double replay_s(const ct_graph *graph, const ct_noise *noise, const double *start, const ct_replay_options *options)
+static double replay_s(const ct_graph *graph, const ct_noise *noise, const double *start,
+                       const ct_replay_options *options)
 {
     ct_err           err;
     ct_replay_result result;
@@ -58,7 +61,8 @@ static double replay_s(const ct_graph *graph, const ct_noise *noise, const doubl
     return took;
 }
 
-/* Where a method that goes to the corners of wide bounds takes it: one row is 1e16 times as strong as another, and nearly every pivot weak. */
+/* Where a method that goes to the corners of wide bounds takes it: one row is 1e16 times as strong as another, and
+ * nearly every pivot weak. */
 static double corner_of_the_bounds(int n)
 {
     static const double odom[] = {1e-10, 1e6, 1e6}, gps[] = {1e6, 1e6, 1e-10};
@@ -79,7 +83,10 @@ static double corner_of_the_bounds(int n)
     return s;
 }
 
-static void test_a_replay_at_the_corner_of_the_bounds_takes_linear_time(void) { expect_order("replay", corner_of_the_bounds, 200, 1); }
+static void test_a_replay_at_the_corner_of_the_bounds_takes_linear_time(void)
+{
+    expect_order("replay", corner_of_the_bounds, 200, 1);
+}
 
 /* A hub with n poses around it, each tied to it and seen: every step touches the hub. */
 static double star(int n)
@@ -93,7 +100,8 @@ static double star(int n)
     CHECK_OK(ct_noise_add_isotropic(noise, "loose", 3, 1, NULL, &err), err);
     CHECK_OK(ct_graph_new(&graph, &err), err);
     for (int32_t i = 0; i <= n; i++) {
-        const double  angle = 7.0 * i, pose[4] = {i ? 10 * cos(angle) : 0, i ? 10 * sin(angle) : 0, 1, 0}, seen[4] = {pose[0] + sin(3.0 * i * i), pose[1], 1, 0};
+        const double angle = 7.0 * i, pose[4] = {i ? 10 * cos(angle) : 0, i ? 10 * sin(angle) : 0, 1, 0},
+                     seen[4] = {pose[0] + sin(3.0 * i * i), pose[1], 1, 0};
         const int32_t ends[2] = {0, i};
         CHECK_OK(ct_graph_add_variable(graph, NULL, CT_SE2, pose, NULL, &err), err);
         CHECK_OK(ct_graph_add_factor(graph, &ct_prior_se2, &i, i ? seen : pose, NULL, i > 0, &err), err);
@@ -125,7 +133,8 @@ static void put_groups(int n)
     fputs("format: covtune-dataset\nversion: 1\ngroups:\n", yaml);
     fputs("covtune-sequence 1\n", run);
     for (int i = 0; i < n; i++) fprintf(yaml, "  - name: g%d\n    variance: [2]\n", i);
-    for (int i = 0; i < n; i++) fprintf(run, "noise g%d@a isotropic 1 1\nvar x%d R1 0\nfactor prior_r1 g%d@a x%d 0.5\n", i, i, i, i);
+    for (int i = 0; i < n; i++)
+        fprintf(run, "noise g%d@a isotropic 1 1\nvar x%d R1 0\nfactor prior_r1 g%d@a x%d 0.5\n", i, i, i, i);
     fputs("train:\n  - many.ctseq\n", yaml);
     fclose(yaml);
     fclose(run);
@@ -147,7 +156,10 @@ static double many_groups(int n)
     return cpu_s() - begin;
 }
 
-static void test_a_dataset_with_many_groups_is_read_and_written_in_linear_time(void) { expect_order("dataset", many_groups, 2000, 1); }
+static void test_a_dataset_with_many_groups_is_read_and_written_in_linear_time(void)
+{
+    expect_order("dataset", many_groups, 2000, 1);
+}
 
 /* n poses on a line, each measured with a model of its own, and steps between them. */
 static ct_sequence *line_of_models(int n, ct_noise *noise)
@@ -155,8 +167,11 @@ static ct_sequence *line_of_models(int n, ct_noise *noise)
     FILE *run = fopen(in_folder("line.ctseq"), "w");
     fputs("covtune-sequence 1\nnoise step isotropic 1 0.1\n", run);
     for (int i = 0; i < n; i++) fprintf(run, "noise m%d isotropic 1 1\n", i);
-    for (int i = 0; i < 4 * n; i++) fprintf(run, "var x%d R1 %d\ntruth x%d %d\nfactor prior_r1 m%d x%d %g\n", i, i, i, i, i % n, i, i + sin(17.0 * i * i));
-    for (int i = 1; i < 4 * n; i++) fprintf(run, "factor between_r1 step x%d x%d %g\n", i - 1, i, 1 + 0.3 * sin(5.0 * i * i));
+    for (int i = 0; i < 4 * n; i++)
+        fprintf(run, "var x%d R1 %d\ntruth x%d %d\nfactor prior_r1 m%d x%d %g\n", i, i, i, i, i % n, i,
+                i + sin(17.0 * i * i));
+    for (int i = 1; i < 4 * n; i++)
+        fprintf(run, "factor between_r1 step x%d x%d %g\n", i - 1, i, 1 + 0.3 * sin(5.0 * i * i));
     fclose(run);
     ct_sequence *seq = NULL;
     ct_err       err;
@@ -175,7 +190,8 @@ static double error_bars(int n)
     CHECK_OK(ct_noise_new(&noise, &err), err);
     ct_sequence *seq = line_of_models(n, noise);
     CHECK_OK(ct_theta_new(noise, &theta, &err), err);
-    for (int32_t g = 1; g < ct_noise_count(noise); g++) CHECK_OK(ct_theta_learn(theta, g, CT_NOISE_ISOTROPIC, 1e-3, 1e3, &err), err);
+    for (int32_t g = 1; g < ct_noise_count(noise); g++)
+        CHECK_OK(ct_theta_learn(theta, g, CT_NOISE_ISOTROPIC, 1e-3, 1e3, &err), err);
     CHECK_OK(ct_outer_new(1, (const ct_sequence *const *)&seq, noise, theta, NULL, &outer, &err), err);
     options.max_iterations = 1;
     options.folds = 0;
@@ -191,7 +207,10 @@ static double error_bars(int n)
     return took;
 }
 
-static void test_error_bars_of_many_models_take_cubic_time_at_most(void) { expect_order("error bars", error_bars, 40, 3); }
+static void test_error_bars_of_many_models_take_cubic_time_at_most(void)
+{
+    expect_order("error bars", error_bars, 40, 3);
+}
 
 int main(void)
 {

@@ -1,4 +1,5 @@
-/* test_scene.c: bodies are where their poses put them: in the still picture, point by point against the scale of its axes, and in what a page's script is given to move them by. */
+/* test_scene.c: bodies are where their poses put them: in the still picture, point by point against the scale of its
+ * axes, and in what a page's script is given to move them by. */
 #include "plot_test.h"
 
 #define FRAMES 61
@@ -8,7 +9,8 @@ static const double BOX[] = {-0.12, -0.08, 0.12, -0.05, 0.1, 0.08, -0.12, 0.08};
 static double       way[3][3 * FRAMES], times[FRAMES];
 static uint8_t      cuts[FRAMES];
 
-/* A box (before, after) and a disc (truth) along arcs that differ, with a turn through pi; after is not there at some frames. */
+/* A box (before, after) and a disc (truth) along arcs that differ, with a turn through pi; after is not there at
+ * some frames. */
 static void make_ways(void)
 {
     for (int m = 0; m < 3; m++)
@@ -23,12 +25,22 @@ static void make_ways(void)
     cuts[31] = 1;
 }
 
-static const ct_scene_body BODY[] = {{"before", CT_ROLE_BEFORE, 4, BOX, 0, way[0]}, {"truth", CT_ROLE_TRUTH, 0, NULL, 0.02, way[1]}, {"after", CT_ROLE_AFTER, 4, BOX, 0, way[2]},
-                                 {"not said: its role has a word", CT_ROLE_AFTER, 0, NULL, 0, way[2]}};
+static const ct_scene_body BODY[] = {{"before", CT_ROLE_BEFORE, 4, BOX, 0, way[0]},
+                                     {"truth", CT_ROLE_TRUTH, 0, NULL, 0.02, way[1]},
+                                     {"after", CT_ROLE_AFTER, 4, BOX, 0, way[2]},
+                                     {"not said: its role has a word", CT_ROLE_AFTER, 0, NULL, 0, way[2]}};
 
 static ct_scene scene_of(void)
 {
-    return (ct_scene){.id = "s", .title = "t", .x_label = "x", .y_label = "y", .frames = FRAMES, .time_s = times, .cut = cuts, .count = 4, .body = BODY};
+    return (ct_scene){.id = "s",
+                      .title = "t",
+                      .x_label = "x",
+                      .y_label = "y",
+                      .frames = FRAMES,
+                      .time_s = times,
+                      .cut = cuts,
+                      .count = 4,
+                      .body = BODY};
 }
 
 /* The caller frees what these return. */
@@ -77,7 +89,8 @@ static void check_outline(const scale sx, const scale sy, const double pose[3])
 {
     CHECK(drawn.count == 5 && drawn.verb[4] == 'z');
     for (int i = 0; i < 4; i++) {
-        const double a = atan2(BOX[2 * i + 1], BOX[2 * i]) + pose[2], r = hypot(BOX[2 * i], BOX[2 * i + 1]); /* turned by angle and radius */
+        /* turned by angle and radius */
+        const double a = atan2(BOX[2 * i + 1], BOX[2 * i]) + pose[2], r = hypot(BOX[2 * i], BOX[2 * i + 1]);
         CHECK_NEAR(drawn.x[i], by_scale(&sx, 0, pose[0] + r * cos(a)), PLACE);
         CHECK_NEAR(drawn.y[i], by_scale(&sy, 0, pose[1] + r * sin(a)), PLACE);
     }
@@ -106,7 +119,8 @@ static void test_a_still_picture_has_bodies_where_their_poses_put_them(void)
             CHECK(p && !part_of(svg, i, "<path class=\"body\"", p + 1));
         }
         const char *disc = part_of(svg, 1, "<circle", NULL);
-        CHECK(disc && fabs(number_at(disc, " cx=\"") - by_scale(&sx, 0, way[1][0])) < PLACE && fabs(number_at(disc, " cy=\"") - by_scale(&sy, 0, way[1][1])) < PLACE);
+        CHECK(disc && fabs(number_at(disc, " cx=\"") - by_scale(&sx, 0, way[1][0])) < PLACE &&
+              fabs(number_at(disc, " cy=\"") - by_scale(&sy, 0, way[1][1])) < PLACE);
         CHECK(disc && fabs(number_at(disc, " r=\"") - 0.02 * (by_scale(&sx, 0, 1) - by_scale(&sx, 0, 0))) < PLACE);
         CHECK(strstr(svg, "class=\"live\"") == NULL && strstr(svg, "data-poses") == NULL); /* nobody moves a file */
         free(svg);
@@ -120,12 +134,14 @@ static void test_a_metre_is_as_long_along_x_as_along_y_and_everything_is_inside(
     const scale    sx = read_scale(svg, "xt"), sy = read_scale(svg, "yt");
     CHECK_NEAR(by_scale(&sx, 0, 1) - by_scale(&sx, 0, 0), by_scale(&sy, 0, 0) - by_scale(&sy, 0, 1), 0.5);
     const char  *clip = strstr(svg, "<clipPath");
-    const double left = number_at(clip, " x=\""), top = number_at(clip, " y=\""), right = left + number_at(clip, " width=\""), bottom = top + number_at(clip, " height=\"");
+    const double left = number_at(clip, " x=\""), top = number_at(clip, " y=\""),
+                 right = left + number_at(clip, " width=\""), bottom = top + number_at(clip, " height=\"");
     for (int m = 0; m < 3; m += 2)
         for (int k = 0; k < FRAMES; k++)
             for (int i = 0; i < 4; i++) {
                 const double *p = way[m] + 3 * k, c = cos(p[2]), s = sin(p[2]);
-                const double  x = by_scale(&sx, 0, p[0] + c * BOX[2 * i] - s * BOX[2 * i + 1]), y = by_scale(&sy, 0, p[1] + s * BOX[2 * i] + c * BOX[2 * i + 1]);
+                const double x = by_scale(&sx, 0, p[0] + c * BOX[2 * i] - s * BOX[2 * i + 1]),
+                             y = by_scale(&sy, 0, p[1] + s * BOX[2 * i] + c * BOX[2 * i + 1]);
                 if (isfinite(p[0] + p[1] + p[2])) CHECK(x > left && x < right && y > top && y < bottom);
             }
     free(svg);
@@ -138,10 +154,12 @@ static void test_a_disc_is_inside_with_its_rim(void)
     char          *svg = still(&scene);
     const scale    sx = read_scale(svg, "xt"), sy = read_scale(svg, "yt");
     const char    *clip = strstr(svg, "<clipPath");
-    const double   left = number_at(clip, " x=\""), top = number_at(clip, " y=\""), right = left + number_at(clip, " width=\""), bottom = top + number_at(clip, " height=\"");
+    const double left = number_at(clip, " x=\""), top = number_at(clip, " y=\""),
+                 right = left + number_at(clip, " width=\""), bottom = top + number_at(clip, " height=\"");
     for (int k = 0; k < FRAMES; k++) {
         const double *p = way[0] + 3 * k;
-        CHECK(by_scale(&sx, 0, p[0] - 0.3) > left && by_scale(&sx, 0, p[0] + 0.3) < right && by_scale(&sy, 0, p[1] + 0.3) > top && by_scale(&sy, 0, p[1] - 0.3) < bottom);
+        CHECK(by_scale(&sx, 0, p[0] - 0.3) > left && by_scale(&sx, 0, p[0] + 0.3) < right &&
+              by_scale(&sy, 0, p[1] + 0.3) > top && by_scale(&sy, 0, p[1] - 0.3) < bottom);
     }
     free(svg);
 }
@@ -170,7 +188,8 @@ static void test_ways_pass_through_every_origin_and_break_at_cuts_and_absences(v
         for (int k = 0; k < drawn.count; k++) begun += drawn.verb[k] == 'M';
         CHECK(begun == (m == 2 ? 3 : 2)); /* the cut; after is away once more */
         for (int k = 0; k < FRAMES; k++)
-            if (isfinite(way[m][3 * k] + way[m][3 * k + 1] + way[m][3 * k + 2])) CHECK(from_drawn(by_scale(&sx, 0, way[m][3 * k]), by_scale(&sy, 0, way[m][3 * k + 1])) < 0.1 + PLACE);
+            if (isfinite(way[m][3 * k] + way[m][3 * k + 1] + way[m][3 * k + 2]))
+                CHECK(from_drawn(by_scale(&sx, 0, way[m][3 * k]), by_scale(&sy, 0, way[m][3 * k + 1])) < 0.1 + PLACE);
         const double *a = way[m] + 3 * 30, *b = way[m] + 3 * 31;
         CHECK(from_drawn(by_scale(&sx, 0, (a[0] + b[0]) / 2), by_scale(&sy, 0, (a[1] + b[1]) / 2)) > 1);
     }
@@ -208,7 +227,9 @@ static void test_a_page_knows_every_pose_to_a_fiftieth_of_a_unit(void)
             if (!here) continue;
             CHECK_NEAR(at[0] / 50, by_scale(&sx, 0, pose[0]), PLACE);
             CHECK_NEAR(at[1] / 50, by_scale(&sy, 0, pose[1]), PLACE);
-            if (turns) CHECK_NEAR(remainder(at[2] * number_at(live, "data-turn=\"") * PI / 180 - pose[2], 2 * PI), 0, 0.02 / 50);
+            if (turns)
+                CHECK_NEAR(remainder(at[2] * number_at(live, "data-turn=\"") * PI / 180 - pose[2], 2 * PI), 0,
+                           0.02 / 50);
         }
         CHECK(*p == '"');
         if (!turns) continue;
@@ -218,7 +239,8 @@ static void test_a_page_knows_every_pose_to_a_fiftieth_of_a_unit(void)
             CHECK_NEAR(drawn.y[i], BOX[2 * i + 1] * (by_scale(&sy, 0, 1) - by_scale(&sy, 0, 0)), PLACE);
         }
     }
-    CHECK(number_at(page, "data-frames=\"") == FRAMES && number_at(page, "data-stride=\"") == 1 && strstr(page, "data-times=\"0 0.250000 0.500000 "));
+    CHECK(number_at(page, "data-frames=\"") == FRAMES && number_at(page, "data-stride=\"") == 1 &&
+          strstr(page, "data-times=\"0 0.250000 0.500000 "));
     free(page);
 }
 
@@ -257,16 +279,26 @@ static void test_what_is_not_there_is_not_drawn(void)
     static double  nowhere[3 * FRAMES], far[3 * FRAMES];
     static const double RAGGED[] = {-0.1, -0.1, NAN, 0.1, 0.1, -0.1, 0.1, INFINITY, 0.1, 0.1};
     for (int k = 0; k < 3 * FRAMES; k++) nowhere[k] = k % 3 ? NAN : 1, far[k] = k < 3 ? -1e308 : k % 3 ? 1e307 : 1e308;
-    const ct_scene_body absent[] = {{"absent", CT_ROLE_BEFORE, 4, BOX, 0, nowhere}, {NULL, CT_ROLE_BEFORE, 0, NULL, 0, nowhere}}, ragged[] = {{"ragged", CT_ROLE_AFTER, 5, RAGGED, 0, way[0]}};
-    const ct_scene_body strange[] = {{"far", CT_ROLE_AFTER, 4, BOX, NAN, far}, {NULL, CT_ROLE_TRUTH, 0, NULL, NAN, way[0]}, {NULL, CT_ROLE_TRUTH, 0, NULL, INFINITY, way[1]}};
-    const ct_scene scene[] = {{0}, {.frames = FRAMES}, {.count = 2, .body = absent}, {.frames = FRAMES, .count = 2, .body = absent}, {.frames = FRAMES, .count = 1, .body = ragged},
-                              {.frames = FRAMES, .count = 3, .body = strange, .time_s = nowhere}, {.frames = 1, .count = 4, .body = BODY}};
+    const ct_scene_body absent[] = {{"absent", CT_ROLE_BEFORE, 4, BOX, 0, nowhere},
+                                    {NULL, CT_ROLE_BEFORE, 0, NULL, 0, nowhere}},
+                        ragged[] = {{"ragged", CT_ROLE_AFTER, 5, RAGGED, 0, way[0]}};
+    const ct_scene_body strange[] = {{"far", CT_ROLE_AFTER, 4, BOX, NAN, far},
+                                     {NULL, CT_ROLE_TRUTH, 0, NULL, NAN, way[0]},
+                                     {NULL, CT_ROLE_TRUTH, 0, NULL, INFINITY, way[1]}};
+    const ct_scene scene[] = {{0},
+                              {.frames = FRAMES},
+                              {.count = 2, .body = absent},
+                              {.frames = FRAMES, .count = 2, .body = absent},
+                              {.frames = FRAMES, .count = 1, .body = ragged},
+                              {.frames = FRAMES, .count = 3, .body = strange, .time_s = nowhere},
+                              {.frames = 1, .count = 4, .body = BODY}};
     for (int i = 0; i < 7; i++) {
         char *svg = still(&scene[i]), *page = in_page(&scene[i], 1);
         CHECK_WELL_FORMED(svg);
         CHECK_WELL_FORMED(page);
         CHECK((strstr(svg, ">no data<") != NULL) == (i < 4) && (strstr(page, " data-frames=\"") == NULL) == (i < 4));
-        CHECK(!strstr(svg, "nan") && !strstr(svg, "inf") && !strstr(strstr(page, "<main>"), "\"nan") && !strstr(strstr(page, "<main>"), " inf"));
+        CHECK(!strstr(svg, "nan") && !strstr(svg, "inf") && !strstr(strstr(page, "<main>"), "\"nan") &&
+              !strstr(strstr(page, "<main>"), " inf"));
         CHECK(!strstr(page, " data-times=\""));
         free(svg);
         free(page);
@@ -291,9 +323,24 @@ static void test_bodies_that_rest_have_axes(void)
 
 static void test_no_word_becomes_anything_else(void)
 {
-    const ct_scene_body evil_body = {EVIL, CT_ROLE_AFTER, 4, BOX, 0, way[0]}, plain_body = {"w", CT_ROLE_AFTER, 4, BOX, 0, way[0]};
-    const ct_scene evil = {.id = EVIL, .title = EVIL, .text = EVIL, .x_label = EVIL, .y_label = EVIL, .frames = FRAMES, .count = 1, .body = &evil_body};
-    const ct_scene plain = {.id = "w", .title = "w", .text = "w", .x_label = "w", .y_label = "w", .frames = FRAMES, .count = 1, .body = &plain_body};
+    const ct_scene_body evil_body = {EVIL, CT_ROLE_AFTER, 4, BOX, 0, way[0]},
+                        plain_body = {"w", CT_ROLE_AFTER, 4, BOX, 0, way[0]};
+    const ct_scene evil = {.id = EVIL,
+                           .title = EVIL,
+                           .text = EVIL,
+                           .x_label = EVIL,
+                           .y_label = EVIL,
+                           .frames = FRAMES,
+                           .count = 1,
+                           .body = &evil_body};
+    const ct_scene plain = {.id = "w",
+                            .title = "w",
+                            .text = "w",
+                            .x_label = "w",
+                            .y_label = "w",
+                            .frames = FRAMES,
+                            .count = 1,
+                            .body = &plain_body};
     char          *a = in_page(&evil, 1), *b = in_page(&plain, 1), *c = still(&evil);
     CHECK_WELL_FORMED(a);
     CHECK_WELL_FORMED(c);
@@ -311,7 +358,8 @@ static void test_scenes_are_compact(void)
     static double pose[6][3 * STEPS], outline[2 * CORNERS];
     ct_rng        rng = ct_rng_seed(5);
     ct_scene_body       body[6];
-    for (int i = 0; i < CORNERS; i++) outline[2 * i] = 0.08 * cos(2 * PI * i / CORNERS), outline[2 * i + 1] = 0.12 * sin(2 * PI * i / CORNERS);
+    for (int i = 0; i < CORNERS; i++)
+        outline[2 * i] = 0.08 * cos(2 * PI * i / CORNERS), outline[2 * i + 1] = 0.12 * sin(2 * PI * i / CORNERS);
     for (int m = 0; m < 6; m++) {
         double heading = 0.1 * m;
         for (int k = 1; k < STEPS; k++) {

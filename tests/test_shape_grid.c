@@ -43,18 +43,22 @@ static void test_a_grid_approaches_its_shape_at_second_order(void)
 
 static const double PATCH[20] = {5, 4, 3, 4, 5, 4, -1, -2, -0.5, 4.5, 3, -2, 0.25, -1, 4, 5, 4, 3.5, 4, 6};
 
-/* Within a cell, across its sides, beyond the edge, at the edge: derivatives of the surface; and the surface has no jump. */
+/* Within a cell, across its sides, beyond the edge, at the edge: derivatives of the surface; and the surface has no
+ * jump. */
 static void test_a_grid_is_bilinear_and_goes_on_beyond_its_edge(void)
 {
     ct_shape *grid;
     ct_err    err = {0};
     ct_rng    rng = ct_rng_seed(9);
     CHECK_OK(ct_shape_grid(4, 5, 1, -2, 0.5, PATCH, &grid, &err), err);
-    for (int i = 0; i < 20; i++) CHECK(ct_shape_distance(grid, (const double[]){1 + 0.5 * (i % 5), -2 + 0.5 * (i / 5)}, NULL, NULL) == PATCH[i]);
+    for (int i = 0; i < 20; i++)
+        CHECK(ct_shape_distance(grid, (const double[]){1 + 0.5 * (i % 5), -2 + 0.5 * (i / 5)}, NULL, NULL) == PATCH[i]);
     CHECK(ct_shape_distance(grid, (const double[]){1.25, -1.75}, NULL, NULL) == (5 + 4 + 4 - 1) / 4.);
-    CHECK(ct_shape_distance(grid, (const double[]){4, -2}, NULL, NULL) == 6 && ct_shape_distance(grid, (const double[]){4.5, -4}, NULL, NULL) == 5 + hypot(1.5, 2));
+    CHECK(ct_shape_distance(grid, (const double[]){4, -2}, NULL, NULL) == 6 &&
+          ct_shape_distance(grid, (const double[]){4.5, -4}, NULL, NULL) == 5 + hypot(1.5, 2));
     for (int i = 0; i < 9; i++) { /* on the edge itself derivatives are those within */
-        const double on[2] = {3, -1.97 + 0.18 * i}, within[2] = {3 - 1e-12, on[1]}, above[2] = {1.03 + 0.2 * i, -0.5}, below[2] = {above[0], -0.5 - 1e-12};
+        const double on[2] = {3, -1.97 + 0.18 * i}, within[2] = {3 - 1e-12, on[1]}, above[2] = {1.03 + 0.2 * i, -0.5},
+                     below[2] = {above[0], -0.5 - 1e-12};
         double       g[2], want[2];
         ct_shape_distance(grid, on, g, NULL);
         ct_shape_distance(grid, within, want, NULL);
@@ -71,17 +75,20 @@ static void test_a_grid_is_bilinear_and_goes_on_beyond_its_edge(void)
             CHECK_NEAR(ct_shape_distance(grid, (const double[]){p[0] + h, p[1] - h}, NULL, NULL), d, 40 * h);
             continue;
         }
-        if (p[0] < 1 || p[0] > 3 || p[1] < -2 || p[1] > -0.5) CHECK(d > 0 && ct_shape_check(grid, p, &err) == CT_E_ARGUMENT);
+        if (p[0] < 1 || p[0] > 3 || p[1] < -2 || p[1] > -0.5)
+            CHECK(d > 0 && ct_shape_check(grid, p, &err) == CT_E_ARGUMENT);
         else CHECK_OK(ct_shape_check(grid, p, &err), err);
         for (int k = 0; k < 2; k++) {
             double a[2] = {p[0], p[1]}, b[2] = {p[0], p[1]}, ga[2], gb[2];
             a[k] += h, b[k] -= h;
             const double da = ct_shape_distance(grid, a, ga, NULL), db = ct_shape_distance(grid, b, gb, NULL);
             CHECK_NEAR((da - db) / (2 * h), g[k], 1e-6);
-            for (int c = 0; c < 2; c++) CHECK_NEAR((ga[c] - gb[c]) / (2 * h), H[2 * k + c], 1e-5 * (1 + fabs(H[2 * k + c])));
+            for (int c = 0; c < 2; c++)
+                CHECK_NEAR((ga[c] - gb[c]) / (2 * h), H[2 * k + c], 1e-5 * (1 + fabs(H[2 * k + c])));
         }
     }
-    CHECK_REFUSED(ct_shape_check(grid, (const double[]){0.5, -1}, &err), err, "(0.5, -1) lies beyond the grid, which goes from (1, -2) to (3, -0.5)");
+    CHECK_REFUSED(ct_shape_check(grid, (const double[]){0.5, -1}, &err), err,
+                  "(0.5, -1) lies beyond the grid, which goes from (1, -2) to (3, -0.5)");
     CHECK_REFUSED(ct_shape_check(grid, (const double[]){NAN, -1}, &err), err, "lies beyond the grid");
     ct_shape_free(grid);
     CHECK_OK(ct_shape_ellipse(1, 1, &grid, &err), err);
@@ -105,7 +112,8 @@ static void put(const char *text)
     fclose(file);
 }
 
-#define SDF_HEAD "{\"grid_res\": 0.5, \"grid_size_x\": 4, \"grid_size_y\": 3, \"grid_origin_x\": -1, \"grid_origin_y\": 2, "
+#define SDF_HEAD                                                                                                       \
+    "{\"grid_res\": 0.5, \"grid_size_x\": 4, \"grid_size_y\": 3, \"grid_origin_x\": -1, \"grid_origin_y\": 2, "
 
 static void test_leos_grids_are_read(void)
 {
@@ -116,23 +124,27 @@ static void test_leos_grids_are_read(void)
     CHECK_OK(ct_shape_read(path_of("sdf.json"), &grid, &err), err);
     if (!grid) return;
     CHECK(ct_shape_kind_of(grid) == CT_SHAPE_GRID && ct_shape_numbers(grid, 17, number) == 17);
-    CHECK(number[0] == -1 && number[1] == 2 && number[2] == 0.5 && number[3] == 3 && number[4] == 4 && number[8] == 4.5 && number[10] == -0.125 && number[16] == 12);
+    CHECK(number[0] == -1 && number[1] == 2 && number[2] == 0.5 && number[3] == 3 && number[4] == 4 &&
+          number[8] == 4.5 && number[10] == -0.125 && number[16] == 12);
     CHECK(ct_shape_distance(grid, (const double[]){-0.5, 2.5}, NULL, NULL) == -0.125);
     ct_shape_free(grid);
-#define BAD(bytes, words)                                                                                                                            \
-    do {                                                                                                                                             \
-        put(bytes);                                                                                                                                  \
-        CHECK_REFUSED(ct_shape_read(path_of("sdf.json"), &grid, &err), err, words);                                                                  \
-        CHECK(!grid && strstr(err.text, "sdf.json"));                                                                                                \
+#define BAD(bytes, words)                                                                           \
+    do {                                                                                            \
+        put(bytes);                                                                                 \
+        CHECK_REFUSED(ct_shape_read(path_of("sdf.json"), &grid, &err), err, words);                 \
+        CHECK(!grid && strstr(err.text, "sdf.json"));                                               \
     } while (0)
     BAD("[1]", "expected an object with grid_data, found a list");
     BAD("{", "not JSON");
     BAD("{}", "grid_res: expected a number, found nothing");
     BAD("{\"grid_res\": 1, \"grid_size_x\": 2.5}", "grid_size_x: expected a whole number, found 2.5");
     BAD("{\"grid_res\": 1, \"grid_size_x\": 3, \"grid_size_y\": \"3\"}", "grid_size_y: expected a number, found \"3\"");
-    BAD(SDF_HEAD "\"grid_data\": [[1, 2, 3, 4], [5, 6, 7, 8]]}", "grid_data: expected a list of 3 rows, found a list of 2");
-    BAD(SDF_HEAD "\"grid_data\": [[1, 2, 3, 4], [5, 6, 7], [9, 10, 11, 12]]}", "grid_data[1]: expected a list of 4 numbers, found a list of 3");
-    BAD(SDF_HEAD "\"grid_data\": [[1, 2, 3, 4], [5, null, 7, 8], [9, 10, 11, 12]]}", "grid_data[1][1]: expected a number, found null");
+    BAD(SDF_HEAD "\"grid_data\": [[1, 2, 3, 4], [5, 6, 7, 8]]}",
+        "grid_data: expected a list of 3 rows, found a list of 2");
+    BAD(SDF_HEAD "\"grid_data\": [[1, 2, 3, 4], [5, 6, 7], [9, 10, 11, 12]]}",
+        "grid_data[1]: expected a list of 4 numbers, found a list of 3");
+    BAD(SDF_HEAD "\"grid_data\": [[1, 2, 3, 4], [5, null, 7, 8], [9, 10, 11, 12]]}",
+        "grid_data[1][1]: expected a number, found null");
     BAD(SDF_HEAD "\"grid_data\": [[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]]}", "no sample is -1e-06 or less");
 #undef BAD
     remove(path_of("sdf.json"));
@@ -159,7 +171,8 @@ static void test_outlines_lie_on_the_outline_with_every_corner(void)
             if (n >= 8) CHECK_NEAR(fabs(turns), 2 * PI, 1e-9); /* once around the origin, which is inside all of them */
             for (int32_t c = 0; c < LIST[i].corners && n >= LIST[i].corners; c++) {
                 int found = 0;
-                for (int32_t k = 0; k < n; k++) found += xy[2 * k] == LIST[i].xy[2 * c] && xy[2 * k + 1] == LIST[i].xy[2 * c + 1];
+                for (int32_t k = 0; k < n; k++)
+                    found += xy[2 * k] == LIST[i].xy[2 * c] && xy[2 * k + 1] == LIST[i].xy[2 * c + 1];
                 CHECK(found == 1);
             }
         }
@@ -187,7 +200,8 @@ static void test_the_outline_of_a_grid_is_that_of_what_it_samples(void)
     CHECK(longest < 1.02 * 0.7 / 400 && shortest > 0.3 * longest);
     ct_shape_free(star);
     ct_shape_free(grid);
-    CHECK_OK(ct_shape_grid(4, 5, 1, -2, 0.5, PATCH, &grid, &err), err); /* with a pocket inside, which the outline leaves alone */
+    /* with a pocket inside, which the outline leaves alone */
+    CHECK_OK(ct_shape_grid(4, 5, 1, -2, 0.5, PATCH, &grid, &err), err);
     ct_shape_outline(grid, 100, xy);
     for (int k = 0; k < 100; k++) CHECK_NEAR(ct_shape_distance(grid, xy + 2 * k, NULL, NULL), 0, 0.5);
     ct_shape_free(grid);
@@ -205,7 +219,8 @@ static void brute_moments(const outline *o, double m[4])
     }
     memset(m, 0, 4 * sizeof *m);
     for (int i = 0; i < n * n; i++) {
-        const double p[2] = {reach[0] * (2 * (i % n + 0.5) / n - 1), reach[1] * (2 * (i / n + 0.5) / n - 1)}, cell = 4 * reach[0] * reach[1] / n / n;
+        const double p[2] = {reach[0] * (2 * (i % n + 0.5) / n - 1), reach[1] * (2 * (i / n + 0.5) / n - 1)},
+                     cell = 4 * reach[0] * reach[1] / n / n;
         if (!brute_inside(o, p)) continue;
         m[0] += cell, m[1] += cell * hypot(p[0], p[1]), m[2] += cell * p[0], m[3] += cell * p[1];
     }

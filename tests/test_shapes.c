@@ -1,5 +1,5 @@
-/* test_shapes.c: signed distances. Each shape is compared with an outline that the test draws by itself, its nearest point searched for; derivatives
- * with differences. */
+/* test_shapes.c: signed distances. Each shape is compared with an outline that the test draws by itself, its nearest
+ * point searched for; derivatives with differences. */
 #include "shape_test.h"
 
 /* Anywhere: near the outline, on the axes, deep inside, far outside, near corners. */
@@ -16,7 +16,8 @@ static void draw(const outline *o, ct_rng *rng, double p[2])
     if (where == 5) p[ct_rng_bits(rng) % 2] = 0;
 }
 
-static void for_all(uint64_t seed, int draws, void (*law)(const outline *o, const ct_shape *shape, const double p[2], ct_rng *rng))
+static void for_all(uint64_t seed, int draws,
+                    void (*law)(const outline *o, const ct_shape *shape, const double p[2], ct_rng *rng))
 {
     ct_rng rng = ct_rng_seed(seed);
     for (int i = 0; i < COUNT(LIST); i++) {
@@ -34,7 +35,8 @@ static void for_all(uint64_t seed, int draws, void (*law)(const outline *o, cons
 
 /* ---- Laws ------------------------------------------------------------------------------------------- */
 
-static void distance_is_that_to_the_nearest_point(const outline *o, const ct_shape *shape, const double p[2], ct_rng *rng)
+static void distance_is_that_to_the_nearest_point(const outline *o, const ct_shape *shape, const double p[2],
+                                                  ct_rng *rng)
 {
     (void)rng;
     const double want = brute_distance(o, p), d = ct_shape_distance(shape, p, NULL, NULL);
@@ -58,14 +60,19 @@ static void the_gradient_leads_to_the_outline(const outline *o, const ct_shape *
 }
 static void test_the_gradient_leads_to_the_outline(void) { for_all(2, 4000, the_gradient_leads_to_the_outline); }
 
-static void no_distance_grows_faster_than_the_way(const outline *o, const ct_shape *shape, const double p[2], ct_rng *rng)
+static void no_distance_grows_faster_than_the_way(const outline *o, const ct_shape *shape, const double p[2],
+                                                  ct_rng *rng)
 {
     double q[2];
     draw(o, rng, q);
-    const double way = hypot(p[0] - q[0], p[1] - q[1]), d = ct_shape_distance(shape, p, NULL, NULL), e = ct_shape_distance(shape, q, NULL, NULL);
+    const double way = hypot(p[0] - q[0], p[1] - q[1]), d = ct_shape_distance(shape, p, NULL, NULL),
+                 e = ct_shape_distance(shape, q, NULL, NULL);
     CHECK(fabs(d - e) <= way * (1 + 1e-13) + 1e-15);
 }
-static void test_no_distance_grows_faster_than_the_way(void) { for_all(3, 4000, no_distance_grows_faster_than_the_way); }
+static void test_no_distance_grows_faster_than_the_way(void)
+{
+    for_all(3, 4000, no_distance_grows_faster_than_the_way);
+}
 
 static int compared, skipped;
 
@@ -137,7 +144,8 @@ static void test_ellipses_hold_at_their_centre_and_on_their_axes(void)
                 const double d = ct_shape_distance(shape, p, g, H), want = x >= foci ? x - a : -inner;
                 CHECK_NEAR(d, want, 4e-15 * a);
                 CHECK_NEAR(hypot(g[0], g[1]), 1, 1e-15);
-                if (x > foci * 1.001) CHECK(fabs(g[tall] - (f > 0 ? 1 : -1)) < 1e-9 && fabs(H[tall ? 0 : 3] * (x - foci) - 1) < 1e-6);
+                if (x > foci * 1.001)
+                    CHECK(fabs(g[tall] - (f > 0 ? 1 : -1)) < 1e-9 && fabs(H[tall ? 0 : 3] * (x - foci) - 1) < 1e-6);
                 p[tall] = 0, p[!tall] = f * b;
                 CHECK_NEAR(ct_shape_distance(shape, p, g, H), fabs(f) * b - b, 4e-15 * b);
                 CHECK(f == 0 || fabs(g[!tall] - (f > 0 ? 1 : -1)) < 1e-15 || ratio[i] < 1.1);
@@ -225,7 +233,8 @@ static void test_a_polygon_of_an_ellipse_approaches_it(void)
         CHECK_OK(ct_shape_polygon(n, xy, &polygon, &err), err);
         for (int i = 0; polygon && i < 500; i++) {
             const double p[2] = {0.2 * ct_rng_normal(&rng), 0.2 * ct_rng_normal(&rng)};
-            worst[fine] = fmax(worst[fine], fabs(ct_shape_distance(polygon, p, NULL, NULL) - ct_shape_distance(ellipse, p, NULL, NULL)));
+            worst[fine] = fmax(worst[fine], fabs(ct_shape_distance(polygon, p, NULL, NULL) -
+                                                 ct_shape_distance(ellipse, p, NULL, NULL)));
         }
         ct_shape_free(polygon);
     }
@@ -239,32 +248,43 @@ static void test_what_is_no_shape_is_refused_with_a_sentence(void)
 {
     ct_shape *shape = (ct_shape *)&shape;
     ct_err    err = {0};
-#define BAD(call, words)                                                                                                                             \
-    do {                                                                                                                                             \
-        shape = (ct_shape *)&shape;                                                                                                                  \
-        CHECK_REFUSED(call, err, words);                                                                                                             \
-        CHECK(!shape && (err.status == CT_E_ARGUMENT || err.status == CT_E_LIMIT));                                                                  \
+#define BAD(call, words)                                                                            \
+    do {                                                                                            \
+        shape = (ct_shape *)&shape;                                                                 \
+        CHECK_REFUSED(call, err, words);                                                            \
+        CHECK(!shape && (err.status == CT_E_ARGUMENT || err.status == CT_E_LIMIT));                 \
     } while (0)
     BAD(ct_shape_ellipse(0, 1, &shape, &err), "ellipse: its half axis a must be from 1e-06 to 1e+06, it is 0");
     BAD(ct_shape_ellipse(1, NAN, &shape, &err), "ellipse: its half axis b must be from 1e-06 to 1e+06, it is nan");
     BAD(ct_shape_rectangle(-1, 1, &shape, &err), "rectangle: its half length hx must be from 1e-06 to 1e+06, it is -1");
-    BAD(ct_shape_rectangle(1, INFINITY, &shape, &err), "rectangle: its half length hy must be from 1e-06 to 1e+06, it is inf");
-    BAD(ct_shape_polygon(2, (const double[]){0, 0, 1, 0}, &shape, &err), "polygon: it must have 3 to 1000 corners, it has 2");
+    BAD(ct_shape_rectangle(1, INFINITY, &shape, &err),
+        "rectangle: its half length hy must be from 1e-06 to 1e+06, it is inf");
+    BAD(ct_shape_polygon(2, (const double[]){0, 0, 1, 0}, &shape, &err),
+        "polygon: it must have 3 to 1000 corners, it has 2");
     BAD(ct_shape_polygon(1001, NULL, &shape, &err), "polygon: it must have 3 to 1000 corners, it has 1001");
-    BAD(ct_shape_polygon(3, (const double[]){0, 0, 1, NAN, 1, 1}, &shape, &err), "polygon: corner 1 is (1, nan), coordinates must be finite");
-    BAD(ct_shape_polygon(4, (const double[]){0, 0, 1, 0, 1, 1, 0, 0}, &shape, &err), "polygon: the side from corner 3 to corner 0 must be at least 1e-06 long, it is 0");
-    BAD(ct_shape_polygon(4, (const double[]){0, 0, 1, 1, 1, 0, 0, 1}, &shape, &err), "polygon: the sides from corner 0 and from corner 2 cross or touch");
-    BAD(ct_shape_polygon(5, (const double[]){0, 0, 2, 0, 2, 2, 1, 0, 0, 2}, &shape, &err), "polygon: the sides from corner 0 and from corner 2 cross or touch");
-    BAD(ct_shape_polygon(5, (const double[]){0, 0, 4, 0, 4, 4, 5, 5, 6, 2}, &shape, &err), "polygon: the sides from corner 1 and from corner 4 cross or touch");
-    BAD(ct_shape_polygon(3, (const double[]){0, 0, 2, 0, 1, 0}, &shape, &err), "polygon: the side from corner 1 goes back along the one before");
-    BAD(ct_shape_polygon(4, (const double[]){0, 0, 2, 0, 1, 0, 1, 1}, &shape, &err), "polygon: the side from corner 1 goes back along the one before");
+    BAD(ct_shape_polygon(3, (const double[]){0, 0, 1, NAN, 1, 1}, &shape, &err),
+        "polygon: corner 1 is (1, nan), coordinates must be finite");
+    BAD(ct_shape_polygon(4, (const double[]){0, 0, 1, 0, 1, 1, 0, 0}, &shape, &err),
+        "polygon: the side from corner 3 to corner 0 must be at least 1e-06 long, it is 0");
+    BAD(ct_shape_polygon(4, (const double[]){0, 0, 1, 1, 1, 0, 0, 1}, &shape, &err),
+        "polygon: the sides from corner 0 and from corner 2 cross or touch");
+    BAD(ct_shape_polygon(5, (const double[]){0, 0, 2, 0, 2, 2, 1, 0, 0, 2}, &shape, &err),
+        "polygon: the sides from corner 0 and from corner 2 cross or touch");
+    BAD(ct_shape_polygon(5, (const double[]){0, 0, 4, 0, 4, 4, 5, 5, 6, 2}, &shape, &err),
+        "polygon: the sides from corner 1 and from corner 4 cross or touch");
+    BAD(ct_shape_polygon(3, (const double[]){0, 0, 2, 0, 1, 0}, &shape, &err),
+        "polygon: the side from corner 1 goes back along the one before");
+    BAD(ct_shape_polygon(4, (const double[]){0, 0, 2, 0, 1, 0, 1, 1}, &shape, &err),
+        "polygon: the side from corner 1 goes back along the one before");
     BAD(ct_shape_polygon(3, (const double[]){0, 0, 2, 0, 1, 1e-9}, &shape, &err), "polygon: it has no area");
-    const double one[9] = {1, 1, 1, 1, -1, 1, 1, 1, 1}, open[9] = {1, 1, 1, 1, -1, -0.5, 1, 1, 1}, none[9] = {1, 1, 1, 1, 0, 1, 1, 1, 1}, nan[9] = {1, 1, 1, 1, -1, 1, NAN, 1, 1};
+    const double one[9] = {1, 1, 1, 1, -1, 1, 1, 1, 1}, open[9] = {1, 1, 1, 1, -1, -0.5, 1, 1, 1},
+                 none[9] = {1, 1, 1, 1, 0, 1, 1, 1, 1}, nan[9] = {1, 1, 1, 1, -1, 1, NAN, 1, 1};
     BAD(ct_shape_grid(2, 3, 0, 0, 1, one, &shape, &err), "grid: it must have at least 3 x 3 samples, it has 2 x 3");
     BAD(ct_shape_grid(100000, 100000, 0, 0, 1, one, &shape, &err), "grid: it has 100000 x 100000 samples, more than");
     BAD(ct_shape_grid(3, 3, 0, 0, 0, one, &shape, &err), "grid: its step must be from 1e-06 to 1e+06, it is 0");
     BAD(ct_shape_grid(3, 3, 0, NAN, 1, one, &shape, &err), "grid: its first sample is at (0, nan)");
-    BAD(ct_shape_grid(3, 3, 0, 0, 1, open, &shape, &err), "grid: the sample in row 1, column 2 of its edge is -0.5: the outline must lie within the grid");
+    BAD(ct_shape_grid(3, 3, 0, 0, 1, open, &shape, &err),
+        "grid: the sample in row 1, column 2 of its edge is -0.5: the outline must lie within the grid");
     BAD(ct_shape_grid(3, 3, 0, 0, 1, none, &shape, &err), "grid: no sample is -1e-06 or less: nothing is inside");
     BAD(ct_shape_grid(3, 3, 0, 0, 1, nan, &shape, &err), "grid: the sample in row 2, column 0 is nan");
 #undef BAD
@@ -276,7 +296,8 @@ static void test_a_shape_says_what_it_was_made_of(void)
     ct_shape *shape;
     ct_err    err = {0};
     CHECK_OK(ct_shape_rectangle(3, 4, &shape, &err), err);
-    CHECK(ct_shape_numbers(shape, 0, NULL) == 2 && ct_shape_numbers(shape, 8, number) == 2 && number[0] == 3 && number[1] == 4 && number[2] == 0);
+    CHECK(ct_shape_numbers(shape, 0, NULL) == 2 && ct_shape_numbers(shape, 8, number) == 2 && number[0] == 3 &&
+          number[1] == 4 && number[2] == 0);
     ct_shape_free(shape);
     CHECK_OK(ct_shape_polygon(3, TRIANGLE, &shape, &err), err);
     CHECK(ct_shape_numbers(shape, 5, number) == 6 && !memcmp(number, TRIANGLE, 5 * sizeof *number) && number[5] == 0);

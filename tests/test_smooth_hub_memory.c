@@ -1,5 +1,6 @@
-/* A hub: most variables hang on one. What hangs there is kept summed (src/smooth/hub_sums.c), whatever comes, goes, is refused or finds no memory: a
- * batch solve is the judge, and of a refusal nothing is left in any bit. The graphs are linear, so estimates are exact after every update. */
+/* A hub: most variables hang on one. What hangs there is kept summed (src/smooth/hub_sums.c), whatever comes, goes,
+ * is refused or finds no memory: a batch solve is the judge, and of a refusal nothing is left in any bit. The graphs
+ * are linear, so estimates are exact after every update. */
 #include "smooth_test.h"
 #include "memory_test.h"
 
@@ -53,7 +54,8 @@ static void add_leaf(hub *h, int32_t v)
     const int32_t   ends[2] = {v % 9 == 8 ? v - 3 : 0, v};
     const double    z[3][2] = {{ct_rng_normal(&h->rng), 1}, {2, ct_rng_normal(&h->rng)}, {0, 0}};
     ct_new_variable variable = {.kind = CT_R2, .value = z[2]};
-    ct_new_factor   factor[2] = {{.ops = &ct_between_r2, .var = ends, .z = z[0]}, {.ops = &ct_prior_r2, .var = ends + 1, .z = z[1]}};
+    ct_new_factor factor[2] = {{.ops = &ct_between_r2, .var = ends, .z = z[0]},
+                               {.ops = &ct_prior_r2, .var = ends + 1, .z = z[1]}};
     const int       tied = v > 0 && ct_smoother_has(h->smoother, ends[0]);
     const int64_t   armed = left;
     ct_err          err;
@@ -62,7 +64,8 @@ static void add_leaf(hub *h, int32_t v)
     left = armed;
     if (tied) tell_graph(h, &ct_between_r2, ends, z[0]);
     tell_graph(h, &ct_prior_r2, ends + 1, z[1]);
-    update(h, &(ct_increment){.variables = 1, .variable = &variable, .factors = 1 + tied, .factor = factor + !tied}, CT_OK);
+    update(h, &(ct_increment){.variables = 1, .variable = &variable, .factors = 1 + tied, .factor = factor + !tied},
+           CT_OK);
 }
 
 static void add_loop(hub *h, int32_t v)
@@ -71,7 +74,8 @@ static void add_loop(hub *h, int32_t v)
     const double  z[2] = {0.1, ct_rng_normal(&h->rng)};
     if (ends[0] == v || !ct_smoother_has(h->smoother, ends[0])) return;
     tell_graph(h, &ct_between_r2, ends, z);
-    update(h, &(ct_increment){.factors = 1, .factor = &(ct_new_factor){.ops = &ct_between_r2, .var = ends, .z = z}}, CT_OK);
+    update(h, &(ct_increment){.factors = 1, .factor = &(ct_new_factor){.ops = &ct_between_r2, .var = ends, .z = z}},
+           CT_OK);
 }
 
 static void see_again(hub *h, int32_t v)
@@ -80,7 +84,8 @@ static void see_again(hub *h, int32_t v)
     const double  z[2] = {1, ct_rng_normal(&h->rng)};
     if (!ct_smoother_has(h->smoother, old)) return;
     tell_graph(h, &ct_prior_r2, &old, z);
-    update(h, &(ct_increment){.factors = 1, .factor = &(ct_new_factor){.ops = &ct_prior_r2, .var = &old, .z = z}}, CT_OK);
+    update(h, &(ct_increment){.factors = 1, .factor = &(ct_new_factor){.ops = &ct_prior_r2, .var = &old, .z = z}},
+           CT_OK);
 }
 
 /* Takes back a tie between two that are there: both are seen, so nothing comes loose. */
@@ -88,7 +93,9 @@ static void take_back(hub *h)
 {
     const int32_t   f = draw(h, ct_graph_factors(h->graph));
     const ct_factor k = ct_graph_factor(h->graph, f);
-    if (k.ops->arity < 2 || h->without[f] || !ct_smoother_has(h->smoother, k.var[0]) || !ct_smoother_has(h->smoother, k.var[1])) return;
+    if (k.ops->arity < 2 || h->without[f] || !ct_smoother_has(h->smoother, k.var[0]) ||
+        !ct_smoother_has(h->smoother, k.var[1]))
+        return;
     h->without[f] = 1;
     update(h, &(ct_increment){.removals = 1, .removal = &f}, CT_OK);
 }
@@ -109,7 +116,8 @@ static void dream(hub *h)
 static void compare(hub *h)
 {
     ct_graph *part;
-    double   *y = batch_estimate(h->graph, h->noise, ct_graph_variables(h->graph), h->without, ct_graph_initial(h->graph), &part);
+    double *y =
+        batch_estimate(h->graph, h->noise, ct_graph_variables(h->graph), h->without, ct_graph_initial(h->graph), &part);
     for (int32_t v = 0; v < ct_graph_variables(part); v++) {
         double x[2];
         if (!ct_smoother_has(h->smoother, v)) continue;

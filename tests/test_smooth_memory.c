@@ -1,6 +1,7 @@
-/* test_smooth_memory.c: no memory at any moment of an update. Every allocation of a whole history is failed once, each in a run of its own: the
- * update says so, the smoother stands as it stood, and the same update, tried again, leads to the same bits as if nothing had been.
- * Programs called *_memory are linked so that the library's allocations pass through here. */
+/* test_smooth_memory.c: no memory at any moment of an update. Every allocation of a whole history is failed once,
+ * each in a run of its own: the update says so, the smoother stands as it stood, and the same update, tried again,
+ * leads to the same bits as if nothing had been. Programs called *_memory are linked so that the library's
+ * allocations pass through here. */
 #include "smooth_test.h"
 #include "memory_test.h"
 
@@ -22,7 +23,8 @@ static void update(history *h, const ct_increment *inc, int renew)
     const double  error = ct_smoother_error(h->smoother);
     for (;;) {
         const int64_t   armed = left;
-        const ct_status status = renew ? ct_smoother_renew(h->smoother, &err) : ct_smoother_update(h->smoother, inc, NULL, &err);
+        const ct_status status =
+            renew ? ct_smoother_renew(h->smoother, &err) : ct_smoother_update(h->smoother, inc, NULL, &err);
         if (status == CT_OK) break;
         CHECK(armed >= 0 && left < 0 && status == CT_E_MEMORY && strstr(err.text, "out of memory"));
         CHECK(ct_smoother_variables(h->smoother) == n && ct_smoother_error(h->smoother) == error);
@@ -33,9 +35,11 @@ static void update(history *h, const ct_increment *inc, int renew)
     }
     const int32_t newest = ct_smoother_variables(h->smoother) - 1;
     ct_status     status;
-    while ((status = ct_smoother_marginal(h->smoother, newest, P, &err)) != CT_OK && !ct_test_failed_checks) CHECK(status == CT_E_MEMORY);
+    while ((status = ct_smoother_marginal(h->smoother, newest, P, &err)) != CT_OK && !ct_test_failed_checks)
+        CHECK(status == CT_E_MEMORY);
     double largest;
-    while ((status = ct_smoother_stationarity(h->smoother, &largest, NULL, &err)) != CT_OK && !ct_test_failed_checks) CHECK(status == CT_E_MEMORY);
+    while ((status = ct_smoother_stationarity(h->smoother, &largest, NULL, &err)) != CT_OK && !ct_test_failed_checks)
+        CHECK(status == CT_E_MEMORY);
 }
 
 /* The same history every time: growth, removal, return, moved points, renewed noise, a variable let go, a window. */
@@ -58,7 +62,8 @@ static void live(history *h, int parts, int32_t window, int64_t k)
         for (int32_t f = 0; f < ct_graph_factors(h->w.graph); f++) {
             const ct_factor t = ct_graph_factor(h->w.graph, f);
             int             there = newest_of(&t) == v;
-            for (int i = 0; i < t.ops->arity; i++) there = there && (t.var[i] == v || ct_smoother_has(h->smoother, t.var[i]));
+            for (int i = 0; i < t.ops->arity; i++)
+                there = there && (t.var[i] == v || ct_smoother_has(h->smoother, t.var[i]));
             if (there) factor[inc.factors++] = factor_at(h->w.graph, f);
         }
         update(h, &inc, 0);

@@ -1,5 +1,6 @@
-/* Whether a graph has a unique solution, where pivots cannot tell: measurements that are 1e16 times as strong as others. Of graphs made of whole priors and whole
- * relative measurements it is known without arithmetic: every connected part needs a prior. */
+/* Whether a graph has a unique solution, where pivots cannot tell: measurements that are 1e16 times as strong as
+ * others. Of graphs made of whole priors and whole relative measurements it is known without arithmetic: every
+ * connected part needs a prior. */
 #include "smooth_test.h"
 
 #define VARIABLES 24
@@ -67,7 +68,8 @@ static int is_determined(const tale *t, int32_t variables, int32_t factors)
     return 1;
 }
 
-/* An update is taken exactly where the graph that it makes is determined, unless it says that rounding stands in the way. */
+/* An update is taken exactly where the graph that it makes is determined, unless it says that rounding stands in the
+ * way. */
 static int judge(tale *t, ct_status status, int determined)
 {
     CHECK(status == CT_OK || status == CT_E_SINGULAR);
@@ -89,7 +91,8 @@ static const ct_factor_ops *ops_of(ct_kind kind, int prior)
 /* A few variables and factors between whatever there is. */
 static void grow(tale *t)
 {
-    const int32_t   most = draw(t, 3), variables = t->variables + most <= VARIABLES ? most : 0, all = t->variables + variables, factors = 1 + draw(t, 2 + 2 * variables);
+    const int32_t most = draw(t, 3), variables = t->variables + most <= VARIABLES ? most : 0,
+                  all = t->variables + variables, factors = 1 + draw(t, 2 + 2 * variables);
     double          z[8][CT_SIZE_MAX];
     ct_new_variable variable[2];
     ct_new_factor   factor[8];
@@ -107,7 +110,8 @@ static void grow(tale *t)
         ct_kind_retract(t->kind, identity, d, z[k]);
         factor[k] = (ct_new_factor){.ops = ops_of(t->kind, prior), .var = to, .z = z[k], .noise = draw(t, MODELS)};
     }
-    const ct_increment inc = {.variables = variables, .variable = variable, .factors = factors, .factor = factor, .look = draw(t, 2)};
+    const ct_increment inc = {
+        .variables = variables, .variable = variable, .factors = factors, .factor = factor, .look = draw(t, 2)};
     const int          determined = is_determined(t, all, t->factors + factors);
     if (!judge(t, ct_smoother_update(t->smoother, &inc, NULL, &t->err), determined)) return;
     t->variables += variables;
@@ -121,10 +125,14 @@ static void take_out(tale *t)
     if (t->gone[f]) return;
     t->gone[f] = 1;
     const ct_increment inc = {.removals = 1, .removal = &f, .relinearise = draw(t, 2)};
-    if (!judge(t, ct_smoother_update(t->smoother, &inc, NULL, &t->err), is_determined(t, t->variables, t->factors))) t->gone[f] = 0;
+    if (!judge(t, ct_smoother_update(t->smoother, &inc, NULL, &t->err), is_determined(t, t->variables, t->factors)))
+        t->gone[f] = 0;
 }
 
-static void move_points(tale *t) { judge(t, ct_smoother_update(t->smoother, &(ct_increment){.relinearise = 1}, NULL, &t->err), 1); }
+static void move_points(tale *t)
+{
+    judge(t, ct_smoother_update(t->smoother, &(ct_increment){.relinearise = 1}, NULL, &t->err), 1);
+}
 
 static void test_loose_ends_are_told_from_weak_ones_beside_measurements_1e16_times_as_strong(void)
 {

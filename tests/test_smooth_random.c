@@ -1,4 +1,5 @@
-/* Thousands of small random graphs that grow, lose factors, are asked and refused at random: a batch solve is the judge of every one. */
+/* Thousands of small random graphs that grow, lose factors, are asked and refused at random: a batch solve is the
+ * judge of every one. */
 #include "smooth_test.h"
 
 #define FACTORS_MAX 256
@@ -18,7 +19,14 @@ static uint64_t draw(story *t, uint64_t below) { return ct_rng_bits(&t->w.rng) %
 
 static void begin(story *t, uint64_t seed)
 {
-    static const int    kinds[] = {PLANE, SPACE, VECTORS, PLANE | LOOPS, PLANE | LOOPS | LANDMARKS, SPACE | LANDMARKS, PLANE | LOOPS | ROBUST, VECTORS | PLANE | FIXED};
+    static const int kinds[] = {PLANE,
+                                SPACE,
+                                VECTORS,
+                                PLANE | LOOPS,
+                                PLANE | LOOPS | LANDMARKS,
+                                SPACE | LANDMARKS,
+                                PLANE | LOOPS | ROBUST,
+                                VECTORS | PLANE | FIXED};
     ct_smoother_options options = ct_smoother_defaults();
     *t = (story){.n = 0};
     world_make(&t->w, seed, kinds[seed % (sizeof kinds / sizeof *kinds)]);
@@ -61,12 +69,15 @@ static ct_graph *present(story *t, double **x)
     read_estimates(t->smoother, t->w.graph, t->n, from);
     CHECK_OK(ct_graph_new(&part, &t->err), t->err);
     for (int32_t v = 0; v < t->n; v++) {
-        CHECK_OK(ct_graph_add_variable(part, NULL, ct_graph_kind(t->w.graph, v), from + ct_graph_offset(t->w.graph, v), NULL, &t->err), t->err);
+        CHECK_OK(ct_graph_add_variable(part, NULL, ct_graph_kind(t->w.graph, v), from + ct_graph_offset(t->w.graph, v),
+                                       NULL, &t->err),
+                 t->err);
         ct_graph_fix(part, v, ct_graph_fixed(t->w.graph, v));
     }
     for (int32_t f = 0; f < ct_graph_factors(t->w.graph); f++) {
         const ct_factor k = ct_graph_factor(t->w.graph, f);
-        if (newest_of(&k) < t->n && !t->without[f]) CHECK_OK(ct_graph_add_factor(part, k.ops, k.var, k.z, k.context, k.noise, &t->err), t->err);
+        if (newest_of(&k) < t->n && !t->without[f])
+            CHECK_OK(ct_graph_add_factor(part, k.ops, k.var, k.z, k.context, k.noise, &t->err), t->err);
     }
     free(from);
     *x = copy_values(part, ct_graph_initial(part));
@@ -106,7 +117,8 @@ static void take_out(story *t)
     read_estimates(t->smoother, t->w.graph, t->n, before);
     t->without[f] = 1;
     const int       fine = is_determined(t);
-    const ct_status status = ct_smoother_update(t->smoother, &(ct_increment){.removals = 1, .removal = &t->number[f]}, NULL, &t->err);
+    const ct_status status =
+        ct_smoother_update(t->smoother, &(ct_increment){.removals = 1, .removal = &t->number[f]}, NULL, &t->err);
     CHECK(status == (fine ? CT_OK : CT_E_SINGULAR));
     if (status != CT_OK) {
         t->without[f] = 0;
@@ -121,7 +133,8 @@ static void put_back(story *t)
         if (!t->without[f]) continue;
         const ct_new_factor factor = factor_at(t->w.graph, f);
         t->number[f] = ct_smoother_factors(t->smoother);
-        CHECK_OK(ct_smoother_update(t->smoother, &(ct_increment){.factors = 1, .factor = &factor}, NULL, &t->err), t->err);
+        CHECK_OK(ct_smoother_update(t->smoother, &(ct_increment){.factors = 1, .factor = &factor}, NULL, &t->err),
+                 t->err);
         t->without[f] = 0;
         return;
     }
@@ -133,7 +146,8 @@ static void dream(story *t)
     const ct_new_variable variable = {.kind = (ct_kind)draw(t, CT_KIND_COUNT)};
     double               *before = copy_values(t->w.graph, ct_graph_initial(t->w.graph));
     read_estimates(t->smoother, t->w.graph, t->n, before);
-    CHECK(ct_smoother_update(t->smoother, &(ct_increment){.variables = 1, .variable = &variable, .relinearise = 1}, NULL, &t->err) == CT_E_SINGULAR);
+    CHECK(ct_smoother_update(t->smoother, &(ct_increment){.variables = 1, .variable = &variable, .relinearise = 1},
+                             NULL, &t->err) == CT_E_SINGULAR);
     same_estimates(t, before);
     free(before);
 }
@@ -149,7 +163,9 @@ static int compare(story *t, uint64_t seed)
         restless++;
         return 0;
     }
-    for (int k = 0; k < 2; k++) CHECK_OK(ct_smoother_update(t->smoother, &(ct_increment){.relinearise = 1}, NULL, &err), err); /* points are where estimates are */
+    /* points are where estimates are */
+    for (int k = 0; k < 2; k++)
+        CHECK_OK(ct_smoother_update(t->smoother, &(ct_increment){.relinearise = 1}, NULL, &err), err);
     ct_graph   *part = present(t, &x);
     ct_solver  *solver = NULL;
     ct_solve_result        result;
@@ -166,7 +182,8 @@ static int compare(story *t, uint64_t seed)
         const int dim = ct_kind_dim(ct_graph_kind(part, v));
         CHECK_OK(ct_smoother_marginal(t->smoother, v, P, &err), err);
         if (!ct_graph_fixed(part, v)) CHECK_OK(ct_solver_marginals(solver, 1, &v, out, &err), err);
-        for (int i = 0; i < dim * dim; i++) CHECK_NEAR(P[i], Q[i], 1e-7 * (fabs(Q[i]) + sqrt(Q[i / dim * (dim + 1)] * Q[i % dim * (dim + 1)])));
+        for (int i = 0; i < dim * dim; i++)
+            CHECK_NEAR(P[i], Q[i], 1e-7 * (fabs(Q[i]) + sqrt(Q[i / dim * (dim + 1)] * Q[i % dim * (dim + 1)])));
     }
     ct_solver_free(solver);
     ct_graph_free(part);
@@ -193,7 +210,8 @@ static void let_go(story *t, uint64_t seed)
         }
         CHECK_OK(ct_smoother_update(t->smoother, &inc, NULL, &t->err), t->err);
         for (int k = 0; k < inc.marginals; k++) CHECK(!ct_smoother_has(t->smoother, leaving[k]));
-        if (round == 1) CHECK_OK(ct_smoother_update(t->smoother, &(ct_increment){.relinearise = 1}, NULL, &t->err), t->err);
+        if (round == 1)
+            CHECK_OK(ct_smoother_update(t->smoother, &(ct_increment){.relinearise = 1}, NULL, &t->err), t->err);
         for (int32_t v = 0; v < t->n; v++) {
             double    y[CT_SIZE_MAX], d[CT_DIM_MAX], Q[36];
             const int dim = ct_kind_dim(ct_graph_kind(t->w.graph, v));
@@ -202,10 +220,13 @@ static void let_go(story *t, uint64_t seed)
             ct_kind_local(ct_graph_kind(t->w.graph, v), x + ct_graph_offset(t->w.graph, v), y, d);
             CHECK_OK(ct_smoother_marginal(t->smoother, v, Q, &t->err), t->err);
             for (int k = 0; k < dim; k++) worst = fmax(worst, fabs(d[k]) / (1e-9 + 1e-7 * sqrt(P[v][k * (dim + 1)])));
-            for (int k = 0; k < dim * dim; k++) CHECK_NEAR(Q[k], P[v][k], 1e-7 * (fabs(P[v][k]) + sqrt(P[v][k / dim * (dim + 1)] * P[v][k % dim * (dim + 1)])));
+            for (int k = 0; k < dim * dim; k++)
+                CHECK_NEAR(Q[k], P[v][k],
+                           1e-7 * (fabs(P[v][k]) + sqrt(P[v][k / dim * (dim + 1)] * P[v][k % dim * (dim + 1)])));
         }
     }
-    if (!(worst <= 1)) printf("  seed %d: off by %.3g times what it may after variables were let go\n", (int)seed, worst);
+    if (!(worst <= 1))
+        printf("  seed %d: off by %.3g times what it may after variables were let go\n", (int)seed, worst);
     CHECK(worst <= 1);
     free(x);
 }
@@ -274,8 +295,10 @@ static void walk_on(flatland *t)
         pair[k][1] = n;
         for (int i = 0; i < 2; i++) z[k][i] = 1 + ct_rng_normal(&t->rng);
         if (k > 2 && any(t, 2)) continue;
-        if (alone) factor[inc.factors++] = (ct_new_factor){.ops = &ct_prior_r2, .var = &pair[k][1], .z = z[k], .noise = 1};
-        else if (ct_smoother_has(t->some, pair[k][0])) factor[inc.factors++] = (ct_new_factor){.ops = &ct_between_r2, .var = pair[k], .z = z[k], .noise = 0};
+        if (alone)
+            factor[inc.factors++] = (ct_new_factor){.ops = &ct_prior_r2, .var = &pair[k][1], .z = z[k], .noise = 1};
+        else if (ct_smoother_has(t->some, pair[k][0]))
+            factor[inc.factors++] = (ct_new_factor){.ops = &ct_between_r2, .var = pair[k], .z = z[k], .noise = 0};
     }
     if (any(t, 5) == 0)
         for (int k = 0; k < 2; k++) {

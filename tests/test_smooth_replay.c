@@ -1,4 +1,5 @@
-/* Recorded pose graphs, replayed a pose at a time with the settings that GTSAM's users have: where they end, and how long it takes. */
+/* Recorded pose graphs, replayed a pose at a time with the settings that GTSAM's users have: where they end, and how
+ * long it takes. */
 #include "smooth_test.h"
 
 #include <covtune/data.h>
@@ -58,7 +59,8 @@ static void replay_step(const record *r, ct_smoother *smoother, int32_t v, ct_sm
         factor[inc.factors++] = factor_at(r->graph, f);
         if (k.ops->arity != 2 || k.var[0] != v - 1) continue;
         ct_smoother_estimate(smoother, v - 1, y);
-        const ct_se2 next = ct_se2_normalize(ct_se2_compose((ct_se2){y[0], y[1], y[2], y[3]}, (ct_se2){k.z[0], k.z[1], k.z[2], k.z[3]}, NULL, NULL));
+        const ct_se2 next = ct_se2_normalize(
+            ct_se2_compose((ct_se2){y[0], y[1], y[2], y[3]}, (ct_se2){k.z[0], k.z[1], k.z[2], k.z[3]}, NULL, NULL));
         x[0] = next.x, x[1] = next.y, x[2] = next.c, x[3] = next.s;
     }
     CHECK_OK(ct_smoother_update(smoother, &inc, stats, &err), err);
@@ -84,8 +86,8 @@ static void replay(const char *name, double most)
         eliminated += stats.eliminated;
     }
     const double error = ct_smoother_error(smoother);
-    printf("  %s: error %.4f, %.3f s, worst step %.2f ms, %.1f variables eliminated a step\n", name, error, total, 1e3 * worst,
-           (double)eliminated / ct_graph_variables(r.graph));
+    printf("  %s: error %.4f, %.3f s, worst step %.2f ms, %.1f variables eliminated a step\n", name, error, total,
+           1e3 * worst, (double)eliminated / ct_graph_variables(r.graph));
     CHECK(error <= most);
     ct_smoother_free(smoother);
     free_record(&r);
@@ -94,7 +96,8 @@ static void replay(const char *name, double most)
 static void test_manhattan_ends_no_higher_than_gtsam_leaves_it(void) { replay("data/posegraph/manhattan.g2o", 2074.4); }
 static void test_intel_ends_no_higher_than_gtsam_leaves_it(void) { replay("data/posegraph/intel.g2o", 22.522); }
 
-static int count_steps(void *user, const ct_smoother *smoother, int32_t step, int32_t steps, const ct_smoother_stats *stats)
+static int count_steps(void *user, const ct_smoother *smoother, int32_t step, int32_t steps,
+                       const ct_smoother_stats *stats)
 {
     int *count = user;
     CHECK(step < steps && stats->eliminated > 0 && ct_smoother_variables(smoother) > 0);
@@ -116,11 +119,14 @@ static void test_a_graph_can_be_replayed_in_the_order_of_its_variables(void)
             options.smoother = exact_options();
             options.entry = (ct_entry)entry;
             CHECK(ct_entry_find(ct_entry_name(options.entry)) == entry);
-            double *x = copy_values(w.graph, ct_graph_initial(w.graph)), *y = estimate(&w, CT_LEVENBERG_MARQUARDT, &batch);
+            double *x = copy_values(w.graph, ct_graph_initial(w.graph)),
+                   *y = estimate(&w, CT_LEVENBERG_MARQUARDT, &batch);
             CHECK_OK(ct_replay(w.graph, w.noise, &options, x, &result, &err), err);
-            CHECK(result.stop == CT_STOP_STEP && result.updates <= ct_graph_variables(w.graph) && result.eliminated > 0);
+            CHECK(result.stop == CT_STOP_STEP && result.updates <= ct_graph_variables(w.graph) &&
+                  result.eliminated > 0);
             CHECK_NEAR(result.error, ct_graph_error(w.graph, w.noise, x), 0);
-            if (entry != CT_ENTRY_PREVIOUS) CHECK(distance(w.graph, x, y) < 0.01 && result.stationarity < 0.01); /* one iteration a step */
+            /* one iteration a step */
+            if (entry != CT_ENTRY_PREVIOUS) CHECK(distance(w.graph, x, y) < 0.01 && result.stationarity < 0.01);
             int count = 0;
             options.progress = count_steps;
             options.user = &count;
@@ -132,7 +138,8 @@ static void test_a_graph_can_be_replayed_in_the_order_of_its_variables(void)
         }
 }
 
-/* A world a fifth of the size that thresholds are meant for has a fifth of them, to the bit; one that is larger has them as they are. */
+/* A world a fifth of the size that thresholds are meant for has a fifth of them, to the bit; one that is larger has
+ * them as they are. */
 static void test_thresholds_shrink_with_the_world(void)
 {
     static const int parts[] = {PLANE | LOOPS, SPACE | LANDMARKS};
@@ -153,7 +160,8 @@ static void test_thresholds_shrink_with_the_world(void)
         for (int how = 0; how < 4; how++) { /* a world of a fifth; told so; a large one; told nothing */
             ct_replay_options options = ct_replay_defaults();
             options.extent = how == 0 ? 5 * sqrt(square) : how == 2 ? 0.9 * sqrt(square) : 0;
-            for (int i = 0; how == 1 && i < CT_KIND_COUNT; i++) options.smoother.relinearise[i] *= sqrt(square) / (5 * sqrt(square));
+            for (int i = 0; how == 1 && i < CT_KIND_COUNT; i++)
+                options.smoother.relinearise[i] *= sqrt(square) / (5 * sqrt(square));
             x[how] = copy_values(w.graph, at);
             CHECK_OK(ct_replay(w.graph, w.noise, &options, x[how], &result[how], &err), err);
         }
@@ -178,12 +186,16 @@ static void test_a_replay_waits_for_what_is_not_determined_yet(void)
     CHECK_OK(ct_noise_add_isotropic(noise, "pose", 3, 0.01, &three, &err), err);
     CHECK_OK(ct_noise_add_isotropic(noise, "bearing", 1, 0.01, &one, &err), err);
     CHECK_OK(ct_graph_add_variable(g, "tree", CT_R2, (double[]){2, 3.1}, NULL, &err), err);
-    for (int i = 0; i < 3; i++) CHECK_OK(ct_graph_add_variable(g, NULL, CT_SE2, (double[]){i, 0, 1, 0}, NULL, &err), err);
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(ct_graph_add_variable(g, NULL, CT_SE2, (double[]){i, 0, 1, 0}, NULL, &err), err);
     CHECK_OK(ct_graph_add_prior(g, 1, (double[]){0, 0, 1, 0}, three, &err), err);
-    for (int32_t i = 2; i < 4; i++) CHECK_OK(ct_graph_add_between(g, i - 1, i, (double[]){1, 0, 1, 0}, three, &err), err);
+    for (int32_t i = 2; i < 4; i++)
+        CHECK_OK(ct_graph_add_between(g, i - 1, i, (double[]){1, 0, 1, 0}, three, &err), err);
     for (int32_t i = 1; i < 4; i += 2) {
         const double length = hypot(3 - i, 3);
-        CHECK_OK(ct_graph_add_factor(g, &ct_bearing_se2_r2, (int32_t[]){i, 0}, (double[]){(3 - i) / length, 3 / length, 0, 0, 1, 0}, NULL, one, &err), err);
+        CHECK_OK(ct_graph_add_factor(g, &ct_bearing_se2_r2, (int32_t[]){i, 0},
+                                     (double[]){(3 - i) / length, 3 / length, 0, 0, 1, 0}, NULL, one, &err),
+                 err);
     }
     double x[32];
     memcpy(x, ct_graph_initial(g), (size_t)ct_graph_size(g) * sizeof *x);

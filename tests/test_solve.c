@@ -62,7 +62,8 @@ static void all_methods_reach_one_minimum(world *w)
         for (int32_t v = 0; v < ct_graph_variables(w->graph); v++) {
             const int64_t at = ct_graph_offset(w->graph, v);
             if (ct_graph_fixed(w->graph, v))
-                CHECK(!memcmp(x[m] + at, ct_graph_initial(w->graph) + at, sizeof(double) * (size_t)ct_kind_size(ct_graph_kind(w->graph, v))));
+                CHECK(!memcmp(x[m] + at, ct_graph_initial(w->graph) + at,
+                              sizeof(double) * (size_t)ct_kind_size(ct_graph_kind(w->graph, v))));
         }
     }
     check_is_minimum(w, x[0]);
@@ -76,8 +77,9 @@ static void first_step_is_that_of_dense_gauss_newton(world *w)
 {
     ct_solver       *solver = new_solver(w, NULL);
     const int        n = ct_sparse_describe(ct_solver_system(solver)).scalars;
-    double          *H = malloc((size_t)n * (size_t)n * sizeof *H), *S = malloc((size_t)n * (size_t)n * sizeof *S), *g = malloc((size_t)n * sizeof *g);
-    double          *x = copy_values(w->graph, ct_graph_initial(w->graph)), *want = copy_values(w->graph, x), largest = 0;
+    double *H = malloc((size_t)n * (size_t)n * sizeof *H), *S = malloc((size_t)n * (size_t)n * sizeof *S),
+           *g = malloc((size_t)n * sizeof *g);
+    double *x = copy_values(w->graph, ct_graph_initial(w->graph)), *want = copy_values(w->graph, x), largest = 0;
     ct_solve_options options = precise(CT_GAUSS_NEWTON);
     ct_solve_result  result;
     options.max_iterations = 1;
@@ -89,11 +91,13 @@ static void first_step_is_that_of_dense_gauss_newton(world *w)
         if (column < 0) continue;
         for (int i = 0; i < ct_kind_dim(ct_graph_kind(w->graph, v)); i++)
             for (int j = 0; j < n; j++) d[i] -= S[(column + i) * n + j] * g[j];
-        ct_kind_retract(ct_graph_kind(w->graph, v), x + ct_graph_offset(w->graph, v), d, want + ct_graph_offset(w->graph, v));
+        ct_kind_retract(ct_graph_kind(w->graph, v), x + ct_graph_offset(w->graph, v), d,
+                        want + ct_graph_offset(w->graph, v));
     }
     for (int i = 0; i < n; i++) largest = fmax(largest, fabs(g[i]));
     CHECK_OK(ct_solver_run(solver, w->noise, x, &options, &result, &w->err), w->err);
-    CHECK(result.stop == CT_STOP_ITERATIONS && result.iterations == 1 && result.linearisations == 2 && result.factorisations == 1);
+    CHECK(result.stop == CT_STOP_ITERATIONS && result.iterations == 1 && result.linearisations == 2 &&
+          result.factorisations == 1);
     CHECK_NEAR(distance(w->graph, x, want), 0, 1e-9);
     CHECK_OK(ct_solver_linearise(solver, w->noise, ct_graph_initial(w->graph), &w->err), w->err);
     for (int i = 0; i < n; i++) CHECK_NEAR(ct_sparse_gradient(ct_solver_system(solver))[i], g[i], 1e-12 * largest);
@@ -101,7 +105,10 @@ static void first_step_is_that_of_dense_gauss_newton(world *w)
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     ct_solver_free(solver);
 }
-static void test_the_first_step_is_that_of_dense_gauss_newton(void) { for_all(first_step_is_that_of_dense_gauss_newton); }
+static void test_the_first_step_is_that_of_dense_gauss_newton(void)
+{
+    for_all(first_step_is_that_of_dense_gauss_newton);
+}
 
 static void estimate_does_not_depend_on_the_order(world *w)
 {
@@ -112,7 +119,8 @@ static void estimate_does_not_depend_on_the_order(world *w)
     double                *want = estimate(w, CT_GAUSS_NEWTON, &result);
     for (int32_t v = 0; v < n; v++) stage[v] = v % 3;
     for (int order = 0; order < 2 * CT_ORDER_COUNT; order++) {
-        const ct_sparse_options how = {.order = (ct_order)(order % CT_ORDER_COUNT), .stage = order < CT_ORDER_COUNT ? NULL : stage};
+        const ct_sparse_options how = {.order = (ct_order)(order % CT_ORDER_COUNT),
+                                       .stage = order < CT_ORDER_COUNT ? NULL : stage};
         ct_solver              *solver = new_solver(w, &how);
         double                 *x = copy_values(w->graph, ct_graph_initial(w->graph));
         CHECK_OK(ct_solver_run(solver, w->noise, x, &options, &result, &w->err), w->err);
@@ -177,11 +185,13 @@ static void move_world(const world *w, const ct_se2 *T2, const ct_se3 *T3, world
         const ct_factor factor = ct_graph_factor(w->graph, f);
         double          z[32];
         memcpy(z, factor.z, sizeof *z * (size_t)ct_factor_z_size(factor.ops));
-        for (int k = 0, at = 0; factor.ops->absolute && k < factor.ops->fields; at += ct_kind_size(factor.ops->field[k++])) {
+        for (int k = 0, at = 0; factor.ops->absolute && k < factor.ops->fields;
+             at += ct_kind_size(factor.ops->field[k++])) {
             const int world_point = strstr(factor.ops->name, "_point") && k == factor.ops->required - 1;
             if (begins(factor.ops->name, "prior") || world_point) move_value(factor.ops->field[k], T2, T3, z + at);
         }
-        CHECK_OK(ct_graph_add_factor(moved->graph, factor.ops, factor.var, z, NULL, factor.noise, &moved->err), moved->err);
+        CHECK_OK(ct_graph_add_factor(moved->graph, factor.ops, factor.var, z, NULL, factor.noise, &moved->err),
+                 moved->err);
     }
 }
 
@@ -199,8 +209,10 @@ static void test_the_estimate_moves_with_the_world(void)
         const ct_se3 T3 = ct_se3_exp(b);
         world_make(&w, 900 + (uint64_t)round, (round % 2 ? SPACE : PLANE) | LOOPS);
         move_world(&w, &T2, &T3, &moved);
-        double *x = estimate(&w, CT_LEVENBERG_MARQUARDT, &result), *y = estimate(&moved, CT_LEVENBERG_MARQUARDT, &other);
-        for (int32_t v = 0; v < ct_graph_variables(w.graph); v++) move_value(ct_graph_kind(w.graph, v), &T2, &T3, x + ct_graph_offset(w.graph, v));
+        double *x = estimate(&w, CT_LEVENBERG_MARQUARDT, &result),
+               *y = estimate(&moved, CT_LEVENBERG_MARQUARDT, &other);
+        for (int32_t v = 0; v < ct_graph_variables(w.graph); v++)
+            move_value(ct_graph_kind(w.graph, v), &T2, &T3, x + ct_graph_offset(w.graph, v));
         CHECK_NEAR(distance(w.graph, x, y), 0, 1e-9);
         CHECK_NEAR(result.final_error / other.final_error, 1, 1e-11);
         free(x);
@@ -210,8 +222,8 @@ static void test_the_estimate_moves_with_the_world(void)
     }
 }
 
-/* Map coordinates, 5000 km from their origin, and sigmas of a millimetre or two: the same estimate to the micrometre, and
- * an end even where a step is asked for that rounding (a nanometre) makes unreachable. */
+/* Map coordinates, 5000 km from their origin, and sigmas of a millimetre or two: the same estimate to the
+ * micrometre, and an end even where a step is asked for that rounding (a nanometre) makes unreachable. */
 static void test_far_from_the_origin_an_estimate_is_as_good(void)
 {
     const ct_se2 T2 = ct_se2_make(5e6, 4e5, 1);
@@ -223,7 +235,8 @@ static void test_far_from_the_origin_an_estimate_is_as_good(void)
         scale_all_noise(w.noise, 0.0025);
         move_world(&w, &T2, &T3, &moved);
         double *x = estimate(&w, CT_GAUSS_NEWTON, &result);
-        for (int32_t v = 0; v < ct_graph_variables(w.graph); v++) move_value(ct_graph_kind(w.graph, v), &T2, &T3, x + ct_graph_offset(w.graph, v));
+        for (int32_t v = 0; v < ct_graph_variables(w.graph); v++)
+            move_value(ct_graph_kind(w.graph, v), &T2, &T3, x + ct_graph_offset(w.graph, v));
         for (int m = 0; m < CT_METHOD_COUNT; m++) {
             double *y = estimate(&moved, (ct_method)m, &result);
             CHECK(result.iterations < 60);
@@ -250,7 +263,8 @@ static void one_scale_of_all_noise_changes_no_estimate(world *w)
     scale_all_noise(w->noise, 2);
     double *y = estimate(w, CT_GAUSS_NEWTON, &other);
     CHECK_NEAR(distance(w->graph, x, y), 0, 1e-9);
-    CHECK_NEAR(other.final_error, result.final_error / 2, 1e-10 * result.final_error + 1e-20); /* an open chain has none */
+    /* an open chain has none */
+    CHECK_NEAR(other.final_error, result.final_error / 2, 1e-10 * result.final_error + 1e-20);
     CHECK_OK(ct_solver_linearise(solver, w->noise, x, &w->err), w->err);
     CHECK_OK(ct_solver_marginals(solver, 1, &last, &twice, &w->err), w->err);
     const int dim = ct_kind_dim(ct_graph_kind(w->graph, last));
@@ -259,7 +273,10 @@ static void one_scale_of_all_noise_changes_no_estimate(world *w)
     free(x);
     free(y);
 }
-static void test_one_scale_of_all_noise_changes_no_estimate(void) { for_all(one_scale_of_all_noise_changes_no_estimate); }
+static void test_one_scale_of_all_noise_changes_no_estimate(void)
+{
+    for_all(one_scale_of_all_noise_changes_no_estimate);
+}
 
 int main(void)
 {

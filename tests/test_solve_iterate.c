@@ -19,9 +19,11 @@ static ct_solve_result check_stop(world *w, const ct_solve_options *options, ct_
     const ct_solve_result result = run(w, options, x);
     if (result.stop != want) {
         ct_test_failed_checks++;
-        fprintf(stderr, "%s: wanted stop %s, got %s after %d iterations\n", ct_method_name(options->method), ct_stop_name(want), ct_stop_name(result.stop), result.iterations);
+        fprintf(stderr, "%s: wanted stop %s, got %s after %d iterations\n", ct_method_name(options->method),
+                ct_stop_name(want), ct_stop_name(result.stop), result.iterations);
     }
-    CHECK(result.final_error == ct_graph_error(w->graph, w->noise, x) || fabs(result.final_error / ct_graph_error(w->graph, w->noise, x) - 1) < 1e-12 || isnan(result.final_error));
+    CHECK(result.final_error == ct_graph_error(w->graph, w->noise, x) ||
+          fabs(result.final_error / ct_graph_error(w->graph, w->noise, x) - 1) < 1e-12 || isnan(result.final_error));
     free(x);
     return result;
 }
@@ -30,11 +32,14 @@ static void test_names_of_stops_and_methods(void)
 {
     for (int i = 0; i < CT_STOP_COUNT; i++) {
         CHECK(strlen(ct_stop_name((ct_stop)i)) > 2 && strlen(ct_stop_meaning((ct_stop)i)) > 5);
-        for (int j = 0; j < i; j++) CHECK(strcmp(ct_stop_name((ct_stop)i), ct_stop_name((ct_stop)j)) && strcmp(ct_stop_meaning((ct_stop)i), ct_stop_meaning((ct_stop)j)));
+        for (int j = 0; j < i; j++)
+            CHECK(strcmp(ct_stop_name((ct_stop)i), ct_stop_name((ct_stop)j)) &&
+                  strcmp(ct_stop_meaning((ct_stop)i), ct_stop_meaning((ct_stop)j)));
         CHECK(ct_stop_converged((ct_stop)i) == (i == CT_STOP_ERROR || i == CT_STOP_STEP || i == CT_STOP_GRADIENT));
     }
     for (int i = 0; i < CT_METHOD_COUNT; i++) CHECK(ct_method_find(ct_method_name((ct_method)i)) == i);
-    CHECK(ct_method_find("newtons") == -1 && !strcmp(ct_method_name(CT_METHOD_COUNT), "?") && !strcmp(ct_stop_name(CT_STOP_COUNT), "?"));
+    CHECK(ct_method_find("newtons") == -1 && !strcmp(ct_method_name(CT_METHOD_COUNT), "?") &&
+          !strcmp(ct_stop_name(CT_STOP_COUNT), "?"));
     CHECK(!strcmp(ct_stop_meaning(CT_STOP_COUNT), "?"));
 }
 
@@ -198,7 +203,8 @@ static void test_a_first_dogleg_step_is_as_long_as_its_radius(void)
     ct_solve_result  result;
     world_make(&w, 16, PLANE | LOOPS);
     ct_solver *solver = new_solver(&w, NULL);
-    double    *d = malloc((size_t)ct_sparse_describe(ct_solver_system(solver)).scalars * sizeof *d), *x = copy_values(w.graph, ct_graph_initial(w.graph));
+    double *d = malloc((size_t)ct_sparse_describe(ct_solver_system(solver)).scalars * sizeof *d),
+           *x = copy_values(w.graph, ct_graph_initial(w.graph));
     CHECK_OK(ct_solver_linearise(solver, w.noise, x, &w.err), w.err);
     ct_sparse_diagonal(ct_solver_system(solver), d);
     o.max_iterations = 1;
@@ -245,10 +251,12 @@ static void test_defaults_are_what_no_options_mean(void)
     const ct_solve_options o = ct_solve_defaults();
     double                *x = copy_values(w.graph, ct_graph_initial(w.graph)), *y = copy_values(w.graph, x);
     const ct_solve_result  a = run(&w, &o, x), b = run(&w, NULL, y);
-    CHECK(o.method == CT_LEVENBERG_MARQUARDT && a.stop == b.stop && a.iterations == b.iterations && a.final_error == b.final_error);
+    CHECK(o.method == CT_LEVENBERG_MARQUARDT && a.stop == b.stop && a.iterations == b.iterations &&
+          a.final_error == b.final_error);
     CHECK(!memcmp(x, y, (size_t)ct_graph_size(w.graph) * sizeof *x));
     CHECK(a.linearisations >= 2 && a.factorisations >= a.iterations && a.loose == 0);
-    CHECK(a.seconds >= a.linearise_s + a.factor_s + a.solve_s - 1e-6 && a.factor_s > 0 && a.linearise_s > 0 && a.solve_s > 0);
+    CHECK(a.seconds >= a.linearise_s + a.factor_s + a.solve_s - 1e-6 && a.factor_s > 0 && a.linearise_s > 0 &&
+          a.solve_s > 0);
     free(x);
     free(y);
     world_free(&w);
@@ -263,13 +271,16 @@ static void test_a_noise_table_that_does_not_fit_is_refused_and_values_stay(void
     CHECK_OK(ct_noise_new(&empty, &w.err), w.err);
     ct_solver *solver = new_solver(&w, NULL);
     double    *x = copy_values(w.graph, ct_graph_initial(w.graph));
-    CHECK_REFUSED(ct_solver_run(solver, empty, x, NULL, &result, &w.err), w.err, "factors of 3 rows use noise model 0, the table has 0");
+    CHECK_REFUSED(ct_solver_run(solver, empty, x, NULL, &result, &w.err), w.err,
+                  "factors of 3 rows use noise model 0, the table has 0");
     CHECK_REFUSED(ct_solver_linearise(solver, empty, x, &w.err), w.err, "the table has 0");
-    CHECK(w.err.status == CT_E_NOISE && !memcmp(x, ct_graph_initial(w.graph), (size_t)ct_graph_size(w.graph) * sizeof *x));
+    CHECK(w.err.status == CT_E_NOISE &&
+          !memcmp(x, ct_graph_initial(w.graph), (size_t)ct_graph_size(w.graph) * sizeof *x));
     int32_t *stage = calloc((size_t)ct_graph_variables(w.graph), sizeof *stage);
     ct_solver *other = solver;
     stage[2] = -1;
-    CHECK_REFUSED(ct_solver_new(w.graph, &(ct_sparse_options){.stage = stage}, &other, &w.err), w.err, "stage -1 of block 2");
+    CHECK_REFUSED(ct_solver_new(w.graph, &(ct_sparse_options){.stage = stage}, &other, &w.err), w.err,
+                  "stage -1 of block 2");
     CHECK(other == NULL);
     free(stage);
     free(x);
@@ -286,7 +297,8 @@ static void test_a_graph_with_nothing_to_estimate(void)
     for (int32_t v = 0; v < ct_graph_variables(w.graph); v++) ct_graph_fix(w.graph, v, 1);
     double                *x = copy_values(w.graph, ct_graph_initial(w.graph));
     const ct_solve_result  result = run(&w, NULL, x);
-    CHECK(result.stop == CT_STOP_GRADIENT && result.iterations == 0 && result.final_error == result.initial_error && result.initial_error > 1);
+    CHECK(result.stop == CT_STOP_GRADIENT && result.iterations == 0 && result.final_error == result.initial_error &&
+          result.initial_error > 1);
     CHECK(!memcmp(x, ct_graph_initial(w.graph), (size_t)ct_graph_size(w.graph) * sizeof *x));
     free(x);
     world_free(&w);
@@ -311,7 +323,9 @@ static void test_numerical_derivatives_give_the_same_estimate(void)
     ct_graph       *other = NULL, *graph = w.graph;
     CHECK_OK(ct_graph_new(&other, &w.err), w.err);
     for (int32_t v = 0; v < ct_graph_variables(graph); v++)
-        CHECK_OK(ct_graph_add_variable(other, NULL, ct_graph_kind(graph, v), ct_graph_initial(graph) + ct_graph_offset(graph, v), NULL, &w.err), w.err);
+        CHECK_OK(ct_graph_add_variable(other, NULL, ct_graph_kind(graph, v),
+                                       ct_graph_initial(graph) + ct_graph_offset(graph, v), NULL, &w.err),
+                 w.err);
     CHECK(ct_graph_factors(graph) <= 128);
     for (int32_t f = 0; f < ct_graph_factors(graph) && f < 128; f++) {
         const ct_factor k = ct_graph_factor(graph, f);
@@ -344,8 +358,17 @@ static void centroid(const double *z, const void *context, const double *const x
 
 static void test_a_model_of_four_variables_with_a_context(void)
 {
-    static const ct_factor_ops ops = {.name = "centroid", .rows = 2, .arity = 4, .kind = {CT_R2, CT_R2, CT_R2, CT_R2}, .fields = 1, .required = 1,
-                                      .field = {CT_R2}, .absolute = 1, .eval = centroid, .coordinate = {"x", "y"}, .unit = {"m", "m"}};
+    static const ct_factor_ops ops = {.name = "centroid",
+                                      .rows = 2,
+                                      .arity = 4,
+                                      .kind = {CT_R2, CT_R2, CT_R2, CT_R2},
+                                      .fields = 1,
+                                      .required = 1,
+                                      .field = {CT_R2},
+                                      .absolute = 1,
+                                      .eval = centroid,
+                                      .coordinate = {"x", "y"},
+                                      .unit = {"m", "m"}};
     const double weight[4] = {0.1, 0.2, 0.3, 0.4}, z[2] = {5, -1}, corner[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
     world        w = {.rng = ct_rng_seed(21)};
     CHECK_OK(ct_graph_new(&w.graph, &w.err), w.err);
@@ -389,7 +412,8 @@ static void test_approximate_derivatives_end_at_one_point_by_any_method(void)
         }
         CHECK_OK(ct_solver_linearise(solver, w.noise, x[0], &w.err), w.err);
         for (int32_t i = 0; i < n; i++) CHECK_NEAR(ct_sparse_gradient(ct_solver_system(solver))[i], 0, 1e-4);
-        if (round % 2) CHECK(result.final_error > exact.final_error * (1 + 1e-9)); /* the same residual, not its minimum */
+        /* the same residual, not its minimum */
+        if (round % 2) CHECK(result.final_error > exact.final_error * (1 + 1e-9));
         for (int m = 0; m < CT_METHOD_COUNT; m++) free(x[m]);
         ct_solver_free(solver);
         world_free(&w);

@@ -48,7 +48,9 @@ static void problem_edge(problem *q, ct_rng *rng, int height, int count, const i
     for (int i = 0; i < count; i++) {
         q->member[q->start[e] + i] = list[i];
         for (int row = 0; row < height; row++)
-            for (int32_t c = q->column[list[i]]; c < q->column[list[i] + 1]; c++) J[row * q->n + c] = 0.1 * ct_rng_normal(rng) + (row == c - q->column[list[i]] ? (i == count - 1 ? 1 : -1) : 0);
+            for (int32_t c = q->column[list[i]]; c < q->column[list[i] + 1]; c++)
+                J[row * q->n + c] =
+                    0.1 * ct_rng_normal(rng) + (row == c - q->column[list[i]] ? (i == count - 1 ? 1 : -1) : 0);
     }
     q->start[e + 1] = q->start[e] + count;
     for (int row = 0; row < height; row++) {
@@ -137,7 +139,9 @@ static ct_sparse *sparse_of(const problem *q, ct_order order, const int32_t *sta
 {
     ct_sparse *sp = NULL;
     ct_err     err = {0};
-    CHECK_OK(ct_sparse_new(q->blocks, q->dim, q->edges, q->start, q->member, &(ct_sparse_options){.order = order, .stage = stage, .rows = q->height}, &sp, &err), err);
+    CHECK_OK(ct_sparse_new(q->blocks, q->dim, q->edges, q->start, q->member,
+                           &(ct_sparse_options){.order = order, .stage = stage, .rows = q->height}, &sp, &err),
+             err);
     return sp;
 }
 
@@ -150,7 +154,8 @@ static void load(ct_sparse *sp, const problem *q)
         for (int64_t i = 0; i < q->start[e + 1] - q->start[e]; i++) {
             const int32_t b = q->member[q->start[e] + i];
             for (int row = 0; row < q->height[e]; row++)
-                for (int32_t c = 0; c < q->dim[b]; c++) block[i][row * q->dim[b] + c] = q->rows[e][row * q->n + q->column[b] + c];
+                for (int32_t c = 0; c < q->dim[b]; c++)
+                    block[i][row * q->dim[b] + c] = q->rows[e][row * q->n + q->column[b] + c];
             J[i] = block[i];
         }
         ct_sparse_add(sp, e, q->height[e], J, q->r[e]);
@@ -201,7 +206,8 @@ static void check_draws(ct_sparse *sp, int32_t n, const double *S)
         const int32_t from = (n - m) / 2;
         draw_units(sp, n, from, m, part);
         for (int32_t i = 0; i < n; i++)
-            for (int32_t c = 0; c < m; c++) CHECK_NEAR(part[i * m + c], Z[i * n + from + c], 1e-12 * sqrt(inverse_size));
+            for (int32_t c = 0; c < m; c++)
+                CHECK_NEAR(part[i * m + c], Z[i * n + from + c], 1e-12 * sqrt(inverse_size));
     }
     free(Z);
     free(part);
@@ -214,7 +220,8 @@ static void check_against_dense(const problem *q, ct_order order, const int32_t 
     ct_err        err = {0};
     ct_sparse    *sp = sparse_of(q, order, stage);
     if (!sp) return;
-    double *M = malloc((size_t)n * (size_t)n * sizeof *M), *S = malloc((size_t)n * (size_t)n * sizeof *S), *scale = malloc((size_t)n * sizeof *scale);
+    double *M = malloc((size_t)n * (size_t)n * sizeof *M), *S = malloc((size_t)n * (size_t)n * sizeof *S),
+           *scale = malloc((size_t)n * sizeof *scale);
     double *x = malloc((size_t)n * sizeof *x), *y = malloc((size_t)n * sizeof *y);
     load(sp, q);
     for (int32_t i = 0; i < n; i++) CHECK_NEAR(ct_sparse_gradient(sp)[i], q->g[i], 1e-11);
@@ -311,7 +318,8 @@ static void test_a_grid_equals_dense_algebra(void)
     }
 }
 
-/* Chains: with unary edges everywhere, with one at an end only (what hangs on it has no row to spare), with branches. */
+/* Chains: with unary edges everywhere, with one at an end only (what hangs on it has no row to spare), with
+ * branches. */
 static void test_chains_equal_dense_algebra(void)
 {
     ct_rng rng = ct_rng_seed(5);
@@ -333,7 +341,8 @@ static void test_chains_equal_dense_algebra(void)
     }
 }
 
-/* Symmetric matrices on some edges, on none again: on open chains, where rows alone would leave nothing for the separators, too. */
+/* Symmetric matrices on some edges, on none again: on open chains, where rows alone would leave nothing for the
+ * separators, too. */
 static void test_symmetric_terms_equal_dense_algebra(void)
 {
     ct_rng rng = ct_rng_seed(6);
@@ -390,7 +399,9 @@ static void test_stages_decide_what_comes_last(void)
     ct_sparse *sp = NULL;
     ct_err     err = {0};
     stage[3] = -1;
-    CHECK_REFUSED(ct_sparse_new(q.blocks, q.dim, q.edges, q.start, q.member, &(ct_sparse_options){.stage = stage}, &sp, &err), err, "stage -1 of block 3 is negative");
+    CHECK_REFUSED(
+        ct_sparse_new(q.blocks, q.dim, q.edges, q.start, q.member, &(ct_sparse_options){.stage = stage}, &sp, &err),
+        err, "stage -1 of block 3 is negative");
     CHECK(sp == NULL);
     problem_free(&q);
 }

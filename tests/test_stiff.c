@@ -1,4 +1,5 @@
-/* Minima of graphs whose sigmas differ by many orders of magnitude, against a dense reference in quadruple precision. */
+/* Minima of graphs whose sigmas differ by many orders of magnitude, against a dense reference in quadruple
+ * precision. */
 #include "ct_test.h"
 #include "quad_oracle.h"
 
@@ -17,7 +18,8 @@ typedef struct {
 static double log_uniform(ct_rng *rng, double low, double high) { return low * pow(high / low, ct_rng_uniform(rng)); }
 
 /* truth o Exp(e), e of that many sigmas in every row, at most `most` m or rad. */
-static void disturb(ct_rng *rng, ct_kind kind, const double *x, const double *sigma, double sigmas, double most, double *y)
+static void disturb(ct_rng *rng, ct_kind kind, const double *x, const double *sigma, double sigmas, double most,
+                    double *y)
 {
     double d[CT_DIM_MAX];
     for (int i = 0; i < ct_kind_dim(kind); i++) {
@@ -98,8 +100,9 @@ static void release(stiff *s)
 static void test_random_stiff_graphs_end_at_their_minimum_or_say_not(void)
 {
     const char *many = getenv("COVTUNE_STIFF_GRAPHS");
-    const int   graphs = many ? atoi(many) : 45, first = getenv("COVTUNE_STIFF_FIRST") ? atoi(getenv("COVTUNE_STIFF_FIRST")) : 0;
-    int         runs = 0, minima = 0, said = 0, iterations = 0, said_low[CT_STOP_COUNT] = {0}, said_all[CT_STOP_COUNT] = {0};
+    const int graphs = many ? atoi(many) : 45,
+              first = getenv("COVTUNE_STIFF_FIRST") ? atoi(getenv("COVTUNE_STIFF_FIRST")) : 0;
+    int runs = 0, minima = 0, said = 0, iterations = 0, said_low[CT_STOP_COUNT] = {0}, said_all[CT_STOP_COUNT] = {0};
     double      worst = 0;
     for (int k = 0; k < graphs; k++) {
         const double     ratio = k % 4 == 3 ? pow(10, 6 + 5 * (k % 17) / 16.0) : pow(10, 6 * (k % 13) / 12.0);
@@ -123,8 +126,10 @@ static void test_random_stiff_graphs_end_at_their_minimum_or_say_not(void)
             minima += converged;
             said += !converged;
             if (getenv("COVTUNE_STIFF_TRACE"))
-                printf("graph %d %s ratio %.2g n %d %s: %s, %d iterations, error %.4g, says %.2g sigma, is %.2g\n", k, ct_kind_name(s.kind), s.ratio,
-                       ct_graph_variables(s.graph) * ct_kind_dim(s.kind), ct_method_name(options.method), ct_stop_name(result.stop), result.iterations, result.final_error, result.distance, distance);
+                printf("graph %d %s ratio %.2g n %d %s: %s, %d iterations, error %.4g, says %.2g sigma, is %.2g\n", k,
+                       ct_kind_name(s.kind), s.ratio, ct_graph_variables(s.graph) * ct_kind_dim(s.kind),
+                       ct_method_name(options.method), ct_stop_name(result.stop), result.iterations, result.final_error,
+                       result.distance, distance);
             if (converged && distance > worst) worst = distance;
             if (converged) CHECK(distance <= 1e-6);
             if (s.ratio <= 1e6 * (1 + 1e-9)) CHECK(converged);
@@ -132,9 +137,12 @@ static void test_random_stiff_graphs_end_at_their_minimum_or_say_not(void)
         ct_solver_free(solver);
         release(&s);
     }
-    printf("  %d runs on %d graphs: %d minima, the furthest %.2g sigma off; %d say that they are none; %.1f iterations a run\n", runs, graphs, minima, worst, said, (double)iterations / runs);
+    printf("  %d runs on %d graphs: %d minima, the furthest %.2g sigma off; %d say that they are none; %.1f iterations "
+           "a run\n",
+           runs, graphs, minima, worst, said, (double)iterations / runs);
     for (int i = 0; i < CT_STOP_COUNT; i++)
-        if (said_all[i]) printf("    %s: %d, %d of them up to a ratio of 1e6\n", ct_stop_name((ct_stop)i), said_all[i], said_low[i]);
+        if (said_all[i])
+            printf("    %s: %d, %d of them up to a ratio of 1e6\n", ct_stop_name((ct_stop)i), said_all[i], said_low[i]);
 }
 
 /* ---- graphs that were once solved wrongly, without a word ---- */
@@ -177,7 +185,8 @@ static void test_a_stiff_chain_goes_where_its_prior_is(void)
 {
     enum { POSES = 50 };
     const double sigma[] = {1e-2, 1e-4, 1e-5, 3e-6, 1e-6};
-    /* residuals of 667 and 2000 sigma, and cosines of 1 - 1e-16 on the way: what J'r is rounded by, 49 times with the same sign */
+    /* residuals of 667 and 2000 sigma, and cosines of 1 - 1e-16 on the way: what J'r is rounded by, 49 times with
+     * the same sign */
     const double reach[] = {1e-6, 1e-6, 1e-6, 3e-6, 3e-5};
     for (int k = 0; k < 5; k++) {
         ct_err    err;
@@ -188,8 +197,10 @@ static void test_a_stiff_chain_goes_where_its_prior_is(void)
         CHECK_OK(ct_noise_new(&noise, &err), err);
         CHECK_OK(ct_noise_add_isotropic(noise, "gps", 3, 1, &gps, &err), err);
         CHECK_OK(ct_noise_add_isotropic(noise, "odo", 3, sigma[k] * sigma[k], &odo, &err), err);
-        for (int i = 0; i < POSES; i++) CHECK_OK(ct_graph_add_variable(graph, NULL, CT_SE2, (const double[]){i, 0, 1, 0}, NULL, &err), err);
-        for (int i = 0; i + 1 < POSES; i++) CHECK_OK(ct_graph_add_between(graph, i, i + 1, (const double[]){1, 0, 1, 0}, odo, &err), err);
+        for (int i = 0; i < POSES; i++)
+            CHECK_OK(ct_graph_add_variable(graph, NULL, CT_SE2, (const double[]){i, 0, 1, 0}, NULL, &err), err);
+        for (int i = 0; i + 1 < POSES; i++)
+            CHECK_OK(ct_graph_add_between(graph, i, i + 1, (const double[]){1, 0, 1, 0}, odo, &err), err);
         CHECK_OK(ct_graph_add_between(graph, 0, POSES - 1, (const double[]){48.9, 0, 1, 0}, odo, &err), err);
         CHECK_OK(ct_graph_add_prior(graph, 0, (const double[]){30, 40, 1, 0}, gps, &err), err);
         for (int method = 0; method < CT_METHOD_COUNT; method++) {

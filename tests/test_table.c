@@ -1,4 +1,5 @@
-/* test_table.c: tables say what was put into them: to the bit to programs, to the asked digits to people, at any width, whatever the names are made of. */
+/* test_table.c: tables say what was put into them: to the bit to programs, to the asked digits to people, at any
+ * width, whatever the names are made of. */
 #include "page_test.h"
 
 #include <jansson.h>
@@ -17,7 +18,8 @@ static double any_number(ct_rng *rng)
 static int same_bits(double a, double b) { return !memcmp(&a, &b, sizeof a); }
 
 #define ROWS 200
-static const char *const WORD[] = {"plain", "with, comma", "with \"quotes\"", "two\nlines", "", " blanks ", "\xc3\xa9t\xc3\xa9", "=1+1"};
+static const char *const WORD[] = {"plain", "with, comma", "with \"quotes\"",   "two\nlines",
+                                   "",      " blanks ",    "\xc3\xa9t\xc3\xa9", "=1+1"};
 #define WORDS 8
 
 /* Columns: text, number, deviation; every seventh number is missing. */
@@ -115,9 +117,11 @@ static void test_what_is_not_finite_or_not_said_has_a_place(void)
     ct_table_row(t, 0);
     ct_table_deviation(t, 1.5, NAN);
     ct_table_text(t, "none");
-    char *csv = table_text(t, CT_TABLE_CSV, 0), *json = table_text(t, CT_TABLE_JSON, 0), *text = table_text(t, CT_TABLE_TEXT, 0);
+    char *csv = table_text(t, CT_TABLE_CSV, 0), *json = table_text(t, CT_TABLE_JSON, 0),
+         *text = table_text(t, CT_TABLE_TEXT, 0);
     CHECK(!strcmp(csv, "a,a_sd,b\ninf,,\n1.5,,none\n"));
-    CHECK(!strcmp(json, "[\n {\"a\": null, \"a_sd\": null, \"b\": null},\n {\"a\": 1.5, \"a_sd\": null, \"b\": \"none\"}\n]\n"));
+    CHECK(!strcmp(
+        json, "[\n {\"a\": null, \"a_sd\": null, \"b\": null},\n {\"a\": 1.5, \"a_sd\": null, \"b\": \"none\"}\n]\n"));
     CHECK(strstr(text, "inf") && strstr(text, "1.50") && strstr(text, "none") && !strstr(text, "nan"));
     free(csv);
     free(json);
@@ -160,18 +164,21 @@ static void test_every_cell_is_there_at_every_width(void)
         const int dashes = (int)strcspn(strstr(text, "\n---") + 1, "\n");
         if (width == 0) natural = dashes;
         blocks += count_of(text, "\n---") / 2;
-        if (width && count_of(text, "\n---") == 2) CHECK(dashes == (width < natural ? width : natural)); /* one block: the head's and a rule; all the room is used */
+        /* one block: the head's and a rule; all the room is used */
+        if (width && count_of(text, "\n---") == 2) CHECK(dashes == (width < natural ? width : natural));
         for (int i = 0; i < 6; i++)
             for (int j = 0; j < MANY; j++) {
                 snprintf(cell, sizeof cell, j % 2 ? "%d" : "r%dc%d", j % 2 ? 1000 * (i + 1) + j : i, j);
                 CHECK(strstr(text, cell) != NULL);
             }
-        for (const char *p = text; width >= 26 && *p; p += strcspn(p, "\n") + 1) CHECK((int)strcspn(p, "\n") <= width); /* two columns of 12 and what is between */
+        /* two columns of 12 and what is between */
+        for (const char *p = text; width >= 26 && *p; p += strcspn(p, "\n") + 1) CHECK((int)strcspn(p, "\n") <= width);
         CHECK(!strstr(text, " \n"));
         CHECK((width > 0 && width < 4) || strstr(text, "note")); /* in four places a word of four letters */
         free(text);
     }
-    CHECK(natural > 150 && natural < 200 && blocks > 250); /* widths of all kinds were seen: enough room, less, too little */
+    /* widths of all kinds were seen: enough room, less, too little */
+    CHECK(natural > 150 && natural < 200 && blocks > 250);
     ct_table_free(t);
 }
 
@@ -193,8 +200,10 @@ static void test_numbers_have_the_digits_that_were_asked_for(void)
         const int    fixed = !memchr(p, 'e', (size_t)(after - p));
         int          significant = 0;
         CHECK(fabs(shown - value) <= unit * 0.5000001 || (fixed && fabs(shown - value) <= 0.5));
-        CHECK(fixed == (fabs(shown) >= 1e-3 && fabs(shown) < 1e5) || fabs(fabs(shown) / 1e5 - 1) < 1e-9 || fabs(fabs(shown) / 1e-3 - 1) < 1e-9);
-        for (const char *q = p; q < after && *q != 'e'; q++) significant += *q >= '0' && *q <= '9' && (significant || *q != '0');
+        CHECK(fixed == (fabs(shown) >= 1e-3 && fabs(shown) < 1e5) || fabs(fabs(shown) / 1e5 - 1) < 1e-9 ||
+              fabs(fabs(shown) / 1e-3 - 1) < 1e-9);
+        for (const char *q = p; q < after && *q != 'e'; q++)
+            significant += *q >= '0' && *q <= '9' && (significant || *q != '0');
         CHECK(significant == digits || (significant > digits && !memchr(p, '.', (size_t)(after - p))));
         free(text);
         ct_table_free(t);
@@ -205,7 +214,8 @@ static void test_deviations_have_one_or_two_digits(void)
 {
     ct_rng rng = ct_rng_seed(9);
     for (int n = 0; n < 3000; n++) {
-        const double value = pow(10, 14 * ct_rng_uniform(&rng) - 7), deviation = value * pow(10, 5.5 * ct_rng_uniform(&rng) - 5);
+        const double value = pow(10, 14 * ct_rng_uniform(&rng) - 7),
+                     deviation = value * pow(10, 5.5 * ct_rng_uniform(&rng) - 5);
         ct_table    *t = NULL;
         ct_table_new(NULL, &t, NULL);
         ct_table_column(t, "a", "a", NULL, 3);
@@ -217,7 +227,8 @@ static void test_deviations_have_one_or_two_digits(void)
         CHECK(!strncmp(after, " +- ", 4));
         const char  *q = after + 4;
         const double b = strtod(q, &after), scale = *after == ')' ? pow(10, atof(after + 2)) : 1;
-        CHECK(fabs(b * scale - deviation) <= 0.5000001 * fmax(deviation * 0.999, 0)); /* one digit at least: within a half */
+        /* one digit at least: within a half */
+        CHECK(fabs(b * scale - deviation) <= 0.5000001 * fmax(deviation * 0.999, 0));
         CHECK(fabs(a * scale - value) <= fmax(deviation, 0.0051 * value));
         int significant = 0;
         for (; q < after; q++) significant += *q >= '0' && *q <= '9' && (significant || *q != '0');
@@ -262,9 +273,12 @@ static void test_marks_and_notes_are_for_people_alone(void)
         ct_table_mark(t, mark);
     }
     ct_table_note(t, "said of it");
-    char *text = table_text(t, CT_TABLE_TEXT, 0), *markdown = table_text(t, CT_TABLE_MARKDOWN, 0), *csv = table_text(t, CT_TABLE_CSV, 0), *json = table_text(t, CT_TABLE_JSON, 0);
-    CHECK(strstr(text, "0.250\n") && strstr(text, "1.25*") && strstr(text, "2.25!") && strstr(text, "said of it") && strstr(text, "* best"));
-    CHECK(strstr(markdown, "| 0.250 |") && strstr(markdown, "| **1.25** |") && strstr(markdown, "| *2.25* |") && strstr(markdown, "\n\nsaid of it\n"));
+    char *text = table_text(t, CT_TABLE_TEXT, 0), *markdown = table_text(t, CT_TABLE_MARKDOWN, 0),
+         *csv = table_text(t, CT_TABLE_CSV, 0), *json = table_text(t, CT_TABLE_JSON, 0);
+    CHECK(strstr(text, "0.250\n") && strstr(text, "1.25*") && strstr(text, "2.25!") && strstr(text, "said of it") &&
+          strstr(text, "* best"));
+    CHECK(strstr(markdown, "| 0.250 |") && strstr(markdown, "| **1.25** |") && strstr(markdown, "| *2.25* |") &&
+          strstr(markdown, "\n\nsaid of it\n"));
     CHECK(!strcmp(csv, "a\n0.25\n1.25\n2.25\n"));
     CHECK(!strpbrk(json, "*!") && !strstr(json, "said"));
     free(text);
@@ -281,7 +295,8 @@ static void test_counts_are_whole(void)
     ct_table_column(t, "n", "n", NULL, 3);
     for (double n = 7; n < 1e9; n *= 321) ct_table_row(t, 0), ct_table_number(t, n);
     char *text = table_text(t, CT_TABLE_MARKDOWN, 0);
-    CHECK(strstr(text, "| 7 |") && strstr(text, "| 2247 |") && strstr(text, "| 721287 |") && strstr(text, "| 231533127 |"));
+    CHECK(strstr(text, "| 7 |") && strstr(text, "| 2247 |") && strstr(text, "| 721287 |") &&
+          strstr(text, "| 231533127 |"));
     free(text);
     ct_table_free(t);
 }
@@ -296,7 +311,8 @@ static void test_no_name_breaks_out_of_its_cell(void)
     ct_table_text(t, "%s", EVIL);
     ct_table_number(t, 1);
     ct_table_note(t, "%s", EVIL);
-    char *markdown = table_text(t, CT_TABLE_MARKDOWN, 0), *text = table_text(t, CT_TABLE_TEXT, 0), *json = table_text(t, CT_TABLE_JSON, 0);
+    char *markdown = table_text(t, CT_TABLE_MARKDOWN, 0), *text = table_text(t, CT_TABLE_TEXT, 0),
+         *json = table_text(t, CT_TABLE_JSON, 0);
     for (const char *p = strstr(markdown, "\n| "); p && p[1] == '|'; p = strchr(p + 1, '\n')) {
         int bars = 0;
         for (const char *q = p + 1; *q != '\n'; q++) bars += *q == '|' && q[-1] != '\\';
@@ -337,7 +353,8 @@ static void test_empty_tables_are_tables(void)
     ct_table *t = NULL;
     ct_table_new(NULL, &t, NULL);
     ct_table_column(t, "a", "a", "m", 3);
-    char *text = table_text(t, CT_TABLE_TEXT, 80), *csv = table_text(t, CT_TABLE_CSV, 0), *json = table_text(t, CT_TABLE_JSON, 0);
+    char *text = table_text(t, CT_TABLE_TEXT, 80), *csv = table_text(t, CT_TABLE_CSV, 0),
+         *json = table_text(t, CT_TABLE_JSON, 0);
     CHECK(!strcmp(text, "  a\n(m)\n---\n") && !strcmp(csv, "a\n") && !strcmp(json, "[\n]\n"));
     free(text);
     free(csv);

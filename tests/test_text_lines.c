@@ -101,14 +101,17 @@ static void test_binary_files_and_lines_of_many_words_are_refused(void)
 
 static void test_words_that_are_no_finite_decimal_number_are_refused(void)
 {
-    static const char *const bad[] = {"nan", "inf", "-inf", "0x10", "1e999", "", "1.2.3", "1e", "--1", "1,5", "1d3", "e5", "+-1", "."};
+    static const char *const bad[] = {"nan", "inf", "-inf", "0x10", "1e999", "",    "1.2.3",
+                                      "1e",  "--1", "1,5",  "1d3",  "e5",    "+-1", "."};
     static const struct {
         const char *text;
         double      value;
-    } good[] = {{"1", 1}, {"-0.5", -0.5}, {"+3e-2", 0.03}, {".25", 0.25}, {"5.", 5}, {"1E3", 1000}, {"1e-400", 0}, {"4.9e-324", 4.9e-324}};
+    } good[] = {{"1", 1},  {"-0.5", -0.5}, {"+3e-2", 0.03}, {".25", 0.25},
+                {"5.", 5}, {"1E3", 1000},  {"1e-400", 0},   {"4.9e-324", 4.9e-324}};
     double value;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) CHECK(!ct__is_number(bad[i], &value));
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) CHECK(ct__is_number(good[i].text, &value) && value == good[i].value);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        CHECK(ct__is_number(good[i].text, &value) && value == good[i].value);
 }
 
 static void test_integers_stay_in_their_range(void)
@@ -121,7 +124,8 @@ static void test_integers_stay_in_their_range(void)
     CHECK_OK(ct__lines_next(&in, &more), err);
     CHECK_OK(ct__word_integer(&in, 1, "id", 0, INT64_MAX, &value), err);
     CHECK(value == INT64_MAX);
-    CHECK_REFUSED(ct__word_integer(&in, 2, "id", 0, INT64_MAX, &value), err, "f:1: expected an integer from 0 to 9223372036854775807 for id, found \"9223372036854775808\"");
+    CHECK_REFUSED(ct__word_integer(&in, 2, "id", 0, INT64_MAX, &value), err,
+                  "f:1: expected an integer from 0 to 9223372036854775807 for id, found \"9223372036854775808\"");
     CHECK_REFUSED(ct__word_integer(&in, 3, "id", 0, 9, &value), err, "found \"-1\"");
     CHECK_REFUSED(ct__word_integer(&in, 4, "id", 0, 9, &value), err, "found \"1.0\"");
     CHECK_REFUSED(ct__word_integer(&in, 5, "id", 0, 9, &value), err, "found \"7x\"");
@@ -218,10 +222,12 @@ static void test_a_format_is_known_by_ending_or_by_first_line(void)
         remove(path);
     }
     write_file(in_folder("a.txt"), "hello\n");
-    CHECK_REFUSED(ct_format_guess(in_folder("a.txt"), 1, &format, &err), err, "a.txt: neither its ending nor its first line tells the format; name one");
+    CHECK_REFUSED(ct_format_guess(in_folder("a.txt"), 1, &format, &err), err,
+                  "a.txt: neither its ending nor its first line tells the format; name one");
     remove(in_folder("a.txt"));
     CHECK_REFUSED(ct_format_guess("no/such/file", 1, &format, &err), err, "no/such/file: No such file or directory");
-    CHECK_REFUSED(ct_format_guess("out.xyz", 0, &format, &err), err, "out.xyz: its ending tells no format; the endings are .ctseq .g2o");
+    CHECK_REFUSED(ct_format_guess("out.xyz", 0, &format, &err), err,
+                  "out.xyz: its ending tells no format; the endings are .ctseq .g2o");
     for (int i = 0; i < CT_FORMAT_COUNT; i++) CHECK(ct_format_find(ct_format_name((ct_format)i)) == i);
     CHECK(ct_format_find("tcl") == -1 && !strcmp(ct_format_name(CT_FORMAT_AUTO), "auto"));
 }
@@ -236,8 +242,11 @@ static void test_files_are_read_and_replaced_by_path(void)
     if (r.seq) {
         CHECK(!strcmp(r.seq->name, "run7") && ct_graph_variables(r.seq->graph) == 1);
         CHECK_OK(ct_sequence_write(r.seq, r.noise, (const double[]){7}, CT_FORMAT_AUTO, 0, path, NULL, &r.err), r.err);
-        CHECK_REFUSED(ct_sequence_write(r.seq, r.noise, (const double[]){NAN}, CT_FORMAT_AUTO, 0, path, NULL, &r.err), r.err, "variable a: its value is not finite");
-        CHECK_REFUSED(ct_sequence_write(r.seq, r.noise, NULL, CT_FORMAT_AUTO, 0, "no/such/folder/a.ctseq", NULL, &r.err), r.err, "no/such/folder/a.ctseq");
+        CHECK_REFUSED(ct_sequence_write(r.seq, r.noise, (const double[]){NAN}, CT_FORMAT_AUTO, 0, path, NULL, &r.err),
+                      r.err, "variable a: its value is not finite");
+        CHECK_REFUSED(
+            ct_sequence_write(r.seq, r.noise, NULL, CT_FORMAT_AUTO, 0, "no/such/folder/a.ctseq", NULL, &r.err), r.err,
+            "no/such/folder/a.ctseq");
     }
     run_free(&r);
     r = (run){0};
@@ -246,8 +255,10 @@ static void test_files_are_read_and_replaced_by_path(void)
     if (r.seq) CHECK(ct_graph_initial_const(r.seq->graph)[0] == 7);
     ct_sequence_free(r.seq);
     remove(path);
-    CHECK_REFUSED(ct_sequence_read(path, CT_FORMAT_COVTUNE, r.noise, &r.seq, &r.err), r.err, "run7.ctseq: No such file or directory");
-    CHECK_REFUSED(ct_sequence_read(ct_test_folder(), CT_FORMAT_COVTUNE, r.noise, &r.seq, &r.err), r.err, ": Is a directory");
+    CHECK_REFUSED(ct_sequence_read(path, CT_FORMAT_COVTUNE, r.noise, &r.seq, &r.err), r.err,
+                  "run7.ctseq: No such file or directory");
+    CHECK_REFUSED(ct_sequence_read(ct_test_folder(), CT_FORMAT_COVTUNE, r.noise, &r.seq, &r.err), r.err,
+                  ": Is a directory");
     CHECK(!r.seq);
     run_free(&r);
 }

@@ -19,14 +19,17 @@ static void test_parameters_are_numbered_in_the_order_of_the_table(void)
     ct_noise   *noise = new_table();
     ct_theta   *theta = new_theta(noise);
     const char *const before[] = {"odom.0", "odom.2", "gps[0,0]", "gps[0,1]", "gps[1,1]", "cam"};
-    const char *const after[] = {"odom.0=odo2.1", "odom.2", "gps[0,0]", "gps[0,1]", "gps[1,1]", "cam=one", "odo2.0", "odo2.2"};
+    const char *const after[] = {"odom.0=odo2.1", "odom.2",  "gps[0,0]", "gps[0,1]",
+                                 "gps[1,1]",      "cam=one", "odo2.0",   "odo2.2"};
     CHECK_OK(ct_theta_learn(theta, CAM, CT_NOISE_ISOTROPIC, 0.1, 10, &err), err);
     CHECK_OK(ct_theta_learn(theta, GPS, CT_NOISE_FULL, 0.1, 10, &err), err);
     CHECK_OK(ct_theta_learn(theta, ODOM, CT_NOISE_DIAGONAL, 0.1, 10, &err), err);
     CHECK_OK(ct_theta_freeze(theta, ODOM, 1, &err), err);
     check_names(theta, 6, before);
-    CHECK(ct_theta_find(theta, ODOM, 0) == 0 && ct_theta_find(theta, ODOM, 1) == -1 && ct_theta_find(theta, ODOM, 2) == 1);
-    CHECK(ct_theta_find(theta, GPS, 0) == -1 && ct_theta_find(theta, CAM, 1) == 5 && ct_theta_find(theta, IMU, 0) == -1 && ct_theta_find(theta, CAM, 2) == -1);
+    CHECK(ct_theta_find(theta, ODOM, 0) == 0 && ct_theta_find(theta, ODOM, 1) == -1 &&
+          ct_theta_find(theta, ODOM, 2) == 1);
+    CHECK(ct_theta_find(theta, GPS, 0) == -1 && ct_theta_find(theta, CAM, 1) == 5 &&
+          ct_theta_find(theta, IMU, 0) == -1 && ct_theta_find(theta, CAM, 2) == -1);
 
     CHECK_OK(ct_theta_learn(theta, ONE, CT_NOISE_ISOTROPIC, 1, 100, &err), err);
     CHECK_OK(ct_theta_learn(theta, ODO2, CT_NOISE_DIAGONAL, 0.1, 5, &err), err);
@@ -59,7 +62,8 @@ static void test_names_use_the_rows_of_the_table_and_are_cut_visibly(void)
     ct_err             err = {0};
     ct_noise          *noise = new_table();
     const ct_noise_row xyt[3] = {{"x", "m"}, {"y", "m"}, {"a_name_of_15ch_", "rad"}};
-    ct_noise_model    *odom = (ct_noise_model *)ct_noise_get(noise, ODOM), *far = (ct_noise_model *)ct_noise_get(noise, FAR);
+    ct_noise_model *odom = (ct_noise_model *)ct_noise_get(noise, ODOM),
+                   *far = (ct_noise_model *)ct_noise_get(noise, FAR);
     odom->row = far->row = xyt;
     ct_theta *theta = new_theta(noise), *copy = NULL;
     odom->row = far->row = NULL;
@@ -67,12 +71,20 @@ static void test_names_use_the_rows_of_the_table_and_are_cut_visibly(void)
     CHECK_OK(ct_theta_learn(theta, FAR, CT_NOISE_FULL, 0.1, 10, &err), err);
     CHECK_OK(ct_theta_copy(theta, &copy, &err), err);
     ct_theta_free(theta);
-    const char *const name[] = {"odom.x", "odom.y", "odom.a_name_of_15ch_", "far[x,x]", "far[x,y]", "far[x,a_name_of_15ch_]", "far[y,y]", "far[y,a_name_of_15ch_]",
+    const char *const name[] = {"odom.x",
+                                "odom.y",
+                                "odom.a_name_of_15ch_",
+                                "far[x,x]",
+                                "far[x,y]",
+                                "far[x,a_name_of_15ch_]",
+                                "far[y,y]",
+                                "far[y,a_name_of_15ch_]",
                                 "far[a_name_of_15ch_,a_name_of_15ch_]"};
     check_names(copy, 9, name);
     char buf[9] = "????????";
     CHECK(!strcmp(ct_theta_name(copy, 5, buf, 9), "far[x..."));
-    CHECK(!strcmp(ct_theta_name(copy, 0, buf, 7), "odom.x") && !strcmp(ct_theta_name(copy, 0, buf, 6), "od...") && !strcmp(ct_theta_name(copy, 0, buf, 1), ""));
+    CHECK(!strcmp(ct_theta_name(copy, 0, buf, 7), "odom.x") && !strcmp(ct_theta_name(copy, 0, buf, 6), "od...") &&
+          !strcmp(ct_theta_name(copy, 0, buf, 1), ""));
     CHECK_REFUSED(ct_theta_bound(copy, ODOM, 0, 10, 0.1, &err), err, "odom.x: lower bound 10 is above upper bound 0.1");
     ct_theta_free(copy);
     ct_noise_free(noise);
@@ -81,7 +93,8 @@ static void test_names_use_the_rows_of_the_table_and_are_cut_visibly(void)
 /* Refusals leave names, numbers and bounds as they were. */
 static void check_unchanged(const ct_theta *theta, const ct_theta *before)
 {
-    CHECK(ct_theta_count(theta) == ct_theta_count(before) && ct_theta_spread_limit(theta) == ct_theta_spread_limit(before));
+    CHECK(ct_theta_count(theta) == ct_theta_count(before) &&
+          ct_theta_spread_limit(theta) == ct_theta_spread_limit(before));
     for (int32_t i = 0; i < ct_theta_count(theta) && i < ct_theta_count(before); i++) {
         double a[2], b[2];
         char   one[100], other[100];
@@ -105,10 +118,13 @@ static void test_what_cannot_be_is_refused_with_a_sentence(void)
     CHECK_OK(ct_theta_freeze(theta, ODOM, 1, &err), err);
     CHECK_OK(ct_theta_copy(theta, &before, &err), err);
 
-    CHECK_REFUSED(ct_theta_learn(theta, 9, CT_NOISE_FULL, 1, 2, &err), err, "there is no noise model number 9: the table has 7");
-    CHECK_REFUSED(ct_theta_learn(theta, ODOM, CT_NOISE_FULL, 10, 0.1, &err), err, "odom: lower bound 10 is above upper bound 0.1");
+    CHECK_REFUSED(ct_theta_learn(theta, 9, CT_NOISE_FULL, 1, 2, &err), err,
+                  "there is no noise model number 9: the table has 7");
+    CHECK_REFUSED(ct_theta_learn(theta, ODOM, CT_NOISE_FULL, 10, 0.1, &err), err,
+                  "odom: lower bound 10 is above upper bound 0.1");
     CHECK_REFUSED(ct_theta_learn(theta, ODOM, CT_NOISE_FULL, NAN, 0.1, &err), err, "odom: lower bound is nan");
-    CHECK_REFUSED(ct_theta_learn(theta, ODOM, CT_NOISE_FULL, 0, 0.1, &err), err, "odom: lower bound is 0; it must lie between 1e-150 and 1e+150");
+    CHECK_REFUSED(ct_theta_learn(theta, ODOM, CT_NOISE_FULL, 0, 0.1, &err), err,
+                  "odom: lower bound is 0; it must lie between 1e-150 and 1e+150");
     CHECK_REFUSED(ct_theta_bound(theta, ODOM, 0, 0.1, INFINITY, &err), err, "odom.0: upper bound is inf");
     CHECK_REFUSED(ct_theta_bound(theta, ODOM, 3, 0.1, 1, &err), err, "odom: there is no coordinate 3: it has 3");
     CHECK_REFUSED(ct_theta_bound(theta, ODOM, -1, 0.1, 1, &err), err, "odom: there is no coordinate -1");
@@ -117,7 +133,8 @@ static void test_what_cannot_be_is_refused_with_a_sentence(void)
     CHECK_REFUSED(ct_theta_bound(theta, CAM, 1, 0.1, 1, &err), err, "cam: it is learned as isotropic");
     CHECK_REFUSED(ct_theta_freeze(theta, GPS, 1, &err), err, "gps: it is learned as full");
     CHECK_REFUSED(ct_theta_freeze(theta, -1, -1, &err), err, "no noise model number -1");
-    CHECK_REFUSED(ct_theta_tie(theta, ODOM, 0, ODO2, 2, &err), err, "odom.0 and odo2.2 cannot be tied: nothing lies both in 0.1 .. 10 and in 20 .. 30");
+    CHECK_REFUSED(ct_theta_tie(theta, ODOM, 0, ODO2, 2, &err), err,
+                  "odom.0 and odo2.2 cannot be tied: nothing lies both in 0.1 .. 10 and in 20 .. 30");
     CHECK_REFUSED(ct_theta_tie(theta, ODOM, 1, ODO2, 2, &err), err, "odom.1: it is frozen");
     CHECK_REFUSED(ct_theta_tie(theta, ODOM, -1, ODO2, -1, &err), err, "odom and odo2 cannot be tied: odom.1 is frozen");
     CHECK_REFUSED(ct_theta_tie(theta, ODOM, -1, GPS, -1, &err), err, "one is learned as diagonal, the other as full");
@@ -126,15 +143,18 @@ static void test_what_cannot_be_is_refused_with_a_sentence(void)
     CHECK_REFUSED(ct_theta_tie(theta, ODOM, -1, ODO2, 0, &err), err, "odom: there is no coordinate -1");
     CHECK_REFUSED(ct_theta_set_spread(theta, 0.5, &err), err, "spread is 0.5; it must be at least 1");
     CHECK_REFUSED(ct_theta_set_spread(theta, NAN, &err), err, "spread is nan");
-    CHECK_REFUSED(ct_theta_set_spread(theta, 1.5, &err), err, "odo2.0 is at least 20 and odom.0 at most 10: that is further apart than the spread, 1.5");
+    CHECK_REFUSED(ct_theta_set_spread(theta, 1.5, &err), err,
+                  "odo2.0 is at least 20 and odom.0 at most 10: that is further apart than the spread, 1.5");
     check_unchanged(theta, before);
 
     CHECK_OK(ct_theta_set_spread(theta, 2, &err), err); /* just: 20 <= 2 * 10 */
     CHECK_OK(ct_theta_set_spread(before, 2, &err), err);
-    CHECK_REFUSED(ct_theta_learn(theta, ONE, CT_NOISE_FULL, 21, 30, &err), err, "one is at least 21 and odom.0 at most 10");
+    CHECK_REFUSED(ct_theta_learn(theta, ONE, CT_NOISE_FULL, 21, 30, &err), err,
+                  "one is at least 21 and odom.0 at most 10");
     CHECK_REFUSED(ct_theta_bound(theta, ODOM, 2, 1, 9, &err), err, "odo2.0 is at least 20 and odom.2 at most 9");
     check_unchanged(theta, before);
-    CHECK_OK(ct_theta_learn(theta, ODO2, CT_NOISE_DIAGONAL, 1, 2, &err), err); /* the old bounds of what is replaced do not count */
+    /* the old bounds of what is replaced do not count */
+    CHECK_OK(ct_theta_learn(theta, ODO2, CT_NOISE_DIAGONAL, 1, 2, &err), err);
     ct_theta_free(before);
     ct_theta_free(theta);
     ct_noise_free(noise);
@@ -152,7 +172,8 @@ static void test_a_refused_tie_of_models_ties_nothing(void)
     CHECK_OK(ct_theta_bound(theta, ODOM, 0, 1, 5, &err), err);
     CHECK_OK(ct_theta_bound(theta, ODO2, 1, 10, 100, &err), err);
     CHECK_OK(ct_theta_copy(theta, &before, &err), err);
-    CHECK_REFUSED(ct_theta_tie(theta, ODOM, -1, ODO2, -1, &err), err, "odom.1 and odo2.1 cannot be tied: nothing lies both in 1 .. 5 and in 10 .. 100");
+    CHECK_REFUSED(ct_theta_tie(theta, ODOM, -1, ODO2, -1, &err), err,
+                  "odom.1 and odo2.1 cannot be tied: nothing lies both in 1 .. 5 and in 10 .. 100");
     check_unchanged(theta, before);
     CHECK_OK(ct_theta_bound(theta, ODO2, 1, 2, 100, &err), err);
     CHECK_OK(ct_theta_tie(theta, ODOM, -1, ODO2, -1, &err), err);
@@ -186,8 +207,10 @@ static void test_get_after_put_is_the_identity_inside_the_set(void)
             const ct__block *block = &theta->block[b];
             long double      l[6], most = -INFINITY, least = INFINITY;
             for (int k = lambdas(theta, b, p, l) - 1; k >= 0; k--) most = fmaxl(most, l[k]), least = fminl(least, l[k]);
-            const double tolerance = 1e-14 + (block->dim > 1 ? 4 * ct__block_rounding(block->dim, exp((double)(most - least))) : 0);
-            for (int k = 0; k < ct__packed(block->dim); k++) CHECK_NEAR(q[block->first + k], p[block->first + k], tolerance * (1 + (double)fabsl(most)));
+            const double tolerance =
+                1e-14 + (block->dim > 1 ? 4 * ct__block_rounding(block->dim, exp((double)(most - least))) : 0);
+            for (int k = 0; k < ct__packed(block->dim); k++)
+                CHECK_NEAR(q[block->first + k], p[block->first + k], tolerance * (1 + (double)fabsl(most)));
         }
         ct_theta_free(theta);
     }
@@ -247,12 +270,16 @@ static void test_put_copes_with_extreme_bounds(void)
     ct_rng       rng = ct_rng_seed(13);
     ct_err       err = {0};
     ct_noise    *noise = new_table();
-    const double bound[][2] = {{1e-150, 1e150}, {1e-150, 1e-150}, {0.1, 0.1}, {1e150, 1e150}, {0.1, 0.10000000000000002}, {3, 3.0000001}};
+    const double bound[][2] = {{1e-150, 1e150}, {1e-150, 1e-150},           {0.1, 0.1},
+                               {1e150, 1e150},  {0.1, 0.10000000000000002}, {3, 3.0000001}};
     for (int k = 0; k < 6; k++)
         for (int trial = 0; trial < 100; trial++) {
             ct_theta *theta = new_theta(noise);
             double    p[MANY];
-            for (int i = 0; i < MODELS; i++) CHECK_OK(ct_theta_learn(theta, i, i % 2 ? CT_NOISE_FULL : CT_NOISE_DIAGONAL, bound[k][0], bound[k][1], &err), err);
+            for (int i = 0; i < MODELS; i++)
+                CHECK_OK(
+                    ct_theta_learn(theta, i, i % 2 ? CT_NOISE_FULL : CT_NOISE_DIAGONAL, bound[k][0], bound[k][1], &err),
+                    err);
             if (trial % 2) CHECK_OK(ct_theta_set_spread(theta, trial % 4 == 1 ? 1 : 1e9, &err), err);
             for (int i = 0; i < ct_theta_count(theta); i++) p[i] = uniform(&rng, -1000, 1000);
             CHECK_OK(ct_theta_put(theta, p, noise, &err), err);
@@ -279,7 +306,8 @@ static void test_put_keeps_what_is_frozen_and_refuses_what_is_not_finite(void)
     CHECK_OK(ct_theta_put(theta, p, noise, &err), err);
     const double *odom = ct_noise_get(noise, ODOM)->covariance, *far = ct_noise_get(noise, FAR)->covariance;
     CHECK(odom[0] == 0.5 && odom[1] == exp(log(3)) && odom[2] == exp(log(4)));
-    CHECK(ct_noise_get(noise, FAR)->kind == CT_NOISE_DIAGONAL && far[0] == exp(log(5)) && far[1] == 3 && far[2] == exp(log(6)));
+    CHECK(ct_noise_get(noise, FAR)->kind == CT_NOISE_DIAGONAL && far[0] == exp(log(5)) && far[1] == 3 &&
+          far[2] == exp(log(6)));
     CHECK(!memcmp(ct_noise_get(noise, IMU)->covariance, ct_noise_get(before, IMU)->covariance, 36 * sizeof(double)));
     ct_theta_free(theta);
     ct_noise_free(before);
@@ -384,11 +412,13 @@ static void test_slopes_are_differences_of_covariances(void)
         ct_theta_jacobian *slopes = NULL;
         double           p[MANY], D[36];
         for (int i = 0; i < MODELS; i++) /* bounds so wide that put changes nothing */
-            if (below(&rng, 3)) CHECK_OK(ct_theta_learn(theta, i, (ct_noise_kind)below(&rng, 3), 1e-30, 1e30, &err), err);
+            if (below(&rng, 3))
+                CHECK_OK(ct_theta_learn(theta, i, (ct_noise_kind)below(&rng, 3), 1e-30, 1e30, &err), err);
         (void)ct_theta_freeze(theta, ODOM, 1, NULL);
         (void)ct_theta_tie(theta, ODO2, 0, ODO2, 2, NULL);
         (void)ct_theta_tie(theta, ODOM, -1, FAR, -1, NULL);
-        for (int i = 0; i < ct_theta_count(theta); i++) p[i] = trial % 5 ? ct_rng_normal(&rng) : 0; /* 0: equal eigenvalues */
+        /* 0: equal eigenvalues */
+        for (int i = 0; i < ct_theta_count(theta); i++) p[i] = trial % 5 ? ct_rng_normal(&rng) : 0;
         CHECK_OK(ct_theta_jacobian_new(theta, &slopes, &err), err);
         ct_theta_jacobian_at(theta, p, slopes);
         CHECK(slopes->models == MODELS && slopes->first[MODELS] == slopes->terms);

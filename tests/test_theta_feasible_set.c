@@ -112,7 +112,8 @@ static void test_minimise_puts_what_is_not_felt_in_the_middle(void)
     ct_theta_minimise(theta, CT_SPACE_VARIANCE, g, s);
     const double middle[6] = {0.01, 1, 100, 1, 0, 1};
     for (int i = 0; i < 6; i++) CHECK_NEAR(s[i], middle[i], 1e-15);
-    CHECK_OK(ct_theta_set_spread(theta, 16, &err), err); /* g . s = t - 16 t: as high as gps lets t be, until 16 t is 100 */
+    /* g . s = t - 16 t: as high as gps lets t be, until 16 t is 100 */
+    CHECK_OK(ct_theta_set_spread(theta, 16, &err), err);
     ct_theta_minimise(theta, CT_SPACE_VARIANCE, g, s);
     const double window[6] = {4, sqrt(4 * 64), 64, 4, 0, 4};
     for (int i = 0; i < 6; i++) CHECK_NEAR(s[i], window[i], 1e-13);
@@ -134,7 +135,8 @@ static double extent(const ct_theta *theta, ct_space space)
 
 /* ---- Projection ------------------------------------------------------------------------------ */
 
-/* z is the nearest point if (q - z)'(x - z) <= 0 for every x of the set; the x for which that is largest is a linear minimum. */
+/* z is the nearest point if (q - z)'(x - z) <= 0 for every x of the set; the x for which that is largest is a linear
+ * minimum. */
 static void test_projection_is_the_nearest_point(void)
 {
     if (!ct_test_long_double()) SKIP("long double is no more than double here");
@@ -152,7 +154,8 @@ static void test_projection_is_the_nearest_point(void)
         CHECK(outside(theta, space, z) <= 2e-14);
 
         for (int i = 0; i < n; i++) away[i] = z[i] - q[i];
-        const double tolerance = 1e-14 * (norm(theta, away) + norm(theta, q)) * extent(theta, space); /* roundings of q - z, times x */
+        /* roundings of q - z, times x */
+        const double tolerance = 1e-14 * (norm(theta, away) + norm(theta, q)) * extent(theta, space);
         CHECK((double)least_value(theta, space, away) >= dot(theta, away, z) - tolerance);
         const double distance = norm(theta, away);
         for (int k = 0; k < POINTS; k++) {
@@ -185,7 +188,8 @@ static void test_what_was_projected_does_not_move_again(void)
     ct_noise_free(noise);
 }
 
-/* By hand: (0, 0, 6) with spread e: t, t, t + 1, nearest for 2 t^2 + (t - 5)^2; and 1, 1, 30 with spread 3 in variances. */
+/* By hand: (0, 0, 6) with spread e: t, t, t + 1, nearest for 2 t^2 + (t - 5)^2; and 1, 1, 30 with spread 3 in
+ * variances. */
 static void test_projection_on_a_spread_as_by_hand(void)
 {
     ct_err    err = {0};
@@ -227,7 +231,9 @@ static void test_extreme_bounds_and_spreads_are_met(void)
         CHECK_OK(ct_theta_learn(theta, ODOM, CT_NOISE_DIAGONAL, 1e-150, 1e150, &err), err);
         CHECK_OK(ct_theta_learn(theta, ODO2, CT_NOISE_DIAGONAL, 1e-150, 1e150, &err), err);
         CHECK_OK(ct_theta_set_spread(theta, spread[trial / 2 % 5], &err), err);
-        for (int i = 0; i < 6; i++) q[i] = space == CT_SPACE_LOG ? uniform(&rng, -500, 500) : copysign(pow(10, uniform(&rng, -160, 160)), uniform(&rng, -1, 3));
+        for (int i = 0; i < 6; i++)
+            q[i] = space == CT_SPACE_LOG ? uniform(&rng, -500, 500)
+                                         : copysign(pow(10, uniform(&rng, -160, 160)), uniform(&rng, -1, 3));
         memcpy(z, q, sizeof z);
         ct_theta_project(theta, space, z);
         ct_theta_minimise(theta, space, q, vertex);
@@ -246,7 +252,8 @@ static void test_extreme_bounds_and_spreads_are_met(void)
     ct_noise_free(noise);
 }
 
-/* One upper bound is another lower bound over the spread: a set without inside, and rounding must not lead out of the bounds. */
+/* One upper bound is another lower bound over the spread: a set without inside, and rounding must not lead out of
+ * the bounds. */
 static void test_bounds_that_just_allow_the_spread_hold_to_the_bit(void)
 {
     ct_rng    rng = ct_rng_seed(29);
@@ -255,7 +262,8 @@ static void test_bounds_that_just_allow_the_spread_hold_to_the_bit(void)
     for (int trial = 0; trial < 500; trial++) {
         ct_theta      *theta = new_theta(noise);
         const ct_space space = SPACES[trial % 2];
-        const double   upper = pow(10, uniform(&rng, -2, 2)), spread = pow(10, uniform(&rng, 0, 3)), lower = spread * upper;
+        const double upper = pow(10, uniform(&rng, -2, 2)), spread = pow(10, uniform(&rng, 0, 3)),
+                     lower = spread * upper;
         double         q[4], s[4];
         CHECK_OK(ct_theta_learn(theta, ODOM, CT_NOISE_DIAGONAL, upper / 2, lower * 2, &err), err);
         CHECK_OK(ct_theta_learn(theta, ONE, CT_NOISE_DIAGONAL, lower, 2 * lower, &err), err);
@@ -285,7 +293,8 @@ static void test_a_set_of_nothing_is_met_by_nothing(void)
     ct_err    err = {0};
     double    low, high;
     CHECK_OK(ct_theta_set_spread(theta, 2, &err), err);
-    CHECK(!ct_theta_project(theta, CT_SPACE_LOG, NULL) && ct_theta_spread(theta, NULL) == 1 && ct_theta_inside(theta, noise));
+    CHECK(!ct_theta_project(theta, CT_SPACE_LOG, NULL) && ct_theta_spread(theta, NULL) == 1 &&
+          ct_theta_inside(theta, noise));
     ct_theta_minimise(theta, CT_SPACE_LOG, NULL, NULL);
     ct_theta_room(theta, NULL, &low, &high);
     CHECK(low == -INFINITY && high == INFINITY);
@@ -361,7 +370,8 @@ static void test_turning_is_orthogonal_and_diagonalises(void)
         ct_theta *theta = random_theta(&rng, noise, trial);
         const int n = ct_theta_count(theta);
         double    p[MANY], v[MANY], w[MANY], tv[MANY], tw[MANY];
-        for (int i = 0; i < n; i++) p[i] = ct_rng_normal(&rng), v[i] = tv[i] = ct_rng_normal(&rng), w[i] = tw[i] = ct_rng_normal(&rng);
+        for (int i = 0; i < n; i++)
+            p[i] = ct_rng_normal(&rng), v[i] = tv[i] = ct_rng_normal(&rng), w[i] = tw[i] = ct_rng_normal(&rng);
         ct_theta_turn(theta, p, 0, tv);
         ct_theta_turn(theta, p, 0, tw);
         CHECK_NEAR(dot(theta, tv, tw), dot(theta, v, w), 1e-13 * n);

@@ -1,6 +1,6 @@
-/* test_theta_memory.c: no memory at any moment. Every allocation is failed once, each in a run of its own: the call that made it says
- * so and leaves nothing half-built; what takes no status allocates nothing. Programs called *_memory are linked so that the library's
- * allocations pass through here. */
+/* test_theta_memory.c: no memory at any moment. Every allocation is failed once, each in a run of its own: the call
+ * that made it says so and leaves nothing half-built; what takes no status allocates nothing. Programs called
+ * *_memory are linked so that the library's allocations pass through here. */
 #include "theta_test.h"
 #include "memory_test.h"
 

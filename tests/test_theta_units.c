@@ -1,4 +1,5 @@
-/* test_theta_units.c: units of rows: theta of a table in units u is theta in units of 1 of the table U^-1 Sigma U^-1. */
+/* test_theta_units.c: units of rows: theta of a table in units u is theta in units of 1 of the table U^-1 Sigma
+ * U^-1. */
 #include "theta_test.h"
 
 static double entry(const ct_noise *noise, int32_t model, int i, int j)
@@ -27,7 +28,8 @@ static ct_noise *scaled(const ct_noise *noise, double unit[MODELS][6])
     return out;
 }
 
-/* Powers of two, by which numbers are multiplied without rounding; or any. The diagonal models have the same, as they may be tied; so have the rows of cam and one. */
+/* Powers of two, by which numbers are multiplied without rounding; or any. The diagonal models have the same, as
+ * they may be tied; so have the rows of cam and one. */
 static void random_units(ct_rng *rng, int exact, double unit[MODELS][6])
 {
     for (int32_t m = 0; m < MODELS; m++)
@@ -71,7 +73,8 @@ static void free_twins(twins *t)
 static double largest(const ct_noise *noise, int32_t m, const double unit[6])
 {
     double most = 0;
-    for (int i = 0; i < ct_noise_get(noise, m)->dim; i++) most = fmax(most, entry(noise, m, i, i) / (unit[i] * unit[i]));
+    for (int i = 0; i < ct_noise_get(noise, m)->dim; i++)
+        most = fmax(most, entry(noise, m, i, i) / (unit[i] * unit[i]));
     return most;
 }
 
@@ -81,7 +84,8 @@ static void check_scaled(const twins *t, double roundings)
     for (int32_t m = 0; m < MODELS; m++) {
         const int n = ct_noise_get(t->noise, m)->dim;
         for (int i = 0; i < n * n; i++)
-            CHECK_NEAR(entry(t->noise, m, i / n, i % n) / (t->unit[m][i / n] * t->unit[m][i % n]), entry(t->plain, m, i / n, i % n), roundings * DBL_EPSILON * largest(t->noise, m, t->unit[m]));
+            CHECK_NEAR(entry(t->noise, m, i / n, i % n) / (t->unit[m][i / n] * t->unit[m][i % n]),
+                       entry(t->plain, m, i / n, i % n), roundings * DBL_EPSILON * largest(t->noise, m, t->unit[m]));
     }
 }
 
@@ -142,7 +146,8 @@ static void test_put_never_leaves_the_set_in_units(void)
             const double    *unit = t.unit[block->model] + at;
             long double      lambda[6];
             double           S[36];
-            for (int i = 0; i < d * d; i++) S[i] = entry(t.noise, block->model, at + i / d, at + i % d) / (unit[i / d] * unit[i % d]);
+            for (int i = 0; i < d * d; i++)
+                S[i] = entry(t.noise, block->model, at + i / d, at + i % d) / (unit[i / d] * unit[i % d]);
             eigen_long(d, S, lambda);
             for (int k = 0; k < d; k++) {
                 CHECK(lambda[k] >= block->lower * (1 - 1e-15L) && lambda[k] <= block->upper * (1 + 1e-15L));
@@ -178,9 +183,12 @@ static void test_slopes_in_units_are_differences_of_covariances(void)
             for (int m = 0; m < MODELS; m++) {
                 const int n = ct_noise_get(t.plain, m)->dim;
                 for (int i = 0; i < n * n; i++) {
-                    const double square = t.unit[m][i / n] * t.unit[m][i % n], a = entry(t.noise, m, i / n, i % n) / square, b = entry(minus, m, i / n, i % n) / square;
+                    const double square = t.unit[m][i / n] * t.unit[m][i % n],
+                                 a = entry(t.noise, m, i / n, i % n) / square,
+                                 b = entry(minus, m, i / n, i % n) / square;
                     double       D = 0;
-                    for (int32_t s = slopes->first[m]; s < slopes->first[m + 1]; s++) D += slopes->parameter[s] == k ? slopes->dSigma[s][i] / square : 0;
+                    for (int32_t s = slopes->first[m]; s < slopes->first[m + 1]; s++)
+                        D += slopes->parameter[s] == k ? slopes->dSigma[s][i] / square : 0;
                     CHECK_NEAR(D, (a - b) / (2 * h), 2e-7 * (1 + largest(t.noise, m, t.unit[m])));
                 }
             }
@@ -207,7 +215,8 @@ static void test_an_isotropic_model_keeps_the_ratios_of_its_units(void)
     p[0] = log(100); /* at its bound */
     CHECK_OK(ct_theta_put(theta, p, noise, &err), err);
     const ct_noise_model *odom = ct_noise_get(noise, ODOM);
-    CHECK(odom->kind == CT_NOISE_DIAGONAL && odom->covariance[0] == 4 && odom->covariance[1] == 4 && odom->covariance[2] == 16 * (0.1 * 0.1));
+    CHECK(odom->kind == CT_NOISE_DIAGONAL && odom->covariance[0] == 4 && odom->covariance[1] == 4 &&
+          odom->covariance[2] == 16 * (0.1 * 0.1));
     CHECK(ct_theta_inside(theta, noise));
     CHECK(ct_theta_unit_squared(theta, 0) == 0.25 && ct_theta_unit(theta, ODOM, 2) == 0.1);
     CHECK_OK(ct_noise_set_variance(noise, ODOM, (const double[]){4, 4, 0.16 * (1 + 1e-14)}, &err), err);
@@ -228,7 +237,8 @@ static void test_units_are_known_and_stay(void)
     CHECK_OK(ct_theta_set_unit(theta, ODOM, 1, 0.01, &err), err); /* before anything is learned */
     CHECK(!ct_theta_has_units(theta) && ct_theta_unit(theta, ODOM, 1) == 0.01 && ct_theta_unit(theta, ODOM, 0) == 1);
     CHECK_OK(ct_theta_learn(theta, ODOM, CT_NOISE_DIAGONAL, 0.1, 10, &err), err);
-    CHECK(ct_theta_has_units(theta) && ct_theta_unit_squared(theta, 0) == 1 && ct_theta_unit_squared(theta, 1) == 0.01 * 0.01);
+    CHECK(ct_theta_has_units(theta) && ct_theta_unit_squared(theta, 0) == 1 &&
+          ct_theta_unit_squared(theta, 1) == 0.01 * 0.01);
     CHECK_OK(ct_theta_freeze(theta, ODOM, 1, &err), err);
     CHECK(!ct_theta_has_units(theta)); /* what is frozen has no say */
     CHECK_OK(ct_theta_learn(theta, ODOM, CT_NOISE_FULL, 0.1, 10, &err), err); /* said anew, units stay */
@@ -251,16 +261,26 @@ static void test_what_is_tied_has_one_unit(void)
     ct_noise *noise = new_table();
     ct_theta *theta = new_theta(noise);
     double    p[MANY];
-    for (int m = 0; m < MODELS; m++) CHECK_OK(ct_theta_learn(theta, m, m == CAM || m == ONE ? CT_NOISE_ISOTROPIC : m == FAR ? CT_NOISE_FULL : CT_NOISE_DIAGONAL, 1e-3, 1e3, &err), err);
+    for (int m = 0; m < MODELS; m++)
+        CHECK_OK(ct_theta_learn(theta, m,
+                                m == CAM || m == ONE ? CT_NOISE_ISOTROPIC
+                                : m == FAR           ? CT_NOISE_FULL
+                                                     : CT_NOISE_DIAGONAL,
+                                1e-3, 1e3, &err),
+                 err);
     CHECK_OK(ct_theta_set_unit(theta, ODOM, 0, 0.1, &err), err);
-    CHECK_REFUSED(ct_theta_tie(theta, ODOM, 0, ODO2, 0, &err), err, "odom.0 and odo2.0 cannot be tied: their units differ");
-    CHECK_REFUSED(ct_theta_tie(theta, ODOM, -1, ODO2, -1, &err), err, "odom.0 and odo2.0 cannot be tied: their units differ");
+    CHECK_REFUSED(ct_theta_tie(theta, ODOM, 0, ODO2, 0, &err), err,
+                  "odom.0 and odo2.0 cannot be tied: their units differ");
+    CHECK_REFUSED(ct_theta_tie(theta, ODOM, -1, ODO2, -1, &err), err,
+                  "odom.0 and odo2.0 cannot be tied: their units differ");
     CHECK_OK(ct_theta_tie(theta, ODOM, 1, ODO2, 1, &err), err);
     CHECK_OK(ct_theta_set_unit(theta, ODO2, 0, 0.1, &err), err);
     CHECK_OK(ct_theta_tie(theta, ODOM, -1, ODO2, -1, &err), err);
-    CHECK_REFUSED(ct_theta_set_unit(theta, ODO2, 0, 0.2, &err), err, "odo2.0 and odom.0 are tied and cannot have different units; units come before ties");
+    CHECK_REFUSED(ct_theta_set_unit(theta, ODO2, 0, 0.2, &err), err,
+                  "odo2.0 and odom.0 are tied and cannot have different units; units come before ties");
     CHECK_REFUSED(ct_theta_set_unit(theta, ODOM, -1, 7, &err), err, "odom.0 and odo2.0 are tied");
-    CHECK(ct_theta_unit(theta, ODO2, 0) == 0.1 && ct_theta_unit(theta, ODOM, 0) == 0.1 && ct_theta_unit(theta, ODOM, 1) == 1);
+    CHECK(ct_theta_unit(theta, ODO2, 0) == 0.1 && ct_theta_unit(theta, ODOM, 0) == 0.1 &&
+          ct_theta_unit(theta, ODOM, 1) == 1);
     CHECK_OK(ct_theta_tie(theta, IMU, 0, IMU, 5, &err), err); /* of one model: both at a time */
     CHECK_REFUSED(ct_theta_set_unit(theta, IMU, 5, 2, &err), err, "imu.0 and imu.5 are tied");
     CHECK_OK(ct_theta_set_unit(theta, IMU, -1, 2, &err), err);
@@ -269,14 +289,16 @@ static void test_what_is_tied_has_one_unit(void)
     CHECK_REFUSED(ct_theta_tie(theta, CAM, -1, ONE, -1, &err), err, "cam and one cannot be tied: their units differ");
     CHECK_OK(ct_theta_set_unit(theta, ONE, -1, 0.3, &err), err);
     CHECK_OK(ct_theta_set_unit(theta, CAM, 1, 0.4, &err), err);
-    CHECK_REFUSED(ct_theta_tie(theta, CAM, -1, ONE, -1, &err), err, "their units differ"); /* there is one number for both only where all rows are alike */
+    /* there is one number for both only where all rows are alike */
+    CHECK_REFUSED(ct_theta_tie(theta, CAM, -1, ONE, -1, &err), err, "their units differ");
     CHECK_OK(ct_theta_set_unit(theta, CAM, 1, 0.3, &err), err);
     CHECK_OK(ct_theta_tie(theta, CAM, -1, ONE, -1, &err), err);
 
     ct_theta_get(theta, noise, p);
     CHECK_NEAR(p[ct_theta_find(theta, ODOM, 0)], 0.5 * (log(0.5 / 0.01) + log(0.25 / 0.01)), 1e-14);
     CHECK_OK(ct_theta_put(theta, p, noise, &err), err);
-    CHECK(ct_theta_inside(theta, noise) && ct_noise_get(noise, ODOM)->covariance[0] == ct_noise_get(noise, ODO2)->covariance[0]);
+    CHECK(ct_theta_inside(theta, noise) &&
+          ct_noise_get(noise, ODOM)->covariance[0] == ct_noise_get(noise, ODO2)->covariance[0]);
     ct_theta_free(theta);
     ct_noise_free(noise);
 }
@@ -290,15 +312,19 @@ static void test_units_that_cannot_be_are_refused(void)
     CHECK_REFUSED(ct_theta_set_unit(theta, 9, 0, 1, &err), err, "there is no noise model number 9");
     CHECK_REFUSED(ct_theta_set_unit(theta, ODOM, 3, 1, &err), err, "odom: there is no coordinate 3: it has 3");
     CHECK_REFUSED(ct_theta_set_unit(theta, ODOM, -2, 1, &err), err, "odom: there is no coordinate -2");
-    CHECK_REFUSED(ct_theta_set_unit(theta, ODOM, 0, 0, &err), err, "odom.0: its unit is 0; it must lie between 1e-50 and 1e+50");
+    CHECK_REFUSED(ct_theta_set_unit(theta, ODOM, 0, 0, &err), err,
+                  "odom.0: its unit is 0; it must lie between 1e-50 and 1e+50");
     CHECK_REFUSED(ct_theta_set_unit(theta, ODOM, -1, NAN, &err), err, "odom: its unit is nan");
     CHECK_REFUSED(ct_theta_set_unit(theta, ODOM, 0, -1, &err), err, "odom.0: its unit is -1");
     CHECK_REFUSED(ct_theta_set_unit(theta, ODOM, 0, INFINITY, &err), err, "odom.0: its unit is inf");
     CHECK_REFUSED(ct_theta_set_unit(theta, ODOM, 0, 1e-51, &err), err, "its unit is 1e-51");
     CHECK_REFUSED(ct_theta_set_unit(theta, ODOM, 1, 1e-30, &err), err,
-                  "odom.1: bounds 1e-100 and 1e+100 of variances in units of 1e-30 are 1e-160 and 1e+40; they must lie between 1e-150 and 1e+150");
-    CHECK_REFUSED(ct_theta_set_unit(theta, ODOM, -1, 1e30, &err), err, "odom.0: bounds 1e-100 and 1e+100 of variances in units of 1e+30 are 1e-40 and 1e+160");
-    CHECK(ct_theta_unit(theta, ODOM, 0) == 1 && ct_theta_unit(theta, ODOM, 1) == 1 && ct_theta_unit(theta, ODOM, 2) == 1);
+                  "odom.1: bounds 1e-100 and 1e+100 of variances in units of 1e-30 are 1e-160 and 1e+40; they must lie "
+                  "between 1e-150 and 1e+150");
+    CHECK_REFUSED(ct_theta_set_unit(theta, ODOM, -1, 1e30, &err), err,
+                  "odom.0: bounds 1e-100 and 1e+100 of variances in units of 1e+30 are 1e-40 and 1e+160");
+    CHECK(ct_theta_unit(theta, ODOM, 0) == 1 && ct_theta_unit(theta, ODOM, 1) == 1 &&
+          ct_theta_unit(theta, ODOM, 2) == 1);
     CHECK_OK(ct_theta_bound(theta, ODOM, 1, 1e-80, 1e80, &err), err);
     CHECK_OK(ct_theta_set_unit(theta, ODOM, 1, 1e-30, &err), err); /* now it fits */
     CHECK_REFUSED(ct_theta_bound(theta, ODOM, 1, 1e-100, 1, &err), err, "odom.1: bounds 1e-100 and 1");

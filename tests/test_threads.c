@@ -1,5 +1,5 @@
-/* test_threads.c: one graph, one noise table, a solver a thread: the same bits as alone, however many run beside. Fronts
- * are large enough for every kernel. */
+/* test_threads.c: one graph, one noise table, a solver a thread: the same bits as alone, however many run beside.
+ * Fronts are large enough for every kernel. */
 #include "ct_test.h"
 
 #include <covtune/covtune.h>
@@ -37,7 +37,8 @@ static void *work(void *argument)
     const size_t bytes = (size_t)ct_graph_size(w->graph) * sizeof(double);
     double      *x = malloc(bytes), S[36] = {0};
     for (int k = 0; k < ROUNDS; k++)
-        w->differences += solve(w->graph, w->noise, x, S) != CT_OK || memcmp(x, w->estimate, bytes) || memcmp(S, w->covariance, sizeof S);
+        w->differences += solve(w->graph, w->noise, x, S) != CT_OK || memcmp(x, w->estimate, bytes) ||
+                          memcmp(S, w->covariance, sizeof S);
     free(x);
     return NULL;
 }

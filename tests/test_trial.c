@@ -5,23 +5,29 @@
 
 static int same_accuracy(ct_accuracy a, ct_accuracy b)
 {
-    return a.poses == b.poses && same_double(a.translation, b.translation) && same_double(a.rotation, b.rotation) && same_double(a.ape_translation, b.ape_translation);
+    return a.poses == b.poses && same_double(a.translation, b.translation) && same_double(a.rotation, b.rotation) &&
+           same_double(a.ape_translation, b.ape_translation);
 }
 
 static int same_things(const ct_summary *a, const ct_summary *b)
 {
     if (a->bodies != b->bodies) return 0;
     for (int i = 0; i < a->bodies; i++)
-        if (strcmp(a->body[i].name, b->body[i].name) || !same_accuracy(a->body[i].accuracy, b->body[i].accuracy)) return 0;
+        if (strcmp(a->body[i].name, b->body[i].name) || !same_accuracy(a->body[i].accuracy, b->body[i].accuracy))
+            return 0;
     return 1;
 }
 
 /* All but the seconds. */
 static int same_verdict(const ct_summary *a, const ct_summary *b)
 {
-    return a->runs == b->runs && a->failed == b->failed && a->accuracy.poses == b->accuracy.poses && same_double(a->accuracy.translation, b->accuracy.translation) &&
-           same_double(a->accuracy.rotation, b->accuracy.rotation) && same_double(a->accuracy.ape_translation, b->accuracy.ape_translation) && same_double(a->loss, b->loss) &&
-           same_double(a->chi_squared, b->chi_squared) && same_double(a->nees, b->nees) && same_double(a->condition, b->condition) && same_double(a->condition_scaled, b->condition_scaled) && same_things(a, b);
+    return a->runs == b->runs && a->failed == b->failed && a->accuracy.poses == b->accuracy.poses &&
+           same_double(a->accuracy.translation, b->accuracy.translation) &&
+           same_double(a->accuracy.rotation, b->accuracy.rotation) &&
+           same_double(a->accuracy.ape_translation, b->accuracy.ape_translation) && same_double(a->loss, b->loss) &&
+           same_double(a->chi_squared, b->chi_squared) && same_double(a->nees, b->nees) &&
+           same_double(a->condition, b->condition) && same_double(a->condition_scaled, b->condition_scaled) &&
+           same_things(a, b);
 }
 
 /* ---- Verdicts --------------------------------------------------------------------------------- */
@@ -37,7 +43,8 @@ static void check_verdict(course *c, const ct_noise *noise, const ct_summary_opt
         ct_conditioning k;
         double         *x = malloc((size_t)ct_graph_size(c->test[i]->graph) * sizeof *x);
         CHECK_OK(ct_solver_new(c->test[i]->graph, NULL, &solver, &c->l.err), c->l.err);
-        CHECK_OK(ct_evaluate(c->test[i], noise, solver, &options->inference, &options->loss, 1, x, &a, &c->l.err), c->l.err);
+        CHECK_OK(ct_evaluate(c->test[i], noise, solver, &options->inference, &options->loss, 1, x, &a, &c->l.err),
+                 c->l.err);
         CHECK_OK(ct_conditioning_at(c->test[i]->graph, noise, solver, x, &k, &c->l.err), c->l.err);
         t += a.accuracy.translation / TESTS;
         r += a.accuracy.rotation / TESTS;
@@ -60,7 +67,9 @@ static void check_verdict(course *c, const ct_noise *noise, const ct_summary_opt
     CHECK_NEAR(v->chi_squared / (chi / degrees), 1, 1e-14);
     if (options->nees) CHECK_NEAR(v->nees / (nees / nees_degrees), 1, 1e-14);
     else CHECK(isnan(v->nees));
-    if (options->conditioning) CHECK(v->condition == middle_of_three(condition[0][0], condition[1][0], condition[2][0]) && v->condition_scaled == middle_of_three(condition[0][1], condition[1][1], condition[2][1]));
+    if (options->conditioning)
+        CHECK(v->condition == middle_of_three(condition[0][0], condition[1][0], condition[2][0]) &&
+              v->condition_scaled == middle_of_three(condition[0][1], condition[1][1], condition[2][1]));
     else CHECK(isnan(v->condition) && isnan(v->condition_scaled));
 }
 
@@ -76,12 +85,18 @@ static void test_a_verdict_is_what_assessments_add_up_to(void)
         options.conditioning = !nees;
         CHECK_OK(ct_summarise(TESTS, c.test, c.l.noise, &options, each, &v, &c.l.err), c.l.err);
         check_verdict(&c, c.l.noise, &options, &v);
-        CHECK_OK(ct_evaluate_all(TESTS, c.test, c.l.noise, &options.inference, &options.loss, nees, 1, NULL, NULL, all, &c.l.err), c.l.err);
-        for (int i = 0; i < TESTS; i++) CHECK(same_double(each[i].loss, all[i].loss) && same_double(each[i].consistency.nees, all[i].consistency.nees) && each[i].solve.iterations == all[i].solve.iterations);
+        CHECK_OK(ct_evaluate_all(TESTS, c.test, c.l.noise, &options.inference, &options.loss, nees, 1, NULL, NULL, all,
+                                 &c.l.err),
+                 c.l.err);
+        for (int i = 0; i < TESTS; i++)
+            CHECK(same_double(each[i].loss, all[i].loss) &&
+                  same_double(each[i].consistency.nees, all[i].consistency.nees) &&
+                  each[i].solve.iterations == all[i].solve.iterations);
         CHECK(v.seconds > 0 && v.accuracy.poses == TESTS * 40);
     }
     CHECK_OK(ct_summarise(0, NULL, c.l.noise, &options, NULL, &v, &c.l.err), c.l.err);
-    CHECK(v.runs == 0 && isnan(v.accuracy.translation) && isnan(v.loss) && isnan(v.chi_squared) && isnan(v.condition) && isnan(v.seconds));
+    CHECK(v.runs == 0 && isnan(v.accuracy.translation) && isnan(v.loss) && isnan(v.chi_squared) && isnan(v.condition) &&
+          isnan(v.seconds));
     course_free(&c);
 }
 
@@ -98,10 +113,13 @@ static void test_a_run_without_an_estimate_is_counted_and_does_not_count(void)
     c.test[1]->known = realloc(c.test[1]->known, (size_t)ct_graph_variables(c.test[1]->graph));
     c.test[1]->known[30] = 0;
     CHECK_OK(ct_summarise(TESTS, c.test, c.l.noise, &options, NULL, &all, &c.l.err), c.l.err);
-    CHECK_OK(ct_summarise(2, (ct_sequence *const[]){c.test[0], c.test[2]}, c.l.noise, &options, NULL, &some, &c.l.err), c.l.err);
+    CHECK_OK(ct_summarise(2, (ct_sequence *const[]){c.test[0], c.test[2]}, c.l.noise, &options, NULL, &some, &c.l.err),
+             c.l.err);
     CHECK(all.runs == TESTS && all.failed == 1 && some.runs == 2 && some.failed == 0);
-    for (int i = 0; i < 2; i++) CHECK_OK(ct_summarise(1, &c.test[2 * i], c.l.noise, &options, NULL, &one[i], &c.l.err), c.l.err);
-    CHECK_NEAR(some.condition, (one[0].condition + one[1].condition) / 2, 1e-9 * some.condition); /* two have their middle between them */
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(ct_summarise(1, &c.test[2 * i], c.l.noise, &options, NULL, &one[i], &c.l.err), c.l.err);
+    /* two have their middle between them */
+    CHECK_NEAR(some.condition, (one[0].condition + one[1].condition) / 2, 1e-9 * some.condition);
     CHECK(one[0].condition_scaled != one[1].condition_scaled);
     CHECK_NEAR(some.condition_scaled, (one[0].condition_scaled + one[1].condition_scaled) / 2, 1e-9);
     all.runs = some.runs;
@@ -110,7 +128,8 @@ static void test_a_run_without_an_estimate_is_counted_and_does_not_count(void)
     course_free(&c);
 }
 
-/* Two pushes, whose things are o and e, and between them a drive, whose thing is x: a thing's accuracy is the mean over the runs that have it, and its poses are those of all of them. */
+/* Two pushes, whose things are o and e, and between them a drive, whose thing is x: a thing's accuracy is the mean
+ * over the runs that have it, and its poses are those of all of them. */
 static void test_a_verdict_tells_things_apart(void)
 {
     enum { RUNS = 3, THINGS = 3 };
@@ -126,7 +145,10 @@ static void test_a_verdict_tells_things_apart(void)
     push.steps = 22;
     world.poses = 40;
     CHECK_OK(ct_noise_new(&noise, &err), err);
-    for (int i = 0; i < RUNS; i++) CHECK_OK(i == 1 ? ct_world_make(&world, noise, &seq[i], &err) : ct_push_make(&push, 1, (uint64_t)i, NULL, NULL, noise, &seq[i], &err), err);
+    for (int i = 0; i < RUNS; i++)
+        CHECK_OK(i == 1 ? ct_world_make(&world, noise, &seq[i], &err)
+                        : ct_push_make(&push, 1, (uint64_t)i, NULL, NULL, noise, &seq[i], &err),
+                 err);
     CHECK_OK(ct_summarise(RUNS, seq, noise, &options, NULL, &v, &err), err);
     CHECK(v.runs == RUNS && v.failed == 0 && v.bodies == THINGS);
     for (int k = 0; k < THINGS; k++) {
@@ -143,7 +165,8 @@ static void test_a_verdict_tells_things_apart(void)
             t += a.translation, r += a.rotation, d += a.ape_translation, count++, poses += a.poses;
         }
         const ct_accuracy found = ct_summary_body(&v, NAME[k]);
-        CHECK(!strcmp(v.body[k].name, NAME[k]) && same_accuracy(found, v.body[k].accuracy) && found.poses == poses && poses == (k < 2 ? 44 : 40) && count == (k < 2 ? 2 : 1));
+        CHECK(!strcmp(v.body[k].name, NAME[k]) && same_accuracy(found, v.body[k].accuracy) && found.poses == poses &&
+              poses == (k < 2 ? 44 : 40) && count == (k < 2 ? 2 : 1));
         CHECK_NEAR(found.translation / (t / count), 1, 1e-14);
         CHECK_NEAR(found.rotation / (r / count), 1, 1e-14);
         CHECK_NEAR(found.ape_translation / (d / count), 1, 1e-14);
@@ -200,7 +223,8 @@ static void test_a_trial_learns_what_learning_by_hand_does(void)
         CHECK(!same_table(trial.noise, c.l.noise));
         CHECK_OK(ct_learn(c.l.outer, &options.learn, c.l.noise, &r, &c.l.err), c.l.err);
         CHECK(same_table(trial.noise, c.l.noise) && !memcmp(trial.result.p, r.p, (size_t)r.parameters * sizeof *r.p));
-        CHECK(trial.result.stop == r.stop && trial.result.evaluations == r.evaluations && trial.result.inner_solves == r.inner_solves && same_double(trial.result.loss_train, r.loss_train));
+        CHECK(trial.result.stop == r.stop && trial.result.evaluations == r.evaluations &&
+              trial.result.inner_solves == r.inner_solves && same_double(trial.result.loss_train, r.loss_train));
         check_verdict(&c, c.l.noise, &options.test, &trial.test);
         minimised.loss = options.outer.loss;
         minimised.inference = ct_inference_defaults();
@@ -210,7 +234,8 @@ static void test_a_trial_learns_what_learning_by_hand_does(void)
         CHECK(same_verdict(&trial.train, &train));
         CHECK_NEAR(trial.train.loss / r.loss_train, 1, 1e-6); /* the same minimum, from elsewhere */
         CHECK(trial.seconds > 0 && trial.points > 0 && trial.trace[trial.points - 1].seconds < trial.seconds);
-        CHECK_NEAR(trial.trace[trial.points - 1].translation / train.accuracy.translation, 1, 1e-9); /* with the scale, in which the first pose's prior has a say */
+        /* with the scale, in which the first pose's prior has a say */
+        CHECK_NEAR(trial.trace[trial.points - 1].translation / train.accuracy.translation, 1, 1e-9);
         ct_learn_result_free(&r);
         ct_trial_free(&trial);
         CHECK(!trial.noise && !trial.trace && trial.points == 0);
@@ -245,7 +270,8 @@ static void test_what_was_not_asked_for_is_not_there(void)
     options.errors = 0;
     CHECK_OK(ct_trial_run(c.l.runs, c.l.seq, 0, NULL, c.l.noise, c.l.theta, &options, &trial, &c.l.err), c.l.err);
     CHECK(trial.points > 1 && isnan(trial.trace[0].translation) && isnan(trial.trace[trial.points - 1].rotation));
-    CHECK(trial.test.runs == 0 && isnan(trial.test.accuracy.translation) && isnan(trial.test.condition) && trial.train.runs == 2);
+    CHECK(trial.test.runs == 0 && isnan(trial.test.accuracy.translation) && isnan(trial.test.condition) &&
+          trial.train.runs == 2);
     ct_trial_free(&trial);
     options.trace = 0;
     options.errors = 1;
@@ -268,7 +294,8 @@ static void test_cancelled_at_any_time_a_trial_is_whole(void)
         ct_trial trial = trial_of(&c, &options);
         stopped += trial.result.stop == CT_LEARN_STOP_CANCELLED;
         finished = trial.test.runs == TESTS;
-        CHECK(trial.noise && ct_theta_inside(c.l.theta, trial.noise) && trial.points > 0 && trial.trace[trial.points - 1].loss > 0);
+        CHECK(trial.noise && ct_theta_inside(c.l.theta, trial.noise) && trial.points > 0 &&
+              trial.trace[trial.points - 1].loss > 0);
         CHECK(trial.result.stop != CT_LEARN_STOP_CANCELLED || (trial.train.runs == 0 && trial.test.runs == 0));
         CHECK(finished == (p.asked <= most));
         ct_trial_free(&trial);
@@ -291,7 +318,8 @@ static void test_the_callers_own_progress_stops_learning_and_not_the_verdict(voi
         options.learn.scale = CT_SCALE_NONE;
         ct_trial              trial = trial_of(&c, &options);
         const ct_trace_point *last = &trial.trace[trial.points - 1];
-        CHECK(heard->count == most && trial.result.stop == CT_LEARN_STOP_CANCELLED && trial.test.runs == TESTS && trial.train.runs == 3);
+        CHECK(heard->count == most && trial.result.stop == CT_LEARN_STOP_CANCELLED && trial.test.runs == TESTS &&
+              trial.train.runs == 3);
         CHECK_NEAR(last->translation / trial.train.accuracy.translation, 1, 1e-9);
         for (int i = 0; i < most; i++)
             if (heard->phase[i] == 'l') best = fmin(best, heard->loss[i]);
@@ -311,10 +339,12 @@ static void test_what_a_method_refuses_a_trial_refuses(void)
     const ct_trial_options options = options_of(CT_LEARN_LBFGS);
     ct_trial               trial;
     CHECK_OK(ct_theta_set_spread(c.l.theta, 20, &c.l.err), c.l.err);
-    CHECK_REFUSED(ct_trial_run(c.l.runs, c.l.seq, TESTS, c.test, c.l.noise, c.l.theta, &options, &trial, &c.l.err), c.l.err, "knows boxes alone");
+    CHECK_REFUSED(ct_trial_run(c.l.runs, c.l.seq, TESTS, c.test, c.l.noise, c.l.theta, &options, &trial, &c.l.err),
+                  c.l.err, "knows boxes alone");
     CHECK(!trial.noise && !trial.trace && trial.points == 0 && isnan(trial.test.loss));
     ct_trial_free(&trial);
-    CHECK_REFUSED(ct_trial_run(0, NULL, TESTS, c.test, c.l.noise, c.l.theta, &options, &trial, &c.l.err), c.l.err, "no sequence");
+    CHECK_REFUSED(ct_trial_run(0, NULL, TESTS, c.test, c.l.noise, c.l.theta, &options, &trial, &c.l.err), c.l.err,
+                  "no sequence");
     ct_trial_free(&trial);
     course_free(&c);
 }
@@ -331,10 +361,12 @@ static void test_the_number_of_jobs_changes_no_bit(void)
             one = trial;
             continue;
         }
-        CHECK(same_table(one.noise, trial.noise) && same_verdict(&one.train, &trial.train) && same_verdict(&one.test, &trial.test) && one.points == trial.points);
+        CHECK(same_table(one.noise, trial.noise) && same_verdict(&one.train, &trial.train) &&
+              same_verdict(&one.test, &trial.test) && one.points == trial.points);
         for (int i = 0; i < trial.points; i++) {
             const ct_trace_point *a = &one.trace[i], *b = &trial.trace[i];
-            CHECK(a->solves == b->solves && a->evaluations == b->evaluations && same_double(a->loss, b->loss) && same_double(a->translation, b->translation) && same_double(a->rotation, b->rotation));
+            CHECK(a->solves == b->solves && a->evaluations == b->evaluations && same_double(a->loss, b->loss) &&
+                  same_double(a->translation, b->translation) && same_double(a->rotation, b->rotation));
         }
         ct_trial_free(&trial);
     }

@@ -1,5 +1,5 @@
-/* test_trial_memory.c: no memory at any moment of a study, or of a closer look. Every allocation is failed once, each in a call of its own: the call says so, and
- * nothing of what it was given has changed, or is lost. */
+/* test_trial_memory.c: no memory at any moment of a study, or of a closer look. Every allocation is failed once,
+ * each in a call of its own: the call says so, and nothing of what it was given has changed, or is lost. */
 #include "memory_test.h"
 #include "trial_test.h"
 
@@ -75,7 +75,8 @@ static ct_status try_method(stage *s, ct_learn_method method, ct_err *err)
     options.learn.method = method;
     options.learn.max_iterations = 3;
     options.errors = 1;
-    const ct_status status = ct_trial_run(s->l.runs, s->l.seq, 1, s->l.seq, s->l.noise, s->l.theta, &options, &trial, err);
+    const ct_status status =
+        ct_trial_run(s->l.runs, s->l.seq, 1, s->l.seq, s->l.noise, s->l.theta, &options, &trial, err);
     CHECK((status == CT_OK) == (trial.noise != NULL) && (status == CT_OK) == (trial.points > 0));
     ct_trial_free(&trial);
     return status;

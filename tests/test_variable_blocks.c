@@ -1,4 +1,5 @@
-/* test_variable_blocks.c: what models say that they do not depend on. Laws of systems, Hessians and covariances with such models are in test_solve.c, test_hessian.c and test_covariance.c. */
+/* test_variable_blocks.c: what models say that they do not depend on. Laws of systems, Hessians and covariances with
+ * such models are in test_solve.c, test_hessian.c and test_covariance.c. */
 #include "graph_test.h"
 #include "solve/solve.h"
 #include "sparse/sparse.h"
@@ -13,7 +14,9 @@ static ct_graph *without_depends(const ct_graph *graph, ct_factor_ops plain[], i
     ct_err    err = {0};
     CHECK_OK(ct_graph_new(&copy, &err), err);
     for (int32_t v = 0; v < ct_graph_variables(graph); v++) {
-        CHECK_OK(ct_graph_add_variable(copy, NULL, ct_graph_kind(graph, v), ct_graph_initial_const(graph) + ct_graph_offset(graph, v), NULL, &err), err);
+        CHECK_OK(ct_graph_add_variable(copy, NULL, ct_graph_kind(graph, v),
+                                       ct_graph_initial_const(graph) + ct_graph_offset(graph, v), NULL, &err),
+                 err);
         ct_graph_fix(copy, v, ct_graph_fixed(graph, v));
     }
     for (int32_t f = 0; f < ct_graph_factors(graph); f++) {
@@ -66,7 +69,8 @@ static void test_pushing_takes_a_quarter_of_the_work_and_ends_where_it_did(void)
         CHECK(result[0].iterations == result[1].iterations);
         CHECK_NEAR(result[0].final_error, result[1].final_error, 1e-9 * result[1].final_error);
         for (int32_t i = 0; i < ct_graph_size(graph[0]); i++) CHECK_NEAR(x[0][i], x[1][i], 1e-7);
-        CHECK(ct_sparse_describe(ct_solver_system(solver[0])).flops < 0.25 * ct_sparse_describe(ct_solver_system(solver[1])).flops);
+        CHECK(ct_sparse_describe(ct_solver_system(solver[0])).flops <
+              0.25 * ct_sparse_describe(ct_solver_system(solver[1])).flops);
         for (int k = 0; k < 2; k++) free(x[k]), ct_solver_free(solver[k]);
     }
     ct_graph_free(whole);
@@ -79,10 +83,12 @@ static void variables_are_cut_where_models_say(world *w)
 {
     ct_solver *solver = new_solver(w, NULL);
     for (int32_t b = 0; b < solver->blocks; b++) {
-        const int32_t v = solver->variable_of[b], *dim = solver->system->dim + solver->piece[b], pieces = solver->piece[b + 1] - solver->piece[b];
+        const int32_t v = solver->variable_of[b], *dim = solver->system->dim + solver->piece[b],
+                      pieces = solver->piece[b + 1] - solver->piece[b];
         int           touched = 0;
         for (int32_t f = 0; f < ct_graph_factors(w->graph); f++)
-            for (int i = 0; i < ct_graph_factor(w->graph, f).ops->arity; i++) touched |= ct_graph_factor(w->graph, f).var[i] == v && ct_graph_factor(w->graph, f).ops->depends[i];
+            for (int i = 0; i < ct_graph_factor(w->graph, f).ops->arity; i++)
+                touched |= ct_graph_factor(w->graph, f).var[i] == v && ct_graph_factor(w->graph, f).ops->depends[i];
         switch (touched ? ct_graph_kind(w->graph, v) : CT_KIND_COUNT) {
         case CT_SE2: CHECK(pieces == 2 && dim[0] == 2 && dim[1] == 1); break;
         case CT_SE3: CHECK(pieces == 2 && dim[0] == 3 && dim[1] == 3); break;
@@ -132,7 +138,8 @@ static void test_dependence_that_is_denied_is_told(void)
     wrong.depends[2] = 3; /* x and y, it says, and not the heading */
     CHECK_REFUSED(ct_factor_check(&wrong, z, NULL, x, 1e-7, &err), err, "tactile_yaw: d r[theta] / d x2[theta] is 0");
     wrong.depends[2] = 8;
-    CHECK_REFUSED(ct_factor_check(&wrong, z, NULL, x, 1e-7, &err), err, "depends has a coordinate that its variable has not");
+    CHECK_REFUSED(ct_factor_check(&wrong, z, NULL, x, 1e-7, &err), err,
+                  "depends has a coordinate that its variable has not");
 }
 
 int main(void)

@@ -44,7 +44,10 @@ static void test_rows_of_diagonal_models_are_their_parameters(void)
         for (int i = 0; i < 3; i++) {
             const int32_t j = ct_theta_learns(l.theta, g) ? ct_theta_find(l.theta, g, i) : -1;
             if (j < 0) CHECK(isnan(standard_error[i]) && at_bound[i] == 0);
-            else CHECK((isnan(standard_error[i]) ? isnan(r.standard_error[j]) : standard_error[i] == r.standard_error[j]) && at_bound[i] == r.at_bound[j]);
+            else
+                CHECK((isnan(standard_error[i]) ? isnan(r.standard_error[j])
+                                                : standard_error[i] == r.standard_error[j]) &&
+                      at_bound[i] == r.at_bound[j]);
         }
     }
     ct_learn_rows(l.theta, &r, odom, standard_error, at_bound);
@@ -76,7 +79,8 @@ static void test_rows_of_full_models_follow_from_their_parameters(void)
         p[j] = r.p[j] - h;
         CHECK_OK(ct_theta_place(l.theta, p, down, &l.err), l.err);
         for (int i = 0; i < 3; i++) {
-            const double slope = log(ct_noise_get(up, odom)->covariance[i * 4] / ct_noise_get(down, odom)->covariance[i * 4]) / (2 * h);
+            const double slope =
+                log(ct_noise_get(up, odom)->covariance[i * 4] / ct_noise_get(down, odom)->covariance[i * 4]) / (2 * h);
             square[i] += slope * slope * r.standard_error[j] * r.standard_error[j];
         }
     }
@@ -105,8 +109,10 @@ static void test_a_noise_file_is_read_back_to_the_bit_and_says_more(void)
     CHECK_OK(ct_learn_write_noise(l.theta, l.noise, start, &r, &origin, place("b.json", second), &l.err), l.err);
     char *text = slurp(path), *again = slurp(second);
     CHECK(!strcmp(text, again));
-    CHECK(strstr(text, "\"digest\": \"0000000000000abc\"") && strstr(text, "\"command\": \"covtune learn \\\"x\\\"\"") && strstr(text, "\"finished\": true"));
-    CHECK(strstr(text, "\"bounds\": [0.001, 2]") && strstr(text, "\"start\": [100, 100, 0.001]") && strstr(text, "\"sigma_error_percent\": "));
+    CHECK(strstr(text, "\"digest\": \"0000000000000abc\"") &&
+          strstr(text, "\"command\": \"covtune learn \\\"x\\\"\"") && strstr(text, "\"finished\": true"));
+    CHECK(strstr(text, "\"bounds\": [0.001, 2]") && strstr(text, "\"start\": [100, 100, 0.001]") &&
+          strstr(text, "\"sigma_error_percent\": "));
     CHECK_OK(ct_noise_copy(start, &back, &l.err), l.err);
     CHECK_OK(ct_noise_read(back, path, &l.err), l.err);
     CHECK(ct_noise_count(back) == ct_noise_count(l.noise));
@@ -131,13 +137,19 @@ static void test_a_noise_file_under_way_has_no_errors_and_no_pooled_models(void)
     CHECK_OK(ct_noise_add_isotropic(l.noise, "other#1", 3, 1, NULL, &l.err), l.err);
     CHECK_OK(ct_theta_new(l.noise, &l.theta, &l.err), l.err);
     CHECK_OK(ct_theta_learn(l.theta, ct_noise_find(l.noise, "odom"), CT_NOISE_DIAGONAL, 1e-3, 1e3, &l.err), l.err);
-    CHECK_OK(ct_learn_write_noise(l.theta, l.noise, l.noise, NULL, &(ct_learn_origin){0}, place("c.json", path), &l.err), l.err);
+    CHECK_OK(
+        ct_learn_write_noise(l.theta, l.noise, l.noise, NULL, &(ct_learn_origin){0}, place("c.json", path), &l.err),
+        l.err);
     char *text = slurp(path);
     CHECK(strstr(text, "\"learned\": true") && strstr(text, "\"learned\": false")); /* odom, and the others */
-    CHECK(!strstr(text, "odom#1") && strstr(text, "other#1") && !strstr(text, "standard_error") && strstr(text, "\"finished\": false") && !strstr(text, "command"));
+    CHECK(!strstr(text, "odom#1") && strstr(text, "other#1") && !strstr(text, "standard_error") &&
+          strstr(text, "\"finished\": false") && !strstr(text, "command"));
     free(text);
-    CHECK_REFUSED(ct_learn_write_noise(l.theta, l.noise, l.noise, NULL, &(ct_learn_origin){.dataset = "\xff"}, path, &l.err), l.err, "not UTF-8");
-    CHECK_REFUSED(ct_learn_write_noise(l.theta, l.noise, l.noise, NULL, &(ct_learn_origin){0}, "/dev/null/x", &l.err), l.err, "/dev/null/x");
+    CHECK_REFUSED(
+        ct_learn_write_noise(l.theta, l.noise, l.noise, NULL, &(ct_learn_origin){.dataset = "\xff"}, path, &l.err),
+        l.err, "not UTF-8");
+    CHECK_REFUSED(ct_learn_write_noise(l.theta, l.noise, l.noise, NULL, &(ct_learn_origin){0}, "/dev/null/x", &l.err),
+                  l.err, "/dev/null/x");
     lesson_free(&l);
 }
 

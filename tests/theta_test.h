@@ -1,4 +1,5 @@
-/* theta_test.h: tables and sets of parameters made at random, points of a set, and eigenvalues found another way than the library does. */
+/* theta_test.h: tables and sets of parameters made at random, points of a set, and eigenvalues found another way
+ * than the library does. */
 #ifndef THETA_TEST_H
 #define THETA_TEST_H
 
@@ -14,7 +15,8 @@ static inline ct_noise *new_table(void)
 {
     ct_noise    *noise = NULL;
     ct_err       err = {0};
-    const double odom[3] = {0.5, 1, 2}, odo2[3] = {0.25, 3, 7}, gps[4] = {2, 0.5, 0.5, 1}, far[9] = {4, 1, 0.5, 1, 3, -0.5, 0.5, -0.5, 2};
+    const double odom[3] = {0.5, 1, 2}, odo2[3] = {0.25, 3, 7}, gps[4] = {2, 0.5, 0.5, 1},
+                 far[9] = {4, 1, 0.5, 1, 3, -0.5, 0.5, -0.5, 2};
     double       imu[36];
     for (int i = 0; i < 36; i++) imu[i] = i % 7 == 0 ? 1 + i / 7 : 0.1;
     CHECK_OK(ct_noise_new(&noise, &err), err);
@@ -35,24 +37,27 @@ static inline ct_theta *new_theta(const ct_noise *noise)
     ct_theta *theta = NULL;
     ct_err    err = {0};
     CHECK_OK(ct_theta_new(noise, &theta, &err), err);
-    CHECK(theta && ct_theta_count(theta) == 0 && ct_theta_models(theta) == ct_noise_count(noise) && isinf(ct_theta_spread_limit(theta)));
+    CHECK(theta && ct_theta_count(theta) == 0 && ct_theta_models(theta) == ct_noise_count(noise) &&
+          isinf(ct_theta_spread_limit(theta)));
     return theta;
 }
 
 static inline double uniform(ct_rng *rng, double low, double high) { return low + (high - low) * ct_rng_uniform(rng); }
 static inline int    below(ct_rng *rng, int n) { return (int)(ct_rng_bits(rng) % (uint64_t)n); }
 
-/* Kinds, bounds, frozen coordinates, ties and a spread; what is refused is left out. Trial % 3 == 0: bounds the same for all, so that any
- * spread can be met. Units come first, if they are not NULL. */
+/* Kinds, bounds, frozen coordinates, ties and a spread; what is refused is left out. Trial % 3 == 0: bounds the same
+ * for all, so that any spread can be met. Units come first, if they are not NULL. */
 static inline ct_theta *random_theta_in(ct_rng *rng, const ct_noise *noise, int trial, double unit[MODELS][6])
 {
     static const double SPREAD[] = {INFINITY, 1, 1.5, 10, 1e3, 1e6};
     ct_theta           *theta = new_theta(noise);
     ct_err              err = {0};
     for (int32_t i = 0; unit && i < MODELS; i++)
-        for (int c = 0; c < ct_noise_get(noise, i)->dim; c++) CHECK_OK(ct_theta_set_unit(theta, i, c, unit[i][c], &err), err);
+        for (int c = 0; c < ct_noise_get(noise, i)->dim; c++)
+            CHECK_OK(ct_theta_set_unit(theta, i, c, unit[i][c], &err), err);
     for (int32_t i = 0; i < MODELS; i++) {
-        const double lower = trial % 3 ? pow(10, uniform(rng, -3, 0)) : 1e-2, upper = trial % 3 ? lower * pow(10, uniform(rng, 0, 5)) : 1e2;
+        const double lower = trial % 3 ? pow(10, uniform(rng, -3, 0)) : 1e-2,
+                     upper = trial % 3 ? lower * pow(10, uniform(rng, 0, 5)) : 1e2;
         if (i != FAR && below(rng, 4) == 0) continue;
         (void)ct_theta_learn(theta, i, (ct_noise_kind)below(rng, 3), lower, upper, NULL);
     }
@@ -66,7 +71,10 @@ static inline ct_theta *random_theta_in(ct_rng *rng, const ct_noise *noise, int 
     return theta;
 }
 
-static inline ct_theta *random_theta(ct_rng *rng, const ct_noise *noise, int trial) { return random_theta_in(rng, noise, trial, NULL); }
+static inline ct_theta *random_theta(ct_rng *rng, const ct_noise *noise, int trial)
+{
+    return random_theta_in(rng, noise, trial, NULL);
+}
 
 /* Columns of V orthonormal, by Gram and Schmidt. */
 static inline void random_rotation(ct_rng *rng, int n, double *V)
@@ -77,7 +85,8 @@ static inline void random_rotation(ct_rng *rng, int n, double *V)
             for (int j = 0; j <= k; j++) {
                 double dot = 0, norm = 0;
                 for (int i = 0; i < n; i++) dot += V[i * n + j] * V[i * n + k], norm += V[i * n + k] * V[i * n + k];
-                for (int i = 0; i < n; i++) V[i * n + k] = j < k ? V[i * n + k] - dot * V[i * n + j] : V[i * n + k] / sqrt(norm);
+                for (int i = 0; i < n; i++)
+                    V[i * n + k] = j < k ? V[i * n + k] - dot * V[i * n + j] : V[i * n + k] / sqrt(norm);
             }
     }
 }
@@ -96,7 +105,8 @@ static inline void eigen_long(int n, const double *A, long double *lambda)
                 if (i != j && fabsl(M[i * n + j]) > big) big = fabsl(M[i * n + j]), p = i, q = j;
             }
         if (big <= 1e-25L * scale) break;
-        const long double angle = 0.5L * atan2l(2 * M[p * n + q], M[q * n + q] - M[p * n + p]), c = cosl(angle), s = sinl(angle);
+        const long double angle = 0.5L * atan2l(2 * M[p * n + q], M[q * n + q] - M[p * n + p]), c = cosl(angle),
+                          s = sinl(angle);
         for (int i = 0; i < n; i++) {
             const long double g = M[i * n + p], h = M[i * n + q];
             M[i * n + p] = c * g - s * h;
@@ -155,7 +165,8 @@ static inline void random_point(ct_rng *rng, const ct_theta *theta, double *p)
 {
     const double spread = log(ct_theta_spread_limit(theta));
     double       high = -INFINITY, low = INFINITY;
-    for (int32_t b = 0; b < theta->blocks; b++) high = fmax(high, log(theta->block[b].lower)), low = fmin(low, log(theta->block[b].upper));
+    for (int32_t b = 0; b < theta->blocks; b++)
+        high = fmax(high, log(theta->block[b].lower)), low = fmin(low, log(theta->block[b].upper));
     const double floor = isinf(spread) ? -INFINITY : uniform(rng, fmin(high - spread, low), low);
     for (int32_t b = 0; b < theta->blocks; b++) {
         const ct__block *block = &theta->block[b];
@@ -163,7 +174,10 @@ static inline void random_point(ct_rng *rng, const ct_theta *theta, double *p)
         double           l[6], V[36], X[36];
         for (int k = 0; k < block->dim; k++) {
             const int where = below(rng, 4);
-            l[k] = isinf(floor) ? uniform(rng, log(block->lower), log(block->upper)) : where == 0 ? from : where == 1 ? to : uniform(rng, from, to);
+            l[k] = isinf(floor) ? uniform(rng, log(block->lower), log(block->upper))
+                   : where == 0 ? from
+                   : where == 1 ? to
+                                : uniform(rng, from, to);
         }
         random_rotation(rng, block->dim, V);
         ct__sym_recompose(block->dim, l, V, X);

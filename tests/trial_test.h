@@ -38,7 +38,8 @@ static inline void course_free(course *c)
 static inline ct_trial trial_of(course *c, const ct_trial_options *options)
 {
     ct_trial trial;
-    CHECK_OK(ct_trial_run(c->l.runs, c->l.seq, TESTS, c->test, c->l.noise, c->l.theta, options, &trial, &c->l.err), c->l.err);
+    CHECK_OK(ct_trial_run(c->l.runs, c->l.seq, TESTS, c->test, c->l.noise, c->l.theta, options, &trial, &c->l.err),
+             c->l.err);
     return trial;
 }
 
@@ -46,7 +47,12 @@ static inline int same_table(const ct_noise *a, const ct_noise *b)
 {
     for (int32_t g = 0; g < ct_noise_count(a); g++) {
         const ct_noise_model *x = ct_noise_get(a, g), *y = ct_noise_get(b, g);
-        if (x->kind != y->kind || memcmp(x->covariance, y->covariance, (size_t)(x->kind == CT_NOISE_FULL ? x->dim * x->dim : x->kind == CT_NOISE_DIAGONAL ? x->dim : 1) * sizeof(double))) return 0;
+        if (x->kind != y->kind || memcmp(x->covariance, y->covariance,
+                                         (size_t)(x->kind == CT_NOISE_FULL       ? x->dim * x->dim
+                                                  : x->kind == CT_NOISE_DIAGONAL ? x->dim
+                                                                                 : 1) *
+                                             sizeof(double)))
+            return 0;
     }
     return 1;
 }
@@ -63,7 +69,9 @@ static inline int out_of_patience(void *user)
     return ++p->asked > p->most;
 }
 
-static const ct_learn_method METHODS[] = {CT_LEARN_LM, CT_LEARN_CLOSED_FORM, CT_LEARN_FRANK_WOLFE, CT_LEARN_FRANK_WOLFE_LOG, CT_LEARN_PROJECTED_GRADIENT, CT_LEARN_LBFGS};
+static const ct_learn_method METHODS[] = {
+    CT_LEARN_LM,   CT_LEARN_CLOSED_FORM, CT_LEARN_FRANK_WOLFE, CT_LEARN_FRANK_WOLFE_LOG, CT_LEARN_PROJECTED_GRADIENT,
+    CT_LEARN_LBFGS};
 #define METHOD_COUNT (sizeof METHODS / sizeof *METHODS)
 
 static inline ct_trial_options options_of(ct_learn_method method)

@@ -72,7 +72,8 @@ uint64_t ct_rng_bits(ct_rng *rng);
 double   ct_rng_uniform(ct_rng *rng); /* in [0, 1), 53 bits */
 double   ct_rng_normal(ct_rng *rng);  /* mean 0, variance 1; polar method */
 
-/* The word nearest to `word` among at(list, 0), at(list, 1), ... up to NULL: what somebody may have meant; NULL if none is like it. */
+/* The word nearest to `word` among at(list, 0), at(list, 1), ... up to NULL: what somebody may have meant; NULL if
+ * none is like it. */
 const char *ct_nearest(const char *word, const char *(*at)(const void *list, int i), const void *list);
 
 /* Monotonic clock in seconds. */
@@ -96,16 +97,18 @@ void ct_file_drop_all(void);
  * step:
  *
  *     ct_run_folder *run;
- *     CT_TRY(ct_run_folder_open("out", "learn", 0, &run, err));     locked; what a killed process left is completed or removed
+ *     CT_TRY(ct_run_folder_open("out", "learn", 0, &run, err));     locked; what a killed process left is completed
+ *                                                                   or removed
  *     if (ct_run_folder_get(run)->state == CT_RUN_FOLDER_HERE) ...         go on with it, or:
  *     ct_run_folder_begin(run, key, err);                           write first files to ct_run_folder_staged(run)/...
- *     ct_run_folder_commit(run, gone, err);                         they are in the folder, files named in `gone` are not
+ *     ct_run_folder_commit(run, gone, err);                         they are in the folder, files named in `gone`
+ *                                                                   are not
  *     ...                                                    write to the folder as work goes on
  *     ct_run_folder_free(run);                                      unlocked
  *
- * Killed at any moment before commit has written covtune-run.json the folder holds the old run, whole; after that the
- * new one. In between two files may still have to change places (CT_RUN_FOLDER_CUT), which the next ct_run_folder_open does. Other
- * files in the folder are never touched.
+ * Killed at any moment before commit has written covtune-run.json the folder holds the old run, whole; after that
+ * the new one. In between two files may still have to change places (CT_RUN_FOLDER_CUT), which the next
+ * ct_run_folder_open does. Other files in the folder are never touched.
  *
  * The lock is flock's: it ends with its process, however that ends. Where folders are shared between computers it works
  * as far as the file system carries flock across: NFS of Linux does (unless mounted with nolock or local_lock=flock),
@@ -138,8 +141,8 @@ void ct_run_folder_free(ct_run_folder *run);
 /* As it was found, or committed since: NONE, OTHER (adopted) or HERE. Borrowed until run is freed. */
 const ct_run_folder_info *ct_run_folder_get(const ct_run_folder *run);
 
-/* A new run: the folder ct_run_folder_staged is there for its first files, and for nothing but files. Again: what was staged
- * is dropped. */
+/* A new run: the folder ct_run_folder_staged is there for its first files, and for nothing but files. Again: what
+ * was staged is dropped. */
 ct_status   ct_run_folder_begin(ct_run_folder *run, uint64_t key, ct_err *err);
 const char *ct_run_folder_staged(const ct_run_folder *run); /* its path; NULL: nothing is begun */
 /* Put all staged files in place, and remove those of the old run that the list (ended by NULL) names: letters, digits,

@@ -62,32 +62,39 @@ ct_status ct_sequence_read(const char *path, ct_format format, ct_noise *noise, 
 /* How a file is read. */
 typedef struct ct_push_log_options ct_push_log_options;
 typedef struct {
-    int repair;                      /* 1: information and covariance matrices that are not positive definite, or only by their last digits, are made so: eigenvalues below 1e-6 of the
-                                        largest are raised to that; the note says of how many, and the worst. Without a positive eigenvalue they are refused even so */
+    /* 1: information and covariance matrices that are not positive definite, or only by their last digits, are made so:
+     * eigenvalues below 1e-6 of the largest are raised to that; the note says of how many, and the worst. Without a
+     * positive eigenvalue they are refused even so */
+    int repair;
     const ct_push_log_options *push; /* of recorded pushes, borrowed; NULL: the defaults */
 } ct_read_options;
 
 ct_read_options ct_read_defaults(void); /* all zero */
 /* The same as told; options may be NULL: the defaults. */
-ct_status ct_sequence_read_with(const char *path, ct_format format, const ct_read_options *options, ct_noise *noise, ct_sequence **out, ct_err *err);
+ct_status ct_sequence_read_with(const char *path, ct_format format, const ct_read_options *options, ct_noise *noise,
+                                ct_sequence **out, ct_err *err);
 
 /* Write values x (NULL: the graph's initial values) with the graph. The file is replaced atomically.
  * What the format cannot hold is CT_E_UNSUPPORTED and names the factor or variable, unless `lossy`
  * is set: then it is left out and counted in *dropped (may be NULL). */
-ct_status ct_sequence_write(const ct_sequence *seq, const ct_noise *noise, const double *x, ct_format format, int lossy, const char *path, int64_t *dropped, ct_err *err);
+ct_status ct_sequence_write(const ct_sequence *seq, const ct_noise *noise, const double *x, ct_format format, int lossy,
+                            const char *path, int64_t *dropped, ct_err *err);
 
-/* A shape for factors of the graph to be added with, under a name (copied; must be new, one word). The sequence owns it, also on failure. */
+/* A shape for factors of the graph to be added with, under a name (copied; must be new, one word). The sequence owns
+ * it, also on failure. */
 ct_status ct_sequence_add_shape(ct_sequence *seq, const char *name, ct_shape *shape, ct_err *err);
 
 /* An empty sequence, and one that owns `graph`. */
 ct_status ct_sequence_new(ct_graph *graph, ct_sequence **out, ct_err *err);
 void      ct_sequence_free(ct_sequence *seq);
 
-/* x <- values composed from the measurements alone, truth and initial values not looked at but for fixed variables: along the factors in their order, then from
- * neighbour to neighbour. With `absolute`, every variable that a prior measures whole begins there; else only the first of each connected part, and the rest follows
- * by odometry. Variables that nothing reaches keep their initial values. x holds ct_graph_size doubles. */
+/* x <- values composed from the measurements alone, truth and initial values not looked at but for fixed variables:
+ * along the factors in their order, then from neighbour to neighbour. With `absolute`, every variable that a prior
+ * measures whole begins there; else only the first of each connected part, and the rest follows by odometry.
+ * Variables that nothing reaches keep their initial values. x holds ct_graph_size doubles. */
 ct_status ct_sequence_reach(const ct_sequence *seq, int absolute, double *x, ct_err *err);
-/* *poses <- how many poses that walk does not reach, the one that a part without a prior has to begin at included: an object that nothing measures but touch is one at every step. */
+/* *poses <- how many poses that walk does not reach, the one that a part without a prior has to begin at included:
+ * an object that nothing measures but touch is one at every step. */
 ct_status ct_sequence_unplaced(const ct_sequence *seq, int32_t *poses, ct_err *err);
 
 /* ---- Truth from another file ----------------------------------------------------------------- */
@@ -102,10 +109,15 @@ typedef enum {
 
 typedef struct {
     ct_attach_by by;
-    double       tolerance_s; /* by time                                                                                  */
-    const char  *known;       /* tangent coordinates that count, "x,y"; NULL or "all": those that the truth knows; borrowed */
-    int          camera;      /* 1: the truth's axes are a camera's (x right, y down, z ahead), the graph's a body's (x ahead, y left, z up) */
-    int          align;       /* 1: the truth is moved as a whole, so that the first pose (of those that are fixed, if some are) has its initial value */
+    /* by time */
+    double       tolerance_s;
+    /* tangent coordinates that count, "x,y"; NULL or "all": those that the truth knows; borrowed */
+    const char  *known;
+    /* 1: the truth's axes are a camera's (x right, y down, z ahead), the graph's a body's (x ahead, y left, z up) */
+    int          camera;
+    /* 1: the truth is moved as a whole, so that the first pose (of those that are fixed, if some are) has its initial
+     * value */
+    int          align;
 } ct_attach_options;
 
 typedef struct {
@@ -119,28 +131,35 @@ typedef struct {
 
 ct_attach_options ct_attach_defaults(void); /* by itself, 0.02 s, all, no camera, not moved */
 
-/* Give variables of seq the truth that another sequence has for them (where it has none: its initial values), instead of what seq had. Truth NULL: the initial
- * values of seq itself, of every variable. A pose in the plane takes x, y and yaw of one in space, a point x and y. The truth is used as it is: graph and truth
- * must be in one frame. options and result may be NULL. CT_E_ARGUMENT, and seq as it was, if none matches, a true one says less than the variable
- * needs, or a pose in the plane is tilted by more than 60 degrees. O(n log n). */
-ct_status ct_sequence_attach(ct_sequence *seq, const ct_sequence *truth, const ct_attach_options *options, ct_attach_result *result, ct_err *err);
-/* Give variables of seq the times that another sequence has for them, instead of those seq had: for graphs in formats without times, from the trajectory that
- * their estimator wrote. By index or by name. *matched (may be NULL): how many have one now. */
-ct_status ct_sequence_attach_times(ct_sequence *seq, const ct_sequence *from, ct_attach_by by, int64_t *matched, ct_err *err);
+/* Give variables of seq the truth that another sequence has for them (where it has none: its initial values),
+ * instead of what seq had. Truth NULL: the initial values of seq itself, of every variable. A pose in the plane
+ * takes x, y and yaw of one in space, a point x and y. The truth is used as it is: graph and truth must be in one
+ * frame. options and result may be NULL. CT_E_ARGUMENT, and seq as it was, if none matches, a true one says less
+ * than the variable needs, or a pose in the plane is tilted by more than 60 degrees. O(n log n). */
+ct_status ct_sequence_attach(ct_sequence *seq, const ct_sequence *truth, const ct_attach_options *options,
+                             ct_attach_result *result, ct_err *err);
+/* Give variables of seq the times that another sequence has for them, instead of those seq had: for graphs in
+ * formats without times, from the trajectory that their estimator wrote. By index or by name. *matched (may be
+ * NULL): how many have one now. */
+ct_status ct_sequence_attach_times(ct_sequence *seq, const ct_sequence *from, ct_attach_by by, int64_t *matched,
+                                   ct_err *err);
 
 /* ---- Datasets -------------------------------------------------------------------------------- */
 
-/* What a dataset says on learning a noise model; numbers of what is not said are NaN. Of a model the group of the nearest name counts: for "odom@1#7"
- * that of "odom@1#7", else of "odom@1", else of "odom". */
+/* What a dataset says on learning a noise model; numbers of what is not said are NaN. Of a model the group of the
+ * nearest name counts: for "odom@1#7" that of "odom@1#7", else of "odom@1", else of "odom". */
 typedef struct {
-    char  *name;                                  /* of a model, or a group: "odom" means "odom@0" and "odom#7" as well */
+    /* of a model, or a group: "odom" means "odom@0" and "odom#7" as well */
+    char  *name;
     int    learn;                                 /* 0: frozen                                      */
     int    kind;                                  /* ct_noise_kind, or -1: as the table has it      */
-    double lower[CT_NOISE_DIM_MAX], upper[CT_NOISE_DIM_MAX]; /* of the variances, in units; full: [0], of the eigenvalues. One for all is in every place */
+    /* of the variances, in units; full: [0], of the eigenvalues. One for all is in every place */
+    double lower[CT_NOISE_DIM_MAX], upper[CT_NOISE_DIM_MAX];
     double unit[CT_NOISE_DIM_MAX]; /* a sigma that counts as one (ct_theta_set_unit), one a row; 0 or NaN: not said */
 } ct_dataset_group;
 
-/* Runs to learn from and to test on, and the noise table that they share. Owns all of it, by malloc; one sequence may be in both lists. */
+/* Runs to learn from and to test on, and the noise table that they share. Owns all of it, by malloc; one sequence
+ * may be in both lists. */
 typedef struct {
     char             *path;  /* as it was read from, or NULL               */
     ct_noise         *noise; /* with start values, where the dataset says some */
@@ -148,43 +167,54 @@ typedef struct {
     ct_sequence     **train, **test;
     ct_dataset_group *group;
     char             *note;  /* what the readers added or assumed, or NULL */
-    void             *index; /* the reader's: where names of groups are. Groups may be added to what was read, but not renamed */
+    /* the reader's: where names of groups are. Groups may be added to what was read, but not renamed */
+    void             *index;
 } ct_dataset;
 
 typedef enum { CT_DATASET_TRAIN = 1, CT_DATASET_TEST = 2, CT_DATASET_ALL = 3 } ct_dataset_part;
 
 /* Read a dataset, or the part of it that is wanted; *out is NULL on failure:
  *   a folder with dataset.yaml, or that file itself     docs/formats.md
- *   a folder with folders train and test (one may be missing), files in order of their names: LEO's layout, with any format's files in it
+ *   a folder with folders train and test (one may be missing), files in order of their names: LEO's layout, with any
+ *   format's files in it
  *   a folder of sequence files, or one such file         every run is in both parts
- * A model that two files give different numbers is CT_E_PARSE unless dataset.yaml says its numbers; models that the files number (group#1) get other
- * numbers instead. The sequences keep notes of their own. Rows of the table's models are named from the factors (ct_graph_name_rows). */
+ * A model that two files give different numbers is CT_E_PARSE unless dataset.yaml says its numbers; models that the
+ * files number (group#1) get other numbers instead. The sequences keep notes of their own. Rows of the table's
+ * models are named from the factors (ct_graph_name_rows). */
 ct_status ct_dataset_read(const char *path, ct_dataset_part part, ct_dataset **out, ct_err *err);
 /* The same, its sequences read as told; options may be NULL: the defaults. */
-ct_status ct_dataset_read_with(const char *path, ct_dataset_part part, const ct_read_options *options, ct_dataset **out, ct_err *err);
-/* Write dataset.yaml, train/0000.ctseq, ... into a folder, which is made if it is not there; files that are there are replaced one by one, the yaml last. */
+ct_status ct_dataset_read_with(const char *path, ct_dataset_part part, const ct_read_options *options, ct_dataset **out,
+                               ct_err *err);
+/* Write dataset.yaml, train/0000.ctseq, ... into a folder, which is made if it is not there; files that are there
+ * are replaced one by one, the yaml last. */
 #define CT_DATASET_BEGINS "# written by covtune" /* what its dataset.yaml begins with: one that a program may replace */
 ct_status ct_dataset_write(const ct_dataset *dataset, const char *folder, ct_err *err);
 /* An empty one, with an empty table. */
 ct_status ct_dataset_new(ct_dataset **out, ct_err *err);
 void      ct_dataset_free(ct_dataset *dataset);
 
-/* What the dataset says of a model of the table, gaps filled: frozen if it is called "first_pose" (the prior that readers and simulators add) and no group
- * speaks of it, else learned; as the kind it has; within CT_BOUND_WIDE_LOWER and _UPPER; in units of 1. name is borrowed, that of the group that speaks, or NULL. */
+/* What the dataset says of a model of the table, gaps filled: frozen if it is called "first_pose" (the prior that
+ * readers and simulators add) and no group speaks of it, else learned; as the kind it has; within
+ * CT_BOUND_WIDE_LOWER and _UPPER; in units of 1. name is borrowed, that of the group that speaks, or NULL. */
 ct_dataset_group ct_dataset_of_model(const ct_dataset *dataset, int32_t model);
-/* What is learned by all that: every model that a factor of a training run uses and that is not frozen. A full or isotropic model has the widest of bounds that were
- * said coordinate by coordinate. Numbered models (group#7) are learned one by one unless they are pooled before. */
+/* What is learned by all that: every model that a factor of a training run uses and that is not frozen. A full or
+ * isotropic model has the widest of bounds that were said coordinate by coordinate. Numbered models (group#7) are
+ * learned one by one unless they are pooled before. */
 ct_status ct_dataset_theta(const ct_dataset *dataset, ct_theta **out, ct_err *err);
 
-/* Give the factors of "group", "group#1", "group#2", ... one model "group", its covariance the mean over those factors: where a file writes a matrix on every
- * edge and one is to be learned. Nothing if there are no numbered ones; those stay in the table, unused. */
+/* Give the factors of "group", "group#1", "group#2", ... one model "group", its covariance the mean over those
+ * factors: where a file writes a matrix on every edge and one is to be learned. Nothing if there are no numbered
+ * ones; those stay in the table, unused. */
 ct_status ct_dataset_pool(ct_dataset *dataset, const char *group, ct_err *err);
 
 /* ---- Recorded pushes -------------------------------------------------------------------------- */
 
-/* A push that was recorded: a table with a line of names (t, object_x, object_y, object_theta, pusher_x, pusher_y, in any order, and others, which are not looked at), then a row a moment. A round finger pushes a
- * rectangle; cut to where they touch and the object moves, as an estimator that takes contact for granted needs it. Variables and models are those of ct_push_make, but for tac and bind: there is no touch and
- * one episode. The finger's heading is not recorded and is zero by convention, its truth x and y alone. Object and finger may come from sensors whose clocks and frames are not quite the same: that is what is learned. */
+/* A push that was recorded: a table with a line of names (t, object_x, object_y, object_theta, pusher_x, pusher_y,
+ * in any order, and others, which are not looked at), then a row a moment. A round finger pushes a rectangle; cut to
+ * where they touch and the object moves, as an estimator that takes contact for granted needs it. Variables and
+ * models are those of ct_push_make, but for tac and bind: there is no touch and one episode. The finger's heading is
+ * not recorded and is zero by convention, its truth x and y alone. Object and finger may come from sensors whose
+ * clocks and frames are not quite the same: that is what is learned. */
 struct ct_push_log_options {
     double half_x, half_y; /* m, half lengths of the rectangle: 0.045 each, as in MIT's cpush            */
     double radius;         /* m, of the finger: 0.0047                                                   */
@@ -194,7 +224,8 @@ struct ct_push_log_options {
 
 ct_push_log_options ct_push_log_defaults(void);
 /* ct_sequence_read of the format "push", which is this with the defaults. CT_E_ARGUMENT for lengths that are none. */
-ct_status ct_push_log_read(const char *path, const ct_push_log_options *options, ct_noise *noise, ct_sequence **out, ct_err *err);
+ct_status ct_push_log_read(const char *path, const ct_push_log_options *options, ct_noise *noise, ct_sequence **out,
+                           ct_err *err);
 
 #ifdef __cplusplus
 }

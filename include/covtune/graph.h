@@ -55,12 +55,14 @@ typedef struct {
     ct_jacobian jacobian;
     void      (*eval)(const double *z, const void *context, const double *const x[], double *r, double *const J[]);
     const char *(*refuse)(const double *z); /* NULL, or why z cannot be ("dt must be positive")  */
-    /* Second derivatives, for exact Hessians: K <- sum_i u_i d2 r_i(x o Exp(d)) / dd2 at d = 0, d the right perturbations of all variables one
-     * after the other: n x n row-major, symmetric, n the sum of their dimensions. NULL: differences. */
+    /* Second derivatives, for exact Hessians: K <- sum_i u_i d2 r_i(x o Exp(d)) / dd2 at d = 0, d the right
+     * perturbations of all variables one after the other: n x n row-major, symmetric, n the sum of their dimensions.
+     * NULL: differences. */
     void      (*curvature)(const double *z, const void *context, const double *const x[], const double *u, double *K);
     int         flat;                    /* 1: there are none, r is linear in d                         */
-    /* Bit c of depends[i]: r depends on coordinate c of variable i's perturbation; 0: on all of them. What J holds of the others is zero. To say so spares solvers
-     * the fill of what is not tied: headings over many steps, say, and not the positions that go with them. */
+    /* Bit c of depends[i]: r depends on coordinate c of variable i's perturbation; 0: on all of them. What J holds
+     * of the others is zero. To say so spares solvers the fill of what is not tied: headings over many steps, say,
+     * and not the positions that go with them. */
     uint8_t     depends[CT_ARITY_MAX];
     int         shaped;                  /* 1: its context is a ct_shape, which it cannot do without        */
     const char *coordinate[CT_ROWS_MAX]; /* name of each residual row ("x", "range")          */
@@ -78,8 +80,10 @@ typedef struct {
  *   velocity_P    a, b            z: body velocity, dt         Log(a^-1 b) / dt - z   tangent order
  *   tactile_yaw   o, e, p, f      z: SO2                       turn of (o^-1 e)^-1 (p^-1 f), from z
  *   tactile_se2   o, e, p, f      z: SE2                       Log(z^-1 (o^-1 e)^-1 (p^-1 f))
- *   push_se2      o, e, p, f      z: c2 (m^2)                  quasi-static pushing, see factor_push.c; in the frame of p
- *   contact_se2   o, e            z: [radius]                  distance of e from the outline of o, less radius; with a shape
+ *   push_se2      o, e, p, f      z: c2 (m^2)                  quasi-static pushing, see factor_push.c; in the frame
+ *                                                              of p
+ *   contact_se2   o, e            z: [radius]                  distance of e from the outline of o, less radius;
+ *                                                              with a shape
  * In the last four o and e are an object and a finger (both SE2), p and f the same two later.
  * Lever arms and sensor poses are in the body frame and come last; files may leave them out. A known point
  * stands before them. In the plane a direction is SO2; in space it is R3, any length but zero, and
@@ -116,11 +120,14 @@ int ct_factor_z_size(const ct_factor_ops *ops);
 
 /* The residual and, where J[i] is not NULL, Jacobians, analytic or by central differences as the
  * model says. J may be NULL. */
-void ct_factor_eval(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[], double *r, double *const J[]);
+void ct_factor_eval(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[], double *r,
+                    double *const J[]);
 
-/* K as ct_factor_ops.curvature says: zero at once where u is, the model's own, or by differences, of J (good to 1e-9 or so) or, where that is
- * numeric or approximate, of r (1e-7). It is that of the residual, whatever J is. Does not allocate. */
-void ct_factor_curvature(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[], const double *u, double *K);
+/* K as ct_factor_ops.curvature says: zero at once where u is, the model's own, or by differences, of J (good to 1e-9
+ * or so) or, where that is numeric or approximate, of r (1e-7). It is that of the residual, whatever J is. Does not
+ * allocate. */
+void ct_factor_curvature(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[],
+                         const double *u, double *K);
 
 /* Compare the model's analytic Jacobian with central differences of its residual at one point.
  * The worst entry is reported as a sentence ("between_se2: d r[theta] / d x1[y] is 1.0, differences
@@ -128,7 +135,8 @@ void ct_factor_curvature(const ct_factor_ops *ops, const double *z, const void *
  * CT_E_ARGUMENT with that sentence. Also refuses a model whose description is inconsistent.
  * An approximate Jacobian may be off by a further |r| times (1 + the largest entry of its block), so
  * it is checked in full where the residual is zero, and hardly where that is large. */
-ct_status ct_factor_check(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[], double tolerance, ct_err *err);
+ct_status ct_factor_check(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[],
+                          double tolerance, ct_err *err);
 
 /* ---- Graph ----------------------------------------------------------------------------------- */
 
@@ -149,15 +157,19 @@ void      ct_graph_free(ct_graph *graph);
 
 /* Add a variable with its initial value (copied, stored layout; NULL: the identity). The name is
  * copied and must be new; NULL names it by its index, "x17". Amortised O(1). */
-ct_status ct_graph_add_variable(ct_graph *graph, const char *name, ct_kind kind, const double *value, int32_t *index, ct_err *err);
+ct_status ct_graph_add_variable(ct_graph *graph, const char *name, ct_kind kind, const double *value, int32_t *index,
+                                ct_err *err);
 
 /* Hold a variable at its value: it is not estimated, factors on it are kept. */
 void ct_graph_fix(ct_graph *graph, int32_t var, int fixed);
 
-/* Add a factor: ops is borrowed for the graph's lifetime, var (ops->arity) and z (ct_factor_z_size(ops) doubles: every part,
- * the optional ones too; only files may leave those out) are copied, context borrowed until the graph is freed. Refuses unknown, repeated or wrong-kind variables, numbers that are not finite, rotations that are not unit, a
- * model that needs a shape without one, and a noise index that other factors use with another number of rows. */
-ct_status ct_graph_add_factor(ct_graph *graph, const ct_factor_ops *ops, const int32_t var[], const double z[], const void *context, int32_t noise, ct_err *err);
+/* Add a factor: ops is borrowed for the graph's lifetime, var (ops->arity) and z (ct_factor_z_size(ops) doubles:
+ * every part, the optional ones too; only files may leave those out) are copied, context borrowed until the graph is
+ * freed. Refuses unknown, repeated or wrong-kind variables, numbers that are not finite, rotations that are not
+ * unit, a model that needs a shape without one, and a noise index that other factors use with another number of
+ * rows. */
+ct_status ct_graph_add_factor(ct_graph *graph, const ct_factor_ops *ops, const int32_t var[], const double z[],
+                              const void *context, int32_t noise, ct_err *err);
 
 /* The two that most graphs are made of; the model follows from the variables' kind. */
 ct_status ct_graph_add_prior(ct_graph *graph, int32_t x, const double z[], int32_t noise, ct_err *err);
@@ -189,9 +201,10 @@ const double *ct_graph_initial_const(const ct_graph *graph);
 /* Check that a noise table fits: every index in range, every dimension right. O(models). */
 ct_status ct_graph_check_noise(const ct_graph *graph, const ct_noise *noise, ct_err *err);
 
-/* Tell the table what its models' rows are and what measures with them (ct_noise_set_rows, ct_noise_set_measurement), from the factors that
- * use them. Models that no factor uses stay as they are; one whose factors have no names, or differ in them, has none afterwards, of rows or
- * of the measurement. The table must fit. O(factors). */
+/* Tell the table what its models' rows are and what measures with them (ct_noise_set_rows,
+ * ct_noise_set_measurement), from the factors that use them. Models that no factor uses stay as they are; one whose
+ * factors have no names, or differ in them, has none afterwards, of rows or of the measurement. The table must fit.
+ * O(factors). */
 void ct_graph_name_rows(const ct_graph *graph, ct_noise *noise);
 
 /* error = sum over factors of rho(|R r|) at values x (no allocation). NaN if a residual is. */

@@ -3,14 +3,16 @@
  *     minimise over theta in its set   L(theta) = mean over sequences of 1/2 |e(x(theta))|^2,
  *     where x(theta) minimises the error of the sequence's graph under theta
  *
- * e is the weighted difference from the truth (evaluate.h). The inner minimum depends on theta through its stationarity h(x, theta) = 0, so with
- * the Hessian H = dh/dx, S = dx/dtheta = -H^-1 dh/dtheta. Everything is computed in p, theta's log space (theta.h).
+ * e is the weighted difference from the truth (evaluate.h). The inner minimum depends on theta through its
+ * stationarity h(x, theta) = 0, so with the Hessian H = dh/dx, S = dx/dtheta = -H^-1 dh/dtheta. Everything is
+ * computed in p, theta's log space (theta.h).
  *
  *   ct_outer    the outer problem: L, its gradient, and the matrix A'A of its Gauss-Newton method, A = de/dp, at any p
  *   ct_learn    a method that minimises it, with what belongs to that: a start in closed form, folds, scale, error bars
  *   ct_checkpoint   what a run was given so far, in a file that a killed run is resumed from
  *
- * Sequences are independent and run on `jobs` threads; what they give is added up in their order. The number of threads changes no bit.
+ * Sequences are independent and run on `jobs` threads; what they give is added up in their order. The number of
+ * threads changes no bit.
  */
 #ifndef COVTUNE_LEARN_H
 #define COVTUNE_LEARN_H
@@ -25,10 +27,10 @@ extern "C" {
 /* ---- The outer problem ----------------------------------------------------------------------- */
 
 /* Where derivatives come from. X(constant, name) */
-#define CT_GRADIENT_LIST(X)                                                                                                   \
-    X(CT_GRADIENT_ADJOINT, "adjoint")         /* the gradient by one back-substitution, whatever their number           */   \
-    X(CT_GRADIENT_SENSITIVITY, "sensitivity") /* S by one back-substitution a parameter, as whenever A'A is wanted      */   \
-    X(CT_GRADIENT_NUMERIC, "numeric")         /* the paper's: a perturbed solve a parameter; through any inner solver   */
+#define CT_GRADIENT_LIST(X)                                                                                           \
+    X(CT_GRADIENT_ADJOINT, "adjoint")         /* the gradient by one back-substitution, whatever their number */      \
+    X(CT_GRADIENT_SENSITIVITY, "sensitivity") /* S by one back-substitution a parameter, as whenever A'A is wanted */ \
+    X(CT_GRADIENT_NUMERIC, "numeric")         /* the paper's: a perturbed solve a parameter; through any inner solver */
 
 typedef enum {
 #define X(constant, name) constant,
@@ -38,9 +40,9 @@ typedef enum {
 } ct_gradient;
 
 /* Which Hessian of the inner problem. X(constant, name) */
-#define CT_HESSIAN_LIST(X)                                                                                                    \
-    X(CT_HESSIAN_EXACT, "exact") /* second derivatives included: right                                                  */   \
-    X(CT_HESSIAN_GAUSS_NEWTON, "gn") /* J'J: wrong by as much as residuals are large                                    */
+#define CT_HESSIAN_LIST(X)                                                                          \
+    X(CT_HESSIAN_EXACT, "exact") /* second derivatives included: right */                           \
+    X(CT_HESSIAN_GAUSS_NEWTON, "gn") /* J'J: wrong by as much as residuals are large */
 
 typedef enum {
 #define X(constant, name) constant,
@@ -61,8 +63,9 @@ typedef struct {
     ct_solve_options inner; /* tight: derivatives are only as good as the minimum */
     double           step;  /* numeric: by which log variances are perturbed      */
     int              jobs;
-    /* Inner estimates made step by step, as deployment makes them (ct_replay, from measurements), and not by `inner`. They are minima only as far as their thresholds let them:
-     * differences of them are what they are; adjoint and sensitivity take the factor at the estimate, and are right as far as its stationarity is small. */
+    /* Inner estimates made step by step, as deployment makes them (ct_replay, from measurements), and not by
+     * `inner`. They are minima only as far as their thresholds let them: differences of them are what they are;
+     * adjoint and sensitivity take the factor at the estimate, and are right as far as its stationarity is small. */
     int               incremental;
     ct_replay_options replay;
 } ct_outer_options;
@@ -71,10 +74,11 @@ ct_outer_options ct_outer_defaults(void);
 
 typedef struct ct_outer ct_outer;
 
-/* Borrows sequences and theta; copies noise, whose frozen models are used as they are. Inner solves start from the truth at first, later from the last accepted
- * solution. Refuses, with a sentence: a sequence without truth, a learned model that no factor uses, a table that does not fit. */
-ct_status ct_outer_new(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, const ct_theta *theta, const ct_outer_options *options,
-                       ct_outer **out, ct_err *err);
+/* Borrows sequences and theta; copies noise, whose frozen models are used as they are. Inner solves start from the
+ * truth at first, later from the last accepted solution. Refuses, with a sentence: a sequence without truth, a
+ * learned model that no factor uses, a table that does not fit. */
+ct_status ct_outer_new(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, const ct_theta *theta,
+                       const ct_outer_options *options, ct_outer **out, ct_err *err);
 void      ct_outer_free(ct_outer *outer);
 
 int32_t         ct_outer_sequences(const ct_outer *outer);
@@ -85,38 +89,46 @@ typedef struct {
     double  loss;      /* mean over the sequences that took part       */
     double *gradient;  /* m, by p; the caller's memory, NULL: not wanted */
     double *matrix;    /* m x m, mean of A'A; NULL: not wanted         */
-    double *meat;      /* m x m, mean of A' D P D' A, P = H^-1: the covariance of the gradient if claimed uncertainty is right; NULL: not wanted */
+    /* m x m, mean of A' D P D' A, P = H^-1: the covariance of the gradient if claimed uncertainty is right; NULL: not
+     * wanted */
+    double *meat;
     double *each;      /* the loss of each sequence (NaN: not in `part`); NULL: not wanted */
     int32_t failed;    /* how many inner solves did not reach a minimum */
     int32_t which;     /* the first of them, or -1                     */
     ct_stop stop;      /* how that one ended                           */
     int     solves, iterations; /* of inner solvers, over all          */
     int32_t inexact;   /* sequences where the exact Hessian was not positive definite, and J'J stood in */
-    /* Of the factors of learned models, where no derivative is wanted (else 0): sum of 2 rho, each over what is expected of its kernel; and what that sum should be if their models are
-     * right, their rows less their share of the unknowns. */
+    /* Of the factors of learned models, where no derivative is wanted (else 0): sum of 2 rho, each over what is
+     * expected of its kernel; and what that sum should be if their models are right, their rows less their share of
+     * the unknowns. */
     double  chi_squared, degrees;
     double *gradients; /* sequences x m, the gradient of each; NULL: not wanted */
     double  stationarity; /* largest |H^-1 h| left: how far from the minimum derivatives were taken */
 } ct_outer_value;
 
-/* Evaluate at p (log space). part: a byte per sequence, 0 leaves it out; NULL: all. CT_OK also where inner solves fail: see `failed`. */
+/* Evaluate at p (log space). part: a byte per sequence, 0 leaves it out; NULL: all. CT_OK also where inner solves
+ * fail: see `failed`. */
 ct_status ct_outer_evaluate(ct_outer *outer, const double *p, const uint8_t *part, ct_outer_value *value, ct_err *err);
-/* Inner solves start from here on at the solutions of the last evaluation, of those sequences that took part. What was evaluated so far is settled: a checkpoint
- * (below) may be written. */
+/* Inner solves start from here on at the solutions of the last evaluation, of those sequences that took part. What
+ * was evaluated so far is settled: a checkpoint (below) may be written. */
 ct_status ct_outer_accept(ct_outer *outer, ct_err *err);
 
-/* Second moments of residuals at the truth, which are samples of the noise: theta of most likelihood in closed form. p (log space, not projected); samples[i]
- * (may be NULL): how many residuals parameter i rests on, 0 where the truth is not known well enough or all are exactly zero, and p keeps the table's value. */
+/* Second moments of residuals at the truth, which are samples of the noise: theta of most likelihood in closed form.
+ * p (log space, not projected); samples[i] (may be NULL): how many residuals parameter i rests on, 0 where the truth
+ * is not known well enough or all are exactly zero, and p keeps the table's value. */
 ct_status ct_outer_closed_form(const ct_outer *outer, const uint8_t *part, double *p, int64_t *samples, ct_err *err);
 
 /* Inference as in deployment, under p: sequence by sequence. out: per sequence; those not in part are left alone. */
-ct_status ct_outer_judge(ct_outer *outer, const double *p, const uint8_t *part, const ct_inference *inference, int nees, ct_evaluation *out, ct_err *err);
+ct_status ct_outer_judge(ct_outer *outer, const double *p, const uint8_t *part, const ct_inference *inference, int nees,
+                         ct_evaluation *out, ct_err *err);
 
-/* How far derivatives are from central differences of the loss, Richardson-extrapolated, at p: |g - d| / |d| (|g| where d is zero). Inner solves start from the truth again after it. */
+/* How far derivatives are from central differences of the loss, Richardson-extrapolated, at p: |g - d| / |d| (|g|
+ * where d is zero). Inner solves start from the truth again after it. */
 typedef struct {
     double difference_norm;                                 /* |d|                          */
     double error[CT_GRADIENT_COUNT][CT_HESSIAN_COUNT];      /* NaN: cannot be had (numeric has no Hessian: [..][0]) */
-    double invariance;                                      /* |sum of d over scales| / sum |d|: 0 where everything is learned and Gaussian */
+    /* |sum of d over scales| / sum |d|: 0 where everything is learned and Gaussian */
+    double invariance;
 } ct_gradient_check;
 
 ct_status ct_outer_check(ct_outer *outer, const double *p, ct_gradient_check *out, ct_err *err);
@@ -126,21 +138,21 @@ int64_t ct_outer_solves(const ct_outer *outer); /* inner solves so far */
 /* ---- Learning -------------------------------------------------------------------------------- */
 
 /* X(constant, name, what it is) */
-#define CT_LEARN_LIST(X)                                                                                                      \
-    X(CT_LEARN_LM, "lm", "bounded Levenberg-Marquardt in log theta, from the closed form, with a prior (from folds, if any)") \
-    X(CT_LEARN_CLOSED_FORM, "closed-form", "second moments of residuals at the truth")                                        \
-    X(CT_LEARN_FRANK_WOLFE, "fw", "Frank-Wolfe as the paper has it")                                                          \
-    X(CT_LEARN_FRANK_WOLFE_LOG, "fw-log", "Frank-Wolfe in log theta")                                                         \
-    X(CT_LEARN_PROJECTED_GRADIENT, "pg", "projected gradient in log theta, spectral steps")                                   \
-    X(CT_LEARN_LBFGS, "lbfgs", "NLopt's L-BFGS in log theta")                                                                 \
-    X(CT_LEARN_TNEWTON, "tnewton", "NLopt's truncated Newton in log theta")                                                   \
-    X(CT_LEARN_MMA, "mma", "NLopt's method of moving asymptotes in log theta")                                                \
-    X(CT_LEARN_SLSQP, "slsqp", "NLopt's sequential quadratic programming in log theta")                                       \
-    X(CT_LEARN_NELDER_MEAD, "nelder-mead", "adaptive Nelder-Mead simplex with bounds, as SciPy's; no derivatives")            \
-    X(CT_LEARN_POWELL, "powell", "Powell's direction set with Brent's line search and bounds, as SciPy's; no derivatives")    \
-    X(CT_LEARN_LEO, "leo", "LEO: the likelihood of the truth, by samples of the posterior, with Adam")                        \
-    X(CT_LEARN_BOBYQA, "bobyqa", "NLopt's BOBYQA in log theta: quadratic models, no derivatives")                             \
-    X(CT_LEARN_SUBPLEX, "subplex", "NLopt's Subplex in log theta: Nelder-Mead in subspaces, no derivatives")                  \
+#define CT_LEARN_LIST(X)                                                                                               \
+    X(CT_LEARN_LM, "lm", "bounded Levenberg-Marquardt in log theta, prior by cross-validation") \
+    X(CT_LEARN_CLOSED_FORM, "closed-form", "second moments of residuals at the truth")                                 \
+    X(CT_LEARN_FRANK_WOLFE, "fw", "Frank-Wolfe as the paper has it")                                                   \
+    X(CT_LEARN_FRANK_WOLFE_LOG, "fw-log", "Frank-Wolfe in log theta")                                                  \
+    X(CT_LEARN_PROJECTED_GRADIENT, "pg", "projected gradient in log theta, spectral steps")                            \
+    X(CT_LEARN_LBFGS, "lbfgs", "NLopt's L-BFGS in log theta")                                                          \
+    X(CT_LEARN_TNEWTON, "tnewton", "NLopt's truncated Newton in log theta")                                            \
+    X(CT_LEARN_MMA, "mma", "NLopt's method of moving asymptotes in log theta")                                         \
+    X(CT_LEARN_SLSQP, "slsqp", "NLopt's sequential quadratic programming in log theta")                                \
+    X(CT_LEARN_NELDER_MEAD, "nelder-mead", "adaptive Nelder-Mead simplex with bounds, as SciPy's; no derivatives")     \
+    X(CT_LEARN_POWELL, "powell", "Powell's direction set with Brent's line search, as SciPy's; no derivatives") \
+    X(CT_LEARN_LEO, "leo", "LEO: the likelihood of the truth, by samples of the posterior, with Adam")                 \
+    X(CT_LEARN_BOBYQA, "bobyqa", "NLopt's BOBYQA in log theta: quadratic models, no derivatives")                      \
+    X(CT_LEARN_SUBPLEX, "subplex", "NLopt's Subplex in log theta: Nelder-Mead in subspaces, no derivatives")           \
     X(CT_LEARN_CRS, "crs", "NLopt's controlled random search in log theta: global, no derivatives")
 
 typedef enum {
@@ -155,15 +167,15 @@ const char *ct_learn_method_what(ct_learn_method method);
 int         ct_learn_method_find(const char *name); /* a ct_learn_method, or -1 */
 
 /* Why learning stopped. X(constant, name, what it means) */
-#define CT_LEARN_STOP_LIST(X)                                                                                                 \
-    X(CT_LEARN_STOP_NONE, "none", "nothing was run")                                                                          \
-    X(CT_LEARN_STOP_LOSS, "loss", "the loss no longer decreases")                                                             \
-    X(CT_LEARN_STOP_STEP, "step", "the step is smaller than asked for")                                                       \
-    X(CT_LEARN_STOP_GRADIENT, "gradient", "no direction inside the bounds decreases the loss")                                \
-    X(CT_LEARN_STOP_ITERATIONS, "iterations", "the limit of iterations is reached")                                           \
-    X(CT_LEARN_STOP_CLOSED_FORM, "closed_form", "nothing did better than the closed form on held-out runs")                   \
-    X(CT_LEARN_STOP_START, "start", "nothing did better than the start values on held-out runs")                              \
-    X(CT_LEARN_STOP_STUCK, "stuck", "no step decreases the loss")                                                             \
+#define CT_LEARN_STOP_LIST(X)                                                                               \
+    X(CT_LEARN_STOP_NONE, "none", "nothing was run")                                                        \
+    X(CT_LEARN_STOP_LOSS, "loss", "the loss no longer decreases")                                           \
+    X(CT_LEARN_STOP_STEP, "step", "the step is smaller than asked for")                                     \
+    X(CT_LEARN_STOP_GRADIENT, "gradient", "no direction inside the bounds decreases the loss")              \
+    X(CT_LEARN_STOP_ITERATIONS, "iterations", "the limit of iterations is reached")                         \
+    X(CT_LEARN_STOP_CLOSED_FORM, "closed_form", "nothing did better than the closed form on held-out runs") \
+    X(CT_LEARN_STOP_START, "start", "nothing did better than the start values on held-out runs")            \
+    X(CT_LEARN_STOP_STUCK, "stuck", "no step decreases the loss")                                           \
     X(CT_LEARN_STOP_CANCELLED, "cancelled", "the caller said stop; this is the best so far")
 
 typedef enum {
@@ -190,9 +202,9 @@ typedef struct {
 typedef int (*ct_learn_progress_fn)(void *user, const ct_learn_progress *progress);
 
 /* X(constant, name, what it is) */
-#define CT_SCALE_LIST(X)                                                                                                      \
-    X(CT_SCALE_FIT, "fit", "as far as the bounds allow")                                                                      \
-    X(CT_SCALE_FREE, "free", "wholly, bounds or not")                                                                         \
+#define CT_SCALE_LIST(X)                                                                            \
+    X(CT_SCALE_FIT, "fit", "as far as the bounds allow")                                            \
+    X(CT_SCALE_FREE, "free", "wholly, bounds or not")                                               \
     X(CT_SCALE_NONE, "none", "reported only")
 
 typedef enum {
@@ -205,8 +217,9 @@ typedef enum {
 const char *ct_scale_name(ct_scale scale);
 int         ct_scale_find(const char *name); /* a ct_scale, or -1 */
 
-/* LEO (energy-based learning): the gradient of E(truth) - mean of E(samples), E the error of a run's factors of learned models over their number, samples drawn from the Gaussian
- * N(x, H^-1) around its estimate; Adam's steps on precisions (1 / variance, in theta's units), an iteration a step. Defaults are those of LEO's public code. */
+/* LEO (energy-based learning): the gradient of E(truth) - mean of E(samples), E the error of a run's factors of
+ * learned models over their number, samples drawn from the Gaussian N(x, H^-1) around its estimate; Adam's steps on
+ * precisions (1 / variance, in theta's units), an iteration a step. Defaults are those of LEO's public code. */
 typedef struct {
     int    samples;     /* a run and iteration: 10                              */
     double rate, decay; /* of Adam: 0.1, times 0.95 after each iteration        */
@@ -216,14 +229,21 @@ typedef struct {
 
 typedef struct {
     ct_learn_method method;
-    int             max_iterations; /* 0: the method's own (lm 50; nelder-mead 200 and powell 1000 a parameter; bobyqa, subplex 200, crs 1000 evaluations a parameter; others 100) */
+    /* 0: the method's own (lm 50; nelder-mead 200 and powell 1000 a parameter; bobyqa, subplex 200, crs 1000
+     * evaluations a parameter; others 100) */
+    int             max_iterations;
     double          relative, step; /* stop: relative fall of the loss; largest change of a log variance   */
     double          M;              /* fw: alpha = 2 / (M + iteration)                                     */
-    int             from_table;     /* start from: 1 the table's values, 0 the closed form, -1 the method's own: fw, fw-log, nelder-mead, powell and leo the table, others the closed form */
-    ct_space        space;          /* nelder-mead, powell: coordinates they search in; variances, as the paper, or their logarithms */
+    /* start from: 1 the table's values, 0 the closed form, -1 the method's own: fw, fw-log, nelder-mead, powell and leo
+     * the table, others the closed form */
+    int             from_table;
+    /* nelder-mead, powell: coordinates they search in; variances, as the paper, or their logarithms */
+    ct_space        space;
     ct_leo          leo;
     uint64_t        seed;           /* leo, crs: of what they draw                                         */
-    double          prior;          /* lm: weight of the prior towards the closed form; NaN: by folds (0.1 without folds, none from the table's values); 0: none */
+    /* lm: weight of the prior towards the closed form; NaN: by folds (0.1 without folds, none from the table's values);
+     * 0: none */
+    double          prior;
     int             folds;          /* lm: at most so many; < 2: none                                      */
     ct_inference    deployment;         /* what estimates will be made with: judges held-out runs, and the answer */
     ct_scale        scale;
@@ -239,37 +259,59 @@ typedef struct {
     int             iterations, evaluations;
     int64_t         inner_solves;
     double          seconds;
-    double          loss_start, loss_closed_form, loss_train; /* at the table's values (projected), the closed form (projected), the answer      */
-    double          loss_heldout;         /* mean over folds, judged as in deployment; NaN: no folds                                  */
-    double          loss_heldout_closed_form, loss_heldout_start; /* the same of these two; NaN: no folds                             */
-    double          loss_deployment;           /* of the training runs under the answer, estimated as in deployment; NaN: not looked at                    */
-    int             incremental;          /* 1: in deployment estimates are made step by step (options.deployment, where that is CT_INFERENCE_AUTO as chosen) */
-    double          prior;                /* weight used; INFINITY: the closed form itself; NaN: the start stays                                            */
+    /* at the table's values (projected), the closed form (projected), the answer */
+    double          loss_start, loss_closed_form, loss_train;
+    /* mean over folds, judged as in deployment; NaN: no folds */
+    double          loss_heldout;
+    /* the same of these two; NaN: no folds */
+    double          loss_heldout_closed_form, loss_heldout_start;
+    /* of the training runs under the answer, estimated as in deployment; NaN: not looked at */
+    double          loss_deployment;
+    /* 1: in deployment estimates are made step by step (options.deployment, where that is CT_INFERENCE_AUTO as
+     * chosen) */
+    int             incremental;
+    /* weight used; INFINITY: the closed form itself; NaN: the start stays */
+    double          prior;
     double          spread;
-    double          scale_wanted, scale_applied; /* common factor on variances: from consistency; what was applied. NaN: could not be had */
-    int             scale_free;           /* 1: tracking does not see it, as frozen models have no say                                */
-    double          chi_before, chi_after, nees_before, nees_after; /* per degree, on held-out runs (on training runs if there are no folds), before and after the scale */
-    int             heldout;              /* 1: on held-out runs                                                                      */
-    double          invariance;           /* |sum of gradient over scales| / sum |gradient| at the answer                             */
-    double          stationarity;         /* largest |H^-1 h| of an inner estimate at the answer: how far from a minimum derivatives were taken */
+    /* common factor on variances: from consistency; what was applied. NaN: could not be had */
+    double          scale_wanted, scale_applied;
+    /* 1: tracking does not see it, as frozen models have no say */
+    int             scale_free;
+    /* per degree, on held-out runs (on training runs if there are no folds), before and after the scale */
+    double          chi_before, chi_after, nees_before, nees_after;
+    /* 1: on held-out runs */
+    int             heldout;
+    /* |sum of gradient over scales| / sum |gradient| at the answer */
+    double          invariance;
+    /* largest |H^-1 h| of an inner estimate at the answer: how far from a minimum derivatives were taken */
+    double          stationarity;
     int32_t         parameters;
-    double         *p;                    /* the answer, log space, scale applied                                                     */
-    double         *standard_error;       /* of each log variance; INFINITY: not determined; NaN: not learned                                           */
-    int8_t         *at_bound;             /* -1, 0, +1 per parameter (turned coordinates of full blocks)                              */
-    char           *undetermined;         /* sentences, one a line: what the data cannot tell; NULL: nothing                          */
-    char           *note;                 /* sentences, one a line: what was done that was not asked for; NULL: nothing               */
+    /* the answer, log space, scale applied */
+    double         *p;
+    /* of each log variance; INFINITY: not determined; NaN: not learned */
+    double         *standard_error;
+    /* -1, 0, +1 per parameter (turned coordinates of full blocks) */
+    int8_t         *at_bound;
+    /* sentences, one a line: what the data cannot tell; NULL: nothing */
+    char           *undetermined;
+    /* sentences, one a line: what was done that was not asked for; NULL: nothing */
+    char           *note;
 } ct_learn_result;
 
-/* Can the method learn that? CT_E_ARGUMENT with a sentence where ct_learn would refuse: box methods and what is no box, leo and full covariances or a truth that is not whole. */
+/* Can the method learn that? CT_E_ARGUMENT with a sentence where ct_learn would refuse: box methods and what is no
+ * box, leo and full covariances or a truth that is not whole. */
 ct_status ct_learn_check(const ct_outer *outer, ct_learn_method method, ct_err *err);
-/* Learn. noise: start values in, learned models out (those frozen stay). On failure noise is as it was. The result is freed by
- * ct_learn_result_free whatever the status. */
-ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *noise, ct_learn_result *result, ct_err *err);
+/* Learn. noise: start values in, learned models out (those frozen stay). On failure noise is as it was. The result
+ * is freed by ct_learn_result_free whatever the status. */
+ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *noise, ct_learn_result *result,
+                   ct_err *err);
 void      ct_learn_result_free(ct_learn_result *result);
 
-/* What the result says of a model, row by row (CT_NOISE_DIM_MAX of each): standard errors of log variances, NaN: frozen, or held by a bound; INFINITY: not
- * determined. at_bound: -1, 0, +1 for each row's variance; of a full covariance for its eigenvalues, which ascend. */
-void ct_learn_rows(const ct_theta *theta, const ct_learn_result *result, int32_t model, double standard_error[CT_NOISE_DIM_MAX], int8_t at_bound[CT_NOISE_DIM_MAX]);
+/* What the result says of a model, row by row (CT_NOISE_DIM_MAX of each): standard errors of log variances, NaN:
+ * frozen, or held by a bound; INFINITY: not determined. at_bound: -1, 0, +1 for each row's variance; of a full
+ * covariance for its eigenvalues, which ascend. */
+void ct_learn_rows(const ct_theta *theta, const ct_learn_result *result, int32_t model,
+                   double standard_error[CT_NOISE_DIM_MAX], int8_t at_bound[CT_NOISE_DIM_MAX]);
 
 /* Where a noise file comes from; texts may be NULL. */
 typedef struct {
@@ -278,22 +320,27 @@ typedef struct {
     int         finished; /* 0: a best so far, of a run under way   */
 } ct_learn_origin;
 
-/* Write the noise file of a table (replaced atomically), each model marked as learned or not, and beside each learned one's numbers its bounds, its value in
- * `start`, and, unless result is NULL, standard errors (of log variance; of sigma in percent) and the bounds reached; and the origin. Models "group#number" of
- * a learned "group" are left out. No time or date: the same run, the same bytes. */
-ct_status ct_learn_write_noise(const ct_theta *theta, const ct_noise *noise, const ct_noise *start, const ct_learn_result *result, const ct_learn_origin *origin,
-                               const char *path, ct_err *err);
+/* Write the noise file of a table (replaced atomically), each model marked as learned or not, and beside each
+ * learned one's numbers its bounds, its value in `start`, and, unless result is NULL, standard errors (of log
+ * variance; of sigma in percent) and the bounds reached; and the origin. Models "group#number" of a learned "group"
+ * are left out. No time or date: the same run, the same bytes. */
+ct_status ct_learn_write_noise(const ct_theta *theta, const ct_noise *noise, const ct_noise *start,
+                               const ct_learn_result *result, const ct_learn_origin *origin, const char *path,
+                               ct_err *err);
 
 /* ---- Runs that survive ----------------------------------------------------------------------- */
 
-/* Everything a method does follows from the values that ct_outer gives it. A ct_checkpoint keeps those, in order: a method that is run again is given
- * them back until there are no more, and goes on from there with the same bits. It is written to a file (replaced atomically, synced) as
- * learning goes, at most every `every_s` seconds, with the solutions that inner solves start from. */
+/* Everything a method does follows from the values that ct_outer gives it. A ct_checkpoint keeps those, in order: a
+ * method that is run again is given them back until there are no more, and goes on from there with the same bits. It
+ * is written to a file (replaced atomically, synced) as learning goes, at most every `every_s` seconds, with the
+ * solutions that inner solves start from. */
 typedef struct ct_checkpoint ct_checkpoint;
 
-/* An empty one, written to path at once; or, with resume, the one found there, which must have been made with the same `key` (a digest of data and options,
- * see ct_outer_digest); CT_E_ARGUMENT if not. A file cut short or changed is refused. */
-ct_status ct_checkpoint_open(const char *path, int resume, uint64_t key, double every_s, ct_checkpoint **out, ct_err *err);
+/* An empty one, written to path at once; or, with resume, the one found there, which must have been made with the
+ * same `key` (a digest of data and options, see ct_outer_digest); CT_E_ARGUMENT if not. A file cut short or changed
+ * is refused. */
+ct_status ct_checkpoint_open(const char *path, int resume, uint64_t key, double every_s, ct_checkpoint **out,
+                             ct_err *err);
 void      ct_checkpoint_free(ct_checkpoint *checkpoint);
 /* From now on outer's values are taken from and put into it; it is borrowed until outer is freed. */
 void ct_outer_keep(ct_outer *outer, ct_checkpoint *checkpoint);
@@ -305,7 +352,8 @@ int     ct_checkpoint_replays(const ct_checkpoint *checkpoint);
 /* Does that file begin as one does? 0 also where it cannot be read. */
 int ct_checkpoint_is(const char *path);
 
-/* A digest of sequences, truth, noise, theta and options of an outer problem, and of `text` (other options; may be NULL). */
+/* A digest of sequences, truth, noise, theta and options of an outer problem, and of `text` (other options; may be
+ * NULL). */
 uint64_t ct_outer_digest(const ct_outer *outer, const char *text);
 
 #ifdef __cplusplus

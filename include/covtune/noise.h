@@ -76,33 +76,41 @@ ct_status ct_noise_new(ct_noise **out, ct_err *err);
 ct_status ct_noise_copy(const ct_noise *noise, ct_noise **out, ct_err *err);
 void      ct_noise_free(ct_noise *noise);
 
-/* Add a model under a new name (copied; at most 255 bytes, no spaces). Variances are checked: one that is zero, negative,
- * NaN, infinite or outside 1e-150 .. 1e150, or a matrix that is not symmetric positive definite, is CT_E_NOISE with a
- * sentence that names model and coordinate. index (may be NULL) receives its place. */
-ct_status ct_noise_add_isotropic(ct_noise *noise, const char *name, int dim, double variance, int32_t *index, ct_err *err);
-ct_status ct_noise_add_diagonal(ct_noise *noise, const char *name, int dim, const double variance[], int32_t *index, ct_err *err);
-ct_status ct_noise_add_full(ct_noise *noise, const char *name, int dim, const double covariance[], int32_t *index, ct_err *err);
+/* Add a model under a new name (copied; at most 255 bytes, no spaces). Variances are checked: one that is zero,
+ * negative, NaN, infinite or outside 1e-150 .. 1e150, or a matrix that is not symmetric positive definite, is
+ * CT_E_NOISE with a sentence that names model and coordinate. index (may be NULL) receives its place. */
+ct_status ct_noise_add_isotropic(ct_noise *noise, const char *name, int dim, double variance, int32_t *index,
+                                 ct_err *err);
+ct_status ct_noise_add_diagonal(ct_noise *noise, const char *name, int dim, const double variance[], int32_t *index,
+                                ct_err *err);
+ct_status ct_noise_add_full(ct_noise *noise, const char *name, int dim, const double covariance[], int32_t *index,
+                            ct_err *err);
 
 /* The same from information: Sigma^-1, dim x dim row-major, symmetric positive definite. A
  * diagonal matrix becomes a diagonal model. */
-ct_status ct_noise_add_information(ct_noise *noise, const char *name, int dim, const double information[], int32_t *index, ct_err *err);
+ct_status ct_noise_add_information(ct_noise *noise, const char *name, int dim, const double information[],
+                                   int32_t *index, ct_err *err);
 
 /* Change a model in place, with the same checks; its dimension stays, its kind follows the call.
  * On failure the model is as it was. Graphs that use it need no rebuilding. */
-ct_status ct_noise_set_variance(ct_noise *noise, int32_t index, const double variance[], ct_err *err); /* isotropic: 1 value */
+/* isotropic: 1 value */
+ct_status ct_noise_set_variance(ct_noise *noise, int32_t index, const double variance[], ct_err *err);
 ct_status ct_noise_set_covariance(ct_noise *noise, int32_t index, const double covariance[], ct_err *err);
 ct_status ct_noise_set_robust(ct_noise *noise, int32_t index, ct_robust robust, ct_err *err);
 
-/* Say what a model's rows are (dim of each; copied). No estimate depends on it: noise files carry it, exports need it. unit, and
- * any unit[i], may be NULL; name may be: then nothing is known of the rows any more. Rows stay when the numbers change. */
+/* Say what a model's rows are (dim of each; copied). No estimate depends on it: noise files carry it, exports need
+ * it. unit, and any unit[i], may be NULL; name may be: then nothing is known of the rows any more. Rows stay when
+ * the numbers change. */
 void ct_noise_set_rows(ct_noise *noise, int32_t index, const char *const name[], const char *const unit[]);
 
-/* Say which measurement model (ct_factor_ops.name; copied, cut to CT_NOISE_MEASUREMENT_MAX bytes) is used with a noise model, NULL: nothing is
- * known, or several are. As with rows, no estimate depends on it; an export needs it to tell a pose from a step between poses. */
+/* Say which measurement model (ct_factor_ops.name; copied, cut to CT_NOISE_MEASUREMENT_MAX bytes) is used with a
+ * noise model, NULL: nothing is known, or several are. As with rows, no estimate depends on it; an export needs it
+ * to tell a pose from a step between poses. */
 #define CT_NOISE_MEASUREMENT_MAX 47
 void ct_noise_set_measurement(ct_noise *noise, int32_t index, const char *name);
 
-/* Say whether a model's numbers were learned: 1, 0 or -1, see ct_noise_model. Exports leave out what was held where others were learned. */
+/* Say whether a model's numbers were learned: 1, 0 or -1, see ct_noise_model. Exports leave out what was held where
+ * others were learned. */
 void ct_noise_set_learned(ct_noise *noise, int32_t index, int learned);
 
 int32_t               ct_noise_count(const ct_noise *noise);
@@ -122,8 +130,9 @@ int         ct_robust_find(const char *name);                 /* a ct_robust_kin
 double      ct_robust_default_width(ct_robust_kind kind);
 
 /* The noise file (JSON, see docs/formats.md). read adds the file's models to the table, or sets those that are there
- * already; a table's "group@label" or "group#number" that the file does not name takes the file's "group"; a kernel that the file does not
- * name stays, and so do rows and measurement; `learned` is the file's, and -1 if it does not say. All or nothing. write replaces the file atomically, with sigma beside variance. */
+ * already; a table's "group@label" or "group#number" that the file does not name takes the file's "group"; a kernel
+ * that the file does not name stays, and so do rows and measurement; `learned` is the file's, and -1 if it does not
+ * say. All or nothing. write replaces the file atomically, with sigma beside variance. */
 ct_status ct_noise_read(ct_noise *noise, const char *path, ct_err *err);
 ct_status ct_noise_write(const ct_noise *noise, const char *path, ct_err *err);
 

@@ -1,6 +1,7 @@
 /* covtune/shape.h: outlines of things in the plane, as signed distance.
  *
- *     d(p) = distance from p to the outline, positive outside, negative inside;  |grad d| = 1,  Hess d = k t t' with t along the outline
+ *     d(p) = distance from p to the outline, positive outside, negative inside;  |grad d| = 1,  Hess d = k t t' with
+ *                                                                                t along the outline
  *
  * Points are in the frame of the thing. A shape never changes once it is made, and serves many threads.
  */
@@ -32,28 +33,34 @@ typedef enum {
 const char *ct_shape_kind_name(ct_shape_kind kind);
 int         ct_shape_kind_find(const char *name); /* a ct_shape_kind, or -1 */
 
-/* CT_E_ARGUMENT with a sentence for lengths that are not from 1e-6 to 1e6 (m), fewer than three corners, no area, sides that cross or touch, a grid smaller than 3 x 3, with nothing inside, or
- * whose outline does not lie within it: every sample of its edge is positive. */
+/* CT_E_ARGUMENT with a sentence for lengths that are not from 1e-6 to 1e6 (m), fewer than three corners, no area,
+ * sides that cross or touch, a grid smaller than 3 x 3, with nothing inside, or whose outline does not lie within
+ * it: every sample of its edge is positive. */
 ct_status ct_shape_ellipse(double a, double b, ct_shape **out, ct_err *err);
 ct_status ct_shape_rectangle(double hx, double hy, ct_shape **out, ct_err *err);
 ct_status ct_shape_polygon(int32_t corners, const double xy[], ct_shape **out, ct_err *err);
 /* value[row * columns + column] is d at (x0 + column * step, y0 + row * step). Copies. */
-ct_status ct_shape_grid(int32_t rows, int32_t columns, double x0, double y0, double step, const double *value, ct_shape **out, ct_err *err);
+ct_status ct_shape_grid(int32_t rows, int32_t columns, double x0, double y0, double step, const double *value,
+                        ct_shape **out, ct_err *err);
 /* LEO's JSON of a sampled distance (docs/formats.md). */
 ct_status ct_shape_read(const char *path, ct_shape **out, ct_err *err);
 void      ct_shape_free(ct_shape *shape);
 
 ct_shape_kind ct_shape_kind_of(const ct_shape *shape);
-/* What it was made of: a, b; hx, hy; corners; x0, y0, step, rows, columns and the samples. Returns how many numbers there are, of which up to `most` are written. */
+/* What it was made of: a, b; hx, hy; corners; x0, y0, step, rows, columns and the samples. Returns how many numbers
+ * there are, of which up to `most` are written. */
 int64_t ct_shape_numbers(const ct_shape *shape, int64_t most, double *number);
 
-/* d(p); g: its gradient, of length one but for grids; H: its second derivatives, 2 x 2. Either may be NULL. Where the nearest point is not unique (a corner's bisector inside, the middle of an
- * ellipse) that of one side is given. Exact (grids: of the bilinear surface; beyond the grid it goes on from the nearest point of its edge, growing by the distance to it: continuous, and never zero). No allocation. */
+/* d(p); g: its gradient, of length one but for grids; H: its second derivatives, 2 x 2. Either may be NULL. Where
+ * the nearest point is not unique (a corner's bisector inside, the middle of an ellipse) that of one side is given.
+ * Exact (grids: of the bilinear surface; beyond the grid it goes on from the nearest point of its edge, growing by
+ * the distance to it: continuous, and never zero). No allocation. */
 double ct_shape_distance(const ct_shape *shape, const double p[2], double g[2], double H[4]);
 /* CT_E_ARGUMENT with a sentence where p lies beyond a grid. */
 ct_status ct_shape_check(const ct_shape *shape, const double p[2], ct_err *err);
 
-/* The outline as a closed polygon of n points (x, y each), for pictures: an ellipse's at equal parameters, a polygon's corners among them. n >= 3 */
+/* The outline as a closed polygon of n points (x, y each), for pictures: an ellipse's at equal parameters, a
+ * polygon's corners among them. n >= 3 */
 void ct_shape_outline(const ct_shape *shape, int32_t n, double *xy);
 /* Integrals over the inside: area, the mean of |p|, and the centroid (may be NULL). Of grids by cells. */
 void ct_shape_moments(const ct_shape *shape, double *area, double *mean_radius, double centroid[2]);

@@ -12,10 +12,11 @@ extern "C" {
 
 #define CT_NAV_REGIMES 2
 
-/* Smooth random paths in an area of 100 m x 50 m (SE3: and 10 m high), 0.3 m to 1 m a pose, a GPS-like pose on every pose after the first ("gps"), odometry
- * between neighbours ("odom"), a prior of sigma 1e-3 at truth on the first ("first_pose"). Noise is drawn in the tangent space: z = g(truth) o Exp(e),
- * e ~ N(0, Sigma). With two regimes models are "odom@0", "odom@1", ...; regime 1 holds in one stretch, from a quarter of the run to three quarters; an odometry
- * factor has the regime of the pose it leads to. */
+/* Smooth random paths in an area of 100 m x 50 m (SE3: and 10 m high), 0.3 m to 1 m a pose, a GPS-like pose on every
+ * pose after the first ("gps"), odometry between neighbours ("odom"), a prior of sigma 1e-3 at truth on the first
+ * ("first_pose"). Noise is drawn in the tangent space: z = g(truth) o Exp(e), e ~ N(0, Sigma). With two regimes
+ * models are "odom@0", "odom@1", ...; regime 1 holds in one stretch, from a quarter of the run to three quarters; an
+ * odometry factor has the regime of the pose it leads to. */
 typedef struct {
     ct_kind  kind;                /* CT_SE2 or CT_SE3                    */
     int32_t  least, most;         /* poses of a run: drawn between these, both included; at least 2 */
@@ -24,11 +25,12 @@ typedef struct {
     uint64_t seed;                /* of the dataset                      */
 } ct_nav_options;
 
-/* The paper's D1 to D4 ("D1", ..., any case), 300 to 500 poses, seed 1; in space, rotations take the heading's sigma and translations x's. 0 if there is none
- * of that name. */
+/* The paper's D1 to D4 ("D1", ..., any case), 300 to 500 poses, seed 1; in space, rotations take the heading's sigma
+ * and translations x's. 0 if there is none of that name. */
 int ct_nav_preset(const char *name, ct_kind kind, ct_nav_options *out);
-/* Run number `run` (any; runs differ in path, length and noise, and do not depend on each other; path and length do not depend on the noise). Its models are
- * added to noise, with Sigma, or shared with a run made before; other numbers under their names are CT_E_NOISE. Initial values are the measurements composed (ct_sequence_reach). */
+/* Run number `run` (any; runs differ in path, length and noise, and do not depend on each other; path and length do
+ * not depend on the noise). Its models are added to noise, with Sigma, or shared with a run made before; other
+ * numbers under their names are CT_E_NOISE. Initial values are the measurements composed (ct_sequence_reach). */
 ct_status ct_nav_make(const ct_nav_options *options, uint64_t run, ct_noise *noise, ct_sequence **out, ct_err *err);
 
 /* ---- Graphs made to order: for demos, tests and benchmarks ----------------------------------- */

@@ -19,12 +19,13 @@ extern "C" {
 
 typedef struct ct_solver ct_solver;
 
-/* X(constant, name) */
+/* newton: lm until the minimum is near or progress is slow, then steps with the exact Hessian; lm alone where Jacobians
+ * are approximate. X(constant, name) */
 #define CT_METHOD_LIST(X)                                                                          \
     X(CT_LEVENBERG_MARQUARDT, "lm")                                                                \
     X(CT_GAUSS_NEWTON, "gn")                                                                       \
     X(CT_DOGLEG, "dogleg")                                                                         \
-    X(CT_NEWTON, "newton") /* lm until it is near or slow, then exact Hessians: few iterations to the last digit; lm alone where Jacobians are approximate */
+    X(CT_NEWTON, "newton")
 
 typedef enum {
 #define X(constant, name) constant,
@@ -81,11 +82,11 @@ typedef struct {
      * on from there with full steps, until they are below step. */
     double    relative, absolute, step, gradient;
     /* And only where x is within so many standard deviations of the minimum: a few large residuals hide from the
-     * rules above what many small ones still have to gain. The distance is the Newton decrement sqrt(g'H^-1 g) of the
-     * last undamped step times what such a step leaves. It bounds the distance of every coordinate, each in its own
-     * standard deviation. Beyond 100 unknowns it is allowed to grow, from 1600 on with twice the root of their
-     * number: it is then a distance per unknown. A run that the rules would end further away goes on with undamped steps. 0: not asked.
-     * Not used with approximate Jacobians, whose J'r is not a gradient. */
+     * rules above what many small ones still have to gain. The distance is the Newton decrement sqrt(g'H^-1 g) of
+     * the last undamped step times what such a step leaves. It bounds the distance of every coordinate, each in its
+     * own standard deviation. Beyond 100 unknowns it is allowed to grow, from 1600 on with twice the root of their
+     * number: it is then a distance per unknown. A run that the rules would end further away goes on with undamped
+     * steps. 0: not asked. Not used with approximate Jacobians, whose J'r is not a gradient. */
     double    distance;
     double    lambda;        /* lm, newton: first damping, relative to diag(H); 0: none until a step fails */
     double    radius;        /* dogleg: first trust radius, in scaled units       */
@@ -100,14 +101,15 @@ typedef struct {
     int     iterations, linearisations, factorisations;
     double  initial_error, final_error;
     double  gradient;                         /* largest |g| at the last linearisation    */
-    double  distance;                         /* estimated distance from the minimum, in standard deviations; NaN: not known */
+    /* estimated distance from the minimum, in standard deviations; NaN: not known */
+    double  distance;
     double  linearise_s, factor_s, solve_s;   /* linearise; factor; back-substitute       */
     double  seconds;                          /* all of it                                */
     int32_t loose;                            /* stop == rank: variables left loose       */
 } ct_solve_result;
 
-/* 1 if the estimate serves as the minimum: it is one (ct_stop_converged), or double precision resolves no more (rounding) and it is within a hundredth
- * of a standard deviation of it. */
+/* 1 if the estimate serves as the minimum: it is one (ct_stop_converged), or double precision resolves no more
+ * (rounding) and it is within a hundredth of a standard deviation of it. */
 int ct_solve_usable(const ct_solve_result *result);
 
 /* Analyse graph for solving. options may be NULL (AMD; `stage` counts the graph's variables, as the
@@ -117,10 +119,12 @@ void      ct_solver_free(ct_solver *solver);
 
 /* Solve from values x (changed in place; fixed variables stay). How it went is in *result; the
  * status is not CT_OK only where the noise table does not fit the graph. Does not allocate. */
-ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, const ct_solve_options *options, ct_solve_result *result, ct_err *err);
+ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, const ct_solve_options *options,
+                        ct_solve_result *result, ct_err *err);
 
-/* How far values x are from the minimum next to them, in standard deviations: the Newton decrement there, or what rounding of the gradient stands for
- * if that is more. NaN where the measurements leave something undetermined. Costs about an iteration; does not allocate. Fails as a run does. */
+/* How far values x are from the minimum next to them, in standard deviations: the Newton decrement there, or what
+ * rounding of the gradient stands for if that is more. NaN where the measurements leave something undetermined.
+ * Costs about an iteration; does not allocate. Fails as a run does. */
 ct_status ct_solver_distance(ct_solver *solver, const ct_noise *noise, const double *x, double *distance, ct_err *err);
 
 /* Which variables a run that stopped for rank left loose, as a sentence: "x17 and 3 others: no
@@ -133,13 +137,15 @@ int ct_solver_loose(const ct_solver *solver, int32_t var);
  * the sentence above if something is loose. A run leaves no damping behind for them to see. */
 ct_status ct_solver_linearise(ct_solver *solver, const ct_noise *noise, const double *x, ct_err *err);
 
-/* The same with the exact Hessian of the error, second derivatives of residuals and kernels included, instead of J'J: what the implicit
- * function theorem asks for at a minimum. CT_E_SINGULAR also where it is not positive definite: x is then no minimum. CT_E_UNSUPPORTED
- * if a model's Jacobians are approximate. ct_sparse_step then gives the Newton step, covariances are blocks of the exact inverse. */
+/* The same with the exact Hessian of the error, second derivatives of residuals and kernels included, instead of
+ * J'J: what the implicit function theorem asks for at a minimum. CT_E_SINGULAR also where it is not positive
+ * definite: x is then no minimum. CT_E_UNSUPPORTED if a model's Jacobians are approximate. ct_sparse_step then gives
+ * the Newton step, covariances are blocks of the exact inverse. */
 ct_status ct_solver_hessian(ct_solver *solver, const ct_noise *noise, const double *x, ct_err *err);
 
 /* Covariance of variables var[0..count) (tangent, local frame): out[k] is dim x dim. */
-ct_status ct_solver_marginals(const ct_solver *solver, int32_t count, const int32_t var[], double *const out[], ct_err *err);
+ct_status ct_solver_marginals(const ct_solver *solver, int32_t count, const int32_t var[], double *const out[],
+                              ct_err *err);
 /* Cross covariance of a and b: out is dim a x dim b. */
 ct_status ct_solver_cross(const ct_solver *solver, int32_t a, int32_t b, double *out, ct_err *err);
 

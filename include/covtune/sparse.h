@@ -45,8 +45,8 @@ int         ct_order_find(const char *name); /* a ct_order, or -1 */
 typedef struct {
     ct_order       order;
     const int32_t *stage; /* per block, >= 0: blocks of a higher stage are eliminated later; NULL: no wish */
-    /* Per edge, the most rows it will have; NULL: unknown. Where a subtree's edges have no more rows
-     * than it has unknowns, and it is regular, they are used up by it: nothing is left for its separator, exactly. Saying so
+    /* Per edge, the most rows it will have; NULL: unknown. Where a subtree's edges have no more rows than it has
+     * unknowns, and it is regular, they are used up by it: nothing is left for its separator, exactly. Saying so
      * spares work, and on long open chains the rounding that would stand in for that nothing. */
     const int32_t *rows;
 } ct_sparse_options;
@@ -54,8 +54,8 @@ typedef struct {
 /* Analyse a structure of `blocks` unknowns of dim[b] >= 1 scalars and `edges` edges, edge e tying
  * member[start[e]] .. member[start[e + 1] - 1], all different. Copies what it needs. CT_E_ARGUMENT if
  * blocks or edges are not so, CT_E_LIMIT if the factor would not fit in memory's index range. */
-ct_status ct_sparse_new(int32_t blocks, const int32_t dim[], int64_t edges, const int64_t start[], const int32_t member[],
-                        const ct_sparse_options *options, ct_sparse **out, ct_err *err);
+ct_status ct_sparse_new(int32_t blocks, const int32_t dim[], int64_t edges, const int64_t start[],
+                        const int32_t member[], const ct_sparse_options *options, ct_sparse **out, ct_err *err);
 void      ct_sparse_free(ct_sparse *sparse);
 
 /* What the analysis found. */
@@ -80,8 +80,9 @@ void ct_sparse_clear(ct_sparse *sparse);
  * H += J'J, g += J'r. */
 void ct_sparse_add(ct_sparse *sparse, int64_t edge, int rows, const double *const J[], const double *r);
 
-/* Add a symmetric matrix to edge e's blocks of H: K is n x n row-major over its members one after the other (n the sum of their dims). It need
- * not be positive semidefinite; H should be, in the end. Rows of a subtree with such an edge do not count as used up. */
+/* Add a symmetric matrix to edge e's blocks of H: K is n x n row-major over its members one after the other (n the
+ * sum of their dims). It need not be positive semidefinite; H should be, in the end. Rows of a subtree with such an
+ * edge do not count as used up. */
 void ct_sparse_add_symmetric(ct_sparse *sparse, int64_t edge, const double *K);
 
 /* g; to read, or to replace before factoring. */
@@ -109,17 +110,20 @@ int32_t ct_sparse_weak(ct_sparse *sparse, int32_t i, double *z, int *held);
 /* dx of the system factored last: (H + lambda D) dx = -g. Back-substitution only. */
 void ct_sparse_step(ct_sparse *sparse, double *dx);
 
-/* X <- (H + lambda D)^-1 X for m right-hand sides at once; X is scalars x m, row-major. Allocates only where m is larger than it has been. */
+/* X <- (H + lambda D)^-1 X for m right-hand sides at once; X is scalars x m, row-major. Allocates only where m is
+ * larger than it has been. */
 ct_status ct_sparse_solve(ct_sparse *sparse, double *X, int32_t m, ct_err *err);
 
-/* X <- R^-1 X for m columns at once, R'R = H + lambda D: standard normals in, draws of N(0, (H + lambda D)^-1) out. X is scalars x m, row-major, rows in the caller's order before
- * and after. Unknowns held at zero are zero. Three fifths of a solve. Allocates only where m is larger than it has been. */
+/* X <- R^-1 X for m columns at once, R'R = H + lambda D: standard normals in, draws of N(0, (H + lambda D)^-1) out.
+ * X is scalars x m, row-major, rows in the caller's order before and after. Unknowns held at zero are zero. Three
+ * fifths of a solve. Allocates only where m is larger than it has been. */
 ct_status ct_sparse_draw(ct_sparse *sparse, double *X, int32_t m, ct_err *err);
 
 /* Blocks of the inverse of the factored matrix. Block (a[k], b[k]) goes to out[k], dim a x dim b,
  * row-major; a[k] == b[k] gives the marginal. Looks only at the fronts above the blocks asked for,
  * each once for all marginals and pairs that share a front; other pairs cost a path each. */
-ct_status ct_sparse_covariance(const ct_sparse *sparse, int64_t count, const int32_t a[], const int32_t b[], double *const out[], ct_err *err);
+ct_status ct_sparse_covariance(const ct_sparse *sparse, int64_t count, const int32_t a[], const int32_t b[],
+                               double *const out[], ct_err *err);
 
 #ifdef __cplusplus
 }

@@ -29,7 +29,8 @@ static inline ct_status ct__io_status(void) { return errno == ENOMEM ? CT_E_MEMO
  * nothing has changed. */
 ct_status ct__grow(void *array, int64_t *capacity, int64_t need, size_t size, const char *what, ct_err *err);
 
-/* Random numbers of their own for every seed, run and stream: a bijection mixes each in, under which neighbours have nothing in common. */
+/* Random numbers of their own for every seed, run and stream: a bijection mixes each in, under which neighbours have
+ * nothing in common. */
 ct_rng ct__rng_stream(uint64_t seed, uint64_t run, uint64_t stream);
 
 /* A copy of text, NULL if there is no memory. */

@@ -4,10 +4,11 @@
  *     t = sgn(tau) / (|tau| + sqrt(1 + tau^2)),   c = 1 / sqrt(1 + t^2),   s = t c,
  *     a_pp <- a_pp - t a_pq,   a_qq <- a_qq + t a_pq.
  *
- * Why Jacobi: covariances are graded (metres beside radians, variances from 1e-150 to 1e150), and for positive definite
- * D A D with D diagonal Jacobi finds even the smallest eigenvalue to the accuracy that A deserves, where QR finds it to the rounding
- * of the largest (Demmel and Veselic 1992). That holds if an entry is dropped only when it is small beside both its
- * diagonal entries, which is what `negligible` asks. The order of rotations is fixed: the same bits each time. */
+ * Why Jacobi: covariances are graded (metres beside radians, variances from 1e-150 to 1e150), and for positive
+ * definite D A D with D diagonal Jacobi finds even the smallest eigenvalue to the accuracy that A deserves, where QR
+ * finds it to the rounding of the largest (Demmel and Veselic 1992). That holds if an entry is dropped only when it
+ * is small beside both its diagonal entries, which is what `negligible` asks. The order of rotations is fixed: the
+ * same bits each time. */
 #include "base/eigen.h"
 
 #include <float.h>
@@ -17,7 +18,8 @@
 /* Convergence is quadratic, a matrix of six is done after five or six. This many are never seen, but for NaN. */
 #define SWEEPS_MAX 40
 
-/* Well below the rounding of the eigenvalues: it costs a few rotations more, and V diag V' is as near to A as rounding lets it. */
+/* Well below the rounding of the eigenvalues: it costs a few rotations more, and V diag V' is as near to A as
+ * rounding lets it. */
 #define NEGLIGIBLE (DBL_EPSILON / 16)
 
 static int negligible(int n, const double *A, int p, int q)
@@ -35,12 +37,14 @@ static void turn(int n, double s, double rho, double *restrict g, double *restri
     }
 }
 
-/* V holds eigenvectors as rows here. A is symmetric to the bit, and stays so: rows are turned, columns are copies of them. */
+/* V holds eigenvectors as rows here. A is symmetric to the bit, and stays so: rows are turned, columns are copies of
+ * them. */
 static void rotate(int n, double *A, double *V, int p, int q)
 {
     double      *P = A + (int64_t)p * n, *Q = A + (int64_t)q * n;
     const double apq = P[q], tau = (0.5 * Q[q] - 0.5 * P[p]) / apq;
-    const double size = fabs(tau) < 1e150 ? fabs(tau) + sqrt(1 + tau * tau) : 2 * fabs(tau); /* tau^2 may be no number */
+    /* tau^2 may be no number */
+    const double size = fabs(tau) < 1e150 ? fabs(tau) + sqrt(1 + tau * tau) : 2 * fabs(tau);
     const double t = copysign(1 / size, tau), c = 1 / sqrt(1 + t * t), s = t * c, rho = s / (1 + c);
     const double app = P[p] - t * apq, aqq = Q[q] + t * apq;
     turn(n, s, rho, V + (int64_t)p * n, V + (int64_t)q * n);

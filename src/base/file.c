@@ -130,7 +130,8 @@ static ct_status open_temp(ct__file *file, const struct stat *old, ct_err *err)
     if (!file->temp) return ct__no_memory(err, "file names", 1);
     memcpy(file->temp, file->target, folder);
     const int fd = create_temp(file, folder, size);
-    if (fd < 0) return ct_fail(err, CT_E_IO, "%s: cannot create a file in this folder: %s", file->path, strerror(errno));
+    if (fd < 0)
+        return ct_fail(err, CT_E_IO, "%s: cannot create a file in this folder: %s", file->path, strerror(errno));
     if (old) (void)fchmod(fd, old->st_mode & 0777); /* a file system without modes is no obstacle */
     file->stream = fdopen(fd, "w");
     if (file->stream) return CT_OK;
@@ -144,7 +145,8 @@ static ct_status open_parts(ct__file *file, const char *path, ct_err *err)
     struct stat old;
     const int   exists = stat(path, &old) == 0;
     if (exists && S_ISDIR(old.st_mode)) return ct_fail(err, CT_E_IO, "%s: cannot be written: it is a folder", path);
-    if (exists && access(path, W_OK) != 0) return ct_fail(err, CT_E_IO, "%s: cannot be written: %s", path, strerror(errno));
+    if (exists && access(path, W_OK) != 0)
+        return ct_fail(err, CT_E_IO, "%s: cannot be written: %s", path, strerror(errno));
     file->path = ct__strdup(path);
     const int replaces = exists && S_ISREG(old.st_mode); /* through links, which stay */
     file->target = replaces ? realpath(path, NULL) : ct__strdup(path);
@@ -183,7 +185,8 @@ ct_status ct__file_commit(ct__file *file, ct_err *err)
 
     ct_status status = CT_OK;
     if (failed)
-        status = ct_fail(err, CT_E_IO, "%s: could not be written: %s", file->path, why ? strerror(why) : "the disk may be full");
+        status = ct_fail(err, CT_E_IO, "%s: could not be written: %s", file->path,
+                         why ? strerror(why) : "the disk may be full");
     if (failed && file->temp) unlink(file->temp);
     if (!failed && file->temp) ct__sync_folder(dirname(file->target));
     release(file);

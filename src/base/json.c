@@ -12,7 +12,8 @@ ct_status ct__json_load(FILE *file, const char *path, json_t **root, ct_err *err
     *root = json_loadf(file, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &what);
     if (*root) return CT_OK;
     if (ferror(file)) return ct_fail(err, CT_E_IO, "%s: cannot be read: %s", path, strerror(errno));
-    if (!what.text[0] || errno == ENOMEM) return ct__no_memory(err, "JSON values", 1); /* jansson has no text, or calls the token wrong */
+    /* jansson has no text, or calls the token wrong */
+    if (!what.text[0] || errno == ENOMEM) return ct__no_memory(err, "JSON values", 1);
     return ct_fail(err, CT_E_PARSE, "%s:%d:%d: not JSON: %s", path, what.line, what.column, what.text);
 }
 
@@ -77,7 +78,9 @@ static void print(ct__text *out, const json_t *value, int depth, int lines)
         return;
     }
     ct__text_put(out, "{");
-    for (void *it = json_object_iter((json_t *)(uintptr_t)value); it; it = json_object_iter_next((json_t *)(uintptr_t)value, it)) { /* only reads */
+    /* only reads */
+    for (void *it = json_object_iter((json_t *)(uintptr_t)value); it;
+         it = json_object_iter_next((json_t *)(uintptr_t)value, it)) {
         if (!first) ct__text_put(out, depth < lines ? "," : ", ");
         if (depth < lines) new_line(out, depth + 1);
         first = 0;

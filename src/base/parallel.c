@@ -23,7 +23,8 @@ typedef struct {
 static void *work(void *argument)
 {
     const hand *h = argument;
-    for (int64_t t; (t = atomic_fetch_add(&h->queue->next, 1)) < h->queue->count;) h->queue->task(h->queue->user, t, h->worker);
+    for (int64_t t; (t = atomic_fetch_add(&h->queue->next, 1)) < h->queue->count;)
+        h->queue->task(h->queue->user, t, h->worker);
     return NULL;
 }
 

@@ -11,8 +11,8 @@
 /* worker is in [0, jobs): whose scratch memory to use. */
 typedef void (*ct__task_fn)(void *user, int64_t task, int worker);
 
-/* task(user, t, worker) for t in [0, count), each once, on at most `jobs` threads, the caller's included; tasks are begun in order. If a
- * thread cannot be made, those there are do its work. */
+/* task(user, t, worker) for t in [0, count), each once, on at most `jobs` threads, the caller's included; tasks are
+ * begun in order. If a thread cannot be made, those there are do its work. */
 void ct__parallel(int jobs, int64_t count, ct__task_fn task, void *user);
 
 #endif

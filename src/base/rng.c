@@ -23,7 +23,10 @@ ct_rng ct_rng_seed(uint64_t seed)
 
 static uint64_t mix(uint64_t z) { return splitmix64(&z); }
 
-ct_rng ct__rng_stream(uint64_t seed, uint64_t run, uint64_t stream) { return ct_rng_seed(mix(mix(mix(seed) ^ run) ^ stream)); }
+ct_rng ct__rng_stream(uint64_t seed, uint64_t run, uint64_t stream)
+{
+    return ct_rng_seed(mix(mix(mix(seed) ^ run) ^ stream));
+}
 
 uint64_t ct_rng_bits(ct_rng *rng)
 {

@@ -226,13 +226,15 @@ static ct_status empty(DIR *files, int to, const char *folder, ct_err *err)
     for (const struct dirent *e; (e = readdir(files));) {
         if (is_dots(e->d_name)) continue;
         if (to < 0 || ct__is_fresh_name(e->d_name, CT__TEMP)) unlinkat(dirfd(files), e->d_name, 0);
-        else if (renameat(dirfd(files), e->d_name, to, e->d_name)) return cannot(folder, e->d_name, "put in place", err);
+        else if (renameat(dirfd(files), e->d_name, to, e->d_name))
+            return cannot(folder, e->d_name, "put in place", err);
     }
     return CT_OK;
 }
 
 /* What follows the step that counts; from any point on. */
-static ct_status finish_in(ct_run_folder *run, int folder, const char *const removed[], DIR *files, const char *staged, ct_err *err)
+static ct_status finish_in(ct_run_folder *run, int folder, const char *const removed[], DIR *files, const char *staged,
+                           ct_err *err)
 {
     for (int i = 0; removed[i]; i++)
         if (unlinkat(folder, removed[i], 0) && errno != ENOENT) return cannot(run->folder, removed[i], "removed", err);

@@ -35,7 +35,9 @@ void ct__text_vprintf(ct__text *text, const char *fmt, va_list args)
     va_list again;
     va_copy(again, args);
     const int n = vsnprintf(NULL, 0, fmt, args);
-    if (n < 0 || text->failed || ct__grow(&text->bytes, &text->capacity, text->used + n + 1, 1, "bytes of text", NULL) != CT_OK) text->failed = 1;
+    if (n < 0 || text->failed ||
+        ct__grow(&text->bytes, &text->capacity, text->used + n + 1, 1, "bytes of text", NULL) != CT_OK)
+        text->failed = 1;
     if (!text->failed) {
         vsnprintf(text->bytes + text->used, (size_t)n + 1, fmt, again);
         text->used += n;
@@ -56,7 +58,8 @@ ct_status ct__text_write(const ct__text *text, FILE *out, ct_err *err)
     if (text->failed) return ct__no_memory(err, "bytes of text", text->used + 1);
     errno = 0;
     if (!text->used || fwrite(text->bytes, 1, (size_t)text->used, out) == (size_t)text->used) return CT_OK;
-    return ct_fail(err, CT_E_IO, "%lld bytes of text could not be written: %s", (long long)text->used, errno ? strerror(errno) : "the stream does not take them");
+    return ct_fail(err, CT_E_IO, "%lld bytes of text could not be written: %s", (long long)text->used,
+                   errno ? strerror(errno) : "the stream does not take them");
 }
 
 ct_status ct__text_save(const ct__text *text, const char *path, ct_err *err)

@@ -1,7 +1,8 @@
 /* text.h: text that grows.
  *
- * Nothing here returns a status until the text is handed on: that there was no memory is remembered in the text, later verbs do nothing, and whoever hands it on
- * looks at `failed`. What goes into a file is made whole before the file is opened. */
+ * Nothing here returns a status until the text is handed on: that there was no memory is remembered in the text,
+ * later verbs do nothing, and whoever hands it on looks at `failed`. What goes into a file is made whole before the
+ * file is opened. */
 #ifndef CT_BASE_TEXT_H
 #define CT_BASE_TEXT_H
 
@@ -24,8 +25,8 @@ void ct__text_repeat(ct__text *text, const char *s, int count); /* none if count
 void ct__text_printf(ct__text *text, const char *fmt, ...) CT_PRINTF(2, 3);
 void ct__text_vprintf(ct__text *text, const char *fmt, va_list args);
 
-/* The text as a stream's next bytes; CT_E_MEMORY if it is not whole, and then nothing is written. CT_E_IO if the stream does not take it: one in memory
- * (open_memstream) sets no error flag. */
+/* The text as a stream's next bytes; CT_E_MEMORY if it is not whole, and then nothing is written. CT_E_IO if the
+ * stream does not take it: one in memory (open_memstream) sets no error flag. */
 ct_status ct__text_write(const ct__text *text, FILE *out, ct_err *err);
 /* As a file, replaced whole or not at all. */
 ct_status ct__text_save(const ct__text *text, const char *path, ct_err *err);

@@ -1,5 +1,6 @@
-/* vector6.h: rows of six numbers (a spatial pose's tangent) as a vector of four and one of two, and the attribute that makes
- * bounds constant where a function is inlined. Sums are taken in the order of the plain loops they stand for. */
+/* vector6.h: rows of six numbers (a spatial pose's tangent) as a vector of four and one of two, and the attribute
+ * that makes bounds constant where a function is inlined. Sums are taken in the order of the plain loops they stand
+ * for. */
 #ifndef CT_SIX_H
 #define CT_SIX_H
 

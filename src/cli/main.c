@@ -20,7 +20,9 @@ static void list(FILE *out)
     const int width = cli_width(), column = width >= 60 ? 13 : 4;
     cli_wrap(out, 0, 7, width, "Usage: covtune COMMAND ...\n");
     fprintf(out, "\n");
-    cli_wrap(out, 0, 0, width, "covtune learns the noise models of a state estimator from runs with ground truth, says what they do for runs it has not seen, and writes them for other programs. "
+    cli_wrap(out, 0, 0, width,
+             "covtune learns the noise models of a state estimator from runs with ground truth, says what they do for "
+             "runs it has not seen, and writes them for other programs. "
              "Estimates are those of factor graphs, which it also solves, converts and makes.");
     fprintf(out, "\nCommands:\n");
     for (int i = 0; i < COMMANDS; i++) {
@@ -31,7 +33,8 @@ static void list(FILE *out)
     }
     fprintf(out, "\n");
     cli_wrap(out, 0, 0, width,
-             "covtune help COMMAND explains one, with an example; so does covtune COMMAND --help. covtune --version prints the version.\n"
+             "covtune help COMMAND explains one, with an example; so does covtune COMMAND --help. covtune --version "
+             "prints the version.\n"
              "Results go to stdout, remarks to stderr. Exit code: 0 done, 1 failed, 2 misused, 130 interrupted.");
 }
 

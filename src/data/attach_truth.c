@@ -1,8 +1,8 @@
 /* attach_truth.c: truth, and times, from another sequence.
  *
- * First every variable finds its true one (by time, index or name), then the true values are brought into the variable's kind, and, if that is asked
- * for, moved into its frame: with x0 the initial value of one pose and g0 its truth, every truth g becomes (x0 g0^-1) g. Nothing of seq is
- * changed before all of it is known to be right. */
+ * First every variable finds its true one (by time, index or name), then the true values are brought into the
+ * variable's kind, and, if that is asked for, moved into its frame: with x0 the initial value of one pose and g0 its
+ * truth, every truth g becomes (x0 g0^-1) g. Nothing of seq is changed before all of it is known to be right. */
 #include "data/data.h"
 #include "graph/graph.h"
 
@@ -105,7 +105,9 @@ static ct_status match_times(attach *a)
         matched++;
     }
     if (!matched)
-        status = ct_fail(a->err, CT_E_ARGUMENT, "by time: no pose is within %g s of a true one: the graph's poses are from %.15g s to %.15g s, the true ones from %.15g s to %.15g s",
+        status = ct_fail(a->err, CT_E_ARGUMENT,
+                         "by time: no pose is within %g s of a true one: the graph's poses are from %.15g s to %.15g "
+                         "s, the true ones from %.15g s to %.15g s",
                          a->how.tolerance_s, mine[0].time_s, mine[own - 1].time_s, list[0].time_s, list[n - 1].time_s);
     free(list);
     return status;
@@ -125,7 +127,10 @@ static ct_status match_index(attach *a)
     const ct_graph *g = a->seq->graph, *h = a->truth->graph;
     const int32_t   own = count_poses(g), theirs = count_poses(h);
     if (own != theirs)
-        return ct_fail(a->err, CT_E_ARGUMENT, "by index: the graph has %d poses, the truth %d; there must be as many (pose i of a trajectory is called xi: match by name)", own, theirs);
+        return ct_fail(a->err, CT_E_ARGUMENT,
+                       "by index: the graph has %d poses, the truth %d; there must be as many (pose i of a trajectory "
+                       "is called xi: match by name)",
+                       own, theirs);
     for (int32_t v = 0, w = 0; v < g->variables; v++) {
         if (!is_pose(g, v)) continue;
         while (!is_pose(h, w)) w++;
@@ -146,8 +151,10 @@ static ct_status match_names(attach *a)
         matched++;
     }
     if (matched || !g->variables || !h->variables) return CT_OK;
-    return ct_fail(a->err, CT_E_ARGUMENT, "by name: no variable is called as one of the other file: the graph's are from %.60s to %.60s, the other file's from %.60s to %.60s", name_of(g, 0),
-                   name_of(g, g->variables - 1), name_of(h, 0), name_of(h, h->variables - 1));
+    return ct_fail(a->err, CT_E_ARGUMENT,
+                   "by name: no variable is called as one of the other file: the graph's are from %.60s to %.60s, the "
+                   "other file's from %.60s to %.60s",
+                   name_of(g, 0), name_of(g, g->variables - 1), name_of(h, 0), name_of(h, h->variables - 1));
 }
 
 /* Names that only some poses share may be numbers that mean something else. */
@@ -158,8 +165,10 @@ static ct_status match_all_names(attach *a)
     CT_TRY(match_names(a));
     for (int32_t v = 0; v < g->variables; v++) matched += is_pose(g, v) && a->match[v] >= 0;
     if (matched == poses) return CT_OK;
-    return ct_fail(a->err, CT_E_ARGUMENT, "%d of the graph's %d poses are called as one of the other file's %d; say whether to match by name, leaving out the rest, or by index", matched, poses,
-                   count_poses(a->truth->graph));
+    return ct_fail(a->err, CT_E_ARGUMENT,
+                   "%d of the graph's %d poses are called as one of the other file's %d; say whether to match by name, "
+                   "leaving out the rest, or by index",
+                   matched, poses, count_poses(a->truth->graph));
 }
 
 static ct_status match_all(attach *a)
@@ -167,7 +176,8 @@ static ct_status match_all(attach *a)
     const int choose = a->how.by == CT_ATTACH_AUTO;
     for (int32_t v = 0; v < a->seq->graph->variables; v++) a->match[v] = a->truth == a->seq ? v : -1;
     if (a->truth == a->seq) return CT_OK;
-    if (choose) a->how.by = list_moments(a->seq, 0, NULL) && list_moments(a->truth, 1, NULL) ? CT_ATTACH_TIME : CT_ATTACH_NAME;
+    if (choose)
+        a->how.by = list_moments(a->seq, 0, NULL) && list_moments(a->truth, 1, NULL) ? CT_ATTACH_TIME : CT_ATTACH_NAME;
     if (choose && a->how.by == CT_ATTACH_NAME) return match_all_names(a);
     switch (a->how.by) {
     case CT_ATTACH_TIME: return match_times(a);
@@ -202,8 +212,14 @@ static ct_status want(attach *a, const char *item, size_t length, unsigned kinds
     int  used = 0;
     for (int k = CT_KIND_COUNT - 1; k >= 0; k--) /* poses first */
         for (int i = 0; kinds >> k & 1 && i < ct_kind_dim((ct_kind)k); i++)
-            used += snprintf(list + used, sizeof list - (size_t)used, "%s%s", i ? ", " : used ? "; " : "", ct_kind_coordinate((ct_kind)k, i));
-    return ct_fail(a->err, CT_E_ARGUMENT, "what is known of the truth: \"%.*s\" is no coordinate of the variables that have one; there are %s", (int)CT_MIN(length, 60), item, list);
+            used += snprintf(list + used, sizeof list - (size_t)used, "%s%s",
+                             i      ? ", "
+                             : used ? "; "
+                                    : "",
+                             ct_kind_coordinate((ct_kind)k, i));
+    return ct_fail(a->err, CT_E_ARGUMENT,
+                   "what is known of the truth: \"%.*s\" is no coordinate of the variables that have one; there are %s",
+                   (int)CT_MIN(length, 60), item, list);
 }
 
 static ct_status read_wanted(attach *a)
@@ -222,7 +238,9 @@ static ct_status read_wanted(attach *a)
     }
     const unsigned turns = a->wanted[CT_SE3] & SE3_TURNS;
     if (kinds >> CT_SE3 & 1 && turns && turns != SE3_TURNS)
-        return ct_fail(a->err, CT_E_ARGUMENT, "what is known of the truth: of a rotation in space rx, ry and rz count together, or none of them");
+        return ct_fail(
+            a->err, CT_E_ARGUMENT,
+            "what is known of the truth: of a rotation in space rx, ry and rz count together, or none of them");
     return CT_OK;
 }
 
@@ -249,7 +267,8 @@ static ct_status true_value(const attach *a, int32_t w, double value[CT_SIZE_MAX
     const ct_graph *h = a->truth->graph;
     const ct_kind   kind = kind_of(h, w);
     const int       own = a->truth == a->seq || !a->truth->truth;
-    memcpy(value, (own ? ct_graph_initial_const(h) : a->truth->truth) + h->offset[w], (size_t)ct_kind_size(kind) * sizeof *value);
+    memcpy(value, (own ? ct_graph_initial_const(h) : a->truth->truth) + h->offset[w],
+           (size_t)ct_kind_size(kind) * sizeof *value);
     *known = own ? all_of(kind) : a->truth->known[w] & all_of(kind);
     if (!a->how.camera) return CT_OK;
     if (kind == CT_SE3) {
@@ -260,7 +279,9 @@ static ct_status true_value(const attach *a, int32_t w, double value[CT_SIZE_MAX
         *known = turn_mask(*known, 3);
         return CT_OK;
     }
-    if (kind != CT_R3) return ct_fail(a->err, CT_E_ARGUMENT, "true variable %.60s: a camera's axes are those of SE3 and R3, it is %s", name_of(h, w), ct_kind_name(kind));
+    if (kind != CT_R3)
+        return ct_fail(a->err, CT_E_ARGUMENT, "true variable %.60s: a camera's axes are those of SE3 and R3, it is %s",
+                       name_of(h, w), ct_kind_name(kind));
     const double p[3] = {value[2], -value[0], -value[1]};
     memcpy(value, p, sizeof p);
     *known = turn_mask(*known, 0);
@@ -301,10 +322,13 @@ static ct_status take_value(attach *a, int32_t v)
     if (kind == CT_SE2 && theirs == CT_SE3) upright = to_plane(value, &known);
     else if (kind == CT_R2 && theirs == CT_R3) known &= 3;
     else if (kind != theirs)
-        return ct_fail(a->err, CT_E_ARGUMENT, "variable %.60s is %s, its truth %s, which does not tell", name_of(g, v), ct_kind_name(kind), ct_kind_name(theirs));
+        return ct_fail(a->err, CT_E_ARGUMENT, "variable %.60s is %s, its truth %s, which does not tell", name_of(g, v),
+                       ct_kind_name(kind), ct_kind_name(theirs));
     known &= a->wanted[kind];
     if (!upright && known & SE2_TURN)
-        return ct_fail(a->err, CT_E_ARGUMENT, "variable %.60s: its truth is tilted by more than 60 degrees, and it is a pose in the plane; are those a camera's axes (x right, y down, z ahead)?",
+        return ct_fail(a->err, CT_E_ARGUMENT,
+                       "variable %.60s: its truth is tilted by more than 60 degrees, and it is a pose in the plane; "
+                       "are those a camera's axes (x right, y down, z ahead)?",
                        name_of(g, v));
     if (is_pose(g, v) && !unturned(kind, value)) a->found.unturned = 0;
     memcpy(a->value + g->offset[v], value, (size_t)ct_kind_size(kind) * sizeof *value);
@@ -331,7 +355,8 @@ static ct_status take_values(attach *a)
     }
     if (a->found.matched < 2) a->found.unturned = 0;
     if (a->found.matched || a->found.points) return CT_OK;
-    return ct_fail(a->err, CT_E_ARGUMENT, "of the true values that belong to the graph's variables no coordinate is known");
+    return ct_fail(a->err, CT_E_ARGUMENT,
+                   "of the true values that belong to the graph's variables no coordinate is known");
 }
 
 /* ---- frames ---- */
@@ -349,12 +374,16 @@ static ct_status move_one(const attach *a, int32_t v, ct_kind frame, const doubl
 {
     const ct_graph *g = a->seq->graph;
     const ct_kind   kind = kind_of(g, v);
-    const unsigned  place = kind == CT_SE3 ? all_of(kind) & ~SE3_TURNS : kind == CT_SE2 ? all_of(kind) & ~SE2_TURN : all_of(kind);
+    const unsigned place = kind == CT_SE3   ? all_of(kind) & ~SE3_TURNS
+                           : kind == CT_SE2 ? all_of(kind) & ~SE2_TURN
+                                            : all_of(kind);
     double         *value = a->value + g->offset[v];
     if (kind != frame && kind != (frame == CT_SE2 ? CT_R2 : CT_R3))
-        return ct_fail(a->err, CT_E_ARGUMENT, "variable %.60s: a truth of %s cannot be moved as one of %s", name_of(g, v), ct_kind_name(kind), ct_kind_name(frame));
+        return ct_fail(a->err, CT_E_ARGUMENT, "variable %.60s: a truth of %s cannot be moved as one of %s",
+                       name_of(g, v), ct_kind_name(kind), ct_kind_name(frame));
     if (a->known[v] & place && (a->known[v] & place) != place)
-        return ct_fail(a->err, CT_E_ARGUMENT, "variable %.60s: a truth whose position is known in part cannot be moved", name_of(g, v));
+        return ct_fail(a->err, CT_E_ARGUMENT, "variable %.60s: a truth whose position is known in part cannot be moved",
+                       name_of(g, v));
     if (frame == CT_SE2) {
         ct_se2 m, x;
         memcpy(&m, move, sizeof m);
@@ -403,7 +432,10 @@ static ct_status move_all(attach *a)
     const int32_t   anchor = a->how.align ? anchor_of(a) : -1;
     double          move[CT_SIZE_MAX];
     if (!a->how.align) return CT_OK;
-    if (anchor < 0) return ct_fail(a->err, CT_E_ARGUMENT, "the truth cannot be moved to where the graph begins: of no pose it is known in full, position and rotation");
+    if (anchor < 0)
+        return ct_fail(a->err, CT_E_ARGUMENT,
+                       "the truth cannot be moved to where the graph begins: of no pose it is known in full, position "
+                       "and rotation");
     const ct_kind frame = kind_of(g, anchor);
     const double *x0 = ct_graph_initial_const(g) + g->offset[anchor];
     move_of(frame, x0, a->value + g->offset[anchor], move);
@@ -428,9 +460,10 @@ static ct_status find_truth(attach *a)
     return move_all(a);
 }
 
-ct_status ct_sequence_attach(ct_sequence *seq, const ct_sequence *truth, const ct_attach_options *options, ct_attach_result *result, ct_err *err)
+ct_status ct_sequence_attach(ct_sequence *seq, const ct_sequence *truth, const ct_attach_options *options,
+                             ct_attach_result *result, ct_err *err)
 {
-    attach          a = {.seq = seq, .truth = truth ? truth : seq, .how = options ? *options : ct_attach_defaults(), .err = err};
+    attach a = {.seq = seq, .truth = truth ? truth : seq, .how = options ? *options : ct_attach_defaults(), .err = err};
     if ((unsigned)a.how.by > CT_ATTACH_NAME)
         return ct_fail(err, CT_E_ARGUMENT, "rule %d to match poses by is not one", (int)a.how.by);
     const ct_status status = find_truth(&a);
@@ -451,7 +484,8 @@ ct_status ct_sequence_attach(ct_sequence *seq, const ct_sequence *truth, const c
 
 /* ---- times ---- */
 
-ct_status ct_sequence_attach_times(ct_sequence *seq, const ct_sequence *from, ct_attach_by by, int64_t *matched, ct_err *err)
+ct_status ct_sequence_attach_times(ct_sequence *seq, const ct_sequence *from, ct_attach_by by, int64_t *matched,
+                                   ct_err *err)
 {
     const int32_t n = seq->graph->variables;
     attach        a = {.seq = seq, .truth = from, .err = err};
@@ -462,7 +496,8 @@ ct_status ct_sequence_attach_times(ct_sequence *seq, const ct_sequence *from, ct
     double   *stamp = ct__zalloc(n, sizeof *stamp);
     ct_status status = a.match && stamp ? CT_OK : ct__no_memory(err, "times", n);
     for (int32_t v = 0; status == CT_OK && v < n; v++) a.match[v] = -1;
-    if (status == CT_OK) status = by == CT_ATTACH_AUTO ? match_all_names(&a) : by == CT_ATTACH_NAME ? match_names(&a) : match_index(&a);
+    if (status == CT_OK)
+        status = by == CT_ATTACH_AUTO ? match_all_names(&a) : by == CT_ATTACH_NAME ? match_names(&a) : match_index(&a);
     int64_t count = 0;
     for (int32_t v = 0; status == CT_OK && v < n; v++) {
         stamp[v] = a.match[v] >= 0 ? from->stamp[a.match[v]] : NAN;

@@ -1,7 +1,8 @@
 /* data.h: what the readers and writers of sequence files share.
  *
  *   ct__lines   a text file, line by line, split into words            text_lines.c
- *   ct__build   a sequence while it is being read                      sequence_builder.c, intern_noise.c, initialise.c, repair_covariance.c
+ *   ct__build   a sequence while it is being read                      sequence_builder.c, intern_noise.c,
+ *                                                                      initialise.c, repair_covariance.c
  *   ct__out     a sequence while it is being written                   writer.c
  *   shapes      in covtune's own sequences                             read_covtune_shape.c
  *   ct__yaml    dataset.yaml as it stands                              dataset_yaml.c, dataset_schema.c
@@ -82,9 +83,10 @@ typedef struct {
     int32_t   seen;  /* models of the table that are in here      */
 } ct__intern;
 
-/* Files of a dataset share a table, and none outranks another. Where two give a model of one name different numbers, the dataset may say what holds
- * (`said` is 1); or the names are numbers (group#7) that each file gave by itself, and the model gets one that is free; else it is an
- * error. Without this (a table from a noise file outranks a sequence) the table's numbers stay, and the note says so. */
+/* Files of a dataset share a table, and none outranks another. Where two give a model of one name different numbers,
+ * the dataset may say what holds (`said` is 1); or the names are numbers (group#7) that each file gave by itself,
+ * and the model gets one that is free; else it is an error. Without this (a table from a noise file outranks a
+ * sequence) the table's numbers stay, and the note says so. */
 typedef struct {
     int       (*said)(const void *user, const char *model);
     const void *user;
@@ -106,7 +108,8 @@ typedef struct {
     int32_t       first;      /* its factor */
 } ct__shape_lines;
 
-/* Matrices that were made positive definite, which ct_sequence.repaired counts; see repair_covariance.c. All zero at the start. */
+/* Matrices that were made positive definite, which ct_sequence.repaired counts; see repair_covariance.c. All zero at
+ * the start. */
 #define CT__INFORMATION "information"
 #define CT__COVARIANCE  "covariance"
 typedef struct {
@@ -144,7 +147,8 @@ typedef struct {
 /* As ct_graph_add_variable and ct_graph_add_factor. Values are in the stored layout. A variable that
  * was mentioned before gets its value now. */
 ct_status ct__build_variable(ct__build *b, const char *name, ct_kind kind, const double *value, int32_t *index);
-ct_status ct__build_factor(ct__build *b, const ct_factor_ops *ops, const int32_t var[], const double z[], int32_t noise);
+ct_status ct__build_factor(ct__build *b, const ct_factor_ops *ops, const int32_t var[], const double z[],
+                           int32_t noise);
 /* The variable of that name; if there is none, one whose value is not known yet. */
 ct_status ct__build_mention(ct__build *b, const char *name, ct_kind kind, int32_t *index);
 /* Values for the variables that were only mentioned, by composing measurements; see initialise.c. */
@@ -159,16 +163,20 @@ void      ct__build_free(ct__build *b);
 /* A sentence for seq->note; sentences are joined by "; ", and there is room for 4 KB of them. */
 ct_status ct__build_note(ct__build *b, const char *fmt, ...) CT_PRINTF(2, 3);
 
-/* A model under its own name. If the table had one of that name before this file (from a noise file
- * or another sequence) that one is used, and if it is another model the note says so; another
- * dimension, or a second model of that name in this file, is an error. `value` is 1 variance, dim variances or dim x dim, as the kind says. */
-ct_status ct__build_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[], ct_robust robust, int32_t *index);
+/* A model under its own name. If the table had one of that name before this file (from a noise file or another
+ * sequence) that one is used, and if it is another model the note says so; another dimension, or a second model of
+ * that name in this file, is an error. `value` is 1 variance, dim variances or dim x dim, as the kind says. */
+ct_status ct__build_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[],
+                          ct_robust robust, int32_t *index);
 /* The model that a name of this file stands for, or -1. */
 int32_t   ct__build_find_model(const ct__build *b, const char *name);
 /* Adds a model, under a name that the table does not have. */
-ct_status ct__build_add_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[], ct_robust robust, int32_t *index);
-/* A model that is equal to this one, of the same group (the name up to a '#'), under any number; added if there is none. */
-ct_status ct__build_renumber(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[], ct_robust robust, int32_t *index);
+ct_status ct__build_add_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[],
+                              ct_robust robust, int32_t *index);
+/* A model that is equal to this one, of the same group (the name up to a '#'), under any number; added if there is
+ * none. */
+ct_status ct__build_renumber(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[],
+                             ct_robust robust, int32_t *index);
 /* For formats that name no models: the model of this group with this covariance (dim x dim, row-
  * major), found or added. The first of a group is called `group`, the others group#1, group#2, ...
  * Diagonal matrices become diagonal models. O(1) whatever the number of models. */
@@ -176,27 +184,31 @@ ct_status ct__build_covariance(ct__build *b, const char *group, int dim, const d
 /* The same from the inverse of the covariance. */
 ct_status ct__build_information(ct__build *b, const char *group, int dim, const double information[], int32_t *index);
 
-/* A (n x n row-major, `what` it is) as a model takes it: left alone if it is positive definite, made so if it can be and b->repair says so, else CT_E_NOISE and a sentence that says
- * whether it could be. `name` is for that. */
+/* A (n x n row-major, `what` it is) as a model takes it: left alone if it is positive definite, made so if it can be
+ * and b->repair says so, else CT_E_NOISE and a sentence that says whether it could be. `name` is for that. */
 ct_status ct__build_repair(ct__build *b, const char *name, const char *what, int n, double A[]);
 ct_status ct__build_repair_note(ct__build *b);
 
 void ct__intern_free(ct__intern *intern);
 
 /* ct_sequence_read_with of a file that may share its table with others; settle and options may be NULL. */
-ct_status ct__sequence_read_shared(const char *path, ct_format format, ct_noise *noise, const ct__settle *settle, const ct_read_options *options, ct_sequence **out, ct_err *err);
+ct_status ct__sequence_read_shared(const char *path, ct_format format, ct_noise *noise, const ct__settle *settle,
+                                   const ct_read_options *options, ct_sequence **out, ct_err *err);
 /* Read a stream that is at its start; `path` is for messages and for the sequence's name. */
-ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format format, const ct_read_options *options, ct_noise *noise, ct_sequence **out, ct_err *err);
+ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format format, const ct_read_options *options,
+                                   ct_noise *noise, ct_sequence **out, ct_err *err);
 
 /* Which of the sequence's shapes has that name, or -1. */
 int32_t   ct__sequence_shape(const ct_sequence *seq, const char *name);
-/* The line "shape ..."; "+ ..."; and what to do before any other line and after the last, when the shape is complete. */
+/* The line "shape ..."; "+ ..."; and what to do before any other line and after the last, when the shape is
+ * complete. */
 ct_status ct__shape_begin(ct__build *b);
 ct_status ct__shape_more(ct__build *b);
 ct_status ct__shape_end(ct__build *b);
 /* Word w, "shape=box", of a factor that is about to be added. */
 ct_status ct__shape_word(ct__build *b, int w, const ct_factor_ops *ops, const ct_shape **shape);
-/* After the last line: no finger lies, by its truth, beyond the grid that it is to touch, and none begins deep inside the object; by start values that is noted. */
+/* After the last line: no finger lies, by its truth, beyond the grid that it is to touch, and none begins deep
+ * inside the object; by start values that is noted. */
 ct_status ct__shape_check(ct__build *b);
 void      ct__shape_lines_free(ct__shape_lines *shapes);
 
@@ -224,7 +236,8 @@ void ct__turn(int n, const double A[36], double B[36]);
 
 /* Rounds n numbers to the fewest digits, from `digits` to 17, for which same(value, context) holds,
  * and returns 1; if it never does they are left as they were, and it returns 0. */
-int ct__shortest(int n, double value[], int digits, int (*same)(const double *value, const void *context), const void *context);
+int ct__shortest(int n, double value[], int digits, int (*same)(const double *value, const void *context),
+                 const void *context);
 
 /* The angle of the unit pair (c, s): the shortest one that reads back to the same bits, and 1; or, where
  * there is none (the pair is a product, rounded), the nearest, and 0. */
@@ -277,7 +290,8 @@ void ct__out_information(const ct__out *out, int32_t noise, double information[3
 /* Does this information matrix read as the covariance of the ct_noise_model *model? */
 int  ct__same_model(const double *information, const void *model);
 
-ct_status ct__sequence_write_stream(FILE *file, const ct_sequence *seq, const ct_noise *noise, const double *x, ct_format format, int lossy, int64_t *dropped, ct_err *err);
+ct_status ct__sequence_write_stream(FILE *file, const ct_sequence *seq, const ct_noise *noise, const double *x,
+                                    ct_format format, int lossy, int64_t *dropped, ct_err *err);
 
 /* ---- Datasets -------------------------------------------------------------------------------- */
 
@@ -299,8 +313,8 @@ typedef struct {
     ct__names       index; /* names of groups, numbered as they are; not libcyaml's */
 } ct__yaml;
 
-/* Keys, types and lengths are as the format wants them; `path` is for messages. Syntax and schema: dataset_schema.c; what
- * the numbers mean, and that names are there once: dataset_yaml.c. On failure *out is NULL. */
+/* Keys, types and lengths are as the format wants them; `path` is for messages. Syntax and schema: dataset_schema.c;
+ * what the numbers mean, and that names are there once: dataset_yaml.c. On failure *out is NULL. */
 ct_status ct__yaml_parse(const char *text, size_t size, const char *path, ct__yaml **out, ct_err *err);
 ct_status ct__yaml_check(ct__yaml *yaml, const char *path, ct_err *err);
 void      ct__yaml_free(ct__yaml *yaml);
@@ -308,7 +322,8 @@ void      ct__yaml_free(ct__yaml *yaml);
 ct_status ct__yaml_take_group(const ct__yaml_group *from, ct_dataset_group *to, ct_err *err);
 /* The table's models take the numbers that the file says. */
 ct_status ct__yaml_apply(const ct__yaml *yaml, const char *path, ct_noise *noise, ct_err *err);
-/* The group that speaks of a model, or of its numbers: of its name, or the nearest that it is part of. -1; NULL: none. */
+/* The group that speaks of a model, or of its numbers: of its name, or the nearest that it is part of. -1; NULL:
+ * none. */
 int64_t               ct__yaml_group_of(const ct__yaml *yaml, const char *model);
 const ct__yaml_group *ct__yaml_numbers_of(const ct__yaml *yaml, const char *model);
 /* The file, with lists of paths. */
@@ -325,7 +340,8 @@ typedef struct {
     int64_t others;
 } ct__paths;
 
-/* Sequence files of a folder by their ending, in the order of their names; hidden files, folders and other endings are left out. */
+/* Sequence files of a folder by their ending, in the order of their names; hidden files, folders and other endings
+ * are left out. */
 ct_status ct__paths_scan(ct__paths *paths, const char *folder, ct_err *err);
 ct_status ct__paths_add(ct__paths *paths, const char *folder, const char *name, ct_err *err);
 void      ct__paths_free(ct__paths *paths);
@@ -335,9 +351,11 @@ char     *ct__path_join(const char *folder, const char *name);
 /* ---- Made to order --------------------------------------------------------------------------- */
 
 /* The numbers of a covariance (dim x dim): diagonal if it is, else full. `name` is for the message. */
-ct_status ct__covariance_numbers(const char *name, int dim, const double covariance[], ct__noise_numbers *out, ct_err *err);
+ct_status ct__covariance_numbers(const char *name, int dim, const double covariance[], ct__noise_numbers *out,
+                                 ct_err *err);
 /* The model of this name with these numbers and no kernel: added, or there already from a sequence made before. */
-ct_status ct__share_model(ct_noise *noise, const char *name, const ct__noise_numbers *numbers, int32_t *index, ct_err *err);
+ct_status ct__share_model(ct_noise *noise, const char *name, const ct__noise_numbers *numbers, int32_t *index,
+                          ct_err *err);
 /* z = (a^-1 b) o Exp(e). */
 void      ct__measure(ct_kind kind, const double *a, const double *b, const double *e, double z[CT_SIZE_MAX]);
 /* True poses of a smooth random path, heading along it, in 100 m x 50 m (x 10 m). */
@@ -349,8 +367,10 @@ void      ct__nav_path(ct_kind kind, int32_t poses, ct_rng *rng, double *truth);
 typedef ct_status ct__read_fn(ct__build *b);
 typedef ct_status ct__write_fn(ct__out *out);
 
-ct__read_fn  ct__seqfile_read, ct__g2o_read, ct__leo_read, ct__tum_read, ct__kitti_read, ct__pyfg_read, ct__isam_read, ct__push_log_read;
+ct__read_fn ct__seqfile_read, ct__g2o_read, ct__leo_read, ct__tum_read, ct__kitti_read, ct__pyfg_read, ct__isam_read,
+    ct__push_log_read;
 #define CT__PUSH_COLUMN "object_theta" /* a name that no other format begins with */
-ct__write_fn ct__seqfile_write, ct__g2o_write, ct__leo_write, ct__tum_write, ct__kitti_write, ct__pyfg_write, ct__isam_write;
+ct__write_fn ct__seqfile_write, ct__g2o_write, ct__leo_write, ct__tum_write, ct__kitti_write, ct__pyfg_write,
+    ct__isam_write;
 
 #endif

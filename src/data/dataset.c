@@ -1,7 +1,7 @@
 /* dataset.c: datasets: reading what a path stands for, and handles. Writing and pooling: dataset_write.c.
  *
- * All runs share one noise table, so that learning has one theta. A file that two lists name is read once, and is one sequence in
- * both. */
+ * All runs share one noise table, so that learning has one theta. A file that two lists name is read once, and is
+ * one sequence in both. */
 #define _POSIX_C_SOURCE 200809L
 #include "data/data.h"
 
@@ -36,7 +36,8 @@ static void free_runs(ct_dataset *d)
     if (d->trains) qsort(d->train, (size_t)d->trains, sizeof *d->train, by_address);
     if (d->tests) qsort(d->test, (size_t)d->tests, sizeof *d->test, by_address);
     for (int32_t i = 0, j = 0; i < d->trains || j < d->tests;) {
-        ct_sequence *next = j == d->tests || (i < d->trains && by_address(&d->train[i], &d->test[j]) < 0) ? d->train[i] : d->test[j];
+        ct_sequence *next =
+            j == d->tests || (i < d->trains && by_address(&d->train[i], &d->test[j]) < 0) ? d->train[i] : d->test[j];
         while (i < d->trains && d->train[i] == next) i++;
         while (j < d->tests && d->test[j] == next) j++;
         ct_sequence_free(next);
@@ -80,7 +81,8 @@ typedef struct {
     int          note_count;
 } reader;
 
-/* "train/0000.json", as seen from the dataset, which who reads the note knows; nothing for a file that is the dataset. */
+/* "train/0000.json", as seen from the dataset, which who reads the note knows; nothing for a file that is the
+ * dataset. */
 static const char *inside(const reader *r, const char *path)
 {
     const size_t n = r->folder ? strlen(r->folder) : 0;
@@ -114,15 +116,20 @@ static ct_status join_notes(reader *r)
     char text[5000]; /* a reader's note has at most 4 KB */
     for (int i = 0; i < r->note_count; i++) {
         const note *n = &r->notes[i];
-        if (n->more) snprintf(text, sizeof text, "%.400s and %d other%s: %s", n->path, n->more, n->more == 1 ? "" : "s", n->text);
+        if (n->more)
+            snprintf(text, sizeof text, "%.400s and %d other%s: %s", n->path, n->more, n->more == 1 ? "" : "s",
+                     n->text);
         else snprintf(text, sizeof text, "%.400s%s%s", n->path, *n->path ? ": " : "", n->text);
         CT_TRY(append(r, text));
     }
     for (int part = 0; part < 2; part++) {
         const ct__paths *p = part ? &r->test : &r->train;
         if (!p->others) continue;
-        if (p->others == 1) snprintf(text, sizeof text, "%s is left out: it is no file with a format's ending", p->other);
-        else snprintf(text, sizeof text, "%s and %lld more are left out: they are no files with a format's ending", p->other, (long long)p->others - 1);
+        if (p->others == 1)
+            snprintf(text, sizeof text, "%s is left out: it is no file with a format's ending", p->other);
+        else
+            snprintf(text, sizeof text, "%s and %lld more are left out: they are no files with a format's ending",
+                     p->other, (long long)p->others - 1);
         CT_TRY(append(r, text));
     }
     return CT_OK;
@@ -137,7 +144,8 @@ static ct_status note_repairs(reader *r)
         matrices += r->of_path[i]->repaired;
         files += r->of_path[i]->repaired > 0;
     }
-    snprintf(text, sizeof text, "%lld matrices are repaired in all, in %lld files", (long long)matrices, (long long)files);
+    snprintf(text, sizeof text, "%lld matrices are repaired in all, in %lld files", (long long)matrices,
+             (long long)files);
     return files > 1 ? append(r, text) : CT_OK;
 }
 
@@ -184,8 +192,10 @@ static ct_status read_yaml(reader *r, int part)
     CT_TRY(status);
     CT_TRY(ct__yaml_check(r->yaml, r->yaml_path, r->err));
     CT_TRY(take_groups(r));
-    for (unsigned i = 0; part & CT_DATASET_TRAIN && i < r->yaml->trains; i++) CT_TRY(ct__paths_add(&r->train, r->folder, r->yaml->train[i], r->err));
-    for (unsigned i = 0; part & CT_DATASET_TEST && i < r->yaml->tests; i++) CT_TRY(ct__paths_add(&r->test, r->folder, r->yaml->test[i], r->err));
+    for (unsigned i = 0; part & CT_DATASET_TRAIN && i < r->yaml->trains; i++)
+        CT_TRY(ct__paths_add(&r->train, r->folder, r->yaml->train[i], r->err));
+    for (unsigned i = 0; part & CT_DATASET_TEST && i < r->yaml->tests; i++)
+        CT_TRY(ct__paths_add(&r->test, r->folder, r->yaml->test[i], r->err));
     return CT_OK;
 }
 
@@ -206,11 +216,13 @@ static ct_status note_idle_groups(reader *r)
     }
     for (int32_t i = 0; status == CT_OK && i < groups; i++) {
         if (used[i] || ++idle > NOTES_MAX) continue;
-        snprintf(text, sizeof text, "group %s of " YAML " speaks of no noise model of the runs that were read", r->d->group[i].name);
+        snprintf(text, sizeof text, "group %s of " YAML " speaks of no noise model of the runs that were read",
+                 r->d->group[i].name);
         status = append(r, text);
     }
     if (status == CT_OK && idle > NOTES_MAX) {
-        snprintf(text, sizeof text, "nor do%s %d other group%s", idle == NOTES_MAX + 1 ? "es" : "", idle - NOTES_MAX, idle == NOTES_MAX + 1 ? "" : "s");
+        snprintf(text, sizeof text, "nor do%s %d other group%s", idle == NOTES_MAX + 1 ? "es" : "", idle - NOTES_MAX,
+                 idle == NOTES_MAX + 1 ? "" : "s");
         status = append(r, text);
     }
     free(used);
@@ -257,7 +269,8 @@ static ct_status scan_part(reader *r, const char *name, ct__paths *paths, int wa
 /* The same files into both lists, as far as they are wanted. */
 static ct_status both_parts(reader *r, int part)
 {
-    for (int64_t i = 0; part & CT_DATASET_TEST && i < r->train.count; i++) CT_TRY(ct__paths_add(&r->test, "", r->train.path[i], r->err));
+    for (int64_t i = 0; part & CT_DATASET_TEST && i < r->train.count; i++)
+        CT_TRY(ct__paths_add(&r->test, "", r->train.path[i], r->err));
     if (part & CT_DATASET_TRAIN) return CT_OK;
     while (r->train.count) free(r->train.path[--r->train.count]);
     return CT_OK;
@@ -295,7 +308,9 @@ static int has_ending(const char *path, const char *ending)
 
 static ct_status list_files(reader *r, int part)
 {
-    if (!exists(r->d->path)) return ct_fail(r->err, CT_E_IO, "%s: %s; a dataset is a folder of runs, or the file of one", r->d->path, strerror(errno));
+    if (!exists(r->d->path))
+        return ct_fail(r->err, CT_E_IO, "%s: %s; a dataset is a folder of runs, or the file of one", r->d->path,
+                       strerror(errno));
     if (is_folder(r->d->path)) return list_folder(r, part);
     if (has_ending(r->d->path, ".yaml") || has_ending(r->d->path, ".yml")) {
         r->yaml_path = ct__strdup(r->d->path);
@@ -347,7 +362,8 @@ static ct_status read_runs(reader *r, const ct__paths *from, ct_sequence ***list
     for (int64_t i = 0; i < from->count; i++) {
         CT_TRY(read_run(r, from->path[i], &(*list)[i]));
         ++*count;
-        if (!ct_graph_variables((*list)[i]->graph)) return ct_fail(r->err, CT_E_PARSE, "%s: there is no variable in it", from->path[i]);
+        if (!ct_graph_variables((*list)[i]->graph))
+            return ct_fail(r->err, CT_E_PARSE, "%s: there is no variable in it", from->path[i]);
     }
     return CT_OK;
 }
@@ -357,8 +373,13 @@ static ct_status nothing(const reader *r, int part)
 {
 #define X(constant, name, ending, what) " " ending
     const char *which = part == CT_DATASET_ALL ? "" : part == CT_DATASET_TRAIN ? "training " : "test ";
-    if (r->yaml) return ct_fail(r->err, CT_E_PARSE, "%s: it lists no %sruns (train: and test: are lists of files)", r->yaml_path, which);
-    return ct_fail(r->err, CT_E_PARSE, "%s: no %sruns: a dataset is a folder with " YAML ", or with folders train and test, or with files" CT_FORMAT_LIST(X), r->d->path, which);
+    if (r->yaml)
+        return ct_fail(r->err, CT_E_PARSE, "%s: it lists no %sruns (train: and test: are lists of files)", r->yaml_path,
+                       which);
+    return ct_fail(r->err, CT_E_PARSE,
+                   "%s: no %sruns: a dataset is a folder with " YAML
+                   ", or with folders train and test, or with files" CT_FORMAT_LIST(X),
+                   r->d->path, which);
 #undef X
 }
 
@@ -385,7 +406,8 @@ ct_status ct_dataset_read(const char *path, ct_dataset_part part, ct_dataset **o
     return ct_dataset_read_with(path, part, NULL, out, err);
 }
 
-ct_status ct_dataset_read_with(const char *path, ct_dataset_part part, const ct_read_options *options, ct_dataset **out, ct_err *err)
+ct_status ct_dataset_read_with(const char *path, ct_dataset_part part, const ct_read_options *options, ct_dataset **out,
+                               ct_err *err)
 {
     reader          r = {.err = err, .how = options};
     const ct_status status = read_all(&r, path, (int)part);

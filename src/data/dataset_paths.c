@@ -39,7 +39,8 @@ static int by_name(const void *a, const void *b) { return strcmp(*(char *const *
 /* Of those left out a message names the first by name: folders list theirs in any order. */
 static void leave_out(ct__paths *paths, const char *name)
 {
-    if (!paths->others++ || strncmp(name, paths->other, 60) < 0) snprintf(paths->other, sizeof paths->other, "%.60s", name);
+    if (!paths->others++ || strncmp(name, paths->other, 60) < 0)
+        snprintf(paths->other, sizeof paths->other, "%.60s", name);
 }
 
 static ct_status take(ct__paths *paths, const char *folder, const char *name, ct_err *err)

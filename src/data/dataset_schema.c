@@ -1,7 +1,8 @@
-/* dataset_schema.c: the keys of dataset.yaml and their types, as a schema for libcyaml, and its complaints as sentences.
+/* dataset_schema.c: the keys of dataset.yaml and their types, as a schema for libcyaml, and its complaints as
+ * sentences.
  *
- * libcyaml tells what is wrong through a log: a cause, then the places it was in from the inside out, each with a line. The first
- * place is where to look. Aliases are refused, so that a small file cannot stand for a large one. */
+ * libcyaml tells what is wrong through a log: a cause, then the places it was in from the inside out, each with a
+ * line. The first place is where to look. Aliases are refused, so that a small file cannot stand for a large one. */
 #define _POSIX_C_SOURCE 200809L
 #include "data/data.h"
 #include "data/locale.h"
@@ -11,12 +12,14 @@
 
 /* ---- schema ---- */
 
-static const cyaml_strval_t KINDS[] = {{"isotropic", CT_NOISE_ISOTROPIC + 1}, {"diagonal", CT_NOISE_DIAGONAL + 1}, {"full", CT_NOISE_FULL + 1}};
+static const cyaml_strval_t KINDS[] = {
+    {"isotropic", CT_NOISE_ISOTROPIC + 1}, {"diagonal", CT_NOISE_DIAGONAL + 1}, {"full", CT_NOISE_FULL + 1}};
 static const cyaml_strval_t BOOLS[] = {{"true", 1}, {"false", 2}};
 
 #define NUMBER_MAX (CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX)
 #define TEXT_MAX   4096
-#define LIST(key, what, member, count, entry, least, most) CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, what, member, count, entry, least, most)
+#define LIST(key, what, member, count, entry, least, most)                                                             \
+    CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, what, member, count, entry, least, most)
 
 static const cyaml_schema_value_t NUMBER = {CYAML_VALUE_FLOAT(CYAML_FLAG_DEFAULT, double)};
 static const cyaml_schema_value_t TEXT = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, TEXT_MAX)};
@@ -75,7 +78,8 @@ static void take_log(cyaml_log_t level, void *context, const char *fmt, va_list 
     vsnprintf(text, sizeof text, fmt, args);
     text[strcspn(text, "\n")] = 0;
     if (!strncmp(text, "  in ", 5)) take_place(c, text);
-    else if (!c->cause[0] && strcmp(text, "Load: Backtrace:")) snprintf(c->cause, sizeof c->cause, "%s", text + (strncmp(text, "Load: ", 6) ? 0 : 6));
+    else if (!c->cause[0] && strcmp(text, "Load: Backtrace:"))
+        snprintf(c->cause, sizeof c->cause, "%s", text + (strncmp(text, "Load: ", 6) ? 0 : 6));
 }
 
 static void *memory(void *context, void *old, size_t size)
@@ -87,7 +91,10 @@ static void *memory(void *context, void *old, size_t size)
 }
 
 /* The rest of `text` if it begins so, else NULL. */
-static const char *after(const char *text, const char *begin) { return strncmp(text, begin, strlen(begin)) ? NULL : text + strlen(begin); }
+static const char *after(const char *text, const char *begin)
+{
+    return strncmp(text, begin, strlen(begin)) ? NULL : text + strlen(begin);
+}
 
 /* What libcyaml calls a thing, in words. */
 static const char *thing(const char *theirs)
@@ -118,20 +125,28 @@ static void say(const complaint *c, cyaml_err_t code, char *out, size_t size, in
     const char *rest, *choice = !strcmp(c->key, "kind") ? "isotropic, diagonal or full" : "true or false";
     *keyed = 1;
     if ((rest = after(c->cause, "Unexpected key: "))) *keyed = 0, say_no_key(c, rest, out, size);
-    else if ((rest = after(c->cause, "Missing required mapping field: "))) *keyed = 0, snprintf(out, size, "%s is missing", rest);
-    else if ((rest = after(c->cause, "Mapping field already seen: "))) *keyed = 0, snprintf(out, size, "%s is there twice", rest);
-    else if ((rest = after(c->cause, "Invalid ENUM value: "))) snprintf(out, size, "expected %s, found %s", choice, rest);
-    else if ((rest = after(c->cause, "Invalid FLOAT value: "))) snprintf(out, size, "expected a number, found %s", rest);
-    else if ((rest = after(c->cause, "Invalid INT value: "))) snprintf(out, size, "expected a whole number, found %s", rest);
+    else if ((rest = after(c->cause, "Missing required mapping field: ")))
+        *keyed = 0, snprintf(out, size, "%s is missing", rest);
+    else if ((rest = after(c->cause, "Mapping field already seen: ")))
+        *keyed = 0, snprintf(out, size, "%s is there twice", rest);
+    else if ((rest = after(c->cause, "Invalid ENUM value: ")))
+        snprintf(out, size, "expected %s, found %s", choice, rest);
+    else if ((rest = after(c->cause, "Invalid FLOAT value: ")))
+        snprintf(out, size, "expected a number, found %s", rest);
+    else if ((rest = after(c->cause, "Invalid INT value: ")))
+        snprintf(out, size, "expected a whole number, found %s", rest);
     else if (after(c->cause, "STRING length < ")) snprintf(out, size, "expected a word, found nothing");
-    else if (sscanf(c->cause, "Expecting %23[^,], got event: %23s", want, found) == 2) snprintf(out, size, "expected %s, found %s", thing(want), thing(found));
+    else if (sscanf(c->cause, "Expecting %23[^,], got event: %23s", want, found) == 2)
+        snprintf(out, size, "expected %s, found %s", thing(want), thing(found));
     else if ((rest = after(c->cause, "libyaml: "))) *keyed = 0, snprintf(out, size, "not YAML: %s", rest);
-    else if ((rest = after(c->cause, "Ignoring documents"))) *keyed = 0, snprintf(out, size, "a second document begins; there is to be one");
+    else if ((rest = after(c->cause, "Ignoring documents")))
+        *keyed = 0, snprintf(out, size, "a second document begins; there is to be one");
     else if (code == CYAML_ERR_ALIAS) snprintf(out, size, "aliases (*name) are not read here");
     else snprintf(out, size, "%s", c->cause[0] ? c->cause : cyaml_strerror(code));
 }
 
-/* libcyaml has the line of what comes before an unknown key: the key's own is the first from there on that begins with it. */
+/* libcyaml has the line of what comes before an unknown key: the key's own is the first from there on that begins
+ * with it. */
 static int line_of_key(const complaint *c, const char *text, size_t size)
 {
     const char  *key = after(c->cause, "Unexpected key: "), *end = text + size;
@@ -146,23 +161,30 @@ static int line_of_key(const complaint *c, const char *text, size_t size)
     return c->line;
 }
 
-static ct_status complain(const complaint *c, cyaml_err_t code, const char *text, size_t size, const char *path, ct_err *err)
+static ct_status complain(const complaint *c, cyaml_err_t code, const char *text, size_t size, const char *path,
+                          ct_err *err)
 {
     char where[24] = "", sentence[400];
     int  keyed;
     const int silent = !strcmp(c->cause, "libyaml: (null)"); /* libyaml has a text for every fault but this */
-    if (code == CYAML_ERR_OOM || code == CYAML_ERR_LIBYAML_PARSER_INIT || silent) return ct__no_memory(err, "YAML values", 1);
+    if (code == CYAML_ERR_OOM || code == CYAML_ERR_LIBYAML_PARSER_INIT || silent)
+        return ct__no_memory(err, "YAML values", 1);
     say(c, code, sentence, sizeof sentence, &keyed);
     const int line = line_of_key(c, text, size);
     if (line) snprintf(where, sizeof where, ":%d", line);
     for (char *p = sentence; *p; p++)
         if ((unsigned char)*p < ' ' || *p == 0x7f) *p = '?';
-    return ct_fail(err, CT_E_PARSE, "%s%s: %s%s%s", path, where, keyed ? c->key : "", keyed && c->key[0] ? ": " : "", sentence);
+    return ct_fail(err, CT_E_PARSE, "%s%s: %s%s%s", path, where, keyed ? c->key : "", keyed && c->key[0] ? ": " : "",
+                   sentence);
 }
 
 static cyaml_config_t config(complaint *c)
 {
-    return (cyaml_config_t){.log_fn = take_log, .log_ctx = c, .mem_fn = memory, .log_level = CYAML_LOG_WARNING, .flags = CYAML_CFG_NO_ALIAS};
+    return (cyaml_config_t){.log_fn = take_log,
+                            .log_ctx = c,
+                            .mem_fn = memory,
+                            .log_level = CYAML_LOG_WARNING,
+                            .flags = CYAML_CFG_NO_ALIAS};
 }
 
 /* ---- the file ---- */
@@ -182,7 +204,9 @@ ct_status ct__yaml_parse(const char *text, size_t size, const char *path, ct__ya
         return CT_OK;
     }
     if (code == CYAML_OK) ct__yaml_free(data);
-    if (code == CYAML_OK && !c.cause[0]) return ct_fail(err, CT_E_PARSE, "%s: there is nothing in it; the first key is to be format: covtune-dataset", path);
+    if (code == CYAML_OK && !c.cause[0])
+        return ct_fail(err, CT_E_PARSE, "%s: there is nothing in it; the first key is to be format: covtune-dataset",
+                       path);
     return complain(&c, code, text, size, path, err);
 }
 

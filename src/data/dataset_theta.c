@@ -31,7 +31,8 @@ static ct_status learn_model(const ct_dataset *d, int32_t model, ct_theta *theta
     for (int i = 0; i < dim; i++) CT_TRY(ct_theta_set_unit(theta, model, i, said.unit[i], err));
     for (int i = 1; i < dim; i++) lower = fmin(lower, said.lower[i]), upper = fmax(upper, said.upper[i]);
     CT_TRY(ct_theta_learn(theta, model, (ct_noise_kind)said.kind, lower, upper, err));
-    for (int i = 0; said.kind == CT_NOISE_DIAGONAL && i < dim; i++) CT_TRY(ct_theta_bound(theta, model, i, said.lower[i], said.upper[i], err));
+    for (int i = 0; said.kind == CT_NOISE_DIAGONAL && i < dim; i++)
+        CT_TRY(ct_theta_bound(theta, model, i, said.lower[i], said.upper[i], err));
     return CT_OK;
 }
 

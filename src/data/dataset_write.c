@@ -17,7 +17,8 @@ static ct_status make_folder(const char *path, ct_err *err)
     return ct_fail(err, CT_E_IO, "%s: the folder cannot be made: %s", path, strerror(why));
 }
 
-static ct_status write_run(const ct_dataset *d, const ct_sequence *seq, const char *folder, const char *name, ct_err *err)
+static ct_status write_run(const ct_dataset *d, const ct_sequence *seq, const char *folder, const char *name,
+                           ct_err *err)
 {
     ct_err inner = {0};
     char  *path = ct__path_join(folder, name);
@@ -56,7 +57,8 @@ static ct_status write_part(const ct_dataset *d, const char *folder, const char 
     return status;
 }
 
-static ct_status write_yaml(const ct_dataset *d, const char *folder, const ct__paths *train, const ct__paths *test, ct_err *err)
+static ct_status write_yaml(const ct_dataset *d, const char *folder, const ct__paths *train, const ct__paths *test,
+                            ct_err *err)
 {
     ct__file file;
     char    *path = ct__path_join(folder, "dataset.yaml");
@@ -73,7 +75,8 @@ static ct_status write_yaml(const ct_dataset *d, const char *folder, const ct__p
 ct_status ct_dataset_write(const ct_dataset *dataset, const char *folder, ct_err *err)
 {
     ct__paths train = {0}, test = {0};
-    if (!dataset->trains && !dataset->tests) return ct_fail(err, CT_E_ARGUMENT, "%s: a dataset without runs is not written", folder);
+    if (!dataset->trains && !dataset->tests)
+        return ct_fail(err, CT_E_ARGUMENT, "%s: a dataset without runs is not written", folder);
     ct_status status = make_folder(folder, err);
     if (status == CT_OK) status = write_part(dataset, folder, "train", &train, err);
     if (status == CT_OK) status = write_part(dataset, folder, "test", &test, err);
@@ -136,11 +139,14 @@ static ct_status take_mean(pool *p, ct_err *err)
         const ct_noise_model *model = ct_noise_get(p->d->noise, m);
         if (p->uses[m] < 2) continue;
         if (p->dim && p->dim != model->dim)
-            return ct_fail(err, CT_E_ARGUMENT, "noise models of the group \"%s\" have %d and %d coordinates and cannot become one", p->group, p->dim, model->dim);
+            return ct_fail(err, CT_E_ARGUMENT,
+                           "noise models of the group \"%s\" have %d and %d coordinates and cannot become one",
+                           p->group, p->dim, model->dim);
         p->dim = model->dim;
         const double weight = (double)(p->uses[m] - 1) / (double)p->factors;
         const int    full = model->kind == CT_NOISE_FULL, n = model->dim;
-        for (int i = 0; i < ct__noise_length(model->kind, n); i++) p->mean[full ? i : i * (n + 1)] += weight * model->covariance[i];
+        for (int i = 0; i < ct__noise_length(model->kind, n); i++)
+            p->mean[full ? i : i * (n + 1)] += weight * model->covariance[i];
     }
     return CT_OK;
 }
@@ -157,7 +163,9 @@ static ct_status put_mean(const pool *p, int32_t *index, ct_err *err)
         return ct_noise_set_robust(p->d->noise, *index, robust, err);
     }
     const ct_noise_model *m = ct_noise_get(p->d->noise, *index);
-    if (m->dim != p->dim) return ct_fail(err, CT_E_ARGUMENT, "noise model \"%s\" has %d coordinates, the numbered ones have %d", p->group, m->dim, p->dim);
+    if (m->dim != p->dim)
+        return ct_fail(err, CT_E_ARGUMENT, "noise model \"%s\" has %d coordinates, the numbered ones have %d", p->group,
+                       m->dim, p->dim);
     ct__noise_put(p->d->noise, *index, &numbers);
     return CT_OK;
 }
@@ -168,7 +176,8 @@ static ct_status replace(const pool *p, int32_t models, int32_t index, ct_err *e
         ct_sequence *seq = run_at(p->d, i);
         for (int32_t f = 0; seq && f < ct_graph_factors(seq->graph); f++) {
             const int32_t noise = ct_graph_factor(seq->graph, f).noise;
-            if (noise < models && noise != index && p->uses[noise]) CT_TRY(ct_graph_set_noise(seq->graph, f, index, err));
+            if (noise < models && noise != index && p->uses[noise])
+                CT_TRY(ct_graph_set_noise(seq->graph, f, index, err));
         }
     }
     return CT_OK;

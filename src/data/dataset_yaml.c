@@ -6,8 +6,10 @@
  *     - name: odom@0                     a noise model, or a group: odom speaks of odom@0 and odom#7 as well
  *       variance: [0.01, 0.01, 0.04]     start; one number: isotropic. Or covariance: [rows one after the other]
  *       kind: diagonal                   as which it is learned
- *       bounds: [1e-3, 1e3]              of all variances. Or lower: [..] and upper: [..], one number, or one a coordinate
- *       unit: [0.01, 0.01, 0.1]          sigmas that count as one, one for all or one a coordinate: bounds are of variances over their squares
+ *       bounds: [1e-3, 1e3]              of all variances. Or lower: [..] and upper: [..], one number, or one a
+ *                                        coordinate
+ *       unit: [0.01, 0.01, 0.1]          sigmas that count as one, one for all or one a coordinate: bounds are of
+ *                                        variances over their squares
  *       learn: true
  *   train: [train/0000.ctseq, ...]       relative to the folder of this file
  *   test: [...]
@@ -54,7 +56,10 @@ static int64_t nearest(const groups *g, const char *model)
 }
 
 static const char *group_name(const void *list, int64_t i) { return ((const ct_dataset_group *)list)[i].name; }
-static int         has_numbers(const void *list, int64_t i) { return ((const ct__yaml_group *)list)[i].variances || ((const ct__yaml_group *)list)[i].covariances; }
+static int has_numbers(const void *list, int64_t i)
+{
+    return ((const ct__yaml_group *)list)[i].variances || ((const ct__yaml_group *)list)[i].covariances;
+}
 static int         any(const void *list, int64_t i) { return list != NULL && i >= 0; }
 
 const ct__yaml_group *ct__yaml_numbers_of(const ct__yaml *yaml, const char *model)
@@ -68,12 +73,14 @@ int64_t ct__yaml_group_of(const ct__yaml *yaml, const char *model)
     return nearest(&(groups){.index = &yaml->index, .list = yaml->group, .counts = any}, model);
 }
 
-/* Datasets are made by hand, too, with groups that no index has. A few names are compared as quickly as one is found by hash. */
+/* Datasets are made by hand, too, with groups that no index has. A few names are compared as quickly as one is found
+ * by hash. */
 const ct_dataset_group *ct__dataset_group_of(const ct_dataset *dataset, const char *model)
 {
     const ct__names *index = dataset->index;
     const int        indexed = index && dataset->groups > 32 && index->count == dataset->groups;
-    const int64_t    i = nearest(&(groups){indexed ? index : NULL, dataset->group, dataset->groups, group_name, any}, model);
+    const int64_t i =
+        nearest(&(groups){indexed ? index : NULL, dataset->group, dataset->groups, group_name, any}, model);
     return i < 0 ? NULL : &dataset->group[i];
 }
 
@@ -95,46 +102,65 @@ static int side_of(unsigned numbers)
 /* Puts the path before a sentence that names the model. */
 static ct_status in_file(const char *path, ct_status status, const ct_err *inner, ct_err *err)
 {
-    return status == CT_OK ? CT_OK : ct_fail(err, status == CT_E_MEMORY ? status : CT_E_PARSE, "%s: %s", path, inner->text);
+    return status == CT_OK ? CT_OK
+                           : ct_fail(err, status == CT_E_MEMORY ? status : CT_E_PARSE, "%s: %s", path, inner->text);
 }
 
 /* The numbers it starts from, for that model; NULL: as many as there are. */
-static ct_status start_of(const ct__yaml_group *g, const ct_noise_model *m, const char *path, ct__noise_numbers *out, ct_err *err)
+static ct_status start_of(const ct__yaml_group *g, const ct_noise_model *m, const char *path, ct__noise_numbers *out,
+                          ct_err *err)
 {
     ct_err    inner = {0};
     const int dim = m ? m->dim : 0, n = g->covariances ? side_of(g->covariances) : (int)g->variances;
     if (g->covariances) {
-        if (!n) return ct_fail(err, CT_E_PARSE, "%s: group %.200s: covariance is rows one after the other, n x n numbers, found %u", path, g->name, g->covariances);
-        if (dim && n != dim) return ct_fail(err, CT_E_PARSE, "%s: group %.200s: covariance needs %d x %d numbers, found %d x %d", path, g->name, dim, dim, n, n);
+        if (!n)
+            return ct_fail(err, CT_E_PARSE,
+                           "%s: group %.200s: covariance is rows one after the other, n x n numbers, found %u", path,
+                           g->name, g->covariances);
+        if (dim && n != dim)
+            return ct_fail(err, CT_E_PARSE, "%s: group %.200s: covariance needs %d x %d numbers, found %d x %d", path,
+                           g->name, dim, dim, n, n);
         return in_file(path, ct__noise_full(g->name, n, g->covariance, out, &inner), &inner, err);
     }
-    if (m && n == 1 && (dim > 1 || m->kind == CT_NOISE_ISOTROPIC)) return in_file(path, ct__noise_isotropic(g->name, dim, g->variance[0], out, &inner), &inner, err);
-    if (dim && n != dim) return ct_fail(err, CT_E_PARSE, "%s: group %.200s: variance needs %d numbers, or one, found %d", path, g->name, dim, n);
+    if (m && n == 1 && (dim > 1 || m->kind == CT_NOISE_ISOTROPIC))
+        return in_file(path, ct__noise_isotropic(g->name, dim, g->variance[0], out, &inner), &inner, err);
+    if (dim && n != dim)
+        return ct_fail(err, CT_E_PARSE, "%s: group %.200s: variance needs %d numbers, or one, found %d", path, g->name,
+                       dim, n);
     return in_file(path, ct__noise_diagonal(g->name, n, g->variance, out, &inner), &inner, err);
 }
 
 static ct_status check_bounds(const ct__yaml_group *g, const char *path, ct_err *err)
 {
-    if (g->bounds_count && (g->lowers || g->uppers)) return bad(path, g, err, "bounds is [lower, upper]; beside it neither lower nor upper is read");
+    if (g->bounds_count && (g->lowers || g->uppers))
+        return bad(path, g, err, "bounds is [lower, upper]; beside it neither lower nor upper is read");
     const double  *lower = g->bounds_count ? g->bounds : g->lower, *upper = g->bounds_count ? g->bounds + 1 : g->upper;
     const unsigned lowers = g->bounds_count ? 1 : g->lowers, uppers = g->bounds_count ? 1 : g->uppers;
     for (unsigned i = 0; i < lowers + uppers; i++) {
         const double v = i < lowers ? lower[i] : upper[i - lowers];
-        if (!(v > 0) || isinf(v)) return ct_fail(err, CT_E_PARSE, "%s: group %.200s: a bound of a variance is positive and finite, found %g", path, g->name, v);
+        if (!(v > 0) || isinf(v))
+            return ct_fail(err, CT_E_PARSE, "%s: group %.200s: a bound of a variance is positive and finite, found %g",
+                           path, g->name, v);
     }
-    if (lowers > 1 && uppers > 1 && lowers != uppers) return bad(path, g, err, "lower and upper have the same number of entries, or one");
+    if (lowers > 1 && uppers > 1 && lowers != uppers)
+        return bad(path, g, err, "lower and upper have the same number of entries, or one");
     for (unsigned i = 0; lowers && uppers && i < CT_MAX(lowers, uppers); i++) {
         const double low = lower[lowers > 1 ? i : 0], high = upper[uppers > 1 ? i : 0];
-        if (low > high) return ct_fail(err, CT_E_PARSE, "%s: group %.200s: the lower bound %g is above the upper bound %g", path, g->name, low, high);
+        if (low > high)
+            return ct_fail(err, CT_E_PARSE, "%s: group %.200s: the lower bound %g is above the upper bound %g", path,
+                           g->name, low, high);
     }
-    if (g->kind == CT_NOISE_FULL + 1 && (lowers > 1 || uppers > 1)) return bad(path, g, err, "a full covariance has one bound below and one above, those of its eigenvalues");
+    if (g->kind == CT_NOISE_FULL + 1 && (lowers > 1 || uppers > 1))
+        return bad(path, g, err, "a full covariance has one bound below and one above, those of its eigenvalues");
     return CT_OK;
 }
 
 static ct_status check_unit(const ct__yaml_group *g, const char *path, ct_err *err)
 {
     for (unsigned i = 0; i < g->units; i++)
-        if (!(g->unit[i] > 0) || isinf(g->unit[i])) return ct_fail(err, CT_E_PARSE, "%s: group %.200s: a unit is positive and finite, found %g", path, g->name, g->unit[i]);
+        if (!(g->unit[i] > 0) || isinf(g->unit[i]))
+            return ct_fail(err, CT_E_PARSE, "%s: group %.200s: a unit is positive and finite, found %g", path, g->name,
+                           g->unit[i]);
     return CT_OK;
 }
 
@@ -144,15 +170,18 @@ static ct_status check_group(const ct__yaml_group *g, const char *path, ct_err *
     if (g->variances && g->covariances) return bad(path, g, err, "variance or covariance, found both");
     if (g->variances || g->covariances) CT_TRY(start_of(g, NULL, path, &numbers, err));
     if (g->kind == CT_NOISE_ISOTROPIC + 1 && g->variances > 1) return bad(path, g, err, "isotropic has one variance");
-    if (g->kind && g->kind != CT_NOISE_FULL + 1 && g->covariances) return bad(path, g, err, "a covariance is learned as kind full");
+    if (g->kind && g->kind != CT_NOISE_FULL + 1 && g->covariances)
+        return bad(path, g, err, "a covariance is learned as kind full");
     CT_TRY(check_unit(g, path, err));
     return check_bounds(g, path, err);
 }
 
 ct_status ct__yaml_check(ct__yaml *yaml, const char *path, ct_err *err)
 {
-    if (strcmp(yaml->format, FORMAT)) return ct_fail(err, CT_E_PARSE, "%s: format: expected " FORMAT ", found %.100s", path, yaml->format);
-    if (yaml->version != VERSION) return ct_fail(err, CT_E_PARSE, "%s: version: expected %d, found %d", path, VERSION, yaml->version);
+    if (strcmp(yaml->format, FORMAT))
+        return ct_fail(err, CT_E_PARSE, "%s: format: expected " FORMAT ", found %.100s", path, yaml->format);
+    if (yaml->version != VERSION)
+        return ct_fail(err, CT_E_PARSE, "%s: version: expected %d, found %d", path, VERSION, yaml->version);
     for (unsigned i = 0; i < yaml->groups; i++) {
         const ct__yaml_group *g = &yaml->group[i];
         if (ct__names_find(&yaml->index, g->name) >= 0) return bad(path, g, err, "there is one of this name above");
@@ -185,9 +214,15 @@ static ct_status check_dim(const ct__yaml_group *g, const ct_noise_model *m, con
 {
     const unsigned dim = (unsigned)m->dim;
     if ((g->lowers > 1 && g->lowers != dim) || (g->uppers > 1 && g->uppers != dim))
-        return ct_fail(err, CT_E_PARSE, "%s: group %.200s: noise model %.200s has %d coordinates, which lower and upper want a number each of, or one", path, g->name, m->name, m->dim);
+        return ct_fail(err, CT_E_PARSE,
+                       "%s: group %.200s: noise model %.200s has %d coordinates, which lower and upper want a number "
+                       "each of, or one",
+                       path, g->name, m->name, m->dim);
     if (g->units > 1 && g->units != dim)
-        return ct_fail(err, CT_E_PARSE, "%s: group %.200s: noise model %.200s has %d coordinates, which unit wants a number each of, or one; found %u", path, g->name, m->name, m->dim, g->units);
+        return ct_fail(err, CT_E_PARSE,
+                       "%s: group %.200s: noise model %.200s has %d coordinates, which unit wants a number each of, or "
+                       "one; found %u",
+                       path, g->name, m->name, m->dim, g->units);
     return CT_OK;
 }
 
@@ -233,8 +268,10 @@ static ct_status put_word(FILE *out, const char *word, ct_err *err)
     for (const unsigned char *p = (const unsigned char *)word; *p;) {
         uint32_t  code;
         const int n = decode(p, &code);
-        if (!n) return ct_fail(err, CT_E_UNSUPPORTED, "noise model \"%.200s\": a name in dataset.yaml must be UTF-8", word);
-        const int prints = (code >= 0x20 && code < 0x7f) || (code >= 0xa0 && code != 0xfeff && code != 0xfffe && code != 0xffff);
+        if (!n)
+            return ct_fail(err, CT_E_UNSUPPORTED, "noise model \"%.200s\": a name in dataset.yaml must be UTF-8", word);
+        const int prints =
+            (code >= 0x20 && code < 0x7f) || (code >= 0xa0 && code != 0xfeff && code != 0xfffe && code != 0xffff);
         if (!prints) fprintf(out, "\\U%08lX", (unsigned long)code);
         else fprintf(out, "%s%.*s", code == '"' || code == '\\' ? "\\" : "", n, (const char *)p);
         p += n;
@@ -262,7 +299,8 @@ static int said(const double v[CT_NOISE_DIM_MAX])
 #define NO_MODEL   (-1)
 #define NOT_OF_ONE (-2)
 
-/* Per group the model that it speaks of, if that is one and has its name: start values stand there for it, else they would become those of all. */
+/* Per group the model that it speaks of, if that is one and has its name: start values stand there for it, else they
+ * would become those of all. */
 static int32_t *only_models(const ct_dataset *d)
 {
     int32_t *only = ct__zalloc(d->groups, sizeof *only);
@@ -270,7 +308,8 @@ static int32_t *only_models(const ct_dataset *d)
     for (int32_t i = 0; only && i < ct_noise_count(d->noise); i++) {
         const char             *name = ct_noise_get(d->noise, i)->name;
         const ct_dataset_group *g = ct__dataset_group_of(d, name);
-        if (g) only[g - d->group] = strcmp(name, g->name) ? NOT_OF_ONE : only[g - d->group] == NO_MODEL ? i : NOT_OF_ONE;
+        if (g)
+            only[g - d->group] = strcmp(name, g->name) ? NOT_OF_ONE : only[g - d->group] == NO_MODEL ? i : NOT_OF_ONE;
     }
     return only;
 }
@@ -279,7 +318,8 @@ static void put_start(FILE *out, const ct_noise_model *only, const ct_dataset_gr
 {
     if (only->kind == CT_NOISE_FULL && g->kind >= 0 && g->kind != CT_NOISE_FULL) return;
     if (only->kind == CT_NOISE_FULL) put_numbers(out, "covariance", only->dim * only->dim, only->covariance);
-    else if (g->kind != CT_NOISE_ISOTROPIC || only->kind == CT_NOISE_ISOTROPIC) put_numbers(out, "variance", only->kind == CT_NOISE_ISOTROPIC ? 1 : only->dim, only->covariance);
+    else if (g->kind != CT_NOISE_ISOTROPIC || only->kind == CT_NOISE_ISOTROPIC)
+        put_numbers(out, "variance", only->kind == CT_NOISE_ISOTROPIC ? 1 : only->dim, only->covariance);
 }
 
 static ct_status put_group(FILE *out, const ct_noise_model *only, const ct_dataset_group *g, ct_err *err)
@@ -287,9 +327,13 @@ static ct_status put_group(FILE *out, const ct_noise_model *only, const ct_datas
     const int lowers = said(g->lower), uppers = said(g->upper), units = said(g->unit);
     for (int i = 0; i < CT_NOISE_DIM_MAX; i++)
         if (g->lower[i] <= 0 || g->upper[i] <= 0 || isinf(g->lower[i]) || isinf(g->upper[i]))
-            return ct_fail(err, CT_E_ARGUMENT, "group \"%.200s\": a bound of a variance is positive and finite, or NaN where there is none", g->name);
+            return ct_fail(err, CT_E_ARGUMENT,
+                           "group \"%.200s\": a bound of a variance is positive and finite, or NaN where there is none",
+                           g->name);
     for (int i = 0; i < CT_NOISE_DIM_MAX; i++)
-        if (g->unit[i] < 0 || isinf(g->unit[i])) return ct_fail(err, CT_E_ARGUMENT, "group \"%.200s\": a unit is positive and finite, or NaN where there is none", g->name);
+        if (g->unit[i] < 0 || isinf(g->unit[i]))
+            return ct_fail(err, CT_E_ARGUMENT,
+                           "group \"%.200s\": a unit is positive and finite, or NaN where there is none", g->name);
     fputs("  - name: ", out);
     CT_TRY(put_word(out, g->name, err));
     putc('\n', out);

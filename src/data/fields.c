@@ -72,7 +72,8 @@ static double rounded(double value, int digits)
     return strtod(text, NULL);
 }
 
-int ct__shortest(int n, double value[], int digits, int (*same)(const double *value, const void *context), const void *context)
+int ct__shortest(int n, double value[], int digits, int (*same)(const double *value, const void *context),
+                 const void *context)
 {
     double try[36];
     for (; digits <= 17; digits++) {

@@ -67,9 +67,11 @@ static int by_line(const ct__lines *in)
     const char *tag = in->word[0];
     if (!strcmp(tag, "covtune-sequence")) return CT_FORMAT_COVTUNE;
     if (tag[0] == '{') return CT_FORMAT_LEO;
-    if (!strcmp(tag, "ODOMETRY") || !strcmp(tag, "LANDMARK") || !strcmp(tag, "POINT3") || !strcmp(tag, "EDGE2") || !strcmp(tag, "EDGE3"))
+    if (!strcmp(tag, "ODOMETRY") || !strcmp(tag, "LANDMARK") || !strcmp(tag, "POINT3") || !strcmp(tag, "EDGE2") ||
+        !strcmp(tag, "EDGE3"))
         return CT_FORMAT_ISAM;
-    if (begins(tag, "VERTEX_") || begins(tag, "EDGE_") || begins(tag, "PARAMS_") || !strcmp(tag, "FIX")) return is_pyfg(in) ? CT_FORMAT_PYFG : CT_FORMAT_G2O;
+    if (begins(tag, "VERTEX_") || begins(tag, "EDGE_") || begins(tag, "PARAMS_") || !strcmp(tag, "FIX"))
+        return is_pyfg(in) ? CT_FORMAT_PYFG : CT_FORMAT_G2O;
     if (is_push(in)) return CT_FORMAT_PUSH;
     if (in->words == 8 && is_row(in)) return CT_FORMAT_TUM;
     if ((in->words == 12 || in->words == 13) && is_row(in)) return CT_FORMAT_KITTI;
@@ -87,7 +89,8 @@ static ct_status by_content(const char *path, ct_format *format, ct_err *err)
     ct__lines_free(&in);
     fclose(file);
     if (status != CT_OK) return status;
-    if (found < 0) return ct_fail(err, CT_E_PARSE, "%s: neither its ending nor its first line tells the format; name one", path);
+    if (found < 0)
+        return ct_fail(err, CT_E_PARSE, "%s: neither its ending nor its first line tells the format; name one", path);
     *format = (ct_format)found;
     return CT_OK;
 }

@@ -3,15 +3,16 @@
  * Variables are placed by composing measurements: if one end of an edge has a value, the other is
  *     b = a o z   or   a = b o z^-1,         a point is   p = (a o s) z,       a prior gives   x = z.
  * A velocity is an edge, z = Exp(v dt). The first walk takes the factors in their order, because that is what other
- * programs do and an odometry chain comes out as recorded. What it left behind (edges before the chain that reaches them) a
- * breadth-first walk places, and each part that hangs together with nothing else begins at a variable of its own. Linear in
- * the size of the graph. Two have need of it, who differ in where a walk begins:
+ * programs do and an odometry chain comes out as recorded. What it left behind (edges before the chain that reaches
+ * them) a breadth-first walk places, and each part that hangs together with nothing else begins at a variable of its
+ * own. Linear in the size of the graph. Two have need of it, who differ in where a walk begins:
  *
  * A file that holds edges alone (ct__build_initialise): every prior places its variable, as a file that has priors but
  * no values means them to; what nothing ties to the world begins at the identity.
  *
- * A recording to be started anew (ct_sequence_reach): as for a file, what is measured absolutely begins there; or, as a robot without such
- * fixes would, one prior of a part is enough, and the rest is odometry: with a heading that is off by a radian a step that ends in other minima. */
+ * A recording to be started anew (ct_sequence_reach): as for a file, what is measured absolutely begins there; or,
+ * as a robot without such fixes would, one prior of a part is enough, and the rest is odometry: with a heading that
+ * is off by a radian a step that ends in other minima. */
 #include "data/data.h"
 
 #include <math.h>
@@ -63,13 +64,17 @@ static int is_edge(const ct_factor *f, double d[CT_DIM_MAX])
         return 1;
     }
     double identity[CT_SIZE_MAX];
-    if (f->ops != ct_factor_between(kind) && f->ops != &ct_gtsam_between_se2 && f->ops != &ct_gtsam_between_se3) return 0;
+    if (f->ops != ct_factor_between(kind) && f->ops != &ct_gtsam_between_se2 && f->ops != &ct_gtsam_between_se3)
+        return 0;
     ct_kind_identity(kind, identity);
     ct_kind_local(kind, identity, f->z, d);
     return 1;
 }
 
-static int is_prior(const ct_factor *f) { return f->ops == ct_factor_prior(f->ops->kind[0]) || f->ops == &ct_gtsam_prior_se2 || f->ops == &ct_gtsam_prior_se3; }
+static int is_prior(const ct_factor *f)
+{
+    return f->ops == ct_factor_prior(f->ops->kind[0]) || f->ops == &ct_gtsam_prior_se2 || f->ops == &ct_gtsam_prior_se3;
+}
 
 static void place_by_prior(walk *w, const ct_factor *f)
 {
@@ -139,7 +144,8 @@ static int32_t next_unplaced(const walk *w, int64_t *at)
     return -1;
 }
 
-/* Places the next variable from *at on that a prior ties to the world, by the first of its priors; 0 if there is none. */
+/* Places the next variable from *at on that a prior ties to the world, by the first of its priors; 0 if there is
+ * none. */
 static int begin_at_prior(walk *w, int32_t *at)
 {
     while (*at < ct_graph_variables(w->graph) && (w->given[*at] || !w->prior[*at])) ++*at;
@@ -216,8 +222,9 @@ static ct_status run_walk(walk *w, const char *path, ct_err *err)
     char          name[128];
     const int32_t v = not_finite(w);
     if (v < 0) return CT_OK;
-    return ct_fail(err, path ? CT_E_PARSE : CT_E_ARGUMENT, "%s%scomposing the edges up to %s gives a number that is not finite", path ? path : "", path ? ": " : "",
-                   ct_graph_name(w->graph, v, name, sizeof name));
+    return ct_fail(err, path ? CT_E_PARSE : CT_E_ARGUMENT,
+                   "%s%scomposing the edges up to %s gives a number that is not finite", path ? path : "",
+                   path ? ": " : "", ct_graph_name(w->graph, v, name, sizeof name));
 }
 
 ct_status ct__build_initialise(ct__build *b)
@@ -228,7 +235,9 @@ ct_status ct__build_initialise(ct__build *b)
     if (!unknown) return CT_OK;
     walk w = {.graph = g, .x = ct_graph_initial(g), .given = b->given};
     CT_TRY(run_walk(&w, b->in.path, b->in.err));
-    return ct__build_note(b, "%d variables have no value in the file: %d were placed along the edges, %d at the identity", unknown, w.placed, w.begun);
+    return ct__build_note(b,
+                          "%d variables have no value in the file: %d were placed along the edges, %d at the identity",
+                          unknown, w.placed, w.begun);
 }
 
 static ct_status reach(const ct_sequence *seq, int absolute, double *x, int32_t *unplaced, ct_err *err)

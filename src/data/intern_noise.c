@@ -50,8 +50,8 @@ static model_key key_of(const ct_noise_model *m)
 
 static int same_key(const model_key *a, const model_key *b)
 {
-    return a->kind == b->kind && a->dim == b->dim && a->group_length == b->group_length && !memcmp(a->group, b->group, a->group_length) &&
-           !memcmp(a->value, b->value, key_bytes(a));
+    return a->kind == b->kind && a->dim == b->dim && a->group_length == b->group_length &&
+           !memcmp(a->group, b->group, a->group_length) && !memcmp(a->value, b->value, key_bytes(a));
 }
 
 /* The slot of the model, or the empty one where it would go. */
@@ -72,7 +72,8 @@ static void enter(ct__build *b, int32_t model)
     if (m->robust.kind != CT_ROBUST_NONE) return; /* no format without names has kernels */
     const model_key key = key_of(m);
     const int64_t   place = probe(b, &key);
-    if (!b->intern.slot[place]) b->intern.slot[place] = model + 1; /* of equal models under two names the first is used */
+    /* of equal models under two names the first is used */
+    if (!b->intern.slot[place]) b->intern.slot[place] = model + 1;
 }
 
 /* Brings in the models that the table got since last time, with room for one more. */
@@ -135,7 +136,8 @@ static ct_status find_or_number(ct__build *b, const model_key *key, const char *
     return ct__build_add_model(b, name, key->kind, key->dim, key->value, robust, index);
 }
 
-ct_status ct__build_renumber(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[], ct_robust robust, int32_t *index)
+ct_status ct__build_renumber(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[],
+                             ct_robust robust, int32_t *index)
 {
     double          all[CT__NOISE_NUMBERS_MAX];
     char            group[256];
@@ -150,7 +152,8 @@ static ct_status intern_covariance(ct__build *b, const char *group, int dim, con
 {
     double    value[CT__NOISE_NUMBERS_MAX];
     const int diagonal = is_diagonal(dim, covariance);
-    for (int i = 0; i < (diagonal ? dim : dim * dim); i++) value[i] = covariance[diagonal ? i * (dim + 1) : i] + 0.0; /* -0 becomes 0 */
+    /* -0 becomes 0 */
+    for (int i = 0; i < (diagonal ? dim : dim * dim); i++) value[i] = covariance[diagonal ? i * (dim + 1) : i] + 0.0;
     const model_key key = {group, strlen(group), diagonal ? CT_NOISE_DIAGONAL : CT_NOISE_FULL, dim, value};
     return find_or_number(b, &key, group, (ct_robust){.kind = CT_ROBUST_NONE}, index);
 }
@@ -159,7 +162,8 @@ ct_status ct__build_covariance(ct__build *b, const char *group, int dim, const d
 {
     double A[CT__NOISE_NUMBERS_MAX];
     memcpy(A, covariance, (size_t)(dim * dim) * sizeof *A);
-    CT_TRY(ct__build_repair(b, group, CT__COVARIANCE, dim, A)); /* before it is looked for: a refused one would use up a name */
+    /* before it is looked for: a refused one would use up a name */
+    CT_TRY(ct__build_repair(b, group, CT__COVARIANCE, dim, A));
     return intern_covariance(b, group, dim, A, index);
 }
 
@@ -177,7 +181,8 @@ ct_status ct__build_information(ct__build *b, const char *group, int dim, const 
     return intern_covariance(b, group, dim, covariance, index);
 }
 
-ct_status ct__covariance_numbers(const char *name, int dim, const double covariance[], ct__noise_numbers *out, ct_err *err)
+ct_status ct__covariance_numbers(const char *name, int dim, const double covariance[], ct__noise_numbers *out,
+                                 ct_err *err)
 {
     double variance[CT_NOISE_DIM_MAX];
     if (!is_diagonal(dim, covariance)) return ct__noise_full(name, dim, covariance, out, err);
@@ -185,7 +190,8 @@ ct_status ct__covariance_numbers(const char *name, int dim, const double covaria
     return ct__noise_diagonal(name, dim, variance, out, err);
 }
 
-ct_status ct__share_model(ct_noise *noise, const char *name, const ct__noise_numbers *numbers, int32_t *index, ct_err *err)
+ct_status ct__share_model(ct_noise *noise, const char *name, const ct__noise_numbers *numbers, int32_t *index,
+                          ct_err *err)
 {
     *index = ct_noise_find(noise, name);
     const ct_noise_model *m = *index >= 0 ? ct_noise_get(noise, *index) : NULL;

@@ -48,9 +48,11 @@ static ct_status read_element(ct__build *b, int w, ct_kind kind, double *x)
 {
     const int at = w + ct_kind_fields(kind) - 1; /* the angle's word */
     char      quote[CT__QUOTE_MAX];
-    if (!is_planar(kind) || at >= b->in.words || !strchr(b->in.word[at], ',')) return ct__word_element(&b->in, w, kind, x);
+    if (!is_planar(kind) || at >= b->in.words || !strchr(b->in.word[at], ','))
+        return ct__word_element(&b->in, w, kind, x);
     CT_TRY(ct__word_numbers(&b->in, w, at - w, ct_kind_name(kind), x));
-    if (!read_pair(b->in.word[at], x + (at - w))) return ct__lines_bad(&b->in, "expected an angle or cos,sin, found %s", ct__quote(b->in.word[at], quote));
+    if (!read_pair(b->in.word[at], x + (at - w)))
+        return ct__lines_bad(&b->in, "expected an angle or cos,sin, found %s", ct__quote(b->in.word[at], quote));
     return CT_OK;
 }
 
@@ -69,7 +71,8 @@ static void write_element(const ct__out *out, ct_kind kind, const double *x)
 
 /* ---- noise ---- */
 
-static const char *const NOISE_KIND[] = {[CT_NOISE_ISOTROPIC] = "isotropic", [CT_NOISE_DIAGONAL] = "diagonal", [CT_NOISE_FULL] = "full"};
+static const char *const NOISE_KIND[] = {
+    [CT_NOISE_ISOTROPIC] = "isotropic", [CT_NOISE_DIAGONAL] = "diagonal", [CT_NOISE_FULL] = "full"};
 
 /* "huber 1.345" at the end of the line; *words is how many come before it. */
 static ct_status read_robust(ct__build *b, int *words, ct_robust *robust)
@@ -95,16 +98,20 @@ static ct_status read_noise(ct__build *b)
     CT_TRY(read_robust(b, &words, &robust));
     while (kind >= 0 && strcmp(NOISE_KIND[kind], b->in.word[2])) kind--;
     const int numbers = words - 3;
-    if (kind < 0) return ct__lines_bad(&b->in, "expected isotropic, diagonal or full, found %s", ct__quote(b->in.word[2], quote));
+    if (kind < 0)
+        return ct__lines_bad(&b->in, "expected isotropic, diagonal or full, found %s", ct__quote(b->in.word[2], quote));
     if (kind == CT_NOISE_ISOTROPIC) {
-        if (numbers != 2) return ct__lines_bad(&b->in, "isotropic needs a dimension and a variance, found %d words", numbers);
+        if (numbers != 2)
+            return ct__lines_bad(&b->in, "isotropic needs a dimension and a variance, found %d words", numbers);
         CT_TRY(ct__word_integer(&b->in, 3, "the dimension", 1, CT_NOISE_DIM_MAX, &dim));
         CT_TRY(ct__word_number(&b->in, 4, "the variance", value));
         return ct__build_model(b, b->in.word[1], CT_NOISE_ISOTROPIC, (int)dim, value, robust, &index);
     }
     while (dim < CT_NOISE_DIM_MAX && (kind == CT_NOISE_FULL ? dim * dim : dim) < numbers) dim++;
     if ((kind == CT_NOISE_FULL ? dim * dim : dim) != numbers)
-        return ct__lines_bad(&b->in, kind == CT_NOISE_FULL ? "full needs n x n numbers with n from 1 to %d, found %d" : "diagonal needs 1 to %d variances, found %d",
+        return ct__lines_bad(&b->in,
+                             kind == CT_NOISE_FULL ? "full needs n x n numbers with n from 1 to %d, found %d"
+                                                   : "diagonal needs 1 to %d variances, found %d",
                              CT_NOISE_DIM_MAX, numbers);
     CT_TRY(ct__word_numbers(&b->in, 3, numbers, "a variance", value));
     return ct__build_model(b, b->in.word[1], (ct_noise_kind)kind, (int)dim, value, robust, &index);
@@ -115,7 +122,11 @@ static void write_noise(const ct__out *out, int32_t index)
     const ct_noise_model *m = ct_noise_get(out->noise, index);
     fprintf(out->file, "noise %s %s", m->name, NOISE_KIND[m->kind]);
     if (m->kind == CT_NOISE_ISOTROPIC) fprintf(out->file, " %d", m->dim);
-    ct__out_numbers(out, m->kind == CT_NOISE_ISOTROPIC ? 1 : m->kind == CT_NOISE_DIAGONAL ? m->dim : m->dim * m->dim, m->covariance);
+    ct__out_numbers(out,
+                    m->kind == CT_NOISE_ISOTROPIC  ? 1
+                    : m->kind == CT_NOISE_DIAGONAL ? m->dim
+                                                   : m->dim * m->dim,
+                    m->covariance);
     if (m->robust.kind != CT_ROBUST_NONE) {
         fprintf(out->file, " %s", ct_robust_name(m->robust.kind));
         ct__out_numbers(out, 1, &m->robust.width);
@@ -140,11 +151,14 @@ static ct_status read_var(ct__build *b)
     int32_t var;
     CT_TRY(ct__word_need(&b->in, 1, 2, "words: name and kind"));
     const int kind = ct_kind_find(b->in.word[2]);
-    if (kind < 0) return ct__lines_bad(&b->in, "expected R1, R2, R3, SO2, SO3, SE2 or SE3, found %s", ct__quote(b->in.word[2], quote));
+    if (kind < 0)
+        return ct__lines_bad(&b->in, "expected R1, R2, R3, SO2, SO3, SE2 or SE3, found %s",
+                             ct__quote(b->in.word[2], quote));
     CT_TRY(read_element(b, 3, (ct_kind)kind, x));
     int w = 3 + ct_kind_fields((ct_kind)kind);
     if (w < b->in.words && !strncmp(b->in.word[w], "t=", 2)) {
-        if (!ct__is_number(b->in.word[w] + 2, &stamp)) return ct__lines_bad(&b->in, "expected t= and a finite number, found %s", ct__quote(b->in.word[w], quote));
+        if (!ct__is_number(b->in.word[w] + 2, &stamp))
+            return ct__lines_bad(&b->in, "expected t= and a finite number, found %s", ct__quote(b->in.word[w], quote));
         w++;
     }
     if (w < b->in.words && !strcmp(b->in.word[w], "fixed")) w++, fixed = 1;
@@ -167,7 +181,9 @@ static ct_status read_known(ct__build *b, int w, ct_kind kind, unsigned *known)
         if (comma) *comma = 0;
         at = comma ? comma + 1 : NULL;
         while (i < ct_kind_dim(kind) && strcmp(name, ct_kind_coordinate(kind, i))) i++;
-        if (i == ct_kind_dim(kind)) return ct__lines_bad(&b->in, "known= names %s, which is no coordinate of %s", ct__quote(name, quote), ct_kind_name(kind));
+        if (i == ct_kind_dim(kind))
+            return ct__lines_bad(&b->in, "known= names %s, which is no coordinate of %s", ct__quote(name, quote),
+                                 ct_kind_name(kind));
         *known |= 1u << i;
     }
     return CT_OK;
@@ -245,7 +261,9 @@ static ct_status no_model(ct__build *b)
 {
     char        quote[CT__QUOTE_MAX];
     const char *near = ct_nearest(b->in.word[1], model_at, NULL);
-    if (near) return ct__lines_bad(&b->in, "there is no measurement model %s; did you mean %s?", ct__quote(b->in.word[1], quote), near);
+    if (near)
+        return ct__lines_bad(&b->in, "there is no measurement model %s; did you mean %s?",
+                             ct__quote(b->in.word[1], quote), near);
     return ct__lines_bad(&b->in, "there is no measurement model %s", ct__quote(b->in.word[1], quote));
 }
 
@@ -261,7 +279,9 @@ static ct_status read_factor(ct__build *b)
     const int32_t noise = ct__build_find_model(b, b->in.word[2]);
     if (noise < 0) return ct__lines_bad(&b->in, "there is no noise model %s above", ct__quote(b->in.word[2], quote));
     const ct_noise_model *m = ct_noise_get(b->noise, noise);
-    if (m->dim != ops->rows) return ct__lines_bad(&b->in, "noise model %s has %d coordinates, %s needs %d", m->name, m->dim, ops->name, ops->rows);
+    if (m->dim != ops->rows)
+        return ct__lines_bad(&b->in, "noise model %s has %d coordinates, %s needs %d", m->name, m->dim, ops->name,
+                             ops->rows);
     CT_TRY(ct__word_need(&b->in, 3, ops->arity, "variables"));
     for (int i = 0; i < ops->arity; i++) CT_TRY(find_variable(b, 3 + i, &var[i]));
     if (ops->shaped) CT_TRY(ct__shape_word(b, 3 + ops->arity, ops, &shape));
@@ -284,7 +304,8 @@ static ct_status write_factor(ct__out *out, int32_t index)
     const char     *shape = f.ops->shaped ? shape_name(out->seq, f.context) : NULL;
     if (ct_factor_find(f.ops->name) != f.ops || (f.context && !f.ops->shaped))
         return ct__out_drop(out, "factor %d (%s): covtune files hold built-in models alone", index, f.ops->name);
-    if (f.ops->shaped && !shape) return ct__out_drop(out, "factor %d (%s): its shape is none of the sequence's", index, f.ops->name);
+    if (f.ops->shaped && !shape)
+        return ct__out_drop(out, "factor %d (%s): its shape is none of the sequence's", index, f.ops->name);
     fprintf(out->file, "factor %s %s", f.ops->name, ct_noise_get(out->noise, f.noise)->name);
     for (int i = 0; i < f.ops->arity; i++) fprintf(out->file, " %s", ct__names_get(&g->names, f.var[i]));
     if (shape) fprintf(out->file, " shape=%s", shape);
@@ -302,7 +323,11 @@ static ct_status write_factor(ct__out *out, int32_t index)
 static const struct {
     const char *word;
     ct_status (*read)(ct__build *b);
-} LINE[] = {{"noise", read_noise}, {"shape", ct__shape_begin}, {"var", read_var}, {"truth", read_truth}, {"factor", read_factor}};
+} LINE[] = {{"noise", read_noise},
+            {"shape", ct__shape_begin},
+            {"var", read_var},
+            {"truth", read_truth},
+            {"factor", read_factor}};
 
 static ct_status read_line(ct__build *b)
 {
@@ -311,7 +336,8 @@ static ct_status read_line(ct__build *b)
     CT_TRY(ct__shape_end(b));
     for (size_t i = 0; i < sizeof LINE / sizeof *LINE; i++)
         if (!strcmp(b->in.word[0], LINE[i].word)) return LINE[i].read(b);
-    return ct__lines_bad(&b->in, "expected noise, shape, var, truth or factor, found %s", ct__quote(b->in.word[0], quote));
+    return ct__lines_bad(&b->in, "expected noise, shape, var, truth or factor, found %s",
+                         ct__quote(b->in.word[0], quote));
 }
 
 ct_status ct__seqfile_read(ct__build *b)
@@ -320,7 +346,8 @@ ct_status ct__seqfile_read(ct__build *b)
     int64_t version;
     b->repairs.of = "noise model";
     CT_TRY(ct__lines_next(&b->in, &more));
-    if (!more || strcmp(b->in.word[0], MAGIC)) return ct__lines_bad(&b->in, "the first line must be \"" MAGIC " %d\"", VERSION);
+    if (!more || strcmp(b->in.word[0], MAGIC))
+        return ct__lines_bad(&b->in, "the first line must be \"" MAGIC " %d\"", VERSION);
     CT_TRY(ct__word_integer(&b->in, 1, "the format's version", VERSION, VERSION, &version));
     for (;;) {
         CT_TRY(ct__lines_next(&b->in, &more));

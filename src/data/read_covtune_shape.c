@@ -9,7 +9,8 @@
  *   shape tin  file sdf/tin.json                       a grid in LEO's JSON, found from the sequence's own folder
  *   factor contact_se2 geo o0 e0 shape=box 0.0075      a factor that needs a shape names it after its variables
  *
- * A shape is complete where another line begins, so a mistake in its numbers is told of the line that it began on. Numbers are those of ct_shape_numbers. */
+ * A shape is complete where another line begins, so a mistake in its numbers is told of the line that it began on.
+ * Numbers are those of ct_shape_numbers. */
 #include "data/data.h"
 
 #include <math.h>
@@ -60,10 +61,13 @@ ct_status ct__shape_begin(ct__build *b)
     ct__shape_lines *s = &b->shapes;
     char             quote[CT__QUOTE_MAX];
     CT_TRY(ct__word_need(&b->in, 1, 2, "words: name and kind"));
-    if (ct__sequence_shape(b->seq, b->in.word[1]) >= 0) return ct__lines_bad(&b->in, "shape %s is there already", ct__quote(b->in.word[1], quote));
+    if (ct__sequence_shape(b->seq, b->in.word[1]) >= 0)
+        return ct__lines_bad(&b->in, "shape %s is there already", ct__quote(b->in.word[1], quote));
     if (!strcmp(b->in.word[2], "file")) return read_file(b);
     const int kind = ct_shape_kind_find(b->in.word[2]);
-    if (kind < 0) return ct__lines_bad(&b->in, "expected ellipse, rectangle, polygon, grid or file, found %s", ct__quote(b->in.word[2], quote));
+    if (kind < 0)
+        return ct__lines_bad(&b->in, "expected ellipse, rectangle, polygon, grid or file, found %s",
+                             ct__quote(b->in.word[2], quote));
     s->name = ct__strdup(b->in.word[1]);
     if (!s->name) return ct__no_memory(b->in.err, "names", 1);
     s->kind = (ct_shape_kind)kind;
@@ -80,24 +84,37 @@ ct_status ct__shape_more(ct__build *b)
 
 static ct_status make_grid(ct__build *b, const double *n, int64_t count, ct_shape **out)
 {
-    if (count < 5) return ct__lines_bad(&b->in, "grid needs 5 numbers before its samples, x0 y0 step rows columns, found %lld", (long long)count);
+    if (count < 5)
+        return ct__lines_bad(&b->in, "grid needs 5 numbers before its samples, x0 y0 step rows columns, found %lld",
+                             (long long)count);
     for (int i = 3; i < 5; i++)
-        if (!(n[i] >= 1 && n[i] <= INT32_MAX && n[i] == floor(n[i]))) return ct__lines_bad(&b->in, "grid: its %s must be a whole number, found %g", i == 3 ? "rows" : "columns", n[i]);
+        if (!(n[i] >= 1 && n[i] <= INT32_MAX && n[i] == floor(n[i])))
+            return ct__lines_bad(&b->in, "grid: its %s must be a whole number, found %g", i == 3 ? "rows" : "columns",
+                                 n[i]);
     if (n[3] * n[4] != (double)(count - 5))
-        return ct__lines_bad(&b->in, "grid of %g rows and %g columns needs %.0f samples, found %lld", n[3], n[4], n[3] * n[4], (long long)(count - 5));
-    return ct__lines_place(&b->in, ct_shape_grid((int32_t)n[3], (int32_t)n[4], n[0], n[1], n[2], n + 5, out, b->in.err));
+        return ct__lines_bad(&b->in, "grid of %g rows and %g columns needs %.0f samples, found %lld", n[3], n[4],
+                             n[3] * n[4], (long long)(count - 5));
+    return ct__lines_place(&b->in,
+                           ct_shape_grid((int32_t)n[3], (int32_t)n[4], n[0], n[1], n[2], n + 5, out, b->in.err));
 }
 
 static ct_status make(ct__build *b, ct_shape **out)
 {
     const ct__shape_lines *s = &b->shapes;
     const int              pair = s->kind == CT_SHAPE_ELLIPSE || s->kind == CT_SHAPE_RECTANGLE;
-    if (pair && s->count != 2) return ct__lines_bad(&b->in, "%s needs 2 numbers, found %lld", ct_shape_kind_name(s->kind), (long long)s->count);
-    if (s->kind == CT_SHAPE_ELLIPSE) return ct__lines_place(&b->in, ct_shape_ellipse(s->number[0], s->number[1], out, b->in.err));
-    if (s->kind == CT_SHAPE_RECTANGLE) return ct__lines_place(&b->in, ct_shape_rectangle(s->number[0], s->number[1], out, b->in.err));
+    if (pair && s->count != 2)
+        return ct__lines_bad(&b->in, "%s needs 2 numbers, found %lld", ct_shape_kind_name(s->kind),
+                             (long long)s->count);
+    if (s->kind == CT_SHAPE_ELLIPSE)
+        return ct__lines_place(&b->in, ct_shape_ellipse(s->number[0], s->number[1], out, b->in.err));
+    if (s->kind == CT_SHAPE_RECTANGLE)
+        return ct__lines_place(&b->in, ct_shape_rectangle(s->number[0], s->number[1], out, b->in.err));
     if (s->kind == CT_SHAPE_GRID) return make_grid(b, s->number, s->count, out);
-    if (s->count % 2) return ct__lines_bad(&b->in, "polygon needs an x and a y for every corner, found %lld numbers", (long long)s->count);
-    return ct__lines_place(&b->in, ct_shape_polygon((int32_t)CT_MIN(s->count / 2, INT32_MAX), s->number, out, b->in.err));
+    if (s->count % 2)
+        return ct__lines_bad(&b->in, "polygon needs an x and a y for every corner, found %lld numbers",
+                             (long long)s->count);
+    return ct__lines_place(&b->in,
+                           ct_shape_polygon((int32_t)CT_MIN(s->count / 2, INT32_MAX), s->number, out, b->in.err));
 }
 
 ct_status ct__shape_end(ct__build *b)
@@ -118,9 +135,12 @@ ct_status ct__shape_end(ct__build *b)
 ct_status ct__shape_word(ct__build *b, int w, const ct_factor_ops *ops, const ct_shape **shape)
 {
     char quote[CT__QUOTE_MAX];
-    if (w >= b->in.words) return ct__lines_bad(&b->in, "%s needs shape= and the name of a shape after its variables, the line ends", ops->name);
+    if (w >= b->in.words)
+        return ct__lines_bad(&b->in, "%s needs shape= and the name of a shape after its variables, the line ends",
+                             ops->name);
     if (strncmp(b->in.word[w], "shape=", 6))
-        return ct__lines_bad(&b->in, "%s needs shape= and the name of a shape after its variables, found %s", ops->name, ct__quote(b->in.word[w], quote));
+        return ct__lines_bad(&b->in, "%s needs shape= and the name of a shape after its variables, found %s", ops->name,
+                             ct__quote(b->in.word[w], quote));
     const int32_t index = ct__sequence_shape(b->seq, b->in.word[w] + 6);
     if (index < 0) return ct__lines_bad(&b->in, "there is no shape %s above", ct__quote(b->in.word[w] + 6, quote));
     ct__shape_lines *s = &b->shapes; /* contacts are looked at when all truth is known */
@@ -135,7 +155,9 @@ ct_status ct__shape_word(ct__build *b, int w, const ct_factor_ops *ops, const ct
 
 /* ---- contacts that cannot be ---- */
 
-#define DEEP   0.2  /* of the radius of a disc of its area: of a box of 9 cm 1 cm, of those that are simulated 2 cm, where truth has errors of half a centimetre */
+/* of the radius of a disc of its area: of a box of 9 cm 1 cm, of those that are simulated 2 cm, where truth has errors
+ * of half a centimetre */
+#define DEEP   0.2
 #define INSIDE 5e-3 /* m, at least: what a recorded push may begin with (read_push_csv.c) */
 
 /* Where the finger is, as the object sees it, by values x. */
@@ -169,11 +191,13 @@ static ct_status check_contact(ct__build *b, ct_factor f)
     if (!truth_is_known(b, f)) return CT_OK;
     seen(g, f, b->seq->truth, q);
     if (ct_shape_check(f.context, q, &inner) == CT_OK) return CT_OK;
-    return ct__lines_bad(&b->in, "%s on %s, shape %s: by their truth %s", ct_graph_name(g, f.var[1], finger, sizeof finger), ct_graph_name(g, f.var[0], object, sizeof object),
-                         shape_name(b->seq, f), inner.text);
+    return ct__lines_bad(&b->in, "%s on %s, shape %s: by their truth %s",
+                         ct_graph_name(g, f.var[1], finger, sizeof finger),
+                         ct_graph_name(g, f.var[0], object, sizeof object), shape_name(b->seq, f), inner.text);
 }
 
-/* A finger that begins deep inside the object: by its truth that is another frame, unit or size; by a start value it may be led out on the wrong side. */
+/* A finger that begins deep inside the object: by its truth that is another frame, unit or size; by a start value it
+ * may be led out on the wrong side. */
 static ct_status check_begin(ct__build *b, ct_factor f)
 {
     const ct_graph *g = b->seq->graph;
@@ -182,14 +206,20 @@ static ct_status check_begin(ct__build *b, ct_factor f)
     double          q[2], area, mean;
     seen(g, f, truth ? b->seq->truth : ct_graph_initial_const(g), q);
     ct_shape_moments(f.context, &area, &mean, NULL);
-    const double depth = f.z[0] - ct_shape_distance(f.context, q, NULL, NULL), most = fmax(INSIDE, DEEP * sqrt(area / acos(-1.0)));
+    const double depth = f.z[0] - ct_shape_distance(f.context, q, NULL, NULL),
+                 most = fmax(INSIDE, DEEP * sqrt(area / acos(-1.0)));
     if (!(depth > most)) return CT_OK;
     ct_graph_name(g, f.var[0], object, sizeof object);
     ct_graph_name(g, f.var[1], finger, sizeof finger);
     if (truth)
-        return ct__lines_bad(&b->in, "finger inside the object: by their truth %s is %.3g mm inside %s, shape %s, where the run begins, more than %.3g mm; is this the object's size, and are both in one frame?",
+        return ct__lines_bad(&b->in,
+                             "finger inside the object: by their truth %s is %.3g mm inside %s, shape %s, where the "
+                             "run begins, more than %.3g mm; is this the object's size, and are both in one frame?",
                              finger, 1e3 * depth, object, shape_name(b->seq, f), 1e3 * most);
-    return ct__build_note(b, "by its start values finger %s is %.3g mm inside %s, shape %s, where the run begins, and may be led out on any side", finger, 1e3 * depth, object, shape_name(b->seq, f));
+    return ct__build_note(b,
+                          "by its start values finger %s is %.3g mm inside %s, shape %s, where the run begins, and may "
+                          "be led out on any side",
+                          finger, 1e3 * depth, object, shape_name(b->seq, f));
 }
 
 ct_status ct__shape_check(ct__build *b)

@@ -87,7 +87,8 @@ static ct_status read_params(reader *r, ct_kind kind)
     CT_TRY(ct__word_id(&r->b->in, 1, 'x', name));
     CT_TRY(ct__word_element(&r->b->in, 2, kind, p.x));
     CT_TRY(ct__word_end(&r->b->in, 2 + ct_kind_fields(kind)));
-    if (ct__names_find(&r->names, name) >= 0) return ct__lines_bad(&r->b->in, "parameter %s is there already", name + 1);
+    if (ct__names_find(&r->names, name) >= 0)
+        return ct__lines_bad(&r->b->in, "parameter %s is there already", name + 1);
     CT_TRY(ct__grow(&r->params, &r->capacity, r->names.count + 1, sizeof *r->params, "parameters", r->b->in.err));
     r->params[r->names.count] = p;
     return ct__names_add(&r->names, name, r->b->in.err);
@@ -114,9 +115,13 @@ static ct_status use_param(reader *r, int w, const struct edge_type *type, doubl
     CT_TRY(ct__word_id(&r->b->in, w, 'x', name));
     const int32_t i = ct__names_find(&r->names, name);
     if (i < 0) return ct__lines_bad(&r->b->in, "there is no parameter %s above", name + 1);
-    if (r->params[i].kind != kind) return ct__lines_bad(&r->b->in, "parameter %s is %s, %s needs %s", name + 1, ct_kind_name(r->params[i].kind), type->tag, ct_kind_name(kind));
+    if (r->params[i].kind != kind)
+        return ct__lines_bad(&r->b->in, "parameter %s is %s, %s needs %s", name + 1, ct_kind_name(r->params[i].kind),
+                             type->tag, ct_kind_name(kind));
     if (type->param == SENSOR_PARAM) memcpy(sensor, r->params[i].x, (size_t)ct_kind_size(kind) * sizeof *sensor);
-    else if (!ct__is_identity(kind, r->params[i].x)) return ct__lines_bad(&r->b->in, "%s with an offset (parameter %s) has no counterpart here", type->tag, name + 1);
+    else if (!ct__is_identity(kind, r->params[i].x))
+        return ct__lines_bad(&r->b->in, "%s with an offset (parameter %s) has no counterpart here", type->tag,
+                             name + 1);
     return CT_OK;
 }
 
@@ -207,7 +212,8 @@ static ct_status number_param(writer *w, ct_kind kind, const double *sensor, int
     ct_kind_to_fields(kind, x, field);
     if (kind == CT_SE2) ct__angle(x[2], x[3], &field[2]);
     size_t used = (size_t)snprintf(key, sizeof key, "%s", tag);
-    for (int i = 0; i < ct_kind_fields(kind); i++) used += (size_t)snprintf(key + used, sizeof key - used, " %s", ct__format_double(field[i], text));
+    for (int i = 0; i < ct_kind_fields(kind); i++)
+        used += (size_t)snprintf(key + used, sizeof key - used, " %s", ct__format_double(field[i], text));
     *number = ct__names_find(&w->params, key);
     if (*number >= 0) return CT_OK;
     *number = (int32_t)w->params.count;
@@ -240,7 +246,8 @@ static ct_status write_vertex(writer *w, int32_t var)
         return CT_OK;
     }
     w->id[var] = -1;
-    return ct__out_drop(w->out, "variable %s: g2o has no vertex for %s", ct__names_get(&g->names, var), ct_kind_name(kind));
+    return ct__out_drop(w->out, "variable %s: g2o has no vertex for %s", ct__names_get(&g->names, var),
+                        ct_kind_name(kind));
 }
 
 static ct_status write_edge(writer *w, int32_t index)
@@ -250,8 +257,12 @@ static ct_status write_edge(writer *w, int32_t index)
     const double           *sensor = NULL;
     const struct edge_type *type = row_of(&f, &sensor);
     const ct_noise_model   *m = ct_noise_get(w->out->noise, f.noise);
-    if (!type) return ct__out_drop(w->out, "factor %d (%s on %s): g2o has no edge for it", index, f.ops->name, ct__names_get(&g->names, f.var[0]));
-    if (m->robust.kind != CT_ROBUST_NONE) CT_TRY(ct__out_drop(w->out, "factor %d (%s): g2o has no place for the kernel of noise model %s", index, f.ops->name, m->name));
+    if (!type)
+        return ct__out_drop(w->out, "factor %d (%s on %s): g2o has no edge for it", index, f.ops->name,
+                            ct__names_get(&g->names, f.var[0]));
+    if (m->robust.kind != CT_ROBUST_NONE)
+        CT_TRY(ct__out_drop(w->out, "factor %d (%s): g2o has no place for the kernel of noise model %s", index,
+                            f.ops->name, m->name));
     fputs(type->tag, w->out->file);
     for (int i = 0; i < f.ops->arity; i++) fprintf(w->out->file, " %lld", (long long)w->id[f.var[i]]);
     if (type->param != NO_PARAM) {

@@ -36,9 +36,12 @@ static const struct edge_type {
 /* q = qz(yaw) qy(pitch) qx(roll) */
 static ct_so3 from_rpy(const double rpy[3])
 {
-    const double cr = cos(rpy[0] / 2), sr = sin(rpy[0] / 2), cp = cos(rpy[1] / 2), sp = sin(rpy[1] / 2), cy = cos(rpy[2] / 2), sy = sin(rpy[2] / 2);
-    return ct_so3_normalize((ct_so3){
-        .x = sr * cp * cy - cr * sp * sy, .y = cr * sp * cy + sr * cp * sy, .z = cr * cp * sy - sr * sp * cy, .w = cr * cp * cy + sr * sp * sy});
+    const double cr = cos(rpy[0] / 2), sr = sin(rpy[0] / 2), cp = cos(rpy[1] / 2), sp = sin(rpy[1] / 2),
+                 cy = cos(rpy[2] / 2), sy = sin(rpy[2] / 2);
+    return ct_so3_normalize((ct_so3){.x = sr * cp * cy - cr * sp * sy,
+                                     .y = cr * sp * cy + sr * cp * sy,
+                                     .z = cr * cp * sy - sr * sp * cy,
+                                     .w = cr * cp * cy + sr * sp * sy});
 }
 
 static int same_rotation(const double *rpy, const void *context)
@@ -135,7 +138,9 @@ ct_status ct__isam_read(ct__build *b)
         if (!more) break;
         CT_TRY(read_line(b, &bare));
     }
-    if (bare) CT_TRY(ct__build_note(b, "%d edges have no matrix in the file: their information is the identity, as iSAM has it", bare));
+    if (bare)
+        CT_TRY(ct__build_note(
+            b, "%d edges have no matrix in the file: their information is the identity, as iSAM has it", bare));
     return ct__build_initialise(b);
 }
 
@@ -163,7 +168,9 @@ static void find_triangle(const ct__out *out, int32_t noise, double *triangle)
     for (int i = 0; i < n; i++) {
         for (int j = i; j < n; j++) {
             if (numbers.kind != CT_NOISE_FULL) *to++ = i == j ? numbers.sqrt_info[i] : 0;
-            else *to++ = fabs(numbers.sqrt_info[i * n + j]) > 1e-13 * sqrt(A[j * n + j]) ? numbers.sqrt_info[i * n + j] : 0;
+            else
+                *to++ =
+                    fabs(numbers.sqrt_info[i * n + j]) > 1e-13 * sqrt(A[j * n + j]) ? numbers.sqrt_info[i * n + j] : 0;
         }
     }
     ct__shortest(CT__TRIANGLE(n), triangle, 6, same_square, m);
@@ -184,9 +191,13 @@ static ct_status write_edge(ct__out *out, int32_t index, const int64_t *id)
     const ct_noise_model *m = ct_noise_get(out->noise, f.noise);
     int                   row = 0;
     while (row < COUNT(EDGE) && EDGE[row].ops != f.ops) row++;
-    if (row == COUNT(EDGE) || (f.ops->fields > 1 && !ct__is_identity(f.ops->field[1], f.z + ct_kind_size(f.ops->field[0]))))
-        return ct__out_drop(out, "factor %d (%s on %s): iSAM has no edge for it", index, f.ops->name, ct__names_get(&g->names, f.var[0]));
-    if (m->robust.kind != CT_ROBUST_NONE) CT_TRY(ct__out_drop(out, "factor %d (%s): iSAM has no place for the kernel of noise model %s", index, f.ops->name, m->name));
+    if (row == COUNT(EDGE) ||
+        (f.ops->fields > 1 && !ct__is_identity(f.ops->field[1], f.z + ct_kind_size(f.ops->field[0]))))
+        return ct__out_drop(out, "factor %d (%s on %s): iSAM has no edge for it", index, f.ops->name,
+                            ct__names_get(&g->names, f.var[0]));
+    if (m->robust.kind != CT_ROBUST_NONE)
+        CT_TRY(ct__out_drop(out, "factor %d (%s): iSAM has no place for the kernel of noise model %s", index,
+                            f.ops->name, m->name));
     fprintf(out->file, "%s %lld %lld", EDGE[row].tag, (long long)id[f.var[0]], (long long)id[f.var[1]]);
     if (f.ops->field[0] == CT_SE3) {
         double rpy[3];

@@ -30,7 +30,8 @@ static const struct {
 } MODEL[] = {{"odom", 2}, {"gps", 1}};
 
 /* Factors of LEO's pushing logs, which are known but not read. */
-static const char *const PUSHING[] = {"ee_pose_prior", "qs_push_motion", "sdf_intersection", "tactile_rel", "binary_interseq_obj"};
+static const char *const PUSHING[] = {"ee_pose_prior", "qs_push_motion", "sdf_intersection", "tactile_rel",
+                                      "binary_interseq_obj"};
 
 #define COUNT(array) (int)(sizeof(array) / sizeof *(array))
 
@@ -54,11 +55,13 @@ typedef struct {
 static ct_status expected(const leo_log *log, const char *list, int64_t i, const char *what, const json_t *found)
 {
     char buf[CT__JSON_WORDS];
-    return ct__lines_bad(&log->b->in, "%s[%lld]: expected %s, found %s", list, (long long)i, what, ct__json_describe(found, buf));
+    return ct__lines_bad(&log->b->in, "%s[%lld]: expected %s, found %s", list, (long long)i, what,
+                         ct__json_describe(found, buf));
 }
 
 /* Between low and high numbers from entry i of a list; their number to *n. */
-static ct_status numbers(const leo_log *log, const char *list, const json_t *entry, int64_t i, int low, int high, const char *what, double *value, int *n)
+static ct_status numbers(const leo_log *log, const char *list, const json_t *entry, int64_t i, int low, int high,
+                         const char *what, double *value, int *n)
 {
     *n = (int)json_array_size(entry);
     if (!json_is_array(entry) || *n < low || *n > high) return expected(log, list, i, what, entry);
@@ -67,7 +70,8 @@ static ct_status numbers(const leo_log *log, const char *list, const json_t *ent
         char          buf[CT__JSON_WORDS];
         value[k] = json_number_value(number);
         if (!json_is_number(number))
-            return ct__lines_bad(&log->b->in, "%s[%lld][%d]: expected a number, found %s", list, (long long)i, k, ct__json_describe(number, buf));
+            return ct__lines_bad(&log->b->in, "%s[%lld][%d]: expected a number, found %s", list, (long long)i, k,
+                                 ct__json_describe(number, buf));
     }
     return CT_OK;
 }
@@ -79,7 +83,8 @@ static ct_status find_list(const leo_log *log, const json_t *root, const char *k
     char buf[CT__JSON_WORDS];
     *list = json_object_get(root, key);
     if (!*list && !required) return CT_OK;
-    if (!json_is_array(*list)) return ct__lines_bad(&log->b->in, "%s: expected a list, found %s", key, ct__json_describe(*list, buf));
+    if (!json_is_array(*list))
+        return ct__lines_bad(&log->b->in, "%s: expected a list, found %s", key, ct__json_describe(*list, buf));
     return CT_OK;
 }
 
@@ -87,13 +92,15 @@ static ct_status same_length(const leo_log *log, const char *key, const json_t *
 {
     const int64_t n = (int64_t)json_array_size(list);
     if (!list || n == log->factors) return CT_OK;
-    return ct__lines_bad(&log->b->in, "%s: expected %lld entries as in factor_names, found %lld", key, (long long)log->factors, (long long)n);
+    return ct__lines_bad(&log->b->in, "%s: expected %lld entries as in factor_names, found %lld", key,
+                         (long long)log->factors, (long long)n);
 }
 
 static ct_status find_lists(leo_log *log, const json_t *root)
 {
     if (!json_object_get(root, "poses_gt") && json_object_get(root, "obj_poses_gt"))
-        return ct_fail(log->b->in.err, CT_E_UNSUPPORTED, "%s: a pushing log (it has obj_poses_gt); covtune reads LEO's navigation logs", log->b->in.path);
+        return ct_fail(log->b->in.err, CT_E_UNSUPPORTED,
+                       "%s: a pushing log (it has obj_poses_gt); covtune reads LEO's navigation logs", log->b->in.path);
     CT_TRY(find_list(log, root, "poses_gt", 1, &log->poses));
     CT_TRY(find_list(log, root, "factor_names", 1, &log->names));
     CT_TRY(find_list(log, root, "factor_keysyms", 1, &log->syms));
@@ -108,7 +115,8 @@ static ct_status find_lists(leo_log *log, const json_t *root)
     CT_TRY(same_length(log, "factor_covs", log->covs));
     if (log->factors == 0) return ct__lines_bad(&log->b->in, "factor_names: no factors");
     if (log->pose_count == 0) return ct__lines_bad(&log->b->in, "poses_gt: no poses");
-    if (log->pose_count > INT32_MAX) return ct_fail(log->b->in.err, CT_E_LIMIT, "%s: more than %d poses", log->b->in.path, INT32_MAX);
+    if (log->pose_count > INT32_MAX)
+        return ct_fail(log->b->in.err, CT_E_LIMIT, "%s: more than %d poses", log->b->in.path, INT32_MAX);
     return CT_OK;
 }
 
@@ -122,8 +130,10 @@ static ct_status factor_model(const leo_log *log, int64_t f, int *model)
         if (!strcmp(name, MODEL[*model].name)) return CT_OK;
     for (int i = 0; i < COUNT(PUSHING); i++)
         if (!strcmp(name, PUSHING[i]))
-            return ct_fail(log->b->in.err, CT_E_UNSUPPORTED, "%s: factor_names[%lld]: \"%s\" belongs to a pushing log; covtune reads LEO's navigation logs",
-                           log->b->in.path, (long long)f, name);
+            return ct_fail(
+                log->b->in.err, CT_E_UNSUPPORTED,
+                "%s: factor_names[%lld]: \"%s\" belongs to a pushing log; covtune reads LEO's navigation logs",
+                log->b->in.path, (long long)f, name);
     return expected(log, "factor_names", f, "\"odom\" or \"gps\"", entry);
 }
 
@@ -134,17 +144,22 @@ static ct_status factor_keys(const leo_log *log, int64_t f, int arity, int32_t k
     const char   *what = arity == 1 ? "1 letter" : "2 letters";
     double        id[2];
     int           n;
-    if (!json_is_array(syms) || (int)json_array_size(syms) != arity) return expected(log, "factor_keysyms", f, what, syms);
-    CT_TRY(numbers(log, "factor_keyids", ids, f, arity, arity, arity == 1 ? "1 pose number" : "2 pose numbers", id, &n));
+    if (!json_is_array(syms) || (int)json_array_size(syms) != arity)
+        return expected(log, "factor_keysyms", f, what, syms);
+    CT_TRY(
+        numbers(log, "factor_keyids", ids, f, arity, arity, arity == 1 ? "1 pose number" : "2 pose numbers", id, &n));
     for (int i = 0; i < arity; i++) {
         const char *sym = json_string_value(json_array_get(syms, (size_t)i));
-        if (!sym || strcmp(sym, LEO_SYMBOL)) return expected(log, "factor_keysyms", f, "\"" LEO_SYMBOL "\"", json_array_get(syms, (size_t)i));
+        if (!sym || strcmp(sym, LEO_SYMBOL))
+            return expected(log, "factor_keysyms", f, "\"" LEO_SYMBOL "\"", json_array_get(syms, (size_t)i));
         if (!(id[i] >= 0 && id[i] < (double)log->pose_count && id[i] == floor(id[i])))
-            return ct__lines_bad(&log->b->in, "factor_keyids[%lld][%d]: expected a whole number from 0 to %lld, found %g", (long long)f, i,
-                                 (long long)log->pose_count - 1, id[i]);
+            return ct__lines_bad(&log->b->in,
+                                 "factor_keyids[%lld][%d]: expected a whole number from 0 to %lld, found %g",
+                                 (long long)f, i, (long long)log->pose_count - 1, id[i]);
         key[i] = (int32_t)id[i];
     }
-    if (arity == 2 && key[0] == key[1]) return ct__lines_bad(&log->b->in, "factor_keyids[%lld]: odom from pose %d to itself", (long long)f, key[0]);
+    if (arity == 2 && key[0] == key[1])
+        return ct__lines_bad(&log->b->in, "factor_keyids[%lld]: odom from pose %d to itself", (long long)f, key[0]);
     return CT_OK;
 }
 
@@ -153,16 +168,24 @@ static ct_status factor_variance(const leo_log *log, int64_t f, double variance[
 {
     double sigma[9] = {1, 1, 1};
     int    n = 3;
-    if (log->covs) CT_TRY(numbers(log, "factor_covs", json_array_get(log->covs, (size_t)f), f, 3, 9, "3 sigmas, or 9 (a diagonal matrix)", sigma, &n));
-    if (n != 3 && n != 9) return ct__lines_bad(&log->b->in, "factor_covs[%lld]: expected 3 sigmas, or 9 (a diagonal matrix), found %d", (long long)f, n);
+    if (log->covs)
+        CT_TRY(numbers(log, "factor_covs", json_array_get(log->covs, (size_t)f), f, 3, 9,
+                       "3 sigmas, or 9 (a diagonal matrix)", sigma, &n));
+    if (n != 3 && n != 9)
+        return ct__lines_bad(&log->b->in, "factor_covs[%lld]: expected 3 sigmas, or 9 (a diagonal matrix), found %d",
+                             (long long)f, n);
     for (int k = 0; n == 9 && k < 9; k++)
         if (k % 4 && sigma[k] != 0)
-            return ct__lines_bad(&log->b->in, "factor_covs[%lld][%d]: expected 0 off the diagonal of the sigmas, found %g", (long long)f, k, sigma[k]);
+            return ct__lines_bad(&log->b->in,
+                                 "factor_covs[%lld][%d]: expected 0 off the diagonal of the sigmas, found %g",
+                                 (long long)f, k, sigma[k]);
     for (int k = 0; k < 3; k++) {
         const double s = sigma[n == 9 ? 4 * k : k];
         variance[k] = 0;
         if (s == 0 && log->b->repair) continue; /* as an eigenvalue of the covariance that is too small */
-        if (!(s > 0)) return ct__lines_bad(&log->b->in, "factor_covs[%lld]: expected a positive sigma, found %g%s", (long long)f, s, s == 0 ? "; --repair raises it to a thousandth of the largest" : "");
+        if (!(s > 0))
+            return ct__lines_bad(&log->b->in, "factor_covs[%lld]: expected a positive sigma, found %g%s", (long long)f,
+                                 s, s == 0 ? "; --repair raises it to a thousandth of the largest" : "");
         variance[k] = s * s;
     }
     return CT_OK;
@@ -199,13 +222,16 @@ static ct_status add_factor(leo_log *log, int64_t f)
     CT_TRY(factor_keys(log, f, MODEL[model].arity, key));
     CT_TRY(numbers(log, "factor_meas", json_array_get(log->meas, (size_t)f), f, 3, 4, "3 or 4 numbers", meas, &n));
     if (n == 4 && !(fabs(meas[3]) <= REGIME_MAX && meas[3] == floor(meas[3])))
-        return ct__lines_bad(&log->b->in, "factor_meas[%lld][3]: expected a whole number, the regime, found %g", (long long)f, meas[3]);
+        return ct__lines_bad(&log->b->in, "factor_meas[%lld][3]: expected a whole number, the regime, found %g",
+                             (long long)f, meas[3]);
     if (n == 4) snprintf(name, sizeof name, "%s@%d", MODEL[model].name, (int)meas[3]);
     else snprintf(name, sizeof name, "%s", MODEL[model].name);
     CT_TRY(use_model(log, f, name, &noise));
-    if (!ct_kind_from_fields(CT_SE2, meas, z)) return ct__lines_bad(&log->b->in, "factor_meas[%lld]: not a pose", (long long)f);
+    if (!ct_kind_from_fields(CT_SE2, meas, z))
+        return ct__lines_bad(&log->b->in, "factor_meas[%lld]: not a pose", (long long)f);
     const int32_t var[2] = {log->var[key[0]], MODEL[model].arity == 2 ? log->var[key[1]] : -1};
-    return ct__build_factor(log->b, MODEL[model].arity == 2 ? ct_factor_between(CT_SE2) : ct_factor_prior(CT_SE2), var, z, noise);
+    return ct__build_factor(log->b, MODEL[model].arity == 2 ? ct_factor_between(CT_SE2) : ct_factor_prior(CT_SE2), var,
+                            z, noise);
 }
 
 /* Variables for the poses that factors touch, and the prior that holds the first of them. */
@@ -219,7 +245,8 @@ static ct_status add_poses(leo_log *log)
         int    n;
         char   name[32];
         CT_TRY(numbers(log, "poses_gt", json_array_get(log->poses, (size_t)i), i, 3, 3, "3 numbers", field, &n));
-        if (!ct_kind_from_fields(CT_SE2, field, value)) return ct__lines_bad(&b->in, "poses_gt[%lld]: not a pose", (long long)i);
+        if (!ct_kind_from_fields(CT_SE2, field, value))
+            return ct__lines_bad(&b->in, "poses_gt[%lld]: not a pose", (long long)i);
         if (log->var[i] < 0) {
             loose++;
             continue;
@@ -228,7 +255,8 @@ static ct_status add_poses(leo_log *log)
         CT_TRY(ct__build_variable(b, name, CT_SE2, value, &log->var[i]));
         CT_TRY(ct__build_truth(b, log->var[i], value, 7));
         if (log->var[i] > 0) continue;
-        CT_TRY(ct__build_model(b, LEO_FIRST_POSE, CT_NOISE_ISOTROPIC, 3, &(double){LEO_FIRST_VARIANCE}, (ct_robust){0}, &noise));
+        CT_TRY(ct__build_model(b, LEO_FIRST_POSE, CT_NOISE_ISOTROPIC, 3, &(double){LEO_FIRST_VARIANCE}, (ct_robust){0},
+                               &noise));
         CT_TRY(ct__build_factor(b, ct_factor_prior(CT_SE2), &log->var[i], value, noise));
         CT_TRY(ct__build_note(b, "%s is held at its truth by a prior of sigma 1e-3 (" LEO_FIRST_POSE ")", name));
     }
@@ -253,7 +281,9 @@ static ct_status read_log(leo_log *log, const json_t *root)
     CT_TRY(add_poses(log));
     for (int64_t f = 0; f < log->factors; f++) CT_TRY(add_factor(log, f));
     CT_TRY(ct__build_note(b, log->covs ? "factor_covs are sigmas" : "there are no factor_covs: variances are 1"));
-    if (log->uneven) CT_TRY(ct__build_note(b, "%d factor_covs differ from the first of their noise model, which stays", log->uneven));
+    if (log->uneven)
+        CT_TRY(
+            ct__build_note(b, "%d factor_covs differ from the first of their noise model, which stays", log->uneven));
     return CT_OK;
 }
 

@@ -81,7 +81,8 @@ static ct_status read_edge(ct__build *b, const struct edge_type *type)
     for (int i = 0; i < arity; i++) {
         char quote[CT__QUOTE_MAX];
         var[i] = ct_graph_find(b->seq->graph, b->in.word[2 + i]);
-        if (var[i] < 0) return ct__lines_bad(&b->in, "there is no vertex %s above", ct__quote(b->in.word[2 + i], quote));
+        if (var[i] < 0)
+            return ct__lines_bad(&b->in, "there is no vertex %s above", ct__quote(b->in.word[2 + i], quote));
     }
     const ct_factor_ops *ops = row_of(type->tag, ct_graph_kind(b->seq->graph, var[0]))->ops;
     for (int i = 0, at = 0; i < ops->fields; i++) { /* sensor poses: the identity */
@@ -140,10 +141,14 @@ static ct_status drop_from_vertex(ct__out *out, int32_t var, int timed)
     const ct_graph    *g = seq->graph;
     const char        *name = ct__names_get(&g->names, var);
     const double      *x = out->x + g->offset[var];
-    if (g->fixed[var]) CT_TRY(ct__out_drop(out, "variable %s: PyFactorGraph cannot hold a variable at its value", name));
-    if (out->x_given && value_of(out, var) != x) CT_TRY(ct__out_drop(out, "variable %s: PyFactorGraph holds its true value alone, no estimate", name));
-    if (seq->truth && seq->known[var] && value_of(out, var) == x) CT_TRY(ct__out_drop(out, "variable %s: PyFactorGraph has no place for a truth known in part", name));
-    if (!timed && seq->stamp && !isnan(seq->stamp[var])) CT_TRY(ct__out_drop(out, "variable %s: PyFactorGraph has no place for a point's time", name));
+    if (g->fixed[var])
+        CT_TRY(ct__out_drop(out, "variable %s: PyFactorGraph cannot hold a variable at its value", name));
+    if (out->x_given && value_of(out, var) != x)
+        CT_TRY(ct__out_drop(out, "variable %s: PyFactorGraph holds its true value alone, no estimate", name));
+    if (seq->truth && seq->known[var] && value_of(out, var) == x)
+        CT_TRY(ct__out_drop(out, "variable %s: PyFactorGraph has no place for a truth known in part", name));
+    if (!timed && seq->stamp && !isnan(seq->stamp[var]))
+        CT_TRY(ct__out_drop(out, "variable %s: PyFactorGraph has no place for a point's time", name));
     return CT_OK;
 }
 
@@ -154,7 +159,8 @@ static ct_status write_vertex(ct__out *out, int32_t var)
     int             row = 0;
     CT_TRY(ct__out_check_name(out, "variable", name));
     while (row < COUNT(VERTEX) && VERTEX[row].kind != g->kind[var]) row++;
-    if (row == COUNT(VERTEX)) return ct__out_drop(out, "variable %s: PyFactorGraph has no vertex for %s", name, ct_kind_name(g->kind[var]));
+    if (row == COUNT(VERTEX))
+        return ct__out_drop(out, "variable %s: PyFactorGraph has no vertex for %s", name, ct_kind_name(g->kind[var]));
     CT_TRY(drop_from_vertex(out, var, VERTEX[row].timed));
     fputs(VERTEX[row].tag, out->file);
     if (VERTEX[row].timed) ct__out_numbers(out, 1, (const double[]){time_of(out->seq, var)});
@@ -175,9 +181,11 @@ static ct_status write_edge(ct__out *out, int32_t index)
     for (int i = 1, at = ct_kind_size(f.ops->field[0]); i < f.ops->fields; at += ct_kind_size(f.ops->field[i++]))
         plain = plain && ct__is_identity(f.ops->field[i], f.z + at);
     if (row == COUNT(EDGE) || !plain)
-        return ct__out_drop(out, "factor %d (%s on %s): PyFactorGraph has no edge for it", index, f.ops->name, ct__names_get(&g->names, f.var[0]));
+        return ct__out_drop(out, "factor %d (%s on %s): PyFactorGraph has no edge for it", index, f.ops->name,
+                            ct__names_get(&g->names, f.var[0]));
     if (m->robust.kind != CT_ROBUST_NONE)
-        CT_TRY(ct__out_drop(out, "factor %d (%s): PyFactorGraph has no place for the kernel of noise model %s", index, f.ops->name, m->name));
+        CT_TRY(ct__out_drop(out, "factor %d (%s): PyFactorGraph has no place for the kernel of noise model %s", index,
+                            f.ops->name, m->name));
     for (int i = 0; i < f.ops->arity; i++)
         if (f.ops->kind[i] > CT_R3) time = time_of(out->seq, f.var[i]);
     fputs(EDGE[row].tag, out->file);

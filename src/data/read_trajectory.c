@@ -6,9 +6,9 @@
  * Read: pose k is the SE3 variable xk; as a trajectory file is an estimate or the truth, its poses
  * become both, the initial values and the truth, and the note says so. There are no factors.
  *
- * Written: the SE2 and SE3 variables in order; a pose in the plane is put at z = 0, turned about z.
- * Factors, points, fixed variables, a truth beside them and (KITTI) times have no place there. TUM needs a time: where a
- * sequence has none, a pose's number takes its place.
+ * Written: the SE2 and SE3 variables in order; a pose in the plane is put at z = 0, turned about z. Factors, points,
+ * fixed variables, a truth beside them and (KITTI) times have no place there. TUM needs a time: where a sequence has
+ * none, a pose's number takes its place.
  *
  * A rotation in a file is rounded: off a unit quaternion or an orthonormal matrix by OFF at most,
  * it is moved to the nearest rotation; further off it is an error. */
@@ -48,8 +48,11 @@ static ct_status check_rotation(const ct__build *b, const double R[9])
             for (int k = 0; k < 3; k++) s += R[3 * i + k] * R[3 * j + k];
             worst = fmax(worst, fabs(s));
         }
-    if (!(worst <= OFF)) return ct__lines_bad(&b->in, "not a rotation: R R' is off the identity by %.3g, at most %g is rounding", worst, OFF);
-    const double det = R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) + R[2] * (R[3] * R[7] - R[4] * R[6]);
+    if (!(worst <= OFF))
+        return ct__lines_bad(&b->in, "not a rotation: R R' is off the identity by %.3g, at most %g is rounding", worst,
+                             OFF);
+    const double det =
+        R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) + R[2] * (R[3] * R[7] - R[4] * R[6]);
     if (det < 0) return ct__lines_bad(&b->in, "not a rotation but a reflection: its determinant is %.3g", det);
     return CT_OK;
 }
@@ -79,7 +82,8 @@ ct_status ct__kitti_read(ct__build *b)
         if (!more) return end(b);
         if (in->words != 12 && in->words != 13)
             return ct__lines_bad(in, "a KITTI pose is 12 numbers, or 13 with a time before them; found %d", in->words);
-        if (words && in->words != words) return ct__lines_bad(in, "%d numbers, the lines before have %d", in->words, words);
+        if (words && in->words != words)
+            return ct__lines_bad(in, "%d numbers, the lines before have %d", in->words, words);
         words = in->words;
         double time_s = 0, M[12];
         if (words == 13) CT_TRY(ct__word_number(in, 0, "a time", &time_s));
@@ -100,12 +104,15 @@ ct_status ct__tum_read(ct__build *b)
     for (;;) {
         CT_TRY(ct__lines_next(&b->in, &more));
         if (!more) return end(b);
-        if (in->words != 8) return ct__lines_bad(in, "a TUM pose is 8 numbers (time x y z qx qy qz qw); found %d", in->words);
+        if (in->words != 8)
+            return ct__lines_bad(in, "a TUM pose is 8 numbers (time x y z qx qy qz qw); found %d", in->words);
         double time_s, field[7], value[CT_SIZE_MAX];
         CT_TRY(ct__word_number(in, 0, "a time", &time_s));
         CT_TRY(ct__word_numbers(in, 1, 7, "a coordinate", field));
         const double *q = field + 3, length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-        if (!(fabs(length - 1) <= OFF)) return ct__lines_bad(in, "not a rotation: the quaternion's length is %.6g, it must be 1 to %g", length, OFF);
+        if (!(fabs(length - 1) <= OFF))
+            return ct__lines_bad(in, "not a rotation: the quaternion's length is %.6g, it must be 1 to %g", length,
+                                 OFF);
         if (!ct_kind_from_fields(CT_SE3, field, value)) return ct__lines_bad(in, "not a pose");
         ct_se3 pose;
         memcpy(&pose, value, sizeof pose);
@@ -142,11 +149,14 @@ static ct_status drop_of_variable(ct__out *out, int32_t v, int times)
     const int64_t      at = ct_graph_offset(g, v);
     char               name[64];
     ct_graph_name(g, v, name, sizeof name);
-    if (kind != CT_SE2 && kind != CT_SE3) return ct__out_drop(out, "variable %s: a trajectory has no place for %s", name, ct_kind_name(kind));
+    if (kind != CT_SE2 && kind != CT_SE3)
+        return ct__out_drop(out, "variable %s: a trajectory has no place for %s", name, ct_kind_name(kind));
     if (ct_graph_fixed(g, v)) CT_TRY(ct__out_drop(out, "variable %s: a trajectory cannot say that it is fixed", name));
-    if (seq->truth && seq->known[v] && memcmp(out->x + at, seq->truth + at, (size_t)ct_kind_size(kind) * sizeof(double)))
+    if (seq->truth && seq->known[v] &&
+        memcmp(out->x + at, seq->truth + at, (size_t)ct_kind_size(kind) * sizeof(double)))
         CT_TRY(ct__out_drop(out, "variable %s: a trajectory has no place for its true value beside another", name));
-    if (seq->stamp && !times && !isnan(seq->stamp[v])) CT_TRY(ct__out_drop(out, "variable %s: a KITTI trajectory has no place for its time", name));
+    if (seq->stamp && !times && !isnan(seq->stamp[v]))
+        CT_TRY(ct__out_drop(out, "variable %s: a KITTI trajectory has no place for its time", name));
     return CT_OK;
 }
 

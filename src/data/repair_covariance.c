@@ -1,11 +1,14 @@
 /* repair_covariance.c: information and covariance matrices that are not positive definite.
  *
- * Estimators that write their marginals or samples, single precision and few decimals leave eigenvalues at zero or slightly below, and other programs read
- * such files. A reader that was told to (ct_read_options.repair) raises them: with A = V diag(lambda) V' and floor = RATIO max(lambda),
+ * Estimators that write their marginals or samples, single precision and few decimals leave eigenvalues at zero or
+ * slightly below, and other programs read such files. A reader that was told to (ct_read_options.repair) raises
+ * them: with A = V diag(lambda) V' and floor = RATIO max(lambda),
  *     A <- A + sum_k max(0, floor - lambda_k) v_k v_k',
- * which leaves the other eigenvalues and all directions as they are. Touched is a matrix that would be refused, or that is positive definite by the luck of its last
- * digits: one whose correlations, A_ij / sqrt(A_ii A_jj), have an eigenvalue below RATIO. Metres beside radians may well differ by more than RATIO, and a matrix that is graded and
- * nothing else is left alone. Where no eigenvalue is positive there is nothing to go by, and the matrix stays refused. */
+ * which leaves the other eigenvalues and all directions as they are. Touched is a matrix that would be refused, or
+ * that is positive definite by the luck of its last digits: one whose correlations, A_ij / sqrt(A_ii A_jj), have an
+ * eigenvalue below RATIO. Metres beside radians may well differ by more than RATIO, and a matrix that is graded and
+ * nothing else is left alone. Where no eigenvalue is positive there is nothing to go by, and the matrix stays
+ * refused. */
 #include "data/data.h"
 #include "base/eigen.h"
 
@@ -30,7 +33,8 @@ static int symmetrise(int n, const double *A, double *S)
 static ct_status check(const ct__build *b, const char *name, const char *what, int n, const double *A)
 {
     ct__noise_numbers numbers;
-    return !strcmp(what, CT__INFORMATION) ? ct__noise_information(name, n, A, &numbers, b->in.err) : ct__covariance_numbers(name, n, A, &numbers, b->in.err);
+    return !strcmp(what, CT__INFORMATION) ? ct__noise_information(name, n, A, &numbers, b->in.err)
+                                          : ct__covariance_numbers(name, n, A, &numbers, b->in.err);
 }
 
 /* Is it positive definite by luck alone? All diagonal entries are positive. */
@@ -48,8 +52,15 @@ static ct_status refuse(const ct__build *b, ct_status status, double least, doub
     ct_err *err = b->in.err;
     char    text[sizeof err->text];
     snprintf(text, sizeof text, "%s", err ? err->text : "");
-    if (!(most > 0)) return ct__lines_place(&b->in, ct_fail(err, status, "%s; no eigenvalue of it is positive, so there is none that --repair could raise the others to", text));
-    return ct__lines_place(&b->in, ct_fail(err, status, "%s; its eigenvalues go from %g to %g, and --repair raises those below %g to that", text, least, most, RATIO * most));
+    if (!(most > 0))
+        return ct__lines_place(
+            &b->in,
+            ct_fail(err, status,
+                    "%s; no eigenvalue of it is positive, so there is none that --repair could raise the others to",
+                    text));
+    return ct__lines_place(
+        &b->in, ct_fail(err, status, "%s; its eigenvalues go from %g to %g, and --repair raises those below %g to that",
+                        text, least, most, RATIO * most));
 }
 
 static void count(ct__build *b, const char *what, double least, double most)
@@ -67,12 +78,14 @@ ct_status ct__build_repair(ct__build *b, const char *name, const char *what, int
     double          S[36], B[36], lambda[CT_NOISE_DIM_MAX], V[36];
     const ct_status status = check(b, name, what, n, A);
     if (status == CT_OK && !b->repair) return CT_OK;
-    if ((status != CT_OK && status != CT_E_NOISE) || n < 1 || n > CT_NOISE_DIM_MAX || !symmetrise(n, A, S)) return ct__lines_place(&b->in, status);
+    if ((status != CT_OK && status != CT_E_NOISE) || n < 1 || n > CT_NOISE_DIM_MAX || !symmetrise(n, A, S))
+        return ct__lines_place(&b->in, status);
     memcpy(B, S, sizeof S);
     ct__eigen_symmetric(n, B, lambda, V);
     const double least = lambda[0], most = lambda[n - 1], floor = RATIO * most;
     if (status == CT_OK && !(least < floor && is_nearly_singular(n, S))) return CT_OK;
-    if (most > 0 && !(least < floor)) return ct__lines_place(&b->in, status); /* refused for its size, or for what is no number */
+    /* refused for its size, or for what is no number */
+    if (most > 0 && !(least < floor)) return ct__lines_place(&b->in, status);
     if (!(most > 0) || !b->repair) return refuse(b, status, least, most);
     for (int k = 0; k < n && lambda[k] < floor; k++)
         for (int i = 0; i < n; i++)
@@ -91,6 +104,9 @@ ct_status ct__build_repair_note(ct__build *b)
     char               line[48] = "";
     if (!n) return CT_OK;
     if (r->line) snprintf(line, sizeof line, ", on line %lld,", (long long)r->line);
-    return ct__build_note(b, "the %s of %lld %s%s was not positive definite, and is repaired: eigenvalues below %g of the largest are raised to that; the worst%s was %g beside %g", r->what, (long long)n,
-                          r->of ? r->of : "edge", n == 1 ? "" : "s", RATIO, line, r->least, r->most);
+    return ct__build_note(b,
+                          "the %s of %lld %s%s was not positive definite, and is repaired: eigenvalues below %g of the "
+                          "largest are raised to that; the worst%s was %g beside %g",
+                          r->what, (long long)n, r->of ? r->of : "edge", n == 1 ? "" : "s", RATIO, line, r->least,
+                          r->most);
 }

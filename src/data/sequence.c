@@ -70,9 +70,11 @@ int32_t ct__sequence_shape(const ct_sequence *seq, const char *name)
 static ct_status add_shape(ct_sequence *seq, const char *name, ct_shape *shape, ct_err *err)
 {
     const int32_t n = seq->shapes;
-    if (!*name || *name == '#' || name[strcspn(name, " \t\r\n")]) return ct_fail(err, CT_E_ARGUMENT, "shape \"%s\": its name must be one word that does not begin with #", name);
+    if (!*name || *name == '#' || name[strcspn(name, " \t\r\n")])
+        return ct_fail(err, CT_E_ARGUMENT, "shape \"%s\": its name must be one word that does not begin with #", name);
     if (ct__sequence_shape(seq, name) >= 0) return ct_fail(err, CT_E_ARGUMENT, "shape %s is there already", name);
-    if (n == SHAPES_MAX) return ct_fail(err, CT_E_LIMIT, "shape %s: a sequence has at most %d shapes", name, SHAPES_MAX);
+    if (n == SHAPES_MAX)
+        return ct_fail(err, CT_E_LIMIT, "shape %s: a sequence has at most %d shapes", name, SHAPES_MAX);
     ct_shape **shapes = realloc(seq->shape, (size_t)(n + 1) * sizeof *shapes);
     if (shapes) seq->shape = shapes;
     char **names = realloc(seq->shape_name, (size_t)(n + 1) * sizeof *names);
@@ -119,14 +121,19 @@ void ct__locale_end(locale_t before)
 
 /* ---- reading ---- */
 
-static ct_status read_stream(FILE *file, const char *path, ct_format format, ct_noise *noise, const ct__settle *settle, const ct_read_options *options, ct_sequence **out, ct_err *err)
+static ct_status read_stream(FILE *file, const char *path, ct_format format, ct_noise *noise, const ct__settle *settle,
+                             const ct_read_options *options, ct_sequence **out, ct_err *err)
 {
     *out = NULL;
     if ((unsigned)format >= CT_FORMAT_COUNT)
         return ct_fail(err, CT_E_ARGUMENT, "%s: format %d is not one; there are %d, numbered from 0", path,
                        (int)format, CT_FORMAT_COUNT);
-    if (!FORMAT[format].read) return ct_fail(err, CT_E_UNSUPPORTED, "%s: covtune does not read the format %s", path, ct_format_name(format));
-    ct__build      b = {.in = {.file = file, .path = path, .err = err}, .noise = noise, .noise_before = ct_noise_count(noise), .settle = settle};
+    if (!FORMAT[format].read)
+        return ct_fail(err, CT_E_UNSUPPORTED, "%s: covtune does not read the format %s", path, ct_format_name(format));
+    ct__build b = {.in = {.file = file, .path = path, .err = err},
+                   .noise = noise,
+                   .noise_before = ct_noise_count(noise),
+                   .settle = settle};
     if (options) b.push = options->push, b.repair = options->repair;
     const locale_t before = ct__locale_begin(err);
     if (!before) return CT_E_MEMORY;
@@ -144,12 +151,14 @@ static ct_status read_stream(FILE *file, const char *path, ct_format format, ct_
     return status;
 }
 
-ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format format, const ct_read_options *options, ct_noise *noise, ct_sequence **out, ct_err *err)
+ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format format, const ct_read_options *options,
+                                   ct_noise *noise, ct_sequence **out, ct_err *err)
 {
     return read_stream(file, path, format, noise, NULL, options, out, err);
 }
 
-ct_status ct__sequence_read_shared(const char *path, ct_format format, ct_noise *noise, const ct__settle *settle, const ct_read_options *options, ct_sequence **out, ct_err *err)
+ct_status ct__sequence_read_shared(const char *path, ct_format format, ct_noise *noise, const ct__settle *settle,
+                                   const ct_read_options *options, ct_sequence **out, ct_err *err)
 {
     *out = NULL;
     if (format == CT_FORMAT_AUTO) CT_TRY(ct_format_guess(path, 1, &format, err));
@@ -167,7 +176,8 @@ ct_status ct_sequence_read(const char *path, ct_format format, ct_noise *noise, 
 
 ct_read_options ct_read_defaults(void) { return (ct_read_options){0}; }
 
-ct_status ct_sequence_read_with(const char *path, ct_format format, const ct_read_options *options, ct_noise *noise, ct_sequence **out, ct_err *err)
+ct_status ct_sequence_read_with(const char *path, ct_format format, const ct_read_options *options, ct_noise *noise,
+                                ct_sequence **out, ct_err *err)
 {
     return ct__sequence_read_shared(path, format, noise, NULL, options, out, err);
 }
@@ -181,7 +191,8 @@ static ct_status check_finite(const ct_graph *g, const double *x, const char *wh
         char name[128];
         for (int i = 0; i < ct_kind_size(ct_graph_kind(g, v)); i++)
             if (!isfinite(x[ct_graph_offset(g, v) + i]))
-                return ct_fail(err, CT_E_ARGUMENT, "variable %s: its %s is not finite", ct_graph_name(g, v, name, sizeof name), what);
+                return ct_fail(err, CT_E_ARGUMENT, "variable %s: its %s is not finite",
+                               ct_graph_name(g, v, name, sizeof name), what);
     }
     return CT_OK;
 }
@@ -193,18 +204,28 @@ static ct_status check_sequence(const ct_sequence *seq, const ct_noise *noise, c
     if (x) CT_TRY(check_finite(seq->graph, x, "value", err));
     if (seq->truth) CT_TRY(check_finite(seq->graph, seq->truth, "true value", err));
     for (int32_t v = 0; seq->stamp && v < ct_graph_variables(seq->graph); v++)
-        if (isinf(seq->stamp[v])) return ct_fail(err, CT_E_ARGUMENT, "variable %s: its time is not finite", ct_graph_name(seq->graph, v, name, sizeof name));
+        if (isinf(seq->stamp[v]))
+            return ct_fail(err, CT_E_ARGUMENT, "variable %s: its time is not finite",
+                           ct_graph_name(seq->graph, v, name, sizeof name));
     return CT_OK;
 }
 
-ct_status ct__sequence_write_stream(FILE *file, const ct_sequence *seq, const ct_noise *noise, const double *x, ct_format format, int lossy, int64_t *dropped, ct_err *err)
+ct_status ct__sequence_write_stream(FILE *file, const ct_sequence *seq, const ct_noise *noise, const double *x,
+                                    ct_format format, int lossy, int64_t *dropped, ct_err *err)
 {
     if ((unsigned)format >= CT_FORMAT_COUNT)
         return ct_fail(err, CT_E_ARGUMENT, "format %d is not one; there are %d, numbered from 0", (int)format,
                        CT_FORMAT_COUNT);
-    if (!FORMAT[format].write) return ct_fail(err, CT_E_UNSUPPORTED, "covtune does not write the format %s", ct_format_name(format));
+    if (!FORMAT[format].write)
+        return ct_fail(err, CT_E_UNSUPPORTED, "covtune does not write the format %s", ct_format_name(format));
     CT_TRY(check_sequence(seq, noise, x, err));
-    ct__out out = {.file = file, .seq = seq, .noise = noise, .x = x ? x : ct_graph_initial_const(seq->graph), .x_given = x != NULL, .lossy = lossy, .err = err};
+    ct__out out = {.file = file,
+                   .seq = seq,
+                   .noise = noise,
+                   .x = x ? x : ct_graph_initial_const(seq->graph),
+                   .x_given = x != NULL,
+                   .lossy = lossy,
+                   .err = err};
     const locale_t before = ct__locale_begin(err);
     if (!before) return CT_E_MEMORY;
     const ct_status status = FORMAT[format].write(&out);
@@ -213,7 +234,8 @@ ct_status ct__sequence_write_stream(FILE *file, const ct_sequence *seq, const ct
     return status;
 }
 
-ct_status ct_sequence_write(const ct_sequence *seq, const ct_noise *noise, const double *x, ct_format format, int lossy, const char *path, int64_t *dropped, ct_err *err)
+ct_status ct_sequence_write(const ct_sequence *seq, const ct_noise *noise, const double *x, ct_format format, int lossy,
+                            const char *path, int64_t *dropped, ct_err *err)
 {
     ct__file file;
     if (dropped) *dropped = 0;

@@ -23,7 +23,8 @@ ct_status ct__build_variable(ct__build *b, const char *name, ct_kind kind, const
     const int32_t var = ct_graph_find(g, name);
     if (var < 0 || b->given[var]) return add_variable(b, name, kind, value, index); /* which refuses a second one */
     if (ct_graph_kind(g, var) != kind)
-        return ct__lines_bad(&b->in, "%s is %s here, an edge above has it as %s", name, ct_kind_name(kind), ct_kind_name(ct_graph_kind(g, var)));
+        return ct__lines_bad(&b->in, "%s is %s here, an edge above has it as %s", name, ct_kind_name(kind),
+                             ct_kind_name(ct_graph_kind(g, var)));
     memcpy(ct_graph_initial(g) + ct_graph_offset(g, var), value, (size_t)ct_kind_size(kind) * sizeof *value);
     b->given[var] = 1;
     *index = var;
@@ -95,15 +96,19 @@ static int numbers_group(const ct__build *b, const char *group)
     return 0;
 }
 
-/* A model without a number that has got another name: right only in a file that numbers the models of its group, which is not known
- * before its end. */
+/* A model without a number that has got another name: right only in a file that numbers the models of its group,
+ * which is not known before its end. */
 static ct_status check_moved(ct__build *b)
 {
     for (int32_t i = 0; i < b->told.count; i++) {
         const char *name = ct__names_get(&b->told, i);
-        if (strchr(name, '#') || !strcmp(name, ct_noise_get(b->noise, b->told_model[i].index)->name) || numbers_group(b, name)) continue;
+        if (strchr(name, '#') || !strcmp(name, ct_noise_get(b->noise, b->told_model[i].index)->name) ||
+            numbers_group(b, name))
+            continue;
         b->in.line = b->told_model[i].line;
-        return ct__lines_bad(&b->in, "noise model %s has other numbers here than in a file before; a dataset.yaml can say which hold", name);
+        return ct__lines_bad(
+            &b->in, "noise model %s has other numbers here than in a file before; a dataset.yaml can say which hold",
+            name);
     }
     return CT_OK;
 }
@@ -114,8 +119,11 @@ ct_status ct__build_end(ct__build *b)
     if (b->seq->stamp) CT_TRY(cover_stamp(b));
     CT_TRY(check_moved(b));
     CT_TRY(ct__build_repair_note(b));
-    if (b->kept == 1) return ct__build_note(b, "noise model %s was there already with other numbers, which stay", b->kept_name);
-    if (b->kept) return ct__build_note(b, "%d noise models (%s the first) were there already with other numbers, which stay", b->kept, b->kept_name);
+    if (b->kept == 1)
+        return ct__build_note(b, "noise model %s was there already with other numbers, which stay", b->kept_name);
+    if (b->kept)
+        return ct__build_note(b, "%d noise models (%s the first) were there already with other numbers, which stay",
+                              b->kept, b->kept_name);
     return CT_OK;
 }
 
@@ -156,7 +164,8 @@ static int same_model(const ct_noise_model *m, ct_noise_kind kind, int dim, cons
     return 1;
 }
 
-ct_status ct__build_add_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[], ct_robust robust, int32_t *index)
+ct_status ct__build_add_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[],
+                              ct_robust robust, int32_t *index)
 {
     ct_status status = CT_OK;
     switch (kind) {
@@ -164,12 +173,14 @@ ct_status ct__build_add_model(ct__build *b, const char *name, ct_noise_kind kind
     case CT_NOISE_DIAGONAL: status = ct_noise_add_diagonal(b->noise, name, dim, value, index, b->in.err); break;
     case CT_NOISE_FULL: status = ct_noise_add_full(b->noise, name, dim, value, index, b->in.err); break;
     }
-    if (status == CT_OK && robust.kind != CT_ROBUST_NONE) status = ct_noise_set_robust(b->noise, *index, robust, b->in.err);
+    if (status == CT_OK && robust.kind != CT_ROBUST_NONE)
+        status = ct_noise_set_robust(b->noise, *index, robust, b->in.err);
     return ct__lines_place(&b->in, status);
 }
 
 /* A model that the table has with other numbers, or a note of it. */
-static ct_status settle(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[], ct_robust robust, int32_t *index)
+static ct_status settle(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[],
+                        ct_robust robust, int32_t *index)
 {
     if (!b->settle) {
         if (!b->kept++) snprintf(b->kept_name, sizeof b->kept_name, "%s", name);
@@ -179,13 +190,16 @@ static ct_status settle(ct__build *b, const char *name, ct_noise_kind kind, int 
     return ct__build_renumber(b, name, kind, dim, value, robust, index);
 }
 
-static ct_status find_or_add(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[], ct_robust robust, int32_t *index)
+static ct_status find_or_add(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[],
+                             ct_robust robust, int32_t *index)
 {
     *index = ct_noise_find(b->noise, name);
     if (*index < 0) return ct__build_add_model(b, name, kind, dim, value, robust, index);
     const ct_noise_model *m = ct_noise_get(b->noise, *index);
     if (m->dim != dim)
-        return ct__lines_bad(&b->in, "noise model %s has %d coordinates, the one of that name that is there already has %d", name, dim, m->dim);
+        return ct__lines_bad(&b->in,
+                             "noise model %s has %d coordinates, the one of that name that is there already has %d",
+                             name, dim, m->dim);
     if (same_model(m, kind, dim, value, robust)) return CT_OK;
     return settle(b, name, kind, dim, value, robust, index);
 }
@@ -196,7 +210,8 @@ int32_t ct__build_find_model(const ct__build *b, const char *name)
     return told >= 0 ? b->told_model[told].index : ct_noise_find(b->noise, name);
 }
 
-/* Variances or a covariance as ct__build_repair takes and leaves them. One variance for all has nothing to be raised to. */
+/* Variances or a covariance as ct__build_repair takes and leaves them. One variance for all has nothing to be raised
+ * to. */
 static ct_status repair_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, double value[])
 {
     double A[CT__NOISE_NUMBERS_MAX] = {0};
@@ -208,12 +223,14 @@ static ct_status repair_model(ct__build *b, const char *name, ct_noise_kind kind
     return CT_OK;
 }
 
-ct_status ct__build_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double given[], ct_robust robust, int32_t *index)
+ct_status ct__build_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double given[],
+                          ct_robust robust, int32_t *index)
 {
     double    value[CT__NOISE_NUMBERS_MAX];
     memcpy(value, given, (size_t)(kind == CT_NOISE_ISOTROPIC ? 1 : ct__noise_length(kind, dim)) * sizeof *value);
     CT_TRY(repair_model(b, name, kind, dim, value));
-    const int twice = b->settle ? ct__names_find(&b->told, name) >= 0 : ct_noise_find(b->noise, name) >= b->noise_before;
+    const int twice =
+        b->settle ? ct__names_find(&b->told, name) >= 0 : ct_noise_find(b->noise, name) >= b->noise_before;
     if (twice) return ct__lines_bad(&b->in, "noise model %s is there already", name);
     CT_TRY(find_or_add(b, name, kind, dim, value, robust, index));
     if (!b->settle) return CT_OK;

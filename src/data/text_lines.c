@@ -93,7 +93,10 @@ static ct_status next_line(ct__lines *in, char **line)
 
 static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-static ct_status too_many(const ct__lines *in) { return ct__lines_bad(in, "more than %d words in a line", CT__WORDS_MAX); }
+static ct_status too_many(const ct__lines *in)
+{
+    return ct__lines_bad(in, "more than %d words in a line", CT__WORDS_MAX);
+}
 
 /* Words between commas. A line of blanks, or one that begins with '#', has none. */
 static ct_status split_at_commas(ct__lines *in, char *at)
@@ -150,8 +153,8 @@ void ct__lines_free(ct__lines *in)
 
 /* ---- words ---- */
 
-/* strtod alone would take "nan", "inf" and "0x1p3", which no format here means. A loop, as strspn takes longer than the rest
- * of a line's reading. */
+/* strtod alone would take "nan", "inf" and "0x1p3", which no format here means. A loop, as strspn takes longer than
+ * the rest of a line's reading. */
 int ct__is_number(const char *text, double *value)
 {
     for (const char *c = text; *c; c++)
@@ -185,8 +188,8 @@ ct_status ct__word_integer(const ct__lines *in, int w, const char *what, int64_t
     errno = 0;
     const long long number = strtoll(text, &end, 10);
     if (*end || end == text || errno || number < low || number > high)
-        return ct__lines_bad(in, "expected an integer from %lld to %lld for %s, found %s", (long long)low, (long long)high, what,
-                             ct__quote(text, quote));
+        return ct__lines_bad(in, "expected an integer from %lld to %lld for %s, found %s", (long long)low,
+                             (long long)high, what, ct__quote(text, quote));
     *value = number;
     return CT_OK;
 }

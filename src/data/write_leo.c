@@ -28,13 +28,18 @@ static ct_status choose_pose(leo_out *log, int32_t v)
     char               name[64], place[32];
     ct_graph_name(g, v, name, sizeof name);
     log->pose[v] = -1;
-    if (ct_graph_kind(g, v) != CT_SE2) return ct__out_drop(out, "variable %s: a LEO log has no place for %s", name, ct_kind_name(ct_graph_kind(g, v)));
-    if (!seq->truth || seq->known[v] != 7) return ct_fail(out->err, CT_E_UNSUPPORTED, "variable %s: a LEO log is made of true poses, this one is not known", name);
+    if (ct_graph_kind(g, v) != CT_SE2)
+        return ct__out_drop(out, "variable %s: a LEO log has no place for %s", name, ct_kind_name(ct_graph_kind(g, v)));
+    if (!seq->truth || seq->known[v] != 7)
+        return ct_fail(out->err, CT_E_UNSUPPORTED,
+                       "variable %s: a LEO log is made of true poses, this one is not known", name);
     log->pose[v] = log->poses++;
     snprintf(place, sizeof place, LEO_SYMBOL "%d", log->pose[v]);
-    if (strcmp(name, place)) CT_TRY(ct__out_drop(out, "variable %s: a LEO log numbers its poses, this one would be %s", name, place));
+    if (strcmp(name, place))
+        CT_TRY(ct__out_drop(out, "variable %s: a LEO log numbers its poses, this one would be %s", name, place));
     if (ct_graph_fixed(g, v)) CT_TRY(ct__out_drop(out, "variable %s: a LEO log cannot say that it is fixed", name));
-    if (seq->stamp && !isnan(seq->stamp[v])) CT_TRY(ct__out_drop(out, "variable %s: a LEO log has no place for its time", name));
+    if (seq->stamp && !isnan(seq->stamp[v]))
+        CT_TRY(ct__out_drop(out, "variable %s: a LEO log has no place for its time", name));
     if (memcmp(out->x + at, seq->truth + at, 4 * sizeof(double)))
         CT_TRY(ct__out_drop(out, "variable %s: a LEO log has no place for a value other than the truth", name));
     return CT_OK;
@@ -71,17 +76,23 @@ static ct_status choose_factor(leo_out *log, int32_t f)
     ct__out              *out = log->out;
     const ct_factor       factor = ct_graph_factor(out->seq->graph, f);
     const ct_noise_model *m = ct_noise_get(out->noise, factor.noise);
-    const char           *group = factor.ops == ct_factor_between(CT_SE2) ? "odom" : factor.ops == ct_factor_prior(CT_SE2) ? "gps" : NULL;
+    const char *group = factor.ops == ct_factor_between(CT_SE2) ? "odom"
+                        : factor.ops == ct_factor_prior(CT_SE2) ? "gps"
+                                                                : NULL;
     size_t                length;
     int                   regime;
     if (is_first_prior(log, &factor)) return CT_OK;
     if (!group) return ct__out_drop(out, "factor %d: a LEO log has no place for %s", f, factor.ops->name);
     if (regime_of(m->name, &length, &regime) < 0 || length != strlen(group) || strncmp(m->name, group, length))
-        return ct__out_drop(out, "factor %d (%s): its noise model is \"%s\"; a LEO log knows \"%s\" and \"%s@NUMBER\"", f, factor.ops->name, m->name, group, group);
+        return ct__out_drop(out, "factor %d (%s): its noise model is \"%s\"; a LEO log knows \"%s\" and \"%s@NUMBER\"",
+                            f, factor.ops->name, m->name, group, group);
     log->kept[f] = 1;
-    if (m->kind == CT_NOISE_FULL) CT_TRY(ct__out_drop(out, "factor %d: a LEO log has no place for the correlations of noise model \"%s\"", f, m->name));
+    if (m->kind == CT_NOISE_FULL)
+        CT_TRY(ct__out_drop(out, "factor %d: a LEO log has no place for the correlations of noise model \"%s\"", f,
+                            m->name));
     if (m->robust.kind != CT_ROBUST_NONE)
-        CT_TRY(ct__out_drop(out, "factor %d: a LEO log has no place for the robust kernel of noise model \"%s\"", f, m->name));
+        CT_TRY(ct__out_drop(out, "factor %d: a LEO log has no place for the robust kernel of noise model \"%s\"", f,
+                            m->name));
     return CT_OK;
 }
 
@@ -90,7 +101,8 @@ static ct_status choose(leo_out *log)
     const ct_graph *g = log->out->seq->graph;
     for (int32_t v = 0; v < ct_graph_variables(g); v++) CT_TRY(choose_pose(log, v));
     for (int32_t f = 0; f < ct_graph_factors(g); f++) CT_TRY(choose_factor(log, f));
-    if (log->poses == 0) return ct_fail(log->out->err, CT_E_UNSUPPORTED, "a LEO log is made of SE2 poses, there is none");
+    if (log->poses == 0)
+        return ct_fail(log->out->err, CT_E_UNSUPPORTED, "a LEO log is made of SE2 poses, there is none");
     return CT_OK;
 }
 
@@ -111,7 +123,10 @@ static void put_pose(FILE *file, const double value[4], int more, double fourth)
     put_numbers(file, 3 + more, field);
 }
 
-static void put_name(const leo_out *log, const ct_factor *f) { fputs(f->ops->arity == 2 ? "\"odom\"" : "\"gps\"", log->out->file); }
+static void put_name(const leo_out *log, const ct_factor *f)
+{
+    fputs(f->ops->arity == 2 ? "\"odom\"" : "\"gps\"", log->out->file);
+}
 
 static void put_syms(const leo_out *log, const ct_factor *f)
 {

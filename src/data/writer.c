@@ -25,8 +25,10 @@ ct_status ct__out_drop_extras(ct__out *out, const char *format)
     char               name[128];
     for (int32_t v = 0; v < ct_graph_variables(seq->graph); v++) {
         ct_graph_name(seq->graph, v, name, sizeof name);
-        if (seq->truth && seq->known[v]) CT_TRY(ct__out_drop(out, "variable %s: %s has no place for its true value", name, format));
-        if (seq->stamp && !isnan(seq->stamp[v])) CT_TRY(ct__out_drop(out, "variable %s: %s has no place for its time", name, format));
+        if (seq->truth && seq->known[v])
+            CT_TRY(ct__out_drop(out, "variable %s: %s has no place for its true value", name, format));
+        if (seq->stamp && !isnan(seq->stamp[v]))
+            CT_TRY(ct__out_drop(out, "variable %s: %s has no place for its time", name, format));
     }
     return CT_OK;
 }
@@ -34,7 +36,9 @@ ct_status ct__out_drop_extras(ct__out *out, const char *format)
 ct_status ct__out_check_name(const ct__out *out, const char *what, const char *name)
 {
     if (*name && *name != '#' && !name[strcspn(name, " \t\r\n")] && strlen(name) < NAME_LIMIT) return CT_OK;
-    return ct_fail(out->err, CT_E_UNSUPPORTED, "%s \"%s\": a name in a file is one word of at most %d bytes that does not begin with #", what, name, NAME_LIMIT - 1);
+    return ct_fail(out->err, CT_E_UNSUPPORTED,
+                   "%s \"%s\": a name in a file is one word of at most %d bytes that does not begin with #", what, name,
+                   NAME_LIMIT - 1);
 }
 
 /* The id that a name stands for, "x17" with the prefix x and no zeros in front, or -1. */
@@ -144,7 +148,8 @@ int ct__same_model(const double *information, const void *model)
     ct__noise_numbers     numbers;
     if (ct__noise_information(m->name, m->dim, information, &numbers, NULL) != CT_OK) return 0;
     if ((numbers.kind == CT_NOISE_FULL) != (m->kind == CT_NOISE_FULL)) return 0;
-    return !memcmp(numbers.covariance, m->covariance, (size_t)ct__noise_length(m->kind, m->dim) * sizeof *m->covariance);
+    return !memcmp(numbers.covariance, m->covariance,
+                   (size_t)ct__noise_length(m->kind, m->dim) * sizeof *m->covariance);
 }
 
 /* Sigma^-1 = R'R. What rounding left of an entry that was zero is made zero, because it has no digits. */

@@ -1,4 +1,5 @@
-/* accuracy.c: the distance from the truth, in the words of LEO and of those who evaluate trajectories; of all poses, and of each body that they are poses of. */
+/* accuracy.c: the distance from the truth, in the words of LEO and of those who evaluate trajectories; of all poses,
+ * and of each body that they are poses of. */
 #include "evaluate/evaluate.h"
 
 #include <math.h>
@@ -15,7 +16,8 @@ static void add_pose(squares *s, const ct_sequence *seq, int32_t v, const double
     const ct_kind   kind = (ct_kind)graph->kind[v];
     const double   *a = x + graph->offset[v], *g = seq->truth + graph->offset[v];
     const unsigned  known = ct__known(seq, v), turns = ct__turns[kind];
-    const int       first = kind == CT_SE2 ? 0 : 3, n = kind == CT_SE2 ? 2 : 3; /* of translation in the tangent space */
+    /* of translation in the tangent space */
+    const int       first = kind == CT_SE2 ? 0 : 3, n = kind == CT_SE2 ? 2 : 3;
     double          d[CT_DIM_MAX], square = 0;
     int             found = 0;
     s->poses++;
@@ -39,11 +41,16 @@ static double root_mean(double sum, int64_t count) { return count && isfinite(su
 
 static ct_accuracy accuracy(const squares *s)
 {
-    return (ct_accuracy){.poses = s->poses, .translation = root_mean(s->coordinate, s->coordinates), .rotation = root_mean(s->angle, s->angles),
+    return (ct_accuracy){.poses = s->poses,
+                         .translation = root_mean(s->coordinate, s->coordinates),
+                         .rotation = root_mean(s->angle, s->angles),
                          .ape_translation = root_mean(s->distance, s->distances)};
 }
 
-static int counts(const ct_sequence *seq, int32_t v) { return ct__is_pose((ct_kind)seq->graph->kind[v]) && seq->known[v]; }
+static int counts(const ct_sequence *seq, int32_t v)
+{
+    return ct__is_pose((ct_kind)seq->graph->kind[v]) && seq->known[v];
+}
 
 ct_accuracy ct_accuracy_of(const ct_sequence *seq, const double *x)
 {
@@ -66,7 +73,8 @@ ct_accuracy ct_accuracy_of_body(const ct_sequence *seq, const double *x, const c
     return accuracy(&sum);
 }
 
-/* Which of the first *count it is; a new one while there is room, else -1. Neighbours in a graph are of the same few: looked at one by one. */
+/* Which of the first *count it is; a new one while there is room, else -1. Neighbours in a graph are of the same
+ * few: looked at one by one. */
 static int find_body(const char *name, int *count, ct_body body[CT_BODIES_MAX])
 {
     const int n = CT_MIN((int)ct__body_name_length(name), CT_BODY_NAME_MAX - 1);

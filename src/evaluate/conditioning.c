@@ -4,8 +4,9 @@
  *     plain: H v = l v, |v| = 1      scaled: H v = l D v, v'Dv = 1
  *     l = v'Hv = sum over factors and their rows of (row v)^2,  by noise model and row
  *
- * A full covariance mixes rows in whitening, R being upper triangular: row i of such a model is what its coordinate i says, given those after it.
- * The sum over rows is also how l is computed in the end: squares do not cancel, where v'Hv at the weak end would be rounding of the stiff one's.
+ * A full covariance mixes rows in whitening, R being upper triangular: row i of such a model is what its coordinate
+ * i says, given those after it. The sum over rows is also how l is computed in the end: squares do not cancel, where
+ * v'Hv at the weak end would be rounding of the stiff one's.
  */
 #include "evaluate/evaluate.h"
 #include "evaluate/extreme_eigenvalues.h"
@@ -45,7 +46,8 @@ static double share_out(const looking *l)
         for (int row = 0; row < ops->rows; row++) {
             double sum = 0;
             for (int i = 0; i < ops->arity; i++)
-                for (int c = 0; J[i] && c < cols[i]; c++) sum += J[i][row * cols[i] + c] * l->v[ct_solver_column(l->solver, var[i]) + c];
+                for (int c = 0; J[i] && c < cols[i]; c++)
+                    sum += J[i][row * cols[i] + c] * l->v[ct_solver_column(l->solver, var[i]) + c];
             l->part[f->noise * CT_NOISE_DIM_MAX + row] += sum * sum;
         }
     }
@@ -62,7 +64,8 @@ static void blame(const looking *l, double total, ct_cause cause[CT_CAUSES])
         for (int32_t i = 1; i < parts; i++)
             if (l->part[i] > l->part[most]) most = i;
         if (!(l->part[most] > 0)) return;
-        cause[k] = (ct_cause){.model = most / CT_NOISE_DIM_MAX, .row = most % CT_NOISE_DIM_MAX, .share = l->part[most] / total};
+        cause[k] = (ct_cause){
+            .model = most / CT_NOISE_DIM_MAX, .row = most % CT_NOISE_DIM_MAX, .share = l->part[most] / total};
         l->part[most] = 0;
     }
 }
@@ -82,7 +85,8 @@ static int32_t seat_of(const looking *l)
     return most;
 }
 
-static ct_status find_end(looking *l, int largest, const double *scale, double *value, int32_t *variable, ct_cause cause[CT_CAUSES], ct_err *err)
+static ct_status find_end(looking *l, int largest, const double *scale, double *value, int32_t *variable,
+                          ct_cause cause[CT_CAUSES], ct_err *err)
 {
     ct_sparse    *system = ct_solver_system(l->solver);
     const int32_t n = ct_sparse_describe(system).scalars;
@@ -117,7 +121,8 @@ static ct_condition nothing(double value)
     return c;
 }
 
-ct_status ct_conditioning_at(const ct_graph *graph, const ct_noise *noise, ct_solver *solver, const double *x, ct_conditioning *out, ct_err *err)
+ct_status ct_conditioning_at(const ct_graph *graph, const ct_noise *noise, ct_solver *solver, const double *x,
+                             ct_conditioning *out, ct_err *err)
 {
     ct_sparse    *system = ct_solver_system(solver);
     const int64_t n = ct_sparse_describe(system).scalars;
@@ -126,7 +131,12 @@ ct_status ct_conditioning_at(const ct_graph *graph, const ct_noise *noise, ct_so
     const ct_status regular = ct_solver_linearise(solver, noise, x, &why);
     if (regular != CT_OK && regular != CT_E_SINGULAR) return ct_fail(err, regular, "%s", why.text);
     if (n == 0) return CT_OK;
-    looking l = {.graph = graph, .noise = noise, .solver = solver, .x = x, .u = ct__zalloc(3 * n, sizeof *l.u), .part = ct__zalloc((int64_t)ct_noise_count(noise) * CT_NOISE_DIM_MAX, sizeof *l.part)};
+    looking l = {.graph = graph,
+                 .noise = noise,
+                 .solver = solver,
+                 .x = x,
+                 .u = ct__zalloc(3 * n, sizeof *l.u),
+                 .part = ct__zalloc((int64_t)ct_noise_count(noise) * CT_NOISE_DIM_MAX, sizeof *l.part)};
     ct_status status = l.u && l.part ? CT_OK : ct__no_memory(err, "unknowns", n);
     if (status == CT_OK) {
         *out = (ct_conditioning){.plain = nothing(0), .scaled = nothing(0)};

@@ -1,11 +1,12 @@
 /* consistency.c: does an estimator know how wrong it is?
  *
  *     chi-square   twice the error is, on average, rows - unknowns, if the noise models are right
- *     NEES         x_true = x o Exp(d), d ~ N(0, P): the difference e of loss.c is then N(0, D P D') to first order, and
+ *     NEES         x_true = x o Exp(d), d ~ N(0, P): the difference e of loss.c is then N(0, D P D') to first order,
+ *                  and
  *                  e' (D P D')^-1 e is, on average, the number of its coordinates
  *
- * For a variable known in full Jr^-1(e) e = e, so that this is e' P^-1 e without any approximation; for a pose known in part
- * D picks what is known and turns it into the world.
+ * For a variable known in full Jr^-1(e) e = e, so that this is e' P^-1 e without any approximation; for a pose known
+ * in part D picks what is known and turns it into the world.
  */
 #include "evaluate/consistency.h"
 
@@ -76,7 +77,8 @@ static int32_t list_known(const ct_sequence *seq, int32_t *var, int64_t *doubles
 }
 
 /* e' P^-1 e of each, and the coordinates of e. */
-static void weigh(const ct_sequence *seq, const double *x, int32_t count, const int32_t *var, double *const *P, double *nees, int *degrees)
+static void weigh(const ct_sequence *seq, const double *x, int32_t count, const int32_t *var, double *const *P,
+                  double *nees, int *degrees)
 {
     const ct_loss local = ct_loss_defaults();
     for (int32_t k = 0; k < count; k++) {
@@ -88,7 +90,8 @@ static void weigh(const ct_sequence *seq, const double *x, int32_t count, const 
     }
 }
 
-ct_status ct_nees_each(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x, double *nees, int *degrees, ct_err *err)
+ct_status ct_nees_each(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x, double *nees,
+                       int *degrees, ct_err *err)
 {
     int64_t       doubles;
     const int32_t count = list_known(seq, NULL, &doubles);
@@ -119,13 +122,15 @@ ct_status ct_nees_each(const ct_sequence *seq, const ct_noise *noise, ct_solver 
     return status;
 }
 
-ct_status ct__nees(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x, ct_consistency *out, ct_err *err)
+ct_status ct__nees(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x,
+                   ct_consistency *out, ct_err *err)
 {
     const int32_t n = seq->graph->variables;
     double       *nees = ct__zalloc(n, sizeof *nees);
     int          *degrees = ct__zalloc(n, sizeof *degrees);
     ct_err        why = {0};
-    ct_status     status = nees && degrees ? ct_nees_each(seq, noise, solver, x, nees, degrees, &why) : ct__no_memory(&why, "variables", n);
+    ct_status status = nees && degrees ? ct_nees_each(seq, noise, solver, x, nees, degrees, &why)
+                                       : ct__no_memory(&why, "variables", n);
     double        sum = 0;
     int64_t       coordinates = 0;
     for (int32_t v = 0; status == CT_OK && v < n; v++) {
@@ -139,5 +144,6 @@ ct_status ct__nees(const ct_sequence *seq, const ct_noise *noise, ct_solver *sol
     }
     free(nees);
     free(degrees);
-    return status == CT_E_MEMORY ? ct_fail(err, status, "%s", why.text) : CT_OK; /* where there is no covariance nees stays NaN */
+    /* where there is no covariance nees stays NaN */
+    return status == CT_E_MEMORY ? ct_fail(err, status, "%s", why.text) : CT_OK;
 }

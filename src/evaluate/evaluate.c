@@ -7,11 +7,14 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* The distance from the minimum enters accuracy and loss as it is, and the error as its square: so that six digits of them hold, the error has to
- * stand still in twelve. */
+/* The distance from the minimum enters accuracy and loss as it is, and the error as its square: so that six digits
+ * of them hold, the error has to stand still in twelve. */
 ct_inference ct_inference_defaults(void)
 {
-    ct_inference inference = {.start = CT_START_MEASURED, .solve = ct_solve_defaults(), .incremental = CT_INFERENCE_AUTO, .replay = ct_replay_defaults()};
+    ct_inference inference = {.start = CT_START_MEASURED,
+                              .solve = ct_solve_defaults(),
+                              .incremental = CT_INFERENCE_AUTO,
+                              .replay = ct_replay_defaults()};
     inference.solve.relative = 1e-12;
     inference.solve.max_iterations = 100;
     inference.replay.entry = CT_ENTRY_PREVIOUS;
@@ -30,14 +33,16 @@ ct_status ct_inference_choose(int32_t count, ct_sequence *const seq[], ct_infere
         const ct_graph *g = seq[i]->graph;
         int32_t         unplaced, poses = 0;
         CT_TRY(ct_sequence_unplaced(seq[i], &unplaced, err));
-        for (int32_t v = 0; v < ct_graph_variables(g); v++) poses += ct_graph_kind(g, v) == CT_SE2 || ct_graph_kind(g, v) == CT_SE3;
+        for (int32_t v = 0; v < ct_graph_variables(g); v++)
+            poses += ct_graph_kind(g, v) == CT_SE2 || ct_graph_kind(g, v) == CT_SE3;
         chosen = unplaced > 1 && unplaced > UNPLACED_OK * poses;
     }
     inference->incremental = chosen;
     return CT_OK;
 }
 
-static ct_status replay(const ct_sequence *seq, const ct_noise *noise, const ct_replay_options *options, double *x, ct_solve_result *out, ct_err *err)
+static ct_status replay(const ct_sequence *seq, const ct_noise *noise, const ct_replay_options *options, double *x,
+                        ct_solve_result *out, ct_err *err)
 {
     ct_replay_result result;
     *out = (ct_solve_result){.initial_error = ct_graph_error(seq->graph, noise, x), .gradient = NAN};
@@ -49,10 +54,11 @@ static ct_status replay(const ct_sequence *seq, const ct_noise *noise, const ct_
     return CT_OK;
 }
 
-ct_status ct_evaluate(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const ct_inference *inference, const ct_loss *loss, int nees, double *x,
-                    ct_evaluation *out, ct_err *err)
+ct_status ct_evaluate(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const ct_inference *inference,
+                      const ct_loss *loss, int nees, double *x, ct_evaluation *out, ct_err *err)
 {
-    *out = (ct_evaluation){.loss = NAN, .accuracy = {0, NAN, NAN, NAN}, .consistency = {.chi_squared = NAN, .nees = NAN}};
+    *out =
+        (ct_evaluation){.loss = NAN, .accuracy = {0, NAN, NAN, NAN}, .consistency = {.chi_squared = NAN, .nees = NAN}};
     ct_inference how = *inference;
     CT_TRY(ct__check_loss(loss, err));
     CT_TRY(ct_inference_choose(1, (ct_sequence *const[]){(ct_sequence *)seq}, &how, err));
@@ -109,7 +115,8 @@ static int on_step(void *user, const ct_smoother *smoother, int32_t step, int32_
 {
     crowd                   *c = user;
     const ct_replay_options *theirs = &c->inference->replay;
-    const ct_progress        progress = {.iteration = step, .accepted = 1, .error = NAN, .step = NAN, .gradient = NAN, .seconds = stats->seconds};
+    const ct_progress progress = {
+        .iteration = step, .accepted = 1, .error = NAN, .step = NAN, .gradient = NAN, .seconds = stats->seconds};
     pthread_mutex_lock(&c->telling);
     if (theirs->progress && theirs->progress(theirs->user, smoother, step, steps, stats)) atomic_store(&c->stop, 1);
     pthread_mutex_unlock(&c->telling);
@@ -150,9 +157,12 @@ static ct_status assess_one(crowd *c, int32_t sequence, ct_err *err)
         inference.replay.user = c;
     }
     double   *x = ct__zalloc(ct_graph_size(seq->graph), sizeof *x);
-    ct_status status = x ? ct_solver_new(seq->graph, NULL, &solver, err) : ct__no_memory(err, "values", ct_graph_size(seq->graph));
-    if (status == CT_OK) status = ct_evaluate(seq, c->noise, solver, &inference, c->loss, c->nees, x, &c->out[sequence], err);
-    if (status == CT_OK && c->look && c->out[sequence].solve.stop != CT_STOP_CANCELLED) status = c->look(c->looker, sequence, &c->out[sequence], solver, x, err);
+    ct_status status =
+        x ? ct_solver_new(seq->graph, NULL, &solver, err) : ct__no_memory(err, "values", ct_graph_size(seq->graph));
+    if (status == CT_OK)
+        status = ct_evaluate(seq, c->noise, solver, &inference, c->loss, c->nees, x, &c->out[sequence], err);
+    if (status == CT_OK && c->look && c->out[sequence].solve.stop != CT_STOP_CANCELLED)
+        status = c->look(c->looker, sequence, &c->out[sequence], solver, x, err);
     ct_solver_free(solver);
     free(x);
     return status;
@@ -170,15 +180,27 @@ static void assess_task(void *user, int64_t task, int worker)
     else if (c->out[sequence].solve.stop != CT_STOP_CANCELLED) tell(c, NULL);
 }
 
-ct_status ct__assess_all(int32_t count, ct_sequence *const seq[], const ct_noise *noise, const ct_inference *inference, const ct_loss *loss, int nees, int jobs, ct_evaluate_fn progress, void *user,
-                         ct__look_fn look, void *looker, ct_evaluation out[], ct_err *err)
+ct_status ct__assess_all(int32_t count, ct_sequence *const seq[], const ct_noise *noise, const ct_inference *inference,
+                         const ct_loss *loss, int nees, int jobs, ct_evaluate_fn progress, void *user, ct__look_fn look,
+                         void *looker, ct_evaluation out[], ct_err *err)
 {
     ct_inference how = *inference;
     CT_TRY(ct_inference_choose(count, seq, &how, err));
-    crowd c = {.count = count, .seq = seq, .noise = noise, .inference = &how, .loss = loss, .nees = nees, .progress = progress, .user = user,
-               .look = look, .looker = looker, .out = out, .failed = count};
+    crowd c = {.count = count,
+               .seq = seq,
+               .noise = noise,
+               .inference = &how,
+               .loss = loss,
+               .nees = nees,
+               .progress = progress,
+               .user = user,
+               .look = look,
+               .looker = looker,
+               .out = out,
+               .failed = count};
     for (int32_t i = 0; i < count; i++)
-        out[i] = (ct_evaluation){.loss = NAN, .accuracy = {0, NAN, NAN, NAN}, .consistency = {.chi_squared = NAN, .nees = NAN}};
+        out[i] = (ct_evaluation){
+            .loss = NAN, .accuracy = {0, NAN, NAN, NAN}, .consistency = {.chi_squared = NAN, .nees = NAN}};
     if (pthread_mutex_init(&c.telling, NULL)) return ct__no_memory(err, "lock", 1);
     ct__parallel(jobs, count, assess_task, &c);
     pthread_mutex_destroy(&c.telling);
@@ -187,8 +209,9 @@ ct_status ct__assess_all(int32_t count, ct_sequence *const seq[], const ct_noise
     return ct_fail(err, c.why.status, "%s%s%s", name ? name : "", name ? ": " : "", c.why.text);
 }
 
-ct_status ct_evaluate_all(int32_t count, ct_sequence *const seq[], const ct_noise *noise, const ct_inference *inference, const ct_loss *loss, int nees, int jobs,
-                        ct_evaluate_fn progress, void *user, ct_evaluation out[], ct_err *err)
+ct_status ct_evaluate_all(int32_t count, ct_sequence *const seq[], const ct_noise *noise, const ct_inference *inference,
+                          const ct_loss *loss, int nees, int jobs, ct_evaluate_fn progress, void *user,
+                          ct_evaluation out[], ct_err *err)
 {
     return ct__assess_all(count, seq, noise, inference, loss, nees, jobs, progress, user, NULL, NULL, out, err);
 }

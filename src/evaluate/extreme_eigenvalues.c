@@ -1,23 +1,28 @@
-/* extreme_eigenvalues.c: the largest and the smallest eigenvalue of a sparse system, by Lanczos and factors that vouch for them.
+/* extreme_eigenvalues.c: the largest and the smallest eigenvalue of a sparse system, by Lanczos and factors that
+ * vouch for them.
  *
  *     H v = l S v,  S = diag(scale):   an ordinary problem in u = sqrt(S) v,  K u = l u,  K = S^-1/2 H S^-1/2
  *
- * Both ends are the lower end of P = sign K: sign +1 for the smallest, -1 for the largest. A few steps of Lanczos with K, or with its inverse, find an end that
- * stands alone. On a long chain it does not: eigenvalues crowd towards it, (pi / n)^2 apart, and hundreds of steps would be needed. So they go on with
+ * Both ends are the lower end of P = sign K: sign +1 for the smallest, -1 for the largest. A few steps of Lanczos
+ * with K, or with its inverse, find an end that stands alone. On a long chain it does not: eigenvalues crowd towards
+ * it, (pi / n)^2 apart, and hundreds of steps would be needed. So they go on with
  *
  *     (P + shift)^-1,   shift = l (gap - sign),  l the end as far as it is known
  *
- * whose eigenvalues near the end are far apart, be the gap small enough. That takes a factor of sign H + shift S, and the factor tells more: if the matrix is positive definite, no
- * eigenvalue lies further out than l (1 -+ gap). With gap = TOLERANCE that is the proof that the end was found, and the search is over.
+ * whose eigenvalues near the end are far apart, be the gap small enough. That takes a factor of sign H + shift S,
+ * and the factor tells more: if the matrix is positive definite, no eigenvalue lies further out than l (1 -+ gap).
+ * With gap = TOLERANCE that is the proof that the end was found, and the search is over.
  *
- * From u a Rayleigh quotient: with w = (P + shift)^-1 u, that of w is u'w / w'w - shift, without the cancellation that w'Pw has at the small end of a wide spectrum.
+ * From u a Rayleigh quotient: with w = (P + shift)^-1 u, that of w is u'w / w'w - shift, without the cancellation
+ * that w'Pw has at the small end of a wide spectrum.
  */
 #include "evaluate/extreme_eigenvalues.h"
 #include "base/eigen.h"
 #include "sparse/sparse.h"
 
 #define STEPS     16    /* of Lanczos before it starts again                                                       */
-#define ROUNDS    8     /* never seen: 1 where an end stands alone, 2 to 4 where eigenvalues crowd, up to 20,000 of them */
+/* never seen: 1 where an end stands alone, 2 to 4 where eigenvalues crowd, up to 20,000 of them */
+#define ROUNDS    8
 #define TOLERANCE 5e-7  /* half of what is promised                                                               */
 #define WIDER     30    /* the gap, where something lies beyond it                                                */
 #define WIDEST    1e6   /* where it is no longer tried: H was said to be positive semidefinite, and is not          */
@@ -88,7 +93,8 @@ static ct_status ritz(search *s, double *u, ct_err *err)
     return CT_OK;
 }
 
-/* The Rayleigh quotient l of u; where there is a factor, of one more product with it, which u becomes: that takes out what Lanczos has left of the far end. */
+/* The Rayleigh quotient l of u; where there is a factor, of one more product with it, which u becomes: that takes
+ * out what Lanczos has left of the far end. */
 static ct_status rayleigh(search *s, double *u, double *value, ct_err *err)
 {
     CT_TRY(apply(s, u, s->w, err));
@@ -137,7 +143,8 @@ static ct_status find(search *s, double *u, double *value, ct_err *err)
         const double before = *value;
         CT_TRY(ritz(s, u, err));
         CT_TRY(rayleigh(s, u, value, err));
-        if (!(*value > 0) || fabs(*value - before) <= 1e-3 * TOLERANCE * *value) break; /* nothing there, or no more to be had */
+        /* nothing there, or no more to be had */
+        if (!(*value > 0) || fabs(*value - before) <= 1e-3 * TOLERANCE * *value) break;
         if (factor_beyond(s, *value)) break;
     }
     return CT_OK;
@@ -146,7 +153,11 @@ static ct_status find(search *s, double *u, double *value, ct_err *err)
 ct_status ct__extreme(ct_sparse *sparse, int largest, const double *scale, double *u, double *value, ct_err *err)
 {
     const int64_t n = sparse->scalars;
-    search        s = {.sparse = sparse, .n = sparse->scalars, .sign = largest ? -1 : 1, .scale = scale, .Q = ct__zalloc((STEPS + 3) * n, sizeof *s.Q)};
+    search s = {.sparse = sparse,
+                .n = sparse->scalars,
+                .sign = largest ? -1 : 1,
+                .scale = scale,
+                .Q = ct__zalloc((STEPS + 3) * n, sizeof *s.Q)};
     if (!s.Q) return ct__no_memory(err, "vectors", STEPS + 3);
     s.w = s.Q + (STEPS + 1) * n;
     s.root = s.w + n;

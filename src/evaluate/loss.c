@@ -5,8 +5,8 @@
  *     local   e = Log(g^-1 x)      g^-1 x Exp(d)                             D = Jr^-1(e)
  *     left    e = Log(x g^-1)      x Exp(d) g^-1 = (x g^-1) Exp(Ad(g) d)     D = Jr^-1(e) Ad(g)
  *
- * A pose whose truth is known in part: position t - t_g in the world, with D = R as t(x o Exp(d)) = t + R d_t + O(d^2); rotation
- * Log(R_g^-1 R), with D = Jr^-1. On R^n both are x - g, with D = I.
+ * A pose whose truth is known in part: position t - t_g in the world, with D = R as t(x o Exp(d)) = t + R d_t +
+ * O(d^2); rotation Log(R_g^-1 R), with D = Jr^-1. On R^n both are x - g, with D = I.
  *
  * It runs once per variable in every step of learning, most often on planar poses.
  */
@@ -23,7 +23,10 @@ static const char *const names[CT_DIFFERENCE_COUNT] = {
 #undef X
 };
 
-const char *ct_difference_name(ct_difference difference) { return (unsigned)difference < CT_DIFFERENCE_COUNT ? names[difference] : "?"; }
+const char *ct_difference_name(ct_difference difference)
+{
+    return (unsigned)difference < CT_DIFFERENCE_COUNT ? names[difference] : "?";
+}
 
 int ct_difference_find(const char *name)
 {
@@ -164,7 +167,8 @@ static void weigh(const ct_loss *loss, ct_kind kind, unsigned counts, double *e,
     }
 }
 
-double ct_loss_variable(const ct_loss *loss, const ct_sequence *seq, int32_t v, const double *x, double e[CT_DIM_MAX], double *D)
+double ct_loss_variable(const ct_loss *loss, const ct_sequence *seq, int32_t v, const double *x, double e[CT_DIM_MAX],
+                        double *D)
 {
     const ct_graph *graph = seq->graph;
     const ct_kind   kind = ct_graph_kind(graph, v);
@@ -188,6 +192,7 @@ double ct_loss_variable(const ct_loss *loss, const ct_sequence *seq, int32_t v, 
 double ct_loss_value(const ct_loss *loss, const ct_sequence *seq, const double *x)
 {
     double e[CT_DIM_MAX], sum = 0;
-    for (int32_t v = 0; v < seq->graph->variables; v++) sum += ct_loss_variable(loss, seq, v, x + seq->graph->offset[v], e, NULL);
+    for (int32_t v = 0; v < seq->graph->variables; v++)
+        sum += ct_loss_variable(loss, seq, v, x + seq->graph->offset[v], e, NULL);
     return sum;
 }

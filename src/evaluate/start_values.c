@@ -16,7 +16,8 @@ int ct_start_find(const char *name)
     return -1;
 }
 
-/* Stored values of `kind` <- the truth's, where known: coordinates of a position or a point one by one, a rotation whole. */
+/* Stored values of `kind` <- the truth's, where known: coordinates of a position or a point one by one, a rotation
+ * whole. */
 static void take_known(ct_kind kind, unsigned known, const double *truth, double *x)
 {
     const unsigned turns = ct__turns[kind];
@@ -33,9 +34,11 @@ ct_status ct_start_values(const ct_sequence *seq, ct_start start, double *x, ct_
     const ct_graph *graph = seq->graph;
     if ((unsigned)start >= CT_START_COUNT)
         return ct_fail(err, CT_E_ARGUMENT, "start %d of an estimate is not one", (int)start);
-    if (start == CT_START_MEASURED || start == CT_START_ODOMETRY) return ct_sequence_reach(seq, start == CT_START_MEASURED, x, err);
+    if (start == CT_START_MEASURED || start == CT_START_ODOMETRY)
+        return ct_sequence_reach(seq, start == CT_START_MEASURED, x, err);
     if (graph->size) memcpy(x, graph->initial, (size_t)graph->size * sizeof *x);
     for (int32_t v = 0; start == CT_START_TRUTH && seq->truth && v < graph->variables; v++)
-        if (!graph->fixed[v]) take_known((ct_kind)graph->kind[v], ct__known(seq, v), seq->truth + graph->offset[v], x + graph->offset[v]);
+        if (!graph->fixed[v])
+            take_known((ct_kind)graph->kind[v], ct__known(seq, v), seq->truth + graph->offset[v], x + graph->offset[v]);
     return CT_OK;
 }

@@ -1,4 +1,5 @@
-/* truth_residuals.c: what factors say at the truth: samples of their noise. A factor gives one if its residual there depends on nothing that the truth does not know. */
+/* truth_residuals.c: what factors say at the truth: samples of their noise. A factor gives one if its residual there
+ * depends on nothing that the truth does not know. */
 #include "evaluate/evaluate.h"
 #include "graph/whiten.h"
 
@@ -15,7 +16,8 @@ static const double *truth_of(const ct_sequence *seq, int32_t v, unsigned *unkno
     return ct_graph_fixed(graph, v) ? ct_graph_initial_const(graph) + ct_graph_offset(graph, v) : NULL;
 }
 
-/* Does the residual depend on what is not known? A GPS position does not on a heading, unless the antenna is off the middle. */
+/* Does the residual depend on what is not known? A GPS position does not on a heading, unless the antenna is off the
+ * middle. */
 static int depends(const ct_sequence *seq, const ct__factor *f, const double *const x[], const unsigned unknown[])
 {
     double r[CT_ROWS_MAX], space[CT_ARITY_MAX][CT_ROWS_MAX * CT_DIM_MAX], *J[CT_ARITY_MAX];

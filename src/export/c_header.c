@@ -1,6 +1,7 @@
-/* c_header.c: a C header with the numbers of the models, for programs that have their own idea of a noise model. Each array is named
- * after its model: NAME_variance and NAME_sigma (dim numbers), NAME_covariance (row by row) of a full one, NAME_kernel and
- * NAME_width of a robust one. None of these endings is the end of another, so distinct models have distinct arrays. */
+/* c_header.c: a C header with the numbers of the models, for programs that have their own idea of a noise model.
+ * Each array is named after its model: NAME_variance and NAME_sigma (dim numbers), NAME_covariance (row by row) of a
+ * full one, NAME_kernel and NAME_width of a robust one. None of these endings is the end of another, so distinct
+ * models have distinct arrays. */
 #include "export/export.h"
 #include "base/file.h"
 
@@ -15,14 +16,18 @@ static void put_array(ct__export *e, int32_t k, const char *what, int n, const d
 
 ct_status ct__export_c(ct__export *e)
 {
-    ct__text_printf(e->out, "// Noise models, written by covtune %s. Variances and covariances (row by row; m^2, rad^2, ...), and sigmas,\n"
-                    "// which are the roots of the variances. Rows in covtune's order: poses in the plane (x, y, theta), in space\n"
-                    "// (rotation, translation), range before bearing; in the frame of the measurement. Kernels: width in sigmas.\n", ct_version());
+    ct__text_printf(
+        e->out,
+        "// Noise models, written by covtune %s. Variances and covariances (row by row; m^2, rad^2, ...), and sigmas,\n"
+        "// which are the roots of the variances. Rows in covtune's order: poses in the plane (x, y, theta), in space\n"
+        "// (rotation, translation), range before bearing; in the frame of the measurement. Kernels: width in "
+        "sigmas.\n",
+        ct_version());
     ct__export_origin(e, "//");
     ct__text_printf(e->out, "#ifndef COVTUNE_C_%s\n#define COVTUNE_C_%s\n", e->guard, e->guard);
     for (int32_t k = 0; k < e->count; k++) {
         const ct_noise_model *m = ct_noise_get(e->noise, e->index[k]);
-        double                variance[CT_NOISE_DIM_MAX], sigma[CT_NOISE_DIM_MAX], S[CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX];
+        double variance[CT_NOISE_DIM_MAX], sigma[CT_NOISE_DIM_MAX], S[CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX];
         char                  buf[32];
         for (int i = 0; i < m->dim; i++) {
             variance[i] = ct__export_entry(m, i, i);
@@ -37,8 +42,10 @@ ct_status ct__export_c(ct__export *e)
         put_array(e, k, "sigma", m->dim, sigma);
         if (m->kind == CT_NOISE_FULL) put_array(e, k, "covariance", m->dim * m->dim, S);
         if (m->robust.kind == CT_ROBUST_NONE) continue;
-        ct__text_printf(e->out, "static const char %s_kernel[] = \"%s\";\n", ct__names_get(&e->id, k), ct_robust_name(m->robust.kind));
-        ct__text_printf(e->out, "static const double %s_width = %s;\n", ct__names_get(&e->id, k), ct__format_double(m->robust.width, buf));
+        ct__text_printf(e->out, "static const char %s_kernel[] = \"%s\";\n", ct__names_get(&e->id, k),
+                        ct_robust_name(m->robust.kind));
+        ct__text_printf(e->out, "static const double %s_width = %s;\n", ct__names_get(&e->id, k),
+                        ct__format_double(m->robust.width, buf));
     }
     ct__text_printf(e->out, "\n#endif\n");
     return CT_OK;

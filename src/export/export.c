@@ -1,4 +1,5 @@
-/* export.c: noise models in the words of other programs: which models, what they are called there, and the table of formats. */
+/* export.c: noise models in the words of other programs: which models, what they are called there, and the table of
+ * formats. */
 #include "export/export.h"
 #include "base/base.h"
 #include "noise/noise_json.h"
@@ -41,7 +42,8 @@ static int in_group(const char *name, const char *group)
     return !group || (!strncmp(name, group, n) && (!name[n] || name[n] == '@' || name[n] == '#'));
 }
 
-/* ", name" at the end of a list, or ", ..." if there is no room for that and one more; a list that ends so stays as it is. */
+/* ", name" at the end of a list, or ", ..." if there is no room for that and one more; a list that ends so stays as
+ * it is. */
 static void list_name(char *text, size_t size, const char *name)
 {
     const size_t used = strlen(text), dots = strlen(", ...");
@@ -52,11 +54,14 @@ static void list_name(char *text, size_t size, const char *name)
 static ct_status no_group(const ct__export *e)
 {
     char text[200] = "";
-    for (int32_t i = 0; i < ct_noise_count(e->noise); i++) list_name(text, sizeof text, ct_noise_get(e->noise, i)->name);
-    return ct_fail(e->err, CT_E_ARGUMENT, "there is no noise model \"%s\", nor one of that group; there are: %s", e->options.group, *text ? text : "none");
+    for (int32_t i = 0; i < ct_noise_count(e->noise); i++)
+        list_name(text, sizeof text, ct_noise_get(e->noise, i)->name);
+    return ct_fail(e->err, CT_E_ARGUMENT, "there is no noise model \"%s\", nor one of that group; there are: %s",
+                   e->options.group, *text ? text : "none");
 }
 
-/* Are models that were held to be left out? Where others were learned, they are what learning was told, such as the prior of a first pose. */
+/* Are models that were held to be left out? Where others were learned, they are what learning was told, such as the
+ * prior of a first pose. */
 static int learned_alone(const ct__export *e)
 {
     int any = 0;
@@ -97,8 +102,8 @@ static ct_status drop_correlations(ct__export *e, ct_noise **own)
 
 /* ---- identifiers ---- */
 
-/* "noise_odom_0" of "odom@0": with the prefix it is no keyword, and begins with no digit; a run of other characters is one
- * underscore, because two are C++'s own. Returns the length. */
+/* "noise_odom_0" of "odom@0": with the prefix it is no keyword, and begins with no digit; a run of other characters
+ * is one underscore, because two are C++'s own. Returns the length. */
 static int make_id(const char *name, char id[300])
 {
     int n = snprintf(id, 300, "noise");
@@ -119,7 +124,8 @@ static ct_status name_models(ct__export *e)
     char id[300];
     for (int32_t i = 0; i < e->count; i++) {
         const int n = make_id(ct_noise_get(e->noise, e->index[i])->name, id);
-        for (int32_t number = i + 1; ct__names_find(&e->id, id) >= 0; number++) snprintf(id + n, sizeof id - (size_t)n, "_%d", number);
+        for (int32_t number = i + 1; ct__names_find(&e->id, id) >= 0; number++)
+            snprintf(id + n, sizeof id - (size_t)n, "_%d", number);
         CT_TRY(ct__names_add(&e->id, id, e->err));
     }
     make_id(e->options.group ? e->options.group : "", id); /* exports of two groups may be included side by side */
@@ -133,7 +139,9 @@ static ct_status name_models(ct__export *e)
 
 static ct_status check_text(const char *what, const char *text, ct_err *err)
 {
-    return !text || ct__json_is_utf8(text) ? CT_OK : ct_fail(err, CT_E_ARGUMENT, "%s of an export must be UTF-8, found \"%s\"", what, text);
+    return !text || ct__json_is_utf8(text)
+               ? CT_OK
+               : ct_fail(err, CT_E_ARGUMENT, "%s of an export must be UTF-8, found \"%s\"", what, text);
 }
 
 static ct_status check_models(const ct__export *e, ct_export_format format)
@@ -141,7 +149,8 @@ static ct_status check_models(const ct__export *e, ct_export_format format)
     CT_TRY(check_text("the origin", e->options.origin, e->err));
     for (int32_t i = 0; i < e->count; i++) {
         const ct_noise_model *m = ct_noise_get(e->noise, e->index[i]);
-        if (!ct__json_is_utf8(m->name)) return ct_fail(e->err, CT_E_UNSUPPORTED, "noise model \"%s\": a name in a file must be UTF-8", m->name);
+        if (!ct__json_is_utf8(m->name))
+            return ct_fail(e->err, CT_E_UNSUPPORTED, "noise model \"%s\": a name in a file must be UTF-8", m->name);
         CT_TRY(check_text("a remark", e->options.remark ? e->options.remark[e->index[i]] : NULL, e->err));
         if (FORMAT[format].check) CT_TRY(FORMAT[format].check(m, e->err));
     }
@@ -150,13 +159,15 @@ static ct_status check_models(const ct__export *e, ct_export_format format)
 
 ct_export_options ct_export_defaults(void) { return (ct_export_options){0}; }
 
-static ct_status print(const ct_noise *noise, ct_export_format format, const ct_export_options *options, ct__text *out, ct_err *err)
+static ct_status print(const ct_noise *noise, ct_export_format format, const ct_export_options *options, ct__text *out,
+                       ct_err *err)
 {
     if ((unsigned)format >= CT_EXPORT_COUNT)
         return ct_fail(err, CT_E_ARGUMENT, "export format %d is not one; there are %d, numbered from 0", (int)format,
                        CT_EXPORT_COUNT);
     ct_noise  *own = NULL;
-    ct__export e = {.noise = noise, .given = noise, .options = options ? *options : ct_export_defaults(), .out = out, .err = err};
+    ct__export e = {
+        .noise = noise, .given = noise, .options = options ? *options : ct_export_defaults(), .out = out, .err = err};
     ct_status  status = e.options.diagonal ? drop_correlations(&e, &own) : CT_OK;
     if (status == CT_OK) status = select_models(&e);
     if (status == CT_OK) status = check_models(&e, format);
@@ -168,7 +179,8 @@ static ct_status print(const ct_noise *noise, ct_export_format format, const ct_
     return status;
 }
 
-ct_status ct_export(const ct_noise *noise, ct_export_format format, const ct_export_options *options, FILE *out, ct_err *err)
+ct_status ct_export(const ct_noise *noise, ct_export_format format, const ct_export_options *options, FILE *out,
+                    ct_err *err)
 {
     ct__text  text = {0};
     ct_status status = print(noise, format, options, &text, err);
@@ -177,7 +189,8 @@ ct_status ct_export(const ct_noise *noise, ct_export_format format, const ct_exp
     return status;
 }
 
-ct_status ct_export_string(const ct_noise *noise, ct_export_format format, const ct_export_options *options, char **out, ct_err *err)
+ct_status ct_export_string(const ct_noise *noise, ct_export_format format, const ct_export_options *options, char **out,
+                           ct_err *err)
 {
     ct__text  text = {0};
     ct_status status = print(noise, format, options, &text, err);
@@ -187,7 +200,8 @@ ct_status ct_export_string(const ct_noise *noise, ct_export_format format, const
     return status;
 }
 
-ct_status ct_export_write(const ct_noise *noise, ct_export_format format, const ct_export_options *options, const char *path, ct_err *err)
+ct_status ct_export_write(const ct_noise *noise, ct_export_format format, const ct_export_options *options,
+                          const char *path, ct_err *err)
 {
     ct__text  text = {0};
     ct_status status = print(noise, format, options, &text, err);
@@ -231,7 +245,8 @@ static int keep_groups(const ct__export *e, json_t *root)
     for (int32_t k = 0; !failed && k < e->count; k++) {
         const char *name = ct_noise_get(e->noise, e->index[k])->name;
         json_t     *group = json_object_get(all, name);
-        failed = put_comment(group, e->options.remark ? e->options.remark[e->index[k]] : NULL, ct__export_is_cut(e, k) ? CT__EXPORT_CUT : NULL) ||
+        failed = put_comment(group, e->options.remark ? e->options.remark[e->index[k]] : NULL,
+                             ct__export_is_cut(e, k) ? CT__EXPORT_CUT : NULL) ||
                  json_object_set(kept, name, group);
     }
     if (failed) json_decref(kept);

@@ -1,8 +1,9 @@
 /* g2o.c: information matrices as g2o's edges end with: the upper triangle, row by row.
  *
- * An SE3 edge has translation before rotation. Its rotation part is written for the rotation vector in radians, as covtune's reader
- * and GTSAM's take it; g2o's own error is the vector part of the quaternion, half the angle, so what g2o itself should be given
- * has 4 times the rotation block and twice the mixed ones. Files do not say whom they are for: the second is in a comment.
+ * An SE3 edge has translation before rotation. Its rotation part is written for the rotation vector in radians, as
+ * covtune's reader and GTSAM's take it; g2o's own error is the vector part of the quaternion, half the angle, so
+ * what g2o itself should be given has 4 times the rotation block and twice the mixed ones. Files do not say whom
+ * they are for: the second is in a comment.
  *
  * Entries have the fewest digits that covtune's reader turns into the same covariance; where none does (the inverse of
  * the inverse is seldom the number) it comes back to rounding. */
@@ -32,8 +33,10 @@ ct_status ct__g2o_check(const ct_noise_model *m, ct_err *err)
     char   text[128] = "";
     size_t used = 0;
     if (!m->row) return ct__export_unnamed(m, "g2o", err);
-    for (int i = 0; i < m->dim; i++) used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? " " : "", m->row[i].name);
-    if (!edges_of(m)) return ct_fail(err, CT_E_UNSUPPORTED, "noise model \"%s\": g2o has no edge with rows %s", m->name, text);
+    for (int i = 0; i < m->dim; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? " " : "", m->row[i].name);
+    if (!edges_of(m))
+        return ct_fail(err, CT_E_UNSUPPORTED, "noise model \"%s\": g2o has no edge with rows %s", m->name, text);
     return ct__export_no_kernel(m, "g2o", err);
 }
 
@@ -49,9 +52,12 @@ static void put_triangle(ct__text *out, int n, const double A[36])
 ct_status ct__export_g2o(ct__export *e)
 {
     const ct__out out = {.noise = e->noise};
-    ct__text_printf(e->out, "# Information for g2o, written by covtune %s: what an edge ends with, the upper triangle row by row.\n"
-                    "# 1/m^2, 1/rad^2, in the frame of the measurement. Rotations in space: of the rotation vector in radians, as\n"
-                    "# covtune and GTSAM read it; g2o itself measures half of that (the quaternion's vector part).\n", ct_version());
+    ct__text_printf(
+        e->out,
+        "# Information for g2o, written by covtune %s: what an edge ends with, the upper triangle row by row.\n"
+        "# 1/m^2, 1/rad^2, in the frame of the measurement. Rotations in space: of the rotation vector in radians, as\n"
+        "# covtune and GTSAM read it; g2o itself measures half of that (the quaternion's vector part).\n",
+        ct_version());
     ct__export_origin(e, "#");
     for (int32_t k = 0; k < e->count; k++) {
         const ct_noise_model *m = ct_noise_get(e->noise, e->index[k]);

@@ -1,21 +1,26 @@
 /* gtsam.c: noise models for GTSAM, as C++ and as Python.
  *
- * Variances, because that is what covtune learns: GTSAM takes the roots itself (Diagonal::Variances, Isotropic::Variance), so
- * no digit is lost on the way.
+ * Variances, because that is what covtune learns: GTSAM takes the roots itself (Diagonal::Variances,
+ * Isotropic::Variance), so no digit is lost on the way.
  *
- *   tangent order   Pose2 (x, y, theta) and Pose3 (rotation, translation) are covtune's own. BearingRange has the bearing
+ *   tangent order   Pose2 (x, y, theta) and Pose3 (rotation, translation) are covtune's own. BearingRange has the
+ *                   bearing
  *                   first, covtune the range: such rows are moved, by their names.
- *   directions      Unit3 has axes of its own at every direction: azimuth and elevation can be told apart in covtune alone.
+ *   directions      Unit3 has axes of its own at every direction: azimuth and elevation can be told apart in covtune
+ *                   alone.
  *                   With one variance for both, and no correlation, every pair of axes is as good.
- *   kernels         rho and weight of mEstimator Huber, Cauchy, GemanMcClure and Tukey are those of covtune/noise.h, of the
+ *   kernels         rho and weight of mEstimator Huber, Cauchy, GemanMcClure and Tukey are those of covtune/noise.h,
+ *                   of the
  *                   whitened norm of the whole residual (ReweightScheme Block, GTSAM's default): the width is the same.
  *   residuals       Pose2's is not quite the logarithm, see docs/gtsam.md; equal to first order. */
 #include "export/export.h"
 #include "base/base.h"
 #include "base/file.h"
 
-static const char *const KERNEL[CT_ROBUST_COUNT] = {
-    [CT_ROBUST_HUBER] = "Huber", [CT_ROBUST_CAUCHY] = "Cauchy", [CT_ROBUST_GEMAN_MCCLURE] = "GemanMcClure", [CT_ROBUST_TUKEY] = "Tukey"};
+static const char *const KERNEL[CT_ROBUST_COUNT] = {[CT_ROBUST_HUBER] = "Huber",
+                                                    [CT_ROBUST_CAUCHY] = "Cauchy",
+                                                    [CT_ROBUST_GEMAN_MCCLURE] = "GemanMcClure",
+                                                    [CT_ROBUST_TUKEY] = "Tukey"};
 
 /* The two languages differ in this, and in how an array begins. */
 typedef struct {
@@ -24,7 +29,8 @@ typedef struct {
     const char *row, *vector_end, *matrix_end; /* between rows of a matrix; after the numbers            */
 } language;
 
-static const language CPP = {1, "//", "::", "const gtsam::SharedNoiseModel ", ";", ",\n    ", ").finished())", ").finished())"};
+static const language CPP = {
+    1, "//", "::", "const gtsam::SharedNoiseModel ", ";", ",\n    ", ").finished())", ").finished())"};
 static const language PYTHON = {0, "#", ".", "", "", "],\n    [", "], dtype=float))", "]], dtype=float))"};
 
 /* One variance for azimuth and elevation, and neither has to do with another row? */
@@ -38,10 +44,12 @@ static int is_round(const ct_noise_model *m, int a, int b)
 ct_status ct__gtsam_check(const ct_noise_model *m, ct_err *err)
 {
     const int a = ct__export_row(m, "azimuth"), b = ct__export_row(m, "elevation");
-    if (!m->row && m->kind != CT_NOISE_ISOTROPIC && (m->dim == 2 || m->dim == 3)) return ct__export_unnamed(m, "GTSAM, where a bearing comes before a range,", err);
+    if (!m->row && m->kind != CT_NOISE_ISOTROPIC && (m->dim == 2 || m->dim == 3))
+        return ct__export_unnamed(m, "GTSAM, where a bearing comes before a range,", err);
     if (a >= 0 && b >= 0 && !is_round(m, a, b))
         return ct_fail(err, CT_E_UNSUPPORTED,
-                       "noise model \"%s\": GTSAM's directions (Unit3) know no azimuth and elevation; with one variance for both, and no correlation, it would be the same there",
+                       "noise model \"%s\": GTSAM's directions (Unit3) know no azimuth and elevation; with one "
+                       "variance for both, and no correlation, it would be the same there",
                        m->name);
     return CT_OK;
 }
@@ -94,8 +102,10 @@ static void put_models(ct__export *e, const language *in)
         ct__export_title(e, i, in->mark, order);
         ct__text_printf(e->out, "%s%s = ", in->declare, ct__names_get(&e->id, i));
         if (m->robust.kind != CT_ROBUST_NONE)
-            ct__text_printf(e->out, "gtsam%snoiseModel%sRobust%sCreate(\n    gtsam%snoiseModel%smEstimator%s%s%sCreate(%s),\n    ", in->scope, in->scope, in->scope, in->scope,
-                    in->scope, in->scope, KERNEL[m->robust.kind], in->scope, ct__format_double(m->robust.width, buf));
+            ct__text_printf(
+                e->out, "gtsam%snoiseModel%sRobust%sCreate(\n    gtsam%snoiseModel%smEstimator%s%s%sCreate(%s),\n    ",
+                in->scope, in->scope, in->scope, in->scope, in->scope, in->scope, KERNEL[m->robust.kind], in->scope,
+                ct__format_double(m->robust.width, buf));
         put_gaussian(e, in, m, order);
         ct__text_printf(e->out, "%s%s\n", m->robust.kind != CT_ROBUST_NONE ? ")" : "", in->end);
     }
@@ -115,7 +125,9 @@ static void put_head(ct__export *e, const char *mark)
 ct_status ct__gtsam_cpp_write(ct__export *e)
 {
     put_head(e, CPP.mark);
-    ct__text_printf(e->out, "#ifndef COVTUNE_GTSAM_%s\n#define COVTUNE_GTSAM_%s\n\n#include <gtsam/linear/NoiseModel.h>\n", e->guard, e->guard);
+    ct__text_printf(e->out,
+                    "#ifndef COVTUNE_GTSAM_%s\n#define COVTUNE_GTSAM_%s\n\n#include <gtsam/linear/NoiseModel.h>\n",
+                    e->guard, e->guard);
     put_models(e, &CPP);
     ct__text_printf(e->out, "\n#endif\n");
     return CT_OK;

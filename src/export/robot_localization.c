@@ -1,20 +1,22 @@
 /* robot_localization.c: what robot_localization, and the nodes that feed it, can be told.
  *
- * robot_localization (ekf_node, ukf_node) takes the covariance of a measurement from its message; there is no parameter that
- * replaces it, though many have looked for one. process_noise_covariance is another thing: what the filter's own motion model,
- * constant acceleration, gains in variance per second. covtune learns nothing of that model, so it is not written. What a
- * set-up does need from a noise model is which states the measurement holds (the 15 booleans of odomN_config and its
- * like), whether they are to be taken as such or from one message to the next (odomN_differential), and the diagonal that
- * the publishing node is configured with: the pose_covariance_diagonal and twist_covariance_diagonal of ros2_controllers and others.
+ * robot_localization (ekf_node, ukf_node) takes the covariance of a measurement from its message; there is no
+ * parameter that replaces it, though many have looked for one. process_noise_covariance is another thing: what the
+ * filter's own motion model, constant acceleration, gains in variance per second. covtune learns nothing of that
+ * model, so it is not written. What a set-up does need from a noise model is which states the measurement holds (the
+ * 15 booleans of odomN_config and its like), whether they are to be taken as such or from one message to the next
+ * (odomN_differential), and the diagonal that the publishing node is configured with: the pose_covariance_diagonal
+ * and twist_covariance_diagonal of ros2_controllers and others.
  *
- * Steps from pose to pose (between_*). Fused as absolute poses, poses that odometry adds up would pin the filter to their
- * drift: so differential is true. But then the filter makes a velocity of two poses, and gives it the covariance (P1 + P2) dt, P the
- * poses' own (RosFilter::preparePose, 7e), while a step of covariance S over dt seconds is a velocity of S / dt^2: P would
- * have to be S / (2 dt^3). There is no diagonal that is right without dt, so none is written, and S and the formulas stand in a
- * comment; with dt it is a twist, S / dt^2, which no one can misread.
+ * Steps from pose to pose (between_*). Fused as absolute poses, poses that odometry adds up would pin the filter to
+ * their drift: so differential is true. But then the filter makes a velocity of two poses, and gives it the
+ * covariance (P1 + P2) dt, P the poses' own (RosFilter::preparePose, 7e), while a step of covariance S over dt
+ * seconds is a velocity of S / dt^2: P would have to be S / (2 dt^3). There is no diagonal that is right without dt,
+ * so none is written, and S and the formulas stand in a comment; with dt it is a twist, S / dt^2, which no one can
+ * misread.
  *
- * The file is one that ROS 2 accepts (NODE: ros__parameters:), under names of nodes that are for the reader to replace: as long as
- * they are not, it does nothing. */
+ * The file is one that ROS 2 accepts (NODE: ros__parameters:), under names of nodes that are for the reader to
+ * replace: as long as they are not, it does nothing. */
 #include "export/ros.h"
 #include "base/base.h"
 #include "base/file.h"
@@ -23,20 +25,26 @@ ct_status ct__robot_localization_check(const ct_noise_model *m, ct_err *err)
 {
     CT_TRY(ct__ros_check_rows(m, "robot_localization", err));
     if (ct__ros_what_of(m) == CT__ROS_OTHER)
-        return ct_fail(err, CT_E_UNSUPPORTED, "noise model \"%s\": robot_localization has no place for %s; it has poses, positions, steps between poses and twists", m->name,
-                       m->measurement);
+        return ct_fail(err, CT_E_UNSUPPORTED,
+                       "noise model \"%s\": robot_localization has no place for %s; it has poses, positions, steps "
+                       "between poses and twists",
+                       m->name, m->measurement);
     for (int i = 0; i < m->dim; i++)
         for (int j = 0; j < m->dim; j++)
             if (i != j && ct__export_entry(m, i, j) != 0)
                 return ct_fail(err, CT_E_UNSUPPORTED,
-                               "noise model \"%s\": the parameters are diagonals and have no place for its correlations; the option diagonal leaves them out, the format ros has them",
+                               "noise model \"%s\": the parameters are diagonals and have no place for its "
+                               "correlations; the option diagonal leaves them out, the format ros has them",
                                m->name);
     return CT_OK;
 }
 
 /* ---- Inputs of the filter -------------------------------------------------------------------- */
 
-static const char *input_name(const ct__ros_model *r) { return r->what == CT__ROS_STEP ? "odom" : r->twist ? "twist" : "pose"; }
+static const char *input_name(const ct__ros_model *r)
+{
+    return r->what == CT__ROS_STEP ? "odom" : r->twist ? "twist" : "pose";
+}
 
 /* odom@0, odom@1 and odom#2 are one input, as long as they measure the same. */
 static int same_input(const ct__export *e, int32_t j, int32_t k)
@@ -62,7 +70,11 @@ static void find_inputs(const ct__export *e, input in[])
         while (j < k && !same_input(e, j, k)) j++;
         in[k].first = j == k;
         if (j < k) in[k].number = in[j].number;
-        else in[k].number = r.what == CT__ROS_UNKNOWN ? -1 : r.what == CT__ROS_STEP ? odom++ : r.twist ? twist++ : pose++;
+        else
+            in[k].number = r.what == CT__ROS_UNKNOWN ? -1
+                           : r.what == CT__ROS_STEP  ? odom++
+                           : r.twist                 ? twist++
+                                                     : pose++;
     }
 }
 
@@ -72,8 +84,11 @@ static void put_input(const ct__export *e, int32_t k, input in)
     char                name[32];
     ct__export_heading(e, k, "    #", NULL);
     if (in.number < 0) {
-        ct__text_printf(e->out, "    # What measures it is not said, a pose or a step from pose to pose, and the filter must know: nothing is set.\n"
-                        "    # Say it in the noise file, for instance \"measurement\": \"prior_se2\" or \"between_se2\".\n");
+        ct__text_printf(
+            e->out,
+            "    # What measures it is not said, a pose or a step from pose to pose, and the filter must know: nothing "
+            "is set.\n"
+            "    # Say it in the noise file, for instance \"measurement\": \"prior_se2\" or \"between_se2\".\n");
         return;
     }
     snprintf(name, sizeof name, "%s%d", input_name(&r), in.number);
@@ -89,9 +104,12 @@ static void put_input(const ct__export *e, int32_t k, input in)
     }
     ct__text_put(e->out, "]\n");
     if (r.what == CT__ROS_STEP && !r.twist)
-        ct__text_printf(e->out, "    # Steps: what is known is the noise from one pose to the next. Poses that odometry adds up drift, and must not be\n"
-                        "    # fused as if they were measured in the world.\n");
-    if (r.what != CT__ROS_TWIST) ct__text_printf(e->out, "    %s_differential: %s\n", name, r.what == CT__ROS_STEP && !r.twist ? "true" : "false");
+        ct__text_printf(e->out, "    # Steps: what is known is the noise from one pose to the next. Poses that "
+                                "odometry adds up drift, and must not be\n"
+                                "    # fused as if they were measured in the world.\n");
+    if (r.what != CT__ROS_TWIST)
+        ct__text_printf(e->out, "    %s_differential: %s\n", name,
+                        r.what == CT__ROS_STEP && !r.twist ? "true" : "false");
 }
 
 /* ---- Nodes that publish ---------------------------------------------------------------------- */
@@ -108,12 +126,21 @@ static void put_publisher(const ct__export *e, int32_t k, input in)
         ct__text_printf(e->out, "# variances%s: ", r.what == CT__ROS_STEP ? " of one step" : "");
         ct__ros_list(e->out, 6, 6, 0, v);
         if (r.what == CT__ROS_UNKNOWN) return;
-        ct__text_printf(e->out, "# With dt seconds from pose to pose: as a twist's, over dt^2 (the option dt writes that). As a pose's, where odom%d_differential is\n"
-                        "# true, over 2 dt^3: the filter gives the velocity between two poses of covariances P1 and P2 the covariance (P1 + P2) dt.\n", in.number);
+        ct__text_printf(e->out,
+                        "# With dt seconds from pose to pose: as a twist's, over dt^2 (the option dt writes that). As "
+                        "a pose's, where odom%d_differential is\n"
+                        "# true, over 2 dt^3: the filter gives the velocity between two poses of covariances P1 and P2 "
+                        "the covariance (P1 + P2) dt.\n",
+                        in.number);
         return;
     }
-    if (r.what == CT__ROS_STEP) ct__text_printf(e->out, "# Of one step from pose to pose in %s s, as a velocity: the step's variances over dt^2.\n", ct__format_double(e->options.dt_s, buf));
-    ct__text_printf(e->out, "publisher_of_%s:\n  ros__parameters:\n    %s_covariance_diagonal: ", ct__names_get(&e->id, k), r.twist ? "twist" : "pose");
+    if (r.what == CT__ROS_STEP)
+        ct__text_printf(e->out,
+                        "# Of one step from pose to pose in %s s, as a velocity: the step's variances over dt^2.\n",
+                        ct__format_double(e->options.dt_s, buf));
+    ct__text_printf(e->out,
+                    "publisher_of_%s:\n  ros__parameters:\n    %s_covariance_diagonal: ", ct__names_get(&e->id, k),
+                    r.twist ? "twist" : "pose");
     ct__ros_list(e->out, 6, 6, 0, v);
 }
 
@@ -124,18 +151,26 @@ ct_status ct__robot_localization_write(ct__export *e)
     if (!in) return ct__no_memory(e->err, "noise models", e->count);
     find_inputs(e, in);
     for (int32_t k = 0; k < e->count; k++) written += in[k].number >= 0;
-    ct__text_printf(e->out, "# For robot_localization (ekf_node, ukf_node) and the nodes that feed it, written by covtune %s.\n"
-                    "# robot_localization takes a measurement's covariance from its message, and has no parameter in its place. So:\n"
-                    "#   odomN_config, poseN_config, twistN_config\n"
-                    "#       which of x y z, roll pitch yaw, vx vy vz, vroll vpitch vyaw, ax ay az are measured. N counts the inputs\n"
-                    "#       here: replace it by that of your filter, where odomN, poseN, twistN or imuN is the topic; and the node's name.\n"
-                    "#   pose_covariance_diagonal, twist_covariance_diagonal\n"
-                    "#       variances of x y z, roll pitch yaw (m^2, rad^2), or of their velocities, for the node that publishes:\n"
-                    "#       diff_drive_controller and others of ros2_controllers have parameters of these names; else they belong into\n"
-                    "#       the messages. Replace publisher_of_... by that node's name.\n"
-                    "# Coordinates that are not measured have a variance of 1e6, and false in the config.\n"
-                    "# It is not process_noise_covariance, which is what the filter's motion model gains in variance per second.\n"
-                    "# Frame: that of the measured pose; a message has a pose's along the axes of its header's frame.\n", ct_version());
+    ct__text_printf(
+        e->out,
+        "# For robot_localization (ekf_node, ukf_node) and the nodes that feed it, written by covtune %s.\n"
+        "# robot_localization takes a measurement's covariance from its message, and has no parameter in its place. "
+        "So:\n"
+        "#   odomN_config, poseN_config, twistN_config\n"
+        "#       which of x y z, roll pitch yaw, vx vy vz, vroll vpitch vyaw, ax ay az are measured. N counts the "
+        "inputs\n"
+        "#       here: replace it by that of your filter, where odomN, poseN, twistN or imuN is the topic; and the "
+        "node's name.\n"
+        "#   pose_covariance_diagonal, twist_covariance_diagonal\n"
+        "#       variances of x y z, roll pitch yaw (m^2, rad^2), or of their velocities, for the node that "
+        "publishes:\n"
+        "#       diff_drive_controller and others of ros2_controllers have parameters of these names; else they belong "
+        "into\n"
+        "#       the messages. Replace publisher_of_... by that node's name.\n"
+        "# Coordinates that are not measured have a variance of 1e6, and false in the config.\n"
+        "# It is not process_noise_covariance, which is what the filter's motion model gains in variance per second.\n"
+        "# Frame: that of the measured pose; a message has a pose's along the axes of its header's frame.\n",
+        ct_version());
     ct__export_origin(e, "#");
     ct__text_printf(e->out, "\nekf_filter_node:\n  ros__parameters:%s\n", written ? "" : " {}");
     for (int32_t k = 0; k < e->count; k++) put_input(e, k, in[k]);

@@ -1,16 +1,19 @@
 /* ros.c: covariances for ROS messages.
  *
- * geometry_msgs/PoseWithCovariance and TwistWithCovariance hold a 6 x 6 matrix, row by row, in the order (x, y, z, rotation about
- * X, Y, Z). A model goes there by the names of its rows: x y z, rx ry rz (or theta: about Z) are a pose, vx vy vz, wx wy wz (or
- * omega) a twist. Coordinates that the model does not have get a variance of 1e6: a zero would be taken as certainty, or as
- * a fault, by those who invert the matrix, and 1e6 is what drivers of planar robots put there.
+ * geometry_msgs/PoseWithCovariance and TwistWithCovariance hold a 6 x 6 matrix, row by row, in the order (x, y, z,
+ * rotation about X, Y, Z). A model goes there by the names of its rows: x y z, rx ry rz (or theta: about Z) are a
+ * pose, vx vy vz, wx wy wz (or omega) a twist. Coordinates that the model does not have get a variance of 1e6: a
+ * zero would be taken as certainty, or as a fault, by those who invert the matrix, and 1e6 is what drivers of planar
+ * robots put there.
  *
  * sensor_msgs/NavSatFix has 3 x 3, along East, North, Up: for positions, which are measured along the world's axes.
  *
- * Frames: a pose's covariance in a message is along the axes of the header's frame, covtune's along those of the measured pose:
- * with R its rotation, blocks become R S R'. A twist's is in the child's frame, which is the body: as it is.
+ * Frames: a pose's covariance in a message is along the axes of the header's frame, covtune's along those of the
+ * measured pose: with R its rotation, blocks become R S R'. A twist's is in the child's frame, which is the body: as
+ * it is.
  *
- * Steps: a message has no place for the noise S of a step from pose to pose. Over dt seconds the step is a velocity, of covariance S / dt^2. */
+ * Steps: a message has no place for the noise S of a step from pose to pose. Over dt seconds the step is a velocity,
+ * of covariance S / dt^2. */
 #include "export/ros.h"
 #include "base/base.h"
 #include "base/file.h"
@@ -43,7 +46,8 @@ ct_status ct__ros_check_rows(const ct_noise_model *m, const char *format, ct_err
         const int slot = slot_of(m->row[i].name);
         if (slot < 0 || taken >> slot & 1 || slot / 6 != slot_of(m->row[0].name) / 6)
             return ct_fail(err, CT_E_UNSUPPORTED,
-                           "noise model \"%s\": %s has no place for its row \"%s\"; it has poses (x y z rx ry rz, or theta) and twists (vx vy vz wx wy wz, or omega)",
+                           "noise model \"%s\": %s has no place for its row \"%s\"; it has poses (x y z rx ry rz, or "
+                           "theta) and twists (vx vy vz wx wy wz, or omega)",
                            m->name, format, m->row[i].name);
         taken |= 1u << slot;
     }
@@ -57,8 +61,9 @@ static const struct {
     const char  *begin;
     ct__ros_what what;
 } MEASUREMENT[] = {
-    {"prior_", CT__ROS_POSE},       {"gtsam_prior_", CT__ROS_POSE},      {"position_", CT__ROS_POSITION}, {"between_se", CT__ROS_STEP},
-    {"between_so", CT__ROS_STEP},   {"gtsam_between_se", CT__ROS_STEP},  {"between_r", CT__ROS_OTHER},    {"point_", CT__ROS_OTHER},
+    {"prior_", CT__ROS_POSE},     {"gtsam_prior_", CT__ROS_POSE}, {"position_", CT__ROS_POSITION},
+    {"between_se", CT__ROS_STEP}, {"between_so", CT__ROS_STEP},   {"gtsam_between_se", CT__ROS_STEP},
+    {"between_r", CT__ROS_OTHER}, {"point_", CT__ROS_OTHER},
 };
 
 ct__ros_what ct__ros_what_of(const ct_noise_model *m)
@@ -78,7 +83,8 @@ ct__ros_model ct__ros_model_of(const ct_noise_model *m, double dt_s)
     for (int i = 0; i < m->dim; i++) {
         const int a = slot_of(m->row[i].name) % 6;
         r.measured |= 1u << (a + (r.twist ? 6 : 0));
-        for (int j = 0; j < m->dim; j++) r.S[a * 6 + slot_of(m->row[j].name) % 6] = ct__export_entry(m, i, j) / (over ? dt_s * dt_s : 1);
+        for (int j = 0; j < m->dim; j++)
+            r.S[a * 6 + slot_of(m->row[j].name) % 6] = ct__export_entry(m, i, j) / (over ? dt_s * dt_s : 1);
     }
     return r;
 }
@@ -102,11 +108,22 @@ static void put_what(ct__text *out, const ct__ros_model *r, double dt_s)
 {
     char buf[32];
     switch (r->what) {
-    case CT__ROS_UNKNOWN: ct__text_printf(out, "# What measures it is not said: it may be that of a pose, or of one step from pose to pose.\n"); break;
-    case CT__ROS_POSITION: ct__text_printf(out, "# Along the world's axes. position_covariance, of sensor_msgs/NavSatFix, is along East, North, Up: the world's x, y, z are taken for these.\n"); break;
+    case CT__ROS_UNKNOWN:
+        ct__text_printf(
+            out, "# What measures it is not said: it may be that of a pose, or of one step from pose to pose.\n");
+        break;
+    case CT__ROS_POSITION:
+        ct__text_printf(out, "# Along the world's axes. position_covariance, of sensor_msgs/NavSatFix, is along East, "
+                             "North, Up: the world's x, y, z are taken for these.\n");
+        break;
     case CT__ROS_STEP:
-        if (r->twist) ct__text_printf(out, "# Of one step from pose to pose in %s s, as a velocity: the step's covariance over dt^2.\n", ct__format_double(dt_s, buf));
-        else ct__text_printf(out, "# Of one step from pose to pose, not of the pose that steps add up to. Over dt seconds, as a twist's: divide by dt^2.\n");
+        if (r->twist)
+            ct__text_printf(
+                out, "# Of one step from pose to pose in %s s, as a velocity: the step's covariance over dt^2.\n",
+                ct__format_double(dt_s, buf));
+        else
+            ct__text_printf(out, "# Of one step from pose to pose, not of the pose that steps add up to. Over dt "
+                                 "seconds, as a twist's: divide by dt^2.\n");
         break;
     case CT__ROS_POSE:
     case CT__ROS_TWIST:
@@ -125,17 +142,22 @@ static void put_fix(ct__text *out, const ct__ros_model *r)
     }
     ct__text_put(out, "  position_covariance: ");
     ct__ros_list(out, 9, 3, 24, P);
-    ct__text_printf(out, "  position_covariance_type: %d # %s\n", diagonal ? 2 : 3, diagonal ? "diagonal known" : "known");
+    ct__text_printf(out, "  position_covariance_type: %d # %s\n", diagonal ? 2 : 3,
+                    diagonal ? "diagonal known" : "known");
 }
 
 ct_status ct__ros_write(ct__export *e)
 {
-    ct__text_printf(e->out, "# Covariances for ROS messages, written by covtune %s: of geometry_msgs/PoseWithCovariance (m^2, rad^2) and\n"
-                    "# TwistWithCovariance (m^2/s^2, rad^2/s^2). Row by row, in the order x, y, z, rotation about X, Y, Z.\n"
-                    "# Coordinates that are not measured have a variance of 1e6.\n"
-                    "# Frame: that of the measured pose. A message wants the axes of its header's frame: with R the pose's rotation,\n"
-                    "# the blocks of position and rotation become R S R'. A position measured along the world's axes, and a twist\n"
-                    "# (in the body's frame, the child_frame_id), go there as they are.\n", ct_version());
+    ct__text_printf(
+        e->out,
+        "# Covariances for ROS messages, written by covtune %s: of geometry_msgs/PoseWithCovariance (m^2, rad^2) and\n"
+        "# TwistWithCovariance (m^2/s^2, rad^2/s^2). Row by row, in the order x, y, z, rotation about X, Y, Z.\n"
+        "# Coordinates that are not measured have a variance of 1e6.\n"
+        "# Frame: that of the measured pose. A message wants the axes of its header's frame: with R the pose's "
+        "rotation,\n"
+        "# the blocks of position and rotation become R S R'. A position measured along the world's axes, and a twist\n"
+        "# (in the body's frame, the child_frame_id), go there as they are.\n",
+        ct_version());
     ct__export_origin(e, "#");
     for (int32_t k = 0; k < e->count; k++) {
         const ct_noise_model *m = ct_noise_get(e->noise, e->index[k]);

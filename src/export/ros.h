@@ -28,8 +28,8 @@ ct_status ct__ros_check_rows(const ct_noise_model *m, const char *format, ct_err
 ct__ros_what  ct__ros_what_of(const ct_noise_model *m);
 ct__ros_model ct__ros_model_of(const ct_noise_model *m, double dt_s); /* of one that was checked */
 
-/* [1.0, 2.0, ...]: n numbers, `width` a line, further lines indented by `indent`. With a point, and one before the exponent: parsers of YAML take
- * 1e-05 for a string, and ROS takes no list of integers and reals. */
+/* [1.0, 2.0, ...]: n numbers, `width` a line, further lines indented by `indent`. With a point, and one before the
+ * exponent: parsers of YAML take 1e-05 for a string, and ROS takes no list of integers and reals. */
 void ct__ros_list(ct__text *out, int n, int width, int indent, const double value[]);
 
 #endif

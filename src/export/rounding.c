@@ -1,11 +1,11 @@
-/* rounding.c: numbers with as many digits as mean something. Error bars of learned sigmas are some percent, and seventeen digits of a
- * variance are noise to read; the noise file keeps them.
+/* rounding.c: numbers with as many digits as mean something. Error bars of learned sigmas are some percent, and
+ * seventeen digits of a variance are noise to read; the noise file keeps them.
  *
- * A matrix is more than its entries: correlations near one leave the small eigenvalues to the last digits. So a rounded matrix B in place of A
- * has to be the same to TOLERANCE in A's own metric,
+ * A matrix is more than its entries: correlations near one leave the small eigenvalues to the last digits. So a
+ * rounded matrix B in place of A has to be the same to TOLERANCE in A's own metric,
  *     max |R (B - A) R'| <= TOLERANCE,   R'R = A^-1,
- * and gets more digits until it is: then no variance of any combination of coordinates is off by much more than that part of itself, and B is
- * positive definite as A is. */
+ * and gets more digits until it is: then no variance of any combination of coordinates is off by much more than that
+ * part of itself, and B is positive definite as A is. */
 #include "export/export.h"
 #include "base/base.h"
 #include "noise/noise.h"
@@ -46,7 +46,8 @@ void ct__export_round_matrix(const ct__export *e, int n, double A[])
 {
     ct__noise_numbers numbers;
     double            B[CT__NOISE_NUMBERS_MAX], change[CT__NOISE_NUMBERS_MAX];
-    if (!e->options.digits || ct__noise_full("", n, A, &numbers, NULL) != CT_OK) return; /* refused: nothing to compare with */
+    /* refused: nothing to compare with */
+    if (!e->options.digits || ct__noise_full("", n, A, &numbers, NULL) != CT_OK) return;
     for (int digits = e->options.digits; digits < DIGITS_MAX; digits++) {
         for (int i = 0; i < n * n; i++) {
             B[i] = rounded(A[i], digits);

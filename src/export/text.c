@@ -7,17 +7,23 @@
 
 ct_status ct__export_unnamed(const ct_noise_model *m, const char *format, ct_err *err)
 {
-    static const char *const EXAMPLE[CT_NOISE_DIM_MAX + 1] = {
-        [1] = "[\"range\"]", [2] = "[\"x\", \"y\"]", [3] = "[\"x\", \"y\", \"theta\"]", [6] = "[\"rx\", \"ry\", \"rz\", \"x\", \"y\", \"z\"]"};
+    static const char *const EXAMPLE[CT_NOISE_DIM_MAX + 1] = {[1] = "[\"range\"]",
+                                                              [2] = "[\"x\", \"y\"]",
+                                                              [3] = "[\"x\", \"y\", \"theta\"]",
+                                                              [6] = "[\"rx\", \"ry\", \"rz\", \"x\", \"y\", \"z\"]"};
     const char *example = EXAMPLE[m->dim];
-    return ct_fail(err, CT_E_UNSUPPORTED, "noise model \"%s\": %s needs to know what its %d row%s; say it in the noise file, for instance \"coordinates\": %s",
+    return ct_fail(err, CT_E_UNSUPPORTED,
+                   "noise model \"%s\": %s needs to know what its %d row%s; say it in the noise file, for instance "
+                   "\"coordinates\": %s",
                    m->name, format, m->dim, m->dim == 1 ? " is" : "s are", example ? example : "[...]");
 }
 
 ct_status ct__export_no_kernel(const ct_noise_model *m, const char *format, ct_err *err)
 {
     if (m->robust.kind == CT_ROBUST_NONE) return CT_OK;
-    return ct_fail(err, CT_E_UNSUPPORTED, "noise model \"%s\": %s has no place for its %s kernel; \"robust\": {\"kind\": \"none\"} in the noise file leaves it out",
+    return ct_fail(err, CT_E_UNSUPPORTED,
+                   "noise model \"%s\": %s has no place for its %s kernel; \"robust\": {\"kind\": \"none\"} in the "
+                   "noise file leaves it out",
                    m->name, format, ct_robust_name(m->robust.kind));
 }
 
@@ -58,8 +64,8 @@ static unsigned long code_point(const unsigned char **p)
     return c;
 }
 
-/* No control character, no right-to-left mark and no letter that an encoding could change gets through, nor a backslash, which at a line's end
- * would make the next one part of a C comment, as a trigraph
+/* No control character, no right-to-left mark and no letter that an encoding could change gets through, nor a
+ * backslash, which at a line's end would make the next one part of a C comment, as a trigraph
  * does. `end` is where to stop, or NULL. */
 static void put_escaped(ct__text *out, const char *text, const char *end)
 {
@@ -101,7 +107,8 @@ void ct__export_origin(const ct__export *e, const char *mark)
 
 int ct__export_is_cut(const ct__export *e, int32_t k)
 {
-    return ct_noise_get(e->given, e->index[k])->kind == CT_NOISE_FULL && ct_noise_get(e->noise, e->index[k])->kind != CT_NOISE_FULL;
+    return ct_noise_get(e->given, e->index[k])->kind == CT_NOISE_FULL &&
+           ct_noise_get(e->noise, e->index[k])->kind != CT_NOISE_FULL;
 }
 
 void ct__export_heading(const ct__export *e, int32_t k, const char *mark, const int order[])

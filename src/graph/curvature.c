@@ -1,9 +1,9 @@
 /* curvature.c: second derivatives of any model's residual, K = sum_i u_i d2 r_i / dd2, for the exact Hessian.
  *
- * A model that has them says so. Of the others with exact Jacobians, K is had by central differences of J: row j of what
- * is contracted is (J(x o Exp(h e_j))'u - J(x o Exp(-h e_j))'u) / 2h. Each J is in the frame of its own point, which turns with
- * the step; that adds an antisymmetric term, 1/2 [e_j, .] of the group, and nothing else. So the symmetric part is K.
- * Where Jacobians are numeric or approximate, it is second differences of the residual itself. */
+ * A model that has them says so. Of the others with exact Jacobians, K is had by central differences of J: row j of
+ * what is contracted is (J(x o Exp(h e_j))'u - J(x o Exp(-h e_j))'u) / 2h. Each J is in the frame of its own point,
+ * which turns with the step; that adds an antisymmetric term, 1/2 [e_j, .] of the group, and nothing else. So the
+ * symmetric part is K. Where Jacobians are numeric or approximate, it is second differences of the residual itself. */
 #include <covtune/graph.h>
 #include <float.h>
 #include <math.h>
@@ -22,7 +22,8 @@ typedef struct {
     int                  variable[UNKNOWNS_MAX], coordinate[UNKNOWNS_MAX];
 } place;
 
-static place place_of(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[], const double *u)
+static place place_of(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[],
+                      const double *u)
 {
     place at = {.ops = ops, .z = z, .context = context, .x = x, .u = u};
     for (int i = 0; i < ops->arity; i++)
@@ -107,8 +108,8 @@ static double second_difference(const place *at, int j, int k, double h, const d
     return sum;
 }
 
-/* With q(v) = v'Kv h^2 from both sides of v: K_jj = q(e_j) / h^2, K_jk = (q(e_j + e_k) - q(e_j) - q(e_k)) / 2h^2. Truncation h^2
- * against rounding eps X / h^2: 1e-8. */
+/* With q(v) = v'Kv h^2 from both sides of v: K_jj = q(e_j) / h^2, K_jk = (q(e_j + e_k) - q(e_j) - q(e_k)) / 2h^2.
+ * Truncation h^2 against rounding eps X / h^2: 1e-8. */
 static void by_residuals(const place *at, double *K)
 {
     const double h = pow(DBL_EPSILON * largest_value(at), 0.25);
@@ -118,11 +119,13 @@ static void by_residuals(const place *at, double *K)
     for (int j = 0; j < n; j++) {
         q[j] = second_difference(at, j, -1, h, r0);
         K[j * n + j] = q[j] / (h * h);
-        for (int k = 0; k < j; k++) K[j * n + k] = K[k * n + j] = (second_difference(at, j, k, h, r0) - q[j] - q[k]) / (2 * h * h);
+        for (int k = 0; k < j; k++)
+            K[j * n + k] = K[k * n + j] = (second_difference(at, j, k, h, r0) - q[j] - q[k]) / (2 * h * h);
     }
 }
 
-void ct_factor_curvature(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[], const double *u, double *K)
+void ct_factor_curvature(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[],
+                         const double *u, double *K)
 {
     int flat = 1;
     for (int row = 0; row < ops->rows; row++) flat = flat && u[row] == 0;

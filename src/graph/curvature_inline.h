@@ -6,8 +6,9 @@
  *
  *     K0 = sym((dc/dr) Jr^-1(r)).
  *
- * A relative measurement T = z^-1 a^-1 b moves as T Exp(M alpha) Exp(beta), M = -Ad((a^-1 b)^-1), and by Baker, Campbell and
- * Hausdorff that is T Exp(M alpha + beta + 1/2 [M alpha, beta] + ...). So with S the matrix for which v'S w = c'[v, w],
+ * A relative measurement T = z^-1 a^-1 b moves as T Exp(M alpha) Exp(beta), M = -Ad((a^-1 b)^-1), and by Baker,
+ * Campbell and Hausdorff that is T Exp(M alpha + beta + 1/2 [M alpha, beta] + ...). So with S the matrix for which
+ * v'S w = c'[v, w],
  *
  *     K = [ M'K0 M        M'(K0 + S/2) ]
  *         [ (that)'       K0           ].
@@ -23,7 +24,8 @@
 
 /* ---- SE(2) ------------------------------------------------------------------------------------- */
 
-/* K0 = [0 0 p; 0 0 q; p q f], and c. With e = theta D: hcot' = -theta (1 - 4D + 4 theta^2 D^2)/4 and e' = (1 - 8D + 4 theta^2 D^2)/4. */
+/* K0 = [0 0 p; 0 0 q; p q f], and c. With e = theta D: hcot' = -theta (1 - 4D + 4 theta^2 D^2)/4 and e' = (1 - 8D +
+ * 4 theta^2 D^2)/4. */
 typedef struct {
     double p, q, f;
     double c[2];
@@ -58,7 +60,7 @@ static inline void ct__se2_bend_two(const ct__se2_chart *at, ct_se2 d, const dou
     const ct__se2_bend k = ct__se2_bend_at(at, u);
     const double       c = d.c, s = d.s, m = s * d.x - c * d.y, n = c * d.x + s * d.y;
     const double       p = c * k.p - s * k.q, q = s * k.p + c * k.q; /* (p, q) in a's frame */
-    const double       plus = k.p + k.c[1] / 2, minus = k.p - k.c[1] / 2, right = k.q + k.c[0] / 2, left = k.q - k.c[0] / 2;
+    const double plus = k.p + k.c[1] / 2, minus = k.p - k.c[1] / 2, right = k.q + k.c[0] / 2, left = k.q - k.c[0] / 2;
     memset(K, 0, 36 * sizeof *K);
     K[2] = K[12] = p, K[8] = K[13] = q, K[14] = k.f + 2 * (m * k.p + n * k.q);
     K[5] = K[30] = s * right - c * minus, K[11] = K[31] = -s * minus - c * right;
@@ -88,13 +90,15 @@ static inline void ct__so3_slope(const double w[3], double d, double dd, const d
     ct__minus_skew(v, G);
     for (int i = 0; i < 3; i++) {
         c[i] = v[i] - wv[i] / 2 + d * q[i];
-        for (int j = 0; j < 3; j++) G[3 * i + j] = -G[3 * i + j] / 2 + d * (w[i] * v[j] - 2 * v[i] * w[j]) + 2 * dd * q[i] * w[j];
+        for (int j = 0; j < 3; j++)
+            G[3 * i + j] = -G[3 * i + j] / 2 + d * (w[i] * v[j] - 2 * v[i] * w[j]) + 2 * dd * q[i] * w[j];
         G[4 * i] += d * dot;
     }
 }
 
 /* The derivative of that G along rho. */
-static inline void ct__so3_slope_along(const double w[3], double u, double d, double dd, double ddd, const double rho[3], const double v[3], double E[9])
+static inline void ct__so3_slope_along(const double w[3], double u, double d, double dd, double ddd,
+                                       const double rho[3], const double v[3], double E[9])
 {
     const double wv = ct__dot3(w, v), wr = ct__dot3(w, rho), rv = ct__dot3(rho, v), along = 2 * dd * wr;
     for (int i = 0; i < 3; i++) {
@@ -178,14 +182,15 @@ static inline void ct__mul33_add(const double A[9], const double B[9], double C[
         for (int j = 0; j < 3; j++) C[3 * i + j] += A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
 }
 
-/* K of r = Log(z^-1 d), d = a^-1 b. [v, w] = (v_w x w_w, v_w x w_r + v_r x w_w), so S = -[[c_w] [c_r]; [c_r] 0], and with
- * K0 = [P Q; Q 0], K0 + S/2 = [P~ Q~; Q~ 0], M = -[T 0; N T]:
+/* K of r = Log(z^-1 d), d = a^-1 b. [v, w] = (v_w x w_w, v_w x w_r + v_r x w_w), so S = -[[c_w] [c_r]; [c_r] 0], and
+ * with K0 = [P Q; Q 0], K0 + S/2 = [P~ Q~; Q~ 0], M = -[T 0; N T]:
  *
  *     M'K0 M = [ (T'P + N'Q) T + T'Q N   T'Q T ]      M'(K0 + S/2) = -[ T'P~ + N'Q~   T'Q~ ]
  *              [ T'Q T                   0     ]                      [ T'Q~          0    ] */
 static inline void ct__se3_bend_two(const ct__se3_chart *at, ct_se3 d, const double u[6], double K[144])
 {
-    double K0[36], c[6], P[9], Q[9], Ph[9], Qh[9], T[9], N[9], Tt[9], Nt[9], TP[9], TQ[9], TPT[9], TQT[9], cross[9], side[9];
+    double K0[36], c[6], P[9], Q[9], Ph[9], Qh[9], T[9], N[9], Tt[9], Nt[9], TP[9], TQ[9], TPT[9], TQT[9], cross[9],
+        side[9];
     ct__se3_bend_one(at, u, K0, c);
     ct__se3_adjoint_inverse_blocks(d, T, N);
     ct__transpose33(T, Tt);

@@ -100,7 +100,8 @@ static void differences(const place *at, int i, double h, const double *r0, doub
     }
 }
 
-void ct_factor_eval(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[], double *r, double *const J[])
+void ct_factor_eval(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[], double *r,
+                    double *const J[])
 {
     if (ops->jacobian != CT_JACOBIAN_NUMERIC) {
         ops->eval(z, context, x, r, J);
@@ -172,7 +173,8 @@ static double allowance(const place *at, int count, const double *r0, const doub
     return sqrt(square) * (1 + largest);
 }
 
-/* J was filled with NaN, which an entry that eval forgot still is: infinitely wrong. What r is said not to depend on is taken for zero, whatever J says. */
+/* J was filled with NaN, which an entry that eval forgot still is: infinitely wrong. What r is said not to depend on
+ * is taken for zero, whatever J says. */
 static void compare(const place *at, int i, const double *r0, const double *J, entry *worst)
 {
     const int dim = ct_kind_dim(at->ops->kind[i]), count = at->ops->rows * dim;
@@ -181,7 +183,8 @@ static void compare(const place *at, int i, const double *r0, const double *J, e
     const double allowed = allowance(at, count, r0, D);
     for (int k = 0; k < count; k++) {
         const int    depends = !at->ops->depends[i] || at->ops->depends[i] >> k % dim & 1;
-        const double found = depends || isnan(J[k]) ? J[k] : 0, gap = fabs(found - D[k]), error = isnan(gap) ? INFINITY : (gap - allowed) / (1 + fabs(D[k]));
+        const double found = depends || isnan(J[k]) ? J[k] : 0, gap = fabs(found - D[k]),
+                     error = isnan(gap) ? INFINITY : (gap - allowed) / (1 + fabs(D[k]));
         if (error > worst->error) *worst = (entry){i, k / dim, k % dim, found, D[k], error};
     }
 }
@@ -200,12 +203,15 @@ static ct_status evaluate(const place *at, double *r0, double J[][CT_ROWS_MAX * 
     for (int k = 0; k < at->ops->rows; k++) {
         const char *row = at->ops->coordinate[k];
         if (!isfinite(r0[k])) return ct_fail(err, CT_E_ARGUMENT, "%s: r[%s] is %g", at->ops->name, row, r0[k]);
-        if (!(r[k] == r0[k])) return ct_fail(err, CT_E_ARGUMENT, "%s: r[%s] is %.9g with Jacobians, %.9g without", at->ops->name, row, r[k], r0[k]);
+        if (!(r[k] == r0[k]))
+            return ct_fail(err, CT_E_ARGUMENT, "%s: r[%s] is %.9g with Jacobians, %.9g without", at->ops->name, row,
+                           r[k], r0[k]);
     }
     return CT_OK;
 }
 
-ct_status ct_factor_check(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[], double tolerance, ct_err *err)
+ct_status ct_factor_check(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[],
+                          double tolerance, ct_err *err)
 {
     if (!ops->name || !ops->name[0]) return ct_fail(err, CT_E_ARGUMENT, "a measurement model has no name");
     const char *why = inconsistent(ops);
@@ -221,6 +227,7 @@ ct_status ct_factor_check(const ct_factor_ops *ops, const double *z, const void 
     entry worst = {.error = 0};
     for (int i = 0; i < ops->arity; i++) compare(&at, i, r0, J[i], &worst);
     if (worst.error <= tolerance) return CT_OK;
-    return ct_fail(err, CT_E_ARGUMENT, "%s: d r[%s] / d x%d[%s] is %.9g, differences give %.9g", ops->name, ops->coordinate[worst.row],
-                   worst.variable, ct_kind_coordinate(ops->kind[worst.variable], worst.column), worst.found, worst.expected);
+    return ct_fail(err, CT_E_ARGUMENT, "%s: d r[%s] / d x%d[%s] is %.9g, differences give %.9g", ops->name,
+                   ops->coordinate[worst.row], worst.variable,
+                   ct_kind_coordinate(ops->kind[worst.variable], worst.column), worst.found, worst.expected);
 }

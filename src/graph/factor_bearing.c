@@ -8,7 +8,8 @@
  */
 #include "graph/sight_inline.h"
 
-static void plane(const double *z, const double *sensor, const double *pose, const double *point, double *r, double *Jx, double *Jp)
+static void plane(const double *z, const double *sensor, const double *pose, const double *point, double *r, double *Jx,
+                  double *Jp)
 {
     const ct_se2    x = ct__se2_load(pose);
     const ct__sight at = ct__sight2(x, point, sensor);
@@ -17,7 +18,8 @@ static void plane(const double *z, const double *sensor, const double *pose, con
     ct__sight2_chain(x, &at, 1, g, Jx, Jp);
 }
 
-static void space(const double *z, const double *sensor, const double *pose, const double *point, double *r, double *Jx, double *Jp)
+static void space(const double *z, const double *sensor, const double *pose, const double *point, double *r, double *Jx,
+                  double *Jp)
 {
     const ct_se3    x = ct__se3_load(pose);
     const ct__sight at = ct__sight3(x, point, sensor);

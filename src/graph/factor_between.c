@@ -9,7 +9,8 @@
 
 #include "graph/curvature_inline.h"
 
-static inline void between_rn(int n, const double *z, const double *a, const double *b, double *r, double *Ja, double *Jb)
+static inline void between_rn(int n, const double *z, const double *a, const double *b, double *r, double *Ja,
+                              double *Jb)
 {
     for (int i = 0; i < n; i++) r[i] = b[i] - a[i] - z[i];
     for (int i = 0; Ja && i < n * n; i++) Ja[i] = i % (n + 1) == 0 ? -1 : 0;
@@ -142,4 +143,5 @@ BETWEEN(r3, CT_R3, 3, .flat = 1, .coordinate = {"x", "y", "z"}, .unit = {"m", "m
 BETWEEN(so2, CT_SO2, 1, .flat = 1, .coordinate = {"theta"}, .unit = {"rad"})
 BETWEEN(so3, CT_SO3, 3, .curvature = curve_so3, .coordinate = {"rx", "ry", "rz"}, .unit = {"rad", "rad", "rad"})
 BETWEEN(se2, CT_SE2, 3, .curvature = curve_se2, .coordinate = {"x", "y", "theta"}, .unit = {"m", "m", "rad"})
-BETWEEN(se3, CT_SE3, 6, .curvature = curve_se3, .coordinate = {"rx", "ry", "rz", "x", "y", "z"}, .unit = {"rad", "rad", "rad", "m", "m", "m"})
+BETWEEN(se3, CT_SE3, 6, .curvature = curve_se3, .coordinate = {"rx", "ry", "rz", "x", "y", "z"},
+        .unit = {"rad", "rad", "rad", "m", "m", "m"})

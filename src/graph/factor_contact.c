@@ -1,12 +1,15 @@
 /* factor_contact.c: contact_se2, a finger that touches an object of known outline.
  *
- *     q = R'(e - o),  r = d(q) - z        d the signed distance of the shape, z the finger's radius, zero unless given; R that of o
+ *     q = R'(e - o),  r = d(q) - z        d the signed distance of the shape, z the finger's radius, zero unless
+ *                                         given; R that of o
  *
- * The sign stays: a finger inside is led out as one outside is led in, and the residual has a derivative at the outline, where all of them are. With g and H
- * those of d at q, Q = R'R_e, S = [0 -1; 1 0], and (rho, theta) the perturbations of o and e:
+ * The sign stays: a finger inside is led out as one outside is led in, and the residual has a derivative at the
+ * outline, where all of them are. With g and H those of d at q, Q = R'R_e, S = [0 -1; 1 0], and (rho, theta) the
+ * perturbations of o and e:
  *
  *     dq = -rho_o - theta_o S q + Q rho_e,   dr = g'dq
- *     d2r = dq'H dq + second order of q:  -theta_o^2/2 g'q + theta_o (S g)'(Q rho_e - rho_o/2) - theta_e/2 (S g)'Q rho_e */
+ *     d2r = dq'H dq + second order of q:  -theta_o^2/2 g'q + theta_o (S g)'(Q rho_e - rho_o/2) - theta_e/2 (S g)'Q
+ *                                         rho_e */
 #include <covtune/graph.h>
 
 #include "graph/curvature_inline.h"
@@ -41,8 +44,10 @@ static void curve_contact(const double *z, const void *context, const double *co
     const double D[2][6] = {{-1, 0, t.q[1], t.Q.c, -t.Q.s, 0}, {0, -1, -t.q[0], t.Q.s, t.Q.c, 0}}; /* dq */
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
-            K[6 * i + j] = u[0] * (D[0][i] * (H[0] * D[0][j] + H[1] * D[1][j]) + D[1][i] * (H[2] * D[0][j] + H[3] * D[1][j]));
-    const double G[2] = {-u[0] * g[1], u[0] * g[0]}, E[2] = {G[0] * t.Q.c + G[1] * t.Q.s, G[1] * t.Q.c - G[0] * t.Q.s}; /* S g, in o's frame and in e's */
+            K[6 * i + j] =
+                u[0] * (D[0][i] * (H[0] * D[0][j] + H[1] * D[1][j]) + D[1][i] * (H[2] * D[0][j] + H[3] * D[1][j]));
+    /* S g, in o's frame and in e's */
+    const double G[2] = {-u[0] * g[1], u[0] * g[0]}, E[2] = {G[0] * t.Q.c + G[1] * t.Q.s, G[1] * t.Q.c - G[0] * t.Q.s};
     K[14] -= u[0] * (g[0] * t.q[0] + g[1] * t.q[1]);
     for (int i = 0; i < 2; i++) {
         K[6 * 2 + i] -= G[i] / 2, K[6 * i + 2] -= G[i] / 2;

@@ -59,24 +59,43 @@ static inline void between_se3(const double *z, const double *a, const double *b
     identity(6, Jb);
 }
 
-#define GTSAM(k, K, dim, ...)                                                                      \
-    static void eval_prior_##k(const double *z, const void *context, const double *const x[], double *r, double *const J[]) \
-    {                                                                                              \
-        (void)context;                                                                             \
-        prior_##k(z, x[0], r, J ? J[0] : NULL);                                                    \
-    }                                                                                              \
-    static void eval_between_##k(const double *z, const void *context, const double *const x[], double *r, double *const J[]) \
-    {                                                                                              \
-        (void)context;                                                                             \
-        between_##k(z, x[0], x[1], r, J ? J[0] : NULL, J ? J[1] : NULL);                           \
-    }                                                                                              \
-    const ct_factor_ops ct_gtsam_prior_##k = {                                                     \
-        .name = "gtsam_prior_" #k, .rows = dim, .arity = 1, .kind = {K}, .fields = 1, .required = 1, .field = {K}, .absolute = 1, \
-        .jacobian = CT_JACOBIAN_APPROXIMATE, .eval = eval_prior_##k, __VA_ARGS__,                  \
-    };                                                                                             \
-    const ct_factor_ops ct_gtsam_between_##k = {                                                   \
-        .name = "gtsam_between_" #k, .rows = dim, .arity = 2, .kind = {K, K}, .fields = 1, .required = 1, .field = {K}, \
-        .jacobian = CT_JACOBIAN_APPROXIMATE, .eval = eval_between_##k, __VA_ARGS__,                \
+#define GTSAM(k, K, dim, ...)                                                                                          \
+    static void eval_prior_##k(const double *z, const void *context, const double *const x[], double *r,               \
+                               double *const J[])                                                                      \
+    {                                                                                                                  \
+        (void)context;                                                                                                 \
+        prior_##k(z, x[0], r, J ? J[0] : NULL);                                                                        \
+    }                                                                                                                  \
+    static void eval_between_##k(const double *z, const void *context, const double *const x[], double *r,             \
+                                 double *const J[])                                                                    \
+    {                                                                                                                  \
+        (void)context;                                                                                                 \
+        between_##k(z, x[0], x[1], r, J ? J[0] : NULL, J ? J[1] : NULL);                                               \
+    }                                                                                                                  \
+    const ct_factor_ops ct_gtsam_prior_##k = {                                                                         \
+        .name = "gtsam_prior_" #k,                                                                                     \
+        .rows = dim,                                                                                                   \
+        .arity = 1,                                                                                                    \
+        .kind = {K},                                                                                                   \
+        .fields = 1,                                                                                                   \
+        .required = 1,                                                                                                 \
+        .field = {K},                                                                                                  \
+        .absolute = 1,                                                                                                 \
+        .jacobian = CT_JACOBIAN_APPROXIMATE,                                                                           \
+        .eval = eval_prior_##k,                                                                                        \
+        __VA_ARGS__,                                                                                                   \
+    };                                                                                                                 \
+    const ct_factor_ops ct_gtsam_between_##k = {                                                                       \
+        .name = "gtsam_between_" #k,                                                                                   \
+        .rows = dim,                                                                                                   \
+        .arity = 2,                                                                                                    \
+        .kind = {K, K},                                                                                                \
+        .fields = 1,                                                                                                   \
+        .required = 1,                                                                                                 \
+        .field = {K},                                                                                                  \
+        .jacobian = CT_JACOBIAN_APPROXIMATE,                                                                           \
+        .eval = eval_between_##k,                                                                                      \
+        __VA_ARGS__,                                                                                                   \
     };
 
 GTSAM(se2, CT_SE2, 3, .coordinate = {"x", "y", "theta"}, .unit = {"m", "m", "rad"})
@@ -95,7 +114,8 @@ ct_status ct_graph_like_gtsam(ct_graph *g, ct_err *err)
     for (int32_t f = 0; f < g->factors; f++) {
         const ct_factor_ops *ops = g->factor[f].ops;
         if (ops == &ct_prior_so3 || ops == &ct_between_so3)
-            return ct_fail(err, CT_E_UNSUPPORTED, "factor %d (%s on %s): there is no model of GTSAM's derivative for it", f, ops->name,
+            return ct_fail(err, CT_E_UNSUPPORTED,
+                           "factor %d (%s on %s): there is no model of GTSAM's derivative for it", f, ops->name,
                            ct__names_get(&g->names, g->var_pool[g->factor[f].var]));
     }
     for (int32_t f = 0; f < g->factors; f++)

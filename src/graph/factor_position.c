@@ -2,8 +2,8 @@
  *
  *     r = t + R l - z        l: lever arm in the body frame, zero unless given
  *
- * in world axes, so the noise is the receiver's east and north, not the body's ahead and left. With q = R'u the terms of second order in
- * Exp(w, rho) l = l + (w x l + rho) + 1/2 w x (w x l + rho) + ... are
+ * in world axes, so the noise is the receiver's east and north, not the body's ahead and left. With q = R'u the
+ * terms of second order in Exp(w, rho) l = l + (w x l + rho) + 1/2 w x (w x l + rho) + ... are
  *
  *     u'r = ... + 1/2 ((q.w)(l.w) - (q.l)(w.w)) - 1/2 w.(q x rho)
  */
@@ -41,7 +41,9 @@ static void curve_se3(const double *z, const void *context, const double *const 
     const double *l = z + 3;
     double        q[3];
     ct__so3_rotate(ct__so3_inverse(ct__se3_rotation(ct__se3_load(x[0]))), u, q);
-    const double ql = ct__dot3(q, l), half[9] = {0, q[2] / 2, -q[1] / 2, -q[2] / 2, 0, q[0] / 2, q[1] / 2, -q[0] / 2, 0}; /* -[q]/2 */
+    /* -[q]/2 */
+    const double ql = ct__dot3(q, l),
+                 half[9] = {0, q[2] / 2, -q[1] / 2, -q[2] / 2, 0, q[0] / 2, q[1] / 2, -q[0] / 2, 0};
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             K[6 * i + j] = (q[i] * l[j] + l[i] * q[j]) / 2 - (i == j ? ql : 0);

@@ -2,7 +2,8 @@
  *
  *     r = Log(z^-1 x),  dr/dx = Jr^-1(r)
  *
- * On R^n that is x - z and I; on the circle the Jacobian is 1; neither has a curvature. Those of the others: curvature_inline.h.
+ * On R^n that is x - z and I; on the circle the Jacobian is 1; neither has a curvature. Those of the others:
+ * curvature_inline.h.
  */
 #include <covtune/graph.h>
 
@@ -96,4 +97,5 @@ PRIOR(r3, CT_R3, 3, .flat = 1, .coordinate = {"x", "y", "z"}, .unit = {"m", "m",
 PRIOR(so2, CT_SO2, 1, .flat = 1, .coordinate = {"theta"}, .unit = {"rad"})
 PRIOR(so3, CT_SO3, 3, .curvature = curve_so3, .coordinate = {"rx", "ry", "rz"}, .unit = {"rad", "rad", "rad"})
 PRIOR(se2, CT_SE2, 3, .curvature = curve_se2, .coordinate = {"x", "y", "theta"}, .unit = {"m", "m", "rad"})
-PRIOR(se3, CT_SE3, 6, .curvature = curve_se3, .coordinate = {"rx", "ry", "rz", "x", "y", "z"}, .unit = {"rad", "rad", "rad", "m", "m", "m"})
+PRIOR(se3, CT_SE3, 6, .curvature = curve_se3, .coordinate = {"rx", "ry", "rz", "x", "y", "z"},
+      .unit = {"rad", "rad", "rad", "m", "m", "m"})

@@ -1,24 +1,29 @@
 /* factor_push.c: push_se2, an object that a finger pushes over a table, slowly.
  *
- * Slowly: whenever the finger stops the object does, so friction under it balances the finger's push at every moment (quasi-static). How much friction can
- * resist depends on how the object moves. All forces (fx, fy) and moments m that it can just resist form the limit surface, which is nearly an
- * ellipsoid, (fx^2 + fy^2) + (m / c)^2 = constant, and the object moves along its normal at the force that acts: v ~ f, omega ~ m / c^2. c is a length, the lever
- * at which friction resists turning: about the mean distance of the support from its centre (ct_shape_moments). The push acts at the contact P, so m = P x f, and with
- * v for f:
+ * Slowly: whenever the finger stops the object does, so friction under it balances the finger's push at every moment
+ * (quasi-static). How much friction can resist depends on how the object moves. All forces (fx, fy) and moments m
+ * that it can just resist form the limit surface, which is nearly an ellipsoid, (fx^2 + fy^2) + (m / c)^2 =
+ * constant, and the object moves along its normal at the force that acts: v ~ f, omega ~ m / c^2. c is a length, the
+ * lever at which friction resists turning: about the mean distance of the support from its centre
+ * (ct_shape_moments). The push acts at the contact P, so m = P x f, and with v for f:
  *
  *     P x v = c^2 omega                            the object turns as the force's lever tells
- *     v + omega S P = v_contact                    and the point of it that is touched moves with the finger (it sticks)
+ *     v + omega S P = v_contact                    and the point of it that is touched moves with the finger (it
+ *                                                  sticks)
  *
- * Over a step from (o, e) to (p, f), object and finger, with everything in the frame of p, R its rotation, S = [0 -1; 1 0], z = c^2:
+ * Over a step from (o, e) to (p, f), object and finger, with everything in the frame of p, R its rotation, S = [0
+ * -1; 1 0], z = c^2:
  *
  *     v = R'(p - o),  V = R'(f - e),  P = R'(f - p),  w = angle from o to p,  u = v - V
  *     r = [ u + w S P;  P x v - c^2 w ]
  *
- * With Q_x = R'R_x, a perturbation (rho, theta) of x moves it by Q_x (rho + theta S rho / 2 + ...), and theta of p turns all of it back. Rows x and y:
+ * With Q_x = R'R_x, a perturbation (rho, theta) of x moves it by Q_x (rho + theta S rho / 2 + ...), and theta of p
+ * turns all of it back. Rows x and y:
  *
  *     do: -Q_o, -S P     de: Q_e, 0     dp: I - w S, S (P - u) + w P     df: (w S - I) Q_f, 0
  *
- * and the moment's: -(S P)'Q_o, c^2 | 0, 0 | (S v + S P)', -c^2 | -(S v)'Q_f, 0. The curvature is the second order of the same, term by term. */
+ * and the moment's: -(S P)'Q_o, c^2 | 0, 0 | (S v + S P)', -c^2 | -(S v)'Q_f, 0. The curvature is the second order
+ * of the same, term by term. */
 #include <covtune/graph.h>
 
 #include "graph/curvature_inline.h"
@@ -39,7 +44,9 @@ static step step_of(const double *const x[])
 {
     const double *o = x[0], *e = x[1], *p = x[2], *f = x[3];
     const ct_so2  R = ct__so2_load(p + 2);
-    step          t = {.o = ct__so2_between(R, ct__so2_load(o + 2)), .e = ct__so2_between(R, ct__so2_load(e + 2)), .f = ct__so2_between(R, ct__so2_load(f + 2))};
+    step t = {.o = ct__so2_between(R, ct__so2_load(o + 2)),
+              .e = ct__so2_between(R, ct__so2_load(e + 2)),
+              .f = ct__so2_between(R, ct__so2_load(f + 2))};
     double        V[2];
     turned(R, p[0] - o[0], p[1] - o[1], t.v);
     turned(R, f[0] - e[0], f[1] - e[1], V);
@@ -108,8 +115,10 @@ static void both_cross(double *K, int i, int j, double k, ct_so2 A, ct_so2 B)
     both(K, i + 1, j, -k * Q.c), both(K, i + 1, j + 1, k * Q.s);
 }
 
-/* Second order, with l the multipliers of x and y, L = S l, and k that of the moment; translations m_x = Q_x rho_x, b = m_f - m_p:
- *     x, y:    -theta_p^2/2 l'(u + w S P) + theta_p (theta_p - theta_o) l'P + theta_p L'(m_p - m_o - m_f + m_e) + theta_p w l'b - (theta_p - theta_o) L'b
+/* Second order, with l the multipliers of x and y, L = S l, and k that of the moment; translations m_x = Q_x rho_x,
+ * b = m_f - m_p:
+ *     x, y:    -theta_p^2/2 l'(u + w S P) + theta_p (theta_p - theta_o) l'P + theta_p L'(m_p - m_o - m_f + m_e) +
+ *              theta_p w l'b - (theta_p - theta_o) L'b
  *              + theta_f/2 (L - w l)'m_f - theta_p/2 (L - w l)'m_p + theta_o/2 L'm_o - theta_e/2 L'm_e
  *     moment:  b x (m_p - m_o) - theta_f/2 v'm_f + theta_p/2 (v + P)'m_p - theta_o/2 P'm_o */
 static void curve_push(const double *z, const void *context, const double *const x[], const double *u, double *K)
@@ -117,7 +126,8 @@ static void curve_push(const double *z, const void *context, const double *const
     (void)z, (void)context;
     const step   t = step_of(x);
     const ct_so2 I = {1, 0};
-    const double w = t.w, k = u[2], l[2] = {u[0], u[1]}, L[2] = {-u[1], u[0]}, lP = l[0] * t.P[0] + l[1] * t.P[1], LP = L[0] * t.P[0] + L[1] * t.P[1];
+    const double w = t.w, k = u[2], l[2] = {u[0], u[1]}, L[2] = {-u[1], u[0]}, lP = l[0] * t.P[0] + l[1] * t.P[1],
+                 LP = L[0] * t.P[0] + L[1] * t.P[1];
     memset(K, 0, N * N * sizeof *K);
     both(K, P_ + 2, P_ + 2, 2 * lP - (l[0] * t.u[0] + l[1] * t.u[1] - w * LP)); /* l'S P = -L'P */
     both(K, P_ + 2, O + 2, -lP);

@@ -1,18 +1,22 @@
 /* factor_tactile.c: tactile_*, how a finger turned, or moved, on an object between two times.
  *
- * o and e are object and finger, p and f the same two later. With a = o^-1 e and b = p^-1 f, the finger as the object sees it:
+ * o and e are object and finger, p and f the same two later. With a = o^-1 e and b = p^-1 f, the finger as the
+ * object sees it:
  *
  *     d = a^-1 b = e^-1 o p^-1 f
  *     tactile_yaw   r = angle of z^-1 d            tactile_se2   r = Log(z^-1 d)
  *
- * The angle is linear in all four, with derivatives 1, -1, -1, 1. For the pose, perturbations of e, o, p and f enter one after the other,
+ * The angle is linear in all four, with derivatives 1, -1, -1, 1. For the pose, perturbations of e, o, p and f enter
+ * one after the other,
  *
  *     z^-1 d  ->  z^-1 d Exp(-Ad(d^-1) de) Exp(Ad(b^-1) do) Exp(-Ad(b^-1) dp) Exp(df)
  *
- * so dr/df = J = Jr^-1(r), dr/dp = -J Ad(b^-1) = -dr/do, dr/de = -J Ad(d^-1). With M each factor's matrix, its curvature is M'K0 M, and that
- * of two of them M'(K0 + S/2) M', in the order above: K0 and S as curvature_inline.h has them.
+ * so dr/df = J = Jr^-1(r), dr/dp = -J Ad(b^-1) = -dr/do, dr/de = -J Ad(d^-1). With M each factor's matrix, its
+ * curvature is M'K0 M, and that of two of them M'(K0 + S/2) M', in the order above: K0 and S as curvature_inline.h
+ * has them.
  *
- * A network that looks at tactile images tells the turn and nothing else, a sequence has thousands of them: no sines, no cosines. */
+ * A network that looks at tactile images tells the turn and nothing else, a sequence has thousands of them: no
+ * sines, no cosines. */
 #include <covtune/graph.h>
 
 #include "graph/curvature_inline.h"
@@ -22,7 +26,8 @@
 static void eval_yaw(const double *z, const void *context, const double *const x[], double *r, double *const J[])
 {
     (void)context;
-    const ct_so2 o = ct__so2_load(x[0] + 2), e = ct__so2_load(x[1] + 2), p = ct__so2_load(x[2] + 2), f = ct__so2_load(x[3] + 2);
+    const ct_so2 o = ct__so2_load(x[0] + 2), e = ct__so2_load(x[1] + 2), p = ct__so2_load(x[2] + 2),
+                 f = ct__so2_load(x[3] + 2);
     const ct_so2 before = ct__so2_between(o, e), after = ct__so2_between(p, f);
     r[0] = ct__so2_log(ct__so2_between(ct__so2_load(z), ct__so2_between(before, after)));
     for (int i = 0; J && i < 4; i++)
@@ -54,7 +59,8 @@ typedef struct {
 
 static motion motion_of(const double *z, const double *const x[])
 {
-    const ct_se2 before = ct__se2_between(ct__se2_load(x[0]), ct__se2_load(x[1])), after = ct__se2_between(ct__se2_load(x[2]), ct__se2_load(x[3]));
+    const ct_se2 before = ct__se2_between(ct__se2_load(x[0]), ct__se2_load(x[1])),
+                 after = ct__se2_between(ct__se2_load(x[2]), ct__se2_load(x[3]));
     const ct_se2 moved = ct__se2_between(before, after);
     return (motion){after, moved, ct__se2_chart_at(ct__se2_between(ct__se2_load(z), moved))};
 }
@@ -90,7 +96,8 @@ static void put_block(int i, int j, const double A[9], const double B[9], const 
     ct__mul33(B, A2, BA);
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
-            K[12 * (3 * i + r) + 3 * j + c] = K[12 * (3 * j + c) + 3 * i + r] = A[r] * BA[c] + A[3 + r] * BA[3 + c] + A[6 + r] * BA[6 + c];
+            K[12 * (3 * i + r) + 3 * j + c] = K[12 * (3 * j + c) + 3 * i + r] =
+                A[r] * BA[c] + A[3 + r] * BA[3 + c] + A[6 + r] * BA[6 + c];
 }
 
 static void curve_se2(const double *z, const void *context, const double *const x[], const double *u, double *K)
@@ -101,7 +108,8 @@ static void curve_se2(const double *z, const void *context, const double *const 
     const motion       m = motion_of(z, x);
     const ct__se2_bend k = ct__se2_bend_at(&m.at, u);
     const double       K0[9] = {0, 0, k.p, 0, 0, k.q, k.p, k.q, k.f};
-    const double       half[9] = {0, 0, k.p - k.c[1] / 2, 0, 0, k.q + k.c[0] / 2, k.p + k.c[1] / 2, k.q - k.c[0] / 2, k.f}; /* K0 + S/2 */
+    /* K0 + S/2 */
+    const double half[9] = {0, 0, k.p - k.c[1] / 2, 0, 0, k.q + k.c[0] / 2, k.p + k.c[1] / 2, k.q - k.c[0] / 2, k.f};
     double             M[4][9];
     times_adjoint(1, IDENTITY, m.after, M[0]);
     times_adjoint(-1, IDENTITY, m.moved, M[1]);

@@ -35,7 +35,8 @@ ct_status ct_graph_copy(const ct_graph *graph, ct_graph **out, ct_err *err)
     CT_TRY(ct_graph_new(&g, err));
     ct_status status = CT_OK;
     for (int32_t v = 0; v < graph->variables && status == CT_OK; v++) {
-        status = ct_graph_add_variable(g, ct__names_get(&graph->names, v), graph->kind[v], graph->initial + graph->offset[v], NULL, err);
+        status = ct_graph_add_variable(g, ct__names_get(&graph->names, v), graph->kind[v],
+                                       graph->initial + graph->offset[v], NULL, err);
         if (status == CT_OK) g->fixed[v] = graph->fixed[v];
     }
     for (int32_t f = 0; f < graph->factors && status == CT_OK; f++) {
@@ -82,13 +83,16 @@ ct_status ct__check_kind(const char *name, ct_kind kind, ct_err *err)
 
 ct_status ct__check_value(const char *name, ct_kind kind, const double *value, ct_err *err)
 {
-    if (!all_finite(value, ct_kind_size(kind))) return ct_fail(err, CT_E_ARGUMENT, "variable %s: its initial value is not finite", name);
+    if (!all_finite(value, ct_kind_size(kind)))
+        return ct_fail(err, CT_E_ARGUMENT, "variable %s: its initial value is not finite", name);
     if (!is_unit(kind, value))
-        return ct_fail(err, CT_E_ARGUMENT, "variable %s: its rotation is not a unit %s", name, kind == CT_SO2 || kind == CT_SE2 ? "(cos, sin)" : "quaternion");
+        return ct_fail(err, CT_E_ARGUMENT, "variable %s: its rotation is not a unit %s", name,
+                       kind == CT_SO2 || kind == CT_SE2 ? "(cos, sin)" : "quaternion");
     return CT_OK;
 }
 
-ct_status ct_graph_add_variable(ct_graph *g, const char *name, ct_kind kind, const double *value, int32_t *index, ct_err *err)
+ct_status ct_graph_add_variable(ct_graph *g, const char *name, ct_kind kind, const double *value, int32_t *index,
+                                ct_err *err)
 {
     const int32_t v = g->variables;
     const int     size = ct_kind_size(kind);
@@ -136,29 +140,37 @@ ct_status ct__check_ops(int32_t f, const ct_factor_ops *ops, ct_err *err)
                    CT_FIELDS_MAX);
 }
 
-ct_status ct__check_measurement(int32_t f, const ct_factor_ops *ops, const char *on, const double z[], const void *context, ct_err *err)
+ct_status ct__check_measurement(int32_t f, const ct_factor_ops *ops, const char *on, const double z[],
+                                const void *context, ct_err *err)
 {
-    if (ops->shaped && !context) return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s on %s): it must be added with a shape", f, ops->name, on);
-    if (!all_finite(z, ct_factor_z_size(ops))) return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s on %s): its measurement is not finite", f, ops->name, on);
+    if (ops->shaped && !context)
+        return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s on %s): it must be added with a shape", f, ops->name, on);
+    if (!all_finite(z, ct_factor_z_size(ops)))
+        return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s on %s): its measurement is not finite", f, ops->name, on);
     for (int i = 0, at = 0; i < ops->fields; at += ct_kind_size(ops->field[i++]))
         if (!is_unit(ops->field[i], z + at))
-            return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s on %s): part %d of its measurement is not a unit rotation", f, ops->name, on, i);
+            return ct_fail(err, CT_E_ARGUMENT,
+                           "factor %d (%s on %s): part %d of its measurement is not a unit rotation", f, ops->name, on,
+                           i);
     const char *why = ops->refuse ? ops->refuse(z) : NULL;
     if (why) return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s on %s): %s", f, ops->name, on, why);
     return CT_OK;
 }
 
-static ct_status check_factor(const ct_graph *g, const ct_factor_ops *ops, const int32_t var[], const double z[], const void *context, ct_err *err)
+static ct_status check_factor(const ct_graph *g, const ct_factor_ops *ops, const int32_t var[], const double z[],
+                              const void *context, ct_err *err)
 {
     for (int i = 0; i < ops->arity; i++) {
         if (var[i] < 0 || var[i] >= g->variables)
-            return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): variable %d of %d does not exist", g->factors, ops->name, var[i], g->variables);
+            return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): variable %d of %d does not exist", g->factors,
+                           ops->name, var[i], g->variables);
         if (g->kind[var[i]] != ops->kind[i])
             return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): %s is %s, it must be %s", g->factors, ops->name,
                            ct__names_get(&g->names, var[i]), ct_kind_name(g->kind[var[i]]), ct_kind_name(ops->kind[i]));
         for (int j = 0; j < i; j++)
             if (var[i] == var[j])
-                return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): %s is named twice", g->factors, ops->name, ct__names_get(&g->names, var[i]));
+                return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): %s is named twice", g->factors, ops->name,
+                               ct__names_get(&g->names, var[i]));
     }
     return ct__check_measurement(g->factors, ops, ct__names_get(&g->names, var[0]), z, context, err);
 }
@@ -166,12 +178,14 @@ static ct_status check_factor(const ct_graph *g, const ct_factor_ops *ops, const
 /* Makes room for noise model `noise` in the table of uses, and checks that factor f may use it. */
 static ct_status check_rows(ct_graph *g, int32_t f, const ct_factor_ops *ops, int32_t noise, ct_err *err)
 {
-    if (noise < 0) return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): noise model %d does not exist", f, ops->name, noise);
+    if (noise < 0)
+        return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): noise model %d does not exist", f, ops->name, noise);
     CT_TRY(ct__grow(&g->noise_use, &g->noise_capacity, (int64_t)noise + 1, sizeof *g->noise_use, "noise models", err));
     while (g->noise_count <= noise) g->noise_use[g->noise_count++] = (ct__noise_use){0};
     const ct__noise_use *use = &g->noise_use[noise];
     if (use->factors && use->rows != ops->rows)
-        return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s) has %d rows, noise model %d serves factors of %d", f, ops->name, ops->rows, noise, use->rows);
+        return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s) has %d rows, noise model %d serves factors of %d", f,
+                       ops->name, ops->rows, noise, use->rows);
     return CT_OK;
 }
 
@@ -181,7 +195,8 @@ static void use_noise(ct_graph *g, const ct_factor_ops *ops, int32_t noise)
     g->noise_use[noise].rows = ops->rows;
 }
 
-ct_status ct_graph_add_factor(ct_graph *g, const ct_factor_ops *ops, const int32_t var[], const double z[], const void *context, int32_t noise, ct_err *err)
+ct_status ct_graph_add_factor(ct_graph *g, const ct_factor_ops *ops, const int32_t var[], const double z[],
+                              const void *context, int32_t noise, ct_err *err)
 {
     CT_TRY(ct__check_ops(g->factors, ops, err));
     const int z_size = ct_factor_z_size(ops);
@@ -189,9 +204,11 @@ ct_status ct_graph_add_factor(ct_graph *g, const ct_factor_ops *ops, const int32
     CT_TRY(check_factor(g, ops, var, z, context, err));
     CT_TRY(check_rows(g, g->factors, ops, noise, err));
     CT_TRY(ct__grow(&g->factor, &g->factor_capacity, g->factors + 1, sizeof *g->factor, "factors", err));
-    CT_TRY(ct__grow(&g->var_pool, &g->var_capacity, g->var_used + ops->arity, sizeof *g->var_pool, "factor variables", err));
+    CT_TRY(ct__grow(&g->var_pool, &g->var_capacity, g->var_used + ops->arity, sizeof *g->var_pool, "factor variables",
+                    err));
     CT_TRY(ct__grow(&g->z_pool, &g->z_capacity, g->z_used + z_size, sizeof *g->z_pool, "measurements", err));
-    g->factor[g->factors++] = (ct__factor){.ops = ops, .context = context, .var = g->var_used, .z = g->z_used, .noise = noise};
+    g->factor[g->factors++] =
+        (ct__factor){.ops = ops, .context = context, .var = g->var_used, .z = g->z_used, .noise = noise};
     memcpy(g->var_pool + g->var_used, var, (size_t)ops->arity * sizeof *var);
     memcpy(g->z_pool + g->z_used, z, (size_t)z_size * sizeof *z);
     g->var_used += ops->arity;
@@ -202,13 +219,17 @@ ct_status ct_graph_add_factor(ct_graph *g, const ct_factor_ops *ops, const int32
 
 ct_status ct_graph_add_prior(ct_graph *g, int32_t x, const double z[], int32_t noise, ct_err *err)
 {
-    if (x < 0 || x >= g->variables) return ct_fail(err, CT_E_ARGUMENT, "factor %d (prior): variable %d of %d does not exist", g->factors, x, g->variables);
+    if (x < 0 || x >= g->variables)
+        return ct_fail(err, CT_E_ARGUMENT, "factor %d (prior): variable %d of %d does not exist", g->factors, x,
+                       g->variables);
     return ct_graph_add_factor(g, ct_factor_prior(g->kind[x]), &x, z, NULL, noise, err);
 }
 
 ct_status ct_graph_add_between(ct_graph *g, int32_t a, int32_t b, const double z[], int32_t noise, ct_err *err)
 {
-    if (a < 0 || a >= g->variables) return ct_fail(err, CT_E_ARGUMENT, "factor %d (between): variable %d of %d does not exist", g->factors, a, g->variables);
+    if (a < 0 || a >= g->variables)
+        return ct_fail(err, CT_E_ARGUMENT, "factor %d (between): variable %d of %d does not exist", g->factors, a,
+                       g->variables);
     return ct_graph_add_factor(g, ct_factor_between(g->kind[a]), (const int32_t[]){a, b}, z, NULL, noise, err);
 }
 
@@ -232,7 +253,8 @@ ct_factor ct_graph_factor(const ct_graph *g, int32_t f)
 {
     if (f < 0 || f >= g->factors) return (ct_factor){.noise = -1};
     const ct__factor *k = &g->factor[f];
-    return (ct_factor){.ops = k->ops, .var = g->var_pool + k->var, .z = g->z_pool + k->z, .context = k->context, .noise = k->noise};
+    return (ct_factor){
+        .ops = k->ops, .var = g->var_pool + k->var, .z = g->z_pool + k->z, .context = k->context, .noise = k->noise};
 }
 
 int32_t       ct_graph_find(const ct_graph *g, const char *name) { return name ? ct__names_find(&g->names, name) : -1; }
@@ -267,10 +289,13 @@ ct_status ct_graph_check_noise(const ct_graph *g, const ct_noise *noise, ct_err 
         const int32_t rows = g->noise_use[i].rows;
         if (!g->noise_use[i].factors) continue;
         if (i >= ct_noise_count(noise))
-            return ct_fail(err, CT_E_NOISE, "factors of %d rows use noise model %d, the table has %d", rows, i, ct_noise_count(noise));
+            return ct_fail(err, CT_E_NOISE, "factors of %d rows use noise model %d, the table has %d", rows, i,
+                           ct_noise_count(noise));
         const ct_noise_model *m = ct_noise_get(noise, i);
         if (m->dim != rows)
-            return ct_fail(err, CT_E_NOISE, "noise model \"%s\" has %d coordinates, the factors that use it have %d rows", m->name, m->dim, rows);
+            return ct_fail(err, CT_E_NOISE,
+                           "noise model \"%s\" has %d coordinates, the factors that use it have %d rows", m->name,
+                           m->dim, rows);
     }
     return CT_OK;
 }
@@ -280,13 +305,15 @@ static int same_word(const char word[16], const char *text)
 {
     const size_t n = strlen(word);
     if (!text) text = "";
-    return !strncmp(word, text, n) && (!text[n] || n >= 12); /* at most three bytes of a sequence are cut away with the rest */
+    /* at most three bytes of a sequence are cut away with the rest */
+    return !strncmp(word, text, n) && (!text[n] || n >= 12);
 }
 
 static int same_rows(const ct_noise_row *row, const ct_factor_ops *ops)
 {
     for (int i = 0; i < ops->rows; i++)
-        if (!ops->coordinate[i] || !same_word(row[i].name, ops->coordinate[i]) || !same_word(row[i].unit, ops->unit[i])) return 0;
+        if (!ops->coordinate[i] || !same_word(row[i].name, ops->coordinate[i]) || !same_word(row[i].unit, ops->unit[i]))
+            return 0;
     return 1;
 }
 
@@ -316,7 +343,8 @@ void ct_graph_name_rows(const ct_graph *g, ct_noise *noise)
         const ct_noise_model *m = ct_noise_get(noise, k->noise);
         if (!has_model(k, noise)) continue;
         if (m->row && !same_rows(m->row, k->ops)) ct_noise_set_rows(noise, k->noise, NULL, NULL);
-        if (m->measurement && strncmp(m->measurement, k->ops->name, CT_NOISE_MEASUREMENT_MAX)) ct_noise_set_measurement(noise, k->noise, NULL);
+        if (m->measurement && strncmp(m->measurement, k->ops->name, CT_NOISE_MEASUREMENT_MAX))
+            ct_noise_set_measurement(noise, k->noise, NULL);
     }
 }
 

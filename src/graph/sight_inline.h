@@ -141,16 +141,18 @@ static inline const char *ct__refuse_direction(const double z[3])
 /* From kernel(z, sensor, pose, point, r, Jpose, Jpoint) the two eval functions that differ only in
  * where the point is: the second variable, or n doubles of z between the `measured` ones and the
  * sensor. */
-#define CT__SIGHT_EVALS(kernel, measured, n)                                                       \
-    static void kernel##_variable(const double *z, const void *context, const double *const x[], double *r, double *const J[]) \
-    {                                                                                              \
-        (void)context;                                                                             \
-        kernel(z, z + (measured), x[0], x[1], r, J ? J[0] : NULL, J ? J[1] : NULL);                \
-    }                                                                                              \
-    static void kernel##_known(const double *z, const void *context, const double *const x[], double *r, double *const J[]) \
-    {                                                                                              \
-        (void)context;                                                                             \
-        kernel(z, z + (measured) + (n), x[0], z + (measured), r, J ? J[0] : NULL, NULL);           \
+#define CT__SIGHT_EVALS(kernel, measured, n)                                                                           \
+    static void kernel##_variable(const double *z, const void *context, const double *const x[], double *r,            \
+                                  double *const J[])                                                                   \
+    {                                                                                                                  \
+        (void)context;                                                                                                 \
+        kernel(z, z + (measured), x[0], x[1], r, J ? J[0] : NULL, J ? J[1] : NULL);                                    \
+    }                                                                                                                  \
+    static void kernel##_known(const double *z, const void *context, const double *const x[], double *r,               \
+                               double *const J[])                                                                      \
+    {                                                                                                                  \
+        (void)context;                                                                                                 \
+        kernel(z, z + (measured) + (n), x[0], z + (measured), r, J ? J[0] : NULL, NULL);                               \
     }
 
 #endif

@@ -64,9 +64,10 @@ CT_INLINE void ct__apply_sqrt_info_back(const ct_noise_model *model, int rows, d
     else ct__scale_rows(rows, 1, model->sqrt_info, v);
 }
 
-/* Whitens r (rows) and `blocks` Jacobian blocks J[i] (rows x cols[i]; NULL ones are passed over). *d2 and *w are d^2 and
- * the robust weight. Returns the factor's error rho(d). */
-CT_INLINE double ct__whiten_weighed(const ct_noise_model *model, int rows, double *r, int blocks, double *const J[], const int cols[], double *d2, double *w)
+/* Whitens r (rows) and `blocks` Jacobian blocks J[i] (rows x cols[i]; NULL ones are passed over). *d2 and *w are d^2
+ * and the robust weight. Returns the factor's error rho(d). */
+CT_INLINE double ct__whiten_weighed(const ct_noise_model *model, int rows, double *r, int blocks, double *const J[],
+                                    const int cols[], double *d2, double *w)
 {
     ct__apply_sqrt_info(model, rows, 1, r);
     *d2 = 0;
@@ -84,7 +85,8 @@ CT_INLINE double ct__whiten_weighed(const ct_noise_model *model, int rows, doubl
     return error;
 }
 
-CT_INLINE double ct__whiten(const ct_noise_model *model, int rows, double *r, int blocks, double *const J[], const int cols[])
+CT_INLINE double ct__whiten(const ct_noise_model *model, int rows, double *r, int blocks, double *const J[],
+                            const int cols[])
 {
     double d2, w;
     return ct__whiten_weighed(model, rows, r, blocks, J, cols, &d2, &w);

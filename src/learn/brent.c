@@ -1,15 +1,19 @@
 /* brent.c: the minimum of a function of one variable on an interval (Brent 1973, chapter 5).
  *
- *     three points are remembered, the best x, the second best w, the one before v: a parabola through them has its minimum at x + p/q,
- *     p = (x - v)^2 (F(x) - F(w)) - (x - w)^2 (F(x) - F(v)),   q = 2 ((x - v) (F(x) - F(w)) - (x - w) (F(x) - F(v)))   up to sign
+ *     three points are remembered, the best x, the second best w, the one before v: a parabola through them has its
+ *     minimum at x + p/q,
+ *     p = (x - v)^2 (F(x) - F(w)) - (x - w)^2 (F(x) - F(v)),   q = 2 ((x - v) (F(x) - F(w)) - (x - w) (F(x) - F(v)))
+ *                                                              up to sign
  *
- * A parabola is trusted if it leads inside and moves less than half of what the move before last did; else the larger part is cut by the golden section. Ends are approached, never evaluated.
- * Operations are in the order of SciPy's bounded search, so that points are the same to the bit. */
+ * A parabola is trusted if it leads inside and moves less than half of what the move before last did; else the
+ * larger part is cut by the golden section. Ends are approached, never evaluated. Operations are in the order of
+ * SciPy's bounded search, so that points are the same to the bit. */
 #include "learn/derivative_free.h"
 
 #include <math.h>
 
-#define ROOT_OF_ROUNDING 1.4832396974191326e-08 /* sqrt(2.2e-16): closer than that, values of a smooth function cannot be told apart */
+/* sqrt(2.2e-16): closer than that, values of a smooth function cannot be told apart */
+#define ROOT_OF_ROUNDING 1.4832396974191326e-08
 
 typedef struct {
     double t, F;
@@ -66,7 +70,8 @@ static void take(bracket *s, sample u)
     } else if (u.F <= s->v.F || s->v.t == s->x.t || s->v.t == s->w.t) s->v = u;
 }
 
-int ct__brent(double a, double b, double tolerance, int most, int (*f)(void *user, double t, double *F), void *user, double *t, double *F)
+int ct__brent(double a, double b, double tolerance, int most, int (*f)(void *user, double t, double *F), void *user,
+              double *t, double *F)
 {
     bracket s = {.a = a, .b = b, .tolerance = tolerance};
     s.x.t = a + 0.5 * (3 - sqrt(5.0)) * (b - a);

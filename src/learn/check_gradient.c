@@ -5,7 +5,9 @@
 
 #include <math.h>
 
-#define H 2e-3 /* of a log variance: h^4 is 2e-11, rounding / h 1e-13; ten times that, and at bad theta solves may end in another valley */
+/* of a log variance: h^4 is 2e-11, rounding / h 1e-13; ten times that, and at bad theta solves may end in another
+ * valley */
+#define H 2e-3
 
 static ct_status loss_at(ct_outer *o, double *q, int32_t j, double at, double *loss, ct_err *err)
 {
@@ -16,7 +18,9 @@ static ct_status loss_at(ct_outer *o, double *q, int32_t j, double at, double *l
     q[j] = kept;
     *loss = value.loss;
     if (status != CT_OK || !value.failed) return status;
-    return ct_fail(err, CT_E_ARGUMENT, "the gradient cannot be checked here: an inner solve at a perturbed theta ended with %s", ct_stop_meaning(value.stop));
+    return ct_fail(err, CT_E_ARGUMENT,
+                   "the gradient cannot be checked here: an inner solve at a perturbed theta ended with %s",
+                   ct_stop_meaning(value.stop));
 }
 
 static ct_status differences(ct_outer *o, double *p, double *d, ct_err *err)
@@ -54,7 +58,8 @@ static ct_status compare(ct_outer *o, const double *p, const double *d, double *
             o->options.gradient = (ct_gradient)i;
             o->options.hessian = (ct_hessian)h;
             status = ct_outer_evaluate(o, p, NULL, &value, err);
-            if (status == CT_OK && !value.failed && !value.inexact) out->error[i][h] = norm(o->m, g, d) / (out->difference_norm > 0 ? out->difference_norm : 1);
+            if (status == CT_OK && !value.failed && !value.inexact)
+                out->error[i][h] = norm(o->m, g, d) / (out->difference_norm > 0 ? out->difference_norm : 1);
         }
     o->options = kept;
     return status;
@@ -69,8 +74,10 @@ ct_status ct_outer_check(ct_outer *o, const double *p, ct_gradient_check *out, c
     ct_outer_value here = {0};
     ct_status      status = ct_outer_evaluate(o, p, NULL, &here, err);
     if (status == CT_OK && here.failed)
-        status = ct_fail(err, CT_E_ARGUMENT, "the gradient cannot be checked here: an inner solve ended with %s", ct_stop_meaning(here.stop));
-    if (status == CT_OK) status = ct_outer_accept(o, err); /* perturbed solves start at this minimum, and end in the same valley */
+        status = ct_fail(err, CT_E_ARGUMENT, "the gradient cannot be checked here: an inner solve ended with %s",
+                         ct_stop_meaning(here.stop));
+    /* perturbed solves start at this minimum, and end in the same valley */
+    if (status == CT_OK) status = ct_outer_accept(o, err);
     if (status == CT_OK) status = differences(o, q, d, err);
     out->difference_norm = norm(m, d, NULL);
     if (status == CT_OK) status = compare(o, p, d, q + 2 * (int64_t)m, out, err);

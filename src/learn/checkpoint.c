@@ -1,14 +1,15 @@
 /* checkpoint.c: the values that a method was given, in order; kept, given back, written.
  *
- * A method is a function of the values it is given: it holds no random numbers but those of a seed and reads no clock. So a run is resumed by running the
- * method again from its start, giving it what it was given before, which takes no time; where that ends, it goes on. Nothing of a method's own state need be
- * saved, NLopt's included.
+ * A method is a function of the values it is given: it holds no random numbers but those of a seed and reads no
+ * clock. So a run is resumed by running the method again from its start, giving it what it was given before, which
+ * takes no time; where that ends, it goes on. Nothing of a method's own state need be saved, NLopt's included.
  *
- * A value is only reproducible together with the solutions that inner solves started from. Those change at marks (ct_outer_accept) alone. So what is
- * written is the records up to the last mark, and the starts as they were then; what came after is computed again.
+ * A value is only reproducible together with the solutions that inner solves started from. Those change at marks
+ * (ct_outer_accept) alone. So what is written is the records up to the last mark, and the starts as they were then;
+ * what came after is computed again.
  *
- * File: magic, key, records, numbers, starts as 64-bit words; then records, each (tag, numbers, digest of p and part, the numbers); then starts;
- * then a checksum of all that. Native byte order: it is read where it was written. */
+ * File: magic, key, records, numbers, starts as 64-bit words; then records, each (tag, numbers, digest of p and
+ * part, the numbers); then starts; then a checksum of all that. Native byte order: it is read where it was written. */
 #include "base/file.h"
 #include "learn/digest.h"
 #include "learn/learn.h"
@@ -41,13 +42,17 @@ static uint64_t call_digest(const ct_outer *o, const double *p, const uint8_t *p
     return part ? ct__digest(h, part, (size_t)o->count) : h;
 }
 
-ct_status ct__checkpoint_take(ct_checkpoint *l, const ct_outer *o, int32_t tag, const double *p, const uint8_t *part, int64_t numbers, double *number, int *taken, ct_err *err)
+ct_status ct__checkpoint_take(ct_checkpoint *l, const ct_outer *o, int32_t tag, const double *p, const uint8_t *part,
+                              int64_t numbers, double *number, int *taken, ct_err *err)
 {
     *taken = 0;
     if (l->at >= l->given) return CT_OK;
     const uint64_t *record = l->word + l->at;
     if (record[0] != (uint64_t)tag || record[1] != (uint64_t)numbers || record[2] != call_digest(o, p, part))
-        return ct_fail(err, CT_E_ARGUMENT, "%s was written by another version, or on a machine that rounds differently: it cannot be resumed here", l->path);
+        return ct_fail(
+            err, CT_E_ARGUMENT,
+            "%s was written by another version, or on a machine that rounds differently: it cannot be resumed here",
+            l->path);
     memcpy(number, record + RECORD, (size_t)numbers * sizeof *number);
     l->at += RECORD + numbers;
     l->replayed++;
@@ -55,7 +60,8 @@ ct_status ct__checkpoint_take(ct_checkpoint *l, const ct_outer *o, int32_t tag, 
     return CT_OK;
 }
 
-ct_status ct__checkpoint_put(ct_checkpoint *l, const ct_outer *o, int32_t tag, const double *p, const uint8_t *part, int64_t numbers, const double *number, ct_err *err)
+ct_status ct__checkpoint_put(ct_checkpoint *l, const ct_outer *o, int32_t tag, const double *p, const uint8_t *part,
+                             int64_t numbers, const double *number, ct_err *err)
 {
     CT_TRY(ct__grow(&l->word, &l->capacity, l->used + RECORD + numbers, sizeof *l->word, "values", err));
     uint64_t *record = l->word + l->used;
@@ -84,7 +90,9 @@ ct_status ct__checkpoint_mark(ct_checkpoint *l, ct_outer *o, ct_err *err)
     for (int32_t i = 0; i < o->count; i++) starts += ct_graph_size(o->seat[i].seq->graph);
     if (l->at < l->given) return CT_OK;
     if (l->given && l->mark == l->given && l->used == l->given) { /* the end of what was given back */
-        if (l->starts != starts) return ct_fail(err, CT_E_PARSE, "%s holds %lld start values, the sequences have %lld", l->path, (long long)l->starts, (long long)starts);
+        if (l->starts != starts)
+            return ct_fail(err, CT_E_PARSE, "%s holds %lld start values, the sequences have %lld", l->path,
+                           (long long)l->starts, (long long)starts);
         copy_starts(l, o, 1);
         return CT_OK;
     }
@@ -113,8 +121,8 @@ ct_status ct_checkpoint_write(ct_checkpoint *l, ct_err *err)
     ct__file       file;
     l->written_s = ct_now_s();
     CT_TRY(ct__file_begin(&file, l->path, err));
-    const int ok = put_words(file.stream, header, HEADER, &sum) && put_words(file.stream, l->word, l->mark, &sum) && put_words(file.stream, l->start, l->starts, &sum) &&
-                   fwrite(&sum, sizeof sum, 1, file.stream) == 1;
+    const int ok = put_words(file.stream, header, HEADER, &sum) && put_words(file.stream, l->word, l->mark, &sum) &&
+                   put_words(file.stream, l->start, l->starts, &sum) && fwrite(&sum, sizeof sum, 1, file.stream) == 1;
     if (ok) return ct__file_commit(&file, err);
     ct__file_abort(&file);
     return ct_fail(err, CT_E_IO, "%s: %s", l->path, strerror(errno));
@@ -131,24 +139,29 @@ static int get_words(FILE *file, void *words, int64_t count, uint64_t *sum)
 static int well_formed(const ct_checkpoint *l)
 {
     int64_t at = 0;
-    while (at + RECORD <= l->given && l->word[at + 1] <= (uint64_t)(l->given - at - RECORD)) at += RECORD + (int64_t)l->word[at + 1];
+    while (at + RECORD <= l->given && l->word[at + 1] <= (uint64_t)(l->given - at - RECORD))
+        at += RECORD + (int64_t)l->word[at + 1];
     return at == l->given;
 }
 
 static ct_status read_body(ct_checkpoint *l, FILE *file, int64_t bytes, ct_err *err)
 {
     uint64_t header[HEADER], sum = CT__DIGEST_SEED, found;
-    if (!get_words(file, header, HEADER, &sum) || header[0] != MAGIC) return ct_fail(err, CT_E_PARSE, "%s is not a checkpoint of covtune", l->path);
+    if (!get_words(file, header, HEADER, &sum) || header[0] != MAGIC)
+        return ct_fail(err, CT_E_PARSE, "%s is not a checkpoint of covtune", l->path);
     const uint64_t most = (uint64_t)bytes / sizeof(uint64_t);
     if (header[2] > most || header[3] > most || header[2] + header[3] + HEADER + 1 != most)
         return ct_fail(err, CT_E_PARSE, "%s is damaged: its length is not what it says", l->path);
-    if (header[1] != l->key) return ct_fail(err, CT_E_ARGUMENT, "%s was made from other data or with other options; --resume needs the same", l->path);
+    if (header[1] != l->key)
+        return ct_fail(err, CT_E_ARGUMENT, "%s was made from other data or with other options; --resume needs the same",
+                       l->path);
     l->starts = (int64_t)header[3];
     if (l->starts) l->start = ct__zalloc(l->starts, sizeof *l->start);
     if (l->starts && !l->start) return ct__no_memory(err, "start values", l->starts);
     CT_TRY(ct__grow(&l->word, &l->capacity, (int64_t)header[2], sizeof *l->word, "values", err));
     l->given = l->used = l->mark = (int64_t)header[2];
-    if (!get_words(file, l->word, l->given, &sum) || !get_words(file, l->start, l->starts, &sum) || fread(&found, sizeof found, 1, file) != 1 || found != sum || !well_formed(l))
+    if (!get_words(file, l->word, l->given, &sum) || !get_words(file, l->start, l->starts, &sum) ||
+        fread(&found, sizeof found, 1, file) != 1 || found != sum || !well_formed(l))
         return ct_fail(err, CT_E_PARSE, "%s is damaged: its checksum is wrong", l->path);
     return CT_OK;
 }
@@ -160,13 +173,15 @@ static ct_status read_file(ct_checkpoint *l, ct_err *err)
     if (!file) return ct_fail(err, ct__io_status(), "%s: %s", l->path, strerror(errno));
     ct_status status = CT_OK;
     long      bytes = 0;
-    if (fseek(file, 0, SEEK_END) || (bytes = ftell(file)) < 0 || fseek(file, 0, SEEK_SET)) status = ct_fail(err, CT_E_IO, "%s: %s", l->path, strerror(errno));
+    if (fseek(file, 0, SEEK_END) || (bytes = ftell(file)) < 0 || fseek(file, 0, SEEK_SET))
+        status = ct_fail(err, CT_E_IO, "%s: %s", l->path, strerror(errno));
     if (status == CT_OK) status = read_body(l, file, bytes, err);
     fclose(file);
     return status;
 }
 
-ct_status ct_checkpoint_open(const char *path, int resume, uint64_t key, double every_s, ct_checkpoint **out, ct_err *err)
+ct_status ct_checkpoint_open(const char *path, int resume, uint64_t key, double every_s, ct_checkpoint **out,
+                             ct_err *err)
 {
     *out = NULL;
     ct_checkpoint *l = ct__zalloc(1, sizeof *l);
@@ -177,7 +192,8 @@ ct_status ct_checkpoint_open(const char *path, int resume, uint64_t key, double 
     l->written_s = ct_now_s();
     ct_status status = l->path ? CT_OK : ct__no_memory(err, "names", 1);
     if (status == CT_OK && resume) status = read_file(l, err);
-    if (status == CT_OK && !l->given) status = ct_checkpoint_write(l, err); /* with its key, for whoever resumes what was killed before the first mark */
+    /* with its key, for whoever resumes what was killed before the first mark */
+    if (status == CT_OK && !l->given) status = ct_checkpoint_write(l, err);
     if (status == CT_OK) *out = l;
     else ct_checkpoint_free(l);
     return status;

@@ -2,13 +2,16 @@
  *
  *     Sigma_g = 1/N sum_k r_k r_k'      over the factors of model g whose variables' truth is known
  *
- * are theta of most likelihood, in milliseconds. A model with a robust kernel expects outliers, whatever the kernel: of it the scatter of the rest is taken,
+ * are theta of most likelihood, in milliseconds. A model with a robust kernel expects outliers, whatever the kernel:
+ * of it the scatter of the rest is taken,
  *
- *     Sigma_g = 1/(N kappa) sum_k min(1, c^2 / d_k^2) r_k r_k',   d_k^2 = r_k' Sigma_g^-1 r_k,   kappa = E[min(d^2, c^2)] / n,   d^2 ~ chi-square of n degrees
+ *     Sigma_g = 1/(N kappa) sum_k min(1, c^2 / d_k^2) r_k r_k',   d_k^2 = r_k' Sigma_g^-1 r_k,   kappa = E[min(d^2,
+ *                                                                 c^2)] / n,   d^2 ~ chi-square of n degrees
  *
- * (Maronna 1976, after Huber's second proposal): no residual counts for more than one of c sigmas, kappa makes it right where the noise is Gaussian after all, and the equation has one solution,
- * which iteration from medians finds. (The kernel's own weights will not do: of redescending ones the equation has the solution zero.) Tied parameters pool their samples. Means are not
- * taken off: a bias is an error that the model has to answer for. */
+ * (Maronna 1976, after Huber's second proposal): no residual counts for more than one of c sigmas, kappa makes it
+ * right where the noise is Gaussian after all, and the equation has one solution, which iteration from medians
+ * finds. (The kernel's own weights will not do: of redescending ones the equation has the solution zero.) Tied
+ * parameters pool their samples. Means are not taken off: a bias is an error that the model has to answer for. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -32,7 +35,8 @@ typedef struct {
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-/* E[f(d)] / n for d^2 chi-square of n degrees: d from 0 to 12, of density d^(n-1) exp(-d^2/2), by the trapezoidal rule; both ends are next to nothing. */
+/* E[f(d)] / n for d^2 chi-square of n degrees: d from 0 to 12, of density d^(n-1) exp(-d^2/2), by the trapezoidal
+ * rule; both ends are next to nothing. */
 static double mean_of(int n, double (*f)(const void *, double), const void *context)
 {
     double sum = 0, mass = 0;
@@ -44,10 +48,16 @@ static double mean_of(int n, double (*f)(const void *, double), const void *cont
     return sum / (n * mass);
 }
 
-static double twice_error(const void *robust, double d) { return 2 * ct_robust_error(*(const ct_robust *)robust, d * d, NULL); }
+static double twice_error(const void *robust, double d)
+{
+    return 2 * ct_robust_error(*(const ct_robust *)robust, d * d, NULL);
+}
 static double cut_square(const void *c2, double d) { return CT_MIN(d * d, *(const double *)c2); }
 
-double ct__kernel_mean(ct_robust robust, int n) { return robust.kind == CT_ROBUST_NONE ? 1 : mean_of(n, twice_error, &robust); }
+double ct__kernel_mean(ct_robust robust, int n)
+{
+    return robust.kind == CT_ROBUST_NONE ? 1 : mean_of(n, twice_error, &robust);
+}
 
 /* c^2, beyond which lie about 5 % of Gaussian noise. */
 static double cut_at(int n) { return n + 2 * sqrt(2.0 * n); }
@@ -145,12 +155,14 @@ static void take_over(closed *c, int32_t g, int64_t *samples)
         return;
     }
     double variance[CT_NOISE_DIM_MAX];
-    for (int i = 0; i < model->dim; i++) variance[i] = model->covariance[model->kind == CT_NOISE_FULL ? i * model->dim + i : i];
+    for (int i = 0; i < model->dim; i++)
+        variance[i] = model->covariance[model->kind == CT_NOISE_FULL ? i * model->dim + i : i];
     for (int32_t t = first; t < end; t++) {
         const double v = pooled_variance(c, s->parameter[t], &count);
         const int    fits = v > 0 && isfinite(v);
         for (int i = 0; fits && i < model->dim; i++)
-            if (s->coordinate[t] == -2 || s->coordinate[t] == i) variance[i] = v * (ct_theta_unit(o->theta, g, i) * ct_theta_unit(o->theta, g, i));
+            if (s->coordinate[t] == -2 || s->coordinate[t] == i)
+                variance[i] = v * (ct_theta_unit(o->theta, g, i) * ct_theta_unit(o->theta, g, i));
         if (samples) samples[s->parameter[t]] = fits ? count : 0;
     }
     ct_noise_set_variance(c->noise, g, variance, NULL); /* out of range: stays as it was */
@@ -158,7 +170,10 @@ static void take_over(closed *c, int32_t g, int64_t *samples)
 
 /* ---- Robust ---------------------------------------------------------------------------------- */
 
-static double variance_of(const ct_noise_model *m, int a) { return m->covariance[m->kind == CT_NOISE_FULL ? a * m->dim + a : a]; }
+static double variance_of(const ct_noise_model *m, int a)
+{
+    return m->covariance[m->kind == CT_NOISE_FULL ? a * m->dim + a : a];
+}
 
 static int ascending(const void *a, const void *b)
 {
@@ -166,7 +181,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Variances by medians into the table; those there stay where a median is zero. scratch holds all samples of the model. */
+/* Variances by medians into the table; those there stay where a median is zero. scratch holds all samples of the
+ * model. */
 static void take_medians(closed *c, int32_t g, double *scratch)
 {
     const ct_outer       *o = c->outer;
@@ -177,7 +193,8 @@ static void take_medians(closed *c, int32_t g, double *scratch)
     for (int a = 0; a < n; a++) {
         int64_t count = 0;
         for (int32_t i = 0; i < o->count; i++)
-            for (int64_t k = s->first[i]; (!c->part || c->part[i]) && k < s->first[i + 1]; k++) scratch[count++] = fabs(s->r[k * n + a]);
+            for (int64_t k = s->first[i]; (!c->part || c->part[i]) && k < s->first[i + 1]; k++)
+                scratch[count++] = fabs(s->r[k * n + a]);
         qsort(scratch, (size_t)count, sizeof *scratch, ascending);
         const double sigma = count ? scratch[count / 2] / MAD : 0;
         S[a * n + a] = sigma > 0 ? sigma * sigma : variance_of(model, a);
@@ -204,7 +221,8 @@ static ct_status settle(closed *c, int32_t g, int64_t *samples, ct_err *err)
         gather_model(c, g, kappa);
         take_over(c, g, samples);
         moved = 0;
-        for (int a = 0; a < model->dim; a++) moved = moved || fabs(variance_of(model, a) - before[a]) > SETTLED * before[a];
+        for (int a = 0; a < model->dim; a++)
+            moved = moved || fabs(variance_of(model, a) - before[a]) > SETTLED * before[a];
     }
     return CT_OK;
 }

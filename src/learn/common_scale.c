@@ -1,10 +1,11 @@
-/* common_scale.c: what tracking cannot see. Multiplying every variance by one factor changes no estimate, so the loss fixes ratios alone; the factor itself comes from
- * consistency: after it the inner errors have their expected size,
+/* common_scale.c: what tracking cannot see. Multiplying every variance by one factor changes no estimate, so the
+ * loss fixes ratios alone; the factor itself comes from consistency: after it the inner errors have their expected
+ * size,
  *
  *     factor = sum of 2 rho / expected,     expected = their rows less their share of the unknowns
  *
- * over the factors of learned models (2 rho over what is expected of its kernel). Where frozen models or kernels have a say, the estimate depends on the factor; then it is reported, and applied
- * only if the loss does not suffer. */
+ * over the factors of learned models (2 rho over what is expected of its kernel). Where frozen models or kernels
+ * have a say, the estimate depends on the factor; then it is reported, and applied only if the loss does not suffer. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -13,7 +14,8 @@
 #define TOLD    1.1  /* factor by which sigmas are off from which on that is said */
 #define SUFFERS 1e-3 /* relative rise of the loss from which on the scale is not free */
 
-ct_status ct__scale_wanted(ct_outer *o, const double *p, const uint8_t *part, double *factor, double *degrees, double *loss, ct_err *err)
+ct_status ct__scale_wanted(ct_outer *o, const double *p, const uint8_t *part, double *factor, double *degrees,
+                           double *loss, ct_err *err)
 {
     ct_outer_value value = {0};
     CT_TRY(ct_outer_evaluate(o, p, part, &value, err));
@@ -50,7 +52,9 @@ static ct_status tell_of_bounds(ct__learning *l)
         ct_theta_name(theta, i, name, sizeof name);
         snprintf(held + used, sizeof held - used, "%s%s", used ? ", " : "", name);
     }
-    return ct__note(l, "All learned sigmas are too %s, by a factor of about %.3g: the bounds%s%s leave no room for the common factor that consistency asks for. Their ratios are as learned; wider bounds leave room.",
+    return ct__note(l,
+                    "All learned sigmas are too %s, by a factor of about %.3g: the bounds%s%s leave no room for the "
+                    "common factor that consistency asks for. Their ratios are as learned; wider bounds leave room.",
                     off > 1 ? "large" : "small", off > 1 ? off : 1 / off, *held ? " of " : "", held);
 }
 
@@ -76,8 +80,10 @@ ct_status ct__scale(ct__learning *l)
         } else if (status == CT_OK && !r->scale_free) {
             r->chi_after = r->chi_before; /* of folds, whose scale was applied to see */
             r->nees_after = r->nees_before;
-            status = ct__note(l, "The common scale was not applied: frozen noise models or robust kernels have a say in it, and with the factor %.4g the loss rises from %.6g to %.6g.", r->scale_wanted,
-                              r->loss_train, loss);
+            status = ct__note(l,
+                              "The common scale was not applied: frozen noise models or robust kernels have a say in "
+                              "it, and with the factor %.4g the loss rises from %.6g to %.6g.",
+                              r->scale_wanted, r->loss_train, loss);
         }
     }
     free(q);

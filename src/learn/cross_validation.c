@@ -1,27 +1,36 @@
 /* cross_validation.c: how far to trust the loss of a few training runs.
  *
- * The closed form uses every residual of every run; the loss of a handful of runs is a noisy judge of the few things that the closed form cannot know (models
- * that are wrong, errors that are not Gaussian). So the answer is looked for on a path
+ * The closed form uses every residual of every run; the loss of a handful of runs is a noisy judge of the few things
+ * that the closed form cannot know (models that are wrong, errors that are not Gaussian). So the answer is looked
+ * for on a path
  *
- *     p(nu) = argmin of L(p) + nu/2 sum_i weight_i (p_i - closed_i)^2,     nu = infinity (the closed form itself), 1, 0.1, 0.01, 0.001, 0.0001
+ *     p(nu) = argmin of L(p) + nu/2 sum_i weight_i (p_i - closed_i)^2,     nu = infinity (the closed form itself),
+ *                                                                          1, 0.1, 0.01, 0.001, 0.0001
  *     weight_i = 2 L(closed) N_i / mean N,   N_i the samples that closed_i rests on
  *
- * walked from the strongest prior to weaker ones, on folds of the training runs; each p(nu) is judged on the fold's own held-out runs, with the inference that will
- * be used in deployment. Walking on ends when the held-out loss has risen twice in a row: an early stop. The weight chosen is the strongest that no other candidate, the start values
- * among them, is better than by one standard error (of the logarithms of paired losses) and half a percent: what the runs cannot tell apart is decided for the closed form. One run of
- * five that ends in a wrong minimum is never beyond a standard error, however wrong: so a candidate is also out if another has half its mean loss. If the start values are better than all, they stay.
+ * walked from the strongest prior to weaker ones, on folds of the training runs; each p(nu) is judged on the fold's
+ * own held-out runs, with the inference that will be used in deployment. Walking on ends when the held-out loss has
+ * risen twice in a row: an early stop. The weight chosen is the strongest that no other candidate, the start values
+ * among them, is better than by one standard error (of the logarithms of paired losses) and half a percent: what the
+ * runs cannot tell apart is decided for the closed form. One run of five that ends in a wrong minimum is never
+ * beyond a standard error, however wrong: so a candidate is also out if another has half its mean loss. If the start
+ * values are better than all, they stay.
  *
- * All that takes the closed form for a good guess, as it is where models are right. They are not where, under it, estimates err by more than they claim (NEES; whatever the bounds, and from the truth), or
- * where the start values track the training runs better than it does: errors that last do not show in second moments. Then nothing is decided in its favour: the best of all on held-out runs is chosen. And
- * where it was the start values that told, a walk from them without prior is a candidate as well.
+ * All that takes the closed form for a good guess, as it is where models are right. They are not where, under it,
+ * estimates err by more than they claim (NEES; whatever the bounds, and from the truth), or where the start values
+ * track the training runs better than it does: errors that last do not show in second moments. Then nothing is
+ * decided in its favour: the best of all on held-out runs is chosen. And where it was the start values that told, a
+ * walk from them without prior is a candidate as well.
  *
  * The weakest prior is not none: what the loss does not feel would walk off to the bounds, however far those are.
  *
- * What is learned in the end, from all runs, has been judged by nobody. It was found by estimates that start from the truth; if it does not hold as estimates are made in deployment, on
- * the runs it was learned from at that, it is not the answer: the closed form is, or the start values.
+ * What is learned in the end, from all runs, has been judged by nobody. It was found by estimates that start from
+ * the truth; if it does not hold as estimates are made in deployment, on the runs it was learned from at that, it is
+ * not the answer: the closed form is, or the start values.
  *
- * A parameter without samples has no closed form: its prior has no weight, and nothing is decided in its favour. One that a fold's runs have no samples of, because one run alone
- * does, takes the closed form of all: a fold that knew nothing of it would be judged by the table's guess. */
+ * A parameter without samples has no closed form: its prior has no weight, and nothing is decided in its favour. One
+ * that a fold's runs have no samples of, because one run alone does, takes the closed form of all: a fold that knew
+ * nothing of it would be judged by the table's guess. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -79,7 +88,10 @@ ct_status ct__learn_path(ct__objective *e, double nu, double *p, ct_learn_stop *
 }
 
 /* Do the start values track better than the closed form? */
-static int start_is_better(const ct__learning *l) { return l->objective.result->loss_start < l->objective.result->loss_closed_form; }
+static int start_is_better(const ct__learning *l)
+{
+    return l->objective.result->loss_start < l->objective.result->loss_closed_form;
+}
 
 static int is_complete(const ct__learning *l)
 {
@@ -122,7 +134,10 @@ static void end(folding *f)
     free(f->few);
 }
 
-static double *place(const folding *f, int fold, int stop) { return f->p + ((int64_t)fold * STOPS + stop) * f->l->objective.outer->m; }
+static double *place(const folding *f, int fold, int stop)
+{
+    return f->p + ((int64_t)fold * STOPS + stop) * f->l->objective.outer->m;
+}
 
 /* One fold's p at a stop of the path, from the stop before it; and its held-out losses. */
 static ct_status walk(folding *f, int fold, int stop)
@@ -216,7 +231,8 @@ static ct_status walk_all(folding *f)
     return walk_to(f, f->alone);
 }
 
-/* Is b better than a beyond chance? By the logarithms of paired losses, so that every run counts alike whatever its length or luck: their mean difference against its standard error. */
+/* Is b better than a beyond chance? By the logarithms of paired losses, so that every run counts alike whatever its
+ * length or luck: their mean difference against its standard error. */
 static int better_beyond_chance(int64_t n, const double *a, const double *b)
 {
     double mean = 0, square = 0;
@@ -268,7 +284,8 @@ int ct__choose_candidate(int64_t n, int first, int stops, const double *loss, co
 /* A closed form that lacks samples of a parameter is passed over, unless there is nothing else. */
 static int choose(const folding *f)
 {
-    return ct__choose_candidate(f->l->objective.outer->count, is_complete(f->l) || f->stops == 1 ? 0 : 1, f->stops, f->loss, f->start_loss, f->doubt);
+    return ct__choose_candidate(f->l->objective.outer->count, is_complete(f->l) || f->stops == 1 ? 0 : 1, f->stops,
+                                f->loss, f->start_loss, f->doubt);
 }
 
 /* Consistency of the runs held out, under the p of their fold, before and after its own scale. */
@@ -336,7 +353,8 @@ static ct_status field_losses(ct__objective *e, const double *p, ct_evaluation *
     return CT_OK;
 }
 
-/* The answer against the two that were there before. What was measured on held-out runs was measured under the answer's folds, and goes with it. */
+/* The answer against the two that were there before. What was measured on held-out runs was measured under the
+ * answer's folds, and goes with it. */
 static ct_status stand(ct__learning *l, ct_evaluation *seen, double *loss)
 {
     ct__objective         *e = &l->objective;
@@ -363,7 +381,11 @@ static ct_status stand(ct__learning *l, ct_evaluation *seen, double *loss)
         taken = k;
     }
     r->loss_deployment = mean_of(n, answer);
-    return taken < 0 ? CT_OK : ct__note(l, "From the truth the answer of weight %g has a loss of %.6g; estimated as in deployment the same runs have %.6g, and under %s %.6g: these stay.", weight, value.loss, mine, name[taken], r->loss_deployment);
+    return taken < 0 ? CT_OK
+                     : ct__note(l,
+                                "From the truth the answer of weight %g has a loss of %.6g; estimated as in deployment "
+                                "the same runs have %.6g, and under %s %.6g: these stay.",
+                                weight, value.loss, mine, name[taken], r->loss_deployment);
 }
 
 ct_status ct__validate_answer(ct__learning *l)

@@ -18,8 +18,10 @@ static void judge_seat(void *user, int64_t i, int worker)
     const judgement *j = user;
     const ct__inner_problem  *seat = &j->outer->seat[i];
     if (j->part && !j->part[i]) return;
-    j->status[i] = ct_evaluate(seat->seq, j->outer->noise, seat->solver, j->inference, &j->outer->options.loss, j->nees, j->outer->scratch[worker].x, &j->out[i], NULL);
-    j->out[i].solve.seconds = j->out[i].solve.linearise_s = j->out[i].solve.factor_s = j->out[i].solve.solve_s = 0; /* not of the sequence */
+    j->status[i] = ct_evaluate(seat->seq, j->outer->noise, seat->solver, j->inference, &j->outer->options.loss, j->nees,
+                               j->outer->scratch[worker].x, &j->out[i], NULL);
+    /* not of the sequence */
+    j->out[i].solve.seconds = j->out[i].solve.linearise_s = j->out[i].solve.factor_s = j->out[i].solve.solve_s = 0;
 }
 
 static ct_status judge(judgement *j, const double *p, ct_err *err)
@@ -33,7 +35,8 @@ static ct_status judge(judgement *j, const double *p, ct_err *err)
     for (int32_t i = 0; i < o->count; i++) {
         o->solves += !j->part || j->part[i];
         if (status == CT_OK && j->status[i] != CT_OK)
-            status = ct_fail(err, j->status[i], "sequence %s could not be assessed: %s", o->seat[i].seq->name ? o->seat[i].seq->name : "", ct_status_text(j->status[i]));
+            status = ct_fail(err, j->status[i], "sequence %s could not be assessed: %s",
+                             o->seat[i].seq->name ? o->seat[i].seq->name : "", ct_status_text(j->status[i]));
     }
     free(j->status);
     return status;
@@ -51,7 +54,8 @@ ct_status ct__outer_deployment(const ct_outer *o, ct_inference *deployment, ct_e
     return CT_OK;
 }
 
-ct_status ct_outer_judge(ct_outer *o, const double *p, const uint8_t *part, const ct_inference *inference, int nees, ct_evaluation *out, ct_err *err)
+ct_status ct_outer_judge(ct_outer *o, const double *p, const uint8_t *part, const ct_inference *inference, int nees,
+                         ct_evaluation *out, ct_err *err)
 {
     judgement j = {.outer = o, .inference = inference, .part = part, .nees = nees, .out = out};
     if (!o->checkpoint) return judge(&j, p, err);
@@ -68,7 +72,8 @@ ct_status ct_outer_judge(ct_outer *o, const double *p, const uint8_t *part, cons
         else memcpy(number + i * each, &out[i], sizeof *out);
         o->solves += taken;
     }
-    if (status == CT_OK && !taken) status = ct__checkpoint_put(o->checkpoint, o, JUDGE_TAG + nees, p, part, numbers, number, err);
+    if (status == CT_OK && !taken)
+        status = ct__checkpoint_put(o->checkpoint, o, JUDGE_TAG + nees, p, part, numbers, number, err);
     free(number);
     return status;
 }

@@ -9,10 +9,14 @@ ct_status ct__box_check(const ct_outer *o, ct_learn_method method, ct_err *err)
     const ct_theta *theta = o->theta;
     char            name[256];
     if (isfinite(ct_theta_spread_limit(theta)))
-        return ct_fail(err, CT_E_ARGUMENT, "method %s knows boxes alone, and a spread is no box; lm, fw, fw-log and pg know it", ct_learn_method_name(method));
+        return ct_fail(err, CT_E_ARGUMENT,
+                       "method %s knows boxes alone, and a spread is no box; lm, fw, fw-log and pg know it",
+                       ct_learn_method_name(method));
     for (int32_t i = 0; i < o->m; i++)
         if (!ct_theta_is_scale(theta, i))
-            return ct_fail(err, CT_E_ARGUMENT, "method %s knows boxes alone, and the bounds of the full covariance with %s are no box; lm, fw, fw-log and pg know them",
+            return ct_fail(err, CT_E_ARGUMENT,
+                           "method %s knows boxes alone, and the bounds of the full covariance with %s are no box; lm, "
+                           "fw, fw-log and pg know them",
                            ct_learn_method_name(method), ct_theta_name(theta, i, name, sizeof name));
     return CT_OK;
 }
@@ -33,7 +37,8 @@ static ct_status allocate(ct__search *s, ct_err *err)
     return CT_OK;
 }
 
-/* A coordinate for every parameter that has room. A start at the logarithm of a bound is at the bound itself, which the exponential might miss. */
+/* A coordinate for every parameter that has room. A start at the logarithm of a bound is at the bound itself, which
+ * the exponential might miss. */
 static void find_coordinates(ct__search *s, const double *p)
 {
     const ct_theta *theta = s->objective->outer->theta;
@@ -48,7 +53,9 @@ static void find_coordinates(ct__search *s, const double *p)
         s->parameter[k] = i;
         s->lower[k] = logs ? low : lower;
         s->upper[k] = logs ? high : upper;
-        s->start[k] = p[i] <= low ? s->lower[k] : p[i] >= high ? s->upper[k] : clip(logs ? p[i] : exp(p[i]), s->lower[k], s->upper[k]);
+        s->start[k] = p[i] <= low    ? s->lower[k]
+                      : p[i] >= high ? s->upper[k]
+                                     : clip(logs ? p[i] : exp(p[i]), s->lower[k], s->upper[k]);
     }
 }
 

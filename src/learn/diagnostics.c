@@ -16,14 +16,20 @@ ct_status ct__diagnose_missing_samples(ct__learning *l)
         const size_t used = strlen(names);
         if (l->samples[i]) continue;
         ct_theta_name(o->theta, i, name, sizeof name);
-        if (used + strlen(name) + 8 < sizeof names) snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", name);
+        if (used + strlen(name) + 8 < sizeof names)
+            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", name);
         else snprintf(names + used, sizeof names - used, ", ...");
     }
-    return *names ? ct__note(l, "%s: the truth does not tell these residuals, or they are all zero; learned from the start values, by tracking alone.", names) : CT_OK;
+    return *names ? ct__note(l,
+                             "%s: the truth does not tell these residuals, or they are all zero; learned from the "
+                             "start values, by tracking alone.",
+                             names)
+                  : CT_OK;
 }
 
-/* Held-out runs that do much worse than training ones are told of, and training runs that do so as estimated in deployment; and whether it is the deployment's inference that fails: runs that end in another
- * minimum than from the truth. */
+/* Held-out runs that do much worse than training ones are told of, and training runs that do so as estimated in
+ * deployment; and whether it is the deployment's inference that fails: runs that end in another minimum than from
+ * the truth. */
 ct_status ct__diagnose_deployment(ct__learning *l)
 {
     ct__objective            *e = &l->objective;
@@ -40,11 +46,18 @@ ct_status ct__diagnose_deployment(ct__learning *l)
     int32_t elsewhere = 0;
     for (int32_t i = 0; status == CT_OK && i < n; i++) elsewhere += !(seen[i].loss <= 1.1 * each[i]);
     char from[64] = "step by step";
-    if (!e->options->deployment.incremental) snprintf(from, sizeof from, "from: %s", ct_start_name(e->options->deployment.start));
+    if (!e->options->deployment.incremental)
+        snprintf(from, sizeof from, "from: %s", ct_start_name(e->options->deployment.start));
     if (status == CT_OK && held)
-        status = ct__note(l, "Held-out runs have %.3g times the loss of training runs. Estimated as in deployment (%s), %d of %d runs end in another minimum than from the truth.", r->loss_heldout / r->loss_train, from, elsewhere, n);
+        status = ct__note(l,
+                          "Held-out runs have %.3g times the loss of training runs. Estimated as in deployment (%s), "
+                          "%d of %d runs end in another minimum than from the truth.",
+                          r->loss_heldout / r->loss_train, from, elsewhere, n);
     else if (status == CT_OK)
-        status = ct__note(l, "Estimated as in deployment (%s), training runs have %.3g times the loss that they have from the truth; %d of %d end in another minimum.", from, r->loss_deployment / r->loss_train, elsewhere, n);
+        status = ct__note(l,
+                          "Estimated as in deployment (%s), training runs have %.3g times the loss that they have from "
+                          "the truth; %d of %d end in another minimum.",
+                          from, r->loss_deployment / r->loss_train, elsewhere, n);
     free(seen);
     free(each);
     return status;
@@ -55,9 +68,13 @@ ct_status ct__diagnose_inconsistency(ct__learning *l)
     const ct_learn_result *r = l->objective.result;
     if (!(r->nees_after > NEES_OK) && !(r->nees_after < 1 / NEES_OK)) return CT_OK;
     if (!(r->chi_after < CHI_OK && r->chi_after > 1 / CHI_OK))
-        return ct__note(l, "Errors are %.2g times what the estimator claims (NEES %.3g), and residuals %.2g times what they should be (chi-square %.3g): sigmas are off as a whole.", sqrt(r->nees_after), r->nees_after,
-                        sqrt(r->chi_after), r->chi_after);
-    return ct__note(l, "Errors are %.2g times what the estimator claims (NEES %.3g) although residuals have the size they should (chi-square %.3g): errors that last, or models that are wrong, do not show in residuals.",
+        return ct__note(l,
+                        "Errors are %.2g times what the estimator claims (NEES %.3g), and residuals %.2g times what "
+                        "they should be (chi-square %.3g): sigmas are off as a whole.",
+                        sqrt(r->nees_after), r->nees_after, sqrt(r->chi_after), r->chi_after);
+    return ct__note(l,
+                    "Errors are %.2g times what the estimator claims (NEES %.3g) although residuals have the size they "
+                    "should (chi-square %.3g): errors that last, or models that are wrong, do not show in residuals.",
                     sqrt(r->nees_after), r->nees_after, r->chi_after);
 }
 
@@ -67,8 +84,11 @@ ct_status ct__diagnose_flatness(ct__learning *l)
     const ct__objective *e = &l->objective;
     char              name[80];
     if (!e->flat) return CT_OK;
-    return ct__note(l, "The simplex fell flat on %d bound%s, and moved no more in those directions; inside of that of %s the loss is %.6g: this is no minimum. Another start or method may find one.", e->flat,
-                    e->flat == 1 ? "" : "s", ct_theta_name(e->outer->theta, e->flat_parameter, name, sizeof name), e->flat_loss);
+    return ct__note(l,
+                    "The simplex fell flat on %d bound%s, and moved no more in those directions; inside of that of %s "
+                    "the loss is %.6g: this is no minimum. Another start or method may find one.",
+                    e->flat, e->flat == 1 ? "" : "s",
+                    ct_theta_name(e->outer->theta, e->flat_parameter, name, sizeof name), e->flat_loss);
 }
 
 static const char *name_of(const ct_outer *o, int32_t i, char buf[32])
@@ -91,7 +111,8 @@ ct_status ct__diagnose_duplicates(ct__learning *l)
         for (int32_t j = 0; j < i && !told; j++)
             if (digest[i] == digest[j]) {
                 told = 1;
-                status = ct__note(l, "Runs %s and %s are the same: what is said of held-out runs is too good.", name_of(o, j, a), name_of(o, i, b));
+                status = ct__note(l, "Runs %s and %s are the same: what is said of held-out runs is too good.",
+                                  name_of(o, j, a), name_of(o, i, b));
             }
     free(digest);
     return status;

@@ -29,7 +29,8 @@ static uint64_t add_model(uint64_t h, const ct_noise_model *m)
 {
     const double robust[] = {m->robust.kind, m->robust.width, m->kind};
     h = ct__digest(h, m->name, strlen(m->name));
-    h = ct__digest(h, m->covariance, (size_t)(m->kind == CT_NOISE_FULL ? m->dim * m->dim : m->dim) * sizeof *m->covariance);
+    h = ct__digest(h, m->covariance,
+                   (size_t)(m->kind == CT_NOISE_FULL ? m->dim * m->dim : m->dim) * sizeof *m->covariance);
     return ct__digest(h, robust, sizeof robust);
 }
 
@@ -38,8 +39,27 @@ uint64_t ct__sequence_digest(const ct_sequence *seq) { return add_sequence(CT__D
 uint64_t ct_outer_digest(const ct_outer *o, const char *text)
 {
     const ct_outer_options *q = &o->options;
-    const double numbers[] = {q->loss.difference, q->loss.translation, q->loss.rotation, q->gradient, q->hessian, q->inner.method, q->inner.max_iterations, q->inner.relative,
-                              q->inner.absolute,  q->inner.step,       q->inner.gradient, q->inner.distance, q->step,    ct_theta_spread_limit(o->theta), q->incremental, q->replay.entry, q->replay.settle, q->replay.extent, q->replay.smoother.skip, q->replay.smoother.wildfire, q->replay.smoother.window};
+    const double numbers[] = {q->loss.difference,
+                              q->loss.translation,
+                              q->loss.rotation,
+                              q->gradient,
+                              q->hessian,
+                              q->inner.method,
+                              q->inner.max_iterations,
+                              q->inner.relative,
+                              q->inner.absolute,
+                              q->inner.step,
+                              q->inner.gradient,
+                              q->inner.distance,
+                              q->step,
+                              ct_theta_spread_limit(o->theta),
+                              q->incremental,
+                              q->replay.entry,
+                              q->replay.settle,
+                              q->replay.extent,
+                              q->replay.smoother.skip,
+                              q->replay.smoother.wildfire,
+                              q->replay.smoother.window};
     uint64_t     h = ct__digest(CT__DIGEST_SEED, numbers, sizeof numbers);
     h = ct__digest(h, q->replay.smoother.relinearise, sizeof q->replay.smoother.relinearise);
     for (int32_t i = 0; i < o->count; i++) h = add_sequence(h, o->seat[i].seq);

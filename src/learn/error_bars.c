@@ -1,25 +1,31 @@
 /* error_bars.c: how sure the answer is, and what the data cannot tell.
  *
- * The answer is where  g(p) + nu W (p - closed) = 0,  g the mean gradient over n sequences. Its slope is K = B + nu W, B the mean of A'A. Two things in it are random: g, whose
- * covariance follows from that of the estimates, P = c H^-1 (c the normalised chi-square: what is claimed, made honest), and the closed form, whose log variances have
- * variance 2/N:
+ * The answer is where  g(p) + nu W (p - closed) = 0,  g the mean gradient over n sequences. Its slope is K = B + nu
+ *                                                     W, B the mean of A'A. Two things in it are random: g, whose
+ * covariance follows from that of the estimates, P = c H^-1 (c the normalised chi-square: what is claimed, made
+ * honest), and the closed form, whose log variances have variance 2/N:
  *
  *     Cov(p) = K^-1 (c/n M + nu^2 W C W) K^-1,      M = mean of A'D P D'A,   C = diag(2/N)
  *
- * Errors of neighbouring poses are anything but independent: the plain (B n)^-1 mean(e^2) would be several times too small. But that still takes the models at their word; runs that
- * differ more than those allow (another floor, another day) are the better witness. So the middle is taken a second time from the runs themselves, the covariance of their gradients
- * and the jackknife of the closed form, and the larger of the two bars is said.
+ * Errors of neighbouring poses are anything but independent: the plain (B n)^-1 mean(e^2) would be several times too
+ * small. But that still takes the models at their word; runs that differ more than those allow (another floor,
+ * another day) are the better witness. So the middle is taken a second time from the runs themselves, the covariance
+ * of their gradients and the jackknife of the closed form, and the larger of the two bars is said.
  *
- * A direction v that B does not see (v'Bv ~ 0) is one that tracking cannot tell. One such there always is where everything is learned: the common factor of all variances, which consistency fixes to 2 / degrees instead.
+ * A direction v that B does not see (v'Bv ~ 0) is one that tracking cannot tell. One such there always is where
+ * everything is learned: the common factor of all variances, which consistency fixes to 2 / degrees instead.
  * Parameters on a bound are held there and have no error bar. */
 #include "base/eigen.h"
 #include "learn/learn.h"
 
 #include <math.h>
 
-#define UNSEEN   2e-3 /* relative change of the loss for a factor of 10 in variances, below which a direction is unseen */
-#define DISTINCT 0.25 /* part that a parameter must have in a direction to be named with it                              */
-#define IS_SCALE 0.98 /* cosine to the common factor                                                                      */
+/* relative change of the loss for a factor of 10 in variances, below which a direction is unseen */
+#define UNSEEN   2e-3
+/* part that a parameter must have in a direction to be named with it */
+#define DISTINCT 0.25
+/* cosine to the common factor */
+#define IS_SCALE 0.98
 
 static const double LOG_10 = 2.302585092994046;
 
@@ -74,7 +80,10 @@ static ct_status evaluate(bars *b)
         size += fabs(g[i]);
     }
     e->result->invariance = size > 0 ? fabs(sum) / size : 0;
-    if (value.inexact) return ct__note(l, "At the answer the Hessian of %d sequence%s was not positive definite; error bars rest on J'J there.", value.inexact, value.inexact == 1 ? "" : "s");
+    if (value.inexact)
+        return ct__note(
+            l, "At the answer the Hessian of %d sequence%s was not positive definite; error bars rest on J'J there.",
+            value.inexact, value.inexact == 1 ? "" : "s");
     return CT_OK;
 }
 
@@ -120,7 +129,8 @@ static ct_status say(bars *b, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    const ct_status status = ct__add_line(&b->l->objective.result->undetermined, &b->length, &b->capacity, b->l->objective.err, fmt, args);
+    const ct_status status =
+        ct__add_line(&b->l->objective.result->undetermined, &b->length, &b->capacity, b->l->objective.err, fmt, args);
     va_end(args);
     return status;
 }
@@ -144,7 +154,8 @@ static int name_side(const bars *b, int32_t k, int sign, char *buf, size_t size)
     return count;
 }
 
-/* The largest relative change of the loss for a factor of 10, up or down, in the parameter that has most part in direction k; the others in proportion. Tried, not extrapolated. */
+/* The largest relative change of the loss for a factor of 10, up or down, in the parameter that has most part in
+ * direction k; the others in proportion. Tried, not extrapolated. */
 static ct_status try_direction(const bars *b, int32_t k, double *change)
 {
     ct__objective *e = &b->l->objective;
@@ -167,15 +178,24 @@ static ct_status describe(bars *b, int32_t k)
     double change;
     if (scale_cosine(b, k) > IS_SCALE) {
         if (!b->l->objective.result->scale_free) return CT_OK; /* frozen models say */
-        return say(b, "The common factor of all learned variances: tracking does not depend on it. Its value comes from consistency.");
+        return say(b, "The common factor of all learned variances: tracking does not depend on it. Its value comes "
+                      "from consistency.");
     }
     CT_TRY(try_direction(b, k, &change));
     if (!(change < UNSEEN)) return CT_OK;
     const int    ups = name_side(b, k, 1, up, sizeof up), downs = name_side(b, k, -1, down, sizeof down);
     const double percent = 100 * change;
-    if (ups && downs) return say(b, "%s against %s: multiplying the former and dividing the latter by up to 10, or the reverse, changes the loss by %.2g %% at most.", up, down, percent);
-    if (ups + downs == 1) return say(b, "%s: multiplied or divided by 10 it changes the loss by %.2g %% at most.", ups ? up : down, percent);
-    if (ups + downs) return say(b, "%s together: multiplied or divided by up to 10 they change the loss by %.2g %% at most.", ups ? up : down, percent);
+    if (ups && downs)
+        return say(b,
+                   "%s against %s: multiplying the former and dividing the latter by up to 10, or the reverse, changes "
+                   "the loss by %.2g %% at most.",
+                   up, down, percent);
+    if (ups + downs == 1)
+        return say(b, "%s: multiplied or divided by 10 it changes the loss by %.2g %% at most.", ups ? up : down,
+                   percent);
+    if (ups + downs)
+        return say(b, "%s together: multiplied or divided by up to 10 they change the loss by %.2g %% at most.",
+                   ups ? up : down, percent);
     return CT_OK;
 }
 
@@ -191,7 +211,8 @@ static ct_status describe_all(bars *b)
 
 /* ---- Error bars ------------------------------------------------------------------------------ */
 
-/* jackknife_i <- (n - 1)/n sum over runs of (closed form without the run - their mean)^2; 0 with fewer than three runs, or where a run alone has the samples. */
+/* jackknife_i <- (n - 1)/n sum over runs of (closed form without the run - their mean)^2; 0 with fewer than three
+ * runs, or where a run alone has the samples. */
 static ct_status cut_runs(bars *b)
 {
     const ct_outer *o = b->l->objective.outer;
@@ -207,7 +228,8 @@ static ct_status cut_runs(bars *b)
         for (int64_t i = 0; status == CT_OK && i < m; i++) mean[i] += samples[i] ? p[k * m + i] / (double)n : NAN;
     }
     for (int64_t k = 0; status == CT_OK && k < n; k++)
-        for (int64_t i = 0; i < m; i++) b->jackknife[i] += (double)(n - 1) / (double)n * (p[k * m + i] - mean[i]) * (p[k * m + i] - mean[i]);
+        for (int64_t i = 0; i < m; i++)
+            b->jackknife[i] += (double)(n - 1) / (double)n * (p[k * m + i] - mean[i]) * (p[k * m + i] - mean[i]);
     for (int64_t i = 0; i < m; i++)
         if (!(b->jackknife[i] >= 0)) b->jackknife[i] = 0;
     free(part);
@@ -227,7 +249,9 @@ static void compare_runs(bars *b)
                 mean_i += b->gradients[(int64_t)k * b->m + b->free[i]] / runs;
                 mean_j += b->gradients[(int64_t)k * b->m + b->free[j]] / runs;
             }
-            for (int32_t k = 0; k < runs; k++) sum += (b->gradients[(int64_t)k * b->m + b->free[i]] - mean_i) * (b->gradients[(int64_t)k * b->m + b->free[j]] - mean_j);
+            for (int32_t k = 0; k < runs; k++)
+                sum += (b->gradients[(int64_t)k * b->m + b->free[i]] - mean_i) *
+                       (b->gradients[(int64_t)k * b->m + b->free[j]] - mean_j);
             b->between[(int64_t)i * b->n + j] = runs > 2 ? sum / ((double)runs * (runs - 1)) : 0;
         }
 }
@@ -243,19 +267,24 @@ static void fill_middle(bars *b, double nu, int by_runs)
     for (int64_t i = 0; !by_runs && i < (int64_t)b->n * b->n; i++) b->C[i] *= c / l->objective.outer->count;
     for (int32_t i = 0; nu > 0 && i < b->n; i++) {
         const int32_t j = b->free[i];
-        const double  pull = nu * l->weight[j], variance = by_runs ? b->jackknife[j] : l->samples[j] ? 2 / (double)l->samples[j] : 0;
+        const double pull = nu * l->weight[j], variance = by_runs         ? b->jackknife[j]
+                                                          : l->samples[j] ? 2 / (double)l->samples[j]
+                                                                          : 0;
         b->C[(int64_t)i * b->n + i] += pull * pull * variance;
     }
 }
 
-/* standard_error <- sqrt diag(K^+ C K^+) if that is larger, by K's eigenvectors; directions that K does not see add infinity, or the scale's own. */
+/* standard_error <- sqrt diag(K^+ C K^+) if that is larger, by K's eigenvectors; directions that K does not see add
+ * infinity, or the scale's own. */
 static void spread_out(bars *b)
 {
     const int32_t    n = b->n;
     ct_learn_result *r = b->l->objective.result;
     const double     scale_variance = r->scale_applied == r->scale_wanted && b->degrees > 0 ? 2 / b->degrees : INFINITY;
     for (int32_t k = 0; k < n; k++) /* T <- rows: K^+ in the eigenbasis, v_k' / lambda_k */
-        for (int32_t i = 0; i < n; i++) b->T[(int64_t)k * n + i] = 0.5 * b->lambda[k] > 1e-6 * b->loss ? b->V[(int64_t)i * n + k] / b->lambda[k] : 0;
+        for (int32_t i = 0; i < n; i++)
+            b->T[(int64_t)k * n + i] =
+                0.5 * b->lambda[k] > 1e-6 * b->loss ? b->V[(int64_t)i * n + k] / b->lambda[k] : 0;
     for (int32_t i = 0; i < n; i++) {
         double variance = 0, *K = b->row; /* row i of K^+ = sum_k V_ik T_k */
         memset(K, 0, (size_t)n * sizeof *K);
@@ -273,8 +302,9 @@ static void spread_out(bars *b)
     }
 }
 
-/* Bars belong to a minimum. How far a Gauss-Newton step would go from here, -K^+ g, of the parameter that it moves furthest, in bars (where one is more than a factor of e, in such): above 1 there is no
- * minimum here. *move: that of the log variance. V and lambda are of B. */
+/* Bars belong to a minimum. How far a Gauss-Newton step would go from here, -K^+ g, of the parameter that it moves
+ * furthest, in bars (where one is more than a factor of e, in such): above 1 there is no minimum here. *move: that
+ * of the log variance. V and lambda are of B. */
 static double away(const bars *b, int32_t *which, double *move)
 {
     const int32_t          n = b->n, runs = b->l->objective.outer->count;
@@ -283,7 +313,8 @@ static double away(const bars *b, int32_t *which, double *move)
     memset(along, 0, (size_t)n * sizeof *along);
     for (int32_t k = 0; k < n; k++)
         for (int32_t j = 0; j < n; j++)
-            for (int32_t q = 0; q < runs; q++) along[k] += b->V[(int64_t)j * n + k] * b->gradients[(int64_t)q * b->m + b->free[j]] / runs;
+            for (int32_t q = 0; q < runs; q++)
+                along[k] += b->V[(int64_t)j * n + k] * b->gradients[(int64_t)q * b->m + b->free[j]] / runs;
     for (int32_t i = 0; i < n; i++) {
         double step = 0;
         for (int32_t k = 0; k < n; k++)
@@ -306,8 +337,11 @@ static ct_status check_minimum(bars *b)
     char             name[80];
     if (!(away(b, &which, &move) > 1)) return CT_OK;
     for (int32_t i = 0; i < b->m; i++) r->standard_error[i] = NAN;
-    return ct__note(b->l, "This is no minimum of the loss: towards one the variance of %s, for one, would change by %s%.2g. So there are no error bars; another method or start may do better.",
-                    ct_theta_name(b->l->objective.outer->theta, which, name, sizeof name), fabs(move) > LOG_10 ? "more than a factor of " : "a factor of ", exp(CT_MIN(LOG_10, fabs(move))));
+    return ct__note(b->l,
+                    "This is no minimum of the loss: towards one the variance of %s, for one, would change by %s%.2g. "
+                    "So there are no error bars; another method or start may do better.",
+                    ct_theta_name(b->l->objective.outer->theta, which, name, sizeof name),
+                    fabs(move) > LOG_10 ? "more than a factor of " : "a factor of ", exp(CT_MIN(LOG_10, fabs(move))));
 }
 
 static ct_status estimate(bars *b)
@@ -315,12 +349,14 @@ static ct_status estimate(bars *b)
     const ct__learning *l = b->l;
     ct_learn_result    *r = l->objective.result;
     const ct_learn_method method = l->objective.options->method;
-    const int             other = method == CT_LEARN_FRANK_WOLFE || method == CT_LEARN_FRANK_WOLFE_LOG || method == CT_LEARN_LEO; /* no minimum; that of another loss */
+    /* no minimum; that of another loss */
+    const int other = method == CT_LEARN_FRANK_WOLFE || method == CT_LEARN_FRANK_WOLFE_LOG || method == CT_LEARN_LEO;
     if (r->stop == CT_LEARN_STOP_START || other) return CT_OK; /* nobody's estimate */
     if (r->stop == CT_LEARN_STOP_CLOSED_FORM) { /* nothing but second moments */
         for (int32_t i = 0; i < b->n; i++) {
             const int64_t samples = l->samples[b->free[i]];
-            r->standard_error[b->free[i]] = samples ? sqrt(CT_MAX(2 / (double)samples, b->jackknife[b->free[i]])) : INFINITY;
+            r->standard_error[b->free[i]] =
+                samples ? sqrt(CT_MAX(2 / (double)samples, b->jackknife[b->free[i]])) : INFINITY;
         }
         return CT_OK;
     }

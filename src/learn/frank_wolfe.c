@@ -2,10 +2,11 @@
  *
  *     s = argmin over the set of s'g,    alpha = 2 / (M + itr),    q <- q + alpha (s - q),    itr = 0, 1, ...
  *
- * with q the variances and g the loss' gradient by them, or, the sibling, both in log space. Always inside the set, being a mean of its points. There is no
- * line search and no stop but the number of iterations; the answer is the last iterate, as the paper has it, and the start is remembered with weight
- * (M-1)(M-2) / ((M+K-1)(M+K-2)) after K iterations: with M = 2 not at all, as the first step goes all the way to a vertex. A vertex may be so far off that a run cannot be estimated there, of which
- * the paper says nothing: then alpha is halved, until it can be. */
+ * with q the variances and g the loss' gradient by them, or, the sibling, both in log space. Always inside the set,
+ * being a mean of its points. There is no line search and no stop but the number of iterations; the answer is the
+ * last iterate, as the paper has it, and the start is remembered with weight (M-1)(M-2) / ((M+K-1)(M+K-2)) after K
+ * iterations: with M = 2 not at all, as the first step goes all the way to a vertex. A vertex may be so far off that
+ * a run cannot be estimated there, of which the paper says nothing: then alpha is halved, until it can be. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -13,7 +14,8 @@
 #define HALVINGS 20 /* of a step into where nothing can be estimated; after these it is the start that is wrong */
 
 /* at.p <- the next iterate. q and s are scratch. */
-static void fw_step(const ct__objective *e, ct_space space, double alpha, const ct__point *from, double *q, double *s, double *p)
+static void fw_step(const ct__objective *e, ct_space space, double alpha, const ct__point *from, double *q, double *s,
+                    double *p)
 {
     const ct_theta *theta = e->outer->theta;
     const int32_t   m = e->outer->m;
@@ -33,7 +35,8 @@ static void fw_step(const ct__objective *e, ct_space space, double alpha, const 
 }
 
 /* The iterate after `from`, evaluated. 0 in *found if there is none. */
-static ct_status advance(ct__objective *e, ct_space space, int itr, const ct__point *from, ct__point *to, double *q, int *found)
+static ct_status advance(ct__objective *e, ct_space space, int itr, const ct__point *from, ct__point *to, double *q,
+                         int *found)
 {
     double alpha = 2 / (e->options->M + itr);
     *found = 0;
@@ -46,7 +49,8 @@ static ct_status advance(ct__objective *e, ct_space space, int itr, const ct__po
 }
 
 /* q: two vectors of scratch, and a third for the best iterate, which is the answer if the caller breaks off. */
-static ct_status iterate(ct__objective *e, ct_space space, int max_iterations, ct__point *at, ct__point *next, double *q, ct_learn_stop *stop)
+static ct_status iterate(ct__objective *e, ct_space space, int max_iterations, ct__point *at, ct__point *next,
+                         double *q, ct_learn_stop *stop)
 {
     const size_t bytes = (size_t)e->outer->m * sizeof *q;
     double      *best = q + 2 * (int64_t)e->outer->m;

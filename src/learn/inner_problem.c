@@ -1,9 +1,13 @@
-/* inner_problem.c: one sequence under one theta: its minimum, its loss there, and derivatives of that by the parameters.
+/* inner_problem.c: one sequence under one theta: its minimum, its loss there, and derivatives of that by the
+ * parameters.
  *
- * With W = Sigma^-1, y = W r, and w the robust weight at d2 = r'W r, the inner gradient is h = sum_k w J'y. Since dW = -W dSigma W,
+ * With W = Sigma^-1, y = W r, and w the robust weight at d2 = r'W r, the inner gradient is h = sum_k w J'y. Since dW
+ * = -W dSigma W,
  *     -dh/dp_j = sum_k J' q_kj,    q_kj = w W (dSigma_j y) + w' (y' dSigma_j y) y,     w' = dw/d(d2).
- *   sensitivity   S = H^-1 [-dh/dp],   A = D S,   dL/dp = A'e,   e the weighted difference from the truth, D its derivative
- *   adjoint       H l = D'e,   dL/dSigma = sum_k  w sym(v y') + w' ((J l)'y) y y',   v = W J l,   dL/dp_j = <dL/dSigma, dSigma_j>
+ *   sensitivity   S = H^-1 [-dh/dp],   A = D S,   dL/dp = A'e,   e the weighted difference from the truth, D its
+ *                                                                derivative
+ *   adjoint       H l = D'e,   dL/dSigma = sum_k  w sym(v y') + w' ((J l)'y) y y',   v = W J l,   dL/dp_j =
+ *                                                 <dL/dSigma, dSigma_j>
  * H is the Hessian at the minimum, exact or J'J, factored; nothing is allocated. */
 #include "graph/graph.h"
 #include "graph/whiten.h"
@@ -43,7 +47,8 @@ static void apply_information(const ct_noise_model *model, int rows, double *v)
     }
 }
 
-static void look(const ct_solver *solver, const ct_noise *noise, const ct__batch *batch, int32_t k, const double *x, view *f)
+static void look(const ct_solver *solver, const ct_noise *noise, const ct__batch *batch, int32_t k, const double *x,
+                 view *f)
 {
     const ct_factor_ops *ops = batch->ops;
     const ct__item      *item = &solver->item[k];
@@ -134,7 +139,8 @@ static void fill_right_hand_sides(const ct_outer *outer, const ct__inner_problem
             const int c = slopes->coordinate[t];
             if (c >= 0 && f.slope == 0) {
                 const double information = f.model->sqrt_info[c] * f.model->sqrt_info[c];
-                add_single(&f, c, f.w * information * slopes->dSigma[t][c * f.rows + c] * f.y[c], outer->m, slopes->parameter[t], S);
+                add_single(&f, c, f.w * information * slopes->dSigma[t][c * f.rows + c] * f.y[c], outer->m,
+                           slopes->parameter[t], S);
                 continue;
             }
             weigh_term(&f, slopes, t, q);
@@ -197,7 +203,8 @@ static void multiply_rows(int d, int32_t m, const double *D, const double *S, do
     }
 }
 
-/* S, in place of the right-hand sides, is turned to A = D S, row by row; and gradient and matrix gathered. Y, if not NULL, gets D'A. */
+/* S, in place of the right-hand sides, is turned to A = D S, row by row; and gradient and matrix gathered. Y, if not
+ * NULL, gets D'A. */
 static void gather(const ct_outer *outer, ct__inner_problem *seat, double *S, double *Y, int want)
 {
     const ct_solver *solver = seat->solver;
@@ -238,11 +245,13 @@ static ct_status add_meat(const ct_outer *outer, ct__inner_problem *seat, double
     CT_TRY(ct_sparse_solve(seat->solver->system, S, m, err));
     for (int32_t row = 0; row < n; row++)
         for (int32_t i = 0; i < m; i++)
-            for (int32_t j = 0; j < m; j++) seat->meat[(int64_t)i * m + j] += Y[(int64_t)row * m + i] * S[(int64_t)row * m + j];
+            for (int32_t j = 0; j < m; j++)
+                seat->meat[(int64_t)i * m + j] += Y[(int64_t)row * m + i] * S[(int64_t)row * m + j];
     return CT_OK;
 }
 
-static ct_status sensitivity(const ct_outer *outer, ct__inner_problem *seat, ct__scratch *scratch, int want, ct_err *err)
+static ct_status sensitivity(const ct_outer *outer, ct__inner_problem *seat, ct__scratch *scratch, int want,
+                             ct_err *err)
 {
     double *Y = want & CT_WANT_MEAT ? scratch->Y : NULL;
     fill_right_hand_sides(outer, seat, scratch->S);
@@ -261,7 +270,8 @@ static void add_covariance_gradient(const view *f, const double *l, double *G)
     for (int row = 0; row < rows; row++) {
         v[row] = 0;
         for (int i = 0; i < f->arity; i++)
-            for (int c = 0; f->J[i] && c < f->cols[i]; c++) v[row] += f->J[i][row * f->cols[i] + c] * l[f->column[i] + c];
+            for (int c = 0; f->J[i] && c < f->cols[i]; c++)
+                v[row] += f->J[i][row * f->cols[i] + c] * l[f->column[i] + c];
         Jly += v[row] * f->y[row];
     }
     apply_information(f->model, rows, v);
@@ -270,7 +280,8 @@ static void add_covariance_gradient(const view *f, const double *l, double *G)
         for (int i = 0; i < rows; i++) G[i * rows + i] += (f->w * v[i] + s * f->y[i]) * f->y[i];
     else
         for (int i = 0; i < rows; i++)
-            for (int k = 0; k < rows; k++) G[i * rows + k] += f->w * 0.5 * (v[i] * f->y[k] + f->y[i] * v[k]) + s * f->y[i] * f->y[k];
+            for (int k = 0; k < rows; k++)
+                G[i * rows + k] += f->w * 0.5 * (v[i] * f->y[k] + f->y[i] * v[k]) + s * f->y[i] * f->y[k];
 }
 
 static ct_status adjoint(const ct_outer *outer, ct__inner_problem *seat, ct__scratch *scratch, ct_err *err)
@@ -295,7 +306,8 @@ static ct_status adjoint(const ct_outer *outer, ct__inner_problem *seat, ct__scr
     {
         view f;
         look(solver, outer->noise, batch, k, seat->x, &f);
-        add_covariance_gradient(&f, l, scratch->scale + (int64_t)outer->slot[solver->item[k].noise] * CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX);
+        add_covariance_gradient(
+            &f, l, scratch->scale + (int64_t)outer->slot[solver->item[k].noise] * CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX);
     }
     for (int32_t model = 0; model < outer->models; model++) {
         if (outer->slot[model] < 0) continue;
@@ -309,7 +321,8 @@ static ct_status adjoint(const ct_outer *outer, ct__inner_problem *seat, ct__scr
 
 /* ---- Evaluation ------------------------------------------------------------------------------ */
 
-ct_stop ct__inner_estimate(const ct_outer *outer, const ct__inner_problem *seat, ct_solver *solver, const ct_noise *noise, double *x, int *iterations, ct_status *status)
+ct_stop ct__inner_estimate(const ct_outer *outer, const ct__inner_problem *seat, ct_solver *solver,
+                           const ct_noise *noise, double *x, int *iterations, ct_status *status)
 {
     ct_err err;
     if (!outer->options.incremental) {
@@ -334,7 +347,8 @@ static void minimise(const ct_outer *outer, ct__inner_problem *seat)
     for (int attempt = 0; attempt < (outer->options.incremental ? 1 : 2); attempt++) {
         if (attempt == 0) memcpy(seat->x, seat->start, bytes);
         else if (ct_start_values(seat->seq, CT_START_TRUTH, seat->x, NULL) != CT_OK) break;
-        seat->stop = ct__inner_estimate(outer, seat, seat->solver, outer->noise, seat->x, &seat->iterations, &seat->status);
+        seat->stop =
+            ct__inner_estimate(outer, seat, seat->solver, outer->noise, seat->x, &seat->iterations, &seat->status);
         seat->solves++;
         if (ct_stop_converged(seat->stop)) break;
     }
@@ -358,7 +372,8 @@ static void weigh_errors(const ct_outer *outer, ct__inner_problem *seat)
             learned += ops->rows;
             for (int i = 0; i < ops->arity; i++) arg[i] = seat->x + item->at[i];
             ops->eval(item->z, item->context, arg, r, NULL);
-            seat->chi_squared += 2 * ct__whiten(ct_noise_get(outer->noise, item->noise), ops->rows, r, 0, NULL, NULL) / outer->expected[item->noise];
+            seat->chi_squared += 2 * ct__whiten(ct_noise_get(outer->noise, item->noise), ops->rows, r, 0, NULL, NULL) /
+                                 outer->expected[item->noise];
         }
     seat->degrees = rows > 0 ? learned * (1 - solver->scalars / rows) : 0;
 }
@@ -369,8 +384,9 @@ static ct_status factor_hessian(const ct_outer *outer, ct__inner_problem *seat, 
     ct_status status = CT_E_SINGULAR;
     seat->inexact = 0;
     if (outer->options.hessian == CT_HESSIAN_EXACT) {
-        status = outer->options.incremental ? ct_solver_hessian(seat->solver, outer->noise, seat->x, err)
-                                            : ct__solver_hessian_here(seat->solver, outer->noise, seat->x, err); /* right after the run */
+        status = outer->options.incremental
+                     ? ct_solver_hessian(seat->solver, outer->noise, seat->x, err)
+                     : ct__solver_hessian_here(seat->solver, outer->noise, seat->x, err); /* right after the run */
         seat->inexact = status != CT_OK;
     }
     if (status != CT_OK) CT_TRY(ct_solver_linearise(seat->solver, outer->noise, seat->x, err));
@@ -396,7 +412,8 @@ void ct__inner_evaluate(const ct_outer *outer, ct__inner_problem *seat, ct__scra
     ct_err    err;
     ct_status status = factor_hessian(outer, seat, scratch->e, &err);
     const int rows = (want & (CT_WANT_MATRIX | CT_WANT_MEAT)) || outer->options.gradient == CT_GRADIENT_SENSITIVITY;
-    if (status == CT_OK) status = rows ? sensitivity(outer, seat, scratch, want, &err) : adjoint(outer, seat, scratch, &err);
+    if (status == CT_OK)
+        status = rows ? sensitivity(outer, seat, scratch, want, &err) : adjoint(outer, seat, scratch, &err);
     if (status == CT_OK) return;
     if (status == CT_E_MEMORY) seat->status = status;
     seat->stop = CT_STOP_RANK;

@@ -9,7 +9,18 @@
 
 ct_learn_options ct_learn_defaults(void)
 {
-    return (ct_learn_options){.method = CT_LEARN_LM, .relative = 1e-6, .step = 1e-4, .M = 2, .from_table = -1, .space = CT_SPACE_VARIANCE, .leo = {10, 0.1, 0.95, 1e-3, 1e-4}, .seed = 1, .prior = NAN, .folds = 5, .deployment = ct_inference_defaults(), .scale = CT_SCALE_FIT};
+    return (ct_learn_options){.method = CT_LEARN_LM,
+                              .relative = 1e-6,
+                              .step = 1e-4,
+                              .M = 2,
+                              .from_table = -1,
+                              .space = CT_SPACE_VARIANCE,
+                              .leo = {10, 0.1, 0.95, 1e-3, 1e-4},
+                              .seed = 1,
+                              .prior = NAN,
+                              .folds = 5,
+                              .deployment = ct_inference_defaults(),
+                              .scale = CT_SCALE_FIT};
 }
 
 void ct_learn_result_free(ct_learn_result *r)
@@ -36,7 +47,8 @@ ct_status ct__note(ct__learning *l, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    const ct_status status = ct__add_line(&l->objective.result->note, &l->note_length, &l->note_capacity, l->objective.err, fmt, args);
+    const ct_status status =
+        ct__add_line(&l->objective.result->note, &l->note_length, &l->note_capacity, l->objective.err, fmt, args);
     va_end(args);
     return status;
 }
@@ -84,7 +96,8 @@ ct_status ct__enter_set(const ct_theta *theta, int rescale, double *p, ct_err *e
     return CT_OK;
 }
 
-ct_status ct__closed_start(const ct_outer *o, const uint8_t *part, int rescale, double *p, int64_t *samples, ct_err *err)
+ct_status ct__closed_start(const ct_outer *o, const uint8_t *part, int rescale, double *p, int64_t *samples,
+                           ct_err *err)
 {
     CT_TRY(ct_outer_closed_form(o, part, p, samples, err));
     return ct__enter_set(o->theta, rescale, p, err);
@@ -138,7 +151,8 @@ static ct_status find_starts(ct__learning *l, const ct_noise *noise)
     ct_outer   *o = e->outer;
     char        name[64];
     ct_theta_get(o->theta, noise, l->start);
-    if (ct_theta_project(o->theta, CT_SPACE_LOG, l->start)) CT_TRY(ct__note(l, "The start values lay outside the bounds and were moved to the nearest values inside."));
+    if (ct_theta_project(o->theta, CT_SPACE_LOG, l->start))
+        CT_TRY(ct__note(l, "The start values lay outside the bounds and were moved to the nearest values inside."));
     CT_TRY(start_closed(l));
     CT_TRY(loss_at(e, l->start, &e->result->loss_start));
     if (isfinite(e->result->loss_closed_form)) set_weights(l);
@@ -146,10 +160,14 @@ static ct_status find_starts(ct__learning *l, const ct_noise *noise)
         ct_outer_value value = {0};
         CT_TRY(ct_outer_evaluate(o, l->start, NULL, &value, e->err));
         snprintf(name, sizeof name, "number %d", value.which);
-        return ct_fail(e->err, CT_E_SINGULAR, "sequence %s cannot be estimated, neither under the start values nor under the closed form, not even from the truth: %s",
-                       o->seat[value.which].seq->name ? o->seat[value.which].seq->name : name, ct_stop_meaning(value.stop));
+        return ct_fail(e->err, CT_E_SINGULAR,
+                       "sequence %s cannot be estimated, neither under the start values nor under the closed form, not "
+                       "even from the truth: %s",
+                       o->seat[value.which].seq->name ? o->seat[value.which].seq->name : name,
+                       ct_stop_meaning(value.stop));
     } else {
-        CT_TRY(ct__note(l, "Under the closed form a sequence could not be estimated; learning starts from the table's values, without a prior."));
+        CT_TRY(ct__note(l, "Under the closed form a sequence could not be estimated; learning starts from the table's "
+                           "values, without a prior."));
     }
     return CT_OK;
 }
@@ -172,7 +190,8 @@ static int own_iterations(ct_learn_method method, int32_t m)
 
 static int prefers_table(ct_learn_method method)
 {
-    return method == CT_LEARN_FRANK_WOLFE || method == CT_LEARN_FRANK_WOLFE_LOG || method == CT_LEARN_NELDER_MEAD || method == CT_LEARN_POWELL || method == CT_LEARN_LEO;
+    return method == CT_LEARN_FRANK_WOLFE || method == CT_LEARN_FRANK_WOLFE_LOG || method == CT_LEARN_NELDER_MEAD ||
+           method == CT_LEARN_POWELL || method == CT_LEARN_LEO;
 }
 
 /* Does the method start from the table's values? */
@@ -216,7 +235,9 @@ static ct_status run_lm(ct__learning *l)
     if (!table) {
         memcpy(l->p, l->alone ? l->start : ct__path_start(l, l->closed), bytes);
         CT_TRY(l->alone ? ct__learn_lm(e, e->iterations, l->p, &r->stop) : ct__learn_path(e, r->prior, l->p, &r->stop));
-        if (l->alone) CT_TRY(ct__note(l, "The closed form tracks worse than the start values; learning from those, without prior, did best on held-out runs."));
+        if (l->alone)
+            CT_TRY(ct__note(l, "The closed form tracks worse than the start values; learning from those, without "
+                               "prior, did best on held-out runs."));
         return isnan(o->prior) && r->stop != CT_LEARN_STOP_CANCELLED ? ct__validate_answer(l) : CT_OK;
     }
     e->nu = r->prior;
@@ -252,7 +273,8 @@ static ct_status run_method(ct__learning *l)
     const int               most = o->max_iterations ? o->max_iterations : own_iterations(o->method, e->outer->m);
     e->iteration = 0;
     if (o->method == CT_LEARN_LM) return run_lm(l);
-    memcpy(l->p, o->method != CT_LEARN_CLOSED_FORM && starts_from_table(l) ? l->start : l->closed, (size_t)e->outer->m * sizeof *l->p);
+    memcpy(l->p, o->method != CT_LEARN_CLOSED_FORM && starts_from_table(l) ? l->start : l->closed,
+           (size_t)e->outer->m * sizeof *l->p);
     e->phase = "learn";
     e->iterations = most;
     e->done_from = 0.05;
@@ -260,7 +282,9 @@ static ct_status run_method(ct__learning *l)
     switch (o->method) {
     case CT_LEARN_CLOSED_FORM: *stop = CT_LEARN_STOP_CLOSED_FORM; return CT_OK;
     case CT_LEARN_FRANK_WOLFE:
-    case CT_LEARN_FRANK_WOLFE_LOG: return ct__learn_frank_wolfe(e, o->method == CT_LEARN_FRANK_WOLFE ? CT_SPACE_VARIANCE : CT_SPACE_LOG, most, l->p, stop);
+    case CT_LEARN_FRANK_WOLFE_LOG:
+        return ct__learn_frank_wolfe(e, o->method == CT_LEARN_FRANK_WOLFE ? CT_SPACE_VARIANCE : CT_SPACE_LOG, most,
+                                     l->p, stop);
     case CT_LEARN_PROJECTED_GRADIENT: return ct__learn_projected_gradient(e, most, l->p, stop);
     case CT_LEARN_LEO: return ct__learn_leo(e, most, l->p, stop);
     case CT_LEARN_NELDER_MEAD: return ct__learn_nelder_mead(e, o->space, most, l->p, stop);
@@ -327,7 +351,8 @@ static ct_status run(ct__learning *l, ct_noise *noise)
     r->at_bound = ct__zalloc(m, sizeof *r->at_bound);
     l->p = ct__zalloc(4 * m, sizeof *l->p);
     l->samples = ct__zalloc(m, sizeof *l->samples);
-    if (!r->p || !r->standard_error || !r->at_bound || !l->p || !l->samples) return ct__no_memory(e->err, "parameters", m);
+    if (!r->p || !r->standard_error || !r->at_bound || !l->p || !l->samples)
+        return ct__no_memory(e->err, "parameters", m);
     CT_TRY(ct__memo_new((int32_t)m, &l->memo, e->err));
     e->memo = &l->memo;
     l->closed = l->p + m;
@@ -340,22 +365,41 @@ static ct_status run(ct__learning *l, ct_noise *noise)
     r->iterations = e->steps;
     CT_TRY(finish(l));
     if (r->stop == CT_LEARN_STOP_ITERATIONS && e->best > 0 && r->loss_train > 1.01 * e->best)
-        CT_TRY(ct__note(l, "The last iterate is the answer, as the method has it; iteration %d had a loss of %.6g.", e->best_iteration, e->best));
+        CT_TRY(ct__note(l, "The last iterate is the answer, as the method has it; iteration %d had a loss of %.6g.",
+                        e->best_iteration, e->best));
     CT_TRY(ct__diagnose_flatness(l));
-    if (r->stop != CT_LEARN_STOP_CANCELLED && r->loss_train > 1.01 * r->loss_closed_form && !(r->loss_heldout < r->loss_heldout_closed_form))
+    if (r->stop != CT_LEARN_STOP_CANCELLED && r->loss_train > 1.01 * r->loss_closed_form &&
+        !(r->loss_heldout < r->loss_heldout_closed_form))
         CT_TRY(ct__note(l, "The closed form has a smaller loss, %.6g.", r->loss_closed_form));
     const int beyond = e->options->scale == CT_SCALE_FREE && r->scale_applied != 1; /* as the caller wishes */
-    return beyond ? ct_theta_place(e->outer->theta, r->p, noise, e->err) : ct_theta_put(e->outer->theta, r->p, noise, e->err);
+    return beyond ? ct_theta_place(e->outer->theta, r->p, noise, e->err)
+                  : ct_theta_put(e->outer->theta, r->p, noise, e->err);
 }
 
-ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *noise, ct_learn_result *result, ct_err *err)
+ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *noise, ct_learn_result *result,
+                   ct_err *err)
 {
     ct_learn_options how = options ? *options : ct_learn_defaults();
     const int64_t    solves = outer->solves;
     ct_checkpoint       *checkpoint = outer->checkpoint; /* a run that is cancelled lets go of it */
     int              cancelled = 0;
-    *result = (ct_learn_result){.loss_heldout = NAN, .loss_heldout_closed_form = NAN, .loss_heldout_start = NAN, .loss_deployment = NAN, .prior = 0, .chi_before = NAN, .chi_after = NAN, .nees_before = NAN, .nees_after = NAN};
-    ct__learning l = {.objective = {.outer = outer, .options = &how, .result = result, .phase = "start", .fold_iteration = -1, .heldout = NAN, .cancelled = &cancelled, .err = err}};
+    *result = (ct_learn_result){.loss_heldout = NAN,
+                                .loss_heldout_closed_form = NAN,
+                                .loss_heldout_start = NAN,
+                                .loss_deployment = NAN,
+                                .prior = 0,
+                                .chi_before = NAN,
+                                .chi_after = NAN,
+                                .nees_before = NAN,
+                                .nees_after = NAN};
+    ct__learning l = {.objective = {.outer = outer,
+                                    .options = &how,
+                                    .result = result,
+                                    .phase = "start",
+                                    .fold_iteration = -1,
+                                    .heldout = NAN,
+                                    .cancelled = &cancelled,
+                                    .err = err}};
     l.objective.start_s = ct_now_s();
     result->method = l.objective.options->method;
     ct_status status = ct__theta_check_table(outer->theta, noise, err);

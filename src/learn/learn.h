@@ -1,16 +1,25 @@
 /* learn.h: what the files of this module share.
  *
- *   outer_problem.c        the outer problem: seats, evaluation over sequences, judging      inner_problem.c       one sequence: solve, loss, derivatives
- *   numeric_gradient.c      derivatives by perturbed solves                                   check_gradient.c       derivatives against differences of the loss
- *   checkpoint.c       values kept, given back, written                                  digest.c      what a checkpoint belongs to
- *   residual_samples.c    samples of the noise, at the truth                                deployment.c       the deployment's inference
- *   closed_form.c  their second moments                                              objective.c      an objective with a prior, counted and reported
- *   levenberg_marquardt.c, frank_wolfe.c, projected_gradient.c, nlopt.c, nelder_mead.c, powell.c, leo.c   one method each
- *   derivative_free.c       the loss on a box, for those without derivatives                  brent.c       the minimum along a line
+ *   outer_problem.c        the outer problem: seats, evaluation over sequences, judging      inner_problem.c
+ *                          one sequence: solve, loss, derivatives
+ *   numeric_gradient.c      derivatives by perturbed solves                                   check_gradient.c
+ *                           derivatives against differences of the loss
+ *   checkpoint.c       values kept, given back, written                                  digest.c      what a
+ *                      checkpoint belongs to
+ *   residual_samples.c    samples of the noise, at the truth                                deployment.c       the
+ *                         deployment's inference
+ *   closed_form.c  their second moments                                              objective.c      an objective
+ *                  with a prior, counted and reported
+ *   levenberg_marquardt.c, frank_wolfe.c, projected_gradient.c, nlopt.c, nelder_mead.c, powell.c, leo.c   one method
+ *   each
+ *   derivative_free.c       the loss on a box, for those without derivatives                  brent.c       the
+ *                           minimum along a line
  *   leo_energy.c       LEO's loss, by samples
- *   cross_validation.c        the prior's weight, by held-out runs                              common_scale.c       the common factor, from consistency
+ *   cross_validation.c        the prior's weight, by held-out runs                              common_scale.c
+ *                             the common factor, from consistency
  *   diagnostics.c         what a user should know without asking
- *   error_bars.c         error bars, and what the data cannot tell                         learn.c       all of it in order
+ *   error_bars.c         error bars, and what the data cannot tell                         learn.c       all of it
+ *                        in order
  *   write_noise.c        what was learned, row by row, and as a noise file
  */
 #ifndef CT_LEARN_PRIVATE_H
@@ -83,7 +92,8 @@ typedef enum { CT_WANT_GRADIENT = 1, CT_WANT_MATRIX = 2, CT_WANT_MEAT = 4 } ct__
 /* inner_problem.c: solve seat under outer->noise from its start, and what is wanted there. */
 void ct__inner_evaluate(const ct_outer *outer, ct__inner_problem *seat, ct__scratch *scratch, int want);
 /* x <- the estimate under a noise table: from x by the inner solver, or step by step from the seat's start. */
-ct_stop ct__inner_estimate(const ct_outer *outer, const ct__inner_problem *seat, ct_solver *solver, const ct_noise *noise, double *x, int *iterations, ct_status *status);
+ct_stop ct__inner_estimate(const ct_outer *outer, const ct__inner_problem *seat, ct_solver *solver,
+                           const ct_noise *noise, double *x, int *iterations, ct_status *status);
 /* e at values x, scalar by scalar as the system numbers them: 1/2 |e|^2. */
 double ct__inner_residual(const ct_outer *outer, const ct__inner_problem *seat, const double *x, double *e);
 /* matrix += A'A, gradient += A'e, for `rows` rows of A (row-major, m wide). gradient may be NULL. */
@@ -95,12 +105,14 @@ void      ct__free_samples(ct_outer *outer);
 /* E[2 rho(d)] / n of a kernel where noise is Gaussian: d^2 chi-square of n degrees. 1 without a kernel. */
 double ct__kernel_mean(ct_robust robust, int n);
 
-/* outer_problem.c: what was evaluated is settled, as by ct_outer_accept, but inner solves go on to start where they did. */
+/* outer_problem.c: what was evaluated is settled, as by ct_outer_accept, but inner solves go on to start where they
+ * did. */
 ct_status ct__outer_settle(ct_outer *outer, ct_err *err);
 /* Inner solves start from the truth again, whatever was accepted. */
 ct_status ct__outer_start_over(ct_outer *outer, ct_err *err);
 
-/* numeric_gradient.c: gradient and matrix of every seat that took part, by perturbed solves from the seats' solutions. */
+/* numeric_gradient.c: gradient and matrix of every seat that took part, by perturbed solves from the seats'
+ * solutions. */
 ct_status ct__numeric_derivatives(ct_outer *outer, const double *p, ct_err *err);
 
 /* leo_energy.c: LEO's loss and its gradient by p, with samples of the posterior. */
@@ -118,20 +130,25 @@ typedef struct {
 } ct__energy;
 
 /* Learned models must be diagonal or isotropic. Inner solves start as those of ct_outer_evaluate do. */
-ct_status ct__outer_energy(ct_outer *outer, const double *p, const uint8_t *part, const ct__draws *draws, ct__energy *value, ct_err *err);
+ct_status ct__outer_energy(ct_outer *outer, const double *p, const uint8_t *part, const ct__draws *draws,
+                           ct__energy *value, ct_err *err);
 
 /* ---- Ledger ---------------------------------------------------------------------------------- */
 
-/* 1 if the checkpoint holds the value of this call, which is then in *value. A checkpoint that holds another one is CT_E_ARGUMENT. */
-ct_status ct__checkpoint_take(ct_checkpoint *checkpoint, const ct_outer *outer, int32_t tag, const double *p, const uint8_t *part, int64_t numbers, double *number, int *taken, ct_err *err);
-ct_status ct__checkpoint_put(ct_checkpoint *checkpoint, const ct_outer *outer, int32_t tag, const double *p, const uint8_t *part, int64_t numbers, const double *number, ct_err *err);
-/* Everything so far is settled, and solves start from the seats' starts; or, at the end of what was given back, the seats' starts are as they were then. */
+/* 1 if the checkpoint holds the value of this call, which is then in *value. A checkpoint that holds another one is
+ * CT_E_ARGUMENT. */
+ct_status ct__checkpoint_take(ct_checkpoint *checkpoint, const ct_outer *outer, int32_t tag, const double *p,
+                              const uint8_t *part, int64_t numbers, double *number, int *taken, ct_err *err);
+ct_status ct__checkpoint_put(ct_checkpoint *checkpoint, const ct_outer *outer, int32_t tag, const double *p,
+                             const uint8_t *part, int64_t numbers, const double *number, ct_err *err);
+/* Everything so far is settled, and solves start from the seats' starts; or, at the end of what was given back, the
+ * seats' starts are as they were then. */
 ct_status ct__checkpoint_mark(ct_checkpoint *checkpoint, ct_outer *outer, ct_err *err);
 
 /* ---- Methods --------------------------------------------------------------------------------- */
 
-/* Values of the loss that were had before, so that a method which starts where another stopped (under another prior) need not ask again.
- * Matched by the bits of p; a ring of the last few. */
+/* Values of the loss that were had before, so that a method which starts where another stopped (under another prior)
+ * need not ask again. Matched by the bits of p; a ring of the last few. */
 #define CT__MEMO 48
 
 typedef struct {
@@ -156,7 +173,8 @@ typedef struct {
     int         fold_iteration; /* -1: not among folds */
     double      best;           /* of Frank-Wolfe's iterates, which need not descend */
     int         best_iteration;
-    int         flat;           /* bounds that Nelder-Mead's simplex fell flat on although the loss is less inside ... */
+    /* bounds that Nelder-Mead's simplex fell flat on although the loss is less inside ... */
+    int         flat;
     int32_t     flat_parameter; /* ... where it is least                                                             */
     double      flat_loss;
     int         begun, steps; /* the start is accepted; accepted steps from it, of all methods that were run */
@@ -198,12 +216,16 @@ ct_status ct__leo_check(const ct_outer *outer, ct_err *err);
 
 /* One file each. p: the start, inside the set; on return the answer. */
 ct_status ct__learn_lm(ct__objective *objective, int max_iterations, double *p, ct_learn_stop *stop);
-ct_status ct__learn_frank_wolfe(ct__objective *objective, ct_space space, int max_iterations, double *p, ct_learn_stop *stop);
+ct_status ct__learn_frank_wolfe(ct__objective *objective, ct_space space, int max_iterations, double *p,
+                                ct_learn_stop *stop);
 ct_status ct__learn_projected_gradient(ct__objective *objective, int max_iterations, double *p, ct_learn_stop *stop);
 ct_status ct__learn_leo(ct__objective *objective, int max_iterations, double *p, ct_learn_stop *stop);
-ct_status ct__learn_nlopt(ct__objective *objective, ct_learn_method method, int max_iterations, double *p, ct_learn_stop *stop);
-ct_status ct__learn_nelder_mead(ct__objective *objective, ct_space space, int max_iterations, double *p, ct_learn_stop *stop);
-ct_status ct__learn_powell(ct__objective *objective, ct_space space, int max_iterations, double *p, ct_learn_stop *stop);
+ct_status ct__learn_nlopt(ct__objective *objective, ct_learn_method method, int max_iterations, double *p,
+                          ct_learn_stop *stop);
+ct_status ct__learn_nelder_mead(ct__objective *objective, ct_space space, int max_iterations, double *p,
+                                ct_learn_stop *stop);
+ct_status ct__learn_powell(ct__objective *objective, ct_space space, int max_iterations, double *p,
+                           ct_learn_stop *stop);
 
 /* ---- What belongs to learning ---------------------------------------------------------------- */
 
@@ -231,18 +253,22 @@ ct_status ct__note(ct__learning *l, const char *fmt, ...) CT_PRINTF(2, 3);
 /* p <- into the set; with rescale, after the common factor that brings it nearest. */
 ct_status ct__enter_set(const ct_theta *theta, int rescale, double *p, ct_err *err);
 /* The closed form of a part, in the set. samples may be NULL. */
-ct_status ct__closed_start(const ct_outer *outer, const uint8_t *part, int rescale, double *p, int64_t *samples, ct_err *err);
+ct_status ct__closed_start(const ct_outer *outer, const uint8_t *part, int rescale, double *p, int64_t *samples,
+                           ct_err *err);
 
 /* cross_validation.c: chooses result->prior, and measures what was chosen on the runs held out. */
 ct_status ct__choose_prior(ct__learning *l);
-/* Of candidates `first` to stops - 1, the strongest prior first, with the losses of n runs each (stops x n), and the start values: the first that no other beats; in doubt, the first that is as good as the best on
- * average; stops, if that is the start values. */
+/* Of candidates `first` to stops - 1, the strongest prior first, with the losses of n runs each (stops x n), and the
+ * start values: the first that no other beats; in doubt, the first that is as good as the best on average; stops, if
+ * that is the start values. */
 int ct__choose_candidate(int64_t n, int first, int stops, const double *loss, const double *start, int doubt);
-/* Are models wrong? The start values track better than the closed form, or estimates are not honest under it, bounds or not. seen, p: scratch, of sequences and parameters. */
+/* Are models wrong? The start values track better than the closed form, or estimates are not honest under it, bounds
+ * or not. seen, p: scratch, of sequences and parameters. */
 ct_status ct__detect_mismatch(ct__learning *l, ct_evaluation *seen, double *p, int *doubt);
 /* The answer stays if it stands in deployment; else the closed form or the start values take its place. */
 ct_status ct__validate_answer(ct__learning *l);
-/* Where a walk begins: the closed form; but one that lacks some parameters, and so has the others in wrong proportion to them, only if it is no worse than the start values. */
+/* Where a walk begins: the closed form; but one that lacks some parameters, and so has the others in wrong
+ * proportion to them, only if it is no worse than the start values. */
 const double *ct__path_start(const ct__learning *l, const double *closed);
 /* From there to the answer of a prior: along weaker and weaker priors down to nu. */
 ct_status ct__learn_path(ct__objective *objective, double nu, double *p, ct_learn_stop *stop);
@@ -250,8 +276,10 @@ ct_status ct__learn_path(ct__objective *objective, double nu, double *p, ct_lear
 /* deployment.c: deployment->incremental, where the caller left that to us. */
 ct_status ct__outer_deployment(const ct_outer *outer, ct_inference *deployment, ct_err *err);
 
-/* common_scale.c: the common factor of most consistency on part of the sequences (NaN: none to be had) at p; and that applied to p within the set, as the options say. */
-ct_status ct__scale_wanted(ct_outer *outer, const double *p, const uint8_t *part, double *factor, double *degrees, double *loss, ct_err *err);
+/* common_scale.c: the common factor of most consistency on part of the sequences (NaN: none to be had) at p; and
+ * that applied to p within the set, as the options say. */
+ct_status ct__scale_wanted(ct_outer *outer, const double *p, const uint8_t *part, double *factor, double *degrees,
+                           double *loss, ct_err *err);
 double    ct__scale_apply(const ct_theta *theta, ct_scale scale, double factor, double *p);
 ct_status ct__scale(ct__learning *l);
 

@@ -1,17 +1,26 @@
-/* leo.c: LEO (Sodhi, Dexheimer, Mukadam, Anderson, Kaess: LEO: Learning energy-based models in factor graph optimization, CoRL 2021), the paper's main baseline.
+/* leo.c: LEO (Sodhi, Dexheimer, Mukadam, Anderson, Kaess: LEO: Learning energy-based models in factor graph
+ * optimization, CoRL 2021), the paper's main baseline.
  *
- * What is learned of each variance is q, and an iteration is a step of Adam along the gradient g of energy + l2 sum q^2 (leo_energy.c),
+ * What is learned of each variance is q, and an iteration is a step of Adam along the gradient g of energy + l2 sum
+ * q^2 (leo_energy.c),
  *
- *     a <- 0.9 a + 0.1 g,   b <- 0.999 b + 0.001 g^2,   q <- q - rate decay^t (a / (1 - 0.9^t+1)) / (sqrt(b / (1 - 0.999^t+1)) + 1e-8),   q >= clip
+ *     a <- 0.9 a + 0.1 g,   b <- 0.999 b + 0.001 g^2,   q <- q - rate decay^t (a / (1 - 0.9^t+1)) / (sqrt(b / (1 -
+ *                                                       0.999^t+1)) + 1e-8),   q >= clip
  *
- * As in the newest public code (github.com/rpl-cmu/leo): q is the precision, 1 / variance, though it is called sigma_inv there; the cost of a run is halved squared errors over the number of factors, the loss a mean over
- * runs; 10 samples of the joint Gaussian at the estimate, drawn anew in each of 100 iterations; PyTorch's Adam with a rate of 0.1, which falls by 0.95 after each iteration; 1e-3 times the sum of squares of precisions;
- * precisions not below 1e-4; it starts from precisions of 0.01 to 1. (An older revision has q = 1 / sigma, costs over 1000, a rate of 1, no squares, and q not below 0.1.) Steps of Adam are about as long as the rate, whatever
- * the gradient: all of them together move a precision by at most rate / (1 - decay) = 2. That is how far a start may be off. Precisions are those of theta: where rows have units (ct_theta_set_unit), q = 1 is a sigma of one
- * unit, and rate, l2 and clip are meant in them.
+ * As in the newest public code (github.com/rpl-cmu/leo): q is the precision, 1 / variance, though it is called
+ * sigma_inv there; the cost of a run is halved squared errors over the number of factors, the loss a mean over runs;
+ * 10 samples of the joint Gaussian at the estimate, drawn anew in each of 100 iterations; PyTorch's Adam with a rate
+ * of 0.1, which falls by 0.95 after each iteration; 1e-3 times the sum of squares of precisions; precisions not
+ * below 1e-4; it starts from precisions of 0.01 to 1. (An older revision has q = 1 / sigma, costs over 1000, a rate
+ * of 1, no squares, and q not below 0.1.) Steps of Adam are about as long as the rate, whatever the gradient: all of
+ * them together move a precision by at most rate / (1 - decay) = 2. That is how far a start may be off. Precisions
+ * are those of theta: where rows have units (ct_theta_set_unit), q = 1 is a sigma of one unit, and rate, l2 and clip
+ * are meant in them.
  *
- * Different here: samples are drawn with the sparse factor, there from a dense covariance; after each step p is brought back into theta's set, which LEO does not have; estimates are minima found from the truth or, with
- * incremental inner estimates as there, step by step from what was measured; the rule that ends a run early when tracking errors are below 0.05 m and rad is left out. The last iterate is the answer, as there. */
+ * Different here: samples are drawn with the sparse factor, there from a dense covariance; after each step p is
+ * brought back into theta's set, which LEO does not have; estimates are minima found from the truth or, with
+ * incremental inner estimates as there, step by step from what was measured; the rule that ends a run early when
+ * tracking errors are below 0.05 m and rad is left out. The last iterate is the answer, as there. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -33,7 +42,9 @@ ct_status ct__leo_check(const ct_outer *o, ct_err *err)
     for (int32_t i = 0; i < o->m; i++)
         for (int32_t t = 0; t < o->slopes->terms; t++)
             if (o->slopes->parameter[t] == i && o->slopes->coordinate[t] == -1)
-                return ct_fail(err, CT_E_ARGUMENT, "method leo learns diagonal and isotropic models, and %s is part of a full covariance; lm, fw, fw-log and pg learn those",
+                return ct_fail(err, CT_E_ARGUMENT,
+                               "method leo learns diagonal and isotropic models, and %s is part of a full covariance; "
+                               "lm, fw, fw-log and pg learn those",
                                ct_theta_name(o->theta, i, name, sizeof name));
     for (int32_t i = 0; i < o->count; i++) {
         const ct_graph *graph = o->seat[i].seq->graph;
@@ -42,7 +53,9 @@ ct_status ct__leo_check(const ct_outer *o, ct_err *err)
         for (int32_t s = 0; s < o->slots; s++) told += o->samples[s].first[i + 1] - o->samples[s].first[i];
         if (told == all) continue;
         snprintf(name, sizeof name, "number %d", i);
-        return ct_fail(err, CT_E_ARGUMENT, "method leo needs the whole truth, and that of sequence %s does not tell the residuals of %lld of its %lld factors to learn from; other methods do without",
+        return ct_fail(err, CT_E_ARGUMENT,
+                       "method leo needs the whole truth, and that of sequence %s does not tell the residuals of %lld "
+                       "of its %lld factors to learn from; other methods do without",
                        o->seat[i].seq->name ? o->seat[i].seq->name : name, (long long)(all - told), (long long)all);
     }
     return CT_OK;
@@ -57,7 +70,8 @@ static void step(const ct_theta *theta, const ct_leo *o, adam *a, double *p)
         const double g = -a->gradient[i] / a->q[i] + 2 * o->l2 * a->q[i]; /* p = -log q */
         a->first[i] = KEEP_FIRST * a->first[i] + (1 - KEEP_FIRST) * g;
         a->second[i] = KEEP_SECOND * a->second[i] + (1 - KEEP_SECOND) * g * g;
-        const double move = a->first[i] / (1 - a->keep_first) / (sqrt(a->second[i] / (1 - a->keep_second)) + LEAST_ROOT);
+        const double move =
+            a->first[i] / (1 - a->keep_first) / (sqrt(a->second[i] / (1 - a->keep_second)) + LEAST_ROOT);
         a->q[i] = CT_MAX(o->clip, a->q[i] - a->rate * move);
         p[i] = -log(a->q[i]);
     }
@@ -81,7 +95,9 @@ static ct_status iterate(ct__objective *e, int max_iterations, adam *a, double *
             e->best = value.loss;
             e->best_iteration = itr;
         }
-        *stop = ct__objective_cancelled(e) ? CT_LEARN_STOP_CANCELLED : value.estimated ? CT_LEARN_STOP_ITERATIONS : CT_LEARN_STOP_STUCK;
+        *stop = ct__objective_cancelled(e) ? CT_LEARN_STOP_CANCELLED
+                : value.estimated          ? CT_LEARN_STOP_ITERATIONS
+                                           : CT_LEARN_STOP_STUCK;
         if (*stop != CT_LEARN_STOP_ITERATIONS) return CT_OK;
         step(e->outer->theta, o, a, p);
         ct__objective_step(e);
@@ -94,7 +110,8 @@ ct_status ct__learn_leo(ct__objective *e, int max_iterations, double *p, ct_lear
 {
     const int32_t m = e->outer->m;
     CT_TRY(ct__leo_check(e->outer, e->err));
-    adam a = {.q = ct__zalloc(4 * (int64_t)m, sizeof *a.q), .rate = e->options->leo.rate, .keep_first = 1, .keep_second = 1};
+    adam a = {
+        .q = ct__zalloc(4 * (int64_t)m, sizeof *a.q), .rate = e->options->leo.rate, .keep_first = 1, .keep_second = 1};
     if (!a.q) return ct__no_memory(e->err, "parameters", m);
     a.first = a.q + m;
     a.second = a.first + m;

@@ -1,14 +1,17 @@
 /* leo_energy.c: LEO's loss (Sodhi et al., CoRL 2021) over the sequences, and its gradient by p.
  *
- *     L = mean over runs of 1/N [ E(truth) - mean over samples of E(x_s) ],     x_s = x o Exp(delta),  delta ~ N(0, H^-1)
+ *     L = mean over runs of 1/N [ E(truth) - mean over samples of E(x_s) ],     x_s = x o Exp(delta),  delta ~ N(0,
+ *                                                                               H^-1)
  *
- * E is the error of the N factors of learned models, x the run's estimate under p and H = J'J there: samples are drawn with the factor, R delta = white noise. They are taken as given when E
- * is differentiated by p; what is left is, for enough of them and as far as the posterior is that Gaussian, the gradient of the truth's negative log likelihood. p being log variances of diagonal
- * models, with w the robust weight and u = r / sigma,
+ * E is the error of the N factors of learned models, x the run's estimate under p and H = J'J there: samples are
+ * drawn with the factor, R delta = white noise. They are taken as given when E is differentiated by p; what is left
+ * is, for enough of them and as far as the posterior is that Gaussian, the gradient of the truth's negative log
+ * likelihood. p being log variances of diagonal models, with w the robust weight and u = r / sigma,
  *
  *     dE/dp_j = -1/2 sum over factors and coordinates of parameter j of w u^2
  *
- * Draws come from a stream of their own for each seed, iteration and sequence: no thread and no order of threads is in them. */
+ * Draws come from a stream of their own for each seed, iteration and sequence: no thread and no order of threads is
+ * in them. */
 #include "base/parallel.h"
 #include "graph/whiten.h"
 #include "learn/digest.h"
@@ -27,7 +30,8 @@ typedef struct {
     double          *energy; /* per sequence */
 } evaluation;
 
-/* A residual (which is used up) of a learned model: weight times its error is returned, weight times w u^2 added to its squares. */
+/* A residual (which is used up) of a learned model: weight times its error is returned, weight times w u^2 added to
+ * its squares. */
 static double add_residual(const ct_outer *o, int32_t model, double *r, double weight, double *squares)
 {
     const ct_noise_model *m = ct_noise_get(o->noise, model);
@@ -78,7 +82,8 @@ static ct_status add_samples(const evaluation *e, int32_t run, ct__scratch *scra
     ct_solver      *solver = o->seat[run].solver;
     const uint64_t  stream[3] = {e->draws->seed, (uint64_t)e->draws->iteration, (uint64_t)run};
     ct_rng          rng = ct_rng_seed(ct__digest(CT__DIGEST_SEED, stream, sizeof stream));
-    memcpy(scratch->x, o->seat[run].x, (size_t)ct_graph_size(solver->graph) * sizeof *scratch->x); /* what is fixed stays */
+    /* what is fixed stays */
+    memcpy(scratch->x, o->seat[run].x, (size_t)ct_graph_size(solver->graph) * sizeof *scratch->x);
     *mean = 0;
     for (int done = 0, columns; done < e->draws->samples; done += columns) {
         columns = CT_MIN(e->draws->samples - done, o->m);
@@ -101,7 +106,9 @@ static void gather(const ct_outer *o, const double *squares, int64_t factors, do
     for (int32_t g = 0; g < o->models; g++)
         for (int32_t t = s->first[g]; t < s->first[g + 1]; t++)
             for (int c = 0; c < ct_noise_get(o->noise, g)->dim; c++)
-                if (s->coordinate[t] == c || s->coordinate[t] == -2) gradient[s->parameter[t]] -= 0.5 * squares[(int64_t)o->slot[g] * CT_NOISE_DIM_MAX + c] / (double)factors;
+                if (s->coordinate[t] == c || s->coordinate[t] == -2)
+                    gradient[s->parameter[t]] -=
+                        0.5 * squares[(int64_t)o->slot[g] * CT_NOISE_DIM_MAX + c] / (double)factors;
 }
 
 static void evaluate_seat(void *user, int64_t i, int worker)
@@ -167,7 +174,8 @@ static ct_status evaluate(ct_outer *o, const double *p, const ct__draws *draws, 
     return status;
 }
 
-ct_status ct__outer_energy(ct_outer *o, const double *p, const uint8_t *part, const ct__draws *draws, ct__energy *value, ct_err *err)
+ct_status ct__outer_energy(ct_outer *o, const double *p, const uint8_t *part, const ct__draws *draws, ct__energy *value,
+                           ct_err *err)
 {
     const int64_t numbers = HEAD + (int64_t)o->m;
     double       *number = ct__zalloc(numbers, sizeof *number);
@@ -175,16 +183,20 @@ ct_status ct__outer_energy(ct_outer *o, const double *p, const uint8_t *part, co
     assert(draws->samples > 0);
     if (!number) return ct__no_memory(err, "numbers", numbers);
     for (int32_t i = 0; i < o->count; i++) o->seat[i].took_part = !part || part[i];
-    ct_status status = o->checkpoint ? ct__checkpoint_take(o->checkpoint, o, ENERGY_TAG, p, part, numbers, number, &taken, err) : CT_OK;
+    ct_status status = o->checkpoint
+                           ? ct__checkpoint_take(o->checkpoint, o, ENERGY_TAG, p, part, numbers, number, &taken, err)
+                           : CT_OK;
     if (status == CT_OK && !taken) {
         status = evaluate(o, p, draws, value, err);
         const double head[HEAD] = {value->loss, value->energy, value->failed, value->solves, value->estimated};
         memcpy(number, head, sizeof head);
         memcpy(number + HEAD, value->gradient, (size_t)o->m * sizeof *number);
-        if (status == CT_OK && o->checkpoint) status = ct__checkpoint_put(o->checkpoint, o, ENERGY_TAG, p, part, numbers, number, err);
+        if (status == CT_OK && o->checkpoint)
+            status = ct__checkpoint_put(o->checkpoint, o, ENERGY_TAG, p, part, numbers, number, err);
     }
     if (taken) {
-        *value = (ct__energy){number[0], number[1], value->gradient, (int32_t)number[2], (int32_t)number[4], (int)number[3]};
+        *value =
+            (ct__energy){number[0], number[1], value->gradient, (int32_t)number[2], (int32_t)number[4], (int)number[3]};
         memcpy(value->gradient, number + HEAD, (size_t)o->m * sizeof *number);
     }
     if (status == CT_OK) o->solves += value->solves;

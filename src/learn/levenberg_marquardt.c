@@ -2,10 +2,11 @@
  *
  *     (B + mu T) d = -g      on the free coordinates;   p <- projection of p + d on the set
  *
- * B = mean of A'A (and the prior's), g the gradient. Coordinates are turned so that bounds of the set are bounds on single ones (theta.h). A coordinate at a bound
- * that g pushes against is held; one that d would take past its bound is set on it, and the others are solved for again. All coordinates are
- * logarithms of variances, alike in scale: so T is a multiple of the identity, the mean of B's diagonal, plus that diagonal. A first step may be
- * long (STEP_MAX): a small first trust radius sticks at bad starts. */
+ * B = mean of A'A (and the prior's), g the gradient. Coordinates are turned so that bounds of the set are bounds on
+ * single ones (theta.h). A coordinate at a bound that g pushes against is held; one that d would take past its bound
+ * is set on it, and the others are solved for again. All coordinates are logarithms of variances, alike in scale: so
+ * T is a multiple of the identity, the mean of B's diagonal, plus that diagonal. A first step may be long
+ * (STEP_MAX): a small first trust radius sticks at bad starts. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -183,7 +184,8 @@ static double promised(const lm *s)
     return fall;
 }
 
-/* What single coordinates promise by themselves, at most: nothing much is left to gain where even the sum of that is small. */
+/* What single coordinates promise by themselves, at most: nothing much is left to gain where even the sum of that is
+ * small. */
 static double in_reach(const lm *s)
 {
     double fall = 0;
@@ -211,7 +213,8 @@ static ct_status advance(lm *s, ct_learn_stop *stop)
         if (!step(s)) continue;
         const double change = move(s), fall = promised(s);
         if (change <= o->step) {
-            *stop = refused ? CT_LEARN_STOP_STUCK : CT_LEARN_STOP_STEP; /* short because longer ones were no good, or by itself */
+            /* short because longer ones were no good, or by itself */
+            *stop = refused ? CT_LEARN_STOP_STUCK : CT_LEARN_STOP_STEP;
             return CT_OK;
         }
         if (!(fall > 0)) continue; /* so long a step that bounds turned it uphill: a shorter one */

@@ -1,16 +1,23 @@
-/* nelder_mead.c: the simplex method of Nelder and Mead (1965), its coefficients by the dimension (Gao and Han 2012), clipped to a box.
+/* nelder_mead.c: the simplex method of Nelder and Mead (1965), its coefficients by the dimension (Gao and Han 2012),
+ * clipped to a box.
  *
- *     vertices x_0 .. x_n, best first, c the mean of all but the worst, and on the line through both  x(t) = (1 + t) c - t x_n:
- *     x(1) reflected, x(1 + 2/n) expanded, x(+-psi) contracted outside or inside, psi = 3/4 - 1/2n;  or all shrink towards x_0 by 1 - 1/n
+ *     vertices x_0 .. x_n, best first, c the mean of all but the worst, and on the line through both  x(t) = (1 + t)
+ *     c - t x_n:
+ *     x(1) reflected, x(1 + 2/n) expanded, x(+-psi) contracted outside or inside, psi = 3/4 - 1/2n;  or all shrink
+ *     towards x_0 by 1 - 1/n
  *
- * Rules, limits and tolerances are those of SciPy's minimize(method="Nelder-Mead", adaptive=True, bounds=...), operations in its order, so that from the same simplex it takes the same
- * path; the first simplex counts as an iteration. Other than there:
- *   - a vertex of the first simplex that would leave the box goes the other way. Clipped, it would fall on the start where that is on a bound, and the direction were lost for good;
+ * Rules, limits and tolerances are those of SciPy's minimize(method="Nelder-Mead", adaptive=True, bounds=...),
+ * operations in its order, so that from the same simplex it takes the same path; the first simplex counts as an
+ * iteration. Other than there:
+ *   - a vertex of the first simplex that would leave the box goes the other way. Clipped, it would fall on the start
+ *   where that is on a bound, and the direction were lost for good;
  *   - a parameter without room is no dimension;
  *   - in one dimension coefficients are those of two: 1 - 1/n would be 0, and the first shrink the end;
- *   - clipping can press the simplex flat on a face of the box, where it then stays and converges. At the end a vertex is tried inside of each such face, an evaluation each; if the loss is
- *     less there, the answer is no minimum, and objective->flat says so. It is not gone on from there with a new simplex: that finds up to a fifth less, for two thirds more evaluations, and
- *     would no longer be the method that it is a baseline of. */
+ *   - clipping can press the simplex flat on a face of the box, where it then stays and converges. At the end a
+ *   vertex is tried inside of each such face, an evaluation each; if the loss is
+ *     less there, the answer is no minimum, and objective->flat says so. It is not gone on from there with a new
+ *     simplex: that finds up to a fifth less, for two thirds more evaluations, and would no longer be the method
+ *     that it is a baseline of. */
 #include "learn/derivative_free.h"
 
 #include <limits.h>
@@ -49,7 +56,8 @@ static ct_status allocate(simplex *s, ct_err *err)
 static double beside(const simplex *s, int32_t k, double x)
 {
     const double lower = s->search.lower[k], upper = s->search.upper[k];
-    const int    at_0 = x == 0 || (s->search.space == CT_SPACE_LOG && fabs(FIRST * x) < FIRST_AT_0); /* a variance of nearly 1 is nothing special */
+    /* a variance of nearly 1 is nothing special */
+    const int    at_0 = x == 0 || (s->search.space == CT_SPACE_LOG && fabs(FIRST * x) < FIRST_AT_0);
     const double ahead = at_0 ? x + FIRST_AT_0 : (1 + FIRST) * x, back = at_0 ? x - FIRST_AT_0 : (1 - FIRST) * x;
     if (ahead >= lower && ahead <= upper) return ahead;
     if (back >= lower && back <= upper) return back;
@@ -122,7 +130,8 @@ static int replace_worst(simplex *s, double **x, double F)
 static int shrink(simplex *s)
 {
     for (int32_t i = 1; i <= s->n; i++) {
-        for (int32_t k = 0; k < s->n; k++) s->vertex[i][k] = s->vertex[0][k] + s->shrink * (s->vertex[i][k] - s->vertex[0][k]);
+        for (int32_t k = 0; k < s->n; k++)
+            s->vertex[i][k] = s->vertex[0][k] + s->shrink * (s->vertex[i][k] - s->vertex[0][k]);
         if (!ct__search_loss(&s->search, s->vertex[i], &s->F[i])) return 0;
     }
     return 1;

@@ -1,15 +1,19 @@
-/* nlopt.c: NLopt's methods in log theta, with gradients and without. They know boxes alone. What they are given is log F: the loss of a bad start is a hundred times that of the
- * answer, and line searches and quadratic models do better on its logarithm.
+/* nlopt.c: NLopt's methods in log theta, with gradients and without. They know boxes alone. What they are given is
+ * log F: the loss of a bad start is a hundred times that of the answer, and line searches and quadratic models do
+ * better on its logarithm.
  *
- * They take F for a function of p alone: inner solves always start at the truth. Started from the last solution, a bad trial could leave them in another minimum, and F at the
- * best point would be another one when a line search came back to it. */
+ * They take F for a function of p alone: inner solves always start at the truth. Started from the last solution, a
+ * bad trial could leave them in another minimum, and F at the best point would be another one when a line search
+ * came back to it. */
 #include "learn/learn.h"
 
 #include <math.h>
 #include <nlopt.h>
 
 #define LARGE      1e3 /* for log F where there is none */
-#define FIRST_STEP 0.5 /* of local methods without gradients, in log variances: as far as a closed form may well be off; from far away they lengthen it */
+/* of local methods without gradients, in log variances: as far as a closed form may well be off; from far away they
+ * lengthen it */
+#define FIRST_STEP 0.5
 
 typedef struct {
     ct__objective *objective;
@@ -34,7 +38,10 @@ static nlopt_algorithm algorithm_of(ct_learn_method method)
     }
 }
 
-static int is_local_without_gradient(ct_learn_method method) { return method == CT_LEARN_BOBYQA || method == CT_LEARN_SUBPLEX; }
+static int is_local_without_gradient(ct_learn_method method)
+{
+    return method == CT_LEARN_BOBYQA || method == CT_LEARN_SUBPLEX;
+}
 static int has_gradient(ct_learn_method method) { return !is_local_without_gradient(method) && method != CT_LEARN_CRS; }
 
 /* The point counts. */
@@ -71,7 +78,8 @@ static ct_learn_stop stop_of(const ct__objective *e, nlopt_result result)
     return CT_LEARN_STOP_STUCK;
 }
 
-/* How to stop. BOBYQA's radius says more than that two values are nearly the same, which happens on the way; a global method has but its limit. */
+/* How to stop. BOBYQA's radius says more than that two values are nearly the same, which happens on the way; a
+ * global method has but its limit. */
 static int set_stops(nlopt_run *r, ct_learn_method method, int max_iterations)
 {
     const ct_learn_options *o = r->objective->options;
@@ -92,7 +100,8 @@ static int set_up(nlopt_run *r, ct_learn_method method, double *p)
         lower[i] = log(lower[i]);
         upper[i] = log(upper[i]);
         step[i] = CT_MIN(FIRST_STEP, 0.25 * (upper[i] - lower[i])); /* BOBYQA wants two of them inside */
-        if (step[i] == 0) step[i] = FIRST_STEP;                      /* NLopt leaves such a one out, but wants a number */
+        /* NLopt leaves such a one out, but wants a number */
+        if (step[i] == 0) step[i] = FIRST_STEP;
         p[i] = CT_MAX(lower[i], CT_MIN(upper[i], p[i]));
     }
     int bad = nlopt_set_lower_bounds(r->opt, lower) < 0 || nlopt_set_upper_bounds(r->opt, upper) < 0;
@@ -107,7 +116,8 @@ static ct_status run(nlopt_run *r, ct_learn_method method, int max_iterations, d
     const ct__objective *e = r->objective;
     const int32_t     m = e->outer->m;
     double            F;
-    if (!set_up(r, method, p) || !set_stops(r, method, max_iterations)) return ct__no_memory(e->err, "settings of NLopt", 1);
+    if (!set_up(r, method, p) || !set_stops(r, method, max_iterations))
+        return ct__no_memory(e->err, "settings of NLopt", 1);
     memcpy(r->best, p, (size_t)m * sizeof *p);
     const nlopt_result result = nlopt_optimize(r->opt, p, &F);
     CT_TRY(r->status);

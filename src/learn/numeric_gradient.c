@@ -1,7 +1,8 @@
-/* numeric_gradient.c: the paper's way: one perturbed solve a parameter and sequence, warm-started at the solution, in parallel.
+/* numeric_gradient.c: the paper's way: one perturbed solve a parameter and sequence, warm-started at the solution,
+ * in parallel.
  *
- * What is differenced is the residual e itself, (e(p + h) - e(p)) / h: then no Jacobian of the group's logarithm is needed, the neglect of which
- * leaves an error of up to 10 %. Works through any inner solver, differentiable or not. */
+ * What is differenced is the residual e itself, (e(p + h) - e(p)) / h: then no Jacobian of the group's logarithm is
+ * needed, the neglect of which leaves an error of up to 10 %. Works through any inner solver, differentiable or not. */
 #include "base/parallel.h"
 #include "learn/learn.h"
 #include "solve/solve.h"
@@ -39,11 +40,13 @@ static void perturbed(void *user, int64_t task, int worker)
     n->status[task] = solver_for(o, scratch, i, NULL);
     if (n->status[task] != CT_OK) return;
     memcpy(scratch->x, seat->x, (size_t)ct_graph_size(seat->seq->graph) * sizeof *scratch->x);
-    const ct_stop stop = ct__inner_estimate(o, seat, scratch->solver, n->noise[j], scratch->x, &n->solves[task], &n->status[task]);
+    const ct_stop stop =
+        ct__inner_estimate(o, seat, scratch->solver, n->noise[j], scratch->x, &n->solves[task], &n->status[task]);
     if (n->status[task] != CT_E_MEMORY && !ct_stop_converged(stop)) n->status[task] = CT_E_SINGULAR;
     if (n->status[task] != CT_OK) return;
     ct__inner_residual(o, seat, scratch->x, scratch->e);
-    for (int32_t k = 0; k < seat->solver->scalars; k++) n->A[i][(int64_t)k * o->m + j] = (scratch->e[k] - n->e[i][k]) / o->options.step;
+    for (int32_t k = 0; k < seat->solver->scalars; k++)
+        n->A[i][(int64_t)k * o->m + j] = (scratch->e[k] - n->e[i][k]) / o->options.step;
 }
 
 static ct_status prepare(numeric *n, const double *p, ct_err *err)
@@ -56,7 +59,8 @@ static ct_status prepare(numeric *n, const double *p, ct_err *err)
     n->e = ct__zalloc(o->count, sizeof *n->e);
     n->status = ct__zalloc(tasks, sizeof *n->status);
     n->solves = ct__zalloc(tasks, sizeof *n->solves);
-    ct_status status = q && n->noise && n->A && n->e && n->status && n->solves ? CT_OK : ct__no_memory(err, "perturbed solves", tasks);
+    ct_status status =
+        q && n->noise && n->A && n->e && n->status && n->solves ? CT_OK : ct__no_memory(err, "perturbed solves", tasks);
     for (int32_t j = 0; status == CT_OK && j < m; j++) {
         memcpy(q, p, (size_t)m * sizeof *q);
         q[j] += o->options.step;

@@ -1,4 +1,5 @@
-/* objective.c: what the methods minimise: the loss over part of the sequences, and a prior; counted, reported, cancelled in one place. */
+/* objective.c: what the methods minimise: the loss over part of the sequences, and a prior; counted, reported,
+ * cancelled in one place. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -84,7 +85,8 @@ void ct__objective_report(ct__objective *e, const double *p, double loss)
     };
     if (!e->options->progress(e->options->user, &progress)) return;
     *e->cancelled = 1;
-    ct_outer_keep(e->outer, NULL); /* what is evaluated from here on, the run that goes on will not ask for at this place */
+    /* what is evaluated from here on, the run that goes on will not ask for at this place */
+    ct_outer_keep(e->outer, NULL);
 }
 
 ct_status ct__objective_evaluate(ct__objective *e, ct__point *at)

@@ -1,4 +1,5 @@
-/* outer_problem.c: the outer problem over many sequences. Each has a seat; seats are evaluated on several threads and added up in their order. */
+/* outer_problem.c: the outer problem over many sequences. Each has a seat; seats are evaluated on several threads
+ * and added up in their order. */
 #include "evaluate/evaluate.h"
 #include "base/parallel.h"
 #include "graph/graph.h"
@@ -10,7 +11,13 @@
 
 ct_outer_options ct_outer_defaults(void)
 {
-    ct_outer_options o = {.loss = ct_loss_defaults(), .gradient = CT_GRADIENT_ADJOINT, .hessian = CT_HESSIAN_EXACT, .inner = ct_solve_defaults(), .step = 1e-3, .jobs = 1, .replay = ct_inference_defaults().replay};
+    ct_outer_options o = {.loss = ct_loss_defaults(),
+                          .gradient = CT_GRADIENT_ADJOINT,
+                          .hessian = CT_HESSIAN_EXACT,
+                          .inner = ct_solve_defaults(),
+                          .step = 1e-3,
+                          .jobs = 1,
+                          .replay = ct_inference_defaults().replay};
     o.inner.method = CT_NEWTON;
     o.inner.max_iterations = 200;
     o.inner.relative = o.inner.absolute = o.inner.gradient = 0;
@@ -28,7 +35,8 @@ static const char *name_of(const ct_sequence *seq, int32_t i, char buf[64])
     return buf;
 }
 
-static ct_status check_sequence(const ct_outer *o, const ct_sequence *seq, int32_t i, const ct_noise *noise, ct_err *err)
+static ct_status check_sequence(const ct_outer *o, const ct_sequence *seq, int32_t i, const ct_noise *noise,
+                                ct_err *err)
 {
     char        buf[64];
     const char *name = name_of(seq, i, buf);
@@ -38,12 +46,14 @@ static ct_status check_sequence(const ct_outer *o, const ct_sequence *seq, int32
         char          var[64];
         for (int64_t k = at; seq->known[v] && k < end; k++)
             if (!isfinite(seq->truth[k]))
-                return ct_fail(err, CT_E_ARGUMENT, "sequence %s: the truth of %s holds %g; it must be finite", name, ct_graph_name(seq->graph, v, var, sizeof var), seq->truth[k]);
+                return ct_fail(err, CT_E_ARGUMENT, "sequence %s: the truth of %s holds %g; it must be finite", name,
+                               ct_graph_name(seq->graph, v, var, sizeof var), seq->truth[k]);
     }
     if (ct_loss_terms(&o->options.loss, seq) == 0)
         return ct_fail(err, CT_E_ARGUMENT, "sequence %s: no variable that is estimated has a truth that counts", name);
     ct_err inner = {0};
-    if (ct_graph_check_noise(seq->graph, noise, &inner) != CT_OK) return ct_fail(err, CT_E_NOISE, "sequence %s: %s", name, inner.text);
+    if (ct_graph_check_noise(seq->graph, noise, &inner) != CT_OK)
+        return ct_fail(err, CT_E_NOISE, "sequence %s: %s", name, inner.text);
     return CT_OK;
 }
 
@@ -58,8 +68,9 @@ static ct_status check_use(const ct_outer *o, const ct_noise *noise, ct_err *err
     }
     for (int32_t g = 0; status == CT_OK && g < o->models; g++)
         if (o->slot[g] >= 0 && !used[g])
-            status = ct_fail(err, CT_E_ARGUMENT, "noise model \"%s\" is to be learned, but no factor of the %d sequence%s uses it", ct_noise_get(noise, g)->name, o->count,
-                             o->count == 1 ? "" : "s");
+            status = ct_fail(err, CT_E_ARGUMENT,
+                             "noise model \"%s\" is to be learned, but no factor of the %d sequence%s uses it",
+                             ct_noise_get(noise, g)->name, o->count, o->count == 1 ? "" : "s");
     free(used);
     return status;
 }
@@ -89,8 +100,10 @@ static ct_status check_derivatives(const ct_outer *o, const ct__inner_problem *s
     if (!seat->solver->approximate || o->options.gradient == CT_GRADIENT_NUMERIC) return CT_OK;
     for (int32_t b = 0; b < seat->solver->batches; b++)
         if (seat->solver->batch[b].ops->jacobian == CT_JACOBIAN_APPROXIMATE)
-            return ct_fail(err, CT_E_UNSUPPORTED, "derivatives by %s need exact Jacobians, and those of %s are approximate; numeric ones do not", ct_gradient_name(o->options.gradient),
-                           seat->solver->batch[b].ops->name);
+            return ct_fail(
+                err, CT_E_UNSUPPORTED,
+                "derivatives by %s need exact Jacobians, and those of %s are approximate; numeric ones do not",
+                ct_gradient_name(o->options.gradient), seat->solver->batch[b].ops->name);
     return CT_OK;
 }
 
@@ -154,12 +167,13 @@ static ct_status fill(ct_outer *o, const ct_sequence *const seq[], const ct_nois
     return make_scratch(o, err);
 }
 
-ct_status ct_outer_new(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, const ct_theta *theta, const ct_outer_options *options, ct_outer **out,
-                       ct_err *err)
+ct_status ct_outer_new(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, const ct_theta *theta,
+                       const ct_outer_options *options, ct_outer **out, ct_err *err)
 {
     *out = NULL;
     if (count < 1) return ct_fail(err, CT_E_ARGUMENT, "there is no sequence to learn from");
-    if (ct_theta_count(theta) < 1) return ct_fail(err, CT_E_ARGUMENT, "there is nothing to learn: every noise model is frozen");
+    if (ct_theta_count(theta) < 1)
+        return ct_fail(err, CT_E_ARGUMENT, "there is nothing to learn: every noise model is frozen");
     CT_TRY(ct__theta_check_table(theta, noise, err));
     if (ct_theta_models(theta) < ct_noise_count(noise))
         return ct_fail(err, CT_E_ARGUMENT, "the noise table has %d models, and had %d when the parameters were made",
@@ -287,7 +301,8 @@ static ct_status evaluate(ct_outer *o, const double *p, int want, int32_t parts,
     ct__parallel(o->scratches, o->count, evaluate_seat, &e);
     for (int32_t i = 0; i < o->count; i++)
         if (o->seat[i].took_part && o->seat[i].status != CT_OK) return ct__no_memory(err, "right-hand sides", o->m);
-    if (want && !(want & CT_WANT_MEAT) && o->options.gradient == CT_GRADIENT_NUMERIC) CT_TRY(ct__numeric_derivatives(o, p, err));
+    if (want && !(want & CT_WANT_MEAT) && o->options.gradient == CT_GRADIENT_NUMERIC)
+        CT_TRY(ct__numeric_derivatives(o, p, err));
     add_up(o, parts, value);
     o->solves += value->solves;
     o->fresh = 1;
@@ -298,9 +313,11 @@ static ct_status evaluate(ct_outer *o, const double *p, int want, int32_t parts,
 static int64_t pack(const ct_outer *o, int want, int out, double *number, ct_outer_value *v)
 {
     const int64_t m = o->m;
-    double *const block[] = {want & CT_WANT_GRADIENT ? v->gradient : NULL, want & CT_WANT_MATRIX ? v->matrix : NULL, want & CT_WANT_MEAT ? v->meat : NULL, v->each, v->gradients};
+    double *const block[] = {want & CT_WANT_GRADIENT ? v->gradient : NULL, want & CT_WANT_MATRIX ? v->matrix : NULL,
+                             want & CT_WANT_MEAT ? v->meat : NULL, v->each, v->gradients};
     const int64_t length[] = {m, m * m, m * m, o->count, o->count * m};
-    double        head[] = {v->loss, v->failed, v->which, v->stop, v->solves, v->iterations, v->inexact, v->stationarity, v->chi_squared, v->degrees};
+    double head[] = {v->loss,       v->failed,  v->which,        v->stop,        v->solves,
+                     v->iterations, v->inexact, v->stationarity, v->chi_squared, v->degrees};
     int64_t       n = sizeof head / sizeof *head;
     if (number && !out) memcpy(number, head, sizeof head);
     if (number && out) {
@@ -317,7 +334,8 @@ static int64_t pack(const ct_outer *o, int want, int out, double *number, ct_out
     }
     for (int b = 0; b < 5; b++) {
         if (!block[b]) continue;
-        if (number) memcpy(out ? block[b] : number + n, out ? number + n : block[b], (size_t)length[b] * sizeof *number);
+        if (number)
+            memcpy(out ? block[b] : number + n, out ? number + n : block[b], (size_t)length[b] * sizeof *number);
         n += length[b];
     }
     return n;
@@ -325,7 +343,8 @@ static int64_t pack(const ct_outer *o, int want, int out, double *number, ct_out
 
 ct_status ct_outer_evaluate(ct_outer *o, const double *p, const uint8_t *part, ct_outer_value *value, ct_err *err)
 {
-    const int want = (value->gradient ? CT_WANT_GRADIENT : 0) | (value->matrix ? CT_WANT_MATRIX : 0) | (value->meat ? CT_WANT_MEAT : 0);
+    const int want = (value->gradient ? CT_WANT_GRADIENT : 0) | (value->matrix ? CT_WANT_MATRIX : 0) |
+                     (value->meat ? CT_WANT_MEAT : 0);
     const int32_t parts = seat_part(o, part);
     if (!parts) return ct_fail(err, CT_E_ARGUMENT, "no sequence is left to evaluate");
     if (!o->checkpoint) return evaluate(o, p, want, parts, value, err);
@@ -352,7 +371,8 @@ ct_status ct_outer_evaluate(ct_outer *o, const double *p, const uint8_t *part, c
 
 ct_status ct_outer_accept(ct_outer *o, ct_err *err)
 {
-    for (int32_t i = 0; o->fresh && !o->options.incremental && i < o->count; i++) { /* a replay always starts from what was measured */
+    /* a replay always starts from what was measured */
+    for (int32_t i = 0; o->fresh && !o->options.incremental && i < o->count; i++) {
         ct__inner_problem *seat = &o->seat[i];
         if (!seat->took_part || !isfinite(seat->loss)) continue;
         double *t = seat->start;
@@ -363,7 +383,10 @@ ct_status ct_outer_accept(ct_outer *o, ct_err *err)
     return ct__outer_settle(o, err);
 }
 
-ct_status ct__outer_settle(ct_outer *o, ct_err *err) { return o->checkpoint ? ct__checkpoint_mark(o->checkpoint, o, err) : CT_OK; }
+ct_status ct__outer_settle(ct_outer *o, ct_err *err)
+{
+    return o->checkpoint ? ct__checkpoint_mark(o->checkpoint, o, err) : CT_OK;
+}
 
 ct_status ct__outer_start_over(ct_outer *o, ct_err *err)
 {

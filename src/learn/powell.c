@@ -1,15 +1,19 @@
 /* powell.c: Powell's direction set method (1964), in a box.
  *
  *     pass:   for each direction d_i:  x <- argmin over t of F(x + t d_i),  the box permitting
- *     then:   with d = x - (x after the pass before), F0 and F before and after the pass, D the largest fall in it, F2 = F(x + d):
+ *     then:   with d = x - (x after the pass before), F0 and F before and after the pass, D the largest fall in it,
+ *             F2 = F(x + d):
  *             if F2 < F0 and 2 (F0 - 2 F + F2) (F0 - F - D)^2 < D (F0 - F2)^2, x <- argmin along d,
  *             d takes the last place, the last one that of the direction of the largest fall
  *
- * Rules, limits and tolerances are those of SciPy's minimize(method="Powell", bounds=...), operations in its order. Other than there:
- *   - Brent's search looks inside of an interval that may hold several minima, and can end at a point that is worse than where the line was entered. Then x stays;
+ * Rules, limits and tolerances are those of SciPy's minimize(method="Powell", bounds=...), operations in its order.
+ * Other than there:
+ *   - Brent's search looks inside of an interval that may hold several minima, and can end at a point that is worse
+ *   than where the line was entered. Then x stays;
  *   - a point is clipped to the box, which x + t d can leave by a rounding;
  *   - a parameter without room is no direction, and a line without room no evaluation;
- *   - a start where inner solves fail has no fall to be compared: the next pass goes on from what the first one found. */
+ *   - a start where inner solves fail has no fall to be compared: the next pass goes on from what the first one found.
+ *   */
 #include "learn/derivative_free.h"
 
 #include <limits.h>
@@ -64,7 +68,8 @@ static int loss_on_line(void *user, double t, double *F)
     return ct__search_loss(&s->search, s->trial, F);
 }
 
-/* x <- the best point along d that was found, if it is no worse; *moved <- how many d that is. 0 if the search is at its end. */
+/* x <- the best point along d that was found, if it is no worse; *moved <- how many d that is. 0 if the search is at
+ * its end. */
 static int search_line(powell *s, const double *d, double *moved)
 {
     double from, to, t, F;
@@ -74,7 +79,8 @@ static int search_line(powell *s, const double *d, double *moved)
     if (!ct__brent(from, to, X_TOLERANCE, LINE_MOST, loss_on_line, s, &t, &F)) return 0;
     if (!(F <= s->F) || isinf(F)) return 1;
     *moved = t;
-    for (int32_t k = 0; k < s->n; k++) s->x[k] = CT_MIN(CT_MAX(s->x[k] + t * d[k], s->search.lower[k]), s->search.upper[k]);
+    for (int32_t k = 0; k < s->n; k++)
+        s->x[k] = CT_MIN(CT_MAX(s->x[k] + t * d[k], s->search.lower[k]), s->search.upper[k]);
     s->F = F;
     return 1;
 }
@@ -135,7 +141,8 @@ static int iterate(powell *s, int max_iterations, ct_learn_stop *stop)
         if (!pass(s, &largest, &whose)) return 0;
         ct__objective_step(s->search.objective);
         if (isinf(s->F)) *stop = CT_LEARN_STOP_STUCK;
-        else if (isfinite(before) && 2 * (before - s->F) <= F_TOLERANCE * (before + s->F) + 1e-20) *stop = CT_LEARN_STOP_LOSS;
+        else if (isfinite(before) && 2 * (before - s->F) <= F_TOLERANCE * (before + s->F) + 1e-20)
+            *stop = CT_LEARN_STOP_LOSS;
         else if (s->search.evaluations >= s->search.most || i >= max_iterations) *stop = CT_LEARN_STOP_ITERATIONS;
         if (*stop) return 1;
         if (isinf(before)) {

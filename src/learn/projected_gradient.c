@@ -2,7 +2,8 @@
  *
  *     d = projection(p - t g) - p,    p <- p + a d,    a halved until f falls by C a g'd,    t = |dp|^2 / dp'dg
  *
- * f = log F, g its gradient: the loss of a bad start is a hundred times that of the answer, and steps chosen there are no use here. */
+ * f = log F, g its gradient: the loss of a bad start is a hundred times that of the answer, and steps chosen there
+ * are no use here. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -42,7 +43,8 @@ static double direction(const ct__objective *e, const ct__point *at, double t, d
 }
 
 /* One accepted step along d, or a reason to stop. */
-static ct_status search(ct__objective *e, ct__point *at, ct__point *trial, const double *d, double largest, ct_learn_stop *stop)
+static ct_status search(ct__objective *e, ct__point *at, ct__point *trial, const double *d, double largest,
+                        ct_learn_stop *stop)
 {
     const ct_learn_options *o = e->options;
     const double            slope = dot(e->outer->m, at->gradient, d);
@@ -61,7 +63,8 @@ static ct_status search(ct__objective *e, ct__point *at, ct__point *trial, const
     return CT_OK;
 }
 
-static ct_status iterate(ct__objective *e, int max_iterations, ct__point *at, ct__point *trial, double *d, ct_learn_stop *stop)
+static ct_status iterate(ct__objective *e, int max_iterations, ct__point *at, ct__point *trial, double *d,
+                         ct_learn_stop *stop)
 {
     const int32_t m = e->outer->m;
     double        g = 0;

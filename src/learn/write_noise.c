@@ -1,6 +1,7 @@
 /* write_noise.c: what was learned, model by model and row by row: as numbers, and as a noise file.
  *
- * A row of a full covariance has no parameter of its own: its variance is Sigma_ii of Sigma = exp(X), and the standard error of its logarithm
+ * A row of a full covariance has no parameter of its own: its variance is Sigma_ii of Sigma = exp(X), and the
+ * standard error of its logarithm
  *
  *     s_i^2 = sum_j (dSigma_ii/dx_j / Sigma_ii)^2 s_j^2
  *
@@ -31,7 +32,8 @@ static void full_rows(const ct__block *block, const ct_learn_result *r, double *
         ct__sym_unpack(n, x, D);
         for (int i = 0; i < n; i++) {
             const double d = D[i * n + i] / S[i * n + i];
-            if (fabs(d) > 1e-12) standard_error[i] += d * d * r->standard_error[block->first + j] * r->standard_error[block->first + j];
+            if (fabs(d) > 1e-12)
+                standard_error[i] += d * d * r->standard_error[block->first + j] * r->standard_error[block->first + j];
         }
     }
     for (int i = 0; i < n; i++) standard_error[i] = sqrt(standard_error[i]);
@@ -40,7 +42,8 @@ static void full_rows(const ct__block *block, const ct_learn_result *r, double *
 /* The parameter of eigenvalue i: the diagonal's place in the packed triangle. */
 static int diagonal_place(int dim, int i) { return i * dim - i * (i - 1) / 2; }
 
-void ct_learn_rows(const ct_theta *theta, const ct_learn_result *r, int32_t model, double standard_error[CT_NOISE_DIM_MAX], int8_t at_bound[CT_NOISE_DIM_MAX])
+void ct_learn_rows(const ct_theta *theta, const ct_learn_result *r, int32_t model,
+                   double standard_error[CT_NOISE_DIM_MAX], int8_t at_bound[CT_NOISE_DIM_MAX])
 {
     for (int i = 0; i < CT_NOISE_DIM_MAX; i++) {
         standard_error[i] = NAN;
@@ -79,7 +82,8 @@ static json_t *rows_of(int n, int isotropic, json_t *(*entry)(const void *of, in
 }
 
 static json_t *plain_entry(const void *of, int row) { return number(((const double *)of)[row]); }
-static json_t *percent_entry(const void *of, int row) { return number(50 * ((const double *)of)[row]); } /* sigma is the root of the variance */
+/* sigma is the root of the variance */
+static json_t *percent_entry(const void *of, int row) { return number(50 * ((const double *)of)[row]); }
 static json_t *side_entry(const void *of, int row) { return side(((const int8_t *)of)[row]); }
 
 typedef struct {
@@ -90,11 +94,13 @@ typedef struct {
 static json_t *pair(double first, double second)
 {
     json_t *list = json_array();
-    if (list && (json_array_append_new(list, json_real(first)) || json_array_append_new(list, json_real(second)))) json_decref(list), list = NULL;
+    if (list && (json_array_append_new(list, json_real(first)) || json_array_append_new(list, json_real(second))))
+        json_decref(list), list = NULL;
     return list;
 }
 
-/* In the table's numbers. Where the rows of a full or isotropic model have different units, there are bounds for each: of a full one's row, as no diagonal entry is beyond the eigenvalues. */
+/* In the table's numbers. Where the rows of a full or isotropic model have different units, there are bounds for
+ * each: of a full one's row, as no diagonal entry is beyond the eigenvalues. */
 static json_t *bounds_entry(const void *of, int row)
 {
     const bounded         *b = of;
@@ -116,23 +122,29 @@ static json_t *start_of(const ct_noise_model *m)
     if (m->kind != CT_NOISE_FULL) return rows_of(m->dim, m->kind == CT_NOISE_ISOTROPIC, plain_entry, m->covariance);
     json_t *list = json_array();
     for (int i = 0; list && i < m->dim; i++)
-        if (json_array_append_new(list, rows_of(m->dim, 0, plain_entry, m->covariance + i * m->dim))) json_decref(list), list = NULL;
+        if (json_array_append_new(list, rows_of(m->dim, 0, plain_entry, m->covariance + i * m->dim)))
+            json_decref(list), list = NULL;
     return list;
 }
 
 /* 0 if all went well, as jansson has it. */
-static int put_learned(json_t *group, const ct_theta *theta, int32_t model, const ct_noise *start, const ct_learn_result *r)
+static int put_learned(json_t *group, const ct_theta *theta, int32_t model, const ct_noise *start,
+                       const ct_learn_result *r)
 {
     const ct__theta_model *m = &theta->model[model];
     const bounded          b = {theta, model};
-    const int              isotropic = m->kind == CT_NOISE_ISOTROPIC && ct__one_unit(m), one = m->kind != CT_NOISE_DIAGONAL && ct__one_unit(m);
+    const int isotropic = m->kind == CT_NOISE_ISOTROPIC && ct__one_unit(m),
+              one = m->kind != CT_NOISE_DIAGONAL && ct__one_unit(m);
     double                 standard_error[CT_NOISE_DIM_MAX];
     int8_t                 at_bound[CT_NOISE_DIM_MAX];
-    if (json_object_set_new(group, "bounds", rows_of(m->dim, one, bounds_entry, &b)) || json_object_set_new(group, "start", start_of(ct_noise_get(start, model))) || put_unit(group, m)) return -1;
+    if (json_object_set_new(group, "bounds", rows_of(m->dim, one, bounds_entry, &b)) ||
+        json_object_set_new(group, "start", start_of(ct_noise_get(start, model))) || put_unit(group, m))
+        return -1;
     if (!r) return 0;
     ct_learn_rows(theta, r, model, standard_error, at_bound);
     return json_object_set_new(group, "standard_error", rows_of(m->dim, isotropic, plain_entry, standard_error)) ||
-           json_object_set_new(group, "sigma_error_percent", rows_of(m->dim, isotropic, percent_entry, standard_error)) ||
+           json_object_set_new(group, "sigma_error_percent",
+                               rows_of(m->dim, isotropic, percent_entry, standard_error)) ||
            json_object_set_new(group, "at_bound", rows_of(m->dim, isotropic, side_entry, at_bound));
 }
 
@@ -153,21 +165,26 @@ static int put_provenance(json_t *root, const ct_learn_origin *origin)
     json_t *o = json_object();
     snprintf(digest, sizeof digest, "%016" PRIx64, origin->digest);
     if (json_object_set_new(root, "provenance", o)) return -1;
-    return json_object_set_new(o, "program", json_string("covtune")) || json_object_set_new(o, "version", json_string(ct_version())) ||
+    return json_object_set_new(o, "program", json_string("covtune")) ||
+           json_object_set_new(o, "version", json_string(ct_version())) ||
            (origin->command && json_object_set_new(o, "command", json_string(origin->command))) ||
-           (origin->dataset && json_object_set_new(o, "dataset", json_string(origin->dataset))) || json_object_set_new(o, "digest", json_string(digest)) ||
+           (origin->dataset && json_object_set_new(o, "dataset", json_string(origin->dataset))) ||
+           json_object_set_new(o, "digest", json_string(digest)) ||
            json_object_set_new(o, "finished", json_boolean(origin->finished));
 }
 
-ct_status ct_learn_write_noise(const ct_theta *theta, const ct_noise *noise, const ct_noise *start, const ct_learn_result *result, const ct_learn_origin *origin,
-                               const char *path, ct_err *err)
+ct_status ct_learn_write_noise(const ct_theta *theta, const ct_noise *noise, const ct_noise *start,
+                               const ct_learn_result *result, const ct_learn_origin *origin, const char *path,
+                               ct_err *err)
 {
     json_t *root;
     ct_err  inner = {0};
     CT_TRY(ct__theta_check_table(theta, noise, err));
     CT_TRY(ct__theta_check_table(theta, start, err));
-    if ((origin->command && !ct__json_is_utf8(origin->command)) || (origin->dataset && !ct__json_is_utf8(origin->dataset)))
-        return ct_fail(err, CT_E_UNSUPPORTED, "%s: what it comes from, %s, is not UTF-8", path, origin->dataset ? origin->dataset : origin->command);
+    if ((origin->command && !ct__json_is_utf8(origin->command)) ||
+        (origin->dataset && !ct__json_is_utf8(origin->dataset)))
+        return ct_fail(err, CT_E_UNSUPPORTED, "%s: what it comes from, %s, is not UTF-8", path,
+                       origin->dataset ? origin->dataset : origin->command);
     const ct_status made = ct__noise_to_json(noise, &root, &inner);
     if (made != CT_OK) return ct_fail(err, made, "%s: %s", path, inner.text);
     json_t *groups = json_object_get(root, "groups");
@@ -184,7 +201,8 @@ ct_status ct_learn_write_noise(const ct_theta *theta, const ct_noise *noise, con
         if (learns) failed = failed || put_learned(group, theta, g, start, result);
     }
     failed = failed || put_provenance(root, origin);
-    const ct_status status = failed ? ct__no_memory(err, "JSON values", ct_theta_models(theta)) : ct__noise_write_json(root, path, err);
+    const ct_status status =
+        failed ? ct__no_memory(err, "JSON values", ct_theta_models(theta)) : ct__noise_write_json(root, path, err);
     json_decref(root);
     return status;
 }

@@ -52,23 +52,28 @@ static inline double ct__coef_db_series(double u)
 
 static inline double ct__coef_dc_series(double u)
 {
-    return -1. / 120 + u * (1. / 2520 - u * (1. / 120960 - u * (1. / 9979200 - u * (1. / 1245404160 - u / 217945728000))));
+    return -1. / 120 +
+           u * (1. / 2520 - u * (1. / 120960 - u * (1. / 9979200 - u * (1. / 1245404160 - u / 217945728000))));
 }
 
 /* D = sum |B_2n| u^(n-1) / (2n)! with the Bernoulli numbers B_2n; D' term by term. */
 static inline double ct__coef_d_series(double u)
 {
-    return 1. / 12 + u * (1. / 720 + u * (1. / 30240 + u * (1. / 1209600 + u * (1. / 47900160 + u * (691. / 1307674368000)))));
+    return 1. / 12 +
+           u * (1. / 720 + u * (1. / 30240 + u * (1. / 1209600 + u * (1. / 47900160 + u * (691. / 1307674368000)))));
 }
 
 static inline double ct__coef_dd_series(double u)
 {
-    return 1. / 720 + u * (1. / 15120 + u * (1. / 403200 + u * (1. / 11975040 + u * (691. / 261534873600 + u / 12454041600))));
+    return 1. / 720 +
+           u * (1. / 15120 + u * (1. / 403200 + u * (1. / 11975040 + u * (691. / 261534873600 + u / 12454041600))));
 }
 
 static inline double ct__coef_ddd_series(double u)
 {
-    return 1. / 15120 + u * (1. / 201600 + u * (1. / 3991680 + u * (691. / 65383718400 + u * (1. / 2490808320 + u * (3617. / 254062448640000)))));
+    return 1. / 15120 +
+           u * (1. / 201600 +
+                u * (1. / 3991680 + u * (691. / 65383718400 + u * (1. / 2490808320 + u * (3617. / 254062448640000)))));
 }
 
 /* A, B, C at u: one sqrt, one sincos. */
@@ -78,16 +83,32 @@ static inline ct__jl_coef ct__jl_coef_at(double u)
     const double sh = sin(h), ch = cos(h);
     const double k = h > 0 ? sh / h : 1;
     const double a = k * ch;
-    return (ct__jl_coef){.ch = ch, .k = k, .a = a, .b = k * k / 2, .c = u < CT__SERIES ? ct__coef_c_series(u) : (1 - a) / u};
+    return (ct__jl_coef){
+        .ch = ch, .k = k, .a = a, .b = k * k / 2, .c = u < CT__SERIES ? ct__coef_c_series(u) : (1 - a) / u};
 }
 
-static inline double ct__coef_db(double u, ct__jl_coef f) { return u < CT__SERIES ? ct__coef_db_series(u) : (f.a - 2 * f.b) / (2 * u); }
-static inline double ct__coef_dc(double u, ct__jl_coef f) { return u < CT__SERIES ? ct__coef_dc_series(u) : (f.b - 3 * f.c) / (2 * u); }
+static inline double ct__coef_db(double u, ct__jl_coef f)
+{
+    return u < CT__SERIES ? ct__coef_db_series(u) : (f.a - 2 * f.b) / (2 * u);
+}
+static inline double ct__coef_dc(double u, ct__jl_coef f)
+{
+    return u < CT__SERIES ? ct__coef_dc_series(u) : (f.b - 3 * f.c) / (2 * u);
+}
 
 /* D and D' from hcot = h cot h, which a logarithm has at hand without trigonometry. */
-static inline double ct__coef_d(double u, double hcot) { return u < CT__SERIES ? ct__coef_d_series(u) : (1 - hcot) / u; }
-static inline double ct__coef_dd(double u, double d) { return u < CT__SERIES ? ct__coef_dd_series(u) : (1 - 12 * d + 4 * u * d * d) / (8 * u); }
-static inline double ct__coef_ddd(double u, double d, double dd) { return u < CT__SERIES ? ct__coef_ddd_series(u) : (d * d + 2 * u * d * dd - 5 * dd) / (2 * u); }
+static inline double ct__coef_d(double u, double hcot)
+{
+    return u < CT__SERIES ? ct__coef_d_series(u) : (1 - hcot) / u;
+}
+static inline double ct__coef_dd(double u, double d)
+{
+    return u < CT__SERIES ? ct__coef_dd_series(u) : (1 - 12 * d + 4 * u * d * d) / (8 * u);
+}
+static inline double ct__coef_ddd(double u, double d, double dd)
+{
+    return u < CT__SERIES ? ct__coef_ddd_series(u) : (d * d + 2 * u * d * dd - 5 * dd) / (2 * u);
+}
 
 /* h cot h at u, for tangents that did not come from a logarithm. */
 static inline double ct__hcot_at(double u)

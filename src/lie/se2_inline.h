@@ -27,8 +27,14 @@ static inline ct_so2 ct__so2_load(const double *x) { return (ct_so2){x[0], x[1]}
 static inline ct_so2 ct__so2_exp(double theta) { return (ct_so2){cos(theta), sin(theta)}; }
 static inline double ct__so2_log(ct_so2 a) { return ct__angle(a.s, a.c); }
 static inline ct_so2 ct__so2_inverse(ct_so2 a) { return (ct_so2){a.c, -a.s}; }
-static inline ct_so2 ct__so2_compose(ct_so2 a, ct_so2 b) { return (ct_so2){a.c * b.c - a.s * b.s, a.s * b.c + a.c * b.s}; }
-static inline ct_so2 ct__so2_between(ct_so2 a, ct_so2 b) { return (ct_so2){a.c * b.c + a.s * b.s, a.c * b.s - a.s * b.c}; }
+static inline ct_so2 ct__so2_compose(ct_so2 a, ct_so2 b)
+{
+    return (ct_so2){a.c * b.c - a.s * b.s, a.s * b.c + a.c * b.s};
+}
+static inline ct_so2 ct__so2_between(ct_so2 a, ct_so2 b)
+{
+    return (ct_so2){a.c * b.c + a.s * b.s, a.c * b.s - a.s * b.c};
+}
 
 /* ---- SE(2) ------------------------------------------------------------------------------------ */
 

@@ -104,5 +104,11 @@ void ct_se3_jr_inv(const double v[6], double M[36])
     ct__se3_blocks(J, K, M);
 }
 
-void ct_se3_jr(const double v[6], double M[36]) { ct_se3_jl((const double[6]){-v[0], -v[1], -v[2], -v[3], -v[4], -v[5]}, M); }
-void ct_se3_jl_inv(const double v[6], double M[36]) { ct_se3_jr_inv((const double[6]){-v[0], -v[1], -v[2], -v[3], -v[4], -v[5]}, M); }
+void ct_se3_jr(const double v[6], double M[36])
+{
+    ct_se3_jl((const double[6]){-v[0], -v[1], -v[2], -v[3], -v[4], -v[5]}, M);
+}
+void ct_se3_jl_inv(const double v[6], double M[36])
+{
+    ct_se3_jr_inv((const double[6]){-v[0], -v[1], -v[2], -v[3], -v[4], -v[5]}, M);
+}

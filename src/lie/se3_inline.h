@@ -104,8 +104,8 @@ static inline ct_se3 ct__se3_exp(const double v[6])
 }
 
 /* K as above. [w][rho] + [rho][w] = w rho^T + rho w^T - 2 (w.rho) I. */
-static inline void ct__se3_dual_block(const double w[3], const double rho[3], double u, double b, double c, double db, double dc,
-                                      double K[9])
+static inline void ct__se3_dual_block(const double w[3], const double rho[3], double u, double b, double c, double db,
+                                      double dc, double K[9])
 {
     const double m = 2 * ct__dot3(w, rho);
     const double diagonal = -m * (c + dc * u);

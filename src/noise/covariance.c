@@ -27,16 +27,19 @@
 static ct_status check_dim(const char *name, int dim, ct_err *err)
 {
     if (dim >= 1 && dim <= CT_NOISE_DIM_MAX) return CT_OK;
-    return ct_fail(err, CT_E_NOISE, "noise model \"%s\": dimension is %d; it must be 1 to %d", name, dim, CT_NOISE_DIM_MAX);
+    return ct_fail(err, CT_E_NOISE, "noise model \"%s\": dimension is %d; it must be 1 to %d", name, dim,
+                   CT_NOISE_DIM_MAX);
 }
 
 static ct_status check_variance(const char *name, const char *what, int i, double v, ct_err *err)
 {
     if (!(v > 0) || isinf(v))
-        return ct_fail(err, CT_E_NOISE, "noise model \"%s\": %s of coordinate %d is %g; it must be positive and finite", name, what, i, v);
+        return ct_fail(err, CT_E_NOISE, "noise model \"%s\": %s of coordinate %d is %g; it must be positive and finite",
+                       name, what, i, v);
     if (v < VARIANCE_MIN || v > VARIANCE_MAX)
         return ct_fail(err, CT_E_NOISE,
-                       "noise model \"%s\": %s of coordinate %d is %g; it must lie between %g and %g, for its square and inverse square to be numbers",
+                       "noise model \"%s\": %s of coordinate %d is %g; it must lie between %g and %g, for its square "
+                       "and inverse square to be numbers",
                        name, what, i, v, VARIANCE_MIN, VARIANCE_MAX);
     return CT_OK;
 }
@@ -50,10 +53,14 @@ static ct_status check_matrix(const char *name, const char *what, int n, const d
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
             const double a = A[i * n + j], b = A[j * n + i];
-            if (!isfinite(a)) return ct_fail(err, CT_E_NOISE, "noise model \"%s\": %s entry (%d, %d) is %g; it must be finite", name, what, i, j, a);
+            if (!isfinite(a))
+                return ct_fail(err, CT_E_NOISE, "noise model \"%s\": %s entry (%d, %d) is %g; it must be finite", name,
+                               what, i, j, a);
             if (isfinite(b) && fabs(a - b) > SYMMETRY * sqrt(A[i * n + i]) * sqrt(A[j * n + j]))
-                return ct_fail(err, CT_E_NOISE, "noise model \"%s\": %s is not symmetric: entry (%d, %d) is %.9g, entry (%d, %d) is %.9g", name, what,
-                               i, j, a, j, i, b);
+                return ct_fail(
+                    err, CT_E_NOISE,
+                    "noise model \"%s\": %s is not symmetric: entry (%d, %d) is %.9g, entry (%d, %d) is %.9g", name,
+                    what, i, j, a, j, i, b);
             S[i * n + j] = a == b ? a : 0.5 * a + 0.5 * b;
         }
     return CT_OK;
@@ -81,8 +88,10 @@ static int cholesky(int n, const double *A, double *L, double *pivot)
 
 static ct_status not_definite(const char *name, const char *what, int i, const char *given, double pivot, ct_err *err)
 {
-    return ct_fail(err, CT_E_NOISE, "noise model \"%s\": %s is not positive definite: it fails at coordinate %d, whose %s given those %s it is %g", name, what,
-                   i, diagonal_name(what), given, pivot);
+    return ct_fail(
+        err, CT_E_NOISE,
+        "noise model \"%s\": %s is not positive definite: it fails at coordinate %d, whose %s given those %s it is %g",
+        name, what, i, diagonal_name(what), given, pivot);
 }
 
 /* B = A with rows and columns in reversed order. */
@@ -157,7 +166,8 @@ static int is_diagonal(int n, const double *A)
     return 1;
 }
 
-ct_status ct__noise_information(const char *name, int dim, const double information[], ct__noise_numbers *out, ct_err *err)
+ct_status ct__noise_information(const char *name, int dim, const double information[], ct__noise_numbers *out,
+                                ct_err *err)
 {
     double A[CT__NOISE_NUMBERS_MAX] = {0}, L[CT__NOISE_NUMBERS_MAX] = {0}, U[CT__NOISE_NUMBERS_MAX] = {0}, pivot;
     CT_TRY(check_dim(name, dim, err));

@@ -62,9 +62,12 @@ static ct_status check_name(const ct_noise *noise, const char *name, ct_err *err
     if (!name || !*name) return ct_fail(err, CT_E_NOISE, "a noise model's name is empty");
     for (const char *c = name; *c; c++)
         if ((unsigned char)*c <= ' ' || *c == 0x7f)
-            return ct_fail(err, CT_E_NOISE, "noise model \"%s\": a name must not hold spaces or control characters", name);
-    if (strlen(name) > NAME_MAX_LENGTH) return ct_fail(err, CT_E_NOISE, "noise model \"%.40s...\": a name has at most %d bytes", name, NAME_MAX_LENGTH);
-    if (ct__names_find(&noise->names, name) >= 0) return ct_fail(err, CT_E_NOISE, "noise model \"%s\": there is one of this name already", name);
+            return ct_fail(err, CT_E_NOISE, "noise model \"%s\": a name must not hold spaces or control characters",
+                           name);
+    if (strlen(name) > NAME_MAX_LENGTH)
+        return ct_fail(err, CT_E_NOISE, "noise model \"%.40s...\": a name has at most %d bytes", name, NAME_MAX_LENGTH);
+    if (ct__names_find(&noise->names, name) >= 0)
+        return ct_fail(err, CT_E_NOISE, "noise model \"%s\": there is one of this name already", name);
     if (noise->count == INT32_MAX) return ct_fail(err, CT_E_LIMIT, "more than %d noise models", INT32_MAX);
     return CT_OK;
 }
@@ -81,13 +84,16 @@ void ct__noise_put(ct_noise *noise, int32_t index, const ct__noise_numbers *numb
     memcpy((double *)model->sqrt_info, numbers->sqrt_info, bytes);
 }
 
-ct_status ct__noise_add(ct_noise *noise, const char *name, const ct__noise_numbers *numbers, int32_t *index, ct_err *err)
+ct_status ct__noise_add(ct_noise *noise, const char *name, const ct__noise_numbers *numbers, int32_t *index,
+                        ct_err *err)
 {
     CT_TRY(check_name(noise, name, err));
-    CT_TRY(ct__grow(&noise->model, &noise->capacity, (int64_t)noise->count + 1, sizeof *noise->model, "noise models", err));
+    CT_TRY(ct__grow(&noise->model, &noise->capacity, (int64_t)noise->count + 1, sizeof *noise->model, "noise models",
+                    err));
     const size_t dim = (size_t)numbers->dim, n = dim * dim, length = strlen(name) + 1;
     const size_t rows = dim * sizeof(ct_noise_row) / sizeof(double); /* in doubles; 32 bytes a row */
-    double *block = ct__zalloc((int64_t)(2 * n + rows + MEASUREMENT_DOUBLES + length / sizeof(double) + 1), sizeof *block);
+    double *block =
+        ct__zalloc((int64_t)(2 * n + rows + MEASUREMENT_DOUBLES + length / sizeof(double) + 1), sizeof *block);
     if (!block) return ct__no_memory(err, "noise models", 1);
     const ct_status status = ct__names_add(&noise->names, name, err);
     if (status != CT_OK) {
@@ -98,14 +104,18 @@ ct_status ct__noise_add(ct_noise *noise, const char *name, const ct__noise_numbe
     memcpy(own_name, name, length);
 
     const int32_t i = noise->count++;
-    noise->model[i] = (ct_noise_model){.name = own_name, .dim = numbers->dim, .covariance = block, .sqrt_info = block + n, .learned = -1};
+    noise->model[i] = (ct_noise_model){
+        .name = own_name, .dim = numbers->dim, .covariance = block, .sqrt_info = block + n, .learned = -1};
     ct__noise_put(noise, i, numbers);
     if (index) *index = i;
     return CT_OK;
 }
 
 /* The place for a model's rows in its block. */
-static ct_noise_row *place_of_rows(const ct_noise_model *m) { return (ct_noise_row *)(void *)((double *)m->covariance + 2 * m->dim * m->dim); }
+static ct_noise_row *place_of_rows(const ct_noise_model *m)
+{
+    return (ct_noise_row *)(void *)((double *)m->covariance + 2 * m->dim * m->dim);
+}
 
 /* As much of the text as fits into `size` bytes, ended; a UTF-8 sequence is not cut in two. */
 static void put_word(char *word, size_t size, const char *text)
@@ -171,28 +181,32 @@ ct_status ct_noise_copy(const ct_noise *noise, ct_noise **out, ct_err *err)
     return CT_OK;
 }
 
-ct_status ct_noise_add_isotropic(ct_noise *noise, const char *name, int dim, double variance, int32_t *index, ct_err *err)
+ct_status ct_noise_add_isotropic(ct_noise *noise, const char *name, int dim, double variance, int32_t *index,
+                                 ct_err *err)
 {
     ct__noise_numbers numbers;
     CT_TRY(ct__noise_isotropic(name, dim, variance, &numbers, err));
     return ct__noise_add(noise, name, &numbers, index, err);
 }
 
-ct_status ct_noise_add_diagonal(ct_noise *noise, const char *name, int dim, const double variance[], int32_t *index, ct_err *err)
+ct_status ct_noise_add_diagonal(ct_noise *noise, const char *name, int dim, const double variance[], int32_t *index,
+                                ct_err *err)
 {
     ct__noise_numbers numbers;
     CT_TRY(ct__noise_diagonal(name, dim, variance, &numbers, err));
     return ct__noise_add(noise, name, &numbers, index, err);
 }
 
-ct_status ct_noise_add_full(ct_noise *noise, const char *name, int dim, const double covariance[], int32_t *index, ct_err *err)
+ct_status ct_noise_add_full(ct_noise *noise, const char *name, int dim, const double covariance[], int32_t *index,
+                            ct_err *err)
 {
     ct__noise_numbers numbers;
     CT_TRY(ct__noise_full(name, dim, covariance, &numbers, err));
     return ct__noise_add(noise, name, &numbers, index, err);
 }
 
-ct_status ct_noise_add_information(ct_noise *noise, const char *name, int dim, const double information[], int32_t *index, ct_err *err)
+ct_status ct_noise_add_information(ct_noise *noise, const char *name, int dim, const double information[],
+                                   int32_t *index, ct_err *err)
 {
     ct__noise_numbers numbers;
     CT_TRY(ct__noise_information(name, dim, information, &numbers, err));
@@ -225,11 +239,13 @@ ct_status ct_noise_set_robust(ct_noise *noise, int32_t index, ct_robust robust, 
     CT_TRY(check_index(noise, index, err));
     const char *name = ct_noise_get(noise, index)->name;
     if ((int)robust.kind < 0 || robust.kind >= CT_ROBUST_COUNT)
-        return ct_fail(err, CT_E_NOISE, "noise model \"%s\": robust kernel number %d is not one", name, (int)robust.kind);
+        return ct_fail(err, CT_E_NOISE, "noise model \"%s\": robust kernel number %d is not one", name,
+                       (int)robust.kind);
     if (robust.kind == CT_ROBUST_NONE) robust.width = 0;
     else if (!(robust.width >= WIDTH_MIN && robust.width <= WIDTH_MAX))
-        return ct_fail(err, CT_E_NOISE, "noise model \"%s\": width of the %s kernel is %g; it must be positive and finite (%g to %g)", name,
-                       ct_robust_name(robust.kind), robust.width, WIDTH_MIN, WIDTH_MAX);
+        return ct_fail(err, CT_E_NOISE,
+                       "noise model \"%s\": width of the %s kernel is %g; it must be positive and finite (%g to %g)",
+                       name, ct_robust_name(robust.kind), robust.width, WIDTH_MIN, WIDTH_MAX);
     noise->model[index].robust = robust;
     return CT_OK;
 }

@@ -19,13 +19,16 @@ typedef struct {
 ct_status ct__noise_isotropic(const char *name, int dim, double variance, ct__noise_numbers *out, ct_err *err);
 ct_status ct__noise_diagonal(const char *name, int dim, const double variance[], ct__noise_numbers *out, ct_err *err);
 ct_status ct__noise_full(const char *name, int dim, const double covariance[], ct__noise_numbers *out, ct_err *err);
-ct_status ct__noise_information(const char *name, int dim, const double information[], ct__noise_numbers *out, ct_err *err);
+ct_status ct__noise_information(const char *name, int dim, const double information[], ct__noise_numbers *out,
+                                ct_err *err);
 
-ct_status ct__noise_add(ct_noise *noise, const char *name, const ct__noise_numbers *numbers, int32_t *index, ct_err *err);
+ct_status ct__noise_add(ct_noise *noise, const char *name, const ct__noise_numbers *numbers, int32_t *index,
+                        ct_err *err);
 void      ct__noise_put(ct_noise *noise, int32_t index, const ct__noise_numbers *numbers); /* same dim */
 void      ct__noise_swap(ct_noise *a, ct_noise *b);
 
-/* Cuts a name to the nearest one it is part of, "odom@1#7" to "odom@1" and that to "odom"; 0, and nothing cut, if it is whole. */
+/* Cuts a name to the nearest one it is part of, "odom@1#7" to "odom@1" and that to "odom"; 0, and nothing cut, if it
+ * is whole. */
 int ct__noise_whole(char *name);
 
 /* How many numbers covariance and sqrt_info hold: dim, or dim^2 for a full model. */

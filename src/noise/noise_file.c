@@ -6,10 +6,10 @@
  *                 "gps":    {"covariance": [[1, 0.2], [0.2, 1]],        full
  *                            "robust": {"kind": "huber", "width": 1.345}}}}
  *
- * "robust" may be left out: then a model that is in the table keeps its kernel. "width" may be left
- * out: then it is the kernel's default. "coordinates" and "units" name the rows, and may be left out
- * as well; so may "measurement" (what measures with it) and "learned". What is written (noise_json.c) carries more (kind, sigma, correlation), for people; of that
- * only "kind" is read, and must agree. Other keys are left to other programs.
+ * "robust" may be left out: then a model that is in the table keeps its kernel. "width" may be left out: then it is
+ * the kernel's default. "coordinates" and "units" name the rows, and may be left out as well; so may "measurement"
+ * (what measures with it) and "learned". What is written (noise_json.c) carries more (kind, sigma, correlation), for
+ * people; of that only "kind" is read, and must agree. Other keys are left to other programs.
  *
  * A table is read into a copy, which takes the table's place at the end: all models or none.
  */
@@ -29,7 +29,8 @@ typedef struct {
 static ct_status expected(const place *at, const char *key, const char *what, const json_t *found)
 {
     char buf[CT__JSON_WORDS];
-    return ct_fail(at->err, CT_E_PARSE, "%s: groups.%s%s: expected %s, found %s", at->path, at->name, key, what, ct__json_describe(found, buf));
+    return ct_fail(at->err, CT_E_PARSE, "%s: groups.%s%s: expected %s, found %s", at->path, at->name, key, what,
+                   ct__json_describe(found, buf));
 }
 
 /* Put the path in front of a sentence that names the model already. */
@@ -44,7 +45,8 @@ static ct_status parse_isotropic(const place *at, const json_t *group, const jso
 {
     const json_t *dim = json_object_get(group, "dim");
     const double  d = json_number_value(dim), v = json_number_value(variance);
-    if (!(d >= 1 && d <= CT_NOISE_DIM_MAX && d == floor(d))) return expected(at, ".dim", "1 to 6 beside a variance that is one number", dim);
+    if (!(d >= 1 && d <= CT_NOISE_DIM_MAX && d == floor(d)))
+        return expected(at, ".dim", "1 to 6 beside a variance that is one number", dim);
     if (!(v > 0)) return expected(at, ".variance", "a positive number", variance);
     ct_err inner;
     return in_file(at, ct__noise_isotropic(at->name, (int)d, v, out, &inner), &inner);
@@ -53,7 +55,8 @@ static ct_status parse_isotropic(const place *at, const json_t *group, const jso
 static ct_status parse_diagonal(const place *at, const json_t *variance, ct__noise_numbers *out)
 {
     const size_t n = json_array_size(variance);
-    if (n < 1 || n > CT_NOISE_DIM_MAX) return expected(at, ".variance", "a list of 1 to 6 numbers, or a number beside \"dim\"", variance);
+    if (n < 1 || n > CT_NOISE_DIM_MAX)
+        return expected(at, ".variance", "a list of 1 to 6 numbers, or a number beside \"dim\"", variance);
     double v[CT_NOISE_DIM_MAX];
     for (size_t i = 0; i < n; i++) {
         char          key[32];
@@ -93,8 +96,9 @@ static ct_status parse_numbers(const place *at, const json_t *group, ct__noise_n
     if (!json_is_object(group)) return expected(at, "", "an object with \"variance\" or \"covariance\"", group);
     const json_t *variance = json_object_get(group, "variance"), *covariance = json_object_get(group, "covariance");
     if (!variance == !covariance)
-        return ct_fail(at->err, CT_E_PARSE, "%s: groups.%s: expected \"variance\" or \"covariance\" (not sigma), found %s", at->path, at->name,
-                       variance ? "both" : "neither");
+        return ct_fail(at->err, CT_E_PARSE,
+                       "%s: groups.%s: expected \"variance\" or \"covariance\" (not sigma), found %s", at->path,
+                       at->name, variance ? "both" : "neither");
     if (covariance) CT_TRY(parse_full(at, covariance, out));
     else if (json_is_number(variance)) CT_TRY(parse_isotropic(at, group, variance, out));
     else CT_TRY(parse_diagonal(at, variance, out));
@@ -114,12 +118,14 @@ static ct_status parse_robust(const place *at, const json_t *value, ct_robust *o
     const int     k = json_is_string(kind) ? ct_robust_find(json_string_value(kind)) : -1;
     if (k < 0) return expected(at, ".robust.kind", "none, huber, cauchy, geman_mcclure or tukey", kind);
     if (width && !json_is_number(width)) return expected(at, ".robust.width", "a positive number", width);
-    *out = (ct_robust){(ct_robust_kind)k, width ? json_number_value(width) : ct_robust_default_width((ct_robust_kind)k)};
+    *out =
+        (ct_robust){(ct_robust_kind)k, width ? json_number_value(width) : ct_robust_default_width((ct_robust_kind)k)};
     return CT_OK;
 }
 
 /* A list of dim words that fit a ct_noise_row; units may be empty. */
-static ct_status parse_words(const place *at, const json_t *list, const char *key, int dim, const char *word[CT_NOISE_DIM_MAX])
+static ct_status parse_words(const place *at, const json_t *list, const char *key, int dim,
+                             const char *word[CT_NOISE_DIM_MAX])
 {
     char what[64], name[32];
     snprintf(what, sizeof what, "a list of %d word%s, one a row", dim, dim == 1 ? "" : "s");
@@ -128,8 +134,10 @@ static ct_status parse_words(const place *at, const json_t *list, const char *ke
     for (int i = 0; i < dim; i++) {
         const json_t *entry = json_array_get(list, (size_t)i);
         const size_t  least = !strcmp(key, "coordinates");
-        int           good = json_is_string(entry) && json_string_length(entry) >= least && json_string_length(entry) < sizeof(((ct_noise_row *)0)->name);
-        for (size_t c = 0; good && c < json_string_length(entry); c++) good = (unsigned char)json_string_value(entry)[c] > ' ';
+        int good = json_is_string(entry) && json_string_length(entry) >= least &&
+                   json_string_length(entry) < sizeof(((ct_noise_row *)0)->name);
+        for (size_t c = 0; good && c < json_string_length(entry); c++)
+            good = (unsigned char)json_string_value(entry)[c] > ' ';
         snprintf(name, sizeof name, ".%s[%d]", key, i);
         if (!good) return expected(at, name, "a word of at most 15 bytes", entry);
         for (int k = 0; least && k < i; k++) /* rows are told apart by it; units need not differ */
@@ -152,7 +160,8 @@ static ct_status apply_rows(ct_noise *noise, int32_t index, const place *at, con
     return CT_OK;
 }
 
-/* What measures with it, and whether it was learned: the first stays if it is not said, the second speaks of the numbers and does not. */
+/* What measures with it, and whether it was learned: the first stays if it is not said, the second speaks of the
+ * numbers and does not. */
 static ct_status apply_labels(ct_noise *noise, int32_t index, const place *at, const json_t *group)
 {
     const json_t *measurement = json_object_get(group, "measurement"), *learned = json_object_get(group, "learned");
@@ -160,7 +169,9 @@ static ct_status apply_labels(ct_noise *noise, int32_t index, const place *at, c
         const size_t n = json_string_length(measurement);
         int          good = json_is_string(measurement) && n >= 1 && n <= CT_NOISE_MEASUREMENT_MAX;
         for (size_t c = 0; good && c < n; c++) good = (unsigned char)json_string_value(measurement)[c] > ' ';
-        if (!good) return expected(at, ".measurement", "the name of a measurement model, such as \"between_se2\"", measurement);
+        if (!good)
+            return expected(at, ".measurement", "the name of a measurement model, such as \"between_se2\"",
+                            measurement);
         ct_noise_set_measurement(noise, index, json_string_value(measurement));
     }
     if (learned && !json_is_boolean(learned)) return expected(at, ".learned", "true or false", learned);
@@ -179,8 +190,8 @@ static ct_status apply(ct_noise *noise, int32_t index, const place *at, const js
     } else {
         const ct_noise_model *model = ct_noise_get(noise, index);
         if (model->dim != numbers.dim)
-            return ct_fail(at->err, CT_E_NOISE, "%s: groups.%s: noise model \"%s\" has dimension %d, found %d", at->path, at->name, model->name,
-                           model->dim, numbers.dim);
+            return ct_fail(at->err, CT_E_NOISE, "%s: groups.%s: noise model \"%s\" has dimension %d, found %d",
+                           at->path, at->name, model->name, model->dim, numbers.dim);
         ct__noise_put(noise, index, &numbers);
     }
     CT_TRY(apply_rows(noise, index, at, group));
@@ -192,8 +203,8 @@ static ct_status apply(ct_noise *noise, int32_t index, const place *at, const js
     return in_file(at, ct_noise_set_robust(noise, index, kernel, &inner), &inner);
 }
 
-/* Models group@label and group#number that the file does not name take what it says of the nearest name they are part of:
- * odom@1#7 that of odom@1, else that of odom. `before` is the number of models the table had. */
+/* Models group@label and group#number that the file does not name take what it says of the nearest name they are
+ * part of: odom@1#7 that of odom@1, else that of odom. `before` is the number of models the table had. */
 static ct_status apply_to_parts(ct_noise *noise, int32_t before, const char *path, const json_t *groups, ct_err *err)
 {
     for (int32_t i = 0; i < before; i++) {
@@ -217,10 +228,14 @@ static ct_status apply_all(ct_noise *noise, const char *path, json_t *root, ct_e
     const json_t *format = json_object_get(root, "format"), *version = json_object_get(root, "version");
     json_t       *groups = json_object_get(root, "groups");
     if (!json_is_string(format) || strcmp(json_string_value(format), "covtune-noise"))
-        return ct_fail(err, CT_E_PARSE, "%s: format: expected \"covtune-noise\", found %s", path, ct__json_describe(format, buf));
+        return ct_fail(err, CT_E_PARSE, "%s: format: expected \"covtune-noise\", found %s", path,
+                       ct__json_describe(format, buf));
     if (!json_is_number(version) || json_number_value(version) != CT__NOISE_VERSION)
-        return ct_fail(err, CT_E_PARSE, "%s: version: expected %d, found %s", path, CT__NOISE_VERSION, ct__json_describe(version, buf));
-    if (!json_is_object(groups)) return ct_fail(err, CT_E_PARSE, "%s: groups: expected an object, found %s", path, ct__json_describe(groups, buf));
+        return ct_fail(err, CT_E_PARSE, "%s: version: expected %d, found %s", path, CT__NOISE_VERSION,
+                       ct__json_describe(version, buf));
+    if (!json_is_object(groups))
+        return ct_fail(err, CT_E_PARSE, "%s: groups: expected an object, found %s", path,
+                       ct__json_describe(groups, buf));
 
     const int32_t before = ct_noise_count(noise);
     const char   *name;
@@ -240,7 +255,8 @@ static ct_status load(const char *path, json_t **root, ct_err *err)
     ct_err          inner = {0};
     const ct_status status = ct__json_load(file, path, root, &inner);
     fclose(file);
-    if (status == CT_E_PARSE) return ct_fail(err, status, "%s; a noise file is JSON, {\"format\": \"covtune-noise\", ...}", inner.text);
+    if (status == CT_E_PARSE)
+        return ct_fail(err, status, "%s; a noise file is JSON, {\"format\": \"covtune-noise\", ...}", inner.text);
     return status == CT_OK ? CT_OK : ct_fail(err, status, "%s", inner.text);
 }
 

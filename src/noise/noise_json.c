@@ -45,12 +45,16 @@ static int put_numbers(json_t *group, const ct_noise_model *m)
     double    sigma[CT_NOISE_DIM_MAX], correlation[CT__NOISE_NUMBERS_MAX];
     for (int i = 0; i < n; i++) sigma[i] = sqrt(m->covariance[full ? i * n + i : i]);
     if (m->kind == CT_NOISE_ISOTROPIC)
-        return json_object_set_new(group, "dim", json_integer(n)) || json_object_set_new(group, "variance", json_real(m->covariance[0])) ||
+        return json_object_set_new(group, "dim", json_integer(n)) ||
+               json_object_set_new(group, "variance", json_real(m->covariance[0])) ||
                json_object_set_new(group, "sigma", json_real(sigma[0]));
     if (m->kind == CT_NOISE_DIAGONAL)
-        return json_object_set_new(group, "variance", numbers(n, m->covariance)) || json_object_set_new(group, "sigma", numbers(n, sigma));
-    for (int i = 0; i < n * n; i++) correlation[i] = i / n == i % n ? 1 : m->covariance[i] / (sigma[i / n] * sigma[i % n]);
-    return json_object_set_new(group, "covariance", matrix(n, m->covariance)) || json_object_set_new(group, "sigma", numbers(n, sigma)) ||
+        return json_object_set_new(group, "variance", numbers(n, m->covariance)) ||
+               json_object_set_new(group, "sigma", numbers(n, sigma));
+    for (int i = 0; i < n * n; i++)
+        correlation[i] = i / n == i % n ? 1 : m->covariance[i] / (sigma[i / n] * sigma[i % n]);
+    return json_object_set_new(group, "covariance", matrix(n, m->covariance)) ||
+           json_object_set_new(group, "sigma", numbers(n, sigma)) ||
            json_object_set_new(group, "correlation", matrix(n, correlation));
 }
 
@@ -59,7 +63,8 @@ static int put_rows(json_t *group, const ct_noise_model *m)
     int said = 0;
     for (int i = 0; m->row && i < m->dim; i++) said = said || m->row[i].unit[0];
     if (!m->row) return 0;
-    return json_object_set_new(group, "coordinates", words(m->dim, m->row, 0)) || (said && json_object_set_new(group, "units", words(m->dim, m->row, 1)));
+    return json_object_set_new(group, "coordinates", words(m->dim, m->row, 0)) ||
+           (said && json_object_set_new(group, "units", words(m->dim, m->row, 1)));
 }
 
 static int put_labels(json_t *group, const ct_noise_model *m)
@@ -79,8 +84,12 @@ static int put_robust(json_t *group, ct_robust robust)
 static ct_status check_text(const ct_noise_model *m, ct_err *err)
 {
     int good = ct__json_is_utf8(m->name) && (!m->measurement || ct__json_is_utf8(m->measurement));
-    for (int i = 0; good && m->row && i < m->dim; i++) good = ct__json_is_utf8(m->row[i].name) && ct__json_is_utf8(m->row[i].unit);
-    return good ? CT_OK : ct_fail(err, CT_E_UNSUPPORTED, "noise model \"%s\": names of models, measurements, coordinates and units must be UTF-8", m->name);
+    for (int i = 0; good && m->row && i < m->dim; i++)
+        good = ct__json_is_utf8(m->row[i].name) && ct__json_is_utf8(m->row[i].unit);
+    return good ? CT_OK
+                : ct_fail(err, CT_E_UNSUPPORTED,
+                          "noise model \"%s\": names of models, measurements, coordinates and units must be UTF-8",
+                          m->name);
 }
 
 /* 0 if all went well. */
@@ -88,8 +97,8 @@ static int put_model(json_t *groups, const ct_noise_model *m)
 {
     json_t *group = json_object();
     if (json_object_set_new(groups, m->name, group)) return -1;
-    return json_object_set_new(group, "kind", json_string(ct__noise_kind_name(m->kind))) || put_numbers(group, m) || put_rows(group, m) ||
-           put_labels(group, m) || put_robust(group, m->robust);
+    return json_object_set_new(group, "kind", json_string(ct__noise_kind_name(m->kind))) || put_numbers(group, m) ||
+           put_rows(group, m) || put_labels(group, m) || put_robust(group, m->robust);
 }
 
 ct_status ct__noise_to_json(const ct_noise *noise, json_t **out, ct_err *err)

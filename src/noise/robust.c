@@ -52,7 +52,8 @@ double ct_robust_error(ct_robust robust, double d2, double *w)
     return error;
 }
 
-/* With s = d^2, k the width: huber k s^-1/2, cauchy 1 / (1 + s/k^2), geman_mcclure (k^2 / (k^2 + s))^2, tukey (1 - s/k^2)^2. */
+/* With s = d^2, k the width: huber k s^-1/2, cauchy 1 / (1 + s/k^2), geman_mcclure (k^2 / (k^2 + s))^2, tukey (1 -
+ * s/k^2)^2. */
 double ct_robust_slope(ct_robust robust, double d2)
 {
     const double k = robust.width, k2 = k * k, share = k2 / (k2 + d2);

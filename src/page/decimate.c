@@ -1,13 +1,16 @@
 /* decimate.c: polylines with fewer points.
  *
- * Signals over time may have thousands of samples a pixel. Where x never falls, it is cut into columns of half the tolerance; of the points of a column the first, the lowest, the
- * highest and the last stay. What is left crosses every height in that column that the line crossed: nothing is farther off than the column is wide.
+ * Signals over time may have thousands of samples a pixel. Where x never falls, it is cut into columns of half the
+ * tolerance; of the points of a column the first, the lowest, the highest and the last stay. What is left crosses
+ * every height in that column that the line crossed: nothing is farther off than the column is wide.
  *
- * Then the other half: from a vertex a, the directions from which a point p is passed within d of it are a cone of half-angle asin(d / |p - a|). As long as the next point lies in the
- * cones of all before it, and no nearer to a than any of them, the segment from a to it passes all of them within d (their feet lie on it). When one does not, the point before it is
- * the next vertex.
+ * Then the other half: from a vertex a, the directions from which a point p is passed within d of it are a cone of
+ * half-angle asin(d / |p - a|). As long as the next point lies in the cones of all before it, and no nearer to a
+ * than any of them, the segment from a to it passes all of them within d (their feet lie on it). When one does not,
+ * the point before it is the next vertex.
  *
- * Vertices are points of the line, so each piece of the line between two of them stays as near as its ends do: the bound holds for all of it. */
+ * Vertices are points of the line, so each piece of the line between two of them stays as near as its ends do: the
+ * bound holds for all of it. */
 #include "page/decimate.h"
 #include "base/base.h"
 
@@ -34,7 +37,8 @@ static void keep_of_columns(int64_t n, const double x[], const double y[], doubl
     }
 }
 
-/* What a segment from the vertex at (x, y) has passed so far: directions are angles from that of the first point farther off than the tolerance. */
+/* What a segment from the vertex at (x, y) has passed so far: directions are angles from that of the first point
+ * farther off than the tolerance. */
 typedef struct {
     double x, y, base, low, high, farthest;
     int    open; /* there is no such point yet */

@@ -1,5 +1,6 @@
-/* escape.c: escapes. What comes in may be any bytes (names of files and models); what goes out is valid UTF-8 without control characters,
- * so that no name can end a tag, an attribute, a string or a line, nor speak to a terminal. */
+/* escape.c: escapes. What comes in may be any bytes (names of files and models); what goes out is valid UTF-8
+ * without control characters, so that no name can end a tag, an attribute, a string or a line, nor speak to a
+ * terminal. */
 #include "page/escape.h"
 #include "base/json.h"
 
@@ -10,8 +11,8 @@
 /* Marks that turn the direction of writing could make a name look like another. */
 static int is_unseemly(unsigned long c)
 {
-    return c < ' ' || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0x2028 ||
-           c == 0x2029 || c == 0xfeff || (c & 0xfffe) == 0xfffe;
+    return c < ' ' || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
+           (c >= 0x2066 && c <= 0x2069) || c == 0x2028 || c == 0x2029 || c == 0xfeff || (c & 0xfffe) == 0xfffe;
 }
 
 unsigned long ct__text_next(const char **s)

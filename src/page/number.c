@@ -76,14 +76,16 @@ void ct__number_deviation(double value, double deviation, int digits, const char
     const double larger = fmax(fabs(value), fabs(deviation));
     char         a[CT__NUMBER], b[CT__NUMBER];
     ct__number_format(value, digits, a);
-    if (!isfinite(value) || !isfinite(deviation) || deviation <= 0 || (value != 0 && deviation < 1e-6 * fabs(value))) { /* to be said side by side, not to one decimal */
+    /* to be said side by side, not to one decimal */
+    if (!isfinite(value) || !isfinite(deviation) || deviation <= 0 || (value != 0 && deviation < 1e-6 * fabs(value))) {
         ct__number_format(deviation, CT_MIN(digits, 2), b);
         snprintf(out, CT__NUMBER, "%.40s %s %.40s", a, sign, b);
         return;
     }
     const int    e = exponent_of(larger, digits), fixed = e >= FIXED_LOW && e < FIXED_HIGH;
     const double unit = fixed ? 1 : pow(10, e);
-    const int    of_value = value != 0 ? digits - 1 - exponent_of(value / unit, digits) : digits - 1, of_two = 1 - exponent_of(deviation / unit, 2);
+    const int of_value = value != 0 ? digits - 1 - exponent_of(value / unit, digits) : digits - 1,
+              of_two = 1 - exponent_of(deviation / unit, 2);
     const int    decimals = CT_MAX(0, CT_MAX(CT_MIN(of_value, of_two), -exponent_of(deviation / unit, 1)));
     ct__number_decimals(value / unit, decimals, a);
     ct__number_decimals(deviation / unit, decimals, b);

@@ -1,4 +1,5 @@
-/* page.c: one HTML file, written from top to bottom. Things that stand side by side (tiles, plots) are gathered in a box of their kind, which the next thing of another kind closes. */
+/* page.c: one HTML file, written from top to bottom. Things that stand side by side (tiles, plots) are gathered in a
+ * box of their kind, which the next thing of another kind closes. */
 #include "page/page.h"
 #include "page/plot.h"
 #include "page/table.h"
@@ -23,7 +24,8 @@ struct ct_page {
     const char *misuse; /* how it was not built as it has to be; NULL: it was */
 };
 
-static const char *const OPEN[] = {"", "<dl class=\"tiles\">\n", "<div class=\"plots\">\n", "<div class=\"plots small\">\n"};
+static const char *const OPEN[] = {"", "<dl class=\"tiles\">\n", "<div class=\"plots\">\n",
+                                   "<div class=\"plots small\">\n"};
 static const char *const CLOSE[] = {"", "</dl>\n", "</div>\n", "</div>\n"};
 
 /* ---- what all verbs do ---- */
@@ -53,7 +55,8 @@ static void put(ct_page *page, const char *before, const char *text, const char 
     ct__text_put(&page->body, after);
 }
 
-/* An id for what is called so: of letters, digits and dashes, and no other thing's. In `text`, which the caller frees; NULL if there is no memory. */
+/* An id for what is called so: of letters, digits and dashes, and no other thing's. In `text`, which the caller
+ * frees; NULL if there is no memory. */
 static const char *make_id(ct_page *page, const char *wish, const char *otherwise, ct__text *text)
 {
     for (const char *p = wish && *wish ? wish : otherwise; *p; p++) {
@@ -231,8 +234,10 @@ static void put_buttons(ct_page *page, const char *label)
     put(page, "<div class=\"chooser\"><span class=\"label\">", label, "</span>\n");
     put(page, "<div role=\"tablist\" aria-label=\"", label, "\">\n");
     for (int32_t i = 0; i < page->choices; i++) {
-        ct__text_printf(out, "<button type=\"button\" role=\"tab\" id=\"%s-tab-%d\" aria-controls=\"%s-%d\" aria-selected=\"%s\"%s>", page->chooser, i, page->chooser, i, i ? "false" : "true",
-                        i ? " tabindex=\"-1\"" : "");
+        ct__text_printf(
+            out,
+            "<button type=\"button\" role=\"tab\" id=\"%s-tab-%d\" aria-controls=\"%s-%d\" aria-selected=\"%s\"%s>",
+            page->chooser, i, page->chooser, i, i ? "false" : "true", i ? " tabindex=\"-1\"" : "");
         put(page, "", page->choice_name[i], "</button>\n");
     }
     ct__text_put(out, "</div></div>\n");
@@ -286,7 +291,8 @@ void ct_page_choice(ct_page *page, int32_t i)
     ct__text *out = begin(page, NO_BOX);
     if (!first) ct__text_put(out, "</div>\n");
     ct__text_printf(out, "<div class=\"choice\" id=\"%s-%d\" data-choice=\"%d\"", page->chooser, i, i);
-    if (page->choices <= BUTTONS) ct__text_printf(out, " role=\"tabpanel\" aria-labelledby=\"%s-tab-%d\"", page->chooser, i);
+    if (page->choices <= BUTTONS)
+        ct__text_printf(out, " role=\"tabpanel\" aria-labelledby=\"%s-tab-%d\"", page->chooser, i);
     put(page, ">\n<h4 class=\"name\">", page->choice_name[i], "</h4>\n");
 }
 
@@ -310,7 +316,8 @@ static void put_pieces(const char *const piece[], ct__text *out)
 static void put_head(const ct_page *page, ct__text *out)
 {
     ct__text_put(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
+                      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+                      "'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
     ct__text_html(out, page->title);
     ct__text_printf(out, "</title>\n<style>\n%s", ct__plot_style);
@@ -334,10 +341,14 @@ ct_status ct_page_write(const ct_page *page, const char *path, ct_err *err)
     ct__text out = {.failed = page->failed || page->body.failed || page->contents.failed};
     put_head(page, &out);
     if (page->contents.used && !out.failed)
-        ct__text_printf(&out, "<nav aria-label=\"Contents\"><details open><summary>Contents</summary><ol>\n%s</ol></details></nav>\n", page->contents.bytes);
+        ct__text_printf(
+            &out,
+            "<nav aria-label=\"Contents\"><details open><summary>Contents</summary><ol>\n%s</ol></details></nav>\n",
+            page->contents.bytes);
     ct__text_put(&out, "<main>\n");
     ct__text_bytes(&out, page->body.used ? page->body.bytes : "", (size_t)page->body.used);
-    ct__text_printf(&out, "%s%s</main>\n<footer>Made by covtune %s</footer>\n<script>\n", CLOSE[page->box], page->section ? "</section>\n" : "", ct_version());
+    ct__text_printf(&out, "%s%s</main>\n<footer>Made by covtune %s</footer>\n<script>\n", CLOSE[page->box],
+                    page->section ? "</section>\n" : "", ct_version());
     put_pieces(ct__page_script, &out);
     put_pieces(ct__page_scene, &out);
     put_pieces(ct__page_zoom, &out);

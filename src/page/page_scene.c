@@ -1,13 +1,16 @@
-/* page_scene.c: scenes that move; between page_script.c and page_zoom.c. The still picture gives way to the bodies themselves, a slider, and a button; nothing moves before one of them is
- * used. The last frame comes first: there the estimates have had the time to part. */
+/* page_scene.c: scenes that move; between page_script.c and page_zoom.c. The still picture gives way to the bodies
+ * themselves, a slider, and a button; nothing moves before one of them is used. The last frame comes first: there
+ * the estimates have had the time to part. */
 #include "page/page.h"
 
 #include <stddef.h>
 
 const char *const ct__page_scene[] = {
-    "  /* scenes: data-poses are differences from frame to frame, in fiftieths of a unit and in turns of data-turn degrees */\n"
+    "  /* scenes: data-poses are differences from frame to frame, in fiftieths of a unit and in turns of data-turn "
+    "degrees */\n"
     "  all(document, '.scene > svg[data-frames]').forEach((svg) => {\n"
-    "    const last = Number(svg.dataset.frames) - 1, stride = Number(svg.dataset.stride), times = svg.dataset.times ? svg.dataset.times.split(' ').map(Number) : null;\n"
+    "    const last = Number(svg.dataset.frames) - 1, stride = Number(svg.dataset.stride), times = svg.dataset.times ? "
+    "svg.dataset.times.split(' ').map(Number) : null;\n"
     "    if (last < 1) return;\n"
     "    const bodies = all(svg, '.live').map((e) => {\n"
     "      const turn = Number(e.dataset.turn || 0);\n"
@@ -21,11 +24,14 @@ const char *const ct__page_scene[] = {
     "        return 'translate(' + x / 50 + ' ' + y / 50 + ')' + (turn ? ' rotate(' + -a * turn + ')' : '');\n"
     "      }) };\n"
     "    });\n"
-    "    const digits = times ? Math.min(4, Math.max(0, Math.ceil(-Math.log10(Math.abs(times[last] - times[0]) / last || 1)))) : 0;\n"
+    "    const digits = times ? Math.min(4, Math.max(0, Math.ceil(-Math.log10(Math.abs(times[last] - times[0]) / last "
+    "|| 1)))) : 0;\n"
     "    const wide = (text, end) => text.padStart(end.length, '\\u2007');\n"
-    "    const say = (i) => 'step ' + wide(String(i * stride), String(last * stride)) + ' of ' + last * stride + (times ? ', ' + wide(times[i].toFixed(digits), times[last].toFixed(digits)) + ' s' : '');\n",
+    "    const say = (i) => 'step ' + wide(String(i * stride), String(last * stride)) + ' of ' + last * stride + "
+    "(times ? ', ' + wide(times[i].toFixed(digits), times[last].toFixed(digits)) + ' s' : '');\n",
 
-    "    const bar = document.createElement('div'), play = document.createElement('button'), slider = document.createElement('input'), words = document.createElement('span');\n"
+    "    const bar = document.createElement('div'), play = document.createElement('button'), slider = "
+    "document.createElement('input'), words = document.createElement('span');\n"
     "    let at = -1, playing = 0;\n"
     "    const show = (i) => {\n"
     "      at = i;\n"
@@ -39,7 +45,8 @@ const char *const ct__page_scene[] = {
     "    };\n"
     "    const stop = () => { clearInterval(playing); playing = 0; play.textContent = 'Play'; };\n"
     "    const start = () => {\n"
-    "      const from = at === last ? 0 : at, each = 1000 * Math.min(12, Math.max(3, last / 25)) / last, began = performance.now();\n"
+    "      const from = at === last ? 0 : at, each = 1000 * Math.min(12, Math.max(3, last / 25)) / last, began = "
+    "performance.now();\n"
     "      play.textContent = 'Pause';\n"
     "      show(from);\n"
     "      playing = setInterval(() => {\n"

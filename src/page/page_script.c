@@ -1,5 +1,6 @@
-/* page_script.c: what a page can do besides being read: contents that fold, choices, code that is copied, series that hide, and (page_zoom.c) plots that are magnified. Without it all is
- * shown. It changes what the page has, and fetches nothing. In pieces, because compilers need not take longer strings. */
+/* page_script.c: what a page can do besides being read: contents that fold, choices, code that is copied, series
+ * that hide, and (page_zoom.c) plots that are magnified. Without it all is shown. It changes what the page has, and
+ * fetches nothing. In pieces, because compilers need not take longer strings. */
 #include "page/page.h"
 
 #include <stddef.h>
@@ -25,18 +26,22 @@ const char *const ct__page_script[] = {
     "      waiting = false;\n"
     "      let now = 0;\n"
     "      sections.forEach((s, i) => { if (s.getBoundingClientRect().top < window.innerHeight / 3) now = i; });\n"
-    "      links.forEach((a, i) => { if (i === now) a.setAttribute('aria-current', 'true'); else a.removeAttribute('aria-current'); });\n"
+    "      links.forEach((a, i) => { if (i === now) a.setAttribute('aria-current', 'true'); else "
+    "a.removeAttribute('aria-current'); });\n"
     "    };\n"
     "    follow();\n"
-    "    window.addEventListener('scroll', () => { if (!waiting) { waiting = true; requestAnimationFrame(follow); } }, { passive: true });\n"
+    "    window.addEventListener('scroll', () => { if (!waiting) { waiting = true; requestAnimationFrame(follow); } }, "
+    "{ passive: true });\n"
     "  }\n",
 
     "  /* choices: a tab each, moved between by arrows, or a list */\n"
     "  all(document, '.choices').forEach((box) => {\n"
-    "    const panels = all(box, '.choice'), tabs = all(box, '[role=tab]'), list = box.querySelector('.chooser select');\n"
+    "    const panels = all(box, '.choice'), tabs = all(box, '[role=tab]'), list = box.querySelector('.chooser "
+    "select');\n"
     "    const show = (i) => {\n"
     "      panels.forEach((p) => p.classList.toggle('off', Number(p.dataset.choice) !== i));\n"
-    "      tabs.forEach((t, k) => { t.setAttribute('aria-selected', String(k === i)); t.tabIndex = k === i ? 0 : -1; });\n"
+    "      tabs.forEach((t, k) => { t.setAttribute('aria-selected', String(k === i)); t.tabIndex = k === i ? 0 : -1; "
+    "});\n"
     "    };\n"
     "    tabs.forEach((tab, i) => {\n"
     "      tab.addEventListener('click', () => show(i));\n"
@@ -56,7 +61,8 @@ const char *const ct__page_script[] = {
     "  /* code: copied, or where that is not allowed, selected */\n"
     "  all(document, '.copy').forEach((button) => {\n"
     "    const code = button.parentNode.querySelector('code');\n"
-    "    const say = (word) => { button.textContent = word; setTimeout(() => { button.textContent = 'Copy'; }, 1500); };\n"
+    "    const say = (word) => { button.textContent = word; setTimeout(() => { button.textContent = 'Copy'; }, 1500); "
+    "};\n"
     "    const select = () => {\n"
     "      window.getSelection().selectAllChildren(code);\n"
     "      let done = false;\n"
@@ -64,7 +70,8 @@ const char *const ct__page_script[] = {
     "      say(done ? 'Copied' : 'Selected');\n"
     "    };\n"
     "    button.addEventListener('click', () => {\n"
-    "      if (navigator.clipboard && window.isSecureContext) navigator.clipboard.writeText(code.textContent).then(() => say('Copied'), select);\n"
+    "      if (navigator.clipboard && window.isSecureContext) navigator.clipboard.writeText(code.textContent).then(() "
+    "=> say('Copied'), select);\n"
     "      else select();\n"
     "    });\n"
     "  });\n",
@@ -75,7 +82,8 @@ const char *const ct__page_script[] = {
     "    key.addEventListener('click', () => {\n"
     "      const shown = key.getAttribute('aria-pressed') !== 'true';\n"
     "      key.setAttribute('aria-pressed', String(shown));\n"
-    "      all(figure, '.s[data-s=\\'' + key.dataset.s + '\\']').forEach((s) => { s.style.display = shown ? '' : 'none'; });\n"
+    "      all(figure, '.s[data-s=\\'' + key.dataset.s + '\\']').forEach((s) => { s.style.display = shown ? '' : "
+    "'none'; });\n"
     "    });\n"
     "  }));\n",
     NULL};

@@ -1,5 +1,6 @@
-/* page_style.c: what a page looks like: one column that is easy to read, contents beside it where there is room, tables and plots as wide as the screen lets them. It uses the colours of
- * plot_style.c, for light, dark and print. In pieces, because compilers need not take longer strings. */
+/* page_style.c: what a page looks like: one column that is easy to read, contents beside it where there is room,
+ * tables and plots as wide as the screen lets them. It uses the colours of plot_style.c, for light, dark and print.
+ * In pieces, because compilers need not take longer strings. */
 #include "page/page.h"
 
 #include <stddef.h>
@@ -31,28 +32,35 @@ const char *const ct__page_style[] = {
     "nav { margin: 0 0 2rem; font-size: .9rem; }\n"
     "nav summary { padding: .5rem .75rem; border: 1px solid var(--rule); border-radius: .5rem; cursor: pointer; }\n"
     "nav ol { margin: .5rem 0 0; padding: 0; list-style: none; }\n"
-    "nav a { display: block; padding: .3rem .75rem; color: var(--soft); text-decoration: none; border-left: 2px solid var(--rule); }\n"
+    "nav a { display: block; padding: .3rem .75rem; color: var(--soft); text-decoration: none; border-left: 2px solid "
+    "var(--rule); }\n"
     "nav a:hover, nav a[aria-current] { color: var(--ink); border-color: var(--k2); }\n"
     "@media screen and (min-width: 68rem) {\n"
-    "  body { display: grid; grid-template-columns: 12rem minmax(0, 1fr); column-gap: 2.5rem; padding: 2.5rem 2rem 3rem; }\n"
+    "  body { display: grid; grid-template-columns: 12rem minmax(0, 1fr); column-gap: 2.5rem; padding: 2.5rem 2rem "
+    "3rem; }\n"
     "  header, footer { grid-column: 2; }\n"
-    "  nav { grid-column: 1; grid-row: 1 / span 3; position: sticky; top: 2.5rem; align-self: start; max-height: calc(100vh - 5rem); overflow-y: auto; }\n"
+    "  nav { grid-column: 1; grid-row: 1 / span 3; position: sticky; top: 2.5rem; align-self: start; max-height: "
+    "calc(100vh - 5rem); overflow-y: auto; }\n"
     "  nav summary { display: none; }\n"
     "  nav ol { margin: 0; }\n"
     "  main { grid-column: 2; min-width: 0; }\n"
     "}\n",
 
     "/* numbers to be seen first */\n"
-    ".tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(10rem, 100%), 1fr)); gap: .75rem; margin: 0 0 1.5rem; }\n"
+    ".tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(10rem, 100%), 1fr)); gap: .75rem; "
+    "margin: 0 0 1.5rem; }\n"
     ".tiles > div { padding: .8rem 1rem; border: 1px solid var(--rule); border-radius: .6rem; }\n"
     ".tiles dt { color: var(--soft); font-size: .85rem; }\n"
     ".tiles dd { margin: 0; color: var(--soft); font-size: .85rem; }\n"
-    ".tiles .value { color: var(--ink); font-size: 1.4rem; font-weight: 600; line-height: 1.35; letter-spacing: -.01em; overflow-wrap: anywhere; }\n",
+    ".tiles .value { color: var(--ink); font-size: 1.4rem; font-weight: 600; line-height: 1.35; letter-spacing: "
+    "-.01em; overflow-wrap: anywhere; }\n",
 
-    ".warn { padding: .65rem 1rem; border-left: 4px solid var(--k1); background: color-mix(in srgb, var(--k1) 9%, var(--paper)); border-radius: 0 .4rem .4rem 0; }\n",
+    ".warn { padding: .65rem 1rem; border-left: 4px solid var(--k1); background: color-mix(in srgb, var(--k1) 9%, "
+    "var(--paper)); border-radius: 0 .4rem .4rem 0; }\n",
 
     ".code { position: relative; margin: 0 0 1rem; }\n"
-    ".code pre { margin: 0; padding: .8rem 5rem .8rem 1rem; white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid var(--rule); border-radius: .5rem; background: var(--wash); }\n"
+    ".code pre { margin: 0; padding: .8rem 5rem .8rem 1rem; white-space: pre-wrap; overflow-wrap: anywhere; border: "
+    "1px solid var(--rule); border-radius: .5rem; background: var(--wash); }\n"
     ".code code { font: .85rem/1.5 ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace; }\n"
     ".copy { display: none; position: absolute; top: .5rem; right: .5rem; padding: .15rem .6rem; font-size: .8rem; }\n"
     ".js .copy { display: block; }\n"
@@ -67,9 +75,11 @@ const char *const ct__page_style[] = {
     ".table figcaption { margin: 0 0 .5rem; font-weight: 600; font-size: .95rem; }\n"
     ".scroll { overflow-x: auto; max-width: 100%; }\n"
     "table { border-collapse: separate; border-spacing: 0; font-size: .9rem; line-height: 1.35; }\n"
-    "th, td { padding: .4rem .7rem; text-align: left; vertical-align: baseline; white-space: nowrap; font-weight: 400; background: var(--paper); }\n"
+    "th, td { padding: .4rem .7rem; text-align: left; vertical-align: baseline; white-space: nowrap; font-weight: 400; "
+    "background: var(--paper); }\n"
     "th.n, td.n { text-align: right; font-variant-numeric: tabular-nums; }\n"
-    "thead th { color: var(--soft); font-size: .82rem; vertical-align: bottom; white-space: normal; border-bottom: 1px solid var(--axis); }\n"
+    "thead th { color: var(--soft); font-size: .82rem; vertical-align: bottom; white-space: normal; border-bottom: 1px "
+    "solid var(--axis); }\n"
     "tbody .t { white-space: normal; max-width: 26rem; overflow-wrap: break-word; }\n"
     "tbody .long { min-width: 11rem; }\n"
     "tbody td, tbody th { border-bottom: 1px solid var(--grid); }\n"
@@ -87,7 +97,8 @@ const char *const ct__page_style[] = {
     ".note { margin: .5rem 0 0; color: var(--soft); font-size: .85rem; }\n",
 
     "/* plots */\n"
-    ".plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(26.25rem, 100%), 1fr)); gap: 1.75rem 2rem; margin: 0 0 1.75rem; align-items: start; }\n"
+    ".plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(26.25rem, 100%), 1fr)); gap: 1.75rem "
+    "2rem; margin: 0 0 1.75rem; align-items: start; }\n"
     ".plots.small { grid-template-columns: repeat(auto-fill, minmax(min(16.5rem, 100%), 1fr)); gap: 1.25rem 1.5rem; }\n"
     ".plot { position: relative; min-width: 0; }\n"
     ".plots > :only-child { grid-column: 1 / -1; width: 100%; max-width: 34rem; }\n"
@@ -95,8 +106,10 @@ const char *const ct__page_style[] = {
     ".plot:has(> .zoom) > h4 { padding-right: 8rem; }\n"
     ".plot > svg { display: block; width: 100%; height: auto; overflow: visible; }\n"
     ".plot figcaption { margin: .35rem 0 0; color: var(--soft); font-size: .85rem; line-height: 1.45; }\n"
-    ".legend { display: flex; flex-wrap: wrap; gap: .1rem .9rem; margin: .35rem 0 0; padding: 0; list-style: none; font-size: .85rem; }\n"
-    ".key { display: inline-flex; align-items: center; gap: .4rem; padding: .15rem .1rem; border: 0; background: none; text-align: left; }\n"
+    ".legend { display: flex; flex-wrap: wrap; gap: .1rem .9rem; margin: .35rem 0 0; padding: 0; list-style: none; "
+    "font-size: .85rem; }\n"
+    ".key { display: inline-flex; align-items: center; gap: .4rem; padding: .15rem .1rem; border: 0; background: none; "
+    "text-align: left; }\n"
     ".key svg { flex: none; }\n"
     ".js .key { cursor: pointer; }\n"
     ".key[aria-pressed='false'] { color: var(--soft); text-decoration: line-through; }\n"

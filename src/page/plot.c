@@ -1,6 +1,7 @@
 /* plot.c: pictures of series, as an SVG file of its own or as a figure of a page.
  *
- * A file brings its style along; colours stand in its attributes as well, for programs that know no custom properties. */
+ * A file brings its style along; colours stand in its attributes as well, for programs that know no custom
+ * properties. */
 #include "page/plot.h"
 #include "base/file.h"
 
@@ -17,9 +18,12 @@ static void open_svg(ct__plot *p, double above, double height)
 {
     const ct_plot *plot = p->plot;
     ct__text      *out = p->out;
-    ct__text_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ct\" viewBox=\"0 %d %d %d\" role=\"img\" aria-labelledby=\"%s-t %s-d\"", -(int)above, (int)p->units,
-                    (int)(height + above), p->id, p->id);
-    if (!p->page) ct__text_printf(out, " width=\"%d\" height=\"%d\"", (int)p->units * 3 / 2, (int)(height + above) * 3 / 2);
+    ct__text_printf(out,
+                    "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ct\" viewBox=\"0 %d %d %d\" role=\"img\" "
+                    "aria-labelledby=\"%s-t %s-d\"",
+                    -(int)above, (int)p->units, (int)(height + above), p->id, p->id);
+    if (!p->page)
+        ct__text_printf(out, " width=\"%d\" height=\"%d\"", (int)p->units * 3 / 2, (int)(height + above) * 3 / 2);
     if (p->page && plot->zoom && !p->empty && !plot->x_names) {
         put_attribute(out, "x", p->x.low, p->x.high);
         put_attribute(out, "y", p->y.low, p->y.high);
@@ -81,7 +85,8 @@ static size_t title_line(const char *title)
     for (size_t n = strcspn(title, " "); n < strlen(title); n += 1 + strcspn(title + n + 1, " ")) {
         char line[256];
         snprintf(line, sizeof line, "%.*s", (int)n, title);
-        if (fits < strlen(title) && 1.12 * ct__plot_letters(line) > CT__PLOT_WIDTH - 8) break; /* bold, and of 14 units */
+        /* bold, and of 14 units */
+        if (fits < strlen(title) && 1.12 * ct__plot_letters(line) > CT__PLOT_WIDTH - 8) break;
         fits = n;
     }
     return 1.12 * ct__plot_letters(title) > CT__PLOT_WIDTH - 8 ? fits : strlen(title);
@@ -113,9 +118,11 @@ void ct__plot_svg(ct__plot *p)
     ct__plot_layout(p);
     const double above = plot->title ? put_title(plot->title, 0, out) : 6, height = ct__plot_legend(p, p->total, 0) + 6;
     open_svg(p, above, height);
-    ct__text_printf(out, "<style>\n%s</style>\n<rect class=\"bg\" fill=\"#ffffff\" x=\"0\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", ct__plot_style, -(int)above, (int)p->units,
-                    (int)(height + above));
-    ct__text_printf(out, "<g font-family=\"sans-serif\" font-size=\"%d\" fill=\"#5a626c\">\n", CT__PLOT_FONT); /* for programs that read no style */
+    ct__text_printf(
+        out, "<style>\n%s</style>\n<rect class=\"bg\" fill=\"#ffffff\" x=\"0\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n",
+        ct__plot_style, -(int)above, (int)p->units, (int)(height + above));
+    /* for programs that read no style */
+    ct__text_printf(out, "<g font-family=\"sans-serif\" font-size=\"%d\" fill=\"#5a626c\">\n", CT__PLOT_FONT);
     if (plot->title) put_title(plot->title, 1, out);
     put_body(p);
     ct__plot_legend(p, p->total, 1);

@@ -1,4 +1,5 @@
-/* plot.h: what the parts of a plot share. A plot is CT__PLOT_WIDTH units wide and scales with its place: at 360 pixels, a telephone's, letters of 13 units are still 9.75 high.
+/* plot.h: what the parts of a plot share. A plot is CT__PLOT_WIDTH units wide and scales with its place: at 360
+ * pixels, a telephone's, letters of 13 units are still 9.75 high.
  *
  *   plot.c         ranges, margins, the whole
  *   plot_axes.c    ticks, names, grid, labels
@@ -18,7 +19,8 @@
 #define CT__PLOT_WIDTH   480
 #define CT__PLOT_SMALL   320   /* the width of small ones, which have letters as large */
 #define CT__PLOT_FONT    13    /* units, of all letters */
-#define CT__PLOT_LARGEST 1e300 /* what is beyond that, or below 1 / that, has no part in a range: lengths would overflow */
+/* what is beyond that, or below 1 / that, has no part in a range: lengths would overflow */
+#define CT__PLOT_LARGEST 1e300
 
 /* From values to units: at + length (f(v) - f(low)) / (f(high) - f(low)), f the identity or log10. */
 typedef struct {
@@ -51,9 +53,13 @@ const char *ct__role_dash(ct_role role);
 /* Marker of a role: bit 0 square, bit 1 hollow. */
 int ct__role_marker(ct_role role);
 /* Is it a line with dots? Those of things compared are, while their points are few. */
-static inline int ct__plot_dotted(const ct_series *s) { return s->mark == CT_MARK_LINE && s->role >= CT_ROLE_FIRST && s->count <= 24; }
+static inline int ct__plot_dotted(const ct_series *s)
+{
+    return s->mark == CT_MARK_LINE && s->role >= CT_ROLE_FIRST && s->count <= 24;
+}
 
-/* NaN where there is no place: not finite, or not positive on a logarithmic axis. Places far outside are brought nearer. */
+/* NaN where there is no place: not finite, or not positive on a logarithmic axis. Places far outside are brought
+ * nearer. */
 double ct__axis_place(const ct__axis *axis, double value);
 
 /* Units that a text is wide, about: for margins and wrapping. */

@@ -1,4 +1,5 @@
-/* plot_axes.c: grid, ticks, names and labels of the axes. What stands at ticks is in groups of its own (xt, yt), which the script of a page fills anew when a plot is zoomed. */
+/* plot_axes.c: grid, ticks, names and labels of the axes. What stands at ticks is in groups of its own (xt, yt),
+ * which the script of a page fills anew when a plot is zoomed. */
 #include "page/plot.h"
 #include "base/base.h"
 
@@ -101,7 +102,8 @@ static void put_y_ticks(ct__plot *p)
     put_grid(p, &p->y_ticks, 0, 1);
     put_grid(p, &p->y_ticks, 0, 0);
     for (int i = 0; i < p->y_ticks.count; i++)
-        if (!p->y_ticks.minor[i]) put_tick_label(p, &p->y_ticks, i, p->left - 7, ct__axis_place(&p->y, p->y_ticks.value[i]) + 4.5);
+        if (!p->y_ticks.minor[i])
+            put_tick_label(p, &p->y_ticks, i, p->left - 7, ct__axis_place(&p->y, p->y_ticks.value[i]) + 4.5);
     ct__text_put(p->out, "</g>\n");
 }
 

@@ -1,6 +1,7 @@
 /* plot_layout.c: where things stand in a plot: ranges from the data, a frame inside its margins.
  *
- * Ranges that are not given are those of the data with a margin. On a linear y axis they reach down to zero if the data come near: what is compared are heights above it. */
+ * Ranges that are not given are those of the data with a margin. On a linear y axis they reach down to zero if the
+ * data come near: what is compared are heights above it. */
 #include "page/plot.h"
 #include "base/base.h"
 
@@ -31,7 +32,12 @@ double ct__plot_letters(const char *text)
         const unsigned long c = ct__text_next(&text);
         if (c < 0x80 && strchr("ijl.,:;|'! ()[]ftI", (int)c)) width += 0.32;
         else if (c < 0x80 && strchr("mwMW@%", (int)c)) width += 1.0;
-        else width += c >= 'A' && c <= 'Z' ? 0.68 : c >= 0x2e80 ? 1.0 : c == 0x2212 ? 0.75 : c >= '0' && c <= '9' ? 0.64 : 0.62;
+        else
+            width += c >= 'A' && c <= 'Z'   ? 0.68
+                     : c >= 0x2e80          ? 1.0
+                     : c == 0x2212          ? 0.75
+                     : c >= '0' && c <= '9' ? 0.64
+                                            : 0.62;
     }
     return width * CT__PLOT_FONT;
 }
@@ -63,7 +69,8 @@ static range x_range(const ct_plot *plot)
         const ct_series *t = &plot->series[s];
         const int64_t    n = t->count + (t->mark == CT_MARK_BARS && t->count > 0);
         for (int64_t i = 0; i < n; i++)
-            if (t->mark == CT_MARK_BARS || (isfinite(t->y[i]) && (!plot->y_log || t->y[i] > 0))) widen(&r, t->x[i], plot->x_log);
+            if (t->mark == CT_MARK_BARS || (isfinite(t->y[i]) && (!plot->y_log || t->y[i] > 0)))
+                widen(&r, t->x[i], plot->x_log);
     }
     return r;
 }
@@ -90,7 +97,9 @@ static range y_range(const ct_plot *plot)
 /* The ends of an axis: given, or those of the data with a margin (0: none), never of no length. */
 static range ends(range data, double low, double high, int log, double margin, int from_zero)
 {
-    const int given = fabs(low) <= CT__PLOT_LARGEST && fabs(high) <= CT__PLOT_LARGEST && high - low > fmax(1 / CT__PLOT_LARGEST, 1e-12 * fmax(fabs(low), fabs(high))) && (!log || low >= 1 / CT__PLOT_LARGEST);
+    const int given = fabs(low) <= CT__PLOT_LARGEST && fabs(high) <= CT__PLOT_LARGEST &&
+                      high - low > fmax(1 / CT__PLOT_LARGEST, 1e-12 * fmax(fabs(low), fabs(high))) &&
+                      (!log || low >= 1 / CT__PLOT_LARGEST);
     if (given) return (range){low, high};
     if (!(data.low <= data.high)) return log ? (range){1, 10} : (range){0, 1};
     if (log) {
@@ -105,7 +114,8 @@ static range ends(range data, double low, double high, int log, double margin, i
         const double half = size > 1 / CT__PLOT_LARGEST ? 0.1 * size : 0.5;
         return (range){data.low - half, data.high + half};
     }
-    return (range){data.low == 0 && from_zero ? 0 : data.low - margin * length, data.high == 0 && from_zero ? 0 : data.high + margin * length};
+    return (range){data.low == 0 && from_zero ? 0 : data.low - margin * length,
+                   data.high == 0 && from_zero ? 0 : data.high + margin * length};
 }
 
 static int has_points(const ct_plot *plot)
@@ -121,7 +131,11 @@ static void set_ranges(ct__plot *p)
     range          x = x_range(plot), y = y_range(plot);
     p->empty = !(x.low <= x.high && y.low <= y.high);
     if (plot->x_names && plot->names > 0) x = (range){-0.5, plot->names - 0.5};
-    x = ends(x, plot->x_low, plot->x_high, plot->x_log, plot->x_names ? 0 : plot->equal || has_points(plot) ? MARGIN : 0, 0);
+    x = ends(x, plot->x_low, plot->x_high, plot->x_log,
+             plot->x_names                     ? 0
+             : plot->equal || has_points(plot) ? MARGIN
+                                               : 0,
+             0);
     y = ends(y, plot->y_low, plot->y_high, plot->y_log, MARGIN, !plot->equal);
     p->x = (ct__axis){.low = x.low, .high = x.high, .log = plot->x_log};
     p->y = (ct__axis){.low = y.low, .high = y.high, .log = plot->y_log};
@@ -136,12 +150,16 @@ static double widest_label(const ct__ticks *ticks)
     for (int i = 0; i < ticks->count; i++) {
         if (ticks->minor[i]) continue;
         ct__ticks_label(ticks, i, buf);
-        widest = fmax(widest, ticks->log == 2 ? ct__plot_letters("10") + 0.75 * ct__plot_letters(buf) : ct__plot_letters(buf));
+        widest = fmax(widest,
+                      ticks->log == 2 ? ct__plot_letters("10") + 0.75 * ct__plot_letters(buf) : ct__plot_letters(buf));
     }
     return widest;
 }
 
-static ct__ticks ticks_of(const ct__axis *a, int most) { return a->log ? ct__ticks_log(a->low, a->high, most) : ct__ticks_linear(a->low, a->high, most); }
+static ct__ticks ticks_of(const ct__axis *a, int most)
+{
+    return a->log ? ct__ticks_log(a->low, a->high, most) : ct__ticks_linear(a->low, a->high, most);
+}
 
 /* As many ticks as stand side by side with a blank between. */
 static void set_x_ticks(ct__plot *p)
@@ -154,11 +172,13 @@ static void set_x_ticks(ct__plot *p)
     }
 }
 
-/* Names that find no room side by side stand on a slant; those that do not then either are left out, but for every so manyth. Returns the height they take. */
+/* Names that find no room side by side stand on a slant; those that do not then either are left out, but for every
+ * so manyth. Returns the height they take. */
 static double place_names(ct__plot *p)
 {
     double widest = 0;
-    for (int32_t i = 0; i < p->plot->names; i++) widest = fmax(widest, fmin(ct__plot_letters(p->plot->x_names[i]), NAME_MOST));
+    for (int32_t i = 0; i < p->plot->names; i++)
+        widest = fmax(widest, fmin(ct__plot_letters(p->plot->x_names[i]), NAME_MOST));
     const double each = p->width / p->plot->names;
     p->turned = widest + 8 > each;
     p->every = p->turned ? CT_MAX(1, (int)ceil((CT__PLOT_FONT + 2) / each)) : 1;
@@ -173,7 +193,8 @@ static void make_equal(ct__plot *p)
 {
     const double sx = p->width / (p->x.high - p->x.low), sy = p->height / (p->y.high - p->y.low);
     ct__axis    *longer = sx > sy ? &p->x : &p->y;
-    const double middle = (longer->low + longer->high) / 2, half = (longer == &p->x ? p->width : p->height) / fmin(sx, sy) / 2;
+    const double middle = (longer->low + longer->high) / 2,
+                 half = (longer == &p->x ? p->width : p->height) / fmin(sx, sy) / 2;
     longer->low = middle - half;
     longer->high = middle + half;
 }
@@ -182,19 +203,24 @@ void ct__plot_layout(ct__plot *p)
 {
     const ct_plot *plot = p->plot;
     set_ranges(p);
-    p->tolerance = plot->zoom ? 0.02 : 0.09; /* with the rounding of coordinates below a tenth of a unit; when magnified, still of a pixel */
+    /* with the rounding of coordinates below a tenth of a unit; when magnified, still of a pixel */
+    p->tolerance = plot->zoom ? 0.02 : 0.09;
     p->every = 1;
     p->units = p->page && plot->small ? CT__PLOT_SMALL : CT__PLOT_WIDTH;
     p->top = plot->y_label && *plot->y_label ? CT__PLOT_FONT + 12 : 10;
     const double label = plot->x_label && *plot->x_label ? CT__PLOT_FONT + 6 : 0;
-    double       total = p->units * (plot->height > 0 ? fmin(fmax(plot->height, 0.15), 4) : 0.6), below = CT__PLOT_FONT + 9;
+    double total = p->units * (plot->height > 0 ? fmin(fmax(plot->height, 0.15), 4) : 0.6), below = CT__PLOT_FONT + 9;
     if (plot->equal && plot->height <= 0)
-        total = fmin(fmax((p->y.high - p->y.low) / (p->x.high - p->x.low) * (p->units - 50), 0.4 * p->units), p->units) + p->top + below + label;
+        total =
+            fmin(fmax((p->y.high - p->y.low) / (p->x.high - p->x.low) * (p->units - 50), 0.4 * p->units), p->units) +
+            p->top + below + label;
     p->total = floor(total);
     p->height = fmax(p->total - p->top - below - label, 40);
-    for (int round = 0; round < 2; round++) { /* the labels of y decide the margin, the margin the ranges of a map, those the labels */
+    /* the labels of y decide the margin, the margin the ranges of a map, those the labels */
+    for (int round = 0; round < 2; round++) {
         p->y_ticks = ticks_of(&p->y, (int)fmax(p->height / 40, 2));
-        p->left = ceil(fmax(widest_label(&p->y_ticks) + 9, 22)) + (plot->zoom ? 6 : 0); /* magnified, labels have more digits */
+        /* magnified, labels have more digits */
+        p->left = ceil(fmax(widest_label(&p->y_ticks) + 9, 22)) + (plot->zoom ? 6 : 0);
         p->width = p->units - p->left - 12;
         if (plot->equal) make_equal(p);
     }

@@ -1,4 +1,5 @@
-/* plot_legend.c: what the lines mean, below the plot, where it covers nothing. In a page it is HTML, which wraps by itself and whose entries are switches; in a file of its own it is drawn. */
+/* plot_legend.c: what the lines mean, below the plot, where it covers nothing. In a page it is HTML, which wraps by
+ * itself and whose entries are switches; in a file of its own it is drawn. */
 #include "page/plot.h"
 #include "base/base.h"
 
@@ -15,10 +16,12 @@ static void put_dot(ct__plot *p, int marker, ct__dots kind, int x, int y)
 static void put_sample(ct__plot *p, const ct_series *s, int x, int y)
 {
     const char *colour = ct__role_colour(s->role), *dash = ct__role_dash(s->role);
-    const int   marker = ct__role_marker(s->role), filled = s->mark == CT_MARK_BAND || s->mark == CT_MARK_BARS, dots = s->mark == CT_MARK_POINTS || ct__plot_dotted(s);
+    const int marker = ct__role_marker(s->role), filled = s->mark == CT_MARK_BAND || s->mark == CT_MARK_BARS,
+              dots = s->mark == CT_MARK_POINTS || ct__plot_dotted(s);
     ct__text_printf(p->out, "<g class=\"k%d\" fill=\"none\" stroke=\"%s\">", (int)s->role, colour);
     if (filled) {
-        ct__text_printf(p->out, "<rect class=\"%c\" fill=\"%s\" fill-opacity=\".25\"", s->mark == CT_MARK_BAND ? 'a' : 'b', colour);
+        ct__text_printf(p->out, "<rect class=\"%c\" fill=\"%s\" fill-opacity=\".25\"",
+                        s->mark == CT_MARK_BAND ? 'a' : 'b', colour);
         ct__text_printf(p->out, " x=\"%d\" y=\"%d\" width=\"%d\" height=\"10\"/>", x + 2, y - 5, SAMPLE - 4);
     } else if (s->mark != CT_MARK_POINTS) {
         ct__text_put(p->out, "<path class=\"l\" stroke-width=\"1.75\"");
@@ -58,7 +61,9 @@ void ct__plot_legend_html(ct__plot *p)
         if (!s->label) continue;
         if (!any++) ct__text_put(p->out, "<ul class=\"legend\">\n");
         ct__text_printf(p->out, "<li><button type=\"button\" class=\"key\" data-s=\"%d\">", i);
-        ct__text_printf(p->out, "<svg class=\"ct\" viewBox=\"0 0 %d 14\" width=\"%d\" height=\"14\" aria-hidden=\"true\">", SAMPLE, SAMPLE);
+        ct__text_printf(p->out,
+                        "<svg class=\"ct\" viewBox=\"0 0 %d 14\" width=\"%d\" height=\"14\" aria-hidden=\"true\">",
+                        SAMPLE, SAMPLE);
         put_sample(p, s, 0, 7);
         ct__text_put(p->out, "</svg><span>");
         ct__text_html(p->out, s->label);

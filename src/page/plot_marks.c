@@ -1,6 +1,8 @@
-/* plot_marks.c: series as paths. A series is a group (class "s", k and the number of its role) of paths that keep their stroke's width whatever the scale:
+/* plot_marks.c: series as paths. A series is a group (class "s", k and the number of its role) of paths that keep
+ * their stroke's width whatever the scale:
  *
- *   l lines   a bands   b bars   e bars of points' spread   o dots, strokes of no length with round or square ends   i their insides, where they are hollow
+ *   l lines   a bands   b bars   e bars of points' spread   o dots, strokes of no length with round or square ends
+ *                                                           i their insides, where they are hollow
  *
  * Bands lie lowest, then bars, then all else in the order given. Lines of more than MANY points are thinned. */
 #include "page/plot.h"
@@ -20,7 +22,9 @@ typedef struct {
 
 static int run_new(run *r, int64_t most)
 {
-    *r = (run){.x = ct__zalloc(most, sizeof *r->x), .y = ct__zalloc(most, sizeof *r->y), .keep = ct__zalloc(most, sizeof *r->keep)};
+    *r = (run){.x = ct__zalloc(most, sizeof *r->x),
+               .y = ct__zalloc(most, sizeof *r->y),
+               .keep = ct__zalloc(most, sizeof *r->keep)};
     return r->x && r->y && r->keep;
 }
 
@@ -45,7 +49,8 @@ static void put_point(ct__text *out, const char *verb, double x, double y)
     ct__plot_number(out, y);
 }
 
-/* The run as a path, from the first point or (backwards) from the last. A single point is a stroke of no length: a dot. */
+/* The run as a path, from the first point or (backwards) from the last. A single point is a stroke of no length: a
+ * dot. */
 static void put_run(ct__plot *p, run *r, const char *first, int backwards)
 {
     if (r->count > (p->scene ? 2 : MANY)) ct__thin(r->count, r->x, r->y, p->tolerance, r->keep);
@@ -59,7 +64,10 @@ static void put_run(ct__plot *p, run *r, const char *first, int backwards)
     if (r->count == 1) ct__text_put(p->out, "h0");
 }
 
-static void open_path(ct__plot *p, const char *class, const char *attributes) { ct__text_printf(p->out, "<path class=\"%s\"%s d=\"", class, attributes); }
+static void open_path(ct__plot *p, const char *class, const char *attributes)
+{
+    ct__text_printf(p->out, "<path class=\"%s\"%s d=\"", class, attributes);
+}
 static void close_path(ct__plot *p) { ct__text_put(p->out, "\"/>\n"); }
 
 /* ---- marks ---- */
@@ -69,7 +77,8 @@ static void put_stretches(ct__plot *p, const ct_series *s, run *r)
 {
     r->count = 0;
     for (int64_t i = 0; i <= s->count; i++) {
-        const double x = i < s->count ? ct__axis_place(&p->x, s->x[i]) : NAN, y = i < s->count ? ct__axis_place(&p->y, s->y[i]) : NAN;
+        const double x = i < s->count ? ct__axis_place(&p->x, s->x[i]) : NAN,
+                     y = i < s->count ? ct__axis_place(&p->y, s->y[i]) : NAN;
         if (isnan(x) || isnan(y)) {
             put_run(p, r, "M", 0);
             r->count = 0;
@@ -105,7 +114,8 @@ void ct__plot_open_dots(ct__text *out, int marker, ct__dots kind)
 {
     static const char *const CLASS[] = {"o", "o many", "i"}, *const WIDTH[] = {"6", "3.5", "2.75"};
     const int                square = marker & 1;
-    ct__text_printf(out, "<path class=\"%s%s\"%s stroke-width=\"%s\" stroke-linecap=\"%s\" d=\"", CLASS[kind], square ? " square" : "", kind == CT__DOTS_INSIDE ? " stroke=\"#fff\"" : "",
+    ct__text_printf(out, "<path class=\"%s%s\"%s stroke-width=\"%s\" stroke-linecap=\"%s\" d=\"", CLASS[kind],
+                    square ? " square" : "", kind == CT__DOTS_INSIDE ? " stroke=\"#fff\"" : "",
                     square && kind == CT__DOTS ? "5.25" : WIDTH[kind], square ? "square" : "round");
 }
 
@@ -152,7 +162,8 @@ static void put_bars(ct__plot *p, const ct_series *s)
     const double zero = p->y.log ? p->top + p->height : ct__axis_place(&p->y, 0);
     open_path(p, "b", " fill-opacity=\".3\"");
     for (int64_t i = 0; i < s->count; i++) {
-        const double x = ct__axis_place(&p->x, s->x[i]), end = ct__axis_place(&p->x, s->x[i + 1]), y = ct__axis_place(&p->y, s->y[i]);
+        const double x = ct__axis_place(&p->x, s->x[i]), end = ct__axis_place(&p->x, s->x[i + 1]),
+                     y = ct__axis_place(&p->y, s->y[i]);
         if (isnan(x) || isnan(end) || isnan(y)) continue;
         put_point(p->out, "M", x, zero);
         ct__text_put(p->out, "V");
@@ -172,8 +183,10 @@ static void put_band(ct__plot *p, const ct_series *s, run *upper, run *lower)
     open_path(p, "a", " fill-opacity=\".22\" stroke=\"none\"");
     upper->count = lower->count = 0;
     for (int64_t i = 0; i <= s->count; i++) {
-        const double spread = i < s->count ? (s->spread ? s->spread[i] : 0) : NAN, x = i < s->count ? ct__axis_place(&p->x, s->x[i]) : NAN;
-        const double high = i < s->count ? spread_place(p, s->y[i] + spread) : NAN, low = i < s->count ? spread_place(p, s->y[i] - spread) : NAN;
+        const double spread = i < s->count ? (s->spread ? s->spread[i] : 0) : NAN,
+                     x = i < s->count ? ct__axis_place(&p->x, s->x[i]) : NAN;
+        const double high = i < s->count ? spread_place(p, s->y[i] + spread) : NAN,
+                     low = i < s->count ? spread_place(p, s->y[i] - spread) : NAN;
         if (!isnan(x) && !isnan(high) && !isnan(low)) {
             run_add(upper, x, high);
             run_add(lower, x, low);
@@ -197,7 +210,8 @@ static void put_series(ct__plot *p, int32_t i)
     run              one, two;
     const int        ready = run_new(&one, 2 * s->count) & run_new(&two, s->count);
     const int        filled = s->mark == CT_MARK_BARS || s->mark == CT_MARK_BAND;
-    ct__text_printf(p->out, "<g class=\"s k%d\" data-s=\"%d\" fill=\"%s\" stroke=\"%s\" stroke-width=\"%s\">\n", (int)s->role, i, filled ? colour : "none", colour, filled ? "1" : "1.75");
+    ct__text_printf(p->out, "<g class=\"s k%d\" data-s=\"%d\" fill=\"%s\" stroke=\"%s\" stroke-width=\"%s\">\n",
+                    (int)s->role, i, filled ? colour : "none", colour, filled ? "1" : "1.75");
     if (!ready) p->out->failed = 1;
     else if (s->mark == CT_MARK_BAND) put_band(p, s, &one, &two);
     else if (s->mark == CT_MARK_BARS) put_bars(p, s);

@@ -1,20 +1,23 @@
 /* plot_style.c: what roles look like, on paper and on a screen.
  *
- * The truth is ink, what was before is warm and dashed, what came after is blue: they differ in grey and to people who see fewer colours. The twelve for whatever is compared
- * come in three groups of four. Groups differ by their dashes, members of a group by lightness (at least 0.04 in OKLab, mostly above 0.1) and markers, so that no two look the same
- * without colour; all have a contrast of 3 or more against their background. */
+ * The truth is ink, what was before is warm and dashed, what came after is blue: they differ in grey and to people
+ * who see fewer colours. The twelve for whatever is compared come in three groups of four. Groups differ by their
+ * dashes, members of a group by lightness (at least 0.04 in OKLab, mostly above 0.1) and markers, so that no two
+ * look the same without colour; all have a contrast of 3 or more against their background. */
 #include "page/plot.h"
 
 
 /* X(number, light, dark) */
-#define ROLES(X)                                                                                                                        \
-    X("0", "#1b1f24", "#f2f4f6") /* truth  */                                                                                           \
-    X("1", "#cf5408", "#f59a4a") /* before */                                                                                           \
-    X("2", "#0b62c1", "#62a8f8") /* after  */                                                                                           \
-    X("3", "#8a9099", "#7d858f") /* quiet  */                                                                                           \
-    X("4", "#1d55b0", "#4f86e8") X("5", "#d9730d", "#f0b050") X("6", "#22937a", "#86f0cf") X("7", "#6b1a5e", "#cf98ea")                 \
-    X("8", "#a01f2c", "#e2564f") X("9", "#3d9bd6", "#98d8ff") X("10", "#76841a", "#b4c250") X("11", "#232b66", "#7670d0")               \
-    X("12", "#85502a", "#b9814f") X("13", "#d8699c", "#ffb5d5") X("14", "#66798a", "#9aaebc") X("15", "#1d4a35", "#3f8a62")
+#define ROLES(X)                                                                                                       \
+    X("0", "#1b1f24", "#f2f4f6") /* truth */                                                                           \
+    X("1", "#cf5408", "#f59a4a") /* before */                                                                          \
+    X("2", "#0b62c1", "#62a8f8") /* after */                                                                           \
+    X("3", "#8a9099", "#7d858f") /* quiet */                                                                           \
+    X("4", "#1d55b0", "#4f86e8")                                                                                       \
+    X("5", "#d9730d", "#f0b050") X("6", "#22937a", "#86f0cf") X("7", "#6b1a5e", "#cf98ea")                             \
+        X("8", "#a01f2c", "#e2564f") X("9", "#3d9bd6", "#98d8ff") X("10", "#76841a", "#b4c250")                        \
+            X("11", "#232b66", "#7670d0") X("12", "#85502a", "#b9814f") X("13", "#d8699c", "#ffb5d5")                  \
+                X("14", "#66798a", "#9aaebc") X("15", "#1d4a35", "#3f8a62")
 
 static const char *const LIGHT[] = {
 #define X(number, light, dark) light,
@@ -23,7 +26,8 @@ static const char *const LIGHT[] = {
 };
 
 static const char *const DASH[CT_ROLE_COUNT] = {
-    [CT_ROLE_BEFORE] = "6 3", [8] = "7 3", [9] = "7 3", [10] = "7 3", [11] = "7 3", [12] = "1.5 3.5", [13] = "1.5 3.5", [14] = "1.5 3.5", [15] = "1.5 3.5"};
+    [CT_ROLE_BEFORE] = "6 3", [8] = "7 3",      [9] = "7 3",      [10] = "7 3",    [11] = "7 3",
+    [12] = "1.5 3.5",         [13] = "1.5 3.5", [14] = "1.5 3.5", [15] = "1.5 3.5"};
 
 /* What stands for nothing that there is is quiet. */
 static ct_role known(ct_role role) { return (int)role >= 0 && role < CT_ROLE_COUNT ? role : CT_ROLE_QUIET; }
@@ -40,43 +44,49 @@ int ct__role_marker(ct_role role)
 }
 
 /* Strokes keep their width whatever the plot's size and zoom, so a dot is a stroke of no length with round ends. */
-const char *const ct__plot_style =
-    ":root {\n"
-    "  color-scheme: light dark;\n"
-    "  --paper: #ffffff; --ink: #1b1f24; --soft: #5a626c; --rule: #d7dbe0; --grid: #eceef1; --axis: #9aa1aa; --wash: #f6f7f9;\n"
+const char *const ct__plot_style = ":root {\n"
+                                   "  color-scheme: light dark;\n"
+                                   "  --paper: #ffffff; --ink: #1b1f24; --soft: #5a626c; --rule: #d7dbe0; --grid: "
+                                   "#eceef1; --axis: #9aa1aa; --wash: #f6f7f9;\n"
 #define X(number, light, dark) "  --k" number ": " light ";\n"
     ROLES(X)
 #undef X
-    "}\n"
-    "@media screen and (prefers-color-scheme: dark) {\n"
-    "  :root {\n"
-    "    --paper: #16191d; --ink: #e6e9ed; --soft: #a3abb5; --rule: #363c44; --grid: #262b31; --axis: #6d7580; --wash: #1d2126;\n"
+        "}\n"
+        "@media screen and (prefers-color-scheme: dark) {\n"
+        "  :root {\n"
+        "    --paper: #16191d; --ink: #e6e9ed; --soft: #a3abb5; --rule: #363c44; --grid: #262b31; --axis: #6d7580; "
+        "--wash: #1d2126;\n"
 #define X(number, light, dark) "    --k" number ": " dark ";\n"
     ROLES(X)
 #undef X
-    "  }\n"
-    "}\n"
+        "  }\n"
+        "}\n"
 #define X(number, light, dark) ".k" number " { --k: var(--k" number "); }\n"
     ROLES(X)
 #undef X
-    ".ct { font: 13px system-ui, -apple-system, \"Segoe UI\", Roboto, \"Helvetica Neue\", Arial, sans-serif; }\n"
-    ".ct text { fill: var(--soft); font-variant-numeric: tabular-nums; }\n"
-    ".ct .head { fill: var(--ink); font-weight: 600; font-size: 14px; }\n"
-    ".ct .word { fill: var(--ink); }\n"
-    ".ct .bg { fill: var(--paper); }\n"
-    ".ct .grid, .ct .fine, .ct .axis { fill: none; stroke: var(--grid); stroke-width: 1; vector-effect: non-scaling-stroke; }\n"
-    ".ct .fine { stroke-opacity: .55; }\n"
-    ".ct .axis { stroke: var(--axis); }\n"
-    ".ct .l, .ct .e, .ct .o, .ct .i { fill: none; stroke: var(--k); stroke-width: 1.75; stroke-linejoin: round; stroke-linecap: round; vector-effect: non-scaling-stroke; }\n"
-    ".ct .k0 .l, .ct .l.long { stroke-width: 1.25; }\n"
-    ".ct .e { stroke-width: 1.25; stroke-opacity: .7; }\n"
-    ".ct .o { stroke-width: 6; }\n"
-    ".ct .o.many { stroke-width: 3.5; stroke-opacity: .6; }\n"
-    ".ct .i { stroke: var(--paper); stroke-width: 2.75; }\n"
-    ".ct .square { stroke-linecap: square; }\n"
-    ".ct .o.square { stroke-width: 5.25; }\n"
-    ".ct .body { fill: var(--k); fill-opacity: .07; stroke: var(--k); stroke-width: 1.75; stroke-linejoin: round; vector-effect: non-scaling-stroke; }\n"
-    ".ct .k0 .body { stroke-width: 1.25; }\n"
-    ".ct .way { fill: none; stroke: var(--k); stroke-width: 1; stroke-opacity: .35; stroke-linejoin: round; vector-effect: non-scaling-stroke; }\n"
-    ".ct .a { fill: var(--k); fill-opacity: .22; stroke: none; }\n"
-    ".ct .b { fill: var(--k); fill-opacity: .3; stroke: var(--k); stroke-width: 1; stroke-dasharray: none; vector-effect: non-scaling-stroke; }\n";
+        ".ct { font: 13px system-ui, -apple-system, \"Segoe UI\", Roboto, \"Helvetica Neue\", Arial, sans-serif; }\n"
+        ".ct text { fill: var(--soft); font-variant-numeric: tabular-nums; }\n"
+        ".ct .head { fill: var(--ink); font-weight: 600; font-size: 14px; }\n"
+        ".ct .word { fill: var(--ink); }\n"
+        ".ct .bg { fill: var(--paper); }\n"
+        ".ct .grid, .ct .fine, .ct .axis { fill: none; stroke: var(--grid); stroke-width: 1; vector-effect: "
+        "non-scaling-stroke; }\n"
+        ".ct .fine { stroke-opacity: .55; }\n"
+        ".ct .axis { stroke: var(--axis); }\n"
+        ".ct .l, .ct .e, .ct .o, .ct .i { fill: none; stroke: var(--k); stroke-width: 1.75; stroke-linejoin: round; "
+        "stroke-linecap: round; vector-effect: non-scaling-stroke; }\n"
+        ".ct .k0 .l, .ct .l.long { stroke-width: 1.25; }\n"
+        ".ct .e { stroke-width: 1.25; stroke-opacity: .7; }\n"
+        ".ct .o { stroke-width: 6; }\n"
+        ".ct .o.many { stroke-width: 3.5; stroke-opacity: .6; }\n"
+        ".ct .i { stroke: var(--paper); stroke-width: 2.75; }\n"
+        ".ct .square { stroke-linecap: square; }\n"
+        ".ct .o.square { stroke-width: 5.25; }\n"
+        ".ct .body { fill: var(--k); fill-opacity: .07; stroke: var(--k); stroke-width: 1.75; stroke-linejoin: round; "
+        "vector-effect: non-scaling-stroke; }\n"
+        ".ct .k0 .body { stroke-width: 1.25; }\n"
+        ".ct .way { fill: none; stroke: var(--k); stroke-width: 1; stroke-opacity: .35; stroke-linejoin: round; "
+        "vector-effect: non-scaling-stroke; }\n"
+        ".ct .a { fill: var(--k); fill-opacity: .22; stroke: none; }\n"
+        ".ct .b { fill: var(--k); fill-opacity: .3; stroke: var(--k); stroke-width: 1; stroke-dasharray: none; "
+        "vector-effect: non-scaling-stroke; }\n";

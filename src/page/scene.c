@@ -1,4 +1,5 @@
-/* scene.c: moving pictures. A scene is a plot with equal axes whose marks are bodies (scene_bodies.c): the plot's series are the legend, an entry for every role, and the two corners of what has to be seen,
+/* scene.c: moving pictures. A scene is a plot with equal axes whose marks are bodies (scene_bodies.c): the plot's
+ * series are the legend, an entry for every role, and the two corners of what has to be seen,
  *
  *     min and max over frames and corners c of  x + R(theta) c. */
 #include "page/plot.h"
@@ -20,7 +21,9 @@ static void widen_by(stage *s, const ct_scene_body *t, const double pose[3])
 {
     const double c = cos(pose[2]), sn = sin(pose[2]), r = isfinite(t->radius) ? fabs(t->radius) : 0;
     if (!isfinite(c)) return;
-    for (int32_t i = 0; i < t->corners; i++) widen(s, pose[0] + c * t->outline[2 * i] - sn * t->outline[2 * i + 1], pose[1] + sn * t->outline[2 * i] + c * t->outline[2 * i + 1]);
+    for (int32_t i = 0; i < t->corners; i++)
+        widen(s, pose[0] + c * t->outline[2 * i] - sn * t->outline[2 * i + 1],
+              pose[1] + sn * t->outline[2 * i] + c * t->outline[2 * i + 1]);
     if (t->corners) return;
     widen(s, pose[0] - r, pose[1] - r);
     widen(s, pose[0] + r, pose[1] + r);
@@ -37,8 +40,17 @@ static void set(stage *s, const ct_scene *scene)
         if (!entry->label) entry->label = t->label;
         for (int32_t k = 0; k < scene->frames; k++) widen_by(s, t, t->pose + 3 * (int64_t)k);
     }
-    s->series[CT_ROLE_COUNT] = (ct_series){.role = CT_ROLE_QUIET, .mark = CT_MARK_POINTS, .count = 2, .x = s->x, .y = s->y};
-    s->plot = (ct_plot){.id = scene->id, .title = scene->title, .text = scene->text, .x_label = scene->x_label, .y_label = scene->y_label, .equal = 1, .zoom = 1, .count = CT_ROLE_COUNT + 1, .series = s->series};
+    s->series[CT_ROLE_COUNT] =
+        (ct_series){.role = CT_ROLE_QUIET, .mark = CT_MARK_POINTS, .count = 2, .x = s->x, .y = s->y};
+    s->plot = (ct_plot){.id = scene->id,
+                        .title = scene->title,
+                        .text = scene->text,
+                        .x_label = scene->x_label,
+                        .y_label = scene->y_label,
+                        .equal = 1,
+                        .zoom = 1,
+                        .count = CT_ROLE_COUNT + 1,
+                        .series = s->series};
 }
 
 void ct__scene_html(const ct_scene *scene, const char *id, ct__text *out)

@@ -4,8 +4,9 @@
  *   still   the body at a few frames, point by point:  axes(x + R(theta) c)
  *   live    in a page: the body about (0, 0), which the script moves and turns; data-poses has what it is moved by
  *
- * Poses are differences from frame to frame, in fiftieths of a unit and in turns that move no point of the body by more than that: "12-3 0,11-3 1,,..." is dx dy dtheta of each frame, nothing where the body is not
- * there, no dtheta of what is round. */
+ * Poses are differences from frame to frame, in fiftieths of a unit and in turns that move no point of the body by
+ * more than that: "12-3 0,11-3 1,,..." is dx dy dtheta of each frame, nothing where the body is not there, no dtheta
+ * of what is round. */
 #include "page/plot.h"
 #include "base/base.h"
 
@@ -115,7 +116,9 @@ static void put_still(ct__plot *p, const ct_scene_body *t)
     const int64_t   ghosts = CT_MIN(scene->ghosts > 0 ? scene->ghosts : GHOSTS, scene->frames);
     ct__text_put(p->out, "<g class=\"still\">\n");
     for (int64_t g = 0; g < ghosts; g++) {
-        const int64_t last = scene->frames - 1, frame = ghosts > 1 ? (g * last + (ghosts - 1) / 2) / (ghosts - 1) : last; /* the nearest */
+        /* the nearest */
+        const int64_t last = scene->frames - 1,
+                      frame = ghosts > 1 ? (g * last + (ghosts - 1) / 2) / (ghosts - 1) : last;
         const double *pose = t->pose + 3 * frame;
         if (!is_there(pose)) continue;
         ct__text_put(p->out, "<g opacity=\"");
@@ -129,7 +132,10 @@ static void put_still(ct__plot *p, const ct_scene_body *t)
 
 /* ---- what the script moves ---- */
 
-static void put_integer(ct__text *out, int64_t value, int first) { ct__text_printf(out, "%s%lld", first || value < 0 ? "" : " ", (long long)value); }
+static void put_integer(ct__text *out, int64_t value, int first)
+{
+    ct__text_printf(out, "%s%lld", first || value < 0 ? "" : " ", (long long)value);
+}
 
 /* The farthest point from the origin, in units, at least 1. */
 static double reach(const ct__plot *p, const ct_scene_body *t)
@@ -156,7 +162,9 @@ static void put_poses(ct__plot *p, const ct_scene_body *t)
         const double *pose = t->pose + 3 * k;
         ct__text_put(p->out, k ? "," : "");
         if (!is_there(pose)) continue;
-        const int64_t now[3] = {llround(FINE * ct__axis_place(&p->x, pose[0])), llround(FINE * ct__axis_place(&p->y, pose[1])), llround(remainder(pose[2], TWO_PI) / quantum)};
+        const int64_t now[3] = {llround(FINE * ct__axis_place(&p->x, pose[0])),
+                                llround(FINE * ct__axis_place(&p->y, pose[1])),
+                                llround(remainder(pose[2], TWO_PI) / quantum)};
         for (int i = 0; i < (t->corners ? 3 : 2); i++) {
             put_integer(p->out, now[i] - before[i], i == 0);
             before[i] = now[i];
@@ -179,7 +187,8 @@ void ct__scene_attributes(const ct__plot *p)
     const ct_scene *scene = p->scene;
     int             timed = scene->time_s != NULL;
     for (int32_t k = 0; timed && k < scene->frames; k++) timed = isfinite(scene->time_s[k]);
-    ct__text_printf(p->out, " data-frames=\"%d\" data-stride=\"%d\"", scene->frames, scene->stride > 0 ? scene->stride : 1);
+    ct__text_printf(p->out, " data-frames=\"%d\" data-stride=\"%d\"", scene->frames,
+                    scene->stride > 0 ? scene->stride : 1);
     for (int32_t k = 0; timed && k < scene->frames; k++) {
         char time[CT__NUMBER];
         ct__number_format(scene->time_s[k], 6, time);
@@ -192,7 +201,8 @@ void ct__scene_bodies(ct__plot *p)
 {
     for (int32_t i = 0; i < p->scene->count; i++) {
         const ct_scene_body *t = &p->scene->body[i];
-        ct__text_printf(p->out, "<g class=\"s k%d\" data-s=\"%d\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.75\">\n", (int)t->role, (int)t->role, ct__role_colour(t->role));
+        ct__text_printf(p->out, "<g class=\"s k%d\" data-s=\"%d\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.75\">\n",
+                        (int)t->role, (int)t->role, ct__role_colour(t->role));
         put_way(p, t);
         put_still(p, t);
         if (p->page) put_live(p, t);

@@ -1,4 +1,5 @@
-/* table.c: tables, built cell by cell. What failed while building is said when it is printed, so that building is a list of verbs without ifs. */
+/* table.c: tables, built cell by cell. What failed while building is said when it is printed, so that building is a
+ * list of verbs without ifs. */
 #include "page/table.h"
 #include "base/base.h"
 
@@ -78,8 +79,13 @@ void ct_table_column(ct_table *table, const char *key, const char *heading, cons
     if (digits < 0 || digits > 17) refuse(table, "a column shows 0 to 17 digits");
     if (has_key(table, key)) refuse(table, "two columns have the same key");
     if (table->misuse) return;
-    if (failed(table, ct__grow(&table->column, &table->columns_capacity, table->columns + 1, sizeof *table->column, "columns", NULL) != CT_OK)) return;
-    ct__column c = {.key = ct__strdup(key), .heading = ct__strdup(heading), .unit = unit ? ct__strdup(unit) : NULL, .digits = digits};
+    if (failed(table, ct__grow(&table->column, &table->columns_capacity, table->columns + 1, sizeof *table->column,
+                               "columns", NULL) != CT_OK))
+        return;
+    ct__column c = {.key = ct__strdup(key),
+                    .heading = ct__strdup(heading),
+                    .unit = unit ? ct__strdup(unit) : NULL,
+                    .digits = digits};
     if (failed(table, !c.key || !c.heading || (unit && !c.unit))) {
         free(c.key);
         free(c.heading);
@@ -93,8 +99,12 @@ void ct_table_row(ct_table *table, int rule)
 {
     const int64_t used = table->rows * table->columns;
     table->said++;
-    if (failed(table, ct__grow(&table->cell, &table->cells_capacity, used + table->columns, sizeof *table->cell, "cells", NULL) != CT_OK)) return;
-    if (failed(table, ct__grow(&table->rule, &table->rules_capacity, table->rows + 1, sizeof *table->rule, "rows", NULL) != CT_OK)) return;
+    if (failed(table, ct__grow(&table->cell, &table->cells_capacity, used + table->columns, sizeof *table->cell,
+                               "cells", NULL) != CT_OK))
+        return;
+    if (failed(table, ct__grow(&table->rule, &table->rules_capacity, table->rows + 1, sizeof *table->rule, "rows",
+                               NULL) != CT_OK))
+        return;
     for (int64_t i = 0; i < table->columns; i++) table->cell[used + i] = (ct__cell){0};
     table->rule[table->rows++] = rule != 0;
     table->next = used;
@@ -148,7 +158,9 @@ void ct_table_number(ct_table *table, double value)
 
 void ct_table_deviation(ct_table *table, double value, double deviation)
 {
-    ct__cell *cell = say(table, isnan(value) ? CT__CELL_EMPTY : isnan(deviation) ? CT__CELL_NUMBER : CT__CELL_DEVIATION);
+    ct__cell *cell = say(table, isnan(value)       ? CT__CELL_EMPTY
+                                : isnan(deviation) ? CT__CELL_NUMBER
+                                                   : CT__CELL_DEVIATION);
     if (!cell) return;
     cell->value = value;
     cell->deviation = deviation;
@@ -168,7 +180,9 @@ void ct_table_mark(ct_table *table, int mark)
 void ct_table_note(ct_table *table, const char *fmt, ...)
 {
     va_list args;
-    if (failed(table, ct__grow(&table->note, &table->notes_capacity, table->notes + 1, sizeof *table->note, "notes", NULL) != CT_OK)) return;
+    if (failed(table, ct__grow(&table->note, &table->notes_capacity, table->notes + 1, sizeof *table->note, "notes",
+                               NULL) != CT_OK))
+        return;
     va_start(args, fmt);
     char *text = print_own(fmt, args);
     va_end(args);

@@ -35,12 +35,16 @@ struct ct_table {
     const char *misuse; /* how it was not built as it has to be; NULL: it was */
 };
 
-static inline const ct__cell *ct__table_cell(const ct_table *t, int64_t row, int64_t column) { return &t->cell[row * t->columns + column]; }
+static inline const ct__cell *ct__table_cell(const ct_table *t, int64_t row, int64_t column)
+{
+    return &t->cell[row * t->columns + column];
+}
 
 /* A cell as people read it, unescaped, with `sign` for the +-; "" if it is empty. out has what is no text. */
 const char *ct__table_words(const ct_table *t, int64_t row, int64_t column, const char *sign, char out[CT__NUMBER]);
 
-/* How much of a number stands before its point: digits, a sign, a parenthesis. All of it if it has no point, up to an exponent or a deviation. */
+/* How much of a number stands before its point: digits, a sign, a parenthesis. All of it if it has no point, up to
+ * an exponent or a deviation. */
 size_t ct__table_before_point(const char *words);
 
 /* What a table says below itself of the marks in it: bit 0 best, bit 1 warnings. */

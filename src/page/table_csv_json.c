@@ -1,12 +1,14 @@
-/* table_csv_json.c: tables for other programs: CSV (quoted as RFC 4180 has it, lines ended by \n) and JSON. Numbers with the fewest of 15 to 17 digits that read
- * back to the same bits; a column some cell of which has a deviation is followed by one of deviations. What is not finite is empty or inf in CSV, null in JSON. */
+/* table_csv_json.c: tables for other programs: CSV (quoted as RFC 4180 has it, lines ended by \n) and JSON. Numbers
+ * with the fewest of 15 to 17 digits that read back to the same bits; a column some cell of which has a deviation is
+ * followed by one of deviations. What is not finite is empty or inf in CSV, null in JSON. */
 #include "page/table.h"
 #include "base/base.h"
 #include "base/file.h"
 
 #include <math.h>
 
-/* In quotes where a reader would take a part of it for something else; blanks at the ends are quoted, because some readers strip them. */
+/* In quotes where a reader would take a part of it for something else; blanks at the ends are quoted, because some
+ * readers strip them. */
 static void put_csv(ct__text *out, const char *s)
 {
     const size_t n = strlen(s);

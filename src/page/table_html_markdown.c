@@ -1,5 +1,5 @@
-/* table_html_markdown.c: tables in Markdown and HTML. In HTML numbers stand with their points below each other: what comes behind the point is given the width of the
- * longest such part of its column. */
+/* table_html_markdown.c: tables in Markdown and HTML. In HTML numbers stand with their points below each other: what
+ * comes behind the point is given the width of the longest such part of its column. */
 #include "page/table.h"
 #include "base/base.h"
 
@@ -7,7 +7,8 @@
 #define PLUS_MINUS "\302\261" /* U+00B1 */
 
 /* A heading with its unit, in brackets. */
-static void put_heading(const ct__column *c, void (*put)(ct__text *, const char *), const char *before, const char *after, ct__text *out)
+static void put_heading(const ct__column *c, void (*put)(ct__text *, const char *), const char *before,
+                        const char *after, ct__text *out)
 {
     put(out, c->heading);
     if (!c->unit || !*c->unit) return;
@@ -34,7 +35,8 @@ void ct__table_markdown(const ct_table *t, ct__text *out)
     ct__text_put(out, "|\n");
     for (int64_t i = 0; i < t->rows; i++) {
         for (int64_t j = 0; j < t->columns; j++) {
-            const char *words = ct__table_words(t, i, j, PLUS_MINUS, buf), *mark = *words ? OPEN[ct__table_cell(t, i, j)->mark] : "";
+            const char *words = ct__table_words(t, i, j, PLUS_MINUS, buf),
+                       *mark = *words ? OPEN[ct__table_cell(t, i, j)->mark] : "";
             ct__text_put(out, j ? " | " : "| ");
             ct__text_put(out, mark);
             ct__text_markdown(out, words);
@@ -81,14 +83,17 @@ static void put_cell(const ct_table *t, int64_t i, int64_t j, int fraction, ct__
     char                     buf[CT__NUMBER];
     const ct__cell          *cell = ct__table_cell(t, i, j);
     const char              *words = ct__table_words(t, i, j, PLUS_MINUS, buf), *tag = j ? "td" : "th";
-    const char              *long_text = cell->kind == CT__CELL_TEXT && ct__text_columns(words) > LONG ? " long" : "", *mark = *words ? CLASS[cell->mark] : "";
-    ct__text_printf(out, "<%s%s class=\"%s%s%s\">", tag, j ? "" : " scope=\"row\"", t->column[j].digits ? "n" : "t", long_text, mark);
+    const char *long_text = cell->kind == CT__CELL_TEXT && ct__text_columns(words) > LONG ? " long" : "",
+               *mark = *words ? CLASS[cell->mark] : "";
+    ct__text_printf(out, "<%s%s class=\"%s%s%s\">", tag, j ? "" : " scope=\"row\"", t->column[j].digits ? "n" : "t",
+                    long_text, mark);
     if (cell->kind == CT__CELL_TEXT || !fraction || !*words) {
         ct__text_html(out, words);
     } else {
         const size_t n = ct__table_before_point(words);
         ct__text_bytes(out, words, n);
-        ct__text_printf(out, "<span class=\"f\" style=\"min-width:%d.%dch\">%s</span>", fraction / 10, fraction % 10, words + n);
+        ct__text_printf(out, "<span class=\"f\" style=\"min-width:%d.%dch\">%s</span>", fraction / 10, fraction % 10,
+                        words + n);
     }
     ct__text_printf(out, "</%s>", tag);
 }

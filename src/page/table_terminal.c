@@ -1,7 +1,9 @@
 /* table_terminal.c: tables for a terminal, in ASCII but for what names bring with them.
  *
- *   model   sigma x  sigma y      Numbers stand with their points below each other. Where the terminal is narrow, columns give way one place at a time, the widest
- *               (m)      (m)      first: headings and texts are wrapped at blanks. If all are as narrow as they can be and it does not do, columns go below, in a
+ *   model   sigma x  sigma y      Numbers stand with their points below each other. Where the terminal is narrow,
+ *                                 columns give way one place at a time, the widest
+ *               (m)      (m)      first: headings and texts are wrapped at blanks. If all are as narrow as they can
+ *                                 be and it does not do, columns go below, in a
  *   ------  -------  -------      block of their own that repeats the first one.
  *   odom     0.176*    0.20
  */
@@ -42,8 +44,8 @@ typedef struct {
     int         places;
 } piece;
 
-/* The part of a text that goes on a line of so many places: up to the last blank that fits, or as much as fits of a word that is too long. *s moves behind
- * it and the blanks that follow. */
+/* The part of a text that goes on a line of so many places: up to the last blank that fits, or as much as fits of a
+ * word that is too long. *s moves behind it and the blanks that follow. */
 static piece take_line(const char **s, int places)
 {
     const char *begin = *s, *p = begin, *end = begin;
@@ -86,7 +88,7 @@ static void measure_column(const ct_table *t, int64_t j, struct shape *shape)
     for (int64_t i = 0; i < t->rows; i++) {
         const ct__cell *cell = ct__table_cell(t, i, j);
         const char     *words = ct__table_words(t, i, j, "+-", buf);
-        const int       all = ct__text_columns(words) + (cell->mark && *words), before = (int)ct__table_before_point(words);
+        const int all = ct__text_columns(words) + (cell->mark && *words), before = (int)ct__table_before_point(words);
         if (cell->kind == CT__CELL_TEXT || !c->digits) {
             text = CT_MAX(text, all);
             continue;
@@ -112,7 +114,8 @@ static int narrow(layout *l, int64_t columns, int width)
     while (width_of(l, 1, columns) > width) {
         struct shape *widest = NULL;
         for (int64_t j = 0; j < columns; j++)
-            if (l->shape[j].width > l->shape[j].least && (!widest || l->shape[j].width > widest->width)) widest = &l->shape[j];
+            if (l->shape[j].width > l->shape[j].least && (!widest || l->shape[j].width > widest->width))
+                widest = &l->shape[j];
         if (!widest) return 0;
         widest->width--;
     }
@@ -144,7 +147,8 @@ static void put_dashes(const layout *l)
 static void put_lines(const layout *l, const ct__text *word, int bottom)
 {
     int most = 1;
-    for (int64_t k = 0; k <= l->to - l->from; k++) most = CT_MAX(most, lines_of(word[column_of(l, k)].bytes, l->shape[column_of(l, k)].width));
+    for (int64_t k = 0; k <= l->to - l->from; k++)
+        most = CT_MAX(most, lines_of(word[column_of(l, k)].bytes, l->shape[column_of(l, k)].width));
     for (int line = 0; line < most; line++) {
         for (int64_t k = 0; k <= l->to - l->from; k++) {
             const int64_t j = column_of(l, k);
@@ -156,13 +160,15 @@ static void put_lines(const layout *l, const ct__text *word, int bottom)
     }
 }
 
-/* A cell as it stands in its column: numbers with blanks around them, so that all have their point at the same place. */
+/* A cell as it stands in its column: numbers with blanks around them, so that all have their point at the same
+ * place. */
 static void set_cell(const layout *l, int64_t i, int64_t j, ct__text *word)
 {
     const ct__cell *cell = ct__table_cell(l->t, i, j);
     char            buf[CT__NUMBER];
     const char     *words = ct__table_words(l->t, i, j, "+-", buf), *mark = *words ? MARK[cell->mark] : "";
-    const int       number = cell->kind != CT__CELL_TEXT && l->t->column[j].digits, before = (int)ct__table_before_point(words);
+    const int number = cell->kind != CT__CELL_TEXT && l->t->column[j].digits,
+              before = (int)ct__table_before_point(words);
     if (number) ct__text_repeat(word, " ", l->shape[j].before - before);
     ct__text_plain(word, words);
     ct__text_put(word, mark);
@@ -188,7 +194,8 @@ static void put_row(const layout *l, int64_t i, ct__text *word)
 static void put_block(const layout *l, ct__text *word)
 {
     int units = 0;
-    for (int64_t k = 0; k <= l->to - l->from; k++) units = units || (l->t->column[column_of(l, k)].unit && *l->t->column[column_of(l, k)].unit);
+    for (int64_t k = 0; k <= l->to - l->from; k++)
+        units = units || (l->t->column[column_of(l, k)].unit && *l->t->column[column_of(l, k)].unit);
     put_row(l, -2, word);
     if (units) put_row(l, -1, word);
     put_dashes(l);

@@ -1,5 +1,5 @@
-/* ticks.c: ticks at multiples of 1, 2 or 5 times a power of ten. A multiple k m 10^e is computed as k m / 10^-e where e < 0: one rounding, so that a third of
- * a unit is 0.3 and not 0.30000000000000004. */
+/* ticks.c: ticks at multiples of 1, 2 or 5 times a power of ten. A multiple k m 10^e is computed as k m / 10^-e
+ * where e < 0: one rounding, so that a third of a unit is 0.3 and not 0.30000000000000004. */
 #include "page/ticks.h"
 #include "base/base.h"
 
@@ -34,7 +34,8 @@ ct__ticks ct__ticks_linear(double low, double high, int most)
         const double step = multiple(1, MANTISSA[m], e), last = floor(high / step + SLACK);
         t.exponent = e;
         t.count = 0;
-        for (double k = ceil(low / step - SLACK); k <= last && t.count < CT__TICKS; k++) add(&t, k == 0 ? 0 : multiple(k, MANTISSA[m], e), 0);
+        for (double k = ceil(low / step - SLACK); k <= last && t.count < CT__TICKS; k++)
+            add(&t, k == 0 ? 0 : multiple(k, MANTISSA[m], e), 0);
     }
     return t;
 }
@@ -62,7 +63,8 @@ ct__ticks ct__ticks_log(double low, double high, int most)
         ct__ticks t = {.log = 1};
         if (STEP[s] == 1 && last - first <= FINE) t = each_of_nine(low, high, ~(1 << 1));
         else
-            for (double k = STEP[s] * ceil(first / STEP[s]); k <= last; k += STEP[s]) add(&t, multiple(1, 1, (int)k), 0);
+            for (double k = STEP[s] * ceil(first / STEP[s]); k <= last; k += STEP[s])
+                add(&t, multiple(1, 1, (int)k), 0);
         if (first < PLAIN_LOW || last > PLAIN_HIGH) t.log = 2;
         return t;
     }

@@ -1,23 +1,29 @@
 /* limit_surface.c: quasi-static pushing by one rounded finger.
  *
- * Friction under the object gives way on an ellipsoid in the space of force and moment about a point f0, the centre of friction (the limit surface of
- * Goyal, Ruina and Papadopoulos 1991, as an ellipsoid by Howe and Cutkosky 1996): in the frame of the object
+ * Friction under the object gives way on an ellipsoid in the space of force and moment about a point f0, the centre
+ * of friction (the limit surface of Goyal, Ruina and Papadopoulos 1991, as an ellipsoid by Howe and Cutkosky 1996):
+ * in the frame of the object
  *
  *     V = A f,   w = m / c^2,   m = r x f,   r = p - f0,   A = diag(a, 1/a)
  *
- * for a force f at the contact p, up to one positive factor, which quasi-static motion does not fix: f is in units of the velocity V of f0. The object's material at p moves by
+ * for a force f at the contact p, up to one positive factor, which quasi-static motion does not fix: f is in units
+ * of the velocity V of f0. The object's material at p moves by
  *
  *     V + w S r = M f,    M = A + (S r)(S r)' / c^2,    S = [0 -1; 1 0]
  *
- * With n the normal into the object, t = S n, and v the motion of the finger's material at p, the finger sticks where the force that this takes lies in the cone of
- * friction, and slides along its edge where it does not:
+ * With n the normal into the object, t = S n, and v the motion of the finger's material at p, the finger sticks
+ * where the force that this takes lies in the cone of friction, and slides along its edge where it does not:
  *
  *     f = M^-1 v                                        if  |f.t| <= mu f.n
- *     f = u (n.v) / (n.M u),   u = n + s mu t,          else, s the sign of f.t; then n.(M f - v) = 0 and s t.(v - M f) >= 0
+ *     f = u (n.v) / (n.M u),   u = n + s mu t,          else, s the sign of f.t; then n.(M f - v) = 0 and s t.(v - M
+ *                                                       f) >= 0
  *
- * There is always such a force where n.v > 0 (nothing jams). With f = a n + b t the one that sticking takes, n.v = a n.M n + b n.M t. If a > 0 and |b| > mu a then n.M u is at least n.v / a or n.M n; if a <= 0 then b n.M t > 0, and n.M u >= n.M n.
+ * There is always such a force where n.v > 0 (nothing jams). With f = a n + b t the one that sticking takes, n.v = a
+ * n.M n + b n.M t. If a > 0 and |b| > mu a then n.M u is at least n.v / a or n.M n; if a <= 0 then b n.M t > 0, and
+ * n.M u >= n.M n.
  *
- * The step is small (a quarter of a millimetre): the twist (V, w) is held along it, exactly, and the hand gives way along the normal for what that leaves of a gap. */
+ * The step is small (a quarter of a millimetre): the twist (V, w) is held along it, exactly, and the hand gives way
+ * along the normal for what that leaves of a gap. */
 #include "push/push.h"
 
 #include <math.h>
@@ -49,7 +55,8 @@ const char *ct__push_touch(const ct__push_table *table, ct__push_state *x, ct__p
     ct_se2_act(x->object, q, world, NULL, NULL);
     x->finger.x = world[0];
     x->finger.y = world[1];
-    into(ct_se2_between(x->object, x->finger, NULL, NULL), contact->normal, side); /* as the pad sees it: along y if it looks straight at the surface */
+    /* as the pad sees it: along y if it looks straight at the surface */
+    into(ct_se2_between(x->object, x->finger, NULL, NULL), contact->normal, side);
     contact->tilt = atan2(-side[0], side[1]);
     return fabs(contact->tilt) <= CT__PUSH_TILT ? NULL : "is turned too far away from the surface";
 }
@@ -62,12 +69,14 @@ static void respond(const ct__push_table *table, const double r[2], const double
     y[1] = f[1] / table->stretch + w * r[0];
 }
 
-const char *ct__push_solve(const ct__push_table *table, const ct__push_contact *contact, double mu, const double v[2], ct__push_motion *motion)
+const char *ct__push_solve(const ct__push_table *table, const ct__push_contact *contact, double mu, const double v[2],
+                           ct__push_motion *motion)
 {
     const double *n = contact->normal, t[2] = {-n[1], n[0]}, c2 = table->c * table->c;
     const double  r[2] = {contact->point[0] - table->centre[0], contact->point[1] - table->centre[1]};
     if (!(dot(n, v) > 0.05 * sqrt(dot(v, v)))) return "moves along the surface or away from it"; /* within 3 degrees */
-    const double M[3] = {table->stretch + r[1] * r[1] / c2, -r[0] * r[1] / c2, 1 / table->stretch + r[0] * r[0] / c2}, det = M[0] * M[2] - M[1] * M[1];
+    const double M[3] = {table->stretch + r[1] * r[1] / c2, -r[0] * r[1] / c2, 1 / table->stretch + r[0] * r[0] / c2},
+                 det = M[0] * M[2] - M[1] * M[1];
     double      *f = motion->force, y[2];
     f[0] = (M[2] * v[0] - M[1] * v[1]) / det; /* f = M^-1 v; det >= 1 */
     f[1] = (M[0] * v[1] - M[1] * v[0]) / det;
@@ -87,7 +96,8 @@ const char *ct__push_solve(const ct__push_table *table, const ct__push_contact *
     return NULL;
 }
 
-const char *ct__push_advance(const ct__push_table *table, const ct__push_contact *contact, const double step[2], double turn, ct__push_state *x, ct__push_motion *motion)
+const char *ct__push_advance(const ct__push_table *table, const ct__push_contact *contact, const double step[2],
+                             double turn, ct__push_state *x, ct__push_motion *motion)
 {
     const double mu = table->mu * (1 + table->ripple * sin(table->phase + table->wave * x->travelled));
     double       v[2];
@@ -96,7 +106,8 @@ const char *ct__push_advance(const ct__push_table *table, const ct__push_contact
     v[1] += turn * CT__PUSH_REACH * contact->normal[0];
     const char *why = ct__push_solve(table, contact, mu, v, motion);
     if (why) return why;
-    const ct_se2 centre = {table->centre[0], table->centre[1], 1, 0}, moved = ct_se2_compose(centre, ct_se2_exp(motion->twist), NULL, NULL);
+    const ct_se2 centre = {table->centre[0], table->centre[1], 1, 0},
+                 moved = ct_se2_compose(centre, ct_se2_exp(motion->twist), NULL, NULL);
     const ct_se2 by = ct_se2_compose(moved, ct_se2_inverse(centre, NULL), NULL, NULL), turned = ct_se2_make(0, 0, turn);
     x->object = ct_se2_normalize(ct_se2_compose(x->object, by, NULL, NULL));
     x->finger = ct_se2_normalize(ct_se2_compose(x->finger, turned, NULL, NULL));

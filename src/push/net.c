@@ -1,12 +1,14 @@
 /* net.c: a fully connected network, its value and its gradient.
  *
- *     a_0 = (x - mean) / deviation,   z_k = W_k a_k + b_k,   a_k+1 = tanh z_k (the last: z_k),   y = mean + deviation a_n
+ *     a_0 = (x - mean) / deviation,   z_k = W_k a_k + b_k,   a_k+1 = tanh z_k (the last: z_k),   y = mean +
+ *                                                            deviation a_n
  *
  * and backwards, with g_k = d loss / d z_k,
  *
  *     d loss / d W_k = g_k a_k',   d loss / d b_k = g_k,   g_k-1 = (W_k' g_k) (1 - a_k^2)
  *
- * Sums over examples are taken in eight lanes, which the compiler may keep in vectors of any length without changing a bit. */
+ * Sums over examples are taken in eight lanes, which the compiler may keep in vectors of any length without changing
+ * a bit. */
 #include "push/net.h"
 
 #include <math.h>
@@ -26,10 +28,16 @@ int64_t ct__net_offset(const ct_net *net, int k)
 
 static ct_status check(int layers, const int32_t width[], ct_err *err)
 {
-    if (layers < 1 || layers > CT_NET_LAYERS_MAX) return ct_fail(err, CT_E_ARGUMENT, "a network has 1 to %d layers of weights, %d were asked for", CT_NET_LAYERS_MAX, layers);
+    if (layers < 1 || layers > CT_NET_LAYERS_MAX)
+        return ct_fail(err, CT_E_ARGUMENT, "a network has 1 to %d layers of weights, %d were asked for",
+                       CT_NET_LAYERS_MAX, layers);
     for (int k = 0; k <= layers; k++)
         if (width[k] < 1 || width[k] > CT_NET_WIDTH_MAX)
-            return ct_fail(err, CT_E_ARGUMENT, "a network's %s are 1 to %d, %d were asked for (width %d)", k == 0 ? "inputs" : k == layers ? "outputs" : "hidden units", CT_NET_WIDTH_MAX, width[k], k);
+            return ct_fail(err, CT_E_ARGUMENT, "a network's %s are 1 to %d, %d were asked for (width %d)",
+                           k == 0        ? "inputs"
+                           : k == layers ? "outputs"
+                                         : "hidden units",
+                           CT_NET_WIDTH_MAX, width[k], k);
     return CT_OK;
 }
 
@@ -56,7 +64,8 @@ ct_status ct__net_alloc(int layers, const int32_t width[], ct_net **out, ct_err 
     return CT_OK;
 }
 
-/* Uniform within sqrt(6 / (inputs + outputs)), so that activations and gradients keep their size from layer to layer (Glorot and Bengio 2010). */
+/* Uniform within sqrt(6 / (inputs + outputs)), so that activations and gradients keep their size from layer to layer
+ * (Glorot and Bengio 2010). */
 ct_status ct_net_new(int layers, const int32_t width[], uint64_t seed, ct_net **out, ct_err *err)
 {
     CT_TRY(ct__net_alloc(layers, width, out, err));
@@ -139,10 +148,12 @@ void ct__net_forward(const ct_net *net, int64_t n, const ct__net_work *work)
 }
 
 /* delta <- factor d loss / d z of the last layer; returns the loss. */
-static double compare(const ct_net *net, int64_t n, const int64_t *order, const double *t, double factor, const ct__net_work *work, double *delta)
+static double compare(const ct_net *net, int64_t n, const int64_t *order, const double *t, double factor,
+                      const ct__net_work *work, double *delta)
 {
     const int32_t outputs = ct_net_outputs(net);
-    const double *a = work->a[net->layers], *mean = net->mean + net->width[0], *deviation = net->deviation + net->width[0];
+    const double *a = work->a[net->layers], *mean = net->mean + net->width[0],
+                 *deviation = net->deviation + net->width[0];
     double        loss = 0;
     for (int64_t i = 0; i < n; i++) {
         for (int32_t j = 0; j < outputs; j++) {
@@ -155,7 +166,8 @@ static double compare(const ct_net *net, int64_t n, const int64_t *order, const 
 }
 
 /* before <- (W' after) (1 - a^2), through the tanh whose values a are. */
-static void back(int64_t n, int32_t in, int32_t out, const double *W, const double *a, const double *after, double *before)
+static void back(int64_t n, int32_t in, int32_t out, const double *W, const double *a, const double *after,
+                 double *before)
 {
     memset(before, 0, (size_t)(in * n) * sizeof *before);
     for (int32_t j = 0; j < out; j++)
@@ -163,7 +175,8 @@ static void back(int64_t n, int32_t in, int32_t out, const double *W, const doub
     for (int64_t i = 0; i < in * n; i++) before[i] *= 1 - a[i] * a[i];
 }
 
-double ct__net_backward(const ct_net *net, int64_t n, const int64_t *order, const double *t, double factor, const ct__net_work *work, double *gradient)
+double ct__net_backward(const ct_net *net, int64_t n, const int64_t *order, const double *t, double factor,
+                        const ct__net_work *work, double *gradient)
 {
     double      *after = work->delta[0], *before = work->delta[1];
     const double loss = compare(net, n, order, t, factor, work, after);
@@ -171,7 +184,8 @@ double ct__net_backward(const ct_net *net, int64_t n, const int64_t *order, cons
         const int32_t in = net->width[k], out = net->width[k + 1];
         double       *dW = gradient + ct__net_offset(net, k), *db = dW + (int64_t)out * in;
         for (int32_t j = 0; j < out; j++) {
-            for (int32_t l = 0; l < in; l++) dW[(int64_t)j * in + l] += dot(n, after + j * n, work->a[k] + l * n); /* dW += g a' */
+            /* dW += g a' */
+            for (int32_t l = 0; l < in; l++) dW[(int64_t)j * in + l] += dot(n, after + j * n, work->a[k] + l * n);
             for (int64_t i = 0; i < n; i++) db[j] += after[j * n + i];
         }
         if (k == 0) break;

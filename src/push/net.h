@@ -1,7 +1,8 @@
 /* net.h: the insides of a network, and its two passes over a few examples at a time.
  *
- * Examples are columns: a layer's activations are width x n, row-major, so that the inner loops run along the examples and every one of
- * them is summed in the same order whatever n is. One example alone gets the bits that it gets among others. */
+ * Examples are columns: a layer's activations are width x n, row-major, so that the inner loops run along the
+ * examples and every one of them is summed in the same order whatever n is. One example alone gets the bits that it
+ * gets among others. */
 #ifndef CT_NET_PRIVATE_H
 #define CT_NET_PRIVATE_H
 
@@ -32,8 +33,10 @@ int64_t ct__net_offset(const ct_net *net, int k);
 void ct__net_gather(const ct_net *net, int64_t n, const int64_t *order, const double *x, const ct__net_work *work);
 /* All activations from the scaled inputs. The outputs are scaled ones. */
 void ct__net_forward(const ct_net *net, int64_t n, const ct__net_work *work);
-/* After a forward pass: sum of 1/2 |y - t|^2 over the examples; gradient (may be NULL) += factor times its derivative. */
-double ct__net_backward(const ct_net *net, int64_t n, const int64_t *order, const double *t, double factor, const ct__net_work *work, double *gradient);
+/* After a forward pass: sum of 1/2 |y - t|^2 over the examples; gradient (may be NULL) += factor times its
+ * derivative. */
+double ct__net_backward(const ct_net *net, int64_t n, const int64_t *order, const double *t, double factor,
+                        const ct__net_work *work, double *gradient);
 
 /* All zero but for the deviations, which are one. */
 ct_status ct__net_alloc(int layers, const int32_t width[], ct_net **out, ct_err *err);

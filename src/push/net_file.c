@@ -7,8 +7,8 @@
  *      "layers": [{"weights": [[1, 2], [3, 4], [5, 6]], "biases": [0, 0, 0]},
  *                 {"weights": [[1, 2, 3]], "biases": [0]}]}
  *
- * Other keys are left to other programs. A jansson value that could not be made is NULL, and putting NULL into an object or a list fails: so memory is looked at
- * where things are put together. */
+ * Other keys are left to other programs. A jansson value that could not be made is NULL, and putting NULL into an
+ * object or a list fails: so memory is looked at where things are put together. */
 #include "push/net.h"
 #include "base/json.h"
 
@@ -27,7 +27,8 @@ static ct_status expected(const char *path, const char *where, const char *what,
 }
 
 /* A list of exactly n numbers. `what` counts them in words: "inputs". */
-static ct_status take_list(const char *path, const char *where, const char *what, const json_t *list, int32_t n, double *out, ct_err *err)
+static ct_status take_list(const char *path, const char *where, const char *what, const json_t *list, int32_t n,
+                           double *out, ct_err *err)
 {
     char words[96];
     snprintf(words, sizeof words, "%d numbers, as there are %s", (int)n, what);
@@ -42,7 +43,8 @@ static ct_status take_list(const char *path, const char *where, const char *what
     return CT_OK;
 }
 
-static ct_status take_widths(const char *path, const json_t *list, int *layers, int32_t width[CT_NET_LAYERS_MAX + 1], ct_err *err)
+static ct_status take_widths(const char *path, const json_t *list, int *layers, int32_t width[CT_NET_LAYERS_MAX + 1],
+                             ct_err *err)
 {
     const size_t n = json_array_size(list);
     if (n < 2 || n > CT_NET_LAYERS_MAX + 1) return expected(path, "widths", "a list of 2 to 9 numbers", list, err);
@@ -51,14 +53,16 @@ static ct_status take_widths(const char *path, const json_t *list, int *layers, 
         const double  value = json_number_value(entry); /* 0 of what is none */
         char          key[32];
         snprintf(key, sizeof key, "widths[%zu]", k);
-        if (!(value >= 1 && value <= CT_NET_WIDTH_MAX && value == floor(value))) return expected(path, key, "a whole number from 1 to 1024", entry, err);
+        if (!(value >= 1 && value <= CT_NET_WIDTH_MAX && value == floor(value)))
+            return expected(path, key, "a whole number from 1 to 1024", entry, err);
         width[k] = (int32_t)value;
     }
     *layers = (int)n - 1;
     return CT_OK;
 }
 
-static ct_status take_scaling(const char *path, const json_t *root, const char *key, int32_t n, double *mean, double *deviation, ct_err *err)
+static ct_status take_scaling(const char *path, const json_t *root, const char *key, int32_t n, double *mean,
+                              double *deviation, ct_err *err)
 {
     char          where[32];
     const json_t *scaling = json_object_get(root, key);
@@ -69,7 +73,8 @@ static ct_status take_scaling(const char *path, const json_t *root, const char *
     CT_TRY(take_list(path, where, key, list, n, deviation, err));
     for (int32_t i = 0; i < n; i++) {
         snprintf(where, sizeof where, "%s.deviation[%d]", key, (int)i);
-        if (!(deviation[i] > 0)) return expected(path, where, "a positive number", json_array_get(list, (size_t)i), err);
+        if (!(deviation[i] > 0))
+            return expected(path, where, "a positive number", json_array_get(list, (size_t)i), err);
     }
     return CT_OK;
 }
@@ -85,7 +90,8 @@ static ct_status take_layer(const char *path, const json_t *layer, ct_net *net, 
     if (!json_is_array(rows) || json_array_size(rows) != (size_t)out) return expected(path, where, words, rows, err);
     for (int32_t j = 0; j < out; j++) {
         snprintf(where, sizeof where, "layers[%d].weights[%d]", k, (int)j);
-        CT_TRY(take_list(path, where, k ? "units in the layer before" : "inputs", json_array_get(rows, (size_t)j), in, W + (int64_t)j * in, err));
+        CT_TRY(take_list(path, where, k ? "units in the layer before" : "inputs", json_array_get(rows, (size_t)j), in,
+                         W + (int64_t)j * in, err));
     }
     snprintf(where, sizeof where, "layers[%d].biases", k);
     return take_list(path, where, "rows of weights", json_object_get(layer, "biases"), out, W + (int64_t)out * in, err);
@@ -99,7 +105,8 @@ static ct_status take_numbers(const char *path, const json_t *root, ct_net *net,
     snprintf(words, sizeof words, "a list of %d, one less than there are widths", net->layers);
     CT_TRY(take_scaling(path, root, "inputs", in, net->mean, net->deviation, err));
     CT_TRY(take_scaling(path, root, "outputs", ct_net_outputs(net), net->mean + in, net->deviation + in, err));
-    if (!json_is_array(layers) || json_array_size(layers) != (size_t)net->layers) return expected(path, "layers", words, layers, err);
+    if (!json_is_array(layers) || json_array_size(layers) != (size_t)net->layers)
+        return expected(path, "layers", words, layers, err);
     for (int k = 0; k < net->layers; k++) CT_TRY(take_layer(path, json_array_get(layers, (size_t)k), net, k, err));
     return CT_OK;
 }
@@ -109,8 +116,10 @@ static ct_status take(const char *path, const json_t *root, ct_net **out, ct_err
     int           layers = 0;
     int32_t       width[CT_NET_LAYERS_MAX + 1];
     const json_t *format = json_object_get(root, "format"), *version = json_object_get(root, "version");
-    if (!json_is_string(format) || strcmp(json_string_value(format), FORMAT)) return expected(path, "format", "\"" FORMAT "\"", format, err);
-    if (!json_is_number(version) || json_number_value(version) != VERSION) return expected(path, "version", "1", version, err);
+    if (!json_is_string(format) || strcmp(json_string_value(format), FORMAT))
+        return expected(path, "format", "\"" FORMAT "\"", format, err);
+    if (!json_is_number(version) || json_number_value(version) != VERSION)
+        return expected(path, "version", "1", version, err);
     CT_TRY(take_widths(path, json_object_get(root, "widths"), &layers, width, err));
     ct_net *net;
     CT_TRY(ct__net_alloc(layers, width, &net, err));
@@ -155,7 +164,9 @@ static json_t *widths_of(const ct_net *net)
 static json_t *scaling_of(int32_t n, const double *mean, const double *deviation)
 {
     json_t *scaling = json_object();
-    if (json_object_set_new(scaling, "mean", list_of(n, mean)) || json_object_set_new(scaling, "deviation", list_of(n, deviation))) json_decref(scaling), scaling = NULL;
+    if (json_object_set_new(scaling, "mean", list_of(n, mean)) ||
+        json_object_set_new(scaling, "deviation", list_of(n, deviation)))
+        json_decref(scaling), scaling = NULL;
     return scaling;
 }
 
@@ -166,7 +177,9 @@ static json_t *layer_of(const ct_net *net, int k)
     json_t       *layer = json_object(), *rows = json_array();
     for (int32_t j = 0; rows && j < out; j++)
         if (json_array_append_new(rows, list_of(in, W + (int64_t)j * in))) json_decref(rows), rows = NULL;
-    if (json_object_set_new(layer, "weights", rows) || json_object_set_new(layer, "biases", list_of(out, W + (int64_t)out * in))) json_decref(layer), layer = NULL;
+    if (json_object_set_new(layer, "weights", rows) ||
+        json_object_set_new(layer, "biases", list_of(out, W + (int64_t)out * in)))
+        json_decref(layer), layer = NULL;
     return layer;
 }
 
@@ -177,9 +190,12 @@ static int fill(json_t *root, const ct_net *net)
     json_t       *layers = json_array();
     for (int k = 0; layers && k < net->layers; k++)
         if (json_array_append_new(layers, layer_of(net, k))) json_decref(layers), layers = NULL;
-    const int failed = json_object_set_new(root, "format", json_string(FORMAT)) || json_object_set_new(root, "version", json_integer(VERSION)) ||
-                       json_object_set_new(root, "widths", widths_of(net)) || json_object_set_new(root, "inputs", scaling_of(in, net->mean, net->deviation)) ||
-                       json_object_set_new(root, "outputs", scaling_of(ct_net_outputs(net), net->mean + in, net->deviation + in));
+    const int failed =
+        json_object_set_new(root, "format", json_string(FORMAT)) ||
+        json_object_set_new(root, "version", json_integer(VERSION)) ||
+        json_object_set_new(root, "widths", widths_of(net)) ||
+        json_object_set_new(root, "inputs", scaling_of(in, net->mean, net->deviation)) ||
+        json_object_set_new(root, "outputs", scaling_of(ct_net_outputs(net), net->mean + in, net->deviation + in));
     if (failed) json_decref(layers);
     return failed || json_object_set_new(root, "layers", layers);
 }
@@ -187,7 +203,9 @@ static int fill(json_t *root, const ct_net *net)
 static ct_status check_finite(const ct_net *net, const char *path, ct_err *err)
 {
     for (int64_t i = 0; i < net->weights; i++)
-        if (!isfinite(net->value[i])) return ct_fail(err, CT_E_UNSUPPORTED, "%s: weight %lld of the network is %g, which JSON cannot hold", path, (long long)i, net->value[i]);
+        if (!isfinite(net->value[i]))
+            return ct_fail(err, CT_E_UNSUPPORTED, "%s: weight %lld of the network is %g, which JSON cannot hold", path,
+                           (long long)i, net->value[i]);
     return CT_OK;
 }
 

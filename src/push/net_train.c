@@ -1,17 +1,23 @@
 /* net_train.c: Adam (Kingma and Ba 2015) on mini-batches, stopped early.
  *
  *     g = gradient of a batch's mean 1/2 |y - t|^2 / v  +  decay W
- *     m <- b1 m + (1 - b1) g,   s <- b2 s + (1 - b2) g^2,   w <- w - rate (m / (1 - b1^k)) / (sqrt(s / (1 - b2^k)) + eps)
+ *     m <- b1 m + (1 - b1) g,   s <- b2 s + (1 - b2) g^2,   w <- w - rate (m / (1 - b1^k)) / (sqrt(s / (1 - b2^k)) +
+ *                                                           eps)
  *
- * Examples at the end are held out: neighbours in time are alike, and held out one by one they would say nothing that the others do not. Weights are kept
- * from the pass after which the loss of those was least. All memory is there before the first weight changes. */
+ * Examples at the end are held out: neighbours in time are alike, and held out one by one they would say nothing
+ * that the others do not. Weights are kept from the pass after which the loss of those was least. All memory is
+ * there before the first weight changes. */
 #include "push/net.h"
 
 #include <math.h>
 
 static const double B1 = 0.9, B2 = 0.999, EPS = 1e-8; /* as the authors have them */
 
-ct_net_options ct_net_defaults(void) { return (ct_net_options){.epochs = 200, .batch = 32, .patience = 20, .rate = 1e-3, .decay = 1e-4, .heldout = 0.2, .seed = 1}; }
+ct_net_options ct_net_defaults(void)
+{
+    return (ct_net_options){
+        .epochs = 200, .batch = 32, .patience = 20, .rate = 1e-3, .decay = 1e-4, .heldout = 0.2, .seed = 1};
+}
 
 /* ---- What is refused ------------------------------------------------------------------------- */
 
@@ -20,21 +26,27 @@ static ct_status check_options(const ct_net_options *o, ct_err *err)
     if (o->epochs < 1) return ct_fail(err, CT_E_ARGUMENT, "epochs is %d; a network is trained in 1 or more", o->epochs);
     if (o->batch < 1) return ct_fail(err, CT_E_ARGUMENT, "batch is %d; a step takes 1 or more examples", o->batch);
     if (o->patience < 1) return ct_fail(err, CT_E_ARGUMENT, "patience is %d; it is 1 or more epochs", o->patience);
-    if (!(o->rate > 0) || isinf(o->rate)) return ct_fail(err, CT_E_ARGUMENT, "rate is %g; it must be positive and finite", o->rate);
-    if (!(o->decay >= 0) || isinf(o->decay)) return ct_fail(err, CT_E_ARGUMENT, "decay is %g; it must be finite and not negative", o->decay);
-    if (!(o->heldout >= 0 && o->heldout < 1)) return ct_fail(err, CT_E_ARGUMENT, "heldout is %g; it is a share in [0, 1)", o->heldout);
+    if (!(o->rate > 0) || isinf(o->rate))
+        return ct_fail(err, CT_E_ARGUMENT, "rate is %g; it must be positive and finite", o->rate);
+    if (!(o->decay >= 0) || isinf(o->decay))
+        return ct_fail(err, CT_E_ARGUMENT, "decay is %g; it must be finite and not negative", o->decay);
+    if (!(o->heldout >= 0 && o->heldout < 1))
+        return ct_fail(err, CT_E_ARGUMENT, "heldout is %g; it is a share in [0, 1)", o->heldout);
     return CT_OK;
 }
 
 static ct_status check_numbers(const char *what, int64_t count, int32_t width, const double *x, ct_err *err)
 {
     for (int64_t i = 0; i < count * width; i++)
-        if (!isfinite(x[i])) return ct_fail(err, CT_E_ARGUMENT, "%s %d of example %lld is %g; a network is trained on finite numbers", what, (int)(i % width), (long long)(i / width), x[i]);
+        if (!isfinite(x[i]))
+            return ct_fail(err, CT_E_ARGUMENT, "%s %d of example %lld is %g; a network is trained on finite numbers",
+                           what, (int)(i % width), (long long)(i / width), x[i]);
     return CT_OK;
 }
 
 /* Means and deviations of columns; of one that does not vary the deviation is 1. */
-static ct_status measure(const char *what, int64_t count, int32_t width, const double *x, double *mean, double *deviation, ct_err *err)
+static ct_status measure(const char *what, int64_t count, int32_t width, const double *x, double *mean,
+                         double *deviation, ct_err *err)
 {
     for (int32_t j = 0; j < width; j++) {
         double sum = 0, squares = 0;
@@ -42,7 +54,8 @@ static ct_status measure(const char *what, int64_t count, int32_t width, const d
         mean[j] = sum / (double)count;
         for (int64_t i = 0; i < count; i++) squares += (x[i * width + j] - mean[j]) * (x[i * width + j] - mean[j]);
         deviation[j] = squares > 0 ? sqrt(squares / (double)count) : 1;
-        if (!isfinite(mean[j]) || !isfinite(deviation[j])) return ct_fail(err, CT_E_ARGUMENT, "%s %d is too large for its variance to be a number", what, (int)j);
+        if (!isfinite(mean[j]) || !isfinite(deviation[j]))
+            return ct_fail(err, CT_E_ARGUMENT, "%s %d is too large for its variance to be a number", what, (int)j);
     }
     return CT_OK;
 }
@@ -174,14 +187,22 @@ static void run(trainer *r, ct_net_result *result)
     result->train = loss_of(r, 0, r->train);
 }
 
-ct_status ct_net_train(ct_net *net, int64_t count, const double *x, const double *t, const ct_net_options *options, ct_net_result *result, ct_err *err)
+ct_status ct_net_train(ct_net *net, int64_t count, const double *x, const double *t, const ct_net_options *options,
+                       ct_net_result *result, ct_err *err)
 {
     CT_TRY(check_options(options, err));
-    if (count < 2) return ct_fail(err, CT_E_ARGUMENT, "a network is trained on 2 examples or more, found %lld", (long long)count);
+    if (count < 2)
+        return ct_fail(err, CT_E_ARGUMENT, "a network is trained on 2 examples or more, found %lld", (long long)count);
     CT_TRY(check_numbers("input", count, net->width[0], x, err));
     CT_TRY(check_numbers("output", count, ct_net_outputs(net), t, err));
     const int64_t wanted = (int64_t)ceil(options->heldout * (double)count), heldout = CT_MIN(wanted, count - 1);
-    trainer       r = {.net = net, .o = options, .count = count, .train = count - heldout, .x = x, .t = t, .rng = ct_rng_seed(options->seed)};
+    trainer r = {.net = net,
+                 .o = options,
+                 .count = count,
+                 .train = count - heldout,
+                 .x = x,
+                 .t = t,
+                 .rng = ct_rng_seed(options->seed)};
     r.batch = CT_MIN(options->batch, count);
     ct_net_result done;
     ct_status     status = allocate(&r, err);

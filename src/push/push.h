@@ -1,4 +1,5 @@
-/* push.h: one rounded finger that pushes one object over a table: the law of motion (limit_surface.c), and what its pad sees (tactile_image.c). */
+/* push.h: one rounded finger that pushes one object over a table: the law of motion (limit_surface.c), and what its
+ * pad sees (tactile_image.c). */
 #ifndef CT_PUSH_H
 #define CT_PUSH_H
 
@@ -46,14 +47,24 @@ typedef struct {
 /* Puts the finger onto the surface, along the normal: a hand that yields to keep touching. */
 const char *ct__push_touch(const ct__push_table *table, ct__push_state *x, ct__push_contact *contact);
 /* What a finger whose surface moves by v (object frame, m) at the contact does. */
-const char *ct__push_solve(const ct__push_table *table, const ct__push_contact *contact, double mu, const double v[2], ct__push_motion *motion);
+const char *ct__push_solve(const ct__push_table *table, const ct__push_contact *contact, double mu, const double v[2],
+                           ct__push_motion *motion);
 /* A small step: the finger's centre by `step` (world, m), turning by `turn`, and the object as the law says. */
-const char *ct__push_advance(const ct__push_table *table, const ct__push_contact *contact, const double step[2], double turn, ct__push_state *x, ct__push_motion *motion);
+const char *ct__push_advance(const ct__push_table *table, const ct__push_contact *contact, const double step[2],
+                             double turn, ct__push_state *x, ct__push_motion *motion);
 
 /* ---- Episodes -------------------------------------------------------------------------------- */
 
 /* Random numbers come from streams of their own, so that those of one kind do not change another. */
-typedef enum { CT__PUSH_WORLD, CT__PUSH_PATH, CT__PUSH_CAPTURE, CT__PUSH_PAD, CT__PUSH_CHOICE, CT__PUSH_PRIOR, CT__PUSH_TACTILE } ct__push_stream_kind;
+typedef enum {
+    CT__PUSH_WORLD,
+    CT__PUSH_PATH,
+    CT__PUSH_CAPTURE,
+    CT__PUSH_PAD,
+    CT__PUSH_CHOICE,
+    CT__PUSH_PRIOR,
+    CT__PUSH_TACTILE
+} ct__push_stream_kind;
 ct_rng ct__push_stream(const ct_push_options *options, ct__push_stream_kind kind, int pool, uint64_t number);
 
 /* What episodes need of the options, and what pairs do. */
@@ -73,7 +84,8 @@ typedef struct {
 typedef void (*ct__push_watch)(void *user, const ct__push_substep *substep);
 
 /* ct_push_episode_make, watched. */
-ct_status ct__push_episode(const ct_push_options *options, int pool, uint64_t number, ct__push_watch watch, void *user, ct_push_episode *out, ct_err *err);
+ct_status ct__push_episode(const ct_push_options *options, int pool, uint64_t number, ct__push_watch watch, void *user,
+                           ct_push_episode *out, ct_err *err);
 
 /* ---- The pad --------------------------------------------------------------------------------- */
 

@@ -1,11 +1,16 @@
 /* simulate.c: runs of pushing as graphs: what an estimator has of a few episodes, one after the other.
  *
- * Episode k is moved as a whole, so that the object's first pose is the last of the episode before: T_k = o_last o_first^-1. The finger moves with it and jumps. The measurements are
+ * Episode k is moved as a whole, so that the object's first pose is the last of the episode before: T_k = o_last
+ * o_first^-1. The finger moves with it and jumps. The measurements are
  *
- *     prior  z = e o Exp(n)                n of prior_sigma                     tac  z = turn + n, n of tactile_sigma; or what a sensor makes of two images
- *     dyn    z = c2                        no noise: a model that is wrong      geo  no measurement: the outline itself, which the tip touches
+ *     prior  z = e o Exp(n)                n of prior_sigma                     tac  z = turn + n, n of
+ *                                                                               tactile_sigma; or what a sensor
+ *                                                                               makes of two images
+ *     dyn    z = c2                        no noise: a model that is wrong      geo  no measurement: the outline
+ *                                                                               itself, which the tip touches
  *
- * dyn and geo are nearly so, as the finger rolls and slides, is 7.5 mm thick and gives by 0.5 mm, friction is not what the model has it to be, and calibrations are off. */
+ * dyn and geo are nearly so, as the finger rolls and slides, is 7.5 mm thick and gives by 0.5 mm, friction is not
+ * what the model has it to be, and calibrations are off. */
 #include <covtune/push.h>
 #include "data/data.h"
 #include "data/leo.h"
@@ -13,15 +18,17 @@
 
 #include <math.h>
 
-/* Where learning begins: a spread of 1e6, in units, as far from what fits as the paper's. What holds a run together is exact, and as tight as dyn may become (6e-6 in the loose box): 1 um and 1 urad, lest
- * it have a say in what is learned. */
+/* Where learning begins: a spread of 1e6, in units, as far from what fits as the paper's. What holds a run together
+ * is exact, and as tight as dyn may become (6e-6 in the loose box): 1 um and 1 urad, lest it have a say in what is
+ * learned. */
 static const struct {
     const char *name;
     int         dim;
     double      variance; /* in units */
     double      unit[3];
-} MODEL[] = {{"prior", 3, 30, {1e-4, 1e-4, 1e-4}}, {"tac", 1, 1e3, {1e-2}}, {"dyn", 3, 1e-3, {2e-4, 2e-4, 2e-4}}, {"geo", 1, 1e-2, {2e-3}},
-             {"bind", 3, 1, {1e-6, 1e-6, 1e-6}}, {LEO_FIRST_POSE, 3, 1, {1e-6, 1e-6, 1e-6}}};
+} MODEL[] = {{"prior", 3, 30, {1e-4, 1e-4, 1e-4}}, {"tac", 1, 1e3, {1e-2}},
+             {"dyn", 3, 1e-3, {2e-4, 2e-4, 2e-4}}, {"geo", 1, 1e-2, {2e-3}},
+             {"bind", 3, 1, {1e-6, 1e-6, 1e-6}},   {LEO_FIRST_POSE, 3, 1, {1e-6, 1e-6, 1e-6}}};
 enum { PRIOR, TAC, DYN, GEO, LEARNED, BIND = LEARNED, FIRST, MODELS };
 
 int ct_push_unit(const char *model, double unit[3])
@@ -47,13 +54,24 @@ static ct_status check(const ct_push_options *o, int pool, ct_err *err)
 {
     CT_TRY(ct__push_check(o, pool, err));
     CT_TRY(ct__push_check_windows(o, err));
-    if (pool > 1) return ct_fail(err, CT_E_ARGUMENT, "runs are put together from pool 0 (training) or 1 (test), not from pool %d", pool);
-    if (o->episodes < 1) return ct_fail(err, CT_E_ARGUMENT, "a run of pushing needs at least 1 episode, %d were asked for", o->episodes);
-    if (o->pool < o->episodes) return ct_fail(err, CT_E_ARGUMENT, "a run of %d different episodes cannot be drawn from a pool of %d", o->episodes, o->pool);
-    if ((int64_t)o->episodes * o->steps > INT32_MAX / 2) return ct_fail(err, CT_E_LIMIT, "%d episodes of %d steps are more than a graph can hold", o->episodes, o->steps);
-    if (!(o->tactile_sigma > 0) || isinf(o->tactile_sigma)) return ct_fail(err, CT_E_ARGUMENT, "tactile_sigma is %g rad; it must be positive and finite", o->tactile_sigma);
-    if (!(o->prior_sigma > 0) || isinf(o->prior_sigma)) return ct_fail(err, CT_E_ARGUMENT, "prior_sigma is %g; it must be positive and finite", o->prior_sigma);
-    if (!isnan(o->c2) && (!(o->c2 > 0) || isinf(o->c2))) return ct_fail(err, CT_E_ARGUMENT, "c2 is %g m^2; it must be positive and finite, or NaN for that of even pressure", o->c2);
+    if (pool > 1)
+        return ct_fail(err, CT_E_ARGUMENT, "runs are put together from pool 0 (training) or 1 (test), not from pool %d",
+                       pool);
+    if (o->episodes < 1)
+        return ct_fail(err, CT_E_ARGUMENT, "a run of pushing needs at least 1 episode, %d were asked for", o->episodes);
+    if (o->pool < o->episodes)
+        return ct_fail(err, CT_E_ARGUMENT, "a run of %d different episodes cannot be drawn from a pool of %d",
+                       o->episodes, o->pool);
+    if ((int64_t)o->episodes * o->steps > INT32_MAX / 2)
+        return ct_fail(err, CT_E_LIMIT, "%d episodes of %d steps are more than a graph can hold", o->episodes,
+                       o->steps);
+    if (!(o->tactile_sigma > 0) || isinf(o->tactile_sigma))
+        return ct_fail(err, CT_E_ARGUMENT, "tactile_sigma is %g rad; it must be positive and finite", o->tactile_sigma);
+    if (!(o->prior_sigma > 0) || isinf(o->prior_sigma))
+        return ct_fail(err, CT_E_ARGUMENT, "prior_sigma is %g; it must be positive and finite", o->prior_sigma);
+    if (!isnan(o->c2) && (!(o->c2 > 0) || isinf(o->c2)))
+        return ct_fail(err, CT_E_ARGUMENT,
+                       "c2 is %g m^2; it must be positive and finite, or NaN for that of even pressure", o->c2);
     return CT_OK;
 }
 
@@ -75,7 +93,8 @@ static ct_status make_models(maker *m, ct_noise *noise)
 /* Of step t of the run: variables 2 t and 2 t + 1. */
 static double *truth_of(const maker *m, int32_t variable) { return m->seq->truth + (int64_t)variable * 4; }
 
-/* What is known of where the object is: where it was, moved along with the finger; put elsewhere for the next episode (k = 0), the finger leaves it. */
+/* What is known of where the object is: where it was, moved along with the finger; put elsewhere for the next
+ * episode (k = 0), the finger leaves it. */
 static void guess(const maker *m, int32_t t, int k, const double finger[4], double object[4])
 {
     const double *before = t ? ct_graph_initial_const(m->seq->graph) + 8 * (int64_t)(t - 1) : truth_of(m, 0);
@@ -101,11 +120,16 @@ static ct_status add_variables(maker *m, int32_t t, int k, double z[4])
 static ct_status add_turns(maker *m, const ct_push_episode *episode, int32_t begin, int k)
 {
     for (int i = k - m->o->window; i >= 0 && i > k - m->o->window - m->o->windows; i--) {
-        const double *before = episode->image + (int64_t)i * CT_PUSH_PIXELS, *after = episode->image + (int64_t)k * CT_PUSH_PIXELS;
-        const double  turn = m->tactile ? m->tactile(m->user, before, after) : ct_push_turn(episode, i, k) + m->o->tactile_sigma * ct_rng_normal(&m->turn);
+        const double *before = episode->image + (int64_t)i * CT_PUSH_PIXELS,
+                     *after = episode->image + (int64_t)k * CT_PUSH_PIXELS;
+        const double turn = m->tactile ? m->tactile(m->user, before, after)
+                                       : ct_push_turn(episode, i, k) + m->o->tactile_sigma * ct_rng_normal(&m->turn);
         const double  z[2] = {cos(turn), sin(turn)};
         const int32_t a = 2 * (begin + i), b = 2 * (begin + k), var[4] = {a, a + 1, b, b + 1};
-        if (!isfinite(turn)) return ct_fail(m->err, CT_E_ARGUMENT, "the tactile sensor says %g of steps %d and %d; a turn is a finite number", turn, (int)(begin + i), (int)(begin + k));
+        if (!isfinite(turn))
+            return ct_fail(m->err, CT_E_ARGUMENT,
+                           "the tactile sensor says %g of steps %d and %d; a turn is a finite number", turn,
+                           (int)(begin + i), (int)(begin + k));
         CT_TRY(ct_graph_add_factor(m->seq->graph, &ct_tactile_yaw, var, z, NULL, m->model[TAC], m->err));
     }
     return CT_OK;
@@ -142,7 +166,8 @@ static void chain(maker *m, const ct_push_episode *episode, int32_t begin)
         to = ct_se2_compose(last, ct_se2_inverse(episode->object[0], NULL), NULL, NULL);
     }
     for (int k = 0; k < episode->steps; k++) {
-        const ct_se2 object = ct_se2_normalize(ct_se2_compose(to, episode->object[k], NULL, NULL)), finger = ct_se2_normalize(ct_se2_compose(to, episode->finger[k], NULL, NULL));
+        const ct_se2 object = ct_se2_normalize(ct_se2_compose(to, episode->object[k], NULL, NULL)),
+                     finger = ct_se2_normalize(ct_se2_compose(to, episode->finger[k], NULL, NULL));
         memcpy(truth_of(m, 2 * (begin + k)), &object, sizeof object);
         memcpy(truth_of(m, 2 * (begin + k) + 1), &finger, sizeof finger);
     }
@@ -198,7 +223,8 @@ static ct_status fill(maker *m, int pool, uint64_t run, ct_noise *noise, int32_t
     return add_episodes(m, pool, number);
 }
 
-ct_status ct_push_make(const ct_push_options *options, int pool, uint64_t run, ct_tactile_fn tactile, void *user, ct_noise *noise, ct_sequence **out, ct_err *err)
+ct_status ct_push_make(const ct_push_options *options, int pool, uint64_t run, ct_tactile_fn tactile, void *user,
+                       ct_noise *noise, ct_sequence **out, ct_err *err)
 {
     *out = NULL;
     CT_TRY(check(options, pool, err));

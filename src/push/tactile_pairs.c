@@ -18,9 +18,11 @@ static int64_t gather(const ct_push_options *o, int episodes, const ct_push_epis
     int64_t count = 0;
     for (int k = 0; k < episodes; k++) {
         for (int after = 0; after < episode[k].steps; after++) {
-            for (int before = after - o->window; before >= 0 && before > after - o->window - o->windows; before--, count += 2) {
+            for (int before = after - o->window; before >= 0 && before > after - o->window - o->windows;
+                 before--, count += 2) {
                 if (!x) continue;
-                const double *a = episode[k].image + (int64_t)before * CT_PUSH_PIXELS, *b = episode[k].image + (int64_t)after * CT_PUSH_PIXELS;
+                const double *a = episode[k].image + (int64_t)before * CT_PUSH_PIXELS,
+                             *b = episode[k].image + (int64_t)after * CT_PUSH_PIXELS;
                 double       *row = x + count * 2 * CT_PUSH_PIXELS;
                 memcpy(row, a, CT_PUSH_PIXELS * sizeof *a);
                 memcpy(row + CT_PUSH_PIXELS, b, CT_PUSH_PIXELS * sizeof *b);
@@ -34,12 +36,15 @@ static int64_t gather(const ct_push_options *o, int episodes, const ct_push_epis
     return count;
 }
 
-ct_status ct_push_pairs(const ct_push_options *o, int episodes, const ct_push_episode episode[], int64_t *count, double **x, double **t, ct_err *err)
+ct_status ct_push_pairs(const ct_push_options *o, int episodes, const ct_push_episode episode[], int64_t *count,
+                        double **x, double **t, ct_err *err)
 {
     *x = *t = NULL;
     CT_TRY(ct__push_check_windows(o, err));
     *count = gather(o, episodes, episode, NULL, NULL);
-    if (*count == 0) return ct_fail(err, CT_E_ARGUMENT, "%d episode%s: no two steps lie %d or more apart", episodes, episodes == 1 ? "" : "s", o->window);
+    if (*count == 0)
+        return ct_fail(err, CT_E_ARGUMENT, "%d episode%s: no two steps lie %d or more apart", episodes,
+                       episodes == 1 ? "" : "s", o->window);
     *x = ct__zalloc(*count, 2 * CT_PUSH_PIXELS * sizeof **x);
     *t = ct__zalloc(*count, sizeof **t);
     if (!*x || !*t) {

@@ -2,10 +2,12 @@
  *
  * Between samples it is bilinear: with (u, v) in [0, 1]^2 the place in a cell and A .. D the samples at its corners,
  *
- *     d = A + u (B - A) + v (C - A) + u v E,  E = A - B - C + D;   g = (B - A + v E, C - A + u E) / step;   H_xy = E / step^2
+ *     d = A + u (B - A) + v (C - A) + u v E,  E = A - B - C + D;   g = (B - A + v E, C - A + u E) / step;   H_xy = E
+ *                                                                  / step^2
  *
- * Beyond the grid, with c the nearest point of its edge, d(p) = d(c) + |p - c|: continuous, and never zero because every sample of the edge is outside.
- * (An estimate that strays there is led back. LEO's estimator has no residual there, and no derivative.) */
+ * Beyond the grid, with c the nearest point of its edge, d(p) = d(c) + |p - c|: continuous, and never zero because
+ * every sample of the edge is outside. (An estimate that strays there is led back. LEO's estimator has no residual
+ * there, and no derivative.) */
 #include "shape/shape.h"
 
 #include <math.h>
@@ -14,12 +16,17 @@
 
 static ct_status check_place(int32_t rows, int32_t columns, double x0, double y0, double step, ct_err *err)
 {
-    if (rows < 3 || columns < 3) return ct_fail(err, CT_E_ARGUMENT, "grid: it must have at least 3 x 3 samples, it has %d x %d", rows, columns);
-    if ((int64_t)rows * columns > SAMPLES_MAX) return ct_fail(err, CT_E_LIMIT, "grid: it has %d x %d samples, more than %d", rows, columns, SAMPLES_MAX);
+    if (rows < 3 || columns < 3)
+        return ct_fail(err, CT_E_ARGUMENT, "grid: it must have at least 3 x 3 samples, it has %d x %d", rows, columns);
+    if ((int64_t)rows * columns > SAMPLES_MAX)
+        return ct_fail(err, CT_E_LIMIT, "grid: it has %d x %d samples, more than %d", rows, columns, SAMPLES_MAX);
     if (!(step >= CT__LENGTH_LEAST && step <= CT__LENGTH_MOST))
-        return ct_fail(err, CT_E_ARGUMENT, "grid: its step must be from %g to %g, it is %g", CT__LENGTH_LEAST, CT__LENGTH_MOST, step);
+        return ct_fail(err, CT_E_ARGUMENT, "grid: its step must be from %g to %g, it is %g", CT__LENGTH_LEAST,
+                       CT__LENGTH_MOST, step);
     if (!(fabs(x0) <= CT__LENGTH_MOST && fabs(y0) <= CT__LENGTH_MOST))
-        return ct_fail(err, CT_E_ARGUMENT, "grid: its first sample is at (%g, %g), coordinates must be finite and at most %g", x0, y0, CT__LENGTH_MOST);
+        return ct_fail(err, CT_E_ARGUMENT,
+                       "grid: its first sample is at (%g, %g), coordinates must be finite and at most %g", x0, y0,
+                       CT__LENGTH_MOST);
     return CT_OK;
 }
 
@@ -31,15 +38,22 @@ static ct_status check_samples(int32_t rows, int32_t columns, const double *valu
             const double d = value[(int64_t)r * columns + c];
             const int    edge = r == 0 || c == 0 || r == rows - 1 || c == columns - 1;
             if (!(fabs(d) <= CT__LENGTH_MOST))
-                return ct_fail(err, CT_E_ARGUMENT, "grid: the sample in row %d, column %d is %g, it must be finite and at most %g", r, c, d, CT__LENGTH_MOST);
+                return ct_fail(err, CT_E_ARGUMENT,
+                               "grid: the sample in row %d, column %d is %g, it must be finite and at most %g", r, c, d,
+                               CT__LENGTH_MOST);
             if (edge && !(d > 0))
-                return ct_fail(err, CT_E_ARGUMENT, "grid: the sample in row %d, column %d of its edge is %g: the outline must lie within the grid, where distances outside are positive", r, c, d);
+                return ct_fail(err, CT_E_ARGUMENT,
+                               "grid: the sample in row %d, column %d of its edge is %g: the outline must lie within "
+                               "the grid, where distances outside are positive",
+                               r, c, d);
             inside |= d <= -CT__LENGTH_LEAST;
         }
-    return inside ? CT_OK : ct_fail(err, CT_E_ARGUMENT, "grid: no sample is %g or less: nothing is inside", -CT__LENGTH_LEAST);
+    return inside ? CT_OK
+                  : ct_fail(err, CT_E_ARGUMENT, "grid: no sample is %g or less: nothing is inside", -CT__LENGTH_LEAST);
 }
 
-ct_status ct_shape_grid(int32_t rows, int32_t columns, double x0, double y0, double step, const double *value, ct_shape **out, ct_err *err)
+ct_status ct_shape_grid(int32_t rows, int32_t columns, double x0, double y0, double step, const double *value,
+                        ct_shape **out, ct_err *err)
 {
     *out = NULL;
     CT_TRY(check_place(rows, columns, x0, y0, step, err));

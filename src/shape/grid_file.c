@@ -21,7 +21,8 @@ typedef struct {
 static ct_status expected(const sdf_file *file, const char *key, const char *what, const json_t *found)
 {
     char buf[CT__JSON_WORDS];
-    return ct_fail(file->err, CT_E_PARSE, "%s: %s: expected %s, found %s", file->path, key, what, ct__json_describe(found, buf));
+    return ct_fail(file->err, CT_E_PARSE, "%s: %s: expected %s, found %s", file->path, key, what,
+                   ct__json_describe(found, buf));
 }
 
 static ct_status number(const sdf_file *file, const char *key, double *value)
@@ -35,7 +36,8 @@ static ct_status size(const sdf_file *file, const char *key, int32_t *value)
 {
     double d;
     CT_TRY(number(file, key, &d));
-    if (!(d >= 1 && d <= INT32_MAX && d == floor(d))) return expected(file, key, "a whole number", json_object_get(file->root, key));
+    if (!(d >= 1 && d <= INT32_MAX && d == floor(d)))
+        return expected(file, key, "a whole number", json_object_get(file->root, key));
     *value = (int32_t)d;
     return CT_OK;
 }
@@ -67,7 +69,9 @@ static ct_status read(const sdf_file *file, ct_shape **out)
     double        x0, y0, step;
     ct_err        inner = {0};
     const json_t *data = json_object_get(file->root, "grid_data");
-    if (!json_is_object(file->root)) return ct_fail(file->err, CT_E_PARSE, "%s: expected an object with grid_data, found %s", file->path, json_is_array(file->root) ? "a list" : "something else");
+    if (!json_is_object(file->root))
+        return ct_fail(file->err, CT_E_PARSE, "%s: expected an object with grid_data, found %s", file->path,
+                       json_is_array(file->root) ? "a list" : "something else");
     CT_TRY(number(file, "grid_res", &step));
     CT_TRY(size(file, "grid_size_x", &columns));
     CT_TRY(size(file, "grid_size_y", &rows));
@@ -78,7 +82,8 @@ static ct_status read(const sdf_file *file, ct_shape **out)
     if (!value) return ct__no_memory(file->err, "samples", (int64_t)rows * columns);
     for (int32_t r = 0; r < rows; r++)
         for (int32_t c = 0; c < columns; c++)
-            value[(int64_t)r * columns + c] = json_number_value(json_array_get(json_array_get(data, (size_t)r), (size_t)c));
+            value[(int64_t)r * columns + c] =
+                json_number_value(json_array_get(json_array_get(data, (size_t)r), (size_t)c));
     const ct_status status = ct_shape_grid(rows, columns, x0, y0, step, value, out, &inner);
     free(value);
     return status == CT_OK ? CT_OK : ct_fail(file->err, status, "%s: %s", file->path, inner.text);

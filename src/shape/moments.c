@@ -1,7 +1,7 @@
 /* moments.c: integrals over the inside.
  *
- * By Green, side by side, as triangles from the origin, each with the sign of its turn. With h the distance of the origin from the side's line (with that
- * sign) and s the places of its ends along it, counted from the foot,
+ * By Green, side by side, as triangles from the origin, each with the sign of its turn. With h the distance of the
+ * origin from the side's line (with that sign) and s the places of its ends along it, counted from the foot,
  *
  *     integral of |p| = 1/6 [ h s sqrt(s^2 + h^2) + h^3 asinh(s / |h|) ]   from s1 to s2
  *
@@ -9,7 +9,8 @@
  *
  *     perimeter = 2 pi (a^2 - sum 2^(n-1) c_n^2) / agm(a, b),   c_0^2 = a^2 - b^2,  c_n+1 = (a_n - b_n) / 2
  *
- * A grid's cells are cut into four triangles at their middle, and each is cut where the straight line through its corners' samples changes sign. */
+ * A grid's cells are cut into four triangles at their middle, and each is cut where the straight line through its
+ * corners' samples changes sign. */
 #include "shape/shape.h"
 
 #include <math.h>
@@ -29,7 +30,8 @@ static void add_side(sums *to, const double a[2], const double b[2])
     to->y += (a[1] + b[1]) * cross / 6;
     const double h = cross / length, s1 = (a[0] * ex + a[1] * ey) / length, s2 = (b[0] * ex + b[1] * ey) / length;
     to->radius += h * (s2 * hypot(b[0], b[1]) - s1 * hypot(a[0], a[1])) / 6;
-    if (fabs(h) > 1e-9 * length) to->radius += h * h * h * (asinh(s2 / fabs(h)) - asinh(s1 / fabs(h))) / 6; /* else less than rounding */
+    /* else less than rounding */
+    if (fabs(h) > 1e-9 * length) to->radius += h * h * h * (asinh(s2 / fabs(h)) - asinh(s1 / fabs(h))) / 6;
 }
 
 static double perimeter(double a, double b)
@@ -74,7 +76,8 @@ static void add_cell(sums *to, const ct_shape *shape, int32_t row, int32_t colum
     const double middle = (v[0] + v[1] + v[2] + v[3]) / 4, x = (p[0][0] + p[1][0]) / 2, y = (p[0][1] + p[3][1]) / 2;
     for (int i = 0; i < 4; i++) {
         const int j = (i + 1) % 4;
-        add_triangle(to, (double[3][2]){{p[i][0], p[i][1]}, {p[j][0], p[j][1]}, {x, y}}, (const double[]){v[i], v[j], middle});
+        add_triangle(to, (double[3][2]){{p[i][0], p[i][1]}, {p[j][0], p[j][1]}, {x, y}},
+                     (const double[]){v[i], v[j], middle});
     }
 }
 
@@ -82,7 +85,8 @@ static sums sums_of(const ct_shape *shape)
 {
     sums          to = {0};
     const double *n = shape->number;
-    if (shape->kind == CT_SHAPE_ELLIPSE) return (sums){.area = PI * n[0] * n[1], .radius = n[0] * n[1] * perimeter(n[0], n[1]) / 3};
+    if (shape->kind == CT_SHAPE_ELLIPSE)
+        return (sums){.area = PI * n[0] * n[1], .radius = n[0] * n[1] * perimeter(n[0], n[1]) / 3};
     for (int32_t r = 0; r + 1 < shape->rows; r++)
         for (int32_t c = 0; c + 1 < shape->columns; c++) add_cell(&to, shape, r, c);
     for (int32_t i = 0; shape->kind != CT_SHAPE_GRID && i < ct__corners(shape); i++) {

@@ -1,7 +1,7 @@
 /* outline.c: outlines as points, for pictures.
  *
- * That of a grid is walked cell by cell, inside to the left, straight from side to side (marching squares): once to measure it and once to place points, so
- * that nothing is allocated. */
+ * That of a grid is walked cell by cell, inside to the left, straight from side to side (marching squares): once to
+ * measure it and once to place points, so that nothing is allocated. */
 #include "shape/shape.h"
 
 #include <math.h>
@@ -53,16 +53,19 @@ typedef struct {
 static void crossing(const ct_shape *shape, entry at, int i, double xy[2])
 {
     double       a[2], b[2];
-    const double va = ct__cell_corner(shape, at.row, at.column, i, a), vb = ct__cell_corner(shape, at.row, at.column, (i + 1) % 4, b), f = va / (va - vb);
+    const double va = ct__cell_corner(shape, at.row, at.column, i, a),
+                 vb = ct__cell_corner(shape, at.row, at.column, (i + 1) % 4, b), f = va / (va - vb);
     for (int c = 0; c < 2; c++) xy[c] = a[c] + f * (b[c] - a[c]);
 }
 
-/* Out by the next side, counter-clockwise, that leads from outside to inside; if insides and outsides alternate, round the corner that the middle says. */
+/* Out by the next side, counter-clockwise, that leads from outside to inside; if insides and outsides alternate,
+ * round the corner that the middle says. */
 static entry onward(const ct_shape *shape, entry at)
 {
     double value[4], xy[2], sum = 0;
     int    negative = 0, i = at.side;
-    for (int k = 0; k < 4; k++) value[k] = ct__cell_corner(shape, at.row, at.column, k, xy), sum += value[k], negative += value[k] < 0;
+    for (int k = 0; k < 4; k++)
+        value[k] = ct__cell_corner(shape, at.row, at.column, k, xy), sum += value[k], negative += value[k] < 0;
     if (negative == 2 && value[(i + 2) % 4] < 0 && sum >= 0) i = (i + 3) % 4;
     else
         do i = (i + 1) % 4;

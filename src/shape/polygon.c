@@ -1,9 +1,10 @@
 /* polygon.c: a polygon that does not cross itself, in either sense.
  *
- * The nearest side decides. If the nearest point lies within it, d is the distance from its line, and the line's side is the polygon's: nothing lies
- * between. If it is a corner, d = +-|p - c|, and (n1 + n2)'(p - c) has the sign, n1 and n2 the outward normals of both sides: at a corner that
- * sticks out the points nearest to it lie outside, at one that goes in they lie inside, and where sides are all but in line it tells them apart as the
- * line does. So nothing is counted and no ray is cast. O(corners). */
+ * The nearest side decides. If the nearest point lies within it, d is the distance from its line, and the line's
+ * side is the polygon's: nothing lies between. If it is a corner, d = +-|p - c|, and (n1 + n2)'(p - c) has the sign,
+ * n1 and n2 the outward normals of both sides: at a corner that sticks out the points nearest to it lie outside, at
+ * one that goes in they lie inside, and where sides are all but in line it tells them apart as the line does. So
+ * nothing is counted and no ray is cast. O(corners). */
 #include "shape/shape.h"
 
 #include <math.h>
@@ -31,28 +32,37 @@ static int meet(const double a[2], const double b[2], const double c[2], const d
 
 static ct_status check_corners(int32_t corners, const double *xy, ct_err *err)
 {
-    if (corners < 3 || corners > CT__CORNERS_MAX) return ct_fail(err, CT_E_ARGUMENT, "polygon: it must have 3 to %d corners, it has %d", CT__CORNERS_MAX, corners);
+    if (corners < 3 || corners > CT__CORNERS_MAX)
+        return ct_fail(err, CT_E_ARGUMENT, "polygon: it must have 3 to %d corners, it has %d", CT__CORNERS_MAX,
+                       corners);
     for (int32_t i = 0; i < corners; i++) {
         const double *a = at(xy, corners, i), *b = at(xy, corners, i + 1);
         if (!(fabs(a[0]) <= CT__LENGTH_MOST && fabs(a[1]) <= CT__LENGTH_MOST))
-            return ct_fail(err, CT_E_ARGUMENT, "polygon: corner %d is (%g, %g), coordinates must be finite and at most %g", i, a[0], a[1], CT__LENGTH_MOST);
+            return ct_fail(err, CT_E_ARGUMENT,
+                           "polygon: corner %d is (%g, %g), coordinates must be finite and at most %g", i, a[0], a[1],
+                           CT__LENGTH_MOST);
         const double length = hypot(b[0] - a[0], b[1] - a[1]);
         if (length < CT__LENGTH_LEAST)
-            return ct_fail(err, CT_E_ARGUMENT, "polygon: the side from corner %d to corner %d must be at least %g long, it is %g", i, (i + 1) % corners, CT__LENGTH_LEAST, length);
+            return ct_fail(err, CT_E_ARGUMENT,
+                           "polygon: the side from corner %d to corner %d must be at least %g long, it is %g", i,
+                           (i + 1) % corners, CT__LENGTH_LEAST, length);
     }
     return CT_OK;
 }
 
-/* Sides that are not neighbours have no point in common, neighbours their corner alone: a side does not go back on the one before. */
+/* Sides that are not neighbours have no point in common, neighbours their corner alone: a side does not go back on
+ * the one before. */
 static ct_status check_sides(int32_t corners, const double *xy, ct_err *err)
 {
     for (int32_t i = 0; i < corners; i++) {
         const double *a = at(xy, corners, i), *b = at(xy, corners, i + 1), *c = at(xy, corners, i + 2);
         if (turn(a, b, c) == 0 && (b[0] - a[0]) * (c[0] - b[0]) + (b[1] - a[1]) * (c[1] - b[1]) < 0)
-            return ct_fail(err, CT_E_ARGUMENT, "polygon: the side from corner %d goes back along the one before", (i + 1) % corners);
+            return ct_fail(err, CT_E_ARGUMENT, "polygon: the side from corner %d goes back along the one before",
+                           (i + 1) % corners);
         for (int32_t j = i + 2; j < corners - (i == 0); j++)
             if (meet(a, b, at(xy, corners, j), at(xy, corners, j + 1)))
-                return ct_fail(err, CT_E_ARGUMENT, "polygon: the sides from corner %d and from corner %d cross or touch", i, j);
+                return ct_fail(err, CT_E_ARGUMENT,
+                               "polygon: the sides from corner %d and from corner %d cross or touch", i, j);
     }
     return CT_OK;
 }
@@ -70,7 +80,8 @@ ct_status ct_shape_polygon(int32_t corners, const double xy[], ct_shape **out, c
     *out = NULL;
     CT_TRY(check_corners(corners, xy, err));
     double around = 0;
-    for (int32_t i = 0; i < corners; i++) around += hypot(at(xy, corners, i + 1)[0] - xy[2 * i], at(xy, corners, i + 1)[1] - xy[2 * i + 1]);
+    for (int32_t i = 0; i < corners; i++)
+        around += hypot(at(xy, corners, i + 1)[0] - xy[2 * i], at(xy, corners, i + 1)[1] - xy[2 * i + 1]);
     const double area = doubled_area(corners, xy) / 2;
     CT_TRY(check_sides(corners, xy, err));
     if (!(fabs(area) > 1e-9 * around * around)) /* a needle of 1 : 1e8, the corners of which are its digits' last */
@@ -93,7 +104,8 @@ static void normal(const ct_shape *shape, int32_t corners, int32_t i, double n[2
 }
 
 /* Of corner i, p - c = w. */
-static double from_corner(const ct_shape *shape, int32_t corners, int32_t i, const double w[2], double g[2], double H[4])
+static double from_corner(const ct_shape *shape, int32_t corners, int32_t i, const double w[2], double g[2],
+                          double H[4])
 {
     double before[2], after[2];
     normal(shape, corners, i + corners - 1, before);
@@ -111,10 +123,12 @@ double ct__polygon_distance(const ct_shape *shape, const double p[2], double g[2
 {
     const int32_t corners = (int32_t)(shape->count / 2);
     int32_t       side = 0;
-    double        least = INFINITY, along = NAN; /* of the nearest side: squared distance, and where on it, 0 to 1 within */
+    /* of the nearest side: squared distance, and where on it, 0 to 1 within */
+    double        least = INFINITY, along = NAN;
     for (int32_t i = 0; i < corners; i++) {
         const double *a = at(shape->number, corners, i), *b = at(shape->number, corners, i + 1);
-        const double  ex = b[0] - a[0], ey = b[1] - a[1], wx = p[0] - a[0], wy = p[1] - a[1], dot = wx * ex + wy * ey, e2 = ex * ex + ey * ey;
+        const double ex = b[0] - a[0], ey = b[1] - a[1], wx = p[0] - a[0], wy = p[1] - a[1], dot = wx * ex + wy * ey,
+                     e2 = ex * ex + ey * ey;
         const double  cross = wx * ey - wy * ex, vx = p[0] - b[0], vy = p[1] - b[1];
         const double  d2 = dot < 0 ? wx * wx + wy * wy : dot > e2 ? vx * vx + vy * vy : cross * cross / e2;
         if (d2 < least) least = d2, side = i, along = dot / e2;
@@ -134,7 +148,10 @@ double ct__polygon_distance(const ct_shape *shape, const double p[2], double g[2
 
 /* ---- corners ---- */
 
-int32_t ct__corners(const ct_shape *shape) { return shape->kind == CT_SHAPE_RECTANGLE ? 4 : (int32_t)(shape->count / 2); }
+int32_t ct__corners(const ct_shape *shape)
+{
+    return shape->kind == CT_SHAPE_RECTANGLE ? 4 : (int32_t)(shape->count / 2);
+}
 
 void ct__corner(const ct_shape *shape, int32_t i, double xy[2])
 {

@@ -2,7 +2,8 @@
  *
  *     w = |p| - h;    d = |w| at a corner (both w > 0), else the larger of the two
  *
- * Inside, the nearest side counts; on the bisector of a corner and on the axes, where two are as near, it is one of them. */
+ * Inside, the nearest side counts; on the bisector of a corner and on the axes, where two are as near, it is one of
+ * them. */
 #include "shape/shape.h"
 
 #include <math.h>

@@ -29,10 +29,12 @@ ct_status ct__shape_new(ct_shape_kind kind, int64_t count, ct_shape **out, ct_er
 static ct_status check_length(const char *shape, const char *what, double value, ct_err *err)
 {
     if (value >= CT__LENGTH_LEAST && value <= CT__LENGTH_MOST) return CT_OK;
-    return ct_fail(err, CT_E_ARGUMENT, "%s: its half %s must be from %g to %g, it is %g", shape, what, CT__LENGTH_LEAST, CT__LENGTH_MOST, value);
+    return ct_fail(err, CT_E_ARGUMENT, "%s: its half %s must be from %g to %g, it is %g", shape, what, CT__LENGTH_LEAST,
+                   CT__LENGTH_MOST, value);
 }
 
-ct_status ct__shape_pair(ct_shape_kind kind, double a, double b, const char *first, const char *second, ct_shape **out, ct_err *err)
+ct_status ct__shape_pair(ct_shape_kind kind, double a, double b, const char *first, const char *second, ct_shape **out,
+                         ct_err *err)
 {
     *out = NULL;
     CT_TRY(check_length(ct_shape_kind_name(kind), first, a, err));
@@ -69,5 +71,6 @@ ct_status ct_shape_check(const ct_shape *shape, const double p[2], ct_err *err)
     if (shape->kind != CT_SHAPE_GRID) return CT_OK;
     const double *n = shape->number, x1 = n[0] + (shape->columns - 1) * n[2], y1 = n[1] + (shape->rows - 1) * n[2];
     if (p[0] >= n[0] && p[0] <= x1 && p[1] >= n[1] && p[1] <= y1) return CT_OK;
-    return ct_fail(err, CT_E_ARGUMENT, "(%g, %g) lies beyond the grid, which goes from (%g, %g) to (%g, %g)", p[0], p[1], n[0], n[1], x1, y1);
+    return ct_fail(err, CT_E_ARGUMENT, "(%g, %g) lies beyond the grid, which goes from (%g, %g) to (%g, %g)", p[0],
+                   p[1], n[0], n[1], x1, y1);
 }

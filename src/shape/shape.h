@@ -14,7 +14,8 @@ struct ct_shape {
     double        number[];      /* what it was made of, as ct_shape_numbers says                 */
 };
 
-/* Lengths of shapes are from 1 um to 1000 km, and coordinates at most that: their squares and cubes then neither vanish nor overflow. */
+/* Lengths of shapes are from 1 um to 1000 km, and coordinates at most that: their squares and cubes then neither
+ * vanish nor overflow. */
 #define CT__LENGTH_LEAST 1e-6
 #define CT__LENGTH_MOST  1e6
 
@@ -25,7 +26,8 @@ struct ct_shape {
 ct_status ct__shape_new(ct_shape_kind kind, int64_t count, ct_shape **out, ct_err *err);
 
 /* A shape of two lengths, called that in messages. */
-ct_status ct__shape_pair(ct_shape_kind kind, double a, double b, const char *first, const char *second, ct_shape **out, ct_err *err);
+ct_status ct__shape_pair(ct_shape_kind kind, double a, double b, const char *first, const char *second, ct_shape **out,
+                         ct_err *err);
 
 /* As ct_shape_distance, of each kind. */
 double ct__ellipse_distance(const double half[2], const double p[2], double g[2], double H[4]);
@@ -47,7 +49,8 @@ static inline void ct__bend_none(double H[4]) { H[0] = H[1] = H[2] = H[3] = 0; }
 int32_t ct__corners(const ct_shape *shape);
 void    ct__corner(const ct_shape *shape, int32_t i, double xy[2]);
 
-/* Corner i (0 to 3, counter-clockwise from the lowest row and column) of the cell whose lowest one is sample (row, column). */
+/* Corner i (0 to 3, counter-clockwise from the lowest row and column) of the cell whose lowest one is sample (row,
+ * column). */
 static inline double ct__cell_corner(const ct_shape *shape, int32_t row, int32_t column, int i, double xy[2])
 {
     const int32_t r = row + (i >= 2), c = column + (i == 1 || i == 2);

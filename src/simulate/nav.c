@@ -1,10 +1,11 @@
 /* nav.c: navigation runs as in the paper's first study: odometry between neighbouring poses, a GPS-like pose on each.
  *
- * A measurement is z = g(x) o Exp(e) with e ~ N(0, Sigma) in the tangent space, on the right: for odometry g = a^-1 b, for GPS g = x.
- * With R the square root of the information, R'R = Sigma^-1, and n white, e solves R e = n, so that Cov e = R^-1 R^-T = Sigma.
+ * A measurement is z = g(x) o Exp(e) with e ~ N(0, Sigma) in the tangent space, on the right: for odometry g = a^-1
+ * b, for GPS g = x. With R the square root of the information, R'R = Sigma^-1, and n white, e solves R e = n, so
+ * that Cov e = R^-1 R^-T = Sigma.
  *
- * Path and noise are drawn from streams of their own, each named by a hash of dataset's seed and number of the run: so other noise
- * does not change a path, and a run does not depend on how many others are made. */
+ * Path and noise are drawn from streams of their own, each named by a hash of dataset's seed and number of the run:
+ * so other noise does not change a path, and a run does not depend on how many others are made. */
 #include <covtune/simulate.h>
 #include "data/data.h"
 #include "data/leo.h"
@@ -21,7 +22,8 @@ typedef struct {
     double odom[3], gps[3];
 } regime_sigmas;
 
-static const regime_sigmas ROAD = {{0.1, 0.1, 0.1}, {1, 1, 0.1}}, ICE = {{1, 1, 1}, {0.1, 0.1, 0.1}}, SKEW = {{1, 2, 0.1}, {2, 1, 0.1}};
+static const regime_sigmas ROAD = {{0.1, 0.1, 0.1}, {1, 1, 0.1}}, ICE = {{1, 1, 1}, {0.1, 0.1, 0.1}},
+                           SKEW = {{1, 2, 0.1}, {2, 1, 0.1}};
 
 static const struct {
     const char          *name;
@@ -137,11 +139,17 @@ static ct_status add_pose(maker *m, int32_t i, int regime)
 
 static ct_status check(const ct_nav_options *o, ct_err *err)
 {
-    if (o->kind != CT_SE2 && o->kind != CT_SE3) return ct_fail(err, CT_E_ARGUMENT, "a navigation run is made of SE2 or SE3 poses, not %s", ct_kind_name(o->kind));
-    if (o->least < 2) return ct_fail(err, CT_E_ARGUMENT, "a navigation run needs at least 2 poses, %d were asked for", o->least);
-    if (o->most < o->least) return ct_fail(err, CT_E_ARGUMENT, "a navigation run of at least %d and at most %d poses cannot be", o->least, o->most);
+    if (o->kind != CT_SE2 && o->kind != CT_SE3)
+        return ct_fail(err, CT_E_ARGUMENT, "a navigation run is made of SE2 or SE3 poses, not %s",
+                       ct_kind_name(o->kind));
+    if (o->least < 2)
+        return ct_fail(err, CT_E_ARGUMENT, "a navigation run needs at least 2 poses, %d were asked for", o->least);
+    if (o->most < o->least)
+        return ct_fail(err, CT_E_ARGUMENT, "a navigation run of at least %d and at most %d poses cannot be", o->least,
+                       o->most);
     if (o->regimes < 1 || o->regimes > CT_NAV_REGIMES)
-        return ct_fail(err, CT_E_ARGUMENT, "a navigation run has 1 or %d regimes, %d were asked for", CT_NAV_REGIMES, o->regimes);
+        return ct_fail(err, CT_E_ARGUMENT, "a navigation run has 1 or %d regimes, %d were asked for", CT_NAV_REGIMES,
+                       o->regimes);
     return CT_OK;
 }
 
@@ -170,7 +178,10 @@ ct_status ct_nav_make(const ct_nav_options *options, uint64_t run, ct_noise *noi
 {
     *out = NULL;
     CT_TRY(check(options, err));
-    maker m = {.kind = options->kind, .regimes = options->regimes, .noise = ct__rng_stream(options->seed, run, STREAM_NOISE), .err = err};
+    maker m = {.kind = options->kind,
+               .regimes = options->regimes,
+               .noise = ct__rng_stream(options->seed, run, STREAM_NOISE),
+               .err = err};
     CT_TRY(ct_sequence_new(NULL, &m.seq, err));
     const ct_status status = fill(&m, options, run, noise);
     if (status == CT_OK) *out = m.seq;

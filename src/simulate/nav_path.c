@@ -2,15 +2,16 @@
  *
  * In the plane a path is steps of v metres along circles of curvature c,
  *     x <- x o Exp(v, 0, v c),     |c| <= 1 / R,
- * so that the heading is along the path. Speed and curvature are white noise passed twice through a low pass. Where the point AHEAD
- * leaves the inner part of the area, the curvature is bent towards the side on which the middle lies.
+ * so that the heading is along the path. Speed and curvature are white noise passed twice through a low pass. Where
+ * the point AHEAD leaves the inner part of the area, the curvature is bent towards the side on which the middle
+ * lies.
  *
- * That alone would leave the area now and then. What keeps it inside for certain: of the two circles of radius R that
- * touch the path at a pose, to its left and its right, one lies in the area. A step after which neither would is not taken; the path
- * goes round the one that does now, which stays where it is, and so the law holds for ever.
+ * That alone would leave the area now and then. What keeps it inside for certain: of the two circles of radius R
+ * that touch the path at a pose, to its left and its right, one lies in the area. A step after which neither would
+ * is not taken; the path goes round the one that does now, which stays where it is, and so the law holds for ever.
  *
- * In space the same path climbs and falls, z(s) = H/2 + sum_k A_k sin(s / L_k + p_k) over the distance s driven in the plane, with the nose along it
- * (pitch = atan z'), leaning into curves and rocking a little. */
+ * In space the same path climbs and falls, z(s) = H/2 + sum_k A_k sin(s / L_k + p_k) over the distance s driven in
+ * the plane, with the nose along it (pitch = atan z'), leaning into curves and rocking a little. */
 #include "data/data.h"
 
 #include <math.h>
@@ -67,7 +68,10 @@ static double urgency(ct_se2 x)
     return CT_MIN(1, CT_MAX(0, (MARGIN - inside) / MARGIN));
 }
 
-static ct_se2 step(ct_se2 x, double v, double c) { return ct_se2_normalize(ct_se2_compose(x, ct_se2_exp((const double[3]){v, 0, v * c}), NULL, NULL)); }
+static ct_se2 step(ct_se2 x, double v, double c)
+{
+    return ct_se2_normalize(ct_se2_compose(x, ct_se2_exp((const double[3]){v, 0, v * c}), NULL, NULL));
+}
 
 /* The curvature of the next step of v metres. */
 static double steer(ct_se2 x, double v, double before, double wish)
@@ -106,7 +110,8 @@ static ct_se3 lift(const hills *h, ct_se2 x, double s, double lean)
     }
     const double roll = lean + 0.1 * sin(s / 4 + h->phase[2]);
     const ct_so3 heading = ct_so3_exp((const double[3]){0, 0, ct_se2_theta(x)});
-    const ct_so3 pitch = ct_so3_exp((const double[3]){0, -atan(slope), 0}), bank = ct_so3_exp((const double[3]){roll, 0, 0});
+    const ct_so3 pitch = ct_so3_exp((const double[3]){0, -atan(slope), 0}),
+                 bank = ct_so3_exp((const double[3]){roll, 0, 0});
     const ct_so3 q = ct_so3_compose(ct_so3_compose(heading, pitch, NULL, NULL), bank, NULL, NULL);
     return ct_se3_make((const double[3]){x.x, x.y, z}, ct_so3_normalize(q));
 }
@@ -114,7 +119,8 @@ static ct_se3 lift(const hills *h, ct_se2 x, double s, double lean)
 void ct__nav_path(ct_kind kind, int32_t poses, ct_rng *rng, double *truth)
 {
     const double inset = 2 * RADIUS + EDGE; /* where both circles are inside, whatever the heading */
-    const double x0 = inset + (WIDTH - 2 * inset) * ct_rng_uniform(rng), y0 = inset + (DEPTH - 2 * inset) * ct_rng_uniform(rng);
+    const double x0 = inset + (WIDTH - 2 * inset) * ct_rng_uniform(rng),
+                 y0 = inset + (DEPTH - 2 * inset) * ct_rng_uniform(rng);
     const hills  h = draw_hills(rng);
     ct_se2       x = ct_se2_make(x0, y0, TWO_PI * ct_rng_uniform(rng));
     smooth       speed = {0}, bend = {0};

@@ -173,7 +173,8 @@ static ct_status add_pose(maker *m, int32_t i, int32_t loop)
     return ct_graph_add_between(m->graph, loop, i, z, m->loop, m->err);
 }
 
-static ct_status share_model(ct_noise *noise, const char *name, int dim, const double sigma[], int32_t *index, ct_err *err)
+static ct_status share_model(ct_noise *noise, const char *name, int dim, const double sigma[], int32_t *index,
+                             ct_err *err)
 {
     double            variance[CT_DIM_MAX];
     ct__noise_numbers numbers;
@@ -184,11 +185,15 @@ static ct_status share_model(ct_noise *noise, const char *name, int dim, const d
 
 static ct_status check(const ct_world_options *o, ct_err *err)
 {
-    if (o->kind != CT_SE2 && o->kind != CT_SE3) return ct_fail(err, CT_E_ARGUMENT, "a world is made of SE2 or SE3 poses, not %s", ct_kind_name(o->kind));
+    if (o->kind != CT_SE2 && o->kind != CT_SE3)
+        return ct_fail(err, CT_E_ARGUMENT, "a world is made of SE2 or SE3 poses, not %s", ct_kind_name(o->kind));
     if (o->poses < 1) return ct_fail(err, CT_E_ARGUMENT, "a world needs at least 1 pose, %d were asked for", o->poses);
-    if (!(o->sigma_t > 0) || isinf(o->sigma_t)) return ct_fail(err, CT_E_ARGUMENT, "sigma_t is %g m; it must be positive and finite", o->sigma_t);
-    if (!(o->sigma_r > 0) || isinf(o->sigma_r)) return ct_fail(err, CT_E_ARGUMENT, "sigma_r is %g rad; it must be positive and finite", o->sigma_r);
-    if (!(o->loop_chance >= 0 && o->loop_chance <= 1)) return ct_fail(err, CT_E_ARGUMENT, "loop_chance is %g; it must lie in [0, 1]", o->loop_chance);
+    if (!(o->sigma_t > 0) || isinf(o->sigma_t))
+        return ct_fail(err, CT_E_ARGUMENT, "sigma_t is %g m; it must be positive and finite", o->sigma_t);
+    if (!(o->sigma_r > 0) || isinf(o->sigma_r))
+        return ct_fail(err, CT_E_ARGUMENT, "sigma_r is %g rad; it must be positive and finite", o->sigma_r);
+    if (!(o->loop_chance >= 0 && o->loop_chance <= 1))
+        return ct_fail(err, CT_E_ARGUMENT, "loop_chance is %g; it must lie in [0, 1]", o->loop_chance);
     return CT_OK;
 }
 
@@ -197,7 +202,11 @@ static ct_status fill(const ct_world_options *o, ct_noise *noise, ct_sequence *s
 {
     const int dim = ct_kind_dim(o->kind), rotation_first = o->kind == CT_SE3;
     ct_rng    path = ct_rng_seed(o->seed), chance = ct_rng_seed(~o->seed);
-    maker     m = {.kind = o->kind, .truth = seq->truth, .rng = ct_rng_seed(o->seed + 0x9e3779b97f4a7c15u), .graph = seq->graph, .err = err};
+    maker m = {.kind = o->kind,
+               .truth = seq->truth,
+               .rng = ct_rng_seed(o->seed + 0x9e3779b97f4a7c15u),
+               .graph = seq->graph,
+               .err = err};
     for (int i = 0; i < dim; i++) m.sigma[i] = (rotation_first ? i < 3 : i == 2) ? o->sigma_r : o->sigma_t;
     CT_TRY(share_model(noise, "odom", dim, m.sigma, &m.odom, err));
     CT_TRY(share_model(noise, "loop", dim, m.sigma, &m.loop, err));
@@ -222,7 +231,8 @@ ct_status ct_world_make(const ct_world_options *options, ct_noise *noise, ct_seq
     seq->truth = ct__zalloc((int64_t)options->poses * ct_kind_size(options->kind), sizeof *seq->truth);
     seq->known = ct__zalloc(options->poses, sizeof *seq->known);
     int32_t  *loop = ct__zalloc(options->poses, sizeof *loop);
-    ct_status status = seq->name && seq->truth && seq->known && loop ? CT_OK : ct__no_memory(err, "poses", options->poses);
+    ct_status status =
+        seq->name && seq->truth && seq->known && loop ? CT_OK : ct__no_memory(err, "poses", options->poses);
     if (status == CT_OK) status = fill(options, noise, seq, loop, err);
     free(loop);
     if (status == CT_OK) *out = seq;

@@ -2,10 +2,12 @@
  *
  *     R_pp delta_p = d_p - R_ps delta_s
  *
- * The cliques made by this update are all computed, parents first. Below them a clique is computed where a variable of its separator
- * has moved by more than `wildfire` since it was last carried down, or another of its clique has. Each variable remembers what was carried, so that small changes add up
- * to one that is. Below a bundle nothing is computed until a variable of its separator has itself moved that far since the bundle was told, and then
- * everything: a hub's clique moves with every new variable in it, and what hangs on the hub is not to be looked at each time. */
+ * The cliques made by this update are all computed, parents first. Below them a clique is computed where a variable
+ * of its separator has moved by more than `wildfire` since it was last carried down, or another of its clique has.
+ * Each variable remembers what was carried, so that small changes add up to one that is. Below a bundle nothing is
+ * computed until a variable of its separator has itself moved that far since the bundle was told, and then
+ * everything: a hub's clique moves with every new variable in it, and what hangs on the hub is not to be looked at
+ * each time. */
 #include "smooth/smooth.h"
 
 static int moved(const ct_smoother *s, const ct__var *var)
@@ -117,7 +119,8 @@ ct_status ct__descend(ct_smoother *s, ct_err *err)
     for (int64_t k = s->top.clique.count - 1; k >= 0; k--) CT_TRY(solve_clique(s, s->top.clique.item[k], err));
     s->stack.count = 0;
     for (int64_t k = 0; k < s->top.orphan.count; k++)
-        if (s->top.orphan.item[k] != CT_NONE && hears(s, &s->clique[s->top.orphan.item[k]])) CT_TRY(ct__list_push(&s->stack, s->top.orphan.item[k], err));
+        if (s->top.orphan.item[k] != CT_NONE && hears(s, &s->clique[s->top.orphan.item[k]]))
+            CT_TRY(ct__list_push(&s->stack, s->top.orphan.item[k], err));
     while (s->stack.count) {
         const int32_t id = s->stack.item[--s->stack.count], bundle = !s->clique[id].pivots;
         CT_TRY(bundle ? tell(s, id, err) : solve_clique(s, id, err));

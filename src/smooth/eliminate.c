@@ -1,7 +1,8 @@
 /* eliminate.c: the numbers of the fronts that an update makes.
  *
- * A front is the sum of its factors' J'[J -r], of what its children left, and nothing else; the dense kernels are those of sparse. Its
- * children are fronts of this update and orphans of earlier ones, whose separators may come in another order here. */
+ * A front is the sum of its factors' J'[J -r], of what its children left, and nothing else; the dense kernels are
+ * those of sparse. Its children are fronts of this update and orphans of earlier ones, whose separators may come in
+ * another order here. */
 #include "smooth/smooth.h"
 #include "sparse/clones.h"
 
@@ -12,10 +13,14 @@ CT_INLINE double *entry(const ct__extend *front, int32_t row, int32_t col)
                           : front->U + (int64_t)(row - front->p) * (front->s + 1) + col - front->p;
 }
 
-CT_INLINE int32_t stride(const ct__extend *front, int32_t row) { return row < front->p ? front->p + front->s + 1 : front->s + 1; }
+CT_INLINE int32_t stride(const ct__extend *front, int32_t row)
+{
+    return row < front->p ? front->p + front->s + 1 : front->s + 1;
+}
 
 /* C += A'B, C with stride ldc; its upper triangle alone if `square`. */
-CT_INLINE void add_block(int rows, int m, int n, const double *restrict A, const double *restrict B, double *restrict C, int32_t ldc, int square)
+CT_INLINE void add_block(int rows, int m, int n, const double *restrict A, const double *restrict B, double *restrict C,
+                         int32_t ldc, int square)
 {
     for (int i = 0; i < m; i++)
         for (int j = square ? i : 0; j < n; j++) {
@@ -26,7 +31,8 @@ CT_INLINE void add_block(int rows, int m, int n, const double *restrict A, const
 }
 
 /* d > 0: every member has that dimension. */
-CT_INLINE void assemble_rows(const ct_smoother *s, const ct__kept *f, const ct__extend *front, double *before, int rows, int members, int d)
+CT_INLINE void assemble_rows(const ct_smoother *s, const ct__kept *f, const ct__extend *front, double *before, int rows,
+                             int members, int d)
 {
     const double *J[CT_ARITY_MAX], *r = ct__numbers(s, f->linear);
     int32_t       row[CT_ARITY_MAX], last = front->p + front->s;
@@ -78,7 +84,8 @@ static void assemble_prior(const ct_smoother *s, const ct__kept *f, const ct__ex
 void ct__assemble_factor(const ct_smoother *s, const ct__kept *f, const ct__extend *front, double *before)
 {
     if (!f->ops) assemble_prior(s, f, front, before);
-    else if (f->ops->rows == 3 && f->n == 6 && f->members == 2 && f->ops->kind[0] == CT_SE2) assemble_rows(s, f, front, before, 3, 2, 3);
+    else if (f->ops->rows == 3 && f->n == 6 && f->members == 2 && f->ops->kind[0] == CT_SE2)
+        assemble_rows(s, f, front, before, 3, 2, 3);
     else if (f->ops->rows == 6 && f->n == 12 && f->members == 2) assemble_rows(s, f, front, before, 6, 2, 6);
     else assemble_rows(s, f, front, before, f->ops->rows, f->members, 0);
 }
@@ -125,7 +132,8 @@ void ct__adopt(ct_smoother *s, int32_t id, int32_t child_id, const ct__extend *f
 }
 
 /* A clique for front f: sizes, blocks, and its variables' rows. */
-static ct_status make_clique(ct_smoother *s, const ct_sparse *sp, const ct__front *front, int32_t f, int32_t *id, ct_err *err)
+static ct_status make_clique(ct_smoother *s, const ct_sparse *sp, const ct__front *front, int32_t f, int32_t *id,
+                             ct_err *err)
 {
     ct__top *t = &s->top;
     int64_t  list, numbers, p = 0, width = 0;
@@ -138,7 +146,8 @@ static ct_status make_clique(ct_smoother *s, const ct_sparse *sp, const ct__fron
     made.list = s->clique[*id].list = list;
     int32_t *var = ct__ints(s, list), n = 0;
     for (int32_t j = 0; j < front->pivots; j++) var[n++] = t->var.item[sp->order[front->first + j]];
-    for (int32_t j = 0; j < front->separators; j++) var[n++] = t->var.item[sp->order[sp->separator[front->separator + j]]];
+    for (int32_t j = 0; j < front->separators; j++)
+        var[n++] = t->var.item[sp->order[sp->separator[front->separator + j]]];
     for (int32_t e = t->head.item[f]; e != CT_NONE; e = t->next.item[e])
         if (e < t->factor.count) var[n++] = t->factor.item[e];
     for (int32_t j = 0; j < made.pivots + made.separators; j++) {
@@ -149,7 +158,8 @@ static ct_status make_clique(ct_smoother *s, const ct_sparse *sp, const ct__fron
     made.p = (int32_t)p;
     made.s = (int32_t)(width - p);
     s->clique[*id] = made;
-    if (width * width > INT32_MAX) return ct_fail(err, CT_E_LIMIT, "a front of %lld scalars is larger than this build can hold", (long long)width);
+    if (width * width > INT32_MAX)
+        return ct_fail(err, CT_E_LIMIT, "a front of %lld scalars is larger than this build can hold", (long long)width);
     CT_TRY(ct__pool_take(&s->numbers, ct__clique_numbers(made.p, made.s), &numbers, err));
     s->clique[*id].numbers = numbers;
     CT_TRY(ct__grow(&t->run, &t->run_capacity, made.pivots + made.separators, sizeof *t->run, "runs", err));
@@ -195,9 +205,16 @@ static ct_status eliminate_front(ct_smoother *s, const ct_sparse *sp, int32_t f,
         if (e < t->factor.count) ct__assemble_factor(s, &s->factor[t->factor.item[e]], &matrix, before);
         else ct__adopt(s, *id, t->orphan.item[e - t->factor.count], &matrix, before);
     }
-    for (int32_t child = front->child; child != -1; child = sp->front[child].sibling) ct__adopt(s, *id, t->clique.item[child], &matrix, before);
+    for (int32_t child = front->child; child != -1; child = sp->front[child].sibling)
+        ct__adopt(s, *id, t->clique.item[child], &matrix, before);
     memcpy(ct__before(s, c), before + c->p, (size_t)c->s * sizeof *before);
-    ct__dense dense = {.A = matrix.A, .p = c->p, .s = c->s, .original = before, .inverse = ct__inverse(s, c), .tiles = t->tiles, .weak = t->weak.item + t->weak.count + 2 * c->p};
+    ct__dense dense = {.A = matrix.A,
+                       .p = c->p,
+                       .s = c->s,
+                       .original = before,
+                       .inverse = ct__inverse(s, c),
+                       .tiles = t->tiles,
+                       .weak = t->weak.item + t->weak.count + 2 * c->p};
     ct__dense_factor(&dense, matrix.U, 1);
     note_weak(&t->weak, *id, dense.weak, dense.weak_count);
     return own_pivots(s, *id, err);

@@ -1,13 +1,16 @@
 /* hub_sums.c: what hangs on a front, kept summed.
  *
- * A hub with n subtrees below it is taken off with every update that touches it, and each subtree would be added to it again: n additions a
- * step. A bundle is a clique without pivots that stands between the hub and subtrees of one and the same separator,
+ * A hub with n subtrees below it is taken off with every update that touches it, and each subtree would be added to
+ * it again: n additions a step. A bundle is a clique without pivots that stands between the hub and subtrees of one
+ * and the same separator,
  *
  *     [U u] = sum of its children's [U u].
  *
- * Subtrees are bundled by BUNDLE, bundles of the same rank by BUNDLE again, so that of n subtrees some BUNDLE log n / log BUNDLE orphans are left. Where a subtree changes,
- * the bundles above it are taken off as any clique is, and their other children are orphans again. So sums are only ever made of summands,
- * all positive semidefinite: nothing is subtracted, and no accuracy lost. On the way down a bundle knows what its children were told last (back_substitute.c). A bundle is one of the update's new cliques, and goes with it when that is undone. */
+ * Subtrees are bundled by BUNDLE, bundles of the same rank by BUNDLE again, so that of n subtrees some BUNDLE log n
+ * / log BUNDLE orphans are left. Where a subtree changes, the bundles above it are taken off as any clique is, and
+ * their other children are orphans again. So sums are only ever made of summands, all positive semidefinite: nothing
+ * is subtracted, and no accuracy lost. On the way down a bundle knows what its children were told last
+ * (back_substitute.c). A bundle is one of the update's new cliques, and goes with it when that is undone. */
 #include "smooth/smooth.h"
 
 #define BUNDLE 8 /* in graphs without hubs fewer hang on one separator, and nothing is bundled */
@@ -35,7 +38,10 @@ static int same_separator(ct_smoother *s, const ct__clique *a, const ct__clique 
 }
 
 /* By mark, then as they come. */
-static int comes_before(const ct__hanging *a, const ct__hanging *b) { return a->mark < b->mark || (a->mark == b->mark && a->edge < b->edge); }
+static int comes_before(const ct__hanging *a, const ct__hanging *b)
+{
+    return a->mark < b->mark || (a->mark == b->mark && a->edge < b->edge);
+}
 
 static void sort_hanging(ct__hanging *list, int64_t count)
 {
@@ -67,9 +73,11 @@ static ct_status make_bundle(ct_smoother *s, const ct__hanging *hanging, ct_err 
     s->clique[id].numbers = numbers;
     CT_TRY(ct__grow(&t->run, &t->run_capacity, first.separators, sizeof *t->run, "runs", err));
     const ct__clique *c = &s->clique[id];
-    memcpy(ct__variables_of(s, c), ct__variables_of(s, &first) + first.pivots, (size_t)first.separators * sizeof(int32_t));
+    memcpy(ct__variables_of(s, c), ct__variables_of(s, &first) + first.pivots,
+           (size_t)first.separators * sizeof(int32_t));
     memset(ct__panel(s, c), 0, (size_t)ct__clique_numbers(0, first.s) * sizeof(double));
-    for (int32_t i = 0, row = 0; i < c->separators; row += s->var[ct__variables_of(s, c)[i++]].dim) s->work[ct__variables_of(s, c)[i]].column = row;
+    for (int32_t i = 0, row = 0; i < c->separators; row += s->var[ct__variables_of(s, c)[i++]].dim)
+        s->work[ct__variables_of(s, c)[i]].column = row;
     for (int32_t i = 0; i < c->s; i++) ct__told(s, c)[i] = NAN; /* nothing yet: see back_substitute.c */
     const ct__extend sum = {.A = ct__panel(s, c), .U = ct__update(s, c), .p = 0, .s = c->s};
     for (int i = 0; i < BUNDLE; i++) {

@@ -1,13 +1,15 @@
 /* linear_factors.c: factors as rows.
  *
- * A factor is kept whitened at its linearisation points, r + J delta, so that eliminating it again does not evaluate it again.
+ * A factor is kept whitened at its linearisation points, r + J delta, so that eliminating it again does not evaluate
+ * it again.
  *
  * What marginalised variables leave is a quadratic in their neighbours' coordinates about the points of that time, x0:
  *
  *     1/2 d'Lambda d + eta'd,   d_i = Log(x0_i^-1 o x_i).
  *
- * It is a factor like any other: when a neighbour's point moves it is carried along, H = T'Lambda T, g = T'(Lambda d + eta), T the
- * inverse right Jacobians at d. As long as no point has moved T is 1, and it is exactly the Schur complement. */
+ * It is a factor like any other: when a neighbour's point moves it is carried along, H = T'Lambda T, g = T'(Lambda d
+ * + eta), T the inverse right Jacobians at d. As long as no point has moved T is 1, and it is exactly the Schur
+ * complement. */
 #include "smooth/smooth.h"
 #include "graph/whiten.h"
 
@@ -77,14 +79,16 @@ static void turn_columns(int dim, const double *T, int32_t at, int32_t n, double
 /* A prior at the linearisation points: H and g. */
 static void carry_prior(const ct_smoother *s, const ct__kept *f, double *H, double *g)
 {
-    const double *x0 = ct__numbers(s, f->z), *Lambda = x0 + (int64_t)CT_SIZE_MAX * f->members, *eta = Lambda + (int64_t)f->n * f->n;
+    const double *x0 = ct__numbers(s, f->z), *Lambda = x0 + (int64_t)CT_SIZE_MAX * f->members,
+                 *eta = Lambda + (int64_t)f->n * f->n;
     memcpy(g, eta, (size_t)f->n * sizeof *g);
     memcpy(H, Lambda, (size_t)f->n * (size_t)f->n * sizeof *H);
     for (int pass = 0; pass < 2; pass++) /* eta + Lambda d of all, then T */
         for (int32_t i = 0, at = 0; i < f->members; i++) {
             const ct__var *var = &s->var[ct__nodes(s, f->node + i)->var];
             double         d[CT_DIM_MAX], T[CT_DIM_MAX * CT_DIM_MAX];
-            const int      moved = memcmp(x0 + (int64_t)CT_SIZE_MAX * i, var->point, (size_t)ct_kind_size(var->kind) * sizeof *x0) != 0;
+            const int moved =
+                memcmp(x0 + (int64_t)CT_SIZE_MAX * i, var->point, (size_t)ct_kind_size(var->kind) * sizeof *x0) != 0;
             ct_kind_local(var->kind, x0 + (int64_t)CT_SIZE_MAX * i, var->point, d);
             if (moved && pass == 0)
                 for (int32_t r = 0; r < f->n; r++)
@@ -114,8 +118,8 @@ static ct_status linearise_rows(const ct_smoother *s, const ct__kept *f, double 
     ct__whiten(ct_noise_get(s->noise, f->noise), ops->rows, r, ops->arity, J, cols);
     char name[64];
     if (!all_finite(out, ct__linear_numbers(f)))
-        return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s on %s): its residual or Jacobian is not finite", f->index, ops->name,
-                       ct__var_name(s, ct__nodes(s, f->node)->var, name));
+        return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s on %s): its residual or Jacobian is not finite", f->index,
+                       ops->name, ct__var_name(s, ct__nodes(s, f->node)->var, name));
     return CT_OK;
 }
 
@@ -134,7 +138,9 @@ ct_status ct__linearise_factor(ct_smoother *s, int32_t slot, ct_err *err)
     double *out = ct__numbers(s, at);
     if (f->ops) return linearise_rows(s, f, out, err);
     carry_prior(s, f, out, out + (int64_t)f->n * f->n);
-    return all_finite(out, ct__linear_numbers(f)) ? CT_OK : ct_fail(err, CT_E_ARGUMENT, "what marginalised variables left is not finite any more");
+    return all_finite(out, ct__linear_numbers(f))
+               ? CT_OK
+               : ct_fail(err, CT_E_ARGUMENT, "what marginalised variables left is not finite any more");
 }
 
 static int is_there(const ct__kept *f) { return f->node != CT_NONE && !f->gone; }
@@ -196,7 +202,8 @@ static double response_prior(const ct_smoother *s, const ct__kept *f, const doub
             double       sum = 0;
             for (int32_t j = 0, column = 0; j < f->members; j++) {
                 const int32_t b = ct__nodes(s, f->node + j)->var;
-                for (int l = 0; l < s->var[b].dim; l++, column++) sum += H[(int64_t)row * f->n + column] * z[(int64_t)CT_DIM_MAX * b + l];
+                for (int l = 0; l < s->var[b].dim; l++, column++)
+                    sum += H[(int64_t)row * f->n + column] * z[(int64_t)CT_DIM_MAX * b + l];
             }
             back[(int64_t)CT_DIM_MAX * a + k] += sum;
             total += za * sum;

@@ -7,13 +7,14 @@
  *
  * Lambda and eta are a prior on its neighbours, about their linearisation points; the factors go with the variable.
  *
- * The tree need not be taken off for it. Where the variable is the first pivot of a clique and no child speaks of it, its rows are cut
- * away: the rest of the clique is what eliminating the prior in their place would have given, and nothing above feels it. In a window over
- * a path that is the rule, and a step's work does not depend on the window's width. */
+ * The tree need not be taken off for it. Where the variable is the first pivot of a clique and no child speaks of
+ * it, its rows are cut away: the rest of the clique is what eliminating the prior in their place would have given,
+ * and nothing above feels it. In a window over a path that is the rule, and a step's work does not depend on the
+ * window's width. */
 #include "smooth/smooth.h"
 
-/* Whether the variable's clique could do without it and stay: the prior must then have a pivot of the clique, or, if it is left without any, of the
- * clique's parent among its variables. */
+/* Whether the variable's clique could do without it and stay: the prior must then have a pivot of the clique, or, if
+ * it is left without any, of the clique's parent among its variables. */
 static int is_loose_end(const ct_smoother *s, int32_t slot)
 {
     if (s->var[slot].clique == CT_NONE || s->work[slot].affected == s->stamp) return 0;
@@ -115,13 +116,17 @@ static ct_status make_prior(ct_smoother *s, const star *w, const double *U, int3
     CT_TRY(ct__new_factor(s, members, &slot, err));
     ct__kept *f = &s->factor[slot];
     f->n = n;
-    for (int32_t i = 0; i < members; i++) *ct__nodes(s, f->node + i) = (ct__node){.var = w->var->item[i + 1], .factor = slot, .next = CT_NONE, .before = CT_NONE};
+    for (int32_t i = 0; i < members; i++)
+        *ct__nodes(s, f->node + i) =
+            (ct__node){.var = w->var->item[i + 1], .factor = slot, .next = CT_NONE, .before = CT_NONE};
     CT_TRY(ct__pool_take(&s->numbers, ct__z_numbers(f), &z, err));
     f->z = z;
     double *x0 = ct__numbers(s, z), *Lambda = x0 + (int64_t)CT_SIZE_MAX * members, *eta = Lambda + (int64_t)n * n;
-    for (int32_t i = 0; i < members; i++) memcpy(x0 + (int64_t)CT_SIZE_MAX * i, s->var[w->var->item[i + 1]].point, CT_SIZE_MAX * sizeof *x0);
+    for (int32_t i = 0; i < members; i++)
+        memcpy(x0 + (int64_t)CT_SIZE_MAX * i, s->var[w->var->item[i + 1]].point, CT_SIZE_MAX * sizeof *x0);
     for (int32_t i = 0; i < n; i++) {
-        for (int32_t j = i; j < n; j++) Lambda[(int64_t)i * n + j] = Lambda[(int64_t)j * n + i] = U[(int64_t)i * (n + 1) + j];
+        for (int32_t j = i; j < n; j++)
+            Lambda[(int64_t)i * n + j] = Lambda[(int64_t)j * n + i] = U[(int64_t)i * (n + 1) + j];
         eta[i] = -U[(int64_t)i * (n + 1) + n];
     }
     return ct__linearise_factor(s, slot, err);
@@ -135,19 +140,25 @@ static ct_status marginalise(ct_smoother *s, int32_t slot, ct_err *err)
     char     name[64];
     CT_TRY(collect(s, slot, &w, err));
     const int32_t p = s->var[slot].dim, n = (int32_t)(w.width - p);
-    CT_TRY(ct__grow(&s->vector[0], &s->vector_capacity[0], ct__clique_numbers(p, n), sizeof **s->vector, "numbers of a front", err));
+    CT_TRY(ct__grow(&s->vector[0], &s->vector_capacity[0], ct__clique_numbers(p, n), sizeof **s->vector,
+                    "numbers of a front", err));
     CT_TRY(ct__grow(&t->original, &t->original_capacity, w.width, sizeof *t->original, "rows of a front", err));
-    CT_TRY(ct__grow(&t->tiles, &t->tiles_capacity, CT_STRIP * (w.width + 17), sizeof *t->tiles, "tiles of a front", err));
+    CT_TRY(
+        ct__grow(&t->tiles, &t->tiles_capacity, CT_STRIP * (w.width + 17), sizeof *t->tiles, "tiles of a front", err));
     double          *A = s->vector[0], *U = A + (int64_t)p * (w.width + 1), inverse[CT_DIM_MAX];
     int32_t          weak[CT_DIM_MAX];
     const ct__extend front = {.A = A, .U = U, .p = p, .s = n};
     memset(A, 0, (size_t)ct__clique_numbers(p, n) * sizeof *A);
     memset(t->original, 0, (size_t)w.width * sizeof *t->original);
-    for (int64_t k = 0; k < w.factor->count; k++) ct__assemble_factor(s, &s->factor[w.factor->item[k]], &front, t->original);
-    ct__dense dense = {.A = A, .p = p, .s = n, .original = t->original, .inverse = inverse, .tiles = t->tiles, .weak = weak};
+    for (int64_t k = 0; k < w.factor->count; k++)
+        ct__assemble_factor(s, &s->factor[w.factor->item[k]], &front, t->original);
+    ct__dense dense = {
+        .A = A, .p = p, .s = n, .original = t->original, .inverse = inverse, .tiles = t->tiles, .weak = weak};
     ct__dense_factor(&dense, U, 1);
     for (int32_t i = 0; i < dense.weak_count; i++)
-        if (weak[i] < 0) return ct_fail(err, CT_E_SINGULAR, "%s cannot be marginalised out: no factor fixes it", ct__var_name(s, slot, name));
+        if (weak[i] < 0)
+            return ct_fail(err, CT_E_SINGULAR, "%s cannot be marginalised out: no factor fixes it",
+                           ct__var_name(s, slot, name));
     if (n) CT_TRY(make_prior(s, &w, U, n, err));
     for (int64_t k = 0; k < w.factor->count; k++) {
         CT_TRY(ct__mismatch(s, &s->factor[w.factor->item[k]], err));
@@ -160,14 +171,16 @@ static ct_status marginalise(ct_smoother *s, int32_t slot, ct_err *err)
 
 /* ---- cutting it off ---- */
 
-/* Other lists of factors for a clique: without those that are gone, with the prior; and without its first `cut` variables. */
+/* Other lists of factors for a clique: without those that are gone, with the prior; and without its first `cut`
+ * variables. */
 static ct_status relist(ct_smoother *s, int32_t id, int32_t cut, int32_t prior, ct_err *err)
 {
     int64_t list;
     CT_TRY(ct__save_clique(s, id, err));
     ct__clique now = s->clique[id];
     now.factors = 1;
-    for (int32_t i = 0; i < s->clique[id].factors; i++) now.factors += !s->factor[ct__factors_of(s, &s->clique[id])[i]].gone;
+    for (int32_t i = 0; i < s->clique[id].factors; i++)
+        now.factors += !s->factor[ct__factors_of(s, &s->clique[id])[i]].gone;
     now.pivots -= cut;
     CT_TRY(ct__pool_take(&s->lists, ct__clique_list(&now), &list, err));
     now.list = list;
@@ -191,7 +204,9 @@ static ct_status cut_rows(ct_smoother *s, int32_t id, int32_t d, ct_err *err)
     now->p -= d;
     now->numbers = numbers;
     const int32_t width = now->p + now->s + 1, old = was.p + was.s + 1;
-    for (int32_t i = 0; i < now->p; i++) memcpy(ct__panel(s, now) + (int64_t)i * width, ct__panel(s, &was) + (int64_t)(i + d) * old + d, (size_t)width * sizeof(double));
+    for (int32_t i = 0; i < now->p; i++)
+        memcpy(ct__panel(s, now) + (int64_t)i * width, ct__panel(s, &was) + (int64_t)(i + d) * old + d,
+               (size_t)width * sizeof(double));
     memcpy(ct__inverse(s, now), ct__inverse(s, &was) + d, (size_t)now->p * sizeof(double));
     memcpy(ct__update(s, now), ct__update(s, &was), (size_t)(was.s * (was.s + 2)) * sizeof(double));
     for (int32_t i = 0; i < now->pivots; i++) {
@@ -218,7 +233,8 @@ static ct_status unlink_clique(ct_smoother *s, int32_t id, ct_err *err)
 static ct_status cut_off(ct_smoother *s, int32_t slot, ct_err *err)
 {
     const int32_t id = s->var[slot].clique, prior = s->change.new_factors.item[s->change.new_factors.count - 1];
-    if (s->clique[id].pivots == 1 && s->clique[s->clique[id].parent].taken == s->stamp) { /* an orphan whose all is the prior, a factor of the top */
+    /* an orphan whose all is the prior, a factor of the top */
+    if (s->clique[id].pivots == 1 && s->clique[s->clique[id].parent].taken == s->stamp) {
         int64_t kept = 0;
         for (int64_t k = 0; k < s->top.orphan.count; k++)
             if (s->top.orphan.item[k] != id) s->top.orphan.item[kept++] = s->top.orphan.item[k];

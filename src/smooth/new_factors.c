@@ -37,10 +37,12 @@ static about look(const ct_smoother *s, const ct_increment *inc, int32_t index)
 static ct_status check_noise(const ct_smoother *s, int32_t f, const ct_new_factor *factor, ct_err *err)
 {
     if (factor->noise < 0 || factor->noise >= ct_noise_count(s->noise))
-        return ct_fail(err, CT_E_NOISE, "factor %d (%s): noise model %d does not exist, the table has %d", f, factor->ops->name, factor->noise, ct_noise_count(s->noise));
+        return ct_fail(err, CT_E_NOISE, "factor %d (%s): noise model %d does not exist, the table has %d", f,
+                       factor->ops->name, factor->noise, ct_noise_count(s->noise));
     const ct_noise_model *model = ct_noise_get(s->noise, factor->noise);
     if (model->dim != factor->ops->rows)
-        return ct_fail(err, CT_E_NOISE, "factor %d (%s) has %d rows, noise model \"%s\" has %d coordinates", f, factor->ops->name, factor->ops->rows, model->name, model->dim);
+        return ct_fail(err, CT_E_NOISE, "factor %d (%s) has %d rows, noise model \"%s\" has %d coordinates", f,
+                       factor->ops->name, factor->ops->rows, model->name, model->dim);
     return CT_OK;
 }
 
@@ -55,11 +57,14 @@ static ct_status check_factor(const ct_smoother *s, const ct_increment *inc, int
         const about a = look(s, inc, factor->var[i]);
         if (!a.known)
             return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): variable %d %s", f, ops->name, factor->var[i],
-                           factor->var[i] >= 0 && factor->var[i] < ct_smoother_variables(s) ? "was marginalised out" : "does not exist");
+                           factor->var[i] >= 0 && factor->var[i] < ct_smoother_variables(s) ? "was marginalised out"
+                                                                                            : "does not exist");
         if (a.kind != ops->kind[i])
-            return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): %s is %s, it must be %s", f, ops->name, a.name, ct_kind_name(a.kind), ct_kind_name(ops->kind[i]));
+            return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): %s is %s, it must be %s", f, ops->name, a.name,
+                           ct_kind_name(a.kind), ct_kind_name(ops->kind[i]));
         for (int j = 0; j < i; j++)
-            if (factor->var[i] == factor->var[j]) return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): %s is named twice", f, ops->name, a.name);
+            if (factor->var[i] == factor->var[j])
+                return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): %s is named twice", f, ops->name, a.name);
         if (i == 0) first = a;
     }
     CT_TRY(ct__check_measurement(f, ops, first.name, factor->z, factor->context, err));
@@ -78,11 +83,14 @@ ct_status ct__increment_check(const ct_smoother *s, const ct_increment *inc, ct_
     for (int32_t k = 0; k < inc->removals; k++) {
         if (ct__slot(&s->factor_map, inc->removal[k]) == CT_NONE)
             return ct_fail(err, CT_E_ARGUMENT, "factor %d cannot be removed: it %s", inc->removal[k],
-                           inc->removal[k] >= 0 && inc->removal[k] < ct_smoother_factors(s) ? "is there no more" : "does not exist");
+                           inc->removal[k] >= 0 && inc->removal[k] < ct_smoother_factors(s) ? "is there no more"
+                                                                                            : "does not exist");
     }
     for (int32_t k = 0; k < inc->marginals; k++) {
         const about a = look(s, inc, inc->marginal[k]);
-        if (!a.known) return ct_fail(err, CT_E_ARGUMENT, "variable %d cannot be marginalised out: it is not there", inc->marginal[k]);
+        if (!a.known)
+            return ct_fail(err, CT_E_ARGUMENT, "variable %d cannot be marginalised out: it is not there",
+                           inc->marginal[k]);
         if (a.fixed) return ct_fail(err, CT_E_ARGUMENT, "variable %s cannot be marginalised out: it is fixed", a.name);
     }
     return CT_OK;
@@ -94,11 +102,18 @@ static ct_status add_variable(ct_smoother *s, const ct_new_variable *v, int32_t 
     int32_t slot;
     CT_TRY(ct__new_var(s, &slot, err));
     ct__var *var = &s->var[slot];
-    *var = (ct__var){.index = CT_NONE, .kind = (uint8_t)v->kind, .dim = (uint8_t)ct_kind_dim(v->kind), .fixed = v->fixed != 0, .clique = CT_NONE, .incidence = CT_NONE,
-                     .group = group, .peers = (uint8_t)peers};
+    *var = (ct__var){.index = CT_NONE,
+                     .kind = (uint8_t)v->kind,
+                     .dim = (uint8_t)ct_kind_dim(v->kind),
+                     .fixed = v->fixed != 0,
+                     .clique = CT_NONE,
+                     .incidence = CT_NONE,
+                     .group = group,
+                     .peers = (uint8_t)peers};
     if (v->value) memcpy(var->point, v->value, (size_t)ct_kind_size(v->kind) * sizeof *v->value);
     else ct_kind_identity(v->kind, var->point);
-    if (v->name && !(var->name = ct__strdup(v->name))) return ct__no_memory(err, "bytes of a name", (int64_t)strlen(v->name));
+    if (v->name && !(var->name = ct__strdup(v->name)))
+        return ct__no_memory(err, "bytes of a name", (int64_t)strlen(v->name));
     const int32_t index = ct_smoother_variables(s);
     CT_TRY(ct__map_append(&s->var_map, slot, err));
     s->var[slot].index = index;
@@ -115,7 +130,8 @@ static ct_status add_factor(ct_smoother *s, const ct_new_factor *factor, ct_err 
     f->context = factor->context;
     f->noise = factor->noise;
     for (int i = 0; i < f->members; i++) {
-        *ct__nodes(s, f->node + i) = (ct__node){.var = ct__slot(&s->var_map, factor->var[i]), .factor = slot, .next = CT_NONE, .before = CT_NONE};
+        *ct__nodes(s, f->node + i) = (ct__node){
+            .var = ct__slot(&s->var_map, factor->var[i]), .factor = slot, .next = CT_NONE, .before = CT_NONE};
         f->n += ct_kind_dim(factor->ops->kind[i]);
     }
     CT_TRY(ct__pool_take(&s->numbers, ct__z_numbers(f), &z, err));
@@ -135,7 +151,8 @@ ct_status ct__increment_add(ct_smoother *s, const ct_increment *inc, ct_err *err
     for (int32_t k = 0; k < inc->factors; k++) CT_TRY(add_factor(s, &inc->factor[k], err));
     for (int32_t k = 0; k < inc->removals; k++) {
         const int32_t slot = ct__slot(&s->factor_map, inc->removal[k]);
-        if (s->factor[slot].gone) return ct_fail(err, CT_E_ARGUMENT, "factor %d is to be removed twice", inc->removal[k]);
+        if (s->factor[slot].gone)
+            return ct_fail(err, CT_E_ARGUMENT, "factor %d is to be removed twice", inc->removal[k]);
         CT_TRY(ct__mismatch(s, &s->factor[slot], err));
         CT_TRY(ct__list_push(&s->change.gone, slot, err));
         s->factor[slot].gone = 1;

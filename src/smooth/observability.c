@@ -1,24 +1,29 @@
 /* observability.c: that a graph has a unique solution, by induction over the order in which its variables came.
  *
- * Variables that came with one update are a group g. Let J_g be the columns of g in the factors of which g has the newest variable. If every
- * J_g has full column rank the solution is unique: of a direction z with J z = 0 the first group that it moves would have J_g z_g = 0. The test
+ * Variables that came with one update are a group g. Let J_g be the columns of g in the factors of which g has the
+ * newest variable. If every J_g has full column rank the solution is unique: of a direction z with J z = 0 the first
+ * group that it moves would have J_g z_g = 0. The test
  *
  *     H_gg = sum over their rows of j j' / |j|^2,   every pivot of it above CT_WEAK_RATIO of its diagonal
  *
- * is small and dense. It has nothing to do with how far information has travelled, and, rows having length one, with how much stronger one
- * measurement is than another: the two things that make pivots weak. An update that adds variables must pass it for them anyway, so where it fails is the exception.
+ * is small and dense. It has nothing to do with how far information has travelled, and, rows having length one, with
+ * how much stronger one measurement is than another: the two things that make pivots weak. An update that adds
+ * variables must pass it for them anyway, so where it fails is the exception.
  *
- * A proof stands until a factor of its own leaves or is linearised anew. Proofs are looked for where a pivot is weak, and nowhere else; those
- * that are missing are listed, so that an update pays for the groups that it has touched. */
+ * A proof stands until a factor of its own leaves or is linearised anew. Proofs are looked for where a pivot is
+ * weak, and nowhere else; those that are missing are listed, so that an update pays for the groups that it has
+ * touched. */
 #include "smooth/smooth.h"
 
-#define ROUNDING  1e-20 /* a row whose columns in the group are that small, squared, beside the others, is rounding there */
+/* a row whose columns in the group are that small, squared, beside the others, is rounding there */
+#define ROUNDING  1e-20
 #define DENSE_MAX 120   /* scalars of a group; the variables of a larger one are groups of their own */
 
 int ct__is_one_group(const ct_increment *inc)
 {
     int64_t scalars = 0;
-    for (int32_t k = 0; k < inc->variables; k++) scalars += inc->variable[k].fixed ? 0 : ct_kind_dim(inc->variable[k].kind);
+    for (int32_t k = 0; k < inc->variables; k++)
+        scalars += inc->variable[k].fixed ? 0 : ct_kind_dim(inc->variable[k].kind);
     return inc->variables <= UINT8_MAX && scalars <= DENSE_MAX;
 }
 
@@ -99,10 +104,12 @@ static double row_weight(const ct_smoother *s, const ct__kept *f, int32_t group,
 }
 
 /* H += scale a b', a and b the parts of a row that belong to two members. */
-static void add_pair(const ct_smoother *s, int32_t u, int32_t v, double scale, const double *a, const double *b, int32_t n, double *H)
+static void add_pair(const ct_smoother *s, int32_t u, int32_t v, double scale, const double *a, const double *b,
+                     int32_t n, double *H)
 {
     for (int i = 0; i < s->var[u].dim; i++)
-        for (int j = 0; j < s->var[v].dim; j++) H[(int64_t)(s->work[u].column + i) * n + s->work[v].column + j] += scale * a[i] * b[j];
+        for (int j = 0; j < s->var[v].dim; j++)
+            H[(int64_t)(s->work[u].column + i) * n + s->work[v].column + j] += scale * a[i] * b[j];
 }
 
 static void add_row(const ct_smoother *s, const ct__kept *f, int32_t group, int r, int32_t n, double *H)
@@ -113,7 +120,8 @@ static void add_row(const ct_smoother *s, const ct__kept *f, int32_t group, int 
         const double *Jb = ct__numbers(s, f->linear);
         for (int32_t b = 0; belongs(&s->var[u], group) && b < f->members; b++) {
             const int32_t v = ct__nodes(s, f->node + b)->var;
-            if (belongs(&s->var[v], group)) add_pair(s, u, v, scale, Ja + r * s->var[u].dim, Jb + r * s->var[v].dim, n, H);
+            if (belongs(&s->var[v], group))
+                add_pair(s, u, v, scale, Ja + r * s->var[u].dim, Jb + r * s->var[v].dim, n, H);
             Jb += f->ops->rows * s->var[v].dim;
         }
         Ja += f->ops->rows * s->var[u].dim;
@@ -128,13 +136,15 @@ static void add_prior(const ct_smoother *s, const ct__kept *f, int32_t group, in
     for (int pass = 0; pass < 2; pass++)
         for (int32_t a = 0, row = 0; a < f->members; row += s->var[ct__nodes(s, f->node + a++)->var].dim) {
             const int32_t u = ct__nodes(s, f->node + a)->var;
-            for (int32_t b = 0, col = 0; belongs(&s->var[u], group) && b < f->members; col += s->var[ct__nodes(s, f->node + b++)->var].dim) {
+            for (int32_t b = 0, col = 0; belongs(&s->var[u], group) && b < f->members;
+                 col += s->var[ct__nodes(s, f->node + b++)->var].dim) {
                 const int32_t v = ct__nodes(s, f->node + b)->var;
                 for (int i = 0; belongs(&s->var[v], group) && i < s->var[u].dim; i++)
                     for (int j = 0; j < s->var[v].dim; j++) {
                         const double k = K[(int64_t)(row + i) * f->n + col + j];
                         if (pass == 0) largest = CT_MAX(largest, fabs(k));
-                        else if (largest > 0) H[(int64_t)(s->work[u].column + i) * n + s->work[v].column + j] += k / largest;
+                        else if (largest > 0)
+                            H[(int64_t)(s->work[u].column + i) * n + s->work[v].column + j] += k / largest;
                     }
             }
         }
@@ -159,12 +169,15 @@ static int has_full_rank(int32_t n, double *H, double *diagonal)
 
 static ct_status start_matrix(ct_smoother *s, int32_t n, ct_err *err)
 {
-    for (int i = 0; i < 2; i++) CT_TRY(ct__grow(&s->vector[i], &s->vector_capacity[i], (int64_t)n * n + 1, sizeof **s->vector, "numbers of a group", err));
+    for (int i = 0; i < 2; i++)
+        CT_TRY(ct__grow(&s->vector[i], &s->vector_capacity[i], (int64_t)n * n + 1, sizeof **s->vector,
+                        "numbers of a group", err));
     memset(s->vector[0], 0, (size_t)n * (size_t)n * sizeof **s->vector);
     return CT_OK;
 }
 
-/* Of an older group: its factors that stay, and priors that this update makes. What else this update brings can only help, and is counted the next time. */
+/* Of an older group: its factors that stay, and priors that this update makes. What else this update brings can only
+ * help, and is counted the next time. */
 static void add_old(const ct_smoother *s, int32_t group, int32_t peers, int32_t n, double *H)
 {
     const ct__list *made = &s->change.new_factors;
@@ -222,7 +235,8 @@ static ct_status prove_group(ct_smoother *s, int32_t slot, ct_err *err)
 
 /* ---- all ---- */
 
-/* Whether additions are all there is to the update, and the new variables are proved: a graph that was determined stays so. */
+/* Whether additions are all there is to the update, and the new variables are proved: a graph that was determined
+ * stays so. */
 static int only_grows(const ct_smoother *s)
 {
     const ct__change *c = &s->change;
@@ -232,7 +246,8 @@ static int only_grows(const ct_smoother *s)
     return 1;
 }
 
-/* A variable that was proved before this update leaves the list; one that this update has proved stays on it, in case the update is undone. */
+/* A variable that was proved before this update leaves the list; one that this update has proved stays on it, in
+ * case the update is undone. */
 ct_status ct__prove(ct_smoother *s, int *unique, ct_err *err)
 {
     ct_status status = CT_OK;

@@ -1,8 +1,9 @@
 /* relinearise.c: which linearisation points move to the estimate.
  *
- * Those that are due are beyond their threshold. All their factors are linearised anew, so all variables of those are affected, and what
- * is taken off grows. A variable that is taken off anyway, with all its factors (it is in no orphan's separator), may move as well:
- * nothing more is eliminated for it. Such a one moves as soon as that is worth the evaluation of its factors. */
+ * Those that are due are beyond their threshold. All their factors are linearised anew, so all variables of those
+ * are affected, and what is taken off grows. A variable that is taken off anyway, with all its factors (it is in no
+ * orphan's separator), may move as well: nothing more is eliminated for it. Such a one moves as soon as that is
+ * worth the evaluation of its factors. */
 #include "smooth/smooth.h"
 
 #define FREE_SHARE 0.1 /* of the threshold */
@@ -56,11 +57,14 @@ ct_status ct__move_free(ct_smoother *s, ct_err *err)
     s->seen++;
     for (int64_t k = 0; k < s->top.orphan.count; k++) {
         const ct__clique *c = &s->clique[s->top.orphan.item[k]];
-        for (int32_t i = c->pivots; i < c->pivots + c->separators; i++) s->work[ct__variables_of(s, c)[i]].seen = s->seen;
+        for (int32_t i = c->pivots; i < c->pivots + c->separators; i++)
+            s->work[ct__variables_of(s, c)[i]].seen = s->seen;
     }
     for (int64_t k = 0; k < s->top.var.count; k++) {
         const int32_t slot = s->top.var.item[k];
-        if (s->work[slot].seen == s->seen || !is_beyond(&s->var[slot], FREE_SHARE * s->options.relinearise[s->var[slot].kind])) continue;
+        if (s->work[slot].seen == s->seen ||
+            !is_beyond(&s->var[slot], FREE_SHARE * s->options.relinearise[s->var[slot].kind]))
+            continue;
         CT_TRY(move(s, slot, err));
     }
     return CT_OK;
@@ -70,7 +74,9 @@ ct_status ct__linearise_changed(ct_smoother *s, ct_err *err)
 {
     for (int64_t k = 0; k < s->moved.count; k++)
         for (int32_t node = s->var[s->moved.item[k]].incidence; node != CT_NONE; node = ct__nodes(s, node)->next)
-            if (!s->factor[ct__nodes(s, node)->factor].gone) CT_TRY(ct__linearise_factor(s, ct__nodes(s, node)->factor, err));
-    for (int64_t k = 0; k < s->change.new_factors.count; k++) CT_TRY(ct__linearise_factor(s, s->change.new_factors.item[k], err));
+            if (!s->factor[ct__nodes(s, node)->factor].gone)
+                CT_TRY(ct__linearise_factor(s, ct__nodes(s, node)->factor, err));
+    for (int64_t k = 0; k < s->change.new_factors.count; k++)
+        CT_TRY(ct__linearise_factor(s, s->change.new_factors.item[k], err));
     return CT_OK;
 }

@@ -1,8 +1,9 @@
 /* reorder.c: what an update takes off the tree, and the order in which it is eliminated again.
  *
- * Affected are the variables of factors that come, go, or are linearised anew. The cliques that eliminate them are taken off with all
- * above; their children that stay are orphans, each with one thing to say about its separator. Factors and orphans are the edges
- * of a small system, which CCOLAMD orders, the variables of the new factors last, and sparse's analysis makes fronts of. */
+ * Affected are the variables of factors that come, go, or are linearised anew. The cliques that eliminate them are
+ * taken off with all above; their children that stay are orphans, each with one thing to say about its separator.
+ * Factors and orphans are the edges of a small system, which CCOLAMD orders, the variables of the new factors last,
+ * and sparse's analysis makes fronts of. */
 #include "smooth/smooth.h"
 
 #include <ccolamd.h>
@@ -17,7 +18,8 @@ ct_status ct__affect(ct_smoother *s, int32_t slot, ct_err *err)
 
 ct_status ct__affect_factor(ct_smoother *s, int32_t f, ct_err *err)
 {
-    for (int32_t i = 0; i < s->factor[f].members; i++) CT_TRY(ct__affect(s, ct__nodes(s, s->factor[f].node + i)->var, err));
+    for (int32_t i = 0; i < s->factor[f].members; i++)
+        CT_TRY(ct__affect(s, ct__nodes(s, s->factor[f].node + i)->var, err));
     return CT_OK;
 }
 
@@ -40,7 +42,8 @@ ct_status ct__take_off(ct_smoother *s, ct_err *err)
 {
     ct__list *taken = &s->change.taken;
     for (int64_t k = 0; k < s->affected.count; k++)
-        for (int32_t c = s->var[s->affected.item[k]].clique; c != CT_NONE && s->clique[c].taken != s->stamp; c = s->clique[c].parent) {
+        for (int32_t c = s->var[s->affected.item[k]].clique; c != CT_NONE && s->clique[c].taken != s->stamp;
+             c = s->clique[c].parent) {
             CT_TRY(ct__list_push(taken, c, err));
             s->clique[c].taken = s->stamp;
             if (s->clique[c].parent == CT_NONE) CT_TRY(unlink_root(s, &s->clique[c], err));
@@ -49,7 +52,8 @@ ct_status ct__take_off(ct_smoother *s, ct_err *err)
         const ct__clique *c = &s->clique[taken->item[k]];
         for (int32_t i = 0; i < c->pivots; i++) CT_TRY(ct__list_push(&s->top.var, ct__variables_of(s, c)[i], err));
         for (int32_t i = 0; i < c->factors; i++)
-            if (!s->factor[ct__factors_of(s, c)[i]].gone) CT_TRY(ct__list_push(&s->top.factor, ct__factors_of(s, c)[i], err));
+            if (!s->factor[ct__factors_of(s, c)[i]].gone)
+                CT_TRY(ct__list_push(&s->top.factor, ct__factors_of(s, c)[i], err));
         for (int32_t child = c->child; child != CT_NONE; child = s->clique[child].sibling) {
             if (s->clique[child].taken == s->stamp) continue;
             CT_TRY(ct__save_clique(s, child, err));
@@ -57,17 +61,20 @@ ct_status ct__take_off(ct_smoother *s, ct_err *err)
         }
     }
     for (int64_t k = 0; k < s->change.new_vars.count; k++)
-        if (!s->var[s->change.new_vars.item[k]].fixed) CT_TRY(ct__list_push(&s->top.var, s->change.new_vars.item[k], err));
+        if (!s->var[s->change.new_vars.item[k]].fixed)
+            CT_TRY(ct__list_push(&s->top.var, s->change.new_vars.item[k], err));
     return CT_OK;
 }
 
 /* ---- order ---- */
 
-/* Variables and factors in the order of their indices, whatever slots they lie in: the same graph is eliminated the same way. */
+/* Variables and factors in the order of their indices, whatever slots they lie in: the same graph is eliminated the
+ * same way. */
 static void sort_vars(const ct_smoother *s, ct__list *list)
 {
     int32_t *v = list->item;
-    for (int64_t gap = list->count / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11) /* Shell's sort: mostly sorted already, and needs no memory */
+    /* Shell's sort: mostly sorted already, and needs no memory */
+    for (int64_t gap = list->count / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11)
         for (int64_t i = gap; i < list->count; i++) {
             const int32_t x = v[i];
             int64_t       j = i;
@@ -130,8 +137,10 @@ static ct_status order_columns(ct_smoother *s, int32_t *order, ct_err *err)
         if (n == 2 && staged && t->stage.item[0]) order[0] = 1, order[1] = 0;
         return CT_OK;
     }
-    const size_t length = nonzeros < INT32_MAX && edges < INT32_MAX ? ccolamd_recommended((int)nonzeros, (int)edges, (int)n) : 0;
-    if (!length || length > INT32_MAX) return ct_fail(err, CT_E_LIMIT, "%lld factors are more than CCOLAMD takes", (long long)edges);
+    const size_t length =
+        nonzeros < INT32_MAX && edges < INT32_MAX ? ccolamd_recommended((int)nonzeros, (int)edges, (int)n) : 0;
+    if (!length || length > INT32_MAX)
+        return ct_fail(err, CT_E_LIMIT, "%lld factors are more than CCOLAMD takes", (long long)edges);
     CT_TRY(ct__list_room(&t->rows, (int64_t)length, err));
     CT_TRY(ct__list_room(&t->cuts, n + 2, err));
     int32_t *start = t->cuts.item, *rows = t->rows.item;
@@ -145,8 +154,10 @@ static ct_status order_columns(ct_smoother *s, int32_t *order, ct_err *err)
     ccolamd_set_defaults(knobs);
     knobs[CCOLAMD_DENSE_ROW] = knobs[CCOLAMD_DENSE_COL] = -1; /* wide separators are what counts here */
     if (!ccolamd((int)edges, (int)n, (int)length, rows, start, knobs, stats, staged ? t->stage.item : NULL))
-        return stats[CCOLAMD_STATUS] == CCOLAMD_ERROR_out_of_memory ? ct__no_memory(err, "variables to order", n)
-                                                                    : ct_fail(err, CT_E_ARGUMENT, "CCOLAMD refused the pattern of %lld variables (%d)", (long long)n, stats[CCOLAMD_STATUS]);
+        return stats[CCOLAMD_STATUS] == CCOLAMD_ERROR_out_of_memory
+                   ? ct__no_memory(err, "variables to order", n)
+                   : ct_fail(err, CT_E_ARGUMENT, "CCOLAMD refused the pattern of %lld variables (%d)", (long long)n,
+                             stats[CCOLAMD_STATUS]);
     memcpy(order, start, (size_t)n * sizeof *order);
     return CT_OK;
 }
@@ -157,7 +168,8 @@ static ct_status list_pairs(ct_smoother *s, const ct_sparse *sp, ct_err *err)
     ct__top      *t = &s->top;
     const int64_t edges = t->factor.count + t->orphan.count;
     int64_t       total = 0;
-    CT_TRY(ct__grow(&t->pair_start, &t->pair_start_capacity, (int64_t)sp->blocks + 2, sizeof *t->pair_start, "variables", err));
+    CT_TRY(ct__grow(&t->pair_start, &t->pair_start_capacity, (int64_t)sp->blocks + 2, sizeof *t->pair_start,
+                    "variables", err));
     CT_TRY(ct__list_room(&t->pair, t->member.count, err));
     int64_t *start = t->pair_start;
     memset(start, 0, ((size_t)sp->blocks + 2) * sizeof *start);

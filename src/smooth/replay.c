@@ -20,7 +20,10 @@ int ct_entry_find(const char *name)
     return -1;
 }
 
-ct_replay_options ct_replay_defaults(void) { return (ct_replay_options){.smoother = ct_smoother_defaults(), .entry = CT_ENTRY_MOTION}; }
+ct_replay_options ct_replay_defaults(void)
+{
+    return (ct_replay_options){.smoother = ct_smoother_defaults(), .entry = CT_ENTRY_MOTION};
+}
 
 typedef struct {
     const ct_graph          *graph;
@@ -54,13 +57,15 @@ static void sort_by_step(int32_t steps, int32_t count, const int32_t *step, int3
         if (step[k] < steps) list[first[step[k] + 1]++] = k;
 }
 
-/* What a graph estimates may be several bodies, each over and over: an object o0, o1, .. and a finger e0, e1, ..; of two robots' poses, too, the one before is a robot's own. */
+/* What a graph estimates may be several bodies, each over and over: an object o0, o1, .. and a finger e0, e1, ..; of
+ * two robots' poses, too, the one before is a robot's own. */
 static ct_status find_bodies(tape *t, ct_err *err)
 {
     const ct_graph *g = t->graph;
     ct__names       bodies = {0};
     char            stem[256];
-    int32_t        *last = ct__zalloc((int64_t)g->variables * CT_KIND_COUNT, sizeof *last); /* per body and kind: a variable + 1 */
+    /* per body and kind: a variable + 1 */
+    int32_t        *last = ct__zalloc((int64_t)g->variables * CT_KIND_COUNT, sizeof *last);
     ct_status       status = last ? CT_OK : ct__no_memory(err, "variables to replay", g->variables);
     for (int32_t v = 0; status == CT_OK && v < g->variables; v++) {
         stem[ct__body_name_length(ct_graph_name(g, v, stem, sizeof stem))] = 0;
@@ -96,7 +101,8 @@ static ct_status plan(tape *t, ct_err *err)
     t->pending = ct__zalloc(m, sizeof *t->pending);
     t->member = ct__zalloc(g->var_used, sizeof *t->member);
     t->given = ct__zalloc(g->size, sizeof *t->given);
-    const int whole = step && t->step_of && t->number && t->body && t->before && t->factor && t->first && t->enter && t->begin && t->variable && t->pending && t->member && t->given;
+    const int whole = step && t->step_of && t->number && t->body && t->before && t->factor && t->first && t->enter &&
+                      t->begin && t->variable && t->pending && t->member && t->given;
     if (whole) {
         memcpy(t->given, t->x, (size_t)g->size * sizeof *t->given);
         for (int32_t v = 0; v < n; v++) t->step_of[v] = INT32_MAX, t->number[v] = -1;
@@ -115,7 +121,8 @@ static ct_status plan(tape *t, ct_err *err)
 static void release(tape *t)
 {
     ct_smoother_free(t->smoother);
-    void *const owned[] = {t->step_of, t->number, t->body, t->before, t->factor, t->first, t->enter, t->begin, t->variable, t->pending, t->member, t->given};
+    void *const owned[] = {t->step_of, t->number, t->body,     t->before,  t->factor, t->first,
+                           t->enter,   t->begin,  t->variable, t->pending, t->member, t->given};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
 }
 
@@ -136,7 +143,8 @@ static int carry(ct_kind from, const double *given, const double *est, ct_kind k
         return 1;
     }
     if (from == CT_SE3 && kind == CT_R3) {
-        const ct_se3 a = {given[0], given[1], given[2], given[3], given[4], given[5], given[6]}, b = {est[0], est[1], est[2], est[3], est[4], est[5], est[6]};
+        const ct_se3 a = {given[0], given[1], given[2], given[3], given[4], given[5], given[6]},
+                     b = {est[0], est[1], est[2], est[3], est[4], est[5], est[6]};
         ct_se3_act(ct_se3_compose(b, ct_se3_inverse(a, NULL), NULL, NULL), v, y, NULL, NULL);
         return 1;
     }
@@ -152,8 +160,8 @@ static int kinship(const tape *t, int32_t v, int32_t other)
     return same + (same && t->body[other] == t->body[v]);
 }
 
-/* The variable that v enters beside: one that a factor of this step ties it to, of its own body and kind if there is one; else the one before of that; else a tied one of its kind, or the pose
- * before. -1: none. */
+/* The variable that v enters beside: one that a factor of this step ties it to, of its own body and kind if there is
+ * one; else the one before of that; else a tied one of its kind, or the pose before. -1: none. */
 static int32_t neighbour(const tape *t, int32_t v, int32_t step)
 {
     const ct_kind kind = ct_graph_kind(t->graph, v);
@@ -178,7 +186,8 @@ static int32_t neighbour(const tape *t, int32_t v, int32_t step)
 /* Where a variable stands by now: its estimate, or where it waits. */
 static void stand(const tape *t, int32_t v, double *y)
 {
-    if (t->number[v] >= 0 && ct_smoother_has(t->smoother, t->number[v])) ct_smoother_estimate(t->smoother, t->number[v], y);
+    if (t->number[v] >= 0 && ct_smoother_has(t->smoother, t->number[v]))
+        ct_smoother_estimate(t->smoother, t->number[v], y);
     else memcpy(y, t->x + t->graph->offset[v], (size_t)ct_kind_size(t->graph->kind[v]) * sizeof *y);
 }
 
@@ -191,7 +200,8 @@ static void place(tape *t, int32_t v, int32_t step)
     if (beside < 0) return;
     stand(t, beside, est);
     if (t->options->entry == CT_ENTRY_MOTION)
-        carry(ct_graph_kind(t->graph, beside), t->given + ct_graph_offset(t->graph, beside), est, kind, t->given + at, t->x + at);
+        carry(ct_graph_kind(t->graph, beside), t->given + ct_graph_offset(t->graph, beside), est, kind, t->given + at,
+              t->x + at);
     else if (ct_graph_kind(t->graph, beside) == kind) memcpy(t->x + at, est, (size_t)ct_kind_size(kind) * sizeof *est);
 }
 
@@ -205,7 +215,9 @@ static void load(tape *t, int32_t step)
         const ct_kind kind = ct_graph_kind(t->graph, v);
         place(t, v, step);
         t->number[v] = t->entered++;
-        t->variable[t->variables++] = (ct_new_variable){.kind = kind, .value = t->x + ct_graph_offset(t->graph, v), .fixed = ct_graph_fixed(t->graph, v),
+        t->variable[t->variables++] = (ct_new_variable){.kind = kind,
+                                                        .value = t->x + ct_graph_offset(t->graph, v),
+                                                        .fixed = ct_graph_fixed(t->graph, v),
                                                         .name = ct__names_get(&t->graph->names, v)};
         if (is_pose(kind)) t->last_pose[kind == CT_SE3] = v;
     }
@@ -220,14 +232,16 @@ static void load(tape *t, int32_t step)
         t->result->left_out += gone;
         if (gone) continue;
         t->members += f.ops->arity;
-        t->pending[t->factors++] = (ct_new_factor){.ops = f.ops, .var = var, .z = f.z, .context = f.context, .noise = f.noise};
+        t->pending[t->factors++] =
+            (ct_new_factor){.ops = f.ops, .var = var, .z = f.z, .context = f.context, .noise = f.noise};
     }
 }
 
 static void read_all(tape *t)
 {
     for (int32_t v = 0; v < t->graph->variables; v++)
-        if (t->number[v] >= 0 && ct_smoother_has(t->smoother, t->number[v])) ct_smoother_estimate(t->smoother, t->number[v], t->x + t->graph->offset[v]);
+        if (t->number[v] >= 0 && ct_smoother_has(t->smoother, t->number[v]))
+            ct_smoother_estimate(t->smoother, t->number[v], t->x + t->graph->offset[v]);
 }
 
 /* With a window, estimates are read while they are there. Variables enter in the order of their numbers. */
@@ -252,7 +266,11 @@ static void count(ct_replay_result *r, const ct_smoother_stats *stats)
 /* What was waiting is added, and what that has moved far linearised again, a few times. */
 static ct_status update(tape *t, ct_smoother_stats *stats, ct_err *err)
 {
-    const ct_increment inc = {.variables = t->variables, .variable = t->variable, .factors = t->factors, .factor = t->pending}, look = {.look = 1};
+    const ct_increment inc = {.variables = t->variables,
+                              .variable = t->variable,
+                              .factors = t->factors,
+                              .factor = t->pending},
+                       look = {.look = 1};
     CT_TRY(ct_smoother_update(t->smoother, &inc, stats, err));
     count(t->result, stats);
     for (int k = 0; k < t->options->settle && t->smoother->far[t->smoother->far_at].count; k++) {
@@ -278,7 +296,8 @@ static int feed(tape *t, int32_t step, int last, ct_status *status, ct_err *err)
     if (!t->variables && !t->factors) return 0;
     if (!last && t->variables + t->factors < t->next_try) return 0;
     *status = update(t, &stats, &why);
-    if (*status == CT_E_SINGULAR && !last) { /* more may come that helps; the longer it takes the less often it is tried */
+    /* more may come that helps; the longer it takes the less often it is tried */
+    if (*status == CT_E_SINGULAR && !last) {
         const int32_t waiting = t->variables + t->factors;
         t->next_try = waiting + 1 + waiting / 8;
         *status = CT_OK;
@@ -297,7 +316,9 @@ static int feed(tape *t, int32_t step, int last, ct_status *status, ct_err *err)
     t->variables = t->factors = t->members = t->next_try = 0;
     if (stats.seconds > r->worst_s) r->worst_s = stats.seconds, r->worst_step = step;
     read_window(t);
-    if (!t->options->progress || !t->options->progress(t->options->user, t->smoother, step, t->graph->variables, &stats)) return 0;
+    if (!t->options->progress ||
+        !t->options->progress(t->options->user, t->smoother, step, t->graph->variables, &stats))
+        return 0;
     r->stop = CT_STOP_CANCELLED;
     return 1;
 }
@@ -337,14 +358,16 @@ static ct_smoother_options sized(const tape *t)
 {
     ct_smoother_options o = t->options->smoother;
     const double        extent = t->options->extent > 0 ? extent_of(t->graph, t->x) : 0;
-    for (int k = 0; extent > 0 && extent < t->options->extent && k < CT_KIND_COUNT; k++) o.relinearise[k] *= extent / t->options->extent;
+    for (int k = 0; extent > 0 && extent < t->options->extent && k < CT_KIND_COUNT; k++)
+        o.relinearise[k] *= extent / t->options->extent;
     return o;
 }
 
-ct_status ct_replay(const ct_graph *graph, const ct_noise *noise, const ct_replay_options *options, double *x, ct_replay_result *result, ct_err *err)
+ct_status ct_replay(const ct_graph *graph, const ct_noise *noise, const ct_replay_options *options, double *x,
+                    ct_replay_result *result, ct_err *err)
 {
     const ct_replay_options usual = ct_replay_defaults();
-    tape                    t = {.graph = graph, .options = options ? options : &usual, .result = result, .x = x, .last_pose = {-1, -1}};
+    tape t = {.graph = graph, .options = options ? options : &usual, .result = result, .x = x, .last_pose = {-1, -1}};
     const double            start_s = ct_now_s();
     *result = (ct_replay_result){.stop = CT_STOP_STEP, .stationarity = NAN, .distance = NAN};
     CT_TRY(ct_graph_check_noise(graph, noise, err));
@@ -357,8 +380,10 @@ ct_status ct_replay(const ct_graph *graph, const ct_noise *noise, const ct_repla
     }
     if (status == CT_OK) {
         end(&t, start_s);
-        if (result->stop == CT_STOP_STEP) status = ct_smoother_stationarity(t.smoother, &result->stationarity, &result->distance, err);
-        if (status == CT_E_SINGULAR || status == CT_E_ARGUMENT) status = CT_OK; /* it has gone where a step cannot be taken from */
+        if (result->stop == CT_STOP_STEP)
+            status = ct_smoother_stationarity(t.smoother, &result->stationarity, &result->distance, err);
+        /* it has gone where a step cannot be taken from */
+        if (status == CT_E_SINGULAR || status == CT_E_ARGUMENT) status = CT_OK;
         result->error = ct_graph_error(graph, noise, x);
         if (!isfinite(result->error) && result->stop == CT_STOP_STEP) result->stop = CT_STOP_NOT_FINITE;
     }

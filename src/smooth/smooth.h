@@ -1,7 +1,7 @@
 /* smooth.h: a smoother's insides.
  *
- * Variables, factors and cliques live in slots of three arrays and are let go into free lists; the numbers and lists that belong to
- * them lie in pools (pool.c). Nothing is a pointer, so everything may move when it grows.
+ * Variables, factors and cliques live in slots of three arrays and are let go into free lists; the numbers and lists
+ * that belong to them lie in pools (pool.c). Nothing is a pointer, so everything may move when it grows.
  *
  * A clique is a front of sparse.h that is kept:
  *
@@ -9,9 +9,10 @@
  *      [  R_pp       R_ps      d_p ]   panel:  p rows x (p + s + 1), row-major
  *      [             U_ss      u_s ]   update: s rows x (s + 1), row-major upper
  *
- * A factor belongs to the clique that eliminates its first variable, with all it has to say, right-hand side included. So [U u] is all
- * that a subtree knows of its separator, and is read again when everything above it is made anew. Beside it lies what the subtree's
- * factors contributed to the separator's diagonal before anything was eliminated: against that a pivot is judged.
+ * A factor belongs to the clique that eliminates its first variable, with all it has to say, right-hand side
+ * included. So [U u] is all that a subtree knows of its separator, and is read again when everything above it is
+ * made anew. Beside it lies what the subtree's factors contributed to the separator's diagonal before anything was
+ * eliminated: against that a pivot is judged.
  *
  * An update is a transaction (transaction.c): what it changes it copies first; what it makes it lists.
  */
@@ -92,10 +93,12 @@ typedef struct {
 typedef struct {
     int32_t pivots, separators, factors; /* blocks; factors it owns                           */
     int32_t p, s;                        /* scalars                                           */
-    int32_t rank;                        /* of a bundle, which has no pivots (hub_sums.c): 1, or 1 more than those in it; else 0 */
+    /* of a bundle, which has no pivots (hub_sums.c): 1, or 1 more than those in it; else 0 */
+    int32_t rank;
     int32_t parent, child, sibling, before; /* cliques; roots are siblings                    */
     int64_t list;                        /* pivots, separators (variables), factors           */
-    int64_t numbers;                     /* panel, 1 / R_kk, update, diagonal of the separator; of a bundle: its separator's delta as told */
+    /* panel, 1 / R_kk, update, diagonal of the separator; of a bundle: its separator's delta as told */
+    int64_t numbers;
     int64_t taken, saved;                /* stamps                                            */
 } ct__clique;
 
@@ -170,15 +173,18 @@ struct ct_smoother {
     ct__var_work       *work;
     ct__kept           *factor;
     ct__clique         *clique;
-    int64_t   vars, var_capacity, work_capacity, factors, factor_capacity, cliques, clique_capacity; /* slots ever used */
+    /* slots ever used */
+    int64_t   vars, var_capacity, work_capacity, factors, factor_capacity, cliques, clique_capacity;
     int32_t   free_var, free_factor, free_clique, root;
     int32_t   live_vars, live_factors, moving; /* moving: not fixed */
     int32_t   oldest;                         /* every index below it is gone or fixed */
     ct__pool  numbers, lists, nodes;
     ct__map   var_map, factor_map;
-    ct__list  far[2];   /* [far_at]: variables whose delta was found beyond its threshold; the other: those since points were moved */
+    /* [far_at]: variables whose delta was found beyond its threshold; the other: those since points were moved */
+    ct__list  far[2];
     int       far_at;
-    ct__list  affected, moved; /* variables of this update: whose cliques are to be made anew; whose points have moved */
+    /* variables of this update: whose cliques are to be made anew; whose points have moved */
+    ct__list  affected, moved;
     ct__list  unproved; /* every variable whose group is not proved, and some that are */
     ct__list  stack;
     int64_t   stamp, updates;
@@ -192,7 +198,8 @@ struct ct_smoother {
 
 static inline ct_status ct__list_push(ct__list *list, int32_t item, ct_err *err)
 {
-    if (list->count == list->capacity) CT_TRY(ct__grow(&list->item, &list->capacity, list->count + 1, sizeof *list->item, "list entries", err));
+    if (list->count == list->capacity)
+        CT_TRY(ct__grow(&list->item, &list->capacity, list->count + 1, sizeof *list->item, "list entries", err));
     list->item[list->count++] = item;
     return CT_OK;
 }
@@ -213,13 +220,26 @@ static inline ct__node *ct__nodes(const ct_smoother *s, int64_t at) { return (ct
 
 /* A clique's parts. */
 static inline int32_t *ct__variables_of(const ct_smoother *s, const ct__clique *c) { return ct__ints(s, c->list); }
-static inline int32_t *ct__factors_of(const ct_smoother *s, const ct__clique *c) { return ct__ints(s, c->list) + c->pivots + c->separators; }
+static inline int32_t *ct__factors_of(const ct_smoother *s, const ct__clique *c)
+{
+    return ct__ints(s, c->list) + c->pivots + c->separators;
+}
 static inline double  *ct__panel(const ct_smoother *s, const ct__clique *c) { return ct__numbers(s, c->numbers); }
-static inline double  *ct__inverse(const ct_smoother *s, const ct__clique *c) { return ct__panel(s, c) + (int64_t)c->p * (c->p + c->s + 1); }
+static inline double *ct__inverse(const ct_smoother *s, const ct__clique *c)
+{
+    return ct__panel(s, c) + (int64_t)c->p * (c->p + c->s + 1);
+}
 static inline double  *ct__update(const ct_smoother *s, const ct__clique *c) { return ct__inverse(s, c) + c->p; }
-static inline double  *ct__before(const ct_smoother *s, const ct__clique *c) { return ct__update(s, c) + (int64_t)c->s * (c->s + 1); }
-static inline double  *ct__told(const ct_smoother *s, const ct__clique *c) { return ct__before(s, c) + c->s; } /* of a bundle */
-static inline int64_t  ct__clique_numbers(int64_t p, int64_t s) { return p * (p + s + 1) + p + s * (s + 1) + s + (p ? 0 : s); }
+static inline double *ct__before(const ct_smoother *s, const ct__clique *c)
+{
+    return ct__update(s, c) + (int64_t)c->s * (c->s + 1);
+}
+/* of a bundle */
+static inline double  *ct__told(const ct_smoother *s, const ct__clique *c) { return ct__before(s, c) + c->s; }
+static inline int64_t ct__clique_numbers(int64_t p, int64_t s)
+{
+    return p * (p + s + 1) + p + s * (s + 1) + s + (p ? 0 : s);
+}
 static inline int64_t  ct__clique_list(const ct__clique *c) { return (int64_t)c->pivots + c->separators + c->factors; }
 
 /* Sizes of a factor's blocks in the pool of numbers. */
@@ -231,7 +251,8 @@ void      ct__change_begin(ct_smoother *s);
 ct_status ct__save_var(ct_smoother *s, int32_t slot, ct_err *err);       /* before it is changed */
 ct_status ct__save_clique(ct_smoother *s, int32_t clique, ct_err *err);
 ct_status ct__new_var(ct_smoother *s, int32_t *slot, ct_err *err);
-ct_status ct__new_factor(ct_smoother *s, int32_t members, int32_t *slot, ct_err *err); /* with room for its members' nodes */
+/* with room for its members' nodes */
+ct_status ct__new_factor(ct_smoother *s, int32_t members, int32_t *slot, ct_err *err);
 ct_status ct__new_clique(ct_smoother *s, int32_t *clique, ct_err *err);
 ct_status ct__map_append(ct__map *map, int32_t slot, ct_err *err);
 void      ct__change_undo(ct_smoother *s);
@@ -283,9 +304,12 @@ ct_status ct__mismatch(ct_smoother *s, const ct__kept *f, ct_err *err); /* f lea
 ct_status ct__prove(ct_smoother *s, int *unique, ct_err *err);
 
 /* relinearise.c: which linearisation points move. */
-ct_status ct__move_far(ct_smoother *s, int all, ct_err *err);  /* those that are due; their factors' variables are affected */
-ct_status ct__move_free(ct_smoother *s, ct_err *err);          /* of those taken off, the ones that cost nothing         */
-ct_status ct__linearise_changed(ct_smoother *s, ct_err *err);  /* the factors of those that moved, and the new ones      */
+/* those that are due; their factors' variables are affected */
+ct_status ct__move_far(ct_smoother *s, int all, ct_err *err);
+/* of those taken off, the ones that cost nothing */
+ct_status ct__move_free(ct_smoother *s, ct_err *err);
+/* the factors of those that moved, and the new ones */
+ct_status ct__linearise_changed(ct_smoother *s, ct_err *err);
 
 /* marginalise.c: variables are let go. */
 ct_status ct__choose_leaving(ct_smoother *s, const ct_increment *inc, ct_err *err);

@@ -1,9 +1,10 @@
 /* transaction.c: slots, and the transaction that an update is.
  *
- * While it runs nothing that was there before is lost: variables and cliques are copied before they are changed, new linearisations
- * go to new blocks, new cliques to new slots, factors are only marked as gone. Undoing puts the copies back and lets go of what was
- * made; keeping lets go of what was replaced. Neither needs memory. Slots are given back in the reverse of the order they were taken in,
- * so that an update that failed leaves no trace in the next one's choice of slots. */
+ * While it runs nothing that was there before is lost: variables and cliques are copied before they are changed, new
+ * linearisations go to new blocks, new cliques to new slots, factors are only marked as gone. Undoing puts the
+ * copies back and lets go of what was made; keeping lets go of what was replaced. Neither needs memory. Slots are
+ * given back in the reverse of the order they were taken in, so that an update that failed leaves no trace in the
+ * next one's choice of slots. */
 #include "smooth/smooth.h"
 
 void ct__change_begin(ct_smoother *s)
@@ -11,7 +12,8 @@ void ct__change_begin(ct_smoother *s)
     ct__change *c = &s->change;
     s->stamp++;
     c->vars = c->cliques = c->linears = 0;
-    c->new_vars.count = c->new_factors.count = c->new_cliques.count = c->gone.count = c->taken.count = c->leaving.count = 0;
+    c->new_vars.count = c->new_factors.count = c->new_cliques.count = c->gone.count = c->taken.count =
+        c->leaving.count = 0;
     c->far_count = s->far[s->far_at].count;
     c->root = s->root;
     c->oldest = s->oldest;
@@ -46,7 +48,8 @@ ct_status ct__save_clique(ct_smoother *s, int32_t clique, ct_err *err)
 ct_status ct__new_var(ct_smoother *s, int32_t *slot, ct_err *err)
 {
     CT_TRY(ct__list_room(&s->change.new_vars, s->change.new_vars.count + 1, err));
-    for (int i = 0; i < 2; i++) CT_TRY(ct__list_room(&s->far[i], s->vars + 1, err)); /* so that noting one later needs no memory */
+    /* so that noting one later needs no memory */
+    for (int i = 0; i < 2; i++) CT_TRY(ct__list_room(&s->far[i], s->vars + 1, err));
     int listed = 0;
     if (s->free_var != CT_NONE) {
         *slot = s->free_var;
@@ -76,7 +79,8 @@ ct_status ct__new_factor(ct_smoother *s, int32_t members, int32_t *slot, ct_err 
         *slot = s->free_factor;
         s->free_factor = s->factor[*slot].next;
     } else *slot = (int32_t)s->factors++;
-    s->factor[*slot] = (ct__kept){.node = node, .members = members, .z = CT_NONE, .linear = CT_NONE, .index = CT_NONE, .next = CT_NONE};
+    s->factor[*slot] = (ct__kept){
+        .node = node, .members = members, .z = CT_NONE, .linear = CT_NONE, .index = CT_NONE, .next = CT_NONE};
     s->change.new_factors.item[s->change.new_factors.count++] = *slot;
     return CT_OK;
 }
@@ -91,7 +95,13 @@ ct_status ct__new_clique(ct_smoother *s, int32_t *clique, ct_err *err)
         CT_TRY(ct__grow(&s->clique, &s->clique_capacity, s->cliques + 1, sizeof *s->clique, "fronts", err));
         *clique = (int32_t)s->cliques++;
     }
-    s->clique[*clique] = (ct__clique){.parent = CT_NONE, .child = CT_NONE, .sibling = CT_NONE, .before = CT_NONE, .list = CT_NONE, .numbers = CT_NONE, .saved = s->stamp};
+    s->clique[*clique] = (ct__clique){.parent = CT_NONE,
+                                      .child = CT_NONE,
+                                      .sibling = CT_NONE,
+                                      .before = CT_NONE,
+                                      .list = CT_NONE,
+                                      .numbers = CT_NONE,
+                                      .saved = s->stamp};
     s->change.new_cliques.item[s->change.new_cliques.count++] = *clique;
     return CT_OK;
 }
@@ -131,7 +141,8 @@ static void free_clique(ct_smoother *s, int32_t clique)
 
 ct_status ct__map_append(ct__map *map, int32_t slot, ct_err *err)
 {
-    if (map->base > INT32_MAX - 1 - map->count) return ct_fail(err, CT_E_LIMIT, "a smoother gives out at most %d indices", INT32_MAX);
+    if (map->base > INT32_MAX - 1 - map->count)
+        return ct_fail(err, CT_E_LIMIT, "a smoother gives out at most %d indices", INT32_MAX);
     if (map->first + map->count == map->capacity) {
         if (map->first > map->count) { /* more than half is past: those that are left move down */
             memmove(map->slot, map->slot + map->first, (size_t)map->count * sizeof *map->slot);
@@ -277,10 +288,50 @@ void ct__smoother_release(ct_smoother *s)
     ct__change *c = &s->change;
     ct__top    *t = &s->top;
     for (int64_t k = 0; k < s->vars; k++) free(s->var[k].name);
-    void *const owned[] = {s->var, s->work, s->factor, s->clique, s->numbers.data, s->lists.data, s->nodes.data, s->var_map.slot, s->factor_map.slot, s->far[0].item, s->far[1].item,
-                           s->affected.item, s->moved.item, s->unproved.item, s->stack.item, s->vector[0], s->vector[1], c->var, c->clique, c->linear, c->new_vars.item,
-                           c->new_factors.item, c->new_cliques.item, c->gone.item, c->taken.item, c->leaving.item, t->var.item, t->factor.item, t->orphan.item,
-                           t->member.item, t->stage.item, t->rows.item, t->cuts.item, t->start, t->pair_start, t->pair.item, t->head.item, t->next.item,
-                           t->front_of.item, t->run, t->clique.item, t->weak.item, t->original, t->tiles, t->hanging};
+    void *const owned[] = {s->var,
+                           s->work,
+                           s->factor,
+                           s->clique,
+                           s->numbers.data,
+                           s->lists.data,
+                           s->nodes.data,
+                           s->var_map.slot,
+                           s->factor_map.slot,
+                           s->far[0].item,
+                           s->far[1].item,
+                           s->affected.item,
+                           s->moved.item,
+                           s->unproved.item,
+                           s->stack.item,
+                           s->vector[0],
+                           s->vector[1],
+                           c->var,
+                           c->clique,
+                           c->linear,
+                           c->new_vars.item,
+                           c->new_factors.item,
+                           c->new_cliques.item,
+                           c->gone.item,
+                           c->taken.item,
+                           c->leaving.item,
+                           t->var.item,
+                           t->factor.item,
+                           t->orphan.item,
+                           t->member.item,
+                           t->stage.item,
+                           t->rows.item,
+                           t->cuts.item,
+                           t->start,
+                           t->pair_start,
+                           t->pair.item,
+                           t->head.item,
+                           t->next.item,
+                           t->front_of.item,
+                           t->run,
+                           t->clique.item,
+                           t->weak.item,
+                           t->original,
+                           t->tiles,
+                           t->hanging};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
 }

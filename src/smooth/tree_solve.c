@@ -1,7 +1,8 @@
 /* tree_solve.c: the whole tree, up and down: R'R x = b; marginals; and whether there is a unique solution at all.
  *
- * Where a pivot is weak, a proof is looked for first (observability.c). Only where there is none are suspects judged as a batch solve judges them
- * (src/solve/rank_deficiency.c): the direction z of a weak pivot is refined, and J z decides. */
+ * Where a pivot is weak, a proof is looked for first (observability.c). Only where there is none are suspects judged
+ * as a batch solve judges them (src/solve/rank_deficiency.c): the direction z of a weak pivot is refined, and J z
+ * decides. */
 #include "smooth/smooth.h"
 
 
@@ -17,13 +18,15 @@ ct_status ct__sweep_order(ct_smoother *s, ct_err *err)
     s->stack.count = 0;
     for (int32_t c = s->root; c != CT_NONE; c = s->clique[c].sibling) CT_TRY(ct__list_push(&s->stack, c, err));
     for (int64_t k = 0; k < s->stack.count; k++)
-        for (int32_t c = s->clique[s->stack.item[k]].child; c != CT_NONE; c = s->clique[c].sibling) CT_TRY(ct__list_push(&s->stack, c, err));
+        for (int32_t c = s->clique[s->stack.item[k]].child; c != CT_NONE; c = s->clique[c].sibling)
+            CT_TRY(ct__list_push(&s->stack, c, err));
     return CT_OK;
 }
 
 static ct_status room(ct_smoother *s, int64_t numbers, ct_err *err)
 {
-    for (int i = 0; i < 2; i++) CT_TRY(ct__grow(&s->vector[i], &s->vector_capacity[i], numbers, sizeof **s->vector, "numbers of a sweep", err));
+    for (int i = 0; i < 2; i++)
+        CT_TRY(ct__grow(&s->vector[i], &s->vector_capacity[i], numbers, sizeof **s->vector, "numbers of a sweep", err));
     return CT_OK;
 }
 
@@ -154,7 +157,10 @@ static ct_status refuse(const ct_smoother *s, int32_t clique, int32_t row, int l
     char          name[64];
     const int32_t var = variable_of_row(s, clique, row, &k);
     ct__var_name(s, var, name);
-    if (lost) return ct_fail(err, CT_E_SINGULAR, "%s: what fixes its %s is lost to rounding, beside measurements 1e16 times as strong", name, ct_kind_coordinate(s->var[var].kind, k));
+    if (lost)
+        return ct_fail(err, CT_E_SINGULAR,
+                       "%s: what fixes its %s is lost to rounding, beside measurements 1e16 times as strong", name,
+                       ct_kind_coordinate(s->var[var].kind, k));
     return ct_fail(err, CT_E_SINGULAR, "%s: no factor would fix its %s", name, ct_kind_coordinate(s->var[var].kind, k));
 }
 
@@ -174,7 +180,8 @@ static int is_loose(ct_smoother *s, double *z, double *back)
         ct__sweep_up(s, back);
         for (int64_t i = 0; i < s->top.weak.count; i += 2) {
             int           c;
-            const int32_t row = s->top.weak.item[i + 1], var = variable_of_row(s, s->top.weak.item[i], row < 0 ? ~row : row, &c);
+            const int32_t row = s->top.weak.item[i + 1],
+                          var = variable_of_row(s, s->top.weak.item[i], row < 0 ? ~row : row, &c);
             AT(back, var)[c] = 0;
         }
         ct__sweep_down(s, back);
@@ -196,7 +203,9 @@ ct_status ct__judge(ct_smoother *s, ct_err *err)
             double       *z = s->vector[0];
             const int32_t var = variable_of_row(s, clique, there, &c);
             memset(z, 0, (size_t)(CT_DIM_MAX * s->vars) * sizeof *z);
-            AT(z, var)[c] = ct__panel(s, &s->clique[clique])[(int64_t)there * (s->clique[clique].p + s->clique[clique].s + 1) + there];
+            AT(z, var)
+            [c] = ct__panel(
+                s, &s->clique[clique])[(int64_t)there * (s->clique[clique].p + s->clique[clique].s + 1) + there];
             ct__sweep_down(s, z);
             if (is_loose(s, z, s->vector[1])) return refuse(s, clique, there, 0, err);
         }

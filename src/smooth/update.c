@@ -43,7 +43,8 @@ static ct_status redo_top(ct_smoother *s, ct_err *err)
     CT_TRY(ct__linearise_changed(s, err));
     CT_TRY(ct__marginalise(s, err));
     for (int64_t k = 0; k < s->change.new_factors.count; k++)
-        if (!s->factor[s->change.new_factors.item[k]].housed) CT_TRY(ct__list_push(&s->top.factor, s->change.new_factors.item[k], err));
+        if (!s->factor[s->change.new_factors.item[k]].housed)
+            CT_TRY(ct__list_push(&s->top.factor, s->change.new_factors.item[k], err));
     keep_remaining(s);
     if (!s->top.var.count) return CT_OK;
     ct_status status = ct__top_analyse(s, &sp, err);
@@ -98,7 +99,8 @@ ct_status ct_smoother_renew(ct_smoother *s, ct_err *err)
 ct_status ct_smoother_stationarity(ct_smoother *s, double *largest, double *distance, ct_err *err)
 {
     const double wildfire = s->options.wildfire;
-    double       square = 0; /* delta'H delta = |R delta|^2 = |d|^2; cliques that stay have delta = 0, and no part in it */
+    /* delta'H delta = |R delta|^2 = |d|^2; cliques that stay have delta = 0, and no part in it */
+    double       square = 0;
     *largest = 0;
     ct__change_begin(s);
     s->options.wildfire = 0;
@@ -106,7 +108,8 @@ ct_status ct_smoother_stationarity(ct_smoother *s, double *largest, double *dist
     if (status == CT_OK) status = redo_top(s, err);
     s->options.wildfire = wildfire;
     for (int64_t v = 0; status == CT_OK && v < s->vars; v++)
-        for (int k = 0; k < s->var[v].dim && s->var[v].index != CT_NONE; k++) *largest = CT_MAX(*largest, fabs(s->var[v].delta[k]));
+        for (int k = 0; k < s->var[v].dim && s->var[v].index != CT_NONE; k++)
+            *largest = CT_MAX(*largest, fabs(s->var[v].delta[k]));
     for (int64_t k = 0; status == CT_OK && k < s->top.clique.count; k++) {
         const ct__clique *c = &s->clique[s->top.clique.item[k]];
         const int32_t     ld = c->p + c->s + 1;

@@ -1,23 +1,25 @@
 /* converge.c: how far x is from the minimum, and the last steps to it.
  *
- * The error is a poor witness of a minimum. Where a few residuals are a million sigmas, all that a weak measurement has to
- * gain is lost in the last digits of the sum. The Newton decrement
+ * The error is a poor witness of a minimum. Where a few residuals are a million sigmas, all that a weak measurement
+ * has to gain is lost in the last digits of the sum. The Newton decrement
  *
  *     d = sqrt(g'H^-1 g) = sqrt(2 * promised decrease of the undamped step)
  *
  * is invariant to that, and to units. In the metric of H it is the length of the step, so |dx_i| <= d sigma_i for every
  * coordinate with its standard deviation sigma_i. A step leaves e d of it, and e is estimated twice:
  *
- *     model         e = sqrt(|1 - fall / promised|)       a relative error e of the step costs e^2 of its fall, a relative
+ *     model         e = sqrt(|1 - fall / promised|)       a relative error e of the step costs e^2 of its fall, a
+ *                                                         relative
  *                                                         error e of H costs e: the root serves both
  *     contraction   e = q / (1 - q), q = d / d_before     the steps go on as they did (linear convergence)
  *
- * The smaller one counts. The first cannot see below the rounding of the error. The second takes all directions for alike: of three
- * steps the larger ratio is taken; none where a pivot is weak, as the step's own rounding then decides what it leaves; and none in small
- * graphs, where a single slow direction is a good part of the whole and a further step costs nothing.
+ * The smaller one counts. The first cannot see below the rounding of the error. The second takes all directions for
+ * alike: of three steps the larger ratio is taken; none where a pivot is weak, as the step's own rounding then
+ * decides what it leaves; and none in small graphs, where a single slow direction is a good part of the whole and a
+ * further step costs nothing.
  *
- * The decrement is only as good as g. Where g is what is left of terms that cancel, J'r with |r| of a million sigmas, its rounding may stand for
- * many standard deviations of a weak direction. ct__reach_minimum measures that:
+ * The decrement is only as good as g. Where g is what is left of terms that cancel, J'r with |r| of a million
+ * sigmas, its rounding may stand for many standard deviations of a weak direction. ct__reach_minimum measures that:
  *
  *     floor = sqrt(e'H^-1 e),  e_i = eps * sqrt(sum_k (J_ki r_k)^2) of random signs
  *
@@ -32,7 +34,8 @@
 #define HALVINGS_MAX   30
 #define EPS            2.3e-16
 #define ENOUGH         0.1
-#define JACOBIAN_EPS   1.0   /* of EPS, what an entry of a Jacobian is off by; graphs against quadruple precision bear it out */
+/* of EPS, what an entry of a Jacobian is off by; graphs against quadruple precision bear it out */
+#define JACOBIAN_EPS   1.0
 #define FLOOR_DRAWS    3     /* the largest of so many counts                   */
 #define WEAKEST        1e-10 /* of a pivot to what it was; below, it is weak and counted (CT_WEAK_RATIO) */
 
@@ -57,7 +60,8 @@ double ct__distance_left(ct__solve_state *run, double decrement, double before, 
     const double missed = CT_MAX(fabs(before - run->error - promised), CT_ROUNDING * before);
     const double by_model = missed < promised ? sqrt(missed / promised) : 1;
     const double ratio = decrement / run->decrement, q = CT_MAX(ratio, run->ratio); /* ratio 0: no step before */
-    const int    regular = run->solver->scalars > CONTRACTS_FROM && run->decrement < INFINITY && run->ratio > 0 && ct_sparse_weak_count(run->solver->system) == 0;
+    const int regular = run->solver->scalars > CONTRACTS_FROM && run->decrement < INFINITY && run->ratio > 0 &&
+                        ct_sparse_weak_count(run->solver->system) == 0;
     const double by_contraction = regular && q < 1 ? q / (1 - q) : 1;
     run->stalls = decrement < CT_STALLED * run->least ? 0 : run->stalls + 1;
     run->least = CT_MIN(run->least, decrement);
@@ -80,7 +84,8 @@ int ct__rounding_suspected(const ct__solve_state *run)
     if (ct__decrement(run->error) <= ct__distance_allowed(run)) return 0; /* no step gains more than the error */
     /* e'H^-1 e <= eps^2 sum_i H_ii Cov_ii sum_k r_k^2, and H_ii Cov_ii is what elimination takes away of a pivot */
     const double g_floor = JACOBIAN_EPS * EPS * sqrt(2 * run->error * s->scalars / WEAKEST);
-    return ct_sparse_weak_count(s->system) > 0 || g_floor > ct__distance_allowed(run) || run->residual_rounding > run->options->distance;
+    return ct_sparse_weak_count(s->system) > 0 || g_floor > ct__distance_allowed(run) ||
+           run->residual_rounding > run->options->distance;
 }
 
 /* How the undamped step is found. */
@@ -90,8 +95,8 @@ typedef enum {
     BY_CONJUGATE /* J'J, where elimination loses a weak direction  */
 } step_solver;
 
-/* The undamped step at x, into dx, and what it promises. Of the gradient's terms nothing is lost in their sum. Begins with *by, and goes on to the next
- * way where that is no good. 0 if there is none: the run is over. */
+/* The undamped step at x, into dx, and what it promises. Of the gradient's terms nothing is lost in their sum.
+ * Begins with *by, and goes on to the next way where that is no good. 0 if there is none: the run is over. */
 static int undamped_step(ct__solve_state *run, step_solver *by, double *promised)
 {
     ct_solver *s = run->solver;
@@ -142,8 +147,8 @@ static double rounding_floor(ct__solve_state *run, step_solver by)
     return sqrt(worst);
 }
 
-/* Moves x along dx by the first of 1, 1/2, 1/4 ... that does not raise the error. A whole step that promises less than the error is uncertain
- * by need not be seen to lower it. Returns that, 0 if there is none. */
+/* Moves x along dx by the first of 1, 1/2, 1/4 ... that does not raise the error. A whole step that promises less
+ * than the error is uncertain by need not be seen to lower it. Returns that, 0 if there is none. */
 static double line_search(ct__solve_state *run, double promised)
 {
     const double rounding = ct__error_rounding(run, run->error);
@@ -166,8 +171,8 @@ static int32_t lost_pivots(const ct_solver *s)
     return lost;
 }
 
-/* J'r = 0 at x, by steps of J'J, which do not see whether that is a saddle. It is where the exact Hessian has a pivot that is not positive; where J'J has
- * lost one to rounding, nobody can tell. */
+/* J'r = 0 at x, by steps of J'J, which do not see whether that is a saddle. It is where the exact Hessian has a
+ * pivot that is not positive; where J'J has lost one to rounding, nobody can tell. */
 static ct_stop check_minimum(ct__solve_state *run, ct_stop ruled)
 {
     ct__solve_linearise(run, run->x);
@@ -194,8 +199,8 @@ static void stop_without_progress(ct__solve_state *run, double promised)
     ct__solve_stop(run, promised <= ct__error_rounding(run, run->error) ? CT_STOP_ROUNDING : CT_STOP_STUCK);
 }
 
-/* Steps of J'J converge slowly where residuals are large, those of the exact Hessian do not; but that need not be positive
- * definite. So it is tried at first, and after it failed again after 1, 2, 4, ... steps of J'J. */
+/* Steps of J'J converge slowly where residuals are large, those of the exact Hessian do not; but that need not be
+ * positive definite. So it is tried at first, and after it failed again after 1, 2, 4, ... steps of J'J. */
 void ct__reach_minimum(ct__solve_state *run)
 {
     ct_solver    *s = run->solver;
@@ -245,7 +250,12 @@ ct_status ct_solver_distance(ct_solver *solver, const ct_noise *noise, const dou
     const ct_solve_options usual = ct_solve_defaults();
     ct_solve_result        result = {.distance = NAN};
     /* x is looked at and not moved */
-    ct__solve_state run = {.solver = solver, .noise = noise, .options = &usual, .result = &result, .x = (double *)(uintptr_t)x, .start_s = ct_now_s()};
+    ct__solve_state run = {.solver = solver,
+                           .noise = noise,
+                           .options = &usual,
+                           .result = &result,
+                           .x = (double *)(uintptr_t)x,
+                           .start_s = ct_now_s()};
     double        promised = 0;
     step_solver by = solver->approximate ? BY_JACOBIAN : BY_HESSIAN;
     *distance = NAN;

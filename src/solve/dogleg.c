@@ -123,7 +123,9 @@ void ct__dogleg(ct__solve_state *run)
         } else radius = 0.25 * CT_MIN(radius, size);
         if (ct__solve_report(run, accepted, step, radius)) return;
         const int exhausted = step < run->options->step || radius < RADIUS_MIN;
-        if (accepted ? whole && ct__solve_converged(run, before, step, promised, 1) : ct__solve_given_up(run, step_first, promised_first, 1, exhausted)) return;
+        if (accepted ? whole && ct__solve_converged(run, before, step, promised, 1)
+                     : ct__solve_given_up(run, step_first, promised_first, 1, exhausted))
+            return;
         if (!fresh) ct__solve_linearise(run, run->x);
     }
     ct__solve_stop(run, CT_STOP_ITERATIONS);

@@ -65,7 +65,8 @@ int ct__restart_undamped(ct__solve_state *run)
     ct_solver     *s = run->solver;
     const size_t   bytes = (size_t)ct_graph_size(s->graph) * sizeof *run->x;
     const double   error = run->error;
-    const int      left = run->options->max_iterations - run->result->iterations, last = run->result->iterations + left * 3 / 4;
+    const int left = run->options->max_iterations - run->result->iterations,
+              last = run->result->iterations + left * 3 / 4;
     int            over = 0;
     memcpy(s->aside, run->x, bytes);
     memcpy(run->x, s->start, bytes);

@@ -1,8 +1,8 @@
 /* hessian.c: the exact Hessian at given values, factored and judged.
  *
- * At a minimum it is positive definite where nothing is loose. A pivot that is not positive is either a loose direction, which is
- * looked at as for J'J (rank_deficiency.c), or says that the error curves downwards somewhere: then x is no minimum, and there
- * is nothing to differentiate. */
+ * At a minimum it is positive definite where nothing is loose. A pivot that is not positive is either a loose
+ * direction, which is looked at as for J'J (rank_deficiency.c), or says that the error curves downwards somewhere:
+ * then x is no minimum, and there is nothing to differentiate. */
 #include "graph/graph.h"
 #include "solve/solve.h"
 #include "sparse/sparse.h"
@@ -21,7 +21,8 @@ static ct_status refuse_approximate(const ct_solver *solver, ct_err *err)
 {
     for (int32_t b = 0; solver->approximate && b < solver->batches; b++)
         if (solver->batch[b].ops->jacobian == CT_JACOBIAN_APPROXIMATE)
-            return ct_fail(err, CT_E_UNSUPPORTED, "%s: its Jacobians are approximate, there is no exact Hessian", solver->batch[b].ops->name);
+            return ct_fail(err, CT_E_UNSUPPORTED, "%s: its Jacobians are approximate, there is no exact Hessian",
+                           solver->batch[b].ops->name);
     return CT_OK;
 }
 
@@ -47,7 +48,8 @@ ct_status ct_solver_hessian(ct_solver *solver, const ct_noise *noise, const doub
     CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
     CT_TRY(refuse_approximate(solver, err));
     ct__refresh_noise(solver);
-    if (!isfinite(ct__linearise_exact(solver, noise, x))) return ct_fail(err, CT_E_ARGUMENT, "the error at these values is not finite");
+    if (!isfinite(ct__linearise_exact(solver, noise, x)))
+        return ct_fail(err, CT_E_ARGUMENT, "the error at these values is not finite");
     return factor_exact(solver, noise, x, err);
 }
 
@@ -57,5 +59,6 @@ ct_status ct__solver_hessian_here(ct_solver *solver, const ct_noise *noise, cons
         solver->ready = 1;
         return CT_OK;
     }
-    return solver->exact == CT_EXACT_ASSEMBLED ? factor_exact(solver, noise, x, err) : ct_solver_hessian(solver, noise, x, err);
+    return solver->exact == CT_EXACT_ASSEMBLED ? factor_exact(solver, noise, x, err)
+                                               : ct_solver_hessian(solver, noise, x, err);
 }

@@ -28,7 +28,10 @@ static const char *const stop_meanings[] = {
 const char *ct_method_name(ct_method method) { return (unsigned)method < CT_METHOD_COUNT ? method_names[method] : "?"; }
 const char *ct_stop_name(ct_stop stop) { return (unsigned)stop < CT_STOP_COUNT ? stop_names[stop] : "?"; }
 const char *ct_stop_meaning(ct_stop stop) { return (unsigned)stop < CT_STOP_COUNT ? stop_meanings[stop] : "?"; }
-int         ct_stop_converged(ct_stop stop) { return stop == CT_STOP_ERROR || stop == CT_STOP_STEP || stop == CT_STOP_GRADIENT; }
+int ct_stop_converged(ct_stop stop)
+{
+    return stop == CT_STOP_ERROR || stop == CT_STOP_STEP || stop == CT_STOP_GRADIENT;
+}
 
 int ct_solve_usable(const ct_solve_result *r)
 {
@@ -46,7 +49,14 @@ int ct_method_find(const char *name)
  * a lambda of 1e-4 would hold back for thirty iterations, and a step that fails is told at once. */
 ct_solve_options ct_solve_defaults(void)
 {
-    return (ct_solve_options){.method = CT_LEVENBERG_MARQUARDT, .max_iterations = 300, .relative = 1e-9, .absolute = 1e-12, .step = 1e-9, .distance = 1e-6, .lambda = 0, .radius = 1e8};
+    return (ct_solve_options){.method = CT_LEVENBERG_MARQUARDT,
+                              .max_iterations = 300,
+                              .relative = 1e-9,
+                              .absolute = 1e-12,
+                              .step = 1e-9,
+                              .distance = 1e-6,
+                              .lambda = 0,
+                              .radius = 1e8};
 }
 
 /* ---- steps ---- */
@@ -113,7 +123,8 @@ void ct__solve_accept(ct__solve_state *run, double error)
 
 #define GOES_WELL 0.5 /* of a decrement to the one before */
 
-/* Ends the run at a minimum if it is near enough. Else it goes on, where undamped steps come nearer, or that is left to ct__reach_minimum. */
+/* Ends the run at a minimum if it is near enough. Else it goes on, where undamped steps come nearer, or that is left
+ * to ct__reach_minimum. */
 static int stop_at_minimum(ct__solve_state *run, ct_stop stop, int near)
 {
     if (!near && run->ratio > 0 && run->ratio < GOES_WELL && ct_sparse_weak_count(run->solver->system) == 0) return 0;
@@ -127,17 +138,22 @@ int ct__solve_converged(ct__solve_state *run, double before, double step, double
     const double            fall = before - run->error;
     if (undamped) run->result->distance = ct__distance_left(run, ct__decrement(promised), before, promised);
     else ct__distance_unknown(run);
-    if (ct__decrement(run->error) < run->result->distance) run->result->distance = ct__decrement(run->error); /* no step gains more than that */
+    /* no step gains more than that */
+    if (ct__decrement(run->error) < run->result->distance) run->result->distance = ct__decrement(run->error);
     const int near = o->distance == 0 || run->solver->approximate || run->result->distance <= ct__distance_allowed(run);
     if (run->result->gradient < o->gradient) return stop_at_minimum(run, CT_STOP_GRADIENT, near);
     if (step < o->step) return stop_at_minimum(run, CT_STOP_STEP, near);
     if (o->relative > 0 && fall <= o->relative * before) return stop_at_minimum(run, CT_STOP_ERROR, near);
     if (o->absolute > 0 && fall <= o->absolute) return stop_at_minimum(run, CT_STOP_ERROR, near);
-    if (run->stalls >= CT_STALLS_MAX && fall <= CT_STANDS_STILL * before) return stop_at_minimum(run, CT_STOP_STEP, near);
+    if (run->stalls >= CT_STALLS_MAX && fall <= CT_STANDS_STILL * before)
+        return stop_at_minimum(run, CT_STOP_STEP, near);
     return 0;
 }
 
-double ct__error_rounding(const ct__solve_state *run, double error) { return CT_ROUNDING * error + sqrt(2 * error) * run->residual_rounding; }
+double ct__error_rounding(const ct__solve_state *run, double error)
+{
+    return CT_ROUNDING * error + sqrt(2 * error) * run->residual_rounding;
+}
 
 /* Largest |coordinate| times largest 1 / sigma. */
 static double find_residual_rounding(const ct_solver *solver, const ct_noise *noise, const double *x)
@@ -192,17 +208,25 @@ int ct__solve_given_up(ct__solve_state *run, double step, double promised, int u
     const int               free = o->distance == 0 || run->solver->approximate;
     const int               near = free || (undamped && ct__decrement(promised) <= ct__distance_allowed(run));
     if (near && undamped) run->result->distance = ct__decrement(promised);
-    if (promised > 0 && promised <= CT_MAX(o->relative * run->error, o->absolute)) return stop_at_minimum(run, CT_STOP_ERROR, near);
+    if (promised > 0 && promised <= CT_MAX(o->relative * run->error, o->absolute))
+        return stop_at_minimum(run, CT_STOP_ERROR, near);
     if (!exhausted) return 0;
-    if (free) return ct__solve_stop(run, step < o->step || promised <= LOST_IN_ROUNDING * run->error ? CT_STOP_STEP : CT_STOP_STUCK);
+    if (free)
+        return ct__solve_stop(run, step < o->step || promised <= LOST_IN_ROUNDING * run->error ? CT_STOP_STEP
+                                                                                               : CT_STOP_STUCK);
     return stop_at_minimum(run, near ? CT_STOP_STEP : CT_STOP_STUCK, near);
 }
 
 int ct__solve_report(ct__solve_state *run, int accepted, double step, double damping)
 {
     if (!run->options->progress) return 0;
-    const ct_progress p = {.iteration = run->result->iterations, .accepted = accepted, .error = run->error, .step = step,
-                           .gradient = run->result->gradient, .damping = damping, .seconds = ct_now_s() - run->start_s};
+    const ct_progress p = {.iteration = run->result->iterations,
+                           .accepted = accepted,
+                           .error = run->error,
+                           .step = step,
+                           .gradient = run->result->gradient,
+                           .damping = damping,
+                           .seconds = ct_now_s() - run->start_s};
     return run->options->progress(run->options->user, &p) ? ct__solve_stop(run, CT_STOP_CANCELLED) : 0;
 }
 
@@ -213,19 +237,31 @@ static ct_status check_options(const ct_solve_options *o, ct_err *err)
     const struct {
         const char *name;
         double      value;
-    } rule[] = {{"relative", o->relative}, {"absolute", o->absolute}, {"step", o->step}, {"gradient", o->gradient}, {"distance", o->distance}, {"lambda", o->lambda}, {"radius", o->radius}};
+    } rule[] = {{"relative", o->relative}, {"absolute", o->absolute}, {"step", o->step},    {"gradient", o->gradient},
+                {"distance", o->distance}, {"lambda", o->lambda},     {"radius", o->radius}};
     for (size_t i = 0; i < sizeof rule / sizeof *rule; i++)
         if (!(rule[i].value >= 0 && isfinite(rule[i].value)))
-            return ct_fail(err, CT_E_ARGUMENT, "option %s is %g; it must be finite and not negative", rule[i].name, rule[i].value);
-    if (o->method == CT_DOGLEG && !(o->radius > 0)) return ct_fail(err, CT_E_ARGUMENT, "option radius is %g; dogleg needs a positive one", o->radius);
-    if ((unsigned)o->method >= CT_METHOD_COUNT) return ct_fail(err, CT_E_ARGUMENT, "there is no method %d", (int)o->method);
+            return ct_fail(err, CT_E_ARGUMENT, "option %s is %g; it must be finite and not negative", rule[i].name,
+                           rule[i].value);
+    if (o->method == CT_DOGLEG && !(o->radius > 0))
+        return ct_fail(err, CT_E_ARGUMENT, "option radius is %g; dogleg needs a positive one", o->radius);
+    if ((unsigned)o->method >= CT_METHOD_COUNT)
+        return ct_fail(err, CT_E_ARGUMENT, "there is no method %d", (int)o->method);
     return CT_OK;
 }
 
-ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, const ct_solve_options *options, ct_solve_result *result, ct_err *err)
+ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, const ct_solve_options *options,
+                        ct_solve_result *result, ct_err *err)
 {
     const ct_solve_options defaults = ct_solve_defaults();
-    ct__solve_state          run = {.solver = solver, .noise = noise, .options = options ? options : &defaults, .result = result, .x = x, .start_s = ct_now_s(), .decrement = INFINITY, .least = INFINITY};
+    ct__solve_state run = {.solver = solver,
+                           .noise = noise,
+                           .options = options ? options : &defaults,
+                           .result = result,
+                           .x = x,
+                           .start_s = ct_now_s(),
+                           .decrement = INFINITY,
+                           .least = INFINITY};
     *result = (ct_solve_result){.distance = NAN};
     CT_TRY(check_options(run.options, err));
     CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
@@ -260,9 +296,11 @@ ct_status ct_solver_linearise(ct_solver *solver, const ct_noise *noise, const do
     char text[256];
     CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
     ct__refresh_noise(solver);
-    if (!isfinite(ct__linearise(solver, noise, x))) return ct_fail(err, CT_E_ARGUMENT, "the error at these values is not finite");
+    if (!isfinite(ct__linearise(solver, noise, x)))
+        return ct_fail(err, CT_E_ARGUMENT, "the error at these values is not finite");
     ct_sparse_factor(solver->system, 0, NULL);
-    if (ct__find_loose(solver, noise, x)) return ct_fail(err, CT_E_SINGULAR, "%s", ct_solver_loose_text(solver, text, sizeof text));
+    if (ct__find_loose(solver, noise, x))
+        return ct_fail(err, CT_E_SINGULAR, "%s", ct_solver_loose_text(solver, text, sizeof text));
     solver->ready = 1;
     return CT_OK;
 }
@@ -270,13 +308,18 @@ ct_status ct_solver_linearise(ct_solver *solver, const ct_noise *noise, const do
 static ct_status check_ready(const ct_solver *solver, int32_t var, ct_err *err)
 {
     char name[128];
-    if (!solver->ready || solver->system->lambda != 0) return ct_fail(err, CT_E_ARGUMENT, "covariances need ct_solver_linearise first");
-    if (var < 0 || var >= solver->graph->variables) return ct_fail(err, CT_E_ARGUMENT, "variable %d of %d does not exist", var, solver->graph->variables);
-    if (solver->block_of[var] < 0) return ct_fail(err, CT_E_ARGUMENT, "%s is fixed: it has no covariance", ct_graph_name(solver->graph, var, name, sizeof name));
+    if (!solver->ready || solver->system->lambda != 0)
+        return ct_fail(err, CT_E_ARGUMENT, "covariances need ct_solver_linearise first");
+    if (var < 0 || var >= solver->graph->variables)
+        return ct_fail(err, CT_E_ARGUMENT, "variable %d of %d does not exist", var, solver->graph->variables);
+    if (solver->block_of[var] < 0)
+        return ct_fail(err, CT_E_ARGUMENT, "%s is fixed: it has no covariance",
+                       ct_graph_name(solver->graph, var, name, sizeof name));
     return CT_OK;
 }
 
-ct_status ct_solver_marginals(const ct_solver *solver, int32_t count, const int32_t var[], double *const out[], ct_err *err)
+ct_status ct_solver_marginals(const ct_solver *solver, int32_t count, const int32_t var[], double *const out[],
+                              ct_err *err)
 {
     for (int32_t k = 0; k < count; k++) CT_TRY(check_ready(solver, var[k], err));
     int32_t *block = ct__zalloc(count, sizeof *block);

@@ -4,10 +4,11 @@
  * multiplies lambda by max(1/10, 1 - (2 rho - 1)^3), a bad one by 2, 4, 8 ... The predicted
  * decrease is (lambda dx'D dx - g'dx) / 2.
  *
- * With the exact Hessian in place of J'J (lm->exact, for newton.c) D is its diagonal's size, and damping grows until the matrix is positive definite.
+ * With the exact Hessian in place of J'J (lm->exact, for newton.c) D is its diagonal's size, and damping grows until
+ * the matrix is positive definite.
  *
- * Unless asked for, damping begins with the first step that fails: most graphs never need it. Damping hides rank deficiency; where the last
- * system was damped, it is factored once more without and looked at. */
+ * Unless asked for, damping begins with the first step that fails: most graphs never need it. Damping hides rank
+ * deficiency; where the last system was damped, it is factored once more without and looked at. */
 #include "solve/solve.h"
 
 #include <math.h>
@@ -69,14 +70,19 @@ static int factor_damped(ct__solve_state *run, double *lambda, int *loose)
     return 0;
 }
 
-/* Factors an exact Hessian with the least damping from *lambda on that makes it positive definite. Returns 1 if that is none. */
+/* Factors an exact Hessian with the least damping from *lambda on that makes it positive definite. Returns 1 if that
+ * is none. */
 static int factor_definite(ct__solve_state *run, double *lambda)
 {
-    while (ct__solve_factor(run, *lambda, run->solver->scale) > 0 && *lambda <= LAMBDA_MAX) *lambda = *lambda > 0 ? INDEFINITE * *lambda : LAMBDA_FIRST;
+    while (ct__solve_factor(run, *lambda, run->solver->scale) > 0 && *lambda <= LAMBDA_MAX)
+        *lambda = *lambda > 0 ? INDEFINITE * *lambda : LAMBDA_FIRST;
     return *lambda == 0;
 }
 
-ct__lm ct__lm_begin(const ct__solve_state *run) { return (ct__lm){.lambda = run->options->lambda, .growth = 2, .fresh = 1}; }
+ct__lm ct__lm_begin(const ct__solve_state *run)
+{
+    return (ct__lm){.lambda = run->options->lambda, .growth = 2, .fresh = 1};
+}
 
 int ct__lm_iterate(ct__solve_state *run, ct__lm *lm)
 {

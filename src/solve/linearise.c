@@ -20,7 +20,8 @@
 #define NO_CURVE  1e-13 /* of what it is added to: curvature that is the rounding of a residual that should be zero */
 
 /* Evaluates one item into r and J; blocks of fixed variables are not wanted. J[i] points into space. */
-CT_INLINE void evaluate(const ct_factor_ops *ops, int arity, const ct__item *item, const double *x, double *r, double **J, double *space)
+CT_INLINE void evaluate(const ct_factor_ops *ops, int arity, const ct__item *item, const double *x, double *r,
+                        double **J, double *space)
 {
     const double *arg[CT_ARITY_MAX];
     for (int i = 0; i < arity; i++) {
@@ -62,11 +63,13 @@ static int keep_some(int arity, const whitened *w, int n, double *K)
         for (int c = 0; c < w->cols[i]; c++, k++)
             if (w->keep[i] >> c & 1) at[kept++] = k;
     for (int i = 0; i < kept; i++)
-        for (int j = 0; j < kept; j++) K[i * kept + j] = K[at[i] * n + at[j]]; /* never to a place that is still to be read */
+        for (int j = 0; j < kept; j++)
+            K[i * kept + j] = K[at[i] * n + at[j]]; /* never to a place that is still to be read */
     return kept;
 }
 
-/* Where every entry of K is nothing beside J'J. Only open chains ask: there it decides whether their rows are used up. */
+/* Where every entry of K is nothing beside J'J. Only open chains ask: there it decides whether their rows are used
+ * up. */
 static int negligible(int rows, int arity, int n, const whitened *at, const double *K)
 {
     double square[SIDE_MAX];
@@ -75,7 +78,8 @@ static int negligible(int rows, int arity, int n, const whitened *at, const doub
         for (int c = 0; c < at->cols[i]; c++) {
             if (!(at->keep[i] >> c & 1)) continue;
             square[m] = 0;
-            for (int row = 0; row < rows; row++) square[m] += at->J[i][row * at->cols[i] + c] * at->J[i][row * at->cols[i] + c];
+            for (int row = 0; row < rows; row++)
+                square[m] += at->J[i][row * at->cols[i] + c] * at->J[i][row * at->cols[i] + c];
             m++;
         }
     for (int i = 0; i < n; i++)
@@ -85,8 +89,8 @@ static int negligible(int rows, int arity, int n, const whitened *at, const doub
 }
 
 /* The second derivatives of one factor, into H. */
-CT_INLINE void add_curvature(ct_solver *solver, const ct_factor_ops *ops, const ct__item *item, const ct_noise_model *model, const double *x, int rows, int arity, int d,
-                             whitened *at)
+CT_INLINE void add_curvature(ct_solver *solver, const ct_factor_ops *ops, const ct__item *item,
+                             const ct_noise_model *model, const double *x, int rows, int arity, int d, whitened *at)
 {
     if (ops->flat && model->robust.kind == CT_ROBUST_NONE) return;
     const double *arg[CT_ARITY_MAX];
@@ -111,7 +115,8 @@ CT_INLINE void add_curvature(ct_solver *solver, const ct_factor_ops *ops, const 
 }
 
 /* J'J and J'r of a factor whose edge is pieces of its variables: J's columns are taken apart as those are. */
-static void add_pieces(ct_solver *solver, const ct_factor_ops *ops, const ct__item *item, const int *cols, double *const J[], const double *r)
+static void add_pieces(ct_solver *solver, const ct_factor_ops *ops, const ct__item *item, const int *cols,
+                       double *const J[], const double *r)
 {
     const ct_sparse *sp = solver->system;
     const int32_t   *member = sp->member + sp->edge_start[item->edge];
@@ -145,7 +150,8 @@ static int single_coordinates(const ct_factor_ops *ops, int coordinate[CT_ARITY_
 
 /* A batch of a model of `rows` rows on `arity` variables. d > 0: all have that dimension, and with constants passed
  * everything but the model's own code is unrolled here. Returns the sum of errors. */
-CT_INLINE double linearise_batch(ct_solver *solver, const ct__batch *batch, const ct_noise *noise, const double *x, int exact, int rows, int arity, int d)
+CT_INLINE double linearise_batch(ct_solver *solver, const ct__batch *batch, const ct_noise *noise, const double *x,
+                                 int exact, int rows, int arity, int d)
 {
     const ct_factor_ops *ops = batch->ops;
     int                  cols[CT_ARITY_MAX], coordinate[CT_ARITY_MAX];
@@ -159,7 +165,8 @@ CT_INLINE double linearise_batch(ct_solver *solver, const ct__batch *batch, cons
         evaluate(ops, arity, item, x, r, J, space);
         error += ct__whiten_weighed(model, rows, r, arity, J, cols, &d2, &w);
         if (exact && item->moves && d2 > 0)
-            add_curvature(solver, ops, item, model, x, rows, arity, d, &(whitened){.r = r, .J = (const double *const *)J, .cols = cols, .d2 = d2, .w = w});
+            add_curvature(solver, ops, item, model, x, rows, arity, d,
+                          &(whitened){.r = r, .J = (const double *const *)J, .cols = cols, .d2 = d2, .w = w});
         const int all = item->moves == (1 << arity) - 1;
         if (item->cut && single && all) {
             for (int i = 0; i < arity; i++) J[i] += coordinate[i];
@@ -188,7 +195,8 @@ CT_INLINE double linearise_all(ct_solver *solver, const ct_noise *noise, const d
         int                  d = ct_kind_dim(ops->kind[0]); /* of every variable; 0 if they differ */
         for (int i = 1; i < ops->arity; i++)
             if (ct_kind_dim(ops->kind[i]) != d) d = 0;
-#define SHAPE(r, a, k) if (ops->rows == r && ops->arity == a && d == k) error += linearise_batch(solver, batch, noise, x, exact, r, a, k)
+#define SHAPE(r, a, k)                                                                                                 \
+    if (ops->rows == r && ops->arity == a && d == k) error += linearise_batch(solver, batch, noise, x, exact, r, a, k)
         SHAPE(3, 1, 3);
         else SHAPE(3, 2, 3);
         else SHAPE(6, 1, 6);
@@ -200,11 +208,18 @@ CT_INLINE double linearise_all(ct_solver *solver, const ct_noise *noise, const d
     return error;
 }
 
-CT_CLONES double ct__linearise(ct_solver *solver, const ct_noise *noise, const double *x) { return linearise_all(solver, noise, x, 0); }
-CT_CLONES double ct__linearise_exact(ct_solver *solver, const ct_noise *noise, const double *x) { return linearise_all(solver, noise, x, 1); }
+CT_CLONES double ct__linearise(ct_solver *solver, const ct_noise *noise, const double *x)
+{
+    return linearise_all(solver, noise, x, 0);
+}
+CT_CLONES double ct__linearise_exact(ct_solver *solver, const ct_noise *noise, const double *x)
+{
+    return linearise_all(solver, noise, x, 1);
+}
 
 /* The same for the error alone. */
-CT_INLINE double error_batch(const ct_solver *solver, const ct__batch *batch, const ct_noise *noise, const double *x, int rows, int arity)
+CT_INLINE double error_batch(const ct_solver *solver, const ct__batch *batch, const ct_noise *noise, const double *x,
+                             int rows, int arity)
 {
     double error = 0;
     for (int32_t k = batch->first; k < batch->end; k++) {
@@ -232,7 +247,8 @@ double ct__error(const ct_solver *solver, const ct_noise *noise, const double *x
 }
 
 /* Whether z moves any of a factor's variables; where each one's entries of z begin, into column. */
-static int moved_by(const ct_solver *solver, const ct_factor_ops *ops, int32_t factor, const int *cols, const double *z, int32_t column[CT_ARITY_MAX])
+static int moved_by(const ct_solver *solver, const ct_factor_ops *ops, int32_t factor, const int *cols, const double *z,
+                    int32_t column[CT_ARITY_MAX])
 {
     const int32_t *var = ct_graph_factor(solver->graph, factor).var;
     int            moved = 0;
@@ -244,7 +260,8 @@ static int moved_by(const ct_solver *solver, const ct_factor_ops *ops, int32_t f
     return moved;
 }
 
-double ct__response(const ct_solver *solver, const ct_noise *noise, const double *x, const double *z, double enough, double *back)
+double ct__response(const ct_solver *solver, const ct_noise *noise, const double *x, const double *z, double enough,
+                    double *back)
 {
     double total = 0;
     memset(back, 0, (size_t)solver->scalars * sizeof *back);
@@ -280,7 +297,8 @@ CT_INLINE void add_exactly(double a, double b, double *high, double *low)
     *high = sum;
 }
 
-void ct__gradient_refined(const ct_solver *solver, const ct_noise *noise, const double *x, double *g, double *low, double *square)
+void ct__gradient_refined(const ct_solver *solver, const ct_noise *noise, const double *x, double *g, double *low,
+                          double *square)
 {
     memset(g, 0, (size_t)solver->scalars * sizeof *g);
     memset(low, 0, (size_t)solver->scalars * sizeof *low);

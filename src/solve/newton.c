@@ -1,14 +1,18 @@
-/* newton.c: H dx = -g with the exact Hessian H, where that is near enough a minimum; Levenberg-Marquardt where it is not.
+/* newton.c: H dx = -g with the exact Hessian H, where that is near enough a minimum; Levenberg-Marquardt where it is
+ * not.
  *
- * J'J leaves out what residuals bend by. Where they are large that is a good part of H, and steps shrink by a constant factor each: sixty
- * iterations to the last digit are usual on a path with poor odometry. With the exact H the error of a step is the square of the
- * one before. But H need not be positive definite, and far from a minimum it is not: so steps there, and those after one that
- * H could not give, are Levenberg-Marquardt's. A start from the solution of a similar problem, as learning has it, is near; one whose first step
- * promises to take away most of the error is not.
+ * J'J leaves out what residuals bend by. Where they are large that is a good part of H, and steps shrink by a
+ * constant factor each: sixty iterations to the last digit are usual on a path with poor odometry. With the exact H
+ * the error of a step is the square of the one before. But H need not be positive definite, and far from a minimum
+ * it is not: so steps there, and those after one that H could not give, are Levenberg-Marquardt's. A start from the
+ * solution of a similar problem, as learning has it, is near; one whose first step promises to take away most of the
+ * error is not.
  *
- * Where a residual has a kink, J'J can creep for ever: of fingers at the corner of a box each sees a side at one point and the corner at the next, and steps zigzag between the two, a thousandth of the way each.
- * The exact H knows how a corner bends. So a run that is not over after many iterations goes on with H, damped until it is positive definite. (From the start that would be the slower way on
- * smooth graphs: J'J is a good H where it is far from one.) */
+ * Where a residual has a kink, J'J can creep for ever: of fingers at the corner of a box each sees a side at one
+ * point and the corner at the next, and steps zigzag between the two, a thousandth of the way each. The exact H
+ * knows how a corner bends. So a run that is not over after many iterations goes on with H, damped until it is
+ * positive definite. (From the start that would be the slower way on smooth graphs: J'J is a good H where it is far
+ * from one.) */
 #include "graph/graph.h"
 #include "solve/solve.h"
 
@@ -31,8 +35,9 @@ static int definite(ct__solve_state *run)
     return 0;
 }
 
-/* Newton steps for as long as they are good, from x, where the system is H; a first one that promises more than `most` of the error is not taken.
- * Linearising at the new point gives its error as well. Returns 1 if the run is over. */
+/* Newton steps for as long as they are good, from x, where the system is H; a first one that promises more than
+ * `most` of the error is not taken. Linearising at the new point gives its error as well. Returns 1 if the run is
+ * over. */
 static int newton_steps(ct__solve_state *run, ct__lm *lm, double most)
 {
     ct_solver *s = run->solver;
@@ -70,7 +75,8 @@ static int approach(ct__solve_state *run, ct__lm *lm, int steps, double slow)
     return 0;
 }
 
-/* Levenberg-Marquardt found a minimum to the tolerance asked for, by steps that shrink slowly: Newton's last step, if it can be had, makes it one. */
+/* Levenberg-Marquardt found a minimum to the tolerance asked for, by steps that shrink slowly: Newton's last step,
+ * if it can be had, makes it one. */
 static void finish(ct__solve_state *run, ct__lm *lm)
 {
     const ct_stop stop = run->result->stop;

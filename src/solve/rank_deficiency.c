@@ -1,10 +1,10 @@
 /* rank_deficiency.c: what the measurements leave undetermined, and how to say so.
  *
- * Elimination shrinks the pivot of a loose unknown to rounding, but that of a merely poorly known one as well. What tells
- * them apart is the direction z belonging to the pivot: along a loose one no residual changes, |J z|^2 is the square of
- * rounding; along a poor one it is what the pivot should have been. z itself is only as good as the factor, so it is
- * refined by z <- z - H^-1 J'(J z), the pivot's own entry kept: that brings a loose direction down to 1e-28 of
- * z'diag(H)z and below, and does not move a determined one. Weak pivots are only suspects; J z decides.
+ * Elimination shrinks the pivot of a loose unknown to rounding, but that of a merely poorly known one as well. What
+ * tells them apart is the direction z belonging to the pivot: along a loose one no residual changes, |J z|^2 is the
+ * square of rounding; along a poor one it is what the pivot should have been. z itself is only as good as the
+ * factor, so it is refined by z <- z - H^-1 J'(J z), the pivot's own entry kept: that brings a loose direction down
+ * to 1e-28 of z'diag(H)z and below, and does not move a determined one. Weak pivots are only suspects; J z decides.
  *
  * A determined unknown whose pivot nevertheless came out as nothing has its information lost to rounding, beside
  * measurements 1e16 times as strong. The run cannot go on with it either, but says so in other words. */
@@ -16,13 +16,15 @@
 #include <stdio.h>
 
 #define LOOSE_RESPONSE  1e-22 /* of |J z|^2 to z'diag(H)z, after refining */
-#define CLEARLY_LOOSE   1e-27 /* no need to refine: rings of 100,000 poses gave 4e-19 for a loose direction at the worst */
+/* no need to refine: rings of 100,000 poses gave 4e-19 for a loose direction at the worst */
+#define CLEARLY_LOOSE   1e-27
 #define CLEARLY_FIXED   1e-15
 #define REFINEMENTS     4
 #define STANDS          0.5   /* of the response before it: not falling ...                                        */
 #define HOPELESS        1e3   /* ... and further off than that, as three more such refinements cannot bridge it    */
 #define SUSPECTS_MIN    50    /* looked at in full, and as many more as ... */
-#define SCALARS_LOOKED  1e7   /* ... scalars (about a second) allow; of those beyond, the ones that came out as nothing are named alone */
+/* ... scalars (about a second) allow; of those beyond, the ones that came out as nothing are named alone */
+#define SCALARS_LOOKED  1e7
 #define MOVES           1e-6  /* of the largest entry of z: what counts as moving */
 
 static int rotation_coordinate(ct_kind kind, int i)
@@ -36,7 +38,10 @@ static int rotation_coordinate(ct_kind kind, int i)
     }
 }
 
-static int what_moves(ct_kind kind, int i) { return rotation_coordinate(kind, i) ? CT_LOOSE_ROTATION : CT_LOOSE_POSITION; }
+static int what_moves(ct_kind kind, int i)
+{
+    return rotation_coordinate(kind, i) ? CT_LOOSE_ROTATION : CT_LOOSE_POSITION;
+}
 
 /* Marks the variables that z moves: as loose, or as lost to rounding. */
 static void mark_moving(ct_solver *s, const double *z, int lost)
@@ -46,7 +51,8 @@ static void mark_moving(ct_solver *s, const double *z, int lost)
         const int32_t v = s->variable_of[b];
         const ct_kind kind = s->graph->kind[v];
         for (int i = 0; i < ct_kind_dim(kind); i++)
-            if (fabs(z[s->column[b] + i]) > least) s->loose[v] = (uint8_t)(s->loose[v] | what_moves(kind, i) << (lost ? CT_LOST_SHIFT : 0));
+            if (fabs(z[s->column[b] + i]) > least)
+                s->loose[v] = (uint8_t)(s->loose[v] | what_moves(kind, i) << (lost ? CT_LOST_SHIFT : 0));
     }
 }
 
@@ -62,7 +68,10 @@ static int32_t block_of_scalar(const ct_solver *s, int32_t scalar)
     return low;
 }
 
-int32_t ct__variable_of_scalar(const ct_solver *s, int32_t scalar) { return s->variable_of[block_of_scalar(s, scalar)]; }
+int32_t ct__variable_of_scalar(const ct_solver *s, int32_t scalar)
+{
+    return s->variable_of[block_of_scalar(s, scalar)];
+}
 
 static void mark_scalar(ct_solver *s, int32_t scalar)
 {
@@ -70,8 +79,8 @@ static void mark_scalar(ct_solver *s, int32_t scalar)
     s->loose[v] = (uint8_t)(s->loose[v] | what_moves(s->graph->kind[v], scalar - s->column[b]));
 }
 
-/* Refines z and says whether it is loose. Refining shrinks what is loose by the factor's relative error each time, and what is determined not at all: what falls too slowly to get there is
- * not pursued. */
+/* Refines z and says whether it is loose. Refining shrinks what is loose by the factor's relative error each time,
+ * and what is determined not at all: what falls too slowly to get there is not pursued. */
 static int is_loose(ct_solver *s, const ct_noise *noise, const double *x, double *z, const double *diagonal)
 {
     double before = 0;
@@ -140,10 +149,12 @@ const char *ct_solver_loose_text(const ct_solver *s, char *buf, size_t size)
     const char *position = what & CT_LOOSE_POSITION ? "position" : "";
     const char *turn = !(what & CT_LOOSE_ROTATION) ? "" : space ? "orientation" : "heading";
     const char *both = *position && *turn ? " and " : "", *their = s->loose_count == 1 ? "its" : "their";
-    if (s->loose_count > 1) snprintf(others, sizeof others, " and %d other%s", s->loose_count - 1, s->loose_count == 2 ? "" : "s");
+    if (s->loose_count > 1)
+        snprintf(others, sizeof others, " and %d other%s", s->loose_count - 1, s->loose_count == 2 ? "" : "s");
     ct_graph_name(s->graph, first, name, sizeof name);
     if (rounding)
-        snprintf(buf, size, "%s%s: what fixes %s %s%s%s is lost to rounding, beside measurements 1e16 times as strong", name, others, their, position, both, turn);
+        snprintf(buf, size, "%s%s: what fixes %s %s%s%s is lost to rounding, beside measurements 1e16 times as strong",
+                 name, others, their, position, both, turn);
     else snprintf(buf, size, "%s%s: no factor fixes %s %s%s%s", name, others, their, position, both, turn);
     return buf;
 }

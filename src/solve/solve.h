@@ -30,7 +30,8 @@ struct ct_solver {
     int32_t        *block_of;    /* per variable, -1 if fixed                 */
     int32_t        *variable_of; /* per block                                 */
     int32_t        *column;      /* per block (+1): its first scalar in the system */
-    int32_t        *piece;       /* per block (+1): its first block in the system, which has pieces of variables for blocks (variable_blocks.c) */
+    /* per block (+1): its first block in the system, which has pieces of variables for blocks (variable_blocks.c) */
+    int32_t        *piece;
     int32_t         scalars;
     ct__item       *item;
     ct__batch      *batch;
@@ -59,14 +60,19 @@ enum {
 #define CT_LOST_SHIFT     2 /* the same two bits, this much higher: determined, but lost to rounding */
 
 /* The coordinates of variable i that a model depends on, as bits. */
-static inline unsigned ct__depends(const ct_factor_ops *ops, int i) { return ops->depends[i] ? ops->depends[i] : (1u << ct_kind_dim(ops->kind[i])) - 1; }
+static inline unsigned ct__depends(const ct_factor_ops *ops, int i)
+{
+    return ops->depends[i] ? ops->depends[i] : (1u << ct_kind_dim(ops->kind[i])) - 1;
+}
 
-/* variable_blocks.c: cuts blocks into pieces. Fills solver->piece; *dim receives the scalars of each piece, for the caller to free, also on failure. */
+/* variable_blocks.c: cuts blocks into pieces. Fills solver->piece; *dim receives the scalars of each piece, for the
+ * caller to free, also on failure. */
 ct_status ct__cut_pieces(ct_solver *solver, int32_t **dim, ct_err *err);
 /* The pieces of a block that lie in `depends`, into member; returns how many. */
 int ct__pieces_in(const ct_solver *solver, const int32_t *dim, int32_t block, unsigned depends, int32_t *member);
 /* Covariance of blocks a[k] and b[k], to out[k]. */
-ct_status ct__covariance(const ct_solver *solver, int64_t count, const int32_t *a, const int32_t *b, double *const out[], ct_err *err);
+ct_status ct__covariance(const ct_solver *solver, int64_t count, const int32_t *a, const int32_t *b,
+                         double *const out[], ct_err *err);
 
 /* Factors may be given other noise models while a solver lives: takes them over. */
 void ct__refresh_noise(ct_solver *solver);
@@ -83,31 +89,37 @@ typedef struct {
     double                 *x;     /* the caller's values                 */
     double                  error; /* at x                                */
     double                  start_s;
-    double                  decrement;  /* sqrt(g'H^-1 g) of the last undamped step taken; INFINITY: there was none    */
+    /* sqrt(g'H^-1 g) of the last undamped step taken; INFINITY: there was none */
+    double                  decrement;
     double                  ratio;      /* of that to the one before; 0: there was none                         */
     double                  least;      /* of all of them                                                         */
     int                     stalls;     /* undamped steps in a row that came no closer than `least`               */
-    int                     unproven;   /* a rule ended the run, but the distance from the minimum is not small or not known */
+    /* a rule ended the run, but the distance from the minimum is not small or not known */
+    int                     unproven;
     double                  residual_rounding;    /* what a whitened residual is rounded by at the most, in sigmas */
     int32_t                 innocent; /* weak pivots that were judged and found determined */
 } ct__solve_state;
 
-/* linearise.c: H = J'J and g at x, returns the error; the same with the exact H; the error alone; |J z|^2, and J'(J z) in
- * back. Factors that z does not move are not looked at; once the sum is above `enough` it is returned as it is, and back is of no use. */
+/* linearise.c: H = J'J and g at x, returns the error; the same with the exact H; the error alone; |J z|^2, and J'(J
+ * z) in back. Factors that z does not move are not looked at; once the sum is above `enough` it is returned as it
+ * is, and back is of no use. */
 double ct__linearise(ct_solver *solver, const ct_noise *noise, const double *x);
 double ct__linearise_exact(ct_solver *solver, const ct_noise *noise, const double *x);
 double ct__error(const ct_solver *solver, const ct_noise *noise, const double *x);
-double ct__response(const ct_solver *solver, const ct_noise *noise, const double *x, const double *z, double enough, double *back);
-/* g = J'r, summed without rounding, and square[i] = sum_k (J_ki r_k)^2 over the factors that are not flat; `low` is room for as many. */
-void ct__gradient_refined(const ct_solver *solver, const ct_noise *noise, const double *x, double *g, double *low, double *square);
+double ct__response(const ct_solver *solver, const ct_noise *noise, const double *x, const double *z, double enough,
+                    double *back);
+/* g = J'r, summed without rounding, and square[i] = sum_k (J_ki r_k)^2 over the factors that are not flat; `low` is
+ * room for as many. */
+void ct__gradient_refined(const ct_solver *solver, const ct_noise *noise, const double *x, double *g, double *low,
+                          double *square);
 /* y = x o Exp(alpha dx) on every estimated variable; fixed ones are left as they are in y. */
 void ct__retract(const ct_solver *solver, const double *x, double alpha, const double *dx, double *y);
 
-/* Whether something is loose, given the number of weak pivots of the undamped factor at run->x. As many as were found innocent
- * before are not tried again. */
+/* Whether something is loose, given the number of weak pivots of the undamped factor at run->x. As many as were
+ * found innocent before are not tried again. */
 int     ct__solve_loose(ct__solve_state *run, int32_t weak);
-/* After ct__solve_loose: 1, and the run stops (rank), if something is loose for good. What elimination alone has lost is not: the run stops unproven,
- * and ct__reach_minimum goes on with another method. */
+/* After ct__solve_loose: 1, and the run stops (rank), if something is loose for good. What elimination alone has
+ * lost is not: the run stops unproven, and ct__reach_minimum goes on with another method. */
 int     ct__solve_singular(ct__solve_state *run);
 /* Takes back what ct__solve_loose found, for a method that goes on in another way. */
 void    ct__forget_loose(ct__solve_state *run);
@@ -118,7 +130,8 @@ int32_t ct__find_loose(ct_solver *solver, const ct_noise *noise, const double *x
 /* The variable that a scalar of the system belongs to. */
 int32_t ct__variable_of_scalar(const ct_solver *solver, int32_t scalar);
 
-/* hessian.c: ct_solver_hessian at the values that the last run ended with, under the same noise: does only what that has not left done. */
+/* hessian.c: ct_solver_hessian at the values that the last run ended with, under the same noise: does only what that
+ * has not left done. */
 ct_status ct__solver_hessian_here(ct_solver *solver, const ct_noise *noise, const double *x, ct_err *err);
 /* The scalar of the first pivot of the last factoring that was not positive, -1: none. */
 int32_t ct__negative_pivot(const ct_solver *solver);
@@ -129,16 +142,17 @@ double  ct__solve_linearise_exact(ct__solve_state *run, const double *x);
 int32_t ct__solve_factor(ct__solve_state *run, double lambda, const double *scale);
 void    ct__solve_step(ct__solve_state *run, double *dx);
 double  ct__largest(const double *v, int32_t n); /* max |v_i|; NaN if one is not finite */
-/* After an accepted step: 1 if the run is over, and records why. `before` is the error before it, `step` its largest |dx|, `promised` the fall
- * that the model promised. `undamped`: it solved H dx = -g as it is; else nothing is known of the distance from the minimum. */
+/* After an accepted step: 1 if the run is over, and records why. `before` is the error before it, `step` its largest
+ * |dx|, `promised` the fall that the model promised. `undamped`: it solved H dx = -g as it is; else nothing is known
+ * of the distance from the minimum. */
 int     ct__solve_converged(ct__solve_state *run, double before, double step, double promised, int undamped);
 /* Tells the caller; 1 if it wants to stop. */
 int     ct__solve_report(ct__solve_state *run, int accepted, double step, double damping);
 int     ct__solve_stop(ct__solve_state *run, ct_stop stop); /* records it; returns 1 */
 void    ct__solve_accept(ct__solve_state *run, double error); /* x <- trial, where the error is this */
-/* The fall from run->error to `error` over the one that the model promised, -1 if that is no question.
- * A promise of a whole step (one that damping or radius did not shorten) below the rounding of the error's sum cannot be
- * checked and is believed. */
+/* The fall from run->error to `error` over the one that the model promised, -1 if that is no question. A promise of
+ * a whole step (one that damping or radius did not shorten) below the rounding of the error's sum cannot be checked
+ * and is believed. */
 double  ct__solve_gain(const ct__solve_state *run, double error, double promised, int whole);
 /* What the error is uncertain by: the rounding of the sum and of each residual. */
 double  ct__error_rounding(const ct__solve_state *run, double error);
@@ -169,9 +183,11 @@ int    ct__lm_iterate(ct__solve_state *run, ct__lm *lm);
 /* The last thing to do in a run that ended with such steps: whether something is loose. */
 void   ct__lm_end(ct__solve_state *run, const ct__lm *lm);
 
-/* gauss_newton.c. In a narrow curved valley (stiff links far from their place) damping bends what would be a rigid motion, and steps are short
- * for ever; shortened undamped steps from the start often do not end there. For methods that are not over after CT_RESTART_AFTER iterations: Gauss-Newton
- * from the start, with three quarters of the iterations that are left. 1 if the run is over. Else x is where the error is lower, and the system is not that at x. */
+/* gauss_newton.c. In a narrow curved valley (stiff links far from their place) damping bends what would be a rigid
+ * motion, and steps are short for ever; shortened undamped steps from the start often do not end there. For methods
+ * that are not over after CT_RESTART_AFTER iterations: Gauss-Newton from the start, with three quarters of the
+ * iterations that are left. 1 if the run is over. Else x is where the error is lower, and the system is not that at
+ * x. */
 #define CT_RESTART_AFTER 30 /* ordinary graphs are done by then */
 int ct__restart_undamped(ct__solve_state *run);
 
@@ -183,24 +199,28 @@ void ct__newton(ct__solve_state *run);
 /* From where a method stopped to J'r = 0, for approximate Jacobians. */
 void ct__settle(ct__solve_state *run);
 
-/* conjugate.c: for the system J'J at run->x. _begin factors it damped, 0 if that is no good; then _solve: H v = b, v and b apart, returns b'v. They use
- * direction, newton, product and scale. */
+/* conjugate.c: for the system J'J at run->x. _begin factors it damped, 0 if that is no good; then _solve: H v = b, v
+ * and b apart, returns b'v. They use direction, newton, product and scale. */
 int    ct__conjugate_begin(ct__solve_state *run);
 double ct__conjugate_solve(ct__solve_state *run, const double *b, double *v);
 
-/* converge.c: the distance from the minimum. Undamped steps in a row that do not bring the decrement below CT_STALLED of
- * the least so far, with the error standing still to this much of itself: rounding moves the values, and not the model. */
+/* converge.c: the distance from the minimum. Undamped steps in a row that do not bring the decrement below
+ * CT_STALLED of the least so far, with the error standing still to this much of itself: rounding moves the values,
+ * and not the model. */
 #define CT_STALLED      0.9
 #define CT_STALLS_MAX   5
 #define CT_STANDS_STILL 1e-9
-double ct__decrement(double promised);                /* of a promise 1/2 g'H^-1 g; INFINITY if that is below zero or NaN */
-double ct__promised(const ct_solver *solver);         /* -g'dx / 2: what the model promises of the undamped step dx       */
+/* of a promise 1/2 g'H^-1 g; INFINITY if that is below zero or NaN */
+double ct__decrement(double promised);
+/* -g'dx / 2: what the model promises of the undamped step dx */
+double ct__promised(const ct_solver *solver);
 double ct__distance_allowed(const ct__solve_state *run);
 /* What a whole undamped step of that decrement leaves of it. Remembers it for the next one. */
 double ct__distance_left(ct__solve_state *run, double decrement, double before, double promised);
 /* After a step that was not of that kind. */
 void   ct__distance_unknown(ct__solve_state *run);
-/* Whether what is called a minimum may be so by rounding alone: a weak pivot, large residuals, or sigmas near the spacing of numbers. */
+/* Whether what is called a minimum may be so by rounding alone: a weak pivot, large residuals, or sigmas near the
+ * spacing of numbers. */
 int    ct__rounding_suspected(const ct__solve_state *run);
 /* The end of a run that is unproven: undamped steps from x to the minimum, or a stop that says why not. */
 void   ct__reach_minimum(ct__solve_state *run);

@@ -40,7 +40,8 @@ static ct_status batch_factors(ct_solver *s, const ct_graph *graph, ct_err *err)
         if (b >= s->batches || s->batch[b].ops != ops)
             for (b = 0; b < s->batches && s->batch[b].ops != ops;) b++;
         if (b == s->batches) {
-            if ((status = ct__grow(&s->batch, &capacity, b + 1, sizeof *s->batch, "measurement models", err)) != CT_OK) break;
+            if ((status = ct__grow(&s->batch, &capacity, b + 1, sizeof *s->batch, "measurement models", err)) != CT_OK)
+                break;
             s->batch[s->batches++] = (ct__batch){.ops = ops};
             s->approximate = s->approximate || ops->jacobian == CT_JACOBIAN_APPROXIMATE;
         }
@@ -57,8 +58,10 @@ static ct_status batch_factors(ct_solver *s, const ct_graph *graph, ct_err *err)
     return status;
 }
 
-/* Fills the items and lists the system's edges: of the estimated variables of each factor the pieces that it depends on. */
-static ct_status list_edges(ct_solver *s, const ct_graph *graph, const int32_t *dim, int64_t **out_start, int32_t **out_member, int32_t **out_rows, int64_t *edges, ct_err *err)
+/* Fills the items and lists the system's edges: of the estimated variables of each factor the pieces that it depends
+ * on. */
+static ct_status list_edges(ct_solver *s, const ct_graph *graph, const int32_t *dim, int64_t **out_start,
+                            int32_t **out_member, int32_t **out_rows, int64_t *edges, ct_err *err)
 {
     const int64_t most = s->piece[s->blocks] == s->blocks ? 1 : CT_DIM_MAX; /* pieces of a variable */
     int64_t      *start = *out_start = ct__zalloc((int64_t)s->items + 1, sizeof *start);
@@ -93,9 +96,9 @@ static int32_t find_root(int32_t *up, int32_t b)
     return b;
 }
 
-/* One variable of every connected part that is tied to the world (or to a fixed variable) is eliminated last. Then every
- * pivot is the information of a variable given those above it, towards that anchor, and does not shrink with the
- * distance from it, as the information of the far end of a chain would. */
+/* One variable of every connected part that is tied to the world (or to a fixed variable) is eliminated last. Then
+ * every pivot is the information of a variable given those above it, towards that anchor, and does not shrink with
+ * the distance from it, as the information of the far end of a chain would. */
 static ct_status stage_anchors(const ct_solver *s, const ct_graph *graph, int32_t **stage, ct_err *err)
 {
     int32_t *up = ct__zalloc(s->blocks, sizeof *up); /* disjoint sets, by path halving */
@@ -152,11 +155,13 @@ static ct_status analyse(ct_solver *s, const ct_graph *graph, const ct_sparse_op
     ct_status         status = batch_factors(s, graph, err);
     if (status == CT_OK) status = ct__cut_pieces(s, &dim, err);
     if (status == CT_OK) status = list_edges(s, graph, dim, &start, &member, &rows, &edges, err);
-    if (status == CT_OK) status = wanted.stage ? stage_blocks(s, wanted.stage, &of_block, err) : stage_anchors(s, graph, &of_block, err);
+    if (status == CT_OK)
+        status = wanted.stage ? stage_blocks(s, wanted.stage, &of_block, err) : stage_anchors(s, graph, &of_block, err);
     if (status == CT_OK) status = stage_pieces(s, of_block, &stage, err);
     wanted.stage = stage;
     wanted.rows = rows;
-    if (status == CT_OK) status = ct_sparse_new(s->piece[s->blocks], dim, edges, start, member, &wanted, &s->system, err);
+    if (status == CT_OK)
+        status = ct_sparse_new(s->piece[s->blocks], dim, edges, start, member, &wanted, &s->system, err);
     free(start);
     free(member);
     free(rows);
@@ -198,7 +203,9 @@ void ct_solver_free(ct_solver *s)
 {
     if (!s) return;
     ct_sparse_free(s->system);
-    void *const owned[] = {s->block_of, s->variable_of, s->column, s->piece, s->loose, s->item, s->factor_of, s->batch, s->trial, s->start, s->aside, s->dx, s->scale, s->direction, s->newton, s->product};
+    void *const owned[] = {s->block_of,  s->variable_of, s->column, s->piece,  s->loose, s->item,
+                           s->factor_of, s->batch,       s->trial,  s->start,  s->aside, s->dx,
+                           s->scale,     s->direction,   s->newton, s->product};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     free(s);
 }

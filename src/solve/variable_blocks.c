@@ -1,8 +1,11 @@
 /* variable_blocks.c: variables cut into what is eliminated apart.
  *
- * A tactile measurement ties the headings of four poses, 10 to 19 steps apart, and not their positions. Eliminated pose by pose, pushing leaves the six unknowns of each of 19 steps tied to each other; heading
- * by heading it is two of each step, and the positions of the last: a fraction of the work. So where a factor depends on part of a variable (ct_factor_ops.depends), that becomes two blocks of
- * the system or more: the longest runs of coordinates that no factor tells apart. Their scalars stay where they would be, so that vectors do not know. Without such factors a block is a variable. */
+ * A tactile measurement ties the headings of four poses, 10 to 19 steps apart, and not their positions. Eliminated
+ * pose by pose, pushing leaves the six unknowns of each of 19 steps tied to each other; heading by heading it is two
+ * of each step, and the positions of the last: a fraction of the work. So where a factor depends on part of a
+ * variable (ct_factor_ops.depends), that becomes two blocks of the system or more: the longest runs of coordinates
+ * that no factor tells apart. Their scalars stay where they would be, so that vectors do not know. Without such
+ * factors a block is a variable. */
 #include "graph/graph.h"
 #include "solve/solve.h"
 #include "sparse/sparse.h"
@@ -73,7 +76,8 @@ static void put_together(const ct_solver *s, int32_t a, int32_t b, const double 
                 for (int32_t j = 0; j < dim[q]; j++) out[(row + i) * width + column + j] = *room++;
 }
 
-ct_status ct__covariance(const ct_solver *s, int64_t count, const int32_t *a, const int32_t *b, double *const out[], ct_err *err)
+ct_status ct__covariance(const ct_solver *s, int64_t count, const int32_t *a, const int32_t *b, double *const out[],
+                         ct_err *err)
 {
     if (s->piece[s->blocks] == s->blocks) return ct_sparse_covariance(s->system, count, a, b, out, err);
     const int64_t each = CT_DIM_MAX * CT_DIM_MAX;
@@ -82,7 +86,8 @@ ct_status ct__covariance(const ct_solver *s, int64_t count, const int32_t *a, co
     int32_t  *from = ct__zalloc(pairs, sizeof *from), *to = ct__zalloc(pairs, sizeof *to);
     double  **answer = ct__zalloc(pairs, sizeof *answer), *room = ct__zalloc(each * count, sizeof *room);
     ct_status status = from && to && answer && room ? CT_OK : ct__no_memory(err, "covariances", count);
-    for (int64_t k = 0, at = 0; status == CT_OK && k < count; k++) at += ask(s, a[k], b[k], from + at, to + at, answer + at, room + each * k);
+    for (int64_t k = 0, at = 0; status == CT_OK && k < count; k++)
+        at += ask(s, a[k], b[k], from + at, to + at, answer + at, room + each * k);
     if (status == CT_OK) status = ct_sparse_covariance(s->system, pairs, from, to, answer, err);
     for (int64_t k = 0; status == CT_OK && k < count; k++) put_together(s, a[k], b[k], room + each * k, out[k]);
     free(from);

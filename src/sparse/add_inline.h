@@ -1,8 +1,8 @@
-/* add_inline.h: H += J'J and g += J'r, or H += K, for one edge, inline so that where dimensions are constants (a model's
- * factors, walked in a row) the loops are too.
+/* add_inline.h: H += J'J and g += J'r, or H += K, for one edge, inline so that where dimensions are constants (a
+ * model's factors, walked in a row) the loops are too.
  *
- * Where an edge's blocks go was settled by the analysis (slots), so an edge costs its arithmetic. Of diagonal blocks only
- * the upper triangle is kept. */
+ * Where an edge's blocks go was settled by the analysis (slots), so an edge costs its arithmetic. Of diagonal blocks
+ * only the upper triangle is kept. */
 #ifndef CT_ADD_INLINE_H
 #define CT_ADD_INLINE_H
 
@@ -10,7 +10,8 @@
 #include "sparse/sparse.h"
 
 /* C += A'B, A rows x m, B rows x n. */
-CT_INLINE void ct__add_product(int rows, int m, int n, const double *restrict A, const double *restrict B, double *restrict C)
+CT_INLINE void ct__add_product(int rows, int m, int n, const double *restrict A, const double *restrict B,
+                               double *restrict C)
 {
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++) {
@@ -49,18 +50,21 @@ CT_INLINE void ct__add_product_six(const double *A, const double *B, double *C, 
 }
 
 /* d > 0: every member has that dimension; 0: look them up. */
-CT_INLINE void ct__sparse_add(ct_sparse *sp, int64_t edge, int members, int rows, int d, const double *const J[], const double *r)
+CT_INLINE void ct__sparse_add(ct_sparse *sp, int64_t edge, int members, int rows, int d, const double *const J[],
+                              const double *r)
 {
     const int32_t *member = sp->member + sp->edge_start[edge];
     const int64_t *slot = sp->slot + sp->slot_start[edge];
     for (int a = 0; a < members; a++) {
         const int m = d ? d : sp->dim[member[a]];
         ct__add_product(rows, m, 1, J[a], r, sp->g + sp->column[member[a]]);
-        if (d == 6 && rows == 6) ct__add_product_six(J[a], J[a], sp->h + (*slot++ >> 1), sp->diagonal + sp->column[member[a]]);
+        if (d == 6 && rows == 6)
+            ct__add_product_six(J[a], J[a], sp->h + (*slot++ >> 1), sp->diagonal + sp->column[member[a]]);
         else ct__add_square(rows, m, J[a], sp->h + (*slot++ >> 1), sp->diagonal + sp->column[member[a]]);
         for (int b = a + 1; b < members; b++, slot++) {
             const int n = d ? d : sp->dim[member[b]];
-            if (d == 6 && rows == 6) ct__add_product_six(J[*slot & 1 ? b : a], J[*slot & 1 ? a : b], sp->h + (*slot >> 1), NULL);
+            if (d == 6 && rows == 6)
+                ct__add_product_six(J[*slot & 1 ? b : a], J[*slot & 1 ? a : b], sp->h + (*slot >> 1), NULL);
             else if (*slot & 1) ct__add_product(rows, n, m, J[b], J[a], sp->h + (*slot >> 1));
             else ct__add_product(rows, m, n, J[a], J[b], sp->h + (*slot >> 1));
         }

@@ -38,8 +38,8 @@ CT_CLONES double ct__dot(int32_t n, const double *restrict a, const double *rest
     return sum;
 }
 
-/* x <- solution, where x holds d in eliminated order (or, with carried = 1, d is the panel's last
- * column and x is only written). One right-hand side; fronts from `last` down to `first`, as what lies above is solved or zero. */
+/* x <- solution, where x holds d in eliminated order (or, with carried = 1, d is the panel's last column and x is
+ * only written). One right-hand side; fronts from `last` down to `first`, as what lies above is solved or zero. */
 static void solve_fronts(const ct_sparse *sp, int32_t last, int32_t first, double *x, int carried, double *xs)
 {
     for (int32_t f = last; f >= first; f--) {
@@ -55,12 +55,16 @@ static void solve_fronts(const ct_sparse *sp, int32_t last, int32_t first, doubl
         for (int32_t i = p - 1; i >= 0; i--) {
             const double *row = A + (int64_t)i * ld;
             const double  d = carried ? row[ld - 1] : xp[i];
-            xp[i] = (d - ct__dot(s, row + p, xs) - ct__dot(p - i - 1, row + i + 1, xp + i + 1)) * sp->inverse[front->scalar + i];
+            xp[i] = (d - ct__dot(s, row + p, xs) - ct__dot(p - i - 1, row + i + 1, xp + i + 1)) *
+                    sp->inverse[front->scalar + i];
         }
     }
 }
 
-static void solve_down(const ct_sparse *sp, double *x, int carried, double *xs) { solve_fronts(sp, sp->fronts - 1, 0, x, carried, xs); }
+static void solve_down(const ct_sparse *sp, double *x, int carried, double *xs)
+{
+    solve_fronts(sp, sp->fronts - 1, 0, x, carried, xs);
+}
 
 void ct_sparse_step(ct_sparse *sp, double *dx)
 {
@@ -76,7 +80,8 @@ int32_t ct_sparse_weak(ct_sparse *sp, int32_t i, double *z, int *held)
     const int32_t pivot = sp->weak[i] < 0 ? ~sp->weak[i] : sp->weak[i];
     if (held) *held = sp->weak[i] < 0;
     if (z) {
-        /* R z = R_kk e_k: z_k = 1, later scalars 0, of the earlier ones those of its subtree follow: a range of fronts */
+        /* R z = R_kk e_k: z_k = 1, later scalars 0, of the earlier ones those of its subtree follow: a range of
+         * fronts */
         double *x = sp->work;
         int32_t k = 0;
         while (sp->front[k].scalar + sp->front[k].p <= pivot) k++;
@@ -114,12 +119,14 @@ void ct__front_up(const ct_sparse *sp, const ct__front *front, double *X, int32_
         for (int32_t i = 0; i < m; i++) y[i] *= sp->inverse[front->scalar + k];
         if (m == 1) { /* along the row of R rather than along X's, which have one number each */
             ct__axpy(p - k - 1, -y[0], row + k + 1, Xp + k + 1);
-            for (int32_t t = 0; t < front->gathers; t++) ct__axpy(run[t].len, -y[0], row + p + run[t].from, X + run[t].to);
+            for (int32_t t = 0; t < front->gathers; t++)
+                ct__axpy(run[t].len, -y[0], row + p + run[t].from, X + run[t].to);
             continue;
         }
         for (int32_t j = k + 1; j < p; j++) ct__axpy(m, -row[j], y, Xp + (int64_t)j * m);
         for (int32_t t = 0; t < front->gathers; t++)
-            for (int32_t j = 0; j < run[t].len; j++) ct__axpy(m, -row[p + run[t].from + j], y, X + (int64_t)(run[t].to + j) * m);
+            for (int32_t j = 0; j < run[t].len; j++)
+                ct__axpy(m, -row[p + run[t].from + j], y, X + (int64_t)(run[t].to + j) * m);
     }
 }
 

@@ -5,8 +5,8 @@
  * sums of positive terms, S_ss a part of the parent's matrix. Only the fronts above the blocks asked
  * for are visited; a front's matrix is dropped when its last child has read it.
  *
- * Two blocks that never meet in a front, or only a few questions: with w_a = R^-T e_a, which is zero off the path from a to
- * its root, S_ab = w_a' w_b, a sum over the fronts that both paths share. */
+ * Two blocks that never meet in a front, or only a few questions: with w_a = R^-T e_a, which is zero off the path
+ * from a to its root, S_ab = w_a' w_b, a sum over the fronts that both paths share. */
 #include "sparse/sparse.h"
 
 typedef struct {
@@ -56,10 +56,12 @@ static void upper_solve(const ct_sparse *sp, const ct__front *front, int32_t m, 
 }
 
 /* C(i, j) += alpha sum_k A(i, k) B(k, j); strides lda, ldb, ldc. */
-static void add_product(int32_t rows, int32_t cols, int32_t inner, double alpha, const double *A, int32_t lda, const double *B, int32_t ldb, double *C, int32_t ldc)
+static void add_product(int32_t rows, int32_t cols, int32_t inner, double alpha, const double *A, int32_t lda,
+                        const double *B, int32_t ldb, double *C, int32_t ldc)
 {
     for (int32_t i = 0; i < rows; i++)
-        for (int32_t k = 0; k < inner; k++) ct__axpy(cols, alpha * A[(int64_t)i * lda + k], B + (int64_t)k * ldb, C + (int64_t)i * ldc);
+        for (int32_t k = 0; k < inner; k++)
+            ct__axpy(cols, alpha * A[(int64_t)i * lda + k], B + (int64_t)k * ldb, C + (int64_t)i * ldc);
 }
 
 static void transpose(int32_t rows, int32_t cols, const double *A, int32_t lda, double *B, int32_t ldb)
@@ -69,7 +71,8 @@ static void transpose(int32_t rows, int32_t cols, const double *A, int32_t lda, 
 }
 
 /* S of one front, zero before; G (p x s) and T (p x (p + s), also for transposes) are scratch. */
-static void front_inverse(const ct_sparse *sp, const ct__front *front, const double *parent, double *S, double *G, double *T)
+static void front_inverse(const ct_sparse *sp, const ct__front *front, const double *parent, double *S, double *G,
+                          double *T)
 {
     const int32_t p = front->p, s = front->s, n = p + s, ld = n + 1;
     const double *A = sp->panel + front->panel;
@@ -96,10 +99,12 @@ static void answer(const job *w, int32_t f)
     const ct__front *front = &sp->front[f];
     const int32_t    n = front->p + front->s;
     for (int64_t k = w->head[f]; k != -1; k = w->next[k]) {
-        const int32_t row = row_in_front(sp, front, sp->position[w->a[k]]), col = row_in_front(sp, front, sp->position[w->b[k]]);
+        const int32_t row = row_in_front(sp, front, sp->position[w->a[k]]),
+                      col = row_in_front(sp, front, sp->position[w->b[k]]);
         const int32_t cols = sp->dim[w->b[k]];
         for (int32_t i = 0; i < sp->dim[w->a[k]]; i++)
-            memcpy(w->out[k] + (int64_t)i * cols, w->S[f] + (int64_t)(row + i) * n + col, (size_t)cols * sizeof(double));
+            memcpy(w->out[k] + (int64_t)i * cols, w->S[f] + (int64_t)(row + i) * n + col,
+                   (size_t)cols * sizeof(double));
     }
 }
 
@@ -204,7 +209,8 @@ static int64_t plan_visits(job *w, int64_t count, uint8_t *apart)
     return far;
 }
 
-ct_status ct_sparse_covariance(const ct_sparse *sp, int64_t count, const int32_t a[], const int32_t b[], double *const out[], ct_err *err)
+ct_status ct_sparse_covariance(const ct_sparse *sp, int64_t count, const int32_t a[], const int32_t b[],
+                               double *const out[], ct_err *err)
 {
     job      w = {.sp = sp, .a = a, .b = b, .out = out};
     for (int64_t k = 0; k < count; k++)

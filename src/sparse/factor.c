@@ -25,7 +25,8 @@ static void fill(ct_sparse *sp, const ct__front *front, double lambda, const dou
             double      *row = A + (int64_t)i * ld;
             row[i] += damping;
             row[ld - 1] = -sp->g[column + k];
-            original[i] = CT_MAX(sp->diagonal[column + k] + damping, 0); /* below zero: H is indefinite, and the pivot will say so */
+            /* below zero: H is indefinite, and the pivot will say so */
+            original[i] = CT_MAX(sp->diagonal[column + k] + damping, 0);
         }
     }
 }
@@ -70,7 +71,12 @@ void ct__extend_add(const ct__extend *up, const ct__run *run, int32_t runs, cons
 
 static void add_child(ct_sparse *sp, const ct__front *front, const ct__front *child, int child_spent, int spent)
 {
-    const ct__extend up = {.A = sp->panel + front->panel, .U = sp->stack + front->update, .p = front->p, .s = front->s, .rhs_only = child_spent, .panel_only = spent};
+    const ct__extend up = {.A = sp->panel + front->panel,
+                           .U = sp->stack + front->update,
+                           .p = front->p,
+                           .s = front->s,
+                           .rhs_only = child_spent,
+                           .panel_only = spent};
     ct__extend_add(&up, sp->run + child->run, child->runs, sp->stack + child->update, child->s);
 }
 
@@ -82,13 +88,16 @@ int32_t ct_sparse_factor(ct_sparse *sp, double lambda, const double *scale)
         ct__front *front = &sp->front[f];
         double    *original = sp->local;
         front->whole = lambda != 0 || front->curved;
-        for (int32_t c = front->child; c != -1 && sp->curved; c = sp->front[c].sibling) front->whole |= sp->front[c].whole;
+        for (int32_t c = front->child; c != -1 && sp->curved; c = sp->front[c].sibling)
+            front->whole |= sp->front[c].whole;
         if (front->link && ct__link_factor(sp, front, lambda, scale)) continue;
         const int spent = ct__is_spent(front);
         fill(sp, front, lambda, scale, spent, original);
         if (spent)
-            for (int32_t i = 0; i < front->s; i++) sp->stack[front->update + (int64_t)i * (front->s + 1) + front->s] = 0;
-        for (int32_t c = front->child; c != -1; c = sp->front[c].sibling) add_child(sp, front, &sp->front[c], ct__is_spent(&sp->front[c]), spent);
+            for (int32_t i = 0; i < front->s; i++)
+                sp->stack[front->update + (int64_t)i * (front->s + 1) + front->s] = 0;
+        for (int32_t c = front->child; c != -1; c = sp->front[c].sibling)
+            add_child(sp, front, &sp->front[c], ct__is_spent(&sp->front[c]), spent);
         ct__front_factor(sp, front, spent, original);
     }
     return sp->weak_count;

@@ -40,7 +40,8 @@ CT_INLINE void eliminate_rows(ct__dense *job, const int P, int k0, const int n, 
 
 /* C(i, i..) = keep C(i, i..) - sum_k S(k, i) S(k, i..) for rows i in [0, rows), columns to `cols`: a rank-P
  * update of an upper triangle; S has P rows of stride n, C rows of stride ldc. */
-CT_INLINE void rank_update(const int P, const double *restrict S, int n, double *restrict C, int ldc, int rows, int cols, int keep)
+CT_INLINE void rank_update(const int P, const double *restrict S, int n, double *restrict C, int ldc, int rows,
+                           int cols, int keep)
 {
     for (int i = 0; i < rows; i++) {
         double *restrict c = C + (int64_t)i * ldc;
@@ -67,7 +68,8 @@ CT_INLINE void small_strip(ct__dense *job, const int P, int k0, double *U, int k
     const int n = job->p + job->s + 1, below = k0 + P, s = job->s;
     double   *S = job->A + (int64_t)k0 * n;
     eliminate_rows(job, P, k0, n, n);
-    if (below < job->p) rank_update(P, S + below, n, job->A + (int64_t)below * n + below, n, job->p - below, n - below, 1);
+    if (below < job->p)
+        rank_update(P, S + below, n, job->A + (int64_t)below * n + below, n, job->p - below, n - below, 1);
     if (U) rank_update(P, S + job->p, n, U, s + 1, s, s + 1, keep);
 }
 
@@ -98,7 +100,8 @@ CT_INLINE void pack_tiles(const double *S, int n, int K, int from, int cols, dou
 }
 
 /* C(i, j) = keep C(i, j) - sum_k a(k, i) b(k, j) for 4 rows and `width` of 8 columns. */
-CT_INLINE void tile_update(int K, const double *restrict a, const double *restrict b, double *restrict C, int ldc, int rows, int width, int keep)
+CT_INLINE void tile_update(int K, const double *restrict a, const double *restrict b, double *restrict C, int ldc,
+                           int rows, int width, int keep)
 {
     v8 sum[4] = {{0}};
     for (int k = 0; k < K; k++) {
@@ -116,13 +119,16 @@ CT_INLINE void tile_update(int K, const double *restrict a, const double *restri
     }
 }
 
-/* All tiles of C, rows x cols, that reach its upper triangle (`upper`) or simply all. What they write below it is never read. */
-CT_INLINE void tiled_update(int K, const double *a, int rows, const double *b, int cols, double *C, int ldc, int upper, int keep)
+/* All tiles of C, rows x cols, that reach its upper triangle (`upper`) or simply all. What they write below it is
+ * never read. */
+CT_INLINE void tiled_update(int K, const double *a, int rows, const double *b, int cols, double *C, int ldc, int upper,
+                            int keep)
 {
     for (int j = 0; j < cols; j += 8) {
         const int last = upper ? CT_MIN(rows, j + 8) : rows;
         for (int i = 0; i < last; i += 4)
-            tile_update(K, a + (int64_t)(i / 8) * 8 * K + i % 8, b + (int64_t)j * K, C + (int64_t)i * ldc + j, ldc, CT_MIN(4, rows - i), CT_MIN(8, cols - j), keep);
+            tile_update(K, a + (int64_t)(i / 8) * 8 * K + i % 8, b + (int64_t)j * K, C + (int64_t)i * ldc + j, ldc,
+                        CT_MIN(4, rows - i), CT_MIN(8, cols - j), keep);
     }
 }
 
@@ -168,12 +174,20 @@ void ct__dense_factor(ct__dense *job, double *U, int keep)
 void ct__front_factor(ct_sparse *sp, const ct__front *front, int spent, const double *original)
 {
     double   *U = sp->stack + front->update;
-    ct__dense job = {.A = sp->panel + front->panel, .p = front->p, .s = front->s, .original = original, .inverse = sp->inverse + front->scalar,
-                     .tiles = sp->tiles, .scalar = front->scalar, .weak = sp->weak, .weak_count = sp->weak_count};
+    ct__dense job = {.A = sp->panel + front->panel,
+                     .p = front->p,
+                     .s = front->s,
+                     .original = original,
+                     .inverse = sp->inverse + front->scalar,
+                     .tiles = sp->tiles,
+                     .scalar = front->scalar,
+                     .weak = sp->weak,
+                     .weak_count = sp->weak_count};
     ct__dense_factor(&job, spent ? NULL : U, front->update_fed);
     sp->weak_count = job.weak_count;
     const int32_t n = front->p + front->s + 1;
     for (int32_t k = 0; spent && k < front->p; k++) /* u_s -= R_ps' d_p is all there is */
         for (int32_t i = 0; i < front->s; i++)
-            U[(int64_t)i * (front->s + 1) + front->s] -= job.A[(int64_t)k * n + front->p + i] * job.A[(int64_t)k * n + n - 1];
+            U[(int64_t)i * (front->s + 1) + front->s] -=
+                job.A[(int64_t)k * n + front->p + i] * job.A[(int64_t)k * n + n - 1];
 }

@@ -20,7 +20,9 @@ static ct_status place_panels(ct_sparse *sp, ct_err *err)
         front->s = (int32_t)s;
         const int64_t entries = front->p * (front->p + s + 1), square = s * (s + 1);
         if (entries > INT32_MAX || square > INT32_MAX)
-            return ct_fail(err, CT_E_LIMIT, "a front of %d pivots and %lld separators is larger than this build can hold", front->p, (long long)s);
+            return ct_fail(err, CT_E_LIMIT,
+                           "a front of %d pivots and %lld separators is larger than this build can hold", front->p,
+                           (long long)s);
         front->panel = sp->panel_size;
         sp->panel_size += entries;
         sp->largest = CT_MAX(sp->largest, front->p + front->s);
@@ -102,7 +104,8 @@ static ct_status place_runs(ct_sparse *sp, ct_err *err)
 static int32_t front_of_edge(const ct_sparse *sp, int64_t e)
 {
     int32_t first = sp->blocks;
-    for (int64_t i = sp->edge_start[e]; i < sp->edge_start[e + 1]; i++) first = CT_MIN(first, sp->position[sp->member[i]]);
+    for (int64_t i = sp->edge_start[e]; i < sp->edge_start[e + 1]; i++)
+        first = CT_MIN(first, sp->position[sp->member[i]]);
     return first < sp->blocks ? sp->front_of[first] : -1;
 }
 
@@ -147,11 +150,13 @@ static ct_status list_blocks(ct_sparse *sp, ct_err *err)
 static void place_block(ct_sparse *sp, ct__front *front, ct__block *block)
 {
     int32_t       t = 0, before = 0;
-    const int32_t row = local_row(sp, front, block->row, &t, &before), col = local_row(sp, front, block->col, &t, &before);
+    const int32_t row = local_row(sp, front, block->row, &t, &before),
+                  col = local_row(sp, front, block->col, &t, &before);
     block->rows = (uint8_t)(sp->scalar[block->row + 1] - sp->scalar[block->row]);
     block->cols = (uint8_t)(sp->scalar[block->col + 1] - sp->scalar[block->col]);
     block->in_update = row >= front->p;
-    block->to = block->in_update ? (row - front->p) * (front->s + 1) + col - front->p : row * (front->p + front->s + 1) + col;
+    block->to =
+        block->in_update ? (row - front->p) * (front->s + 1) + col - front->p : row * (front->p + front->s + 1) + col;
     block->at = sp->h_size;
     sp->h_size += block->rows * block->cols;
     if (block->in_update) front->update_fed = 1;
@@ -190,8 +195,9 @@ static ct_status place_slots(ct_sparse *sp, ct_err *err)
             for (int64_t b = a; b < sp->edge_start[e + 1]; b++) {
                 const int32_t    i = sp->position[sp->member[a]], j = sp->position[sp->member[b]];
                 const ct__block  wanted = {.row = CT_MIN(i, j), .col = CT_MAX(i, j)};
-                const ct__block *found = bsearch(&wanted, sp->block + sp->front[f].block, (size_t)(sp->front[f + 1].block - sp->front[f].block),
-                                                 sizeof wanted, by_row_and_column);
+                const ct__block *found =
+                    bsearch(&wanted, sp->block + sp->front[f].block,
+                            (size_t)(sp->front[f + 1].block - sp->front[f].block), sizeof wanted, by_row_and_column);
                 assert(found);
                 sp->slot[k++] = 2 * found->at + (i > j);
             }
@@ -251,19 +257,23 @@ ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
     sp->inverse = ct__zalloc(sp->scalars, sizeof *sp->inverse);
     sp->work = ct__zalloc(sp->scalars, sizeof *sp->work);
     sp->local = ct__zalloc(2 * (int64_t)sp->largest + 2, sizeof *sp->local);
-    sp->tiles = ct__zalloc(CT_STRIP * ((int64_t)sp->largest + 17), sizeof *sp->tiles); /* two runs of columns, each padded to 8 */
+    /* two runs of columns, each padded to 8 */
+    sp->tiles = ct__zalloc(CT_STRIP * ((int64_t)sp->largest + 17), sizeof *sp->tiles);
     sp->weak = ct__zalloc(sp->scalars, sizeof *sp->weak);
-    if (!sp->h || !sp->g || !sp->panel || !sp->stack || !sp->diagonal || !sp->inverse || !sp->work || !sp->local || !sp->tiles || !sp->weak)
+    if (!sp->h || !sp->g || !sp->panel || !sp->stack || !sp->diagonal || !sp->inverse || !sp->work || !sp->local ||
+        !sp->tiles || !sp->weak)
         return ct__no_memory(err, "numbers of the factor", sp->panel_size + sp->stack_size + sp->h_size);
-    sp->bytes = (int64_t)sizeof *sp + 8 * (sp->h_size + sp->panel_size + sp->stack_size + 4 * (int64_t)sp->scalars) + 4 * (int64_t)sp->scalars +
-                24 * (int64_t)sp->blocks + (int64_t)sizeof(ct__front) * sp->fronts + (int64_t)sizeof(ct__block) * sp->block_count +
-                (int64_t)(2 * sizeof(ct__run) + sizeof *sp->separator) * sp->front[sp->fronts].separator + 16 * sp->edges +
-                4 * sp->edge_start[sp->edges] + 8 * sp->slot_start[sp->edges];
+    sp->bytes = (int64_t)sizeof *sp + 8 * (sp->h_size + sp->panel_size + sp->stack_size + 4 * (int64_t)sp->scalars) +
+                4 * (int64_t)sp->scalars + 24 * (int64_t)sp->blocks + (int64_t)sizeof(ct__front) * sp->fronts +
+                (int64_t)sizeof(ct__block) * sp->block_count +
+                (int64_t)(2 * sizeof(ct__run) + sizeof *sp->separator) * sp->front[sp->fronts].separator +
+                16 * sp->edges + 4 * sp->edge_start[sp->edges] + 8 * sp->slot_start[sp->edges];
     return CT_OK;
 }
 
 /* Copies of what the caller passed, and the arrays whose size follows from it alone. */
-static ct_status take_structure(ct_sparse *sp, int32_t blocks, const int32_t dim[], int64_t edges, const int64_t start[], const int32_t member[], ct_err *err)
+static ct_status take_structure(ct_sparse *sp, int32_t blocks, const int32_t dim[], int64_t edges,
+                                const int64_t start[], const int32_t member[], ct_err *err)
 {
     sp->blocks = blocks;
     sp->edges = edges;
@@ -275,7 +285,8 @@ static ct_status take_structure(ct_sparse *sp, int32_t blocks, const int32_t dim
     sp->front_of = ct__zalloc(blocks, sizeof *sp->front_of);
     sp->edge_start = ct__zalloc(edges + 1, sizeof *sp->edge_start);
     sp->member = ct__zalloc(start[edges], sizeof *sp->member);
-    if (!sp->dim || !sp->column || !sp->order || !sp->position || !sp->scalar || !sp->front_of || !sp->edge_start || !sp->member)
+    if (!sp->dim || !sp->column || !sp->order || !sp->position || !sp->scalar || !sp->front_of || !sp->edge_start ||
+        !sp->member)
         return ct__no_memory(err, "blocks", blocks);
     int64_t scalars = 0;
     for (int32_t b = 0; b < blocks; b++) {
@@ -320,8 +331,8 @@ static ct_status check_structure(int32_t blocks, int64_t edges, const int64_t st
     return status;
 }
 
-ct_status ct_sparse_new(int32_t blocks, const int32_t dim[], int64_t edges, const int64_t start[], const int32_t member[],
-                        const ct_sparse_options *options, ct_sparse **out, ct_err *err)
+ct_status ct_sparse_new(int32_t blocks, const int32_t dim[], int64_t edges, const int64_t start[],
+                        const int32_t member[], const ct_sparse_options *options, ct_sparse **out, ct_err *err)
 {
     const ct_sparse_options wanted = options ? *options : (ct_sparse_options){.order = CT_ORDER_AMD};
     int64_t *pair_start = NULL;
@@ -350,9 +361,11 @@ ct_status ct_sparse_new(int32_t blocks, const int32_t dim[], int64_t edges, cons
 void ct_sparse_free(ct_sparse *sp)
 {
     if (!sp) return;
-    void *const owned[] = {sp->dim, sp->column, sp->order, sp->position, sp->scalar, sp->front_of, sp->front, sp->separator, sp->run,
-                           sp->gather, sp->block, sp->edge_start,
-                           sp->member, sp->slot_start, sp->slot, sp->h, sp->g, sp->panel, sp->stack, sp->diagonal, sp->inverse, sp->work, sp->local, sp->tiles, sp->weak, sp->many};
+    void *const owned[] = {sp->dim,    sp->column,     sp->order,   sp->position, sp->scalar, sp->front_of,
+                           sp->front,  sp->separator,  sp->run,     sp->gather,   sp->block,  sp->edge_start,
+                           sp->member, sp->slot_start, sp->slot,    sp->h,        sp->g,      sp->panel,
+                           sp->stack,  sp->diagonal,   sp->inverse, sp->work,     sp->local,  sp->tiles,
+                           sp->weak,   sp->many};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     free(sp);
 }
@@ -360,7 +373,14 @@ void ct_sparse_free(ct_sparse *sp)
 ct_sparse_info ct_sparse_describe(const ct_sparse *sp)
 {
     int64_t entries = 0;
-    for (int32_t f = 0; f < sp->fronts; f++) entries += (int64_t)sp->front[f].p * (sp->front[f].p + 1) / 2 + (int64_t)sp->front[f].p * sp->front[f].s;
-    return (ct_sparse_info){.scalars = sp->scalars, .fronts = sp->fronts, .largest_front = sp->largest, .tree_height = sp->height,
-                            .h_nonzeros = sp->h_size, .r_nonzeros = entries, .flops = sp->flops, .bytes = sp->bytes};
+    for (int32_t f = 0; f < sp->fronts; f++)
+        entries += (int64_t)sp->front[f].p * (sp->front[f].p + 1) / 2 + (int64_t)sp->front[f].p * sp->front[f].s;
+    return (ct_sparse_info){.scalars = sp->scalars,
+                            .fronts = sp->fronts,
+                            .largest_front = sp->largest,
+                            .tree_height = sp->height,
+                            .h_nonzeros = sp->h_size,
+                            .r_nonzeros = entries,
+                            .flops = sp->flops,
+                            .bytes = sp->bytes};
 }

@@ -31,7 +31,8 @@ CT_CLONES int ct__link_factor(ct_sparse *sp, const ct__front *front, double lamb
     for (int i = 0; i < 3 && lambda != 0; i++) damping[i] = lambda * (scale ? scale[column + i] : 1);
     double least[3]; /* what a pivot must be above not to be weak */
     for (int i = 0; i < 3; i++) least[i] = CT_MAX(CT_WEAK_RATIO * (diagonal[i] + damping[i]), 0);
-    double a00 = h[0] + damping[0], a01 = h[1], a02 = h[2], a11 = h[4] + damping[1], a12 = h[5], a22 = h[8] + damping[2];
+    double a00 = h[0] + damping[0], a01 = h[1], a02 = h[2], a11 = h[4] + damping[1], a12 = h[5],
+           a22 = h[8] + damping[2];
     v4     b0 = {h[9], h[10], h[11], -g[0]}, b1 = {h[12], h[13], h[14], -g[1]}, b2 = {h[15], h[16], h[17], -g[2]};
     for (int32_t c = front->child; c != -1; c = sp->front[c].sibling) {
         const double *u = sp->stack + sp->front[c].update;
@@ -68,7 +69,8 @@ CT_CLONES int ct__link_factor(ct_sparse *sp, const ct__front *front, double lamb
 /* x_p = R_pp^-1 (d_p - R_ps x_s), d the panel's last column. */
 void ct__link_solve(const ct_sparse *sp, const ct__front *front, double *x)
 {
-    const double *R = sp->panel + front->panel, *xs = x + sp->gather[front->gather].to, *inverse = sp->inverse + front->scalar;
+    const double *R = sp->panel + front->panel, *xs = x + sp->gather[front->gather].to,
+                 *inverse = sp->inverse + front->scalar;
     const double  u = xs[0], v = xs[1], w = xs[2];
     const double  t0 = R[6] - (R[3] * u + R[4] * v + R[5] * w);
     const double  t1 = R[13] - (R[10] * u + R[11] * v + R[12] * w);

@@ -23,7 +23,8 @@ int ct_order_find(const char *name)
 
 /* Writes each unordered pair once under its smaller block: count with duplicates, fill, then squeeze
  * the duplicates out in place with a mark per block. O(pairs). */
-ct_status ct__pattern(int32_t blocks, int64_t edges, const int64_t edge_start[], const int32_t member[], int64_t **out_start, int32_t **out_pair, ct_err *err)
+ct_status ct__pattern(int32_t blocks, int64_t edges, const int64_t edge_start[], const int32_t member[],
+                      int64_t **out_start, int32_t **out_pair, ct_err *err)
 {
     int64_t *start = *out_start = ct__zalloc((int64_t)blocks + 2, sizeof *start);
     int32_t *mark = ct__zalloc(blocks, sizeof *mark);
@@ -61,13 +62,17 @@ ct_status ct__pattern(int32_t blocks, int64_t edges, const int64_t edge_start[],
     return CT_OK;
 }
 
-static ct_status order_amd(int32_t n, const int64_t *start, const int32_t *pair, const int32_t *stage, int32_t *order, ct_err *err)
+static ct_status order_amd(int32_t n, const int64_t *start, const int32_t *pair, const int32_t *stage, int32_t *order,
+                           ct_err *err)
 {
-    if (start[n] >= INT32_MAX / 2) return ct_fail(err, CT_E_LIMIT, "%lld pairs of blocks share a factor, AMD takes %d", (long long)start[n], INT32_MAX / 2);
+    if (start[n] >= INT32_MAX / 2)
+        return ct_fail(err, CT_E_LIMIT, "%lld pairs of blocks share a factor, AMD takes %d", (long long)start[n],
+                       INT32_MAX / 2);
     int32_t *narrow = ct__zalloc((int64_t)n + 1, sizeof *narrow);
     if (!narrow) return ct__no_memory(err, "blocks", n);
     for (int32_t a = 0; a <= n; a++) narrow[a] = (int32_t)start[a];
-    const int answer = stage ? camd_order(n, narrow, pair, order, NULL, NULL, stage) : amd_order(n, narrow, pair, order, NULL, NULL);
+    const int answer =
+        stage ? camd_order(n, narrow, pair, order, NULL, NULL, stage) : amd_order(n, narrow, pair, order, NULL, NULL);
     free(narrow);
     if (answer == AMD_OUT_OF_MEMORY) return ct__no_memory(err, "blocks to order", n);
     if (answer < 0) return ct_fail(err, CT_E_ARGUMENT, "AMD refused the pattern of %d blocks (%d)", n, answer);
@@ -79,8 +84,10 @@ static ct_status order_ccolamd(const ct_sparse *sp, const int32_t *stage, int32_
 {
     const int32_t n = sp->blocks;
     const int64_t nnz = sp->edge_start[sp->edges];
-    const size_t  length = nnz < INT32_MAX && sp->edges < INT32_MAX ? ccolamd_recommended((int)nnz, (int)sp->edges, n) : 0;
-    if (!length || length > INT32_MAX) return ct_fail(err, CT_E_LIMIT, "%lld factors are more than CCOLAMD takes", (long long)sp->edges);
+    const size_t length =
+        nnz < INT32_MAX && sp->edges < INT32_MAX ? ccolamd_recommended((int)nnz, (int)sp->edges, n) : 0;
+    if (!length || length > INT32_MAX)
+        return ct_fail(err, CT_E_LIMIT, "%lld factors are more than CCOLAMD takes", (long long)sp->edges);
     int32_t *rows = ct__zalloc((int64_t)length, sizeof *rows);
     int32_t *start = ct__zalloc((int64_t)n + 2, sizeof *start);
     int32_t *member_stage = ct__zalloc(n, sizeof *member_stage);
@@ -92,13 +99,15 @@ static ct_status order_ccolamd(const ct_sparse *sp, const int32_t *stage, int32_
     for (int64_t i = 0; i < nnz; i++) start[sp->member[i] + 2]++;
     for (int32_t a = 0; a < n; a++) start[a + 2] += start[a + 1];
     for (int64_t e = 0; e < sp->edges; e++)
-        for (int64_t i = sp->edge_start[e]; i < sp->edge_start[e + 1]; i++) rows[start[sp->member[i] + 1]++] = (int32_t)e;
+        for (int64_t i = sp->edge_start[e]; i < sp->edge_start[e + 1]; i++)
+            rows[start[sp->member[i] + 1]++] = (int32_t)e;
     if (stage) memcpy(member_stage, stage, (size_t)n * sizeof *stage);
     int stats[CCOLAMD_STATS];
     if (!ccolamd((int)sp->edges, n, (int)length, rows, start, NULL, stats, stage ? member_stage : NULL))
         status = stats[CCOLAMD_STATUS] == CCOLAMD_ERROR_out_of_memory
                      ? ct__no_memory(err, "blocks to order", n)
-                     : ct_fail(err, CT_E_ARGUMENT, "CCOLAMD refused the pattern of %d blocks (%d)", n, stats[CCOLAMD_STATUS]);
+                     : ct_fail(err, CT_E_ARGUMENT, "CCOLAMD refused the pattern of %d blocks (%d)", n,
+                               stats[CCOLAMD_STATUS]);
     else memcpy(order, start, (size_t)n * sizeof *order);
 done:
     free(rows);
@@ -141,12 +150,14 @@ static ct_status compact_stages(int32_t n, const int32_t *stage, int32_t **out, 
     qsort(value, (size_t)n, sizeof *value, ascending);
     for (int32_t b = 0; b < n; b++)
         if (!values || value[values - 1] != value[b]) value[values++] = value[b];
-    for (int32_t b = 0; b < n; b++) compact[b] = (int32_t)((int32_t *)bsearch(&stage[b], value, (size_t)values, sizeof *value, ascending) - value);
+    for (int32_t b = 0; b < n; b++)
+        compact[b] = (int32_t)((int32_t *)bsearch(&stage[b], value, (size_t)values, sizeof *value, ascending) - value);
     free(value);
     return CT_OK;
 }
 
-ct_status ct__order(const ct_sparse *sp, const int64_t *start, const int32_t *pair, const ct_sparse_options *options, int32_t *order, ct_err *err)
+ct_status ct__order(const ct_sparse *sp, const int64_t *start, const int32_t *pair, const ct_sparse_options *options,
+                    int32_t *order, ct_err *err)
 {
     const int32_t n = sp->blocks;
     int32_t      *stage = NULL;

@@ -1,8 +1,10 @@
-/* solve_many.c: (R'R)^-1 X for many right-hand sides at once, and R^-1 X, which turns white noise into draws of covariance (R'R)^-1.
+/* solve_many.c: (R'R)^-1 X for many right-hand sides at once, and R^-1 X, which turns white noise into draws of
+ * covariance (R'R)^-1.
  *
- * Up the tree (children first) R' Y = X, down again (parents first) R X = Y; draws go down only. Learning asks for a dozen columns on chains of small
- * fronts. So X is kept in eliminated order with its columns padded to a multiple of four, one vector wide, and a front's
- * pivots are taken in strips of 6, 3, 2 or 1 that live in registers for as long as a vector of columns goes past:
+ * Up the tree (children first) R' Y = X, down again (parents first) R X = Y; draws go down only. Learning asks for a
+ * dozen columns on chains of small fronts. So X is kept in eliminated order with its columns padded to a multiple of
+ * four, one vector wide, and a front's pivots are taken in strips of 6, 3, 2 or 1 that live in registers for as long
+ * as a vector of columns goes past:
  *
  *     up    y_k = (x_k - sum_{l<k} R_lk y_l) / R_kk,  X_j -= sum_k R_kj y_k   for all later rows j of the front
  *     down  x_k = (y_k - sum_j R_kj X_j - sum_{l>k} R_kl x_l) / R_kk */
@@ -79,8 +81,16 @@ CT_INLINE int strip_size(int32_t left) { return left >= 6 ? 6 : left >= 3 ? 3 : 
 CT_INLINE strip strip_at(const ct_sparse *sp, const ct__front *front, int32_t k0, double *X, int64_t m)
 {
     const int32_t ld = front->p + front->s + 1;
-    return (strip){.R = sp->panel + front->panel + (int64_t)k0 * ld, .inverse = sp->inverse + front->scalar + k0, .gather = sp->gather + front->gather, .ld = ld,
-                   .p = front->p, .k0 = k0, .gathers = front->gathers, .m = m, .X = X, .own = X + front->scalar * m};
+    return (strip){.R = sp->panel + front->panel + (int64_t)k0 * ld,
+                   .inverse = sp->inverse + front->scalar + k0,
+                   .gather = sp->gather + front->gather,
+                   .ld = ld,
+                   .p = front->p,
+                   .k0 = k0,
+                   .gathers = front->gathers,
+                   .m = m,
+                   .X = X,
+                   .own = X + front->scalar * m};
 }
 
 CT_INLINE void take(const strip *s, int P, int down)

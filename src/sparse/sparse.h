@@ -47,7 +47,8 @@ typedef struct {
     int32_t runs, gathers;
     uint8_t update_fed;               /* edges or children add to the update, not only to the panel */
     uint8_t spent;                    /* undamped, its update is exactly zero (see ct_sparse_options.rows) */
-    uint8_t curved;                   /* an edge of it has had a symmetric matrix added: its rows are not all there is */
+    /* an edge of it has had a symmetric matrix added: its rows are not all there is */
+    uint8_t curved;
     uint8_t whole;                    /* as factored last, its update is not to be taken for zero */
     uint8_t link;                     /* one pose above one pose in a chain of planar poses: see link.c */
     int64_t separator;                /* its positions: separator[separator ...]          */
@@ -108,9 +109,11 @@ struct ct_sparse {
 /* Steps of the analysis, in their order; each frees nothing on failure (ct_sparse_free does). */
 
 /* Distinct pairs a < b of blocks that share an edge, as lists: pair[start[a] .. start[a + 1]). */
-ct_status ct__pattern(int32_t blocks, int64_t edges, const int64_t edge_start[], const int32_t member[], int64_t **start, int32_t **pair, ct_err *err);
+ct_status ct__pattern(int32_t blocks, int64_t edges, const int64_t edge_start[], const int32_t member[],
+                      int64_t **start, int32_t **pair, ct_err *err);
 /* order[k] = block eliminated k-th. */
-ct_status ct__order(const ct_sparse *sp, const int64_t *start, const int32_t *pair, const ct_sparse_options *options, int32_t *order, ct_err *err);
+ct_status ct__order(const ct_sparse *sp, const int64_t *start, const int32_t *pair, const ct_sparse_options *options,
+                    int32_t *order, ct_err *err);
 /* From an order to fronts: tree, counts, supernodes, amalgamation. Changes sp->order to an
  * equivalent one in which each front's pivots are consecutive; fills front, separator. */
 ct_status ct__symbolic(ct_sparse *sp, const int64_t *start, const int32_t *pair, ct_err *err);
@@ -129,11 +132,12 @@ typedef struct {
     int32_t       weak_count;
 } ct__dense;
 
-/* Pivots are factored and the update formed, on top of what U holds if keep; U may be NULL: not wanted. Weak pivots are noted. */
+/* Pivots are factored and the update formed, on top of what U holds if keep; U may be NULL: not wanted. Weak pivots
+ * are noted. */
 void ct__dense_factor(ct__dense *front, double *U, int keep);
 
-/* 1 / R_kk for pivot k of value a, noting it if it is weak; 0 where it is no longer positive: anything below a few units in
- * the last place of what it was is rounding. */
+/* 1 / R_kk for pivot k of value a, noting it if it is weak; 0 where it is no longer positive: anything below a few
+ * units in the last place of what it was is rounding. */
 static inline double ct__pivot_inverse(ct__dense *front, int32_t k, double a)
 {
     const double before = front->original[k];
@@ -143,8 +147,9 @@ static inline double ct__pivot_inverse(ct__dense *front, int32_t k, double a)
     return positive ? 1 / sqrt(a) : 0;
 }
 
-/* Adds what a child left on its s separator rows, U s x (s + 1), to its parent's panel A (p rows) and update: run by run, in any order of
- * rows. Row r of the parent lies in the panel if r < p, else in the update, whose columns begin at p. */
+/* Adds what a child left on its s separator rows, U s x (s + 1), to its parent's panel A (p rows) and update: run by
+ * run, in any order of rows. Row r of the parent lies in the panel if r < p, else in the update, whose columns begin
+ * at p. */
 typedef struct {
     double *A, *U;
     int32_t p, s;
@@ -152,8 +157,10 @@ typedef struct {
     int     panel_only; /* of the parent's update only the right-hand side is wanted */
 } ct__extend;
 void ct__extend_add(const ct__extend *parent, const ct__run *run, int32_t runs, const double *U, int32_t s);
-/* Appends (from, to, len), joining it to the run before where both sides continue; a run does not straddle the row `boundary`. */
-static inline void ct__append_run(ct__run *list, int32_t *count, int32_t from, int32_t to, int32_t len, int32_t boundary)
+/* Appends (from, to, len), joining it to the run before where both sides continue; a run does not straddle the row
+ * `boundary`. */
+static inline void ct__append_run(ct__run *list, int32_t *count, int32_t from, int32_t to, int32_t len,
+                                  int32_t boundary)
 {
     ct__run *last = *count ? &list[*count - 1] : NULL;
     if (last && last->from + last->len == from && last->to + last->len == to && to != boundary) last->len += len;
@@ -167,13 +174,15 @@ double ct__dot(int32_t n, const double *restrict a, const double *restrict b);
  * were before any elimination. Weak pivots are noted. */
 void ct__front_factor(ct_sparse *sp, const ct__front *front, int spent, const double *original);
 
-/* Whether a front's update is exactly zero as things stand: its rows are used up, undamped, and rows are all its subtree has. */
+/* Whether a front's update is exactly zero as things stand: its rows are used up, undamped, and rows are all its
+ * subtree has. */
 static inline int ct__is_spent(const ct__front *front) { return front->spent && !front->whole; }
 
 /* H <- -H, and back again to the bit: damped by more than its largest eigenvalue it can be factored. */
 void ct__sparse_negate(ct_sparse *sp);
 
-/* v <- R^-1 R^-T v with the weak pivots' unknowns held at zero. For one vector, in the caller's order; does not allocate. */
+/* v <- R^-1 R^-T v with the weak pivots' unknowns held at zero. For one vector, in the caller's order; does not
+ * allocate. */
 void ct__sparse_correct(ct_sparse *sp, double *v);
 
 /* v <- (R'R)^-1 v, in the caller's order; y holds as many numbers. */

@@ -63,8 +63,8 @@ static ct_status plan_new(plan *w, int32_t n, int64_t pairs, ct_err *err)
     w->node_first = ct__zalloc((int64_t)n + 1, sizeof(int32_t));
     w->node_parent = ct__zalloc(n, sizeof(int32_t));
     w->joined = ct__zalloc(n, sizeof(int32_t));
-    const int complete = w->parent && w->low_start && w->low && w->count && w->weight && w->child && w->sibling && w->stack && w->mark &&
-                         w->node_of && w->node_first && w->node_parent && w->joined;
+    const int complete = w->parent && w->low_start && w->low && w->count && w->weight && w->child && w->sibling &&
+                         w->stack && w->mark && w->node_of && w->node_first && w->node_parent && w->joined;
     return complete ? CT_OK : ct__no_memory(err, "blocks to analyse", n);
 }
 
@@ -258,7 +258,8 @@ static void list_members(plan *w, int32_t *head, int32_t *next)
 static ct_status make_fronts(ct_sparse *sp, plan *w, ct_err *err)
 {
     const int32_t n = w->nodes;
-    int32_t      *head = ct__zalloc(n, sizeof *head), *next = ct__zalloc(n, sizeof *next), *post = ct__zalloc(n, sizeof *post);
+    int32_t *head = ct__zalloc(n, sizeof *head), *next = ct__zalloc(n, sizeof *next),
+            *post = ct__zalloc(n, sizeof *post);
     int32_t      *number = ct__zalloc(n, sizeof *number), *old = ct__zalloc(w->n, sizeof *old);
     ct_status     status = head && next && post && number && old ? CT_OK : ct__no_memory(err, "fronts", n);
     if (status != CT_OK) goto done;

@@ -1,8 +1,9 @@
 /* define.c: what is learned, and within which bounds.
  *
- * A saying is checked before it changes anything, or undone if it cannot stand: a refused call leaves all as it was. After each,
- * blocks are numbered anew in the order in which models and coordinates first refer to them, and those that nobody does are dropped:
- * so the numbers of parameters follow from what is learned and not from the order in which it was said. */
+ * A saying is checked before it changes anything, or undone if it cannot stand: a refused call leaves all as it was.
+ * After each, blocks are numbered anew in the order in which models and coordinates first refer to them, and those
+ * that nobody does are dropped: so the numbers of parameters follow from what is learned and not from the order in
+ * which it was said. */
 #include "theta/theta.h"
 #include "base/base.h"
 
@@ -50,8 +51,8 @@ static void renumber(ct_theta *theta)
     theta->count = count;
 }
 
-/* The same after a model has got new blocks that lies beyond all that are learned: those come last. A table that is learned from its first
- * model to its last takes linear time. */
+/* The same after a model has got new blocks that lies beyond all that are learned: those come last. A table that is
+ * learned from its first model to its last takes linear time. */
 static void number_last(ct_theta *theta, int32_t model)
 {
     const ct__theta_model *m = &theta->model[model];
@@ -76,32 +77,43 @@ static ct_status check_model(const ct_theta *theta, int32_t model, ct_err *err)
 }
 
 /* That what lies between bounds in units is a variance that the table can have; coordinate -1: in every row. */
-static ct_status check_in_table(const ct_theta *theta, int32_t model, int coordinate, double lower, double upper, ct_err *err)
+static ct_status check_in_table(const ct_theta *theta, int32_t model, int coordinate, double lower, double upper,
+                                ct_err *err)
 {
     const ct__theta_model *m = &theta->model[model];
     for (int c = CT_MAX(coordinate, 0); c <= (coordinate < 0 ? m->dim - 1 : coordinate); c++) {
         const double square = ct__unit2(m, c, c);
         char         place[PLACE];
         if (lower * square >= BOUND_MIN && upper * square <= BOUND_MAX) continue;
-        return ct_fail(err, CT_E_ARGUMENT, "%s: bounds %g and %g of variances in units of %g are %g and %g; they must lie between %g and %g", ct__theta_place(theta, model, c, place, sizeof place), lower, upper,
-                       m->unit[c], lower * square, upper * square, BOUND_MIN, BOUND_MAX);
+        return ct_fail(
+            err, CT_E_ARGUMENT,
+            "%s: bounds %g and %g of variances in units of %g are %g and %g; they must lie between %g and %g",
+            ct__theta_place(theta, model, c, place, sizeof place), lower, upper, m->unit[c], lower * square,
+            upper * square, BOUND_MIN, BOUND_MAX);
     }
     return CT_OK;
 }
 
-static ct_status check_bounds(const ct_theta *theta, int32_t model, int coordinate, double lower, double upper, ct_err *err)
+static ct_status check_bounds(const ct_theta *theta, int32_t model, int coordinate, double lower, double upper,
+                              ct_err *err)
 {
     char place[PLACE];
     ct__theta_place(theta, model, coordinate, place, sizeof place);
     if (!(lower >= BOUND_MIN && lower <= BOUND_MAX))
-        return ct_fail(err, CT_E_ARGUMENT, "%s: lower bound is %g; it must lie between %g and %g", place, lower, BOUND_MIN, BOUND_MAX);
+        return ct_fail(err, CT_E_ARGUMENT, "%s: lower bound is %g; it must lie between %g and %g", place, lower,
+                       BOUND_MIN, BOUND_MAX);
     if (!(upper >= BOUND_MIN && upper <= BOUND_MAX))
-        return ct_fail(err, CT_E_ARGUMENT, "%s: upper bound is %g; it must lie between %g and %g", place, upper, BOUND_MIN, BOUND_MAX);
-    if (lower > upper) return ct_fail(err, CT_E_ARGUMENT, "%s: lower bound %g is above upper bound %g", place, lower, upper);
+        return ct_fail(err, CT_E_ARGUMENT, "%s: upper bound is %g; it must lie between %g and %g", place, upper,
+                       BOUND_MIN, BOUND_MAX);
+    if (lower > upper)
+        return ct_fail(err, CT_E_ARGUMENT, "%s: lower bound %g is above upper bound %g", place, lower, upper);
     return check_in_table(theta, model, coordinate, lower, upper, err);
 }
 
-static const char *kind_name(ct_noise_kind kind) { return kind == CT_NOISE_ISOTROPIC ? "isotropic" : kind == CT_NOISE_DIAGONAL ? "diagonal" : "full"; }
+static const char *kind_name(ct_noise_kind kind)
+{
+    return kind == CT_NOISE_ISOTROPIC ? "isotropic" : kind == CT_NOISE_DIAGONAL ? "diagonal" : "full";
+}
 
 /* That a coordinate of a model learned as diagonal is meant. */
 static ct_status check_coordinate(const ct_theta *theta, int32_t model, int coordinate, ct_err *err)
@@ -110,10 +122,13 @@ static ct_status check_coordinate(const ct_theta *theta, int32_t model, int coor
     const ct__theta_model *m = &theta->model[model];
     const char            *name = theta->text + m->name;
     if (coordinate < 0 || coordinate >= m->dim)
-        return ct_fail(err, CT_E_ARGUMENT, "%s: there is no coordinate %d: it has %d, numbered from 0", name, coordinate, m->dim);
+        return ct_fail(err, CT_E_ARGUMENT, "%s: there is no coordinate %d: it has %d, numbered from 0", name,
+                       coordinate, m->dim);
     if (!ct_theta_learns(theta, model)) return ct_fail(err, CT_E_ARGUMENT, "%s: it is not learned", name);
     if (m->kind == CT_NOISE_DIAGONAL) return CT_OK;
-    return ct_fail(err, CT_E_ARGUMENT, "%s: it is learned as %s, and has no coordinates of its own: those of diagonal models do", name, kind_name(m->kind));
+    return ct_fail(err, CT_E_ARGUMENT,
+                   "%s: it is learned as %s, and has no coordinates of its own: those of diagonal models do", name,
+                   kind_name(m->kind));
 }
 
 /* The same, and that it is learned. */
@@ -122,11 +137,12 @@ static ct_status check_learned(const ct_theta *theta, int32_t model, int coordin
     char place[PLACE];
     CT_TRY(check_coordinate(theta, model, coordinate, err));
     if (theta->model[model].block[coordinate] >= 0) return CT_OK;
-    return ct_fail(err, CT_E_ARGUMENT, "%s: it is frozen", ct__theta_place(theta, model, coordinate, place, sizeof place));
+    return ct_fail(err, CT_E_ARGUMENT, "%s: it is frozen",
+                   ct__theta_place(theta, model, coordinate, place, sizeof place));
 }
 
-/* A point with max <= spread * min exists if the largest lower bound is no more than spread times the smallest upper one: all
- * others can be put between. */
+/* A point with max <= spread * min exists if the largest lower bound is no more than spread times the smallest upper
+ * one: all others can be put between. */
 static ct_status check_spread(const ct_theta *theta, double spread, ct_err *err)
 {
     const ct__block *high = NULL, *low = NULL; /* of the largest lower bound, of the smallest upper one */
@@ -135,7 +151,8 @@ static ct_status check_spread(const ct_theta *theta, double spread, ct_err *err)
     for (int32_t i = 0; i < theta->models; i++) {
         const ct__theta_model *m = &theta->model[i];
         for (int c = 0; c < m->dim; c++) {
-            if (m->block[c] < 0) continue; /* blocks are looked at through those who use them: some may be about to be dropped */
+            /* blocks are looked at through those who use them: some may be about to be dropped */
+            if (m->block[c] < 0) continue;
             const ct__block *block = &theta->block[m->block[c]];
             const int        coordinate = m->kind == CT_NOISE_DIAGONAL ? c : -1;
             if (!high || block->lower > high->lower) high = block, ct__theta_place(theta, i, coordinate, a, sizeof a);
@@ -143,8 +160,8 @@ static ct_status check_spread(const ct_theta *theta, double spread, ct_err *err)
         }
     }
     if (!high || high->lower <= spread * low->upper) return CT_OK;
-    return ct_fail(err, CT_E_ARGUMENT, "%s is at least %g and %s at most %g: that is further apart than the spread, %g", a, high->lower, b, low->upper,
-                   spread);
+    return ct_fail(err, CT_E_ARGUMENT, "%s is at least %g and %s at most %g: that is further apart than the spread, %g",
+                   a, high->lower, b, low->upper, spread);
 }
 
 /* ---- Sayings --------------------------------------------------------------------------------- */
@@ -163,7 +180,9 @@ ct_status ct_theta_learn(ct_theta *theta, int32_t model, ct_noise_kind kind, dou
     m->kind = kind;
     for (int c = 0; c < m->dim; c++) {
         m->block[c] = c < mine ? theta->blocks++ : -1;
-        if (c < mine) theta->block[m->block[c]] = (ct__block){.dim = kind == CT_NOISE_FULL ? m->dim : 1, .lower = lower, .upper = upper};
+        if (c < mine)
+            theta->block[m->block[c]] =
+                (ct__block){.dim = kind == CT_NOISE_FULL ? m->dim : 1, .lower = lower, .upper = upper};
     }
     const ct_status status = check_spread(theta, theta->spread, err);
     if (status != CT_OK) {
@@ -176,7 +195,8 @@ ct_status ct_theta_learn(ct_theta *theta, int32_t model, ct_noise_kind kind, dou
     return CT_OK;
 }
 
-/* Rows of two users of one block have the same units: row by row, or all rows of isotropic models that differ in dimension. */
+/* Rows of two users of one block have the same units: row by row, or all rows of isotropic models that differ in
+ * dimension. */
 static int same_units(const ct__theta_model *x, int a, const ct__theta_model *y, int b)
 {
     if (x->kind == CT_NOISE_DIAGONAL) return x->unit[a] == y->unit[b];
@@ -199,7 +219,9 @@ static ct_status check_units(const ct_theta *theta, int32_t model, ct_err *err)
             for (int k = 0; k < theta->model[i].dim; k++) {
                 char one[PLACE], other[PLACE];
                 if (theta->model[i].block[k] != m->block[c] || same_units(m, c, &theta->model[i], k)) continue;
-                return ct_fail(err, CT_E_ARGUMENT, "%s and %s are tied and cannot have different units; units come before ties", ct__theta_place(theta, model, diagonal ? c : -1, one, sizeof one),
+                return ct_fail(err, CT_E_ARGUMENT,
+                               "%s and %s are tied and cannot have different units; units come before ties",
+                               ct__theta_place(theta, model, diagonal ? c : -1, one, sizeof one),
                                ct__theta_place(theta, i, diagonal ? k : -1, other, sizeof other));
             }
     }
@@ -213,9 +235,11 @@ ct_status ct_theta_set_unit(ct_theta *theta, int32_t model, int coordinate, doub
     const ct__theta_model before = *m;
     char                  place[PLACE];
     if (coordinate < -1 || coordinate >= m->dim)
-        return ct_fail(err, CT_E_ARGUMENT, "%s: there is no coordinate %d: it has %d, numbered from 0", theta->text + m->name, coordinate, m->dim);
+        return ct_fail(err, CT_E_ARGUMENT, "%s: there is no coordinate %d: it has %d, numbered from 0",
+                       theta->text + m->name, coordinate, m->dim);
     if (!(unit >= UNIT_MIN && unit <= UNIT_MAX))
-        return ct_fail(err, CT_E_ARGUMENT, "%s: its unit is %g; it must lie between %g and %g", ct__theta_place(theta, model, coordinate, place, sizeof place), unit, UNIT_MIN, UNIT_MAX);
+        return ct_fail(err, CT_E_ARGUMENT, "%s: its unit is %g; it must lie between %g and %g",
+                       ct__theta_place(theta, model, coordinate, place, sizeof place), unit, UNIT_MIN, UNIT_MAX);
     for (int c = 0; c < m->dim; c++)
         if (coordinate < 0 || c == coordinate) m->unit[c] = unit;
     const ct_status status = check_units(theta, model, err);
@@ -252,7 +276,8 @@ ct_status ct_theta_freeze(ct_theta *theta, int32_t model, int coordinate, ct_err
 
 ct_status ct_theta_set_spread(ct_theta *theta, double spread, ct_err *err)
 {
-    if (!(spread >= 1)) return ct_fail(err, CT_E_ARGUMENT, "spread is %g; it must be at least 1, infinite for none", spread);
+    if (!(spread >= 1))
+        return ct_fail(err, CT_E_ARGUMENT, "spread is %g; it must be at least 1, infinite for none", spread);
     CT_TRY(check_spread(theta, spread, err));
     theta->spread = spread;
     return CT_OK;
@@ -266,20 +291,24 @@ static int32_t root(const ct_theta *theta, int32_t block)
     return block;
 }
 
-/* One block for two coordinates (-1: of a model that has one block). On trial: bounds are those in spare, and map says whose users are whose. */
+/* One block for two coordinates (-1: of a model that has one block). On trial: bounds are those in spare, and map
+ * says whose users are whose. */
 static ct_status join(ct_theta *theta, int32_t a, int coordinate_a, int32_t b, int coordinate_b, ct_err *err)
 {
-    const int32_t to = root(theta, theta->model[a].block[CT_MAX(coordinate_a, 0)]), from = root(theta, theta->model[b].block[CT_MAX(coordinate_b, 0)]);
+    const int32_t to = root(theta, theta->model[a].block[CT_MAX(coordinate_a, 0)]),
+                  from = root(theta, theta->model[b].block[CT_MAX(coordinate_b, 0)]);
     ct__block    *x = &theta->spare[to], *y = &theta->spare[from];
     char          one[PLACE], other[PLACE];
     if (!same_units(&theta->model[a], CT_MAX(coordinate_a, 0), &theta->model[b], CT_MAX(coordinate_b, 0)))
-        return ct_fail(err, CT_E_ARGUMENT, "%s and %s cannot be tied: their units differ", ct__theta_place(theta, a, coordinate_a, one, sizeof one),
+        return ct_fail(err, CT_E_ARGUMENT, "%s and %s cannot be tied: their units differ",
+                       ct__theta_place(theta, a, coordinate_a, one, sizeof one),
                        ct__theta_place(theta, b, coordinate_b, other, sizeof other));
     const double  lower = CT_MAX(x->lower, y->lower), upper = CT_MIN(x->upper, y->upper);
     if (lower > upper)
         return ct_fail(err, CT_E_ARGUMENT, "%s and %s cannot be tied: nothing lies both in %g .. %g and in %g .. %g",
-                       ct__theta_place(theta, a, coordinate_a, one, sizeof one), ct__theta_place(theta, b, coordinate_b, other, sizeof other), x->lower,
-                       x->upper, y->lower, y->upper);
+                       ct__theta_place(theta, a, coordinate_a, one, sizeof one),
+                       ct__theta_place(theta, b, coordinate_b, other, sizeof other), x->lower, x->upper, y->lower,
+                       y->upper);
     x->lower = lower;
     x->upper = upper;
     theta->map[from] = to;
@@ -293,12 +322,14 @@ static ct_status check_alike(const ct_theta *theta, int32_t a, int32_t b, ct_err
     const char            *one = theta->text + x->name, *other = theta->text + y->name;
     for (int k = 0; k < 2; k++)
         if (!ct_theta_learns(theta, k ? b : a))
-            return ct_fail(err, CT_E_ARGUMENT, "%s and %s cannot be tied: %s is not learned", one, other, k ? other : one);
+            return ct_fail(err, CT_E_ARGUMENT, "%s and %s cannot be tied: %s is not learned", one, other,
+                           k ? other : one);
     if (x->kind != y->kind)
-        return ct_fail(err, CT_E_ARGUMENT, "%s and %s cannot be tied: one is learned as %s, the other as %s", one, other, kind_name(x->kind),
-                       kind_name(y->kind));
+        return ct_fail(err, CT_E_ARGUMENT, "%s and %s cannot be tied: one is learned as %s, the other as %s", one,
+                       other, kind_name(x->kind), kind_name(y->kind));
     if (x->kind != CT_NOISE_ISOTROPIC && x->dim != y->dim)
-        return ct_fail(err, CT_E_ARGUMENT, "%s and %s cannot be tied: their dimensions are %d and %d", one, other, x->dim, y->dim);
+        return ct_fail(err, CT_E_ARGUMENT, "%s and %s cannot be tied: their dimensions are %d and %d", one, other,
+                       x->dim, y->dim);
     for (int c = 0; x->kind == CT_NOISE_DIAGONAL && c < x->dim; c++) {
         char place[PLACE];
         if ((x->block[c] < 0) != (y->block[c] < 0))

@@ -1,7 +1,8 @@
 /* feasible_set.c: the set of parameters: projection, linear minimisation, how much room there is, what is at its bound.
  *
- * Eigenvalue by eigenvalue, once spread.c has found what the spread leaves to all of them: the nearest matrix with eigenvalues in an interval has
- * the same eigenvectors, and tr(G S) is least for the S that has those of G (von Neumann). */
+ * Eigenvalue by eigenvalue, once spread.c has found what the spread leaves to all of them: the nearest matrix with
+ * eigenvalues in an interval has the same eigenvectors, and tr(G S) is least for the S that has those of G (von
+ * Neumann). */
 #include "theta/theta.h"
 #include "base/base.h"
 
@@ -147,7 +148,8 @@ void ct_theta_turn(const ct_theta *theta, const double *p, int back, double *v)
 void ct_theta_active(const ct_theta *theta, const double *p, int8_t *active)
 {
     ct__window window = hull(theta, p);
-    if (window.top - window.floor < log(theta->spread) - LOG_ROUNDING) window = (ct__window){-INFINITY, INFINITY}; /* the spread may grow yet */
+    /* the spread may grow yet */
+    if (window.top - window.floor < log(theta->spread) - LOG_ROUNDING) window = (ct__window){-INFINITY, INFINITY};
     for (int32_t i = 0; i < theta->count; i++) active[i] = 0;
     for (int32_t b = 0; b < theta->blocks; b++) {
         const ct__block *block = &theta->block[b];

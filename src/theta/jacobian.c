@@ -1,7 +1,8 @@
 /* jacobian.c: derivatives of covariances by parameters, and gradients from one space to the other.
  *
  *   variance v = e^p       dv/dp = v
- *   full, Sigma = e^L      dSigma/dp_k = D exp(L)[E_k], E_k the k-th of the orthonormal basis: e_i e_i', or (e_i e_j' + e_j e_i') / sqrt 2
+ *   full, Sigma = e^L      dSigma/dp_k = D exp(L)[E_k], E_k the k-th of the orthonormal basis: e_i e_i', or (e_i
+ *                          e_j' + e_j e_i') / sqrt 2
  *
  * in units; in the table's numbers U dSigma U, U = diag(u).
  *
@@ -28,7 +29,8 @@ ct_status ct_theta_jacobian_new(const ct_theta *theta, ct_theta_jacobian **out, 
     for (int32_t i = 0; i < theta->models; i++) terms += terms_of(theta, i);
     if (terms > INT32_MAX) return ct_fail(err, CT_E_LIMIT, "more than %d derivatives of covariances", INT32_MAX);
     const size_t n = (size_t)terms, models = (size_t)theta->models;
-    const size_t matrices = n * sizeof(double[CT__BLOCK_MAX]), integers = (models + 1 + n) * sizeof(int32_t) + n * sizeof(int);
+    const size_t matrices = n * sizeof(double[CT__BLOCK_MAX]),
+                 integers = (models + 1 + n) * sizeof(int32_t) + n * sizeof(int);
     char        *memory = ct__zalloc((int64_t)(sizeof **out + matrices + integers), 1);
     if (!memory) return ct__no_memory(err, "derivatives of covariances", terms);
 
@@ -47,7 +49,8 @@ ct_status ct_theta_jacobian_new(const ct_theta *theta, ct_theta_jacobian **out, 
 }
 
 /* The terms of coordinate c of a model, from term t on. Returns the term after them. */
-static int32_t fill(const ct_theta *theta, const ct__theta_model *m, int c, const double *p, const ct_theta_jacobian *slopes, int32_t t)
+static int32_t fill(const ct_theta *theta, const ct__theta_model *m, int c, const double *p,
+                    const ct_theta_jacobian *slopes, int32_t t)
 {
     int32_t         *parameter = (int32_t *)slopes->parameter;                      /* const to readers only */
     int             *coordinate = (int *)slopes->coordinate;

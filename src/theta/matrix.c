@@ -2,8 +2,8 @@
  *
  * exp L = V diag(e^lambda) V' for L = V diag(lambda) V'. Its derivative in direction X is (Daleckii and Krein)
  *     D exp(L)[X] = V (Phi o V'XV) V',   Phi_ij = (e^li - e^lj) / (li - lj),   Phi_ii = e^li,
- * o entry by entry. It is symmetric for the inner product tr(XY), which in these coordinates is the vectors' own; so the same formula carries a
- * gradient by Sigma to one by log Sigma, and with 1/Phi back. */
+ * o entry by entry. It is symmetric for the inner product tr(XY), which in these coordinates is the vectors' own; so
+ * the same formula carries a gradient by Sigma to one by log Sigma, and with 1/Phi back. */
 #include "theta/theta.h"
 #include "base/base.h"
 #include "base/eigen.h"

@@ -1,4 +1,5 @@
-/* noise_rows.h: does a noise table fit theta? For this module and those after it, which do not see what theta is made of. */
+/* noise_rows.h: does a noise table fit theta? For this module and those after it, which do not see what theta is
+ * made of. */
 #ifndef CT_THETA_TABLE_H
 #define CT_THETA_TABLE_H
 

@@ -1,7 +1,7 @@
 /* theta.c: the object, and what can be asked of it.
  *
- * Everything is allocated at once, for as many blocks as there could be: a call that says what is learned can be refused, but cannot run out
- * of memory. The sayings themselves are in define.c. */
+ * Everything is allocated at once, for as many blocks as there could be: a call that says what is learned can be
+ * refused, but cannot run out of memory. The sayings themselves are in define.c. */
 #include "theta/theta.h"
 #include "base/base.h"
 
@@ -58,7 +58,8 @@ ct_status ct_theta_new(const ct_noise *noise, ct_theta **out, ct_err *err)
         text += (int64_t)(strlen(m->name) + 1 + (m->row ? (size_t)m->dim * ROW : 0));
     }
     if (parameters > INT32_MAX)
-        return ct_fail(err, CT_E_LIMIT, "%d noise models have up to %lld parameters, more than %d", models, (long long)parameters, INT32_MAX);
+        return ct_fail(err, CT_E_LIMIT, "%d noise models have up to %lld parameters, more than %d", models,
+                       (long long)parameters, INT32_MAX);
     CT_TRY(allocate(models, (int32_t)coordinates + CT_NOISE_DIM_MAX, text, out, err));
 
     char *to = (*out)->text;

@@ -1,9 +1,10 @@
 /* theta.h: blocks, the pieces in which parameters are learned.
  *
- * A block is a symmetric matrix of dimension d, dim (dim + 1) / 2 parameters: a full covariance, or, with d = 1, a variance. Both are
- * treated alike: a number is a matrix of one row, whose eigenvalue it is. Coordinates of models refer to blocks; tied ones to the same,
- * so a block counts once however many models use it. Blocks, bounds and windows are all in units of the rows (U^-1 Sigma U^-1); only values.c and jacobian.c, which
- * go between blocks and tables, multiply by them. */
+ * A block is a symmetric matrix of dimension d, dim (dim + 1) / 2 parameters: a full covariance, or, with d = 1, a
+ * variance. Both are treated alike: a number is a matrix of one row, whose eigenvalue it is. Coordinates of models
+ * refer to blocks; tied ones to the same, so a block counts once however many models use it. Blocks, bounds and
+ * windows are all in units of the rows (U^-1 Sigma U^-1); only values.c and jacobian.c, which go between blocks and
+ * tables, multiply by them. */
 #ifndef CT_THETA_PRIVATE_H
 #define CT_THETA_PRIVATE_H
 
@@ -71,10 +72,12 @@ void ct__sym_spectrum(int dim, const double *x, double lambda[CT_NOISE_DIM_MAX],
 void ct__sym_recompose(int dim, const double *lambda, const double *V, double *X);
 /* x <- V' x V, or back, V x V'. */
 void ct__sym_turn(int dim, const double *V, int back, double *x);
-/* x <- f(x) = V diag(f(lambda)) V' for f = exp or log. A log of what rounding made negative is that of the largest eigenvalue's rounding. */
+/* x <- f(x) = V diag(f(lambda)) V' for f = exp or log. A log of what rounding made negative is that of the largest
+ * eigenvalue's rounding. */
 void ct__sym_exp(int dim, double *x);
 void ct__sym_log(int dim, double *x);
-/* x <- D exp(L)[x], the derivative of exp at L = V diag(lambda) V' in direction x; or its inverse. Both are their own transposes. */
+/* x <- D exp(L)[x], the derivative of exp at L = V diag(lambda) V' in direction x; or its inverse. Both are their
+ * own transposes. */
 void ct__sym_dexp(int dim, const double *lambda, const double *V, int inverse, double *x);
 
 /* ---- The set, reduced to eigenvalues (spread.c) ---------------------------------------------- */
@@ -86,12 +89,13 @@ typedef struct {
 
 void ct__block_bounds(const ct__block *block, ct_space space, double *lower, double *upper);
 
-/* The window of the projection of q, that of the minimum of g's. `forgive` leaves the spread alone where it is exceeded by no more than
- * the rounding of a matrix' eigenvalues. */
+/* The window of the projection of q, that of the minimum of g's. `forgive` leaves the spread alone where it is
+ * exceeded by no more than the rounding of a matrix' eigenvalues. */
 ct__window ct__window_project(const ct_theta *theta, ct_space space, const double *q, int forgive);
 ct__window ct__window_minimise(const ct_theta *theta, ct_space space, const double *g);
 
-/* How far off eigenvalues of a matrix are whose largest is `norm` in absolute value, computed or as stored; a number is not off. */
+/* How far off eigenvalues of a matrix are whose largest is `norm` in absolute value, computed or as stored; a number
+ * is not off. */
 double ct__block_rounding(int dim, double norm);
 
 #endif

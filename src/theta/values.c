@@ -1,14 +1,15 @@
 /* values.c: from a noise table to parameters and back.
  *
- * What put writes lies in the set to the bit. For variances that is a matter of clipping after the exponential, by bounds and by a floor T
- * and top spread * T, where T is chosen such that rounding leaves every block some room.
+ * What put writes lies in the set to the bit. For variances that is a matter of clipping after the exponential, by
+ * bounds and by a floor T and top spread * T, where T is chosen such that rounding leaves every block some room.
  *
- * A full covariance is stored as entries, each rounded: its eigenvalues move by some eps |Sigma|, which is nothing to the largest and may be
- * much to the smallest. So they are kept that far inside their bounds, and whoever decomposes the matrix finds them inside. It also keeps every
- * matrix positive definite beyond rounding, as the table wants it. A diagonal one is stored as it is, and needs no margin.
+ * A full covariance is stored as entries, each rounded: its eigenvalues move by some eps |Sigma|, which is nothing
+ * to the largest and may be much to the smallest. So they are kept that far inside their bounds, and whoever
+ * decomposes the matrix finds them inside. It also keeps every matrix positive definite beyond rounding, as the
+ * table wants it. A diagonal one is stored as it is, and needs no margin.
  *
- * Here and in jacobian.c alone do units come in: the table has U Sigma U. A number times u^2 and over it again is off by a rounding or two, which inside forgives
- * and a full matrix' margin is doubled for. */
+ * Here and in jacobian.c alone do units come in: the table has U Sigma U. A number times u^2 and over it again is
+ * off by a rounding or two, which inside forgives and a full matrix' margin is doubled for. */
 #include "theta/noise_rows.h"
 #include "theta/theta.h"
 #include "base/base.h"
@@ -18,7 +19,8 @@
 #include <float.h>
 #include <math.h>
 
-/* Relative, of a variance: the product with u^2 and the quotient are half a bit off each, for the largest and the smallest of a spread alike. */
+/* Relative, of a variance: the product with u^2 and the quotient are half a bit off each, for the largest and the
+ * smallest of a spread alike. */
 #define UNIT_ROUNDING (4 * DBL_EPSILON)
 
 static double clip(double x, double lower, double upper) { return CT_MIN(CT_MAX(x, lower), upper); }
@@ -41,13 +43,17 @@ int ct__theta_is_of(const ct_theta *theta, const ct_noise *noise)
 ct_status ct__theta_check_table(const ct_theta *theta, const ct_noise *noise, ct_err *err)
 {
     if (ct__theta_is_of(theta, noise)) return CT_OK;
-    return ct_fail(err, CT_E_ARGUMENT,
-                   "the parameters are those of another noise table: %d models, and here are %d, or some have another dimension",
-                   theta->models, ct_noise_count(noise));
+    return ct_fail(
+        err, CT_E_ARGUMENT,
+        "the parameters are those of another noise table: %d models, and here are %d, or some have another dimension",
+        theta->models, ct_noise_count(noise));
 }
 
 /* The same in units. */
-static double entry_in_units(const ct__theta_model *mine, const ct_noise_model *m, int i, int j) { return entry(m, i, j) / ct__unit2(mine, i, j); }
+static double entry_in_units(const ct__theta_model *mine, const ct_noise_model *m, int i, int j)
+{
+    return entry(m, i, j) / ct__unit2(mine, i, j);
+}
 
 static int has_units(const ct__theta_model *mine)
 {
@@ -91,8 +97,8 @@ void ct_theta_get(const ct_theta *theta, const ct_noise *noise, double *p)
 
 /* ---- Parameters to table --------------------------------------------------------------------- */
 
-/* Variances between which everything must lie for the spread's sake: floor and spread * floor, as rounded. Every block has some room there:
- * floor <= its upper bound, and its lower bound <= spread * floor. */
+/* Variances between which everything must lie for the spread's sake: floor and spread * floor, as rounded. Every
+ * block has some room there: floor <= its upper bound, and its lower bound <= spread * floor. */
 static ct__window variance_window(const ct_theta *theta, const double *p)
 {
     if (isinf(theta->spread) || !theta->blocks) return (ct__window){0, INFINITY};
@@ -103,7 +109,8 @@ static ct__window variance_window(const ct_theta *theta, const double *p)
     }
     double floor = CT_MIN(exp(ct__window_project(theta, CT_SPACE_LOG, p, 0).floor), smallest_upper);
     if (theta->spread * floor < largest_lower) floor = CT_MIN(largest_lower / theta->spread, smallest_upper);
-    while (theta->spread * floor < largest_lower) floor = nextafter(floor, INFINITY); /* ends at smallest_upper at the latest */
+    /* ends at smallest_upper at the latest */
+    while (theta->spread * floor < largest_lower) floor = nextafter(floor, INFINITY);
     return (ct__window){floor, theta->spread * floor};
 }
 
@@ -140,7 +147,8 @@ static void write_block(const ct__block *block, const double *p, const ct__windo
     ct__sym_recompose(d, lambda, V, S);
 }
 
-static ct_status write_model(const ct_theta *theta, int32_t i, const double *p, const ct__window *window, ct_noise *noise, ct_err *err)
+static ct_status write_model(const ct_theta *theta, int32_t i, const double *p, const ct__window *window,
+                             ct_noise *noise, ct_err *err)
 {
     const ct__theta_model *mine = &theta->model[i];
     const ct_noise_model  *m = ct_noise_get(noise, i);
@@ -158,7 +166,8 @@ static ct_status write_model(const ct_theta *theta, int32_t i, const double *p, 
             write_block(&theta->block[block], p, window, 0, &variance[c]);
             variance[c] *= ct__unit2(mine, c, c);
         }
-        if (mine->kind == CT_NOISE_ISOTROPIC && ct__one_unit(mine)) CT_TRY(ct__noise_isotropic(m->name, m->dim, variance[0], &numbers, err));
+        if (mine->kind == CT_NOISE_ISOTROPIC && ct__one_unit(mine))
+            CT_TRY(ct__noise_isotropic(m->name, m->dim, variance[0], &numbers, err));
         else CT_TRY(ct__noise_diagonal(m->name, m->dim, variance, &numbers, err));
     }
     ct__noise_put(noise, i, &numbers);
@@ -170,12 +179,14 @@ static ct_status check_finite(const ct_theta *theta, const double *p, ct_err *er
     for (int32_t i = 0; i < theta->count; i++)
         if (!isfinite(p[i])) {
             char name[300];
-            return ct_fail(err, CT_E_ARGUMENT, "%s: parameter %d is %g; it must be finite", ct_theta_name(theta, i, name, sizeof name), i, p[i]);
+            return ct_fail(err, CT_E_ARGUMENT, "%s: parameter %d is %g; it must be finite",
+                           ct_theta_name(theta, i, name, sizeof name), i, p[i]);
         }
     return CT_OK;
 }
 
-static ct_status write_table(const ct_theta *theta, const double *p, const ct__window *window, ct_noise *noise, ct_err *err)
+static ct_status write_table(const ct_theta *theta, const double *p, const ct__window *window, ct_noise *noise,
+                             ct_err *err)
 {
     for (int32_t i = 0; i < theta->models; i++)
         if (ct_theta_learns(theta, i)) CT_TRY(write_model(theta, i, p, window, noise, err));
@@ -213,12 +224,14 @@ static int says_the_same(const ct_theta *theta, const ct_noise *noise, int32_t i
     return 1;
 }
 
-/* A model that is learned as less than a full covariance has none, and one variance (in units) if it is learned as isotropic. */
+/* A model that is learned as less than a full covariance has none, and one variance (in units) if it is learned as
+ * isotropic. */
 static int has_form(const ct__theta_model *mine, const ct_noise_model *m)
 {
     const double slack = ct__one_unit(mine) ? 0 : UNIT_ROUNDING, first = entry_in_units(mine, m, 0, 0);
     for (int r = 0; mine->kind != CT_NOISE_FULL && r < m->dim; r++) {
-        if (mine->kind == CT_NOISE_ISOTROPIC && !(fabs(entry_in_units(mine, m, r, r) - first) <= slack * first)) return 0;
+        if (mine->kind == CT_NOISE_ISOTROPIC && !(fabs(entry_in_units(mine, m, r, r) - first) <= slack * first))
+            return 0;
         for (int s = 0; s < m->dim; s++)
             if (r != s && entry(m, r, s) != 0) return 0;
     }

@@ -1,8 +1,10 @@
 /* trace.c: the way that a method took: where it stood, and when.
  *
- * The incumbent is what a method would answer if it were stopped: the best of the values it evaluated on all runs, or the last one of methods that do not descend. Every run of ct_learn looks at the
- * closed form and at the table's values first (phase "start"), whatever the method; of these the one it then sets out from is its first point, and the others it never stood at. Evaluations on folds
- * take time, and see part of the runs: they are no incumbents. The last point is the answer.
+ * The incumbent is what a method would answer if it were stopped: the best of the values it evaluated on all runs,
+ * or the last one of methods that do not descend. Every run of ct_learn looks at the closed form and at the table's
+ * values first (phase "start"), whatever the method; of these the one it then sets out from is its first point, and
+ * the others it never stood at. Evaluations on folds take time, and see part of the runs: they are no incumbents.
+ * The last point is the answer.
  */
 #include "trial/trial.h"
 
@@ -17,12 +19,16 @@ static int32_t parameters(const ct__tracer *t) { return ct_theta_count(ct_outer_
 
 /* ---- While learning -------------------------------------------------------------------------- */
 
-static int descends(ct_learn_method method) { return method != CT_LEARN_FRANK_WOLFE && method != CT_LEARN_FRANK_WOLFE_LOG && method != CT_LEARN_LEO; }
+static int descends(ct_learn_method method)
+{
+    return method != CT_LEARN_FRANK_WOLFE && method != CT_LEARN_FRANK_WOLFE_LOG && method != CT_LEARN_LEO;
+}
 
 static void keep(ct__tracer *t, const double *p)
 {
     const int64_t m = parameters(t), used = t->count * m;
-    if (t->status == CT_OK) t->status = ct__grow(&t->point, &t->point_capacity, (int64_t)t->count + 1, sizeof *t->point, "points", &t->err);
+    if (t->status == CT_OK)
+        t->status = ct__grow(&t->point, &t->point_capacity, (int64_t)t->count + 1, sizeof *t->point, "points", &t->err);
     if (t->status == CT_OK) t->status = ct__grow(&t->p, &t->p_capacity, used + m, sizeof *t->p, "parameters", &t->err);
     if (t->status != CT_OK) return;
     memcpy(t->p + used, p, (size_t)m * sizeof *p);
@@ -40,8 +46,12 @@ int ct__tracer_watch(void *user, const ct_learn_progress *progress)
     ct__tracer   *t = user;
     const double  entered = ct_now_s();
     const int     starting = !strcmp(progress->phase, "start"), learning = !strcmp(progress->phase, "learn");
-    t->now = (ct_trace_point){.seconds = entered - t->start_s - t->away_s, .solves = ct_outer_solves(t->outer), .evaluations = t->result->evaluations, .loss = progress->train,
-                              .translation = NAN, .rotation = NAN};
+    t->now = (ct_trace_point){.seconds = entered - t->start_s - t->away_s,
+                              .solves = ct_outer_solves(t->outer),
+                              .evaluations = t->result->evaluations,
+                              .loss = progress->train,
+                              .translation = NAN,
+                              .rotation = NAN};
     if (t->trace && (starting || (learning && is_incumbent(t, progress->train)))) keep(t, progress->p);
     if (starting) t->starts = t->count;
     const ct_learn_options   *learn = &t->options->learn;
@@ -71,8 +81,8 @@ static void move(ct__tracer *t, int32_t from, int32_t to)
     memmove(t->p + to * m, t->p + from * m, (size_t)m * sizeof *t->p);
 }
 
-/* The point of the start phase that the method set out from; where it never did, what it answers with; -1: none. Learning that ends with the table's
- * values, after all, would until then have answered with the closed form. */
+/* The point of the start phase that the method set out from; where it never did, what it answers with; -1: none.
+ * Learning that ends with the table's values, after all, would until then have answered with the closed form. */
 static int32_t set_out_from(const ct__tracer *t, double s)
 {
     const int64_t m = parameters(t);
@@ -80,7 +90,10 @@ static int32_t set_out_from(const ct__tracer *t, double s)
     int32_t       found = -1;
     for (int32_t k = 0; k < t->starts - started_again; k++) { /* the table's values are the last */
         const double *p = t->p + k * m;
-        if (started_again ? found < 0 || t->point[k].loss < t->point[found].loss : stayed ? same(t, p, s, t->result->p) : same(t, p, 0, t->p + t->starts * m)) found = k;
+        if (started_again ? found < 0 || t->point[k].loss < t->point[found].loss
+            : stayed      ? same(t, p, s, t->result->p)
+                          : same(t, p, 0, t->p + t->starts * m))
+            found = k;
     }
     return found;
 }
@@ -96,7 +109,8 @@ static void drop_starts(ct__tracer *t, double s)
     t->starts = 0;
 }
 
-/* The answer is the last point: the incumbent, scale applied, or another one, of the moment when the method was done. */
+/* The answer is the last point: the incumbent, scale applied, or another one, of the moment when the method was
+ * done. */
 static void end_with_answer(ct__tracer *t, double s)
 {
     const ct_learn_result *r = t->result;
@@ -109,11 +123,13 @@ static void end_with_answer(ct__tracer *t, double s)
     if (t->status == CT_OK) memcpy(t->p + (t->count - 1) * m, r->p, (size_t)m * sizeof *t->p);
 }
 
-/* KEPT of them at most: the first, and the last of each of so many intervals, which are even in the logarithm of time. */
+/* KEPT of them at most: the first, and the last of each of so many intervals, which are even in the logarithm of
+ * time. */
 static void thin(ct__tracer *t)
 {
     if (t->count <= KEPT) return;
-    const double first = CT_MAX(t->point[0].seconds, 1e-6), octaves = log(CT_MAX(t->point[t->count - 1].seconds, first) / first);
+    const double first = CT_MAX(t->point[0].seconds, 1e-6),
+                 octaves = log(CT_MAX(t->point[t->count - 1].seconds, first) / first);
     int32_t      n = 1;
     for (int32_t k = 1; k < t->count; k++) {
         int interval[2] = {0, 0};
@@ -168,11 +184,16 @@ void ct__tracer_end(ct__tracer *t, ct_trial *out)
 /* ---- What is asked of it --------------------------------------------------------------------- */
 
 /* Better than the reference is within; what the reference does not know is not asked for. */
-static int near(double value, double reference, double within) { return isnan(reference) || value <= reference * (1 + within); }
+static int near(double value, double reference, double within)
+{
+    return isnan(reference) || value <= reference * (1 + within);
+}
 
 int32_t ct_trace_reaches(const ct_trial *trial, double translation, double rotation, double within)
 {
     int32_t first = trial->points;
-    while (first > 0 && near(trial->trace[first - 1].translation, translation, within) && near(trial->trace[first - 1].rotation, rotation, within)) first--;
+    while (first > 0 && near(trial->trace[first - 1].translation, translation, within) &&
+           near(trial->trace[first - 1].rotation, rotation, within))
+        first--;
     return first < trial->points ? first : -1;
 }

@@ -5,7 +5,8 @@
 
 ct_trial_options ct_trial_defaults(void)
 {
-    return (ct_trial_options){.outer = ct_outer_defaults(), .learn = ct_learn_defaults(), .test = ct_summary_defaults(), .trace = 1};
+    return (ct_trial_options){
+        .outer = ct_outer_defaults(), .learn = ct_learn_defaults(), .test = ct_summary_defaults(), .trace = 1};
 }
 
 void ct_trial_free(ct_trial *trial)
@@ -20,7 +21,10 @@ void ct_trial_free(ct_trial *trial)
 /* Inference as the loss that is minimised has it. */
 static ct_inference as_minimised(const ct_outer_options *o)
 {
-    return (ct_inference){.start = o->incremental ? CT_START_MEASURED : CT_START_TRUTH, .solve = o->inner, .incremental = o->incremental, .replay = o->replay};
+    return (ct_inference){.start = o->incremental ? CT_START_MEASURED : CT_START_TRUTH,
+                          .solve = o->inner,
+                          .incremental = o->incremental,
+                          .replay = o->replay};
 }
 
 static ct_status learn(ct__tracer *tracer, ct_noise *noise, ct_trial *out, ct_err *err)
@@ -35,18 +39,21 @@ static ct_status learn(ct__tracer *tracer, ct_noise *noise, ct_trial *out, ct_er
     return tracer->options->errors ? ct__tracer_errors(tracer, &inference, err) : CT_OK;
 }
 
-static ct_status learn_in_time(int32_t count, ct_sequence *const seq[], ct_noise *noise, const ct_theta *theta, const ct_trial_options *options, ct_trial *out, ct_err *err)
+static ct_status learn_in_time(int32_t count, ct_sequence *const seq[], ct_noise *noise, const ct_theta *theta,
+                               const ct_trial_options *options, ct_trial *out, ct_err *err)
 {
     ct__tracer tracer = {.options = options, .result = &out->result, .start_s = ct_now_s(), .trace = options->trace};
-    ct_status  status = ct_outer_new(count, (const ct_sequence *const *)seq, noise, theta, &options->outer, &tracer.outer, err);
+    ct_status status =
+        ct_outer_new(count, (const ct_sequence *const *)seq, noise, theta, &options->outer, &tracer.outer, err);
     if (status == CT_OK) status = learn(&tracer, noise, out, err);
     ct__tracer_end(&tracer, status == CT_OK ? out : NULL);
     ct_outer_free(tracer.outer);
     return status;
 }
 
-static ct_status run(int32_t trains, ct_sequence *const train[], int32_t tests, ct_sequence *const test[], const ct_noise *noise, const ct_theta *theta,
-                     const ct_trial_options *options, ct_trial *out, ct_err *err)
+static ct_status run(int32_t trains, ct_sequence *const train[], int32_t tests, ct_sequence *const test[],
+                     const ct_noise *noise, const ct_theta *theta, const ct_trial_options *options, ct_trial *out,
+                     ct_err *err)
 {
     ct_summary_options minimised = options->test;
     minimised.inference = as_minimised(&options->outer);
@@ -57,8 +64,9 @@ static ct_status run(int32_t trains, ct_sequence *const train[], int32_t tests, 
     return ct_summarise(tests, test, out->noise, &options->test, NULL, &out->test, err);
 }
 
-ct_status ct_trial_run(int32_t trains, ct_sequence *const train[], int32_t tests, ct_sequence *const test[], const ct_noise *noise, const ct_theta *theta,
-                       const ct_trial_options *options, ct_trial *out, ct_err *err)
+ct_status ct_trial_run(int32_t trains, ct_sequence *const train[], int32_t tests, ct_sequence *const test[],
+                       const ct_noise *noise, const ct_theta *theta, const ct_trial_options *options, ct_trial *out,
+                       ct_err *err)
 {
     *out = (ct_trial){.train = ct__verdict_none(), .test = ct__verdict_none()};
     const ct_status status = run(trains, train, tests, test, noise, theta, options, out, err);

@@ -6,19 +6,29 @@
 
 ct_summary_options ct_summary_defaults(void)
 {
-    ct_summary_options options = {.inference = ct_inference_defaults(), .loss = ct_loss_defaults(), .conditioning = 1, .jobs = 1};
+    ct_summary_options options = {
+        .inference = ct_inference_defaults(), .loss = ct_loss_defaults(), .conditioning = 1, .jobs = 1};
     options.inference.incremental = 1;
     return options;
 }
 
 ct_summary ct__verdict_none(void)
 {
-    return (ct_summary){.accuracy = {0, NAN, NAN, NAN}, .loss = NAN, .chi_squared = NAN, .nees = NAN, .condition = NAN, .condition_scaled = NAN, .seconds = NAN};
+    return (ct_summary){.accuracy = {0, NAN, NAN, NAN},
+                        .loss = NAN,
+                        .chi_squared = NAN,
+                        .nees = NAN,
+                        .condition = NAN,
+                        .condition_scaled = NAN,
+                        .seconds = NAN};
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-static int has_estimate(const ct_evaluation *a) { return ct_solve_usable(&a->solve) && !isnan(a->consistency.chi_squared); }
+static int has_estimate(const ct_evaluation *a)
+{
+    return ct_solve_usable(&a->solve) && !isnan(a->consistency.chi_squared);
+}
 
 typedef struct {
     double sum, count;
@@ -124,7 +134,8 @@ typedef struct {
     int32_t             count;
 } look;
 
-static ct_status look_closer(void *user, int32_t i, const ct_evaluation *found, ct_solver *solver, const double *x, ct_err *err)
+static ct_status look_closer(void *user, int32_t i, const ct_evaluation *found, ct_solver *solver, const double *x,
+                             ct_err *err)
 {
     const look     *l = user;
     ct_conditioning c;
@@ -162,7 +173,8 @@ static int ask(void *user, int32_t done, int32_t count)
     return options->cancel(options->user);
 }
 
-ct_status ct_summarise(int32_t count, ct_sequence *const seq[], const ct_noise *noise, const ct_summary_options *options, ct_evaluation *each, ct_summary *out, ct_err *err)
+ct_status ct_summarise(int32_t count, ct_sequence *const seq[], const ct_noise *noise,
+                       const ct_summary_options *options, ct_evaluation *each, ct_summary *out, ct_err *err)
 {
     *out = ct__verdict_none();
     if (count < 0) return ct_fail(err, CT_E_ARGUMENT, "%d runs: there cannot be less than none", count);
@@ -173,8 +185,9 @@ ct_status ct_summarise(int32_t count, ct_sequence *const seq[], const ct_noise *
     ct_status status = found && l.condition ? CT_OK : ct__no_memory(err, "runs", count);
     for (int32_t i = 0; status == CT_OK && i < 2 * count; i++) l.condition[i] = NAN;
     if (status == CT_OK)
-        status = ct__assess_all(count, seq, noise, &options->inference, &options->loss, options->nees, options->jobs, options->cancel ? ask : NULL, &asked,
-                                options->conditioning ? look_closer : NULL, &l, found, err);
+        status = ct__assess_all(count, seq, noise, &options->inference, &options->loss, options->nees, options->jobs,
+                                options->cancel ? ask : NULL, &asked, options->conditioning ? look_closer : NULL, &l,
+                                found, err);
     if (status == CT_OK) {
         *out = ct__verdict_add_up(count, found);
         out->condition = median(count, l.condition);

@@ -1,4 +1,5 @@
-/* compare.c: covtune compare. Methods against each other on a dataset: learned from its training runs, judged on its test runs. */
+/* compare.c: covtune compare. Methods against each other on a dataset: learned from its training runs, judged on its
+ * test runs. */
 #define _POSIX_C_SOURCE 200809L
 #include "studies/compare/compare.h"
 
@@ -21,7 +22,8 @@ static cli_exit take_bounds(const cli_io *io, const compare_request *request, co
         snprintf(word, sizeof word, "%.*s", (int)n, list);
         if (job->bounds == COMPARE_BOUNDS) return cli_misuse(io, "--bounds has more than %d in it", COMPARE_BOUNDS);
         if (strcmp(word, "dataset") && !learn_bounds(word, &lower, &upper))
-            return cli_misuse(io, "--bounds is a list of dataset, wide, loose, tight or LO:HI with 0 < LO <= HI, found \"%s\"", word);
+            return cli_misuse(
+                io, "--bounds is a list of dataset, wide, loose, tight or LO:HI with 0 < LO <= HI, found \"%s\"", word);
         memcpy(job->bound[job->bounds++], word, sizeof word);
         list += n;
     }
@@ -40,12 +42,21 @@ static cli_exit check(const cli_io *io, compare_request *request, compare_job *j
 {
     char bad[64];
     job->methods = contest_list(request->methods, job->method, COMPARE_METHODS, bad);
-    if (job->methods < 0) return cli_misuse(io, "--methods is a list of methods (covtune compare --help has them), found \"%s\"", bad);
-    if (seed_said && !draws(job)) return cli_misuse(io, "--seed is for methods that draw random numbers, leo and crs, and --methods %s has none of them", request->methods);
-    if (io->json && request->format >= 0 && !request->out) return cli_misuse(io, "--json prints one object; --format is of the table, for stdout or --out");
+    if (job->methods < 0)
+        return cli_misuse(io, "--methods is a list of methods (covtune compare --help has them), found \"%s\"", bad);
+    if (seed_said && !draws(job))
+        return cli_misuse(
+            io, "--seed is for methods that draw random numbers, leo and crs, and --methods %s has none of them",
+            request->methods);
+    if (io->json && request->format >= 0 && !request->out)
+        return cli_misuse(io, "--json prints one object; --format is of the table, for stdout or --out");
     if (request->out && request->format < 0) {
         const char *ending = strrchr(request->out, '.');
-        request->format = !ending ? CT_TABLE_TEXT : !strcmp(ending, ".csv") ? CT_TABLE_CSV : !strcmp(ending, ".json") ? CT_TABLE_JSON : !strcmp(ending, ".md") ? CT_TABLE_MARKDOWN : CT_TABLE_TEXT;
+        request->format = !ending                    ? CT_TABLE_TEXT
+                          : !strcmp(ending, ".csv")  ? CT_TABLE_CSV
+                          : !strcmp(ending, ".json") ? CT_TABLE_JSON
+                          : !strcmp(ending, ".md")   ? CT_TABLE_MARKDOWN
+                                                     : CT_TABLE_TEXT;
     }
     return take_bounds(io, request, job);
 }
@@ -58,7 +69,8 @@ static char *latent_path(const char *path)
     struct stat entry;
     const char *slash = strrchr(path, '/');
     char       *folder = cli_check_alloc(strdup(path)), *found;
-    if (stat(path, &entry) == 0 && !S_ISDIR(entry.st_mode)) snprintf(folder, strlen(path) + 1, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    if (stat(path, &entry) == 0 && !S_ISDIR(entry.st_mode))
+        snprintf(folder, strlen(path) + 1, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
     found = cli_path_join(folder, "latent.json");
     free(folder);
     if (stat(found, &entry) == 0) return found;
@@ -72,7 +84,8 @@ static ct_status read_oracle(const cli_io *io, const compare_request *request, c
     if (!job->oracle_path) return CT_OK;
     ct_status status = ct_noise_copy(job->dataset->noise, &job->oracle, err);
     if (status == CT_OK) status = cli_read_noise(io, job->oracle_path, request->path, job->oracle, err);
-    for (int32_t i = 0; status == CT_OK && i < job->tests; i++) status = ct_graph_check_noise(job->test[i]->graph, job->oracle, err);
+    for (int32_t i = 0; status == CT_OK && i < job->tests; i++)
+        status = ct_graph_check_noise(job->test[i]->graph, job->oracle, err);
     return status;
 }
 
@@ -91,7 +104,8 @@ static ct_status read_runs(const cli_io *io, const compare_request *request, com
     job->test = d->tests ? d->test : d->train;
     for (int32_t i = 0; i < job->tests; i++)
         if (!ct_loss_terms(&all, job->test[i]))
-            return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with" CLI_GIVE_TRUTH, request->path, job->test[i]->name ? job->test[i]->name : "without a name");
+            return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with" CLI_GIVE_TRUTH,
+                           request->path, job->test[i]->name ? job->test[i]->name : "without a name");
     return CT_OK;
 }
 
@@ -100,7 +114,8 @@ static ct_status plan(const cli_io *io, const compare_request *request, compare_
 {
     ct_status status = CT_OK;
     for (int b = 0; b < job->bounds && status == CT_OK; b++) {
-        const learn_request of = {.path = request->path, .bounds = job->bound[b], .full = request->full, .spread = request->spread};
+        const learn_request of = {
+            .path = request->path, .bounds = job->bound[b], .full = request->full, .spread = request->spread};
         learn_job           its = {.dataset = job->dataset};
         status = learn_theta(io, &of, &its, err);
         job->theta[b] = its.theta;
@@ -134,7 +149,8 @@ static ct_status write_file(const compare_request *request, const compare_job *j
 
 static ct_status print_table(const compare_request *request, const compare_job *job, ct_err *err)
 {
-    const ct_table_format format = request->out || request->format < 0 ? CT_TABLE_TEXT : (ct_table_format)request->format;
+    const ct_table_format format =
+        request->out || request->format < 0 ? CT_TABLE_TEXT : (ct_table_format)request->format;
     ct_table             *table = NULL;
     if (format == CT_TABLE_JSON) {
         compare_print_json(request, job);
@@ -149,10 +165,14 @@ static ct_status print_table(const compare_request *request, const compare_job *
 /* What such a file begins with; the title is where there is one. */
 static int may_replace(const compare_request *request)
 {
-    static const char *const BEGINS[CT_TABLE_COUNT] = {[CT_TABLE_CSV] = "method,", [CT_TABLE_JSON] = "{\n \"dataset\": ", [CT_TABLE_MARKDOWN] = "**", [CT_TABLE_TEXT] = ""};
+    static const char *const BEGINS[CT_TABLE_COUNT] = {[CT_TABLE_CSV] = "method,",
+                                                       [CT_TABLE_JSON] = "{\n \"dataset\": ",
+                                                       [CT_TABLE_MARKDOWN] = "**",
+                                                       [CT_TABLE_TEXT] = ""};
     char                     title[64];
     snprintf(title, sizeof title, "%s: methods", request->path);
-    return !request->out || cli_is_stdout(request->out) || cli_replaceable(request->out, request->format == CT_TABLE_TEXT ? title : BEGINS[request->format]);
+    return !request->out || cli_is_stdout(request->out) ||
+           cli_replaceable(request->out, request->format == CT_TABLE_TEXT ? title : BEGINS[request->format]);
 }
 
 /* Runs estimate the same bodies whatever their noise. */
@@ -167,7 +187,10 @@ static void name_bodies(compare_job *job)
 static cli_exit carry_out(const cli_io *io, const compare_request *request, compare_job *job)
 {
     ct_err err = {0};
-    if (!may_replace(request)) return cli_fail(io, "%s: is there already, and is no table that could be replaced; choose another name for --out", request->out);
+    if (!may_replace(request))
+        return cli_fail(io,
+                        "%s: is there already, and is no table that could be replaced; choose another name for --out",
+                        request->out);
     ct_status status = read_runs(io, request, job, &err);
     if (status == CT_OK) status = plan(io, request, job, &err); /* which may change the table */
     if (status == CT_OK) status = read_oracle(io, request, job, &err);
@@ -201,24 +224,43 @@ static const char FORMATS[] = CT_TABLE_LIST(X);
 
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    compare_request  request = {.methods = "nelder-mead,powell,leo,fw,lm", .bounds = "loose,tight", .deployment = 1, .format = -1, .jobs = cli_processors(), .spread = INFINITY, .seed = 1};
+    compare_request request = {.methods = "nelder-mead,powell,leo,fw,lm",
+                               .bounds = "loose,tight",
+                               .deployment = 1,
+                               .format = -1,
+                               .jobs = cli_processors(),
+                               .spread = INFINITY,
+                               .seed = 1};
     cli_io           io;
     const cli_option rows[] = {
-        CLI_ROW_TEXT("methods", "NAME,..", &request.methods,
-                     "those of covtune learn (nelder-mead,powell,leo,fw,lm); and lm-alone: lm from the table's values without a prior, fw-left: fw under the paper's left loss, fw-numeric: fw with the paper's differences"),
-        CLI_ROW_TEXT("bounds", "NAME,..", &request.bounds, "each of dataset, wide, loose, tight or LO:HI, as for covtune learn (loose,tight)"),
-        CLI_ROW_TEXT("oracle", "FILE|RUN", &request.oracle, "the noise that the measurements really have (DATASET/latent.json if it is there)"),
+        CLI_ROW_TEXT(
+            "methods", "NAME,..", &request.methods,
+            "those of covtune learn (nelder-mead,powell,leo,fw,lm); and lm-alone: lm from the table's values without a "
+            "prior, fw-left: fw under the paper's left loss, fw-numeric: fw with the paper's differences"),
+        CLI_ROW_TEXT("bounds", "NAME,..", &request.bounds,
+                     "each of dataset, wide, loose, tight or LO:HI, as for covtune learn (loose,tight)"),
+        CLI_ROW_TEXT("oracle", "FILE|RUN", &request.oracle,
+                     "the noise that the measurements really have (DATASET/latent.json if it is there)"),
         CLI_ROW_REPAIR(&io.repair),
         CLI_ROW_TEXT("full", "NAME,..|all", &request.full, "learn these with correlations"),
         CLI_ROW_NUMBER("spread", "K", 1, INFINITY, &request.spread, "no variance more than K times another (no limit)"),
-        CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, &request.difference, "difference from the truth in the loss: on its own side (local), or in the world (left, the paper's)"),
-        CLI_ROW_CHOICE("field", "batch|isam2", cli_find_solver, &request.deployment, "how test runs are estimated: all at once, or step by step (isam2)"),
-        CLI_ROW_FLAG("by-name", &request.by_name, "errors body by body as well, such as those of an object o0, o1, .. and of the finger e0, e1, .. that pushes it"),
-        CLI_ROW_INTEGER("iterations", "N", 1, 1000000, &request.iterations, "at most so many, of each method (its own)"),
+        CLI_ROW_CHOICE(
+            "loss", DIFFERENCES + 1, ct_difference_find, &request.difference,
+            "difference from the truth in the loss: on its own side (local), or in the world (left, the paper's)"),
+        CLI_ROW_CHOICE("field", "batch|isam2", cli_find_solver, &request.deployment,
+                       "how test runs are estimated: all at once, or step by step (isam2)"),
+        CLI_ROW_FLAG("by-name", &request.by_name,
+                     "errors body by body as well, such as those of an object o0, o1, .. and of the finger e0, e1, .. "
+                     "that pushes it"),
+        CLI_ROW_INTEGER("iterations", "N", 1, 1000000, &request.iterations,
+                        "at most so many, of each method (its own)"),
         CLI_ROW_SEED("seed", "K", &request.seed, "of methods that draw random numbers (1)"),
         CLI_ROW_CHOICE("format", FORMATS + 1, ct_table_format_find, &request.format, "of the table (text)"),
-        CLI_ROW_TEXT("out", "FILE", &request.out, "write the table there as well, in the format that --format or its ending says: .csv, .json (what --json prints), .md, else text"),
-        CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &request.jobs, "sequences at a time (as many as there are processors); the results are the same for any"),
+        CLI_ROW_TEXT("out", "FILE", &request.out,
+                     "write the table there as well, in the format that --format or its ending says: .csv, .json (what "
+                     "--json prints), .md, else text"),
+        CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &request.jobs,
+                        "sequences at a time (as many as there are processors); the results are the same for any"),
         CLI_ROW_END,
     };
     compare_job *job = cli_alloc(1, sizeof *job);
@@ -236,9 +278,12 @@ const cli_command cli_compare = {
     .operands = "DATASET",
     .least = 1,
     .most = 1,
-    .text = "Learns noise models from the training runs with every method, under every pair of bounds, and judges each on the test runs: accuracy, consistency, conditioning, and what it cost. Beside them "
-            "are the start values, the closed form, and the oracle where it is known. The best of each bounds is marked. A method that cannot do what is asked says so in its row. Nothing is written unless --out is given; "
-            "covtune learn makes noise files. Ctrl-C prints what is done by then, with exit code 130.\n",
+    .text =
+        "Learns noise models from the training runs with every method, under every pair of bounds, and judges each on "
+        "the test runs: accuracy, consistency, conditioning, and what it cost. Beside them "
+        "are the start values, the closed form, and the oracle where it is known. The best of each bounds is marked. A "
+        "method that cannot do what is asked says so in its row. Nothing is written unless --out is given; "
+        "covtune learn makes noise files. Ctrl-C prints what is done by then, with exit code 130.\n",
     .example = "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --out D3\n"
                "  covtune compare D3 --methods fw,lm\n"
                "  covtune compare D3 --bounds tight --format markdown --out D3.md\n",

@@ -15,7 +15,8 @@
 /* What was asked for. */
 typedef struct {
     const char *path, *methods, *bounds, *oracle, *out, *full;
-    int         difference, deployment, iterations, format, by_name, jobs; /* field: 0 batch, 1 isam2; format: -1 not said */
+    /* field: 0 batch, 1 isam2; format: -1 not said */
+    int         difference, deployment, iterations, format, by_name, jobs;
     double      spread;
     uint64_t    seed;
 } compare_request;
@@ -49,7 +50,8 @@ typedef struct {
     ct_body           body[CT_BODIES_MAX];
     int                rows;
     compare_row        row[COMPARE_ROWS];
-    char               failures[16384]; /* sentences on estimates that failed, one a line; as many as there is room for */
+    /* sentences on estimates that failed, one a line; as many as there is room for */
+    char               failures[16384];
     int                interrupted;
     double             seconds;
 } compare_job;
@@ -61,7 +63,8 @@ ct_status compare_rows(const cli_io *io, compare_job *job, ct_err *err);
 int compare_is_best(const compare_job *job, int i, int which);
 
 /* The result, for that format. The caller frees the table. */
-ct_status compare_table(const compare_request *request, const compare_job *job, ct_table_format format, ct_table **out, ct_err *err);
+ct_status compare_table(const compare_request *request, const compare_job *job, ct_table_format format, ct_table **out,
+                        ct_err *err);
 /* The result as one object: on stdout, or into the file that was asked for, replaced whole. */
 void      compare_print_json(const compare_request *request, const compare_job *job);
 ct_status compare_write_json(const compare_request *request, const compare_job *job, ct_err *err);

@@ -75,7 +75,8 @@ static void put_row(ct_table *t, const compare_job *job, int i, int data)
         ct_table_number(t, none ? NAN : of.rotation);
     }
     for (int k = 0; k < 2 && job->oracle; k++) ct_table_number(t, none ? NAN : ratio[k]);
-    const double number[] = {row->test.loss, row->train.loss, row->test.nees, row->spread, row->test.condition, row->test.condition_scaled};
+    const double number[] = {row->test.loss, row->train.loss,     row->test.nees,
+                             row->spread,    row->test.condition, row->test.condition_scaled};
     for (size_t k = 0; k < sizeof number / sizeof *number; k++) ct_table_number(t, none ? NAN : number[k]);
     ct_table_number(t, row->solves < 0 ? NAN : (double)row->solves);
     ct_table_number(t, row->evaluations < 0 ? NAN : (double)row->evaluations);
@@ -90,19 +91,29 @@ static void put_row(ct_table *t, const compare_job *job, int i, int data)
 static void notes(ct_table *t, const compare_request *request, const compare_job *job)
 {
     const char *part = job->seen ? "training" : "test";
-    ct_table_note(t, "Means over %d %s run%s, estimated %s; loss %s.", job->tests, part, CLI_S(job->tests), request->deployment ? "step by step (isam2)" : "at once",
+    ct_table_note(t, "Means over %d %s run%s, estimated %s; loss %s.", job->tests, part, CLI_S(job->tests),
+                  request->deployment ? "step by step (isam2)" : "at once",
                   ct_difference_name((ct_difference)request->difference));
-    if (job->seen) ct_table_note(t, "There are no test runs: these are the runs that were learned from, and the numbers flatter what was learned.");
-    ct_table_note(t, "Methods start from the table's values, but for lm, which is what covtune learn does where nothing is said: from second moments of residuals at the truth, with a prior%s.",
-                  job->dataset->trains > 1 ? " chosen by folds" : " that is the default, as nothing can be held out of one run");
-    ct_table_note(t, "spread: largest over smallest learned variance. condition: of the whitened system at the estimates, without and with column scaling, the median of the runs.");
+    if (job->seen)
+        ct_table_note(t, "There are no test runs: these are the runs that were learned from, and the numbers flatter "
+                         "what was learned.");
+    ct_table_note(t,
+                  "Methods start from the table's values, but for lm, which is what covtune learn does where nothing "
+                  "is said: from second moments of residuals at the truth, with a prior%s.",
+                  job->dataset->trains > 1 ? " chosen by folds"
+                                           : " that is the default, as nothing can be held out of one run");
+    ct_table_note(t, "spread: largest over smallest learned variance. condition: of the whitened system at the "
+                     "estimates, without and with column scaling, the median of the runs.");
     for (int i = 0; i < job->rows; i++)
         if (*job->row[i].reason) ct_table_note(t, "%s bounds: %s.", job->row[i].bounds, job->row[i].reason);
-    for (const char *line = job->failures; *line; line += line[strcspn(line, "\n")] ? strcspn(line, "\n") + 1 : strlen(line)) ct_table_note(t, "%.*s", (int)strcspn(line, "\n"), line);
+    for (const char *line = job->failures; *line;
+         line += line[strcspn(line, "\n")] ? strcspn(line, "\n") + 1 : strlen(line))
+        ct_table_note(t, "%.*s", (int)strcspn(line, "\n"), line);
     if (job->interrupted) ct_table_note(t, "Interrupted: methods that were not done are not here.");
 }
 
-ct_status compare_table(const compare_request *request, const compare_job *job, ct_table_format format, ct_table **out, ct_err *err)
+ct_status compare_table(const compare_request *request, const compare_job *job, ct_table_format format, ct_table **out,
+                        ct_err *err)
 {
     char      title[512];
     const int data = format == CT_TABLE_CSV || format == CT_TABLE_JSON; /* which have no notes */
@@ -128,7 +139,8 @@ static json_t *row_json(const compare_job *job, int i)
     cli_put(o, "bounds", cli_text(*row->bounds ? row->bounds : NULL));
     cli_put(o, "rmse", cli_rmse_json(none ? (ct_accuracy){.translation = NAN, .rotation = NAN} : row->test.accuracy));
     if (job->bodies) cli_put(o, "by_name", none ? json_null() : eval_things_json(row->test.bodies, row->test.body));
-    cli_put(o, "over_oracle", cli_rmse_json((ct_accuracy){.translation = none ? NAN : ratio[0], .rotation = none ? NAN : ratio[1]}));
+    cli_put(o, "over_oracle",
+            cli_rmse_json((ct_accuracy){.translation = none ? NAN : ratio[0], .rotation = none ? NAN : ratio[1]}));
     cli_put(o, "test_loss", cli_number(none ? NAN : row->test.loss));
     cli_put(o, "train_loss", cli_number(none ? NAN : row->train.loss));
     cli_put(o, "nees", cli_number(none ? NAN : row->test.nees));
@@ -163,7 +175,10 @@ static json_t *object(const compare_request *request, const compare_job *job)
     return o;
 }
 
-void compare_print_json(const compare_request *request, const compare_job *job) { cli_print_json(object(request, job)); }
+void compare_print_json(const compare_request *request, const compare_job *job)
+{
+    cli_print_json(object(request, job));
+}
 
 ct_status compare_write_json(const compare_request *request, const compare_job *job, ct_err *err)
 {

@@ -1,4 +1,5 @@
-/* rows.c: what a comparison is made of. A row is a noise table: the start values, the oracle's, or what a method learned under bounds; each judged on the same runs in the same way. */
+/* rows.c: what a comparison is made of. A row is a noise table: the start values, the oracle's, or what a method
+ * learned under bounds; each judged on the same runs in the same way. */
 #include "studies/compare/compare.h"
 
 #include <math.h>
@@ -42,10 +43,12 @@ static ct_status name_failures(compare_job *job, const compare_row *row, const c
     int                named = 0, n = 0;
     options.nees = options.conditioning = 0;
     const ct_status status = ct_summarise(job->tests, job->test, noise, &options, each, &again, err);
-    n = snprintf(job->failures + used, room, "%s%s%s: no minimum in %d of %d runs:", row->method, *row->bounds ? ", " : "", row->bounds, row->test.failed, job->tests);
+    n = snprintf(job->failures + used, room, "%s%s%s: no minimum in %d of %d runs:", row->method,
+                 *row->bounds ? ", " : "", row->bounds, row->test.failed, job->tests);
     for (int32_t i = 0; i < job->tests && n < (int)room; i++) {
         if (ct_solve_usable(&each[i].solve) || ++named > NAMED) continue;
-        n += snprintf(job->failures + used + n, room - (size_t)n, "%s %s (%s)", named > 1 ? "," : "", job->test[i]->name ? job->test[i]->name : "one without a name",
+        n += snprintf(job->failures + used + n, room - (size_t)n, "%s %s (%s)", named > 1 ? "," : "",
+                      job->test[i]->name ? job->test[i]->name : "one without a name",
                       ct_stop_meaning(each[i].solve.stop));
     }
     if (n < (int)room) snprintf(job->failures + used + n, room - (size_t)n, "%s\n", named > NAMED ? ", ..." : "");
@@ -55,7 +58,10 @@ static ct_status name_failures(compare_job *job, const compare_row *row, const c
 
 /* ---- tables as they are ---- */
 
-static void say(watcher *w, const char *method, const char *bounds) { snprintf(w->what, sizeof w->what, "%s%s%s", method, *bounds ? ", " : "", bounds); }
+static void say(watcher *w, const char *method, const char *bounds)
+{
+    snprintf(w->what, sizeof w->what, "%s%s%s", method, *bounds ? ", " : "", bounds);
+}
 
 /* Start values, or the oracle's: nothing is learned. */
 static ct_status judge(watcher *w, const char *name, const ct_noise *noise, ct_err *err)
@@ -63,7 +69,12 @@ static ct_status judge(watcher *w, const char *name, const ct_noise *noise, ct_e
     compare_job       *job = w->job;
     ct_summary_options train = job->options.test;
     compare_row       *row = &job->row[job->rows];
-    *row = (compare_row){.method = name, .group = -1, .spread = contest_spread(job->theta[0], noise), .seconds = NAN, .solves = -1, .evaluations = -1};
+    *row = (compare_row){.method = name,
+                         .group = -1,
+                         .spread = contest_spread(job->theta[0], noise),
+                         .seconds = NAN,
+                         .solves = -1,
+                         .evaluations = -1};
     say(w, name, "");
     train.inference = ct_inference_defaults();
     train.inference.start = CT_START_TRUTH;
@@ -86,13 +97,16 @@ static ct_status try(watcher *w, int bounds, const method_preset *who, ct_err *e
     ct_trial_options options = job->options;
     ct_trial         trial;
     compare_row     *row = &job->row[job->rows];
-    *row = (compare_row){.method = who->key, .group = bounds, .spread = NAN, .seconds = NAN, .solves = -1, .evaluations = -1};
+    *row = (compare_row){
+        .method = who->key, .group = bounds, .spread = NAN, .seconds = NAN, .solves = -1, .evaluations = -1};
     memcpy(row->bounds, job->bound[bounds], sizeof row->bounds);
     say(w, who->key, row->bounds);
     w->cost = who->cost;
     contest_options(who, &options);
-    if (job->options.outer.loss.difference != CT_DIFFERENCE_LOCAL) options.outer.loss.difference = job->options.outer.loss.difference;
-    const ct_status status = ct_trial_run(job->dataset->trains, job->dataset->train, job->tests, job->test, job->dataset->noise, job->theta[bounds], &options, &trial, err);
+    if (job->options.outer.loss.difference != CT_DIFFERENCE_LOCAL)
+        options.outer.loss.difference = job->options.outer.loss.difference;
+    const ct_status status = ct_trial_run(job->dataset->trains, job->dataset->train, job->tests, job->test,
+                                          job->dataset->noise, job->theta[bounds], &options, &trial, err);
     ct_status       end = status == CT_E_MEMORY ? status : CT_OK;
     if (status != CT_OK) snprintf(row->reason, sizeof row->reason, "%s", err->text);
     else {
@@ -138,13 +152,17 @@ ct_status compare_rows(const cli_io *io, compare_job *job, ct_err *err)
     return status;
 }
 
-static double error_of(const compare_row *row, int which) { return which ? row->test.accuracy.rotation : row->test.accuracy.translation; }
+static double error_of(const compare_row *row, int which)
+{
+    return which ? row->test.accuracy.rotation : row->test.accuracy.translation;
+}
 
 int compare_is_best(const compare_job *job, int i, int which)
 {
     double least = INFINITY;
     if (job->row[i].group < 0 || *job->row[i].reason) return 0;
     for (int k = 0; k < job->rows; k++)
-        if (job->row[k].group == job->row[i].group && !*job->row[k].reason) least = fmin(least, error_of(&job->row[k], which));
+        if (job->row[k].group == job->row[i].group && !*job->row[k].reason)
+            least = fmin(least, error_of(&job->row[k], which));
     return error_of(&job->row[i], which) <= least * (1 + SAME);
 }

@@ -1,10 +1,12 @@
-/* learning.c: does learning do what it is for? Navigation runs with known noise: learned from a few, judged on unseen ones by the error of the estimates, against
- * the noise that was really drawn (the oracle). Prints tables, and what was demanded and missed; exits 1 if something was.
+/* learning.c: does learning do what it is for? Navigation runs with known noise: learned from a few, judged on
+ * unseen ones by the error of the estimates, against the noise that was really drawn (the oracle). Prints tables,
+ * and what was demanded and missed; exits 1 if something was.
  *
  *   accuracy    D1 to D4, loose and tight bounds, several seeds; the start is six decades off, and ten random ones
  *   full        correlated noise, full covariances against diagonal ones
  *   scale       absolute variances after the scale step
- * Beside the default: the closed form alone, and Frank-Wolfe as the paper has it, under the local and the paper's left loss. */
+ * Beside the default: the closed form alone, and Frank-Wolfe as the paper has it, under the local and the paper's
+ * left loss. */
 #include <covtune/covtune.h>
 #include <math.h>
 #include <stdio.h>
@@ -44,7 +46,8 @@ static void make(dataset *d, const ct_nav_options *nav, int trains, int tests, u
     *d = (dataset){.trains = trains, .tests = tests};
     must(ct_noise_new(&d->noise, &err));
     for (int i = 0; i < trains; i++) must(ct_nav_make(nav, first_train + (uint64_t)i, d->noise, &d->train[i], &err));
-    for (int i = 0; i < tests; i++) must(ct_nav_make(nav, (uint64_t)1 << 32 | (uint64_t)i, d->noise, &d->test[i], &err));
+    for (int i = 0; i < tests; i++)
+        must(ct_nav_make(nav, (uint64_t)1 << 32 | (uint64_t)i, d->noise, &d->test[i], &err));
 }
 
 static void drop(dataset *d)
@@ -92,7 +95,8 @@ static void start(ct_noise *noise, const way *w)
         const ct_noise_model *m = ct_noise_get(noise, g);
         double                v[3], odom[3] = {100, 100, 1e-3}, gps[3] = {0.1, 0.1, 1e3};
         for (int c = 0; c < 3; c++) v[c] = exp(log(1e6) * (ct_rng_uniform(&rng) - 0.5));
-        if (strcmp(m->name, "first_pose")) must(ct_noise_set_variance(noise, g, !w->far ? v : m->name[0] == 'o' ? odom : gps, &err));
+        if (strcmp(m->name, "first_pose"))
+            must(ct_noise_set_variance(noise, g, !w->far ? v : m->name[0] == 'o' ? odom : gps, &err));
     }
 }
 
@@ -108,7 +112,8 @@ static ct_noise *learn(const dataset *d, const way *w, ct_learn_result *result)
     start(noise, w);
     must(ct_theta_new(noise, &theta, &err));
     for (int32_t g = 0; g < ct_noise_count(noise); g++)
-        if (strcmp(ct_noise_get(noise, g)->name, "first_pose")) must(ct_theta_learn(theta, g, w->kind, w->lower, w->upper, &err));
+        if (strcmp(ct_noise_get(noise, g)->name, "first_pose"))
+            must(ct_theta_learn(theta, g, w->kind, w->lower, w->upper, &err));
     options.jobs = jobs;
     options.loss.difference = w->difference;
     how.method = w->method;
@@ -154,7 +159,8 @@ static void gather(ratios *to, rmse r, rmse reference, double spread)
 
 static void row(const char *preset, const char *bounds, const char *what, const ratios *r)
 {
-    printf("| %s | %s | %-34s | %.4f / %.4f | %.4f / %.4f | %8.3g |\n", preset, bounds, what, r->sum[0] / r->count, r->sum[1] / r->count, r->worst[0], r->worst[1], r->spread);
+    printf("| %s | %s | %-34s | %.4f / %.4f | %.4f / %.4f | %8.3g |\n", preset, bounds, what, r->sum[0] / r->count,
+           r->sum[1] / r->count, r->worst[0], r->worst[1], r->spread);
     fflush(stdout);
 }
 
@@ -162,7 +168,8 @@ static void row(const char *preset, const char *bounds, const char *what, const 
 static ct_noise *best_of_box(const ct_nav_options *nav, double lower, double upper, int runs)
 {
     dataset         many;
-    const way       w = {.method = CT_LEARN_LM, .kind = CT_NOISE_DIAGONAL, .lower = lower, .upper = upper, .far = 1, .alone = 1};
+    const way w = {
+        .method = CT_LEARN_LM, .kind = CT_NOISE_DIAGONAL, .lower = lower, .upper = upper, .far = 1, .alone = 1};
     ct_learn_result result;
     make(&many, nav, runs, 0, 1000000);
     ct_noise *noise = learn(&many, &w, &result);
@@ -177,12 +184,18 @@ typedef struct {
 } size;
 
 enum { DEFAULT, RANDOM, CLOSED, ALONE, FW, FW_LEFT, WAYS };
-static const char *const WAY_NAME[WAYS] = {"default, far start", "default, random starts", "closed form", "lm from the far start, no prior", "Frank-Wolfe (M = 2, 100 iterations)", "Frank-Wolfe, left loss"};
+static const char *const WAY_NAME[WAYS] = {"default, far start",
+                                           "default, random starts",
+                                           "closed form",
+                                           "lm from the far start, no prior",
+                                           "Frank-Wolfe (M = 2, 100 iterations)",
+                                           "Frank-Wolfe, left loss"};
 
 static void accuracy(const char *preset, int tight, const size *s)
 {
     ratios         r[WAYS] = {{{0}, {0}, 0, 0}};
-    const double   lower = tight ? CT_BOUND_TIGHT_LOWER : CT_BOUND_LOOSE_LOWER, upper = tight ? CT_BOUND_TIGHT_UPPER : CT_BOUND_LOOSE_UPPER;
+    const double lower = tight ? CT_BOUND_TIGHT_LOWER : CT_BOUND_LOOSE_LOWER,
+                 upper = tight ? CT_BOUND_TIGHT_UPPER : CT_BOUND_LOOSE_UPPER;
     ct_nav_options nav;
     char           of[64];
     ct_nav_preset(preset, CT_SE2, &nav);
@@ -198,7 +211,9 @@ static void accuracy(const char *preset, int tight, const size *s)
         rmse       mine = {0, 0}, closed = {0, 0};
         for (int k = 0; k < WAYS; k++) {
             way w = {.kind = CT_NOISE_DIAGONAL, .lower = lower, .upper = upper, .far = k != RANDOM};
-            w.method = k == CLOSED ? CT_LEARN_CLOSED_FORM : k == FW || k == FW_LEFT ? CT_LEARN_FRANK_WOLFE : CT_LEARN_LM;
+            w.method = k == CLOSED               ? CT_LEARN_CLOSED_FORM
+                       : k == FW || k == FW_LEFT ? CT_LEARN_FRANK_WOLFE
+                                                 : CT_LEARN_LM;
             w.alone = w.from_table = k == ALONE;
             w.difference = k == FW_LEFT ? CT_DIFFERENCE_LEFT : CT_DIFFERENCE_LOCAL;
             for (int i = 0; i < (k == RANDOM ? s->starts : 1); i++) {
@@ -210,15 +225,18 @@ static void accuracy(const char *preset, int tight, const size *s)
                 if (k == CLOSED) closed = x;
             }
         }
-        demand(mine.translation <= 1.005 * closed.translation, "translation over the closed form's", of, mine.translation / closed.translation, 1.005);
-        demand(mine.rotation <= 1.005 * closed.rotation, "rotation over the closed form's", of, mine.rotation / closed.rotation, 1.005);
+        demand(mine.translation <= 1.005 * closed.translation, "translation over the closed form's", of,
+               mine.translation / closed.translation, 1.005);
+        demand(mine.rotation <= 1.005 * closed.rotation, "rotation over the closed form's", of,
+               mine.rotation / closed.rotation, 1.005);
         ct_noise_free(best);
         drop(&d);
     }
     for (int k = 0; k < WAYS; k++) row(preset, tight ? "tight" : "loose", WAY_NAME[k], &r[k]);
     for (int k = DEFAULT; k <= RANDOM; k++)
         for (int c = 0; c < 2; c++) {
-            demand(r[k].sum[c] / r[k].count <= 1.01, c ? "mean rotation" : "mean translation", of, r[k].sum[c] / r[k].count, 1.01);
+            demand(r[k].sum[c] / r[k].count <= 1.01, c ? "mean rotation" : "mean translation", of,
+                   r[k].sum[c] / r[k].count, 1.01);
             demand(r[k].worst[c] <= 1.02, c ? "worst rotation" : "worst translation", of, r[k].worst[c], 1.02);
             if (tight) demand(r[k].spread <= 100, "spread", of, r[k].spread, 100);
         }
@@ -248,7 +266,11 @@ static void full(const size *s, double sigma_odom, double sigma_gps)
     for (int seed = 1; seed <= s->seeds; seed++) {
         dataset         d;
         ct_learn_result result;
-        way             w = {.method = CT_LEARN_LM, .kind = CT_NOISE_FULL, .lower = CT_BOUND_LOOSE_LOWER, .upper = CT_BOUND_LOOSE_UPPER, .far = 1};
+        way w = {.method = CT_LEARN_LM,
+                 .kind = CT_NOISE_FULL,
+                 .lower = CT_BOUND_LOOSE_LOWER,
+                 .upper = CT_BOUND_LOOSE_UPPER,
+                 .far = 1};
         nav.seed = (uint64_t)seed;
         make(&d, &nav, s->trains, s->tests, 0);
         const rmse oracle = test_error(&d, d.noise);
@@ -259,10 +281,12 @@ static void full(const size *s, double sigma_odom, double sigma_gps)
         ct_noise_free(noise);
         w.kind = CT_NOISE_DIAGONAL;
         const rmse y = judge(&d, &w, NULL);
-        printf("| %g, %g | %d | %.3f | %.3f | %.3f | %.1f %% | %+.3f, %+.3f |\n", sigma_odom, sigma_gps, seed, oracle.translation, x.translation, y.translation,
-               100 * (1 - x.translation / y.translation), odom, gps);
+        printf("| %g, %g | %d | %.3f | %.3f | %.3f | %.1f %% | %+.3f, %+.3f |\n", sigma_odom, sigma_gps, seed,
+               oracle.translation, x.translation, y.translation, 100 * (1 - x.translation / y.translation), odom, gps);
         demand(fabs(odom - 0.9) <= 0.05 && fabs(gps + 0.9) <= 0.05, "correlations", "full covariances", odom, 0.9);
-        if (sigma_odom == sigma_gps) demand(x.translation <= 0.7 * y.translation, "translation over the diagonal model's", "full covariances", x.translation / y.translation, 0.7);
+        if (sigma_odom == sigma_gps)
+            demand(x.translation <= 0.7 * y.translation, "translation over the diagonal model's", "full covariances",
+                   x.translation / y.translation, 0.7);
         drop(&d);
     }
 }
@@ -278,13 +302,20 @@ static void scale(const size *s)
         for (int seed = 1; seed <= s->seeds; seed++) {
             dataset         d;
             ct_learn_result result;
-            const way       w = {.method = CT_LEARN_LM, .kind = CT_NOISE_DIAGONAL, .lower = CT_BOUND_LOOSE_LOWER, .upper = CT_BOUND_LOOSE_UPPER, .far = 1, .alone = alone, .from_table = alone};
+            const way w = {.method = CT_LEARN_LM,
+                           .kind = CT_NOISE_DIAGONAL,
+                           .lower = CT_BOUND_LOOSE_LOWER,
+                           .upper = CT_BOUND_LOOSE_UPPER,
+                           .far = 1,
+                           .alone = alone,
+                           .from_table = alone};
             double          worst = 0;
             nav.seed = (uint64_t)seed;
             make(&d, &nav, 20, 1, 0);
             ct_noise *noise = learn(&d, &w, &result);
             for (int i = 0; i < 6; i++) worst = fmax(worst, fabs(exp(result.p[i]) / LATENT[i] - 1));
-            printf("| %s | %d | x %.4g | %.1f %% | %.3f -> %.3f | %.3f -> %.3f |\n", alone ? "far start, no prior" : "default", seed, result.scale_wanted, 100 * worst, result.chi_before,
+            printf("| %s | %d | x %.4g | %.1f %% | %.3f -> %.3f | %.3f -> %.3f |\n",
+                   alone ? "far start, no prior" : "default", seed, result.scale_wanted, 100 * worst, result.chi_before,
                    result.chi_after, result.nees_before, result.nees_after);
             if (!alone) demand(worst <= 0.1, "worst latent variance", "scale", worst, 0.1);
             ct_learn_result_free(&result);
@@ -301,17 +332,20 @@ int main(int argc, char **argv)
         fprintf(stderr, "Usage: covtune-study [--quick]\n");
         return 2;
     }
-    printf("Test error over that of the oracle (loose bounds) or of the best point of the box (tight), translation / rotation; %d seeds, %d training and %d test runs, %d random starts.\n\n", s.seeds,
-           s.trains, s.tests, s.starts);
+    printf("Test error over that of the oracle (loose bounds) or of the best point of the box (tight), translation / "
+           "rotation; %d seeds, %d training and %d test runs, %d random starts.\n\n",
+           s.seeds, s.trains, s.tests, s.starts);
     printf("| data | bounds | method | mean | worst | largest spread |\n|---|---|---|---|---|---:|\n");
     static const char *const PRESET[] = {"D1", "D2", "D3", "D4"};
     for (int k = 0; k < 4; k++)
         for (int tight = 0; tight < 2; tight++) accuracy(PRESET[k], tight, &s);
     printf("\nFull covariances, correlation of x and y +0.9 in odometry and -0.9 in GPS: test translation, m.\n\n");
-    printf("| sigmas of odometry, GPS, m | seed | oracle | full | diagonal | gain | correlations learned |\n|---|---:|---:|---:|---:|---:|---|\n");
+    printf("| sigmas of odometry, GPS, m | seed | oracle | full | diagonal | gain | correlations learned "
+           "|\n|---|---:|---:|---:|---:|---:|---|\n");
     full(&s, 0.5, 0.5);
     full(&s, 0.1, 1);
-    printf("\nAbsolute scale on D1, 20 training runs: the common factor, the worst variance against the latent one, chi-square and NEES before and after.\n\n");
+    printf("\nAbsolute scale on D1, 20 training runs: the common factor, the worst variance against the latent one, "
+           "chi-square and NEES before and after.\n\n");
     printf("| from | seed | factor | worst variance | chi-square | NEES |\n|---|---:|---:|---:|---|---|\n");
     scale(&s);
     printf(missed ? "\n%d demands were missed.\n" : "\nNothing that was demanded was missed.\n", missed);

@@ -1,4 +1,5 @@
-/* document.c: what a study writes. Sections, sentences, tables and pictures are told once and go into a page (OUT/STUDY.html) and a Markdown file (OUT/STUDY.md), pictures and data into files beside them. */
+/* document.c: what a study writes. Sections, sentences, tables and pictures are told once and go into a page
+ * (OUT/STUDY.html) and a Markdown file (OUT/STUDY.md), pictures and data into files beside them. */
 #define _POSIX_C_SOURCE 200809L
 #include "studies/reproduce/reproduce.h"
 

@@ -1,4 +1,5 @@
-/* init.c: covtune reproduce init. The paper's figure of training error from different start values: D3, loose bounds; the far start, variances of one, and some drawn log-uniformly from the box. */
+/* init.c: covtune reproduce init. The paper's figure of training error from different start values: D3, loose
+ * bounds; the far start, variances of one, and some drawn log-uniformly from the box. */
 #include "studies/reproduce/reproduce.h"
 
 #include <math.h>
@@ -33,7 +34,10 @@ static ct_status make_start(init *n, int which, ct_err *err)
     ct_status status = ct_noise_copy(n->data.start, &n->start[which], err);
     for (int32_t g = 0; status == CT_OK && which && g < ct_noise_count(n->start[which]); g++) {
         double variance[3];
-        for (int c = 0; c < 3; c++) variance[c] = which == 1 ? 1 : CT_BOUND_LOOSE_LOWER * pow(CT_BOUND_LOOSE_UPPER / CT_BOUND_LOOSE_LOWER, ct_rng_uniform(&rng));
+        for (int c = 0; c < 3; c++)
+            variance[c] = which == 1 ? 1
+                                     : CT_BOUND_LOOSE_LOWER *
+                                           pow(CT_BOUND_LOOSE_UPPER / CT_BOUND_LOOSE_LOWER, ct_rng_uniform(&rng));
         if (ct_theta_learns(n->theta, g)) status = ct_noise_set_variance(n->start[which], g, variance, err);
     }
     return status;
@@ -121,7 +125,9 @@ static ct_table *table_of(const init *n)
         ct_table_number(t, most);
         ct_table_text(t, "%d of %d starts", there, count);
     }
-    ct_table_note(t, "Below 1: what was learned fits these runs better than the noise that was drawn. The default starts from second moments of residuals at the truth, whatever the table says, and so ends in one place.");
+    ct_table_note(t,
+                  "Below 1: what was learned fits these runs better than the noise that was drawn. The default starts "
+                  "from second moments of residuals at the truth, whatever the table says, and so ends in one place.");
     return t;
 }
 
@@ -130,15 +136,24 @@ static void put_data(init *n)
     ct_table *t = document_new_table(NULL);
     ct_table_column(t, "method", "method", NULL, 0);
     ct_table_column(t, "start", "start", NULL, 0);
-    static const char *const NUMBER[] = {"translation", "rotation", "translation_over_oracle", "rotation_over_oracle", "loss", "spread", "solves", "evaluations", "seconds"};
+    static const char *const NUMBER[] = {
+        "translation", "rotation", "translation_over_oracle", "rotation_over_oracle", "loss", "spread", "solves",
+        "evaluations", "seconds"};
     for (size_t k = 0; k < sizeof NUMBER / sizeof *NUMBER; k++) ct_table_column(t, NUMBER[k], NUMBER[k], NULL, 17);
     for (int m = 0; m < n->methods; m++)
         for (int s = 0; s < n->starts; s++) {
             const ct_trial *trial = &n->trial[m][s];
             char            name[32];
             if (!n->done[m][s]) continue;
-            const double value[] = {trial->train.accuracy.translation, trial->train.accuracy.rotation, ratio(n, m, s, 0), ratio(n, m, s, 1), trial->train.loss,
-                                    trial->result.spread, (double)trial->result.inner_solves, trial->result.evaluations, trial->seconds};
+            const double value[] = {trial->train.accuracy.translation,
+                                    trial->train.accuracy.rotation,
+                                    ratio(n, m, s, 0),
+                                    ratio(n, m, s, 1),
+                                    trial->train.loss,
+                                    trial->result.spread,
+                                    (double)trial->result.inner_solves,
+                                    trial->result.evaluations,
+                                    trial->seconds};
             ct_table_row(t, 0);
             ct_table_text(t, "%s", n->who[m]->key);
             ct_table_text(t, "%s", start_name(s, name));
@@ -164,18 +179,36 @@ static void put_picture(init *n, int m, int rotation)
         for (int32_t k = 0; k < trial->points; k++) {
             const ct_trace_point *p = &trial->trace[k];
             x[s][k] = p->evaluations;
-            y[s][k] = rotation ? p->rotation / n->oracle.accuracy.rotation : p->translation / n->oracle.accuracy.translation;
+            y[s][k] =
+                rotation ? p->rotation / n->oracle.accuracy.rotation : p->translation / n->oracle.accuracy.translation;
         }
         x[s][trial->points] = trial->result.evaluations;
         y[s][trial->points] = y[s][trial->points - 1];
         span[1] = fmax(span[1], trial->result.evaluations);
-        series[count++] = (ct_series){.label = s == 0 ? "far" : s == 1 ? "ones" : s == 2 ? "random" : NULL, .role = s == 0 ? CT_ROLE_BEFORE : s == 1 ? CT_ROLE_FIRST : CT_ROLE_QUIET, .mark = CT_MARK_LINE,
-                                      .count = trial->points + 1, .x = x[s], .y = y[s]};
+        series[count++] = (ct_series){.label = s == 0   ? "far"
+                                               : s == 1 ? "ones"
+                                               : s == 2 ? "random"
+                                                        : NULL,
+                                      .role = s == 0   ? CT_ROLE_BEFORE
+                                              : s == 1 ? CT_ROLE_FIRST
+                                                       : CT_ROLE_QUIET,
+                                      .mark = CT_MARK_LINE,
+                                      .count = trial->points + 1,
+                                      .x = x[s],
+                                      .y = y[s]};
     }
-    series[count++] = (ct_series){.label = "oracle", .role = CT_ROLE_TRUTH, .mark = CT_MARK_LINE, .count = 2, .x = span, .y = one};
+    series[count++] =
+        (ct_series){.label = "oracle", .role = CT_ROLE_TRUTH, .mark = CT_MARK_LINE, .count = 2, .x = span, .y = one};
     snprintf(id, sizeof id, "init-%s-%s", n->who[m]->key, rotation ? "rotation" : "translation");
     snprintf(title, sizeof title, "%s: training %s error", n->who[m]->name, rotation ? "rotation" : "translation");
-    const ct_plot plot = {.id = id, .title = title, .x_label = "evaluations", .y_label = "rmse / oracle", .x_log = 1, .y_log = 1, .count = count, .series = series};
+    const ct_plot plot = {.id = id,
+                          .title = title,
+                          .x_label = "evaluations",
+                          .y_label = "rmse / oracle",
+                          .x_log = 1,
+                          .y_log = 1,
+                          .count = count,
+                          .series = series};
     if (count > 1) document_plot(&n->job->document, &plot);
     for (int s = 0; s < STARTS_MAX; s++) free(x[s]), free(y[s]);
 }
@@ -194,19 +227,28 @@ static void state(init *n)
             count++;
             const int ok = ratio(n, m, s, 0) <= NEAR && ratio(n, m, s, 1) <= NEAR;
             there += ok;
-            if (!ok) snprintf(where + used, sizeof where - used, "%s%s (%.3g and %.3g times)", used ? ", " : "not from ", start_name(s, name), ratio(n, m, s, 0), ratio(n, m, s, 1));
+            if (!ok)
+                snprintf(where + used, sizeof where - used, "%s%s (%.3g and %.3g times)", used ? ", " : "not from ",
+                         start_name(s, name), ratio(n, m, s, 0), ratio(n, m, s, 1));
         }
         if (there == count) snprintf(where, sizeof where, "%d of %d starts", count, count);
-        if (count) document_state(&n->job->document, there == count, where, "%s comes within 5 %% of the oracle's training error, in translation and rotation, from every start", n->who[m]->name);
+        if (count)
+            document_state(
+                &n->job->document, there == count, where,
+                "%s comes within 5 %% of the oracle's training error, in translation and rotation, from every start",
+                n->who[m]->name);
     }
 }
 
 static void print(init *n)
 {
     document *b = &n->job->document;
-    document_open(b, n->job->request, "Start values: where learning ends, from where it begins", "D3, loose bounds: the far start, variances of one, and some drawn log-uniformly between 0.001 and 1000");
-    document_text(b, "%d training runs of %d to %d poses, %d starts. On these runs the oracle has %.4g m and %.4g rad.", n->size.trains, n->size.least, n->size.most, n->starts, n->oracle.accuracy.translation,
-              n->oracle.accuracy.rotation);
+    document_open(
+        b, n->job->request, "Start values: where learning ends, from where it begins",
+        "D3, loose bounds: the far start, variances of one, and some drawn log-uniformly between 0.001 and 1000");
+    document_text(b, "%d training runs of %d to %d poses, %d starts. On these runs the oracle has %.4g m and %.4g rad.",
+                  n->size.trains, n->size.least, n->size.most, n->starts, n->oracle.accuracy.translation,
+                  n->oracle.accuracy.rotation);
     if (cli_caught()) document_warn(b, "Interrupted: starts that were not done are not here.");
     state(n);
     document_demands(b);
@@ -215,7 +257,8 @@ static void print(init *n)
     reproduce_show(n->job, table_of(n));
     document_section(b, "curves", "On the way");
     for (int m = 0; m < n->methods; m++)
-        for (int w = 0; w < 2 && n->who[m]->from_table == 1; w++) put_picture(n, m, w); /* the default does not look at the start */
+        for (int w = 0; w < 2 && n->who[m]->from_table == 1; w++)
+            put_picture(n, m, w); /* the default does not look at the start */
     put_data(n);
     document_close(b, n->job->request);
 }

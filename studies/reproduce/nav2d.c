@@ -1,6 +1,8 @@
-/* nav2d.c: covtune reproduce nav2d. The paper's Table I: D1 to D4, loose and tight bounds, far start; every method learns from the training runs, and is judged on the test runs by incremental inference.
+/* nav2d.c: covtune reproduce nav2d. The paper's Table I: D1 to D4, loose and tight bounds, far start; every method
+ * learns from the training runs, and is judged on the test runs by incremental inference.
  *
- * The paper's own runs are not public, so absolute numbers are of other runs than the paper's; the oracle, which the paper does not have, says what could have been reached on ours. */
+ * The paper's own runs are not public, so absolute numbers are of other runs than the paper's; the oracle, which the
+ * paper does not have, says what could have been reached on ours. */
 #include "studies/reproduce/nav2d.h"
 
 #include <math.h>
@@ -9,10 +11,13 @@
 
 #define JUDGING 1.5 /* units of the bar: a verdict */
 
-const char *const nav2d_dataset[PAPER_DATASETS] = {"D1", "D2", "D3", "D4"}, *const nav2d_quantity[2] = {"translation", "rotation"};
+const char *const nav2d_dataset[PAPER_DATASETS] = {"D1", "D2", "D3", "D4"}, *const nav2d_quantity[2] = {"translation",
+                                                                                                        "rotation"};
 
-static const char *const KEY[NAV2D_COLUMNS] = {"initial", "leo", "nelder-mead", "powell", "fw", "fw-left", "lm", "closed-form", "oracle"};
-static const double      LOWER[PAPER_BOUNDS] = {CT_BOUND_LOOSE_LOWER, CT_BOUND_TIGHT_LOWER}, UPPER[PAPER_BOUNDS] = {CT_BOUND_LOOSE_UPPER, CT_BOUND_TIGHT_UPPER};
+static const char *const KEY[NAV2D_COLUMNS] = {"initial", "leo", "nelder-mead", "powell", "fw",
+                                               "fw-left", "lm",  "closed-form", "oracle"};
+static const double LOWER[PAPER_BOUNDS] = {CT_BOUND_LOOSE_LOWER, CT_BOUND_TIGHT_LOWER},
+                    UPPER[PAPER_BOUNDS] = {CT_BOUND_LOOSE_UPPER, CT_BOUND_TIGHT_UPPER};
 
 /* ---- numbers ---- */
 
@@ -48,7 +53,9 @@ static cli_exit check_rows(const cli_io *io, const char *list)
 {
     int         row[PAPER_DATASETS][PAPER_BOUNDS];
     const char *bad = reproduce_rows(list, PAPER_DATASETS, nav2d_dataset, row);
-    return bad ? cli_misuse(io, "--rows is a list of D1/loose, D1/tight and so on to D4/tight, found \"%.*s\"", (int)strcspn(bad, ","), bad) : CLI_GO;
+    return bad ? cli_misuse(io, "--rows is a list of D1/loose, D1/tight and so on to D4/tight, found \"%.*s\"",
+                            (int)strcspn(bad, ","), bad)
+               : CLI_GO;
 }
 
 int nav2d_takes_part(const nav2d *n, int column, int tight)
@@ -58,20 +65,25 @@ int nav2d_takes_part(const nav2d *n, int column, int tight)
     return reproduce_wants(n->job, KEY[column]);
 }
 
-static double cost(const nav2d *n, int column) { return n->column[column].who ? n->column[column].who->cost + JUDGING : JUDGING; }
+static double cost(const nav2d *n, int column)
+{
+    return n->column[column].who ? n->column[column].who->cost + JUDGING : JUDGING;
+}
 
 static double all_of_it(const nav2d *n)
 {
     double sum = 0;
     for (int d = 0; d < PAPER_DATASETS; d++)
         for (int b = 0; b < PAPER_BOUNDS; b++)
-            for (int c = 0; c < NAV2D_COLUMNS && n->row[d][b]; c++) sum += nav2d_takes_part(n, c, b) * n->seeds * cost(n, c);
+            for (int c = 0; c < NAV2D_COLUMNS && n->row[d][b]; c++)
+                sum += nav2d_takes_part(n, c, b) * n->seeds * cost(n, c);
     return sum;
 }
 
 /* ---- trials ---- */
 
-static ct_status judge_table(nav2d *n, const nav_data *data, const ct_noise *noise, const ct_theta *theta, nav2d_cell *cell, ct_err *err)
+static ct_status judge_table(nav2d *n, const nav_data *data, const ct_noise *noise, const ct_theta *theta,
+                             nav2d_cell *cell, ct_err *err)
 {
     const reproduce_runs runs = nav_data_runs(data);
     ct_status            status = reproduce_judge(n->job, 1, &runs, noise, &cell->train, err);
@@ -82,7 +94,8 @@ static ct_status judge_table(nav2d *n, const nav_data *data, const ct_noise *noi
     return status;
 }
 
-static ct_status try_method(nav2d *n, const method_preset *who, const nav_data *data, const ct_theta *theta, nav2d_cell *cell, ct_err *err)
+static ct_status try_method(nav2d *n, const method_preset *who, const nav_data *data, const ct_theta *theta,
+                            nav2d_cell *cell, ct_err *err)
 {
     const reproduce_runs runs = nav_data_runs(data);
     ct_trial             trial;
@@ -112,8 +125,10 @@ static ct_status fill_row(nav2d *n, int d, int b, int seed, const nav_data *data
         const method_preset *who = n->column[c].who;
         if (!nav2d_takes_part(n, c, b)) continue;
         n->job->cost = cost(n, c);
-        snprintf(n->job->what, sizeof n->job->what, "%s %s, %s, seed %d of %d", nav2d_dataset[d], paper_bounds[b], KEY[c], seed + 1, n->seeds);
-        status = who ? try_method(n, who, data, theta, cell, err) : judge_table(n, data, c == NAV2D_ORACLE ? data->latent : data->start, theta, cell, err);
+        snprintf(n->job->what, sizeof n->job->what, "%s %s, %s, seed %d of %d", nav2d_dataset[d], paper_bounds[b],
+                 KEY[c], seed + 1, n->seeds);
+        status = who ? try_method(n, who, data, theta, cell, err)
+                     : judge_table(n, data, c == NAV2D_ORACLE ? data->latent : data->start, theta, cell, err);
         cell->done = status == CT_OK && !cli_caught();
         cli_bar_add(&n->job->bar, n->job->cost);
     }
@@ -143,12 +158,15 @@ static ct_status run(reproduce_job *job, ct_err *err)
     *n = (nav2d){.job = job, .seeds = job->request->seeds ? job->request->seeds : quick ? 1 : NAV2D_SEEDS};
     n->size = quick ? (nav_size){3, 6, 100, 150} : (nav_size){5, 20, 300, 500};
     for (int c = 0; c < NAV2D_COLUMNS; c++) n->column[c] = (nav2d_column){.key = KEY[c], .who = contest_find(KEY[c])};
-    for (int c = 0; c < NAV2D_COLUMNS; c++) n->column[c].name = n->column[c].who ? n->column[c].who->name : c == NAV2D_ORACLE ? "oracle" : "initial";
+    for (int c = 0; c < NAV2D_COLUMNS; c++)
+        n->column[c].name = n->column[c].who ? n->column[c].who->name : c == NAV2D_ORACLE ? "oracle" : "initial";
     reproduce_rows(job->request->rows, PAPER_DATASETS, nav2d_dataset, n->row);
     job->bar = cli_bar_new(job->io, all_of_it(n));
     const ct_status status = fill(n, err);
     if (status == CT_OK) {
-        document_open(&job->document, job->request, "Table I: navigation in the plane", "Errors on unseen runs, of noise models that each method learned from the same runs and the same start, six decades off");
+        document_open(&job->document, job->request, "Table I: navigation in the plane",
+                      "Errors on unseen runs, of noise models that each method learned from the same runs and the same "
+                      "start, six decades off");
         nav2d_state(n);
         nav2d_print(n);
         document_close(&job->document, job->request);
@@ -157,4 +175,8 @@ static ct_status run(reproduce_job *job, ct_err *err)
     return status;
 }
 
-const reproduce_study reproduce_nav2d = {.name = "nav2d", .methods = "leo,nelder-mead,powell,fw,fw-left,lm,closed-form", .seeds = 1, .rows = check_rows, .run = run};
+const reproduce_study reproduce_nav2d = {.name = "nav2d",
+                                         .methods = "leo,nelder-mead,powell,fw,fw-left,lm,closed-form",
+                                         .seeds = 1,
+                                         .rows = check_rows,
+                                         .run = run};

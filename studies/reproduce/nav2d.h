@@ -9,7 +9,18 @@
 #define NAV2D_SEEDS 5 /* at most */
 
 /* Columns of the table: the paper's, then ours. */
-enum { NAV2D_INITIAL, NAV2D_LEO, NAV2D_NELDER_MEAD, NAV2D_POWELL, NAV2D_FW, NAV2D_FW_LEFT, NAV2D_LM, NAV2D_CLOSED_FORM, NAV2D_ORACLE, NAV2D_COLUMNS };
+enum {
+    NAV2D_INITIAL,
+    NAV2D_LEO,
+    NAV2D_NELDER_MEAD,
+    NAV2D_POWELL,
+    NAV2D_FW,
+    NAV2D_FW_LEFT,
+    NAV2D_LM,
+    NAV2D_CLOSED_FORM,
+    NAV2D_ORACLE,
+    NAV2D_COLUMNS
+};
 
 typedef struct {
     const char       *key, *name;

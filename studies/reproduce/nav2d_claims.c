@@ -30,9 +30,11 @@ static void default_is_best(nav2d *n)
                 const int c = best(n, d, b, w);
                 if (c < 0) continue;
                 const double ratio = nav2d_mean(n, d, b, NAV2D_LM, w, NULL) / nav2d_mean(n, d, b, c, w, NULL);
-                tally_count(&t, ratio, NEAR, "%s %s %s, %.4f times the best, %s", nav2d_dataset[d], paper_bounds[b], nav2d_quantity[w], ratio, key(n, c));
+                tally_count(&t, ratio, NEAR, "%s %s %s, %.4f times the best, %s", nav2d_dataset[d], paper_bounds[b],
+                            nav2d_quantity[w], ratio, key(n, c));
             }
-    tally_state(&t, &n->job->document, "The default is the best of all methods or within 2 % of it, in translation and in rotation");
+    tally_state(&t, &n->job->document,
+                "The default is the best of all methods or within 2 % of it, in translation and in rotation");
 }
 
 static void default_is_near_oracle(nav2d *n)
@@ -41,13 +43,16 @@ static void default_is_near_oracle(nav2d *n)
     for (int d = 0; d < PAPER_DATASETS; d++)
         for (int b = 0; b < PAPER_BOUNDS; b++)
             for (int w = 0; w < 2 && n->fits[d][b]; w++) {
-                const double ratio = nav2d_mean(n, d, b, NAV2D_LM, w, NULL) / nav2d_mean(n, d, b, NAV2D_ORACLE, w, NULL);
-                tally_count(&t, ratio, NEAR, "%s %s %s, %.4f times the oracle's", nav2d_dataset[d], paper_bounds[b], nav2d_quantity[w], ratio);
+                const double ratio =
+                    nav2d_mean(n, d, b, NAV2D_LM, w, NULL) / nav2d_mean(n, d, b, NAV2D_ORACLE, w, NULL);
+                tally_count(&t, ratio, NEAR, "%s %s %s, %.4f times the oracle's", nav2d_dataset[d], paper_bounds[b],
+                            nav2d_quantity[w], ratio);
             }
     tally_state(&t, &n->job->document, "The default is within 2 % of the oracle wherever the box holds the oracle");
 }
 
-/* In translation, in rows where it does so in the paper; `rivals` are columns, ended by -1. A row is missed if one of them is better, and those that are are named. */
+/* In translation, in rows where it does so in the paper; `rivals` are columns, ended by -1. A row is missed if one
+ * of them is better, and those that are are named. */
 static void beats(nav2d *n, int mine, const int *rivals, const char *what)
 {
     tally t = tally_new();
@@ -60,12 +65,14 @@ static void beats(nav2d *n, int mine, const int *rivals, const char *what)
                 const double other = nav2d_mean(n, d, b, *c, 0, NULL);
                 const size_t used = strlen(better);
                 if (!(paper_nav2d("fw", d, b, 0) < paper_nav2d(key(n, *c), d, b, 0)) || isnan(a / other)) continue;
-                if (other < a) snprintf(better + used, sizeof better - used, "%s%s %.4f", used ? ", " : "", key(n, *c), other);
+                if (other < a)
+                    snprintf(better + used, sizeof better - used, "%s%s %.4f", used ? ", " : "", key(n, *c), other);
                 if (a / other <= worst) continue;
                 worst = a / other;
                 snprintf(nearest, sizeof nearest, "%s %.4f", key(n, *c), other);
             }
-            tally_count(&t, worst, 1, "%s %s %.4f m, %s", nav2d_dataset[d], paper_bounds[b], a, *better ? better : nearest);
+            tally_count(&t, worst, 1, "%s %s %.4f m, %s", nav2d_dataset[d], paper_bounds[b], a,
+                        *better ? better : nearest);
         }
     tally_state(&t, &n->job->document, what);
 }
@@ -78,7 +85,8 @@ static void spreads_are_kept(nav2d *n)
             double most = NAN;
             for (int s = 0; s < n->seeds; s++)
                 if (n->cell[d][1][c][s].done) most = fmax(most, n->cell[d][1][c][s].spread);
-            tally_count(&t, most, SPREAD_MAX * (1 + 1e-9), "%s %s, %.6g", nav2d_dataset[d], key(n, c), most); /* a spread is a quotient of rounded numbers */
+            /* a spread is a quotient of rounded numbers */
+            tally_count(&t, most, SPREAD_MAX * (1 + 1e-9), "%s %s, %.6g", nav2d_dataset[d], key(n, c), most);
         }
     tally_state(&t, &n->job->document, "Under tight bounds no spread is above 100, whatever the method and the seed");
 }
@@ -87,9 +95,12 @@ void nav2d_state(nav2d *n)
 {
     default_is_best(n);
     default_is_near_oracle(n);
-    beats(n, NAV2D_FW, (const int[]){NAV2D_NELDER_MEAD, NAV2D_LEO, -1}, "Frank-Wolfe under the local loss beats Nelder-Mead and LEO in translation wherever it does in the paper");
-    beats(n, NAV2D_FW, (const int[]){NAV2D_POWELL, -1}, "Frank-Wolfe under the local loss beats Powell in translation wherever it does in the paper");
+    beats(n, NAV2D_FW, (const int[]){NAV2D_NELDER_MEAD, NAV2D_LEO, -1},
+          "Frank-Wolfe under the local loss beats Nelder-Mead and LEO in translation wherever it does in the paper");
+    beats(n, NAV2D_FW, (const int[]){NAV2D_POWELL, -1},
+          "Frank-Wolfe under the local loss beats Powell in translation wherever it does in the paper");
     beats(n, NAV2D_FW_LEFT, (const int[]){NAV2D_NELDER_MEAD, NAV2D_LEO, NAV2D_POWELL, -1},
-          "Frank-Wolfe under the paper's left loss beats Nelder-Mead, LEO and Powell (which minimise the local loss) in translation wherever it does in the paper");
+          "Frank-Wolfe under the paper's left loss beats Nelder-Mead, LEO and Powell (which minimise the local loss) "
+          "in translation wherever it does in the paper");
     spreads_are_kept(n);
 }

@@ -1,4 +1,5 @@
-/* nav2d_data.c: navigation runs, as covtune simulate nav2d makes them: training runs are numbered from 0, test runs from 2^32, so that more of one leave the other as they are. */
+/* nav2d_data.c: navigation runs, as covtune simulate nav2d makes them: training runs are numbered from 0, test runs
+ * from 2^32, so that more of one leave the other as they are. */
 #include <covtune/simulate.h>
 #include "studies/reproduce/reproduce.h"
 
@@ -10,7 +11,10 @@
 /* Variances six decades off, each sensor where the other is good. */
 static const double FAR_ODOM[3] = {100, 100, 1e-3}, FAR_GPS[3] = {0.1, 0.1, 1e3};
 
-static int is_learned(const ct_noise *noise, int32_t model) { return strcmp(ct_noise_get(noise, model)->name, "first_pose") != 0; }
+static int is_learned(const ct_noise *noise, int32_t model)
+{
+    return strcmp(ct_noise_get(noise, model)->name, "first_pose") != 0;
+}
 
 static ct_status make(const char *preset, uint64_t seed, const nav_size *size, nav_data *d, ct_err *err)
 {
@@ -21,11 +25,15 @@ static ct_status make(const char *preset, uint64_t seed, const nav_size *size, n
     nav.most = size->most;
     assert(size->trains <= REPRODUCE_RUNS && size->tests <= REPRODUCE_RUNS);
     ct_status status = ct_noise_new(&d->latent, err);
-    for (; status == CT_OK && d->trains < size->trains; d->trains += status == CT_OK) status = ct_nav_make(&nav, (uint64_t)d->trains, d->latent, &d->train[d->trains], err);
-    for (; status == CT_OK && d->tests < size->tests; d->tests += status == CT_OK) status = ct_nav_make(&nav, FIRST_TEST_RUN + (uint64_t)d->tests, d->latent, &d->test[d->tests], err);
+    for (; status == CT_OK && d->trains < size->trains; d->trains += status == CT_OK)
+        status = ct_nav_make(&nav, (uint64_t)d->trains, d->latent, &d->train[d->trains], err);
+    for (; status == CT_OK && d->tests < size->tests; d->tests += status == CT_OK)
+        status = ct_nav_make(&nav, FIRST_TEST_RUN + (uint64_t)d->tests, d->latent, &d->test[d->tests], err);
     if (status == CT_OK) status = ct_noise_copy(d->latent, &d->start, err);
     for (int32_t i = 0; status == CT_OK && i < ct_noise_count(d->start); i++)
-        if (is_learned(d->start, i)) status = ct_noise_set_variance(d->start, i, ct_noise_get(d->start, i)->name[0] == 'o' ? FAR_ODOM : FAR_GPS, err);
+        if (is_learned(d->start, i))
+            status =
+                ct_noise_set_variance(d->start, i, ct_noise_get(d->start, i)->name[0] == 'o' ? FAR_ODOM : FAR_GPS, err);
     return status;
 }
 
@@ -46,7 +54,11 @@ void nav_data_free(nav_data *d)
     *d = (nav_data){0};
 }
 
-reproduce_runs nav_data_runs(const nav_data *d) { return (reproduce_runs){.trains = d->trains, .tests = d->tests, .train = d->train, .test = d->test, .start = d->start}; }
+reproduce_runs nav_data_runs(const nav_data *d)
+{
+    return (reproduce_runs){
+        .trains = d->trains, .tests = d->tests, .train = d->train, .test = d->test, .start = d->start};
+}
 
 ct_status nav_data_theta(const nav_data *data, double lower, double upper, ct_theta **out, ct_err *err)
 {

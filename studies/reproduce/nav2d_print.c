@@ -19,9 +19,19 @@ static void put_cell(ct_table *t, const nav2d *n, int d, int b, int c, int s)
     ct_table_text(t, "%s", n->column[c].key);
     ct_table_number(t, s + 1);
     for (int w = 0; w < 2; w++) ct_table_number(t, nav2d_error(n, d, b, c, s, w));
-    for (int w = 0; w < 2; w++) ct_table_number(t, nav2d_error(n, d, b, c, s, w) / nav2d_error(n, d, b, NAV2D_ORACLE, s, w));
-    const double number[] = {cell->train.accuracy.translation, cell->train.accuracy.rotation, cell->test.loss, cell->train.loss, cell->test.nees, cell->spread,
-                             cell->test.condition, cell->test.condition_scaled, cell->solves < 0 ? NAN : (double)cell->solves, cell->evaluations < 0 ? NAN : (double)cell->evaluations, cell->seconds};
+    for (int w = 0; w < 2; w++)
+        ct_table_number(t, nav2d_error(n, d, b, c, s, w) / nav2d_error(n, d, b, NAV2D_ORACLE, s, w));
+    const double number[] = {cell->train.accuracy.translation,
+                             cell->train.accuracy.rotation,
+                             cell->test.loss,
+                             cell->train.loss,
+                             cell->test.nees,
+                             cell->spread,
+                             cell->test.condition,
+                             cell->test.condition_scaled,
+                             cell->solves < 0 ? NAN : (double)cell->solves,
+                             cell->evaluations < 0 ? NAN : (double)cell->evaluations,
+                             cell->seconds};
     for (size_t k = 0; k < sizeof number / sizeof *number; k++) ct_table_number(t, number[k]);
     ct_table_text(t, "%s", cell->solves < 0 ? "" : ct_learn_stop_name(cell->stop));
     ct_table_number(t, cell->test.failed);
@@ -31,8 +41,22 @@ static void put_cell(ct_table *t, const nav2d *n, int d, int b, int c, int s)
 static void put_data(nav2d *n)
 {
     static const char *const TEXT[] = {"dataset", "bounds", "method"};
-    static const char *const NUMBER[] = {"seed",       "translation", "rotation",         "translation_over_oracle", "rotation_over_oracle", "train_translation", "train_rotation", "test_loss",
-                                         "train_loss", "nees",        "spread", "condition", "condition_scaled",         "solves",               "evaluations",       "seconds"};
+    static const char *const NUMBER[] = {"seed",
+                                         "translation",
+                                         "rotation",
+                                         "translation_over_oracle",
+                                         "rotation_over_oracle",
+                                         "train_translation",
+                                         "train_rotation",
+                                         "test_loss",
+                                         "train_loss",
+                                         "nees",
+                                         "spread",
+                                         "condition",
+                                         "condition_scaled",
+                                         "solves",
+                                         "evaluations",
+                                         "seconds"};
     ct_table *t = document_new_table(NULL);
     for (size_t k = 0; k < sizeof TEXT / sizeof *TEXT; k++) ct_table_column(t, TEXT[k], TEXT[k], NULL, 0);
     for (size_t k = 0; k < sizeof NUMBER / sizeof *NUMBER; k++) ct_table_column(t, NUMBER[k], NUMBER[k], NULL, 17);
@@ -86,7 +110,8 @@ static void put_rows(ct_table *t, const nav2d *n, int d, int b, int w)
 static ct_table *table_of(const nav2d *n, int b, int w)
 {
     char title[160];
-    snprintf(title, sizeof title, "%s rmse on test runs, %s bounds (%s)", w ? "Rotation" : "Translation", paper_bounds[b], b ? "0.1 to 10" : "0.001 to 1000");
+    snprintf(title, sizeof title, "%s rmse on test runs, %s bounds (%s)", w ? "Rotation" : "Translation",
+             paper_bounds[b], b ? "0.1 to 10" : "0.001 to 1000");
     ct_table *t = document_new_table(title);
     ct_table_column(t, "dataset", "data", NULL, 0);
     ct_table_column(t, "whose", w ? "in rad" : "in m", NULL, 0);
@@ -94,7 +119,11 @@ static ct_table *table_of(const nav2d *n, int b, int w)
         if (nav2d_takes_part(n, c, b)) ct_table_column(t, n->column[c].key, n->column[c].name, NULL, 4);
     for (int d = 0; d < PAPER_DATASETS; d++)
         if (row_done(n, d, b)) put_rows(t, n, d, b, w);
-    if (n->seeds > 1) ct_table_note(t, "here: the mean over %d seeds, and its standard deviation from seed to seed; ratio: of the means to the oracle's; the best method of a row stands out.", n->seeds);
+    if (n->seeds > 1)
+        ct_table_note(t,
+                      "here: the mean over %d seeds, and its standard deviation from seed to seed; ratio: of the means "
+                      "to the oracle's; the best method of a row stands out.",
+                      n->seeds);
     else ct_table_note(t, "One seed; ratio: to the oracle's; the best method of a row stands out.");
     return t;
 }
@@ -119,9 +148,12 @@ static void put_stuck(nav2d *n)
                 for (int s = 0; s < n->seeds; s++) {
                     const size_t used = strlen(text);
                     if (!n->cell[d][b][c][s].done || n->cell[d][b][c][s].stop != CT_LEARN_STOP_STUCK) continue;
-                    snprintf(text + used, sizeof text - used, "%s%s %s %s (seed %d)", used ? ", " : "", nav2d_dataset[d], paper_bounds[b], n->column[c].key, s + 1);
+                    snprintf(text + used, sizeof text - used, "%s%s %s %s (seed %d)", used ? ", " : "",
+                             nav2d_dataset[d], paper_bounds[b], n->column[c].key, s + 1);
                 }
-    if (*text) document_warn(&n->job->document, "Stuck, as a training run had no minimum under what the method tried next: %s.", text);
+    if (*text)
+        document_warn(&n->job->document,
+                      "Stuck, as a training run had no minimum under what the method tried next: %s.", text);
 }
 
 /* ---- conditioning and cost ---- */
@@ -156,13 +188,19 @@ static void put_conditioning(nav2d *n)
     static const struct {
         const char *key, *heading, *unit;
         double    (*of)(const nav2d_cell *);
-    } COLUMN[] = {{"spread", "spread", NULL, spread_of},       {"condition", "condition", NULL, condition_of},       {"condition_scaled", "condition, scaled", NULL, scaled_of}, {"nees", "NEES", NULL, nees_of},
-                  {"solves", "inner solves", NULL, solves_of}, {"evaluations", "evaluations", NULL, evaluations_of}, {"seconds", "time", "s", seconds_of}};
+    } COLUMN[] = {{"spread", "spread", NULL, spread_of},
+                  {"condition", "condition", NULL, condition_of},
+                  {"condition_scaled", "condition, scaled", NULL, scaled_of},
+                  {"nees", "NEES", NULL, nees_of},
+                  {"solves", "inner solves", NULL, solves_of},
+                  {"evaluations", "evaluations", NULL, evaluations_of},
+                  {"seconds", "time", "s", seconds_of}};
     ct_table *t = document_new_table("Spread, condition and cost");
     ct_table_column(t, "dataset", "data", NULL, 0);
     ct_table_column(t, "bounds", "bounds", NULL, 0);
     ct_table_column(t, "method", "method", NULL, 0);
-    for (size_t k = 0; k < sizeof COLUMN / sizeof *COLUMN; k++) ct_table_column(t, COLUMN[k].key, COLUMN[k].heading, COLUMN[k].unit, 3);
+    for (size_t k = 0; k < sizeof COLUMN / sizeof *COLUMN; k++)
+        ct_table_column(t, COLUMN[k].key, COLUMN[k].heading, COLUMN[k].unit, 3);
     for (int d = 0; d < PAPER_DATASETS; d++)
         for (int b = 0; b < PAPER_BOUNDS; b++)
             for (int c = 0; c < NAV2D_COLUMNS; c++) {
@@ -171,9 +209,13 @@ static void put_conditioning(nav2d *n)
                 ct_table_text(t, "%s", c == 0 ? nav2d_dataset[d] : "");
                 ct_table_text(t, "%s", c == 0 ? paper_bounds[b] : "");
                 ct_table_text(t, "%s", n->column[c].name);
-                for (size_t k = 0; k < sizeof COLUMN / sizeof *COLUMN; k++) ct_table_number(t, median(n, d, b, c, COLUMN[k].of));
+                for (size_t k = 0; k < sizeof COLUMN / sizeof *COLUMN; k++)
+                    ct_table_number(t, median(n, d, b, c, COLUMN[k].of));
             }
-    ct_table_note(t, "Medians over seeds. spread: largest over smallest learned variance. condition: of the whitened system at the estimates of the test runs, without and with column scaling. NEES is 1 where claimed uncertainty is right.");
+    ct_table_note(
+        t,
+        "Medians over seeds. spread: largest over smallest learned variance. condition: of the whitened system at the "
+        "estimates of the test runs, without and with column scaling. NEES is 1 where claimed uncertainty is right.");
     document_table(&n->job->document, t);
 }
 
@@ -194,7 +236,8 @@ static void put_picture(nav2d *n, int w)
         for (int d = 0; d < PAPER_DATASETS; d++)
             for (int b = 0; b < PAPER_BOUNDS; b++) {
                 double       deviation;
-                const double oracle = nav2d_mean(n, d, b, NAV2D_ORACLE, w, NULL), mean = nav2d_mean(n, d, b, c, w, &deviation);
+                const double oracle = nav2d_mean(n, d, b, NAV2D_ORACLE, w, NULL),
+                             mean = nav2d_mean(n, d, b, c, w, &deviation);
                 if (!row_done(n, d, b)) continue;
                 snprintf(name[rows], sizeof name[rows], "%s %s", nav2d_dataset[d], paper_bounds[b]);
                 names[rows] = name[rows];
@@ -203,13 +246,30 @@ static void put_picture(nav2d *n, int w)
                 spread[c][rows++] = isnan(deviation) ? 0 : deviation / oracle;
             }
         const method_preset *who = n->column[c].who;
-        series[count++] = (ct_series){.label = n->column[c].name, .role = who ? who->role : CT_ROLE_BEFORE, .mark = CT_MARK_POINTS, .count = rows, .x = x[c], .y = y[c], .spread = spread[c]};
+        series[count++] = (ct_series){.label = n->column[c].name,
+                                      .role = who ? who->role : CT_ROLE_BEFORE,
+                                      .mark = CT_MARK_POINTS,
+                                      .count = rows,
+                                      .x = x[c],
+                                      .y = y[c],
+                                      .spread = spread[c]};
     }
     edge[1] = rows - 0.5;
-    series[count++] = (ct_series){.label = "oracle", .role = CT_ROLE_TRUTH, .mark = CT_MARK_LINE, .count = 2, .x = edge, .y = one};
-    const ct_plot plot = {.id = w ? "nav2d-rotation" : "nav2d-translation", .title = w ? "Rotation error on unseen runs, over the oracle's" : "Translation error on unseen runs, over the oracle's",
-                          .y_label = w ? "rotation rmse / oracle" : "translation rmse / oracle", .y_log = 1, .x_low = -0.5, .x_high = rows - 0.5, .count = count, .series = series,
-                          .x_names = names, .names = rows, .text = "Means over seeds, bars one standard deviation of them. 1 is what the noise that was drawn reaches."};
+    series[count++] =
+        (ct_series){.label = "oracle", .role = CT_ROLE_TRUTH, .mark = CT_MARK_LINE, .count = 2, .x = edge, .y = one};
+    const ct_plot plot = {
+        .id = w ? "nav2d-rotation" : "nav2d-translation",
+        .title = w ? "Rotation error on unseen runs, over the oracle's"
+                   : "Translation error on unseen runs, over the oracle's",
+        .y_label = w ? "rotation rmse / oracle" : "translation rmse / oracle",
+        .y_log = 1,
+        .x_low = -0.5,
+        .x_high = rows - 0.5,
+        .count = count,
+        .series = series,
+        .x_names = names,
+        .names = rows,
+        .text = "Means over seeds, bars one standard deviation of them. 1 is what the noise that was drawn reaches."};
     if (rows) document_plot(&n->job->document, &plot);
 }
 
@@ -218,16 +278,23 @@ static void put_picture(nav2d *n, int w)
 void nav2d_print(nav2d *n)
 {
     document *b = &n->job->document;
-    document_text(b, "%d training and %d test runs of %d to %d poses for each of %d seed%s; start values are variances of 100, 100 and 0.001 for odometry and 0.1, 0.1 and 1000 for GPS. Test runs are estimated step by step (isam2), "
-              "as in the paper. rmse is per coordinate, the mean of the runs.", n->size.trains, n->size.tests, n->size.least, n->size.most, n->seeds, CLI_S(n->seeds));
+    document_text(
+        b,
+        "%d training and %d test runs of %d to %d poses for each of %d seed%s; start values are variances of 100, 100 "
+        "and 0.001 for odometry and 0.1, 0.1 and 1000 for GPS. Test runs are estimated step by step (isam2), "
+        "as in the paper. rmse is per coordinate, the mean of the runs.",
+        n->size.trains, n->size.tests, n->size.least, n->size.most, n->seeds, CLI_S(n->seeds));
     if (n->job->request->quick) document_text(b, "Quick: short runs, and methods without gradients are cut off early.");
     if (cli_caught()) document_warn(b, "Interrupted: rows and seeds that were not done are not here.");
     document_demands(b);
     document_section(b, "table", "Table I");
     for (int k = 0; k < PAPER_BOUNDS; k++) put_tables(n, k);
     put_stuck(n);
-    document_text(b, "LEO knows no bounds and is in the loose table alone. Frank-Wolfe is the paper's method (M = 2, 100 iterations): under the local difference from the truth, and under the left one, which is the paper's. "
-              "The paper's column for it is \"Ours\". Its runs are not ours: what compares is the order of the methods, and how far each is from the oracle.");
+    document_text(
+        b, "LEO knows no bounds and is in the loose table alone. Frank-Wolfe is the paper's method (M = 2, 100 "
+           "iterations): under the local difference from the truth, and under the left one, which is the paper's. "
+           "The paper's column for it is \"Ours\". Its runs are not ours: what compares is the order of the methods, "
+           "and how far each is from the oracle.");
     for (int w = 0; w < 2; w++) put_picture(n, w);
     document_section(b, "conditioning", "Conditioning and cost");
     put_conditioning(n);

@@ -1,4 +1,5 @@
-/* paper_values.c: the paper's numbers. M. Qadri, Z. Manchester and M. Kaess, Learning Covariances for Estimation with Constrained Bilevel Optimization: average rmse over the test set, Tables I and II; spreads, Table III. */
+/* paper_values.c: the paper's numbers. M. Qadri, Z. Manchester and M. Kaess, Learning Covariances for Estimation
+ * with Constrained Bilevel Optimization: average rmse over the test set, Tables I and II; spreads, Table III. */
 #include "studies/reproduce/reproduce.h"
 
 #include <math.h>

@@ -13,7 +13,16 @@
 #define PUSH2D_TESTS 10 /* at most */
 
 /* Columns of the table: the paper's, then ours. */
-enum { PUSH2D_INITIAL, PUSH2D_LEO, PUSH2D_NELDER_MEAD, PUSH2D_POWELL, PUSH2D_FW, PUSH2D_LM, PUSH2D_CLOSED_FORM, PUSH2D_COLUMNS };
+enum {
+    PUSH2D_INITIAL,
+    PUSH2D_LEO,
+    PUSH2D_NELDER_MEAD,
+    PUSH2D_POWELL,
+    PUSH2D_FW,
+    PUSH2D_LM,
+    PUSH2D_CLOSED_FORM,
+    PUSH2D_COLUMNS
+};
 /* What is measured, as the paper orders it: in m and rad here, in cm there. */
 enum { PUSH2D_FINGER_T, PUSH2D_FINGER_R, PUSH2D_OBJECT_T, PUSH2D_OBJECT_R };
 
@@ -40,7 +49,8 @@ typedef struct {
 
 /* A test run under what the default has learned. */
 typedef struct {
-    ct_stop truth, steps, settled; /* how estimates ended: at once from the truth; step by step; at once from where that ended */
+    /* how estimates ended: at once from the truth; step by step; at once from where that ended */
+    ct_stop truth, steps, settled;
     double  loss_truth, loss_steps;
     double  error_truth, error_settled; /* of the graph */
     double  left;                  /* step by step: largest coordinate of a full Gauss-Newton step from there */
@@ -50,7 +60,8 @@ typedef struct {
 typedef struct {
     int        done;
     ct_summary entry[CT_ENTRY_COUNT]; /* test runs, new poses starting so                           */
-    ct_summary centre;                /* tight: learned again from ones in units, and not from afar; no runs: not done */
+    /* tight: learned again from ones in units, and not from afar; no runs: not done */
+    ct_summary centre;
     int        tests;
     push2d_run run[PUSH2D_TESTS];
 } push2d_closer;
@@ -63,7 +74,8 @@ typedef struct {
     int            row[PAPER_PUSHES][PAPER_BOUNDS]; /* is it wanted? */
     push2d_cell    cell[PAPER_PUSHES][PAPER_BOUNDS][PUSH2D_COLUMNS][PUSH2D_SEEDS];
     push2d_closer  closer[PAPER_PUSHES][PAPER_BOUNDS][PUSH2D_SEEDS];
-    push_scene    *scene[PAPER_PUSHES];       /* the first test run of the first seed, start values and default; NULL: not done */
+    /* the first test run of the first seed, start values and default; NULL: not done */
+    push_scene    *scene[PAPER_PUSHES];
     const char    *scene_bounds[PAPER_PUSHES];
 } push2d;
 
@@ -73,7 +85,8 @@ extern const char *const push2d_object[PAPER_PUSHES], *const push2d_tactile[PAPE
 
 /* As covtune simulate push2d makes them: the same seed, the same runs. The caller frees *out. */
 ct_status push2d_data(push2d *n, int push, uint64_t seed, ct_dataset **out, ct_err *err);
-/* All that the dataset has units for, between lower and upper of these; and a copy of its table at one of each. The caller frees *out. */
+/* All that the dataset has units for, between lower and upper of these; and a copy of its table at one of each. The
+ * caller frees *out. */
 ct_status push2d_theta(const ct_dataset *data, double lower, double upper, ct_theta **out, ct_err *err);
 ct_status push2d_ones(const ct_dataset *data, ct_noise **out, ct_err *err);
 
@@ -82,9 +95,11 @@ ct_status push2d_ones(const ct_dataset *data, ct_noise **out, ct_err *err);
 /* Does the method take part under these bounds? */
 int push2d_takes_part(const push2d *n, int column, int tight);
 /* Learns, and judges; *noise (may be NULL) is what was learned, which the caller frees. */
-ct_status push2d_try(push2d *n, const method_preset *who, const reproduce_runs *runs, const ct_theta *theta, push2d_cell *cell, ct_noise **noise, ct_err *err);
+ct_status push2d_try(push2d *n, const method_preset *who, const reproduce_runs *runs, const ct_theta *theta,
+                     push2d_cell *cell, ct_noise **noise, ct_err *err);
 /* All of a closer look at a noise table that the default learned from the runs. */
-ct_status push2d_look(push2d *n, int push, int tight, int seed, const ct_dataset *data, const ct_theta *theta, const ct_noise *noise, ct_err *err);
+ct_status push2d_look(push2d *n, int push, int tight, int seed, const ct_dataset *data, const ct_theta *theta,
+                      const ct_noise *noise, ct_err *err);
 
 /* ---- Numbers ---- */
 
@@ -96,7 +111,8 @@ double push2d_average(int count, const double *value, double *error);
 double push2d_error(const push2d *n, int push, int tight, int column, int seed, int which);
 /* Over seeds. error may be NULL. */
 double push2d_mean(const push2d *n, int push, int tight, int column, int which, double *error);
-double push2d_mean_of(const push2d *n, int push, int tight, int column, double (*of)(const push2d_cell *), double *error);
+double push2d_mean_of(const push2d *n, int push, int tight, int column, double (*of)(const push2d_cell *),
+                      double *error);
 int    push2d_row_done(const push2d *n, int push, int tight);
 /* "ellipse network, tight". Returns buf. */
 const char *push2d_row_name(int push, int tight, char buf[48]);

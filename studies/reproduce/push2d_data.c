@@ -1,5 +1,6 @@
-/* push2d_data.c: pushing runs, as covtune simulate push2d makes them, and what is learned of them. Pushes of training and of test runs come from pools of their own, and so do those that the tactile network is
- * trained on, once for each seed and object. */
+/* push2d_data.c: pushing runs, as covtune simulate push2d makes them, and what is learned of them. Pushes of
+ * training and of test runs come from pools of their own, and so do those that the tactile network is trained on,
+ * once for each seed and object. */
 #include <covtune/push.h>
 #include "cli/push/dataset.h"
 #include "studies/reproduce/push2d.h"
@@ -26,7 +27,8 @@ ct_status push2d_theta(const ct_dataset *data, double lower, double upper, ct_th
         const ct_dataset_group *g = &data->group[i];
         if (!g->learn) continue;
         status = ct_theta_learn(*out, i, CT_NOISE_DIAGONAL, lower, upper, err);
-        for (int k = 0; status == CT_OK && k < ct_noise_get(data->noise, i)->dim; k++) status = ct_theta_set_unit(*out, i, k, g->unit[k], err);
+        for (int k = 0; status == CT_OK && k < ct_noise_get(data->noise, i)->dim; k++)
+            status = ct_theta_set_unit(*out, i, k, g->unit[k], err);
     }
     if (status == CT_OK) return CT_OK;
     ct_theta_free(*out);

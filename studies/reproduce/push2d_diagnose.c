@@ -1,4 +1,5 @@
-/* push2d_diagnose.c: a closer look at what the default has learned of pushing: where a new pose starts, whether it matters where learning starts, and run by run whether estimates come to a minimum. */
+/* push2d_diagnose.c: a closer look at what the default has learned of pushing: where a new pose starts, whether it
+ * matters where learning starts, and run by run whether estimates come to a minimum. */
 #include "studies/reproduce/push2d.h"
 
 #include <math.h>
@@ -8,11 +9,18 @@
 #define NEAR 0.01 /* m, rad: a step of that size hardly shows in the errors     */
 
 int push2d_reached_truth(const push2d_run *run) { return ct_stop_converged(run->truth) && isfinite(run->loss_truth); }
-int push2d_reached_steps(const push2d_run *run) { return ct_stop_converged(run->steps) && isfinite(run->loss_steps) && run->left <= NEAR; }
-int push2d_elsewhere(const push2d_run *run) { return ct_stop_converged(run->settled) && fabs(run->error_settled - run->error_truth) > SAME * run->error_truth; }
+int push2d_reached_steps(const push2d_run *run)
+{
+    return ct_stop_converged(run->steps) && isfinite(run->loss_steps) && run->left <= NEAR;
+}
+int push2d_elsewhere(const push2d_run *run)
+{
+    return ct_stop_converged(run->settled) && fabs(run->error_settled - run->error_truth) > SAME * run->error_truth;
+}
 
 /* Where new poses start. */
-static ct_status try_entries(push2d *n, const reproduce_runs *runs, const ct_noise *noise, push2d_closer *c, ct_err *err)
+static ct_status try_entries(push2d *n, const reproduce_runs *runs, const ct_noise *noise, push2d_closer *c,
+                             ct_err *err)
 {
     ct_status status = CT_OK;
     for (int e = 0; status == CT_OK && e < CT_ENTRY_COUNT; e++) {
@@ -24,7 +32,8 @@ static ct_status try_entries(push2d *n, const reproduce_runs *runs, const ct_noi
 }
 
 /* Where learning starts. */
-static ct_status try_centre(push2d *n, reproduce_runs runs, const ct_dataset *data, const ct_theta *theta, push2d_closer *c, ct_err *err)
+static ct_status try_centre(push2d *n, reproduce_runs runs, const ct_dataset *data, const ct_theta *theta,
+                            push2d_closer *c, ct_err *err)
 {
     ct_noise   *ones = NULL;
     push2d_cell cell = {0};
@@ -37,7 +46,8 @@ static ct_status try_centre(push2d *n, reproduce_runs runs, const ct_dataset *da
 }
 
 /* Values of an estimate step by step; x has room for them. */
-static ct_status by_steps(const ct_sequence *seq, const ct_noise *noise, double *x, ct_replay_result *result, ct_err *err)
+static ct_status by_steps(const ct_sequence *seq, const ct_noise *noise, double *x, ct_replay_result *result,
+                          ct_err *err)
 {
     const ct_inference inference = ct_inference_defaults();
     const ct_status    status = ct_start_values(seq, inference.start, x, err);
@@ -91,7 +101,8 @@ static ct_status film(push2d *n, int push, int tight, const reproduce_runs *runs
 {
     const ct_sequence *seq = runs->test[0];
     ct_replay_result   replayed;
-    double            *before = cli_alloc(ct_graph_size(seq->graph), sizeof *before), *after = cli_alloc(ct_graph_size(seq->graph), sizeof *after);
+    double *before = cli_alloc(ct_graph_size(seq->graph), sizeof *before),
+           *after = cli_alloc(ct_graph_size(seq->graph), sizeof *after);
     ct_status          status = by_steps(seq, runs->start, before, &replayed, err);
     if (status == CT_OK) status = by_steps(seq, noise, after, &replayed, err);
     if (status == CT_OK) {
@@ -104,9 +115,11 @@ static ct_status film(push2d *n, int push, int tight, const reproduce_runs *runs
     return status;
 }
 
-ct_status push2d_look(push2d *n, int push, int tight, int seed, const ct_dataset *data, const ct_theta *theta, const ct_noise *noise, ct_err *err)
+ct_status push2d_look(push2d *n, int push, int tight, int seed, const ct_dataset *data, const ct_theta *theta,
+                      const ct_noise *noise, ct_err *err)
 {
-    const reproduce_runs runs = {.trains = data->trains, .tests = data->tests, .train = data->train, .test = data->test, .start = data->noise};
+    const reproduce_runs runs = {
+        .trains = data->trains, .tests = data->tests, .train = data->train, .test = data->test, .start = data->noise};
     push2d_closer       *c = &n->closer[push][tight][seed];
     ct_status            status = try_entries(n, &runs, noise, c, err);
     if (status == CT_OK) status = look_at_runs(&runs, noise, c, err);

@@ -1,4 +1,5 @@
-/* push2d_diagnose_print.c: what a closer look at the default has found, into the document: runs that come to no minimum by name, where a new pose starts, and where learning starts. */
+/* push2d_diagnose_print.c: what a closer look at the default has found, into the document: runs that come to no
+ * minimum by name, where a new pose starts, and where learning starts. */
 #include "studies/reproduce/push2d.h"
 
 #include <math.h>
@@ -22,9 +23,12 @@ static void name_failures(push2d *n, int steps)
                     char              name[48], how[64] = "";
                     if (steps ? push2d_reached_steps(run) : push2d_reached_truth(run)) continue;
                     if (steps && ct_stop_converged(stop)) snprintf(how, sizeof how, ", a step of %.2g left", run->left);
-                    snprintf(text + used, sizeof text - used, "%s%s, seed %d, run %d (%s%s)", used ? "; " : "", push2d_row_name(p, b, name), s + 1, i, ct_stop_name(stop), how);
+                    snprintf(text + used, sizeof text - used, "%s%s, seed %d, run %d (%s%s)", used ? "; " : "",
+                             push2d_row_name(p, b, name), s + 1, i, ct_stop_name(stop), how);
                 }
-    if (*text) document_warn(&n->job->document, "No minimum, %s: %s.", steps ? "step by step" : "at once from the truth", text);
+    if (*text)
+        document_warn(&n->job->document, "No minimum, %s: %s.", steps ? "step by step" : "at once from the truth",
+                      text);
 }
 
 static void put_convergence(push2d *n)
@@ -56,7 +60,10 @@ static void put_convergence(push2d *n)
             const double number[] = {runs, truth, steps, left, elsewhere};
             for (size_t k = 0; k < sizeof number / sizeof *number; k++) ct_table_number(t, number[k]);
         }
-    ct_table_note(t, "Minimum, by steps: the estimate came to its end, is finite, and a full Gauss-Newton step from it is in every coordinate at most 0.01 (m, rad), which hardly shows in the errors; beside it the largest such step. Another minimum: solved on from there, at once, it ends at another error than from the truth.");
+    ct_table_note(
+        t, "Minimum, by steps: the estimate came to its end, is finite, and a full Gauss-Newton step from it is in "
+           "every coordinate at most 0.01 (m, rad), which hardly shows in the errors; beside it the largest such step. "
+           "Another minimum: solved on from there, at once, it ends at another error than from the truth.");
     document_table(&n->job->document, t);
     for (int steps = 0; steps < 2; steps++) name_failures(n, steps);
 }
@@ -64,7 +71,8 @@ static void put_convergence(push2d *n)
 static void put_runs(push2d *n)
 {
     static const char *const TEXT[] = {"object", "tactile", "bounds"};
-    static const char *const NUMBER[] = {"seed", "run", "loss_from_truth", "loss_by_steps", "error_from_truth", "error_after_steps", "step_left"};
+    static const char *const NUMBER[] = {
+        "seed", "run", "loss_from_truth", "loss_by_steps", "error_from_truth", "error_after_steps", "step_left"};
     ct_table *t = document_new_table(NULL);
     for (size_t k = 0; k < sizeof TEXT / sizeof *TEXT; k++) ct_table_column(t, TEXT[k], TEXT[k], NULL, 0);
     for (size_t k = 0; k < sizeof NUMBER / sizeof *NUMBER; k++) ct_table_column(t, NUMBER[k], NUMBER[k], NULL, 17);
@@ -80,7 +88,8 @@ static void put_runs(push2d *n)
                     ct_table_text(t, "%s", push2d_object[p]);
                     ct_table_text(t, "%s", push2d_tactile[p]);
                     ct_table_text(t, "%s", paper_bounds[b]);
-                    const double number[] = {s + 1, i, run->loss_truth, run->loss_steps, run->error_truth, run->error_settled, run->left};
+                    const double number[] = {
+                        s + 1, i, run->loss_truth, run->loss_steps, run->error_truth, run->error_settled, run->left};
                     for (size_t k = 0; k < sizeof number / sizeof *number; k++) ct_table_number(t, number[k]);
                     ct_table_text(t, "%s", ct_stop_name(run->truth));
                     ct_table_text(t, "%s", ct_stop_name(run->steps));
@@ -105,7 +114,8 @@ static double entry_mean(const push2d *n, int p, int b, int entry, double *error
 
 static void put_entries(push2d *n)
 {
-    ct_table *t = document_new_table("Where a new pose starts: the object's error in cm, under what the default learned");
+    ct_table *t =
+        document_new_table("Where a new pose starts: the object's error in cm, under what the default learned");
     ct_table_column(t, "row", "data", NULL, 0);
     for (int e = 0; e < CT_ENTRY_COUNT; e++) {
         char failed[64];
@@ -127,13 +137,15 @@ static void put_entries(push2d *n)
                 ct_table_number(t, failed);
             }
         }
-    ct_table_note(t, "previous: at the estimate of the pose before, as in all other tables; motion: moved on from there as measurements, composed, move; given: where these have it.");
+    ct_table_note(t, "previous: at the estimate of the pose before, as in all other tables; motion: moved on from "
+                     "there as measurements, composed, move; given: where these have it.");
     document_table(&n->job->document, t);
 }
 
 static void put_starts(push2d *n)
 {
-    ct_table *t = document_new_table("Where learning starts: the object's error in cm, of the default under tight bounds");
+    ct_table *t =
+        document_new_table("Where learning starts: the object's error in cm, of the default under tight bounds");
     ct_table_column(t, "data", "data", NULL, 0);
     ct_table_column(t, "far", "far start, clipped", NULL, 3);
     ct_table_column(t, "centre", "ones", NULL, 3);

@@ -25,7 +25,13 @@ static void put_cell(ct_table *t, const push2d *n, int p, int b, int c, int s)
     ct_table_number(t, s + 1);
     for (int w = 0; w < PAPER_PUSH_QUANTITIES; w++) ct_table_number(t, push2d_error(n, p, b, c, s, w));
     for (int w = PUSH2D_OBJECT_T; w <= PUSH2D_OBJECT_R; w++) ct_table_number(t, push2d_accuracy(&cell->test_truth, w));
-    const double number[] = {cell->train.loss, cell->test_truth.loss, cell->test.loss, cell->spread, cell->solves < 0 ? NAN : (double)cell->solves, cell->evaluations < 0 ? NAN : (double)cell->evaluations, cell->seconds};
+    const double number[] = {cell->train.loss,
+                             cell->test_truth.loss,
+                             cell->test.loss,
+                             cell->spread,
+                             cell->solves < 0 ? NAN : (double)cell->solves,
+                             cell->evaluations < 0 ? NAN : (double)cell->evaluations,
+                             cell->seconds};
     for (size_t k = 0; k < sizeof number / sizeof *number; k++) ct_table_number(t, number[k]);
     ct_table_text(t, "%s", cell->stop);
     ct_table_number(t, cell->test.failed);
@@ -35,8 +41,20 @@ static void put_cell(ct_table *t, const push2d *n, int p, int b, int c, int s)
 static void put_data(push2d *n)
 {
     static const char *const TEXT[] = {"object", "tactile", "bounds", "method"};
-    static const char *const NUMBER[] = {"seed", "finger_translation", "finger_rotation", "object_translation", "object_rotation", "object_translation_from_truth", "object_rotation_from_truth",
-                                         "train_loss", "test_loss_from_truth", "test_loss", "spread", "solves", "evaluations", "seconds"};
+    static const char *const NUMBER[] = {"seed",
+                                         "finger_translation",
+                                         "finger_rotation",
+                                         "object_translation",
+                                         "object_rotation",
+                                         "object_translation_from_truth",
+                                         "object_rotation_from_truth",
+                                         "train_loss",
+                                         "test_loss_from_truth",
+                                         "test_loss",
+                                         "spread",
+                                         "solves",
+                                         "evaluations",
+                                         "seconds"};
     ct_table *t = document_new_table(NULL);
     for (size_t k = 0; k < sizeof TEXT / sizeof *TEXT; k++) ct_table_column(t, TEXT[k], TEXT[k], NULL, 0);
     for (size_t k = 0; k < sizeof NUMBER / sizeof *NUMBER; k++) ct_table_column(t, NUMBER[k], NUMBER[k], NULL, 17);
@@ -80,8 +98,10 @@ static void put_cell_of(ct_table *t, const push2d *n, int p, int b, int c, int w
         return;
     }
     const double paper = paper_push2d(n->column[c].key, p, b, w);
-    if (row == 1 && !isnan(error)) snprintf(text, sizeof text, scale_of(w) * error < 1e-3 ? "%.1e" : "%.2g", scale_of(w) * error);
-    if (row == 2 && !isnan(paper)) snprintf(text, sizeof text, paper < 1e-3 ? "%.0e" : "%.3f", paper); /* as it is there */
+    if (row == 1 && !isnan(error))
+        snprintf(text, sizeof text, scale_of(w) * error < 1e-3 ? "%.1e" : "%.2g", scale_of(w) * error);
+    /* as it is there */
+    if (row == 2 && !isnan(paper)) snprintf(text, sizeof text, paper < 1e-3 ? "%.0e" : "%.3f", paper);
     shorten_power(text);
     ct_table_text(t, "%s", text);
 }
@@ -104,7 +124,8 @@ static void put_rows(ct_table *t, const push2d *n, int p, int b, int w)
 static ct_table *table_of(const push2d *n, int first, int b)
 {
     char title[160];
-    snprintf(title, sizeof title, "%s, %s bounds (%s): rmse on test runs", first ? "Rectangle" : "Ellipse", paper_bounds[b], b ? "0.1 to 10" : "0.001 to 1000");
+    snprintf(title, sizeof title, "%s, %s bounds (%s): rmse on test runs", first ? "Rectangle" : "Ellipse",
+             paper_bounds[b], b ? "0.1 to 10" : "0.001 to 1000");
     ct_table *t = document_new_table(title);
     ct_table_column(t, "tactile", "touch", NULL, 0);
     ct_table_column(t, "quantity", "of", NULL, 0);
@@ -113,7 +134,11 @@ static ct_table *table_of(const push2d *n, int first, int b)
         if (push2d_takes_part(n, c, b)) ct_table_column(t, n->column[c].key, n->column[c].name, NULL, 3);
     for (int p = first; p < first + 2; p++)
         for (int w = 0; w < PAPER_PUSH_QUANTITIES && push2d_row_done(n, p, b); w++) put_rows(t, n, p, b, w);
-    if (n->seeds > 1) ct_table_note(t, "here: the mean over %d seeds, and its standard error; the best method of a row stands out. The finger is the paper's end-effector.", n->seeds);
+    if (n->seeds > 1)
+        ct_table_note(t,
+                      "here: the mean over %d seeds, and its standard error; the best method of a row stands out. The "
+                      "finger is the paper's end-effector.",
+                      n->seeds);
     else ct_table_note(t, "One seed; the best method of a row stands out. The finger is the paper's end-effector.");
     return t;
 }
@@ -151,7 +176,10 @@ static double spread_of(const push2d_cell *cell) { return cell->spread; }
 static double train_of(const push2d_cell *cell) { return cell->train.loss; }
 static double test_of(const push2d_cell *cell) { return cell->test.loss; }
 static double truth_of(const push2d_cell *cell) { return cell->test_truth.loss; }
-static double evaluations_of(const push2d_cell *cell) { return cell->evaluations < 0 ? NAN : (double)cell->evaluations; }
+static double evaluations_of(const push2d_cell *cell)
+{
+    return cell->evaluations < 0 ? NAN : (double)cell->evaluations;
+}
 static double seconds_of(const push2d_cell *cell) { return cell->seconds; }
 
 static void put_spreads(push2d *n)
@@ -182,7 +210,8 @@ static void put_spreads(push2d *n)
         ct_table_text(t, "%s", "paper");
         for (int p = 0; p < PAPER_PUSHES; p++) ct_table_number(t, paper_push2d_spread(p, b));
     }
-    ct_table_note(t, "Medians over seeds, of variances in units. The paper's are of its own method, Frank-Wolfe, and in units that it does not say.");
+    ct_table_note(t, "Medians over seeds, of variances in units. The paper's are of its own method, Frank-Wolfe, and "
+                     "in units that it does not say.");
     document_table(&n->job->document, t);
 }
 
@@ -190,7 +219,9 @@ static void put_spreads(push2d *n)
 
 static void put_losses(push2d *n)
 {
-    static const char *const NUMBER[][2] = {{"train", "training"}, {"test_truth", "test, at once"}, {"test", "test, by steps"}, {"ratio", "ratio"}, {"evaluations", "evaluations"}, {"seconds", "time in s"}, {"failed", "failed"}};
+    static const char *const NUMBER[][2] = {
+        {"train", "training"},          {"test_truth", "test, at once"}, {"test", "test, by steps"}, {"ratio", "ratio"},
+        {"evaluations", "evaluations"}, {"seconds", "time in s"},        {"failed", "failed"}};
     ct_table *t = document_new_table("Loss, and what it took to learn");
     ct_table_column(t, "data", "data", NULL, 0);
     ct_table_column(t, "bounds", "bounds", NULL, 0);
@@ -199,12 +230,14 @@ static void put_losses(push2d *n)
     for (int p = 0; p < PAPER_PUSHES; p++)
         for (int b = 0; b < PAPER_BOUNDS; b++)
             for (int c = 0; c < PUSH2D_COLUMNS; c++) {
-                const double train = push2d_mean_of(n, p, b, c, train_of, NULL), test = push2d_mean_of(n, p, b, c, test_of, NULL);
+                const double train = push2d_mean_of(n, p, b, c, train_of, NULL),
+                             test = push2d_mean_of(n, p, b, c, test_of, NULL);
                 int          failed = 0;
                 if (isnan(train)) continue;
                 for (int s = 0; s < n->seeds; s++) failed += n->cell[p][b][c][s].test.failed;
                 ct_table_row(t, c == 0);
-                ct_table_text(t, "%s%s%s", c == 0 ? push2d_object[p] : "", c == 0 ? " " : "", c == 0 ? push2d_tactile[p] : "");
+                ct_table_text(t, "%s%s%s", c == 0 ? push2d_object[p] : "", c == 0 ? " " : "",
+                              c == 0 ? push2d_tactile[p] : "");
                 ct_table_text(t, "%s", c == 0 ? paper_bounds[b] : "");
                 ct_table_text(t, "%s", n->column[c].name);
                 ct_table_number(t, train);
@@ -215,7 +248,10 @@ static void put_losses(push2d *n)
                 ct_table_number(t, median(n, p, b, c, seconds_of));
                 ct_table_number(t, failed);
             }
-    ct_table_note(t, "Losses are means over runs and seeds, of training runs and of test runs at once from the truth, as learning has it, and of test runs by steps, as in deployment; ratio: the last to the first. Evaluations and time: medians. Failed: test runs of all seeds that step by step came to no estimate.");
+    ct_table_note(
+        t, "Losses are means over runs and seeds, of training runs and of test runs at once from the truth, as "
+           "learning has it, and of test runs by steps, as in deployment; ratio: the last to the first. Evaluations "
+           "and time: medians. Failed: test runs of all seeds that step by step came to no estimate.");
     document_table(&n->job->document, t);
 }
 
@@ -238,18 +274,35 @@ static void put_picture(push2d *n, int w)
                 double       error;
                 const double mean = push2d_mean(n, p, b, c, w, &error);
                 if (!push2d_row_done(n, p, b)) continue;
-                snprintf(name[rows], sizeof name[rows], "%.4s. %.3s. %s", push2d_object[p], push2d_tactile[p], paper_bounds[b]);
+                snprintf(name[rows], sizeof name[rows], "%.4s. %.3s. %s", push2d_object[p], push2d_tactile[p],
+                         paper_bounds[b]);
                 names[rows] = name[rows];
                 x[c][rows] = rows + 0.1 * (c - 0.5 * (PUSH2D_COLUMNS - 1));
                 y[c][rows] = scale_of(w) * mean;
                 spread[c][rows++] = isnan(error) ? 0 : scale_of(w) * error;
             }
         const method_preset *who = n->column[c].who;
-        series[count++] = (ct_series){.label = n->column[c].name, .role = who ? who->role : CT_ROLE_BEFORE, .mark = CT_MARK_POINTS, .count = rows, .x = x[c], .y = y[c], .spread = spread[c]};
+        series[count++] = (ct_series){.label = n->column[c].name,
+                                      .role = who ? who->role : CT_ROLE_BEFORE,
+                                      .mark = CT_MARK_POINTS,
+                                      .count = rows,
+                                      .x = x[c],
+                                      .y = y[c],
+                                      .spread = spread[c]};
     }
-    const ct_plot plot = {.id = w % 2 ? "push2d-rotation" : "push2d-translation", .title = w % 2 ? "The object's rotation on unseen pushes" : "The object's position on unseen pushes",
-                          .y_label = w % 2 ? "rotation rmse in rad" : "translation rmse in cm", .y_log = 1, .x_low = -0.5, .x_high = rows - 0.5, .count = count, .series = series, .x_names = names, .names = rows,
-                          .text = "Means over seeds, bars one standard error of them. Ellipse and rectangle; touch by the oracle and by the network; loose and tight bounds."};
+    const ct_plot plot = {.id = w % 2 ? "push2d-rotation" : "push2d-translation",
+                          .title = w % 2 ? "The object's rotation on unseen pushes"
+                                         : "The object's position on unseen pushes",
+                          .y_label = w % 2 ? "rotation rmse in rad" : "translation rmse in cm",
+                          .y_log = 1,
+                          .x_low = -0.5,
+                          .x_high = rows - 0.5,
+                          .count = count,
+                          .series = series,
+                          .x_names = names,
+                          .names = rows,
+                          .text = "Means over seeds, bars one standard error of them. Ellipse and rectangle; touch by "
+                                  "the oracle and by the network; loose and tight bounds."};
     if (rows) document_plot(&n->job->document, &plot);
 }
 
@@ -261,11 +314,15 @@ static void put_scenes(push2d *n)
         if (!n->scene[p]) continue;
         if (!any++) document_section(&n->job->document, "pushes", "Pushes, before and after");
         snprintf(id, sizeof id, "push2d-%s-%s", push2d_object[p], push2d_tactile[p]);
-        snprintf(title, sizeof title, "%s, touch by the %s, %s bounds", p < 2 ? "Ellipse" : "Rectangle", push2d_tactile[p], n->scene_bounds[p]);
+        snprintf(title, sizeof title, "%s, touch by the %s, %s bounds", p < 2 ? "Ellipse" : "Rectangle",
+                 push2d_tactile[p], n->scene_bounds[p]);
         const ct_scene scene = push_scene_of(n->scene[p], id, title, NULL);
         document_scene(&n->job->document, &scene);
     }
-    if (any) document_text(&n->job->document, "The first test run of the first seed, estimated step by step: before, under the start values; after, under what the default learned. The finger is a dot. Between pushes it is lifted.");
+    if (any)
+        document_text(&n->job->document,
+                      "The first test run of the first seed, estimated step by step: before, under the start values; "
+                      "after, under what the default learned. The finger is a dot. Between pushes it is lifted.");
 }
 
 /* ---- all of it ---- */
@@ -273,16 +330,27 @@ static void put_scenes(push2d *n)
 void push2d_print(push2d *n)
 {
     document *b = &n->job->document;
-    document_text(b, "%d training and %d test runs, each of %d pushes of %d steps, for each of %d seed%s: worlds with friction, calibration and pushes of their own. Pushes of training runs, of test runs and of those that the tactile "
-              "network is trained on are different ones. Variances are in units (tac 0.01 rad; dyn 0.2 mm, 0.2 mm, 2 cm²; geo 2 mm; prior 0.1 mm, 0.1 mrad), and so are bounds; start values have a spread of 10⁶. Test runs are "
-              "estimated step by step (isam2), each pose from the one before. rmse is per coordinate, the mean of the runs.", n->size.trains, n->size.tests, n->size.episodes, n->size.steps, n->seeds, CLI_S(n->seeds));
-    document_text(b, "Nelder-Mead and Powell are stopped after %d evaluations, if they are not done; all else is each method's own.", n->job->evaluations);
-    if (n->job->request->quick) document_text(b, "Quick: few and short runs, and methods without gradients are cut off early.");
+    document_text(
+        b,
+        "%d training and %d test runs, each of %d pushes of %d steps, for each of %d seed%s: worlds with friction, "
+        "calibration and pushes of their own. Pushes of training runs, of test runs and of those that the tactile "
+        "network is trained on are different ones. Variances are in units (tac 0.01 rad; dyn 0.2 mm, 0.2 mm, 2 cm²; "
+        "geo 2 mm; prior 0.1 mm, 0.1 mrad), and so are bounds; start values have a spread of 10⁶. Test runs are "
+        "estimated step by step (isam2), each pose from the one before. rmse is per coordinate, the mean of the runs.",
+        n->size.trains, n->size.tests, n->size.episodes, n->size.steps, n->seeds, CLI_S(n->seeds));
+    document_text(
+        b,
+        "Nelder-Mead and Powell are stopped after %d evaluations, if they are not done; all else is each method's own.",
+        n->job->evaluations);
+    if (n->job->request->quick)
+        document_text(b, "Quick: few and short runs, and methods without gradients are cut off early.");
     if (cli_caught()) document_warn(b, "Interrupted: rows and seeds that were not done are not here.");
     document_demands(b);
     document_section(b, "table", "Table II");
     put_tables(n);
-    document_text(b, "LEO knows no bounds and is in the loose tables alone. The paper's column for its own method is Frank-Wolfe's. Its runs are of a real robot: what compares is the order of the methods, and how far each gets from the start.");
+    document_text(b, "LEO knows no bounds and is in the loose tables alone. The paper's column for its own method is "
+                     "Frank-Wolfe's. Its runs are of a real robot: what compares is the order of the methods, and how "
+                     "far each gets from the start.");
     for (int w = PUSH2D_OBJECT_T; w <= PUSH2D_OBJECT_R; w++) put_picture(n, w);
     put_scenes(n);
     document_section(b, "spread", "Table III");

@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 
 /* To add one: its file, and its line here. */
-static const reproduce_study *const STUDY[] = {&reproduce_nav2d, &reproduce_runtime, &reproduce_init, &reproduce_samples, &reproduce_push2d};
+static const reproduce_study *const STUDY[] = {&reproduce_nav2d, &reproduce_runtime, &reproduce_init,
+                                               &reproduce_samples, &reproduce_push2d};
 #define STUDIES ((int)(sizeof STUDY / sizeof *STUDY))
 
 /* ---- learning and judging ---- */
@@ -86,7 +87,8 @@ ct_inference reproduce_from_truth(void)
     return inference;
 }
 
-ct_status reproduce_try(reproduce_job *job, const method_preset *who, const reproduce_runs *runs, const ct_theta *theta, int trace, ct_trial *out, ct_err *err)
+ct_status reproduce_try(reproduce_job *job, const method_preset *who, const reproduce_runs *runs, const ct_theta *theta,
+                        int trace, ct_trial *out, ct_err *err)
 {
     ct_trial_options o = ct_trial_defaults();
     const int        most = job->evaluations;
@@ -100,19 +102,22 @@ ct_status reproduce_try(reproduce_job *job, const method_preset *who, const repr
     if (job->request->quick && !is_capped(job, who)) o.learn.max_iterations = who->quick;
     job->told = 0;
     if (!is_capped(job, who)) job->evaluations = 0;
-    const ct_status status = ct_trial_run(runs->trains, runs->train, runs->tests, runs->test, runs->start, theta, &o, out, err);
+    const ct_status status =
+        ct_trial_run(runs->trains, runs->train, runs->tests, runs->test, runs->start, theta, &o, out, err);
     job->evaluations = most;
     return status;
 }
 
-ct_status reproduce_judge(reproduce_job *job, int training, const reproduce_runs *runs, const ct_noise *noise, ct_summary *out, ct_err *err)
+ct_status reproduce_judge(reproduce_job *job, int training, const reproduce_runs *runs, const ct_noise *noise,
+                          ct_summary *out, ct_err *err)
 {
     ct_summary_options o = reproduce_verdict(job);
     if (training) {
         o.inference = reproduce_from_truth();
         o.nees = o.conditioning = 0;
     }
-    return ct_summarise(training ? runs->trains : runs->tests, training ? runs->train : runs->test, noise, &o, NULL, out, err);
+    return ct_summarise(training ? runs->trains : runs->tests, training ? runs->train : runs->test, noise, &o, NULL,
+                        out, err);
 }
 
 /* ---- the place ---- */
@@ -147,8 +152,14 @@ static cli_exit check_place(const cli_io *io, const reproduce_request *r, const 
     }
     closedir(folder);
     if (r->force) return CLI_GO;
-    if (done) return cli_fail(io, "%s: there are results of %s in it: --force replaces them, another --out leaves them", r->out, study->name);
-    if (others) return cli_fail(io, "%s: is a folder with other things in it; choose another one for --out, or --force puts the results beside them", r->out);
+    if (done)
+        return cli_fail(io, "%s: there are results of %s in it: --force replaces them, another --out leaves them",
+                        r->out, study->name);
+    if (others)
+        return cli_fail(io,
+                        "%s: is a folder with other things in it; choose another one for --out, or --force puts the "
+                        "results beside them",
+                        r->out);
     return CLI_GO;
 }
 
@@ -159,7 +170,8 @@ static void print(const reproduce_job *job)
     const document *b = &job->document;
     ct_err      err;
     for (int i = 0; i < job->tables; i++) {
-        const ct_status status = ct_table_print(job->shown[i], CT_TABLE_TEXT, cli_room() == INT_MAX ? 0 : cli_room(), stdout, &err);
+        const ct_status status =
+            ct_table_print(job->shown[i], CT_TABLE_TEXT, cli_room() == INT_MAX ? 0 : cli_room(), stdout, &err);
         if (status == CT_E_MEMORY) cli_check_alloc(NULL); /* what else can be wrong, cli_finish sees */
         putchar('\n');
     }
@@ -167,7 +179,8 @@ static void print(const reproduce_job *job)
         const document_statement *s = &b->statement[i];
         cli_row(s->holds ? "holds" : "DOES NOT", "%s: %s", s->what, s->where);
     }
-    if (job->request->quick && b->statements) cli_row("note", "quick: demands are meant for the full study, whose runs are longer and more");
+    if (job->request->quick && b->statements)
+        cli_row("note", "quick: demands are meant for the full study, whose runs are longer and more");
     char *page = cli_path_join(b->out, b->study);
     cli_row("written", "%s.html, %s.md, %s.csv and pictures", page, page, page);
     free(page);
@@ -194,12 +207,14 @@ static void print_json(const reproduce_job *job, int interrupted, double seconds
     cli_print_json(o);
 }
 
-static cli_exit carry_out(const cli_io *io, const reproduce_request *request, const reproduce_study *study, reproduce_job *job)
+static cli_exit carry_out(const cli_io *io, const reproduce_request *request, const reproduce_study *study,
+                          reproduce_job *job)
 {
     ct_err         err = {0};
     const cli_exit code = check_place(io, request, study);
     if (code != CLI_GO) return code;
-    if (cli_make_folders(request->out)) return cli_fail(io, "%s: the folder cannot be made: %s", request->out, strerror(errno));
+    if (cli_make_folders(request->out))
+        return cli_fail(io, "%s: the folder cannot be made: %s", request->out, strerror(errno));
     const double begin = ct_now_s();
     cli_catch(io, "stopping; what is done is written");
     ct_status status = study->run(job, &err);
@@ -238,7 +253,7 @@ static cli_exit take_methods(const cli_io *io, const reproduce_study *study, rep
 {
     const method_preset *all[24];
     char              bad[64];
-    const int         n = contest_list(study->methods, all, 24, bad), most = (int)(sizeof job->method / sizeof *job->method);
+    const int n = contest_list(study->methods, all, 24, bad), most = (int)(sizeof job->method / sizeof *job->method);
     if (!job->request->methods) return CLI_GO;
     job->methods = contest_list(job->request->methods, job->method, most, bad);
     for (int i = 0; i < job->methods; i++) {
@@ -248,14 +263,17 @@ static cli_exit take_methods(const cli_io *io, const reproduce_study *study, rep
         snprintf(bad, sizeof bad, "%s", job->method[i]->key);
         job->methods = -1;
     }
-    return job->methods >= 0 ? CLI_GO : cli_misuse(io, "--methods is some of %s for %s, found \"%s\"", study->methods, study->name, bad);
+    return job->methods >= 0
+               ? CLI_GO
+               : cli_misuse(io, "--methods is some of %s for %s, found \"%s\"", study->methods, study->name, bad);
 }
 
 static cli_exit check(const cli_io *io, const reproduce_request *r, const reproduce_study *study, reproduce_job *job)
 {
     if (!r->out) return cli_misuse(io, "--out DIR is missing: the folder that results are written to");
     if (r->rows && !study->rows) return cli_misuse(io, "--rows is for nav2d and push2d; %s has none", study->name);
-    if (r->seeds && !study->seeds) return cli_misuse(io, "--seeds is for nav2d, samples and push2d; %s has one dataset", study->name);
+    if (r->seeds && !study->seeds)
+        return cli_misuse(io, "--seeds is for nav2d, samples and push2d; %s has one dataset", study->name);
     const cli_exit code = r->rows ? study->rows(io, r->rows) : CLI_GO;
     return code == CLI_GO ? take_methods(io, study, job) : code;
 }
@@ -263,14 +281,19 @@ static cli_exit check(const cli_io *io, const reproduce_request *r, const reprod
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
     reproduce_request request = {.jobs = cli_processors()};
-    const cli_option  options[] = {
+    const cli_option options[] = {
         CLI_ROW_TEXT("out", "DIR", &request.out, "the folder that results are written to, which is made"),
-        CLI_ROW_FLAG("quick", &request.quick, "shorter and fewer runs: less than a minute, and numbers that scatter more"),
-        CLI_ROW_INTEGER("seeds", "N", 1, 5, &request.seeds, "datasets of each kind: nav2d, samples, push2d (5, quick: 1, 2, 1)"),
-        CLI_ROW_TEXT("rows", "D1/loose,..", &request.rows, "nav2d, push2d: only these rows of the table; of push2d they are called ellipse/oracle/loose and so on"),
+        CLI_ROW_FLAG("quick", &request.quick,
+                     "shorter and fewer runs: less than a minute, and numbers that scatter more"),
+        CLI_ROW_INTEGER("seeds", "N", 1, 5, &request.seeds,
+                        "datasets of each kind: nav2d, samples, push2d (5, quick: 1, 2, 1)"),
+        CLI_ROW_TEXT(
+            "rows", "D1/loose,..", &request.rows,
+            "nav2d, push2d: only these rows of the table; of push2d they are called ellipse/oracle/loose and so on"),
         CLI_ROW_TEXT("methods", "NAME,..", &request.methods, "only these of the study's methods"),
         CLI_ROW_FLAG("force", &request.force, "replace results that are there, and do not mind other files"),
-        CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &request.jobs, "sequences at a time (as many as there are processors); only times depend on it"),
+        CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &request.jobs,
+                        "sequences at a time (as many as there are processors); only times depend on it"),
         CLI_ROW_END,
     };
     const reproduce_study *study = NULL;
@@ -294,12 +317,15 @@ const cli_command cli_reproduce = {
     .needs = "--out DIR",
     .least = 1,
     .most = 1,
-    .text = "Repeats a study of the paper on data that is made for it, and writes numbers (CSV), tables (Markdown), pictures (SVG) and one page with all of them (HTML), beside what was demanded of the numbers and whether that holds.\n"
+    .text = "Repeats a study of the paper on data that is made for it, and writes numbers (CSV), tables (Markdown), "
+            "pictures (SVG) and one page with all of them (HTML), beside what was demanded of the numbers and whether "
+            "that holds.\n"
             "nav2d: Table I, errors on unseen runs of D1 to D4 under loose and tight bounds, all methods\n"
             "runtime: training error over time on D3, all methods\n"
             "init: training error from different start values on D3\n"
             "samples: errors on unseen runs after learning from 1 to 20 runs of D1 and D3\n"
-            "push2d: Tables II and III, errors and spreads of pushing, two objects, touch by an oracle or a network, under loose and tight bounds, all methods\n"
+            "push2d: Tables II and III, errors and spreads of pushing, two objects, touch by an oracle or a network, "
+            "under loose and tight bounds, all methods\n"
             "Ctrl-C writes what is done by then, with exit code 130.\n",
     .example = "  covtune reproduce nav2d --quick --out tables\n"
                "  covtune reproduce nav2d --rows D1/tight --seeds 1 --out row\n"

@@ -1,6 +1,7 @@
 /* reproduce.h: the parts of `covtune reproduce`, which repeats the paper's studies.
  *
- *   reproduce.c        options, the table of studies         document.c  what a study writes: CSV, Markdown, pictures, a page
+ *   reproduce.c        options, the table of studies         document.c  what a study writes: CSV, Markdown,
+ *                                                                        pictures, a page
  *   nav2d_data.c   navigation runs and their theta       paper_values.c the paper's numbers
  *   claims.c  what is demanded, row by row          reproduce_NAME.c  a study each */
 #ifndef CT_CLI_REPRODUCE_H
@@ -53,7 +54,8 @@ typedef struct {
     int  holds;
 } document_statement;
 
-/* What a study writes, told once: the page and the Markdown file are filled side by side, from top to bottom. The first thing that goes wrong is kept, and what is said after it does nothing. */
+/* What a study writes, told once: the page and the Markdown file are filled side by side, from top to bottom. The
+ * first thing that goes wrong is kept, and what is said after it does nothing. */
 typedef struct {
     const char     *out, *study;
     ct_page        *page;
@@ -108,10 +110,14 @@ typedef struct {
     cli_bar                  bar;
     char                     what[128]; /* is being done, for the bar */
     double                   cost;      /* of that, in its units       */
-    int                      stepwise;    /* learners judge runs that they hold out step by step, as tests are           */
-    int                      evaluations; /* at most, of methods that see values alone; 0: as many as they want          */
-    int                      told;        /* of those under way                                                         */
-    int                      plain;       /* verdicts without NEES and conditioning                                      */
+    /* learners judge runs that they hold out step by step, as tests are */
+    int                      stepwise;
+    /* at most, of methods that see values alone; 0: as many as they want */
+    int                      evaluations;
+    /* of those under way */
+    int                      told;
+    /* verdicts without NEES and conditioning */
+    int                      plain;
     int                      tables;
     ct_table                *shown[4];  /* what is printed on stdout, before the statements: owned */
 } reproduce_job;
@@ -130,10 +136,13 @@ extern const reproduce_study reproduce_nav2d, reproduce_runtime, reproduce_init,
 void reproduce_show(reproduce_job *job, ct_table *table);
 /* Is that one asked for? */
 int reproduce_wants(const reproduce_job *job, const char *key);
-/* Learn as `who` does; tests are judged step by step. Learning starts from runs->start, or from the closed form where that is the method's way. */
-ct_status reproduce_try(reproduce_job *job, const method_preset *who, const reproduce_runs *runs, const ct_theta *theta, int trace, ct_trial *out, ct_err *err);
+/* Learn as `who` does; tests are judged step by step. Learning starts from runs->start, or from the closed form
+ * where that is the method's way. */
+ct_status reproduce_try(reproduce_job *job, const method_preset *who, const reproduce_runs *runs, const ct_theta *theta,
+                        int trace, ct_trial *out, ct_err *err);
 /* How a table does on runs: those for tests as above, those for training as learning sees them. */
-ct_status reproduce_judge(reproduce_job *job, int training, const reproduce_runs *runs, const ct_noise *noise, ct_summary *out, ct_err *err);
+ct_status reproduce_judge(reproduce_job *job, int training, const reproduce_runs *runs, const ct_noise *noise,
+                          ct_summary *out, ct_err *err);
 /* Of the defaults what every verdict of a study has: jobs, and Ctrl-C. */
 ct_summary_options reproduce_verdict(reproduce_job *job);
 /* Inference as learning has it: at once, from the truth. */
@@ -145,10 +154,12 @@ ct_inference reproduce_from_truth(void);
 #define PAPER_BOUNDS   2 /* loose, tight */
 
 extern const char *const paper_bounds[PAPER_BOUNDS];
-/* "D1/loose,D3/tight" into row[][], of `count` names each under both bounds; NULL: all. Returns where it is not understood, or NULL. */
+/* "D1/loose,D3/tight" into row[][], of `count` names each under both bounds; NULL: all. Returns where it is not
+ * understood, or NULL. */
 const char *reproduce_rows(const char *list, int count, const char *const name[], int row[][PAPER_BOUNDS]);
 
-/* Table I: test rmse of a method by its key ("initial", "leo", "nelder-mead", "powell", "fw"), NaN where the paper has none. which: 0 translation (m), 1 rotation (rad). */
+/* Table I: test rmse of a method by its key ("initial", "leo", "nelder-mead", "powell", "fw"), NaN where the paper
+ * has none. which: 0 translation (m), 1 rotation (rad). */
 double paper_nav2d(const char *key, int dataset, int tight, int which);
 
 #define PAPER_PUSHES          4 /* ellipse by the noisy oracle and by the network, rectangle by both */

@@ -1,6 +1,8 @@
-/* runtime.c: covtune reproduce runtime. The paper's figure of training error over time: D3, loose bounds, from the far start, all methods.
+/* runtime.c: covtune reproduce runtime. The paper's figure of training error over time: D3, loose bounds, from the
+ * far start, all methods.
  *
- * Times are of learning alone: errors along the way are computed when it is over. Methods run one after the other, after one that warms the machine up; what is over soon is run three times, and the run of the median time counts. */
+ * Times are of learning alone: errors along the way are computed when it is over. Methods run one after the other,
+ * after one that warms the machine up; what is over soon is run three times, and the run of the median time counts. */
 #include "studies/reproduce/reproduce.h"
 
 #include <math.h>
@@ -58,7 +60,8 @@ static ct_status measure(runtime *r, entry *e, ct_err *err)
         if (i == n / 2 && e->done) e->trial = trial[i];
         else ct_trial_free(&trial[i]);
     }
-    if (e->done) e->reached = ct_trace_reaches(&e->trial, r->oracle.accuracy.translation, r->oracle.accuracy.rotation, WITHIN);
+    if (e->done)
+        e->reached = ct_trace_reaches(&e->trial, r->oracle.accuracy.translation, r->oracle.accuracy.rotation, WITHIN);
     return status;
 }
 
@@ -110,7 +113,8 @@ static void put_row(ct_table *t, const runtime *r, const entry *e, int data)
 
 static ct_table *table_of(const runtime *r, int data)
 {
-    ct_table *t = document_new_table("Within 5 % of the oracle's training error, in translation and rotation, from when on?");
+    ct_table *t =
+        document_new_table("Within 5 % of the oracle's training error, in translation and rotation, from when on?");
     ct_table_column(t, "method", "method", NULL, 0);
     ct_table_column(t, "reached_seconds", "after", "s", 3);
     ct_table_column(t, "reached_solves", "inner solves", NULL, 6);
@@ -129,7 +133,8 @@ static ct_table *table_of(const runtime *r, int data)
         ct_table_row(t, i && r->entry[i].who->zero_order != r->entry[i - 1].who->zero_order);
         put_row(t, r, &r->entry[i], data);
     }
-    ct_table_note(t, "Methods below the line see values of the loss alone; LEO minimises another one. All but the default start from the far values, the default from second moments of residuals at the truth.");
+    ct_table_note(t, "Methods below the line see values of the loss alone; LEO minimises another one. All but the "
+                     "default start from the far values, the default from second moments of residuals at the truth.");
     return t;
 }
 
@@ -143,9 +148,11 @@ static void put_traces(runtime *r)
         const ct_trial *trial = &r->entry[i].trial;
         for (int32_t k = 0; k < trial->points; k++) {
             const ct_trace_point *p = &trial->trace[k];
-            const int             same = k && k + 1 < trial->points && p->translation == p[-1].translation && p->rotation == p[-1].rotation;
+            const int same =
+                k && k + 1 < trial->points && p->translation == p[-1].translation && p->rotation == p[-1].rotation;
             if (same) continue; /* the best so far is still that */
-            const double value[] = {p->seconds, (double)p->solves, p->evaluations, p->loss, p->translation, p->rotation};
+            const double value[] = {p->seconds, (double)p->solves, p->evaluations,
+                                    p->loss,    p->translation,    p->rotation};
             ct_table_row(t, 0);
             ct_table_text(t, "%s", r->entry[i].who->key);
             for (size_t v = 0; v < sizeof value / sizeof *value; v++) ct_table_number(t, value[v]);
@@ -174,22 +181,40 @@ static void put_picture(runtime *r, int rotation)
         x[n][trial->points] = trial->seconds; /* until then it went on, to no avail */
         y[n][trial->points] = y[n][trial->points - 1];
         span[1] = fmax(span[1], trial->seconds);
-        series[n] = (ct_series){.label = r->entry[i].who->name, .role = r->entry[i].who->role, .mark = CT_MARK_STEPS, .count = trial->points + 1, .x = x[n], .y = y[n]};
+        series[n] = (ct_series){.label = r->entry[i].who->name,
+                                .role = r->entry[i].who->role,
+                                .mark = CT_MARK_STEPS,
+                                .count = trial->points + 1,
+                                .x = x[n],
+                                .y = y[n]};
         n++;
     }
     level[0] = level[1] = rotation ? r->oracle.accuracy.rotation : r->oracle.accuracy.translation;
     const int series_count = n + (span[1] > span[0]);
-    series[n] = (ct_series){.label = "oracle", .role = CT_ROLE_TRUTH, .mark = CT_MARK_LINE, .count = 2, .x = span, .y = level};
-    const ct_plot plot = {.id = rotation ? "runtime-rotation" : "runtime-translation", .title = rotation ? "Rotation on training runs" : "Translation on training runs",
-                          .x_label = "time, s", .y_label = rotation ? "rotation rmse, rad" : "translation rmse, m", .x_log = 1, .y_log = 1, .zoom = 1, .height = 0.75, .count = series_count, .series = series,
-                          .text = "The best of what was evaluated until then, under the loss; of Frank-Wolfe and LEO, which do not descend, the last."};
+    series[n] =
+        (ct_series){.label = "oracle", .role = CT_ROLE_TRUTH, .mark = CT_MARK_LINE, .count = 2, .x = span, .y = level};
+    const ct_plot plot = {.id = rotation ? "runtime-rotation" : "runtime-translation",
+                          .title = rotation ? "Rotation on training runs" : "Translation on training runs",
+                          .x_label = "time, s",
+                          .y_label = rotation ? "rotation rmse, rad" : "translation rmse, m",
+                          .x_log = 1,
+                          .y_log = 1,
+                          .zoom = 1,
+                          .height = 0.75,
+                          .count = series_count,
+                          .series = series,
+                          .text = "The best of what was evaluated until then, under the loss; of Frank-Wolfe and LEO, "
+                                  "which do not descend, the last."};
     if (n) document_plot(&r->job->document, &plot);
     for (int i = 0; i < n; i++) free(x[i]), free(y[i]);
 }
 
 /* ---- what is demanded ---- */
 
-static double arrival(const entry *e) { return e->done && e->reached >= 0 ? e->trial.trace[e->reached].seconds : INFINITY; }
+static double arrival(const entry *e)
+{
+    return e->done && e->reached >= 0 ? e->trial.trace[e->reached].seconds : INFINITY;
+}
 
 /* Every method with gradients is there before every one without. LEO's are of another loss: it is told apart. */
 static void state(runtime *r)
@@ -209,20 +234,33 @@ static void state(runtime *r)
         const double at = arrival(e);
         const int    late = !(at < first);
         misses += late;
-        if (isinf(at)) used += (size_t)snprintf(text + used, sizeof text - used, "%s%s never", pairs++ ? ", " : "", e->who->key);
-        else used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.3g s%s", pairs++ ? ", " : "", e->who->key, at, late ? " (behind)" : "");
+        if (isinf(at))
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s never", pairs++ ? ", " : "", e->who->key);
+        else
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.3g s%s", pairs++ ? ", " : "", e->who->key,
+                                     at, late ? " (behind)" : "");
     }
-    if (used < sizeof text && isfinite(first)) snprintf(text + used, sizeof text - used, "; the first without gradients %.3g s", first);
+    if (used < sizeof text && isfinite(first))
+        snprintf(text + used, sizeof text - used, "; the first without gradients %.3g s", first);
     else if (used < sizeof text) snprintf(text + used, sizeof text - used, "; none without gradients gets there");
-    if (pairs && others) document_state(&r->job->document, !misses, text, "Methods with gradients of the loss are within 5 %% of the oracle's training error before all methods without");
+    if (pairs && others)
+        document_state(&r->job->document, !misses, text,
+                       "Methods with gradients of the loss are within 5 %% of the oracle's training error before all "
+                       "methods without");
 }
 
 static void print(runtime *r)
 {
     document *b = &r->job->document;
-    document_open(b, r->job->request, "Runtime: training error over time", "D3, loose bounds, from the far start: how fast each method gets to the error of the noise that was drawn");
-    document_text(b, "%d training runs of %d to %d poses, %d threads. On them the oracle has %.4g m and %.4g rad. Time is of learning alone, one method after the other; those that take less than %g s were run %d times, the median counts.",
-              r->size.trains, r->size.least, r->size.most, r->job->request->jobs, r->oracle.accuracy.translation, r->oracle.accuracy.rotation, soon(r), REPEATS);
+    document_open(
+        b, r->job->request, "Runtime: training error over time",
+        "D3, loose bounds, from the far start: how fast each method gets to the error of the noise that was drawn");
+    document_text(b,
+                  "%d training runs of %d to %d poses, %d threads. On them the oracle has %.4g m and %.4g rad. Time is "
+                  "of learning alone, one method after the other; those that take less than %g s were run %d times, "
+                  "the median counts.",
+                  r->size.trains, r->size.least, r->size.most, r->job->request->jobs, r->oracle.accuracy.translation,
+                  r->oracle.accuracy.rotation, soon(r), REPEATS);
     if (r->job->request->quick) document_text(b, "Quick: short runs, and methods without gradients are cut off early.");
     if (cli_caught()) document_warn(b, "Interrupted: methods that were not done are not here.");
     state(r);
@@ -243,9 +281,10 @@ static ct_status run(reproduce_job *job, ct_err *err)
     char              bad[64];
     const int         n = contest_list(ORDER, all, METHODS, bad);
     double            units = 0;
-    runtime           r = {.job = job, .size = job->request->quick ? (nav_size){5, 0, 150, 200} : (nav_size){5, 0, 300, 500}};
+    runtime r = {.job = job, .size = job->request->quick ? (nav_size){5, 0, 150, 200} : (nav_size){5, 0, 300, 500}};
     for (int i = 0; i < n; i++)
-        if (reproduce_wants(job, all[i]->key)) r.entry[r.count++] = (entry){.who = all[i], .reached = -1}, units += all[i]->cost;
+        if (reproduce_wants(job, all[i]->key))
+            r.entry[r.count++] = (entry){.who = all[i], .reached = -1}, units += all[i]->cost;
     job->bar = cli_bar_new(job->io, units);
     const ct_status status = fill(&r, err);
     if (status == CT_OK) print(&r);

@@ -1,4 +1,5 @@
-/* samples.c: covtune reproduce samples. How many runs does learning need? D1 and D3, loose bounds, far start; 1 to 20 training runs, the same test runs for all.
+/* samples.c: covtune reproduce samples. How many runs does learning need? D1 and D3, loose bounds, far start; 1 to
+ * 20 training runs, the same test runs for all.
  *
  * The paper remarks that more than five do not help; what is seen here is said in the result. */
 #include "studies/reproduce/reproduce.h"
@@ -39,7 +40,8 @@ typedef struct {
 
 /* ---- trials ---- */
 
-static ct_status learn(samples *n, int d, int k, int m, int seed, const nav_data *data, const ct_theta *theta, ct_err *err)
+static ct_status learn(samples *n, int d, int k, int m, int seed, const nav_data *data, const ct_theta *theta,
+                       ct_err *err)
 {
     reproduce_job *job = n->job;
     cell          *c = &n->cell[d][k][m][seed];
@@ -47,9 +49,15 @@ static ct_status learn(samples *n, int d, int k, int m, int seed, const nav_data
     ct_trial       trial;
     some.trains = RUNS[k];
     job->cost = n->who[m]->cost * RUNS[k] / BASE + JUDGING;
-    snprintf(job->what, sizeof job->what, "%s, %d run%s, %s, seed %d of %d", DATASET[d], RUNS[k], CLI_S(RUNS[k]), n->who[m]->key, seed + 1, n->seeds);
+    snprintf(job->what, sizeof job->what, "%s, %d run%s, %s, seed %d of %d", DATASET[d], RUNS[k], CLI_S(RUNS[k]),
+             n->who[m]->key, seed + 1, n->seeds);
     const ct_status status = reproduce_try(job, n->who[m], &some, theta, 0, &trial, err);
-    if (status == CT_OK && !cli_caught()) *c = (cell){.done = 1, .test = trial.test, .spread = trial.result.spread, .seconds = trial.seconds, .evaluations = trial.result.evaluations};
+    if (status == CT_OK && !cli_caught())
+        *c = (cell){.done = 1,
+                    .test = trial.test,
+                    .spread = trial.result.spread,
+                    .seconds = trial.seconds,
+                    .evaluations = trial.result.evaluations};
     ct_trial_free(&trial);
     cli_bar_add(&job->bar, job->cost);
     return status;
@@ -64,7 +72,8 @@ static ct_status fill_dataset(samples *n, int d, int seed, ct_err *err)
     if (status == CT_OK) status = nav_data_theta(&data, CT_BOUND_LOOSE_LOWER, CT_BOUND_LOOSE_UPPER, &theta, err);
     if (status == CT_OK) status = reproduce_judge(n->job, 0, &runs, data.latent, &n->oracle[d][seed], err);
     for (int k = 0; k < SIZES; k++)
-        for (int m = 0; m < n->methods && status == CT_OK && !cli_caught(); m++) status = learn(n, d, k, m, seed, &data, theta, err);
+        for (int m = 0; m < n->methods && status == CT_OK && !cli_caught(); m++)
+            status = learn(n, d, k, m, seed, &data, theta, err);
     ct_theta_free(theta);
     nav_data_free(&data);
     return status;
@@ -76,7 +85,9 @@ static double ratio(const samples *n, int d, int k, int m, int seed, int which)
 {
     const cell       *c = &n->cell[d][k][m][seed];
     const ct_accuracy o = n->oracle[d][seed].accuracy;
-    return !c->done ? NAN : which ? c->test.accuracy.rotation / o.rotation : c->test.accuracy.translation / o.translation;
+    return !c->done ? NAN
+           : which  ? c->test.accuracy.rotation / o.rotation
+                    : c->test.accuracy.translation / o.translation;
 }
 
 static double mean_of(const samples *n, int d, int k, int m, int which, double *deviation)
@@ -119,17 +130,28 @@ static ct_table *table_of(const samples *n)
 
 static void put_data(samples *n)
 {
-    static const char *const NUMBER[] = {"seed", "translation", "rotation", "translation_over_oracle", "rotation_over_oracle", "test_loss", "spread", "evaluations", "seconds"};
+    static const char *const NUMBER[] = {
+        "seed",   "translation", "rotation", "translation_over_oracle", "rotation_over_oracle", "test_loss",
+        "spread", "evaluations", "seconds"};
     ct_table                *t = document_new_table(NULL);
     ct_table_column(t, "dataset", "dataset", NULL, 0);
     ct_table_column(t, "runs", "runs", NULL, 17);
     ct_table_column(t, "method", "method", NULL, 0);
     for (size_t k = 0; k < sizeof NUMBER / sizeof *NUMBER; k++) ct_table_column(t, NUMBER[k], NUMBER[k], NULL, 17);
     for (int i = 0; i < DATASETS * SIZES * n->methods * n->seeds; i++) {
-        const int   s = i % n->seeds, m = i / n->seeds % n->methods, k = i / n->seeds / n->methods % SIZES, d = i / n->seeds / n->methods / SIZES;
+        const int s = i % n->seeds, m = i / n->seeds % n->methods, k = i / n->seeds / n->methods % SIZES,
+                  d = i / n->seeds / n->methods / SIZES;
         const cell *c = &n->cell[d][k][m][s];
         if (!c->done) continue;
-        const double value[] = {s + 1, c->test.accuracy.translation, c->test.accuracy.rotation, ratio(n, d, k, m, s, 0), ratio(n, d, k, m, s, 1), c->test.loss, c->spread, c->evaluations, c->seconds};
+        const double value[] = {s + 1,
+                                c->test.accuracy.translation,
+                                c->test.accuracy.rotation,
+                                ratio(n, d, k, m, s, 0),
+                                ratio(n, d, k, m, s, 1),
+                                c->test.loss,
+                                c->spread,
+                                c->evaluations,
+                                c->seconds};
         ct_table_row(t, 0);
         ct_table_text(t, "%s", DATASET[d]);
         ct_table_number(t, RUNS[k]);
@@ -145,7 +167,8 @@ static void put_data(samples *n)
 static void put_picture(samples *n, int d)
 {
     ct_series   series[METHODS + 1];
-    double      x[METHODS][SIZES], y[METHODS][SIZES], spread[METHODS][SIZES], edge[2] = {-0.5, SIZES - 0.5}, zero[2] = {0, 0}, low = 0, high = 1;
+    double x[METHODS][SIZES], y[METHODS][SIZES], spread[METHODS][SIZES], edge[2] = {-0.5, SIZES - 0.5},
+                                                                         zero[2] = {0, 0}, low = 0, high = 1;
     char        id[32], title[96], name[SIZES][8];
     const char *names[SIZES];
     for (int m = 0; m < n->methods; m++) {
@@ -159,14 +182,33 @@ static void put_picture(samples *n, int d)
             low = fmin(low, y[m][k] - spread[m][k]);
             high = fmax(high, y[m][k] + spread[m][k]);
         }
-        series[m] = (ct_series){.label = n->who[m]->name, .role = n->who[m]->role, .mark = CT_MARK_POINTS, .count = SIZES, .x = x[m], .y = y[m], .spread = spread[m]};
+        series[m] = (ct_series){.label = n->who[m]->name,
+                                .role = n->who[m]->role,
+                                .mark = CT_MARK_POINTS,
+                                .count = SIZES,
+                                .x = x[m],
+                                .y = y[m],
+                                .spread = spread[m]};
     }
-    series[n->methods] = (ct_series){.label = "oracle", .role = CT_ROLE_TRUTH, .mark = CT_MARK_LINE, .count = 2, .x = edge, .y = zero};
+    series[n->methods] =
+        (ct_series){.label = "oracle", .role = CT_ROLE_TRUTH, .mark = CT_MARK_LINE, .count = 2, .x = edge, .y = zero};
     snprintf(id, sizeof id, "samples-%s", DATASET[d]);
     snprintf(title, sizeof title, "%s: translation error on unseen runs", DATASET[d]);
-    const ct_plot plot = {.id = id, .title = title, .x_label = "training runs", .y_label = "above the oracle's, %", .x_low = edge[0], .x_high = edge[1], .y_low = fmax(low, LOWEST), .y_high = fmin(high, HIGHEST),
-                          .count = n->methods + 1, .series = series, .x_names = names, .names = SIZES,
-                          .text = high > HIGHEST ? "Means over seeds, bars one standard deviation of them. What is not in the picture lies above it: see the table." : "Means over seeds, bars one standard deviation of them."};
+    const ct_plot plot = {.id = id,
+                          .title = title,
+                          .x_label = "training runs",
+                          .y_label = "above the oracle's, %",
+                          .x_low = edge[0],
+                          .x_high = edge[1],
+                          .y_low = fmax(low, LOWEST),
+                          .y_high = fmin(high, HIGHEST),
+                          .count = n->methods + 1,
+                          .series = series,
+                          .x_names = names,
+                          .names = SIZES,
+                          .text = high > HIGHEST ? "Means over seeds, bars one standard deviation of them. What is not "
+                                                   "in the picture lies above it: see the table."
+                                                 : "Means over seeds, bars one standard deviation of them."};
     document_plot(&n->job->document, &plot);
 }
 
@@ -180,13 +222,18 @@ static void state_help(samples *n, int m)
     for (int d = 0; d < DATASETS; d++) {
         const size_t used = strlen(where);
         double       deviation;
-        const double one = mean_of(n, d, 0, m, 0, &deviation), five = mean_of(n, d, 2, m, 0, &deviation), twenty = mean_of(n, d, 4, m, 0, &deviation);
+        const double one = mean_of(n, d, 0, m, 0, &deviation), five = mean_of(n, d, 2, m, 0, &deviation),
+                     twenty = mean_of(n, d, 4, m, 0, &deviation);
         if (isnan(twenty)) continue;
         rows++;
         misses += !(twenty < five);
-        snprintf(where + used, sizeof where - used, "%s%s: %.2f %% with 1, %.2f %% with 5, %.2f %% with 20", used ? "; " : "", DATASET[d], 100 * (one - 1), 100 * (five - 1), 100 * (twenty - 1));
+        snprintf(where + used, sizeof where - used, "%s%s: %.2f %% with 1, %.2f %% with 5, %.2f %% with 20",
+                 used ? "; " : "", DATASET[d], 100 * (one - 1), 100 * (five - 1), 100 * (twenty - 1));
     }
-    if (rows) document_state(&n->job->document, !misses, where, "More runs help %s: translation error above the oracle's is less with 20 runs than with 5", n->who[m]->name);
+    if (rows)
+        document_state(&n->job->document, !misses, where,
+                       "More runs help %s: translation error above the oracle's is less with 20 runs than with 5",
+                       n->who[m]->name);
 }
 
 static void state_default(samples *n)
@@ -202,15 +249,19 @@ static void state_default(samples *n)
                 most = five;
                 snprintf(where, sizeof where, "at most %.2f %%: %s, %s", 100 * (five - 1), DATASET[d], QUANTITY[w]);
             }
-    if (isfinite(most)) document_state(&n->job->document, most <= 1.02, where, "With 5 runs the default is within 2 %% of the oracle");
+    if (isfinite(most))
+        document_state(&n->job->document, most <= 1.02, where, "With 5 runs the default is within 2 %% of the oracle");
 }
 
 static void print(samples *n)
 {
     document *b = &n->job->document;
-    document_open(b, n->job->request, "Training runs: how many does it take?", "D1 and D3, loose bounds, far start: error on unseen runs after learning from 1 to 20");
-    document_text(b, "%d test runs of %d to %d poses, the same for every number of training runs, estimated step by step; %d seed%s. The paper remarks that more than 5 runs do not help.", n->size.tests, n->size.least, n->size.most,
-              n->seeds, CLI_S(n->seeds));
+    document_open(b, n->job->request, "Training runs: how many does it take?",
+                  "D1 and D3, loose bounds, far start: error on unseen runs after learning from 1 to 20");
+    document_text(b,
+                  "%d test runs of %d to %d poses, the same for every number of training runs, estimated step by step; "
+                  "%d seed%s. The paper remarks that more than 5 runs do not help.",
+                  n->size.tests, n->size.least, n->size.most, n->seeds, CLI_S(n->seeds));
     if (cli_caught()) document_warn(b, "Interrupted: what was not done is not here.");
     for (int m = 0; m < n->methods; m++) state_help(n, m);
     state_default(n);

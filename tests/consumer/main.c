@@ -13,8 +13,9 @@ int main(void)
     ct_solve_result        result = {0};
     const double           z[] = {2, 1};
     double                 x[] = {0, 0};
-    if (ct_noise_new(&noise, &err) || ct_noise_add_isotropic(noise, "gps", 2, 0.01, NULL, &err) || ct_noise_write(noise, "noise.json", &err) ||
-        ct_noise_read(noise, "noise.json", &err) || ct_graph_new(&graph, &err) || ct_graph_add_variable(graph, "x", CT_R2, NULL, NULL, &err) ||
+    if (ct_noise_new(&noise, &err) || ct_noise_add_isotropic(noise, "gps", 2, 0.01, NULL, &err) ||
+        ct_noise_write(noise, "noise.json", &err) || ct_noise_read(noise, "noise.json", &err) ||
+        ct_graph_new(&graph, &err) || ct_graph_add_variable(graph, "x", CT_R2, NULL, NULL, &err) ||
         ct_graph_add_prior(graph, 0, z, 0, &err) || ct_solver_new(graph, NULL, &solver, &err) ||
         ct_solver_run(solver, noise, x, &options, &result, &err))
         puts(err.text);

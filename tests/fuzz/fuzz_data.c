@@ -1,7 +1,7 @@
 /* fuzz_data.c: any bytes as a sequence; the first one says the format ('0' the first in the list, 'y' dataset.yaml).
- * They are refused with a sentence, or make a graph that every writer survives and that covtune's own
- * format keeps: written and read back it has the same error to the bit, and written again it is the
- * same text. Of a dataset.yaml, groups are written and read back the same. All in memory: a file that is replaced safely waits for the disk. */
+ * They are refused with a sentence, or make a graph that every writer survives and that covtune's own format keeps:
+ * written and read back it has the same error to the bit, and written again it is the same text. Of a dataset.yaml,
+ * groups are written and read back the same. All in memory: a file that is replaced safely waits for the disk. */
 #define _POSIX_C_SOURCE 200809L
 #include "fuzz.h"
 
@@ -15,7 +15,8 @@ static ct_sequence *read_bytes(const void *bytes, size_t size, ct_format format,
     ct_sequence *seq = NULL;
     FILE        *file = fmemopen((void *)(uintptr_t)bytes, size, "rb"); /* which only reads */
     FUZZ_LAW(file);
-    const ct_status status = ct__sequence_read_stream(file, "in", format, &(const ct_read_options){.repair = repair}, noise, &seq, &err);
+    const ct_status status =
+        ct__sequence_read_stream(file, "in", format, &(const ct_read_options){.repair = repair}, noise, &seq, &err);
     fclose(file);
     FUZZ_LAW(status == CT_OK ? seq != NULL : !seq && err.text[0]);
     return seq;
@@ -87,7 +88,8 @@ static ct_dataset *dataset_of(const ct__yaml *yaml)
     for (; (unsigned)d->groups < yaml->groups; d->groups++) {
         const ct__yaml_group *g = &yaml->group[d->groups];
         FUZZ_LAW(ct__yaml_take_group(g, &d->group[d->groups], NULL) == CT_OK);
-        if (g->variances > 1) (void)ct_noise_add_isotropic(d->noise, g->name, (int)g->variances, 1, NULL, NULL); /* not every name is a model's */
+        /* not every name is a model's */
+        if (g->variances > 1) (void)ct_noise_add_isotropic(d->noise, g->name, (int)g->variances, 1, NULL, NULL);
     }
     FUZZ_LAW(ct__yaml_apply(yaml, "in.yaml", d->noise, &err) == CT_OK || err.text[0]);
     return d;
@@ -112,7 +114,8 @@ static void check_yaml(const char *text, size_t size)
     for (int32_t i = 0; i < d->groups; i++) {
         const ct_dataset_group *g = &d->group[i], *h = &e->group[i];
         FUZZ_LAW(!strcmp(g->name, h->name) && g->kind == h->kind && g->learn == h->learn);
-        for (int k = 0; k < CT_NOISE_DIM_MAX; k++) FUZZ_LAW(same(g->lower[k], h->lower[k]) && same(g->upper[k], h->upper[k]) && same(g->unit[k], h->unit[k]));
+        for (int k = 0; k < CT_NOISE_DIM_MAX; k++)
+            FUZZ_LAW(same(g->lower[k], h->lower[k]) && same(g->upper[k], h->upper[k]) && same(g->unit[k], h->unit[k]));
     }
     ct_dataset_free(d);
     ct_dataset_free(e);

@@ -1,4 +1,5 @@
-/* fuzz_net.c: any bytes as a network. They are refused with a sentence, or make a net that is written and read back to the same bits. */
+/* fuzz_net.c: any bytes as a network. They are refused with a sentence, or make a net that is written and read back
+ * to the same bits. */
 #include "fuzz.h"
 
 #include <covtune/net.h>

@@ -17,7 +17,8 @@ static void check_equal(const ct_noise *a, const ct_noise *b)
         FUZZ_LAW(m->robust.kind == n->robust.kind && m->robust.width == n->robust.width);
         const int entries = m->kind == CT_NOISE_FULL ? m->dim * m->dim : m->dim;
         FUZZ_LAW(!m->row == !n->row && (!m->row || !memcmp(m->row, n->row, (size_t)m->dim * sizeof *m->row)));
-        FUZZ_LAW(m->learned == n->learned && !m->measurement == !n->measurement && (!m->measurement || !strcmp(m->measurement, n->measurement)));
+        FUZZ_LAW(m->learned == n->learned && !m->measurement == !n->measurement &&
+                 (!m->measurement || !strcmp(m->measurement, n->measurement)));
         for (int k = 0; k < entries; k++) FUZZ_LAW(m->covariance[k] == n->covariance[k]);
     }
 }

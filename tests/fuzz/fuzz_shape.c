@@ -1,5 +1,6 @@
-/* fuzz_shape.c: any bytes as LEO's file of a sampled distance; or, after a 'p', as corners, a byte a coordinate. They are refused with a sentence, or make a shape that has
- * an outline, an area and a distance: of a grid the samples, of a polygon one that leads to its outline and has the side that a ray tells. */
+/* fuzz_shape.c: any bytes as LEO's file of a sampled distance; or, after a 'p', as corners, a byte a coordinate.
+ * They are refused with a sentence, or make a shape that has an outline, an area and a distance: of a grid the
+ * samples, of a polygon one that leads to its outline and has the side that a ray tells. */
 #include "fuzz.h"
 
 #include <covtune/shape.h>
@@ -29,7 +30,8 @@ static void check_grid(const ct_shape *shape)
         const double p[2] = {n[0] + n[2] * (double)(i % columns), n[1] + n[2] * (double)(i / columns)};
         double       g[2], H[4];
         const double d = ct_shape_distance(shape, p, g, H);
-        FUZZ_LAW(isfinite(d) && fabs(d - n[5 + i]) <= 1e-6 * (1 + fabs(n[0]) / n[2] + fabs(n[1]) / n[2]) && /* rounding of p, in cells */
+        /* rounding of p, in cells */
+        FUZZ_LAW(isfinite(d) && fabs(d - n[5 + i]) <= 1e-6 * (1 + fabs(n[0]) / n[2] + fabs(n[1]) / n[2]) &&
                   isfinite(g[0]) && isfinite(g[1]) && isfinite(H[1]));
     }
     free(n);
@@ -40,7 +42,8 @@ static int ray_says_inside(int32_t corners, const double *xy, const double p[2])
     int inside = 0;
     for (int32_t i = 0; i < corners; i++) {
         const double *a = xy + 2 * i, *b = xy + 2 * ((i + 1) % corners);
-        if ((a[1] > p[1]) != (b[1] > p[1]) && p[0] < a[0] + (p[1] - a[1]) / (b[1] - a[1]) * (b[0] - a[0])) inside = !inside;
+        if ((a[1] > p[1]) != (b[1] > p[1]) && p[0] < a[0] + (p[1] - a[1]) / (b[1] - a[1]) * (b[0] - a[0]))
+            inside = !inside;
     }
     return inside;
 }
@@ -58,7 +61,8 @@ static void check_polygon(int32_t corners, const double *xy)
         const double p[2] = {-150 + 15.3 * (k % 20), -150 + 15.7 * (k / 20)};
         double       g[2], H[4];
         const double d = ct_shape_distance(shape, p, g, H), foot[2] = {p[0] - d * g[0], p[1] - d * g[1]};
-        FUZZ_LAW(fabs(g[0] * g[0] + g[1] * g[1] - 1) < 1e-12 && fabs(ct_shape_distance(shape, foot, NULL, NULL)) < 1e-9);
+        FUZZ_LAW(fabs(g[0] * g[0] + g[1] * g[1] - 1) < 1e-12 &&
+                 fabs(ct_shape_distance(shape, foot, NULL, NULL)) < 1e-9);
         FUZZ_LAW(fabs(d) < 1e-9 || (d < 0) == ray_says_inside(corners, xy, p));
     }
     ct_shape_free(shape);

@@ -11,12 +11,15 @@
 
 enum { DAMAGED_PER_FILE = 200, HITS_MAX = 4, RUN_MAX = 40, SEED_MAX = 1 << 16, ROOM = SEED_MAX + HITS_MAX * RUN_MAX };
 
-static const char *const feared[] = {"nan", "inf", "-1", "1e999", "1e-320", "99999999999999999999", "-0", "\"", "{", "]", "\n", "\r\n", "\t", "%s", "0x"};
+static const char *const feared[] = {"nan", "inf", "-1", "1e999", "1e-320", "99999999999999999999",
+                                     "-0",  "\"",  "{",  "]",     "\n",     "\r\n",
+                                     "\t",  "%s",  "0x"};
 
 static int below(ct_rng *rng, size_t n) { return (int)(ct_rng_uniform(rng) * (double)n); }
 
 /* out = in with `with` in place of in[at .. at + cut); returns the new size. */
-static size_t splice(const uint8_t *in, size_t size, size_t at, size_t cut, const void *with, size_t length, uint8_t *out)
+static size_t splice(const uint8_t *in, size_t size, size_t at, size_t cut, const void *with, size_t length,
+                     uint8_t *out)
 {
     memcpy(out, in, at);
     memcpy(out + at, with, length);

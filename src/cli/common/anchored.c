@@ -1,4 +1,5 @@
-/* anchored.c: what ties a graph to the world. One of relative measurements alone floats, and no estimate of it is determined. */
+/* anchored.c: what ties a graph to the world. One of relative measurements alone floats, and no estimate of it is
+ * determined. */
 #include "cli/common/cli.h"
 
 int cli_is_anchored(const ct_graph *g)
@@ -19,6 +20,8 @@ ct_status cli_check_held(const char *path, int32_t count, ct_sequence *const seq
     }
     if (!floating) return CT_OK;
     const char *name = seq[first]->name ? seq[first]->name : "without a name";
-    return ct_fail(err, CT_E_ARGUMENT, "%s: nothing ties %d of %d run%s to the world (%s%s): all measurements are relative and no variable is fixed; " CLI_HOLD_FIRST, path, floating, count, CLI_S(count), name,
-                   floating > 1 ? " the first" : "");
+    return ct_fail(err, CT_E_ARGUMENT,
+                   "%s: nothing ties %d of %d run%s to the world (%s%s): all measurements are relative and no variable "
+                   "is fixed; " CLI_HOLD_FIRST,
+                   path, floating, count, CLI_S(count), name, floating > 1 ? " the first" : "");
 }

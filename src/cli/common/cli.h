@@ -12,8 +12,8 @@
  *   memo      text that grows, files that are opened                                     text_buffer.c
  *   bar       how far a long task is                                                     progress_bar.c
  *
- * stdout is data, stderr is for people. Exit codes are those below. Being out of memory for a few
- * hundred bytes of output, or for what jansson reads, ends the program on the spot (cli_check_alloc): temporary files are removed.
+ * stdout is data, stderr is for people. Exit codes are those below. Being out of memory for a few hundred bytes of
+ * output, or for what jansson reads, ends the program on the spot (cli_check_alloc): temporary files are removed.
  *
  * To add a subcommand: one file with its `const cli_command cli_NAME`, and its line in CLI_COMMANDS. */
 #ifndef CT_CLI_H
@@ -25,7 +25,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#define CLI_COMMANDS(X) X(learn) X(eval) X(report) X(compare) X(export) X(simulate) X(solve) X(convert) X(info) X(reproduce)
+#define CLI_COMMANDS(X)                                                                                                \
+    X(learn) X(eval) X(report) X(compare) X(export) X(simulate) X(solve) X(convert) X(info) X(reproduce)
 
 typedef enum {
     CLI_GO = -1, /* not an exit code: go on */
@@ -114,13 +115,17 @@ typedef struct {
 #define CLI_ROW_NUMBER(name, value, low, high, out, help)     {name, value, CLI_NUMBER, out, help, low, high, NULL}
 #define CLI_ROW_CHOICE(name, value, find, out, help)          {name, value, CLI_CHOICE, out, help, 0, 0, find}
 #define CLI_ROW_HEADING(text)                                 {text, NULL, CLI_HEADING, NULL, NULL, 0, 0, NULL}
-#define CLI_ROW_REPAIR(out)                                   CLI_ROW_FLAG("repair", out, "raise eigenvalues of information and covariance matrices that are not positive definite to 1e-6 of the largest, and say how many (they are refused)")
+#define CLI_ROW_REPAIR(out)                                                                                            \
+    CLI_ROW_FLAG("repair", out,                                                                                        \
+                 "raise eigenvalues of information and covariance matrices that are not positive definite to 1e-6 of " \
+                 "the largest, and say how many (they are refused)")
 #define CLI_ROW_END                                           {NULL, NULL, CLI_FLAG, NULL, NULL, 0, 0, NULL}
 
 /* Reads argv[1..) of a subcommand into the table's places, io and operand[] (room for `most`; those
  * not given are NULL). --help, --version, --json and --quiet need no row. Anything but CLI_GO is the exit code:
  * help was asked for and printed, or a sentence says what is wrong. */
-cli_exit cli_parse(const cli_command *command, const cli_option options[], int argc, char **argv, cli_io *io, const char *operand[]);
+cli_exit cli_parse(const cli_command *command, const cli_option options[], int argc, char **argv, cli_io *io,
+                   const char *operand[]);
 
 /* One option's value; flags take true and false. CLI_GO, or a sentence says what is wrong. */
 cli_exit cli_put_option(const cli_io *io, const cli_option *option, const char *text);
@@ -130,7 +135,8 @@ const char *cli_option_text(const cli_option *option, char *buf, size_t size);
 #define CLI_ROWS_MAX 64  /* of a table, headings and the common ones included */
 #define CLI_JOBS_MAX 256
 int cli_processors(void); /* at most CLI_JOBS_MAX */
-/* How runs are estimated, as ct_inference.incremental has it: batch, isam2, auto. find: -1 is none, and auto only for the second. */
+/* How runs are estimated, as ct_inference.incremental has it: batch, isam2, auto. find: -1 is none, and auto only
+ * for the second. */
 extern const char *const cli_solvers[3];
 int cli_find_solver(const char *name);
 int cli_find_solver_or_auto(const char *name);
@@ -149,12 +155,14 @@ void cli_common_options(cli_io *io, int *help, int *version, cli_option rows[CLI
 
 /* ---- Config ---------------------------------------------------------------------------------- */
 
-/* A file of options, "name: value" (YAML), with the operand under its own name, `key`. Is that one? It ends in .yaml or .yml, and a line begins with key. */
+/* A file of options, "name: value" (YAML), with the operand under its own name, `key`. Is that one? It ends in .yaml
+ * or .yml, and a line begins with key. */
 int cli_is_config(const char *path, const char *key);
-/* Read it into the table's places, as cli_parse does, and into *operand, NULL if it has none. Texts stay in *held, which the caller
- * frees with cli_config_free when options are no longer looked at. */
+/* Read it into the table's places, as cli_parse does, and into *operand, NULL if it has none. Texts stay in *held,
+ * which the caller frees with cli_config_free when options are no longer looked at. */
 typedef struct cli_config cli_config;
-cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cli_option options[], const char **operand, cli_config **held);
+cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cli_option options[],
+                         const char **operand, cli_config **held);
 void     cli_config_free(cli_config *held);
 /* A line of such a file; nothing for a value that is NULL. */
 void cli_config_line(cli_buffer *out, const char *name, const char *value);
@@ -165,15 +173,16 @@ void cli_config_line(cli_buffer *out, const char *name, const char *value);
 cli_exit cli_fail(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3);   /* CLI_FAILED             */
 cli_exit cli_misuse(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3); /* CLI_MISUSED, and where help is */
 void     cli_remark(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3); /* nothing if quiet       */
-/* A command to be copied, from a line of its own on, on stderr. Where a terminal is too narrow lines end in a backslash, between words. */
+/* A command to be copied, from a line of its own on, on stderr. Where a terminal is too narrow lines end in a
+ * backslash, between words. */
 void     cli_advise(const char *fmt, ...) CT_PRINTF(1, 2);
 
 cli_exit cli_say_version(const cli_io *io);
 /* The end of a subcommand: what was printed must have reached stdout, or the code is CLI_FAILED. */
 cli_exit cli_finish(const cli_io *io, cli_exit code);
 
-/* A line on the terminal, until the next one or cli_hide: of what is set off by ", ", "; " or ": " as much as there is room for. Nothing if there is no
- * terminal on stderr, or the user wants quiet. */
+/* A line on the terminal, until the next one or cli_hide: of what is set off by ", ", "; " or ": " as much as there
+ * is room for. Nothing if there is no terminal on stderr, or the user wants quiet. */
 void cli_show(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3);
 void cli_hide(void);
 
@@ -181,8 +190,8 @@ int cli_width(void);        /* columns of the terminal: COLUMNS, or its own word
 int cli_room(void);         /* the same for rows of a result, which into a file or a pipe go whole: INT_MAX */
 int cli_utf8(void);         /* may stdout be sent more than ASCII?                      */
 
-/* Words of text, from column `indent` on, in lines of at most `width`; lines also break after a |. The first line begins
- * where the cursor is, at column `at`. */
+/* Words of text, from column `indent` on, in lines of at most `width`; lines also break after a |. The first line
+ * begins where the cursor is, at column `at`. */
 void cli_wrap(FILE *out, int at, int indent, int width, const char *text);
 /* "label        text": one row of a result, the text wrapped if stdout is a terminal. */
 void cli_row(const char *label, const char *fmt, ...) CT_PRINTF(2, 3);
@@ -223,9 +232,11 @@ extern const char *const cli_formats;
 
 /* ct_sequence_read, refusing "-" and what holds no variable. format may be CT_FORMAT_AUTO, and is the
  * file's after the call. Says what the reader noted. */
-ct_status cli_read(const cli_io *io, const char *path, ct_format *format, ct_noise *noise, ct_sequence **out, ct_err *err);
+ct_status cli_read(const cli_io *io, const char *path, ct_format *format, ct_noise *noise, ct_sequence **out,
+                   ct_err *err);
 /* The same; push (may be NULL) is how it is read if it is a push that was recorded. */
-ct_status cli_read_push(const cli_io *io, const char *path, ct_format *format, const ct_push_log_options *push, ct_noise *noise, ct_sequence **out, ct_err *err);
+ct_status cli_read_push(const cli_io *io, const char *path, ct_format *format, const ct_push_log_options *push,
+                        ct_noise *noise, ct_sequence **out, ct_err *err);
 
 /* What to do about a run that has no truth. */
 #define CLI_GIVE_TRUTH "; covtune convert --truth gives it one"
@@ -243,9 +254,11 @@ int       cli_is_undivided(const char *path);
 /* Runs in that part of a dataset; 0 also where they cannot be read. */
 int32_t   cli_count_runs(const cli_io *io, const char *path, ct_dataset_part part);
 
-/* The noise file that a path stands for: itself, or noise.json in the folder of a run. Refuses datasets and other folders. The caller frees *file, NULL on failure. */
+/* The noise file that a path stands for: itself, or noise.json in the folder of a run. Refuses datasets and other
+ * folders. The caller frees *file, NULL on failure. */
 ct_status cli_noise_path(const char *path, char **file, ct_err *err);
-/* ct_noise_read of it into a table whose models are those of `of`, a graph or a dataset. Says which of the file's are not, and without effect. */
+/* ct_noise_read of it into a table whose models are those of `of`, a graph or a dataset. Says which of the file's
+ * are not, and without effect. */
 ct_status cli_read_noise(const cli_io *io, const char *path, const char *of, ct_noise *noise, ct_err *err);
 
 /* ct_sequence_write. If lossy, *dropped things were left out and `what` is a sentence about the first; if
@@ -255,8 +268,8 @@ typedef struct {
     int64_t   dropped;
     char      what[512];
 } cli_written;
-ct_status cli_write(const ct_sequence *seq, const ct_noise *noise, const double *x, int format, int lossy, const char *path,
-                    cli_written *written, ct_err *err);
+ct_status cli_write(const ct_sequence *seq, const ct_noise *noise, const double *x, int format, int lossy,
+                    const char *path, cli_written *written, ct_err *err);
 void      cli_say_dropped(const cli_io *io, const char *path, const cli_written *written);
 
 /* Can a file be put there: into a folder that is, or over a file that may be written? */
@@ -279,9 +292,11 @@ int cli_is_stdout(const char *path);
 /* Would it work, with other values? The place is looked at; a format that the sequence did not come from, or
  * that may have no place for values beside the truth, is tried out. `from` is where it came from;
  * CT_FORMAT_AUTO if it has changed since. */
-/* A trajectory (tum, kitti) is poses and nothing else: what it has no place for is left out without being allowed to be, but for poses. */
+/* A trajectory (tum, kitti) is poses and nothing else: what it has no place for is left out without being allowed to
+ * be, but for poses. */
 int       cli_is_trajectory(ct_format format);
-ct_status cli_may_write(const ct_sequence *seq, const ct_noise *noise, ct_format from, int format, int lossy, const char *path, ct_err *err);
+ct_status cli_may_write(const ct_sequence *seq, const ct_noise *noise, ct_format from, int format, int lossy,
+                        const char *path, ct_err *err);
 
 /* "3500 SE2, 12 R2": variables by kind. Returns buf. */
 const char *cli_kinds(const ct_graph *graph, char *buf, size_t size);
@@ -308,7 +323,8 @@ typedef struct {
 cli_bar cli_bar_new(const cli_io *io, double all);
 /* So many units are finished. */
 void cli_bar_add(cli_bar *bar, double units);
-/* A line with a bar, the time left and what is being done, now and then; part: units of what is under way, as far as is known (it does not go back). */
+/* A line with a bar, the time left and what is being done, now and then; part: units of what is under way, as far as
+ * is known (it does not go back). */
 void cli_bar_show(cli_bar *bar, double part, const char *fmt, ...) CT_PRINTF(3, 4);
 
 /* ---- Interrupt ------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* config_file.c: options from a file. The schema that libcyaml reads it by is the subcommand's own table, every value a text, which then goes
- * the way that the command line's go: one parser, one set of refusals.
+/* config_file.c: options from a file. The schema that libcyaml reads it by is the subcommand's own table, every
+ * value a text, which then goes the way that the command line's go: one parser, one set of refusals.
  *
  * libcyaml tells what is wrong through a log: a cause, then where, from the inside out. */
 #define _POSIX_C_SOURCE 200809L
@@ -34,10 +34,12 @@ static void take_log(cyaml_log_t level, void *context, const char *fmt, va_list 
     text[strcspn(text, "\n")] = 0;
     const char *line = strstr(text, "(line: ");
     if (!strncmp(text, "  in ", 5)) c->line = line && !c->line ? atoi(line + strlen("(line: ")) : c->line;
-    else if (!c->cause[0] && strcmp(text, "Load: Backtrace:")) snprintf(c->cause, sizeof c->cause, "%s", text + (strncmp(text, "Load: ", 6) ? 0 : 6));
+    else if (!c->cause[0] && strcmp(text, "Load: Backtrace:"))
+        snprintf(c->cause, sizeof c->cause, "%s", text + (strncmp(text, "Load: ", 6) ? 0 : 6));
 }
 
-static cli_exit complain(const cli_io *io, const char *path, const complaint *c, cyaml_err_t code, const cyaml_schema_field_t fields[])
+static cli_exit complain(const cli_io *io, const char *path, const complaint *c, cyaml_err_t code,
+                         const cyaml_schema_field_t fields[])
 {
     static const char UNEXPECTED[] = "Unexpected key: ", TWICE[] = "Mapping field already seen: ";
     const char       *names[CLI_ROWS_MAX + 2], *cause = c->cause[0] ? c->cause : cyaml_strerror(code);
@@ -48,10 +50,13 @@ static cli_exit complain(const cli_io *io, const char *path, const complaint *c,
     names[n] = NULL;
     if (!strncmp(cause, UNEXPECTED, strlen(UNEXPECTED))) { /* its line is that of what comes before it */
         const char *key = cause + strlen(UNEXPECTED), *near = cli_nearest(key, names);
-        return cli_misuse(io, "%s: there is no option %s%s%s%s", path, key, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+        return cli_misuse(io, "%s: there is no option %s%s%s%s", path, key, near ? "; did you mean " : "",
+                          near ? near : "", near ? "?" : "");
     }
-    if (!strncmp(cause, TWICE, strlen(TWICE))) return cli_misuse(io, "%s%s: %s is there twice", path, where, cause + strlen(TWICE));
-    if (!strncmp(cause, "STRING length < ", 16)) return cli_misuse(io, "%s%s: there is an option without a value", path, where);
+    if (!strncmp(cause, TWICE, strlen(TWICE)))
+        return cli_misuse(io, "%s%s: %s is there twice", path, where, cause + strlen(TWICE));
+    if (!strncmp(cause, "STRING length < ", 16))
+        return cli_misuse(io, "%s%s: there is an option without a value", path, where);
     return cli_misuse(io, "%s%s: expected lines \"option: value\": %s", path, where, cause);
 }
 
@@ -92,7 +97,8 @@ int cli_is_config(const char *path, const char *key)
 /* What a file says is data: a mistake in it is no misuse of the command line. */
 static cli_exit of_file(cli_exit code) { return code == CLI_MISUSED ? CLI_FAILED : code; }
 
-cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cli_option options[], const char **operand, cli_config **held)
+cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cli_option options[],
+                         const char **operand, cli_config **held)
 {
     cyaml_schema_field_t fields[CLI_ROWS_MAX + 2];
     complaint            c = {0};
@@ -106,10 +112,15 @@ cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cl
     fields[keys++] = field(key, n);
     fields[keys] = (cyaml_schema_field_t){.key = NULL};
     const cyaml_schema_value_t root = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, cli_config, fields)};
-    const cyaml_config_t       how = {.log_fn = take_log, .log_ctx = &c, .mem_fn = memory, .log_level = CYAML_LOG_WARNING, .flags = CYAML_CFG_NO_ALIAS};
+    const cyaml_config_t how = {.log_fn = take_log,
+                                .log_ctx = &c,
+                                .mem_fn = memory,
+                                .log_level = CYAML_LOG_WARNING,
+                                .flags = CYAML_CFG_NO_ALIAS};
     const cyaml_err_t          code = cyaml_load_file(path, &how, &root, &data, NULL);
     *held = data;
-    if (code == CYAML_ERR_LIBYAML_PARSER_INIT || !strcmp(c.cause, "libyaml: (null)")) cli_check_alloc(NULL); /* libyaml has a text for every fault but this */
+    /* libyaml has a text for every fault but this */
+    if (code == CYAML_ERR_LIBYAML_PARSER_INIT || !strcmp(c.cause, "libyaml: (null)")) cli_check_alloc(NULL);
     if (code == CYAML_ERR_FILE_OPEN && errno == ENOMEM) cli_check_alloc(NULL);
     if (code == CYAML_ERR_FILE_OPEN) return cli_fail(io, "%s: cannot be read", path);
     if (code != CYAML_OK || !data) return of_file(complain(io, path, &c, code, fields));

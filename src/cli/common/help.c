@@ -9,7 +9,10 @@
 static int name(const cli_option *o, int width)
 {
     const int indent = 6;
-    const char *letter = !strcmp(o->name, "out") ? "-o, " : !strcmp(o->name, "help") ? "-h, " : !strcmp(o->name, "version") ? "-V, " : "";
+    const char *letter = !strcmp(o->name, "out")       ? "-o, "
+                         : !strcmp(o->name, "help")    ? "-h, "
+                         : !strcmp(o->name, "version") ? "-V, "
+                                                       : "";
     int       at = printf("  %s--%s%s", letter, o->name, o->value ? " " : "");
     for (const char *word = o->value; word && *word;) {
         const int n = (int)strcspn(word, "|") + (word[strcspn(word, "|")] == '|');
@@ -41,7 +44,8 @@ void cli_help(const cli_command *command, const cli_option options[])
     const int  width = cli_width() < 100 ? cli_width() : 100; /* longer lines are hard to read */
     cli_option common[CLI_COMMON];
     char       usage[256];
-    snprintf(usage, sizeof usage, "covtune %s %s%s%s [options]", command->name, command->operands, command->needs ? " " : "", command->needs ? command->needs : "");
+    snprintf(usage, sizeof usage, "covtune %s %s%s%s [options]", command->name, command->operands,
+             command->needs ? " " : "", command->needs ? command->needs : "");
     printf("Usage: ");
     cli_wrap(stdout, 7, 7, width, usage);
     putchar('\n');

@@ -79,7 +79,8 @@ int cli_same_word(const char *a, const char *b, size_t n)
 {
     size_t i = 0;
     for (; i < n && a[i]; i++)
-        if ((a[i] == '_' ? '-' : tolower((unsigned char)a[i])) != (b[i] == '_' ? '-' : tolower((unsigned char)b[i]))) return 0;
+        if ((a[i] == '_' ? '-' : tolower((unsigned char)a[i])) != (b[i] == '_' ? '-' : tolower((unsigned char)b[i])))
+            return 0;
     return i == n && !a[i];
 }
 
@@ -121,7 +122,8 @@ static cli_exit put_value(const cli_io *io, const cli_option *o, const char *tex
 cli_exit cli_put_option(const cli_io *io, const cli_option *o, const char *text)
 {
     if (o->type != CLI_FLAG) return put_value(io, o, text);
-    if (strcmp(text, "true") && strcmp(text, "false")) return cli_misuse(io, "--%s is true or false, found \"%s\"", o->name, text);
+    if (strcmp(text, "true") && strcmp(text, "false"))
+        return cli_misuse(io, "--%s is true or false, found \"%s\"", o->name, text);
     *(int *)o->out = !strcmp(text, "true");
     return CLI_GO;
 }
@@ -129,7 +131,8 @@ cli_exit cli_put_option(const cli_io *io, const cli_option *o, const char *text)
 /* The word of "a|b|c" for which find returns value. */
 static const char *choice_text(const cli_option *o, int value, char *buf, size_t size)
 {
-    for (const char *word = o->value; *word; word += word[strcspn(word, "|")] == '|' ? strcspn(word, "|") + 1 : strcspn(word, "|")) {
+    for (const char *word = o->value; *word;
+         word += word[strcspn(word, "|")] == '|' ? strcspn(word, "|") + 1 : strcspn(word, "|")) {
         snprintf(buf, size, "%.*s", (int)strcspn(word, "|"), word);
         if (o->find(buf) == value) return buf;
     }
@@ -198,7 +201,9 @@ static const cli_option *find_row(const cli_option rows[], const char *word, int
     if (length == 2 && !strncmp(word, "-V", 2)) return find_row(rows, "--version", 9);
     const cli_option *o = rows;
     for (; o->name; o++)
-        if (o->type != CLI_HEADING && !strncmp(word, "--", 2) && (int)strlen(o->name) == length - 2 && !strncmp(word + 2, o->name, strlen(o->name))) break;
+        if (o->type != CLI_HEADING && !strncmp(word, "--", 2) && (int)strlen(o->name) == length - 2 &&
+            !strncmp(word + 2, o->name, strlen(o->name)))
+            break;
     return o;
 }
 
@@ -217,13 +222,14 @@ static cli_exit take(const cli_io *io, const cli_option rows[], int argc, char *
     if (*i + 1 >= argc) return cli_misuse(io, "--%s needs a value: %s", o->name, o->value);
     const char *next = argv[++*i];
     if (!strncmp(next, "--", 2) || !strcmp(next, "-o") || !strcmp(next, "-V"))
-        return cli_misuse(io, "--%s needs a value (%s), found %s; if that is the value, write --%s=%s", o->name, o->value, next, o->name, next);
+        return cli_misuse(io, "--%s needs a value (%s), found %s; if that is the value, write --%s=%s", o->name,
+                          o->value, next, o->name, next);
     return put_value(io, o, next);
 }
 
 /* An argument that begins with '-' is an option, "-" alone and all after "--" are operands. */
-static cli_exit walk(const cli_command *command, const cli_io *io, const cli_option rows[], int argc, char **argv, const char *operand[],
-                     int *help, const int *version)
+static cli_exit walk(const cli_command *command, const cli_io *io, const cli_option rows[], int argc, char **argv,
+                     const char *operand[], int *help, const int *version)
 {
     int n = 0, ended = 0;
     for (int i = 0; i < command->most; i++) operand[i] = NULL;
@@ -236,7 +242,8 @@ static cli_exit walk(const cli_command *command, const cli_io *io, const cli_opt
             const cli_exit code = take(io, rows, argc, argv, &i);
             if (code != CLI_GO) return code;
         } else {
-            if (n == command->most) return cli_misuse(io, "\"%s\" is one too many: wanted %s", argv[i], command->operands);
+            if (n == command->most)
+                return cli_misuse(io, "\"%s\" is one too many: wanted %s", argv[i], command->operands);
             operand[n++] = argv[i];
         }
     }
@@ -248,11 +255,13 @@ int cli_given(int argc, char **argv, const char *name)
 {
     const size_t n = strlen(name);
     for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) /* no value begins with -- but after a = */
-        if (!strncmp(argv[i], "--", 2) && !strncmp(argv[i] + 2, name, n) && (!argv[i][n + 2] || argv[i][n + 2] == '=')) return 1;
+        if (!strncmp(argv[i], "--", 2) && !strncmp(argv[i] + 2, name, n) && (!argv[i][n + 2] || argv[i][n + 2] == '='))
+            return 1;
     return 0;
 }
 
-cli_exit cli_parse(const cli_command *command, const cli_option options[], int argc, char **argv, cli_io *io, const char *operand[])
+cli_exit cli_parse(const cli_command *command, const cli_option options[], int argc, char **argv, cli_io *io,
+                   const char *operand[])
 {
     cli_option rows[CLI_ROWS_MAX + 1];
     int        n = 0, help = 0, version = 0;

@@ -1,7 +1,9 @@
-/* progress_bar.c: how far a long task is, and how long it will take: [########............]  40 %, about 12 s left: D1 loose, powell.
+/* progress_bar.c: how far a long task is, and how long it will take: [########............]  40 %, about 12 s left:
+ * D1 loose, powell.
  *
- * Work is counted in units that the task chooses, such that a unit takes about as long as any other; what is left is guessed from what was done.
- * A task that ends early, or stays where it is, makes that guess jump; what is shown follows it slowly,
+ * Work is counted in units that the task chooses, such that a unit takes about as long as any other; what is left is
+ * guessed from what was done. A task that ends early, or stays where it is, makes that guess jump; what is shown
+ * follows it slowly,
  *     end <- end + (1 - exp(-dt / SETTLE)) (guess - end),   left = end - now. */
 #include "cli/common/cli.h"
 

@@ -16,8 +16,9 @@ const char *const cli_formats = &(CT_FORMAT_LIST(X))[1];
 static ct_status refuse_dash(const char *path, ct_err *err)
 {
     if (strcmp(path, "-")) return CT_OK;
-    return ct_fail(err, CT_E_ARGUMENT, "\"-\" is no file: files are read and written by name (a pipe's is /dev/stdin or /dev/stdout, "
-                                       "and its format has to be given)");
+    return ct_fail(err, CT_E_ARGUMENT,
+                   "\"-\" is no file: files are read and written by name (a pipe's is /dev/stdin or /dev/stdout, "
+                   "and its format has to be given)");
 }
 
 static int exists(const char *path)
@@ -62,7 +63,9 @@ static int is_noise(const char *path)
 static ct_status refuse_noise(const cli_io *io, const char *path, ct_err *err)
 {
     const int   takes = !strcmp(io->command, "solve") || !strcmp(io->command, "eval") || !strcmp(io->command, "learn");
-    const char *option = takes ? "; did you mean --noise?" : !strcmp(io->command, "report") ? "; --dataset says where the runs are" : "";
+    const char *option = takes                            ? "; did you mean --noise?"
+                         : !strcmp(io->command, "report") ? "; --dataset says where the runs are"
+                                                          : "";
     if (is_noise(path)) return ct_fail(err, CT_E_ARGUMENT, "%s: this is a noise file, not a run%s", path, option);
     if (is_folder(path) && has(path, "noise.json") && has(path, "config.yaml") && !has(path, "dataset.yaml"))
         return ct_fail(err, CT_E_ARGUMENT, "%s: this is the folder of what was learned, not a dataset%s", path, option);
@@ -84,7 +87,8 @@ static ct_status guess(const char *path, ct_format *format, ct_err *err)
     struct stat file;
     if (ct_format_guess(path, 0, format, NULL) == CT_OK) return CT_OK;
     if (stat(path, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode))
-        return hint_option(ct_fail(err, CT_E_ARGUMENT, "%s: the format of what is not a file has to be given", path), err);
+        return hint_option(ct_fail(err, CT_E_ARGUMENT, "%s: the format of what is not a file has to be given", path),
+                           err);
     return hint_option(ct_format_guess(path, 1, format, err), err);
 }
 
@@ -93,22 +97,28 @@ static ct_status refuse_folder(const char *path, ct_err *err)
 {
     struct stat found;
     if (stat(path, &found) || !S_ISDIR(found.st_mode)) return CT_OK;
-    return ct_fail(err, CT_E_IO, "%s: Is a directory; one file is wanted here (info, eval and learn take the folder of a dataset)", path);
+    return ct_fail(err, CT_E_IO,
+                   "%s: Is a directory; one file is wanted here (info, eval and learn take the folder of a dataset)",
+                   path);
 }
 
-ct_status cli_read(const cli_io *io, const char *path, ct_format *format, ct_noise *noise, ct_sequence **out, ct_err *err)
+ct_status cli_read(const cli_io *io, const char *path, ct_format *format, ct_noise *noise, ct_sequence **out,
+                   ct_err *err)
 {
     return cli_read_push(io, path, format, NULL, noise, out, err);
 }
 
-ct_status cli_read_push(const cli_io *io, const char *path, ct_format *format, const ct_push_log_options *push, ct_noise *noise, ct_sequence **out, ct_err *err)
+ct_status cli_read_push(const cli_io *io, const char *path, ct_format *format, const ct_push_log_options *push,
+                        ct_noise *noise, ct_sequence **out, ct_err *err)
 {
     *out = NULL;
     ct_status status = refuse_dash(path, err);
     if (status == CT_OK) status = refuse_folder(path, err);
     if (status == CT_OK) status = refuse_noise(io, path, err);
     if (status == CT_OK && *format == CT_FORMAT_AUTO) status = guess(path, format, err);
-    if (status == CT_OK) status = ct_sequence_read_with(path, *format, &(const ct_read_options){.repair = io->repair, .push = push}, noise, out, err);
+    if (status == CT_OK)
+        status = ct_sequence_read_with(path, *format, &(const ct_read_options){.repair = io->repair, .push = push},
+                                       noise, out, err);
     if (status != CT_OK) return status;
     if (ct_graph_variables((*out)->graph) == 0) {
         ct_sequence_free(*out);
@@ -141,9 +151,13 @@ int32_t cli_count_runs(const cli_io *io, const char *path, ct_dataset_part part)
 {
     ct_dataset   *d;
     ct_err        err;
-    const int     failed = ct_dataset_read_with(path, part, &(const ct_read_options){.repair = io->repair}, &d, &err) != CT_OK;
+    const int failed =
+        ct_dataset_read_with(path, part, &(const ct_read_options){.repair = io->repair}, &d, &err) != CT_OK;
     if (failed && err.status == CT_E_MEMORY) cli_check_alloc(NULL);
-    const int32_t count = failed ? 0 : part == CT_DATASET_TRAIN ? d->trains : part == CT_DATASET_TEST ? d->tests : d->trains + d->tests;
+    const int32_t count = failed                     ? 0
+                          : part == CT_DATASET_TRAIN ? d->trains
+                          : part == CT_DATASET_TEST  ? d->tests
+                                                     : d->trains + d->tests;
     if (!failed) ct_dataset_free(d);
     return count;
 }
@@ -153,7 +167,8 @@ int32_t cli_count_runs(const cli_io *io, const char *path, ct_dataset_part part)
 ct_status cli_noise_path(const char *path, char **file, ct_err *err)
 {
     *file = NULL;
-    if (is_yaml(path) && cli_is_config(path, "dataset")) return ct_fail(err, CT_E_ARGUMENT, "%s: this is the config of a run, not a noise file", path);
+    if (is_yaml(path) && cli_is_config(path, "dataset"))
+        return ct_fail(err, CT_E_ARGUMENT, "%s: this is the config of a run, not a noise file", path);
     if ((is_yaml(path) && exists(path) && !is_noise(path)) || (is_folder(path) && has(path, "dataset.yaml")))
         return ct_fail(err, CT_E_ARGUMENT, "%s: this is a dataset, not a noise file", path);
     if (is_folder(path)) {
@@ -162,7 +177,10 @@ ct_status cli_noise_path(const char *path, char **file, ct_err *err)
         if (status != CT_OK) return status;
     }
     if (is_folder(path) && !has(path, "noise.json"))
-        return ct_fail(err, CT_E_ARGUMENT, "%s: this is a folder without noise.json; wanted is a noise file, or the folder that covtune learn wrote", path);
+        return ct_fail(
+            err, CT_E_ARGUMENT,
+            "%s: this is a folder without noise.json; wanted is a noise file, or the folder that covtune learn wrote",
+            path);
     *file = is_folder(path) ? cli_path_join(path, "noise.json") : cli_check_alloc(strdup(path));
     return CT_OK;
 }
@@ -191,8 +209,10 @@ ct_status cli_read_noise(const cli_io *io, const char *path, const char *of, ct_
         first = extra++ ? first : i;
     }
     if (extra)
-        cli_remark(io, "%s: %d of its models (%s the first) %s not in %s, and without effect; covtune info lists those that are", path, extra,
-                   ct_noise_get(noise, first)->name, extra == 1 ? "is" : "are", of);
+        cli_remark(
+            io,
+            "%s: %d of its models (%s the first) %s not in %s, and without effect; covtune info lists those that are",
+            path, extra, ct_noise_get(noise, first)->name, extra == 1 ? "is" : "are", of);
     return status;
 }
 
@@ -200,7 +220,8 @@ int cli_is_stdout(const char *path)
 {
     struct stat file, out;
     if (stat(path, &file) || fstat(STDOUT_FILENO, &out)) return 0;
-    return file.st_dev == out.st_dev && file.st_ino == out.st_ino && !S_ISREG(file.st_mode); /* files are replaced, not written into */
+    /* files are replaced, not written into */
+    return file.st_dev == out.st_dev && file.st_ino == out.st_ino && !S_ISREG(file.st_mode);
 }
 
 int cli_is_trajectory(ct_format format) { return format == CT_FORMAT_TUM || format == CT_FORMAT_KITTI; }
@@ -211,7 +232,8 @@ static ct_status check_times(const ct_sequence *seq, ct_format format, int lossy
     char name[128];
     for (int32_t v = 0; !lossy && format == CT_FORMAT_TUM && seq->stamp && v < ct_graph_variables(seq->graph); v++)
         if (cli_is_pose(ct_graph_kind(seq->graph, v)) && isnan(seq->stamp[v]))
-            return ct_fail(err, CT_E_UNSUPPORTED, "variable %s has no time, others have", ct_graph_name(seq->graph, v, name, sizeof name));
+            return ct_fail(err, CT_E_UNSUPPORTED, "variable %s has no time, others have",
+                           ct_graph_name(seq->graph, v, name, sizeof name));
     return CT_OK;
 }
 
@@ -224,12 +246,13 @@ static ct_status explain(const char *path, ct_status status, ct_err *err)
     return ct_fail(err, status, "%s: %s (--lossy leaves such things out)", path, text);
 }
 
-ct_status cli_write(const ct_sequence *seq, const ct_noise *noise, const double *x, int format, int lossy, const char *path,
-                    cli_written *written, ct_err *err)
+ct_status cli_write(const ct_sequence *seq, const ct_noise *noise, const double *x, int format, int lossy,
+                    const char *path, cli_written *written, ct_err *err)
 {
     *written = (cli_written){.format = (ct_format)format};
     ct_status status = refuse_dash(path, err);
-    if (status == CT_OK && written->format == CT_FORMAT_AUTO) status = hint_option(ct_format_guess(path, 0, &written->format, err), err);
+    if (status == CT_OK && written->format == CT_FORMAT_AUTO)
+        status = hint_option(ct_format_guess(path, 0, &written->format, err), err);
     if (status == CT_OK) status = check_times(seq, written->format, lossy, err);
     if (status != CT_OK) return explain(path, status, err);
     status = ct_sequence_write(seq, noise, x, written->format, 0, path, NULL, err);
@@ -246,7 +269,8 @@ void cli_say_dropped(const cli_io *io, const char *path, const cli_written *writ
     }
     if (written->dropped == 1) cli_remark(io, "%s: one thing was left out: %s", path, written->what);
     if (written->dropped > 1)
-        cli_remark(io, "%s: %lld things were left out; the first: %s", path, (long long)written->dropped, written->what);
+        cli_remark(io, "%s: %lld things were left out; the first: %s", path, (long long)written->dropped,
+                   written->what);
 }
 
 ct_status cli_check_place(const char *path, ct_err *err)
@@ -277,17 +301,20 @@ static double *other_values(const ct_graph *g)
     return x;
 }
 
-ct_status cli_may_write(const ct_sequence *seq, const ct_noise *noise, ct_format from, int format, int lossy, const char *path, ct_err *err)
+ct_status cli_may_write(const ct_sequence *seq, const ct_noise *noise, ct_format from, int format, int lossy,
+                        const char *path, ct_err *err)
 {
     ct_format guessed = (ct_format)format;
     ct_status status = refuse_dash(path, err);
-    if (status == CT_OK && guessed == CT_FORMAT_AUTO) status = hint_option(ct_format_guess(path, 0, &guessed, err), err);
+    if (status == CT_OK && guessed == CT_FORMAT_AUTO)
+        status = hint_option(ct_format_guess(path, 0, &guessed, err), err);
     if (status == CT_OK) status = cli_check_place(path, err);
     if (status != CT_OK || guessed == CT_FORMAT_COVTUNE) return status; /* which holds everything */
     if (guessed == from && !seq->truth) return status;
     double *x = other_values(seq->graph);
     status = check_times(seq, guessed, lossy, err);
-    if (status == CT_OK) status = ct_sequence_write(seq, noise, x, guessed, lossy || cli_is_trajectory(guessed), "/dev/null", NULL, err);
+    if (status == CT_OK)
+        status = ct_sequence_write(seq, noise, x, guessed, lossy || cli_is_trajectory(guessed), "/dev/null", NULL, err);
     free(x);
     return explain(path, status, err);
 }
@@ -301,7 +328,9 @@ const char *cli_kinds(const ct_graph *graph, char *buf, size_t size)
     for (int32_t v = 0; v < ct_graph_variables(graph); v++) count[ct_graph_kind(graph, v)]++;
     buf[0] = 0;
     for (int k = CT_KIND_COUNT - 1; k >= 0 && used < size; k--) /* poses first */
-        if (count[k]) used += (size_t)snprintf(buf + used, size - used, "%s%d %s", used ? ", " : "", count[k], ct_kind_name((ct_kind)k));
+        if (count[k])
+            used += (size_t)snprintf(buf + used, size - used, "%s%d %s", used ? ", " : "", count[k],
+                                     ct_kind_name((ct_kind)k));
     return buf;
 }
 

@@ -50,7 +50,8 @@ static void sentence(const cli_io *io, const char *fmt, va_list args)
 {
     char text[4096], whole[4096 + 512];
     vsnprintf(text, sizeof text, fmt, args);
-    snprintf(whole, sizeof whole, "covtune%s%s: %s%s%s", io->command ? " " : "", io->command ? io->command : "", io->file ? io->file : "", io->file ? ": " : "", text);
+    snprintf(whole, sizeof whole, "covtune%s%s: %s%s%s", io->command ? " " : "", io->command ? io->command : "",
+             io->file ? io->file : "", io->file ? ": " : "", text);
     defuse(whole);
     cli_hide();
     fflush(stdout); /* where both go to one terminal, in the order they were said */
@@ -58,8 +59,8 @@ static void sentence(const cli_io *io, const char *fmt, va_list args)
     else fprintf(stderr, "%s\n", whole);
 }
 
-/* Words of a command from column `indent` on, with a backslash where a line has to end, so that it can be copied whole and no path is broken.
- * What is in quotes is one word. */
+/* Words of a command from column `indent` on, with a backslash where a line has to end, so that it can be copied
+ * whole and no path is broken. What is in quotes is one word. */
 static void put_command(FILE *out, int indent, int width, const char *text)
 {
     for (int at = indent, begun = 0; *text;) {

@@ -55,7 +55,8 @@ static frame frame_of(const ct_graph *g, int count, const double *const x[])
     }
     int least = 2;
     for (int i = 1; i >= 0; i--)
-        if (f.high[i] - f.low[i] < 0.9 * (f.high[least] - f.low[least])) least = i; /* z, unless another is clearly thinner */
+        if (f.high[i] - f.low[i] < 0.9 * (f.high[least] - f.low[least]))
+            least = i; /* z, unless another is clearly thinner */
     f.axis[0] = least == 0 ? 1 : 0;
     f.axis[1] = least == 2 ? 1 : 2;
     return f;
@@ -80,7 +81,8 @@ static void project(const canvas *c, const frame *f, const double p[3], int at[2
 static void line(canvas *c, const int a[2], const int b[2])
 {
     const int dx = b[0] - a[0], dy = b[1] - a[1], steps = abs(dx) > abs(dy) ? abs(dx) : abs(dy);
-    for (int i = 1; i < steps; i++) dot(c, a[0] + (int)lround((double)dx * i / steps), a[1] + (int)lround((double)dy * i / steps));
+    for (int i = 1; i < steps; i++)
+        dot(c, a[0] + (int)lround((double)dx * i / steps), a[1] + (int)lround((double)dy * i / steps));
 }
 
 static void draw(canvas *c, const frame *f, const ct_graph *g, const double *x)
@@ -164,6 +166,7 @@ void cli_map(const ct_graph *graph, int count, const double *const x[], const ch
             putchar('\n');
         }
     }
-    printf("%.3g m by %.3g m, %c to the right, %c up\n", extent(&f, 0), extent(&f, 1), "xyz"[f.axis[0]], "xyz"[f.axis[1]]);
+    printf("%.3g m by %.3g m, %c to the right, %c up\n", extent(&f, 0), extent(&f, 1), "xyz"[f.axis[0]],
+           "xyz"[f.axis[1]]);
     for (int k = 0; k < count; k++) free(c[k].cell);
 }

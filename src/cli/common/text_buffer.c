@@ -1,5 +1,6 @@
-/* text_buffer.c: text that grows, and files that are opened. Where there is no memory the program ends (cli_check_alloc): a stream in memory (open_memstream) loses what it has no room for, and
- * says so neither in its error flag nor when it is closed. */
+/* text_buffer.c: text that grows, and files that are opened. Where there is no memory the program ends
+ * (cli_check_alloc): a stream in memory (open_memstream) loses what it has no room for, and says so neither in its
+ * error flag nor when it is closed. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/common/cli.h"
 
@@ -77,7 +78,8 @@ json_t *cli_load_json(const char *path, json_error_t *why)
 
 /* ---- jansson ---- */
 
-/* jansson 2.14 ignores that the buffer of its reader did not grow: a number then lacks a digit, or an assertion of its own ends the program. */
+/* jansson 2.14 ignores that the buffer of its reader did not grow: a number then lacks a digit, or an assertion of
+ * its own ends the program. */
 static void *need_bytes(size_t size) { return cli_check_alloc(malloc(size ? size : 1)); }
 
 void cli_on_no_memory(void) { json_set_alloc_funcs(need_bytes, free); }

@@ -23,7 +23,8 @@ typedef struct {
     ct_push_log_options push;
 } convert_request;
 
-static const char *const BY[] = {[CT_ATTACH_AUTO] = "auto", [CT_ATTACH_TIME] = "time", [CT_ATTACH_INDEX] = "index", [CT_ATTACH_NAME] = "name"};
+static const char *const BY[] = {
+    [CT_ATTACH_AUTO] = "auto", [CT_ATTACH_TIME] = "time", [CT_ATTACH_INDEX] = "index", [CT_ATTACH_NAME] = "name"};
 static const char *const AXES[] = {"body", "camera"};
 enum { INITIAL, TRUE_ONES };
 static const char *const VALUE[] = {[INITIAL] = "initial", [TRUE_ONES] = "truth"};
@@ -50,7 +51,8 @@ static ct_status read_other(const cli_io *io, const char *path, ct_sequence **ou
     hushed.quiet = 1;
     if (status == CT_OK) status = cli_read(&hushed, path, &format, noise, out, err);
     /* A trajectory's note says that its poses are values and truth, which is not asked here. */
-    if (status == CT_OK && (*out)->note && format != CT_FORMAT_TUM && format != CT_FORMAT_KITTI) cli_remark(io, "%s: %s", path, (*out)->note);
+    if (status == CT_OK && (*out)->note && format != CT_FORMAT_TUM && format != CT_FORMAT_KITTI)
+        cli_remark(io, "%s: %s", path, (*out)->note);
     ct_noise_free(noise);
     return status;
 }
@@ -67,7 +69,8 @@ static ct_status attach_times(const cli_io *io, const convert_request *request, 
     return status;
 }
 
-static ct_status attach(const cli_io *io, const convert_request *request, ct_sequence *seq, ct_attach_result *found, ct_err *err)
+static ct_status attach(const cli_io *io, const convert_request *request, ct_sequence *seq, ct_attach_result *found,
+                        ct_err *err)
 {
     ct_sequence *truth = NULL;
     ct_err       inner = {0};
@@ -76,7 +79,10 @@ static ct_status attach(const cli_io *io, const convert_request *request, ct_seq
     status = ct_sequence_attach(seq, truth, &request->how, found, &inner);
     if (status != CT_OK) ct_fail(err, status, "--truth %s: %s", request->truth, inner.text);
     else if (found->unturned && truth)
-        cli_remark(io, "%s: every rotation is the identity; if only positions are known, say so: --truth-known x,y (x,y,z in space)", request->truth);
+        cli_remark(io,
+                   "%s: every rotation is the identity; if only positions are known, say so: --truth-known x,y (x,y,z "
+                   "in space)",
+                   request->truth);
     ct_sequence_free(truth);
     return status;
 }
@@ -96,7 +102,8 @@ static ct_status hold(const convert_request *request, ct_sequence *seq, const ct
     const ct_kind  kind = ct_graph_kind(g, v);
     const unsigned all = (1u << ct_kind_dim(kind)) - 1;
     if (seq->truth && (seq->known[v] & all) == all)
-        memcpy(ct_graph_initial(g) + ct_graph_offset(g, v), seq->truth + ct_graph_offset(g, v), (size_t)ct_kind_size(kind) * sizeof(double));
+        memcpy(ct_graph_initial(g) + ct_graph_offset(g, v), seq->truth + ct_graph_offset(g, v),
+               (size_t)ct_kind_size(kind) * sizeof(double));
     ct_graph_fix(g, v, 1);
     return CT_OK;
 }
@@ -116,28 +123,37 @@ static int32_t count_different(const ct_sequence *seq)
     int32_t         n = 0;
     for (int32_t v = 0; seq->truth && v < ct_graph_variables(g); v++) {
         const int64_t at = ct_graph_offset(g, v);
-        n += cli_is_pose(ct_graph_kind(g, v)) && seq->known[v] && memcmp(ct_graph_initial_const(g) + at, seq->truth + at, (size_t)ct_kind_size(ct_graph_kind(g, v)) * sizeof(double));
+        n += cli_is_pose(ct_graph_kind(g, v)) && seq->known[v] &&
+             memcmp(ct_graph_initial_const(g) + at, seq->truth + at,
+                    (size_t)ct_kind_size(ct_graph_kind(g, v)) * sizeof(double));
     }
     return n;
 }
 
-/* *x <- what is written, NULL: the initial values. A trajectory has one value a pose: where there are two, it has to be said which. */
+/* *x <- what is written, NULL: the initial values. A trajectory has one value a pose: where there are two, it has to
+ * be said which. */
 static ct_status choose_values(const convert_request *r, const ct_sequence *seq, const double **x, ct_err *err)
 {
     ct_format to = (ct_format)r->to;
     char      name[128];
     *x = NULL;
-    if (to == CT_FORMAT_AUTO && ct_format_guess(r->path[1], 0, &to, NULL) != CT_OK) return CT_OK; /* refused when it is written */
+    /* refused when it is written */
+    if (to == CT_FORMAT_AUTO && ct_format_guess(r->path[1], 0, &to, NULL) != CT_OK) return CT_OK;
     const int     trajectory = cli_is_trajectory(to);
     const int32_t different = count_different(seq);
     if (trajectory && r->values < 0 && different)
-        return ct_fail(err, CT_E_ARGUMENT, "%s: the file knows the truth of %d pose%s beside other initial values, and a trajectory has one value a pose; --values truth or --values initial says which", r->path[1], different,
-                       CLI_S(different));
+        return ct_fail(err, CT_E_ARGUMENT,
+                       "%s: the file knows the truth of %d pose%s beside other initial values, and a trajectory has "
+                       "one value a pose; --values truth or --values initial says which",
+                       r->path[1], different, CLI_S(different));
     if (r->values != TRUE_ONES) return CT_OK;
     for (int32_t v = 0; v < ct_graph_variables(seq->graph); v++)
         if (!is_known(seq, v) && (!trajectory || cli_is_pose(ct_graph_kind(seq->graph, v))))
-            return ct_fail(err, CT_E_ARGUMENT, "%s: --values truth: the truth of %s is not known%s; --values initial writes the initial values", r->path[1], ct_graph_name(seq->graph, v, name, sizeof name),
-                           seq->truth && seq->known[v] ? " in full" : "");
+            return ct_fail(
+                err, CT_E_ARGUMENT,
+                "%s: --values truth: the truth of %s is not known%s; --values initial writes the initial values",
+                r->path[1], ct_graph_name(seq->graph, v, name, sizeof name),
+                seq->truth && seq->known[v] ? " in full" : "");
     *x = seq->truth;
     return CT_OK;
 }
@@ -145,7 +161,10 @@ static ct_status choose_values(const convert_request *r, const ct_sequence *seq,
 /* ---- recorded pushes ---- */
 
 /* The first of their options that was given, or NULL. */
-static const char *push_option(const convert_request *r) { return r->half_size ? "half-size" : !isnan(r->radius) ? "radius" : !isnan(r->c) ? "c" : r->every ? "every" : NULL; }
+static const char *push_option(const convert_request *r)
+{
+    return r->half_size ? "half-size" : !isnan(r->radius) ? "radius" : !isnan(r->c) ? "c" : r->every ? "every" : NULL;
+}
 
 static cli_exit take_push(const cli_io *io, convert_request *r)
 {
@@ -158,8 +177,11 @@ static cli_exit take_push(const cli_io *io, convert_request *r)
     r->push.half_x = strtod(r->half_size, &end);
     const int pair = end != r->half_size && *end == ',';
     r->push.half_y = pair ? strtod(end + 1, &end) : NAN;
-    if (!pair || *end || !(r->push.half_x >= 1e-6 && r->push.half_x <= 1e6 && r->push.half_y >= 1e-6 && r->push.half_y <= 1e6))
-        return cli_misuse(io, "--half-size is two lengths from 1e-06 to 1e+06 m with a comma (0.045,0.045), found \"%s\"", r->half_size);
+    if (!pair || *end ||
+        !(r->push.half_x >= 1e-6 && r->push.half_x <= 1e6 && r->push.half_y >= 1e-6 && r->push.half_y <= 1e6))
+        return cli_misuse(io,
+                          "--half-size is two lengths from 1e-06 to 1e+06 m with a comma (0.045,0.045), found \"%s\"",
+                          r->half_size);
     return CLI_GO;
 }
 
@@ -168,10 +190,14 @@ static cli_exit take_push(const cli_io *io, convert_request *r)
 static void print_truth(const convert_request *request, const ct_attach_result *found)
 {
     char points[64] = "", gap[64] = "";
-    if (found->points) snprintf(points, sizeof points, ", %lld other variable%s", (long long)found->points, CLI_S(found->points));
+    if (found->points)
+        snprintf(points, sizeof points, ", %lld other variable%s", (long long)found->points, CLI_S(found->points));
     if (found->by == CT_ATTACH_TIME) snprintf(gap, sizeof gap, "; times differ by %.3g s at most", found->gap_s);
-    if (!strcmp(request->truth, VALUES)) cli_row("truth", "the initial values: %lld poses%s", (long long)found->matched, points);
-    else cli_row("truth", "%s, by %s: %lld of %lld poses%s%s", request->truth, BY[found->by], (long long)found->matched, (long long)found->poses, points, gap);
+    if (!strcmp(request->truth, VALUES))
+        cli_row("truth", "the initial values: %lld poses%s", (long long)found->matched, points);
+    else
+        cli_row("truth", "%s, by %s: %lld of %lld poses%s%s", request->truth, BY[found->by], (long long)found->matched,
+                (long long)found->poses, points, gap);
 }
 
 static json_t *truth_json(const convert_request *request, const ct_attach_result *found)
@@ -186,7 +212,8 @@ static json_t *truth_json(const convert_request *request, const ct_attach_result
     return o;
 }
 
-static void print(const convert_request *request, ct_format from, const ct_sequence *seq, const ct_noise *noise, const cli_written *written, const ct_attach_result *found)
+static void print(const convert_request *request, ct_format from, const ct_sequence *seq, const ct_noise *noise,
+                  const cli_written *written, const ct_attach_result *found)
 {
     char kinds[128];
     cli_row("from", "%s (%s)", request->path[0], ct_format_name(from));
@@ -230,14 +257,16 @@ static cli_exit carry_out(const cli_io *io, const convert_request *request)
     ct_status status = ct_noise_new(&noise, &err);
     if (status == CT_OK) status = cli_read_push(io, request->path[0], &from, &request->push, noise, &seq, &err);
     if (status == CT_OK && push_option(request) && from != CT_FORMAT_PUSH)
-        status = ct_fail(&err, CT_E_ARGUMENT, "--%s is about recorded pushes, and %s is none (%s)", push_option(request), request->path[0], ct_format_name(from));
+        status = ct_fail(&err, CT_E_ARGUMENT, "--%s is about recorded pushes, and %s is none (%s)",
+                         push_option(request), request->path[0], ct_format_name(from));
     if (status == CT_OK && request->times) status = attach_times(io, request, seq, &err);
     if (status == CT_OK && request->truth) status = attach(io, request, seq, &found, &err);
     if (status == CT_OK && request->hold) status = hold(request, seq, &found, &err);
     const double *x = NULL;
     if (status == CT_OK) status = choose_values(request, seq, &x, &err);
     cli_show(io, "writing %s", request->path[1]);
-    if (status == CT_OK) status = cli_write(seq, noise, x, request->to, request->lossy, request->path[1], &written, &err);
+    if (status == CT_OK)
+        status = cli_write(seq, noise, x, request->to, request->lossy, request->path[1], &written, &err);
     cli_hide();
     if (status == CT_OK) {
         cli_say_dropped(io, request->path[1], &written);
@@ -252,14 +281,22 @@ static cli_exit carry_out(const cli_io *io, const convert_request *request)
 /* Options of --truth without it, and what they say. */
 static cli_exit check(const cli_io *io, convert_request *r)
 {
-    const char *lone = r->by != CT_ATTACH_AUTO ? "by" : !isnan(r->tolerance_s) ? "tolerance" : r->how.known ? "known" : r->axes ? "axes" : r->align ? "align" : NULL;
+    const char *lone = r->by != CT_ATTACH_AUTO  ? "by"
+                       : !isnan(r->tolerance_s) ? "tolerance"
+                       : r->how.known           ? "known"
+                       : r->axes                ? "axes"
+                       : r->align               ? "align"
+                                                : NULL;
     const int   values = r->truth && !strcmp(r->truth, VALUES);
     if (!r->truth && lone) return cli_misuse(io, "--truth-%s is about the truth: --truth FILE is missing", lone);
-    if (values && lone && strcmp(lone, "known")) return cli_misuse(io, "--truth-%s is about the truth of another file, not the graph's own values", lone);
+    if (values && lone && strcmp(lone, "known"))
+        return cli_misuse(io, "--truth-%s is about the truth of another file, not the graph's own values", lone);
     if (r->align && strcmp(r->align, FIRST)) return cli_misuse(io, "--truth-align is first, found \"%s\"", r->align);
-    if (!isnan(r->tolerance_s) && r->by != CT_ATTACH_TIME && r->by != CT_ATTACH_AUTO) return cli_misuse(io, "--truth-tolerance is for --truth-by time");
+    if (!isnan(r->tolerance_s) && r->by != CT_ATTACH_TIME && r->by != CT_ATTACH_AUTO)
+        return cli_misuse(io, "--truth-tolerance is for --truth-by time");
     if (r->times_by == CT_ATTACH_TIME) return cli_misuse(io, "--times-by is one of auto, index, name, found \"time\"");
-    if (r->times_by != CT_ATTACH_AUTO && !r->times) return cli_misuse(io, "--times-by is about times: --times FILE is missing");
+    if (r->times_by != CT_ATTACH_AUTO && !r->times)
+        return cli_misuse(io, "--times-by is about times: --times FILE is missing");
     r->how.by = (ct_attach_by)r->by;
     r->how.camera = r->axes;
     r->how.align = r->align != NULL;
@@ -278,28 +315,50 @@ static cli_exit settle_out(const cli_io *io, convert_request *r)
 
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    convert_request  request = {.from = CT_FORMAT_AUTO, .to = CT_FORMAT_AUTO, .how = ct_attach_defaults(), .values = -1, .by = CT_ATTACH_AUTO, .times_by = CT_ATTACH_AUTO, .tolerance_s = NAN, .radius = NAN, .c = NAN};
+    convert_request request = {.from = CT_FORMAT_AUTO,
+                               .to = CT_FORMAT_AUTO,
+                               .how = ct_attach_defaults(),
+                               .values = -1,
+                               .by = CT_ATTACH_AUTO,
+                               .times_by = CT_ATTACH_AUTO,
+                               .tolerance_s = NAN,
+                               .radius = NAN,
+                               .c = NAN};
     cli_io           io;
     const cli_option options[] = {
-        CLI_ROW_CHOICE("from", cli_formats, ct_format_find, &request.from, "format of IN (told from its ending, or its first line)"),
+        CLI_ROW_CHOICE("from", cli_formats, ct_format_find, &request.from,
+                       "format of IN (told from its ending, or its first line)"),
         CLI_ROW_CHOICE("to", cli_formats, ct_format_find, &request.to, "format of OUT (told from its ending)"),
         CLI_ROW_REPAIR(&io.repair),
         CLI_ROW_FLAG("lossy", &request.lossy, "leave out what the format cannot hold, and say what"),
-        CLI_ROW_CHOICE("values", "truth|initial", find_value, &request.values, "which are written; has to be said for a trajectory, where IN knows the truth beside other initial values (initial)"),
+        CLI_ROW_CHOICE("values", "truth|initial", find_value, &request.values,
+                       "which are written; has to be said for a trajectory, where IN knows the truth beside other "
+                       "initial values (initial)"),
         CLI_ROW_TEXT("out", "FILE", &request.out, "in place of OUT"),
-        CLI_ROW_TEXT("truth", "FILE|values", &request.truth, "true poses: a trajectory (.tum, .kitti) or a graph with true values; values: those of IN itself are true"),
-        CLI_ROW_CHOICE("truth-by", "auto|time|index|name", find_by, &request.by, "which is whose: nearest in time; the i-th; of one name, where line i of a trajectory is xi (time if both have times, else name)"),
+        CLI_ROW_TEXT(
+            "truth", "FILE|values", &request.truth,
+            "true poses: a trajectory (.tum, .kitti) or a graph with true values; values: those of IN itself are true"),
+        CLI_ROW_CHOICE("truth-by", "auto|time|index|name", find_by, &request.by,
+                       "which is whose: nearest in time; the i-th; of one name, where line i of a trajectory is xi "
+                       "(time if both have times, else name)"),
         CLI_ROW_NUMBER("truth-tolerance", "S", 0, 1e6, &request.tolerance_s, "seconds that times may differ by (0.02)"),
-        CLI_ROW_TEXT("truth-known", "x,y|x,y,z|all", &request.how.known, "coordinates that count (all); x,y where headings are not known"),
-        CLI_ROW_CHOICE("truth-axes", "body|camera", find_axes, &request.axes, "camera: x right, y down, z ahead, as KITTI has it (body: x ahead, y left, z up)"),
-        CLI_ROW_TEXT("truth-align", "first", &request.align, "move the truth so that its first pose is the graph's (it is used as it is)"),
-        CLI_ROW_TEXT("times", "FILE", &request.times, "times of the poses, from the trajectory (.tum) that the estimator wrote"),
+        CLI_ROW_TEXT("truth-known", "x,y|x,y,z|all", &request.how.known,
+                     "coordinates that count (all); x,y where headings are not known"),
+        CLI_ROW_CHOICE("truth-axes", "body|camera", find_axes, &request.axes,
+                       "camera: x right, y down, z ahead, as KITTI has it (body: x ahead, y left, z up)"),
+        CLI_ROW_TEXT("truth-align", "first", &request.align,
+                     "move the truth so that its first pose is the graph's (it is used as it is)"),
+        CLI_ROW_TEXT("times", "FILE", &request.times,
+                     "times of the poses, from the trajectory (.tum) that the estimator wrote"),
         CLI_ROW_CHOICE("times-by", "auto|index|name", find_by, &request.times_by, "which is whose, as above (name)"),
-        CLI_ROW_TEXT("hold", "NAME|first", &request.hold, "fix a pose, at its truth if that is known: for graphs that nothing ties to the world"),
+        CLI_ROW_TEXT("hold", "NAME|first", &request.hold,
+                     "fix a pose, at its truth if that is known: for graphs that nothing ties to the world"),
         CLI_ROW_HEADING("Of a recorded push (push, .csv)"),
-        CLI_ROW_TEXT("half-size", "HX,HY", &request.half_size, "half lengths of the rectangle that is pushed, m (0.045,0.045)"),
+        CLI_ROW_TEXT("half-size", "HX,HY", &request.half_size,
+                     "half lengths of the rectangle that is pushed, m (0.045,0.045)"),
         CLI_ROW_NUMBER("radius", "R", 0, 1e6, &request.radius, "of the finger, m (0.0047)"),
-        CLI_ROW_NUMBER("c", "C", 1e-6, 1e6, &request.c, "of the limit surface, m: friction's lever against turning (0.05)"),
+        CLI_ROW_NUMBER("c", "C", 1e-6, 1e6, &request.c,
+                       "of the limit surface, m: friction's lever against turning (0.05)"),
         CLI_ROW_INTEGER("every", "N", 1, 1000000, &request.every, "rows that make a step (3)"),
         CLI_ROW_HEADING("Output"),
         CLI_ROW_END,
@@ -317,8 +376,11 @@ const cli_command cli_convert = {
     .least = 1,
     .most = 2,
     .text = "Reads a graph and writes it in another format. What that format has no place for (truth in g2o, kernels) "
-            "is refused, unless --lossy allows to leave it out; a trajectory is poses alone, and of the truth and the initial values the one that --values names. Endings: .ctseq (covtune), .g2o, .json (leo), .tum, .kitti, .pyfg, .isam, .csv (push, read only).\n\n"
-            "--truth gives the graph's variables their true values, from another file, for covtune learn and eval. Graph and truth must be in one frame.\n",
+            "is refused, unless --lossy allows to leave it out; a trajectory is poses alone, and of the truth and the "
+            "initial values the one that --values names. Endings: .ctseq (covtune), .g2o, .json (leo), .tum, .kitti, "
+            ".pyfg, .isam, .csv (push, read only).\n\n"
+            "--truth gives the graph's variables their true values, from another file, for covtune learn and eval. "
+            "Graph and truth must be in one frame.\n",
     .example = "  covtune simulate sphere --poses 100 --out ball.ctseq\n"
                "  covtune convert ball.ctseq ball.g2o --lossy\n"
                "  covtune convert ball.g2o true.ctseq --truth ball.ctseq\n",

@@ -39,7 +39,10 @@ int eval_sum_bodies(const ct_evaluation *a, int32_t n, const uint8_t *use, ct_bo
     for (int k = 0; k < count; k++) {
         double mean[METRICS];
         for (int m = 0; m < METRICS; m++) mean[m] = parts[k][m] ? sum[k][m] / parts[k][m] : NAN;
-        body[k].accuracy = (ct_accuracy){.poses = body[k].accuracy.poses, .translation = mean[TRANSLATION], .rotation = mean[ROTATION], .ape_translation = mean[APE]};
+        body[k].accuracy = (ct_accuracy){.poses = body[k].accuracy.poses,
+                                         .translation = mean[TRANSLATION],
+                                         .rotation = mean[ROTATION],
+                                         .ape_translation = mean[APE]};
     }
     return count;
 }

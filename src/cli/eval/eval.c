@@ -23,9 +23,11 @@ void eval_sum(const ct_evaluation *a, int32_t n, const uint8_t *use, double valu
 {
     double sum[EVAL_COUNT] = {0}, parts[EVAL_COUNT] = {0};
     for (int32_t i = 0; i < n; i++) {
-        const double one[EVAL_COUNT] = {a[i].accuracy.translation, a[i].accuracy.rotation, a[i].accuracy.ape_translation, a[i].loss,
-                                        a[i].consistency.chi_squared, a[i].consistency.nees};
-        const double weight[EVAL_COUNT] = {1, 1, 1, 1, (double)a[i].consistency.degrees, (double)a[i].consistency.nees_degrees};
+        const double one[EVAL_COUNT] = {a[i].accuracy.translation,     a[i].accuracy.rotation,
+                                        a[i].accuracy.ape_translation, a[i].loss,
+                                        a[i].consistency.chi_squared,  a[i].consistency.nees};
+        const double weight[EVAL_COUNT] = {
+            1, 1, 1, 1, (double)a[i].consistency.degrees, (double)a[i].consistency.nees_degrees};
         for (int k = 0; k < EVAL_COUNT && use[i]; k++) {
             if (isnan(one[k])) continue;
             sum[k] += one[k];
@@ -41,8 +43,8 @@ void eval_numbers(const ct_evaluation *a, double value[EVAL_COUNT])
     eval_sum(a, 1, &use, value);
 }
 
-/* Columns are comparable: means are over the sequences that have an estimate in each. Unless Ctrl-C came before all were tried: then each has
- * what it has, and they are not. */
+/* Columns are comparable: means are over the sequences that have an estimate in each. Unless Ctrl-C came before all
+ * were tried: then each has what it has, and they are not. */
 static void summarise(eval_job *job)
 {
     uint8_t *use = cli_alloc(job->count, 1);
@@ -57,7 +59,8 @@ static void summarise(eval_job *job)
     for (int k = 0; k < job->columns; k++) {
         eval_column *column = &job->column[k];
         for (int32_t i = 0; i < job->count; i++) {
-            use[i] = eval_usable(&column->of[i]) && (job->interrupted || eval_usable(&job->column[job->columns - 1 - k].of[i]));
+            use[i] = eval_usable(&column->of[i]) &&
+                     (job->interrupted || eval_usable(&job->column[job->columns - 1 - k].of[i]));
             column->averaged += use[i];
         }
         eval_sum(column->of, job->count, use, column->value);
@@ -68,7 +71,8 @@ static void summarise(eval_job *job)
 
 /* ---- doing it ---- */
 
-static const char AT_ONCE[] = "--start is where estimates at once start, or, with --entry motion and given, step by step; by itself isam2 starts a new pose at the one before";
+static const char AT_ONCE[] = "--start is where estimates at once start, or, with --entry motion and given, step by "
+                              "step; by itself isam2 starts a new pose at the one before";
 
 static int contains(ct_sequence *const seq[], int32_t count, const ct_sequence *one)
 {
@@ -89,7 +93,8 @@ static ct_status choose(const eval_request *request, eval_job *job, ct_err *err)
         if (!train || !contains(job->seq, d->trains, d->test[i])) job->seq[job->count++] = d->test[i];
     for (int32_t i = 0; i < job->count; i++)
         if (!ct_loss_terms(&all, job->seq[i]))
-            return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with" CLI_GIVE_TRUTH, request->path, job->seq[i]->name ? job->seq[i]->name : "without a name");
+            return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with" CLI_GIVE_TRUTH,
+                           request->path, job->seq[i]->name ? job->seq[i]->name : "without a name");
     return CT_OK;
 }
 
@@ -101,7 +106,8 @@ static ct_status add_column(const cli_io *io, const eval_request *request, eval_
     column->of = cli_alloc(job->count, sizeof *column->of);
     ct_status status = ct_noise_copy(job->dataset->noise, &column->noise, err);
     if (status == CT_OK && file) status = cli_read_noise(io, file, request->path, column->noise, err);
-    for (int32_t i = 0; status == CT_OK && i < job->count; i++) status = ct_graph_check_noise(job->seq[i]->graph, column->noise, err);
+    for (int32_t i = 0; status == CT_OK && i < job->count; i++)
+        status = ct_graph_check_noise(job->seq[i]->graph, column->noise, err);
     return status;
 }
 
@@ -110,11 +116,14 @@ static ct_status read_part(const cli_io *io, const eval_request *request, eval_j
 {
     const int       train = request->part == CT_DATASET_TRAIN;
     const ct_status status = cli_read_dataset(io, request->path, (ct_dataset_part)request->part, &job->dataset, err);
-    if (status != CT_E_PARSE || request->part == CT_DATASET_ALL || !strstr(err->text, train ? "no training runs" : "no test runs")) return status;
+    if (status != CT_E_PARSE || request->part == CT_DATASET_ALL ||
+        !strstr(err->text, train ? "no training runs" : "no test runs"))
+        return status;
     const int32_t others = cli_count_runs(io, request->path, train ? CT_DATASET_TEST : CT_DATASET_TRAIN);
     if (!others) return status;
-    return ct_fail(err, CT_E_ARGUMENT, "%s: there %s %d %s run%s and no %s runs; --part %s estimates those", request->path, others == 1 ? "is" : "are", others, train ? "test" : "training",
-                   CLI_S(others), train ? "training" : "test", train ? "test" : "train");
+    return ct_fail(err, CT_E_ARGUMENT, "%s: there %s %d %s run%s and no %s runs; --part %s estimates those",
+                   request->path, others == 1 ? "is" : "are", others, train ? "test" : "training", CLI_S(others),
+                   train ? "training" : "test", train ? "test" : "train");
 }
 
 static ct_status prepare(const cli_io *io, const eval_request *request, eval_job *job, ct_err *err)
@@ -122,7 +131,8 @@ static ct_status prepare(const cli_io *io, const eval_request *request, eval_job
     ct_status status = read_part(io, request, job, err);
     if (status == CT_OK) status = choose(request, job, err);
     if (status == CT_OK && request->part == CT_DATASET_TEST && cli_is_undivided(request->path))
-        cli_remark(io, "%s: these runs are also the ones to learn from; put some under test/ for an honest number", request->path);
+        cli_remark(io, "%s: these runs are also the ones to learn from; put some under test/ for an honest number",
+                   request->path);
     if (status == CT_OK) status = add_column(io, request, job, request->noise, err);
     if (status == CT_OK && request->against) status = add_column(io, request, job, request->against, err);
     return status;
@@ -153,13 +163,16 @@ static ct_status estimate(const cli_io *io, const eval_request *request, eval_jo
     ct_status status = ct_inference_choose(job->count, job->seq, &inference, err);
     job->incremental = inference.incremental;
     if (status == CT_OK && request->start_said && job->incremental && request->entry <= CT_ENTRY_PREVIOUS)
-        status = ct_fail(err, CT_E_ARGUMENT, "%s; --solver auto estimates these runs step by step, as measurements do not place their poses", AT_ONCE);
+        status = ct_fail(
+            err, CT_E_ARGUMENT,
+            "%s; --solver auto estimates these runs step by step, as measurements do not place their poses", AT_ONCE);
     if (request->entry >= 0) inference.replay.entry = (ct_entry)request->entry;
     loss.difference = (ct_difference)request->difference;
     cli_catch(io, "stopping; what is done is printed");
     for (int k = 0; status == CT_OK && k < job->columns; k++) {
         w.column = k;
-        status = ct_evaluate_all(job->count, job->seq, job->column[k].noise, &inference, &loss, request->nees, request->jobs, watch, &w, job->column[k].of, err);
+        status = ct_evaluate_all(job->count, job->seq, job->column[k].noise, &inference, &loss, request->nees,
+                                 request->jobs, watch, &w, job->column[k].of, err);
     }
     cli_release();
     cli_hide();
@@ -179,13 +192,17 @@ static void say_failed(const cli_io *io, const eval_request *request, const eval
     size_t  used = 0;
     for (int32_t i = 0; i < job->count && named < NAMED_MAX && used < sizeof text; i++) {
         if (!eval_failed(&column->of[i])) continue;
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s (%s)", named++ ? ", " : "", job->seq[i]->name ? job->seq[i]->name : "one without a name",
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s (%s)", named++ ? ", " : "",
+                                 job->seq[i]->name ? job->seq[i]->name : "one without a name",
                                  ct_stop_meaning(column->of[i].solve.stop));
     }
-    for (int32_t i = 0; i < job->count; i++) floats = floats || (eval_failed(&column->of[i]) && !cli_is_anchored(job->seq[i]->graph));
-    if (column->failed > named && used < sizeof text) snprintf(text + used, sizeof text - used, " and %d more", column->failed - named);
-    cli_fail(io, "%s: no minimum in %d of %d sequence%s%s%s: %s%s", request->path, column->failed, job->count, CLI_S(job->count), column->file ? " with " : "",
-             column->file ? column->file : "", text, floats ? "; nothing ties such a run to the world: " CLI_HOLD_FIRST : "");
+    for (int32_t i = 0; i < job->count; i++)
+        floats = floats || (eval_failed(&column->of[i]) && !cli_is_anchored(job->seq[i]->graph));
+    if (column->failed > named && used < sizeof text)
+        snprintf(text + used, sizeof text - used, " and %d more", column->failed - named);
+    cli_fail(io, "%s: no minimum in %d of %d sequence%s%s%s: %s%s", request->path, column->failed, job->count,
+             CLI_S(job->count), column->file ? " with " : "", column->file ? column->file : "", text,
+             floats ? "; nothing ties such a run to the world: " CLI_HOLD_FIRST : "");
 }
 
 static cli_exit verdict(const cli_io *io, const eval_request *request, const eval_job *job)
@@ -228,7 +245,10 @@ static void release(eval_job *job)
 
 static int find_part(const char *name)
 {
-    return !strcmp(name, "test") ? CT_DATASET_TEST : !strcmp(name, "train") ? CT_DATASET_TRAIN : !strcmp(name, "all") ? CT_DATASET_ALL : -1;
+    return !strcmp(name, "test")    ? CT_DATASET_TEST
+           : !strcmp(name, "train") ? CT_DATASET_TRAIN
+           : !strcmp(name, "all")   ? CT_DATASET_ALL
+                                    : -1;
 }
 
 #define X(constant, name) "|" name
@@ -244,7 +264,9 @@ static cli_exit settle_solver(const cli_io *io, eval_request *r)
     if (r->solver == CT_INFERENCE_AUTO && r->entry >= 0) r->solver = 1;
     if (r->solver == CT_INFERENCE_AUTO && r->method >= 0) r->solver = 0;
     if (r->entry >= 0 && r->solver == 0) return cli_misuse(io, "--entry is for --solver isam2");
-    if (r->method >= 0 && r->solver == 1) return cli_misuse(io, r->entry >= 0 ? "--method is for --solver batch, --entry for isam2: one of them" : "--method is for --solver batch");
+    if (r->method >= 0 && r->solver == 1)
+        return cli_misuse(io, r->entry >= 0 ? "--method is for --solver batch, --entry for isam2: one of them"
+                                            : "--method is for --solver batch");
     if (r->start_said && r->solver == 1 && r->entry <= CT_ENTRY_PREVIOUS) return cli_misuse(io, "%s", AT_ONCE);
     if (r->method < 0) r->method = CT_LEVENBERG_MARQUARDT;
     return CLI_GO;
@@ -252,30 +274,45 @@ static cli_exit settle_solver(const cli_io *io, eval_request *r)
 
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    eval_request     request = {.part = CT_DATASET_TEST, .solver = CT_INFERENCE_AUTO, .entry = -1, .method = -1, .jobs = cli_processors()};
+    eval_request request = {
+        .part = CT_DATASET_TEST, .solver = CT_INFERENCE_AUTO, .entry = -1, .method = -1, .jobs = cli_processors()};
     cli_io           io;
     const cli_option options[] = {
-        CLI_ROW_TEXT("noise", "FILE|RUN", &request.noise, "noise models of that file (JSON), or of what was learned there, in place of the dataset's own of the same names"),
-        CLI_ROW_TEXT("against", "FILE|RUN", &request.against, "beside them, the same with the noise models of that file, and the ratio"),
+        CLI_ROW_TEXT("noise", "FILE|RUN", &request.noise,
+                     "noise models of that file (JSON), or of what was learned there, in place of the dataset's own of "
+                     "the same names"),
+        CLI_ROW_TEXT("against", "FILE|RUN", &request.against,
+                     "beside them, the same with the noise models of that file, and the ratio"),
         CLI_ROW_REPAIR(&io.repair),
         CLI_ROW_CHOICE("part", "test|train|all", find_part, &request.part, "which runs of the dataset (test)"),
         CLI_ROW_CHOICE("start", STARTS + 1, ct_start_find, &request.start,
-                       "where estimates start from: measurements (poses measured absolutely there, others composed to them; the default), composed odometry alone, the values in the file, or the truth"),
-        CLI_ROW_CHOICE("solver", "auto|batch|isam2", cli_find_solver_or_auto, &request.solver, "how a run is estimated: all of it at once (batch), or step by step as in deployment (isam2); auto, the default, is isam2 where measurements do not place nine of ten poses"),
-        CLI_ROW_CHOICE("entry", ENTRIES + 1, ct_entry_find, &request.entry,
-                       "where a new pose starts step by step (which it implies): at the estimate of the one before (previous, the default), moved on from there as the start values say (motion), or at those (given)"),
-        CLI_ROW_CHOICE("method", METHODS + 1, ct_method_find, &request.method, "how the minimum is found at once (which it implies; lm)"),
-        CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, &request.difference, "difference from the truth in the loss: on its own side (local), or in the world (left)"),
+                       "where estimates start from: measurements (poses measured absolutely there, others composed to "
+                       "them; the default), composed odometry alone, the values in the file, or the truth"),
+        CLI_ROW_CHOICE("solver", "auto|batch|isam2", cli_find_solver_or_auto, &request.solver,
+                       "how a run is estimated: all of it at once (batch), or step by step as in deployment (isam2); "
+                       "auto, the default, is isam2 where measurements do not place nine of ten poses"),
+        CLI_ROW_CHOICE(
+            "entry", ENTRIES + 1, ct_entry_find, &request.entry,
+            "where a new pose starts step by step (which it implies): at the estimate of the one before (previous, the "
+            "default), moved on from there as the start values say (motion), or at those (given)"),
+        CLI_ROW_CHOICE("method", METHODS + 1, ct_method_find, &request.method,
+                       "how the minimum is found at once (which it implies; lm)"),
+        CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, &request.difference,
+                       "difference from the truth in the loss: on its own side (local), or in the world (left)"),
         CLI_ROW_FLAG("nees", &request.nees, "compare the covariances of the estimate with its errors"),
         CLI_ROW_FLAG("each", &request.each, "a row a sequence as well"),
-        CLI_ROW_FLAG("by-name", &request.by_name, "body by body as well: poses of one name but for their number are one, such as an object o0, o1, .. and the finger e0, e1, .. that pushes it"),
-        CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &request.jobs, "sequences at a time (as many as there are processors); the results are the same for any"),
+        CLI_ROW_FLAG("by-name", &request.by_name,
+                     "body by body as well: poses of one name but for their number are one, such as an object o0, o1, "
+                     ".. and the finger e0, e1, .. that pushes it"),
+        CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &request.jobs,
+                        "sequences at a time (as many as there are processors); the results are the same for any"),
         CLI_ROW_END,
     };
     eval_job job = {0};
     cli_exit code = cli_parse(command, options, argc, argv, &io, &request.path);
     request.start_said = cli_given(argc, argv, "start");
-    if (code == CLI_GO && request.each && io.json) code = cli_misuse(&io, "--each is of the table; --json has every sequence");
+    if (code == CLI_GO && request.each && io.json)
+        code = cli_misuse(&io, "--each is of the table; --json has every sequence");
     if (code == CLI_GO) code = settle_solver(&io, &request);
     if (code != CLI_GO) return code;
     code = carry_out(&io, &request, &job);
@@ -289,10 +326,14 @@ const cli_command cli_eval = {
     .operands = "DATASET",
     .least = 1,
     .most = 1,
-    .text = "Estimates every run under the dataset's noise models, or those of a file, and prints how far from the truth the estimates are, as means over the runs, "
-            "without alignment. rmse is LEO's: per coordinate, a root of 2 smaller in the plane than ape, that of distances. Chi-square and NEES are about 1 where the "
-            "estimator knows how wrong it is, above where it is too sure. A dataset is a folder with dataset.yaml, one with folders train and test, a folder of sequence files, or one such file. Exit code 0 means that every run "
-            "has its minimum. Ctrl-C prints what is done by then, with exit code 130.\n",
+    .text =
+        "Estimates every run under the dataset's noise models, or those of a file, and prints how far from the truth "
+        "the estimates are, as means over the runs, "
+        "without alignment. rmse is LEO's: per coordinate, a root of 2 smaller in the plane than ape, that of "
+        "distances. Chi-square and NEES are about 1 where the "
+        "estimator knows how wrong it is, above where it is too sure. A dataset is a folder with dataset.yaml, one "
+        "with folders train and test, a folder of sequence files, or one such file. Exit code 0 means that every run "
+        "has its minimum. Ctrl-C prints what is done by then, with exit code 130.\n",
     .example = "  covtune simulate grid --poses 500 --out city.ctseq\n"
                "  covtune eval city.ctseq --nees\n"
                "  covtune eval city.ctseq --start truth --loss left --json\n",

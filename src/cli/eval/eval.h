@@ -11,8 +11,8 @@ typedef struct {
     int         start_said; /* --start is on the command line */
 } eval_request;
 
-/* What is said of one sequence, or of many: rmse, ape and loss are means over sequences, chi-square and NEES sums over sums.
- * X(name, label, unit) */
+/* What is said of one sequence, or of many: rmse, ape and loss are means over sequences, chi-square and NEES sums
+ * over sums. X(name, label, unit) */
 #define EVAL_LIST(X)                                                                               \
     X(EVAL_TRANSLATION, "rmse translation", "m per coordinate")                                    \
     X(EVAL_ROTATION, "rmse rotation", "rad")                                                       \
@@ -51,7 +51,8 @@ typedef struct {
     double        seconds;
 } eval_job;
 
-/* An estimate of which one may speak: not where the graph is undetermined, its error no number, or Ctrl-C came first. */
+/* An estimate of which one may speak: not where the graph is undetermined, its error no number, or Ctrl-C came
+ * first. */
 int eval_usable(const ct_evaluation *a);
 /* A minimum was looked for and not found. */
 int eval_failed(const ct_evaluation *a);
@@ -61,7 +62,8 @@ void eval_sum(const ct_evaluation *a, int32_t n, const uint8_t *use, double valu
 /* Of one, if it may be spoken of. */
 void eval_numbers(const ct_evaluation *a, double value[EVAL_COUNT]);
 
-/* The same, body by body: of those a[0..n) that are marked, in the order in which bodies come. Returns how many. bodies.c */
+/* The same, body by body: of those a[0..n) that are marked, in the order in which bodies come. Returns how many.
+ * bodies.c */
 int     eval_sum_bodies(const ct_evaluation *a, int32_t n, const uint8_t *use, ct_body body[CT_BODIES_MAX]);
 json_t *eval_things_json(int bodies, const ct_body body[]); /* {"o": {"poses": .., "rmse": .., "ape": ..}, ..} */
 void    eval_print_bodies(const eval_job *job);

@@ -13,7 +13,10 @@ static const struct {
 #undef X
 };
 
-static const char *part_name(int part) { return part == CT_DATASET_TEST ? "test" : part == CT_DATASET_TRAIN ? "train" : "all"; }
+static const char *part_name(int part)
+{
+    return part == CT_DATASET_TEST ? "test" : part == CT_DATASET_TRAIN ? "train" : "all";
+}
 
 /* ---- JSON ---- */
 
@@ -22,7 +25,8 @@ static void put_numbers(json_t *o, const double value[EVAL_COUNT])
 {
     json_t *ape = cli_object();
     cli_put(ape, "translation", cli_number(value[EVAL_APE]));
-    cli_put(o, "rmse", cli_rmse_json((ct_accuracy){.translation = value[EVAL_TRANSLATION], .rotation = value[EVAL_ROTATION]}));
+    cli_put(o, "rmse",
+            cli_rmse_json((ct_accuracy){.translation = value[EVAL_TRANSLATION], .rotation = value[EVAL_ROTATION]}));
     cli_put(o, "ape", ape);
     cli_put(o, "loss", cli_number(value[EVAL_LOSS]));
     cli_put(o, "chi_squared_per_degree", cli_number(value[EVAL_CHI_SQUARED]));
@@ -37,7 +41,8 @@ static json_t *sequence_json(const eval_request *request, const ct_sequence *seq
     cli_put(o, "name", cli_text(seq->name));
     cli_put(o, "poses", cli_integer(a->accuracy.poses));
     put_numbers(o, value);
-    cli_put(o, "by_name", request->by_name && eval_usable(a) ? eval_things_json(a->bodies, a->body) : cli_check_alloc(json_null()));
+    cli_put(o, "by_name",
+            request->by_name && eval_usable(a) ? eval_things_json(a->bodies, a->body) : cli_check_alloc(json_null()));
     cli_put(o, "stop", cli_text(ct_stop_name(a->solve.stop)));
     cli_put(o, "iterations", cli_integer(a->solve.iterations));
     cli_put(o, "seconds", cli_number(a->solve.seconds));
@@ -50,13 +55,17 @@ static void put_column(json_t *o, const eval_request *request, const eval_job *j
     for (int32_t i = 0; i < job->count; i++) cli_append(sequences, sequence_json(request, job->seq[i], &column->of[i]));
     cli_put(o, "noise", cli_text(column->file));
     put_numbers(o, column->value);
-    cli_put(o, "by_name", request->by_name ? eval_things_json(column->bodies, column->body) : cli_check_alloc(json_null()));
+    cli_put(o, "by_name",
+            request->by_name ? eval_things_json(column->bodies, column->body) : cli_check_alloc(json_null()));
     cli_put(o, "failed", cli_integer(column->failed));
     cli_put(o, "averaged", cli_integer(column->averaged));
     cli_put(o, "sequences", sequences);
 }
 
-static ct_entry entry_of(const eval_request *request) { return request->entry >= 0 ? (ct_entry)request->entry : ct_inference_defaults().replay.entry; }
+static ct_entry entry_of(const eval_request *request)
+{
+    return request->entry >= 0 ? (ct_entry)request->entry : ct_inference_defaults().replay.entry;
+}
 
 void eval_print_json(const eval_request *request, const eval_job *job)
 {
@@ -98,9 +107,11 @@ static void print_metric(const eval_request *request, const eval_job *job, int k
     printf("%-*s", LABEL, metric[k].label);
     for (int c = 0; c < job->columns; c++) eval_print_number(job->column[c].value[k]);
     if (job->columns > 1 && !has_ratio(k)) printf(" %*s", NUMBER, "");
-    else if (job->columns > 1) eval_print_number(job->interrupted ? NAN : job->column[0].value[k] / job->column[1].value[k]);
+    else if (job->columns > 1)
+        eval_print_number(job->interrupted ? NAN : job->column[0].value[k] / job->column[1].value[k]);
     printf("  ");
-    snprintf(unit, sizeof unit, "%s%s", metric[k].unit, k == EVAL_LOSS ? ct_difference_name((ct_difference)request->difference) : "");
+    snprintf(unit, sizeof unit, "%s%s", metric[k].unit,
+             k == EVAL_LOSS ? ct_difference_name((ct_difference)request->difference) : "");
     if (cli_room() < at + 20) puts(unit); /* no room beside a table: it is as wide as it is */
     else cli_wrap(stdout, at, at, cli_room(), unit);
 }
@@ -108,7 +119,8 @@ static void print_metric(const eval_request *request, const eval_job *job, int k
 static void print_count(const eval_job *job, const char *label, int failed)
 {
     printf("%-*s", LABEL, label);
-    for (int c = 0; c < job->columns; c++) printf(" %*d", NUMBER, failed ? job->column[c].failed : job->column[c].averaged);
+    for (int c = 0; c < job->columns; c++)
+        printf(" %*d", NUMBER, failed ? job->column[c].failed : job->column[c].averaged);
     printf("%*s  ", job->columns > 1 ? NUMBER + 1 : 0, "");
     if (failed) printf("of %d sequence%s\n", job->count, CLI_S(job->count));
     else printf("sequence%s\n", CLI_S(job->column[0].averaged));
@@ -158,20 +170,27 @@ static void print_each(const eval_request *request, const eval_job *job)
 static void print_inference(const eval_request *request, const eval_job *job)
 {
     char        time[24];
-    const char *of = request->start == CT_START_INITIAL ? "the values in the " : request->start == CT_START_TRUTH ? "the " : "";
+    const char *of = request->start == CT_START_INITIAL ? "the values in the "
+                     : request->start == CT_START_TRUTH ? "the "
+                                                        : "";
     const char *start = ct_start_name((ct_start)request->start);
     cli_time(job->seconds, time);
-    if (!job->incremental) cli_row("inference", "batch, %s, from %s%s; %s", ct_method_name((ct_method)request->method), of, start, time);
-    else if (entry_of(request) == CT_ENTRY_PREVIOUS) cli_row("inference", "isam2, each pose from the one before; %s", time);
-    else cli_row("inference", "isam2, %s%s%s; %s", entry_of(request) == CT_ENTRY_MOTION ? "each pose from the one before, moved as in " : "from ", of, start, time);
+    if (!job->incremental)
+        cli_row("inference", "batch, %s, from %s%s; %s", ct_method_name((ct_method)request->method), of, start, time);
+    else if (entry_of(request) == CT_ENTRY_PREVIOUS)
+        cli_row("inference", "isam2, each pose from the one before; %s", time);
+    else
+        cli_row("inference", "isam2, %s%s%s; %s",
+                entry_of(request) == CT_ENTRY_MOTION ? "each pose from the one before, moved as in " : "from ", of,
+                start, time);
 }
 
 void eval_print(const eval_request *request, const eval_job *job)
 {
     int64_t poses = 0;
     for (int32_t i = 0; i < job->count; i++) poses += job->column[0].of[i].accuracy.poses;
-    cli_row("dataset", "%s: %d sequence%s (%s), %lld pose%s with truth", request->path, job->count, CLI_S(job->count), part_name(request->part),
-            (long long)poses, CLI_S(poses));
+    cli_row("dataset", "%s: %d sequence%s (%s), %lld pose%s with truth", request->path, job->count, CLI_S(job->count),
+            part_name(request->part), (long long)poses, CLI_S(poses));
     cli_row("noise", "%s", request->noise ? request->noise : "the dataset's own");
     if (request->against) cli_row("against", "%s", request->against);
     print_inference(request, job);

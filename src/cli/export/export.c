@@ -1,5 +1,5 @@
-/* export.c: covtune export. Noise models in the words of another program, with what the noise file says of where they come from: its provenance,
- * and of each model how sure it is, which a table of noise models does not hold. */
+/* export.c: covtune export. Noise models in the words of another program, with what the noise file says of where
+ * they come from: its provenance, and of each model how sure it is, which a table of noise models does not hold. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/common/cli.h"
 
@@ -51,7 +51,8 @@ static char *origin_of(const cli_io *io, const export_request *request, const js
         if (*text_of(from, "dataset")) cli_buffer_printf(&m, " from %s", text_of(from, "dataset"));
         cli_buffer_printf(&m, "\n");
         if (*text_of(from, "command")) cli_buffer_printf(&m, "Command: %s\n", text_of(from, "command"));
-        if (*text_of(from, "digest")) cli_buffer_printf(&m, "Digest of data and options: %s\n", text_of(from, "digest"));
+        if (*text_of(from, "digest"))
+            cli_buffer_printf(&m, "Digest of data and options: %s\n", text_of(from, "digest"));
     }
     if (json_is_false(json_object_get(from, "finished"))) {
         cli_buffer_printf(&m, "The run is not finished: these are the best so far.\n");
@@ -61,9 +62,13 @@ static char *origin_of(const cli_io *io, const export_request *request, const js
 }
 
 /* Entry i of a list, or, of an isotropic model, the one there is. */
-static const json_t *entry(const json_t *value, size_t i) { return json_is_array(value) ? json_array_get(value, i) : value; }
+static const json_t *entry(const json_t *value, size_t i)
+{
+    return json_is_array(value) ? json_array_get(value, i) : value;
+}
 
-/* "Error bars: x +- 2.4 %, y +- 3.1 %, theta at its lower bound". At a bound of a full model is an eigenvalue, not a row. */
+/* "Error bars: x +- 2.4 %, y +- 3.1 %, theta at its lower bound". At a bound of a full model is an eigenvalue, not a
+ * row. */
 static void put_bars(cli_buffer *to, const ct_noise_model *m, const json_t *group)
 {
     const json_t *percent = json_object_get(group, "sigma_error_percent"), *bound = json_object_get(group, "at_bound");
@@ -125,7 +130,8 @@ static ct_status read_table(export_request *request, ct_err *err)
     cli_buffer_printf(&place, "%.*snoise.json", slash ? (int)(slash + 1 - request->path) : 0, request->path);
     char       *beside = place.text;
     ct_err      inner = *err;
-    if (strcmp(beside, request->path) && access(beside, R_OK) == 0) ct_fail(err, status, "%s; the noise file of that run is %s", inner.text, beside);
+    if (strcmp(beside, request->path) && access(beside, R_OK) == 0)
+        ct_fail(err, status, "%s; the noise file of that run is %s", inner.text, beside);
     free(beside);
     return status;
 }
@@ -136,7 +142,8 @@ static ct_status read_table(export_request *request, ct_err *err)
 static json_t *names(const export_request *request)
 {
     char       *text;
-    if (ct_export_string(request->noise, CT_EXPORT_JSON, &request->options, &text, NULL) != CT_OK) cli_check_alloc(NULL);
+    if (ct_export_string(request->noise, CT_EXPORT_JSON, &request->options, &text, NULL) != CT_OK)
+        cli_check_alloc(NULL);
     json_t     *root = cli_check_alloc(json_loads(text, 0, NULL)), *list = cli_array(), *group;
     const char *name;
     json_object_foreach(json_object_get(root, "groups"), name, group) cli_append(list, cli_text(name));
@@ -152,11 +159,16 @@ static void remark_on(const cli_io *io, const export_request *request, const jso
     int32_t   held = 0;
     if (!request->options.group && more >= 0) {
         while (ct_noise_get(request->noise, held)->learned != 0) held++;
-        if (more) cli_remark(io, "%s and %d more were held while others were learned, and are left out; --all has them", ct_noise_get(request->noise, held)->name, more);
-        else cli_remark(io, "%s was held while others were learned, and is left out; --all has it", ct_noise_get(request->noise, held)->name);
+        if (more)
+            cli_remark(io, "%s and %d more were held while others were learned, and are left out; --all has them",
+                       ct_noise_get(request->noise, held)->name, more);
+        else
+            cli_remark(io, "%s was held while others were learned, and is left out; --all has it",
+                       ct_noise_get(request->noise, held)->name);
     }
     if (request->format == CT_EXPORT_ROBOT_LOCALIZATION && strstr(text, "and the filter must know: nothing is set"))
-        cli_remark(io, "%s does not say of every model what measures it, so nothing is set for those: see the comments", request->path);
+        cli_remark(io, "%s does not say of every model what measures it, so nothing is set for those: see the comments",
+                   request->path);
 }
 
 static void print(const cli_io *io, const export_request *request, const char *text)
@@ -192,8 +204,11 @@ static cli_exit carry_out(const cli_io *io, export_request *request)
     if (read_table(request, &err) != CT_OK) return cli_fail(io, "%s", err.text);
     read_remarks(io, request);
     char *text;
-    if (ct_export_string(request->noise, request->format, &request->options, &text, &err) != CT_OK) return cli_fail(io, "%s: %s", request->path, err.text); /* the sentence names a model */
-    const ct_status status = request->out ? ct_export_write(request->noise, request->format, &request->options, request->out, &err) : CT_OK;
+    /* the sentence names a model */
+    if (ct_export_string(request->noise, request->format, &request->options, &text, &err) != CT_OK)
+        return cli_fail(io, "%s: %s", request->path, err.text);
+    const ct_status status =
+        request->out ? ct_export_write(request->noise, request->format, &request->options, request->out, &err) : CT_OK;
     if (status == CT_OK) print(io, request, text);
     free(text);
     return status == CT_OK ? CLI_DONE : cli_fail(io, "%s", err.text);
@@ -226,7 +241,8 @@ static cli_exit bad_format(const cli_io *io, const char *word)
     for (int i = 0; i < CT_EXPORT_COUNT; i++) {
         list[i] = ct_export_name((ct_export_format)i);
         snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", list[i]);
-        if (*word && !strncmp(list[i], word, strlen(word))) snprintf(like + strlen(like), sizeof like - strlen(like), "%s%s", *like ? " or " : "", list[i]);
+        if (*word && !strncmp(list[i], word, strlen(word)))
+            snprintf(like + strlen(like), sizeof like - strlen(like), "%s%s", *like ? " or " : "", list[i]);
     }
     const char *near = cli_nearest(word, list);
     if (*like || near) return cli_misuse(io, "there is no format \"%s\"; did you mean %s?", word, *like ? like : near);
@@ -237,9 +253,13 @@ static cli_exit bad_format(const cli_io *io, const char *word)
 static cli_exit refuse_idle(const cli_io *io, const export_request *r, int digits)
 {
     const char *name = ct_export_name(r->format);
-    if (digits && r->format == CT_EXPORT_JSON) return cli_misuse(io, "--digits is for other formats than json, the noise file, which has all digits");
-    if (r->options.dt_s > 0 && r->format != CT_EXPORT_ROS && r->format != CT_EXPORT_ROBOT_LOCALIZATION) return cli_misuse(io, "--dt is for ros and robot-localization; %s has no twists", name);
-    if (r->options.all && r->options.group) return cli_misuse(io, "--all is for all groups, --group %s for one, held models included; one of them", r->options.group);
+    if (digits && r->format == CT_EXPORT_JSON)
+        return cli_misuse(io, "--digits is for other formats than json, the noise file, which has all digits");
+    if (r->options.dt_s > 0 && r->format != CT_EXPORT_ROS && r->format != CT_EXPORT_ROBOT_LOCALIZATION)
+        return cli_misuse(io, "--dt is for ros and robot-localization; %s has no twists", name);
+    if (r->options.all && r->options.group)
+        return cli_misuse(io, "--all is for all groups, --group %s for one, held models included; one of them",
+                          r->options.group);
     return CLI_GO;
 }
 
@@ -249,11 +269,16 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     int              digits = 0;
     const cli_option options[] = {
         CLI_ROW_TEXT("to", FORMATS, &request.to, "format"),
-        CLI_ROW_TEXT("group", "NAME", &request.options.group, "the models of that group alone: NAME, NAME@..., NAME#... (all that were learned)"),
-        CLI_ROW_FLAG("all", &request.options.all, "also those that were held while others were learned, such as first_pose"),
+        CLI_ROW_TEXT("group", "NAME", &request.options.group,
+                     "the models of that group alone: NAME, NAME@..., NAME#... (all that were learned)"),
+        CLI_ROW_FLAG("all", &request.options.all,
+                     "also those that were held while others were learned, such as first_pose"),
         CLI_ROW_FLAG("diagonal", &request.options.diagonal, "leave correlations out"),
-        CLI_ROW_NUMBER("dt", "SECONDS", 1e-9, 1e9, &request.options.dt_s, "time from pose to pose: ros and robot-localization then have between_* models as twists"),
-        CLI_ROW_INTEGER("digits", "N", 3, 17, &digits, "significant digits, of a covariance more where correlations need them; 17: all (6; json, the noise file, has all)"),
+        CLI_ROW_NUMBER("dt", "SECONDS", 1e-9, 1e9, &request.options.dt_s,
+                       "time from pose to pose: ros and robot-localization then have between_* models as twists"),
+        CLI_ROW_INTEGER("digits", "N", 3, 17, &digits,
+                        "significant digits, of a covariance more where correlations need them; 17: all (6; json, the "
+                        "noise file, has all)"),
         CLI_ROW_TEXT("out", "FILE", &request.out, "write to that file, replaced whole (stdout)"),
         CLI_ROW_END,
     };
@@ -280,8 +305,10 @@ const cli_command cli_export = {
     .operands = "NOISE",
     .least = 1,
     .most = 1,
-    .text = "Reads a noise file, or the one in the folder of a run, and writes its models as another program wants them: its order of coordinates, its units, "
-            "sigma, variance or information. Comments in what is written say which, and where the numbers come from. Formats:" CT_EXPORT_LIST(X) "\n",
+    .text = "Reads a noise file, or the one in the folder of a run, and writes its models as another program wants "
+            "them: its order of coordinates, its units, "
+            "sigma, variance or information. Comments in what is written say which, and where the numbers come from. "
+            "Formats:" CT_EXPORT_LIST(X) "\n",
     .example = "  echo '{\"format\": \"covtune-noise\", \"version\": 1, \"groups\":\n"
                "    {\"gps\": {\"variance\": [4, 4], \"coordinates\": [\"x\", \"y\"]}}}' >noise.json\n"
                "  covtune export noise.json --to gtsam-python\n"

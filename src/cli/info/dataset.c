@@ -92,7 +92,8 @@ static json_t *model_json(const summary *s, int32_t index)
 static void print_json(const summary *s)
 {
     json_t *o = cli_object(), *noise = cli_object();
-    for (int32_t i = 0; i < ct_noise_count(s->d->noise); i++) cli_put(noise, ct_noise_get(s->d->noise, i)->name, model_json(s, i));
+    for (int32_t i = 0; i < ct_noise_count(s->d->noise); i++)
+        cli_put(noise, ct_noise_get(s->d->noise, i)->name, model_json(s, i));
     cli_put(o, "dataset", cli_text(s->path));
     cli_put(o, "train", tally_json(&s->train, s->d->trains));
     cli_put(o, "test", tally_json(&s->test, s->d->tests));
@@ -112,8 +113,10 @@ static void print_part(const char *label, const tally *t, int32_t runs)
     }
     snprintf(range, sizeof range, t->least == t->most ? "%d" : "%d to %d", t->least, t->most);
     if (t->truth.known)
-        snprintf(truth, sizeof truth, "truth of %lld variables of %lld%s", (long long)t->truth.known, (long long)t->variables, info_part(&t->truth, part, sizeof part));
-    cli_row(label, "%d run%s of %s variables, %lld factors; %s", runs, CLI_S(runs), range, (long long)t->factors, truth);
+        snprintf(truth, sizeof truth, "truth of %lld variables of %lld%s", (long long)t->truth.known,
+                 (long long)t->variables, info_part(&t->truth, part, sizeof part));
+    cli_row(label, "%d run%s of %s variables, %lld factors; %s", runs, CLI_S(runs), range, (long long)t->factors,
+            truth);
 }
 
 /* " 0.001", or a list if coordinates differ. */
@@ -142,11 +145,15 @@ static void print_model(const summary *s, int32_t index)
     else if (g.learn) {
         n = snprintf(text, sizeof text, "; to be learned");
         if (g.kind != (int)m->kind) n += snprintf(text + n, sizeof text - (size_t)n, " as %s", KIND[g.kind]);
-        if (!is_all(g.unit, m->dim, 1)) n += put_bound(text + n, sizeof text - (size_t)n, "in units of", g.unit, m->dim);
-        if (!is_all(g.lower, m->dim, CT_BOUND_WIDE_LOWER)) n += put_bound(text + n, sizeof text - (size_t)n, "variance from", g.lower, m->dim);
-        if (!is_all(g.upper, m->dim, CT_BOUND_WIDE_UPPER)) put_bound(text + n, sizeof text - (size_t)n, "variance to", g.upper, m->dim);
+        if (!is_all(g.unit, m->dim, 1))
+            n += put_bound(text + n, sizeof text - (size_t)n, "in units of", g.unit, m->dim);
+        if (!is_all(g.lower, m->dim, CT_BOUND_WIDE_LOWER))
+            n += put_bound(text + n, sizeof text - (size_t)n, "variance from", g.lower, m->dim);
+        if (!is_all(g.upper, m->dim, CT_BOUND_WIDE_UPPER))
+            put_bound(text + n, sizeof text - (size_t)n, "variance to", g.upper, m->dim);
     }
-    cli_row("", "%s (%lld factor%s): %s%s", m->name, (long long)s->uses[index], CLI_S(s->uses[index]), info_sigmas(m, sigmas), text);
+    cli_row("", "%s (%lld factor%s): %s%s", m->name, (long long)s->uses[index], CLI_S(s->uses[index]),
+            info_sigmas(m, sigmas), text);
 }
 
 static void print_all(const summary *s)
@@ -165,11 +172,15 @@ cli_exit cli_info_dataset(const cli_io *io, const char *path)
     ct_err      err = {0};
     ct_dataset *d = NULL;
     cli_show(io, "reading %s", path);
-    const ct_status status = ct_dataset_read_with(path, CT_DATASET_ALL, &(const ct_read_options){.repair = io->repair}, &d, &err);
+    const ct_status status =
+        ct_dataset_read_with(path, CT_DATASET_ALL, &(const ct_read_options){.repair = io->repair}, &d, &err);
     cli_hide();
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
     if (d->note) cli_remark(io, "%s: %s", path, d->note);
-    summary s = {.path = path, .d = d, .uses = cli_alloc(ct_noise_count(d->noise), sizeof *s.uses), .trained = cli_alloc(ct_noise_count(d->noise), 1)};
+    summary s = {.path = path,
+                 .d = d,
+                 .uses = cli_alloc(ct_noise_count(d->noise), sizeof *s.uses),
+                 .trained = cli_alloc(ct_noise_count(d->noise), 1)};
     count(&s);
     if (io->json) print_json(&s);
     else if (!io->quiet) print_all(&s);

@@ -37,7 +37,8 @@ static void count_factors(summary *s)
         int             k = 0;
         while (k < s->kinds && s->tally[k].ops != factor.ops) k++;
         if (k == s->kinds) {
-            if (s->kinds == room) s->tally = cli_check_alloc(realloc(s->tally, (size_t)(room = 2 * room + 8) * sizeof *s->tally));
+            if (s->kinds == room)
+                s->tally = cli_check_alloc(realloc(s->tally, (size_t)(room = 2 * room + 8) * sizeof *s->tally));
             s->tally[s->kinds++] = (tally){factor.ops, 0};
         }
         s->tally[k].factors++;
@@ -77,7 +78,8 @@ static void print_json(const summary *s)
     for (int k = 0; k < CT_KIND_COUNT; k++)
         if (count[k]) cli_put(kinds, ct_kind_name((ct_kind)k), cli_integer(count[k]));
     for (int k = 0; k < s->kinds; k++) cli_put(models, s->tally[k].ops->name, cli_integer(s->tally[k].factors));
-    for (int32_t i = 0; i < ct_noise_count(s->noise); i++) cli_put(noise, ct_noise_get(s->noise, i)->name, model_json(s, i));
+    for (int32_t i = 0; i < ct_noise_count(s->noise); i++)
+        cli_put(noise, ct_noise_get(s->noise, i)->name, model_json(s, i));
     cli_put(o, "file", cli_text(s->path));
     cli_put(o, "format", cli_text(ct_format_name(s->format)));
     cli_put(o, "variables", cli_integer(ct_graph_variables(s->seq->graph)));
@@ -89,7 +91,8 @@ static void print_json(const summary *s)
     cli_put(o, "factors", cli_integer(ct_graph_factors(s->seq->graph)));
     cli_put(o, "models", models);
     cli_put(o, "absolute", cli_integer(s->held));
-    cli_put(o, "initial_error", cli_number(ct_graph_error(s->seq->graph, s->noise, ct_graph_initial_const(s->seq->graph))));
+    cli_put(o, "initial_error",
+            cli_number(ct_graph_error(s->seq->graph, s->noise, ct_graph_initial_const(s->seq->graph))));
     cli_put(o, "noise", noise);
     cli_put(o, "repaired", cli_integer(s->seq->repaired));
     cli_put(o, "note", cli_text(s->seq->note));
@@ -113,7 +116,9 @@ static void print_all(const summary *s)
     cli_row("file", "%s (%s)", s->path, ct_format_name(s->format));
     cli_row("variables", "%s; %d fixed", cli_kinds(g, kinds, sizeof kinds), s->fixed);
     if (!s->truth.known) cli_row("truth", "none");
-    else cli_row("truth", "of %lld variables of %d%s", (long long)s->truth.known, variables, info_part(&s->truth, part, sizeof part));
+    else
+        cli_row("truth", "of %lld variables of %d%s", (long long)s->truth.known, variables,
+                info_part(&s->truth, part, sizeof part));
     if (s->stamped) cli_row("times", "of %d variables of %d", s->stamped, variables);
     cli_row("factors", "%d; %d tie a variable to the world", ct_graph_factors(g), s->held);
     for (int k = 0; k < s->kinds; k++) cli_row("", "%s: %d", s->tally[k].ops->name, s->tally[k].factors);
@@ -130,7 +135,8 @@ static int is_dataset(const char *path)
 {
     struct stat  entry;
     const char  *dot = strrchr(path, '.');
-    return (dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"))) || (stat(path, &entry) == 0 && S_ISDIR(entry.st_mode));
+    return (dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"))) ||
+           (stat(path, &entry) == 0 && S_ISDIR(entry.st_mode));
 }
 
 static cli_exit carry_out(const cli_io *io, const char *path, int format, int map)
@@ -151,7 +157,9 @@ static cli_exit carry_out(const cli_io *io, const char *path, int format, int ma
         count_variables(&s);
         if (io->json) print_json(&s);
         else if (!io->quiet) print_all(&s);
-        if (map) cli_map(seq->graph, 1, (const double *const[]){ct_graph_initial_const(seq->graph)}, (const char *const[]){""});
+        if (map)
+            cli_map(seq->graph, 1, (const double *const[]){ct_graph_initial_const(seq->graph)},
+                    (const char *const[]){""});
     }
     free(s.used);
     free(s.tally);
@@ -165,7 +173,8 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     int              format = CT_FORMAT_AUTO, map = 0;
     cli_io           io;
     const cli_option options[] = {
-        CLI_ROW_CHOICE("format", cli_formats, ct_format_find, &format, "format of FILE (told from its ending, or its first line)"),
+        CLI_ROW_CHOICE("format", cli_formats, ct_format_find, &format,
+                       "format of FILE (told from its ending, or its first line)"),
         CLI_ROW_REPAIR(&io.repair),
         CLI_ROW_FLAG("map", &map, "draw the initial values"),
         CLI_ROW_END,
@@ -175,11 +184,17 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     if (code != CLI_GO) return code;
     if (map && (io.json || io.quiet)) return cli_misuse(&io, "--map is not for --%s", io.json ? "json" : "quiet");
     if (info_is_run(path)) {
-        if (map || format != CT_FORMAT_AUTO || io.repair) return cli_misuse(&io, "--%s is not for the folder of a run, which %s is", map ? "map" : io.repair ? "repair" : "format", path);
+        if (map || format != CT_FORMAT_AUTO || io.repair)
+            return cli_misuse(&io, "--%s is not for the folder of a run, which %s is",
+                              map         ? "map"
+                              : io.repair ? "repair"
+                                          : "format",
+                              path);
         return cli_finish(&io, info_run(&io, path));
     }
     if (is_dataset(path)) {
-        if (map || format != CT_FORMAT_AUTO) return cli_misuse(&io, "--%s is not for a dataset, which %s is", map ? "map" : "format", path);
+        if (map || format != CT_FORMAT_AUTO)
+            return cli_misuse(&io, "--%s is not for a dataset, which %s is", map ? "map" : "format", path);
         return cli_finish(&io, cli_info_dataset(&io, path));
     }
     return cli_finish(&io, carry_out(&io, path, format, map));
@@ -191,9 +206,12 @@ const cli_command cli_info = {
     .operands = "FILE|DATASET|RUN",
     .least = 1,
     .most = 1,
-    .text = "Lists a file's variables by kind, its factors by measurement model, its noise models with their sigmas and units, how much of "
-            "the truth it knows, and the error at its initial values. Of a dataset (a folder of runs, or its dataset.yaml): runs, poses, noise models with their "
-            "start variances, and what is to be learned. Of the folder of a run of covtune learn: its noise models before and after, loss, method, data and version, and whether it is finished or how to go on.\n",
+    .text = "Lists a file's variables by kind, its factors by measurement model, its noise models with their sigmas "
+            "and units, how much of "
+            "the truth it knows, and the error at its initial values. Of a dataset (a folder of runs, or its "
+            "dataset.yaml): runs, poses, noise models with their "
+            "start variances, and what is to be learned. Of the folder of a run of covtune learn: its noise models "
+            "before and after, loss, method, data and version, and whether it is finished or how to go on.\n",
     .example = "  covtune simulate grid --poses 200 --out small.ctseq\n"
                "  covtune info small.ctseq --map\n",
     .run = run,

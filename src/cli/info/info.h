@@ -1,10 +1,12 @@
-/* info.h: what `covtune info` says of files (info.c), datasets (dataset.c) and runs of learn (run.c), and what they share (truth_and_noise.c). */
+/* info.h: what `covtune info` says of files (info.c), datasets (dataset.c) and runs of learn (run.c), and what they
+ * share (truth_and_noise.c). */
 #ifndef CT_CLI_INFO_H
 #define CT_CLI_INFO_H
 
 #include "cli/common/cli.h"
 
-#define INFO_MODELS 12 /* that are shown of a dataset or a run; files that write a matrix on every edge have thousands */
+/* that are shown of a dataset or a run; files that write a matrix on every edge have thousands */
+#define INFO_MODELS 12
 
 /* Is it the folder of a run of learn? And what is in it. */
 int      info_is_run(const char *path);

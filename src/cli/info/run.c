@@ -76,7 +76,8 @@ static cli_exit read_history(const cli_io *io, run_summary *s)
         const json_t *train = json_object_get(o, "train");
         const char   *phase = json_string_value(json_object_get(o, "phase"));
         s->evaluations += o != NULL;
-        if (json_is_number(train) && phase && strcmp(phase, "folds") && !(json_number_value(train) >= s->best)) s->best = json_number_value(train);
+        if (json_is_number(train) && phase && strcmp(phase, "folds") && !(json_number_value(train) >= s->best))
+            s->best = json_number_value(train);
         json_decref(o);
     }
     if (file) fclose(file);
@@ -120,7 +121,10 @@ static cli_exit read_all(cli_io *io, run_summary *s)
     if (code != CLI_GO) return code;
     s->resumable = has(s->path, "checkpoint");
     if (stat(s->noise_path, &entry))
-        return cli_fail(io, "%s: a run that was stopped before it wrote noise.json; covtune learn %s --out %s --resume begins it again", s->path, s->config, s->path);
+        return cli_fail(
+            io,
+            "%s: a run that was stopped before it wrote noise.json; covtune learn %s --out %s --resume begins it again",
+            s->path, s->config, s->path);
     if (localtime_r(&entry.st_mtime, &local)) strftime(s->written, sizeof s->written, "%Y-%m-%d %H:%M", &local);
     if (read_noise(s->noise_path, &s->noise[AFTER], &err) != CT_OK) return cli_fail(io, "%s", err.text);
     char *start = cli_path_join(s->path, "start.json");
@@ -136,14 +140,18 @@ static cli_exit read_all(cli_io *io, run_summary *s)
     free(summary);
     if (read == CLI_GO) read = read_history(io, s);
     if (read != CLI_GO) return read;
-    if (json_is_integer(json_object_get(s->summary, "evaluations"))) s->evaluations = json_integer_value(json_object_get(s->summary, "evaluations"));
+    if (json_is_integer(json_object_get(s->summary, "evaluations")))
+        s->evaluations = json_integer_value(json_object_get(s->summary, "evaluations"));
     list_files(s);
     return CLI_GO;
 }
 
 /* ---- parts of it ---- */
 
-static const json_t *origin(const run_summary *s, const char *key) { return json_object_get(json_object_get(s->file, "provenance"), key); }
+static const json_t *origin(const run_summary *s, const char *key)
+{
+    return json_object_get(json_object_get(s->file, "provenance"), key);
+}
 
 static const char *origin_text(const run_summary *s, const char *key)
 {
@@ -151,7 +159,10 @@ static const char *origin_text(const run_summary *s, const char *key)
     return text ? text : "not known";
 }
 
-static const json_t *group_of(const run_summary *s, const ct_noise_model *m) { return json_object_get(json_object_get(s->file, "groups"), m->name); }
+static const json_t *group_of(const run_summary *s, const ct_noise_model *m)
+{
+    return json_object_get(json_object_get(s->file, "groups"), m->name);
+}
 
 static const ct_noise_model *before(const run_summary *s, const ct_noise_model *m)
 {
@@ -167,7 +178,10 @@ static double loss_of(const run_summary *s, const char *key)
 
 /* ---- JSON ---- */
 
-static json_t *copy_of(const json_t *value) { return value ? cli_check_alloc(json_deep_copy(value)) : cli_check_alloc(json_null()); }
+static json_t *copy_of(const json_t *value)
+{
+    return value ? cli_check_alloc(json_deep_copy(value)) : cli_check_alloc(json_null());
+}
 
 static json_t *model_json(const run_summary *s, const ct_noise_model *m)
 {
@@ -185,7 +199,8 @@ static json_t *model_json(const run_summary *s, const ct_noise_model *m)
 static void print_json(const run_summary *s)
 {
     json_t *o = cli_object(), *noise = cli_object();
-    for (int32_t i = 0; i < ct_noise_count(s->noise[AFTER]); i++) cli_put(noise, ct_noise_get(s->noise[AFTER], i)->name, model_json(s, ct_noise_get(s->noise[AFTER], i)));
+    for (int32_t i = 0; i < ct_noise_count(s->noise[AFTER]); i++)
+        cli_put(noise, ct_noise_get(s->noise[AFTER], i)->name, model_json(s, ct_noise_get(s->noise[AFTER], i)));
     cli_put(o, "run", cli_text(s->path));
     cli_put(o, "finished", cli_check_alloc(json_boolean(s->finished)));
     cli_put(o, "resumable", cli_check_alloc(json_boolean(s->resumable)));
@@ -218,11 +233,13 @@ static void print_state(const run_summary *s)
 {
     const char *stop = stop_text(s);
     if (s->finished) {
-        cli_row("state", "finished%s%s; %lld evaluation%s of the loss", stop ? ": " : "", stop ? stop : "", (long long)s->evaluations, CLI_S(s->evaluations));
+        cli_row("state", "finished%s%s; %lld evaluation%s of the loss", stop ? ": " : "", stop ? stop : "",
+                (long long)s->evaluations, CLI_S(s->evaluations));
         return;
     }
     char *config = cli_quoted(s->config), *run = cli_quoted(s->path);
-    cli_row("state", "not finished: %lld evaluation%s of the loss so far, noise.json is the best of them%s", (long long)s->evaluations, CLI_S(s->evaluations),
+    cli_row("state", "not finished: %lld evaluation%s of the loss so far, noise.json is the best of them%s",
+            (long long)s->evaluations, CLI_S(s->evaluations),
             s->resumable ? ". To go on:" : "; there is no checkpoint to go on from. To begin again:");
     cli_row_command("", "covtune learn %s --out %s --%s", config, run, s->resumable ? "resume" : "force");
     free(config);
@@ -232,8 +249,12 @@ static void print_state(const run_summary *s)
 static void print_loss(const run_summary *s)
 {
     char heldout[96] = "; no runs were held out";
-    if (isfinite(loss_of(s, "heldout"))) snprintf(heldout, sizeof heldout, "; held out %.6g, the start there %.6g", loss_of(s, "heldout"), loss_of(s, "heldout_start"));
-    if (s->summary) cli_row("loss", "start %.6g, closed form %.6g, learned %.6g%s", loss_of(s, "start"), loss_of(s, "closed_form"), loss_of(s, "train"), heldout);
+    if (isfinite(loss_of(s, "heldout")))
+        snprintf(heldout, sizeof heldout, "; held out %.6g, the start there %.6g", loss_of(s, "heldout"),
+                 loss_of(s, "heldout_start"));
+    if (s->summary)
+        cli_row("loss", "start %.6g, closed form %.6g, learned %.6g%s", loss_of(s, "start"), loss_of(s, "closed_form"),
+                loss_of(s, "train"), heldout);
     else if (isfinite(s->best)) cli_row("loss", "%.6g, the best so far", s->best);
 }
 
@@ -248,7 +269,8 @@ static void print_model(const run_summary *s, const ct_noise_model *m)
     for (int i = 0; percent && i < m->dim && used < sizeof bars - 24; i++) {
         const json_t *one = json_is_array(percent) ? json_array_get(percent, (size_t)i) : i ? NULL : percent;
         if (!json_is_number(one)) continue;
-        used += (size_t)snprintf(bars + used, sizeof bars - used, "%s%.2g %%", used ? ", " : "; +- ", json_number_value(one));
+        used += (size_t)snprintf(bars + used, sizeof bars - used, "%s%.2g %%", used ? ", " : "; +- ",
+                                 json_number_value(one));
     }
     cli_row("", "%s: %s%s%s", m->name, info_sigmas(m, sigmas), bars, learned ? "" : "; held");
     if (learned && was) cli_row("", "  from %s", info_sigmas(was, start));
@@ -261,17 +283,20 @@ static void print_all(const run_summary *s)
     char          text[1024] = "", count[48] = "";
     size_t        used = 0;
     if (runs) snprintf(count, sizeof count, ": %lld training run%s", (long long)runs, CLI_S(runs));
-    cli_row("run", "%s, by covtune %s, written %s", s->path, origin_text(s, "version"), *s->written ? s->written : "at an unknown time");
+    cli_row("run", "%s, by covtune %s, written %s", s->path, origin_text(s, "version"),
+            *s->written ? s->written : "at an unknown time");
     cli_row("dataset", "%s%s", origin_text(s, "dataset"), count);
     cli_row_command("command", "%s", origin_text(s, "command"));
-    cli_row("method", "%s: %s", ct_learn_method_name((ct_learn_method)s->learn.method), ct_learn_method_what((ct_learn_method)s->learn.method));
+    cli_row("method", "%s: %s", ct_learn_method_name((ct_learn_method)s->learn.method),
+            ct_learn_method_what((ct_learn_method)s->learn.method));
     print_state(s);
     print_loss(s);
     cli_row("noise", "%d model%s", models, CLI_S(models));
     for (int32_t i = 0; i < models && i < INFO_MODELS; i++) print_model(s, ct_noise_get(s->noise[AFTER], i));
     if (models > INFO_MODELS) cli_row("", "and %d more, which --json lists", models - INFO_MODELS);
     for (size_t i = 0; i < json_array_size(s->files) && used < sizeof text; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : "", json_string_value(json_array_get(s->files, i)));
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : "",
+                                 json_string_value(json_array_get(s->files, i)));
     cli_row("files", "%s", text);
 }
 

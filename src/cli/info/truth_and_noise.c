@@ -29,25 +29,33 @@ const char *info_part(const info_truth *t, char *buf, size_t size)
     }
     for (int k = CT_KIND_COUNT - 1; k >= 0; k--) /* poses first */
         for (int i = 0; i < ct_kind_dim((ct_kind)k) && used < (int)size; i++)
-            if (t->mask[k] >> i & 1) used += snprintf(buf + used, size - (size_t)used, "%s%s", used ? ", " : "; ", ct_kind_coordinate((ct_kind)k, i));
+            if (t->mask[k] >> i & 1)
+                used += snprintf(buf + used, size - (size_t)used, "%s%s", used ? ", " : "; ",
+                                 ct_kind_coordinate((ct_kind)k, i));
     if (used < (int)size) snprintf(buf + used, size - (size_t)used, " only");
     return buf;
 }
 
 /* ---- noise models ---- */
 
-static double sigma_of(const ct_noise_model *m, int i) { return sqrt(m->covariance[m->kind == CT_NOISE_FULL ? i * m->dim + i : i]); }
+static double sigma_of(const ct_noise_model *m, int i)
+{
+    return sqrt(m->covariance[m->kind == CT_NOISE_FULL ? i * m->dim + i : i]);
+}
 
 const char *info_sigmas(const ct_noise_model *m, char buf[INFO_SIGMAS])
 {
     int n = snprintf(buf, INFO_SIGMAS, "sigma");
     for (int i = 0; i < m->dim; i++) {
         const char *comma = i ? "," : "";
-        if (m->row) n += snprintf(buf + n, (size_t)(INFO_SIGMAS - n), "%s %s %.4g %s", comma, m->row[i].name, sigma_of(m, i), m->row[i].unit);
+        if (m->row)
+            n += snprintf(buf + n, (size_t)(INFO_SIGMAS - n), "%s %s %.4g %s", comma, m->row[i].name, sigma_of(m, i),
+                          m->row[i].unit);
         else n += snprintf(buf + n, (size_t)(INFO_SIGMAS - n), "%s %.4g", comma, sigma_of(m, i));
     }
     if (m->kind == CT_NOISE_FULL) n += snprintf(buf + n, (size_t)(INFO_SIGMAS - n), ", correlated");
-    if (m->robust.kind != CT_ROBUST_NONE) snprintf(buf + n, (size_t)(INFO_SIGMAS - n), ", %s %g", ct_robust_name(m->robust.kind), m->robust.width);
+    if (m->robust.kind != CT_ROBUST_NONE)
+        snprintf(buf + n, (size_t)(INFO_SIGMAS - n), ", %s %g", ct_robust_name(m->robust.kind), m->robust.width);
     return buf;
 }
 

@@ -27,8 +27,10 @@ static void print_json(const ct_gradient_check check[POINTS])
         json_t *o = cli_object(), *errors = cli_object();
         for (int g = 0; g < CT_GRADIENT_COUNT; g++) {
             json_t *row = cli_object();
-            for (int h = 0; h < CT_HESSIAN_COUNT; h++) cli_put(row, ct_hessian_name((ct_hessian)h), cli_number(check[k].error[g][h]));
-            cli_put(errors, ct_gradient_name((ct_gradient)g), g == CT_GRADIENT_NUMERIC ? cli_number(check[k].error[g][0]) : json_incref(row));
+            for (int h = 0; h < CT_HESSIAN_COUNT; h++)
+                cli_put(row, ct_hessian_name((ct_hessian)h), cli_number(check[k].error[g][h]));
+            cli_put(errors, ct_gradient_name((ct_gradient)g),
+                    g == CT_GRADIENT_NUMERIC ? cli_number(check[k].error[g][0]) : json_incref(row));
             json_decref(row);
         }
         cli_put(o, "difference_norm", cli_number(check[k].difference_norm));
@@ -42,7 +44,8 @@ static void print_json(const ct_gradient_check check[POINTS])
 
 static void print(const ct_gradient_check check[POINTS])
 {
-    printf("Relative errors of the gradient against central differences of the loss:\n\n%-14s %-12s %12s", "at", "gradient", "");
+    printf("Relative errors of the gradient against central differences of the loss:\n\n%-14s %-12s %12s", "at",
+           "gradient", "");
     for (int h = 0; h < CT_HESSIAN_COUNT; h++) printf(" %12s", ct_hessian_name((ct_hessian)h));
     putchar('\n');
     for (int k = 0; k < POINTS; k++) {
@@ -58,7 +61,9 @@ static void print(const ct_gradient_check check[POINTS])
         }
     }
     putchar('\n');
-    for (int k = 0; k < POINTS; k++) cli_row(k ? "" : "norm", "%.6g of the differences at the %s; %.2g of it in the common factor", check[k].difference_norm, WORDS[k], check[k].invariance);
+    for (int k = 0; k < POINTS; k++)
+        cli_row(k ? "" : "norm", "%.6g of the differences at the %s; %.2g of it in the common factor",
+                check[k].difference_norm, WORDS[k], check[k].invariance);
 }
 
 cli_exit learn_check(const cli_io *io, const learn_job *job)

@@ -1,7 +1,8 @@
 /* define_theta.c: which numbers are learned, as what, and within which bounds.
  *
- * What the dataset says (ct_dataset_of_model), and the options on top of it. A name in a list is a model, or a group: "odom" is "odom@0" and "odom@1" as
- * well, and the pooled "odom#7"; after a point comes a row, by its name or its number. */
+ * What the dataset says (ct_dataset_of_model), and the options on top of it. A name in a list is a model, or a
+ * group: "odom" is "odom@0" and "odom@1" as well, and the pooled "odom#7"; after a point comes a row, by its name or
+ * its number. */
 #include "cli/learn/learn.h"
 
 #include <math.h>
@@ -59,7 +60,9 @@ int learn_bounds(const char *text, double *lower, double *upper)
     static const struct {
         const char *name;
         double      lower, upper;
-    } BOUNDS[] = {{"wide", CT_BOUND_WIDE_LOWER, CT_BOUND_WIDE_UPPER}, {"loose", CT_BOUND_LOOSE_LOWER, CT_BOUND_LOOSE_UPPER}, {"tight", CT_BOUND_TIGHT_LOWER, CT_BOUND_TIGHT_UPPER}};
+    } BOUNDS[] = {{"wide", CT_BOUND_WIDE_LOWER, CT_BOUND_WIDE_UPPER},
+                  {"loose", CT_BOUND_LOOSE_LOWER, CT_BOUND_LOOSE_UPPER},
+                  {"tight", CT_BOUND_TIGHT_LOWER, CT_BOUND_TIGHT_UPPER}};
     for (size_t i = 0; i < sizeof BOUNDS / sizeof *BOUNDS; i++)
         if (!strcmp(text, BOUNDS[i].name)) return *lower = BOUNDS[i].lower, *upper = BOUNDS[i].upper, 1;
     return learn_pair(text, lower, upper) && *lower > 0 && *lower <= *upper && isfinite(*upper);
@@ -81,8 +84,10 @@ static cli_exit check_items(const cli_io *io, const learn_request *r)
         for (const char *list = all[i]; list && *list; list += strspn(list, ",")) {
             const size_t n = strcspn(list, ",");
             if (n >= ITEM_MAX)
-                return cli_misuse(io, "--%s: an item of the list has at most %d bytes, found %zu; name things one by one: \"%.40s...\"",
-                                  option[i], ITEM_MAX - 1, n, list);
+                return cli_misuse(
+                    io,
+                    "--%s: an item of the list has at most %d bytes, found %zu; name things one by one: \"%.40s...\"",
+                    option[i], ITEM_MAX - 1, n, list);
             list += n;
         }
     return CLI_GO;
@@ -96,20 +101,24 @@ cli_exit learn_check_lists(const cli_io *io, const learn_request *request)
     if (check_items(io, request) != CLI_GO) return CLI_MISUSED;
     while (next_item(&list, item)) {
         const char *equals = strrchr(item, '=');
-        if (!equals || equals == item || !is_range(equals + 1)) return cli_misuse(io, "--bound is a list of NAME=LO:HI with 0 < LO <= HI, found \"%s\"", item);
+        if (!equals || equals == item || !is_range(equals + 1))
+            return cli_misuse(io, "--bound is a list of NAME=LO:HI with 0 < LO <= HI, found \"%s\"", item);
     }
     list = request->tie;
     while (next_item(&list, item))
-        if (!strchr(item, '=') || item[0] == '=' || item[strlen(item) - 1] == '=') return cli_misuse(io, "--tie is a list of NAME=NAME, found \"%s\"", item);
+        if (!strchr(item, '=') || item[0] == '=' || item[strlen(item) - 1] == '=')
+            return cli_misuse(io, "--tie is a list of NAME=NAME, found \"%s\"", item);
     const char *const names[] = {request->learn, request->freeze, request->full, request->diagonal, request->isotropic};
     const char *const option[] = {"learn", "freeze", "full", "diagonal", "isotropic"};
     for (int i = 0; i < 5; i++) {
         list = names[i];
         while (next_item(&list, item))
-            if (!*item || strchr(item, '=')) return cli_misuse(io, "--%s is a list of names, found \"%s\"", option[i], item);
+            if (!*item || strchr(item, '='))
+                return cli_misuse(io, "--%s is a list of names, found \"%s\"", option[i], item);
     }
     if (strcmp(request->bounds, "dataset") && !learn_bounds(request->bounds, &a, &b))
-        return cli_misuse(io, "--bounds is dataset, wide, loose, tight or LO:HI with 0 < LO <= HI, found \"%s\"", request->bounds);
+        return cli_misuse(io, "--bounds is dataset, wide, loose, tight or LO:HI with 0 < LO <= HI, found \"%s\"",
+                          request->bounds);
     return CLI_GO;
 }
 
@@ -174,7 +183,8 @@ static const char *list_groups(const planner *p, char *buf, size_t size)
     for (int32_t i = 0; i < p->models; i++) {
         char group[NAME_MAX], before[NAME_MAX];
         int  seen = !p->plan[i].used;
-        snprintf(group, sizeof group, "%.*s", (int)strcspn(ct_noise_get(p->dataset->noise, i)->name, "#"), ct_noise_get(p->dataset->noise, i)->name);
+        snprintf(group, sizeof group, "%.*s", (int)strcspn(ct_noise_get(p->dataset->noise, i)->name, "#"),
+                 ct_noise_get(p->dataset->noise, i)->name);
         for (int32_t k = 0; k < i && !seen; k++) {
             const char *other = ct_noise_get(p->dataset->noise, k)->name;
             snprintf(before, sizeof before, "%.*s", (int)strcspn(other, "#"), other);
@@ -206,8 +216,12 @@ static ct_status unknown(const planner *p, const char *option, const char *name)
     }
     const char *near = cli_nearest(name, names);
     list_groups(p, there, sizeof there);
-    if (idle) ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: no factor of the training runs uses that noise model; there are %s", option, name, there);
-    else if (near) ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: there is no such noise model; did you mean %s? There are %s", option, name, near, there);
+    if (idle)
+        ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: no factor of the training runs uses that noise model; there are %s",
+                option, name, there);
+    else if (near)
+        ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: there is no such noise model; did you mean %s? There are %s", option,
+                name, near, there);
     else ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: there is no such noise model; there are %s", option, name, there);
     free(names);
     free(group);
@@ -219,8 +233,10 @@ static ct_status no_row(const planner *p, const char *option, const char *text, 
     const ct_noise_model *m = ct_noise_get(p->dataset->noise, model);
     char                  rows[160] = "", buf[24];
     size_t                used = 0;
-    for (int i = 0; i < m->dim && used < sizeof rows; i++) used += (size_t)snprintf(rows + used, sizeof rows - used, "%s%s", i ? ", " : "", row_name(m, i, buf));
-    return ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: %s has no row %s; its rows are %s", option, text, m->name, row, rows);
+    for (int i = 0; i < m->dim && used < sizeof rows; i++)
+        used += (size_t)snprintf(rows + used, sizeof rows - used, "%s%s", i ? ", " : "", row_name(m, i, buf));
+    return ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: %s has no row %s; its rows are %s", option, text, m->name, row,
+                   rows);
 }
 
 /* What "odom", "odom@0.x" or "odom.2" stands for: models into list, and a row of them (-1: whole models). */
@@ -239,7 +255,9 @@ static ct_status choose(const planner *p, const char *option, const char *text, 
     for (int32_t i = 0; i < *count; i++) {
         const int found = find_row(ct_noise_get(p->dataset->noise, list[i]), point + 1);
         if (found < 0) return no_row(p, option, text, list[i], point + 1);
-        if (i && found != *row) return ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: row %s is not the same in all of %s; name them one by one", option, text, point + 1, name);
+        if (i && found != *row)
+            return ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: row %s is not the same in all of %s; name them one by one",
+                           option, text, point + 1, name);
         *row = found;
     }
     return CT_OK;
@@ -269,7 +287,10 @@ static ct_status pool(planner *p)
         *number = 0;
         const ct_status status = ct_dataset_pool(p->dataset, group, p->err);
         if (status != CT_OK) return status;
-        cli_remark(p->io, "%s: the files give factors of \"%s\" covariances of their own; one is learned for all, their mean the start", p->dataset->path, group);
+        cli_remark(p->io,
+                   "%s: the files give factors of \"%s\" covariances of their own; one is learned for all, their mean "
+                   "the start",
+                   p->dataset->path, group);
         find_used(p);
     }
     return CT_OK;
@@ -287,7 +308,8 @@ static void plan_models(planner *p)
         to->learn = to->used && is_wanted(p, i);
         to->kind = said.kind;
         memcpy(to->unit, said.unit, sizeof to->unit);
-        for (int k = 0; k < CT_NOISE_DIM_MAX; k++) to->lower[k] = over ? lower : said.lower[k], to->upper[k] = over ? upper : said.upper[k];
+        for (int k = 0; k < CT_NOISE_DIM_MAX; k++)
+            to->lower[k] = over ? lower : said.lower[k], to->upper[k] = over ? upper : said.upper[k];
     }
 }
 
@@ -302,7 +324,8 @@ static ct_status plan_kind(planner *p, const char *option, const char *list, ct_
         for (int32_t i = 0; all && i < n; i++) p->chosen[i] = i;
         const ct_status status = all ? CT_OK : choose(p, option, item, p->chosen, &n, &row);
         if (status != CT_OK) return status;
-        if (row >= 0) return ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: that is of whole noise models, not of a row", option, item);
+        if (row >= 0)
+            return ct_fail(p->err, CT_E_ARGUMENT, "--%s %s: that is of whole noise models, not of a row", option, item);
         for (int32_t i = 0; i < n; i++) p->plan[p->chosen[i]].kind = (int)kind;
     }
     return CT_OK;
@@ -324,9 +347,12 @@ static ct_status plan_bound_items(planner *p)
         for (int32_t i = 0; i < n; i++) {
             plan *to = &p->plan[p->chosen[i]];
             if (row >= 0 && to->kind != CT_NOISE_DIAGONAL)
-                return ct_fail(p->err, CT_E_ARGUMENT, "--bound %s: the rows of %s have one bound for all, as it is learned as %s", item,
-                               ct_noise_get(p->dataset->noise, p->chosen[i])->name, to->kind == CT_NOISE_FULL ? "a full covariance" : "one variance");
-            for (int k = row < 0 ? 0 : row; k <= (row < 0 ? CT_NOISE_DIM_MAX - 1 : row); k++) to->lower[k] = lower, to->upper[k] = upper;
+                return ct_fail(p->err, CT_E_ARGUMENT,
+                               "--bound %s: the rows of %s have one bound for all, as it is learned as %s", item,
+                               ct_noise_get(p->dataset->noise, p->chosen[i])->name,
+                               to->kind == CT_NOISE_FULL ? "a full covariance" : "one variance");
+            for (int k = row < 0 ? 0 : row; k <= (row < 0 ? CT_NOISE_DIM_MAX - 1 : row); k++)
+                to->lower[k] = lower, to->upper[k] = upper;
         }
     }
     return CT_OK;
@@ -342,7 +368,9 @@ static ct_status plan_names(planner *p)
     ct_status   status = CT_OK;
     while (status == CT_OK && next_item(&list, item)) {
         status = choose(p, "learn", item, p->chosen, &n, &row);
-        if (status == CT_OK && row >= 0) status = ct_fail(p->err, CT_E_ARGUMENT, "--learn %s: that is of whole noise models; --freeze leaves out rows", item);
+        if (status == CT_OK && row >= 0)
+            status = ct_fail(p->err, CT_E_ARGUMENT,
+                             "--learn %s: that is of whole noise models; --freeze leaves out rows", item);
     }
     list = p->request->freeze;
     while (status == CT_OK && next_item(&list, item)) {
@@ -362,11 +390,13 @@ static ct_status say_model(const planner *p, int32_t i, ct_theta *theta)
     double      lower = from->lower[0], upper = from->upper[0];
     for (int k = 0; k < dim; k++) frozen += from->frozen[k];
     if (!from->learn || frozen == dim) return CT_OK;
-    for (int k = 1; k < dim; k++) lower = fmin(lower, from->lower[k]), upper = fmax(upper, from->upper[k]); /* one pair of bounds for all: the widest */
+    /* one pair of bounds for all: the widest */
+    for (int k = 1; k < dim; k++) lower = fmin(lower, from->lower[k]), upper = fmax(upper, from->upper[k]);
     ct_status status = CT_OK;
     for (int k = 0; status == CT_OK && k < dim; k++) status = ct_theta_set_unit(theta, i, k, from->unit[k], p->err);
     if (status == CT_OK) status = ct_theta_learn(theta, i, (ct_noise_kind)from->kind, lower, upper, p->err);
-    for (int k = 0; status == CT_OK && from->kind == CT_NOISE_DIAGONAL && k < dim; k++) status = ct_theta_bound(theta, i, k, from->lower[k], from->upper[k], p->err);
+    for (int k = 0; status == CT_OK && from->kind == CT_NOISE_DIAGONAL && k < dim; k++)
+        status = ct_theta_bound(theta, i, k, from->lower[k], from->upper[k], p->err);
     for (int k = 0; status == CT_OK && k < dim; k++)
         if (from->frozen[k]) status = ct_theta_freeze(theta, i, k, p->err);
     return status;
@@ -380,8 +410,12 @@ static ct_status tie_two(const planner *p, const char *a, const char *b, ct_thet
     ct_status status = choose(p, "tie", a, p->chosen, &n, &row_a);
     if (status == CT_OK) status = choose(p, "tie", b, p->others, &k, &row_b);
     if (status != CT_OK) return status;
-    if ((row_a < 0) != (row_b < 0)) return ct_fail(p->err, CT_E_ARGUMENT, "--tie %s=%s: two rows can be tied, or two noise models, not one to the other", a, b);
-    if (n != k && n != 1 && k != 1) return ct_fail(p->err, CT_E_ARGUMENT, "--tie %s=%s: %s is %d noise models, %s %d; name them one by one", a, b, a, n, b, k);
+    if ((row_a < 0) != (row_b < 0))
+        return ct_fail(p->err, CT_E_ARGUMENT,
+                       "--tie %s=%s: two rows can be tied, or two noise models, not one to the other", a, b);
+    if (n != k && n != 1 && k != 1)
+        return ct_fail(p->err, CT_E_ARGUMENT, "--tie %s=%s: %s is %d noise models, %s %d; name them one by one", a, b,
+                       a, n, b, k);
     for (int32_t i = 0; status == CT_OK && i < (n > k ? n : k); i++) {
         const int32_t one = p->chosen[n == 1 ? 0 : i], other = p->others[k == 1 ? 0 : i];
         if (one == other && row_a == row_b) continue;
@@ -396,7 +430,8 @@ static ct_status say_ties(const planner *p, ct_theta *theta)
     const char *list = p->request->tie;
     ct_status   status = CT_OK;
     while (status == CT_OK && next_item(&list, item)) /* a=b=c ties b to a, then c to b */
-        for (char *a = item, *equals = strchr(a, '='); status == CT_OK && equals; a = equals + 1, equals = strchr(a, '=')) {
+        for (char *a = item, *equals = strchr(a, '='); status == CT_OK && equals;
+             a = equals + 1, equals = strchr(a, '=')) {
             char  b[ITEM_MAX], first[ITEM_MAX];
             snprintf(first, sizeof first, "%.*s", (int)(equals - a), a);
             snprintf(b, sizeof b, "%.*s", (int)strcspn(equals + 1, "="), equals + 1);
@@ -428,7 +463,8 @@ ct_status learn_theta(const cli_io *io, const learn_request *request, learn_job 
     planner p = {.io = io, .request = request, .dataset = job->dataset, .err = err};
     find_used(&p);
     ct_status status = pool(&p);
-    if (status == CT_OK && request->noise) status = cli_read_noise(io, request->noise, request->path, p.dataset->noise, err);
+    if (status == CT_OK && request->noise)
+        status = cli_read_noise(io, request->noise, request->path, p.dataset->noise, err);
     if (status == CT_OK) {
         find_used(&p);
         status = make(&p, job);

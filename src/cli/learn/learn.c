@@ -1,7 +1,9 @@
-/* learn.c: covtune learn. Noise models from runs whose truth is known, into a folder that a killed run is resumed from. */
+/* learn.c: covtune learn. Noise models from runs whose truth is known, into a folder that a killed run is resumed
+ * from. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/learn/learn.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,22 +13,45 @@
 /* ---- what is asked for ---- */
 
 #define X(constant, name) "|" name
-static const char DIFFERENCES[] = CT_DIFFERENCE_LIST(X), GRADIENTS[] = CT_GRADIENT_LIST(X), HESSIANS[] = CT_HESSIAN_LIST(X);
+static const char DIFFERENCES[] = CT_DIFFERENCE_LIST(X), GRADIENTS[] = CT_GRADIENT_LIST(X),
+                  HESSIANS[] = CT_HESSIAN_LIST(X);
 #undef X
 #define X(constant, name, what) "|" name
-static const char METHODS[] = CT_LEARN_LIST(X), STARTS[] = CT_START_LIST(X), SCALES[] = CT_SCALE_LIST(X), ENTRIES[] = CT_ENTRY_LIST(X);
+static const char METHODS[] = CT_LEARN_LIST(X), STARTS[] = CT_START_LIST(X), SCALES[] = CT_SCALE_LIST(X),
+                  ENTRIES[] = CT_ENTRY_LIST(X);
 #undef X
 
 static int find_from(const char *name) { return !strcmp(name, "closed-form") ? 0 : !strcmp(name, "table") ? 1 : -1; }
 
-static int find_space(const char *name) { return !strcmp(name, "variance") ? CT_SPACE_VARIANCE : !strcmp(name, "log") ? CT_SPACE_LOG : -1; }
+static int find_space(const char *name)
+{
+    return !strcmp(name, "variance") ? CT_SPACE_VARIANCE : !strcmp(name, "log") ? CT_SPACE_LOG : -1;
+}
 
 static learn_request defaults(void)
 {
     const ct_outer_options outer = ct_outer_defaults();
     const ct_learn_options learn = ct_learn_defaults();
-    return (learn_request){.bounds = "dataset", .method = (int)learn.method, .difference = (int)outer.loss.difference, .gradient = (int)outer.gradient, .hessian = (int)outer.hessian,
-                           .deployment = learn.deployment.incremental, .deployment_start = (int)learn.deployment.start, .entry = (int)outer.replay.entry, .scale = (int)learn.scale, .from = -1, .space = -1, .folds = -1, .seed = -1, .samples = -1, .jobs = cli_processors(), .spread = INFINITY, .M = NAN, .rate = NAN, .decay = NAN, .checkpoint_s = 5};
+    return (learn_request){.bounds = "dataset",
+                           .method = (int)learn.method,
+                           .difference = (int)outer.loss.difference,
+                           .gradient = (int)outer.gradient,
+                           .hessian = (int)outer.hessian,
+                           .deployment = learn.deployment.incremental,
+                           .deployment_start = (int)learn.deployment.start,
+                           .entry = (int)outer.replay.entry,
+                           .scale = (int)learn.scale,
+                           .from = -1,
+                           .space = -1,
+                           .folds = -1,
+                           .seed = -1,
+                           .samples = -1,
+                           .jobs = cli_processors(),
+                           .spread = INFINITY,
+                           .M = NAN,
+                           .rate = NAN,
+                           .decay = NAN,
+                           .checkpoint_s = 5};
 }
 
 #define X(constant, name, what) "\n" name ": " what
@@ -35,64 +60,128 @@ static const char METHODS_SAID[] = "how it is learned (lm)" CT_LEARN_LIST(X);
 
 /* Rows before "out" say what is computed; they make config.yaml. Those from it on say where and how. */
 #define OPTIONS 44
-static void table(learn_request *r, cli_option rows[OPTIONS])
+static cli_option *model_rows(learn_request *r, cli_option *rows)
 {
-    const cli_option all[OPTIONS] = {
+    const cli_option all[] = {
         CLI_ROW_HEADING("What is learned"),
-        CLI_ROW_TEXT("learn", "NAME,..", &r->learn, "only these noise models or groups (all that training runs use, but for first_pose and those dataset.yaml freezes)"),
-        CLI_ROW_TEXT("freeze", "NAME,..", &r->freeze, "not these: models, groups, or rows such as odom.theta or odom@1.2"),
+        CLI_ROW_TEXT("learn", "NAME,..", &r->learn,
+                     "only these noise models or groups (all that training runs use, but for first_pose and those "
+                     "dataset.yaml freezes)"),
+        CLI_ROW_TEXT("freeze", "NAME,..", &r->freeze,
+                     "not these: models, groups, or rows such as odom.theta or odom@1.2"),
         CLI_ROW_TEXT("tie", "NAME=NAME,..", &r->tie, "one value for both: odom.x=odom.y, odom@0=odom@1"),
-        CLI_ROW_TEXT("full", "NAME,..|all", &r->full, "learn these with correlations (a model's kind is the dataset's)"),
+        CLI_ROW_TEXT("full", "NAME,..|all", &r->full,
+                     "learn these with correlations (a model's kind is the dataset's)"),
         CLI_ROW_TEXT("diagonal", "NAME,..|all", &r->diagonal, "learn these as a variance a row"),
         CLI_ROW_TEXT("isotropic", "NAME,..|all", &r->isotropic, "learn these as one variance"),
         CLI_ROW_HEADING("Bounds"),
         CLI_ROW_TEXT("bounds", "dataset|wide|loose|tight|LO:HI", &r->bounds,
-                     "of all variances: dataset.yaml's where it says (the default), else wide, 1e-10 to 1e6; the paper's are loose, 0.001 to 1000, and tight, 0.1 to 10. Where dataset.yaml gives rows a unit, variances are over its square"),
-        CLI_ROW_TEXT("bound", "NAME=LO:HI,..", &r->bound, "of the variances of these models or rows, in units as above: odom.x=1e-4:1,gps=1:100"),
-        CLI_ROW_NUMBER("spread", "K", 1, INFINITY, &r->spread, "no variance more than K times another, in units as above (no limit)"),
+                     "of all variances: dataset.yaml's where it says (the default), else wide, 1e-10 to 1e6; the "
+                     "paper's are loose, 0.001 to 1000, and tight, 0.1 to 10. Where dataset.yaml gives rows a unit, "
+                     "variances are over its square"),
+        CLI_ROW_TEXT("bound", "NAME=LO:HI,..", &r->bound,
+                     "of the variances of these models or rows, in units as above: odom.x=1e-4:1,gps=1:100"),
+        CLI_ROW_NUMBER("spread", "K", 1, INFINITY, &r->spread,
+                       "no variance more than K times another, in units as above (no limit)"),
+    };
+    memcpy(rows, all, sizeof all);
+    return rows + sizeof all / sizeof *all;
+}
+
+static cli_option *method_rows(learn_request *r, cli_option *rows)
+{
+    const cli_option all[] = {
         CLI_ROW_HEADING("Method"),
         CLI_ROW_CHOICE("method", METHODS + 1, ct_learn_method_find, &r->method, METHODS_SAID),
-        CLI_ROW_TEXT("noise", "FILE|RUN", &r->noise, "start values, in place of the dataset's: of a noise file, or of what was learned there"),
+        CLI_ROW_TEXT("noise", "FILE|RUN", &r->noise,
+                     "start values, in place of the dataset's: of a noise file, or of what was learned there"),
         CLI_ROW_REPAIR(&r->repair),
-        CLI_ROW_CHOICE("from", "closed-form|table", find_from, &r->from, "where it starts: second moments of residuals at the truth, or the start values (fw, fw-log, nelder-mead, powell, leo: table; others: closed-form)"),
-        CLI_ROW_INTEGER("iterations", "N", 1, 1000000, &r->iterations, "at most so many (lm: 50; nelder-mead: 200 a parameter, powell: 1000, and evaluations as well; bobyqa, subplex: 200 evaluations a parameter, crs: 1000; others: 100)"),
-        CLI_ROW_CHOICE("space", "variance|log", find_space, &r->space, "nelder-mead, powell: search variances, or their logarithms (variance)"),
-        CLI_ROW_INTEGER("samples", "N", 1, 1000000, &r->samples, "leo: drawn around the estimate of each run in each iteration (10)"),
-        CLI_ROW_NUMBER("rate", "X", 1e-12, 1e12, &r->rate, "leo: of Adam, about the first step of each precision, in 1/m^2 or 1/rad^2 (0.1)"),
-        CLI_ROW_NUMBER("decay", "X", 1e-3, 1, &r->decay, "leo: what the rate is multiplied with after each iteration (0.95)"),
+        CLI_ROW_CHOICE("from", "closed-form|table", find_from, &r->from,
+                       "where it starts: second moments of residuals at the truth, or the start values (fw, fw-log, "
+                       "nelder-mead, powell, leo: table; others: closed-form)"),
+        CLI_ROW_INTEGER("iterations", "N", 1, 1000000, &r->iterations,
+                        "at most so many (lm: 50; nelder-mead: 200 a parameter, powell: 1000, and evaluations as well; "
+                        "bobyqa, subplex: 200 evaluations a parameter, crs: 1000; others: 100)"),
+        CLI_ROW_CHOICE("space", "variance|log", find_space, &r->space,
+                       "nelder-mead, powell: search variances, or their logarithms (variance)"),
+        CLI_ROW_INTEGER("samples", "N", 1, 1000000, &r->samples,
+                        "leo: drawn around the estimate of each run in each iteration (10)"),
+        CLI_ROW_NUMBER("rate", "X", 1e-12, 1e12, &r->rate,
+                       "leo: of Adam, about the first step of each precision, in 1/m^2 or 1/rad^2 (0.1)"),
+        CLI_ROW_NUMBER("decay", "X", 1e-3, 1, &r->decay,
+                       "leo: what the rate is multiplied with after each iteration (0.95)"),
         CLI_ROW_INTEGER("seed", "K", 0, 2147483647, &r->seed, "leo, crs: of the random numbers (1)"),
         CLI_ROW_NUMBER("M", "X", 1, 1e9, &r->M, "fw, fw-log: the step is 2 / (X + iteration) (2)"),
-        CLI_ROW_CHOICE("gradient", GRADIENTS + 1, ct_gradient_find, &r->gradient, "where derivatives come from (adjoint)"),
-        CLI_ROW_CHOICE("hessian", HESSIANS + 1, ct_hessian_find, &r->hessian, "of the inner problem: exact, or Gauss-Newton's (exact)"),
-        CLI_ROW_CHOICE("inner", "batch|isam2", cli_find_solver, &r->inner, "how training runs are estimated: at once from the truth, or step by step from what was measured (batch)"),
-        CLI_ROW_CHOICE("entry", ENTRIES + 1, ct_entry_find, &r->entry, "isam2: where a new pose starts: at the one before, moved on from there as measured, or at what was measured (previous)"),
+        CLI_ROW_CHOICE("gradient", GRADIENTS + 1, ct_gradient_find, &r->gradient,
+                       "where derivatives come from (adjoint)"),
+        CLI_ROW_CHOICE("hessian", HESSIANS + 1, ct_hessian_find, &r->hessian,
+                       "of the inner problem: exact, or Gauss-Newton's (exact)"),
+        CLI_ROW_CHOICE(
+            "inner", "batch|isam2", cli_find_solver, &r->inner,
+            "how training runs are estimated: at once from the truth, or step by step from what was measured (batch)"),
+        CLI_ROW_CHOICE("entry", ENTRIES + 1, ct_entry_find, &r->entry,
+                       "isam2: where a new pose starts: at the one before, moved on from there as measured, or at what "
+                       "was measured (previous)"),
+    };
+    memcpy(rows, all, sizeof all);
+    return rows + sizeof all / sizeof *all;
+}
+
+static cli_option *other_rows(learn_request *r, cli_option *rows)
+{
+    const cli_option all[] = {
         CLI_ROW_HEADING("Judging"),
-        CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, &r->difference, "difference from the truth in the loss: on its own side (local), or in the world (left, the paper's)"),
+        CLI_ROW_CHOICE(
+            "loss", DIFFERENCES + 1, ct_difference_find, &r->difference,
+            "difference from the truth in the loss: on its own side (local), or in the world (left, the paper's)"),
         CLI_ROW_TEXT("weights", "T:R", &r->weights, "of translations and rotations in the loss (1:1)"),
-        CLI_ROW_TEXT("prior", "auto|none|W", &r->prior, "lm: weight of the pull towards the closed form; auto: by folds, 0.1 where there are none (auto)"),
-        CLI_ROW_INTEGER("folds", "K", 0, 1000, &r->folds, "lm: parts that are held out in turn to choose the prior; 0: none (5)"),
-        CLI_ROW_CHOICE("field", "auto|batch|isam2", cli_find_solver_or_auto, &r->deployment, "how runs held out are estimated, as will be done in deployment: at once, or step by step (auto: isam2 where measurements do not place nine of ten poses)"),
-        CLI_ROW_CHOICE("field-start", STARTS + 1, ct_start_find, &r->deployment_start, "where estimates of runs held out start from (measurements)"),
-        CLI_ROW_CHOICE("scale", SCALES + 1, ct_scale_find, &r->scale, "the common factor, from consistency: fit it within the bounds, free of them, or none (fit)"),
+        CLI_ROW_TEXT("prior", "auto|none|W", &r->prior,
+                     "lm: weight of the pull towards the closed form; auto: by folds, 0.1 where there are none (auto)"),
+        CLI_ROW_INTEGER("folds", "K", 0, 1000, &r->folds,
+                        "lm: parts that are held out in turn to choose the prior; 0: none (5)"),
+        CLI_ROW_CHOICE("field", "auto|batch|isam2", cli_find_solver_or_auto, &r->deployment,
+                       "how runs held out are estimated, as will be done in deployment: at once, or step by step "
+                       "(auto: isam2 where measurements do not place nine of ten poses)"),
+        CLI_ROW_CHOICE("field-start", STARTS + 1, ct_start_find, &r->deployment_start,
+                       "where estimates of runs held out start from (measurements)"),
+        CLI_ROW_CHOICE("scale", SCALES + 1, ct_scale_find, &r->scale,
+                       "the common factor, from consistency: fit it within the bounds, free of them, or none (fit)"),
         CLI_ROW_HEADING("Run folder"),
         CLI_ROW_TEXT("out", "RUN", &r->out, "the folder of the run, which is made"),
-        CLI_ROW_FLAG("resume", &r->resume, "go on with the run in that folder, to the same bits; begin anew if there is none"),
+        CLI_ROW_FLAG("resume", &r->resume,
+                     "go on with the run in that folder, to the same bits; begin anew if there is none"),
         CLI_ROW_FLAG("force", &r->force, "replace the run in that folder"),
         CLI_ROW_NUMBER("checkpoint-every", "S", 0, 1e6, &r->checkpoint_s, "seconds between checkpoints (5)"),
         CLI_ROW_HEADING("Output"),
-        CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &r->jobs, "sequences at a time (as many as there are processors); the results are the same for any"),
-        CLI_ROW_FLAG("check-gradient", &r->check_gradient, "compare all derivatives with differences of the loss, at the start and at the closed form, and learn nothing"),
+        CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &r->jobs,
+                        "sequences at a time (as many as there are processors); the results are the same for any"),
+        CLI_ROW_FLAG("check-gradient", &r->check_gradient,
+                     "compare all derivatives with differences of the loss, at the start and at the closed form, and "
+                     "learn nothing"),
         CLI_ROW_END,
     };
     memcpy(rows, all, sizeof all);
+    return rows + sizeof all / sizeof *all;
 }
 
-static int has_space(const learn_request *r) { return r->method == CT_LEARN_NELDER_MEAD || r->method == CT_LEARN_POWELL; }
+static void table(learn_request *r, cli_option rows[OPTIONS])
+{
+    const cli_option *end = other_rows(r, method_rows(r, model_rows(r, rows)));
+    assert(end == rows + OPTIONS);
+    (void)end;
+}
 
-/* Iterations a parameter, where a method's own limit is so many; how many parameters there are is not known before the dataset is read. */
+static int has_space(const learn_request *r)
+{
+    return r->method == CT_LEARN_NELDER_MEAD || r->method == CT_LEARN_POWELL;
+}
+
+/* Iterations a parameter, where a method's own limit is so many; how many parameters there are is not known before
+ * the dataset is read. */
 static int per_parameter(const learn_request *r)
 {
-    const int many = r->method == CT_LEARN_POWELL || r->method == CT_LEARN_CRS, few = r->method == CT_LEARN_NELDER_MEAD || r->method == CT_LEARN_BOBYQA || r->method == CT_LEARN_SUBPLEX;
+    const int many = r->method == CT_LEARN_POWELL || r->method == CT_LEARN_CRS,
+              few = r->method == CT_LEARN_NELDER_MEAD || r->method == CT_LEARN_BOBYQA || r->method == CT_LEARN_SUBPLEX;
     return many ? 1000 : few ? 200 : 0;
 }
 
@@ -103,7 +192,8 @@ static cli_exit check_draws(const cli_io *io, const learn_request *r, const lear
     if (!leo && given->samples >= 0) return cli_misuse(io, "--samples is for --method leo");
     if (!leo && !isnan(given->rate)) return cli_misuse(io, "--rate is for --method leo");
     if (!leo && !isnan(given->decay)) return cli_misuse(io, "--decay is for --method leo");
-    if (!leo && r->method != CT_LEARN_CRS && given->seed >= 0) return cli_misuse(io, "--seed is for --method leo and crs; others draw no random numbers");
+    if (!leo && r->method != CT_LEARN_CRS && given->seed >= 0)
+        return cli_misuse(io, "--seed is for --method leo and crs; others draw no random numbers");
     return CLI_GO;
 }
 
@@ -130,7 +220,8 @@ static cli_exit check_values(const cli_io *io, const learn_request *r)
         return cli_misuse(io, "--weights is T:R, two numbers from 0 to 1e12, found \"%s\"", r->weights);
     if (r->prior && strcmp(r->prior, "auto") && strcmp(r->prior, "none")) {
         const double w = strtod(r->prior, &end);
-        if (end == r->prior || *end || !(w >= 0 && w <= 1e12)) return cli_misuse(io, "--prior is auto, none or a number from 0 to 1e12, found \"%s\"", r->prior);
+        if (end == r->prior || *end || !(w >= 0 && w <= 1e12))
+            return cli_misuse(io, "--prior is auto, none or a number from 0 to 1e12, found \"%s\"", r->prior);
     }
     return learn_check_lists(io, r);
 }
@@ -139,18 +230,23 @@ static cli_exit check_values(const cli_io *io, const learn_request *r)
 static cli_exit check_place(const cli_io *io, const learn_request *r, const learn_request *given)
 {
     if (r->check_gradient) {
-        if (given->out || r->resume || r->force) return cli_misuse(io, "--check-gradient learns nothing: there is no run for --%s", given->out ? "out" : r->resume ? "resume" : "force");
+        if (given->out || r->resume || r->force)
+            return cli_misuse(io, "--check-gradient learns nothing: there is no run for --%s",
+                              given->out  ? "out"
+                              : r->resume ? "resume"
+                                          : "force");
     } else if (!r->out) {
         struct stat entry;
         const int   gone = r->path && stat(r->path, &entry);
-        return cli_misuse(io, "--out RUN is missing: the folder that the run is written to%s%s%s%s", gone ? "; and " : "", gone ? r->path : "", gone ? ": " : "", gone ? strerror(errno) : "");
+        return cli_misuse(io, "--out RUN is missing: the folder that the run is written to%s%s%s%s",
+                          gone ? "; and " : "", gone ? r->path : "", gone ? ": " : "", gone ? strerror(errno) : "");
     }
     if (r->resume && r->force) return cli_misuse(io, "--resume goes on with a run, --force replaces it; one of them");
     return CLI_GO;
 }
 
-/* What the parser cannot see. `given` is what the command line itself says: a file may hold options of a method that the
- * command line replaced. */
+/* What the parser cannot see. `given` is what the command line itself says: a file may hold options of a method that
+ * the command line replaced. */
 static cli_exit check(const cli_io *io, const learn_request *r, const learn_request *given)
 {
     const int   lm = r->method == CT_LEARN_LM;
@@ -170,7 +266,8 @@ static cli_exit check(const cli_io *io, const learn_request *r, const learn_requ
 /* Numbers that depend on the method, as they will be used; those of other methods are not said. */
 static void resolve(learn_request *r)
 {
-    const int lm = r->method == CT_LEARN_LM, fw = r->method == CT_LEARN_FRANK_WOLFE || r->method == CT_LEARN_FRANK_WOLFE_LOG;
+    const int lm = r->method == CT_LEARN_LM,
+              fw = r->method == CT_LEARN_FRANK_WOLFE || r->method == CT_LEARN_FRANK_WOLFE_LOG;
     const ct_learn_options usual = ct_learn_defaults();
     if (!r->iterations) r->iterations = lm ? 50 : per_parameter(r) ? -1 : 100;
     if (!r->weights) r->weights = "1:1";
@@ -282,7 +379,8 @@ static ct_status prepare(const cli_io *io, const learn_request *request, learn_j
     status = learn_theta(io, request, job, err);
     if (status == CT_OK) status = ct_noise_copy(job->dataset->noise, &job->start, err);
     if (status == CT_OK)
-        status = ct_outer_new(job->dataset->trains, (const ct_sequence *const *)job->dataset->train, job->dataset->noise, job->theta, &options, &job->outer, err);
+        status = ct_outer_new(job->dataset->trains, (const ct_sequence *const *)job->dataset->train,
+                              job->dataset->noise, job->theta, &options, &job->outer, err);
     if (status != CT_OK) return status;
     job->options = learn_options(request);
     const char *options_only = strchr(job->config, '\n') + 1; /* without the comment and the path */
@@ -326,7 +424,8 @@ ct_inference learn_deployment(const learn_request *request) { return learn_optio
 
 ct_loss learn_loss(const learn_request *request) { return outer_options(request).loss; }
 
-ct_status learn_digest(const cli_io *io, const learn_request *request, const char *dataset, const char *start, uint64_t *digest, ct_err *err)
+ct_status learn_digest(const cli_io *io, const learn_request *request, const char *dataset, const char *start,
+                       uint64_t *digest, ct_err *err)
 {
     learn_job     job = {0};
     learn_request now = *request;
@@ -347,8 +446,10 @@ typedef struct {
     const learn_request *request;
     learn_job           *job;
     cli_bar              bar;
-    const char          *phase; /* of the loss below                                                                       */
-    double               loss;  /* the last that is a number: where an inner estimate fails there is none; NaN: none yet */
+    /* of the loss below */
+    const char          *phase;
+    /* the last that is a number: where an inner estimate fails there is none; NaN: none yet */
+    double               loss;
 } watcher;
 
 static void show(watcher *w, const ct_learn_progress *p)
@@ -415,7 +516,8 @@ static cli_exit carry_out(const cli_io *io, const learn_request *request, learn_
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
     if (request->check_gradient) return learn_check(io, job);
     status = learn_check_deployment(request, job, &err);
-    if (status == CT_OK) status = ct_learn_check(job->outer, (ct_learn_method)request->method, &err); /* before anything is written */
+    /* before anything is written */
+    if (status == CT_OK) status = ct_learn_check(job->outer, (ct_learn_method)request->method, &err);
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
     const cli_exit code = learn_place(io, request, job);
     if (code != CLI_GO) return code;
@@ -463,10 +565,14 @@ const cli_command cli_learn = {
     .needs = "--out RUN",
     .least = 1,
     .most = 1,
-    .text = "Finds the noise models under which estimates of the training runs come closest to their truth, within hard bounds, and writes them to RUN/noise.json. "
-            "Ratios of variances come from that loss; their common factor, which no estimate depends on, from consistency. A dataset is a folder with dataset.yaml, one with folders train and "
-            "test, a folder of sequence files, or one such file. A config is a YAML file with `dataset:` and any of these options: RUN/config.yaml repeats a run.\n"
-            "RUN also has history.jsonl (a line an evaluation), summary.json (what --json prints), start.json and checkpoint. A run that was killed goes on with --resume; Ctrl-C stops at the best so far, with "
+    .text = "Finds the noise models under which estimates of the training runs come closest to their truth, within "
+            "hard bounds, and writes them to RUN/noise.json. "
+            "Ratios of variances come from that loss; their common factor, which no estimate depends on, from "
+            "consistency. A dataset is a folder with dataset.yaml, one with folders train and "
+            "test, a folder of sequence files, or one such file. A config is a YAML file with `dataset:` and any of "
+            "these options: RUN/config.yaml repeats a run.\n"
+            "RUN also has history.jsonl (a line an evaluation), summary.json (what --json prints), start.json and "
+            "checkpoint. A run that was killed goes on with --resume; Ctrl-C stops at the best so far, with "
             "exit code 130.\n",
     .example = "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --out D3\n"
                "  covtune learn D3 --out run\n"

@@ -1,6 +1,7 @@
 /* learn.h: the parts of `covtune learn`.
  *
- *   learn.c        options, and all of it in order      define_theta.c  which numbers are learned, from the lists of names
+ *   learn.c        options, and all of it in order      define_theta.c  which numbers are learned, from the lists of
+ *                                                                       names
  *   run_files.c    the files of a run                   print.c  the result
  *   check_gradient.c  --check-gradient                     unused_options.c   options without effect
  *   run_folder.c  the folder of a run: may it be used, who has it */
@@ -17,7 +18,8 @@ typedef struct {
     const char *bounds, *bound, *learn, *freeze, *tie, *full, *diagonal, *isotropic;
     const char *weights, *prior;
     int         method, difference, gradient, hessian, deployment_start, scale, inner, deployment, entry;
-    int         from, space, iterations, folds; /* -1, -1, 0, -1: the method's own; iterations -1: so many a parameter */
+    /* -1, -1, 0, -1: the method's own; iterations -1: so many a parameter */
+    int         from, space, iterations, folds;
     int         seed, samples;                  /* -1: the method's own, as is NaN of M, rate and decay */
     int         check_gradient, resume, force, jobs, repair;
     int         entry_said, start_said; /* --entry, --field-start: on the command line itself */
@@ -72,10 +74,12 @@ int learn_bounds(const char *text, double *lower, double *upper);
 
 /* Which parts of a list do not even look like one; CLI_GO: none. */
 cli_exit learn_check_lists(const cli_io *io, const learn_request *request);
-/* Options on the command line that would change nothing; CLI_GO: none. Those that depend on how --field auto decides are left to learn_check_deployment. */
+/* Options on the command line that would change nothing; CLI_GO: none. Those that depend on how --field auto decides
+ * are left to learn_check_deployment. */
 cli_exit  learn_refuse_idle(const cli_io *io, learn_request *request, int argc, char **argv);
 ct_status learn_check_deployment(const learn_request *request, const learn_job *job, ct_err *err);
-/* job->theta from the dataset and the lists: numbered models of learned groups are pooled, start values read, rows named. */
+/* job->theta from the dataset and the lists: numbered models of learned groups are pooled, start values read, rows
+ * named. */
 ct_status learn_theta(const cli_io *io, const learn_request *request, learn_job *job, ct_err *err);
 
 /* The folder: may it be used, and is there a run to go on with? Made if it is not there, and locked. */
@@ -85,11 +89,13 @@ int learn_exists(const char *path);
 int learn_is_old_run(const char *folder);
 /* A page that covtune wrote? */
 int learn_is_report(const char *path);
-/* summary.json, the caller's: NULL where it is not there, and the run not over. One that cannot be read is a failure. */
+/* summary.json, the caller's: NULL where it is not there, and the run not over. One that cannot be read is a
+ * failure. */
 cli_exit learn_read_summary(const cli_io *io, const char *path, json_t **summary);
 /* Files that are there from the beginning on, and the checkpoint. */
 ct_status learn_open(const learn_request *request, learn_job *job, ct_err *err);
-/* A progress event: a line of history, and the noise file if it is the best so far and the last one is old. Not 0: it could not be written. */
+/* A progress event: a line of history, and the noise file if it is the best so far and the last one is old. Not 0:
+ * it could not be written. */
 int learn_record(const learn_request *request, learn_job *job, const ct_learn_progress *progress);
 /* The end, whatever it is: the noise file of the answer, the checkpoint, the summary. */
 ct_status learn_close(learn_job *job, const json_t *summary, ct_err *err);
@@ -100,21 +106,25 @@ void      learn_let_go(learn_folder *folder); /* of its run: run_folder.c */
 json_t *learn_json(const learn_request *request, const learn_job *job);
 void    learn_print(const cli_io *io, const learn_request *request, const learn_job *job);
 
-/* "; prior 0.1, chosen by folds": where the weight of lm's prior comes from, INFINITY: the closed form itself, NaN: nothing is said. chosen: it was left to lm; held: runs were
- * held out; runs: those learned from. Returns buf. */
+/* "; prior 0.1, chosen by folds": where the weight of lm's prior comes from, INFINITY: the closed form itself, NaN:
+ * nothing is said. chosen: it was left to lm; held: runs were held out; runs: those learned from. Returns buf. */
 const char *learn_say_prior(double prior, int chosen, int held, int runs, char *buf, size_t size);
 
-/* Sentences that say the same of several things, "odom.x: ...", "odom.y: ...", as one: "odom.x, odom.y: ...". A new list; those that begin with `but` (may be NULL) are left out. */
+/* Sentences that say the same of several things, "odom.x: ...", "odom.y: ...", as one: "odom.x, odom.y: ...". A new
+ * list; those that begin with `but` (may be NULL) are left out. */
 json_t *learn_join(json_t *sentences, const char *but);
 /* How the sentence begins that the scale, where it was applied, has made idle. */
 extern const char learn_common_factor[];
 
-/* The options of a run, from its config.yaml, resolved; texts stay in *held, which the caller frees whatever is returned. */
+/* The options of a run, from its config.yaml, resolved; texts stay in *held, which the caller frees whatever is
+ * returned. */
 cli_exit     learn_read_config(cli_io *io, const char *path, learn_request *request, cli_config **held);
 ct_inference learn_deployment(const learn_request *request); /* as runs are estimated in deployment */
 ct_loss      learn_loss(const learn_request *request);
-/* The digest that a run with these options has, of the training runs of the dataset at this path, and with the start values of that file where the run was told some. */
-ct_status learn_digest(const cli_io *io, const learn_request *request, const char *dataset, const char *start, uint64_t *digest, ct_err *err);
+/* The digest that a run with these options has, of the training runs of the dataset at this path, and with the start
+ * values of that file where the run was told some. */
+ct_status learn_digest(const cli_io *io, const learn_request *request, const char *dataset, const char *start,
+                       uint64_t *digest, ct_err *err);
 
 /* --check-gradient. */
 cli_exit learn_check(const cli_io *io, const learn_job *job);

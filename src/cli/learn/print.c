@@ -72,13 +72,15 @@ static json_t *loss_json(const ct_learn_result *r)
 json_t *learn_json(const learn_request *request, const learn_job *job)
 {
     const ct_learn_result *r = &job->result;
-    json_t                *o = cli_object(), *scale = two("wanted", r->scale_wanted, "applied", r->scale_applied), *consistency = cli_object(), *noise = cli_object();
+    json_t *o = cli_object(), *scale = two("wanted", r->scale_wanted, "applied", r->scale_applied),
+           *consistency = cli_object(), *noise = cli_object();
     cli_put(scale, "free", cli_check_alloc(json_boolean(r->scale_free)));
     cli_put(consistency, "heldout", cli_check_alloc(json_boolean(r->heldout)));
     cli_put(consistency, "chi_squared", two("before", r->chi_before, "after", r->chi_after));
     cli_put(consistency, "nees", two("before", r->nees_before, "after", r->nees_after));
     for (int32_t g = 0; g < ct_theta_models(job->theta); g++)
-        if (ct_theta_learns(job->theta, g)) cli_put(noise, ct_noise_get(job->dataset->noise, g)->name, model_json(job, g));
+        if (ct_theta_learns(job->theta, g))
+            cli_put(noise, ct_noise_get(job->dataset->noise, g)->name, model_json(job, g));
     cli_put(o, "dataset", cli_text(request->path));
     cli_put(o, "sequences", cli_integer(job->dataset->trains));
     cli_put(o, "parameters", cli_integer(r->parameters));
@@ -105,7 +107,10 @@ json_t *learn_json(const learn_request *request, const learn_job *job)
 
 /* ---- for people ---- */
 
-static double sigma_of(const ct_noise_model *m, int row) { return sqrt(m->covariance[m->kind == CT_NOISE_FULL ? row * m->dim + row : row]); }
+static double sigma_of(const ct_noise_model *m, int row)
+{
+    return sqrt(m->covariance[m->kind == CT_NOISE_FULL ? row * m->dim + row : row]);
+}
 
 /* "3.1 %"; "?" where nobody knows. */
 static const char *error_text(double standard_error, char buf[24])
@@ -128,12 +133,16 @@ static void print_model(const learn_job *job, int32_t g, int width)
         const char *row = number, *unit = "", *remark = "";
         const int   one = m->kind == CT_NOISE_ISOTROPIC;
         snprintf(number, sizeof number, "%d", i);
-        if (m->row && m->row[i].name[0]) row = m->row[i].name, unit = one && strcmp(m->row[0].unit, m->row[m->dim - 1].unit) ? "" : m->row[i].unit;
+        if (m->row && m->row[i].name[0])
+            row = m->row[i].name, unit = one && strcmp(m->row[0].unit, m->row[m->dim - 1].unit) ? "" : m->row[i].unit;
         if (m->kind == CT_NOISE_DIAGONAL && ct_theta_find(job->theta, g, i) < 0) remark = "frozen";
-        else if (at_bound[i] && m->kind == CT_NOISE_FULL) remark = at_bound[i] < 0 ? "an eigenvalue held by its lower bound" : "an eigenvalue held by its upper bound";
+        else if (at_bound[i] && m->kind == CT_NOISE_FULL)
+            remark =
+                at_bound[i] < 0 ? "an eigenvalue held by its lower bound" : "an eigenvalue held by its upper bound";
         else if (at_bound[i]) remark = at_bound[i] < 0 ? "held by its lower bound" : "held by its upper bound";
         else if (m->kind == CT_NOISE_FULL && !i) remark = "with correlations";
-        printf("%-12.24s %-*s %-5s %11.4g -> %10.4g %11.4g %8s%s%s\n", i ? "" : m->name, width, one ? "all" : row, unit, sigma_of(before, i), sigma_of(m, i), sigma_of(m, i) * sigma_of(m, i),
+        printf("%-12.24s %-*s %-5s %11.4g -> %10.4g %11.4g %8s%s%s\n", i ? "" : m->name, width, one ? "all" : row, unit,
+               sigma_of(before, i), sigma_of(m, i), sigma_of(m, i) * sigma_of(m, i),
                error_text(standard_error[i], error), *remark ? "  " : "", remark);
         if (one) break;
     }
@@ -154,7 +163,8 @@ static int row_width(const learn_job *job)
 static void print_table(const learn_job *job)
 {
     const int width = row_width(job);
-    printf("\n%-12s %-*s %-5s %11s    %10s %11s %8s\n", "noise model", width, "row", "unit", "start sigma", "sigma", "variance", "+- sigma");
+    printf("\n%-12s %-*s %-5s %11s    %10s %11s %8s\n", "noise model", width, "row", "unit", "start sigma", "sigma",
+           "variance", "+- sigma");
     for (int32_t g = 0; g < ct_theta_models(job->theta); g++)
         if (ct_theta_learns(job->theta, g)) print_model(job, g, width);
     putchar('\n');
@@ -163,17 +173,21 @@ static void print_table(const learn_job *job)
 static void print_loss(const ct_learn_result *r)
 {
     char heldout[128] = "; no runs were held out";
-    if (isfinite(r->loss_heldout)) snprintf(heldout, sizeof heldout, "; held out%s %.6g, the closed form there %.6g, the start %.6g", r->incremental ? " (step by step)" : "", r->loss_heldout, r->loss_heldout_closed_form, r->loss_heldout_start);
-    cli_row("loss", "start %.6g, closed form %.6g, learned %.6g%s", r->loss_start, r->loss_closed_form, r->loss_train, heldout);
+    if (isfinite(r->loss_heldout))
+        snprintf(heldout, sizeof heldout, "; held out%s %.6g, the closed form there %.6g, the start %.6g",
+                 r->incremental ? " (step by step)" : "", r->loss_heldout, r->loss_heldout_closed_form,
+                 r->loss_heldout_start);
+    cli_row("loss", "start %.6g, closed form %.6g, learned %.6g%s", r->loss_start, r->loss_closed_form, r->loss_train,
+            heldout);
 }
 
 static void print_scale(const learn_job *job)
 {
     const ct_learn_result *r = &job->result;
-    const char            *what = !r->scale_free                                      ? "not applied, as frozen models have a say"
-                                  : job->options.scale == CT_SCALE_NONE               ? "not applied, as asked for"
-                                  : fabs(r->scale_applied / r->scale_wanted - 1) < 1e-9 ? "applied"
-                                                                                      : NULL;
+    const char *what = !r->scale_free                        ? "not applied, as frozen models have a say"
+                       : job->options.scale == CT_SCALE_NONE ? "not applied, as asked for"
+                       : fabs(r->scale_applied / r->scale_wanted - 1) < 1e-9 ? "applied"
+                                                                             : NULL;
     char                   part[64];
     if (isnan(r->scale_wanted)) {
         cli_row("scale", "could not be had: there are no more measurements than unknowns, or they fit exactly");
@@ -181,7 +195,8 @@ static void print_scale(const learn_job *job)
     }
     if (r->scale_applied == 1) snprintf(part, sizeof part, "not applied, as the bounds leave no room");
     else snprintf(part, sizeof part, "%.4g applied, as far as the bounds allow", r->scale_applied);
-    cli_row("scale", "ratios come from tracking; the common factor from consistency: variances x %.4g, %s", r->scale_wanted, what ? what : part);
+    cli_row("scale", "ratios come from tracking; the common factor from consistency: variances x %.4g, %s",
+            r->scale_wanted, what ? what : part);
 }
 
 json_t *learn_join(json_t *sentences, const char *but)
@@ -213,7 +228,8 @@ json_t *learn_join(json_t *sentences, const char *but)
 static void print_sentences(const char *label, const char *text, const char *but)
 {
     json_t *list = lines(text), *joined = learn_join(list, but);
-    for (size_t i = 0; i < json_array_size(joined); i++) cli_row(i ? "" : label, "%s", json_string_value(json_array_get(joined, i)));
+    for (size_t i = 0; i < json_array_size(joined); i++)
+        cli_row(i ? "" : label, "%s", json_string_value(json_array_get(joined, i)));
     json_decref(joined);
     json_decref(list);
 }
@@ -230,8 +246,12 @@ static void print_correlations(const learn_job *job)
         for (int i = 0; i < m->dim; i++)
             for (int k = i + 1; k < m->dim && used < sizeof text; k++) {
                 const double r = m->covariance[i * m->dim + k] / (sigma_of(m, i) * sigma_of(m, k));
-                if (m->row && m->row[i].name[0]) used += (size_t)snprintf(text + used, sizeof text - used, "%s%s-%s %.3f", used ? ", " : "", m->row[i].name, m->row[k].name, r);
-                else used += (size_t)snprintf(text + used, sizeof text - used, "%s%d-%d %.3f", used ? ", " : "", i, k, r);
+                if (m->row && m->row[i].name[0])
+                    used += (size_t)snprintf(text + used, sizeof text - used, "%s%s-%s %.3f", used ? ", " : "",
+                                             m->row[i].name, m->row[k].name, r);
+                else
+                    used +=
+                        (size_t)snprintf(text + used, sizeof text - used, "%s%d-%d %.3f", used ? ", " : "", i, k, r);
             }
         if (!used) continue;
         cli_row(label, "%s: %s", m->name, text);
@@ -240,10 +260,16 @@ static void print_correlations(const learn_job *job)
 }
 
 /* Was the weight of lm's prior left to it? */
-static int prior_was_chosen(const learn_request *request, const learn_job *job) { return isnan(job->options.prior) && request->from != 1; }
+static int prior_was_chosen(const learn_request *request, const learn_job *job)
+{
+    return isnan(job->options.prior) && request->from != 1;
+}
 
 /* No prior is chosen where the closed form is worse than the start values, and only those are left to begin from. */
-static int began_at_start(const learn_request *request, const learn_job *job) { return request->from == 1 || (prior_was_chosen(request, job) && job->result.prior == 0); }
+static int began_at_start(const learn_request *request, const learn_job *job)
+{
+    return request->from == 1 || (prior_was_chosen(request, job) && job->result.prior == 0);
+}
 
 const char *learn_say_prior(double prior, int chosen, int held, int runs, char *buf, size_t size)
 {
@@ -253,7 +279,8 @@ const char *learn_say_prior(double prior, int chosen, int held, int runs, char *
     else if (prior == 0) snprintf(buf, size, "; no prior%s", chosen && held ? ", chosen by folds" : "");
     else if (!chosen) snprintf(buf, size, "; prior %g, as asked for", prior);
     else if (held) snprintf(buf, size, "; prior %g, chosen by folds", prior);
-    else if (runs < 2) snprintf(buf, size, "; nothing could be held out of one run, so the prior is the default, %g", prior);
+    else if (runs < 2)
+        snprintf(buf, size, "; nothing could be held out of one run, so the prior is the default, %g", prior);
     else snprintf(buf, size, "; without folds, the prior is the default, %g", prior);
     return buf;
 }
@@ -261,15 +288,20 @@ const char *learn_say_prior(double prior, int chosen, int held, int runs, char *
 static void print_method(const learn_request *request, const learn_job *job)
 {
     const ct_learn_result *r = &job->result;
-    const int              chosen = prior_was_chosen(request, job), held = isfinite(r->loss_heldout), cut = r->stop == CT_LEARN_STOP_CANCELLED && chosen && !held;
+    const int chosen = prior_was_chosen(request, job), held = isfinite(r->loss_heldout),
+              cut = r->stop == CT_LEARN_STOP_CANCELLED && chosen && !held;
     char                   prior[128], time[24];
-    const char            *stop = r->stop == CT_LEARN_STOP_CANCELLED                                              ? "interrupted: this is the best so far"
-                                  : r->stop == CT_LEARN_STOP_CLOSED_FORM && r->method == CT_LEARN_CLOSED_FORM ? "this is the closed form"
-                                                                                                             : ct_learn_stop_meaning(r->stop);
+    const char *stop = r->stop == CT_LEARN_STOP_CANCELLED ? "interrupted: this is the best so far"
+                       : r->stop == CT_LEARN_STOP_CLOSED_FORM && r->method == CT_LEARN_CLOSED_FORM
+                           ? "this is the closed form"
+                           : ct_learn_stop_meaning(r->stop);
     learn_say_prior(cut ? NAN : r->prior, chosen, held, job->dataset->trains, prior, sizeof prior);
-    if (r->method == CT_LEARN_LM) cli_row("method", "lm: bounded Levenberg-Marquardt in log theta, from the %s%s", began_at_start(request, job) ? "start values" : "closed form", prior);
+    if (r->method == CT_LEARN_LM)
+        cli_row("method", "lm: bounded Levenberg-Marquardt in log theta, from the %s%s",
+                began_at_start(request, job) ? "start values" : "closed form", prior);
     else cli_row("method", "%s: %s", ct_learn_method_name(r->method), ct_learn_method_what(r->method));
-    cli_row("stop", "%s; %d iteration%s, %d evaluation%s, %lld inner solve%s, %s", stop, r->iterations, CLI_S(r->iterations), r->evaluations, CLI_S(r->evaluations), (long long)r->inner_solves,
+    cli_row("stop", "%s; %d iteration%s, %d evaluation%s, %lld inner solve%s, %s", stop, r->iterations,
+            CLI_S(r->iterations), r->evaluations, CLI_S(r->evaluations), (long long)r->inner_solves,
             CLI_S(r->inner_solves), cli_time(r->seconds, time));
 }
 
@@ -281,25 +313,34 @@ void learn_print(const cli_io *io, const learn_request *request, const learn_job
     const ct_learn_result *r = &job->result;
     int32_t                models = 0;
     for (int32_t g = 0; g < ct_theta_models(job->theta); g++) models += ct_theta_learns(job->theta, g);
-    cli_row("dataset", "%s: %d training run%s; %d number%s of %d noise model%s learned", request->path, job->dataset->trains, CLI_S(job->dataset->trains), r->parameters, CLI_S(r->parameters), models,
+    cli_row("dataset", "%s: %d training run%s; %d number%s of %d noise model%s learned", request->path,
+            job->dataset->trains, CLI_S(job->dataset->trains), r->parameters, CLI_S(r->parameters), models,
             CLI_S(models));
     print_method(request, job);
     print_sentences("note", r->note, NULL);
     print_table(job);
     print_correlations(job);
     print_loss(r);
-    cli_row("spread", "%.4g: the largest learned variance over the smallest%s", r->spread, ct_theta_has_units(job->theta) ? ", in the dataset's units" : "");
+    cli_row("spread", "%.4g: the largest learned variance over the smallest%s", r->spread,
+            ct_theta_has_units(job->theta) ? ", in the dataset's units" : "");
     print_scale(job);
     if (isfinite(r->chi_after))
-        cli_row("consistency", "chi-square %.4g -> %.4g per degree, NEES %.4g -> %.4g per coordinate, before and after the scale, on %s runs: 1 where sigmas are right", r->chi_before, r->chi_after,
-                r->nees_before, r->nees_after, r->heldout ? "held-out" : "training");
+        cli_row("consistency",
+                "chi-square %.4g -> %.4g per degree, NEES %.4g -> %.4g per coordinate, before and after the scale, on "
+                "%s runs: 1 where sigmas are right",
+                r->chi_before, r->chi_after, r->nees_before, r->nees_after, r->heldout ? "held-out" : "training");
     if (r->stationarity > 1e-4) /* of minima it is far below */
-        cli_row("stationarity", "%.2g m or rad: as far from their minima were inner estimates when derivatives were taken", r->stationarity);
-    print_sentences("undetermined", r->undetermined, r->scale_free && r->scale_applied == r->scale_wanted ? learn_common_factor : NULL);
+        cli_row("stationarity",
+                "%.2g m or rad: as far from their minima were inner estimates when derivatives were taken",
+                r->stationarity);
+    print_sentences("undetermined", r->undetermined,
+                    r->scale_free && r->scale_applied == r->scale_wanted ? learn_common_factor : NULL);
     cli_row("written", "%s", job->folder.noise);
-    char *run = cli_quoted(request->out), *data = cli_quoted(request->path), *noise = cli_quoted(job->folder.noise), *start = cli_quoted(job->folder.start);
+    char *run = cli_quoted(request->out), *data = cli_quoted(request->path), *noise = cli_quoted(job->folder.noise),
+         *start = cli_quoted(job->folder.start);
     cli_row_command("next", "covtune report %s", run);
-    cli_row_command("", "covtune eval %s%s%s --noise %s --against %s", data, request->repair ? " --repair" : "", cli_count_runs(io, request->path, CT_DATASET_TEST) ? "" : " --part train", noise, start);
+    cli_row_command("", "covtune eval %s%s%s --noise %s --against %s", data, request->repair ? " --repair" : "",
+                    cli_count_runs(io, request->path, CT_DATASET_TEST) ? "" : " --part train", noise, start);
     cli_row_command("", "covtune export %s --to gtsam-cpp", noise);
     char *const quoted[] = {run, data, noise, start};
     for (size_t i = 0; i < sizeof quoted / sizeof *quoted; i++) free(quoted[i]);

@@ -6,9 +6,9 @@
  *   report.html    what covtune report makes of it all
  *
  * Files are replaced whole, but for the history, which grows, and all of them by those of a new run in one step
- * (ct_run_folder_commit). A resumed run lives through all its evaluations again, those that it knows in no time, and so comes
- * to the lines of its history that are there already; nothing in it, or in noise.json, depends on time, threads or
- * interruptions. */
+ * (ct_run_folder_commit). A resumed run lives through all its evaluations again, those that it knows in no time, and
+ * so comes to the lines of its history that are there already; nothing in it, or in noise.json, depends on time,
+ * threads or interruptions. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/learn/learn.h"
 
@@ -22,7 +22,10 @@
 
 /* ---- files ---- */
 
-static ct_status failed(const char *path, ct_err *err) { return ct_fail(err, CT_E_IO, "%s: cannot be written: %s", path, strerror(errno)); }
+static ct_status failed(const char *path, ct_err *err)
+{
+    return ct_fail(err, CT_E_IO, "%s: cannot be written: %s", path, strerror(errno));
+}
 
 /* What is in the file, of which less may be used than was read. */
 static ct_status open_lines(learn_lines *l, const char *path, ct_err *err)
@@ -66,9 +69,11 @@ static ct_status put_line(learn_lines *l, const char *line, size_t length, const
 
 /* ---- the beginning ---- */
 
-static ct_status write_noise(const learn_job *job, const ct_noise *noise, const ct_learn_result *result, int finished, const char *path, ct_err *err)
+static ct_status write_noise(const learn_job *job, const ct_noise *noise, const ct_learn_result *result, int finished,
+                             const char *path, ct_err *err)
 {
-    const ct_learn_origin origin = {.command = job->command, .dataset = job->dataset->path, .digest = job->digest, .finished = finished};
+    const ct_learn_origin origin = {
+        .command = job->command, .dataset = job->dataset->path, .digest = job->digest, .finished = finished};
     return ct_learn_write_noise(job->theta, noise, job->start, result, &origin, path, err);
 }
 
@@ -77,7 +82,8 @@ static ct_status open_ledger(const learn_request *request, learn_job *job, ct_er
 {
     learn_folder   *f = &job->folder;
     ct_err          inner = {0};
-    const ct_status status = ct_checkpoint_open(f->checkpoint, 1, job->digest, request->checkpoint_s, &job->checkpoint, &inner);
+    const ct_status status =
+        ct_checkpoint_open(f->checkpoint, 1, job->digest, request->checkpoint_s, &job->checkpoint, &inner);
     if (status == CT_E_ARGUMENT)
         return ct_fail(err, status, "%s; covtune learn %s --out %s --resume has them", inner.text, f->config,
                        request->out);
@@ -188,7 +194,8 @@ static char *key_of(const ct_theta *theta, int32_t i, const json_t *taken)
     return name;
 }
 
-/* Variances by the parameters' names, in the table's numbers (of an isotropic model those of its first row); off the diagonal of full covariances the covariances. */
+/* Variances by the parameters' names, in the table's numbers (of an isotropic model those of its first row); off the
+ * diagonal of full covariances the covariances. */
 static json_t *variances(const ct_theta *theta, const double *p)
 {
     const int32_t m = ct_theta_count(theta);

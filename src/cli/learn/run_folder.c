@@ -125,8 +125,10 @@ cli_exit learn_read_summary(const cli_io *io, const char *path, json_t **summary
     *summary = NULL;
     if (!file && errno == ENOENT) return CLI_GO;
     if (!file)
-        return cli_fail(io, "%s: cannot be read: %s; make it readable, or take it away: the run then counts as one that is not over",
-                        path, strerror(errno));
+        return cli_fail(
+            io,
+            "%s: cannot be read: %s; make it readable, or take it away: the run then counts as one that is not over",
+            path, strerror(errno));
     *summary = json_loadf(file, 0, &where);
     fclose(file);
     if (json_is_object(*summary)) return CLI_GO;

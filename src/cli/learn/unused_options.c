@@ -1,11 +1,13 @@
-/* unused_options.c: options on the command line of learn that would change nothing, which are refused. A config.yaml holds all options, of which some have no effect
- * under others: only what was said by hand is looked at. */
+/* unused_options.c: options on the command line of learn that would change nothing, which are refused. A config.yaml
+ * holds all options, of which some have no effect under others: only what was said by hand is looked at. */
 #include "cli/learn/learn.h"
 
 #include <string.h>
 
-static const char STEPWISE[] = "--entry is where a new pose starts in estimates step by step: --inner isam2 or --field isam2 asks for those";
-static const char AT_ONCE[] = "--field-start is where estimates at once start, or, with --entry motion and given, step by step; by itself isam2 starts a new pose at the one before";
+static const char STEPWISE[] =
+    "--entry is where a new pose starts in estimates step by step: --inner isam2 or --field isam2 asks for those";
+static const char AT_ONCE[] = "--field-start is where estimates at once start, or, with --entry motion and given, step "
+                              "by step; by itself isam2 starts a new pose at the one before";
 
 /* Others look at losses alone, or at residuals. */
 static int has_derivatives(int method)
@@ -25,10 +27,12 @@ static int has_derivatives(int method)
 /* --check-gradient makes no run. */
 static cli_exit check_of_gradient(const cli_io *io, int argc, char **argv)
 {
-    static const char *const OF_A_RUN[] = {"method",  "from", "iterations", "space", "samples", "rate",        "decay", "seed", "M",
-                                           "gradient", "prior", "folds",      "field", "field-start", "scale", "checkpoint-every"};
+    static const char *const OF_A_RUN[] = {"method", "from",        "iterations", "space",           "samples", "rate",
+                                           "decay",  "seed",        "M",          "gradient",        "prior",   "folds",
+                                           "field",  "field-start", "scale",      "checkpoint-every"};
     for (size_t i = 0; i < sizeof OF_A_RUN / sizeof *OF_A_RUN; i++)
-        if (cli_given(argc, argv, OF_A_RUN[i])) return cli_misuse(io, "--check-gradient learns nothing: --%s has no effect on it", OF_A_RUN[i]);
+        if (cli_given(argc, argv, OF_A_RUN[i]))
+            return cli_misuse(io, "--check-gradient learns nothing: --%s has no effect on it", OF_A_RUN[i]);
     return CLI_GO;
 }
 
@@ -38,12 +42,16 @@ cli_exit learn_refuse_idle(const cli_io *io, learn_request *r, int argc, char **
     r->entry_said = cli_given(argc, argv, "entry");
     r->start_said = cli_given(argc, argv, "field-start");
     if (r->check_gradient) return check_of_gradient(io, argc, argv);
-    if (cli_given(argc, argv, "iterations") && r->method == CT_LEARN_CLOSED_FORM) return cli_misuse(io, "--iterations is for methods that iterate; %s does not", method);
+    if (cli_given(argc, argv, "iterations") && r->method == CT_LEARN_CLOSED_FORM)
+        return cli_misuse(io, "--iterations is for methods that iterate; %s does not", method);
     if (cli_given(argc, argv, "gradient") && !has_derivatives(r->method))
-        return cli_misuse(io, "--gradient is for methods that use derivatives of the loss, such as lm and fw; %s does not", method);
+        return cli_misuse(
+            io, "--gradient is for methods that use derivatives of the loss, such as lm and fw; %s does not", method);
     if (cli_given(argc, argv, "folds") && r->folds > 0 && r->prior && strcmp(r->prior, "auto"))
-        return cli_misuse(io, "--folds are held out to choose the prior, and --prior %s says it; one of them", r->prior);
-    if (cli_given(argc, argv, "folds") && r->folds > 0 && r->from == 1) return cli_misuse(io, "--folds are held out to choose the prior, and --from table has none");
+        return cli_misuse(io, "--folds are held out to choose the prior, and --prior %s says it; one of them",
+                          r->prior);
+    if (cli_given(argc, argv, "folds") && r->folds > 0 && r->from == 1)
+        return cli_misuse(io, "--folds are held out to choose the prior, and --from table has none");
     if (r->entry_said && !r->inner && !r->deployment) return cli_misuse(io, "%s", STEPWISE);
     if (r->start_said && r->deployment == 1 && r->entry == CT_ENTRY_PREVIOUS) return cli_misuse(io, "%s", AT_ONCE);
     return CLI_GO;
@@ -55,8 +63,12 @@ ct_status learn_check_deployment(const learn_request *r, const learn_job *job, c
     if (r->deployment != CT_INFERENCE_AUTO || (!r->entry_said && !r->start_said)) return CT_OK;
     const ct_status status = ct_inference_choose(job->dataset->trains, job->dataset->train, &deployment, err);
     if (status != CT_OK) return status;
-    if (r->entry_said && !r->inner && !deployment.incremental) return ct_fail(err, CT_E_ARGUMENT, "%s; --field auto estimates these runs at once, as measurements place their poses", STEPWISE);
+    if (r->entry_said && !r->inner && !deployment.incremental)
+        return ct_fail(err, CT_E_ARGUMENT,
+                       "%s; --field auto estimates these runs at once, as measurements place their poses", STEPWISE);
     if (r->start_said && deployment.incremental && r->entry == CT_ENTRY_PREVIOUS)
-        return ct_fail(err, CT_E_ARGUMENT, "%s; --field auto estimates these runs step by step, as measurements do not place their poses", AT_ONCE);
+        return ct_fail(err, CT_E_ARGUMENT,
+                       "%s; --field auto estimates these runs step by step, as measurements do not place their poses",
+                       AT_ONCE);
     return CT_OK;
 }

@@ -9,7 +9,8 @@
 
 static int touches(const ct_factor *f) { return f->ops == &ct_contact_se2 && f->context; }
 
-/* Steps are joined where a measurement has both fingers, that of the step before and that of this one. If none is, nothing is known of jumps. */
+/* Steps are joined where a measurement has both fingers, that of the step before and that of this one. If none is,
+ * nothing is known of jumps. */
 static void find_cuts(const ct_sequence *seq, contacts *c, int32_t *step_of)
 {
     const int32_t n = ct_graph_variables(seq->graph), factors = ct_graph_factors(seq->graph);
@@ -35,7 +36,8 @@ static void find_cuts(const ct_sequence *seq, contacts *c, int32_t *step_of)
 contacts contacts_of(const ct_sequence *seq)
 {
     const int32_t n = ct_graph_variables(seq->graph), factors = seq->shapes ? ct_graph_factors(seq->graph) : 0;
-    contacts      c = {.object = cli_alloc(n, sizeof *c.object), .finger = cli_alloc(n, sizeof *c.finger), .cut = cli_alloc(n, 1)};
+    contacts c = {
+        .object = cli_alloc(n, sizeof *c.object), .finger = cli_alloc(n, sizeof *c.finger), .cut = cli_alloc(n, 1)};
     int32_t      *finger_of = cli_alloc(n, sizeof *finger_of); /* + 1; 0: nothing touches it */
     for (int32_t i = 0; i < factors; i++) {
         const ct_factor f = ct_graph_factor(seq->graph, i);
@@ -61,7 +63,8 @@ void contacts_free(contacts *c)
     free(c->cut);
 }
 
-static double *poses(const ct_sequence *seq, const int32_t *variable, int32_t n, int32_t stride, unsigned bits, const double *x)
+static double *poses(const ct_sequence *seq, const int32_t *variable, int32_t n, int32_t stride, unsigned bits,
+                     const double *x)
 {
     double *pose = cli_alloc(3 * (int64_t)n, sizeof *pose);
     for (int32_t i = 0; i < n; i += stride) {
@@ -76,13 +79,21 @@ static double *poses(const ct_sequence *seq, const int32_t *variable, int32_t n,
     return pose;
 }
 
-double *contacts_object(const contacts *c, const ct_sequence *seq, int32_t stride, const double *x) { return poses(seq, c->object, c->steps, stride, 7, x); }
-double *contacts_finger(const contacts *c, const ct_sequence *seq, int32_t stride, const double *x) { return poses(seq, c->finger, c->steps, stride, 3, x); }
+double *contacts_object(const contacts *c, const ct_sequence *seq, int32_t stride, const double *x)
+{
+    return poses(seq, c->object, c->steps, stride, 7, x);
+}
+double *contacts_finger(const contacts *c, const ct_sequence *seq, int32_t stride, const double *x)
+{
+    return poses(seq, c->finger, c->steps, stride, 3, x);
+}
 
 double *contacts_outline(const contacts *c, int32_t *corners)
 {
     const ct_shape_kind kind = ct_shape_kind_of(c->shape);
-    *corners = kind == CT_SHAPE_RECTANGLE ? 4 : kind == CT_SHAPE_POLYGON ? (int32_t)(ct_shape_numbers(c->shape, 0, NULL) / 2) : ROUND;
+    *corners = kind == CT_SHAPE_RECTANGLE ? 4
+               : kind == CT_SHAPE_POLYGON ? (int32_t)(ct_shape_numbers(c->shape, 0, NULL) / 2)
+                                          : ROUND;
     double *xy = cli_alloc(2 * (int64_t)*corners, sizeof *xy);
     ct_shape_outline(c->shape, *corners, xy);
     return xy;

@@ -22,7 +22,8 @@ ct_status push_train(const ct_push_options *options, int episodes, ct_net **net,
     *net = NULL;
     how.decay = WEIGHT_DECAY;
     how.seed = options->seed;
-    for (; status == CT_OK && made < episodes; made += status == CT_OK) status = ct_push_episode_make(options, 2, (uint64_t)made, &lesson[made], err);
+    for (; status == CT_OK && made < episodes; made += status == CT_OK)
+        status = ct_push_episode_make(options, 2, (uint64_t)made, &lesson[made], err);
     if (status == CT_OK) status = ct_push_pairs(options, episodes, lesson, &count, &x, &t, err);
     if (status == CT_OK) status = ct_net_new((int)(sizeof WIDTH / sizeof *WIDTH) - 1, WIDTH, options->seed, net, err);
     if (status == CT_OK) status = ct_net_train(*net, count, x, t, &how, result ? result : &unseen, err);
@@ -39,11 +40,15 @@ ct_status push_train(const ct_push_options *options, int episodes, ct_net **net,
 ct_status push_fits(const ct_net *net, const char *path, ct_err *err)
 {
     if (ct_net_inputs(net) == 2 * CT_PUSH_PIXELS && ct_net_outputs(net) == 1) return CT_OK;
-    return ct_fail(err, CT_E_ARGUMENT, "%s: a tactile network takes two images of %d x %d pixels, %d inputs, and answers with 1 turn; this one has %d inputs and %d outputs", path, CT_PUSH_IMAGE_ROWS,
-                   CT_PUSH_IMAGE_COLUMNS, 2 * CT_PUSH_PIXELS, ct_net_inputs(net), ct_net_outputs(net));
+    return ct_fail(err, CT_E_ARGUMENT,
+                   "%s: a tactile network takes two images of %d x %d pixels, %d inputs, and answers with 1 turn; this "
+                   "one has %d inputs and %d outputs",
+                   path, CT_PUSH_IMAGE_ROWS, CT_PUSH_IMAGE_COLUMNS, 2 * CT_PUSH_PIXELS, ct_net_inputs(net),
+                   ct_net_outputs(net));
 }
 
-static ct_status make_runs(const cli_io *io, const ct_push_options *options, const ct_net *net, int train, int test, ct_dataset *d, ct_err *err)
+static ct_status make_runs(const cli_io *io, const ct_push_options *options, const ct_net *net, int train, int test,
+                           ct_dataset *d, ct_err *err)
 {
     d->train = cli_alloc(train, sizeof *d->train);
     d->test = cli_alloc(test, sizeof *d->test);
@@ -51,7 +56,9 @@ static ct_status make_runs(const cli_io *io, const ct_push_options *options, con
         const int    testing = i >= train;
         ct_sequence *seq;
         cli_show(io, "making run %d of %d", i + 1, train + test);
-        const ct_status status = ct_push_make(options, testing, (uint64_t)(testing ? i - train : i), net ? ct_push_predict : NULL, (void *)(uintptr_t)net, d->noise, &seq, err);
+        const ct_status status =
+            ct_push_make(options, testing, (uint64_t)(testing ? i - train : i), net ? ct_push_predict : NULL,
+                         (void *)(uintptr_t)net, d->noise, &seq, err);
         if (status != CT_OK) return status;
         if (testing) d->test[d->tests++] = seq;
         else d->train[d->trains++] = seq;
@@ -72,7 +79,8 @@ static void say_groups(ct_dataset *d)
     }
 }
 
-ct_status push_dataset(const cli_io *io, const ct_push_options *options, const ct_net *net, int train, int test, ct_dataset **out, ct_err *err)
+ct_status push_dataset(const cli_io *io, const ct_push_options *options, const ct_net *net, int train, int test,
+                       ct_dataset **out, ct_err *err)
 {
     ct_dataset *d = NULL;
     *out = NULL;
@@ -80,7 +88,8 @@ ct_status push_dataset(const cli_io *io, const ct_push_options *options, const c
     if (status == CT_OK) status = make_runs(io, options, net, train, test, d, err);
     if (status == CT_OK) {
         say_groups(d);
-        for (int32_t i = 0; i < d->trains + d->tests; i++) ct_graph_name_rows((i < d->trains ? d->train[i] : d->test[i - d->trains])->graph, d->noise);
+        for (int32_t i = 0; i < d->trains + d->tests; i++)
+            ct_graph_name_rows((i < d->trains ? d->train[i] : d->test[i - d->trains])->graph, d->noise);
         *out = d;
     } else ct_dataset_free(d);
     return status;

@@ -1,4 +1,5 @@
-/* picture.c: what a world of pushing looks like: a run as a still picture (ct_scene), and a few tactile images of a push side by side. */
+/* picture.c: what a world of pushing looks like: a run as a still picture (ct_scene), and a few tactile images of a
+ * push side by side. */
 #define _POSIX_C_SOURCE 200809L
 #include <covtune/push.h>
 #include "cli/push/contact.h"
@@ -28,12 +29,23 @@ ct_status simulate_draw_run(const ct_sequence *seq, const char *path, ct_err *er
 {
     contacts      c = contacts_of(seq);
     int32_t       corners;
-    double       *outline = contacts_outline(&c, &corners), *object = contacts_object(&c, seq, 1, NULL), *finger = contacts_finger(&c, seq, 1, NULL);
-    const ct_scene_body body[] = {{.label = "object", .role = CT_ROLE_AFTER, .corners = corners, .outline = outline, .pose = object}, {.label = "finger", .role = CT_ROLE_TRUTH, .radius = c.radius, .pose = finger}};
+    double *outline = contacts_outline(&c, &corners), *object = contacts_object(&c, seq, 1, NULL),
+           *finger = contacts_finger(&c, seq, 1, NULL);
+    const ct_scene_body body[] = {
+        {.label = "object", .role = CT_ROLE_AFTER, .corners = corners, .outline = outline, .pose = object},
+        {.label = "finger", .role = CT_ROLE_TRUTH, .radius = c.radius, .pose = finger}};
     char          title[96];
-    snprintf(title, sizeof title, "%d push%s of %d steps", pushes_of(&c), pushes_of(&c) == 1 ? "" : "es", c.steps / pushes_of(&c));
-    const ct_scene  scene = {.title = title, .text = "Where an object and the finger that pushes it were, later steps stronger.", .x_label = "x in m", .y_label = "y in m", .frames = c.steps, .cut = c.cut,
-                             .ghosts = GHOSTS * pushes_of(&c) + 1, .count = 2, .body = body};
+    snprintf(title, sizeof title, "%d push%s of %d steps", pushes_of(&c), pushes_of(&c) == 1 ? "" : "es",
+             c.steps / pushes_of(&c));
+    const ct_scene scene = {.title = title,
+                            .text = "Where an object and the finger that pushes it were, later steps stronger.",
+                            .x_label = "x in m",
+                            .y_label = "y in m",
+                            .frames = c.steps,
+                            .cut = c.cut,
+                            .ghosts = GHOSTS * pushes_of(&c) + 1,
+                            .count = 2,
+                            .body = body};
     const ct_status status = ct_scene_write(&scene, path, err);
     free(outline);
     free(object);
@@ -51,14 +63,18 @@ static void put_colour(cli_buffer *out, double f)
     const int        k = f < 0.5 ? 0 : 1;
     const double     g = fmin(fmax(2 * f - k, 0), 1);
     cli_buffer_printf(out, "#");
-    for (int i = 0; i < 3; i++) cli_buffer_printf(out, "%02x", (int)lround(RAMP[k][i] + g * (RAMP[k + 1][i] - RAMP[k][i])));
+    for (int i = 0; i < 3; i++)
+        cli_buffer_printf(out, "%02x", (int)lround(RAMP[k][i] + g * (RAMP[k + 1][i] - RAMP[k][i])));
 }
 
-static void put_image(cli_buffer *out, const double image[CT_PUSH_PIXELS], int x, int y, int step, double low, double high)
+static void put_image(cli_buffer *out, const double image[CT_PUSH_PIXELS], int x, int y, int step, double low,
+                      double high)
 {
     cli_buffer_printf(out, "<text x=\"%d\" y=\"%d\">step %d</text>\n", x, y - 6, step);
     for (int i = 0; i < CT_PUSH_PIXELS; i++) {
-        cli_buffer_printf(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"", x + PIXEL * (i % CT_PUSH_IMAGE_COLUMNS), y + PIXEL * (i / CT_PUSH_IMAGE_COLUMNS), PIXEL, PIXEL);
+        cli_buffer_printf(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"",
+                          x + PIXEL * (i % CT_PUSH_IMAGE_COLUMNS), y + PIXEL * (i / CT_PUSH_IMAGE_COLUMNS), PIXEL,
+                          PIXEL);
         put_colour(out, (image[i] - low) / (high - low));
         cli_buffer_printf(out, "\"/>\n");
     }
@@ -66,17 +82,25 @@ static void put_image(cli_buffer *out, const double image[CT_PUSH_PIXELS], int x
 
 static void put_images(cli_buffer *out, const ct_push_episode *e)
 {
-    const int wide = PIXEL * CT_PUSH_IMAGE_COLUMNS + GAP, high = PIXEL * CT_PUSH_IMAGE_ROWS + LINE + GAP, width = ACROSS * wide + GAP, height = SHOTS / ACROSS * high + GAP;
+    const int wide = PIXEL * CT_PUSH_IMAGE_COLUMNS + GAP, high = PIXEL * CT_PUSH_IMAGE_ROWS + LINE + GAP,
+              width = ACROSS * wide + GAP, height = SHOTS / ACROSS * high + GAP;
     double    least = INFINITY, most = -INFINITY;
-    for (int64_t i = 0; i < (int64_t)e->steps * CT_PUSH_PIXELS; i++) least = fmin(least, e->image[i]), most = fmax(most, e->image[i]);
-    cli_buffer_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" aria-label=\"What the finger's pad sees at %d steps of a push\">\n", width, height, width, height,
-            SHOTS);
-    cli_buffer_printf(out, "%s", "<style>:root { color-scheme: light dark; } rect { shape-rendering: crispEdges; } text { font: 13px system-ui, sans-serif; fill: #5a626c; } .bg { fill: #ffffff; }\n"
-          "@media (prefers-color-scheme: dark) { text { fill: #a3abb5; } .bg { fill: #16191d; } }</style>\n");
+    for (int64_t i = 0; i < (int64_t)e->steps * CT_PUSH_PIXELS; i++)
+        least = fmin(least, e->image[i]), most = fmax(most, e->image[i]);
+    cli_buffer_printf(out,
+                      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
+                      "role=\"img\" aria-label=\"What the finger's pad sees at %d steps of a push\">\n",
+                      width, height, width, height, SHOTS);
+    cli_buffer_printf(
+        out, "%s",
+        "<style>:root { color-scheme: light dark; } rect { shape-rendering: crispEdges; } text { font: 13px system-ui, "
+        "sans-serif; fill: #5a626c; } .bg { fill: #ffffff; }\n"
+        "@media (prefers-color-scheme: dark) { text { fill: #a3abb5; } .bg { fill: #16191d; } }</style>\n");
     cli_buffer_printf(out, "<rect class=\"bg\" width=\"%d\" height=\"%d\"/>\n", width, height);
     for (int k = 0; k < SHOTS; k++) {
         const int step = k * (e->steps - 1) / (SHOTS - 1);
-        put_image(out, e->image + (int64_t)step * CT_PUSH_PIXELS, GAP + k % ACROSS * wide, LINE + GAP / 2 + k / ACROSS * high, step, least, most);
+        put_image(out, e->image + (int64_t)step * CT_PUSH_PIXELS, GAP + k % ACROSS * wide,
+                  LINE + GAP / 2 + k / ACROSS * high, step, least, most);
     }
     cli_buffer_printf(out, "</svg>\n");
 }

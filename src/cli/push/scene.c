@@ -19,7 +19,8 @@ struct push_scene {
 static double *times_of(const ct_sequence *seq, const contacts *c, int32_t stride)
 {
     double *time = seq->stamp ? cli_alloc(c->steps, sizeof *time) : NULL;
-    for (int32_t k = 0; time && k < c->steps; k += stride) time[k / stride] = seq->stamp[c->object[k]] - seq->stamp[c->object[0]];
+    for (int32_t k = 0; time && k < c->steps; k += stride)
+        time[k / stride] = seq->stamp[c->object[k]] - seq->stamp[c->object[0]];
     return time;
 }
 
@@ -36,18 +37,25 @@ static uint8_t *cuts_of(const contacts *c, int32_t stride)
     return kept;
 }
 
-static push_scene *scene_of(const ct_sequence *seq, const contacts *c, const double *before, const double *after, int32_t stride)
+static push_scene *scene_of(const ct_sequence *seq, const contacts *c, const double *before, const double *after,
+                            int32_t stride)
 {
     static const char *const NAME[] = {"before", "truth", "after"};
-    static const ct_role     ROLE[] = {CT_ROLE_BEFORE, CT_ROLE_TRUTH, CT_ROLE_AFTER}; /* the truth over what is far from it, the answer over both */
+    /* the truth over what is far from it, the answer over both */
+    static const ct_role     ROLE[] = {CT_ROLE_BEFORE, CT_ROLE_TRUTH, CT_ROLE_AFTER};
     const double            *value[] = {before, NULL, after};
     push_scene              *s = cli_alloc(1, sizeof *s);
     int32_t                  corners;
-    *s = (push_scene){.frames = (c->steps + stride - 1) / stride, .stride = stride, .outline = contacts_outline(c, &corners), .time_s = times_of(seq, c, stride), .cut = cuts_of(c, stride)};
+    *s = (push_scene){.frames = (c->steps + stride - 1) / stride,
+                      .stride = stride,
+                      .outline = contacts_outline(c, &corners),
+                      .time_s = times_of(seq, c, stride),
+                      .cut = cuts_of(c, stride)};
     for (int i = 0; i < BODIES / 2; i++) {
         s->pose[2 * i] = contacts_object(c, seq, stride, value[i]);
         s->pose[2 * i + 1] = contacts_finger(c, seq, stride, value[i]);
-        s->body[2 * i] = (ct_scene_body){.label = NAME[i], .role = ROLE[i], .corners = corners, .outline = s->outline, .pose = s->pose[2 * i]};
+        s->body[2 * i] = (ct_scene_body){
+            .label = NAME[i], .role = ROLE[i], .corners = corners, .outline = s->outline, .pose = s->pose[2 * i]};
         s->body[2 * i + 1] = (ct_scene_body){.role = ROLE[i], .radius = c->radius, .pose = s->pose[2 * i + 1]};
     }
     return s;
@@ -73,7 +81,17 @@ void push_scene_free(push_scene *s)
 
 ct_scene push_scene_of(const push_scene *s, const char *id, const char *title, const char *text)
 {
-    return (ct_scene){.id = id, .title = title, .text = text, .x_label = "x in m", .y_label = "y in m", .frames = s->frames, .stride = s->stride, .time_s = s->time_s, .cut = s->cut, .count = BODIES, .body = s->body};
+    return (ct_scene){.id = id,
+                      .title = title,
+                      .text = text,
+                      .x_label = "x in m",
+                      .y_label = "y in m",
+                      .frames = s->frames,
+                      .stride = s->stride,
+                      .time_s = s->time_s,
+                      .cut = s->cut,
+                      .count = BODIES,
+                      .body = s->body};
 }
 
 int32_t push_scene_steps(const ct_sequence *seq)

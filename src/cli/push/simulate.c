@@ -1,4 +1,5 @@
-/* simulate.c: covtune simulate push2d. A dataset of pushing runs: dataset.yaml with start values that are far off, the runs with their truth, and, where a network feels the contact, tactile.json, its weights. */
+/* simulate.c: covtune simulate push2d. A dataset of pushing runs: dataset.yaml with start values that are far off,
+ * the runs with their truth, and, where a network feels the contact, tactile.json, its weights. */
 #define _POSIX_C_SOURCE 200809L
 #include <covtune/push.h>
 #include "cli/push/dataset.h"
@@ -12,7 +13,10 @@
 
 enum { ORACLE, NETWORK };
 static const char *const TACTILE[] = {"oracle", "network"};
-static int find_tactile(const char *name) { return !strcmp(name, TACTILE[ORACLE]) ? ORACLE : !strcmp(name, TACTILE[NETWORK]) ? NETWORK : -1; }
+static int find_tactile(const char *name)
+{
+    return !strcmp(name, TACTILE[ORACLE]) ? ORACLE : !strcmp(name, TACTILE[NETWORK]) ? NETWORK : -1;
+}
 
 /* Of the shapes those that there is an object of. */
 static int find_object(const char *name)
@@ -79,7 +83,8 @@ static ct_status draw(const push_request *q, const ct_dataset *d, ct_err *err)
 
 /* ---- results ---- */
 
-/* Root mean square of what every factor of a model says at the truth, over all runs, row by row; NaN if there is none, as of touch in pushes that are too short for it. */
+/* Root mean square of what every factor of a model says at the truth, over all runs, row by row; NaN if there is
+ * none, as of touch in pushes that are too short for it. */
 static void at_truth(const ct_dataset *d, int32_t model, int dim, double rms[CT_NOISE_DIM_MAX])
 {
     int64_t count = 0;
@@ -98,11 +103,14 @@ static void at_truth(const ct_dataset *d, int32_t model, int dim, double rms[CT_
 
 static void print(const push_request *q, const ct_dataset *d)
 {
-    cli_row("made", "%s: %d training run%s, %d test run%s of %d pushes, %d steps each: %s, tactile %s; seed %llu", q->out, q->train, CLI_S(q->train), q->test, CLI_S(q->test), q->push.episodes,
-            q->push.steps, ct_shape_kind_name(q->push.object), TACTILE[q->tactile], (unsigned long long)q->push.seed);
+    cli_row("made", "%s: %d training run%s, %d test run%s of %d pushes, %d steps each: %s, tactile %s; seed %llu",
+            q->out, q->train, CLI_S(q->train), q->test, CLI_S(q->test), q->push.episodes, q->push.steps,
+            ct_shape_kind_name(q->push.object), TACTILE[q->tactile], (unsigned long long)q->push.seed);
     if (q->trained.epochs)
-        cli_row("network", "trained on %d other pushes: rms error %.3g rad there, %.3g rad on what was held out of them, after %d passes", q->lessons, sqrt(2 * q->trained.train), sqrt(2 * q->trained.heldout),
-                q->trained.best);
+        cli_row("network",
+                "trained on %d other pushes: rms error %.3g rad there, %.3g rad on what was held out of them, after %d "
+                "passes",
+                q->lessons, sqrt(2 * q->trained.train), sqrt(2 * q->trained.heldout), q->trained.best);
     cli_row("at the truth", "rms of what each model says there:");
     for (int32_t i = 0; i < d->groups; i++) {
         const ct_noise_model *m = ct_noise_get(d->noise, i);
@@ -113,10 +121,13 @@ static void print(const push_request *q, const ct_dataset *d)
         at_truth(d, i, m->dim, rms);
         if (isnan(rms[0])) snprintf(text, sizeof text, "nothing; there is no such factor");
         for (int k = 0; k < m->dim && !isnan(rms[0]) && used < sizeof text; k++)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.3g %s", k ? ", " : "", m->row[k].name, rms[k], m->row[k].unit);
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.3g %s", k ? ", " : "", m->row[k].name,
+                                     rms[k], m->row[k].unit);
         cli_row("", "%s: %s", m->name, text);
     }
-    cli_row("start", "%s", q->start ? "variances of 1 in the units of dataset.yaml" : "variances far off, a spread of 1e6 in the units of dataset.yaml, which has them");
+    cli_row("start", "%s",
+            q->start ? "variances of 1 in the units of dataset.yaml"
+                     : "variances far off, a spread of 1e6 in the units of dataset.yaml, which has them");
 }
 
 static void print_json(const push_request *q, const ct_dataset *d)
@@ -167,8 +178,10 @@ static cli_exit resolve(const cli_io *io, push_request *q, uint64_t seed, int ep
 {
     if (!q->out) return cli_misuse(io, "--out DIR is missing");
     if (q->train + q->test < 1) return cli_misuse(io, "--train 0 and --test 0 leave nothing to make");
-    if (q->weights && q->tactile == ORACLE) return cli_misuse(io, "--weights is for --tactile network; an oracle has none");
-    if (q->lessons && (q->weights || q->tactile == ORACLE)) return cli_misuse(io, "--lessons is for a network that is trained here: --tactile network without --weights");
+    if (q->weights && q->tactile == ORACLE)
+        return cli_misuse(io, "--weights is for --tactile network; an oracle has none");
+    if (q->lessons && (q->weights || q->tactile == ORACLE))
+        return cli_misuse(io, "--lessons is for a network that is trained here: --tactile network without --weights");
     if (!q->lessons) q->lessons = PUSH_LESSONS;
     q->push = ct_push_defaults((ct_shape_kind)q->object);
     q->push.seed = seed;
@@ -188,19 +201,29 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_HEADING("What is made"),
         CLI_ROW_TEXT("out", "DIR", &q.out, "the folder to make, or with a dataset to replace"),
         CLI_ROW_CHOICE("object", "ellipse|rectangle", find_object, &q.object, "what is pushed (ellipse)"),
-        CLI_ROW_CHOICE("tactile", "oracle|network", find_tactile, &q.tactile, "who says how the finger turned on the object: the truth with 5 mrad of noise, or a network that looks at tactile images (oracle)"),
+        CLI_ROW_CHOICE("tactile", "oracle|network", find_tactile, &q.tactile,
+                       "who says how the finger turned on the object: the truth with 5 mrad of noise, or a network "
+                       "that looks at tactile images (oracle)"),
         CLI_ROW_INTEGER("train", "N", 0, RUNS_MAX, &q.train, "runs to learn from (5)"),
         CLI_ROW_INTEGER("test", "N", 0, RUNS_MAX, &q.test, "runs to test on, of other pushes (10)"),
         CLI_ROW_INTEGER("episodes", "N", 1, 1000, &episodes, "pushes of a run, one after the other (3)"),
         CLI_ROW_INTEGER("steps", "N", 2, 1000, &steps, "steps of a push, of 2.5 mm (100)"),
-        CLI_ROW_CHOICE("start", "far|unit", find_start, &q.start, "variances to start learning from: wrong by orders of magnitude, or 1 in the dataset's units (far)"),
-        CLI_ROW_SEED("seed", "K", &seed, "of the world, its friction and its pushes: the same seed, the same dataset (1)"),
+        CLI_ROW_CHOICE(
+            "start", "far|unit", find_start, &q.start,
+            "variances to start learning from: wrong by orders of magnitude, or 1 in the dataset's units (far)"),
+        CLI_ROW_SEED("seed", "K", &seed,
+                     "of the world, its friction and its pushes: the same seed, the same dataset (1)"),
         CLI_ROW_HEADING("The estimator's own"),
-        CLI_ROW_CHOICE("surface", "leo|even", find_surface, &q.surface, "constant of the limit surface that it takes for true: LEO's, too large by an order of magnitude, or that of even pressure (leo)"),
-        CLI_ROW_TEXT("weights", "FILE", &q.weights, "tactile network of that file (JSON), as tactile.json of another dataset, in place of one trained here"),
+        CLI_ROW_CHOICE("surface", "leo|even", find_surface, &q.surface,
+                       "constant of the limit surface that it takes for true: LEO's, too large by an order of "
+                       "magnitude, or that of even pressure (leo)"),
+        CLI_ROW_TEXT(
+            "weights", "FILE", &q.weights,
+            "tactile network of that file (JSON), as tactile.json of another dataset, in place of one trained here"),
         CLI_ROW_INTEGER("lessons", "N", 1, 1000, &q.lessons, "pushes that the network is trained on (4)"),
         CLI_ROW_HEADING("Output"),
-        CLI_ROW_TEXT("picture", "FILE.svg", &q.picture, "a picture of the first test run as well (of none: of the first training run)"),
+        CLI_ROW_TEXT("picture", "FILE.svg", &q.picture,
+                     "a picture of the first test run as well (of none: of the first training run)"),
         CLI_ROW_TEXT("images", "FILE.svg", &q.images, "tactile images of six steps of a push as well"),
         CLI_ROW_END,
     };
@@ -217,9 +240,14 @@ const cli_command cli_simulate_push = {
     .needs = "--out DIR",
     .least = 1,
     .most = 1,
-    .text = "Makes a dataset to learn noise from: a finger pushes an object over a table, and where both are is to be estimated from where the arm says the finger is (model prior), how it turned on the object by touch (tac), the "
-            "mechanics of pushing (dyn) and that finger and object touch (geo). The mechanics are those of a limit surface with friction that varies, so that the estimator's are only nearly right; the truth is as motion capture "
-            "has it. In the folder: dataset.yaml, the runs with their truth in train and test, and tactile.json where a network feels.\n",
+    .text =
+        "Makes a dataset to learn noise from: a finger pushes an object over a table, and where both are is to be "
+        "estimated from where the arm says the finger is (model prior), how it turned on the object by touch (tac), "
+        "the "
+        "mechanics of pushing (dyn) and that finger and object touch (geo). The mechanics are those of a limit surface "
+        "with friction that varies, so that the estimator's are only nearly right; the truth is as motion capture "
+        "has it. In the folder: dataset.yaml, the runs with their truth in train and test, and tactile.json where a "
+        "network feels.\n",
     .example = "  covtune simulate push2d --object ellipse --tactile network --out pushes\n"
                "  covtune learn pushes --out pushed\n",
     .run = run,

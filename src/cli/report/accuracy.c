@@ -10,18 +10,28 @@
 static void say_inference(report_job *job)
 {
     const ct_inference *how = &job->inference;
-    const char         *of = how->start == CT_START_INITIAL ? "the values in the " : how->start == CT_START_TRUTH ? "the " : "";
+    const char *of = how->start == CT_START_INITIAL ? "the values in the " : how->start == CT_START_TRUTH ? "the " : "";
     char                start[128];
     snprintf(start, sizeof start, "%s%s", of, ct_start_name(how->start));
-    if (!how->incremental) ct_page_text(job->page, "Each of the %d %s runs is estimated at once, starting from %s, with the noise models before learning and with those after.", job->count, report_part(job), start);
+    if (!how->incremental)
+        ct_page_text(job->page,
+                     "Each of the %d %s runs is estimated at once, starting from %s, with the noise models before "
+                     "learning and with those after.",
+                     job->count, report_part(job), start);
     else
-        ct_page_text(job->page, "Each of the %d %s runs is estimated step by step (isam2), a new pose starting from %s, with the noise models before learning and with those after.", job->count, report_part(job),
-                     how->replay.entry == CT_ENTRY_PREVIOUS ? "the one before" : how->replay.entry == CT_ENTRY_MOTION ? "the one before, moved on as measured" : start);
+        ct_page_text(job->page,
+                     "Each of the %d %s runs is estimated step by step (isam2), a new pose starting from %s, with the "
+                     "noise models before learning and with those after.",
+                     job->count, report_part(job),
+                     how->replay.entry == CT_ENTRY_PREVIOUS ? "the one before"
+                     : how->replay.entry == CT_ENTRY_MOTION ? "the one before, moved on as measured"
+                                                            : start);
 }
 
 /* ---- means ---- */
 
-static void put_mean(ct_table *t, int rule, const char *body, const char *what, const char *unit, double before, double after)
+static void put_mean(ct_table *t, int rule, const char *body, const char *what, const char *unit, double before,
+                     double after)
 {
     if (isnan(before) && isnan(after)) return;
     ct_table_row(t, rule);
@@ -40,8 +50,10 @@ static void put_means_of(report_job *job, ct_table *t, const char *body)
     char              name[64];
     report_body(job, body, name);
     if (!body && job->bodies > 1) snprintf(name, sizeof name, "all poses");
-    put_mean(t, ct_table_rows(t) > 0, name, "position, rmse per coordinate", job->unit.name, k * before.translation, k * after.translation);
-    put_mean(t, 0, name, "position, rms of distances", job->unit.name, k * before.ape_translation, k * after.ape_translation);
+    put_mean(t, ct_table_rows(t) > 0, name, "position, rmse per coordinate", job->unit.name, k * before.translation,
+             k * after.translation);
+    put_mean(t, 0, name, "position, rms of distances", job->unit.name, k * before.ape_translation,
+             k * after.ape_translation);
     put_mean(t, 0, name, "rotation, rmse of angles", "rad", before.rotation, after.rotation);
 }
 
@@ -57,8 +69,10 @@ static void put_means(report_job *job)
     ct_table_column(t, "ratio", "after / before", NULL, 3);
     for (int k = 0; k < bodies; k++) put_means_of(job, t, body[k]);
     if (bodies > 1) put_means_of(job, t, NULL);
-    put_mean(t, bodies > 1, "", "loss, \u00bd sum of squared differences", "", job->mean[BEFORE][EVAL_LOSS], job->mean[AFTER][EVAL_LOSS]);
-    ct_table_note(t, "Over %d run%s, without alignment. Differences in the loss are %s.", job->averaged, CLI_S(job->averaged), ct_difference_name((ct_difference)job->learn.difference));
+    put_mean(t, bodies > 1, "", "loss, \u00bd sum of squared differences", "", job->mean[BEFORE][EVAL_LOSS],
+             job->mean[AFTER][EVAL_LOSS]);
+    ct_table_note(t, "Over %d run%s, without alignment. Differences in the loss are %s.", job->averaged,
+                  CLI_S(job->averaged), ct_difference_name((ct_difference)job->learn.difference));
     report_put_table(job, t);
 }
 
@@ -76,9 +90,13 @@ static void say_change(report_job *job, const char *body)
     }
     if (isnan(ratio)) return;
     char name[64], change[64] = "what it was", runs[96] = "";
-    if (fabs(ratio - 1) > SAME) snprintf(change, sizeof change, "%.3g %% %s after learning", 100 * fabs(ratio - 1), ratio < 1 ? "smaller" : "larger");
-    if (job->averaged > 1) snprintf(runs, sizeof runs, " It is smaller in %d of %d runs, and larger in %d.", better, job->averaged, worse);
-    ct_page_text(job->page, "The mean error in %s%s%s is %s.%s", turns ? "rotation" : "position", body ? " of the " : "", report_body(job, body, name), change, runs);
+    if (fabs(ratio - 1) > SAME)
+        snprintf(change, sizeof change, "%.3g %% %s after learning", 100 * fabs(ratio - 1),
+                 ratio < 1 ? "smaller" : "larger");
+    if (job->averaged > 1)
+        snprintf(runs, sizeof runs, " It is smaller in %d of %d runs, and larger in %d.", better, job->averaged, worse);
+    ct_page_text(job->page, "The mean error in %s%s%s is %s.%s", turns ? "rotation" : "position",
+                 body ? " of the " : "", report_body(job, body, name), change, runs);
 }
 
 /* ---- run by run ---- */
@@ -99,18 +117,21 @@ static void put_runs(report_job *job)
     for (int32_t i = 0; i < n; i++) {
         static const int METRIC[] = {EVAL_TRANSLATION, EVAL_ROTATION, EVAL_NEES};
         double           value[SIDES][EVAL_COUNT];
-        for (int side = BEFORE; side <= AFTER; side++) eval_numbers(&job->of[side][i], value[side]), value[side][EVAL_TRANSLATION] *= job->unit.per_m;
+        for (int side = BEFORE; side <= AFTER; side++)
+            eval_numbers(&job->of[side][i], value[side]), value[side][EVAL_TRANSLATION] *= job->unit.per_m;
         ct_table_row(t, 0);
         ct_table_text(t, "%s", report_name(job->track[i].seq));
         ct_table_number(t, (double)job->of[AFTER][i].accuracy.poses);
         for (int k = 0; k < 3; k++) {
             ct_table_number(t, value[BEFORE][METRIC[k]]);
             ct_table_number(t, value[AFTER][METRIC[k]]);
-            if (METRIC[k] != EVAL_NEES && value[AFTER][METRIC[k]] > (1 + SAME) * value[BEFORE][METRIC[k]]) ct_table_mark(t, 2);
+            if (METRIC[k] != EVAL_NEES && value[AFTER][METRIC[k]] > (1 + SAME) * value[BEFORE][METRIC[k]])
+                ct_table_mark(t, 2);
         }
         for (int side = BEFORE; side <= AFTER; side++)
             if (eval_failed(&job->of[side][i])) {
-                ct_table_text(t, "%s: %s", side == BEFORE ? "before" : "after", ct_stop_meaning(job->of[side][i].solve.stop));
+                ct_table_text(t, "%s: %s", side == BEFORE ? "before" : "after",
+                              ct_stop_meaning(job->of[side][i].solve.stop));
                 ct_table_mark(t, 2);
                 break;
             }
@@ -161,12 +182,22 @@ static void put_picture(report_job *job, const char *body, int turns)
             known = known || isfinite(y[side][i]);
         }
     }
-    const ct_series series[] = {{"before", CT_ROLE_BEFORE, CT_MARK_POINTS, n, x, y[BEFORE], NULL}, {"after", CT_ROLE_AFTER, CT_MARK_POINTS, n, x, y[AFTER], NULL}};
+    const ct_series series[] = {{"before", CT_ROLE_BEFORE, CT_MARK_POINTS, n, x, y[BEFORE], NULL},
+                                {"after", CT_ROLE_AFTER, CT_MARK_POINTS, n, x, y[AFTER], NULL}};
     const int       is_log = report_wants_log(n, y[BEFORE], n, y[AFTER]);
     char            name[64], title[128], label[32];
-    snprintf(title, sizeof title, "Error in %s%s%s, run by run", turns ? "rotation" : "position", body ? ": " : "", report_body(job, body, name));
+    snprintf(title, sizeof title, "Error in %s%s%s, run by run", turns ? "rotation" : "position", body ? ": " : "",
+             report_body(job, body, name));
     snprintf(label, sizeof label, "rmse in %s", turns ? "rad" : job->unit.name);
-    const ct_plot plot = {.id = turns ? "rotation" : "translation", .title = title, .x_label = "run", .y_label = label, .y_log = is_log, .count = 2, .series = series, .x_names = names, .names = n};
+    const ct_plot plot = {.id = turns ? "rotation" : "translation",
+                          .title = title,
+                          .x_label = "run",
+                          .y_label = label,
+                          .y_log = is_log,
+                          .count = 2,
+                          .series = series,
+                          .x_names = names,
+                          .names = n};
     if (known) ct_page_plot(job->page, &plot);
     free(names);
     free(x);
@@ -174,7 +205,8 @@ static void put_picture(report_job *job, const char *body, int turns)
 
 void report_accuracy(report_job *job)
 {
-    ct_page_section(job->page, "accuracy", job->part == CT_DATASET_TEST ? "Accuracy on test runs" : "Accuracy on training runs");
+    ct_page_section(job->page, "accuracy",
+                    job->part == CT_DATASET_TEST ? "Accuracy on test runs" : "Accuracy on training runs");
     say_inference(job);
     if (!job->averaged) {
         ct_page_text(job->page, "No run has an estimate both before and after.");

@@ -1,5 +1,6 @@
-/* bodies.c: what a run estimates may be several bodies, an object and the finger that pushes it. Numbers of both together say little of either, so that they are said apart; and in a unit
- * that errors have a few digits before or after the point in. */
+/* bodies.c: what a run estimates may be several bodies, an object and the finger that pushes it. Numbers of both
+ * together say little of either, so that they are said apart; and in a unit that errors have a few digits before or
+ * after the point in. */
 #include "cli/push/contact.h"
 #include "cli/report/report.h"
 
@@ -25,7 +26,8 @@ static void stem(const ct_sequence *seq, int32_t v, char out[CT_BODY_NAME_MAX])
 
 void report_find_bodies(report_job *job)
 {
-    for (int side = BEFORE; side <= AFTER; side++) job->bodies = eval_sum_bodies(job->of[side], job->count, job->use, job->body[side]);
+    for (int side = BEFORE; side <= AFTER; side++)
+        job->bodies = eval_sum_bodies(job->of[side], job->count, job->use, job->body[side]);
     for (int32_t i = 0; i < job->count && !*job->object; i++) {
         contacts c = contacts_of(job->track[i].seq);
         if (c.steps) {
@@ -40,7 +42,12 @@ void report_find_bodies(report_job *job)
 const char *report_body(const report_job *job, const char *name, char buf[64])
 {
     buf[0] = 0;
-    if (name) snprintf(buf, 64, *job->object && !strcmp(name, job->object) ? "object (%s)" : *job->finger && !strcmp(name, job->finger) ? "finger (%s)" : "poses %s", name);
+    if (name)
+        snprintf(buf, 64,
+                 *job->object && !strcmp(name, job->object)   ? "object (%s)"
+                 : *job->finger && !strcmp(name, job->finger) ? "finger (%s)"
+                                                              : "poses %s",
+                 name);
     return buf;
 }
 
@@ -61,7 +68,10 @@ ct_accuracy report_accuracy_of(const report_job *job, int side, int32_t i, const
 ct_accuracy report_mean_of(const report_job *job, int side, const char *body)
 {
     const double *mean = job->mean[side];
-    return body ? find(job->bodies, job->body[side], body) : (ct_accuracy){.translation = mean[EVAL_TRANSLATION], .rotation = mean[EVAL_ROTATION], .ape_translation = mean[EVAL_APE]};
+    return body ? find(job->bodies, job->body[side], body)
+                : (ct_accuracy){.translation = mean[EVAL_TRANSLATION],
+                                .rotation = mean[EVAL_ROTATION],
+                                .ape_translation = mean[EVAL_APE]};
 }
 
 int report_each_body(const report_job *job, const char *name[CT_BODIES_MAX])

@@ -1,10 +1,14 @@
-/* conditioning.c: how well the linear systems behind the estimates are conditioned, before and after, and whose rows that is. */
+/* conditioning.c: how well the linear systems behind the estimates are conditioned, before and after, and whose rows
+ * that is. */
 #include "cli/report/report.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-static const ct_condition *condition_of(const report_track *t, int side, int scaled) { return scaled ? &t->condition[side].scaled : &t->condition[side].plain; }
+static const ct_condition *condition_of(const report_track *t, int side, int scaled)
+{
+    return scaled ? &t->condition[side].scaled : &t->condition[side].plain;
+}
 
 typedef struct {
     double  value;
@@ -22,7 +26,8 @@ static int32_t rank(const report_job *job, int side, int scaled, ranked *list)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < job->count; i++)
-        if (job->use[i] && job->track[i].conditioned[side]) list[n++] = (ranked){condition_of(&job->track[i], side, scaled)->condition, i};
+        if (job->use[i] && job->track[i].conditioned[side])
+            list[n++] = (ranked){condition_of(&job->track[i], side, scaled)->condition, i};
     qsort(list, (size_t)n, sizeof *list, by_value);
     return n;
 }
@@ -58,7 +63,8 @@ static void put_table(report_job *job, ranked *list)
             ct_table_text(t, "%s", report_name(job->track[list[n - 1].run].seq));
             put_number(t, 2 * log10(median(list, n)));
         }
-    ct_table_note(t, "Of the whitened system of the estimate. Digits lost are those of the median run, of 16, in solving it by Cholesky's elimination. Scaled columns take out the choice of units.");
+    ct_table_note(t, "Of the whitened system of the estimate. Digits lost are those of the median run, of 16, in "
+                     "solving it by Cholesky's elimination. Scaled columns take out the choice of units.");
     report_put_table(job, t);
 }
 
@@ -71,8 +77,11 @@ static const char *say_causes(const report_job *job, const ct_cause cause[CT_CAU
         const ct_noise_model *m = ct_noise_get(job->table[AFTER], cause[i].model);
         if (i && cause[i].share < 0.005) break;
         if (m->row && m->row[cause[i].row].name[0])
-            used += (size_t)snprintf(buf + used, size - used, "%s%s.%s\u00a0%.0f\u00a0%%", i ? ", " : "", m->name, m->row[cause[i].row].name, 100 * cause[i].share);
-        else used += (size_t)snprintf(buf + used, size - used, "%s%s.%d\u00a0%.0f\u00a0%%", i ? ", " : "", m->name, cause[i].row, 100 * cause[i].share);
+            used += (size_t)snprintf(buf + used, size - used, "%s%s.%s\u00a0%.0f\u00a0%%", i ? ", " : "", m->name,
+                                     m->row[cause[i].row].name, 100 * cause[i].share);
+        else
+            used += (size_t)snprintf(buf + used, size - used, "%s%s.%d\u00a0%.0f\u00a0%%", i ? ", " : "", m->name,
+                                     cause[i].row, 100 * cause[i].share);
     }
     return buf;
 }
@@ -102,7 +111,8 @@ static void put_causes(report_job *job, ranked *list)
                 ct_table_text(t, "%s", end < 0 ? "" : ct_graph_name(track->seq->graph, end, name, sizeof name));
             }
         }
-    ct_table_note(t, "Of the median run. Stiff is the direction that measurements fix best, weak the one they fix least; the condition number says how many times better.");
+    ct_table_note(t, "Of the median run. Stiff is the direction that measurements fix best, weak the one they fix "
+                     "least; the condition number says how many times better.");
     report_put_table(job, t);
 }
 
@@ -117,8 +127,10 @@ void report_condition(report_job *job)
         const int32_t others = rank(job, BEFORE, 0, list);
         const double  before = others ? median(list, others) : NAN;
         char          a[32], b[32];
-        ct_page_text(job->page, "Noise models that lie far apart make systems that are hard to solve. The median condition number of the runs is %s after learning; it was %s before.", report_number(after, a),
-                     report_number(before, b));
+        ct_page_text(job->page,
+                     "Noise models that lie far apart make systems that are hard to solve. The median condition number "
+                     "of the runs is %s after learning; it was %s before.",
+                     report_number(after, a), report_number(before, b));
         put_table(job, list);
         put_causes(job, list);
     }

@@ -1,7 +1,9 @@
 /* consistency.c: is the estimator as wrong as it says? NEES pose by pose and run by run, chi-square.
  *
- * Where claimed and real uncertainty agree, e' P^-1 e of a pose is chi-square of n = dim e degrees: divided by n it has mean 1, and lies between the 2.5 % and 97.5 % quantiles over n in 95 of
- * 100 poses. That of a run would be chi-square of all its degrees, were its poses independent; neighbours are not, so runs scatter more widely than such a band. */
+ * Where claimed and real uncertainty agree, e' P^-1 e of a pose is chi-square of n = dim e degrees: divided by n it
+ * has mean 1, and lies between the 2.5 % and 97.5 % quantiles over n in 95 of 100 poses. That of a run would be
+ * chi-square of all its degrees, were its poses independent; neighbours are not, so runs scatter more widely than
+ * such a band. */
 #include "cli/report/report.h"
 
 #include <math.h>
@@ -18,14 +20,32 @@
 static void say_nees(report_job *job)
 {
     const double before = job->mean[BEFORE][EVAL_NEES], after = job->mean[AFTER][EVAL_NEES];
-    ct_page_text(job->page, "NEES compares errors with the covariance that the estimator claims: 1 per coordinate where sigmas are right, above where it is too sure of itself, below where it is too cautious.");
-    if (isnan(after)) ct_page_text(job->page, "It could not be had: there are no covariances, or the truth is not known.");
-    else if (after > SURE) ct_page_text(job->page, "After learning the estimator is too sure: its errors are %.2f times what it claims; before they were %.2g times that.", sqrt(after), sqrt(before));
-    else if (after < CAUTIOUS) ct_page_text(job->page, "After learning the estimator is too cautious: its errors are only %.2g times what it claims; before they were %.2g times that.", sqrt(after), sqrt(before));
-    else ct_page_text(job->page, "After learning the estimator is honest: its errors are %.2f times what it claims; before they were %.2g times that.", sqrt(after), sqrt(before));
+    ct_page_text(job->page,
+                 "NEES compares errors with the covariance that the estimator claims: 1 per coordinate where sigmas "
+                 "are right, above where it is too sure of itself, below where it is too cautious.");
+    if (isnan(after))
+        ct_page_text(job->page, "It could not be had: there are no covariances, or the truth is not known.");
+    else if (after > SURE)
+        ct_page_text(job->page,
+                     "After learning the estimator is too sure: its errors are %.2f times what it claims; before they "
+                     "were %.2g times that.",
+                     sqrt(after), sqrt(before));
+    else if (after < CAUTIOUS)
+        ct_page_text(job->page,
+                     "After learning the estimator is too cautious: its errors are only %.2g times what it claims; "
+                     "before they were %.2g times that.",
+                     sqrt(after), sqrt(before));
+    else
+        ct_page_text(job->page,
+                     "After learning the estimator is honest: its errors are %.2f times what it claims; before they "
+                     "were %.2g times that.",
+                     sqrt(after), sqrt(before));
 }
 
-static const char *verdict(double value) { return isnan(value) ? "" : value > SURE ? "too sure" : value < CAUTIOUS ? "too cautious" : "honest"; }
+static const char *verdict(double value)
+{
+    return isnan(value) ? "" : value > SURE ? "too sure" : value < CAUTIOUS ? "too cautious" : "honest";
+}
 
 static void put_table(report_job *job)
 {
@@ -47,7 +67,9 @@ static void put_table(report_job *job)
             ct_table_text(t, "%s", verdict(job->mean[side][ROW[k].metric]));
         }
     }
-    ct_table_note(t, "Honest is from %.2f to %.2f: sigmas right to a fifth. Chi-square looks at how well measurements fit the estimate, NEES at how well the estimate fits the truth. Robust kernels make chi-square smaller.",
+    ct_table_note(t,
+                  "Honest is from %.2f to %.2f: sigmas right to a fifth. Chi-square looks at how well measurements fit "
+                  "the estimate, NEES at how well the estimate fits the truth. Robust kernels make chi-square smaller.",
                   CAUTIOUS, SURE);
     report_put_table(job, t);
 }
@@ -55,7 +77,8 @@ static void put_table(report_job *job)
 /* The band of NEES over degrees, as its middle and half its width; NaN where nothing counts. */
 static void put_band(double degrees, double *middle, double *half)
 {
-    const double low = degrees > 0 ? ct_chi_squared_quantile(LOW, degrees) / degrees : NAN, high = degrees > 0 ? ct_chi_squared_quantile(HIGH, degrees) / degrees : NAN;
+    const double low = degrees > 0 ? ct_chi_squared_quantile(LOW, degrees) / degrees : NAN,
+                 high = degrees > 0 ? ct_chi_squared_quantile(HIGH, degrees) / degrees : NAN;
     *middle = (low + high) / 2;
     *half = (high - low) / 2;
 }
@@ -65,7 +88,7 @@ static void put_band(double degrees, double *middle, double *half)
 static void put_runs(report_job *job, int k, const char *id, const char *title, const char *label)
 {
     const int64_t n = job->count;
-    double       *x = cli_alloc(5 * n, sizeof *x), *y[SIDES] = {x + n, x + 2 * n}, *middle = x + 3 * n, *half = x + 4 * n;
+    double *x = cli_alloc(5 * n, sizeof *x), *y[SIDES] = {x + n, x + 2 * n}, *middle = x + 3 * n, *half = x + 4 * n;
     const char  **names = cli_alloc(n, sizeof *names);
     int           known = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -80,11 +103,23 @@ static void put_runs(report_job *job, int k, const char *id, const char *title, 
             known = known || isfinite(value[k]);
         }
     }
-    const ct_series series[] = {{k == EVAL_NEES ? "95 %, were poses independent" : "95 % of runs", CT_ROLE_QUIET, n > 1 ? CT_MARK_BAND : CT_MARK_POINTS, n, x, middle, half},
+    const ct_series series[] = {{k == EVAL_NEES ? "95 %, were poses independent" : "95 % of runs", CT_ROLE_QUIET,
+                                 n > 1 ? CT_MARK_BAND : CT_MARK_POINTS, n, x, middle, half},
                                 {"before", CT_ROLE_BEFORE, CT_MARK_POINTS, n, x, y[BEFORE], NULL},
                                 {"after", CT_ROLE_AFTER, CT_MARK_POINTS, n, x, y[AFTER], NULL}};
-    const ct_plot   plot = {.id = id, .title = title, .text = k == EVAL_NEES ? "Errors of neighbouring poses go together, so honest runs scatter more widely than the band." : NULL, .x_label = "run", .y_label = label,
-                            .y_log = report_wants_log(n, y[BEFORE], n, y[AFTER]), .count = 3, .series = series, .x_names = names, .names = (int32_t)n};
+    const ct_plot plot = {
+        .id = id,
+        .title = title,
+        .text = k == EVAL_NEES
+                    ? "Errors of neighbouring poses go together, so honest runs scatter more widely than the band."
+                    : NULL,
+        .x_label = "run",
+        .y_label = label,
+        .y_log = report_wants_log(n, y[BEFORE], n, y[AFTER]),
+        .count = 3,
+        .series = series,
+        .x_names = names,
+        .names = (int32_t)n};
     if (known) ct_page_plot(job->page, &plot);
     free(names);
     free(x);
@@ -129,7 +164,8 @@ static void put_poses(report_job *job, int32_t k, const char *body)
     const report_track *t = &job->track[job->show[k]];
     const int64_t       all = ct_graph_variables(t->seq->graph);
     int32_t            *at = cli_alloc(all, sizeof *at);
-    double             *x = cli_alloc(6 * all, sizeof *x), *y[SIDES] = {x + all, x + 2 * all}, *middle = x + 3 * all, *half = x + 4 * all, *time = x + 5 * all;
+    double *x = cli_alloc(6 * all, sizeof *x), *y[SIDES] = {x + all, x + 2 * all}, *middle = x + 3 * all,
+           *half = x + 4 * all, *time = x + 5 * all;
     const char         *label;
     char                id[32], share[SIDES][32], name[64] = "", title[128], text[512];
     const int32_t       n = report_poses(t->seq, body, at, x, &label);
@@ -139,12 +175,15 @@ static void put_poses(report_job *job, int32_t k, const char *body)
         if (i && d == before) middle[i] = middle[i - 1], half[i] = half[i - 1]; /* quantiles take time */
         else put_band(d, &middle[i], &half[i]);
         before = d;
-        for (int side = BEFORE; side <= AFTER; side++) y[side][i] = t->degrees[side][at[i]] ? t->nees[side][at[i]] / t->degrees[side][at[i]] : NAN;
+        for (int side = BEFORE; side <= AFTER; side++)
+            y[side][i] = t->degrees[side][at[i]] ? t->nees[side][at[i]] / t->degrees[side][at[i]] : NAN;
     }
     double low, high;
     span(n, y[BEFORE], y[AFTER], &low, &high);
-    for (int side = BEFORE; side <= AFTER; side++) snprintf(share[side], sizeof share[side], "%.3g", 100 * inside(n, y[side], middle, half));
-    snprintf(text, sizeof text, "%s: %s %% of its poses lie in the band before, %s %% after.", body ? report_body(job, body, name) : report_name(t->seq), share[BEFORE], share[AFTER]);
+    for (int side = BEFORE; side <= AFTER; side++)
+        snprintf(share[side], sizeof share[side], "%.3g", 100 * inside(n, y[side], middle, half));
+    snprintf(text, sizeof text, "%s: %s %% of its poses lie in the band before, %s %% after.",
+             body ? report_body(job, body, name) : report_name(t->seq), share[BEFORE], share[AFTER]);
     if (!body) ct_page_text(job->page, "%s", text);
     const int64_t   drawn = report_thin(n, REPORT_LINE / job->shown, x, y[BEFORE], y[AFTER]);
     const ct_series series[] = {{"95 % of poses", CT_ROLE_QUIET, CT_MARK_BAND, n, time, middle, half},
@@ -152,7 +191,17 @@ static void put_poses(report_job *job, int32_t k, const char *body)
                                 {"after", CT_ROLE_AFTER, CT_MARK_LINE, drawn, x, y[AFTER], NULL}};
     snprintf(id, sizeof id, "nees-%d", k);
     snprintf(title, sizeof title, "NEES%s%s", body ? ": " : " along the way", name);
-    const ct_plot plot = {.id = id, .title = title, .text = body ? text : NULL, .x_label = label, .y_label = "NEES per coordinate", .y_log = 1, .zoom = 1, .y_low = low, .y_high = high, .count = 3, .series = series};
+    const ct_plot plot = {.id = id,
+                          .title = title,
+                          .text = body ? text : NULL,
+                          .x_label = label,
+                          .y_label = "NEES per coordinate",
+                          .y_log = 1,
+                          .zoom = 1,
+                          .y_low = low,
+                          .y_high = high,
+                          .count = 3,
+                          .series = series};
     if (n) ct_page_plot(job->page, &plot);
     free(at);
     free(x);

@@ -1,6 +1,8 @@
-/* estimates.c: the runs of the dataset, estimated under the noise models before and after, as in deployment; and which of them are shown.
+/* estimates.c: the runs of the dataset, estimated under the noise models before and after, as in deployment; and
+ * which of them are shown.
  *
- * An estimate with its covariances and its condition number is a task of its own; tasks write to places of their own, on a few threads. */
+ * An estimate with its covariances and its condition number is a task of its own; tasks write to places of their
+ * own, on a few threads. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/report/report.h"
 
@@ -37,12 +39,16 @@ static ct_status make_tables(report_job *job, ct_err *err)
         if (status != CT_OK) return status;
         there += ct_noise_find(job->dataset->noise, name) >= 0;
     }
-    if (!there) return ct_fail(err, CT_E_ARGUMENT, "%s: none of the noise models that were learned is in it (%s the first); --dataset says where the run's dataset is", job->path,
-                               ct_noise_get(job->file[AFTER], job->row[0].model)->name);
+    if (!there)
+        return ct_fail(err, CT_E_ARGUMENT,
+                       "%s: none of the noise models that were learned is in it (%s the first); --dataset says where "
+                       "the run's dataset is",
+                       job->path, ct_noise_get(job->file[AFTER], job->row[0].model)->name);
     for (int side = BEFORE; side <= AFTER; side++) {
         ct_status status = ct_noise_copy(job->dataset->noise, &job->table[side], err);
         if (status == CT_OK) status = ct_noise_read(job->table[side], side == BEFORE ? job->start : job->noise, err);
-        for (int32_t i = 0; status == CT_OK && i < job->count; i++) status = ct_graph_check_noise(job->track[i].seq->graph, job->table[side], err);
+        for (int32_t i = 0; status == CT_OK && i < job->count; i++)
+            status = ct_graph_check_noise(job->track[i].seq->graph, job->table[side], err);
         if (status != CT_OK) return status;
     }
     return CT_OK;
@@ -57,7 +63,10 @@ static ct_status take_runs(report_job *job, ct_err *err)
     for (int32_t i = 0; i < job->count; i++) {
         job->track[i].seq = job->part == CT_DATASET_TEST ? d->test[i] : d->train[i];
         if (!ct_loss_terms(&all, job->track[i].seq))
-            return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with" CLI_GIVE_TRUTH ", --dataset none does without", job->path, report_name(job->track[i].seq));
+            return ct_fail(err, CT_E_ARGUMENT,
+                           "%s: sequence %s has no truth to compare with" CLI_GIVE_TRUTH
+                           ", --dataset none does without",
+                           job->path, report_name(job->track[i].seq));
     }
     return CT_OK;
 }
@@ -74,9 +83,12 @@ static void compare_digest(const cli_io *io, report_job *job)
     if (failed) report_warn(job, "Whether %s is what was learned from could not be seen: %s.", job->path, err.text);
     snprintf(now, sizeof now, "%016" PRIx64, digest);
     if (failed || (was && !strcmp(was, now))) return;
-    report_warn(job, "The training runs of %s are not, or no longer, those that were learned from: their digest is %s, that of the run %s. What is compared here are the data as they are now.", job->path, now,
-                was ? was : "not known");
-    cli_remark(io, "%s: these are not, or no longer, the training runs that were learned from; the report says so", job->path);
+    report_warn(job,
+                "The training runs of %s are not, or no longer, those that were learned from: their digest is %s, that "
+                "of the run %s. What is compared here are the data as they are now.",
+                job->path, now, was ? was : "not known");
+    cli_remark(io, "%s: these are not, or no longer, the training runs that were learned from; the report says so",
+               job->path);
 }
 
 cli_exit report_read_dataset(const cli_io *io, const report_request *request, report_job *job)
@@ -86,8 +98,10 @@ cli_exit report_read_dataset(const cli_io *io, const report_request *request, re
     job->path = request->dataset ? request->dataset : job->learn.path;
     if (!strcmp(job->path, "none")) return CLI_GO;
     if (stat(job->path, &entry) && !request->dataset)
-        return cli_fail(io, "%s: %s; it is the dataset that %s names, as seen from where covtune learn was started: --dataset PATH says where it is, --dataset none does without", job->path,
-                        strerror(errno), job->config);
+        return cli_fail(io,
+                        "%s: %s; it is the dataset that %s names, as seen from where covtune learn was started: "
+                        "--dataset PATH says where it is, --dataset none does without",
+                        job->path, strerror(errno), job->config);
     ct_status status = read_part(io, job, &err);
     if (status == CT_OK) status = take_runs(job, &err);
     if (status == CT_OK) status = make_tables(job, &err);
@@ -115,14 +129,17 @@ static int stop_iteration(void *user, const ct_progress *progress)
     return cli_caught();
 }
 
-static int stop_step(void *user, const ct_smoother *smoother, int32_t step, int32_t steps, const ct_smoother_stats *stats)
+static int stop_step(void *user, const ct_smoother *smoother, int32_t step, int32_t steps,
+                     const ct_smoother_stats *stats)
 {
     (void)user, (void)smoother, (void)step, (void)steps, (void)stats;
     return cli_caught();
 }
 
-/* Of an estimate that is one: covariances against errors, and how well its system is conditioned. What is singular has neither. */
-static ct_status look_closer(const report_job *job, report_track *t, int side, ct_solver *solver, ct_evaluation *of, ct_err *err)
+/* Of an estimate that is one: covariances against errors, and how well its system is conditioned. What is singular
+ * has neither. */
+static ct_status look_closer(const report_job *job, report_track *t, int side, ct_solver *solver, ct_evaluation *of,
+                             ct_err *err)
 {
     const int32_t n = ct_graph_variables(t->seq->graph);
     t->nees[side] = cli_alloc(n, sizeof *t->nees[side]);
@@ -150,7 +167,8 @@ static ct_status estimate_one(const pool *p, int64_t task, ct_err *err)
     ct_solver     *solver = NULL;
     t->x[side] = cli_alloc(ct_graph_size(t->seq->graph), sizeof(double));
     ct_status status = ct_solver_new(t->seq->graph, NULL, &solver, err);
-    if (status == CT_OK) status = ct_evaluate(t->seq, job->table[side], solver, &job->inference, &p->loss, 0, t->x[side], of, err);
+    if (status == CT_OK)
+        status = ct_evaluate(t->seq, job->table[side], solver, &job->inference, &p->loss, 0, t->x[side], of, err);
     if (status == CT_OK && eval_usable(of)) status = look_closer(job, t, side, solver, of, err);
     ct_solver_free(solver);
     return status;
@@ -162,7 +180,9 @@ static void show(pool *p)
     char         left[48] = "", time[24];
     if (now < p->shown_s + SHOW_EVERY) return;
     p->shown_s = now;
-    if (p->done && spent > 1) snprintf(left, sizeof left, "; about %s left", cli_time(spent * (double)(p->tasks - p->done) / (double)p->done, time));
+    if (p->done && spent > 1)
+        snprintf(left, sizeof left, "; about %s left",
+                 cli_time(spent * (double)(p->tasks - p->done) / (double)p->done, time));
     cli_show(p->io, "%lld of %lld sequences%s", (long long)(p->done / SIDES), (long long)(p->tasks / SIDES), left);
 }
 
@@ -250,11 +270,18 @@ static void summarise(report_job *job)
 
 cli_exit report_estimate(const cli_io *io, const report_request *request, report_job *job)
 {
-    pool p = {.io = io, .job = job, .loss = learn_loss(&job->learn), .tasks = (int64_t)SIDES * job->count, .failed = (int64_t)SIDES * job->count, .begin_s = ct_now_s()};
+    pool p = {.io = io,
+              .job = job,
+              .loss = learn_loss(&job->learn),
+              .tasks = (int64_t)SIDES * job->count,
+              .failed = (int64_t)SIDES * job->count,
+              .begin_s = ct_now_s()};
     job->inference = learn_deployment(&job->learn);
     if (request->solver >= 0) job->inference.incremental = request->solver;
     ct_err err = {0};
-    if (ct_inference_choose(job->count, job->part == CT_DATASET_TEST ? job->dataset->test : job->dataset->train, &job->inference, &err) != CT_OK) return cli_fail(io, "%s", err.text);
+    if (ct_inference_choose(job->count, job->part == CT_DATASET_TEST ? job->dataset->test : job->dataset->train,
+                            &job->inference, &err) != CT_OK)
+        return cli_fail(io, "%s", err.text);
     job->inference.solve.progress = stop_iteration;
     job->inference.replay.progress = stop_step;
     for (int side = BEFORE; side <= AFTER; side++) job->of[side] = cli_alloc(job->count, sizeof *job->of[side]);
@@ -263,10 +290,12 @@ cli_exit report_estimate(const cli_io *io, const report_request *request, report
     cli_hide();
     pthread_mutex_destroy(&p.lock);
     if (cli_caught()) {
-        cli_fail(io, "interrupted after %lld of %lld estimates; no report is written", (long long)p.done, (long long)p.tasks);
+        cli_fail(io, "interrupted after %lld of %lld estimates; no report is written", (long long)p.done,
+                 (long long)p.tasks);
         return CLI_INTERRUPTED;
     }
-    if (p.failed < p.tasks) return cli_fail(io, "%s: %s: %s", job->path, report_name(job->track[p.failed / SIDES].seq), p.why.text);
+    if (p.failed < p.tasks)
+        return cli_fail(io, "%s: %s: %s", job->path, report_name(job->track[p.failed / SIDES].seq), p.why.text);
     summarise(job);
     choose(job, request->runs);
     return CLI_GO;

@@ -25,20 +25,29 @@ static void warn_of_failures(report_job *job, int side)
         const ct_evaluation *of = &job->of[side][i];
         if (!eval_failed(of)) continue;
         if (!same) snprintf(reason, sizeof reason, " (%s)", ct_stop_meaning(of->solve.stop));
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s", named++ ? ", " : "", report_name(job->track[i].seq), reason);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s", named++ ? ", " : "",
+                                 report_name(job->track[i].seq), reason);
     }
-    if (job->failed[side] > named && used < sizeof text) snprintf(text + used, sizeof text - used, " and %d more", job->failed[side] - named);
-    report_warn(job, "With the %s noise models no minimum was found in %d of %d runs: %s%s%s.", side == BEFORE ? "start" : "learned", job->failed[side], job->count, text, same ? ": " : "",
+    if (job->failed[side] > named && used < sizeof text)
+        snprintf(text + used, sizeof text - used, " and %d more", job->failed[side] - named);
+    report_warn(job, "With the %s noise models no minimum was found in %d of %d runs: %s%s%s.",
+                side == BEFORE ? "start" : "learned", job->failed[side], job->count, text, same ? ": " : "",
                 same ? ct_stop_meaning((ct_stop)stop) : "");
 }
 
 static void warn_of_runs(report_job *job)
 {
-    if (job->part == CT_DATASET_TRAIN) report_warn(job, "There are no test runs: what is shown are the runs that were learned from, which flatter what was learned.");
-    else if (cli_is_undivided(job->path)) report_warn(job, "The test runs are also the ones that were learned from, which flatters what was learned. Put some under test/ for an honest number.");
+    if (job->part == CT_DATASET_TRAIN)
+        report_warn(job, "There are no test runs: what is shown are the runs that were learned from, which flatter "
+                         "what was learned.");
+    else if (cli_is_undivided(job->path))
+        report_warn(job, "The test runs are also the ones that were learned from, which flatters what was learned. Put "
+                         "some under test/ for an honest number.");
     warn_of_failures(job, BEFORE);
     warn_of_failures(job, AFTER);
-    if (job->averaged < job->count) report_warn(job, "Means are over the %d of %d runs that have an estimate both before and after.", job->averaged, job->count);
+    if (job->averaged < job->count)
+        report_warn(job, "Means are over the %d of %d runs that have an estimate both before and after.", job->averaged,
+                    job->count);
     if (job->averaged && job->mean[AFTER][EVAL_TRANSLATION] > job->mean[BEFORE][EVAL_TRANSLATION])
         report_warn(job, "The error in position of %s runs is larger after learning than before.", report_part(job));
 }
@@ -52,27 +61,33 @@ static void warn_of_rows(report_job *job)
         const int         full = ct_noise_get(job->file[AFTER], r->model)->kind == CT_NOISE_FULL;
         report_row_name(job, r, name, sizeof name);
         if (r->at_bound && full) snprintf(name, sizeof name, "%s", ct_noise_get(job->file[AFTER], r->model)->name);
-        if (r->at_bound) snprintf(text, sizeof text, "%s: %sheld by the %s bound; that bound decided, not the data.", name, full ? "an eigenvalue " : "", r->at_bound < 0 ? "lower" : "upper");
+        if (r->at_bound)
+            snprintf(text, sizeof text, "%s: %sheld by the %s bound; that bound decided, not the data.", name,
+                     full ? "an eigenvalue " : "", r->at_bound < 0 ? "lower" : "upper");
         else continue;
         cli_append(list, cli_text(text));
     }
     joined = learn_join(list, NULL);
-    for (size_t i = 0; i < json_array_size(joined); i++) report_warn(job, "%s", json_string_value(json_array_get(joined, i)));
+    for (size_t i = 0; i < json_array_size(joined); i++)
+        report_warn(job, "%s", json_string_value(json_array_get(joined, i)));
     json_decref(joined);
     json_decref(list);
 }
 
-/* What learn itself had to say. That tracking does not see the common factor goes without saying where the scale has set it. */
+/* What learn itself had to say. That tracking does not see the common factor goes without saying where the scale has
+ * set it. */
 static void warn_of_summary(report_job *job)
 {
     const json_t *scale = json_object_get(job->summary_json, "scale");
-    const double  wanted = json_number_value(json_object_get(scale, "wanted")), applied = json_number_value(json_object_get(scale, "applied"));
+    const double wanted = json_number_value(json_object_get(scale, "wanted")),
+                 applied = json_number_value(json_object_get(scale, "applied"));
     const int     settled = json_is_true(json_object_get(scale, "free")) && applied == wanted;
     for (int k = 0; k < 2; k++) {
         json_t *list = json_object_get(job->summary_json, k ? "undetermined" : "notes");
         if (!json_is_array(list)) continue;
         json_t *joined = learn_join(list, settled ? learn_common_factor : NULL);
-        for (size_t i = 0; i < json_array_size(joined); i++) report_warn(job, "%s", json_string_value(json_array_get(joined, i)));
+        for (size_t i = 0; i < json_array_size(joined); i++)
+            report_warn(job, "%s", json_string_value(json_array_get(joined, i)));
         json_decref(joined);
     }
 }
@@ -80,11 +95,17 @@ static void warn_of_summary(report_job *job)
 void report_warnings(report_job *job)
 {
     const char *stop = json_string_value(json_object_get(job->summary_json, "stop"));
-    if (!job->finished && stop && !strcmp(stop, "cancelled")) report_warn(job, "The run was interrupted: these are the best noise models it had found by then, without error bars. --resume goes on with it.");
-    else if (!job->finished) report_warn(job, "The run is not finished: it is under way, or was killed. These are the best noise models so far, without error bars. --resume goes on with it.");
+    if (!job->finished && stop && !strcmp(stop, "cancelled"))
+        report_warn(job, "The run was interrupted: these are the best noise models it had found by then, without error "
+                         "bars. --resume goes on with it.");
+    else if (!job->finished)
+        report_warn(job, "The run is not finished: it is under way, or was killed. These are the best noise models so "
+                         "far, without error bars. --resume goes on with it.");
     if (job->cut) report_warn(job, "The last line of the history is not whole, and left out.");
     if (job->dataset) warn_of_runs(job);
-    else report_warn(job, "This report was made without the dataset: it has nothing on accuracy, trajectories, consistency, residuals and conditioning.");
+    else
+        report_warn(job, "This report was made without the dataset: it has nothing on accuracy, trajectories, "
+                         "consistency, residuals and conditioning.");
     job->grave = (int32_t)json_array_size(job->warnings);
     warn_of_rows(job);
     if (job->finished) warn_of_summary(job);
@@ -103,7 +124,8 @@ static void put_errors(report_job *job)
     if (!isnan(after.translation)) ct_page_tile(job->page, label, report_length(job, after.translation, a), remark);
     snprintf(label, sizeof label, "%serror in rotation, %s runs", whose, report_part(job));
     snprintf(value, sizeof value, "%s rad", report_number(after.rotation, b));
-    snprintf(remark, sizeof remark, "%.3g\u00b0; %s rad before", 45 / atan(1) * after.rotation, report_number(before.rotation, b));
+    snprintf(remark, sizeof remark, "%.3g\u00b0; %s rad before", 45 / atan(1) * after.rotation,
+             report_number(before.rotation, b));
     if (!isnan(after.rotation)) ct_page_tile(job->page, label, value, remark);
 }
 
@@ -128,7 +150,9 @@ static void put_spread(report_job *job)
     }
     const double spread = job->finished && json_is_number(known) ? json_number_value(known) : most / least;
     snprintf(value, sizeof value, "%s", report_number(spread, buf));
-    ct_page_tile(job->page, "spread", value, job->in_units ? "largest learned variance over smallest, in the dataset's units" : "largest learned variance over smallest");
+    ct_page_tile(job->page, "spread", value,
+                 job->in_units ? "largest learned variance over smallest, in the dataset's units"
+                               : "largest learned variance over smallest");
 }
 
 /* Without the dataset: what the run itself measured. */
@@ -137,17 +161,20 @@ static void put_losses(report_job *job)
     const json_t *loss = json_object_get(job->summary_json, "loss");
     char          value[64], remark[96], buf[32];
     for (int k = 0; k < 2; k++) {
-        const json_t *after = json_object_get(loss, k ? "heldout" : "train"), *before = json_object_get(loss, k ? "heldout_start" : "start");
+        const json_t *after = json_object_get(loss, k ? "heldout" : "train"),
+                     *before = json_object_get(loss, k ? "heldout_start" : "start");
         if (!json_is_number(after)) continue;
         snprintf(value, sizeof value, "%s", report_number(json_number_value(after), buf));
-        snprintf(remark, sizeof remark, "%s at the start values", report_number(json_is_number(before) ? json_number_value(before) : NAN, buf));
+        snprintf(remark, sizeof remark, "%s at the start values",
+                 report_number(json_is_number(before) ? json_number_value(before) : NAN, buf));
         ct_page_tile(job->page, k ? "loss, runs held out" : "loss, training runs", value, remark);
     }
 }
 
 static void put_warnings(report_job *job, size_t from, size_t to)
 {
-    for (size_t i = from; i < to; i++) ct_page_warn(job->page, "%s", json_string_value(json_array_get(job->warnings, i)));
+    for (size_t i = from; i < to; i++)
+        ct_page_warn(job->page, "%s", json_string_value(json_array_get(job->warnings, i)));
 }
 
 void report_top(report_job *job)

@@ -9,17 +9,21 @@
 
 /* ---- how it was learned ---- */
 
-/* Where lm began, and its prior: what runs that were held out have chosen, or what there is without them. Of a run that is not finished neither is known. */
+/* Where lm began, and its prior: what runs that were held out have chosen, or what there is without them. Of a run
+ * that is not finished neither is known. */
 static void say_lm(report_job *job)
 {
     const json_t *s = job->summary_json, *prior = json_object_get(s, "prior"), *loss = json_object_get(s, "loss");
     const char   *stop = json_string_value(json_object_get(s, "stop"));
-    const int     started = stop && !strcmp(stop, "start"), held = json_is_number(json_object_get(loss, "heldout")), known = job->finished && s;
-    const int     table = job->learn.from == 1, chosen = !table && (!job->learn.prior || !strcmp(job->learn.prior, "auto"));
+    const int started = stop && !strcmp(stop, "start"), held = json_is_number(json_object_get(loss, "heldout")),
+              known = job->finished && s;
+    const int table = job->learn.from == 1, chosen = !table && (!job->learn.prior || !strcmp(job->learn.prior, "auto"));
     const double  weight = json_is_number(prior) ? json_number_value(prior) : started || !held ? NAN : INFINITY;
     char          text[160];
-    learn_say_prior(known ? weight : NAN, chosen, held, (int)json_integer_value(json_object_get(s, "sequences")), text, sizeof text);
-    ct_page_text(job->page, "The method is lm: bounded Levenberg-Marquardt in log theta, from the %s%s.", table || (known && chosen && weight == 0) ? "start values" : "closed form", text);
+    learn_say_prior(known ? weight : NAN, chosen, held, (int)json_integer_value(json_object_get(s, "sequences")), text,
+                    sizeof text);
+    ct_page_text(job->page, "The method is lm: bounded Levenberg-Marquardt in log theta, from the %s%s.",
+                 table || (known && chosen && weight == 0) ? "start values" : "closed form", text);
 }
 
 static void say_method(report_job *job)
@@ -28,23 +32,35 @@ static void say_method(report_job *job)
     const int     found = json_is_string(json_object_get(s, "stop"));
     char          stop[256] = "", time[24];
     for (int k = 0; found && k < CT_LEARN_STOP_COUNT; k++)
-        if (!strcmp(json_string_value(json_object_get(s, "stop")), ct_learn_stop_name((ct_learn_stop)k))) snprintf(stop, sizeof stop, "%s", ct_learn_stop_meaning((ct_learn_stop)k));
+        if (!strcmp(json_string_value(json_object_get(s, "stop")), ct_learn_stop_name((ct_learn_stop)k)))
+            snprintf(stop, sizeof stop, "%s", ct_learn_stop_meaning((ct_learn_stop)k));
     if (job->learn.method == CT_LEARN_LM) say_lm(job);
-    else ct_page_text(job->page, "The method is %s: %s.", report_method(job), ct_learn_method_what((ct_learn_method)job->learn.method));
+    else
+        ct_page_text(job->page, "The method is %s: %s.", report_method(job),
+                     ct_learn_method_what((ct_learn_method)job->learn.method));
     if (*stop && job->finished)
-        ct_page_text(job->page, "It ended because %s: %lld evaluations of the loss, %lld estimates of runs, %s.", stop, (long long)json_integer_value(json_object_get(s, "evaluations")),
-                     (long long)json_integer_value(json_object_get(s, "inner_solves")), cli_time(json_number_value(json_object_get(s, "seconds")), time));
+        ct_page_text(job->page, "It ended because %s: %lld evaluations of the loss, %lld estimates of runs, %s.", stop,
+                     (long long)json_integer_value(json_object_get(s, "evaluations")),
+                     (long long)json_integer_value(json_object_get(s, "inner_solves")),
+                     cli_time(json_number_value(json_object_get(s, "seconds")), time));
 }
 
 static void say_scale(report_job *job)
 {
-    const json_t *scale = json_object_get(job->summary_json, "scale"), *wanted = json_object_get(scale, "wanted"), *applied = json_object_get(scale, "applied");
+    const json_t *scale = json_object_get(job->summary_json, "scale"), *wanted = json_object_get(scale, "wanted"),
+                 *applied = json_object_get(scale, "applied");
     if (!job->finished || !json_is_number(wanted) || !json_is_number(applied)) return;
     const double w = json_number_value(wanted), a = json_number_value(applied);
     if (fabs(a / w - 1) < 1e-9)
-        ct_page_text(job->page, "Accuracy fixes the ratios of variances. Their common factor comes from consistency: all were multiplied by %.4g, and that is in the table.", a);
+        ct_page_text(job->page,
+                     "Accuracy fixes the ratios of variances. Their common factor comes from consistency: all were "
+                     "multiplied by %.4g, and that is in the table.",
+                     a);
     else if (!json_is_true(json_object_get(scale, "free")))
-        ct_page_text(job->page, "Consistency would multiply the learned variances by %.4g. That was not done, as noise models that were held, or robust kernels, have a say in it.", w);
+        ct_page_text(job->page,
+                     "Consistency would multiply the learned variances by %.4g. That was not done, as noise models "
+                     "that were held, or robust kernels, have a say in it.",
+                     w);
     else ct_page_text(job->page, "Consistency would multiply the learned variances by %.4g; %.4g was applied.", w, a);
 }
 
@@ -53,7 +69,8 @@ static void say_scale(report_job *job)
 static const char *remark_of(const ct_noise_model *m, const report_row *r)
 {
     if (r->frozen) return "frozen";
-    if (r->at_bound && m->kind == CT_NOISE_FULL) return r->at_bound < 0 ? "an eigenvalue held by its lower bound" : "an eigenvalue held by its upper bound";
+    if (r->at_bound && m->kind == CT_NOISE_FULL)
+        return r->at_bound < 0 ? "an eigenvalue held by its lower bound" : "an eigenvalue held by its upper bound";
     if (r->at_bound) return r->at_bound < 0 ? "held by its lower bound" : "held by its upper bound";
     return r->undetermined ? "not determined" : r->bare ? "no error bar" : "";
 }
@@ -102,7 +119,10 @@ static void put_table(report_job *job)
         full = full || ct_noise_get(job->file[AFTER], job->row[i].model)->kind == CT_NOISE_FULL;
     }
     if (bars) ct_table_note(t, "\u00b1 is one standard error of \u03c3, in percent of it.");
-    ct_table_note(t, "Least and most are the bounds that \u03c3 was held to%s.", !full ? "" : job->in_units ? "; of a full covariance, roots of those of its eigenvalues, times the row's unit" : "; of a full covariance, roots of those of its eigenvalues");
+    ct_table_note(t, "Least and most are the bounds that \u03c3 was held to%s.",
+                  !full           ? ""
+                  : job->in_units ? "; of a full covariance, roots of those of its eigenvalues, times the row's unit"
+                                  : "; of a full covariance, roots of those of its eigenvalues");
     report_put_table(job, t);
 }
 
@@ -127,11 +147,20 @@ static int32_t picture(report_job *job, const char *unit, int32_t from, int part
         n++;
     }
     if (!n) return job->rows;
-    const ct_series series[] = {{"start", CT_ROLE_BEFORE, CT_MARK_POINTS, n, x, start, NULL}, {bars ? "learned, \u00b1 one standard error" : "learned", CT_ROLE_AFTER, CT_MARK_POINTS, n, x, sigma, bar}};
+    const ct_series series[] = {
+        {"start", CT_ROLE_BEFORE, CT_MARK_POINTS, n, x, start, NULL},
+        {bars ? "learned, \u00b1 one standard error" : "learned", CT_ROLE_AFTER, CT_MARK_POINTS, n, x, sigma, bar}};
     snprintf(id, sizeof id, "sigmas-%d", part);
     snprintf(title, sizeof title, "Sigmas%s%s", *unit ? " in " : "", unit);
     snprintf(label, sizeof label, "\u03c3%s%s", *unit ? " in " : "", unit);
-    const ct_plot plot = {.id = id, .title = title, .y_label = label, .y_log = 1, .count = 2, .series = series, .x_names = names, .names = n};
+    const ct_plot plot = {.id = id,
+                          .title = title,
+                          .y_label = label,
+                          .y_log = 1,
+                          .count = 2,
+                          .series = series,
+                          .x_names = names,
+                          .names = n};
     ct_page_plot(job->page, &plot);
     while (i < job->rows && (strcmp(job->row[i].unit, unit) || job->row[i].frozen)) i++;
     return i;
@@ -142,7 +171,8 @@ static void put_pictures(report_job *job)
     int part = 0;
     for (int32_t i = 0; i < job->rows; i++) {
         int seen = job->row[i].frozen;
-        for (int32_t k = 0; k < i && !seen; k++) seen = !job->row[k].frozen && !strcmp(job->row[k].unit, job->row[i].unit);
+        for (int32_t k = 0; k < i && !seen; k++)
+            seen = !job->row[k].frozen && !strcmp(job->row[k].unit, job->row[i].unit);
         if (seen) continue;
         for (int32_t from = i; from < job->rows;) from = picture(job, job->row[i].unit, from, part++);
     }
@@ -166,7 +196,8 @@ static void put_correlations(report_job *job, const ct_noise_model *m)
         snprintf(name, sizeof name, "%d", i);
         ct_table_row(t, 0);
         ct_table_text(t, "%s", m->row ? m->row[i].name : name);
-        for (int k = 0; k < m->dim; k++) ct_table_text(t, "%.3f", m->covariance[i * m->dim + k] / (report_sigma(m, i) * report_sigma(m, k)));
+        for (int k = 0; k < m->dim; k++)
+            ct_table_text(t, "%.3f", m->covariance[i * m->dim + k] / (report_sigma(m, i) * report_sigma(m, k)));
     }
     report_put_table(job, t);
 }
@@ -184,8 +215,10 @@ static void put_held(report_job *job)
         size_t                used = 0;
         if (json_is_true(json_object_get(json_object_get(groups, m->name), "learned"))) continue;
         for (int i = 0; i < m->dim && used < sizeof text; i++)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%.3g%s%s", i ? ", " : "", m->row ? m->row[i].name : "", m->row ? " " : "", report_sigma(m, i),
-                                     m->row && m->row[i].unit[0] ? " " : "", m->row ? report_written_unit(m->row[i].unit, unit) : "");
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%.3g%s%s", i ? ", " : "",
+                                     m->row ? m->row[i].name : "", m->row ? " " : "", report_sigma(m, i),
+                                     m->row && m->row[i].unit[0] ? " " : "",
+                                     m->row ? report_written_unit(m->row[i].unit, unit) : "");
         ct_table_row(t, 0);
         ct_table_text(t, "%s", m->name);
         ct_table_text(t, "%s", text);
@@ -201,8 +234,10 @@ static void say_kernels(report_job *job)
     for (int32_t i = 0; i < job->rows; i++) {
         const ct_noise_model *m = ct_noise_get(job->file[AFTER], job->row[i].model);
         if (m->robust.kind == CT_ROBUST_NONE || (i && job->row[i - 1].model == job->row[i].model)) continue;
-        ct_page_text(job->page, "%s has a robust kernel, %s of width %.4g: residuals far beyond that many \u03c3 count for less, and its \u03c3 is that of the others.", m->name, ct_robust_name(m->robust.kind),
-                     m->robust.width);
+        ct_page_text(job->page,
+                     "%s has a robust kernel, %s of width %.4g: residuals far beyond that many \u03c3 count for less, "
+                     "and its \u03c3 is that of the others.",
+                     m->name, ct_robust_name(m->robust.kind), m->robust.width);
     }
 }
 
@@ -215,6 +250,7 @@ void report_learned(report_job *job)
     say_kernels(job);
     put_pictures(job);
     for (int32_t i = 0; i < job->rows; i++)
-        if (!i || job->row[i - 1].model != job->row[i].model) put_correlations(job, ct_noise_get(job->file[AFTER], job->row[i].model));
+        if (!i || job->row[i - 1].model != job->row[i].model)
+            put_correlations(job, ct_noise_get(job->file[AFTER], job->row[i].model));
     put_held(job);
 }

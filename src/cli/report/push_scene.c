@@ -7,7 +7,8 @@
 int report_scene(report_job *job, int32_t number)
 {
     const report_track *t = &job->track[job->show[number]];
-    push_scene         *s = push_scene_new(t->seq, t->x[BEFORE], t->x[AFTER], push_scene_steps(t->seq) / (FRAMES_MAX / job->shown) + 1);
+    push_scene *s =
+        push_scene_new(t->seq, t->x[BEFORE], t->x[AFTER], push_scene_steps(t->seq) / (FRAMES_MAX / job->shown) + 1);
     char                id[32];
     if (!s) return 0;
     snprintf(id, sizeof id, "scene-%d", number);

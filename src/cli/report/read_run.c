@@ -1,4 +1,5 @@
-/* read_run.c: the folder of a run, read: options, noise files, history, summary; and what they say of every learned row. */
+/* read_run.c: the folder of a run, read: options, noise files, history, summary; and what they say of every learned
+ * row. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/report/report.h"
 
@@ -37,7 +38,8 @@ static cli_exit check_folder(const cli_io *io, const char *run, ct_run_folder_in
     if (!S_ISDIR(entry.st_mode)) return cli_fail(io, "%s: this is a file; %s", run, WANTED);
     if (access(run, R_OK | X_OK)) return cli_fail(io, "%s: %s", run, strerror(errno));
     if (cli_check_run(run, found, &err) != CT_OK) return cli_fail(io, "%s", err.text);
-    if (has(run, "dataset.yaml") || (!has(run, "config.yaml") && (has(run, "train") || has(run, "test")))) return cli_fail(io, "%s: this is a dataset; %s", run, WANTED);
+    if (has(run, "dataset.yaml") || (!has(run, "config.yaml") && (has(run, "train") || has(run, "test"))))
+        return cli_fail(io, "%s: this is a dataset; %s", run, WANTED);
     for (int i = 0; i < 3; i++) {
         static const char *const NEEDED[] = {"config.yaml", "start.json", "noise.json"};
         if (!has(run, NEEDED[i])) return cli_fail(io, "%s: there is no %s in it; %s", run, NEEDED[i], WANTED);
@@ -77,7 +79,8 @@ static cli_exit read_noise(const cli_io *io, report_job *job)
         if (status != CT_OK) return cli_fail(io, "%s", err.text);
     }
     job->noise_json = cli_load_json(job->noise, NULL);
-    if (!json_is_object(json_object_get(job->noise_json, "provenance"))) return cli_fail(io, "%s: it does not say where it comes from; covtune learn writes that", job->noise);
+    if (!json_is_object(json_object_get(job->noise_json, "provenance")))
+        return cli_fail(io, "%s: it does not say where it comes from; covtune learn writes that", job->noise);
     job->finished = json_is_true(json_object_get(json_object_get(job->noise_json, "provenance"), "finished"));
     return CLI_GO;
 }
@@ -85,7 +88,10 @@ static cli_exit read_noise(const cli_io *io, report_job *job)
 /* ---- rows ---- */
 
 /* Entry i of a list, or, where there is one for all, that. */
-static const json_t *entry(const json_t *value, int i) { return json_is_array(value) ? json_array_get(value, (size_t)i) : value; }
+static const json_t *entry(const json_t *value, int i)
+{
+    return json_is_array(value) ? json_array_get(value, (size_t)i) : value;
+}
 
 static double number(const json_t *value) { return json_is_number(value) ? json_number_value(value) : NAN; }
 
@@ -98,7 +104,8 @@ static const json_t *bounds_of(const json_t *group, int i)
 
 static int is_learned(const json_t *group) { return json_is_true(json_object_get(group, "learned")); }
 
-/* Does a sentence on what the data cannot tell name the row? "gps.x, gps.y together: ...", "gps.theta against odom.theta: ...". */
+/* Does a sentence on what the data cannot tell name the row? "gps.x, gps.y together: ...", "gps.theta against
+ * odom.theta: ...". */
 static int is_named(const report_job *job, const report_row *row)
 {
     const json_t *list = json_object_get(job->summary_json, "undetermined");
@@ -118,10 +125,15 @@ static void read_row(const report_job *job, int32_t g, int i, const json_t *grou
 {
     const ct_noise_model *m = ct_noise_get(job->file[AFTER], g);
     const int32_t         was = ct_noise_find(job->file[BEFORE], m->name);
-    const int             one = m->kind == CT_NOISE_ISOTROPIC, mixed = m->row && strcmp(m->row[0].unit, m->row[m->dim - 1].unit);
+    const int one = m->kind == CT_NOISE_ISOTROPIC, mixed = m->row && strcmp(m->row[0].unit, m->row[m->dim - 1].unit);
     const json_t         *bounds = bounds_of(group, i);
     const char           *at = json_string_value(entry(json_object_get(group, "at_bound"), i));
-    *to = (report_row){.model = g, .row = i, .at_bound = !at ? 0 : !strcmp(at, "lower") ? -1 : 1, .frozen = json_is_null(bounds)};
+    *to = (report_row){.model = g,
+                       .row = i,
+                       .at_bound = !at                    ? 0
+                                   : !strcmp(at, "lower") ? -1
+                                                          : 1,
+                       .frozen = json_is_null(bounds)};
     if (one) snprintf(to->name, sizeof to->name, "all");
     else if (m->row && m->row[i].name[0]) snprintf(to->name, sizeof to->name, "%s", m->row[i].name);
     else snprintf(to->name, sizeof to->name, "%d", i);
@@ -134,7 +146,8 @@ static void read_row(const report_job *job, int32_t g, int i, const json_t *grou
     to->upper = sqrt(number(json_array_get(bounds, 1)));
     to->one = number(entry(json_object_get(group, "unit_sigma"), i));
     if (!(to->one > 0)) to->one = 1;
-    to->bare = json_object_get(group, "standard_error") && isnan(to->percent) && !to->frozen && (!to->at_bound || m->kind == CT_NOISE_FULL);
+    to->bare = json_object_get(group, "standard_error") && isnan(to->percent) && !to->frozen &&
+               (!to->at_bound || m->kind == CT_NOISE_FULL);
     to->undetermined = to->bare && is_named(job, to);
 }
 
@@ -152,8 +165,8 @@ static void read_rows(report_job *job)
     }
 }
 
-/* learn writes the same models before and after: a learned one without its start, or of another size there, is of a folder
- * that was edited. */
+/* learn writes the same models before and after: a learned one without its start, or of another size there, is of a
+ * folder that was edited. */
 static cli_exit check_sides(const cli_io *io, const report_job *job)
 {
     for (int32_t i = 0; i < job->rows; i++) {
@@ -161,12 +174,13 @@ static cli_exit check_sides(const cli_io *io, const report_job *job)
         const int32_t         was = ct_noise_find(job->file[BEFORE], m->name);
         const char           *repeat = "one of the two was edited; to repeat the run:";
         if (was < 0)
-            return cli_fail(io, "%s: noise model \"%s\" was learned, and %s has none of that name; %s covtune learn %s --out NEW",
-                            job->noise, m->name, job->start, repeat, job->config);
+            return cli_fail(
+                io, "%s: noise model \"%s\" was learned, and %s has none of that name; %s covtune learn %s --out NEW",
+                job->noise, m->name, job->start, repeat, job->config);
         const int dim = ct_noise_get(job->file[BEFORE], was)->dim;
         if (dim != m->dim)
-            return cli_fail(io, "%s: noise model \"%s\" has %d row%s, and %d in %s; %s covtune learn %s --out NEW", job->noise,
-                            m->name, m->dim, CLI_S(m->dim), dim, job->start, repeat, job->config);
+            return cli_fail(io, "%s: noise model \"%s\" has %d row%s, and %d in %s; %s covtune learn %s --out NEW",
+                            job->noise, m->name, m->dim, CLI_S(m->dim), dim, job->start, repeat, job->config);
     }
     return CLI_GO;
 }

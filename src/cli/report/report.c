@@ -1,4 +1,5 @@
-/* report.c: covtune report. A run of covtune learn in one HTML file: what was learned, what it does for runs that were not learned from, how sure one may be of it. */
+/* report.c: covtune report. A run of covtune learn in one HTML file: what was learned, what it does for runs that
+ * were not learned from, how sure one may be of it. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/report/report.h"
 
@@ -21,7 +22,10 @@ void report_warn(report_job *job, const char *fmt, ...)
 
 const char *report_name(const ct_sequence *seq) { return seq->name ? seq->name : "without a name"; }
 
-double report_sigma(const ct_noise_model *m, int row) { return sqrt(m->covariance[m->kind == CT_NOISE_FULL ? row * m->dim + row : row]); }
+double report_sigma(const ct_noise_model *m, int row)
+{
+    return sqrt(m->covariance[m->kind == CT_NOISE_FULL ? row * m->dim + row : row]);
+}
 
 const char *report_row_name(const report_job *job, const report_row *row, char *buf, size_t size)
 {
@@ -36,7 +40,16 @@ const char *report_number(double value, char buf[32])
     const double size = fabs(value);
     if (isnan(value)) return "-";
     if (size < 1e-4 || size >= 1e6) snprintf(buf, 32, "%.3g", value);
-    else snprintf(buf, 32, "%.*f", size < 0.001 ? 6 : size < 0.01 ? 5 : size < 0.1 ? 4 : size < 1 ? 3 : size < 10 ? 2 : size < 100 ? 1 : 0, value);
+    else
+        snprintf(buf, 32, "%.*f",
+                 size < 0.001  ? 6
+                 : size < 0.01 ? 5
+                 : size < 0.1  ? 4
+                 : size < 1    ? 3
+                 : size < 10   ? 2
+                 : size < 100  ? 1
+                               : 0,
+                 value);
     return buf;
 }
 
@@ -141,14 +154,16 @@ static void print_row(const char *label, const char *unit, const report_job *job
 
 static void print(const report_request *request, const report_job *job)
 {
-    cli_row("run", "%s: %s, %d row%s of noise models learned", request->run, report_method(job), job->rows, CLI_S(job->rows));
+    cli_row("run", "%s: %s, %d row%s of noise models learned", request->run, report_method(job), job->rows,
+            CLI_S(job->rows));
     if (job->dataset) {
         cli_row("dataset", "%s: %d %s run%s", job->path, job->count, report_part(job), CLI_S(job->count));
         print_row("translation", "m per coordinate, rmse before and after", job, EVAL_TRANSLATION);
         print_row("rotation", "rad, rmse before and after", job, EVAL_ROTATION);
         print_row("nees", "per coordinate: 1 where sigmas are right", job, EVAL_NEES);
     }
-    for (size_t i = 0; i < json_array_size(job->warnings); i++) cli_row(i ? "" : "warning", "%s", json_string_value(json_array_get(job->warnings, i)));
+    for (size_t i = 0; i < json_array_size(job->warnings); i++)
+        cli_row(i ? "" : "warning", "%s", json_string_value(json_array_get(job->warnings, i)));
     cli_row("written", "%s", job->out);
 }
 
@@ -158,12 +173,19 @@ static ct_status write_page(report_job *job, ct_err *err)
 {
     char            title[600], subtitle[600];
     const json_t   *from = json_object_get(job->noise_json, "provenance");
-    const char     *dataset = json_string_value(json_object_get(from, "dataset")), *version = json_string_value(json_object_get(from, "version"));
+    const char *dataset = json_string_value(json_object_get(from, "dataset")),
+               *version = json_string_value(json_object_get(from, "version"));
     const char     *slash = dataset ? strrchr(dataset, '/') : NULL;
     const int32_t   runs = (int32_t)json_integer_value(json_object_get(job->summary_json, "sequences"));
-    snprintf(title, sizeof title, "Noise models of %.200s, learned by %s", slash && slash[1] ? slash + 1 : dataset ? dataset : "a dataset", report_method(job));
+    snprintf(title, sizeof title, "Noise models of %.200s, learned by %s",
+             slash && slash[1] ? slash + 1
+             : dataset         ? dataset
+                               : "a dataset",
+             report_method(job));
     snprintf(subtitle, sizeof subtitle, "covtune %s", version ? version : ct_version());
-    if (runs) snprintf(subtitle + strlen(subtitle), sizeof subtitle - strlen(subtitle), ", from %d training run%s", runs, CLI_S(runs));
+    if (runs)
+        snprintf(subtitle + strlen(subtitle), sizeof subtitle - strlen(subtitle), ", from %d training run%s", runs,
+                 CLI_S(runs));
     const ct_status status = ct_page_new(title, subtitle, &job->page, err);
     if (status != CT_OK) return status;
     report_warnings(job);
@@ -213,18 +235,24 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     cli_io           io;
     const cli_option options[] = {
         CLI_ROW_TEXT("out", "FILE", &request.out, "the file that is written, replaced whole (RUN/report.html)"),
-        CLI_ROW_TEXT("dataset", "PATH|none", &request.dataset, "where the dataset is (where it was when it was learned from, as seen from there); none: a report of what the folder alone says"),
+        CLI_ROW_TEXT("dataset", "PATH|none", &request.dataset,
+                     "where the dataset is (where it was when it was learned from, as seen from there); none: a report "
+                     "of what the folder alone says"),
         CLI_ROW_REPAIR(&io.repair),
-        CLI_ROW_INTEGER("runs", "N", 1, 200, &request.runs, "trajectories to draw, of the most improved run, the most worsened and others (12)"),
-        CLI_ROW_CHOICE("solver", "batch|isam2", cli_find_solver, &request.solver, "how runs are estimated: at once, or step by step (as the run's --field has it)"),
-        CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &request.jobs, "sequences at a time (as many as there are processors); the report is the same for any"),
+        CLI_ROW_INTEGER("runs", "N", 1, 200, &request.runs,
+                        "trajectories to draw, of the most improved run, the most worsened and others (12)"),
+        CLI_ROW_CHOICE("solver", "batch|isam2", cli_find_solver, &request.solver,
+                       "how runs are estimated: at once, or step by step (as the run's --field has it)"),
+        CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &request.jobs,
+                        "sequences at a time (as many as there are processors); the report is the same for any"),
         CLI_ROW_END,
     };
     report_job job = {0};
     cli_exit   code = cli_parse(command, options, argc, argv, &io, &request.run);
     for (int i = 0; code == CLI_GO && request.dataset && !strcmp(request.dataset, "none") && i < 4; i++) {
         static const char *const OF_RUNS[] = {"runs", "solver", "jobs", "repair"};
-        if (cli_given(argc, argv, OF_RUNS[i])) code = cli_misuse(&io, "--%s is about estimates of runs, and --dataset none makes none", OF_RUNS[i]);
+        if (cli_given(argc, argv, OF_RUNS[i]))
+            code = cli_misuse(&io, "--%s is about estimates of runs, and --dataset none makes none", OF_RUNS[i]);
     }
     if (code != CLI_GO) return code;
     code = carry_out(&io, &request, &job);
@@ -238,8 +266,10 @@ const cli_command cli_report = {
     .operands = "RUN",
     .least = 1,
     .most = 1,
-    .text = "Writes one HTML file about the run in a folder of covtune learn: the learned noise models with error bars and bounds, how far from the truth the test runs are estimated before and after, their "
-            "trajectories, how learning went, whether claimed and real uncertainty agree, residuals at the truth, conditioning, and how to repeat it all. Any browser shows it, and it fetches nothing. A run that is not "
+    .text = "Writes one HTML file about the run in a folder of covtune learn: the learned noise models with error bars "
+            "and bounds, how far from the truth the test runs are estimated before and after, their "
+            "trajectories, how learning went, whether claimed and real uncertainty agree, residuals at the truth, "
+            "conditioning, and how to repeat it all. Any browser shows it, and it fetches nothing. A run that is not "
             "finished has a report as well. Ctrl-C writes nothing, with exit code 130.\n",
     .example = "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --out D3\n"
                "  covtune learn D3 --out run\n"

@@ -8,7 +8,8 @@
  *   conditioning.c conditioning                                   commands.c   how to repeat and use it
  *   push_scene.c     moving pictures of pushing                     bodies.c   objects and fingers apart, units
  *
- * Before is start.json, after is noise.json: every number, table and picture that has two sides has them in this order. */
+ * Before is start.json, after is noise.json: every number, table and picture that has two sides has them in this
+ * order. */
 #ifndef CT_CLI_REPORT_H
 #define CT_CLI_REPORT_H
 
@@ -54,7 +55,8 @@ typedef struct {
 
 typedef struct {
     char          *config, *noise, *start, *history, *summary, *out; /* paths */
-    ct_run_folder_info    found;                                            /* in the folder, when it was first looked at */
+    /* in the folder, when it was first looked at */
+    ct_run_folder_info    found;
     cli_config    *held;
     learn_request  learn;
     json_t        *noise_json, *summary_json; /* the latter NULL: not there, the run is not over */
@@ -152,11 +154,13 @@ void report_repeat(report_job *job);
 /* For each run that is shown: "0007 (most improved)". The caller frees the list and its names. */
 char **report_choices(const report_job *job);
 void   report_choices_free(const report_job *job, char **names);
-/* x of a plot over the poses of a run, or of a body in it (NULL: all): their times from the first on if all have one, else their numbers. at[0..poses) <- variables. Returns how many; the label in *label. */
+/* x of a plot over the poses of a run, or of a body in it (NULL: all): their times from the first on if all have
+ * one, else their numbers. at[0..poses) <- variables. Returns how many; the label in *label. */
 int32_t report_poses(const ct_sequence *seq, const char *body, int32_t *at, double *x, const char **label);
 /* A moving picture of run job->show[number], if an object is touched in it. Returns whether. */
 int report_scene(report_job *job, int32_t number);
-/* Two lines of n points over one x, thinned to at most about `most` points, in place: of every stretch the smallest and largest of each stay, so that no peak is lost. Returns how many are left. */
+/* Two lines of n points over one x, thinned to at most about `most` points, in place: of every stretch the smallest
+ * and largest of each stay, so that no peak is lost. Returns how many are left. */
 int64_t report_thin(int64_t n, int64_t most, double *x, double *y, double *z);
 #define REPORT_LINE 24000 /* points of such lines, of all runs that are shown together */
 

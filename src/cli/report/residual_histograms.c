@@ -1,5 +1,7 @@
-/* residual_histograms.c: what measurements say at the truth are samples of their noise. Whitened by a model that is right they are normal, of mean 0 and deviation 1: a histogram for each row of
- * a learned model against that density, and moments. Of skewed or heavy-tailed rows the kurtosis, 3 for the normal density, says more than the deviation. */
+/* residual_histograms.c: what measurements say at the truth are samples of their noise. Whitened by a model that is
+ * right they are normal, of mean 0 and deviation 1: a histogram for each row of a learned model against that
+ * density, and moments. Of skewed or heavy-tailed rows the kurtosis, 3 for the normal density, says more than the
+ * deviation. */
 #include "cli/report/report.h"
 
 #include <math.h>
@@ -34,7 +36,8 @@ static sample measure(int64_t n, int dim, int row, const double *r)
     return s;
 }
 
-/* The bin of a value below `reach`, either sign. Just below it 1 + v / reach is rounded to 2, the end of the last bin. */
+/* The bin of a value below `reach`, either sign. Just below it 1 + v / reach is rounded to 2, the end of the last
+ * bin. */
 static int bin_of(double v, double reach)
 {
     const int bin = (int)((1 + v / reach) / 2 * BINS);
@@ -51,8 +54,12 @@ static void sort_into_bins(sample *s, int64_t n, int dim, int row, const double 
     }
 }
 
-/* The deviation that a histogram is drawn for: 1, or where sigma is far off the residuals' own, of which there would be a needle or a plain to see. */
-static double width_of(const sample *s) { return s->deviation > 0 && isfinite(s->deviation) && fabs(log(s->deviation)) > log(OFF) ? s->deviation : 1; }
+/* The deviation that a histogram is drawn for: 1, or where sigma is far off the residuals' own, of which there would
+ * be a needle or a plain to see. */
+static double width_of(const sample *s)
+{
+    return s->deviation > 0 && isfinite(s->deviation) && fabs(log(s->deviation)) > log(OFF) ? s->deviation : 1;
+}
 
 /* Residuals of a model in all runs, whitened by the table of that side; the caller frees them. */
 static double *collect(const report_job *job, const ct_noise_model *m, int side, int64_t *count)
@@ -63,7 +70,8 @@ static double *collect(const report_job *job, const ct_noise_model *m, int side,
     int64_t         n = 0, used = 0;
     for (int32_t i = 0; i < job->count; i++) n += ct_truth_residuals(job->track[i].seq, model, NULL, 0, NULL);
     double *r = cli_alloc(n * dim, sizeof *r);
-    for (int32_t i = 0; i < job->count; i++) used += ct_truth_residuals(job->track[i].seq, model, noise, n - used, r + used * dim);
+    for (int32_t i = 0; i < job->count; i++)
+        used += ct_truth_residuals(job->track[i].seq, model, noise, n - used, r + used * dim);
     *count = used;
     return r;
 }
@@ -87,7 +95,17 @@ static void put_histogram(report_job *job, const char *name, int number, double 
                                 {NULL, CT_ROLE_TRUTH, CT_MARK_LINE, CURVE, x, normal, NULL}};
     snprintf(id, sizeof id, "residuals-%d", number);
     /* What the start values make of it may be a needle: it is cut, so that the rest is seen. */
-    const ct_plot plot = {.id = id, .title = name, .x_label = "residual in \u03c3", .small = 1, .height = 0.6, .x_low = -reach, .x_high = reach, .y_low = 0, .y_high = 1.25 * most, .count = 3, .series = series};
+    const ct_plot plot = {.id = id,
+                          .title = name,
+                          .x_label = "residual in \u03c3",
+                          .small = 1,
+                          .height = 0.6,
+                          .x_low = -reach,
+                          .x_high = reach,
+                          .y_low = 0,
+                          .y_high = 1.25 * most,
+                          .count = 3,
+                          .series = series};
     ct_page_plot(job->page, &plot);
 }
 
@@ -117,7 +135,8 @@ static ct_table *new_table(void)
     ct_table_column(t, "mean", "mean", NULL, 3);
     ct_table_column(t, "kurtosis", "kurtosis", NULL, 3);
     ct_table_column(t, "beyond", "beyond 5 \u03c3", NULL, 9);
-    ct_table_note(t, "Normal noise whose model is right has deviation 1, mean 0 and kurtosis 3; what is far from that is marked. A deviation below 1 is one that learning took for larger than it is.");
+    ct_table_note(t, "Normal noise whose model is right has deviation 1, mean 0 and kurtosis 3; what is far from that "
+                     "is marked. A deviation below 1 is one that learning took for larger than it is.");
     return t;
 }
 
@@ -134,7 +153,8 @@ static int put_model(report_job *job, int32_t first, ct_table *t, int *number)
         sample       s[SIDES] = {measure(n[BEFORE], m->dim, row, r[BEFORE]), measure(n[AFTER], m->dim, row, r[AFTER])};
         const double width = width_of(&s[AFTER]);
         off += width != 1;
-        for (int side = BEFORE; side <= AFTER; side++) sort_into_bins(&s[side], n[side], m->dim, row, r[side], REACH * width);
+        for (int side = BEFORE; side <= AFTER; side++)
+            sort_into_bins(&s[side], n[side], m->dim, row, r[side], REACH * width);
         if (m->row && m->row[row].name[0]) snprintf(name, sizeof name, "%s.%s", m->name, m->row[row].name);
         else snprintf(name, sizeof name, "%s.%d", m->name, row);
         put_histogram(job, name, ++*number, width, s);
@@ -153,11 +173,23 @@ void report_residuals(report_job *job)
     ct_table *t = new_table();
     int       number = 0, full = 0, off = 0;
     ct_page_section(job->page, "residuals", "Residuals at the truth");
-    ct_page_text(job->page, "What measurements say at the true states is their noise. Divided by the \u03c3 of a model that is right it is normal, of deviation 1. Bars are residuals of %s runs after learning, the dashed line is before, the smooth one the normal density.", report_part(job));
-    for (int32_t i = 0; i < job->rows; i++) full = full || ct_noise_get(job->file[AFTER], job->row[i].model)->kind == CT_NOISE_FULL;
-    if (full) ct_page_text(job->page, "Full covariances are divided by their root, which mixes rows: each stands for what is new in it given the rows after it.");
+    ct_page_text(job->page,
+                 "What measurements say at the true states is their noise. Divided by the \u03c3 of a model that is "
+                 "right it is normal, of deviation 1. Bars are residuals of %s runs after learning, the dashed line is "
+                 "before, the smooth one the normal density.",
+                 report_part(job));
+    for (int32_t i = 0; i < job->rows; i++)
+        full = full || ct_noise_get(job->file[AFTER], job->row[i].model)->kind == CT_NOISE_FULL;
+    if (full)
+        ct_page_text(job->page, "Full covariances are divided by their root, which mixes rows: each stands for what is "
+                                "new in it given the rows after it.");
     for (int32_t i = 0; i < job->rows; i++)
         if (!i || job->row[i - 1].model != job->row[i].model) off += put_model(job, i, t, &number);
-    if (off) ct_page_text(job->page, "Where \u03c3 is off by more than a factor of %g the picture is as wide as the residuals are, and the smooth line the normal density of their own deviation: it shows their shape, the table how far off \u03c3 is.", OFF);
+    if (off)
+        ct_page_text(job->page,
+                     "Where \u03c3 is off by more than a factor of %g the picture is as wide as the residuals are, and "
+                     "the smooth line the normal density of their own deviation: it shows their shape, the table how "
+                     "far off \u03c3 is.",
+                     OFF);
     report_put_table(job, t);
 }

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAP_POINTS 36000 /* poses on all maps together: with three lines each, a page of at most two or three megabytes */
+/* poses on all maps together: with three lines each, a page of at most two or three megabytes */
+#define MAP_POINTS 36000
 
 /* ---- which ---- */
 
@@ -15,7 +16,11 @@ char **report_choices(const report_job *job)
     char **names = cli_alloc(job->shown, sizeof *names);
     for (int32_t k = 0; k < job->shown; k++) {
         const int32_t i = job->show[k];
-        const char   *name = report_name(job->track[i].seq), *why = i == job->most_improved ? " (most improved)" : i == job->most_worsened ? " (most worsened)" : k == 1 && job->most_worsened < 0 ? " (least improved)" : "";
+        const char *name = report_name(job->track[i].seq), *why = i == job->most_improved   ? " (most improved)"
+                                                                  : i == job->most_worsened ? " (most worsened)"
+                                                                  : k == 1 && job->most_worsened < 0
+                                                                      ? " (least improved)"
+                                                                      : "";
         const size_t  size = strlen(name) + strlen(why) + 1;
         names[k] = cli_alloc((int64_t)size, 1);
         snprintf(names[k], size, "%s%s", name, why);
@@ -112,7 +117,10 @@ static void look(course *s, const report_track *track, const char *body)
 {
     const ct_graph *g = track->seq->graph;
     const int32_t   n = ct_graph_variables(g);
-    *s = (course){.track = track, .at = cli_alloc(n, sizeof *s->at), .point = cli_alloc(n, sizeof *s->point), .time = cli_alloc(n, sizeof *s->time)};
+    *s = (course){.track = track,
+                  .at = cli_alloc(n, sizeof *s->at),
+                  .point = cli_alloc(n, sizeof *s->point),
+                  .time = cli_alloc(n, sizeof *s->time)};
     s->poses = report_poses(track->seq, body, s->at, s->time, &s->label);
     for (int32_t v = 0; v < n; v++) {
         if (is_point(ct_graph_kind(g, v))) s->point[s->points++] = v;
@@ -127,7 +135,8 @@ static void forget(course *s)
     free(s->time);
 }
 
-/* The poses of every body after each other, for lines that do not jump from one to the other: between them as many breaks as there are poses to a point. */
+/* The poses of every body after each other, for lines that do not jump from one to the other: between them as many
+ * breaks as there are poses to a point. */
 static void part(const report_job *job, course *s, int32_t step)
 {
     const char   *body[CT_BODIES_MAX];
@@ -149,7 +158,8 @@ static void part(const report_job *job, course *s, int32_t step)
     s->poses = used;
 }
 
-/* Coordinate `axis` of every step-th of n variables; of the truth (side < 0) where it is known, else NaN: the line breaks there. */
+/* Coordinate `axis` of every step-th of n variables; of the truth (side < 0) where it is known, else NaN: the line
+ * breaks there. */
 static double *coordinates(const course *s, const int32_t *variable, int32_t n, int32_t step, int side, int axis)
 {
     const ct_sequence *seq = s->track->seq;
@@ -169,7 +179,8 @@ static double *coordinates(const course *s, const int32_t *variable, int32_t n, 
 /* Seen from above (y over x), or from the side (z over x); every step-th pose. */
 static void put_map(report_job *job, const course *s, int32_t k, int axis, int32_t step)
 {
-    static const char *const NAME[] = {"truth", "before", "after"}, *const POINTS[] = {"true landmarks", NULL, "landmarks after"};
+    static const char *const NAME[] = {"truth", "before", "after"}, *const POINTS[] = {"true landmarks", NULL,
+                                                                                       "landmarks after"};
     static const ct_role     ROLE[] = {CT_ROLE_TRUTH, CT_ROLE_BEFORE, CT_ROLE_AFTER};
     static const int         ORDER[] = {1, 0, 2}; /* the truth over what is far from it, the answer over both */
     const int32_t            poses = (s->poses + step - 1) / step;
@@ -179,15 +190,25 @@ static void put_map(report_job *job, const course *s, int32_t k, int axis, int32
     char                     id[32];
     for (int o = 0; o < 3; o++) {
         const int side = ORDER[o] - 1;
-        const double *x = kept[held++] = coordinates(s, s->at, s->poses, step, side, 0), *y = kept[held++] = coordinates(s, s->at, s->poses, step, side, axis);
+        const double *x = kept[held++] = coordinates(s, s->at, s->poses, step, side, 0),
+                     *y = kept[held++] = coordinates(s, s->at, s->poses, step, side, axis);
         series[count++] = (ct_series){NAME[ORDER[o]], ROLE[ORDER[o]], CT_MARK_LINE, poses, x, y, NULL};
         if (!s->points || !POINTS[ORDER[o]]) continue;
-        const double *px = kept[held++] = coordinates(s, s->point, s->points, 1, side, 0), *py = kept[held++] = coordinates(s, s->point, s->points, 1, side, axis);
+        const double *px = kept[held++] = coordinates(s, s->point, s->points, 1, side, 0),
+                     *py = kept[held++] = coordinates(s, s->point, s->points, 1, side, axis);
         series[count++] = (ct_series){POINTS[ORDER[o]], ROLE[ORDER[o]], CT_MARK_POINTS, s->points, px, py, NULL};
     }
     snprintf(id, sizeof id, "map-%s-%d", axis == 1 ? "top" : "side", k);
-    const ct_plot plot = {.id = id, .title = axis == 2 ? "From the side" : s->spatial ? "From above" : "Map", .x_label = "x in m", .y_label = axis == 2 ? "z in m" : "y in m", .equal = 1, .zoom = 1,
-                          .count = count, .series = series};
+    const ct_plot plot = {.id = id,
+                          .title = axis == 2    ? "From the side"
+                                   : s->spatial ? "From above"
+                                                : "Map",
+                          .x_label = "x in m",
+                          .y_label = axis == 2 ? "z in m" : "y in m",
+                          .equal = 1,
+                          .zoom = 1,
+                          .count = count,
+                          .series = series};
     ct_page_plot(job->page, &plot);
     while (held) free(kept[--held]);
 }
@@ -202,10 +223,12 @@ static double turned(const ct_sequence *seq, int32_t v, const double *p, const d
 static double distance(const report_job *job, const ct_sequence *seq, int32_t v, const double *p, const double *truth)
 {
     if (!truth_is_known(seq, v)) return NAN;
-    return job->unit.per_m * hypot(hypot(p[0] - truth[0], p[1] - truth[1]), is_spatial(ct_graph_kind(seq->graph, v)) ? p[2] - truth[2] : 0);
+    return job->unit.per_m * hypot(hypot(p[0] - truth[0], p[1] - truth[1]),
+                                   is_spatial(ct_graph_kind(seq->graph, v)) ? p[2] - truth[2] : 0);
 }
 
-/* How far each pose of a body (NULL: of all) is from its truth, before and after: in position or, of poses in the plane, in rotation. */
+/* How far each pose of a body (NULL: of all) is from its truth, before and after: in position or, of poses in the
+ * plane, in rotation. */
 static void put_errors(report_job *job, int32_t k, const char *body, int turns)
 {
     course s;
@@ -225,11 +248,21 @@ static void put_errors(report_job *job, int32_t k, const char *body, int turns)
         }
     }
     const int64_t   drawn = report_thin(n, REPORT_LINE / job->shown, x, e[BEFORE], e[AFTER]);
-    const ct_series series[] = {{"before", CT_ROLE_BEFORE, CT_MARK_LINE, drawn, x, e[BEFORE], NULL}, {"after", CT_ROLE_AFTER, CT_MARK_LINE, drawn, x, e[AFTER], NULL}};
+    const ct_series series[] = {{"before", CT_ROLE_BEFORE, CT_MARK_LINE, drawn, x, e[BEFORE], NULL},
+                                {"after", CT_ROLE_AFTER, CT_MARK_LINE, drawn, x, e[AFTER], NULL}};
     snprintf(id, sizeof id, "%s-%d", turns ? "turn" : "error", k);
-    snprintf(title, sizeof title, "Error in %s%s%s", turns ? "rotation" : "position", body ? ": " : " along the way", report_body(job, body, name));
-    snprintf(label, sizeof label, turns ? "angle from the truth in rad" : "distance from the truth in %s", job->unit.name);
-    const ct_plot plot = {.id = id, .title = title, .x_label = s.label, .y_label = label, .zoom = 1, .height = 0.75, .count = 2, .series = series};
+    snprintf(title, sizeof title, "Error in %s%s%s", turns ? "rotation" : "position", body ? ": " : " along the way",
+             report_body(job, body, name));
+    snprintf(label, sizeof label, turns ? "angle from the truth in rad" : "distance from the truth in %s",
+             job->unit.name);
+    const ct_plot plot = {.id = id,
+                          .title = title,
+                          .x_label = s.label,
+                          .y_label = label,
+                          .zoom = 1,
+                          .height = 0.75,
+                          .count = 2,
+                          .series = series};
     if (known) ct_page_plot(job->page, &plot);
     free(x);
     forget(&s);
@@ -242,13 +275,16 @@ static void say_run(report_job *job, int32_t i, const course *s)
     char        landmarks[32] = "";
     if (s->points) snprintf(landmarks, sizeof landmarks, ", %d landmark%s", s->points, CLI_S(s->points));
     for (int k = 0; k < bodies; k++) {
-        const ct_accuracy before = report_accuracy_of(job, BEFORE, i, body[k]), after = report_accuracy_of(job, AFTER, i, body[k]);
+        const ct_accuracy before = report_accuracy_of(job, BEFORE, i, body[k]),
+                          after = report_accuracy_of(job, AFTER, i, body[k]);
         char              name[64], what[96], a[48], b[48], rotations[128] = "";
-        if (!isnan(after.rotation)) snprintf(rotations, sizeof rotations, "; of rotations %s rad before, %s rad after", report_number(before.rotation, a), report_number(after.rotation, b));
+        if (!isnan(after.rotation))
+            snprintf(rotations, sizeof rotations, "; of rotations %s rad before, %s rad after",
+                     report_number(before.rotation, a), report_number(after.rotation, b));
         if (body[k]) snprintf(what, sizeof what, ", %s:", report_body(job, body[k], name));
         else snprintf(what, sizeof what, ": %d pose%s%s.", s->poses, CLI_S(s->poses), landmarks);
-        ct_page_text(job->page, "%s%s rmse of positions %s before, %s after%s.", report_name(job->track[i].seq), what, report_length(job, before.translation, a), report_length(job, after.translation, b),
-                     rotations);
+        ct_page_text(job->page, "%s%s rmse of positions %s before, %s after%s.", report_name(job->track[i].seq), what,
+                     report_length(job, before.translation, a), report_length(job, after.translation, b), rotations);
     }
 }
 
@@ -280,8 +316,13 @@ void report_paths(report_job *job)
         return;
     }
     char **names = report_choices(job);
-    if (job->shown < job->averaged) ct_page_text(job->page, "%d of %d runs are shown, the most improved and the %s first; --runs N shows more.", job->shown, job->averaged, job->most_worsened < 0 ? "least improved" : "most worsened");
-    ct_page_text(job->page, "Wheel, pinch and drag zoom into a picture, a double click goes back. A click in the legend hides a line.%s", *job->object ? " The slider moves object and finger, and so does Play." : "");
+    if (job->shown < job->averaged)
+        ct_page_text(job->page, "%d of %d runs are shown, the most improved and the %s first; --runs N shows more.",
+                     job->shown, job->averaged, job->most_worsened < 0 ? "least improved" : "most worsened");
+    ct_page_text(
+        job->page,
+        "Wheel, pinch and drag zoom into a picture, a double click goes back. A click in the legend hides a line.%s",
+        *job->object ? " The slider moves object and finger, and so does Play." : "");
     if (job->shown > 1) ct_page_choices(job->page, "run", "run", job->shown, (const char *const *)names);
     for (int32_t k = 0; k < job->shown; k++) {
         if (job->shown > 1) ct_page_choice(job->page, k);

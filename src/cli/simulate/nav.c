@@ -1,5 +1,6 @@
-/* nav.c: covtune simulate nav2d and nav3d. Datasets of navigation runs whose noise is known, to learn it again: a folder with
- * dataset.yaml, whose noise models start far off, and beside it latent.json, the noise that the measurements were drawn with. */
+/* nav.c: covtune simulate nav2d and nav3d. Datasets of navigation runs whose noise is known, to learn it again: a
+ * folder with dataset.yaml, whose noise models start far off, and beside it latent.json, the noise that the
+ * measurements were drawn with. */
 #define _POSIX_C_SOURCE 200809L
 #include <covtune/simulate.h>
 #include "cli/simulate/simulate.h"
@@ -36,7 +37,8 @@ static cli_exit take_sigmas(const cli_io *io, const char *option, const char *te
         const double sigma = strtod(at, &end);
         const char   wanted = i + 1 < dim ? ',' : 0;
         if (end == at || *end != wanted || !(sigma >= 1e-6 && sigma <= 1e6))
-            return cli_misuse(io, "--%s is %d sigmas from 1e-06 to 1e+06 with commas (%s), found \"%s\"", option, dim, dim == 3 ? "x,y,theta" : "rx,ry,rz,x,y,z", text);
+            return cli_misuse(io, "--%s is %d sigmas from 1e-06 to 1e+06 with commas (%s), found \"%s\"", option, dim,
+                              dim == 3 ? "x,y,theta" : "rx,ry,rz,x,y,z", text);
         S[i * dim + i] = sigma * sigma;
         at = end + 1;
     }
@@ -51,7 +53,8 @@ static cli_exit take_poses(const cli_io *io, const char *text, int32_t *least, i
     const long low = strtol(text, &end, 10);
     const long high = *end == ':' ? strtol(end + 1, &end, 10) : low;
     if (*end || errno || low < 2 || high < low || high > 1000000)
-        return cli_misuse(io, "--poses is a whole number from 2 to 1000000, or two of them (300:500), found \"%s\"", text);
+        return cli_misuse(io, "--poses is a whole number from 2 to 1000000, or two of them (300:500), found \"%s\"",
+                          text);
     *least = (int32_t)low;
     *most = (int32_t)high;
     return CLI_GO;
@@ -71,7 +74,8 @@ static cli_exit resolve(const cli_io *io, nav_request *q, uint64_t seed)
     cli_exit        code = CLI_GO;
     if (!q->out) return cli_misuse(io, "--out DIR is missing");
     if (q->train + q->test < 1) return cli_misuse(io, "--train 0 and --test 0 leave nothing to make");
-    if (!ct_nav_preset(q->dataset, kind, o)) return cli_misuse(io, "--dataset is one of D1, D2, D3, D4, found \"%s\"", q->dataset);
+    if (!ct_nav_preset(q->dataset, kind, o))
+        return cli_misuse(io, "--dataset is one of D1, D2, D3, D4, found \"%s\"", q->dataset);
     o->seed = seed;
     if (q->poses) code = take_poses(io, q->poses, &o->least, &o->most);
     if (code == CLI_GO && q->odom[0]) code = take_sigmas(io, "odom", q->odom[0], dim, o->odom[0]);
@@ -146,7 +150,8 @@ static ct_status start_models(const nav_request *q, const ct_noise *latent, ct_d
     return status;
 }
 
-static ct_status write_all(const cli_io *io, const nav_request *q, const ct_noise *latent, const ct_dataset *d, ct_err *err)
+static ct_status write_all(const cli_io *io, const nav_request *q, const ct_noise *latent, const ct_dataset *d,
+                           ct_err *err)
 {
     cli_show(io, "writing %s", q->out);
     ct_status status = ct_dataset_write(d, q->out, err);
@@ -181,9 +186,11 @@ static const char *say_latent(const ct_noise_model *m, ct_kind kind, char *buf, 
     const int full = m->kind == CT_NOISE_FULL, n = m->dim, x = kind == CT_SE2 ? 0 : 3, y = x + 1;
     int       used = 0;
     for (int i = 0; i < n && used < (int)size; i++)
-        used += snprintf(buf + used, size - (size_t)used, "%s%s %.4g %s", i ? ", " : "", ct_kind_coordinate(kind, i), sqrt(m->covariance[full ? i * n + i : i]), ct_kind_unit(kind, i));
+        used += snprintf(buf + used, size - (size_t)used, "%s%s %.4g %s", i ? ", " : "", ct_kind_coordinate(kind, i),
+                         sqrt(m->covariance[full ? i * n + i : i]), ct_kind_unit(kind, i));
     if (full && used < (int)size)
-        snprintf(buf + used, size - (size_t)used, "; x-y correlation %.4g", m->covariance[x * n + y] / sqrt(m->covariance[x * n + x] * m->covariance[y * n + y]));
+        snprintf(buf + used, size - (size_t)used, "; x-y correlation %.4g",
+                 m->covariance[x * n + y] / sqrt(m->covariance[x * n + x] * m->covariance[y * n + y]));
     return buf;
 }
 
@@ -191,15 +198,17 @@ static void print(const nav_request *q, const ct_noise *latent, const ct_dataset
 {
     const ct_accuracy rmse = initial_accuracy(d);
     char           text[256];
-    cli_row("made", "%s: %d training run%s, %d test run%s, %lld poses (%s)", q->out, q->train, CLI_S(q->train), q->test, CLI_S(q->test), (long long)rmse.poses,
-            ct_kind_name(q->nav.kind));
+    cli_row("made", "%s: %d training run%s, %d test run%s, %lld poses (%s)", q->out, q->train, CLI_S(q->train), q->test,
+            CLI_S(q->test), (long long)rmse.poses, ct_kind_name(q->nav.kind));
     cli_row("latent noise", "sigmas, in %s/latent.json; seed %llu", q->out, (unsigned long long)q->nav.seed);
     for (int32_t i = 0; i < ct_noise_count(latent); i++) {
         const ct_noise_model *m = ct_noise_get(latent, i);
         if (d->group[i].learn) cli_row("", "%s: %s", m->name, say_latent(m, q->nav.kind, text, sizeof text));
     }
     cli_row("start", "%s", q->start ? "variances of 1" : "variances far off: dataset.yaml has them");
-    cli_row("initial", "values are the measurements: rmse %.4g m, %.4g rad (per coordinate, against the truth, mean of the runs)", rmse.translation, rmse.rotation);
+    cli_row("initial",
+            "values are the measurements: rmse %.4g m, %.4g rad (per coordinate, against the truth, mean of the runs)",
+            rmse.translation, rmse.rotation);
 }
 
 static json_t *rows_json(const ct_noise_model *m)
@@ -263,16 +272,20 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     const cli_option options[] = {
         CLI_ROW_HEADING("What is made"),
         CLI_ROW_TEXT("out", "DIR", &q.out, "the folder to make, or with a dataset to replace"),
-        CLI_ROW_TEXT("dataset", "D1|D2|D3|D4", &q.dataset, "the noise of the paper's datasets; D3 and D4 have two regimes (D1)"),
-        CLI_ROW_CHOICE("start", "far|unit", find_start, &q.start, "variances to start learning from: wrong by orders of magnitude, or 1 (far)"),
+        CLI_ROW_TEXT("dataset", "D1|D2|D3|D4", &q.dataset,
+                     "the noise of the paper's datasets; D3 and D4 have two regimes (D1)"),
+        CLI_ROW_CHOICE("start", "far|unit", find_start, &q.start,
+                       "variances to start learning from: wrong by orders of magnitude, or 1 (far)"),
         CLI_ROW_INTEGER("train", "N", 0, RUNS_MAX, &q.train, "runs to learn from (5)"),
         CLI_ROW_INTEGER("test", "N", 0, RUNS_MAX, &q.test, "runs to test on (20)"),
         CLI_ROW_TEXT("poses", "N|LO:HI", &q.poses, "poses of a run, drawn between the two (300:500)"),
         CLI_ROW_SEED("seed", "K", &seed, "of the random numbers: the same seed, the same dataset (1)"),
         CLI_ROW_HEADING("Noise of one's own"),
-        CLI_ROW_TEXT("odom", "S,S,S", &q.odom[0], "sigmas of odometry instead: x,y,theta (nav3d: rx,ry,rz,x,y,z) in m and rad"),
+        CLI_ROW_TEXT("odom", "S,S,S", &q.odom[0],
+                     "sigmas of odometry instead: x,y,theta (nav3d: rx,ry,rz,x,y,z) in m and rad"),
         CLI_ROW_TEXT("gps", "S,S,S", &q.gps[0], "sigmas of GPS instead"),
-        CLI_ROW_TEXT("odom1", "S,S,S", &q.odom[1], "the same in the second regime, which holds in the middle half of a run"),
+        CLI_ROW_TEXT("odom1", "S,S,S", &q.odom[1],
+                     "the same in the second regime, which holds in the middle half of a run"),
         CLI_ROW_TEXT("gps1", "S,S,S", &q.gps[1], "the same in the second regime"),
         CLI_ROW_NUMBER("odom-correlation", "R", -0.999, 0.999, &q.odom_correlation, "of odometry's x and y (0)"),
         CLI_ROW_NUMBER("gps-correlation", "R", -0.999, 0.999, &q.gps_correlation, "of GPS's x and y (0)"),
@@ -292,9 +305,12 @@ const cli_command cli_simulate_nav = {
     .needs = "--out DIR",
     .least = 1,
     .most = 1,
-    .text = "Makes a dataset to learn noise from: robots on smooth random paths in 100 m by 50 m (nav3d: and 10 m high), odometry between poses "
-            "(model odom), a GPS-like pose on each (gps), a tight prior on the first (first_pose). In the folder: dataset.yaml, the runs with their "
-            "truth in train and test, and latent.json, the noise they were made with. Initial values are the measurements: absolute ones where there are any, composed elsewhere.\n",
+    .text = "Makes a dataset to learn noise from: robots on smooth random paths in 100 m by 50 m (nav3d: and 10 m "
+            "high), odometry between poses "
+            "(model odom), a GPS-like pose on each (gps), a tight prior on the first (first_pose). In the folder: "
+            "dataset.yaml, the runs with their "
+            "truth in train and test, and latent.json, the noise they were made with. Initial values are the "
+            "measurements: absolute ones where there are any, composed elsewhere.\n",
     .example = "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --seed 1 --out d3\n"
                "  covtune info d3\n",
     .run = run,

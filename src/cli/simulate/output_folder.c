@@ -24,7 +24,8 @@ static ct_status check_own(const char *folder, ct_err *err)
 ct_status simulate_check_place(const char *path, ct_err *err)
 {
     struct stat entry;
-    if (stat(path, &entry) != 0) return errno == ENOENT ? CT_OK : ct_fail(err, CT_E_IO, "%s: %s", path, strerror(errno));
+    if (stat(path, &entry) != 0)
+        return errno == ENOENT ? CT_OK : ct_fail(err, CT_E_IO, "%s: %s", path, strerror(errno));
     if (!S_ISDIR(entry.st_mode)) return ct_fail(err, CT_E_IO, "%s: it is a file; a dataset is a folder", path);
     DIR *dir = cli_open_folder(path);
     if (!dir) return ct_fail(err, CT_E_IO, "%s: %s", path, strerror(errno));
@@ -38,7 +39,8 @@ ct_status simulate_check_place(const char *path, ct_err *err)
     closedir(dir);
     if (!others) return CT_OK;
     if (dataset) return check_own(path, err);
-    return ct_fail(err, CT_E_IO, "%s: there is something in this folder, and it is no dataset; name another folder", path);
+    return ct_fail(err, CT_E_IO, "%s: there is something in this folder, and it is no dataset; name another folder",
+                   path);
 }
 
 void simulate_remove_stale(const char *folder, const char *part, int from)

@@ -16,10 +16,11 @@ static void print(const simulate_request *request, const ct_sequence *seq)
     const ct_accuracy       rmse = ct_accuracy_of(seq, ct_graph_initial_const(seq->graph));
     const int32_t           factors = ct_graph_factors(seq->graph);
     char                    kinds[128];
-    cli_row("made", "%s: %s; %d factor%s, %d of them loops", request->out, cli_kinds(seq->graph, kinds, sizeof kinds), factors, CLI_S(factors),
-            factors - (w->poses - 1));
+    cli_row("made", "%s: %s; %d factor%s, %d of them loops", request->out, cli_kinds(seq->graph, kinds, sizeof kinds),
+            factors, CLI_S(factors), factors - (w->poses - 1));
     cli_row("noise", "sigma %g m, %g rad; seed %llu", w->sigma_t, w->sigma_r, (unsigned long long)w->seed);
-    cli_row("initial", "values are composed odometry: rmse %.4g m, %.4g rad (per coordinate, against the truth)", rmse.translation, rmse.rotation);
+    cli_row("initial", "values are composed odometry: rmse %.4g m, %.4g rad (per coordinate, against the truth)",
+            rmse.translation, rmse.rotation);
 }
 
 static void print_json(const simulate_request *request, const ct_sequence *seq, const cli_written *written)
@@ -66,7 +67,9 @@ static cli_exit carry_out(const cli_io *io, const simulate_request *request)
 static const struct {
     const char        *name, *topic;
     const cli_command *command;
-} DATASETS[] = {{"nav2d", "simulate nav2d", &cli_simulate_nav}, {"nav3d", "simulate nav3d", &cli_simulate_nav}, {"push2d", "simulate push2d", &cli_simulate_push}};
+} DATASETS[] = {{"nav2d", "simulate nav2d", &cli_simulate_nav},
+                {"nav3d", "simulate nav3d", &cli_simulate_nav},
+                {"push2d", "simulate push2d", &cli_simulate_push}};
 
 static int find_dataset(const char *word)
 {
@@ -79,14 +82,17 @@ static int find_dataset(const char *word)
 static int asks_for_dataset(int argc, char **argv)
 {
     int i = 1;
-    while (i < argc && (!strcmp(argv[i], "--json") || !strcmp(argv[i], "--quiet") || !strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))) i++;
+    while (i < argc && (!strcmp(argv[i], "--json") || !strcmp(argv[i], "--quiet") || !strcmp(argv[i], "--help") ||
+                        !strcmp(argv[i], "-h")))
+        i++;
     return i < argc ? find_dataset(argv[i]) : -1;
 }
 
 /* Which world the operand names. */
 static cli_exit find_world(const cli_io *io, const char *name, ct_kind *kind)
 {
-    if (find_dataset(name) >= 0) return cli_misuse(io, "%s comes before its options: covtune simulate %s --out DIR", name, name);
+    if (find_dataset(name) >= 0)
+        return cli_misuse(io, "%s comes before its options: covtune simulate %s --out DIR", name, name);
     *kind = CT_SE2;
     if (!strcmp(name, "grid")) return CLI_GO;
     *kind = CT_SE3;
@@ -114,7 +120,8 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_INTEGER("poses", "N", 2, 10000000, &poses, "how many (grid: 3500, sphere: 2500)"),
         CLI_ROW_NUMBER("sigma-t", "S", 1e-6, 1e3, &sigma_t, "noise of every relative translation, in m (0.05)"),
         CLI_ROW_NUMBER("sigma-r", "S", 1e-6, 1, &sigma_r, "noise of every relative rotation, in rad (0.01)"),
-        CLI_ROW_NUMBER("loops", "P", 0, 1, &loops, "chance that a place seen before is recognised (grid: 0.5, sphere: 1)"),
+        CLI_ROW_NUMBER("loops", "P", 0, 1, &loops,
+                       "chance that a place seen before is recognised (grid: 0.5, sphere: 1)"),
         CLI_ROW_SEED("seed", "K", &seed, "of the random numbers: the same seed, the same graph (1)"),
         CLI_ROW_END,
     };
@@ -141,9 +148,11 @@ const cli_command cli_simulate = {
     .needs = "--out FILE",
     .least = 1,
     .most = 1,
-    .text = "Makes a pose graph: a drive through the streets of a grid (SE2), or a climb around a sphere (SE3). Initial values are what "
+    .text = "Makes a pose graph: a drive through the streets of a grid (SE2), or a climb around a sphere (SE3). "
+            "Initial values are what "
             "odometry alone says; loop closures are there to do better. The truth is in the file.\n"
-            "nav2d, nav3d and push2d are datasets to learn noise from, with other options: covtune simulate nav2d --help.\n",
+            "nav2d, nav3d and push2d are datasets to learn noise from, with other options: covtune simulate nav2d "
+            "--help.\n",
     .example = "  covtune simulate grid --poses 3500 --seed 7 --out city.ctseq\n"
                "  covtune solve city.ctseq\n"
                "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --out d3\n",

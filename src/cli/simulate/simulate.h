@@ -13,7 +13,8 @@ extern const cli_command cli_simulate_nav, cli_simulate_push; /* worlds with opt
 
 /* An empty folder, one to be made, or one with a dataset to be replaced; else a sentence. */
 ct_status simulate_check_place(const char *path, ct_err *err);
-/* Runs of a larger dataset that was there before, which dataset.yaml does not name any more: train/0005.ctseq and on. */
+/* Runs of a larger dataset that was there before, which dataset.yaml does not name any more: train/0005.ctseq and
+ * on. */
 void simulate_remove_stale(const char *folder, const char *part, int from);
 
 /* SVG files: a run of pushing; tactile images of push 0 of a pool. */

@@ -46,13 +46,18 @@ static ct_status choose(const solve_request *request, solve_job *job, ct_err *er
     if (!strcmp(request->anchor, "auto")) {
         if (!cli_is_anchored(g)) job->anchor = first_pose(g);
         if (job->anchor < 0 && request->sigma_said)
-            return ct_fail(err, CT_E_ARGUMENT, "%s: --anchor-sigma has no effect: measurements or a fixed variable tie the graph to the world, so there is no anchor; --anchor NAME asks for one", request->path);
+            return ct_fail(err, CT_E_ARGUMENT,
+                           "%s: --anchor-sigma has no effect: measurements or a fixed variable tie the graph to the "
+                           "world, so there is no anchor; --anchor NAME asks for one",
+                           request->path);
         return CT_OK;
     }
     job->anchor = ct_graph_find(g, request->anchor);
-    if (job->anchor < 0) return ct_fail(err, CT_E_ARGUMENT, "%s: there is no variable %s to anchor", request->path, request->anchor);
+    if (job->anchor < 0)
+        return ct_fail(err, CT_E_ARGUMENT, "%s: there is no variable %s to anchor", request->path, request->anchor);
     if (ct_graph_fixed(g, job->anchor))
-        return ct_fail(err, CT_E_ARGUMENT, "%s: %s is fixed already and needs no anchor", request->path, request->anchor);
+        return ct_fail(err, CT_E_ARGUMENT, "%s: %s is fixed already and needs no anchor", request->path,
+                       request->anchor);
     return CT_OK;
 }
 
@@ -71,7 +76,8 @@ ct_status solve_anchor(const solve_request *request, solve_job *job, ct_err *err
     if (status == CT_OK) status = ct_graph_copy(job->seq->graph, &job->graph, err);
     if (status == CT_OK) status = ct_noise_copy(job->noise, &job->table, err);
     if (status != CT_OK || job->anchor < 0) return status;
-    status = add_model(job->table, ct_kind_dim(ct_graph_kind(job->graph, job->anchor)), request->anchor_sigma, &model, err);
+    status =
+        add_model(job->table, ct_kind_dim(ct_graph_kind(job->graph, job->anchor)), request->anchor_sigma, &model, err);
     if (status != CT_OK) return status;
     const double *at = ct_graph_initial_const(job->graph) + ct_graph_offset(job->graph, job->anchor);
     return ct_graph_add_prior(job->graph, job->anchor, at, model, err);

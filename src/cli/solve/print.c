@@ -109,7 +109,8 @@ void solve_print_json(const solve_request *request, const solve_job *job)
     cli_put(o, "initial_error", cli_number(r->initial_error));
     cli_put(o, "final_error", cli_number(r->final_error));
     cli_put(o, "degrees_of_freedom", cli_integer(degrees_of_freedom(job)));
-    cli_put(o, "chi_squared_per_degree", cli_number(degrees_of_freedom(job) > 0 ? 2 * r->final_error / (double)degrees_of_freedom(job) : NAN));
+    cli_put(o, "chi_squared_per_degree",
+            cli_number(degrees_of_freedom(job) > 0 ? 2 * r->final_error / (double)degrees_of_freedom(job) : NAN));
     cli_put(o, "iterations", cli_integer(r->iterations));
     cli_put(o, "stop", cli_text(ct_stop_name(r->stop)));
     cli_put(o, "converged", cli_check_alloc(json_boolean(solve_at_minimum(request, job))));
@@ -140,11 +141,13 @@ static void print_asked(const solve_job *job)
         int           used = 0;
         ct_kind_to_fields(kind, job->x + ct_graph_offset(job->graph, var), field);
         used += snprintf(text, sizeof text, "at");
-        for (int i = 0; i < ct_kind_fields(kind); i++) used += snprintf(text + used, sizeof text - (size_t)used, " %.6g", field[i]);
+        for (int i = 0; i < ct_kind_fields(kind); i++)
+            used += snprintf(text + used, sizeof text - (size_t)used, " %.6g", field[i]);
         used += snprintf(text + used, sizeof text - (size_t)used, "\nsigma");
         for (int i = 0; i < ct_kind_dim(kind); i++)
-            used += snprintf(text + used, sizeof text - (size_t)used, "%s %s %.4g %s", i ? "," : "", ct_kind_coordinate(kind, i),
-                             job->sigma[(int64_t)k * CT_DIM_MAX + i], ct_kind_unit(kind, i));
+            used +=
+                snprintf(text + used, sizeof text - (size_t)used, "%s %s %.4g %s", i ? "," : "",
+                         ct_kind_coordinate(kind, i), job->sigma[(int64_t)k * CT_DIM_MAX + i], ct_kind_unit(kind, i));
         cli_row(ct_graph_name(job->graph, var, name, sizeof name), "%s", text);
     }
 }
@@ -154,19 +157,22 @@ static void print_truth(const solve_job *job)
     char rotation[96] = "";
     if (!job->before.poses) return;
     const ct_accuracy *a = &job->before, *b = &job->after;
-    if (!isnan(a->rotation)) snprintf(rotation, sizeof rotation, ", rotation %.4g -> %.4g rad", a->rotation, b->rotation);
-    cli_row("rmse", "translation %.4g -> %.4g m%s (per coordinate, against the truth of %lld poses)", a->translation, b->translation, rotation,
-            (long long)a->poses);
+    if (!isnan(a->rotation))
+        snprintf(rotation, sizeof rotation, ", rotation %.4g -> %.4g rad", a->rotation, b->rotation);
+    cli_row("rmse", "translation %.4g -> %.4g m%s (per coordinate, against the truth of %lld poses)", a->translation,
+            b->translation, rotation, (long long)a->poses);
 }
 
 static void print_method(const solve_request *request, const solve_job *job)
 {
     const ct_sparse_info info = ct_sparse_describe(ct_solver_system(job->solver));
     const char          *like = request->like ? ", poses measured as GTSAM does" : "";
-    if (request->method == SOLVE_ISAM2) cli_row("method", "isam2%s: variables in their order, each from where the one before leads", like);
+    if (request->method == SOLVE_ISAM2)
+        cli_row("method", "isam2%s: variables in their order, each from where the one before leads", like);
     else
-        cli_row("method", "%s%s, order %s: %d front%s of at most %d rows, %lld numbers", ct_method_name((ct_method)request->method), like,
-                ct_order_name((ct_order)request->order), info.fronts, CLI_S(info.fronts), info.largest_front, (long long)info.r_nonzeros);
+        cli_row("method", "%s%s, order %s: %d front%s of at most %d rows, %lld numbers",
+                ct_method_name((ct_method)request->method), like, ct_order_name((ct_order)request->order), info.fronts,
+                CLI_S(info.fronts), info.largest_front, (long long)info.r_nonzeros);
 }
 
 static void print_replay(const solve_job *job)
@@ -174,13 +180,18 @@ static void print_replay(const solve_job *job)
     const ct_replay_result *r = &job->replay;
     char                    time[3][24];
     if (r->stop == CT_STOP_STEP)
-        cli_row("steps", "%d, then %.2g sigma from the minimum: a Gauss-Newton step of at most %.3g m or rad is left", r->updates,
-                isnan(job->result.distance) ? r->distance : job->result.distance, r->stationarity);
-    else cli_row("steps", "%d: %s", r->updates, r->stop == CT_STOP_CANCELLED ? "interrupted" : ct_stop_meaning(r->stop));
-    if (r->left_out) cli_row("left out", "%lld factor%s on variables that were gone by then", (long long)r->left_out, CLI_S(r->left_out));
+        cli_row("steps", "%d, then %.2g sigma from the minimum: a Gauss-Newton step of at most %.3g m or rad is left",
+                r->updates, isnan(job->result.distance) ? r->distance : job->result.distance, r->stationarity);
+    else
+        cli_row("steps", "%d: %s", r->updates, r->stop == CT_STOP_CANCELLED ? "interrupted" : ct_stop_meaning(r->stop));
+    if (r->left_out)
+        cli_row("left out", "%lld factor%s on variables that were gone by then", (long long)r->left_out,
+                CLI_S(r->left_out));
     if (!r->updates) return;
-    cli_row("work", "%.3g variables eliminated a step, %.3g looked at, %lld points moved", (double)r->eliminated / r->updates, (double)r->visited / r->updates, (long long)r->relinearised);
-    cli_row("time", "%s: %s a step, %s the longest (step %d)", cli_time(r->seconds, time[0]), cli_time(r->seconds / r->updates, time[1]), cli_time(r->worst_s, time[2]), r->worst_step);
+    cli_row("work", "%.3g variables eliminated a step, %.3g looked at, %lld points moved",
+            (double)r->eliminated / r->updates, (double)r->visited / r->updates, (long long)r->relinearised);
+    cli_row("time", "%s: %s a step, %s the longest (step %d)", cli_time(r->seconds, time[0]),
+            cli_time(r->seconds / r->updates, time[1]), cli_time(r->worst_s, time[2]), r->worst_step);
 }
 
 void solve_print(const solve_request *request, const solve_job *job)
@@ -191,23 +202,28 @@ void solve_print(const solve_request *request, const solve_job *job)
     cli_row("graph", "%s: %s; %d factor%s, %d noise model%s", request->path,
             cli_kinds(job->seq->graph, kinds, sizeof kinds), factors, CLI_S(factors), models, CLI_S(models));
     if (job->anchor >= 0)
-        cli_row("anchor", "%s, at its initial value with sigma %g", ct_graph_name(job->graph, job->anchor, name, sizeof name), request->anchor_sigma);
+        cli_row("anchor", "%s, at its initial value with sigma %g",
+                ct_graph_name(job->graph, job->anchor, name, sizeof name), request->anchor_sigma);
     print_method(request, job);
     cli_row("error", "%.10g -> %.10g", r->initial_error, r->final_error);
     const int64_t degrees = degrees_of_freedom(job);
     if (degrees > 0)
-        cli_row("fit", "%.4g: twice the error over %lld degrees of freedom, about 1 where noise models are right", 2 * r->final_error / (double)degrees, (long long)degrees);
+        cli_row("fit", "%.4g: twice the error over %lld degrees of freedom, about 1 where noise models are right",
+                2 * r->final_error / (double)degrees, (long long)degrees);
     if (request->method == SOLVE_ISAM2) print_replay(job);
     else {
-        cli_row("iterations", "%d: %s", r->iterations, r->stop == CT_STOP_CANCELLED ? "interrupted" : ct_stop_meaning(r->stop));
+        cli_row("iterations", "%d: %s", r->iterations,
+                r->stop == CT_STOP_CANCELLED ? "interrupted" : ct_stop_meaning(r->stop));
         if (!isnan(r->distance)) cli_row("distance", "about %.1g sigma from the minimum", r->distance);
-        cli_row("time", "%s: analyse %s, linearise %s, factor and solve %s", cli_time(job->analyse_s + r->seconds, time[0]),
-                cli_time(job->analyse_s, time[1]), cli_time(r->linearise_s, time[2]), cli_time(r->factor_s + r->solve_s, time[3]));
+        cli_row("time", "%s: analyse %s, linearise %s, factor and solve %s",
+                cli_time(job->analyse_s + r->seconds, time[0]), cli_time(job->analyse_s, time[1]),
+                cli_time(r->linearise_s, time[2]), cli_time(r->factor_s + r->solve_s, time[3]));
     }
     print_truth(job);
     if (job->is_written) cli_row("written", "%s", request->out);
     print_asked(job);
     if (!request->map) return;
     putchar('\n');
-    cli_map(job->graph, 2, (const double *const[]){ct_graph_initial_const(job->graph), job->x}, (const char *const[]){"before", "after"});
+    cli_map(job->graph, 2, (const double *const[]){ct_graph_initial_const(job->graph), job->x},
+            (const char *const[]){"before", "after"});
 }

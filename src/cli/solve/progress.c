@@ -13,7 +13,8 @@ typedef struct {
 
 static void print_trace(const ct_progress *p)
 {
-    if (p->iteration == 0) fprintf(stderr, "%9s %15s %11s %11s %11s\n", "iteration", "error", "step", "gradient", "damping");
+    if (p->iteration == 0)
+        fprintf(stderr, "%9s %15s %11s %11s %11s\n", "iteration", "error", "step", "gradient", "damping");
     fprintf(stderr, "%9d %15.9g %11.4g %11.4g %11.4g%s\n", p->iteration, p->error, p->step, p->gradient, p->damping,
             p->accepted ? "" : "  not taken");
 }
@@ -59,18 +60,22 @@ typedef struct {
     double        begin_s, shown_s;
 } step_watcher;
 
-static int watch_step(void *user, const ct_smoother *smoother, int32_t step, int32_t steps, const ct_smoother_stats *stats)
+static int watch_step(void *user, const ct_smoother *smoother, int32_t step, int32_t steps,
+                      const ct_smoother_stats *stats)
 {
     step_watcher *w = user;
     char          time[24];
     const double  now = ct_now_s();
     if (w->trace) {
-        if (w->shown_s == 0) fprintf(stderr, "%9s %15s %11s %11s %11s %11s\n", "step", "error", "eliminated", "moved", "visited", "ms");
-        fprintf(stderr, "%9d %15.9g %11d %11d %11d %11.4g\n", step, ct_smoother_error(smoother), stats->eliminated, stats->relinearised, stats->visited, 1e3 * stats->seconds);
+        if (w->shown_s == 0)
+            fprintf(stderr, "%9s %15s %11s %11s %11s %11s\n", "step", "error", "eliminated", "moved", "visited", "ms");
+        fprintf(stderr, "%9d %15.9g %11d %11d %11d %11.4g\n", step, ct_smoother_error(smoother), stats->eliminated,
+                stats->relinearised, stats->visited, 1e3 * stats->seconds);
         w->shown_s = now;
     } else if (now >= w->shown_s + SHOW_EVERY) { /* an error costs all factors: only where it is shown */
         w->shown_s = now;
-        cli_show(w->io, "step %d of %d, error %.6g, %d variable%s eliminated, %s a step", step + 1, steps, ct_smoother_error(smoother), stats->eliminated, CLI_S(stats->eliminated),
+        cli_show(w->io, "step %d of %d, error %.6g, %d variable%s eliminated, %s a step", step + 1, steps,
+                 ct_smoother_error(smoother), stats->eliminated, CLI_S(stats->eliminated),
                  cli_time(step > 0 ? (now - w->begin_s) / step : stats->seconds, time));
     }
     return cli_caught();
@@ -80,7 +85,8 @@ ct_status solve_replayed(const cli_io *io, const solve_request *request, solve_j
 {
     step_watcher      w = {.io = io, .trace = request->trace, .begin_s = ct_now_s()};
     ct_replay_options options = ct_replay_defaults();
-    for (int k = 0; k < CT_KIND_COUNT && request->relinearise >= 0; k++) options.smoother.relinearise[k] = request->relinearise;
+    for (int k = 0; k < CT_KIND_COUNT && request->relinearise >= 0; k++)
+        options.smoother.relinearise[k] = request->relinearise;
     if (request->wildfire >= 0) options.smoother.wildfire = request->wildfire;
     if (request->skip) options.smoother.skip = request->skip;
     options.smoother.window = request->window;

@@ -25,8 +25,9 @@ ct_status solve_ask(const solve_request *request, solve_job *job, ct_err *err)
         char          likely[64];
         snprintf(likely, sizeof likely, "x%s", word); /* files that number their variables give them such names */
         if (var < 0)
-            status = ct_fail(err, CT_E_ARGUMENT, "%s: there is no variable \"%s\" to give sigmas of%s%s%s", request->path, word,
-                             ct_graph_find(g, likely) < 0 ? "" : "; did you mean ", ct_graph_find(g, likely) < 0 ? "" : likely, ct_graph_find(g, likely) < 0 ? "" : "?");
+            status = ct_fail(err, CT_E_ARGUMENT, "%s: there is no variable \"%s\" to give sigmas of%s%s%s",
+                             request->path, word, ct_graph_find(g, likely) < 0 ? "" : "; did you mean ",
+                             ct_graph_find(g, likely) < 0 ? "" : likely, ct_graph_find(g, likely) < 0 ? "" : "?");
         else job->asked_var[job->asked++] = var;
     }
     free(words);
