@@ -342,6 +342,41 @@ static void test_lengths_fill_their_range(void)
     for (int i = 0; i < 5; i++) CHECK(seen[i] > 5);
 }
 
+/* ---- drift ---- */
+
+/* With GPS noise of 1e-4 m the difference in position is the drift: variance S^2, correlation exp(-k / T) at lag k, over
+ * 40 runs of 1000 poses, 800 correlation times of 50 poses: standard errors of 0.05 of S^2; four of those. */
+static void test_a_drift_of_gps_has_the_sigma_and_correlation_time_asked_for(void)
+{
+    for (int k = 0; k < 2; k++) {
+        ct_nav_options o = preset("D1", KIND[k]), plain = o;
+        const int      dim = ct_kind_dim(KIND[k]), n = 1000, lag = 25, axes = k ? 3 : 2;
+        double         zero_lag = 0, at_lag = 0;
+        int64_t        samples = 0;
+        for (int i = 0; i < dim; i++) o.gps[0][i * dim + i] = plain.gps[0][i * dim + i] = 1e-8;
+        o.least = o.most = plain.least = plain.most = n;
+        o.drift = 2, o.drift_poses = 50;
+        for (uint64_t run = 0; run < 40; run++) {
+            ct_sequence *a = make(&o, run), *b = make(&plain, run);
+            double       d[3][1000] = {{0}};
+            for (int32_t f = 0; f < ct_graph_factors(a->graph); f++) {
+                const ct_factor with = ct_graph_factor(a->graph, f), without = ct_graph_factor(b->graph, f);
+                const int       same = !memcmp(with.z, without.z, (size_t)ct_kind_size(KIND[k]) * sizeof *with.z);
+                if (with.ops->arity == 2 || with.var[0] == 0) CHECK(same); /* odometry and the first pose have none */
+                else
+                    for (int i = 0; i < axes; i++) d[i][with.var[0]] = with.z[i] - without.z[i];
+            }
+            for (int i = 0; i < axes; i++)
+                for (int j = 1; j + lag < n; j++)
+                    zero_lag += d[i][j] * d[i][j], at_lag += d[i][j] * d[i][j + lag], samples++;
+            ct_sequence_free(a);
+            ct_sequence_free(b);
+        }
+        CHECK_NEAR(zero_lag / (double)samples, 4, 4 * 0.05 * 4);
+        CHECK_NEAR(at_lag / zero_lag, exp(-0.5), 0.1);
+    }
+}
+
 /* ---- refusals ---- */
 
 static void refuse(const ct_nav_options *o, const char *part)
@@ -364,7 +399,10 @@ static void test_options_outside_their_domain_are_refused(void)
     o.regimes = 3, refuse(&o, "1 or 2 regimes, 3 were"), o = good;
     o.odom[1][4] = -1, refuse(&o, "\"odom@1\""), o = good;
     o.gps[0][1] = o.gps[0][3] = 1, refuse(&o, "\"gps@0\""), o = good; /* correlation above 1 */
-    o.gps[0][0] = NAN, refuse(&o, "\"gps@0\"");
+    o.gps[0][0] = NAN, refuse(&o, "\"gps@0\""), o = good;
+    o.drift = -1, o.drift_poses = 1, refuse(&o, "found -1 and 1"), o = good;
+    o.drift = 1, refuse(&o, "found 1 and 0"), o = good;
+    o.drift = NAN, refuse(&o, "the drift of GPS");
 }
 
 static void test_runs_share_models_of_the_same_numbers_only(void)
@@ -384,6 +422,7 @@ static void test_runs_share_models_of_the_same_numbers_only(void)
 
 int main(void)
 {
+    RUN(test_a_drift_of_gps_has_the_sigma_and_correlation_time_asked_for);
     RUN(test_residuals_at_the_truth_have_the_covariance_asked_for);
     RUN(test_noise_may_be_correlated);
     RUN(test_presets_are_the_papers);

@@ -23,6 +23,11 @@ typedef struct {
     int      regimes;             /* 1 or 2                              */
     double   odom[CT_NAV_REGIMES][36], gps[CT_NAV_REGIMES][36]; /* Sigma, dim x dim row-major, tangent order */
     uint64_t seed;                /* of the dataset                      */
+    /* A slow error of GPS, as from multipath: b is added to its position in the world, a first-order Gauss-Markov
+     * process b <- a b + sqrt(1 - a^2) n, n ~ N(0, drift^2 I), a = exp(-1 / drift_poses). No noise model describes it.
+     * drift 0: none. */
+    double drift;       /* m                   */
+    double drift_poses; /* correlation time, > 0 */
 } ct_nav_options;
 
 /* The paper's D1 to D4 ("D1", ..., any case), 300 to 500 poses, seed 1; in space, rotations take the heading's sigma

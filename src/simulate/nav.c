@@ -13,7 +13,7 @@
 #include <ctype.h>
 #include <math.h>
 
-enum { STREAM_PATH, STREAM_NOISE };
+enum { STREAM_PATH, STREAM_NOISE, STREAM_DRIFT };
 
 /* ---- Presets --------------------------------------------------------------------------------- */
 
@@ -75,7 +75,9 @@ typedef struct {
     int          regimes;
     nav_model    odom[CT_NAV_REGIMES], gps[CT_NAV_REGIMES];
     int32_t      first; /* noise model of the first pose */
-    ct_rng       noise;
+    ct_rng       noise, drift_noise;
+    double       drift, decay;   /* sigma of the slow error (m); its factor a from pose to pose */
+    double       slow[3];        /* the slow error at the pose at hand, in the world            */
     ct_sequence *seq;
     ct_err      *err;
 } maker;
@@ -117,6 +119,19 @@ static void draw(maker *m, const ct__noise_numbers *model, double e[CT_DIM_MAX])
     }
 }
 
+/* slow <- a slow + sqrt(1 - a^2) n: its variance stays drift^2. */
+static void step_drift(maker *m)
+{
+    const double fresh = m->drift * sqrt(1 - m->decay * m->decay);
+    for (int i = 0; i < 3; i++) m->slow[i] = m->decay * m->slow[i] + fresh * ct_rng_normal(&m->drift_noise);
+}
+
+/* z is a pose of GPS; its translation takes the slow error. */
+static void add_drift(const maker *m, double z[CT_SIZE_MAX])
+{
+    for (int i = 0; i < (m->kind == CT_SE2 ? 2 : 3); i++) z[i] += m->slow[i]; /* translation is stored first */
+}
+
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
 /* The pose, odometry to it, its GPS fix; the first has neither, but a prior. */
@@ -134,6 +149,7 @@ static ct_status add_pose(maker *m, int32_t i, int regime)
     draw(m, &m->gps[regime].numbers, e);
     ct_kind_identity(m->kind, world);
     ct__measure(m->kind, world, x, e, z);
+    if (m->drift > 0) step_drift(m), add_drift(m, z);
     return ct_graph_add_prior(g, i, z, m->gps[regime].index, m->err);
 }
 
@@ -150,6 +166,11 @@ static ct_status check(const ct_nav_options *o, ct_err *err)
     if (o->regimes < 1 || o->regimes > CT_NAV_REGIMES)
         return ct_fail(err, CT_E_ARGUMENT, "a navigation run has 1 or %d regimes, %d were asked for", CT_NAV_REGIMES,
                        o->regimes);
+    if (!(o->drift >= 0 && o->drift <= 1e6) || (o->drift > 0 && !(o->drift_poses > 0 && o->drift_poses <= 1e9)))
+        return ct_fail(err, CT_E_ARGUMENT,
+                       "the drift of GPS needs a sigma from 0 to 1e6 m and a correlation time above 0 and up to 1e9 "
+                       "poses, found %g and %g",
+                       o->drift, o->drift_poses);
     return CT_OK;
 }
 
@@ -181,7 +202,11 @@ ct_status ct_nav_make(const ct_nav_options *options, uint64_t run, ct_noise *noi
     maker m = {.kind = options->kind,
                .regimes = options->regimes,
                .noise = ct__rng_stream(options->seed, run, STREAM_NOISE),
+               .drift_noise = ct__rng_stream(options->seed, run, STREAM_DRIFT),
+               .drift = options->drift,
+               .decay = options->drift > 0 ? exp(-1 / options->drift_poses) : 0,
                .err = err};
+    for (int i = 0; i < 3; i++) m.slow[i] = m.drift * ct_rng_normal(&m.drift_noise);
     CT_TRY(ct_sequence_new(NULL, &m.seq, err));
     const ct_status status = fill(&m, options, run, noise);
     if (status == CT_OK) *out = m.seq;

@@ -15,7 +15,7 @@
 
 typedef struct {
     const char    *world, *dataset, *out;
-    const char    *odom[CT_NAV_REGIMES], *gps[CT_NAV_REGIMES], *poses; /* as typed, or NULL */
+    const char    *odom[CT_NAV_REGIMES], *gps[CT_NAV_REGIMES], *poses, *drift; /* as typed, or NULL */
     double         odom_correlation, gps_correlation;
     int            train, test, start;
     ct_nav_options nav;
@@ -60,6 +60,21 @@ static cli_exit take_poses(const cli_io *io, const char *text, int32_t *least, i
     return CLI_GO;
 }
 
+/* "S:T", a sigma in metres and a correlation time in poses. */
+static cli_exit take_drift(const cli_io *io, const char *text, ct_nav_options *o)
+{
+    char *end;
+    o->drift = strtod(text, &end);
+    const int colon = end != text && *end == ':';
+    o->drift_poses = colon ? strtod(end + 1, &end) : NAN;
+    if (*end || !(o->drift > 0 && o->drift <= 1e6 && o->drift_poses > 0 && o->drift_poses <= 1e9))
+        return cli_misuse(io,
+                          "--gps-drift is a sigma in m and a correlation time in poses (2:20), both above 0, found "
+                          "\"%s\"",
+                          text);
+    return CLI_GO;
+}
+
 static void correlate(double S[36], ct_kind kind, double r)
 {
     const int n = ct_kind_dim(kind), x = kind == CT_SE2 ? 0 : 3, y = x + 1;
@@ -87,6 +102,7 @@ static cli_exit resolve(const cli_io *io, nav_request *q, uint64_t seed)
     }
     if (code == CLI_GO && q->odom[1]) code = take_sigmas(io, "odom1", q->odom[1], dim, o->odom[1]);
     if (code == CLI_GO && q->gps[1]) code = take_sigmas(io, "gps1", q->gps[1], dim, o->gps[1]);
+    if (code == CLI_GO && q->drift) code = take_drift(io, q->drift, o);
     for (int r = 0; r < o->regimes; r++) {
         correlate(o->odom[r], kind, q->odom_correlation);
         correlate(o->gps[r], kind, q->gps_correlation);
@@ -205,6 +221,9 @@ static void print(const nav_request *q, const ct_noise *latent, const ct_dataset
         const ct_noise_model *m = ct_noise_get(latent, i);
         if (d->group[i].learn) cli_row("", "%s: %s", m->name, say_latent(m, q->nav.kind, text, sizeof text));
     }
+    if (q->drift)
+        cli_row("drift", "of GPS: sigma %g m, correlation time %g poses; in no noise model", q->nav.drift,
+                q->nav.drift_poses);
     cli_row("start", "%s", q->start ? "variances of 1" : "variances far off: dataset.yaml has them");
     cli_row("initial",
             "values are the measurements: rmse %.4g m, %.4g rad (per coordinate, against the truth, mean of the runs)",
@@ -238,6 +257,10 @@ static void print_json(const nav_request *q, const ct_noise *latent, const ct_da
     cli_put(o, "test", cli_integer(q->test));
     cli_put(o, "poses", cli_integer(rmse.poses));
     cli_put(o, "seed", cli_integer((int64_t)q->nav.seed));
+    if (q->drift) {
+        cli_put(o, "gps_drift", cli_number(q->nav.drift));
+        cli_put(o, "gps_drift_poses", cli_number(q->nav.drift_poses));
+    }
     cli_put(o, "start", cli_text(STARTS[q->start]));
     cli_put(o, "latent", noise);
     cli_put(o, "rmse", cli_rmse_json(rmse));
@@ -289,6 +312,9 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_TEXT("gps1", "S,S,S", &q.gps[1], "the same in the second regime"),
         CLI_ROW_NUMBER("odom-correlation", "R", -0.999, 0.999, &q.odom_correlation, "of odometry's x and y (0)"),
         CLI_ROW_NUMBER("gps-correlation", "R", -0.999, 0.999, &q.gps_correlation, "of GPS's x and y (0)"),
+        CLI_ROW_TEXT("gps-drift", "S:T", &q.drift,
+                     "a slow error of GPS positions, as from multipath: sigma S in m, correlated over T poses, which no "
+                     "noise model describes (none)"),
         CLI_ROW_HEADING("Output"),
         CLI_ROW_END,
     };
