@@ -344,8 +344,8 @@ static void test_lengths_fill_their_range(void)
 
 /* ---- drift ---- */
 
-/* With GPS noise of 1e-4 m the difference in position is the drift: variance S^2, correlation exp(-k / T) at lag k, over
- * 40 runs of 1000 poses, 800 correlation times of 50 poses: standard errors of 0.05 of S^2; four of those. */
+/* The difference in position of a run with and without drift is the drift. Its variance is S^2, its correlation
+ * exp(-k / T) at lag k. 40 runs of 1000 poses are 800 correlation times of 50 poses: the standard error is 0.05 S^2. */
 static void test_a_drift_of_gps_has_the_sigma_and_correlation_time_asked_for(void)
 {
     for (int k = 0; k < 2; k++) {

@@ -313,8 +313,8 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_NUMBER("odom-correlation", "R", -0.999, 0.999, &q.odom_correlation, "of odometry's x and y (0)"),
         CLI_ROW_NUMBER("gps-correlation", "R", -0.999, 0.999, &q.gps_correlation, "of GPS's x and y (0)"),
         CLI_ROW_TEXT("gps-drift", "S:T", &q.drift,
-                     "a slow error of GPS positions, as from multipath: sigma S in m, correlated over T poses, which no "
-                     "noise model describes (none)"),
+                     "a slow error of GPS positions, as from multipath: sigma S in m, correlated over T poses; no "
+                     "noise model describes it (none)"),
         CLI_ROW_HEADING("Output"),
         CLI_ROW_END,
     };
