@@ -107,7 +107,7 @@ static double iterate(const problem *p, const char *object, ct_method method, in
 
 /* ---- Learning --------------------------------------------------------------------------------- */
 
-/* As `covtune learn --field isam2` has it. Returns seconds. */
+/* As `covtune learn --deployment isam2` has it. Returns seconds. */
 static double learn(problem *p, const char *object)
 {
     ct_outer_options options = ct_outer_defaults();

@@ -247,8 +247,9 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_CHOICE(
             "loss", DIFFERENCES + 1, ct_difference_find, &request.difference,
             "difference from the truth in the loss: on its own side (local), or in the world (left, the paper's)"),
-        CLI_ROW_CHOICE("field", "batch|isam2", cli_find_solver, &request.deployment,
+        CLI_ROW_CHOICE("deployment", "batch|isam2", cli_find_solver, &request.deployment,
                        "how test runs are estimated: all at once, or step by step (isam2)"),
+        CLI_ROW_ALIAS("field", "deployment"),
         CLI_ROW_FLAG("by-name", &request.by_name,
                      "errors body by body as well, such as those of an object o0, o1, .. and of the finger e0, e1, .. "
                      "that pushes it"),

@@ -15,7 +15,7 @@
 /* What was asked for. */
 typedef struct {
     const char *path, *methods, *bounds, *oracle, *out, *full;
-    /* field: 0 batch, 1 isam2; format: -1 not said */
+    /* deployment: 0 batch, 1 isam2; format: -1 not said */
     int         difference, deployment, iterations, format, by_name, jobs;
     double      spread;
     uint64_t    seed;

@@ -94,7 +94,8 @@ typedef enum {
     CLI_SEED,    /* uint64_t                                          */
     CLI_NUMBER,  /* double in [low, high]                             */
     CLI_CHOICE,  /* int: what find returns; -1 is "no such thing"     */
-    CLI_HEADING  /* no option: words above those that follow, in the help */
+    CLI_HEADING, /* no option: words above those that follow, in the help */
+    CLI_ALIAS    /* the old name of an option that was renamed; value is the new name. Not in the help. */
 } cli_type;
 
 typedef struct {
@@ -115,6 +116,7 @@ typedef struct {
 #define CLI_ROW_NUMBER(name, value, low, high, out, help)     {name, value, CLI_NUMBER, out, help, low, high, NULL}
 #define CLI_ROW_CHOICE(name, value, find, out, help)          {name, value, CLI_CHOICE, out, help, 0, 0, find}
 #define CLI_ROW_HEADING(text)                                 {text, NULL, CLI_HEADING, NULL, NULL, 0, 0, NULL}
+#define CLI_ROW_ALIAS(old_name, name)                         {old_name, name, CLI_ALIAS, NULL, NULL, 0, 0, NULL}
 #define CLI_ROW_REPAIR(out)                                                                                            \
     CLI_ROW_FLAG("repair", out,                                                                                        \
                  "raise eigenvalues of information and covariance matrices that are not positive definite to 1e-6 of " \
@@ -123,12 +125,19 @@ typedef struct {
 
 /* Reads argv[1..) of a subcommand into the table's places, io and operand[] (room for `most`; those
  * not given are NULL). --help, --version, --json and --quiet need no row. Anything but CLI_GO is the exit code:
- * help was asked for and printed, or a sentence says what is wrong. */
+ * help was asked for and printed, or a sentence says what is wrong. Old names (CLI_ALIAS) in argv are replaced by the
+ * new ones, with a remark. */
 cli_exit cli_parse(const cli_command *command, const cli_option options[], int argc, char **argv, cli_io *io,
                    const char *operand[]);
 
 /* One option's value; flags take true and false. CLI_GO, or a sentence says what is wrong. */
 cli_exit cli_put_option(const cli_io *io, const cli_option *option, const char *text);
+/* Is the row an option: no heading and no alias? */
+int cli_is_option(const cli_option *row);
+/* The row that an alias stands for; any other row stands for itself. */
+const cli_option *cli_option_resolve(const cli_option options[], const cli_option *row);
+/* The first name that the option had: that of its alias, or its own. */
+const char *cli_option_first_name(const cli_option options[], const cli_option *row);
 /* What an option's place holds, as one would write it; NULL for a text that is not there. Returns buf, or the text. */
 const char *cli_option_text(const cli_option *option, char *buf, size_t size);
 

@@ -39,14 +39,16 @@ static void take_log(cyaml_log_t level, void *context, const char *fmt, va_list 
 }
 
 static cli_exit complain(const cli_io *io, const char *path, const complaint *c, cyaml_err_t code,
-                         const cyaml_schema_field_t fields[])
+                         const cli_option options[], const char *operand)
 {
     static const char UNEXPECTED[] = "Unexpected key: ", TWICE[] = "Mapping field already seen: ";
     const char       *names[CLI_ROWS_MAX + 2], *cause = c->cause[0] ? c->cause : cyaml_strerror(code);
     char              where[24] = "";
     int               n = 0;
     if (c->line) snprintf(where, sizeof where, ":%d", c->line);
-    for (; fields[n].key; n++) names[n] = fields[n].key;
+    for (const cli_option *o = options; o->name; o++)
+        if (cli_is_option(o)) names[n++] = o->name;
+    names[n++] = operand;
     names[n] = NULL;
     if (!strncmp(cause, UNEXPECTED, strlen(UNEXPECTED))) { /* its line is that of what comes before it */
         const char *key = cause + strlen(UNEXPECTED), *near = cli_nearest(key, names);
@@ -97,6 +99,23 @@ int cli_is_config(const char *path, const char *key)
 /* What a file says is data: a mistake in it is no misuse of the command line. */
 static cli_exit of_file(cli_exit code) { return code == CLI_MISUSED ? CLI_FAILED : code; }
 
+/* Values under old names go to the rows of the new ones. */
+static cli_exit rename_keys(const cli_io *io, const char *path, const cli_option options[], cli_config *held)
+{
+    for (int i = 0; options[i].name; i++) {
+        if (options[i].type != CLI_ALIAS || !held->value[i]) continue;
+        const cli_option *now = cli_option_resolve(options, &options[i]);
+        char            **value = &held->value[now - options];
+        if (*value)
+            return cli_misuse(io, "%s: %s and %s are both there; %s is the old name of %s: remove its line", path,
+                              options[i].name, now->name, options[i].name, now->name);
+        *value = held->value[i];
+        held->value[i] = NULL;
+        cli_remark(io, "%s: the option %s is now called %s", path, options[i].name, now->name);
+    }
+    return CLI_GO;
+}
+
 cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cli_option options[],
                          const char **operand, cli_config **held)
 {
@@ -123,8 +142,8 @@ cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cl
     if (code == CYAML_ERR_LIBYAML_PARSER_INIT || !strcmp(c.cause, "libyaml: (null)")) cli_check_alloc(NULL);
     if (code == CYAML_ERR_FILE_OPEN && errno == ENOMEM) cli_check_alloc(NULL);
     if (code == CYAML_ERR_FILE_OPEN) return cli_fail(io, "%s: cannot be read", path);
-    if (code != CYAML_OK || !data) return of_file(complain(io, path, &c, code, fields));
-    cli_exit exit_code = CLI_GO;
+    if (code != CYAML_OK || !data) return of_file(complain(io, path, &c, code, options, key));
+    cli_exit exit_code = rename_keys(io, path, options, *held);
     io->file = path;
     for (int i = 0; i < n && exit_code == CLI_GO; i++)
         if ((*held)->value[i]) exit_code = cli_put_option(io, &options[i], (*held)->value[i]);

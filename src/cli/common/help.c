@@ -29,6 +29,7 @@ static void option(const cli_option *o, int width)
         printf("\n%s:\n", o->name);
         return;
     }
+    if (o->type == CLI_ALIAS) return;
     const int column = width >= 60 ? COLUMN : 6;
     int       at = name(o, width);
     if (at + 2 > column) {

@@ -4,6 +4,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli/common/cli.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -114,7 +115,8 @@ static cli_exit put_value(const cli_io *io, const cli_option *o, const char *tex
         *(int *)o->out = value;
         break;
     }
-    case CLI_HEADING: break;
+    case CLI_HEADING:
+    case CLI_ALIAS: break;
     }
     return CLI_GO;
 }
@@ -153,7 +155,8 @@ const char *cli_option_text(const cli_option *o, char *buf, size_t size)
         }
         break;
     case CLI_CHOICE: return choice_text(o, *(const int *)o->out, buf, size);
-    case CLI_HEADING: return NULL;
+    case CLI_HEADING:
+    case CLI_ALIAS: return NULL;
     }
     return buf;
 }
@@ -177,6 +180,26 @@ int cli_processors(void)
     return n < 1 ? 1 : n > CLI_JOBS_MAX ? CLI_JOBS_MAX : (int)n;
 }
 
+/* ---- rows ---- */
+
+int cli_is_option(const cli_option *row) { return row->type != CLI_HEADING && row->type != CLI_ALIAS; }
+
+const cli_option *cli_option_resolve(const cli_option options[], const cli_option *row)
+{
+    if (row->type != CLI_ALIAS) return row;
+    const cli_option *o = options;
+    while (o->name && (!cli_is_option(o) || strcmp(o->name, row->value))) o++;
+    assert(o->name); /* an alias of nothing is a mistake in the table */
+    return o;
+}
+
+const char *cli_option_first_name(const cli_option options[], const cli_option *row)
+{
+    for (const cli_option *o = options; o->name; o++)
+        if (o->type == CLI_ALIAS && !strcmp(o->value, row->name)) return o->name;
+    return row->name;
+}
+
 /* ---- arguments ---- */
 
 static cli_exit unknown(const cli_io *io, const cli_option rows[], const char *word, int length)
@@ -185,7 +208,7 @@ static cli_exit unknown(const cli_io *io, const cli_option rows[], const char *w
     char        name[WORD_MAX + 1];
     int         n = 0;
     for (int i = 0; rows[i].name; i++)
-        if (rows[i].type != CLI_HEADING) names[n++] = rows[i].name;
+        if (cli_is_option(&rows[i])) names[n++] = rows[i].name;
     names[n] = NULL;
     snprintf(name, sizeof name, "%.*s", length, word);
     if (!strcmp(name, "-o")) return cli_misuse(io, "there is no option -o, as %s has no --out", io->command);
@@ -207,6 +230,18 @@ static const cli_option *find_row(const cli_option rows[], const char *word, int
     return o;
 }
 
+/* argv[i] has an old name: the new one takes its place, so that all who look at argv later find one name. The new word
+ * lives as long as argv does. */
+static void rename_word(const cli_io *io, const cli_option *alias, int argc, char **argv, int i)
+{
+    const char  *equals = strchr(argv[i], '='), *rest = equals ? equals : "";
+    const size_t size = strlen(alias->value) + strlen(rest) + sizeof "--";
+    char        *word = cli_alloc((int64_t)size, 1);
+    snprintf(word, size, "--%s%s", alias->value, rest);
+    argv[i] = word;
+    if (!cli_given(argc, argv, "quiet")) cli_remark(io, "--%s is now called --%s", alias->name, alias->value);
+}
+
 /* One option at argv[*i]; moves *i on if the value is the next word. */
 static cli_exit take(const cli_io *io, const cli_option rows[], int argc, char **argv, int *i)
 {
@@ -214,6 +249,10 @@ static cli_exit take(const cli_io *io, const cli_option rows[], int argc, char *
     const int         length = equals ? (int)(equals - word) : (int)strlen(word);
     const cli_option *o = find_row(rows, word, length);
     if (!o->name) return unknown(io, rows, word, length);
+    if (o->type == CLI_ALIAS) {
+        rename_word(io, o, argc, argv, *i);
+        return take(io, rows, argc, argv, i);
+    }
     if (o->type == CLI_FLAG) {
         if (equals) return cli_misuse(io, "--%s takes no value, found \"%s\"", o->name, equals + 1);
         return put_value(io, o, "");

@@ -59,7 +59,7 @@ static const char METHODS_SAID[] = "how it is learned (lm)" CT_LEARN_LIST(X);
 #undef X
 
 /* Rows before "out" say what is computed; they make config.yaml. Those from it on say where and how. */
-#define OPTIONS 44
+#define OPTIONS 46
 static cli_option *model_rows(learn_request *r, cli_option *rows)
 {
     const cli_option all[] = {
@@ -139,11 +139,13 @@ static cli_option *other_rows(learn_request *r, cli_option *rows)
                      "lm: weight of the pull towards the closed form; auto: by folds, 0.1 where there are none (auto)"),
         CLI_ROW_INTEGER("folds", "K", 0, 1000, &r->folds,
                         "lm: parts that are held out in turn to choose the prior; 0: none (5)"),
-        CLI_ROW_CHOICE("field", "auto|batch|isam2", cli_find_solver_or_auto, &r->deployment,
+        CLI_ROW_CHOICE("deployment", "auto|batch|isam2", cli_find_solver_or_auto, &r->deployment,
                        "how runs held out are estimated, as will be done in deployment: at once, or step by step "
                        "(auto: isam2 where measurements do not place nine of ten poses)"),
-        CLI_ROW_CHOICE("field-start", STARTS + 1, ct_start_find, &r->deployment_start,
+        CLI_ROW_ALIAS("field", "deployment"),
+        CLI_ROW_CHOICE("deployment-start", STARTS + 1, ct_start_find, &r->deployment_start,
                        "where estimates of runs held out start from (measurements)"),
+        CLI_ROW_ALIAS("field-start", "deployment-start"),
         CLI_ROW_CHOICE("scale", SCALES + 1, ct_scale_find, &r->scale,
                        "the common factor, from consistency: fit it within the bounds, free of them, or none (fit)"),
         CLI_ROW_HEADING("Run folder"),
@@ -302,12 +304,14 @@ static void put_word(cli_buffer *out, const char *word)
     free(quoted);
 }
 
-/* job->config, all that was resolved; job->command, what of it is not a default. */
+/* job->config, all that was resolved; job->command, what of it is not a default; job->identity, what the digest of the
+ * run is made from: the lines of config.yaml under the first names of the options, so that a run from before an option
+ * was renamed is still resumed. */
 static void describe(const learn_request *request, learn_job *job)
 {
     learn_request said = *request, usual = defaults();
     cli_option    rows[OPTIONS], base[OPTIONS];
-    cli_buffer      config = {0}, command = {0};
+    cli_buffer    config = {0}, command = {0}, identity = {0};
     usual.method = request->method;
     resolve(&usual);
     table(&said, rows);
@@ -317,17 +321,21 @@ static void describe(const learn_request *request, learn_job *job)
     cli_config_line(&config, "dataset", request->path);
     cli_buffer_printf(&command, "covtune learn");
     put_word(&command, request->path);
+    cli_buffer_printf(&identity, "\n");
     for (int i = 0; strcmp(rows[i].name, "out"); i++) {
-        if (rows[i].type == CLI_HEADING) continue;
+        if (!cli_is_option(&rows[i])) continue;
         char        buf[2][64];
         const char *text = is_said(&rows[i]) ? cli_option_text(&rows[i], buf[0], sizeof buf[0]) : NULL;
         const char *usually = is_said(&base[i]) ? cli_option_text(&base[i], buf[1], sizeof buf[1]) : NULL;
         cli_config_line(&config, rows[i].name, text);
+        cli_config_line(&identity, cli_option_first_name(rows, &rows[i]), text);
         if (!text || (usually && !strcmp(text, usually))) continue;
         cli_buffer_printf(&command, " --%s", rows[i].name);
         if (rows[i].type != CLI_FLAG) put_word(&command, text);
     }
-    if (request->iterations < 0) cli_buffer_printf(&config, "# iterations: %d a parameter\n", per_parameter(request));
+    for (int k = 0; k < 2 && request->iterations < 0; k++)
+        cli_buffer_printf(k ? &identity : &config, "# iterations: %d a parameter\n", per_parameter(request));
+    job->identity = identity.text;
     job->config = config.text;
     job->command = command.text;
 }
@@ -383,8 +391,7 @@ static ct_status prepare(const cli_io *io, const learn_request *request, learn_j
                               job->dataset->noise, job->theta, &options, &job->outer, err);
     if (status != CT_OK) return status;
     job->options = learn_options(request);
-    const char *options_only = strchr(job->config, '\n') + 1; /* without the comment and the path */
-    job->digest = ct_outer_digest(job->outer, strchr(options_only, '\n'));
+    job->digest = ct_outer_digest(job->outer, job->identity);
     return CT_OK;
 }
 
@@ -399,6 +406,7 @@ static void release(learn_job *job)
     learn_folder_free(&job->folder);
     free(job->command);
     free(job->config);
+    free(job->identity);
 }
 
 /* ---- what others ask of a run ---- */

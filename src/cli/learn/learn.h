@@ -22,7 +22,7 @@ typedef struct {
     int         from, space, iterations, folds;
     int         seed, samples;                  /* -1: the method's own, as is NaN of M, rate and decay */
     int         check_gradient, resume, force, jobs, repair;
-    int         entry_said, start_said; /* --entry, --field-start: on the command line itself */
+    int         entry_said, start_said; /* --entry, --deployment-start: on the command line itself */
     double      spread, M, rate, decay, checkpoint_s;
 } learn_request;
 
@@ -61,6 +61,7 @@ typedef struct {
     ct_checkpoint      *checkpoint;
     char           *command; /* that repeats the run: nothing in it that changes no number */
     char           *config;  /* the text of config.yaml                                    */
+    char           *identity; /* what the digest is made from, beside the data             */
     uint64_t        digest;
     learn_folder    folder;
     ct_learn_result result;
@@ -74,8 +75,8 @@ int learn_bounds(const char *text, double *lower, double *upper);
 
 /* Which parts of a list do not even look like one; CLI_GO: none. */
 cli_exit learn_check_lists(const cli_io *io, const learn_request *request);
-/* Options on the command line that would change nothing; CLI_GO: none. Those that depend on how --field auto decides
- * are left to learn_check_deployment. */
+/* Options on the command line that would change nothing; CLI_GO: none. Those that depend on how --deployment auto
+ * decides are left to learn_check_deployment. */
 cli_exit  learn_refuse_idle(const cli_io *io, learn_request *request, int argc, char **argv);
 ct_status learn_check_deployment(const learn_request *request, const learn_job *job, ct_err *err);
 /* job->theta from the dataset and the lists: numbered models of learned groups are pooled, start values read, rows

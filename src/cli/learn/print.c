@@ -65,7 +65,7 @@ static json_t *loss_json(const ct_learn_result *r)
     cli_put(o, "heldout", cli_number(r->loss_heldout));
     cli_put(o, "heldout_closed_form", cli_number(r->loss_heldout_closed_form));
     cli_put(o, "heldout_start", cli_number(r->loss_heldout_start));
-    cli_put(o, "field", cli_number(r->loss_deployment));
+    cli_put(o, "deployment", cli_number(r->loss_deployment));
     return o;
 }
 
@@ -90,7 +90,7 @@ json_t *learn_json(const learn_request *request, const learn_job *job)
     cli_put(o, "inner_solves", cli_integer(r->inner_solves));
     cli_put(o, "evaluations", cli_integer(r->evaluations));
     cli_put(o, "seconds", cli_number(r->seconds));
-    cli_put(o, "field", cli_text(cli_solvers[r->incremental]));
+    cli_put(o, "deployment", cli_text(cli_solvers[r->incremental]));
     cli_put(o, "loss", loss_json(r));
     cli_put(o, "prior", cli_number(r->prior));
     cli_put(o, "spread", cli_number(r->spread));

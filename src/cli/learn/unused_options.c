@@ -5,9 +5,10 @@
 #include <string.h>
 
 static const char STEPWISE[] =
-    "--entry is where a new pose starts in estimates step by step: --inner isam2 or --field isam2 asks for those";
-static const char AT_ONCE[] = "--field-start is where estimates at once start, or, with --entry motion and given, step "
-                              "by step; by itself isam2 starts a new pose at the one before";
+    "--entry is where a new pose starts in estimates step by step: --inner isam2 or --deployment isam2 asks for those";
+static const char AT_ONCE[] =
+    "--deployment-start is where estimates at once start, or, with --entry motion and given, step by step; by itself "
+    "isam2 starts a new pose at the one before";
 
 /* Others look at losses alone, or at residuals. */
 static int has_derivatives(int method)
@@ -27,9 +28,9 @@ static int has_derivatives(int method)
 /* --check-gradient makes no run. */
 static cli_exit check_of_gradient(const cli_io *io, int argc, char **argv)
 {
-    static const char *const OF_A_RUN[] = {"method", "from",        "iterations", "space",           "samples", "rate",
-                                           "decay",  "seed",        "M",          "gradient",        "prior",   "folds",
-                                           "field",  "field-start", "scale",      "checkpoint-every"};
+    static const char *const OF_A_RUN[] = {
+        "method", "from",     "iterations", "space", "samples",    "rate",             "decay", "seed",
+        "M",      "gradient", "prior",      "folds", "deployment", "deployment-start", "scale", "checkpoint-every"};
     for (size_t i = 0; i < sizeof OF_A_RUN / sizeof *OF_A_RUN; i++)
         if (cli_given(argc, argv, OF_A_RUN[i]))
             return cli_misuse(io, "--check-gradient learns nothing: --%s has no effect on it", OF_A_RUN[i]);
@@ -40,7 +41,7 @@ cli_exit learn_refuse_idle(const cli_io *io, learn_request *r, int argc, char **
 {
     const char *method = ct_learn_method_name((ct_learn_method)r->method);
     r->entry_said = cli_given(argc, argv, "entry");
-    r->start_said = cli_given(argc, argv, "field-start");
+    r->start_said = cli_given(argc, argv, "deployment-start");
     if (r->check_gradient) return check_of_gradient(io, argc, argv);
     if (cli_given(argc, argv, "iterations") && r->method == CT_LEARN_CLOSED_FORM)
         return cli_misuse(io, "--iterations is for methods that iterate; %s does not", method);
@@ -65,10 +66,12 @@ ct_status learn_check_deployment(const learn_request *r, const learn_job *job, c
     if (status != CT_OK) return status;
     if (r->entry_said && !r->inner && !deployment.incremental)
         return ct_fail(err, CT_E_ARGUMENT,
-                       "%s; --field auto estimates these runs at once, as measurements place their poses", STEPWISE);
+                       "%s; --deployment auto estimates these runs at once, as measurements place their poses",
+                       STEPWISE);
     if (r->start_said && deployment.incremental && r->entry == CT_ENTRY_PREVIOUS)
         return ct_fail(err, CT_E_ARGUMENT,
-                       "%s; --field auto estimates these runs step by step, as measurements do not place their poses",
+                       "%s; --deployment auto estimates these runs step by step, as measurements do not place their "
+                       "poses",
                        AT_ONCE);
     return CT_OK;
 }

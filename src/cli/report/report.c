@@ -242,7 +242,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         CLI_ROW_INTEGER("runs", "N", 1, 200, &request.runs,
                         "trajectories to draw, of the most improved run, the most worsened and others (12)"),
         CLI_ROW_CHOICE("solver", "batch|isam2", cli_find_solver, &request.solver,
-                       "how runs are estimated: at once, or step by step (as the run's --field has it)"),
+                       "how runs are estimated: at once, or step by step (as the run's --deployment has it)"),
         CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &request.jobs,
                         "sequences at a time (as many as there are processors); the report is the same for any"),
         CLI_ROW_END,
