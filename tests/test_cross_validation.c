@@ -38,6 +38,45 @@ static void test_a_wrong_model_is_learned_away_from_the_closed_form(void)
     lesson_free(&l);
 }
 
+/* The table of candidates has the result's own means; one is chosen, and the others are compared with it. */
+static void test_candidates_are_what_cross_validation_compared(void)
+{
+    lesson          l = biased_lesson(6, 0, 0.05);
+    ct_learn_result r = learn(&l, NULL);
+    int             chosen = 0;
+    CHECK(r.candidates >= 3 && r.candidates <= CT_LEARN_CANDIDATES_MAX);
+    for (int k = 0; k < r.candidates; k++) {
+        const ct_learn_candidate *c = &r.candidate[k];
+        chosen += c->chosen;
+        CHECK(c->heldout > 0 && c->heldout_error > 0);
+        if (isinf(c->prior)) CHECK_NEAR(c->heldout, r.loss_heldout_closed_form, 1e-12 * c->heldout);
+        if (isnan(c->prior)) CHECK_NEAR(c->heldout, r.loss_heldout_start, 1e-12 * c->heldout);
+        if (!c->chosen) continue;
+        CHECK(c->prior == r.prior && c->log_ratio == 0 && c->log_ratio_error == 0);
+        CHECK_NEAR(c->heldout, r.loss_heldout, 1e-12 * c->heldout);
+    }
+    CHECK(chosen == 1);
+    ct_learn_result_free(&r);
+    lesson_free(&l);
+}
+
+/* Losses 1, 2, 4 against e, 2e, 4e^4: log ratios -1, -1, -4 have mean -2 and standard error 1. */
+static void test_candidates_are_compared_by_paired_differences(void)
+{
+    const double    e = exp(1), prior[] = {INFINITY, 0.1, NAN};
+    const double    loss[] = {1, 2, 4, e, 2 * e, 4 * e * e * e * e, 1, INFINITY, 4};
+    ct_learn_result r = {0};
+    ct__record_candidates(&r, 3, 3, prior, loss, 1);
+    CHECK_NEAR(r.candidate[0].heldout, 7.0 / 3, 1e-14);
+    CHECK_NEAR(r.candidate[0].heldout_error, sqrt((16 + 1 + 25) / 9.0 / 6), 1e-14);
+    CHECK_NEAR(r.candidate[0].log_ratio, -2, 1e-14);
+    CHECK_NEAR(r.candidate[0].log_ratio_error, 1, 1e-14);
+    CHECK(isnan(r.candidate[2].heldout) && isnan(r.candidate[2].log_ratio) && isnan(r.candidate[2].log_ratio_error));
+    CHECK(!r.candidate[0].chosen && r.candidate[1].chosen && !r.candidate[2].chosen);
+    ct__choose_recorded(&r, NAN);
+    CHECK(!r.candidate[1].chosen && r.candidate[2].chosen);
+}
+
 /* Values that somebody tuned in deployment are not given up for something that does worse there. */
 static void test_start_values_that_are_better_stay(void)
 {
@@ -358,6 +397,8 @@ int main(void)
 {
     RUN(test_the_start_does_not_matter);
     RUN(test_a_wrong_model_is_learned_away_from_the_closed_form);
+    RUN(test_candidates_are_what_cross_validation_compared);
+    RUN(test_candidates_are_compared_by_paired_differences);
     RUN(test_start_values_that_are_better_stay);
     RUN(test_candidates_are_judged_as_the_field_would);
     RUN(test_the_scale_is_recovered_from_consistency);

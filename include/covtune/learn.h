@@ -253,6 +253,17 @@ typedef struct {
 
 ct_learn_options ct_learn_defaults(void);
 
+/* A candidate of cross-validation (lm): a weight of the prior, its parameters fitted on each fold's training part. */
+#define CT_LEARN_CANDIDATES_MAX 8
+
+typedef struct {
+    /* weight; INFINITY: the closed form; 0: no prior, from the start values; NaN: the start values themselves */
+    double prior;
+    double heldout, heldout_error;     /* mean held-out loss of a sequence, its standard error over sequences     */
+    double log_ratio, log_ratio_error; /* mean of log(loss / loss of the chosen one), paired, its standard error */
+    int    chosen;
+} ct_learn_candidate;
+
 typedef struct {
     ct_learn_method method;
     ct_learn_stop   stop;
@@ -270,6 +281,9 @@ typedef struct {
     /* 1: in deployment estimates are made step by step (options.deployment, where that is CT_INFERENCE_AUTO as
      * chosen) */
     int             incremental;
+    /* what cross-validation compared; 0: it was not used. A loss that is not finite is NaN */
+    int                candidates;
+    ct_learn_candidate candidate[CT_LEARN_CANDIDATES_MAX];
     /* weight used; INFINITY: the closed form itself; NaN: the start stays */
     double          prior;
     double          spread;
@@ -288,6 +302,8 @@ typedef struct {
     int32_t         parameters;
     /* the answer, log space, scale applied */
     double         *p;
+    /* the closed form of all training sequences, projected into the bounds, log space, without that scale */
+    double         *closed_form;
     /* of each log variance; INFINITY: not determined; NaN: not learned */
     double         *standard_error;
     /* -1, 0, +1 per parameter (turned coordinates of full blocks) */

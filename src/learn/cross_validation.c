@@ -110,14 +110,14 @@ static ct_status begin(folding *f, ct_err *err)
 {
     const int64_t n = f->l->objective.outer->count, m = f->l->objective.outer->m, k = f->folds;
     f->train = ct__zalloc(2 * k * n, sizeof *f->train);
-    f->p = ct__zalloc(k * STOPS * m + k * m + (STOPS + 1) * n, sizeof *f->p);
+    f->p = ct__zalloc(k * STOPS * m + k * m + (STOPS + 2) * n, sizeof *f->p);
     f->seen = ct__zalloc(n, sizeof *f->seen);
     f->few = ct__zalloc(m, sizeof *f->few);
     if (!f->train || !f->p || !f->seen || !f->few) return ct__no_memory(err, "folds", k);
     f->held = f->train + k * n;
     f->closed = f->p + k * STOPS * m;
     f->loss = f->closed + k * m;
-    f->start_loss = f->loss + STOPS * n;
+    f->start_loss = f->loss + (STOPS + 1) * n;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < k; j++) {
             f->held[j * n + i] = i % k == j;
@@ -319,6 +319,17 @@ static ct_status measure(folding *f, int stop)
     return CT_OK;
 }
 
+/* The start values come last, after the stops that were walked to. */
+static void record(folding *f, int chosen)
+{
+    const int64_t n = f->l->objective.outer->count;
+    double        prior[STOPS + 1];
+    for (int k = 0; k < f->stops; k++) prior[k] = k == f->alone ? 0 : PATH[k];
+    prior[f->stops] = NAN;
+    memcpy(f->loss + f->stops * n, f->start_loss, (size_t)n * sizeof *f->loss);
+    ct__record_candidates(f->l->objective.result, n, f->stops + 1, prior, f->loss, chosen);
+}
+
 ct_status ct__choose_prior(ct__learning *l)
 {
     ct__objective      *e = &l->objective;
@@ -336,6 +347,7 @@ ct_status ct__choose_prior(ct__learning *l)
         r->loss_heldout = e->heldout = k < f.stops ? f.mean[k] : r->loss_heldout_start;
         r->prior = k == f.stops ? NAN : k == f.alone ? 0 : PATH[k];
         l->alone = k == f.alone;
+        if (!ct__objective_cancelled(e)) record(&f, k);
         if (k == f.stops) r->stop = CT_LEARN_STOP_START;
         else if (!ct__objective_cancelled(e)) status = measure(&f, k);
     }
@@ -376,6 +388,7 @@ static ct_status stand(ct__learning *l, ct_evaluation *seen, double *loss)
         memcpy(answer, other, (size_t)n * sizeof *answer);
         r->stop = k ? CT_LEARN_STOP_START : CT_LEARN_STOP_CLOSED_FORM;
         r->prior = k ? NAN : INFINITY;
+        ct__choose_recorded(r, r->prior);
         r->loss_heldout = k ? r->loss_heldout_start : r->loss_heldout_closed_form;
         r->heldout = 0;
         taken = k;

@@ -26,7 +26,7 @@ ct_learn_options ct_learn_defaults(void)
 void ct_learn_result_free(ct_learn_result *r)
 {
     if (!r) return;
-    void *const owned[] = {r->p, r->standard_error, r->at_bound, r->undetermined, r->note};
+    void *const owned[] = {r->p, r->closed_form, r->standard_error, r->at_bound, r->undetermined, r->note};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     *r = (ct_learn_result){0};
 }
@@ -347,11 +347,12 @@ static ct_status run(ct__learning *l, ct_noise *noise)
     const int64_t    m = e->outer->m;
     r->parameters = (int32_t)m;
     r->p = ct__zalloc(m, sizeof *r->p);
+    r->closed_form = ct__zalloc(m, sizeof *r->closed_form);
     r->standard_error = ct__zalloc(m, sizeof *r->standard_error);
     r->at_bound = ct__zalloc(m, sizeof *r->at_bound);
     l->p = ct__zalloc(4 * m, sizeof *l->p);
     l->samples = ct__zalloc(m, sizeof *l->samples);
-    if (!r->p || !r->standard_error || !r->at_bound || !l->p || !l->samples)
+    if (!r->p || !r->closed_form || !r->standard_error || !r->at_bound || !l->p || !l->samples)
         return ct__no_memory(e->err, "parameters", m);
     CT_TRY(ct__memo_new((int32_t)m, &l->memo, e->err));
     e->memo = &l->memo;
@@ -361,6 +362,7 @@ static ct_status run(ct__learning *l, ct_noise *noise)
     for (int64_t i = 0; i < m; i++) r->standard_error[i] = NAN;
     CT_TRY(ct__diagnose_duplicates(l));
     CT_TRY(find_starts(l, noise));
+    memcpy(r->closed_form, l->closed, (size_t)m * sizeof *r->closed_form);
     CT_TRY(run_method(l));
     r->iterations = e->steps;
     CT_TRY(finish(l));

@@ -267,6 +267,11 @@ int ct__choose_candidate(int64_t n, int first, int stops, const double *loss, co
 ct_status ct__detect_mismatch(ct__learning *l, ct_evaluation *seen, double *p, int *doubt);
 /* The answer stays if it stands in deployment; else the closed form or the start values take its place. */
 ct_status ct__validate_answer(ct__learning *l);
+/* Candidate k < count: prior[k] and the held-out losses loss + k n of n sequences. */
+void ct__record_candidates(ct_learn_result *r, int64_t n, int count, const double *prior, const double *loss,
+                           int chosen);
+/* The candidate of that prior takes the chosen one's place. */
+void ct__choose_recorded(ct_learn_result *r, double prior);
 /* Where a walk begins: the closed form; but one that lacks some parameters, and so has the others in wrong
  * proportion to them, only if it is no worse than the start values. */
 const double *ct__path_start(const ct__learning *l, const double *closed);

@@ -69,6 +69,47 @@ static json_t *loss_json(const ct_learn_result *r)
     return o;
 }
 
+/* What cross-validation compared. */
+static json_t *candidates_json(const ct_learn_result *r)
+{
+    json_t *list = cli_array();
+    for (int k = 0; k < r->candidates; k++) {
+        const ct_learn_candidate *c = &r->candidate[k];
+        json_t                   *o = cli_object();
+        cli_put(o, "candidate", cli_text(isnan(c->prior) ? "start" : isinf(c->prior) ? "closed_form" : "learned"));
+        cli_put(o, "prior", cli_number(c->prior));
+        cli_put(o, "heldout", cli_number(c->heldout));
+        cli_put(o, "heldout_error", cli_number(c->heldout_error));
+        cli_put(o, "log_ratio", cli_number(c->log_ratio));
+        cli_put(o, "log_ratio_error", cli_number(c->log_ratio_error));
+        cli_put(o, "chosen", cli_check_alloc(json_boolean(c->chosen)));
+        cli_append(list, o);
+    }
+    return list;
+}
+
+/* Variances, or of a full model the covariance, under the closed form. */
+static json_t *closed_form_json(const learn_job *job)
+{
+    json_t   *o = cli_object();
+    ct_noise *noise = NULL;
+    ct_err    err = {0};
+    if (ct_noise_copy(job->start, &noise, &err) != CT_OK) cli_check_alloc(NULL);
+    const int put = job->result.closed_form && ct_theta_put(job->theta, job->result.closed_form, noise, &err) == CT_OK;
+    for (int32_t g = 0; put && g < ct_theta_models(job->theta); g++) {
+        const ct_noise_model *m = ct_noise_get(noise, g);
+        if (!ct_theta_learns(job->theta, g)) continue;
+        json_t *model = cli_object(), *rows = cli_array();
+        for (int i = 0; i < m->dim; i++)
+            cli_append(rows, m->kind == CT_NOISE_FULL ? cli_numbers(m->dim, m->covariance + i * m->dim)
+                                                      : cli_number(m->covariance[i]));
+        cli_put(model, m->kind == CT_NOISE_FULL ? "covariance" : "variance", rows);
+        cli_put(o, m->name, model);
+    }
+    ct_noise_free(noise);
+    return o;
+}
+
 json_t *learn_json(const learn_request *request, const learn_job *job)
 {
     const ct_learn_result *r = &job->result;
@@ -93,12 +134,14 @@ json_t *learn_json(const learn_request *request, const learn_job *job)
     cli_put(o, "deployment", cli_text(cli_solvers[r->incremental]));
     cli_put(o, "loss", loss_json(r));
     cli_put(o, "prior", cli_number(r->prior));
+    cli_put(o, "candidates", candidates_json(r));
     cli_put(o, "spread", cli_number(r->spread));
     cli_put(o, "scale", scale);
     cli_put(o, "consistency", consistency);
     cli_put(o, "invariance", cli_number(r->invariance));
     cli_put(o, "stationarity", cli_number(r->stationarity));
     cli_put(o, "noise", noise);
+    cli_put(o, "closed_form", closed_form_json(job));
     cli_put(o, "undetermined", lines(r->undetermined));
     cli_put(o, "notes", lines(r->note));
     cli_put(o, "out", cli_text(request->out));
