@@ -222,6 +222,41 @@ static const char DIFFERENCES[] = CT_DIFFERENCE_LIST(X);
 static const char FORMATS[] = CT_TABLE_LIST(X);
 #undef X
 
+#define AT(member) offsetof(compare_request, member)
+static const cli_option OPTIONS[] = {
+    CLI_ROW_TEXT(
+        "methods", "NAME,..", AT(methods),
+        "those of covtune learn (nelder-mead,powell,leo,fw,lm); and lm-alone: lm from the table's values without a "
+        "prior, fw-left: fw under the paper's left loss, fw-numeric: fw with the paper's differences"),
+    CLI_ROW_TEXT("bounds", "NAME,..", AT(bounds),
+                 "each of dataset, wide, loose, tight or LO:HI, as for covtune learn (loose,tight)"),
+    CLI_ROW_TEXT("oracle", "FILE|RUN", AT(oracle),
+                 "the noise that the measurements really have (DATASET/latent.json if it is there)"),
+    CLI_ROW_REPAIR,
+    CLI_ROW_TEXT("full", "NAME,..|all", AT(full), "learn these with correlations"),
+    CLI_ROW_NUMBER("spread", "K", 1, INFINITY, AT(spread), "no variance more than K times another (no limit)"),
+    CLI_ROW_CHOICE(
+        "loss", DIFFERENCES + 1, ct_difference_find, AT(difference),
+        "difference from the truth in the loss: on its own side (local), or in the world (left, the paper's)"),
+    CLI_ROW_CHOICE("deployment", "batch|isam2", cli_find_solver, AT(deployment),
+                   "how test runs are estimated: all at once, or step by step (isam2)"),
+    CLI_ROW_ALIAS("field", "deployment"),
+    CLI_ROW_FLAG("by-name", AT(by_name),
+                 "errors body by body as well, such as those of an object o0, o1, .. and of the finger e0, e1, .. "
+                 "that pushes it"),
+    CLI_ROW_INTEGER("iterations", "N", 1, 1000000, AT(iterations),
+                    "at most so many, of each method (its own)"),
+    CLI_ROW_SEED("seed", "K", AT(seed), "of methods that draw random numbers (1)"),
+    CLI_ROW_CHOICE("format", FORMATS + 1, ct_table_format_find, AT(format), "of the table (text)"),
+    CLI_ROW_TEXT("out", "FILE", AT(out),
+                 "write the table there as well, in the format that --format or its ending says: .csv, .json (what "
+                 "--json prints), .md, else text"),
+    CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, AT(jobs),
+                    "sequences at a time (as many as there are processors); the results are the same for any"),
+    CLI_ROW_END,
+};
+#undef AT
+
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
     compare_request request = {.methods = "nelder-mead,powell,leo,fw,lm",
@@ -231,41 +266,9 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
                                .jobs = cli_processors(),
                                .spread = INFINITY,
                                .seed = 1};
-    cli_io           io;
-    const cli_option rows[] = {
-        CLI_ROW_TEXT(
-            "methods", "NAME,..", &request.methods,
-            "those of covtune learn (nelder-mead,powell,leo,fw,lm); and lm-alone: lm from the table's values without a "
-            "prior, fw-left: fw under the paper's left loss, fw-numeric: fw with the paper's differences"),
-        CLI_ROW_TEXT("bounds", "NAME,..", &request.bounds,
-                     "each of dataset, wide, loose, tight or LO:HI, as for covtune learn (loose,tight)"),
-        CLI_ROW_TEXT("oracle", "FILE|RUN", &request.oracle,
-                     "the noise that the measurements really have (DATASET/latent.json if it is there)"),
-        CLI_ROW_REPAIR(&io.repair),
-        CLI_ROW_TEXT("full", "NAME,..|all", &request.full, "learn these with correlations"),
-        CLI_ROW_NUMBER("spread", "K", 1, INFINITY, &request.spread, "no variance more than K times another (no limit)"),
-        CLI_ROW_CHOICE(
-            "loss", DIFFERENCES + 1, ct_difference_find, &request.difference,
-            "difference from the truth in the loss: on its own side (local), or in the world (left, the paper's)"),
-        CLI_ROW_CHOICE("deployment", "batch|isam2", cli_find_solver, &request.deployment,
-                       "how test runs are estimated: all at once, or step by step (isam2)"),
-        CLI_ROW_ALIAS("field", "deployment"),
-        CLI_ROW_FLAG("by-name", &request.by_name,
-                     "errors body by body as well, such as those of an object o0, o1, .. and of the finger e0, e1, .. "
-                     "that pushes it"),
-        CLI_ROW_INTEGER("iterations", "N", 1, 1000000, &request.iterations,
-                        "at most so many, of each method (its own)"),
-        CLI_ROW_SEED("seed", "K", &request.seed, "of methods that draw random numbers (1)"),
-        CLI_ROW_CHOICE("format", FORMATS + 1, ct_table_format_find, &request.format, "of the table (text)"),
-        CLI_ROW_TEXT("out", "FILE", &request.out,
-                     "write the table there as well, in the format that --format or its ending says: .csv, .json (what "
-                     "--json prints), .md, else text"),
-        CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &request.jobs,
-                        "sequences at a time (as many as there are processors); the results are the same for any"),
-        CLI_ROW_END,
-    };
+    cli_io       io;
     compare_job *job = cli_alloc(1, sizeof *job);
-    cli_exit     code = cli_parse(command, rows, argc, argv, &io, &request.path);
+    cli_exit     code = cli_parse(command, &request, argc, argv, &io, &request.path);
     if (code == CLI_GO) code = check(&io, &request, job, cli_given(argc, argv, "seed"));
     if (code == CLI_GO) code = cli_finish(&io, carry_out(&io, &request, job));
     release(job);
@@ -288,5 +291,6 @@ const cli_command cli_compare = {
     .example = "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --out D3\n"
                "  covtune compare D3 --methods fw,lm\n"
                "  covtune compare D3 --bounds tight --format markdown --out D3.md\n",
+    .options = OPTIONS,
     .run = run,
 };

@@ -278,28 +278,31 @@ static cli_exit check(const cli_io *io, const reproduce_request *r, const reprod
     return code == CLI_GO ? take_methods(io, study, job) : code;
 }
 
+#define AT(member) offsetof(reproduce_request, member)
+static const cli_option OPTIONS[] = {
+    CLI_ROW_TEXT("out", "DIR", AT(out), "the folder that results are written to, which is made"),
+    CLI_ROW_FLAG("quick", AT(quick),
+                 "shorter and fewer runs: less than a minute, and numbers that scatter more"),
+    CLI_ROW_INTEGER("seeds", "N", 1, 5, AT(seeds),
+                    "datasets of each kind: nav2d, samples, push2d (5, quick: 1, 2, 1)"),
+    CLI_ROW_TEXT(
+        "rows", "D1/loose,..", AT(rows),
+        "nav2d, push2d: only these rows of the table; of push2d they are called ellipse/oracle/loose and so on"),
+    CLI_ROW_TEXT("methods", "NAME,..", AT(methods), "only these of the study's methods"),
+    CLI_ROW_FLAG("force", AT(force), "replace results that are there, and do not mind other files"),
+    CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, AT(jobs),
+                    "sequences at a time (as many as there are processors); only times depend on it"),
+    CLI_ROW_END,
+};
+#undef AT
+
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
     reproduce_request request = {.jobs = cli_processors()};
-    const cli_option options[] = {
-        CLI_ROW_TEXT("out", "DIR", &request.out, "the folder that results are written to, which is made"),
-        CLI_ROW_FLAG("quick", &request.quick,
-                     "shorter and fewer runs: less than a minute, and numbers that scatter more"),
-        CLI_ROW_INTEGER("seeds", "N", 1, 5, &request.seeds,
-                        "datasets of each kind: nav2d, samples, push2d (5, quick: 1, 2, 1)"),
-        CLI_ROW_TEXT(
-            "rows", "D1/loose,..", &request.rows,
-            "nav2d, push2d: only these rows of the table; of push2d they are called ellipse/oracle/loose and so on"),
-        CLI_ROW_TEXT("methods", "NAME,..", &request.methods, "only these of the study's methods"),
-        CLI_ROW_FLAG("force", &request.force, "replace results that are there, and do not mind other files"),
-        CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &request.jobs,
-                        "sequences at a time (as many as there are processors); only times depend on it"),
-        CLI_ROW_END,
-    };
     const reproduce_study *study = NULL;
     cli_io                 io;
     reproduce_job         *job = cli_alloc(1, sizeof *job);
-    cli_exit               code = cli_parse(command, options, argc, argv, &io, &request.study);
+    cli_exit               code = cli_parse(command, &request, argc, argv, &io, &request.study);
     *job = (reproduce_job){.io = &io, .request = &request};
     if (code == CLI_GO) code = find_study(&io, request.study, &study);
     if (code == CLI_GO) code = check(&io, &request, study, job);
@@ -330,5 +333,6 @@ const cli_command cli_reproduce = {
     .example = "  covtune reproduce nav2d --quick --out tables\n"
                "  covtune reproduce nav2d --rows D1/tight --seeds 1 --out row\n"
                "  covtune reproduce push2d --rows ellipse/network/tight --methods fw,lm --seeds 1 --out pushes\n",
+    .options = OPTIONS,
     .run = run,
 };

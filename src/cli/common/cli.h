@@ -22,6 +22,7 @@
 #include <covtune/covtune.h>
 #include <dirent.h>
 #include <jansson.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -40,10 +41,12 @@ typedef enum {
 typedef struct {
     const char *command;
     const char *topic; /* what --help is to be asked of, if it is not the command */
-    int         json, quiet;
+    int         json, quiet, help, version;
     int         repair; /* files are read as ct_read_options.repair has it: CLI_ROW_REPAIR sets it */
     const char *file; /* whose options are looked at; NULL: the command line's */
 } cli_io;
+
+typedef struct cli_option cli_option;
 
 typedef struct cli_command {
     const char *name;
@@ -55,6 +58,9 @@ typedef struct cli_command {
     int         most;     /* and may be                                         */
     const char *text;     /* what it does; lines of their own end in a newline  */
     const char *example;  /* lines that work                                    */
+    const cli_option *options; /* ended by CLI_ROW_END                          */
+    /* commands with options of their own, which the first operand asks for; ended by NULL; NULL: none */
+    const struct cli_command *const *variants;
     cli_exit (*run)(const struct cli_command *command, int argc, char **argv);
 } cli_command;
 
@@ -87,8 +93,11 @@ void cli_on_no_memory(void);
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
+/* A subcommand's options are one static table of rows. Parser, help, config.yaml, man page and completion read it.
+ * `place` is the offset of a row's value in the subcommand's request, which is a struct. */
 typedef enum {
     CLI_FLAG,    /* int: 1 if given                                   */
+    CLI_IO_FLAG, /* the same, but place is an offset in cli_io        */
     CLI_TEXT,    /* const char *                                      */
     CLI_INTEGER, /* int in [low, high]                                */
     CLI_SEED,    /* uint64_t                                          */
@@ -98,48 +107,53 @@ typedef enum {
     CLI_ALIAS    /* the old name of an option that was renamed; value is the new name. Not in the help. */
 } cli_type;
 
-typedef struct {
+struct cli_option {
     const char *name;  /* without the dashes; NULL ends a table        */
     const char *value; /* as the help shows it: "FILE", "lm|gn"; NULL for flags */
     cli_type    type;
-    void       *out;   /* left alone if the option is not given        */
+    size_t      place; /* the value there is left alone if the option is not given */
     const char *help;
     double      low, high;
     int       (*find)(const char *name);
-} cli_option;
+};
 
 /* Rows of a table. */
-#define CLI_ROW_FLAG(name, out, help)                         {name, NULL, CLI_FLAG, out, help, 0, 0, NULL}
-#define CLI_ROW_TEXT(name, value, out, help)                  {name, value, CLI_TEXT, out, help, 0, 0, NULL}
-#define CLI_ROW_INTEGER(name, value, low, high, out, help)    {name, value, CLI_INTEGER, out, help, low, high, NULL}
-#define CLI_ROW_SEED(name, value, out, help)                  {name, value, CLI_SEED, out, help, 0, 0, NULL}
-#define CLI_ROW_NUMBER(name, value, low, high, out, help)     {name, value, CLI_NUMBER, out, help, low, high, NULL}
-#define CLI_ROW_CHOICE(name, value, find, out, help)          {name, value, CLI_CHOICE, out, help, 0, 0, find}
-#define CLI_ROW_HEADING(text)                                 {text, NULL, CLI_HEADING, NULL, NULL, 0, 0, NULL}
-#define CLI_ROW_ALIAS(old_name, name)                         {old_name, name, CLI_ALIAS, NULL, NULL, 0, 0, NULL}
-#define CLI_ROW_REPAIR(out)                                                                                            \
-    CLI_ROW_FLAG("repair", out,                                                                                        \
-                 "raise eigenvalues of information and covariance matrices that are not positive definite to 1e-6 of " \
-                 "the largest, and say how many (they are refused)")
-#define CLI_ROW_END                                           {NULL, NULL, CLI_FLAG, NULL, NULL, 0, 0, NULL}
+#define CLI_ROW_FLAG(name, place, help)                       {name, NULL, CLI_FLAG, place, help, 0, 0, NULL}
+#define CLI_ROW_TEXT(name, value, place, help)                {name, value, CLI_TEXT, place, help, 0, 0, NULL}
+#define CLI_ROW_INTEGER(name, value, low, high, place, help)  {name, value, CLI_INTEGER, place, help, low, high, NULL}
+#define CLI_ROW_SEED(name, value, place, help)                {name, value, CLI_SEED, place, help, 0, 0, NULL}
+#define CLI_ROW_NUMBER(name, value, low, high, place, help)   {name, value, CLI_NUMBER, place, help, low, high, NULL}
+#define CLI_ROW_CHOICE(name, value, find, place, help)        {name, value, CLI_CHOICE, place, help, 0, 0, find}
+#define CLI_ROW_HEADING(text)                                 {text, NULL, CLI_HEADING, 0, NULL, 0, 0, NULL}
+#define CLI_ROW_ALIAS(old_name, name)                         {old_name, name, CLI_ALIAS, 0, NULL, 0, 0, NULL}
+#define CLI_REPAIR_HELP                                                                                                \
+    "raise eigenvalues of information and covariance matrices that are not positive definite to 1e-6 of the largest, " \
+    "and say how many (they are refused)"
+#define CLI_ROW_REPAIR {"repair", NULL, CLI_IO_FLAG, offsetof(cli_io, repair), CLI_REPAIR_HELP, 0, 0, NULL}
+#define CLI_ROW_END                                           {NULL, NULL, CLI_FLAG, 0, NULL, 0, 0, NULL}
 
-/* Reads argv[1..) of a subcommand into the table's places, io and operand[] (room for `most`; those
+/* The rows that every subcommand has: --json, --quiet, --help, --version. */
+extern const cli_option cli_common_options[];
+
+/* Reads argv[1..) of a subcommand into its request, io and operand[] (room for `most`; those
  * not given are NULL). --help, --version, --json and --quiet need no row. Anything but CLI_GO is the exit code:
  * help was asked for and printed, or a sentence says what is wrong. Old names (CLI_ALIAS) in argv are replaced by the
  * new ones, with a remark. */
-cli_exit cli_parse(const cli_command *command, const cli_option options[], int argc, char **argv, cli_io *io,
+cli_exit cli_parse(const cli_command *command, void *request, int argc, char **argv, cli_io *io,
                    const char *operand[]);
 
 /* One option's value; flags take true and false. CLI_GO, or a sentence says what is wrong. */
-cli_exit cli_put_option(const cli_io *io, const cli_option *option, const char *text);
+cli_exit cli_put_option(cli_io *io, const cli_option *option, void *request, const char *text);
 /* Is the row an option: no heading and no alias? */
 int cli_is_option(const cli_option *row);
+int cli_is_flag(const cli_option *row); /* an option without a value */
 /* The row that an alias stands for; any other row stands for itself. */
 const cli_option *cli_option_resolve(const cli_option options[], const cli_option *row);
 /* The first name that the option had: that of its alias, or its own. */
 const char *cli_option_first_name(const cli_option options[], const cli_option *row);
-/* What an option's place holds, as one would write it; NULL for a text that is not there. Returns buf, or the text. */
-const char *cli_option_text(const cli_option *option, char *buf, size_t size);
+/* The request's value of an option, as one would write it; NULL for a text that is not there. Returns buf, or the
+ * text. */
+const char *cli_option_text(const cli_option *option, const void *request, char *buf, size_t size);
 
 #define CLI_ROWS_MAX 64  /* of a table, headings and the common ones included */
 #define CLI_JOBS_MAX 256
@@ -157,20 +171,17 @@ int cli_given(int argc, char **argv, const char *name);
 /* The word nearest to `word` among those of `list` (ended by NULL), or NULL if none is like it. */
 const char *cli_nearest(const char *word, const char *const list[]);
 
-void cli_help(const cli_command *command, const cli_option options[]);
-/* The rows that every subcommand has, for parser and help. io, help and version are NULL in the help. */
-#define CLI_COMMON 5 /* with the end of the table */
-void cli_common_options(cli_io *io, int *help, int *version, cli_option rows[CLI_COMMON]);
+void cli_help(const cli_command *command);
 
 /* ---- Config ---------------------------------------------------------------------------------- */
 
 /* A file of options, "name: value" (YAML), with the operand under its own name, `key`. Is that one? It ends in .yaml
  * or .yml, and a line begins with key. */
 int cli_is_config(const char *path, const char *key);
-/* Read it into the table's places, as cli_parse does, and into *operand, NULL if it has none. Texts stay in *held,
+/* Read it into the request, as cli_parse does, and into *operand, NULL if it has none. Texts stay in *held,
  * which the caller frees with cli_config_free when options are no longer looked at. */
 typedef struct cli_config cli_config;
-cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cli_option options[],
+cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cli_option options[], void *request,
                          const char **operand, cli_config **held);
 void     cli_config_free(cli_config *held);
 /* A line of such a file; nothing for a value that is NULL. */
@@ -237,7 +248,8 @@ void cli_print_json(json_t *object);
 /* ---- Files ----------------------------------------------------------------------------------- */
 
 /* The names of the formats, as an option's value: "covtune|g2o|...". */
-extern const char *const cli_formats;
+#define CLI_FORMATS (cli_format_words + 1)
+extern const char cli_format_words[]; /* "|covtune|g2o|..." */
 
 /* ct_sequence_read, refusing "-" and what holds no variable. format may be CT_FORMAT_AUTO, and is the
  * file's after the call. Says what the reader noted. */

@@ -116,7 +116,7 @@ static cli_exit rename_keys(const cli_io *io, const char *path, const cli_option
     return CLI_GO;
 }
 
-cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cli_option options[],
+cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cli_option options[], void *request,
                          const char **operand, cli_config **held)
 {
     cyaml_schema_field_t fields[CLI_ROWS_MAX + 2];
@@ -127,7 +127,8 @@ cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cl
     *operand = NULL;
     int                  keys = 0;
     for (; options[n].name && n < CLI_ROWS_MAX; n++)
-        if (options[n].type != CLI_HEADING) fields[keys++] = field(options[n].name, n);
+        if (options[n].type != CLI_HEADING && options[n].type != CLI_IO_FLAG)
+            fields[keys++] = field(options[n].name, n);
     fields[keys++] = field(key, n);
     fields[keys] = (cyaml_schema_field_t){.key = NULL};
     const cyaml_schema_value_t root = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, cli_config, fields)};
@@ -146,7 +147,7 @@ cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cl
     cli_exit exit_code = rename_keys(io, path, options, *held);
     io->file = path;
     for (int i = 0; i < n && exit_code == CLI_GO; i++)
-        if ((*held)->value[i]) exit_code = cli_put_option(io, &options[i], (*held)->value[i]);
+        if ((*held)->value[i]) exit_code = cli_put_option(io, &options[i], request, (*held)->value[i]);
     io->file = NULL;
     *operand = (*held)->value[n];
     return of_file(exit_code);

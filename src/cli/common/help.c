@@ -40,11 +40,11 @@ static void option(const cli_option *o, int width)
     cli_wrap(stdout, column, column, width, o->help);
 }
 
-void cli_help(const cli_command *command, const cli_option options[])
+void cli_help(const cli_command *command)
 {
-    const int  width = cli_width() < 100 ? cli_width() : 100; /* longer lines are hard to read */
-    cli_option common[CLI_COMMON];
-    char       usage[256];
+    const cli_option *options = command->options;
+    const int         width = cli_width() < 100 ? cli_width() : 100; /* longer lines are hard to read */
+    char              usage[256];
     snprintf(usage, sizeof usage, "covtune %s %s%s%s [options]", command->name, command->operands,
              command->needs ? " " : "", command->needs ? command->needs : "");
     printf("Usage: ");
@@ -53,7 +53,6 @@ void cli_help(const cli_command *command, const cli_option options[])
     cli_wrap(stdout, 0, 0, width, command->text);
     if (options[0].type != CLI_HEADING) printf("\nOptions:\n");
     for (int i = 0; options[i].name; i++) option(&options[i], width);
-    cli_common_options(NULL, NULL, NULL, common);
-    for (int i = 0; common[i].name; i++) option(&common[i], width);
+    for (int i = 0; cli_common_options[i].name; i++) option(&cli_common_options[i], width);
     printf("\nExample:\n%s", command->example); /* as it is, to be copied */
 }

@@ -18,17 +18,18 @@ static const char *word_at(const void *list, int i) { return ((const char *const
 
 const char *cli_nearest(const char *word, const char *const list[]) { return ct_nearest(word, word_at, list); }
 
-void cli_common_options(cli_io *io, int *help, int *version, cli_option rows[CLI_COMMON])
-{
-    const cli_option common[CLI_COMMON] = {
-        CLI_ROW_FLAG("json", io ? &io->json : NULL, "print one JSON object instead"),
-        CLI_ROW_FLAG("quiet", io ? &io->quiet : NULL, "print nothing but errors, and JSON if that is asked for"),
-        CLI_ROW_FLAG("help", help, "print this"),
-        CLI_ROW_FLAG("version", version, "print the version"),
-        CLI_ROW_END,
-    };
-    memcpy(rows, common, sizeof common);
-}
+#define ROW(name, help) {#name, NULL, CLI_IO_FLAG, offsetof(cli_io, name), help, 0, 0, NULL}
+const cli_option cli_common_options[] = {
+    ROW(json, "print one JSON object instead"),
+    ROW(quiet, "print nothing but errors, and JSON if that is asked for"),
+    ROW(help, "print this"),
+    ROW(version, "print the version"),
+    CLI_ROW_END,
+};
+#undef ROW
+#define COMMON ((int)(sizeof cli_common_options / sizeof *cli_common_options))
+
+int cli_is_flag(const cli_option *row) { return row->type == CLI_FLAG || row->type == CLI_IO_FLAG; }
 
 /* ---- values ---- */
 
@@ -44,35 +45,35 @@ static cli_exit bad_choice(const cli_io *io, const cli_option *o, const char *te
     return cli_misuse(io, "--%s is one of %s, found \"%s\"", o->name, list, text);
 }
 
-static cli_exit put_integer(const cli_io *io, const cli_option *o, const char *text)
+static cli_exit put_integer(const cli_io *io, const cli_option *o, int *to, const char *text)
 {
     char *end;
     errno = 0;
     const long value = strtol(text, &end, 10);
     if (end == text || *end || errno || (double)value < o->low || (double)value > o->high)
         return cli_misuse(io, "--%s is a whole number from %.0f to %.0f, found \"%s\"", o->name, o->low, o->high, text);
-    *(int *)o->out = (int)value;
+    *to = (int)value;
     return CLI_GO;
 }
 
-static cli_exit put_seed(const cli_io *io, const cli_option *o, const char *text)
+static cli_exit put_seed(const cli_io *io, const cli_option *o, uint64_t *to, const char *text)
 {
     char *end;
     errno = 0;
     const unsigned long long value = strtoull(text, &end, 10);
     if (*text < '0' || *text > '9' || *end || errno)
         return cli_misuse(io, "--%s is a whole number from 0 to 18446744073709551615, found \"%s\"", o->name, text);
-    *(uint64_t *)o->out = value;
+    *to = value;
     return CLI_GO;
 }
 
-static cli_exit put_number(const cli_io *io, const cli_option *o, const char *text)
+static cli_exit put_number(const cli_io *io, const cli_option *o, double *to, const char *text)
 {
     char        *end;
     const double value = strtod(text, &end);
     if (end == text || *end || !(value >= o->low && value <= o->high))
         return cli_misuse(io, "--%s is a number from %g to %g, found \"%s\"", o->name, o->low, o->high, text);
-    *(double *)o->out = value;
+    *to = value;
     return CLI_GO;
 }
 
@@ -98,21 +99,23 @@ static int find_choice(const cli_option *o, const char *text)
     return o->find(text);
 }
 
-static cli_exit put_value(const cli_io *io, const cli_option *o, const char *text)
+static cli_exit put_value(cli_io *io, const cli_option *o, void *request, const char *text)
 {
+    void *to = (char *)(o->type == CLI_IO_FLAG ? (void *)io : request) + o->place;
     switch (o->type) {
-    case CLI_FLAG: *(int *)o->out = 1; break;
+    case CLI_FLAG:
+    case CLI_IO_FLAG: *(int *)to = 1; break;
     case CLI_TEXT:
         if (!*text) return cli_misuse(io, "--%s needs a value: %s", o->name, o->value);
-        *(const char **)o->out = text;
+        *(const char **)to = text;
         break;
-    case CLI_INTEGER: return put_integer(io, o, text);
-    case CLI_SEED: return put_seed(io, o, text);
-    case CLI_NUMBER: return put_number(io, o, text);
+    case CLI_INTEGER: return put_integer(io, o, to, text);
+    case CLI_SEED: return put_seed(io, o, to, text);
+    case CLI_NUMBER: return put_number(io, o, to, text);
     case CLI_CHOICE: {
         const int value = find_choice(o, text);
         if (value < 0) return bad_choice(io, o, text);
-        *(int *)o->out = value;
+        *(int *)to = value;
         break;
     }
     case CLI_HEADING:
@@ -121,12 +124,13 @@ static cli_exit put_value(const cli_io *io, const cli_option *o, const char *tex
     return CLI_GO;
 }
 
-cli_exit cli_put_option(const cli_io *io, const cli_option *o, const char *text)
+cli_exit cli_put_option(cli_io *io, const cli_option *o, void *request, const char *text)
 {
-    if (o->type != CLI_FLAG) return put_value(io, o, text);
+    if (!cli_is_flag(o)) return put_value(io, o, request, text);
     if (strcmp(text, "true") && strcmp(text, "false"))
         return cli_misuse(io, "--%s is true or false, found \"%s\"", o->name, text);
-    *(int *)o->out = !strcmp(text, "true");
+    if (!strcmp(text, "true")) return put_value(io, o, request, "");
+    if (o->type == CLI_FLAG) *(int *)((char *)request + o->place) = 0;
     return CLI_GO;
 }
 
@@ -141,20 +145,22 @@ static const char *choice_text(const cli_option *o, int value, char *buf, size_t
     return NULL;
 }
 
-const char *cli_option_text(const cli_option *o, char *buf, size_t size)
+const char *cli_option_text(const cli_option *o, const void *request, char *buf, size_t size)
 {
+    const void *from = (const char *)request + o->place;
     switch (o->type) {
-    case CLI_FLAG: return *(const int *)o->out ? "true" : "false";
-    case CLI_TEXT: return *(const char *const *)o->out;
-    case CLI_INTEGER: snprintf(buf, size, "%d", *(const int *)o->out); break;
-    case CLI_SEED: snprintf(buf, size, "%llu", (unsigned long long)*(const uint64_t *)o->out); break;
+    case CLI_FLAG: return *(const int *)from ? "true" : "false";
+    case CLI_TEXT: return *(const char *const *)from;
+    case CLI_INTEGER: snprintf(buf, size, "%d", *(const int *)from); break;
+    case CLI_SEED: snprintf(buf, size, "%llu", (unsigned long long)*(const uint64_t *)from); break;
     case CLI_NUMBER:
         for (int digits = 6; digits <= 17; digits++) {
-            snprintf(buf, size, "%.*g", digits, *(const double *)o->out);
-            if (strtod(buf, NULL) == *(const double *)o->out) break;
+            snprintf(buf, size, "%.*g", digits, *(const double *)from);
+            if (strtod(buf, NULL) == *(const double *)from) break;
         }
         break;
-    case CLI_CHOICE: return choice_text(o, *(const int *)o->out, buf, size);
+    case CLI_CHOICE: return choice_text(o, *(const int *)from, buf, size);
+    case CLI_IO_FLAG:
     case CLI_HEADING:
     case CLI_ALIAS: return NULL;
     }
@@ -243,7 +249,7 @@ static void rename_word(const cli_io *io, const cli_option *alias, int argc, cha
 }
 
 /* One option at argv[*i]; moves *i on if the value is the next word. */
-static cli_exit take(const cli_io *io, const cli_option rows[], int argc, char **argv, int *i)
+static cli_exit take(cli_io *io, const cli_option rows[], void *request, int argc, char **argv, int *i)
 {
     const char       *word = argv[*i], *equals = strchr(word, '=');
     const int         length = equals ? (int)(equals - word) : (int)strlen(word);
@@ -251,24 +257,24 @@ static cli_exit take(const cli_io *io, const cli_option rows[], int argc, char *
     if (!o->name) return unknown(io, rows, word, length);
     if (o->type == CLI_ALIAS) {
         rename_word(io, o, argc, argv, *i);
-        return take(io, rows, argc, argv, i);
+        return take(io, rows, request, argc, argv, i);
     }
-    if (o->type == CLI_FLAG) {
+    if (cli_is_flag(o)) {
         if (equals) return cli_misuse(io, "--%s takes no value, found \"%s\"", o->name, equals + 1);
-        return put_value(io, o, "");
+        return put_value(io, o, request, "");
     }
-    if (equals) return put_value(io, o, equals + 1);
+    if (equals) return put_value(io, o, request, equals + 1);
     if (*i + 1 >= argc) return cli_misuse(io, "--%s needs a value: %s", o->name, o->value);
     const char *next = argv[++*i];
     if (!strncmp(next, "--", 2) || !strcmp(next, "-o") || !strcmp(next, "-V"))
         return cli_misuse(io, "--%s needs a value (%s), found %s; if that is the value, write --%s=%s", o->name,
                           o->value, next, o->name, next);
-    return put_value(io, o, next);
+    return put_value(io, o, request, next);
 }
 
 /* An argument that begins with '-' is an option, "-" alone and all after "--" are operands. */
-static cli_exit walk(const cli_command *command, const cli_io *io, const cli_option rows[], int argc, char **argv,
-                     const char *operand[], int *help, const int *version)
+static cli_exit walk(const cli_command *command, cli_io *io, const cli_option rows[], void *request, int argc,
+                     char **argv, const char *operand[])
 {
     int n = 0, ended = 0;
     for (int i = 0; i < command->most; i++) operand[i] = NULL;
@@ -276,9 +282,9 @@ static cli_exit walk(const cli_command *command, const cli_io *io, const cli_opt
         if (!ended && !strcmp(argv[i], "--")) {
             ended = 1;
         } else if (!ended && !strcmp(argv[i], "-h")) {
-            *help = 1;
+            io->help = 1;
         } else if (!ended && argv[i][0] == '-' && argv[i][1]) {
-            const cli_exit code = take(io, rows, argc, argv, &i);
+            const cli_exit code = take(io, rows, request, argc, argv, &i);
             if (code != CLI_GO) return code;
         } else {
             if (n == command->most)
@@ -286,7 +292,7 @@ static cli_exit walk(const cli_command *command, const cli_io *io, const cli_opt
             operand[n++] = argv[i];
         }
     }
-    if (*help || *version || n >= command->least) return CLI_GO;
+    if (io->help || io->version || n >= command->least) return CLI_GO;
     return cli_misuse(io, "%s is missing", n == 0 ? command->operands : strchr(command->operands, ' ') + 1);
 }
 
@@ -299,19 +305,20 @@ int cli_given(int argc, char **argv, const char *name)
     return 0;
 }
 
-cli_exit cli_parse(const cli_command *command, const cli_option options[], int argc, char **argv, cli_io *io,
+cli_exit cli_parse(const cli_command *command, void *request, int argc, char **argv, cli_io *io,
                    const char *operand[])
 {
     cli_option rows[CLI_ROWS_MAX + 1];
-    int        n = 0, help = 0, version = 0;
+    int        n = 0;
     *io = (cli_io){.command = command->name, .topic = command->topic};
-    for (; options[n].name && n < CLI_ROWS_MAX + 1 - CLI_COMMON; n++) rows[n] = options[n];
-    cli_common_options(io, &help, &version, rows + n);
-    const cli_exit code = walk(command, io, rows, argc, argv, operand, &help, &version);
-    if (help) {
-        cli_help(command, options);
+    for (; command->options[n].name; n++) rows[n] = command->options[n];
+    assert(n + COMMON <= CLI_ROWS_MAX + 1);
+    memcpy(rows + n, cli_common_options, sizeof cli_common_options);
+    const cli_exit code = walk(command, io, rows, request, argc, argv, operand);
+    if (io->help) {
+        cli_help(command);
         return cli_finish(io, CLI_DONE);
     }
-    if (version && code == CLI_GO) return cli_say_version(io);
+    if (io->version && code == CLI_GO) return cli_say_version(io);
     return code;
 }

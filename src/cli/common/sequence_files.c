@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define X(constant, name, ending, what) "|" name
-const char *const cli_formats = &(CT_FORMAT_LIST(X))[1];
+const char cli_format_words[] = CT_FORMAT_LIST(X);
 #undef X
 
 static ct_status refuse_dash(const char *path, ct_err *err)

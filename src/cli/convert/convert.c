@@ -313,6 +313,47 @@ static cli_exit settle_out(const cli_io *io, convert_request *r)
     return CLI_GO;
 }
 
+#define AT(member) offsetof(convert_request, member)
+static const cli_option OPTIONS[] = {
+    CLI_ROW_CHOICE("from", CLI_FORMATS, ct_format_find, AT(from),
+                   "format of IN (told from its ending, or its first line)"),
+    CLI_ROW_CHOICE("to", CLI_FORMATS, ct_format_find, AT(to), "format of OUT (told from its ending)"),
+    CLI_ROW_REPAIR,
+    CLI_ROW_FLAG("lossy", AT(lossy), "leave out what the format cannot hold, and say what"),
+    CLI_ROW_CHOICE("values", "truth|initial", find_value, AT(values),
+                   "which are written; has to be said for a trajectory, where IN knows the truth beside other "
+                   "initial values (initial)"),
+    CLI_ROW_TEXT("out", "FILE", AT(out), "in place of OUT"),
+    CLI_ROW_TEXT(
+        "truth", "FILE|values", AT(truth),
+        "true poses: a trajectory (.tum, .kitti) or a graph with true values; values: those of IN itself are true"),
+    CLI_ROW_CHOICE("truth-by", "auto|time|index|name", find_by, AT(by),
+                   "which is whose: nearest in time; the i-th; of one name, where line i of a trajectory is xi "
+                   "(time if both have times, else name)"),
+    CLI_ROW_NUMBER("truth-tolerance", "S", 0, 1e6, AT(tolerance_s), "seconds that times may differ by (0.02)"),
+    CLI_ROW_TEXT("truth-known", "x,y|x,y,z|all", AT(how.known),
+                 "coordinates that count (all); x,y where headings are not known"),
+    CLI_ROW_CHOICE("truth-axes", "body|camera", find_axes, AT(axes),
+                   "camera: x right, y down, z ahead, as KITTI has it (body: x ahead, y left, z up)"),
+    CLI_ROW_TEXT("truth-align", "first", AT(align),
+                 "move the truth so that its first pose is the graph's (it is used as it is)"),
+    CLI_ROW_TEXT("times", "FILE", AT(times),
+                 "times of the poses, from the trajectory (.tum) that the estimator wrote"),
+    CLI_ROW_CHOICE("times-by", "auto|index|name", find_by, AT(times_by), "which is whose, as above (name)"),
+    CLI_ROW_TEXT("hold", "NAME|first", AT(hold),
+                 "fix a pose, at its truth if that is known: for graphs that nothing ties to the world"),
+    CLI_ROW_HEADING("Of a recorded push (push, .csv)"),
+    CLI_ROW_TEXT("half-size", "HX,HY", AT(half_size),
+                 "half lengths of the rectangle that is pushed, m (0.045,0.045)"),
+    CLI_ROW_NUMBER("radius", "R", 0, 1e6, AT(radius), "of the finger, m (0.0047)"),
+    CLI_ROW_NUMBER("c", "C", 1e-6, 1e6, AT(c),
+                   "of the limit surface, m: friction's lever against turning (0.05)"),
+    CLI_ROW_INTEGER("every", "N", 1, 1000000, AT(every), "rows that make a step (3)"),
+    CLI_ROW_HEADING("Output"),
+    CLI_ROW_END,
+};
+#undef AT
+
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
     convert_request request = {.from = CT_FORMAT_AUTO,
@@ -324,46 +365,8 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
                                .tolerance_s = NAN,
                                .radius = NAN,
                                .c = NAN};
-    cli_io           io;
-    const cli_option options[] = {
-        CLI_ROW_CHOICE("from", cli_formats, ct_format_find, &request.from,
-                       "format of IN (told from its ending, or its first line)"),
-        CLI_ROW_CHOICE("to", cli_formats, ct_format_find, &request.to, "format of OUT (told from its ending)"),
-        CLI_ROW_REPAIR(&io.repair),
-        CLI_ROW_FLAG("lossy", &request.lossy, "leave out what the format cannot hold, and say what"),
-        CLI_ROW_CHOICE("values", "truth|initial", find_value, &request.values,
-                       "which are written; has to be said for a trajectory, where IN knows the truth beside other "
-                       "initial values (initial)"),
-        CLI_ROW_TEXT("out", "FILE", &request.out, "in place of OUT"),
-        CLI_ROW_TEXT(
-            "truth", "FILE|values", &request.truth,
-            "true poses: a trajectory (.tum, .kitti) or a graph with true values; values: those of IN itself are true"),
-        CLI_ROW_CHOICE("truth-by", "auto|time|index|name", find_by, &request.by,
-                       "which is whose: nearest in time; the i-th; of one name, where line i of a trajectory is xi "
-                       "(time if both have times, else name)"),
-        CLI_ROW_NUMBER("truth-tolerance", "S", 0, 1e6, &request.tolerance_s, "seconds that times may differ by (0.02)"),
-        CLI_ROW_TEXT("truth-known", "x,y|x,y,z|all", &request.how.known,
-                     "coordinates that count (all); x,y where headings are not known"),
-        CLI_ROW_CHOICE("truth-axes", "body|camera", find_axes, &request.axes,
-                       "camera: x right, y down, z ahead, as KITTI has it (body: x ahead, y left, z up)"),
-        CLI_ROW_TEXT("truth-align", "first", &request.align,
-                     "move the truth so that its first pose is the graph's (it is used as it is)"),
-        CLI_ROW_TEXT("times", "FILE", &request.times,
-                     "times of the poses, from the trajectory (.tum) that the estimator wrote"),
-        CLI_ROW_CHOICE("times-by", "auto|index|name", find_by, &request.times_by, "which is whose, as above (name)"),
-        CLI_ROW_TEXT("hold", "NAME|first", &request.hold,
-                     "fix a pose, at its truth if that is known: for graphs that nothing ties to the world"),
-        CLI_ROW_HEADING("Of a recorded push (push, .csv)"),
-        CLI_ROW_TEXT("half-size", "HX,HY", &request.half_size,
-                     "half lengths of the rectangle that is pushed, m (0.045,0.045)"),
-        CLI_ROW_NUMBER("radius", "R", 0, 1e6, &request.radius, "of the finger, m (0.0047)"),
-        CLI_ROW_NUMBER("c", "C", 1e-6, 1e6, &request.c,
-                       "of the limit surface, m: friction's lever against turning (0.05)"),
-        CLI_ROW_INTEGER("every", "N", 1, 1000000, &request.every, "rows that make a step (3)"),
-        CLI_ROW_HEADING("Output"),
-        CLI_ROW_END,
-    };
-    cli_exit code = cli_parse(command, options, argc, argv, &io, request.path);
+    cli_io   io;
+    cli_exit code = cli_parse(command, &request, argc, argv, &io, request.path);
     if (code == CLI_GO) code = settle_out(&io, &request);
     if (code == CLI_GO) code = check(&io, &request);
     return code == CLI_GO ? cli_finish(&io, carry_out(&io, &request)) : code;
@@ -384,5 +387,6 @@ const cli_command cli_convert = {
     .example = "  covtune simulate sphere --poses 100 --out ball.ctseq\n"
                "  covtune convert ball.ctseq ball.g2o --lossy\n"
                "  covtune convert ball.g2o true.ctseq --truth ball.ctseq\n",
+    .options = OPTIONS,
     .run = run,
 };

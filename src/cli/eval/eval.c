@@ -272,44 +272,47 @@ static cli_exit settle_solver(const cli_io *io, eval_request *r)
     return CLI_GO;
 }
 
+#define AT(member) offsetof(eval_request, member)
+static const cli_option OPTIONS[] = {
+    CLI_ROW_TEXT("noise", "FILE|RUN", AT(noise),
+                 "noise models of that file (JSON), or of what was learned there, in place of the dataset's own of "
+                 "the same names"),
+    CLI_ROW_TEXT("against", "FILE|RUN", AT(against),
+                 "beside them, the same with the noise models of that file, and the ratio"),
+    CLI_ROW_REPAIR,
+    CLI_ROW_CHOICE("part", "test|train|all", find_part, AT(part), "which runs of the dataset (test)"),
+    CLI_ROW_CHOICE("start", STARTS + 1, ct_start_find, AT(start),
+                   "where estimates start from: measurements (poses measured absolutely there, others composed to "
+                   "them; the default), composed odometry alone, the values in the file, or the truth"),
+    CLI_ROW_CHOICE("solver", "auto|batch|isam2", cli_find_solver_or_auto, AT(solver),
+                   "how a run is estimated: all of it at once (batch), or step by step as in deployment (isam2); "
+                   "auto, the default, is isam2 where measurements do not place nine of ten poses"),
+    CLI_ROW_CHOICE(
+        "entry", ENTRIES + 1, ct_entry_find, AT(entry),
+        "where a new pose starts step by step (which it implies): at the estimate of the one before (previous, the "
+        "default), moved on from there as the start values say (motion), or at those (given)"),
+    CLI_ROW_CHOICE("method", METHODS + 1, ct_method_find, AT(method),
+                   "how the minimum is found at once (which it implies; lm)"),
+    CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, AT(difference),
+                   "difference from the truth in the loss: on its own side (local), or in the world (left)"),
+    CLI_ROW_FLAG("nees", AT(nees), "compare the covariances of the estimate with its errors"),
+    CLI_ROW_FLAG("each", AT(each), "a row a sequence as well"),
+    CLI_ROW_FLAG("by-name", AT(by_name),
+                 "body by body as well: poses of one name but for their number are one, such as an object o0, o1, "
+                 ".. and the finger e0, e1, .. that pushes it"),
+    CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, AT(jobs),
+                    "sequences at a time (as many as there are processors); the results are the same for any"),
+    CLI_ROW_END,
+};
+#undef AT
+
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
     eval_request request = {
         .part = CT_DATASET_TEST, .solver = CT_INFERENCE_AUTO, .entry = -1, .method = -1, .jobs = cli_processors()};
-    cli_io           io;
-    const cli_option options[] = {
-        CLI_ROW_TEXT("noise", "FILE|RUN", &request.noise,
-                     "noise models of that file (JSON), or of what was learned there, in place of the dataset's own of "
-                     "the same names"),
-        CLI_ROW_TEXT("against", "FILE|RUN", &request.against,
-                     "beside them, the same with the noise models of that file, and the ratio"),
-        CLI_ROW_REPAIR(&io.repair),
-        CLI_ROW_CHOICE("part", "test|train|all", find_part, &request.part, "which runs of the dataset (test)"),
-        CLI_ROW_CHOICE("start", STARTS + 1, ct_start_find, &request.start,
-                       "where estimates start from: measurements (poses measured absolutely there, others composed to "
-                       "them; the default), composed odometry alone, the values in the file, or the truth"),
-        CLI_ROW_CHOICE("solver", "auto|batch|isam2", cli_find_solver_or_auto, &request.solver,
-                       "how a run is estimated: all of it at once (batch), or step by step as in deployment (isam2); "
-                       "auto, the default, is isam2 where measurements do not place nine of ten poses"),
-        CLI_ROW_CHOICE(
-            "entry", ENTRIES + 1, ct_entry_find, &request.entry,
-            "where a new pose starts step by step (which it implies): at the estimate of the one before (previous, the "
-            "default), moved on from there as the start values say (motion), or at those (given)"),
-        CLI_ROW_CHOICE("method", METHODS + 1, ct_method_find, &request.method,
-                       "how the minimum is found at once (which it implies; lm)"),
-        CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, &request.difference,
-                       "difference from the truth in the loss: on its own side (local), or in the world (left)"),
-        CLI_ROW_FLAG("nees", &request.nees, "compare the covariances of the estimate with its errors"),
-        CLI_ROW_FLAG("each", &request.each, "a row a sequence as well"),
-        CLI_ROW_FLAG("by-name", &request.by_name,
-                     "body by body as well: poses of one name but for their number are one, such as an object o0, o1, "
-                     ".. and the finger e0, e1, .. that pushes it"),
-        CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &request.jobs,
-                        "sequences at a time (as many as there are processors); the results are the same for any"),
-        CLI_ROW_END,
-    };
+    cli_io   io;
     eval_job job = {0};
-    cli_exit code = cli_parse(command, options, argc, argv, &io, &request.path);
+    cli_exit code = cli_parse(command, &request, argc, argv, &io, &request.path);
     request.start_said = cli_given(argc, argv, "start");
     if (code == CLI_GO && request.each && io.json)
         code = cli_misuse(&io, "--each is of the table; --json has every sequence");
@@ -337,5 +340,6 @@ const cli_command cli_eval = {
     .example = "  covtune simulate grid --poses 500 --out city.ctseq\n"
                "  covtune eval city.ctseq --nees\n"
                "  covtune eval city.ctseq --start truth --loss left --json\n",
+    .options = OPTIONS,
     .run = run,
 };

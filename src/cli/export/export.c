@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define X(constant, name, what) "|" name
-static const char *const FORMATS = &(CT_EXPORT_LIST(X))[1];
+static const char FORMATS[] = CT_EXPORT_LIST(X); /* "|gtsam-cpp|..." */
 #undef X
 
 #define DIGITS 6 /* of what is written: error bars are some percent; the noise file has all */
@@ -18,6 +18,7 @@ typedef struct {
     const char       *given, *out, *to; /* as on the command line          */
     char             *path;             /* the noise file                  */
     ct_export_format  format;
+    int               digits; /* 0: not given */
     ct_export_options options;
     ct_noise         *noise;
     char             *origin, **remark; /* what options have, to be freed  */
@@ -250,10 +251,10 @@ static cli_exit bad_format(const cli_io *io, const char *word)
 }
 
 /* Options that would change nothing. */
-static cli_exit refuse_idle(const cli_io *io, const export_request *r, int digits)
+static cli_exit refuse_idle(const cli_io *io, const export_request *r)
 {
     const char *name = ct_export_name(r->format);
-    if (digits && r->format == CT_EXPORT_JSON)
+    if (r->digits && r->format == CT_EXPORT_JSON)
         return cli_misuse(io, "--digits is for other formats than json, the noise file, which has all digits");
     if (r->options.dt_s > 0 && r->format != CT_EXPORT_ROS && r->format != CT_EXPORT_ROBOT_LOCALIZATION)
         return cli_misuse(io, "--dt is for ros and robot-localization; %s has no twists", name);
@@ -263,35 +264,37 @@ static cli_exit refuse_idle(const cli_io *io, const export_request *r, int digit
     return CLI_GO;
 }
 
+#define AT(member) offsetof(export_request, member)
+static const cli_option OPTIONS[] = {
+    CLI_ROW_TEXT("to", FORMATS + 1, AT(to), "format"),
+    CLI_ROW_TEXT("group", "NAME", AT(options.group),
+                 "the models of that group alone: NAME, NAME@..., NAME#... (all that were learned)"),
+    CLI_ROW_FLAG("all", AT(options.all),
+                 "also those that were held while others were learned, such as first_pose"),
+    CLI_ROW_FLAG("diagonal", AT(options.diagonal), "leave correlations out"),
+    CLI_ROW_NUMBER("dt", "SECONDS", 1e-9, 1e9, AT(options.dt_s),
+                   "time from pose to pose: ros and robot-localization then have between_* models as twists"),
+    CLI_ROW_INTEGER("digits", "N", 3, 17, AT(digits),
+                    "significant digits, of a covariance more where correlations need them; 17: all (6; json, the "
+                    "noise file, has all)"),
+    CLI_ROW_TEXT("out", "FILE", AT(out), "write to that file, replaced whole (stdout)"),
+    CLI_ROW_END,
+};
+#undef AT
+
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    export_request   request = {.options = ct_export_defaults()};
-    int              digits = 0;
-    const cli_option options[] = {
-        CLI_ROW_TEXT("to", FORMATS, &request.to, "format"),
-        CLI_ROW_TEXT("group", "NAME", &request.options.group,
-                     "the models of that group alone: NAME, NAME@..., NAME#... (all that were learned)"),
-        CLI_ROW_FLAG("all", &request.options.all,
-                     "also those that were held while others were learned, such as first_pose"),
-        CLI_ROW_FLAG("diagonal", &request.options.diagonal, "leave correlations out"),
-        CLI_ROW_NUMBER("dt", "SECONDS", 1e-9, 1e9, &request.options.dt_s,
-                       "time from pose to pose: ros and robot-localization then have between_* models as twists"),
-        CLI_ROW_INTEGER("digits", "N", 3, 17, &digits,
-                        "significant digits, of a covariance more where correlations need them; 17: all (6; json, the "
-                        "noise file, has all)"),
-        CLI_ROW_TEXT("out", "FILE", &request.out, "write to that file, replaced whole (stdout)"),
-        CLI_ROW_END,
-    };
+    export_request request = {.options = ct_export_defaults()};
     cli_io         io;
-    const cli_exit code = cli_parse(command, options, argc, argv, &io, &request.given);
+    const cli_exit code = cli_parse(command, &request, argc, argv, &io, &request.given);
     if (code != CLI_GO) return code;
-    if (!request.to) return cli_misuse(&io, "--to is missing: %s", FORMATS);
+    if (!request.to) return cli_misuse(&io, "--to is missing: %s", FORMATS + 1);
     const int format = find_format(request.to);
     if (format < 0) return bad_format(&io, request.to);
     request.format = (ct_export_format)format;
-    const cli_exit idle = refuse_idle(&io, &request, digits);
+    const cli_exit idle = refuse_idle(&io, &request);
     if (idle != CLI_GO) return idle;
-    request.options.digits = digits ? digits % 17 : DIGITS;
+    request.options.digits = request.digits ? request.digits % 17 : DIGITS;
     request.path = noise_file_of(request.given);
     const cli_exit done = carry_out(&io, &request);
     request_free(&request);
@@ -313,6 +316,7 @@ const cli_command cli_export = {
                "    {\"gps\": {\"variance\": [4, 4], \"coordinates\": [\"x\", \"y\"]}}}' >noise.json\n"
                "  covtune export noise.json --to gtsam-python\n"
                "  covtune export noise.json --to ros --out gps.yaml\n",
+    .options = OPTIONS,
     .run = run,
 };
 #undef X

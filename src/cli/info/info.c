@@ -168,19 +168,27 @@ static cli_exit carry_out(const cli_io *io, const char *path, int format, int ma
     return status == CT_OK ? CLI_DONE : cli_fail(io, "%s", err.text);
 }
 
+typedef struct {
+    int format, map;
+} info_request;
+
+#define AT(member) offsetof(info_request, member)
+static const cli_option OPTIONS[] = {
+    CLI_ROW_CHOICE("format", CLI_FORMATS, ct_format_find, AT(format),
+                   "format of FILE (told from its ending, or its first line)"),
+    CLI_ROW_REPAIR,
+    CLI_ROW_FLAG("map", AT(map), "draw the initial values"),
+    CLI_ROW_END,
+};
+#undef AT
+
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    int              format = CT_FORMAT_AUTO, map = 0;
-    cli_io           io;
-    const cli_option options[] = {
-        CLI_ROW_CHOICE("format", cli_formats, ct_format_find, &format,
-                       "format of FILE (told from its ending, or its first line)"),
-        CLI_ROW_REPAIR(&io.repair),
-        CLI_ROW_FLAG("map", &map, "draw the initial values"),
-        CLI_ROW_END,
-    };
+    info_request   request = {.format = CT_FORMAT_AUTO};
+    cli_io         io;
     const char    *path;
-    const cli_exit code = cli_parse(command, options, argc, argv, &io, &path);
+    const cli_exit code = cli_parse(command, &request, argc, argv, &io, &path);
+    const int      format = request.format, map = request.map;
     if (code != CLI_GO) return code;
     if (map && (io.json || io.quiet)) return cli_misuse(&io, "--map is not for --%s", io.json ? "json" : "quiet");
     if (info_is_run(path)) {
@@ -214,5 +222,6 @@ const cli_command cli_info = {
             "before and after, loss, method, data and version, and whether it is finished or how to go on.\n",
     .example = "  covtune simulate grid --poses 200 --out small.ctseq\n"
                "  covtune info small.ctseq --map\n",
+    .options = OPTIONS,
     .run = run,
 };

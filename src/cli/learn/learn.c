@@ -59,119 +59,92 @@ static const char METHODS_SAID[] = "how it is learned (lm)" CT_LEARN_LIST(X);
 #undef X
 
 /* Rows before "out" say what is computed; they make config.yaml. Those from it on say where and how. */
-#define OPTIONS 46
-static cli_option *model_rows(learn_request *r, cli_option *rows)
-{
-    const cli_option all[] = {
-        CLI_ROW_HEADING("What is learned"),
-        CLI_ROW_TEXT("learn", "NAME,..", &r->learn,
-                     "only these noise models or groups (all that training runs use, but for first_pose and those "
-                     "dataset.yaml freezes)"),
-        CLI_ROW_TEXT("freeze", "NAME,..", &r->freeze,
-                     "not these: models, groups, or rows such as odom.theta or odom@1.2"),
-        CLI_ROW_TEXT("tie", "NAME=NAME,..", &r->tie, "one value for both: odom.x=odom.y, odom@0=odom@1"),
-        CLI_ROW_TEXT("full", "NAME,..|all", &r->full,
-                     "learn these with correlations (a model's kind is the dataset's)"),
-        CLI_ROW_TEXT("diagonal", "NAME,..|all", &r->diagonal, "learn these as a variance a row"),
-        CLI_ROW_TEXT("isotropic", "NAME,..|all", &r->isotropic, "learn these as one variance"),
-        CLI_ROW_HEADING("Bounds"),
-        CLI_ROW_TEXT("bounds", "dataset|wide|loose|tight|LO:HI", &r->bounds,
-                     "of all variances: dataset.yaml's where it says (the default), else wide, 1e-10 to 1e6; the "
-                     "paper's are loose, 0.001 to 1000, and tight, 0.1 to 10. Where dataset.yaml gives rows a unit, "
-                     "variances are over its square"),
-        CLI_ROW_TEXT("bound", "NAME=LO:HI,..", &r->bound,
-                     "of the variances of these models or rows, in units as above: odom.x=1e-4:1,gps=1:100"),
-        CLI_ROW_NUMBER("spread", "K", 1, INFINITY, &r->spread,
-                       "no variance more than K times another, in units as above (no limit)"),
-    };
-    memcpy(rows, all, sizeof all);
-    return rows + sizeof all / sizeof *all;
-}
-
-static cli_option *method_rows(learn_request *r, cli_option *rows)
-{
-    const cli_option all[] = {
-        CLI_ROW_HEADING("Method"),
-        CLI_ROW_CHOICE("method", METHODS + 1, ct_learn_method_find, &r->method, METHODS_SAID),
-        CLI_ROW_TEXT("noise", "FILE|RUN", &r->noise,
-                     "start values, in place of the dataset's: of a noise file, or of what was learned there"),
-        CLI_ROW_REPAIR(&r->repair),
-        CLI_ROW_CHOICE("from", "closed-form|table", find_from, &r->from,
-                       "where it starts: second moments of residuals at the truth, or the start values (fw, fw-log, "
-                       "nelder-mead, powell, leo: table; others: closed-form)"),
-        CLI_ROW_INTEGER("iterations", "N", 1, 1000000, &r->iterations,
-                        "at most so many (lm: 50; nelder-mead: 200 a parameter, powell: 1000, and evaluations as well; "
-                        "bobyqa, subplex: 200 evaluations a parameter, crs: 1000; others: 100)"),
-        CLI_ROW_CHOICE("space", "variance|log", find_space, &r->space,
-                       "nelder-mead, powell: search variances, or their logarithms (variance)"),
-        CLI_ROW_INTEGER("samples", "N", 1, 1000000, &r->samples,
-                        "leo: drawn around the estimate of each run in each iteration (10)"),
-        CLI_ROW_NUMBER("rate", "X", 1e-12, 1e12, &r->rate,
-                       "leo: of Adam, about the first step of each precision, in 1/m^2 or 1/rad^2 (0.1)"),
-        CLI_ROW_NUMBER("decay", "X", 1e-3, 1, &r->decay,
-                       "leo: what the rate is multiplied with after each iteration (0.95)"),
-        CLI_ROW_INTEGER("seed", "K", 0, 2147483647, &r->seed, "leo, crs: of the random numbers (1)"),
-        CLI_ROW_NUMBER("M", "X", 1, 1e9, &r->M, "fw, fw-log: the step is 2 / (X + iteration) (2)"),
-        CLI_ROW_CHOICE("gradient", GRADIENTS + 1, ct_gradient_find, &r->gradient,
-                       "where derivatives come from (adjoint)"),
-        CLI_ROW_CHOICE("hessian", HESSIANS + 1, ct_hessian_find, &r->hessian,
-                       "of the inner problem: exact, or Gauss-Newton's (exact)"),
-        CLI_ROW_CHOICE(
-            "inner", "batch|isam2", cli_find_solver, &r->inner,
-            "how training runs are estimated: at once from the truth, or step by step from what was measured (batch)"),
-        CLI_ROW_CHOICE("entry", ENTRIES + 1, ct_entry_find, &r->entry,
-                       "isam2: where a new pose starts: at the one before, moved on from there as measured, or at what "
-                       "was measured (previous)"),
-    };
-    memcpy(rows, all, sizeof all);
-    return rows + sizeof all / sizeof *all;
-}
-
-static cli_option *other_rows(learn_request *r, cli_option *rows)
-{
-    const cli_option all[] = {
-        CLI_ROW_HEADING("Judging"),
-        CLI_ROW_CHOICE(
-            "loss", DIFFERENCES + 1, ct_difference_find, &r->difference,
-            "difference from the truth in the loss: on its own side (local), or in the world (left, the paper's)"),
-        CLI_ROW_TEXT("weights", "T:R", &r->weights, "of translations and rotations in the loss (1:1)"),
-        CLI_ROW_TEXT("prior", "auto|none|W", &r->prior,
-                     "lm: weight of the pull towards the closed form; auto: by folds, 0.1 where there are none (auto)"),
-        CLI_ROW_INTEGER("folds", "K", 0, 1000, &r->folds,
-                        "lm: parts that are held out in turn to choose the prior; 0: none (5)"),
-        CLI_ROW_CHOICE("deployment", "auto|batch|isam2", cli_find_solver_or_auto, &r->deployment,
-                       "how runs held out are estimated, as will be done in deployment: at once, or step by step "
-                       "(auto: isam2 where measurements do not place nine of ten poses)"),
-        CLI_ROW_ALIAS("field", "deployment"),
-        CLI_ROW_CHOICE("deployment-start", STARTS + 1, ct_start_find, &r->deployment_start,
-                       "where estimates of runs held out start from (measurements)"),
-        CLI_ROW_ALIAS("field-start", "deployment-start"),
-        CLI_ROW_CHOICE("scale", SCALES + 1, ct_scale_find, &r->scale,
-                       "the common factor, from consistency: fit it within the bounds, free of them, or none (fit)"),
-        CLI_ROW_HEADING("Run folder"),
-        CLI_ROW_TEXT("out", "RUN", &r->out, "the folder of the run, which is made"),
-        CLI_ROW_FLAG("resume", &r->resume,
-                     "go on with the run in that folder, to the same bits; begin anew if there is none"),
-        CLI_ROW_FLAG("force", &r->force, "replace the run in that folder"),
-        CLI_ROW_NUMBER("checkpoint-every", "S", 0, 1e6, &r->checkpoint_s, "seconds between checkpoints (5)"),
-        CLI_ROW_HEADING("Output"),
-        CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &r->jobs,
-                        "sequences at a time (as many as there are processors); the results are the same for any"),
-        CLI_ROW_FLAG("check-gradient", &r->check_gradient,
-                     "compare all derivatives with differences of the loss, at the start and at the closed form, and "
-                     "learn nothing"),
-        CLI_ROW_END,
-    };
-    memcpy(rows, all, sizeof all);
-    return rows + sizeof all / sizeof *all;
-}
-
-static void table(learn_request *r, cli_option rows[OPTIONS])
-{
-    const cli_option *end = other_rows(r, method_rows(r, model_rows(r, rows)));
-    assert(end == rows + OPTIONS);
-    (void)end;
-}
+#define AT(member) offsetof(learn_request, member)
+static const cli_option OPTIONS[] = {
+    CLI_ROW_HEADING("What is learned"),
+    CLI_ROW_TEXT("learn", "NAME,..", AT(learn),
+                 "only these noise models or groups (all that training runs use, but for first_pose and those "
+                 "dataset.yaml freezes)"),
+    CLI_ROW_TEXT("freeze", "NAME,..", AT(freeze),
+                 "not these: models, groups, or rows such as odom.theta or odom@1.2"),
+    CLI_ROW_TEXT("tie", "NAME=NAME,..", AT(tie), "one value for both: odom.x=odom.y, odom@0=odom@1"),
+    CLI_ROW_TEXT("full", "NAME,..|all", AT(full),
+                 "learn these with correlations (a model's kind is the dataset's)"),
+    CLI_ROW_TEXT("diagonal", "NAME,..|all", AT(diagonal), "learn these as a variance a row"),
+    CLI_ROW_TEXT("isotropic", "NAME,..|all", AT(isotropic), "learn these as one variance"),
+    CLI_ROW_HEADING("Bounds"),
+    CLI_ROW_TEXT("bounds", "dataset|wide|loose|tight|LO:HI", AT(bounds),
+                 "of all variances: dataset.yaml's where it says (the default), else wide, 1e-10 to 1e6; the "
+                 "paper's are loose, 0.001 to 1000, and tight, 0.1 to 10. Where dataset.yaml gives rows a unit, "
+                 "variances are over its square"),
+    CLI_ROW_TEXT("bound", "NAME=LO:HI,..", AT(bound),
+                 "of the variances of these models or rows, in units as above: odom.x=1e-4:1,gps=1:100"),
+    CLI_ROW_NUMBER("spread", "K", 1, INFINITY, AT(spread),
+                   "no variance more than K times another, in units as above (no limit)"),
+    CLI_ROW_HEADING("Method"),
+    CLI_ROW_CHOICE("method", METHODS + 1, ct_learn_method_find, AT(method), METHODS_SAID),
+    CLI_ROW_TEXT("noise", "FILE|RUN", AT(noise),
+                 "start values, in place of the dataset's: of a noise file, or of what was learned there"),
+    CLI_ROW_FLAG("repair", AT(repair), CLI_REPAIR_HELP),
+    CLI_ROW_CHOICE("from", "closed-form|table", find_from, AT(from),
+                   "where it starts: second moments of residuals at the truth, or the start values (fw, fw-log, "
+                   "nelder-mead, powell, leo: table; others: closed-form)"),
+    CLI_ROW_INTEGER("iterations", "N", 1, 1000000, AT(iterations),
+                    "at most so many (lm: 50; nelder-mead: 200 a parameter, powell: 1000, and evaluations as well; "
+                    "bobyqa, subplex: 200 evaluations a parameter, crs: 1000; others: 100)"),
+    CLI_ROW_CHOICE("space", "variance|log", find_space, AT(space),
+                   "nelder-mead, powell: search variances, or their logarithms (variance)"),
+    CLI_ROW_INTEGER("samples", "N", 1, 1000000, AT(samples),
+                    "leo: drawn around the estimate of each run in each iteration (10)"),
+    CLI_ROW_NUMBER("rate", "X", 1e-12, 1e12, AT(rate),
+                   "leo: of Adam, about the first step of each precision, in 1/m^2 or 1/rad^2 (0.1)"),
+    CLI_ROW_NUMBER("decay", "X", 1e-3, 1, AT(decay),
+                   "leo: what the rate is multiplied with after each iteration (0.95)"),
+    CLI_ROW_INTEGER("seed", "K", 0, 2147483647, AT(seed), "leo, crs: of the random numbers (1)"),
+    CLI_ROW_NUMBER("M", "X", 1, 1e9, AT(M), "fw, fw-log: the step is 2 / (X + iteration) (2)"),
+    CLI_ROW_CHOICE("gradient", GRADIENTS + 1, ct_gradient_find, AT(gradient),
+                   "where derivatives come from (adjoint)"),
+    CLI_ROW_CHOICE("hessian", HESSIANS + 1, ct_hessian_find, AT(hessian),
+                   "of the inner problem: exact, or Gauss-Newton's (exact)"),
+    CLI_ROW_CHOICE(
+        "inner", "batch|isam2", cli_find_solver, AT(inner),
+        "how training runs are estimated: at once from the truth, or step by step from what was measured (batch)"),
+    CLI_ROW_CHOICE("entry", ENTRIES + 1, ct_entry_find, AT(entry),
+                   "isam2: where a new pose starts: at the one before, moved on from there as measured, or at what "
+                   "was measured (previous)"),
+    CLI_ROW_HEADING("Judging"),
+    CLI_ROW_CHOICE(
+        "loss", DIFFERENCES + 1, ct_difference_find, AT(difference),
+        "difference from the truth in the loss: on its own side (local), or in the world (left, the paper's)"),
+    CLI_ROW_TEXT("weights", "T:R", AT(weights), "of translations and rotations in the loss (1:1)"),
+    CLI_ROW_TEXT("prior", "auto|none|W", AT(prior),
+                 "lm: weight of the pull towards the closed form; auto: by folds, 0.1 where there are none (auto)"),
+    CLI_ROW_INTEGER("folds", "K", 0, 1000, AT(folds),
+                    "lm: parts that are held out in turn to choose the prior; 0: none (5)"),
+    CLI_ROW_CHOICE("deployment", "auto|batch|isam2", cli_find_solver_or_auto, AT(deployment),
+                   "how runs held out are estimated, as will be done in deployment: at once, or step by step "
+                   "(auto: isam2 where measurements do not place nine of ten poses)"),
+    CLI_ROW_ALIAS("field", "deployment"),
+    CLI_ROW_CHOICE("deployment-start", STARTS + 1, ct_start_find, AT(deployment_start),
+                   "where estimates of runs held out start from (measurements)"),
+    CLI_ROW_ALIAS("field-start", "deployment-start"),
+    CLI_ROW_CHOICE("scale", SCALES + 1, ct_scale_find, AT(scale),
+                   "the common factor, from consistency: fit it within the bounds, free of them, or none (fit)"),
+    CLI_ROW_HEADING("Run folder"),
+    CLI_ROW_TEXT("out", "RUN", AT(out), "the folder of the run, which is made"),
+    CLI_ROW_FLAG("resume", AT(resume),
+                 "go on with the run in that folder, to the same bits; begin anew if there is none"),
+    CLI_ROW_FLAG("force", AT(force), "replace the run in that folder"),
+    CLI_ROW_NUMBER("checkpoint-every", "S", 0, 1e6, AT(checkpoint_s), "seconds between checkpoints (5)"),
+    CLI_ROW_HEADING("Output"),
+    CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, AT(jobs),
+                    "sequences at a time (as many as there are processors); the results are the same for any"),
+    CLI_ROW_FLAG("check-gradient", AT(check_gradient),
+                 "compare all derivatives with differences of the loss, at the start and at the closed form, and "
+                 "learn nothing"),
+    CLI_ROW_END,
+};
+#undef AT
 
 static int has_space(const learn_request *r)
 {
@@ -289,11 +262,12 @@ static void resolve(learn_request *r)
 
 /* ---- what repeats the run ---- */
 
-static int is_said(const cli_option *o)
+static int is_said(const cli_option *o, const learn_request *r)
 {
-    if (o->type == CLI_NUMBER) return !isnan(*(const double *)o->out);
-    if (o->type == CLI_FLAG) return *(const int *)o->out; /* as it is on a command line */
-    if (o->type == CLI_INTEGER || o->type == CLI_CHOICE) return *(const int *)o->out >= 0;
+    const void *value = (const char *)r + o->place;
+    if (o->type == CLI_NUMBER) return !isnan(*(const double *)value);
+    if (o->type == CLI_FLAG) return *(const int *)value; /* as it is on a command line */
+    if (o->type == CLI_INTEGER || o->type == CLI_CHOICE) return *(const int *)value >= 0;
     return 1;
 }
 
@@ -309,29 +283,26 @@ static void put_word(cli_buffer *out, const char *word)
  * was renamed is still resumed. */
 static void describe(const learn_request *request, learn_job *job)
 {
-    learn_request said = *request, usual = defaults();
-    cli_option    rows[OPTIONS], base[OPTIONS];
+    learn_request usual = defaults();
     cli_buffer    config = {0}, command = {0}, identity = {0};
     usual.method = request->method;
     resolve(&usual);
-    table(&said, rows);
-    table(&usual, base);
     usual.method = (int)ct_learn_defaults().method;
     cli_buffer_printf(&config, "%s", LEARN_CONFIG_BEGINS);
     cli_config_line(&config, "dataset", request->path);
     cli_buffer_printf(&command, "covtune learn");
     put_word(&command, request->path);
     cli_buffer_printf(&identity, "\n");
-    for (int i = 0; strcmp(rows[i].name, "out"); i++) {
-        if (!cli_is_option(&rows[i])) continue;
+    for (const cli_option *o = OPTIONS; strcmp(o->name, "out"); o++) {
+        if (!cli_is_option(o)) continue;
         char        buf[2][64];
-        const char *text = is_said(&rows[i]) ? cli_option_text(&rows[i], buf[0], sizeof buf[0]) : NULL;
-        const char *usually = is_said(&base[i]) ? cli_option_text(&base[i], buf[1], sizeof buf[1]) : NULL;
-        cli_config_line(&config, rows[i].name, text);
-        cli_config_line(&identity, cli_option_first_name(rows, &rows[i]), text);
+        const char *text = is_said(o, request) ? cli_option_text(o, request, buf[0], sizeof buf[0]) : NULL;
+        const char *usually = is_said(o, &usual) ? cli_option_text(o, &usual, buf[1], sizeof buf[1]) : NULL;
+        cli_config_line(&config, o->name, text);
+        cli_config_line(&identity, cli_option_first_name(OPTIONS, o), text);
         if (!text || (usually && !strcmp(text, usually))) continue;
-        cli_buffer_printf(&command, " --%s", rows[i].name);
-        if (rows[i].type != CLI_FLAG) put_word(&command, text);
+        cli_buffer_printf(&command, " --%s", o->name);
+        if (o->type != CLI_FLAG) put_word(&command, text);
     }
     for (int k = 0; k < 2 && request->iterations < 0; k++)
         cli_buffer_printf(k ? &identity : &config, "# iterations: %d a parameter\n", per_parameter(request));
@@ -413,10 +384,8 @@ static void release(learn_job *job)
 
 cli_exit learn_read_config(cli_io *io, const char *path, learn_request *request, cli_config **held)
 {
-    cli_option options[OPTIONS];
     *request = defaults();
-    table(request, options);
-    const cli_exit code = cli_config_read(io, path, "dataset", options, &request->path, held);
+    const cli_exit code = cli_config_read(io, path, "dataset", OPTIONS, request, &request->path, held);
     if (code != CLI_GO) return code;
     if (!request->path)
         return cli_fail(io, "%s: it does not say which dataset was learned from; a line \"dataset: PATH\" does", path);
@@ -538,19 +507,18 @@ static cli_exit carry_out(const cli_io *io, const learn_request *request, learn_
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
     learn_request request = defaults();
-    cli_option    options[OPTIONS];
     cli_io        io;
     cli_config   *config = NULL;
     const char   *operand;
-    table(&request, options);
-    cli_exit code = cli_parse(command, options, argc, argv, &io, &operand);
+    cli_exit      code = cli_parse(command, &request, argc, argv, &io, &operand);
     if (code != CLI_GO) return code;
     const learn_request given = request;
     request.path = operand;
     if (cli_is_config(operand, "dataset")) {
         request = defaults();
-        code = cli_config_read(&io, operand, "dataset", options, &request.path, &config);
-        if (code == CLI_GO) code = cli_parse(command, options, argc, argv, &io, &operand); /* which has the last word */
+        code = cli_config_read(&io, operand, "dataset", OPTIONS, &request, &request.path, &config);
+        /* the command line overrides the file */
+        if (code == CLI_GO) code = cli_parse(command, &request, argc, argv, &io, &operand);
     }
     if (code == CLI_GO) code = check(&io, &request, &given);
     if (code == CLI_GO) code = learn_refuse_idle(&io, &request, argc, argv);
@@ -585,5 +553,6 @@ const cli_command cli_learn = {
     .example = "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --out D3\n"
                "  covtune learn D3 --out run\n"
                "  covtune eval D3 --noise run/noise.json --against run/start.json\n",
+    .options = OPTIONS,
     .run = run,
 };

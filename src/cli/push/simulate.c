@@ -30,7 +30,8 @@ static int find_start(const char *name) { return !strcmp(name, "far") ? 0 : !str
 
 typedef struct {
     const char     *world, *out, *weights, *picture, *images;
-    int             object, tactile, surface, start, train, test, lessons;
+    int             object, tactile, surface, start, train, test, lessons, episodes, steps;
+    uint64_t        seed;
     ct_push_options push;
     ct_net         *net;
     ct_net_result   trained; /* epochs 0: not here */
@@ -174,7 +175,7 @@ static cli_exit carry_out(const cli_io *io, push_request *q)
     return status == CT_OK ? CLI_DONE : cli_fail(io, "%s", err.text);
 }
 
-static cli_exit resolve(const cli_io *io, push_request *q, uint64_t seed, int episodes, int steps)
+static cli_exit resolve(const cli_io *io, push_request *q)
 {
     if (!q->out) return cli_misuse(io, "--out DIR is missing");
     if (q->train + q->test < 1) return cli_misuse(io, "--train 0 and --test 0 leave nothing to make");
@@ -184,52 +185,53 @@ static cli_exit resolve(const cli_io *io, push_request *q, uint64_t seed, int ep
         return cli_misuse(io, "--lessons is for a network that is trained here: --tactile network without --weights");
     if (!q->lessons) q->lessons = PUSH_LESSONS;
     q->push = ct_push_defaults((ct_shape_kind)q->object);
-    q->push.seed = seed;
-    if (episodes) q->push.episodes = episodes;
-    if (steps) q->push.steps = steps;
+    q->push.seed = q->seed;
+    if (q->episodes) q->push.episodes = q->episodes;
+    if (q->steps) q->push.steps = q->steps;
     if (q->push.pool < q->push.episodes) q->push.pool = q->push.episodes;
     if (q->surface) q->push.c2 = NAN;
     return CLI_GO;
 }
 
+#define AT(member) offsetof(push_request, member)
+static const cli_option OPTIONS[] = {
+    CLI_ROW_HEADING("What is made"),
+    CLI_ROW_TEXT("out", "DIR", AT(out), "the folder to make, or with a dataset to replace"),
+    CLI_ROW_CHOICE("object", "ellipse|rectangle", find_object, AT(object), "what is pushed (ellipse)"),
+    CLI_ROW_CHOICE("tactile", "oracle|network", find_tactile, AT(tactile),
+                   "who says how the finger turned on the object: the truth with 5 mrad of noise, or a network "
+                   "that looks at tactile images (oracle)"),
+    CLI_ROW_INTEGER("train", "N", 0, RUNS_MAX, AT(train), "runs to learn from (5)"),
+    CLI_ROW_INTEGER("test", "N", 0, RUNS_MAX, AT(test), "runs to test on, of other pushes (10)"),
+    CLI_ROW_INTEGER("episodes", "N", 1, 1000, AT(episodes), "pushes of a run, one after the other (3)"),
+    CLI_ROW_INTEGER("steps", "N", 2, 1000, AT(steps), "steps of a push, of 2.5 mm (100)"),
+    CLI_ROW_CHOICE(
+        "start", "far|unit", find_start, AT(start),
+        "variances to start learning from: wrong by orders of magnitude, or 1 in the dataset's units (far)"),
+    CLI_ROW_SEED("seed", "K", AT(seed),
+                 "of the world, its friction and its pushes: the same seed, the same dataset (1)"),
+    CLI_ROW_HEADING("The estimator's own"),
+    CLI_ROW_CHOICE("surface", "leo|even", find_surface, AT(surface),
+                   "constant of the limit surface that it takes for true: LEO's, too large by an order of "
+                   "magnitude, or that of even pressure (leo)"),
+    CLI_ROW_TEXT(
+        "weights", "FILE", AT(weights),
+        "tactile network of that file (JSON), as tactile.json of another dataset, in place of one trained here"),
+    CLI_ROW_INTEGER("lessons", "N", 1, 1000, AT(lessons), "pushes that the network is trained on (4)"),
+    CLI_ROW_HEADING("Output"),
+    CLI_ROW_TEXT("picture", "FILE.svg", AT(picture),
+                 "a picture of the first test run as well (of none: of the first training run)"),
+    CLI_ROW_TEXT("images", "FILE.svg", AT(images), "tactile images of six steps of a push as well"),
+    CLI_ROW_END,
+};
+#undef AT
+
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    push_request     q = {.object = CT_SHAPE_ELLIPSE, .train = 5, .test = 10};
-    uint64_t         seed = 1;
-    int              episodes = 0, steps = 0;
-    const cli_option options[] = {
-        CLI_ROW_HEADING("What is made"),
-        CLI_ROW_TEXT("out", "DIR", &q.out, "the folder to make, or with a dataset to replace"),
-        CLI_ROW_CHOICE("object", "ellipse|rectangle", find_object, &q.object, "what is pushed (ellipse)"),
-        CLI_ROW_CHOICE("tactile", "oracle|network", find_tactile, &q.tactile,
-                       "who says how the finger turned on the object: the truth with 5 mrad of noise, or a network "
-                       "that looks at tactile images (oracle)"),
-        CLI_ROW_INTEGER("train", "N", 0, RUNS_MAX, &q.train, "runs to learn from (5)"),
-        CLI_ROW_INTEGER("test", "N", 0, RUNS_MAX, &q.test, "runs to test on, of other pushes (10)"),
-        CLI_ROW_INTEGER("episodes", "N", 1, 1000, &episodes, "pushes of a run, one after the other (3)"),
-        CLI_ROW_INTEGER("steps", "N", 2, 1000, &steps, "steps of a push, of 2.5 mm (100)"),
-        CLI_ROW_CHOICE(
-            "start", "far|unit", find_start, &q.start,
-            "variances to start learning from: wrong by orders of magnitude, or 1 in the dataset's units (far)"),
-        CLI_ROW_SEED("seed", "K", &seed,
-                     "of the world, its friction and its pushes: the same seed, the same dataset (1)"),
-        CLI_ROW_HEADING("The estimator's own"),
-        CLI_ROW_CHOICE("surface", "leo|even", find_surface, &q.surface,
-                       "constant of the limit surface that it takes for true: LEO's, too large by an order of "
-                       "magnitude, or that of even pressure (leo)"),
-        CLI_ROW_TEXT(
-            "weights", "FILE", &q.weights,
-            "tactile network of that file (JSON), as tactile.json of another dataset, in place of one trained here"),
-        CLI_ROW_INTEGER("lessons", "N", 1, 1000, &q.lessons, "pushes that the network is trained on (4)"),
-        CLI_ROW_HEADING("Output"),
-        CLI_ROW_TEXT("picture", "FILE.svg", &q.picture,
-                     "a picture of the first test run as well (of none: of the first training run)"),
-        CLI_ROW_TEXT("images", "FILE.svg", &q.images, "tactile images of six steps of a push as well"),
-        CLI_ROW_END,
-    };
-    cli_io   io;
-    cli_exit code = cli_parse(command, options, argc, argv, &io, &q.world);
-    if (code == CLI_GO) code = resolve(&io, &q, seed, episodes, steps);
+    push_request q = {.object = CT_SHAPE_ELLIPSE, .train = 5, .test = 10, .seed = 1};
+    cli_io       io;
+    cli_exit     code = cli_parse(command, &q, argc, argv, &io, &q.world);
+    if (code == CLI_GO) code = resolve(&io, &q);
     return code != CLI_GO ? code : cli_finish(&io, carry_out(&io, &q));
 }
 
@@ -250,5 +252,6 @@ const cli_command cli_simulate_push = {
         "network feels.\n",
     .example = "  covtune simulate push2d --object ellipse --tactile network --out pushes\n"
                "  covtune learn pushes --out pushed\n",
+    .options = OPTIONS,
     .run = run,
 };

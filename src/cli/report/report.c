@@ -229,26 +229,29 @@ static cli_exit carry_out(cli_io *io, const report_request *request, report_job 
 }
 
 
+#define AT(member) offsetof(report_request, member)
+static const cli_option OPTIONS[] = {
+    CLI_ROW_TEXT("out", "FILE", AT(out), "the file that is written, replaced whole (RUN/report.html)"),
+    CLI_ROW_TEXT("dataset", "PATH|none", AT(dataset),
+                 "where the dataset is (where it was when it was learned from, as seen from there); none: a report "
+                 "of what the folder alone says"),
+    CLI_ROW_REPAIR,
+    CLI_ROW_INTEGER("runs", "N", 1, 200, AT(runs),
+                    "trajectories to draw, of the most improved run, the most worsened and others (12)"),
+    CLI_ROW_CHOICE("solver", "batch|isam2", cli_find_solver, AT(solver),
+                   "how runs are estimated: at once, or step by step (as the run's --deployment has it)"),
+    CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, AT(jobs),
+                    "sequences at a time (as many as there are processors); the report is the same for any"),
+    CLI_ROW_END,
+};
+#undef AT
+
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    report_request   request = {.runs = 12, .solver = -1, .jobs = cli_processors()};
-    cli_io           io;
-    const cli_option options[] = {
-        CLI_ROW_TEXT("out", "FILE", &request.out, "the file that is written, replaced whole (RUN/report.html)"),
-        CLI_ROW_TEXT("dataset", "PATH|none", &request.dataset,
-                     "where the dataset is (where it was when it was learned from, as seen from there); none: a report "
-                     "of what the folder alone says"),
-        CLI_ROW_REPAIR(&io.repair),
-        CLI_ROW_INTEGER("runs", "N", 1, 200, &request.runs,
-                        "trajectories to draw, of the most improved run, the most worsened and others (12)"),
-        CLI_ROW_CHOICE("solver", "batch|isam2", cli_find_solver, &request.solver,
-                       "how runs are estimated: at once, or step by step (as the run's --deployment has it)"),
-        CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, &request.jobs,
-                        "sequences at a time (as many as there are processors); the report is the same for any"),
-        CLI_ROW_END,
-    };
-    report_job job = {0};
-    cli_exit   code = cli_parse(command, options, argc, argv, &io, &request.run);
+    report_request request = {.runs = 12, .solver = -1, .jobs = cli_processors()};
+    cli_io         io;
+    report_job     job = {0};
+    cli_exit       code = cli_parse(command, &request, argc, argv, &io, &request.run);
     for (int i = 0; code == CLI_GO && request.dataset && !strcmp(request.dataset, "none") && i < 4; i++) {
         static const char *const OF_RUNS[] = {"runs", "solver", "jobs", "repair"};
         if (cli_given(argc, argv, OF_RUNS[i]))
@@ -274,5 +277,6 @@ const cli_command cli_report = {
     .example = "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --out D3\n"
                "  covtune learn D3 --out run\n"
                "  covtune report run\n",
+    .options = OPTIONS,
     .run = run,
 };

@@ -18,6 +18,7 @@ typedef struct {
     const char    *odom[CT_NAV_REGIMES], *gps[CT_NAV_REGIMES], *poses, *drift; /* as typed, or NULL */
     double         odom_correlation, gps_correlation;
     int            train, test, start;
+    uint64_t       seed;
     ct_nav_options nav;
 } nav_request;
 
@@ -81,7 +82,7 @@ static void correlate(double S[36], ct_kind kind, double r)
     S[x * n + y] = S[y * n + x] = r * sqrt(S[x * n + x] * S[y * n + y]);
 }
 
-static cli_exit resolve(const cli_io *io, nav_request *q, uint64_t seed)
+static cli_exit resolve(const cli_io *io, nav_request *q)
 {
     const ct_kind   kind = !strcmp(q->world, "nav2d") ? CT_SE2 : CT_SE3;
     const int       dim = ct_kind_dim(kind);
@@ -91,7 +92,7 @@ static cli_exit resolve(const cli_io *io, nav_request *q, uint64_t seed)
     if (q->train + q->test < 1) return cli_misuse(io, "--train 0 and --test 0 leave nothing to make");
     if (!ct_nav_preset(q->dataset, kind, o))
         return cli_misuse(io, "--dataset is one of D1, D2, D3, D4, found \"%s\"", q->dataset);
-    o->seed = seed;
+    o->seed = q->seed;
     if (q->poses) code = take_poses(io, q->poses, &o->least, &o->most);
     if (code == CLI_GO && q->odom[0]) code = take_sigmas(io, "odom", q->odom[0], dim, o->odom[0]);
     if (code == CLI_GO && q->gps[0]) code = take_sigmas(io, "gps", q->gps[0], dim, o->gps[0]);
@@ -288,39 +289,41 @@ static cli_exit carry_out(const cli_io *io, const nav_request *q)
     return status == CT_OK ? CLI_DONE : cli_fail(io, "%s", err.text);
 }
 
+#define AT(member) offsetof(nav_request, member)
+static const cli_option OPTIONS[] = {
+    CLI_ROW_HEADING("What is made"),
+    CLI_ROW_TEXT("out", "DIR", AT(out), "the folder to make, or with a dataset to replace"),
+    CLI_ROW_TEXT("dataset", "D1|D2|D3|D4", AT(dataset),
+                 "the noise of the paper's datasets; D3 and D4 have two regimes (D1)"),
+    CLI_ROW_CHOICE("start", "far|unit", find_start, AT(start),
+                   "variances to start learning from: wrong by orders of magnitude, or 1 (far)"),
+    CLI_ROW_INTEGER("train", "N", 0, RUNS_MAX, AT(train), "runs to learn from (5)"),
+    CLI_ROW_INTEGER("test", "N", 0, RUNS_MAX, AT(test), "runs to test on (20)"),
+    CLI_ROW_TEXT("poses", "N|LO:HI", AT(poses), "poses of a run, drawn between the two (300:500)"),
+    CLI_ROW_SEED("seed", "K", AT(seed), "of the random numbers: the same seed, the same dataset (1)"),
+    CLI_ROW_HEADING("Noise of one's own"),
+    CLI_ROW_TEXT("odom", "S,S,S", AT(odom[0]),
+                 "sigmas of odometry instead: x,y,theta (nav3d: rx,ry,rz,x,y,z) in m and rad"),
+    CLI_ROW_TEXT("gps", "S,S,S", AT(gps[0]), "sigmas of GPS instead"),
+    CLI_ROW_TEXT("odom1", "S,S,S", AT(odom[1]),
+                 "the same in the second regime, which holds in the middle half of a run"),
+    CLI_ROW_TEXT("gps1", "S,S,S", AT(gps[1]), "the same in the second regime"),
+    CLI_ROW_NUMBER("odom-correlation", "R", -0.999, 0.999, AT(odom_correlation), "of odometry's x and y (0)"),
+    CLI_ROW_NUMBER("gps-correlation", "R", -0.999, 0.999, AT(gps_correlation), "of GPS's x and y (0)"),
+    CLI_ROW_TEXT("gps-drift", "S:T", AT(drift),
+                 "a slow error of GPS positions, as from multipath: sigma S in m, correlated over T poses; no "
+                 "noise model describes it (none)"),
+    CLI_ROW_HEADING("Output"),
+    CLI_ROW_END,
+};
+#undef AT
+
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    nav_request      q = {.dataset = "D1", .train = 5, .test = 20};
-    uint64_t         seed = 1;
-    const cli_option options[] = {
-        CLI_ROW_HEADING("What is made"),
-        CLI_ROW_TEXT("out", "DIR", &q.out, "the folder to make, or with a dataset to replace"),
-        CLI_ROW_TEXT("dataset", "D1|D2|D3|D4", &q.dataset,
-                     "the noise of the paper's datasets; D3 and D4 have two regimes (D1)"),
-        CLI_ROW_CHOICE("start", "far|unit", find_start, &q.start,
-                       "variances to start learning from: wrong by orders of magnitude, or 1 (far)"),
-        CLI_ROW_INTEGER("train", "N", 0, RUNS_MAX, &q.train, "runs to learn from (5)"),
-        CLI_ROW_INTEGER("test", "N", 0, RUNS_MAX, &q.test, "runs to test on (20)"),
-        CLI_ROW_TEXT("poses", "N|LO:HI", &q.poses, "poses of a run, drawn between the two (300:500)"),
-        CLI_ROW_SEED("seed", "K", &seed, "of the random numbers: the same seed, the same dataset (1)"),
-        CLI_ROW_HEADING("Noise of one's own"),
-        CLI_ROW_TEXT("odom", "S,S,S", &q.odom[0],
-                     "sigmas of odometry instead: x,y,theta (nav3d: rx,ry,rz,x,y,z) in m and rad"),
-        CLI_ROW_TEXT("gps", "S,S,S", &q.gps[0], "sigmas of GPS instead"),
-        CLI_ROW_TEXT("odom1", "S,S,S", &q.odom[1],
-                     "the same in the second regime, which holds in the middle half of a run"),
-        CLI_ROW_TEXT("gps1", "S,S,S", &q.gps[1], "the same in the second regime"),
-        CLI_ROW_NUMBER("odom-correlation", "R", -0.999, 0.999, &q.odom_correlation, "of odometry's x and y (0)"),
-        CLI_ROW_NUMBER("gps-correlation", "R", -0.999, 0.999, &q.gps_correlation, "of GPS's x and y (0)"),
-        CLI_ROW_TEXT("gps-drift", "S:T", &q.drift,
-                     "a slow error of GPS positions, as from multipath: sigma S in m, correlated over T poses; no "
-                     "noise model describes it (none)"),
-        CLI_ROW_HEADING("Output"),
-        CLI_ROW_END,
-    };
-    cli_io   io;
-    cli_exit code = cli_parse(command, options, argc, argv, &io, &q.world);
-    if (code == CLI_GO) code = resolve(&io, &q, seed);
+    nav_request q = {.dataset = "D1", .train = 5, .test = 20, .seed = 1};
+    cli_io      io;
+    cli_exit    code = cli_parse(command, &q, argc, argv, &io, &q.world);
+    if (code == CLI_GO) code = resolve(&io, &q);
     return code != CLI_GO ? code : cli_finish(&io, carry_out(&io, &q));
 }
 
@@ -339,5 +342,6 @@ const cli_command cli_simulate_nav = {
             "measurements: absolute ones where there are any, composed elsewhere.\n",
     .example = "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --seed 1 --out d3\n"
                "  covtune info d3\n",
+    .options = OPTIONS,
     .run = run,
 };

@@ -6,7 +6,9 @@
 
 typedef struct {
     const char      *out;
-    int              format;
+    int              format, poses; /* poses 0, sigmas 0, loops -1: the world's own */
+    double           sigma_t, sigma_r, loops;
+    uint64_t         seed;
     ct_world_options world;
 } simulate_request;
 
@@ -102,6 +104,20 @@ static cli_exit find_world(const cli_io *io, const char *name, ct_kind *kind)
     return cli_misuse(io, "there is no world \"%s\": it is grid, sphere, nav2d, nav3d or push2d", name);
 }
 
+#define AT(member) offsetof(simulate_request, member)
+static const cli_option OPTIONS[] = {
+    CLI_ROW_TEXT("out", "FILE", AT(out), "the file to make; only .ctseq has a place for the truth"),
+    CLI_ROW_CHOICE("format", CLI_FORMATS, ct_format_find, AT(format), "its format (told from its ending)"),
+    CLI_ROW_INTEGER("poses", "N", 2, 10000000, AT(poses), "how many (grid: 3500, sphere: 2500)"),
+    CLI_ROW_NUMBER("sigma-t", "S", 1e-6, 1e3, AT(sigma_t), "noise of every relative translation, in m (0.05)"),
+    CLI_ROW_NUMBER("sigma-r", "S", 1e-6, 1, AT(sigma_r), "noise of every relative rotation, in rad (0.01)"),
+    CLI_ROW_NUMBER("loops", "P", 0, 1, AT(loops),
+                   "chance that a place seen before is recognised (grid: 0.5, sphere: 1)"),
+    CLI_ROW_SEED("seed", "K", AT(seed), "of the random numbers: the same seed, the same graph (1)"),
+    CLI_ROW_END,
+};
+#undef AT
+
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
     const int dataset = asks_for_dataset(argc, argv);
@@ -110,36 +126,24 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         its.topic = DATASETS[dataset].topic;
         return its.run(&its, argc, argv);
     }
-    simulate_request request = {.format = CT_FORMAT_AUTO};
-    int              poses = 0;
-    double           sigma_t = 0, sigma_r = 0, loops = -1;
-    uint64_t         seed = 1;
-    const cli_option options[] = {
-        CLI_ROW_TEXT("out", "FILE", &request.out, "the file to make; only .ctseq has a place for the truth"),
-        CLI_ROW_CHOICE("format", cli_formats, ct_format_find, &request.format, "its format (told from its ending)"),
-        CLI_ROW_INTEGER("poses", "N", 2, 10000000, &poses, "how many (grid: 3500, sphere: 2500)"),
-        CLI_ROW_NUMBER("sigma-t", "S", 1e-6, 1e3, &sigma_t, "noise of every relative translation, in m (0.05)"),
-        CLI_ROW_NUMBER("sigma-r", "S", 1e-6, 1, &sigma_r, "noise of every relative rotation, in rad (0.01)"),
-        CLI_ROW_NUMBER("loops", "P", 0, 1, &loops,
-                       "chance that a place seen before is recognised (grid: 0.5, sphere: 1)"),
-        CLI_ROW_SEED("seed", "K", &seed, "of the random numbers: the same seed, the same graph (1)"),
-        CLI_ROW_END,
-    };
+    simulate_request request = {.format = CT_FORMAT_AUTO, .loops = -1, .seed = 1};
     cli_io      io;
     const char *name;
     ct_kind     kind = CT_SE2;
-    cli_exit    code = cli_parse(command, options, argc, argv, &io, &name);
+    cli_exit    code = cli_parse(command, &request, argc, argv, &io, &name);
     if (code == CLI_GO) code = find_world(&io, name, &kind);
     if (code == CLI_GO && !request.out) code = cli_misuse(&io, "--out FILE is missing");
     if (code != CLI_GO) return code;
     request.world = ct_world_defaults(kind);
-    if (poses) request.world.poses = poses;
-    if (sigma_t > 0) request.world.sigma_t = sigma_t;
-    if (sigma_r > 0) request.world.sigma_r = sigma_r;
-    if (loops >= 0) request.world.loop_chance = loops;
-    request.world.seed = seed;
+    if (request.poses) request.world.poses = request.poses;
+    if (request.sigma_t > 0) request.world.sigma_t = request.sigma_t;
+    if (request.sigma_r > 0) request.world.sigma_r = request.sigma_r;
+    if (request.loops >= 0) request.world.loop_chance = request.loops;
+    request.world.seed = request.seed;
     return cli_finish(&io, carry_out(&io, &request));
 }
+
+static const cli_command *const VARIANTS[] = {&cli_simulate_nav, &cli_simulate_push, NULL};
 
 const cli_command cli_simulate = {
     .name = "simulate",
@@ -156,5 +160,7 @@ const cli_command cli_simulate = {
     .example = "  covtune simulate grid --poses 3500 --seed 7 --out city.ctseq\n"
                "  covtune solve city.ctseq\n"
                "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --out d3\n",
+    .options = OPTIONS,
+    .variants = VARIANTS,
     .run = run,
 };

@@ -45,7 +45,7 @@ static ct_status choose(const solve_request *request, solve_job *job, ct_err *er
     if (!strcmp(request->anchor, "none")) return CT_OK;
     if (!strcmp(request->anchor, "auto")) {
         if (!cli_is_anchored(g)) job->anchor = first_pose(g);
-        if (job->anchor < 0 && request->sigma_said)
+        if (job->anchor < 0 && request->anchor_sigma_given > 0)
             return ct_fail(err, CT_E_ARGUMENT,
                            "%s: --anchor-sigma has no effect: measurements or a fixed variable tie the graph to the "
                            "world, so there is no anchor; --anchor NAME asks for one",

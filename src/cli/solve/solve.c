@@ -37,15 +37,15 @@ static cli_exit parse_robust(const cli_io *io, solve_request *request)
 }
 
 /* What the parser cannot see: options that belong together. */
-static cli_exit check(const cli_io *io, solve_request *request, double anchor_sigma)
+static cli_exit check(const cli_io *io, solve_request *request)
 {
     if (request->out_format != CT_FORMAT_AUTO && !request->out) return cli_misuse(io, "--out-format needs --out");
     if (request->lossy && !request->out) return cli_misuse(io, "--lossy needs --out");
     if (request->map && (io->json || io->quiet))
         return cli_misuse(io, "--map is not for --%s", io->json ? "json" : "quiet");
-    if (anchor_sigma > 0 && !strcmp(request->anchor, "none"))
+    if (request->anchor_sigma_given > 0 && !strcmp(request->anchor, "none"))
         return cli_misuse(io, "--anchor-sigma needs an anchor, and --anchor none asks for none");
-    if (anchor_sigma > 0) request->anchor_sigma = anchor_sigma, request->sigma_said = 1;
+    if (request->anchor_sigma_given > 0) request->anchor_sigma = request->anchor_sigma_given;
     if (request->method != SOLVE_ISAM2 &&
         (request->relinearise >= 0 || request->wildfire >= 0 || request->skip || request->window))
         return cli_misuse(io, "--%s is for --method isam2",
@@ -217,66 +217,62 @@ static int find_like(const char *name) { return strcmp(name, "gtsam") ? -1 : 1; 
 static const char METHODS[] = CT_METHOD_LIST(X) "|isam2", ORDERS[] = CT_ORDER_LIST(X);
 #undef X
 
-#define OPTIONS 27
-static void table(solve_request *r, int *repair, double *anchor_sigma, cli_option rows[OPTIONS])
-{
-    const cli_option all[OPTIONS] = {
-        CLI_ROW_HEADING("Files"),
-        CLI_ROW_CHOICE("format", cli_formats, ct_format_find, &r->format,
-                       "format of GRAPH (told from its ending, or its first line)"),
-        CLI_ROW_REPAIR(repair),
-        CLI_ROW_TEXT("out", "FILE", &r->out, "write the graph, with the estimate for its initial values"),
-        CLI_ROW_CHOICE("out-format", cli_formats, ct_format_find, &r->out_format,
-                       "format of that file (told from its ending)"),
-        CLI_ROW_FLAG("lossy", &r->lossy, "leave out what that format cannot hold, and say what"),
-        CLI_ROW_HEADING("Method"),
-        CLI_ROW_CHOICE("method", METHODS + 1, find_method, &r->method,
-                       "Levenberg-Marquardt (lm, the default), Gauss-Newton, Powell's dogleg, Newton's method with "
-                       "exact Hessians; or isam2: step by step in the order of the variables, "
-                       "as a robot would on the way"),
-        CLI_ROW_CHOICE("order", ORDERS + 1, ct_order_find, &r->order, "order of elimination (amd)"),
-        CLI_ROW_INTEGER("max-iterations", "N", 1, INT32_MAX, &r->max_iterations, "give up after so many (300)"),
-        CLI_ROW_NUMBER("tolerance", "R", 0, 1, &r->tolerance,
-                       "converged when the error falls by less than this part of itself, or no number in a step is "
-                       "larger (1e-9), and the "
-                       "minimum is near: 1e-6 sigma, more by sqrt(R / 1e-9) for a larger R"),
-        CLI_ROW_HEADING("Model"),
-        CLI_ROW_TEXT("noise", "FILE|RUN", &r->noise,
-                     "noise models of that file (JSON), or of what was learned there, in place of the graph's own of "
-                     "the same names"),
-        CLI_ROW_TEXT(
-            "robust", "KIND[:WIDTH]", &r->robust,
-            "a robust kernel on every noise model: huber, cauchy, geman_mcclure, tukey or none; width in sigmas"),
-        CLI_ROW_TEXT(
-            "anchor", "auto|none|NAME", &r->anchor,
-            "hold this variable at its initial value by a prior; auto (the default): the first pose, if nothing else "
-            "ties the graph to the world"),
-        CLI_ROW_NUMBER("anchor-sigma", "S", 1e-6, 1e6, anchor_sigma, "sigma of that prior, in m and rad (0.001)"),
-        CLI_ROW_CHOICE("like", "gtsam", find_like, &r->like,
-                       "measure poses as GTSAM's default build does, to compare numbers with it"),
-        CLI_ROW_HEADING("Step by step"),
-        CLI_ROW_NUMBER("relinearise", "S", 0, 10, &r->relinearise,
-                       "isam2: linearise a variable anew when it has moved by more, in m or rad (0.1)"),
-        CLI_ROW_INTEGER("skip", "N", 1, INT32_MAX, &r->skip,
-                        "isam2: look for such variables every so many steps (10)"),
-        CLI_ROW_NUMBER("wildfire", "S", 0, 10, &r->wildfire,
-                       "isam2: changes below this are not carried on to older variables (0.001)"),
-        CLI_ROW_INTEGER("window", "N", 1, INT32_MAX, &r->window,
-                        "isam2: keep so many variables and marginalise out older ones (all are kept)"),
-        CLI_ROW_HEADING("Output"),
-        CLI_ROW_TEXT("sigmas", "NAME,..|all", &r->sigmas,
-                     "print values and standard deviations of these variables, in their own frames"),
-        CLI_ROW_FLAG("map", &r->map, "draw the variables before and after"),
-        CLI_ROW_FLAG("trace", &r->trace, "a line an iteration, on stderr"),
-        CLI_ROW_END,
-    };
-    memcpy(rows, all, sizeof all);
-}
+#define AT(member) offsetof(solve_request, member)
+static const cli_option OPTIONS[] = {
+    CLI_ROW_HEADING("Files"),
+    CLI_ROW_CHOICE("format", CLI_FORMATS, ct_format_find, AT(format),
+                   "format of GRAPH (told from its ending, or its first line)"),
+    CLI_ROW_REPAIR,
+    CLI_ROW_TEXT("out", "FILE", AT(out), "write the graph, with the estimate for its initial values"),
+    CLI_ROW_CHOICE("out-format", CLI_FORMATS, ct_format_find, AT(out_format),
+                   "format of that file (told from its ending)"),
+    CLI_ROW_FLAG("lossy", AT(lossy), "leave out what that format cannot hold, and say what"),
+    CLI_ROW_HEADING("Method"),
+    CLI_ROW_CHOICE("method", METHODS + 1, find_method, AT(method),
+                   "Levenberg-Marquardt (lm, the default), Gauss-Newton, Powell's dogleg, Newton's method with "
+                   "exact Hessians; or isam2: step by step in the order of the variables, "
+                   "as a robot would on the way"),
+    CLI_ROW_CHOICE("order", ORDERS + 1, ct_order_find, AT(order), "order of elimination (amd)"),
+    CLI_ROW_INTEGER("max-iterations", "N", 1, INT32_MAX, AT(max_iterations), "give up after so many (300)"),
+    CLI_ROW_NUMBER("tolerance", "R", 0, 1, AT(tolerance),
+                   "converged when the error falls by less than this part of itself, or no number in a step is "
+                   "larger (1e-9), and the "
+                   "minimum is near: 1e-6 sigma, more by sqrt(R / 1e-9) for a larger R"),
+    CLI_ROW_HEADING("Model"),
+    CLI_ROW_TEXT("noise", "FILE|RUN", AT(noise),
+                 "noise models of that file (JSON), or of what was learned there, in place of the graph's own of "
+                 "the same names"),
+    CLI_ROW_TEXT(
+        "robust", "KIND[:WIDTH]", AT(robust),
+        "a robust kernel on every noise model: huber, cauchy, geman_mcclure, tukey or none; width in sigmas"),
+    CLI_ROW_TEXT(
+        "anchor", "auto|none|NAME", AT(anchor),
+        "hold this variable at its initial value by a prior; auto (the default): the first pose, if nothing else "
+        "ties the graph to the world"),
+    CLI_ROW_NUMBER("anchor-sigma", "S", 1e-6, 1e6, AT(anchor_sigma_given), "sigma of that prior, in m and rad (0.001)"),
+    CLI_ROW_CHOICE("like", "gtsam", find_like, AT(like),
+                   "measure poses as GTSAM's default build does, to compare numbers with it"),
+    CLI_ROW_HEADING("Step by step"),
+    CLI_ROW_NUMBER("relinearise", "S", 0, 10, AT(relinearise),
+                   "isam2: linearise a variable anew when it has moved by more, in m or rad (0.1)"),
+    CLI_ROW_INTEGER("skip", "N", 1, INT32_MAX, AT(skip),
+                    "isam2: look for such variables every so many steps (10)"),
+    CLI_ROW_NUMBER("wildfire", "S", 0, 10, AT(wildfire),
+                   "isam2: changes below this are not carried on to older variables (0.001)"),
+    CLI_ROW_INTEGER("window", "N", 1, INT32_MAX, AT(window),
+                    "isam2: keep so many variables and marginalise out older ones (all are kept)"),
+    CLI_ROW_HEADING("Output"),
+    CLI_ROW_TEXT("sigmas", "NAME,..|all", AT(sigmas),
+                 "print values and standard deviations of these variables, in their own frames"),
+    CLI_ROW_FLAG("map", AT(map), "draw the variables before and after"),
+    CLI_ROW_FLAG("trace", AT(trace), "a line an iteration, on stderr"),
+    CLI_ROW_END,
+};
+#undef AT
 
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
     const ct_solve_options usual = ct_solve_defaults();
-    double                 anchor_sigma = 0;
     solve_request request = {.anchor = "auto",
                              .anchor_sigma = 1e-3,
                              .format = CT_FORMAT_AUTO,
@@ -287,11 +283,9 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
                              .relinearise = -1,
                              .wildfire = -1};
     cli_io                 io;
-    cli_option             options[OPTIONS];
-    solve_job job = {.anchor = -1};
-    table(&request, &io.repair, &anchor_sigma, options);
-    cli_exit  code = cli_parse(command, options, argc, argv, &io, &request.path);
-    if (code == CLI_GO) code = check(&io, &request, anchor_sigma);
+    solve_job              job = {.anchor = -1};
+    cli_exit               code = cli_parse(command, &request, argc, argv, &io, &request.path);
+    if (code == CLI_GO) code = check(&io, &request);
     if (code == CLI_GO) code = refuse_idle(&io, &request, argc, argv);
     if (code != CLI_GO) return code;
     code = carry_out(&io, &request, &job);
@@ -313,5 +307,6 @@ const cli_command cli_solve = {
     .example = "  covtune simulate grid --out city.ctseq\n"
                "  covtune solve city.ctseq --out solved.ctseq --map\n"
                "  covtune solve city.ctseq --sigmas x1,x3499 --json\n",
+    .options = OPTIONS,
     .run = run,
 };

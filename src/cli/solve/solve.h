@@ -10,7 +10,7 @@ typedef struct {
     int         format, out_format, method, order, max_iterations, like;
     int         trace, map, lossy;
     double      tolerance, anchor_sigma;
-    int         sigma_said; /* --anchor-sigma */
+    double      anchor_sigma_given; /* --anchor-sigma; 0: not given */
     double      relinearise, wildfire; /* isam2; below 0: as usual */
     int         skip, window;
     ct_robust   kernel;
