@@ -1,6 +1,7 @@
 /* test_alloc.c: memory runs out at every place where it can, once alone and once for good. Each time the call
  * says so, nothing leaks or crashes, and the same call works when there is memory again. */
 #include "alloc_test.h"
+#include "evaluate_test.h"
 #include "graph_test.h"
 
 #include <covtune/covtune.h>
@@ -339,7 +340,7 @@ static void sequences_assessed(task *job)
         options.seed = (uint64_t)i;
         STEP(ct_world_make(&options, noise, &seq[i], &job->err));
     }
-    STEP(ct_evaluate_all(2, seq, noise, &inference, &loss, 1, 1, NULL, NULL, out, &job->err));
+    STEP(evaluate_all(2, seq, noise, &inference, &loss, 1, 1, NULL, NULL, out, &job->err));
     job->answer = out[0].loss + out[1].consistency.nees;
 done:
     for (int i = 0; i < 2; i++) ct_sequence_free(seq[i]);

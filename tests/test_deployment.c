@@ -2,6 +2,7 @@
  * to stand in it. */
 #include <covtune/push.h>
 #include "learn/learn.h"
+#include "evaluate_test.h"
 #include "learn_test.h"
 
 #include <math.h>
@@ -67,7 +68,7 @@ static void test_an_assessment_chooses_as_it_would_be_told(void)
     ct_evaluation of[3][2];
     for (int k = 0; k < 3; k++) {
         inference.incremental = k;
-        CHECK_OK(ct_evaluate_all(2, push.seq, push.noise, &inference, &loss, 0, 1, NULL, NULL, of[k], &push.err),
+        CHECK_OK(evaluate_all(2, push.seq, push.noise, &inference, &loss, 0, 1, NULL, NULL, of[k], &push.err),
                  push.err);
     }
     for (int i = 0; i < 2; i++) {
@@ -85,10 +86,10 @@ static void test_pushes_are_learned_for_the_field(void)
         ct_inference  deployment = ct_inference_defaults();
         ct_loss       loss = ct_loss_defaults();
         double        was = 0, is = 0;
-        CHECK_OK(ct_evaluate_all(3, push.seq, push.noise, &deployment, &loss, 0, 1, NULL, NULL, before, &push.err),
+        CHECK_OK(evaluate_all(3, push.seq, push.noise, &deployment, &loss, 0, 1, NULL, NULL, before, &push.err),
                  push.err);
         ct_learn_result r = learn(&push, NULL);
-        CHECK_OK(ct_evaluate_all(3, push.seq, push.noise, &deployment, &loss, 0, 1, NULL, NULL, after, &push.err),
+        CHECK_OK(evaluate_all(3, push.seq, push.noise, &deployment, &loss, 0, 1, NULL, NULL, after, &push.err),
                  push.err);
         for (int i = 0; i < 3; i++) was += before[i].loss / 3, is += after[i].loss / 3;
         printf("  in deployment %.4g -> %.4g (%.4g said); held out %.4g, closed form %.4g: %s\n", was, is,

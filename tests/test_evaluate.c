@@ -1,6 +1,7 @@
 /* test_evaluate.c: accuracy, starts, and what an assessment says: that an estimator with the right noise models is
  * called consistent, and one that doubts too much is not. */
 #include "ct_test.h"
+#include "evaluate_test.h"
 
 #include <covtune/covtune.h>
 
@@ -75,7 +76,7 @@ static ct_evaluation assess(chain *c, const ct_inference *inference, int nees, d
     ct_evaluation found = {0};
     double       *values = malloc((size_t)ct_graph_size(c->seq->graph) * sizeof *values + 1);
     CHECK_OK(ct_solver_new(c->seq->graph, NULL, &solver, &c->err), c->err);
-    CHECK_OK(ct_evaluate(c->seq, c->noise, solver, inference, &loss, nees, values, &found, &c->err), c->err);
+    CHECK_OK(evaluate_one(c->seq, c->noise, solver, inference, &loss, nees, values, &found, &c->err), c->err);
     ct_solver_free(solver);
     if (x) *x = values;
     else free(values);
@@ -309,7 +310,7 @@ static void test_a_table_that_does_not_fit_is_refused(void)
     CHECK_OK(ct_noise_new(&empty, &c.err), c.err);
     c.seq->name = calloc(8, 1);
     strcpy(c.seq->name, "run7");
-    CHECK_REFUSED(ct_evaluate_all(1, &c.seq, empty, &inference, &loss, 0, 2, NULL, NULL, out, &c.err), c.err, "run7: ");
+    CHECK_REFUSED(evaluate_all(1, &c.seq, empty, &inference, &loss, 0, 2, NULL, NULL, out, &c.err), c.err, "run7: ");
     ct_noise_free(empty);
     free_chain(&c);
 }
@@ -362,12 +363,12 @@ static void test_the_number_of_jobs_changes_no_bit(void)
     const ct_loss loss = {CT_DIFFERENCE_LEFT, 1, 2};
     make_many(c, seq);
     ct_evaluation alone[MANY];
-    CHECK_OK(ct_evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 1, 1, NULL, NULL, alone, &c[0].err), c[0].err);
+    CHECK_OK(evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 1, 1, NULL, NULL, alone, &c[0].err), c[0].err);
     for (int jobs = 1; jobs <= 4; jobs++) {
         witness w = {.most = MANY + 1}, mine = {0};
         inference.solve.progress = jobs == 3 ? count_iterations : NULL;
         inference.solve.user = &mine;
-        CHECK_OK(ct_evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 1, jobs, watch, &w, out, &c[0].err),
+        CHECK_OK(evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 1, jobs, watch, &w, out, &c[0].err),
                  c[0].err);
         CHECK(w.done == MANY && !w.backwards && (mine.iterations > MANY) == (jobs == 3));
         for (int i = 0; i < MANY; i++) {
@@ -392,7 +393,7 @@ static void test_told_to_stop_it_keeps_what_is_done(void)
     for (int jobs = 1; jobs <= 2; jobs++) {
         witness w = {.most = 3};
         int     done = 0, unbegun = 0;
-        CHECK_OK(ct_evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 0, jobs, watch, &w, out, &c[0].err),
+        CHECK_OK(evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 0, jobs, watch, &w, out, &c[0].err),
                  c[0].err);
         for (int i = 0; i < MANY; i++) {
             done += ct_stop_converged(out[i].solve.stop);
@@ -401,11 +402,11 @@ static void test_told_to_stop_it_keeps_what_is_done(void)
         CHECK(done >= 3 && done < 3 + jobs && unbegun >= MANY - 3 - jobs);
     }
     witness at_once = {.most = 0};
-    CHECK_OK(ct_evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 1, 1, watch, &at_once, out, &c[0].err),
+    CHECK_OK(evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 1, 1, watch, &at_once, out, &c[0].err),
              c[0].err);
     CHECK(out[0].solve.stop == CT_STOP_CANCELLED && isnan(out[0].consistency.nees) &&
           out[1].solve.stop == CT_STOP_NONE);
-    CHECK_OK(ct_evaluate_all(0, seq, c[0].noise, &inference, &loss, 0, 4, watch, NULL, NULL, &c[0].err), c[0].err);
+    CHECK_OK(evaluate_all(0, seq, c[0].noise, &inference, &loss, 0, 4, watch, NULL, NULL, &c[0].err), c[0].err);
     free_many(c);
 }
 
@@ -424,13 +425,13 @@ static void test_step_by_step_ends_near_the_minimum(void)
     ct_inference  inference = from_file();
     const ct_loss loss = ct_loss_defaults();
     make_many(c, seq);
-    CHECK_OK(ct_evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 1, 1, NULL, NULL, batch, &c[0].err), c[0].err);
+    CHECK_OK(evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 1, 1, NULL, NULL, batch, &c[0].err), c[0].err);
     inference.incremental = 1;
     for (int entry = 0; entry < CT_ENTRY_COUNT; entry++) {
         witness w = {.most = MANY + 1};
         inference.replay.entry = (ct_entry)entry;
-        CHECK_OK(ct_evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 1, 1, NULL, NULL, out, &c[0].err), c[0].err);
-        CHECK_OK(ct_evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 1, 3, watch, &w, again, &c[0].err),
+        CHECK_OK(evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 1, 1, NULL, NULL, out, &c[0].err), c[0].err);
+        CHECK_OK(evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 1, 3, watch, &w, again, &c[0].err),
                  c[0].err);
         for (int i = 0; i < MANY; i++) {
             CHECK(out[i].solve.stop == CT_STOP_STEP && out[i].solve.iterations >= ct_graph_variables(seq[i]->graph));
@@ -444,7 +445,7 @@ static void test_step_by_step_ends_near_the_minimum(void)
     int steps = 0;
     inference.replay.progress = stop_soon;
     inference.replay.user = &steps;
-    CHECK_OK(ct_evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 0, 1, NULL, NULL, out, &c[0].err), c[0].err);
+    CHECK_OK(evaluate_all(MANY, seq, c[0].noise, &inference, &loss, 0, 1, NULL, NULL, out, &c[0].err), c[0].err);
     CHECK(steps == 25 && out[MANY - 1].solve.stop == CT_STOP_NONE);
     free_many(c);
 }

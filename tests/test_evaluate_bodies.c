@@ -1,5 +1,6 @@
 /* test_evaluate_bodies.c: accuracy thing by thing: an object's apart from that of the finger that pushes it. */
 #include "ct_test.h"
+#include "evaluate_test.h"
 
 #include <covtune/covtune.h>
 
@@ -119,7 +120,7 @@ static void test_assessments_have_them(void)
     CHECK_OK(ct_solver_new(seq->graph, NULL, &solver, &err), err);
     double *x = malloc((size_t)ct_graph_size(seq->graph) * sizeof *x);
     inference.start = CT_START_TRUTH;
-    CHECK_OK(ct_evaluate(seq, noise, solver, &inference, &loss, 0, x, &found, &err), err);
+    CHECK_OK(evaluate_one(seq, noise, solver, &inference, &loss, 0, x, &found, &err), err);
     const ct_accuracy o = ct_accuracy_of_body(seq, x, "o"), e = ct_accuracy_of_body(seq, x, "e");
     CHECK(found.bodies == 2 && !strcmp(found.body[0].name, "o") && !strcmp(found.body[1].name, "e"));
     CHECK(o.poses == 30 && o.translation > 0 && o.translation != e.translation);

@@ -1,6 +1,7 @@
 /* test_evaluate_parts.c: consistency variable by variable, residuals at the truth, and quantiles to hold both
  * against. */
 #include "ct_test.h"
+#include "evaluate_test.h"
 
 #include <covtune/covtune.h>
 
@@ -94,7 +95,7 @@ static void test_nees_of_all_is_the_sum_of_each(void)
     int64_t            coordinates = 0;
     ct_evaluation      a;
     for (int v = 0; v < 60; v += 3) n.seq->known[v] = 3;
-    CHECK_OK(ct_evaluate(n.seq, n.noise, n.solver, &inference, &loss, 1, n.x, &a, &n.err), n.err);
+    CHECK_OK(evaluate_one(n.seq, n.noise, n.solver, &inference, &loss, 1, n.x, &a, &n.err), n.err);
     CHECK_OK(ct_nees_each(n.seq, n.noise, n.solver, n.x, nees, degrees, &n.err), n.err);
     for (int v = 0; v < 60; v++) {
         CHECK(degrees[v] == (v % 3 ? 3 : 2));

@@ -1,6 +1,7 @@
 /* test_golden.c: estimates that others computed. Pose graphs against GTSAM, and the inner optima of
  * small navigation logs, and their losses, against dense linear algebra. The reference data lie beside the project. */
 #include "ct_test.h"
+#include "evaluate_test.h"
 
 #include <covtune/covtune.h>
 #include <jansson.h>
@@ -291,7 +292,7 @@ static void check_losses(const char *name)
             for (int k = 0; k < CT_DIFFERENCE_COUNT; k++) {
                 const ct_loss how = {(ct_difference)k, 1, 1};
                 ct_evaluation found;
-                CHECK_OK(ct_evaluate(seq, noise, solver, &inference, &how, 0, x, &found, &err), err);
+                CHECK_OK(evaluate_one(seq, noise, solver, &inference, &how, 0, x, &found, &err), err);
                 CHECK(ct_stop_converged(found.solve.stop));
                 loss[k] += found.loss / 2;
                 translation += found.accuracy.translation / 4;

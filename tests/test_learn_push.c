@@ -1,6 +1,7 @@
 /* test_learn_push.c: learning from pushes: what there is to learn, derivatives through contacts of every outline,
  * every method. */
 #include <covtune/push.h>
+#include "evaluate_test.h"
 #include "push_test.h"
 
 enum { PARAMETERS = 8 };
@@ -125,7 +126,7 @@ static void count_steps(const lesson *l, int run, const double corner[2], int *a
     inference.incremental = 0;
     inference.solve.method = CT_NEWTON;
     CHECK_OK(ct_solver_new(seq->graph, NULL, &solver, &err), err);
-    CHECK_OK(ct_evaluate(seq, l->noise, solver, &inference, &loss, 0, x, &a, &err), err);
+    CHECK_OK(evaluate_one(seq, l->noise, solver, &inference, &loss, 0, x, &a, &err), err);
     CHECK(ct_stop_converged(a.solve.stop));
     for (int32_t k = 0; k < ct_graph_variables(seq->graph) / 2; k++) {
         double q[2];

@@ -1,4 +1,5 @@
 /* test_misuse_more.c: as test_misuse.c, of the modules that read data, judge, learn and report. */
+#include "evaluate_test.h"
 #include "learn_test.h"
 
 #include <covtune/covtune.h>
@@ -140,20 +141,20 @@ static void test_losses_that_cannot_be_are_refused(void)
                                                                                            NULL) == 0);
         CHECK_REFUSED(ct_start_values(l.seq[0], (ct_start)i, x, &l.err), l.err, "is not one");
         loss.difference = (ct_difference)i;
-        CHECK_REFUSED(ct_evaluate(l.seq[0], l.noise, solver, &how, &loss, 0, x, &of, &l.err), l.err, "is not one");
+        CHECK_REFUSED(evaluate_one(l.seq[0], l.noise, solver, &how, &loss, 0, x, &of, &l.err), l.err, "is not one");
         loss = ct_loss_defaults();
         how.start = (ct_start)i;
-        CHECK_REFUSED(ct_evaluate(l.seq[0], l.noise, solver, &how, &loss, 0, x, &of, &l.err), l.err, "is not one");
+        CHECK_REFUSED(evaluate_one(l.seq[0], l.noise, solver, &how, &loss, 0, x, &of, &l.err), l.err, "is not one");
         how = ct_inference_defaults();
-        CHECK_OK(ct_evaluate_all(1, l.seq, l.noise, &how, &loss, 0, i > 64 ? 3 : i, NULL, NULL, &of, &l.err), l.err);
+        CHECK_OK(evaluate_all(1, l.seq, l.noise, &how, &loss, 0, i > 64 ? 3 : i, NULL, NULL, &of, &l.err), l.err);
     }
-    CHECK_OK(ct_evaluate_all(0, NULL, l.noise, &how, &loss, 0, 1, NULL, NULL, NULL, &l.err), l.err);
-    CHECK_OK(ct_evaluate_all(-1, NULL, l.noise, &how, &loss, 0, 1, NULL, NULL, NULL, &l.err), l.err);
+    CHECK_OK(evaluate_all(0, NULL, l.noise, &how, &loss, 0, 1, NULL, NULL, NULL, &l.err), l.err);
+    CHECK_REFUSED(evaluate_all(-1, NULL, l.noise, &how, &loss, 0, 1, NULL, NULL, NULL, &l.err), l.err, "-1 sequences");
     CHECK_OK(ct_inference_choose(-1, NULL, &how, &l.err), l.err);
     loss.translation = -1;
     CHECK(ct_loss_terms(&loss, l.seq[0]) > 0 && ct_loss_value(&loss, l.seq[0],
                                                               x) >= 0); /* what has no weight does not count */
-    CHECK_REFUSED(ct_evaluate(l.seq[0], l.noise, solver, &how, &loss, 0, x, &of, &l.err), l.err, "weights -1");
+    CHECK_REFUSED(evaluate_one(l.seq[0], l.noise, solver, &how, &loss, 0, x, &of, &l.err), l.err, "weights -1");
     CHECK(ct_accuracy_of_body(l.seq[0], x, "none").poses == 0);
     CHECK(isnan(ct_chi_squared_quantile(-1, 1)) && isnan(ct_chi_squared_quantile(0.5, -1)) &&
           isnan(ct_chi_squared_quantile(2, 1)));
@@ -237,15 +238,15 @@ static void test_what_cannot_be_learned_is_refused(void)
 static void test_studies_of_nothing_come_to_nothing(void)
 {
     lesson             l = lesson_of("D1", CT_SE2, 1, 3, 1);
-    ct_summary_options how = ct_summary_defaults();
+    ct_evaluate_options how = ct_evaluate_defaults();
     ct_trial_options   options = ct_trial_defaults();
     ct_summary         v;
     ct_trial           trial = {0};
     learn_all(&l, CT_NOISE_DIAGONAL, 1e-3, 1e3);
     for (int n = -1; n < 1; n++) {
-        if (n < 0) CHECK_REFUSED(ct_summarise(n, NULL, l.noise, &how, NULL, &v, &l.err), l.err, "-1 runs");
-        else CHECK_OK(ct_summarise(n, NULL, l.noise, &how, NULL, &v, &l.err), l.err);
-        CHECK(v.runs == 0 && isnan(v.loss));
+        if (n < 0) CHECK_REFUSED(ct_evaluate(n, NULL, l.noise, &how, NULL, &v, &l.err), l.err, "-1 sequences");
+        else CHECK_OK(ct_evaluate(n, NULL, l.noise, &how, NULL, &v, &l.err), l.err);
+        CHECK(v.sequences == 0 && isnan(v.loss));
         CHECK_REFUSED(ct_trial_run(n, NULL, 0, NULL, l.noise, l.theta, &options, &trial, &l.err), l.err, "no sequence");
         ct_trial_free(&trial);
     }

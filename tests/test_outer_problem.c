@@ -1,5 +1,6 @@
 /* test_outer_problem.c: the outer problem: derivatives of the loss by the parameters, against differences, reference
  * values and each other. */
+#include "evaluate_test.h"
 #include "learn_test.h"
 #include "graph_test.h"
 
@@ -245,7 +246,7 @@ static void test_judging_is_assessing(void)
     for (int i = 0; i < 3; i += 2) {
         ct_solver *solver;
         CHECK_OK(ct_solver_new(l.seq[i]->graph, NULL, &solver, &l.err), l.err);
-        CHECK_OK(ct_evaluate(l.seq[i], l.noise, solver, &deployment, &loss, 1, x, &alone, &l.err), l.err);
+        CHECK_OK(evaluate_one(l.seq[i], l.noise, solver, &deployment, &loss, 1, x, &alone, &l.err), l.err);
         CHECK_NEAR(seen[i].loss / alone.loss, 1, 1e-9); /* variances went through their logarithms */
         CHECK_NEAR(seen[i].consistency.nees / alone.consistency.nees, 1, 1e-9);
         ct_solver_free(solver);

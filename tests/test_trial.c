@@ -1,6 +1,7 @@
-/* test_trial.c: verdicts and trials say what is found by hand with the parts they are made of. */
+/* test_trial.c: summaries and trials agree with what their parts compute. */
 #include <covtune/push.h>
 #include <covtune/simulate.h>
+#include "evaluate_test.h"
 #include "trial_test.h"
 
 static int same_accuracy(ct_accuracy a, ct_accuracy b)
@@ -9,7 +10,7 @@ static int same_accuracy(ct_accuracy a, ct_accuracy b)
            same_double(a.ape_translation, b.ape_translation);
 }
 
-static int same_things(const ct_summary *a, const ct_summary *b)
+static int same_bodies(const ct_summary *a, const ct_summary *b)
 {
     if (a->bodies != b->bodies) return 0;
     for (int i = 0; i < a->bodies; i++)
@@ -19,22 +20,23 @@ static int same_things(const ct_summary *a, const ct_summary *b)
 }
 
 /* All but the seconds. */
-static int same_verdict(const ct_summary *a, const ct_summary *b)
+static int same_summary(const ct_summary *a, const ct_summary *b)
 {
-    return a->runs == b->runs && a->failed == b->failed && a->accuracy.poses == b->accuracy.poses &&
+    return a->sequences == b->sequences && a->averaged == b->averaged && a->failed == b->failed &&
+           a->accuracy.poses == b->accuracy.poses &&
            same_double(a->accuracy.translation, b->accuracy.translation) &&
            same_double(a->accuracy.rotation, b->accuracy.rotation) &&
            same_double(a->accuracy.ape_translation, b->accuracy.ape_translation) && same_double(a->loss, b->loss) &&
            same_double(a->chi_squared, b->chi_squared) && same_double(a->nees, b->nees) &&
            same_double(a->condition, b->condition) && same_double(a->condition_scaled, b->condition_scaled) &&
-           same_things(a, b);
+           same_bodies(a, b);
 }
 
-/* ---- Verdicts --------------------------------------------------------------------------------- */
+/* ---- Summaries -------------------------------------------------------------------------------- */
 
 static double middle_of_three(double a, double b, double c) { return fmax(fmin(a, b), fmin(fmax(a, b), c)); }
 
-static void check_verdict(course *c, const ct_noise *noise, const ct_summary_options *options, const ct_summary *v)
+static void check_summary(course *c, const ct_noise *noise, const ct_evaluate_options *options, const ct_summary *v)
 {
     double t = 0, r = 0, d = 0, loss = 0, chi = 0, degrees = 0, nees = 0, nees_degrees = 0, condition[TESTS][2];
     for (int i = 0; i < TESTS; i++) {
@@ -43,7 +45,7 @@ static void check_verdict(course *c, const ct_noise *noise, const ct_summary_opt
         ct_conditioning k;
         double         *x = malloc((size_t)ct_graph_size(c->test[i]->graph) * sizeof *x);
         CHECK_OK(ct_solver_new(c->test[i]->graph, NULL, &solver, &c->l.err), c->l.err);
-        CHECK_OK(ct_evaluate(c->test[i], noise, solver, &options->inference, &options->loss, 1, x, &a, &c->l.err),
+        CHECK_OK(evaluate_one(c->test[i], noise, solver, &options->inference, &options->loss, 1, x, &a, &c->l.err),
                  c->l.err);
         CHECK_OK(ct_conditioning_at(c->test[i]->graph, noise, solver, x, &k, &c->l.err), c->l.err);
         t += a.accuracy.translation / TESTS;
@@ -59,7 +61,7 @@ static void check_verdict(course *c, const ct_noise *noise, const ct_summary_opt
         ct_solver_free(solver);
         free(x);
     }
-    CHECK(v->runs == TESTS && v->failed == 0);
+    CHECK(v->sequences == TESTS && v->failed == 0);
     CHECK_NEAR(v->accuracy.translation / t, 1, 1e-14);
     CHECK_NEAR(v->accuracy.rotation / r, 1, 1e-14);
     CHECK_NEAR(v->accuracy.ape_translation / d, 1, 1e-14);
@@ -73,20 +75,21 @@ static void check_verdict(course *c, const ct_noise *noise, const ct_summary_opt
     else CHECK(isnan(v->condition) && isnan(v->condition_scaled));
 }
 
-static void test_a_verdict_is_what_assessments_add_up_to(void)
+static void test_a_summary_is_the_mean_of_evaluations(void)
 {
     course             c = course_of("D1", 2, 40, 1e-3, 1e3);
-    ct_summary_options options = ct_summary_defaults();
+    ct_evaluate_options options = ct_evaluate_defaults();
     ct_evaluation      each[TESTS], all[TESTS];
     ct_summary         v;
-    CHECK(options.inference.incremental && options.conditioning && !options.nees && options.jobs == 1);
+    CHECK(!options.conditioning && !options.nees && options.jobs == 1);
+    options.inference.incremental = 1;
     for (int nees = 0; nees < 2; nees++) {
         options.nees = nees;
         options.conditioning = !nees;
-        CHECK_OK(ct_summarise(TESTS, c.test, c.l.noise, &options, each, &v, &c.l.err), c.l.err);
-        check_verdict(&c, c.l.noise, &options, &v);
-        CHECK_OK(ct_evaluate_all(TESTS, c.test, c.l.noise, &options.inference, &options.loss, nees, 1, NULL, NULL, all,
-                                 &c.l.err),
+        CHECK_OK(ct_evaluate(TESTS, c.test, c.l.noise, &options, each, &v, &c.l.err), c.l.err);
+        check_summary(&c, c.l.noise, &options, &v);
+        CHECK_OK(evaluate_all(TESTS, c.test, c.l.noise, &options.inference, &options.loss, nees, 1, NULL, NULL, all,
+                              &c.l.err),
                  c.l.err);
         for (int i = 0; i < TESTS; i++)
             CHECK(same_double(each[i].loss, all[i].loss) &&
@@ -94,9 +97,9 @@ static void test_a_verdict_is_what_assessments_add_up_to(void)
                   each[i].solve.iterations == all[i].solve.iterations);
         CHECK(v.seconds > 0 && v.accuracy.poses == TESTS * 40);
     }
-    CHECK_OK(ct_summarise(0, NULL, c.l.noise, &options, NULL, &v, &c.l.err), c.l.err);
-    CHECK(v.runs == 0 && isnan(v.accuracy.translation) && isnan(v.loss) && isnan(v.chi_squared) && isnan(v.condition) &&
-          isnan(v.seconds));
+    CHECK_OK(ct_evaluate(0, NULL, c.l.noise, &options, NULL, &v, &c.l.err), c.l.err);
+    CHECK(v.sequences == 0 && isnan(v.accuracy.translation) && isnan(v.loss) && isnan(v.chi_squared) &&
+          isnan(v.condition) && isnan(v.seconds));
     course_free(&c);
 }
 
@@ -104,27 +107,27 @@ static void test_a_verdict_is_what_assessments_add_up_to(void)
 static void test_a_run_without_an_estimate_is_counted_and_does_not_count(void)
 {
     course             c = course_of("D1", 2, 30, 1e-3, 1e3);
-    ct_summary_options options = ct_summary_defaults();
+    ct_evaluate_options options = ct_evaluate_defaults();
     ct_summary         all, some, one[2];
     options.inference.incremental = 0;
-    options.nees = 1;
+    options.nees = options.conditioning = 1;
     CHECK_OK(ct_graph_add_variable(c.test[1]->graph, "lost", CT_SE2, NULL, NULL, &c.l.err), c.l.err);
     c.test[1]->truth = realloc(c.test[1]->truth, (size_t)ct_graph_size(c.test[1]->graph) * sizeof(double));
     c.test[1]->known = realloc(c.test[1]->known, (size_t)ct_graph_variables(c.test[1]->graph));
     c.test[1]->known[30] = 0;
-    CHECK_OK(ct_summarise(TESTS, c.test, c.l.noise, &options, NULL, &all, &c.l.err), c.l.err);
-    CHECK_OK(ct_summarise(2, (ct_sequence *const[]){c.test[0], c.test[2]}, c.l.noise, &options, NULL, &some, &c.l.err),
+    CHECK_OK(ct_evaluate(TESTS, c.test, c.l.noise, &options, NULL, &all, &c.l.err), c.l.err);
+    CHECK_OK(ct_evaluate(2, (ct_sequence *const[]){c.test[0], c.test[2]}, c.l.noise, &options, NULL, &some, &c.l.err),
              c.l.err);
-    CHECK(all.runs == TESTS && all.failed == 1 && some.runs == 2 && some.failed == 0);
+    CHECK(all.sequences == TESTS && all.failed == 1 && some.sequences == 2 && some.failed == 0);
     for (int i = 0; i < 2; i++)
-        CHECK_OK(ct_summarise(1, &c.test[2 * i], c.l.noise, &options, NULL, &one[i], &c.l.err), c.l.err);
+        CHECK_OK(ct_evaluate(1, &c.test[2 * i], c.l.noise, &options, NULL, &one[i], &c.l.err), c.l.err);
     /* two have their middle between them */
     CHECK_NEAR(some.condition, (one[0].condition + one[1].condition) / 2, 1e-9 * some.condition);
     CHECK(one[0].condition_scaled != one[1].condition_scaled);
     CHECK_NEAR(some.condition_scaled, (one[0].condition_scaled + one[1].condition_scaled) / 2, 1e-9);
-    all.runs = some.runs;
+    all.sequences = some.sequences;
     all.failed = some.failed;
-    CHECK(same_verdict(&all, &some) && isfinite(all.condition) && isfinite(all.nees));
+    CHECK(same_summary(&all, &some) && isfinite(all.condition) && isfinite(all.nees));
     course_free(&c);
 }
 
@@ -138,7 +141,7 @@ static void test_a_verdict_tells_things_apart(void)
     ct_noise                *noise;
     ct_push_options          push = ct_push_defaults(CT_SHAPE_ELLIPSE);
     ct_world_options         world = ct_world_defaults(CT_SE2);
-    ct_summary_options       options = ct_summary_defaults();
+    ct_evaluate_options       options = ct_evaluate_defaults();
     ct_sequence             *seq[RUNS];
     ct_summary               v, drive;
     push.episodes = 1;
@@ -149,8 +152,8 @@ static void test_a_verdict_tells_things_apart(void)
         CHECK_OK(i == 1 ? ct_world_make(&world, noise, &seq[i], &err)
                         : ct_push_make(&push, 1, (uint64_t)i, NULL, NULL, noise, &seq[i], &err),
                  err);
-    CHECK_OK(ct_summarise(RUNS, seq, noise, &options, NULL, &v, &err), err);
-    CHECK(v.runs == RUNS && v.failed == 0 && v.bodies == THINGS);
+    CHECK_OK(ct_evaluate(RUNS, seq, noise, &options, NULL, &v, &err), err);
+    CHECK(v.sequences == RUNS && v.failed == 0 && v.bodies == THINGS);
     for (int k = 0; k < THINGS; k++) {
         double  t = 0, r = 0, d = 0, count = 0;
         int64_t poses = 0;
@@ -171,38 +174,39 @@ static void test_a_verdict_tells_things_apart(void)
         CHECK_NEAR(found.rotation / (r / count), 1, 1e-14);
         CHECK_NEAR(found.ape_translation / (d / count), 1, 1e-14);
     }
-    CHECK_OK(ct_summarise(1, &seq[1], noise, &options, NULL, &drive, &err), err);
+    CHECK_OK(ct_evaluate(1, &seq[1], noise, &options, NULL, &drive, &err), err);
     CHECK(drive.bodies == 1 && same_accuracy(ct_summary_body(&drive, "x"), drive.accuracy));
     CHECK(ct_summary_body(&drive, "o").poses == 0 && isnan(ct_summary_body(&drive, "o").translation));
     for (int i = 0; i < RUNS; i++) ct_sequence_free(seq[i]);
     ct_noise_free(noise);
 }
 
-static void test_told_to_stop_a_verdict_is_of_what_was_looked_at(void)
+static void test_after_a_cancel_the_summary_is_of_what_was_evaluated(void)
 {
     course             c = course_of("D1", 2, 40, 1e-3, 1e3);
-    ct_summary_options options = ct_summary_defaults();
+    ct_evaluate_options options = ct_evaluate_defaults();
     patience           p = {.most = 60}; /* a call a step, 40 a run, and one when it is done */
     ct_summary         v, first;
     ct_evaluation      each[TESTS];
-    CHECK_OK(ct_summarise(1, c.test, c.l.noise, &options, NULL, &first, &c.l.err), c.l.err);
-    options.cancel = out_of_patience;
+    options.inference.incremental = 1;
+    CHECK_OK(ct_evaluate(1, c.test, c.l.noise, &options, NULL, &first, &c.l.err), c.l.err);
+    options.progress = progress_until_out_of_patience;
     options.user = &p;
-    CHECK_OK(ct_summarise(TESTS, c.test, c.l.noise, &options, each, &v, &c.l.err), c.l.err);
-    CHECK(p.asked == 61 && same_verdict(&v, &first));
+    CHECK_OK(ct_evaluate(TESTS, c.test, c.l.noise, &options, each, &v, &c.l.err), c.l.err);
+    CHECK(p.asked == 61 && same_summary(&v, &first));
     CHECK(each[1].solve.stop == CT_STOP_CANCELLED && each[2].solve.stop == CT_STOP_NONE);
     course_free(&c);
 }
 
-static void test_a_table_that_does_not_fit_has_no_verdict(void)
+static void test_a_table_that_does_not_fit_has_no_summary(void)
 {
     course             c = course_of("D1", 2, 20, 1e-3, 1e3);
-    ct_summary_options options = ct_summary_defaults();
+    ct_evaluate_options options = ct_evaluate_defaults();
     ct_noise          *empty = NULL;
     ct_summary         v;
     CHECK_OK(ct_noise_new(&empty, &c.l.err), c.l.err);
-    CHECK_REFUSED(ct_summarise(TESTS, c.test, empty, &options, NULL, &v, &c.l.err), c.l.err, "noise model");
-    CHECK(v.runs == 0 && isnan(v.loss));
+    CHECK_REFUSED(ct_evaluate(TESTS, c.test, empty, &options, NULL, &v, &c.l.err), c.l.err, "noise model");
+    CHECK(v.sequences == 0 && isnan(v.loss));
     ct_noise_free(empty);
     course_free(&c);
 }
@@ -216,7 +220,7 @@ static void test_a_trial_learns_what_learning_by_hand_does(void)
         ct_trial_options options = options_of(METHODS[k]);
         options.outer.loss.rotation = 7; /* and not so of the test */
         ct_trial               trial = trial_of(&c, &options);
-        ct_summary_options     minimised = options.test;
+        ct_evaluate_options     minimised = options.test;
         ct_summary             train;
         ct_learn_result        r;
         open_outer(&c.l, &options.outer);
@@ -225,13 +229,17 @@ static void test_a_trial_learns_what_learning_by_hand_does(void)
         CHECK(same_table(trial.noise, c.l.noise) && !memcmp(trial.result.p, r.p, (size_t)r.parameters * sizeof *r.p));
         CHECK(trial.result.stop == r.stop && trial.result.evaluations == r.evaluations &&
               trial.result.inner_solves == r.inner_solves && same_double(trial.result.loss_train, r.loss_train));
-        check_verdict(&c, c.l.noise, &options.test, &trial.test);
+        check_summary(&c, c.l.noise, &options.test, &trial.test);
         minimised.loss = options.outer.loss;
         minimised.inference = ct_inference_defaults();
         minimised.inference.start = CT_START_TRUTH;
         minimised.inference.solve = options.outer.inner;
-        CHECK_OK(ct_summarise(c.l.runs, c.l.seq, c.l.noise, &minimised, NULL, &train, &c.l.err), c.l.err);
-        CHECK(same_verdict(&trial.train, &train));
+        minimised.inference.incremental = 0;
+        CHECK_OK(ct_evaluate(c.l.runs, c.l.seq, c.l.noise, &minimised, NULL, &train, &c.l.err), c.l.err);
+        CHECK(same_summary(&trial.train, &train));
+        const ct_inference inner = ct_outer_inference(&options.outer);
+        CHECK(inner.start == CT_START_TRUTH && !inner.incremental &&
+              inner.solve.max_iterations == options.outer.inner.max_iterations);
         CHECK_NEAR(trial.train.loss / r.loss_train, 1, 1e-6); /* the same minimum, from elsewhere */
         CHECK(trial.seconds > 0 && trial.points > 0 && trial.trace[trial.points - 1].seconds < trial.seconds);
         /* with the scale, in which the first pose's prior has a say */
@@ -253,10 +261,11 @@ static void test_training_runs_are_judged_as_they_were_learned_from(void)
     options.outer.gradient = CT_GRADIENT_NUMERIC;
     options.learn.max_iterations = 3;
     ct_trial           trial = trial_of(&c, &options);
-    ct_summary_options by_steps = ct_summary_defaults();
-    by_steps.nees = 1;
-    CHECK_OK(ct_summarise(c.l.runs, c.l.seq, trial.noise, &by_steps, NULL, &train, &c.l.err), c.l.err);
-    CHECK(same_verdict(&trial.train, &train));
+    ct_evaluate_options by_steps = ct_evaluate_defaults();
+    by_steps.inference.incremental = 1;
+    by_steps.nees = by_steps.conditioning = 1;
+    CHECK_OK(ct_evaluate(c.l.runs, c.l.seq, trial.noise, &by_steps, NULL, &train, &c.l.err), c.l.err);
+    CHECK(same_summary(&trial.train, &train));
     CHECK_NEAR(trial.trace[trial.points - 1].translation / train.accuracy.translation, 1, 1e-9);
     ct_trial_free(&trial);
     course_free(&c);
@@ -270,13 +279,13 @@ static void test_what_was_not_asked_for_is_not_there(void)
     options.errors = 0;
     CHECK_OK(ct_trial_run(c.l.runs, c.l.seq, 0, NULL, c.l.noise, c.l.theta, &options, &trial, &c.l.err), c.l.err);
     CHECK(trial.points > 1 && isnan(trial.trace[0].translation) && isnan(trial.trace[trial.points - 1].rotation));
-    CHECK(trial.test.runs == 0 && isnan(trial.test.accuracy.translation) && isnan(trial.test.condition) &&
-          trial.train.runs == 2);
+    CHECK(trial.test.sequences == 0 && isnan(trial.test.accuracy.translation) && isnan(trial.test.condition) &&
+          trial.train.sequences == 2);
     ct_trial_free(&trial);
     options.trace = 0;
     options.errors = 1;
     trial = trial_of(&c, &options);
-    CHECK(!trial.trace && trial.points == 0 && trial.test.runs == TESTS && trial.seconds > 0);
+    CHECK(!trial.trace && trial.points == 0 && trial.test.sequences == TESTS && trial.seconds > 0);
     ct_trial_free(&trial);
     course_free(&c);
 }
@@ -289,14 +298,15 @@ static void test_cancelled_at_any_time_a_trial_is_whole(void)
         ct_trial_options options = options_of(CT_LEARN_LM);
         patience         p = {.most = most};
         options.learn.max_iterations = 3;
-        options.test.cancel = out_of_patience;
-        options.test.user = &p;
+        options.cancel = out_of_patience;
+        options.user = &p;
         ct_trial trial = trial_of(&c, &options);
         stopped += trial.result.stop == CT_LEARN_STOP_CANCELLED;
-        finished = trial.test.runs == TESTS;
+        finished = trial.test.sequences == TESTS;
         CHECK(trial.noise && ct_theta_inside(c.l.theta, trial.noise) && trial.points > 0 &&
               trial.trace[trial.points - 1].loss > 0);
-        CHECK(trial.result.stop != CT_LEARN_STOP_CANCELLED || (trial.train.runs == 0 && trial.test.runs == 0));
+        CHECK(trial.result.stop != CT_LEARN_STOP_CANCELLED ||
+              (trial.train.sequences == 0 && trial.test.sequences == 0));
         CHECK(finished == (p.asked <= most));
         ct_trial_free(&trial);
         course_free(&c);
@@ -304,7 +314,7 @@ static void test_cancelled_at_any_time_a_trial_is_whole(void)
     CHECK(stopped > 5 && finished);
 }
 
-static void test_the_callers_own_progress_stops_learning_and_not_the_verdict(void)
+static void test_the_callers_own_progress_stops_learning_and_not_the_evaluation(void)
 {
     course c = course_of("D1", 3, 20, 1e-3, 1e3);
     int    others = 0;
@@ -318,8 +328,8 @@ static void test_the_callers_own_progress_stops_learning_and_not_the_verdict(voi
         options.learn.scale = CT_SCALE_NONE;
         ct_trial              trial = trial_of(&c, &options);
         const ct_trace_point *last = &trial.trace[trial.points - 1];
-        CHECK(heard->count == most && trial.result.stop == CT_LEARN_STOP_CANCELLED && trial.test.runs == TESTS &&
-              trial.train.runs == 3);
+        CHECK(heard->count == most && trial.result.stop == CT_LEARN_STOP_CANCELLED && trial.test.sequences == TESTS &&
+              trial.train.sequences == 3);
         CHECK_NEAR(last->translation / trial.train.accuracy.translation, 1, 1e-9);
         for (int i = 0; i < most; i++)
             if (heard->phase[i] == 'l') best = fmin(best, heard->loss[i]);
@@ -361,8 +371,8 @@ static void test_the_number_of_jobs_changes_no_bit(void)
             one = trial;
             continue;
         }
-        CHECK(same_table(one.noise, trial.noise) && same_verdict(&one.train, &trial.train) &&
-              same_verdict(&one.test, &trial.test) && one.points == trial.points);
+        CHECK(same_table(one.noise, trial.noise) && same_summary(&one.train, &trial.train) &&
+              same_summary(&one.test, &trial.test) && one.points == trial.points);
         for (int i = 0; i < trial.points; i++) {
             const ct_trace_point *a = &one.trace[i], *b = &trial.trace[i];
             CHECK(a->solves == b->solves && a->evaluations == b->evaluations && same_double(a->loss, b->loss) &&
@@ -401,16 +411,16 @@ static void test_a_table_fits_where_a_common_factor_brings_it_in(void)
 
 int main(void)
 {
-    RUN(test_a_verdict_is_what_assessments_add_up_to);
+    RUN(test_a_summary_is_the_mean_of_evaluations);
     RUN(test_a_run_without_an_estimate_is_counted_and_does_not_count);
     RUN(test_a_verdict_tells_things_apart);
-    RUN(test_told_to_stop_a_verdict_is_of_what_was_looked_at);
-    RUN(test_a_table_that_does_not_fit_has_no_verdict);
+    RUN(test_after_a_cancel_the_summary_is_of_what_was_evaluated);
+    RUN(test_a_table_that_does_not_fit_has_no_summary);
     RUN(test_a_trial_learns_what_learning_by_hand_does);
     RUN(test_training_runs_are_judged_as_they_were_learned_from);
     RUN(test_what_was_not_asked_for_is_not_there);
     RUN(test_cancelled_at_any_time_a_trial_is_whole);
-    RUN(test_the_callers_own_progress_stops_learning_and_not_the_verdict);
+    RUN(test_the_callers_own_progress_stops_learning_and_not_the_evaluation);
     RUN(test_what_a_method_refuses_a_trial_refuses);
     RUN(test_the_number_of_jobs_changes_no_bit);
     RUN(test_a_table_fits_where_a_common_factor_brings_it_in);

@@ -60,11 +60,11 @@ static ct_status weigh(stage *s, ct_err *err)
 
 static ct_status judge(stage *s, ct_err *err)
 {
-    ct_summary_options options = ct_summary_defaults();
+    ct_evaluate_options options = ct_evaluate_defaults();
     ct_summary         v;
     options.nees = 1;
-    const ct_status status = ct_summarise(s->l.runs, s->l.seq, s->l.noise, &options, NULL, &v, err);
-    CHECK(v.runs == (status == CT_OK ? RUNS : 0));
+    const ct_status status = ct_evaluate(s->l.runs, s->l.seq, s->l.noise, &options, NULL, &v, err);
+    CHECK(v.sequences == (status == CT_OK ? RUNS : 0));
     return status;
 }
 

@@ -69,6 +69,12 @@ static inline int out_of_patience(void *user)
     return ++p->asked > p->most;
 }
 
+static inline int progress_until_out_of_patience(void *user, int32_t done, int32_t count)
+{
+    CHECK(done <= count);
+    return out_of_patience(user);
+}
+
 static const ct_learn_method METHODS[] = {
     CT_LEARN_LM,   CT_LEARN_CLOSED_FORM, CT_LEARN_FRANK_WOLFE, CT_LEARN_FRANK_WOLFE_LOG, CT_LEARN_PROJECTED_GRADIENT,
     CT_LEARN_LBFGS};
@@ -81,6 +87,7 @@ static inline ct_trial_options options_of(ct_learn_method method)
     options.learn.method = method;
     options.learn.max_iterations = 12;
     options.test.nees = 1;
+    options.test.inference.incremental = 1;
     options.errors = 1;
     return options;
 }

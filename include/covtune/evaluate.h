@@ -135,47 +135,7 @@ ct_inference ct_inference_defaults(void);
  * file's; so are fixed variables. */
 ct_status ct_start_values(const ct_sequence *seq, ct_start start, double *x, ct_err *err);
 
-/* Normalised chi-square: chi_squared / degrees, 1 for an estimator whose noise models are right; less with robust
- * kernels, where the error is a sum of rho. NEES: e' P^-1 e, e the local difference and P the marginal covariance of
- * each variable whose truth is known; nees / nees_degrees is 1 if claimed and real uncertainty agree. Poses whose
- * truth is partial take part with the coordinates that are known, P turned into the world as those are. */
-typedef struct {
-    double  chi_squared;  /* 2 * error                                               */
-    int64_t degrees;      /* rows of all factors - unknowns                          */
-    double  nees;         /* sum of e' P^-1 e; NaN if not asked for, or not to be had */
-    int64_t nees_degrees; /* coordinates of all e                                    */
-} ct_consistency;
-
-typedef struct {
-    ct_solve_result solve;
-    double          loss;
-    ct_accuracy     accuracy;
-    ct_consistency  consistency; /* nees only if it was asked for */
-    int             bodies;
-    ct_body        body[CT_BODIES_MAX]; /* accuracy, body by body */
-} ct_evaluation;
-
-/* Estimate the sequence under a noise table and say how good that is. solver is one of seq->graph; x (ct_graph_size
- * doubles) receives the estimate. An estimate that did not converge is assessed all the same, and still CT_OK:
- * solve.stop tells (of an incremental one: step if it came to the end; iterations are its updates, those that settle
- * a step among them). What is not a finite number is NaN. With nees, marginal covariances are computed, unless the
- * system is singular or the solve was cancelled. CT_INFERENCE_AUTO looks at this sequence alone. */
-ct_status ct_evaluate(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const ct_inference *inference,
-                      const ct_loss *loss, int nees, double *x, ct_evaluation *out, ct_err *err);
-
-/* Told after every iteration of a solve and after every sequence, by the thread that did it, one call at a time;
- * `done` sequences of `count` are. Return non-zero to stop. */
-typedef int (*ct_evaluate_fn)(void *user, int32_t done, int32_t count);
-
-/* ct_evaluate for every sequence (CT_INFERENCE_AUTO: the same for all), on at most `jobs` threads; the number of
- * them changes no bit of the results, times apart. progress may be NULL; inference->solve.progress and
- * inference->replay.progress are called in the same way. If they say stop, sequences not begun keep CT_STOP_NONE,
- * those under way CT_STOP_CANCELLED. Fails with what went wrong in the first sequence where something did. */
-ct_status ct_evaluate_all(int32_t count, ct_sequence *const seq[], const ct_noise *noise, const ct_inference *inference,
-                          const ct_loss *loss, int nees, int jobs, ct_evaluate_fn progress, void *user,
-                          ct_evaluation out[], ct_err *err);
-
-/* ---- A closer look --------------------------------------------------------------------------- */
+/* ---- Conditioning ---------------------------------------------------------------------------- */
 
 /* The whitened linear system of an estimate is A dx = b, A the rows R_k J_k of all factors. Its condition number,
  * cond A = sqrt(lmax / lmin) of A'A, says how many digits are lost in solving it by orthogonal elimination, and its
@@ -209,6 +169,107 @@ typedef struct {
  * factorisations. */
 ct_status ct_conditioning_at(const ct_graph *graph, const ct_noise *noise, ct_solver *solver, const double *x,
                              ct_conditioning *out, ct_err *err);
+
+/* ---- Evaluation ------------------------------------------------------------------------------ */
+
+/* Normalised chi-square is chi_squared / degrees: 1 if the noise models are right, less with robust kernels, where
+ * the error is a sum of rho. NEES is e' P^-1 e, with e the local difference and P the marginal covariance of each
+ * variable whose truth is known. nees / nees_degrees is 1 if claimed and real uncertainty agree. A pose with partial
+ * truth takes part with its known coordinates, P turned into the world frame. */
+typedef struct {
+    double  chi_squared;  /* 2 * error                                      */
+    int64_t degrees;      /* rows of all factors - unknowns                 */
+    double  nees;         /* sum of e' P^-1 e; NaN: not asked for, or no P  */
+    int64_t nees_degrees; /* coordinates of all e                           */
+} ct_consistency;
+
+/* The evaluation of one sequence. */
+typedef struct {
+    ct_solve_result solve;
+    double          loss;
+    ct_accuracy     accuracy;
+    ct_consistency  consistency;                 /* nees: with options.nees                    */
+    double          condition, condition_scaled; /* with options.conditioning, else NaN        */
+    int             bodies;
+    ct_body         body[CT_BODIES_MAX]; /* accuracy of each body */
+} ct_evaluation;
+
+/* 1 if there is an estimate: the solve reached a minimum, or stopped at the limit of iterations, or found no better
+ * step, and the error is finite. These sequences count in all means, as a deployed estimator returns these values.
+ * An undetermined graph, an error that is not finite, a cancelled solve have no estimate. */
+int ct_evaluation_has_estimate(const ct_evaluation *evaluation);
+/* 1 if a solve ended without a minimum (ct_solve_usable is 0). One that stopped at a limit failed and has an
+ * estimate. A cancelled solve did not fail. */
+int ct_evaluation_failed(const ct_evaluation *evaluation);
+
+/* The estimate of one sequence, borrowed until the call returns. */
+typedef struct {
+    const double          *x;            /* ct_graph_size                                                  */
+    const double          *nees;         /* per variable, as ct_nees_each has it; NULL: none               */
+    const int             *nees_degrees; /* the same                                                       */
+    const ct_conditioning *conditioning; /* NULL: not asked for, or no estimate                            */
+} ct_estimate;
+
+/* Receives the estimate of sequence i, from the thread that made it, one call at a time; not of cancelled ones. A
+ * status other than CT_OK ends the evaluation with that error. */
+typedef ct_status (*ct_estimate_fn)(void *user, int32_t i, const ct_evaluation *evaluation, const ct_estimate *estimate,
+                                    ct_err *err);
+/* Called after every iteration of a solve and after every sequence, from the thread that did it, one call at a time;
+ * `done` of `count` sequences are evaluated. Return non-zero to cancel. */
+typedef int (*ct_evaluate_fn)(void *user, int32_t done, int32_t count);
+
+typedef struct {
+    ct_inference   inference;
+    ct_loss        loss;
+    int            nees;         /* compute marginal covariances and NEES                         */
+    int            conditioning; /* compute condition numbers: some 20 factorisations a sequence  */
+    int            jobs;         /* threads; their number changes no bit, times apart             */
+    ct_evaluate_fn progress;     /* may be NULL                                                   */
+    ct_estimate_fn estimate;     /* may be NULL                                                   */
+    void          *user;         /* of both                                                       */
+} ct_evaluate_options;
+
+/* ct_inference_defaults, ct_loss_defaults, neither nees nor conditioning, one job */
+ct_evaluate_options ct_evaluate_defaults(void);
+
+/* Means over the sequences that have an estimate: of accuracy, loss and seconds each sequence counts once, over those
+ * where it is known. chi_squared and nees are sums over sums of degrees. Conditions are medians. NaN: not known, or
+ * not asked for. */
+typedef struct {
+    int32_t     sequences; /* evaluated: fewer than there are if cancelled */
+    int32_t     averaged;  /* of these, with an estimate                   */
+    int32_t     failed;    /* of these, without a minimum                  */
+    ct_accuracy accuracy;  /* poses: the sum                               */
+    double      loss;
+    double      chi_squared, nees; /* per degree                           */
+    double      condition, condition_scaled;
+    double      seconds;
+    int         bodies; /* in the order in which they come; of more than CT_BODIES_MAX the first */
+    ct_body     body[CT_BODIES_MAX]; /* means over the sequences that have this body              */
+} ct_summary;
+
+/* Estimate every sequence under a noise table and compare with its truth. This is the evaluation of all commands,
+ * folds and studies. each (may be NULL): one result a sequence. summary (may be NULL): their means. CT_INFERENCE_AUTO
+ * is resolved once, for all sequences. An estimate that did not converge is CT_OK: solve.stop says why. Of an
+ * incremental solve, stop is CT_STOP_STEP if it came to the end, and iterations are its updates.
+ * inference.solve.progress and inference.replay.progress are called one at a time as well. After a cancel, sequences
+ * not begun keep CT_STOP_NONE, those under way CT_STOP_CANCELLED. Fails with the error of the first sequence, in
+ * their order, that has one. */
+ct_status ct_evaluate(int32_t count, ct_sequence *const seq[], const ct_noise *noise,
+                      const ct_evaluate_options *options, ct_evaluation each[], ct_summary *summary, ct_err *err);
+
+/* What ct_evaluate does with one sequence, with the caller's solver of seq->graph; x (ct_graph_size doubles) receives
+ * the estimate. options->progress, estimate and jobs are not used. */
+ct_status ct_evaluate_sequence(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver,
+                               const ct_evaluate_options *options, double *x, ct_evaluation *out, ct_err *err);
+
+/* The means over evaluations that are in hand. use: a byte per sequence, 0 leaves it out of the means (it still counts
+ * in sequences and failed); NULL: all. Fails without memory alone. */
+ct_status ct_summarise(int32_t count, const ct_evaluation each[], const uint8_t *use, ct_summary *out, ct_err *err);
+/* Accuracy of the body of that name ("o"); no poses and NaN if there is none. */
+ct_accuracy ct_summary_body(const ct_summary *summary, const char *name);
+
+/* ---- Diagnostics ------------------------------------------------------------------------------- */
 
 /* e' P^-1 e of every variable (nees) and its coordinates that count (degrees); NaN and 0 where the truth is not
  * known, or the variable fixed. Arrays of ct_graph_variables. CT_E_SINGULAR where there are no covariances. */

@@ -71,6 +71,8 @@ typedef struct {
 } ct_outer_options;
 
 ct_outer_options ct_outer_defaults(void);
+/* The inference of the outer problem's estimates, for ct_evaluate: batch from the truth, or as `incremental` says. */
+ct_inference ct_outer_inference(const ct_outer_options *options);
 
 typedef struct ct_outer ct_outer;
 

@@ -1,52 +1,13 @@
-/* covtune/study.h: methods against each other, on the same runs.
- *
- *   ct_summary   how a noise table does on runs: accuracy, consistency, conditioning
- *   ct_trial     a method under bounds: what it learned, at what cost, how that does on unseen runs, and how it got
- *                there
- */
-#ifndef COVTUNE_STUDY_H
-#define COVTUNE_STUDY_H
+/* covtune/trial.h: one method learns under bounds and is evaluated on held-out sequences: what it learned, at what
+ * cost, how accurate that is, and by which points it went. */
+#ifndef COVTUNE_TRIAL_H
+#define COVTUNE_TRIAL_H
 
 #include <covtune/learn.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* ---- Verdict --------------------------------------------------------------------------------- */
-
-/* Means over the runs that have an estimate (accuracy, loss), sums over sums (chi-square, NEES), medians
- * (conditioning, at the estimates). */
-typedef struct {
-    /* runs: looked at, fewer than there are if cancelled; failed: inference found no minimum, these do not count */
-    int32_t     runs, failed;
-    ct_accuracy accuracy;
-    double      loss;
-    double      chi_squared, nees;     /* per degree; nees NaN if it was not asked for                          */
-    /* of the whitened system, without and with column scaling; NaN: not asked for */
-    double      condition, condition_scaled;
-    double      seconds;               /* a run                                                                 */
-    /* that runs estimate (ct_body), in the order in which they come; of more than CT_BODIES_MAX the first */
-    int         bodies;
-    ct_body    body[CT_BODIES_MAX];  /* accuracy of each: means over the runs that have it                    */
-} ct_summary;
-
-typedef struct {
-    ct_inference inference;
-    ct_loss      loss;
-    int          nees, conditioning, jobs;
-    int        (*cancel)(void *user);  /* asked now and then, one call at a time; not 0: stop. May be NULL      */
-    void        *user;
-} ct_summary_options;
-
-/* incremental inference (isam2), as in deployment; conditioning; one job */
-ct_summary_options ct_summary_defaults(void);
-
-/* each: an assessment a run, may be NULL. The number of jobs changes no bit, `seconds` apart. */
-ct_status ct_summarise(int32_t count, ct_sequence *const seq[], const ct_noise *noise,
-                       const ct_summary_options *options, ct_evaluation *each, ct_summary *out, ct_err *err);
-/* Of the body of that name ("o"); no poses and NaN where there is none. */
-ct_accuracy ct_summary_body(const ct_summary *verdict, const char *name);
 
 /* ---- Trial ----------------------------------------------------------------------------------- */
 
@@ -62,30 +23,31 @@ typedef struct {
 } ct_trace_point;
 
 typedef struct {
-    ct_outer_options   outer;
-    ct_learn_options   learn;
-    ct_summary_options test;
-    int                trace;     /* keep the way                                          */
-    int                errors;    /* training rmse along it: computed when learning is over */
+    ct_outer_options    outer;
+    ct_learn_options    learn;
+    ct_evaluate_options test;   /* of the held-out sequences                                         */
+    int                 trace;  /* keep the points                                                   */
+    int                 errors; /* training rmse at the points: computed when learning is over       */
+    int               (*cancel)(void *user); /* called now and then, one call at a time; not 0: stop. May be NULL */
+    void               *user;
 } ct_trial_options;
 
-ct_trial_options ct_trial_defaults(void); /* those of its parts; a trace, without errors */
+ct_trial_options ct_trial_defaults(void); /* those of its parts; with conditioning and a trace, without errors */
 
 typedef struct {
     ct_noise       *noise;   /* what was learned            */
     ct_learn_result result;
-    /* of learning, as the trace counts them; scale and error bars included, which come after its last point */
-    double          seconds;
-    ct_summary      train;   /* by batch from the truth: what was minimised */
-    ct_summary      test;    /* as the field estimates      */
+    double          seconds; /* of learning, as in the trace; scale and error bars, which come last, included */
+    ct_summary      train;   /* of the training sequences, by the inference of the outer problem           */
+    ct_summary      test;    /* of the held-out ones, by options.test                                      */
     ct_trace_point *trace;   /* NULL if it was not asked for */
     int32_t         points;
 } ct_trial;
 
-/* Learns from train under theta, from the start values in `noise` (copied), and judges on test; tests may be 0: then
- * test is all NaN. train is judged with test's nees, conditioning and jobs. A trial is freed whatever the status,
- * and empty unless that is CT_OK. Cancelled as options->test.cancel says, or options->learn.progress, during
- * learning as well: result.stop tells. */
+/* Learns from train under theta, from the values in `noise` (copied), and evaluates on test. With no tests, the test
+ * summary is empty. train is evaluated with nees, conditioning and jobs of options->test. A trial is freed whatever the
+ * status, and empty unless that is CT_OK. cancel and options->learn.progress stop learning; cancel and
+ * options->test.progress stop evaluation. result.stop is then cancelled. */
 ct_status ct_trial_run(int32_t trains, ct_sequence *const train[], int32_t tests, ct_sequence *const test[],
                        const ct_noise *noise, const ct_theta *theta, const ct_trial_options *options, ct_trial *out,
                        ct_err *err);

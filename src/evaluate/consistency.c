@@ -122,18 +122,14 @@ ct_status ct_nees_each(const ct_sequence *seq, const ct_noise *noise, ct_solver 
     return status;
 }
 
-ct_status ct__nees(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x,
-                   ct_consistency *out, ct_err *err)
+ct_status ct__nees(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x, double *nees,
+                   int *degrees, ct_consistency *out, ct_err *err)
 {
-    const int32_t n = seq->graph->variables;
-    double       *nees = ct__zalloc(n, sizeof *nees);
-    int          *degrees = ct__zalloc(n, sizeof *degrees);
-    ct_err        why = {0};
-    ct_status status = nees && degrees ? ct_nees_each(seq, noise, solver, x, nees, degrees, &why)
-                                       : ct__no_memory(&why, "variables", n);
-    double        sum = 0;
-    int64_t       coordinates = 0;
-    for (int32_t v = 0; status == CT_OK && v < n; v++) {
+    ct_err          why = {0};
+    const ct_status status = ct_nees_each(seq, noise, solver, x, nees, degrees, &why);
+    double          sum = 0;
+    int64_t         coordinates = 0;
+    for (int32_t v = 0; status == CT_OK && v < seq->graph->variables; v++) {
         if (!degrees[v]) continue;
         sum += nees[v];
         coordinates += degrees[v];
@@ -142,8 +138,5 @@ ct_status ct__nees(const ct_sequence *seq, const ct_noise *noise, ct_solver *sol
         out->nees = sum;
         out->nees_degrees = coordinates;
     }
-    free(nees);
-    free(degrees);
-    /* where there is no covariance nees stays NaN */
     return status == CT_E_MEMORY ? ct_fail(err, status, "%s", why.text) : CT_OK;
 }

@@ -7,9 +7,9 @@
 /* Chi-square of an estimate with that error, and its degrees; nees is NaN. */
 ct_consistency ct__fit(const ct_graph *graph, double error);
 
-/* Sets nees and nees_degrees at x. They stay as they are where the system is singular, or nothing of the truth is
- * known. */
-ct_status ct__nees(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x,
-                   ct_consistency *out, ct_err *err);
+/* ct_nees_each into nees and degrees (ct_graph_variables each), and their sums into *out. The sums stay as they are if
+ * the system is singular, or no truth is known. Fails without memory alone. */
+ct_status ct__nees(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x, double *nees,
+                   int *degrees, ct_consistency *out, ct_err *err);
 
 #endif

@@ -1,4 +1,7 @@
-/* evaluate.c: estimates, and how good they are; of one sequence, and of many at a time. */
+/* evaluate.c: estimate sequences under a noise table and compare with the truth.
+ *
+ * A sequence is a task. Tasks write to their own places, and ct_summarise adds results up in the order of the
+ * sequences, so that the number of threads changes no bit. */
 #include "evaluate/evaluate.h"
 #include "evaluate/consistency.h"
 #include "base/parallel.h"
@@ -7,39 +10,42 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* The distance from the minimum enters accuracy and loss as it is, and the error as its square: so that six digits
- * of them hold, the error has to stand still in twelve. */
-ct_inference ct_inference_defaults(void)
+ct_evaluate_options ct_evaluate_defaults(void)
 {
-    ct_inference inference = {.start = CT_START_MEASURED,
-                              .solve = ct_solve_defaults(),
-                              .incremental = CT_INFERENCE_AUTO,
-                              .replay = ct_replay_defaults()};
-    inference.solve.relative = 1e-12;
-    inference.solve.max_iterations = 100;
-    inference.replay.entry = CT_ENTRY_PREVIOUS;
-    inference.replay.settle = 5;   /* from the pose before it may be a quarter turn */
-    inference.replay.extent = 10;
-    return inference;
+    return (ct_evaluate_options){.inference = ct_inference_defaults(), .loss = ct_loss_defaults(), .jobs = 1};
 }
 
-#define UNPLACED_OK 0.1 /* of the poses: a part or two without a prior, a gap */
-
-ct_status ct_inference_choose(int32_t count, ct_sequence *const seq[], ct_inference *inference, ct_err *err)
+int ct_evaluation_has_estimate(const ct_evaluation *e)
 {
-    if (inference->incremental != CT_INFERENCE_AUTO) return CT_OK;
-    int chosen = 0;
-    for (int32_t i = 0; i < count && !chosen; i++) {
-        const ct_graph *g = seq[i]->graph;
-        int32_t         unplaced, poses = 0;
-        CT_TRY(ct_sequence_unplaced(seq[i], &unplaced, err));
-        for (int32_t v = 0; v < ct_graph_variables(g); v++)
-            poses += ct_graph_kind(g, v) == CT_SE2 || ct_graph_kind(g, v) == CT_SE3;
-        chosen = unplaced > 1 && unplaced > UNPLACED_OK * poses;
-    }
-    inference->incremental = chosen;
-    return CT_OK;
+    const ct_stop stop = e->solve.stop;
+    return (ct_solve_usable(&e->solve) || stop == CT_STOP_ITERATIONS || stop == CT_STOP_STUCK) &&
+           !isnan(e->consistency.chi_squared);
 }
+
+int ct_evaluation_failed(const ct_evaluation *e)
+{
+    const ct_stop stop = e->solve.stop;
+    return stop != CT_STOP_CANCELLED && stop != CT_STOP_NONE &&
+           !(ct_solve_usable(&e->solve) && ct_evaluation_has_estimate(e));
+}
+
+static ct_evaluation unknown(void)
+{
+    return (ct_evaluation){.loss = NAN,
+                           .accuracy = {0, NAN, NAN, NAN},
+                           .consistency = {.chi_squared = NAN, .nees = NAN},
+                           .condition = NAN,
+                           .condition_scaled = NAN};
+}
+
+/* ---- One sequence ---------------------------------------------------------------------------- */
+
+/* Where it lies that ct_estimate points to. */
+typedef struct {
+    double         *nees;
+    int            *degrees;
+    ct_conditioning conditioning;
+} details;
 
 static ct_status replay(const ct_sequence *seq, const ct_noise *noise, const ct_replay_options *options, double *x,
                         ct_solve_result *out, ct_err *err)
@@ -54,164 +60,216 @@ static ct_status replay(const ct_sequence *seq, const ct_noise *noise, const ct_
     return CT_OK;
 }
 
-ct_status ct_evaluate(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const ct_inference *inference,
-                      const ct_loss *loss, int nees, double *x, ct_evaluation *out, ct_err *err)
+static ct_status infer(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const ct_inference *inference,
+                       double *x, ct_solve_result *out, ct_err *err)
 {
-    *out =
-        (ct_evaluation){.loss = NAN, .accuracy = {0, NAN, NAN, NAN}, .consistency = {.chi_squared = NAN, .nees = NAN}};
     ct_inference how = *inference;
-    CT_TRY(ct__check_loss(loss, err));
     CT_TRY(ct_inference_choose(1, (ct_sequence *const[]){(ct_sequence *)seq}, &how, err));
-    CT_TRY(ct_start_values(seq, inference->start, x, err));
+    CT_TRY(ct_start_values(seq, how.start, x, err));
     CT_TRY(ct_graph_check_noise(seq->graph, noise, err));
-    if (how.incremental) CT_TRY(replay(seq, noise, &inference->replay, x, &out->solve, err));
-    else CT_TRY(ct_solver_run(solver, noise, x, &inference->solve, &out->solve, err));
-    const double value = ct_loss_value(loss, seq, x);
+    return how.incremental ? replay(seq, noise, &how.replay, x, out, err)
+                           : ct_solver_run(solver, noise, x, &how.solve, out, err);
+}
+
+/* Allocates the arrays of `in`; the caller frees them. A singular system has no covariances: nees stays NaN. */
+static ct_status compute_nees(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x,
+                              details *in, ct_consistency *out, ct_err *err)
+{
+    const int32_t n = ct_graph_variables(seq->graph);
+    in->nees = ct__zalloc(n, sizeof *in->nees);
+    in->degrees = ct__zalloc(n, sizeof *in->degrees);
+    if (!in->nees || !in->degrees) return ct__no_memory(err, "variables", n);
+    return ct__nees(seq, noise, solver, x, in->nees, in->degrees, out, err);
+}
+
+static ct_status evaluate(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver,
+                          const ct_evaluate_options *options, double *x, details *in, ct_evaluation *out, ct_err *err)
+{
+    *out = unknown();
+    CT_TRY(ct__check_loss(&options->loss, err));
+    CT_TRY(infer(seq, noise, solver, &options->inference, x, &out->solve, err));
+    const double value = ct_loss_value(&options->loss, seq, x);
     out->loss = isfinite(value) ? value : NAN;
     out->accuracy = ct_accuracy_of(seq, x);
     out->bodies = ct_accuracy_of_bodies(seq, x, out->body);
     out->consistency = ct__fit(seq->graph, out->solve.final_error);
-    if (!nees || out->solve.stop == CT_STOP_CANCELLED) return CT_OK;
-    return ct__nees(seq, noise, solver, x, &out->consistency, err);
+    if (out->solve.stop == CT_STOP_CANCELLED) return CT_OK;
+    if (options->nees) CT_TRY(compute_nees(seq, noise, solver, x, in, &out->consistency, err));
+    if (!options->conditioning || !ct_evaluation_has_estimate(out)) return CT_OK;
+    CT_TRY(ct_conditioning_at(seq->graph, noise, solver, x, &in->conditioning, err));
+    out->condition = in->conditioning.plain.condition;
+    out->condition_scaled = in->conditioning.scaled.condition;
+    return CT_OK;
 }
 
-/* ---- many ---- */
+static void release(details *in)
+{
+    free(in->nees);
+    free(in->degrees);
+}
+
+ct_status ct_evaluate_sequence(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver,
+                               const ct_evaluate_options *options, double *x, ct_evaluation *out, ct_err *err)
+{
+    details         in = {0};
+    const ct_status status = evaluate(seq, noise, solver, options, x, &in, out, err);
+    release(&in);
+    return status;
+}
+
+/* ---- All sequences --------------------------------------------------------------------------- */
 
 typedef struct {
-    int32_t             count;
-    ct_sequence *const *seq;
-    const ct_noise     *noise;
-    const ct_inference *inference;
-    const ct_loss      *loss;
-    int                 nees;
-    ct_evaluate_fn        progress;
-    void               *user;
-    ct__look_fn         look;
-    void               *looker;
-    ct_evaluation      *out;
-    pthread_mutex_t     telling; /* one call to the caller's functions at a time; guards done, failed, why */
-    int32_t             done;
-    int32_t             failed;  /* the first sequence, in their order, whose status was not CT_OK; or count */
-    ct_err              why;
-    atomic_int          stop;
-} crowd;
+    int32_t                    count;
+    ct_sequence *const        *seq;
+    const ct_noise            *noise;
+    const ct_evaluate_options *options; /* with the caller's functions; AUTO is resolved */
+    ct_evaluation             *out;
+    pthread_mutex_t            calling; /* one call to the caller's functions at a time; guards done, failed, why */
+    int32_t                    done;
+    int32_t                    failed;  /* the first sequence, in their order, whose status was not CT_OK; or count */
+    ct_err                     why;
+    atomic_int                 stop;
+} batch;
 
-/* Whatever the caller has to say: after an iteration (its own function first), or after a sequence. */
-static int tell(crowd *c, const ct_progress *iteration)
+/* The caller's progress, after an iteration or after a sequence (iteration is NULL). Returns whether to stop. */
+static int call_progress(batch *b, const ct_progress *iteration)
 {
-    const ct_solve_options *theirs = &c->inference->solve;
-    pthread_mutex_lock(&c->telling);
-    if (!iteration) c->done++;
-    if (iteration && theirs->progress && theirs->progress(theirs->user, iteration)) atomic_store(&c->stop, 1);
-    if (c->progress && c->progress(c->user, c->done, c->count)) atomic_store(&c->stop, 1);
-    pthread_mutex_unlock(&c->telling);
-    return atomic_load(&c->stop);
+    const ct_evaluate_options *o = b->options;
+    const ct_solve_options    *solve = &o->inference.solve;
+    pthread_mutex_lock(&b->calling);
+    if (!iteration) b->done++;
+    if (iteration && solve->progress && solve->progress(solve->user, iteration)) atomic_store(&b->stop, 1);
+    if (o->progress && o->progress(o->user, b->done, b->count)) atomic_store(&b->stop, 1);
+    pthread_mutex_unlock(&b->calling);
+    return atomic_load(&b->stop);
 }
 
-static int on_iteration(void *user, const ct_progress *progress) { return tell(user, progress); }
+static int on_iteration(void *user, const ct_progress *progress) { return call_progress(user, progress); }
 
-/* The same after a step of a replay. */
 static int on_step(void *user, const ct_smoother *smoother, int32_t step, int32_t steps, const ct_smoother_stats *stats)
 {
-    crowd                   *c = user;
-    const ct_replay_options *theirs = &c->inference->replay;
-    const ct_progress progress = {
-        .iteration = step, .accepted = 1, .error = NAN, .step = NAN, .gradient = NAN, .seconds = stats->seconds};
-    pthread_mutex_lock(&c->telling);
-    if (theirs->progress && theirs->progress(theirs->user, smoother, step, steps, stats)) atomic_store(&c->stop, 1);
-    pthread_mutex_unlock(&c->telling);
-    return tell(c, &progress);
+    batch                   *b = user;
+    const ct_replay_options *options = &b->options->inference.replay;
+    const ct_progress        progress = {.iteration = step,
+                                         .accepted = 1,
+                                         .error = NAN,
+                                         .step = NAN,
+                                         .gradient = NAN,
+                                         .seconds = stats->seconds};
+    pthread_mutex_lock(&b->calling);
+    if (options->progress && options->progress(options->user, smoother, step, steps, stats)) atomic_store(&b->stop, 1);
+    pthread_mutex_unlock(&b->calling);
+    return call_progress(b, &progress);
 }
 
-/* The first in the order of the sequences is the one that is told, whichever came first in time. */
-static void fail(crowd *c, int32_t sequence, ct_status status, const ct_err *err)
+/* options <- the caller's, with the functions above in place of the caller's, if there are any. */
+static ct_evaluate_options with_progress(batch *b)
 {
-    pthread_mutex_lock(&c->telling);
-    if (sequence < c->failed) {
-        c->failed = sequence;
-        c->why = *err;
-        c->why.status = status;
+    ct_evaluate_options options = *b->options;
+    ct_inference       *inference = &options.inference;
+    const int           iteration = options.progress || inference->solve.progress;
+    if (iteration) {
+        inference->solve.progress = on_iteration;
+        inference->solve.user = b;
     }
-    pthread_mutex_unlock(&c->telling);
+    if (iteration || inference->replay.progress) {
+        inference->replay.progress = on_step;
+        inference->replay.user = b;
+    }
+    return options;
 }
 
-static int given_up(crowd *c, int32_t sequence)
+static ct_status call_estimate(batch *b, int32_t i, const double *x, const details *in, ct_err *err)
 {
-    pthread_mutex_lock(&c->telling);
-    const int failed = sequence > c->failed;
-    pthread_mutex_unlock(&c->telling);
-    return failed || atomic_load(&c->stop);
+    const ct_evaluate_options *o = b->options;
+    const ct_evaluation       *found = &b->out[i];
+    const int                  nees = in->nees && found->consistency.nees_degrees > 0;
+    const ct_estimate          estimate = {
+        .x = x,
+        .nees = nees ? in->nees : NULL,
+        .nees_degrees = nees ? in->degrees : NULL,
+        .conditioning = o->conditioning && ct_evaluation_has_estimate(found) ? &in->conditioning : NULL,
+    };
+    if (!o->estimate || found->solve.stop == CT_STOP_CANCELLED) return CT_OK;
+    pthread_mutex_lock(&b->calling);
+    const ct_status status = o->estimate(o->user, i, found, &estimate, err);
+    pthread_mutex_unlock(&b->calling);
+    return status;
 }
 
-static ct_status assess_one(crowd *c, int32_t sequence, ct_err *err)
+static ct_status run_one(batch *b, int32_t i, ct_err *err)
 {
-    const ct_sequence *seq = c->seq[sequence];
-    ct_inference       inference = *c->inference;
-    ct_solver         *solver = NULL;
-    if (c->progress || inference.solve.progress) {
-        inference.solve.progress = on_iteration;
-        inference.solve.user = c;
-    }
-    if (c->progress || inference.solve.progress || inference.replay.progress) {
-        inference.replay.progress = on_step;
-        inference.replay.user = c;
-    }
-    double   *x = ct__zalloc(ct_graph_size(seq->graph), sizeof *x);
-    ct_status status =
+    const ct_sequence        *seq = b->seq[i];
+    const ct_evaluate_options options = with_progress(b);
+    ct_solver                *solver = NULL;
+    details                   in = {0};
+    double                   *x = ct__zalloc(ct_graph_size(seq->graph), sizeof *x);
+    ct_status                 status =
         x ? ct_solver_new(seq->graph, NULL, &solver, err) : ct__no_memory(err, "values", ct_graph_size(seq->graph));
-    if (status == CT_OK)
-        status = ct_evaluate(seq, c->noise, solver, &inference, c->loss, c->nees, x, &c->out[sequence], err);
-    if (status == CT_OK && c->look && c->out[sequence].solve.stop != CT_STOP_CANCELLED)
-        status = c->look(c->looker, sequence, &c->out[sequence], solver, x, err);
+    if (status == CT_OK) status = evaluate(seq, b->noise, solver, &options, x, &in, &b->out[i], err);
+    if (status == CT_OK) status = call_estimate(b, i, x, &in, err);
+    release(&in);
     ct_solver_free(solver);
     free(x);
     return status;
 }
 
-static void assess_task(void *user, int64_t task, int worker)
+/* The error kept is that of the first sequence in their order, whichever came first in time. */
+static void keep_error(batch *b, int32_t i, ct_status status, const ct_err *err)
 {
-    crowd        *c = user;
-    const int32_t sequence = (int32_t)task;
+    pthread_mutex_lock(&b->calling);
+    if (i < b->failed) {
+        b->failed = i;
+        b->why = *err;
+        b->why.status = status;
+    }
+    pthread_mutex_unlock(&b->calling);
+}
+
+static int is_over(batch *b, int32_t i)
+{
+    pthread_mutex_lock(&b->calling);
+    const int failed = i > b->failed;
+    pthread_mutex_unlock(&b->calling);
+    return failed || atomic_load(&b->stop);
+}
+
+static void run_task(void *user, int64_t task, int worker)
+{
+    batch        *b = user;
+    const int32_t i = (int32_t)task;
     ct_err        err = {0};
     (void)worker;
-    if (given_up(c, sequence)) return;
-    const ct_status status = assess_one(c, sequence, &err);
-    if (status != CT_OK) fail(c, sequence, status, &err);
-    else if (c->out[sequence].solve.stop != CT_STOP_CANCELLED) tell(c, NULL);
+    if (is_over(b, i)) return;
+    const ct_status status = run_one(b, i, &err);
+    if (status != CT_OK) keep_error(b, i, status, &err);
+    else if (b->out[i].solve.stop != CT_STOP_CANCELLED) call_progress(b, NULL);
 }
 
-ct_status ct__assess_all(int32_t count, ct_sequence *const seq[], const ct_noise *noise, const ct_inference *inference,
-                         const ct_loss *loss, int nees, int jobs, ct_evaluate_fn progress, void *user, ct__look_fn look,
-                         void *looker, ct_evaluation out[], ct_err *err)
+static ct_status run_all(batch *b, ct_err *err)
 {
-    ct_inference how = *inference;
-    CT_TRY(ct_inference_choose(count, seq, &how, err));
-    crowd c = {.count = count,
-               .seq = seq,
-               .noise = noise,
-               .inference = &how,
-               .loss = loss,
-               .nees = nees,
-               .progress = progress,
-               .user = user,
-               .look = look,
-               .looker = looker,
-               .out = out,
-               .failed = count};
-    for (int32_t i = 0; i < count; i++)
-        out[i] = (ct_evaluation){
-            .loss = NAN, .accuracy = {0, NAN, NAN, NAN}, .consistency = {.chi_squared = NAN, .nees = NAN}};
-    if (pthread_mutex_init(&c.telling, NULL)) return ct__no_memory(err, "lock", 1);
-    ct__parallel(jobs, count, assess_task, &c);
-    pthread_mutex_destroy(&c.telling);
-    if (c.failed == count) return CT_OK;
-    const char *name = seq[c.failed]->name;
-    return ct_fail(err, c.why.status, "%s%s%s", name ? name : "", name ? ": " : "", c.why.text);
+    for (int32_t i = 0; i < b->count; i++) b->out[i] = unknown();
+    if (pthread_mutex_init(&b->calling, NULL)) return ct__no_memory(err, "lock", 1);
+    ct__parallel(b->options->jobs, b->count, run_task, b);
+    pthread_mutex_destroy(&b->calling);
+    if (b->failed == b->count) return CT_OK;
+    const char *name = b->seq[b->failed]->name;
+    return ct_fail(err, b->why.status, "%s%s%s", name ? name : "", name ? ": " : "", b->why.text);
 }
 
-ct_status ct_evaluate_all(int32_t count, ct_sequence *const seq[], const ct_noise *noise, const ct_inference *inference,
-                          const ct_loss *loss, int nees, int jobs, ct_evaluate_fn progress, void *user,
-                          ct_evaluation out[], ct_err *err)
+ct_status ct_evaluate(int32_t count, ct_sequence *const seq[], const ct_noise *noise,
+                      const ct_evaluate_options *options, ct_evaluation each[], ct_summary *summary, ct_err *err)
 {
-    return ct__assess_all(count, seq, noise, inference, loss, nees, jobs, progress, user, NULL, NULL, out, err);
+    if (summary) *summary = ct__summary_none();
+    if (count < 0) return ct_fail(err, CT_E_ARGUMENT, "%d sequences: there cannot be less than none", count);
+    ct_evaluate_options resolved = *options;
+    CT_TRY(ct_inference_choose(count, seq, &resolved.inference, err));
+    ct_evaluation *out = each ? each : ct__zalloc(count, sizeof *out);
+    if (!out && count) return ct__no_memory(err, "sequences", count);
+    batch     b = {.count = count, .seq = seq, .noise = noise, .options = &resolved, .out = out, .failed = count};
+    ct_status status = run_all(&b, err);
+    if (status == CT_OK && summary) status = ct_summarise(count, out, NULL, summary, err);
+    if (!each) free(out);
+    return status;
 }

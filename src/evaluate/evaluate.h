@@ -1,7 +1,7 @@
-/* evaluate.h: which coordinates of a variable's truth count, for the files of this module; and for those after it,
- * what a factor says there, and estimates looked at. */
-#ifndef CT_ASSESS_PRIVATE_H
-#define CT_ASSESS_PRIVATE_H
+/* evaluate.h: which coordinates of a variable's truth count, for the files of this module; the residual of a factor at
+ * the truth and the empty summary, for later modules. */
+#ifndef CT_EVALUATE_PRIVATE_H
+#define CT_EVALUATE_PRIVATE_H
 
 #include "graph/graph.h"
 
@@ -31,12 +31,7 @@ ct_status ct__check_loss(const ct_loss *loss, ct_err *err);
  * well enough, or r is not a number. */
 int ct__truth_residual(const ct_sequence *seq, int32_t factor, double r[CT_ROWS_MAX]);
 
-/* evaluate.c: ct_evaluate_all, and `look` at each estimate, by the thread that made it, unless it was cancelled;
- * NULL: nothing more is done. What look says other than CT_OK ends it all. */
-typedef ct_status (*ct__look_fn)(void *user, int32_t sequence, const ct_evaluation *found, ct_solver *solver,
-                                 const double *x, ct_err *err);
-ct_status ct__assess_all(int32_t count, ct_sequence *const seq[], const ct_noise *noise, const ct_inference *inference,
-                         const ct_loss *loss, int nees, int jobs, ct_evaluate_fn progress, void *user, ct__look_fn look,
-                         void *looker, ct_evaluation out[], ct_err *err);
+/* summary.c: of no sequences. */
+ct_summary ct__summary_none(void);
 
 #endif

@@ -6,9 +6,8 @@
 
 typedef struct {
     ct_outer           *outer;
-    const ct_inference *inference;
+    ct_evaluate_options how;
     const uint8_t      *part;
-    int                 nees;
     ct_evaluation      *out;
     ct_status          *status;
 } judgement;
@@ -18,8 +17,8 @@ static void judge_seat(void *user, int64_t i, int worker)
     const judgement *j = user;
     const ct__inner_problem  *seat = &j->outer->seat[i];
     if (j->part && !j->part[i]) return;
-    j->status[i] = ct_evaluate(seat->seq, j->outer->noise, seat->solver, j->inference, &j->outer->options.loss, j->nees,
-                               j->outer->scratch[worker].x, &j->out[i], NULL);
+    j->status[i] = ct_evaluate_sequence(seat->seq, j->outer->noise, seat->solver, &j->how,
+                                        j->outer->scratch[worker].x, &j->out[i], NULL);
     /* not of the sequence */
     j->out[i].solve.seconds = j->out[i].solve.linearise_s = j->out[i].solve.factor_s = j->out[i].solve.solve_s = 0;
 }
@@ -42,6 +41,14 @@ static ct_status judge(judgement *j, const double *p, ct_err *err)
     return status;
 }
 
+ct_inference ct_outer_inference(const ct_outer_options *o)
+{
+    return (ct_inference){.start = o->incremental ? CT_START_MEASURED : CT_START_TRUTH,
+                          .solve = o->inner,
+                          .incremental = o->incremental,
+                          .replay = o->replay};
+}
+
 ct_status ct__outer_deployment(const ct_outer *o, ct_inference *deployment, ct_err *err)
 {
     int chosen = deployment->incremental;
@@ -57,7 +64,10 @@ ct_status ct__outer_deployment(const ct_outer *o, ct_inference *deployment, ct_e
 ct_status ct_outer_judge(ct_outer *o, const double *p, const uint8_t *part, const ct_inference *inference, int nees,
                          ct_evaluation *out, ct_err *err)
 {
-    judgement j = {.outer = o, .inference = inference, .part = part, .nees = nees, .out = out};
+    judgement j = {.outer = o, .how = ct_evaluate_defaults(), .part = part, .out = out};
+    j.how.inference = *inference;
+    j.how.loss = o->options.loss;
+    j.how.nees = nees;
     if (!o->checkpoint) return judge(&j, p, err);
     /* An assessment is plain numbers; as bytes it is a whole number of doubles, padding cleared. */
     const int64_t each = (int64_t)((sizeof *out + sizeof(double) - 1) / sizeof(double)), numbers = each * o->count;

@@ -41,6 +41,8 @@ static int is_incumbent(const ct__tracer *t, double loss)
     return t->count == t->starts ? isfinite(loss) : loss < t->point[t->count - 1].loss;
 }
 
+static int cancelled(const ct__tracer *t) { return t->options->cancel && t->options->cancel(t->options->user); }
+
 int ct__tracer_watch(void *user, const ct_learn_progress *progress)
 {
     ct__tracer   *t = user;
@@ -54,11 +56,10 @@ int ct__tracer_watch(void *user, const ct_learn_progress *progress)
                               .rotation = NAN};
     if (t->trace && (starting || (learning && is_incumbent(t, progress->train)))) keep(t, progress->p);
     if (starting) t->starts = t->count;
-    const ct_learn_options   *learn = &t->options->learn;
-    const ct_summary_options *test = &t->options->test;
+    const ct_learn_options *learn = &t->options->learn;
     int stop = t->status != CT_OK;
     stop = (learn->progress && learn->progress(learn->user, progress)) || stop;
-    stop = (test->cancel && test->cancel(test->user)) || stop;
+    stop = cancelled(t) || stop;
     t->away_s += ct_now_s() - entered;
     return stop;
 }
@@ -155,16 +156,16 @@ ct_status ct__tracer_settle(ct__tracer *t, ct_err *err)
 
 ct_status ct__tracer_errors(ct__tracer *t, const ct_inference *inference, ct_err *err)
 {
-    const ct_summary_options *test = &t->options->test;
-    const int32_t             runs = ct_outer_sequences(t->outer);
-    ct_evaluation            *seen = ct__zalloc(runs, sizeof *seen);
-    ct_status                 status = seen ? CT_OK : ct__no_memory(err, "runs", runs);
-    for (int32_t k = 0; status == CT_OK && k < t->count && !(test->cancel && test->cancel(test->user)); k++) {
+    const int32_t  count = ct_outer_sequences(t->outer);
+    ct_evaluation *seen = ct__zalloc(count, sizeof *seen);
+    ct_status      status = seen ? CT_OK : ct__no_memory(err, "sequences", count);
+    for (int32_t k = 0; status == CT_OK && k < t->count && !cancelled(t); k++) {
         status = ct_outer_judge(t->outer, t->p + (int64_t)k * parameters(t), NULL, inference, 0, seen, err);
+        ct_summary s;
+        if (status == CT_OK) status = ct_summarise(count, seen, NULL, &s, err);
         if (status != CT_OK) break;
-        const ct_summary v = ct__verdict_add_up(runs, seen);
-        t->point[k].translation = v.accuracy.translation;
-        t->point[k].rotation = v.accuracy.rotation;
+        t->point[k].translation = s.accuracy.translation;
+        t->point[k].rotation = s.accuracy.rotation;
     }
     free(seen);
     return status;

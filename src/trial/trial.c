@@ -1,12 +1,17 @@
 /* trial.c: a method learns under bounds from some runs, is timed, and judged on others. */
 #include "trial/trial.h"
+#include "evaluate/evaluate.h"
 #include "theta/noise_rows.h"
 
 
 ct_trial_options ct_trial_defaults(void)
 {
-    return (ct_trial_options){
-        .outer = ct_outer_defaults(), .learn = ct_learn_defaults(), .test = ct_summary_defaults(), .trace = 1};
+    ct_trial_options options = {.outer = ct_outer_defaults(),
+                                .learn = ct_learn_defaults(),
+                                .test = ct_evaluate_defaults(),
+                                .trace = 1};
+    options.test.conditioning = 1;
+    return options;
 }
 
 void ct_trial_free(ct_trial *trial)
@@ -15,16 +20,7 @@ void ct_trial_free(ct_trial *trial)
     ct_noise_free(trial->noise);
     ct_learn_result_free(&trial->result);
     free(trial->trace);
-    *trial = (ct_trial){.train = ct__verdict_none(), .test = ct__verdict_none()};
-}
-
-/* Inference as the loss that is minimised has it. */
-static ct_inference as_minimised(const ct_outer_options *o)
-{
-    return (ct_inference){.start = o->incremental ? CT_START_MEASURED : CT_START_TRUTH,
-                          .solve = o->inner,
-                          .incremental = o->incremental,
-                          .replay = o->replay};
+    *trial = (ct_trial){.train = ct__summary_none(), .test = ct__summary_none()};
 }
 
 static ct_status learn(ct__tracer *tracer, ct_noise *noise, ct_trial *out, ct_err *err)
@@ -35,7 +31,7 @@ static ct_status learn(ct__tracer *tracer, ct_noise *noise, ct_trial *out, ct_er
     CT_TRY(ct_learn(tracer->outer, &how, noise, &out->result, err));
     out->seconds = ct__tracer_seconds(tracer);
     CT_TRY(ct__tracer_settle(tracer, err));
-    const ct_inference inference = as_minimised(&tracer->options->outer);
+    const ct_inference inference = ct_outer_inference(&tracer->options->outer);
     return tracer->options->errors ? ct__tracer_errors(tracer, &inference, err) : CT_OK;
 }
 
@@ -51,24 +47,37 @@ static ct_status learn_in_time(int32_t count, ct_sequence *const seq[], ct_noise
     return status;
 }
 
+static int on_progress(void *user, int32_t done, int32_t count)
+{
+    const ct_trial_options *options = user;
+    (void)done;
+    (void)count;
+    return options->cancel(options->user);
+}
+
 static ct_status run(int32_t trains, ct_sequence *const train[], int32_t tests, ct_sequence *const test[],
                      const ct_noise *noise, const ct_theta *theta, const ct_trial_options *options, ct_trial *out,
                      ct_err *err)
 {
-    ct_summary_options minimised = options->test;
-    minimised.inference = as_minimised(&options->outer);
-    minimised.loss = options->outer.loss;
+    ct_evaluate_options evaluation = options->test, outer;
+    if (!evaluation.progress && options->cancel) {
+        evaluation.progress = on_progress;
+        evaluation.user = (void *)options;
+    }
+    outer = evaluation;
+    outer.inference = ct_outer_inference(&options->outer);
+    outer.loss = options->outer.loss;
     CT_TRY(ct_noise_copy(noise, &out->noise, err));
     CT_TRY(learn_in_time(trains, train, out->noise, theta, options, out, err));
-    CT_TRY(ct_summarise(trains, train, out->noise, &minimised, NULL, &out->train, err));
-    return ct_summarise(tests, test, out->noise, &options->test, NULL, &out->test, err);
+    CT_TRY(ct_evaluate(trains, train, out->noise, &outer, NULL, &out->train, err));
+    return ct_evaluate(tests, test, out->noise, &evaluation, NULL, &out->test, err);
 }
 
 ct_status ct_trial_run(int32_t trains, ct_sequence *const train[], int32_t tests, ct_sequence *const test[],
                        const ct_noise *noise, const ct_theta *theta, const ct_trial_options *options, ct_trial *out,
                        ct_err *err)
 {
-    *out = (ct_trial){.train = ct__verdict_none(), .test = ct__verdict_none()};
+    *out = (ct_trial){.train = ct__summary_none(), .test = ct__summary_none()};
     const ct_status status = run(trains, train, tests, test, noise, theta, options, out, err);
     if (status != CT_OK) ct_trial_free(out);
     return status;

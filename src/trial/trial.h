@@ -1,18 +1,13 @@
 /* trial.h: what the files of this module share.
  *
- *   verdict.c   how a table does on runs      trial.c   a method learns, and is judged      trace.c   the way it took
+ *   trial.c   learns and evaluates      trace.c   the points that learning went by
  */
-#ifndef CT_STUDY_PRIVATE_H
-#define CT_STUDY_PRIVATE_H
+#ifndef CT_TRIAL_PRIVATE_H
+#define CT_TRIAL_PRIVATE_H
 
 #include "base/base.h"
 
 #include <covtune/trial.h>
-
-/* Nothing known of no runs. */
-ct_summary ct__verdict_none(void);
-/* Means and sums over the assessments of runs that have an estimate; conditioning is left NaN. */
-ct_summary ct__verdict_add_up(int32_t count, const ct_evaluation *each);
 
 /* ---- Trace ----------------------------------------------------------------------------------- */
 
@@ -36,7 +31,7 @@ typedef struct {
 
 /* Seconds since the start, without those spent away. */
 double ct__tracer_seconds(const ct__tracer *tracer);
-/* A ct_learn_progress_fn; user is the tracer. Asks the caller's progress and options->test.cancel whether to stop. */
+/* A ct_learn_progress_fn; user is the tracer. Asks the caller's progress and options->cancel whether to stop. */
 int ct__tracer_watch(void *user, const ct_learn_progress *progress);
 /* Learning is over: to the points that the method stood at, the answer last, and not too many of them. */
 ct_status ct__tracer_settle(ct__tracer *tracer, ct_err *err);

@@ -138,7 +138,7 @@ static json_t *row_json(const compare_job *job, int i)
     cli_put(o, "method", cli_text(row->method));
     cli_put(o, "bounds", cli_text(*row->bounds ? row->bounds : NULL));
     cli_put(o, "rmse", cli_rmse_json(none ? (ct_accuracy){.translation = NAN, .rotation = NAN} : row->test.accuracy));
-    if (job->bodies) cli_put(o, "by_name", none ? json_null() : eval_things_json(row->test.bodies, row->test.body));
+    if (job->bodies) cli_put(o, "by_name", none ? json_null() : eval_bodies_json(row->test.bodies, row->test.body));
     cli_put(o, "over_oracle",
             cli_rmse_json((ct_accuracy){.translation = none ? NAN : ratio[0], .rotation = none ? NAN : ratio[1]}));
     cli_put(o, "test_loss", cli_number(none ? NAN : row->test.loss));

@@ -24,6 +24,12 @@ static int stop(void *user)
     return cli_caught();
 }
 
+static int on_progress(void *user, int32_t done, int32_t count)
+{
+    (void)done, (void)count;
+    return stop(user);
+}
+
 static int watch(void *user, const ct_learn_progress *p)
 {
     watcher *w = user;
@@ -33,20 +39,19 @@ static int watch(void *user, const ct_learn_progress *p)
 
 /* ---- failures ---- */
 
-/* Estimates that found no minimum are told by name. */
+/* A sentence that names the sequences without a minimum. */
 static ct_status name_failures(compare_job *job, const compare_row *row, const ct_noise *noise, ct_err *err)
 {
-    const size_t       used = strlen(job->failures), room = sizeof job->failures - used;
-    ct_evaluation     *each = cli_alloc(job->tests, sizeof *each);
-    ct_summary_options options = job->options.test;
-    ct_summary         again;
-    int                named = 0, n = 0;
+    const size_t        used = strlen(job->failures), room = sizeof job->failures - used;
+    ct_evaluation      *each = cli_alloc(job->tests, sizeof *each);
+    ct_evaluate_options options = job->options.test;
+    int                 named = 0, n = 0;
     options.nees = options.conditioning = 0;
-    const ct_status status = ct_summarise(job->tests, job->test, noise, &options, each, &again, err);
+    const ct_status status = ct_evaluate(job->tests, job->test, noise, &options, each, NULL, err);
     n = snprintf(job->failures + used, room, "%s%s%s: no minimum in %d of %d runs:", row->method,
                  *row->bounds ? ", " : "", row->bounds, row->test.failed, job->tests);
     for (int32_t i = 0; i < job->tests && n < (int)room; i++) {
-        if (ct_solve_usable(&each[i].solve) || ++named > NAMED) continue;
+        if (!ct_evaluation_failed(&each[i]) || ++named > NAMED) continue;
         n += snprintf(job->failures + used + n, room - (size_t)n, "%s %s (%s)", named > 1 ? "," : "",
                       job->test[i]->name ? job->test[i]->name : "one without a name",
                       ct_stop_meaning(each[i].solve.stop));
@@ -66,9 +71,9 @@ static void say(watcher *w, const char *method, const char *bounds)
 /* Start values, or the oracle's: nothing is learned. */
 static ct_status judge(watcher *w, const char *name, const ct_noise *noise, ct_err *err)
 {
-    compare_job       *job = w->job;
-    ct_summary_options train = job->options.test;
-    compare_row       *row = &job->row[job->rows];
+    compare_job        *job = w->job;
+    ct_evaluate_options train = job->options.test;
+    compare_row        *row = &job->row[job->rows];
     *row = (compare_row){.method = name,
                          .group = -1,
                          .spread = contest_spread(job->theta[0], noise),
@@ -76,12 +81,11 @@ static ct_status judge(watcher *w, const char *name, const ct_noise *noise, ct_e
                          .solves = -1,
                          .evaluations = -1};
     say(w, name, "");
-    train.inference = ct_inference_defaults();
-    train.inference.start = CT_START_TRUTH;
-    train.inference.solve = job->options.outer.inner;
+    train.inference = ct_outer_inference(&job->options.outer);
+    train.loss = job->options.outer.loss;
     train.nees = train.conditioning = 0;
-    ct_status status = ct_summarise(job->dataset->trains, job->dataset->train, noise, &train, NULL, &row->train, err);
-    if (status == CT_OK) status = ct_summarise(job->tests, job->test, noise, &job->options.test, NULL, &row->test, err);
+    ct_status status = ct_evaluate(job->dataset->trains, job->dataset->train, noise, &train, NULL, &row->train, err);
+    if (status == CT_OK) status = ct_evaluate(job->tests, job->test, noise, &job->options.test, NULL, &row->test, err);
     if (status != CT_OK || cli_caught()) return status;
     job->rows++;
     cli_bar_add(&w->bar, JUDGING);
@@ -133,8 +137,10 @@ ct_status compare_rows(const cli_io *io, compare_job *job, ct_err *err)
     double            all = JUDGING * (1 + (job->oracle != NULL)) + job->bounds * (closed->cost + JUDGING);
     for (int k = 0; k < job->methods; k++) all += job->bounds * (job->method[k]->cost + JUDGING);
     watcher w = {.job = job, .bar = cli_bar_new(io, all)};
-    job->options.test.cancel = stop;
+    job->options.test.progress = on_progress;
     job->options.test.user = &w;
+    job->options.cancel = stop;
+    job->options.user = &w;
     job->options.learn.progress = watch;
     job->options.learn.user = &w;
     cli_catch(io, "stopping; what is done is printed");

@@ -63,17 +63,11 @@ typedef struct {
 
 static rmse test_error(const dataset *d, const ct_noise *noise)
 {
-    ct_evaluation      *seen = calloc((size_t)d->tests, sizeof *seen);
-    const ct_inference  inference = ct_inference_defaults();
-    const ct_loss       loss = ct_loss_defaults();
-    rmse                r = {0, 0};
-    must(ct_evaluate_all(d->tests, d->test, noise, &inference, &loss, 0, jobs, NULL, NULL, seen, &err));
-    for (int i = 0; i < d->tests; i++) {
-        r.translation += seen[i].accuracy.translation / d->tests;
-        r.rotation += seen[i].accuracy.rotation / d->tests;
-    }
-    free(seen);
-    return r;
+    ct_evaluate_options options = ct_evaluate_defaults();
+    ct_summary          summary;
+    options.jobs = jobs;
+    must(ct_evaluate(d->tests, d->test, noise, &options, NULL, &summary, &err));
+    return (rmse){summary.accuracy.translation, summary.accuracy.rotation};
 }
 
 /* ---- Learning --------------------------------------------------------------------------------- */

@@ -125,9 +125,9 @@ static double all_of_it(const push2d *n)
 static ct_status judge_truth(push2d *n, const reproduce_runs *runs, const ct_noise *noise, push2d_cell *cell,
                              ct_err *err)
 {
-    ct_summary_options o = reproduce_verdict(n->job);
+    ct_evaluate_options o = reproduce_evaluation(n->job);
     o.inference = reproduce_from_truth();
-    return ct_summarise(runs->tests, runs->test, noise, &o, NULL, &cell->test_truth, err);
+    return ct_evaluate(runs->tests, runs->test, noise, &o, NULL, &cell->test_truth, err);
 }
 
 static ct_status judge_start(push2d *n, const reproduce_runs *runs, const ct_theta *theta, push2d_cell *cell,

@@ -24,9 +24,9 @@ static ct_status try_entries(push2d *n, const reproduce_runs *runs, const ct_noi
 {
     ct_status status = CT_OK;
     for (int e = 0; status == CT_OK && e < CT_ENTRY_COUNT; e++) {
-        ct_summary_options o = reproduce_verdict(n->job);
+        ct_evaluate_options o = reproduce_evaluation(n->job);
         o.inference.replay.entry = (ct_entry)e;
-        status = ct_summarise(runs->tests, runs->test, noise, &o, NULL, &c->entry[e], err);
+        status = ct_evaluate(runs->tests, runs->test, noise, &o, NULL, &c->entry[e], err);
     }
     return status;
 }
@@ -56,25 +56,25 @@ static ct_status by_steps(const ct_sequence *seq, const ct_noise *noise, double 
 
 static ct_status look_at_run(const ct_sequence *seq, const ct_noise *noise, double *x, push2d_run *run, ct_err *err)
 {
-    const ct_loss      loss = ct_loss_defaults();
-    const ct_inference truth = reproduce_from_truth();
-    ct_solver         *solver = NULL;
-    ct_evaluation      found;
-    ct_solve_result    settled;
-    ct_replay_result   replayed;
-    ct_status          status = by_steps(seq, noise, x, &replayed, err);
+    ct_evaluate_options truth = ct_evaluate_defaults();
+    ct_solver          *solver = NULL;
+    ct_evaluation       found;
+    ct_solve_result     settled;
+    ct_replay_result    replayed;
+    truth.inference = reproduce_from_truth();
+    ct_status status = by_steps(seq, noise, x, &replayed, err);
     if (status == CT_OK) {
         run->steps = replayed.stop;
         run->left = replayed.stationarity;
-        run->loss_steps = ct_loss_value(&loss, seq, x);
+        run->loss_steps = ct_loss_value(&truth.loss, seq, x);
         status = ct_solver_new(seq->graph, NULL, &solver, err);
     }
-    if (status == CT_OK) status = ct_solver_run(solver, noise, x, &truth.solve, &settled, err);
+    if (status == CT_OK) status = ct_solver_run(solver, noise, x, &truth.inference.solve, &settled, err);
     if (status == CT_OK) {
         run->settled = settled.stop;
         run->error_settled = settled.final_error;
     }
-    if (status == CT_OK) status = ct_evaluate(seq, noise, solver, &truth, &loss, 0, x, &found, err);
+    if (status == CT_OK) status = ct_evaluate_sequence(seq, noise, solver, &truth, x, &found, err);
     if (status == CT_OK) {
         run->truth = found.solve.stop;
         run->loss_truth = found.loss;

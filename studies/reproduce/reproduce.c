@@ -67,11 +67,17 @@ int reproduce_wants(const reproduce_job *job, const char *key)
     return !job->methods;
 }
 
-ct_summary_options reproduce_verdict(reproduce_job *job)
+static int on_progress(void *user, int32_t done, int32_t count)
 {
-    ct_summary_options o = ct_summary_defaults();
+    (void)done, (void)count;
+    return stop(user);
+}
+
+ct_evaluate_options reproduce_evaluation(reproduce_job *job)
+{
+    ct_evaluate_options o = ct_evaluate_defaults();
     o.jobs = job->request->jobs;
-    o.cancel = stop;
+    o.progress = on_progress;
     o.user = job;
     o.nees = o.conditioning = !job->plain;
     o.inference.incremental = 1;
@@ -80,11 +86,8 @@ ct_summary_options reproduce_verdict(reproduce_job *job)
 
 ct_inference reproduce_from_truth(void)
 {
-    ct_inference inference = ct_inference_defaults();
-    inference.incremental = 0;
-    inference.start = CT_START_TRUTH;
-    inference.solve = ct_outer_defaults().inner;
-    return inference;
+    const ct_outer_options outer = ct_outer_defaults();
+    return ct_outer_inference(&outer);
 }
 
 ct_status reproduce_try(reproduce_job *job, const method_preset *who, const reproduce_runs *runs, const ct_theta *theta,
@@ -93,7 +96,9 @@ ct_status reproduce_try(reproduce_job *job, const method_preset *who, const repr
     ct_trial_options o = ct_trial_defaults();
     const int        most = job->evaluations;
     contest_options(who, &o);
-    o.test = reproduce_verdict(job);
+    o.test = reproduce_evaluation(job);
+    o.cancel = stop;
+    o.user = job;
     o.outer.jobs = o.test.jobs;
     if (job->stepwise) o.learn.deployment.incremental = 1;
     o.learn.progress = watch;
@@ -111,13 +116,13 @@ ct_status reproduce_try(reproduce_job *job, const method_preset *who, const repr
 ct_status reproduce_judge(reproduce_job *job, int training, const reproduce_runs *runs, const ct_noise *noise,
                           ct_summary *out, ct_err *err)
 {
-    ct_summary_options o = reproduce_verdict(job);
+    ct_evaluate_options o = reproduce_evaluation(job);
     if (training) {
         o.inference = reproduce_from_truth();
         o.nees = o.conditioning = 0;
     }
-    return ct_summarise(training ? runs->trains : runs->tests, training ? runs->train : runs->test, noise, &o, NULL,
-                        out, err);
+    return ct_evaluate(training ? runs->trains : runs->tests, training ? runs->train : runs->test, noise, &o, NULL,
+                       out, err);
 }
 
 /* ---- the place ---- */

@@ -143,9 +143,9 @@ ct_status reproduce_try(reproduce_job *job, const method_preset *who, const repr
 /* How a table does on runs: those for tests as above, those for training as learning sees them. */
 ct_status reproduce_judge(reproduce_job *job, int training, const reproduce_runs *runs, const ct_noise *noise,
                           ct_summary *out, ct_err *err);
-/* Of the defaults what every verdict of a study has: jobs, and Ctrl-C. */
-ct_summary_options reproduce_verdict(reproduce_job *job);
-/* Inference as learning has it: at once, from the truth. */
+/* The options of every evaluation of a study: incremental, with jobs and Ctrl-C. */
+ct_evaluate_options reproduce_evaluation(reproduce_job *job);
+/* The inference of the outer problem: batch, from the truth. */
 ct_inference reproduce_from_truth(void);
 
 /* ---- The paper --------------------------------------------------------------------------------- */

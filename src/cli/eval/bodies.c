@@ -2,7 +2,6 @@
 #include "cli/eval/eval.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { TRANSLATION, ROTATION, APE, METRICS };
 
@@ -11,43 +10,7 @@ static void metrics(const ct_accuracy *a, double value[METRICS])
     value[TRANSLATION] = a->translation, value[ROTATION] = a->rotation, value[APE] = a->ape_translation;
 }
 
-static int find(int *count, ct_body body[CT_BODIES_MAX], const char *name)
-{
-    for (int i = 0; i < *count; i++)
-        if (!strcmp(body[i].name, name)) return i;
-    if (*count == CT_BODIES_MAX) return -1;
-    body[*count] = (ct_body){0};
-    snprintf(body[*count].name, sizeof body->name, "%s", name);
-    return (*count)++;
-}
-
-int eval_sum_bodies(const ct_evaluation *a, int32_t n, const uint8_t *use, ct_body body[CT_BODIES_MAX])
-{
-    double sum[CT_BODIES_MAX][METRICS] = {0};
-    int    parts[CT_BODIES_MAX][METRICS] = {0}, count = 0;
-    for (int32_t i = 0; i < n; i++) {
-        for (int k = 0; use[i] && k < a[i].bodies; k++) {
-            const int at = find(&count, body, a[i].body[k].name);
-            double    one[METRICS];
-            if (at < 0) continue;
-            metrics(&a[i].body[k].accuracy, one);
-            body[at].accuracy.poses += a[i].body[k].accuracy.poses;
-            for (int m = 0; m < METRICS; m++)
-                if (!isnan(one[m])) sum[at][m] += one[m], parts[at][m]++;
-        }
-    }
-    for (int k = 0; k < count; k++) {
-        double mean[METRICS];
-        for (int m = 0; m < METRICS; m++) mean[m] = parts[k][m] ? sum[k][m] / parts[k][m] : NAN;
-        body[k].accuracy = (ct_accuracy){.poses = body[k].accuracy.poses,
-                                         .translation = mean[TRANSLATION],
-                                         .rotation = mean[ROTATION],
-                                         .ape_translation = mean[APE]};
-    }
-    return count;
-}
-
-json_t *eval_things_json(int bodies, const ct_body body[])
+json_t *eval_bodies_json(int bodies, const ct_body body[])
 {
     json_t *all = cli_object();
     for (int k = 0; k < bodies; k++) {
@@ -71,12 +34,12 @@ void eval_print_bodies(const eval_job *job)
         printf("\n%-*s", EVAL_NAME, job->columns == 1 ? "by name" : c ? "against, by name" : "noise, by name");
         for (int m = 0; m < METRICS; m++) printf(" %*s", EVAL_NUMBER, head[m]);
         printf(" %*s\n", EVAL_NUMBER, "poses");
-        for (int k = 0; k < column->bodies; k++) {
+        for (int k = 0; k < column->summary.bodies; k++) {
             double value[METRICS];
-            metrics(&column->body[k].accuracy, value);
-            eval_print_name(*column->body[k].name ? column->body[k].name : "numbers alone");
+            metrics(&column->summary.body[k].accuracy, value);
+            eval_print_name(*column->summary.body[k].name ? column->summary.body[k].name : "numbers alone");
             for (int m = 0; m < METRICS; m++) eval_print_number(value[m]);
-            printf(" %*lld\n", EVAL_NUMBER, (long long)column->body[k].accuracy.poses);
+            printf(" %*lld\n", EVAL_NUMBER, (long long)column->summary.body[k].accuracy.poses);
         }
     }
 }

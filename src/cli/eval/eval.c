@@ -7,65 +7,39 @@
 
 /* ---- numbers ---- */
 
-int eval_usable(const ct_evaluation *a)
+void eval_metrics(const ct_summary *s, double value[EVAL_COUNT])
 {
-    const ct_stop stop = a->solve.stop;
-    return ct_solve_usable(&a->solve) || stop == CT_STOP_ITERATIONS || stop == CT_STOP_STUCK;
+    value[EVAL_TRANSLATION] = s->accuracy.translation;
+    value[EVAL_ROTATION] = s->accuracy.rotation;
+    value[EVAL_APE] = s->accuracy.ape_translation;
+    value[EVAL_LOSS] = s->loss;
+    value[EVAL_CHI_SQUARED] = s->chi_squared;
+    value[EVAL_NEES] = s->nees;
 }
 
-int eval_failed(const ct_evaluation *a)
+void eval_sequence_metrics(const ct_evaluation *evaluation, double value[EVAL_COUNT])
 {
-    const ct_stop stop = a->solve.stop;
-    return !ct_solve_usable(&a->solve) && stop != CT_STOP_CANCELLED && stop != CT_STOP_NONE;
+    ct_summary one;
+    if (ct_summarise(1, evaluation, NULL, &one, NULL) != CT_OK) cli_check_alloc(NULL);
+    eval_metrics(&one, value);
 }
 
-void eval_sum(const ct_evaluation *a, int32_t n, const uint8_t *use, double value[EVAL_COUNT])
-{
-    double sum[EVAL_COUNT] = {0}, parts[EVAL_COUNT] = {0};
-    for (int32_t i = 0; i < n; i++) {
-        const double one[EVAL_COUNT] = {a[i].accuracy.translation,     a[i].accuracy.rotation,
-                                        a[i].accuracy.ape_translation, a[i].loss,
-                                        a[i].consistency.chi_squared,  a[i].consistency.nees};
-        const double weight[EVAL_COUNT] = {
-            1, 1, 1, 1, (double)a[i].consistency.degrees, (double)a[i].consistency.nees_degrees};
-        for (int k = 0; k < EVAL_COUNT && use[i]; k++) {
-            if (isnan(one[k])) continue;
-            sum[k] += one[k];
-            parts[k] += weight[k];
-        }
-    }
-    for (int k = 0; k < EVAL_COUNT; k++) value[k] = parts[k] > 0 ? sum[k] / parts[k] : NAN;
-}
-
-void eval_numbers(const ct_evaluation *a, double value[EVAL_COUNT])
-{
-    const uint8_t use = eval_usable(a) != 0;
-    eval_sum(a, 1, &use, value);
-}
-
-/* Columns are comparable: means are over the sequences that have an estimate in each. Unless Ctrl-C came before all
- * were tried: then each has what it has, and they are not. */
+/* Two columns are comparable: both are means over the sequences that have an estimate in each. After Ctrl-C each is
+ * over the estimates it has, and they are not comparable. */
 static void summarise(eval_job *job)
 {
     uint8_t *use = cli_alloc(job->count, 1);
-    for (int k = 0; k < job->columns; k++) {
-        eval_column *column = &job->column[k];
-        for (int32_t i = 0; i < job->count; i++) {
-            column->failed += eval_failed(&column->of[i]);
-            column->done += eval_failed(&column->of[i]) || eval_usable(&column->of[i]);
+    for (int32_t i = 0; i < job->count; i++) {
+        use[i] = 1;
+        for (int k = 0; k < job->columns; k++) {
+            const ct_evaluation *e = &job->column[k].of[i];
+            use[i] = use[i] && ct_evaluation_has_estimate(e);
+            job->interrupted = job->interrupted || e->solve.stop == CT_STOP_NONE || e->solve.stop == CT_STOP_CANCELLED;
         }
-        job->interrupted = job->interrupted || column->done < job->count;
     }
-    for (int k = 0; k < job->columns; k++) {
-        eval_column *column = &job->column[k];
-        for (int32_t i = 0; i < job->count; i++) {
-            use[i] = eval_usable(&column->of[i]) &&
-                     (job->interrupted || eval_usable(&job->column[job->columns - 1 - k].of[i]));
-            column->averaged += use[i];
-        }
-        eval_sum(column->of, job->count, use, column->value);
-        column->bodies = eval_sum_bodies(column->of, job->count, use, column->body);
-    }
+    for (int k = 0; k < job->columns; k++)
+        if (ct_summarise(job->count, job->column[k].of, job->interrupted ? NULL : use, &job->column[k].summary, NULL))
+            cli_check_alloc(NULL);
     free(use);
 }
 
@@ -154,25 +128,29 @@ static int watch(void *user, int32_t done, int32_t count)
 static ct_status estimate(const cli_io *io, const eval_request *request, eval_job *job, ct_err *err)
 {
     const double begin = ct_now_s();
-    ct_inference inference = ct_inference_defaults();
-    ct_loss      loss = ct_loss_defaults();
     watcher      w = {.bar = cli_bar_new(io, (double)job->columns * job->count)};
-    inference.start = (ct_start)request->start;
-    inference.solve.method = (ct_method)request->method;
-    inference.incremental = request->solver;
-    ct_status status = ct_inference_choose(job->count, job->seq, &inference, err);
-    job->incremental = inference.incremental;
+
+    ct_evaluate_options options = ct_evaluate_defaults();
+    ct_inference       *inference = &options.inference;
+    inference->start = (ct_start)request->start;
+    inference->solve.method = (ct_method)request->method;
+    inference->incremental = request->solver;
+    options.loss.difference = (ct_difference)request->difference;
+    options.nees = request->nees;
+    options.jobs = request->jobs;
+    options.progress = watch;
+    options.user = &w;
+    ct_status status = ct_inference_choose(job->count, job->seq, inference, err);
+    job->incremental = inference->incremental;
     if (status == CT_OK && request->start_said && job->incremental && request->entry <= CT_ENTRY_PREVIOUS)
         status = ct_fail(
             err, CT_E_ARGUMENT,
             "%s; --solver auto estimates these runs step by step, as measurements do not place their poses", AT_ONCE);
-    if (request->entry >= 0) inference.replay.entry = (ct_entry)request->entry;
-    loss.difference = (ct_difference)request->difference;
+    if (request->entry >= 0) inference->replay.entry = (ct_entry)request->entry;
     cli_catch(io, "stopping; what is done is printed");
     for (int k = 0; status == CT_OK && k < job->columns; k++) {
         w.column = k;
-        status = ct_evaluate_all(job->count, job->seq, job->column[k].noise, &inference, &loss, request->nees,
-                                 request->jobs, watch, &w, job->column[k].of, err);
+        status = ct_evaluate(job->count, job->seq, job->column[k].noise, &options, job->column[k].of, NULL, err);
     }
     cli_release();
     cli_hide();
@@ -184,34 +162,34 @@ static ct_status estimate(const cli_io *io, const eval_request *request, eval_jo
 
 #define NAMED_MAX 5 /* that failed; the others are in the result */
 
-static void say_failed(const cli_io *io, const eval_request *request, const eval_job *job, const eval_column *column)
+static void print_failed(const cli_io *io, const eval_request *request, const eval_job *job, const eval_column *column)
 {
     char    text[1024];
     int     floats = 0;
     int32_t named = 0;
     size_t  used = 0;
     for (int32_t i = 0; i < job->count && named < NAMED_MAX && used < sizeof text; i++) {
-        if (!eval_failed(&column->of[i])) continue;
+        if (!ct_evaluation_failed(&column->of[i])) continue;
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s (%s)", named++ ? ", " : "",
                                  job->seq[i]->name ? job->seq[i]->name : "one without a name",
                                  ct_stop_meaning(column->of[i].solve.stop));
     }
     for (int32_t i = 0; i < job->count; i++)
-        floats = floats || (eval_failed(&column->of[i]) && !cli_is_anchored(job->seq[i]->graph));
-    if (column->failed > named && used < sizeof text)
-        snprintf(text + used, sizeof text - used, " and %d more", column->failed - named);
-    cli_fail(io, "%s: no minimum in %d of %d sequence%s%s%s: %s%s", request->path, column->failed, job->count,
+        floats = floats || (ct_evaluation_failed(&column->of[i]) && !cli_is_anchored(job->seq[i]->graph));
+    if (column->summary.failed > named && used < sizeof text)
+        snprintf(text + used, sizeof text - used, " and %d more", column->summary.failed - named);
+    cli_fail(io, "%s: no minimum in %d of %d sequence%s%s%s: %s%s", request->path, column->summary.failed, job->count,
              CLI_S(job->count), column->file ? " with " : "", column->file ? column->file : "", text,
              floats ? "; nothing ties such a run to the world: " CLI_HOLD_FIRST : "");
 }
 
-static cli_exit verdict(const cli_io *io, const eval_request *request, const eval_job *job)
+static cli_exit exit_code(const cli_io *io, const eval_request *request, const eval_job *job)
 {
     int32_t done = 0, failed = 0;
     for (int k = 0; k < job->columns; k++) {
-        done += job->column[k].done;
-        failed += job->column[k].failed;
-        if (job->column[k].failed) say_failed(io, request, job, &job->column[k]);
+        done += job->column[k].summary.sequences;
+        failed += job->column[k].summary.failed;
+        if (job->column[k].summary.failed) print_failed(io, request, job, &job->column[k]);
     }
     if (!job->interrupted) return failed ? CLI_FAILED : CLI_DONE;
     cli_fail(io, "%s: interrupted after %d of %d estimates", request->path, done, job->columns * job->count);
@@ -228,7 +206,7 @@ static cli_exit carry_out(const cli_io *io, const eval_request *request, eval_jo
     summarise(job);
     if (io->json) eval_print_json(request, job);
     else if (!io->quiet) eval_print(request, job);
-    return verdict(io, request, job);
+    return exit_code(io, request, job);
 }
 
 static void release(eval_job *job)

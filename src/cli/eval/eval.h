@@ -11,8 +11,7 @@ typedef struct {
     int         start_said; /* --start is on the command line */
 } eval_request;
 
-/* What is said of one sequence, or of many: rmse, ape and loss are means over sequences, chi-square and NEES sums
- * over sums. X(name, label, unit) */
+/* Columns of the table, of one sequence or of a ct_summary. X(name, label, unit) */
 #define EVAL_LIST(X)                                                                               \
     X(EVAL_TRANSLATION, "rmse translation", "m per coordinate")                                    \
     X(EVAL_ROTATION, "rmse rotation", "rad")                                                       \
@@ -30,42 +29,30 @@ enum {
 
 /* The sequences under one noise table. */
 typedef struct {
-    const char    *file;  /* of its noise; NULL: the dataset's own       */
+    const char    *file; /* of its noise; NULL: the dataset's own */
     ct_noise      *noise;
-    ct_evaluation *of;    /* one a sequence                              */
-    int32_t        done;  /* sequences that were not cut short           */
-    int32_t        failed, averaged;
-    double         value[EVAL_COUNT]; /* NaN: not known, or not asked for */
-    int            bodies;
-    ct_body       body[CT_BODIES_MAX]; /* means over sequences, as above; poses: of all of them */
+    ct_evaluation *of;   /* one a sequence                        */
+    ct_summary     summary;
 } eval_column;
 
 typedef struct {
     ct_dataset   *dataset;
-    ct_sequence **seq;   /* those of the part, borrowed                  */
+    ct_sequence **seq; /* those of the part, borrowed */
     int32_t       count;
     int           columns;
-    eval_column   column[2]; /* --noise, --against                       */
-    int           incremental; /* how they were estimated                */
+    eval_column   column[2];   /* --noise, --against      */
+    int           incremental; /* the inference           */
     int           interrupted;
     double        seconds;
 } eval_job;
 
-/* An estimate of which one may speak: not where the graph is undetermined, its error no number, or Ctrl-C came
- * first. */
-int eval_usable(const ct_evaluation *a);
-/* A minimum was looked for and not found. */
-int eval_failed(const ct_evaluation *a);
+/* NaN: not known, or not asked for. */
+void eval_metrics(const ct_summary *summary, double value[EVAL_COUNT]);
+/* The metrics of one sequence; NaN without an estimate. */
+void eval_sequence_metrics(const ct_evaluation *evaluation, double value[EVAL_COUNT]);
 
-/* Over those of a[0..n) that are marked in `use`. */
-void eval_sum(const ct_evaluation *a, int32_t n, const uint8_t *use, double value[EVAL_COUNT]);
-/* Of one, if it may be spoken of. */
-void eval_numbers(const ct_evaluation *a, double value[EVAL_COUNT]);
-
-/* The same, body by body: of those a[0..n) that are marked, in the order in which bodies come. Returns how many.
- * bodies.c */
-int     eval_sum_bodies(const ct_evaluation *a, int32_t n, const uint8_t *use, ct_body body[CT_BODIES_MAX]);
-json_t *eval_things_json(int bodies, const ct_body body[]); /* {"o": {"poses": .., "rmse": .., "ape": ..}, ..} */
+/* bodies.c: {"o": {"poses": .., "rmse": .., "ape": ..}, ..} */
+json_t *eval_bodies_json(int bodies, const ct_body body[]);
 void    eval_print_bodies(const eval_job *job);
 
 /* Columns of a name and of a number: a row has 100. "-" where there is no number. */

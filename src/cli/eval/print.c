@@ -37,12 +37,12 @@ static json_t *sequence_json(const eval_request *request, const ct_sequence *seq
 {
     double  value[EVAL_COUNT];
     json_t *o = cli_object();
-    eval_numbers(a, value);
+    eval_sequence_metrics(a, value);
     cli_put(o, "name", cli_text(seq->name));
     cli_put(o, "poses", cli_integer(a->accuracy.poses));
     put_numbers(o, value);
-    cli_put(o, "by_name",
-            request->by_name && eval_usable(a) ? eval_things_json(a->bodies, a->body) : cli_check_alloc(json_null()));
+    const int by_name = request->by_name && ct_evaluation_has_estimate(a);
+    cli_put(o, "by_name", by_name ? eval_bodies_json(a->bodies, a->body) : cli_check_alloc(json_null()));
     cli_put(o, "stop", cli_text(ct_stop_name(a->solve.stop)));
     cli_put(o, "iterations", cli_integer(a->solve.iterations));
     cli_put(o, "seconds", cli_number(a->solve.seconds));
@@ -51,14 +51,16 @@ static json_t *sequence_json(const eval_request *request, const ct_sequence *seq
 
 static void put_column(json_t *o, const eval_request *request, const eval_job *job, const eval_column *column)
 {
-    json_t *sequences = cli_array();
+    const ct_summary *s = &column->summary;
+    double            value[EVAL_COUNT];
+    json_t           *sequences = cli_array();
     for (int32_t i = 0; i < job->count; i++) cli_append(sequences, sequence_json(request, job->seq[i], &column->of[i]));
     cli_put(o, "noise", cli_text(column->file));
-    put_numbers(o, column->value);
-    cli_put(o, "by_name",
-            request->by_name ? eval_things_json(column->bodies, column->body) : cli_check_alloc(json_null()));
-    cli_put(o, "failed", cli_integer(column->failed));
-    cli_put(o, "averaged", cli_integer(column->averaged));
+    eval_metrics(s, value);
+    put_numbers(o, value);
+    cli_put(o, "by_name", request->by_name ? eval_bodies_json(s->bodies, s->body) : cli_check_alloc(json_null()));
+    cli_put(o, "failed", cli_integer(s->failed));
+    cli_put(o, "averaged", cli_integer(s->averaged));
     cli_put(o, "sequences", sequences);
 }
 
@@ -104,11 +106,14 @@ static void print_metric(const eval_request *request, const eval_job *job, int k
 {
     const int at = LABEL + (job->columns > 1 ? 3 : 1) * (NUMBER + 1) + 2;
     char      unit[128];
+    double    value[2][EVAL_COUNT];
     printf("%-*s", LABEL, metric[k].label);
-    for (int c = 0; c < job->columns; c++) eval_print_number(job->column[c].value[k]);
+    for (int c = 0; c < job->columns; c++) {
+        eval_metrics(&job->column[c].summary, value[c]);
+        eval_print_number(value[c][k]);
+    }
     if (job->columns > 1 && !has_ratio(k)) printf(" %*s", NUMBER, "");
-    else if (job->columns > 1)
-        eval_print_number(job->interrupted ? NAN : job->column[0].value[k] / job->column[1].value[k]);
+    else if (job->columns > 1) eval_print_number(job->interrupted ? NAN : value[0][k] / value[1][k]);
     printf("  ");
     snprintf(unit, sizeof unit, "%s%s", metric[k].unit,
              k == EVAL_LOSS ? ct_difference_name((ct_difference)request->difference) : "");
@@ -120,10 +125,10 @@ static void print_count(const eval_job *job, const char *label, int failed)
 {
     printf("%-*s", LABEL, label);
     for (int c = 0; c < job->columns; c++)
-        printf(" %*d", NUMBER, failed ? job->column[c].failed : job->column[c].averaged);
+        printf(" %*d", NUMBER, failed ? job->column[c].summary.failed : job->column[c].summary.averaged);
     printf("%*s  ", job->columns > 1 ? NUMBER + 1 : 0, "");
     if (failed) printf("of %d sequence%s\n", job->count, CLI_S(job->count));
-    else printf("sequence%s\n", CLI_S(job->column[0].averaged));
+    else printf("sequence%s\n", CLI_S(job->column[0].summary.averaged));
 }
 
 static void print_summary(const eval_request *request, const eval_job *job)
@@ -158,7 +163,7 @@ static void print_each(const eval_request *request, const eval_job *job)
         for (int32_t i = 0; i < job->count; i++) {
             const ct_evaluation *a = &job->column[c].of[i];
             double               value[EVAL_COUNT];
-            eval_numbers(a, value);
+            eval_sequence_metrics(a, value);
             eval_print_name(job->seq[i]->name);
             for (int k = 0; k < EVAL_COUNT; k++)
                 if (k != EVAL_NEES || request->nees) eval_print_number(value[k]);

@@ -118,7 +118,7 @@ static void put_runs(report_job *job)
         static const int METRIC[] = {EVAL_TRANSLATION, EVAL_ROTATION, EVAL_NEES};
         double           value[SIDES][EVAL_COUNT];
         for (int side = BEFORE; side <= AFTER; side++)
-            eval_numbers(&job->of[side][i], value[side]), value[side][EVAL_TRANSLATION] *= job->unit.per_m;
+            eval_sequence_metrics(&job->of[side][i], value[side]), value[side][EVAL_TRANSLATION] *= job->unit.per_m;
         ct_table_row(t, 0);
         ct_table_text(t, "%s", report_name(job->track[i].seq));
         ct_table_number(t, (double)job->of[AFTER][i].accuracy.poses);
@@ -129,7 +129,7 @@ static void put_runs(report_job *job)
                 ct_table_mark(t, 2);
         }
         for (int side = BEFORE; side <= AFTER; side++)
-            if (eval_failed(&job->of[side][i])) {
+            if (ct_evaluation_failed(&job->of[side][i])) {
                 ct_table_text(t, "%s: %s", side == BEFORE ? "before" : "after",
                               ct_stop_meaning(job->of[side][i].solve.stop));
                 ct_table_mark(t, 2);

@@ -26,8 +26,10 @@ static void stem(const ct_sequence *seq, int32_t v, char out[CT_BODY_NAME_MAX])
 
 void report_find_bodies(report_job *job)
 {
-    for (int side = BEFORE; side <= AFTER; side++)
-        job->bodies = eval_sum_bodies(job->of[side], job->count, job->use, job->body[side]);
+    for (int side = BEFORE; side <= AFTER; side++) {
+        job->bodies = job->overall[side].bodies;
+        memcpy(job->body[side], job->overall[side].body, sizeof job->body[side]);
+    }
     for (int32_t i = 0; i < job->count && !*job->object; i++) {
         contacts c = contacts_of(job->track[i].seq);
         if (c.steps) {
@@ -61,7 +63,7 @@ static ct_accuracy find(int count, const ct_body *body, const char *name)
 ct_accuracy report_accuracy_of(const report_job *job, int side, int32_t i, const char *body)
 {
     const ct_evaluation *a = &job->of[side][i];
-    if (!eval_usable(a)) return find(0, NULL, "");
+    if (!ct_evaluation_has_estimate(a)) return find(0, NULL, "");
     return body ? find(a->bodies, a->body, body) : a->accuracy;
 }
 

@@ -98,7 +98,7 @@ static void put_runs(report_job *job, int k, const char *id, const char *title, 
         names[i] = report_name(job->track[i].seq);
         for (int side = BEFORE; side <= AFTER; side++) {
             double value[EVAL_COUNT];
-            eval_numbers(&job->of[side][i], value);
+            eval_sequence_metrics(&job->of[side][i], value);
             y[side][i] = value[k];
             known = known || isfinite(value[k]);
         }

@@ -1,20 +1,14 @@
-/* estimates.c: the runs of the dataset, estimated under the noise models before and after, as in deployment; and
- * which of them are shown.
- *
- * An estimate with its covariances and its condition number is a task of its own; tasks write to places of their
- * own, on a few threads. */
+/* estimates.c: the sequences of the dataset, evaluated (ct_evaluate) under the noise models before and after learning,
+ * by the run's deployment inference; and which of them are shown. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/report/report.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define SHOW_EVERY 0.1 /* s: faster than that nobody reads */
 
 /* ---- the dataset ---- */
 
@@ -113,107 +107,39 @@ cli_exit report_read_dataset(const cli_io *io, const report_request *request, re
 /* ---- estimates ---- */
 
 typedef struct {
-    const cli_io   *io;
-    report_job     *job;
-    ct_loss         loss;
-    pthread_mutex_t lock; /* guards all below */
-    int64_t         next, done, tasks;
-    double          begin_s, shown_s;
-    int64_t         failed; /* the first task, in their order, that failed; or tasks */
-    ct_err          why;
-} pool;
+    report_job *job;
+    int         side;
+    cli_bar     bar;
+} watcher;
 
-static int stop_iteration(void *user, const ct_progress *progress)
+static int watch(void *user, int32_t done, int32_t count)
 {
-    (void)user, (void)progress;
+    watcher     *w = user;
+    const double all = (double)w->side * count + done;
+    cli_bar_show(&w->bar, all, "%.0f of %.0f estimates", all, w->bar.all);
     return cli_caught();
 }
 
-static int stop_step(void *user, const ct_smoother *smoother, int32_t step, int32_t steps,
-                     const ct_smoother_stats *stats)
+/* Values, NEES of each variable and conditioning, for the pictures. A singular system has no NEES. */
+static ct_status keep(void *user, int32_t i, const ct_evaluation *evaluation, const ct_estimate *estimate, ct_err *err)
 {
-    (void)user, (void)smoother, (void)step, (void)steps, (void)stats;
-    return cli_caught();
-}
-
-/* Of an estimate that is one: covariances against errors, and how well its system is conditioned. What is singular
- * has neither. */
-static ct_status look_closer(const report_job *job, report_track *t, int side, ct_solver *solver, ct_evaluation *of,
-                             ct_err *err)
-{
-    const int32_t n = ct_graph_variables(t->seq->graph);
+    const watcher *w = user;
+    const int      side = w->side;
+    report_track  *t = &w->job->track[i];
+    const int64_t  size = ct_graph_size(t->seq->graph), n = ct_graph_variables(t->seq->graph);
+    (void)err;
+    t->x[side] = cli_alloc(size, sizeof *t->x[side]);
+    memcpy(t->x[side], estimate->x, (size_t)size * sizeof *estimate->x);
+    if (!ct_evaluation_has_estimate(evaluation)) return CT_OK;
     t->nees[side] = cli_alloc(n, sizeof *t->nees[side]);
     t->degrees[side] = cli_alloc(n, sizeof *t->degrees[side]);
-    ct_status status = ct_nees_each(t->seq, job->table[side], solver, t->x[side], t->nees[side], t->degrees[side], err);
-    if (status == CT_OK) {
-        ct_consistency *c = &of->consistency;
-        c->nees = 0;
-        c->nees_degrees = 0;
-        for (int32_t v = 0; v < n; v++)
-            if (t->degrees[side][v]) c->nees += t->nees[side][v], c->nees_degrees += t->degrees[side][v];
-    } else if (status != CT_E_SINGULAR) return status;
-    else for (int32_t v = 0; v < n; v++) t->nees[side][v] = NAN, t->degrees[side][v] = 0;
-    status = ct_conditioning_at(t->seq->graph, job->table[side], solver, t->x[side], &t->condition[side], err);
-    t->conditioned[side] = status == CT_OK;
-    return status;
-}
-
-static ct_status estimate_one(const pool *p, int64_t task, ct_err *err)
-{
-    report_job   *job = p->job;
-    const int     side = (int)(task % SIDES);
-    report_track *t = &job->track[task / SIDES];
-    ct_evaluation *of = &job->of[side][task / SIDES];
-    ct_solver     *solver = NULL;
-    t->x[side] = cli_alloc(ct_graph_size(t->seq->graph), sizeof(double));
-    ct_status status = ct_solver_new(t->seq->graph, NULL, &solver, err);
-    if (status == CT_OK)
-        status = ct_evaluate(t->seq, job->table[side], solver, &job->inference, &p->loss, 0, t->x[side], of, err);
-    if (status == CT_OK && eval_usable(of)) status = look_closer(job, t, side, solver, of, err);
-    ct_solver_free(solver);
-    return status;
-}
-
-static void show(pool *p)
-{
-    const double now = ct_now_s(), spent = now - p->begin_s;
-    char         left[48] = "", time[24];
-    if (now < p->shown_s + SHOW_EVERY) return;
-    p->shown_s = now;
-    if (p->done && spent > 1)
-        snprintf(left, sizeof left, "; about %s left",
-                 cli_time(spent * (double)(p->tasks - p->done) / (double)p->done, time));
-    cli_show(p->io, "%lld of %lld sequences%s", (long long)(p->done / SIDES), (long long)(p->tasks / SIDES), left);
-}
-
-static void *work(void *user)
-{
-    pool *p = user;
-    pthread_mutex_lock(&p->lock);
-    while (p->next < p->tasks && p->failed == p->tasks && !cli_caught()) {
-        const int64_t task = p->next++;
-        ct_err        err = {0};
-        show(p);
-        pthread_mutex_unlock(&p->lock);
-        const ct_status status = estimate_one(p, task, &err);
-        pthread_mutex_lock(&p->lock);
-        p->done++;
-        if (status == CT_OK || task > p->failed) continue;
-        p->failed = task;
-        p->why = err;
+    for (int64_t v = 0; v < n; v++) {
+        t->nees[side][v] = estimate->nees ? estimate->nees[v] : NAN;
+        t->degrees[side][v] = estimate->nees ? estimate->nees_degrees[v] : 0;
     }
-    pthread_mutex_unlock(&p->lock);
-    return NULL;
-}
-
-/* On as many threads as can be had, this one among them. */
-static void run_pool(pool *p, int jobs)
-{
-    pthread_t thread[CLI_JOBS_MAX];
-    int       made = 0;
-    while (made + 1 < jobs && made + 1 < p->tasks && !pthread_create(&thread[made], NULL, work, p)) made++;
-    work(p);
-    while (made) pthread_join(thread[--made], NULL);
+    t->condition[side] = *estimate->conditioning;
+    t->conditioned[side] = 1;
+    return CT_OK;
 }
 
 /* ---- which are shown ---- */
@@ -256,46 +182,59 @@ static void choose(report_job *job, int most)
     free(taken);
 }
 
+/* Both sides are over the sequences that have an estimate on each. */
 static void summarise(report_job *job)
 {
     job->use = cli_alloc(job->count, 1);
-    for (int32_t i = 0; i < job->count; i++) {
-        job->use[i] = eval_usable(&job->of[BEFORE][i]) && eval_usable(&job->of[AFTER][i]);
-        job->averaged += job->use[i];
-        for (int side = BEFORE; side <= AFTER; side++) job->failed[side] += eval_failed(&job->of[side][i]);
+    for (int32_t i = 0; i < job->count; i++)
+        job->use[i] = ct_evaluation_has_estimate(&job->of[BEFORE][i]) && ct_evaluation_has_estimate(&job->of[AFTER][i]);
+    for (int side = BEFORE; side <= AFTER; side++) {
+        ct_summary *s = &job->overall[side];
+        if (ct_summarise(job->count, job->of[side], job->use, s, NULL) != CT_OK) cli_check_alloc(NULL);
+        job->averaged = s->averaged;
+        job->failed[side] = s->failed;
+        eval_metrics(s, job->mean[side]);
     }
-    for (int side = BEFORE; side <= AFTER; side++) eval_sum(job->of[side], job->count, job->use, job->mean[side]);
     report_find_bodies(job);
+}
+
+static cli_exit interrupted(const cli_io *io, const report_job *job)
+{
+    int64_t done = 0;
+    for (int side = BEFORE; side <= AFTER; side++)
+        for (int32_t i = 0; i < job->count; i++) {
+            const ct_stop stop = job->of[side][i].solve.stop;
+            done += stop != CT_STOP_NONE && stop != CT_STOP_CANCELLED;
+        }
+    cli_fail(io, "interrupted after %lld of %lld estimates; no report is written", (long long)done,
+             (long long)SIDES * job->count);
+    return CLI_INTERRUPTED;
 }
 
 cli_exit report_estimate(const cli_io *io, const report_request *request, report_job *job)
 {
-    pool p = {.io = io,
-              .job = job,
-              .loss = learn_loss(&job->learn),
-              .tasks = (int64_t)SIDES * job->count,
-              .failed = (int64_t)SIDES * job->count,
-              .begin_s = ct_now_s()};
+    ct_sequence *const *seq = job->part == CT_DATASET_TEST ? job->dataset->test : job->dataset->train;
+    watcher             w = {.job = job, .bar = cli_bar_new(io, (double)SIDES * job->count)};
+    ct_evaluate_options options = ct_evaluate_defaults();
+    ct_err              err = {0};
     job->inference = learn_deployment(&job->learn);
     if (request->solver >= 0) job->inference.incremental = request->solver;
-    ct_err err = {0};
-    if (ct_inference_choose(job->count, job->part == CT_DATASET_TEST ? job->dataset->test : job->dataset->train,
-                            &job->inference, &err) != CT_OK)
-        return cli_fail(io, "%s", err.text);
-    job->inference.solve.progress = stop_iteration;
-    job->inference.replay.progress = stop_step;
+    ct_status status = ct_inference_choose(job->count, seq, &job->inference, &err);
+    options.inference = job->inference;
+    options.loss = learn_loss(&job->learn);
+    options.nees = options.conditioning = 1;
+    options.jobs = request->jobs;
+    options.progress = watch;
+    options.estimate = keep;
+    options.user = &w;
     for (int side = BEFORE; side <= AFTER; side++) job->of[side] = cli_alloc(job->count, sizeof *job->of[side]);
-    if (pthread_mutex_init(&p.lock, NULL)) cli_check_alloc(NULL);
-    run_pool(&p, request->jobs);
-    cli_hide();
-    pthread_mutex_destroy(&p.lock);
-    if (cli_caught()) {
-        cli_fail(io, "interrupted after %lld of %lld estimates; no report is written", (long long)p.done,
-                 (long long)p.tasks);
-        return CLI_INTERRUPTED;
+    for (int side = BEFORE; side <= AFTER && status == CT_OK && !cli_caught(); side++) {
+        w.side = side;
+        status = ct_evaluate(job->count, seq, job->table[side], &options, job->of[side], NULL, &err);
     }
-    if (p.failed < p.tasks)
-        return cli_fail(io, "%s: %s: %s", job->path, report_name(job->track[p.failed / SIDES].seq), p.why.text);
+    cli_hide();
+    if (cli_caught()) return interrupted(io, job);
+    if (status != CT_OK) return cli_fail(io, "%s: %s", job->path, err.text);
     summarise(job);
     choose(job, request->runs);
     return CLI_GO;

@@ -17,13 +17,13 @@ static void warn_of_failures(report_job *job, int side)
     int     stop = -1, same = 1;
     if (!job->failed[side]) return;
     for (int32_t i = 0; i < job->count; i++) {
-        if (!eval_failed(&job->of[side][i])) continue;
+        if (!ct_evaluation_failed(&job->of[side][i])) continue;
         same = same && (stop < 0 || stop == (int)job->of[side][i].solve.stop);
         stop = (int)job->of[side][i].solve.stop;
     }
     for (int32_t i = 0; i < job->count && named < NAMED_MAX && used < sizeof text; i++) {
         const ct_evaluation *of = &job->of[side][i];
-        if (!eval_failed(of)) continue;
+        if (!ct_evaluation_failed(of)) continue;
         if (!same) snprintf(reason, sizeof reason, " (%s)", ct_stop_meaning(of->solve.stop));
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s", named++ ? ", " : "",
                                  report_name(job->track[i].seq), reason);

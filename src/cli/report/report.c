@@ -105,8 +105,8 @@ static json_t *sides(const report_job *job, int k)
 static json_t *by_name(const report_job *job)
 {
     json_t *o = cli_object();
-    cli_put(o, "before", eval_things_json(job->bodies, job->body[BEFORE]));
-    cli_put(o, "after", eval_things_json(job->bodies, job->body[AFTER]));
+    cli_put(o, "before", eval_bodies_json(job->bodies, job->body[BEFORE]));
+    cli_put(o, "after", eval_bodies_json(job->bodies, job->body[AFTER]));
     return o;
 }
 

@@ -76,7 +76,8 @@ typedef struct {
     int32_t        count, averaged;
     report_track  *track;
     ct_evaluation *of[SIDES];
-    uint8_t       *use;     /* runs that have an estimate on both sides */
+    uint8_t       *use;     /* sequences that have an estimate on both sides */
+    ct_summary     overall[SIDES]; /* over these                             */
     int32_t        failed[SIDES];
     double         mean[SIDES][EVAL_COUNT];
     report_unit    unit;    /* of errors in position: m, cm or mm, by what they are after learning */

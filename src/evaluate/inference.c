@@ -1,0 +1,36 @@
+/* inference.c: how estimates are made where nothing else is asked for: the defaults, and batch or incremental. */
+#include "evaluate/evaluate.h"
+
+/* Accuracy and loss are linear in the distance from the minimum, and the error is quadratic in it. Six digits of them
+ * take an error that is stationary to twelve. */
+ct_inference ct_inference_defaults(void)
+{
+    ct_inference inference = {.start = CT_START_MEASURED,
+                              .solve = ct_solve_defaults(),
+                              .incremental = CT_INFERENCE_AUTO,
+                              .replay = ct_replay_defaults()};
+    inference.solve.relative = 1e-12;
+    inference.solve.max_iterations = 100;
+    inference.replay.entry = CT_ENTRY_PREVIOUS;
+    inference.replay.settle = 5; /* a new pose may be a quarter turn from the one before */
+    inference.replay.extent = 10;
+    return inference;
+}
+
+#define UNPLACED_OK 0.1 /* share of the poses: a part or two without a prior, a gap */
+
+ct_status ct_inference_choose(int32_t count, ct_sequence *const seq[], ct_inference *inference, ct_err *err)
+{
+    if (inference->incremental != CT_INFERENCE_AUTO) return CT_OK;
+    int chosen = 0;
+    for (int32_t i = 0; i < count && !chosen; i++) {
+        const ct_graph *g = seq[i]->graph;
+        int32_t         unplaced, poses = 0;
+        CT_TRY(ct_sequence_unplaced(seq[i], &unplaced, err));
+        for (int32_t v = 0; v < ct_graph_variables(g); v++)
+            poses += ct_graph_kind(g, v) == CT_SE2 || ct_graph_kind(g, v) == CT_SE3;
+        chosen = unplaced > 1 && unplaced > UNPLACED_OK * poses;
+    }
+    inference->incremental = chosen;
+    return CT_OK;
+}
