@@ -20,7 +20,7 @@ static void put(double out[4], ct_se2 a) { out[0] = a.x, out[1] = a.y, out[2] = 
 
 int main(void)
 {
-    /* Two models, which every factor names by index: variances of x, y (m^2) and theta (rad^2). */
+    /* Two models, which every factor names by index: variances of x, y (m^2) and yaw (rad^2). */
     ct_noise *noise;
     int32_t   odom, loop;
     must(ct_noise_new(&noise, &err));

@@ -4,7 +4,7 @@
 
 int main(void)
 {
-    const double    start[3][3] = {{0, 0, 0}, {1, 0, 2}, {0.5, 1, -2}}; /* where the poses may be: x, y, theta */
+    const double    start[3][3] = {{0, 0, 0}, {1, 0, 2}, {0.5, 1, -2}}; /* where the poses may be: x, y, yaw */
     /* measured: a side and a corner, three times */
     const double    step[3][3] = {{1, 0, 2.0944}, {1, 0, 2.0944}, {1.1, 0, 2.0944}};
     ct_err          err = {0};

@@ -194,7 +194,7 @@ static void put_nees(ct_page *page, ct_rng *rng)
 
 static void put_sigmas(ct_page *page)
 {
-    static const char *const NAME[] = {"odom x", "odom y",      "odom theta",    "gps x",
+    static const char *const NAME[] = {"odom x", "odom y",      "odom yaw",    "gps x",
                                        "gps y",  "laser range", "laser bearing", "compass"};
     static double            x[3][8], y[3][8], spread[3][8];
     for (int m = 0; m < 3; m++)
@@ -286,7 +286,7 @@ static void put_long(ct_page *page, ct_rng *rng)
 static void put_table(ct_page *page)
 {
     static const char *const NAME[] = {
-        "odom x", "odom y", "odom theta",  "odom@turning x", "odom@turning y", "odom@turning theta",
+        "odom x", "odom y", "odom yaw",  "odom@turning x", "odom@turning y", "odom@turning yaw",
         "gps x",  "gps y",  "laser range", "laser bearing",  "compass",        "prior"};
     ct_table *t = NULL;
     if (ct_table_new("Standard deviations, start and learned", &t, NULL) != CT_OK) return;

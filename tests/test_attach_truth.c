@@ -194,12 +194,17 @@ static void test_known_names_coordinates_of_the_variables(void)
     ct_attach_options how = {.known = "x,y,z"};
     ct_attach_result  found;
     read_or_end(&r, CT_FORMAT_COVTUNE, PLANE);
-    refused(&r, NULL, how, "\"z\" is no coordinate of the variables that have one; there are x, y, theta; x, y");
+    refused(&r, NULL, how, "\"z\" is no coordinate of the variables that have one; there are x, y, yaw; x, y");
     how.known = "x,,y";
     refused(&r, NULL, how, "\"\" is no coordinate");
-    how.known = "theta";
+    how.known = "yaw";
     CHECK_OK(attach(&r, NULL, how, &found), r.err);
     CHECK(known_of(&r, "x0") == 4 && known_of(&r, "l") == 0 && found.points == 0 && found.first == -1);
+    how.known = "x,theta"; /* yaw, before 0.2 */
+    CHECK_OK(attach(&r, NULL, how, &found), r.err);
+    CHECK(known_of(&r, "x0") == 5);
+    how.known = "a_coordinate_of_a_name_far_too_long";
+    refused(&r, NULL, how, "\"a_coordinate_of_a_name_far_too_long\" is no coordinate");
     run_free(&r);
     read_or_end(&r, CT_FORMAT_COVTUNE, "covtune-sequence 1\nvar x0 SE3 0 0 0 0 0 0 1\n");
     how.known = "x,rz";

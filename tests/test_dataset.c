@@ -521,7 +521,7 @@ static void test_pooling_makes_the_model_if_there_is_none(void)
     CHECK(m->kind == CT_NOISE_FULL && m->robust.kind == CT_ROBUST_HUBER && m->covariance[0] == 2 &&
           m->covariance[1] == 0.25);
     CHECK(ct_graph_factor(d->train[0]->graph, 1).noise == ct_noise_find(d->noise, "e"));
-    CHECK(m->row && !strcmp(m->row[2].name, "theta") && !strcmp(m->row[2].unit, "rad"));
+    CHECK(m->row && !strcmp(m->row[2].name, "yaw") && !strcmp(m->row[2].unit, "rad"));
     ct_dataset_free(d);
     put("1.ctseq",
         "covtune-sequence 1\nnoise e#1 isotropic 3 1\nnoise e#2 isotropic 2 1\nvar a SE2 0 0 0\nvar b SE2 0 0 0\n"

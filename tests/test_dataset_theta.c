@@ -64,7 +64,7 @@ static void test_rows_are_named_from_the_factors_of_both_parts(void)
 static void test_what_training_runs_use_is_learned_as_it_is(void)
 {
     put_models();
-    check_theta(NULL, "odom@0.x 1e-10 1e+06\nodom@0.y 1e-10 1e+06\nodom@0.theta 1e-10 1e+06\ngps[x,x] 1e-10 "
+    check_theta(NULL, "odom@0.x 1e-10 1e+06\nodom@0.y 1e-10 1e+06\nodom@0.yaw 1e-10 1e+06\ngps[x,x] 1e-10 "
                       "1e+06\ngps[x,y] 1e-10 1e+06\ngps[y,y] 1e-10 1e+06\nrange 1e-10 1e+06\n");
 }
 
@@ -73,7 +73,7 @@ static void test_a_dataset_says_what_is_learned_as_what_and_between_which_bounds
     put_models();
     check_theta(HEAD "train: [train/1.ctseq]\ngroups: [{name: odom, lower: [1e-3, 1e-2, 1e-1], kind: diagonal}, {name: "
                      "gps, learn: false}, {name: range, learn: false}]\n",
-                "odom@0.x 0.001 1e+06\nodom@0.y 0.01 1e+06\nodom@0.theta 0.1 1e+06\n");
+                "odom@0.x 0.001 1e+06\nodom@0.y 0.01 1e+06\nodom@0.yaw 0.1 1e+06\n");
     check_theta(HEAD "train: [train/1.ctseq]\ngroups: [{name: odom, lower: [1e-3, 1e-4, 1e-1], upper: [7, 8, 9], kind: "
                      "isotropic}, {name: gps, kind: diagonal, bounds: [1, 2]},"
                      " {name: range, learn: false}, {name: first_pose}]\n",
@@ -99,7 +99,7 @@ static void test_a_dataset_says_units(void)
     CHECK_OK(ct_dataset_theta(d, &theta, &err), err);
     const int32_t odom = ct_noise_find(d->noise, "odom@0"), gps = ct_noise_find(d->noise, "gps"),
                   range = ct_noise_find(d->noise, "range");
-    CHECK(!strcmp(told(theta), "odom@0.x 0.1 10\nodom@0.y 0.1 10\nodom@0.theta 0.1 10\ngps[x,x] 1e-10 1e+06\ngps[x,y] "
+    CHECK(!strcmp(told(theta), "odom@0.x 0.1 10\nodom@0.y 0.1 10\nodom@0.yaw 0.1 10\ngps[x,x] 1e-10 1e+06\ngps[x,y] "
                                "1e-10 1e+06\ngps[y,y] 1e-10 1e+06\n"));
     CHECK(ct_theta_unit(theta, odom, 0) == 0.1 && ct_theta_unit(theta, odom, 2) == 0.3 &&
           ct_theta_unit(theta, gps, 1) == 0.5 && ct_theta_unit(theta, range, 0) == 1 && ct_theta_has_units(theta));

@@ -45,7 +45,7 @@ static int there_is(const char *program)
 
 /* ---- Models ---------------------------------------------------------------------------------------- */
 
-#define PLANE  {"x", "y", "theta"}, {"m", "m", "rad"}, {0, 1, 2}
+#define PLANE  {"x", "y", "yaw"}, {"m", "m", "rad"}, {0, 1, 2}
 #define SPACE  {"rx", "ry", "rz", "x", "y", "z"}, {"rad", "rad", "rad", "m", "m", "m"}, {0, 1, 2, 3, 4, 5}
 #define LASER  {"range", "bearing"}, {"m", "rad"}, {1, 0}
 #define NO_KERNEL {CT_ROBUST_NONE, 0}
@@ -88,7 +88,7 @@ static ct_noise *all_examples(void)
 
 static void test_json_is_the_noise_file(void)
 {
-    ct_noise *noise = one_model("odom@1", "x y theta", 3, CT_NOISE_FULL, 1), *again = NULL;
+    ct_noise *noise = one_model("odom@1", "x y yaw", 3, CT_NOISE_FULL, 1), *again = NULL;
     ct_rng    rng = ct_rng_seed(2);
     ct_err    err = {0};
     add(noise, &rng, &EXAMPLE[3]);
@@ -159,7 +159,7 @@ static void test_models_that_were_held_are_left_out_where_others_were_learned(vo
  * one. */
 static void test_a_trigraph_does_not_end_a_comment(void)
 {
-    ct_noise               *noise = one_model("odd?\?/", "x y theta", 3, CT_NOISE_DIAGONAL, 1);
+    ct_noise               *noise = one_model("odd?\?/", "x y yaw", 3, CT_NOISE_DIAGONAL, 1);
     ct_err                  err = {0};
     const char *const       remark[] = {"what?\?/\n??\?/"};
     const ct_export_options options = {.origin = "why?\?/", .remark = remark};
@@ -420,7 +420,8 @@ static const struct {
     int         dim;
     const char *edge; /* and what comes before the information */
 } G2O[] = {
-    {"x y theta", 3, "EDGE_SE2 0 1 1 2 0"},
+    {"x y yaw", 3, "EDGE_SE2 0 1 1 2 0"},
+    {"x y theta", 3, "EDGE_SE2 0 1 1 2 0"}, /* before 0.2 */
     {"rx ry rz x y z", 6, "EDGE_SE3:QUAT 0 1 1 2 3 0 0 0 1"},
     {"x y", 2, "EDGE_POINTXY 0 1 1 2"},
     {"x y z", 3, "EDGE_POINTXYZ 0 1 1 2 3"},
@@ -498,8 +499,8 @@ static void test_what_a_format_has_no_place_for_is_said(void)
     for (int i = 0; i < 3; i++) {
         check_refusal(NULL, 3, CT_NOISE_ISOTROPIC, CT_ROBUST_NONE, needs[i],
                       "needs to know what its 3 rows are; say it in the noise file, for instance \"coordinates\": "
-                      "[\"x\", \"y\", \"theta\"]");
-        check_refusal("x y theta", 3, CT_NOISE_DIAGONAL, CT_ROBUST_TUKEY, needs[i],
+                      "[\"x\", \"y\", \"yaw\"]");
+        check_refusal("x y yaw", 3, CT_NOISE_DIAGONAL, CT_ROBUST_TUKEY, needs[i],
                       "has no place for its tukey kernel; \"robust\": {\"kind\": \"none\"}");
     }
     check_refusal(NULL, 2, CT_NOISE_DIAGONAL, CT_ROBUST_NONE, CT_EXPORT_GTSAM_PYTHON,
@@ -508,7 +509,7 @@ static void test_what_a_format_has_no_place_for_is_said(void)
                   "a ROS message has no place for its row \"range\"");
     check_refusal("x y vx", 3, CT_NOISE_DIAGONAL, CT_ROBUST_NONE, CT_EXPORT_ROS, "row \"vx\"");
     check_refusal("rz theta", 2, CT_NOISE_DIAGONAL, CT_ROBUST_NONE, CT_EXPORT_ROS, "row \"theta\"");
-    check_refusal("x y theta", 3, CT_NOISE_FULL, CT_ROBUST_NONE, CT_EXPORT_ROBOT_LOCALIZATION,
+    check_refusal("x y yaw", 3, CT_NOISE_FULL, CT_ROBUST_NONE, CT_EXPORT_ROBOT_LOCALIZATION,
                   "no place for its correlations; the option diagonal");
     check_refusal("y x", 2, CT_NOISE_DIAGONAL, CT_ROBUST_NONE, CT_EXPORT_G2O, "g2o has no edge with rows y x");
 }

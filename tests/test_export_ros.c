@@ -8,11 +8,12 @@ static const struct {
     const char *rows;
     int         dim, twist, slot[6];
 } ROS[] = {
-    {"x y theta", 3, 0, {0, 1, 5}},
+    {"x y yaw", 3, 0, {0, 1, 5}},
     {"rx ry rz x y z", 6, 0, {3, 4, 5, 0, 1, 2}},
     {"x y", 2, 0, {0, 1}},
     {"x y z", 3, 0, {0, 1, 2}},
-    {"theta", 1, 0, {5}},
+    {"yaw", 1, 0, {5}},
+    {"theta", 1, 0, {5}}, /* before 0.2 */
     {"rx ry rz", 3, 0, {3, 4, 5}},
     {"vx vy omega", 3, 1, {0, 1, 5}},
     {"wx wy wz vx vy vz", 6, 1, {3, 4, 5, 0, 1, 2}},
@@ -179,14 +180,14 @@ static const char PARSER[] =
 static void test_robot_localization_is_a_file_of_parameters(void)
 {
     if (system("python3 -c 'import yaml' >/dev/null 2>&1")) SKIP("there is no python3 with yaml");
-    ct_noise *noise = measured("odom@0", "x y theta", 3, CT_NOISE_DIAGONAL, "between_se2");
+    ct_noise *noise = measured("odom@0", "x y yaw", 3, CT_NOISE_DIAGONAL, "between_se2");
     ct_err    err = {0};
     char      folder[512], path[600], command[2000], found[1000] = "";
     const char *const name[] = {"odom@1", "gps@a", "gps@b", "fix", "wheel", "who"}, *const by[] = {
                                                                                         "between_se2",  "prior_se2",
                                                                                         "prior_se2",    "position_se2",
                                                                                         "velocity_se2", NULL};
-    const char *const rows[][3] = {{"x", "y", "theta"}, {"x", "y", "theta"},   {"x", "y", "theta"},
+    const char *const rows[][3] = {{"x", "y", "yaw"}, {"x", "y", "yaw"},   {"x", "y", "yaw"},
                                    {"x", "y"},          {"vx", "vy", "omega"}, {"x", "y"}};
     for (int i = 0; i < 6; i++) {
         CHECK_OK(ct_noise_add_isotropic(noise, name[i], rows[i][2] ? 3 : 2, 0.1 + i, NULL, &err), err);

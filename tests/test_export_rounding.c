@@ -8,7 +8,7 @@ static void test_digits_that_mean_nothing_are_left_out(void)
 {
     for (uint64_t seed = 0; seed < 60; seed++) {
         ct_err    err = {0};
-        ct_noise *noise = one_model("edge", "x y theta", 3, (ct_noise_kind)(seed % 3), seed);
+        ct_noise *noise = one_model("edge", "x y yaw", 3, (ct_noise_kind)(seed % 3), seed);
         const double near[9] = {
             1, 1 - pow(10, -1.0 - (double)seed / 6), 0, 1 - pow(10, -1.0 - (double)seed / 6), 1, 0, 0, 0, 1.0 / 3};
         if (seed % 3 == CT_NOISE_FULL) CHECK_OK(ct_noise_set_covariance(noise, 0, near, &err), err);

@@ -155,10 +155,10 @@ static void test_a_wrong_derivative_is_named_by_model_row_and_coordinate(void)
     ct_err        err = {0};
     ct_factor_ops ops = like_between("mine", wrong_entry);
     CHECK_REFUSED(ct_factor_check(&ops, offset, NULL, poses, 1e-6, &err), err,
-                  "mine: d r[theta] / d x1[y] is 1, differences give 0");
+                  "mine: d r[yaw] / d x1[y] is 1, differences give 0");
     ops = like_between("mine", forgotten_entry);
     CHECK_REFUSED(ct_factor_check(&ops, offset, NULL, poses, 1e-6, &err), err,
-                  "mine: d r[theta] / d x0[theta] is nan, differences give -1");
+                  "mine: d r[yaw] / d x0[yaw] is nan, differences give -1");
     CHECK_OK(ct_factor_check(&ct_between_se2, offset, NULL, poses, 1e-9, &err), err);
 }
 
@@ -168,7 +168,7 @@ static void test_a_residual_that_is_not_one_number_is_named(void)
     ct_factor_ops ops = like_between("mine", two_residuals);
     CHECK_REFUSED(ct_factor_check(&ops, offset, NULL, poses, 1e-6, &err), err, "mine: r[y] is");
     ops = like_between("mine", no_number);
-    CHECK_REFUSED(ct_factor_check(&ops, offset, NULL, poses, 1e-6, &err), err, "mine: r[theta] is nan");
+    CHECK_REFUSED(ct_factor_check(&ops, offset, NULL, poses, 1e-6, &err), err, "mine: r[yaw] is nan");
 }
 
 static void test_an_inconsistent_description_is_refused(void)

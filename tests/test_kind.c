@@ -68,11 +68,22 @@ static void test_coordinates_follow_tangent_order(void)
         CHECK(!strcmp(ct_kind_coordinate(CT_SE3, i), name[i]));
         CHECK(!strcmp(ct_kind_unit(CT_SE3, i), unit[i]));
     }
-    CHECK(!strcmp(ct_kind_coordinate(CT_SE2, 2), "theta"));
+    CHECK(!strcmp(ct_kind_coordinate(CT_SE2, 2), "yaw"));
     CHECK(!strcmp(ct_kind_unit(CT_SE2, 2), "rad"));
     CHECK(!strcmp(ct_kind_unit(CT_SE2, 0), "m"));
-    CHECK(!strcmp(ct_kind_coordinate(CT_SO2, 0), "theta"));
+    CHECK(!strcmp(ct_kind_coordinate(CT_SO2, 0), "yaw"));
     CHECK(!strcmp(ct_kind_unit(CT_R1, 0), "m"));
+}
+
+static void test_a_coordinate_is_found_by_its_name(void)
+{
+    for (int k = 0; k < CT_KIND_COUNT; k++)
+        for (int i = 0; i < ct_kind_dim((ct_kind)k); i++)
+            CHECK(ct_kind_find_coordinate((ct_kind)k, ct_kind_coordinate((ct_kind)k, i)) == i);
+    CHECK(ct_kind_find_coordinate(CT_SE2, "theta") == 2 && ct_kind_find_coordinate(CT_SO2, "theta") == 0);
+    CHECK(ct_kind_find_coordinate(CT_SE3, "theta") == -1 && ct_kind_find_coordinate(CT_SE2, "z") == -1);
+    CHECK(ct_kind_find_coordinate(CT_SE2, "") == -1 && ct_kind_find_coordinate(CT_SE2, NULL) == -1);
+    CHECK(ct_kind_find_coordinate(CT_KIND_COUNT, "x") == -1);
 }
 
 static void test_local_undoes_retract(void)
@@ -208,12 +219,12 @@ static void test_a_rotation_matrix_gives_its_quaternion_back(void)
     }
 }
 
-static void test_make_and_theta_agree(void)
+static void test_make_and_yaw_agree(void)
 {
     const ct_se2 a = ct_se2_make(1, 2, 3);
     CHECK(a.x == 1 && a.y == 2);
-    CHECK_NEAR(ct_se2_theta(a), 3, 1e-15);
-    CHECK_NEAR(ct_se2_theta(ct_se2_make(0, 0, 4)), 4 - 2 * PI, 1e-15);
+    CHECK_NEAR(ct_se2_yaw(a), 3, 1e-15);
+    CHECK_NEAR(ct_se2_yaw(ct_se2_make(0, 0, 4)), 4 - 2 * PI, 1e-15);
 }
 
 static void test_rn_is_addition(void)
@@ -233,6 +244,7 @@ int main(void)
     RUN(test_a_kind_is_found_by_its_name);
     RUN(test_identity_moves_nothing);
     RUN(test_coordinates_follow_tangent_order);
+    RUN(test_a_coordinate_is_found_by_its_name);
     RUN(test_local_undoes_retract);
     RUN(test_a_million_retractions_stay_unit);
     RUN(test_fields_come_back_to_the_same_bits);
@@ -240,7 +252,7 @@ int main(void)
     RUN(test_so2_is_the_circle);
     RUN(test_normalize_keeps_the_direction);
     RUN(test_a_rotation_matrix_gives_its_quaternion_back);
-    RUN(test_make_and_theta_agree);
+    RUN(test_make_and_yaw_agree);
     RUN(test_rn_is_addition);
     return ct_test_end();
 }

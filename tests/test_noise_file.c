@@ -119,7 +119,7 @@ static void test_a_file_written_by_hand_is_enough(void)
     ct_noise_free(noise);
 }
 
-static const char *const PLANE[] = {"x", "y", "theta"}, *const PLANE_UNIT[] = {"m", "m", "rad"};
+static const char *const PLANE[] = {"x", "y", "yaw"}, *const PLANE_UNIT[] = {"m", "m", "rad"};
 
 static void test_rows_survive_copies_new_numbers_and_files(void)
 {
@@ -195,6 +195,39 @@ static void test_what_measures_and_what_was_learned_survive_copies_new_numbers_a
     ct_noise_free(again);
 }
 
+/* Files written before 0.2 name the heading "theta". Other rows of that name are the user's own. */
+static void test_a_heading_called_theta_is_read_as_yaw(void)
+{
+    ct_err    err = {0};
+    ct_noise *noise = new_table();
+    CHECK_OK(ct_noise_read(noise, write_text(FILE_OF(
+                "\"odom\": {\"variance\": [1, 2, 3], \"coordinates\": [\"x\", \"y\", \"theta\"]},"
+                "\"compass\": {\"variance\": [1], \"coordinates\": [\"theta\"]},"
+                "\"polar\": {\"variance\": [1, 2], \"coordinates\": [\"r\", \"theta\"]}")), &err), err);
+    CHECK(!strcmp(ct_noise_get(noise, 0)->row[2].name, "yaw"));
+    CHECK(!strcmp(ct_noise_get(noise, 1)->row[0].name, "yaw"));
+    CHECK(!strcmp(ct_noise_get(noise, 2)->row[1].name, "theta"));
+    ct_noise_free(noise);
+}
+
+static void test_a_row_is_found_by_its_name(void)
+{
+    static const char *const own[] = {"yaw", "theta", ""};
+    ct_err    err = {0};
+    ct_noise *noise = new_table();
+    CHECK_OK(ct_noise_add_isotropic(noise, "odom", 3, 9, NULL, &err), err);
+    CHECK(ct_noise_find_row(ct_noise_get(noise, 0), "x") == -1); /* rows without names */
+    ct_noise_set_rows(noise, 0, PLANE, PLANE_UNIT);
+    for (int i = 0; i < 3; i++) CHECK(ct_noise_find_row(ct_noise_get(noise, 0), PLANE[i]) == i);
+    CHECK(ct_noise_find_row(ct_noise_get(noise, 0), "theta") == 2);
+    CHECK(ct_noise_find_row(ct_noise_get(noise, 0), "z") == -1);
+    ct_noise_set_rows(noise, 0, own, NULL);
+    CHECK(ct_noise_find_row(ct_noise_get(noise, 0), "theta") == 1); /* its own name comes before a former one */
+    CHECK(ct_noise_find_row(ct_noise_get(noise, 0), "") == -1 && ct_noise_find_row(ct_noise_get(noise, 0), NULL) == -1);
+    CHECK(ct_noise_find_row(NULL, "x") == -1);
+    ct_noise_free(noise);
+}
+
 static void test_rows_that_a_file_does_not_name_stay(void)
 {
     ct_err    err = {0};
@@ -202,7 +235,7 @@ static void test_rows_that_a_file_does_not_name_stay(void)
     CHECK_OK(ct_noise_add_isotropic(noise, "odom@1", 3, 9, NULL, &err), err);
     ct_noise_set_rows(noise, 0, PLANE, PLANE_UNIT);
     CHECK_OK(ct_noise_read(noise, write_text(FILE_OF("\"odom@1\": {\"variance\": [1, 2, 3]}")), &err), err);
-    CHECK(!strcmp(ct_noise_get(noise, 0)->row[2].name, "theta"));
+    CHECK(!strcmp(ct_noise_get(noise, 0)->row[2].name, "yaw"));
     CHECK_OK(ct_noise_read(
                  noise,
                  write_text(FILE_OF("\"odom\": {\"variance\": [1, 2, 3], \"coordinates\": [\"x\", \"y\", \"yaw\"]}")),
@@ -382,6 +415,8 @@ int main(void)
     RUN(test_a_file_written_by_hand_is_enough);
     RUN(test_rows_survive_copies_new_numbers_and_files);
     RUN(test_what_measures_and_what_was_learned_survive_copies_new_numbers_and_files);
+    RUN(test_a_heading_called_theta_is_read_as_yaw);
+    RUN(test_a_row_is_found_by_its_name);
     RUN(test_rows_that_a_file_does_not_name_stay);
     RUN(test_a_regime_the_file_does_not_name_takes_its_group);
     RUN(test_numbered_models_take_the_nearest_name_of_the_file);

@@ -154,7 +154,7 @@ static void test_a_push_through_the_middle_moves_and_does_not_turn(void)
     }
     CHECK_NEAR(x.object.x, 0, 1e-12);
     CHECK_NEAR(x.object.y, 0.25, 1e-12);
-    CHECK_NEAR(ct_se2_theta(x.object), 0, 1e-12);
+    CHECK_NEAR(ct_se2_yaw(x.object), 0, 1e-12);
     CHECK_NEAR(x.travelled, 0.25, 1e-12);
     ct_shape_free(shape);
 }
@@ -194,7 +194,7 @@ static void test_a_push_beside_the_middle_turns_the_object_by_its_lever(void)
     CHECK_NEAR(contact.point[1], ry, 1e-15);
     CHECK_NEAR(motion.force[0], fx, 1e-15);
     CHECK_NEAR(motion.force[1], fy, 1e-15);
-    CHECK_NEAR(ct_se2_theta(x.object), (rx * fy - ry * fx) / c2, 1e-15);
+    CHECK_NEAR(ct_se2_yaw(x.object), (rx * fy - ry * fx) / c2, 1e-15);
     CHECK(motion.twist[2] > 0);
     ct_shape_free(shape);
 }
@@ -219,7 +219,7 @@ static void test_a_push_is_the_same_in_a_turned_room(void)
     double d[3];
     ct_se2_log(ct_se2_between(ct_se2_compose(room, x.object, NULL, NULL), y.object, NULL, NULL), d);
     for (int i = 0; i < 3; i++) CHECK_NEAR(d[i], 0, 1e-12);
-    CHECK(fabs(ct_se2_theta(x.object)) > 0.1);
+    CHECK(fabs(ct_se2_yaw(x.object)) > 0.1);
     CHECK_NEAR(a.tilt, b.tilt, 1e-11);
     ct_shape_free(shape);
 }
@@ -399,8 +399,8 @@ static void test_a_turn_is_that_of_the_finger_less_that_of_the_object(void)
     ct_push_episode       e = make(&o, 0, 0, NULL, NULL);
     for (int i = 0; i < 100; i += 9) {
         for (int j = 0; j < 100; j += 7) {
-            const double turn = ct_se2_theta(e.finger[j]) - ct_se2_theta(e.object[j]) - ct_se2_theta(e.finger[i]) +
-                                ct_se2_theta(e.object[i]);
+            const double turn = ct_se2_yaw(e.finger[j]) - ct_se2_yaw(e.object[j]) - ct_se2_yaw(e.finger[i]) +
+                                ct_se2_yaw(e.object[i]);
             CHECK_NEAR(ct_push_turn(&e, i, j), remainder(turn, 2 * acos(-1)), 1e-14);
         }
     }

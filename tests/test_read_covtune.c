@@ -26,6 +26,16 @@ static void test_what_is_written_again_is_the_same_text(void)
     CHECK_SAME_TEXT(CT_FORMAT_COVTUNE, EXAMPLE);
 }
 
+/* Files written before 0.2 name the heading "theta". */
+static void test_a_heading_called_theta_is_read_as_yaw(void)
+{
+    run r;
+    MUST_READ(&r, CT_FORMAT_COVTUNE, HEAD "var x0 SE2 0 0 0\ntruth x0 1 2 0.5 known=x,theta\n");
+    CHECK(r.seq->known[0] == 5);
+    run_free(&r);
+    CHECK_SAME_TEXT(CT_FORMAT_COVTUNE, HEAD "var x0 SE2 0 0 0\ntruth x0 1 2 0.5 known=x,yaw\n");
+}
+
 static void test_numbers_land_where_they_belong(void)
 {
     run r;
@@ -169,7 +179,7 @@ static void test_every_mistake_is_named_with_its_line(void)
     BAD("var b", "var needs 2 words: name and kind, found 1");
     BAD("var b SE4 1", "expected R1, R2, R3, SO2, SO3, SE2 or SE3, found \"SE4\"");
     BAD("var b SE2 1 2", "var needs 3 numbers for SE2, found 2");
-    BAD("var b SE2 1 2 inf", "expected a finite number for theta, found \"inf\"");
+    BAD("var b SE2 1 2 inf", "expected a finite number for yaw, found \"inf\"");
     BAD("var b SE2 1 2 1,2,3", "expected an angle or cos,sin, found \"1,2,3\"");
     BAD("var b SE2 1 2 0,0", "expected an angle or cos,sin, found \"0,0\"");
     BAD("var b SO3 0 0 0 0", "the quaternion is zero");
@@ -289,6 +299,7 @@ static void test_the_documented_example_is_read(void)
 int main(void)
 {
     RUN(test_what_is_written_again_is_the_same_text);
+    RUN(test_a_heading_called_theta_is_read_as_yaw);
     RUN(test_numbers_land_where_they_belong);
     RUN(test_a_sequence_of_everything_comes_back_to_the_bit);
     RUN(test_values_may_be_other_than_the_initial_ones);

@@ -256,7 +256,7 @@ static void test_every_mistake_is_named_with_its_line(void)
     CHECK_MESSAGE(CT_FORMAT_G2O, "VERTEX_SE2 0 0 0 0\nVERTEX_XY 5 0 0\nPARAMS_SE3OFFSET 2 1 0 0 0 0 0 1\n" line "\n",  \
                   "t.txt:4: " words)
     BAD("EDGE_SE2 0 1 0 0 0 1 0 0 1", "EDGE_SE2 needs 6 information entries, found 4");
-    BAD("EDGE_SE2 0 1 0 0 nan 1 0 0 1 0 1", "expected a finite number for theta, found \"nan\"");
+    BAD("EDGE_SE2 0 1 0 0 nan 1 0 0 1 0 1", "expected a finite number for yaw, found \"nan\"");
     BAD("EDGE_SE2 0 1 0 0 0 1 0 0 1 0 inf", "expected a finite number for information entry (3, 3), found \"inf\"");
     BAD("EDGE_SE2 0 1 0 0", "EDGE_SE2 needs 3 numbers for SE2, found 2");
     BAD("EDGE_SE2 0", "EDGE_SE2 needs 2 vertices, found 1");
@@ -270,7 +270,7 @@ static void test_every_mistake_is_named_with_its_line(void)
     BAD("EDGE_SE2 0 1 0 0 0 1 0 0 1 0 1 7", "expected the end of the line, found \"7\"");
     BAD("EDGE_WHAT 0 1", "covtune does not know the g2o type \"EDGE_WHAT\"");
     BAD("VERTEX_SE2 0 1 1 1", "variable x0 is there already");
-    BAD("VERTEX_SE2 1 0 0 x", "expected a finite number for theta, found \"x\"");
+    BAD("VERTEX_SE2 1 0 0 x", "expected a finite number for yaw, found \"x\"");
     BAD("VERTEX_SE2 1 0 0 0 0", "expected the end of the line, found \"0\"");
     BAD("VERTEX_SE3:QUAT 1 0 0 0 0 0 0 0", "the quaternion is zero");
     BAD("VERTEX_SE2", "VERTEX_SE2 needs an integer for an id, the line ends");
@@ -352,7 +352,7 @@ static double error_in_chart(const run *r)
         const ct_se2 ab =
             ct_se2_between((ct_se2){a[0], a[1], a[2], a[3]}, (ct_se2){b[0], b[1], b[2], b[3]}, NULL, NULL);
         const ct_se2          d = ct_se2_between((ct_se2){f.z[0], f.z[1], f.z[2], f.z[3]}, ab, NULL, NULL);
-        const double          v[3] = {d.x, d.y, ct_se2_theta(d)};
+        const double          v[3] = {d.x, d.y, ct_se2_yaw(d)};
         for (int k = 0; k < 3; k++) {
             double w = m->kind == CT_NOISE_FULL ? 0 : m->sqrt_info[k] * v[k];
             for (int j = 0; j < 3 && m->kind == CT_NOISE_FULL; j++) w += m->sqrt_info[k * 3 + j] * v[j];

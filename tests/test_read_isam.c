@@ -143,7 +143,7 @@ static void test_every_mistake_is_named_with_its_line(void)
     BAD("EDGE2 1 2 1 0 0 1 0 0 1", "EDGE2 needs 6 square-root information entries, found 4");
     BAD("EDGE2 1 2 1 0 0", "EDGE2 needs 6 square-root information entries, found 0");
     BAD("EDGE2 1 2 1 0 0 1 0 0 1 0 1 1", "expected the end of the line, found \"1\"");
-    BAD("EDGE2 1 2 1 0 nan 1 0 0 1 0 1", "expected a finite number for theta, found \"nan\"");
+    BAD("EDGE2 1 2 1 0 nan 1 0 0 1 0 1", "expected a finite number for yaw, found \"nan\"");
     BAD("EDGE2 1 2 1 0 0 1 0 0 1 0 inf", "expected a finite number for square-root information, found \"inf\"");
     BAD("EDGE2 1 1 1 0 0 1 0 0 1 0 1", "factor 1 (between_se2): x1 is named twice");
     BAD("EDGE2 1 x 1 0 0 1 0 0 1 0 1", "expected an integer from 0 to 9223372034707292160 for an id, found \"x\"");

@@ -136,7 +136,7 @@ static void test_dependence_that_is_denied_is_told(void)
     ct_err        err = {0};
     CHECK_OK(ct_factor_check(&wrong, z, NULL, x, 1e-7, &err), err);
     wrong.depends[2] = 3; /* x and y, it says, and not the heading */
-    CHECK_REFUSED(ct_factor_check(&wrong, z, NULL, x, 1e-7, &err), err, "tactile_yaw: d r[theta] / d x2[theta] is 0");
+    CHECK_REFUSED(ct_factor_check(&wrong, z, NULL, x, 1e-7, &err), err, "tactile_yaw: d r[yaw] / d x2[yaw] is 0");
     wrong.depends[2] = 8;
     CHECK_REFUSED(ct_factor_check(&wrong, z, NULL, x, 1e-7, &err), err,
                   "depends has a coordinate that its variable has not");

@@ -2,7 +2,7 @@
  *
  * An export is text, ready to be pasted or included: it says, in a comment where the format has any, which program's
  * convention it follows: order of the coordinates, units, sigma or variance or information, and the frame. covtune's
- * own are: tangent order (x, y, theta) in the plane and (rotation, translation) in space, range before bearing,
+ * own are: tangent order (x, y, yaw) in the plane and (rotation, translation) in space, range before bearing,
  * variances, the local frame of the measurement (right perturbation). Formats of other order are permuted, by the
  * names of a model's rows (ct_noise_set_rows); where they are needed and not there, the model is refused. What
  * measures (ct_noise_set_measurement) tells a pose from a step between poses, which is another thing to ROS; where

@@ -130,7 +130,7 @@ void ct_factor_curvature(const ct_factor_ops *ops, const double *z, const void *
                          const double *u, double *K);
 
 /* Compare the model's analytic Jacobian with central differences of its residual at one point.
- * The worst entry is reported as a sentence ("between_se2: d r[theta] / d x1[y] is 1.0, differences
+ * The worst entry is reported as a sentence ("between_se2: d r[yaw] / d x1[y] is 1.0, differences
  * give 0.0"). Returns CT_OK if every entry agrees within `tolerance` times (1 + its size), else
  * CT_E_ARGUMENT with that sentence. Also refuses a model whose description is inconsistent.
  * An approximate Jacobian may be off by a further |r| times (1 + the largest entry of its block), so

@@ -1,7 +1,7 @@
 /* covtune/lie.h: SO(2), SO(3), SE(2), SE(3) and R^n.
  *
  * Elements are small values. Perturbations are on the right, x <- x o Exp(d), in every Jacobian
- * of this header; there is no flag. Tangent order: SE(2) = (x, y, theta); SE(3) = (rotation,
+ * of this header; there is no flag. Tangent order: SE(2) = (x, y, yaw); SE(3) = (rotation,
  * translation). Jacobians are row-major, and optional: NULL means not wanted. Angles are radians.
  *
  * Rotations are unit (cos, sin) and unit quaternions, because log is well conditioned on both all
@@ -21,9 +21,9 @@ typedef struct { double x, y, z, w; } ct_so3;                /* unit quaternion,
 typedef struct { double x, y, c, s; } ct_se2;                /* translation; unit (cos, sin)  */
 typedef struct { double x, y, z, qx, qy, qz, qw; } ct_se3;   /* translation; unit quaternion  */
 
-/* ---- SO(2), tangent (theta); Jacobians of compose and inverse are +1 or -1 ------------------ */
+/* ---- SO(2), tangent (yaw); Jacobians of compose and inverse are +1 or -1 ------------------ */
 ct_so2 ct_so2_identity(void);
-ct_so2 ct_so2_exp(double theta);
+ct_so2 ct_so2_exp(double yaw);
 double ct_so2_log(ct_so2 a);
 ct_so2 ct_so2_compose(ct_so2 a, ct_so2 b);
 ct_so2 ct_so2_inverse(ct_so2 a);
@@ -50,10 +50,10 @@ void   ct_so3_jr(const double w[3], double J[9]);
 void   ct_so3_jl_inv(const double w[3], double J[9]);
 void   ct_so3_jr_inv(const double w[3], double J[9]);
 
-/* ---- SE(2), tangent (x, y, theta) ------------------------------------------------------------ */
+/* ---- SE(2), tangent (x, y, yaw) -------------------------------------------------------------- */
 ct_se2 ct_se2_identity(void);
-ct_se2 ct_se2_make(double x, double y, double theta);
-double ct_se2_theta(ct_se2 a);                               /* heading in [-pi, pi]          */
+ct_se2 ct_se2_make(double x, double y, double yaw);
+double ct_se2_yaw(ct_se2 a);                                 /* heading in [-pi, pi]          */
 ct_se2 ct_se2_exp(const double v[3]);
 void   ct_se2_log(ct_se2 a, double v[3]);
 /* c = a b.     dc/da = Ad(b^-1), dc/db = I. */
@@ -119,9 +119,11 @@ int         ct_kind_dim(ct_kind kind);
 int         ct_kind_size(ct_kind kind);
 const char *ct_kind_name(ct_kind kind);
 int         ct_kind_find(const char *name);                  /* a ct_kind, or -1              */
-/* Name and unit of tangent coordinate i: "x" "m", "theta" "rad", "rx" "rad". R^n has no unit of
+/* Name and unit of tangent coordinate i: "x" "m", "yaw" "rad", "rx" "rad". R^n has no unit of
  * its own and is taken to be a position. */
 const char *ct_kind_coordinate(ct_kind kind, int i);
+/* The tangent coordinate of that name, or -1. "theta", the name of yaw before 0.2, is accepted. */
+int         ct_kind_find_coordinate(ct_kind kind, const char *name);
 const char *ct_kind_unit(ct_kind kind, int i);
 
 /* The element as stored doubles: x, y, c, s for SE(2); x, y, z, qx, qy, qz, qw for SE(3). */
@@ -129,7 +131,7 @@ void ct_kind_identity(ct_kind kind, double *x);
 void ct_kind_retract(ct_kind kind, const double *x, const double *d, double *y); /* y = x o Exp(d); y may be x */
 void ct_kind_local(ct_kind kind, const double *x, const double *y, double *d);   /* d = Log(x^-1 o y) */
 
-/* As numbers in files: an angle for SO2, x y theta for SE2, x y z qx qy qz qw for SE3.
+/* As numbers in files: an angle for SO2, x y yaw for SE2, x y z qx qy qz qw for SE3.
  * from_fields makes rotations unit unless they are so to 4 eps, so that what was written is read
  * back to the same bits. Returns 0 if a number is not finite or a rotation has zero length. */
 int  ct_kind_fields(ct_kind kind);

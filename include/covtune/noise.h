@@ -117,6 +117,9 @@ int32_t               ct_noise_count(const ct_noise *noise);
 const ct_noise_model *ct_noise_get(const ct_noise *noise, int32_t index);      /* NULL: none */
 int32_t               ct_noise_find(const ct_noise *noise, const char *name); /* -1: none */
 
+/* The row of that name, or -1. "theta", the name of yaw before 0.2, is accepted. */
+int ct_noise_find_row(const ct_noise_model *model, const char *name);
+
 /* The model of a group in a regime: "group@label" if there is one, else "group", else -1. A NULL
  * or empty label asks for the group itself. */
 int32_t ct_noise_select(const ct_noise *noise, const char *group, const char *label);

@@ -129,7 +129,7 @@ typedef struct {
     int32_t       corners; /* of a closed outline, in the body's own frame; 0: a disc                         */
     const double *outline; /* x, y of each corner                                                             */
     double        radius;  /* of a disc; 0: a dot that is as large at any scale                               */
-    const double *pose;    /* x, y, theta (rad) of every frame; one that is not finite: it is not there then  */
+    const double *pose;    /* x, y, yaw (rad) of every frame; one that is not finite: it is not there then  */
 } ct_scene_body;
 
 typedef struct {

@@ -12,7 +12,7 @@
 #define TILT_COS    0.5  /* 60 degrees; yaw means little beyond      */
 
 #define SE3_TURNS 7u /* coordinates rx, ry, rz of SE3 */
-#define SE2_TURN  4u /* theta of SE2                  */
+#define SE2_TURN  4u /* yaw of SE2                    */
 
 typedef struct {
     ct_sequence      *seq;
@@ -199,14 +199,15 @@ static unsigned matched_kinds(const attach *a)
 
 static ct_status want(attach *a, const char *item, size_t length, unsigned kinds)
 {
-    int found = 0;
-    for (int k = 0; k < CT_KIND_COUNT; k++)
-        for (int i = 0; i < ct_kind_dim((ct_kind)k); i++) {
-            const char *name = ct_kind_coordinate((ct_kind)k, i);
-            if (strlen(name) != length || strncmp(name, item, length)) continue;
-            a->wanted[k] |= (uint8_t)(1u << i);
-            found = found || (kinds >> k & 1);
-        }
+    char name[16] = ""; /* longer than any coordinate's */
+    int  found = 0;
+    if (length < sizeof name) snprintf(name, sizeof name, "%.*s", (int)length, item);
+    for (int k = 0; k < CT_KIND_COUNT; k++) {
+        const int i = ct_kind_find_coordinate((ct_kind)k, name);
+        if (i < 0) continue;
+        a->wanted[k] |= (uint8_t)(1u << i);
+        found = found || (kinds >> k & 1);
+    }
     if (found) return CT_OK;
     char list[200] = "";
     int  used = 0;

@@ -214,7 +214,7 @@ void      ct__shape_lines_free(ct__shape_lines *shapes);
 
 /* ---- Numbers of elements and matrices, in and out -------------------------------------------- */
 
-/* The words from w on as an element: an angle for SO2, x y theta for SE2, x y z qx qy qz qw for
+/* The words from w on as an element: an angle for SO2, x y yaw for SE2, x y z qx qy qz qw for
  * SE3. Rotations need not be unit. `value` is in the stored layout. */
 ct_status ct__word_element(const ct__lines *in, int w, ct_kind kind, double *value);
 

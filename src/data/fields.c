@@ -14,9 +14,9 @@ static const char *const FIELD[CT_KIND_COUNT][CT_SIZE_MAX] = {
     [CT_R1] = {"x"},
     [CT_R2] = {"x", "y"},
     [CT_R3] = {"x", "y", "z"},
-    [CT_SO2] = {"theta"},
+    [CT_SO2] = {"yaw"},
     [CT_SO3] = {"qx", "qy", "qz", "qw"},
-    [CT_SE2] = {"x", "y", "theta"},
+    [CT_SE2] = {"x", "y", "yaw"},
     [CT_SE3] = {"x", "y", "z", "qx", "qy", "qz", "qw"},
 };
 

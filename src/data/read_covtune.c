@@ -168,7 +168,7 @@ static ct_status read_var(ct__build *b)
     return isnan(stamp) ? CT_OK : ct__build_stamp(b, var, stamp);
 }
 
-/* known=x,y: names of coordinates as ct_kind_coordinate has them; known=none is no coordinate. */
+/* known=x,y: names of coordinates (ct_kind_find_coordinate); known=none is no coordinate. */
 static ct_status read_known(ct__build *b, int w, ct_kind kind, unsigned *known)
 {
     char  quote[CT__QUOTE_MAX];
@@ -177,11 +177,10 @@ static ct_status read_known(ct__build *b, int w, ct_kind kind, unsigned *known)
     if (!strcmp(at, "none")) return CT_OK;
     while (at) {
         char *comma = strchr(at, ','), *name = at;
-        int   i = 0;
         if (comma) *comma = 0;
         at = comma ? comma + 1 : NULL;
-        while (i < ct_kind_dim(kind) && strcmp(name, ct_kind_coordinate(kind, i))) i++;
-        if (i == ct_kind_dim(kind))
+        const int i = ct_kind_find_coordinate(kind, name);
+        if (i < 0)
             return ct__lines_bad(&b->in, "known= names %s, which is no coordinate of %s", ct__quote(name, quote),
                                  ct_kind_name(kind));
         *known |= 1u << i;

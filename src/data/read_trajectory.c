@@ -135,7 +135,7 @@ static int pose_of(const ct__out *out, int32_t v, ct_se3 *pose)
     if (ct_graph_kind(g, v) != CT_SE2) return 0;
     ct_se2 planar;
     memcpy(&planar, x, sizeof planar);
-    const double turn[3] = {0, 0, ct_se2_theta(planar)}, t[3] = {planar.x, planar.y, 0};
+    const double turn[3] = {0, 0, ct_se2_yaw(planar)}, t[3] = {planar.x, planar.y, 0};
     *pose = ct_se3_make(t, ct_so3_exp(turn));
     return 1;
 }

@@ -19,7 +19,7 @@ ct_status ct__export_c(ct__export *e)
     ct__text_printf(
         e->out,
         "// Noise models, written by covtune %s. Variances and covariances (row by row; m^2, rad^2, ...), and sigmas,\n"
-        "// which are the roots of the variances. Rows in covtune's order: poses in the plane (x, y, theta), in space\n"
+        "// which are the roots of the variances. Rows in covtune's order: poses in the plane (x, y, yaw), in space\n"
         "// (rotation, translation), range before bearing; in the frame of the measurement. Kernels: width in "
         "sigmas.\n",
         ct_version());

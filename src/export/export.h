@@ -44,9 +44,7 @@ ct_status ct__export_no_kernel(const ct_noise_model *m, const char *format, ct_e
 
 /* Entry (i, j) of the covariance, whatever the kind. */
 double ct__export_entry(const ct_noise_model *m, int i, int j);
-/* The row of that name, or -1. */
-int ct__export_row(const ct_noise_model *m, const char *name);
-/* Are the rows called that? `names` are words with a blank between: "x y theta". */
+/* Are the rows called that? `names` are words with a blank between: "x y yaw". */
 int ct__export_rows_are(const ct_noise_model *m, const char *names);
 
 /* ---- Text ------------------------------------------------------------------------------------ */
@@ -55,7 +53,7 @@ int ct__export_rows_are(const ct_noise_model *m, const char *names);
 void ct__export_quote(ct__text *out, const char *text);
 /* Where it all comes from and what is left out, as comment lines; nothing if nothing is known. */
 void ct__export_origin(const ct__export *e, const char *mark);
-/* An empty line and, of the k-th model that is written, `mark "odom@0": x (m), y (m), theta (rad); between_se2`, a
+/* An empty line and, of the k-th model that is written, `mark "odom@0": x (m), y (m), yaw (rad); between_se2`, a
  * comment line; order[i] is the row that comes at place i, NULL: as they are. */
 void ct__export_heading(const ct__export *e, int32_t k, const char *mark, const int order[]);
 /* The same, and what is remarked of its numbers. */

@@ -14,7 +14,7 @@
 static const struct {
     const char *rows, *edges;
 } TYPE[] = {
-    {"x y theta", "EDGE_SE2, EDGE_PRIOR_SE2: x y theta"},
+    {"x y yaw", "EDGE_SE2, EDGE_PRIOR_SE2: x y theta"},
     {"rx ry rz x y z", "EDGE_SE3:QUAT, EDGE_SE3_PRIOR: x y z rx ry rz"},
     {"x y", "EDGE_SE2_XY, EDGE_POINTXY, EDGE_PRIOR_SE2_XY, EDGE_PRIOR_XY: x y"},
     {"x y z", "EDGE_SE3_TRACKXYZ, EDGE_POINTXYZ, EDGE_SE3_XYZ_PRIOR, EDGE_POINTXYZ_PRIOR: x y z"},

@@ -43,7 +43,7 @@ static int is_round(const ct_noise_model *m, int a, int b)
 
 ct_status ct__gtsam_check(const ct_noise_model *m, ct_err *err)
 {
-    const int a = ct__export_row(m, "azimuth"), b = ct__export_row(m, "elevation");
+    const int a = ct_noise_find_row(m, "azimuth"), b = ct_noise_find_row(m, "elevation");
     if (!m->row && m->kind != CT_NOISE_ISOTROPIC && (m->dim == 2 || m->dim == 3))
         return ct__export_unnamed(m, "GTSAM, where a bearing comes before a range,", err);
     if (a >= 0 && b >= 0 && !is_round(m, a, b))

@@ -1,10 +1,10 @@
 /* ros.c: covariances for ROS messages.
  *
  * geometry_msgs/PoseWithCovariance and TwistWithCovariance hold a 6 x 6 matrix, row by row, in the order (x, y, z,
- * rotation about X, Y, Z). A model goes there by the names of its rows: x y z, rx ry rz (or theta: about Z) are a
- * pose, vx vy vz, wx wy wz (or omega) a twist. Coordinates that the model does not have get a variance of 1e6: a
- * zero would be taken as certainty, or as a fault, by those who invert the matrix, and 1e6 is what drivers of planar
- * robots put there.
+ * rotation about X, Y, Z). The names of a model's rows choose the entries: x y z, rx ry rz (or yaw, formerly theta,
+ * about Z) are a pose; vx vy vz, wx wy wz (or omega) are a twist. Coordinates that the model does not have get a
+ * variance of 1e6: a zero would be taken as certainty, or as a fault, by those who invert the matrix, and 1e6 is what
+ * drivers of planar robots put there.
  *
  * sensor_msgs/NavSatFix has 3 x 3, along East, North, Up: for positions, which are measured along the world's axes.
  *
@@ -26,7 +26,7 @@ static const char *const SLOT[] = {"x", "y", "z", "rx", "ry", "rz", "vx", "vy", 
 static const struct {
     const char *name;
     int         slot;
-} SYNONYM[] = {{"theta", 5}, {"roll", 3}, {"pitch", 4}, {"yaw", 5}, {"omega", 11}};
+} SYNONYM[] = {{"roll", 3}, {"pitch", 4}, {"yaw", 5}, {"theta", 5}, {"omega", 11}};
 
 /* The place of a row among the states of robot_localization, or -1. */
 static int slot_of(const char *name)
@@ -47,7 +47,7 @@ ct_status ct__ros_check_rows(const ct_noise_model *m, const char *format, ct_err
         if (slot < 0 || taken >> slot & 1 || slot / 6 != slot_of(m->row[0].name) / 6)
             return ct_fail(err, CT_E_UNSUPPORTED,
                            "noise model \"%s\": %s has no place for its row \"%s\"; it has poses (x y z rx ry rz, or "
-                           "theta) and twists (vx vy vz wx wy wz, or omega)",
+                           "yaw) and twists (vx vy vz wx wy wz, or omega)",
                            m->name, format, m->row[i].name);
         taken |= 1u << slot;
     }

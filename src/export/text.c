@@ -1,6 +1,7 @@
 /* text.c: what the formats share: sentences, rows by name, numbers and names as text. */
 #include "export/export.h"
 #include "base/base.h"
+#include "base/coordinate.h"
 #include "base/file.h"
 
 /* ---- sentences ---- */
@@ -9,7 +10,7 @@ ct_status ct__export_unnamed(const ct_noise_model *m, const char *format, ct_err
 {
     static const char *const EXAMPLE[CT_NOISE_DIM_MAX + 1] = {[1] = "[\"range\"]",
                                                               [2] = "[\"x\", \"y\"]",
-                                                              [3] = "[\"x\", \"y\", \"theta\"]",
+                                                              [3] = "[\"x\", \"y\", \"yaw\"]",
                                                               [6] = "[\"rx\", \"ry\", \"rz\", \"x\", \"y\", \"z\"]"};
     const char *example = EXAMPLE[m->dim];
     return ct_fail(err, CT_E_UNSUPPORTED,
@@ -35,18 +36,13 @@ double ct__export_entry(const ct_noise_model *m, int i, int j)
     return i == j ? m->covariance[i] : 0;
 }
 
-int ct__export_row(const ct_noise_model *m, const char *name)
-{
-    for (int i = 0; m->row && i < m->dim; i++)
-        if (!strcmp(m->row[i].name, name)) return i;
-    return -1;
-}
-
 int ct__export_rows_are(const ct_noise_model *m, const char *names)
 {
     for (int i = 0; m->row && i < m->dim; i++) {
+        char         name[16];
         const size_t n = strcspn(names, " ");
-        if (!n || strlen(m->row[i].name) != n || strncmp(m->row[i].name, names, n)) return 0;
+        snprintf(name, sizeof name, "%.*s", (int)n, names);
+        if (!n || !ct__same_coordinate(m->row[i].name, name)) return 0;
         names += n + (names[n] == ' ');
     }
     return m->row && !*names;

@@ -140,8 +140,8 @@ static inline void between_r3(const double *z, const double *a, const double *b,
 BETWEEN(r1, CT_R1, 1, .flat = 1, .coordinate = {"x"}, .unit = {"m"})
 BETWEEN(r2, CT_R2, 2, .flat = 1, .coordinate = {"x", "y"}, .unit = {"m", "m"})
 BETWEEN(r3, CT_R3, 3, .flat = 1, .coordinate = {"x", "y", "z"}, .unit = {"m", "m", "m"})
-BETWEEN(so2, CT_SO2, 1, .flat = 1, .coordinate = {"theta"}, .unit = {"rad"})
+BETWEEN(so2, CT_SO2, 1, .flat = 1, .coordinate = {"yaw"}, .unit = {"rad"})
 BETWEEN(so3, CT_SO3, 3, .curvature = curve_so3, .coordinate = {"rx", "ry", "rz"}, .unit = {"rad", "rad", "rad"})
-BETWEEN(se2, CT_SE2, 3, .curvature = curve_se2, .coordinate = {"x", "y", "theta"}, .unit = {"m", "m", "rad"})
+BETWEEN(se2, CT_SE2, 3, .curvature = curve_se2, .coordinate = {"x", "y", "yaw"}, .unit = {"m", "m", "rad"})
 BETWEEN(se3, CT_SE3, 6, .curvature = curve_se3, .coordinate = {"rx", "ry", "rz", "x", "y", "z"},
         .unit = {"rad", "rad", "rad", "m", "m", "m"})

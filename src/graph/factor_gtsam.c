@@ -98,7 +98,7 @@ static inline void between_se3(const double *z, const double *a, const double *b
         __VA_ARGS__,                                                                                                   \
     };
 
-GTSAM(se2, CT_SE2, 3, .coordinate = {"x", "y", "theta"}, .unit = {"m", "m", "rad"})
+GTSAM(se2, CT_SE2, 3, .coordinate = {"x", "y", "yaw"}, .unit = {"m", "m", "rad"})
 GTSAM(se3, CT_SE3, 6, .coordinate = {"rx", "ry", "rz", "x", "y", "z"}, .unit = {"rad", "rad", "rad", "m", "m", "m"})
 
 ct_status ct_graph_like_gtsam(ct_graph *g, ct_err *err)

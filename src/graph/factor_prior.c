@@ -94,8 +94,8 @@ static inline void prior_r3(const double *z, const double *x, double *r, double 
 PRIOR(r1, CT_R1, 1, .flat = 1, .coordinate = {"x"}, .unit = {"m"})
 PRIOR(r2, CT_R2, 2, .flat = 1, .coordinate = {"x", "y"}, .unit = {"m", "m"})
 PRIOR(r3, CT_R3, 3, .flat = 1, .coordinate = {"x", "y", "z"}, .unit = {"m", "m", "m"})
-PRIOR(so2, CT_SO2, 1, .flat = 1, .coordinate = {"theta"}, .unit = {"rad"})
+PRIOR(so2, CT_SO2, 1, .flat = 1, .coordinate = {"yaw"}, .unit = {"rad"})
 PRIOR(so3, CT_SO3, 3, .curvature = curve_so3, .coordinate = {"rx", "ry", "rz"}, .unit = {"rad", "rad", "rad"})
-PRIOR(se2, CT_SE2, 3, .curvature = curve_se2, .coordinate = {"x", "y", "theta"}, .unit = {"m", "m", "rad"})
+PRIOR(se2, CT_SE2, 3, .curvature = curve_se2, .coordinate = {"x", "y", "yaw"}, .unit = {"m", "m", "rad"})
 PRIOR(se3, CT_SE3, 6, .curvature = curve_se3, .coordinate = {"rx", "ry", "rz", "x", "y", "z"},
       .unit = {"rad", "rad", "rad", "m", "m", "m"})

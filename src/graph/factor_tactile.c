@@ -45,7 +45,7 @@ const ct_factor_ops ct_tactile_yaw = {
     .eval = eval_yaw,
     .flat = 1,
     .depends = {4, 4, 4, 4},
-    .coordinate = {"theta"},
+    .coordinate = {"yaw"},
     .unit = {"rad"},
 };
 
@@ -131,6 +131,6 @@ const ct_factor_ops ct_tactile_se2 = {
     .field = {CT_SE2},
     .eval = eval_se2,
     .curvature = curve_se2,
-    .coordinate = {"x", "y", "theta"},
+    .coordinate = {"x", "y", "yaw"},
     .unit = {"m", "m", "rad"},
 };

@@ -7,6 +7,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "base/coordinate.h"
 #include "lie/se2_inline.h"
 #include "lie/se3_inline.h"
 
@@ -38,9 +39,9 @@ static const char *const coordinate[CT_KIND_COUNT][CT_DIM_MAX] = {
     [CT_R1] = {"x"},
     [CT_R2] = {"x", "y"},
     [CT_R3] = {"x", "y", "z"},
-    [CT_SO2] = {"theta"},
+    [CT_SO2] = {"yaw"},
     [CT_SO3] = {"rx", "ry", "rz"},
-    [CT_SE2] = {"x", "y", "theta"},
+    [CT_SE2] = {"x", "y", "yaw"},
     [CT_SE3] = {"rx", "ry", "rz", "x", "y", "z"},
 };
 
@@ -66,11 +67,18 @@ const char *ct_kind_coordinate(ct_kind kind, int i)
     return valid(kind) && i >= 0 && i < info[kind].dim ? coordinate[kind][i] : "?";
 }
 
-/* Rotations are named theta, rx, ry, rz; everything else is a length. */
+int ct_kind_find_coordinate(ct_kind kind, const char *name)
+{
+    for (int i = 0; name && i < ct_kind_dim(kind); i++)
+        if (ct__same_coordinate(name, coordinate[kind][i])) return i;
+    return -1;
+}
+
+/* Lengths are named x, y, z. Angles have longer names: yaw, rx, ry, rz. */
 const char *ct_kind_unit(ct_kind kind, int i)
 {
-    const char first = ct_kind_coordinate(kind, i)[0];
-    return first == '?' ? "?" : first == 't' || first == 'r' ? "rad" : "m";
+    const char *name = ct_kind_coordinate(kind, i);
+    return name[0] == '?' ? "?" : name[1] ? "rad" : "m";
 }
 
 static void store_so2(ct_so2 a, double *x) { x[0] = a.c, x[1] = a.s; }
@@ -185,7 +193,7 @@ void ct_kind_to_fields(ct_kind kind, const double *x, double *field)
         field[0] = ct__so2_log(ct__so2_load(x));
     } else if (kind == CT_SE2) {
         const ct_se2 a = ct__se2_load(x);
-        field[0] = a.x, field[1] = a.y, field[2] = ct_se2_theta(a);
+        field[0] = a.x, field[1] = a.y, field[2] = ct_se2_yaw(a);
     } else {
         memmove(field, x, (size_t)info[kind].size * sizeof *x);
     }

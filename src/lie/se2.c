@@ -11,8 +11,8 @@ static void negate(double J[9])
 }
 
 ct_se2 ct_se2_identity(void) { return (ct_se2){0, 0, 1, 0}; }
-ct_se2 ct_se2_make(double x, double y, double theta) { return (ct_se2){x, y, cos(theta), sin(theta)}; }
-double ct_se2_theta(ct_se2 a) { return atan2(a.s, a.c); }
+ct_se2 ct_se2_make(double x, double y, double yaw) { return (ct_se2){x, y, cos(yaw), sin(yaw)}; }
+double ct_se2_yaw(ct_se2 a) { return atan2(a.s, a.c); }
 ct_se2 ct_se2_exp(const double v[3]) { return ct__se2_exp(v); }
 
 void ct_se2_log(ct_se2 a, double v[3])

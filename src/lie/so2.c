@@ -2,7 +2,7 @@
 #include "lie/se2_inline.h"
 
 ct_so2 ct_so2_identity(void) { return (ct_so2){1, 0}; }
-ct_so2 ct_so2_exp(double theta) { return ct__so2_exp(theta); }
+ct_so2 ct_so2_exp(double yaw) { return ct__so2_exp(yaw); }
 double ct_so2_log(ct_so2 a) { return ct__so2_log(a); }
 ct_so2 ct_so2_compose(ct_so2 a, ct_so2 b) { return ct__so2_compose(a, b); }
 ct_so2 ct_so2_inverse(ct_so2 a) { return ct__so2_inverse(a); }

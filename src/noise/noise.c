@@ -7,6 +7,7 @@
  * A graph file may bring one information matrix an edge, hence ten thousand models. */
 #include "noise/noise.h"
 #include "base/base.h"
+#include "base/coordinate.h"
 #include "base/names.h"
 
 #include <assert.h>
@@ -141,6 +142,16 @@ void ct_noise_set_rows(ct_noise *noise, int32_t index, const char *const name[],
         put_word(row[i].name, sizeof row[i].name, name[i]);
         put_word(row[i].unit, sizeof row[i].unit, unit ? unit[i] : NULL);
     }
+}
+
+int ct_noise_find_row(const ct_noise_model *model, const char *name)
+{
+    if (!name || !*name || !model || !model->row) return -1;
+    for (int i = 0; i < model->dim; i++)
+        if (!strcmp(name, model->row[i].name)) return i;
+    for (int i = 0; i < model->dim; i++)
+        if (ct__same_coordinate(name, model->row[i].name)) return i;
+    return -1;
 }
 
 void ct_noise_set_measurement(ct_noise *noise, int32_t index, const char *name)

@@ -16,6 +16,7 @@
 #include "noise/noise_json.h"
 #include "noise/noise.h"
 #include "base/base.h"
+#include "base/coordinate.h"
 
 #include <errno.h>
 #include <math.h>
@@ -148,6 +149,13 @@ static ct_status parse_words(const place *at, const json_t *list, const char *ke
     return CT_OK;
 }
 
+/* Files written before 0.2 call the heading of a rotation or pose in the plane "theta". */
+static void use_current_names(int dim, const char *name[])
+{
+    const int is_pose = dim == 3 && !strcmp(name[0], "x") && !strcmp(name[1], "y");
+    if ((dim == 1 || is_pose) && ct__same_coordinate(name[dim - 1], "yaw")) name[dim - 1] = "yaw";
+}
+
 static ct_status apply_rows(ct_noise *noise, int32_t index, const place *at, const json_t *group)
 {
     const json_t *coordinates = json_object_get(group, "coordinates"), *units = json_object_get(group, "units");
@@ -156,6 +164,7 @@ static ct_status apply_rows(ct_noise *noise, int32_t index, const place *at, con
     if (!coordinates) return units ? expected(at, ".coordinates", "a list beside \"units\"", coordinates) : CT_OK;
     CT_TRY(parse_words(at, coordinates, "coordinates", dim, name));
     if (units) CT_TRY(parse_words(at, units, "units", dim, unit));
+    use_current_names(dim, name);
     ct_noise_set_rows(noise, index, name, units ? unit : NULL);
     return CT_OK;
 }

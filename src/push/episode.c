@@ -214,7 +214,7 @@ static const char *push(const ct_push_options *o, const world *w, ct_rng *rng, c
             if (k == 0) records[*at] = (record){s.before, s.contact.tilt, s.motion.shear, s.motion.load};
             slid += s.motion.sliding;
         }
-        if (fabs(ct_se2_theta(s.after.object)) > TURN_MAX) return "turns the object too far";
+        if (fabs(ct_se2_yaw(s.after.object)) > TURN_MAX) return "turns the object too far";
     }
     *sliding = (double)slid / ((double)o->steps * SUBSTEPS);
     return NULL;
@@ -298,5 +298,5 @@ double ct_push_turn(const ct_push_episode *episode, int i, int j)
     if (i < 0 || j < 0 || i >= episode->steps || j >= episode->steps) return NAN;
     const ct_se2 before = ct_se2_between(episode->object[i], episode->finger[i], NULL, NULL),
                  after = ct_se2_between(episode->object[j], episode->finger[j], NULL, NULL);
-    return ct_se2_theta(ct_se2_between(before, after, NULL, NULL));
+    return ct_se2_yaw(ct_se2_between(before, after, NULL, NULL));
 }

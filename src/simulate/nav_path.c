@@ -109,7 +109,7 @@ static ct_se3 lift(const hills *h, ct_se2 x, double s, double lean)
         slope += h->amplitude[k] / h->length[k] * cos(s / h->length[k] + h->phase[k]);
     }
     const double roll = lean + 0.1 * sin(s / 4 + h->phase[2]);
-    const ct_so3 heading = ct_so3_exp((const double[3]){0, 0, ct_se2_theta(x)});
+    const ct_so3 heading = ct_so3_exp((const double[3]){0, 0, ct_se2_yaw(x)});
     const ct_so3 pitch = ct_so3_exp((const double[3]){0, -atan(slope), 0}),
                  bank = ct_so3_exp((const double[3]){roll, 0, 0});
     const ct_so3 q = ct_so3_compose(ct_so3_compose(heading, pitch, NULL, NULL), bank, NULL, NULL);

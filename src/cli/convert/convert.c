@@ -278,6 +278,13 @@ static cli_exit carry_out(const cli_io *io, const convert_request *request)
     return status == CT_OK ? CLI_DONE : cli_fail(io, "%s", err.text);
 }
 
+static void remark_former_names(const cli_io *io, const char *known)
+{
+    for (const char *at = known; at && *at; at += strcspn(at, ","), at += *at == ',')
+        if (!strncmp(at, "theta", 5) && strchr(",", at[5]))
+            cli_remark(io, "--truth-known %s: \"theta\" is now called \"yaw\"", known);
+}
+
 /* Options of --truth without it, and what they say. */
 static cli_exit check(const cli_io *io, convert_request *r)
 {
@@ -297,6 +304,7 @@ static cli_exit check(const cli_io *io, convert_request *r)
     if (r->times_by == CT_ATTACH_TIME) return cli_misuse(io, "--times-by is one of auto, index, name, found \"time\"");
     if (r->times_by != CT_ATTACH_AUTO && !r->times)
         return cli_misuse(io, "--times-by is about times: --times FILE is missing");
+    remark_former_names(io, r->how.known);
     r->how.by = (ct_attach_by)r->by;
     r->how.camera = r->axes;
     r->how.align = r->align != NULL;

@@ -68,7 +68,7 @@ static const json_t *entry(const json_t *value, size_t i)
     return json_is_array(value) ? json_array_get(value, i) : value;
 }
 
-/* "Error bars: x +- 2.4 %, y +- 3.1 %, theta at its lower bound". At a bound of a full model is an eigenvalue, not a
+/* "Error bars: x +- 2.4 %, y +- 3.1 %, yaw at its lower bound". At a bound of a full model is an eigenvalue, not a
  * row. */
 static void put_bars(cli_buffer *to, const ct_noise_model *m, const json_t *group)
 {

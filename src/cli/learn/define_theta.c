@@ -157,10 +157,9 @@ static const char *row_name(const ct_noise_model *m, int row, char buf[24])
 /* The row of that name or number, or -1. */
 static int find_row(const ct_noise_model *m, const char *text)
 {
-    char buf[24];
-    for (int i = 0; i < m->dim; i++)
-        if (!strcmp(text, row_name(m, i, buf))) return i;
-    char      *end;
+    const int named = ct_noise_find_row(m, text);
+    char     *end;
+    if (named >= 0) return named;
     const long number = strtol(text, &end, 10);
     return end != text && !*end && number >= 0 && number < m->dim ? (int)number : -1;
 }
@@ -260,6 +259,10 @@ static ct_status choose(const planner *p, const char *option, const char *text, 
                            option, text, point + 1, name);
         *row = found;
     }
+    const ct_noise_model *m = ct_noise_get(p->dataset->noise, list[0]);
+    if (ct_noise_find_row(m, point + 1) == *row && strcmp(point + 1, m->row[*row].name))
+        cli_remark(p->io, "--%s %s: row \"%s\" is now called \"%s\"; write %s.%s", option, text, point + 1,
+                   m->row[*row].name, name, m->row[*row].name);
     return CT_OK;
 }
 

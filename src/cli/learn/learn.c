@@ -66,7 +66,7 @@ static const cli_option OPTIONS[] = {
                  "only these noise models or groups (all that training runs use, but for first_pose and those "
                  "dataset.yaml freezes)"),
     CLI_ROW_TEXT("freeze", "NAME,..", AT(freeze),
-                 "not these: models, groups, or rows such as odom.theta or odom@1.2"),
+                 "not these: models, groups, or rows such as odom.yaw or odom@1.2"),
     CLI_ROW_TEXT("tie", "NAME=NAME,..", AT(tie), "one value for both: odom.x=odom.y, odom@0=odom@1"),
     CLI_ROW_TEXT("full", "NAME,..|all", AT(full),
                  "learn these with correlations (a model's kind is the dataset's)"),

@@ -277,7 +277,7 @@ static void print_sentences(const char *label, const char *text, const char *but
     json_decref(list);
 }
 
-/* "x-y 0.9, x-theta -0.02, ...": of every model learned with correlations. */
+/* "x-y 0.9, x-yaw -0.02, ...": of every model learned with correlations. */
 static void print_correlations(const learn_job *job)
 {
     const char *label = "correlations";

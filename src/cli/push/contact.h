@@ -17,8 +17,8 @@ typedef struct {
 contacts contacts_of(const ct_sequence *seq);
 void     contacts_free(contacts *c);
 
-/* x, y, theta of every stride-th step of the object or the finger at x, values of the graph; x NULL: of the truth,
- * NaN where it is not known. The finger is round: its theta is 0. The caller frees it. */
+/* x, y, yaw of every stride-th step of the object or the finger at x, values of the graph; x NULL: of the truth,
+ * NaN where it is not known. The finger is round: its yaw is 0. The caller frees it. */
 double *contacts_object(const contacts *c, const ct_sequence *seq, int32_t stride, const double *x);
 double *contacts_finger(const contacts *c, const ct_sequence *seq, int32_t stride, const double *x);
 /* The outline, of as many corners as *corners says then. The caller frees it. */

@@ -39,7 +39,7 @@ static cli_exit take_sigmas(const cli_io *io, const char *option, const char *te
         const char   wanted = i + 1 < dim ? ',' : 0;
         if (end == at || *end != wanted || !(sigma >= 1e-6 && sigma <= 1e6))
             return cli_misuse(io, "--%s is %d sigmas from 1e-06 to 1e+06 with commas (%s), found \"%s\"", option, dim,
-                              dim == 3 ? "x,y,theta" : "rx,ry,rz,x,y,z", text);
+                              dim == 3 ? "x,y,yaw" : "rx,ry,rz,x,y,z", text);
         S[i * dim + i] = sigma * sigma;
         at = end + 1;
     }
@@ -197,7 +197,7 @@ static ct_accuracy initial_accuracy(const ct_dataset *d)
     return sum;
 }
 
-/* "x 0.1 m, y 0.1 m, theta 0.1 rad; x-y correlation 0.9". Returns buf. */
+/* "x 0.1 m, y 0.1 m, yaw 0.1 rad; x-y correlation 0.9". Returns buf. */
 static const char *say_latent(const ct_noise_model *m, ct_kind kind, char *buf, size_t size)
 {
     const int full = m->kind == CT_NOISE_FULL, n = m->dim, x = kind == CT_SE2 ? 0 : 3, y = x + 1;
@@ -303,7 +303,7 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_SEED("seed", "K", AT(seed), "of the random numbers: the same seed, the same dataset (1)"),
     CLI_ROW_HEADING("Noise of one's own"),
     CLI_ROW_TEXT("odom", "S,S,S", AT(odom[0]),
-                 "sigmas of odometry instead: x,y,theta (nav3d: rx,ry,rz,x,y,z) in m and rad"),
+                 "sigmas of odometry instead: x,y,yaw (nav3d: rx,ry,rz,x,y,z) in m and rad"),
     CLI_ROW_TEXT("gps", "S,S,S", AT(gps[0]), "sigmas of GPS instead"),
     CLI_ROW_TEXT("odom1", "S,S,S", AT(odom[1]),
                  "the same in the second regime, which holds in the middle half of a run"),
