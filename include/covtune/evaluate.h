@@ -92,6 +92,44 @@ ct_accuracy ct_accuracy_of_body(const ct_sequence *seq, const double *x, const c
  * how many. */
 int ct_accuracy_of_bodies(const ct_sequence *seq, const double *x, ct_body out[CT_BODIES_MAX]);
 
+/* ---- Alignment and relative error ------------------------------------------------------------ */
+
+/* How an estimate is moved as a whole onto the truth before errors are measured. X(constant, name, what it is) */
+#define CT_ALIGN_LIST(X)                                                                           \
+    X(CT_ALIGN_NONE, "none", "as estimated")                                                       \
+    X(CT_ALIGN_FIRST, "first", "the first pose is made equal to its truth")                        \
+    X(CT_ALIGN_RIGID, "rigid", "rotation and translation of least squares over positions")
+
+typedef enum {
+#define X(constant, name, what) constant,
+    CT_ALIGN_LIST(X)
+#undef X
+    CT_ALIGN_COUNT
+} ct_align_kind;
+
+const char *ct_align_name(ct_align_kind kind);
+int         ct_align_find(const char *name); /* a ct_align_kind, or -1 */
+
+/* y_v = T x_v for every variable; y may be x. T (may be NULL) is returned; of a graph in the plane it turns about z.
+ * CT_E_ARGUMENT without truth to align with, CT_E_SINGULAR where positions do not determine a rotation. O(n). */
+ct_status ct_align(const ct_sequence *seq, ct_align_kind kind, const double *x, double *y, ct_se3 *T, ct_err *err);
+
+/* Relative pose error over segments of the true path: E = (G_i^-1 G_j)^-1 (X_i^-1 X_j) for every pose i, with j the
+ * first pose at least `length` further along the path. Root mean squares of |t(E)| and of the angle of R(E), over
+ * poses whose truth is known in full. NaN without a segment. Alignment does not change it. */
+typedef struct {
+    double  length;      /* m                                  */
+    int64_t segments;
+    double  translation; /* m; over `length` it is the drift   */
+    double  rotation;    /* rad                                */
+} ct_rpe;
+
+/* out[k] <- over length[k], of the poses of a body ("x" of x0, x1, ...; NULL: of all). O(n count). */
+ct_status ct_rpe_over(const ct_sequence *seq, const double *x, const char *body, int count, const double *length,
+                      ct_rpe *out, ct_err *err);
+/* Length of the true path through those poses, m; 0 without any. */
+double ct_truth_length(const ct_sequence *seq, const char *body);
+
 /* ---- Inference ------------------------------------------------------------------------------- */
 
 /* Where an estimate starts from. X(constant, name, what it is) */
