@@ -33,21 +33,21 @@ static const method_preset ALL[] = {
     {"leo", "LEO", CT_LEARN_LEO, 1, 0, LOCAL, ADJOINT, 0, 5, 0, CT_ROLE_FIRST + 11},
 };
 
-const method_preset *contest_find(const char *key)
+const method_preset *preset_find(const char *key)
 {
     for (size_t i = 0; i < sizeof ALL / sizeof *ALL; i++)
         if (cli_same_word(key, ALL[i].key, strlen(ALL[i].key))) return &ALL[i];
     return NULL;
 }
 
-int contest_list(const char *list, const method_preset *out[], int most, char bad[64])
+int preset_list(const char *list, const method_preset *out[], int most, char bad[64])
 {
     int n = 0;
     while (*list || !n) {
         const size_t length = strcspn(list, ",");
         char         word[64];
         snprintf(word, sizeof word, "%.*s", (int)length, list);
-        const method_preset *who = contest_find(word);
+        const method_preset *who = preset_find(word);
         memcpy(bad, word, sizeof word);
         if (!who || n == most) return -1;
         out[n++] = who;
@@ -57,7 +57,7 @@ int contest_list(const char *list, const method_preset *out[], int most, char ba
     return n;
 }
 
-void contest_options(const method_preset *who, ct_trial_options *o)
+void preset_options(const method_preset *who, ct_trial_options *o)
 {
     o->outer.loss.difference = who->difference;
     o->outer.gradient = who->gradient;
@@ -66,7 +66,7 @@ void contest_options(const method_preset *who, ct_trial_options *o)
     if (who->alone) o->learn.prior = 0;
 }
 
-double contest_spread(const ct_theta *theta, const ct_noise *noise)
+double preset_spread(const ct_theta *theta, const ct_noise *noise)
 {
     double *p = cli_alloc(ct_theta_count(theta), sizeof *p);
     ct_theta_get(theta, noise, p);

@@ -1,6 +1,6 @@
 /* method_presets.h: who takes part in comparisons and studies: methods, with what each is told beside its name. */
-#ifndef CT_CLI_CONTEST_H
-#define CT_CLI_CONTEST_H
+#ifndef CT_STUDIES_METHOD_PRESETS_H
+#define CT_STUDIES_METHOD_PRESETS_H
 
 #include "cli/common/cli.h"
 
@@ -22,16 +22,16 @@ typedef struct {
 
 /* The method_preset of that key, NULL: there is none. A method's name is the key of that method with nothing else
  * said. */
-const method_preset *contest_find(const char *key);
+const method_preset *preset_find(const char *key);
 
 /* "a,b,c" into at most `most` keys' method_presets. Returns how many, or -1 and the first word that is none in
  * bad[64]. */
-int contest_list(const char *list, const method_preset *out[], int most, char bad[64]);
+int preset_list(const char *list, const method_preset *out[], int most, char bad[64]);
 
 /* What ct_trial is told: outer problem and method. The rest are the defaults. */
-void contest_options(const method_preset *who, ct_trial_options *options);
+void preset_options(const method_preset *who, ct_trial_options *options);
 
 /* Of a table's values, as theta has them, inside its set or not. */
-double contest_spread(const ct_theta *theta, const ct_noise *noise);
+double preset_spread(const ct_theta *theta, const ct_noise *noise);
 
 #endif

@@ -1,5 +1,5 @@
-/* compare.c: covtune compare. Methods against each other on a dataset: learned from its training runs, judged on its
- * test runs. */
+/* compare.c: covtune compare. Learns with several methods from the training sequences of a dataset, and evaluates each
+ * result on the test sequences. */
 #define _POSIX_C_SOURCE 200809L
 #include "studies/compare/compare.h"
 
@@ -9,8 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- what is asked for ---- */
-
+/* ---- options ---- */
 
 /* "loose,0.1:10" into the job, each a pair of bounds or "dataset". */
 static cli_exit take_bounds(const cli_io *io, const compare_request *request, compare_job *job)
@@ -30,8 +29,8 @@ static cli_exit take_bounds(const cli_io *io, const compare_request *request, co
     return CLI_GO;
 }
 
-/* Is there a method that draws random numbers? */
-static int draws(const compare_job *job)
+/* 1 if a method draws random numbers. */
+static int is_random(const compare_job *job)
 {
     for (int i = 0; i < job->methods; i++)
         if (job->method[i]->method == CT_LEARN_LEO || job->method[i]->method == CT_LEARN_CRS) return 1;
@@ -41,10 +40,10 @@ static int draws(const compare_job *job)
 static cli_exit check(const cli_io *io, compare_request *request, compare_job *job, int seed_said)
 {
     char bad[64];
-    job->methods = contest_list(request->methods, job->method, COMPARE_METHODS, bad);
+    job->methods = preset_list(request->methods, job->method, COMPARE_METHODS, bad);
     if (job->methods < 0)
         return cli_misuse(io, "--methods is a list of methods (covtune compare --help has them), found \"%s\"", bad);
-    if (seed_said && !draws(job))
+    if (seed_said && !is_random(job))
         return cli_misuse(
             io, "--seed is for methods that draw random numbers, leo and crs, and --methods %s has none of them",
             request->methods);
@@ -63,7 +62,7 @@ static cli_exit check(const cli_io *io, compare_request *request, compare_job *j
 
 /* ---- data ---- */
 
-/* The noise that the dataset was made with, beside it; NULL if it is not there. The caller frees it. */
+/* latent.json beside the dataset, the noise of simulated measurements; NULL: there is none. The caller frees it. */
 static char *latent_path(const char *path)
 {
     struct stat entry;
@@ -89,7 +88,7 @@ static ct_status read_oracle(const cli_io *io, const compare_request *request, c
     return status;
 }
 
-/* Test runs, or the others where there are none. */
+/* Evaluates on the test sequences, or on the training sequences if there are none. */
 static ct_status read_runs(const cli_io *io, const compare_request *request, compare_job *job, ct_err *err)
 {
     const ct_loss   all = ct_loss_defaults();
@@ -109,7 +108,7 @@ static ct_status read_runs(const cli_io *io, const compare_request *request, com
     return CT_OK;
 }
 
-/* What is learned under each of the bounds, as covtune learn would. */
+/* theta under each of the bounds, as covtune learn has it. */
 static ct_status plan(const cli_io *io, const compare_request *request, compare_job *job, ct_err *err)
 {
     ct_status status = CT_OK;
@@ -128,14 +127,14 @@ static ct_trial_options options(const compare_request *request)
     ct_trial_options o = ct_trial_defaults();
     o.outer.jobs = o.test.jobs = request->jobs;
     o.outer.loss.difference = o.test.loss.difference = (ct_difference)request->difference;
-    o.test.inference.incremental = request->deployment;
+    o.test.inference.incremental = o.learn.deployment.incremental = request->deployment;
     o.test.nees = o.test.conditioning = 1;
     o.learn.seed = request->seed;
     o.learn.max_iterations = request->iterations;
     return o;
 }
 
-/* ---- the end ---- */
+/* ---- output ---- */
 
 static ct_status write_file(const compare_request *request, const compare_job *job, ct_err *err)
 {
@@ -162,7 +161,7 @@ static ct_status print_table(const compare_request *request, const compare_job *
     return status;
 }
 
-/* What such a file begins with; the title is where there is one. */
+/* 1 if --out is free, or holds a table of this program: each format begins in its own way. */
 static int may_replace(const compare_request *request)
 {
     static const char *const BEGINS[CT_TABLE_COUNT] = {[CT_TABLE_CSV] = "method,",
@@ -175,7 +174,7 @@ static int may_replace(const compare_request *request)
            cli_replaceable(request->out, request->format == CT_TABLE_TEXT ? title : BEGINS[request->format]);
 }
 
-/* Runs estimate the same bodies whatever their noise. */
+/* The bodies of the first row that has any: they are the same in all rows. */
 static void name_bodies(compare_job *job)
 {
     for (int i = 0; i < job->rows && !job->bodies; i++) {
@@ -192,9 +191,10 @@ static cli_exit carry_out(const cli_io *io, const compare_request *request, comp
                         "%s: is there already, and is no table that could be replaced; choose another name for --out",
                         request->out);
     ct_status status = read_runs(io, request, job, &err);
-    if (status == CT_OK) status = plan(io, request, job, &err); /* which may change the table */
+    if (status == CT_OK) status = plan(io, request, job, &err); /* may change the noise table */
     if (status == CT_OK) status = read_oracle(io, request, job, &err);
     job->options = options(request);
+    if (status == CT_OK) status = ct_inference_choose(job->tests, job->test, &job->options.test.inference, &err);
     if (status == CT_OK) status = compare_rows(io, job, &err);
     if (request->by_name) name_bodies(job);
     cli_hide();
@@ -238,8 +238,9 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_CHOICE(
         "loss", DIFFERENCES + 1, ct_difference_find, AT(difference),
         "difference from the truth in the loss: on its own side (local), or in the world (left, the paper's)"),
-    CLI_ROW_CHOICE("deployment", "batch|isam2", cli_find_solver, AT(deployment),
-                   "how test runs are estimated: all at once, or step by step (isam2)"),
+    CLI_ROW_CHOICE("deployment", "auto|batch|isam2", cli_find_solver_or_auto, AT(deployment),
+                   "inference for held-out and test sequences: batch, incremental (isam2), or as covtune eval chooses "
+                   "(auto)"),
     CLI_ROW_ALIAS("field", "deployment"),
     CLI_ROW_FLAG("by-name", AT(by_name),
                  "errors body by body as well, such as those of an object o0, o1, .. and of the finger e0, e1, .. "
@@ -261,7 +262,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
 {
     compare_request request = {.methods = "nelder-mead,powell,leo,fw,lm",
                                .bounds = "loose,tight",
-                               .deployment = 1,
+                               .deployment = CT_INFERENCE_AUTO,
                                .format = -1,
                                .jobs = cli_processors(),
                                .spread = INFINITY,
@@ -278,16 +279,17 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
 
 const cli_command cli_compare = {
     .name = "compare",
-    .brief = "learn with several methods and compare what comes of it",
+    .brief = "learn with several methods and compare the results",
     .operands = "DATASET",
     .least = 1,
     .most = 1,
     .text =
-        "Learns noise models from the training runs with every method, under every pair of bounds, and judges each on "
-        "the test runs: accuracy, consistency, conditioning, and what it cost. Beside them "
-        "are the start values, the closed form, and the oracle where it is known. The best of each bounds is marked. A "
-        "method that cannot do what is asked says so in its row. Nothing is written unless --out is given; "
-        "covtune learn makes noise files. Ctrl-C prints what is done by then, with exit code 130.\n",
+        "Learns noise models from the training sequences with each method under each pair of bounds. Evaluates each "
+        "on the test sequences: accuracy, consistency, conditioning, cost. The first rows are the start values, the "
+        "oracle if it is known, and the closed form. The best method of each bounds is marked. A method that does not "
+        "support the request has the reason in its row. The numbers are those of covtune learn and covtune eval. "
+        "Nothing is written without --out; covtune learn writes noise files. Ctrl-C prints the finished rows, with "
+        "exit code 130.\n",
     .example = "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --out D3\n"
                "  covtune compare D3 --methods fw,lm\n"
                "  covtune compare D3 --bounds tight --format markdown --out D3.md\n",

@@ -1,6 +1,6 @@
 /* compare.h: the parts of `covtune compare`.
  *
- *   compare.c  options, and all of it in order     rows.c  the rows: verdicts and trials     print.c  the table */
+ *   compare.c  options, and the steps in order     rows.c  learns and evaluates a row     print.c  the table */
 #ifndef CT_CLI_COMPARE_H
 #define CT_CLI_COMPARE_H
 
@@ -15,7 +15,7 @@
 /* What was asked for. */
 typedef struct {
     const char *path, *methods, *bounds, *oracle, *out, *full;
-    /* deployment: 0 batch, 1 isam2; format: -1 not said */
+    /* deployment: as ct_inference.incremental; format: -1 not given */
     int         difference, deployment, iterations, format, by_name, jobs;
     double      spread;
     uint64_t    seed;

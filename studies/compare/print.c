@@ -91,32 +91,31 @@ static void put_row(ct_table *t, const compare_job *job, int i, int data)
 static void notes(ct_table *t, const compare_request *request, const compare_job *job)
 {
     const char *part = job->seen ? "training" : "test";
-    ct_table_note(t, "Means over %d %s run%s, estimated %s; loss %s.", job->tests, part, CLI_S(job->tests),
-                  request->deployment ? "step by step (isam2)" : "at once",
+    ct_table_note(t, "Means over %d %s sequence%s, estimated %s; loss %s.", job->tests, part, CLI_S(job->tests),
+                  job->options.test.inference.incremental ? "incrementally (isam2)" : "in batch",
                   ct_difference_name((ct_difference)request->difference));
     if (job->seen)
-        ct_table_note(t, "There are no test runs: these are the runs that were learned from, and the numbers flatter "
-                         "what was learned.");
+        ct_table_note(t, "There are no test sequences. The evaluation is on the training sequences, and too good.");
     ct_table_note(t,
-                  "Methods start from the table's values, but for lm, which is what covtune learn does where nothing "
-                  "is said: from second moments of residuals at the truth, with a prior%s.",
-                  job->dataset->trains > 1 ? " chosen by folds"
-                                           : " that is the default, as nothing can be held out of one run");
+                  "lm, the default of covtune learn, starts from second moments of residuals at the truth, with a "
+                  "prior%s. Other methods start from the table's values.",
+                  job->dataset->trains > 1 ? " chosen by cross-validation"
+                                           : " of the default weight, as one sequence has no folds");
     ct_table_note(t, "spread: largest over smallest learned variance. condition: of the whitened system at the "
-                     "estimates, without and with column scaling, the median of the runs.");
+                     "estimates, without and with column scaling, the median over sequences.");
     for (int i = 0; i < job->rows; i++)
         if (*job->row[i].reason) ct_table_note(t, "%s bounds: %s.", job->row[i].bounds, job->row[i].reason);
     for (const char *line = job->failures; *line;
          line += line[strcspn(line, "\n")] ? strcspn(line, "\n") + 1 : strlen(line))
         ct_table_note(t, "%.*s", (int)strcspn(line, "\n"), line);
-    if (job->interrupted) ct_table_note(t, "Interrupted: methods that were not done are not here.");
+    if (job->interrupted) ct_table_note(t, "Interrupted: methods that were not finished are left out.");
 }
 
 ct_status compare_table(const compare_request *request, const compare_job *job, ct_table_format format, ct_table **out,
                         ct_err *err)
 {
     char      title[512];
-    const int data = format == CT_TABLE_CSV || format == CT_TABLE_JSON; /* which have no notes */
+    const int data = format == CT_TABLE_CSV || format == CT_TABLE_JSON; /* without notes */
     snprintf(title, sizeof title, "%s: methods compared", request->path);
     const ct_status status = ct_table_new(title, out, err);
     if (status != CT_OK) return status;
@@ -166,7 +165,7 @@ static json_t *object(const compare_request *request, const compare_job *job)
     cli_put(o, "part", cli_text(job->seen ? "train" : "test"));
     cli_put(o, "runs", cli_integer(job->tests));
     cli_put(o, "oracle", cli_text(job->oracle_path));
-    cli_put(o, "solver", cli_text(request->deployment ? "isam2" : "batch"));
+    cli_put(o, "solver", cli_text(cli_solvers[job->options.test.inference.incremental]));
     cli_put(o, "difference", cli_text(ct_difference_name((ct_difference)request->difference)));
     cli_put(o, "seed", cli_integer((int64_t)request->seed));
     cli_put(o, "interrupted", cli_check_alloc(json_boolean(job->interrupted)));

@@ -1,14 +1,14 @@
-/* rows.c: what a comparison is made of. A row is a noise table: the start values, the oracle's, or what a method
- * learned under bounds; each judged on the same runs in the same way. */
+/* rows.c: the rows of a comparison. A row is a noise table: the start values, the oracle's, or the result of a method
+ * under bounds. All are evaluated on the same sequences with the same options. */
 #include "studies/compare/compare.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define JUDGING 1.5 /* of a unit of the bar: a verdict */
-#define SAME    1e-6 /* of an error: two methods that came to the same answer are both the best */
-#define NAMED   3   /* failed estimates of a row; the others are counted */
+#define EVALUATION 1.5  /* cost of an evaluation, in units of the progress bar                  */
+#define SAME       1e-6 /* relative: methods whose errors agree to this are best together       */
+#define NAMED      3    /* failed sequences that are named in a row; the others are counted      */
 
 typedef struct {
     compare_job *job;
@@ -48,7 +48,7 @@ static ct_status name_failures(compare_job *job, const compare_row *row, const c
     int                 named = 0, n = 0;
     options.nees = options.conditioning = 0;
     const ct_status status = ct_evaluate(job->tests, job->test, noise, &options, each, NULL, err);
-    n = snprintf(job->failures + used, room, "%s%s%s: no minimum in %d of %d runs:", row->method,
+    n = snprintf(job->failures + used, room, "%s%s%s: no minimum in %d of %d sequences:", row->method,
                  *row->bounds ? ", " : "", row->bounds, row->test.failed, job->tests);
     for (int32_t i = 0; i < job->tests && n < (int)room; i++) {
         if (!ct_evaluation_failed(&each[i]) || ++named > NAMED) continue;
@@ -61,26 +61,26 @@ static ct_status name_failures(compare_job *job, const compare_row *row, const c
     return status;
 }
 
-/* ---- tables as they are ---- */
+/* ---- given tables ---- */
 
-static void say(watcher *w, const char *method, const char *bounds)
+static void set_label(watcher *w, const char *method, const char *bounds)
 {
     snprintf(w->what, sizeof w->what, "%s%s%s", method, *bounds ? ", " : "", bounds);
 }
 
-/* Start values, or the oracle's: nothing is learned. */
-static ct_status judge(watcher *w, const char *name, const ct_noise *noise, ct_err *err)
+/* A row of the start values, or of the oracle's. */
+static ct_status add_table(watcher *w, const char *name, const ct_noise *noise, ct_err *err)
 {
     compare_job        *job = w->job;
     ct_evaluate_options train = job->options.test;
     compare_row        *row = &job->row[job->rows];
     *row = (compare_row){.method = name,
                          .group = -1,
-                         .spread = contest_spread(job->theta[0], noise),
+                         .spread = preset_spread(job->theta[0], noise),
                          .seconds = NAN,
                          .solves = -1,
                          .evaluations = -1};
-    say(w, name, "");
+    set_label(w, name, "");
     train.inference = ct_outer_inference(&job->options.outer);
     train.loss = job->options.outer.loss;
     train.nees = train.conditioning = 0;
@@ -88,14 +88,14 @@ static ct_status judge(watcher *w, const char *name, const ct_noise *noise, ct_e
     if (status == CT_OK) status = ct_evaluate(job->tests, job->test, noise, &job->options.test, NULL, &row->test, err);
     if (status != CT_OK || cli_caught()) return status;
     job->rows++;
-    cli_bar_add(&w->bar, JUDGING);
+    cli_bar_add(&w->bar, EVALUATION);
     return row->test.failed ? name_failures(job, row, noise, err) : CT_OK;
 }
 
-/* ---- what is learned ---- */
+/* ---- learned tables ---- */
 
-/* A method may be unable to do what is asked, such as a limit on the spread: that is its row. */
-static ct_status try(watcher *w, int bounds, const method_preset *who, ct_err *err)
+/* A row of a method. If it does not support the request, such as a limit on the spread, the row has the reason. */
+static ct_status add_method(watcher *w, int bounds, const method_preset *who, ct_err *err)
 {
     compare_job     *job = w->job;
     ct_trial_options options = job->options;
@@ -104,9 +104,9 @@ static ct_status try(watcher *w, int bounds, const method_preset *who, ct_err *e
     *row = (compare_row){
         .method = who->key, .group = bounds, .spread = NAN, .seconds = NAN, .solves = -1, .evaluations = -1};
     memcpy(row->bounds, job->bound[bounds], sizeof row->bounds);
-    say(w, who->key, row->bounds);
+    set_label(w, who->key, row->bounds);
     w->cost = who->cost;
-    contest_options(who, &options);
+    preset_options(who, &options);
     if (job->options.outer.loss.difference != CT_DIFFERENCE_LOCAL)
         options.outer.loss.difference = job->options.outer.loss.difference;
     const ct_status status = ct_trial_run(job->dataset->trains, job->dataset->train, job->tests, job->test,
@@ -124,7 +124,7 @@ static ct_status try(watcher *w, int bounds, const method_preset *who, ct_err *e
     }
     if (!cli_caught()) {
         job->rows++;
-        cli_bar_add(&w->bar, who->cost + JUDGING);
+        cli_bar_add(&w->bar, who->cost + EVALUATION);
         if (status == CT_OK && row->test.failed) end = name_failures(job, row, trial.noise, err);
     }
     ct_trial_free(&trial);
@@ -133,9 +133,9 @@ static ct_status try(watcher *w, int bounds, const method_preset *who, ct_err *e
 
 ct_status compare_rows(const cli_io *io, compare_job *job, ct_err *err)
 {
-    const method_preset *closed = contest_find("closed-form");
-    double            all = JUDGING * (1 + (job->oracle != NULL)) + job->bounds * (closed->cost + JUDGING);
-    for (int k = 0; k < job->methods; k++) all += job->bounds * (job->method[k]->cost + JUDGING);
+    const method_preset *closed = preset_find("closed-form");
+    double            all = EVALUATION * (1 + (job->oracle != NULL)) + job->bounds * (closed->cost + EVALUATION);
+    for (int k = 0; k < job->methods; k++) all += job->bounds * (job->method[k]->cost + EVALUATION);
     watcher w = {.job = job, .bar = cli_bar_new(io, all)};
     job->options.test.progress = on_progress;
     job->options.test.user = &w;
@@ -144,12 +144,12 @@ ct_status compare_rows(const cli_io *io, compare_job *job, ct_err *err)
     job->options.learn.progress = watch;
     job->options.learn.user = &w;
     cli_catch(io, "stopping; what is done is printed");
-    ct_status status = judge(&w, "initial", job->dataset->noise, err);
-    if (status == CT_OK && job->oracle && !cli_caught()) status = judge(&w, "oracle", job->oracle, err);
+    ct_status status = add_table(&w, "initial", job->dataset->noise, err);
+    if (status == CT_OK && job->oracle && !cli_caught()) status = add_table(&w, "oracle", job->oracle, err);
     for (int b = 0; b < job->bounds; b++) {
-        if (status == CT_OK && !cli_caught()) status = try(&w, b, closed, err);
+        if (status == CT_OK && !cli_caught()) status = add_method(&w, b, closed, err);
         for (int k = 0; k < job->methods && status == CT_OK && !cli_caught(); k++)
-            if (job->method[k] != closed) status = try(&w, b, job->method[k], err);
+            if (job->method[k] != closed) status = add_method(&w, b, job->method[k], err);
     }
     job->interrupted = cli_caught();
     cli_release();

@@ -267,7 +267,7 @@ static ct_status run(reproduce_job *job, ct_err *err)
 {
     const method_preset *all[METHODS];
     char              bad[64];
-    const int         count = contest_list(ORDER, all, METHODS, bad);
+    const int         count = preset_list(ORDER, all, METHODS, bad);
     double            units = 0;
     init             *n = cli_alloc(1, sizeof *n);
     n->job = job;

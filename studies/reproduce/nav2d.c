@@ -88,7 +88,7 @@ static ct_status judge_table(nav2d *n, const nav_data *data, const ct_noise *noi
     const reproduce_runs runs = nav_data_runs(data);
     ct_status            status = reproduce_judge(n->job, 1, &runs, noise, &cell->train, err);
     if (status == CT_OK) status = reproduce_judge(n->job, 0, &runs, noise, &cell->test, err);
-    cell->spread = contest_spread(theta, noise);
+    cell->spread = preset_spread(theta, noise);
     cell->seconds = NAN;
     cell->solves = cell->evaluations = -1;
     return status;
@@ -157,7 +157,7 @@ static ct_status run(reproduce_job *job, ct_err *err)
     nav2d    *n = cli_alloc(1, sizeof *n);
     *n = (nav2d){.job = job, .seeds = job->request->seeds ? job->request->seeds : quick ? 1 : NAV2D_SEEDS};
     n->size = quick ? (nav_size){3, 6, 100, 150} : (nav_size){5, 20, 300, 500};
-    for (int c = 0; c < NAV2D_COLUMNS; c++) n->column[c] = (nav2d_column){.key = KEY[c], .who = contest_find(KEY[c])};
+    for (int c = 0; c < NAV2D_COLUMNS; c++) n->column[c] = (nav2d_column){.key = KEY[c], .who = preset_find(KEY[c])};
     for (int c = 0; c < NAV2D_COLUMNS; c++)
         n->column[c].name = n->column[c].who ? n->column[c].who->name : c == NAV2D_ORACLE ? "oracle" : "initial";
     reproduce_rows(job->request->rows, PAPER_DATASETS, nav2d_dataset, n->row);

@@ -136,7 +136,7 @@ static ct_status judge_start(push2d *n, const reproduce_runs *runs, const ct_the
     ct_status status = reproduce_judge(n->job, 1, runs, runs->start, &cell->train, err);
     if (status == CT_OK) status = reproduce_judge(n->job, 0, runs, runs->start, &cell->test, err);
     if (status == CT_OK) status = judge_truth(n, runs, runs->start, cell, err);
-    cell->spread = contest_spread(theta, runs->start);
+    cell->spread = preset_spread(theta, runs->start);
     cell->seconds = NAN;
     cell->solves = cell->evaluations = -1;
     cell->stop = "";
@@ -225,7 +225,7 @@ static ct_status run(reproduce_job *job, ct_err *err)
     n->size = quick ? (push2d_size){3, 3, 2, 50} : (push2d_size){5, PUSH2D_TESTS, 3, 100};
     job->stepwise = job->plain = 1;
     job->evaluations = quick ? EVALUATIONS_QUICK : EVALUATIONS;
-    for (int c = 0; c < PUSH2D_COLUMNS; c++) n->column[c] = (push2d_column){.key = KEY[c], .who = contest_find(KEY[c])};
+    for (int c = 0; c < PUSH2D_COLUMNS; c++) n->column[c] = (push2d_column){.key = KEY[c], .who = preset_find(KEY[c])};
     for (int c = 0; c < PUSH2D_COLUMNS; c++) n->column[c].name = n->column[c].who ? n->column[c].who->name : "initial";
     reproduce_rows(job->request->rows, PAPER_PUSHES, ROW, n->row);
     job->bar = cli_bar_new(job->io, all_of_it(n));

@@ -39,7 +39,7 @@ static ct_status try_centre(push2d *n, reproduce_runs runs, const ct_dataset *da
     push2d_cell cell = {0};
     ct_status   status = push2d_ones(data, &ones, err);
     runs.start = ones;
-    if (status == CT_OK) status = push2d_try(n, contest_find("lm"), &runs, theta, &cell, NULL, err);
+    if (status == CT_OK) status = push2d_try(n, preset_find("lm"), &runs, theta, &cell, NULL, err);
     if (status == CT_OK) c->centre = cell.test;
     ct_noise_free(ones);
     return status;

@@ -95,7 +95,7 @@ ct_status reproduce_try(reproduce_job *job, const method_preset *who, const repr
 {
     ct_trial_options o = ct_trial_defaults();
     const int        most = job->evaluations;
-    contest_options(who, &o);
+    preset_options(who, &o);
     o.test = reproduce_evaluation(job);
     o.cancel = stop;
     o.user = job;
@@ -258,9 +258,9 @@ static cli_exit take_methods(const cli_io *io, const reproduce_study *study, rep
 {
     const method_preset *all[24];
     char              bad[64];
-    const int n = contest_list(study->methods, all, 24, bad), most = (int)(sizeof job->method / sizeof *job->method);
+    const int n = preset_list(study->methods, all, 24, bad), most = (int)(sizeof job->method / sizeof *job->method);
     if (!job->request->methods) return CLI_GO;
-    job->methods = contest_list(job->request->methods, job->method, most, bad);
+    job->methods = preset_list(job->request->methods, job->method, most, bad);
     for (int i = 0; i < job->methods; i++) {
         int found = 0;
         for (int k = 0; k < n; k++) found |= job->method[i] == all[k];

@@ -75,7 +75,7 @@ static ct_status fill(runtime *r, ct_err *err)
     if (status == CT_OK) status = reproduce_judge(job, 1, &r->runs, r->data.latent, &r->oracle, err);
     if (status != CT_OK) return status;
     snprintf(job->what, sizeof job->what, "warming up");
-    status = reproduce_try(job, contest_find("fw"), &r->runs, r->theta, 0, &warm, err);
+    status = reproduce_try(job, preset_find("fw"), &r->runs, r->theta, 0, &warm, err);
     ct_trial_free(&warm);
     for (int i = 0; i < r->count && status == CT_OK && !cli_caught(); i++) {
         job->cost = r->entry[i].who->cost;
@@ -279,7 +279,7 @@ static ct_status run(reproduce_job *job, ct_err *err)
 {
     const method_preset *all[METHODS];
     char              bad[64];
-    const int         n = contest_list(ORDER, all, METHODS, bad);
+    const int         n = preset_list(ORDER, all, METHODS, bad);
     double            units = 0;
     runtime r = {.job = job, .size = job->request->quick ? (nav_size){5, 0, 150, 200} : (nav_size){5, 0, 300, 500}};
     for (int i = 0; i < n; i++)

@@ -278,7 +278,7 @@ static ct_status run(reproduce_job *job, ct_err *err)
 {
     const method_preset *all[METHODS];
     char              bad[64];
-    const int         quick = job->request->quick, count = contest_list(ORDER, all, METHODS, bad);
+    const int         quick = job->request->quick, count = preset_list(ORDER, all, METHODS, bad);
     double            units = 0;
     ct_status         status = CT_OK;
     samples          *n = cli_alloc(1, sizeof *n);
