@@ -128,7 +128,7 @@ static ct_status first_pose(const ct_sequence *seq, const double *x, ct_se3 *T, 
         } else {
             const ct_se2 from = {a[0], a[1], a[2], a[3]}, to = {b[0], b[1], b[2], b[3]};
             const ct_se2 move = ct_se2_compose(to, ct_se2_inverse(from, NULL), NULL, NULL);
-            const double half = 0.5 * ct_se2_theta(move);
+            const double half = 0.5 * ct_se2_yaw(move);
             *T = (ct_se3){move.x, move.y, 0, 0, 0, sin(half), cos(half)};
         }
         return CT_OK;
