@@ -117,7 +117,8 @@ static void test_runs_that_are_the_same_are_told_of(void)
     learn_all(&l, CT_NOISE_DIAGONAL, 1e-6, 1e3);
     open_outer(&l, NULL);
     ct_learn_result r = learn(&l, NULL);
-    CHECK(r.note && strstr(r.note, "are the same"));
+    const int32_t f = ct_findings_find(&r.findings, CT_FINDING_DUPLICATE_SEQUENCES);
+    CHECK(f >= 0 && r.findings.item[f].subjects == 2 && r.findings.item[f].subject[1].index == 2);
     ct_learn_result_free(&r);
     lesson_free(&l);
 }

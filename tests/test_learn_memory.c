@@ -112,8 +112,37 @@ static void test_a_noise_file_is_written_whole_or_not_at_all(void)
     lesson_free(&l);
 }
 
+static ct_status make_findings(ct_findings *list, ct_findings *joined, ct_err *err)
+{
+    ct_status status = CT_OK;
+    for (int i = 0; status == CT_OK && i < 20; i++) {
+        status = ct_findings_add(list, CT_FINDING_PARAMETER_UNDETERMINED, 1, (double[]){1.0 + i % 3}, err);
+        if (status == CT_OK) status = ct_findings_add_subject(list, CT_SUBJECT_PARAMETER, i, 0, "odom.x", err);
+    }
+    return status == CT_OK ? ct_findings_join(list, joined, err) : status;
+}
+
+static void test_findings_survive_the_failure_of_every_allocation(void)
+{
+    int64_t k = 0;
+    for (int through = 0; !through && k < 1000; k++) {
+        ct_findings list = {0}, joined = {0};
+        ct_err      err = {0};
+        left = k;
+        const ct_status status = make_findings(&list, &joined, &err);
+        through = left >= 0;
+        left = -1;
+        CHECK(status == (through ? CT_OK : CT_E_MEMORY) && (through || err.text[0]));
+        CHECK(joined.count == (through ? 3 : 0));
+        ct_findings_free(&list);
+        ct_findings_free(&joined);
+    }
+    CHECK(k > 50 && k < 1000);
+}
+
 int main(void)
 {
+    RUN(test_findings_survive_the_failure_of_every_allocation);
     RUN(test_a_noise_file_is_written_whole_or_not_at_all);
     RUN(test_learning_survives_the_failure_of_every_allocation);
     return ct_test_end();

@@ -4,6 +4,7 @@
 #define COVTUNE_H
 
 #include <covtune/base.h>
+#include <covtune/finding.h>
 #include <covtune/lie.h>
 #include <covtune/shape.h>
 #include <covtune/noise.h>

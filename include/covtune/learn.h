@@ -18,6 +18,7 @@
 #define COVTUNE_LEARN_H
 
 #include <covtune/evaluate.h>
+#include <covtune/finding.h>
 #include <covtune/theta.h>
 
 #ifdef __cplusplus
@@ -310,10 +311,8 @@ typedef struct {
     double         *standard_error;
     /* -1, 0, +1 per parameter (turned coordinates of full blocks) */
     int8_t         *at_bound;
-    /* sentences, one a line: what the data cannot tell; NULL: nothing */
-    char           *undetermined;
-    /* sentences, one a line: what was done that was not asked for; NULL: nothing */
-    char           *note;
+    /* what the caller should know without having asked: finding.h lists the codes */
+    ct_findings     findings;
 } ct_learn_result;
 
 /* Can the method learn that? CT_E_ARGUMENT with a sentence where ct_learn would refuse: box methods and what is no

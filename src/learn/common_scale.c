@@ -9,9 +9,8 @@
 #include "learn/learn.h"
 
 #include <math.h>
-#include <stdio.h>
 
-#define TOLD    1.1  /* factor by which sigmas are off from which on that is said */
+#define OFF_MOST 1.1 /* factor by which sigmas are off above which there is a finding */
 #define SUFFERS 1e-3 /* relative rise of the loss from which on the scale is not free */
 
 ct_status ct__scale_wanted(ct_outer *o, const double *p, const uint8_t *part, double *factor, double *degrees,
@@ -37,25 +36,19 @@ double ct__scale_apply(const ct_theta *theta, ct_scale scale, double factor, dou
     return s == wanted ? factor : exp(s);
 }
 
-/* Bounds that keep variances from the size that consistency asks for are named, with what that does to all. */
-static ct_status tell_of_bounds(ct__learning *l)
+/* A finding where bounds keep all variances from the common scale that consistency asks for. */
+static ct_status diagnose_bounds(ct__learning *l)
 {
     const ct_learn_result *r = l->objective.result;
-    const ct_theta        *theta = l->objective.outer->theta;
     const double           off = sqrt(r->scale_applied / r->scale_wanted);
-    char                   held[200] = "", name[80];
-    if (l->objective.options->scale != CT_SCALE_FIT || !r->scale_free || !(off > TOLD || off < 1 / TOLD)) return CT_OK;
-    ct_theta_active(theta, l->p, r->at_bound);
-    for (int32_t i = 0; i < l->objective.outer->m; i++) {
-        if (!r->at_bound[i]) continue;
-        const size_t used = strlen(held);
-        ct_theta_name(theta, i, name, sizeof name);
-        snprintf(held + used, sizeof held - used, "%s%s", used ? ", " : "", name);
-    }
-    return ct__note(l,
-                    "All learned sigmas are too %s, by a factor of about %.3g: the bounds%s%s leave no room for the "
-                    "common factor that consistency asks for. Their ratios are as learned; wider bounds leave room.",
-                    off > 1 ? "large" : "small", off > 1 ? off : 1 / off, *held ? " of " : "", held);
+    if (l->objective.options->scale != CT_SCALE_FIT || !r->scale_free || !(off > OFF_MOST || off < 1 / OFF_MOST))
+        return CT_OK;
+    CT_TRY(ct__find(l, off > 1 ? CT_FINDING_SIGMAS_TOO_LARGE : CT_FINDING_SIGMAS_TOO_SMALL,
+                    CT__VALUES(off > 1 ? off : 1 / off)));
+    ct_theta_active(l->objective.outer->theta, l->p, r->at_bound);
+    for (int32_t i = 0; i < l->objective.outer->m; i++)
+        if (r->at_bound[i]) CT_TRY(ct__find_parameter(l, i, r->at_bound[i]));
+    return CT_OK;
 }
 
 ct_status ct__scale(ct__learning *l)
@@ -80,12 +73,9 @@ ct_status ct__scale(ct__learning *l)
         } else if (status == CT_OK && !r->scale_free) {
             r->chi_after = r->chi_before; /* of folds, whose scale was applied to see */
             r->nees_after = r->nees_before;
-            status = ct__note(l,
-                              "The common scale was not applied: frozen noise models or robust kernels have a say in "
-                              "it, and with the factor %.4g the loss rises from %.6g to %.6g.",
-                              r->scale_wanted, r->loss_train, loss);
+            status = ct__find(l, CT_FINDING_SCALE_NOT_APPLIED, CT__VALUES(r->scale_wanted, r->loss_train, loss));
         }
     }
     free(q);
-    return status == CT_OK && isfinite(r->scale_wanted) ? tell_of_bounds(l) : status;
+    return status == CT_OK && isfinite(r->scale_wanted) ? diagnose_bounds(l) : status;
 }

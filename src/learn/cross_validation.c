@@ -374,7 +374,7 @@ static ct_status stand(ct__learning *l, ct_evaluation *seen, double *loss)
     const int64_t       n = e->outer->count;
     double             *answer = loss, *other = loss + n;
     const double *const place[] = {l->closed, l->start};
-    static const char  *const name[] = {"the closed form", "the start values"};
+    static const char  *const name[] = {"closed form", "start values"};
     const double        weight = r->prior;
     int                 taken = -1;
     ct_outer_value      value = {0};
@@ -394,11 +394,9 @@ static ct_status stand(ct__learning *l, ct_evaluation *seen, double *loss)
         taken = k;
     }
     r->loss_deployment = mean_of(n, answer);
-    return taken < 0 ? CT_OK
-                     : ct__note(l,
-                                "From the truth the answer of weight %g has a loss of %.6g; estimated as in deployment "
-                                "the same runs have %.6g, and under %s %.6g: these stay.",
-                                weight, value.loss, mine, name[taken], r->loss_deployment);
+    if (taken < 0) return CT_OK;
+    CT_TRY(ct__find(l, CT_FINDING_ANSWER_REPLACED, CT__VALUES(weight, value.loss, mine, r->loss_deployment)));
+    return ct_findings_add_subject(&r->findings, CT_SUBJECT_CANDIDATE, -1, 0, name[taken], e->err);
 }
 
 ct_status ct__validate_answer(ct__learning *l)

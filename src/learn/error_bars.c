@@ -41,7 +41,6 @@ typedef struct {
     double       *row;                    /* n: scratch                                  */
     double       *gradients;              /* sequences x m                               */
     double        loss, degrees;
-    int64_t       length, capacity;       /* of result->undetermined                     */
 } bars;
 
 static ct_status allocate(bars *b, ct_err *err)
@@ -80,11 +79,7 @@ static ct_status evaluate(bars *b)
         size += fabs(g[i]);
     }
     e->result->invariance = size > 0 ? fabs(sum) / size : 0;
-    if (value.inexact)
-        return ct__note(
-            l, "At the answer the Hessian of %d sequence%s was not positive definite; error bars rest on J'J there.",
-            value.inexact, value.inexact == 1 ? "" : "s");
-    return CT_OK;
+    return value.inexact ? ct__find(l, CT_FINDING_HESSIAN_INDEFINITE, CT__VALUES(value.inexact)) : CT_OK;
 }
 
 /* Scalars on a bound are held. Of full blocks none is: their bounds are on eigenvalues. */
@@ -124,32 +119,13 @@ static double scale_cosine(const bars *b, int32_t k)
 
 /* ---- What the data cannot tell --------------------------------------------------------------- */
 
-static ct_status say(bars *b, const char *fmt, ...) CT_PRINTF(2, 3);
-static ct_status say(bars *b, const char *fmt, ...)
+/* How many parameters have a part of that sign in column k of V. */
+static int count_side(const bars *b, int32_t k, int sign)
 {
-    va_list args;
-    va_start(args, fmt);
-    const ct_status status =
-        ct__add_line(&b->l->objective.result->undetermined, &b->length, &b->capacity, b->l->objective.err, fmt, args);
-    va_end(args);
-    return status;
-}
-
-/* Names of the parameters in column k of V whose sign is `sign`, as "a, b and c"; returns their number. */
-static int name_side(const bars *b, int32_t k, int sign, char *buf, size_t size)
-{
-    const ct_theta *theta = b->l->objective.outer->theta;
-    int             count = 0;
-    size_t          used = 0;
-    buf[0] = 0;
+    int count = 0;
     for (int32_t i = 0; i < b->n; i++) {
         const double v = b->V[(int64_t)i * b->n + k];
-        char         name[128];
-        if (fabs(v) < DISTINCT || (v > 0) != (sign > 0)) continue;
-        ct_theta_name(theta, b->free[i], name, sizeof name);
-        if (used + strlen(name) + 8 > size) continue;
-        used += (size_t)snprintf(buf + used, size - used, "%s%s", count ? ", " : "", name);
-        count++;
+        count += fabs(v) >= DISTINCT && (v > 0) == (sign > 0);
     }
     return count;
 }
@@ -174,28 +150,23 @@ static ct_status try_direction(const bars *b, int32_t k, double *change)
 
 static ct_status describe(bars *b, int32_t k)
 {
-    char   up[320], down[320];
-    double change;
-    if (scale_cosine(b, k) > IS_SCALE) {
-        if (!b->l->objective.result->scale_free) return CT_OK; /* frozen models say */
-        return say(b, "The common factor of all learned variances: tracking does not depend on it. Its value comes "
-                      "from consistency.");
-    }
+    ct__learning *l = b->l;
+    double        change;
+    if (scale_cosine(b, k) > IS_SCALE) /* frozen models determine the scale where it is not free */
+        return l->objective.result->scale_free ? ct__find(l, CT_FINDING_SCALE_UNDETERMINED, CT__NO_VALUES) : CT_OK;
     CT_TRY(try_direction(b, k, &change));
     if (!(change < UNSEEN)) return CT_OK;
-    const int    ups = name_side(b, k, 1, up, sizeof up), downs = name_side(b, k, -1, down, sizeof down);
-    const double percent = 100 * change;
-    if (ups && downs)
-        return say(b,
-                   "%s against %s: multiplying the former and dividing the latter by up to 10, or the reverse, changes "
-                   "the loss by %.2g %% at most.",
-                   up, down, percent);
-    if (ups + downs == 1)
-        return say(b, "%s: multiplied or divided by 10 it changes the loss by %.2g %% at most.", ups ? up : down,
-                   percent);
-    if (ups + downs)
-        return say(b, "%s together: multiplied or divided by up to 10 they change the loss by %.2g %% at most.",
-                   ups ? up : down, percent);
+    const int up = count_side(b, k, 1), down = count_side(b, k, -1);
+    if (!up && !down) return CT_OK;
+    CT_TRY(ct__find(l,
+                    up && down       ? CT_FINDING_RATIO_UNDETERMINED
+                    : up + down == 1 ? CT_FINDING_PARAMETER_UNDETERMINED
+                                     : CT_FINDING_PRODUCT_UNDETERMINED,
+                    CT__VALUES(100 * change)));
+    for (int32_t i = 0; i < b->n; i++) {
+        const double v = b->V[(int64_t)i * b->n + k];
+        if (fabs(v) >= DISTINCT) CT_TRY(ct__find_parameter(l, b->free[i], up && down ? (v > 0 ? 1 : -1) : 0));
+    }
     return CT_OK;
 }
 
@@ -334,14 +305,10 @@ static ct_status check_minimum(bars *b)
     ct_learn_result *r = b->l->objective.result;
     int32_t          which = 0;
     double           move = 0;
-    char             name[80];
     if (!(away(b, &which, &move) > 1)) return CT_OK;
     for (int32_t i = 0; i < b->m; i++) r->standard_error[i] = NAN;
-    return ct__note(b->l,
-                    "This is no minimum of the loss: towards one the variance of %s, for one, would change by %s%.2g. "
-                    "So there are no error bars; another method or start may do better.",
-                    ct_theta_name(b->l->objective.outer->theta, which, name, sizeof name),
-                    fabs(move) > LOG_10 ? "more than a factor of " : "a factor of ", exp(CT_MIN(LOG_10, fabs(move))));
+    CT_TRY(ct__find(b->l, CT_FINDING_NOT_A_MINIMUM, CT__VALUES(exp(CT_MIN(LOG_10, fabs(move))))));
+    return ct__find_parameter(b->l, which, 0);
 }
 
 static ct_status estimate(bars *b)

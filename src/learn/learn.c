@@ -4,7 +4,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 ct_learn_options ct_learn_defaults(void)
@@ -26,31 +25,10 @@ ct_learn_options ct_learn_defaults(void)
 void ct_learn_result_free(ct_learn_result *r)
 {
     if (!r) return;
-    void *const owned[] = {r->p, r->closed_form, r->standard_error, r->at_bound, r->undetermined, r->note};
+    void *const owned[] = {r->p, r->closed_form, r->standard_error, r->at_bound};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+    ct_findings_free(&r->findings);
     *r = (ct_learn_result){0};
-}
-
-ct_status ct__add_line(char **text, int64_t *length, int64_t *capacity, ct_err *err, const char *fmt, va_list args)
-{
-    char line[1024];
-    vsnprintf(line, sizeof line, fmt, args);
-    const int64_t n = (int64_t)strlen(line);
-    CT_TRY(ct__grow(text, capacity, *length + n + 2, 1, "notes", err));
-    memcpy(*text + *length, line, (size_t)n);
-    memcpy(*text + *length + n, "\n", 2);
-    *length += n + 1;
-    return CT_OK;
-}
-
-ct_status ct__note(ct__learning *l, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    const ct_status status =
-        ct__add_line(&l->objective.result->note, &l->note_length, &l->note_capacity, l->objective.err, fmt, args);
-    va_end(args);
-    return status;
 }
 
 /* ---- Starts ---------------------------------------------------------------------------------- */
@@ -152,7 +130,7 @@ static ct_status find_starts(ct__learning *l, const ct_noise *noise)
     char        name[64];
     ct_theta_get(o->theta, noise, l->start);
     if (ct_theta_project(o->theta, CT_SPACE_LOG, l->start))
-        CT_TRY(ct__note(l, "The start values lay outside the bounds and were moved to the nearest values inside."));
+        CT_TRY(ct__find(l, CT_FINDING_START_OUTSIDE_BOUNDS, CT__NO_VALUES));
     CT_TRY(start_closed(l));
     CT_TRY(loss_at(e, l->start, &e->result->loss_start));
     if (isfinite(e->result->loss_closed_form)) set_weights(l);
@@ -166,8 +144,7 @@ static ct_status find_starts(ct__learning *l, const ct_noise *noise)
                        o->seat[value.which].seq->name ? o->seat[value.which].seq->name : name,
                        ct_stop_meaning(value.stop));
     } else {
-        CT_TRY(ct__note(l, "Under the closed form a sequence could not be estimated; learning starts from the table's "
-                           "values, without a prior."));
+        CT_TRY(ct__find(l, CT_FINDING_CLOSED_FORM_FAILED, CT__NO_VALUES));
     }
     return CT_OK;
 }
@@ -235,9 +212,7 @@ static ct_status run_lm(ct__learning *l)
     if (!table) {
         memcpy(l->p, l->alone ? l->start : ct__path_start(l, l->closed), bytes);
         CT_TRY(l->alone ? ct__learn_lm(e, e->iterations, l->p, &r->stop) : ct__learn_path(e, r->prior, l->p, &r->stop));
-        if (l->alone)
-            CT_TRY(ct__note(l, "The closed form tracks worse than the start values; learning from those, without "
-                               "prior, did best on held-out runs."));
+        if (l->alone) CT_TRY(ct__find(l, CT_FINDING_START_WITHOUT_PRIOR, CT__NO_VALUES));
         return isnan(o->prior) && r->stop != CT_LEARN_STOP_CANCELLED ? ct__validate_answer(l) : CT_OK;
     }
     e->nu = r->prior;
@@ -367,12 +342,11 @@ static ct_status run(ct__learning *l, ct_noise *noise)
     r->iterations = e->steps;
     CT_TRY(finish(l));
     if (r->stop == CT_LEARN_STOP_ITERATIONS && e->best > 0 && r->loss_train > 1.01 * e->best)
-        CT_TRY(ct__note(l, "The last iterate is the answer, as the method has it; iteration %d had a loss of %.6g.",
-                        e->best_iteration, e->best));
-    CT_TRY(ct__diagnose_flatness(l));
+        CT_TRY(ct__find(l, CT_FINDING_LAST_ITERATE, CT__VALUES(e->best_iteration, e->best)));
+    CT_TRY(ct__diagnose_collapse(l));
     if (r->stop != CT_LEARN_STOP_CANCELLED && r->loss_train > 1.01 * r->loss_closed_form &&
         !(r->loss_heldout < r->loss_heldout_closed_form))
-        CT_TRY(ct__note(l, "The closed form has a smaller loss, %.6g.", r->loss_closed_form));
+        CT_TRY(ct__find(l, CT_FINDING_CLOSED_FORM_IS_BETTER, CT__VALUES(r->loss_closed_form)));
     const int beyond = e->options->scale == CT_SCALE_FREE && r->scale_applied != 1; /* as the caller wishes */
     return beyond ? ct_theta_place(e->outer->theta, r->p, noise, e->err)
                   : ct_theta_put(e->outer->theta, r->p, noise, e->err);

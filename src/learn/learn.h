@@ -173,10 +173,10 @@ typedef struct {
     int         fold_iteration; /* -1: not among folds */
     double      best;           /* of Frank-Wolfe's iterates, which need not descend */
     int         best_iteration;
-    /* bounds that Nelder-Mead's simplex fell flat on although the loss is less inside ... */
-    int         flat;
-    int32_t     flat_parameter; /* ... where it is least                                                             */
-    double      flat_loss;
+    /* Nelder-Mead: bounds that the simplex collapsed onto although the loss is smaller inside */
+    int         collapsed;
+    int32_t     collapsed_parameter; /* the one inside whose bound the loss is smallest ... */
+    double      collapsed_loss;      /* ... and that loss                                   */
     int         begun, steps; /* the start is accepted; accepted steps from it, of all methods that were run */
     double      heldout, done_from, done_to;
     double      start_s;
@@ -243,12 +243,14 @@ typedef struct {
     int        rescale;            /* the closed form entered the set with a common factor that brings it nearest */
     int        alone;              /* chosen by folds: from the start values, without prior */
     ct__memo   memo;
-    int64_t    note_length, note_capacity;
 } ct__learning;
 
-/* A line more of text that grows. */
-ct_status ct__add_line(char **text, int64_t *length, int64_t *capacity, ct_err *err, const char *fmt, va_list args);
-ct_status ct__note(ct__learning *l, const char *fmt, ...) CT_PRINTF(2, 3);
+/* Append a finding to the result. CT__VALUES(a, b): its numbers; CT__NO_VALUES: none. */
+ct_status ct__find(ct__learning *l, ct_finding_code code, int values, const double value[]);
+/* Append parameter i to its subjects. */
+ct_status ct__find_parameter(ct__learning *l, int32_t i, int sign);
+#define CT__VALUES(...) (int)(sizeof(double[]){__VA_ARGS__} / sizeof(double)), (double[]){__VA_ARGS__}
+#define CT__NO_VALUES   0, NULL
 
 /* p <- into the set; with rescale, after the common factor that brings it nearest. */
 ct_status ct__enter_set(const ct_theta *theta, int rescale, double *p, ct_err *err);
@@ -293,7 +295,7 @@ ct_status ct__diagnose_missing_samples(ct__learning *l);
 ct_status ct__diagnose_duplicates(ct__learning *l);
 ct_status ct__diagnose_deployment(ct__learning *l);
 ct_status ct__diagnose_inconsistency(ct__learning *l);
-ct_status ct__diagnose_flatness(ct__learning *l);
+ct_status ct__diagnose_collapse(ct__learning *l);
 /* digest.c: of a graph with its measurements, start and truth. */
 uint64_t ct__sequence_digest(const ct_sequence *seq);
 

@@ -15,7 +15,7 @@
  *   - in one dimension coefficients are those of two: 1 - 1/n would be 0, and the first shrink the end;
  *   - clipping can press the simplex flat on a face of the box, where it then stays and converges. At the end a
  *   vertex is tried inside of each such face, an evaluation each; if the loss is
- *     less there, the answer is no minimum, and objective->flat says so. It is not gone on from there with a new
+ *     less there, the answer is no minimum, and objective->collapsed says so. It is not gone on from there with a new
  *     simplex: that finds up to a fifth less, for two thirds more evaluations, and would no longer be the method
  *     that it is a baseline of. */
 #include "learn/derivative_free.h"
@@ -153,7 +153,7 @@ static int advance(simplex *s)
 }
 
 /* Is coordinate k the same bound in every vertex? */
-static int is_flat(const simplex *s, int32_t k)
+static int is_collapsed(const simplex *s, int32_t k)
 {
     const double x = s->vertex[0][k];
     if (x != s->search.lower[k] && x != s->search.upper[k]) return 0;
@@ -162,21 +162,21 @@ static int is_flat(const simplex *s, int32_t k)
     return 1;
 }
 
-/* A vertex inside of every face that the simplex lies flat on. */
-static int look_inside(simplex *s)
+/* The loss inside of every bound that the simplex collapsed onto. */
+static int evaluate_inside(simplex *s)
 {
     ct__objective  *e = s->search.objective;
     const double least = s->F[0];
     for (int32_t k = 0; k < s->n && s->search.evaluations < s->search.most; k++) {
         double F;
-        if (!is_flat(s, k)) continue;
+        if (!is_collapsed(s, k)) continue;
         memcpy(s->trial, s->vertex[0], (size_t)s->n * sizeof *s->trial);
         s->trial[k] = beside(s, k, s->trial[k]);
         if (!ct__search_loss(&s->search, s->trial, &F)) return 0;
         if (!(F < least - F_TOLERANCE)) continue;
-        if (!e->flat++ || F < e->flat_loss) {
-            e->flat_parameter = s->search.parameter[k];
-            e->flat_loss = F;
+        if (!e->collapsed++ || F < e->collapsed_loss) {
+            e->collapsed_parameter = s->search.parameter[k];
+            e->collapsed_loss = F;
         }
     }
     return 1;
@@ -195,7 +195,7 @@ static int iterate(simplex *s, int max_iterations, ct_learn_stop *stop)
         else if (!advance(s)) return 0;
         sort(s);
     }
-    return *stop != CT_LEARN_STOP_STEP || look_inside(s);
+    return *stop != CT_LEARN_STOP_STEP || evaluate_inside(s);
 }
 
 ct_status ct__learn_nelder_mead(ct__objective *e, ct_space space, int max_iterations, double *p, ct_learn_stop *stop)

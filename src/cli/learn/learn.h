@@ -111,12 +111,6 @@ void    learn_print(const cli_io *io, const learn_request *request, const learn_
  * nothing is said. chosen: it was left to lm; held: runs were held out; runs: those learned from. Returns buf. */
 const char *learn_say_prior(double prior, int chosen, int held, int runs, char *buf, size_t size);
 
-/* Sentences that say the same of several things, "odom.x: ...", "odom.y: ...", as one: "odom.x, odom.y: ...". A new
- * list; those that begin with `but` (may be NULL) are left out. */
-json_t *learn_join(json_t *sentences, const char *but);
-/* How the sentence begins that the scale, where it was applied, has made idle. */
-extern const char learn_common_factor[];
-
 /* The options of a run, from its config.yaml, resolved; texts stay in *held, which the caller frees whatever is
  * returned. */
 cli_exit     learn_read_config(cli_io *io, const char *path, learn_request *request, cli_config **held);

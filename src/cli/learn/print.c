@@ -1,4 +1,5 @@
 /* print.c: what was learned, for people or for programs. */
+#include "cli/common/findings.h"
 #include "cli/learn/learn.h"
 
 #include <math.h>
@@ -33,21 +34,6 @@ static json_t *model_json(const learn_job *job, int32_t g)
     cli_put(o, "at_bound", sides);
     if (ct_theta_has_units(job->theta)) cli_put(o, "unit_sigma", units_json(job->theta, g, m->dim));
     return o;
-}
-
-/* Lines of text as a list. */
-static json_t *lines(const char *text)
-{
-    json_t *list = cli_array();
-    while (text && *text) {
-        const size_t n = strcspn(text, "\n");
-        char        *line = cli_alloc((int64_t)n + 1, 1);
-        memcpy(line, text, n);
-        cli_append(list, cli_text(line));
-        free(line);
-        text += n + (text[n] == '\n');
-    }
-    return list;
 }
 
 static json_t *two(const char *first, double a, const char *second, double b)
@@ -142,8 +128,9 @@ json_t *learn_json(const learn_request *request, const learn_job *job)
     cli_put(o, "stationarity", cli_number(r->stationarity));
     cli_put(o, "noise", noise);
     cli_put(o, "closed_form", closed_form_json(job));
-    cli_put(o, "undetermined", lines(r->undetermined));
-    cli_put(o, "notes", lines(r->note));
+    cli_put(o, "findings", cli_findings_json(&r->findings));
+    cli_put(o, "undetermined", cli_findings_texts(&r->findings, CT_TOPIC_IDENTIFIABILITY, 0));
+    cli_put(o, "notes", cli_findings_texts(&r->findings, CT_TOPIC_IDENTIFIABILITY, 1));
     cli_put(o, "out", cli_text(request->out));
     return o;
 }
@@ -242,41 +229,6 @@ static void print_scale(const learn_job *job)
             r->scale_wanted, what ? what : part);
 }
 
-json_t *learn_join(json_t *sentences, const char *but)
-{
-    json_t *list = cli_check_alloc(json_copy(sentences)), *joined = cli_array();
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *one = json_string_value(json_array_get(list, i)), *tail = one ? strstr(one, ": ") : NULL;
-        char        names[512], text[4096];
-        size_t      used;
-        int         more = 0;
-        if (!one || (but && !strncmp(one, but, strlen(but)))) continue;
-        used = (size_t)snprintf(names, sizeof names, "%.*s", tail ? (int)(tail - one) : 0, one);
-        const int is_name = tail && !strchr(names, ' ');
-        for (size_t k = i + 1; is_name && k < json_array_size(list); k++) {
-            const char *other = json_string_value(json_array_get(list, k)), *end = other ? strstr(other, ": ") : NULL;
-            if (!end || strcmp(end, tail)) continue;
-            if (used + (size_t)(end - other) + 2 > sizeof names) more++;
-            else used += (size_t)snprintf(names + used, sizeof names - used, ", %.*s", (int)(end - other), other);
-            json_array_set_new(list, k, json_null());
-        }
-        if (more) snprintf(text, sizeof text, "%s and %d more%s", names, more, tail);
-        else snprintf(text, sizeof text, "%s%s", names, tail ? tail : one);
-        cli_append(joined, cli_text(text));
-    }
-    json_decref(list);
-    return joined;
-}
-
-static void print_sentences(const char *label, const char *text, const char *but)
-{
-    json_t *list = lines(text), *joined = learn_join(list, but);
-    for (size_t i = 0; i < json_array_size(joined); i++)
-        cli_row(i ? "" : label, "%s", json_string_value(json_array_get(joined, i)));
-    json_decref(joined);
-    json_decref(list);
-}
-
 /* "x-y 0.9, x-yaw -0.02, ...": of every model learned with correlations. */
 static void print_correlations(const learn_job *job)
 {
@@ -348,9 +300,6 @@ static void print_method(const learn_request *request, const learn_job *job)
             CLI_S(r->inner_solves), cli_time(r->seconds, time));
 }
 
-/* Said in the scale's own row, where that was applied. */
-const char learn_common_factor[] = "The common factor of all learned variances: ";
-
 void learn_print(const cli_io *io, const learn_request *request, const learn_job *job)
 {
     const ct_learn_result *r = &job->result;
@@ -360,7 +309,7 @@ void learn_print(const cli_io *io, const learn_request *request, const learn_job
             job->dataset->trains, CLI_S(job->dataset->trains), r->parameters, CLI_S(r->parameters), models,
             CLI_S(models));
     print_method(request, job);
-    print_sentences("note", r->note, NULL);
+    cli_findings_print("note", &r->findings, CT_TOPIC_IDENTIFIABILITY, 1, -1);
     print_table(job);
     print_correlations(job);
     print_loss(r);
@@ -376,8 +325,10 @@ void learn_print(const cli_io *io, const learn_request *request, const learn_job
         cli_row("stationarity",
                 "%.2g m or rad: as far from their minima were inner estimates when derivatives were taken",
                 r->stationarity);
-    print_sentences("undetermined", r->undetermined,
-                    r->scale_free && r->scale_applied == r->scale_wanted ? learn_common_factor : NULL);
+    /* the row of the scale has its value, where it was applied */
+    const int settled = r->scale_free && r->scale_applied == r->scale_wanted;
+    cli_findings_print("undetermined", &r->findings, CT_TOPIC_IDENTIFIABILITY, 0,
+                       settled ? CT_FINDING_SCALE_UNDETERMINED : -1);
     cli_row("written", "%s", job->folder.noise);
     char *run = cli_quoted(request->out), *data = cli_quoted(request->path), *noise = cli_quoted(job->folder.noise),
          *start = cli_quoted(job->folder.start);

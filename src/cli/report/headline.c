@@ -52,43 +52,56 @@ static void warn_of_runs(report_job *job)
         report_warn(job, "The error in position of %s runs is larger after learning than before.", report_part(job));
 }
 
-static void warn_of_rows(report_job *job)
+/* Findings as warnings, joined; but those with the code `except` (-1: none). */
+static void warn_of_findings(report_job *job, const ct_findings *findings, int except)
 {
-    json_t *list = cli_array(), *joined;
-    for (int32_t i = 0; i < job->rows; i++) {
-        const report_row *r = &job->row[i];
-        char              name[300], text[512];
-        const int         full = ct_noise_get(job->file[AFTER], r->model)->kind == CT_NOISE_FULL;
-        report_row_name(job, r, name, sizeof name);
-        if (r->at_bound && full) snprintf(name, sizeof name, "%s", ct_noise_get(job->file[AFTER], r->model)->name);
-        if (r->at_bound)
-            snprintf(text, sizeof text, "%s: %sheld by the %s bound; that bound decided, not the data.", name,
-                     full ? "an eigenvalue " : "", r->at_bound < 0 ? "lower" : "upper");
-        else continue;
-        cli_append(list, cli_text(text));
+    ct_findings joined = cli_findings_join(findings);
+    for (int32_t i = 0; i < joined.count; i++) {
+        char text[CLI_FINDING_TEXT];
+        if ((int)joined.item[i].code == except) continue;
+        ct_finding_text(&joined.item[i], text, sizeof text);
+        report_warn(job, "%s", text);
     }
-    joined = learn_join(list, NULL);
-    for (size_t i = 0; i < json_array_size(joined); i++)
-        report_warn(job, "%s", json_string_value(json_array_get(joined, i)));
-    json_decref(joined);
-    json_decref(list);
+    ct_findings_free(&joined);
 }
 
-/* What learn itself had to say. That tracking does not see the common factor goes without saying where the scale has
- * set it. */
+static void warn_of_rows(report_job *job)
+{
+    ct_findings findings = {0};
+    for (int32_t i = 0; i < job->rows; i++) {
+        const report_row     *r = &job->row[i];
+        const ct_noise_model *m = ct_noise_get(job->file[AFTER], r->model);
+        const int             full = m->kind == CT_NOISE_FULL, lower = r->at_bound < 0;
+        char                  name[300];
+        if (!r->at_bound) continue;
+        report_row_name(job, r, name, sizeof name);
+        const ct_finding_code code = full ? lower ? CT_FINDING_EIGENVALUE_AT_LOWER_BOUND
+                                                  : CT_FINDING_EIGENVALUE_AT_UPPER_BOUND
+                                     : lower ? CT_FINDING_AT_LOWER_BOUND
+                                             : CT_FINDING_AT_UPPER_BOUND;
+        if (ct_findings_add(&findings, code, 0, NULL, NULL) != CT_OK ||
+            ct_findings_add_subject(&findings, full ? CT_SUBJECT_MODEL : CT_SUBJECT_PARAMETER, full ? r->model : -1, 0,
+                                    full ? m->name : name, NULL) != CT_OK)
+            cli_check_alloc(NULL);
+    }
+    warn_of_findings(job, &findings, -1);
+    ct_findings_free(&findings);
+}
+
+/* Findings of the run. The scale is undetermined by tracking, which needs no warning where consistency has set it. Runs
+ * of older versions have sentences alone. */
 static void warn_of_summary(report_job *job)
 {
     const json_t *scale = json_object_get(job->summary_json, "scale");
     const double wanted = json_number_value(json_object_get(scale, "wanted")),
                  applied = json_number_value(json_object_get(scale, "applied"));
     const int     settled = json_is_true(json_object_get(scale, "free")) && applied == wanted;
-    for (int k = 0; k < 2; k++) {
-        json_t *list = json_object_get(job->summary_json, k ? "undetermined" : "notes");
-        if (!json_is_array(list)) continue;
-        json_t *joined = learn_join(list, settled ? learn_common_factor : NULL);
-        for (size_t i = 0; i < json_array_size(joined); i++)
-            report_warn(job, "%s", json_string_value(json_array_get(joined, i)));
-        json_decref(joined);
+    warn_of_findings(job, &job->findings, settled ? CT_FINDING_SCALE_UNDETERMINED : -1);
+    for (int k = 0; !json_object_get(job->summary_json, "findings") && k < 2; k++) {
+        const json_t *list = json_object_get(job->summary_json, k ? "undetermined" : "notes");
+        for (size_t i = 0; i < json_array_size(list); i++)
+            if (json_is_string(json_array_get(list, i)))
+                report_warn(job, "%s", json_string_value(json_array_get(list, i)));
     }
 }
 

@@ -104,19 +104,16 @@ static const json_t *bounds_of(const json_t *group, int i)
 
 static int is_learned(const json_t *group) { return json_is_true(json_object_get(group, "learned")); }
 
-/* Does a sentence on what the data cannot tell name the row? "gps.x, gps.y together: ...", "gps.theta against
- * odom.theta: ...". */
+/* Does a finding name the row as one that the data do not determine? */
 static int is_named(const report_job *job, const report_row *row)
 {
-    const json_t *list = json_object_get(job->summary_json, "undetermined");
-    char          name[300];
+    char name[300];
     report_row_name(job, row, name, sizeof name);
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *text = json_string_value(json_array_get(list, i)), *end = text ? strstr(text, ": ") : NULL;
-        for (const char *at = text; end && (at = strstr(at, name)) && at < end; at++) {
-            const size_t n = strlen(name);
-            if ((at == text || at[-1] == ' ') && strchr(" ,:", at[n])) return 1;
-        }
+    for (int32_t i = 0; i < job->findings.count; i++) {
+        const ct_finding *f = &job->findings.item[i];
+        if (ct_finding_get_info(f->code)->topic != CT_TOPIC_IDENTIFIABILITY) continue;
+        for (int32_t k = 0; k < f->subjects; k++)
+            if (!strcmp(f->subject[k].name, name)) return 1;
     }
     return 0;
 }
@@ -215,6 +212,7 @@ cli_exit report_read_run(cli_io *io, const report_request *request, report_job *
     if (code == CLI_GO) code = learn_read_summary(io, job->summary, &job->summary_json);
     if (code == CLI_GO) code = report_same_run(io, request->run, job);
     if (code != CLI_GO) return code;
+    cli_findings_read(json_object_get(job->summary_json, "findings"), &job->findings);
     read_rows(job);
     if (!job->rows) return cli_fail(io, "%s: no noise model in it was learned", job->noise);
     return check_sides(io, job);
@@ -241,6 +239,7 @@ void report_free(report_job *job)
     for (int32_t i = 0; i < job->count; i++) free_track(&job->track[i]);
     json_decref(job->noise_json);
     json_decref(job->summary_json);
+    ct_findings_free(&job->findings);
     json_decref(job->evaluations);
     json_decref(job->warnings);
     free(job->row);

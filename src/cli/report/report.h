@@ -13,6 +13,7 @@
 #ifndef CT_CLI_REPORT_H
 #define CT_CLI_REPORT_H
 
+#include "cli/common/findings.h"
 #include "cli/eval/eval.h"
 #include "cli/learn/learn.h"
 
@@ -60,6 +61,7 @@ typedef struct {
     cli_config    *held;
     learn_request  learn;
     json_t        *noise_json, *summary_json; /* the latter NULL: not there, the run is not over */
+    ct_findings    findings;                  /* of the summary                                   */
     json_t        *evaluations;               /* lines of the history              */
     int            cut;                       /* its last line is not whole        */
     int            finished;

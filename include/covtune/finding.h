@@ -1,0 +1,224 @@
+/* covtune/finding.h: facts that a result reports beside its numbers, as data.
+ *
+ * A finding has a code, the things it is about (its subjects) and a few numbers. The code fixes severity, topic, names
+ * of the numbers and the sentence; all of them stand in one list. Programs read codes and numbers. ct_finding_text
+ * makes the sentence for people; no code reads that sentence.
+ *
+ *     const int32_t i = ct_findings_find(&result.findings, CT_FINDING_NOT_A_MINIMUM);
+ *     if (i >= 0) printf("%g\n", result.findings.item[i].value[0]);
+ *
+ * To add a finding: a line in CT_FINDING_LIST, and a call of ct_findings_add where the fact is known.
+ */
+#ifndef COVTUNE_FINDING_H
+#define COVTUNE_FINDING_H
+
+#include <covtune/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* X(constant, name) */
+#define CT_SEVERITY_LIST(X)                                                                        \
+    X(CT_SEVERITY_INFO, "info")       /* a choice that was made; nothing is wrong       */         \
+    X(CT_SEVERITY_WARNING, "warning") /* the result may not be what the caller wants    */         \
+    X(CT_SEVERITY_ERROR, "error")     /* the result must not be used as it is           */
+
+typedef enum {
+#define X(constant, name) constant,
+    CT_SEVERITY_LIST(X)
+#undef X
+    CT_SEVERITY_COUNT
+} ct_severity;
+
+/* What a finding concerns. X(constant, name) */
+#define CT_TOPIC_LIST(X)                                                                           \
+    X(CT_TOPIC_DATA, "data")                       /* sequences and their truth                */  \
+    X(CT_TOPIC_START, "start")                     /* where learning begins                    */  \
+    X(CT_TOPIC_OPTIMISATION, "optimisation")       /* whether a minimum was found              */  \
+    X(CT_TOPIC_VALIDATION, "validation")           /* held-out loss, loss as in deployment     */  \
+    X(CT_TOPIC_CONSISTENCY, "consistency")         /* common scale, NEES, chi-square           */  \
+    X(CT_TOPIC_IDENTIFIABILITY, "identifiability") /* what the data do not determine           */
+
+typedef enum {
+#define X(constant, name) constant,
+    CT_TOPIC_LIST(X)
+#undef X
+    CT_TOPIC_COUNT
+} ct_topic;
+
+/* What a subject is. X(constant, name) */
+#define CT_SUBJECT_LIST(X)                                                                         \
+    X(CT_SUBJECT_PARAMETER, "parameter") /* index in theta                                     */  \
+    X(CT_SUBJECT_MODEL, "model")         /* index in the noise table                           */  \
+    X(CT_SUBJECT_SEQUENCE, "sequence")   /* index among the sequences                          */  \
+    X(CT_SUBJECT_CANDIDATE, "candidate") /* theta that was compared with others                */  \
+    X(CT_SUBJECT_INFERENCE, "inference") /* how estimates were made                            */
+
+typedef enum {
+#define X(constant, name) constant,
+    CT_SUBJECT_LIST(X)
+#undef X
+    CT_SUBJECT_COUNT
+} ct_subject_kind;
+
+#define CT_FINDING_VALUES_MAX 4
+
+/* X(constant, name, severity, topic, text, names of its numbers ...). The text is a template: {subjects} stands for the
+ * names of all subjects; {+subjects} and {-subjects} for those of that sign; {NAME} or {NAME:FORMAT} for a number, in a
+ * format of printf without its %. The format is .6g unless given. A finding without numbers ends in NULL. */
+#define CT_FINDING_LIST(X)                                                                                             \
+    X(CT_FINDING_DUPLICATE_SEQUENCES, "duplicate_sequences", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                       \
+      "Sequences {subjects} are the same. Held-out losses are too small.", NULL)                                       \
+    X(CT_FINDING_NO_SAMPLES, "no_samples", CT_SEVERITY_INFO, CT_TOPIC_DATA,                                            \
+      "{subjects}: the truth does not determine these residuals, or all of them are zero. There is no closed form; "   \
+      "they are learned from the start values by the tracking loss alone.",                                            \
+      NULL)                                                                                                            \
+    X(CT_FINDING_START_OUTSIDE_BOUNDS, "start_outside_bounds", CT_SEVERITY_INFO, CT_TOPIC_START,                       \
+      "The start values are outside the bounds. The nearest values inside are used.", NULL)                            \
+    X(CT_FINDING_CLOSED_FORM_FAILED, "closed_form_failed", CT_SEVERITY_WARNING, CT_TOPIC_START,                        \
+      "A sequence has no estimate under the closed form. Learning starts from the start values, without a prior.",     \
+      NULL)                                                                                                            \
+    X(CT_FINDING_START_WITHOUT_PRIOR, "start_without_prior", CT_SEVERITY_INFO, CT_TOPIC_START,                         \
+      "The start values track better than the closed form. Learning from the start values, without a prior, has the "  \
+      "smallest held-out loss.",                                                                                       \
+      NULL)                                                                                                            \
+    X(CT_FINDING_LAST_ITERATE, "last_iterate", CT_SEVERITY_INFO, CT_TOPIC_OPTIMISATION,                                \
+      "This method answers with its last iterate. Iteration {iteration:.0f} has a smaller loss, {loss}.", "iteration", \
+      "loss")                                                                                                          \
+    X(CT_FINDING_SIMPLEX_COLLAPSED, "simplex_collapsed", CT_SEVERITY_WARNING, CT_TOPIC_OPTIMISATION,                   \
+      "The simplex collapsed onto bounds (their number: {bounds:.0f}). Inside the bound of {subjects} the loss is "    \
+      "{loss}: this is no minimum. Another start or method may find one.",                                             \
+      "bounds", "loss")                                                                                                \
+    X(CT_FINDING_NOT_A_MINIMUM, "not_a_minimum", CT_SEVERITY_WARNING, CT_TOPIC_OPTIMISATION,                           \
+      "This is no minimum of the loss: a Newton step changes the variance of {subjects} by a factor of {factor:.2g} "  \
+      "(10: or more). There are no error bars. Another method or start may do better.",                                \
+      "factor")                                                                                                        \
+    X(CT_FINDING_CLOSED_FORM_IS_BETTER, "closed_form_is_better", CT_SEVERITY_WARNING, CT_TOPIC_OPTIMISATION,           \
+      "The closed form has a smaller training loss, {loss}.", "loss")                                                  \
+    X(CT_FINDING_HESSIAN_INDEFINITE, "hessian_indefinite", CT_SEVERITY_INFO, CT_TOPIC_OPTIMISATION,                    \
+      "The exact Hessian of the inner problem is not positive definite at the answer (sequences: {sequences:.0f}). "   \
+      "Error bars use J'J there.",                                                                                     \
+      "sequences")                                                                                                     \
+    X(CT_FINDING_AT_LOWER_BOUND, "at_lower_bound", CT_SEVERITY_WARNING, CT_TOPIC_OPTIMISATION,                         \
+      "{subjects}: held by the lower bound. The bound decided this variance, not the data.", NULL)                     \
+    X(CT_FINDING_EIGENVALUE_AT_LOWER_BOUND, "eigenvalue_at_lower_bound", CT_SEVERITY_WARNING, CT_TOPIC_OPTIMISATION,   \
+      "{subjects}: an eigenvalue is held by the lower bound. The bound decided it, not the data.", NULL)               \
+    X(CT_FINDING_AT_UPPER_BOUND, "at_upper_bound", CT_SEVERITY_WARNING, CT_TOPIC_OPTIMISATION,                         \
+      "{subjects}: held by the upper bound. The bound decided this variance, not the data.", NULL)                     \
+    X(CT_FINDING_EIGENVALUE_AT_UPPER_BOUND, "eigenvalue_at_upper_bound", CT_SEVERITY_WARNING, CT_TOPIC_OPTIMISATION,   \
+      "{subjects}: an eigenvalue is held by the upper bound. The bound decided it, not the data.", NULL)               \
+    X(CT_FINDING_ANSWER_REPLACED, "answer_replaced", CT_SEVERITY_WARNING, CT_TOPIC_VALIDATION,                         \
+      "The answer with prior weight {prior:g} has a loss of {loss} estimated from the truth, and of {deployment} "     \
+      "estimated as in deployment; the {subjects} {candidate}. The answer is the {subjects}.",                         \
+      "prior", "loss", "deployment", "candidate")                                                                      \
+    X(CT_FINDING_HELDOUT_LOSS, "heldout_loss", CT_SEVERITY_WARNING, CT_TOPIC_VALIDATION,                               \
+      "The held-out loss is {ratio:.3g} times the training loss. Estimated as in deployment ({subjects}), "            \
+      "{elsewhere:.0f} of {sequences:.0f} training sequences reach another minimum than from the truth.",              \
+      "ratio", "elsewhere", "sequences")                                                                               \
+    X(CT_FINDING_DEPLOYMENT_LOSS, "deployment_loss", CT_SEVERITY_WARNING, CT_TOPIC_VALIDATION,                         \
+      "Estimated as in deployment ({subjects}), training sequences have {ratio:.3g} times their loss from the truth; " \
+      "{elsewhere:.0f} of {sequences:.0f} reach another minimum.",                                                     \
+      "ratio", "elsewhere", "sequences")                                                                               \
+    X(CT_FINDING_SIGMAS_TOO_LARGE, "sigmas_too_large", CT_SEVERITY_WARNING, CT_TOPIC_CONSISTENCY,                      \
+      "All learned sigmas are too large, by a factor of about {factor:.3g}: the bounds do not allow the common "       \
+      "scale that consistency asks for. Parameters on a bound: {subjects}. Ratios of sigmas are as learned."           \
+      " Wider bounds allow the scale.",                                                                                \
+      "factor")                                                                                                        \
+    X(CT_FINDING_SIGMAS_TOO_SMALL, "sigmas_too_small", CT_SEVERITY_WARNING, CT_TOPIC_CONSISTENCY,                      \
+      "All learned sigmas are too small, by a factor of about {factor:.3g}: the bounds do not allow the common "       \
+      "scale that consistency asks for. Parameters on a bound: {subjects}. Ratios of sigmas are as learned."           \
+      " Wider bounds allow the scale.",                                                                                \
+      "factor")                                                                                                        \
+    X(CT_FINDING_SCALE_NOT_APPLIED, "scale_not_applied", CT_SEVERITY_INFO, CT_TOPIC_CONSISTENCY,                       \
+      "The common scale is not applied: estimates depend on it through frozen noise models or robust kernels. The "    \
+      "factor {scale:.4g} raises the loss from {loss} to {scaled}.",                                                   \
+      "scale", "loss", "scaled")                                                                                       \
+    X(CT_FINDING_SCALE_IS_OFF, "scale_is_off", CT_SEVERITY_WARNING, CT_TOPIC_CONSISTENCY,                              \
+      "Errors are {errors:.2g} times what the estimator claims (NEES {nees:.3g}), residuals {residuals:.2g} times "    \
+      "their expected size (chi-square {chi_squared:.3g}): all sigmas are off by a common factor.",                    \
+      "errors", "nees", "residuals", "chi_squared")                                                                    \
+    X(CT_FINDING_MODEL_MISMATCH, "model_mismatch", CT_SEVERITY_WARNING, CT_TOPIC_CONSISTENCY,                          \
+      "Errors are {errors:.2g} times what the estimator claims (NEES {nees:.3g}), but residuals have their expected "  \
+      "size (chi-square {chi_squared:.3g}). Residuals do not show biases, slow errors and wrong models.",              \
+      "errors", "nees", "chi_squared")                                                                                 \
+    X(CT_FINDING_SCALE_UNDETERMINED, "scale_undetermined", CT_SEVERITY_INFO, CT_TOPIC_IDENTIFIABILITY,                 \
+      "The common scale of all learned variances: the tracking loss does not depend on it. Its value comes from "      \
+      "consistency.",                                                                                                  \
+      NULL)                                                                                                            \
+    X(CT_FINDING_PARAMETER_UNDETERMINED, "parameter_undetermined", CT_SEVERITY_WARNING, CT_TOPIC_IDENTIFIABILITY,      \
+      "{subjects}: multiplied or divided by 10, each changes the loss by {change:.2g} % at most.", "change")           \
+    X(CT_FINDING_PRODUCT_UNDETERMINED, "product_undetermined", CT_SEVERITY_WARNING, CT_TOPIC_IDENTIFIABILITY,          \
+      "{subjects} together: multiplied or divided by up to 10, they change the loss by {change:.2g} % at most.",       \
+      "change")                                                                                                        \
+    X(CT_FINDING_RATIO_UNDETERMINED, "ratio_undetermined", CT_SEVERITY_WARNING, CT_TOPIC_IDENTIFIABILITY,              \
+      "{+subjects} against {-subjects}: multiplying the former and dividing the latter by up to 10, or the reverse, "  \
+      "changes the loss by {change:.2g} % at most.",                                                                   \
+      "change")
+
+typedef enum {
+#define X(constant, ...) constant,
+    CT_FINDING_LIST(X)
+#undef X
+    CT_FINDING_COUNT
+} ct_finding_code;
+
+/* A line of the list. */
+typedef struct {
+    const char *name;
+    ct_severity severity;
+    ct_topic    topic;
+    const char *text;                             /* template                               */
+    const char *value[CT_FINDING_VALUES_MAX + 1]; /* names of the numbers, ended by NULL    */
+} ct_finding_info;
+
+typedef struct {
+    ct_subject_kind kind;
+    int32_t         index; /* see CT_SUBJECT_LIST; -1: none                                  */
+    int             sign;  /* +1 or -1 where subjects take part with a sign, else 0          */
+    char           *name;
+} ct_subject;
+
+typedef struct {
+    ct_finding_code code;
+    double          value[CT_FINDING_VALUES_MAX];
+    int32_t         subjects;
+    ct_subject     *subject;
+    int64_t         capacity; /* of subject                                                  */
+} ct_finding;
+
+/* All zero: an empty list. It owns its findings, subjects and names. */
+typedef struct {
+    int32_t     count;
+    ct_finding *item;
+    int64_t     capacity;
+} ct_findings;
+
+/* NULL, "?" or -1 where the argument is none. */
+const ct_finding_info *ct_finding_get_info(ct_finding_code code);
+int                    ct_finding_code_find(const char *name); /* a ct_finding_code, or -1 */
+const char            *ct_severity_name(ct_severity severity);
+const char            *ct_topic_name(ct_topic topic);
+const char            *ct_subject_kind_name(ct_subject_kind kind);
+
+/* Append a finding. value: the numbers of the code, in the order of the list. CT_E_ARGUMENT: no such code, or another
+ * number of values. On failure the list is unchanged. */
+ct_status ct_findings_add(ct_findings *list, ct_finding_code code, int values, const double value[], ct_err *err);
+/* Append a subject to the last finding. The name is copied. */
+ct_status ct_findings_add_subject(ct_findings *list, ct_subject_kind kind, int32_t index, int sign, const char *name,
+                                  ct_err *err);
+/* The first finding with that code, or -1. */
+int32_t ct_findings_find(const ct_findings *list, ct_finding_code code);
+/* out <- copies of the findings; those with one subject that differ in it alone become one. Numbers are the same if
+ * they agree to two digits. */
+ct_status ct_findings_join(const ct_findings *list, ct_findings *out, ct_err *err);
+/* Frees what the list owns, and empties it. */
+void ct_findings_free(ct_findings *list);
+
+/* The sentence, one line. Returns its length without limit, as snprintf does; a text that does not fit is cut. */
+int ct_finding_text(const ct_finding *finding, char *buf, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
