@@ -24,6 +24,7 @@ static ct_page *page_of(const char *word, int choices)
     ct_page_heading(page, word);
     ct_page_text(page, "%s", word);
     ct_page_warn(page, "%s", word);
+    ct_page_verdict(page, CT_VERDICT_WORSE, word, "%s", word);
     ct_page_code(page, word);
     ct_page_tile(page, word, word, word);
     ct_page_tile(page, word, word, NULL);

@@ -204,6 +204,11 @@ static void test_lines_points_and_steps_stand_at_their_values(void)
             stands_at(2 * i, by_scale(&sx, log, x[i]), by_scale(&sy, log, y[i] - spread[i]));
             stands_at(2 * i + 1, by_scale(&sx, log, x[i]), by_scale(&sy, log, y[i] + spread[i]));
         }
+        CHECK(find_path(svg, 1, "e cap") && drawn.count == 4 * N); /* a stroke across either end */
+        for (int i = 0; i < N; i++) {
+            CHECK_NEAR((drawn.x[4 * i] + drawn.x[4 * i + 1]) / 2, by_scale(&sx, log, x[i]), PLACE);
+            CHECK_NEAR(drawn.y[4 * i + 2], by_scale(&sy, log, y[i] + spread[i]), PLACE);
+        }
         CHECK(find_path(svg, 2, "l") && drawn.count == 2 * N - 1);
         for (int i = 1; i < N; i++) stands_at(2 * i - 1, by_scale(&sx, log, x[i]), by_scale(&sy, log, y[i - 1]));
         free(svg);
@@ -234,6 +239,29 @@ static void test_bars_and_bands_reach_from_where_to_where_they_should(void)
         CHECK_NEAR(drawn.y[2 * N - 1 - i], by_scale(&sy, 0, y[i] - spread[i]), PLACE);
     }
     CHECK(strstr(svg, "data-s=\"1\"") < strstr(svg, "data-s=\"0\"")); /* bands lie below */
+    free(svg);
+}
+
+/* Values 0, 0, 8, 8, NaN, 8: a stretch of the lowest colour, one of the middle, one of the highest, none at the NaN. */
+static void test_a_line_has_the_colours_of_its_values(void)
+{
+    const double    x[] = {0, 1, 2, 3, 4, 5}, y[] = {0, 1, 0, 1, 0, 1}, value[] = {0, 0, 8, 8, NAN, 8};
+    const ct_series s = {"g", CT_ROLE_AFTER, CT_MARK_GRADED, 6, x, y, value};
+    const ct_plot   plot = {.count = 1, .series = &s, .value_low = 0, .value_high = 8};
+    char           *svg = plot_text(&plot);
+    const scale     sx = read_scale(svg, "xt"), sy = read_scale(svg, "yt");
+    static const struct {
+        const char *class;
+        int         from;
+    } WANTED[] = {{"l graded g0", 0}, {"l graded g4", 1}, {"l graded g7", 2}};
+    CHECK_WELL_FORMED(svg);
+    for (int k = 0; k < 3; k++) {
+        CHECK(find_path(svg, 0, WANTED[k].class) && drawn.count == 2);
+        for (int i = 0; i < 2; i++)
+            stands_at(i, by_scale(&sx, 0, x[WANTED[k].from + i]), by_scale(&sy, 0, y[WANTED[k].from + i]));
+    }
+    CHECK(find_path(svg, 0, "l graded g3") && drawn.count == 0);
+    CHECK(sy.count >= 2 && !strstr(svg, "nan"));
     free(svg);
 }
 
@@ -469,6 +497,7 @@ int main(void)
     RUN(test_a_long_line_is_drawn_within_a_tenth_of_a_unit);
     RUN(test_lines_points_and_steps_stand_at_their_values);
     RUN(test_bars_and_bands_reach_from_where_to_where_they_should);
+    RUN(test_a_line_has_the_colours_of_its_values);
     RUN(test_what_has_no_place_breaks_the_line);
     RUN(test_plots_of_nothing_say_so);
     RUN(test_single_values_and_huge_ones_have_axes);

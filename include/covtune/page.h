@@ -85,7 +85,8 @@ typedef enum {
     CT_MARK_STEPS,  /* the same, held until the next x                            */
     CT_MARK_POINTS, /* dots, with a bar from y - spread to y + spread if given    */
     CT_MARK_BARS,   /* from 0 (log: the axis) to y, x[i] to x[i + 1]: count + 1 x */
-    CT_MARK_BAND    /* between y - spread and y + spread                          */
+    CT_MARK_BAND,   /* between y - spread and y + spread                          */
+    CT_MARK_GRADED  /* a line whose colour shows `spread`, from value_low to value_high of the plot */
 } ct_mark;
 
 typedef struct {
@@ -108,6 +109,7 @@ typedef struct {
     int              small; /* in a page: three side by side where there is room, not two */
     double           height; /* over width, 0: 0.6, of maps what the series need    */
     double           x_low, x_high, y_low, y_high; /* of the axes; NaN, or low == high: from the series */
+    double           value_low, value_high; /* of CT_MARK_GRADED: first and last colour; values beyond have these */
     int32_t          count;
     const ct_series *series;
     const char *const *x_names; /* NULL, or names of x = 0, 1, ...: then ticks are these */
@@ -163,6 +165,9 @@ void ct_page_heading(ct_page *page, const char *heading); /* inside a section */
 void ct_page_text(ct_page *page, const char *fmt, ...) CT_PRINTF(2, 3); /* an empty line ends a paragraph */
 void ct_page_warn(ct_page *page, const char *fmt, ...) CT_PRINTF(2, 3); /* a sentence that must not be overlooked */
 void ct_page_code(ct_page *page, const char *text); /* a command, with a button that copies it */
+/* The answer that the page is about, in a box whose colour shows it: a headline, then paragraphs of text. */
+typedef enum { CT_VERDICT_BETTER, CT_VERDICT_WORSE, CT_VERDICT_OPEN } ct_verdict;
+void ct_page_verdict(ct_page *page, ct_verdict verdict, const char *headline, const char *fmt, ...) CT_PRINTF(4, 5);
 /* A number to be seen first: "test translation", "0.176 m", "0.71 m before". Those said one after the other stand
  * side by side. remark may be NULL. */
 void ct_page_tile(ct_page *page, const char *label, const char *value, const char *remark);

@@ -171,6 +171,21 @@ void ct_page_warn(ct_page *page, const char *fmt, ...)
     va_end(args);
 }
 
+void ct_page_verdict(ct_page *page, ct_verdict verdict, const char *headline, const char *fmt, ...)
+{
+    static const char *const CLASS[] = {"better", "worse", "open"};
+    va_list                  args;
+    const int                known = (int)verdict >= 0 && verdict <= CT_VERDICT_OPEN;
+    if (!known) refuse(page, "there is no verdict of that number");
+    begin(page, NO_BOX);
+    ct__text_printf(&page->body, "<div class=\"verdict %s\">\n", CLASS[known ? verdict : CT_VERDICT_OPEN]);
+    put(page, "<p class=\"headline\">", headline, "</p>\n");
+    va_start(args, fmt);
+    put_paragraphs(page, "<p>", fmt, args);
+    va_end(args);
+    ct__text_put(&page->body, "</div>\n");
+}
+
 /* Lines stay lines here. */
 void ct_page_code(ct_page *page, const char *text)
 {

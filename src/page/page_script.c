@@ -76,6 +76,18 @@ const char *const ct__page_script[] = {
     "    });\n"
     "  });\n",
 
+    "  /* tables wider than the screen: a faded edge and a word, while there is more to the right */\n"
+    "  all(document, '.scroll').forEach((box) => {\n"
+    "    const cue = () => {\n"
+    "      box.classList.toggle('wide', box.scrollWidth > box.clientWidth + 2);\n"
+    "      box.classList.toggle('more', box.scrollLeft + box.clientWidth < box.scrollWidth - 2);\n"
+    "    };\n"
+    "    cue();\n"
+    "    box.addEventListener('scroll', cue, { passive: true });\n"
+    "    if (window.ResizeObserver) new ResizeObserver(cue).observe(box);\n"
+    "    else window.addEventListener('resize', cue);\n"
+    "  });\n",
+
     "  /* legends: a series is hidden and shown again */\n"
     "  all(document, '.plot').forEach((figure) => all(figure, '.key').forEach((key) => {\n"
     "    key.setAttribute('aria-pressed', 'true');\n"

@@ -55,6 +55,14 @@ const char *const ct__page_style[] = {
     ".tiles .value { color: var(--ink); font-size: 1.4rem; font-weight: 600; line-height: 1.35; letter-spacing: "
     "-.01em; overflow-wrap: anywhere; }\n",
 
+    "/* the answer */\n"
+    ".verdict { margin: 0 0 1.25rem; padding: .9rem 1.1rem .1rem; border: 1px solid var(--rule); border-left: 6px solid "
+    "var(--axis); border-radius: .4rem; background: var(--wash); }\n"
+    ".verdict.better { border-left-color: var(--k6); }\n"
+    ".verdict.worse { border-left-color: var(--k8); }\n"
+    ".verdict .headline { margin: 0 0 .5rem; font-size: 1.15rem; font-weight: 600; line-height: 1.35; }\n"
+    ".verdict p { margin: 0 0 .8rem; }\n",
+
     ".warn { padding: .65rem 1rem; border-left: 4px solid var(--k1); background: color-mix(in srgb, var(--k1) 9%, "
     "var(--paper)); border-radius: 0 .4rem .4rem 0; }\n",
 
@@ -74,6 +82,10 @@ const char *const ct__page_style[] = {
     ".table { margin: 0 0 1.75rem; }\n"
     ".table figcaption { margin: 0 0 .5rem; font-weight: 600; font-size: .95rem; }\n"
     ".scroll { overflow-x: auto; max-width: 100%; }\n"
+    ".scroll.more { -webkit-mask-image: linear-gradient(to left, transparent, #000 2.5rem); mask-image: "
+    "linear-gradient(to left, transparent, #000 2.5rem); }\n"
+    ".table:has(> .scroll.wide) figcaption::after { content: ' \\2194  scroll sideways'; margin-left: .5rem; color: "
+    "var(--soft); font-weight: 400; font-size: .82rem; white-space: nowrap; }\n"
     "table { border-collapse: separate; border-spacing: 0; font-size: .9rem; line-height: 1.35; }\n"
     "th, td { padding: .4rem .7rem; text-align: left; vertical-align: baseline; white-space: nowrap; font-weight: 400; "
     "background: var(--paper); }\n"
@@ -152,7 +164,8 @@ const char *const ct__page_style[] = {
     "  .plots { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1rem; }\n"
     "  figure, .tiles, .code, tr { break-inside: avoid; }\n"
     "  h2, h3, h4, figcaption { break-after: avoid; }\n"
-    "  .scroll { overflow: visible; }\n"
+    "  .scroll { overflow: visible; -webkit-mask-image: none !important; mask-image: none !important; }\n"
+    "  .table figcaption::after { content: none !important; }\n"
     "  tr > :first-child { position: static; }\n"
     "  table { font-size: .8rem; }\n"
     "  th, td { padding: .2rem .4rem; }\n"

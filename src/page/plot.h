@@ -50,6 +50,9 @@ extern const char *const ct__plot_style;
 /* Role: the colour on white, for programs that know no custom properties; the dash, NULL: none. */
 const char *ct__role_colour(ct_role role);
 const char *ct__role_dash(ct_role role);
+/* Colours of CT_MARK_GRADED, from low to high values: fainter to stronger against their background. */
+#define CT__GRADES 8
+const char *ct__grade_colour(int grade);
 /* Marker of a role: bit 0 square, bit 1 hollow. */
 int ct__role_marker(ct_role role);
 /* Is it a line with dots? Those of things compared are, while their points are few. */

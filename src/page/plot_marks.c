@@ -2,7 +2,7 @@
  * their stroke's width whatever the scale:
  *
  *   l lines   a bands   b bars   e bars of points' spread   o dots, strokes of no length with round or square ends
- *                                                           i their insides, where they are hollow
+ *   g0 to g7 lines by value                                 i their insides, where they are hollow
  *
  * Bands lie lowest, then bars, then all else in the order given. Lines of more than MANY points are thinned. */
 #include "page/plot.h"
@@ -11,6 +11,7 @@
 
 #define MANY  2000 /* points of a line that are drawn as they are; of ways 2 */
 #define LONG  250  /* points of a line that is drawn finer                   */
+#define CAP   5    /* units: half the width of an error bar's ends, wider than a dot   */
 #define CLOUD 400  /* dots that are smaller and let each other shine through */
 
 /* A polyline in units, the longest stretch of a series without a gap. */
@@ -144,15 +145,22 @@ static double spread_place(const ct__plot *p, double value)
     return isnan(at) && isfinite(value) ? p->top + p->height : at;
 }
 
-static void put_spreads(ct__plot *p, const ct_series *s)
+/* Error bars: upright strokes, and in a path of their own the caps at both ends. */
+static void put_spreads(ct__plot *p, const ct_series *s, int caps)
 {
-    open_path(p, "e", "");
+    open_path(p, caps ? "e cap" : "e", "");
     for (int64_t i = 0; i < s->count; i++) {
         const double x = ct__axis_place(&p->x, s->x[i]), y = ct__axis_place(&p->y, s->y[i]);
         if (isnan(x) || isnan(y) || !isfinite(s->spread[i])) continue;
-        put_point(p->out, "M", x, spread_place(p, s->y[i] - s->spread[i]));
+        const double end[2] = {spread_place(p, s->y[i] - s->spread[i]), spread_place(p, s->y[i] + s->spread[i])};
+        for (int k = 0; caps && s->spread[i] != 0 && k < 2; k++) {
+            put_point(p->out, "M", x - CAP, end[k]);
+            ct__text_printf(p->out, "h%d", 2 * CAP);
+        }
+        if (caps) continue;
+        put_point(p->out, "M", x, end[0]);
         ct__text_put(p->out, "V");
-        ct__plot_number(p->out, spread_place(p, s->y[i] + s->spread[i]));
+        ct__plot_number(p->out, end[1]);
     }
     close_path(p);
 }
@@ -201,6 +209,41 @@ static void put_band(ct__plot *p, const ct_series *s, run *upper, run *lower)
     close_path(p);
 }
 
+/* ---- lines by value ---- */
+
+/* The colour of the stretch from point i to the next, by the mean of its ends; -1: none. */
+static int grade_of(const ct__plot *p, const ct_series *s, int64_t i)
+{
+    if (i + 1 >= s->count || !s->spread) return -1;
+    const double low = p->plot->value_low, high = p->plot->value_high, value = 0.5 * (s->spread[i] + s->spread[i + 1]);
+    if (!isfinite(value) || !(high > low)) return -1;
+    const double at = (value - low) / (high - low) * CT__GRADES;
+    return at <= 0 ? 0 : at >= CT__GRADES ? CT__GRADES - 1 : (int)at;
+}
+
+/* A path for every colour: neighbouring stretches of one colour are one line. */
+static void put_graded(ct__plot *p, const ct_series *s, run *r)
+{
+    for (int grade = 0; grade < CT__GRADES; grade++) {
+        char class[16], attributes[48];
+        snprintf(class, sizeof class, "l graded g%d", grade);
+        snprintf(attributes, sizeof attributes, " stroke=\"%s\"", ct__grade_colour(grade));
+        open_path(p, class, attributes);
+        r->count = 0;
+        for (int64_t i = 0; i + 1 < s->count; i++) {
+            const double x[2] = {ct__axis_place(&p->x, s->x[i]), ct__axis_place(&p->x, s->x[i + 1])},
+                         y[2] = {ct__axis_place(&p->y, s->y[i]), ct__axis_place(&p->y, s->y[i + 1])};
+            const int    mine = grade_of(p, s, i) == grade && !isnan(x[0] + x[1] + y[0] + y[1]);
+            if (mine && !r->count) run_add(r, x[0], y[0]);
+            if (mine) run_add(r, x[1], y[1]);
+            if (mine && i + 2 < s->count) continue;
+            if (r->count) put_run(p, r, "M", 0);
+            r->count = 0;
+        }
+        close_path(p);
+    }
+}
+
 /* ---- all ---- */
 
 static void put_series(ct__plot *p, int32_t i)
@@ -215,8 +258,9 @@ static void put_series(ct__plot *p, int32_t i)
     if (!ready) p->out->failed = 1;
     else if (s->mark == CT_MARK_BAND) put_band(p, s, &one, &two);
     else if (s->mark == CT_MARK_BARS) put_bars(p, s);
+    else if (s->mark == CT_MARK_GRADED) put_graded(p, s, &one);
     else if (s->mark == CT_MARK_POINTS) {
-        if (s->spread) put_spreads(p, s);
+        for (int caps = 0; s->spread && caps < 2; caps++) put_spreads(p, s, caps);
         put_markers(p, s);
     } else {
         put_line(p, s, &one);

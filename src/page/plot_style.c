@@ -14,10 +14,37 @@
     X("2", "#0b62c1", "#62a8f8") /* after */                                                                           \
     X("3", "#8a9099", "#7d858f") /* quiet */                                                                           \
     X("4", "#1d55b0", "#4f86e8")                                                                                       \
-    X("5", "#d9730d", "#f0b050") X("6", "#22937a", "#86f0cf") X("7", "#6b1a5e", "#cf98ea")                             \
-        X("8", "#a01f2c", "#e2564f") X("9", "#3d9bd6", "#98d8ff") X("10", "#76841a", "#b4c250")                        \
-            X("11", "#232b66", "#7670d0") X("12", "#85502a", "#b9814f") X("13", "#d8699c", "#ffb5d5")                  \
-                X("14", "#66798a", "#9aaebc") X("15", "#1d4a35", "#3f8a62")
+    X("5", "#d9730d", "#f0b050")                                                                                       \
+    X("6", "#22937a", "#86f0cf")                                                                                       \
+    X("7", "#6b1a5e", "#cf98ea")                                                                                       \
+    X("8", "#a01f2c", "#e2564f")                                                                                       \
+    X("9", "#3d9bd6", "#98d8ff")                                                                                       \
+    X("10", "#76841a", "#b4c250")                                                                                      \
+    X("11", "#232b66", "#7670d0")                                                                                      \
+    X("12", "#85502a", "#b9814f")                                                                                      \
+    X("13", "#d8699c", "#ffb5d5")                                                                                      \
+    X("14", "#66798a", "#9aaebc")                                                                                      \
+    X("15", "#1d4a35", "#3f8a62")
+
+/* Values as colours, after matplotlib's plasma: the lightness changes evenly, so that they are told apart in grey too.
+ * X(number, light, dark) */
+#define GRADES(X)                                                                                                      \
+    X("0", "#ef8f5a", "#8f2aa8")                                                                                       \
+    X("1", "#e1735f", "#a83a9c")                                                                                       \
+    X("2", "#cf5a70", "#bf4b8c")                                                                                       \
+    X("3", "#b8437f", "#d35f79")                                                                                       \
+    X("4", "#9c2f8c", "#e47565")                                                                                       \
+    X("5", "#7b1d93", "#f19150")                                                                                       \
+    X("6", "#551193", "#f9b43c")                                                                                       \
+    X("7", "#2a0a86", "#f6e04a")
+
+static const char *const GRADE[] = {
+#define X(number, light, dark) light,
+    GRADES(X)
+#undef X
+};
+
+const char *ct__grade_colour(int grade) { return GRADE[grade]; }
 
 static const char *const LIGHT[] = {
 #define X(number, light, dark) light,
@@ -51,6 +78,9 @@ const char *const ct__plot_style = ":root {\n"
 #define X(number, light, dark) "  --k" number ": " light ";\n"
     ROLES(X)
 #undef X
+#define X(number, light, dark) "  --g" number ": " light ";\n"
+    GRADES(X)
+#undef X
         "}\n"
         "@media screen and (prefers-color-scheme: dark) {\n"
         "  :root {\n"
@@ -59,10 +89,16 @@ const char *const ct__plot_style = ":root {\n"
 #define X(number, light, dark) "    --k" number ": " dark ";\n"
     ROLES(X)
 #undef X
+#define X(number, light, dark) "    --g" number ": " dark ";\n"
+    GRADES(X)
+#undef X
         "  }\n"
         "}\n"
 #define X(number, light, dark) ".k" number " { --k: var(--k" number "); }\n"
     ROLES(X)
+#undef X
+#define X(number, light, dark) ".g" number " { --k: var(--g" number "); }\n"
+    GRADES(X)
 #undef X
         ".ct { font: 13px system-ui, -apple-system, \"Segoe UI\", Roboto, \"Helvetica Neue\", Arial, sans-serif; }\n"
         ".ct text { fill: var(--soft); font-variant-numeric: tabular-nums; }\n"
@@ -76,7 +112,8 @@ const char *const ct__plot_style = ":root {\n"
         ".ct .l, .ct .e, .ct .o, .ct .i { fill: none; stroke: var(--k); stroke-width: 1.75; stroke-linejoin: round; "
         "stroke-linecap: round; vector-effect: non-scaling-stroke; }\n"
         ".ct .k0 .l, .ct .l.long { stroke-width: 1.25; }\n"
-        ".ct .e { stroke-width: 1.25; stroke-opacity: .7; }\n"
+        ".ct .l.graded { stroke-width: 3.5; }\n"
+        ".ct .e { stroke-width: 1.5; }\n"
         ".ct .o { stroke-width: 6; }\n"
         ".ct .o.many { stroke-width: 3.5; stroke-opacity: .6; }\n"
         ".ct .i { stroke: var(--paper); stroke-width: 2.75; }\n"
