@@ -56,8 +56,8 @@ const char *const ct__page_style[] = {
     "-.01em; overflow-wrap: anywhere; }\n",
 
     "/* the answer */\n"
-    ".verdict { margin: 0 0 1.25rem; padding: .9rem 1.1rem .1rem; border: 1px solid var(--rule); border-left: 6px solid "
-    "var(--axis); border-radius: .4rem; background: var(--wash); }\n"
+    ".verdict { margin: 0 0 1.25rem; padding: .9rem 1.1rem .1rem; border: 1px solid var(--rule); border-left: 6px "
+    "solid var(--axis); border-radius: .4rem; background: var(--wash); }\n"
     ".verdict.better { border-left-color: var(--k6); }\n"
     ".verdict.worse { border-left-color: var(--k8); }\n"
     ".verdict .headline { margin: 0 0 .5rem; font-size: 1.15rem; font-weight: 600; line-height: 1.35; }\n"
