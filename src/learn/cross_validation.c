@@ -57,7 +57,7 @@ typedef struct {
     int           stops;           /* that were walked to                   */
     int           alone;           /* the one of them that is from the start values, or -1 */
     int           doubt;           /* models are wrong: the closed form is but one candidate */
-    ct_evaluation *seen;           /* per sequence: scratch                 */
+    ct_evaluation *seen;           /* 2 x sequences: scratch                */
     int64_t      *few;             /* m: samples of a fold                  */
 } folding;
 
@@ -111,7 +111,7 @@ static ct_status begin(folding *f, ct_err *err)
     const int64_t n = f->l->objective.outer->count, m = f->l->objective.outer->m, k = f->folds;
     f->train = ct__zalloc(2 * k * n, sizeof *f->train);
     f->p = ct__zalloc(k * STOPS * m + k * m + (STOPS + 2) * n, sizeof *f->p);
-    f->seen = ct__zalloc(n, sizeof *f->seen);
+    f->seen = ct__zalloc(2 * n, sizeof *f->seen);
     f->few = ct__zalloc(m, sizeof *f->few);
     if (!f->train || !f->p || !f->seen || !f->few) return ct__no_memory(err, "folds", k);
     f->held = f->train + k * n;
@@ -165,7 +165,7 @@ static ct_status walk(folding *f, int fold, int stop)
     }
     CT_TRY(ct_outer_judge(o, p, f->held + fold * n, &objective.options->deployment, 0, f->seen, objective.err));
     for (int64_t i = 0; i < n; i++)
-        if (f->held[fold * n + i]) f->loss[stop * n + i] = isfinite(f->seen[i].loss) ? f->seen[i].loss : INFINITY;
+        if (f->held[fold * n + i]) f->loss[stop * n + i] = ct__deployment_loss(&f->seen[i]);
     return CT_OK;
 }
 
@@ -200,19 +200,15 @@ ct_status ct__detect_mismatch(ct__learning *l, ct_evaluation *seen, double *p, i
 {
     ct__objective  *e = &l->objective;
     ct_inference inference = e->options->deployment;
-    double       nees = 0, degrees = 0;
+    ct_summary   summary;
     inference.start = CT_START_TRUTH;
     inference.incremental = 0;
     *doubt = start_is_better(l);
     if (*doubt || !is_complete(l)) return CT_OK;
     CT_TRY(ct_outer_closed_form(e->outer, NULL, p, NULL, e->err));
     CT_TRY(ct_outer_judge(e->outer, p, NULL, &inference, 1, seen, e->err));
-    for (int32_t i = 0; i < e->outer->count; i++) {
-        const ct_consistency *c = &seen[i].consistency;
-        nees += c->nees_degrees ? c->nees : 0;
-        degrees += (double)c->nees_degrees;
-    }
-    *doubt = nees > DISHONEST * degrees;
+    CT_TRY(ct_summarise(e->outer->count, seen, NULL, &summary, e->err));
+    *doubt = summary.nees > DISHONEST;
     return CT_OK;
 }
 
@@ -261,7 +257,7 @@ static ct_status judge_start(folding *f)
     double        mean = 0;
     CT_TRY(ct_outer_judge(e->outer, f->l->start, NULL, &e->options->deployment, 0, f->seen, e->err));
     for (int64_t i = 0; i < n; i++) {
-        f->start_loss[i] = isfinite(f->seen[i].loss) ? f->seen[i].loss : INFINITY;
+        f->start_loss[i] = ct__deployment_loss(&f->seen[i]);
         mean += f->start_loss[i] / (double)n;
     }
     e->result->loss_heldout_start = mean;
@@ -294,28 +290,23 @@ static ct_status measure(folding *f, int stop)
     ct__objective      *e = &f->l->objective;
     ct_learn_result *r = e->result;
     const int64_t    n = e->outer->count;
-    double           chi[2] = {0}, nees[2] = {0}, degrees = 0, nees_degrees[2] = {0};
+    ct_summary       summary[2];
     for (int fold = 0; fold < f->folds; fold++) {
         double *p = place(f, fold, stop), factor, loss;
         CT_TRY(ct__scale_wanted(e->outer, p, f->train + fold * n, &factor, NULL, &loss, e->err));
         for (int after = 0; after < 2; after++) {
             if (after && isfinite(factor)) ct__scale_apply(e->outer->theta, e->options->scale, factor, p);
-            CT_TRY(ct_outer_judge(e->outer, p, f->held + fold * n, &e->options->deployment, 1, f->seen, e->err));
-            for (int64_t i = 0; i < n; i++) {
-                if (!f->held[fold * n + i]) continue;
-                const ct_consistency *c = &f->seen[i].consistency;
-                chi[after] += c->chi_squared;
-                degrees += after ? 0 : (double)c->degrees;
-                nees[after] += c->nees_degrees ? c->nees : 0;
-                nees_degrees[after] += (double)c->nees_degrees;
-            }
+            CT_TRY(ct_outer_judge(e->outer, p, f->held + fold * n, &e->options->deployment, 1, f->seen + after * n,
+                                  e->err));
         }
     }
+    for (int after = 0; after < 2; after++)
+        CT_TRY(ct_summarise(e->outer->count, f->seen + after * n, NULL, &summary[after], e->err));
     r->heldout = 1;
-    r->chi_before = chi[0] / degrees;
-    r->chi_after = chi[1] / degrees;
-    r->nees_before = nees[0] / nees_degrees[0];
-    r->nees_after = nees[1] / nees_degrees[1];
+    r->chi_before = summary[0].chi_squared;
+    r->chi_after = summary[1].chi_squared;
+    r->nees_before = summary[0].nees;
+    r->nees_after = summary[1].nees;
     return CT_OK;
 }
 
@@ -361,7 +352,7 @@ ct_status ct__choose_prior(ct__learning *l)
 static ct_status field_losses(ct__objective *e, const double *p, ct_evaluation *seen, double *loss)
 {
     CT_TRY(ct_outer_judge(e->outer, p, NULL, &e->options->deployment, 0, seen, e->err));
-    for (int32_t i = 0; i < e->outer->count; i++) loss[i] = isfinite(seen[i].loss) ? seen[i].loss : INFINITY;
+    for (int32_t i = 0; i < e->outer->count; i++) loss[i] = ct__deployment_loss(&seen[i]);
     return CT_OK;
 }
 

@@ -2,6 +2,8 @@
 #include "base/parallel.h"
 #include "learn/learn.h"
 
+#include <math.h>
+
 #define JUDGE_TAG 64 /* in the checkpoint, apart from all kinds of evaluation */
 
 typedef struct {
@@ -39,6 +41,11 @@ static ct_status judge(judgement *j, const double *p, ct_err *err)
     }
     free(j->status);
     return status;
+}
+
+double ct__deployment_loss(const ct_evaluation *e)
+{
+    return ct_evaluation_has_estimate(e) && isfinite(e->loss) ? e->loss : INFINITY;
 }
 
 ct_inference ct_outer_inference(const ct_outer_options *o)

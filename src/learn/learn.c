@@ -276,17 +276,14 @@ static ct_status measure_on_training(ct__learning *l, const double *before)
     ct_evaluation   *seen = ct__zalloc(e->outer->count, sizeof *seen);
     ct_status        status = seen ? CT_OK : ct__no_memory(e->err, "sequences", e->outer->count);
     for (int after = 0; status == CT_OK && after < 2; after++) {
-        double chi = 0, nees = 0, degrees = 0, nees_degrees = 0, loss = 0;
+        ct_summary summary;
+        double     loss = 0;
         status = ct_outer_judge(e->outer, after ? l->p : before, NULL, &e->options->deployment, 1, seen, e->err);
-        for (int32_t i = 0; status == CT_OK && i < e->outer->count; i++) {
-            loss += isfinite(seen[i].loss) ? seen[i].loss / e->outer->count : INFINITY;
-            chi += seen[i].consistency.chi_squared;
-            degrees += (double)seen[i].consistency.degrees;
-            nees += seen[i].consistency.nees_degrees ? seen[i].consistency.nees : 0;
-            nees_degrees += (double)seen[i].consistency.nees_degrees;
-        }
-        *(after ? &r->chi_after : &r->chi_before) = chi / degrees;
-        *(after ? &r->nees_after : &r->nees_before) = nees / nees_degrees;
+        if (status == CT_OK) status = ct_summarise(e->outer->count, seen, NULL, &summary, e->err);
+        if (status != CT_OK) break;
+        for (int32_t i = 0; i < e->outer->count; i++) loss += ct__deployment_loss(&seen[i]) / e->outer->count;
+        *(after ? &r->chi_after : &r->chi_before) = summary.chi_squared;
+        *(after ? &r->nees_after : &r->nees_before) = summary.nees;
         r->loss_deployment = loss;
     }
     free(seen);

@@ -282,6 +282,9 @@ ct_status ct__learn_path(ct__objective *objective, double nu, double *p, ct_lear
 
 /* deployment.c: deployment->incremental, where the caller left that to us. */
 ct_status ct__outer_deployment(const ct_outer *outer, ct_inference *deployment, ct_err *err);
+/* The loss of a held-out sequence in cross-validation: that of ct_evaluate; INFINITY without an estimate, so that a
+ * candidate whose solves fail is not chosen. */
+double ct__deployment_loss(const ct_evaluation *evaluation);
 
 /* common_scale.c: the common factor of most consistency on part of the sequences (NaN: none to be had) at p; and
  * that applied to p within the set, as the options say. */
