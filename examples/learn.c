@@ -35,7 +35,7 @@ int main(int argc, char **argv)
     if (!bad && argc == 1) bad = make(data, &err);
 
     /* what the dataset wants to be learned; else every model but the prior on the first pose */
-    bad = bad || ct_dataset_theta(data, &theta, &err);
+    bad = bad || ct_dataset_theta(data, NULL, &theta, &err);
     bad = bad ||
           ct_outer_new(data->trains, (const ct_sequence *const *)data->train, data->noise, theta, NULL, &outer, &err) ||
           ct_learn(outer, NULL, data->noise, &result, &err);

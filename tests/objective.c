@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     double      lower, upper;
     if (argc != 3 || sscanf(argv[2], "%lf:%lf", &lower, &upper) != 2) return fail("wanted: DATASET LOWER:UPPER");
     ct_status status = ct_dataset_read(argv[1], CT_DATASET_TRAIN, &dataset, &err);
-    if (status == CT_OK) status = ct_dataset_theta(dataset, &theta, &err);
+    if (status == CT_OK) status = ct_dataset_theta(dataset, NULL, &theta, &err);
     if (status == CT_OK) status = bound(dataset, lower, upper, theta, &err);
     if (status == CT_OK && ct_theta_count(theta) > MOST) return fail("too many variances");
     if (status == CT_OK)

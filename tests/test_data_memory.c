@@ -182,17 +182,23 @@ static void test_making_a_run_survives_the_failure_of_every_allocation(void)
     CHECK(k >= 10 && k < 10000);
 }
 
-/* Models of two files that number them, and one model in their place. */
+/* Numbered models of two files, pooled, and the parameters that are learned. */
 static int pool_once(int64_t k)
 {
     ct_err      err = {0};
     ct_dataset *d = NULL;
     left = k;
     ct_status status = ct_dataset_read(path_of("numbered"), CT_DATASET_ALL, &d, &err);
-    if (status == CT_OK) status = ct_dataset_pool(d, "e", &err);
+    int32_t  *pooled = NULL, count = 0;
+    ct_theta *theta = NULL;
+    if (status == CT_OK) status = ct_dataset_pool_learned(d, NULL, &pooled, &count, &err);
+    if (status == CT_OK) status = ct_dataset_theta(d, &(ct_theta_options){.learn = "e"}, &theta, &err);
     const int through = left >= 0;
     left = -1;
-    CHECK(through ? status == CT_OK : status == CT_E_MEMORY && strstr(err.text, "memory"));
+    CHECK(through ? status == CT_OK && count == 1 && theta
+                  : status == CT_E_MEMORY && !theta && strstr(err.text, "memory"));
+    free(pooled);
+    ct_theta_free(theta);
     ct_dataset_free(d);
     return through;
 }
@@ -224,7 +230,7 @@ static int attach_once(const run *from, const ct_dataset *d, int64_t k)
     ct_status status =
         ct_sequence_attach(r.seq, from->seq, &(ct_attach_options){.by = CT_ATTACH_TIME, .tolerance_s = 1}, NULL, &err);
     if (status == CT_OK) status = ct_sequence_attach_times(r.seq, from->seq, CT_ATTACH_INDEX, NULL, &err);
-    if (status == CT_OK) status = ct_dataset_theta(d, &theta, &err);
+    if (status == CT_OK) status = ct_dataset_theta(d, NULL, &theta, &err);
     const int through = left >= 0;
     left = -1;
     CHECK(through ? status == CT_OK && theta : status == CT_E_MEMORY && !theta && strstr(err.text, "memory"));

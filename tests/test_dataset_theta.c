@@ -24,7 +24,7 @@ static void check_theta(const char *yaml, const char *wanted)
     ct_err    err = {0};
     if (yaml) put("dataset.yaml", yaml);
     ct_dataset *d = must_read(at(""), CT_DATASET_ALL);
-    CHECK_OK(ct_dataset_theta(d, &theta, &err), err);
+    CHECK_OK(ct_dataset_theta(d, NULL, &theta, &err), err);
     if (theta && strcmp(told(theta), wanted)) {
         ct_test_failed_checks++;
         fprintf(stderr, "wanted\n%sfound\n%s", wanted, told(theta));
@@ -82,7 +82,7 @@ static void test_a_dataset_says_what_is_learned_as_what_and_between_which_bounds
     ct_dataset *d = must_read(at(""), CT_DATASET_ALL);
     ct_theta   *theta = NULL;
     ct_err      err = {0};
-    CHECK_REFUSED(ct_dataset_theta(d, &theta, &err), err, "odom@0: lower bound 1e+07 is above upper bound 1e+06");
+    CHECK_REFUSED(ct_dataset_theta(d, NULL, &theta, &err), err, "odom@0: lower bound 1e+07 is above upper bound 1e+06");
     CHECK(!theta);
     ct_dataset_free(d);
 }
@@ -96,7 +96,7 @@ static void test_a_dataset_says_units(void)
     ct_dataset *d = must_read(at(""), CT_DATASET_ALL);
     ct_theta   *theta = NULL;
     ct_err      err = {0};
-    CHECK_OK(ct_dataset_theta(d, &theta, &err), err);
+    CHECK_OK(ct_dataset_theta(d, NULL, &theta, &err), err);
     const int32_t odom = ct_noise_find(d->noise, "odom@0"), gps = ct_noise_find(d->noise, "gps"),
                   range = ct_noise_find(d->noise, "range");
     CHECK(!strcmp(told(theta), "odom@0.x 0.1 10\nodom@0.y 0.1 10\nodom@0.yaw 0.1 10\ngps[x,x] 1e-10 1e+06\ngps[x,y] "
@@ -109,7 +109,7 @@ static void test_a_dataset_says_units(void)
     ct_dataset_free(d);
     put("dataset.yaml", HEAD "train: [train/1.ctseq]\ngroups: [{name: odom, unit: [1e-60]}]\n");
     d = must_read(at(""), CT_DATASET_ALL);
-    CHECK_REFUSED(ct_dataset_theta(d, &theta, &err), err,
+    CHECK_REFUSED(ct_dataset_theta(d, NULL, &theta, &err), err,
                   "odom@0.x: its unit is 1e-60; it must lie between 1e-50 and 1e+50");
     CHECK(!theta);
     ct_dataset_free(d);

@@ -148,7 +148,7 @@ static double many_groups(int n)
     put_groups(n);
     const double begin = cpu_s();
     CHECK_OK(ct_dataset_read(in_folder("many.yaml"), CT_DATASET_ALL, &d, &err), err);
-    CHECK_OK(ct_dataset_theta(d, &theta, &err), err);
+    CHECK_OK(ct_dataset_theta(d, NULL, &theta, &err), err);
     CHECK(ct_theta_count(theta) == n);
     CHECK_OK(ct_dataset_write(d, in_folder("again"), &err), err);
     ct_theta_free(theta);

@@ -193,19 +193,51 @@ ct_status ct_dataset_write(const ct_dataset *dataset, const char *folder, ct_err
 ct_status ct_dataset_new(ct_dataset **out, ct_err *err);
 void      ct_dataset_free(ct_dataset *dataset);
 
-/* What the dataset says of a model of the table, gaps filled: frozen if it is called "first_pose" (the prior that
- * readers and simulators add) and no group speaks of it, else learned; as the kind it has; within
- * CT_BOUND_WIDE_LOWER and _UPPER; in units of 1. name is borrowed, that of the group that speaks, or NULL. */
-ct_dataset_group ct_dataset_of_model(const ct_dataset *dataset, int32_t model);
-/* What is learned by all that: every model that a factor of a training run uses and that is not frozen. A full or
- * isotropic model has the widest of bounds that were said coordinate by coordinate. Numbered models (group#7) are
- * learned one by one unless they are pooled before. */
-ct_status ct_dataset_theta(const ct_dataset *dataset, ct_theta **out, ct_err *err);
+/* ---- Parameters to learn from a dataset ------------------------------------------------------ */
 
-/* Give the factors of "group", "group#1", "group#2", ... one model "group", its covariance the mean over those
- * factors: where a file writes a matrix on every edge and one is to be learned. Nothing if there are no numbered
- * ones; those stay in the table, unused. */
+/* Which noise models are learned, and how. Texts are lists as on the command line of `covtune learn`, items separated
+ * by commas; NULL: not given. A name is a model, or a group: "odom" stands for "odom", "odom@0" and "odom#7". A row
+ * follows a point, by name or number: "odom.x", "odom@0.2". */
+typedef struct {
+    const char *learn;         /* models: these alone; NULL: those that the dataset does not freeze     */
+    const char *freeze;        /* models and rows                                                       */
+    const char *full;          /* models to learn as a full covariance; "all": every one                */
+    const char *diagonal;      /* ... as one variance a row                                             */
+    const char *isotropic;     /* ... as one variance                                                   */
+    const char *tie;           /* pairs with one value: "odom.x=odom.y,gps@0=gps@1"                     */
+    const char *bounds;        /* of all variances: "dataset" (or NULL), "wide", "loose", "tight", "LO:HI" */
+    const char *bound;         /* of some, which overrides bounds: "odom.x=1e-4:1,gps=1:100"            */
+    double      spread;        /* ct_theta_set_spread; INFINITY or 0: no limit                          */
+    const char *option_prefix; /* of option names in sentences: "--" for a command line; NULL: ""       */
+    /* called for a name of an earlier version that was understood, with a sentence that has the new one; may be NULL */
+    void (*remark)(void *user, const char *sentence);
+    void *user;
+} ct_theta_options;
+
+ct_theta_options ct_theta_defaults(void); /* no lists, bounds of the dataset, no spread */
+/* The syntax of the options, without a dataset: CT_E_ARGUMENT with a sentence. */
+ct_status ct_theta_options_check(const ct_theta_options *options, ct_err *err);
+/* The bounds that a text stands for: "wide", "loose", "tight" or "LO:HI" with 0 < LO <= HI. 0 if none. */
+int ct_bounds_parse(const char *text, double *lower, double *upper);
+
+/* *out <- the parameters: every model that a factor of a training sequence has and that is not frozen. Full and
+ * isotropic models take the widest bounds of their rows. Numbered models (group#7) are separate parameters unless they
+ * are pooled before. options may be NULL: the defaults. CT_E_ARGUMENT if an option names nothing that is used, if the
+ * options contradict each other, or if bounds and spread cannot be met. The caller frees *out; NULL on failure. */
+ct_status ct_dataset_theta(const ct_dataset *dataset, const ct_theta_options *options, ct_theta **out, ct_err *err);
+/* How the dataset wants a model to be learned, without options and with all defaults filled in: frozen if it is called
+ * "first_pose" (the prior that readers and simulators add) and no group names it, else learned; its own kind; bounds
+ * CT_BOUND_WIDE_LOWER and _UPPER; units of 1. `name` is that of the group (borrowed), or NULL. */
+ct_dataset_group ct_dataset_of_model(const ct_dataset *dataset, int32_t model);
+
+/* Give the factors of "group", "group#1", "group#2", ... one model "group". Its covariance is the mean over those
+ * factors. For files that write a matrix on every edge, where one is to be learned. The numbered models stay in the
+ * table, unused. Nothing happens if there are none. */
 ct_status ct_dataset_pool(ct_dataset *dataset, const char *group, ct_err *err);
+/* ct_dataset_pool of every group that the options learn and that training sequences have numbered models of. (*model)[0
+ * .. *count - 1] <- the pooled models, for the caller to free; NULL if there are none. options may be NULL. */
+ct_status ct_dataset_pool_learned(ct_dataset *dataset, const ct_theta_options *options, int32_t **model, int32_t *count,
+                                  ct_err *err);
 
 /* ---- Recorded pushes -------------------------------------------------------------------------- */
 

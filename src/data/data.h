@@ -332,6 +332,9 @@ ct_status ct__yaml_write(FILE *file, const ct_dataset *dataset, char *const trai
 /* The group of a dataset that speaks of a model, or NULL: of its name, or the nearest that it is part of. */
 const ct_dataset_group *ct__dataset_group_of(const ct_dataset *dataset, const char *model);
 
+/* The place of a sequence in a list, or -1. */
+int32_t ct__sequence_find(ct_sequence *const list[], int32_t count, const ct_sequence *seq);
+
 /* Paths, owned. All zero is an empty list. */
 typedef struct {
     char  **path;

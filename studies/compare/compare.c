@@ -20,7 +20,7 @@ static cli_exit take_bounds(const cli_io *io, const compare_request *request, co
         char         word[64];
         snprintf(word, sizeof word, "%.*s", (int)n, list);
         if (job->bounds == COMPARE_BOUNDS) return cli_misuse(io, "--bounds has more than %d in it", COMPARE_BOUNDS);
-        if (strcmp(word, "dataset") && !learn_bounds(word, &lower, &upper))
+        if (strcmp(word, "dataset") && !ct_bounds_parse(word, &lower, &upper))
             return cli_misuse(
                 io, "--bounds is a list of dataset, wide, loose, tight or LO:HI with 0 < LO <= HI, found \"%s\"", word);
         memcpy(job->bound[job->bounds++], word, sizeof word);
@@ -114,7 +114,14 @@ static ct_status plan(const cli_io *io, const compare_request *request, compare_
     ct_status status = CT_OK;
     for (int b = 0; b < job->bounds && status == CT_OK; b++) {
         const learn_request of = {
-            .path = request->path, .bounds = job->bound[b], .full = request->full, .spread = request->spread};
+            .path = request->path,
+            .theta = {
+                .bounds = job->bound[b],
+                .full = request->full,
+                .spread = request->spread,
+                .option_prefix = "--",
+            },
+        };
         learn_job           its = {.dataset = job->dataset};
         status = learn_theta(io, &of, &its, err);
         job->theta[b] = its.theta;

@@ -24,8 +24,7 @@ const char *const push2d_thing[2] = {"e", "o"};
 static const char *const KEY[PUSH2D_COLUMNS] = {"initial", "leo", "nelder-mead", "powell", "fw", "lm", "closed-form"};
 /* of learning, in that of lm: five runs, 200 evaluations at most */
 static const double      COST[PUSH2D_COLUMNS] = {0, 2.5, 3.5, 3.5, 0.7, 1, 0.1};
-static const double LOWER[PAPER_BOUNDS] = {CT_BOUND_LOOSE_LOWER, CT_BOUND_TIGHT_LOWER},
-                    UPPER[PAPER_BOUNDS] = {CT_BOUND_LOOSE_UPPER, CT_BOUND_TIGHT_UPPER};
+static const char *const BOUNDS[PAPER_BOUNDS] = {"loose", "tight"};
 
 /* ---- numbers ---- */
 
@@ -194,8 +193,9 @@ static ct_status fill_cell(push2d *n, int p, int b, int c, int seed, const ct_da
 /* All methods of a row, on the dataset of one seed. */
 static ct_status fill_row(push2d *n, int p, int b, int seed, const ct_dataset *data, ct_err *err)
 {
-    ct_theta *theta = NULL;
-    ct_status status = push2d_theta(data, LOWER[b], UPPER[b], &theta, err);
+    const ct_theta_options options = {.bounds = BOUNDS[b], .diagonal = "all"};
+    ct_theta              *theta = NULL;
+    ct_status              status = ct_dataset_theta(data, &options, &theta, err);
     for (int c = 0; c < PUSH2D_COLUMNS && status == CT_OK && !cli_caught(); c++)
         if (push2d_takes_part(n, c, b)) status = fill_cell(n, p, b, c, seed, data, theta, err);
     ct_theta_free(theta);

@@ -85,9 +85,7 @@ extern const char *const push2d_object[PAPER_PUSHES], *const push2d_tactile[PAPE
 
 /* As covtune simulate push2d makes them: the same seed, the same runs. The caller frees *out. */
 ct_status push2d_data(push2d *n, int push, uint64_t seed, ct_dataset **out, ct_err *err);
-/* All that the dataset has units for, between lower and upper of these; and a copy of its table at one of each. The
- * caller frees *out. */
-ct_status push2d_theta(const ct_dataset *data, double lower, double upper, ct_theta **out, ct_err *err);
+/* A copy of the table with variances of one unit in what is learned. The caller frees *out. */
 ct_status push2d_ones(const ct_dataset *data, ct_noise **out, ct_err *err);
 
 /* ---- Trials ---- */

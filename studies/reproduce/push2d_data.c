@@ -20,22 +20,6 @@ ct_status push2d_data(push2d *n, int push, uint64_t seed, ct_dataset **out, ct_e
     return status;
 }
 
-ct_status push2d_theta(const ct_dataset *data, double lower, double upper, ct_theta **out, ct_err *err)
-{
-    ct_status status = ct_theta_new(data->noise, out, err);
-    for (int32_t i = 0; status == CT_OK && i < data->groups; i++) {
-        const ct_dataset_group *g = &data->group[i];
-        if (!g->learn) continue;
-        status = ct_theta_learn(*out, i, CT_NOISE_DIAGONAL, lower, upper, err);
-        for (int k = 0; status == CT_OK && k < ct_noise_get(data->noise, i)->dim; k++)
-            status = ct_theta_set_unit(*out, i, k, g->unit[k], err);
-    }
-    if (status == CT_OK) return CT_OK;
-    ct_theta_free(*out);
-    *out = NULL;
-    return status;
-}
-
 ct_status push2d_ones(const ct_dataset *data, ct_noise **out, ct_err *err)
 {
     ct_status status = ct_noise_copy(data->noise, out, err);

@@ -32,7 +32,9 @@ static learn_request defaults(void)
 {
     const ct_outer_options outer = ct_outer_defaults();
     const ct_learn_options learn = ct_learn_defaults();
-    return (learn_request){.bounds = "dataset",
+    ct_theta_options       theta = ct_theta_defaults();
+    theta.option_prefix = "--";
+    return (learn_request){.theta = theta,
                            .method = (int)learn.method,
                            .difference = (int)outer.loss.difference,
                            .gradient = (int)outer.gradient,
@@ -47,7 +49,6 @@ static learn_request defaults(void)
                            .seed = -1,
                            .samples = -1,
                            .jobs = cli_processors(),
-                           .spread = INFINITY,
                            .M = NAN,
                            .rate = NAN,
                            .decay = NAN,
@@ -62,24 +63,24 @@ static const char METHODS_SAID[] = "how it is learned (lm)" CT_LEARN_LIST(X);
 #define AT(member) offsetof(learn_request, member)
 static const cli_option OPTIONS[] = {
     CLI_ROW_HEADING("What is learned"),
-    CLI_ROW_TEXT("learn", "NAME,..", AT(learn),
+    CLI_ROW_TEXT("learn", "NAME,..", AT(theta.learn),
                  "only these noise models or groups (all that training runs use, but for first_pose and those "
                  "dataset.yaml freezes)"),
-    CLI_ROW_TEXT("freeze", "NAME,..", AT(freeze),
+    CLI_ROW_TEXT("freeze", "NAME,..", AT(theta.freeze),
                  "not these: models, groups, or rows such as odom.yaw or odom@1.2"),
-    CLI_ROW_TEXT("tie", "NAME=NAME,..", AT(tie), "one value for both: odom.x=odom.y, odom@0=odom@1"),
-    CLI_ROW_TEXT("full", "NAME,..|all", AT(full),
+    CLI_ROW_TEXT("tie", "NAME=NAME,..", AT(theta.tie), "one value for both: odom.x=odom.y, odom@0=odom@1"),
+    CLI_ROW_TEXT("full", "NAME,..|all", AT(theta.full),
                  "learn these with correlations (a model's kind is the dataset's)"),
-    CLI_ROW_TEXT("diagonal", "NAME,..|all", AT(diagonal), "learn these as a variance a row"),
-    CLI_ROW_TEXT("isotropic", "NAME,..|all", AT(isotropic), "learn these as one variance"),
+    CLI_ROW_TEXT("diagonal", "NAME,..|all", AT(theta.diagonal), "learn these as a variance a row"),
+    CLI_ROW_TEXT("isotropic", "NAME,..|all", AT(theta.isotropic), "learn these as one variance"),
     CLI_ROW_HEADING("Bounds"),
-    CLI_ROW_TEXT("bounds", "dataset|wide|loose|tight|LO:HI", AT(bounds),
+    CLI_ROW_TEXT("bounds", "dataset|wide|loose|tight|LO:HI", AT(theta.bounds),
                  "of all variances: dataset.yaml's where it says (the default), else wide, 1e-10 to 1e6; the "
                  "paper's are loose, 0.001 to 1000, and tight, 0.1 to 10. Where dataset.yaml gives rows a unit, "
                  "variances are over its square"),
-    CLI_ROW_TEXT("bound", "NAME=LO:HI,..", AT(bound),
+    CLI_ROW_TEXT("bound", "NAME=LO:HI,..", AT(theta.bound),
                  "of the variances of these models or rows, in units as above: odom.x=1e-4:1,gps=1:100"),
-    CLI_ROW_NUMBER("spread", "K", 1, INFINITY, AT(spread),
+    CLI_ROW_NUMBER("spread", "K", 1, INFINITY, AT(theta.spread),
                    "no variance more than K times another, in units as above (no limit)"),
     CLI_ROW_HEADING("Method"),
     CLI_ROW_CHOICE("method", METHODS + 1, ct_learn_method_find, AT(method), METHODS_SAID),
@@ -146,6 +147,17 @@ static const cli_option OPTIONS[] = {
 };
 #undef AT
 
+/* "T:R", two numbers; 0 if the text is something else. */
+static int parse_weights(const char *text, double *translation, double *rotation)
+{
+    char *end;
+    *translation = strtod(text, &end);
+    if (end == text || *end != ':') return 0;
+    const char *second = end + 1;
+    *rotation = strtod(second, &end);
+    return end != second && !*end;
+}
+
 static int has_space(const learn_request *r)
 {
     return r->method == CT_LEARN_NELDER_MEAD || r->method == CT_LEARN_POWELL;
@@ -191,14 +203,16 @@ static cli_exit check_values(const cli_io *io, const learn_request *r)
 {
     double a, b;
     char  *end;
-    if (r->weights && (!learn_pair(r->weights, &a, &b) || !(a >= 0 && b >= 0 && a <= 1e12 && b <= 1e12 && a + b > 0)))
+    if (r->weights &&
+        (!parse_weights(r->weights, &a, &b) || !(a >= 0 && b >= 0 && a <= 1e12 && b <= 1e12 && a + b > 0)))
         return cli_misuse(io, "--weights is T:R, two numbers from 0 to 1e12, found \"%s\"", r->weights);
     if (r->prior && strcmp(r->prior, "auto") && strcmp(r->prior, "none")) {
         const double w = strtod(r->prior, &end);
         if (end == r->prior || *end || !(w >= 0 && w <= 1e12))
             return cli_misuse(io, "--prior is auto, none or a number from 0 to 1e12, found \"%s\"", r->prior);
     }
-    return learn_check_lists(io, r);
+    ct_err err = {0};
+    return ct_theta_options_check(&r->theta, &err) == CT_OK ? CLI_GO : cli_misuse(io, "%s", err.text);
 }
 
 /* Options that say where a run is written to. */
@@ -317,7 +331,7 @@ static ct_outer_options outer_options(const learn_request *r)
 {
     ct_outer_options o = ct_outer_defaults();
     o.loss.difference = (ct_difference)r->difference;
-    learn_pair(r->weights, &o.loss.translation, &o.loss.rotation);
+    parse_weights(r->weights, &o.loss.translation, &o.loss.rotation);
     o.gradient = (ct_gradient)r->gradient;
     o.hessian = (ct_hessian)r->hessian;
     o.jobs = r->jobs;

@@ -1,7 +1,6 @@
 /* learn.h: the parts of `covtune learn`.
  *
- *   learn.c        options, and all of it in order      define_theta.c  which numbers are learned, from the lists of
- *                                                                       names
+ *   learn.c        options, and all of it in order      define_theta.c  parameters from dataset and options
  *   run_files.c    the files of a run                   print.c  the result
  *   check_gradient.c  --check-gradient                     unused_options.c   options without effect
  *   run_folder.c  the folder of a run: may it be used, who has it */
@@ -15,15 +14,15 @@
 /* What was asked for. Lists are as on the command line, NULL: not given. */
 typedef struct {
     const char *path, *out, *noise;
-    const char *bounds, *bound, *learn, *freeze, *tie, *full, *diagonal, *isotropic;
     const char *weights, *prior;
+    ct_theta_options theta;
     int         method, difference, gradient, hessian, deployment_start, scale, inner, deployment, entry;
     /* -1, -1, 0, -1: the method's own; iterations -1: so many a parameter */
     int         from, space, iterations, folds;
     int         seed, samples;                  /* -1: the method's own, as is NaN of M, rate and decay */
     int         check_gradient, resume, force, jobs, repair;
     int         entry_said, start_said; /* --entry, --deployment-start: on the command line itself */
-    double      spread, M, rate, decay, checkpoint_s;
+    double      M, rate, decay, checkpoint_s;
 } learn_request;
 
 /* How config.yaml begins. */
@@ -68,19 +67,11 @@ typedef struct {
     ct_learn_options options;
 } learn_job;
 
-/* "LO:HI", two numbers; 0 if it is something else. */
-int learn_pair(const char *text, double *a, double *b);
-/* What --bounds says in place of the dataset, a name or "LO:HI": 0 if nothing. */
-int learn_bounds(const char *text, double *lower, double *upper);
-
-/* Which parts of a list do not even look like one; CLI_GO: none. */
-cli_exit learn_check_lists(const cli_io *io, const learn_request *request);
 /* Options on the command line that would change nothing; CLI_GO: none. Those that depend on how --deployment auto
  * decides are left to learn_check_deployment. */
 cli_exit  learn_refuse_idle(const cli_io *io, learn_request *request, int argc, char **argv);
 ct_status learn_check_deployment(const learn_request *request, const learn_job *job, ct_err *err);
-/* job->theta from the dataset and the lists: numbered models of learned groups are pooled, start values read, rows
- * named. */
+/* job->theta from dataset and options. Numbered models of learned groups are pooled, and start values read. */
 ct_status learn_theta(const cli_io *io, const learn_request *request, learn_job *job, ct_err *err);
 
 /* The folder: may it be used, and is there a run to go on with? Made if it is not there, and locked. */
