@@ -4,7 +4,7 @@ FUZZ_SECONDS ?= 60
 
 SHELL := bash
 .DEFAULT_GOAL := all
-.PHONY: all test test-all demo bench study reproduce san valgrind fuzz install clean help
+.PHONY: all test test-all demo bench study reproduce san valgrind fuzz install deb clean help
 .NOTPARALLEL:
 
 # $(call build,preset,folder): configure once; Ninja itself repeats that when a CMake file changes.
@@ -63,8 +63,13 @@ fuzz: ## fuzz every reader for FUZZ_SECONDS (60) each
 
 install: ## install under PREFIX (/usr/local), staged in DESTDIR if that is set
 	@scripts/setup
-	$(call build_some,covtune covtune_static covtune_shared)
+	$(call build_some,covtune covtune_static covtune_shared covtune_manual)
 	@cmake --install build --prefix "$(PREFIX)"
+
+deb: ## a Debian package, into build/package: program, library, headers, documents, man pages, completion
+	@scripts/setup deb
+	$(call build_some,covtune covtune_static covtune_shared covtune_manual)
+	@scripts/package build build/package
 
 clean: ## remove everything that was built
 	rm -rf build build-bench build-debug build-fuzz build-san

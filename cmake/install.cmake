@@ -1,5 +1,5 @@
-# What `make install` puts where: program, headers, both libraries, and the two ways to find them,
-# pkg-config and find_package(covtune). Both are relocatable: they know no absolute prefix.
+# What `make install` puts where: program, headers, both libraries, documents, and the two ways to find the libraries,
+# pkg-config and find_package(covtune). Man pages and completion: cmake/manual.cmake. Both are relocatable: they know no absolute prefix.
 include(CMakePackageConfigHelpers)
 set(PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/covtune)
 
@@ -7,7 +7,9 @@ if(TARGET covtune)
   install(TARGETS covtune)
 endif()
 install(DIRECTORY include/covtune DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.c")
 
 # The static library has an export file of its own, because it alone drags in other packages.
 set_target_properties(covtune_shared PROPERTIES EXPORT_NAME covtune)

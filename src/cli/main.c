@@ -1,35 +1,40 @@
 /* main.c: the program. Finds the subcommand and hands over. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/common/cli.h"
+#include "cli/common/manual.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static const cli_command *const COMMAND[] = {
+const cli_command *const cli_commands[] = {
 #define X(name) &cli_##name,
     CLI_COMMANDS(X)
 #undef X
+    NULL,
 };
-#define COMMANDS ((int)(sizeof COMMAND / sizeof *COMMAND))
+#define COMMANDS ((int)(sizeof cli_commands / sizeof *cli_commands) - 1)
+
+const char cli_brief[] = "learn the noise covariances of a state estimator";
+const char cli_about[] =
+    "covtune learns the noise covariances of a state estimator from recorded sequences with ground truth. It evaluates "
+    "them on sequences that were not learned from, and writes them for other programs. Estimates are those of factor "
+    "graphs, which covtune also solves, converts and simulates.";
 
 static void list(FILE *out)
 {
     const int width = cli_width(), column = width >= 60 ? 13 : 4;
     cli_wrap(out, 0, 7, width, "Usage: covtune COMMAND ...\n");
     fprintf(out, "\n");
-    cli_wrap(out, 0, 0, width,
-             "covtune learns the noise models of a state estimator from runs with ground truth, says what they do for "
-             "runs it has not seen, and writes them for other programs. "
-             "Estimates are those of factor graphs, which it also solves, converts and makes.");
+    cli_wrap(out, 0, 0, width, cli_about);
     fprintf(out, "\nCommands:\n");
     for (int i = 0; i < COMMANDS; i++) {
-        int at = fprintf(out, "  %s", COMMAND[i]->name);
+        int at = fprintf(out, "  %s", cli_commands[i]->name);
         if (at + 2 > column) at = (putc('\n', out), 0);
         fprintf(out, "%*s", column - at, "");
-        cli_wrap(out, column, column, width, COMMAND[i]->brief);
+        cli_wrap(out, column, column, width, cli_commands[i]->brief);
     }
     fprintf(out, "\n");
     cli_wrap(out, 0, 0, width,
@@ -41,7 +46,7 @@ static void list(FILE *out)
 static const cli_command *find(const char *name)
 {
     for (int i = 0; i < COMMANDS; i++)
-        if (!strcmp(COMMAND[i]->name, name)) return COMMAND[i];
+        if (!strcmp(cli_commands[i]->name, name)) return cli_commands[i];
     return NULL;
 }
 
@@ -49,7 +54,7 @@ static cli_exit unknown(const cli_io *io, const char *word)
 {
     const char *names[COMMANDS + 4];
     int         n = 0;
-    for (; n < COMMANDS; n++) names[n] = COMMAND[n]->name;
+    for (; n < COMMANDS; n++) names[n] = cli_commands[n]->name;
     names[n++] = "help";
     names[n++] = "--help";
     names[n++] = "--version";
@@ -74,6 +79,20 @@ static cli_exit help(const cli_io *io, int argc, char **argv)
     return command->run(command, argc + 1, words);
 }
 
+/* covtune --generate man FOLDER writes the man pages; bash, zsh or fish prints the completion script of that shell. For
+ * builds and packages: it is not in the help. */
+static cli_exit generate(const cli_io *io, int argc, char **argv)
+{
+    ct_err err = {0};
+    if (argc == 2 && !strcmp(argv[0], "man"))
+        return cli_write_manual(argv[1], &err) == CT_OK ? CLI_DONE : cli_fail(io, "%s", err.text);
+    char *script = argc == 1 ? cli_completion(argv[0]) : NULL;
+    if (!script) return cli_misuse(io, "--generate takes bash, zsh, fish, or man and a folder");
+    fputs(script, stdout);
+    free(script);
+    return cli_finish(io, CLI_DONE);
+}
+
 /* A closed stdin, stdout or stderr would be taken by the next file that is opened, and that file
  * written into. A stdout that was closed is left such that writing to it fails. */
 static void hold_standard_files(void)
@@ -95,7 +114,8 @@ int main(int argc, char **argv)
     }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) return help(&io, 0, NULL);
     if (!strcmp(argv[1], "help")) return help(&io, argc - 2, argv + 2);
-    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) return cli_say_version(&io);
+    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) return cli_print_version(&io);
+    if (!strcmp(argv[1], "--generate")) return generate(&io, argc - 2, argv + 2);
     const cli_command *command = find(argv[1]);
     if (!command) return unknown(&io, argv[1]);
     return command->run(command, argc - 1, argv + 1);

@@ -68,6 +68,9 @@ typedef struct cli_command {
 CLI_COMMANDS(X)
 #undef X
 
+extern const cli_command *const cli_commands[];     /* all of them, ended by NULL */
+extern const char               cli_brief[], cli_about[]; /* the program, in a line and in some sentences */
+
 cli_exit cli_info_dataset(const cli_io *io, const char *path); /* dataset.c */
 
 /* ---- Memo ------------------------------------------------------------------------------------ */
@@ -147,6 +150,8 @@ cli_exit cli_put_option(cli_io *io, const cli_option *option, void *request, con
 /* Is the row an option: no heading and no alias? */
 int cli_is_option(const cli_option *row);
 int cli_is_flag(const cli_option *row); /* an option without a value */
+/* The letter that stands for the option as well, -o for --out; 0: none. */
+char cli_option_letter(const cli_option *row);
 /* The row that an alias stands for; any other row stands for itself. */
 const cli_option *cli_option_resolve(const cli_option options[], const cli_option *row);
 /* The first name that the option had: that of its alias, or its own. */
@@ -197,7 +202,7 @@ void     cli_remark(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3); /* 
  * backslash, between words. */
 void     cli_advise(const char *fmt, ...) CT_PRINTF(1, 2);
 
-cli_exit cli_say_version(const cli_io *io);
+cli_exit cli_print_version(const cli_io *io); /* version, commit, libraries, optional parts */
 /* The end of a subcommand: what was printed must have reached stdout, or the code is CLI_FAILED. */
 cli_exit cli_finish(const cli_io *io, cli_exit code);
 

@@ -9,11 +9,9 @@
 static int name(const cli_option *o, int width)
 {
     const int indent = 6;
-    const char *letter = !strcmp(o->name, "out")       ? "-o, "
-                         : !strcmp(o->name, "help")    ? "-h, "
-                         : !strcmp(o->name, "version") ? "-V, "
-                                                       : "";
-    int       at = printf("  %s--%s%s", letter, o->name, o->value ? " " : "");
+    char      letter[8] = "";
+    if (cli_option_letter(o)) snprintf(letter, sizeof letter, "-%c, ", cli_option_letter(o));
+    int at = printf("  %s--%s%s", letter, o->name, o->value ? " " : "");
     for (const char *word = o->value; word && *word;) {
         const int n = (int)strcspn(word, "|") + (word[strcspn(word, "|")] == '|');
         if (at + n > width && at > indent) at = printf("\n%*s", indent, "") - 1;

@@ -31,6 +31,11 @@ const cli_option cli_common_options[] = {
 
 int cli_is_flag(const cli_option *row) { return row->type == CLI_FLAG || row->type == CLI_IO_FLAG; }
 
+char cli_option_letter(const cli_option *row)
+{
+    return !strcmp(row->name, "out") ? 'o' : !strcmp(row->name, "help") ? 'h' : !strcmp(row->name, "version") ? 'V' : 0;
+}
+
 /* ---- values ---- */
 
 static cli_exit bad_choice(const cli_io *io, const cli_option *o, const char *text)
@@ -319,6 +324,6 @@ cli_exit cli_parse(const cli_command *command, void *request, int argc, char **a
         cli_help(command);
         return cli_finish(io, CLI_DONE);
     }
-    if (io->version && code == CLI_GO) return cli_say_version(io);
+    if (io->version && code == CLI_GO) return cli_print_version(io);
     return code;
 }

@@ -128,12 +128,6 @@ cli_exit cli_finish(const cli_io *io, cli_exit code)
     return CLI_FAILED;
 }
 
-cli_exit cli_say_version(const cli_io *io)
-{
-    printf("covtune %s\n", ct_version());
-    return cli_finish(io, CLI_DONE);
-}
-
 /* ---- the terminal ---- */
 
 int cli_width(void) { return reasonable(columns(STDOUT_FILENO)); }

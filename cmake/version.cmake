@@ -1,0 +1,27 @@
+# build/generated/covtune_commit.h, written again when a commit is made, checked out or amended: git then appends to
+# logs/HEAD. Only src/cli/common/version.c includes it, so nothing else is compiled again.
+set(COVTUNE_GENERATED ${CMAKE_BINARY_DIR}/generated)
+set(COVTUNE_COMMIT_H ${COVTUNE_GENERATED}/covtune_commit.h)
+file(MAKE_DIRECTORY ${COVTUNE_GENERATED})
+find_program(COVTUNE_GIT git)
+mark_as_advanced(COVTUNE_GIT)
+set(watched "")
+if(COVTUNE_GIT AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
+  execute_process(COMMAND ${COVTUNE_GIT} -C ${PROJECT_SOURCE_DIR} rev-parse --absolute-git-dir
+    OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  foreach(name logs/HEAD HEAD)
+    if(EXISTS ${folder}/${name})
+      list(APPEND watched ${folder}/${name})
+    endif()
+  endforeach()
+endif()
+add_custom_command(OUTPUT ${COVTUNE_COMMIT_H}
+  COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -D OUT=${COVTUNE_COMMIT_H} -P ${PROJECT_SOURCE_DIR}/cmake/commit.cmake
+  DEPENDS ${watched} ${PROJECT_SOURCE_DIR}/cmake/commit.cmake VERBATIM)
+
+# What the program is made of, for --version.
+set(COVTUNE_LIBRARIES "jansson ${covtune_jansson_VERSION}, libcyaml ${covtune_libcyaml_VERSION}, NLopt ${covtune_nlopt_VERSION}, SuiteSparse (AMD, CAMD, CCOLAMD)")
+set_source_files_properties(src/cli/common/version.c PROPERTIES
+  OBJECT_DEPENDS ${COVTUNE_COMMIT_H}
+  COMPILE_DEFINITIONS "COVTUNE_LIBRARIES=\"${COVTUNE_LIBRARIES}\";COVTUNE_SANITIZERS=\"${COVTUNE_SANITIZE}\""
+  INCLUDE_DIRECTORIES ${COVTUNE_GENERATED})
