@@ -1,5 +1,5 @@
 /* covtune.h: everything. Modules, each building on those before it: base, lie, shape, noise, theta, graph,
- * data, simulate, net, push, sparse, solve, smooth, evaluate, learn, trial, export, page. */
+ * data, simulate, net, push, sparse, solve, smooth, evaluate, learn, trial, export, page, api. */
 #ifndef COVTUNE_H
 #define COVTUNE_H
 
@@ -22,5 +22,6 @@
 #include <covtune/trial.h>
 #include <covtune/export.h>
 #include <covtune/page.h>
+#include <covtune/api.h>
 
 #endif
