@@ -102,6 +102,23 @@ static void test_the_nearest_word_is_what_was_meant(void)
     CHECK(!ct_nearest("xylophone", month, MONTH) && !ct_nearest("", month, MONTH));
 }
 
+static void test_the_median_is_in_the_middle(void)
+{
+    double odd[] = {5, 1, 3}, even[] = {4, 1, 3, 2}, one[] = {7}, large[] = {1.7e308, 1.6e308};
+    CHECK(ct_median(3, odd) == 3 && odd[0] == 1 && odd[2] == 5);
+    CHECK(ct_median(4, even) == 2.5 && ct_median(1, one) == 7);
+    CHECK_NEAR(ct_median(2, large), 1.65e308, 1e293);
+    CHECK(isnan(ct_median(0, odd)) && isnan(ct_median(-1, NULL)));
+}
+
+static void test_a_name_is_found_in_its_list(void)
+{
+    static const char *const LIST[] = {"a", "bc", "d"};
+    for (int i = 0; i < 3; i++) CHECK(ct__find_name(ct__name_at(LIST, 3, i), LIST, 3) == i);
+    CHECK(ct__find_name("b", LIST, 3) == -1 && ct__find_name("d", LIST, 2) == -1 && ct__find_name(NULL, LIST, 3) == -1);
+    CHECK(!strcmp(ct__name_at(LIST, 3, -1), "?") && !strcmp(ct__name_at(LIST, 3, 3), "?"));
+}
+
 int main(void)
 {
     RUN(test_a_long_message_is_cut_and_says_so);
@@ -113,5 +130,7 @@ int main(void)
     RUN(test_version_is_three_numbers);
     RUN(test_normals_have_the_moments_of_a_normal);
     RUN(test_the_nearest_word_is_what_was_meant);
+    RUN(test_the_median_is_in_the_middle);
+    RUN(test_a_name_is_found_in_its_list);
     return ct_test_end();
 }

@@ -260,6 +260,25 @@ static void test_many_models_are_found_by_name_and_survive_copying(void)
     ct_noise_free(NULL);
 }
 
+static void test_entries_and_sigmas_do_not_depend_on_the_kind(void)
+{
+    const double full[4] = {4, 0.5, 0.5, 9}, diagonal[2] = {4, 9};
+    ct_err       err = {0};
+    ct_noise    *noise = new_table();
+    CHECK_OK(ct_noise_add_full(noise, "f", 2, full, NULL, &err), err);
+    CHECK_OK(ct_noise_add_diagonal(noise, "d", 2, diagonal, NULL, &err), err);
+    CHECK_OK(ct_noise_add_isotropic(noise, "i", 2, 4, NULL, &err), err);
+    for (int32_t k = 0; k < 3; k++) {
+        const ct_noise_model *m = ct_noise_get(noise, k);
+        CHECK(ct_noise_covariance(m, 0, 0) == 4 && ct_noise_covariance(m, 1, 1) == (k < 2 ? 9 : 4));
+        CHECK(ct_noise_covariance(m, 0, 1) == (k ? 0 : 0.5) && ct_noise_covariance(m, 1, 0) == (k ? 0 : 0.5));
+        CHECK(ct_noise_sigma(m, 0) == 2 && ct_noise_sigma(m, 1) == (k < 2 ? 3 : 2));
+        CHECK(isnan(ct_noise_covariance(m, -1, 0)) && isnan(ct_noise_covariance(m, 0, 2)));
+        CHECK(isnan(ct_noise_sigma(m, 2)));
+    }
+    ct_noise_free(noise);
+}
+
 static void test_a_regime_selects_its_model_else_the_group(void)
 {
     ct_err    err = {0};
@@ -359,6 +378,7 @@ int main(void)
     RUN(test_setting_changes_a_model_or_leaves_it_untouched);
     RUN(test_names_are_new_and_without_spaces);
     RUN(test_many_models_are_found_by_name_and_survive_copying);
+    RUN(test_entries_and_sigmas_do_not_depend_on_the_kind);
     RUN(test_a_regime_selects_its_model_else_the_group);
     RUN(test_robust_weight_is_the_slope_of_the_error);
     RUN(test_robust_slope_is_that_of_the_weight);

@@ -62,6 +62,9 @@ static void test_a_table_becomes_a_graph(void)
     const ct_graph    *g = seq->graph;
     CHECK(ct_graph_variables(g) == 2 * PUSHES && ct_graph_factors(g) == 1 + PUSHES + PUSHES + PUSHES - 1);
     CHECK(seq->shapes == 1 && ct_shape_kind_of(seq->shape[0]) == CT_SHAPE_RECTANGLE && !strcmp(seq->name, "push_log"));
+    CHECK(!strcmp(ct_sequence_label(seq), "push_log"));
+    const ct_sequence unnamed = {0};
+    CHECK(!strcmp(ct_sequence_label(&unnamed), "without a name"));
     int64_t samples = 0;
     for (int32_t f = 0; f < ct_graph_factors(g); f++) {
         const ct_factor k = ct_graph_factor(g, f);

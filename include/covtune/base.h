@@ -76,6 +76,9 @@ double   ct_rng_normal(ct_rng *rng);  /* mean 0, variance 1; polar method */
  * none is like it. */
 const char *ct_nearest(const char *word, const char *(*at)(const void *list, int i), const void *list);
 
+/* The median; the mean of the two middle values of an even count; NaN of none. Sorts value; none may be NaN. */
+double ct_median(int64_t count, double value[]);
+
 /* Monotonic clock in seconds. */
 double ct_now_s(void);
 

@@ -87,6 +87,8 @@ ct_status ct_sequence_add_shape(ct_sequence *seq, const char *name, ct_shape *sh
 /* An empty sequence, and one that owns `graph`. */
 ct_status ct_sequence_new(ct_graph *graph, ct_sequence **out, ct_err *err);
 void      ct_sequence_free(ct_sequence *seq);
+/* What messages call it: its name, "without a name" if it has none. Never NULL. */
+const char *ct_sequence_label(const ct_sequence *seq);
 
 /* x <- values composed from the measurements alone, truth and initial values not looked at but for fixed variables:
  * along the factors in their order, then from neighbour to neighbour. With `absolute`, every variable that a prior

@@ -117,6 +117,10 @@ int32_t               ct_noise_count(const ct_noise *noise);
 const ct_noise_model *ct_noise_get(const ct_noise *noise, int32_t index);      /* NULL: none */
 int32_t               ct_noise_find(const ct_noise *noise, const char *name); /* -1: none */
 
+/* Sigma_ij of a model of any kind, and sigma_i = sqrt(Sigma_ii). NaN if there is no such row. */
+double ct_noise_covariance(const ct_noise_model *model, int i, int j);
+double ct_noise_sigma(const ct_noise_model *model, int i);
+
 /* The row of that name, or -1. "theta", the name of yaw before 0.2, is accepted. */
 int ct_noise_find_row(const ct_noise_model *model, const char *name);
 

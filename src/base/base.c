@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/base.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
@@ -70,3 +71,25 @@ double ct_now_s(void)
 }
 
 const char *ct_version(void) { return CT_VERSION; }
+
+int ct__find_name(const char *name, const char *const list[], int count)
+{
+    for (int i = 0; name && i < count; i++)
+        if (!strcmp(name, list[i])) return i;
+    return -1;
+}
+
+const char *ct__name_at(const char *const list[], int count, int i) { return i >= 0 && i < count ? list[i] : "?"; }
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double ct_median(int64_t count, double value[])
+{
+    if (count < 1) return NAN;
+    qsort(value, (size_t)count, sizeof *value, ascending);
+    return count % 2 ? value[count / 2] : 0.5 * value[count / 2 - 1] + 0.5 * value[count / 2];
+}

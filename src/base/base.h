@@ -36,4 +36,9 @@ ct_rng ct__rng_stream(uint64_t seed, uint64_t run, uint64_t stream);
 /* A copy of text, NULL if there is no memory. */
 char *ct__strdup(const char *text);
 
+/* The place of a name in a list, or -1; the name may be NULL. */
+int ct__find_name(const char *name, const char *const list[], int count);
+/* The name at a place of a list, "?" outside it. */
+const char *ct__name_at(const char *const list[], int count, int i);
+
 #endif

@@ -15,12 +15,7 @@ const char *ct_format_name(ct_format format)
     return (int)format >= 0 && format < CT_FORMAT_COUNT ? NAME[format] : "auto";
 }
 
-int ct_format_find(const char *name)
-{
-    for (int i = 0; i < CT_FORMAT_COUNT; i++)
-        if (name && !strcmp(NAME[i], name)) return i;
-    return -1;
-}
+int ct_format_find(const char *name) { return ct__find_name(name, NAME, CT_FORMAT_COUNT); }
 
 static int by_ending(const char *path)
 {

@@ -56,6 +56,8 @@ void ct_sequence_free(ct_sequence *seq)
     free(seq);
 }
 
+const char *ct_sequence_label(const ct_sequence *seq) { return seq->name ? seq->name : "without a name"; }
+
 /* ---- shapes ---- */
 
 #define SHAPES_MAX 1000 /* they are searched one by one */

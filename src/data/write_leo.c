@@ -144,7 +144,7 @@ static void put_sigmas(const leo_out *log, const ct_factor *f)
 {
     const ct_noise_model *m = ct_noise_get(log->out->noise, f->noise);
     double                sigma[3];
-    for (int i = 0; i < 3; i++) sigma[i] = sqrt(m->covariance[m->kind == CT_NOISE_FULL ? 4 * i : i]);
+    for (int i = 0; i < 3; i++) sigma[i] = ct_noise_sigma(m, i);
     put_numbers(log->out->file, 3, sigma);
 }
 

@@ -25,15 +25,10 @@ static const char *const names[CT_DIFFERENCE_COUNT] = {
 
 const char *ct_difference_name(ct_difference difference)
 {
-    return (unsigned)difference < CT_DIFFERENCE_COUNT ? names[difference] : "?";
+    return ct__name_at(names, CT_DIFFERENCE_COUNT, (int)difference);
 }
 
-int ct_difference_find(const char *name)
-{
-    for (int i = 0; i < CT_DIFFERENCE_COUNT; i++)
-        if (name && !strcmp(name, names[i])) return i;
-    return -1;
-}
+int ct_difference_find(const char *name) { return ct__find_name(name, names, CT_DIFFERENCE_COUNT); }
 
 ct_loss ct_loss_defaults(void) { return (ct_loss){.difference = CT_DIFFERENCE_LOCAL, .translation = 1, .rotation = 1}; }
 

@@ -7,14 +7,9 @@ static const char *const names[CT_START_COUNT] = {
 #undef X
 };
 
-const char *ct_start_name(ct_start start) { return (unsigned)start < CT_START_COUNT ? names[start] : "?"; }
+const char *ct_start_name(ct_start start) { return ct__name_at(names, CT_START_COUNT, (int)start); }
 
-int ct_start_find(const char *name)
-{
-    for (int i = 0; i < CT_START_COUNT; i++)
-        if (name && !strcmp(name, names[i])) return i;
-    return -1;
-}
+int ct_start_find(const char *name) { return ct__find_name(name, names, CT_START_COUNT); }
 
 /* Stored values of `kind` <- the truth's, where known: coordinates of a position or a point one by one, a rotation
  * whole. */

@@ -86,20 +86,6 @@ ct_accuracy ct_summary_body(const ct_summary *summary, const char *name)
 
 /* ---- Conditions ------------------------------------------------------------------------------ */
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Sorts value. NaN of no values. */
-static double median(int32_t n, double *value)
-{
-    if (!n) return NAN;
-    qsort(value, (size_t)n, sizeof *value, ascending);
-    return n % 2 ? value[n / 2] : 0.5 * value[n / 2 - 1] + 0.5 * value[n / 2];
-}
-
 static int counts(const ct_evaluation each[], const uint8_t *use, int32_t i)
 {
     return (!use || use[i]) && ct_evaluation_has_estimate(&each[i]);
@@ -115,7 +101,7 @@ static ct_status conditions(int32_t count, const ct_evaluation each[], const uin
             const double one = scaled ? each[i].condition_scaled : each[i].condition;
             if (counts(each, use, i) && !isnan(one)) value[n++] = one;
         }
-        *(scaled ? &s->condition_scaled : &s->condition) = median(n, value);
+        *(scaled ? &s->condition_scaled : &s->condition) = ct_median(n, value);
     }
     free(value);
     return CT_OK;

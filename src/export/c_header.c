@@ -30,10 +30,10 @@ ct_status ct__export_c(ct__export *e)
         double variance[CT_NOISE_DIM_MAX], sigma[CT_NOISE_DIM_MAX], S[CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX];
         char                  buf[32];
         for (int i = 0; i < m->dim; i++) {
-            variance[i] = ct__export_entry(m, i, i);
+            variance[i] = ct_noise_covariance(m, i, i);
             sigma[i] = sqrt(variance[i]);
         }
-        for (int i = 0; i < m->dim * m->dim; i++) S[i] = ct__export_entry(m, i / m->dim, i % m->dim);
+        for (int i = 0; i < m->dim * m->dim; i++) S[i] = ct_noise_covariance(m, i / m->dim, i % m->dim);
         ct__export_round(e, m->dim, variance);
         ct__export_round(e, m->dim, sigma);
         ct__export_round_matrix(e, m->dim, S);

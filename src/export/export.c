@@ -26,12 +26,7 @@ static const struct {
 
 const char *ct_export_name(ct_export_format format) { return format < CT_EXPORT_COUNT ? NAME[format] : "unknown"; }
 
-int ct_export_find(const char *name)
-{
-    for (int i = 0; i < CT_EXPORT_COUNT; i++)
-        if (name && !strcmp(name, NAME[i])) return i;
-    return -1;
-}
+int ct_export_find(const char *name) { return ct__find_name(name, NAME, CT_EXPORT_COUNT); }
 
 /* ---- which models ---- */
 

@@ -42,8 +42,6 @@ ct_status ct__export_no_kernel(const ct_noise_model *m, const char *format, ct_e
 
 /* ---- Models ---------------------------------------------------------------------------------- */
 
-/* Entry (i, j) of the covariance, whatever the kind. */
-double ct__export_entry(const ct_noise_model *m, int i, int j);
 /* Are the rows called that? `names` are words with a blank between: "x y yaw". */
 int ct__export_rows_are(const ct_noise_model *m, const char *names);
 

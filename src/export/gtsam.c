@@ -37,8 +37,8 @@ static const language PYTHON = {0, "#", ".", "", "", "],\n    [", "], dtype=floa
 static int is_round(const ct_noise_model *m, int a, int b)
 {
     for (int j = 0; j < m->dim; j++)
-        if ((j != a && ct__export_entry(m, a, j) != 0) || (j != b && ct__export_entry(m, b, j) != 0)) return 0;
-    return ct__export_entry(m, a, a) == ct__export_entry(m, b, b);
+        if ((j != a && ct_noise_covariance(m, a, j) != 0) || (j != b && ct_noise_covariance(m, b, j) != 0)) return 0;
+    return ct_noise_covariance(m, a, a) == ct_noise_covariance(m, b, b);
 }
 
 ct_status ct__gtsam_check(const ct_noise_model *m, ct_err *err)
@@ -66,8 +66,8 @@ static void put_gaussian(ct__export *e, const language *in, const ct_noise_model
     double S[CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX], variance[CT_NOISE_DIM_MAX];
     char   buf[32];
     for (int i = 0; i < m->dim; i++) {
-        variance[i] = ct__export_entry(m, order[i], order[i]);
-        for (int j = 0; j < m->dim; j++) S[i * m->dim + j] = ct__export_entry(m, order[i], order[j]);
+        variance[i] = ct_noise_covariance(m, order[i], order[i]);
+        for (int j = 0; j < m->dim; j++) S[i * m->dim + j] = ct_noise_covariance(m, order[i], order[j]);
     }
     ct__export_round(e, m->dim, variance);
     ct__export_round_matrix(e, m->dim, S);

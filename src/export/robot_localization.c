@@ -31,7 +31,7 @@ ct_status ct__robot_localization_check(const ct_noise_model *m, ct_err *err)
                        m->name, m->measurement);
     for (int i = 0; i < m->dim; i++)
         for (int j = 0; j < m->dim; j++)
-            if (i != j && ct__export_entry(m, i, j) != 0)
+            if (i != j && ct_noise_covariance(m, i, j) != 0)
                 return ct_fail(err, CT_E_UNSUPPORTED,
                                "noise model \"%s\": the parameters are diagonals and have no place for its "
                                "correlations; the option diagonal leaves them out, the format ros has them",

@@ -84,7 +84,7 @@ ct__ros_model ct__ros_model_of(const ct_noise_model *m, double dt_s)
         const int a = slot_of(m->row[i].name) % 6;
         r.measured |= 1u << (a + (r.twist ? 6 : 0));
         for (int j = 0; j < m->dim; j++)
-            r.S[a * 6 + slot_of(m->row[j].name) % 6] = ct__export_entry(m, i, j) / (over ? dt_s * dt_s : 1);
+            r.S[a * 6 + slot_of(m->row[j].name) % 6] = ct_noise_covariance(m, i, j) / (over ? dt_s * dt_s : 1);
     }
     return r;
 }

@@ -30,12 +30,6 @@ ct_status ct__export_no_kernel(const ct_noise_model *m, const char *format, ct_e
 
 /* ---- models ---- */
 
-double ct__export_entry(const ct_noise_model *m, int i, int j)
-{
-    if (m->kind == CT_NOISE_FULL) return m->covariance[i * m->dim + j];
-    return i == j ? m->covariance[i] : 0;
-}
-
 int ct__export_rows_are(const ct_noise_model *m, const char *names)
 {
     for (int i = 0; m->row && i < m->dim; i++) {

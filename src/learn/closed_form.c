@@ -156,7 +156,7 @@ static void take_over(closed *c, int32_t g, int64_t *samples)
     }
     double variance[CT_NOISE_DIM_MAX];
     for (int i = 0; i < model->dim; i++)
-        variance[i] = model->covariance[model->kind == CT_NOISE_FULL ? i * model->dim + i : i];
+        variance[i] = ct_noise_covariance(model, i, i);
     for (int32_t t = first; t < end; t++) {
         const double v = pooled_variance(c, s->parameter[t], &count);
         const int    fits = v > 0 && isfinite(v);
@@ -169,11 +169,6 @@ static void take_over(closed *c, int32_t g, int64_t *samples)
 }
 
 /* ---- Robust ---------------------------------------------------------------------------------- */
-
-static double variance_of(const ct_noise_model *m, int a)
-{
-    return m->covariance[m->kind == CT_NOISE_FULL ? a * m->dim + a : a];
-}
 
 static int ascending(const void *a, const void *b)
 {
@@ -197,7 +192,7 @@ static void take_medians(closed *c, int32_t g, double *scratch)
                 scratch[count++] = fabs(s->r[k * n + a]);
         qsort(scratch, (size_t)count, sizeof *scratch, ascending);
         const double sigma = count ? scratch[count / 2] / MAD : 0;
-        S[a * n + a] = sigma > 0 ? sigma * sigma : variance_of(model, a);
+        S[a * n + a] = sigma > 0 ? sigma * sigma : ct_noise_covariance(model, a, a);
     }
     if (model->kind == CT_NOISE_FULL) ct_noise_set_covariance(c->noise, g, S, NULL);
     else {
@@ -217,12 +212,12 @@ static ct_status settle(closed *c, int32_t g, int64_t *samples, ct_err *err)
     take_medians(c, g, scratch);
     free(scratch);
     for (int pass = 0, moved = 1; moved && pass < ROBUST_PASSES; pass++) {
-        for (int a = 0; a < model->dim; a++) before[a] = variance_of(model, a);
+        for (int a = 0; a < model->dim; a++) before[a] = ct_noise_covariance(model, a, a);
         gather_model(c, g, kappa);
         take_over(c, g, samples);
         moved = 0;
         for (int a = 0; a < model->dim; a++)
-            moved = moved || fabs(variance_of(model, a) - before[a]) > SETTLED * before[a];
+            moved = moved || fabs(ct_noise_covariance(model, a, a) - before[a]) > SETTLED * before[a];
     }
     return CT_OK;
 }

@@ -144,6 +144,15 @@ void ct_noise_set_rows(ct_noise *noise, int32_t index, const char *const name[],
     }
 }
 
+double ct_noise_covariance(const ct_noise_model *model, int i, int j)
+{
+    if (i < 0 || j < 0 || i >= model->dim || j >= model->dim) return NAN;
+    if (model->kind == CT_NOISE_FULL) return model->covariance[i * model->dim + j];
+    return i == j ? model->covariance[i] : 0;
+}
+
+double ct_noise_sigma(const ct_noise_model *model, int i) { return sqrt(ct_noise_covariance(model, i, i)); }
+
 int ct_noise_find_row(const ct_noise_model *model, const char *name)
 {
     if (!name || !*name || !model || !model->row) return -1;

@@ -41,9 +41,9 @@ static json_t *words(int n, const ct_noise_row *row, int unit)
 /* 0 if all went well, as jansson has it. */
 static int put_numbers(json_t *group, const ct_noise_model *m)
 {
-    const int n = m->dim, full = m->kind == CT_NOISE_FULL;
+    const int n = m->dim;
     double    sigma[CT_NOISE_DIM_MAX], correlation[CT__NOISE_NUMBERS_MAX];
-    for (int i = 0; i < n; i++) sigma[i] = sqrt(m->covariance[full ? i * n + i : i]);
+    for (int i = 0; i < n; i++) sigma[i] = ct_noise_sigma(m, i);
     if (m->kind == CT_NOISE_ISOTROPIC)
         return json_object_set_new(group, "dim", json_integer(n)) ||
                json_object_set_new(group, "variance", json_real(m->covariance[0])) ||

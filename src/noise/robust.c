@@ -1,9 +1,9 @@
 /* robust.c: robust kernels. Formulas stand in covtune/noise.h; here they are written so that no
  * precision is lost near zero, an infinite norm gives the limit, and NaN stays NaN. */
-#include <covtune/noise.h>
+#include "base/base.h"
 
+#include <covtune/noise.h>
 #include <math.h>
-#include <string.h>
 
 static double huber(double k, double d2, double *w)
 {
@@ -82,11 +82,6 @@ static const double WIDTH[] = {
 
 const char *ct_robust_name(ct_robust_kind kind) { return kind < CT_ROBUST_COUNT ? NAME[kind] : "unknown"; }
 
-int ct_robust_find(const char *name)
-{
-    for (int i = 0; i < CT_ROBUST_COUNT; i++)
-        if (name && !strcmp(name, NAME[i])) return i;
-    return -1;
-}
+int ct_robust_find(const char *name) { return ct__find_name(name, NAME, CT_ROBUST_COUNT); }
 
 double ct_robust_default_width(ct_robust_kind kind) { return kind < CT_ROBUST_COUNT ? WIDTH[kind] : 0; }

@@ -13,12 +13,7 @@ static const char *const NAME[] = {
 
 const char *ct_table_format_name(ct_table_format format) { return format < CT_TABLE_COUNT ? NAME[format] : "unknown"; }
 
-int ct_table_format_find(const char *name)
-{
-    for (int i = 0; i < CT_TABLE_COUNT; i++)
-        if (name && !strcmp(name, NAME[i])) return i;
-    return -1;
-}
+int ct_table_format_find(const char *name) { return ct__find_name(name, NAME, CT_TABLE_COUNT); }
 
 /* ---- building ---- */
 

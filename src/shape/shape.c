@@ -9,12 +9,7 @@ static const char *const NAME[CT_SHAPE_COUNT] = {
 
 const char *ct_shape_kind_name(ct_shape_kind kind) { return (unsigned)kind < CT_SHAPE_COUNT ? NAME[kind] : "unknown"; }
 
-int ct_shape_kind_find(const char *name)
-{
-    for (int i = 0; i < CT_SHAPE_COUNT; i++)
-        if (name && !strcmp(name, NAME[i])) return i;
-    return -1;
-}
+int ct_shape_kind_find(const char *name) { return ct__find_name(name, NAME, CT_SHAPE_COUNT); }
 
 ct_status ct__shape_new(ct_shape_kind kind, int64_t count, ct_shape **out, ct_err *err)
 {

@@ -11,14 +11,9 @@ static const char *const names[CT_ENTRY_COUNT] = {
 #undef X
 };
 
-const char *ct_entry_name(ct_entry entry) { return (unsigned)entry < CT_ENTRY_COUNT ? names[entry] : "?"; }
+const char *ct_entry_name(ct_entry entry) { return ct__name_at(names, CT_ENTRY_COUNT, (int)entry); }
 
-int ct_entry_find(const char *name)
-{
-    for (int i = 0; i < CT_ENTRY_COUNT; i++)
-        if (name && !strcmp(name, names[i])) return i;
-    return -1;
-}
+int ct_entry_find(const char *name) { return ct__find_name(name, names, CT_ENTRY_COUNT); }
 
 ct_replay_options ct_replay_defaults(void)
 {

@@ -25,9 +25,9 @@ static const char *const stop_meanings[] = {
 #undef X
 };
 
-const char *ct_method_name(ct_method method) { return (unsigned)method < CT_METHOD_COUNT ? method_names[method] : "?"; }
-const char *ct_stop_name(ct_stop stop) { return (unsigned)stop < CT_STOP_COUNT ? stop_names[stop] : "?"; }
-const char *ct_stop_meaning(ct_stop stop) { return (unsigned)stop < CT_STOP_COUNT ? stop_meanings[stop] : "?"; }
+const char *ct_method_name(ct_method method) { return ct__name_at(method_names, CT_METHOD_COUNT, (int)method); }
+const char *ct_stop_name(ct_stop stop) { return ct__name_at(stop_names, CT_STOP_COUNT, (int)stop); }
+const char *ct_stop_meaning(ct_stop stop) { return ct__name_at(stop_meanings, CT_STOP_COUNT, (int)stop); }
 int ct_stop_converged(ct_stop stop)
 {
     return stop == CT_STOP_ERROR || stop == CT_STOP_STEP || stop == CT_STOP_GRADIENT;
@@ -38,12 +38,7 @@ int ct_solve_usable(const ct_solve_result *r)
     return ct_stop_converged(r->stop) || (r->stop == CT_STOP_ROUNDING && r->distance <= USABLE);
 }
 
-int ct_method_find(const char *name)
-{
-    for (int i = 0; i < CT_METHOD_COUNT; i++)
-        if (name && !strcmp(name, method_names[i])) return i;
-    return -1;
-}
+int ct_method_find(const char *name) { return ct__find_name(name, method_names, CT_METHOD_COUNT); }
 
 /* No damping at first, and a large trust region: pose graphs have directions a million times weaker than diag(H), which
  * a lambda of 1e-4 would hold back for thirty iterations, and a step that fails is told at once. */

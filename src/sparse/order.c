@@ -12,14 +12,9 @@ static const char *const names[] = {
 #undef X
 };
 
-const char *ct_order_name(ct_order order) { return (unsigned)order < CT_ORDER_COUNT ? names[order] : "?"; }
+const char *ct_order_name(ct_order order) { return ct__name_at(names, CT_ORDER_COUNT, (int)order); }
 
-int ct_order_find(const char *name)
-{
-    for (int i = 0; i < CT_ORDER_COUNT; i++)
-        if (name && !strcmp(name, names[i])) return i;
-    return -1;
-}
+int ct_order_find(const char *name) { return ct__find_name(name, names, CT_ORDER_COUNT); }
 
 /* Writes each unordered pair once under its smaller block: count with duplicates, fill, then squeeze
  * the duplicates out in place with a mark per block. O(pairs). */

@@ -104,7 +104,7 @@ static ct_status read_runs(const cli_io *io, const compare_request *request, com
     for (int32_t i = 0; i < job->tests; i++)
         if (!ct_loss_terms(&all, job->test[i]))
             return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with" CLI_GIVE_TRUTH,
-                           request->path, job->test[i]->name ? job->test[i]->name : "without a name");
+                           request->path, ct_sequence_label(job->test[i]));
     return CT_OK;
 }
 

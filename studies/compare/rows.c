@@ -53,7 +53,7 @@ static ct_status name_failures(compare_job *job, const compare_row *row, const c
     for (int32_t i = 0; i < job->tests && n < (int)room; i++) {
         if (!ct_evaluation_failed(&each[i]) || ++named > NAMED) continue;
         n += snprintf(job->failures + used + n, room - (size_t)n, "%s %s (%s)", named > 1 ? "," : "",
-                      job->test[i]->name ? job->test[i]->name : "one without a name",
+                      ct_sequence_label(job->test[i]),
                       ct_stop_meaning(each[i].solve.stop));
     }
     if (n < (int)room) snprintf(job->failures + used + n, room - (size_t)n, "%s\n", named > NAMED ? ", ..." : "");

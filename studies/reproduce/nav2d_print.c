@@ -158,12 +158,6 @@ static void put_stuck(nav2d *n)
 
 /* ---- conditioning and cost ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Of a number over seeds. */
 static double median(const nav2d *n, int d, int b, int c, double (*of)(const nav2d_cell *))
 {
@@ -171,8 +165,7 @@ static double median(const nav2d *n, int d, int b, int c, double (*of)(const nav
     int    count = 0;
     for (int s = 0; s < n->seeds; s++)
         if (n->cell[d][b][c][s].done) value[count++] = of(&n->cell[d][b][c][s]);
-    qsort(value, (size_t)count, sizeof *value, by_value);
-    return count ? 0.5 * (value[(count - 1) / 2] + value[count / 2]) : NAN;
+    return ct_median(count, value);
 }
 
 static double spread_of(const nav2d_cell *cell) { return cell->spread; }

@@ -155,12 +155,6 @@ static void put_tables(push2d *n)
 
 /* ---- Table III ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Of a number over seeds. */
 static double median(const push2d *n, int p, int b, int c, double (*of)(const push2d_cell *))
 {
@@ -168,8 +162,7 @@ static double median(const push2d *n, int p, int b, int c, double (*of)(const pu
     int    count = 0;
     for (int s = 0; s < n->seeds; s++)
         if (n->cell[p][b][c][s].done) value[count++] = of(&n->cell[p][b][c][s]);
-    qsort(value, (size_t)count, sizeof *value, by_value);
-    return count ? 0.5 * (value[(count - 1) / 2] + value[count / 2]) : NAN;
+    return ct_median(count, value);
 }
 
 static double spread_of(const push2d_cell *cell) { return cell->spread; }

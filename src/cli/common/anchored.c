@@ -19,7 +19,7 @@ ct_status cli_check_held(const char *path, int32_t count, ct_sequence *const seq
         first = floating++ ? first : i;
     }
     if (!floating) return CT_OK;
-    const char *name = seq[first]->name ? seq[first]->name : "without a name";
+    const char *name = ct_sequence_label(seq[first]);
     return ct_fail(err, CT_E_ARGUMENT,
                    "%s: nothing ties %d of %d run%s to the world (%s%s): all measurements are relative and no variable "
                    "is fixed; " CLI_HOLD_FIRST,

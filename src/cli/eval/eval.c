@@ -68,7 +68,7 @@ static ct_status choose(const eval_request *request, eval_job *job, ct_err *err)
     for (int32_t i = 0; i < job->count; i++)
         if (!ct_loss_terms(&all, job->seq[i]))
             return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with" CLI_GIVE_TRUTH,
-                           request->path, job->seq[i]->name ? job->seq[i]->name : "without a name");
+                           request->path, ct_sequence_label(job->seq[i]));
     return CT_OK;
 }
 
@@ -171,7 +171,7 @@ static void print_failed(const cli_io *io, const eval_request *request, const ev
     for (int32_t i = 0; i < job->count && named < NAMED_MAX && used < sizeof text; i++) {
         if (!ct_evaluation_failed(&column->of[i])) continue;
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s (%s)", named++ ? ", " : "",
-                                 job->seq[i]->name ? job->seq[i]->name : "one without a name",
+                                 ct_sequence_label(job->seq[i]),
                                  ct_stop_meaning(column->of[i].solve.stop));
     }
     for (int32_t i = 0; i < job->count; i++)

@@ -75,7 +75,7 @@ static json_t *model_json(const summary *s, int32_t index)
     const ct_dataset_group g = ct_dataset_of_model(s->d, index);
     json_t                *o = cli_object();
     double                 variance[CT_NOISE_DIM_MAX];
-    for (int i = 0; i < m->dim; i++) variance[i] = m->covariance[m->kind == CT_NOISE_FULL ? i * m->dim + i : i];
+    for (int i = 0; i < m->dim; i++) variance[i] = ct_noise_covariance(m, i, i);
     cli_put(o, "factors", cli_integer(s->uses[index]));
     cli_put(o, "kind", cli_text(KIND[m->kind]));
     cli_put(o, "variance", cli_numbers(m->dim, variance));

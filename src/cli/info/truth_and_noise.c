@@ -38,20 +38,15 @@ const char *info_part(const info_truth *t, char *buf, size_t size)
 
 /* ---- noise models ---- */
 
-static double sigma_of(const ct_noise_model *m, int i)
-{
-    return sqrt(m->covariance[m->kind == CT_NOISE_FULL ? i * m->dim + i : i]);
-}
-
 const char *info_sigmas(const ct_noise_model *m, char buf[INFO_SIGMAS])
 {
     int n = snprintf(buf, INFO_SIGMAS, "sigma");
     for (int i = 0; i < m->dim; i++) {
         const char *comma = i ? "," : "";
         if (m->row)
-            n += snprintf(buf + n, (size_t)(INFO_SIGMAS - n), "%s %s %.4g %s", comma, m->row[i].name, sigma_of(m, i),
-                          m->row[i].unit);
-        else n += snprintf(buf + n, (size_t)(INFO_SIGMAS - n), "%s %.4g", comma, sigma_of(m, i));
+            n += snprintf(buf + n, (size_t)(INFO_SIGMAS - n), "%s %s %.4g %s", comma, m->row[i].name,
+                          ct_noise_sigma(m, i), m->row[i].unit);
+        else n += snprintf(buf + n, (size_t)(INFO_SIGMAS - n), "%s %.4g", comma, ct_noise_sigma(m, i));
     }
     if (m->kind == CT_NOISE_FULL) n += snprintf(buf + n, (size_t)(INFO_SIGMAS - n), ", correlated");
     if (m->robust.kind != CT_ROBUST_NONE)
@@ -64,7 +59,7 @@ void info_put_sigmas(json_t *object, const ct_noise_model *m)
     double  sigma[CT_NOISE_DIM_MAX];
     json_t *names = cli_array(), *units = cli_array();
     for (int i = 0; i < m->dim; i++) {
-        sigma[i] = sigma_of(m, i);
+        sigma[i] = ct_noise_sigma(m, i);
         if (!m->row) continue;
         cli_append(names, cli_text(m->row[i].name));
         cli_append(units, cli_text(m->row[i].unit));

@@ -137,11 +137,6 @@ json_t *learn_json(const learn_request *request, const learn_job *job)
 
 /* ---- for people ---- */
 
-static double sigma_of(const ct_noise_model *m, int row)
-{
-    return sqrt(m->covariance[m->kind == CT_NOISE_FULL ? row * m->dim + row : row]);
-}
-
 /* "3.1 %"; "?" where nobody knows. */
 static const char *error_text(double standard_error, char buf[24])
 {
@@ -172,7 +167,7 @@ static void print_model(const learn_job *job, int32_t g, int width)
         else if (at_bound[i]) remark = at_bound[i] < 0 ? "held by its lower bound" : "held by its upper bound";
         else if (m->kind == CT_NOISE_FULL && !i) remark = "with correlations";
         printf("%-12.24s %-*s %-5s %11.4g -> %10.4g %11.4g %8s%s%s\n", i ? "" : m->name, width, one ? "all" : row, unit,
-               sigma_of(before, i), sigma_of(m, i), sigma_of(m, i) * sigma_of(m, i),
+               ct_noise_sigma(before, i), ct_noise_sigma(m, i), ct_noise_sigma(m, i) * ct_noise_sigma(m, i),
                error_text(standard_error[i], error), *remark ? "  " : "", remark);
         if (one) break;
     }
@@ -240,7 +235,7 @@ static void print_correlations(const learn_job *job)
         if (!ct_theta_learns(job->theta, g) || m->kind != CT_NOISE_FULL) continue;
         for (int i = 0; i < m->dim; i++)
             for (int k = i + 1; k < m->dim && used < sizeof text; k++) {
-                const double r = m->covariance[i * m->dim + k] / (sigma_of(m, i) * sigma_of(m, k));
+                const double r = m->covariance[i * m->dim + k] / (ct_noise_sigma(m, i) * ct_noise_sigma(m, k));
                 if (m->row && m->row[i].name[0])
                     used += (size_t)snprintf(text + used, sizeof text - used, "%s%s-%s %.3f", used ? ", " : "",
                                              m->row[i].name, m->row[k].name, r);

@@ -120,7 +120,7 @@ static void put_runs(report_job *job)
         for (int side = BEFORE; side <= AFTER; side++)
             eval_sequence_metrics(&job->of[side][i], value[side]), value[side][EVAL_TRANSLATION] *= job->unit.per_m;
         ct_table_row(t, 0);
-        ct_table_text(t, "%s", report_name(job->track[i].seq));
+        ct_table_text(t, "%s", ct_sequence_label(job->track[i].seq));
         ct_table_number(t, (double)job->of[AFTER][i].accuracy.poses);
         for (int k = 0; k < 3; k++) {
             ct_table_number(t, value[BEFORE][METRIC[k]]);
@@ -156,7 +156,7 @@ static void put_runs_of(report_job *job, const char *body)
     for (int32_t i = 0; i < n; i++) {
         const ct_accuracy a = report_accuracy_of(job, BEFORE, i, body), b = report_accuracy_of(job, AFTER, i, body);
         ct_table_row(t, 0);
-        ct_table_text(t, "%s", report_name(job->track[i].seq));
+        ct_table_text(t, "%s", ct_sequence_label(job->track[i].seq));
         ct_table_number(t, job->unit.per_m * a.translation);
         ct_table_number(t, job->unit.per_m * b.translation);
         ct_table_mark(t, b.translation > (1 + SAME) * a.translation ? 2 : 0);
@@ -175,7 +175,7 @@ static void put_picture(report_job *job, const char *body, int turns)
     int           known = 0;
     for (int32_t i = 0; i < n; i++) {
         x[i] = i;
-        names[i] = report_name(job->track[i].seq);
+        names[i] = ct_sequence_label(job->track[i].seq);
         for (int side = BEFORE; side <= AFTER; side++) {
             const ct_accuracy a = report_accuracy_of(job, side, i, body);
             y[side][i] = turns ? a.rotation : job->unit.per_m * a.translation;

@@ -60,7 +60,7 @@ static void put_table(report_job *job, ranked *list)
             ct_table_text(t, "%s", side == BEFORE ? "before" : "after");
             put_number(t, median(list, n));
             put_number(t, list[n - 1].value);
-            ct_table_text(t, "%s", report_name(job->track[list[n - 1].run].seq));
+            ct_table_text(t, "%s", ct_sequence_label(job->track[list[n - 1].run].seq));
             put_number(t, 2 * log10(median(list, n)));
         }
     ct_table_note(t, "Of the whitened system of the estimate. Digits lost are those of the median run, of 16, in "

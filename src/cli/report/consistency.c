@@ -95,7 +95,7 @@ static void put_runs(report_job *job, int k, const char *id, const char *title, 
         const ct_consistency *c = &job->of[AFTER][i].consistency;
         put_band((double)(k == EVAL_NEES ? c->nees_degrees : c->degrees), &middle[i], &half[i]);
         x[i] = (double)i;
-        names[i] = report_name(job->track[i].seq);
+        names[i] = ct_sequence_label(job->track[i].seq);
         for (int side = BEFORE; side <= AFTER; side++) {
             double value[EVAL_COUNT];
             eval_sequence_metrics(&job->of[side][i], value);
@@ -183,7 +183,7 @@ static void put_poses(report_job *job, int32_t k, const char *body)
     for (int side = BEFORE; side <= AFTER; side++)
         snprintf(share[side], sizeof share[side], "%.3g", 100 * inside(n, y[side], middle, half));
     snprintf(text, sizeof text, "%s: %s %% of its poses lie in the band before, %s %% after.",
-             body ? report_body(job, body, name) : report_name(t->seq), share[BEFORE], share[AFTER]);
+             body ? report_body(job, body, name) : ct_sequence_label(t->seq), share[BEFORE], share[AFTER]);
     if (!body) ct_page_text(job->page, "%s", text);
     const int64_t   drawn = report_thin(n, REPORT_LINE / job->shown, x, y[BEFORE], y[AFTER]);
     const ct_series series[] = {{"95 % of poses", CT_ROLE_QUIET, CT_MARK_BAND, n, time, middle, half},

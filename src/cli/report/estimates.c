@@ -60,7 +60,7 @@ static ct_status take_runs(report_job *job, ct_err *err)
             return ct_fail(err, CT_E_ARGUMENT,
                            "%s: sequence %s has no truth to compare with" CLI_GIVE_TRUTH
                            ", --dataset none does without",
-                           job->path, report_name(job->track[i].seq));
+                           job->path, ct_sequence_label(job->track[i].seq));
     }
     return CT_OK;
 }

@@ -26,7 +26,7 @@ static void warn_of_failures(report_job *job, int side)
         if (!ct_evaluation_failed(of)) continue;
         if (!same) snprintf(reason, sizeof reason, " (%s)", ct_stop_meaning(of->solve.stop));
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s", named++ ? ", " : "",
-                                 report_name(job->track[i].seq), reason);
+                                 ct_sequence_label(job->track[i].seq), reason);
     }
     if (job->failed[side] > named && used < sizeof text)
         snprintf(text + used, sizeof text - used, " and %d more", job->failed[side] - named);

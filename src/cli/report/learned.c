@@ -197,7 +197,7 @@ static void put_correlations(report_job *job, const ct_noise_model *m)
         ct_table_row(t, 0);
         ct_table_text(t, "%s", m->row ? m->row[i].name : name);
         for (int k = 0; k < m->dim; k++)
-            ct_table_text(t, "%.3f", m->covariance[i * m->dim + k] / (report_sigma(m, i) * report_sigma(m, k)));
+            ct_table_text(t, "%.3f", m->covariance[i * m->dim + k] / (ct_noise_sigma(m, i) * ct_noise_sigma(m, k)));
     }
     report_put_table(job, t);
 }
@@ -216,7 +216,7 @@ static void put_held(report_job *job)
         if (json_is_true(json_object_get(json_object_get(groups, m->name), "learned"))) continue;
         for (int i = 0; i < m->dim && used < sizeof text; i++)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%.3g%s%s", i ? ", " : "",
-                                     m->row ? m->row[i].name : "", m->row ? " " : "", report_sigma(m, i),
+                                     m->row ? m->row[i].name : "", m->row ? " " : "", ct_noise_sigma(m, i),
                                      m->row && m->row[i].unit[0] ? " " : "",
                                      m->row ? report_written_unit(m->row[i].unit, unit) : "");
         ct_table_row(t, 0);

@@ -136,8 +136,8 @@ static void read_row(const report_job *job, int32_t g, int i, const json_t *grou
     else snprintf(to->name, sizeof to->name, "%d", i);
     if (m->row && !(one && mixed)) report_written_unit(m->row[i].unit, to->unit);
     const ct_noise_model *start = was >= 0 ? ct_noise_get(job->file[BEFORE], was) : NULL;
-    to->sigma[BEFORE] = start && start->dim > i ? report_sigma(start, i) : NAN;
-    to->sigma[AFTER] = report_sigma(m, i);
+    to->sigma[BEFORE] = start && start->dim > i ? ct_noise_sigma(start, i) : NAN;
+    to->sigma[AFTER] = ct_noise_sigma(m, i);
     to->percent = number(entry(json_object_get(group, "sigma_error_percent"), i));
     to->lower = sqrt(number(json_array_get(bounds, 0)));
     to->upper = sqrt(number(json_array_get(bounds, 1)));

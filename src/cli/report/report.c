@@ -20,13 +20,6 @@ void report_warn(report_job *job, const char *fmt, ...)
     cli_append(job->warnings, cli_text(text));
 }
 
-const char *report_name(const ct_sequence *seq) { return seq->name ? seq->name : "without a name"; }
-
-double report_sigma(const ct_noise_model *m, int row)
-{
-    return sqrt(m->covariance[m->kind == CT_NOISE_FULL ? row * m->dim + row : row]);
-}
-
 const char *report_row_name(const report_job *job, const report_row *row, char *buf, size_t size)
 {
     const ct_noise_model *m = ct_noise_get(job->file[AFTER], row->model);

@@ -109,8 +109,6 @@ void report_warn(report_job *job, const char *fmt, ...) CT_PRINTF(2, 3);
 
 /* ---- words ---- */
 
-const char *report_name(const ct_sequence *seq); /* of a run, never NULL */
-double      report_sigma(const ct_noise_model *m, int row);
 /* "odom@0.x", for pictures. Returns buf. */
 const char *report_row_name(const report_job *job, const report_row *row, char *buf, size_t size);
 /* Three digits: "0.176", "1.00", "1.2e-05"; "-" for NaN. Returns buf. */

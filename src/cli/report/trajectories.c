@@ -16,7 +16,7 @@ char **report_choices(const report_job *job)
     char **names = cli_alloc(job->shown, sizeof *names);
     for (int32_t k = 0; k < job->shown; k++) {
         const int32_t i = job->show[k];
-        const char *name = report_name(job->track[i].seq), *why = i == job->most_improved   ? " (most improved)"
+        const char *name = ct_sequence_label(job->track[i].seq), *why = i == job->most_improved   ? " (most improved)"
                                                                   : i == job->most_worsened ? " (most worsened)"
                                                                   : k == 1 && job->most_worsened < 0
                                                                       ? " (least improved)"
@@ -283,8 +283,9 @@ static void say_run(report_job *job, int32_t i, const course *s)
                      report_number(before.rotation, a), report_number(after.rotation, b));
         if (body[k]) snprintf(what, sizeof what, ", %s:", report_body(job, body[k], name));
         else snprintf(what, sizeof what, ": %d pose%s%s.", s->poses, CLI_S(s->poses), landmarks);
-        ct_page_text(job->page, "%s%s rmse of positions %s before, %s after%s.", report_name(job->track[i].seq), what,
-                     report_length(job, before.translation, a), report_length(job, after.translation, b), rotations);
+        ct_page_text(job->page, "%s%s rmse of positions %s before, %s after%s.", ct_sequence_label(job->track[i].seq),
+                     what, report_length(job, before.translation, a), report_length(job, after.translation, b),
+                     rotations);
     }
 }
 

@@ -204,7 +204,7 @@ static const char *say_latent(const ct_noise_model *m, ct_kind kind, char *buf, 
     int       used = 0;
     for (int i = 0; i < n && used < (int)size; i++)
         used += snprintf(buf + used, size - (size_t)used, "%s%s %.4g %s", i ? ", " : "", ct_kind_coordinate(kind, i),
-                         sqrt(m->covariance[full ? i * n + i : i]), ct_kind_unit(kind, i));
+                         ct_noise_sigma(m, i), ct_kind_unit(kind, i));
     if (full && used < (int)size)
         snprintf(buf + used, size - (size_t)used, "; x-y correlation %.4g",
                  m->covariance[x * n + y] / sqrt(m->covariance[x * n + x] * m->covariance[y * n + y]));
