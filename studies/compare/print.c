@@ -187,7 +187,7 @@ ct_status compare_write_json(const compare_request *request, const compare_job *
     }
     json_t         *o = object(request, job);
     char           *text = cli_check_alloc(json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(17)));
-    const ct_status status = cli_replace(request->out, text, err);
+    const ct_status status = ct_file_replace(request->out, text, strlen(text), err);
     free(text);
     json_decref(o);
     return status;

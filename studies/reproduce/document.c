@@ -166,7 +166,7 @@ void document_close(document *b, const reproduce_request *request)
     cli_buffer_printf(&b->markdown, "\n```\n%s\n```\n", command);
     snprintf(name, sizeof name, "%s.md", b->study);
     char *path = place(b, name);
-    b->status = cli_replace(path, b->markdown.text, &b->err);
+    b->status = ct_file_replace(path, b->markdown.text, strlen(b->markdown.text), &b->err);
     free(path);
     if (b->status != CT_OK) return;
     snprintf(name, sizeof name, "%s.html", b->study);

@@ -334,8 +334,6 @@ int         cli_is_pose(ct_kind kind);
 char *cli_path_join(const char *folder, const char *name);
 /* The folder and those above it, unless they are there; -1 and errno if one cannot be made. */
 int cli_make_folders(const char *path);
-/* The file is the text, or as it was. */
-ct_status cli_replace(const char *path, const char *text, ct_err *err);
 
 /* ---- Bar ------------------------------------------------------------------------------------- */
 

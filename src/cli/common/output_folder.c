@@ -1,4 +1,4 @@
-/* output_folder.c: folders that results go into, and files in them that are replaced whole. */
+/* output_folder.c: folders that results go into. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/common/cli.h"
 
@@ -27,9 +27,4 @@ int cli_make_folders(const char *path)
     if (result == 0 && mkdir(path, 0777) && errno != EEXIST) result = -1;
     free(part);
     return result;
-}
-
-ct_status cli_replace(const char *path, const char *text, ct_err *err)
-{
-    return ct_file_replace(path, text, strlen(text), err);
 }

@@ -1,6 +1,7 @@
 /* info.c: covtune info. What is in a file; of datasets: dataset.c. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/info/info.h"
+#include "cli/learn/learn.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -191,7 +192,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     const int      format = request.format, map = request.map;
     if (code != CLI_GO) return code;
     if (map && (io.json || io.quiet)) return cli_misuse(&io, "--map is not for --%s", io.json ? "json" : "quiet");
-    if (info_is_run(path)) {
+    if (learn_is_run(path)) {
         if (map || format != CT_FORMAT_AUTO || io.repair)
             return cli_misuse(&io, "--%s is not for the folder of a run, which %s is",
                               map         ? "map"

@@ -5,11 +5,10 @@
 
 #include "cli/common/cli.h"
 
-/* that are shown of a dataset or a run; files that write a matrix on every edge have thousands */
+/* Noise models that are printed of a dataset or a run. Files with a matrix on every edge have thousands. */
 #define INFO_MODELS 12
 
-/* Is it the folder of a run of learn? And what is in it. */
-int      info_is_run(const char *path);
+/* What is in the folder of a run of learn. */
 cli_exit info_run(cli_io *io, const char *path);
 
 /* How much of the truth is known. */

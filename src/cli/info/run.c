@@ -16,38 +16,16 @@ enum { BEFORE, AFTER };
 
 typedef struct {
     const char   *path;
-    char         *config, *noise_path;
-    learn_request learn;        /* what was asked for                                    */
-    cli_config   *held;
-    ct_noise     *noise[2];     /* BEFORE may be NULL: start.json is gone                */
-    json_t       *file, *summary, *files; /* noise.json and summary.json, NULL: not there; names in the folder */
-    int           finished, resumable;
+    learn_run     run;
+    const json_t *summary;      /* NULL: there is none, or it is of an earlier end       */
+    json_t       *files;        /* names in the folder                                   */
+    int           resumable;
     char          written[32];  /* when noise.json was                                   */
     int64_t       evaluations;  /* of the summary, else lines of the history             */
     double        best;         /* loss among them, folds apart; NaN: none               */
 } run_summary;
 
 /* ---- reading ---- */
-
-static int has(const char *folder, const char *name)
-{
-    char     *path = cli_path_join(folder, name);
-    const int there = access(path, F_OK) == 0;
-    free(path);
-    return there;
-}
-
-int info_is_run(const char *path)
-{
-    struct stat entry;
-    ct_run_folder_info info;
-    if (stat(path, &entry) || !S_ISDIR(entry.st_mode) || has(path, "dataset.yaml")) return 0;
-    if (ct_run_folder_inspect(path, &info, NULL) == CT_OK && info.state == CT_RUN_FOLDER_CUT) return 1;
-    char     *config = cli_path_join(path, "config.yaml");
-    const int is = cli_is_config(config, "dataset") && (has(path, "noise.json") || has(path, "checkpoint"));
-    free(config);
-    return is;
-}
 
 static void list_files(run_summary *s)
 {
@@ -62,86 +40,35 @@ static void list_files(run_summary *s)
     free(entry);
 }
 
-/* A line an evaluation; a run that was killed may have left half of one. */
-static cli_exit read_history(const cli_io *io, run_summary *s)
+/* Evaluations, and the best training loss outside of cross-validation. */
+static void read_history(run_summary *s)
 {
-    cli_exit code = CLI_GO;
-    char  *path = cli_path_join(s->path, "history.jsonl"), *line = NULL;
-    size_t size = 0;
-    FILE  *file = cli_open(path, "r");
+    const json_t *total = json_object_get(s->summary, "evaluations"), *o;
+    size_t        i;
     s->best = NAN;
-    if (!file && errno != ENOENT) code = cli_fail(io, "%s: %s", path, strerror(errno));
-    for (ssize_t n; file && (n = cli_getline(&line, &size, file)) > 0;) {
-        json_t       *o = json_loadb(line, (size_t)n, 0, NULL);
+    s->evaluations = json_is_integer(total) ? json_integer_value(total) : (int64_t)json_array_size(s->run.evaluations);
+    json_array_foreach(s->run.evaluations, i, o)
+    {
         const json_t *train = json_object_get(o, "train");
         const char   *phase = json_string_value(json_object_get(o, "phase"));
-        s->evaluations += o != NULL;
         if (json_is_number(train) && phase && strcmp(phase, "folds") && !(json_number_value(train) >= s->best))
             s->best = json_number_value(train);
-        json_decref(o);
     }
-    if (file) fclose(file);
-    free(line);
-    free(path);
-    return code;
-}
-
-static ct_status read_noise(const char *path, ct_noise **noise, ct_err *err)
-{
-    ct_status status = ct_noise_new(noise, err);
-    if (status == CT_OK) status = ct_noise_read(*noise, path, err);
-    if (status == CT_OK) return CT_OK;
-    ct_noise_free(*noise);
-    *noise = NULL;
-    return status;
-}
-
-/* *root <- the file, NULL: it is not there. One that is there and cannot be read is not taken for one that is not. */
-static cli_exit load(const cli_io *io, const char *folder, const char *name, json_t **root)
-{
-    char        *path = cli_path_join(folder, name);
-    json_error_t why;
-    cli_exit     code = CLI_GO;
-    *root = access(path, F_OK) == 0 ? cli_load_json(path, &why) : NULL;
-    if (!*root && access(path, F_OK) == 0) code = cli_fail(io, "%s: cannot be read: %s", path, why.text);
-    free(path);
-    return code;
 }
 
 static cli_exit read_all(cli_io *io, run_summary *s)
 {
-    ct_err      err = {0};
-    struct stat entry;
-    struct tm   local;
-    ct_run_folder_info info;
-    if (cli_check_run(s->path, &info, &err) != CT_OK) return cli_fail(io, "%s", err.text);
-    s->config = cli_path_join(s->path, "config.yaml");
-    s->noise_path = cli_path_join(s->path, "noise.json");
-    const cli_exit code = learn_read_config(io, s->config, &s->learn, &s->held);
+    struct stat    entry;
+    struct tm      local;
+    const cli_exit code = learn_run_read(io, s->path, 0, &s->run);
     if (code != CLI_GO) return code;
-    s->resumable = has(s->path, "checkpoint");
-    if (stat(s->noise_path, &entry))
-        return cli_fail(
-            io,
-            "%s: a run that was stopped before it wrote noise.json; covtune learn %s --out %s --resume begins it again",
-            s->path, s->config, s->path);
-    if (localtime_r(&entry.st_mtime, &local)) strftime(s->written, sizeof s->written, "%Y-%m-%d %H:%M", &local);
-    if (read_noise(s->noise_path, &s->noise[AFTER], &err) != CT_OK) return cli_fail(io, "%s", err.text);
-    char *start = cli_path_join(s->path, "start.json");
-    if (access(start, F_OK) == 0 && read_noise(start, &s->noise[BEFORE], &err) != CT_OK) {
-        if (err.status == CT_E_MEMORY) cli_check_alloc(NULL);
-        cli_remark(io, "%s", err.text);
-    }
-    free(start);
-    cli_exit read = load(io, s->path, "noise.json", &s->file);
-    s->finished = json_is_true(json_object_get(json_object_get(s->file, "provenance"), "finished"));
-    char *summary = cli_path_join(s->path, "summary.json");
-    if (read == CLI_GO && s->finished) read = learn_read_summary(io, summary, &s->summary); /* else an earlier end's */
-    free(summary);
-    if (read == CLI_GO) read = read_history(io, s);
-    if (read != CLI_GO) return read;
-    if (json_is_integer(json_object_get(s->summary, "evaluations")))
-        s->evaluations = json_integer_value(json_object_get(s->summary, "evaluations"));
+    char *checkpoint = cli_path_join(s->path, "checkpoint");
+    s->resumable = access(checkpoint, F_OK) == 0;
+    free(checkpoint);
+    if (stat(s->run.noise, &entry) == 0 && localtime_r(&entry.st_mtime, &local))
+        strftime(s->written, sizeof s->written, "%Y-%m-%d %H:%M", &local);
+    if (s->run.finished) s->summary = s->run.summary_json;
+    read_history(s);
     list_files(s);
     return CLI_GO;
 }
@@ -150,7 +77,7 @@ static cli_exit read_all(cli_io *io, run_summary *s)
 
 static const json_t *origin(const run_summary *s, const char *key)
 {
-    return json_object_get(json_object_get(s->file, "provenance"), key);
+    return json_object_get(json_object_get(s->run.noise_json, "provenance"), key);
 }
 
 static const char *origin_text(const run_summary *s, const char *key)
@@ -161,13 +88,13 @@ static const char *origin_text(const run_summary *s, const char *key)
 
 static const json_t *group_of(const run_summary *s, const ct_noise_model *m)
 {
-    return json_object_get(json_object_get(s->file, "groups"), m->name);
+    return json_object_get(json_object_get(s->run.noise_json, "groups"), m->name);
 }
 
 static const ct_noise_model *before(const run_summary *s, const ct_noise_model *m)
 {
-    const int32_t i = s->noise[BEFORE] ? ct_noise_find(s->noise[BEFORE], m->name) : -1;
-    return i < 0 ? NULL : ct_noise_get(s->noise[BEFORE], i);
+    const int32_t i = s->run.table[BEFORE] ? ct_noise_find(s->run.table[BEFORE], m->name) : -1;
+    return i < 0 ? NULL : ct_noise_get(s->run.table[BEFORE], i);
 }
 
 static double loss_of(const run_summary *s, const char *key)
@@ -199,17 +126,17 @@ static json_t *model_json(const run_summary *s, const ct_noise_model *m)
 static void print_json(const run_summary *s)
 {
     json_t *o = cli_object(), *noise = cli_object();
-    for (int32_t i = 0; i < ct_noise_count(s->noise[AFTER]); i++)
-        cli_put(noise, ct_noise_get(s->noise[AFTER], i)->name, model_json(s, ct_noise_get(s->noise[AFTER], i)));
+    for (int32_t i = 0; i < ct_noise_count(s->run.table[AFTER]); i++)
+        cli_put(noise, ct_noise_get(s->run.table[AFTER], i)->name, model_json(s, ct_noise_get(s->run.table[AFTER], i)));
     cli_put(o, "run", cli_text(s->path));
-    cli_put(o, "finished", cli_check_alloc(json_boolean(s->finished)));
+    cli_put(o, "finished", cli_check_alloc(json_boolean(s->run.finished)));
     cli_put(o, "resumable", cli_check_alloc(json_boolean(s->resumable)));
     cli_put(o, "dataset", copy_of(origin(s, "dataset")));
     cli_put(o, "command", copy_of(origin(s, "command")));
     cli_put(o, "version", copy_of(origin(s, "version")));
     cli_put(o, "digest", copy_of(origin(s, "digest")));
     cli_put(o, "written", cli_text(*s->written ? s->written : NULL));
-    cli_put(o, "method", cli_text(ct_learn_method_name((ct_learn_method)s->learn.method)));
+    cli_put(o, "method", cli_text(ct_learn_method_name((ct_learn_method)s->run.learn.method)));
     cli_put(o, "stop", copy_of(json_object_get(s->summary, "stop")));
     cli_put(o, "evaluations", cli_integer(s->evaluations));
     cli_put(o, "best", cli_number(s->best));
@@ -232,12 +159,12 @@ static const char *stop_text(const run_summary *s)
 static void print_state(const run_summary *s)
 {
     const char *stop = stop_text(s);
-    if (s->finished) {
+    if (s->run.finished) {
         cli_row("state", "finished%s%s; %lld evaluation%s of the loss", stop ? ": " : "", stop ? stop : "",
                 (long long)s->evaluations, CLI_S(s->evaluations));
         return;
     }
-    char *config = cli_quoted(s->config), *run = cli_quoted(s->path);
+    char *config = cli_quoted(s->run.config), *run = cli_quoted(s->path);
     cli_row("state", "not finished: %lld evaluation%s of the loss so far, noise.json is the best of them%s",
             (long long)s->evaluations, CLI_S(s->evaluations),
             s->resumable ? ". To go on:" : "; there is no checkpoint to go on from. To begin again:");
@@ -278,7 +205,7 @@ static void print_model(const run_summary *s, const ct_noise_model *m)
 
 static void print_all(const run_summary *s)
 {
-    const int32_t models = ct_noise_count(s->noise[AFTER]);
+    const int32_t models = ct_noise_count(s->run.table[AFTER]);
     const int64_t runs = json_integer_value(json_object_get(s->summary, "sequences"));
     char          text[1024] = "", count[48] = "";
     size_t        used = 0;
@@ -287,12 +214,12 @@ static void print_all(const run_summary *s)
             *s->written ? s->written : "at an unknown time");
     cli_row("dataset", "%s%s", origin_text(s, "dataset"), count);
     cli_row_command("command", "%s", origin_text(s, "command"));
-    cli_row("method", "%s: %s", ct_learn_method_name((ct_learn_method)s->learn.method),
-            ct_learn_method_what((ct_learn_method)s->learn.method));
+    cli_row("method", "%s: %s", ct_learn_method_name((ct_learn_method)s->run.learn.method),
+            ct_learn_method_what((ct_learn_method)s->run.learn.method));
     print_state(s);
     print_loss(s);
     cli_row("noise", "%d model%s", models, CLI_S(models));
-    for (int32_t i = 0; i < models && i < INFO_MODELS; i++) print_model(s, ct_noise_get(s->noise[AFTER], i));
+    for (int32_t i = 0; i < models && i < INFO_MODELS; i++) print_model(s, ct_noise_get(s->run.table[AFTER], i));
     if (models > INFO_MODELS) cli_row("", "and %d more, which --json lists", models - INFO_MODELS);
     for (size_t i = 0; i < json_array_size(s->files) && used < sizeof text; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : "",
@@ -309,13 +236,7 @@ cli_exit info_run(cli_io *io, const char *path)
         else if (!io->quiet) print_all(&s);
         code = CLI_DONE;
     }
-    free(s.config);
-    free(s.noise_path);
-    cli_config_free(s.held);
-    ct_noise_free(s.noise[BEFORE]);
-    ct_noise_free(s.noise[AFTER]);
-    json_decref(s.file);
-    json_decref(s.summary);
+    learn_run_free(&s.run);
     json_decref(s.files);
     return code;
 }

@@ -3,7 +3,7 @@
  *   learn.c        options, and all of it in order      define_theta.c  parameters from dataset and options
  *   run_files.c    the files of a run                   print.c  the result
  *   check_gradient.c  --check-gradient                     unused_options.c   options without effect
- *   run_folder.c  the folder of a run: may it be used, who has it */
+ *   run_folder.c  the folder of a run: may it be used, who has it     read_run.c  reads such a folder */
 #ifndef CT_CLI_LEARN_H
 #define CT_CLI_LEARN_H
 
@@ -81,9 +81,6 @@ int learn_exists(const char *path);
 int learn_is_old_run(const char *folder);
 /* A page that covtune wrote? */
 int learn_is_report(const char *path);
-/* summary.json, the caller's: NULL where it is not there, and the run not over. One that cannot be read is a
- * failure. */
-cli_exit learn_read_summary(const cli_io *io, const char *path, json_t **summary);
 /* Files that are there from the beginning on, and the checkpoint. */
 ct_status learn_open(const learn_request *request, learn_job *job, ct_err *err);
 /* A progress event: a line of history, and the noise file if it is the best so far and the last one is old. Not 0:
@@ -101,6 +98,31 @@ void    learn_print(const cli_io *io, const learn_request *request, const learn_
 /* "; prior 0.1, chosen by folds": where the weight of lm's prior comes from, INFINITY: the closed form itself, NaN:
  * nothing is said. chosen: it was left to lm; held: runs were held out; runs: those learned from. Returns buf. */
 const char *learn_say_prior(double prior, int chosen, int held, int runs, char *buf, size_t size);
+
+/* ---- reading a run ---- */
+
+/* What is in the folder of a run. */
+typedef struct {
+    ct_run_folder_info found;
+    char              *config, *noise, *start, *history, *summary; /* paths */
+    learn_request      learn;        /* config.yaml, resolved; its texts are in `held` */
+    cli_config        *held;
+    ct_noise          *table[2];     /* start.json (NULL: not there, or damaged) and noise.json */
+    json_t            *noise_json;   /* noise.json with what a table does not hold    */
+    json_t            *summary_json; /* NULL: not there, the run is not over          */
+    json_t            *evaluations;  /* lines of the history                          */
+    int                cut;          /* the last line of the history is not whole     */
+    int                finished;     /* noise.json is the result, not the best so far */
+} learn_run;
+
+/* Is it a folder with a run in it? */
+int learn_is_run(const char *path);
+/* Reads the folder. needs_start: without start.json it fails; else a damaged one is a remark. The caller frees *run
+ * with learn_run_free whatever is returned. */
+cli_exit learn_run_read(cli_io *io, const char *folder, int needs_start, learn_run *run);
+void     learn_run_free(learn_run *run);
+/* Fails if another run was begun in the folder since it was found. */
+cli_exit learn_run_unchanged(const cli_io *io, const char *folder, const ct_run_folder_info *found);
 
 /* The options of a run, from its config.yaml, resolved; texts stay in *held, which the caller frees whatever is
  * returned. */

@@ -99,10 +99,10 @@ static ct_status stage(learn_job *job, ct_err *err)
     char       *noise = cli_path_join(to, "noise.json"), *history = cli_path_join(to, "history.jsonl");
     char       *checkpoint = cli_path_join(to, "checkpoint");
     ct_checkpoint  *empty = NULL;
-    ct_status   status = cli_replace(config, job->config, err);
+    ct_status   status = ct_file_replace(config, job->config, strlen(job->config), err);
     if (status == CT_OK) status = write_noise(job, job->start, NULL, 0, start, err);
     if (status == CT_OK) status = write_noise(job, job->start, NULL, 0, noise, err);
-    if (status == CT_OK) status = cli_replace(history, "", err);
+    if (status == CT_OK) status = ct_file_replace(history, "", 0, err);
     if (status == CT_OK) status = ct_checkpoint_open(checkpoint, 0, job->digest, 0, &empty, err);
     ct_checkpoint_free(empty);
     char *const paths[] = {config, start, noise, history, checkpoint};
@@ -154,7 +154,7 @@ static ct_status resume(const learn_request *request, learn_job *job, ct_err *er
                          "covtune learn %s --out %s --resume has them",
                          request->out, f->config, request->out);
     if (status == CT_OK && f->adopted) status = adopt(job, err);
-    if (status == CT_OK) status = cli_replace(f->config, job->config, err);
+    if (status == CT_OK) status = ct_file_replace(f->config, job->config, strlen(job->config), err);
     if (status == CT_OK && !learn_exists(f->start)) status = write_noise(job, job->start, NULL, 0, f->start, err);
     if (status == CT_OK && !learn_exists(f->noise)) status = write_noise(job, job->start, NULL, 0, f->noise, err);
     f->answered = is_answered(f->noise);
@@ -265,7 +265,7 @@ ct_status learn_close(learn_job *job, const json_t *summary, ct_err *err)
     ct_status status = write_noise(job, job->dataset->noise, &job->result, !cancelled, f->noise, err);
     if (status == CT_OK) status = ct_checkpoint_write(job->checkpoint, err);
     if (status == CT_OK) status = end_lines(&f->lines, f->history, err);
-    if (status == CT_OK) status = cli_replace(f->summary, text, err);
+    if (status == CT_OK) status = ct_file_replace(f->summary, text, strlen(text), err);
     free(text);
     return status;
 }

@@ -117,22 +117,3 @@ cli_exit learn_place(const cli_io *io, const learn_request *request, learn_job *
     hold(f->run);
     return judge(io, request, f);
 }
-
-cli_exit learn_read_summary(const cli_io *io, const char *path, json_t **summary)
-{
-    json_error_t where;
-    FILE        *file = cli_open(path, "r");
-    *summary = NULL;
-    if (!file && errno == ENOENT) return CLI_GO;
-    if (!file)
-        return cli_fail(
-            io,
-            "%s: cannot be read: %s; make it readable, or take it away: the run then counts as one that is not over",
-            path, strerror(errno));
-    *summary = json_loadf(file, 0, &where);
-    fclose(file);
-    if (json_is_object(*summary)) return CLI_GO;
-    if (*summary)
-        return cli_fail(io, "%s: is not an object of JSON, as covtune learn writes it; --resume writes it again", path);
-    return cli_fail(io, "%s:%d: is not JSON: %s; --resume writes it again", path, where.line, where.text);
-}

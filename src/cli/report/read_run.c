@@ -1,89 +1,10 @@
-/* read_run.c: the folder of a run, read: options, noise files, history, summary; and what they say of every learned
- * row. */
+/* read_run.c: what the folder of a run (cli/learn/read_run.c) has of every learned row. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/report/report.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* ---- which folder ---- */
-
-static char *join(const char *folder, const char *name)
-{
-    const size_t n = strlen(folder), size = n + strlen(name) + 2;
-    char        *path = cli_alloc((int64_t)size, 1);
-    snprintf(path, size, "%s%s%s", folder, n && folder[n - 1] == '/' ? "" : "/", name);
-    return path;
-}
-
-static int has(const char *folder, const char *name)
-{
-    char     *path = join(folder, name);
-    const int there = access(path, F_OK) == 0;
-    free(path);
-    return there;
-}
-
-/* A folder that learn wrote, or a sentence. */
-static cli_exit check_folder(const cli_io *io, const char *run, ct_run_folder_info *found)
-{
-    ct_err            err = {0};
-    static const char WANTED[] = "wanted is the folder that covtune learn wrote";
-    struct stat       entry;
-    if (stat(run, &entry)) return cli_fail(io, "%s: %s; %s", run, strerror(errno), WANTED);
-    if (!S_ISDIR(entry.st_mode)) return cli_fail(io, "%s: this is a file; %s", run, WANTED);
-    if (access(run, R_OK | X_OK)) return cli_fail(io, "%s: %s", run, strerror(errno));
-    if (cli_check_run(run, found, &err) != CT_OK) return cli_fail(io, "%s", err.text);
-    if (has(run, "dataset.yaml") || (!has(run, "config.yaml") && (has(run, "train") || has(run, "test"))))
-        return cli_fail(io, "%s: this is a dataset; %s", run, WANTED);
-    for (int i = 0; i < 3; i++) {
-        static const char *const NEEDED[] = {"config.yaml", "start.json", "noise.json"};
-        if (!has(run, NEEDED[i])) return cli_fail(io, "%s: there is no %s in it; %s", run, NEEDED[i], WANTED);
-    }
-    return CLI_GO;
-}
-
-/* ---- files ---- */
-
-/* Lines of the history. A run that was killed may have left half of one at the end. */
-static cli_exit read_history(const cli_io *io, report_job *job)
-{
-    FILE   *file = cli_open(job->history, "r");
-    char   *line = NULL;
-    size_t  size = 0;
-    ssize_t n;
-    job->evaluations = cli_array();
-    if (!file && errno == ENOENT) return CLI_GO;
-    if (!file) return cli_fail(io, "%s: %s", job->history, strerror(errno));
-    while (!job->cut && (n = cli_getline(&line, &size, file)) > 0) {
-        json_t *o = json_loadb(line, (size_t)n, 0, NULL);
-        if (json_is_object(o)) cli_append(job->evaluations, o);
-        else json_decref(o), job->cut = 1;
-    }
-    const int why = job->cut || feof(file) ? 0 : errno;
-    free(line);
-    fclose(file);
-    return why ? cli_fail(io, "%s: cannot be read: %s", job->history, strerror(why)) : CLI_GO;
-}
-
-static cli_exit read_noise(const cli_io *io, report_job *job)
-{
-    for (int side = BEFORE; side <= AFTER; side++) {
-        ct_err    err = {0};
-        ct_status status = ct_noise_new(&job->file[side], &err);
-        if (status == CT_OK) status = ct_noise_read(job->file[side], side == BEFORE ? job->start : job->noise, &err);
-        if (status != CT_OK) return cli_fail(io, "%s", err.text);
-    }
-    job->noise_json = cli_load_json(job->noise, NULL);
-    if (!json_is_object(json_object_get(job->noise_json, "provenance")))
-        return cli_fail(io, "%s: it does not say where it comes from; covtune learn writes that", job->noise);
-    job->finished = json_is_true(json_object_get(json_object_get(job->noise_json, "provenance"), "finished"));
-    return CLI_GO;
-}
 
 /* ---- rows ---- */
 
@@ -186,32 +107,40 @@ static cli_exit check_sides(const cli_io *io, const report_job *job)
 
 cli_exit report_same_run(const cli_io *io, const char *run, const report_job *job)
 {
-    ct_run_folder_info now;
-    ct_err      err = {0};
-    if (cli_check_run(run, &now, &err) != CT_OK) return cli_fail(io, "%s", err.text);
-    if (now.state == job->found.state && !strcmp(now.id, job->found.id)) return CLI_GO;
-    return cli_fail(io, "%s: another run was begun in it meanwhile; covtune report %s makes the report of that", run,
-                    run);
+    return learn_run_unchanged(io, run, &job->found);
+}
+
+/* The job takes over what was read. */
+static void take_run(report_job *job, const learn_run *run)
+{
+    job->found = run->found;
+    job->config = run->config;
+    job->noise = run->noise;
+    job->start = run->start;
+    job->history = run->history;
+    job->summary = run->summary;
+    job->learn = run->learn;
+    job->held = run->held;
+    job->file[BEFORE] = run->table[0];
+    job->file[AFTER] = run->table[1];
+    job->noise_json = run->noise_json;
+    job->summary_json = run->summary_json;
+    job->evaluations = run->evaluations;
+    job->cut = run->cut;
+    job->finished = run->finished;
 }
 
 cli_exit report_read_run(cli_io *io, const report_request *request, report_job *job)
 {
-    cli_exit code = check_folder(io, request->run, &job->found);
+    learn_run      run;
+    const cli_exit code = learn_run_read(io, request->run, 1, &run);
+    take_run(job, &run);
     if (code != CLI_GO) return code;
     job->warnings = cli_array();
-    job->config = join(request->run, "config.yaml");
-    job->noise = join(request->run, "noise.json");
-    job->start = join(request->run, "start.json");
-    job->history = join(request->run, "history.jsonl");
-    job->summary = join(request->run, "summary.json");
-    job->out = request->out ? cli_check_alloc(strdup(request->out)) : join(request->run, "report.html");
-    code = learn_read_config(io, job->config, &job->learn, &job->held);
+    job->out = request->out ? cli_check_alloc(strdup(request->out)) : cli_path_join(request->run, "report.html");
     io->repair = io->repair || job->learn.repair;
-    if (code == CLI_GO) code = read_noise(io, job);
-    if (code == CLI_GO) code = read_history(io, job);
-    if (code == CLI_GO) code = learn_read_summary(io, job->summary, &job->summary_json);
-    if (code == CLI_GO) code = report_same_run(io, request->run, job);
-    if (code != CLI_GO) return code;
+    if (!json_is_object(json_object_get(job->noise_json, "provenance")))
+        return cli_fail(io, "%s: it does not say where it comes from; covtune learn writes that", job->noise);
     cli_findings_read(json_object_get(job->summary_json, "findings"), &job->findings);
     read_rows(job);
     if (!job->rows) return cli_fail(io, "%s: no noise model in it was learned", job->noise);
