@@ -71,7 +71,7 @@ static void navigation(const char *name, int poses, int repeats, const char *the
     ct_nav_preset("D1", CT_SE2, &nav);
     nav.least = nav.most = poses;
     must(ct_noise_new(&noise, &err), &err);
-    must(ct_nav_make(&nav, 0, noise, &seq, &err), &err);
+    must(ct_simulate_nav(&nav, 0, noise, &seq, &err), &err);
     row(name, seq->graph, noise, ct_graph_initial_const(seq->graph), CT_ENTRY_PREVIOUS, repeats, theirs);
     ct_sequence_free(seq);
     ct_noise_free(noise);
@@ -96,7 +96,7 @@ static void pose_graph(const char *folder, const char *name, const char *theirs)
     must(ct_graph_add_prior(seq->graph, 0, ct_graph_initial_const(seq->graph), prior, &err), &err);
     must(ct_graph_like_gtsam(seq->graph, &err), &err);
     double *given = malloc((size_t)ct_graph_size(seq->graph) * sizeof *given);
-    must(ct_sequence_reach(seq, 0, given, &err), &err); /* odometry, for each pose to start by */
+    must(ct_sequence_initialise(seq, 0, given, &err), &err); /* odometry, for each pose to start by */
     row(name, seq->graph, noise, given, CT_ENTRY_MOTION, 1, theirs);
     free(given);
     ct_sequence_free(seq);

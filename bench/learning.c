@@ -33,7 +33,7 @@ static void make(problem *p, const char *preset, int poses, uint64_t seed)
     nav.seed = seed;
     *p = (problem){0};
     must(ct_noise_new(&p->noise, &err), &err);
-    for (int i = 0; i < RUNS; i++) must(ct_nav_make(&nav, (uint64_t)i, p->noise, &p->seq[i], &err), &err);
+    for (int i = 0; i < RUNS; i++) must(ct_simulate_nav(&nav, (uint64_t)i, p->noise, &p->seq[i], &err), &err);
 }
 
 /* Every factor gets the model of its stretch. */

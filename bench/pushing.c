@@ -39,12 +39,12 @@ static void make(problem *p, ct_shape_kind object, int episodes, int steps)
     *p = (problem){0};
     must(ct_noise_new(&p->noise, &err), &err);
     for (int i = 0; i < RUNS; i++)
-        must(ct_push_make(&push, 0, (uint64_t)i, NULL, NULL, p->noise, &p->seq[i], &err), &err);
+        must(ct_simulate_push(&push, 0, (uint64_t)i, NULL, NULL, p->noise, &p->seq[i], &err), &err);
     must(ct_theta_new(p->noise, &p->theta, &err), &err);
     for (int32_t g = 0; g < ct_noise_count(p->noise); g++) {
         const ct_noise_model *model = ct_noise_get(p->noise, g);
         double                unit[3];
-        if (!ct_push_unit(model->name, unit)) continue;
+        if (!ct_push_units(model->name, unit)) continue;
         must(ct_theta_learn(p->theta, g, model->kind, CT_BOUND_WIDE_LOWER, CT_BOUND_WIDE_UPPER, &err), &err);
         for (int k = 0; k < model->dim; k++) must(ct_theta_set_unit(p->theta, g, k, unit[k], &err), &err);
     }
@@ -67,7 +67,7 @@ static void take_closed_form(problem *p)
     double                *q = calloc((size_t)ct_theta_count(p->theta), sizeof *q);
     must(ct_outer_new(RUNS, (const ct_sequence *const *)p->seq, p->noise, p->theta, &options, &outer, &err), &err);
     must(ct_outer_closed_form(outer, NULL, q, NULL, &err), &err);
-    must(ct_theta_put(p->theta, q, p->noise, &err), &err);
+    must(ct_theta_apply(p->theta, q, p->noise, &err), &err);
     ct_outer_free(outer);
     free(q);
 }

@@ -95,9 +95,9 @@ void bench_pose_graph(const char *name, const char *folder, const char *file, ct
         snprintf(out->name, sizeof out->name, "%s", name);
         snprintf(out->source, sizeof out->source, "%s", file);
     } else {
-        ct_world_options options = ct_world_defaults(kind);
+        ct_pose_graph_options options = ct_pose_graph_defaults(kind);
         options.poses = poses;
-        bench_must(ct_world_make(&options, out->noise, &sequence, &err), &err);
+        bench_must(ct_simulate_pose_graph(&options, out->noise, &sequence, &err), &err);
         snprintf(out->name, sizeof out->name, "%s %d%s", kind == CT_SE2 ? "city" : "sphere", poses,
                  method == CT_DOGLEG ? " dogleg" : "");
         snprintf(out->source, sizeof out->source, "made, seed %d", (int)options.seed);

@@ -27,7 +27,7 @@ static inline lesson lesson_of(const char *preset, ct_kind kind, int runs, int p
     options.least = options.most = poses;
     options.seed = seed;
     CHECK_OK(ct_noise_new(&l.noise, &l.err), l.err);
-    for (int i = 0; i < runs; i++) CHECK_OK(ct_nav_make(&options, (uint64_t)i, l.noise, &l.seq[i], &l.err), l.err);
+    for (int i = 0; i < runs; i++) CHECK_OK(ct_simulate_nav(&options, (uint64_t)i, l.noise, &l.seq[i], &l.err), l.err);
     return l;
 }
 
@@ -62,7 +62,7 @@ static inline ct_learn_result learn(lesson *l, const ct_learn_options *options)
 {
     ct_learn_result result;
     CHECK_OK(ct_learn(l->outer, options, l->noise, &result, &l->err), l->err);
-    CHECK(ct_theta_inside(l->theta, l->noise));
+    CHECK(ct_theta_is_feasible(l->theta, l->noise));
     return result;
 }
 
@@ -88,7 +88,7 @@ static inline lesson biased_lesson(int runs, uint64_t first, double bias)
     CHECK_OK(ct_noise_new(&l.noise, &l.err), l.err);
     for (int i = 0; i < runs; i++) {
         ct_graph *biased = NULL;
-        CHECK_OK(ct_nav_make(&nav, first + (uint64_t)i, l.noise, &l.seq[i], &l.err), l.err);
+        CHECK_OK(ct_simulate_nav(&nav, first + (uint64_t)i, l.noise, &l.seq[i], &l.err), l.err);
         ct_sequence *seq = l.seq[i];
         CHECK_OK(ct_graph_new(&biased, &l.err), l.err);
         for (int32_t v = 0; v < ct_graph_variables(seq->graph); v++)

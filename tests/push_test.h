@@ -76,8 +76,9 @@ static inline lesson push_lesson(push_outline outline, int poor, int pool, int r
     options.seed = seed;
     CHECK_OK(ct_noise_new(&l.noise, &l.err), l.err);
     for (int i = 0; i < runs; i++) {
-        CHECK_OK(ct_push_make(&options, pool, (uint64_t)i, poor ? push_feel : NULL, NULL, l.noise, &l.seq[i], &l.err),
-                 l.err);
+        CHECK_OK(
+            ct_simulate_push(&options, pool, (uint64_t)i, poor ? push_feel : NULL, NULL, l.noise, &l.seq[i], &l.err),
+            l.err);
         ct_shape *shape = push_shape(outline, &l.err);
         if (shape) push_reshape(l.seq[i], shape, &l.err);
     }
@@ -91,7 +92,7 @@ static inline void push_learn(lesson *l, double lower, double upper)
     for (int32_t g = 0; g < ct_noise_count(l->noise); g++) {
         const ct_noise_model *m = ct_noise_get(l->noise, g);
         double                unit[3];
-        if (!ct_push_unit(m->name, unit)) continue;
+        if (!ct_push_units(m->name, unit)) continue;
         CHECK_OK(ct_theta_learn(l->theta, g, CT_NOISE_DIAGONAL, lower, upper, &l->err), l->err);
         for (int c = 0; c < m->dim; c++) CHECK_OK(ct_theta_set_unit(l->theta, g, c, unit[c], &l->err), l->err);
     }

@@ -181,7 +181,7 @@ static void datasets(task *job)
     STEP(ct_dataset_new(&made, &job->err));
     static ct_sequence *train[1];
     made->train = train;
-    STEP(ct_nav_make(&options, 0, made->noise, &train[0], &job->err));
+    STEP(ct_simulate_nav(&options, 0, made->noise, &train[0], &job->err));
     made->trains = 1;
     ct_dataset_group group = {
         .name = (char[]){"odom"}, .learn = 1, .kind = -1, .lower = {1, 1, 1, 1, 1, 1}, .upper = {2, 2, 2, 2, 2, 2}};
@@ -242,13 +242,13 @@ static ct_kind world_kind;
 
 static void graphs_made_and_copied(task *job)
 {
-    ct_world_options options = ct_world_defaults(world_kind);
+    ct_pose_graph_options options = ct_pose_graph_defaults(world_kind);
     ct_noise        *noise = NULL;
     ct_sequence     *seq = NULL, *empty = NULL;
     ct_graph        *copy = NULL;
     options.poses = 60;
     STEP(ct_noise_new(&noise, &job->err));
-    STEP(ct_world_make(&options, noise, &seq, &job->err));
+    STEP(ct_simulate_pose_graph(&options, noise, &seq, &job->err));
     STEP(ct_graph_copy(seq->graph, &copy, &job->err));
     STEP(ct_graph_set_noise(copy, 0, 40, &job->err));
     STEP(ct_sequence_new(NULL, &empty, &job->err));
@@ -330,7 +330,7 @@ static void sequences_assessed(task *job)
 {
     const ct_inference inference = ct_inference_defaults();
     const ct_loss      loss = ct_loss_defaults();
-    ct_world_options   options = ct_world_defaults(CT_SE2);
+    ct_pose_graph_options   options = ct_pose_graph_defaults(CT_SE2);
     ct_noise          *noise = NULL;
     ct_sequence       *seq[2] = {NULL, NULL};
     ct_evaluation      out[2];
@@ -338,7 +338,7 @@ static void sequences_assessed(task *job)
     STEP(ct_noise_new(&noise, &job->err));
     for (int i = 0; i < 2; i++) {
         options.seed = (uint64_t)i;
-        STEP(ct_world_make(&options, noise, &seq[i], &job->err));
+        STEP(ct_simulate_pose_graph(&options, noise, &seq[i], &job->err));
     }
     STEP(evaluate_all(2, seq, noise, &inference, &loss, 1, 1, NULL, NULL, out, &job->err));
     job->answer = out[0].loss + out[1].consistency.nees;
@@ -383,14 +383,14 @@ static void check_run_allocates_nothing(const ct_graph *graph, const ct_noise *n
 static void test_a_run_allocates_nothing(void)
 {
     for (int k = 0; k < 2; k++) {
-        ct_world_options options = ct_world_defaults(k ? CT_SE3 : CT_SE2);
+        ct_pose_graph_options options = ct_pose_graph_defaults(k ? CT_SE3 : CT_SE2);
         ct_noise        *noise = NULL;
         ct_sequence     *seq = NULL;
         int32_t          prior;
         ct_err           err = {0};
         options.poses = 600;
         CHECK_OK(ct_noise_new(&noise, &err), err);
-        CHECK_OK(ct_world_make(&options, noise, &seq, &err), err);
+        CHECK_OK(ct_simulate_pose_graph(&options, noise, &seq, &err), err);
         CHECK_OK(ct_noise_add_isotropic(noise, "start", k ? 6 : 3, 1e-6, &prior, &err), err);
         CHECK_OK(ct_graph_add_prior(seq->graph, 0, ct_graph_initial(seq->graph), prior, &err), err);
         check_run_allocates_nothing(seq->graph, noise);

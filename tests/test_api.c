@@ -22,9 +22,9 @@ static void write_dataset(const char *folder)
     d->train = calloc(3, sizeof *d->train);
     d->test = calloc(2, sizeof *d->test);
     for (; d->trains < 3; d->trains++)
-        CHECK_OK(ct_nav_make(&nav, (uint64_t)d->trains, d->noise, &d->train[d->trains], &err), err);
+        CHECK_OK(ct_simulate_nav(&nav, (uint64_t)d->trains, d->noise, &d->train[d->trains], &err), err);
     for (; d->tests < 2; d->tests++)
-        CHECK_OK(ct_nav_make(&nav, 100 + (uint64_t)d->tests, d->noise, &d->test[d->tests], &err), err);
+        CHECK_OK(ct_simulate_nav(&nav, 100 + (uint64_t)d->tests, d->noise, &d->test[d->tests], &err), err);
     for (int32_t g = 0; g < ct_noise_count(d->noise); g++)
         if (strcmp(ct_noise_get(d->noise, g)->name, "first_pose"))
             CHECK_OK(ct_noise_set_variance(d->noise, g, (const double[]){1, 1, 1}, &err), err);

@@ -16,7 +16,7 @@ static ct_dataset *make_dataset(void)
     nav.least = nav.most = 8;
     d->train = calloc(2, sizeof *d->train);
     for (; d->trains < 2; d->trains++)
-        CHECK_OK(ct_nav_make(&nav, (uint64_t)d->trains, d->noise, &d->train[d->trains], &err), err);
+        CHECK_OK(ct_simulate_nav(&nav, (uint64_t)d->trains, d->noise, &d->train[d->trains], &err), err);
     return d;
 }
 

@@ -22,7 +22,7 @@ static const char TUM[] = "9.99 1 2 3 0 0 0 1\n10.5 1.5 2 3 0 0 0 1\n11.01 2 2 3
 static ct_status attach(run *r, run *truth, ct_attach_options how, ct_attach_result *found)
 {
     r->err.text[0] = 0;
-    return ct_sequence_attach(r->seq, truth ? truth->seq : NULL, &how, found, &r->err);
+    return ct_sequence_attach_truth(r->seq, truth ? truth->seq : NULL, &how, found, &r->err);
 }
 
 static const double *truth_of(const run *r, const char *name)
@@ -287,15 +287,15 @@ static void test_aligned_truth_begins_where_the_graph_does(void)
 static void test_truth_of_a_world_comes_back_through_a_trajectory(void)
 {
     run              r = {0}, t, g;
-    ct_world_options world = ct_world_defaults(CT_SE3);
+    ct_pose_graph_options world = ct_pose_graph_defaults(CT_SE3);
     world.poses = 50;
     CHECK(ct_noise_new(&r.noise, &r.err) == CT_OK);
-    CHECK_OK(ct_world_make(&world, r.noise, &r.seq, &r.err), r.err);
+    CHECK_OK(ct_simulate_pose_graph(&world, r.noise, &r.seq, &r.err), r.err);
     char *tum = write_text(&r, CT_FORMAT_TUM, r.seq->truth, 1, NULL),
          *g2o = write_text(&r, CT_FORMAT_G2O, NULL, 1, NULL);
     read_or_end(&t, CT_FORMAT_TUM, tum);
     read_or_end(&g, CT_FORMAT_G2O, g2o);
-    CHECK_OK(ct_sequence_attach(g.seq, t.seq, NULL, NULL, &g.err), g.err);
+    CHECK_OK(ct_sequence_attach_truth(g.seq, t.seq, NULL, NULL, &g.err), g.err);
     CHECK(same_bits(g.seq->truth, r.seq->truth, ct_graph_size(r.seq->graph)) &&
           !memcmp(g.seq->known, r.seq->known, 50));
     free(tum);

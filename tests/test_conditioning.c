@@ -257,13 +257,13 @@ static void test_large_graphs_have_their_ends_where_shifted_ones_stop_being_defi
         world          w = {0};
         ct_sequence   *seq = NULL;
         ct_nav_options nav;
-        ct_world_options loops = ct_world_defaults(k % 2 ? CT_SE3 : CT_SE2);
+        ct_pose_graph_options loops = ct_pose_graph_defaults(k % 2 ? CT_SE3 : CT_SE2);
         CHECK(ct_nav_preset("D1", k % 2 ? CT_SE3 : CT_SE2, &nav));
         nav.least = nav.most = 500;
         loops.poses = k < 3 ? 3500 : 1000;
         CHECK_OK(ct_noise_new(&w.noise, &w.err), w.err);
-        if (k < 2) CHECK_OK(ct_nav_make(&nav, 0, w.noise, &seq, &w.err), w.err);
-        else CHECK_OK(ct_world_make(&loops, w.noise, &seq, &w.err), w.err);
+        if (k < 2) CHECK_OK(ct_simulate_nav(&nav, 0, w.noise, &seq, &w.err), w.err);
+        else CHECK_OK(ct_simulate_pose_graph(&loops, w.noise, &seq, &w.err), w.err);
         w.graph = seq->graph;
         look_at_large(WHAT[k], &w, seq->truth);
         ct_sequence_free(seq);
@@ -352,7 +352,7 @@ static void test_the_tight_prior_on_the_first_pose_is_named(void)
     CHECK(ct_nav_preset("D2", CT_SE2, &o));
     o.least = o.most = 60;
     CHECK_OK(ct_noise_new(&noise, &err), err);
-    CHECK_OK(ct_nav_make(&o, 0, noise, &seq, &err), err);
+    CHECK_OK(ct_simulate_nav(&o, 0, noise, &seq, &err), err);
     world                 w = {.graph = seq->graph, .noise = noise};
     const ct_conditioning c = conditioning_of(&w, seq->truth);
     CHECK(c.plain.stiff == 0 && !strcmp(ct_noise_get(noise, c.plain.stiffest[0].model)->name, "first_pose"));

@@ -84,7 +84,7 @@ static void test_start_values_that_are_better_stay(void)
     double tuned[6];
     CHECK_OK(ct_outer_closed_form(l.outer, NULL, tuned, NULL, &l.err), l.err);
     tuned[ct_theta_find(l.theta, ct_noise_find(l.noise, "odom"), 2)] += 3; /* "turns are not to be trusted" */
-    CHECK_OK(ct_theta_put(l.theta, tuned, l.noise, &l.err), l.err);
+    CHECK_OK(ct_theta_apply(l.theta, tuned, l.noise, &l.err), l.err);
     open_outer(&l, NULL);
     ct_learn_result r = learn(&l, NULL);
     printf("  held-out loss %.4g; start %.4g, closed form %.4g: %s\n", r.loss_heldout, r.loss_heldout_start,
@@ -112,7 +112,7 @@ static void test_candidates_are_judged_as_the_field_would(void)
     CHECK_OK(ct_outer_closed_form(few.outer, NULL, p, NULL, &few.err), few.err);
     CHECK_OK(ct_outer_evaluate(few.outer, p, NULL, &closed, &few.err), few.err);
     CHECK_OK(ct_outer_evaluate(few.outer, from_truth.p, NULL, &tuned, &few.err), few.err);
-    CHECK_OK(ct_theta_put(few.theta, from_truth.p, few.noise, &few.err), few.err);
+    CHECK_OK(ct_theta_apply(few.theta, from_truth.p, few.noise, &few.err), few.err);
     ct_learn_result r = learn(&few, NULL);
     printf("  from the truth %.4g, closed form %.4g; in deployment %.4g and %.4g: %s\n", tuned.loss, closed.loss,
            r.loss_heldout_start, r.loss_heldout_closed_form, ct_learn_stop_name(r.stop));
@@ -221,7 +221,7 @@ static void test_bounds_that_do_not_allow_the_scale_are_a_finding(void)
     start_far(&l);
     open_outer(&l, NULL);
     CHECK_OK(ct_learn(l.outer, &options, l.noise, &r, &l.err), l.err);
-    CHECK(r.scale_applied == r.scale_wanted && !ct_theta_inside(l.theta, l.noise));
+    CHECK(r.scale_applied == r.scale_wanted && !ct_theta_is_feasible(l.theta, l.noise));
     ct_outer_value before = {0};
     CHECK_OK(ct_outer_evaluate(l.outer, r.p, NULL, &before, &l.err), l.err);
     CHECK_NEAR(before.chi_squared / before.degrees, 1, 0.01);

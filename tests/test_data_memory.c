@@ -113,8 +113,8 @@ static ct_dataset *small_dataset(void)
     d->train = calloc(1, sizeof *d->train);
     d->test = calloc(1, sizeof *d->test);
     d->group = calloc(1, sizeof *d->group);
-    CHECK(ct_nav_make(&o, 0, d->noise, &d->train[0], NULL) == CT_OK &&
-          ct_nav_make(&o, 1, d->noise, &d->test[0], NULL) == CT_OK);
+    CHECK(ct_simulate_nav(&o, 0, d->noise, &d->train[0], NULL) == CT_OK &&
+          ct_simulate_nav(&o, 1, d->noise, &d->test[0], NULL) == CT_OK);
     d->trains = d->tests = d->groups = 1;
     d->group[0] = (ct_dataset_group){
         .name = calloc(1, 8), .learn = 1, .kind = -1, .lower = {1, 1, 1, 1, 1, 1}, .upper = {2, 2, 2, 2, 2, 2}};
@@ -166,7 +166,7 @@ static int make_once(int64_t k)
     CHECK(ct_nav_preset("D3", CT_SE2, &o) && ct_noise_new(&noise, &err) == CT_OK);
     o.least = o.most = 40;
     left = k;
-    const ct_status status = ct_nav_make(&o, 0, noise, &seq, &err);
+    const ct_status status = ct_simulate_nav(&o, 0, noise, &seq, &err);
     const int       through = left >= 0;
     left = -1;
     CHECK(through ? status == CT_OK && seq : status == CT_E_MEMORY && !seq && strstr(err.text, "memory"));
@@ -227,8 +227,8 @@ static int attach_once(const run *from, const ct_dataset *d, int64_t k)
     ct_theta *theta = NULL;
     CHECK(read_text(&r, CT_FORMAT_COVTUNE, FILES[0].text) == CT_OK);
     left = k;
-    ct_status status =
-        ct_sequence_attach(r.seq, from->seq, &(ct_attach_options){.by = CT_ATTACH_TIME, .tolerance_s = 1}, NULL, &err);
+    const ct_attach_options by_time = {.by = CT_ATTACH_TIME, .tolerance_s = 1};
+    ct_status               status = ct_sequence_attach_truth(r.seq, from->seq, &by_time, NULL, &err);
     if (status == CT_OK) status = ct_sequence_attach_times(r.seq, from->seq, CT_ATTACH_INDEX, NULL, &err);
     if (status == CT_OK) status = ct_dataset_theta(d, NULL, &theta, &err);
     const int through = left >= 0;

@@ -255,8 +255,8 @@ static void test_a_group_speaks_of_its_regimes_and_numbers(void)
     CHECK(variance(d, "odom@0")[0] == 2 && variance(d, "odom@1")[0] == 3 && variance(d, "odom@1#7")[0] == 3 &&
           variance(d, "odometer")[0] == 1);
     CHECK(ct_noise_get(d->noise, 1)->kind == CT_NOISE_FULL);
-    CHECK(ct__dataset_group_of(d, "odom@1#7") == &d->group[1] && ct__dataset_group_of(d, "odom#3") == &d->group[0] &&
-          !ct__dataset_group_of(d, "odometer"));
+    CHECK(ct__dataset_find_group(d, "odom@1#7") == &d->group[1] &&
+          ct__dataset_find_group(d, "odom#3") == &d->group[0] && !ct__dataset_find_group(d, "odometer"));
     ct_dataset_free(d);
 }
 
@@ -364,9 +364,9 @@ static ct_dataset *made(const char *preset, int trains, int tests)
     d->train = calloc((size_t)trains + 1, sizeof *d->train);
     d->test = calloc((size_t)tests + 1, sizeof *d->test);
     for (; d->trains < trains; d->trains++)
-        CHECK_OK(ct_nav_make(&o, (uint64_t)d->trains, d->noise, &d->train[d->trains], &err), err);
+        CHECK_OK(ct_simulate_nav(&o, (uint64_t)d->trains, d->noise, &d->train[d->trains], &err), err);
     for (; d->tests < tests; d->tests++)
-        CHECK_OK(ct_nav_make(&o, (uint64_t)(100 + d->tests), d->noise, &d->test[d->tests], &err), err);
+        CHECK_OK(ct_simulate_nav(&o, (uint64_t)(100 + d->tests), d->noise, &d->test[d->tests], &err), err);
     return d;
 }
 

@@ -103,8 +103,8 @@ static void test_a_dataset_says_units(void)
                                "1e-10 1e+06\ngps[y,y] 1e-10 1e+06\n"));
     CHECK(ct_theta_unit(theta, odom, 0) == 0.1 && ct_theta_unit(theta, odom, 2) == 0.3 &&
           ct_theta_unit(theta, gps, 1) == 0.5 && ct_theta_unit(theta, range, 0) == 1 && ct_theta_has_units(theta));
-    CHECK(ct_dataset_of_model(d, odom).unit[1] == 0.2 &&
-          ct_dataset_of_model(d, ct_noise_find(d->noise, "first_pose")).unit[0] == 1);
+    CHECK(ct_dataset_group_of(d, odom).unit[1] == 0.2 &&
+          ct_dataset_group_of(d, ct_noise_find(d->noise, "first_pose")).unit[0] == 1);
     ct_theta_free(theta);
     ct_dataset_free(d);
     put("dataset.yaml", HEAD "train: [train/1.ctseq]\ngroups: [{name: odom, unit: [1e-60]}]\n");
@@ -120,8 +120,8 @@ static void test_what_a_dataset_says_of_a_model_has_no_gaps(void)
     put_models();
     put("dataset.yaml", HEAD "train: [train/1.ctseq]\ngroups: [{name: odom, lower: [1, 2, 3]}]\n");
     ct_dataset            *d = must_read(at(""), CT_DATASET_ALL);
-    const ct_dataset_group odom = ct_dataset_of_model(d, ct_noise_find(d->noise, "odom@0")),
-                           first = ct_dataset_of_model(d, ct_noise_find(d->noise, "first_pose"));
+    const ct_dataset_group odom = ct_dataset_group_of(d, ct_noise_find(d->noise, "odom@0")),
+                           first = ct_dataset_group_of(d, ct_noise_find(d->noise, "first_pose"));
     CHECK(odom.name == d->group[0].name && odom.learn && odom.kind == CT_NOISE_DIAGONAL && odom.lower[2] == 3 &&
           odom.lower[3] == CT_BOUND_WIDE_LOWER && odom.upper[0] == CT_BOUND_WIDE_UPPER);
     CHECK(!first.name && !first.learn && first.kind == CT_NOISE_ISOTROPIC && first.lower[0] == CT_BOUND_WIDE_LOWER);

@@ -17,12 +17,12 @@ static lesson push_lesson(ct_shape_kind object, int runs, int steps, double lowe
     options.steps = steps;
     CHECK_OK(ct_noise_new(&l.noise, &l.err), l.err);
     for (int i = 0; i < runs; i++)
-        CHECK_OK(ct_push_make(&options, 0, (uint64_t)i, NULL, NULL, l.noise, &l.seq[i], &l.err), l.err);
+        CHECK_OK(ct_simulate_push(&options, 0, (uint64_t)i, NULL, NULL, l.noise, &l.seq[i], &l.err), l.err);
     CHECK_OK(ct_theta_new(l.noise, &l.theta, &l.err), l.err);
     for (int32_t g = 0; g < ct_noise_count(l.noise); g++) {
         const ct_noise_model *m = ct_noise_get(l.noise, g);
         double                unit[3];
-        if (!ct_push_unit(m->name, unit)) continue;
+        if (!ct_push_units(m->name, unit)) continue;
         for (int k = 0; k < m->dim; k++) CHECK_OK(ct_theta_set_unit(l.theta, g, k, unit[k], &l.err), l.err);
         CHECK_OK(ct_theta_learn(l.theta, g, CT_NOISE_DIAGONAL, lower, upper, &l.err), l.err);
     }
@@ -39,12 +39,12 @@ static void test_inference_is_chosen_by_what_measurements_place(void)
     int32_t      unplaced = -1, objects = 0;
     char         name[32];
     CHECK(auto_push.incremental == CT_INFERENCE_AUTO);
-    CHECK_OK(ct_sequence_unplaced(push.seq[0], &unplaced, &push.err), push.err);
+    CHECK_OK(ct_sequence_uninitialised(push.seq[0], &unplaced, &push.err), push.err);
     for (int32_t v = 0; v < ct_graph_variables(push.seq[0]->graph); v++)
         objects += ct_graph_name(push.seq[0]->graph, v, name, sizeof name)[0] == 'o';
     /* the first is given, and one or two are tied to it from push to push */
     CHECK(objects == 40 && unplaced > 30 && unplaced < objects);
-    CHECK_OK(ct_sequence_unplaced(nav.seq[0], &unplaced, &nav.err), nav.err);
+    CHECK_OK(ct_sequence_uninitialised(nav.seq[0], &unplaced, &nav.err), nav.err);
     CHECK(unplaced == 0);
     CHECK_OK(ct_inference_choose(1, push.seq, &auto_push, &push.err), push.err);
     CHECK_OK(ct_inference_choose(1, nav.seq, &auto_nav, &nav.err), nav.err);
@@ -175,7 +175,7 @@ static void test_start_values_that_beat_the_closed_form_are_walked_from(void)
         double         tuned[6], closed[6];
         CHECK_OK(ct_outer_closed_form(l.outer, NULL, closed, NULL, &l.err), l.err);
         for (int i = 0; i < 6; i++) tuned[i] = 0.5 * (closed[i] + elsewhere.p[i]); /* half the way */
-        CHECK_OK(ct_theta_put(l.theta, tuned, l.noise, &l.err), l.err);
+        CHECK_OK(ct_theta_apply(l.theta, tuned, l.noise, &l.err), l.err);
         open_outer(&l, NULL);
         CHECK_OK(ct_outer_evaluate(l.outer, closed, NULL, &at_closed, &l.err), l.err);
         CHECK_OK(ct_outer_evaluate(l.outer, tuned, NULL, &at_start, &l.err), l.err);

@@ -76,7 +76,7 @@ static void test_every_point_lies_in_the_set_to_the_bit(void)
             for (int i = 0; i < seen.count; i++) {
                 for (int k = 0; k < seen.m; k++)
                     CHECK(seen.p[i][k] >= log(BOX[b][0]) && seen.p[i][k] <= log(BOX[b][1]));
-                CHECK_OK(ct_theta_put(l.theta, seen.p[i], l.noise, &l.err), l.err);
+                CHECK_OK(ct_theta_apply(l.theta, seen.p[i], l.noise, &l.err), l.err);
                 for (int32_t g = 0; g < ct_noise_count(l.noise); g++)
                     for (int c = 0; ct_theta_learns(l.theta, g) && c < 3; c++)
                         CHECK(ct_noise_get(l.noise, g)->covariance[c] >= BOX[b][0] &&

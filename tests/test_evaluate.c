@@ -251,7 +251,7 @@ static void test_starts_are_what_they_say(void)
     }
     double reached[28];
     CHECK_OK(ct_start_values(c.seq, CT_START_MEASURED, x, &c.err), c.err);
-    CHECK_OK(ct_sequence_reach(c.seq, 1, reached, &c.err), c.err);
+    CHECK_OK(ct_sequence_initialise(c.seq, 1, reached, &c.err), c.err);
     CHECK(!memcmp(x, reached, sizeof x));
     const ct_sequence without = {.graph = c.seq->graph};
     CHECK_OK(ct_start_values(&without, CT_START_TRUTH, x, &c.err), c.err);

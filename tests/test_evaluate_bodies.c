@@ -116,7 +116,7 @@ static void test_assessments_have_them(void)
     const ct_loss   loss = ct_loss_defaults();
     options.episodes = 1, options.steps = 30;
     CHECK_OK(ct_noise_new(&noise, &err), err);
-    CHECK_OK(ct_push_make(&options, 0, 1, NULL, NULL, noise, &seq, &err), err);
+    CHECK_OK(ct_simulate_push(&options, 0, 1, NULL, NULL, noise, &seq, &err), err);
     CHECK_OK(ct_solver_new(seq->graph, NULL, &solver, &err), err);
     double *x = malloc((size_t)ct_graph_size(seq->graph) * sizeof *x);
     inference.start = CT_START_TRUTH;

@@ -22,7 +22,7 @@ static nav nav_of(ct_kind kind, int32_t poses)
     CHECK(ct_nav_preset("D3", kind, &o));
     o.least = o.most = poses;
     CHECK_OK(ct_noise_new(&n.noise, &n.err), n.err);
-    CHECK_OK(ct_nav_make(&o, 3, n.noise, &n.seq, &n.err), n.err);
+    CHECK_OK(ct_simulate_nav(&o, 3, n.noise, &n.seq, &n.err), n.err);
     CHECK_OK(ct_solver_new(n.seq->graph, NULL, &n.solver, &n.err), n.err);
     n.x = malloc((size_t)ct_graph_size(n.seq->graph) * sizeof *n.x);
     CHECK_OK(ct_start_values(n.seq, CT_START_TRUTH, n.x, &n.err), n.err);

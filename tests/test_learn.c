@@ -113,7 +113,7 @@ static void test_runs_that_are_the_same_are_told_of(void)
     ct_nav_preset("D1", CT_SE2, &nav);
     nav.least = nav.most = 40;
     nav.seed = 7;
-    CHECK_OK(ct_nav_make(&nav, 0, l.noise, &l.seq[2], &l.err), l.err);
+    CHECK_OK(ct_simulate_nav(&nav, 0, l.noise, &l.seq[2], &l.err), l.err);
     learn_all(&l, CT_NOISE_DIAGONAL, 1e-6, 1e3);
     open_outer(&l, NULL);
     ct_learn_result r = learn(&l, NULL);
@@ -169,7 +169,7 @@ static void test_frank_wolfe_comes_back_from_where_nothing_can_be_estimated(void
         CHECK_OK(ct_outer_evaluate(l.outer, vertex, NULL, &there, &l.err), l.err);
         options.method = CT_LEARN_FRANK_WOLFE;
         options.max_iterations = 40;
-        CHECK_OK(ct_theta_put(l.theta, p, l.noise, &l.err), l.err);
+        CHECK_OK(ct_theta_apply(l.theta, p, l.noise, &l.err), l.err);
         if (!at.failed && there.failed) {
             ct_learn_result r = learn(&l, &options);
             CHECK(r.stop == CT_LEARN_STOP_ITERATIONS && r.iterations == 40);

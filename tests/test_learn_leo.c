@@ -222,7 +222,7 @@ static void test_the_truth_enters_by_its_error_alone(void)
                 double q[4];
                 memcpy(q, p, sizeof q);
                 q[k] += side * 1e-5;
-                CHECK_OK(ct_theta_place(l.theta, q, l.noise, &l.err), l.err);
+                CHECK_OK(ct_theta_apply_unprojected(l.theta, q, l.noise, &l.err), l.err);
                 /* 29 of GPS, 29 of odometry */
                 for (int i = 0; i < 2; i++)
                     slope[other][k] +=
@@ -336,7 +336,7 @@ static void test_it_finds_the_closed_form_where_steps_reach_it(void)
     for (int beside = 0; beside < 2; beside++) {
         double p[4];
         for (int k = 0; k < 4; k++) p[k] = closed[k] + beside * (k % 2 ? -1 : 1) * log(2);
-        CHECK_OK(ct_theta_place(l->theta, p, l->noise, &l->err), l->err);
+        CHECK_OK(ct_theta_apply_unprojected(l->theta, p, l->noise, &l->err), l->err);
         ct_learn_result r = learn(l, &options);
         for (int k = 0; k < 4; k++) {
             CHECK_NEAR(r.p[k], exact[k], 0.06);

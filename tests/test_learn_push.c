@@ -150,7 +150,7 @@ static void test_derivatives_are_exact_where_fingers_pass_a_corner(void)
         ct_theta_get(l.theta, l.noise, p);
         if (!far) CHECK_OK(ct_outer_closed_form(l.outer, NULL, p, NULL, &l.err), l.err);
         ct_theta_project(l.theta, CT_SPACE_LOG, p);
-        CHECK_OK(ct_theta_put(l.theta, p, l.noise, &l.err), l.err);
+        CHECK_OK(ct_theta_apply(l.theta, p, l.noise, &l.err), l.err);
         for (int i = 0; i < l.runs; i++) count_steps(&l, i, corner[i], &at_corner, &at_side);
         printf("  %d steps at a corner, %d at a side\n", at_corner, at_side);
         CHECK(at_corner > 5 && at_side > 100);
@@ -188,7 +188,7 @@ static void check_method(ct_learn_method method, double lower, double upper)
     for (int32_t g = 0; g < ct_noise_count(l.noise); g++) {
         const ct_noise_model *m = ct_noise_get(l.noise, g);
         double                unit[3];
-        if (!ct_push_unit(m->name, unit)) continue;
+        if (!ct_push_units(m->name, unit)) continue;
         for (int c = 0; c < m->dim; c++) {
             const double variance = m->covariance[m->kind == CT_NOISE_FULL ? c * m->dim + c : c] / (unit[c] * unit[c]);
             CHECK(variance >= lower * (1 - 1e-12) && variance <= upper * (1 + 1e-12));

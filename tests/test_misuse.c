@@ -262,9 +262,9 @@ static void test_parameters_of_another_table_are_refused(void)
     for (int models = 0; models < 3; models++) { /* none, then models of other dimensions */
         ct_theta_get(theta, other, p);
         CHECK(isnan(p[0]) && isnan(p[5]));
-        CHECK_REFUSED(ct_theta_put(theta, zero, other, &f.err), f.err, "another noise table");
-        CHECK_REFUSED(ct_theta_place(theta, zero, other, &f.err), f.err, "another noise table");
-        CHECK(!ct_theta_inside(theta, other) && !ct_fits(other, theta));
+        CHECK_REFUSED(ct_theta_apply(theta, zero, other, &f.err), f.err, "another noise table");
+        CHECK_REFUSED(ct_theta_apply_unprojected(theta, zero, other, &f.err), f.err, "another noise table");
+        CHECK(!ct_theta_is_feasible(theta, other) && !ct_fits(other, theta));
         CHECK_OK(ct_noise_add_isotropic(other, (const char *const[]){"a", "b", "c"}[models], 1, 1, NULL, &f.err),
                  f.err);
     }

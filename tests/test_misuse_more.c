@@ -41,20 +41,20 @@ static void test_kinds_that_cannot_be_made_are_refused(void)
     EACH_BAD(i)
     {
         ct_nav_options   of = nav;
-        ct_world_options world = ct_world_defaults((ct_kind)i);
+        ct_pose_graph_options world = ct_pose_graph_defaults((ct_kind)i);
         of.kind = (ct_kind)i;
-        CHECK_REFUSED(ct_nav_make(&of, 0, l.noise, &seq, &l.err), l.err, "");
+        CHECK_REFUSED(ct_simulate_nav(&of, 0, l.noise, &seq, &l.err), l.err, "");
         of = nav;
         of.regimes = i;
-        CHECK_REFUSED(ct_nav_make(&of, 0, l.noise, &seq, &l.err), l.err, "");
+        CHECK_REFUSED(ct_simulate_nav(&of, 0, l.noise, &seq, &l.err), l.err, "");
         of = nav;
         of.least = i < 0 ? i : 5;
         of.most = 4;
-        CHECK_REFUSED(ct_nav_make(&of, 0, l.noise, &seq, &l.err), l.err, "");
-        CHECK_REFUSED(ct_world_make(&world, l.noise, &seq, &l.err), l.err, "");
-        world = ct_world_defaults(CT_SE2);
+        CHECK_REFUSED(ct_simulate_nav(&of, 0, l.noise, &seq, &l.err), l.err, "");
+        CHECK_REFUSED(ct_simulate_pose_graph(&world, l.noise, &seq, &l.err), l.err, "");
+        world = ct_pose_graph_defaults(CT_SE2);
         world.poses = -1;
-        CHECK_REFUSED(ct_world_make(&world, l.noise, &seq, &l.err), l.err, "");
+        CHECK_REFUSED(ct_simulate_pose_graph(&world, l.noise, &seq, &l.err), l.err, "");
         CHECK(!seq);
     }
     lesson_free(&l);
@@ -74,19 +74,19 @@ static void test_pushes_that_cannot_be_made_are_refused(void)
     EACH_BAD(i)
     {
         ct_push_options of = ct_push_defaults((ct_shape_kind)i);
-        CHECK_REFUSED(ct_push_make(&of, 0, 0, NULL, NULL, noise, &seq, &err), err, "");
-        CHECK_REFUSED(ct_push_make(&push, i, 0, NULL, NULL, noise, &seq, &err), err, "");
-        CHECK_REFUSED(ct_push_episode_make(&push, i, 0, &e, &err), err, "pool");
+        CHECK_REFUSED(ct_simulate_push(&of, 0, 0, NULL, NULL, noise, &seq, &err), err, "");
+        CHECK_REFUSED(ct_simulate_push(&push, i, 0, NULL, NULL, noise, &seq, &err), err, "");
+        CHECK_REFUSED(ct_simulate_push_episode(&push, i, 0, &e, &err), err, "pool");
         of = push;
         of.pool = of.episodes = -1;
-        CHECK_REFUSED(ct_push_make(&of, 0, 0, NULL, NULL, noise, &seq, &err), err, "");
+        CHECK_REFUSED(ct_simulate_push(&of, 0, 0, NULL, NULL, noise, &seq, &err), err, "");
     }
-    CHECK_OK(ct_push_episode_make(&push, 0, 0, &e, &err), err);
-    EACH_BAD(i) CHECK(isnan(ct_push_turn(&e, i, 0)) && isnan(ct_push_turn(&e, 0, i)));
-    CHECK_REFUSED(ct_push_pairs(&push, -1, &e, &count, &x, &t, &err), err, "");
+    CHECK_OK(ct_simulate_push_episode(&push, 0, 0, &e, &err), err);
+    EACH_BAD(i) CHECK(isnan(ct_push_relative_yaw(&e, i, 0)) && isnan(ct_push_relative_yaw(&e, 0, i)));
+    CHECK_REFUSED(ct_push_image_pairs(&push, -1, &e, &count, &x, &t, &err), err, "");
     push.window = -1;
-    CHECK_REFUSED(ct_push_pairs(&push, 1, &e, &count, &x, &t, &err), err, "");
-    CHECK(!ct_push_unit("none", unit));
+    CHECK_REFUSED(ct_push_image_pairs(&push, 1, &e, &count, &x, &t, &err), err, "");
+    CHECK(!ct_push_units("none", unit));
     ct_push_episode_free(&e);
     ct_noise_free(noise);
 }
@@ -98,7 +98,7 @@ static void test_a_dataset_says_nothing_of_a_model_that_is_not_there(void)
     CHECK_OK(ct_dataset_new(&d, &err), err);
     EACH_BAD(i)
     {
-        const ct_dataset_group g = ct_dataset_of_model(d, i);
+        const ct_dataset_group g = ct_dataset_group_of(d, i);
         CHECK(!g.learn && !g.name && g.kind == -1);
     }
     ct_dataset_free(d);
@@ -115,10 +115,10 @@ static void test_truth_is_attached_by_known_rules_only(void)
     EACH_BAD(i)
     {
         how.by = (ct_attach_by)i;
-        CHECK_REFUSED(ct_sequence_attach(l.seq[0], l.seq[0], &how, NULL, &l.err), l.err, "");
+        CHECK_REFUSED(ct_sequence_attach_truth(l.seq[0], l.seq[0], &how, NULL, &l.err), l.err, "");
         CHECK_REFUSED(ct_sequence_attach_times(l.seq[0], l.seq[0], (ct_attach_by)i, NULL, &l.err), l.err, "");
     }
-    CHECK_OK(ct_sequence_unplaced(l.seq[0], &poses, &l.err), l.err);
+    CHECK_OK(ct_sequence_uninitialised(l.seq[0], &poses, &l.err), l.err);
     lesson_free(&l);
 }
 

@@ -18,7 +18,7 @@ static ct_sequence *make_with(const ct_nav_options *o, uint64_t run, ct_noise *n
 {
     ct_sequence *seq = NULL;
     ct_err       err = {0};
-    CHECK_OK(ct_nav_make(o, run, noise, &seq, &err), err);
+    CHECK_OK(ct_simulate_nav(o, run, noise, &seq, &err), err);
     return seq;
 }
 
@@ -384,7 +384,7 @@ static void refuse(const ct_nav_options *o, const char *part)
     ct_noise    *noise = table();
     ct_sequence *seq = NULL;
     ct_err       err = {0};
-    CHECK_REFUSED(ct_nav_make(o, 0, noise, &seq, &err), err, part);
+    CHECK_REFUSED(ct_simulate_nav(o, 0, noise, &seq, &err), err, part);
     CHECK(!seq && ct_noise_count(noise) == 0);
     ct_noise_free(noise);
 }
@@ -413,7 +413,7 @@ static void test_runs_share_models_of_the_same_numbers_only(void)
     ct_err         err = {0};
     CHECK(ct_noise_count(noise) == 3);
     o.odom[0][0] = 7;
-    CHECK_REFUSED(ct_nav_make(&o, 2, noise, &c, &err), err, "\"odom\": there is one of this name");
+    CHECK_REFUSED(ct_simulate_nav(&o, 2, noise, &c, &err), err, "\"odom\": there is one of this name");
     CHECK(!c);
     ct_sequence_free(a);
     ct_sequence_free(b);

@@ -292,7 +292,7 @@ static void check_reference_point(lesson *l, const json_t *point, ct_difference 
     ct_theta_get(l->theta, l->noise, p);
     ct_outer_value v = {.gradient = g};
     CHECK_OK(ct_outer_evaluate(l->outer, p, NULL, &v, &l->err), l->err);
-    ct_theta_chain(l->theta, p, CT_SPACE_VARIANCE, g, g);
+    ct_theta_convert_gradient(l->theta, p, CT_SPACE_VARIANCE, g, g);
     CHECK_NEAR(v.loss / json_number_value(json_object_get(point, loss)), 1, 1e-9);
     for (size_t k = 0; k < json_array_size(groups); k++)
         for (size_t c = 0; c < 3; c++) size = fmax(size, fabs(at(point, gradient, k, c)));

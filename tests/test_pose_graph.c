@@ -4,20 +4,20 @@
 #include <covtune/data.h>
 #include <covtune/simulate.h>
 
-static ct_sequence *make(ct_world_options options)
+static ct_sequence *make(ct_pose_graph_options options)
 {
     ct_noise    *noise = NULL;
     ct_sequence *seq = NULL;
     ct_err       err = {0};
     CHECK_OK(ct_noise_new(&noise, &err), err);
-    CHECK_OK(ct_world_make(&options, noise, &seq, &err), err);
+    CHECK_OK(ct_simulate_pose_graph(&options, noise, &seq, &err), err);
     ct_noise_free(noise);
     return seq;
 }
 
-static ct_world_options small(ct_kind kind)
+static ct_pose_graph_options small(ct_kind kind)
 {
-    ct_world_options options = ct_world_defaults(kind);
+    ct_pose_graph_options options = ct_pose_graph_defaults(kind);
     options.poses = 700;
     return options;
 }
@@ -58,7 +58,7 @@ static int same_bits(const ct_sequence *a, const ct_sequence *b)
 static void test_the_seed_decides_everything(void)
 {
     for (int k = 0; k < 2; k++) {
-        ct_world_options options = small(KIND[k]);
+        ct_pose_graph_options options = small(KIND[k]);
         ct_sequence     *a = make(options), *b = make(options);
         options.seed++;
         ct_sequence *c = make(options);
@@ -72,7 +72,7 @@ static void test_the_seed_decides_everything(void)
 
 static void test_the_path_does_not_depend_on_noise_and_loops(void)
 {
-    ct_world_options options = small(CT_SE2);
+    ct_pose_graph_options options = small(CT_SE2);
     ct_sequence     *a = make(options);
     options.sigma_t = 3;
     options.loop_chance = 0;
@@ -86,7 +86,7 @@ static void test_the_path_does_not_depend_on_noise_and_loops(void)
 static void test_odometry_is_a_metre_and_loops_are_near_and_old(void)
 {
     for (int k = 0; k < 2; k++) {
-        ct_world_options options = small(KIND[k]);
+        ct_pose_graph_options options = small(KIND[k]);
         ct_sequence     *seq = make(options);
         int              loops = 0;
         CHECK(ct_graph_variables(seq->graph) == options.poses);
@@ -112,7 +112,7 @@ static void test_odometry_is_a_metre_and_loops_are_near_and_old(void)
 static void test_residuals_at_the_truth_have_the_sigmas_asked_for(void)
 {
     for (int k = 0; k < 2; k++) {
-        ct_world_options options = ct_world_defaults(KIND[k]);
+        ct_pose_graph_options options = ct_pose_graph_defaults(KIND[k]);
         options.sigma_t = 0.2;
         options.sigma_r = 0.05;
         ct_sequence *seq = make(options);
@@ -159,37 +159,37 @@ static void test_worlds_share_models_of_the_same_sigmas_only(void)
     ct_noise        *noise = NULL;
     ct_sequence     *a = NULL, *b = NULL, *c = NULL;
     ct_err           err = {0};
-    ct_world_options options = small(CT_SE2);
+    ct_pose_graph_options options = small(CT_SE2);
     CHECK_OK(ct_noise_new(&noise, &err), err);
-    CHECK_OK(ct_world_make(&options, noise, &a, &err), err);
+    CHECK_OK(ct_simulate_pose_graph(&options, noise, &a, &err), err);
     options.seed = 9;
-    CHECK_OK(ct_world_make(&options, noise, &b, &err), err);
+    CHECK_OK(ct_simulate_pose_graph(&options, noise, &b, &err), err);
     CHECK(ct_noise_count(noise) == 2 && ct_noise_find(noise, "odom") == 0 && ct_noise_find(noise, "loop") == 1);
     CHECK(ct_noise_get(noise, 0)->covariance[2] == options.sigma_r * options.sigma_r);
     CHECK_OK(ct_graph_check_noise(b->graph, noise, &err), err);
     options.sigma_t *= 2;
-    CHECK_REFUSED(ct_world_make(&options, noise, &c, &err), err, "\"odom\": there is one of this name");
+    CHECK_REFUSED(ct_simulate_pose_graph(&options, noise, &c, &err), err, "\"odom\": there is one of this name");
     CHECK(c == NULL);
     ct_sequence_free(a);
     ct_sequence_free(b);
     ct_noise_free(noise);
 }
 
-static void refuse(ct_world_options options, const char *part)
+static void refuse(ct_pose_graph_options options, const char *part)
 {
     ct_noise    *noise = NULL;
     ct_sequence *seq = NULL;
     ct_err       err = {0};
     CHECK_OK(ct_noise_new(&noise, &err), err);
-    CHECK_REFUSED(ct_world_make(&options, noise, &seq, &err), err, part);
+    CHECK_REFUSED(ct_simulate_pose_graph(&options, noise, &seq, &err), err, part);
     CHECK(seq == NULL && ct_noise_count(noise) == 0);
     ct_noise_free(noise);
 }
 
 static void test_options_outside_their_domain_are_refused(void)
 {
-    const ct_world_options good = small(CT_SE2);
-    ct_world_options       o = good;
+    const ct_pose_graph_options good = small(CT_SE2);
+    ct_pose_graph_options       o = good;
     o.kind = CT_R2, refuse(o, "SE2 or SE3 poses, not R2"), o = good;
     o.poses = 0, refuse(o, "at least 1 pose, 0 were"), o = good;
     o.sigma_t = 0, refuse(o, "sigma_t is 0 m"), o = good;
@@ -201,7 +201,7 @@ static void test_options_outside_their_domain_are_refused(void)
 static void test_worlds_of_any_size_can_be_made(void)
 {
     for (int k = 0; k < 2; k++) {
-        ct_world_options options = ct_world_defaults(KIND[k]);
+        ct_pose_graph_options options = ct_pose_graph_defaults(KIND[k]);
         for (options.poses = 1; options.poses <= 100000;
              options.poses = options.poses < 40 ? options.poses + 1 : options.poses * 50) {
             ct_sequence *seq = make(options);

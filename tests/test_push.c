@@ -376,10 +376,10 @@ static void test_the_same_number_makes_the_same_bits_and_no_other_does(void)
         ct_err                err = {0};
         for (int i = 0; i < ALL; i++) e[i] = make(&o, i / NUMBERS, (uint64_t)(i % NUMBERS), NULL, NULL);
         for (int i = ALL - 1; i >= 0; i -= 7) { /* in another order */
-            CHECK_OK(ct_push_episode_make(&o, i / NUMBERS, (uint64_t)(i % NUMBERS), &again, &err), err);
+            CHECK_OK(ct_simulate_push_episode(&o, i / NUMBERS, (uint64_t)(i % NUMBERS), &again, &err), err);
             CHECK(same_episode(&e[i], &again));
             ct_push_episode_free(&again);
-            CHECK_OK(ct_push_episode_make(&other, i / NUMBERS, (uint64_t)(i % NUMBERS), &again, &err), err);
+            CHECK_OK(ct_simulate_push_episode(&other, i / NUMBERS, (uint64_t)(i % NUMBERS), &again, &err), err);
             CHECK(again.object[0].x != e[i].object[0].x);
             ct_push_episode_free(&again);
         }
@@ -401,7 +401,7 @@ static void test_a_turn_is_that_of_the_finger_less_that_of_the_object(void)
         for (int j = 0; j < 100; j += 7) {
             const double turn = ct_se2_yaw(e.finger[j]) - ct_se2_yaw(e.object[j]) - ct_se2_yaw(e.finger[i]) +
                                 ct_se2_yaw(e.object[i]);
-            CHECK_NEAR(ct_push_turn(&e, i, j), remainder(turn, 2 * acos(-1)), 1e-14);
+            CHECK_NEAR(ct_push_relative_yaw(&e, i, j), remainder(turn, 2 * acos(-1)), 1e-14);
         }
     }
     ct_push_episode_free(&e);
@@ -414,17 +414,17 @@ static void test_pushes_that_are_never_found_are_given_up(void)
     ct_push_episode e;
     ct_err          err = {0};
     o.steps = 32000;
-    CHECK_REFUSED(ct_push_episode_make(&o, 0, 0, &e, &err), err,
+    CHECK_REFUSED(ct_simulate_push_episode(&o, 0, 0, &e, &err), err,
                   "no push of 32000 steps was found in 1000 tries; in the last the finger ");
     CHECK(err.status == CT_E_ARGUMENT && !e.object && !e.finger && !e.image);
     o.steps = 1;
-    CHECK_REFUSED(ct_push_episode_make(&o, 0, 0, &e, &err), err, "a push needs at least 2 steps, 1 were asked for");
+    CHECK_REFUSED(ct_simulate_push_episode(&o, 0, 0, &e, &err), err, "a push needs at least 2 steps, 1 were asked for");
     o = options(1, 1);
-    CHECK_REFUSED(ct_push_episode_make(&o, 3, 0, &e, &err), err,
+    CHECK_REFUSED(ct_simulate_push_episode(&o, 3, 0, &e, &err), err,
                   "pool 0 (training), 1 (test) or 2 (for networks), not of pool 3");
-    CHECK_REFUSED(ct_push_episode_make(&o, -1, 0, &e, &err), err, "not of pool -1");
+    CHECK_REFUSED(ct_simulate_push_episode(&o, -1, 0, &e, &err), err, "not of pool -1");
     o = ct_push_defaults(CT_SHAPE_POLYGON);
-    CHECK_REFUSED(ct_push_episode_make(&o, 0, 0, &e, &err), err,
+    CHECK_REFUSED(ct_simulate_push_episode(&o, 0, 0, &e, &err), err,
                   "what is pushed is an ellipse or a rectangle, not object 2");
 }
 

@@ -95,7 +95,7 @@ static lesson closed_form(push_outline outline, int poor, int steps)
     double p[8];
     push_learn(&l, 1e-6, 1e6);
     CHECK_OK(ct_outer_closed_form(l.outer, NULL, p, NULL, &l.err), l.err);
-    CHECK_OK(ct_theta_put(l.theta, p, l.noise, &l.err), l.err);
+    CHECK_OK(ct_theta_apply(l.theta, p, l.noise, &l.err), l.err);
     return l;
 }
 

@@ -30,8 +30,8 @@ static void test_episodes_and_pairs_survive_the_failure_of_every_allocation(void
         int64_t         count;
         double         *x = NULL, *t = NULL;
         left = k;
-        ct_status status = ct_push_episode_make(&o, 0, 0, &e, &err);
-        if (status == CT_OK) status = ct_push_pairs(&o, 1, &e, &count, &x, &t, &err);
+        ct_status status = ct_simulate_push_episode(&o, 0, 0, &e, &err);
+        if (status == CT_OK) status = ct_push_image_pairs(&o, 1, &e, &count, &x, &t, &err);
         else CHECK(!e.object && !e.finger && !e.image);
         through = left >= 0;
         left = -1;
@@ -54,7 +54,7 @@ static void test_runs_survive_the_failure_of_every_allocation(void)
         ct_err       err = {0};
         CHECK_OK(ct_noise_new(&noise, &err), err);
         left = k;
-        const ct_status status = ct_push_make(&o, 1, 0, NULL, NULL, noise, &seq, &err);
+        const ct_status status = ct_simulate_push(&o, 1, 0, NULL, NULL, noise, &seq, &err);
         through = left >= 0;
         left = -1;
         check_status(through, status, &err);
@@ -72,10 +72,11 @@ static void test_turns_and_predictions_allocate_nothing(void)
     ct_push_episode       e;
     ct_net               *net = NULL;
     ct_err                err = {0};
-    CHECK_OK(ct_push_episode_make(&o, 0, 0, &e, &err), err);
+    CHECK_OK(ct_simulate_push_episode(&o, 0, 0, &e, &err), err);
     CHECK_OK(ct_net_new(1, width, 1, &net, &err), err);
     left = 0; /* the first to ask gets nothing */
-    const double turn = ct_push_turn(&e, 0, 5), said = ct_push_predict(net, e.image, e.image + 5 * CT_PUSH_PIXELS);
+    const double turn = ct_push_relative_yaw(&e, 0, 5),
+                 said = ct_push_predict_yaw(net, e.image, e.image + 5 * CT_PUSH_PIXELS);
     CHECK(left == 0 && isfinite(turn) && isfinite(said));
     left = -1;
     ct_net_free(net);

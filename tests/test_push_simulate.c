@@ -21,7 +21,7 @@ static run make(const ct_push_options *o, int pool, uint64_t number, ct_tactile_
 {
     run r = {0};
     CHECK_OK(ct_noise_new(&r.noise, &r.err), r.err);
-    CHECK_OK(ct_push_make(o, pool, number, tactile, user, r.noise, &r.seq, &r.err), r.err);
+    CHECK_OK(ct_simulate_push(o, pool, number, tactile, user, r.noise, &r.seq, &r.err), r.err);
     return r;
 }
 
@@ -83,13 +83,13 @@ static void test_models_start_far_away_and_are_shared_by_runs(void)
     const ct_push_options o = options(0, 1);
     run                   r = make(&o, 0, 0, NULL, NULL);
     ct_sequence          *other = NULL;
-    CHECK_OK(ct_push_make(&o, 1, 4, NULL, NULL, r.noise, &other, &r.err), r.err);
+    CHECK_OK(ct_simulate_push(&o, 1, 4, NULL, NULL, r.noise, &other, &r.err), r.err);
     CHECK(ct_noise_count(r.noise) == MODELS);
     for (int m = 0; m < MODELS; m++) {
         const ct_noise_model *n = ct_noise_get(r.noise, ct_noise_find(r.noise, MODEL[m]));
         CHECK(n->dim == DIM[m] && n->kind == (m == 5 ? CT_NOISE_ISOTROPIC : CT_NOISE_DIAGONAL));
         double                unit[3] = {1e-6, 1e-6, 1e-6};
-        CHECK(ct_push_unit(MODEL[m], unit) == (m < 4));
+        CHECK(ct_push_units(MODEL[m], unit) == (m < 4));
         for (int i = 0; i < n->dim; i++)
             CHECK(unit[i] == UNIT[m] && n->covariance[i] == VARIANCE[m] * (UNIT[m] * UNIT[m]));
     }
@@ -123,7 +123,7 @@ static void test_runs_are_pushes_of_their_pool_one_after_the_other(void)
     ct_err                err = {0};
     int                   used[ALL] = {0}, chosen = 0;
     for (int i = 0; i < ALL; i++)
-        CHECK_OK(ct_push_episode_make(&o, i / POOL, (uint64_t)(i % POOL), &push[i], &err), err);
+        CHECK_OK(ct_simulate_push_episode(&o, i / POOL, (uint64_t)(i % POOL), &push[i], &err), err);
     for (int pool = 0; pool < 2; pool++) {
         for (uint64_t number = 0; number < 10; number++) {
             run r = make(&o, pool, number, NULL, NULL);
@@ -272,7 +272,7 @@ static void test_a_sensor_is_shown_the_images_of_its_steps(void)
     fake f = {.factor = 1};
     run  r = make(&o, 1, 0, sense, &f), oracle = make(&o, 1, 0, NULL, NULL);
     int  turns = 0;
-    CHECK_OK(ct_push_episode_make(&o, 1, 0, &e, &r.err), r.err);
+    CHECK_OK(ct_simulate_push_episode(&o, 1, 0, &e, &r.err), r.err);
     for (int32_t i = 0; i < ct_graph_factors(r.seq->graph); i++) {
         const ct_factor k = ct_graph_factor(r.seq->graph, i), other = ct_graph_factor(oracle.seq->graph, i);
         if (model_of(&r, k.noise) != 1) { /* all else stays as it is with the oracle */
@@ -291,7 +291,7 @@ static void test_a_sensor_is_shown_the_images_of_its_steps(void)
     ct_noise *noise = NULL;
     ct_err    err = {0};
     CHECK_OK(ct_noise_new(&noise, &err), err);
-    CHECK_REFUSED(ct_push_make(&o, 1, 0, sense, &f, noise, &r.seq, &err), err,
+    CHECK_REFUSED(ct_simulate_push(&o, 1, 0, sense, &f, noise, &r.seq, &err), err,
                   "the tactile sensor says nan of steps 0 and 10; a turn is a finite number");
     CHECK(!r.seq && err.status == CT_E_ARGUMENT);
     ct_noise_free(noise);
@@ -346,7 +346,7 @@ static void test_options_that_cannot_be_are_refused(void)
     do {                                                                                           \
         ct_push_options o = options(0, 1);                                                         \
         o.field = value;                                                                           \
-        CHECK_REFUSED(ct_push_make(&o, 0, 0, NULL, NULL, noise, &seq, &err), err, part);           \
+        CHECK_REFUSED(ct_simulate_push(&o, 0, 0, NULL, NULL, noise, &seq, &err), err, part);           \
         CHECK(!seq);                                                                               \
     } while (0)
     OPTION(episodes, 0, "a run of pushing needs at least 1 episode, 0 were asked for");
@@ -361,11 +361,11 @@ static void test_options_that_cannot_be_are_refused(void)
     OPTION(object, CT_SHAPE_GRID, "what is pushed is an ellipse or a rectangle, not object 3");
 #undef OPTION
     const ct_push_options good = options(0, 1);
-    CHECK_REFUSED(ct_push_make(&good, 2, 0, NULL, NULL, noise, &seq, &err), err,
+    CHECK_REFUSED(ct_simulate_push(&good, 2, 0, NULL, NULL, noise, &seq, &err), err,
                   "runs are put together from pool 0 (training) or 1 (test), not from pool 2");
     CHECK(ct_noise_count(noise) == 0);
     CHECK_OK(ct_noise_add_isotropic(noise, "geo", 1, 7, NULL, &err), err);
-    CHECK_REFUSED(ct_push_make(&good, 0, 0, NULL, NULL, noise, &seq, &err), err, "\"geo\"");
+    CHECK_REFUSED(ct_simulate_push(&good, 0, 0, NULL, NULL, noise, &seq, &err), err, "\"geo\"");
     CHECK(err.status == CT_E_NOISE && !seq);
     ct_noise_free(noise);
 }

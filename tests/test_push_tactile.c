@@ -17,7 +17,7 @@ static ct_push_options options(int object, uint64_t seed)
 static void make(const ct_push_options *o, int pool, int count, ct_push_episode *episode)
 {
     ct_err err = {0};
-    for (int i = 0; i < count; i++) CHECK_OK(ct_push_episode_make(o, pool, (uint64_t)i, &episode[i], &err), err);
+    for (int i = 0; i < count; i++) CHECK_OK(ct_simulate_push_episode(o, pool, (uint64_t)i, &episode[i], &err), err);
 }
 
 static void drop(int count, ct_push_episode *episode)
@@ -97,7 +97,7 @@ static void test_pairs_are_images_and_their_turns_and_both_mirrored(void)
     double         *x = NULL, *t = NULL;
     o.window = 3, o.windows = 4, o.steps = 30;
     make(&o, 2, EPISODES, e);
-    CHECK_OK(ct_push_pairs(&o, EPISODES, e, &count, &x, &t, &err), err);
+    CHECK_OK(ct_push_image_pairs(&o, EPISODES, e, &count, &x, &t, &err), err);
     CHECK(count == 2 * EPISODES * (27 + 26 + 25 + 24));
     for (int k = 0; k < EPISODES; k++) {
         for (int after = 0; after < o.steps; after++) {
@@ -110,7 +110,7 @@ static void test_pairs_are_images_and_their_turns_and_both_mirrored(void)
                     for (int j = 0; j < 12; j++)
                         CHECK(row[BOTH + 12 * i + j] == a[12 * i + 11 - j] &&
                               row[BOTH + CT_PUSH_PIXELS + 12 * i + j] == b[12 * i + 11 - j]);
-                CHECK(t[at] == ct_push_turn(&e[k], after - w, after) && t[at + 1] == -t[at]);
+                CHECK(t[at] == ct_push_relative_yaw(&e[k], after - w, after) && t[at + 1] == -t[at]);
             }
         }
     }
@@ -118,16 +118,16 @@ static void test_pairs_are_images_and_their_turns_and_both_mirrored(void)
     free(x);
     free(t);
     o.window = 30;
-    CHECK_REFUSED(ct_push_pairs(&o, EPISODES, e, &count, &x, &t, &err), err,
+    CHECK_REFUSED(ct_push_image_pairs(&o, EPISODES, e, &count, &x, &t, &err), err,
                   "2 episodes: no two steps lie 30 or more apart");
     o.window = 0;
-    CHECK_REFUSED(ct_push_pairs(&o, EPISODES, e, &count, &x, &t, &err), err,
+    CHECK_REFUSED(ct_push_image_pairs(&o, EPISODES, e, &count, &x, &t, &err), err,
                   "window is 0; a turn is measured over 1 or more steps");
     o.window = 3, o.windows = 0;
-    CHECK_REFUSED(ct_push_pairs(&o, EPISODES, e, &count, &x, &t, &err), err,
+    CHECK_REFUSED(ct_push_image_pairs(&o, EPISODES, e, &count, &x, &t, &err), err,
                   "windows is 0; a step is compared with 1 or more before");
     o.windows = INT32_MAX;
-    CHECK_REFUSED(ct_push_pairs(&o, EPISODES, e, &count, &x, &t, &err), err, "more than there can be");
+    CHECK_REFUSED(ct_push_image_pairs(&o, EPISODES, e, &count, &x, &t, &err), err, "more than there can be");
     CHECK(!x && !t && err.status == CT_E_ARGUMENT);
     drop(EPISODES, e);
 }
@@ -146,7 +146,7 @@ static ct_net *train(const ct_push_options *o)
     double         *x = NULL, *t = NULL;
     how.decay = 1e-2;
     make(o, 2, EPISODES, e);
-    CHECK_OK(ct_push_pairs(o, EPISODES, e, &count, &x, &t, &err), err);
+    CHECK_OK(ct_push_image_pairs(o, EPISODES, e, &count, &x, &t, &err), err);
     CHECK_OK(ct_net_new(2, width, 1, &net, &err), err);
     CHECK_OK(ct_net_train(net, count, x, t, &how, NULL, &err), err);
     free(x);
@@ -172,9 +172,9 @@ static figures judge(const ct_push_options *o, ct_net *net)
         double before = 0;
         for (int j = 0; j < 100; j++) {
             for (int i = j - 10; i >= 0 && i > j - 20; i--) {
-                const double turn = ct_push_turn(&e[k], i, j),
-                             said =
-                                 ct_push_predict(net, e[k].image + i * CT_PUSH_PIXELS, e[k].image + j * CT_PUSH_PIXELS),
+                const double turn = ct_push_relative_yaw(&e[k], i, j),
+                             said = ct_push_predict_yaw(net, e[k].image + i * CT_PUSH_PIXELS,
+                                                        e[k].image + j * CT_PUSH_PIXELS),
                              d = said - turn;
                 true2 += turn * turn, error2 += d * d, error4 += d * d * d * d, both += said * turn,
                     run += d / (3 * PAIRS);

@@ -26,10 +26,10 @@ static void write_rows(char text[TEXT_MAX])
         at += sprintf(at, "%.17g,%.17g,0.01,0,%.17g,0.01\n", 0.02 * i + 0.001 * (i % 3), object_x(i), finger_x(i));
 }
 
-static const ct_push_log_options ONE = {.half_x = 0.045, .half_y = 0.045, .radius = 0.0047, .c = 0.05, .every = 1};
+static const ct_push_csv_options ONE = {.half_x = 0.045, .half_y = 0.045, .radius = 0.0047, .c = 0.05, .every = 1};
 
 /* A file of it, read with options. */
-static ct_status read_file(run *r, const char *text, const ct_push_log_options *options)
+static ct_status read_file(run *r, const char *text, const ct_push_csv_options *options)
 {
     char path[512];
     snprintf(path, sizeof path, "%s/push_log.csv", ct_test_folder());
@@ -38,7 +38,7 @@ static ct_status read_file(run *r, const char *text, const ct_push_log_options *
     fclose(file);
     *r = (run){0};
     ct_noise_new(&r->noise, &r->err);
-    const ct_status status = options ? ct_push_log_read(path, options, r->noise, &r->seq, &r->err)
+    const ct_status status = options ? ct_push_csv_read(path, options, r->noise, &r->seq, &r->err)
                                      : ct_sequence_read(path, CT_FORMAT_AUTO, r->noise, &r->seq, &r->err);
     remove(path);
     return status;
@@ -105,7 +105,7 @@ static void test_what_is_no_push_is_cut_off(void)
     run  r;
     write_rows(text);
     for (int every = 1; every <= PUSHES - 1; every += 3) {
-        ct_push_log_options options = ONE;
+        ct_push_csv_options options = ONE;
         options.every = every;
         CHECK_OK(read_file(&r, text, &options), r.err);
         if (!r.seq) return;
@@ -299,7 +299,7 @@ static void test_refusals_name_file_line_rule_and_what_was_found(void)
 static void test_options_are_checked(void)
 {
     run                 r;
-    ct_push_log_options options = ONE;
+    ct_push_csv_options options = ONE;
     options.radius = -1;
     CHECK_REFUSED(read_file(&r, NAMES PUSHED, &options), r.err, "radius is -1 m; it must be finite, and not negative");
     run_free(&r);
@@ -313,12 +313,12 @@ static void test_options_are_checked(void)
     CHECK(read_file(&r, NAMES PUSHED, &options) == CT_E_ARGUMENT && !r.seq);
     run_free(&r);
     /* touches where the default one does */
-    options = (ct_push_log_options){.half_x = 0.04, .half_y = 0.02, .radius = 0.0097, .c = 0.1, .every = 1};
+    options = (ct_push_csv_options){.half_x = 0.04, .half_y = 0.02, .radius = 0.0097, .c = 0.1, .every = 1};
     CHECK_OK(read_file(&r, NAMES PUSHED, &options), r.err);
     double number[2];
     CHECK(r.seq && ct_shape_numbers(r.seq->shape[0], 2, number) == 2 && number[0] == 0.04 && number[1] == 0.02);
     run_free(&r);
-    const ct_push_log_options d = ct_push_log_defaults();
+    const ct_push_csv_options d = ct_push_csv_defaults();
     CHECK(d.half_x == 0.045 && d.half_y == 0.045 && d.radius == 0.0047 && d.c == 0.05 && d.every == 3);
 }
 

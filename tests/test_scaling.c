@@ -73,7 +73,7 @@ static double corner_of_the_bounds(int n)
     CHECK(ct_nav_preset("D1", CT_SE2, &options));
     options.least = options.most = n;
     CHECK_OK(ct_noise_new(&noise, &err), err);
-    CHECK_OK(ct_nav_make(&options, 0, noise, &seq, &err), err);
+    CHECK_OK(ct_simulate_nav(&options, 0, noise, &seq, &err), err);
     CHECK_OK(ct_noise_set_variance(noise, ct_noise_find(noise, "odom"), odom, &err), err);
     CHECK_OK(ct_noise_set_variance(noise, ct_noise_find(noise, "gps"), gps, &err), err);
     const ct_replay_options how = ct_inference_defaults().replay;

@@ -200,7 +200,7 @@ static void test_get_after_put_is_the_identity_inside_the_set(void)
         ct_theta *theta = random_theta(&rng, noise, trial);
         double    p[MANY], q[MANY];
         random_point(&rng, theta, p);
-        CHECK_OK(ct_theta_put(theta, p, noise, &err), err);
+        CHECK_OK(ct_theta_apply(theta, p, noise, &err), err);
         ct_theta_get(theta, noise, q);
         /* the logarithm of a small eigenvalue is known to the rounding of the largest over it */
         for (int32_t b = 0; b < theta->blocks; b++) {
@@ -237,7 +237,7 @@ static void check_table_inside(const ct_theta *theta, const ct_noise *noise)
         }
     }
     CHECK((double)most <= ct_theta_spread_limit(theta) * (double)least);
-    CHECK(ct_theta_inside(theta, noise));
+    CHECK(ct_theta_is_feasible(theta, noise));
 }
 
 static void test_put_never_leaves_the_set(void)
@@ -251,12 +251,12 @@ static void test_put_never_leaves_the_set(void)
         const double scale = pow(10, uniform(&rng, -2, 3));
         double       p[MANY];
         for (int i = 0; i < ct_theta_count(theta); i++) p[i] = uniform(&rng, -scale, scale);
-        CHECK_OK(ct_theta_put(theta, p, noise, &err), err);
+        CHECK_OK(ct_theta_apply(theta, p, noise, &err), err);
         check_table_inside(theta, noise);
         for (int i = 0; i < MODELS; i++)
             if (ct_theta_learns(theta, i)) CHECK(ct_noise_get(noise, i)->kind == theta->model[i].kind);
         ct_theta_get(theta, noise, p); /* and back: it is at a bound very often */
-        CHECK_OK(ct_theta_put(theta, p, noise, &err), err);
+        CHECK_OK(ct_theta_apply(theta, p, noise, &err), err);
         check_table_inside(theta, noise);
         ct_theta_free(theta);
     }
@@ -282,7 +282,7 @@ static void test_put_copes_with_extreme_bounds(void)
                     err);
             if (trial % 2) CHECK_OK(ct_theta_set_spread(theta, trial % 4 == 1 ? 1 : 1e9, &err), err);
             for (int i = 0; i < ct_theta_count(theta); i++) p[i] = uniform(&rng, -1000, 1000);
-            CHECK_OK(ct_theta_put(theta, p, noise, &err), err);
+            CHECK_OK(ct_theta_apply(theta, p, noise, &err), err);
             check_table_inside(theta, noise);
             ct_theta_free(theta);
         }
@@ -301,9 +301,9 @@ static void test_put_keeps_what_is_frozen_and_refuses_what_is_not_finite(void)
     CHECK_OK(ct_theta_freeze(theta, FAR, 1, &err), err);
     CHECK_OK(ct_theta_freeze(theta, ODOM, 0, &err), err);
     const double nan[4] = {0, 0, NAN, 0};
-    CHECK_REFUSED(ct_theta_put(theta, nan, noise, &err), err, "far.0: parameter 2 is nan; it must be finite");
+    CHECK_REFUSED(ct_theta_apply(theta, nan, noise, &err), err, "far.0: parameter 2 is nan; it must be finite");
     CHECK(ct_noise_get(noise, ODOM)->covariance[1] == 1);
-    CHECK_OK(ct_theta_put(theta, p, noise, &err), err);
+    CHECK_OK(ct_theta_apply(theta, p, noise, &err), err);
     const double *odom = ct_noise_get(noise, ODOM)->covariance, *far = ct_noise_get(noise, FAR)->covariance;
     CHECK(odom[0] == 0.5 && odom[1] == exp(log(3)) && odom[2] == exp(log(4)));
     CHECK(ct_noise_get(noise, FAR)->kind == CT_NOISE_DIAGONAL && far[0] == exp(log(5)) && far[1] == 3 &&
@@ -328,24 +328,24 @@ static void test_get_reads_any_kind_and_means_of_tied_ones(void)
     for (int i = 0; i < 6; i++) CHECK(p[i] == odom[i]);
     CHECK(p[6] == log(1.5) && p[7] == log(1.5));
     CHECK_NEAR(p[8], (log(4) + log(3) + log(2)) / 3, 1e-15);
-    CHECK(!ct_theta_inside(theta, noise)); /* far has correlations, which an isotropic model has not */
+    CHECK(!ct_theta_is_feasible(theta, noise)); /* far has correlations, which an isotropic model has not */
 
     CHECK_OK(ct_theta_learn(theta, ODOM, CT_NOISE_DIAGONAL, 1e-3, 1e3, &err), err);
     CHECK_OK(ct_theta_learn(theta, ODO2, CT_NOISE_DIAGONAL, 1e-3, 1e3, &err), err);
     CHECK_OK(ct_theta_freeze(theta, FAR, -1, &err), err);
-    CHECK(ct_theta_inside(theta, noise));
+    CHECK(ct_theta_is_feasible(theta, noise));
     CHECK_OK(ct_theta_tie(theta, ODOM, 0, ODO2, 2, &err), err);
     ct_theta_get(theta, noise, p);
     CHECK_NEAR(p[0], 0.5 * (log(0.5) + log(7)), 1e-15);
-    CHECK(!ct_theta_inside(theta, noise)); /* tied and not equal */
-    CHECK_OK(ct_theta_put(theta, p, noise, &err), err);
-    CHECK(ct_theta_inside(theta, noise));
+    CHECK(!ct_theta_is_feasible(theta, noise)); /* tied and not equal */
+    CHECK_OK(ct_theta_apply(theta, p, noise, &err), err);
+    CHECK(ct_theta_is_feasible(theta, noise));
     CHECK_OK(ct_theta_bound(theta, ODOM, 1, 2, 3, &err), err);
-    CHECK(!ct_theta_inside(theta, noise)); /* odom.1 is 1 */
+    CHECK(!ct_theta_is_feasible(theta, noise)); /* odom.1 is 1 */
     CHECK_OK(ct_theta_bound(theta, ODOM, 1, 1, 3, &err), err);
-    CHECK(ct_theta_inside(theta, noise));
+    CHECK(ct_theta_is_feasible(theta, noise));
     CHECK_OK(ct_theta_set_spread(theta, 2, &err), err);
-    CHECK(!ct_theta_inside(theta, noise));
+    CHECK(!ct_theta_is_feasible(theta, noise));
     ct_theta_free(theta);
     ct_noise_free(noise);
 }
@@ -425,9 +425,9 @@ static void test_slopes_are_differences_of_covariances(void)
         for (int32_t k = 0; k < ct_theta_count(theta); k++) {
             const double here = p[k];
             p[k] = here + h;
-            CHECK_OK(ct_theta_put(theta, p, plus, &err), err);
+            CHECK_OK(ct_theta_apply(theta, p, plus, &err), err);
             p[k] = here - h;
-            CHECK_OK(ct_theta_put(theta, p, minus, &err), err);
+            CHECK_OK(ct_theta_apply(theta, p, minus, &err), err);
             p[k] = here;
             for (int m = 0; m < MODELS; m++) {
                 const int dim = ct_noise_get(noise, m)->dim;
@@ -487,7 +487,7 @@ static void test_chain_agrees_with_differences_both_ways(void)
         for (int i = 0; i < n; i++) p[i] = 0.4 * ct_rng_normal(&rng);
         ct_theta_convert(theta, CT_SPACE_LOG, p, v);
         f_of_variances(n, v, by_v);
-        ct_theta_chain(theta, p, CT_SPACE_LOG, by_v, by_p);
+        ct_theta_convert_gradient(theta, p, CT_SPACE_LOG, by_v, by_p);
         for (int k = 0; k < n; k++) {
             double f[2];
             for (int side = 0; side < 2; side++) {
@@ -499,7 +499,7 @@ static void test_chain_agrees_with_differences_both_ways(void)
             CHECK_NEAR(by_p[k], (f[1] - f[0]) / (2 * h), 1e-8 * fabs(f[0]) + 1e-7);
         }
         memcpy(back, by_p, sizeof back);
-        ct_theta_chain(theta, p, CT_SPACE_VARIANCE, back, back);
+        ct_theta_convert_gradient(theta, p, CT_SPACE_VARIANCE, back, back);
         for (int k = 0; k < n; k++) CHECK_NEAR(back[k], by_v[k], 1e-11 * (1 + fabs(by_v[k])));
         ct_theta_free(theta);
     }
@@ -520,12 +520,13 @@ static void test_values_may_be_placed_without_the_set(void)
     CHECK_OK(ct_theta_learn(theta, 1, CT_NOISE_FULL, 0.5, 2, &err), err);
     const double p[5] = {3, -4, 2, 0.5, -1};
     double       q[5];
-    CHECK_OK(ct_theta_place(theta, p, noise, &err), err);
+    CHECK_OK(ct_theta_apply_unprojected(theta, p, noise, &err), err);
     ct_theta_get(theta, noise, q);
     for (int i = 0; i < 5; i++) CHECK_NEAR(p[i], q[i], 1e-13);
-    CHECK(!ct_theta_inside(theta, noise));
-    CHECK_REFUSED(ct_theta_place(theta, (const double[]){400, 0, 0, 0, 0}, noise, &err), err, "\"a\"");
-    CHECK_REFUSED(ct_theta_place(theta, (const double[]){0, NAN, 0, 0, 0}, noise, &err), err, "must be finite");
+    CHECK(!ct_theta_is_feasible(theta, noise));
+    CHECK_REFUSED(ct_theta_apply_unprojected(theta, (const double[]){400, 0, 0, 0, 0}, noise, &err), err, "\"a\"");
+    CHECK_REFUSED(ct_theta_apply_unprojected(theta, (const double[]){0, NAN, 0, 0, 0}, noise, &err), err,
+                  "must be finite");
     ct_theta_free(theta);
     ct_noise_free(noise);
 }

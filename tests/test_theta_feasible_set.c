@@ -85,7 +85,7 @@ static void test_minimise_is_attained_inside_and_below_every_point(void)
         double         g[MANY], s[MANY], x[MANY];
         anywhere(&rng, theta, g);
         if (trial % 7 == 0) g[below(&rng, ct_theta_count(theta))] = 0;
-        ct_theta_minimise(theta, space, g, s);
+        ct_theta_minimise_linear(theta, space, g, s);
         CHECK(outside(theta, space, s) <= 1e-14);
         const double found = dot(theta, g, s), size = norm(theta, g) * (1 + norm(theta, s));
         CHECK_NEAR(found, (double)least_value(theta, space, g), 1e-13 * size);
@@ -93,7 +93,7 @@ static void test_minimise_is_attained_inside_and_below_every_point(void)
             feasible(&rng, theta, space, x);
             CHECK(found <= dot(theta, g, x) + 1e-13 * size);
         }
-        ct_theta_minimise(theta, space, g, g); /* in place */
+        ct_theta_minimise_linear(theta, space, g, g); /* in place */
         for (int32_t i = 0; i < ct_theta_count(theta); i++) CHECK(g[i] == s[i]);
         ct_theta_free(theta);
     }
@@ -109,12 +109,12 @@ static void test_minimise_puts_what_is_not_felt_in_the_middle(void)
     double       s[6];
     CHECK_OK(ct_theta_learn(theta, ODOM, CT_NOISE_DIAGONAL, 0.01, 100, &err), err);
     CHECK_OK(ct_theta_learn(theta, GPS, CT_NOISE_FULL, 0.25, 4, &err), err);
-    ct_theta_minimise(theta, CT_SPACE_VARIANCE, g, s);
+    ct_theta_minimise_linear(theta, CT_SPACE_VARIANCE, g, s);
     const double middle[6] = {0.01, 1, 100, 1, 0, 1};
     for (int i = 0; i < 6; i++) CHECK_NEAR(s[i], middle[i], 1e-15);
     /* g . s = t - 16 t: as high as gps lets t be, until 16 t is 100 */
     CHECK_OK(ct_theta_set_spread(theta, 16, &err), err);
-    ct_theta_minimise(theta, CT_SPACE_VARIANCE, g, s);
+    ct_theta_minimise_linear(theta, CT_SPACE_VARIANCE, g, s);
     const double window[6] = {4, sqrt(4 * 64), 64, 4, 0, 4};
     for (int i = 0; i < 6; i++) CHECK_NEAR(s[i], window[i], 1e-13);
     ct_theta_free(theta);
@@ -236,7 +236,7 @@ static void test_extreme_bounds_and_spreads_are_met(void)
                                          : copysign(pow(10, uniform(&rng, -160, 160)), uniform(&rng, -1, 3));
         memcpy(z, q, sizeof z);
         ct_theta_project(theta, space, z);
-        ct_theta_minimise(theta, space, q, vertex);
+        ct_theta_minimise_linear(theta, space, q, vertex);
         CHECK(outside(theta, space, z) <= 1e-15 && outside(theta, space, vertex) <= 1e-15);
         for (int i = 0; i < 6; i++) CHECK(isfinite(z[i]) && isfinite(vertex[i]));
         ct_theta_free(theta);
@@ -246,7 +246,7 @@ static void test_extreme_bounds_and_spreads_are_met(void)
     double       s[3];
     CHECK_OK(ct_theta_learn(tiny, ODOM, CT_NOISE_DIAGONAL, 1e-150, 1e-149, &err), err);
     CHECK_OK(ct_theta_set_spread(tiny, 1e308, &err), err);
-    ct_theta_minimise(tiny, CT_SPACE_VARIANCE, down, s);
+    ct_theta_minimise_linear(tiny, CT_SPACE_VARIANCE, down, s);
     CHECK(s[0] == 1e-149 && s[1] == 1e-149 && s[2] == 1e-150);
     ct_theta_free(tiny);
     ct_noise_free(noise);
@@ -270,7 +270,7 @@ static void test_bounds_that_just_allow_the_spread_hold_to_the_bit(void)
         CHECK_OK(ct_theta_bound(theta, ODOM, 1, upper / 3, upper, &err), err);
         CHECK_OK(ct_theta_set_spread(theta, spread, &err), err);
         for (int i = 0; i < 4; i++) q[i] = 1000 * ct_rng_normal(&rng);
-        ct_theta_minimise(theta, space, q, s);
+        ct_theta_minimise_linear(theta, space, q, s);
         ct_theta_project(theta, space, q);
         const int    logs = space == CT_SPACE_LOG;
         const double high = logs ? log(upper) : upper, low = logs ? log(lower) : lower;
@@ -279,8 +279,8 @@ static void test_bounds_that_just_allow_the_spread_hold_to_the_bit(void)
         CHECK_NEAR(fmax(q[3], s[3]), low, 1e-15 * (10 + fabs(low)));
         CHECK(!ct_theta_project(theta, space, q));
         if (!logs) ct_theta_convert(theta, CT_SPACE_VARIANCE, q, q);
-        CHECK_OK(ct_theta_put(theta, q, noise, &err), err);
-        CHECK(ct_theta_inside(theta, noise));
+        CHECK_OK(ct_theta_apply(theta, q, noise, &err), err);
+        CHECK(ct_theta_is_feasible(theta, noise));
         ct_theta_free(theta);
     }
     ct_noise_free(noise);
@@ -294,12 +294,12 @@ static void test_a_set_of_nothing_is_met_by_nothing(void)
     double    low, high;
     CHECK_OK(ct_theta_set_spread(theta, 2, &err), err);
     CHECK(!ct_theta_project(theta, CT_SPACE_LOG, NULL) && ct_theta_spread(theta, NULL) == 1 &&
-          ct_theta_inside(theta, noise));
-    ct_theta_minimise(theta, CT_SPACE_LOG, NULL, NULL);
-    ct_theta_room(theta, NULL, &low, &high);
+          ct_theta_is_feasible(theta, noise));
+    ct_theta_minimise_linear(theta, CT_SPACE_LOG, NULL, NULL);
+    ct_theta_scale_range(theta, NULL, &low, &high);
     CHECK(low == -INFINITY && high == INFINITY);
     ct_theta_get(theta, noise, NULL);
-    CHECK_OK(ct_theta_put(theta, NULL, noise, &err), err);
+    CHECK_OK(ct_theta_apply(theta, NULL, noise, &err), err);
     ct_theta_active(theta, NULL, NULL);
     ct_theta_free(theta);
     ct_noise_free(noise);
@@ -321,7 +321,7 @@ static void test_room_is_how_far_a_common_factor_may_go(void)
         ct_theta *theta = random_theta(&rng, noise, trial);
         double    p[MANY], low, high;
         random_point(&rng, theta, p);
-        ct_theta_room(theta, p, &low, &high);
+        ct_theta_scale_range(theta, p, &low, &high);
         CHECK(low <= high && low <= 1e-12 && high >= -1e-12);
         shift(theta, p, low);
         CHECK(outside(theta, CT_SPACE_LOG, p) <= 1e-12);
@@ -343,19 +343,19 @@ static void test_there_is_no_room_where_no_factor_helps(void)
     ct_theta *theta = new_theta(noise);
     double    p[3] = {log(0.05), log(1), log(2)}, low, high;
     CHECK_OK(ct_theta_learn(theta, ODOM, CT_NOISE_DIAGONAL, 0.1, 10, &err), err);
-    ct_theta_room(theta, p, &low, &high); /* outside, and twice as much is inside */
+    ct_theta_scale_range(theta, p, &low, &high); /* outside, and twice as much is inside */
     CHECK_NEAR(low, log(2), 1e-15);
     CHECK_NEAR(high, log(5), 1e-15);
     CHECK_NEAR(ct_theta_spread(theta, p), 40, 1e-13);
     CHECK_OK(ct_theta_set_spread(theta, 39, &err), err);
-    ct_theta_room(theta, p, &low, &high);
+    ct_theta_scale_range(theta, p, &low, &high);
     CHECK(low > high);
     CHECK_OK(ct_theta_set_spread(theta, INFINITY, &err), err);
     p[2] = log(20);
-    ct_theta_room(theta, p, &low, &high);
+    ct_theta_scale_range(theta, p, &low, &high);
     CHECK(low > high);
     p[0] = log(0.1), p[2] = log(10) + 1e-14; /* rounding is forgiven */
-    ct_theta_room(theta, p, &low, &high);
+    ct_theta_scale_range(theta, p, &low, &high);
     CHECK(low == high);
     ct_theta_free(theta);
     ct_noise_free(noise);
@@ -372,13 +372,13 @@ static void test_turning_is_orthogonal_and_diagonalises(void)
         double    p[MANY], v[MANY], w[MANY], tv[MANY], tw[MANY];
         for (int i = 0; i < n; i++)
             p[i] = ct_rng_normal(&rng), v[i] = tv[i] = ct_rng_normal(&rng), w[i] = tw[i] = ct_rng_normal(&rng);
-        ct_theta_turn(theta, p, 0, tv);
-        ct_theta_turn(theta, p, 0, tw);
+        ct_theta_to_eigenbasis(theta, p, tv);
+        ct_theta_to_eigenbasis(theta, p, tw);
         CHECK_NEAR(dot(theta, tv, tw), dot(theta, v, w), 1e-13 * n);
-        ct_theta_turn(theta, p, 1, tv);
+        ct_theta_from_eigenbasis(theta, p, tv);
         for (int i = 0; i < n; i++) CHECK_NEAR(tv[i], v[i], 1e-14 * 10);
         memcpy(tw, p, sizeof tw);
-        ct_theta_turn(theta, p, 0, tw);
+        ct_theta_to_eigenbasis(theta, p, tw);
         for (int i = 0; i < n; i++)
             if (!ct_theta_is_scale(theta, i)) CHECK_NEAR(tw[i], 0, 1e-14 * 10);
         ct_theta_free(theta);
@@ -393,7 +393,7 @@ static void check_active(const ct_theta *theta, const double *p)
     int8_t       active[MANY];
     double       turned[MANY], least = INFINITY, most = -INFINITY;
     memcpy(turned, p, sizeof turned);
-    ct_theta_turn(theta, p, 0, turned);
+    ct_theta_to_eigenbasis(theta, p, turned);
     ct_theta_active(theta, p, active);
     for (int32_t i = 0; i < ct_theta_count(theta); i++)
         if (ct_theta_is_scale(theta, i)) least = fmin(least, turned[i]), most = fmax(most, turned[i]);
@@ -437,7 +437,7 @@ static void test_active_survives_the_table(void)
     random_rotation(&rng, 6, V);
     ct__sym_recompose(6, l, V, X);
     ct__sym_pack(6, X, p);
-    CHECK_OK(ct_theta_put(theta, p, noise, &err), err);
+    CHECK_OK(ct_theta_apply(theta, p, noise, &err), err);
     ct_theta_get(theta, noise, p);
     ct_theta_active(theta, p, active);
     for (int i = 0; i < 21; i++) count[active[i] + 1]++;

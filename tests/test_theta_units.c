@@ -103,26 +103,26 @@ static void test_units_are_a_change_of_variables(void)
         ct_theta_get(t.one, t.plain, p);
         ct_theta_get(t.theta, t.noise, q);
         for (int i = 0; i < n; i++) CHECK_NEAR(q[i], p[i], off * 1e-13);
-        if (exact) CHECK(ct_theta_inside(t.theta, t.noise) == ct_theta_inside(t.one, t.plain));
+        if (exact) CHECK(ct_theta_is_feasible(t.theta, t.noise) == ct_theta_is_feasible(t.one, t.plain));
 
         for (int i = 0; i < n; i++) p[i] = 2 * ct_rng_normal(&rng); /* mostly outside */
         CHECK(ct_theta_spread(t.theta, p) == ct_theta_spread(t.one, p));
-        CHECK_OK(ct_theta_place(t.one, p, t.plain, &err), err);
-        CHECK_OK(ct_theta_place(t.theta, p, t.noise, &err), err);
+        CHECK_OK(ct_theta_apply_unprojected(t.one, p, t.plain, &err), err);
+        CHECK_OK(ct_theta_apply_unprojected(t.theta, p, t.noise, &err), err);
         check_scaled(&t, off * 4);
         for (int k = 0; k < 2; k++) { /* the set is the same numbers */
             memcpy(q, p, sizeof q);
             CHECK(ct_theta_project(t.theta, (ct_space)k, q) == ct_theta_project(t.one, (ct_space)k, p));
             CHECK(!memcmp(p, q, (size_t)n * sizeof *p));
-            ct_theta_minimise(t.theta, (ct_space)k, q, q);
-            ct_theta_minimise(t.one, (ct_space)k, p, p);
+            ct_theta_minimise_linear(t.theta, (ct_space)k, q, q);
+            ct_theta_minimise_linear(t.one, (ct_space)k, p, p);
             CHECK(!memcmp(p, q, (size_t)n * sizeof *p));
             random_point(&rng, t.one, p);
         }
-        CHECK_OK(ct_theta_put(t.one, p, t.plain, &err), err);
-        CHECK_OK(ct_theta_put(t.theta, p, t.noise, &err), err);
+        CHECK_OK(ct_theta_apply(t.one, p, t.plain, &err), err);
+        CHECK_OK(ct_theta_apply(t.theta, p, t.noise, &err), err);
         check_scaled(&t, 400); /* full matrices are kept further inside, twice the 48 roundings of dimension 6 */
-        CHECK(ct_theta_inside(t.theta, t.noise));
+        CHECK(ct_theta_is_feasible(t.theta, t.noise));
         free_twins(&t);
     }
 }
@@ -138,8 +138,8 @@ static void test_put_never_leaves_the_set_in_units(void)
         long double least = INFINITY, most = 0;
         double      p[MANY];
         for (int i = 0; i < ct_theta_count(t.theta); i++) p[i] = 4 * ct_rng_normal(&rng);
-        CHECK_OK(ct_theta_put(t.theta, p, t.noise, &err), err);
-        CHECK(ct_theta_inside(t.theta, t.noise));
+        CHECK_OK(ct_theta_apply(t.theta, p, t.noise, &err), err);
+        CHECK(ct_theta_is_feasible(t.theta, t.noise));
         for (int32_t b = 0; b < t.theta->blocks; b++) {
             const ct__block *block = &t.theta->block[b];
             const int        d = block->dim, at = block->coordinate < 0 ? 0 : block->coordinate;
@@ -176,9 +176,9 @@ static void test_slopes_in_units_are_differences_of_covariances(void)
         for (int32_t k = 0; k < ct_theta_count(t.theta); k++) {
             const double here = p[k];
             p[k] = here + h;
-            CHECK_OK(ct_theta_place(t.theta, p, t.noise, &err), err);
+            CHECK_OK(ct_theta_apply_unprojected(t.theta, p, t.noise, &err), err);
             p[k] = here - h;
-            CHECK_OK(ct_theta_place(t.theta, p, minus, &err), err);
+            CHECK_OK(ct_theta_apply_unprojected(t.theta, p, minus, &err), err);
             p[k] = here;
             for (int m = 0; m < MODELS; m++) {
                 const int n = ct_noise_get(t.plain, m)->dim;
@@ -211,19 +211,19 @@ static void test_an_isotropic_model_keeps_the_ratios_of_its_units(void)
     CHECK_OK(ct_theta_learn(theta, ODOM, CT_NOISE_ISOTROPIC, 0.01, 16, &err), err);
     ct_theta_get(theta, noise, p);
     CHECK_NEAR(p[0], (log(0.5 / 0.25) + log(1 / 0.25) + log(2 / 0.01)) / 3, 1e-15);
-    CHECK(!ct_theta_inside(theta, noise));
+    CHECK(!ct_theta_is_feasible(theta, noise));
     p[0] = log(100); /* at its bound */
-    CHECK_OK(ct_theta_put(theta, p, noise, &err), err);
+    CHECK_OK(ct_theta_apply(theta, p, noise, &err), err);
     const ct_noise_model *odom = ct_noise_get(noise, ODOM);
     CHECK(odom->kind == CT_NOISE_DIAGONAL && odom->covariance[0] == 4 && odom->covariance[1] == 4 &&
           odom->covariance[2] == 16 * (0.1 * 0.1));
-    CHECK(ct_theta_inside(theta, noise));
+    CHECK(ct_theta_is_feasible(theta, noise));
     CHECK(ct_theta_unit_squared(theta, 0) == 0.25 && ct_theta_unit(theta, ODOM, 2) == 0.1);
     CHECK_OK(ct_noise_set_variance(noise, ODOM, (const double[]){4, 4, 0.16 * (1 + 1e-14)}, &err), err);
-    CHECK(!ct_theta_inside(theta, noise)); /* another ratio */
+    CHECK(!ct_theta_is_feasible(theta, noise)); /* another ratio */
 
     CHECK_OK(ct_theta_set_unit(theta, ODOM, -1, 3, &err), err);
-    CHECK_OK(ct_theta_put(theta, p, noise, &err), err);
+    CHECK_OK(ct_theta_apply(theta, p, noise, &err), err);
     CHECK(odom->kind == CT_NOISE_ISOTROPIC && odom->covariance[2] == 16 * 9.0);
     ct_theta_free(theta);
     ct_noise_free(noise);
@@ -296,8 +296,8 @@ static void test_what_is_tied_has_one_unit(void)
 
     ct_theta_get(theta, noise, p);
     CHECK_NEAR(p[ct_theta_find(theta, ODOM, 0)], 0.5 * (log(0.5 / 0.01) + log(0.25 / 0.01)), 1e-14);
-    CHECK_OK(ct_theta_put(theta, p, noise, &err), err);
-    CHECK(ct_theta_inside(theta, noise) &&
+    CHECK_OK(ct_theta_apply(theta, p, noise, &err), err);
+    CHECK(ct_theta_is_feasible(theta, noise) &&
           ct_noise_get(noise, ODOM)->covariance[0] == ct_noise_get(noise, ODO2)->covariance[0]);
     ct_theta_free(theta);
     ct_noise_free(noise);

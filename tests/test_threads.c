@@ -45,14 +45,14 @@ static void *work(void *argument)
 
 static void check_world(ct_kind kind, int32_t poses)
 {
-    ct_world_options options = ct_world_defaults(kind);
+    ct_pose_graph_options options = ct_pose_graph_defaults(kind);
     ct_noise        *noise = NULL;
     ct_sequence     *seq = NULL;
     ct_err           err = {0};
     options.poses = poses;
     options.loop_chance = 1;
     CHECK_OK(ct_noise_new(&noise, &err), err);
-    CHECK_OK(ct_world_make(&options, noise, &seq, &err), err);
+    CHECK_OK(ct_simulate_pose_graph(&options, noise, &seq, &err), err);
     double *x = malloc((size_t)ct_graph_size(seq->graph) * sizeof *x), S[36] = {0};
     CHECK(solve(seq->graph, noise, x, S) == CT_OK);
     worker    w[THREADS];

@@ -140,7 +140,7 @@ static void test_a_verdict_tells_things_apart(void)
     ct_err                   err;
     ct_noise                *noise;
     ct_push_options          push = ct_push_defaults(CT_SHAPE_ELLIPSE);
-    ct_world_options         world = ct_world_defaults(CT_SE2);
+    ct_pose_graph_options         world = ct_pose_graph_defaults(CT_SE2);
     ct_evaluate_options       options = ct_evaluate_defaults();
     ct_sequence             *seq[RUNS];
     ct_summary               v, drive;
@@ -149,8 +149,8 @@ static void test_a_verdict_tells_things_apart(void)
     world.poses = 40;
     CHECK_OK(ct_noise_new(&noise, &err), err);
     for (int i = 0; i < RUNS; i++)
-        CHECK_OK(i == 1 ? ct_world_make(&world, noise, &seq[i], &err)
-                        : ct_push_make(&push, 1, (uint64_t)i, NULL, NULL, noise, &seq[i], &err),
+        CHECK_OK(i == 1 ? ct_simulate_pose_graph(&world, noise, &seq[i], &err)
+                        : ct_simulate_push(&push, 1, (uint64_t)i, NULL, NULL, noise, &seq[i], &err),
                  err);
     CHECK_OK(ct_evaluate(RUNS, seq, noise, &options, NULL, &v, &err), err);
     CHECK(v.sequences == RUNS && v.failed == 0 && v.bodies == THINGS);
@@ -303,7 +303,7 @@ static void test_cancelled_at_any_time_a_trial_is_whole(void)
         ct_trial trial = trial_of(&c, &options);
         stopped += trial.result.stop == CT_LEARN_STOP_CANCELLED;
         finished = trial.test.sequences == TESTS;
-        CHECK(trial.noise && ct_theta_inside(c.l.theta, trial.noise) && trial.points > 0 &&
+        CHECK(trial.noise && ct_theta_is_feasible(c.l.theta, trial.noise) && trial.points > 0 &&
               trial.trace[trial.points - 1].loss > 0);
         CHECK(trial.result.stop != CT_LEARN_STOP_CANCELLED ||
               (trial.train.sequences == 0 && trial.test.sequences == 0));

@@ -167,7 +167,7 @@ static void test_start_values_that_stay_are_the_last_point_of_two(void)
     double           tuned[6];
     CHECK_OK(ct_outer_closed_form(l.outer, NULL, tuned, NULL, &l.err), l.err);
     tuned[ct_theta_find(l.theta, ct_noise_find(l.noise, "odom"), 2)] += 1;
-    CHECK_OK(ct_theta_put(l.theta, tuned, l.noise, &l.err), l.err);
+    CHECK_OK(ct_theta_apply(l.theta, tuned, l.noise, &l.err), l.err);
     options.learn.max_iterations = 0;
     options.learn.scale = CT_SCALE_NONE;
     CHECK_OK(ct_trial_run(l.runs, l.seq, 0, NULL, l.noise, l.theta, &options, &trial, &l.err), l.err);

@@ -48,12 +48,12 @@ static void test_pushing_takes_a_quarter_of_the_work_and_ends_where_it_did(void)
     push.episodes = 1;
     push.steps = 60;
     CHECK_OK(ct_noise_new(&noise, &err), err);
-    CHECK_OK(ct_push_make(&push, 0, 0, NULL, NULL, noise, &seq, &err), err);
+    CHECK_OK(ct_simulate_push(&push, 0, 0, NULL, NULL, noise, &seq, &err), err);
     ct_graph       *whole = without_depends(seq->graph, plain, &models);
     const ct_graph *graph[2] = {seq->graph, whole};
     for (int32_t g = 0; g < ct_noise_count(noise); g++) {
         double unit[3], variance[3];
-        if (!ct_push_unit(ct_noise_get(noise, g)->name, unit)) continue;
+        if (!ct_push_units(ct_noise_get(noise, g)->name, unit)) continue;
         for (int i = 0; i < 3; i++) variance[i] = unit[i] * unit[i];
         CHECK_OK(ct_noise_set_variance(noise, g, variance, &err), err);
     }

@@ -56,7 +56,7 @@ static void test_rows_of_diagonal_models_are_their_parameters(void)
     lesson_free(&l);
 }
 
-/* Sigma_ii by each parameter, by differences of what ct_theta_place makes of it. */
+/* Sigma_ii by each parameter, by differences of what ct_theta_apply_unprojected makes of it. */
 static void test_rows_of_full_models_follow_from_their_parameters(void)
 {
     lesson l = lesson_of("D1", CT_SE2, 3, 40, 2);
@@ -75,9 +75,9 @@ static void test_rows_of_full_models_follow_from_their_parameters(void)
         r.standard_error[j] = 0.1 + 0.01 * j;
         memcpy(p, r.p, (size_t)m * sizeof *p);
         p[j] = r.p[j] + h;
-        CHECK_OK(ct_theta_place(l.theta, p, up, &l.err), l.err);
+        CHECK_OK(ct_theta_apply_unprojected(l.theta, p, up, &l.err), l.err);
         p[j] = r.p[j] - h;
-        CHECK_OK(ct_theta_place(l.theta, p, down, &l.err), l.err);
+        CHECK_OK(ct_theta_apply_unprojected(l.theta, p, down, &l.err), l.err);
         for (int i = 0; i < 3; i++) {
             const double slope =
                 log(ct_noise_get(up, odom)->covariance[i * 4] / ct_noise_get(down, odom)->covariance[i * 4]) / (2 * h);

@@ -23,7 +23,8 @@ static inline course course_of(const char *preset, int runs, int poses, double l
     CHECK(ct_nav_preset(preset, CT_SE2, &nav));
     nav.least = nav.most = poses;
     nav.seed = 77;
-    for (int i = 0; i < TESTS; i++) CHECK_OK(ct_nav_make(&nav, (uint64_t)i, c.l.noise, &c.test[i], &c.l.err), c.l.err);
+    for (int i = 0; i < TESTS; i++)
+        CHECK_OK(ct_simulate_nav(&nav, (uint64_t)i, c.l.noise, &c.test[i], &c.l.err), c.l.err);
     start_far(&c.l);
     learn_all(&c.l, CT_NOISE_DIAGONAL, lower, upper);
     return c;

@@ -60,13 +60,13 @@ ct_status   ct_format_guess(const char *path, int exists, ct_format *format, ct_
 ct_status ct_sequence_read(const char *path, ct_format format, ct_noise *noise, ct_sequence **out, ct_err *err);
 
 /* How a file is read. */
-typedef struct ct_push_log_options ct_push_log_options;
+typedef struct ct_push_csv_options ct_push_csv_options;
 typedef struct {
     /* 1: information and covariance matrices that are not positive definite, or only by their last digits, are made so:
      * eigenvalues below 1e-6 of the largest are raised to that; the note says of how many, and the worst. Without a
      * positive eigenvalue they are refused even so */
     int repair;
-    const ct_push_log_options *push; /* of recorded pushes, borrowed; NULL: the defaults */
+    const ct_push_csv_options *push; /* of recorded pushes, borrowed; NULL: the defaults */
 } ct_read_options;
 
 ct_read_options ct_read_defaults(void); /* all zero */
@@ -94,10 +94,10 @@ const char *ct_sequence_label(const ct_sequence *seq);
  * along the factors in their order, then from neighbour to neighbour. With `absolute`, every variable that a prior
  * measures whole begins there; else only the first of each connected part, and the rest follows by odometry.
  * Variables that nothing reaches keep their initial values. x holds ct_graph_size doubles. */
-ct_status ct_sequence_reach(const ct_sequence *seq, int absolute, double *x, ct_err *err);
+ct_status ct_sequence_initialise(const ct_sequence *seq, int absolute, double *x, ct_err *err);
 /* *poses <- how many poses that walk does not reach, the one that a part without a prior has to begin at included:
  * an object that nothing measures but touch is one at every step. */
-ct_status ct_sequence_unplaced(const ct_sequence *seq, int32_t *poses, ct_err *err);
+ct_status ct_sequence_uninitialised(const ct_sequence *seq, int32_t *poses, ct_err *err);
 
 /* ---- Truth from another file ----------------------------------------------------------------- */
 
@@ -138,7 +138,7 @@ ct_attach_options ct_attach_defaults(void); /* by itself, 0.02 s, all, no camera
  * takes x, y and yaw of one in space, a point x and y. The truth is used as it is: graph and truth must be in one
  * frame. options and result may be NULL. CT_E_ARGUMENT, and seq as it was, if none matches, a true one says less
  * than the variable needs, or a pose in the plane is tilted by more than 60 degrees. O(n log n). */
-ct_status ct_sequence_attach(ct_sequence *seq, const ct_sequence *truth, const ct_attach_options *options,
+ct_status ct_sequence_attach_truth(ct_sequence *seq, const ct_sequence *truth, const ct_attach_options *options,
                              ct_attach_result *result, ct_err *err);
 /* Give variables of seq the times that another sequence has for them, instead of those seq had: for graphs in
  * formats without times, from the trajectory that their estimator wrote. By index or by name. *matched (may be
@@ -230,7 +230,7 @@ ct_status ct_dataset_theta(const ct_dataset *dataset, const ct_theta_options *op
 /* How the dataset wants a model to be learned, without options and with all defaults filled in: frozen if it is called
  * "first_pose" (the prior that readers and simulators add) and no group names it, else learned; its own kind; bounds
  * CT_BOUND_WIDE_LOWER and _UPPER; units of 1. `name` is that of the group (borrowed), or NULL. */
-ct_dataset_group ct_dataset_of_model(const ct_dataset *dataset, int32_t model);
+ct_dataset_group ct_dataset_group_of(const ct_dataset *dataset, int32_t model);
 
 /* Give the factors of "group", "group#1", "group#2", ... one model "group". Its covariance is the mean over those
  * factors. For files that write a matrix on every edge, where one is to be learned. The numbered models stay in the
@@ -246,19 +246,19 @@ ct_status ct_dataset_pool_learned(ct_dataset *dataset, const ct_theta_options *o
 /* A push that was recorded: a table with a line of names (t, object_x, object_y, object_theta, pusher_x, pusher_y,
  * in any order, and others, which are not looked at), then a row a moment. A round finger pushes a rectangle; cut to
  * where they touch and the object moves, as an estimator that takes contact for granted needs it. Variables and
- * models are those of ct_push_make, but for tac and bind: there is no touch and one episode. The finger's heading is
+ * models are those of ct_simulate_push, but for tac and bind: there is no touch and one episode. The finger's yaw is
  * not recorded and is zero by convention, its truth x and y alone. Object and finger may come from sensors whose
  * clocks and frames are not quite the same: that is what is learned. */
-struct ct_push_log_options {
+struct ct_push_csv_options {
     double half_x, half_y; /* m, half lengths of the rectangle: 0.045 each, as in MIT's cpush            */
     double radius;         /* m, of the finger: 0.0047                                                   */
     double c;              /* m, of the limit surface, which push_se2 has the square of: 0.05            */
     int    every;          /* rows that make a step: 3; at 50 Hz and 5 cm/s that is 3 mm                 */
 };
 
-ct_push_log_options ct_push_log_defaults(void);
+ct_push_csv_options ct_push_csv_defaults(void);
 /* ct_sequence_read of the format "push", which is this with the defaults. CT_E_ARGUMENT for lengths that are none. */
-ct_status ct_push_log_read(const char *path, const ct_push_log_options *options, ct_noise *noise, ct_sequence **out,
+ct_status ct_push_csv_read(const char *path, const ct_push_csv_options *options, ct_noise *noise, ct_sequence **out,
                            ct_err *err);
 
 #ifdef __cplusplus

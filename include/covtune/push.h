@@ -53,11 +53,11 @@ typedef struct {
 
 /* Pools: 0 of training runs, 1 of test runs, 2 of what a tactile network is trained on. Episodes do not depend on
  * each other. */
-ct_status ct_push_episode_make(const ct_push_options *options, int pool, uint64_t number, ct_push_episode *out,
+ct_status ct_simulate_push_episode(const ct_push_options *options, int pool, uint64_t number, ct_push_episode *out,
                                ct_err *err);
 void      ct_push_episode_free(ct_push_episode *episode);
 /* How much the finger turned on the object from step i to step j: what tactile_yaw measures. */
-double ct_push_turn(const ct_push_episode *episode, int i, int j);
+double ct_push_relative_yaw(const ct_push_episode *episode, int i, int j);
 
 /* What a tactile sensor makes of a pair of images. */
 typedef double (*ct_tactile_fn)(void *user, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS]);
@@ -65,20 +65,20 @@ typedef double (*ct_tactile_fn)(void *user, const double before[CT_PUSH_PIXELS],
  * trained on. Every pair is there as it is and, after that, mirrored left to right, where the turn is the other way.
  * *x: count x 2 CT_PUSH_PIXELS, before and after; *t: count. The caller frees both. CT_E_ARGUMENT if episodes are
  * too short for any. For those of four episodes 8 hidden units and a decay of 1e-2 will do. */
-ct_status ct_push_pairs(const ct_push_options *options, int episodes, const ct_push_episode episode[], int64_t *count,
-                        double **x, double **t, ct_err *err);
+ct_status ct_push_image_pairs(const ct_push_options *options, int episodes, const ct_push_episode episode[],
+                              int64_t *count, double **x, double **t, ct_err *err);
 /* A ct_tactile_fn: net is a ct_net of 2 CT_PUSH_PIXELS inputs and one output, such as is trained on pairs. */
-double ct_push_predict(void *net, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS]);
+double ct_push_predict_yaw(void *net, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS]);
 
 /* Run number `run` of pool 0 or 1, its episodes drawn without replacement. tactile NULL: the noisy oracle. Models
  * are added to noise with far start values as the paper has them (a spread of 1e6, in the units below), or shared
  * with a run made before. Initial values are the measurements; the object's are the pose before, moved along with
  * the finger. */
-ct_status ct_push_make(const ct_push_options *options, int pool, uint64_t run, ct_tactile_fn tactile, void *user,
+ct_status ct_simulate_push(const ct_push_options *options, int pool, uint64_t run, ct_tactile_fn tactile, void *user,
                        ct_noise *noise, ct_sequence **out, ct_err *err);
 /* Units of a model's rows, about the size of its errors: tac 0.01 rad; dyn 0.2 mm, 0.2 mm, 2 cm^2; geo 2 mm; prior
  * 0.1 mm and 0.1 mrad. Returns 1; 0, and nothing, for a model that is not to be learned. */
-int ct_push_unit(const char *model, double unit[3]);
+int ct_push_units(const char *model, double unit[3]);
 
 #ifdef __cplusplus
 }

@@ -35,8 +35,8 @@ typedef struct {
 int ct_nav_preset(const char *name, ct_kind kind, ct_nav_options *out);
 /* Run number `run` (any; runs differ in path, length and noise, and do not depend on each other; path and length do
  * not depend on the noise). Its models are added to noise, with Sigma, or shared with a run made before; other
- * numbers under their names are CT_E_NOISE. Initial values are the measurements composed (ct_sequence_reach). */
-ct_status ct_nav_make(const ct_nav_options *options, uint64_t run, ct_noise *noise, ct_sequence **out, ct_err *err);
+ * numbers under their names are CT_E_NOISE. Initial values are the measurements composed (ct_sequence_initialise). */
+ct_status ct_simulate_nav(const ct_nav_options *options, uint64_t run, ct_noise *noise, ct_sequence **out, ct_err *err);
 
 /* ---- Graphs made to order: for demos, tests and benchmarks ----------------------------------- */
 
@@ -50,10 +50,10 @@ typedef struct {
     double   sigma_r;      /* rad                                        */
     double   loop_chance;  /* of closing a loop where one is near, [0,1] */
     uint64_t seed;
-} ct_world_options;
+} ct_pose_graph_options;
 
-ct_world_options ct_world_defaults(ct_kind kind);
-ct_status ct_world_make(const ct_world_options *options, ct_noise *noise, ct_sequence **out, ct_err *err);
+ct_pose_graph_options ct_pose_graph_defaults(ct_kind kind);
+ct_status ct_simulate_pose_graph(const ct_pose_graph_options *options, ct_noise *noise, ct_sequence **out, ct_err *err);
 
 #ifdef __cplusplus
 }

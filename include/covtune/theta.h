@@ -110,10 +110,10 @@ void ct_theta_get(const ct_theta *theta, const ct_noise *noise,
  * bounds (8 dim DBL_EPSILON times that) that a decomposition finds them inside. A model that is learned becomes of
  * the kind it is learned as; an isotropic one whose rows have different units, Sigma = v U^2, is diagonal in the
  * table. Coordinates that are frozen keep their values. CT_E_ARGUMENT if p is not finite, and nothing is changed. */
-ct_status ct_theta_put(const ct_theta *theta, const double *p, ct_noise *noise, ct_err *err);
+ct_status ct_theta_apply(const ct_theta *theta, const double *p, ct_noise *noise, ct_err *err);
 /* The same without the set: p as it is, for derivatives at the edge. Variances of the table outside 1e-150 .. 1e150
  * are CT_E_NOISE; models before the one refused are changed. */
-ct_status ct_theta_place(const ct_theta *theta, const double *p, ct_noise *noise, ct_err *err);
+ct_status ct_theta_apply_unprojected(const ct_theta *theta, const double *p, ct_noise *noise, ct_err *err);
 
 /* From one space to the other; out may be in. To log: variances and eigenvalues must be positive. To variance: p
  * beyond the set may overflow. */
@@ -123,7 +123,7 @@ void ct_theta_convert(const ct_theta *theta, ct_space from, const double *in, do
 double ct_theta_spread(const ct_theta *theta, const double *p);
 /* Common factors exp(s), low <= s <= high, that bring all that is learned into the set, or leave it there; low >
  * high: none does. */
-void ct_theta_room(const ct_theta *theta, const double *p, double *low, double *high);
+void ct_theta_scale_range(const ct_theta *theta, const double *p, double *low, double *high);
 
 /* ---- Derivatives ----------------------------------------------------------------------------- */
 
@@ -149,7 +149,7 @@ void      ct_theta_jacobian_at(const ct_theta *theta, const double *p,
 
 /* A gradient by p (log space) as one by the coordinates of the other space at p, and back: the chain rule. `to` is
  * the space of the result; out may be in. */
-void ct_theta_chain(const ct_theta *theta, const double *p, ct_space to, const double *in, double *out);
+void ct_theta_convert_gradient(const ct_theta *theta, const double *p, ct_space to, const double *in, double *out);
 
 /* ---- The set --------------------------------------------------------------------------------- */
 
@@ -158,15 +158,16 @@ void ct_theta_chain(const ct_theta *theta, const double *p, ct_space to, const d
 int ct_theta_project(const ct_theta *theta, ct_space space, double *q);
 /* s <- argmin over the set of g's, in that space: the vertex that Frank-Wolfe steps towards; s may be g. What g does
  * not feel (zero, or a zero eigenvalue) is put in the geometric middle of what is left to it. */
-void ct_theta_minimise(const ct_theta *theta, ct_space space, const double *g, double *s);
-/* Is the table inside, as ct_theta_put leaves it? To the bit: tied ones are equal, a model learned as less than a
+void ct_theta_minimise_linear(const ct_theta *theta, ct_space space, const double *g, double *s);
+/* Is the table inside, as ct_theta_apply leaves it? To the bit: tied ones are equal, a model learned as less than a
  * full covariance has no correlations, eigenvalues as computed lie within bounds and spread; where units are not 1,
  * to the rounding of a multiplication by them and a division. */
-int ct_theta_inside(const ct_theta *theta, const ct_noise *noise);
+int ct_theta_is_feasible(const ct_theta *theta, const ct_noise *noise);
 
-/* Coordinates in which the bounds of the set at p are bounds on single coordinates: full blocks are turned to the
- * eigenvectors of log Sigma. v <- turned v, or turned back; other blocks stay. */
-void ct_theta_turn(const ct_theta *theta, const double *p, int back, double *v);
+/* Rotate v into coordinates in which the bounds of the set at p are bounds on single coordinates, and back. Full blocks
+ * are rotated to the eigenvectors of log Sigma; scalars stay. */
+void ct_theta_to_eigenbasis(const ct_theta *theta, const double *p, double *v);
+void ct_theta_from_eigenbasis(const ct_theta *theta, const double *p, double *v);
 /* active[i] = -1, +1 where turned coordinate i of p is at its lower or upper bound (within rounding; -1 if it is at
  * both), else 0. If the spread is as large as it may be, the smallest of all are at a lower bound, the largest at an
  * upper one. Of a full block only the diagonal, the eigenvalues of log Sigma, can be: off it, a turned coordinate

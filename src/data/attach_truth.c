@@ -461,7 +461,7 @@ static ct_status find_truth(attach *a)
     return move_all(a);
 }
 
-ct_status ct_sequence_attach(ct_sequence *seq, const ct_sequence *truth, const ct_attach_options *options,
+ct_status ct_sequence_attach_truth(ct_sequence *seq, const ct_sequence *truth, const ct_attach_options *options,
                              ct_attach_result *result, ct_err *err)
 {
     attach a = {.seq = seq, .truth = truth ? truth : seq, .how = options ? *options : ct_attach_defaults(), .err = err};

@@ -83,14 +83,15 @@ typedef struct {
     int32_t   seen;  /* models of the table that are in here      */
 } ct__intern;
 
-/* Files of a dataset share a table, and none outranks another. Where two give a model of one name different numbers,
- * the dataset may say what holds (`said` is 1); or the names are numbers (group#7) that each file gave by itself,
- * and the model gets one that is free; else it is an error. Without this (a table from a noise file outranks a
- * sequence) the table's numbers stay, and the note says so. */
+/* What happens if a file gives a model of the table other numbers. Files of a dataset have equal rank:
+ *   is_given returns 1   the dataset gives the numbers; they stay
+ *   the name is numbered (group#7)   the file's model gets a free number
+ *   else   an error
+ * Without a policy, as for a table read from a noise file, the table's numbers stay and a note is made. */
 typedef struct {
-    int       (*said)(const void *user, const char *model);
+    int       (*is_given)(const void *user, const char *model);
     const void *user;
-} ct__settle;
+} ct__conflict_policy;
 
 /* Shapes of a covtune sequence while it is being read; see read_covtune_shape.c. All zero at the start. */
 typedef struct {
@@ -131,15 +132,15 @@ typedef struct {
     int32_t      truth_vars, stamp_vars; /* variables that truth and stamp cover so far */
     int32_t      kept;         /* models of the table that stayed though the file has other numbers */
     char         kept_name[64]; /* the first of them */
-    const ct__settle *settle;  /* borrowed, or NULL */
-    ct__names    told;         /* with settle: names of models that this file has told of, and what they became */
+    const ct__conflict_policy *policy; /* borrowed, or NULL */
+    ct__names    defined;        /* with a policy: names of the models that this file has defined so far */
     struct {
         int32_t index;         /* in the table, perhaps under another name */
         int64_t line;
-    }           *told_model;
-    int64_t      told_capacity;
+    }           *defined_model;
+    int64_t      defined_capacity;
     ct__shape_lines shapes;
-    const ct_push_log_options *push; /* borrowed; NULL: the defaults */
+    const ct_push_csv_options *push; /* borrowed; NULL: the defaults */
     int          repair;       /* 1: as ct_read_options has it */
     ct__repairs  repairs;
 } ct__build;
@@ -191,9 +192,10 @@ ct_status ct__build_repair_note(ct__build *b);
 
 void ct__intern_free(ct__intern *intern);
 
-/* ct_sequence_read_with of a file that may share its table with others; settle and options may be NULL. */
-ct_status ct__sequence_read_shared(const char *path, ct_format format, ct_noise *noise, const ct__settle *settle,
-                                   const ct_read_options *options, ct_sequence **out, ct_err *err);
+/* ct_sequence_read_with of a file that may share its table with others; policy and options may be NULL. */
+ct_status ct__sequence_read_shared(const char *path, ct_format format, ct_noise *noise,
+                                   const ct__conflict_policy *policy, const ct_read_options *options,
+                                   ct_sequence **out, ct_err *err);
 /* Read a stream that is at its start; `path` is for messages and for the sequence's name. */
 ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format format, const ct_read_options *options,
                                    ct_noise *noise, ct_sequence **out, ct_err *err);
@@ -330,7 +332,7 @@ const ct__yaml_group *ct__yaml_numbers_of(const ct__yaml *yaml, const char *mode
 ct_status ct__yaml_write(FILE *file, const ct_dataset *dataset, char *const train[], char *const test[], ct_err *err);
 
 /* The group of a dataset that speaks of a model, or NULL: of its name, or the nearest that it is part of. */
-const ct_dataset_group *ct__dataset_group_of(const ct_dataset *dataset, const char *model);
+const ct_dataset_group *ct__dataset_find_group(const ct_dataset *dataset, const char *model);
 
 /* The place of a sequence in a list, or -1. */
 int32_t ct__sequence_find(ct_sequence *const list[], int32_t count, const ct_sequence *seq);
@@ -371,7 +373,7 @@ typedef ct_status ct__read_fn(ct__build *b);
 typedef ct_status ct__write_fn(ct__out *out);
 
 ct__read_fn ct__seqfile_read, ct__g2o_read, ct__leo_read, ct__tum_read, ct__kitti_read, ct__pyfg_read, ct__isam_read,
-    ct__push_log_read;
+    ct__push_csv_read;
 #define CT__PUSH_COLUMN "object_theta" /* a name that no other format begins with */
 ct__write_fn ct__seqfile_write, ct__g2o_write, ct__leo_write, ct__tum_write, ct__kitti_write, ct__pyfg_write,
     ct__isam_write;

@@ -324,7 +324,7 @@ static ct_status list_files(reader *r, int part)
 
 /* ---- runs ---- */
 
-static int is_said(const void *user, const char *model)
+static int is_given(const void *user, const char *model)
 {
     const reader *r = user;
     return r->yaml && ct__yaml_numbers_of(r->yaml, model);
@@ -332,7 +332,7 @@ static int is_said(const void *user, const char *model)
 
 static ct_status read_run(reader *r, const char *path, ct_sequence **out)
 {
-    const ct__settle settle = {is_said, r};
+    const ct__conflict_policy policy = {is_given, r};
     const int32_t    before = ct__names_find(&r->paths, path);
     *out = NULL;
     if (before >= 0) {
@@ -342,7 +342,7 @@ static ct_status read_run(reader *r, const char *path, ct_sequence **out)
     const int64_t n = r->paths.count;
     CT_TRY(ct__grow(&r->of_path, &r->of_path_capacity, n + 1, sizeof *r->of_path, "sequences", r->err));
     CT_TRY(ct__names_add(&r->paths, path, r->err));
-    const ct_status status = ct__sequence_read_shared(path, CT_FORMAT_AUTO, r->d->noise, &settle, r->how, out, r->err);
+    const ct_status status = ct__sequence_read_shared(path, CT_FORMAT_AUTO, r->d->noise, &policy, r->how, out, r->err);
     if (status == CT_E_IO && r->yaml && r->err) { /* a list that is wrong is more likely than a disk */
         const ct_err inner = *r->err;
         return ct_fail(r->err, status, "%s (%s names it)", inner.text, r->yaml_path);

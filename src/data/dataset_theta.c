@@ -1,6 +1,6 @@
 /* dataset_theta.c: the parameters that are learned from a dataset.
  *
- * A plan per noise model starts from the dataset (ct_dataset_of_model). The options change it. ct_theta is then
+ * A plan per noise model starts from the dataset (ct_dataset_group_of). The options change it. ct_theta is then
  * defined from the plans, in the order of the noise table. */
 #include "base/base.h"
 #include "data/data.h"
@@ -11,11 +11,11 @@
 
 #define FIRST_POSE "first_pose" /* the prior that simulators and LEO's reader add: not a sensor's noise */
 
-ct_dataset_group ct_dataset_of_model(const ct_dataset *dataset, int32_t model)
+ct_dataset_group ct_dataset_group_of(const ct_dataset *dataset, int32_t model)
 {
     const ct_noise_model   *m = ct_noise_get(dataset->noise, model);
     if (!m) return (ct_dataset_group){.kind = -1};
-    const ct_dataset_group *group = ct__dataset_group_of(dataset, m->name);
+    const ct_dataset_group *group = ct__dataset_find_group(dataset, m->name);
     ct_dataset_group        out = {.learn = strcmp(m->name, FIRST_POSE) != 0, .kind = (int)m->kind};
     if (group) out.name = group->name, out.learn = group->learn;
     if (group && group->kind >= 0) out.kind = group->kind;
@@ -64,7 +64,7 @@ int ct__model_is_learned(const ct_dataset *dataset, const ct_theta_options *opti
     const char *name = ct_noise_get(dataset->noise, model)->name;
     if (ct__list_has_model(options->freeze, name)) return 0;
     if (options->learn) return ct__list_has_model(options->learn, name);
-    return ct_dataset_of_model(dataset, model).learn;
+    return ct_dataset_group_of(dataset, model).learn;
 }
 
 /* ---- Plans ----------------------------------------------------------------------------------- */
@@ -74,7 +74,7 @@ static void plan_models(planner *p)
     double    lower = 0, upper = 0;
     const int same = p->options->bounds && ct_bounds_parse(p->options->bounds, &lower, &upper);
     for (int32_t i = 0; i < p->names.models; i++) {
-        const ct_dataset_group group = ct_dataset_of_model(p->dataset, i);
+        const ct_dataset_group group = ct_dataset_group_of(p->dataset, i);
         model_plan            *to = &p->plan[i];
         to->learn = p->used[i] && ct__model_is_learned(p->dataset, p->options, i);
         to->kind = group.kind;

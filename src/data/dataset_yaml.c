@@ -75,7 +75,7 @@ int64_t ct__yaml_group_of(const ct__yaml *yaml, const char *model)
 
 /* Datasets are made by hand, too, with groups that no index has. A few names are compared as quickly as one is found
  * by hash. */
-const ct_dataset_group *ct__dataset_group_of(const ct_dataset *dataset, const char *model)
+const ct_dataset_group *ct__dataset_find_group(const ct_dataset *dataset, const char *model)
 {
     const ct__names *index = dataset->index;
     const int        indexed = index && dataset->groups > 32 && index->count == dataset->groups;
@@ -307,7 +307,7 @@ static int32_t *only_models(const ct_dataset *d)
     for (int32_t i = 0; only && i < d->groups; i++) only[i] = NO_MODEL;
     for (int32_t i = 0; only && i < ct_noise_count(d->noise); i++) {
         const char             *name = ct_noise_get(d->noise, i)->name;
-        const ct_dataset_group *g = ct__dataset_group_of(d, name);
+        const ct_dataset_group *g = ct__dataset_find_group(d, name);
         if (g)
             only[g - d->group] = strcmp(name, g->name) ? NOT_OF_ONE : only[g - d->group] == NO_MODEL ? i : NOT_OF_ONE;
     }

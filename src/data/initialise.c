@@ -10,7 +10,7 @@
  * A file that holds edges alone (ct__build_initialise): every prior places its variable, as a file that has priors but
  * no values means them to; what nothing ties to the world begins at the identity.
  *
- * A recording to be started anew (ct_sequence_reach): as for a file, what is measured absolutely begins there; or,
+ * A recording to be started anew (ct_sequence_initialise): as for a file, what is measured absolutely begins there; or,
  * as a robot without such fixes would, one prior of a part is enough, and the rest is odometry: with a heading that
  * is off by a radian a step that ends in other minima. */
 #include "data/data.h"
@@ -256,13 +256,13 @@ static ct_status reach(const ct_sequence *seq, int absolute, double *x, int32_t 
     return status;
 }
 
-ct_status ct_sequence_reach(const ct_sequence *seq, int absolute, double *x, ct_err *err)
+ct_status ct_sequence_initialise(const ct_sequence *seq, int absolute, double *x, ct_err *err)
 {
     int32_t unplaced;
     return reach(seq, absolute, x, &unplaced, err);
 }
 
-ct_status ct_sequence_unplaced(const ct_sequence *seq, int32_t *poses, ct_err *err)
+ct_status ct_sequence_uninitialised(const ct_sequence *seq, int32_t *poses, ct_err *err)
 {
     const int64_t size = ct_graph_size(seq->graph);
     double       *x = ct__zalloc(size, sizeof *x);

@@ -49,7 +49,7 @@ typedef struct {
 
 typedef struct {
     ct__build                 *b;
-    const ct_push_log_options *o;
+    const ct_push_csv_options *o;
     ct_shape                  *shape;  /* the sequence's */
     int                        column[COLUMNS], columns; /* where each is, and how many there are in a line */
     row                       *row;
@@ -58,9 +58,9 @@ typedef struct {
     int32_t                    prior, geo, dyn, held;
 } table;
 
-ct_push_log_options ct_push_log_defaults(void)
+ct_push_csv_options ct_push_csv_defaults(void)
 {
-    return (ct_push_log_options){.half_x = 0.045, .half_y = 0.045, .radius = 0.0047, .c = 0.05, .every = 3};
+    return (ct_push_csv_options){.half_x = 0.045, .half_y = 0.045, .radius = 0.0047, .c = 0.05, .every = 3};
 }
 
 /* ---- The table ------------------------------------------------------------------------------- */
@@ -240,7 +240,7 @@ static ct_status add_steps(table *t)
                           "); variances are 1e-8 (prior, " LEO_FIRST_POSE ") and 1 (dyn, geo)");
 }
 
-static ct_status check(const ct_push_log_options *o, ct_err *err)
+static ct_status check(const ct_push_csv_options *o, ct_err *err)
 {
     if (!(o->radius >= 0) || isinf(o->radius))
         return ct_fail(err, CT_E_ARGUMENT, "radius is %g m; it must be finite, and not negative", o->radius);
@@ -250,9 +250,9 @@ static ct_status check(const ct_push_log_options *o, ct_err *err)
     return CT_OK;
 }
 
-ct_status ct__push_log_read(ct__build *b)
+ct_status ct__push_csv_read(ct__build *b)
 {
-    const ct_push_log_options defaults = ct_push_log_defaults();
+    const ct_push_csv_options defaults = ct_push_csv_defaults();
     table                     t = {.b = b, .o = b->push ? b->push : &defaults};
     CT_TRY(check(t.o, b->in.err));
     CT_TRY(ct_shape_rectangle(t.o->half_x, t.o->half_y, &t.shape, b->in.err));
@@ -269,7 +269,7 @@ ct_status ct__push_log_read(ct__build *b)
     return status;
 }
 
-ct_status ct_push_log_read(const char *path, const ct_push_log_options *options, ct_noise *noise, ct_sequence **out,
+ct_status ct_push_csv_read(const char *path, const ct_push_csv_options *options, ct_noise *noise, ct_sequence **out,
                            ct_err *err)
 {
     return ct_sequence_read_with(path, CT_FORMAT_PUSH, &(const ct_read_options){.push = options}, noise, out, err);

@@ -19,7 +19,7 @@ static const struct {
     [CT_FORMAT_KITTI] = {ct__kitti_read, ct__kitti_write},
     [CT_FORMAT_PYFG] = {ct__pyfg_read, ct__pyfg_write},
     [CT_FORMAT_ISAM] = {ct__isam_read, ct__isam_write},
-    [CT_FORMAT_PUSH] = {ct__push_log_read, NULL},
+    [CT_FORMAT_PUSH] = {ct__push_csv_read, NULL},
 };
 
 /* ---- handles ---- */
@@ -123,8 +123,9 @@ void ct__locale_end(locale_t before)
 
 /* ---- reading ---- */
 
-static ct_status read_stream(FILE *file, const char *path, ct_format format, ct_noise *noise, const ct__settle *settle,
-                             const ct_read_options *options, ct_sequence **out, ct_err *err)
+static ct_status read_stream(FILE *file, const char *path, ct_format format, ct_noise *noise,
+                             const ct__conflict_policy *policy, const ct_read_options *options,
+                             ct_sequence **out, ct_err *err)
 {
     *out = NULL;
     if ((unsigned)format >= CT_FORMAT_COUNT)
@@ -135,7 +136,7 @@ static ct_status read_stream(FILE *file, const char *path, ct_format format, ct_
     ct__build b = {.in = {.file = file, .path = path, .err = err},
                    .noise = noise,
                    .noise_before = ct_noise_count(noise),
-                   .settle = settle};
+                   .policy = policy};
     if (options) b.push = options->push, b.repair = options->repair;
     const locale_t before = ct__locale_begin(err);
     if (!before) return CT_E_MEMORY;
@@ -159,14 +160,15 @@ ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format forma
     return read_stream(file, path, format, noise, NULL, options, out, err);
 }
 
-ct_status ct__sequence_read_shared(const char *path, ct_format format, ct_noise *noise, const ct__settle *settle,
-                                   const ct_read_options *options, ct_sequence **out, ct_err *err)
+ct_status ct__sequence_read_shared(const char *path, ct_format format, ct_noise *noise,
+                                   const ct__conflict_policy *policy, const ct_read_options *options,
+                                   ct_sequence **out, ct_err *err)
 {
     *out = NULL;
     if (format == CT_FORMAT_AUTO) CT_TRY(ct_format_guess(path, 1, &format, err));
     FILE *file = fopen(path, "rb");
     if (!file) return ct_fail(err, ct__io_status(), "%s: %s", path, strerror(errno));
-    const ct_status status = read_stream(file, path, format, noise, settle, options, out, err);
+    const ct_status status = read_stream(file, path, format, noise, policy, options, out, err);
     fclose(file);
     return status;
 }

@@ -89,8 +89,8 @@ ct_status ct__build_stamp(ct__build *b, int32_t var, double stamp_s)
 static int numbers_group(const ct__build *b, const char *group)
 {
     const size_t n = strlen(group);
-    for (int32_t i = 0; i < b->told.count; i++) {
-        const char *name = ct__names_get(&b->told, i);
+    for (int32_t i = 0; i < b->defined.count; i++) {
+        const char *name = ct__names_get(&b->defined, i);
         if (!strncmp(name, group, n) && name[n] == '#') return 1;
     }
     return 0;
@@ -100,12 +100,12 @@ static int numbers_group(const ct__build *b, const char *group)
  * which is not known before its end. */
 static ct_status check_moved(ct__build *b)
 {
-    for (int32_t i = 0; i < b->told.count; i++) {
-        const char *name = ct__names_get(&b->told, i);
-        if (strchr(name, '#') || !strcmp(name, ct_noise_get(b->noise, b->told_model[i].index)->name) ||
+    for (int32_t i = 0; i < b->defined.count; i++) {
+        const char *name = ct__names_get(&b->defined, i);
+        if (strchr(name, '#') || !strcmp(name, ct_noise_get(b->noise, b->defined_model[i].index)->name) ||
             numbers_group(b, name))
             continue;
-        b->in.line = b->told_model[i].line;
+        b->in.line = b->defined_model[i].line;
         return ct__lines_bad(
             &b->in, "noise model %s has other numbers here than in a file before; a dataset.yaml can say which hold",
             name);
@@ -131,8 +131,8 @@ void ct__build_free(ct__build *b)
 {
     ct__lines_free(&b->in);
     ct__intern_free(&b->intern);
-    ct__names_free(&b->told);
-    free(b->told_model);
+    ct__names_free(&b->defined);
+    free(b->defined_model);
     free(b->given);
     ct__shape_lines_free(&b->shapes);
 }
@@ -178,15 +178,15 @@ ct_status ct__build_add_model(ct__build *b, const char *name, ct_noise_kind kind
     return ct__lines_place(&b->in, status);
 }
 
-/* A model that the table has with other numbers, or a note of it. */
-static ct_status settle(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[],
-                        ct_robust robust, int32_t *index)
+/* The table has model *index under this name, with other numbers. */
+static ct_status resolve_conflict(ct__build *b, const char *name, ct_noise_kind kind, int dim, const double value[],
+                                  ct_robust robust, int32_t *index)
 {
-    if (!b->settle) {
+    if (!b->policy) {
         if (!b->kept++) snprintf(b->kept_name, sizeof b->kept_name, "%s", name);
         return CT_OK;
     }
-    if (b->settle->said(b->settle->user, name)) return CT_OK;
+    if (b->policy->is_given(b->policy->user, name)) return CT_OK;
     return ct__build_renumber(b, name, kind, dim, value, robust, index);
 }
 
@@ -201,13 +201,13 @@ static ct_status find_or_add(ct__build *b, const char *name, ct_noise_kind kind,
                              "noise model %s has %d coordinates, the one of that name that is there already has %d",
                              name, dim, m->dim);
     if (same_model(m, kind, dim, value, robust)) return CT_OK;
-    return settle(b, name, kind, dim, value, robust, index);
+    return resolve_conflict(b, name, kind, dim, value, robust, index);
 }
 
 int32_t ct__build_find_model(const ct__build *b, const char *name)
 {
-    const int32_t told = ct__names_find(&b->told, name);
-    return told >= 0 ? b->told_model[told].index : ct_noise_find(b->noise, name);
+    const int32_t i = ct__names_find(&b->defined, name);
+    return i >= 0 ? b->defined_model[i].index : ct_noise_find(b->noise, name);
 }
 
 /* Variances or a covariance as ct__build_repair takes and leaves them. One variance for all has nothing to be raised
@@ -230,14 +230,15 @@ ct_status ct__build_model(ct__build *b, const char *name, ct_noise_kind kind, in
     memcpy(value, given, (size_t)(kind == CT_NOISE_ISOTROPIC ? 1 : ct__noise_length(kind, dim)) * sizeof *value);
     CT_TRY(repair_model(b, name, kind, dim, value));
     const int twice =
-        b->settle ? ct__names_find(&b->told, name) >= 0 : ct_noise_find(b->noise, name) >= b->noise_before;
+        b->policy ? ct__names_find(&b->defined, name) >= 0 : ct_noise_find(b->noise, name) >= b->noise_before;
     if (twice) return ct__lines_bad(&b->in, "noise model %s is there already", name);
     CT_TRY(find_or_add(b, name, kind, dim, value, robust, index));
-    if (!b->settle) return CT_OK;
-    const int64_t n = b->told.count;
-    CT_TRY(ct__grow(&b->told_model, &b->told_capacity, n + 1, sizeof *b->told_model, "noise models", b->in.err));
-    CT_TRY(ct__names_add(&b->told, name, b->in.err));
-    b->told_model[n].index = *index;
-    b->told_model[n].line = b->in.line;
+    if (!b->policy) return CT_OK;
+    const int64_t n = b->defined.count;
+    CT_TRY(ct__grow(&b->defined_model, &b->defined_capacity, n + 1, sizeof *b->defined_model, "noise models",
+                    b->in.err));
+    CT_TRY(ct__names_add(&b->defined, name, b->in.err));
+    b->defined_model[n].index = *index;
+    b->defined_model[n].line = b->in.line;
     return CT_OK;
 }

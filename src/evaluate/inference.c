@@ -26,7 +26,7 @@ ct_status ct_inference_choose(int32_t count, ct_sequence *const seq[], ct_infere
     for (int32_t i = 0; i < count && !chosen; i++) {
         const ct_graph *g = seq[i]->graph;
         int32_t         unplaced, poses = 0;
-        CT_TRY(ct_sequence_unplaced(seq[i], &unplaced, err));
+        CT_TRY(ct_sequence_uninitialised(seq[i], &unplaced, err));
         for (int32_t v = 0; v < ct_graph_variables(g); v++)
             poses += ct_graph_kind(g, v) == CT_SE2 || ct_graph_kind(g, v) == CT_SE3;
         chosen = unplaced > 1 && unplaced > UNPLACED_OK * poses;

@@ -30,7 +30,7 @@ ct_status ct_start_values(const ct_sequence *seq, ct_start start, double *x, ct_
     if ((unsigned)start >= CT_START_COUNT)
         return ct_fail(err, CT_E_ARGUMENT, "start %d of an estimate is not one", (int)start);
     if (start == CT_START_MEASURED || start == CT_START_ODOMETRY)
-        return ct_sequence_reach(seq, start == CT_START_MEASURED, x, err);
+        return ct_sequence_initialise(seq, start == CT_START_MEASURED, x, err);
     if (graph->size) memcpy(x, graph->initial, (size_t)graph->size * sizeof *x);
     for (int32_t v = 0; start == CT_START_TRUTH && seq->truth && v < graph->variables; v++)
         if (!graph->fixed[v])

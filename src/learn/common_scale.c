@@ -29,7 +29,7 @@ double ct__scale_apply(const ct_theta *theta, ct_scale scale, double factor, dou
     const double wanted = log(factor);
     double       low, high, s = wanted;
     if (scale == CT_SCALE_NONE || !isfinite(s)) return 1;
-    ct_theta_room(theta, p, &low, &high);
+    ct_theta_scale_range(theta, p, &low, &high);
     if (scale == CT_SCALE_FIT) s = low > high ? 0 : CT_MAX(low, CT_MIN(high, s));
     for (int32_t i = 0; i < ct_theta_count(theta); i++)
         if (ct_theta_is_scale(theta, i)) p[i] += s;

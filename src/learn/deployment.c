@@ -28,7 +28,7 @@ static void judge_seat(void *user, int64_t i, int worker)
 static ct_status judge(judgement *j, const double *p, ct_err *err)
 {
     ct_outer *o = j->outer;
-    CT_TRY(ct_theta_place(o->theta, p, o->noise, err));
+    CT_TRY(ct_theta_apply_unprojected(o->theta, p, o->noise, err));
     j->status = ct__zalloc(o->count, sizeof *j->status);
     if (!j->status) return ct__no_memory(err, "sequences", o->count);
     ct__parallel(o->scratches, o->count, judge_seat, j);

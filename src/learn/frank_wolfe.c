@@ -25,9 +25,9 @@ static void fw_step(const ct__objective *e, ct_space space, double alpha, const 
         memcpy(g, from->gradient, (size_t)m * sizeof *g);
     } else {
         ct_theta_convert(theta, CT_SPACE_LOG, from->p, q);
-        ct_theta_chain(theta, from->p, CT_SPACE_VARIANCE, from->gradient, g);
+        ct_theta_convert_gradient(theta, from->p, CT_SPACE_VARIANCE, from->gradient, g);
     }
-    ct_theta_minimise(theta, space, g, s);
+    ct_theta_minimise_linear(theta, space, g, s);
     for (int32_t i = 0; i < m; i++) q[i] += alpha * (s[i] - q[i]);
     ct_theta_project(theta, space, q); /* rounding alone could have left the set */
     if (space == CT_SPACE_LOG) memcpy(p, q, (size_t)m * sizeof *p);

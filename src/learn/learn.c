@@ -1,6 +1,6 @@
 /* learn.c: a run in order: start and closed form, folds, the method, scale, error bars, and the table. */
 #include "learn/learn.h"
-#include "theta/noise_rows.h"
+#include "theta/check_noise.h"
 
 #include <limits.h>
 #include <math.h>
@@ -345,8 +345,8 @@ static ct_status run(ct__learning *l, ct_noise *noise)
         !(r->loss_heldout < r->loss_heldout_closed_form))
         CT_TRY(ct__find(l, CT_FINDING_CLOSED_FORM_IS_BETTER, CT__VALUES(r->loss_closed_form)));
     const int beyond = e->options->scale == CT_SCALE_FREE && r->scale_applied != 1; /* as the caller wishes */
-    return beyond ? ct_theta_place(e->outer->theta, r->p, noise, e->err)
-                  : ct_theta_put(e->outer->theta, r->p, noise, e->err);
+    return beyond ? ct_theta_apply_unprojected(e->outer->theta, r->p, noise, e->err)
+                  : ct_theta_apply(e->outer->theta, r->p, noise, e->err);
 }
 
 ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *noise, ct_learn_result *result,
@@ -375,7 +375,7 @@ ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *n
                                     .err = err}};
     l.objective.start_s = ct_now_s();
     result->method = l.objective.options->method;
-    ct_status status = ct__theta_check_table(outer->theta, noise, err);
+    ct_status status = ct__theta_check_noise(outer->theta, noise, err);
     if (status == CT_OK) status = check_method(how.method, err);
     if (status == CT_OK) status = ct__outer_deployment(outer, &how.deployment, err);
     result->incremental = how.deployment.incremental;

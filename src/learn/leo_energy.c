@@ -165,7 +165,7 @@ static ct_status evaluate(ct_outer *o, const double *p, const ct__draws *draws, 
 {
     evaluation e = {.outer = o, .draws = draws, .energy = ct__zalloc(o->count, sizeof *e.energy)};
     if (!e.energy) return ct__no_memory(err, "sequences", o->count);
-    ct_status status = ct_theta_place(o->theta, p, o->noise, err);
+    ct_status status = ct_theta_apply_unprojected(o->theta, p, o->noise, err);
     if (status == CT_OK) ct__parallel(o->scratches, o->count, evaluate_seat, &e);
     for (int32_t i = 0; status == CT_OK && i < o->count; i++)
         if (o->seat[i].took_part && o->seat[i].status != CT_OK) status = ct__no_memory(err, "samples", draws->samples);

@@ -59,9 +59,9 @@ static void turn(lm *s)
     const int32_t   m = s->m;
     memcpy(s->g, s->at.gradient, (size_t)m * sizeof *s->g);
     memcpy(s->B, s->at.matrix, (size_t)(m * m) * sizeof *s->B);
-    ct_theta_turn(theta, s->at.p, 0, s->g);
+    ct_theta_to_eigenbasis(theta, s->at.p, s->g);
     for (int side = 0; side < 2; side++) { /* the rows, then the columns of a symmetric matrix */
-        for (int32_t i = 0; i < m; i++) ct_theta_turn(theta, s->at.p, 0, s->B + (int64_t)i * m);
+        for (int32_t i = 0; i < m; i++) ct_theta_to_eigenbasis(theta, s->at.p, s->B + (int64_t)i * m);
         for (int32_t i = 0; i < m; i++)
             for (int32_t j = 0; j < i; j++) {
                 const double t = s->B[(int64_t)i * m + j];
@@ -122,7 +122,7 @@ static void find_room(lm *s)
         double lower, upper, at = 0;
         memset(unit, 0, (size_t)m * sizeof *unit);
         unit[i] = 1;
-        ct_theta_turn(theta, s->at.p, 1, unit);
+        ct_theta_from_eigenbasis(theta, s->at.p, unit);
         for (int32_t k = 0; k < m; k++) at += unit[k] * s->at.p[k]; /* turned p, coordinate i */
         ct_theta_bounds(theta, i, &lower, &upper);
         s->low[i] = CT_MAX(s->low[i], CT_MIN(0, log(lower) - at));
@@ -160,14 +160,14 @@ static double move(lm *s)
     const ct_theta *theta = s->objective->outer->theta;
     double          largest = 0;
     memcpy(s->trial.p, s->d, (size_t)s->m * sizeof *s->d);
-    ct_theta_turn(theta, s->at.p, 1, s->trial.p);
+    ct_theta_from_eigenbasis(theta, s->at.p, s->trial.p);
     for (int32_t i = 0; i < s->m; i++) s->trial.p[i] += s->at.p[i];
     ct_theta_project(theta, CT_SPACE_LOG, s->trial.p);
     for (int32_t i = 0; i < s->m; i++) {
         s->d[i] = s->trial.p[i] - s->at.p[i];
         largest = CT_MAX(largest, fabs(s->d[i]));
     }
-    ct_theta_turn(theta, s->at.p, 0, s->d);
+    ct_theta_to_eigenbasis(theta, s->at.p, s->d);
     return largest;
 }
 

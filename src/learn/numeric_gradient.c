@@ -65,7 +65,7 @@ static ct_status prepare(numeric *n, const double *p, ct_err *err)
         memcpy(q, p, (size_t)m * sizeof *q);
         q[j] += o->options.step;
         status = ct_noise_copy(o->base, &n->noise[j], err);
-        if (status == CT_OK) status = ct_theta_place(o->theta, q, n->noise[j], err);
+        if (status == CT_OK) status = ct_theta_apply_unprojected(o->theta, q, n->noise[j], err);
     }
     for (int32_t i = 0; status == CT_OK && i < o->count; i++) {
         const int64_t scalars = o->seat[i].solver->scalars;

@@ -5,7 +5,7 @@
 #include "graph/graph.h"
 #include "learn/learn.h"
 #include "solve/solve.h"
-#include "theta/noise_rows.h"
+#include "theta/check_noise.h"
 
 #include <math.h>
 
@@ -174,7 +174,7 @@ ct_status ct_outer_new(int32_t count, const ct_sequence *const seq[], const ct_n
     if (count < 1) return ct_fail(err, CT_E_ARGUMENT, "there is no sequence to learn from");
     if (ct_theta_count(theta) < 1)
         return ct_fail(err, CT_E_ARGUMENT, "there is nothing to learn: every noise model is frozen");
-    CT_TRY(ct__theta_check_table(theta, noise, err));
+    CT_TRY(ct__theta_check_noise(theta, noise, err));
     if (ct_theta_models(theta) < ct_noise_count(noise))
         return ct_fail(err, CT_E_ARGUMENT, "the noise table has %d models, and had %d when the parameters were made",
                        ct_noise_count(noise), ct_theta_models(theta));
@@ -296,7 +296,7 @@ static int32_t seat_part(ct_outer *o, const uint8_t *part)
 static ct_status evaluate(ct_outer *o, const double *p, int want, int32_t parts, ct_outer_value *value, ct_err *err)
 {
     evaluation e = {.outer = o, .want = want};
-    CT_TRY(ct_theta_place(o->theta, p, o->noise, err));
+    CT_TRY(ct_theta_apply_unprojected(o->theta, p, o->noise, err));
     ct_theta_jacobian_at(o->theta, p, o->slopes);
     ct__parallel(o->scratches, o->count, evaluate_seat, &e);
     for (int32_t i = 0; i < o->count; i++)

@@ -7,7 +7,7 @@
  *
  * takes the block's parameters x_j for uncorrelated. Where Sigma is diagonal it is that of x_ii. */
 #include "learn/learn.h"
-#include "theta/noise_rows.h"
+#include "theta/check_noise.h"
 #include "noise/noise_json.h"
 #include "theta/theta.h"
 
@@ -179,8 +179,8 @@ ct_status ct_learn_write_noise(const ct_theta *theta, const ct_noise *noise, con
 {
     json_t *root;
     ct_err  inner = {0};
-    CT_TRY(ct__theta_check_table(theta, noise, err));
-    CT_TRY(ct__theta_check_table(theta, start, err));
+    CT_TRY(ct__theta_check_noise(theta, noise, err));
+    CT_TRY(ct__theta_check_noise(theta, start, err));
     if ((origin->command && !ct__json_is_utf8(origin->command)) ||
         (origin->dataset && !ct__json_is_utf8(origin->dataset)))
         return ct_fail(err, CT_E_UNSUPPORTED, "%s: what it comes from, %s, is not UTF-8", path,

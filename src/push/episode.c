@@ -287,13 +287,13 @@ ct_status ct__push_episode(const ct_push_options *o, int pool, uint64_t number, 
     return status;
 }
 
-ct_status ct_push_episode_make(const ct_push_options *options, int pool, uint64_t number, ct_push_episode *out,
+ct_status ct_simulate_push_episode(const ct_push_options *options, int pool, uint64_t number, ct_push_episode *out,
                                ct_err *err)
 {
     return ct__push_episode(options, pool, number, NULL, NULL, out, err);
 }
 
-double ct_push_turn(const ct_push_episode *episode, int i, int j)
+double ct_push_relative_yaw(const ct_push_episode *episode, int i, int j)
 {
     if (i < 0 || j < 0 || i >= episode->steps || j >= episode->steps) return NAN;
     const ct_se2 before = ct_se2_between(episode->object[i], episode->finger[i], NULL, NULL),

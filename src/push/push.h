@@ -83,7 +83,7 @@ typedef struct {
 } ct__push_substep;
 typedef void (*ct__push_watch)(void *user, const ct__push_substep *substep);
 
-/* ct_push_episode_make, watched. */
+/* ct_simulate_push_episode, watched. */
 ct_status ct__push_episode(const ct_push_options *options, int pool, uint64_t number, ct__push_watch watch, void *user,
                            ct_push_episode *out, ct_err *err);
 

@@ -31,7 +31,7 @@ static const struct {
              {"bind", 3, 1, {1e-6, 1e-6, 1e-6}},   {LEO_FIRST_POSE, 3, 1, {1e-6, 1e-6, 1e-6}}};
 enum { PRIOR, TAC, DYN, GEO, LEARNED, BIND = LEARNED, FIRST, MODELS };
 
-int ct_push_unit(const char *model, double unit[3])
+int ct_push_units(const char *model, double unit[3])
 {
     for (int i = 0; i < LEARNED; i++)
         if (!strcmp(model, MODEL[i].name)) return memcpy(unit, MODEL[i].unit, (size_t)MODEL[i].dim * sizeof *unit), 1;
@@ -123,7 +123,8 @@ static ct_status add_turns(maker *m, const ct_push_episode *episode, int32_t beg
         const double *before = episode->image + (int64_t)i * CT_PUSH_PIXELS,
                      *after = episode->image + (int64_t)k * CT_PUSH_PIXELS;
         const double turn = m->tactile ? m->tactile(m->user, before, after)
-                                       : ct_push_turn(episode, i, k) + m->o->tactile_sigma * ct_rng_normal(&m->turn);
+                                       : ct_push_relative_yaw(episode, i, k) +
+                                             m->o->tactile_sigma * ct_rng_normal(&m->turn);
         const double  z[2] = {cos(turn), sin(turn)};
         const int32_t a = 2 * (begin + i), b = 2 * (begin + k), var[4] = {a, a + 1, b, b + 1};
         if (!isfinite(turn))
@@ -191,7 +192,7 @@ static ct_status add_episodes(maker *m, int pool, const int32_t *number)
     for (int i = 0; i < m->o->episodes; i++) {
         const int32_t   begin = i * m->o->steps;
         ct_push_episode episode;
-        CT_TRY(ct_push_episode_make(m->o, pool, (uint64_t)number[i], &episode, m->err));
+        CT_TRY(ct_simulate_push_episode(m->o, pool, (uint64_t)number[i], &episode, m->err));
         chain(m, &episode, begin);
         ct_status status = CT_OK;
         for (int k = 0; k < m->o->steps && status == CT_OK; k++) status = add_step(m, &episode, begin, k);
@@ -223,7 +224,7 @@ static ct_status fill(maker *m, int pool, uint64_t run, ct_noise *noise, int32_t
     return add_episodes(m, pool, number);
 }
 
-ct_status ct_push_make(const ct_push_options *options, int pool, uint64_t run, ct_tactile_fn tactile, void *user,
+ct_status ct_simulate_push(const ct_push_options *options, int pool, uint64_t run, ct_tactile_fn tactile, void *user,
                        ct_noise *noise, ct_sequence **out, ct_err *err)
 {
     *out = NULL;

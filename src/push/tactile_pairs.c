@@ -28,7 +28,7 @@ static int64_t gather(const ct_push_options *o, int episodes, const ct_push_epis
                 memcpy(row + CT_PUSH_PIXELS, b, CT_PUSH_PIXELS * sizeof *b);
                 mirror(a, row + 2 * CT_PUSH_PIXELS);
                 mirror(b, row + 3 * CT_PUSH_PIXELS);
-                t[count] = ct_push_turn(&episode[k], before, after);
+                t[count] = ct_push_relative_yaw(&episode[k], before, after);
                 t[count + 1] = -t[count];
             }
         }
@@ -36,7 +36,7 @@ static int64_t gather(const ct_push_options *o, int episodes, const ct_push_epis
     return count;
 }
 
-ct_status ct_push_pairs(const ct_push_options *o, int episodes, const ct_push_episode episode[], int64_t *count,
+ct_status ct_push_image_pairs(const ct_push_options *o, int episodes, const ct_push_episode episode[], int64_t *count,
                         double **x, double **t, ct_err *err)
 {
     *x = *t = NULL;
@@ -57,7 +57,7 @@ ct_status ct_push_pairs(const ct_push_options *o, int episodes, const ct_push_ep
     return CT_OK;
 }
 
-double ct_push_predict(void *net, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS])
+double ct_push_predict_yaw(void *net, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS])
 {
     double x[2 * CT_PUSH_PIXELS], turn;
     memcpy(x, before, CT_PUSH_PIXELS * sizeof *x);

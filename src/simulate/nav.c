@@ -192,10 +192,10 @@ static ct_status fill(maker *m, const ct_nav_options *o, uint64_t run, ct_noise 
         CT_TRY(add_pose(m, i, o->regimes > 1 && middle));
         seq->known[i] = (uint8_t)((1u << ct_kind_dim(o->kind)) - 1);
     }
-    return ct_sequence_reach(seq, 1, ct_graph_initial(seq->graph), m->err);
+    return ct_sequence_initialise(seq, 1, ct_graph_initial(seq->graph), m->err);
 }
 
-ct_status ct_nav_make(const ct_nav_options *options, uint64_t run, ct_noise *noise, ct_sequence **out, ct_err *err)
+ct_status ct_simulate_nav(const ct_nav_options *options, uint64_t run, ct_noise *noise, ct_sequence **out, ct_err *err)
 {
     *out = NULL;
     CT_TRY(check(options, err));

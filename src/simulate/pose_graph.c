@@ -24,10 +24,10 @@
 
 static const double PI = 3.14159265358979323846;
 
-ct_world_options ct_world_defaults(ct_kind kind)
+ct_pose_graph_options ct_pose_graph_defaults(ct_kind kind)
 {
-    if (kind == CT_SE3) return (ct_world_options){CT_SE3, 2500, 0.05, 0.01, 1.0, 1};
-    return (ct_world_options){kind, 3500, 0.05, 0.01, 0.5, 1};
+    if (kind == CT_SE3) return (ct_pose_graph_options){CT_SE3, 2500, 0.05, 0.01, 1.0, 1};
+    return (ct_pose_graph_options){kind, 3500, 0.05, 0.01, 0.5, 1};
 }
 
 /* ---- The city -------------------------------------------------------------------------------- */
@@ -183,7 +183,7 @@ static ct_status share_model(ct_noise *noise, const char *name, int dim, const d
     return ct__share_model(noise, name, &numbers, index, err);
 }
 
-static ct_status check(const ct_world_options *o, ct_err *err)
+static ct_status check(const ct_pose_graph_options *o, ct_err *err)
 {
     if (o->kind != CT_SE2 && o->kind != CT_SE3)
         return ct_fail(err, CT_E_ARGUMENT, "a world is made of SE2 or SE3 poses, not %s", ct_kind_name(o->kind));
@@ -198,7 +198,7 @@ static ct_status check(const ct_world_options *o, ct_err *err)
 }
 
 /* Fills seq, whose truth is allocated; loop is scratch. */
-static ct_status fill(const ct_world_options *o, ct_noise *noise, ct_sequence *seq, int32_t *loop, ct_err *err)
+static ct_status fill(const ct_pose_graph_options *o, ct_noise *noise, ct_sequence *seq, int32_t *loop, ct_err *err)
 {
     const int dim = ct_kind_dim(o->kind), rotation_first = o->kind == CT_SE3;
     ct_rng    path = ct_rng_seed(o->seed), chance = ct_rng_seed(~o->seed);
@@ -218,10 +218,10 @@ static ct_status fill(const ct_world_options *o, ct_noise *noise, ct_sequence *s
         CT_TRY(add_pose(&m, i, closed ? loop[i] : -1));
         seq->known[i] = (uint8_t)((1u << dim) - 1);
     }
-    return ct_sequence_reach(seq, 1, ct_graph_initial(seq->graph), err);
+    return ct_sequence_initialise(seq, 1, ct_graph_initial(seq->graph), err);
 }
 
-ct_status ct_world_make(const ct_world_options *options, ct_noise *noise, ct_sequence **out, ct_err *err)
+ct_status ct_simulate_pose_graph(const ct_pose_graph_options *options, ct_noise *noise, ct_sequence **out, ct_err *err)
 {
     *out = NULL;
     CT_TRY(check(options, err));

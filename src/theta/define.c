@@ -88,7 +88,7 @@ static ct_status check_in_table(const ct_theta *theta, int32_t model, int coordi
         return ct_fail(
             err, CT_E_ARGUMENT,
             "%s: bounds %g and %g of variances in units of %g are %g and %g; they must lie between %g and %g",
-            ct__theta_place(theta, model, c, place, sizeof place), lower, upper, m->unit[c], lower * square,
+            ct__theta_label(theta, model, c, place, sizeof place), lower, upper, m->unit[c], lower * square,
             upper * square, BOUND_MIN, BOUND_MAX);
     }
     return CT_OK;
@@ -98,7 +98,7 @@ static ct_status check_bounds(const ct_theta *theta, int32_t model, int coordina
                               ct_err *err)
 {
     char place[PLACE];
-    ct__theta_place(theta, model, coordinate, place, sizeof place);
+    ct__theta_label(theta, model, coordinate, place, sizeof place);
     if (!(lower >= BOUND_MIN && lower <= BOUND_MAX))
         return ct_fail(err, CT_E_ARGUMENT, "%s: lower bound is %g; it must lie between %g and %g", place, lower,
                        BOUND_MIN, BOUND_MAX);
@@ -138,7 +138,7 @@ static ct_status check_learned(const ct_theta *theta, int32_t model, int coordin
     CT_TRY(check_coordinate(theta, model, coordinate, err));
     if (theta->model[model].block[coordinate] >= 0) return CT_OK;
     return ct_fail(err, CT_E_ARGUMENT, "%s: it is frozen",
-                   ct__theta_place(theta, model, coordinate, place, sizeof place));
+                   ct__theta_label(theta, model, coordinate, place, sizeof place));
 }
 
 /* A point with max <= spread * min exists if the largest lower bound is no more than spread times the smallest upper
@@ -155,8 +155,8 @@ static ct_status check_spread(const ct_theta *theta, double spread, ct_err *err)
             if (m->block[c] < 0) continue;
             const ct__block *block = &theta->block[m->block[c]];
             const int        coordinate = m->kind == CT_NOISE_DIAGONAL ? c : -1;
-            if (!high || block->lower > high->lower) high = block, ct__theta_place(theta, i, coordinate, a, sizeof a);
-            if (!low || block->upper < low->upper) low = block, ct__theta_place(theta, i, coordinate, b, sizeof b);
+            if (!high || block->lower > high->lower) high = block, ct__theta_label(theta, i, coordinate, a, sizeof a);
+            if (!low || block->upper < low->upper) low = block, ct__theta_label(theta, i, coordinate, b, sizeof b);
         }
     }
     if (!high || high->lower <= spread * low->upper) return CT_OK;
@@ -221,8 +221,8 @@ static ct_status check_units(const ct_theta *theta, int32_t model, ct_err *err)
                 if (theta->model[i].block[k] != m->block[c] || same_units(m, c, &theta->model[i], k)) continue;
                 return ct_fail(err, CT_E_ARGUMENT,
                                "%s and %s are tied and cannot have different units; units come before ties",
-                               ct__theta_place(theta, model, diagonal ? c : -1, one, sizeof one),
-                               ct__theta_place(theta, i, diagonal ? k : -1, other, sizeof other));
+                               ct__theta_label(theta, model, diagonal ? c : -1, one, sizeof one),
+                               ct__theta_label(theta, i, diagonal ? k : -1, other, sizeof other));
             }
     }
     return CT_OK;
@@ -239,7 +239,7 @@ ct_status ct_theta_set_unit(ct_theta *theta, int32_t model, int coordinate, doub
                        theta->text + m->name, coordinate, m->dim);
     if (!(unit >= UNIT_MIN && unit <= UNIT_MAX))
         return ct_fail(err, CT_E_ARGUMENT, "%s: its unit is %g; it must lie between %g and %g",
-                       ct__theta_place(theta, model, coordinate, place, sizeof place), unit, UNIT_MIN, UNIT_MAX);
+                       ct__theta_label(theta, model, coordinate, place, sizeof place), unit, UNIT_MIN, UNIT_MAX);
     for (int c = 0; c < m->dim; c++)
         if (coordinate < 0 || c == coordinate) m->unit[c] = unit;
     const ct_status status = check_units(theta, model, err);
@@ -301,13 +301,13 @@ static ct_status join(ct_theta *theta, int32_t a, int coordinate_a, int32_t b, i
     char          one[PLACE], other[PLACE];
     if (!same_units(&theta->model[a], CT_MAX(coordinate_a, 0), &theta->model[b], CT_MAX(coordinate_b, 0)))
         return ct_fail(err, CT_E_ARGUMENT, "%s and %s cannot be tied: their units differ",
-                       ct__theta_place(theta, a, coordinate_a, one, sizeof one),
-                       ct__theta_place(theta, b, coordinate_b, other, sizeof other));
+                       ct__theta_label(theta, a, coordinate_a, one, sizeof one),
+                       ct__theta_label(theta, b, coordinate_b, other, sizeof other));
     const double  lower = CT_MAX(x->lower, y->lower), upper = CT_MIN(x->upper, y->upper);
     if (lower > upper)
         return ct_fail(err, CT_E_ARGUMENT, "%s and %s cannot be tied: nothing lies both in %g .. %g and in %g .. %g",
-                       ct__theta_place(theta, a, coordinate_a, one, sizeof one),
-                       ct__theta_place(theta, b, coordinate_b, other, sizeof other), x->lower, x->upper, y->lower,
+                       ct__theta_label(theta, a, coordinate_a, one, sizeof one),
+                       ct__theta_label(theta, b, coordinate_b, other, sizeof other), x->lower, x->upper, y->lower,
                        y->upper);
     x->lower = lower;
     x->upper = upper;
@@ -334,7 +334,7 @@ static ct_status check_alike(const ct_theta *theta, int32_t a, int32_t b, ct_err
         char place[PLACE];
         if ((x->block[c] < 0) != (y->block[c] < 0))
             return ct_fail(err, CT_E_ARGUMENT, "%s and %s cannot be tied: %s is frozen", one, other,
-                           ct__theta_place(theta, x->block[c] < 0 ? a : b, c, place, sizeof place));
+                           ct__theta_label(theta, x->block[c] < 0 ? a : b, c, place, sizeof place));
     }
     return CT_OK;
 }

@@ -54,7 +54,7 @@ int ct_theta_project(const ct_theta *theta, ct_space space, double *q)
     return moved;
 }
 
-void ct_theta_minimise(const ct_theta *theta, ct_space space, const double *g, double *s)
+void ct_theta_minimise_linear(const ct_theta *theta, ct_space space, const double *g, double *s)
 {
     const ct__window window = ct__window_minimise(theta, space, g);
     for (int32_t b = 0; b < theta->blocks; b++) {
@@ -93,7 +93,7 @@ static ct__window hull(const ct_theta *theta, const double *p)
     return all;
 }
 
-/* exp(l), or the bound itself where l is its logarithm to rounding: what ct_theta_put makes of it. */
+/* exp(l), or the bound itself where l is its logarithm to rounding: what ct_theta_apply makes of it. */
 static double variance_near(const ct__block *block, double l)
 {
     double lower, upper;
@@ -114,7 +114,7 @@ double ct_theta_spread(const ct_theta *theta, const double *p)
     return theta->blocks ? most / least : 1;
 }
 
-void ct_theta_room(const ct_theta *theta, const double *p, double *low, double *high)
+void ct_theta_scale_range(const ct_theta *theta, const double *p, double *low, double *high)
 {
     *low = -INFINITY;
     *high = INFINITY;
@@ -134,7 +134,7 @@ void ct_theta_room(const ct_theta *theta, const double *p, double *low, double *
 
 /* ---- Bounds as bounds on coordinates --------------------------------------------------------- */
 
-void ct_theta_turn(const ct_theta *theta, const double *p, int back, double *v)
+static void rotate(const ct_theta *theta, const double *p, int back, double *v)
 {
     for (int32_t b = 0; b < theta->blocks; b++) {
         const ct__block *block = &theta->block[b];
@@ -144,6 +144,9 @@ void ct_theta_turn(const ct_theta *theta, const double *p, int back, double *v)
         ct__sym_turn(block->dim, V, back, v + block->first);
     }
 }
+
+void ct_theta_to_eigenbasis(const ct_theta *theta, const double *p, double *v) { rotate(theta, p, 0, v); }
+void ct_theta_from_eigenbasis(const ct_theta *theta, const double *p, double *v) { rotate(theta, p, 1, v); }
 
 void ct_theta_active(const ct_theta *theta, const double *p, int8_t *active)
 {
@@ -159,7 +162,7 @@ void ct_theta_active(const ct_theta *theta, const double *p, int8_t *active)
         ct__sym_spectrum(d, p + block->first, lambda, V);
         int8_t *diagonal = active + block->first; /* entries (k, k) of a triangle are d, d - 1, ... apart */
         for (int k = 0; k < d; diagonal += d - k, k++) {
-            /* ct_theta_put keeps an eigenvalue inside by the rounding of the largest. */
+            /* ct_theta_apply keeps an eigenvalue inside by the rounding of the largest. */
             const double near = LOG_ROUNDING + 2 * ct__block_rounding(d, exp(lambda[d - 1] - lambda[k]));
             *diagonal = lambda[k] <= lower + near ? -1 : lambda[k] >= upper - near ? 1 : 0;
         }

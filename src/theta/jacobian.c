@@ -98,7 +98,7 @@ void ct_theta_jacobian_at(const ct_theta *theta, const double *p, ct_theta_jacob
             if (theta->model[i].block[c] >= 0) t = fill(theta, &theta->model[i], c, p, slopes, t);
 }
 
-void ct_theta_chain(const ct_theta *theta, const double *p, ct_space to, const double *in, double *out)
+void ct_theta_convert_gradient(const ct_theta *theta, const double *p, ct_space to, const double *in, double *out)
 {
     for (int32_t i = 0; i < theta->count; i++) out[i] = in[i];
     for (int32_t b = 0; b < theta->blocks; b++) {

@@ -213,7 +213,7 @@ static void add_place(const ct_theta *theta, int32_t model, int coordinate, char
     add_row(theta, m, coordinate, buf, size, used);
 }
 
-const char *ct__theta_place(const ct_theta *theta, int32_t model, int coordinate, char *buf, size_t size)
+const char *ct__theta_label(const ct_theta *theta, int32_t model, int coordinate, char *buf, size_t size)
 {
     size_t used = 0;
     if (size) buf[0] = 0;

@@ -59,7 +59,7 @@ static inline int ct__one_unit(const ct__theta_model *m)
 const ct__block *ct__theta_block_of(const ct_theta *theta, int32_t i);
 
 /* "odom.x", or "odom" for coordinate -1. Returns buf. */
-const char *ct__theta_place(const ct_theta *theta, int32_t model, int coordinate, char *buf, size_t size);
+const char *ct__theta_label(const ct_theta *theta, int32_t model, int coordinate, char *buf, size_t size);
 
 /* ---- Matrices as vectors (matrix.c) ---------------------------------------------------------- */
 

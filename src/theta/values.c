@@ -10,7 +10,7 @@
  *
  * Here and in jacobian.c alone do units come in: the table has U Sigma U. A number times u^2 and over it again is
  * off by a rounding or two, which inside forgives and a full matrix' margin is doubled for. */
-#include "theta/noise_rows.h"
+#include "theta/check_noise.h"
 #include "theta/theta.h"
 #include "base/base.h"
 #include "base/eigen.h"
@@ -32,7 +32,7 @@ static double entry(const ct_noise_model *m, int i, int j)
     return i == j ? m->covariance[i] : 0;
 }
 
-int ct__theta_is_of(const ct_theta *theta, const ct_noise *noise)
+int ct__theta_matches(const ct_theta *theta, const ct_noise *noise)
 {
     if (ct_noise_count(noise) < theta->models) return 0;
     for (int32_t i = 0; i < theta->models; i++)
@@ -40,9 +40,9 @@ int ct__theta_is_of(const ct_theta *theta, const ct_noise *noise)
     return 1;
 }
 
-ct_status ct__theta_check_table(const ct_theta *theta, const ct_noise *noise, ct_err *err)
+ct_status ct__theta_check_noise(const ct_theta *theta, const ct_noise *noise, ct_err *err)
 {
-    if (ct__theta_is_of(theta, noise)) return CT_OK;
+    if (ct__theta_matches(theta, noise)) return CT_OK;
     return ct_fail(
         err, CT_E_ARGUMENT,
         "the parameters are those of another noise table: %d models, and here are %d, or some have another dimension",
@@ -82,7 +82,7 @@ static void read_block(const ct__theta_model *mine, const ct_noise_model *m, int
 
 void ct_theta_get(const ct_theta *theta, const ct_noise *noise, double *p)
 {
-    const int same = ct__theta_is_of(theta, noise);
+    const int same = ct__theta_matches(theta, noise);
     for (int32_t i = 0; i < theta->count; i++) p[i] = same ? 0 : NAN;
     if (!same) return;
     for (int32_t i = 0; i < theta->models; i++)
@@ -193,17 +193,17 @@ static ct_status write_table(const ct_theta *theta, const double *p, const ct__w
     return CT_OK;
 }
 
-ct_status ct_theta_put(const ct_theta *theta, const double *p, ct_noise *noise, ct_err *err)
+ct_status ct_theta_apply(const ct_theta *theta, const double *p, ct_noise *noise, ct_err *err)
 {
-    CT_TRY(ct__theta_check_table(theta, noise, err));
+    CT_TRY(ct__theta_check_noise(theta, noise, err));
     CT_TRY(check_finite(theta, p, err));
     const ct__window window = variance_window(theta, p);
     return write_table(theta, p, &window, noise, err);
 }
 
-ct_status ct_theta_place(const ct_theta *theta, const double *p, ct_noise *noise, ct_err *err)
+ct_status ct_theta_apply_unprojected(const ct_theta *theta, const double *p, ct_noise *noise, ct_err *err)
 {
-    CT_TRY(ct__theta_check_table(theta, noise, err));
+    CT_TRY(ct__theta_check_noise(theta, noise, err));
     CT_TRY(check_finite(theta, p, err));
     return write_table(theta, p, NULL, noise, err);
 }
@@ -252,10 +252,10 @@ static void extremes(const ct_theta *theta, const ct_noise *noise, const ct__blo
     *max = lambda[d - 1];
 }
 
-int ct_theta_inside(const ct_theta *theta, const ct_noise *noise)
+int ct_theta_is_feasible(const ct_theta *theta, const ct_noise *noise)
 {
     double least = INFINITY, most = 0, slack = 0;
-    if (!ct__theta_is_of(theta, noise)) return 0;
+    if (!ct__theta_matches(theta, noise)) return 0;
     for (int32_t i = 0; i < theta->models; i++) {
         if (ct_theta_learns(theta, i) && !has_form(&theta->model[i], ct_noise_get(noise, i))) return 0;
         for (int c = 0; c < theta->model[i].dim; c++)

@@ -1,7 +1,7 @@
 /* trial.c: a method learns under bounds from some runs, is timed, and judged on others. */
 #include "trial/trial.h"
 #include "evaluate/evaluate.h"
-#include "theta/noise_rows.h"
+#include "theta/check_noise.h"
 
 
 ct_trial_options ct_trial_defaults(void)
@@ -86,11 +86,11 @@ ct_status ct_trial_run(int32_t trains, ct_sequence *const train[], int32_t tests
 int ct_fits(const ct_noise *noise, const ct_theta *theta)
 {
     double  low, high;
-    if (!ct__theta_is_of(theta, noise)) return 0;
+    if (!ct__theta_matches(theta, noise)) return 0;
     double *p = ct__zalloc(ct_theta_count(theta), sizeof *p);
     if (!p) return -1;
     ct_theta_get(theta, noise, p);
-    ct_theta_room(theta, p, &low, &high);
+    ct_theta_scale_range(theta, p, &low, &high);
     free(p);
     return low <= high;
 }

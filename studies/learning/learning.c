@@ -45,9 +45,10 @@ static void make(dataset *d, const ct_nav_options *nav, int trains, int tests, u
 {
     *d = (dataset){.trains = trains, .tests = tests};
     must(ct_noise_new(&d->noise, &err));
-    for (int i = 0; i < trains; i++) must(ct_nav_make(nav, first_train + (uint64_t)i, d->noise, &d->train[i], &err));
+    for (int i = 0; i < trains; i++)
+        must(ct_simulate_nav(nav, first_train + (uint64_t)i, d->noise, &d->train[i], &err));
     for (int i = 0; i < tests; i++)
-        must(ct_nav_make(nav, (uint64_t)1 << 32 | (uint64_t)i, d->noise, &d->test[i], &err));
+        must(ct_simulate_nav(nav, (uint64_t)1 << 32 | (uint64_t)i, d->noise, &d->test[i], &err));
 }
 
 static void drop(dataset *d)
@@ -115,7 +116,7 @@ static ct_noise *learn(const dataset *d, const way *w, ct_learn_result *result)
     if (w->alone) how.prior = 0;
     must(ct_outer_new(d->trains, (const ct_sequence *const *)d->train, noise, theta, &options, &outer, &err));
     must(ct_learn(outer, &how, noise, result, &err));
-    demand(ct_theta_inside(theta, noise), "bounds kept", ct_learn_method_name(w->method), 0, 1);
+    demand(ct_theta_is_feasible(theta, noise), "bounds kept", ct_learn_method_name(w->method), 0, 1);
     ct_outer_free(outer);
     ct_theta_free(theta);
     return noise;

@@ -26,9 +26,9 @@ static ct_status make(const char *preset, uint64_t seed, const nav_size *size, n
     assert(size->trains <= REPRODUCE_RUNS && size->tests <= REPRODUCE_RUNS);
     ct_status status = ct_noise_new(&d->latent, err);
     for (; status == CT_OK && d->trains < size->trains; d->trains += status == CT_OK)
-        status = ct_nav_make(&nav, (uint64_t)d->trains, d->latent, &d->train[d->trains], err);
+        status = ct_simulate_nav(&nav, (uint64_t)d->trains, d->latent, &d->train[d->trains], err);
     for (; status == CT_OK && d->tests < size->tests; d->tests += status == CT_OK)
-        status = ct_nav_make(&nav, FIRST_TEST_RUN + (uint64_t)d->tests, d->latent, &d->test[d->tests], err);
+        status = ct_simulate_nav(&nav, FIRST_TEST_RUN + (uint64_t)d->tests, d->latent, &d->test[d->tests], err);
     if (status == CT_OK) status = ct_noise_copy(d->latent, &d->start, err);
     for (int32_t i = 0; status == CT_OK && i < ct_noise_count(d->start); i++)
         if (is_learned(d->start, i))

@@ -261,7 +261,7 @@ extern const char cli_format_words[]; /* "|covtune|g2o|..." */
 ct_status cli_read(const cli_io *io, const char *path, ct_format *format, ct_noise *noise, ct_sequence **out,
                    ct_err *err);
 /* The same; push (may be NULL) is how it is read if it is a push that was recorded. */
-ct_status cli_read_push(const cli_io *io, const char *path, ct_format *format, const ct_push_log_options *push,
+ct_status cli_read_push(const cli_io *io, const char *path, ct_format *format, const ct_push_csv_options *push,
                         ct_noise *noise, ct_sequence **out, ct_err *err);
 
 /* What to do about a run that has no truth. */

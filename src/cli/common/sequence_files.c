@@ -108,7 +108,7 @@ ct_status cli_read(const cli_io *io, const char *path, ct_format *format, ct_noi
     return cli_read_push(io, path, format, NULL, noise, out, err);
 }
 
-ct_status cli_read_push(const cli_io *io, const char *path, ct_format *format, const ct_push_log_options *push,
+ct_status cli_read_push(const cli_io *io, const char *path, ct_format *format, const ct_push_csv_options *push,
                         ct_noise *noise, ct_sequence **out, ct_err *err)
 {
     *out = NULL;

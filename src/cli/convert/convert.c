@@ -20,7 +20,7 @@ typedef struct {
     const char         *half_size;   /* NULL: not given */
     double              radius, c; /* NaN: not given */
     int                 every;     /* 0: not given   */
-    ct_push_log_options push;
+    ct_push_csv_options push;
 } convert_request;
 
 static const char *const BY[] = {
@@ -76,7 +76,7 @@ static ct_status attach(const cli_io *io, const convert_request *request, ct_seq
     ct_err       inner = {0};
     ct_status    status = strcmp(request->truth, VALUES) ? read_other(io, request->truth, &truth, err) : CT_OK;
     if (status != CT_OK) return status;
-    status = ct_sequence_attach(seq, truth, &request->how, found, &inner);
+    status = ct_sequence_attach_truth(seq, truth, &request->how, found, &inner);
     if (status != CT_OK) ct_fail(err, status, "--truth %s: %s", request->truth, inner.text);
     else if (found->unturned && truth)
         cli_remark(io,
@@ -169,7 +169,7 @@ static const char *push_option(const convert_request *r)
 static cli_exit take_push(const cli_io *io, convert_request *r)
 {
     char *end;
-    r->push = ct_push_log_defaults();
+    r->push = ct_push_csv_defaults();
     if (!isnan(r->radius)) r->push.radius = r->radius;
     if (!isnan(r->c)) r->push.c = r->c;
     if (r->every) r->push.every = r->every;

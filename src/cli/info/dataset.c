@@ -72,7 +72,7 @@ static json_t *tally_json(const tally *t, int32_t runs)
 static json_t *model_json(const summary *s, int32_t index)
 {
     const ct_noise_model  *m = ct_noise_get(s->d->noise, index);
-    const ct_dataset_group g = ct_dataset_of_model(s->d, index);
+    const ct_dataset_group g = ct_dataset_group_of(s->d, index);
     json_t                *o = cli_object();
     double                 variance[CT_NOISE_DIM_MAX];
     for (int i = 0; i < m->dim; i++) variance[i] = ct_noise_covariance(m, i, i);
@@ -138,7 +138,7 @@ static int is_all(const double v[], int dim, double value)
 static void print_model(const summary *s, int32_t index)
 {
     const ct_noise_model  *m = ct_noise_get(s->d->noise, index);
-    const ct_dataset_group g = ct_dataset_of_model(s->d, index);
+    const ct_dataset_group g = ct_dataset_group_of(s->d, index);
     char                   sigmas[INFO_SIGMAS], text[400] = "; frozen";
     int                    n = 0;
     if (!s->trained[index]) snprintf(text, sizeof text, "; no training run has it");

@@ -81,7 +81,8 @@ static json_t *closed_form_json(const learn_job *job)
     ct_noise *noise = NULL;
     ct_err    err = {0};
     if (ct_noise_copy(job->start, &noise, &err) != CT_OK) cli_check_alloc(NULL);
-    const int put = job->result.closed_form && ct_theta_put(job->theta, job->result.closed_form, noise, &err) == CT_OK;
+    const int put =
+        job->result.closed_form && ct_theta_apply(job->theta, job->result.closed_form, noise, &err) == CT_OK;
     for (int32_t g = 0; put && g < ct_theta_models(job->theta); g++) {
         const ct_noise_model *m = ct_noise_get(noise, g);
         if (!ct_theta_learns(job->theta, g)) continue;

@@ -235,7 +235,7 @@ static ct_status keep_best(const learn_request *request, learn_job *job, const c
 {
     learn_folder *f = &job->folder;
     if (strcmp(p->phase, "folds") && p->train < f->best) {
-        const ct_status status = ct_theta_put(job->theta, p->p, f->table, err);
+        const ct_status status = ct_theta_apply(job->theta, p->p, f->table, err);
         if (status != CT_OK) return status;
         f->best = p->train;
     }

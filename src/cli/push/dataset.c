@@ -23,8 +23,8 @@ ct_status push_train(const ct_push_options *options, int episodes, ct_net **net,
     how.decay = WEIGHT_DECAY;
     how.seed = options->seed;
     for (; status == CT_OK && made < episodes; made += status == CT_OK)
-        status = ct_push_episode_make(options, 2, (uint64_t)made, &lesson[made], err);
-    if (status == CT_OK) status = ct_push_pairs(options, episodes, lesson, &count, &x, &t, err);
+        status = ct_simulate_push_episode(options, 2, (uint64_t)made, &lesson[made], err);
+    if (status == CT_OK) status = ct_push_image_pairs(options, episodes, lesson, &count, &x, &t, err);
     if (status == CT_OK) status = ct_net_new((int)(sizeof WIDTH / sizeof *WIDTH) - 1, WIDTH, options->seed, net, err);
     if (status == CT_OK) status = ct_net_train(*net, count, x, t, &how, result ? result : &unseen, err);
     for (int i = 0; i < made; i++) ct_push_episode_free(&lesson[i]);
@@ -57,7 +57,7 @@ static ct_status make_runs(const cli_io *io, const ct_push_options *options, con
         ct_sequence *seq;
         cli_show(io, "making run %d of %d", i + 1, train + test);
         const ct_status status =
-            ct_push_make(options, testing, (uint64_t)(testing ? i - train : i), net ? ct_push_predict : NULL,
+            ct_simulate_push(options, testing, (uint64_t)(testing ? i - train : i), net ? ct_push_predict_yaw : NULL,
                          (void *)(uintptr_t)net, d->noise, &seq, err);
         if (status != CT_OK) return status;
         if (testing) d->test[d->tests++] = seq;
@@ -75,7 +75,7 @@ static void say_groups(ct_dataset *d)
         ct_dataset_group *g = &d->group[d->groups++];
         *g = (ct_dataset_group){.name = cli_check_alloc(strdup(name)), .kind = -1};
         for (int k = 0; k < CT_NOISE_DIM_MAX; k++) g->lower[k] = g->upper[k] = g->unit[k] = NAN;
-        g->learn = ct_push_unit(name, g->unit);
+        g->learn = ct_push_units(name, g->unit);
     }
 }
 

@@ -108,7 +108,7 @@ static void put_images(cli_buffer *out, const ct_push_episode *e)
 ct_status simulate_draw_images(const ct_push_options *options, int pool, const char *path, ct_err *err)
 {
     ct_push_episode e;
-    ct_status       status = ct_push_episode_make(options, pool, 0, &e, err);
+    ct_status       status = ct_simulate_push_episode(options, pool, 0, &e, err);
     if (status != CT_OK) return status;
     cli_buffer out = {0};
     put_images(&out, &e);

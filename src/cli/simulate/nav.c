@@ -123,7 +123,7 @@ static ct_status make_runs(const cli_io *io, const nav_request *q, ct_noise *lat
         const uint64_t run = testing ? FIRST_TEST_RUN + (uint64_t)(i - q->train) : (uint64_t)i;
         ct_sequence   *seq;
         if (i % 16 == 0) cli_show(io, "making run %d of %d", i + 1, total);
-        const ct_status status = ct_nav_make(&q->nav, run, latent, &seq, err);
+        const ct_status status = ct_simulate_nav(&q->nav, run, latent, &seq, err);
         if (status != CT_OK) return status;
         if (testing) d->test[d->tests++] = seq;
         else d->train[d->trains++] = seq;

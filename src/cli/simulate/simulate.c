@@ -9,12 +9,12 @@ typedef struct {
     int              format, poses; /* poses 0, sigmas 0, loops -1: the world's own */
     double           sigma_t, sigma_r, loops;
     uint64_t         seed;
-    ct_world_options world;
+    ct_pose_graph_options world;
 } simulate_request;
 
 static void print(const simulate_request *request, const ct_sequence *seq)
 {
-    const ct_world_options *w = &request->world;
+    const ct_pose_graph_options *w = &request->world;
     const ct_accuracy       rmse = ct_accuracy_of(seq, ct_graph_initial_const(seq->graph));
     const int32_t           factors = ct_graph_factors(seq->graph);
     char                    kinds[128];
@@ -27,7 +27,7 @@ static void print(const simulate_request *request, const ct_sequence *seq)
 
 static void print_json(const simulate_request *request, const ct_sequence *seq, const cli_written *written)
 {
-    const ct_world_options *w = &request->world;
+    const ct_pose_graph_options *w = &request->world;
     json_t                 *o = cli_object();
     cli_put(o, "out", cli_text(request->out));
     cli_put(o, "format", cli_text(ct_format_name(written->format)));
@@ -52,7 +52,7 @@ static cli_exit carry_out(const cli_io *io, const simulate_request *request)
     cli_written  written;
     ct_status    status = ct_noise_new(&noise, &err);
     cli_show(io, "making %d poses", request->world.poses);
-    if (status == CT_OK) status = ct_world_make(&request->world, noise, &seq, &err);
+    if (status == CT_OK) status = ct_simulate_pose_graph(&request->world, noise, &seq, &err);
     if (status == CT_OK) status = cli_write(seq, noise, NULL, request->format, 1, request->out, &written, &err);
     cli_hide();
     if (status == CT_OK) {
@@ -134,7 +134,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     if (code == CLI_GO) code = find_world(&io, name, &kind);
     if (code == CLI_GO && !request.out) code = cli_misuse(&io, "--out FILE is missing");
     if (code != CLI_GO) return code;
-    request.world = ct_world_defaults(kind);
+    request.world = ct_pose_graph_defaults(kind);
     if (request.poses) request.world.poses = request.poses;
     if (request.sigma_t > 0) request.world.sigma_t = request.sigma_t;
     if (request.sigma_r > 0) request.world.sigma_r = request.sigma_r;

@@ -1,4 +1,4 @@
-/* test_reach.c: values composed from measurements alone. */
+/* test_initialise.c: values composed from measurements alone. */
 #define _XOPEN_SOURCE 700
 #include "data_test.h"
 
@@ -10,7 +10,7 @@ static void reach(const char *text, double x[], double y[])
     run r;
     MUST_READ(&r, CT_FORMAT_COVTUNE, text);
     double *values = calloc((size_t)ct_graph_size(r.seq->graph), sizeof *values);
-    CHECK_OK(ct_sequence_reach(r.seq, 0, values, &r.err), r.err);
+    CHECK_OK(ct_sequence_initialise(r.seq, 0, values, &r.err), r.err);
     for (int32_t v = 0; v < ct_graph_variables(r.seq->graph); v++) {
         x[v] = values[ct_graph_offset(r.seq->graph, v)];
         if (y) y[v] = values[ct_graph_offset(r.seq->graph, v) + 1];
@@ -36,9 +36,9 @@ static void test_what_is_measured_absolutely_begins_there(void)
               HEAD "var a SE2 9 9 9\nvar b SE2 9 9 9\nvar c SE2 9 9 9\nvar d SE2 9 9 9\n"
                    "factor prior_se2 n a 1 0 0\nfactor between_se2 n a b 1 0 0\nfactor between_se2 n b c 1 0 0\n"
                    "factor prior_se2 n c 50 0 0\nfactor between_se2 n c d 1 0 0\n");
-    CHECK_OK(ct_sequence_reach(r.seq, 1, x, &r.err), r.err);
+    CHECK_OK(ct_sequence_initialise(r.seq, 1, x, &r.err), r.err);
     CHECK(x[0] == 1 && x[4] == 2 && x[8] == 50 && x[12] == 51);
-    CHECK_OK(ct_sequence_reach(r.seq, 0, x, &r.err), r.err);
+    CHECK_OK(ct_sequence_initialise(r.seq, 0, x, &r.err), r.err);
     CHECK(x[0] == 1 && x[4] == 2 && x[8] == 3 && x[12] == 4);
     run_free(&r);
 }
@@ -86,9 +86,9 @@ static void test_a_graph_measured_as_gtsam_does_is_reached_as_well(void)
     double a[8], b[8];
     MUST_READ(&r, CT_FORMAT_COVTUNE,
               HEAD "var a SE2 9 9 9\nvar b SE2 9 9 9\nfactor prior_se2 n a 1 0 0.5\nfactor between_se2 n a b 1 0 1\n");
-    CHECK_OK(ct_sequence_reach(r.seq, 0, a, &r.err), r.err);
+    CHECK_OK(ct_sequence_initialise(r.seq, 0, a, &r.err), r.err);
     CHECK_OK(ct_graph_like_gtsam(r.seq->graph, &r.err), r.err);
-    CHECK_OK(ct_sequence_reach(r.seq, 0, b, &r.err), r.err);
+    CHECK_OK(ct_sequence_initialise(r.seq, 0, b, &r.err), r.err);
     CHECK(same_bits(a, b, 8) && a[0] == 1);
     run_free(&r);
 }
@@ -99,8 +99,8 @@ static void test_initial_values_may_be_replaced_in_place(void)
     double x[8];
     MUST_READ(&r, CT_FORMAT_COVTUNE,
               HEAD "var a SE2 9 9 9\nvar b SE2 9 9 9\nfactor prior_se2 n a 1 0 0.5\nfactor between_se2 n a b 1 0 1\n");
-    CHECK_OK(ct_sequence_reach(r.seq, 0, x, &r.err), r.err);
-    CHECK_OK(ct_sequence_reach(r.seq, 0, ct_graph_initial(r.seq->graph), &r.err), r.err);
+    CHECK_OK(ct_sequence_initialise(r.seq, 0, x, &r.err), r.err);
+    CHECK_OK(ct_sequence_initialise(r.seq, 0, ct_graph_initial(r.seq->graph), &r.err), r.err);
     CHECK(same_bits(x, ct_graph_initial_const(r.seq->graph), 8));
     run_free(&r);
 }
@@ -113,7 +113,7 @@ static void test_sums_that_leave_the_numbers_are_refused_by_name(void)
         &r, CT_FORMAT_COVTUNE,
         HEAD
         "var a SE2 0 0 0\nvar b SE2 0 0 0\nfactor prior_se2 n a 1.7e308 0 0\nfactor between_se2 n a b 1.7e308 0 0\n");
-    CHECK_REFUSED(ct_sequence_reach(r.seq, 0, x, &r.err), r.err,
+    CHECK_REFUSED(ct_sequence_initialise(r.seq, 0, x, &r.err), r.err,
                   "composing the edges up to b gives a number that is not finite");
     run_free(&r);
 }
@@ -124,7 +124,7 @@ static void test_an_empty_graph_has_nothing_to_reach(void)
     ct_err       err = {0};
     double       x[1];
     CHECK_OK(ct_sequence_new(NULL, &seq, &err), err);
-    CHECK_OK(ct_sequence_reach(seq, 0, x, &err), err);
+    CHECK_OK(ct_sequence_initialise(seq, 0, x, &err), err);
     ct_sequence_free(seq);
 }
 
