@@ -1,31 +1,32 @@
-/* accuracy.c: how far from the truth runs are estimated, before and after: means, and run by run. */
+/* accuracy.c: errors of position and rotation against the truth, before and after learning: means over sequences, and
+ * sequence by sequence. */
 #include "cli/report/report.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define ROWS_MAX 200    /* runs in the table: of more, nobody reads one */
-#define SAME     0.0005 /* relative: what differs by less is the same to the digits that are shown */
+#define ROWS_MAX 200    /* sequences in the table */
+#define SAME     0.0005 /* relative: values that differ by less have the same digits */
 
-static void say_inference(report_job *job)
+static void put_inference(report_job *job)
 {
     const ct_inference *how = &job->inference;
     const char *of = how->start == CT_START_INITIAL ? "the values in the " : how->start == CT_START_TRUTH ? "the " : "";
-    char                start[128];
+    const char *entry = how->replay.entry == CT_ENTRY_PREVIOUS ? "the previous pose"
+                        : how->replay.entry == CT_ENTRY_MOTION ? "the previous pose moved by the measured motion"
+                                                               : NULL;
+    char start[128];
     snprintf(start, sizeof start, "%s%s", of, ct_start_name(how->start));
     if (!how->incremental)
         ct_page_text(job->page,
-                     "Each of the %d %s runs is estimated at once, starting from %s, with the noise models before "
-                     "learning and with those after.",
+                     "Each of the %d %s sequences is estimated twice, in batch, from %s: with the start noise models "
+                     "(before) and with the learned ones (after).",
                      job->count, report_part(job), start);
     else
         ct_page_text(job->page,
-                     "Each of the %d %s runs is estimated step by step (isam2), a new pose starting from %s, with the "
-                     "noise models before learning and with those after.",
-                     job->count, report_part(job),
-                     how->replay.entry == CT_ENTRY_PREVIOUS ? "the one before"
-                     : how->replay.entry == CT_ENTRY_MOTION ? "the one before, moved on as measured"
-                                                            : start);
+                     "Each of the %d %s sequences is estimated twice, incrementally (isam2): with the start noise "
+                     "models (before) and with the learned ones (after). A new pose starts from %s.",
+                     job->count, report_part(job), entry ? entry : start);
 }
 
 /* ---- means ---- */
@@ -57,11 +58,24 @@ static void put_means_of(report_job *job, ct_table *t, const char *body)
     put_mean(t, 0, name, "rotation, rmse of angles", "rad", before.rotation, after.rotation);
 }
 
+/* Errors after alignment, below those without. */
+static void put_aligned(report_job *job, ct_table *t)
+{
+    const double k = job->unit.per_m;
+    char name[48];
+    if (job->align == CT_ALIGN_NONE) return;
+    snprintf(name, sizeof name, "aligned (%s)", ct_align_name((ct_align_kind)job->align));
+    put_mean(t, 1, name, "position, rms of distances", job->unit.name, k * report_mean_aligned(job, BEFORE, 0),
+             k * report_mean_aligned(job, AFTER, 0));
+    put_mean(t, 0, name, "rotation, rmse of angles", "rad", report_mean_aligned(job, BEFORE, 1),
+             report_mean_aligned(job, AFTER, 1));
+}
+
 static void put_means(report_job *job)
 {
     const char *body[CT_BODIES_MAX];
     const int   bodies = report_each_body(job, body);
-    ct_table   *t = report_table("Means over runs");
+    ct_table *t = report_table("Means over sequences");
     ct_table_column(t, "what", "", NULL, 0);
     ct_table_column(t, "unit", "unit", NULL, 0);
     ct_table_column(t, "before", "before", NULL, 4);
@@ -69,14 +83,17 @@ static void put_means(report_job *job)
     ct_table_column(t, "ratio", "after / before", NULL, 3);
     for (int k = 0; k < bodies; k++) put_means_of(job, t, body[k]);
     if (bodies > 1) put_means_of(job, t, NULL);
-    put_mean(t, bodies > 1, "", "loss, \u00bd sum of squared differences", "", job->mean[BEFORE][EVAL_LOSS],
-             job->mean[AFTER][EVAL_LOSS]);
-    ct_table_note(t, "Over %d run%s, without alignment. Differences in the loss are %s.", job->averaged,
-                  CLI_S(job->averaged), ct_difference_name((ct_difference)job->learn.difference));
+    put_aligned(job, t);
+    put_mean(t, bodies > 1 || job->align != CT_ALIGN_NONE, "", "loss, \u00bd sum of squared differences", "",
+             job->mean[BEFORE][EVAL_LOSS], job->mean[AFTER][EVAL_LOSS]);
+    ct_table_note(t,
+                  "Over %d sequence%s, without alignment unless said. Rms of distances is the absolute pose error "
+                  "(APE). Differences in the loss are %s.",
+                  job->averaged, CLI_S(job->averaged), ct_difference_name((ct_difference)job->learn.difference));
     report_put_table(job, t);
 }
 
-static void say_change(report_job *job, const char *body)
+static void put_change(report_job *job, const char *body)
 {
     const ct_accuracy before = report_mean_of(job, BEFORE, body), after = report_mean_of(job, AFTER, body);
     const int         turns = isnan(after.translation);
@@ -89,23 +106,24 @@ static void say_change(report_job *job, const char *body)
         worse += job->use[i] && change > 1 + SAME;
     }
     if (isnan(ratio)) return;
-    char name[64], change[64] = "what it was", runs[96] = "";
+    char name[64], change[64] = "is the same after learning", each[96] = "";
     if (fabs(ratio - 1) > SAME)
-        snprintf(change, sizeof change, "%.3g %% %s after learning", 100 * fabs(ratio - 1),
+        snprintf(change, sizeof change, "is %.3g %% %s after learning", 100 * fabs(ratio - 1),
                  ratio < 1 ? "smaller" : "larger");
     if (job->averaged > 1)
-        snprintf(runs, sizeof runs, " It is smaller in %d of %d runs, and larger in %d.", better, job->averaged, worse);
-    ct_page_text(job->page, "The mean error in %s%s%s is %s.%s", turns ? "rotation" : "position",
-                 body ? " of the " : "", report_body(job, body, name), change, runs);
+        snprintf(each, sizeof each, " It is smaller in %d of %d sequences and larger in %d.", better, job->averaged,
+                 worse);
+    ct_page_text(job->page, "The mean error in %s%s%s %s.%s", turns ? "rotation" : "position", body ? " of the " : "",
+                 report_body(job, body, name), change, each);
 }
 
-/* ---- run by run ---- */
+/* ---- sequence by sequence ---- */
 
-static void put_runs(report_job *job)
+static void put_sequences(report_job *job)
 {
-    ct_table     *t = report_table("Run by run");
+    ct_table *t = report_table("Sequence by sequence");
     const int32_t n = job->count < ROWS_MAX ? job->count : ROWS_MAX;
-    ct_table_column(t, "run", "run", NULL, 0);
+    ct_table_column(t, "sequence", "sequence", NULL, 0);
     ct_table_column(t, "poses", "poses", NULL, 6);
     ct_table_column(t, "translation_before", "position before", job->unit.name, 4);
     ct_table_column(t, "translation", "after", job->unit.name, 4);
@@ -136,19 +154,19 @@ static void put_runs(report_job *job)
                 break;
             }
     }
-    if (n < job->count) ct_table_note(t, "The first %d of %d runs.", n, job->count);
-    ct_table_note(t, "rmse: per coordinate of positions; of angles. What is worse than before is marked.");
+    if (n < job->count) ct_table_note(t, "The first %d of %d sequences.", n, job->count);
+    ct_table_note(t, "Rmse: per coordinate of positions, and of angles. Larger errors than before are marked.");
     report_put_table(job, t);
 }
 
 /* A body alone. */
-static void put_runs_of(report_job *job, const char *body)
+static void put_sequences_of(report_job *job, const char *body)
 {
     char          name[64], title[128];
     const int32_t n = job->count < ROWS_MAX ? job->count : ROWS_MAX;
-    snprintf(title, sizeof title, "Run by run: %s", report_body(job, body, name));
+    snprintf(title, sizeof title, "Sequence by sequence: %s", report_body(job, body, name));
     ct_table *t = report_table(title);
-    ct_table_column(t, "run", "run", NULL, 0);
+    ct_table_column(t, "sequence", "sequence", NULL, 0);
     ct_table_column(t, "translation_before", "position before", job->unit.name, 4);
     ct_table_column(t, "translation", "after", job->unit.name, 4);
     ct_table_column(t, "rotation_before", "rotation before", "rad", 4);
@@ -186,12 +204,13 @@ static void put_picture(report_job *job, const char *body, int turns)
                                 {"after", CT_ROLE_AFTER, CT_MARK_POINTS, n, x, y[AFTER], NULL}};
     const int       is_log = report_wants_log(n, y[BEFORE], n, y[AFTER]);
     char            name[64], title[128], label[32];
-    snprintf(title, sizeof title, "Error in %s%s%s, run by run", turns ? "rotation" : "position", body ? ": " : "",
+    snprintf(title, sizeof title, "Error in %s%s%s by sequence", turns ? "rotation" : "position", body ? ": " : "",
              report_body(job, body, name));
     snprintf(label, sizeof label, "rmse in %s", turns ? "rad" : job->unit.name);
     const ct_plot plot = {.id = turns ? "rotation" : "translation",
                           .title = title,
-                          .x_label = "run",
+                          .text = "One point a sequence, in the order of the dataset.",
+                          .x_label = "sequence",
                           .y_label = label,
                           .y_log = is_log,
                           .count = 2,
@@ -206,19 +225,20 @@ static void put_picture(report_job *job, const char *body, int turns)
 void report_accuracy(report_job *job)
 {
     ct_page_section(job->page, "accuracy",
-                    job->part == CT_DATASET_TEST ? "Accuracy on test runs" : "Accuracy on training runs");
-    say_inference(job);
+                    job->part == CT_DATASET_TEST ? "Accuracy on test sequences" : "Accuracy on training sequences");
+    put_inference(job);
     if (!job->averaged) {
-        ct_page_text(job->page, "No run has an estimate both before and after.");
-        put_runs(job);
+        ct_page_text(job->page, "No sequence has an estimate both before and after.");
+        put_sequences(job);
         return;
     }
     const char *body[CT_BODIES_MAX];
     const int   bodies = report_each_body(job, body);
-    for (int k = 0; k < bodies; k++) say_change(job, body[k]);
+    for (int k = 0; k < bodies; k++) put_change(job, body[k]);
     put_means(job);
     for (int k = 0; k < bodies; k++)
         for (int turns = 0; turns < 2; turns++) put_picture(job, body[k], turns);
-    for (int k = 0; bodies > 1 && k < bodies; k++) put_runs_of(job, body[k]);
-    put_runs(job);
+    report_relative_error(job);
+    for (int k = 0; bodies > 1 && k < bodies; k++) put_sequences_of(job, body[k]);
+    put_sequences(job);
 }

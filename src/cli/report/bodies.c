@@ -1,13 +1,12 @@
-/* bodies.c: what a run estimates may be several bodies, an object and the finger that pushes it. Numbers of both
- * together say little of either, so that they are said apart; and in a unit that errors have a few digits before or
- * after the point in. */
+/* bodies.c: the bodies of a sequence, such as an object and the finger that pushes it. Errors of both together mean
+ * little, so that each has its own numbers. Lengths are in a unit that suits their size. */
 #include "cli/push/contact.h"
 #include "cli/report/report.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Errors of a decimetre and more are said in m, of a centimetre and more in cm. */
+/* m from a decimetre on, cm from a centimetre on, else mm. */
 static report_unit unit_of(double metres)
 {
     if (!(metres < 0.1)) return (report_unit){1, "m"}; /* NaN */
@@ -60,11 +59,15 @@ static ct_accuracy find(int count, const ct_body *body, const char *name)
     return (ct_accuracy){.translation = NAN, .rotation = NAN, .ape_translation = NAN};
 }
 
-ct_accuracy report_accuracy_of(const report_job *job, int side, int32_t i, const char *body)
+ct_accuracy report_accuracy_in(const ct_evaluation *a, const char *body)
 {
-    const ct_evaluation *a = &job->of[side][i];
     if (!ct_evaluation_has_estimate(a)) return find(0, NULL, "");
     return body ? find(a->bodies, a->body, body) : a->accuracy;
+}
+
+ct_accuracy report_accuracy_of(const report_job *job, int side, int32_t i, const char *body)
+{
+    return report_accuracy_in(&job->of[side][i], body);
 }
 
 ct_accuracy report_mean_of(const report_job *job, int side, const char *body)

@@ -1,4 +1,4 @@
-/* commands.c: how to repeat the run, and how to use what came of it. */
+/* commands.c: how to repeat the run, and how to use its result. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/report/report.h"
 
@@ -51,22 +51,22 @@ void report_repeat(report_job *job)
                 *const data = cli_quoted(job->dataset ? job->path : job->learn.path);
     char *const noise = cli_quoted(job->noise), *const start = cli_quoted(job->start);
     ct_page_section(job->page, "repeat", "Repeat and use");
-    ct_page_text(job->page, "The same numbers to the last bit, from where covtune was started:");
+    ct_page_text(job->page, "To repeat the run, with the same bits, from where covtune was started:");
     put_command(job, "%s --out %s", text_of(from, "command"), other);
-    ct_page_text(job->page, "All options, as they were resolved (%s):", job->config);
+    ct_page_text(job->page, "All options of the run (%s):", job->config);
     ct_page_code(job->page, config);
     ct_page_text(job->page, "Digest of data and options: %s. covtune %s.", text_of(from, "digest"),
                  text_of(from, "version"));
     if (!job->finished) {
-        ct_page_text(job->page, "To go on with the run:");
+        ct_page_text(job->page, "To continue the run:");
         put_command(job, "covtune learn %s --out %s --resume", options, run);
     }
-    ct_page_text(job->page, "The numbers of this page, on a terminal:");
+    ct_page_text(job->page, "To print the numbers of this page on a terminal:");
     put_command(job, "covtune eval %s%s%s --noise %s --against %s --nees --each", data,
                 job->learn.repair ? " --repair" : "",
                 job->dataset && job->part == CT_DATASET_TRAIN ? " --part train" : "", noise, start);
-    ct_page_text(job->page, "The learned noise models, for another program (gtsam-python, ros, robot-localization, "
-                            "g2o, c and json as well):");
+    ct_page_text(job->page, "To export the learned noise models for another program (also gtsam-python, ros, "
+                            "robot-localization, g2o, c, json):");
     put_command(job, "covtune export %s --to gtsam-cpp", noise);
     char *const owned[] = {config, folder, again, run, other, options, data, noise, start};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);

@@ -1,9 +1,9 @@
-/* consistency.c: is the estimator as wrong as it says? NEES pose by pose and run by run, chi-square.
+/* consistency.c: do claimed and real uncertainty agree? NEES by sequence and by pose, chi-square.
  *
- * Where claimed and real uncertainty agree, e' P^-1 e of a pose is chi-square of n = dim e degrees: divided by n it
- * has mean 1, and lies between the 2.5 % and 97.5 % quantiles over n in 95 of 100 poses. That of a run would be
- * chi-square of all its degrees, were its poses independent; neighbours are not, so runs scatter more widely than
- * such a band. */
+ * NEES of a pose is e' P^-1 e, with e its error and P the covariance that the estimator claims. If they agree it is
+ * chi-square of n = dim e degrees. Divided by n it has mean 1 and lies between the 2.5 % and 97.5 % quantiles over n
+ * for 95 % of the poses. Errors of neighbouring poses are correlated, so that sequences scatter more widely than a
+ * band for independent poses. */
 #include "cli/report/report.h"
 
 #include <math.h>
@@ -11,40 +11,32 @@
 
 #define LOW  0.025
 #define HIGH 0.975
-/* Factors of NEES that are worth a word: sigmas off by a fifth. */
+/* NEES beyond these is called inconsistent: sigmas off by a fifth. */
 #define SURE     1.44
 #define CAUTIOUS (1 / 1.44)
 
 /* ---- in words ---- */
 
-static void say_nees(report_job *job)
+static void put_nees(report_job *job)
 {
     const double before = job->mean[BEFORE][EVAL_NEES], after = job->mean[AFTER][EVAL_NEES];
     ct_page_text(job->page,
-                 "NEES compares errors with the covariance that the estimator claims: 1 per coordinate where sigmas "
-                 "are right, above where it is too sure of itself, below where it is too cautious.");
-    if (isnan(after))
-        ct_page_text(job->page, "It could not be had: there are no covariances, or the truth is not known.");
-    else if (after > SURE)
-        ct_page_text(job->page,
-                     "After learning the estimator is too sure: its errors are %.2f times what it claims; before they "
-                     "were %.2g times that.",
-                     sqrt(after), sqrt(before));
-    else if (after < CAUTIOUS)
-        ct_page_text(job->page,
-                     "After learning the estimator is too cautious: its errors are only %.2g times what it claims; "
-                     "before they were %.2g times that.",
-                     sqrt(after), sqrt(before));
-    else
-        ct_page_text(job->page,
-                     "After learning the estimator is honest: its errors are %.2f times what it claims; before they "
-                     "were %.2g times that.",
-                     sqrt(after), sqrt(before));
+                 "NEES compares errors with the covariance that the estimator claims. It is 1 per coordinate if they "
+                 "agree, more if the estimator is overconfident, less if it is underconfident.");
+    if (isnan(after)) {
+        ct_page_text(job->page, "NEES is not known here: there are no covariances, or no truth.");
+        return;
+    }
+    const char *is = after > SURE ? "overconfident" : after < CAUTIOUS ? "underconfident" : "consistent";
+    ct_page_text(job->page,
+                 "After learning the estimator is %s: its errors are %.2f times as large as it claims. Before, the "
+                 "factor was %.2g.",
+                 is, sqrt(after), sqrt(before));
 }
 
 static const char *verdict(double value)
 {
-    return isnan(value) ? "" : value > SURE ? "too sure" : value < CAUTIOUS ? "too cautious" : "honest";
+    return isnan(value) ? "" : value > SURE ? "overconfident" : value < CAUTIOUS ? "underconfident" : "consistent";
 }
 
 static void put_table(report_job *job)
@@ -53,12 +45,12 @@ static void put_table(report_job *job)
         int         metric;
         const char *what;
     } ROW[] = {{EVAL_NEES, "NEES per coordinate"}, {EVAL_CHI_SQUARED, "chi-square per degree of freedom"}};
-    ct_table *t = report_table("All runs together");
+    ct_table *t = report_table("All sequences together");
     ct_table_column(t, "what", "", NULL, 0);
     ct_table_column(t, "before", "before", NULL, 4);
-    ct_table_column(t, "verdict_before", "which is", NULL, 0);
+    ct_table_column(t, "verdict_before", "the estimator is", NULL, 0);
     ct_table_column(t, "after", "after", NULL, 4);
-    ct_table_column(t, "verdict", "which is", NULL, 0);
+    ct_table_column(t, "verdict", "the estimator is", NULL, 0);
     for (int k = 0; k < 2; k++) {
         ct_table_row(t, 0);
         ct_table_text(t, "%s", ROW[k].what);
@@ -68,8 +60,8 @@ static void put_table(report_job *job)
         }
     }
     ct_table_note(t,
-                  "Honest is from %.2f to %.2f: sigmas right to a fifth. Chi-square looks at how well measurements fit "
-                  "the estimate, NEES at how well the estimate fits the truth. Robust kernels make chi-square smaller.",
+                  "Consistent is from %.2f to %.2f: sigmas right to a fifth. Chi-square compares measurements with the "
+                  "estimate, NEES compares the estimate with the truth. Robust kernels make chi-square smaller.",
                   CAUTIOUS, SURE);
     report_put_table(job, t);
 }
@@ -83,9 +75,9 @@ static void put_band(double degrees, double *middle, double *half)
     *half = (high - low) / 2;
 }
 
-/* ---- run by run ---- */
+/* ---- by sequence ---- */
 
-static void put_runs(report_job *job, int k, const char *id, const char *title, const char *label)
+static void put_sequences(report_job *job, int k, const char *id, const char *title, const char *label)
 {
     const int64_t n = job->count;
     double *x = cli_alloc(5 * n, sizeof *x), *y[SIDES] = {x + n, x + 2 * n}, *middle = x + 3 * n, *half = x + 4 * n;
@@ -103,17 +95,18 @@ static void put_runs(report_job *job, int k, const char *id, const char *title, 
             known = known || isfinite(value[k]);
         }
     }
-    const ct_series series[] = {{k == EVAL_NEES ? "95 %, were poses independent" : "95 % of runs", CT_ROLE_QUIET,
+    const ct_series series[] = {{k == EVAL_NEES ? "95 % if poses were independent" : "95 % of sequences", CT_ROLE_QUIET,
                                  n > 1 ? CT_MARK_BAND : CT_MARK_POINTS, n, x, middle, half},
                                 {"before", CT_ROLE_BEFORE, CT_MARK_POINTS, n, x, y[BEFORE], NULL},
                                 {"after", CT_ROLE_AFTER, CT_MARK_POINTS, n, x, y[AFTER], NULL}};
     const ct_plot plot = {
         .id = id,
         .title = title,
-        .text = k == EVAL_NEES
-                    ? "Errors of neighbouring poses go together, so honest runs scatter more widely than the band."
-                    : NULL,
-        .x_label = "run",
+        .text =
+            k == EVAL_NEES
+                ? "Errors of neighbouring poses are correlated: consistent sequences scatter more widely than the band."
+                : NULL,
+        .x_label = "sequence",
         .y_label = label,
         .y_log = report_wants_log(n, y[BEFORE], n, y[AFTER]),
         .count = 3,
@@ -125,7 +118,7 @@ static void put_runs(report_job *job, int k, const char *id, const char *title, 
     free(x);
 }
 
-/* ---- pose by pose ---- */
+/* ---- by pose ---- */
 
 /* Share of poses within the band, of those that have a value. */
 static double inside(int32_t n, const double *y, const double *middle, const double *half)
@@ -144,7 +137,7 @@ static int ascending(const void *a, const void *b)
     return d > 0 ? 1 : d < 0 ? -1 : 0;
 }
 
-/* Where the axis begins and ends: all but the smallest few, as a pose that is held to its truth has next to none. */
+/* The ends of the axis. The smallest few values are cut off: a pose that is fixed to its truth has nearly none. */
 static void span(int32_t n, const double *a, const double *b, double *low, double *high)
 {
     double *v = cli_alloc(2 * (int64_t)n, sizeof *v);
@@ -172,7 +165,8 @@ static void put_poses(report_job *job, int32_t k, const char *body)
     for (int32_t i = 0, before = 0; i < n; i++) {
         const int d = t->degrees[AFTER][at[i]];
         time[i] = x[i];
-        if (i && d == before) middle[i] = middle[i - 1], half[i] = half[i - 1]; /* quantiles take time */
+        if (i && d == before)
+            middle[i] = middle[i - 1], half[i] = half[i - 1]; /* a quantile is costly */
         else put_band(d, &middle[i], &half[i]);
         before = d;
         for (int side = BEFORE; side <= AFTER; side++)
@@ -190,7 +184,7 @@ static void put_poses(report_job *job, int32_t k, const char *body)
                                 {"before", CT_ROLE_BEFORE, CT_MARK_LINE, drawn, x, y[BEFORE], NULL},
                                 {"after", CT_ROLE_AFTER, CT_MARK_LINE, drawn, x, y[AFTER], NULL}};
     snprintf(id, sizeof id, "nees-%d", k);
-    snprintf(title, sizeof title, "NEES%s%s", body ? ": " : " along the way", name);
+    snprintf(title, sizeof title, "NEES%s%s", body ? ": " : " over time", name);
     const ct_plot plot = {.id = id,
                           .title = title,
                           .text = body ? text : NULL,
@@ -211,15 +205,15 @@ void report_trust(report_job *job)
 {
     ct_page_section(job->page, "consistency", "Consistency");
     if (!job->averaged) return;
-    say_nees(job);
+    put_nees(job);
     put_table(job);
-    put_runs(job, EVAL_NEES, "nees-runs", "NEES, run by run", "NEES per coordinate");
-    put_runs(job, EVAL_CHI_SQUARED, "chi-runs", "Chi-square, run by run", "chi-square per degree");
+    put_sequences(job, EVAL_NEES, "nees-runs", "NEES by sequence", "NEES per coordinate");
+    put_sequences(job, EVAL_CHI_SQUARED, "chi-runs", "Chi-square by sequence", "chi-square per degree");
     if (!job->shown || isnan(job->mean[AFTER][EVAL_NEES])) return;
     const char *body[CT_BODIES_MAX];
     const int   bodies = report_each_body(job, body);
     char      **names = report_choices(job);
-    if (job->shown > 1) ct_page_choices(job->page, "nees", "run", job->shown, (const char *const *)names);
+    if (job->shown > 1) ct_page_choices(job->page, "nees", "sequence", job->shown, (const char *const *)names);
     for (int32_t k = 0; k < job->shown; k++) {
         if (job->shown > 1) ct_page_choice(job->page, k);
         for (int i = 0; i < bodies; i++) put_poses(job, k, body[i]);

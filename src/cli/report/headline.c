@@ -1,10 +1,10 @@
-/* headline.c: what is seen first: warnings, and the four numbers that most want to know. */
+/* headline.c: warnings, and the four numbers that are seen first. */
 #include "cli/report/report.h"
 
 #include <math.h>
 #include <string.h>
 
-#define NAMED_MAX 5 /* runs without an estimate; the others are in the table */
+#define NAMED_MAX 5 /* sequences without an estimate that are named; the table has all */
 
 /* ---- warnings ---- */
 
@@ -30,7 +30,7 @@ static void warn_of_failures(report_job *job, int side)
     }
     if (job->failed[side] > named && used < sizeof text)
         snprintf(text + used, sizeof text - used, " and %d more", job->failed[side] - named);
-    report_warn(job, "With the %s noise models no minimum was found in %d of %d runs: %s%s%s.",
+    report_warn(job, "With the %s noise models no minimum was found in %d of %d sequences: %s%s%s.",
                 side == BEFORE ? "start" : "learned", job->failed[side], job->count, text, same ? ": " : "",
                 same ? ct_stop_meaning((ct_stop)stop) : "");
 }
@@ -38,18 +38,18 @@ static void warn_of_failures(report_job *job, int side)
 static void warn_of_runs(report_job *job)
 {
     if (job->part == CT_DATASET_TRAIN)
-        report_warn(job, "There are no test runs: what is shown are the runs that were learned from, which flatter "
-                         "what was learned.");
+        report_warn(job, "There are no test sequences. Errors are of the training sequences and are too small.");
     else if (cli_is_undivided(job->path))
-        report_warn(job, "The test runs are also the ones that were learned from, which flatters what was learned. Put "
-                         "some under test/ for an honest number.");
+        report_warn(job, "The test sequences are also the training sequences: their errors are too small. Put some "
+                         "under test/.");
     warn_of_failures(job, BEFORE);
     warn_of_failures(job, AFTER);
     if (job->averaged < job->count)
-        report_warn(job, "Means are over the %d of %d runs that have an estimate both before and after.", job->averaged,
-                    job->count);
+        report_warn(job, "Means are over the %d of %d sequences that have an estimate both before and after.",
+                    job->averaged, job->count);
     if (job->averaged && job->mean[AFTER][EVAL_TRANSLATION] > job->mean[BEFORE][EVAL_TRANSLATION])
-        report_warn(job, "The error in position of %s runs is larger after learning than before.", report_part(job));
+        report_warn(job, "The error in position of the %s sequences is larger after learning than before.",
+                    report_part(job));
 }
 
 /* Findings as warnings, joined; but those with the code `except` (-1: none). */
@@ -109,16 +109,16 @@ void report_warnings(report_job *job)
 {
     const char *stop = json_string_value(json_object_get(job->summary_json, "stop"));
     if (!job->finished && stop && !strcmp(stop, "cancelled"))
-        report_warn(job, "The run was interrupted: these are the best noise models it had found by then, without error "
-                         "bars. --resume goes on with it.");
+        report_warn(job, "The run was interrupted. These are the best noise models found by then, without error bars. "
+                         "--resume continues it.");
     else if (!job->finished)
         report_warn(job, "The run is not finished: it is under way, or was killed. These are the best noise models so "
-                         "far, without error bars. --resume goes on with it.");
-    if (job->cut) report_warn(job, "The last line of the history is not whole, and left out.");
+                         "far, without error bars. --resume continues it.");
+    if (job->cut) report_warn(job, "The last line of the history is cut off and left out.");
     if (job->dataset) warn_of_runs(job);
     else
-        report_warn(job, "This report was made without the dataset: it has nothing on accuracy, trajectories, "
-                         "consistency, residuals and conditioning.");
+        report_warn(job, "This report was made without the dataset. It has no accuracy, trajectories, consistency, "
+                         "residuals and conditioning.");
     job->grave = (int32_t)json_array_size(job->warnings);
     warn_of_rows(job);
     if (job->finished) warn_of_summary(job);
@@ -132,10 +132,10 @@ static void put_errors(report_job *job)
     const char       *body = job->bodies > 1 && *job->object ? job->object : NULL, *whose = body ? "object: " : "";
     const ct_accuracy before = report_mean_of(job, BEFORE, body), after = report_mean_of(job, AFTER, body);
     char              label[96], value[64], remark[128], a[48], b[32];
-    snprintf(label, sizeof label, "%serror in position, %s runs", whose, report_part(job));
+    snprintf(label, sizeof label, "%serror in position, %s sequences", whose, report_part(job));
     snprintf(remark, sizeof remark, "%s before", report_length(job, before.translation, a));
     if (!isnan(after.translation)) ct_page_tile(job->page, label, report_length(job, after.translation, a), remark);
-    snprintf(label, sizeof label, "%serror in rotation, %s runs", whose, report_part(job));
+    snprintf(label, sizeof label, "%serror in rotation, %s sequences", whose, report_part(job));
     snprintf(value, sizeof value, "%s rad", report_number(after.rotation, b));
     snprintf(remark, sizeof remark, "%.3g\u00b0; %s rad before", 45 / atan(1) * after.rotation,
              report_number(before.rotation, b));
@@ -148,7 +148,7 @@ static void put_nees(report_job *job)
     if (isnan(job->mean[AFTER][EVAL_NEES])) return;
     snprintf(value, sizeof value, "%s", report_number(job->mean[AFTER][EVAL_NEES], b));
     snprintf(remark, sizeof remark, "%s before", report_number(job->mean[BEFORE][EVAL_NEES], b));
-    ct_page_tile(job->page, "NEES (1 is honest)", value, remark);
+    ct_page_tile(job->page, "NEES (1 is consistent)", value, remark);
 }
 
 static void put_spread(report_job *job)
@@ -178,9 +178,9 @@ static void put_losses(report_job *job)
                      *before = json_object_get(loss, k ? "heldout_start" : "start");
         if (!json_is_number(after)) continue;
         snprintf(value, sizeof value, "%s", report_number(json_number_value(after), buf));
-        snprintf(remark, sizeof remark, "%s at the start values",
+        snprintf(remark, sizeof remark, "%s at the start",
                  report_number(json_is_number(before) ? json_number_value(before) : NAN, buf));
-        ct_page_tile(job->page, k ? "loss, runs held out" : "loss, training runs", value, remark);
+        ct_page_tile(job->page, k ? "held-out loss" : "training loss", value, remark);
     }
 }
 

@@ -1,14 +1,15 @@
-/* history.c: how learning went: loss, spread and variances, evaluation by evaluation; what folds of the runs were
- * tried on stands apart. */
+/* history.c: how learning went. Cross-validation: which candidate has the smallest held-out loss, and is the difference
+ * larger than its standard error? Iterations: has the loss stopped falling, and have the variances settled? */
 #include "cli/report/report.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES_MAX 6 /* of one picture: more cannot be told apart */
+#define LINES_MAX 6   /* of one picture: more cannot be told apart                              */
+#define FAR_OFF   3.0 /* times the chosen one's loss: such a candidate is in the table, not in the picture */
 
-/* Evaluations of one view: those on all training runs, or those on folds. */
+/* Evaluations of one view: those on all training sequences, or those on folds. */
 typedef struct {
     report_job *job;
     const char *tag; /* for ids, "learn" or "folds" */
@@ -17,7 +18,7 @@ typedef struct {
     double     *at;  /* their numbers, from 1 */
 } view;
 
-/* What "start" evaluates are single points, no path: the closed form, and the start values. */
+/* Evaluations of the phases "start" and "scale" are single points and are left out. */
 static view gather(report_job *job, int folds)
 {
     const size_t all = json_array_size(job->evaluations);
@@ -49,73 +50,44 @@ static double number(const json_t *o, const char *key)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-/* ---- loss and spread ---- */
+/* ---- loss ---- */
 
 static void put_loss(const view *v)
 {
     const json_t *loss = json_object_get(v->job->summary_json, "loss");
     const int     folds = !strcmp(v->tag, "folds");
-    double       *train = cli_alloc(3 * v->n, sizeof *train), *best = train + v->n, *heldout = best + v->n;
-    const double closed = number(loss, "closed_form"), ends[2] = {v->at[0], v->at[v->n - 1]},
-                 level[2] = {closed, closed};
-    int           count = 0, judged = 0;
+    double *train = cli_alloc(2 * v->n, sizeof *train), *best = train + v->n;
+    const double closed = number(loss, "closed_form"), ends[2] = {v->at[0], v->at[v->n - 1]};
+    const double level[2] = {closed, closed};
+    int count = 0;
     char          id[32];
     ct_series     series[3];
     for (int64_t i = 0; i < v->n; i++) {
         train[i] = number(v->of[i], "train");
-        heldout[i] = number(v->of[i], "heldout");
         best[i] = i && !(train[i] < best[i - 1]) ? best[i - 1] : train[i];
-        judged = judged || isfinite(heldout[i]);
     }
     if (!folds && isfinite(closed))
         series[count++] = (ct_series){"closed form", CT_ROLE_QUIET, CT_MARK_LINE, 2, ends, level, NULL};
-    series[count++] = (ct_series){folds ? "runs learned from" : "each evaluation",
-                                  (ct_role)(CT_ROLE_FIRST + 2),
-                                  CT_MARK_POINTS,
-                                  v->n,
-                                  v->at,
-                                  train,
-                                  NULL};
+    series[count++] =
+        (ct_series){"each evaluation", (ct_role)(CT_ROLE_FIRST + 2), CT_MARK_POINTS, v->n, v->at, train, NULL};
     if (!folds) series[count++] = (ct_series){"best so far", CT_ROLE_AFTER, CT_MARK_STEPS, v->n, v->at, best, NULL};
-    else if (judged)
-        series[count++] =
-            (ct_series){"runs held out, mean of all folds", CT_ROLE_AFTER, CT_MARK_STEPS, v->n, v->at, heldout, NULL};
     snprintf(id, sizeof id, "loss-%s", v->tag);
     const ct_plot plot = {.id = id,
-                          .title = folds ? "Loss on folds" : "Loss on all training runs",
+                          .title = folds ? "Training loss on folds" : "Loss on all training sequences",
+                          .text = folds ? "Evaluations of the folds under way, one after the other."
+                                        : "The loss has converged where the line of the best is flat at the end.",
                           .x_label = "evaluation",
-                          .y_label = "mean loss of a run",
-                          .y_log = report_wants_log(v->n, train, v->n, heldout),
+                          .y_label = "mean loss of a sequence",
+                          .y_log = report_wants_log(v->n, train, 0, NULL),
                           .count = count,
                           .series = series};
     ct_page_plot(v->job->page, &plot);
     free(train);
 }
 
-static void put_spread(const view *v)
-{
-    double *spread = cli_alloc(v->n, sizeof *spread);
-    char    id[32];
-    for (int64_t i = 0; i < v->n; i++) spread[i] = number(v->of[i], "spread");
-    const ct_series series = {
-        NULL, CT_ROLE_AFTER, strcmp(v->tag, "folds") ? CT_MARK_LINE : CT_MARK_POINTS, v->n, v->at, spread, NULL};
-    snprintf(id, sizeof id, "spread-%s", v->tag);
-    const ct_plot plot = {.id = id,
-                          .title = "Spread",
-                          .text = v->job->in_units ? "Largest variance over smallest, in the dataset's units."
-                                                   : "Largest variance over smallest.",
-                          .x_label = "evaluation",
-                          .y_label = "spread",
-                          .y_log = 1,
-                          .count = 1,
-                          .series = &series};
-    ct_page_plot(v->job->page, &plot);
-    free(spread);
-}
-
 /* ---- variances ---- */
 
-/* The learned model that a parameter is of: the longest name that it begins with. -1: none. */
+/* The learned model of a parameter: the longest name that the parameter's name begins with. -1: none. */
 static int32_t model_of(const report_job *job, const char *parameter)
 {
     int32_t found = -1;
@@ -138,6 +110,19 @@ static int is_covariance(const char *parameter)
     return comma && (strncmp(open + 1, comma + 1, n) || comma[1 + n] != ']');
 }
 
+/* The variance at the best evaluation so far, over that at the best of all. */
+static void settle(const view *v, const char *key, double *y)
+{
+    double least = INFINITY;
+    for (int64_t i = 0; i < v->n; i++) {
+        const double loss = number(v->of[i], "train"), value = number(json_object_get(v->of[i], "variances"), key);
+        y[i] = i && !(loss < least) ? y[i - 1] : value;
+        least = fmin(least, loss);
+    }
+    const double last = y[v->n - 1];
+    for (int64_t i = 0; i < v->n; i++) y[i] /= last;
+}
+
 /* Variances of one model, up to LINES_MAX a picture. */
 static void put_model(const view *v, int32_t model, int *part)
 {
@@ -147,25 +132,24 @@ static void put_model(const view *v, int32_t model, int *part)
     char          id[48], title[320];
     ct_series     series[LINES_MAX];
     json_t       *value;
-    size_t        left = json_object_size(variances);
-    const int     folds = !strcmp(v->tag, "folds"); /* which take turns: no path leads from one to the next */
+    size_t left = json_object_size(variances);
     int           n = 0;
-    snprintf(title, sizeof title, "Variances of %s", name);
+    snprintf(title, sizeof title, "Variances of %s over their last values", name);
     json_object_foreach((json_t *)variances, key, value) {
         left--;
         if (model_of(v->job, key) == model && !is_covariance(key)) {
-            for (int64_t i = 0; i < v->n; i++) y[n * v->n + i] = number(json_object_get(v->of[i], "variances"), key);
-            series[n] = (ct_series){
-                key, (ct_role)(CT_ROLE_FIRST + n), folds ? CT_MARK_POINTS : CT_MARK_LINE, v->n, v->at, y + n * v->n,
-                NULL};
+            settle(v, key, y + n * v->n);
+            series[n] = (ct_series){key, (ct_role)(CT_ROLE_FIRST + n), CT_MARK_STEPS, v->n, v->at, y + n * v->n, NULL};
             n++;
         }
         if (n < LINES_MAX && (left || !n)) continue;
         snprintf(id, sizeof id, "variances-%s-%d", v->tag, ++*part);
         const ct_plot plot = {.id = id,
                               .title = title,
+                              .text = "At the best evaluation so far. A line that still moves at the end has not "
+                                      "settled.",
                               .x_label = "evaluation",
-                              .y_label = "variance",
+                              .y_label = "variance / last variance",
                               .y_log = 1,
                               .count = n,
                               .series = series};
@@ -175,29 +159,120 @@ static void put_model(const view *v, int32_t model, int *part)
     free(y);
 }
 
-static void put_view(const view *v)
+/* ---- cross-validation ---- */
+
+/* "closed form", "start", "prior 0.1", "no prior". Returns buf. */
+static const char *name_candidate(const json_t *o, char buf[32])
 {
-    const report_job *job = v->job;
-    int               part = 0;
-    put_loss(v);
-    put_spread(v);
-    for (int32_t i = 0; i < job->rows; i++)
-        if (!i || job->row[i - 1].model != job->row[i].model) put_model(v, job->row[i].model, &part);
+    const char *kind = json_string_value(json_object_get(o, "candidate"));
+    const double prior = number(o, "prior");
+    if (!kind || !strcmp(kind, "learned"))
+        snprintf(buf, 32, prior == 0 ? "no prior" : "prior %g", prior);
+    else
+        snprintf(buf, 32, "%s", strcmp(kind, "closed_form") ? kind : "closed form");
+    return buf;
+}
+
+/* Percent that a ratio is above 1, and its standard error. */
+static double percent(const json_t *o) { return 100 * expm1(number(o, "log_ratio")); }
+static double percent_error(const json_t *o)
+{
+    return 100 * exp(number(o, "log_ratio")) * number(o, "log_ratio_error");
+}
+
+static void put_candidate_table(report_job *job, const json_t *list)
+{
+    ct_table *t = report_table("Candidates of cross-validation");
+    ct_table_column(t, "candidate", "candidate", NULL, 0);
+    ct_table_column(t, "heldout", "held-out loss", NULL, 4);
+    ct_table_column(t, "difference", "more than the chosen one", "%", 3);
+    ct_table_column(t, "chosen", "", NULL, 0);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *o = json_array_get(list, i);
+        const int chosen = json_is_true(json_object_get(o, "chosen"));
+        char name[32];
+        ct_table_row(t, 0);
+        ct_table_text(t, "%s", name_candidate(o, name));
+        if (isfinite(number(o, "heldout_error")))
+            ct_table_deviation(t, number(o, "heldout"), number(o, "heldout_error"));
+        else
+            ct_table_number(t, number(o, "heldout"));
+        if (!chosen && isfinite(percent_error(o)))
+            ct_table_deviation(t, percent(o), percent_error(o));
+        else
+            ct_table_number(t, chosen ? NAN : percent(o));
+        ct_table_text(t, "%s", chosen ? "chosen" : "");
+        if (chosen) ct_table_mark(t, 1);
+    }
+    ct_table_note(
+        t, "Mean loss of a sequence that was held out, \u00b1 one standard error over sequences. Differences are "
+           "paired: geometric means of loss ratios.");
+    report_put_table(job, t);
+}
+
+static void put_candidates(report_job *job, const json_t *list)
+{
+    const int64_t all = (int64_t)json_array_size(list);
+    double *x = cli_alloc(3 * all, sizeof *x), *y = x + all, *bar = y + all, zero = 0, chosen = NAN;
+    char(*name)[32] = cli_alloc(all, sizeof *name);
+    const char **names = cli_alloc(all, sizeof *names);
+    int64_t n = 0, left_out = 0;
+    for (int64_t i = 0; i < all; i++) {
+        const json_t *o = json_array_get(list, (size_t)i);
+        if (!(percent(o) < 100 * (FAR_OFF - 1))) {
+            left_out++;
+            continue;
+        }
+        x[n] = (double)n;
+        y[n] = percent(o);
+        bar[n] = percent_error(o);
+        if (json_is_true(json_object_get(o, "chosen"))) chosen = (double)n;
+        names[n] = name_candidate(o, name[n]);
+        n++;
+    }
+    const double ends[2] = {-0.5, (double)n - 0.5}, level[2] = {0, 0};
+    const ct_series series[] = {
+        {NULL, CT_ROLE_QUIET, CT_MARK_LINE, 2, ends, level, NULL},
+        {"candidate, \u00b1 one standard error", (ct_role)(CT_ROLE_FIRST + 2), CT_MARK_POINTS, n, x, y, bar},
+        {"chosen", CT_ROLE_AFTER, CT_MARK_POINTS, 1, &chosen, &zero, NULL}};
+    char text[512];
+    snprintf(
+        text, sizeof text,
+        "Held-out loss of each candidate, in percent above the chosen one. Candidates within their error bars of 0 "
+        "are as good; of these the one nearest to the closed form is chosen.%s",
+        left_out ? " Candidates of more than three times the loss are in the table alone." : "");
+    const ct_plot plot = {.id = "candidates",
+                          .title = "Which candidate has the smallest held-out loss?",
+                          .text = text,
+                          .y_label = "held-out loss above the chosen one in %",
+                          .count = 3,
+                          .series = series,
+                          .x_names = names,
+                          .names = (int32_t)n};
+    ct_page_heading(job->page, "Cross-validation");
+    ct_page_text(job->page, "A prior pulls the parameters towards the closed form. Its weight is chosen by "
+                            "cross-validation: each candidate is fitted on all folds but one and evaluated on the fold "
+                            "that was held out.");
+    if (n > 1) ct_page_plot(job->page, &plot);
+    put_candidate_table(job, list);
+    free(names);
+    free(name);
+    free(x);
 }
 
 /* ---- the section ---- */
 
-static void say_losses(report_job *job)
+static void put_losses(report_job *job)
 {
     const json_t *loss = json_object_get(job->summary_json, "loss");
     const double start = number(loss, "start"), closed = number(loss, "closed_form"), train = number(loss, "train"),
                  heldout = number(loss, "heldout");
     ct_table     *t;
     if (!job->finished || isnan(train)) return;
-    t = report_table("Loss, mean of a run");
+    t = report_table("Mean loss of a sequence");
     ct_table_column(t, "noise", "noise models", NULL, 0);
-    ct_table_column(t, "train", "training runs", NULL, 5);
-    if (isfinite(heldout)) ct_table_column(t, "heldout", "runs held out", NULL, 5);
+    ct_table_column(t, "train", "training", NULL, 5);
+    if (isfinite(heldout)) ct_table_column(t, "heldout", "held out", NULL, 5);
     const char  *name[] = {"start", "closed form", "learned"};
     const double on_train[] = {start, closed, train},
                  on_heldout[] = {number(loss, "heldout_start"), number(loss, "heldout_closed_form"), heldout};
@@ -207,33 +282,33 @@ static void say_losses(report_job *job)
         ct_table_number(t, on_train[i]);
         if (isfinite(heldout)) ct_table_number(t, on_heldout[i]);
     }
-    ct_table_note(t, "The closed form are the second moments of residuals at the truth.");
+    ct_table_note(t, "The closed form is the second moment of the residuals at the truth.");
     if (isfinite(heldout))
-        ct_table_note(t, "Runs held out are estimated as in deployment, training runs from their truth.");
+        ct_table_note(t, "Held-out sequences are estimated as in deployment, training sequences from their truth.");
     report_put_table(job, t);
 }
 
 void report_history(report_job *job)
 {
-    view                     learn = gather(job, 0), folds = gather(job, 1);
-    static const char *const NAMES[] = {"all training runs", "folds"};
+    const json_t *candidates = json_object_get(job->summary_json, "candidates");
+    view learn = gather(job, 0), folds = gather(job, 1);
+    int part = 0;
     ct_page_section(job->page, "learning", "How learning went");
-    say_losses(job);
-    if (!learn.n && !folds.n) ct_page_text(job->page, "There is no history: nothing was searched for.");
-    else if (!learn.n)
-        ct_page_text(
-            job->page,
-            "Nothing was searched for on all training runs: folds of them decided. Below is what was tried on folds.");
-    if (folds.n)
-        ct_page_text(job->page, "Folds are parts of the training runs that are held out in turn, with a pull towards "
-                                "the closed form that gets weaker. They tell how strong it should be.");
-    if (learn.n && folds.n) ct_page_choices(job->page, "phase", "evaluations on", 2, NAMES);
-    for (int k = 0; k < 2; k++) {
-        const view *v = k ? &folds : &learn;
-        if (learn.n && folds.n) ct_page_choice(job->page, k);
-        if (v->n) put_view(v);
-    }
-    if (learn.n && folds.n) ct_page_choices_end(job->page);
+    put_losses(job);
+    if (json_array_size(candidates))
+        put_candidates(job, candidates);
+    else if (folds.n)
+        put_loss(&folds);
+    if (learn.n)
+        ct_page_heading(job->page, "Iterations on all training sequences");
+    else if (folds.n)
+        ct_page_text(job->page, "No iteration on all training sequences followed: cross-validation chose a candidate "
+                                "that needs none.");
+    else
+        ct_page_text(job->page, "There is no history: the method does not iterate.");
+    if (learn.n) put_loss(&learn);
+    for (int32_t i = 0; learn.n && i < job->rows; i++)
+        if (!i || job->row[i - 1].model != job->row[i].model) put_model(&learn, job->row[i].model, &part);
     release(&learn);
     release(&folds);
 }

@@ -1,17 +1,16 @@
-/* learned.c: the learned numbers: a table, pictures by unit, correlations, what was held. */
+/* learned.c: the learned noise models: a table, pictures by unit, correlations, models that were not learned. */
 #include "cli/report/report.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_PICTURED 24 /* of one picture: more names find no room below it */
+#define ROWS_PICTURED 24 /* of one picture: the names of more have no room below it */
 
 /* ---- how it was learned ---- */
 
-/* Where lm began, and its prior: what runs that were held out have chosen, or what there is without them. Of a run
- * that is not finished neither is known. */
-static void say_lm(report_job *job)
+/* Where lm began, and how its prior was chosen. Neither is known of a run that is not finished. */
+static void put_lm(report_job *job)
 {
     const json_t *s = job->summary_json, *prior = json_object_get(s, "prior"), *loss = json_object_get(s, "loss");
     const char   *stop = json_string_value(json_object_get(s, "stop"));
@@ -26,7 +25,7 @@ static void say_lm(report_job *job)
                  table || (known && chosen && weight == 0) ? "start values" : "closed form", text);
 }
 
-static void say_method(report_job *job)
+static void put_method(report_job *job)
 {
     const json_t *s = job->summary_json;
     const int     found = json_is_string(json_object_get(s, "stop"));
@@ -34,18 +33,20 @@ static void say_method(report_job *job)
     for (int k = 0; found && k < CT_LEARN_STOP_COUNT; k++)
         if (!strcmp(json_string_value(json_object_get(s, "stop")), ct_learn_stop_name((ct_learn_stop)k)))
             snprintf(stop, sizeof stop, "%s", ct_learn_stop_meaning((ct_learn_stop)k));
-    if (job->learn.method == CT_LEARN_LM) say_lm(job);
+    if (job->learn.method == CT_LEARN_LM)
+        put_lm(job);
     else
         ct_page_text(job->page, "The method is %s: %s.", report_method(job),
                      ct_learn_method_what((ct_learn_method)job->learn.method));
     if (*stop && job->finished)
-        ct_page_text(job->page, "It ended because %s: %lld evaluations of the loss, %lld estimates of runs, %s.", stop,
-                     (long long)json_integer_value(json_object_get(s, "evaluations")),
+        ct_page_text(job->page,
+                     "It stopped because %s, after %lld evaluations of the loss, %lld estimates of sequences and %s.",
+                     stop, (long long)json_integer_value(json_object_get(s, "evaluations")),
                      (long long)json_integer_value(json_object_get(s, "inner_solves")),
                      cli_time(json_number_value(json_object_get(s, "seconds")), time));
 }
 
-static void say_scale(report_job *job)
+static void put_scale(report_job *job)
 {
     const json_t *scale = json_object_get(job->summary_json, "scale"), *wanted = json_object_get(scale, "wanted"),
                  *applied = json_object_get(scale, "applied");
@@ -53,13 +54,13 @@ static void say_scale(report_job *job)
     const double w = json_number_value(wanted), a = json_number_value(applied);
     if (fabs(a / w - 1) < 1e-9)
         ct_page_text(job->page,
-                     "Accuracy fixes the ratios of variances. Their common factor comes from consistency: all were "
-                     "multiplied by %.4g, and that is in the table.",
+                     "Accuracy determines the ratios of the variances. Consistency determines their common factor: all "
+                     "were multiplied by %.4g. The table has the result.",
                      a);
     else if (!json_is_true(json_object_get(scale, "free")))
         ct_page_text(job->page,
-                     "Consistency would multiply the learned variances by %.4g. That was not done, as noise models "
-                     "that were held, or robust kernels, have a say in it.",
+                     "Consistency would multiply the learned variances by %.4g. This was not applied: accuracy depends "
+                     "on the factor, through noise models that are not learned or through robust kernels.",
                      w);
     else ct_page_text(job->page, "Consistency would multiply the learned variances by %.4g; %.4g was applied.", w, a);
 }
@@ -89,6 +90,8 @@ static void put_row(report_job *job, ct_table *t, int32_t i, int bars)
     ct_table_number(t, r->sigma[AFTER]);
     ct_table_number(t, r->sigma[AFTER] * r->sigma[AFTER]);
     if (bars) ct_table_number(t, r->percent);
+    if (job->closed_form_known) ct_table_number(t, r->closed_form);
+    if (job->latent_known) ct_table_number(t, r->latent);
     ct_table_number(t, r->lower);
     ct_table_number(t, r->upper);
     if (!*remark) return;
@@ -111,6 +114,8 @@ static void put_table(report_job *job)
     ct_table_column(t, "sigma", "learned \u03c3", NULL, 4);
     ct_table_column(t, "variance", "variance \u03c3\u00b2", NULL, 4);
     if (bars) ct_table_column(t, "sigma_error_percent", "\u00b1 \u03c3", "%", 2);
+    if (job->closed_form_known) ct_table_column(t, "closed_form_sigma", "closed form \u03c3", NULL, 4);
+    if (job->latent_known) ct_table_column(t, "latent_sigma", "true \u03c3", NULL, 4);
     ct_table_column(t, "least", "least \u03c3", NULL, 2);
     ct_table_column(t, "most", "most \u03c3", NULL, 2);
     if (remarks) ct_table_column(t, "remark", "remark", NULL, 0);
@@ -119,37 +124,61 @@ static void put_table(report_job *job)
         full = full || ct_noise_get(job->file[AFTER], job->row[i].model)->kind == CT_NOISE_FULL;
     }
     if (bars) ct_table_note(t, "\u00b1 is one standard error of \u03c3, in percent of it.");
-    ct_table_note(t, "Least and most are the bounds that \u03c3 was held to%s.",
-                  !full           ? ""
-                  : job->in_units ? "; of a full covariance, roots of those of its eigenvalues, times the row's unit"
-                                  : "; of a full covariance, roots of those of its eigenvalues");
+    if (job->closed_form_known)
+        ct_table_note(t, "The closed form is the second moment of the residuals at the truth, within the bounds.");
+    if (job->latent_known) ct_table_note(t, "The true \u03c3 is that of the simulation (latent.json).");
+    ct_table_note(t, "Least and most are the bounds of \u03c3%s.",
+                  !full ? ""
+                  : job->in_units
+                      ? "; of a full covariance the roots of the bounds of its eigenvalues, times the row's unit"
+                      : "; of a full covariance the roots of the bounds of its eigenvalues");
     report_put_table(job, t);
 }
 
 /* ---- pictures ---- */
 
-/* Rows number `from` on of one unit, at most ROWS_PICTURED; returns the next of that unit, or job->rows. */
-static int32_t picture(report_job *job, const char *unit, int32_t from, int part)
-{
+/* Rows of one unit, from a row on. */
+typedef struct {
+    int32_t n;
     double      x[ROWS_PICTURED], start[ROWS_PICTURED], sigma[ROWS_PICTURED], bar[ROWS_PICTURED];
-    char        name[ROWS_PICTURED][64], title[96], label[64], id[48];
+    double latent[ROWS_PICTURED], ratio[ROWS_PICTURED], ratio_bar[ROWS_PICTURED];
+    char name[ROWS_PICTURED][64];
     const char *names[ROWS_PICTURED];
-    int32_t     n = 0, i = from, bars = 0;
-    for (; i < job->rows && n < ROWS_PICTURED; i++) {
+    int bars, references; /* rows that have an error bar, and a sigma to be compared with */
+} picture;
+
+/* Returns the next row of that unit, or job->rows. */
+static int32_t gather(const report_job *job, const char *unit, int32_t from, picture *p)
+{
+    int32_t i = from;
+    for (; i < job->rows && p->n < ROWS_PICTURED; i++) {
         const report_row *r = &job->row[i];
+        const int32_t n = p->n;
         if (strcmp(r->unit, unit) || r->frozen) continue;
-        x[n] = n;
-        start[n] = r->sigma[BEFORE];
-        sigma[n] = r->sigma[AFTER];
-        bar[n] = isnan(r->percent) ? 0 : r->percent / 100 * sigma[n];
-        bars += bar[n] > 0;
-        names[n] = report_row_name(job, r, name[n], sizeof name[n]);
-        n++;
+        const double reference = job->latent_known ? r->latent : r->closed_form;
+        p->x[n] = n;
+        p->start[n] = r->sigma[BEFORE];
+        p->sigma[n] = r->sigma[AFTER];
+        p->latent[n] = r->latent;
+        p->bar[n] = isnan(r->percent) ? 0 : r->percent / 100 * r->sigma[AFTER];
+        p->ratio[n] = r->sigma[AFTER] / reference;
+        p->ratio_bar[n] = p->bar[n] / reference;
+        p->names[n] = report_row_name(job, r, p->name[n], sizeof p->name[n]);
+        p->bars += p->bar[n] > 0;
+        p->references += isfinite(p->ratio[n]);
+        p->n++;
     }
-    if (!n) return job->rows;
-    const ct_series series[] = {
-        {"start", CT_ROLE_BEFORE, CT_MARK_POINTS, n, x, start, NULL},
-        {bars ? "learned, \u00b1 one standard error" : "learned", CT_ROLE_AFTER, CT_MARK_POINTS, n, x, sigma, bar}};
+    while (i < job->rows && (strcmp(job->row[i].unit, unit) || job->row[i].frozen)) i++;
+    return i;
+}
+
+static void put_sigmas(report_job *job, const char *unit, int part, const picture *p)
+{
+    char title[96], label[64], id[48];
+    const ct_series series[] = {{"start", CT_ROLE_BEFORE, CT_MARK_POINTS, p->n, p->x, p->start, NULL},
+                                {p->bars ? "learned, \u00b1 one standard error" : "learned", CT_ROLE_AFTER,
+                                 CT_MARK_POINTS, p->n, p->x, p->sigma, p->bar},
+                                {"true", CT_ROLE_TRUTH, CT_MARK_POINTS, p->n, p->x, p->latent, NULL}};
     snprintf(id, sizeof id, "sigmas-%d", part);
     snprintf(title, sizeof title, "Sigmas%s%s", *unit ? " in " : "", unit);
     snprintf(label, sizeof label, "\u03c3%s%s", *unit ? " in " : "", unit);
@@ -157,13 +186,39 @@ static int32_t picture(report_job *job, const char *unit, int32_t from, int part
                           .title = title,
                           .y_label = label,
                           .y_log = 1,
-                          .count = 2,
+                          .count = job->latent_known ? 3 : 2,
                           .series = series,
-                          .x_names = names,
-                          .names = n};
+                          .x_names = p->names,
+                          .names = p->n};
     ct_page_plot(job->page, &plot);
-    while (i < job->rows && (strcmp(job->row[i].unit, unit) || job->row[i].frozen)) i++;
-    return i;
+}
+
+/* Error bars of a few percent do not show over decades: the learned sigmas over what they are compared with. */
+static void put_ratios(report_job *job, const char *unit, int part, const picture *p)
+{
+    const double ends[2] = {-0.5, p->n - 0.5}, one[2] = {1, 1};
+    char title[128], id[48];
+    const char *of = job->latent_known ? "true" : "closed form";
+    double high[ROWS_PICTURED];
+    for (int32_t i = 0; i < p->n; i++) high[i] = p->ratio[i] + p->ratio_bar[i];
+    const ct_series series[] = {{NULL, CT_ROLE_QUIET, CT_MARK_LINE, 2, ends, one, NULL},
+                                {p->bars ? "learned, \u00b1 one standard error" : "learned", CT_ROLE_AFTER,
+                                 CT_MARK_POINTS, p->n, p->x, p->ratio, p->ratio_bar}};
+    snprintf(id, sizeof id, "ratios-%d", part);
+    snprintf(title, sizeof title, "Learned over %s sigmas%s%s%s", of, *unit ? " (" : "", unit, *unit ? ")" : "");
+    const ct_plot plot = {
+        .id = id,
+        .title = title,
+        .text = job->latent_known ? "At 1 the learned \u03c3 is the true one. Two of three error bars should reach 1."
+                                  : "At 1 learning changed nothing from the closed form. An error bar that does not "
+                                    "reach 1 shows where it did.",
+        .y_label = job->latent_known ? "learned \u03c3 / true \u03c3" : "learned \u03c3 / closed form \u03c3",
+        .y_log = report_wants_log(p->n, p->ratio, p->n, high),
+        .count = 2,
+        .series = series,
+        .x_names = p->names,
+        .names = p->n};
+    if (p->references) ct_page_plot(job->page, &plot);
 }
 
 static void put_pictures(report_job *job)
@@ -174,11 +229,17 @@ static void put_pictures(report_job *job)
         for (int32_t k = 0; k < i && !seen; k++)
             seen = !job->row[k].frozen && !strcmp(job->row[k].unit, job->row[i].unit);
         if (seen) continue;
-        for (int32_t from = i; from < job->rows;) from = picture(job, job->row[i].unit, from, part++);
+        for (int32_t from = i; from < job->rows; part++) {
+            picture p = {0};
+            from = gather(job, job->row[i].unit, from, &p);
+            if (!p.n) continue;
+            put_sigmas(job, job->row[i].unit, part, &p);
+            put_ratios(job, job->row[i].unit, part, &p);
+        }
     }
 }
 
-/* ---- correlations, and what was held ---- */
+/* ---- correlations, and models that were not learned ---- */
 
 static void put_correlations(report_job *job, const ct_noise_model *m)
 {
@@ -188,7 +249,7 @@ static void put_correlations(report_job *job, const ct_noise_model *m)
     snprintf(title, sizeof title, "Correlations of %s", m->name);
     t = report_table(title);
     ct_table_column(t, "row", "row", NULL, 0);
-    for (int i = 0; i < m->dim; i++) { /* whatever a row is called, keys are numbers: no other column has one */
+    for (int i = 0; i < m->dim; i++) { /* keys are numbers, which no other column has */
         snprintf(name, sizeof name, "%d", i);
         ct_table_column(t, name, m->row ? m->row[i].name : name, NULL, 3);
     }
@@ -196,16 +257,18 @@ static void put_correlations(report_job *job, const ct_noise_model *m)
         snprintf(name, sizeof name, "%d", i);
         ct_table_row(t, 0);
         ct_table_text(t, "%s", m->row ? m->row[i].name : name);
-        for (int k = 0; k < m->dim; k++)
-            ct_table_text(t, "%.3f", m->covariance[i * m->dim + k] / (ct_noise_sigma(m, i) * ct_noise_sigma(m, k)));
+        for (int k = 0; k < m->dim; k++) {
+            const double r = m->covariance[i * m->dim + k] / (ct_noise_sigma(m, i) * ct_noise_sigma(m, k));
+            ct_table_text(t, "%.3f", fabs(r) < 0.0005 ? 0 : r); /* no -0.000 */
+        }
     }
     report_put_table(job, t);
 }
 
-static void put_held(report_job *job)
+static void put_fixed(report_job *job)
 {
     const json_t *groups = json_object_get(job->noise_json, "groups");
-    ct_table     *t = report_table("Held as they were");
+    ct_table *t = report_table("Noise models that were not learned");
     ct_table_column(t, "model", "noise model", NULL, 0);
     ct_table_column(t, "sigma", "\u03c3, row by row", NULL, 0);
     ct_table_column(t, "kernel", "kernel", NULL, 0);
@@ -228,15 +291,15 @@ static void put_held(report_job *job)
     else ct_table_free(t);
 }
 
-/* Learned models that do not follow an outlier. */
-static void say_kernels(report_job *job)
+/* Learned models with a robust kernel. */
+static void put_kernels(report_job *job)
 {
     for (int32_t i = 0; i < job->rows; i++) {
         const ct_noise_model *m = ct_noise_get(job->file[AFTER], job->row[i].model);
         if (m->robust.kind == CT_ROBUST_NONE || (i && job->row[i - 1].model == job->row[i].model)) continue;
         ct_page_text(job->page,
-                     "%s has a robust kernel, %s of width %.4g: residuals far beyond that many \u03c3 count for less, "
-                     "and its \u03c3 is that of the others.",
+                     "%s has a robust kernel, %s of width %.4g. Residuals beyond that many \u03c3 count less. Its "
+                     "\u03c3 describes the other residuals.",
                      m->name, ct_robust_name(m->robust.kind), m->robust.width);
     }
 }
@@ -244,13 +307,13 @@ static void say_kernels(report_job *job)
 void report_learned(report_job *job)
 {
     ct_page_section(job->page, "learned", "What was learned");
-    say_method(job);
+    put_method(job);
     put_table(job);
-    say_scale(job);
-    say_kernels(job);
+    put_scale(job);
+    put_kernels(job);
     put_pictures(job);
     for (int32_t i = 0; i < job->rows; i++)
         if (!i || job->row[i - 1].model != job->row[i].model)
             put_correlations(job, ct_noise_get(job->file[AFTER], job->row[i].model));
-    put_held(job);
+    put_fixed(job);
 }

@@ -1,8 +1,8 @@
-/* push_scene.c: a run of pushing as a moving picture in a report. */
+/* push_scene.c: a moving picture of a pushing sequence. */
 #include "cli/report/report.h"
 #include "cli/push/scene.h"
 
-#define FRAMES_MAX 12000 /* of all runs that are shown together: with six bodies each, half a megabyte */
+#define FRAMES_MAX 12000 /* of all sequences together: with six bodies each, half a megabyte */
 
 int report_scene(report_job *job, int32_t number)
 {

@@ -171,6 +171,7 @@ void report_free(report_job *job)
     ct_findings_free(&job->findings);
     json_decref(job->evaluations);
     json_decref(job->warnings);
+    free(job->closed);
     free(job->row);
     free(job->track);
     free(job->use);

@@ -1,5 +1,5 @@
-/* report.c: covtune report. A run of covtune learn in one HTML file: what was learned, what it does for runs that
- * were not learned from, how sure one may be of it. */
+/* report.c: covtune report. One HTML file about a run of covtune learn: whether the learned noise models are better on
+ * unseen sequences, what was learned, and how certain it is. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/report/report.h"
 
@@ -134,6 +134,7 @@ static void print_json(const report_request *request, const report_job *job)
         cli_put(o, "chi_squared_per_degree", sides(job, EVAL_CHI_SQUARED));
         cli_put(o, "nees", sides(job, EVAL_NEES));
     } else json_decref(rmse);
+    cli_put(o, "verdict", report_verdict_json(job));
     cli_put(o, "warnings", json_incref(job->warnings));
     cli_print_json(o);
 }
@@ -147,14 +148,17 @@ static void print_row(const char *label, const char *unit, const report_job *job
 
 static void print(const report_request *request, const report_job *job)
 {
+    char verdict[512];
     cli_row("run", "%s: %s, %d row%s of noise models learned", request->run, report_method(job), job->rows,
             CLI_S(job->rows));
     if (job->dataset) {
-        cli_row("dataset", "%s: %d %s run%s", job->path, job->count, report_part(job), CLI_S(job->count));
+        cli_row("dataset", "%s: %d %s sequence%s", job->path, job->count, report_part(job), CLI_S(job->count));
         print_row("translation", "m per coordinate, rmse before and after", job, EVAL_TRANSLATION);
         print_row("rotation", "rad, rmse before and after", job, EVAL_ROTATION);
         print_row("nees", "per coordinate: 1 where sigmas are right", job, EVAL_NEES);
     }
+    report_verdict_headline(job, verdict, sizeof verdict);
+    cli_row("verdict", "%s", verdict);
     for (size_t i = 0; i < json_array_size(job->warnings); i++)
         cli_row(i ? "" : "warning", "%s", json_string_value(json_array_get(job->warnings, i)));
     cli_row("written", "%s", job->out);
@@ -169,19 +173,22 @@ static ct_status write_page(report_job *job, ct_err *err)
     const char *dataset = json_string_value(json_object_get(from, "dataset")),
                *version = json_string_value(json_object_get(from, "version"));
     const char     *slash = dataset ? strrchr(dataset, '/') : NULL;
-    const int32_t   runs = (int32_t)json_integer_value(json_object_get(job->summary_json, "sequences"));
+    const int32_t count = (int32_t)json_integer_value(json_object_get(job->summary_json, "sequences"));
     snprintf(title, sizeof title, "Noise models of %.200s, learned by %s",
              slash && slash[1] ? slash + 1
              : dataset         ? dataset
                                : "a dataset",
              report_method(job));
     snprintf(subtitle, sizeof subtitle, "covtune %s", version ? version : ct_version());
-    if (runs)
-        snprintf(subtitle + strlen(subtitle), sizeof subtitle - strlen(subtitle), ", from %d training run%s", runs,
-                 CLI_S(runs));
+    if (count)
+        snprintf(subtitle + strlen(subtitle), sizeof subtitle - strlen(subtitle), ", from %d training sequence%s",
+                 count, CLI_S(count));
     const ct_status status = ct_page_new(title, subtitle, &job->page, err);
     if (status != CT_OK) return status;
+    report_read_baselines(job);
+    if (job->dataset) report_align(job);
     report_warnings(job);
+    report_verdict(job);
     report_top(job);
     report_learned(job);
     if (job->dataset) {
@@ -211,7 +218,9 @@ static cli_exit carry_out(cli_io *io, const report_request *request, report_job 
     if (code == CLI_GO) code = report_read_dataset(io, request, job);
     if (code != CLI_GO) return code;
     cli_catch(io, "stopping; no report is written");
+    job->align = request->align;
     if (job->dataset) code = report_estimate(io, request, job);
+    if (code == CLI_GO && job->dataset) code = report_estimate_closed_form(io, request, job);
     if (code == CLI_GO) code = report_same_run(io, request->run, job); /* it took a while */
     if (code == CLI_GO && write_page(job, &err) != CT_OK) code = cli_fail(io, "%s", err.text);
     cli_release();
@@ -226,13 +235,17 @@ static cli_exit carry_out(cli_io *io, const report_request *request, report_job 
 static const cli_option OPTIONS[] = {
     CLI_ROW_TEXT("out", "FILE", AT(out), "the file that is written, replaced whole (RUN/report.html)"),
     CLI_ROW_TEXT("dataset", "PATH|none", AT(dataset),
-                 "where the dataset is (where it was when it was learned from, as seen from there); none: a report "
-                 "of what the folder alone says"),
+                 "where the dataset is (the path that the run has, from where learn was started); none: a report of "
+                 "the run folder alone"),
     CLI_ROW_REPAIR,
     CLI_ROW_INTEGER("runs", "N", 1, 200, AT(runs),
-                    "trajectories to draw, of the most improved run, the most worsened and others (12)"),
+                    "sequences whose trajectories are drawn: the most improved, the most worsened and others (12)"),
     CLI_ROW_CHOICE("solver", "batch|isam2", cli_find_solver, AT(solver),
-                   "how runs are estimated: at once, or step by step (as the run's --deployment has it)"),
+                   "how sequences are estimated: in batch, or incrementally (the run's --deployment)"),
+    CLI_ROW_CHOICE("align", "none|first|rigid", ct_align_find, AT(align),
+                   "before errors are measured, estimates are moved as a whole onto the truth: not (none), first pose "
+                   "onto first pose, or by least squares over positions, which is Horn's or Umeyama's; for maps, "
+                   "errors along the way and a row beside the unaligned numbers (none)"),
     CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, AT(jobs),
                     "sequences at a time (as many as there are processors); the report is the same for any"),
     CLI_ROW_END,
@@ -245,10 +258,10 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     cli_io         io;
     report_job     job = {0};
     cli_exit       code = cli_parse(command, &request, argc, argv, &io, &request.run);
-    for (int i = 0; code == CLI_GO && request.dataset && !strcmp(request.dataset, "none") && i < 4; i++) {
-        static const char *const OF_RUNS[] = {"runs", "solver", "jobs", "repair"};
-        if (cli_given(argc, argv, OF_RUNS[i]))
-            code = cli_misuse(&io, "--%s is about estimates of runs, and --dataset none makes none", OF_RUNS[i]);
+    for (int i = 0; code == CLI_GO && request.dataset && !strcmp(request.dataset, "none") && i < 5; i++) {
+        static const char *const OF_ESTIMATES[] = {"runs", "solver", "jobs", "repair", "align"};
+        if (cli_given(argc, argv, OF_ESTIMATES[i]))
+            code = cli_misuse(&io, "--%s is about estimates, and --dataset none makes none", OF_ESTIMATES[i]);
     }
     if (code != CLI_GO) return code;
     code = carry_out(&io, &request, &job);
@@ -258,15 +271,16 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
 
 const cli_command cli_report = {
     .name = "report",
-    .brief = "write a page about a run of learn: numbers, pictures, what to watch",
+    .brief = "write an HTML page about a run of learn: verdict, numbers, plots",
     .operands = "RUN",
     .least = 1,
     .most = 1,
-    .text = "Writes one HTML file about the run in a folder of covtune learn: the learned noise models with error bars "
-            "and bounds, how far from the truth the test runs are estimated before and after, their "
-            "trajectories, how learning went, whether claimed and real uncertainty agree, residuals at the truth, "
-            "conditioning, and how to repeat it all. Any browser shows it, and it fetches nothing. A run that is not "
-            "finished has a report as well. Ctrl-C writes nothing, with exit code 130.\n",
+    .text = "Writes one HTML file about the run in a folder of covtune learn. A verdict comes first: are the learned "
+            "noise models better than the start and the closed form on unseen sequences, and what is undetermined? "
+            "Then the learned noise models with error bars and bounds, absolute and relative errors, trajectories, "
+            "cross-validation and iterations, consistency, residuals at the truth, conditioning, and how to repeat "
+            "the run. The page needs no network. A run that is not finished has a report as well. Ctrl-C writes "
+            "nothing, with exit code 130.\n",
     .example = "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --out D3\n"
                "  covtune learn D3 --out run\n"
                "  covtune report run\n",

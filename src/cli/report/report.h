@@ -1,15 +1,25 @@
 /* report.h: the parts of `covtune report`.
  *
- *   report.c           options, all of it in order, the result        read_run.c      the folder of a run
- *   estimates.c  its dataset, estimated before and after        headline.c      what is seen first
- *   learned.c   the learned numbers                            accuracy.c how far from the truth estimates are
- *   trajectories.c      trajectories and their errors                  history.c  how learning went
- *   consistency.c     consistency                                    residual_histograms.c    residuals at the truth
- *   conditioning.c conditioning                                   commands.c   how to repeat and use it
- *   push_scene.c     moving pictures of pushing                     bodies.c   objects and fingers apart, units
+ *   report.c                options, order of the sections, the result
+ *   read_run.c              the files of a run folder
+ *   estimates.c             the sequences, estimated before and after learning
+ *   baselines.c             the closed form and the latent noise, for comparison
+ *   alignment.c             --align
+ *   verdict.c               better or worse on unseen sequences
+ *   headline.c              warnings, the numbers to be seen first
+ *   learned.c               sigmas, error bars, bounds, correlations
+ *   accuracy.c              errors of position and rotation, sequence by sequence
+ *   relative_error.c        relative pose error over distances
+ *   trajectories.c          maps, errors along the way
+ *   history.c               cross-validation, iterations
+ *   consistency.c           NEES, chi-square
+ *   residual_histograms.c   residuals at the truth
+ *   conditioning.c          condition numbers
+ *   commands.c              how to repeat and use it
+ *   push_scene.c            moving pictures of pushing
+ *   bodies.c                object and finger apart, units of length
  *
- * Before is start.json, after is noise.json: every number, table and picture that has two sides has them in this
- * order. */
+ * Before is start.json, after is noise.json: numbers, tables and pictures with two sides have them in this order. */
 #ifndef CT_CLI_REPORT_H
 #define CT_CLI_REPORT_H
 
@@ -21,6 +31,7 @@
 typedef struct {
     const char *run, *out, *dataset; /* out, dataset: NULL: the run's own; dataset "none": without */
     int         runs, solver, jobs;  /* solver: -1: the run's own                                  */
+    int align;                       /* a ct_align_kind                                            */
 } report_request;
 
 enum { BEFORE, AFTER, SIDES };
@@ -31,6 +42,7 @@ typedef struct {
     int     row;
     char    name[24], unit[24]; /* "x", "m"; "all" of an isotropic model         */
     double  sigma[SIDES];
+    double closed_form, latent; /* sigmas, NaN: not known                       */
     double  percent;       /* standard error of sigma, NaN: none                 */
     double  lower, upper;  /* of sigma, NaN: none                                */
     double  one;           /* sigma that counts as one for bounds and spread     */
@@ -44,7 +56,7 @@ typedef struct {
     const char *name;
 } report_unit;
 
-/* A run of the dataset. */
+/* A sequence of the dataset. */
 typedef struct {
     const ct_sequence *seq;
     double            *x[SIDES];       /* estimates; NULL: none               */
@@ -52,11 +64,12 @@ typedef struct {
     int               *degrees[SIDES];
     ct_conditioning    condition[SIDES];
     int                conditioned[SIDES];
+    ct_accuracy aligned[SIDES]; /* with --align                        */
 } report_track;
 
 typedef struct {
     char          *config, *noise, *start, *history, *summary, *out; /* paths */
-    /* in the folder, when it was first looked at */
+    /* the state of the folder when it was read */
     ct_run_folder_info    found;
     cli_config    *held;
     learn_request  learn;
@@ -70,44 +83,55 @@ typedef struct {
     report_row    *row;
     int            in_units;                  /* not all rows have one = 1         */
 
-    ct_dataset    *dataset; /* NULL: none is to be looked at */
+    ct_dataset *dataset;    /* NULL: --dataset none          */
     const char    *path;    /* of it                         */
-    int            part;    /* CT_DATASET_TEST, or _TRAIN where there are no test runs */
+    int part;               /* CT_DATASET_TEST, or _TRAIN without test sequences */
     ct_noise      *table[SIDES]; /* the dataset's, with the files' numbers */
     ct_inference   inference;
     int32_t        count, averaged;
     report_track  *track;
     ct_evaluation *of[SIDES];
+    ct_evaluation *closed;               /* under the closed form; NULL: not known        */
+    int closed_form_known, latent_known; /* of some row           */
+    int align;                           /* a ct_align_kind                               */
     uint8_t       *use;     /* sequences that have an estimate on both sides */
     ct_summary     overall[SIDES]; /* over these                             */
     int32_t        failed[SIDES];
     double         mean[SIDES][EVAL_COUNT];
     report_unit    unit;    /* of errors in position: m, cm or mm, by what they are after learning */
-    int            bodies;  /* 1: all poses are of one, and numbers of all of them say it */
-    ct_body       body[SIDES][CT_BODIES_MAX]; /* means over runs */
-    char           object[CT_BODY_NAME_MAX], finger[CT_BODY_NAME_MAX]; /* those of them that touch; "": none */
-    int32_t        shown, *show; /* runs whose paths are drawn     */
+    int bodies;             /* 1: all poses are of one */
+    ct_body body[SIDES][CT_BODIES_MAX];                      /* means over sequences */
+    char object[CT_BODY_NAME_MAX], finger[CT_BODY_NAME_MAX]; /* that touch each other; "": none */
+    int32_t shown, *show;                                    /* sequences whose trajectories are drawn */
     int32_t        most_improved, most_worsened; /* -1: none        */
 
     json_t        *warnings;
-    int32_t        grave;   /* of them that say how far all numbers may be trusted: the first */
+    int32_t grave; /* the first so many warnings concern all numbers */
     ct_page       *page;
 } report_job;
 
 /* ---- gathering ---- */
 
 cli_exit report_read_run(cli_io *io, const report_request *request, report_job *job);
-/* Is the run in the folder still the one that was read? A sentence if not. */
+/* Fails if another run was begun in the folder since it was read. */
 cli_exit report_same_run(const cli_io *io, const char *run, const report_job *job);
 cli_exit report_read_dataset(const cli_io *io, const report_request *request, report_job *job);
-/* Estimates all runs before and after, and chooses those that are shown. CLI_INTERRUPTED: Ctrl-C. */
+/* Estimates all sequences before and after, and chooses those that are drawn. CLI_INTERRUPTED: Ctrl-C. */
 cli_exit report_estimate(const cli_io *io, const report_request *request, report_job *job);
 void     report_free(report_job *job);
+/* closed_form and latent of the rows. */
+void report_read_baselines(report_job *job);
+/* job->closed, after report_estimate. CLI_INTERRUPTED: Ctrl-C. */
+cli_exit report_estimate_closed_form(const cli_io *io, const report_request *request, report_job *job);
+/* Moves the estimates that are drawn, as job->align says, and keeps their errors. */
+void report_align(report_job *job);
+/* Over sequences: rms of distances, or of angles; NaN: none is aligned. */
+double report_mean_aligned(const report_job *job, int side, int rotation);
 
-/* A sentence for the top of the page. */
+/* A warning for the top of the page. */
 void report_warn(report_job *job, const char *fmt, ...) CT_PRINTF(2, 3);
 
-/* ---- words ---- */
+/* ---- text ---- */
 
 /* "odom@0.x", for pictures. Returns buf. */
 const char *report_row_name(const report_job *job, const report_row *row, char *buf, size_t size);
@@ -118,33 +142,41 @@ const char *report_written_unit(const char *unit, char buf[24]);
 const char *report_part(const report_job *job); /* "test", "training" */
 const char *report_method(const report_job *job); /* of learning: its name */
 
-/* A table that is there, or the end; and the end of one that is put on the page. */
+/* A new table; and puts it on the page and frees it. */
 ct_table *report_table(const char *title);
 void      report_put_table(report_job *job, ct_table *table);
-/* Does it take a logarithmic axis to see them all? Values that are not finite and positive do not count. */
+/* Is a logarithmic axis needed to show all values? Only finite, positive ones count. */
 int report_wants_log(int64_t n, const double *a, int64_t m, const double *b);
 
 /* ---- bodies (bodies.c) ---- */
 
-/* Once all is estimated: unit, bodies. */
+/* job->unit, body, object, finger; after the estimates. */
 void report_find_bodies(report_job *job);
 /* "object (o)", "finger (e)", "poses x". NULL: "". Returns buf. */
 const char *report_body(const report_job *job, const char *name, char buf[64]);
-/* Accuracy of a body (NULL: of all poses) in run i; NaN where there is none. */
+/* Accuracy of a body (NULL: of all poses) in sequence i; NaN without an estimate. */
 ct_accuracy report_accuracy_of(const report_job *job, int side, int32_t i, const char *body);
-/* The same, means over runs. */
+/* The same of an evaluation. */
+ct_accuracy report_accuracy_in(const ct_evaluation *evaluation, const char *body);
+/* The same, means over sequences. */
 ct_accuracy report_mean_of(const report_job *job, int side, const char *body);
-/* Things that are said apart: one, NULL, if all poses are of one. Returns how many. */
+/* Bodies with numbers of their own; one, NULL, if all poses are of one body. Returns how many. */
 int report_each_body(const report_job *job, const char *name[CT_BODIES_MAX]);
 /* "5.58 mm". Returns buf. */
 const char *report_length(const report_job *job, double metres, char buf[48]);
 
 /* ---- the page, section by section ---- */
 
-void report_warnings(report_job *job); /* what the others cannot know: before report_top */
+void report_warnings(report_job *job); /* job->warnings; before report_top */
+void report_verdict(report_job *job);
+/* "Learned noise models: better than the start values, ..., on 8 unseen sequences." */
+ct_verdict report_verdict_headline(const report_job *job, char *text, size_t size);
+/* By candidate: the outcome, and the paired difference (m or rad) with its standard error. Empty: no verdict. */
+json_t *report_verdict_json(const report_job *job);
 void report_top(report_job *job);
 void report_learned(report_job *job);
 void report_accuracy(report_job *job);
+void report_relative_error(report_job *job); /* within report_accuracy's section */
 void report_paths(report_job *job);
 void report_history(report_job *job);
 void report_trust(report_job *job);
@@ -152,17 +184,17 @@ void report_residuals(report_job *job);
 void report_condition(report_job *job);
 void report_repeat(report_job *job);
 
-/* For each run that is shown: "0007 (most improved)". The caller frees the list and its names. */
+/* For each sequence that is drawn: "0007 (most improved)". report_choices_free frees the list. */
 char **report_choices(const report_job *job);
 void   report_choices_free(const report_job *job, char **names);
 /* x of a plot over the poses of a run, or of a body in it (NULL: all): their times from the first on if all have
  * one, else their numbers. at[0..poses) <- variables. Returns how many; the label in *label. */
 int32_t report_poses(const ct_sequence *seq, const char *body, int32_t *at, double *x, const char **label);
-/* A moving picture of run job->show[number], if an object is touched in it. Returns whether. */
+/* A moving picture of sequence job->show[number] if it has contacts. Returns whether. */
 int report_scene(report_job *job, int32_t number);
 /* Two lines of n points over one x, thinned to at most about `most` points, in place: of every stretch the smallest
  * and largest of each stay, so that no peak is lost. Returns how many are left. */
 int64_t report_thin(int64_t n, int64_t most, double *x, double *y, double *z);
-#define REPORT_LINE 24000 /* points of such lines, of all runs that are shown together */
+#define REPORT_LINE 24000 /* points of such lines, of all sequences together */
 
 #endif

@@ -1,15 +1,18 @@
-/* residual_histograms.c: what measurements say at the truth are samples of their noise. Whitened by a model that is
- * right they are normal, of mean 0 and deviation 1: a histogram for each row of a learned model against that
- * density, and moments. Of skewed or heavy-tailed rows the kurtosis, 3 for the normal density, says more than the
- * deviation. */
+/* residual_histograms.c: residuals at the truth are samples of the measurement noise. Divided by the sigma of a right
+ * model they are standard normal. Each row of a learned model has a histogram of its residuals over the learned sigma,
+ * the densities that the learned and the start sigma claim, and moments. The kurtosis is 3 for a normal density; it
+ * shows heavy tails that a deviation does not. */
 #include "cli/report/report.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #define BINS  40
-#define REACH 5.0 /* sigmas: what is beyond is counted, not drawn */
-#define OFF   3.0 /* factor of a sigma from which on its histogram has a width of its own */
+#define REACH 5.0 /* sigmas: residuals beyond are counted, not drawn */
+#define OFF   3.0 /* a sigma that is off by this factor: the histogram has the residuals' own width */
+/* start sigma over learned: outside, its density is a needle or flat, and the caption has the numbers instead */
+#define NARROW 0.4
+#define WIDE   8.0
 #define CURVE 101
 
 typedef struct {
@@ -36,8 +39,7 @@ static sample measure(int64_t n, int dim, int row, const double *r)
     return s;
 }
 
-/* The bin of a value below `reach`, either sign. Just below it 1 + v / reach is rounded to 2, the end of the last
- * bin. */
+/* The bin of |v| < reach. Just below reach, 1 + v / reach rounds to 2, the end of the last bin. */
 static int bin_of(double v, double reach)
 {
     const int bin = (int)((1 + v / reach) / 2 * BINS);
@@ -54,18 +56,17 @@ static void sort_into_bins(sample *s, int64_t n, int dim, int row, const double 
     }
 }
 
-/* The deviation that a histogram is drawn for: 1, or where sigma is far off the residuals' own, of which there would
- * be a needle or a plain to see. */
+/* The width of a histogram: 1, or the residuals' own deviation where sigma is far off. */
 static double width_of(const sample *s)
 {
     return s->deviation > 0 && isfinite(s->deviation) && fabs(log(s->deviation)) > log(OFF) ? s->deviation : 1;
 }
 
-/* Residuals of a model in all runs, whitened by the table of that side; the caller frees them. */
+/* Residuals of a model in all sequences, whitened by the table of that side; the caller frees them. */
 static double *collect(const report_job *job, const ct_noise_model *m, int side, int64_t *count)
 {
     const ct_noise *noise = job->table[side];
-    const int32_t   model = ct_noise_find(noise, m->name); /* what the dataset has not may have another number there */
+    const int32_t model = ct_noise_find(noise, m->name); /* tables may number models differently */
     const int       dim = m->dim;
     int64_t         n = 0, used = 0;
     for (int32_t i = 0; i < job->count; i++) n += ct_truth_residuals(job->track[i].seq, model, NULL, 0, NULL);
@@ -76,35 +77,44 @@ static double *collect(const report_job *job, const ct_noise_model *m, int side,
     return r;
 }
 
-static void put_histogram(report_job *job, const char *name, int number, double width, const sample s[SIDES])
+static double normal_density(double x, double deviation)
+{
+    return exp(-x * x / (2 * deviation * deviation)) / (sqrt(8 * atan(1)) * deviation);
+}
+
+/* start: deviation of the start model's density in learned sigmas. */
+static void put_histogram(report_job *job, const char *name, int number, double width, double start, const sample *s)
 {
     const double reach = REACH * width;
-    double       edge[BINS + 1], x[CURVE], normal[CURVE], most = 0.4 / width;
-    char         id[32];
+    double edge[BINS + 1], x[CURVE], learned[CURVE], before[CURVE], most = 0;
+    char id[32], text[160] = "", ratio[32];
+    const int drawn = start >= NARROW * width && start <= WIDE * width;
     for (int k = 0; k <= BINS; k++) edge[k] = -reach + 2 * reach * k / BINS;
     for (int k = 0; k < CURVE; k++) {
         x[k] = -reach + 2 * reach * k / (CURVE - 1);
-        normal[k] = exp(-x[k] * x[k] / (2 * width * width)) / (sqrt(8 * atan(1)) * width);
+        learned[k] = normal_density(x[k], width);
+        before[k] = normal_density(x[k], start);
+        most = fmax(most, fmax(learned[k], drawn ? before[k] : 0));
     }
-    for (int k = 0; k < BINS; k++) most = fmax(most, s[AFTER].density[k]);
-    double before[BINS + 1];
-    for (int k = 0; k < BINS; k++) before[k] = s[BEFORE].density[k];
-    before[BINS] = before[BINS - 1];
-    const ct_series series[] = {{NULL, CT_ROLE_AFTER, CT_MARK_BARS, BINS, edge, s[AFTER].density, NULL},
-                                {NULL, CT_ROLE_BEFORE, CT_MARK_STEPS, BINS + 1, edge, before, NULL},
-                                {NULL, CT_ROLE_TRUTH, CT_MARK_LINE, CURVE, x, normal, NULL}};
+    for (int k = 0; k < BINS; k++) most = fmax(most, s->density[k]);
+    if (!drawn && start > 0 && isfinite(start))
+        snprintf(text, sizeof text, "Not drawn: the start \u03c3 is %s times the learned one.",
+                 report_number(start, ratio));
+    const ct_series series[] = {{NULL, CT_ROLE_AFTER, CT_MARK_BARS, BINS, edge, s->density, NULL},
+                                {NULL, CT_ROLE_TRUTH, CT_MARK_LINE, CURVE, x, learned, NULL},
+                                {NULL, CT_ROLE_BEFORE, CT_MARK_LINE, CURVE, x, before, NULL}};
     snprintf(id, sizeof id, "residuals-%d", number);
-    /* What the start values make of it may be a needle: it is cut, so that the rest is seen. */
     const ct_plot plot = {.id = id,
                           .title = name,
-                          .x_label = "residual in \u03c3",
+                          .text = *text ? text : NULL,
+                          .x_label = "residual in learned \u03c3",
                           .small = 1,
                           .height = 0.6,
                           .x_low = -reach,
                           .x_high = reach,
                           .y_low = 0,
-                          .y_high = 1.25 * most,
-                          .count = 3,
+                          .y_high = 1.08 * most,
+                          .count = drawn ? 3 : 2,
                           .series = series};
     ct_page_plot(job->page, &plot);
 }
@@ -135,8 +145,9 @@ static ct_table *new_table(void)
     ct_table_column(t, "mean", "mean", NULL, 3);
     ct_table_column(t, "kurtosis", "kurtosis", NULL, 3);
     ct_table_column(t, "beyond", "beyond 5 \u03c3", NULL, 9);
-    ct_table_note(t, "Normal noise whose model is right has deviation 1, mean 0 and kurtosis 3; what is far from that "
-                     "is marked. A deviation below 1 is one that learning took for larger than it is.");
+    ct_table_note(
+        t, "Normal noise with the right \u03c3 has deviation 1, mean 0 and kurtosis 3; values far from these are "
+           "marked. A deviation below 1 means that \u03c3 is larger than the residuals are.");
     return t;
 }
 
@@ -153,16 +164,15 @@ static int put_model(report_job *job, int32_t first, ct_table *t, int *number)
         sample       s[SIDES] = {measure(n[BEFORE], m->dim, row, r[BEFORE]), measure(n[AFTER], m->dim, row, r[AFTER])};
         const double width = width_of(&s[AFTER]);
         off += width != 1;
-        for (int side = BEFORE; side <= AFTER; side++)
-            sort_into_bins(&s[side], n[side], m->dim, row, r[side], REACH * width);
+        sort_into_bins(&s[AFTER], n[AFTER], m->dim, row, r[AFTER], REACH * width);
         if (m->row && m->row[row].name[0]) snprintf(name, sizeof name, "%s.%s", m->name, m->row[row].name);
         else snprintf(name, sizeof name, "%s.%d", m->name, row);
-        put_histogram(job, name, ++*number, width, s);
+        put_histogram(job, name, ++*number, width, s[AFTER].deviation / s[BEFORE].deviation, &s[AFTER]);
         put_row(t, name, s);
     }
     if (!n[AFTER]) {
         ct_table_row(t, 0);
-        ct_table_text(t, "%s: its truth is not known", m->name);
+        ct_table_text(t, "%s: the truth it needs is not known", m->name);
     }
     for (int side = BEFORE; side <= AFTER; side++) free(r[side]);
     return off;
@@ -173,23 +183,24 @@ void report_residuals(report_job *job)
     ct_table *t = new_table();
     int       number = 0, full = 0, off = 0;
     ct_page_section(job->page, "residuals", "Residuals at the truth");
-    ct_page_text(job->page,
-                 "What measurements say at the true states is their noise. Divided by the \u03c3 of a model that is "
-                 "right it is normal, of deviation 1. Bars are residuals of %s runs after learning, the dashed line is "
-                 "before, the smooth one the normal density.",
-                 report_part(job));
+    ct_page_text(
+        job->page,
+        "Residuals at the true states are samples of the measurement noise. Bars are their histogram on the %s "
+        "sequences, over the learned \u03c3. The solid line is the density that the learned \u03c3 claims: the "
+        "bars should follow it. The dashed line is the same of the start \u03c3.",
+        report_part(job));
     for (int32_t i = 0; i < job->rows; i++)
         full = full || ct_noise_get(job->file[AFTER], job->row[i].model)->kind == CT_NOISE_FULL;
     if (full)
-        ct_page_text(job->page, "Full covariances are divided by their root, which mixes rows: each stands for what is "
-                                "new in it given the rows after it.");
+        ct_page_text(job->page, "Residuals of a full covariance are multiplied by the inverse of its root. Each row is "
+                                "then what is new in it, given the rows after it.");
     for (int32_t i = 0; i < job->rows; i++)
         if (!i || job->row[i - 1].model != job->row[i].model) off += put_model(job, i, t, &number);
     if (off)
-        ct_page_text(job->page,
-                     "Where \u03c3 is off by more than a factor of %g the picture is as wide as the residuals are, and "
-                     "the smooth line the normal density of their own deviation: it shows their shape, the table how "
-                     "far off \u03c3 is.",
-                     OFF);
+        ct_page_text(
+            job->page,
+            "Where \u03c3 is off by more than a factor of %g, the axis has the width of the residuals, and the "
+            "solid line is the normal density of their own deviation. The table has the factor.",
+            OFF);
     report_put_table(job, t);
 }

@@ -1,4 +1,4 @@
-/* trajectories.c: trajectories: maps of the truth and both estimates, and the error in position along the way. */
+/* trajectories.c: maps of the truth and both estimates, where the errors are, and errors along the way. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/report/report.h"
 
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* poses on all maps together: with three lines each, a page of at most two or three megabytes */
-#define MAP_POINTS 36000
+/* poses on all maps together: with five lines each, a page of at most two megabytes */
+#define MAP_POINTS 20000
 
 /* ---- which ---- */
 
@@ -54,7 +54,7 @@ int32_t report_poses(const ct_sequence *seq, const char *body, int32_t *at, doub
         at[poses++] = v;
     }
     for (int32_t i = 0; i < poses; i++) x[i] = timed ? seq->stamp[at[i]] - seq->stamp[at[0]] : i;
-    *label = timed ? "time in s" : body ? "step" : "pose";
+    *label = timed ? "time in s" : body ? "step" : "pose index";
     return poses;
 }
 
@@ -113,7 +113,7 @@ typedef struct {
 } course;
 
 /* Of a body's poses, or of all (NULL). */
-static void look(course *s, const report_track *track, const char *body)
+static void read_course(course *s, const report_track *track, const char *body)
 {
     const ct_graph *g = track->seq->graph;
     const int32_t   n = ct_graph_variables(g);
@@ -128,7 +128,7 @@ static void look(course *s, const report_track *track, const char *body)
     }
 }
 
-static void forget(course *s)
+static void free_course(course *s)
 {
     free(s->at);
     free(s->point);
@@ -137,7 +137,7 @@ static void forget(course *s)
 
 /* The poses of every body after each other, for lines that do not jump from one to the other: between them as many
  * breaks as there are poses to a point. */
-static void part(const report_job *job, course *s, int32_t step)
+static void separate_bodies(const report_job *job, course *s, int32_t step)
 {
     const char   *body[CT_BODIES_MAX];
     const int     bodies = report_each_body(job, body);
@@ -147,11 +147,11 @@ static void part(const report_job *job, course *s, int32_t step)
     int32_t *at = cli_alloc(n + (int64_t)bodies * step, sizeof *at);
     for (int k = 0; k < bodies; k++) {
         course one;
-        look(&one, s->track, body[k]);
+        read_course(&one, s->track, body[k]);
         memcpy(at + used, one.at, (size_t)one.poses * sizeof *at);
         used += one.poses;
         for (int32_t i = 0; i < step; i++) at[used++] = -1;
-        forget(&one);
+        free_course(&one);
     }
     free(s->at);
     s->at = at;
@@ -174,6 +174,29 @@ static double *coordinates(const course *s, const int32_t *variable, int32_t n, 
     return out;
 }
 
+/* ---- errors ---- */
+
+/* The angle between a pose and its truth; NaN where the true rotation is not known. */
+static double turned(const ct_sequence *seq, int32_t v, const double *p, const double *truth)
+{
+    const ct_kind kind = ct_graph_kind(seq->graph, v);
+    const unsigned bits = kind == CT_SE2 ? 4 : 7;
+    double w[3];
+    if (!cli_is_pose(kind) || (seq->known[v] & bits) != bits) return NAN;
+    if (kind == CT_SE2) return fabs(atan2(truth[2] * p[3] - truth[3] * p[2], truth[2] * p[2] + truth[3] * p[3]));
+    ct_so3_log(
+        ct_so3_between((ct_so3){truth[3], truth[4], truth[5], truth[6]}, (ct_so3){p[3], p[4], p[5], p[6]}, NULL, NULL),
+        w);
+    return sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+}
+
+static double distance(const report_job *job, const ct_sequence *seq, int32_t v, const double *p, const double *truth)
+{
+    if (!truth_is_known(seq, v)) return NAN;
+    return job->unit.per_m * hypot(hypot(p[0] - truth[0], p[1] - truth[1]),
+                                   is_spatial(ct_graph_kind(seq->graph, v)) ? p[2] - truth[2] : 0);
+}
+
 /* ---- pictures ---- */
 
 /* Seen from above (y over x), or from the side (z over x); every step-th pose. */
@@ -182,7 +205,7 @@ static void put_map(report_job *job, const course *s, int32_t k, int axis, int32
     static const char *const NAME[] = {"truth", "before", "after"}, *const POINTS[] = {"true landmarks", NULL,
                                                                                        "landmarks after"};
     static const ct_role     ROLE[] = {CT_ROLE_TRUTH, CT_ROLE_BEFORE, CT_ROLE_AFTER};
-    static const int         ORDER[] = {1, 0, 2}; /* the truth over what is far from it, the answer over both */
+    static const int ORDER[] = {1, 2, 0}; /* the truth above the estimates */
     const int32_t            poses = (s->poses + step - 1) / step;
     double                  *kept[12];
     ct_series                series[6];
@@ -203,6 +226,7 @@ static void put_map(report_job *job, const course *s, int32_t k, int axis, int32
                           .title = axis == 2    ? "From the side"
                                    : s->spatial ? "From above"
                                                 : "Map",
+                          .text = job->align == CT_ALIGN_NONE ? NULL : "Estimates are aligned with the truth.",
                           .x_label = "x in m",
                           .y_label = axis == 2 ? "z in m" : "y in m",
                           .equal = 1,
@@ -213,26 +237,71 @@ static void put_map(report_job *job, const course *s, int32_t k, int axis, int32
     while (held) free(kept[--held]);
 }
 
-/* By how much a pose in the plane is turned from its truth; NaN where that is not known. */
-static double turned(const ct_sequence *seq, int32_t v, const double *p, const double *truth)
+/* Errors of a few poses, wrong starts or lost tracks, do not set the scale of colours: this share is beyond its end. */
+#define BEYOND 0.02
+
+static int ascending(const void *a, const void *b)
 {
-    if (ct_graph_kind(seq->graph, v) != CT_SE2 || !(seq->known[v] & 4)) return NAN;
-    return fabs(atan2(truth[2] * p[3] - truth[3] * p[2], truth[2] * p[2] + truth[3] * p[3]));
+    const double d = *(const double *)a - *(const double *)b;
+    return d > 0 ? 1 : d < 0 ? -1 : 0;
 }
 
-static double distance(const report_job *job, const ct_sequence *seq, int32_t v, const double *p, const double *truth)
+/* The end of the colours: the largest error but for the share above; 0: there is none. */
+static double colours_end(int32_t n, const double *error)
 {
-    if (!truth_is_known(seq, v)) return NAN;
-    return job->unit.per_m * hypot(hypot(p[0] - truth[0], p[1] - truth[1]),
-                                   is_spatial(ct_graph_kind(seq->graph, v)) ? p[2] - truth[2] : 0);
+    double *sorted = cli_alloc(n, sizeof *sorted);
+    int32_t used = 0;
+    for (int32_t i = 0; i < n; i++)
+        if (isfinite(error[i])) sorted[used++] = error[i];
+    qsort(sorted, (size_t)used, sizeof *sorted, ascending);
+    const double end = used ? sorted[(int32_t)((1 - BEYOND) * (used - 1))] : 0;
+    free(sorted);
+    return end;
 }
 
-/* How far each pose of a body (NULL: of all) is from its truth, before and after: in position or, of poses in the
- * plane, in rotation. */
+/* Seen from above: the learned estimate, coloured by its distance from the truth, and the truth above it. */
+static void put_error_map(report_job *job, const course *s, int32_t k, int32_t step)
+{
+    const ct_sequence *seq = s->track->seq;
+    const int32_t n = (s->poses + step - 1) / step;
+    double *x[2], *y[2], *error = cli_alloc(n, sizeof *error);
+    char id[32], label[64], number[32];
+    for (int i = 0; i < 2; i++) { /* truth, estimate */
+        x[i] = coordinates(s, s->at, s->poses, step, i ? AFTER : -1, 0);
+        y[i] = coordinates(s, s->at, s->poses, step, i ? AFTER : -1, 1);
+    }
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t v = s->at[i * step];
+        const int64_t at = v < 0 ? 0 : ct_graph_offset(seq->graph, v);
+        error[i] = v < 0 ? NAN : distance(job, seq, v, s->track->x[AFTER] + at, seq->truth + at);
+    }
+    const double end = colours_end(n, error);
+    snprintf(label, sizeof label, "after, 0 to %s %s from the truth", report_number(end, number), job->unit.name);
+    const ct_series series[] = {{label, CT_ROLE_AFTER, CT_MARK_GRADED, n, x[1], y[1], error},
+                                {"truth", CT_ROLE_TRUTH, CT_MARK_LINE, n, x[0], y[0], NULL}};
+    snprintf(id, sizeof id, "map-error-%d", k);
+    const ct_plot plot = {.id = id,
+                          .title = "Where the errors are",
+                          .text = "The estimate after learning, coloured by its distance from the truth: stronger "
+                                  "colours are larger errors.",
+                          .x_label = "x in m",
+                          .y_label = "y in m",
+                          .equal = 1,
+                          .zoom = 1,
+                          .value_low = 0,
+                          .value_high = end,
+                          .count = 2,
+                          .series = series};
+    if (end > 0) ct_page_plot(job->page, &plot);
+    for (int i = 0; i < 2; i++) free(x[i]), free(y[i]);
+    free(error);
+}
+
+/* Error of each pose of a body (NULL: of all) before and after, in position or in rotation. */
 static void put_errors(report_job *job, int32_t k, const char *body, int turns)
 {
     course s;
-    look(&s, &job->track[job->show[k]], body);
+    read_course(&s, &job->track[job->show[k]], body);
     const ct_sequence *seq = s.track->seq;
     const int64_t      n = s.poses;
     double            *x = cli_alloc(3 * n, sizeof *x), *e[SIDES] = {x + n, x + 2 * n};
@@ -251,7 +320,7 @@ static void put_errors(report_job *job, int32_t k, const char *body, int turns)
     const ct_series series[] = {{"before", CT_ROLE_BEFORE, CT_MARK_LINE, drawn, x, e[BEFORE], NULL},
                                 {"after", CT_ROLE_AFTER, CT_MARK_LINE, drawn, x, e[AFTER], NULL}};
     snprintf(id, sizeof id, "%s-%d", turns ? "turn" : "error", k);
-    snprintf(title, sizeof title, "Error in %s%s%s", turns ? "rotation" : "position", body ? ": " : " along the way",
+    snprintf(title, sizeof title, "Error in %s%s%s", turns ? "rotation" : "position", body ? ": " : " over time",
              report_body(job, body, name));
     snprintf(label, sizeof label, turns ? "angle from the truth in rad" : "distance from the truth in %s",
              job->unit.name);
@@ -265,10 +334,11 @@ static void put_errors(report_job *job, int32_t k, const char *body, int turns)
                           .series = series};
     if (known) ct_page_plot(job->page, &plot);
     free(x);
-    forget(&s);
+    free_course(&s);
 }
 
-static void say_run(report_job *job, int32_t i, const course *s)
+/* Size of the sequence, and its errors in one sentence a body. */
+static void put_sizes(report_job *job, int32_t i, const course *s)
 {
     const char *body[CT_BODIES_MAX];
     const int   bodies = report_each_body(job, body);
@@ -279,55 +349,56 @@ static void say_run(report_job *job, int32_t i, const course *s)
                           after = report_accuracy_of(job, AFTER, i, body[k]);
         char              name[64], what[96], a[48], b[48], rotations[128] = "";
         if (!isnan(after.rotation))
-            snprintf(rotations, sizeof rotations, "; of rotations %s rad before, %s rad after",
+            snprintf(rotations, sizeof rotations, ", rotation %s rad before and %s rad after",
                      report_number(before.rotation, a), report_number(after.rotation, b));
         if (body[k]) snprintf(what, sizeof what, ", %s:", report_body(job, body[k], name));
         else snprintf(what, sizeof what, ": %d pose%s%s.", s->poses, CLI_S(s->poses), landmarks);
-        ct_page_text(job->page, "%s%s rmse of positions %s before, %s after%s.", ct_sequence_label(job->track[i].seq),
+        ct_page_text(job->page, "%s%s Rmse: position %s before and %s after%s.", ct_sequence_label(job->track[i].seq),
                      what, report_length(job, before.translation, a), report_length(job, after.translation, b),
                      rotations);
     }
 }
 
-static void put_run(report_job *job, int32_t k)
+static void put_sequence(report_job *job, int32_t k)
 {
     const char *body[CT_BODIES_MAX];
     const int   bodies = report_each_body(job, body);
     course      s;
-    look(&s, &job->track[job->show[k]], NULL);
-    say_run(job, job->show[k], &s);
+    read_course(&s, &job->track[job->show[k]], NULL);
+    put_sizes(job, job->show[k], &s);
     const int64_t room = MAP_POINTS / job->shown, step = s.poses / room + 1;
     const int     moving = report_scene(job, k), any = s.poses > 0, spatial = s.spatial;
-    part(job, &s, (int32_t)step);
-    if (step > 1 && !moving) ct_page_text(job->page, "One in %lld of its poses is on the map.", (long long)step);
-    if (any && !moving) put_map(job, &s, k, 1, (int32_t)step);
-    for (int i = 0; any && i < bodies; i++) {
-        put_errors(job, k, body[i], 0);
-        if (body[i] && !strcmp(body[i], job->object)) put_errors(job, k, body[i], 1);
+    separate_bodies(job, &s, (int32_t)step);
+    if (step > 1 && !moving) ct_page_text(job->page, "The maps show one pose in %lld.", (long long)step);
+    if (any && !moving) {
+        put_map(job, &s, k, 1, (int32_t)step);
+        put_error_map(job, &s, k, (int32_t)step);
     }
     if (any && spatial) put_map(job, &s, k, 2, (int32_t)step);
-    forget(&s);
+    for (int i = 0; any && i < bodies; i++) {
+        put_errors(job, k, body[i], 0);
+        if (!body[i] || !strcmp(body[i], job->object)) put_errors(job, k, body[i], 1);
+    }
+    free_course(&s);
 }
 
 void report_paths(report_job *job)
 {
     ct_page_section(job->page, "trajectories", "Trajectories");
     if (!job->shown) {
-        ct_page_text(job->page, "No run has an estimate both before and after.");
+        ct_page_text(job->page, "No sequence has an estimate both before and after.");
         return;
     }
     char **names = report_choices(job);
     if (job->shown < job->averaged)
-        ct_page_text(job->page, "%d of %d runs are shown, the most improved and the %s first; --runs N shows more.",
-                     job->shown, job->averaged, job->most_worsened < 0 ? "least improved" : "most worsened");
-    ct_page_text(
-        job->page,
-        "Wheel, pinch and drag zoom into a picture, a double click goes back. A click in the legend hides a line.%s",
-        *job->object ? " The slider moves object and finger, and so does Play." : "");
-    if (job->shown > 1) ct_page_choices(job->page, "run", "run", job->shown, (const char *const *)names);
+        ct_page_text(job->page, "%d of %d sequences are shown, the most improved and the %s first.", job->shown,
+                     job->averaged, job->most_worsened < 0 ? "least improved" : "most worsened");
+    ct_page_text(job->page, "Wheel, pinch and drag zoom; a double click resets. A click in the legend hides a line.%s",
+                 *job->object ? " The slider and Play move object and finger." : "");
+    if (job->shown > 1) ct_page_choices(job->page, "run", "sequence", job->shown, (const char *const *)names);
     for (int32_t k = 0; k < job->shown; k++) {
         if (job->shown > 1) ct_page_choice(job->page, k);
-        put_run(job, k);
+        put_sequence(job, k);
     }
     if (job->shown > 1) ct_page_choices_end(job->page);
     report_choices_free(job, names);

@@ -1,0 +1,271 @@
+/* verdict.c: the top of the page. Are the learned noise models better than the start and than the closed form, on
+ * sequences that were not learned from?
+ *
+ * With e_i the error of sequence i under the learned models and f_i under the others, the difference is paired:
+ *
+ *     d_i = e_i - f_i,   mean d,   standard error sd(d) / sqrt(n).
+ *
+ * Better and worse are differences beyond LEVEL standard errors. The table has a row for each candidate. */
+#include "cli/report/report.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LEVEL 2.0    /* standard errors: 95 % of a normal distribution              */
+#define SAME  0.0005 /* relative: errors that differ by less have the same digits   */
+#define NAMED 6      /* parameters named in a sentence; findings name all            */
+
+typedef enum { NOT_KNOWN, BETTER, WORSE, EQUAL, UNDECIDED } outcome;
+static const char *const OUTCOME[] = {"", "better", "worse", "equal", "undecided"};
+
+/* A candidate's mean error, and the learned one's less it. */
+typedef struct {
+    int32_t n, smaller; /* sequences; those where the learned one's error is smaller */
+    double error, difference, standard_error;
+} comparison;
+
+enum { START, CLOSED_FORM, LEARNED, CANDIDATES };
+static const char *const NAME[CANDIDATES] = {"start", "closed\u00a0form", "learned"};
+
+/* ---- comparing ---- */
+
+static const ct_evaluation *evaluations(const report_job *job, int candidate)
+{
+    return candidate == START ? job->of[BEFORE] : candidate == LEARNED ? job->of[AFTER] : job->closed;
+}
+
+static double error_of(const report_job *job, int candidate, int32_t i, int rotation)
+{
+    const char *body = job->bodies > 1 && *job->object ? job->object : NULL;
+    const ct_accuracy a = report_accuracy_in(&evaluations(job, candidate)[i], body);
+    return rotation ? a.rotation : job->unit.per_m * a.translation;
+}
+
+static comparison compare(const report_job *job, int candidate, int rotation)
+{
+    comparison c = {.error = NAN, .difference = NAN, .standard_error = NAN};
+    double sum = 0, error = 0, square = 0;
+    if (!evaluations(job, candidate)) return c;
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t i = 0; i < job->count; i++) {
+            const double mine = error_of(job, LEARNED, i, rotation), other = error_of(job, candidate, i, rotation);
+            if (!job->use[i] || !isfinite(mine) || !isfinite(other)) continue;
+            const double d = mine - other - (pass ? sum / c.n : 0);
+            if (pass)
+                square += d * d;
+            else
+                sum += d, error += other, c.n++, c.smaller += mine < (1 - SAME) * other;
+        }
+    if (c.n) c.error = error / c.n, c.difference = sum / c.n;
+    if (c.n > 1) c.standard_error = sqrt(square / ((double)c.n * (c.n - 1)));
+    return c;
+}
+
+static outcome decide(const comparison *c)
+{
+    if (!c->n) return NOT_KNOWN;
+    if (fabs(c->difference) <= SAME * c->error) return EQUAL;
+    if (!(fabs(c->difference) > LEVEL * c->standard_error)) return UNDECIDED; /* also of one sequence alone */
+    return c->difference < 0 ? BETTER : WORSE;
+}
+
+/* ---- the table ---- */
+
+static void put_cells(ct_table *t, int candidate, const comparison *c)
+{
+    ct_table_number(t, c->error);
+    if (candidate == LEARNED)
+        ct_table_text(t, "%s", "");
+    else if (decide(c) == EQUAL)
+        ct_table_number(t, 0);
+    else if (isnan(c->standard_error))
+        ct_table_number(t, c->difference);
+    else
+        ct_table_deviation(t, c->difference, c->standard_error);
+}
+
+static void put_table(report_job *job, int rotation_alone, int rotations)
+{
+    ct_table *t = report_table("Candidates on unseen sequences");
+    ct_table_column(t, "candidate", "noise models", NULL, 0);
+    if (!rotation_alone) {
+        ct_table_column(t, "translation", "error in position", job->unit.name, 4);
+        ct_table_column(t, "translation_difference", "learned \u2212 this", job->unit.name, 3);
+    }
+    if (rotations) {
+        ct_table_column(t, "rotation", "error in rotation", "rad", 4);
+        ct_table_column(t, "rotation_difference", "learned \u2212 this", "rad", 3);
+    }
+    ct_table_column(t, "smaller", "learned smaller in", NULL, 0);
+    ct_table_column(t, "outcome", "learned is", NULL, 0);
+    for (int k = START; k < CANDIDATES; k++) {
+        const comparison position = compare(job, k, 0), rotation = compare(job, k, 1),
+                         *c = rotation_alone ? &rotation : &position;
+        if (!c->n) continue;
+        ct_table_row(t, 0);
+        ct_table_text(t, "%s", NAME[k]);
+        if (!rotation_alone) put_cells(t, k, &position);
+        if (rotations) put_cells(t, k, &rotation);
+        if (k == LEARNED) continue;
+        ct_table_text(t, "%d of %d", c->smaller, c->n);
+        ct_table_text(t, "%s", OUTCOME[decide(c)]);
+        ct_table_mark(t, decide(c) == BETTER ? 1 : decide(c) == WORSE ? 2 : 0);
+    }
+    ct_table_note(t,
+                  "Errors are rmse, means over sequences. Differences are paired, \u00b1 one standard error over "
+                  "sequences; better and worse are beyond two of them%s.",
+                  rotation_alone ? "" : ", in position");
+    report_put_table(job, t);
+}
+
+/* ---- in words ---- */
+
+/* Names in a sentence: "odom.x, odom.y and 3 more". */
+typedef struct {
+    char text[1024];
+    size_t used;
+    int count;
+} name_list;
+
+static void add_name(name_list *l, const char *name)
+{
+    if (l->count++ < NAMED && l->used < sizeof l->text)
+        l->used += (size_t)snprintf(l->text + l->used, sizeof l->text - l->used, "%s%s", l->used ? ", " : "", name);
+}
+
+static void end_names(name_list *l)
+{
+    if (l->count > NAMED && l->used < sizeof l->text)
+        snprintf(l->text + l->used, sizeof l->text - l->used, " and %d more", l->count - NAMED);
+}
+
+/* Is subject k of finding i named by a finding before, or earlier in this one? */
+static int is_repeated(const report_job *job, int32_t i, int32_t k)
+{
+    const char *name = job->findings.item[i].subject[k].name;
+    for (int32_t j = 0; j <= i; j++) {
+        const ct_finding *f = &job->findings.item[j];
+        if (ct_finding_get_info(f->code)->topic != CT_TOPIC_IDENTIFIABILITY) continue;
+        for (int32_t l = 0; l < (j == i ? k : f->subjects); l++)
+            if (!strcmp(f->subject[l].name, name)) return 1;
+    }
+    return 0;
+}
+
+/* Parameters that findings name as not, or hardly, determined by the data. */
+static name_list undetermined(const report_job *job)
+{
+    name_list list = {0};
+    for (int32_t i = 0; i < job->findings.count; i++) {
+        const ct_finding *f = &job->findings.item[i];
+        if (ct_finding_get_info(f->code)->topic != CT_TOPIC_IDENTIFIABILITY) continue;
+        for (int32_t k = 0; k < f->subjects; k++)
+            if (f->subject[k].kind == CT_SUBJECT_PARAMETER && !is_repeated(job, i, k))
+                add_name(&list, f->subject[k].name);
+    }
+    end_names(&list);
+    return list;
+}
+
+static name_list at_bound(const report_job *job)
+{
+    name_list list = {0};
+    for (int32_t i = 0; i < job->rows; i++) {
+        char name[300];
+        if (job->row[i].at_bound) add_name(&list, report_row_name(job, &job->row[i], name, sizeof name));
+    }
+    end_names(&list);
+    return list;
+}
+
+static void put_determined(const report_job *job, char *text, size_t size)
+{
+    const name_list open = undetermined(job), bound = at_bound(job);
+    size_t used = 0;
+    if (!job->finished) {
+        snprintf(text, size, "The run is not finished: which parameters are determined is not known.");
+        return;
+    }
+    text[0] = 0;
+    if (open.count) used += (size_t)snprintf(text, size, "The data hardly determine %s. ", open.text);
+    if (bound.count && used < size)
+        used += (size_t)snprintf(text + used, size - used, "A bound decided %s, not the data.", bound.text);
+    if (!used) snprintf(text, size, "The data determine all learned parameters.");
+}
+
+/* Why there are no unseen sequences; NULL: there are. */
+static const char *why_none(const report_job *job)
+{
+    if (!job->dataset) return "The report was made without the dataset.";
+    if (job->part == CT_DATASET_TRAIN) return "The dataset has no test sequences.";
+    if (cli_is_undivided(job->path)) return "The test sequences are also the training sequences.";
+    return job->averaged ? NULL : "No sequence has an estimate both before and after learning.";
+}
+
+/* The comparison that decides: of positions, or of rotations where no position is known. */
+static comparison deciding(const report_job *job, int candidate)
+{
+    const comparison position = compare(job, candidate, 0);
+    return position.n ? position : compare(job, candidate, 1);
+}
+
+ct_verdict report_verdict_headline(const report_job *job, char *text, size_t size)
+{
+    static const char *const IS[] = {"", "better than", "worse than", "the same as", "not distinguishable from"};
+    static const char *const OF[] = {"the start values", "the closed form"};
+    size_t used = (size_t)snprintf(text, size, "Learned noise models:");
+    int worse = 0, better = 0;
+    if (why_none(job)) {
+        snprintf(text, size, "No verdict: there are no unseen sequences to compare on.");
+        return CT_VERDICT_OPEN;
+    }
+    for (int k = START; k <= CLOSED_FORM; k++) {
+        const comparison c = deciding(job, k);
+        const outcome o = decide(&c);
+        worse += o == WORSE;
+        better += o == BETTER;
+        if (o != NOT_KNOWN && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s %s %s", k ? "," : "", IS[o], OF[k]);
+    }
+    const int32_t n = deciding(job, START).n;
+    if (used < size) snprintf(text + used, size - used, ", on %d unseen sequence%s.", n, CLI_S(n));
+    return worse ? CT_VERDICT_WORSE : better ? CT_VERDICT_BETTER : CT_VERDICT_OPEN;
+}
+
+json_t *report_verdict_json(const report_job *job)
+{
+    static const char *const KEY[] = {"start", "closed_form"};
+    json_t *o = cli_object();
+    for (int k = START; k <= CLOSED_FORM && !why_none(job); k++) {
+        const comparison c = deciding(job, k);
+        const int rotation = !compare(job, k, 0).n;
+        const double unit = rotation ? 1 : job->unit.per_m;
+        json_t *one = cli_object();
+        if (!c.n) {
+            json_decref(one);
+            continue;
+        }
+        cli_put(one, "outcome", cli_text(OUTCOME[decide(&c)]));
+        cli_put(one, "quantity", cli_text(rotation ? "rotation" : "translation"));
+        cli_put(one, "sequences", cli_integer(c.n));
+        cli_put(one, "smaller", cli_integer(c.smaller));
+        cli_put(one, "difference", cli_number(c.difference / unit));
+        cli_put(one, "standard_error", cli_number(c.standard_error / unit));
+        cli_put(o, KEY[k], one);
+    }
+    return o;
+}
+
+void report_verdict(report_job *job)
+{
+    char head[512], determined[2400];
+    const char *why = why_none(job);
+    const ct_verdict verdict = report_verdict_headline(job, head, sizeof head);
+    ct_page_section(job->page, "verdict", "Verdict");
+    put_determined(job, determined, sizeof determined);
+    if (why)
+        ct_page_verdict(job->page, verdict, head, "%s\n\n%s", why, determined);
+    else
+        ct_page_verdict(job->page, verdict, head, "%s", determined);
+    if (!why) put_table(job, !compare(job, START, 0).n, compare(job, START, 1).n > 0);
+}
