@@ -105,7 +105,7 @@ int main(int argc, char **argv)
 {
     const cli_io io = {0};
     hold_standard_files();
-    cli_on_no_memory();
+    cli_json_init();
     cli_signals_init();
     setlocale(LC_CTYPE, ""); /* what the terminal can show; numbers stay as C has them */
     if (argc < 2) {

@@ -96,14 +96,14 @@ static ct_status read_runs(const cli_io *io, const compare_request *request, com
     if (status != CT_OK) return status;
     const ct_dataset *d = job->dataset;
     if (!d->trains) return ct_fail(err, CT_E_ARGUMENT, "%s: there are no training runs to learn from", request->path);
-    const ct_status held = cli_check_held(request->path, d->trains, d->train, err);
+    const ct_status held = cli_check_anchored(request->path, d->trains, d->train, err);
     if (held != CT_OK) return held;
-    job->seen = !d->tests || cli_is_undivided(request->path);
+    job->seen = !d->tests || cli_is_unsplit(request->path);
     job->tests = d->tests ? d->tests : d->trains;
     job->test = d->tests ? d->test : d->train;
     for (int32_t i = 0; i < job->tests; i++)
         if (!ct_loss_terms(&all, job->test[i]))
-            return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with" CLI_GIVE_TRUTH,
+            return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with" CLI_ADVICE_TRUTH,
                            request->path, ct_sequence_label(job->test[i]));
     return CT_OK;
 }
@@ -163,7 +163,8 @@ static ct_status print_table(const compare_request *request, const compare_job *
         return CT_OK;
     }
     ct_status status = compare_table(request, job, format, &table, err);
-    if (status == CT_OK) status = ct_table_print(table, format, cli_room() == INT_MAX ? 0 : cli_room(), stdout, err);
+    const int width = cli_result_width() == INT_MAX ? 0 : cli_result_width();
+    if (status == CT_OK) status = ct_table_print(table, format, width, stdout, err);
     ct_table_free(table);
     return status;
 }
@@ -204,7 +205,7 @@ static cli_exit carry_out(const cli_io *io, const compare_request *request, comp
     if (status == CT_OK) status = ct_inference_choose(job->tests, job->test, &job->options.test.inference, &err);
     if (status == CT_OK) status = compare_rows(io, job, &err);
     if (request->by_name) name_bodies(job);
-    cli_hide();
+    cli_status_clear();
     if (status == CT_OK && request->out) status = write_file(request, job, &err);
     if (status == CT_OK && io->json) compare_print_json(request, job);
     else if (status == CT_OK && !io->quiet) status = print_table(request, job, &err);
@@ -277,7 +278,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     cli_io       io;
     compare_job *job = cli_alloc(1, sizeof *job);
     cli_exit     code = cli_parse(command, &request, argc, argv, &io, &request.path);
-    if (code == CLI_GO) code = check(&io, &request, job, cli_given(argc, argv, "seed"));
+    if (code == CLI_GO) code = check(&io, &request, job, cli_option_given(argc, argv, "seed"));
     if (code == CLI_GO) code = cli_finish(&io, carry_out(&io, &request, job));
     release(job);
     free(job);

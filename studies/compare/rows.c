@@ -12,7 +12,7 @@
 
 typedef struct {
     compare_job *job;
-    cli_bar      bar;
+    cli_progress      bar;
     char         what[128];
     double       cost; /* of the row under way */
 } watcher;
@@ -20,8 +20,8 @@ typedef struct {
 static int stop(void *user)
 {
     watcher *w = user;
-    cli_bar_show(&w->bar, 0, "%s", w->what);
-    return cli_caught();
+    cli_progress_show(&w->bar, 0, "%s", w->what);
+    return cli_interrupted();
 }
 
 static int on_progress(void *user, int32_t done, int32_t count)
@@ -33,8 +33,8 @@ static int on_progress(void *user, int32_t done, int32_t count)
 static int watch(void *user, const ct_learn_progress *p)
 {
     watcher *w = user;
-    cli_bar_show(&w->bar, w->cost * (isfinite(p->done) ? p->done : 0), "%s", w->what);
-    return cli_caught();
+    cli_progress_show(&w->bar, w->cost * (isfinite(p->done) ? p->done : 0), "%s", w->what);
+    return cli_interrupted();
 }
 
 /* ---- failures ---- */
@@ -86,9 +86,9 @@ static ct_status add_table(watcher *w, const char *name, const ct_noise *noise, 
     train.nees = train.conditioning = 0;
     ct_status status = ct_evaluate(job->dataset->trains, job->dataset->train, noise, &train, NULL, &row->train, err);
     if (status == CT_OK) status = ct_evaluate(job->tests, job->test, noise, &job->options.test, NULL, &row->test, err);
-    if (status != CT_OK || cli_caught()) return status;
+    if (status != CT_OK || cli_interrupted()) return status;
     job->rows++;
-    cli_bar_add(&w->bar, EVALUATION);
+    cli_progress_add(&w->bar, EVALUATION);
     return row->test.failed ? name_failures(job, row, noise, err) : CT_OK;
 }
 
@@ -122,9 +122,9 @@ static ct_status add_method(watcher *w, int bounds, const method_preset *who, ct
         row->evaluations = trial.result.evaluations;
         row->stop = ct_learn_stop_name(trial.result.stop);
     }
-    if (!cli_caught()) {
+    if (!cli_interrupted()) {
         job->rows++;
-        cli_bar_add(&w->bar, who->cost + EVALUATION);
+        cli_progress_add(&w->bar, who->cost + EVALUATION);
         if (status == CT_OK && row->test.failed) end = name_failures(job, row, trial.noise, err);
     }
     ct_trial_free(&trial);
@@ -136,24 +136,24 @@ ct_status compare_rows(const cli_io *io, compare_job *job, ct_err *err)
     const method_preset *closed = preset_find("closed-form");
     double            all = EVALUATION * (1 + (job->oracle != NULL)) + job->bounds * (closed->cost + EVALUATION);
     for (int k = 0; k < job->methods; k++) all += job->bounds * (job->method[k]->cost + EVALUATION);
-    watcher w = {.job = job, .bar = cli_bar_new(io, all)};
+    watcher w = {.job = job, .bar = cli_progress_new(io, all)};
     job->options.test.progress = on_progress;
     job->options.test.user = &w;
     job->options.cancel = stop;
     job->options.user = &w;
     job->options.learn.progress = watch;
     job->options.learn.user = &w;
-    cli_catch(io, "stopping; what is done is printed");
+    cli_interrupt_begin(io, "stopping; what is done is printed");
     ct_status status = add_table(&w, "initial", job->dataset->noise, err);
-    if (status == CT_OK && job->oracle && !cli_caught()) status = add_table(&w, "oracle", job->oracle, err);
+    if (status == CT_OK && job->oracle && !cli_interrupted()) status = add_table(&w, "oracle", job->oracle, err);
     for (int b = 0; b < job->bounds; b++) {
-        if (status == CT_OK && !cli_caught()) status = add_method(&w, b, closed, err);
-        for (int k = 0; k < job->methods && status == CT_OK && !cli_caught(); k++)
+        if (status == CT_OK && !cli_interrupted()) status = add_method(&w, b, closed, err);
+        for (int k = 0; k < job->methods && status == CT_OK && !cli_interrupted(); k++)
             if (job->method[k] != closed) status = add_method(&w, b, job->method[k], err);
     }
-    job->interrupted = cli_caught();
-    cli_release();
-    cli_hide();
+    job->interrupted = cli_interrupted();
+    cli_interrupt_end();
+    cli_status_clear();
     job->seconds = ct_now_s() - w.bar.begin_s;
     return status;
 }

@@ -59,14 +59,14 @@ static ct_status fill(init *n, ct_err *err)
     if (status == CT_OK) status = reproduce_judge(job, 1, &runs, n->data.latent, &n->oracle, err);
     for (int s = 0; status == CT_OK && s < n->starts; s++) status = make_start(n, s, err);
     for (int m = 0; m < n->methods; m++)
-        for (int s = 0; s < n->starts && status == CT_OK && !cli_caught(); s++) {
+        for (int s = 0; s < n->starts && status == CT_OK && !cli_interrupted(); s++) {
             char name[32];
             snprintf(job->what, sizeof job->what, "%s, start %s", n->who[m]->key, start_name(s, name));
             job->cost = n->who[m]->cost;
             runs.start = n->start[s];
             status = reproduce_try(job, n->who[m], &runs, n->theta, 1, &n->trial[m][s], err);
-            n->done[m][s] = status == CT_OK && !cli_caught();
-            cli_bar_add(&job->bar, job->cost);
+            n->done[m][s] = status == CT_OK && !cli_interrupted();
+            cli_progress_add(&job->bar, job->cost);
         }
     return status;
 }
@@ -249,7 +249,7 @@ static void print(init *n)
     document_text(b, "%d training runs of %d to %d poses, %d starts. On these runs the oracle has %.4g m and %.4g rad.",
                   n->size.trains, n->size.least, n->size.most, n->starts, n->oracle.accuracy.translation,
                   n->oracle.accuracy.rotation);
-    if (cli_caught()) document_warn(b, "Interrupted: starts that were not done are not here.");
+    if (cli_interrupted()) document_warn(b, "Interrupted: starts that were not done are not here.");
     state(n);
     document_demands(b);
     document_section(b, "table", "Where it ends");
@@ -275,7 +275,7 @@ static ct_status run(reproduce_job *job, ct_err *err)
     n->starts = job->request->quick ? 6 : STARTS_MAX;
     for (int i = 0; i < count; i++)
         if (reproduce_wants(job, all[i]->key)) n->who[n->methods++] = all[i], units += n->starts * all[i]->cost;
-    job->bar = cli_bar_new(job->io, units);
+    job->bar = cli_progress_new(job->io, units);
     const ct_status status = fill(n, err);
     if (status == CT_OK) print(n);
     for (int m = 0; m < METHODS; m++)

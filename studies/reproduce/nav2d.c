@@ -120,7 +120,7 @@ static ct_status fill_row(nav2d *n, int d, int b, int seed, const nav_data *data
     ct_status status = nav_data_theta(data, LOWER[b], UPPER[b], &theta, err);
     if (status == CT_OK) n->fits[d][b] = ct_fits(data->latent, theta);
     if (n->fits[d][b] < 0) cli_check_alloc(NULL);
-    for (int c = 0; c < NAV2D_COLUMNS && status == CT_OK && !cli_caught(); c++) {
+    for (int c = 0; c < NAV2D_COLUMNS && status == CT_OK && !cli_interrupted(); c++) {
         nav2d_cell       *cell = &n->cell[d][b][c][seed];
         const method_preset *who = n->column[c].who;
         if (!nav2d_takes_part(n, c, b)) continue;
@@ -129,8 +129,8 @@ static ct_status fill_row(nav2d *n, int d, int b, int seed, const nav_data *data
                  KEY[c], seed + 1, n->seeds);
         status = who ? try_method(n, who, data, theta, cell, err)
                      : judge_table(n, data, c == NAV2D_ORACLE ? data->latent : data->start, theta, cell, err);
-        cell->done = status == CT_OK && !cli_caught();
-        cli_bar_add(&n->job->bar, n->job->cost);
+        cell->done = status == CT_OK && !cli_interrupted();
+        cli_progress_add(&n->job->bar, n->job->cost);
     }
     ct_theta_free(theta);
     return status;
@@ -140,7 +140,7 @@ static ct_status fill(nav2d *n, ct_err *err)
 {
     ct_status status = CT_OK;
     for (int d = 0; d < PAPER_DATASETS; d++)
-        for (int s = 0; s < n->seeds && status == CT_OK && !cli_caught(); s++) {
+        for (int s = 0; s < n->seeds && status == CT_OK && !cli_interrupted(); s++) {
             nav_data data;
             if (!n->row[d][0] && !n->row[d][1]) continue;
             status = nav_data_make(nav2d_dataset[d], (uint64_t)s + 1, &n->size, &data, err);
@@ -161,7 +161,7 @@ static ct_status run(reproduce_job *job, ct_err *err)
     for (int c = 0; c < NAV2D_COLUMNS; c++)
         n->column[c].name = n->column[c].who ? n->column[c].who->name : c == NAV2D_ORACLE ? "oracle" : "initial";
     reproduce_rows(job->request->rows, PAPER_DATASETS, nav2d_dataset, n->row);
-    job->bar = cli_bar_new(job->io, all_of_it(n));
+    job->bar = cli_progress_new(job->io, all_of_it(n));
     const ct_status status = fill(n, err);
     if (status == CT_OK) {
         document_open(&job->document, job->request, "Table I: navigation in the plane",

@@ -278,7 +278,7 @@ void nav2d_print(nav2d *n)
         "as in the paper. rmse is per coordinate, the mean of the runs.",
         n->size.trains, n->size.tests, n->size.least, n->size.most, n->seeds, CLI_S(n->seeds));
     if (n->job->request->quick) document_text(b, "Quick: short runs, and methods without gradients are cut off early.");
-    if (cli_caught()) document_warn(b, "Interrupted: rows and seeds that were not done are not here.");
+    if (cli_interrupted()) document_warn(b, "Interrupted: rows and seeds that were not done are not here.");
     document_demands(b);
     document_section(b, "table", "Table I");
     for (int k = 0; k < PAPER_BOUNDS; k++) put_tables(n, k);

@@ -183,10 +183,10 @@ static ct_status fill_cell(push2d *n, int p, int b, int c, int seed, const ct_da
     if (c == PUSH2D_INITIAL && b && n->cell[p][0][c][seed].done) *cell = n->cell[p][0][c][seed];
     else if (c == PUSH2D_INITIAL) status = judge_start(n, &runs, theta, cell, err);
     else status = push2d_try(n, n->column[c].who, &runs, theta, cell, &noise, err);
-    cell->done = status == CT_OK && !cli_caught();
+    cell->done = status == CT_OK && !cli_interrupted();
     if (cell->done && c == PUSH2D_LM) status = push2d_look(n, p, b, seed, data, theta, noise, err);
     ct_noise_free(noise);
-    cli_bar_add(&n->job->bar, cost(c, b));
+    cli_progress_add(&n->job->bar, cost(c, b));
     return status;
 }
 
@@ -196,7 +196,7 @@ static ct_status fill_row(push2d *n, int p, int b, int seed, const ct_dataset *d
     const ct_theta_options options = {.bounds = BOUNDS[b], .diagonal = "all"};
     ct_theta              *theta = NULL;
     ct_status              status = ct_dataset_theta(data, &options, &theta, err);
-    for (int c = 0; c < PUSH2D_COLUMNS && status == CT_OK && !cli_caught(); c++)
+    for (int c = 0; c < PUSH2D_COLUMNS && status == CT_OK && !cli_interrupted(); c++)
         if (push2d_takes_part(n, c, b)) status = fill_cell(n, p, b, c, seed, data, theta, err);
     ct_theta_free(theta);
     return status;
@@ -206,7 +206,7 @@ static ct_status fill(push2d *n, ct_err *err)
 {
     ct_status status = CT_OK;
     for (int s = 0; s < n->seeds; s++)
-        for (int p = 0; p < PAPER_PUSHES && status == CT_OK && !cli_caught(); p++) {
+        for (int p = 0; p < PAPER_PUSHES && status == CT_OK && !cli_interrupted(); p++) {
             ct_dataset *data = NULL;
             if (!n->row[p][0] && !n->row[p][1]) continue;
             status = push2d_data(n, p, (uint64_t)s + 1, &data, err);
@@ -228,7 +228,7 @@ static ct_status run(reproduce_job *job, ct_err *err)
     for (int c = 0; c < PUSH2D_COLUMNS; c++) n->column[c] = (push2d_column){.key = KEY[c], .who = preset_find(KEY[c])};
     for (int c = 0; c < PUSH2D_COLUMNS; c++) n->column[c].name = n->column[c].who ? n->column[c].who->name : "initial";
     reproduce_rows(job->request->rows, PAPER_PUSHES, ROW, n->row);
-    job->bar = cli_bar_new(job->io, all_of_it(n));
+    job->bar = cli_progress_new(job->io, all_of_it(n));
     const ct_status status = fill(n, err);
     if (status == CT_OK) {
         document_open(&job->document, job->request, "Tables II and III: pushing in the plane",

@@ -87,7 +87,7 @@ static ct_status look_at_run(const ct_sequence *seq, const ct_noise *noise, doub
 static ct_status look_at_runs(const reproduce_runs *runs, const ct_noise *noise, push2d_closer *c, ct_err *err)
 {
     ct_status status = CT_OK;
-    for (int32_t i = 0; status == CT_OK && i < runs->tests && !cli_caught(); i++) {
+    for (int32_t i = 0; status == CT_OK && i < runs->tests && !cli_interrupted(); i++) {
         double *x = cli_alloc(ct_graph_size(runs->test[i]->graph), sizeof *x);
         status = look_at_run(runs->test[i], noise, x, &c->run[i], err);
         c->tests += status == CT_OK;
@@ -124,7 +124,7 @@ ct_status push2d_look(push2d *n, int push, int tight, int seed, const ct_dataset
     ct_status            status = try_entries(n, &runs, noise, c, err);
     if (status == CT_OK) status = look_at_runs(&runs, noise, c, err);
     if (status == CT_OK && seed == 0) status = film(n, push, tight, &runs, noise, err);
-    if (status == CT_OK && tight && !cli_caught()) status = try_centre(n, runs, data, theta, c, err);
-    c->done = status == CT_OK && !cli_caught();
+    if (status == CT_OK && tight && !cli_interrupted()) status = try_centre(n, runs, data, theta, c, err);
+    c->done = status == CT_OK && !cli_interrupted();
     return status;
 }

@@ -337,7 +337,7 @@ void push2d_print(push2d *n)
         n->job->evaluations);
     if (n->job->request->quick)
         document_text(b, "Quick: few and short runs, and methods without gradients are cut off early.");
-    if (cli_caught()) document_warn(b, "Interrupted: rows and seeds that were not done are not here.");
+    if (cli_interrupted()) document_warn(b, "Interrupted: rows and seeds that were not done are not here.");
     document_demands(b);
     document_section(b, "table", "Table II");
     put_tables(n);

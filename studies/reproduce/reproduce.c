@@ -20,16 +20,16 @@ static const reproduce_study *const STUDY[] = {&reproduce_nav2d, &reproduce_runt
 static int stop(void *user)
 {
     reproduce_job *job = user;
-    cli_bar_show(&job->bar, 0, "%s", job->what);
-    return cli_caught();
+    cli_progress_show(&job->bar, 0, "%s", job->what);
+    return cli_interrupted();
 }
 
 static int watch(void *user, const ct_learn_progress *p)
 {
     reproduce_job *job = user;
-    cli_bar_show(&job->bar, job->cost * (isfinite(p->done) ? p->done : 0), "%s", job->what);
+    cli_progress_show(&job->bar, job->cost * (isfinite(p->done) ? p->done : 0), "%s", job->what);
     job->told += !strcmp(p->phase, "learn");
-    return cli_caught() || (job->evaluations && job->told >= job->evaluations);
+    return cli_interrupted() || (job->evaluations && job->told >= job->evaluations);
 }
 
 /* Is the method stopped after job->evaluations? */
@@ -175,8 +175,8 @@ static void print(const reproduce_job *job)
     const document *b = &job->document;
     ct_err      err;
     for (int i = 0; i < job->tables; i++) {
-        const ct_status status =
-            ct_table_print(job->shown[i], CT_TABLE_TEXT, cli_room() == INT_MAX ? 0 : cli_room(), stdout, &err);
+        const int       width = cli_result_width() == INT_MAX ? 0 : cli_result_width();
+        const ct_status status = ct_table_print(job->shown[i], CT_TABLE_TEXT, width, stdout, &err);
         if (status == CT_E_MEMORY) cli_check_alloc(NULL); /* what else can be wrong, cli_finish sees */
         putchar('\n');
     }
@@ -221,11 +221,11 @@ static cli_exit carry_out(const cli_io *io, const reproduce_request *request, co
     if (cli_make_folders(request->out))
         return cli_fail(io, "%s: the folder cannot be made: %s", request->out, strerror(errno));
     const double begin = ct_now_s();
-    cli_catch(io, "stopping; what is done is written");
+    cli_interrupt_begin(io, "stopping; what is done is written");
     ct_status status = study->run(job, &err);
-    const int interrupted = cli_caught();
-    cli_release();
-    cli_hide();
+    const int interrupted = cli_interrupted();
+    cli_interrupt_end();
+    cli_status_clear();
     if (status == CT_OK && job->document.status != CT_OK) {
         err = job->document.err;
         status = job->document.status;

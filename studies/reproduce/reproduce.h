@@ -107,7 +107,7 @@ typedef struct {
     int                      methods; /* those asked for: 0, all of the study's */
     const method_preset        *method[24];
     document                     document;
-    cli_bar                  bar;
+    cli_progress                  bar;
     char                     what[128]; /* is being done, for the bar */
     double                   cost;      /* of that, in its units       */
     /* learners judge runs that they hold out step by step, as tests are */

@@ -53,8 +53,8 @@ static ct_status measure(runtime *r, entry *e, ct_err *err)
         status = reproduce_try(r->job, e->who, &r->runs, r->theta, 1, &trial[n], err);
         if (status != CT_OK) ct_trial_free(&trial[n]);
         else n++;
-    } while (status == CT_OK && !cli_caught() && n < REPEATS && trial[0].seconds < soon(r));
-    e->done = status == CT_OK && !cli_caught();
+    } while (status == CT_OK && !cli_interrupted() && n < REPEATS && trial[0].seconds < soon(r));
+    e->done = status == CT_OK && !cli_interrupted();
     qsort(trial, (size_t)n, sizeof *trial, by_time);
     for (int i = 0; i < n; i++) {
         if (i == n / 2 && e->done) e->trial = trial[i];
@@ -77,11 +77,11 @@ static ct_status fill(runtime *r, ct_err *err)
     snprintf(job->what, sizeof job->what, "warming up");
     status = reproduce_try(job, preset_find("fw"), &r->runs, r->theta, 0, &warm, err);
     ct_trial_free(&warm);
-    for (int i = 0; i < r->count && status == CT_OK && !cli_caught(); i++) {
+    for (int i = 0; i < r->count && status == CT_OK && !cli_interrupted(); i++) {
         job->cost = r->entry[i].who->cost;
         snprintf(job->what, sizeof job->what, "%s", r->entry[i].who->key);
         status = measure(r, &r->entry[i], err);
-        cli_bar_add(&job->bar, job->cost);
+        cli_progress_add(&job->bar, job->cost);
     }
     return status;
 }
@@ -262,7 +262,7 @@ static void print(runtime *r)
                   r->size.trains, r->size.least, r->size.most, r->job->request->jobs, r->oracle.accuracy.translation,
                   r->oracle.accuracy.rotation, soon(r), REPEATS);
     if (r->job->request->quick) document_text(b, "Quick: short runs, and methods without gradients are cut off early.");
-    if (cli_caught()) document_warn(b, "Interrupted: methods that were not done are not here.");
+    if (cli_interrupted()) document_warn(b, "Interrupted: methods that were not done are not here.");
     state(r);
     document_demands(b);
     document_section(b, "table", "When each gets there");
@@ -285,7 +285,7 @@ static ct_status run(reproduce_job *job, ct_err *err)
     for (int i = 0; i < n; i++)
         if (reproduce_wants(job, all[i]->key))
             r.entry[r.count++] = (entry){.who = all[i], .reached = -1}, units += all[i]->cost;
-    job->bar = cli_bar_new(job->io, units);
+    job->bar = cli_progress_new(job->io, units);
     const ct_status status = fill(&r, err);
     if (status == CT_OK) print(&r);
     for (int i = 0; i < r.count; i++) ct_trial_free(&r.entry[i].trial);

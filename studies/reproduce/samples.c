@@ -52,14 +52,14 @@ static ct_status learn(samples *n, int d, int k, int m, int seed, const nav_data
     snprintf(job->what, sizeof job->what, "%s, %d run%s, %s, seed %d of %d", DATASET[d], RUNS[k], CLI_S(RUNS[k]),
              n->who[m]->key, seed + 1, n->seeds);
     const ct_status status = reproduce_try(job, n->who[m], &some, theta, 0, &trial, err);
-    if (status == CT_OK && !cli_caught())
+    if (status == CT_OK && !cli_interrupted())
         *c = (cell){.done = 1,
                     .test = trial.test,
                     .spread = trial.result.spread,
                     .seconds = trial.seconds,
                     .evaluations = trial.result.evaluations};
     ct_trial_free(&trial);
-    cli_bar_add(&job->bar, job->cost);
+    cli_progress_add(&job->bar, job->cost);
     return status;
 }
 
@@ -72,7 +72,7 @@ static ct_status fill_dataset(samples *n, int d, int seed, ct_err *err)
     if (status == CT_OK) status = nav_data_theta(&data, CT_BOUND_LOOSE_LOWER, CT_BOUND_LOOSE_UPPER, &theta, err);
     if (status == CT_OK) status = reproduce_judge(n->job, 0, &runs, data.latent, &n->oracle[d][seed], err);
     for (int k = 0; k < SIZES; k++)
-        for (int m = 0; m < n->methods && status == CT_OK && !cli_caught(); m++)
+        for (int m = 0; m < n->methods && status == CT_OK && !cli_interrupted(); m++)
             status = learn(n, d, k, m, seed, &data, theta, err);
     ct_theta_free(theta);
     nav_data_free(&data);
@@ -262,7 +262,7 @@ static void print(samples *n)
                   "%d test runs of %d to %d poses, the same for every number of training runs, estimated step by step; "
                   "%d seed%s. The paper remarks that more than 5 runs do not help.",
                   n->size.tests, n->size.least, n->size.most, n->seeds, CLI_S(n->seeds));
-    if (cli_caught()) document_warn(b, "Interrupted: what was not done is not here.");
+    if (cli_interrupted()) document_warn(b, "Interrupted: what was not done is not here.");
     for (int m = 0; m < n->methods; m++) state_help(n, m);
     state_default(n);
     document_demands(b);
@@ -290,9 +290,9 @@ static ct_status run(reproduce_job *job, ct_err *err)
         n->who[n->methods++] = all[i];
         for (int k = 0; k < SIZES; k++) units += DATASETS * n->seeds * (all[i]->cost * RUNS[k] / BASE + JUDGING);
     }
-    job->bar = cli_bar_new(job->io, units);
+    job->bar = cli_progress_new(job->io, units);
     for (int d = 0; d < DATASETS; d++)
-        for (int s = 0; s < n->seeds && status == CT_OK && !cli_caught(); s++) status = fill_dataset(n, d, s, err);
+        for (int s = 0; s < n->seeds && status == CT_OK && !cli_interrupted(); s++) status = fill_dataset(n, d, s, err);
     if (status == CT_OK) print(n);
     free(n);
     return status;

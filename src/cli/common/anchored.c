@@ -11,7 +11,7 @@ int cli_is_anchored(const ct_graph *g)
     return 0;
 }
 
-ct_status cli_check_held(const char *path, int32_t count, ct_sequence *const seq[], ct_err *err)
+ct_status cli_check_anchored(const char *path, int32_t count, ct_sequence *const seq[], ct_err *err)
 {
     int32_t floating = 0, first = -1;
     for (int32_t i = 0; i < count; i++) {
@@ -22,6 +22,6 @@ ct_status cli_check_held(const char *path, int32_t count, ct_sequence *const seq
     const char *name = ct_sequence_label(seq[first]);
     return ct_fail(err, CT_E_ARGUMENT,
                    "%s: nothing ties %d of %d run%s to the world (%s%s): all measurements are relative and no variable "
-                   "is fixed; " CLI_HOLD_FIRST,
+                   "is fixed; " CLI_ADVICE_ANCHOR,
                    path, floating, count, CLI_S(count), name, floating > 1 ? " the first" : "");
 }

@@ -92,7 +92,7 @@ ssize_t cli_getline(char **line, size_t *size, FILE *file);
 /* The JSON in that file; NULL: it cannot be read, or there is none in it; why->text says which (why may be NULL). */
 json_t *cli_load_json(const char *path, json_error_t *why);
 /* Before anything else: jansson ends the program where there is no memory. */
-void cli_on_no_memory(void);
+void cli_json_init(void);
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
@@ -172,7 +172,7 @@ int cli_find_solver_or_auto(const char *name);
 /* Is a the first n bytes of b but for case, and _ in place of -? */
 int cli_same_word(const char *a, const char *b, size_t n);
 /* Is the option of that name (without the dashes) on the command line? */
-int cli_given(int argc, char **argv, const char *name);
+int cli_option_given(int argc, char **argv, const char *name);
 /* The word nearest to `word` among those of `list` (ended by NULL), or NULL if none is like it. */
 const char *cli_nearest(const char *word, const char *const list[]);
 
@@ -200,19 +200,19 @@ cli_exit cli_misuse(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3); /* 
 void     cli_remark(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3); /* nothing if quiet       */
 /* A command to be copied, from a line of its own on, on stderr. Where a terminal is too narrow lines end in a
  * backslash, between words. */
-void     cli_advise(const char *fmt, ...) CT_PRINTF(1, 2);
+void     cli_print_command(const char *fmt, ...) CT_PRINTF(1, 2);
 
 cli_exit cli_print_version(const cli_io *io); /* version, commit, libraries, optional parts */
 /* The end of a subcommand: what was printed must have reached stdout, or the code is CLI_FAILED. */
 cli_exit cli_finish(const cli_io *io, cli_exit code);
 
-/* A line on the terminal, until the next one or cli_hide: of what is set off by ", ", "; " or ": " as much as there
- * is room for. Nothing if there is no terminal on stderr, or the user wants quiet. */
-void cli_show(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3);
-void cli_hide(void);
+/* The status line: shown on the terminal until the next one or cli_status_clear. Parts after ", ", "; " or ": " that do
+ * not fit are left out. Nothing is shown without a terminal on stderr, or with --quiet. */
+void cli_status_show(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3);
+void cli_status_clear(void);
 
 int cli_width(void);        /* columns of the terminal: COLUMNS, or its own word, or 80 */
-int cli_room(void);         /* the same for rows of a result, which into a file or a pipe go whole: INT_MAX */
+int cli_result_width(void);         /* the same for rows of a result, which into a file or a pipe go whole: INT_MAX */
 int cli_utf8(void);         /* may stdout be sent more than ASCII?                      */
 
 /* Words of text, from column `indent` on, in lines of at most `width`; lines also break after a |. The first line
@@ -220,15 +220,15 @@ int cli_utf8(void);         /* may stdout be sent more than ASCII?              
 void cli_wrap(FILE *out, int at, int indent, int width, const char *text);
 /* "label        text": one row of a result, the text wrapped if stdout is a terminal. */
 void cli_row(const char *label, const char *fmt, ...) CT_PRINTF(2, 3);
-/* The same of a command to be copied, as cli_advise has it. */
+/* The same of a command to be copied, as cli_print_command has it. */
 void cli_row_command(const char *label, const char *fmt, ...) CT_PRINTF(2, 3);
 
 /* The word as a shell wants it, in quotes where it needs them; the caller frees it. */
-char *cli_quoted(const char *word);
+char *cli_shell_quote(const char *word);
 
 #define CLI_S(n) ((n) == 1 ? "" : "s") /* "1 factor", "2 factors" */
 /* "12.3 ms", "4.56 s". Returns buf. */
-const char *cli_time(double seconds, char buf[24]);
+const char *cli_format_time(double seconds, char buf[24]);
 
 /* p, if it is not NULL. */
 void *cli_check_alloc(void *p);
@@ -258,27 +258,27 @@ extern const char cli_format_words[]; /* "|covtune|g2o|..." */
 
 /* ct_sequence_read, refusing "-" and what holds no variable. format may be CT_FORMAT_AUTO, and is the
  * file's after the call. Says what the reader noted. */
-ct_status cli_read(const cli_io *io, const char *path, ct_format *format, ct_noise *noise, ct_sequence **out,
+ct_status cli_read_sequence(const cli_io *io, const char *path, ct_format *format, ct_noise *noise, ct_sequence **out,
                    ct_err *err);
 /* The same; push (may be NULL) is how it is read if it is a push that was recorded. */
 ct_status cli_read_push(const cli_io *io, const char *path, ct_format *format, const ct_push_csv_options *push,
                         ct_noise *noise, ct_sequence **out, ct_err *err);
 
 /* What to do about a run that has no truth. */
-#define CLI_GIVE_TRUTH "; covtune convert --truth gives it one"
+#define CLI_ADVICE_TRUTH "; covtune convert --truth gives it one"
 
 /* Does anything tie the graph to the world: an absolute measurement, a fixed variable? */
 int       cli_is_anchored(const ct_graph *graph);
-#define CLI_HOLD_FIRST "covtune convert RUN HELD.ctseq --hold first fixes the first pose of a run, at its truth"
+#define CLI_ADVICE_ANCHOR "covtune convert RUN HELD.ctseq --hold first fixes the first pose of a run, at its truth"
 /* CT_E_ARGUMENT and the way out if a run of them is not: none of its estimates is determined. */
-ct_status cli_check_held(const char *path, int32_t count, ct_sequence *const seq[], ct_err *err);
+ct_status cli_check_anchored(const char *path, int32_t count, ct_sequence *const seq[], ct_err *err);
 
 /* ct_dataset_read, refusing what is no dataset but could be taken for one. Says what the readers noted. */
 ct_status cli_read_dataset(const cli_io *io, const char *path, ct_dataset_part part, ct_dataset **out, ct_err *err);
 /* Is every run of the dataset both learned from and tested on: one file, or a folder of nothing but files? */
-int       cli_is_undivided(const char *path);
+int       cli_is_unsplit(const char *path);
 /* Runs in that part of a dataset; 0 also where they cannot be read. */
-int32_t   cli_count_runs(const cli_io *io, const char *path, ct_dataset_part part);
+int32_t   cli_count_sequences(const cli_io *io, const char *path, ct_dataset_part part);
 
 /* The noise file that a path stands for: itself, or noise.json in the folder of a run. Refuses datasets and other
  * folders. The caller frees *file, NULL on failure. */
@@ -294,12 +294,12 @@ typedef struct {
     int64_t   dropped;
     char      what[512];
 } cli_written;
-ct_status cli_write(const ct_sequence *seq, const ct_noise *noise, const double *x, int format, int lossy,
+ct_status cli_write_sequence(const ct_sequence *seq, const ct_noise *noise, const double *x, int format, int lossy,
                     const char *path, cli_written *written, ct_err *err);
-void      cli_say_dropped(const cli_io *io, const char *path, const cli_written *written);
+void      cli_remark_dropped(const cli_io *io, const char *path, const cli_written *written);
 
 /* Can a file be put there: into a folder that is, or over a file that may be written? */
-ct_status cli_check_place(const char *path, ct_err *err);
+ct_status cli_check_output(const char *path, ct_err *err);
 
 /* May a result replace that file? It is not there, empty, or begins like one. */
 int cli_replaceable(const char *path, const char *begins);
@@ -321,11 +321,11 @@ int cli_is_stdout(const char *path);
 /* A trajectory (tum, kitti) is poses and nothing else: what it has no place for is left out without being allowed to
  * be, but for poses. */
 int       cli_is_trajectory(ct_format format);
-ct_status cli_may_write(const ct_sequence *seq, const ct_noise *noise, ct_format from, int format, int lossy,
+ct_status cli_check_write(const ct_sequence *seq, const ct_noise *noise, ct_format from, int format, int lossy,
                         const char *path, ct_err *err);
 
 /* "3500 SE2, 12 R2": variables by kind. Returns buf. */
-const char *cli_kinds(const ct_graph *graph, char *buf, size_t size);
+const char *cli_describe_kinds(const ct_graph *graph, char *buf, size_t size);
 int         cli_is_pose(ct_kind kind);
 
 /* ---- Folders --------------------------------------------------------------------------------- */
@@ -342,31 +342,31 @@ typedef struct {
     double        all, done, part;   /* units of work: of the whole, finished, and of what is under way */
     double        begin_s, shown_s;
     double        end_s, guessed_s; /* when it will end, as it was guessed last; 0: not yet */
-} cli_bar;
+} cli_progress;
 
-cli_bar cli_bar_new(const cli_io *io, double all);
+cli_progress cli_progress_new(const cli_io *io, double all);
 /* So many units are finished. */
-void cli_bar_add(cli_bar *bar, double units);
+void cli_progress_add(cli_progress *bar, double units);
 /* A line with a bar, the time left and what is being done, now and then; part: units of what is under way, as far as
  * is known (it does not go back). */
-void cli_bar_show(cli_bar *bar, double part, const char *fmt, ...) CT_PRINTF(3, 4);
+void cli_progress_show(cli_progress *bar, double part, const char *fmt, ...) CT_PRINTF(3, 4);
 
 /* ---- Interrupt ------------------------------------------------------------------------------- */
 
 /* Before anything else: a signal that ends the program (Ctrl-C, SIGTERM, SIGHUP) leaves no temporary file behind; on a
  * terminal Ctrl-C ends the line first. */
 void cli_signals_init(void);
-/* From here to cli_release the first Ctrl-C says "covtune solve: <what>; ..." on stderr and is remembered; the second
- * ends the program, as above. */
-void cli_catch(const cli_io *io, const char *what);
-int  cli_caught(void); /* from any thread */
-void cli_release(void);
+/* Until cli_interrupt_end, the first Ctrl-C prints "covtune solve: <what>; ..." on stderr and sets cli_interrupted. The
+ * second ends the program, as above. */
+void cli_interrupt_begin(const cli_io *io, const char *what);
+int  cli_interrupted(void); /* from any thread */
+void cli_interrupt_end(void);
 
 /* ---- Map ------------------------------------------------------------------------------------- */
 
 /* Poses and points at values x[0..count) of one graph, on stdout, side by side if there is room, all to
  * the same scale. count is at most CLI_MAPS. */
 #define CLI_MAPS 2
-void cli_map(const ct_graph *graph, int count, const double *const x[], const char *const title[]);
+void cli_draw_map(const ct_graph *graph, int count, const double *const x[], const char *const title[]);
 
 #endif

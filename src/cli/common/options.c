@@ -250,7 +250,7 @@ static void rename_word(const cli_io *io, const cli_option *alias, int argc, cha
     char        *word = cli_alloc((int64_t)size, 1);
     snprintf(word, size, "--%s%s", alias->value, rest);
     argv[i] = word;
-    if (!cli_given(argc, argv, "quiet")) cli_remark(io, "--%s is now called --%s", alias->name, alias->value);
+    if (!cli_option_given(argc, argv, "quiet")) cli_remark(io, "--%s is now called --%s", alias->name, alias->value);
 }
 
 /* One option at argv[*i]; moves *i on if the value is the next word. */
@@ -301,7 +301,7 @@ static cli_exit walk(const cli_command *command, cli_io *io, const cli_option ro
     return cli_misuse(io, "%s is missing", n == 0 ? command->operands : strchr(command->operands, ' ') + 1);
 }
 
-int cli_given(int argc, char **argv, const char *name)
+int cli_option_given(int argc, char **argv, const char *name)
 {
     const size_t n = strlen(name);
     for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) /* no value begins with -- but after a = */

@@ -16,9 +16,12 @@
 #define SURE_S     0.5  /* s: the same                                             */
 #define SETTLE     4.0  /* s: in which what is shown comes to what is guessed      */
 
-cli_bar cli_bar_new(const cli_io *io, double all) { return (cli_bar){.io = io, .all = all, .begin_s = ct_now_s()}; }
+cli_progress cli_progress_new(const cli_io *io, double all)
+{
+    return (cli_progress){.io = io, .all = all, .begin_s = ct_now_s()};
+}
 
-void cli_bar_add(cli_bar *bar, double units)
+void cli_progress_add(cli_progress *bar, double units)
 {
     bar->done += units;
     bar->part = 0;
@@ -32,7 +35,7 @@ static void say_left(double seconds, char text[48])
 }
 
 /* Seconds left at `now`, of which part `done` is over. */
-static double time_left(cli_bar *bar, double now, double done)
+static double time_left(cli_progress *bar, double now, double done)
 {
     const double guess = now + (now - bar->begin_s) * (1 - done) / done;
     if (bar->end_s > 0) bar->end_s += (1 - exp(-(now - bar->guessed_s) / SETTLE)) * (guess - bar->end_s);
@@ -41,7 +44,7 @@ static double time_left(cli_bar *bar, double now, double done)
     return bar->end_s - now;
 }
 
-void cli_bar_show(cli_bar *bar, double part, const char *fmt, ...)
+void cli_progress_show(cli_progress *bar, double part, const char *fmt, ...)
 {
     const double now = ct_now_s();
     if (part > bar->part) bar->part = part;
@@ -56,5 +59,5 @@ void cli_bar_show(cli_bar *bar, double part, const char *fmt, ...)
     for (int i = 0; i < CELLS; i++) cells[i] = i + 0.5 < CELLS * done ? '#' : '.';
     cells[CELLS] = 0;
     if (done > SURE && now - bar->begin_s > SURE_S) say_left(time_left(bar, now, done), left);
-    cli_show(bar->io, "[%s] %3.0f %%%s: %s", cells, 100 * done, left, what);
+    cli_status_show(bar->io, "[%s] %3.0f %%%s: %s", cells, 100 * done, left, what);
 }

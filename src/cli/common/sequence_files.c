@@ -102,7 +102,7 @@ static ct_status refuse_folder(const char *path, ct_err *err)
                    path);
 }
 
-ct_status cli_read(const cli_io *io, const char *path, ct_format *format, ct_noise *noise, ct_sequence **out,
+ct_status cli_read_sequence(const cli_io *io, const char *path, ct_format *format, ct_noise *noise, ct_sequence **out,
                    ct_err *err)
 {
     return cli_read_push(io, path, format, NULL, noise, out, err);
@@ -134,20 +134,20 @@ ct_status cli_read_dataset(const cli_io *io, const char *path, ct_dataset_part p
     *out = NULL;
     ct_status status = refuse_noise(io, path, err);
     if (status != CT_OK) return status;
-    cli_show(io, "reading %s", path);
+    cli_status_show(io, "reading %s", path);
     status = ct_dataset_read_with(path, part, &(const ct_read_options){.repair = io->repair}, out, err);
-    cli_hide();
+    cli_status_clear();
     if (status == CT_OK && (*out)->note) cli_remark(io, "%s: %s", path, (*out)->note);
     return status;
 }
 
-int cli_is_undivided(const char *path)
+int cli_is_unsplit(const char *path)
 {
     if (!is_folder(path)) return !is_yaml(path);
     return !has(path, "dataset.yaml") && !has(path, "train") && !has(path, "test");
 }
 
-int32_t cli_count_runs(const cli_io *io, const char *path, ct_dataset_part part)
+int32_t cli_count_sequences(const cli_io *io, const char *path, ct_dataset_part part)
 {
     ct_dataset   *d;
     ct_err        err;
@@ -246,7 +246,7 @@ static ct_status explain(const char *path, ct_status status, ct_err *err)
     return ct_fail(err, status, "%s: %s (--lossy leaves such things out)", path, text);
 }
 
-ct_status cli_write(const ct_sequence *seq, const ct_noise *noise, const double *x, int format, int lossy,
+ct_status cli_write_sequence(const ct_sequence *seq, const ct_noise *noise, const double *x, int format, int lossy,
                     const char *path, cli_written *written, ct_err *err)
 {
     *written = (cli_written){.format = (ct_format)format};
@@ -261,7 +261,7 @@ ct_status cli_write(const ct_sequence *seq, const ct_noise *noise, const double 
     return ct_sequence_write(seq, noise, x, written->format, 1, path, &written->dropped, err);
 }
 
-void cli_say_dropped(const cli_io *io, const char *path, const cli_written *written)
+void cli_remark_dropped(const cli_io *io, const char *path, const cli_written *written)
 {
     if (written->dropped && cli_is_trajectory(written->format)) {
         cli_remark(io, "%s: poses alone are written; a trajectory has no place for the rest", path);
@@ -273,7 +273,7 @@ void cli_say_dropped(const cli_io *io, const char *path, const cli_written *writ
                    written->what);
 }
 
-ct_status cli_check_place(const char *path, ct_err *err)
+ct_status cli_check_output(const char *path, ct_err *err)
 {
     struct stat old;
     if (stat(path, &old) == 0) {
@@ -301,14 +301,14 @@ static double *other_values(const ct_graph *g)
     return x;
 }
 
-ct_status cli_may_write(const ct_sequence *seq, const ct_noise *noise, ct_format from, int format, int lossy,
+ct_status cli_check_write(const ct_sequence *seq, const ct_noise *noise, ct_format from, int format, int lossy,
                         const char *path, ct_err *err)
 {
     ct_format guessed = (ct_format)format;
     ct_status status = refuse_dash(path, err);
     if (status == CT_OK && guessed == CT_FORMAT_AUTO)
         status = hint_option(ct_format_guess(path, 0, &guessed, err), err);
-    if (status == CT_OK) status = cli_check_place(path, err);
+    if (status == CT_OK) status = cli_check_output(path, err);
     if (status != CT_OK || guessed == CT_FORMAT_COVTUNE) return status; /* which holds everything */
     if (guessed == from && !seq->truth) return status;
     double *x = other_values(seq->graph);
@@ -321,7 +321,7 @@ ct_status cli_may_write(const ct_sequence *seq, const ct_noise *noise, ct_format
 
 int cli_is_pose(ct_kind kind) { return kind == CT_SE2 || kind == CT_SE3; }
 
-const char *cli_kinds(const ct_graph *graph, char *buf, size_t size)
+const char *cli_describe_kinds(const ct_graph *graph, char *buf, size_t size)
 {
     int32_t count[CT_KIND_COUNT] = {0};
     size_t  used = 0;

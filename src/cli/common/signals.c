@@ -47,7 +47,7 @@ void cli_signals_init(void)
     }
 }
 
-void cli_catch(const cli_io *io, const char *what)
+void cli_interrupt_begin(const cli_io *io, const char *what)
 {
     /* On a terminal it begins with a new line, after the ^C that is there. */
     const int terminal = isatty(STDERR_FILENO);
@@ -61,6 +61,6 @@ void cli_catch(const cli_io *io, const char *what)
     atomic_store(&catching, 1);
 }
 
-int cli_caught(void) { return atomic_load(&caught); }
+int cli_interrupted(void) { return atomic_load(&caught); }
 
-void cli_release(void) { atomic_store(&catching, 0); }
+void cli_interrupt_end(void) { atomic_store(&catching, 0); }

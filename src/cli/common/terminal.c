@@ -18,9 +18,9 @@
 
 /* ---- stderr ---- */
 
-static int shown; /* a line that cli_show put there is on the terminal */
+static int shown; /* a line that cli_status_show put there is on the terminal */
 
-void cli_hide(void)
+void cli_status_clear(void)
 {
     if (shown) fputs("\r\033[K", stderr);
     shown = 0;
@@ -53,7 +53,7 @@ static void sentence(const cli_io *io, const char *fmt, va_list args)
     snprintf(whole, sizeof whole, "covtune%s%s: %s%s%s", io->command ? " " : "", io->command ? io->command : "",
              io->file ? io->file : "", io->file ? ": " : "", text);
     defuse(whole);
-    cli_hide();
+    cli_status_clear();
     fflush(stdout); /* where both go to one terminal, in the order they were said */
     if (isatty(STDERR_FILENO)) cli_wrap(stderr, 0, 0, reasonable(columns(STDERR_FILENO)), whole);
     else fprintf(stderr, "%s\n", whole);
@@ -79,7 +79,7 @@ static void put_command(FILE *out, int indent, int width, const char *text)
     putc('\n', out);
 }
 
-void cli_advise(const char *fmt, ...)
+void cli_print_command(const char *fmt, ...)
 {
     char    text[4096];
     va_list args;
@@ -132,7 +132,7 @@ cli_exit cli_finish(const cli_io *io, cli_exit code)
 
 int cli_width(void) { return reasonable(columns(STDOUT_FILENO)); }
 
-int cli_room(void) { return columns(STDOUT_FILENO) ? cli_width() : INT_MAX; }
+int cli_result_width(void) { return columns(STDOUT_FILENO) ? cli_width() : INT_MAX; }
 
 int cli_utf8(void) { return !strcmp(nl_langinfo(CODESET), "UTF-8"); }
 
@@ -148,11 +148,11 @@ static int fitting(const char *line, int room)
     return parts ? parts : words ? words : room;
 }
 
-void cli_show(const cli_io *io, const char *fmt, ...)
+void cli_status_show(const cli_io *io, const char *fmt, ...)
 {
     const char *term = getenv("TERM");
     if (io->quiet || !isatty(STDERR_FILENO) || !term || !strcmp(term, "dumb")) return;
-    cli_hide();
+    cli_status_clear();
     char    line[256];
     va_list args;
     va_start(args, fmt);
@@ -208,7 +208,7 @@ static void put_row(const char *label, int command, const char *fmt, va_list arg
     char text[4096];
     vsnprintf(text, sizeof text, fmt, args);
     defuse(text);
-    const int width = cli_room(), at = put_label(label, width);
+    const int width = cli_result_width(), at = put_label(label, width);
     if (command) put_command(stdout, at, width, text);
     else cli_wrap(stdout, at, width < NARROW ? 2 : LABEL, width, text);
 }
@@ -229,7 +229,7 @@ void cli_row_command(const char *label, const char *fmt, ...)
     va_end(args);
 }
 
-const char *cli_time(double seconds, char buf[24])
+const char *cli_format_time(double seconds, char buf[24])
 {
     if (seconds < 1e-3) snprintf(buf, 24, "%.3g us", 1e6 * seconds);
     else if (seconds < 1) snprintf(buf, 24, "%.3g ms", 1e3 * seconds);
@@ -253,7 +253,7 @@ void *cli_alloc(int64_t count, size_t size)
     return cli_check_alloc(calloc(count ? (size_t)count : 1, size));
 }
 
-char *cli_quoted(const char *word)
+char *cli_shell_quote(const char *word)
 {
     static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./@:=,+-";
     cli_buffer          text = {0};

@@ -140,7 +140,7 @@ static canvas canvas_for(const frame *f, int columns)
     return c;
 }
 
-void cli_map(const ct_graph *graph, int count, const double *const x[], const char *const title[])
+void cli_draw_map(const ct_graph *graph, int count, const double *const x[], const char *const title[])
 {
     const frame f = frame_of(graph, count, x);
     if (!f.found) {

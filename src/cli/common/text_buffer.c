@@ -82,4 +82,4 @@ json_t *cli_load_json(const char *path, json_error_t *why)
  * its own ends the program. */
 static void *need_bytes(size_t size) { return cli_check_alloc(malloc(size ? size : 1)); }
 
-void cli_on_no_memory(void) { json_set_alloc_funcs(need_bytes, free); }
+void cli_json_init(void) { json_set_alloc_funcs(need_bytes, free); }

@@ -49,7 +49,7 @@ static ct_status read_other(const cli_io *io, const char *path, ct_sequence **ou
     ct_noise *noise = NULL;
     ct_status status = ct_noise_new(&noise, err);
     hushed.quiet = 1;
-    if (status == CT_OK) status = cli_read(&hushed, path, &format, noise, out, err);
+    if (status == CT_OK) status = cli_read_sequence(&hushed, path, &format, noise, out, err);
     /* A trajectory's note says that its poses are values and truth, which is not asked here. */
     if (status == CT_OK && (*out)->note && format != CT_FORMAT_TUM && format != CT_FORMAT_KITTI)
         cli_remark(io, "%s: %s", path, (*out)->note);
@@ -218,7 +218,7 @@ static void print(const convert_request *request, ct_format from, const ct_seque
     char kinds[128];
     cli_row("from", "%s (%s)", request->path[0], ct_format_name(from));
     cli_row("to", "%s (%s)", request->path[1], ct_format_name(written->format));
-    cli_row("variables", "%s", cli_kinds(seq->graph, kinds, sizeof kinds));
+    cli_row("variables", "%s", cli_describe_kinds(seq->graph, kinds, sizeof kinds));
     cli_row("factors", "%d", ct_graph_factors(seq->graph));
     cli_row("noise models", "%d", ct_noise_count(noise));
     if (request->truth) print_truth(request, found);
@@ -253,7 +253,7 @@ static cli_exit carry_out(const cli_io *io, const convert_request *request)
     ct_format    from = (ct_format)request->from;
     cli_written  written;
     ct_attach_result found = {0};
-    cli_show(io, "reading %s", request->path[0]);
+    cli_status_show(io, "reading %s", request->path[0]);
     ct_status status = ct_noise_new(&noise, &err);
     if (status == CT_OK) status = cli_read_push(io, request->path[0], &from, &request->push, noise, &seq, &err);
     if (status == CT_OK && push_option(request) && from != CT_FORMAT_PUSH)
@@ -264,12 +264,12 @@ static cli_exit carry_out(const cli_io *io, const convert_request *request)
     if (status == CT_OK && request->hold) status = hold(request, seq, &found, &err);
     const double *x = NULL;
     if (status == CT_OK) status = choose_values(request, seq, &x, &err);
-    cli_show(io, "writing %s", request->path[1]);
+    cli_status_show(io, "writing %s", request->path[1]);
     if (status == CT_OK)
-        status = cli_write(seq, noise, x, request->to, request->lossy, request->path[1], &written, &err);
-    cli_hide();
+        status = cli_write_sequence(seq, noise, x, request->to, request->lossy, request->path[1], &written, &err);
+    cli_status_clear();
     if (status == CT_OK) {
-        cli_say_dropped(io, request->path[1], &written);
+        cli_remark_dropped(io, request->path[1], &written);
         if (io->json) print_json(request, from, seq, noise, &written, &found);
         else if (!io->quiet && !cli_is_stdout(request->path[1])) print(request, from, seq, noise, &written, &found);
     }
@@ -313,7 +313,7 @@ static cli_exit check(const cli_io *io, convert_request *r)
 }
 
 /* One file is written: OUT, or what --out says. */
-static cli_exit settle_out(const cli_io *io, convert_request *r)
+static cli_exit resolve_out(const cli_io *io, convert_request *r)
 {
     if (r->out && r->path[1]) return cli_misuse(io, "OUT is %s and --out %s: one file is written", r->path[1], r->out);
     if (!r->out && !r->path[1]) return cli_misuse(io, "OUT is missing");
@@ -375,7 +375,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
                                .c = NAN};
     cli_io   io;
     cli_exit code = cli_parse(command, &request, argc, argv, &io, request.path);
-    if (code == CLI_GO) code = settle_out(&io, &request);
+    if (code == CLI_GO) code = resolve_out(&io, &request);
     if (code == CLI_GO) code = check(&io, &request);
     return code == CLI_GO ? cli_finish(&io, carry_out(&io, &request)) : code;
 }

@@ -67,7 +67,7 @@ static ct_status choose(const eval_request *request, eval_job *job, ct_err *err)
         if (!train || !contains(job->seq, d->trains, d->test[i])) job->seq[job->count++] = d->test[i];
     for (int32_t i = 0; i < job->count; i++)
         if (!ct_loss_terms(&all, job->seq[i]))
-            return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with" CLI_GIVE_TRUTH,
+            return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with" CLI_ADVICE_TRUTH,
                            request->path, ct_sequence_label(job->seq[i]));
     return CT_OK;
 }
@@ -93,7 +93,7 @@ static ct_status read_part(const cli_io *io, const eval_request *request, eval_j
     if (status != CT_E_PARSE || request->part == CT_DATASET_ALL ||
         !strstr(err->text, train ? "no training runs" : "no test runs"))
         return status;
-    const int32_t others = cli_count_runs(io, request->path, train ? CT_DATASET_TEST : CT_DATASET_TRAIN);
+    const int32_t others = cli_count_sequences(io, request->path, train ? CT_DATASET_TEST : CT_DATASET_TRAIN);
     if (!others) return status;
     return ct_fail(err, CT_E_ARGUMENT, "%s: there %s %d %s run%s and no %s runs; --part %s estimates those",
                    request->path, others == 1 ? "is" : "are", others, train ? "test" : "training", CLI_S(others),
@@ -104,7 +104,7 @@ static ct_status prepare(const cli_io *io, const eval_request *request, eval_job
 {
     ct_status status = read_part(io, request, job, err);
     if (status == CT_OK) status = choose(request, job, err);
-    if (status == CT_OK && request->part == CT_DATASET_TEST && cli_is_undivided(request->path))
+    if (status == CT_OK && request->part == CT_DATASET_TEST && cli_is_unsplit(request->path))
         cli_remark(io, "%s: these runs are also the ones to learn from; put some under test/ for an honest number",
                    request->path);
     if (status == CT_OK) status = add_column(io, request, job, request->noise, err);
@@ -113,7 +113,7 @@ static ct_status prepare(const cli_io *io, const eval_request *request, eval_job
 }
 
 typedef struct {
-    cli_bar bar;
+    cli_progress bar;
     int     column;
 } watcher;
 
@@ -121,14 +121,14 @@ static int watch(void *user, int32_t done, int32_t count)
 {
     watcher     *w = user;
     const double all = (double)w->column * count + done;
-    cli_bar_show(&w->bar, all, "%.0f of %.0f estimates", all, w->bar.all);
-    return cli_caught();
+    cli_progress_show(&w->bar, all, "%.0f of %.0f estimates", all, w->bar.all);
+    return cli_interrupted();
 }
 
 static ct_status estimate(const cli_io *io, const eval_request *request, eval_job *job, ct_err *err)
 {
     const double begin = ct_now_s();
-    watcher      w = {.bar = cli_bar_new(io, (double)job->columns * job->count)};
+    watcher      w = {.bar = cli_progress_new(io, (double)job->columns * job->count)};
 
     ct_evaluate_options options = ct_evaluate_defaults();
     ct_inference       *inference = &options.inference;
@@ -142,18 +142,18 @@ static ct_status estimate(const cli_io *io, const eval_request *request, eval_jo
     options.user = &w;
     ct_status status = ct_inference_choose(job->count, job->seq, inference, err);
     job->incremental = inference->incremental;
-    if (status == CT_OK && request->start_said && job->incremental && request->entry <= CT_ENTRY_PREVIOUS)
+    if (status == CT_OK && request->start_given && job->incremental && request->entry <= CT_ENTRY_PREVIOUS)
         status = ct_fail(
             err, CT_E_ARGUMENT,
             "%s; --solver auto estimates these runs step by step, as measurements do not place their poses", AT_ONCE);
     if (request->entry >= 0) inference->replay.entry = (ct_entry)request->entry;
-    cli_catch(io, "stopping; what is done is printed");
+    cli_interrupt_begin(io, "stopping; what is done is printed");
     for (int k = 0; status == CT_OK && k < job->columns; k++) {
         w.column = k;
         status = ct_evaluate(job->count, job->seq, job->column[k].noise, &options, job->column[k].of, NULL, err);
     }
-    cli_release();
-    cli_hide();
+    cli_interrupt_end();
+    cli_status_clear();
     job->seconds = ct_now_s() - begin;
     return status;
 }
@@ -180,7 +180,7 @@ static void print_failed(const cli_io *io, const eval_request *request, const ev
         snprintf(text + used, sizeof text - used, " and %d more", column->summary.failed - named);
     cli_fail(io, "%s: no minimum in %d of %d sequence%s%s%s: %s%s", request->path, column->summary.failed, job->count,
              CLI_S(job->count), column->file ? " with " : "", column->file ? column->file : "", text,
-             floats ? "; nothing ties such a run to the world: " CLI_HOLD_FIRST : "");
+             floats ? "; nothing ties such a run to the world: " CLI_ADVICE_ANCHOR : "");
 }
 
 static cli_exit exit_code(const cli_io *io, const eval_request *request, const eval_job *job)
@@ -201,7 +201,7 @@ static cli_exit carry_out(const cli_io *io, const eval_request *request, eval_jo
     ct_err    err = {0};
     ct_status status = prepare(io, request, job, &err);
     if (status == CT_OK) status = estimate(io, request, job, &err);
-    cli_hide();
+    cli_status_clear();
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
     summarise(job);
     if (io->json) eval_print_json(request, job);
@@ -237,7 +237,7 @@ static const char STARTS[] = CT_START_LIST(X), ENTRIES[] = CT_ENTRY_LIST(X);
 #undef X
 
 /* What is asked of one of the two ways to estimate asks for that way. */
-static cli_exit settle_solver(const cli_io *io, eval_request *r)
+static cli_exit resolve_solver(const cli_io *io, eval_request *r)
 {
     if (r->solver == CT_INFERENCE_AUTO && r->entry >= 0) r->solver = 1;
     if (r->solver == CT_INFERENCE_AUTO && r->method >= 0) r->solver = 0;
@@ -245,7 +245,7 @@ static cli_exit settle_solver(const cli_io *io, eval_request *r)
     if (r->method >= 0 && r->solver == 1)
         return cli_misuse(io, r->entry >= 0 ? "--method is for --solver batch, --entry for isam2: one of them"
                                             : "--method is for --solver batch");
-    if (r->start_said && r->solver == 1 && r->entry <= CT_ENTRY_PREVIOUS) return cli_misuse(io, "%s", AT_ONCE);
+    if (r->start_given && r->solver == 1 && r->entry <= CT_ENTRY_PREVIOUS) return cli_misuse(io, "%s", AT_ONCE);
     if (r->method < 0) r->method = CT_LEVENBERG_MARQUARDT;
     return CLI_GO;
 }
@@ -291,10 +291,10 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     cli_io   io;
     eval_job job = {0};
     cli_exit code = cli_parse(command, &request, argc, argv, &io, &request.path);
-    request.start_said = cli_given(argc, argv, "start");
+    request.start_given = cli_option_given(argc, argv, "start");
     if (code == CLI_GO && request.each && io.json)
         code = cli_misuse(&io, "--each is of the table; --json has every sequence");
-    if (code == CLI_GO) code = settle_solver(&io, &request);
+    if (code == CLI_GO) code = resolve_solver(&io, &request);
     if (code != CLI_GO) return code;
     code = carry_out(&io, &request, &job);
     release(&job);

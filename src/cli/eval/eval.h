@@ -8,7 +8,7 @@
 typedef struct {
     const char *path, *noise, *against;
     int         part, start, solver, entry, method, difference, nees, each, by_name, jobs; /* solver: of cli_solvers */
-    int         start_said; /* --start is on the command line */
+    int         start_given; /* --start is on the command line */
 } eval_request;
 
 /* Columns of the table, of one sequence or of a ct_summary. X(name, label, unit) */

@@ -117,8 +117,8 @@ static void print_metric(const eval_request *request, const eval_job *job, int k
     printf("  ");
     snprintf(unit, sizeof unit, "%s%s", metric[k].unit,
              k == EVAL_LOSS ? ct_difference_name((ct_difference)request->difference) : "");
-    if (cli_room() < at + 20) puts(unit); /* no room beside a table: it is as wide as it is */
-    else cli_wrap(stdout, at, at, cli_room(), unit);
+    if (cli_result_width() < at + 20) puts(unit); /* no room beside a table: it is as wide as it is */
+    else cli_wrap(stdout, at, at, cli_result_width(), unit);
 }
 
 static void print_count(const eval_job *job, const char *label, int failed)
@@ -179,7 +179,7 @@ static void print_inference(const eval_request *request, const eval_job *job)
                      : request->start == CT_START_TRUTH ? "the "
                                                         : "";
     const char *start = ct_start_name((ct_start)request->start);
-    cli_time(job->seconds, time);
+    cli_format_time(job->seconds, time);
     if (!job->incremental)
         cli_row("inference", "batch, %s, from %s%s; %s", ct_method_name((ct_method)request->method), of, start, time);
     else if (entry_of(request) == CT_ENTRY_PREVIOUS)

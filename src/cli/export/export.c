@@ -251,7 +251,7 @@ static cli_exit bad_format(const cli_io *io, const char *word)
 }
 
 /* Options that would change nothing. */
-static cli_exit refuse_idle(const cli_io *io, const export_request *r)
+static cli_exit refuse_unused(const cli_io *io, const export_request *r)
 {
     const char *name = ct_export_name(r->format);
     if (r->digits && r->format == CT_EXPORT_JSON)
@@ -292,7 +292,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     const int format = find_format(request.to);
     if (format < 0) return bad_format(&io, request.to);
     request.format = (ct_export_format)format;
-    const cli_exit idle = refuse_idle(&io, &request);
+    const cli_exit idle = refuse_unused(&io, &request);
     if (idle != CLI_GO) return idle;
     request.options.digits = request.digits ? request.digits % 17 : DIGITS;
     request.path = noise_file_of(request.given);

@@ -115,7 +115,7 @@ static void print_all(const summary *s)
     const int32_t   variables = ct_graph_variables(g), models = ct_noise_count(s->noise);
     char            kinds[128], part[128];
     cli_row("file", "%s (%s)", s->path, ct_format_name(s->format));
-    cli_row("variables", "%s; %d fixed", cli_kinds(g, kinds, sizeof kinds), s->fixed);
+    cli_row("variables", "%s; %d fixed", cli_describe_kinds(g, kinds, sizeof kinds), s->fixed);
     if (!s->truth.known) cli_row("truth", "none");
     else
         cli_row("truth", "of %lld variables of %d%s", (long long)s->truth.known, variables,
@@ -146,10 +146,10 @@ static cli_exit carry_out(const cli_io *io, const char *path, int format, int ma
     ct_noise    *noise = NULL;
     ct_sequence *seq = NULL;
     summary      s = {.path = path, .format = (ct_format)format};
-    cli_show(io, "reading %s", path);
+    cli_status_show(io, "reading %s", path);
     ct_status status = ct_noise_new(&noise, &err);
-    if (status == CT_OK) status = cli_read(io, path, &s.format, noise, &seq, &err);
-    cli_hide();
+    if (status == CT_OK) status = cli_read_sequence(io, path, &s.format, noise, &seq, &err);
+    cli_status_clear();
     if (status == CT_OK) {
         s.seq = seq;
         s.noise = noise;
@@ -159,7 +159,7 @@ static cli_exit carry_out(const cli_io *io, const char *path, int format, int ma
         if (io->json) print_json(&s);
         else if (!io->quiet) print_all(&s);
         if (map)
-            cli_map(seq->graph, 1, (const double *const[]){ct_graph_initial_const(seq->graph)},
+            cli_draw_map(seq->graph, 1, (const double *const[]){ct_graph_initial_const(seq->graph)},
                     (const char *const[]){""});
     }
     free(s.used);

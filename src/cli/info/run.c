@@ -164,7 +164,7 @@ static void print_state(const run_summary *s)
                 (long long)s->evaluations, CLI_S(s->evaluations));
         return;
     }
-    char *config = cli_quoted(s->run.config), *run = cli_quoted(s->path);
+    char *config = cli_shell_quote(s->run.config), *run = cli_shell_quote(s->path);
     cli_row("state", "not finished: %lld evaluation%s of the loss so far, noise.json is the best of them%s",
             (long long)s->evaluations, CLI_S(s->evaluations),
             s->resumable ? ". To go on:" : "; there is no checkpoint to go on from. To begin again:");

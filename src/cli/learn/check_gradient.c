@@ -71,9 +71,9 @@ cli_exit learn_check(const cli_io *io, const learn_job *job)
     ct_gradient_check check[POINTS];
     ct_err            err = {0};
     for (int k = 0; k < POINTS; k++) {
-        cli_show(io, "checking derivatives at the %s", WORDS[k]);
+        cli_status_show(io, "checking derivatives at the %s", WORDS[k]);
         const ct_status status = check_at(job, k, &check[k], &err);
-        cli_hide();
+        cli_status_clear();
         if (status != CT_OK) return cli_fail(io, "at the %s: %s", WORDS[k], err.text);
     }
     if (io->json) print_json(check);

@@ -56,7 +56,7 @@ static learn_request defaults(void)
 }
 
 #define X(constant, name, what) "\n" name ": " what
-static const char METHODS_SAID[] = "how it is learned (lm)" CT_LEARN_LIST(X);
+static const char METHOD_HELP[] = "how it is learned (lm)" CT_LEARN_LIST(X);
 #undef X
 
 /* Rows before "out" say what is computed; they make config.yaml. Those from it on say where and how. */
@@ -83,7 +83,7 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_NUMBER("spread", "K", 1, INFINITY, AT(theta.spread),
                    "no variance more than K times another, in units as above (no limit)"),
     CLI_ROW_HEADING("Method"),
-    CLI_ROW_CHOICE("method", METHODS + 1, ct_learn_method_find, AT(method), METHODS_SAID),
+    CLI_ROW_CHOICE("method", METHODS + 1, ct_learn_method_find, AT(method), METHOD_HELP),
     CLI_ROW_TEXT("noise", "FILE|RUN", AT(noise),
                  "start values, in place of the dataset's: of a noise file, or of what was learned there"),
     CLI_ROW_FLAG("repair", AT(repair), CLI_REPAIR_HELP),
@@ -276,7 +276,7 @@ static void resolve(learn_request *r)
 
 /* ---- what repeats the run ---- */
 
-static int is_said(const cli_option *o, const learn_request *r)
+static int is_set(const cli_option *o, const learn_request *r)
 {
     const void *value = (const char *)r + o->place;
     if (o->type == CLI_NUMBER) return !isnan(*(const double *)value);
@@ -287,7 +287,7 @@ static int is_said(const cli_option *o, const learn_request *r)
 
 static void put_word(cli_buffer *out, const char *word)
 {
-    char *quoted = cli_quoted(word);
+    char *quoted = cli_shell_quote(word);
     cli_buffer_printf(out, " %s", quoted);
     free(quoted);
 }
@@ -310,8 +310,8 @@ static void describe(const learn_request *request, learn_job *job)
     for (const cli_option *o = OPTIONS; strcmp(o->name, "out"); o++) {
         if (!cli_is_option(o)) continue;
         char        buf[2][64];
-        const char *text = is_said(o, request) ? cli_option_text(o, request, buf[0], sizeof buf[0]) : NULL;
-        const char *usually = is_said(o, &usual) ? cli_option_text(o, &usual, buf[1], sizeof buf[1]) : NULL;
+        const char *text = is_set(o, request) ? cli_option_text(o, request, buf[0], sizeof buf[0]) : NULL;
+        const char *usually = is_set(o, &usual) ? cli_option_text(o, &usual, buf[1], sizeof buf[1]) : NULL;
         cli_config_line(&config, o->name, text);
         cli_config_line(&identity, cli_option_first_name(OPTIONS, o), text);
         if (!text || (usually && !strcmp(text, usually))) continue;
@@ -367,7 +367,7 @@ static ct_status prepare(const cli_io *io, const learn_request *request, learn_j
     cli_io                 reader = *io;
     reader.repair = request->repair;
     ct_status status = cli_read_dataset(&reader, request->path, CT_DATASET_TRAIN, &job->dataset, err);
-    if (status == CT_OK) status = cli_check_held(request->path, job->dataset->trains, job->dataset->train, err);
+    if (status == CT_OK) status = cli_check_anchored(request->path, job->dataset->trains, job->dataset->train, err);
     if (status != CT_OK) return status;
     status = learn_theta(io, request, job, err);
     if (status == CT_OK) status = ct_noise_copy(job->dataset->noise, &job->start, err);
@@ -436,7 +436,7 @@ ct_status learn_digest(const cli_io *io, const learn_request *request, const cha
 typedef struct {
     const learn_request *request;
     learn_job           *job;
-    cli_bar              bar;
+    cli_progress              bar;
     /* of the loss below */
     const char          *phase;
     /* the last that is a number: where an inner estimate fails there is none; NaN: none yet */
@@ -452,26 +452,26 @@ static void show(watcher *w, const ct_learn_progress *p)
     if (p->iterations > 0) snprintf(step, sizeof step, " %d of at most %d", p->iteration, p->iterations);
     if (isfinite(w->loss)) snprintf(loss, sizeof loss, ", loss %.5g", w->loss);
     if (isfinite(p->heldout)) snprintf(heldout, sizeof heldout, ", held out %.5g", p->heldout);
-    cli_bar_show(&w->bar, p->done, "%s%s%s%s", p->phase, step, loss, heldout);
+    cli_progress_show(&w->bar, p->done, "%s%s%s%s", p->phase, step, loss, heldout);
 }
 
 static int watch(void *user, const ct_learn_progress *p)
 {
     watcher *w = user;
     show(w, p);
-    return learn_record(w->request, w->job, p) || cli_caught();
+    return learn_record(w->request, w->job, p) || cli_interrupted();
 }
 
 static ct_status learn(const cli_io *io, const learn_request *request, learn_job *job, ct_err *err)
 {
-    watcher w = {.request = request, .job = job, .bar = cli_bar_new(io, 1), .loss = NAN};
+    watcher w = {.request = request, .job = job, .bar = cli_progress_new(io, 1), .loss = NAN};
     job->options.progress = watch;
     job->options.user = &w;
     ct_outer_keep(job->outer, job->checkpoint);
-    cli_catch(io, "stopping at the best so far");
+    cli_interrupt_begin(io, "stopping at the best so far");
     ct_status status = ct_learn(job->outer, &job->options, job->dataset->noise, &job->result, err);
-    cli_release();
-    cli_hide();
+    cli_interrupt_end();
+    cli_status_clear();
     if (job->folder.status != CT_OK) { /* which is why learning stopped */
         *err = job->folder.err;
         status = job->folder.status;
@@ -491,9 +491,9 @@ static cli_exit finish(const cli_io *io, const learn_request *request, learn_job
     }
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
     if (job->result.stop != CT_LEARN_STOP_CANCELLED) return CLI_DONE;
-    char *config = cli_quoted(job->folder.config), *out = cli_quoted(request->out);
+    char *config = cli_shell_quote(job->folder.config), *out = cli_shell_quote(request->out);
     cli_fail(io, "interrupted; the best so far is in %s. To go on:", job->folder.noise);
-    cli_advise("covtune learn %s --out %s --resume", config, out);
+    cli_print_command("covtune learn %s --out %s --resume", config, out);
     free(config);
     free(out);
     return CLI_INTERRUPTED;
@@ -510,7 +510,7 @@ static cli_exit carry_out(const cli_io *io, const learn_request *request, learn_
     /* before anything is written */
     if (status == CT_OK) status = ct_learn_check(job->outer, (ct_learn_method)request->method, &err);
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
-    const cli_exit code = learn_place(io, request, job);
+    const cli_exit code = learn_open_folder(io, request, job);
     if (code != CLI_GO) return code;
     status = learn_open(request, job, &err);
     if (status == CT_OK) status = learn(io, request, job, &err);
@@ -535,7 +535,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         if (code == CLI_GO) code = cli_parse(command, &request, argc, argv, &io, &operand);
     }
     if (code == CLI_GO) code = check(&io, &request, &given);
-    if (code == CLI_GO) code = learn_refuse_idle(&io, &request, argc, argv);
+    if (code == CLI_GO) code = learn_refuse_unused(&io, &request, argc, argv);
     if (code == CLI_GO) {
         learn_job job = {0};
         resolve(&request);

@@ -21,7 +21,7 @@ typedef struct {
     int         from, space, iterations, folds;
     int         seed, samples;                  /* -1: the method's own, as is NaN of M, rate and decay */
     int         check_gradient, resume, force, jobs, repair;
-    int         entry_said, start_said; /* --entry, --deployment-start: on the command line itself */
+    int         entry_given, start_given; /* --entry, --deployment-start: on the command line itself */
     double      M, rate, decay, checkpoint_s;
 } learn_request;
 
@@ -69,13 +69,13 @@ typedef struct {
 
 /* Options on the command line that would change nothing; CLI_GO: none. Those that depend on how --deployment auto
  * decides are left to learn_check_deployment. */
-cli_exit  learn_refuse_idle(const cli_io *io, learn_request *request, int argc, char **argv);
+cli_exit  learn_refuse_unused(const cli_io *io, learn_request *request, int argc, char **argv);
 ct_status learn_check_deployment(const learn_request *request, const learn_job *job, ct_err *err);
 /* job->theta from dataset and options. Numbered models of learned groups are pooled, and start values read. */
 ct_status learn_theta(const cli_io *io, const learn_request *request, learn_job *job, ct_err *err);
 
 /* The folder: may it be used, and is there a run to go on with? Made if it is not there, and locked. */
-cli_exit learn_place(const cli_io *io, const learn_request *request, learn_job *job);
+cli_exit learn_open_folder(const cli_io *io, const learn_request *request, learn_job *job);
 int learn_exists(const char *path);
 /* A run from before folders had a mark: config.yaml and checkpoint are both what covtune learn writes. */
 int learn_is_old_run(const char *folder);
@@ -89,7 +89,7 @@ int learn_record(const learn_request *request, learn_job *job, const ct_learn_pr
 /* The end, whatever it is: the noise file of the answer, the checkpoint, the summary. */
 ct_status learn_close(learn_job *job, const json_t *summary, ct_err *err);
 void      learn_folder_free(learn_folder *folder);
-void      learn_let_go(learn_folder *folder); /* of its run: run_folder.c */
+void      learn_close_folder(learn_folder *folder); /* of its run: run_folder.c */
 
 /* The result. */
 json_t *learn_json(const learn_request *request, const learn_job *job);
@@ -97,7 +97,7 @@ void    learn_print(const cli_io *io, const learn_request *request, const learn_
 
 /* "; prior 0.1, chosen by folds": where the weight of lm's prior comes from, INFINITY: the closed form itself, NaN:
  * nothing is said. chosen: it was left to lm; held: runs were held out; runs: those learned from. Returns buf. */
-const char *learn_say_prior(double prior, int chosen, int held, int runs, char *buf, size_t size);
+const char *learn_prior_text(double prior, int chosen, int held, int runs, char *buf, size_t size);
 
 /* ---- reading a run ---- */
 

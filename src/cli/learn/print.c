@@ -262,7 +262,7 @@ static int began_at_start(const learn_request *request, const learn_job *job)
     return request->from == 1 || (prior_was_chosen(request, job) && job->result.prior == 0);
 }
 
-const char *learn_say_prior(double prior, int chosen, int held, int runs, char *buf, size_t size)
+const char *learn_prior_text(double prior, int chosen, int held, int runs, char *buf, size_t size)
 {
     buf[0] = 0;
     if (isnan(prior)) return buf;
@@ -286,14 +286,14 @@ static void print_method(const learn_request *request, const learn_job *job)
                        : r->stop == CT_LEARN_STOP_CLOSED_FORM && r->method == CT_LEARN_CLOSED_FORM
                            ? "this is the closed form"
                            : ct_learn_stop_meaning(r->stop);
-    learn_say_prior(cut ? NAN : r->prior, chosen, held, job->dataset->trains, prior, sizeof prior);
+    learn_prior_text(cut ? NAN : r->prior, chosen, held, job->dataset->trains, prior, sizeof prior);
     if (r->method == CT_LEARN_LM)
         cli_row("method", "lm: bounded Levenberg-Marquardt in log theta, from the %s%s",
                 began_at_start(request, job) ? "start values" : "closed form", prior);
     else cli_row("method", "%s: %s", ct_learn_method_name(r->method), ct_learn_method_what(r->method));
     cli_row("stop", "%s; %d iteration%s, %d evaluation%s, %lld inner solve%s, %s", stop, r->iterations,
             CLI_S(r->iterations), r->evaluations, CLI_S(r->evaluations), (long long)r->inner_solves,
-            CLI_S(r->inner_solves), cli_time(r->seconds, time));
+            CLI_S(r->inner_solves), cli_format_time(r->seconds, time));
 }
 
 void learn_print(const cli_io *io, const learn_request *request, const learn_job *job)
@@ -326,11 +326,11 @@ void learn_print(const cli_io *io, const learn_request *request, const learn_job
     cli_findings_print("undetermined", &r->findings, CT_TOPIC_IDENTIFIABILITY, 0,
                        settled ? CT_FINDING_SCALE_UNDETERMINED : -1);
     cli_row("written", "%s", job->folder.noise);
-    char *run = cli_quoted(request->out), *data = cli_quoted(request->path), *noise = cli_quoted(job->folder.noise),
-         *start = cli_quoted(job->folder.start);
+    char *run = cli_shell_quote(request->out), *data = cli_shell_quote(request->path);
+    char *noise = cli_shell_quote(job->folder.noise), *start = cli_shell_quote(job->folder.start);
     cli_row_command("next", "covtune report %s", run);
     cli_row_command("", "covtune eval %s%s%s --noise %s --against %s", data, request->repair ? " --repair" : "",
-                    cli_count_runs(io, request->path, CT_DATASET_TEST) ? "" : " --part train", noise, start);
+                    cli_count_sequences(io, request->path, CT_DATASET_TEST) ? "" : " --part train", noise, start);
     cli_row_command("", "covtune export %s --to gtsam-cpp", noise);
     char *const quoted[] = {run, data, noise, start};
     for (size_t i = 0; i < sizeof quoted / sizeof *quoted; i++) free(quoted[i]);

@@ -78,7 +78,7 @@ static ct_status write_noise(const learn_job *job, const ct_noise *noise, const 
 }
 
 /* Where there is a checkpoint of another run, a sentence that names the way out. */
-static ct_status open_ledger(const learn_request *request, learn_job *job, ct_err *err)
+static ct_status open_checkpoint(const learn_request *request, learn_job *job, ct_err *err)
 {
     learn_folder   *f = &job->folder;
     ct_err          inner = {0};
@@ -147,7 +147,7 @@ static int is_answered(const char *path)
 static ct_status resume(const learn_request *request, learn_job *job, ct_err *err)
 {
     learn_folder *f = &job->folder;
-    ct_status     status = open_ledger(request, job, err); /* before anything is touched */
+    ct_status     status = open_checkpoint(request, job, err); /* before anything is touched */
     if (status == CT_OK && !f->adopted && ct_run_folder_get(f->run)->key != job->digest)
         status = ct_fail(err, CT_E_ARGUMENT,
                          "%s: the run in it was made from other data or with other options; --resume needs the same; "
@@ -167,7 +167,7 @@ ct_status learn_open(const learn_request *request, learn_job *job, ct_err *err)
     f->best = INFINITY;
     f->written_s = ct_now_s();
     ct_status status = f->resumed ? resume(request, job, err) : begin(job, err);
-    if (status == CT_OK && !f->resumed) status = open_ledger(request, job, err);
+    if (status == CT_OK && !f->resumed) status = open_checkpoint(request, job, err);
     if (status == CT_OK) status = ct_noise_copy(job->start, &f->table, err);
     return status == CT_OK ? open_lines(&f->lines, f->history, err) : status;
 }
@@ -277,5 +277,5 @@ void learn_folder_free(learn_folder *f)
     ct_noise_free(f->table);
     if (f->run && f->lines.file >= 0) close(f->lines.file);
     free(f->lines.known);
-    learn_let_go(f); /* unlocks: last */
+    learn_close_folder(f); /* unlocks: last */
 }

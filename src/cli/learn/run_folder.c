@@ -23,7 +23,7 @@ static void hold(ct_run_folder *run)
     held = run;
 }
 
-void learn_let_go(learn_folder *f)
+void learn_close_folder(learn_folder *f)
 {
     if (f->run == held) held = NULL;
     ct_run_folder_free(f->run); /* unlocks */
@@ -98,7 +98,7 @@ static cli_exit judge(const cli_io *io, const learn_request *request, learn_fold
     return f->resumed ? refuse_links(io, f) : CLI_GO;
 }
 
-cli_exit learn_place(const cli_io *io, const learn_request *request, learn_job *job)
+cli_exit learn_open_folder(const cli_io *io, const learn_request *request, learn_job *job)
 {
     learn_folder *f = &job->folder;
     const char   *out = request->out;

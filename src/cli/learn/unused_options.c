@@ -32,43 +32,43 @@ static cli_exit check_of_gradient(const cli_io *io, int argc, char **argv)
         "method", "from",     "iterations", "space", "samples",    "rate",             "decay", "seed",
         "M",      "gradient", "prior",      "folds", "deployment", "deployment-start", "scale", "checkpoint-every"};
     for (size_t i = 0; i < sizeof OF_A_RUN / sizeof *OF_A_RUN; i++)
-        if (cli_given(argc, argv, OF_A_RUN[i]))
+        if (cli_option_given(argc, argv, OF_A_RUN[i]))
             return cli_misuse(io, "--check-gradient learns nothing: --%s has no effect on it", OF_A_RUN[i]);
     return CLI_GO;
 }
 
-cli_exit learn_refuse_idle(const cli_io *io, learn_request *r, int argc, char **argv)
+cli_exit learn_refuse_unused(const cli_io *io, learn_request *r, int argc, char **argv)
 {
     const char *method = ct_learn_method_name((ct_learn_method)r->method);
-    r->entry_said = cli_given(argc, argv, "entry");
-    r->start_said = cli_given(argc, argv, "deployment-start");
+    r->entry_given = cli_option_given(argc, argv, "entry");
+    r->start_given = cli_option_given(argc, argv, "deployment-start");
     if (r->check_gradient) return check_of_gradient(io, argc, argv);
-    if (cli_given(argc, argv, "iterations") && r->method == CT_LEARN_CLOSED_FORM)
+    if (cli_option_given(argc, argv, "iterations") && r->method == CT_LEARN_CLOSED_FORM)
         return cli_misuse(io, "--iterations is for methods that iterate; %s does not", method);
-    if (cli_given(argc, argv, "gradient") && !has_derivatives(r->method))
+    if (cli_option_given(argc, argv, "gradient") && !has_derivatives(r->method))
         return cli_misuse(
             io, "--gradient is for methods that use derivatives of the loss, such as lm and fw; %s does not", method);
-    if (cli_given(argc, argv, "folds") && r->folds > 0 && r->prior && strcmp(r->prior, "auto"))
+    if (cli_option_given(argc, argv, "folds") && r->folds > 0 && r->prior && strcmp(r->prior, "auto"))
         return cli_misuse(io, "--folds are held out to choose the prior, and --prior %s says it; one of them",
                           r->prior);
-    if (cli_given(argc, argv, "folds") && r->folds > 0 && r->from == 1)
+    if (cli_option_given(argc, argv, "folds") && r->folds > 0 && r->from == 1)
         return cli_misuse(io, "--folds are held out to choose the prior, and --from table has none");
-    if (r->entry_said && !r->inner && !r->deployment) return cli_misuse(io, "%s", STEPWISE);
-    if (r->start_said && r->deployment == 1 && r->entry == CT_ENTRY_PREVIOUS) return cli_misuse(io, "%s", AT_ONCE);
+    if (r->entry_given && !r->inner && !r->deployment) return cli_misuse(io, "%s", STEPWISE);
+    if (r->start_given && r->deployment == 1 && r->entry == CT_ENTRY_PREVIOUS) return cli_misuse(io, "%s", AT_ONCE);
     return CLI_GO;
 }
 
 ct_status learn_check_deployment(const learn_request *r, const learn_job *job, ct_err *err)
 {
     ct_inference deployment = job->options.deployment;
-    if (r->deployment != CT_INFERENCE_AUTO || (!r->entry_said && !r->start_said)) return CT_OK;
+    if (r->deployment != CT_INFERENCE_AUTO || (!r->entry_given && !r->start_given)) return CT_OK;
     const ct_status status = ct_inference_choose(job->dataset->trains, job->dataset->train, &deployment, err);
     if (status != CT_OK) return status;
-    if (r->entry_said && !r->inner && !deployment.incremental)
+    if (r->entry_given && !r->inner && !deployment.incremental)
         return ct_fail(err, CT_E_ARGUMENT,
                        "%s; --deployment auto estimates these runs at once, as measurements place their poses",
                        STEPWISE);
-    if (r->start_said && deployment.incremental && r->entry == CT_ENTRY_PREVIOUS)
+    if (r->start_given && deployment.incremental && r->entry == CT_ENTRY_PREVIOUS)
         return ct_fail(err, CT_E_ARGUMENT,
                        "%s; --deployment auto estimates these runs step by step, as measurements do not place their "
                        "poses",

@@ -55,7 +55,7 @@ static ct_status make_runs(const cli_io *io, const ct_push_options *options, con
     for (int i = 0; i < train + test; i++) {
         const int    testing = i >= train;
         ct_sequence *seq;
-        cli_show(io, "making run %d of %d", i + 1, train + test);
+        cli_status_show(io, "making run %d of %d", i + 1, train + test);
         const ct_status status =
             ct_simulate_push(options, testing, (uint64_t)(testing ? i - train : i), net ? ct_push_predict_yaw : NULL,
                          (void *)(uintptr_t)net, d->noise, &seq, err);

@@ -43,7 +43,7 @@ static ct_status feel(const cli_io *io, push_request *q, ct_err *err)
 {
     if (q->tactile == ORACLE) return CT_OK;
     if (!q->weights) {
-        cli_show(io, "training a tactile network on %d episodes", q->lessons);
+        cli_status_show(io, "training a tactile network on %d episodes", q->lessons);
         return push_train(&q->push, q->lessons, &q->net, &q->trained, err);
     }
     const ct_status status = ct_net_read(q->weights, &q->net, err);
@@ -63,7 +63,7 @@ static ct_status start_at_one(const push_request *q, ct_dataset *d, ct_err *err)
 
 static ct_status write_all(const cli_io *io, const push_request *q, const ct_dataset *d, ct_err *err)
 {
-    cli_show(io, "writing %s", q->out);
+    cli_status_show(io, "writing %s", q->out);
     ct_status status = ct_dataset_write(d, q->out, err);
     char     *path = cli_path_join(q->out, "tactile.json");
     if (status == CT_OK && q->net) status = ct_net_write(q->net, path, err);
@@ -160,14 +160,14 @@ static cli_exit carry_out(const cli_io *io, push_request *q)
     ct_err      err = {0};
     ct_dataset *d = NULL;
     ct_status   status = simulate_check_place(q->out, &err);
-    if (status == CT_OK && q->picture) status = cli_check_place(q->picture, &err);
-    if (status == CT_OK && q->images) status = cli_check_place(q->images, &err);
+    if (status == CT_OK && q->picture) status = cli_check_output(q->picture, &err);
+    if (status == CT_OK && q->images) status = cli_check_output(q->images, &err);
     if (status == CT_OK) status = feel(io, q, &err);
     if (status == CT_OK) status = push_dataset(io, &q->push, q->net, q->train, q->test, &d, &err);
     if (status == CT_OK) status = start_at_one(q, d, &err);
     if (status == CT_OK) status = write_all(io, q, d, &err);
     if (status == CT_OK) status = draw(q, d, &err);
-    cli_hide();
+    cli_status_clear();
     if (status == CT_OK && io->json) print_json(q, d);
     else if (status == CT_OK && !io->quiet) print(q, d);
     ct_dataset_free(d);

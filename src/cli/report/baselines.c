@@ -58,21 +58,21 @@ static ct_noise *closed_form_of(const report_job *job, const ct_noise *noise)
 }
 
 typedef struct {
-    cli_bar bar;
+    cli_progress bar;
 } watcher;
 
 static int watch(void *user, int32_t done, int32_t count)
 {
     watcher *w = user;
-    cli_bar_show(&w->bar, done, "closed form: %d of %d estimates", done, count);
-    return cli_caught();
+    cli_progress_show(&w->bar, done, "closed form: %d of %d estimates", done, count);
+    return cli_interrupted();
 }
 
 cli_exit report_estimate_closed_form(const cli_io *io, const report_request *request, report_job *job)
 {
     ct_sequence *const *seq = job->part == CT_DATASET_TEST ? job->dataset->test : job->dataset->train;
     ct_noise *noise = closed_form_of(job, job->table[AFTER]);
-    watcher w = {.bar = cli_bar_new(io, job->count)};
+    watcher w = {.bar = cli_progress_new(io, job->count)};
     ct_evaluate_options options = ct_evaluate_defaults();
     ct_err err = {0};
     if (!noise) return CLI_GO;
@@ -83,9 +83,9 @@ cli_exit report_estimate_closed_form(const cli_io *io, const report_request *req
     options.user = &w;
     job->closed = cli_alloc(job->count, sizeof *job->closed);
     const ct_status status = ct_evaluate(job->count, seq, noise, &options, job->closed, NULL, &err);
-    cli_hide();
+    cli_status_clear();
     ct_noise_free(noise);
-    if (cli_caught()) {
+    if (cli_interrupted()) {
         cli_fail(io, "interrupted after the estimates, at those of the closed form; no report is written");
         return CLI_INTERRUPTED;
     }

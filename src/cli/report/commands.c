@@ -47,9 +47,10 @@ void report_repeat(report_job *job)
     const size_t size = strlen(folder) + 7;
     char        *again = cli_alloc((int64_t)size, 1);
     snprintf(again, size, "%s-again", folder);
-    char *const run = cli_quoted(folder), *const other = cli_quoted(again), *const options = cli_quoted(job->config),
-                *const data = cli_quoted(job->dataset ? job->path : job->learn.path);
-    char *const noise = cli_quoted(job->noise), *const start = cli_quoted(job->start);
+    char *const run = cli_shell_quote(folder), *const other = cli_shell_quote(again),
+                *const options = cli_shell_quote(job->config),
+                *const data = cli_shell_quote(job->dataset ? job->path : job->learn.path);
+    char *const noise = cli_shell_quote(job->noise), *const start = cli_shell_quote(job->start);
     ct_page_section(job->page, "repeat", "Repeat and use");
     ct_page_text(job->page, "To repeat the run, with the same bits, from where covtune was started:");
     put_command(job, "%s --out %s", text_of(from, "command"), other);

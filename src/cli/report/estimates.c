@@ -58,7 +58,7 @@ static ct_status take_runs(report_job *job, ct_err *err)
         job->track[i].seq = job->part == CT_DATASET_TEST ? d->test[i] : d->train[i];
         if (!ct_loss_terms(&all, job->track[i].seq))
             return ct_fail(err, CT_E_ARGUMENT,
-                           "%s: sequence %s has no truth to compare with" CLI_GIVE_TRUTH
+                           "%s: sequence %s has no truth to compare with" CLI_ADVICE_TRUTH
                            ", --dataset none does without",
                            job->path, ct_sequence_label(job->track[i].seq));
     }
@@ -109,15 +109,15 @@ cli_exit report_read_dataset(const cli_io *io, const report_request *request, re
 typedef struct {
     report_job *job;
     int         side;
-    cli_bar     bar;
+    cli_progress     bar;
 } watcher;
 
 static int watch(void *user, int32_t done, int32_t count)
 {
     watcher     *w = user;
     const double all = (double)w->side * count + done;
-    cli_bar_show(&w->bar, all, "%.0f of %.0f estimates", all, w->bar.all);
-    return cli_caught();
+    cli_progress_show(&w->bar, all, "%.0f of %.0f estimates", all, w->bar.all);
+    return cli_interrupted();
 }
 
 /* Values, NEES of each variable and conditioning, for the pictures. A singular system has no NEES. */
@@ -214,7 +214,7 @@ static cli_exit interrupted(const cli_io *io, const report_job *job)
 cli_exit report_estimate(const cli_io *io, const report_request *request, report_job *job)
 {
     ct_sequence *const *seq = job->part == CT_DATASET_TEST ? job->dataset->test : job->dataset->train;
-    watcher             w = {.job = job, .bar = cli_bar_new(io, (double)SIDES * job->count)};
+    watcher             w = {.job = job, .bar = cli_progress_new(io, (double)SIDES * job->count)};
     ct_evaluate_options options = ct_evaluate_defaults();
     ct_err              err = {0};
     job->inference = learn_deployment(&job->learn);
@@ -228,12 +228,12 @@ cli_exit report_estimate(const cli_io *io, const report_request *request, report
     options.estimate = keep;
     options.user = &w;
     for (int side = BEFORE; side <= AFTER; side++) job->of[side] = cli_alloc(job->count, sizeof *job->of[side]);
-    for (int side = BEFORE; side <= AFTER && status == CT_OK && !cli_caught(); side++) {
+    for (int side = BEFORE; side <= AFTER && status == CT_OK && !cli_interrupted(); side++) {
         w.side = side;
         status = ct_evaluate(job->count, seq, job->table[side], &options, job->of[side], NULL, &err);
     }
-    cli_hide();
-    if (cli_caught()) return interrupted(io, job);
+    cli_status_clear();
+    if (cli_interrupted()) return interrupted(io, job);
     if (status != CT_OK) return cli_fail(io, "%s: %s", job->path, err.text);
     summarise(job);
     choose(job, request->runs);

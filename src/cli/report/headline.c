@@ -39,7 +39,7 @@ static void warn_of_runs(report_job *job)
 {
     if (job->part == CT_DATASET_TRAIN)
         report_warn(job, "There are no test sequences. Errors are of the training sequences and are too small.");
-    else if (cli_is_undivided(job->path))
+    else if (cli_is_unsplit(job->path))
         report_warn(job, "The test sequences are also the training sequences: their errors are too small. Put some "
                          "under test/.");
     warn_of_failures(job, BEFORE);

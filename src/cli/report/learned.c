@@ -19,7 +19,7 @@ static void put_lm(report_job *job)
     const int table = job->learn.from == 1, chosen = !table && (!job->learn.prior || !strcmp(job->learn.prior, "auto"));
     const double  weight = json_is_number(prior) ? json_number_value(prior) : started || !held ? NAN : INFINITY;
     char          text[160];
-    learn_say_prior(known ? weight : NAN, chosen, held, (int)json_integer_value(json_object_get(s, "sequences")), text,
+    learn_prior_text(known ? weight : NAN, chosen, held, (int)json_integer_value(json_object_get(s, "sequences")), text,
                     sizeof text);
     ct_page_text(job->page, "The method is lm: bounded Levenberg-Marquardt in log theta, from the %s%s.",
                  table || (known && chosen && weight == 0) ? "start values" : "closed form", text);
@@ -43,7 +43,7 @@ static void put_method(report_job *job)
                      "It stopped because %s, after %lld evaluations of the loss, %lld estimates of sequences and %s.",
                      stop, (long long)json_integer_value(json_object_get(s, "evaluations")),
                      (long long)json_integer_value(json_object_get(s, "inner_solves")),
-                     cli_time(json_number_value(json_object_get(s, "seconds")), time));
+                     cli_format_time(json_number_value(json_object_get(s, "seconds")), time));
 }
 
 static void put_scale(report_job *job)

@@ -209,7 +209,7 @@ static cli_exit carry_out(cli_io *io, const report_request *request, report_job 
 {
     ct_err   err = {0};
     cli_exit code = report_read_run(io, request, job);
-    if (code == CLI_GO && cli_check_place(job->out, &err) != CT_OK) code = cli_fail(io, "%s", err.text);
+    if (code == CLI_GO && cli_check_output(job->out, &err) != CT_OK) code = cli_fail(io, "%s", err.text);
     if (code == CLI_GO && !cli_is_stdout(job->out) && !cli_replaceable_page(job->out))
         code = cli_fail(
             io,
@@ -217,13 +217,13 @@ static cli_exit carry_out(cli_io *io, const report_request *request, report_job 
             job->out);
     if (code == CLI_GO) code = report_read_dataset(io, request, job);
     if (code != CLI_GO) return code;
-    cli_catch(io, "stopping; no report is written");
+    cli_interrupt_begin(io, "stopping; no report is written");
     job->align = request->align;
     if (job->dataset) code = report_estimate(io, request, job);
     if (code == CLI_GO && job->dataset) code = report_estimate_closed_form(io, request, job);
     if (code == CLI_GO) code = report_same_run(io, request->run, job); /* it took a while */
     if (code == CLI_GO && write_page(job, &err) != CT_OK) code = cli_fail(io, "%s", err.text);
-    cli_release();
+    cli_interrupt_end();
     if (code != CLI_GO) return code;
     if (io->json) print_json(request, job);
     else if (!io->quiet && !cli_is_stdout(job->out)) print(request, job);
@@ -260,7 +260,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     cli_exit       code = cli_parse(command, &request, argc, argv, &io, &request.run);
     for (int i = 0; code == CLI_GO && request.dataset && !strcmp(request.dataset, "none") && i < 5; i++) {
         static const char *const OF_ESTIMATES[] = {"runs", "solver", "jobs", "repair", "align"};
-        if (cli_given(argc, argv, OF_ESTIMATES[i]))
+        if (cli_option_given(argc, argv, OF_ESTIMATES[i]))
             code = cli_misuse(&io, "--%s is about estimates, and --dataset none makes none", OF_ESTIMATES[i]);
     }
     if (code != CLI_GO) return code;

@@ -198,7 +198,7 @@ static const char *why_none(const report_job *job)
 {
     if (!job->dataset) return "The report was made without the dataset.";
     if (job->part == CT_DATASET_TRAIN) return "The dataset has no test sequences.";
-    if (cli_is_undivided(job->path)) return "The test sequences are also the training sequences.";
+    if (cli_is_unsplit(job->path)) return "The test sequences are also the training sequences.";
     return job->averaged ? NULL : "No sequence has an estimate both before and after learning.";
 }
 

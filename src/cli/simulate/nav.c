@@ -122,7 +122,7 @@ static ct_status make_runs(const cli_io *io, const nav_request *q, ct_noise *lat
         const int      testing = i >= q->train;
         const uint64_t run = testing ? FIRST_TEST_RUN + (uint64_t)(i - q->train) : (uint64_t)i;
         ct_sequence   *seq;
-        if (i % 16 == 0) cli_show(io, "making run %d of %d", i + 1, total);
+        if (i % 16 == 0) cli_status_show(io, "making run %d of %d", i + 1, total);
         const ct_status status = ct_simulate_nav(&q->nav, run, latent, &seq, err);
         if (status != CT_OK) return status;
         if (testing) d->test[d->tests++] = seq;
@@ -170,7 +170,7 @@ static ct_status start_models(const nav_request *q, const ct_noise *latent, ct_d
 static ct_status write_all(const cli_io *io, const nav_request *q, const ct_noise *latent, const ct_dataset *d,
                            ct_err *err)
 {
-    cli_show(io, "writing %s", q->out);
+    cli_status_show(io, "writing %s", q->out);
     ct_status status = ct_dataset_write(d, q->out, err);
     char     *path = cli_path_join(q->out, "latent.json");
     if (status == CT_OK) status = ct_noise_write(latent, path, err);
@@ -281,7 +281,7 @@ static cli_exit carry_out(const cli_io *io, const nav_request *q)
     if (status == CT_OK) status = make_runs(io, q, latent, d, &err);
     if (status == CT_OK) status = start_models(q, latent, d, &err);
     if (status == CT_OK) status = write_all(io, q, latent, d, &err);
-    cli_hide();
+    cli_status_clear();
     if (status == CT_OK && io->json) print_json(q, latent, d);
     else if (status == CT_OK && !io->quiet) print(q, latent, d);
     ct_dataset_free(d);

@@ -18,8 +18,8 @@ static void print(const simulate_request *request, const ct_sequence *seq)
     const ct_accuracy       rmse = ct_accuracy_of(seq, ct_graph_initial_const(seq->graph));
     const int32_t           factors = ct_graph_factors(seq->graph);
     char                    kinds[128];
-    cli_row("made", "%s: %s; %d factor%s, %d of them loops", request->out, cli_kinds(seq->graph, kinds, sizeof kinds),
-            factors, CLI_S(factors), factors - (w->poses - 1));
+    cli_row("made", "%s: %s; %d factor%s, %d of them loops", request->out,
+            cli_describe_kinds(seq->graph, kinds, sizeof kinds), factors, CLI_S(factors), factors - (w->poses - 1));
     cli_row("noise", "sigma %g m, %g rad; seed %llu", w->sigma_t, w->sigma_r, (unsigned long long)w->seed);
     cli_row("initial", "values are composed odometry: rmse %.4g m, %.4g rad (per coordinate, against the truth)",
             rmse.translation, rmse.rotation);
@@ -51,12 +51,13 @@ static cli_exit carry_out(const cli_io *io, const simulate_request *request)
     ct_sequence *seq = NULL;
     cli_written  written;
     ct_status    status = ct_noise_new(&noise, &err);
-    cli_show(io, "making %d poses", request->world.poses);
+    cli_status_show(io, "making %d poses", request->world.poses);
     if (status == CT_OK) status = ct_simulate_pose_graph(&request->world, noise, &seq, &err);
-    if (status == CT_OK) status = cli_write(seq, noise, NULL, request->format, 1, request->out, &written, &err);
-    cli_hide();
+    if (status == CT_OK)
+        status = cli_write_sequence(seq, noise, NULL, request->format, 1, request->out, &written, &err);
+    cli_status_clear();
     if (status == CT_OK) {
-        cli_say_dropped(io, request->out, &written);
+        cli_remark_dropped(io, request->out, &written);
         if (io->json) print_json(request, seq, &written);
         else if (!io->quiet && !cli_is_stdout(request->out)) print(request, seq);
     }

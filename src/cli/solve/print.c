@@ -190,8 +190,8 @@ static void print_replay(const solve_job *job)
     if (!r->updates) return;
     cli_row("work", "%.3g variables eliminated a step, %.3g looked at, %lld points moved",
             (double)r->eliminated / r->updates, (double)r->visited / r->updates, (long long)r->relinearised);
-    cli_row("time", "%s: %s a step, %s the longest (step %d)", cli_time(r->seconds, time[0]),
-            cli_time(r->seconds / r->updates, time[1]), cli_time(r->worst_s, time[2]), r->worst_step);
+    cli_row("time", "%s: %s a step, %s the longest (step %d)", cli_format_time(r->seconds, time[0]),
+            cli_format_time(r->seconds / r->updates, time[1]), cli_format_time(r->worst_s, time[2]), r->worst_step);
 }
 
 void solve_print(const solve_request *request, const solve_job *job)
@@ -200,7 +200,7 @@ void solve_print(const solve_request *request, const solve_job *job)
     const int32_t          factors = ct_graph_factors(job->seq->graph), models = ct_noise_count(job->noise);
     char                   kinds[128], name[NAME_MAX], time[4][24];
     cli_row("graph", "%s: %s; %d factor%s, %d noise model%s", request->path,
-            cli_kinds(job->seq->graph, kinds, sizeof kinds), factors, CLI_S(factors), models, CLI_S(models));
+            cli_describe_kinds(job->seq->graph, kinds, sizeof kinds), factors, CLI_S(factors), models, CLI_S(models));
     if (job->anchor >= 0)
         cli_row("anchor", "%s, at its initial value with sigma %g",
                 ct_graph_name(job->graph, job->anchor, name, sizeof name), request->anchor_sigma);
@@ -216,14 +216,14 @@ void solve_print(const solve_request *request, const solve_job *job)
                 r->stop == CT_STOP_CANCELLED ? "interrupted" : ct_stop_meaning(r->stop));
         if (!isnan(r->distance)) cli_row("distance", "about %.1g sigma from the minimum", r->distance);
         cli_row("time", "%s: analyse %s, linearise %s, factor and solve %s",
-                cli_time(job->analyse_s + r->seconds, time[0]), cli_time(job->analyse_s, time[1]),
-                cli_time(r->linearise_s, time[2]), cli_time(r->factor_s + r->solve_s, time[3]));
+                cli_format_time(job->analyse_s + r->seconds, time[0]), cli_format_time(job->analyse_s, time[1]),
+                cli_format_time(r->linearise_s, time[2]), cli_format_time(r->factor_s + r->solve_s, time[3]));
     }
     print_truth(job);
     if (job->is_written) cli_row("written", "%s", request->out);
     print_asked(job);
     if (!request->map) return;
     putchar('\n');
-    cli_map(job->graph, 2, (const double *const[]){ct_graph_initial_const(job->graph), job->x},
+    cli_draw_map(job->graph, 2, (const double *const[]){ct_graph_initial_const(job->graph), job->x},
             (const char *const[]){"before", "after"});
 }

@@ -27,9 +27,10 @@ static int watch(void *user, const ct_progress *p)
         print_trace(p);
     } else if (p->seconds >= w->shown_s + SHOW_EVERY) {
         w->shown_s = p->seconds;
-        cli_show(w->io, "iteration %d, error %.6g, %s", p->iteration, p->error, cli_time(p->seconds, time));
+        cli_status_show(w->io, "iteration %d, error %.6g, %s", p->iteration, p->error,
+                        cli_format_time(p->seconds, time));
     }
-    return cli_caught();
+    return cli_interrupted();
 }
 
 ct_status solve_watched(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err)
@@ -45,10 +46,10 @@ ct_status solve_watched(const cli_io *io, const solve_request *request, solve_jo
     options.progress = watch;
     options.user = &w;
 
-    cli_catch(io, "stopping after this iteration");
+    cli_interrupt_begin(io, "stopping after this iteration");
     const ct_status status = ct_solver_run(job->solver, job->table, job->x, &options, &job->result, err);
-    cli_release();
-    cli_hide();
+    cli_interrupt_end();
+    cli_status_clear();
     return status;
 }
 
@@ -74,11 +75,11 @@ static int watch_step(void *user, const ct_smoother *smoother, int32_t step, int
         w->shown_s = now;
     } else if (now >= w->shown_s + SHOW_EVERY) { /* an error costs all factors: only where it is shown */
         w->shown_s = now;
-        cli_show(w->io, "step %d of %d, error %.6g, %d variable%s eliminated, %s a step", step + 1, steps,
+        cli_status_show(w->io, "step %d of %d, error %.6g, %d variable%s eliminated, %s a step", step + 1, steps,
                  ct_smoother_error(smoother), stats->eliminated, CLI_S(stats->eliminated),
-                 cli_time(step > 0 ? (now - w->begin_s) / step : stats->seconds, time));
+                 cli_format_time(step > 0 ? (now - w->begin_s) / step : stats->seconds, time));
     }
-    return cli_caught();
+    return cli_interrupted();
 }
 
 ct_status solve_replayed(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err)
@@ -94,10 +95,10 @@ ct_status solve_replayed(const cli_io *io, const solve_request *request, solve_j
     options.user = &w;
     if (!w.trace) w.shown_s = w.begin_s;
     job->result = (ct_solve_result){.initial_error = ct_graph_error(job->graph, job->table, job->x), .distance = NAN};
-    cli_catch(io, "stopping after this step");
+    cli_interrupt_begin(io, "stopping after this step");
     const ct_status status = ct_replay(job->graph, job->table, &options, job->x, &job->replay, err);
-    cli_release();
-    cli_hide();
+    cli_interrupt_end();
+    cli_status_clear();
     job->result.stop = job->replay.stop;
     job->result.iterations = job->replay.updates;
     job->result.final_error = job->replay.error;

@@ -58,11 +58,11 @@ static cli_exit check(const cli_io *io, solve_request *request)
 
 /* isam2 makes a step a variable, in their order: it has no iterations to limit, and eliminates in an order of its
  * own. */
-static cli_exit refuse_idle(const cli_io *io, const solve_request *request, int argc, char **argv)
+static cli_exit refuse_unused(const cli_io *io, const solve_request *request, int argc, char **argv)
 {
     static const char *const AT_ONCE[] = {"order", "max-iterations", "tolerance"};
     for (size_t i = 0; i < sizeof AT_ONCE / sizeof *AT_ONCE; i++)
-        if (request->method == SOLVE_ISAM2 && cli_given(argc, argv, AT_ONCE[i]))
+        if (request->method == SOLVE_ISAM2 && cli_option_given(argc, argv, AT_ONCE[i]))
             return cli_misuse(io, "--%s is for the methods that solve at once; isam2 goes step by step", AT_ONCE[i]);
     return CLI_GO;
 }
@@ -72,10 +72,10 @@ static cli_exit refuse_idle(const cli_io *io, const solve_request *request, int 
 static ct_status prepare(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err)
 {
     const double begin = ct_now_s();
-    cli_show(io, "reading %s", request->path);
+    cli_status_show(io, "reading %s", request->path);
     job->format = (ct_format)request->format;
     ct_status status = ct_noise_new(&job->noise, err);
-    if (status == CT_OK) status = cli_read(io, request->path, &job->format, job->noise, &job->seq, err);
+    if (status == CT_OK) status = cli_read_sequence(io, request->path, &job->format, job->noise, &job->seq, err);
     if (status == CT_OK && request->noise) status = cli_read_noise(io, request->noise, request->path, job->noise, err);
     const int32_t models = status == CT_OK && request->robust ? ct_noise_count(job->noise) : 0;
     for (int32_t i = 0; status == CT_OK && i < models; i++)
@@ -83,7 +83,7 @@ static ct_status prepare(const cli_io *io, const solve_request *request, solve_j
     if (status == CT_OK) status = solve_ask(request, job, err);
     const ct_format from = request->robust || request->noise ? CT_FORMAT_AUTO : job->format;
     if (status == CT_OK && request->out)
-        status = cli_may_write(job->seq, job->noise, from, request->out_format, request->lossy, request->out, err);
+        status = cli_check_write(job->seq, job->noise, from, request->out_format, request->lossy, request->out, err);
     if (status == CT_OK) status = solve_anchor(request, job, err);
     if (status == CT_OK && request->like) status = ct_graph_like_gtsam(job->graph, err);
     job->read_s = ct_now_s() - begin;
@@ -104,7 +104,7 @@ static ct_status estimate(const cli_io *io, const solve_request *request, solve_
 {
     const ct_sparse_options sparse = {.order = (ct_order)request->order};
     const double            begin = ct_now_s();
-    cli_show(io, "analysing %s", request->path);
+    cli_status_show(io, "analysing %s", request->path);
     ct_status status = ct_solver_new(job->graph, &sparse, &job->solver, err);
     job->analyse_s = ct_now_s() - begin;
     job->before = ct_accuracy_of(job->seq, job->x);
@@ -125,13 +125,13 @@ static ct_status finish(const cli_io *io, const solve_request *request, solve_jo
     else if (stop == CT_STOP_RANK) ct_solver_loose_text(job->solver, job->loose, sizeof job->loose);
     if (stop == CT_STOP_RANK || stop == CT_STOP_NOT_FINITE) return CT_OK;
     if (request->out) {
-        cli_show(io, "writing %s", request->out);
-        const ct_status status = cli_write(job->seq, job->noise, job->x, request->out_format, request->lossy,
+        cli_status_show(io, "writing %s", request->out);
+        const ct_status status = cli_write_sequence(job->seq, job->noise, job->x, request->out_format, request->lossy,
                                            request->out, &job->written, err);
-        cli_hide();
+        cli_status_clear();
         if (status != CT_OK) return status;
         job->is_written = 1;
-        cli_say_dropped(io, request->out, &job->written);
+        cli_remark_dropped(io, request->out, &job->written);
     }
     return job->asked ? solve_sigmas(job, err) : CT_OK;
 }
@@ -183,7 +183,7 @@ static cli_exit carry_out(const cli_io *io, const solve_request *request, solve_
     ct_err    err = {0};
     ct_status status = prepare(io, request, job, &err);
     if (status == CT_OK) status = estimate(io, request, job, &err);
-    cli_hide();
+    cli_status_clear();
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
     status = finish(io, request, job, &err);
     if (io->json) solve_print_json(request, job);
@@ -286,7 +286,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     solve_job              job = {.anchor = -1};
     cli_exit               code = cli_parse(command, &request, argc, argv, &io, &request.path);
     if (code == CLI_GO) code = check(&io, &request);
-    if (code == CLI_GO) code = refuse_idle(&io, &request, argc, argv);
+    if (code == CLI_GO) code = refuse_unused(&io, &request, argc, argv);
     if (code != CLI_GO) return code;
     code = carry_out(&io, &request, &job);
     release(&job);
