@@ -1,10 +1,12 @@
-/* method_presets.c: the method_presets.
+/* method_presets.c: the table of presets.
  *
- * What came after is blue, so none has the first of the roles, which is blue too. Costs were measured on five runs
- * of D3, twelve numbers, loose bounds (covtune reproduce runtime); a bar needs no more than their order of
- * magnitude. */
+ * Roles are colours: CT_ROLE_AFTER and CT_ROLE_FIRST are both blue, so that no preset has the latter. Costs were
+ * measured on five sequences of D3, twelve parameters, loose bounds (covtune reproduce runtime). The progress bar needs
+ * their order of magnitude alone. */
 #include "studies/method_presets.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #define ADJOINT CT_GRADIENT_ADJOINT
@@ -33,10 +35,18 @@ static const method_preset ALL[] = {
     {"leo", "LEO", CT_LEARN_LEO, 1, 0, LOCAL, ADJOINT, 0, 5, 0, CT_ROLE_FIRST + 11},
 };
 
+/* "Closed_Form" is closed-form. */
+static int same_word(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++)
+        if ((*a == '_' ? '-' : tolower((unsigned char)*a)) != *b) return 0;
+    return !*a && !*b;
+}
+
 const method_preset *preset_find(const char *key)
 {
     for (size_t i = 0; i < sizeof ALL / sizeof *ALL; i++)
-        if (cli_same_word(key, ALL[i].key, strlen(ALL[i].key))) return &ALL[i];
+        if (same_word(key, ALL[i].key)) return &ALL[i];
     return NULL;
 }
 
@@ -59,18 +69,9 @@ int preset_list(const char *list, const method_preset *out[], int most, char bad
 
 void preset_options(const method_preset *who, ct_trial_options *o)
 {
-    o->outer.loss.difference = who->difference;
+    if (who->difference != LOCAL) o->outer.loss.difference = who->difference;
     o->outer.gradient = who->gradient;
     o->learn.method = who->method;
     o->learn.from_table = who->from_table;
     if (who->alone) o->learn.prior = 0;
-}
-
-double preset_spread(const ct_theta *theta, const ct_noise *noise)
-{
-    double *p = cli_alloc(ct_theta_count(theta), sizeof *p);
-    ct_theta_get(theta, noise, p);
-    const double spread = ct_theta_spread(theta, p);
-    free(p);
-    return spread;
 }

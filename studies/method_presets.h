@@ -1,37 +1,33 @@
-/* method_presets.h: who takes part in comparisons and studies: methods, with what each is told beside its name. */
+/* method_presets.h: the methods of comparisons and studies, each with the options that make it comparable. */
 #ifndef CT_STUDIES_METHOD_PRESETS_H
 #define CT_STUDIES_METHOD_PRESETS_H
 
-#include "cli/common/cli.h"
+#include <covtune/page.h>
+#include <covtune/trial.h>
 
-/* A method_preset learns from the table's values, as the paper's methods do, unless it is the default learner. */
+/* Methods start from the table's values, as the paper's do, but for the default (lm) and the closed form. */
 typedef struct {
-    const char     *key;        /* in files and on the command line           */
-    const char     *name;       /* for people                                 */
+    const char     *key;        /* in files and on the command line                                  */
+    const char     *name;       /* in tables and pictures                                            */
     ct_learn_method method;
-    int             from_table; /* as in ct_learn_options                     */
-    int             alone;      /* lm: without a prior                        */
-    ct_difference   difference; /* in the loss                                */
+    int             from_table; /* as in ct_learn_options                                            */
+    int             alone;      /* lm: without a prior                                               */
+    ct_difference   difference; /* of the loss; local: as the options have it                        */
     ct_gradient     gradient;
-    int             zero_order; /* sees values of the loss alone              */
-    /* of learning, in that of lm: for the bar; in a loose box of twelve numbers, from far off */
-    double          cost;
-    int             quick;      /* iterations where time is short; 0: its own */
-    ct_role         role;       /* in pictures                                */
+    int             zero_order; /* uses values of the loss alone                                     */
+    double          cost;       /* of learning, relative to lm: for progress                         */
+    int             quick;      /* limit of iterations in quick studies; 0: the method's own         */
+    ct_role         role;       /* in pictures                                                       */
 } method_preset;
 
-/* The method_preset of that key, NULL: there is none. A method's name is the key of that method with nothing else
- * said. */
+/* The preset of that key, in any case, with _ for -; NULL: there is none. A method's name is the key of its plain
+ * preset. */
 const method_preset *preset_find(const char *key);
 
-/* "a,b,c" into at most `most` keys' method_presets. Returns how many, or -1 and the first word that is none in
- * bad[64]. */
+/* "a,b,c" into at most `most` presets. Returns how many, or -1 and the first word that is none in bad[64]. */
 int preset_list(const char *list, const method_preset *out[], int most, char bad[64]);
 
-/* What ct_trial is told: outer problem and method. The rest are the defaults. */
+/* options <- outer problem and method of the preset; the rest stays. */
 void preset_options(const method_preset *who, ct_trial_options *options);
-
-/* Of a table's values, as theta has them, inside its set or not. */
-double preset_spread(const ct_theta *theta, const ct_noise *noise);
 
 #endif

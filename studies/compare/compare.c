@@ -186,8 +186,8 @@ static int may_replace(const compare_request *request)
 static void name_bodies(compare_job *job)
 {
     for (int i = 0; i < job->rows && !job->bodies; i++) {
-        job->bodies = job->row[i].test.bodies;
-        memcpy(job->body, job->row[i].test.body, sizeof job->body);
+        job->bodies = job->row[i].cell.test.bodies;
+        memcpy(job->body, job->row[i].cell.test.body, sizeof job->body);
     }
 }
 

@@ -4,7 +4,7 @@
 #ifndef CT_CLI_COMPARE_H
 #define CT_CLI_COMPARE_H
 
-#include "studies/method_presets.h"
+#include "studies/grid.h"
 #include "cli/eval/eval.h"
 #include "cli/learn/learn.h"
 
@@ -23,14 +23,10 @@ typedef struct {
 
 typedef struct {
     const char *method;
-    char        bounds[64];   /* "": of none                                          */
-    int         group;        /* rows that compete: of the same bounds; -1: none does */
-    ct_summary  test, train;
-    double      spread, seconds; /* NaN: nothing was learned                          */
-    int64_t     solves;       /* -1: the same                                         */
-    int         evaluations;
-    const char *stop;         /* NULL: the same                                       */
-    char        reason[512];  /* why there are no numbers; "": there are              */
+    char        bounds[64];  /* "": none                                             */
+    int         group;       /* rows of the same bounds are compared; -1: not compared */
+    grid_cell   cell;
+    char        reason[512]; /* why there are no numbers; "": there are              */
 } compare_row;
 
 typedef struct {

@@ -16,8 +16,8 @@ static const compare_row *oracle_row(const compare_job *job)
 static void ratios(const compare_job *job, const compare_row *row, double ratio[2])
 {
     const compare_row *oracle = oracle_row(job);
-    ratio[0] = oracle ? row->test.accuracy.translation / oracle->test.accuracy.translation : NAN;
-    ratio[1] = oracle ? row->test.accuracy.rotation / oracle->test.accuracy.rotation : NAN;
+    ratio[0] = oracle ? row->cell.test.accuracy.translation / oracle->cell.test.accuracy.translation : NAN;
+    ratio[1] = oracle ? row->cell.test.accuracy.rotation / oracle->cell.test.accuracy.rotation : NAN;
 }
 
 /* ---- the table ---- */
@@ -65,26 +65,26 @@ static void put_row(ct_table *t, const compare_job *job, int i, int data)
     ct_table_row(t, i == 0 || row->group != job->row[i - 1].group);
     ct_table_text(t, "%s", row->method);
     ct_table_text(t, "%s", row->bounds);
-    ct_table_number(t, none ? NAN : row->test.accuracy.translation);
+    ct_table_number(t, none ? NAN : row->cell.test.accuracy.translation);
     ct_table_mark(t, compare_is_best(job, i, 0));
-    ct_table_number(t, none ? NAN : row->test.accuracy.rotation);
+    ct_table_number(t, none ? NAN : row->cell.test.accuracy.rotation);
     ct_table_mark(t, compare_is_best(job, i, 1));
     for (int k = 0; k < job->bodies; k++) {
-        const ct_accuracy of = ct_summary_body(&row->test, job->body[k].name);
+        const ct_accuracy of = ct_summary_body(&row->cell.test, job->body[k].name);
         ct_table_number(t, none ? NAN : of.translation);
         ct_table_number(t, none ? NAN : of.rotation);
     }
     for (int k = 0; k < 2 && job->oracle; k++) ct_table_number(t, none ? NAN : ratio[k]);
-    const double number[] = {row->test.loss, row->train.loss,     row->test.nees,
-                             row->spread,    row->test.condition, row->test.condition_scaled};
+    const double number[] = {row->cell.test.loss, row->cell.train.loss,     row->cell.test.nees,
+                             row->cell.spread,    row->cell.test.condition, row->cell.test.condition_scaled};
     for (size_t k = 0; k < sizeof number / sizeof *number; k++) ct_table_number(t, none ? NAN : number[k]);
-    ct_table_number(t, row->solves < 0 ? NAN : (double)row->solves);
-    ct_table_number(t, row->evaluations < 0 ? NAN : (double)row->evaluations);
-    ct_table_number(t, row->seconds);
-    ct_table_text(t, "%s", row->stop ? row->stop : none && !data ? "cannot" : "");
+    ct_table_number(t, row->cell.solves < 0 ? NAN : (double)row->cell.solves);
+    ct_table_number(t, row->cell.evaluations < 0 ? NAN : (double)row->cell.evaluations);
+    ct_table_number(t, row->cell.seconds);
+    ct_table_text(t, "%s", row->cell.solves >= 0 ? ct_learn_stop_name(row->cell.stop) : none && !data ? "cannot" : "");
     if (none) ct_table_mark(t, 2);
-    ct_table_number(t, none ? NAN : (double)row->test.failed);
-    if (!none && row->test.failed) ct_table_mark(t, 2);
+    ct_table_number(t, none ? NAN : (double)row->cell.test.failed);
+    if (!none && row->cell.test.failed) ct_table_mark(t, 2);
     if (data) ct_table_text(t, "%s", row->reason);
 }
 
@@ -136,21 +136,24 @@ static json_t *row_json(const compare_job *job, int i)
     ratios(job, row, ratio);
     cli_put(o, "method", cli_text(row->method));
     cli_put(o, "bounds", cli_text(*row->bounds ? row->bounds : NULL));
-    cli_put(o, "rmse", cli_rmse_json(none ? (ct_accuracy){.translation = NAN, .rotation = NAN} : row->test.accuracy));
-    if (job->bodies) cli_put(o, "by_name", none ? json_null() : eval_bodies_json(row->test.bodies, row->test.body));
+    const ct_accuracy rmse =
+        none ? (ct_accuracy){.translation = NAN, .rotation = NAN, .ape_translation = NAN} : row->cell.test.accuracy;
+    cli_put(o, "rmse", cli_rmse_json(rmse));
+    if (job->bodies)
+        cli_put(o, "by_name", none ? json_null() : eval_bodies_json(row->cell.test.bodies, row->cell.test.body));
     cli_put(o, "over_oracle",
             cli_rmse_json((ct_accuracy){.translation = none ? NAN : ratio[0], .rotation = none ? NAN : ratio[1]}));
-    cli_put(o, "test_loss", cli_number(none ? NAN : row->test.loss));
-    cli_put(o, "train_loss", cli_number(none ? NAN : row->train.loss));
-    cli_put(o, "nees", cli_number(none ? NAN : row->test.nees));
-    cli_put(o, "spread", cli_number(row->spread));
-    cli_put(o, "condition", cli_number(none ? NAN : row->test.condition));
-    cli_put(o, "condition_scaled", cli_number(none ? NAN : row->test.condition_scaled));
-    cli_put(o, "inner_solves", row->solves < 0 ? json_null() : cli_integer(row->solves));
-    cli_put(o, "evaluations", row->evaluations < 0 ? json_null() : cli_integer(row->evaluations));
-    cli_put(o, "seconds", cli_number(row->seconds));
-    cli_put(o, "stop", cli_text(row->stop));
-    cli_put(o, "failed", none ? json_null() : cli_integer(row->test.failed));
+    cli_put(o, "test_loss", cli_number(none ? NAN : row->cell.test.loss));
+    cli_put(o, "train_loss", cli_number(none ? NAN : row->cell.train.loss));
+    cli_put(o, "nees", cli_number(none ? NAN : row->cell.test.nees));
+    cli_put(o, "spread", cli_number(row->cell.spread));
+    cli_put(o, "condition", cli_number(none ? NAN : row->cell.test.condition));
+    cli_put(o, "condition_scaled", cli_number(none ? NAN : row->cell.test.condition_scaled));
+    cli_put(o, "inner_solves", row->cell.solves < 0 ? json_null() : cli_integer(row->cell.solves));
+    cli_put(o, "evaluations", row->cell.evaluations < 0 ? json_null() : cli_integer(row->cell.evaluations));
+    cli_put(o, "seconds", cli_number(row->cell.seconds));
+    cli_put(o, "stop", cli_text(row->cell.solves >= 0 ? ct_learn_stop_name(row->cell.stop) : NULL));
+    cli_put(o, "failed", none ? json_null() : cli_integer(row->cell.test.failed));
     cli_put(o, "best_translation", cli_check_alloc(json_boolean(compare_is_best(job, i, 0))));
     cli_put(o, "best_rotation", cli_check_alloc(json_boolean(compare_is_best(job, i, 1))));
     cli_put(o, "reason", cli_text(none ? row->reason : NULL));

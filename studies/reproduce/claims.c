@@ -1,13 +1,13 @@
-/* claims.c: rows of a table held against what is demanded of all of them. */
+/* claims.c: a claim about every row of a table, checked row by row. */
 #include "studies/reproduce/reproduce.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
-tally tally_new(void) { return (tally){.most = -INFINITY}; }
+claim claim_new(void) { return (claim){.most = -INFINITY}; }
 
-void tally_count(tally *t, double value, double limit, const char *fmt, ...)
+void claim_row(claim *t, double value, double limit, const char *fmt, ...)
 {
     char    text[160];
     va_list args;
@@ -22,7 +22,7 @@ void tally_count(tally *t, double value, double limit, const char *fmt, ...)
     snprintf(t->bad + used, sizeof t->bad - used, "%s%s", t->misses++ ? "; " : "", text);
 }
 
-void tally_state(const tally *t, document *b, const char *what)
+void claim_state(const claim *t, document *b, const char *what)
 {
     char where[1600];
     if (!t->rows) return;

@@ -1,5 +1,5 @@
-/* document.c: what a study writes. Sections, sentences, tables and pictures are told once and go into a page
- * (OUT/STUDY.html) and a Markdown file (OUT/STUDY.md), pictures and data into files beside them. */
+/* document.c: what a study writes. Each section, paragraph, table and picture goes into a page (OUT/STUDY.html) and a
+ * Markdown file (OUT/STUDY.md); pictures and data go into files beside them. */
 #define _POSIX_C_SOURCE 200809L
 #include "studies/reproduce/reproduce.h"
 
@@ -9,7 +9,7 @@
 
 void document_open(document *b, const reproduce_request *request, const char *title, const char *subtitle)
 {
-    *b = (document){.out = request->out, .study = request->study, .files = cli_array()};
+    *b = (document){.out = request->out, .study = request->study, .quick = request->quick, .files = cli_array()};
     cli_buffer_printf(&b->markdown, "# %s\n\n%s\n", title, subtitle);
     b->status = ct_page_new(title, subtitle, &b->page, &b->err);
 }
@@ -49,7 +49,7 @@ void document_warn(document *b, const char *fmt, ...)
 
 /* ---- files ---- */
 
-/* OUT/STUDY<suffix>, which the caller frees, noted as written. */
+/* OUT/name, for the list of files. The caller frees it. */
 static char *place(document *b, const char *name)
 {
     char *path = cli_path_join(b->out, name);
@@ -118,7 +118,7 @@ void document_scene(document *b, const ct_scene *scene)
 
 void document_state(document *b, int holds, const char *where, const char *fmt, ...)
 {
-    if (b->statements == BOOK_STATEMENTS) return;
+    if (b->statements == DOCUMENT_STATEMENTS) return;
     document_statement *s = &b->statement[b->statements++];
     va_list         args;
     va_start(args, fmt);
@@ -128,26 +128,34 @@ void document_state(document *b, int holds, const char *where, const char *fmt, 
     s->holds = holds;
 }
 
-void document_demands(document *b)
+static void put_claims(document *b)
 {
     if (!b->statements) return;
     ct_table *t = document_new_table(NULL);
     ct_table_column(t, "holds", "found", NULL, 0);
-    ct_table_column(t, "demanded", "demanded, and the rows that decide", NULL, 0);
+    ct_table_column(t, "claim", "claim, and the rows that decide it", NULL, 0);
     for (int i = 0; i < b->statements; i++) {
         const document_statement *s = &b->statement[i];
         ct_table_row(t, 0);
         ct_table_text(t, "%s", s->holds ? "holds" : "does not hold");
-        ct_table_mark(t, s->holds ? 1 : 2);
+        ct_table_mark(t, s->holds ? 1 : b->quick ? 0 : 2);
         ct_table_text(t, "%s: %s", s->what, s->where);
     }
-    document_section(b, "demanded", "What was demanded");
+    document_section(b, "claims", "Claims");
+    if (b->quick)
+        document_text(b, "The claims are about the full study. A quick one has fewer and shorter sequences, and some "
+                         "claims do not hold for it.");
     document_table(b, t);
+}
+
+void document_claims(document *b)
+{
+    if (!b->quick) put_claims(b);
 }
 
 /* ---- the end ---- */
 
-/* The command that writes the same again. */
+/* The command that repeats the study. */
 static void put_command(const reproduce_request *r, char *to, size_t size)
 {
     int n = snprintf(to, size, "covtune reproduce %s --out %s%s", r->study, r->out, r->quick ? " --quick" : "");
@@ -160,6 +168,7 @@ void document_close(document *b, const reproduce_request *request)
 {
     char command[1024], name[64];
     put_command(request, command, sizeof command);
+    if (b->quick) put_claims(b);
     document_section(b, "command", "To repeat it");
     if (b->status != CT_OK) return;
     ct_page_code(b->page, command);

@@ -50,24 +50,42 @@ static const char *start_name(int which, char buf[32])
     return buf;
 }
 
-static ct_status fill(init *n, ct_err *err)
+/* ---- the grid: a column is a method and a start ---- */
+
+static int method_of(const init *n, int column) { return column / n->starts; }
+
+static int start_of(const init *n, int column) { return column % n->starts; }
+
+static double cost(const void *user, grid_index at)
 {
-    reproduce_job *job = n->job;
-    ct_status      status = nav_data_make("D3", 1, &n->size, &n->data, err);
-    reproduce_runs runs = nav_data_runs(&n->data);
-    if (status == CT_OK) status = nav_data_theta(&n->data, CT_BOUND_LOOSE_LOWER, CT_BOUND_LOOSE_UPPER, &n->theta, err);
-    if (status == CT_OK) status = reproduce_judge(job, 1, &runs, n->data.latent, &n->oracle, err);
+    const init *n = user;
+    return n->who[method_of(n, at.column)]->cost;
+}
+
+static ct_status open(void *user, grid_index at, ct_err *err)
+{
+    init     *n = user;
+    ct_status status = nav_data_make("D3", (uint64_t)at.seed + 1, &n->size, &n->data, err);
+    const grid_data data = nav_data_grid(&n->data);
+    if (status == CT_OK)
+        status = nav_data_theta(&n->data, CT_NOISE_DIAGONAL, CT_BOUND_LOOSE_LOWER, CT_BOUND_LOOSE_UPPER, &n->theta,
+                                err);
+    if (status == CT_OK) status = grid_evaluate(&n->job->runner, 1, &data, n->data.latent, &n->oracle, err);
     for (int s = 0; status == CT_OK && s < n->starts; s++) status = make_start(n, s, err);
-    for (int m = 0; m < n->methods; m++)
-        for (int s = 0; s < n->starts && status == CT_OK && !cli_interrupted(); s++) {
-            char name[32];
-            snprintf(job->what, sizeof job->what, "%s, start %s", n->who[m]->key, start_name(s, name));
-            job->cost = n->who[m]->cost;
-            runs.start = n->start[s];
-            status = reproduce_try(job, n->who[m], &runs, n->theta, 1, &n->trial[m][s], err);
-            n->done[m][s] = status == CT_OK && !cli_interrupted();
-            cli_progress_add(&job->bar, job->cost);
-        }
+    return status;
+}
+
+static ct_status fill_cell(void *user, grid_index at, ct_err *err)
+{
+    init        *n = user;
+    grid_runner *r = &n->job->runner;
+    const int    m = method_of(n, at.column), s = start_of(n, at.column);
+    grid_data    data = nav_data_grid(&n->data);
+    char         name[32];
+    snprintf(r->label, sizeof r->label, "%s, start %s", n->who[m]->key, start_name(s, name));
+    data.start = n->start[s];
+    const ct_status status = grid_learn(r, n->who[m], &data, n->theta, 1, &n->trial[m][s], err);
+    n->done[m][s] = status == CT_OK && !cli_interrupted();
     return status;
 }
 
@@ -251,7 +269,7 @@ static void print(init *n)
                   n->oracle.accuracy.rotation);
     if (cli_interrupted()) document_warn(b, "Interrupted: starts that were not done are not here.");
     state(n);
-    document_demands(b);
+    document_claims(b);
     document_section(b, "table", "Where it ends");
     document_table(b, table_of(n));
     reproduce_show(n->job, table_of(n));
@@ -268,15 +286,21 @@ static ct_status run(reproduce_job *job, ct_err *err)
     const method_preset *all[METHODS];
     char              bad[64];
     const int         count = preset_list(ORDER, all, METHODS, bad);
-    double            units = 0;
     init             *n = cli_alloc(1, sizeof *n);
     n->job = job;
     n->size = job->request->quick ? (nav_size){3, 0, 100, 150} : (nav_size){5, 0, 300, 500};
     n->starts = job->request->quick ? 6 : STARTS_MAX;
     for (int i = 0; i < count; i++)
-        if (reproduce_wants(job, all[i]->key)) n->who[n->methods++] = all[i], units += n->starts * all[i]->cost;
-    job->bar = cli_progress_new(job->io, units);
-    const ct_status status = fill(n, err);
+        if (reproduce_wants(job, all[i]->key)) n->who[n->methods++] = all[i];
+    const grid      g = {.data = 1,
+                         .bounds = 1,
+                         .columns = n->methods * n->starts,
+                         .seeds = 1,
+                         .cost = cost,
+                         .open = open,
+                         .cell = fill_cell,
+                         .user = n};
+    const ct_status status = reproduce_grid(job, &g, err);
     if (status == CT_OK) print(n);
     for (int m = 0; m < METHODS; m++)
         for (int s = 0; s < STARTS_MAX; s++) ct_trial_free(&n->trial[m][s]);

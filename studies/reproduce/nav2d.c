@@ -1,5 +1,5 @@
 /* nav2d.c: covtune reproduce nav2d. The paper's Table I: D1 to D4, loose and tight bounds, far start; every method
- * learns from the training runs, and is judged on the test runs by incremental inference.
+ * learns from the training sequences and is evaluated on the test sequences by incremental inference.
  *
  * The paper's own runs are not public, so absolute numbers are of other runs than the paper's; the oracle, which the
  * paper does not have, says what could have been reached on ours. */
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JUDGING 1.5 /* units of the bar: a verdict */
+#define EVALUATION 1.5 /* cost of an evaluation, in units of progress */
 
 const char *const nav2d_dataset[PAPER_DATASETS] = {"D1", "D2", "D3", "D4"}, *const nav2d_quantity[2] = {"translation",
                                                                                                         "rotation"};
@@ -23,28 +23,16 @@ static const double LOWER[PAPER_BOUNDS] = {CT_BOUND_LOOSE_LOWER, CT_BOUND_TIGHT_
 
 double nav2d_error(const nav2d *n, int dataset, int tight, int column, int seed, int which)
 {
-    const nav2d_cell *cell = &n->cell[dataset][tight][column][seed];
+    const grid_cell *cell = &n->cell[dataset][tight][column][seed];
     if (!cell->done) return NAN;
     return which ? cell->test.accuracy.rotation : cell->test.accuracy.translation;
 }
 
 double nav2d_mean(const nav2d *n, int dataset, int tight, int column, int which, double *deviation)
 {
-    double sum = 0, square = 0;
-    int    count = 0;
-    for (int s = 0; s < n->seeds; s++) {
-        const double e = nav2d_error(n, dataset, tight, column, s, which);
-        if (isnan(e)) continue;
-        sum += e;
-        count++;
-    }
-    const double mean = count ? sum / count : NAN;
-    for (int s = 0; s < n->seeds; s++) {
-        const double e = nav2d_error(n, dataset, tight, column, s, which);
-        if (!isnan(e)) square += (e - mean) * (e - mean);
-    }
-    if (deviation) *deviation = count > 1 ? sqrt(square / (count - 1)) : NAN;
-    return mean;
+    double value[NAV2D_SEEDS];
+    for (int s = 0; s < n->seeds; s++) value[s] = nav2d_error(n, dataset, tight, column, s, which);
+    return grid_mean(n->seeds, value, deviation, NULL);
 }
 
 /* ---- which rows ---- */
@@ -65,89 +53,61 @@ int nav2d_takes_part(const nav2d *n, int column, int tight)
     return reproduce_wants(n->job, KEY[column]);
 }
 
-static double cost(const nav2d *n, int column)
+/* ---- the grid ---- */
+
+static int wanted(const void *user, grid_index at)
 {
-    return n->column[column].who ? n->column[column].who->cost + JUDGING : JUDGING;
+    const nav2d *n = user;
+    return n->row[at.data][at.bounds] && nav2d_takes_part(n, at.column, at.bounds);
 }
 
-static double all_of_it(const nav2d *n)
+static double cost(const void *user, grid_index at)
 {
-    double sum = 0;
-    for (int d = 0; d < PAPER_DATASETS; d++)
-        for (int b = 0; b < PAPER_BOUNDS; b++)
-            for (int c = 0; c < NAV2D_COLUMNS && n->row[d][b]; c++)
-                sum += nav2d_takes_part(n, c, b) * n->seeds * cost(n, c);
-    return sum;
+    const method_preset *who = ((const nav2d *)user)->column[at.column].who;
+    return (who ? who->cost : 0) + EVALUATION;
 }
 
-/* ---- trials ---- */
-
-static ct_status judge_table(nav2d *n, const nav_data *data, const ct_noise *noise, const ct_theta *theta,
-                             nav2d_cell *cell, ct_err *err)
+static ct_status open(void *user, grid_index at, ct_err *err)
 {
-    const reproduce_runs runs = nav_data_runs(data);
-    ct_status            status = reproduce_judge(n->job, 1, &runs, noise, &cell->train, err);
-    if (status == CT_OK) status = reproduce_judge(n->job, 0, &runs, noise, &cell->test, err);
-    cell->spread = preset_spread(theta, noise);
-    cell->seconds = NAN;
-    cell->solves = cell->evaluations = -1;
-    return status;
+    nav2d *n = user;
+    return nav_data_make(nav2d_dataset[at.data], (uint64_t)at.seed + 1, &n->size, &n->data, err);
 }
 
-static ct_status try_method(nav2d *n, const method_preset *who, const nav_data *data, const ct_theta *theta,
-                            nav2d_cell *cell, ct_err *err)
+static void release(void *user)
 {
-    const reproduce_runs runs = nav_data_runs(data);
+    nav2d *n = user;
+    ct_theta_free(n->theta);
+    n->theta = NULL;
+    nav_data_free(&n->data);
+}
+
+static ct_status bound(void *user, grid_index at, ct_err *err)
+{
+    nav2d *n = user;
+    ct_theta_free(n->theta);
+    const ct_status status =
+        nav_data_theta(&n->data, CT_NOISE_DIAGONAL, LOWER[at.bounds], UPPER[at.bounds], &n->theta, err);
+    if (status != CT_OK) return status;
+    n->fits[at.data][at.bounds] = ct_fits(n->data.latent, n->theta);
+    if (n->fits[at.data][at.bounds] < 0) cli_check_alloc(NULL);
+    return CT_OK;
+}
+
+static ct_status fill_cell(void *user, grid_index at, ct_err *err)
+{
+    nav2d               *n = user;
+    grid_runner         *r = &n->job->runner;
+    grid_cell           *cell = &n->cell[at.data][at.bounds][at.column][at.seed];
+    const grid_data      data = nav_data_grid(&n->data);
+    const method_preset *who = n->column[at.column].who;
     ct_trial             trial;
-    const ct_status      status = reproduce_try(n->job, who, &runs, theta, 0, &trial, err);
-    if (status == CT_OK) {
-        cell->test = trial.test;
-        cell->train = trial.train;
-        cell->spread = trial.result.spread;
-        cell->seconds = trial.seconds;
-        cell->solves = trial.result.inner_solves;
-        cell->evaluations = trial.result.evaluations;
-        cell->stop = trial.result.stop;
-    }
+    snprintf(r->label, sizeof r->label, "%s %s, %s, seed %d of %d", nav2d_dataset[at.data], paper_bounds[at.bounds],
+             KEY[at.column], at.seed + 1, n->seeds);
+    if (!who)
+        return grid_table(r, &data, at.column == NAV2D_ORACLE ? n->data.latent : n->data.start, n->theta, cell, err);
+    const ct_status status = grid_learn(r, who, &data, n->theta, 0, &trial, err);
+    if (status == CT_OK) *cell = grid_cell_of(r, &trial);
     ct_trial_free(&trial);
-    return status;
-}
-
-/* All methods of a row, on the dataset of one seed. */
-static ct_status fill_row(nav2d *n, int d, int b, int seed, const nav_data *data, ct_err *err)
-{
-    ct_theta *theta = NULL;
-    ct_status status = nav_data_theta(data, LOWER[b], UPPER[b], &theta, err);
-    if (status == CT_OK) n->fits[d][b] = ct_fits(data->latent, theta);
-    if (n->fits[d][b] < 0) cli_check_alloc(NULL);
-    for (int c = 0; c < NAV2D_COLUMNS && status == CT_OK && !cli_interrupted(); c++) {
-        nav2d_cell       *cell = &n->cell[d][b][c][seed];
-        const method_preset *who = n->column[c].who;
-        if (!nav2d_takes_part(n, c, b)) continue;
-        n->job->cost = cost(n, c);
-        snprintf(n->job->what, sizeof n->job->what, "%s %s, %s, seed %d of %d", nav2d_dataset[d], paper_bounds[b],
-                 KEY[c], seed + 1, n->seeds);
-        status = who ? try_method(n, who, data, theta, cell, err)
-                     : judge_table(n, data, c == NAV2D_ORACLE ? data->latent : data->start, theta, cell, err);
-        cell->done = status == CT_OK && !cli_interrupted();
-        cli_progress_add(&n->job->bar, n->job->cost);
-    }
-    ct_theta_free(theta);
-    return status;
-}
-
-static ct_status fill(nav2d *n, ct_err *err)
-{
-    ct_status status = CT_OK;
-    for (int d = 0; d < PAPER_DATASETS; d++)
-        for (int s = 0; s < n->seeds && status == CT_OK && !cli_interrupted(); s++) {
-            nav_data data;
-            if (!n->row[d][0] && !n->row[d][1]) continue;
-            status = nav_data_make(nav2d_dataset[d], (uint64_t)s + 1, &n->size, &data, err);
-            for (int b = 0; b < PAPER_BOUNDS && status == CT_OK; b++)
-                if (n->row[d][b]) status = fill_row(n, d, b, s, &data, err);
-            nav_data_free(&data);
-        }
     return status;
 }
 
@@ -161,8 +121,18 @@ static ct_status run(reproduce_job *job, ct_err *err)
     for (int c = 0; c < NAV2D_COLUMNS; c++)
         n->column[c].name = n->column[c].who ? n->column[c].who->name : c == NAV2D_ORACLE ? "oracle" : "initial";
     reproduce_rows(job->request->rows, PAPER_DATASETS, nav2d_dataset, n->row);
-    job->bar = cli_progress_new(job->io, all_of_it(n));
-    const ct_status status = fill(n, err);
+    const grid      g = {.data = PAPER_DATASETS,
+                         .bounds = PAPER_BOUNDS,
+                         .columns = NAV2D_COLUMNS,
+                         .seeds = n->seeds,
+                         .wanted = wanted,
+                         .cost = cost,
+                         .open = open,
+                         .close = release,
+                         .bound = bound,
+                         .cell = fill_cell,
+                         .user = n};
+    const ct_status status = reproduce_grid(job, &g, err);
     if (status == CT_OK) {
         document_open(&job->document, job->request, "Table I: navigation in the plane",
                       "Errors on unseen runs, of noise models that each method learned from the same runs and the same "

@@ -1,6 +1,6 @@
 /* nav2d.h: the parts of `covtune reproduce nav2d`.
  *
- *   nav2d.c  all trials     nav2d_print.c  tables and pictures     nav2d_claims.c  what is demanded of them */
+ *   nav2d.c  all trials     nav2d_print.c  tables and pictures     nav2d_claims.c  claims about them */
 #ifndef CT_CLI_REPRODUCE_NAV2D_H
 #define CT_CLI_REPRODUCE_NAV2D_H
 
@@ -27,24 +27,16 @@ typedef struct {
     const method_preset *who; /* NULL: nothing is learned */
 } nav2d_column;
 
-/* One method on one dataset under one pair of bounds. */
-typedef struct {
-    int           done;
-    ct_summary    test, train;
-    double        spread, seconds;
-    int64_t       solves;      /* -1: nothing was learned */
-    int           evaluations;
-    ct_learn_stop stop;
-} nav2d_cell;
-
 typedef struct {
     reproduce_job *job;
     nav_size       size;
+    nav_data       data;  /* of the seed under way   */
+    ct_theta      *theta; /* of the bounds under way */
     int            seeds;
     nav2d_column   column[NAV2D_COLUMNS];
     int            row[PAPER_DATASETS][PAPER_BOUNDS];  /* is it wanted?                  */
     int            fits[PAPER_DATASETS][PAPER_BOUNDS]; /* does the oracle lie in the box? */
-    nav2d_cell     cell[PAPER_DATASETS][PAPER_BOUNDS][NAV2D_COLUMNS][NAV2D_SEEDS];
+    grid_cell      cell[PAPER_DATASETS][PAPER_BOUNDS][NAV2D_COLUMNS][NAV2D_SEEDS];
 } nav2d;
 
 extern const char *const nav2d_dataset[PAPER_DATASETS], *const nav2d_quantity[2];

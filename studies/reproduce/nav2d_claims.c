@@ -1,4 +1,4 @@
-/* nav2d_claims.c: what is demanded of Table I, computed from its numbers. Rows are the means over seeds. */
+/* nav2d_claims.c: the claims about Table I, computed from its numbers. Rows are the means over seeds. */
 #include "studies/reproduce/nav2d.h"
 
 #include <math.h>
@@ -23,39 +23,39 @@ static int best(const nav2d *n, int d, int b, int which)
 
 static void default_is_best(nav2d *n)
 {
-    tally t = tally_new();
+    claim t = claim_new();
     for (int d = 0; d < PAPER_DATASETS; d++)
         for (int b = 0; b < PAPER_BOUNDS; b++)
             for (int w = 0; w < 2; w++) {
                 const int c = best(n, d, b, w);
                 if (c < 0) continue;
                 const double ratio = nav2d_mean(n, d, b, NAV2D_LM, w, NULL) / nav2d_mean(n, d, b, c, w, NULL);
-                tally_count(&t, ratio, NEAR, "%s %s %s, %.4f times the best, %s", nav2d_dataset[d], paper_bounds[b],
+                claim_row(&t, ratio, NEAR, "%s %s %s, %.4f times the best, %s", nav2d_dataset[d], paper_bounds[b],
                             nav2d_quantity[w], ratio, key(n, c));
             }
-    tally_state(&t, &n->job->document,
+    claim_state(&t, &n->job->document,
                 "The default is the best of all methods or within 2 % of it, in translation and in rotation");
 }
 
 static void default_is_near_oracle(nav2d *n)
 {
-    tally t = tally_new();
+    claim t = claim_new();
     for (int d = 0; d < PAPER_DATASETS; d++)
         for (int b = 0; b < PAPER_BOUNDS; b++)
             for (int w = 0; w < 2 && n->fits[d][b]; w++) {
                 const double ratio =
                     nav2d_mean(n, d, b, NAV2D_LM, w, NULL) / nav2d_mean(n, d, b, NAV2D_ORACLE, w, NULL);
-                tally_count(&t, ratio, NEAR, "%s %s %s, %.4f times the oracle's", nav2d_dataset[d], paper_bounds[b],
+                claim_row(&t, ratio, NEAR, "%s %s %s, %.4f times the oracle's", nav2d_dataset[d], paper_bounds[b],
                             nav2d_quantity[w], ratio);
             }
-    tally_state(&t, &n->job->document, "The default is within 2 % of the oracle wherever the box holds the oracle");
+    claim_state(&t, &n->job->document, "The default is within 2 % of the oracle wherever the box holds the oracle");
 }
 
 /* In translation, in rows where it does so in the paper; `rivals` are columns, ended by -1. A row is missed if one
  * of them is better, and those that are are named. */
 static void beats(nav2d *n, int mine, const int *rivals, const char *what)
 {
-    tally t = tally_new();
+    claim t = claim_new();
     for (int d = 0; d < PAPER_DATASETS; d++)
         for (int b = 0; b < PAPER_BOUNDS; b++) {
             const double a = nav2d_mean(n, d, b, mine, 0, NULL);
@@ -71,24 +71,24 @@ static void beats(nav2d *n, int mine, const int *rivals, const char *what)
                 worst = a / other;
                 snprintf(nearest, sizeof nearest, "%s %.4f", key(n, *c), other);
             }
-            tally_count(&t, worst, 1, "%s %s %.4f m, %s", nav2d_dataset[d], paper_bounds[b], a,
+            claim_row(&t, worst, 1, "%s %s %.4f m, %s", nav2d_dataset[d], paper_bounds[b], a,
                         *better ? better : nearest);
         }
-    tally_state(&t, &n->job->document, what);
+    claim_state(&t, &n->job->document, what);
 }
 
 static void spreads_are_kept(nav2d *n)
 {
-    tally t = tally_new();
+    claim t = claim_new();
     for (int d = 0; d < PAPER_DATASETS; d++)
         for (int c = NAV2D_LEO; c <= NAV2D_CLOSED_FORM; c++) {
             double most = NAN;
             for (int s = 0; s < n->seeds; s++)
                 if (n->cell[d][1][c][s].done) most = fmax(most, n->cell[d][1][c][s].spread);
             /* a spread is a quotient of rounded numbers */
-            tally_count(&t, most, SPREAD_MAX * (1 + 1e-9), "%s %s, %.6g", nav2d_dataset[d], key(n, c), most);
+            claim_row(&t, most, SPREAD_MAX * (1 + 1e-9), "%s %s, %.6g", nav2d_dataset[d], key(n, c), most);
         }
-    tally_state(&t, &n->job->document, "Under tight bounds no spread is above 100, whatever the method and the seed");
+    claim_state(&t, &n->job->document, "Under tight bounds no spread is above 100, whatever the method and the seed");
 }
 
 void nav2d_state(nav2d *n)

@@ -11,7 +11,7 @@ static int row_done(const nav2d *n, int d, int b) { return !isnan(nav2d_mean(n, 
 
 static void put_cell(ct_table *t, const nav2d *n, int d, int b, int c, int s)
 {
-    const nav2d_cell *cell = &n->cell[d][b][c][s];
+    const grid_cell *cell = &n->cell[d][b][c][s];
     if (!cell->done) return;
     ct_table_row(t, 0);
     ct_table_text(t, "%s", nav2d_dataset[d]);
@@ -159,7 +159,7 @@ static void put_stuck(nav2d *n)
 /* ---- conditioning and cost ---- */
 
 /* Of a number over seeds. */
-static double median(const nav2d *n, int d, int b, int c, double (*of)(const nav2d_cell *))
+static double median(const nav2d *n, int d, int b, int c, double (*of)(const grid_cell *))
 {
     double value[NAV2D_SEEDS];
     int    count = 0;
@@ -168,19 +168,19 @@ static double median(const nav2d *n, int d, int b, int c, double (*of)(const nav
     return ct_median(count, value);
 }
 
-static double spread_of(const nav2d_cell *cell) { return cell->spread; }
-static double condition_of(const nav2d_cell *cell) { return cell->test.condition; }
-static double scaled_of(const nav2d_cell *cell) { return cell->test.condition_scaled; }
-static double nees_of(const nav2d_cell *cell) { return cell->test.nees; }
-static double solves_of(const nav2d_cell *cell) { return cell->solves < 0 ? NAN : (double)cell->solves; }
-static double evaluations_of(const nav2d_cell *cell) { return cell->evaluations < 0 ? NAN : (double)cell->evaluations; }
-static double seconds_of(const nav2d_cell *cell) { return cell->seconds; }
+static double spread_of(const grid_cell *cell) { return cell->spread; }
+static double condition_of(const grid_cell *cell) { return cell->test.condition; }
+static double scaled_of(const grid_cell *cell) { return cell->test.condition_scaled; }
+static double nees_of(const grid_cell *cell) { return cell->test.nees; }
+static double solves_of(const grid_cell *cell) { return cell->solves < 0 ? NAN : (double)cell->solves; }
+static double evaluations_of(const grid_cell *cell) { return cell->evaluations < 0 ? NAN : (double)cell->evaluations; }
+static double seconds_of(const grid_cell *cell) { return cell->seconds; }
 
 static void put_conditioning(nav2d *n)
 {
     static const struct {
         const char *key, *heading, *unit;
-        double    (*of)(const nav2d_cell *);
+        double    (*of)(const grid_cell *);
     } COLUMN[] = {{"spread", "spread", NULL, spread_of},
                   {"condition", "condition", NULL, condition_of},
                   {"condition_scaled", "condition, scaled", NULL, scaled_of},
@@ -279,7 +279,7 @@ void nav2d_print(nav2d *n)
         n->size.trains, n->size.tests, n->size.least, n->size.most, n->seeds, CLI_S(n->seeds));
     if (n->job->request->quick) document_text(b, "Quick: short runs, and methods without gradients are cut off early.");
     if (cli_interrupted()) document_warn(b, "Interrupted: rows and seeds that were not done are not here.");
-    document_demands(b);
+    document_claims(b);
     document_section(b, "table", "Table I");
     for (int k = 0; k < PAPER_BOUNDS; k++) put_tables(n, k);
     put_stuck(n);

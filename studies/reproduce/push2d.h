@@ -1,8 +1,8 @@
 /* push2d.h: the parts of `covtune reproduce push2d`.
  *
  *   push2d.c         rows, seeds, all trials       push2d_print.c  Tables II and III, pictures, data
- *   push2d_data.c    runs and their theta          push2d_diagnose_print.c   tables of the closer look, and of failures
- *   push2d_diagnose.c  a closer look at the default  push2d_claims.c  what is demanded */
+ *   push2d_data.c    runs and their theta          push2d_diagnose_print.c   tables of diagnoses and failures
+ *   push2d_diagnose.c  diagnoses of the default        push2d_claims.c  claims */
 #ifndef CT_CLI_REPRODUCE_PUSH2D_H
 #define CT_CLI_REPRODUCE_PUSH2D_H
 
@@ -35,16 +35,9 @@ typedef struct {
     int trains, tests, episodes, steps;
 } push2d_size;
 
-/* One method on one kind of runs under one pair of bounds. */
 typedef struct {
-    int           done;
-    ct_summary    test;       /* step by step, as in deployment             */
-    ct_summary    test_truth; /* at once from the truth, as runs are learned from */
-    ct_summary    train;      /* the same of those it learned from         */
-    double        spread, seconds;
-    int64_t       solves;     /* -1: nothing was learned */
-    int           evaluations;
-    const char   *stop;
+    grid_cell  cell;
+    ct_summary test_truth; /* test sequences in batch from the truth, the inference of the outer problem */
 } push2d_cell;
 
 /* A test run under what the default has learned. */
@@ -64,22 +57,24 @@ typedef struct {
     ct_summary centre;
     int        tests;
     push2d_run run[PUSH2D_TESTS];
-} push2d_closer;
+} push2d_diagnosis;
 
 typedef struct {
     reproduce_job *job;
     push2d_size    size;
+    ct_dataset    *data;  /* of the seed under way   */
+    ct_theta      *theta; /* of the bounds under way */
     int            seeds;
     push2d_column  column[PUSH2D_COLUMNS];
     int            row[PAPER_PUSHES][PAPER_BOUNDS]; /* is it wanted? */
     push2d_cell    cell[PAPER_PUSHES][PAPER_BOUNDS][PUSH2D_COLUMNS][PUSH2D_SEEDS];
-    push2d_closer  closer[PAPER_PUSHES][PAPER_BOUNDS][PUSH2D_SEEDS];
+    push2d_diagnosis  diagnosis[PAPER_PUSHES][PAPER_BOUNDS][PUSH2D_SEEDS];
     /* the first test run of the first seed, start values and default; NULL: not done */
     push_scene    *scene[PAPER_PUSHES];
     const char    *scene_bounds[PAPER_PUSHES];
 } push2d;
 
-extern const char *const push2d_object[PAPER_PUSHES], *const push2d_tactile[PAPER_PUSHES], *const push2d_thing[2];
+extern const char *const push2d_object[PAPER_PUSHES], *const push2d_tactile[PAPER_PUSHES], *const push2d_body[2];
 
 /* ---- Data ---- */
 
@@ -92,18 +87,20 @@ ct_status push2d_ones(const ct_dataset *data, ct_noise **out, ct_err *err);
 
 /* Does the method take part under these bounds? */
 int push2d_takes_part(const push2d *n, int column, int tight);
-/* Learns, and judges; *noise (may be NULL) is what was learned, which the caller frees. */
-ct_status push2d_try(push2d *n, const method_preset *who, const reproduce_runs *runs, const ct_theta *theta,
-                     push2d_cell *cell, ct_noise **noise, ct_err *err);
-/* All of a closer look at a noise table that the default learned from the runs. */
-ct_status push2d_look(push2d *n, int push, int tight, int seed, const ct_dataset *data, const ct_theta *theta,
-                      const ct_noise *noise, ct_err *err);
+/* Learns and evaluates; *noise (may be NULL) is what was learned, which the caller frees. */
+ct_status push2d_learn(push2d *n, const method_preset *who, const grid_data *data, push2d_cell *cell, ct_noise **noise,
+                       ct_err *err);
+/* Diagnoses of a noise table that the default learned. */
+ct_status push2d_diagnose(push2d *n, grid_index at, const ct_noise *noise, ct_err *err);
+grid_data push2d_grid_data(const push2d *n);
+/* Why learning ended: "evaluations" if at the study's limit of them, "" if nothing was learned. */
+const char *push2d_stop(const push2d_cell *cell);
 
 /* ---- Numbers ---- */
 
-/* Of a verdict, m and rad. */
-double push2d_accuracy(const ct_summary *verdict, int which);
-/* Mean over `count` numbers that are no NaN, and its standard error (may be NULL), NaN for one. */
+/* Of a summary, m and rad. */
+double push2d_accuracy(const ct_summary *summary, int which);
+/* grid_mean with the standard error of the mean instead of the deviation. */
 double push2d_average(int count, const double *value, double *error);
 /* Of a cell; NaN if it was not done. */
 double push2d_error(const push2d *n, int push, int tight, int column, int seed, int which);
@@ -121,10 +118,10 @@ int push2d_reached_steps(const push2d_run *run);
 /* Step by step, to another minimum than from the truth? */
 int push2d_elsewhere(const push2d_run *run);
 
-/* ---- Book ---- */
+/* ---- Document ---- */
 
 void push2d_state(push2d *n);
 void push2d_print(push2d *n);
-void push2d_put_closer(push2d *n);
+void push2d_put_diagnoses(push2d *n);
 
 #endif

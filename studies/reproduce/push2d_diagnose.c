@@ -1,5 +1,5 @@
-/* push2d_diagnose.c: a closer look at what the default has learned of pushing: where a new pose starts, whether it
- * matters where learning starts, and run by run whether estimates come to a minimum. */
+/* push2d_diagnose.c: diagnoses of what the default has learned of pushing: how the start of a new pose matters, how the
+ * start of learning matters, and for each sequence whether its estimates reach a minimum. */
 #include "studies/reproduce/push2d.h"
 
 #include <math.h>
@@ -19,28 +19,28 @@ int push2d_elsewhere(const push2d_run *run)
 }
 
 /* Where new poses start. */
-static ct_status try_entries(push2d *n, const reproduce_runs *runs, const ct_noise *noise, push2d_closer *c,
+static ct_status try_entries(push2d *n, const grid_data *data, const ct_noise *noise, push2d_diagnosis *c,
                              ct_err *err)
 {
     ct_status status = CT_OK;
     for (int e = 0; status == CT_OK && e < CT_ENTRY_COUNT; e++) {
-        ct_evaluate_options o = reproduce_evaluation(n->job);
+        ct_evaluate_options o = grid_evaluation(&n->job->runner);
         o.inference.replay.entry = (ct_entry)e;
-        status = ct_evaluate(runs->tests, runs->test, noise, &o, NULL, &c->entry[e], err);
+        status = ct_evaluate(data->tests, data->test, noise, &o, NULL, &c->entry[e], err);
     }
     return status;
 }
 
 /* Where learning starts. */
-static ct_status try_centre(push2d *n, reproduce_runs runs, const ct_dataset *data, const ct_theta *theta,
-                            push2d_closer *c, ct_err *err)
+static ct_status try_centre(push2d *n, push2d_diagnosis *c, ct_err *err)
 {
     ct_noise   *ones = NULL;
     push2d_cell cell = {0};
-    ct_status   status = push2d_ones(data, &ones, err);
-    runs.start = ones;
-    if (status == CT_OK) status = push2d_try(n, preset_find("lm"), &runs, theta, &cell, NULL, err);
-    if (status == CT_OK) c->centre = cell.test;
+    grid_data   data = push2d_grid_data(n);
+    ct_status   status = push2d_ones(n->data, &ones, err);
+    data.start = ones;
+    if (status == CT_OK) status = push2d_learn(n, preset_find("lm"), &data, &cell, NULL, err);
+    if (status == CT_OK) c->centre = cell.cell.test;
     ct_noise_free(ones);
     return status;
 }
@@ -54,14 +54,15 @@ static ct_status by_steps(const ct_sequence *seq, const ct_noise *noise, double 
     return status == CT_OK ? ct_replay(seq->graph, noise, &inference.replay, x, result, err) : status;
 }
 
-static ct_status look_at_run(const ct_sequence *seq, const ct_noise *noise, double *x, push2d_run *run, ct_err *err)
+static ct_status evaluate_run(const ct_outer_options *outer, const ct_sequence *seq, const ct_noise *noise, double *x,
+                              push2d_run *run, ct_err *err)
 {
     ct_evaluate_options truth = ct_evaluate_defaults();
     ct_solver          *solver = NULL;
     ct_evaluation       found;
     ct_solve_result     settled;
     ct_replay_result    replayed;
-    truth.inference = reproduce_from_truth();
+    truth.inference = ct_outer_inference(outer);
     ct_status status = by_steps(seq, noise, x, &replayed, err);
     if (status == CT_OK) {
         run->steps = replayed.stop;
@@ -84,12 +85,13 @@ static ct_status look_at_run(const ct_sequence *seq, const ct_noise *noise, doub
     return status;
 }
 
-static ct_status look_at_runs(const reproduce_runs *runs, const ct_noise *noise, push2d_closer *c, ct_err *err)
+static ct_status evaluate_runs(const ct_outer_options *outer, const grid_data *data, const ct_noise *noise,
+                               push2d_diagnosis *c, ct_err *err)
 {
     ct_status status = CT_OK;
-    for (int32_t i = 0; status == CT_OK && i < runs->tests && !cli_interrupted(); i++) {
-        double *x = cli_alloc(ct_graph_size(runs->test[i]->graph), sizeof *x);
-        status = look_at_run(runs->test[i], noise, x, &c->run[i], err);
+    for (int32_t i = 0; status == CT_OK && i < data->tests && !cli_interrupted(); i++) {
+        double *x = cli_alloc(ct_graph_size(data->test[i]->graph), sizeof *x);
+        status = evaluate_run(outer, data->test[i], noise, x, &c->run[i], err);
         c->tests += status == CT_OK;
         free(x);
     }
@@ -97,13 +99,13 @@ static ct_status look_at_runs(const reproduce_runs *runs, const ct_noise *noise,
 }
 
 /* The first test run, before and after. */
-static ct_status film(push2d *n, int push, int tight, const reproduce_runs *runs, const ct_noise *noise, ct_err *err)
+static ct_status film(push2d *n, int push, int tight, const grid_data *data, const ct_noise *noise, ct_err *err)
 {
-    const ct_sequence *seq = runs->test[0];
+    const ct_sequence *seq = data->test[0];
     ct_replay_result   replayed;
     double *before = cli_alloc(ct_graph_size(seq->graph), sizeof *before),
            *after = cli_alloc(ct_graph_size(seq->graph), sizeof *after);
-    ct_status          status = by_steps(seq, runs->start, before, &replayed, err);
+    ct_status          status = by_steps(seq, data->start, before, &replayed, err);
     if (status == CT_OK) status = by_steps(seq, noise, after, &replayed, err);
     if (status == CT_OK) {
         push_scene_free(n->scene[push]);
@@ -115,16 +117,14 @@ static ct_status film(push2d *n, int push, int tight, const reproduce_runs *runs
     return status;
 }
 
-ct_status push2d_look(push2d *n, int push, int tight, int seed, const ct_dataset *data, const ct_theta *theta,
-                      const ct_noise *noise, ct_err *err)
+ct_status push2d_diagnose(push2d *n, grid_index at, const ct_noise *noise, ct_err *err)
 {
-    const reproduce_runs runs = {
-        .trains = data->trains, .tests = data->tests, .train = data->train, .test = data->test, .start = data->noise};
-    push2d_closer       *c = &n->closer[push][tight][seed];
-    ct_status            status = try_entries(n, &runs, noise, c, err);
-    if (status == CT_OK) status = look_at_runs(&runs, noise, c, err);
-    if (status == CT_OK && seed == 0) status = film(n, push, tight, &runs, noise, err);
-    if (status == CT_OK && tight && !cli_interrupted()) status = try_centre(n, runs, data, theta, c, err);
+    const grid_data data = push2d_grid_data(n);
+    push2d_diagnosis  *c = &n->diagnosis[at.data][at.bounds][at.seed];
+    ct_status       status = try_entries(n, &data, noise, c, err);
+    if (status == CT_OK) status = evaluate_runs(&n->job->runner.options.outer, &data, noise, c, err);
+    if (status == CT_OK && at.seed == 0) status = film(n, at.data, at.bounds, &data, noise, err);
+    if (status == CT_OK && at.bounds && !cli_interrupted()) status = try_centre(n, c, err);
     c->done = status == CT_OK && !cli_interrupted();
     return status;
 }

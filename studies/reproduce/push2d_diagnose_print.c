@@ -1,4 +1,4 @@
-/* push2d_diagnose_print.c: what a closer look at the default has found, into the document: runs that come to no
+/* push2d_diagnose_print.c: diagnoses of the default in the document: sequences that reach no
  * minimum by name, where a new pose starts, and where learning starts. */
 #include "studies/reproduce/push2d.h"
 
@@ -16,8 +16,8 @@ static void name_failures(push2d *n, int steps)
     for (int p = 0; p < PAPER_PUSHES; p++)
         for (int b = 0; b < PAPER_BOUNDS; b++)
             for (int s = 0; s < n->seeds; s++)
-                for (int i = 0; i < n->closer[p][b][s].tests; i++) {
-                    const push2d_run *run = &n->closer[p][b][s].run[i];
+                for (int i = 0; i < n->diagnosis[p][b][s].tests; i++) {
+                    const push2d_run *run = &n->diagnosis[p][b][s].run[i];
                     const size_t      used = strlen(text);
                     const ct_stop     stop = steps ? run->steps : run->truth;
                     char              name[48], how[64] = "";
@@ -46,8 +46,8 @@ static void put_convergence(push2d *n)
             double left = NAN;
             char   name[48];
             for (int s = 0; s < n->seeds; s++)
-                for (int i = 0; i < n->closer[p][b][s].tests; i++) {
-                    const push2d_run *run = &n->closer[p][b][s].run[i];
+                for (int i = 0; i < n->diagnosis[p][b][s].tests; i++) {
+                    const push2d_run *run = &n->diagnosis[p][b][s].run[i];
                     runs++;
                     truth += push2d_reached_truth(run);
                     steps += push2d_reached_steps(run);
@@ -82,8 +82,8 @@ static void put_runs(push2d *n)
     for (int p = 0; p < PAPER_PUSHES; p++)
         for (int b = 0; b < PAPER_BOUNDS; b++)
             for (int s = 0; s < n->seeds; s++)
-                for (int i = 0; i < n->closer[p][b][s].tests; i++) {
-                    const push2d_run *run = &n->closer[p][b][s].run[i];
+                for (int i = 0; i < n->diagnosis[p][b][s].tests; i++) {
+                    const push2d_run *run = &n->diagnosis[p][b][s].run[i];
                     ct_table_row(t, 0);
                     ct_table_text(t, "%s", push2d_object[p]);
                     ct_table_text(t, "%s", push2d_tactile[p]);
@@ -105,7 +105,7 @@ static double entry_mean(const push2d *n, int p, int b, int entry, double *error
     double value[PUSH2D_SEEDS];
     *failed = 0;
     for (int s = 0; s < n->seeds; s++) {
-        const push2d_closer *c = &n->closer[p][b][s];
+        const push2d_diagnosis *c = &n->diagnosis[p][b][s];
         value[s] = c->done ? push2d_accuracy(&c->entry[entry], PUSH2D_OBJECT_T) : NAN;
         if (c->done) *failed += c->entry[entry].failed;
     }
@@ -152,7 +152,7 @@ static void put_starts(push2d *n)
     for (int p = 0; p < PAPER_PUSHES; p++) {
         double value[2][PUSH2D_SEEDS];
         for (int s = 0; s < n->seeds; s++) {
-            const push2d_closer *c = &n->closer[p][1][s];
+            const push2d_diagnosis *c = &n->diagnosis[p][1][s];
             value[0][s] = c->done ? push2d_error(n, p, 1, PUSH2D_LM, s, PUSH2D_OBJECT_T) : NAN;
             value[1][s] = c->done ? push2d_accuracy(&c->centre, PUSH2D_OBJECT_T) : NAN;
         }
@@ -169,14 +169,14 @@ static void put_starts(push2d *n)
     else ct_table_free(t);
 }
 
-void push2d_put_closer(push2d *n)
+void push2d_put_diagnoses(push2d *n)
 {
     int any = 0;
     for (int p = 0; p < PAPER_PUSHES; p++)
         for (int b = 0; b < PAPER_BOUNDS; b++)
-            for (int s = 0; s < n->seeds; s++) any |= n->closer[p][b][s].tests;
+            for (int s = 0; s < n->seeds; s++) any |= n->diagnosis[p][b][s].tests;
     if (!any) return;
-    document_section(&n->job->document, "closer", "A closer look at the default");
+    document_section(&n->job->document, "diagnoses", "Diagnoses of the default");
     put_convergence(n);
     put_entries(n);
     put_starts(n);

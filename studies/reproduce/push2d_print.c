@@ -16,7 +16,7 @@ static double scale_of(int which) { return which % 2 ? 1 : CM; }
 static void put_cell(ct_table *t, const push2d *n, int p, int b, int c, int s)
 {
     const push2d_cell *cell = &n->cell[p][b][c][s];
-    if (!cell->done) return;
+    if (!cell->cell.done) return;
     ct_table_row(t, 0);
     ct_table_text(t, "%s", push2d_object[p]);
     ct_table_text(t, "%s", push2d_tactile[p]);
@@ -25,16 +25,16 @@ static void put_cell(ct_table *t, const push2d *n, int p, int b, int c, int s)
     ct_table_number(t, s + 1);
     for (int w = 0; w < PAPER_PUSH_QUANTITIES; w++) ct_table_number(t, push2d_error(n, p, b, c, s, w));
     for (int w = PUSH2D_OBJECT_T; w <= PUSH2D_OBJECT_R; w++) ct_table_number(t, push2d_accuracy(&cell->test_truth, w));
-    const double number[] = {cell->train.loss,
+    const double number[] = {cell->cell.train.loss,
                              cell->test_truth.loss,
-                             cell->test.loss,
-                             cell->spread,
-                             cell->solves < 0 ? NAN : (double)cell->solves,
-                             cell->evaluations < 0 ? NAN : (double)cell->evaluations,
-                             cell->seconds};
+                             cell->cell.test.loss,
+                             cell->cell.spread,
+                             cell->cell.solves < 0 ? NAN : (double)cell->cell.solves,
+                             cell->cell.evaluations < 0 ? NAN : (double)cell->cell.evaluations,
+                             cell->cell.seconds};
     for (size_t k = 0; k < sizeof number / sizeof *number; k++) ct_table_number(t, number[k]);
-    ct_table_text(t, "%s", cell->stop);
-    ct_table_number(t, cell->test.failed);
+    ct_table_text(t, "%s", push2d_stop(cell));
+    ct_table_number(t, cell->cell.test.failed);
     ct_table_number(t, cell->test_truth.failed);
 }
 
@@ -161,19 +161,19 @@ static double median(const push2d *n, int p, int b, int c, double (*of)(const pu
     double value[PUSH2D_SEEDS];
     int    count = 0;
     for (int s = 0; s < n->seeds; s++)
-        if (n->cell[p][b][c][s].done) value[count++] = of(&n->cell[p][b][c][s]);
+        if (n->cell[p][b][c][s].cell.done) value[count++] = of(&n->cell[p][b][c][s]);
     return ct_median(count, value);
 }
 
-static double spread_of(const push2d_cell *cell) { return cell->spread; }
-static double train_of(const push2d_cell *cell) { return cell->train.loss; }
-static double test_of(const push2d_cell *cell) { return cell->test.loss; }
+static double spread_of(const push2d_cell *cell) { return cell->cell.spread; }
+static double train_of(const push2d_cell *cell) { return cell->cell.train.loss; }
+static double test_of(const push2d_cell *cell) { return cell->cell.test.loss; }
 static double truth_of(const push2d_cell *cell) { return cell->test_truth.loss; }
 static double evaluations_of(const push2d_cell *cell)
 {
-    return cell->evaluations < 0 ? NAN : (double)cell->evaluations;
+    return cell->cell.evaluations < 0 ? NAN : (double)cell->cell.evaluations;
 }
-static double seconds_of(const push2d_cell *cell) { return cell->seconds; }
+static double seconds_of(const push2d_cell *cell) { return cell->cell.seconds; }
 
 static void put_spreads(push2d *n)
 {
@@ -227,7 +227,7 @@ static void put_losses(push2d *n)
                              test = push2d_mean_of(n, p, b, c, test_of, NULL);
                 int          failed = 0;
                 if (isnan(train)) continue;
-                for (int s = 0; s < n->seeds; s++) failed += n->cell[p][b][c][s].test.failed;
+                for (int s = 0; s < n->seeds; s++) failed += n->cell[p][b][c][s].cell.test.failed;
                 ct_table_row(t, c == 0);
                 ct_table_text(t, "%s%s%s", c == 0 ? push2d_object[p] : "", c == 0 ? " " : "",
                               c == 0 ? push2d_tactile[p] : "");
@@ -334,11 +334,11 @@ void push2d_print(push2d *n)
     document_text(
         b,
         "Nelder-Mead and Powell are stopped after %d evaluations, if they are not done; all else is each method's own.",
-        n->job->evaluations);
+        n->job->runner.max_evaluations);
     if (n->job->request->quick)
         document_text(b, "Quick: few and short runs, and methods without gradients are cut off early.");
     if (cli_interrupted()) document_warn(b, "Interrupted: rows and seeds that were not done are not here.");
-    document_demands(b);
+    document_claims(b);
     document_section(b, "table", "Table II");
     put_tables(n);
     document_text(b, "LEO knows no bounds and is in the loose tables alone. The paper's column for its own method is "
@@ -350,6 +350,6 @@ void push2d_print(push2d *n)
     put_spreads(n);
     document_section(b, "loss", "Loss and cost");
     put_losses(n);
-    push2d_put_closer(n);
+    push2d_put_diagnoses(n);
     put_data(n);
 }

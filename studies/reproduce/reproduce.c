@@ -1,4 +1,4 @@
-/* reproduce.c: covtune reproduce. The paper's studies, repeated: a table of them, and what they share. */
+/* reproduce.c: covtune reproduce. The table of the paper's studies, and what they share. */
 #define _POSIX_C_SOURCE 200809L
 #include "studies/reproduce/reproduce.h"
 
@@ -15,25 +15,39 @@ static const reproduce_study *const STUDY[] = {&reproduce_nav2d, &reproduce_runt
                                                &reproduce_samples, &reproduce_push2d};
 #define STUDIES ((int)(sizeof STUDY / sizeof *STUDY))
 
-/* ---- learning and judging ---- */
+/* ---- the grid ---- */
 
-static int stop(void *user)
+static int cancelled(void *user)
 {
-    reproduce_job *job = user;
-    cli_progress_show(&job->bar, 0, "%s", job->what);
+    (void)user;
     return cli_interrupted();
 }
 
-static int watch(void *user, const ct_learn_progress *p)
+static void show(void *user, double done, const char *label)
 {
     reproduce_job *job = user;
-    cli_progress_show(&job->bar, job->cost * (isfinite(p->done) ? p->done : 0), "%s", job->what);
-    job->told += !strcmp(p->phase, "learn");
-    return cli_interrupted() || (job->evaluations && job->told >= job->evaluations);
+    cli_progress_show(&job->bar, done, "%s", label);
 }
 
-/* Is the method stopped after job->evaluations? */
-static int is_capped(const reproduce_job *job, const method_preset *who) { return job->evaluations && who->zero_order; }
+/* Test sequences are estimated incrementally, as in the paper. */
+static grid_runner make_runner(reproduce_job *job)
+{
+    grid_runner r = {.options = ct_trial_defaults(),
+                     .quick = job->request->quick,
+                     .cancelled = cancelled,
+                     .show = show,
+                     .user = job};
+    r.options.outer.jobs = r.options.test.jobs = job->request->jobs;
+    r.options.test.inference.incremental = 1;
+    r.options.test.nees = r.options.test.conditioning = 1;
+    return r;
+}
+
+ct_status reproduce_grid(reproduce_job *job, const grid *g, ct_err *err)
+{
+    job->bar = cli_progress_new(job->io, grid_cost(g));
+    return grid_run(g, &job->runner, err);
+}
 
 void reproduce_show(reproduce_job *job, ct_table *table)
 {
@@ -65,64 +79,6 @@ int reproduce_wants(const reproduce_job *job, const char *key)
     for (int i = 0; i < job->methods; i++)
         if (!strcmp(job->method[i]->key, key)) return 1;
     return !job->methods;
-}
-
-static int on_progress(void *user, int32_t done, int32_t count)
-{
-    (void)done, (void)count;
-    return stop(user);
-}
-
-ct_evaluate_options reproduce_evaluation(reproduce_job *job)
-{
-    ct_evaluate_options o = ct_evaluate_defaults();
-    o.jobs = job->request->jobs;
-    o.progress = on_progress;
-    o.user = job;
-    o.nees = o.conditioning = !job->plain;
-    o.inference.incremental = 1;
-    return o;
-}
-
-ct_inference reproduce_from_truth(void)
-{
-    const ct_outer_options outer = ct_outer_defaults();
-    return ct_outer_inference(&outer);
-}
-
-ct_status reproduce_try(reproduce_job *job, const method_preset *who, const reproduce_runs *runs, const ct_theta *theta,
-                        int trace, ct_trial *out, ct_err *err)
-{
-    ct_trial_options o = ct_trial_defaults();
-    const int        most = job->evaluations;
-    preset_options(who, &o);
-    o.test = reproduce_evaluation(job);
-    o.cancel = stop;
-    o.user = job;
-    o.outer.jobs = o.test.jobs;
-    if (job->stepwise) o.learn.deployment.incremental = 1;
-    o.learn.progress = watch;
-    o.learn.user = job;
-    o.trace = o.errors = trace;
-    if (job->request->quick && !is_capped(job, who)) o.learn.max_iterations = who->quick;
-    job->told = 0;
-    if (!is_capped(job, who)) job->evaluations = 0;
-    const ct_status status =
-        ct_trial_run(runs->trains, runs->train, runs->tests, runs->test, runs->start, theta, &o, out, err);
-    job->evaluations = most;
-    return status;
-}
-
-ct_status reproduce_judge(reproduce_job *job, int training, const reproduce_runs *runs, const ct_noise *noise,
-                          ct_summary *out, ct_err *err)
-{
-    ct_evaluate_options o = reproduce_evaluation(job);
-    if (training) {
-        o.inference = reproduce_from_truth();
-        o.nees = o.conditioning = 0;
-    }
-    return ct_evaluate(training ? runs->trains : runs->tests, training ? runs->train : runs->test, noise, &o, NULL,
-                       out, err);
 }
 
 /* ---- the place ---- */
@@ -185,7 +141,7 @@ static void print(const reproduce_job *job)
         cli_row(s->holds ? "holds" : "DOES NOT", "%s: %s", s->what, s->where);
     }
     if (job->request->quick && b->statements)
-        cli_row("note", "quick: demands are meant for the full study, whose runs are longer and more");
+        cli_row("note", "quick: the claims are about the full study, with longer and more sequences");
     char *page = cli_path_join(b->out, b->study);
     cli_row("written", "%s.html, %s.md, %s.csv and pictures", page, page, page);
     free(page);
@@ -197,7 +153,7 @@ static void print_json(const reproduce_job *job, int interrupted, double seconds
     json_t     *o = cli_object(), *list = cli_array();
     for (int i = 0; i < b->statements; i++) {
         json_t *s = cli_object();
-        cli_put(s, "demanded", cli_text(b->statement[i].what));
+        cli_put(s, "claim", cli_text(b->statement[i].what));
         cli_put(s, "holds", cli_check_alloc(json_boolean(b->statement[i].holds)));
         cli_put(s, "where", cli_text(b->statement[i].where));
         cli_append(list, s);
@@ -285,16 +241,16 @@ static cli_exit check(const cli_io *io, const reproduce_request *r, const reprod
 
 #define AT(member) offsetof(reproduce_request, member)
 static const cli_option OPTIONS[] = {
-    CLI_ROW_TEXT("out", "DIR", AT(out), "the folder that results are written to, which is made"),
+    CLI_ROW_TEXT("out", "DIR", AT(out), "folder for the results; it is made"),
     CLI_ROW_FLAG("quick", AT(quick),
-                 "shorter and fewer runs: less than a minute, and numbers that scatter more"),
+                 "fewer and shorter sequences: less than a minute; numbers scatter more"),
     CLI_ROW_INTEGER("seeds", "N", 1, 5, AT(seeds),
                     "datasets of each kind: nav2d, samples, push2d (5, quick: 1, 2, 1)"),
     CLI_ROW_TEXT(
         "rows", "D1/loose,..", AT(rows),
-        "nav2d, push2d: only these rows of the table; of push2d they are called ellipse/oracle/loose and so on"),
+        "nav2d, push2d: only these rows of the table; those of push2d are ellipse/oracle/loose and so on"),
     CLI_ROW_TEXT("methods", "NAME,..", AT(methods), "only these of the study's methods"),
-    CLI_ROW_FLAG("force", AT(force), "replace results that are there, and do not mind other files"),
+    CLI_ROW_FLAG("force", AT(force), "replace earlier results; other files in the folder stay"),
     CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, AT(jobs),
                     "sequences at a time (as many as there are processors); only times depend on it"),
     CLI_ROW_END,
@@ -309,6 +265,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     reproduce_job         *job = cli_alloc(1, sizeof *job);
     cli_exit               code = cli_parse(command, &request, argc, argv, &io, &request.study);
     *job = (reproduce_job){.io = &io, .request = &request};
+    job->runner = make_runner(job);
     if (code == CLI_GO) code = find_study(&io, request.study, &study);
     if (code == CLI_GO) code = check(&io, &request, study, job);
     if (code == CLI_GO) code = cli_finish(&io, carry_out(&io, &request, study, job));
@@ -325,13 +282,12 @@ const cli_command cli_reproduce = {
     .needs = "--out DIR",
     .least = 1,
     .most = 1,
-    .text = "Repeats a study of the paper on data that is made for it, and writes numbers (CSV), tables (Markdown), "
-            "pictures (SVG) and one page with all of them (HTML), beside what was demanded of the numbers and whether "
-            "that holds.\n"
-            "nav2d: Table I, errors on unseen runs of D1 to D4 under loose and tight bounds, all methods\n"
+    .text = "Repeats a study of the paper on simulated data. Writes numbers (CSV), tables (Markdown), pictures (SVG) "
+            "and one page with all of them (HTML). Claims about the numbers are listed with whether they hold.\n"
+            "nav2d: Table I, errors on test sequences of D1 to D4 under loose and tight bounds, all methods\n"
             "runtime: training error over time on D3, all methods\n"
             "init: training error from different start values on D3\n"
-            "samples: errors on unseen runs after learning from 1 to 20 runs of D1 and D3\n"
+            "samples: errors on test sequences after learning from 1 to 20 sequences of D1 and D3\n"
             "push2d: Tables II and III, errors and spreads of pushing, two objects, touch by an oracle or a network, "
             "under loose and tight bounds, all methods\n"
             "Ctrl-C writes what is done by then, with exit code 130.\n",

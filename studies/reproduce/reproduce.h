@@ -1,13 +1,15 @@
 /* reproduce.h: the parts of `covtune reproduce`, which repeats the paper's studies.
  *
- *   reproduce.c        options, the table of studies         document.c  what a study writes: CSV, Markdown,
- *                                                                        pictures, a page
- *   nav2d_data.c   navigation runs and their theta       paper_values.c the paper's numbers
- *   claims.c  what is demanded, row by row          reproduce_NAME.c  a study each */
+ *   reproduce.c   options, the table of studies      document.c      what a study writes: CSV, Markdown, SVG, HTML
+ *   claims.c      claims, row by row                 paper_values.c  the paper's numbers
+ *   NAME.c        a study each
+ *
+ * Cells are computed by studies/grid.c. */
 #ifndef CT_CLI_REPRODUCE_H
 #define CT_CLI_REPRODUCE_H
 
-#include "studies/method_presets.h"
+#include "studies/nav_data.h"
+#include "cli/common/cli.h"
 
 /* What was asked for. */
 typedef struct {
@@ -15,53 +17,25 @@ typedef struct {
     int         quick, seeds, force, jobs; /* seeds: 0 the study's own */
 } reproduce_request;
 
-/* ---- Data -------------------------------------------------------------------------------------- */
+/* ---- Document -------------------------------------------------------------------------------------- */
 
-#define REPRODUCE_RUNS 32 /* of a part, at most */
+#define DOCUMENT_STATEMENTS 16
 
-/* Runs to learn from and to be judged on, and the table that learning starts from; all borrowed. */
-typedef struct {
-    int32_t             trains, tests;
-    ct_sequence *const *train, *const *test;
-    const ct_noise     *start;
-} reproduce_runs;
-
-/* As covtune simulate nav2d makes them: the same seed, the same runs. */
-typedef struct {
-    int32_t      trains, tests;
-    ct_sequence *train[REPRODUCE_RUNS], *test[REPRODUCE_RUNS];
-    ct_noise    *latent; /* what was drawn: the oracle              */
-    ct_noise    *start;  /* the paper's far start, as simulate has it */
-} nav_data;
-
-typedef struct {
-    int trains, tests, least, most; /* runs; poses of a run */
-} nav_size;
-
-ct_status nav_data_make(const char *preset, uint64_t seed, const nav_size *size, nav_data *out, ct_err *err);
-void      nav_data_free(nav_data *data);
-reproduce_runs nav_data_runs(const nav_data *data);
-/* Everything but the first pose's prior, as diagonal models, between lower and upper. */
-ct_status nav_data_theta(const nav_data *data, double lower, double upper, ct_theta **out, ct_err *err);
-
-/* ---- Book -------------------------------------------------------------------------------------- */
-
-#define BOOK_STATEMENTS 16
-
-/* Something that was demanded of the numbers. */
+/* A claim about the numbers of a study, and whether it holds. */
 typedef struct {
     char what[320], where[1600];
     int  holds;
 } document_statement;
 
-/* What a study writes, told once: the page and the Markdown file are filled side by side, from top to bottom. The
- * first thing that goes wrong is kept, and what is said after it does nothing. */
+/* The page and the Markdown file are filled together, from top to bottom. The first error is kept; later calls do
+ * nothing. */
 typedef struct {
     const char     *out, *study;
+    int             quick;
     ct_page        *page;
     cli_buffer        markdown;
     int             statements;
-    document_statement  statement[BOOK_STATEMENTS];
+    document_statement  statement[DOCUMENT_STATEMENTS];
     json_t         *files;
     ct_status       status;
     ct_err          err;
@@ -78,26 +52,26 @@ void      document_plot(document *b, const ct_plot *plot);                /* als
 void      document_scene(document *b, const ct_scene *scene);             /* also OUT/<id>.svg, the still picture */
 /* where: the rows it rests on, or those where it is not so. */
 void document_state(document *b, int holds, const char *where, const char *fmt, ...) CT_PRINTF(4, 5);
-/* The statements so far, as a section. */
-void document_demands(document *b);
+/* A section of the statements so far. In a quick study it comes last, without red marks. */
+void document_claims(document *b);
 /* Writes page and Markdown. */
 void document_close(document *b, const reproduce_request *request);
 void document_free(document *b);
 
-/* ---- Tally ------------------------------------------------------------------------------------- */
+/* ---- Claims ------------------------------------------------------------------------------------- */
 
-/* Rows where something that was demanded is not so, or the one that comes nearest to that. */
+/* A claim about all rows: those where it does not hold, or the row nearest to the limit. */
 typedef struct {
     char   bad[1400], worst[160];
     int    rows, misses;
     double most;
-} tally;
+} claim;
 
-tally tally_new(void);
-/* A row, with how far it is from what is demanded: above `limit` it is a miss. NaN: there is no such row. */
-void tally_count(tally *t, double value, double limit, const char *fmt, ...) CT_PRINTF(4, 5);
-/* Its statement, unless it has no rows. */
-void tally_state(const tally *t, document *b, const char *what);
+claim claim_new(void);
+/* Adds a row. Above `limit` the claim does not hold for it. NaN: there is no such row. */
+void claim_row(claim *t, double value, double limit, const char *fmt, ...) CT_PRINTF(4, 5);
+/* The statement of the claim, if it has rows. */
+void claim_state(const claim *t, document *b, const char *what);
 
 /* ---- Studies ----------------------------------------------------------------------------------- */
 
@@ -108,16 +82,7 @@ typedef struct {
     const method_preset        *method[24];
     document                     document;
     cli_progress                  bar;
-    char                     what[128]; /* is being done, for the bar */
-    double                   cost;      /* of that, in its units       */
-    /* learners judge runs that they hold out step by step, as tests are */
-    int                      stepwise;
-    /* at most, of methods that see values alone; 0: as many as they want */
-    int                      evaluations;
-    /* of those under way */
-    int                      told;
-    /* verdicts without NEES and conditioning */
-    int                      plain;
+    grid_runner              runner;  /* of every cell of a study     */
     int                      tables;
     ct_table                *shown[4];  /* what is printed on stdout, before the statements: owned */
 } reproduce_job;
@@ -136,17 +101,8 @@ extern const reproduce_study reproduce_nav2d, reproduce_runtime, reproduce_init,
 void reproduce_show(reproduce_job *job, ct_table *table);
 /* Is that one asked for? */
 int reproduce_wants(const reproduce_job *job, const char *key);
-/* Learn as `who` does; tests are judged step by step. Learning starts from runs->start, or from the closed form
- * where that is the method's way. */
-ct_status reproduce_try(reproduce_job *job, const method_preset *who, const reproduce_runs *runs, const ct_theta *theta,
-                        int trace, ct_trial *out, ct_err *err);
-/* How a table does on runs: those for tests as above, those for training as learning sees them. */
-ct_status reproduce_judge(reproduce_job *job, int training, const reproduce_runs *runs, const ct_noise *noise,
-                          ct_summary *out, ct_err *err);
-/* The options of every evaluation of a study: incremental, with jobs and Ctrl-C. */
-ct_evaluate_options reproduce_evaluation(reproduce_job *job);
-/* The inference of the outer problem: batch, from the truth. */
-ct_inference reproduce_from_truth(void);
+/* Runs the grid with job's progress bar. */
+ct_status reproduce_grid(reproduce_job *job, const grid *g, ct_err *err);
 
 /* ---- The paper --------------------------------------------------------------------------------- */
 

@@ -27,7 +27,7 @@ typedef struct {
     reproduce_job *job;
     nav_size       size;
     nav_data       data;
-    reproduce_runs runs; /* the same */
+    grid_data      grid; /* the same */
     ct_theta      *theta;
     ct_summary     oracle; /* on the training runs */
     int            count;
@@ -50,7 +50,7 @@ static ct_status measure(runtime *r, entry *e, ct_err *err)
     int       n = 0;
     ct_status status = CT_OK;
     do {
-        status = reproduce_try(r->job, e->who, &r->runs, r->theta, 1, &trial[n], err);
+        status = grid_learn(&r->job->runner, e->who, &r->grid, r->theta, 1, &trial[n], err);
         if (status != CT_OK) ct_trial_free(&trial[n]);
         else n++;
     } while (status == CT_OK && !cli_interrupted() && n < REPEATS && trial[0].seconds < soon(r));
@@ -65,25 +65,35 @@ static ct_status measure(runtime *r, entry *e, ct_err *err)
     return status;
 }
 
-static ct_status fill(runtime *r, ct_err *err)
+/* ---- the grid: a column is a method ---- */
+
+static double cost(const void *user, grid_index at) { return ((const runtime *)user)->entry[at.column].who->cost; }
+
+/* The first trial warms the machine up and does not count. */
+static ct_status open(void *user, grid_index at, ct_err *err)
 {
-    reproduce_job *job = r->job;
-    ct_trial       warm;
-    ct_status      status = nav_data_make("D3", 1, &r->size, &r->data, err);
-    r->runs = nav_data_runs(&r->data);
-    if (status == CT_OK) status = nav_data_theta(&r->data, CT_BOUND_LOOSE_LOWER, CT_BOUND_LOOSE_UPPER, &r->theta, err);
-    if (status == CT_OK) status = reproduce_judge(job, 1, &r->runs, r->data.latent, &r->oracle, err);
+    runtime     *r = user;
+    grid_runner *runner = &r->job->runner;
+    ct_trial     warm;
+    ct_status    status = nav_data_make("D3", (uint64_t)at.seed + 1, &r->size, &r->data, err);
+    r->grid = nav_data_grid(&r->data);
+    if (status == CT_OK)
+        status = nav_data_theta(&r->data, CT_NOISE_DIAGONAL, CT_BOUND_LOOSE_LOWER, CT_BOUND_LOOSE_UPPER, &r->theta,
+                                err);
+    if (status == CT_OK) status = grid_evaluate(runner, 1, &r->grid, r->data.latent, &r->oracle, err);
     if (status != CT_OK) return status;
-    snprintf(job->what, sizeof job->what, "warming up");
-    status = reproduce_try(job, preset_find("fw"), &r->runs, r->theta, 0, &warm, err);
+    snprintf(runner->label, sizeof runner->label, "warming up");
+    status = grid_learn(runner, preset_find("fw"), &r->grid, r->theta, 0, &warm, err);
     ct_trial_free(&warm);
-    for (int i = 0; i < r->count && status == CT_OK && !cli_interrupted(); i++) {
-        job->cost = r->entry[i].who->cost;
-        snprintf(job->what, sizeof job->what, "%s", r->entry[i].who->key);
-        status = measure(r, &r->entry[i], err);
-        cli_progress_add(&job->bar, job->cost);
-    }
     return status;
+}
+
+static ct_status fill_cell(void *user, grid_index at, ct_err *err)
+{
+    runtime     *r = user;
+    grid_runner *runner = &r->job->runner;
+    snprintf(runner->label, sizeof runner->label, "%s", r->entry[at.column].who->key);
+    return measure(r, &r->entry[at.column], err);
 }
 
 /* ---- tables ---- */
@@ -209,7 +219,7 @@ static void put_picture(runtime *r, int rotation)
     for (int i = 0; i < n; i++) free(x[i]), free(y[i]);
 }
 
-/* ---- what is demanded ---- */
+/* ---- claims ---- */
 
 static double arrival(const entry *e)
 {
@@ -264,7 +274,7 @@ static void print(runtime *r)
     if (r->job->request->quick) document_text(b, "Quick: short runs, and methods without gradients are cut off early.");
     if (cli_interrupted()) document_warn(b, "Interrupted: methods that were not done are not here.");
     state(r);
-    document_demands(b);
+    document_claims(b);
     document_section(b, "table", "When each gets there");
     document_table(b, table_of(r, 0));
     reproduce_show(r->job, table_of(r, 0));
@@ -280,13 +290,19 @@ static ct_status run(reproduce_job *job, ct_err *err)
     const method_preset *all[METHODS];
     char              bad[64];
     const int         n = preset_list(ORDER, all, METHODS, bad);
-    double            units = 0;
     runtime r = {.job = job, .size = job->request->quick ? (nav_size){5, 0, 150, 200} : (nav_size){5, 0, 300, 500}};
     for (int i = 0; i < n; i++)
         if (reproduce_wants(job, all[i]->key))
-            r.entry[r.count++] = (entry){.who = all[i], .reached = -1}, units += all[i]->cost;
-    job->bar = cli_progress_new(job->io, units);
-    const ct_status status = fill(&r, err);
+            r.entry[r.count++] = (entry){.who = all[i], .reached = -1};
+    const grid      g = {.data = 1,
+                         .bounds = 1,
+                         .columns = r.count,
+                         .seeds = 1,
+                         .cost = cost,
+                         .open = open,
+                         .cell = fill_cell,
+                         .user = &r};
+    const ct_status status = reproduce_grid(job, &g, err);
     if (status == CT_OK) print(&r);
     for (int i = 0; i < r.count; i++) ct_trial_free(&r.entry[i].trial);
     ct_theta_free(r.theta);

@@ -12,8 +12,8 @@
 #define DATASETS  2
 #define SIZES     5
 #define SEEDS_MAX 5
-#define BASE      5 /* runs that cost what method_presets' costs say */
-#define JUDGING   1.5
+#define BASE       5   /* sequences that the costs of presets are for     */
+#define EVALUATION 1.5 /* cost of an evaluation, in units of progress     */
 #define HIGHEST   20.0 /* %, of the picture */
 #define LOWEST    (-5.0)
 
@@ -23,59 +23,63 @@ static const int         RUNS[SIZES] = {1, 2, 5, 10, 20};
 static const char *const QUANTITY[2] = {"translation", "rotation"};
 
 typedef struct {
-    int        done;
-    ct_summary test;
-    double     spread, seconds;
-    int        evaluations;
-} cell;
-
-typedef struct {
-    reproduce_job    *job;
-    nav_size          size;
-    int               methods, seeds;
+    reproduce_job       *job;
+    nav_size             size;
+    nav_data             data;  /* of the seed under way */
+    ct_theta            *theta;
+    int                  methods, seeds;
     const method_preset *who[METHODS];
-    ct_summary        oracle[DATASETS][SEEDS_MAX]; /* on the test runs */
-    cell              cell[DATASETS][SIZES][METHODS][SEEDS_MAX];
+    ct_summary           oracle[DATASETS][SEEDS_MAX]; /* on the test sequences */
+    grid_cell            cell[DATASETS][SIZES][METHODS][SEEDS_MAX];
 } samples;
 
-/* ---- trials ---- */
+/* ---- the grid: a column is a number of training sequences and a method ---- */
 
-static ct_status learn(samples *n, int d, int k, int m, int seed, const nav_data *data, const ct_theta *theta,
-                       ct_err *err)
+static int size_of(const samples *n, int column) { return column / n->methods; }
+
+static int method_of(const samples *n, int column) { return column % n->methods; }
+
+static double cost(const void *user, grid_index at)
 {
-    reproduce_job *job = n->job;
-    cell          *c = &n->cell[d][k][m][seed];
-    reproduce_runs some = nav_data_runs(data); /* the first of them */
-    ct_trial       trial;
-    some.trains = RUNS[k];
-    job->cost = n->who[m]->cost * RUNS[k] / BASE + JUDGING;
-    snprintf(job->what, sizeof job->what, "%s, %d run%s, %s, seed %d of %d", DATASET[d], RUNS[k], CLI_S(RUNS[k]),
-             n->who[m]->key, seed + 1, n->seeds);
-    const ct_status status = reproduce_try(job, n->who[m], &some, theta, 0, &trial, err);
-    if (status == CT_OK && !cli_interrupted())
-        *c = (cell){.done = 1,
-                    .test = trial.test,
-                    .spread = trial.result.spread,
-                    .seconds = trial.seconds,
-                    .evaluations = trial.result.evaluations};
-    ct_trial_free(&trial);
-    cli_progress_add(&job->bar, job->cost);
+    const samples *n = user;
+    return n->who[method_of(n, at.column)]->cost * RUNS[size_of(n, at.column)] / BASE + EVALUATION;
+}
+
+static ct_status open(void *user, grid_index at, ct_err *err)
+{
+    samples  *n = user;
+    ct_status status = nav_data_make(DATASET[at.data], (uint64_t)at.seed + 1, &n->size, &n->data, err);
+    const grid_data data = nav_data_grid(&n->data);
+    if (status == CT_OK)
+        status = nav_data_theta(&n->data, CT_NOISE_DIAGONAL, CT_BOUND_LOOSE_LOWER, CT_BOUND_LOOSE_UPPER, &n->theta,
+                                err);
+    if (status == CT_OK)
+        status = grid_evaluate(&n->job->runner, 0, &data, n->data.latent, &n->oracle[at.data][at.seed], err);
     return status;
 }
 
-static ct_status fill_dataset(samples *n, int d, int seed, ct_err *err)
+static void release(void *user)
 {
-    nav_data  data;
-    ct_theta *theta = NULL;
-    ct_status status = nav_data_make(DATASET[d], (uint64_t)seed + 1, &n->size, &data, err);
-    const reproduce_runs runs = nav_data_runs(&data);
-    if (status == CT_OK) status = nav_data_theta(&data, CT_BOUND_LOOSE_LOWER, CT_BOUND_LOOSE_UPPER, &theta, err);
-    if (status == CT_OK) status = reproduce_judge(n->job, 0, &runs, data.latent, &n->oracle[d][seed], err);
-    for (int k = 0; k < SIZES; k++)
-        for (int m = 0; m < n->methods && status == CT_OK && !cli_interrupted(); m++)
-            status = learn(n, d, k, m, seed, &data, theta, err);
-    ct_theta_free(theta);
-    nav_data_free(&data);
+    samples *n = user;
+    ct_theta_free(n->theta);
+    n->theta = NULL;
+    nav_data_free(&n->data);
+}
+
+/* Learns from the first sequences. */
+static ct_status fill_cell(void *user, grid_index at, ct_err *err)
+{
+    samples             *n = user;
+    grid_runner         *r = &n->job->runner;
+    const int            k = size_of(n, at.column), m = method_of(n, at.column);
+    grid_data            some = nav_data_grid(&n->data);
+    ct_trial             trial;
+    some.trains = RUNS[k];
+    snprintf(r->label, sizeof r->label, "%s, %d sequence%s, %s, seed %d of %d", DATASET[at.data], RUNS[k],
+             CLI_S(RUNS[k]), n->who[m]->key, at.seed + 1, n->seeds);
+    const ct_status status = grid_learn(r, n->who[m], &some, n->theta, 0, &trial, err);
+    if (status == CT_OK) n->cell[at.data][k][m][at.seed] = grid_cell_of(r, &trial);
+    ct_trial_free(&trial);
     return status;
 }
 
@@ -83,7 +87,7 @@ static ct_status fill_dataset(samples *n, int d, int seed, ct_err *err)
 
 static double ratio(const samples *n, int d, int k, int m, int seed, int which)
 {
-    const cell       *c = &n->cell[d][k][m][seed];
+    const grid_cell  *c = &n->cell[d][k][m][seed];
     const ct_accuracy o = n->oracle[d][seed].accuracy;
     return !c->done ? NAN
            : which  ? c->test.accuracy.rotation / o.rotation
@@ -92,15 +96,9 @@ static double ratio(const samples *n, int d, int k, int m, int seed, int which)
 
 static double mean_of(const samples *n, int d, int k, int m, int which, double *deviation)
 {
-    double sum = 0, square = 0;
-    int    count = 0;
-    for (int s = 0; s < n->seeds; s++)
-        if (n->cell[d][k][m][s].done) sum += ratio(n, d, k, m, s, which), count++;
-    const double mean = count ? sum / count : NAN;
-    for (int s = 0; s < n->seeds; s++)
-        if (n->cell[d][k][m][s].done) square += pow(ratio(n, d, k, m, s, which) - mean, 2);
-    *deviation = count > 1 ? sqrt(square / (count - 1)) : NAN;
-    return mean;
+    double value[SEEDS_MAX];
+    for (int s = 0; s < n->seeds; s++) value[s] = ratio(n, d, k, m, s, which);
+    return grid_mean(n->seeds, value, deviation, NULL);
 }
 
 static ct_table *table_of(const samples *n)
@@ -141,7 +139,7 @@ static void put_data(samples *n)
     for (int i = 0; i < DATASETS * SIZES * n->methods * n->seeds; i++) {
         const int s = i % n->seeds, m = i / n->seeds % n->methods, k = i / n->seeds / n->methods % SIZES,
                   d = i / n->seeds / n->methods / SIZES;
-        const cell *c = &n->cell[d][k][m][s];
+        const grid_cell *c = &n->cell[d][k][m][s];
         if (!c->done) continue;
         const double value[] = {s + 1,
                                 c->test.accuracy.translation,
@@ -212,7 +210,7 @@ static void put_picture(samples *n, int d)
     document_plot(&n->job->document, &plot);
 }
 
-/* ---- what is demanded ---- */
+/* ---- claims ---- */
 
 /* The error above the oracle's with 20 runs is less than with 5. */
 static void state_help(samples *n, int m)
@@ -265,7 +263,7 @@ static void print(samples *n)
     if (cli_interrupted()) document_warn(b, "Interrupted: what was not done is not here.");
     for (int m = 0; m < n->methods; m++) state_help(n, m);
     state_default(n);
-    document_demands(b);
+    document_claims(b);
     document_section(b, "table", "Error by number of runs");
     document_table(b, table_of(n));
     reproduce_show(n->job, table_of(n));
@@ -279,20 +277,22 @@ static ct_status run(reproduce_job *job, ct_err *err)
     const method_preset *all[METHODS];
     char              bad[64];
     const int         quick = job->request->quick, count = preset_list(ORDER, all, METHODS, bad);
-    double            units = 0;
-    ct_status         status = CT_OK;
     samples          *n = cli_alloc(1, sizeof *n);
     n->job = job;
     n->size = quick ? (nav_size){RUNS[SIZES - 1], 6, 100, 150} : (nav_size){RUNS[SIZES - 1], 20, 300, 500};
     n->seeds = job->request->seeds ? job->request->seeds : quick ? 2 : SEEDS_MAX;
-    for (int i = 0; i < count; i++) {
-        if (!reproduce_wants(job, all[i]->key)) continue;
-        n->who[n->methods++] = all[i];
-        for (int k = 0; k < SIZES; k++) units += DATASETS * n->seeds * (all[i]->cost * RUNS[k] / BASE + JUDGING);
-    }
-    job->bar = cli_progress_new(job->io, units);
-    for (int d = 0; d < DATASETS; d++)
-        for (int s = 0; s < n->seeds && status == CT_OK && !cli_interrupted(); s++) status = fill_dataset(n, d, s, err);
+    for (int i = 0; i < count; i++)
+        if (reproduce_wants(job, all[i]->key)) n->who[n->methods++] = all[i];
+    const grid      g = {.data = DATASETS,
+                         .bounds = 1,
+                         .columns = SIZES * n->methods,
+                         .seeds = n->seeds,
+                         .cost = cost,
+                         .open = open,
+                         .close = release,
+                         .cell = fill_cell,
+                         .user = n};
+    const ct_status status = reproduce_grid(job, &g, err);
     if (status == CT_OK) print(n);
     free(n);
     return status;
