@@ -136,6 +136,8 @@ static void test_where_nothing_is_found_it_is_said_what_was_looked_for(void)
     refused(at(""), CT_DATASET_ALL, "no runs");
     put("train/1.ctseq", sequence("odom", 1));
     refused(at(""), CT_DATASET_TEST, "no test runs");
+    ct_dataset *d;
+    CHECK(ct_dataset_read(at(""), CT_DATASET_TEST, &d, NULL) == CT_E_EMPTY && !d);
     put("train/1.ctseq", "covtune-sequence 1\n");
     refused(at(""), CT_DATASET_ALL, "train/1.ctseq: there is no variable in it");
 }

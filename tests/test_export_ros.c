@@ -126,7 +126,8 @@ static void check_robot_localization(size_t r, size_t k)
     ct_noise *noise = measured("odom@1", ROS[r].rows, ROS[r].dim, k % 2 ? CT_NOISE_DIAGONAL : CT_NOISE_ISOTROPIC,
                                KIND[k].measurement);
     const ct_noise_model   *m = ct_noise_get(noise, 0);
-    const ct_export_options options = {.dt_s = KIND[k].dt};
+    ct_findings             findings = {0};
+    const ct_export_options options = {.dt_s = KIND[k].dt, .findings = &findings};
     const char             *input = ROS[r].twist ? "twist0" : KIND[k].input;
     const int               twist = ROS[r].twist || KIND[k].twist, diagonal = ROS[r].twist || KIND[k].diagonal;
     char                   *text = export_with(noise, &options, CT_EXPORT_ROBOT_LOCALIZATION, &err), line[128];
@@ -138,6 +139,10 @@ static void check_robot_localization(size_t r, size_t k)
     }
     CHECK(text != NULL);
     if (text && input) check_config(text, input, states);
+    const int32_t unset = ct_findings_find(&findings, CT_FINDING_MEASUREMENT_UNKNOWN);
+    CHECK((unset >= 0) == !input && (findings.count > 0) == !input); /* exported in three ways */
+    if (unset >= 0) CHECK(findings.item[unset].subjects == 1 && findings.item[unset].subject->index == 0);
+    ct_findings_free(&findings);
     if (text && !input)
         CHECK(strstr(text, "ros__parameters: {}\n") &&
               strstr(text, "\"measurement\": \"prior_se2\" or \"between_se2\"") && !strstr(text, "_differential: "));

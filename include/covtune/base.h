@@ -38,7 +38,8 @@ extern "C" {
     X(CT_E_LIMIT, "larger than this build can hold")                                               \
     X(CT_E_SINGULAR, "linear system is singular")                                                  \
     X(CT_E_UNSUPPORTED, "not expressible in this format")                                          \
-    X(CT_E_BUSY, "in use by another process")
+    X(CT_E_BUSY, "in use by another process")                                                      \
+    X(CT_E_EMPTY, "there is nothing of the kind that was asked for")
 
 typedef enum {
 #define X(code, text) code,

@@ -180,9 +180,9 @@ typedef enum { CT_DATASET_TRAIN = 1, CT_DATASET_TEST = 2, CT_DATASET_ALL = 3 } c
  *   a folder with folders train and test (one may be missing), files in order of their names: LEO's layout, with any
  *   format's files in it
  *   a folder of sequence files, or one such file         every run is in both parts
- * A model that two files give different numbers is CT_E_PARSE unless dataset.yaml says its numbers; models that the
- * files number (group#1) get other numbers instead. The sequences keep notes of their own. Rows of the table's
- * models are named from the factors (ct_graph_name_rows). */
+ * A part without sequences is CT_E_EMPTY. A model that two files give different numbers is CT_E_PARSE unless
+ * dataset.yaml says its numbers; models that the files number (group#1) get other numbers instead. The sequences keep
+ * notes of their own. Rows of the table's models are named from the factors (ct_graph_name_rows). */
 ct_status ct_dataset_read(const char *path, ct_dataset_part part, ct_dataset **out, ct_err *err);
 /* The same, its sequences read as told; options may be NULL: the defaults. */
 ct_status ct_dataset_read_with(const char *path, ct_dataset_part part, const ct_read_options *options, ct_dataset **out,

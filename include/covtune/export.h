@@ -13,6 +13,7 @@
 #ifndef COVTUNE_EXPORT_H
 #define COVTUNE_EXPORT_H
 
+#include <covtune/finding.h>
 #include <covtune/noise.h>
 #include <stdio.h>
 
@@ -56,6 +57,8 @@ typedef struct {
     const char        *origin;
     /* for a comment beside each model of the table: lines; it, and any of them, may be NULL */
     const char *const *remark;
+    /* what the format could not say is appended (CT_TOPIC_EXPORT); may be NULL */
+    ct_findings       *findings;
 } ct_export_options;
 
 ct_export_options ct_export_defaults(void); /* all zero: every digit */

@@ -38,7 +38,8 @@ typedef enum {
     X(CT_TOPIC_OPTIMISATION, "optimisation")       /* whether a minimum was found              */  \
     X(CT_TOPIC_VALIDATION, "validation")           /* held-out loss, loss as in deployment     */  \
     X(CT_TOPIC_CONSISTENCY, "consistency")         /* common scale, NEES, chi-square           */  \
-    X(CT_TOPIC_IDENTIFIABILITY, "identifiability") /* what the data do not determine           */
+    X(CT_TOPIC_IDENTIFIABILITY, "identifiability") /* what the data do not determine           */  \
+    X(CT_TOPIC_EXPORT, "export")                   /* what a format has no place for           */
 
 typedef enum {
 #define X(constant, name) constant,
@@ -154,7 +155,11 @@ typedef enum {
     X(CT_FINDING_RATIO_UNDETERMINED, "ratio_undetermined", CT_SEVERITY_WARNING, CT_TOPIC_IDENTIFIABILITY,              \
       "{+subjects} against {-subjects}: multiplying the former and dividing the latter by up to 10, or the reverse, "  \
       "changes the loss by {change:.2g} % at most.",                                                                   \
-      "change")
+      "change")                                                                                                        \
+    X(CT_FINDING_MEASUREMENT_UNKNOWN, "measurement_unknown", CT_SEVERITY_WARNING, CT_TOPIC_EXPORT,                     \
+      "{subjects}: the noise file has no \"measurement\", so a pose and a step between poses cannot be told apart. "   \
+      "Nothing is set for these models; comments in the export name what is missing.",                                 \
+      NULL)
 
 typedef enum {
 #define X(constant, ...) constant,

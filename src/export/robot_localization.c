@@ -144,6 +144,20 @@ static void put_publisher(const ct__export *e, int32_t k, input in)
     ct__ros_list(e->out, 6, 6, 0, v);
 }
 
+/* A finding where models are not written because their table has no "measurement" for them. */
+static ct_status report_unset(const ct__export *e, const input in[])
+{
+    ct_findings *findings = e->options.findings;
+    int          found = 0;
+    for (int32_t k = 0; findings && k < e->count; k++) {
+        if (in[k].number >= 0) continue;
+        if (!found++) CT_TRY(ct_findings_add(findings, CT_FINDING_MEASUREMENT_UNKNOWN, 0, NULL, e->err));
+        CT_TRY(ct_findings_add_subject(findings, CT_SUBJECT_MODEL, e->index[k], 0,
+                                       ct_noise_get(e->noise, e->index[k])->name, e->err));
+    }
+    return CT_OK;
+}
+
 ct_status ct__robot_localization_write(ct__export *e)
 {
     input  *in = ct__zalloc(e->count, sizeof *in);
@@ -175,6 +189,7 @@ ct_status ct__robot_localization_write(ct__export *e)
     ct__text_printf(e->out, "\nekf_filter_node:\n  ros__parameters:%s\n", written ? "" : " {}");
     for (int32_t k = 0; k < e->count; k++) put_input(e, k, in[k]);
     for (int32_t k = 0; k < e->count; k++) put_publisher(e, k, in[k]);
+    const ct_status status = report_unset(e, in);
     free(in);
-    return CT_OK;
+    return status;
 }

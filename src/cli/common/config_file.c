@@ -1,7 +1,8 @@
 /* config_file.c: options from a file. The schema that libcyaml reads it by is the subcommand's own table, every
  * value a text, which then goes the way that the command line's go: one parser, one set of refusals.
  *
- * libcyaml tells what is wrong through a log: a cause, then where, from the inside out. */
+ * libcyaml returns a code and writes a log: the cause, then where, from the inside out. Names of keys and numbers of
+ * lines are in the log alone. Comparisons with its words are marked "foreign text". */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/common/cli.h"
 
@@ -21,9 +22,11 @@ struct cli_config {
 /* ---- what libcyaml says ---- */
 
 typedef struct {
-    char cause[256];
+    char cause[256]; /* the first line of the log */
     int  line;
 } complaint;
+
+static const char LINE[] = "(line: ";
 
 static void take_log(cyaml_log_t level, void *context, const char *fmt, va_list args)
 {
@@ -32,16 +35,15 @@ static void take_log(cyaml_log_t level, void *context, const char *fmt, va_list 
     (void)level;
     vsnprintf(text, sizeof text, fmt, args);
     text[strcspn(text, "\n")] = 0;
-    const char *line = strstr(text, "(line: ");
-    if (!strncmp(text, "  in ", 5)) c->line = line && !c->line ? atoi(line + strlen("(line: ")) : c->line;
-    else if (!c->cause[0] && strcmp(text, "Load: Backtrace:"))
-        snprintf(c->cause, sizeof c->cause, "%s", text + (strncmp(text, "Load: ", 6) ? 0 : 6));
+    const char *line = strstr(text, LINE); /* foreign text */
+    if (!strncmp(text, "  in ", 5)) c->line = line && !c->line ? atoi(line + strlen(LINE)) : c->line; /* foreign text */
+    else if (!c->cause[0]) snprintf(c->cause, sizeof c->cause, "%s", text + (strncmp(text, "Load: ", 6) ? 0 : 6));
 }
 
 static cli_exit complain(const cli_io *io, const char *path, const complaint *c, cyaml_err_t code,
                          const cli_option options[], const char *operand)
 {
-    static const char UNEXPECTED[] = "Unexpected key: ", TWICE[] = "Mapping field already seen: ";
+    static const char TWICE[] = "Mapping field already seen: ";
     const char       *names[CLI_ROWS_MAX + 2], *cause = c->cause[0] ? c->cause : cyaml_strerror(code);
     char              where[24] = "";
     int               n = 0;
@@ -50,14 +52,15 @@ static cli_exit complain(const cli_io *io, const char *path, const complaint *c,
         if (cli_is_option(o)) names[n++] = o->name;
     names[n++] = operand;
     names[n] = NULL;
-    if (!strncmp(cause, UNEXPECTED, strlen(UNEXPECTED))) { /* its line is that of what comes before it */
-        const char *key = cause + strlen(UNEXPECTED), *near = cli_nearest(key, names);
+    if (code == CYAML_ERR_INVALID_KEY) { /* its line is that of what comes before it */
+        const char *colon = strchr(cause, ':'), *key = colon && colon[1] ? colon + 2 : cause;
+        const char *near = cli_nearest(key, names);
         return cli_misuse(io, "%s: there is no option %s%s%s%s", path, key, near ? "; did you mean " : "",
                           near ? near : "", near ? "?" : "");
     }
-    if (!strncmp(cause, TWICE, strlen(TWICE)))
+    if (code == CYAML_ERR_UNEXPECTED_EVENT && !strncmp(cause, TWICE, strlen(TWICE))) /* foreign text */
         return cli_misuse(io, "%s%s: %s is there twice", path, where, cause + strlen(TWICE));
-    if (!strncmp(cause, "STRING length < ", 16))
+    if (code == CYAML_ERR_STRING_LENGTH_MIN)
         return cli_misuse(io, "%s%s: there is an option without a value", path, where);
     return cli_misuse(io, "%s%s: expected lines \"option: value\": %s", path, where, cause);
 }
@@ -137,11 +140,11 @@ cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cl
                                 .mem_fn = memory,
                                 .log_level = CYAML_LOG_WARNING,
                                 .flags = CYAML_CFG_NO_ALIAS};
-    const cyaml_err_t          code = cyaml_load_file(path, &how, &root, &data, NULL);
+    errno = 0;
+    const cyaml_err_t code = cyaml_load_file(path, &how, &root, &data, NULL);
     *held = data;
-    /* libyaml has a text for every fault but this */
-    if (code == CYAML_ERR_LIBYAML_PARSER_INIT || !strcmp(c.cause, "libyaml: (null)")) cli_check_alloc(NULL);
-    if (code == CYAML_ERR_FILE_OPEN && errno == ENOMEM) cli_check_alloc(NULL);
+    /* libyaml allocates by itself, and has no code for the lack of memory */
+    if (code == CYAML_ERR_LIBYAML_PARSER_INIT || (code != CYAML_OK && errno == ENOMEM)) cli_check_alloc(NULL);
     if (code == CYAML_ERR_FILE_OPEN) return cli_fail(io, "%s: cannot be read", path);
     if (code != CYAML_OK || !data) return of_file(complain(io, path, &c, code, options, key));
     cli_exit exit_code = rename_keys(io, path, options, *held);

@@ -352,9 +352,9 @@ int cli_is_page(const char *path)
     int               found = 0, first = 1;
     FILE             *file = cli_open(path, "rb");
     while (file && !found && cli_getline(&line, &size, file) > 0) {
-        if (first && strncmp(line, "<!DOCTYPE html>", 15)) break;
+        if (first && strncmp(line, "<!DOCTYPE html>", 15)) break; /* file signature */
         first = 0;
-        found = strstr(line, MADE) != NULL;
+        found = strstr(line, MADE) != NULL; /* file signature */
     }
     free(line);
     if (file) fclose(file);

@@ -90,9 +90,7 @@ static ct_status read_part(const cli_io *io, const eval_request *request, eval_j
 {
     const int       train = request->part == CT_DATASET_TRAIN;
     const ct_status status = cli_read_dataset(io, request->path, (ct_dataset_part)request->part, &job->dataset, err);
-    if (status != CT_E_PARSE || request->part == CT_DATASET_ALL ||
-        !strstr(err->text, train ? "no training runs" : "no test runs"))
-        return status;
+    if (status != CT_E_EMPTY || request->part == CT_DATASET_ALL) return status;
     const int32_t others = cli_count_sequences(io, request->path, train ? CT_DATASET_TEST : CT_DATASET_TRAIN);
     if (!others) return status;
     return ct_fail(err, CT_E_ARGUMENT, "%s: there %s %d %s run%s and no %s runs; --part %s estimates those",

@@ -1,7 +1,7 @@
 /* export.c: covtune export. Noise models in the words of another program, with what the noise file says of where
  * they come from: its provenance, and of each model how sure it is, which a table of noise models does not hold. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/common/cli.h"
+#include "cli/common/findings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,7 +154,8 @@ static json_t *names(const export_request *request)
 }
 
 /* What the comments say as well, for those who do not read them. */
-static void remark_on(const cli_io *io, const export_request *request, const json_t *written, const char *text)
+static void remark_on(const cli_io *io, const export_request *request, const json_t *written,
+                      const ct_findings *findings)
 {
     const int more = ct_noise_count(request->noise) - (int)json_array_size(written) - 1;
     int32_t   held = 0;
@@ -167,21 +168,24 @@ static void remark_on(const cli_io *io, const export_request *request, const jso
             cli_remark(io, "%s was held while others were learned, and is left out; --all has it",
                        ct_noise_get(request->noise, held)->name);
     }
-    if (request->format == CT_EXPORT_ROBOT_LOCALIZATION && strstr(text, "and the filter must know: nothing is set"))
-        cli_remark(io, "%s does not say of every model what measures it, so nothing is set for those: see the comments",
-                   request->path);
+    for (int32_t i = 0; i < findings->count; i++) {
+        char text[CLI_FINDING_TEXT];
+        ct_finding_text(&findings->item[i], text, sizeof text);
+        cli_remark(io, "%s: %s", request->path, text);
+    }
 }
 
-static void print(const cli_io *io, const export_request *request, const char *text)
+static void print(const cli_io *io, const export_request *request, const ct_findings *findings, const char *text)
 {
     json_t     *list = names(request);
     const char *format = ct_export_name(request->format);
-    remark_on(io, request, list, text);
+    remark_on(io, request, list, findings);
     if (io->json) {
         json_t *o = cli_object();
         cli_put(o, "format", cli_text(format));
         cli_put(o, "groups", list);
         cli_put(o, "text", cli_text(text));
+        cli_put(o, "findings", cli_findings_json(findings));
         cli_put(o, "out", cli_text(request->out));
         cli_print_json(o);
         return;
@@ -204,14 +208,18 @@ static cli_exit carry_out(const cli_io *io, export_request *request)
         return cli_fail(io, "%s", err.text);
     if (read_table(request, &err) != CT_OK) return cli_fail(io, "%s", err.text);
     read_remarks(io, request);
-    char *text;
-    /* the sentence names a model */
-    if (ct_export_string(request->noise, request->format, &request->options, &text, &err) != CT_OK)
-        return cli_fail(io, "%s: %s", request->path, err.text);
-    const ct_status status =
-        request->out ? ct_export_write(request->noise, request->format, &request->options, request->out, &err) : CT_OK;
-    if (status == CT_OK) print(io, request, text);
+    char             *text;
+    ct_findings       findings = {0};
+    ct_export_options options = request->options;
+    options.findings = &findings;
+    ct_status status = ct_export_string(request->noise, request->format, &options, &text, &err);
+    const int refused = status != CT_OK; /* the message names a model, but not the file */
+    if (!refused && request->out)
+        status = ct_export_write(request->noise, request->format, &request->options, request->out, &err);
+    if (status == CT_OK) print(io, request, &findings, text);
+    ct_findings_free(&findings);
     free(text);
+    if (refused) return cli_fail(io, "%s: %s", request->path, err.text);
     return status == CT_OK ? CLI_DONE : cli_fail(io, "%s", err.text);
 }
 

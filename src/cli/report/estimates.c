@@ -17,7 +17,7 @@ static ct_status read_part(const cli_io *io, report_job *job, ct_err *err)
 {
     job->part = CT_DATASET_TEST;
     const ct_status status = cli_read_dataset(io, job->path, CT_DATASET_TEST, &job->dataset, err);
-    if (status != CT_E_PARSE || !strstr(err->text, "no test runs")) return status;
+    if (status != CT_E_EMPTY) return status;
     job->part = CT_DATASET_TRAIN;
     return cli_read_dataset(io, job->path, CT_DATASET_TRAIN, &job->dataset, err);
 }
