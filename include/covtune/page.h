@@ -81,7 +81,7 @@ typedef enum {
 } ct_role;
 
 typedef enum {
-    CT_MARK_LINE,   /* y over x; a NaN breaks it                                  */
+    CT_MARK_LINE,   /* y over x; a NaN breaks it; with spread, dots and bars too  */
     CT_MARK_STEPS,  /* the same, held until the next x                            */
     CT_MARK_POINTS, /* dots, with a bar from y - spread to y + spread if given    */
     CT_MARK_BARS,   /* from 0 (log: the axis) to y, x[i] to x[i + 1]: count + 1 x */

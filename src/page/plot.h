@@ -55,10 +55,10 @@ const char *ct__role_dash(ct_role role);
 const char *ct__grade_colour(int grade);
 /* Marker of a role: bit 0 square, bit 1 hollow. */
 int ct__role_marker(ct_role role);
-/* Is it a line with dots? Those of things compared are, while their points are few. */
+/* Does a line have dots? Lines with error bars do, and those of compared things while their points are few. */
 static inline int ct__plot_dotted(const ct_series *s)
 {
-    return s->mark == CT_MARK_LINE && s->role >= CT_ROLE_FIRST && s->count <= 24;
+    return s->mark == CT_MARK_LINE && (s->spread || (s->role >= CT_ROLE_FIRST && s->count <= 24));
 }
 
 /* NaN where there is no place: not finite, or not positive on a logarithmic axis. Places far outside are brought

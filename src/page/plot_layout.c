@@ -12,6 +12,8 @@
 #define SLANT_SIN 0.57358 /* names on a slant of 35 degrees                                             */
 #define SLANT_COS 0.81915
 #define NAME_MOST 110     /* units that a name is given                                                 */
+#define NAME_SHORT 40     /* units: "0024"                                                              */
+#define NAME_LINE (1.1 * CT__PLOT_FONT) /* from line to line of names on a slant                        */
 
 /* ---- places ---- */
 
@@ -122,7 +124,10 @@ static range ends(range data, double low, double high, int log, double margin, i
 static int has_points(const ct_plot *plot)
 {
     int any = 0;
-    for (int32_t s = 0; s < plot->count; s++) any = any || plot->series[s].mark == CT_MARK_POINTS;
+    for (int32_t s = 0; s < plot->count; s++) {
+        const ct_series *t = &plot->series[s];
+        any = any || t->mark == CT_MARK_POINTS || (t->mark == CT_MARK_LINE && t->spread);
+    }
     return any;
 }
 
@@ -173,16 +178,16 @@ static void set_x_ticks(ct__plot *p)
     }
 }
 
-/* Names that find no room side by side stand on a slant; those that do not then either are left out, but for every
- * so manyth. Returns the height they take. */
+/* Names that have no room side by side: of short ones, numbers mostly, every so manyth is shown; longer ones stand on
+ * a slant, and of these every so manyth if neighbouring lines of text would touch. Returns the height they take. */
 static double place_names(ct__plot *p)
 {
     double widest = 0;
     for (int32_t i = 0; i < p->plot->names; i++)
         widest = fmax(widest, fmin(ct__plot_letters(p->plot->x_names[i]), NAME_MOST));
     const double each = p->width / p->plot->names;
-    p->turned = widest + 8 > each;
-    p->every = p->turned ? CT_MAX(1, (int)ceil((CT__PLOT_FONT + 2) / each)) : 1;
+    p->turned = widest + 8 > each && widest > NAME_SHORT;
+    p->every = CT_MAX(1, (int)ceil(p->turned ? NAME_LINE / (SLANT_SIN * each) : (widest + 8) / each));
     if (!p->turned) return CT__PLOT_FONT + 7;
     const double out = SLANT_COS * widest - each / 2 - p->left + 6; /* which makes each a little smaller */
     if (out > 0) p->left += out, p->width -= out;

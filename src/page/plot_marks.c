@@ -264,6 +264,7 @@ static void put_series(ct__plot *p, int32_t i)
         put_markers(p, s);
     } else {
         put_line(p, s, &one);
+        for (int caps = 0; s->spread && caps < 2; caps++) put_spreads(p, s, caps);
         if (ct__plot_dotted(s)) put_markers(p, s);
     }
     ct__text_put(p->out, "</g>\n");

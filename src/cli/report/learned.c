@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_PICTURED 24 /* of one picture: the names of more have no room below it */
+#define ROWS_PICTURED 15 /* of one picture: the names of more have no room below it */
 
 /* ---- how it was learned ---- */
 
@@ -147,15 +147,23 @@ typedef struct {
     int bars, references; /* rows that have an error bar, and a sigma to be compared with */
 } picture;
 
+/* The root of the common factor that the learned variances were multiplied by: the closed form is shown with it. */
+static double common_factor(const report_job *job)
+{
+    const json_t *applied = json_object_get(json_object_get(job->summary_json, "scale"), "applied");
+    return json_is_number(applied) && json_number_value(applied) > 0 ? sqrt(json_number_value(applied)) : 1;
+}
+
 /* Returns the next row of that unit, or job->rows. */
 static int32_t gather(const report_job *job, const char *unit, int32_t from, picture *p)
 {
+    const double factor = common_factor(job);
     int32_t i = from;
     for (; i < job->rows && p->n < ROWS_PICTURED; i++) {
         const report_row *r = &job->row[i];
         const int32_t n = p->n;
         if (strcmp(r->unit, unit) || r->frozen) continue;
-        const double reference = job->latent_known ? r->latent : r->closed_form;
+        const double reference = job->latent_known ? r->latent : factor * r->closed_form;
         p->x[n] = n;
         p->start[n] = r->sigma[BEFORE];
         p->sigma[n] = r->sigma[AFTER];
@@ -210,8 +218,8 @@ static void put_ratios(report_job *job, const char *unit, int part, const pictur
         .id = id,
         .title = title,
         .text = job->latent_known ? "At 1 the learned \u03c3 is the true one. Two of three error bars should reach 1."
-                                  : "At 1 learning changed nothing from the closed form. An error bar that does not "
-                                    "reach 1 shows where it did.",
+                                  : "At 1 the learned \u03c3 is the closed form's, with the same common factor. Where "
+                                    "an error bar does not reach 1, learning moved it.",
         .y_label = job->latent_known ? "learned \u03c3 / true \u03c3" : "learned \u03c3 / closed form \u03c3",
         .y_log = report_wants_log(p->n, p->ratio, p->n, high),
         .count = 2,

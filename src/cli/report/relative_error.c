@@ -137,10 +137,8 @@ static void put_picture(report_job *job, const relative *r, int rotation, const 
             y[side][k] = scale * mean_of(s);
             bar[side][k] = scale * error_of(s);
         }
-    const ct_series series[] = {{"before", CT_ROLE_BEFORE, CT_MARK_LINE, r->count, r->length, y[BEFORE], NULL},
-                                {"after", CT_ROLE_AFTER, CT_MARK_LINE, r->count, r->length, y[AFTER], NULL},
-                                {NULL, CT_ROLE_BEFORE, CT_MARK_POINTS, r->count, r->length, y[BEFORE], bar[BEFORE]},
-                                {NULL, CT_ROLE_AFTER, CT_MARK_POINTS, r->count, r->length, y[AFTER], bar[AFTER]}};
+    const ct_series series[] = {{"before", CT_ROLE_BEFORE, CT_MARK_LINE, r->count, r->length, y[BEFORE], bar[BEFORE]},
+                                {"after", CT_ROLE_AFTER, CT_MARK_LINE, r->count, r->length, y[AFTER], bar[AFTER]}};
     snprintf(label, sizeof label, "relative error in %s", unit);
     snprintf(title, sizeof title, "Relative error in %s%s%s", rotation ? "rotation" : "position", *whose ? ": " : "",
              whose);
@@ -153,7 +151,7 @@ static void put_picture(report_job *job, const relative *r, int rotation, const 
                           .y_label = label,
                           .x_log = 1,
                           .y_log = 1,
-                          .count = 4,
+                          .count = 2,
                           .series = series};
     ct_page_plot(job->page, &plot);
 }

@@ -11,7 +11,7 @@
 #define REACH 5.0 /* sigmas: residuals beyond are counted, not drawn */
 #define OFF   3.0 /* a sigma that is off by this factor: the histogram has the residuals' own width */
 /* start sigma over learned: outside, its density is a needle or flat, and the caption has the numbers instead */
-#define NARROW 0.4
+#define NARROW 0.3
 #define WIDE   8.0
 #define CURVE 101
 
@@ -97,9 +97,9 @@ static void put_histogram(report_job *job, const char *name, int number, double 
         most = fmax(most, fmax(learned[k], drawn ? before[k] : 0));
     }
     for (int k = 0; k < BINS; k++) most = fmax(most, s->density[k]);
-    if (!drawn && start > 0 && isfinite(start))
-        snprintf(text, sizeof text, "Not drawn: the start \u03c3 is %s times the learned one.",
-                 report_number(start, ratio));
+    if (start > 0 && isfinite(start))
+        snprintf(text, sizeof text, "The start \u03c3 is %s times the learned one%s.", report_number(start, ratio),
+                 drawn ? "" : "; not drawn");
     const ct_series series[] = {{NULL, CT_ROLE_AFTER, CT_MARK_BARS, BINS, edge, s->density, NULL},
                                 {NULL, CT_ROLE_TRUTH, CT_MARK_LINE, CURVE, x, learned, NULL},
                                 {NULL, CT_ROLE_BEFORE, CT_MARK_LINE, CURVE, x, before, NULL}};
