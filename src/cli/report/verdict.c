@@ -5,13 +5,13 @@
  *
  *     d_i = e_i - f_i,   mean d,   standard error sd(d) / sqrt(n).
  *
- * Better and worse are differences beyond LEVEL standard errors. The table has a row for each candidate. */
+ * Better and worse mean that the 95 % interval of the mean difference, by Student's t of n - 1 degrees, does not
+ * contain zero. The table has a row for each candidate. */
 #include "cli/report/report.h"
 
 #include <math.h>
 #include <string.h>
 
-#define LEVEL 2.0    /* standard errors: 95 % of a normal distribution              */
 #define SAME  0.0005 /* relative: errors that differ by less have the same digits   */
 #define NAMED 6      /* parameters named in a sentence; findings name all            */
 
@@ -61,11 +61,18 @@ static comparison compare(const report_job *job, int candidate, int rotation)
     return c;
 }
 
+/* Student's t of 97.5 %: a table, and beyond it the first terms of its expansion in 1 / degrees, good to 0.002. */
+static double student(int32_t degrees)
+{
+    static const double T[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
+    return degrees <= 10 ? T[degrees - 1] : 1.960 + 2.372 / degrees + 2.823 / ((double)degrees * degrees);
+}
+
 static outcome decide(const comparison *c)
 {
     if (!c->n) return NOT_KNOWN;
     if (fabs(c->difference) <= SAME * c->error) return EQUAL;
-    if (!(fabs(c->difference) > LEVEL * c->standard_error)) return UNDECIDED; /* also of one sequence alone */
+    if (c->n < 2 || !(fabs(c->difference) > student(c->n - 1) * c->standard_error)) return UNDECIDED;
     return c->difference < 0 ? BETTER : WORSE;
 }
 
@@ -113,8 +120,8 @@ static void put_table(report_job *job, int rotation_alone, int rotations)
     }
     ct_table_note(t,
                   "Errors are rmse, means over sequences. Differences are paired, \u00b1 one standard error over "
-                  "sequences; better and worse are beyond two of them%s.",
-                  rotation_alone ? "" : ", in position");
+                  "sequences. Better and worse: the 95 %% interval of the difference%s does not contain zero.",
+                  rotation_alone ? "" : " in position");
     report_put_table(job, t);
 }
 
@@ -209,10 +216,25 @@ static comparison deciding(const report_job *job, int candidate)
     return position.n ? position : compare(job, candidate, 1);
 }
 
+static const char *const IS[] = {"", "better than", "worse than", "the same as", "not distinguishable from"};
+static const char *const OF[] = {"the start values", "the closed form"};
+
+/* "In rotation: better than the start values." Where positions decide; "" without rotations. */
+static void put_rotation(const report_job *job, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "In rotation:");
+    int    any = 0;
+    for (int k = START; k <= CLOSED_FORM && used < size; k++) {
+        const comparison c = compare(job, k, 1);
+        if (!c.n) continue;
+        used += (size_t)snprintf(text + used, size - used, "%s %s %s", any++ ? "," : "", IS[decide(&c)], OF[k]);
+    }
+    if (used < size) snprintf(text + used, size - used, ". ");
+    if (!any || !compare(job, START, 0).n) text[0] = 0;
+}
+
 ct_verdict report_verdict_headline(const report_job *job, char *text, size_t size)
 {
-    static const char *const IS[] = {"", "better than", "worse than", "the same as", "not distinguishable from"};
-    static const char *const OF[] = {"the start values", "the closed form"};
     size_t used = (size_t)snprintf(text, size, "Learned noise models:");
     int worse = 0, better = 0;
     if (why_none(job)) {
@@ -258,14 +280,16 @@ json_t *report_verdict_json(const report_job *job)
 
 void report_verdict(report_job *job)
 {
-    char head[512], determined[2400];
-    const char *why = why_none(job);
+    char             head[512], rotation[256], determined[2400];
+    const char      *why = why_none(job);
     const ct_verdict verdict = report_verdict_headline(job, head, sizeof head);
     ct_page_section(job->page, "verdict", "Verdict");
     put_determined(job, determined, sizeof determined);
-    if (why)
+    if (why) {
         ct_page_verdict(job->page, verdict, head, "%s\n\n%s", why, determined);
-    else
-        ct_page_verdict(job->page, verdict, head, "%s", determined);
-    if (!why) put_table(job, !compare(job, START, 0).n, compare(job, START, 1).n > 0);
+        return;
+    }
+    put_rotation(job, rotation, sizeof rotation);
+    ct_page_verdict(job->page, verdict, head, "%s%s", rotation, determined);
+    put_table(job, !compare(job, START, 0).n, compare(job, START, 1).n > 0);
 }
