@@ -75,14 +75,14 @@ static void shares_of(world *w, ct_solver *solver, const double *x, const spectr
 }
 
 static void check_end(world *w, ct_solver *solver, const double *x, const spectrum *s, int k, double value,
-                      int32_t variable, const ct_cause cause[CT_CAUSES])
+                      int32_t variable, const ct_contribution cause[CT_CONTRIBUTIONS])
 {
     double *share = calloc((size_t)ct_noise_count(w->noise) * 6, sizeof *share), sum = 0, most = -1;
     int32_t seat = -1;
     CHECK_NEAR(value / s->lambda[k], 1, 1e-6);
     const int    beside = k ? k - 1 : 1;
     const double apart = fabs(s->lambda[k] - s->lambda[beside]) / fmax(s->lambda[k], s->lambda[beside]);
-    for (int i = 0; i < CT_CAUSES; i++) {
+    for (int i = 0; i < CT_CONTRIBUTIONS; i++) {
         CHECK(cause[i].model >= 0 && cause[i].model < ct_noise_count(w->noise) && cause[i].row >= 0 &&
               cause[i].row < ct_noise_get(w->noise, cause[i].model)->dim);
         CHECK(cause[i].share > 0 && (i == 0 || cause[i].share <= cause[i - 1].share));
@@ -91,7 +91,7 @@ static void check_end(world *w, ct_solver *solver, const double *x, const spectr
     CHECK(sum <= 1 + 1e-12);
     if (apart > 1e-2) { /* else the vector is any of several */
         shares_of(w, solver, x, s, k, share);
-        for (int i = 0; i < CT_CAUSES; i++) {
+        for (int i = 0; i < CT_CONTRIBUTIONS; i++) {
             double largest = 0;
             for (int j = 0; j < 6 * ct_noise_count(w->noise); j++) largest = fmax(largest, share[j]);
             CHECK_NEAR(cause[i].share, largest, 3e-3);

@@ -1,4 +1,4 @@
-/* test_trial_memory.c: no memory at any moment of a study, or of a closer look. Every allocation is failed once,
+/* test_trial_memory.c: no memory at any moment of a trial, or of an evaluation. Every allocation is failed once,
  * each in a call of its own: the call says so, and nothing of what it was given has changed, or is lost. */
 #include "memory_test.h"
 #include "trial_test.h"

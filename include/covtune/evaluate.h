@@ -1,19 +1,18 @@
-/* covtune/assess.h: how good an estimate is: its loss against the truth, accuracy in words that others use, and whether
- * its claimed uncertainty is honest.
+/* covtune/evaluate.h: estimates compared with the truth: loss, accuracy, consistency, conditioning; of one sequence and
+ * of many.
  *
  *     loss of a sequence = 1/2 sum_v sum_i w_i e_vi^2,   e_v = Log(truth_v^-1 o x_v)   (local)
  *                                                    or   Log(x_v o truth_v^-1)   (left, the paper's)
  *
- * Only coordinates of truth that are known count. Where not all of a pose's truth is known, the rest enters in
- * parts, whatever the choice: position as t - t_truth in the world, coordinate by coordinate; rotation as
- * Log(R_truth^-1 R), if all of it is known.
+ * Only known coordinates of the truth count. A pose whose truth is partly known enters in parts, with either
+ * difference: position as t - t_truth in the world, coordinate by coordinate; rotation as Log(R_truth^-1 R), if all of
+ * it is known.
  *
- * The local difference does not depend on where the world's origin lies. The left one multiplies a heading error by
- * the distance from the origin: on runs of 100 m its value is 40 to 170 times the local one's, nearly all of it that
- * lever arm.
+ * The local difference does not depend on the origin of the world. The left one multiplies a heading error by the
+ * distance from the origin: on paths of 100 m its loss is 40 to 170 times the local one.
  */
-#ifndef COVTUNE_ASSESS_H
-#define COVTUNE_ASSESS_H
+#ifndef COVTUNE_EVALUATE_H
+#define COVTUNE_EVALUATE_H
 
 #include <covtune/data.h>
 #include <covtune/smooth.h>
@@ -62,11 +61,10 @@ double ct_loss_value(const ct_loss *loss, const ct_sequence *seq, const double *
 
 /* ---- Accuracy -------------------------------------------------------------------------------- */
 
-/* Over poses whose truth is known, fixed ones too, without alignment. rmse as LEO and the paper have it: translation
- * is the root of the mean square over all coordinates' differences in the world, rotation over angles between (in
- * space: the angle of the rotation between). ape is the root of the mean square of the Euclidean distance, over
- * poses whose position is known in full: sqrt 2 larger in the plane, sqrt 3 in space. NaN where nothing is known, or
- * values are not finite. */
+/* Over poses whose truth is known, fixed ones included, without alignment. rmse is that of LEO and the paper:
+ * translation is the root mean square of the coordinates of t - t_truth in the world; rotation that of the angle of
+ * R_truth^-1 R. ape is the root mean square of |t - t_truth| over poses whose position is known in full: sqrt 2 larger
+ * in the plane, sqrt 3 in space. NaN if nothing is known, or values are not finite. */
 typedef struct {
     int64_t poses;                 /* with truth, at least in part */
     double  translation, rotation; /* m, rad */
@@ -75,9 +73,8 @@ typedef struct {
 
 ct_accuracy ct_accuracy_of(const ct_sequence *seq, const double *x);
 
-/* A body is what a run estimates over and over: poses of one name but for the number at its end. A robot is x0, x1,
- * ...; an object o0, o1, ... and the finger e0, e1, ... that pushes it are two bodies, and the mean over both says
- * little of either. */
+/* A body is the poses of one name but for the number at its end. A robot is x0, x1, ...; an object o0, o1, ... and the
+ * finger e0, e1, ... that pushes it are two bodies, whose errors differ in size. */
 #define CT_BODIES_MAX     8
 #define CT_BODY_NAME_MAX 32
 
@@ -86,10 +83,10 @@ typedef struct {
     ct_accuracy accuracy;
 } ct_body;
 
-/* Of the poses of one body: "o". */
+/* Accuracy over the poses of one body ("o"). */
 ct_accuracy ct_accuracy_of_body(const ct_sequence *seq, const double *x, const char *body);
-/* Of each body whose truth is known, in the order in which they come; of more than CT_BODIES_MAX the first. Returns
- * how many. */
+/* Accuracy of each body whose truth is known, in the order of the variables; at most CT_BODIES_MAX. Returns how
+ * many. */
 int ct_accuracy_of_bodies(const ct_sequence *seq, const double *x, ct_body out[CT_BODIES_MAX]);
 
 /* ---- Alignment and relative error ------------------------------------------------------------ */
@@ -151,60 +148,56 @@ int         ct_start_find(const char *name); /* a ct_start, or -1 */
 
 #define CT_INFERENCE_AUTO 2
 
-/* How estimates are made: all at once, or incrementally (ct_replay), a variable at a time in their order, as in
- * deployment. Where measurements do not say where bodies are (an object under a finger), there is nothing for an
- * estimate at once to start from but a guess, and it ends in some minimum near that; step by step each pose has the
- * one before it. CT_INFERENCE_AUTO is incremental where more than a tenth of the poses are such. */
+/* How estimates are made: in batch, or incrementally (ct_replay), one variable at a time in their order, as on a robot.
+ * Where measurements do not determine initial poses (an object under a finger), a batch solve starts from a guess and
+ * may end in a wrong minimum. An incremental one starts each pose from the one before. CT_INFERENCE_AUTO is incremental
+ * if more than a tenth of the poses are such. */
 typedef struct {
-    ct_start          start; /* incremental: the given values, which replay.entry says what to make of */
+    ct_start          start; /* incremental: the given values of replay.entry */
     ct_solve_options  solve;
-    int               incremental; /* 0: all at once, 1: step by step, or CT_INFERENCE_AUTO */
+    int               incremental; /* 0: batch, 1: incremental, or CT_INFERENCE_AUTO */
     ct_replay_options replay;
 } ct_inference;
 
-/* inference->incremental <- 0 or 1 where it is CT_INFERENCE_AUTO: 1 if one of the sequences is better estimated so. */
+/* If inference->incremental is CT_INFERENCE_AUTO, sets it to 1 if one of the sequences is such, else to 0. */
 ct_status ct_inference_choose(int32_t count, ct_sequence *const seq[], ct_inference *inference, ct_err *err);
 
-/* from measurements; CT_INFERENCE_AUTO; ct_replay_defaults, from the pose before, with 5 updates to settle and
- * thresholds for a world of 10 m; ct_solve_defaults, with a tighter `relative`, as losses feel what errors do not */
+/* From measurements; CT_INFERENCE_AUTO; ct_replay_defaults from the previous pose, with 5 further updates and
+ * thresholds for a world of 10 m; ct_solve_defaults with a tighter `relative`, as a loss is first order in x. */
 ct_inference ct_inference_defaults(void);
 
-/* x <- where inference starts from. Where the truth is asked for and (partly) unknown, those coordinates are the
- * file's; so are fixed variables. */
+/* x <- the values that inference starts from. Fixed variables, and unknown coordinates of the truth, have the values
+ * of the file. */
 ct_status ct_start_values(const ct_sequence *seq, ct_start start, double *x, ct_err *err);
 
 /* ---- Conditioning ---------------------------------------------------------------------------- */
 
-/* The whitened linear system of an estimate is A dx = b, A the rows R_k J_k of all factors. Its condition number,
- * cond A = sqrt(lmax / lmin) of A'A, says how many digits are lost in solving it by orthogonal elimination, and its
- * square how many by Cholesky's. Units decide it as well as noise does; column scaling (A times D^-1/2, D = diag
- * A'A) takes them out. */
-#define CT_CAUSES 3
+/* The whitened linear system of an estimate is A dx = b, with the rows R_k J_k of all factors in A. Its condition
+ * number is cond A = sqrt(lmax / lmin) of A'A. Orthogonal elimination loses log10(cond A) digits, Cholesky twice that.
+ * Units change it as noise does; column scaling (A D^-1/2, D = diag A'A) removes them. */
+#define CT_CONTRIBUTIONS 3
+
+/* A row of a noise model and its share of an eigenvalue l = sum over rows of |row v|^2. */
+typedef struct {
+    int32_t model; /* of the noise table; -1: none                                                   */
+    int     row;   /* of the whitened residual; of a full model: this coordinate given those after it */
+    double  share; /* 0 to 1                                                                         */
+} ct_contribution;
 
 typedef struct {
-    int32_t model; /* of the noise table; -1: no more                                                  */
-    int     row;   /* of the whitened residual: of a full model what this coordinate says, given those after it */
-    double  share; /* of the eigenvalue, l = sum over rows of |row v|^2: 0 to 1                         */
-} ct_cause;
-
-typedef struct {
-    /* eigenvalues of A'A, to 1e-6 of themselves; smallest 0: singular, as far as numbers tell */
-    double   largest, smallest;
-    /* of A; INFINITY where smallest is 0 */
-    double   condition;
-    /* the variables that most of the two eigenvectors lie on */
-    int32_t  stiff, weak;
-    /* whose rows the two eigenvalues are made of, largest share first */
-    ct_cause stiffest[CT_CAUSES], weakest[CT_CAUSES];
+    double          largest, smallest; /* eigenvalues of A'A, to 1e-6 of themselves; smallest 0: singular      */
+    double          condition;         /* of A; INFINITY if smallest is 0                                      */
+    int32_t         stiff, weak;       /* the variables with the largest part of the two eigenvectors          */
+    ct_contribution stiffest[CT_CONTRIBUTIONS], weakest[CT_CONTRIBUTIONS]; /* largest share first              */
 } ct_condition;
 
 typedef struct {
     ct_condition plain, scaled; /* without and with column scaling */
 } ct_conditioning;
 
-/* At values x under a noise table. solver is one of graph, and is left linearised there. CT_OK also where it is
- * singular: weak is then a variable that is loose. NaN and -1 where nothing is estimated. Allocates; costs some 20
- * factorisations. */
+/* Conditioning at values x under a noise table. solver is one of graph, and is left linearised at x. CT_OK also if the
+ * system is singular: weak is then an undetermined variable. NaN and -1 if nothing is estimated. Allocates; costs some
+ * 20 factorisations. */
 ct_status ct_conditioning_at(const ct_graph *graph, const ct_noise *noise, ct_solver *solver, const double *x,
                              ct_conditioning *out, ct_err *err);
 
@@ -309,17 +302,17 @@ ct_accuracy ct_summary_body(const ct_summary *summary, const char *name);
 
 /* ---- Diagnostics ------------------------------------------------------------------------------- */
 
-/* e' P^-1 e of every variable (nees) and its coordinates that count (degrees); NaN and 0 where the truth is not
- * known, or the variable fixed. Arrays of ct_graph_variables. CT_E_SINGULAR where there are no covariances. */
+/* nees <- e' P^-1 e of every variable, degrees <- its coordinates that count; NaN and 0 if the truth is not known, or
+ * the variable fixed. Arrays of ct_graph_variables. CT_E_SINGULAR if the system is singular. */
 ct_status ct_nees_each(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x, double *nees,
                        int *degrees, ct_err *err);
 
-/* What every factor of a noise model says at the truth: samples of its noise. r: dim doubles each, up to `most` of
- * them, may be NULL; whitened by the model if `noise` is not NULL, else as they are. Returns how many there are: a
- * factor whose truth is not known well enough gives none. */
+/* Residuals of the factors of a noise model at the truth: samples of its noise. r (may be NULL): dim doubles each, up
+ * to `most` of them; whitened by the model if `noise` is not NULL. Returns how many there are. A factor whose variables
+ * lack truth has none. */
 int64_t ct_truth_residuals(const ct_sequence *seq, int32_t model, const ct_noise *noise, int64_t most, double *r);
 
-/* P(chi-square of n degrees <= q) = p: the quantile q, for bands. */
+/* The quantile q with P(chi-square of n degrees <= q) = p. */
 double ct_chi_squared_quantile(double p, double n);
 
 #ifdef __cplusplus

@@ -1,5 +1,4 @@
-/* accuracy.c: the distance from the truth, in the words of LEO and of those who evaluate trajectories; of all poses,
- * and of each body that they are poses of. */
+/* accuracy.c: rmse (as LEO defines it) and absolute pose error; over all poses, and over those of each body. */
 #include "evaluate/evaluate.h"
 
 #include <math.h>
@@ -60,7 +59,7 @@ ct_accuracy ct_accuracy_of(const ct_sequence *seq, const double *x)
     return accuracy(&sum);
 }
 
-/* ---- Things ---------------------------------------------------------------------------------- */
+/* ---- Bodies ---------------------------------------------------------------------------------- */
 
 ct_accuracy ct_accuracy_of_body(const ct_sequence *seq, const double *x, const char *body)
 {
@@ -73,8 +72,8 @@ ct_accuracy ct_accuracy_of_body(const ct_sequence *seq, const double *x, const c
     return accuracy(&sum);
 }
 
-/* Which of the first *count it is; a new one while there is room, else -1. Neighbours in a graph are of the same
- * few: looked at one by one. */
+/* The index of the body of that name; a new one is added while there is room, else -1. There are few: a linear
+ * search. */
 static int find_body(const char *name, int *count, ct_body body[CT_BODIES_MAX])
 {
     const int n = CT_MIN((int)ct__body_name_length(name), CT_BODY_NAME_MAX - 1);

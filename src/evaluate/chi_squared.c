@@ -1,15 +1,13 @@
-/* chi_squared.c: quantiles of the chi-square distribution of n degrees: what a sum of n squares of standard normals
- * stays below with probability p.
+/* chi_squared.c: quantiles of the chi-square distribution of n degrees.
  *
- *     P(a, x) = D (1 + x/(a+1) + x^2/((a+1)(a+2)) + ...)                     a = n/2, x = q/2,  D = x^a e^-x /
- *                                                                            Gamma(a + 1);   x < a + 1
- *     1 - P   = a D / (x+1-a - 1(1-a)/(x+3-a - 2(2-a)/(x+5-a - ...)))        by Lentz;
- *                                                                            x >= a + 1
+ *     a = n/2, x = q/2, D = x^a e^-x / Gamma(a + 1)
+ *     P(a, x) = D (1 + x/(a+1) + x^2/((a+1)(a+2)) + ...)                      x < a + 1
+ *     1 - P   = a D / (x+1-a - 1(1-a)/(x+3-a - 2(2-a)/(x+5-a - ...)))         x >= a + 1, by Lentz
  *
  * D by Stirling: log D = -b h(x/b) - 1/2 log(2 pi b) - (1/(12 b) - ...) for b large, h(t) = t - 1 - log t, where no
  * large numbers cancel; b = a + k, with k factors taken off again, for a small. The equation is solved by Newton's
- * method for the logarithm of the smaller tail as a function of log x, where it is nearly straight, and by halving
- * where that leaves the bracket.
+ * method for the logarithm of the smaller tail as a function of log x, which is nearly linear, and by bisection if a
+ * step leaves the bracket.
  */
 #include "base/base.h"
 

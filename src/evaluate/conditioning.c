@@ -1,17 +1,16 @@
-/* conditioning.c: how far apart the ends of the whitened system's spectrum lie, and who is to blame.
+/* conditioning.c: the extreme eigenvalues of the whitened system, and which noise models contribute to them.
  *
  *     A: the rows sqrt(w) R_k J_k of all factors, as the solver linearises them;   H = A'A,  D = diag H
  *     plain: H v = l v, |v| = 1      scaled: H v = l D v, v'Dv = 1
  *     l = v'Hv = sum over factors and their rows of (row v)^2,  by noise model and row
  *
- * A full covariance mixes rows in whitening, R being upper triangular: row i of such a model is what its coordinate
- * i says, given those after it. The sum over rows is also how l is computed in the end: squares do not cancel, where
- * v'Hv at the weak end would be rounding of the stiff one's.
+ * Whitening by a full covariance mixes rows. R is upper triangular: row i of such a model is its coordinate i given
+ * those after it. l is computed as the sum over rows: squares do not cancel, whereas v'Hv of the smallest eigenvalue
+ * would be rounding errors of the largest.
  */
 #include "evaluate/evaluate.h"
 #include "evaluate/extreme_eigenvalues.h"
 #include "graph/whiten.h"
-
 
 typedef struct {
     const ct_graph  *graph;
@@ -21,10 +20,10 @@ typedef struct {
     double          *u, *v;  /* eigenvector as extreme_eigenvalues.h has it, and as dx: scalars of the system */
     double          *scale;  /* D, ones where it is zero: a variable without factors              */
     double          *part;   /* of l, by model and row                                            */
-} looking;
+} state;
 
 /* part <- (row v)^2 of every row, summed by model and row; returns their sum. */
-static double share_out(const looking *l)
+static double split_by_row(const state *l)
 {
     double       total = 0;
     const size_t parts = (size_t)ct_noise_count(l->noise) * CT_NOISE_DIM_MAX;
@@ -55,23 +54,23 @@ static double share_out(const looking *l)
     return total;
 }
 
-/* The largest parts first; those that are none have no cause. */
-static void blame(const looking *l, double total, ct_cause cause[CT_CAUSES])
+/* The largest parts first; parts of zero are left out. */
+static void list_contributions(const state *l, double total, ct_contribution out[CT_CONTRIBUTIONS])
 {
     const int32_t parts = ct_noise_count(l->noise) * CT_NOISE_DIM_MAX;
-    for (int k = 0; k < CT_CAUSES; k++) {
+    for (int k = 0; k < CT_CONTRIBUTIONS; k++) {
         int32_t most = 0;
         for (int32_t i = 1; i < parts; i++)
             if (l->part[i] > l->part[most]) most = i;
         if (!(l->part[most] > 0)) return;
-        cause[k] = (ct_cause){
+        out[k] = (ct_contribution){
             .model = most / CT_NOISE_DIM_MAX, .row = most % CT_NOISE_DIM_MAX, .share = l->part[most] / total};
         l->part[most] = 0;
     }
 }
 
 /* The variable that most of |u|^2 lies on. */
-static int32_t seat_of(const looking *l)
+static int32_t largest_variable(const state *l)
 {
     int32_t most = -1;
     double  largest = -1;
@@ -85,30 +84,30 @@ static int32_t seat_of(const looking *l)
     return most;
 }
 
-static ct_status find_end(looking *l, int largest, const double *scale, double *value, int32_t *variable,
-                          ct_cause cause[CT_CAUSES], ct_err *err)
+static ct_status find_end(state *l, int largest, const double *scale, double *value, int32_t *variable,
+                          ct_contribution out[CT_CONTRIBUTIONS], ct_err *err)
 {
     ct_sparse    *system = ct_solver_system(l->solver);
     const int32_t n = ct_sparse_describe(system).scalars;
     CT_TRY(ct__extreme(system, largest, scale, l->u, value, err));
     for (int32_t i = 0; i < n; i++) l->v[i] = scale ? l->u[i] / sqrt(scale[i]) : l->u[i];
-    *value = share_out(l);
-    *variable = seat_of(l);
-    blame(l, *value, cause);
+    *value = split_by_row(l);
+    *variable = largest_variable(l);
+    list_contributions(l, *value, out);
     return CT_OK;
 }
 
-static int32_t first_loose(const looking *l)
+static int32_t first_undetermined(const state *l)
 {
     for (int32_t v = 0; v < l->graph->variables; v++)
         if (ct_solver_loose(l->solver, v)) return v;
     return -1;
 }
 
-static ct_status find_both(looking *l, int singular, const double *scale, ct_condition *out, ct_err *err)
+static ct_status find_both(state *l, int singular, const double *scale, ct_condition *out, ct_err *err)
 {
     CT_TRY(find_end(l, 1, scale, &out->largest, &out->stiff, out->stiffest, err));
-    if (singular) out->weak = first_loose(l);
+    if (singular) out->weak = first_undetermined(l);
     else CT_TRY(find_end(l, 0, scale, &out->smallest, &out->weak, out->weakest, err));
     out->condition = out->smallest > 0 ? sqrt(out->largest / out->smallest) : INFINITY;
     return CT_OK;
@@ -117,7 +116,7 @@ static ct_status find_both(looking *l, int singular, const double *scale, ct_con
 static ct_condition nothing(double value)
 {
     ct_condition c = {.largest = value, .smallest = value, .condition = value, .stiff = -1, .weak = -1};
-    for (int k = 0; k < CT_CAUSES; k++) c.stiffest[k].model = c.weakest[k].model = -1;
+    for (int k = 0; k < CT_CONTRIBUTIONS; k++) c.stiffest[k].model = c.weakest[k].model = -1;
     return c;
 }
 
@@ -131,7 +130,7 @@ ct_status ct_conditioning_at(const ct_graph *graph, const ct_noise *noise, ct_so
     const ct_status regular = ct_solver_linearise(solver, noise, x, &why);
     if (regular != CT_OK && regular != CT_E_SINGULAR) return ct_fail(err, regular, "%s", why.text);
     if (n == 0) return CT_OK;
-    looking l = {.graph = graph,
+    state l = {.graph = graph,
                  .noise = noise,
                  .solver = solver,
                  .x = x,

@@ -1,12 +1,11 @@
-/* consistency.c: does an estimator know how wrong it is?
+/* consistency.c: chi-square and NEES of an estimate.
  *
  *     chi-square   twice the error is, on average, rows - unknowns, if the noise models are right
- *     NEES         x_true = x o Exp(d), d ~ N(0, P): the difference e of loss.c is then N(0, D P D') to first order,
- *                  and
- *                  e' (D P D')^-1 e is, on average, the number of its coordinates
+ *     NEES         x_true = x o Exp(d), d ~ N(0, P): the difference e of loss.c is N(0, D P D') to first order,
+ *                  and e' (D P D')^-1 e has as its mean the number of its coordinates
  *
- * For a variable known in full Jr^-1(e) e = e, so that this is e' P^-1 e without any approximation; for a pose known
- * in part D picks what is known and turns it into the world.
+ * For a variable known in full Jr^-1(e) e = e: the value is e' P^-1 e without approximation. For a pose known in part D
+ * selects the known coordinates and rotates them into the world.
  */
 #include "evaluate/consistency.h"
 

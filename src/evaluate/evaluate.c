@@ -40,7 +40,7 @@ static ct_evaluation unknown(void)
 
 /* ---- One sequence ---------------------------------------------------------------------------- */
 
-/* Where it lies that ct_estimate points to. */
+/* The memory that ct_estimate points to. */
 typedef struct {
     double         *nees;
     int            *degrees;

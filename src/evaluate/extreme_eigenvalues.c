@@ -1,17 +1,17 @@
-/* extreme_eigenvalues.c: the largest and the smallest eigenvalue of a sparse system, by Lanczos and factors that
- * vouch for them.
+/* extreme_eigenvalues.c: the largest and the smallest eigenvalue of a sparse system, by Lanczos, verified by a
+ * factorisation.
  *
  *     H v = l S v,  S = diag(scale):   an ordinary problem in u = sqrt(S) v,  K u = l u,  K = S^-1/2 H S^-1/2
  *
- * Both ends are the lower end of P = sign K: sign +1 for the smallest, -1 for the largest. A few steps of Lanczos
- * with K, or with its inverse, find an end that stands alone. On a long chain it does not: eigenvalues crowd towards
- * it, (pi / n)^2 apart, and hundreds of steps would be needed. So they go on with
+ * Both ends are the lower end of P = sign K: sign +1 for the smallest, -1 for the largest. A few Lanczos steps with K,
+ * or with its inverse, find an end that is well separated. On a long chain eigenvalues cluster at the end, (pi / n)^2
+ * apart, and hundreds of steps would be needed. The iteration then continues with
  *
  *     (P + shift)^-1,   shift = l (gap - sign),  l the end as far as it is known
  *
- * whose eigenvalues near the end are far apart, be the gap small enough. That takes a factor of sign H + shift S,
- * and the factor tells more: if the matrix is positive definite, no eigenvalue lies further out than l (1 -+ gap).
- * With gap = TOLERANCE that is the proof that the end was found, and the search is over.
+ * whose eigenvalues near the end are well separated if the gap is small. It needs a factorisation of sign H + shift S.
+ * If that matrix is positive definite, no eigenvalue lies beyond l (1 -+ gap). With gap = TOLERANCE this proves that
+ * the end is found, and the search stops.
  *
  * From u a Rayleigh quotient: with w = (P + shift)^-1 u, that of w is u'w / w'w - shift, without the cancellation
  * that w'Pw has at the small end of a wide spectrum.
@@ -21,13 +21,13 @@
 #include "sparse/sparse.h"
 
 #define STEPS     16    /* of Lanczos before it starts again                                                       */
-/* never seen: 1 where an end stands alone, 2 to 4 where eigenvalues crowd, up to 20,000 of them */
+/* not reached in practice: 1 if the end is separated, 2 to 4 if eigenvalues cluster, up to 20,000 unknowns */
 #define ROUNDS    8
-#define TOLERANCE 5e-7  /* half of what is promised                                                               */
-#define WIDER     30    /* the gap, where something lies beyond it                                                */
-#define WIDEST    1e6   /* where it is no longer tried: H was said to be positive semidefinite, and is not          */
-#define INVARIANT 1e-13 /* of the largest product: what is left is rounding, the space of the steps so far is all  */
-#define SEED      1     /* of the start, which is random lest it be orthogonal to the answer                        */
+#define TOLERANCE 5e-7  /* half of the accuracy that the header states                                           */
+#define WIDER     30    /* factor on the gap if an eigenvalue lies beyond it                                     */
+#define WIDEST    1e6   /* limit of that factor: H is not positive semidefinite, against the caller's word        */
+#define INVARIANT 1e-13 /* of the largest product: below it is rounding, and the Krylov space is invariant         */
+#define SEED      1     /* of the start vector, random so that it is not orthogonal to the eigenvector            */
 
 typedef struct {
     ct_sparse    *sparse; /* P = sign H is assembled                                 */

@@ -69,11 +69,12 @@ static void put_table(report_job *job, ranked *list)
 }
 
 /* "odom@1.x 83 %, gps@0.y 12 %". Returns buf. */
-static const char *name_causes(const report_job *job, const ct_cause cause[CT_CAUSES], char *buf, size_t size)
+static const char *name_contributions(const report_job *job, const ct_contribution cause[CT_CONTRIBUTIONS], char *buf,
+                                      size_t size)
 {
     size_t used = 0;
     buf[0] = 0;
-    for (int i = 0; i < CT_CAUSES && cause[i].model >= 0 && used < size; i++) {
+    for (int i = 0; i < CT_CONTRIBUTIONS && cause[i].model >= 0 && used < size; i++) {
         const ct_noise_model *m = ct_noise_get(job->table[AFTER], cause[i].model);
         if (i && cause[i].share < 0.005) break;
         if (m->row && m->row[cause[i].row].name[0])
@@ -107,7 +108,7 @@ static void put_causes(report_job *job, ranked *list)
                 ct_table_text(t, "%s", weak ? "" : scaled ? "columns scaled" : "as it is");
                 ct_table_text(t, "%s", weak ? "" : side == BEFORE ? "before" : "after");
                 ct_table_text(t, "%s", weak ? "weak" : "stiff");
-                ct_table_text(t, "%s", name_causes(job, weak ? c->weakest : c->stiffest, causes, sizeof causes));
+                ct_table_text(t, "%s", name_contributions(job, weak ? c->weakest : c->stiffest, causes, sizeof causes));
                 ct_table_text(t, "%s", end < 0 ? "" : ct_graph_name(track->seq->graph, end, name, sizeof name));
             }
         }
