@@ -204,7 +204,7 @@ static void test_get_after_put_is_the_identity_inside_the_set(void)
         ct_theta_get(theta, noise, q);
         /* the logarithm of a small eigenvalue is known to the rounding of the largest over it */
         for (int32_t b = 0; b < theta->blocks; b++) {
-            const ct__block *block = &theta->block[b];
+            const ct__theta_block *block = &theta->block[b];
             long double      l[6], most = -INFINITY, least = INFINITY;
             for (int k = lambdas(theta, b, p, l) - 1; k >= 0; k--) most = fmaxl(most, l[k]), least = fminl(least, l[k]);
             const double tolerance =
@@ -222,7 +222,7 @@ static void check_table_inside(const ct_theta *theta, const ct_noise *noise)
 {
     long double least = INFINITY, most = 0;
     for (int32_t b = 0; b < theta->blocks; b++) {
-        const ct__block      *block = &theta->block[b];
+        const ct__theta_block      *block = &theta->block[b];
         const ct_noise_model *m = ct_noise_get(noise, block->model);
         long double           l[6];
         if (theta->model[block->model].kind == CT_NOISE_FULL) {

@@ -141,7 +141,7 @@ static void test_put_never_leaves_the_set_in_units(void)
         CHECK_OK(ct_theta_apply(t.theta, p, t.noise, &err), err);
         CHECK(ct_theta_is_feasible(t.theta, t.noise));
         for (int32_t b = 0; b < t.theta->blocks; b++) {
-            const ct__block *block = &t.theta->block[b];
+            const ct__theta_block *block = &t.theta->block[b];
             const int        d = block->dim, at = block->coordinate < 0 ? 0 : block->coordinate;
             const double    *unit = t.unit[block->model] + at;
             long double      lambda[6];

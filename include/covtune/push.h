@@ -1,4 +1,13 @@
-/* covtune/push.h: simulated planar pushing with a tactile finger, the paper's second study. */
+/* covtune/push.h: simulated planar pushing with a tactile finger: the paper's second study.
+ *
+ * Where the rest of pushing is:
+ *   src/push/                    simulator (limit_surface.c, episode.c), tactile sensor, network (net.h), sequences
+ *   src/graph/factor_{contact,push,tactile}.c   the factors contact_se2, push_se2, tactile_yaw, tactile_se2
+ *   shape.h, src/shape/          outlines of objects and their signed distance
+ *   data.h, src/data/read_push_csv.c            recorded pushes (ct_push_csv_read)
+ *   src/cli/push/                `covtune simulate push2d`, pictures and animations of pushing
+ *   studies/reproduce/push2d*.c  the paper's study; docs/pushing.md explains it
+ */
 #ifndef COVTUNE_PUSH_H
 #define COVTUNE_PUSH_H
 
@@ -9,75 +18,72 @@
 extern "C" {
 #endif
 
-/* ---- Pushing: the paper's second study -------------------------------------------------------- */
-
-/* A finger pushes an object over a table. Quasi-static: an ellipsoidal limit surface, Coulomb friction at the finger
- * (it sticks or slides), pressure and friction that vary so that the estimator's model is only nearly right
- * (src/push/limit_surface.c has the equations). A run is `episodes` pushes of `steps` steps, one after the other;
- * the finger jumps between them, the object does not.
+/* A finger pushes an object over a table. Motion is quasi-static, with an ellipsoidal limit surface and Coulomb
+ * friction at the finger, which sticks or slides (src/push/limit_surface.c has the equations). Pressure and friction
+ * vary, so the estimator's model is approximate. A sequence is `episodes` pushes of `steps` steps. Between pushes
+ * the finger jumps and the object stays.
  *
- * Variables o0, e0, o1, e1, ...: object and finger (its tip), with truth as motion capture has it: jitter, and a
- * calibration that is a little off. Factors, by noise model:
- *   prior       prior_se2 on every e: where the arm says it is                  dyn    push_se2 between neighbours
- *                                                                               of an episode
- *   tac         tactile_yaw over `window` steps and more, within an episode     geo    contact_se2 on every (o, e)
- *   bind        between_se2 of the object from episode to episode, frozen       first_pose    prior_se2 on o0 and
- *                                                                               e0, frozen; of both sigma is 1e-6,
- *                                                                               as they are exact */
+ * Variables o0, e0, o1, e1, ... are the object and the fingertip. Their truth is that of motion capture, with jitter
+ * and a calibration error. Factors, by noise model:
+ *   prior       prior_se2 on every e: the arm's kinematics
+ *   dyn         push_se2 between neighbours of an episode
+ *   tac         tactile_yaw over `window` steps and more, within an episode
+ *   geo         contact_se2 on every (o, e)
+ *   bind        between_se2 of the object from episode to episode; frozen, sigma 1e-6
+ *   first_pose  prior_se2 on o0 and e0; frozen, sigma 1e-6 */
 #define CT_PUSH_IMAGE_ROWS    8
 #define CT_PUSH_IMAGE_COLUMNS 12
 #define CT_PUSH_PIXELS        (CT_PUSH_IMAGE_ROWS * CT_PUSH_IMAGE_COLUMNS)
 
 typedef struct {
-    ct_shape_kind object;          /* ellipse (0.1638 m x 0.2428 m) or rectangle (0.2363 m x 0.1579 m), full lengths */
-    int           episodes, steps; /* 3 of 100                                                                       */
-    int           window, windows; /* tactile pairs over window .. window + windows - 1 steps: 10, 10                */
-    double        tactile_sigma;   /* rad, of the noisy oracle: 5e-3                                                 */
-    double        prior_sigma;     /* m and rad, of the finger: 1e-5                                                 */
-    /* m^2, the estimator's own constant of the limit surface: LEO's. NaN: that of even pressure, a ninth or less */
-    double        c2;
-    /* so many episodes training runs are put together from, and as many others test runs: 20 */
-    int           pool;
-    uint64_t      seed;            /* of the world: friction, calibration, pools                                     */
+    ct_shape_kind object;          /* ellipse (0.1638 m x 0.2428 m) or rectangle (0.2363 m x 0.1579 m), full lengths  */
+    int           episodes, steps; /* 3 of 100                                                                        */
+    int           window, windows; /* tactile pairs span window .. window + windows - 1 steps: 10, 10                 */
+    double        tactile_sigma;   /* rad, of the noisy oracle: 5e-3                                                  */
+    double        prior_sigma;     /* m and rad, of the finger: 1e-5                                                  */
+    double        c2;              /* m^2, the estimator's limit-surface constant: LEO's. NaN: that of even pressure,
+                                      which is at most a ninth of it */
+    int           pool;            /* episodes in the training pool, and in the test pool: 20                         */
+    uint64_t      seed;            /* of friction, calibration and pools                                              */
 } ct_push_options;
 
 ct_push_options ct_push_defaults(ct_shape_kind object);
 
-/* An episode: poses as motion capture has them, and a tactile image a step. */
+/* One push: poses as measured by motion capture, and a tactile image per step. */
 typedef struct {
     int     steps;
     ct_se2 *object, *finger;
-    double *image;    /* steps x CT_PUSH_PIXELS: the contact's patch, shear, pixel noise and drift            */
-    double  sliding;  /* share of the way on which the finger slid                                             */
+    double *image;   /* steps x CT_PUSH_PIXELS: contact patch, shear, pixel noise and drift */
+    double  sliding; /* share of the path on which the finger slid                          */
 } ct_push_episode;
 
-/* Pools: 0 of training runs, 1 of test runs, 2 of what a tactile network is trained on. Episodes do not depend on
+/* Pools: 0 for training sequences, 1 for test sequences, 2 for training a tactile network. Episodes do not depend on
  * each other. */
 ct_status ct_simulate_push_episode(const ct_push_options *options, int pool, uint64_t number, ct_push_episode *out,
-                               ct_err *err);
+                                   ct_err *err);
 void      ct_push_episode_free(ct_push_episode *episode);
-/* How much the finger turned on the object from step i to step j: what tactile_yaw measures. */
+/* Rotation of the finger relative to the object from step i to step j: what tactile_yaw measures. */
 double ct_push_relative_yaw(const ct_push_episode *episode, int i, int j);
 
-/* What a tactile sensor makes of a pair of images. */
+/* A tactile sensor: the relative yaw, in rad, from a pair of images. */
 typedef double (*ct_tactile_fn)(void *user, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS]);
-/* Pairs of images over the options' windows, within each of a number of episodes, and their turns: what a network is
- * trained on. Every pair is there as it is and, after that, mirrored left to right, where the turn is the other way.
- * *x: count x 2 CT_PUSH_PIXELS, before and after; *t: count. The caller frees both. CT_E_ARGUMENT if episodes are
- * too short for any. For those of four episodes 8 hidden units and a decay of 1e-2 will do. */
+/* Training data for a tactile network: pairs of images over the options' windows within each episode, and their
+ * relative yaw. Each pair is followed by its mirror image, left to right, with the opposite yaw. *x: count x 2
+ * CT_PUSH_PIXELS, before and after; *t: count. The caller frees both. CT_E_ARGUMENT if the episodes are too short.
+ * For four episodes, 8 hidden units and a weight decay of 1e-2 suffice. */
 ct_status ct_push_image_pairs(const ct_push_options *options, int episodes, const ct_push_episode episode[],
                               int64_t *count, double **x, double **t, ct_err *err);
-/* A ct_tactile_fn: net is a ct_net of 2 CT_PUSH_PIXELS inputs and one output, such as is trained on pairs. */
+/* A ct_tactile_fn; net is a ct_net with 2 CT_PUSH_PIXELS inputs and one output. */
 double ct_push_predict_yaw(void *net, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS]);
 
-/* Run number `run` of pool 0 or 1, its episodes drawn without replacement. tactile NULL: the noisy oracle. Models
- * are added to noise with far start values as the paper has them (a spread of 1e6, in the units below), or shared
- * with a run made before. Initial values are the measurements; the object's are the pose before, moved along with
- * the finger. */
-ct_status ct_simulate_push(const ct_push_options *options, int pool, uint64_t run, ct_tactile_fn tactile, void *user,
-                       ct_noise *noise, ct_sequence **out, ct_err *err);
+/* Sequence number `number` of pool 0 or 1. Its episodes are drawn without replacement. tactile NULL: the noisy
+ * oracle. Noise models are added to `noise` with the paper's distant start values (a spread of 1e6 in the units
+ * below), or shared with an earlier sequence. Initial values of the finger are its measurements; the object starts
+ * at its pose before, moved along with the finger. */
+ct_status ct_simulate_push(const ct_push_options *options, int pool, uint64_t number, ct_tactile_fn tactile, void *user,
+                           ct_noise *noise, ct_sequence **out, ct_err *err);
 /* Units of a model's rows, about the size of its errors: tac 0.01 rad; dyn 0.2 mm, 0.2 mm, 2 cm^2; geo 2 mm; prior
- * 0.1 mm and 0.1 mrad. Returns 1; 0, and nothing, for a model that is not to be learned. */
+ * 0.1 mm and 0.1 mrad. 0, with unit unchanged, for a model that is not learned; else 1. */
 int ct_push_units(const char *model, double unit[3]);
 
 #ifdef __cplusplus

@@ -1,37 +1,36 @@
-/* define.c: what is learned, and within which bounds.
+/* define.c: definition of the parameters: which models are learned, as which kind, within which bounds.
  *
- * A saying is checked before it changes anything, or undone if it cannot stand: a refused call leaves all as it was.
- * After each, blocks are numbered anew in the order in which models and coordinates first refer to them, and those
- * that nobody does are dropped: so the numbers of parameters follow from what is learned and not from the order in
- * which it was said. */
+ * A definition is checked before it changes anything, or undone: a refused call has no effect. After each, blocks are
+ * renumbered in the order in which models and coordinates first refer to them, and unused blocks are dropped. So
+ * parameter numbers depend on what is learned, and not on the order of the calls. */
 #include "theta/theta.h"
 #include "base/base.h"
 
 #include <math.h>
 
-/* Those of the noise table itself. */
+/* The limits of variances in a noise table. */
 #define BOUND_MIN 1e-150
 #define BOUND_MAX 1e150
 
-/* Their squares, and bounds times those, are numbers of the table as well. */
+/* Squared units, and bounds times these, stay within the limits of the table. */
 #define UNIT_MIN 1e-50
 #define UNIT_MAX 1e50
 
-#define PLACE 300 /* bytes for a model's name, at most 255, and a row's */
+#define PLACE 300 /* bytes for the names of a model, at most 255, and a row */
 
 static void renumber(ct_theta *theta)
 {
     int32_t blocks = 0, count = 0;
     for (int32_t b = 0; b < theta->blocks; b++) theta->map[b] = -1;
-    theta->beyond = 0;
+    theta->end = 0;
     for (int32_t i = 0; i < theta->models; i++) {
         ct__theta_model *m = &theta->model[i];
         for (int c = 0; c < m->dim; c++) {
             const int32_t old = m->block[c];
             if (old < 0) continue;
-            theta->beyond = i + 1;
+            theta->end = i + 1;
             if (theta->map[old] < 0) {
-                ct__block *block = &theta->spare[blocks];
+                ct__theta_block *block = &theta->spare[blocks];
                 *block = theta->block[old];
                 block->first = count;
                 block->uses = 0;
@@ -44,28 +43,28 @@ static void renumber(ct_theta *theta)
             theta->spare[m->block[c]].uses++;
         }
     }
-    ct__block *const t = theta->block;
+    ct__theta_block *const t = theta->block;
     theta->block = theta->spare;
     theta->spare = t;
     theta->blocks = blocks;
     theta->count = count;
 }
 
-/* The same after a model has got new blocks that lies beyond all that are learned: those come last. A table that is
- * learned from its first model to its last takes linear time. */
+/* The same if the model lies after all learned ones: its new blocks are the last. Learning the models of a table in
+ * order takes linear time. */
 static void number_last(ct_theta *theta, int32_t model)
 {
     const ct__theta_model *m = &theta->model[model];
     for (int c = 0; c < m->dim; c++) {
         if (m->block[c] < 0) continue;
-        ct__block *block = &theta->block[m->block[c]];
+        ct__theta_block *block = &theta->block[m->block[c]];
         block->first = theta->count;
         block->uses = 1;
         block->model = model;
         block->coordinate = m->kind == CT_NOISE_DIAGONAL ? c : -1;
         theta->count += ct__packed(block->dim);
     }
-    theta->beyond = model + 1;
+    theta->end = model + 1;
 }
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
@@ -76,7 +75,7 @@ static ct_status check_model(const ct_theta *theta, int32_t model, ct_err *err)
     return ct_fail(err, CT_E_ARGUMENT, "there is no noise model number %d: the table has %d", model, theta->models);
 }
 
-/* That what lies between bounds in units is a variance that the table can have; coordinate -1: in every row. */
+/* Variances between the bounds, in units, must be within the limits of the table; coordinate -1: in every row. */
 static ct_status check_in_table(const ct_theta *theta, int32_t model, int coordinate, double lower, double upper,
                                 ct_err *err)
 {
@@ -115,7 +114,7 @@ static const char *kind_name(ct_noise_kind kind)
     return kind == CT_NOISE_ISOTROPIC ? "isotropic" : kind == CT_NOISE_DIAGONAL ? "diagonal" : "full";
 }
 
-/* That a coordinate of a model learned as diagonal is meant. */
+/* The coordinate must be one of a diagonal model that is learned. */
 static ct_status check_coordinate(const ct_theta *theta, int32_t model, int coordinate, ct_err *err)
 {
     CT_TRY(check_model(theta, model, err));
@@ -131,7 +130,7 @@ static ct_status check_coordinate(const ct_theta *theta, int32_t model, int coor
                    kind_name(m->kind));
 }
 
-/* The same, and that it is learned. */
+/* The same, and the coordinate must be learned. */
 static ct_status check_learned(const ct_theta *theta, int32_t model, int coordinate, ct_err *err)
 {
     char place[PLACE];
@@ -141,19 +140,19 @@ static ct_status check_learned(const ct_theta *theta, int32_t model, int coordin
                    ct__theta_label(theta, model, coordinate, place, sizeof place));
 }
 
-/* A point with max <= spread * min exists if the largest lower bound is no more than spread times the smallest upper
- * one: all others can be put between. */
+/* A point with max <= spread * min exists if the largest lower bound is at most spread times the smallest upper bound:
+ * all other values fit between. */
 static ct_status check_spread(const ct_theta *theta, double spread, ct_err *err)
 {
-    const ct__block *high = NULL, *low = NULL; /* of the largest lower bound, of the smallest upper one */
+    const ct__theta_block *high = NULL, *low = NULL; /* of the largest lower bound, of the smallest upper one */
     char             a[PLACE] = "", b[PLACE] = "";
     if (isinf(spread)) return CT_OK;
     for (int32_t i = 0; i < theta->models; i++) {
         const ct__theta_model *m = &theta->model[i];
         for (int c = 0; c < m->dim; c++) {
-            /* blocks are looked at through those who use them: some may be about to be dropped */
+            /* visited through coordinates, because theta->block may hold unused blocks */
             if (m->block[c] < 0) continue;
-            const ct__block *block = &theta->block[m->block[c]];
+            const ct__theta_block *block = &theta->block[m->block[c]];
             const int        coordinate = m->kind == CT_NOISE_DIAGONAL ? c : -1;
             if (!high || block->lower > high->lower) high = block, ct__theta_label(theta, i, coordinate, a, sizeof a);
             if (!low || block->upper < low->upper) low = block, ct__theta_label(theta, i, coordinate, b, sizeof b);
@@ -164,7 +163,7 @@ static ct_status check_spread(const ct_theta *theta, double spread, ct_err *err)
                    a, high->lower, b, low->upper, spread);
 }
 
-/* ---- Sayings --------------------------------------------------------------------------------- */
+/* ---- Definitions ----------------------------------------------------------------------------- */
 
 ct_status ct_theta_learn(ct_theta *theta, int32_t model, ct_noise_kind kind, double lower, double upper, ct_err *err)
 {
@@ -182,7 +181,7 @@ ct_status ct_theta_learn(ct_theta *theta, int32_t model, ct_noise_kind kind, dou
         m->block[c] = c < mine ? theta->blocks++ : -1;
         if (c < mine)
             theta->block[m->block[c]] =
-                (ct__block){.dim = kind == CT_NOISE_FULL ? m->dim : 1, .lower = lower, .upper = upper};
+                (ct__theta_block){.dim = kind == CT_NOISE_FULL ? m->dim : 1, .lower = lower, .upper = upper};
     }
     const ct_status status = check_spread(theta, theta->spread, err);
     if (status != CT_OK) {
@@ -190,13 +189,13 @@ ct_status ct_theta_learn(ct_theta *theta, int32_t model, ct_noise_kind kind, dou
         theta->blocks = blocks;
         return status;
     }
-    if (model >= theta->beyond) number_last(theta, model);
+    if (model >= theta->end) number_last(theta, model);
     else renumber(theta);
     return CT_OK;
 }
 
-/* Rows of two users of one block have the same units: row by row, or all rows of isotropic models that differ in
- * dimension. */
+/* 1 if the rows of two users of one block have the same units. Isotropic models of different dimension must have one
+ * unit in all rows. */
 static int same_units(const ct__theta_model *x, int a, const ct__theta_model *y, int b)
 {
     if (x->kind == CT_NOISE_DIAGONAL) return x->unit[a] == y->unit[b];
@@ -206,13 +205,13 @@ static int same_units(const ct__theta_model *x, int a, const ct__theta_model *y,
     return 1;
 }
 
-/* What the units of a model ask of bounds and ties. */
+/* The units of a model must suit its bounds and ties. */
 static ct_status check_units(const ct_theta *theta, int32_t model, ct_err *err)
 {
     const ct__theta_model *m = &theta->model[model];
     for (int c = 0; c < m->dim; c++) {
         if (m->block[c] < 0) continue;
-        const ct__block *block = &theta->block[m->block[c]];
+        const ct__theta_block *block = &theta->block[m->block[c]];
         const int        diagonal = m->kind == CT_NOISE_DIAGONAL;
         CT_TRY(check_in_table(theta, model, diagonal ? c : -1, block->lower, block->upper, err));
         for (int32_t i = block->model; block->uses > 1 && i < theta->models; i++)
@@ -251,8 +250,8 @@ ct_status ct_theta_bound(ct_theta *theta, int32_t model, int coordinate, double 
 {
     CT_TRY(check_learned(theta, model, coordinate, err));
     CT_TRY(check_bounds(theta, model, coordinate, lower, upper, err));
-    ct__block      *block = &theta->block[theta->model[model].block[coordinate]];
-    const ct__block before = *block;
+    ct__theta_block      *block = &theta->block[theta->model[model].block[coordinate]];
+    const ct__theta_block before = *block;
     block->lower = lower;
     block->upper = upper;
     const ct_status status = check_spread(theta, theta->spread, err);
@@ -291,13 +290,13 @@ static int32_t root(const ct_theta *theta, int32_t block)
     return block;
 }
 
-/* One block for two coordinates (-1: of a model that has one block). On trial: bounds are those in spare, and map
- * says whose users are whose. */
+/* Join the blocks of two coordinates (-1: of a model with one block). Works on a trial copy: bounds are in `spare`, and
+ * `map` is a union-find forest of blocks. */
 static ct_status join(ct_theta *theta, int32_t a, int coordinate_a, int32_t b, int coordinate_b, ct_err *err)
 {
     const int32_t to = root(theta, theta->model[a].block[CT_MAX(coordinate_a, 0)]),
                   from = root(theta, theta->model[b].block[CT_MAX(coordinate_b, 0)]);
-    ct__block    *x = &theta->spare[to], *y = &theta->spare[from];
+    ct__theta_block    *x = &theta->spare[to], *y = &theta->spare[from];
     char          one[PLACE], other[PLACE];
     if (!same_units(&theta->model[a], CT_MAX(coordinate_a, 0), &theta->model[b], CT_MAX(coordinate_b, 0)))
         return ct_fail(err, CT_E_ARGUMENT, "%s and %s cannot be tied: their units differ",
@@ -315,7 +314,7 @@ static ct_status join(ct_theta *theta, int32_t a, int coordinate_a, int32_t b, i
     return CT_OK;
 }
 
-/* What has to hold for two whole models to be tied. */
+/* Conditions for tying two whole models. */
 static ct_status check_alike(const ct_theta *theta, int32_t a, int32_t b, ct_err *err)
 {
     const ct__theta_model *x = &theta->model[a], *y = &theta->model[b];

@@ -1,7 +1,7 @@
-/* feasible_set.c: the set of parameters: projection, linear minimisation, how much room there is, what is at its bound.
+/* feasible_set.c: the feasible set: projection, linear minimisation, range of the common scale, active bounds.
  *
- * Eigenvalue by eigenvalue, once spread.c has found what the spread leaves to all of them: the nearest matrix with
- * eigenvalues in an interval has the same eigenvectors, and tr(G S) is least for the S that has those of G (von
+ * spread.c finds the range that the spread permits; the rest is done per eigenvalue. The nearest matrix with
+ * eigenvalues in an interval has the same eigenvectors. tr(G S) is least for an S with the eigenvectors of G (von
  * Neumann). */
 #include "theta/theta.h"
 #include "base/base.h"
@@ -9,14 +9,14 @@
 #include <float.h>
 #include <math.h>
 
-/* Of a logarithm of a variance, of which the largest is 345: what a few roundings leave. */
+/* A few roundings of a log variance, which is at most 345. */
 #define LOG_ROUNDING 1e-12
 
 void ct_theta_convert(const ct_theta *theta, ct_space from, const double *in, double *out)
 {
     for (int32_t i = 0; i < theta->count; i++) out[i] = in[i];
     for (int32_t b = 0; b < theta->blocks; b++) {
-        const ct__block *block = &theta->block[b];
+        const ct__theta_block *block = &theta->block[b];
         if (from == CT_SPACE_LOG) ct__sym_exp(block->dim, out + block->first);
         else ct__sym_log(block->dim, out + block->first);
     }
@@ -24,12 +24,12 @@ void ct_theta_convert(const ct_theta *theta, ct_space from, const double *in, do
 
 /* ---- Projection and minimisation ------------------------------------------------------------- */
 
-/* What is left to the eigenvalues of a block. */
-static void interval(const ct__block *block, ct_space space, ct__window window, double *lower, double *upper)
+/* The permitted range of a block's eigenvalues. */
+static void interval(const ct__theta_block *block, ct_space space, ct__window window, double *lower, double *upper)
 {
     double from, to;
     ct__block_bounds(block, space, &from, &to);
-    *lower = CT_MIN(CT_MAX(from, window.floor), to); /* a window may miss a bound by rounding: bounds come first */
+    *lower = CT_MIN(CT_MAX(from, window.floor), to); /* a window may miss a bound by rounding: bounds take precedence */
     *upper = CT_MAX(CT_MIN(to, window.top), from);
 }
 
@@ -38,12 +38,12 @@ int ct_theta_project(const ct_theta *theta, ct_space space, double *q)
     const ct__window window = ct__window_project(theta, space, q, 1);
     int              moved = 0;
     for (int32_t b = 0; b < theta->blocks; b++) {
-        const ct__block *block = &theta->block[b];
+        const ct__theta_block *block = &theta->block[b];
         const int        d = block->dim;
         double           lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX], X[CT__BLOCK_MAX], lower, upper;
         interval(block, space, window, &lower, &upper);
         ct__sym_spectrum(d, q + block->first, lambda, V);
-        /* A matrix that has been projected must not move again, and its eigenvalues are known to rounding. */
+        /* a projected matrix must not move again, and its eigenvalues are known up to rounding */
         const double rounding = ct__block_rounding(d, CT_MAX(fabs(lambda[0]), fabs(lambda[d - 1])));
         if (lambda[0] >= lower - rounding && lambda[d - 1] <= upper + rounding) continue;
         for (int k = 0; k < d; k++) lambda[k] = CT_MIN(CT_MAX(lambda[k], lower), upper);
@@ -58,10 +58,10 @@ void ct_theta_minimise_linear(const ct_theta *theta, ct_space space, const doubl
 {
     const ct__window window = ct__window_minimise(theta, space, g);
     for (int32_t b = 0; b < theta->blocks; b++) {
-        const ct__block *block = &theta->block[b];
+        const ct__theta_block *block = &theta->block[b];
         double           gamma[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX], X[CT__BLOCK_MAX], lower, upper;
         interval(block, space, window, &lower, &upper);
-        /* The same point in both spaces, for what g does not feel. */
+        /* for a zero gradient: the same point in both spaces */
         const double middle = space == CT_SPACE_LOG ? 0.5 * lower + 0.5 * upper : sqrt(lower) * sqrt(upper);
         ct__sym_spectrum(block->dim, g + block->first, gamma, V);
         for (int k = 0; k < block->dim; k++) gamma[k] = gamma[k] > 0 ? lower : gamma[k] < 0 ? upper : middle;
@@ -70,9 +70,9 @@ void ct_theta_minimise_linear(const ct_theta *theta, ct_space space, const doubl
     }
 }
 
-/* ---- Room and spread ------------------------------------------------------------------------- */
+/* ---- Spread and scale ------------------------------------------------------------------------ */
 
-static void extremes(const ct__block *block, const double *p, double *min, double *max)
+static void extremes(const ct__theta_block *block, const double *p, double *min, double *max)
 {
     double lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX];
     ct__sym_spectrum(block->dim, p + block->first, lambda, V);
@@ -80,7 +80,7 @@ static void extremes(const ct__block *block, const double *p, double *min, doubl
     *max = lambda[block->dim - 1];
 }
 
-/* Smallest and largest of all. */
+/* Smallest and largest log eigenvalue. */
 static ct__window hull(const ct_theta *theta, const double *p)
 {
     ct__window all = {INFINITY, -INFINITY};
@@ -93,8 +93,8 @@ static ct__window hull(const ct_theta *theta, const double *p)
     return all;
 }
 
-/* exp(l), or the bound itself where l is its logarithm to rounding: what ct_theta_apply makes of it. */
-static double variance_near(const ct__block *block, double l)
+/* exp(l), or the bound whose logarithm l is up to rounding, as ct_theta_apply writes it. */
+static double variance_near(const ct__theta_block *block, double l)
 {
     double lower, upper;
     ct__block_bounds(block, CT_SPACE_LOG, &lower, &upper);
@@ -126,22 +126,22 @@ void ct_theta_scale_range(const ct_theta *theta, const double *p, double *low, d
         *high = CT_MIN(*high, upper - max);
     }
     const ct__window all = hull(theta, p);
-    if (all.top - all.floor > log(theta->spread) + LOG_ROUNDING) { /* no common factor changes that */
+    if (all.top - all.floor > log(theta->spread) + LOG_ROUNDING) { /* a common factor does not change the spread */
         *low = INFINITY;
         *high = -INFINITY;
     } else if (*low > *high && *low <= *high + LOG_ROUNDING) *low = *high = 0.5 * *low + 0.5 * *high;
 }
 
-/* ---- Bounds as bounds on coordinates --------------------------------------------------------- */
+/* ---- Active bounds --------------------------------------------------------------------------- */
 
 static void rotate(const ct_theta *theta, const double *p, int back, double *v)
 {
     for (int32_t b = 0; b < theta->blocks; b++) {
-        const ct__block *block = &theta->block[b];
+        const ct__theta_block *block = &theta->block[b];
         double           lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX];
         if (block->dim == 1) continue;
         ct__sym_spectrum(block->dim, p + block->first, lambda, V);
-        ct__sym_turn(block->dim, V, back, v + block->first);
+        ct__sym_rotate(block->dim, V, back, v + block->first);
     }
 }
 
@@ -151,11 +151,11 @@ void ct_theta_from_eigenbasis(const ct_theta *theta, const double *p, double *v)
 void ct_theta_active(const ct_theta *theta, const double *p, int8_t *active)
 {
     ct__window window = hull(theta, p);
-    /* the spread may grow yet */
+    /* the spread is below its limit */
     if (window.top - window.floor < log(theta->spread) - LOG_ROUNDING) window = (ct__window){-INFINITY, INFINITY};
     for (int32_t i = 0; i < theta->count; i++) active[i] = 0;
     for (int32_t b = 0; b < theta->blocks; b++) {
-        const ct__block *block = &theta->block[b];
+        const ct__theta_block *block = &theta->block[b];
         const int        d = block->dim;
         double           lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX], lower, upper;
         interval(block, CT_SPACE_LOG, window, &lower, &upper);

@@ -1,12 +1,11 @@
-/* jacobian.c: derivatives of covariances by parameters, and gradients from one space to the other.
+/* jacobian.c: derivatives of covariances by parameters, and conversion of gradients between the spaces.
  *
  *   variance v = e^p       dv/dp = v
- *   full, Sigma = e^L      dSigma/dp_k = D exp(L)[E_k], E_k the k-th of the orthonormal basis: e_i e_i', or (e_i
- *                          e_j' + e_j e_i') / sqrt 2
+ *   full, Sigma = e^L      dSigma/dp_k = D exp(L)[E_k], E_k the k-th basis matrix: e_i e_i', or
+ *                          (e_i e_j' + e_j e_i') / sqrt 2
  *
- * in units; in the table's numbers U dSigma U, U = diag(u).
- *
- * A gradient g by log space is D exp(L) applied to the one by variances. */
+ * These are in units; the table has U dSigma U, U = diag(u). The gradient in log space is D exp(L) applied to that in
+ * variance space. */
 #include "theta/theta.h"
 #include "base/base.h"
 
@@ -23,7 +22,7 @@ static int32_t terms_of(const ct_theta *theta, int32_t model)
 
 ct_status ct_theta_jacobian_new(const ct_theta *theta, ct_theta_jacobian **out, ct_err *err)
 {
-    /* One block of memory, the widest alignment first: the struct, dSigma, first, parameter, coordinate. */
+    /* one allocation, widest alignment first: the struct, dSigma, first, parameter, coordinate */
     int64_t terms = 0;
     *out = NULL;
     for (int32_t i = 0; i < theta->models; i++) terms += terms_of(theta, i);
@@ -34,28 +33,28 @@ ct_status ct_theta_jacobian_new(const ct_theta *theta, ct_theta_jacobian **out, 
     char        *memory = ct__zalloc((int64_t)(sizeof **out + matrices + integers), 1);
     if (!memory) return ct__no_memory(err, "derivatives of covariances", terms);
 
-    ct_theta_jacobian *slopes = (ct_theta_jacobian *)(void *)memory;
-    int32_t         *first = (int32_t *)(void *)(memory + sizeof *slopes + matrices);
-    int32_t         *parameter = first + models + 1;
+    ct_theta_jacobian *jacobian = (ct_theta_jacobian *)(void *)memory;
+    int32_t           *first = (int32_t *)(void *)(memory + sizeof *jacobian + matrices);
+    int32_t           *parameter = first + models + 1;
     for (int32_t i = 0; i < theta->models; i++) first[i + 1] = first[i] + terms_of(theta, i);
-    slopes->models = theta->models;
-    slopes->terms = (int32_t)terms;
-    slopes->first = first;
-    slopes->parameter = parameter;
-    slopes->coordinate = (int *)(void *)(parameter + n);
-    slopes->dSigma = (const double(*)[CT__BLOCK_MAX])(void *)(memory + sizeof *slopes);
-    *out = slopes;
+    jacobian->models = theta->models;
+    jacobian->terms = (int32_t)terms;
+    jacobian->first = first;
+    jacobian->parameter = parameter;
+    jacobian->coordinate = (int *)(void *)(parameter + n);
+    jacobian->dSigma = (const double(*)[CT__BLOCK_MAX])(void *)(memory + sizeof *jacobian);
+    *out = jacobian;
     return CT_OK;
 }
 
 /* The terms of coordinate c of a model, from term t on. Returns the term after them. */
 static int32_t fill(const ct_theta *theta, const ct__theta_model *m, int c, const double *p,
-                    const ct_theta_jacobian *slopes, int32_t t)
+                    const ct_theta_jacobian *jacobian, int32_t t)
 {
-    int32_t         *parameter = (int32_t *)slopes->parameter;                      /* const to readers only */
-    int             *coordinate = (int *)slopes->coordinate;
-    double(*const dSigma)[CT__BLOCK_MAX] = (double(*)[CT__BLOCK_MAX])slopes->dSigma;
-    const ct__block *block = &theta->block[m->block[c]];
+    int32_t         *parameter = (int32_t *)jacobian->parameter; /* const for callers only */
+    int             *coordinate = (int *)jacobian->coordinate;
+    double(*const dSigma)[CT__BLOCK_MAX] = (double(*)[CT__BLOCK_MAX])jacobian->dSigma;
+    const ct__theta_block *block = &theta->block[m->block[c]];
     double           lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX];
     ct__sym_spectrum(block->dim, p + block->first, lambda, V);
     for (int k = 0; k < ct__packed(block->dim); k++, t++) {
@@ -76,33 +75,33 @@ static int32_t fill(const ct_theta *theta, const ct__theta_model *m, int c, cons
     return t;
 }
 
-/* Were they made for theta as it is now? */
-static int are_of(const ct_theta_jacobian *slopes, const ct_theta *theta)
+/* 1 if it was made for theta as it is now. */
+static int matches(const ct_theta_jacobian *jacobian, const ct_theta *theta)
 {
-    int same = slopes->models == theta->models;
-    for (int32_t i = 0; same &&
-         i < theta->models; i++) same = slopes->first[i + 1] - slopes->first[i] == terms_of(theta, i);
+    int same = jacobian->models == theta->models;
+    for (int32_t i = 0; same && i < theta->models; i++)
+        same = jacobian->first[i + 1] - jacobian->first[i] == terms_of(theta, i);
     return same;
 }
 
-void ct_theta_jacobian_at(const ct_theta *theta, const double *p, ct_theta_jacobian *slopes)
+void ct_theta_jacobian_at(const ct_theta *theta, const double *p, ct_theta_jacobian *jacobian)
 {
     int32_t t = 0;
-    if (!are_of(slopes, theta)) {
-        double *all = (double *)slopes->dSigma; /* const to readers only */
-        for (int64_t i = 0; i < (int64_t)slopes->terms * CT__BLOCK_MAX; i++) all[i] = NAN;
+    if (!matches(jacobian, theta)) {
+        double *all = (double *)jacobian->dSigma; /* const for callers only */
+        for (int64_t i = 0; i < (int64_t)jacobian->terms * CT__BLOCK_MAX; i++) all[i] = NAN;
         return;
     }
     for (int32_t i = 0; i < theta->models; i++)
         for (int c = 0; c < theta->model[i].dim; c++)
-            if (theta->model[i].block[c] >= 0) t = fill(theta, &theta->model[i], c, p, slopes, t);
+            if (theta->model[i].block[c] >= 0) t = fill(theta, &theta->model[i], c, p, jacobian, t);
 }
 
 void ct_theta_convert_gradient(const ct_theta *theta, const double *p, ct_space to, const double *in, double *out)
 {
     for (int32_t i = 0; i < theta->count; i++) out[i] = in[i];
     for (int32_t b = 0; b < theta->blocks; b++) {
-        const ct__block *block = &theta->block[b];
+        const ct__theta_block *block = &theta->block[b];
         double           lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX];
         ct__sym_spectrum(block->dim, p + block->first, lambda, V);
         ct__sym_dexp(block->dim, lambda, V, to == CT_SPACE_VARIANCE, out + block->first);

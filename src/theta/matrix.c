@@ -2,8 +2,8 @@
  *
  * exp L = V diag(e^lambda) V' for L = V diag(lambda) V'. Its derivative in direction X is (Daleckii and Krein)
  *     D exp(L)[X] = V (Phi o V'XV) V',   Phi_ij = (e^li - e^lj) / (li - lj),   Phi_ii = e^li,
- * o entry by entry. It is symmetric for the inner product tr(XY), which in these coordinates is the vectors' own; so
- * the same formula carries a gradient by Sigma to one by log Sigma, and with 1/Phi back. */
+ * where o is the entrywise product. It is symmetric in the inner product tr(XY), which is that of the packed
+ * vectors. So the same formula converts a gradient in Sigma to one in log Sigma, and with 1/Phi back. */
 #include "theta/theta.h"
 #include "base/base.h"
 #include "base/eigen.h"
@@ -42,7 +42,7 @@ void ct__sym_recompose(int dim, const double *lambda, const double *V, double *X
         }
 }
 
-void ct__sym_turn(int dim, const double *V, int back, double *x)
+void ct__sym_rotate(int dim, const double *V, int back, double *x)
 {
     double X[CT__BLOCK_MAX], XU[CT__BLOCK_MAX], U[CT__BLOCK_MAX];
     ct__sym_unpack(dim, x, X);
@@ -90,12 +90,12 @@ static double exp_difference(double a, double b)
 
 void ct__sym_dexp(int dim, const double *lambda, const double *V, int inverse, double *x)
 {
-    ct__sym_turn(dim, V, 0, x);
+    ct__sym_rotate(dim, V, 0, x);
     double *entry = x;
     for (int i = 0; i < dim; i++)
         for (int j = i; j < dim; j++, entry++) {
             const double phi = exp_difference(lambda[i], lambda[j]);
             *entry = inverse ? *entry / phi : *entry * phi;
         }
-    ct__sym_turn(dim, V, 1, x);
+    ct__sym_rotate(dim, V, 1, x);
 }

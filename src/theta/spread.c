@@ -1,36 +1,33 @@
-/* spread.c: what a bound on the spread means for projecting on the set and for minimising over it.
+/* spread.c: projection and linear minimisation under a limit on the spread.
  *
- * Both problems are invariant under rotations of each block, so they are problems in eigenvalues: with l the
- * eigenvalues of q, or gamma those of g, they ask for x with lower_c <= x_c <= upper_c and, for some t, the same for
- * all,
+ * Both problems are invariant under rotations of each block, so they are problems in eigenvalues. Let l be the
+ * eigenvalues of q, or gamma those of g. Wanted is x with lower_c <= x_c <= upper_c and, for one t common to all,
  *
  *     t <= x_c <= top(t),   top(t) = w t + k:   w = spread, k = 0 in variances;  w = 1, k = log spread in logarithms.
  *
- * For given t every x_c has its best value by itself, and what is left is a convex function of t alone:
+ * For given t the x_c are independent. A convex function of t remains:
  *
- *   projection     F(t) = 1/2 sum (x_c - l_c)^2,  x_c = l_c clipped.  Quadratic between breakpoints, where an x_c
- *                                                                     begins to move with t or ceases
- *                  to. F' is continuous. A piece's own minimum, if it lies in the piece, is the answer; if not, it
- *                  says on which side to go on.
- *   minimisation   F(t) = sum gamma_c x_c,  x_c = max(lower_c, t) where gamma_c > 0, min(upper_c, top(t)) where
- *                                           gamma_c < 0. Linear between
- *                  breakpoints lower_c and top^-1(upper_c); the answer is the first at which the slope is not negative.
+ *   projection     F(t) = 1/2 sum (x_c - l_c)^2,  x_c = l_c clipped.
+ *                  Quadratic between breakpoints, where an x_c starts or stops to move with t. F' is continuous. If the
+ *                  minimum of a piece lies in the piece, it is the answer; else it gives the side to continue on.
+ *   minimisation   F(t) = sum gamma_c x_c,  x_c = max(lower_c, t) if gamma_c > 0, min(upper_c, top(t)) if gamma_c < 0.
+ *                  Linear between the breakpoints lower_c and top^-1(upper_c). The answer is the first breakpoint at
+ *                  which the slope is not negative.
  *
- * t may be as low as top(t) >= every lower bound asks, and as high as the smallest upper bound; sayings that leave
- * nothing between were refused.
+ * The smallest t has top(t) >= every lower bound; the largest is the smallest upper bound. Definitions for which this
+ * range is empty are refused.
  *
- * The breakpoints are not stored and sorted but halved: each pass over the blocks finds the nearest on either side
- * of a trial. So nothing is allocated, any number of threads may use one theta, and the answer is a breakpoint or a
- * piece's minimum, not the end of an iteration. A pass decomposes each full block anew, 4 us for one of dimension 6:
- * nothing beside the solve that every point costs. */
+ * Breakpoints are bisected, not stored and sorted: each pass over the blocks finds the nearest on either side of a
+ * trial. So nothing is allocated, one theta can be used by any number of threads, and the answer is a breakpoint or the
+ * minimum of a piece, without an iteration tolerance. A pass decomposes each full block again, 4 us for dimension 6:
+ * little beside the solve that every point costs. */
 #include "theta/theta.h"
 #include "base/base.h"
 
 #include <float.h>
 #include <math.h>
 
-/* Halving takes 64 steps at most, since no more bits decide between doubles, and every second step halves. Eight are
- * what is seen. */
+/* Bisection takes at most 64 steps, the bits of a double, and every second step bisects. Eight are typical. */
 #define PASSES_MAX 200
 
 typedef struct {
@@ -42,21 +39,20 @@ typedef struct {
     double          high;
 } search;
 
-void ct__block_bounds(const ct__block *block, ct_space space, double *lower, double *upper)
+void ct__block_bounds(const ct__theta_block *block, ct_space space, double *lower, double *upper)
 {
     *lower = space == CT_SPACE_LOG ? log(block->lower) : block->lower;
     *upper = space == CT_SPACE_LOG ? log(block->upper) : block->upper;
 }
 
-/* V diag V' is d products of three a sum, V orthogonal to a few roundings; what eigen.c then finds is off by as much
- * again. */
+/* V diag V' sums d products of three, with V orthogonal to a few roundings; the error of eigen.c is as large again. */
 double ct__block_rounding(int dim, double norm) { return dim == 1 ? 0 : 8 * dim * DBL_EPSILON * norm; }
 
 static double top(const search *s, double t) { return s->w * t + s->k; }
 static double bottom(const search *s, double x) { return (x - s->k) / s->w; }
 
-/* t must leave room for every block: top(t) >= its lower bound, t <= its upper one. Below all lower bounds it is of
- * no use, and with a spread of 1e300 no number. */
+/* For every block, top(t) >= its lower bound and t <= its upper bound. A t below all lower bounds has no effect, and
+ * underflows with a spread of 1e300. */
 static search begin(const ct_theta *theta, ct_space space, const double *q)
 {
     const int logs = space == CT_SPACE_LOG;
@@ -69,7 +65,7 @@ static search begin(const ct_theta *theta, ct_space space, const double *q)
         s.low = CT_MAX(s.low, bottom(&s, lower));
         s.high = CT_MIN(s.high, upper);
     }
-    s.low = CT_MAX(s.low, least); /* which may exceed high by rounding; whoever uses a window puts bounds first */
+    s.low = CT_MAX(s.low, least); /* may exceed high by rounding; users of a window give bounds precedence */
     return s;
 }
 
@@ -97,16 +93,16 @@ static void add_value(piece *p, const search *s, double t, double l, double lowe
 {
     if (l < t && lower < t) p->below += l, p->n_below++;
     if (l > top(s, t) && upper > top(s, t)) p->above += l - s->k, p->n_above++;
-    put_break(p, t, CT_MAX(l, lower));            /* the floor takes it along from here on */
-    put_break(p, t, bottom(s, CT_MIN(l, upper))); /* the top does up to here               */
+    put_break(p, t, CT_MAX(l, lower));            /* from here on it moves with the floor */
+    put_break(p, t, bottom(s, CT_MIN(l, upper))); /* up to here it moves with the top     */
 }
 
-/* F'(t) = sum_below (t - l) + w sum_above (w t + k - l), divided by w lest w^2 be too large. */
+/* F'(t) = sum_below (t - l) + w sum_above (w t + k - l), divided by w to avoid overflow of w^2. */
 static double piece_minimum(const search *s, double t, double *left, double *right)
 {
     piece p = {.left = -INFINITY, .right = INFINITY};
     for (int32_t b = 0; b < s->theta->blocks; b++) {
-        const ct__block *block = &s->theta->block[b];
+        const ct__theta_block *block = &s->theta->block[b];
         double           lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX], lower, upper;
         ct__block_bounds(block, s->space, &lower, &upper);
         ct__sym_spectrum(block->dim, s->q + block->first, lambda, V);
@@ -118,8 +114,8 @@ static double piece_minimum(const search *s, double t, double *left, double *rig
     return n > 0 ? (p.below / s->w + p.above) / n : t;
 }
 
-/* Trials are the last piece's minimum and the middle by turns. Each narrows [low, high] by a piece at least, as F'
- * has a sign there. */
+/* Trials alternate between the minimum of the last piece and the midpoint. Each removes at least one piece from
+ * [low, high], by the sign of F'. */
 static double best_floor(const search *s, double low, double high)
 {
     double t = middle(s, low, high);
@@ -140,7 +136,7 @@ ct__window ct__window_project(const ct_theta *theta, ct_space space, const doubl
     const search s = begin(theta, space, q);
     double       min = INFINITY, max = -INFINITY, rounding = 0; /* of the eigenvalues within their own bounds */
     for (int32_t b = 0; b < theta->blocks; b++) {
-        const ct__block *block = &theta->block[b];
+        const ct__theta_block *block = &theta->block[b];
         double           lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX], lower, upper;
         ct__block_bounds(block, space, &lower, &upper);
         ct__sym_spectrum(block->dim, q + block->first, lambda, V);
@@ -151,7 +147,8 @@ ct__window ct__window_project(const ct_theta *theta, ct_space space, const doubl
     }
     if (max <= top(&s, min)) return (ct__window){min, top(&s, min)};
     if (forgive && max <= top(&s, min + rounding) + rounding) return (ct__window){min, max};
-    /* At t = min no floor is above an eigenvalue, at top(t) = max no top below one: F falls before, and grows after. */
+    /* at t = min no floor is above an eigenvalue, at top(t) = max no top is below one: F falls before and grows
+     * after */
     const double low = CT_MAX(min, s.low), high = CT_MIN(bottom(&s, max), s.high),
                  t = best_floor(&s, low, CT_MAX(low, high));
     return (ct__window){t, top(&s, t)};
@@ -166,7 +163,7 @@ static double slope_after(const search *s, double t, double around, double *low,
     double       up = 0, down = 0, before = -INFINITY, after = INFINITY;
     const double from = *low, to = *high;
     for (int32_t b = 0; b < s->theta->blocks; b++) {
-        const ct__block *block = &s->theta->block[b];
+        const ct__theta_block *block = &s->theta->block[b];
         double           gamma[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX], lower, upper;
         ct__block_bounds(block, s->space, &lower, &upper);
         ct__sym_spectrum(block->dim, s->q + block->first, gamma, V);
@@ -190,7 +187,7 @@ ct__window ct__window_minimise(const ct_theta *theta, ct_space space, const doub
     const search s = begin(theta, space, g);
     double       low = s.low, high = s.high, before = low, after = high;
     if (slope_after(&s, low, low, &before, &after) >= 0) return (ct__window){low, top(&s, low)};
-    /* F falls after low; it does not after high, or may not go further */
+    /* F falls after low; it does not fall after high, or high is the limit */
     for (int pass = 0; pass < PASSES_MAX; pass++) {
         before = low, after = high;
         slope_after(&s, low, middle(&s, low, high), &before, &after);

@@ -1,7 +1,6 @@
-/* theta.c: the object, and what can be asked of it.
+/* theta.c: creation of a ct_theta, queries and names of parameters.
  *
- * Everything is allocated at once, for as many blocks as there could be: a call that says what is learned can be
- * refused, but cannot run out of memory. The sayings themselves are in define.c. */
+ * ct_theta_new allocates for as many blocks as can be needed. So definitions (define.c) cannot run out of memory. */
 #include "theta/theta.h"
 #include "base/base.h"
 
@@ -11,7 +10,7 @@
 
 static const size_t ROW = sizeof((ct_noise_row *)0)->name;
 
-/* ---- Birth and death ------------------------------------------------------------------------- */
+/* ---- Creation -------------------------------------------------------------------------------- */
 
 static ct_status allocate(int32_t models, int32_t room, int64_t text_size, ct_theta **out, ct_err *err)
 {
@@ -85,12 +84,12 @@ ct_status ct_theta_copy(const ct_theta *theta, ct_theta **out, ct_err *err)
     memcpy(copy->text, theta->text, (size_t)theta->text_size);
     copy->blocks = theta->blocks;
     copy->count = theta->count;
-    copy->beyond = theta->beyond;
+    copy->end = theta->end;
     copy->spread = theta->spread;
     return CT_OK;
 }
 
-/* ---- Questions ------------------------------------------------------------------------------- */
+/* ---- Queries --------------------------------------------------------------------------------- */
 
 int32_t ct_theta_count(const ct_theta *theta) { return theta->count; }
 int32_t ct_theta_models(const ct_theta *theta) { return theta->models; }
@@ -105,7 +104,7 @@ int ct_theta_learns(const ct_theta *theta, int32_t model)
 }
 
 /* Blocks ascend in `first`. */
-const ct__block *ct__theta_block_of(const ct_theta *theta, int32_t i)
+const ct__theta_block *ct__theta_find_block(const ct_theta *theta, int32_t i)
 {
     assert(i >= 0 && i < theta->count);
     int32_t low = 0, high = theta->blocks; /* block[low].first <= i < block[high].first */
@@ -130,7 +129,7 @@ static void triangle(int dim, int k, int *row, int *column)
 int ct_theta_is_scale(const ct_theta *theta, int32_t i)
 {
     if (!has_parameter(theta, i)) return 0;
-    const ct__block *block = ct__theta_block_of(theta, i);
+    const ct__theta_block *block = ct__theta_find_block(theta, i);
     int              row, column;
     triangle(block->dim, i - block->first, &row, &column);
     return row == column;
@@ -140,7 +139,7 @@ void ct_theta_bounds(const ct_theta *theta, int32_t i, double *lower, double *up
 {
     *lower = *upper = NAN;
     if (!has_parameter(theta, i)) return;
-    const ct__block *block = ct__theta_block_of(theta, i);
+    const ct__theta_block *block = ct__theta_find_block(theta, i);
     *lower = block->lower;
     *upper = block->upper;
 }
@@ -164,7 +163,7 @@ int ct_theta_has_units(const ct_theta *theta)
 double ct_theta_unit_squared(const ct_theta *theta, int32_t i)
 {
     if (!has_parameter(theta, i)) return NAN;
-    const ct__block *block = ct__theta_block_of(theta, i);
+    const ct__theta_block *block = ct__theta_find_block(theta, i);
     const int        at = CT_MAX(block->coordinate, 0);
     int              row, column;
     triangle(block->dim, i - block->first, &row, &column);
@@ -182,7 +181,7 @@ int32_t ct_theta_find(const ct_theta *theta, int32_t model, int coordinate)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* Adds to a text in buf that ends at *used; one that is cut ends in "...". */
+/* Appends to the text in buf that ends at *used; a truncated text ends in "...". */
 static void add(char *buf, size_t size, size_t *used, const char *text)
 {
     const size_t length = strlen(text);
@@ -204,7 +203,7 @@ static void add_row(const ct_theta *theta, const ct__theta_model *m, int c, char
     add(buf, size, used, *row ? row : number);
 }
 
-static void add_place(const ct_theta *theta, int32_t model, int coordinate, char *buf, size_t size, size_t *used)
+static void add_label(const ct_theta *theta, int32_t model, int coordinate, char *buf, size_t size, size_t *used)
 {
     const ct__theta_model *m = &theta->model[model];
     add(buf, size, used, theta->text + m->name);
@@ -217,7 +216,7 @@ const char *ct__theta_label(const ct_theta *theta, int32_t model, int coordinate
 {
     size_t used = 0;
     if (size) buf[0] = 0;
-    add_place(theta, model, coordinate, buf, size, &used);
+    add_label(theta, model, coordinate, buf, size, &used);
     return buf;
 }
 
@@ -239,7 +238,7 @@ const char *ct_theta_name(const ct_theta *theta, int32_t i, char *buf, size_t si
         snprintf(buf, size, "?");
         return buf;
     }
-    const ct__block *block = ct__theta_block_of(theta, i);
+    const ct__theta_block *block = ct__theta_find_block(theta, i);
     const int32_t    number = (int32_t)(block - theta->block);
     size_t           used = 0;
     int32_t          left = block->uses;
@@ -248,7 +247,7 @@ const char *ct_theta_name(const ct_theta *theta, int32_t i, char *buf, size_t si
         const ct__theta_model *m = &theta->model[model];
         for (int c = 0; c < m->dim; c++) {
             if (m->block[c] != number) continue;
-            add_place(theta, model, m->kind == CT_NOISE_DIAGONAL ? c : -1, buf, size, &used);
+            add_label(theta, model, m->kind == CT_NOISE_DIAGONAL ? c : -1, buf, size, &used);
             if (m->kind == CT_NOISE_FULL) add_entry(theta, m, i - block->first, buf, size, &used);
             if (--left) add(buf, size, &used, "=");
         }

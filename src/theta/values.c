@@ -1,15 +1,15 @@
-/* values.c: from a noise table to parameters and back.
+/* values.c: conversion between a noise table and parameters.
  *
- * What put writes lies in the set to the bit. For variances that is a matter of clipping after the exponential, by
- * bounds and by a floor T and top spread * T, where T is chosen such that rounding leaves every block some room.
+ * ct_theta_apply writes values that are feasible to the bit. Variances are clipped after the exponential, by their
+ * bounds and to the range T .. spread * T. T is chosen such that every block has a non-empty range after rounding.
  *
- * A full covariance is stored as entries, each rounded: its eigenvalues move by some eps |Sigma|, which is nothing
- * to the largest and may be much to the smallest. So they are kept that far inside their bounds, and whoever
- * decomposes the matrix finds them inside. It also keeps every matrix positive definite beyond rounding, as the
- * table wants it. A diagonal one is stored as it is, and needs no margin.
+ * A full covariance is stored as rounded entries, which moves its eigenvalues by about eps |Sigma|. That is negligible
+ * for the largest eigenvalue and can be large for the smallest. So eigenvalues keep that margin from their bounds, and
+ * an eigendecomposition of the stored matrix finds them inside. The margin also keeps the matrix positive definite. A
+ * diagonal matrix is stored exactly and needs no margin.
  *
- * Here and in jacobian.c alone do units come in: the table has U Sigma U. A number times u^2 and over it again is
- * off by a rounding or two, which inside forgives and a full matrix' margin is doubled for. */
+ * The table holds U Sigma U. Multiplication by u^2 and division cost one or two roundings: ct_theta_is_feasible
+ * tolerates these, and the margin of full matrices is doubled. */
 #include "theta/check_noise.h"
 #include "theta/theta.h"
 #include "base/base.h"
@@ -19,8 +19,7 @@
 #include <float.h>
 #include <math.h>
 
-/* Relative, of a variance: the product with u^2 and the quotient are half a bit off each, for the largest and the
- * smallest of a spread alike. */
+/* Relative error of a variance: half a bit for the product with u^2 and for the quotient, at both ends of a spread. */
 #define UNIT_ROUNDING (4 * DBL_EPSILON)
 
 static double clip(double x, double lower, double upper) { return CT_MIN(CT_MAX(x, lower), upper); }
@@ -64,7 +63,7 @@ static int has_units(const ct__theta_model *mine)
 
 /* ---- Table to parameters --------------------------------------------------------------------- */
 
-/* What a table says of the block of coordinate c, in log space. */
+/* x <- the table's value of the block of coordinate c, in log space. */
 static void read_block(const ct__theta_model *mine, const ct_noise_model *m, int c, double *x)
 {
     if (mine->kind == CT_NOISE_DIAGONAL) x[0] = log(entry_in_units(mine, m, c, c));
@@ -89,7 +88,7 @@ void ct_theta_get(const ct_theta *theta, const ct_noise *noise, double *p)
         for (int c = 0; c < theta->model[i].dim; c++) {
             double x[CT__PACKED_MAX];
             if (theta->model[i].block[c] < 0) continue;
-            const ct__block *block = &theta->block[theta->model[i].block[c]];
+            const ct__theta_block *block = &theta->block[theta->model[i].block[c]];
             read_block(&theta->model[i], ct_noise_get(noise, i), c, x);
             for (int k = 0; k < ct__packed(block->dim); k++) p[block->first + k] += x[k] / block->uses;
         }
@@ -97,8 +96,8 @@ void ct_theta_get(const ct_theta *theta, const ct_noise *noise, double *p)
 
 /* ---- Parameters to table --------------------------------------------------------------------- */
 
-/* Variances between which everything must lie for the spread's sake: floor and spread * floor, as rounded. Every
- * block has some room there: floor <= its upper bound, and its lower bound <= spread * floor. */
+/* The variances floor .. spread * floor, as rounded, that the spread permits. Every block has a non-empty range there:
+ * floor <= its upper bound, and its lower bound <= spread * floor. */
 static ct__window variance_window(const ct_theta *theta, const double *p)
 {
     if (isinf(theta->spread) || !theta->blocks) return (ct__window){0, INFINITY};
@@ -123,7 +122,7 @@ static int is_diagonal(int dim, const double *x)
 }
 
 /* S <- exp of block b at p, in units, its eigenvalues in the set; as they are if the window is NULL. */
-static void write_block(const ct__block *block, const double *p, const ct__window *window, int units, double *S)
+static void write_block(const ct__theta_block *block, const double *p, const ct__window *window, int units, double *S)
 {
     const int d = block->dim;
     double    lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX];
@@ -139,7 +138,7 @@ static void write_block(const ct__block *block, const double *p, const ct__windo
         const double margin = (units ? 2 : 1) * ct__block_rounding(d, lambda[d - 1]);
         if (lower + margin <= upper - margin)
             for (int k = 0; k < d; k++) lambda[k] = clip(lambda[k], lower + margin, upper - margin);
-        else { /* less room than rounding takes: a multiple of the identity has none */
+        else { /* the range is smaller than rounding: a multiple of the identity has no rounding */
             for (int k = 0; k < d; k++) lambda[k] = lower + 0.5 * (upper - lower);
             for (int i = 0; i < d * d; i++) V[i] = i % (d + 1) == 0;
         }
@@ -208,13 +207,13 @@ ct_status ct_theta_apply_unprojected(const ct_theta *theta, const double *p, ct_
     return write_table(theta, p, NULL, noise, err);
 }
 
-/* ---- Is it inside? --------------------------------------------------------------------------- */
+/* ---- Feasibility ----------------------------------------------------------------------------- */
 
-/* Does coordinate c of this model say to the bit what the block's first user says? */
-static int says_the_same(const ct_theta *theta, const ct_noise *noise, int32_t i, int c)
+/* 1 if coordinate c of this model equals that of the block's first user, to the bit. */
+static int equals_first_use(const ct_theta *theta, const ct_noise *noise, int32_t i, int c)
 {
     const ct__theta_model *mine = &theta->model[i];
-    const ct__block       *block = &theta->block[mine->block[c]];
+    const ct__theta_block       *block = &theta->block[mine->block[c]];
     const ct_noise_model  *m = ct_noise_get(noise, i), *first = ct_noise_get(noise, block->model);
     if (mine->kind == CT_NOISE_DIAGONAL) return entry(m, c, c) == entry(first, block->coordinate, block->coordinate);
     if (mine->kind == CT_NOISE_ISOTROPIC) return entry(m, 0, 0) == entry(first, 0, 0);
@@ -224,8 +223,7 @@ static int says_the_same(const ct_theta *theta, const ct_noise *noise, int32_t i
     return 1;
 }
 
-/* A model that is learned as less than a full covariance has none, and one variance (in units) if it is learned as
- * isotropic. */
+/* 1 if a diagonal or isotropic model has no correlations, and an isotropic one a single variance in units. */
 static int has_form(const ct__theta_model *mine, const ct_noise_model *m)
 {
     const double slack = ct__one_unit(mine) ? 0 : UNIT_ROUNDING, first = entry_in_units(mine, m, 0, 0);
@@ -239,7 +237,8 @@ static int has_form(const ct__theta_model *mine, const ct_noise_model *m)
 }
 
 /* Smallest and largest eigenvalue that the table has for a block, in units. */
-static void extremes(const ct_theta *theta, const ct_noise *noise, const ct__block *block, double *min, double *max)
+static void extremes(const ct_theta *theta, const ct_noise *noise, const ct__theta_block *block, double *min,
+                     double *max)
 {
     const ct__theta_model *mine = &theta->model[block->model];
     const ct_noise_model  *m = ct_noise_get(noise, block->model);
@@ -259,7 +258,7 @@ int ct_theta_is_feasible(const ct_theta *theta, const ct_noise *noise)
     for (int32_t i = 0; i < theta->models; i++) {
         if (ct_theta_learns(theta, i) && !has_form(&theta->model[i], ct_noise_get(noise, i))) return 0;
         for (int c = 0; c < theta->model[i].dim; c++)
-            if (theta->model[i].block[c] >= 0 && !says_the_same(theta, noise, i, c)) return 0;
+            if (theta->model[i].block[c] >= 0 && !equals_first_use(theta, noise, i, c)) return 0;
     }
     for (int32_t b = 0; b < theta->blocks; b++) {
         const double off = has_units(&theta->model[theta->block[b].model]) ? UNIT_ROUNDING : 0;
