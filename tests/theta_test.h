@@ -169,7 +169,7 @@ static inline void random_point(ct_rng *rng, const ct_theta *theta, double *p)
         high = fmax(high, log(theta->block[b].lower)), low = fmin(low, log(theta->block[b].upper));
     const double floor = isinf(spread) ? -INFINITY : uniform(rng, fmin(high - spread, low), low);
     for (int32_t b = 0; b < theta->blocks; b++) {
-        const ct__block *block = &theta->block[b];
+        const ct__theta_block *block = &theta->block[b];
         const double     from = fmax(log(block->lower), floor), to = fmin(log(block->upper), floor + spread);
         double           l[6], V[36], X[36];
         for (int k = 0; k < block->dim; k++) {

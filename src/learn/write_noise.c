@@ -16,7 +16,7 @@
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static void full_rows(const ct__block *block, const ct_learn_result *r, double *standard_error)
+static void full_rows(const ct__theta_block *block, const ct_learn_result *r, double *standard_error)
 {
     const int n = block->dim, packed = ct__packed(n);
     double    lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX], S[CT__BLOCK_MAX], D[CT__BLOCK_MAX], x[CT__PACKED_MAX];
@@ -52,7 +52,7 @@ void ct_learn_rows(const ct_theta *theta, const ct_learn_result *r, int32_t mode
     if (!ct_theta_learns(theta, model)) return;
     const ct__theta_model *m = &theta->model[model];
     if (m->kind == CT_NOISE_FULL) {
-        const ct__block *block = &theta->block[m->block[0]];
+        const ct__theta_block *block = &theta->block[m->block[0]];
         full_rows(block, r, standard_error);
         for (int i = 0; i < m->dim; i++) at_bound[i] = r->at_bound[block->first + diagonal_place(m->dim, i)];
         return;
