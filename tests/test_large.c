@@ -71,7 +71,7 @@ static ct_solve_result solve(ct_graph *graph, const ct_noise *noise, ct_method m
            ct_method_name(method), analysed - begin, result.seconds, result.iterations, ct_stop_name(result.stop),
            result.initial_error, result.final_error,
            (long long)(ct_sparse_describe(ct_solver_system(solver)).bytes >> 20));
-    CHECK(ct_stop_converged(result.stop) && result.loose == 0);
+    CHECK(ct_stop_converged(result.stop) && result.undetermined == 0);
     ct_solver_free(solver);
     return result;
 }

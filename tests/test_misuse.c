@@ -397,7 +397,7 @@ static void test_a_solver_refuses_variables_that_are_not_there(void)
     EACH_BAD(i)
     {
         const int32_t bad = i;
-        CHECK(!ct_solver_loose(solver, i) && ct_solver_column(solver, i) == -1);
+        CHECK(!ct_solver_undetermined(solver, i) && ct_solver_column(solver, i) == -1);
         CHECK_REFUSED(ct_solver_marginals(solver, 1, &bad, out, &f.err), f.err, "does not exist");
         CHECK_REFUSED(ct_solver_cross(solver, i, 0, S, &f.err), f.err, "does not exist");
         CHECK_REFUSED(ct_solver_cross(solver, 0, i, S, &f.err), f.err, "does not exist");

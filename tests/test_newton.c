@@ -180,8 +180,8 @@ static void test_limits_rank_and_nonsense_stop_it_as_they_do_others(void)
     solver = new_solver(&w, NULL);
     options.max_iterations = 100;
     CHECK_OK(ct_solver_run(solver, w.noise, x, &options, &result, &w.err), w.err);
-    CHECK(result.stop == CT_STOP_RANK && result.loose == 2 && ct_solver_loose(solver, far) &&
-          ct_solver_loose(solver, near));
+    CHECK(result.stop == CT_STOP_RANK && result.undetermined == 2 && ct_solver_undetermined(solver, far) &&
+          ct_solver_undetermined(solver, near));
     free(x);
     ct_solver_free(solver);
     world_free(&w);

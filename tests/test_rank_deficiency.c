@@ -36,15 +36,15 @@ static void check_one(world *w, const ct_solve_options *options, const ct_sparse
     ct_solver      *solver = new_solver(w, how);
     double         *x = copy_values(w->graph, ct_graph_initial(w->graph));
     CHECK_OK(ct_solver_run(solver, w->noise, x, options, &result, &w->err), w->err);
-    CHECK(result.stop == CT_STOP_RANK && result.loose == end - first);
-    if (strcmp(ct_solver_loose_text(solver, buf, sizeof buf), text)) {
+    CHECK(result.stop == CT_STOP_RANK && result.undetermined == end - first);
+    if (strcmp(ct_solver_undetermined_text(solver, buf, sizeof buf), text)) {
         ct_test_failed_checks++;
         fprintf(stderr, "%s, %s: wanted \"%s\", got \"%s\" (stop %s)\n", ct_method_name(options->method),
                 ct_order_name(how->order), text, buf, ct_stop_name(result.stop));
     }
-    CHECK(strlen(ct_solver_loose_text(solver, tiny, sizeof tiny)) == sizeof tiny - 1);
+    CHECK(strlen(ct_solver_undetermined_text(solver, tiny, sizeof tiny)) == sizeof tiny - 1);
     for (int32_t v = 0; v < ct_graph_variables(w->graph); v++)
-        CHECK(ct_solver_loose(solver, v) == (v >= first && v < end));
+        CHECK(ct_solver_undetermined(solver, v) == (v >= first && v < end));
     for (int64_t i = 0; i < ct_graph_size(w->graph); i++) CHECK(isfinite(x[i]));
     CHECK_REFUSED(ct_solver_linearise(solver, w->noise, ct_graph_initial(w->graph), &w->err), w->err, text);
     CHECK(w->err.status == CT_E_SINGULAR);
@@ -76,7 +76,8 @@ static void check_firm(world *w)
             double    *x = copy_values(w->graph, ct_graph_initial(w->graph));
             CHECK_OK(ct_solver_run(solver, w->noise, x, &options, &result, &w->err), w->err);
             CHECK_OK(ct_solver_linearise(solver, w->noise, x, &w->err), w->err);
-            CHECK(result.loose == 0 && !strcmp(ct_solver_loose_text(solver, text, sizeof text), "nothing is loose"));
+            CHECK(result.undetermined == 0 &&
+                  !strcmp(ct_solver_undetermined_text(solver, text, sizeof text), "every variable is determined"));
             if (!ct_stop_converged(result.stop)) {
                 ct_test_failed_checks++;
                 fprintf(stderr, "%s, %s: stop %s\n", ct_method_name(options.method), ct_order_name((ct_order)order),

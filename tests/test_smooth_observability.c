@@ -110,8 +110,11 @@ static void grow(tale *t)
         ct_kind_retract(t->kind, identity, d, z[k]);
         factor[k] = (ct_new_factor){.ops = ops_of(t->kind, prior), .var = to, .z = z[k], .noise = draw(t, MODELS)};
     }
-    const ct_increment inc = {
-        .variables = variables, .variable = variable, .factors = factors, .factor = factor, .look = draw(t, 2)};
+    const ct_increment inc = {.variables = variables,
+                              .variable = variable,
+                              .factors = factors,
+                              .factor = factor,
+                              .relinearise_due = draw(t, 2)};
     const int          determined = is_determined(t, all, t->factors + factors);
     if (!judge(t, ct_smoother_update(t->smoother, &inc, NULL, &t->err), determined)) return;
     t->variables += variables;

@@ -131,7 +131,7 @@ static void test_a_graph_without_an_anchor_stops_for_rank(void)
     for (int m = 0; m < CT_METHOD_COUNT; m++) {
         ct_solve_options o = ct_solve_defaults();
         o.method = (ct_method)m;
-        CHECK(check_stop(&w, &o, CT_STOP_RANK).loose == 4);
+        CHECK(check_stop(&w, &o, CT_STOP_RANK).undetermined == 4);
     }
     world_free(&w);
 }
@@ -254,7 +254,7 @@ static void test_defaults_are_what_no_options_mean(void)
     CHECK(o.method == CT_LEVENBERG_MARQUARDT && a.stop == b.stop && a.iterations == b.iterations &&
           a.final_error == b.final_error);
     CHECK(!memcmp(x, y, (size_t)ct_graph_size(w.graph) * sizeof *x));
-    CHECK(a.linearisations >= 2 && a.factorisations >= a.iterations && a.loose == 0);
+    CHECK(a.linearisations >= 2 && a.factorisations >= a.iterations && a.undetermined == 0);
     CHECK(a.seconds >= a.linearise_s + a.factor_s + a.solve_s - 1e-6 && a.factor_s > 0 && a.linearise_s > 0 &&
           a.solve_s > 0);
     free(x);

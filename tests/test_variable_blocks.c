@@ -123,7 +123,7 @@ static void test_what_no_piece_is_measured_by_is_loose(void)
     CHECK_OK(ct_solver_new(graph, NULL, &solver, &err), err);
     CHECK_OK(ct_solver_run(solver, noise, x, NULL, &result, &err), err);
     CHECK(result.stop == CT_STOP_RANK);
-    CHECK(strstr(ct_solver_loose_text(solver, text, sizeof text), "p: no factor fixes its position"));
+    CHECK(strstr(ct_solver_undetermined_text(solver, text, sizeof text), "p: no factor fixes its position"));
     ct_solver_free(solver);
     ct_graph_free(graph);
     ct_noise_free(noise);

@@ -66,8 +66,8 @@ typedef struct {
     /* variables to let go, after all the rest: what is known of them and their factors stays, as a quadratic in the
      * coordinates of their neighbours about the linearisation points */
     const int32_t         *marginal;
-    /* 1: look for variables beyond their thresholds now, whatever `skip` says */
-    int                    look;
+    /* 1: relinearise variables beyond their thresholds in this update, whatever `skip` says */
+    int                    relinearise_due;
     /* 1: every variable whose delta is not zero, now. With nothing else: a Gauss-Newton iteration */
     int                    relinearise;
 } ct_increment;

@@ -105,7 +105,7 @@ typedef struct {
     double  distance;
     double  linearise_s, factor_s, solve_s;   /* linearise; factor; back-substitute       */
     double  seconds;                          /* all of it                                */
-    int32_t loose;                            /* stop == rank: variables left loose       */
+    int32_t undetermined;                     /* stop == rank: variables left undetermined */
 } ct_solve_result;
 
 /* 1 if the estimate serves as the minimum: it is one (ct_stop_converged), or double precision resolves no more
@@ -127,14 +127,14 @@ ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, con
  * Costs about an iteration; does not allocate. Fails as a run does. */
 ct_status ct_solver_distance(ct_solver *solver, const ct_noise *noise, const double *x, double *distance, ct_err *err);
 
-/* Which variables a run that stopped for rank left loose, as a sentence: "x17 and 3 others: no
+/* Which variables a solve that stopped for rank left undetermined, as a sentence: "x17 and 3 others: no
  * factor fixes their position". Returns buf. */
-const char *ct_solver_loose_text(const ct_solver *solver, char *buf, size_t size);
-/* 1 if the last run that stopped for rank found this variable loose. */
-int ct_solver_loose(const ct_solver *solver, int32_t var);
+const char *ct_solver_undetermined_text(const ct_solver *solver, char *buf, size_t size);
+/* 1 if the last solve that stopped for rank found this variable undetermined. */
+int ct_solver_undetermined(const ct_solver *solver, int32_t var);
 
 /* Linearise at x and factor the undamped system, for the calls below. Returns CT_E_SINGULAR with
- * the sentence above if something is loose. A run leaves no damping behind for them to see. */
+ * the sentence above if something is undetermined. A solve leaves no damping behind for them to see. */
 ct_status ct_solver_linearise(ct_solver *solver, const ct_noise *noise, const double *x, ct_err *err);
 
 /* The same with the exact Hessian of the error, second derivatives of residuals and kernels included, instead of

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define TRIES   1000 /* each is lost to a process that let go of the lock in between */
-#define LOOKS   50   /* at what the holder writes, which it does right after locking */
+#define ATTEMPTS 50   /* at what the holder writes, which it does right after locking */
 #define LOOK_NS 1000000
 #define LINE    400
 
@@ -55,7 +55,7 @@ static int is_current(const char *line)
 static ct_status busy(int file, const char *what, ct_err *err)
 {
     char line[LINE] = "";
-    for (int i = 0; i < LOOKS; i++) { /* a line of a killed one is replaced as soon as the next has the lock */
+    for (int i = 0; i < ATTEMPTS; i++) { /* a line of a killed one is replaced as soon as the next has the lock */
         const struct timespec pause = {.tv_nsec = LOOK_NS};
         if (read_line(file, line) && is_current(line)) break;
         nanosleep(&pause, NULL);

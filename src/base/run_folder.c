@@ -182,7 +182,7 @@ static ct_status count_others(void *user, const char *path, const char *name, ct
 }
 
 /* *root: the mark, the caller's. */
-static ct_status look(const char *folder, json_t **root, ct_run_folder_info *info, ct_err *err)
+static ct_status inspect(const char *folder, json_t **root, ct_run_folder_info *info, ct_err *err)
 {
     char *mark = join(folder, MARK);
     if (!mark) return ct__no_memory(err, "file names", 1);
@@ -205,7 +205,7 @@ static ct_status look(const char *folder, json_t **root, ct_run_folder_info *inf
 ct_status ct_run_folder_inspect(const char *folder, ct_run_folder_info *info, ct_err *err)
 {
     json_t         *root = NULL;
-    const ct_status status = look(folder, &root, info, err);
+    const ct_status status = inspect(folder, &root, info, err);
     json_decref(root);
     return status;
 }
@@ -327,7 +327,7 @@ static ct_status open_parts(ct_run_folder *run, const char *of, int adopt, ct_er
     ct_status status = ct__lock_take(lock, run->folder, run->who, &run->lock, err);
     free(lock);
     CT_TRY(status);
-    status = look(run->folder, &mark, &run->info, err); /* again: it may have changed before the lock was ours */
+    status = inspect(run->folder, &mark, &run->info, err); /* again: it may have changed before the lock was ours */
     if (status == CT_OK) status = refuse(run, of, adopt, err);
     if (status == CT_OK && run->info.state == CT_RUN_FOLDER_CUT) {
         status = finish_cut(run, mark, err);

@@ -1,8 +1,8 @@
 /* vector6.h: rows of six numbers (a spatial pose's tangent) as a vector of four and one of two, and the attribute
  * that makes bounds constant where a function is inlined. Sums are taken in the order of the plain loops they stand
  * for. */
-#ifndef CT_SIX_H
-#define CT_SIX_H
+#ifndef CT_VECTOR6_H
+#define CT_VECTOR6_H
 
 #include <string.h>
 
@@ -11,28 +11,28 @@
 typedef struct {
     double lo __attribute__((vector_size(32)));
     double hi __attribute__((vector_size(16)));
-} ct__six;
+} ct__vector6;
 
-CT_INLINE void ct__six_load(ct__six *v, const double *from)
+CT_INLINE void ct__vector6_load(ct__vector6 *v, const double *from)
 {
     memcpy(&v->lo, from, sizeof v->lo);
     memcpy(&v->hi, from + 4, sizeof v->hi);
 }
 
-CT_INLINE void ct__six_store(const ct__six *v, double *to)
+CT_INLINE void ct__vector6_store(const ct__vector6 *v, double *to)
 {
     memcpy(to, &v->lo, sizeof v->lo);
     memcpy(to + 4, &v->hi, sizeof v->hi);
 }
 
-CT_INLINE void ct__six_scale(ct__six *v, double f)
+CT_INLINE void ct__vector6_scale(ct__vector6 *v, double f)
 {
     v->lo *= f;
     v->hi *= f;
 }
 
 /* v += f w. */
-CT_INLINE void ct__six_add(ct__six *v, double f, const ct__six *w)
+CT_INLINE void ct__vector6_add(ct__vector6 *v, double f, const ct__vector6 *w)
 {
     v->lo += f * w->lo;
     v->hi += f * w->hi;

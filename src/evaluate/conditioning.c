@@ -100,7 +100,7 @@ static ct_status find_end(state *l, int largest, const double *scale, double *va
 static int32_t first_undetermined(const state *l)
 {
     for (int32_t v = 0; v < l->graph->variables; v++)
-        if (ct_solver_loose(l->solver, v)) return v;
+        if (ct_solver_undetermined(l->solver, v)) return v;
     return -1;
 }
 

@@ -22,12 +22,12 @@ CT_INLINE void ct__scale_rows(int rows, int cols, const double *s, double *M)
 /* M <- R M, 6 x 6. */
 CT_INLINE void ct__upper_six(const double *R, double *M)
 {
-    ct__six row[6];
-    for (int k = 0; k < 6; k++) ct__six_load(&row[k], M + 6 * k);
+    ct__vector6 row[6];
+    for (int k = 0; k < 6; k++) ct__vector6_load(&row[k], M + 6 * k);
     for (int i = 0; i < 6; i++) {
-        ct__six_scale(&row[i], R[7 * i]);
-        for (int k = i + 1; k < 6; k++) ct__six_add(&row[i], R[6 * i + k], &row[k]);
-        ct__six_store(&row[i], M + 6 * i);
+        ct__vector6_scale(&row[i], R[7 * i]);
+        for (int k = i + 1; k < 6; k++) ct__vector6_add(&row[i], R[6 * i + k], &row[k]);
+        ct__vector6_store(&row[i], M + 6 * i);
     }
 }
 

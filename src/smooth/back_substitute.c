@@ -36,7 +36,7 @@ static ct_status settle_var(ct_smoother *s, int32_t slot, const double *x, ct_er
     }
     memcpy(var->delta, x, var->dim * sizeof *x);
     if (!var->far && beyond(s, var)) {
-        ct__list *far = &s->far[s->far_at ^ s->change.looked];
+        ct__list *far = &s->far[s->far_at ^ s->change.relinearised];
         var->far = 1;
         far->item[far->count++] = slot; /* there is room: see ct__new_var */
     }
@@ -75,7 +75,7 @@ static ct_status solve_clique(ct_smoother *s, int32_t id, ct_err *err)
 /* A new bundle, told NaN, hears. */
 static int bundle_hears(const ct_smoother *s, const ct__clique *c)
 {
-    const double *told = ct__told(s, c);
+    const double *told = ct__sent_delta(s, c);
     for (int32_t i = 0; i < c->separators; i++) {
         const ct__var *var = &s->var[ct__variables_of(s, c)[i]];
         for (int k = 0; k < var->dim; k++)
@@ -88,7 +88,7 @@ static int bundle_hears(const ct_smoother *s, const ct__clique *c)
 static ct_status tell(ct_smoother *s, int32_t id, ct_err *err)
 {
     int64_t numbers;
-    if (!isnan(ct__told(s, &s->clique[id])[0])) {
+    if (!isnan(ct__sent_delta(s, &s->clique[id])[0])) {
         const int64_t n = ct__clique_numbers(0, s->clique[id].s);
         CT_TRY(ct__save_clique(s, id, err));
         CT_TRY(ct__pool_take(&s->numbers, n, &numbers, err));
@@ -96,7 +96,7 @@ static ct_status tell(ct_smoother *s, int32_t id, ct_err *err)
         s->clique[id].numbers = numbers;
     }
     const ct__clique *c = &s->clique[id];
-    double           *told = ct__told(s, c);
+    double           *told = ct__sent_delta(s, c);
     for (int32_t i = 0; i < c->separators; i++) {
         const ct__var *var = &s->var[ct__variables_of(s, c)[i]];
         memcpy(told, var->delta, var->dim * sizeof *told);
@@ -114,7 +114,7 @@ static inline int hears(const ct_smoother *s, const ct__clique *c)
     return 0;
 }
 
-ct_status ct__descend(ct_smoother *s, ct_err *err)
+ct_status ct__back_substitute(ct_smoother *s, ct_err *err)
 {
     for (int64_t k = s->top.clique.count - 1; k >= 0; k--) CT_TRY(solve_clique(s, s->top.clique.item[k], err));
     s->stack.count = 0;

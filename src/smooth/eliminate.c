@@ -31,8 +31,8 @@ CT_INLINE void add_block(int rows, int m, int n, const double *restrict A, const
 }
 
 /* d > 0: every member has that dimension. */
-CT_INLINE void assemble_rows(const ct_smoother *s, const ct__kept *f, const ct__extend *front, double *before, int rows,
-                             int members, int d)
+CT_INLINE void assemble_rows(const ct_smoother *s, const ct__smooth_factor *f, const ct__extend *front, double *before,
+                             int rows, int members, int d)
 {
     const double *J[CT_ARITY_MAX], *r = ct__numbers(s, f->linear);
     int32_t       row[CT_ARITY_MAX], last = front->p + front->s;
@@ -64,7 +64,7 @@ CT_INLINE void assemble_rows(const ct_smoother *s, const ct__kept *f, const ct__
     }
 }
 
-static void assemble_prior(const ct_smoother *s, const ct__kept *f, const ct__extend *front, double *before)
+static void assemble_prior(const ct_smoother *s, const ct__smooth_factor *f, const ct__extend *front, double *before)
 {
     const double *H = ct__numbers(s, f->linear), *g = H + (int64_t)f->n * f->n;
     for (int32_t i = 0, a = 0; i < f->members; i++) {
@@ -81,7 +81,7 @@ static void assemble_prior(const ct_smoother *s, const ct__kept *f, const ct__ex
     }
 }
 
-void ct__assemble_factor(const ct_smoother *s, const ct__kept *f, const ct__extend *front, double *before)
+void ct__assemble_factor(const ct_smoother *s, const ct__smooth_factor *f, const ct__extend *front, double *before)
 {
     if (!f->ops) assemble_prior(s, f, front, before);
     else if (f->ops->rows == 3 && f->n == 6 && f->members == 2 && f->ops->kind[0] == CT_SE2)
@@ -112,7 +112,7 @@ static ct_status file_edges(ct_smoother *s, const ct_sparse *sp, ct_err *err)
     return CT_OK;
 }
 
-void ct__adopt(ct_smoother *s, int32_t id, int32_t child_id, const ct__extend *front, double *before)
+void ct__add_child(ct_smoother *s, int32_t id, int32_t child_id, const ct__extend *front, double *before)
 {
     ct__clique   *child = &s->clique[child_id];
     const int32_t *var = ct__variables_of(s, child) + child->pivots;
@@ -120,11 +120,11 @@ void ct__adopt(ct_smoother *s, int32_t id, int32_t child_id, const ct__extend *f
     int32_t       runs = 0;
     for (int32_t i = 0, from = 0; i < child->separators; i++) {
         const int32_t to = s->work[var[i]].column, len = s->var[var[i]].dim;
-        ct__append_run(s->top.run, &runs, from, to, len, front->p);
+        ct__append_interval(s->top.interval, &runs, from, to, len, front->p);
         for (int k = 0; k < len; k++) before[to + k] += diagonal[from + k];
         from += len;
     }
-    ct__extend_add(front, s->top.run, runs, ct__update(s, child), child->s);
+    ct__extend_add(front, s->top.interval, runs, ct__update(s, child), child->s);
     child->parent = id;
     child->before = CT_NONE;
     child->sibling = s->clique[id].child;
@@ -162,7 +162,8 @@ static ct_status make_clique(ct_smoother *s, const ct_sparse *sp, const ct__fron
         return ct_fail(err, CT_E_LIMIT, "a front of %lld scalars is larger than this build can hold", (long long)width);
     CT_TRY(ct__pool_take(&s->numbers, ct__clique_numbers(made.p, made.s), &numbers, err));
     s->clique[*id].numbers = numbers;
-    CT_TRY(ct__grow(&t->run, &t->run_capacity, made.pivots + made.separators, sizeof *t->run, "runs", err));
+    CT_TRY(
+        ct__grow(&t->interval, &t->interval_capacity, made.pivots + made.separators, sizeof *t->interval, "runs", err));
     CT_TRY(ct__grow(&t->original, &t->original_capacity, width, sizeof *t->original, "rows of a front", err));
     CT_TRY(ct__grow(&t->tiles, &t->tiles_capacity, CT_STRIP * (width + 17), sizeof *t->tiles, "tiles of a front", err));
     return ct__list_room(&t->weak, t->weak.count + 3 * p, err);
@@ -194,7 +195,7 @@ static ct_status eliminate_front(ct_smoother *s, const ct_sparse *sp, int32_t f,
 {
     ct__top         *t = &s->top;
     const ct__front *front = &sp->front[f];
-    CT_TRY(ct__bundle(s, f, err));
+    CT_TRY(ct__sum_orphans(s, f, err));
     CT_TRY(make_clique(s, sp, front, f, id, err));
     const ct__clique *c = &s->clique[*id];
     const ct__extend  matrix = {.A = ct__panel(s, c), .U = ct__update(s, c), .p = c->p, .s = c->s};
@@ -203,10 +204,10 @@ static ct_status eliminate_front(ct_smoother *s, const ct_sparse *sp, int32_t f,
     memset(before, 0, (size_t)(c->p + c->s) * sizeof *before);
     for (int32_t e = t->head.item[f]; e != CT_NONE; e = t->next.item[e]) {
         if (e < t->factor.count) ct__assemble_factor(s, &s->factor[t->factor.item[e]], &matrix, before);
-        else ct__adopt(s, *id, t->orphan.item[e - t->factor.count], &matrix, before);
+        else ct__add_child(s, *id, t->orphan.item[e - t->factor.count], &matrix, before);
     }
     for (int32_t child = front->child; child != -1; child = sp->front[child].sibling)
-        ct__adopt(s, *id, t->clique.item[child], &matrix, before);
+        ct__add_child(s, *id, t->clique.item[child], &matrix, before);
     memcpy(ct__before(s, c), before + c->p, (size_t)c->s * sizeof *before);
     ct__dense dense = {.A = matrix.A,
                        .p = c->p,

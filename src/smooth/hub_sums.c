@@ -38,16 +38,16 @@ static int same_separator(ct_smoother *s, const ct__clique *a, const ct__clique 
 }
 
 /* By mark, then as they come. */
-static int comes_before(const ct__hanging *a, const ct__hanging *b)
+static int comes_before(const ct__orphan_key *a, const ct__orphan_key *b)
 {
     return a->mark < b->mark || (a->mark == b->mark && a->edge < b->edge);
 }
 
-static void sort_hanging(ct__hanging *list, int64_t count)
+static void sort_hanging(ct__orphan_key *list, int64_t count)
 {
     for (int64_t gap = count / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11) /* Shell's */
         for (int64_t i = gap; i < count; i++) {
-            const ct__hanging x = list[i];
+            const ct__orphan_key x = list[i];
             int64_t           j = i;
             for (; j >= gap && comes_before(&x, &list[j - gap]); j -= gap) list[j] = list[j - gap];
             list[j] = x;
@@ -57,7 +57,7 @@ static void sort_hanging(ct__hanging *list, int64_t count)
 static int32_t *orphan_at(ct__top *t, int32_t edge) { return &t->orphan.item[edge - t->factor.count]; }
 
 /* A bundle of BUNDLE orphans, in the place of the first. */
-static ct_status make_bundle(ct_smoother *s, const ct__hanging *hanging, ct_err *err)
+static ct_status make_bundle(ct_smoother *s, const ct__orphan_key *hanging, ct_err *err)
 {
     ct__top *t = &s->top;
     int32_t  id;
@@ -71,18 +71,18 @@ static ct_status make_bundle(ct_smoother *s, const ct__hanging *hanging, ct_err 
     s->clique[id].rank = first.rank + 1;
     CT_TRY(ct__pool_take(&s->numbers, ct__clique_numbers(0, first.s), &numbers, err));
     s->clique[id].numbers = numbers;
-    CT_TRY(ct__grow(&t->run, &t->run_capacity, first.separators, sizeof *t->run, "runs", err));
+    CT_TRY(ct__grow(&t->interval, &t->interval_capacity, first.separators, sizeof *t->interval, "runs", err));
     const ct__clique *c = &s->clique[id];
     memcpy(ct__variables_of(s, c), ct__variables_of(s, &first) + first.pivots,
            (size_t)first.separators * sizeof(int32_t));
     memset(ct__panel(s, c), 0, (size_t)ct__clique_numbers(0, first.s) * sizeof(double));
     for (int32_t i = 0, row = 0; i < c->separators; row += s->var[ct__variables_of(s, c)[i++]].dim)
         s->work[ct__variables_of(s, c)[i]].column = row;
-    for (int32_t i = 0; i < c->s; i++) ct__told(s, c)[i] = NAN; /* nothing yet: see back_substitute.c */
+    for (int32_t i = 0; i < c->s; i++) ct__sent_delta(s, c)[i] = NAN; /* nothing yet: see back_substitute.c */
     const ct__extend sum = {.A = ct__panel(s, c), .U = ct__update(s, c), .p = 0, .s = c->s};
     for (int i = 0; i < BUNDLE; i++) {
         int32_t *orphan = orphan_at(t, hanging[i].edge);
-        ct__adopt(s, id, *orphan, &sum, ct__before(s, c));
+        ct__add_child(s, id, *orphan, &sum, ct__before(s, c));
         *orphan = i ? CT_NONE : id;
     }
     return CT_OK;
@@ -96,7 +96,7 @@ static ct_status list_hanging(ct_smoother *s, int32_t f, int64_t *count, ct_err 
     for (int32_t e = t->head.item[f]; e != CT_NONE; e = t->next.item[e]) {
         if (e < t->factor.count) continue;
         CT_TRY(ct__grow(&t->hanging, &t->hanging_capacity, *count + 1, sizeof *t->hanging, "orphans", err));
-        t->hanging[(*count)++] = (ct__hanging){.mark = mark_of(s, &s->clique[*orphan_at(t, e)]), .edge = e};
+        t->hanging[(*count)++] = (ct__orphan_key){.mark = mark_of(s, &s->clique[*orphan_at(t, e)]), .edge = e};
     }
     sort_hanging(t->hanging, *count);
     return CT_OK;
@@ -112,7 +112,7 @@ static void unlink_bundled(ct__top *t, int32_t f)
     }
 }
 
-ct_status ct__bundle(ct_smoother *s, int32_t f, ct_err *err)
+ct_status ct__sum_orphans(ct_smoother *s, int32_t f, ct_err *err)
 {
     ct__top *t = &s->top;
     int64_t  orphans = 0, count, made = 1;
@@ -120,11 +120,12 @@ ct_status ct__bundle(ct_smoother *s, int32_t f, ct_err *err)
     while (orphans >= BUNDLE && made) { /* until no rank has as many */
         made = 0;
         CT_TRY(list_hanging(s, f, &count, err));
-        for (int64_t i = 0, run; i < count; i += run) {
+        for (int64_t i = 0, equal; i < count; i += equal) {
             const ct__clique *first = &s->clique[*orphan_at(t, t->hanging[i].edge)];
-            for (run = 1; run < BUNDLE && i + run < count && t->hanging[i + run].mark == t->hanging[i].mark; run++)
-                if (!same_separator(s, first, &s->clique[*orphan_at(t, t->hanging[i + run].edge)])) break;
-            if (run < BUNDLE) continue;
+            for (equal = 1; equal < BUNDLE && i + equal < count && t->hanging[i + equal].mark == t->hanging[i].mark;
+                 equal++)
+                if (!same_separator(s, first, &s->clique[*orphan_at(t, t->hanging[i + equal].edge)])) break;
+            if (equal < BUNDLE) continue;
             CT_TRY(make_bundle(s, &t->hanging[i], err));
             made++;
         }

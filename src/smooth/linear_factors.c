@@ -13,12 +13,12 @@
 #include "smooth/smooth.h"
 #include "graph/whiten.h"
 
-int64_t ct__z_numbers(const ct__kept *f)
+int64_t ct__z_numbers(const ct__smooth_factor *f)
 {
     return f->ops ? ct_factor_z_size(f->ops) : (int64_t)CT_SIZE_MAX * f->members + (int64_t)f->n * f->n + f->n;
 }
 
-int64_t ct__linear_numbers(const ct__kept *f)
+int64_t ct__linear_numbers(const ct__smooth_factor *f)
 {
     return f->ops ? (int64_t)f->ops->rows * (f->n + 1) : (int64_t)f->n * (f->n + 1);
 }
@@ -77,7 +77,7 @@ static void turn_columns(int dim, const double *T, int32_t at, int32_t n, double
 }
 
 /* A prior at the linearisation points: H and g. */
-static void carry_prior(const ct_smoother *s, const ct__kept *f, double *H, double *g)
+static void carry_prior(const ct_smoother *s, const ct__smooth_factor *f, double *H, double *g)
 {
     const double *x0 = ct__numbers(s, f->z), *Lambda = x0 + (int64_t)CT_SIZE_MAX * f->members,
                  *eta = Lambda + (int64_t)f->n * f->n;
@@ -102,7 +102,7 @@ static void carry_prior(const ct_smoother *s, const ct__kept *f, double *H, doub
         }
 }
 
-static ct_status linearise_rows(const ct_smoother *s, const ct__kept *f, double *out, ct_err *err)
+static ct_status linearise_rows(const ct_smoother *s, const ct__smooth_factor *f, double *out, ct_err *err)
 {
     const ct_factor_ops *ops = f->ops;
     const double        *x[CT_ARITY_MAX];
@@ -126,13 +126,13 @@ static ct_status linearise_rows(const ct_smoother *s, const ct__kept *f, double 
 ct_status ct__linearise_factor(ct_smoother *s, int32_t slot, ct_err *err)
 {
     ct__change *c = &s->change;
-    ct__kept   *f = &s->factor[slot];
+    ct__smooth_factor   *f = &s->factor[slot];
     int64_t     at;
     if (f->redone == s->stamp) return CT_OK;
-    if (f->linear != CT_NONE) CT_TRY(ct__mismatch(s, f, err));
+    if (f->linear != CT_NONE) CT_TRY(ct__unprove_group_of(s, f, err));
     CT_TRY(ct__grow(&c->linear, &c->linear_capacity, c->linears + 1, sizeof *c->linear, "factors of an update", err));
     CT_TRY(ct__pool_take(&s->numbers, ct__linear_numbers(f), &at, err));
-    if (f->linear != CT_NONE) c->linear[c->linears++] = (ct__linear_was){.factor = slot, .linear = f->linear};
+    if (f->linear != CT_NONE) c->linear[c->linears++] = (ct__saved_linear){.factor = slot, .linear = f->linear};
     f->linear = at;
     f->redone = s->stamp;
     double *out = ct__numbers(s, at);
@@ -143,9 +143,9 @@ ct_status ct__linearise_factor(ct_smoother *s, int32_t slot, ct_err *err)
                : ct_fail(err, CT_E_ARGUMENT, "what marginalised variables left is not finite any more");
 }
 
-static int is_there(const ct__kept *f) { return f->node != CT_NONE && !f->gone; }
+static int is_there(const ct__smooth_factor *f) { return f->node != CT_NONE && !f->gone; }
 
-static double error_of(const ct_smoother *s, const ct__kept *f)
+static double error_of(const ct_smoother *s, const ct__smooth_factor *f)
 {
     double        value[CT_ARITY_MAX][CT_SIZE_MAX], r[CT_ROWS_MAX];
     const double *x[CT_ARITY_MAX];
@@ -166,7 +166,8 @@ double ct_smoother_error(const ct_smoother *s)
 }
 
 /* One factor's part of ct__smoother_response. */
-static double response_rows(const ct_smoother *s, const ct__kept *f, const double *z, double *back, double *size)
+static double response_rows(const ct_smoother *s, const ct__smooth_factor *f, const double *z, double *back,
+                            double *size)
 {
     const int rows = f->ops->rows;
     double    total = 0;
@@ -191,7 +192,8 @@ static double response_rows(const ct_smoother *s, const ct__kept *f, const doubl
     return total;
 }
 
-static double response_prior(const ct_smoother *s, const ct__kept *f, const double *z, double *back, double *size)
+static double response_prior(const ct_smoother *s, const ct__smooth_factor *f, const double *z, double *back,
+                             double *size)
 {
     const double *H = ct__numbers(s, f->linear);
     double        total = 0;
@@ -218,7 +220,7 @@ double ct__smoother_response(const ct_smoother *s, const double *z, double *back
     double total = 0;
     *size = 0;
     for (int64_t k = 0; k < s->factors; k++) {
-        const ct__kept *f = &s->factor[k];
+        const ct__smooth_factor *f = &s->factor[k];
         if (!is_there(f) || f->linear == CT_NONE) continue;
         total += f->ops ? response_rows(s, f, z, back, size) : response_prior(s, f, z, back, size);
     }

@@ -15,7 +15,7 @@
 
 /* Whether the variable's clique could do without it and stay: the prior must then have a pivot of the clique, or, if
  * it is left without any, of the clique's parent among its variables. */
-static int is_loose_end(const ct_smoother *s, int32_t slot)
+static int can_leave_its_clique(const ct_smoother *s, int32_t slot)
 {
     if (s->var[slot].clique == CT_NONE || s->work[slot].affected == s->stamp) return 0;
     const ct__clique *c = &s->clique[s->var[slot].clique];
@@ -28,7 +28,7 @@ static int is_loose_end(const ct_smoother *s, int32_t slot)
     const int32_t owner = c->pivots > 1 ? s->var[slot].clique : c->parent;
     if (owner == CT_NONE) return 0;
     for (int32_t node = s->var[slot].incidence; node != CT_NONE; node = ct__nodes(s, node)->next) {
-        const ct__kept *f = &s->factor[ct__nodes(s, node)->factor];
+        const ct__smooth_factor *f = &s->factor[ct__nodes(s, node)->factor];
         for (int32_t i = 0; i < f->members && !f->gone; i++) {
             const int32_t other = ct__nodes(s, f->node + i)->var;
             if (other != slot && !s->var[other].fixed && s->var[other].clique == owner) return 1;
@@ -43,14 +43,14 @@ static ct_status leave(ct_smoother *s, int32_t slot, ct_err *err)
     const int alone = !s->change.leaving.count;
     CT_TRY(ct__list_push(&s->change.leaving, slot, err));
     s->work[slot].leaves = 1;
-    if (alone && is_loose_end(s, slot)) return CT_OK;
+    if (alone && can_leave_its_clique(s, slot)) return CT_OK;
     CT_TRY(ct__affect(s, slot, err));
     for (int32_t node = s->var[slot].incidence; node != CT_NONE; node = ct__nodes(s, node)->next)
         if (!s->factor[ct__nodes(s, node)->factor].gone) CT_TRY(ct__affect_factor(s, ct__nodes(s, node)->factor, err));
     return CT_OK;
 }
 
-ct_status ct__choose_leaving(ct_smoother *s, const ct_increment *inc, ct_err *err)
+ct_status ct__choose_marginalised(ct_smoother *s, const ct_increment *inc, ct_err *err)
 {
     int64_t moving = s->moving;
     for (int32_t k = 0; k < inc->marginals; k++) CT_TRY(leave(s, ct__slot(&s->var_map, inc->marginal[k]), err));
@@ -75,7 +75,7 @@ typedef struct {
 
 static ct_status add_factor(ct_smoother *s, star *w, int32_t slot, ct_err *err)
 {
-    const ct__kept *f = &s->factor[slot];
+    const ct__smooth_factor *f = &s->factor[slot];
     CT_TRY(ct__list_push(w->factor, slot, err));
     for (int32_t i = 0; i < f->members; i++) {
         const int32_t var = ct__nodes(s, f->node + i)->var;
@@ -99,7 +99,7 @@ static ct_status collect(ct_smoother *s, int32_t slot, star *w, ct_err *err)
     for (int32_t node = s->var[slot].incidence; node != CT_NONE; node = ct__nodes(s, node)->next)
         if (!s->factor[ct__nodes(s, node)->factor].gone) CT_TRY(add_factor(s, w, ct__nodes(s, node)->factor, err));
     for (int64_t k = 0; k < s->change.new_factors.count; k++) {
-        const ct__kept *f = &s->factor[s->change.new_factors.item[k]];
+        const ct__smooth_factor *f = &s->factor[s->change.new_factors.item[k]];
         int             touches = 0;
         for (int32_t i = 0; i < f->members && !f->gone; i++) touches |= ct__nodes(s, f->node + i)->var == slot;
         if (touches) CT_TRY(add_factor(s, w, s->change.new_factors.item[k], err));
@@ -114,7 +114,7 @@ static ct_status make_prior(ct_smoother *s, const star *w, const double *U, int3
     int64_t   z;
     const int32_t members = (int32_t)w->var->count - 1;
     CT_TRY(ct__new_factor(s, members, &slot, err));
-    ct__kept *f = &s->factor[slot];
+    ct__smooth_factor *f = &s->factor[slot];
     f->n = n;
     for (int32_t i = 0; i < members; i++)
         *ct__nodes(s, f->node + i) =
@@ -161,7 +161,7 @@ static ct_status marginalise(ct_smoother *s, int32_t slot, ct_err *err)
                            ct__var_name(s, slot, name));
     if (n) CT_TRY(make_prior(s, &w, U, n, err));
     for (int64_t k = 0; k < w.factor->count; k++) {
-        CT_TRY(ct__mismatch(s, &s->factor[w.factor->item[k]], err));
+        CT_TRY(ct__unprove_group_of(s, &s->factor[w.factor->item[k]], err));
         CT_TRY(ct__list_push(&s->change.gone, w.factor->item[k], err));
         s->factor[w.factor->item[k]].gone = 1;
     }

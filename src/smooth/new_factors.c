@@ -18,7 +18,7 @@ typedef struct {
     char    name[64];
 } about;
 
-static about look(const ct_smoother *s, const ct_increment *inc, int32_t index)
+static about find_variable(const ct_smoother *s, const ct_increment *inc, int32_t index)
 {
     about         a = {.known = 0};
     const int32_t next = ct_smoother_variables(s), slot = ct__slot(&s->var_map, index);
@@ -54,7 +54,7 @@ static ct_status check_factor(const ct_smoother *s, const ct_increment *inc, int
     about                first = {0};
     CT_TRY(ct__check_ops(f, ops, err));
     for (int i = 0; i < ops->arity; i++) {
-        const about a = look(s, inc, factor->var[i]);
+        const about a = find_variable(s, inc, factor->var[i]);
         if (!a.known)
             return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): variable %d %s", f, ops->name, factor->var[i],
                            factor->var[i] >= 0 && factor->var[i] < ct_smoother_variables(s) ? "was marginalised out"
@@ -75,7 +75,7 @@ ct_status ct__increment_check(const ct_smoother *s, const ct_increment *inc, ct_
 {
     for (int32_t k = 0; k < inc->variables; k++) {
         const ct_new_variable *v = &inc->variable[k];
-        const about            a = look(s, inc, ct_smoother_variables(s) + k);
+        const about            a = find_variable(s, inc, ct_smoother_variables(s) + k);
         CT_TRY(ct__check_kind(a.name, v->kind, err));
         if (v->value) CT_TRY(ct__check_value(a.name, v->kind, v->value, err));
     }
@@ -87,7 +87,7 @@ ct_status ct__increment_check(const ct_smoother *s, const ct_increment *inc, ct_
                                                                                             : "does not exist");
     }
     for (int32_t k = 0; k < inc->marginals; k++) {
-        const about a = look(s, inc, inc->marginal[k]);
+        const about a = find_variable(s, inc, inc->marginal[k]);
         if (!a.known)
             return ct_fail(err, CT_E_ARGUMENT, "variable %d cannot be marginalised out: it is not there",
                            inc->marginal[k]);
@@ -125,7 +125,7 @@ static ct_status add_factor(ct_smoother *s, const ct_new_factor *factor, ct_err 
     int32_t slot;
     int64_t z;
     CT_TRY(ct__new_factor(s, factor->ops->arity, &slot, err));
-    ct__kept *f = &s->factor[slot];
+    ct__smooth_factor *f = &s->factor[slot];
     f->ops = factor->ops;
     f->context = factor->context;
     f->noise = factor->noise;
@@ -153,7 +153,7 @@ ct_status ct__increment_add(ct_smoother *s, const ct_increment *inc, ct_err *err
         const int32_t slot = ct__slot(&s->factor_map, inc->removal[k]);
         if (s->factor[slot].gone)
             return ct_fail(err, CT_E_ARGUMENT, "factor %d is to be removed twice", inc->removal[k]);
-        CT_TRY(ct__mismatch(s, &s->factor[slot], err));
+        CT_TRY(ct__unprove_group_of(s, &s->factor[slot], err));
         CT_TRY(ct__list_push(&s->change.gone, slot, err));
         s->factor[slot].gone = 1;
     }

@@ -28,7 +28,7 @@ int ct__is_one_group(const ct_increment *inc)
 }
 
 /* The group that a factor speaks for: that of its newest variable; CT_NONE: all are fixed. */
-static int32_t group_of(const ct_smoother *s, const ct__kept *f)
+static int32_t group_of(const ct_smoother *s, const ct__smooth_factor *f)
 {
     int32_t group = CT_NONE;
     for (int32_t i = 0; i < f->members; i++) {
@@ -48,7 +48,7 @@ ct_status ct__unprove(ct_smoother *s, int32_t slot, ct_err *err)
     return CT_OK;
 }
 
-ct_status ct__mismatch(ct_smoother *s, const ct__kept *f, ct_err *err)
+ct_status ct__unprove_group_of(ct_smoother *s, const ct__smooth_factor *f, ct_err *err)
 {
     int proved = 0;
     for (int32_t i = 0; i < f->members; i++) {
@@ -88,7 +88,7 @@ static int32_t number_group(ct_smoother *s, int32_t group, int32_t peers)
 static int belongs(const ct__var *var, int32_t group) { return !var->fixed && var->group == group; }
 
 /* 1 / |row r of J_g|^2; 0 where the row says nothing of the group. */
-static double row_weight(const ct_smoother *s, const ct__kept *f, int32_t group, int r)
+static double row_weight(const ct_smoother *s, const ct__smooth_factor *f, int32_t group, int r)
 {
     const double *J = ct__numbers(s, f->linear);
     double        own = 0, all = 0;
@@ -112,7 +112,7 @@ static void add_pair(const ct_smoother *s, int32_t u, int32_t v, double scale, c
             H[(int64_t)(s->work[u].column + i) * n + s->work[v].column + j] += scale * a[i] * b[j];
 }
 
-static void add_row(const ct_smoother *s, const ct__kept *f, int32_t group, int r, int32_t n, double *H)
+static void add_row(const ct_smoother *s, const ct__smooth_factor *f, int32_t group, int r, int32_t n, double *H)
 {
     const double *Ja = ct__numbers(s, f->linear), scale = row_weight(s, f, group, r);
     for (int32_t a = 0; scale > 0 && a < f->members; a++) {
@@ -129,7 +129,7 @@ static void add_row(const ct_smoother *s, const ct__kept *f, int32_t group, int 
 }
 
 /* A prior has no rows: its block H_gg, over the largest number in it. */
-static void add_prior(const ct_smoother *s, const ct__kept *f, int32_t group, int32_t n, double *H)
+static void add_prior(const ct_smoother *s, const ct__smooth_factor *f, int32_t group, int32_t n, double *H)
 {
     const double *K = ct__numbers(s, f->linear);
     double        largest = 0;
@@ -150,7 +150,7 @@ static void add_prior(const ct_smoother *s, const ct__kept *f, int32_t group, in
         }
 }
 
-static void add_factor(const ct_smoother *s, const ct__kept *f, int32_t group, int32_t n, double *H)
+static void add_factor(const ct_smoother *s, const ct__smooth_factor *f, int32_t group, int32_t n, double *H)
 {
     if (!f->ops) add_prior(s, f, group, n, H);
     for (int r = 0; f->ops && r < f->ops->rows; r++) add_row(s, f, group, r, n, H);
@@ -185,7 +185,7 @@ static void add_old(const ct_smoother *s, int32_t group, int32_t peers, int32_t 
         const int32_t slot = ct__slot(&s->var_map, group + k);
         if (slot == CT_NONE || s->var[slot].fixed || s->work[slot].leaves) continue;
         for (int32_t node = s->var[slot].incidence; node != CT_NONE; node = ct__nodes(s, node)->next) {
-            const ct__kept *f = &s->factor[ct__nodes(s, node)->factor];
+            const ct__smooth_factor *f = &s->factor[ct__nodes(s, node)->factor];
             int             first = 1; /* of the group among the members: a factor is met once by each of them */
             for (int32_t i = 0; ct__nodes(s, f->node + i)->var != slot; i++) {
                 const ct__var *other = &s->var[ct__nodes(s, f->node + i)->var];
@@ -195,7 +195,7 @@ static void add_old(const ct_smoother *s, int32_t group, int32_t peers, int32_t 
         }
     }
     for (int64_t k = made->count - 1; k >= 0 && !s->factor[made->item[k]].ops; k--) {
-        const ct__kept *prior = &s->factor[made->item[k]];
+        const ct__smooth_factor *prior = &s->factor[made->item[k]];
         if (!prior->gone && group_of(s, prior) == group) add_factor(s, prior, group, n, H);
     }
 }
@@ -204,7 +204,7 @@ static void add_old(const ct_smoother *s, int32_t group, int32_t peers, int32_t 
 static void add_new(const ct_smoother *s, int32_t group, int32_t n, double *H)
 {
     for (int64_t k = 0; k < s->change.new_factors.count; k++) {
-        const ct__kept *f = &s->factor[s->change.new_factors.item[k]];
+        const ct__smooth_factor *f = &s->factor[s->change.new_factors.item[k]];
         if (!f->gone && group_of(s, f) == group) add_factor(s, f, group, n, H);
     }
 }

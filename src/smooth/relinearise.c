@@ -36,7 +36,7 @@ static ct_status move_due(ct_smoother *s, int32_t slot, ct_err *err)
     return CT_OK;
 }
 
-ct_status ct__move_far(ct_smoother *s, int all, ct_err *err)
+ct_status ct__relinearise_due(ct_smoother *s, int all, ct_err *err)
 {
     const ct__list *far = &s->far[s->far_at];
     for (int32_t slot = 0; all && slot < s->vars; slot++)
@@ -47,12 +47,12 @@ ct_status ct__move_far(ct_smoother *s, int all, ct_err *err)
         if (!all && is_beyond(&s->var[slot], s->options.relinearise[s->var[slot].kind])) CT_TRY(move_due(s, slot, err));
         s->var[slot].far = 0;
     }
-    s->change.looked = 1;
+    s->change.relinearised = 1;
     s->far[!s->far_at].count = 0;
     return CT_OK;
 }
 
-ct_status ct__move_free(ct_smoother *s, ct_err *err)
+ct_status ct__relinearise_free(ct_smoother *s, ct_err *err)
 {
     s->seen++;
     for (int64_t k = 0; k < s->top.orphan.count; k++) {

@@ -38,7 +38,7 @@ static ct_status unlink_root(ct_smoother *s, const ct__clique *c, ct_err *err)
     return CT_OK;
 }
 
-ct_status ct__take_off(ct_smoother *s, ct_err *err)
+ct_status ct__detach_top(ct_smoother *s, ct_err *err)
 {
     ct__list *taken = &s->change.taken;
     for (int64_t k = 0; k < s->affected.count; k++)
@@ -91,7 +91,7 @@ static ct_status list_edges(ct_smoother *s, ct_err *err)
     CT_TRY(ct__grow(&t->start, &t->start_capacity, edges + 1, sizeof *t->start, "edges", err));
     t->member.count = 0;
     for (int64_t k = 0; k < t->factor.count; k++) {
-        const ct__kept *f = &s->factor[t->factor.item[k]];
+        const ct__smooth_factor *f = &s->factor[t->factor.item[k]];
         t->start[k] = t->member.count;
         for (int32_t i = 0; i < f->members; i++) {
             const int32_t var = ct__nodes(s, f->node + i)->var;
@@ -115,7 +115,7 @@ static int stage_newest(ct_smoother *s)
     int64_t  last = 0;
     memset(t->stage.item, 0, (size_t)t->var.count * sizeof *t->stage.item);
     for (int64_t k = 0; k < s->change.new_factors.count; k++) {
-        const ct__kept *f = &s->factor[s->change.new_factors.item[k]];
+        const ct__smooth_factor *f = &s->factor[s->change.new_factors.item[k]];
         for (int32_t i = 0; f->ops && !f->gone && i < f->members; i++) {
             const int32_t var = ct__nodes(s, f->node + i)->var;
             if (s->var[var].fixed || s->work[var].leaves || t->stage.item[s->work[var].column]) continue;

@@ -40,7 +40,7 @@ typedef struct {
     int32_t                  next_try;       /* with so many waiting variables and factors                 */
     int32_t                  last_pose[2];   /* the plane's and space's that entered last                  */
     int32_t                  entered;
-} tape;
+} replay;
 
 /* Counting sort of bodies 0 .. count - 1 by step. */
 static void sort_by_step(int32_t steps, int32_t count, const int32_t *step, int32_t *list, int32_t *first)
@@ -54,7 +54,7 @@ static void sort_by_step(int32_t steps, int32_t count, const int32_t *step, int3
 
 /* What a graph estimates may be several bodies, each over and over: an object o0, o1, .. and a finger e0, e1, ..; of
  * two robots' poses, too, the one before is a robot's own. */
-static ct_status find_bodies(tape *t, ct_err *err)
+static ct_status find_bodies(replay *t, ct_err *err)
 {
     const ct_graph *g = t->graph;
     ct__names       bodies = {0};
@@ -79,7 +79,7 @@ static ct_status find_bodies(tape *t, ct_err *err)
 }
 
 /* A factor is there when its newest variable could be; a variable with its first factor. */
-static ct_status plan(tape *t, ct_err *err)
+static ct_status plan(replay *t, ct_err *err)
 {
     const ct_graph *g = t->graph;
     const int32_t   n = g->variables, m = g->factors;
@@ -113,7 +113,7 @@ static ct_status plan(tape *t, ct_err *err)
     return whole ? find_bodies(t, err) : ct__no_memory(err, "variables to replay", n);
 }
 
-static void release(tape *t)
+static void release(replay *t)
 {
     ct_smoother_free(t->smoother);
     void *const owned[] = {t->step_of, t->number, t->body,     t->before,  t->factor, t->first,
@@ -149,7 +149,7 @@ static int carry(ct_kind from, const double *given, const double *est, ct_kind k
 static int is_pose(ct_kind kind) { return kind == CT_SE2 || kind == CT_SE3; }
 
 /* How near to v another variable is that a factor ties it to: the same body, at least of the same kind, neither. */
-static int kinship(const tape *t, int32_t v, int32_t other)
+static int kinship(const replay *t, int32_t v, int32_t other)
 {
     const int same = t->graph->kind[other] == t->graph->kind[v];
     return same + (same && t->body[other] == t->body[v]);
@@ -157,7 +157,7 @@ static int kinship(const tape *t, int32_t v, int32_t other)
 
 /* The variable that v enters beside: one that a factor of this step ties it to, of its own body and kind if there is
  * one; else the one before of that; else a tied one of its kind, or the pose before. -1: none. */
-static int32_t neighbour(const tape *t, int32_t v, int32_t step)
+static int32_t neighbour(const replay *t, int32_t v, int32_t step)
 {
     const ct_kind kind = ct_graph_kind(t->graph, v);
     int32_t       best = -1;
@@ -179,14 +179,14 @@ static int32_t neighbour(const tape *t, int32_t v, int32_t step)
 }
 
 /* Where a variable stands by now: its estimate, or where it waits. */
-static void stand(const tape *t, int32_t v, double *y)
+static void stand(const replay *t, int32_t v, double *y)
 {
     if (t->number[v] >= 0 && ct_smoother_has(t->smoother, t->number[v]))
         ct_smoother_estimate(t->smoother, t->number[v], y);
     else memcpy(y, t->x + t->graph->offset[v], (size_t)ct_kind_size(t->graph->kind[v]) * sizeof *y);
 }
 
-static void place(tape *t, int32_t v, int32_t step)
+static void place(replay *t, int32_t v, int32_t step)
 {
     const ct_kind kind = ct_graph_kind(t->graph, v);
     const int64_t at = ct_graph_offset(t->graph, v);
@@ -203,7 +203,7 @@ static void place(tape *t, int32_t v, int32_t step)
 /* ---- feeding ---- */
 
 /* Puts what comes with a step behind what is waiting. */
-static void load(tape *t, int32_t step)
+static void load(replay *t, int32_t step)
 {
     for (int32_t k = t->begin[step]; k < t->begin[step + 1]; k++) {
         const int32_t v = t->enter[k];
@@ -232,7 +232,7 @@ static void load(tape *t, int32_t step)
     }
 }
 
-static void read_all(tape *t)
+static void read_all(replay *t)
 {
     for (int32_t v = 0; v < t->graph->variables; v++)
         if (t->number[v] >= 0 && ct_smoother_has(t->smoother, t->number[v]))
@@ -240,7 +240,7 @@ static void read_all(tape *t)
 }
 
 /* With a window, estimates are read while they are there. Variables enter in the order of their numbers. */
-static void read_window(tape *t)
+static void read_window(replay *t)
 {
     const int32_t window = t->options->smoother.window;
     for (int32_t k = t->entered - 1, found = 0; k >= 0 && found < window; k--) {
@@ -259,18 +259,18 @@ static void count(ct_replay_result *r, const ct_smoother_stats *stats)
 }
 
 /* What was waiting is added, and what that has moved far linearised again, a few times. */
-static ct_status update(tape *t, ct_smoother_stats *stats, ct_err *err)
+static ct_status update(replay *t, ct_smoother_stats *stats, ct_err *err)
 {
     const ct_increment inc = {.variables = t->variables,
                               .variable = t->variable,
                               .factors = t->factors,
                               .factor = t->pending},
-                       look = {.look = 1};
+                       relinearise = {.relinearise_due = 1};
     CT_TRY(ct_smoother_update(t->smoother, &inc, stats, err));
     count(t->result, stats);
     for (int k = 0; k < t->options->settle && t->smoother->far[t->smoother->far_at].count; k++) {
         ct_smoother_stats more;
-        const ct_status   status = ct_smoother_update(t->smoother, &look, &more, err);
+        const ct_status   status = ct_smoother_update(t->smoother, &relinearise, &more, err);
         if (status == CT_E_MEMORY) return status;
         if (status != CT_OK) break; /* it stays where it is */
         count(t->result, &more);
@@ -283,7 +283,7 @@ static ct_status update(tape *t, ct_smoother_stats *stats, ct_err *err)
 }
 
 /* Tries what is waiting. 1 if the replay is over. */
-static int feed(tape *t, int32_t step, int last, ct_status *status, ct_err *err)
+static int feed(replay *t, int32_t step, int last, ct_status *status, ct_err *err)
 {
     ct_replay_result *r = t->result;
     ct_smoother_stats stats;
@@ -318,7 +318,7 @@ static int feed(tape *t, int32_t step, int last, ct_status *status, ct_err *err)
     return 1;
 }
 
-static void end(tape *t, double start_s)
+static void end(replay *t, double start_s)
 {
     ct_replay_result *r = t->result;
     char              name[64];
@@ -349,7 +349,7 @@ static double extent_of(const ct_graph *g, const double *x)
 }
 
 /* The smoother's options, with thresholds for a world of this size. */
-static ct_smoother_options sized(const tape *t)
+static ct_smoother_options sized(const replay *t)
 {
     ct_smoother_options o = t->options->smoother;
     const double        extent = t->options->extent > 0 ? extent_of(t->graph, t->x) : 0;
@@ -362,7 +362,7 @@ ct_status ct_replay(const ct_graph *graph, const ct_noise *noise, const ct_repla
                     ct_replay_result *result, ct_err *err)
 {
     const ct_replay_options usual = ct_replay_defaults();
-    tape t = {.graph = graph, .options = options ? options : &usual, .result = result, .x = x, .last_pose = {-1, -1}};
+    replay t = {.graph = graph, .options = options ? options : &usual, .result = result, .x = x, .last_pose = {-1, -1}};
     const double            start_s = ct_now_s();
     *result = (ct_replay_result){.stop = CT_STOP_STEP, .stationarity = NAN, .distance = NAN};
     CT_TRY(ct_graph_check_noise(graph, noise, err));

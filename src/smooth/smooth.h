@@ -88,7 +88,7 @@ typedef struct {
     uint8_t              gone;   /* leaves with this update                                   */
     uint8_t              housed; /* a prior that a clique owns already, which stays as it is  */
     int32_t              next;   /* of a free slot                                            */
-} ct__kept; /* a factor */
+} ct__smooth_factor; /* a factor */
 
 typedef struct {
     int32_t pivots, separators, factors; /* blocks; factors it owns                           */
@@ -117,29 +117,29 @@ typedef struct {
 typedef struct {
     int32_t slot;
     ct__var was;
-} ct__var_was;
+} ct__saved_var;
 
 typedef struct {
     int32_t    clique;
     ct__clique was;
-} ct__clique_was;
+} ct__saved_clique;
 
 typedef struct {
     int32_t factor;
     int64_t linear;
-} ct__linear_was;
+} ct__saved_linear;
 
 /* What an update has done so far. */
 typedef struct {
-    ct__var_was    *var;
-    ct__clique_was *clique;
-    ct__linear_was *linear;
+    ct__saved_var    *var;
+    ct__saved_clique *clique;
+    ct__saved_linear *linear;
     int64_t         vars, var_capacity, cliques, clique_capacity, linears, linear_capacity;
     ct__list        new_vars, new_factors, new_cliques, gone, taken, leaving;
     int64_t         far_count;
     int32_t         root;
     int32_t         oldest; /* as ct_smoother.oldest will be */
-    int             looked; /* for variables to linearise anew */
+    int             relinearised; /* variables beyond their thresholds were */
     int             renews; /* every factor is weighed anew */
 } ct__change;
 
@@ -147,7 +147,7 @@ typedef struct {
 typedef struct {
     uint64_t mark;
     int32_t  edge;
-} ct__hanging;
+} ct__orphan_key;
 
 /* The part that is taken off, as a small system of its own. Columns are its variables. */
 typedef struct {
@@ -160,10 +160,10 @@ typedef struct {
     ct__list  head, next, front_of;  /* per front its first edge, per edge the next one; per position its front */
     ct__list  clique;                /* of each front                               */
     ct__list  weak;                  /* pairs: clique, row; ~row where it is not positive */
-    ct__run  *run;
+    ct__interval *interval;
     double   *original, *tiles;
-    ct__hanging *hanging;
-    int64_t   run_capacity, original_capacity, tiles_capacity, hanging_capacity;
+    ct__orphan_key *hanging;
+    int64_t   interval_capacity, original_capacity, tiles_capacity, hanging_capacity;
 } ct__top;
 
 struct ct_smoother {
@@ -171,7 +171,7 @@ struct ct_smoother {
     ct_smoother_options options;
     ct__var            *var;
     ct__var_work       *work;
-    ct__kept           *factor;
+    ct__smooth_factor           *factor;
     ct__clique         *clique;
     /* slots ever used */
     int64_t   vars, var_capacity, work_capacity, factors, factor_capacity, cliques, clique_capacity;
@@ -235,7 +235,7 @@ static inline double *ct__before(const ct_smoother *s, const ct__clique *c)
     return ct__update(s, c) + (int64_t)c->s * (c->s + 1);
 }
 /* of a bundle */
-static inline double  *ct__told(const ct_smoother *s, const ct__clique *c) { return ct__before(s, c) + c->s; }
+static inline double  *ct__sent_delta(const ct_smoother *s, const ct__clique *c) { return ct__before(s, c) + c->s; }
 static inline int64_t ct__clique_numbers(int64_t p, int64_t s)
 {
     return p * (p + s + 1) + p + s * (s + 1) + s + (p ? 0 : s);
@@ -243,8 +243,8 @@ static inline int64_t ct__clique_numbers(int64_t p, int64_t s)
 static inline int64_t  ct__clique_list(const ct__clique *c) { return (int64_t)c->pivots + c->separators + c->factors; }
 
 /* Sizes of a factor's blocks in the pool of numbers. */
-int64_t ct__z_numbers(const ct__kept *f);
-int64_t ct__linear_numbers(const ct__kept *f);
+int64_t ct__z_numbers(const ct__smooth_factor *f);
+int64_t ct__linear_numbers(const ct__smooth_factor *f);
 
 /* transaction.c: slots, and the transaction. */
 void      ct__change_begin(ct_smoother *s);
@@ -272,7 +272,7 @@ double    ct__smoother_response(const ct_smoother *s, const double *z, double *b
 /* reorder.c: what to take off, and its order. */
 ct_status ct__affect(ct_smoother *s, int32_t slot, ct_err *err);
 ct_status ct__affect_factor(ct_smoother *s, int32_t f, ct_err *err);
-ct_status ct__take_off(ct_smoother *s, ct_err *err);
+ct_status ct__detach_top(ct_smoother *s, ct_err *err);
 /* Fronts of the top, children first. sp is made, for the caller to release. */
 ct_status ct__top_analyse(ct_smoother *s, ct_sparse *sp, ct_err *err);
 void      ct__top_release(ct_sparse *sp);
@@ -280,39 +280,40 @@ void      ct__top_release(ct_sparse *sp);
 /* eliminate.c: the fronts' numbers; weak pivots are listed in top.weak: clique, row (~row: not positive). */
 ct_status ct__eliminate(ct_smoother *s, const ct_sparse *sp, ct_err *err);
 /* A factor's part of a front. work[].column holds the members' first rows. */
-void ct__assemble_factor(const ct_smoother *s, const ct__kept *f, const ct__extend *front, double *before);
+void ct__assemble_factor(const ct_smoother *s, const ct__smooth_factor *f, const ct__extend *front, double *before);
 
 /* Adds what a child left to a clique in the making, and the child to its children. */
-void ct__adopt(ct_smoother *s, int32_t id, int32_t child_id, const ct__extend *front, double *before);
+void ct__add_child(ct_smoother *s, int32_t id, int32_t child_id, const ct__extend *front, double *before);
 
 /* hub_sums.c: of the orphans that front f is to adopt, those of the same separator are summed. */
-ct_status ct__bundle(ct_smoother *s, int32_t f, ct_err *err);
+ct_status ct__sum_orphans(ct_smoother *s, int32_t f, ct_err *err);
 
 /* back_substitute.c: delta from the top down. */
-ct_status ct__descend(ct_smoother *s, ct_err *err);
+ct_status ct__back_substitute(ct_smoother *s, ct_err *err);
 
 /* tree_solve.c: R'R x = b over the whole tree; judging weak pivots. */
 ct_status ct__sweep_order(ct_smoother *s, ct_err *err); /* s->stack: all cliques, parents first */
 void      ct__sweep_up(const ct_smoother *s, double *x);
 void      ct__sweep_down(const ct_smoother *s, double *x);
-ct_status ct__judge(ct_smoother *s, ct_err *err);
+ct_status ct__check_weak_pivots(ct_smoother *s, ct_err *err);
 
 /* observability.c: that there is a unique solution, told from what came when. */
 int       ct__is_one_group(const ct_increment *inc); /* or each variable is one by itself */
 ct_status ct__unprove(ct_smoother *s, int32_t slot, ct_err *err);
-ct_status ct__mismatch(ct_smoother *s, const ct__kept *f, ct_err *err); /* f leaves, or is linearised anew */
+ct_status ct__unprove_group_of(ct_smoother *s, const ct__smooth_factor *f,
+                               ct_err *err); /* f leaves, or is linearised anew */
 ct_status ct__prove(ct_smoother *s, int *unique, ct_err *err);
 
 /* relinearise.c: which linearisation points move. */
 /* those that are due; their factors' variables are affected */
-ct_status ct__move_far(ct_smoother *s, int all, ct_err *err);
+ct_status ct__relinearise_due(ct_smoother *s, int all, ct_err *err);
 /* of those taken off, the ones that cost nothing */
-ct_status ct__move_free(ct_smoother *s, ct_err *err);
+ct_status ct__relinearise_free(ct_smoother *s, ct_err *err);
 /* the factors of those that moved, and the new ones */
 ct_status ct__linearise_changed(ct_smoother *s, ct_err *err);
 
 /* marginalise.c: variables are let go. */
-ct_status ct__choose_leaving(ct_smoother *s, const ct_increment *inc, ct_err *err);
+ct_status ct__choose_marginalised(ct_smoother *s, const ct_increment *inc, ct_err *err);
 ct_status ct__marginalise(ct_smoother *s, ct_err *err);
 
 #endif

@@ -17,7 +17,7 @@ void ct__change_begin(ct_smoother *s)
     c->far_count = s->far[s->far_at].count;
     c->root = s->root;
     c->oldest = s->oldest;
-    c->looked = c->renews = 0;
+    c->relinearised = c->renews = 0;
     s->affected.count = s->moved.count = 0;
     s->top.var.count = s->top.factor.count = s->top.orphan.count = s->top.clique.count = s->top.weak.count = 0;
     s->stats = (ct_smoother_stats){0};
@@ -28,7 +28,7 @@ ct_status ct__save_var(ct_smoother *s, int32_t slot, ct_err *err)
     ct__change *c = &s->change;
     if (s->work[slot].saved == s->stamp) return CT_OK;
     CT_TRY(ct__grow(&c->var, &c->var_capacity, c->vars + 1, sizeof *c->var, "variables of an update", err));
-    c->var[c->vars++] = (ct__var_was){.slot = slot, .was = s->var[slot]};
+    c->var[c->vars++] = (ct__saved_var){.slot = slot, .was = s->var[slot]};
     s->work[slot].saved = s->stamp;
     return CT_OK;
 }
@@ -38,7 +38,7 @@ ct_status ct__save_clique(ct_smoother *s, int32_t clique, ct_err *err)
     ct__change *c = &s->change;
     if (s->clique[clique].saved == s->stamp) return CT_OK;
     CT_TRY(ct__grow(&c->clique, &c->clique_capacity, c->cliques + 1, sizeof *c->clique, "fronts of an update", err));
-    c->clique[c->cliques++] = (ct__clique_was){.clique = clique, .was = s->clique[clique]};
+    c->clique[c->cliques++] = (ct__saved_clique){.clique = clique, .was = s->clique[clique]};
     s->clique[clique].saved = s->stamp;
     return CT_OK;
 }
@@ -79,7 +79,7 @@ ct_status ct__new_factor(ct_smoother *s, int32_t members, int32_t *slot, ct_err 
         *slot = s->free_factor;
         s->free_factor = s->factor[*slot].next;
     } else *slot = (int32_t)s->factors++;
-    s->factor[*slot] = (ct__kept){
+    s->factor[*slot] = (ct__smooth_factor){
         .node = node, .members = members, .z = CT_NONE, .linear = CT_NONE, .index = CT_NONE, .next = CT_NONE};
     s->change.new_factors.item[s->change.new_factors.count++] = *slot;
     return CT_OK;
@@ -115,11 +115,11 @@ static void free_var(ct_smoother *s, int32_t slot)
 
 static void free_factor(ct_smoother *s, int32_t slot)
 {
-    ct__kept *f = &s->factor[slot];
+    ct__smooth_factor *f = &s->factor[slot];
     ct__pool_give(&s->nodes, f->node, f->members);
     if (f->z != CT_NONE) ct__pool_give(&s->numbers, f->z, ct__z_numbers(f));
     if (f->linear != CT_NONE) ct__pool_give(&s->numbers, f->linear, ct__linear_numbers(f));
-    *f = (ct__kept){.node = CT_NONE, .index = CT_NONE, .next = s->free_factor};
+    *f = (ct__smooth_factor){.node = CT_NONE, .index = CT_NONE, .next = s->free_factor};
     s->free_factor = slot;
 }
 
@@ -178,7 +178,7 @@ void ct__change_undo(ct_smoother *s)
     s->root = c->root;
     for (int64_t k = 0; k < c->vars; k++) s->var[c->var[k].slot] = c->var[k].was;
     for (int64_t k = c->linears - 1; k >= 0; k--) {
-        ct__kept *f = &s->factor[c->linear[k].factor];
+        ct__smooth_factor *f = &s->factor[c->linear[k].factor];
         ct__pool_give(&s->numbers, f->linear, ct__linear_numbers(f));
         f->linear = c->linear[k].linear;
     }
@@ -200,7 +200,7 @@ void ct__change_undo(ct_smoother *s)
 
 static void link_factor(ct_smoother *s, int32_t slot)
 {
-    const ct__kept *f = &s->factor[slot];
+    const ct__smooth_factor *f = &s->factor[slot];
     for (int32_t i = 0; i < f->members; i++) {
         ct__node     *node = ct__nodes(s, f->node + i);
         ct__var      *var = &s->var[node->var];
@@ -216,7 +216,7 @@ static void link_factor(ct_smoother *s, int32_t slot)
 
 static void unlink_factor(ct_smoother *s, int32_t slot)
 {
-    const ct__kept *f = &s->factor[slot];
+    const ct__smooth_factor *f = &s->factor[slot];
     for (int32_t i = 0; i < f->members; i++) {
         const ct__node *node = ct__nodes(s, f->node + i);
         if (s->var[node->var].fixed) continue;
@@ -262,7 +262,7 @@ void ct__change_keep(ct_smoother *s)
         s->live_factors += s->factor[c->new_factors.item[k]].ops != NULL;
     }
     for (int64_t k = 0; k < c->linears; k++) {
-        const ct__kept *f = &s->factor[c->linear[k].factor];
+        const ct__smooth_factor *f = &s->factor[c->linear[k].factor];
         ct__pool_give(&s->numbers, c->linear[k].linear, ct__linear_numbers(f));
     }
     for (int64_t k = 0; k < c->gone.count; k++) {
@@ -278,7 +278,7 @@ void ct__change_keep(ct_smoother *s)
         if (now->numbers != was->numbers) ct__pool_give(&s->numbers, was->numbers, ct__clique_numbers(was->p, was->s));
     }
     for (int64_t k = 0; k < c->taken.count; k++) free_clique(s, c->taken.item[k]);
-    s->far_at ^= c->looked;
+    s->far_at ^= c->relinearised;
     s->oldest = c->oldest;
     drop_leaving(s);
 }
@@ -327,7 +327,7 @@ void ct__smoother_release(ct_smoother *s)
                            t->head.item,
                            t->next.item,
                            t->front_of.item,
-                           t->run,
+                           t->interval,
                            t->clique.item,
                            t->weak.item,
                            t->original,

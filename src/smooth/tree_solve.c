@@ -1,17 +1,17 @@
-/* tree_solve.c: the whole tree, up and down: R'R x = b; marginals; and whether there is a unique solution at all.
+/* tree_solve.c: R'R x = b over the whole tree; marginals; whether the solution is unique.
  *
- * Where a pivot is weak, a proof is looked for first (observability.c). Only where there is none are suspects judged
- * as a batch solve judges them (src/solve/rank_deficiency.c): the direction z of a weak pivot is refined, and J z
+ * If a pivot is weak, uniqueness is first proved from the structure (observability.c). Only if that fails are the weak
+ * pivots tested, as in a batch solve (src/solve/rank_deficiency.c): the direction z of a weak pivot is refined, and J z
  * decides. */
 #include "smooth/smooth.h"
 
-
-#define LOOSE_RESPONSE 1e-22 /* of |J z|^2 to z'diag(H)z, after refining; these six as in rank_deficiency.c */
-#define CLEARLY_LOOSE  1e-27
-#define CLEARLY_FIXED  1e-15
-#define REFINEMENTS    4
-#define STANDS         0.5
-#define HOPELESS       1e3
+/* As in src/solve/rank_deficiency.c. */
+#define UNDETERMINED         1e-22
+#define CLEARLY_UNDETERMINED 1e-27
+#define CLEARLY_DETERMINED   1e-15
+#define REFINEMENTS          4
+#define NOT_FALLING          0.5
+#define TOO_FAR              1e3
 
 ct_status ct__sweep_order(ct_smoother *s, ct_err *err)
 {
@@ -165,17 +165,17 @@ static ct_status refuse(const ct_smoother *s, int32_t clique, int32_t row, int l
 }
 
 /* As rank_deficiency.c does: refines the direction z of a weak pivot and says whether anything changes along it. */
-static int is_loose(ct_smoother *s, double *z, double *back)
+static int is_undetermined(ct_smoother *s, double *z, double *back)
 {
     double before = 0;
     for (int k = 0;; k++) {
         double size;
         memset(back, 0, (size_t)(CT_DIM_MAX * s->vars) * sizeof *back);
         const double response = ct__smoother_response(s, z, back, &size);
-        if (response <= CLEARLY_LOOSE * size) return 1;
-        if (response > CLEARLY_FIXED * size) return 0;
-        if (k == REFINEMENTS) return response <= LOOSE_RESPONSE * size;
-        if (k > 0 && response > STANDS * before && response > HOPELESS * LOOSE_RESPONSE * size) return 0;
+        if (response <= CLEARLY_UNDETERMINED * size) return 1;
+        if (response > CLEARLY_DETERMINED * size) return 0;
+        if (k == REFINEMENTS) return response <= UNDETERMINED   * size;
+        if (k > 0 && response > NOT_FALLING * before && response > TOO_FAR * UNDETERMINED   * size) return 0;
         before = response;
         ct__sweep_up(s, back);
         for (int64_t i = 0; i < s->top.weak.count; i += 2) {
@@ -189,7 +189,7 @@ static int is_loose(ct_smoother *s, double *z, double *back)
     }
 }
 
-ct_status ct__judge(ct_smoother *s, ct_err *err)
+ct_status ct__check_weak_pivots(ct_smoother *s, ct_err *err)
 {
     int settled, c;
     CT_TRY(ct__prove(s, &settled, err));
@@ -207,7 +207,7 @@ ct_status ct__judge(ct_smoother *s, ct_err *err)
             [c] = ct__panel(
                 s, &s->clique[clique])[(int64_t)there * (s->clique[clique].p + s->clique[clique].s + 1) + there];
             ct__sweep_down(s, z);
-            if (is_loose(s, z, s->vector[1])) return refuse(s, clique, there, 0, err);
+            if (is_undetermined(s, z, s->vector[1])) return refuse(s, clique, there, 0, err);
         }
         if (row < 0) return refuse(s, clique, there, 1, err);
     }

@@ -5,8 +5,8 @@ static ct_status affect_all(ct_smoother *s, const ct_increment *inc, ct_err *err
 {
     const ct__change *c = &s->change;
     for (int64_t k = 0; k < c->gone.count; k++) CT_TRY(ct__affect_factor(s, c->gone.item[k], err));
-    const int due = inc->look || (s->options.skip > 0 && (s->updates + 1) % s->options.skip == 0);
-    if (inc->relinearise || due) CT_TRY(ct__move_far(s, inc->relinearise, err));
+    const int due = inc->relinearise_due || (s->options.skip > 0 && (s->updates + 1) % s->options.skip == 0);
+    if (inc->relinearise || due) CT_TRY(ct__relinearise_due(s, inc->relinearise, err));
     for (int64_t k = 0; k < c->new_factors.count; k++) CT_TRY(ct__affect_factor(s, c->new_factors.item[k], err));
     return CT_OK;
 }
@@ -38,8 +38,8 @@ static void keep_remaining(ct_smoother *s)
 static ct_status redo_top(ct_smoother *s, ct_err *err)
 {
     ct_sparse sp = {0};
-    CT_TRY(ct__take_off(s, err));
-    if (!s->change.renews) CT_TRY(ct__move_free(s, err));
+    CT_TRY(ct__detach_top(s, err));
+    if (!s->change.renews) CT_TRY(ct__relinearise_free(s, err));
     CT_TRY(ct__linearise_changed(s, err));
     CT_TRY(ct__marginalise(s, err));
     for (int64_t k = 0; k < s->change.new_factors.count; k++)
@@ -53,8 +53,8 @@ static ct_status redo_top(ct_smoother *s, ct_err *err)
     s->stats.fronts = sp.fronts;
     ct__top_release(&sp);
     CT_TRY(status);
-    if (s->top.weak.count) CT_TRY(ct__judge(s, err));
-    return ct__descend(s, err);
+    if (s->top.weak.count) CT_TRY(ct__check_weak_pivots(s, err));
+    return ct__back_substitute(s, err);
 }
 
 static ct_status end(ct_smoother *s, ct_status status, double start_s)
@@ -79,7 +79,7 @@ ct_status ct_smoother_update(ct_smoother *s, const ct_increment *increment, ct_s
     ct__change_begin(s);
     ct_status status = ct__increment_add(s, inc, err);
     if (status == CT_OK) status = affect_all(s, inc, err);
-    if (status == CT_OK) status = ct__choose_leaving(s, inc, err);
+    if (status == CT_OK) status = ct__choose_marginalised(s, inc, err);
     if (status == CT_OK) status = redo_top(s, err);
     CT_TRY(end(s, status, start_s));
     if (stats) *stats = s->stats;
@@ -104,7 +104,7 @@ ct_status ct_smoother_stationarity(ct_smoother *s, double *largest, double *dist
     *largest = 0;
     ct__change_begin(s);
     s->options.wildfire = 0;
-    ct_status status = ct__move_far(s, 1, err);
+    ct_status status = ct__relinearise_due(s, 1, err);
     if (status == CT_OK) status = redo_top(s, err);
     s->options.wildfire = wildfire;
     for (int64_t v = 0; status == CT_OK && v < s->vars; v++)

@@ -15,13 +15,13 @@
 #define NOTHING    1e-14 /* ... of all that was gained, or in the units of the error   */
 #define MOST       400
 
-int ct__conjugate_begin(ct__solve_state *run)
+int ct__conjugate_begin(ct__solve_state *state)
 {
-    ct_solver *s = run->solver;
+    ct_solver *s = state->solver;
     ct_sparse_diagonal(s->system, s->scale);
     const double least = 1e-16 * ct__largest(s->scale, s->scalars);
     for (int32_t i = 0; i < s->scalars; i++) s->scale[i] = CT_MAX(s->scale[i], CT_MAX(least, 1e-300));
-    ct__solve_factor(run, DAMPING, s->scale);
+    ct__solve_factor(state, DAMPING, s->scale);
     return ct__negative_pivot(s) < 0;
 }
 
@@ -35,9 +35,9 @@ static double precondition(ct_solver *s, const double *r, double *z)
     return sum;
 }
 
-double ct__conjugate_solve(ct__solve_state *run, const double *b, double *v)
+double ct__conjugate_solve(ct__solve_state *state, const double *b, double *v)
 {
-    ct_solver   *s = run->solver;
+    ct_solver   *s = state->solver;
     double      *r = s->newton, *z = s->scale, *p = s->direction, *Hp = s->product, gained = 0;
     const size_t bytes = (size_t)s->scalars * sizeof *v;
     memcpy(r, b, bytes);
@@ -45,7 +45,7 @@ double ct__conjugate_solve(ct__solve_state *run, const double *b, double *v)
     double rz = precondition(s, r, z);
     memcpy(p, z, bytes);
     for (int k = 0, quiet = 0; k < MOST && quiet < QUIET && rz > 0; k++) {
-        const double pHp = ct__response(s, run->noise, run->x, p, INFINITY, Hp);
+        const double pHp = ct__response(s, state->noise, state->x, p, INFINITY, Hp);
         if (!(pHp > 0)) break;
         const double alpha = rz / pHp, gain = alpha * rz;
         for (int32_t i = 0; i < s->scalars; i++) {

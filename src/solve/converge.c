@@ -49,43 +49,44 @@ double ct__promised(const ct_solver *s)
     return 0.5 * sum;
 }
 
-double ct__distance_allowed(const ct__solve_state *run)
+double ct__distance_allowed(const ct__solve_state *state)
 {
-    const double n = run->solver->scalars;
-    return run->options->distance * CT_MAX(1, CT_MIN(pow(n / SMALL_GRAPH, 1.5), 2 * sqrt(n)));
+    const double n = state->solver->scalars;
+    return state->options->distance * CT_MAX(1, CT_MIN(pow(n / SMALL_GRAPH, 1.5), 2 * sqrt(n)));
 }
 
-double ct__distance_left(ct__solve_state *run, double decrement, double before, double promised)
+double ct__distance_left(ct__solve_state *state, double decrement, double before, double promised)
 {
-    const double missed = CT_MAX(fabs(before - run->error - promised), CT_ROUNDING * before);
+    const double missed = CT_MAX(fabs(before - state->error - promised), CT_ROUNDING * before);
     const double by_model = missed < promised ? sqrt(missed / promised) : 1;
-    const double ratio = decrement / run->decrement, q = CT_MAX(ratio, run->ratio); /* ratio 0: no step before */
-    const int regular = run->solver->scalars > CONTRACTS_FROM && run->decrement < INFINITY && run->ratio > 0 &&
-                        ct_sparse_weak_count(run->solver->system) == 0;
+    const double ratio = decrement / state->decrement, q = CT_MAX(ratio, state->ratio); /* ratio 0: no step before */
+    const int regular = state->solver->scalars > CONTRACTS_FROM && state->decrement < INFINITY && state->ratio > 0 &&
+                        ct_sparse_weak_count(state->solver->system) == 0;
     const double by_contraction = regular && q < 1 ? q / (1 - q) : 1;
-    run->stalls = decrement < CT_STALLED * run->least ? 0 : run->stalls + 1;
-    run->least = CT_MIN(run->least, decrement);
-    run->decrement = decrement;
-    run->ratio = ratio;
+    state->stalls = decrement < CT_STALLED * state->least ? 0 : state->stalls + 1;
+    state->least = CT_MIN(state->least, decrement);
+    state->decrement = decrement;
+    state->ratio = ratio;
     return decrement > 0 ? decrement * CT_MIN(CT_MIN(by_contraction, by_model), 1) : 0;
 }
 
-void ct__distance_unknown(ct__solve_state *run)
+void ct__distance_unknown(ct__solve_state *state)
 {
-    run->decrement = INFINITY;
-    run->ratio = 0;
-    run->result->distance = NAN;
+    state->decrement = INFINITY;
+    state->ratio = 0;
+    state->result->distance = NAN;
 }
 
-int ct__rounding_suspected(const ct__solve_state *run)
+int ct__is_rounding_limited(const ct__solve_state *state)
 {
-    const ct_solver *s = run->solver;
-    if (run->options->distance == 0 || s->approximate || !ct_stop_converged(run->result->stop) || !s->scalars) return 0;
-    if (ct__decrement(run->error) <= ct__distance_allowed(run)) return 0; /* no step gains more than the error */
+    const ct_solver *s = state->solver;
+    if (state->options->distance == 0 || s->approximate || !ct_stop_converged(state->result->stop) || !s->scalars)
+        return 0;
+    if (ct__decrement(state->error) <= ct__distance_allowed(state)) return 0; /* no step gains more than the error */
     /* e'H^-1 e <= eps^2 sum_i H_ii Cov_ii sum_k r_k^2, and H_ii Cov_ii is what elimination takes away of a pivot */
-    const double g_floor = JACOBIAN_EPS * EPS * sqrt(2 * run->error * s->scalars / WEAKEST);
-    return ct_sparse_weak_count(s->system) > 0 || g_floor > ct__distance_allowed(run) ||
-           run->residual_rounding > run->options->distance;
+    const double g_floor = JACOBIAN_EPS * EPS * sqrt(2 * state->error * s->scalars / WEAKEST);
+    return ct_sparse_weak_count(s->system) > 0 || g_floor > ct__distance_allowed(state) ||
+           state->residual_rounding > state->options->distance;
 }
 
 /* How the undamped step is found. */
@@ -96,47 +97,49 @@ typedef enum {
 } step_solver;
 
 /* The undamped step at x, into dx, and what it promises. Of the gradient's terms nothing is lost in their sum.
- * Begins with *by, and goes on to the next way where that is no good. 0 if there is none: the run is over. */
-static int undamped_step(ct__solve_state *run, step_solver *by, double *promised)
+ * Begins with *by, and goes on to the next way where that is no good. 0 if there is none: the solve is over. */
+static int undamped_step(ct__solve_state *state, step_solver *by, double *promised)
 {
-    ct_solver *s = run->solver;
+    ct_solver *s = state->solver;
     double    *g = ct_sparse_gradient(s->system);
     for (;; ++*by) {
-        if (*by == BY_HESSIAN) ct__solve_linearise_exact(run, run->x);
-        else if (*by == BY_JACOBIAN) ct__solve_linearise(run, run->x);
-        if (ct__solve_not_finite(run)) return 0;
+        if (*by == BY_HESSIAN) ct__solve_linearise_exact(state, state->x);
+        else if (*by == BY_JACOBIAN) ct__solve_linearise(state, state->x);
+        if (ct__solve_not_finite(state)) return 0;
         if (*by != BY_CONJUGATE) {
-            ct__gradient_refined(s, run->noise, run->x, g, s->newton, s->scale);
-            const int32_t weak = ct__solve_factor(run, 0, NULL);
+            ct__gradient_refined(s, state->noise, state->x, g, s->newton, s->scale);
+            const int32_t weak = ct__solve_factor(state, 0, NULL);
             if (weak && *by == BY_HESSIAN) continue;
-            if (weak && ct__find_loose(s, run->noise, run->x) && ct__solve_singular(run) && !run->unproven) return 0;
+            if (weak && ct__find_undetermined(s, state->noise, state->x) && ct__solve_singular(state) &&
+                !state->unproven)
+                return 0;
             if (weak) continue;
-            ct__solve_step(run, s->dx);
+            ct__solve_step(state, s->dx);
             *promised = ct__promised(s);
         } else {
-            run->unproven = 0;
-            if (!ct__conjugate_begin(run)) return !ct__solve_stop(run, CT_STOP_ROUNDING);
-            *promised = 0.5 * ct__conjugate_solve(run, g, s->dx);
+            state->unproven = 0;
+            if (!ct__conjugate_begin(state)) return !ct__solve_stop(state, CT_STOP_ROUNDING);
+            *promised = 0.5 * ct__conjugate_solve(state, g, s->dx);
             for (int32_t i = 0; i < s->scalars; i++) s->dx[i] = -s->dx[i];
         }
         if (*by == BY_HESSIAN) s->exact = CT_EXACT_FACTORED;
         if (isfinite(ct__largest(s->dx, s->scalars)) && *promised >= 0) return 1;
-        if (*by == BY_CONJUGATE) return !ct__solve_stop(run, CT_STOP_STUCK);
+        if (*by == BY_CONJUGATE) return !ct__solve_stop(state, CT_STOP_STUCK);
     }
 }
 
 /* What g's rounding stands for, at x, whose step was found that way. */
-static double rounding_floor(ct__solve_state *run, step_solver by)
+static double rounding_floor(ct__solve_state *state, step_solver by)
 {
-    ct_solver *s = run->solver;
+    ct_solver *s = state->solver;
     double    *e = s->aside, *v = s->dx, worst = 0; /* there are at least as many values as scalars */
     ct_rng     rng = ct_rng_seed(1);
-    ct__gradient_refined(s, run->noise, run->x, v, s->newton, e);
+    ct__gradient_refined(s, state->noise, state->x, v, s->newton, e);
     for (int32_t i = 0; i < s->scalars; i++) e[i] = JACOBIAN_EPS * EPS * sqrt(e[i]);
     for (int draw = 0; draw < FLOOR_DRAWS; draw++) {
         double sum = 0;
         for (int32_t i = 0; i < s->scalars; i++) e[i] = ct_rng_uniform(&rng) < 0.5 ? -e[i] : e[i];
-        if (by == BY_CONJUGATE) ct__conjugate_solve(run, e, v);
+        if (by == BY_CONJUGATE) ct__conjugate_solve(state, e, v);
         else {
             memcpy(v, e, (size_t)s->scalars * sizeof *v);
             ct__sparse_solve_one(s->system, v, s->system->work);
@@ -149,15 +152,15 @@ static double rounding_floor(ct__solve_state *run, step_solver by)
 
 /* Moves x along dx by the first of 1, 1/2, 1/4 ... that does not raise the error. A whole step that promises less
  * than the error is uncertain by need not be seen to lower it. Returns that, 0 if there is none. */
-static double line_search(ct__solve_state *run, double promised)
+static double line_search(ct__solve_state *state, double promised)
 {
-    const double rounding = ct__error_rounding(run, run->error);
+    const double rounding = ct__error_rounding(state, state->error);
     double       alpha = 1;
     for (int k = 0; k < HALVINGS_MAX; k++, alpha /= 2) {
-        ct__retract(run->solver, run->x, alpha, run->solver->dx, run->solver->trial);
-        const double error = ct__error(run->solver, run->noise, run->solver->trial);
-        if (!(error <= run->error + (promised <= rounding ? rounding : CT_ROUNDING * run->error))) continue;
-        ct__solve_accept(run, error);
+        ct__retract(state->solver, state->x, alpha, state->solver->dx, state->solver->trial);
+        const double error = ct__error(state->solver, state->noise, state->solver->trial);
+        if (!(error <= state->error + (promised <= rounding ? rounding : CT_ROUNDING * state->error))) continue;
+        ct__solve_accept(state, error);
         return alpha;
     }
     return 0;
@@ -173,73 +176,74 @@ static int32_t lost_pivots(const ct_solver *s)
 
 /* J'r = 0 at x, by steps of J'J, which do not see whether that is a saddle. It is where the exact Hessian has a
  * pivot that is not positive; where J'J has lost one to rounding, nobody can tell. */
-static ct_stop check_minimum(ct__solve_state *run, ct_stop ruled)
+static ct_stop check_minimum(ct__solve_state *state, ct_stop ruled)
 {
-    ct__solve_linearise(run, run->x);
-    ct__solve_factor(run, 0, NULL);
-    if (lost_pivots(run->solver)) return CT_STOP_ROUNDING;
-    ct__solve_linearise_exact(run, run->x);
-    ct__solve_factor(run, 0, NULL);
-    run->solver->exact = CT_EXACT_NOT;
-    return lost_pivots(run->solver) ? CT_STOP_STUCK : ruled;
+    ct__solve_linearise(state, state->x);
+    ct__solve_factor(state, 0, NULL);
+    if (lost_pivots(state->solver)) return CT_STOP_ROUNDING;
+    ct__solve_linearise_exact(state, state->x);
+    ct__solve_factor(state, 0, NULL);
+    state->solver->exact = CT_EXACT_NOT;
+    return lost_pivots(state->solver) ? CT_STOP_STUCK : ruled;
 }
 
 /* At a minimum by all that can be seen: whether enough can be. */
-static void check_rounding(ct__solve_state *run, ct_stop ruled, double left, step_solver by)
+static void check_rounding(ct__solve_state *state, ct_stop ruled, double left, step_solver by)
 {
-    const double floor = rounding_floor(run, by);
-    run->result->distance = CT_MAX(left, floor);
-    if (floor > ct__distance_allowed(run)) ct__solve_stop(run, CT_STOP_ROUNDING);
-    else ct__solve_stop(run, by == BY_CONJUGATE ? check_minimum(run, ruled) : ruled);
+    const double floor = rounding_floor(state, by);
+    state->result->distance = CT_MAX(left, floor);
+    if (floor > ct__distance_allowed(state)) ct__solve_stop(state, CT_STOP_ROUNDING);
+    else ct__solve_stop(state, by == BY_CONJUGATE ? check_minimum(state, ruled) : ruled);
 }
 
 /* No nearer: because rounding hides what is promised, or because the model is wrong, as at a kink. */
-static void stop_without_progress(ct__solve_state *run, double promised)
+static void stop_without_progress(ct__solve_state *state, double promised)
 {
-    ct__solve_stop(run, promised <= ct__error_rounding(run, run->error) ? CT_STOP_ROUNDING : CT_STOP_STUCK);
+    ct__solve_stop(state, promised <= ct__error_rounding(state, state->error) ? CT_STOP_ROUNDING : CT_STOP_STUCK);
 }
 
 /* Steps of J'J converge slowly where residuals are large, those of the exact Hessian do not; but that need not be
  * positive definite. So it is tried at first, and after it failed again after 1, 2, 4, ... steps of J'J. */
-void ct__reach_minimum(ct__solve_state *run)
+void ct__reach_minimum(ct__solve_state *state)
 {
-    ct_solver    *s = run->solver;
-    const ct_stop ruled = run->result->stop == CT_STOP_STUCK ? CT_STOP_ERROR : run->result->stop;
-    const double  allowed = ct__distance_allowed(run);
+    ct_solver    *s = state->solver;
+    const ct_stop ruled = state->result->stop == CT_STOP_STUCK ? CT_STOP_ERROR : state->result->stop;
+    const double  allowed = ct__distance_allowed(state);
     int           wait = 0, next_wait = 1, last = 0;
-    run->unproven = run->stalls = 0;
-    run->least = INFINITY;
-    ct__distance_unknown(run);
+    state->unproven = state->stalls = 0;
+    state->least = INFINITY;
+    ct__distance_unknown(state);
     for (;;) {
         const int wanted = wait == 0;
         step_solver by = wanted ? BY_HESSIAN : BY_JACOBIAN;
         double    promised = 0;
-        if (!undamped_step(run, &by, &promised)) return;
-        const double d = ct__decrement(promised), before = run->error, step = ct__largest(s->dx, s->scalars);
+        if (!undamped_step(state, &by, &promised)) return;
+        const double d = ct__decrement(promised), before = state->error, step = ct__largest(s->dx, s->scalars);
         const int    exact = by == BY_HESSIAN;
-        run->result->distance = d;
+        state->result->distance = d;
         if (d <= ENOUGH * allowed || (d <= allowed && last)) {
-            check_rounding(run, ruled, d, by);
+            check_rounding(state, ruled, d, by);
             return;
         }
         last = d <= allowed; /* one more costs little, and leaves room for what is not seen */
-        if (run->result->iterations >= run->options->max_iterations && ct__solve_stop(run, CT_STOP_ITERATIONS)) return;
-        run->result->iterations++;
-        const double alpha = line_search(run, promised);
+        if (state->result->iterations >= state->options->max_iterations && ct__solve_stop(state, CT_STOP_ITERATIONS))
+            return;
+        state->result->iterations++;
+        const double alpha = line_search(state, promised);
         if (wanted && !(exact && alpha == 1)) wait = next_wait, next_wait *= 2; /* the exact Hessian is no good here */
         else if (wait > 0) wait--;
         if (alpha == 0 && exact) continue;
         if (alpha == 0) {
-            stop_without_progress(run, promised);
+            stop_without_progress(state, promised);
             return;
         }
         s->exact = CT_EXACT_NOT;
-        if (ct__solve_report(run, 1, alpha * step, 0)) return;
-        ct__distance_left(run, d, before, promised);
-        if (alpha < 1) ct__distance_unknown(run);
-        run->result->distance = d;
-        if (run->stalls >= CT_STALLS_MAX && before - run->error <= CT_STANDS_STILL * before) {
-            stop_without_progress(run, promised);
+        if (ct__solve_report(state, 1, alpha * step, 0)) return;
+        ct__distance_left(state, d, before, promised);
+        if (alpha < 1) ct__distance_unknown(state);
+        state->result->distance = d;
+        if (state->stalls >= CT_STALLS_MAX && before - state->error <= CT_STANDS_STILL * before) {
+            stop_without_progress(state, promised);
             return;
         }
     }
@@ -250,7 +254,7 @@ ct_status ct_solver_distance(ct_solver *solver, const ct_noise *noise, const dou
     const ct_solve_options usual = ct_solve_defaults();
     ct_solve_result        result = {.distance = NAN};
     /* x is looked at and not moved */
-    ct__solve_state run = {.solver = solver,
+    ct__solve_state state = {.solver = solver,
                            .noise = noise,
                            .options = &usual,
                            .result = &result,
@@ -262,8 +266,8 @@ ct_status ct_solver_distance(ct_solver *solver, const ct_noise *noise, const dou
     CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
     ct__refresh_noise(solver);
     if (!solver->scalars) *distance = 0;
-    else if (undamped_step(&run, &by, &promised)) {
-        const double d = ct__decrement(promised), floor = rounding_floor(&run, by);
+    else if (undamped_step(&state, &by, &promised)) {
+        const double d = ct__decrement(promised), floor = rounding_floor(&state, by);
         *distance = CT_MAX(d, floor);
     }
     return CT_OK;

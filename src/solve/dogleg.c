@@ -74,11 +74,11 @@ static double predicted_decrease(ct_solver *s, const double *dx, double *product
 }
 
 /* Both points at the current linearisation; 0 if the system is singular. */
-static int make_path(ct__solve_state *run, path *w)
+static int make_path(ct__solve_state *state, path *w)
 {
-    ct_solver *s = run->solver;
-    if (ct__solve_loose(run, ct__solve_factor(run, 0, NULL))) return 0;
-    ct__solve_step(run, w->newton);
+    ct_solver *s = state->solver;
+    if (ct__solve_is_rank_deficient(state, ct__solve_factor(state, 0, NULL))) return 0;
+    ct__solve_step(state, w->newton);
     ct_sparse_diagonal(s->system, s->scale);
     cauchy_point(s, w->cauchy, s->product);
     w->newton_size = scaled_norm(s, w->newton);
@@ -86,47 +86,47 @@ static int make_path(ct__solve_state *run, path *w)
     return 1;
 }
 
-void ct__dogleg(ct__solve_state *run)
+void ct__dogleg(ct__solve_state *state)
 {
-    ct_solver *s = run->solver;
+    ct_solver *s = state->solver;
     path       w = {.newton = s->newton, .cauchy = s->direction};
-    double     radius = run->options->radius, step_first = 0, promised_first = 0;
+    double     radius = state->options->radius, step_first = 0, promised_first = 0;
     int        fresh = 0, tries = 0, attempts = 1;
-    while (run->result->iterations < run->options->max_iterations) {
-        if (run->result->iterations >= CT_RESTART_AFTER && attempts++ == 1) {
-            if (ct__restart_undamped(run)) return;
-            ct__solve_linearise(run, run->x);
+    while (state->result->iterations < state->options->max_iterations) {
+        if (state->result->iterations >= CT_RESTART_AFTER && attempts++ == 1) {
+            if (ct__restart_undamped(state)) return;
+            ct__solve_linearise(state, state->x);
             fresh = tries = 0;
             continue;
         }
-        if (ct__solve_not_finite(run)) return;
-        if (!fresh && !make_path(run, &w)) {
-            ct__solve_singular(run);
+        if (ct__solve_not_finite(state)) return;
+        if (!fresh && !make_path(state, &w)) {
+            ct__solve_singular(state);
             return;
         }
         fresh = 1;
         /* a short fall at the rim of the ball says nothing but that the ball is small */
         const int whole = w.newton_size <= radius;
         dogleg_step(s, &w, radius, s->dx);
-        ct__retract(s, run->x, 1, s->dx, s->trial);
-        run->result->iterations++;
-        const double before = run->error, step = ct__largest(s->dx, s->scalars), size = scaled_norm(s, s->dx);
-        const double error = ct__error(s, run->noise, s->trial), promised = predicted_decrease(s, s->dx, s->product);
-        const double gain = ct__solve_gain(run, error, promised, whole);
+        ct__retract(s, state->x, 1, s->dx, s->trial);
+        state->result->iterations++;
+        const double before = state->error, step = ct__largest(s->dx, s->scalars), size = scaled_norm(s, s->dx);
+        const double error = ct__error(s, state->noise, s->trial), promised = predicted_decrease(s, s->dx, s->product);
+        const double gain = ct__solve_gain(state, error, promised, whole);
         const int    accepted = gain > 1e-4;
         if (tries++ == 0) step_first = whole ? step : INFINITY, promised_first = whole ? promised : INFINITY;
         if (accepted) {
-            ct__solve_accept(run, error);
+            ct__solve_accept(state, error);
             if (gain > 0.75) radius = CT_MAX(radius, 3 * size);
             else if (gain < 0.25) radius = 0.5 * size;
             fresh = tries = 0;
         } else radius = 0.25 * CT_MIN(radius, size);
-        if (ct__solve_report(run, accepted, step, radius)) return;
-        const int exhausted = step < run->options->step || radius < RADIUS_MIN;
-        if (accepted ? whole && ct__solve_converged(run, before, step, promised, 1)
-                     : ct__solve_given_up(run, step_first, promised_first, 1, exhausted))
+        if (ct__solve_report(state, accepted, step, radius)) return;
+        const int exhausted = step < state->options->step || radius < RADIUS_MIN;
+        if (accepted ? whole && ct__solve_converged(state, before, step, promised, 1)
+                     : ct__solve_given_up(state, step_first, promised_first, 1, exhausted))
             return;
-        if (!fresh) ct__solve_linearise(run, run->x);
+        if (!fresh) ct__solve_linearise(state, state->x);
     }
-    ct__solve_stop(run, CT_STOP_ITERATIONS);
+    ct__solve_stop(state, CT_STOP_ITERATIONS);
 }

@@ -1,8 +1,8 @@
-/* hessian.c: the exact Hessian at given values, factored and judged.
+/* hessian.c: the exact Hessian at given values, factored and checked.
  *
- * At a minimum it is positive definite where nothing is loose. A pivot that is not positive is either a loose
- * direction, which is looked at as for J'J (rank_deficiency.c), or says that the error curves downwards somewhere:
- * then x is no minimum, and there is nothing to differentiate. */
+ * The Hessian at a minimum is positive definite unless a direction is undetermined. A pivot that is not positive has
+ * two possible causes. Either its direction is undetermined, which is tested as for J'J (rank_deficiency.c), or the
+ * error has negative curvature: then x is not a minimum, and nothing can be differentiated there. */
 #include "graph/graph.h"
 #include "solve/solve.h"
 #include "sparse/sparse.h"
@@ -30,11 +30,12 @@ static ct_status refuse_approximate(const ct_solver *solver, ct_err *err)
 static ct_status factor_exact(ct_solver *solver, const ct_noise *noise, const double *x, ct_err *err)
 {
     char          text[256];
-    int           loose = 0;
+    int           undetermined = 0;
     const int32_t weak = ct_sparse_factor(solver->system, 0, NULL), negative = ct__negative_pivot(solver);
-    if (weak) ct__find_loose(solver, noise, x);
-    for (int32_t v = 0; weak && v < solver->graph->variables; v++) loose |= solver->loose[v] & CT_LOOSE_ANY;
-    if (loose) return ct_fail(err, CT_E_SINGULAR, "%s", ct_solver_loose_text(solver, text, sizeof text));
+    if (weak) ct__find_undetermined(solver, noise, x);
+    for (int32_t v = 0; weak && v < solver->graph->variables; v++)
+        undetermined |= solver->undetermined[v] & CT_UNDETERMINED_ANY;
+    if (undetermined) return ct_fail(err, CT_E_SINGULAR, "%s", ct_solver_undetermined_text(solver, text, sizeof text));
     if (negative >= 0)
         return ct_fail(err, CT_E_SINGULAR, "these values are not a minimum: the error curves downwards with %s",
                        ct_graph_name(solver->graph, ct__variable_of_scalar(solver, negative), text, sizeof text));

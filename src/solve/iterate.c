@@ -70,84 +70,86 @@ double ct__largest(const double *v, int32_t n)
     return largest + poison;
 }
 
-double ct__solve_linearise(ct__solve_state *run, const double *x)
+double ct__solve_linearise(ct__solve_state *state, const double *x)
 {
-    const double begin = ct_now_s(), error = ct__linearise(run->solver, run->noise, x);
-    run->result->gradient = ct__largest(ct_sparse_gradient(run->solver->system), run->solver->scalars);
-    run->result->linearisations++;
-    run->result->linearise_s += ct_now_s() - begin;
+    const double begin = ct_now_s(), error = ct__linearise(state->solver, state->noise, x);
+    state->result->gradient = ct__largest(ct_sparse_gradient(state->solver->system), state->solver->scalars);
+    state->result->linearisations++;
+    state->result->linearise_s += ct_now_s() - begin;
     return error;
 }
 
-double ct__solve_linearise_exact(ct__solve_state *run, const double *x)
+double ct__solve_linearise_exact(ct__solve_state *state, const double *x)
 {
-    const double begin = ct_now_s(), error = ct__linearise_exact(run->solver, run->noise, x);
-    run->result->gradient = ct__largest(ct_sparse_gradient(run->solver->system), run->solver->scalars);
-    run->result->linearisations++;
-    run->result->linearise_s += ct_now_s() - begin;
+    const double begin = ct_now_s(), error = ct__linearise_exact(state->solver, state->noise, x);
+    state->result->gradient = ct__largest(ct_sparse_gradient(state->solver->system), state->solver->scalars);
+    state->result->linearisations++;
+    state->result->linearise_s += ct_now_s() - begin;
     return error;
 }
 
-int32_t ct__solve_factor(ct__solve_state *run, double lambda, const double *scale)
+int32_t ct__solve_factor(ct__solve_state *state, double lambda, const double *scale)
 {
     const double  begin = ct_now_s();
-    const int32_t weak = ct_sparse_factor(run->solver->system, lambda, scale);
-    run->result->factorisations++;
-    run->result->factor_s += ct_now_s() - begin;
+    const int32_t weak = ct_sparse_factor(state->solver->system, lambda, scale);
+    state->result->factorisations++;
+    state->result->factor_s += ct_now_s() - begin;
     return weak;
 }
 
-void ct__solve_step(ct__solve_state *run, double *dx)
+void ct__solve_step(ct__solve_state *state, double *dx)
 {
     const double begin = ct_now_s();
-    ct_sparse_step(run->solver->system, dx);
-    run->result->solve_s += ct_now_s() - begin;
+    ct_sparse_step(state->solver->system, dx);
+    state->result->solve_s += ct_now_s() - begin;
 }
 
-int ct__solve_stop(ct__solve_state *run, ct_stop stop)
+int ct__solve_stop(ct__solve_state *state, ct_stop stop)
 {
-    run->result->stop = stop;
+    state->result->stop = stop;
     return 1;
 }
 
-void ct__solve_accept(ct__solve_state *run, double error)
+void ct__solve_accept(ct__solve_state *state, double error)
 {
-    memcpy(run->x, run->solver->trial, (size_t)run->solver->graph->size * sizeof *run->x);
-    run->error = error;
+    memcpy(state->x, state->solver->trial, (size_t)state->solver->graph->size * sizeof *state->x);
+    state->error = error;
 }
 
 #define GOES_WELL 0.5 /* of a decrement to the one before */
 
-/* Ends the run at a minimum if it is near enough. Else it goes on, where undamped steps come nearer, or that is left
+/* Ends the solve at a minimum if it is near enough. Else it goes on, where undamped steps come nearer, or that is left
  * to ct__reach_minimum. */
-static int stop_at_minimum(ct__solve_state *run, ct_stop stop, int near)
+static int stop_at_minimum(ct__solve_state *state, ct_stop stop, int near)
 {
-    if (!near && run->ratio > 0 && run->ratio < GOES_WELL && ct_sparse_weak_count(run->solver->system) == 0) return 0;
-    run->unproven = !near;
-    return ct__solve_stop(run, stop);
+    if (!near && state->ratio > 0 && state->ratio < GOES_WELL && ct_sparse_weak_count(state->solver->system) == 0)
+        return 0;
+    state->unproven = !near;
+    return ct__solve_stop(state, stop);
 }
 
-int ct__solve_converged(ct__solve_state *run, double before, double step, double promised, int undamped)
+int ct__solve_converged(ct__solve_state *state, double before, double step, double promised, int undamped)
 {
-    const ct_solve_options *o = run->options;
-    const double            fall = before - run->error;
-    if (undamped) run->result->distance = ct__distance_left(run, ct__decrement(promised), before, promised);
-    else ct__distance_unknown(run);
+    const ct_solve_options *o = state->options;
+    const double            fall = before - state->error;
+    if (undamped) state->result->distance = ct__distance_left(state, ct__decrement(promised), before, promised);
+    else ct__distance_unknown(state);
     /* no step gains more than that */
-    if (ct__decrement(run->error) < run->result->distance) run->result->distance = ct__decrement(run->error);
-    const int near = o->distance == 0 || run->solver->approximate || run->result->distance <= ct__distance_allowed(run);
-    if (run->result->gradient < o->gradient) return stop_at_minimum(run, CT_STOP_GRADIENT, near);
-    if (step < o->step) return stop_at_minimum(run, CT_STOP_STEP, near);
-    if (o->relative > 0 && fall <= o->relative * before) return stop_at_minimum(run, CT_STOP_ERROR, near);
-    if (o->absolute > 0 && fall <= o->absolute) return stop_at_minimum(run, CT_STOP_ERROR, near);
-    if (run->stalls >= CT_STALLS_MAX && fall <= CT_STANDS_STILL * before)
-        return stop_at_minimum(run, CT_STOP_STEP, near);
+    if (ct__decrement(state->error) < state->result->distance) state->result->distance = ct__decrement(state->error);
+    const int near =
+        o->distance == 0 || state->solver->approximate || state->result->distance <= ct__distance_allowed(state);
+    if (state->result->gradient < o->gradient) return stop_at_minimum(state, CT_STOP_GRADIENT, near);
+    if (step < o->step) return stop_at_minimum(state, CT_STOP_STEP, near);
+    if (o->relative > 0 && fall <= o->relative * before) return stop_at_minimum(state, CT_STOP_ERROR, near);
+    if (o->absolute > 0 && fall <= o->absolute) return stop_at_minimum(state, CT_STOP_ERROR, near);
+    if (state->stalls >= CT_STALLS_MAX && fall <= CT_STANDS_STILL * before)
+        return stop_at_minimum(state, CT_STOP_STEP, near);
     return 0;
 }
 
-double ct__error_rounding(const ct__solve_state *run, double error)
+double ct__error_rounding(const ct__solve_state *state, double error)
 {
-    return CT_ROUNDING * error + sqrt(2 * error) * run->residual_rounding;
+    return CT_ROUNDING * error + sqrt(2 * error) * state->residual_rounding;
 }
 
 /* Largest |coordinate| times largest 1 / sigma. */
@@ -162,67 +164,68 @@ static double find_residual_rounding(const ct_solver *solver, const ct_noise *no
     return CT_RESIDUAL_ROUNDING * ct__largest(x, (int32_t)CT_MIN(solver->graph->size, INT32_MAX)) * finest;
 }
 
-double ct__solve_gain(const ct__solve_state *run, double error, double promised, int whole)
+double ct__solve_gain(const ct__solve_state *state, double error, double promised, int whole)
 {
     if (!isfinite(error) || !(promised > 0)) return -1;
-    const double rounding = ct__error_rounding(run, run->error), fall = run->error - error;
+    const double rounding = ct__error_rounding(state, state->error), fall = state->error - error;
     return whole && promised <= rounding && fall >= -rounding ? 1 : fall / promised;
 }
 
-int ct__solve_loose(ct__solve_state *run, int32_t weak)
+int ct__solve_is_rank_deficient(ct__solve_state *state, int32_t weak)
 {
-    if (weak == run->innocent) return 0;
-    run->innocent = weak;
-    return ct__find_loose(run->solver, run->noise, run->x) > 0;
+    if (weak == state->weak_but_determined) return 0;
+    state->weak_but_determined = weak;
+    return ct__find_undetermined(state->solver, state->noise, state->x) > 0;
 }
 
-int ct__solve_singular(ct__solve_state *run)
+int ct__solve_singular(ct__solve_state *state)
 {
-    int loose = run->options->distance == 0 || run->solver->approximate;
-    for (int32_t v = 0; v < run->solver->graph->variables; v++) loose |= run->solver->loose[v] & CT_LOOSE_ANY;
-    if (loose) return ct__solve_stop(run, CT_STOP_RANK);
-    ct__forget_loose(run);
-    run->unproven = 1;
-    return ct__solve_stop(run, CT_STOP_STUCK);
+    int deficient = state->options->distance == 0 || state->solver->approximate;
+    for (int32_t v = 0; v < state->solver->graph->variables; v++)
+        deficient |= state->solver->undetermined[v] & CT_UNDETERMINED_ANY;
+    if (deficient) return ct__solve_stop(state, CT_STOP_RANK);
+    ct__forget_undetermined(state);
+    state->unproven = 1;
+    return ct__solve_stop(state, CT_STOP_STUCK);
 }
 
-void ct__forget_loose(ct__solve_state *run)
+void ct__forget_undetermined(ct__solve_state *state)
 {
-    memset(run->solver->loose, 0, (size_t)run->solver->graph->variables);
-    run->solver->loose_count = run->innocent = 0;
+    memset(state->solver->undetermined, 0, (size_t)state->solver->graph->variables);
+    state->solver->undetermined_count = state->weak_but_determined = 0;
 }
 
-int ct__solve_not_finite(ct__solve_state *run)
+int ct__solve_not_finite(ct__solve_state *state)
 {
-    return isfinite(run->error) && isfinite(run->result->gradient) ? 0 : ct__solve_stop(run, CT_STOP_NOT_FINITE);
+    return isfinite(state->error) && isfinite(state->result->gradient) ? 0 : ct__solve_stop(state, CT_STOP_NOT_FINITE);
 }
 
-int ct__solve_given_up(ct__solve_state *run, double step, double promised, int undamped, int exhausted)
+int ct__solve_given_up(ct__solve_state *state, double step, double promised, int undamped, int exhausted)
 {
-    const ct_solve_options *o = run->options;
-    const int               free = o->distance == 0 || run->solver->approximate;
-    const int               near = free || (undamped && ct__decrement(promised) <= ct__distance_allowed(run));
-    if (near && undamped) run->result->distance = ct__decrement(promised);
-    if (promised > 0 && promised <= CT_MAX(o->relative * run->error, o->absolute))
-        return stop_at_minimum(run, CT_STOP_ERROR, near);
+    const ct_solve_options *o = state->options;
+    const int               free = o->distance == 0 || state->solver->approximate;
+    const int               near = free || (undamped && ct__decrement(promised) <= ct__distance_allowed(state));
+    if (near && undamped) state->result->distance = ct__decrement(promised);
+    if (promised > 0 && promised <= CT_MAX(o->relative * state->error, o->absolute))
+        return stop_at_minimum(state, CT_STOP_ERROR, near);
     if (!exhausted) return 0;
     if (free)
-        return ct__solve_stop(run, step < o->step || promised <= LOST_IN_ROUNDING * run->error ? CT_STOP_STEP
+        return ct__solve_stop(state, step < o->step || promised <= LOST_IN_ROUNDING * state->error ? CT_STOP_STEP
                                                                                                : CT_STOP_STUCK);
-    return stop_at_minimum(run, near ? CT_STOP_STEP : CT_STOP_STUCK, near);
+    return stop_at_minimum(state, near ? CT_STOP_STEP : CT_STOP_STUCK, near);
 }
 
-int ct__solve_report(ct__solve_state *run, int accepted, double step, double damping)
+int ct__solve_report(ct__solve_state *state, int accepted, double step, double damping)
 {
-    if (!run->options->progress) return 0;
-    const ct_progress p = {.iteration = run->result->iterations,
+    if (!state->options->progress) return 0;
+    const ct_progress p = {.iteration = state->result->iterations,
                            .accepted = accepted,
-                           .error = run->error,
+                           .error = state->error,
                            .step = step,
-                           .gradient = run->result->gradient,
+                           .gradient = state->result->gradient,
                            .damping = damping,
-                           .seconds = ct_now_s() - run->start_s};
-    return run->options->progress(run->options->user, &p) ? ct__solve_stop(run, CT_STOP_CANCELLED) : 0;
+                           .seconds = ct_now_s() - state->start_s};
+    return state->options->progress(state->options->user, &p) ? ct__solve_stop(state, CT_STOP_CANCELLED) : 0;
 }
 
 /* ---- the whole ---- */
@@ -249,7 +252,7 @@ ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, con
                         ct_solve_result *result, ct_err *err)
 {
     const ct_solve_options defaults = ct_solve_defaults();
-    ct__solve_state run = {.solver = solver,
+    ct__solve_state state = {.solver = solver,
                            .noise = noise,
                            .options = options ? options : &defaults,
                            .result = result,
@@ -258,31 +261,31 @@ ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, con
                            .decrement = INFINITY,
                            .least = INFINITY};
     *result = (ct_solve_result){.distance = NAN};
-    CT_TRY(check_options(run.options, err));
+    CT_TRY(check_options(state.options, err));
     CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
     ct__refresh_noise(solver);
-    run.residual_rounding = find_residual_rounding(solver, noise, x);
-    if (solver->graph->variables) memset(solver->loose, 0, (size_t)solver->graph->variables);
-    solver->loose_count = 0;
+    state.residual_rounding = find_residual_rounding(solver, noise, x);
+    if (solver->graph->variables) memset(solver->undetermined, 0, (size_t)solver->graph->variables);
+    solver->undetermined_count = 0;
     if (solver->graph->size) {
         memcpy(solver->trial, x, (size_t)solver->graph->size * sizeof *x); /* so that fixed variables are in both */
         memcpy(solver->start, x, (size_t)solver->graph->size * sizeof *x);
     }
-    const int exact = run.options->method == CT_NEWTON && !solver->approximate;
-    run.error = result->initial_error = exact ? ct__solve_linearise_exact(&run, x) : ct__solve_linearise(&run, x);
-    if (!ct__solve_not_finite(&run) && !solver->scalars) ct__solve_stop(&run, CT_STOP_GRADIENT);
-    else if (result->stop == CT_STOP_NONE && !ct__solve_report(&run, 1, 0, 0)) switch (run.options->method) {
-        case CT_GAUSS_NEWTON: ct__gauss_newton(&run); break;
-        case CT_DOGLEG: ct__dogleg(&run); break;
-        case CT_NEWTON: ct__newton(&run); break;
-        default: ct__levenberg_marquardt(&run); break;
+    const int exact = state.options->method == CT_NEWTON && !solver->approximate;
+    state.error = result->initial_error = exact ? ct__solve_linearise_exact(&state, x) : ct__solve_linearise(&state, x);
+    if (!ct__solve_not_finite(&state) && !solver->scalars) ct__solve_stop(&state, CT_STOP_GRADIENT);
+    else if (result->stop == CT_STOP_NONE && !ct__solve_report(&state, 1, 0, 0)) switch (state.options->method) {
+        case CT_GAUSS_NEWTON: ct__gauss_newton(&state); break;
+        case CT_DOGLEG: ct__dogleg(&state); break;
+        case CT_NEWTON: ct__newton(&state); break;
+        default: ct__levenberg_marquardt(&state); break;
         }
-    if (ct__rounding_suspected(&run)) run.unproven = 1;
-    if (run.unproven && (ct_stop_converged(result->stop) || result->stop == CT_STOP_STUCK)) ct__reach_minimum(&run);
-    if (solver->approximate && (ct_stop_converged(result->stop) || result->stop == CT_STOP_STUCK)) ct__settle(&run);
-    result->final_error = run.error;
-    result->loose = solver->loose_count;
-    result->seconds = ct_now_s() - run.start_s;
+    if (ct__is_rounding_limited(&state)) state.unproven = 1;
+    if (state.unproven && (ct_stop_converged(result->stop) || result->stop == CT_STOP_STUCK)) ct__reach_minimum(&state);
+    if (solver->approximate && (ct_stop_converged(result->stop) || result->stop == CT_STOP_STUCK)) ct__polish(&state);
+    result->final_error = state.error;
+    result->undetermined = solver->undetermined_count;
+    result->seconds = ct_now_s() - state.start_s;
     return CT_OK;
 }
 
@@ -294,8 +297,8 @@ ct_status ct_solver_linearise(ct_solver *solver, const ct_noise *noise, const do
     if (!isfinite(ct__linearise(solver, noise, x)))
         return ct_fail(err, CT_E_ARGUMENT, "the error at these values is not finite");
     ct_sparse_factor(solver->system, 0, NULL);
-    if (ct__find_loose(solver, noise, x))
-        return ct_fail(err, CT_E_SINGULAR, "%s", ct_solver_loose_text(solver, text, sizeof text));
+    if (ct__find_undetermined(solver, noise, x))
+        return ct_fail(err, CT_E_SINGULAR, "%s", ct_solver_undetermined_text(solver, text, sizeof text));
     solver->ready = 1;
     return CT_OK;
 }

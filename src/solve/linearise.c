@@ -109,7 +109,7 @@ CT_INLINE void add_curvature(ct_solver *solver, const ct_factor_ops *ops, const 
     if (model->robust.kind != CT_ROBUST_NONE) add_kernel_slope(model, rows, arity, n, at, K);
     const int all = item->moves == (1 << arity) - 1 && !item->cut;
     side = all ? n : keep_some(arity, at, n, K);
-    if (solver->system->spends && negligible(rows, arity, side, at, K)) return;
+    if (solver->system->any_zero_update && negligible(rows, arity, side, at, K)) return;
     if (all) ct__sparse_add_symmetric(solver->system, item->edge, arity, n, d, K);
     else ct_sparse_add_symmetric(solver->system, item->edge, K);
 }

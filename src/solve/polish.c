@@ -1,4 +1,4 @@
-/* polish.c: the end of a run on a graph with approximate Jacobians (CT_JACOBIAN_APPROXIMATE).
+/* polish.c: the end of a solve on a graph with approximate Jacobians (CT_JACOBIAN_APPROXIMATE).
  *
  * There J'r is not the error's gradient, but off by a term of order |r|^2. Close to J'r = 0 that term
  * decides whether the error rises or falls along a step, so a method that watches the error stops
@@ -11,38 +11,38 @@
 #define CONTRACTION 0.5  /* a step must be shorter than this much of the one before, or that is taken back */
 #define RISE_MAX    1e-3 /* of the error: what moves it by more is no matter of the last few digits      */
 
-void ct__settle(ct__solve_state *run)
+void ct__polish(ct__solve_state *state)
 {
-    ct_solver *s = run->solver;
-    double     last = INFINITY, error_before = run->error;
-    ct__solve_linearise(run, run->x);
+    ct_solver *s = state->solver;
+    double     last = INFINITY, error_before = state->error;
+    ct__solve_linearise(state, state->x);
     for (;;) {
-        if (ct__solve_factor(run, 0, NULL) && ct__find_loose(s, run->noise, run->x)) {
-            ct__solve_stop(run, CT_STOP_RANK);
+        if (ct__solve_factor(state, 0, NULL) && ct__find_undetermined(s, state->noise, state->x)) {
+            ct__solve_stop(state, CT_STOP_RANK);
             return;
         }
-        ct__solve_step(run, s->dx);
+        ct__solve_step(state, s->dx);
         const double step = ct__largest(s->dx, s->scalars);
         if (!(step < CONTRACTION * last)) {
-            if (last < INFINITY) ct__solve_accept(run, error_before);
+            if (last < INFINITY) ct__solve_accept(state, error_before);
             return;
         }
-        if (step < run->options->step && ct__solve_stop(run, CT_STOP_STEP)) return;
-        if (run->result->iterations == run->options->max_iterations) {
-            ct__solve_stop(run, CT_STOP_ITERATIONS);
+        if (step < state->options->step && ct__solve_stop(state, CT_STOP_STEP)) return;
+        if (state->result->iterations == state->options->max_iterations) {
+            ct__solve_stop(state, CT_STOP_ITERATIONS);
             return;
         }
         /* trial keeps where this step comes from; accepting it again takes the step back */
-        memcpy(s->trial, run->x, (size_t)ct_graph_size(s->graph) * sizeof *run->x);
-        ct__retract(s, run->x, 1, s->dx, run->x);
-        error_before = run->error;
-        run->error = ct__solve_linearise(run, run->x);
-        run->result->iterations++;
+        memcpy(s->trial, state->x, (size_t)ct_graph_size(s->graph) * sizeof *state->x);
+        ct__retract(s, state->x, 1, s->dx, state->x);
+        error_before = state->error;
+        state->error = ct__solve_linearise(state, state->x);
+        state->result->iterations++;
         last = step;
-        if (!(run->error <= (1 + RISE_MAX) * error_before)) {
-            ct__solve_accept(run, error_before);
+        if (!(state->error <= (1 + RISE_MAX) * error_before)) {
+            ct__solve_accept(state, error_before);
             return;
         }
-        if (ct__solve_report(run, 1, step, 0)) return;
+        if (ct__solve_report(state, 1, step, 0)) return;
     }
 }

@@ -1,13 +1,15 @@
-/* rank_deficiency.c: what the measurements leave undetermined, and how to say so.
+/* rank_deficiency.c: which unknowns the measurements leave undetermined, and the message about them.
  *
- * Elimination shrinks the pivot of a loose unknown to rounding, but that of a merely poorly known one as well. What
- * tells them apart is the direction z belonging to the pivot: along a loose one no residual changes, |J z|^2 is the
- * square of rounding; along a poor one it is what the pivot should have been. z itself is only as good as the
- * factor, so it is refined by z <- z - H^-1 J'(J z), the pivot's own entry kept: that brings a loose direction down
- * to 1e-28 of z'diag(H)z and below, and does not move a determined one. Weak pivots are only suspects; J z decides.
+ * Elimination leaves a pivot of the size of rounding for an undetermined unknown, and also for a poorly determined
+ * one. The direction z of the pivot separates the two. Along an undetermined direction no residual changes: |J z|^2 is
+ * the square of rounding. Along a poorly determined one |J z|^2 is the exact pivot.
  *
- * A determined unknown whose pivot nevertheless came out as nothing has its information lost to rounding, beside
- * measurements 1e16 times as strong. The run cannot go on with it either, but says so in other words. */
+ * z is only as accurate as the factor. It is refined by z <- z - H^-1 J'(J z), with the pivot's own entry kept. This
+ * brings an undetermined direction to 1e-28 of z'diag(H)z and below, and does not move a determined one. A weak pivot
+ * alone proves nothing; J z decides.
+ *
+ * A determined unknown may still have a pivot of zero: its information is lost to rounding beside measurements 1e16
+ * times as strong. The solve stops there too, with another message. */
 #include "graph/graph.h"
 #include "solve/solve.h"
 #include "sparse/sparse.h"
@@ -15,17 +17,21 @@
 #include <math.h>
 #include <stdio.h>
 
-#define LOOSE_RESPONSE  1e-22 /* of |J z|^2 to z'diag(H)z, after refining */
-/* no need to refine: rings of 100,000 poses gave 4e-19 for a loose direction at the worst */
-#define CLEARLY_LOOSE   1e-27
-#define CLEARLY_FIXED   1e-15
-#define REFINEMENTS     4
-#define STANDS          0.5   /* of the response before it: not falling ...                                        */
-#define HOPELESS        1e3   /* ... and further off than that, as three more such refinements cannot bridge it    */
-#define SUSPECTS_MIN    50    /* looked at in full, and as many more as ... */
-/* ... scalars (about a second) allow; of those beyond, the ones that came out as nothing are named alone */
-#define SCALARS_LOOKED  1e7
-#define MOVES           1e-6  /* of the largest entry of z: what counts as moving */
+/* Of |J z|^2 to z'diag(H)z: after all refinements; ... */
+#define UNDETERMINED         1e-22
+/* ... without more refinement. Rings of 100,000 poses gave at most 4e-19 for an undetermined direction. */
+#define CLEARLY_UNDETERMINED 1e-27
+#define CLEARLY_DETERMINED   1e-15
+#define REFINEMENTS          4
+/* Refinement ends if the response stays above NOT_FALLING of the last one and above TOO_FAR times UNDETERMINED: three
+ * more refinements at that rate do not reach it. */
+#define NOT_FALLING          0.5
+#define TOO_FAR              1e3
+/* TESTED_MIN weak pivots are always tested, more while SCALARS_TESTED scalars (about a second) suffice. Of the others
+ * only pivots of zero are reported. */
+#define TESTED_MIN           50
+#define SCALARS_TESTED       1e7
+#define MOVES                1e-6 /* of the largest entry of z: what counts as moving */
 
 static int rotation_coordinate(ct_kind kind, int i)
 {
@@ -40,10 +46,10 @@ static int rotation_coordinate(ct_kind kind, int i)
 
 static int what_moves(ct_kind kind, int i)
 {
-    return rotation_coordinate(kind, i) ? CT_LOOSE_ROTATION : CT_LOOSE_POSITION;
+    return rotation_coordinate(kind, i) ? CT_UNDETERMINED_ROTATION : CT_UNDETERMINED_POSITION;
 }
 
-/* Marks the variables that z moves: as loose, or as lost to rounding. */
+/* Marks the variables that z moves: as undetermined, or as lost to rounding. */
 static void mark_moving(ct_solver *s, const double *z, int lost)
 {
     const double least = MOVES * ct__largest(z, s->scalars);
@@ -52,7 +58,7 @@ static void mark_moving(ct_solver *s, const double *z, int lost)
         const ct_kind kind = s->graph->kind[v];
         for (int i = 0; i < ct_kind_dim(kind); i++)
             if (fabs(z[s->column[b] + i]) > least)
-                s->loose[v] = (uint8_t)(s->loose[v] | what_moves(kind, i) << (lost ? CT_LOST_SHIFT : 0));
+                s->undetermined[v] = (uint8_t)(s->undetermined[v] | what_moves(kind, i) << (lost ? CT_LOST_SHIFT : 0));
     }
 }
 
@@ -76,81 +82,83 @@ int32_t ct__variable_of_scalar(const ct_solver *s, int32_t scalar)
 static void mark_scalar(ct_solver *s, int32_t scalar)
 {
     const int32_t b = block_of_scalar(s, scalar), v = s->variable_of[b];
-    s->loose[v] = (uint8_t)(s->loose[v] | what_moves(s->graph->kind[v], scalar - s->column[b]));
+    s->undetermined[v] = (uint8_t)(s->undetermined[v] | what_moves(s->graph->kind[v], scalar - s->column[b]));
 }
 
-/* Refines z and says whether it is loose. Refining shrinks what is loose by the factor's relative error each time,
- * and what is determined not at all: what falls too slowly to get there is not pursued. */
-static int is_loose(ct_solver *s, const ct_noise *noise, const double *x, double *z, const double *diagonal)
+/* Refines z and returns whether it is undetermined. A refinement shrinks the response of an undetermined direction by
+ * the factor's relative error, and that of a determined one not at all. It ends early if the response falls too
+ * slowly to reach the threshold. */
+static int is_undetermined(ct_solver *s, const ct_noise *noise, const double *x, double *z, const double *diagonal)
 {
     double before = 0;
     for (int k = 0;; k++) {
         double size = 0;
         for (int32_t i = 0; i < s->scalars; i++) size += z[i] * z[i] * diagonal[i];
-        const double response = ct__response(s, noise, x, z, CLEARLY_FIXED * size, s->product);
-        if (response <= CLEARLY_LOOSE * size) return 1; /* also where nothing is measured at all */
-        if (response > CLEARLY_FIXED * size) return 0;
-        if (k == REFINEMENTS) return response <= LOOSE_RESPONSE * size;
-        if (k > 0 && response > STANDS * before && response > HOPELESS * LOOSE_RESPONSE * size) return 0;
+        const double response = ct__response(s, noise, x, z, CLEARLY_DETERMINED * size, s->product);
+        if (response <= CLEARLY_UNDETERMINED * size) return 1; /* also where nothing is measured at all */
+        if (response > CLEARLY_DETERMINED * size) return 0;
+        if (k == REFINEMENTS) return response <= UNDETERMINED * size;
+        if (k > 0 && response > NOT_FALLING * before && response > TOO_FAR * UNDETERMINED * size) return 0;
         before = response;
         ct__sparse_correct(s->system, s->product);
         for (int32_t i = 0; i < s->scalars; i++) z[i] -= s->product[i];
     }
 }
 
-int32_t ct__find_loose(ct_solver *s, const ct_noise *noise, const double *x)
+int32_t ct__find_undetermined(ct_solver *s, const ct_noise *noise, const double *x)
 {
     double       *z = s->direction, *diagonal = s->scale;
-    const int32_t suspects = ct_sparse_weak_count(s->system);
-    const double  in_full = CT_MAX(SUSPECTS_MIN, SCALARS_LOOKED / CT_MAX(s->scalars, 1));
-    memset(s->loose, 0, (size_t)s->graph->variables);
-    s->loose_count = 0;
-    if (!suspects) return 0;
+    const int32_t weak = ct_sparse_weak_count(s->system);
+    const double  in_full = CT_MAX(TESTED_MIN, SCALARS_TESTED / CT_MAX(s->scalars, 1));
+    memset(s->undetermined, 0, (size_t)s->graph->variables);
+    s->undetermined_count = 0;
+    if (!weak) return 0;
     ct_sparse_diagonal(s->system, diagonal);
-    for (int32_t i = 0; i < suspects; i++) {
+    for (int32_t i = 0; i < weak; i++) {
         int           held;
         const int     full = i < in_full;
         const int32_t scalar = ct_sparse_weak(s->system, i, full ? z : NULL, &held);
         if (!full) {
             if (held) mark_scalar(s, scalar);
-        } else if (is_loose(s, noise, x, z, diagonal)) mark_moving(s, z, 0);
+        } else if (is_undetermined(s, noise, x, z, diagonal)) mark_moving(s, z, 0);
         else if (held) mark_moving(s, z, 1);
     }
-    /* where something is loose for good, elimination has gone on without it, and what it then lost proves nothing */
+    /* where something is undetermined, elimination has gone on without it, and what it then lost proves nothing */
     int any = 0;
-    for (int32_t v = 0; v < s->graph->variables; v++) any |= s->loose[v] & CT_LOOSE_ANY;
+    for (int32_t v = 0; v < s->graph->variables; v++) any |= s->undetermined[v] & CT_UNDETERMINED_ANY;
     for (int32_t v = 0; v < s->graph->variables; v++) {
-        if (any) s->loose[v] &= CT_LOOSE_ANY;
-        s->loose_count += s->loose[v] != 0;
+        if (any) s->undetermined[v] &= CT_UNDETERMINED_ANY;
+        s->undetermined_count += s->undetermined[v] != 0;
     }
-    return s->loose_count;
+    return s->undetermined_count;
 }
 
-int ct_solver_loose(const ct_solver *s, int32_t var) { return var >= 0 && var < s->graph->variables &&
-                                                      s->loose[var] != 0; }
+int ct_solver_undetermined(const ct_solver *s, int32_t var) { return var >= 0 && var < s->graph->variables &&
+                                                      s->undetermined[var] != 0; }
 
-const char *ct_solver_loose_text(const ct_solver *s, char *buf, size_t size)
+const char *ct_solver_undetermined_text(const ct_solver *s, char *buf, size_t size)
 {
     char    name[128], others[32] = "";
     int32_t first = -1;
     int     what = 0, space = 0;
     for (int32_t v = s->graph->variables - 1; v >= 0; v--) {
-        if (!s->loose[v]) continue;
+        if (!s->undetermined[v]) continue;
         first = v;
-        what |= s->loose[v];
+        what |= s->undetermined[v];
         space = space || s->graph->kind[v] == CT_SE3 || s->graph->kind[v] == CT_SO3;
     }
     if (first < 0) {
-        snprintf(buf, size, "nothing is loose");
+        snprintf(buf, size, "every variable is determined");
         return buf;
     }
-    const int   rounding = !(what & CT_LOOSE_ANY);
+    const int   rounding = !(what & CT_UNDETERMINED_ANY);
     if (rounding) what >>= CT_LOST_SHIFT;
-    const char *position = what & CT_LOOSE_POSITION ? "position" : "";
-    const char *turn = !(what & CT_LOOSE_ROTATION) ? "" : space ? "orientation" : "heading";
-    const char *both = *position && *turn ? " and " : "", *their = s->loose_count == 1 ? "its" : "their";
-    if (s->loose_count > 1)
-        snprintf(others, sizeof others, " and %d other%s", s->loose_count - 1, s->loose_count == 2 ? "" : "s");
+    const char *position = what & CT_UNDETERMINED_POSITION ? "position" : "";
+    const char *turn = !(what & CT_UNDETERMINED_ROTATION) ? "" : space ? "orientation" : "heading";
+    const char *both = *position && *turn ? " and " : "", *their = s->undetermined_count == 1 ? "its" : "their";
+    if (s->undetermined_count > 1)
+        snprintf(others, sizeof others, " and %d other%s", s->undetermined_count - 1,
+                 s->undetermined_count == 2 ? "" : "s");
     ct_graph_name(s->graph, first, name, sizeof name);
     if (rounding)
         snprintf(buf, size, "%s%s: what fixes %s %s%s%s is lost to rounding, beside measurements 1e16 times as strong",

@@ -1,4 +1,4 @@
-/* solve.h: what the solvers share: the graph laid out for linearising, and the state of a run. */
+/* solve.h: what the solvers share: the graph laid out for linearising, and the state of a state. */
 #ifndef CT_SOLVE_PRIVATE_H
 #define CT_SOLVE_PRIVATE_H
 
@@ -39,10 +39,10 @@ struct ct_solver {
     int32_t         items, batches;
     int             approximate; /* a model's Jacobians are                   */
     double         *trial;       /* values                                    */
-    double         *start, *aside; /* values that a run began with; that it may go back to */
+    double         *start, *aside; /* values that a solve began with; that it may go back to */
     double         *dx, *scale, *direction, *newton, *product; /* scalars     */
-    uint8_t        *loose;       /* per variable: CT_LOOSE_* bits             */
-    int32_t         loose_count;
+    uint8_t        *undetermined; /* per variable: CT_UNDETERMINED_* bits    */
+    int32_t         undetermined_count;
     int             ready;       /* the undamped system is factored           */
     int             exact;       /* CT_EXACT_*: what the system holds         */
 };
@@ -54,9 +54,9 @@ enum {
 };
 #define CT_SAME_PLACE 1e-10 /* largest |dx|: less than moves a Hessian in its tenth digit */
 
-#define CT_LOOSE_POSITION 1
-#define CT_LOOSE_ROTATION 2
-#define CT_LOOSE_ANY      3
+#define CT_UNDETERMINED_POSITION 1
+#define CT_UNDETERMINED_ROTATION 2
+#define CT_UNDETERMINED_ANY      3
 #define CT_LOST_SHIFT     2 /* the same two bits, this much higher: determined, but lost to rounding */
 
 /* The coordinates of variable i that a model depends on, as bits. */
@@ -80,7 +80,7 @@ void ct__refresh_noise(ct_solver *solver);
 #define CT_ROUNDING 1e-12 /* of the error: what its sum over the factors is uncertain by at least */
 #define CT_RESIDUAL_ROUNDING    1e-15 /* of a coordinate: what a residual made of it is rounded by            */
 
-/* A run under way. */
+/* A solve under way. */
 typedef struct {
     ct_solver              *solver;
     const ct_noise         *noise;
@@ -94,10 +94,10 @@ typedef struct {
     double                  ratio;      /* of that to the one before; 0: there was none                         */
     double                  least;      /* of all of them                                                         */
     int                     stalls;     /* undamped steps in a row that came no closer than `least`               */
-    /* a rule ended the run, but the distance from the minimum is not small or not known */
+    /* a rule ended the solve, but the distance from the minimum is not small or not known */
     int                     unproven;
     double                  residual_rounding;    /* what a whitened residual is rounded by at the most, in sigmas */
-    int32_t                 innocent; /* weak pivots that were judged and found determined */
+    int32_t                 weak_but_determined; /* weak pivots whose directions residuals determine */
 } ct__solve_state;
 
 /* linearise.c: H = J'J and g at x, returns the error; the same with the exact H; the error alone; |J z|^2, and J'(J
@@ -115,54 +115,54 @@ void ct__gradient_refined(const ct_solver *solver, const ct_noise *noise, const 
 /* y = x o Exp(alpha dx) on every estimated variable; fixed ones are left as they are in y. */
 void ct__retract(const ct_solver *solver, const double *x, double alpha, const double *dx, double *y);
 
-/* Whether something is loose, given the number of weak pivots of the undamped factor at run->x. As many as were
- * found innocent before are not tried again. */
-int     ct__solve_loose(ct__solve_state *run, int32_t weak);
-/* After ct__solve_loose: 1, and the run stops (rank), if something is loose for good. What elimination alone has
- * lost is not: the run stops unproven, and ct__reach_minimum goes on with another method. */
-int     ct__solve_singular(ct__solve_state *run);
-/* Takes back what ct__solve_loose found, for a method that goes on in another way. */
-void    ct__forget_loose(ct__solve_state *run);
+/* Whether something is undetermined, given the number of weak pivots of the undamped factor at state->x. If all of
+ * them were found determined before, they are not tested again. */
+int     ct__solve_is_rank_deficient(ct__solve_state *state, int32_t weak);
+/* After ct__solve_is_rank_deficient: returns 1 and stops the solve (rank) if something is undetermined. Pivots lost
+ * to rounding do not count: the solve stops unproven, and ct__reach_minimum continues with another method. */
+int     ct__solve_singular(ct__solve_state *state);
+/* Takes back what ct__solve_is_rank_deficient found, for a method that goes on in another way. */
+void    ct__forget_undetermined(ct__solve_state *state);
 
-/* rank_deficiency.c: looks at the weak pivots of the undamped factor at x. Returns how many variables are
- * loose, and remembers them. */
-int32_t ct__find_loose(ct_solver *solver, const ct_noise *noise, const double *x);
+/* rank_deficiency.c: tests the weak pivots of the undamped factor at x. Returns how many variables are
+ * undetermined, and marks them. */
+int32_t ct__find_undetermined(ct_solver *solver, const ct_noise *noise, const double *x);
 /* The variable that a scalar of the system belongs to. */
 int32_t ct__variable_of_scalar(const ct_solver *solver, int32_t scalar);
 
-/* hessian.c: ct_solver_hessian at the values that the last run ended with, under the same noise: does only what that
+/* hessian.c: ct_solver_hessian at the values that the last solve ended with, under the same noise: does only what that
  * has not left done. */
 ct_status ct__solver_hessian_here(ct_solver *solver, const ct_noise *noise, const double *x, ct_err *err);
 /* The scalar of the first pivot of the last factoring that was not positive, -1: none. */
 int32_t ct__negative_pivot(const ct_solver *solver);
 
 /* iterate.c: the steps every method is made of, timed and counted. */
-double  ct__solve_linearise(ct__solve_state *run, const double *x);
-double  ct__solve_linearise_exact(ct__solve_state *run, const double *x);
-int32_t ct__solve_factor(ct__solve_state *run, double lambda, const double *scale);
-void    ct__solve_step(ct__solve_state *run, double *dx);
+double  ct__solve_linearise(ct__solve_state *state, const double *x);
+double  ct__solve_linearise_exact(ct__solve_state *state, const double *x);
+int32_t ct__solve_factor(ct__solve_state *state, double lambda, const double *scale);
+void    ct__solve_step(ct__solve_state *state, double *dx);
 double  ct__largest(const double *v, int32_t n); /* max |v_i|; NaN if one is not finite */
-/* After an accepted step: 1 if the run is over, and records why. `before` is the error before it, `step` its largest
+/* After an accepted step: 1 if the solve is over, and records why. `before` is the error before it, `step` its largest
  * |dx|, `promised` the fall that the model promised. `undamped`: it solved H dx = -g as it is; else nothing is known
  * of the distance from the minimum. */
-int     ct__solve_converged(ct__solve_state *run, double before, double step, double promised, int undamped);
+int     ct__solve_converged(ct__solve_state *state, double before, double step, double promised, int undamped);
 /* Tells the caller; 1 if it wants to stop. */
-int     ct__solve_report(ct__solve_state *run, int accepted, double step, double damping);
-int     ct__solve_stop(ct__solve_state *run, ct_stop stop); /* records it; returns 1 */
-void    ct__solve_accept(ct__solve_state *run, double error); /* x <- trial, where the error is this */
-/* The fall from run->error to `error` over the one that the model promised, -1 if that is no question. A promise of
+int     ct__solve_report(ct__solve_state *state, int accepted, double step, double damping);
+int     ct__solve_stop(ct__solve_state *state, ct_stop stop); /* records it; returns 1 */
+void    ct__solve_accept(ct__solve_state *state, double error); /* x <- trial, where the error is this */
+/* The fall from state->error to `error` over the one that the model promised, -1 if that is no question. A promise of
  * a whole step (one that damping or radius did not shorten) below the rounding of the error's sum cannot be checked
  * and is believed. */
-double  ct__solve_gain(const ct__solve_state *run, double error, double promised, int whole);
+double  ct__solve_gain(const ct__solve_state *state, double error, double promised, int whole);
 /* What the error is uncertain by: the rounding of the sum and of each residual. */
-double  ct__error_rounding(const ct__solve_state *run, double error);
-/* Stops the run, and returns 1, if the error or the gradient at x is not finite. */
-int     ct__solve_not_finite(ct__solve_state *run);
+double  ct__error_rounding(const ct__solve_state *state, double error);
+/* Stops the solve, and returns 1, if the error or the gradient at x is not finite. */
+int     ct__solve_not_finite(ct__solve_state *state);
 /* After a step that was not taken: whether to stop. `step` and `promised` are the largest |dx| and the model's
  * promise of the least damped step tried from here. A promise below what was asked for is the end (error); so is
  * it, if all steps are exhausted, where rounding would hide what was promised (step); else something is wrong (stuck).
  * `undamped` as above. */
-int     ct__solve_given_up(ct__solve_state *run, double step, double promised, int undamped, int exhausted);
+int     ct__solve_given_up(ct__solve_state *state, double step, double promised, int undamped, int exhausted);
 
 /* Levenberg-Marquardt, a step at a time, for those who take other steps in between. */
 typedef struct {
@@ -171,38 +171,38 @@ typedef struct {
     int    exact;                      /* the system is the exact Hessian's, not J'J            */
     int    accepted;                   /* the last step was                                     */
     int    regular;                    /* the last system was so without damping                */
-    int    loose;                      /* something was, without damping                        */
+    int    rank_deficient;             /* the last system was so without damping                */
     int    tries;                      /* from here                                             */
     double first_step, first_promised; /* of the least damped step tried from here              */
     int    first_undamped;             /* which had no damping at all                           */
 } ct__lm;
 
-ct__lm ct__lm_begin(const ct__solve_state *run);
-/* Tries one step. 1 if the run is over. */
-int    ct__lm_iterate(ct__solve_state *run, ct__lm *lm);
-/* The last thing to do in a run that ended with such steps: whether something is loose. */
-void   ct__lm_end(ct__solve_state *run, const ct__lm *lm);
+ct__lm ct__lm_begin(const ct__solve_state *state);
+/* Tries one step. 1 if the solve is over. */
+int    ct__lm_iterate(ct__solve_state *state, ct__lm *lm);
+/* The last thing to do in a solve that ended with such steps: whether something is undetermined. */
+void   ct__lm_end(ct__solve_state *state, const ct__lm *lm);
 
 /* gauss_newton.c. In a narrow curved valley (stiff links far from their place) damping bends what would be a rigid
  * motion, and steps are short for ever; shortened undamped steps from the start often do not end there. For methods
  * that are not over after CT_RESTART_AFTER iterations: Gauss-Newton from the start, with three quarters of the
- * iterations that are left. 1 if the run is over. Else x is where the error is lower, and the system is not that at
+ * iterations that are left. 1 if the solve is over. Else x is where the error is lower, and the system is not that at
  * x. */
 #define CT_RESTART_AFTER 30 /* ordinary graphs are done by then */
-int ct__restart_undamped(ct__solve_state *run);
+int ct__restart_undamped(ct__solve_state *state);
 
-/* One file each. On return run->result->stop says why. */
-void ct__gauss_newton(ct__solve_state *run);
-void ct__levenberg_marquardt(ct__solve_state *run);
-void ct__dogleg(ct__solve_state *run);
-void ct__newton(ct__solve_state *run);
+/* One file each. On return state->result->stop says why. */
+void ct__gauss_newton(ct__solve_state *state);
+void ct__levenberg_marquardt(ct__solve_state *state);
+void ct__dogleg(ct__solve_state *state);
+void ct__newton(ct__solve_state *state);
 /* From where a method stopped to J'r = 0, for approximate Jacobians. */
-void ct__settle(ct__solve_state *run);
+void ct__polish(ct__solve_state *state);
 
-/* conjugate.c: for the system J'J at run->x. _begin factors it damped, 0 if that is no good; then _solve: H v = b, v
+/* conjugate.c: for the system J'J at state->x. _begin factors it damped, 0 if that is no good; then _solve: H v = b, v
  * and b apart, returns b'v. They use direction, newton, product and scale. */
-int    ct__conjugate_begin(ct__solve_state *run);
-double ct__conjugate_solve(ct__solve_state *run, const double *b, double *v);
+int    ct__conjugate_begin(ct__solve_state *state);
+double ct__conjugate_solve(ct__solve_state *state, const double *b, double *v);
 
 /* converge.c: the distance from the minimum. Undamped steps in a row that do not bring the decrement below
  * CT_STALLED of the least so far, with the error standing still to this much of itself: rounding moves the values,
@@ -214,15 +214,15 @@ double ct__conjugate_solve(ct__solve_state *run, const double *b, double *v);
 double ct__decrement(double promised);
 /* -g'dx / 2: what the model promises of the undamped step dx */
 double ct__promised(const ct_solver *solver);
-double ct__distance_allowed(const ct__solve_state *run);
+double ct__distance_allowed(const ct__solve_state *state);
 /* What a whole undamped step of that decrement leaves of it. Remembers it for the next one. */
-double ct__distance_left(ct__solve_state *run, double decrement, double before, double promised);
+double ct__distance_left(ct__solve_state *state, double decrement, double before, double promised);
 /* After a step that was not of that kind. */
-void   ct__distance_unknown(ct__solve_state *run);
+void   ct__distance_unknown(ct__solve_state *state);
 /* Whether what is called a minimum may be so by rounding alone: a weak pivot, large residuals, or sigmas near the
  * spacing of numbers. */
-int    ct__rounding_suspected(const ct__solve_state *run);
-/* The end of a run that is unproven: undamped steps from x to the minimum, or a stop that says why not. */
-void   ct__reach_minimum(ct__solve_state *run);
+int    ct__is_rounding_limited(const ct__solve_state *state);
+/* The end of a solve that is unproven: undamped steps from x to the minimum, or a stop that says why not. */
+void   ct__reach_minimum(ct__solve_state *state);
 
 #endif

@@ -1,4 +1,4 @@
-/* solver.c: lays a graph out for solving. Everything a run needs is allocated here. */
+/* solver.c: lays a graph out for solving. Everything a solve needs is allocated here. */
 #include "graph/graph.h"
 #include "solve/solve.h"
 
@@ -9,8 +9,8 @@ static ct_status number_blocks(ct_solver *s, const ct_graph *graph, ct_err *err)
     s->block_of = ct__zalloc(n, sizeof *s->block_of);
     s->variable_of = ct__zalloc(n, sizeof *s->variable_of);
     s->column = ct__zalloc((int64_t)n + 1, sizeof *s->column);
-    s->loose = ct__zalloc(n, sizeof *s->loose);
-    if (!s->block_of || !s->variable_of || !s->column || !s->loose) return ct__no_memory(err, "variables", n);
+    s->undetermined = ct__zalloc(n, sizeof *s->undetermined);
+    if (!s->block_of || !s->variable_of || !s->column || !s->undetermined) return ct__no_memory(err, "variables", n);
     int64_t scalars = 0;
     for (int32_t v = 0; v < n; v++) {
         s->block_of[v] = -1;
@@ -203,7 +203,7 @@ void ct_solver_free(ct_solver *s)
 {
     if (!s) return;
     ct_sparse_free(s->system);
-    void *const owned[] = {s->block_of,  s->variable_of, s->column, s->piece,  s->loose, s->item,
+    void *const owned[] = {s->block_of,  s->variable_of, s->column, s->piece,  s->undetermined, s->item,
                            s->factor_of, s->batch,       s->trial,  s->start,  s->aside, s->dx,
                            s->scale,     s->direction,   s->newton, s->product};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);

@@ -36,16 +36,16 @@ CT_INLINE void ct__add_square(int rows, int m, const double *restrict A, double 
 /* C += A'B, 6 x 6; if d is not NULL, d += the diagonal of A'B. Of a square it writes both triangles. */
 CT_INLINE void ct__add_product_six(const double *A, const double *B, double *C, double *d)
 {
-    ct__six row[6];
-    for (int k = 0; k < 6; k++) ct__six_load(&row[k], B + 6 * k);
+    ct__vector6 row[6];
+    for (int k = 0; k < 6; k++) ct__vector6_load(&row[k], B + 6 * k);
     for (int i = 0; i < 6; i++) {
-        ct__six sum = row[0], c;
-        ct__six_scale(&sum, A[i]);
-        for (int k = 1; k < 6; k++) ct__six_add(&sum, A[6 * k + i], &row[k]);
+        ct__vector6 sum = row[0], c;
+        ct__vector6_scale(&sum, A[i]);
+        for (int k = 1; k < 6; k++) ct__vector6_add(&sum, A[6 * k + i], &row[k]);
         if (d) d[i] += i < 4 ? sum.lo[i & 3] : sum.hi[i & 1];
-        ct__six_load(&c, C + 6 * i);
-        ct__six_add(&c, 1, &sum);
-        ct__six_store(&c, C + 6 * i);
+        ct__vector6_load(&c, C + 6 * i);
+        ct__vector6_add(&c, 1, &sum);
+        ct__vector6_store(&c, C + 6 * i);
     }
 }
 

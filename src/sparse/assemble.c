@@ -41,7 +41,7 @@ void ct_sparse_multiply(const ct_sparse *sp, const double *x, double *y)
 {
     memset(y, 0, (size_t)sp->scalars * sizeof *y);
     for (int64_t k = 0; k < sp->block_count; k++) {
-        const ct__block *block = &sp->block[k];
+        const ct__hessian_block *block = &sp->block[k];
         const int32_t    a = sp->column[sp->order[block->row]], b = sp->column[sp->order[block->col]];
         const double    *B = sp->h + block->at;
         for (int i = 0; i < block->rows; i++)

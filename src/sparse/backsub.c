@@ -21,9 +21,9 @@ static void permute(const ct_sparse *sp, int32_t m, const double *from, double *
 
 static void gather(const ct_sparse *sp, const ct__front *front, const double *x, double *xs)
 {
-    const ct__run *run = sp->gather + front->gather;
+    const ct__interval *interval = sp->gather + front->gather;
     for (int32_t k = 0; k < front->gathers; k++)
-        for (int32_t i = 0; i < run[k].len; i++) xs[run[k].from + i] = x[run[k].to + i];
+        for (int32_t i = 0; i < interval[k].len; i++) xs[interval[k].from + i] = x[interval[k].to + i];
 }
 
 /* a'b in eight partial sums, so that it need not wait for itself; always the same eight. */
@@ -44,8 +44,8 @@ static void solve_fronts(const ct_sparse *sp, int32_t last, int32_t first, doubl
 {
     for (int32_t f = last; f >= first; f--) {
         const ct__front *front = &sp->front[f];
-        if (front->link && carried) {
-            ct__link_solve(sp, front, x);
+        if (front->planar_chain && carried) {
+            ct__planar_chain_solve(sp, front, x);
             continue;
         }
         const int32_t p = front->p, s = front->s, ld = p + s + 1;
@@ -111,7 +111,7 @@ CT_CLONES void ct__axpy(int32_t m, double factor, const double *restrict source,
 void ct__front_up(const ct_sparse *sp, const ct__front *front, double *X, int32_t m)
 {
     const int32_t  p = front->p, ld = p + front->s + 1;
-    const ct__run *run = sp->gather + front->gather;
+    const ct__interval *interval = sp->gather + front->gather;
     double        *Xp = X + (int64_t)front->scalar * m;
     for (int32_t k = 0; k < p; k++) {
         const double *row = sp->panel + front->panel + (int64_t)k * ld;
@@ -120,13 +120,13 @@ void ct__front_up(const ct_sparse *sp, const ct__front *front, double *X, int32_
         if (m == 1) { /* along the row of R rather than along X's, which have one number each */
             ct__axpy(p - k - 1, -y[0], row + k + 1, Xp + k + 1);
             for (int32_t t = 0; t < front->gathers; t++)
-                ct__axpy(run[t].len, -y[0], row + p + run[t].from, X + run[t].to);
+                ct__axpy(interval[t].len, -y[0], row + p + interval[t].from, X + interval[t].to);
             continue;
         }
         for (int32_t j = k + 1; j < p; j++) ct__axpy(m, -row[j], y, Xp + (int64_t)j * m);
         for (int32_t t = 0; t < front->gathers; t++)
-            for (int32_t j = 0; j < run[t].len; j++)
-                ct__axpy(m, -row[p + run[t].from + j], y, X + (int64_t)(run[t].to + j) * m);
+            for (int32_t j = 0; j < interval[t].len; j++)
+                ct__axpy(m, -row[p + interval[t].from + j], y, X + (int64_t)(interval[t].to + j) * m);
     }
 }
 

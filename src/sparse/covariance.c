@@ -35,13 +35,14 @@ static int32_t row_in_front(const ct_sparse *sp, const ct__front *front, int32_t
 static void read_parent(const ct_sparse *sp, const ct__front *front, const double *parent, double *S)
 {
     const ct__front *up = &sp->front[front->parent];
-    const ct__run   *run = sp->run + front->run;
+    const ct__interval   *interval = sp->interval + front->interval;
     const int32_t    n = front->p + front->s, ldp = up->p + up->s;
-    for (int32_t a = 0; a < front->runs; a++)
-        for (int32_t b = 0; b < front->runs; b++)
-            for (int32_t i = 0; i < run[a].len; i++)
-                memcpy(S + (int64_t)(front->p + run[a].from + i) * n + front->p + run[b].from,
-                       parent + (int64_t)(run[a].to + i) * ldp + run[b].to, (size_t)run[b].len * sizeof *S);
+    for (int32_t a = 0; a < front->intervals; a++)
+        for (int32_t b = 0; b < front->intervals; b++)
+            for (int32_t i = 0; i < interval[a].len; i++)
+                memcpy(S + (int64_t)(front->p + interval[a].from + i) * n + front->p + interval[b].from,
+                       parent + (int64_t)(interval[a].to + i) * ldp + interval[b].to,
+                       (size_t)interval[b].len * sizeof *S);
 }
 
 /* X <- R^-1 X, R upper p x p of stride ld, X p x m of stride m. */

@@ -3,15 +3,16 @@
 #include "sparse/sparse.h"
 
 /* H's blocks, damping and -g into panel and update; the pivots as they are before any elimination. */
-static void fill(ct_sparse *sp, const ct__front *front, double lambda, const double *scale, int spent, double *original)
+static void fill(ct_sparse *sp, const ct__front *front, double lambda, const double *scale, int zero_update,
+                 double *original)
 {
     const int32_t ld = front->p + front->s + 1;
     double       *A = sp->panel + front->panel, *U = sp->stack + front->update;
     memset(A, 0, (size_t)front->p * (size_t)ld * sizeof *A);
-    if (front->update_fed && !spent) memset(U, 0, (size_t)front->s * (size_t)(front->s + 1) * sizeof *U);
+    if (front->update_fed && !zero_update) memset(U, 0, (size_t)front->s * (size_t)(front->s + 1) * sizeof *U);
     for (int64_t k = front->block; k < front[1].block; k++) {
-        const ct__block *t = &sp->block[k];
-        if (t->in_update && spent) continue;
+        const ct__hessian_block *t = &sp->block[k];
+        if (t->in_update && zero_update) continue;
         const double *from = sp->h + t->at;
         double       *to = (t->in_update ? U : A) + t->to;
         const int32_t stride = t->in_update ? front->s + 1 : ld;
@@ -31,53 +32,56 @@ static void fill(ct_sparse *sp, const ct__front *front, double lambda, const dou
     }
 }
 
-/* The lower triangle of a pair of runs: rows of `from` become columns. */
+/* The lower triangle of a pair of intervals: rows of `from` become columns. */
 static void add_flipped(int32_t rows, int32_t cols, const double *from, int32_t width, double *to, int32_t stride)
 {
     for (int32_t i = 0; i < rows; i++, from += width)
         for (int32_t j = 0; j < cols; j++) to[(int64_t)j * stride + i] += from[j];
 }
 
-void ct__extend_add(const ct__extend *up, const ct__run *run, int32_t runs, const double *U, int32_t s)
+void ct__extend_add(const ct__extend *up, const ct__interval *interval, int32_t intervals, const double *U, int32_t s)
 {
     const int32_t ld = up->p + up->s + 1, width = s + 1;
-    for (int32_t a = 0; a < runs; a++) {
-        const int     in_update = run[a].to >= up->p;
+    for (int32_t a = 0; a < intervals; a++) {
+        const int     in_update = interval[a].to >= up->p;
         const int32_t shift = in_update ? up->p : 0, stride = in_update ? up->s + 1 : ld;
-        const double *from = U + (int64_t)run[a].from * width;
-        double       *to = in_update ? up->U + (int64_t)(run[a].to - shift) * stride : up->A + (int64_t)run[a].to * ld;
-        for (int32_t i = 0; i < run[a].len; i++, from += width, to += stride) {
+        const double *from = U + (int64_t)interval[a].from * width;
+        double *to =
+            in_update ? up->U + (int64_t)(interval[a].to - shift) * stride : up->A + (int64_t)interval[a].to * ld;
+        for (int32_t i = 0; i < interval[a].len; i++, from += width, to += stride) {
             to[ld - 1 - shift] += from[width - 1];
             if (up->rhs_only || (in_update && up->panel_only)) continue;
-            double *dst = to + (run[a].to - shift);
-            for (int32_t j = i; j < run[a].len; j++) dst[j] += from[run[a].from + j];
-            for (int32_t b = a + 1; b < runs; b++) {
-                if (run[b].to < run[a].to) continue;
-                const double *src = from + run[b].from;
-                dst = to + (run[b].to - shift);
-                for (int32_t j = 0; j < run[b].len; j++) dst[j] += src[j];
+            double *dst = to + (interval[a].to - shift);
+            for (int32_t j = i; j < interval[a].len; j++) dst[j] += from[interval[a].from + j];
+            for (int32_t b = a + 1; b < intervals; b++) {
+                if (interval[b].to < interval[a].to) continue;
+                const double *src = from + interval[b].from;
+                dst = to + (interval[b].to - shift);
+                for (int32_t j = 0; j < interval[b].len; j++) dst[j] += src[j];
             }
         }
-        for (int32_t b = a + 1; b < runs && !up->rhs_only; b++) {
-            if (run[b].to > run[a].to) continue;
-            const int     low = run[b].to >= up->p;
+        for (int32_t b = a + 1; b < intervals && !up->rhs_only; b++) {
+            if (interval[b].to > interval[a].to) continue;
+            const int     low = interval[b].to >= up->p;
             const int32_t step = low ? up->s + 1 : ld, off = low ? up->p : 0;
             if (low && up->panel_only) continue;
-            add_flipped(run[a].len, run[b].len, U + (int64_t)run[a].from * width + run[b].from, width,
-                        (low ? up->U : up->A) + (int64_t)(run[b].to - off) * step + run[a].to - off, step);
+            add_flipped(interval[a].len, interval[b].len, U + (int64_t)interval[a].from * width + interval[b].from,
+                        width, (low ? up->U : up->A) + (int64_t)(interval[b].to - off) * step + interval[a].to - off,
+                        step);
         }
     }
 }
 
-static void add_child(ct_sparse *sp, const ct__front *front, const ct__front *child, int child_spent, int spent)
+static void add_child(ct_sparse *sp, const ct__front *front, const ct__front *child, int child_zero_update,
+                      int zero_update)
 {
     const ct__extend up = {.A = sp->panel + front->panel,
                            .U = sp->stack + front->update,
                            .p = front->p,
                            .s = front->s,
-                           .rhs_only = child_spent,
-                           .panel_only = spent};
-    ct__extend_add(&up, sp->run + child->run, child->runs, sp->stack + child->update, child->s);
+                           .rhs_only = child_zero_update,
+                           .panel_only = zero_update};
+    ct__extend_add(&up, sp->interval + child->interval, child->intervals, sp->stack + child->update, child->s);
 }
 
 int32_t ct_sparse_factor(ct_sparse *sp, double lambda, const double *scale)
@@ -90,15 +94,15 @@ int32_t ct_sparse_factor(ct_sparse *sp, double lambda, const double *scale)
         front->whole = lambda != 0 || front->curved;
         for (int32_t c = front->child; c != -1 && sp->curved; c = sp->front[c].sibling)
             front->whole |= sp->front[c].whole;
-        if (front->link && ct__link_factor(sp, front, lambda, scale)) continue;
-        const int spent = ct__is_spent(front);
-        fill(sp, front, lambda, scale, spent, original);
-        if (spent)
+        if (front->planar_chain && ct__planar_chain_factor(sp, front, lambda, scale)) continue;
+        const int zero_update = ct__has_zero_update(front);
+        fill(sp, front, lambda, scale, zero_update, original);
+        if (zero_update)
             for (int32_t i = 0; i < front->s; i++)
                 sp->stack[front->update + (int64_t)i * (front->s + 1) + front->s] = 0;
         for (int32_t c = front->child; c != -1; c = sp->front[c].sibling)
-            add_child(sp, front, &sp->front[c], ct__is_spent(&sp->front[c]), spent);
-        ct__front_factor(sp, front, spent, original);
+            add_child(sp, front, &sp->front[c], ct__has_zero_update(&sp->front[c]), zero_update);
+        ct__front_factor(sp, front, zero_update, original);
     }
     return sp->weak_count;
 }

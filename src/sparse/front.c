@@ -171,7 +171,7 @@ void ct__dense_factor(ct__dense *job, double *U, int keep)
     else factor_large(job, U, keep);
 }
 
-void ct__front_factor(ct_sparse *sp, const ct__front *front, int spent, const double *original)
+void ct__front_factor(ct_sparse *sp, const ct__front *front, int zero_update, const double *original)
 {
     double   *U = sp->stack + front->update;
     ct__dense job = {.A = sp->panel + front->panel,
@@ -183,10 +183,10 @@ void ct__front_factor(ct_sparse *sp, const ct__front *front, int spent, const do
                      .scalar = front->scalar,
                      .weak = sp->weak,
                      .weak_count = sp->weak_count};
-    ct__dense_factor(&job, spent ? NULL : U, front->update_fed);
+    ct__dense_factor(&job, zero_update ? NULL : U, front->update_fed);
     sp->weak_count = job.weak_count;
     const int32_t n = front->p + front->s + 1;
-    for (int32_t k = 0; spent && k < front->p; k++) /* u_s -= R_ps' d_p is all there is */
+    for (int32_t k = 0; zero_update && k < front->p; k++) /* u_s -= R_ps' d_p is all there is */
         for (int32_t i = 0; i < front->s; i++)
             U[(int64_t)i * (front->s + 1) + front->s] -=
                 job.A[(int64_t)k * n + front->p + i] * job.A[(int64_t)k * n + n - 1];

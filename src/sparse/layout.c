@@ -75,27 +75,27 @@ static int32_t local_row(const ct_sparse *sp, const ct__front *front, int32_t j,
 }
 
 /* For every front: how its separator maps into the parent's matrix, and into the solution. */
-static ct_status place_runs(ct_sparse *sp, ct_err *err)
+static ct_status place_intervals(ct_sparse *sp, ct_err *err)
 {
     int64_t total = 0;
     for (int32_t f = 0; f < sp->fronts; f++) total += sp->front[f].separators;
-    sp->run = ct__zalloc(total, sizeof *sp->run);
+    sp->interval = ct__zalloc(total, sizeof *sp->interval);
     sp->gather = ct__zalloc(total, sizeof *sp->gather);
-    if (!sp->run || !sp->gather) return ct__no_memory(err, "separator blocks", total);
+    if (!sp->interval || !sp->gather) return ct__no_memory(err, "separator blocks", total);
     int64_t at = 0;
     for (int32_t f = 0; f < sp->fronts; f++) {
         ct__front *front = &sp->front[f];
         ct__front *up = front->parent < 0 ? NULL : &sp->front[front->parent];
-        front->run = front->gather = at;
+        front->interval = front->gather = at;
         for (int32_t k = 0, from = 0, t = 0, row = 0; k < front->separators; k++) {
             const int32_t j = sp->separator[front->separator + k], len = sp->scalar[j + 1] - sp->scalar[j];
-            ct__append_run(sp->gather + at, &front->gathers, from, sp->scalar[j], len, -1);
+            ct__append_interval(sp->gather + at, &front->gathers, from, sp->scalar[j], len, -1);
             assert(up);
-            ct__append_run(sp->run + at, &front->runs, from, local_row(sp, up, j, &t, &row), len, up->p);
+            ct__append_interval(sp->interval + at, &front->intervals, from, local_row(sp, up, j, &t, &row), len, up->p);
             from += len;
         }
         at += front->separators;
-        if (front->runs && sp->run[front->run + front->runs - 1].to >= up->p) up->update_fed = 1;
+        if (front->intervals && sp->interval[front->interval + front->intervals - 1].to >= up->p) up->update_fed = 1;
     }
     return CT_OK;
 }
@@ -111,7 +111,7 @@ static int32_t front_of_edge(const ct_sparse *sp, int64_t e)
 
 static int by_row_and_column(const void *a, const void *b)
 {
-    const ct__block *x = a, *y = b;
+    const ct__hessian_block *x = a, *y = b;
     return x->row != y->row ? (x->row > y->row) - (x->row < y->row) : (x->col > y->col) - (x->col < y->col);
 }
 
@@ -132,14 +132,14 @@ static ct_status list_blocks(ct_sparse *sp, ct_err *err)
     for (int32_t f = 0; f < sp->fronts; f++) {
         next[f] = sp->front[f].block;
         for (int32_t j = sp->front[f].first; j < sp->front[f].first + sp->front[f].pivots; j++)
-            sp->block[next[f]++] = (ct__block){.row = j, .col = j};
+            sp->block[next[f]++] = (ct__hessian_block){.row = j, .col = j};
     }
     for (int64_t e = 0; e < sp->edges; e++) {
         const int32_t f = front_of_edge(sp, e);
         for (int64_t a = sp->edge_start[e]; a < sp->edge_start[e + 1]; a++)
             for (int64_t b = a; b < sp->edge_start[e + 1]; b++) {
                 const int32_t i = sp->position[sp->member[a]], j = sp->position[sp->member[b]];
-                sp->block[next[f]++] = (ct__block){.row = CT_MIN(i, j), .col = CT_MAX(i, j)};
+                sp->block[next[f]++] = (ct__hessian_block){.row = CT_MIN(i, j), .col = CT_MAX(i, j)};
             }
     }
     free(next);
@@ -147,7 +147,7 @@ static ct_status list_blocks(ct_sparse *sp, ct_err *err)
 }
 
 /* Where row and column position lie in the front's panel or update. */
-static void place_block(ct_sparse *sp, ct__front *front, ct__block *block)
+static void place_block(ct_sparse *sp, ct__front *front, ct__hessian_block *block)
 {
     int32_t       t = 0, before = 0;
     const int32_t row = local_row(sp, front, block->row, &t, &before),
@@ -179,7 +179,7 @@ static ct_status place_h(ct_sparse *sp, ct_err *err)
         }
     }
     sp->front[sp->fronts].block = sp->block_count = kept;
-    ct__block *fewer = realloc(sp->block, (size_t)CT_MAX(kept, 1) * sizeof *sp->block);
+    ct__hessian_block *fewer = realloc(sp->block, (size_t)CT_MAX(kept, 1) * sizeof *sp->block);
     if (fewer) sp->block = fewer;
     return CT_OK;
 }
@@ -194,8 +194,8 @@ static ct_status place_slots(ct_sparse *sp, ct_err *err)
         for (int64_t a = sp->edge_start[e]; a < sp->edge_start[e + 1]; a++)
             for (int64_t b = a; b < sp->edge_start[e + 1]; b++) {
                 const int32_t    i = sp->position[sp->member[a]], j = sp->position[sp->member[b]];
-                const ct__block  wanted = {.row = CT_MIN(i, j), .col = CT_MAX(i, j)};
-                const ct__block *found =
+                const ct__hessian_block  wanted = {.row = CT_MIN(i, j), .col = CT_MAX(i, j)};
+                const ct__hessian_block *found =
                     bsearch(&wanted, sp->block + sp->front[f].block,
                             (size_t)(sp->front[f + 1].block - sp->front[f].block), sizeof wanted, by_row_and_column);
                 assert(found);
@@ -217,9 +217,9 @@ static ct_status count_slots(ct_sparse *sp, ct_err *err)
 }
 
 /* Rows minus unknowns, summed over each front's subtree; an edge belongs to the front that eliminates its
- * first member. Sums are cut off at 0 from below: a subtree short of rows is loose in itself and lends
+ * first member. Sums are cut off at 0 from below: a subtree short of rows is rank-deficient in itself and lends
  * nothing to the others. */
-static ct_status find_spent(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
+static ct_status find_zero_updates(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
 {
     int64_t *surplus = ct__zalloc(sp->fronts, sizeof *surplus);
     if (!surplus) return ct__no_memory(err, "fronts", sp->fronts);
@@ -230,8 +230,8 @@ static ct_status find_spent(ct_sparse *sp, const int32_t *edge_rows, ct_err *err
     for (int32_t f = 0; f < sp->fronts; f++) {
         ct__front *front = &sp->front[f];
         surplus[f] -= front->p;
-        front->spent = surplus[f] <= 0;
-        sp->spends |= front->spent;
+        front->zero_update = surplus[f] <= 0;
+        sp->any_zero_update |= front->zero_update;
         if (front->parent >= 0 && surplus[f] > 0) surplus[front->parent] += surplus[f];
     }
     free(surplus);
@@ -243,12 +243,13 @@ ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
     for (int32_t k = 0; k < sp->blocks; k++) sp->scalar[k + 1] = sp->scalar[k] + sp->dim[sp->order[k]];
     CT_TRY(place_panels(sp, err));
     CT_TRY(place_updates(sp, err));
-    CT_TRY(place_runs(sp, err));
+    CT_TRY(place_intervals(sp, err));
     CT_TRY(count_slots(sp, err));
     CT_TRY(place_h(sp, err));
     CT_TRY(place_slots(sp, err));
-    if (edge_rows) CT_TRY(find_spent(sp, edge_rows, err));
-    for (int32_t f = 0; f < sp->fronts; f++) sp->front[f].link = (uint8_t)ct__is_link(sp, &sp->front[f]);
+    if (edge_rows) CT_TRY(find_zero_updates(sp, edge_rows, err));
+    for (int32_t f = 0; f < sp->fronts; f++)
+        sp->front[f].planar_chain = (uint8_t)ct__is_planar_chain(sp, &sp->front[f]);
     sp->h = ct__zalloc(sp->h_size, sizeof *sp->h);
     sp->g = ct__zalloc(sp->scalars, sizeof *sp->g);
     sp->panel = ct__zalloc(sp->panel_size, sizeof *sp->panel);
@@ -265,8 +266,8 @@ ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
         return ct__no_memory(err, "numbers of the factor", sp->panel_size + sp->stack_size + sp->h_size);
     sp->bytes = (int64_t)sizeof *sp + 8 * (sp->h_size + sp->panel_size + sp->stack_size + 4 * (int64_t)sp->scalars) +
                 4 * (int64_t)sp->scalars + 24 * (int64_t)sp->blocks + (int64_t)sizeof(ct__front) * sp->fronts +
-                (int64_t)sizeof(ct__block) * sp->block_count +
-                (int64_t)(2 * sizeof(ct__run) + sizeof *sp->separator) * sp->front[sp->fronts].separator +
+                (int64_t)sizeof(ct__hessian_block) * sp->block_count +
+                (int64_t)(2 * sizeof(ct__interval) + sizeof *sp->separator) * sp->front[sp->fronts].separator +
                 16 * sp->edges + 4 * sp->edge_start[sp->edges] + 8 * sp->slot_start[sp->edges];
     return CT_OK;
 }
@@ -362,7 +363,7 @@ void ct_sparse_free(ct_sparse *sp)
 {
     if (!sp) return;
     void *const owned[] = {sp->dim,    sp->column,     sp->order,   sp->position, sp->scalar, sp->front_of,
-                           sp->front,  sp->separator,  sp->run,     sp->gather,   sp->block,  sp->edge_start,
+                           sp->front,  sp->separator,  sp->interval,     sp->gather,   sp->block,  sp->edge_start,
                            sp->member, sp->slot_start, sp->slot,    sp->h,        sp->g,      sp->panel,
                            sp->stack,  sp->diagonal,   sp->inverse, sp->work,     sp->local,  sp->tiles,
                            sp->weak,   sp->many};

@@ -22,7 +22,7 @@ CT_INLINE void store(const v4 *v, double *to) { memcpy(to, v, sizeof *v); }
 typedef struct {
     const double  *R;       /* its rows, from the pivots' own columns on: R[k * ld + ...] */
     const double  *inverse;
-    const ct__run *gather;
+    const ct__interval *gather;
     int32_t        ld, p, k0, gathers;
     int64_t        m;
     double        *X, *own; /* all of X; the front's pivots */

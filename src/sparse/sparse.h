@@ -25,7 +25,7 @@
 /* rows [from, from + len) of a child's separator land at [to, to + len) in its parent's matrix. */
 typedef struct {
     int32_t from, to, len;
-} ct__run;
+} ct__interval;
 
 /* A block of H: what edges eliminated in one front contribute to a pair of positions row <= col. Stored
  * rows x cols row-major at h[at]; copied to entry `to` of the front's panel or update. */
@@ -35,7 +35,7 @@ typedef struct {
     int32_t to;
     uint8_t rows, cols;
     uint8_t in_update;
-} ct__block;
+} ct__hessian_block;
 
 typedef struct {
     int32_t first, pivots;            /* positions first .. first + pivots - 1            */
@@ -44,17 +44,17 @@ typedef struct {
     int32_t parent;                   /* front, or -1                                     */
     int32_t child, sibling;           /* first child, next child of the same parent; -1   */
     int32_t separators;               /* blocks in the separator                          */
-    int32_t runs, gathers;
+    int32_t intervals, gathers;
     uint8_t update_fed;               /* edges or children add to the update, not only to the panel */
-    uint8_t spent;                    /* undamped, its update is exactly zero (see ct_sparse_options.rows) */
+    uint8_t zero_update;                    /* undamped, its update is exactly zero (see ct_sparse_options.rows) */
     /* an edge of it has had a symmetric matrix added: its rows are not all there is */
     uint8_t curved;
     uint8_t whole;                    /* as factored last, its update is not to be taken for zero */
-    uint8_t link;                     /* one pose above one pose in a chain of planar poses: see link.c */
+    uint8_t planar_chain;             /* one pose above one pose in a chain of planar poses: see planar_chain.c */
     int64_t separator;                /* its positions: separator[separator ...]          */
     int64_t panel, update;            /* where its numbers lie                            */
-    int64_t run;                      /* its ct__run records, into the parent             */
-    int64_t gather;                   /* ct__run: separator scalars <- eliminated scalars */
+    int64_t interval;                 /* its ct__interval records, into the parent             */
+    int64_t gather;                   /* ct__interval: separator scalars <- eliminated scalars */
     int64_t block;                    /* its ct__blocks, sorted; they end where the next front's begin */
 } ct__front;
 
@@ -69,8 +69,8 @@ struct ct_sparse {
     int32_t  *front_of;               /* per position                                     */
     ct__front *front;                 /* fronts + 1: the last one only ends the lists     */
     int32_t  *separator;
-    ct__run  *run, *gather;
-    ct__block *block;                 /* H, front by front                                */
+    ct__interval  *interval, *gather;
+    ct__hessian_block *block;                 /* H, front by front                                */
     int64_t   block_count;
     /* edges */
     int64_t   edges;
@@ -94,7 +94,7 @@ struct ct_sparse {
     int32_t  *weak;                   /* eliminated scalars of weak pivots; ~scalar where held at zero */
     int32_t   weak_count;
     double    lambda;                 /* damping of the last factoring                    */
-    uint8_t   spends;                 /* a front is spent                                 */
+    uint8_t   any_zero_update;                /* a front is zero_update                                 */
     uint8_t   curved;                 /* a front is                                       */
     double   *many;                   /* right-hand sides in eliminated order; grows      */
     int64_t   many_capacity;
@@ -156,15 +156,16 @@ typedef struct {
     int     rhs_only;   /* the child has nothing but its right-hand side to give    */
     int     panel_only; /* of the parent's update only the right-hand side is wanted */
 } ct__extend;
-void ct__extend_add(const ct__extend *parent, const ct__run *run, int32_t runs, const double *U, int32_t s);
+void ct__extend_add(const ct__extend *parent, const ct__interval *interval, int32_t intervals, const double *U,
+                    int32_t s);
 /* Appends (from, to, len), joining it to the run before where both sides continue; a run does not straddle the row
  * `boundary`. */
-static inline void ct__append_run(ct__run *list, int32_t *count, int32_t from, int32_t to, int32_t len,
+static inline void ct__append_interval(ct__interval *list, int32_t *count, int32_t from, int32_t to, int32_t len,
                                   int32_t boundary)
 {
-    ct__run *last = *count ? &list[*count - 1] : NULL;
+    ct__interval *last = *count ? &list[*count - 1] : NULL;
     if (last && last->from + last->len == from && last->to + last->len == to && to != boundary) last->len += len;
-    else list[(*count)++] = (ct__run){.from = from, .to = to, .len = len};
+    else list[(*count)++] = (ct__interval){.from = from, .to = to, .len = len};
 }
 
 /* a'b, always in the same order of sums. */
@@ -172,11 +173,11 @@ double ct__dot(int32_t n, const double *restrict a, const double *restrict b);
 
 /* The assembled front's pivots are factored and its update formed. `original` holds the pivots as they
  * were before any elimination. Weak pivots are noted. */
-void ct__front_factor(ct_sparse *sp, const ct__front *front, int spent, const double *original);
+void ct__front_factor(ct_sparse *sp, const ct__front *front, int zero_update, const double *original);
 
 /* Whether a front's update is exactly zero as things stand: its rows are used up, undamped, and rows are all its
  * subtree has. */
-static inline int ct__is_spent(const ct__front *front) { return front->spent && !front->whole; }
+static inline int ct__has_zero_update(const ct__front *front) { return front->zero_update && !front->whole; }
 
 /* H <- -H, and back again to the bit: damped by more than its largest eigenvalue it can be factored. */
 void ct__sparse_negate(ct_sparse *sp);
@@ -196,10 +197,10 @@ void ct__axpy(int32_t m, double factor, const double *restrict source, double *r
 /* One front of R' Y = X, children first: X_p <- R_pp^-T X_p, X_s -= R_ps' X_p; m columns, eliminated order. */
 void ct__front_up(const ct_sparse *sp, const ct__front *front, double *X, int32_t m);
 
-/* link.c: fronts of 3 pivots and 3 separators whose edges and children touch nothing else. link_factor
+/* planar_chain.c: fronts of 3 pivots and 3 separators whose edges and children touch nothing else. planar_chain_factor
  * assembles and factors one; it returns 0, having done nothing, where a pivot is weak. */
-int  ct__is_link(const ct_sparse *sp, const ct__front *front);
-int  ct__link_factor(ct_sparse *sp, const ct__front *front, double lambda, const double *scale);
-void ct__link_solve(const ct_sparse *sp, const ct__front *front, double *x);
+int  ct__is_planar_chain(const ct_sparse *sp, const ct__front *front);
+int  ct__planar_chain_factor(ct_sparse *sp, const ct__front *front, double lambda, const double *scale);
+void ct__planar_chain_solve(const ct_sparse *sp, const ct__front *front, double *x);
 
 #endif

@@ -216,8 +216,9 @@ static ct_status amalgamate(plan *w, const int32_t *order, const int32_t *dim, c
         while (*link != -1) {
             const int32_t c = *link;
             const double  wasted = zeros[c] + zeros[k] + (double)p[c] * (double)(p[k] + s[k] - s[c]);
-            const int    links = p[c] == 3 && s[c] == 3 && p[k] == 3 && s[k] == 3; /* faster apart: see link.c */
-            if (links || !worth_merging(p[c] + p[k], s[k], wasted)) {
+            const int both_chains =
+                p[c] == 3 && s[c] == 3 && p[k] == 3 && s[k] == 3; /* faster apart: see planar_chain.c */
+            if (both_chains || !worth_merging(p[c] + p[k], s[k], wasted)) {
                 link = &w->sibling[c];
                 continue;
             }

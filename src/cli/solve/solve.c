@@ -122,7 +122,7 @@ static ct_status finish(const cli_io *io, const solve_request *request, solve_jo
     const ct_stop stop = job->result.stop;
     if (stop == CT_STOP_RANK && request->method == SOLVE_ISAM2)
         snprintf(job->loose, sizeof job->loose, "%s", job->replay.why);
-    else if (stop == CT_STOP_RANK) ct_solver_loose_text(job->solver, job->loose, sizeof job->loose);
+    else if (stop == CT_STOP_RANK) ct_solver_undetermined_text(job->solver, job->loose, sizeof job->loose);
     if (stop == CT_STOP_RANK || stop == CT_STOP_NOT_FINITE) return CT_OK;
     if (request->out) {
         cli_status_show(io, "writing %s", request->out);

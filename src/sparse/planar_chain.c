@@ -1,4 +1,4 @@
-/* link.c: chains of planar poses, a front at a time in registers.
+/* planar_chain.c: chains of planar poses, a front at a time in registers.
  *
  * A robot's path in the plane is a chain, and eliminating it is a row of fronts of 3 pivots and 3 separators, each
  * waiting for the one before. What they cost in general is finding out that they are small. Here
@@ -12,17 +12,17 @@
 
 typedef double v4 __attribute__((vector_size(32)));
 
-int ct__is_link(const ct_sparse *sp, const ct__front *front)
+int ct__is_planar_chain(const ct_sparse *sp, const ct__front *front)
 {
-    const ct__block *block = sp->block + front->block;
-    if (front->pivots != 1 || front->separators != 1 || front->p != 3 || front->s != 3 || front->spent) return 0;
+    const ct__hessian_block *block = sp->block + front->block;
+    if (front->pivots != 1 || front->separators != 1 || front->p != 3 || front->s != 3 || front->zero_update) return 0;
     if (front[1].block - front->block != 3 || block[1].row == block[1].col) return 0; /* aa, ab, bb */
     for (int32_t c = front->child; c != -1; c = sp->front[c].sibling)
-        if (sp->front[c].separators != 1 || sp->run[sp->front[c].run].to != 0) return 0;
+        if (sp->front[c].separators != 1 || sp->interval[sp->front[c].interval].to != 0) return 0;
     return 1;
 }
 
-CT_CLONES int ct__link_factor(ct_sparse *sp, const ct__front *front, double lambda, const double *scale)
+CT_CLONES int ct__planar_chain_factor(ct_sparse *sp, const ct__front *front, double lambda, const double *scale)
 {
     const double *h = sp->h + sp->block[front->block].at; /* aa, ab, bb: 27 numbers in a row */
     const int32_t column = sp->column[sp->order[front->first]];
@@ -37,7 +37,7 @@ CT_CLONES int ct__link_factor(ct_sparse *sp, const ct__front *front, double lamb
     for (int32_t c = front->child; c != -1; c = sp->front[c].sibling) {
         const double *u = sp->stack + sp->front[c].update;
         b0[3] += u[3], b1[3] += u[7], b2[3] += u[11];
-        if (ct__is_spent(&sp->front[c])) continue;
+        if (ct__has_zero_update(&sp->front[c])) continue;
         a00 += u[0], a01 += u[1], a02 += u[2], a11 += u[5], a12 += u[6], a22 += u[10];
     }
     const double i0 = 1 / a00, l01 = a01 * i0, l02 = a02 * i0;
@@ -67,7 +67,7 @@ CT_CLONES int ct__link_factor(ct_sparse *sp, const ct__front *front, double lamb
 }
 
 /* x_p = R_pp^-1 (d_p - R_ps x_s), d the panel's last column. */
-void ct__link_solve(const ct_sparse *sp, const ct__front *front, double *x)
+void ct__planar_chain_solve(const ct_sparse *sp, const ct__front *front, double *x)
 {
     const double *R = sp->panel + front->panel, *xs = x + sp->gather[front->gather].to,
                  *inverse = sp->inverse + front->scalar;
