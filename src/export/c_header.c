@@ -1,7 +1,7 @@
-/* c_header.c: a C header with the numbers of the models, for programs that have their own idea of a noise model.
- * Each array is named after its model: NAME_variance and NAME_sigma (dim numbers), NAME_covariance (row by row) of a
- * full one, NAME_kernel and NAME_width of a robust one. None of these endings is the end of another, so distinct
- * models have distinct arrays. */
+/* c_header.c: a C header with the numbers of the models, for programs with noise models of their own. Each array is
+ * named after its model: NAME_variance and NAME_sigma (dim numbers), NAME_covariance (row-major) of a full model,
+ * NAME_kernel and NAME_width of a robust one. No suffix is the end of another, so distinct models have distinct
+ * arrays. */
 #include "export/export.h"
 #include "base/file.h"
 

@@ -1,5 +1,4 @@
-/* export.c: noise models in the words of other programs: which models, what they are called there, and the table of
- * formats. */
+/* export.c: which models are exported, their identifiers, and the table of formats. */
 #include "export/export.h"
 #include "base/base.h"
 #include "noise/noise_json.h"
@@ -12,7 +11,7 @@ static const char *const NAME[] = {
 };
 
 static const struct {
-    ct__export_check_fn *check; /* NULL: every model has a place */
+    ct__export_check_fn *check; /* NULL: every model can be expressed */
     ct__export_write_fn *write;
 } FORMAT[CT_EXPORT_COUNT] = {
     [CT_EXPORT_JSON] = {NULL, ct__export_json},
@@ -37,7 +36,7 @@ static int in_group(const char *name, const char *group)
     return !group || (!strncmp(name, group, n) && (!name[n] || name[n] == '@' || name[n] == '#'));
 }
 
-/* ", name" at the end of a list, or ", ..." if there is no room for that and one more; a list that ends so stays as
+/* Append ", name" to a list, or ", ..." if there is no room for it and one more; a list that ends so stays as
  * it is. */
 static void list_name(char *text, size_t size, const char *name)
 {
@@ -55,8 +54,8 @@ static ct_status no_group(const ct__export *e)
                    e->options.group, *text ? text : "none");
 }
 
-/* Are models that were held to be left out? Where others were learned, they are what learning was told, such as the
- * prior of a first pose. */
+/* Are models that were not learned left out? They are, where others were learned: they were inputs of learning, such
+ * as the prior of a first pose. */
 static int learned_alone(const ct__export *e)
 {
     int any = 0;
@@ -80,7 +79,7 @@ static ct_status select_models(ct__export *e)
     return e->options.group && !e->count ? no_group(e) : CT_OK;
 }
 
-/* The table with diagonals alone, which the caller frees. */
+/* A copy of the table with diagonal models; the caller frees it. */
 static ct_status drop_correlations(ct__export *e, ct_noise **own)
 {
     CT_TRY(ct_noise_copy(e->given, own, e->err));
@@ -97,8 +96,8 @@ static ct_status drop_correlations(ct__export *e, ct_noise **own)
 
 /* ---- identifiers ---- */
 
-/* "noise_odom_0" of "odom@0": with the prefix it is no keyword, and begins with no digit; a run of other characters
- * is one underscore, because two are C++'s own. Returns the length. */
+/* "noise_odom_0" of "odom@0". The prefix avoids keywords and leading digits. A sequence of other characters becomes one
+ * underscore, as C++ reserves two. Returns the length. */
 static int make_id(const char *name, char id[300])
 {
     int n = snprintf(id, 300, "noise");
@@ -113,7 +112,7 @@ static int make_id(const char *name, char id[300])
     return n;
 }
 
-/* Names that come to the same identifier get the number of their model behind it. */
+/* Names with the same identifier get the number of their model appended. */
 static ct_status name_models(ct__export *e)
 {
     char id[300];
@@ -123,14 +122,14 @@ static ct_status name_models(ct__export *e)
             snprintf(id + n, sizeof id - (size_t)n, "_%d", number);
         CT_TRY(ct__names_add(&e->id, id, e->err));
     }
-    make_id(e->options.group ? e->options.group : "", id); /* exports of two groups may be included side by side */
+    make_id(e->options.group ? e->options.group : "", id); /* so that exports of two groups can be included together */
     snprintf(e->guard, sizeof e->guard, "%s_H", id);
     for (char *c = e->guard; *c; c++)
         if (*c >= 'a' && *c <= 'z') *c = (char)(*c - 'a' + 'A');
     return CT_OK;
 }
 
-/* ---- doing it ---- */
+/* ---- writing ---- */
 
 static ct_status check_text(const char *what, const char *text, ct_err *err)
 {
@@ -207,7 +206,7 @@ ct_status ct_export_write(const ct_noise *noise, ct_export_format format, const 
 
 /* ---- json ---- */
 
-/* Lines of text at the end of a list; 0 if all went well. */
+/* Append lines of text to a list; 0 on success. */
 static int append_lines(json_t *list, const char *text)
 {
     int failed = 0;
@@ -219,7 +218,7 @@ static int append_lines(json_t *list, const char *text)
     return failed;
 }
 
-/* What is a comment elsewhere: a list of lines, "comment", if there are any. */
+/* The comment of other formats as a list of lines, "comment", if there are any. */
 static int put_comment(json_t *object, const char *first, const char *second)
 {
     json_t *list = json_array();
@@ -232,7 +231,7 @@ static int put_comment(json_t *object, const char *first, const char *second)
     return 0;
 }
 
-/* The groups that are to be written, in their order; 0 if all went well. */
+/* The groups to write, in their order; 0 on success. */
 static int keep_groups(const ct__export *e, json_t *root)
 {
     json_t *all = json_object_get(root, "groups"), *kept = json_object();

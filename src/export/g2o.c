@@ -1,12 +1,12 @@
-/* g2o.c: information matrices as g2o's edges end with: the upper triangle, row by row.
+/* g2o.c: information matrices as at the end of g2o's edges: the upper triangle, row by row.
  *
- * An SE3 edge has translation before rotation. Its rotation part is written for the rotation vector in radians, as
- * covtune's reader and GTSAM's take it; g2o's own error is the vector part of the quaternion, half the angle, so
- * what g2o itself should be given has 4 times the rotation block and twice the mixed ones. Files do not say whom
- * they are for: the second is in a comment.
+ * An SE3 edge has translation before rotation. The rotation block is for the rotation vector in radians, as covtune and
+ * GTSAM read it. g2o's own error is the vector part of the quaternion, half the angle: for g2o the rotation block is 4
+ * times as large and the mixed blocks twice. A file does not say which program it is for, so that a comment has the
+ * second form.
  *
- * Entries have the fewest digits that covtune's reader turns into the same covariance; where none does (the inverse of
- * the inverse is seldom the number) it comes back to rounding. */
+ * Entries have the fewest digits that covtune's reader turns into the same covariance. Where none do, as the inverse of
+ * an inverse is rounded, it reads back to rounding. */
 #include "export/export.h"
 #include "base/base.h"
 #include "data/data.h"

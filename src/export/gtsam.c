@@ -1,18 +1,16 @@
-/* gtsam.c: noise models for GTSAM, as C++ and as Python.
+/* gtsam.c: noise models for GTSAM, in C++ and Python.
  *
- * Variances, because that is what covtune learns: GTSAM takes the roots itself (Diagonal::Variances,
- * Isotropic::Variance), so no digit is lost on the way.
+ * Variances are written, which covtune learns. GTSAM takes the roots itself (Diagonal::Variances, Isotropic::Variance),
+ * so that no digit is lost.
  *
- *   tangent order   Pose2 (x, y, theta) and Pose3 (rotation, translation) are covtune's own. BearingRange has the
- *                   bearing
- *                   first, covtune the range: such rows are moved, by their names.
- *   directions      Unit3 has axes of its own at every direction: azimuth and elevation can be told apart in covtune
- *                   alone.
- *                   With one variance for both, and no correlation, every pair of axes is as good.
+ *   tangent order   Pose2 (x, y, theta) and Pose3 (rotation, translation) are as in covtune. BearingRange has the
+ *                   bearing first, covtune the range: rows are permuted by their names.
+ *   directions      Unit3 has axes of its own at every direction, so that azimuth and elevation have no counterpart.
+ *                   With one variance for both and no correlation the axes do not matter.
  *   kernels         rho and weight of mEstimator Huber, Cauchy, GemanMcClure and Tukey are those of covtune/noise.h,
- *                   of the
- *                   whitened norm of the whole residual (ReweightScheme Block, GTSAM's default): the width is the same.
- *   residuals       Pose2's is not quite the logarithm, see docs/gtsam.md; equal to first order. */
+ *                   of the whitened norm of the whole residual (ReweightScheme Block, the default). The width is the
+ *                   same.
+ *   residuals       Pose2's residual equals the logarithm to first order; see docs/gtsam.md. */
 #include "export/export.h"
 #include "base/base.h"
 #include "base/file.h"
@@ -22,7 +20,7 @@ static const char *const KERNEL[CT_ROBUST_COUNT] = {[CT_ROBUST_HUBER] = "Huber",
                                                     [CT_ROBUST_GEMAN_MCCLURE] = "GemanMcClure",
                                                     [CT_ROBUST_TUKEY] = "Tukey"};
 
-/* The two languages differ in this, and in how an array begins. */
+/* Where the two languages differ, besides how an array begins. */
 typedef struct {
     int         cpp;
     const char *mark, *scope, *declare, *end; /* comment; a::b or a.b; before a name; after a statement */
@@ -33,7 +31,7 @@ static const language CPP = {
     1, "//", "::", "const gtsam::SharedNoiseModel ", ";", ",\n    ", ").finished())", ").finished())"};
 static const language PYTHON = {0, "#", ".", "", "", "],\n    [", "], dtype=float))", "]], dtype=float))"};
 
-/* One variance for azimuth and elevation, and neither has to do with another row? */
+/* Do azimuth and elevation have one variance and no correlation with other rows? */
 static int is_round(const ct_noise_model *m, int a, int b)
 {
     for (int j = 0; j < m->dim; j++)

@@ -1,22 +1,19 @@
-/* robot_localization.c: what robot_localization, and the nodes that feed it, can be told.
+/* robot_localization.c: parameters of robot_localization and of the nodes that publish its inputs.
  *
- * robot_localization (ekf_node, ukf_node) takes the covariance of a measurement from its message; there is no
- * parameter that replaces it, though many have looked for one. process_noise_covariance is another thing: what the
- * filter's own motion model, constant acceleration, gains in variance per second. covtune learns nothing of that
- * model, so it is not written. What a set-up does need from a noise model is which states the measurement holds (the
- * 15 booleans of odomN_config and its like), whether they are to be taken as such or from one message to the next
- * (odomN_differential), and the diagonal that the publishing node is configured with: the pose_covariance_diagonal
- * and twist_covariance_diagonal of ros2_controllers and others.
+ * robot_localization (ekf_node, ukf_node) takes the covariance of a measurement from its message; no parameter replaces
+ * it. process_noise_covariance is the variance that the filter's own motion model gains per second. covtune does not
+ * learn that model, so that it is not written. What a noise model does determine: the states that a measurement holds
+ * (the 15 booleans of odomN_config), whether they are absolute or differences (odomN_differential), and the diagonal of
+ * the publishing node (pose_covariance_diagonal and twist_covariance_diagonal of ros2_controllers and others).
  *
- * Steps from pose to pose (between_*). Fused as absolute poses, poses that odometry adds up would pin the filter to
- * their drift: so differential is true. But then the filter makes a velocity of two poses, and gives it the
- * covariance (P1 + P2) dt, P the poses' own (RosFilter::preparePose, 7e), while a step of covariance S over dt
- * seconds is a velocity of S / dt^2: P would have to be S / (2 dt^3). There is no diagonal that is right without dt,
- * so none is written, and S and the formulas stand in a comment; with dt it is a twist, S / dt^2, which no one can
- * misread.
+ * Steps from pose to pose (between_*): fused as absolute poses they would tie the filter to the drift of odometry, so
+ * that differential is true. The filter then makes a velocity of two poses, of covariance (P1 + P2) dt with P the
+ * poses' own (RosFilter::preparePose, 7e). A step of covariance S over dt seconds is a velocity of covariance
+ * S / dt^2, so that P would have to be S / (2 dt^3). Without dt no diagonal is right: none is written, and a comment
+ * has S and the formulas. With dt a twist of S / dt^2 is written.
  *
- * The file is one that ROS 2 accepts (NODE: ros__parameters:), under names of nodes that are for the reader to
- * replace: as long as they are not, it does nothing. */
+ * ROS 2 accepts the file (NODE: ros__parameters:). Names of nodes are placeholders: until they are replaced it has no
+ * effect. */
 #include "export/ros.h"
 #include "base/base.h"
 #include "base/file.h"
@@ -46,7 +43,7 @@ static const char *input_name(const ct__ros_model *r)
     return r->what == CT__ROS_STEP ? "odom" : r->twist ? "twist" : "pose";
 }
 
-/* odom@0, odom@1 and odom#2 are one input, as long as they measure the same. */
+/* odom@0, odom@1 and odom#2 are one input if they measure the same. */
 static int same_input(const ct__export *e, int32_t j, int32_t k)
 {
     const ct_noise_model *a = ct_noise_get(e->noise, e->index[j]), *b = ct_noise_get(e->noise, e->index[k]);
@@ -57,7 +54,7 @@ static int same_input(const ct__export *e, int32_t j, int32_t k)
 }
 
 typedef struct {
-    int32_t number; /* the N of odomN, counted by kind; -1: not to be written */
+    int32_t number; /* the N of odomN, counted by kind; -1: not written       */
     int     first;  /* 1: the first model of this input                       */
 } input;
 

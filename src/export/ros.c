@@ -1,26 +1,25 @@
 /* ros.c: covariances for ROS messages.
  *
- * geometry_msgs/PoseWithCovariance and TwistWithCovariance hold a 6 x 6 matrix, row by row, in the order (x, y, z,
+ * geometry_msgs/PoseWithCovariance and TwistWithCovariance hold a 6 x 6 matrix, row-major, in the order (x, y, z,
  * rotation about X, Y, Z). The names of a model's rows choose the entries: x y z, rx ry rz (or yaw, formerly theta,
  * about Z) are a pose; vx vy vz, wx wy wz (or omega) are a twist. Coordinates that the model does not have get a
- * variance of 1e6: a zero would be taken as certainty, or as a fault, by those who invert the matrix, and 1e6 is what
- * drivers of planar robots put there.
+ * variance of 1e6, as drivers of planar robots do. A zero would mean certainty, or make the matrix singular.
  *
- * sensor_msgs/NavSatFix has 3 x 3, along East, North, Up: for positions, which are measured along the world's axes.
+ * sensor_msgs/NavSatFix has a 3 x 3 matrix along East, North, Up: for positions, measured along the world's axes.
  *
- * Frames: a pose's covariance in a message is along the axes of the header's frame, covtune's along those of the
- * measured pose: with R its rotation, blocks become R S R'. A twist's is in the child's frame, which is the body: as
- * it is.
+ * Frames: the covariance of a pose in a message is along the axes of the header's frame, covtune's along those of the
+ * measured pose. With R its rotation, blocks become R S R'. The covariance of a twist is in the child's frame, the
+ * body, and is unchanged.
  *
- * Steps: a message has no place for the noise S of a step from pose to pose. Over dt seconds the step is a velocity,
- * of covariance S / dt^2. */
+ * Steps: no message holds the noise S of a step from pose to pose. Over dt seconds the step is a velocity of covariance
+ * S / dt^2. */
 #include "export/ros.h"
 #include "base/base.h"
 #include "base/file.h"
 
 #define UNMEASURED 1e6
 
-/* ---- What a model is to ROS ------------------------------------------------------------------ */
+/* ---- Models in ROS conventions ---------------------------------------------------------------- */
 
 static const char *const SLOT[] = {"x", "y", "z", "rx", "ry", "rz", "vx", "vy", "vz", "wx", "wy", "wz"};
 static const struct {
@@ -56,7 +55,7 @@ ct_status ct__ros_check_rows(const ct_noise_model *m, const char *format, ct_err
 
 ct_status ct__ros_check(const ct_noise_model *m, ct_err *err) { return ct__ros_check_rows(m, "a ROS message", err); }
 
-/* The first that a name begins with; those of one's own models begin with none, or should. */
+/* The first prefix that a name begins with. Names of a user's own factors should begin with none. */
 static const struct {
     const char  *begin;
     ct__ros_what what;

@@ -1,11 +1,11 @@
-/* rounding.c: numbers with as many digits as mean something. Error bars of learned sigmas are some percent, and
- * seventeen digits of a variance are noise to read; the noise file keeps them.
+/* rounding.c: numbers with as many digits as are significant. Error bars of learned sigmas are some percent, so that 17
+ * digits of a variance only cost reading. The noise file keeps all.
  *
- * A matrix is more than its entries: correlations near one leave the small eigenvalues to the last digits. So a
- * rounded matrix B in place of A has to be the same to TOLERANCE in A's own metric,
+ * Correlations near one put the small eigenvalues of a matrix into its last digits. So a rounded matrix B must agree
+ * with A in A's own metric,
  *     max |R (B - A) R'| <= TOLERANCE,   R'R = A^-1,
- * and gets more digits until it is: then no variance of any combination of coordinates is off by much more than that
- * part of itself, and B is positive definite as A is. */
+ * and gets more digits until it does. Then the variance of any combination of coordinates is off by about that part of
+ * itself at most, and B is positive definite as A is. */
 #include "export/export.h"
 #include "base/base.h"
 #include "noise/noise.h"

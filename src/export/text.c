@@ -1,10 +1,10 @@
-/* text.c: what the formats share: sentences, rows by name, numbers and names as text. */
+/* text.c: shared by the formats: refusals, rows by name, numbers and names as text. */
 #include "export/export.h"
 #include "base/base.h"
 #include "base/coordinate.h"
 #include "base/file.h"
 
-/* ---- sentences ---- */
+/* ---- refusals ---- */
 
 ct_status ct__export_unnamed(const ct_noise_model *m, const char *format, ct_err *err)
 {
@@ -77,7 +77,7 @@ void ct__export_quote(ct__text *out, const char *text)
     ct__text_put(out, "\"");
 }
 
-/* Every line of the text as a comment. */
+/* Each line of the text as a comment line. */
 static void put_lines(ct__text *out, const char *mark, const char *text)
 {
     while (text && *text) {

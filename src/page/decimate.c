@@ -1,8 +1,8 @@
 /* decimate.c: polylines with fewer points.
  *
  * Signals over time may have thousands of samples a pixel. Where x never falls, it is cut into columns of half the
- * tolerance; of the points of a column the first, the lowest, the highest and the last stay. What is left crosses
- * every height in that column that the line crossed: nothing is farther off than the column is wide.
+ * tolerance; of the points of a column the first, the lowest, the highest and the last stay. The rest crosses
+ * every height that the line crossed in that column: the error is at most the width of the column.
  *
  * Then the other half: from a vertex a, the directions from which a point p is passed within d of it are a cone of
  * half-angle asin(d / |p - a|). As long as the next point lies in the cones of all before it, and no nearer to a

@@ -1,4 +1,4 @@
-/* decimate.h: lines of many points with fewer, drawn the same. */
+/* decimate.h: polylines with fewer points that look the same. */
 #ifndef CT_REPORT_THIN_H
 #define CT_REPORT_THIN_H
 

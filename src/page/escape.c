@@ -1,6 +1,5 @@
-/* escape.c: escapes. What comes in may be any bytes (names of files and models); what goes out is valid UTF-8
- * without control characters, so that no name can end a tag, an attribute, a string or a line, nor speak to a
- * terminal. */
+/* escape.c: escapes. Input may be any bytes (names of files and models). Output is valid UTF-8 without control
+ * characters, so that no name can end a tag, an attribute, a string or a line, or control a terminal. */
 #include "page/escape.h"
 #include "base/json.h"
 
@@ -8,7 +7,7 @@
 
 /* ---- escapes ---- */
 
-/* Marks that turn the direction of writing could make a name look like another. */
+/* Marks that change the direction of writing could make a name look like another. */
 static int is_unseemly(unsigned long c)
 {
     return c < ' ' || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
@@ -57,7 +56,7 @@ void ct__text_html(ct__text *text, const char *s)
     }
 }
 
-/* Every mark that Markdown could read something into; "<" and "&" as HTML has them, which Markdown passes on. */
+/* Characters with a meaning in Markdown; "<" and "&" as HTML entities, which Markdown passes on. */
 void ct__text_markdown(ct__text *text, const char *s)
 {
     while (*s) {

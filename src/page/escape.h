@@ -1,22 +1,21 @@
-/* escape.h: what stands in a text: escaped for HTML, Markdown, JSON or a terminal, whatever bytes a name was made
- * of. */
+/* escape.h: text escaped for HTML, Markdown, JSON or a terminal, from any bytes; numbers as text. */
 #ifndef CT_REPORT_TEXT_H
 #define CT_REPORT_TEXT_H
 
 #include "base/text.h"
 
-/* The code point at *s, which moves behind it; '?' for what is no UTF-8, a control character, or turns the direction
- * of writing. A line's end is a blank. */
+/* The code point at *s, which is moved past it. '?' for bytes that are not UTF-8, control characters, and marks that
+ * change the direction of writing. A line end is a blank. */
 unsigned long ct__text_next(const char **s);
 
-/* Plain text, of code points as above: as it is, in HTML (also in quotes) and XML, in Markdown, and in quotes as
- * JSON has them (there line ends and tabs stay). */
+/* Text of such code points: plain, for HTML (also in quotes) and XML, for Markdown, and as a JSON string (which keeps
+ * line ends and tabs). */
 void ct__text_plain(ct__text *text, const char *s);
 void ct__text_html(ct__text *text, const char *s);
 void ct__text_markdown(ct__text *text, const char *s);
 void ct__text_json(ct__text *text, const char *s);
 
-/* Columns that it takes on a terminal: code points. */
+/* Columns on a terminal: code points. */
 int ct__text_columns(const char *s);
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
@@ -24,7 +23,7 @@ int ct__text_columns(const char *s);
 #define CT__NUMBER 96 /* room for any of these */
 
 /* A number to so many significant digits (1 to 17), fixed from 1e-3 up to 1e5, else "1.23e-5"; digits before the
- * point are never taken away. */
+ * point are never dropped. */
 void ct__number_format(double value, int digits, char out[CT__NUMBER]);
 /* A count: all of its digits, up to 1e15. */
 void ct__number_whole(double value, char out[CT__NUMBER]);

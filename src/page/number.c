@@ -1,4 +1,4 @@
-/* number.c: numbers as people read them. With e the exponent of the value rounded to d significant digits,
+/* number.c: numbers for people. With e the exponent of the value rounded to d significant digits,
  *
  *   decimals = max(0, d - 1 - e)        where -3 <= e < 5, else the same of value / 10^e, and "e<e>" behind it
  *
@@ -12,7 +12,7 @@
 #define FIXED_LOW  -3 /* exponents that are written out: 0.00123 ...  */
 #define FIXED_HIGH 5  /* ... 12345; from 1e5 on, and below 1e-3: 1.23e-5 */
 
-/* A point is a point whatever the locale. */
+/* The decimal point does not depend on the locale. */
 static void mend_point(char *text)
 {
     const char *point = localeconv()->decimal_point;
@@ -37,7 +37,7 @@ void ct__number_decimals(double value, int decimals, char out[CT__NUMBER])
     mend_point(out);
 }
 
-/* What is no number has a word. */
+/* NaN and infinities as words. */
 static int put_word(double value, char out[CT__NUMBER])
 {
     if (isfinite(value)) return 0;

@@ -1,5 +1,5 @@
-/* page.c: one HTML file, written from top to bottom. Things that stand side by side (tiles, plots) are gathered in a
- * box of their kind, which the next thing of another kind closes. */
+/* page.c: an HTML page, written from top to bottom. Tiles and plots stand side by side in a box of their kind, which
+ * content of another kind closes. */
 #include "page/page.h"
 #include "page/plot.h"
 #include "page/table.h"
@@ -7,36 +7,36 @@
 #include "base/names.h"
 
 
-#define BUTTONS 8 /* choices that have a button each; of more, one is selected from a list */
+#define BUTTONS 8 /* choices with a button each; more are in a list */
 
 typedef enum { NO_BOX, TILES, PLOTS, SMALL_PLOTS } box_kind;
 
 struct ct_page {
     char     *title, *subtitle;
     ct__text  body, contents;
-    ct__names ids;     /* those taken */
+    ct__names ids;     /* in use */
     box_kind  box;     /* open now    */
     int       section; /* one is open */
-    int32_t   choices, choice; /* how many there are to choose from, 0: outside; the one begun, -1: none yet */
+    int32_t   choices, choice; /* number of choices, 0: outside; current one, -1: none yet */
     char     *chooser;         /* id of the choices that are open    */
     char    **choice_name;     /* copies                             */
     int       failed;
-    const char *misuse; /* how it was not built as it has to be; NULL: it was */
+    const char *misuse; /* the first misused call; NULL: none */
 };
 
 static const char *const OPEN[] = {"", "<dl class=\"tiles\">\n", "<div class=\"plots\">\n",
                                    "<div class=\"plots small\">\n"};
 static const char *const CLOSE[] = {"", "</dl>\n", "</div>\n", "</div>\n"};
 
-/* ---- what all verbs do ---- */
+/* ---- shared ---- */
 
-/* Remember a call that does not fit: the first is what is said in the end. */
+/* Record a misused call; the first is reported. */
 static void refuse(ct_page *page, const char *why)
 {
     if (!page->misuse) page->misuse = why;
 }
 
-/* Get ready for something of a kind; the place to put it. */
+/* Open the box of a kind. Returns where to write. */
 static ct__text *begin(ct_page *page, box_kind kind)
 {
     if (page->choices && page->choice < 0) refuse(page, "something was put between choices and the first of them");
@@ -55,8 +55,7 @@ static void put(ct_page *page, const char *before, const char *text, const char 
     ct__text_put(&page->body, after);
 }
 
-/* An id for what is called so: of letters, digits and dashes, and no other thing's. In `text`, which the caller
- * frees; NULL if there is no memory. */
+/* A unique id of letters, digits and dashes, in `text`, which the caller frees; NULL without memory. */
 static const char *make_id(ct_page *page, const char *wish, const char *otherwise, ct__text *text)
 {
     for (const char *p = wish && *wish ? wish : otherwise; *p; p++) {
@@ -75,7 +74,7 @@ static const char *make_id(ct_page *page, const char *wish, const char *otherwis
     return text->bytes;
 }
 
-/* ---- life ---- */
+/* ---- new, free ---- */
 
 ct_status ct_page_new(const char *title, const char *subtitle, ct_page **out, ct_err *err)
 {
@@ -113,7 +112,7 @@ void ct_page_free(ct_page *page)
     free(page);
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
 void ct_page_section(ct_page *page, const char *id, const char *heading)
 {
@@ -139,7 +138,7 @@ void ct_page_heading(ct_page *page, const char *heading)
     put(page, "<h3>", heading, "</h3>\n");
 }
 
-/* A printed text as paragraphs: an empty line ends one. */
+/* Formatted text as paragraphs: an empty line ends one. */
 static void put_paragraphs(ct_page *page, const char *open, const char *fmt, va_list args)
 {
     ct__text text = {0};
@@ -186,7 +185,7 @@ void ct_page_verdict(ct_page *page, ct_verdict verdict, const char *headline, co
     ct__text_put(&page->body, "</div>\n");
 }
 
-/* Lines stay lines here. */
+/* Line ends are kept. */
 void ct_page_code(ct_page *page, const char *text)
 {
     ct__text *out = begin(page, NO_BOX);

@@ -1,6 +1,6 @@
-/* page_scene.c: scenes that move; between page_script.c and page_zoom.c. The still picture gives way to the bodies
- * themselves, a slider, and a button; nothing moves before one of them is used. The last frame comes first: there
- * the estimates have had the time to part. */
+/* page_scene.c: script of scenes, between page_script.c and page_zoom.c. Bodies, a slider and a button replace the
+ * still picture. Nothing moves before one of them is used. The last frame is shown first, where estimates differ
+ * most. */
 #include "page/page.h"
 
 #include <stddef.h>

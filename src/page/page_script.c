@@ -1,6 +1,6 @@
-/* page_script.c: what a page can do besides being read: contents that fold, choices, code that is copied, series
- * that hide, and (page_zoom.c) plots that are magnified. Without it all is shown. It changes what the page has, and
- * fetches nothing. In pieces, because compilers need not take longer strings. */
+/* page_script.c: script of a page: contents that fold, choices, copy buttons, tables with a cue to scroll, series that
+ * hide, and plots that zoom (page_zoom.c). Without script everything is shown. Nothing is fetched. In pieces, as
+ * compilers limit the length of a string. */
 #include "page/page.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
-/* page_style.c: what a page looks like: one column that is easy to read, contents beside it where there is room,
- * tables and plots as wide as the screen lets them. It uses the colours of plot_style.c, for light, dark and print.
- * In pieces, because compilers need not take longer strings. */
+/* page_style.c: CSS of a page: one column of text, contents beside it where there is room, tables and plots as wide as
+ * the screen allows. Colours are those of plot_style.c, for light, dark and print. In pieces, as compilers limit the
+ * length of a string. */
 #include "page/page.h"
 
 #include <stddef.h>

@@ -1,7 +1,5 @@
-/* plot.c: pictures of series, as an SVG file of its own or as a figure of a page.
- *
- * A file brings its style along; colours stand in its attributes as well, for programs that know no custom
- * properties. */
+/* plot.c: a plot as an SVG file or as a figure of a page. A file has its own style. Colours are also in attributes, for
+ * viewers without custom properties. */
 #include "page/plot.h"
 #include "base/file.h"
 
@@ -13,7 +11,7 @@ static void put_attribute(ct__text *out, const char *name, double a, double b)
     ct__text_printf(out, " data-%s=\"%s %s\"", name, ct__format_double(a, low), ct__format_double(b, high));
 }
 
-/* What a reader of the screen says, and what zooming has to know. */
+/* Title and description for screen readers; attributes that zooming reads. */
 static void open_svg(ct__plot *p, double above, double height)
 {
     const ct_plot *plot = p->plot;
@@ -78,7 +76,7 @@ void ct__plot_html(ct__plot *p)
     ct__text_put(out, "</figure>\n");
 }
 
-/* The bytes of a title that go on a line: up to the last blank that fits, or all. */
+/* Bytes of a title on one line: up to the last blank that fits, or all. */
 static size_t title_line(const char *title)
 {
     size_t fits = strlen(title);
@@ -92,7 +90,7 @@ static size_t title_line(const char *title)
     return 1.12 * ct__plot_letters(title) > CT__PLOT_WIDTH - 8 ? fits : strlen(title);
 }
 
-/* A title above height 0, in as many lines as it needs; returns its height. */
+/* A title above height 0, in as many lines as needed. Returns its height. */
 static double put_title(const char *title, int draw, ct__text *out)
 {
     int lines = 0;
@@ -121,7 +119,7 @@ void ct__plot_svg(ct__plot *p)
     ct__text_printf(
         out, "<style>\n%s</style>\n<rect class=\"bg\" fill=\"#ffffff\" x=\"0\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n",
         ct__plot_style, -(int)above, (int)p->units, (int)(height + above));
-    /* for programs that read no style */
+    /* for viewers without CSS */
     ct__text_printf(out, "<g font-family=\"sans-serif\" font-size=\"%d\" fill=\"#5a626c\">\n", CT__PLOT_FONT);
     if (plot->title) put_title(plot->title, 1, out);
     put_body(p);

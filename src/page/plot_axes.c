@@ -1,9 +1,9 @@
-/* plot_axes.c: grid, ticks, names and labels of the axes. What stands at ticks is in groups of its own (xt, yt),
- * which the script of a page fills anew when a plot is zoomed. */
+/* plot_axes.c: grid, ticks, names and labels of the axes. Ticks are in groups of their own (xt, yt), which the script
+ * of a page fills again when a plot is zoomed. */
 #include "page/plot.h"
 #include "base/base.h"
 
-#define NAME_MOST 110 /* units that a name on a slant is given; longer ones are cut */
+#define NAME_MOST 110 /* units for a name on a slant; longer ones are cut */
 
 static void put_at(ct__text *out, double x, double y)
 {
@@ -55,7 +55,7 @@ static void put_x_ticks(ct__plot *p)
     ct__text_put(p->out, "</g>\n");
 }
 
-/* A name as far as there is room for it. */
+/* A name, cut to NAME_MOST units. */
 static void put_name(ct__text *out, const char *name)
 {
     ct__text cut = {0};
@@ -107,7 +107,7 @@ static void put_y_ticks(ct__plot *p)
     ct__text_put(p->out, "</g>\n");
 }
 
-/* The name of y lies above its axis, so that nobody has to turn the head. */
+/* The label of y stands above its axis, horizontally. */
 static void put_labels(ct__plot *p)
 {
     const ct_plot *plot = p->plot;

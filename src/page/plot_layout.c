@@ -1,14 +1,12 @@
-/* plot_layout.c: where things stand in a plot: ranges from the data, a frame inside its margins.
- *
- * Ranges that are not given are those of the data with a margin. On a linear y axis they reach down to zero if the
- * data come near: what is compared are heights above it. */
+/* plot_layout.c: ranges of the axes and the frame inside its margins. Ranges that are not given are those of the data
+ * with a margin. A linear y axis begins at zero if the data come near to it, so that heights can be compared. */
 #include "page/plot.h"
 #include "base/base.h"
 
 #define MARGIN    0.04    /* of a range, beyond the data                                                */
 #define NEAR_ZERO 0.35    /* low < that of high, both positive: the axis begins at 0                    */
 #define LEAST     1e-304  /* end of a logarithmic axis; its inverse is a number as well                  */
-#define FAR       1e5     /* units: places farther out are brought to that, lines to them look the same */
+#define FAR       1e5     /* units: places farther out are clamped; lines to them look the same        */
 #define SLANT_SIN 0.57358 /* names on a slant of 35 degrees                                             */
 #define SLANT_COS 0.81915
 #define NAME_MOST 110     /* units that a name is given                                                 */
@@ -97,7 +95,7 @@ static range y_range(const ct_plot *plot)
     return r;
 }
 
-/* The ends of an axis: given, or those of the data with a margin (0: none), never of no length. */
+/* The ends of an axis: given, or those of the data with a margin (0: none). Never of zero length. */
 static range ends(range data, double low, double high, int log, double margin, int from_zero)
 {
     const int given = fabs(low) <= CT__PLOT_LARGEST && fabs(high) <= CT__PLOT_LARGEST &&
@@ -113,7 +111,7 @@ static range ends(range data, double low, double high, int log, double margin, i
     if (from_zero && data.low > 0 && data.low < NEAR_ZERO * data.high) data.low = 0;
     if (from_zero && data.high < 0 && data.high > NEAR_ZERO * data.low) data.high = 0;
     const double size = fmax(fabs(data.low), fabs(data.high)), length = data.high - data.low;
-    if (length <= fmax(1e-12 * size, 1 / CT__PLOT_LARGEST)) { /* so short that ticks could not be told apart */
+    if (length <= fmax(1e-12 * size, 1 / CT__PLOT_LARGEST)) { /* too short for distinct ticks */
         const double half = size > 1 / CT__PLOT_LARGEST ? 0.1 * size : 0.5;
         return (range){data.low - half, data.high + half};
     }
@@ -167,7 +165,7 @@ static ct__ticks ticks_of(const ct__axis *a, int most)
     return a->log ? ct__ticks_log(a->low, a->high, most) : ct__ticks_linear(a->low, a->high, most);
 }
 
-/* As many ticks as stand side by side with a blank between. */
+/* As many ticks as have room. */
 static void set_x_ticks(ct__plot *p)
 {
     for (int most = 8; most >= 1; most--) {
@@ -189,12 +187,12 @@ static double place_names(ct__plot *p)
     p->turned = widest + 8 > each && widest > NAME_SHORT;
     p->every = CT_MAX(1, (int)ceil(p->turned ? NAME_LINE / (SLANT_SIN * each) : (widest + 8) / each));
     if (!p->turned) return CT__PLOT_FONT + 7;
-    const double out = SLANT_COS * widest - each / 2 - p->left + 6; /* which makes each a little smaller */
+    const double out = SLANT_COS * widest - each / 2 - p->left + 6; /* this makes `each` a little smaller */
     if (out > 0) p->left += out, p->width -= out;
     return SLANT_SIN * widest + CT__PLOT_FONT + 6;
 }
 
-/* Both axes to one scale: the one that has room left is made longer about its middle. */
+/* Both axes get one scale: the one with room left is extended about its middle. */
 static void make_equal(ct__plot *p)
 {
     const double sx = p->width / (p->x.high - p->x.low), sy = p->height / (p->y.high - p->y.low);
@@ -209,7 +207,7 @@ void ct__plot_layout(ct__plot *p)
 {
     const ct_plot *plot = p->plot;
     set_ranges(p);
-    /* with the rounding of coordinates below a tenth of a unit; when magnified, still of a pixel */
+    /* with rounding, below a tenth of a unit; when zoomed, below a tenth of a pixel */
     p->tolerance = plot->zoom ? 0.02 : 0.09;
     p->every = 1;
     p->units = p->page && plot->small ? CT__PLOT_SMALL : CT__PLOT_WIDTH;
@@ -222,10 +220,10 @@ void ct__plot_layout(ct__plot *p)
             p->top + below + label;
     p->total = floor(total);
     p->height = fmax(p->total - p->top - below - label, 40);
-    /* the labels of y decide the margin, the margin the ranges of a map, those the labels */
+    /* labels of y set the margin, the margin the ranges of a map, and those the labels: two rounds */
     for (int round = 0; round < 2; round++) {
         p->y_ticks = ticks_of(&p->y, (int)fmax(p->height / 40, 2));
-        /* magnified, labels have more digits */
+        /* when zoomed, labels have more digits */
         p->left = ceil(fmax(widest_label(&p->y_ticks) + 9, 22)) + (plot->zoom ? 6 : 0);
         p->width = p->units - p->left - 12;
         if (plot->equal) make_equal(p);

@@ -1,5 +1,5 @@
-/* plot_legend.c: what the lines mean, below the plot, where it covers nothing. In a page it is HTML, which wraps by
- * itself and whose entries are switches; in a file of its own it is drawn. */
+/* plot_legend.c: the legend below a plot. In a page it is HTML, which wraps by itself; its entries switch series on and
+ * off. In a file it is drawn. */
 #include "page/plot.h"
 #include "base/base.h"
 

@@ -1,42 +1,42 @@
-/* plot_marks.c: series as paths. A series is a group (class "s", k and the number of its role) of paths that keep
- * their stroke's width whatever the scale:
+/* plot_marks.c: series as paths. A series is a group (class "s", k and the number of its role) of paths whose stroke
+ * has the same width at any scale:
  *
  *   l lines   a bands   b bars   e bars of points' spread   o dots, strokes of no length with round or square ends
  *   g0 to g7 lines by value                                 i their insides, where they are hollow
  *
- * Bands lie lowest, then bars, then all else in the order given. Lines of more than MANY points are thinned. */
+ * Bands are lowest, then bars, then the rest in the order given. Lines of more than MANY points are decimated. */
 #include "page/plot.h"
 #include "page/decimate.h"
 #include "base/base.h"
 
-#define MANY  2000 /* points of a line that are drawn as they are; of ways 2 */
-#define LONG  250  /* points of a line that is drawn finer                   */
+#define MANY  2000 /* points of a line that is not decimated; of paths 2     */
+#define LONG  250  /* points of a line that has a thinner stroke             */
 #define CAP   5    /* units: half the width of an error bar's ends, wider than a dot   */
-#define CLOUD 400  /* dots that are smaller and let each other shine through */
+#define CLOUD 400  /* dots that are smaller and transparent                  */
 
-/* A polyline in units, the longest stretch of a series without a gap. */
+/* A polyline in units: a part of a series without a gap. */
 typedef struct {
     int64_t count;
     double *x, *y;
     int8_t *keep;
-} run;
+} polyline;
 
-static int run_new(run *r, int64_t most)
+static int polyline_new(polyline *r, int64_t most)
 {
-    *r = (run){.x = ct__zalloc(most, sizeof *r->x),
+    *r = (polyline){.x = ct__zalloc(most, sizeof *r->x),
                .y = ct__zalloc(most, sizeof *r->y),
                .keep = ct__zalloc(most, sizeof *r->keep)};
     return r->x && r->y && r->keep;
 }
 
-static void run_free(run *r)
+static void polyline_free(polyline *r)
 {
     free(r->x);
     free(r->y);
     free(r->keep);
 }
 
-static void run_add(run *r, double x, double y)
+static void polyline_add(polyline *r, double x, double y)
 {
     r->x[r->count] = x;
     r->y[r->count++] = y;
@@ -50,9 +50,9 @@ static void put_point(ct__text *out, const char *verb, double x, double y)
     ct__plot_number(out, y);
 }
 
-/* The run as a path, from the first point or (backwards) from the last. A single point is a stroke of no length: a
- * dot. */
-static void put_run(ct__plot *p, run *r, const char *first, int backwards)
+/* The polyline as a path, from the first point or (backwards) from the last. A single point is a dot: a stroke of no
+ * length. */
+static void put_polyline(ct__plot *p, polyline *r, const char *first, int backwards)
 {
     if (r->count > (p->scene ? 2 : MANY)) ct__thin(r->count, r->x, r->y, p->tolerance, r->keep);
     else memset(r->keep, 1, (size_t)r->count);
@@ -73,24 +73,24 @@ static void close_path(ct__plot *p) { ct__text_put(p->out, "\"/>\n"); }
 
 /* ---- marks ---- */
 
-/* Every stretch without a gap. */
-static void put_stretches(ct__plot *p, const ct_series *s, run *r)
+/* Each part without a gap. */
+static void put_stretches(ct__plot *p, const ct_series *s, polyline *r)
 {
     r->count = 0;
     for (int64_t i = 0; i <= s->count; i++) {
         const double x = i < s->count ? ct__axis_place(&p->x, s->x[i]) : NAN,
                      y = i < s->count ? ct__axis_place(&p->y, s->y[i]) : NAN;
         if (isnan(x) || isnan(y)) {
-            put_run(p, r, "M", 0);
+            put_polyline(p, r, "M", 0);
             r->count = 0;
             continue;
         }
-        if (s->mark == CT_MARK_STEPS && r->count) run_add(r, x, r->y[r->count - 1]);
-        run_add(r, x, y);
+        if (s->mark == CT_MARK_STEPS && r->count) polyline_add(r, x, r->y[r->count - 1]);
+        polyline_add(r, x, y);
     }
 }
 
-static void put_line(ct__plot *p, const ct_series *s, run *r)
+static void put_line(ct__plot *p, const ct_series *s, polyline *r)
 {
     char        attributes[80] = "";
     const char *dash = ct__role_dash(s->role);
@@ -102,13 +102,13 @@ static void put_line(ct__plot *p, const ct_series *s, run *r)
 
 void ct__plot_way(ct__plot *p, const ct_series *s)
 {
-    run       r;
-    const int ready = run_new(&r, s->count);
+    polyline  r;
+    const int ready = polyline_new(&r, s->count);
     open_path(p, "way", " stroke-width=\"1\" stroke-opacity=\".35\"");
     if (ready) put_stretches(p, s, &r);
     else p->out->failed = 1;
     close_path(p);
-    run_free(&r);
+    polyline_free(&r);
 }
 
 void ct__plot_open_dots(ct__text *out, int marker, ct__dots kind)
@@ -138,7 +138,7 @@ static void put_markers(ct__plot *p, const ct_series *s)
     if (ct__role_marker(s->role) & 2 && s->count <= CLOUD) put_dots(p, s, CT__DOTS_INSIDE);
 }
 
-/* Where a value less or more its spread lies; the end of the axis where a logarithmic one has no place for it. */
+/* The place of a value minus or plus its spread; the end of a logarithmic axis if that is not positive. */
 static double spread_place(const ct__plot *p, double value)
 {
     const double at = ct__axis_place(&p->y, value);
@@ -185,8 +185,8 @@ static void put_bars(ct__plot *p, const ct_series *s)
     close_path(p);
 }
 
-/* Up along one edge, back along the other. */
-static void put_band(ct__plot *p, const ct_series *s, run *upper, run *lower)
+/* Forward along one edge, back along the other. */
+static void put_band(ct__plot *p, const ct_series *s, polyline *upper, polyline *lower)
 {
     open_path(p, "a", " fill-opacity=\".22\" stroke=\"none\"");
     upper->count = lower->count = 0;
@@ -196,13 +196,13 @@ static void put_band(ct__plot *p, const ct_series *s, run *upper, run *lower)
         const double high = i < s->count ? spread_place(p, s->y[i] + spread) : NAN,
                      low = i < s->count ? spread_place(p, s->y[i] - spread) : NAN;
         if (!isnan(x) && !isnan(high) && !isnan(low)) {
-            run_add(upper, x, high);
-            run_add(lower, x, low);
+            polyline_add(upper, x, high);
+            polyline_add(lower, x, low);
             continue;
         }
         if (!upper->count) continue;
-        put_run(p, upper, "M", 0);
-        put_run(p, lower, "L", 1);
+        put_polyline(p, upper, "M", 0);
+        put_polyline(p, lower, "L", 1);
         ct__text_put(p->out, "z");
         upper->count = lower->count = 0;
     }
@@ -211,7 +211,7 @@ static void put_band(ct__plot *p, const ct_series *s, run *upper, run *lower)
 
 /* ---- lines by value ---- */
 
-/* The colour of the stretch from point i to the next, by the mean of its ends; -1: none. */
+/* The colour of the segment from point i to the next, by the mean of its ends; -1: none. */
 static int grade_of(const ct__plot *p, const ct_series *s, int64_t i)
 {
     if (i + 1 >= s->count || !s->spread) return -1;
@@ -221,8 +221,8 @@ static int grade_of(const ct__plot *p, const ct_series *s, int64_t i)
     return at <= 0 ? 0 : at >= CT__GRADES ? CT__GRADES - 1 : (int)at;
 }
 
-/* A path for every colour: neighbouring stretches of one colour are one line. */
-static void put_graded(ct__plot *p, const ct_series *s, run *r)
+/* A path for every colour: neighbouring segments of one colour are one line. */
+static void put_graded(ct__plot *p, const ct_series *s, polyline *r)
 {
     for (int grade = 0; grade < CT__GRADES; grade++) {
         char class[16], attributes[48];
@@ -234,10 +234,10 @@ static void put_graded(ct__plot *p, const ct_series *s, run *r)
             const double x[2] = {ct__axis_place(&p->x, s->x[i]), ct__axis_place(&p->x, s->x[i + 1])},
                          y[2] = {ct__axis_place(&p->y, s->y[i]), ct__axis_place(&p->y, s->y[i + 1])};
             const int    mine = grade_of(p, s, i) == grade && !isnan(x[0] + x[1] + y[0] + y[1]);
-            if (mine && !r->count) run_add(r, x[0], y[0]);
-            if (mine) run_add(r, x[1], y[1]);
+            if (mine && !r->count) polyline_add(r, x[0], y[0]);
+            if (mine) polyline_add(r, x[1], y[1]);
             if (mine && i + 2 < s->count) continue;
-            if (r->count) put_run(p, r, "M", 0);
+            if (r->count) put_polyline(p, r, "M", 0);
             r->count = 0;
         }
         close_path(p);
@@ -250,8 +250,8 @@ static void put_series(ct__plot *p, int32_t i)
 {
     const ct_series *s = &p->plot->series[i];
     const char      *colour = ct__role_colour(s->role);
-    run              one, two;
-    const int        ready = run_new(&one, 2 * s->count) & run_new(&two, s->count);
+    polyline         one, two;
+    const int        ready = polyline_new(&one, 2 * s->count) & polyline_new(&two, s->count);
     const int        filled = s->mark == CT_MARK_BARS || s->mark == CT_MARK_BAND;
     ct__text_printf(p->out, "<g class=\"s k%d\" data-s=\"%d\" fill=\"%s\" stroke=\"%s\" stroke-width=\"%s\">\n",
                     (int)s->role, i, filled ? colour : "none", colour, filled ? "1" : "1.75");
@@ -268,8 +268,8 @@ static void put_series(ct__plot *p, int32_t i)
         if (ct__plot_dotted(s)) put_markers(p, s);
     }
     ct__text_put(p->out, "</g>\n");
-    run_free(&one);
-    run_free(&two);
+    polyline_free(&one);
+    polyline_free(&two);
 }
 
 static int depth(ct_mark mark) { return mark == CT_MARK_BAND ? 0 : mark == CT_MARK_BARS ? 1 : 2; }

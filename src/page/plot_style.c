@@ -1,11 +1,9 @@
-/* plot_style.c: what roles look like, on paper and on a screen.
+/* plot_style.c: colours, dashes and markers of roles, on paper and on a screen.
  *
- * The truth is ink, what was before is warm and dashed, what came after is blue: they differ in grey and to people
- * who see fewer colours. The twelve for whatever is compared come in three groups of four. Groups differ by their
- * dashes, members of a group by lightness (at least 0.04 in OKLab, mostly above 0.1) and markers, so that no two
- * look the same without colour; all have a contrast of 3 or more against their background. */
+ * The truth is ink, before is warm and dashed, after is blue: they differ in grey and for colour-blind readers. The
+ * twelve roles for compared things are three groups of four. Groups differ by dashes, members of a group by lightness
+ * (at least 0.04 in OKLab, mostly above 0.1) and markers. All have a contrast of 3 or more against their background. */
 #include "page/plot.h"
-
 
 /* X(number, light, dark) */
 #define ROLES(X)                                                                                                       \
@@ -56,7 +54,7 @@ static const char *const DASH[CT_ROLE_COUNT] = {
     [CT_ROLE_BEFORE] = "6 3", [8] = "7 3",      [9] = "7 3",      [10] = "7 3",    [11] = "7 3",
     [12] = "1.5 3.5",         [13] = "1.5 3.5", [14] = "1.5 3.5", [15] = "1.5 3.5"};
 
-/* What stands for nothing that there is is quiet. */
+/* Unknown roles are drawn as CT_ROLE_QUIET. */
 static ct_role known(ct_role role) { return (int)role >= 0 && role < CT_ROLE_COUNT ? role : CT_ROLE_QUIET; }
 
 const char *ct__role_colour(ct_role role) { return LIGHT[known(role)]; }
@@ -70,7 +68,7 @@ int ct__role_marker(ct_role role)
     return role < CT_ROLE_FIRST ? OWN[role] : ((int)role - CT_ROLE_FIRST) % 4;
 }
 
-/* Strokes keep their width whatever the plot's size and zoom, so a dot is a stroke of no length with round ends. */
+/* Strokes have the same width at any size and zoom, so that a dot is a stroke of no length with round ends. */
 const char *const ct__plot_style = ":root {\n"
                                    "  color-scheme: light dark;\n"
                                    "  --paper: #ffffff; --ink: #1b1f24; --soft: #5a626c; --rule: #d7dbe0; --grid: "

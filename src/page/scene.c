@@ -1,7 +1,7 @@
-/* scene.c: moving pictures. A scene is a plot with equal axes whose marks are bodies (scene_bodies.c): the plot's
- * series are the legend, an entry for every role, and the two corners of what has to be seen,
+/* scene.c: moving pictures. A scene is a plot with equal axes whose marks are bodies (scene_bodies.c). Its series are
+ * the legend, an entry for each role, and the two corners of the region that is shown,
  *
- *     min and max over frames and corners c of  x + R(theta) c. */
+ *     min and max over frames and corners c of  x + R(yaw) c. */
 #include "page/plot.h"
 
 typedef struct {
@@ -29,7 +29,7 @@ static void widen_by(stage *s, const ct_scene_body *t, const double pose[3])
     widen(s, pose[0] + r, pose[1] + r);
 }
 
-/* The plot that a scene is; it borrows from the stage. */
+/* The plot of a scene; it borrows from the stage. */
 static void set(stage *s, const ct_scene *scene)
 {
     *s = (stage){.x = {NAN, NAN}, .y = {NAN, NAN}};

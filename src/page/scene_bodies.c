@@ -1,16 +1,16 @@
 /* scene_bodies.c: the bodies of a scene. Each is a group, as a plot's series (class "s", data-s its role), of
  *
- *   way     the line along which its origin went
+ *   way     the path of its origin
  *   still   the body at a few frames, point by point:  axes(x + R(theta) c)
- *   live    in a page: the body about (0, 0), which the script moves and turns; data-poses has what it is moved by
+ *   live    in a page: the body about (0, 0), which the script moves and turns by data-poses
  *
  * Poses are differences from frame to frame, in fiftieths of a unit and in turns that move no point of the body by
- * more than that: "12-3 0,11-3 1,,..." is dx dy dtheta of each frame, nothing where the body is not there, no dtheta
- * of what is round. */
+ * more than that: "12-3 0,11-3 1,,..." is dx dy dtheta of each frame, nothing where the body is absent, no dtheta
+ * of discs. */
 #include "page/plot.h"
 #include "base/base.h"
 
-#define FINE     50   /* parts of a unit that places are rounded to: magnified, still below a pixel */
+#define FINE     50   /* parts of a unit that places are rounded to: below a pixel when zoomed      */
 #define GHOSTS   4
 #define FAINTEST 0.3  /* opacity of the first ghost; the last has 1 */
 #define TWO_PI   6.283185307179586476925
@@ -88,7 +88,7 @@ static void put_mark(ct__plot *p, const ct_scene_body *t, const double *pose)
 
 /* ---- frames ---- */
 
-/* Where its origin went: broken where it was not there, and at cuts. */
+/* The path of its origin, broken where the body is absent, and at cuts. */
 static void put_way(ct__plot *p, const ct_scene_body *t)
 {
     const ct_scene *scene = p->scene;

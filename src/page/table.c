@@ -1,5 +1,5 @@
-/* table.c: tables, built cell by cell. What failed while building is said when it is printed, so that building is a
- * list of verbs without ifs. */
+/* table.c: tables, built cell by cell. Failures while building are recorded and returned when the table is printed, so
+ * that callers need no checks in between. */
 #include "page/table.h"
 #include "base/base.h"
 
@@ -48,14 +48,14 @@ void ct_table_free(ct_table *table)
     free(table);
 }
 
-/* Remember a failure; is there one? */
+/* Record a failure. Returns whether there is one. */
 static int failed(ct_table *t, int now)
 {
     if (now) t->failed = 1;
     return t->failed;
 }
 
-/* The same of a call that does not fit: the first is what is said in the end. */
+/* The same for a misused call; the first is reported. */
 static void refuse(ct_table *t, const char *why)
 {
     if (!t->misuse) t->misuse = why;
@@ -117,7 +117,7 @@ static ct__cell *say(ct_table *t, ct__cell_kind kind)
     return &t->cell[t->next++];
 }
 
-/* A printed text of its own; NULL if there is no memory. */
+/* A formatted copy; NULL without memory. */
 static char *print_own(const char *fmt, va_list args)
 {
     ct__text text = {0};
@@ -186,7 +186,7 @@ void ct_table_note(ct_table *table, const char *fmt, ...)
 
 int32_t ct_table_rows(const ct_table *table) { return table->said; }
 
-/* ---- what formats share ---- */
+/* ---- shared by the formats ---- */
 
 const char *ct__table_words(const ct_table *t, int64_t row, int64_t column, const char *sign, char out[CT__NUMBER])
 {

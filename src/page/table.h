@@ -1,4 +1,4 @@
-/* table.h: what the formats of a table share. */
+/* table.h: shared by the formats of a table. */
 #ifndef CT_REPORT_TABLE_H
 #define CT_REPORT_TABLE_H
 
@@ -29,10 +29,10 @@ struct ct_table {
     int8_t     *rule; /* of each row    */
     char      **note;
     int64_t     columns, columns_capacity, cells_capacity, rows, rules_capacity, notes, notes_capacity;
-    int64_t     next; /* the cell to be said next */
-    int32_t     said; /* rows, also those that there was no memory for */
+    int64_t     next; /* the next cell to set */
+    int32_t     said; /* rows begun, also without memory */
     int         failed;
-    const char *misuse; /* how it was not built as it has to be; NULL: it was */
+    const char *misuse; /* the first misused call; NULL: none */
 };
 
 static inline const ct__cell *ct__table_cell(const ct_table *t, int64_t row, int64_t column)
@@ -40,21 +40,21 @@ static inline const ct__cell *ct__table_cell(const ct_table *t, int64_t row, int
     return &t->cell[row * t->columns + column];
 }
 
-/* A cell as people read it, unescaped, with `sign` for the +-; "" if it is empty. out has what is no text. */
+/* A cell for people, unescaped, with `sign` for the +-; "" if empty. out: room for what is not text. */
 const char *ct__table_words(const ct_table *t, int64_t row, int64_t column, const char *sign, char out[CT__NUMBER]);
 
 /* How much of a number stands before its point: digits, a sign, a parenthesis. All of it if it has no point, up to
  * an exponent or a deviation. */
 size_t ct__table_before_point(const char *words);
 
-/* What a table says below itself of the marks in it: bit 0 best, bit 1 warnings. */
+/* Marks that a table explains below itself: bit 0 best, bit 1 warnings. */
 int ct__table_marks(const ct_table *t);
 
 void ct__table_text(const ct_table *t, int width, ct__text *out);
 void ct__table_csv(const ct_table *t, ct__text *out);
 void ct__table_json(const ct_table *t, ct__text *out);
 void ct__table_markdown(const ct_table *t, ct__text *out);
-/* A <figure> of its own. A table that has no memory makes the text fail, as it would itself. */
+/* A <figure>. A table that failed makes the text fail. */
 void ct__table_html(const ct_table *t, ct__text *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* table_csv_json.c: tables for other programs: CSV (quoted as RFC 4180 has it, lines ended by \n) and JSON. Numbers
- * with the fewest of 15 to 17 digits that read back to the same bits; a column some cell of which has a deviation is
- * followed by one of deviations. What is not finite is empty or inf in CSV, null in JSON. */
+ * with the fewest of 15 to 17 digits that read back to the same bits; a column with a deviation in some
+ * cell is followed by one of deviations. Values that are not finite are empty or inf in CSV, null in JSON. */
 #include "page/table.h"
 #include "base/base.h"
 #include "base/file.h"

@@ -1,9 +1,9 @@
-/* table_html_markdown.c: tables in Markdown and HTML. In HTML numbers stand with their points below each other: what
- * comes behind the point is given the width of the longest such part of its column. */
+/* table_html_markdown.c: tables in Markdown and HTML. In HTML numbers are aligned at their points: the part after the
+ * point has the width of the longest one of its column. */
 #include "page/table.h"
 #include "base/base.h"
 
-#define LONG       24         /* letters of a text that is given room on narrow screens */
+#define LONG       24         /* letters from which on a text has a minimal width */
 #define PLUS_MINUS "\302\261" /* U+00B1 */
 
 /* A heading with its unit, in brackets. */
@@ -53,7 +53,7 @@ void ct__table_markdown(const ct_table *t, ct__text *out)
 
 /* ---- HTML ---- */
 
-/* The width of digits and what goes with them, in tenths of a digit, as fonts without serifs have them. */
+/* Widths in tenths of a digit, of fonts without serifs. */
 static int width_of(const char *s)
 {
     int width = 0;
@@ -64,7 +64,7 @@ static int width_of(const char *s)
     return width;
 }
 
-/* Of the widest part behind a point in a column. */
+/* Of the widest part after a point in a column. */
 static int fraction_width(const ct_table *t, int64_t column)
 {
     char buf[CT__NUMBER];

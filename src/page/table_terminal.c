@@ -1,17 +1,15 @@
-/* table_terminal.c: tables for a terminal, in ASCII but for what names bring with them.
+/* table_terminal.c: tables for a terminal, in ASCII except for names.
  *
- *   model   sigma x  sigma y      Numbers stand with their points below each other. Where the terminal is narrow,
- *                                 columns give way one place at a time, the widest
- *               (m)      (m)      first: headings and texts are wrapped at blanks. If all are as narrow as they can
- *                                 be and it does not do, columns go below, in a
- *   ------  -------  -------      block of their own that repeats the first one.
+ *   model   sigma x  sigma y      Numbers are aligned at their points. On a narrow terminal columns are narrowed one
+ *               (m)      (m)      place at a time, the widest first; headings and texts are wrapped at blanks. If that
+ *   ------  -------  -------      is not enough, columns move into a block below, which repeats the first column.
  *   odom     0.176*    0.20
  */
 #include "page/table.h"
 #include "base/base.h"
 
 #define GAP        2  /* blanks between columns                            */
-#define TEXT_LEAST 12 /* texts are wrapped to no less than that many places */
+#define TEXT_LEAST 12 /* texts are wrapped to no fewer places                */
 
 typedef struct {
     const ct_table *t;
@@ -25,7 +23,7 @@ typedef struct {
 
 static const char *const MARK[] = {"", "*", "!"};
 
-/* ---- words ---- */
+/* ---- wrapping ---- */
 
 /* The longest word of a text. */
 static int longest_word(const char *s)
@@ -127,7 +125,7 @@ static int narrow(layout *l, int64_t columns, int width)
 /* Column k of the block is column 0, or from + k - 1. */
 static int64_t column_of(const layout *l, int64_t k) { return k ? l->from + k - 1 : 0; }
 
-/* Blanks at the end of a line are no use to anybody. */
+/* Without blanks at the end of a line. */
 static void end_line(ct__text *out)
 {
     while (!out->failed && out->used && out->bytes[out->used - 1] == ' ') out->used--;
@@ -223,7 +221,7 @@ static void put_blocks(layout *l, int width, ct__text *word)
     }
 }
 
-/* A sentence, wrapped. */
+/* A note, wrapped. */
 static void put_sentence(ct__text *out, const char *sentence, int width)
 {
     ct__text plain = {0};

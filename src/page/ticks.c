@@ -74,7 +74,7 @@ ct__ticks ct__ticks_log(double low, double high, int most)
     return major >= 3 ? t : ct__ticks_linear(low, high, most);
 }
 
-/* A minus as long as a plus. */
+/* U+2212 for the minus. */
 static void mend_minus(char out[CT__NUMBER])
 {
     char buf[CT__NUMBER];
@@ -87,7 +87,7 @@ static void mend_minus(char out[CT__NUMBER])
     out[n] = 0;
 }
 
-/* As many digits as tell neighbours apart: "2.5e-6". */
+/* As many digits as distinguish neighbours: "2.5e-6". */
 static void put_exponent(double value, int exponent, char out[CT__NUMBER])
 {
     const int e = (int)floor(log10(fabs(value)) + SLACK);

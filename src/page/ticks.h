@@ -1,4 +1,4 @@
-/* ticks.h: where an axis has its ticks, and what stands beside them. */
+/* ticks.h: ticks of an axis and their labels. */
 #ifndef CT_REPORT_TICKS_H
 #define CT_REPORT_TICKS_H
 
@@ -9,7 +9,7 @@
 typedef struct {
     int    count;
     double value[CT__TICKS]; /* rising                                                  */
-    int8_t minor[CT__TICKS]; /* a fine line, nothing beside it                          */
+    int8_t minor[CT__TICKS]; /* a fine line without a label                             */
     int    exponent;         /* the step is 1, 2 or 5 times 10^exponent; of linear ones */
     int    log;              /* 1: ticks of a logarithmic axis; 2: all are powers of ten, and are written so */
 } ct__ticks;
@@ -22,8 +22,7 @@ ct__ticks ct__ticks_linear(double low, double high, int most);
  * less than three of those: as on a linear axis. 0 < low < high. */
 ct__ticks ct__ticks_log(double low, double high, int most);
 
-/* What stands beside tick i: plain text with U+2212 for the minus; of powers of ten written as such (log == 2) the
- * exponent alone. */
+/* The label of tick i: plain text with U+2212 for the minus; for powers of ten (log == 2) the exponent alone. */
 void ct__ticks_label(const ct__ticks *ticks, int i, char out[CT__NUMBER]);
 
 #endif
