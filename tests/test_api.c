@@ -217,6 +217,9 @@ static void test_evaluation_is_that_of_the_sequences(void)
     CHECK(part.sequences == 2 && part.loss == by_hand.loss && part.nees == by_hand.nees);
     CHECK_OK(ct_dataset_evaluate(d, CT_DATASET_ALL, d->noise, NULL, &all, &err), err);
     CHECK(all.sequences == 5 && isnan(all.nees));
+    ct_sequence *seq[5];
+    CHECK(ct_dataset_sequences(d, CT_DATASET_ALL, seq) == 5 && seq[0] == d->train[0] && seq[4] == d->test[1]);
+    CHECK(ct_dataset_sequences(d, CT_DATASET_TEST, NULL) == 2 && !ct_dataset_sequences(NULL, CT_DATASET_ALL, NULL));
     d->tests = 0;
     CHECK_REFUSED(ct_dataset_evaluate(d, CT_DATASET_TEST, NULL, NULL, &all, &err), err, "no sequences");
     CHECK(all.sequences == 0 && isnan(all.loss));

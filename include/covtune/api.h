@@ -80,6 +80,9 @@ const ct_noise *ct_run_noise(const ct_run *run);
 /* Write the noise file (replaced atomically), as covtune learn does: docs/formats.md. */
 ct_status ct_run_write(const ct_run *run, const char *path, ct_err *err);
 
+/* The sequences of a part, each once (an undivided dataset has all of them in both). out: room for trains + tests,
+ * or NULL. Returns how many. */
+int32_t ct_dataset_sequences(const ct_dataset *dataset, ct_dataset_part part, ct_sequence *out[]);
 /* Evaluate a noise table (NULL: the dataset's own) on a part of the dataset, each sequence once: ct_evaluate. The
  * numbers are those of covtune eval. Refuses a part without sequences, and a sequence without truth. */
 ct_status ct_dataset_evaluate(const ct_dataset *dataset, ct_dataset_part part, const ct_noise *noise,

@@ -10,14 +10,17 @@ static int contains(int32_t count, ct_sequence *const seq[], const ct_sequence *
     return 0;
 }
 
-/* seq <- the sequences of the part, each once: an undivided dataset has all of them in both parts. */
-static int32_t list(const ct_dataset *d, ct_dataset_part part, ct_sequence **seq)
+int32_t ct_dataset_sequences(const ct_dataset *d, ct_dataset_part part, ct_sequence *out[])
 {
     const int train = part & CT_DATASET_TRAIN, test = part & CT_DATASET_TEST;
     int32_t   n = 0;
-    for (int32_t i = 0; train && i < d->trains; i++) seq[n++] = d->train[i];
-    for (int32_t i = 0; test && i < d->tests; i++)
-        if (!train || !contains(d->trains, d->train, d->test[i])) seq[n++] = d->test[i];
+    for (int32_t i = 0; d && train && i < d->trains; i++, n++)
+        if (out) out[n] = d->train[i];
+    for (int32_t i = 0; d && test && i < d->tests; i++) {
+        if (train && contains(d->trains, d->train, d->test[i])) continue;
+        if (out) out[n] = d->test[i];
+        n++;
+    }
     return n;
 }
 
@@ -45,7 +48,7 @@ ct_status ct_dataset_evaluate(const ct_dataset *dataset, ct_dataset_part part, c
     const int64_t most = (int64_t)dataset->trains + dataset->tests;
     ct_sequence **seq = ct__zalloc(most + 1, sizeof *seq);
     if (!seq) return ct__no_memory(err, "sequences", most);
-    const int32_t n = list(dataset, part, seq);
+    const int32_t n = ct_dataset_sequences(dataset, part, seq);
     if (!noise) noise = dataset->noise;
     ct_status status = check(n, seq, noise, err);
     if (status == CT_OK) status = ct_evaluate(n, seq, noise, options ? options : &defaults, NULL, out, err);

@@ -1,4 +1,4 @@
-/* bodies.c: an evaluation body by body: how well an object is estimated, apart from the finger that pushes it. */
+/* bodies.c: accuracy of each body: an object, and the finger that pushes it. */
 #include "cli/eval/eval.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* eval.c: covtune eval. Estimate every run of a dataset, and say how far from the truth that is. */
+/* eval.c: covtune eval. Estimates the sequences of a dataset and compares with their truth. */
 #include "cli/eval/eval.h"
 
 #include <math.h>
@@ -43,28 +43,17 @@ static void summarise(eval_job *job)
     free(use);
 }
 
-/* ---- doing it ---- */
+/* ---- estimates ---- */
 
-static const char AT_ONCE[] = "--start is where estimates at once start, or, with --entry motion and given, step by "
-                              "step; by itself isam2 starts a new pose at the one before";
+static const char START_UNUSED[] = "--start is for batch, and for isam2 with --entry motion or given; without --entry "
+                                   "isam2 starts a new pose at the one before";
 
-static int contains(ct_sequence *const seq[], int32_t count, const ct_sequence *one)
-{
-    for (int32_t i = 0; i < count; i++)
-        if (seq[i] == one) return 1;
-    return 0;
-}
-
-/* The runs of the part, each once: where a dataset does not tell them apart they are in both. */
-static ct_status choose(const eval_request *request, eval_job *job, ct_err *err)
+static ct_status list_sequences(const eval_request *request, eval_job *job, ct_err *err)
 {
     const ct_dataset *d = job->dataset;
     const ct_loss     all = ct_loss_defaults();
-    const int         train = request->part & CT_DATASET_TRAIN, test = request->part & CT_DATASET_TEST;
     job->seq = cli_alloc((int64_t)d->trains + d->tests, sizeof *job->seq);
-    for (int32_t i = 0; train && i < d->trains; i++) job->seq[job->count++] = d->train[i];
-    for (int32_t i = 0; test && i < d->tests; i++)
-        if (!train || !contains(job->seq, d->trains, d->test[i])) job->seq[job->count++] = d->test[i];
+    job->count = ct_dataset_sequences(d, (ct_dataset_part)request->part, job->seq);
     for (int32_t i = 0; i < job->count; i++)
         if (!ct_loss_terms(&all, job->seq[i]))
             return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with" CLI_ADVICE_TRUTH,
@@ -72,7 +61,7 @@ static ct_status choose(const eval_request *request, eval_job *job, ct_err *err)
     return CT_OK;
 }
 
-/* The dataset's own table, with what a file says in place of it. */
+/* A column of the dataset's own table, or of one with the numbers of a file. */
 static ct_status add_column(const cli_io *io, const eval_request *request, eval_job *job, const char *file, ct_err *err)
 {
     eval_column *column = &job->column[job->columns++];
@@ -85,7 +74,7 @@ static ct_status add_column(const cli_io *io, const eval_request *request, eval_
     return status;
 }
 
-/* A part that is not there, while the other one is. */
+/* If the part is empty and the other one is not, the error names the option that evaluates that one. */
 static ct_status read_part(const cli_io *io, const eval_request *request, eval_job *job, ct_err *err)
 {
     const int       train = request->part == CT_DATASET_TRAIN;
@@ -93,7 +82,7 @@ static ct_status read_part(const cli_io *io, const eval_request *request, eval_j
     if (status != CT_E_EMPTY || request->part == CT_DATASET_ALL) return status;
     const int32_t others = cli_count_sequences(io, request->path, train ? CT_DATASET_TEST : CT_DATASET_TRAIN);
     if (!others) return status;
-    return ct_fail(err, CT_E_ARGUMENT, "%s: there %s %d %s run%s and no %s runs; --part %s estimates those",
+    return ct_fail(err, CT_E_ARGUMENT, "%s: there %s %d %s sequence%s and no %s sequences; --part %s evaluates those",
                    request->path, others == 1 ? "is" : "are", others, train ? "test" : "training", CLI_S(others),
                    train ? "training" : "test", train ? "test" : "train");
 }
@@ -101,9 +90,9 @@ static ct_status read_part(const cli_io *io, const eval_request *request, eval_j
 static ct_status prepare(const cli_io *io, const eval_request *request, eval_job *job, ct_err *err)
 {
     ct_status status = read_part(io, request, job, err);
-    if (status == CT_OK) status = choose(request, job, err);
+    if (status == CT_OK) status = list_sequences(request, job, err);
     if (status == CT_OK && request->part == CT_DATASET_TEST && cli_is_unsplit(request->path))
-        cli_remark(io, "%s: these runs are also the ones to learn from; put some under test/ for an honest number",
+        cli_remark(io, "%s: these are also the training sequences; put others under test/ for an unbiased evaluation",
                    request->path);
     if (status == CT_OK) status = add_column(io, request, job, request->noise, err);
     if (status == CT_OK && request->against) status = add_column(io, request, job, request->against, err);
@@ -141,9 +130,10 @@ static ct_status estimate(const cli_io *io, const eval_request *request, eval_jo
     ct_status status = ct_inference_choose(job->count, job->seq, inference, err);
     job->incremental = inference->incremental;
     if (status == CT_OK && request->start_given && job->incremental && request->entry <= CT_ENTRY_PREVIOUS)
-        status = ct_fail(
-            err, CT_E_ARGUMENT,
-            "%s; --solver auto estimates these runs step by step, as measurements do not place their poses", AT_ONCE);
+        status = ct_fail(err, CT_E_ARGUMENT,
+                         "%s; --solver auto is isam2 for these sequences, as measurements do not determine initial "
+                         "poses",
+                         START_UNUSED);
     if (request->entry >= 0) inference->replay.entry = (ct_entry)request->entry;
     cli_interrupt_begin(io, "stopping; what is done is printed");
     for (int k = 0; status == CT_OK && k < job->columns; k++) {
@@ -156,9 +146,9 @@ static ct_status estimate(const cli_io *io, const eval_request *request, eval_jo
     return status;
 }
 
-/* ---- the end ---- */
+/* ---- failures ---- */
 
-#define NAMED_MAX 5 /* that failed; the others are in the result */
+#define NAMED_MAX 5 /* failed sequences in the message; all are in the result */
 
 static void print_failed(const cli_io *io, const eval_request *request, const eval_job *job, const eval_column *column)
 {
@@ -178,7 +168,7 @@ static void print_failed(const cli_io *io, const eval_request *request, const ev
         snprintf(text + used, sizeof text - used, " and %d more", column->summary.failed - named);
     cli_fail(io, "%s: no minimum in %d of %d sequence%s%s%s: %s%s", request->path, column->summary.failed, job->count,
              CLI_S(job->count), column->file ? " with " : "", column->file ? column->file : "", text,
-             floats ? "; nothing ties such a run to the world: " CLI_ADVICE_ANCHOR : "");
+             floats ? "; nothing fixes such a sequence in the world: " CLI_ADVICE_ANCHOR : "");
 }
 
 static cli_exit exit_code(const cli_io *io, const eval_request *request, const eval_job *job)
@@ -217,7 +207,7 @@ static void release(eval_job *job)
     ct_dataset_free(job->dataset);
 }
 
-/* ---- what is asked for ---- */
+/* ---- options ---- */
 
 static int find_part(const char *name)
 {
@@ -234,7 +224,7 @@ static const char METHODS[] = CT_METHOD_LIST(X), DIFFERENCES[] = CT_DIFFERENCE_L
 static const char STARTS[] = CT_START_LIST(X), ENTRIES[] = CT_ENTRY_LIST(X);
 #undef X
 
-/* What is asked of one of the two ways to estimate asks for that way. */
+/* An option of one inference selects it. */
 static cli_exit resolve_solver(const cli_io *io, eval_request *r)
 {
     if (r->solver == CT_INFERENCE_AUTO && r->entry >= 0) r->solver = 1;
@@ -243,7 +233,7 @@ static cli_exit resolve_solver(const cli_io *io, eval_request *r)
     if (r->method >= 0 && r->solver == 1)
         return cli_misuse(io, r->entry >= 0 ? "--method is for --solver batch, --entry for isam2: one of them"
                                             : "--method is for --solver batch");
-    if (r->start_given && r->solver == 1 && r->entry <= CT_ENTRY_PREVIOUS) return cli_misuse(io, "%s", AT_ONCE);
+    if (r->start_given && r->solver == 1 && r->entry <= CT_ENTRY_PREVIOUS) return cli_misuse(io, "%s", START_UNUSED);
     if (r->method < 0) r->method = CT_LEVENBERG_MARQUARDT;
     return CLI_GO;
 }
@@ -251,33 +241,32 @@ static cli_exit resolve_solver(const cli_io *io, eval_request *r)
 #define AT(member) offsetof(eval_request, member)
 static const cli_option OPTIONS[] = {
     CLI_ROW_TEXT("noise", "FILE|RUN", AT(noise),
-                 "noise models of that file (JSON), or of what was learned there, in place of the dataset's own of "
-                 "the same names"),
+                 "use the noise models of a file or run in place of the dataset's own of the same names"),
     CLI_ROW_TEXT("against", "FILE|RUN", AT(against),
-                 "beside them, the same with the noise models of that file, and the ratio"),
+                 "evaluate the noise models of a second file or run as well, and print ratios"),
     CLI_ROW_REPAIR,
-    CLI_ROW_CHOICE("part", "test|train|all", find_part, AT(part), "which runs of the dataset (test)"),
+    CLI_ROW_CHOICE("part", "test|train|all", find_part, AT(part), "which sequences of the dataset (test)"),
     CLI_ROW_CHOICE("start", STARTS + 1, ct_start_find, AT(start),
-                   "where estimates start from: measurements (poses measured absolutely there, others composed to "
-                   "them; the default), composed odometry alone, the values in the file, or the truth"),
+                   "initial values: measurements (absolute ones, others composed to them; the default), composed "
+                   "odometry, the values in the file, or the truth"),
     CLI_ROW_CHOICE("solver", "auto|batch|isam2", cli_find_solver_or_auto, AT(solver),
-                   "how a run is estimated: all of it at once (batch), or step by step as in deployment (isam2); "
-                   "auto, the default, is isam2 where measurements do not place nine of ten poses"),
+                   "inference: batch or incremental (isam2); auto, the default, is isam2 if measurements do not "
+                   "determine initial values of nine in ten poses"),
     CLI_ROW_CHOICE(
         "entry", ENTRIES + 1, ct_entry_find, AT(entry),
-        "where a new pose starts step by step (which it implies): at the estimate of the one before (previous, the "
-        "default), moved on from there as the start values say (motion), or at those (given)"),
+        "isam2 (which it implies): initial value of a new pose: the estimate of the one before (previous, the "
+        "default), that moved as the start values move (motion), or the start values (given)"),
     CLI_ROW_CHOICE("method", METHODS + 1, ct_method_find, AT(method),
-                   "how the minimum is found at once (which it implies; lm)"),
+                   "batch (which it implies): the solver (lm)"),
     CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, AT(difference),
-                   "difference from the truth in the loss: on its own side (local), or in the world (left)"),
-    CLI_ROW_FLAG("nees", AT(nees), "compare the covariances of the estimate with its errors"),
-    CLI_ROW_FLAG("each", AT(each), "a row a sequence as well"),
+                   "difference from the truth in the loss: in the local frame (local), or in the world (left)"),
+    CLI_ROW_FLAG("nees", AT(nees), "normalised estimation error squared: errors against marginal covariances"),
+    CLI_ROW_FLAG("each", AT(each), "one row a sequence as well"),
     CLI_ROW_FLAG("by-name", AT(by_name),
-                 "body by body as well: poses of one name but for their number are one, such as an object o0, o1, "
-                 ".. and the finger e0, e1, .. that pushes it"),
+                 "accuracy of each body as well: poses of one name but for their number, such as an object o0, o1, .. "
+                 "and the finger e0, e1, .. that pushes it"),
     CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, AT(jobs),
-                    "sequences at a time (as many as there are processors); the results are the same for any"),
+                    "threads (one a processor); they do not change the results"),
     CLI_ROW_END,
 };
 #undef AT
@@ -291,7 +280,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     cli_exit code = cli_parse(command, &request, argc, argv, &io, &request.path);
     request.start_given = cli_option_given(argc, argv, "start");
     if (code == CLI_GO && request.each && io.json)
-        code = cli_misuse(&io, "--each is of the table; --json has every sequence");
+        code = cli_misuse(&io, "--each is for the table; --json has every sequence");
     if (code == CLI_GO) code = resolve_solver(&io, &request);
     if (code != CLI_GO) return code;
     code = carry_out(&io, &request, &job);
@@ -301,18 +290,17 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
 
 const cli_command cli_eval = {
     .name = "eval",
-    .brief = "estimate the runs of a dataset and compare with their truth",
+    .brief = "estimate the sequences of a dataset and compare with their truth",
     .operands = "DATASET",
     .least = 1,
     .most = 1,
     .text =
-        "Estimates every run under the dataset's noise models, or those of a file, and prints how far from the truth "
-        "the estimates are, as means over the runs, "
-        "without alignment. rmse is LEO's: per coordinate, a root of 2 smaller in the plane than ape, that of "
-        "distances. Chi-square and NEES are about 1 where the "
-        "estimator knows how wrong it is, above where it is too sure. A dataset is a folder with dataset.yaml, one "
-        "with folders train and test, a folder of sequence files, or one such file. Exit code 0 means that every run "
-        "has its minimum. Ctrl-C prints what is done by then, with exit code 130.\n",
+        "Estimates every sequence under the dataset's noise models, or those of a file, and compares with the truth, "
+        "without alignment. Numbers are means over the sequences that have an estimate. rmse is per coordinate, as "
+        "LEO has it; ape is that of distances, a root of 2 larger in the plane. Chi-square and NEES are 1 if the "
+        "claimed uncertainty is right, and larger if it is too small. A dataset is a folder with dataset.yaml, one "
+        "with folders train and test, a folder of sequence files, or one such file. Exit code 0 means that every "
+        "solve reached a minimum. Ctrl-C prints what is done, with exit code 130.\n",
     .example = "  covtune simulate grid --poses 500 --out city.ctseq\n"
                "  covtune eval city.ctseq --nees\n"
                "  covtune eval city.ctseq --start truth --loss left --json\n",

@@ -16,7 +16,7 @@ typedef struct {
     X(EVAL_TRANSLATION, "rmse translation", "m per coordinate")                                    \
     X(EVAL_ROTATION, "rmse rotation", "rad")                                                       \
     X(EVAL_APE, "ape translation", "m of distance")                                                \
-    X(EVAL_LOSS, "loss", "mean over runs of 1/2 sum of squared differences, ") /* ... local */     \
+    X(EVAL_LOSS, "loss", "mean over sequences of 1/2 sum of squared differences, ") /* ... local */     \
     X(EVAL_CHI_SQUARED, "chi-square", "per degree: 1 if noise models are right")                   \
     X(EVAL_NEES, "nees", "per coordinate: 1 if sigmas are right")
 

@@ -20,7 +20,7 @@ static const char *part_name(int part)
 
 /* ---- JSON ---- */
 
-/* Keys that one sequence has as well as the whole. */
+/* Keys of a sequence and of the summary. */
 static void put_numbers(json_t *o, const double value[EVAL_COUNT])
 {
     json_t *ape = cli_object();
@@ -87,7 +87,7 @@ void eval_print_json(const eval_request *request, const eval_job *job)
     cli_print_json(o);
 }
 
-/* ---- for people ---- */
+/* ---- text ---- */
 
 #define LABEL  16 /* columns of a metric's name: "rmse translation" */
 #define NUMBER EVAL_NUMBER
@@ -99,7 +99,7 @@ void eval_print_number(double value)
     else printf(" %*.4g", NUMBER, value);
 }
 
-/* A ratio says something where less is better; chi-square and NEES should be 1. */
+/* Metrics where smaller is better; chi-square and NEES should be 1. */
 static int has_ratio(int k) { return k != EVAL_CHI_SQUARED && k != EVAL_NEES; }
 
 static void print_metric(const eval_request *request, const eval_job *job, int k)
@@ -117,7 +117,7 @@ static void print_metric(const eval_request *request, const eval_job *job, int k
     printf("  ");
     snprintf(unit, sizeof unit, "%s%s", metric[k].unit,
              k == EVAL_LOSS ? ct_difference_name((ct_difference)request->difference) : "");
-    if (cli_result_width() < at + 20) puts(unit); /* no room beside a table: it is as wide as it is */
+    if (cli_result_width() < at + 20) puts(unit); /* the table may be wider than the terminal */
     else cli_wrap(stdout, at, at, cli_result_width(), unit);
 }
 
@@ -140,7 +140,7 @@ static void print_summary(const eval_request *request, const eval_job *job)
     print_count(job, "failed", 1);
 }
 
-/* The end of a name that is too long: it is what tells runs apart. A file must not command the terminal. */
+/* Of a long name the end, where names differ. Control characters are replaced. */
 void eval_print_name(const char *name)
 {
     char      text[256];
