@@ -54,7 +54,7 @@ ct_evaluate_options grid_evaluation(grid_runner *r)
 ct_status grid_learn(grid_runner *r, const method_preset *who, const grid_data *data, const ct_theta *theta,
                      int with_trace, ct_trial *out, ct_err *err)
 {
-    const int        limited = r->max_evaluations && who->zero_order;
+    const int        limited = r->max_evaluations && preset_is_zero_order(who);
     ct_trial_options o = r->options;
     preset_options(who, &o);
     o.test = grid_evaluation(r);

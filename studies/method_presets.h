@@ -14,7 +14,6 @@ typedef struct {
     int             alone;      /* lm: without a prior                                               */
     ct_difference   difference; /* of the loss; local: as the options have it                        */
     ct_gradient     gradient;
-    int             zero_order; /* uses values of the loss alone                                     */
     double          cost;       /* of learning, relative to lm: for progress                         */
     int             quick;      /* limit of iterations in quick studies; 0: the method's own         */
     ct_role         role;       /* in pictures                                                       */
@@ -26,6 +25,9 @@ const method_preset *preset_find(const char *key);
 
 /* "a,b,c" into at most `most` presets. Returns how many, or -1 and the first word that is none in bad[64]. */
 int preset_list(const char *list, const method_preset *out[], int most, char bad[64]);
+
+/* 1: it searches by values of the loss alone. */
+int preset_is_zero_order(const method_preset *who);
 
 /* options <- outer problem and method of the preset; the rest stays. */
 void preset_options(const method_preset *who, ct_trial_options *options);

@@ -86,7 +86,6 @@ static void test_what_is_no_choice_has_a_name_all_the_same(void)
                                     ct_gradient_name((ct_gradient)i),
                                     ct_hessian_name((ct_hessian)i),
                                     ct_learn_method_name((ct_learn_method)i),
-                                    ct_learn_method_what((ct_learn_method)i),
                                     ct_learn_stop_name((ct_learn_stop)i),
                                     ct_learn_stop_meaning((ct_learn_stop)i),
                                     ct_scale_name((ct_scale)i),

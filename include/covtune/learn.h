@@ -140,34 +140,91 @@ int64_t ct_outer_solves(const ct_outer *outer); /* inner solves so far */
 
 /* ---- Learning -------------------------------------------------------------------------------- */
 
-/* X(constant, name, what it is) */
+/* The table of learning methods. Library, program and documents read it and nothing else.
+ *
+ * X(constant, name, start, iterations, limit, space, traits, text)
+ *   start       where it starts unless told otherwise: CLOSED_FORM, or TABLE, the start values
+ *   iterations  their limit unless told otherwise; 0: it does not iterate
+ *   limit       TOTAL, or PER_PARAMETER: the limit is so many times the number of parameters
+ *   space       coordinates that it steps in: VARIANCE, or LOG, their logarithms
+ *   traits      see ct_learn_trait
+ *   text        one line for --help and reports
+ * To add a method: a line here, its function in src/learn, and a case in run_method (src/learn/learn.c). */
 #define CT_LEARN_LIST(X)                                                                                               \
-    X(CT_LEARN_LM, "lm", "bounded Levenberg-Marquardt in log theta, prior by cross-validation") \
-    X(CT_LEARN_CLOSED_FORM, "closed-form", "second moments of residuals at the truth")                                 \
-    X(CT_LEARN_FRANK_WOLFE, "fw", "Frank-Wolfe as the paper has it")                                                   \
-    X(CT_LEARN_FRANK_WOLFE_LOG, "fw-log", "Frank-Wolfe in log theta")                                                  \
-    X(CT_LEARN_PROJECTED_GRADIENT, "pg", "projected gradient in log theta, spectral steps")                            \
-    X(CT_LEARN_LBFGS, "lbfgs", "NLopt's L-BFGS in log theta")                                                          \
-    X(CT_LEARN_TNEWTON, "tnewton", "NLopt's truncated Newton in log theta")                                            \
-    X(CT_LEARN_MMA, "mma", "NLopt's method of moving asymptotes in log theta")                                         \
-    X(CT_LEARN_SLSQP, "slsqp", "NLopt's sequential quadratic programming in log theta")                                \
-    X(CT_LEARN_NELDER_MEAD, "nelder-mead", "adaptive Nelder-Mead simplex with bounds, as SciPy's; no derivatives")     \
-    X(CT_LEARN_POWELL, "powell", "Powell's direction set with Brent's line search, as SciPy's; no derivatives") \
-    X(CT_LEARN_LEO, "leo", "LEO: the likelihood of the truth, by samples of the posterior, with Adam")                 \
-    X(CT_LEARN_BOBYQA, "bobyqa", "NLopt's BOBYQA in log theta: quadratic models, no derivatives")                      \
-    X(CT_LEARN_SUBPLEX, "subplex", "NLopt's Subplex in log theta: Nelder-Mead in subspaces, no derivatives")           \
-    X(CT_LEARN_CRS, "crs", "NLopt's controlled random search in log theta: global, no derivatives")
+    X(CT_LEARN_LM, "lm", CLOSED_FORM, 50, TOTAL, LOG, CT_LEARN_GRADIENT | CT_LEARN_DESCENDS | CT_LEARN_PRIOR,          \
+      "bounded Levenberg-Marquardt in log theta, prior by cross-validation")                                           \
+    X(CT_LEARN_CLOSED_FORM, "closed-form", CLOSED_FORM, 0, TOTAL, LOG, CT_LEARN_DESCENDS,                              \
+      "second moments of residuals at the truth")                                                                      \
+    X(CT_LEARN_FRANK_WOLFE, "fw", TABLE, 100, TOTAL, VARIANCE, CT_LEARN_GRADIENT | CT_LEARN_OPEN_LOOP,                 \
+      "Frank-Wolfe as the paper has it")                                                                               \
+    X(CT_LEARN_FRANK_WOLFE_LOG, "fw-log", TABLE, 100, TOTAL, LOG, CT_LEARN_GRADIENT | CT_LEARN_OPEN_LOOP,              \
+      "Frank-Wolfe in log theta")                                                                                      \
+    X(CT_LEARN_PROJECTED_GRADIENT, "pg", CLOSED_FORM, 100, TOTAL, LOG, CT_LEARN_GRADIENT | CT_LEARN_DESCENDS,          \
+      "projected gradient in log theta, spectral steps")                                                               \
+    X(CT_LEARN_LBFGS, "lbfgs", CLOSED_FORM, 100, TOTAL, LOG,                                                           \
+      CT_LEARN_GRADIENT | CT_LEARN_DESCENDS | CT_LEARN_BOX_ONLY,                                                       \
+      "NLopt's L-BFGS in log theta")                                                                                   \
+    X(CT_LEARN_TNEWTON, "tnewton", CLOSED_FORM, 100, TOTAL, LOG,                                                       \
+      CT_LEARN_GRADIENT | CT_LEARN_DESCENDS | CT_LEARN_BOX_ONLY,                                                       \
+      "NLopt's truncated Newton in log theta")                                                                         \
+    X(CT_LEARN_MMA, "mma", CLOSED_FORM, 100, TOTAL, LOG, CT_LEARN_GRADIENT | CT_LEARN_DESCENDS | CT_LEARN_BOX_ONLY,    \
+      "NLopt's method of moving asymptotes in log theta")                                                              \
+    X(CT_LEARN_SLSQP, "slsqp", CLOSED_FORM, 100, TOTAL, LOG,                                                           \
+      CT_LEARN_GRADIENT | CT_LEARN_DESCENDS | CT_LEARN_BOX_ONLY,                                                       \
+      "NLopt's sequential quadratic programming in log theta")                                                         \
+    X(CT_LEARN_NELDER_MEAD, "nelder-mead", TABLE, 200, PER_PARAMETER, VARIANCE,                                        \
+      CT_LEARN_DESCENDS | CT_LEARN_BOX_ONLY | CT_LEARN_EITHER_SPACE,                                                   \
+      "adaptive Nelder-Mead simplex with bounds, as SciPy's; no derivatives")                                          \
+    X(CT_LEARN_POWELL, "powell", TABLE, 1000, PER_PARAMETER, VARIANCE,                                                 \
+      CT_LEARN_DESCENDS | CT_LEARN_BOX_ONLY | CT_LEARN_EITHER_SPACE,                                                   \
+      "Powell's direction set with Brent's line search, as SciPy's; no derivatives")                                   \
+    X(CT_LEARN_LEO, "leo", TABLE, 100, TOTAL, VARIANCE, CT_LEARN_RANDOM,                                               \
+      "LEO: the likelihood of the truth, by samples of the posterior, with Adam")                                      \
+    X(CT_LEARN_BOBYQA, "bobyqa", CLOSED_FORM, 200, PER_PARAMETER, LOG, CT_LEARN_DESCENDS | CT_LEARN_BOX_ONLY,          \
+      "NLopt's BOBYQA in log theta: quadratic models, no derivatives")                                                 \
+    X(CT_LEARN_SUBPLEX, "subplex", CLOSED_FORM, 200, PER_PARAMETER, LOG, CT_LEARN_DESCENDS | CT_LEARN_BOX_ONLY,        \
+      "NLopt's Subplex in log theta: Nelder-Mead in subspaces, no derivatives")                                        \
+    X(CT_LEARN_CRS, "crs", CLOSED_FORM, 1000, PER_PARAMETER, LOG,                                                      \
+      CT_LEARN_DESCENDS | CT_LEARN_BOX_ONLY | CT_LEARN_RANDOM,                                                         \
+      "NLopt's controlled random search in log theta: global, no derivatives")
 
 typedef enum {
-#define X(constant, name, what) constant,
+#define X(constant, ...) constant,
     CT_LEARN_LIST(X)
 #undef X
     CT_LEARN_COUNT
 } ct_learn_method;
 
-const char *ct_learn_method_name(ct_learn_method method);
-const char *ct_learn_method_what(ct_learn_method method);
-int         ct_learn_method_find(const char *name); /* a ct_learn_method, or -1 */
+typedef enum {
+    CT_LEARN_GRADIENT = 1,      /* needs the gradient of the loss                                          */
+    CT_LEARN_DESCENDS = 2,      /* answers with the smallest loss it has evaluated; others with the last   */
+    CT_LEARN_BOX_ONLY = 4,      /* needs a box: no spread limit, no bounds on eigenvalues                  */
+    CT_LEARN_RANDOM = 8,        /* draws random numbers, from options.seed                                 */
+    CT_LEARN_EITHER_SPACE = 16, /* options.space replaces `space`                                          */
+    CT_LEARN_PRIOR = 32,        /* has a prior towards the closed form, weighted by cross-validation       */
+    CT_LEARN_OPEN_LOOP = 64     /* steps of fixed length 2 / (options.M + iteration)                       */
+} ct_learn_trait;
+
+typedef enum { CT_LEARN_FROM_CLOSED_FORM, CT_LEARN_FROM_TABLE } ct_learn_from;
+
+/* A line of the table. */
+typedef struct {
+    const char   *name;
+    ct_learn_from start;
+    int           iterations;
+    int           per_parameter; /* 1: `iterations` are per parameter   */
+    ct_space      space;
+    unsigned      traits;        /* of ct_learn_trait                   */
+    const char   *text;
+} ct_learn_method_info;
+
+const ct_learn_method_info *ct_learn_method_get_info(ct_learn_method method); /* NULL: no such method */
+const char                 *ct_learn_method_name(ct_learn_method method);
+int                         ct_learn_method_find(const char *name); /* a ct_learn_method, or -1 */
+/* Does it have that trait? 0 also where there is no such method. */
+int ct_learn_method_has(ct_learn_method method, ct_learn_trait trait);
+/* The default limit of iterations for m parameters. */
+int ct_learn_method_iterations(ct_learn_method method, int32_t m);
 
 /* Why learning stopped. X(constant, name, what it means) */
 #define CT_LEARN_STOP_LIST(X)                                                                               \
@@ -232,13 +289,11 @@ typedef struct {
 
 typedef struct {
     ct_learn_method method;
-    /* 0: the method's own (lm 50; nelder-mead 200 and powell 1000 a parameter; bobyqa, subplex 200, crs 1000
-     * evaluations a parameter; others 100) */
+    /* 0: the default of the method, see CT_LEARN_LIST */
     int             max_iterations;
     double          relative, step; /* stop: relative fall of the loss; largest change of a log variance   */
     double          M;              /* fw: alpha = 2 / (M + iteration)                                     */
-    /* start from: 1 the table's values, 0 the closed form, -1 the method's own: fw, fw-log, nelder-mead, powell and leo
-     * the table, others the closed form */
+    /* start from: 1 the table's values, 0 the closed form, -1 the default of the method */
     int             from_table;
     /* nelder-mead, powell: coordinates they search in; variances, as the paper, or their logarithms */
     ct_space        space;

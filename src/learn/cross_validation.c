@@ -76,7 +76,8 @@ static ct_status walk_lm(ct__objective *e, int most, double *p, ct_learn_stop *s
 
 ct_status ct__learn_path(ct__objective *e, double nu, double *p, ct_learn_stop *stop)
 {
-    const int most = e->options->max_iterations ? e->options->max_iterations : 50;
+    const int most = e->options->max_iterations ? e->options->max_iterations
+                                                : ct_learn_method_iterations(CT_LEARN_LM, e->outer->m);
     int       k = 1;
     for (; k < WEIGHTS - 1 && PATH[k] > nu; k++) {
         e->nu = PATH[k];

@@ -316,9 +316,8 @@ static ct_status estimate(bars *b)
     const ct__learning *l = b->l;
     ct_learn_result    *r = l->objective.result;
     const ct_learn_method method = l->objective.options->method;
-    /* no minimum; that of another loss */
-    const int other = method == CT_LEARN_FRANK_WOLFE || method == CT_LEARN_FRANK_WOLFE_LOG || method == CT_LEARN_LEO;
-    if (r->stop == CT_LEARN_STOP_START || other) return CT_OK; /* nobody's estimate */
+    /* the start values are no estimate; the last iterate of other methods is no minimum of this loss */
+    if (r->stop == CT_LEARN_STOP_START || !ct_learn_method_has(method, CT_LEARN_DESCENDS)) return CT_OK;
     if (r->stop == CT_LEARN_STOP_CLOSED_FORM) { /* nothing but second moments */
         for (int32_t i = 0; i < b->n; i++) {
             const int64_t samples = l->samples[b->free[i]];
@@ -327,7 +326,7 @@ static ct_status estimate(bars *b)
         }
         return CT_OK;
     }
-    const double nu = method == CT_LEARN_LM ? r->prior : 0;
+    const double nu = ct_learn_method_has(method, CT_LEARN_PRIOR) ? r->prior : 0;
     pick(b, b->B, b->K);
     for (int32_t i = 0; nu > 0 && i < b->n; i++) b->K[(int64_t)i * b->n + i] += nu * l->weight[b->free[i]];
     ct__eigen_symmetric(b->n, b->K, b->lambda, b->V);
@@ -335,7 +334,7 @@ static ct_status estimate(bars *b)
         fill_middle(b, nu, by_runs);
         spread_out(b);
     }
-    return method == CT_LEARN_LM ? CT_OK : check_minimum(b);
+    return ct_learn_method_has(method, CT_LEARN_PRIOR) ? CT_OK : check_minimum(b);
 }
 
 ct_status ct__error_bars(ct__learning *l)

@@ -2,7 +2,6 @@
 #include "learn/learn.h"
 #include "theta/check_noise.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -151,32 +150,12 @@ static ct_status find_starts(ct__learning *l, const ct_noise *noise)
 
 /* ---- The method ------------------------------------------------------------------------------ */
 
-/* How many a method makes if the caller does not say. */
-static int own_iterations(ct_learn_method method, int32_t m)
-{
-    switch (method) {
-    case CT_LEARN_LM: return 50;
-    case CT_LEARN_BOBYQA:
-    case CT_LEARN_SUBPLEX:
-    case CT_LEARN_NELDER_MEAD: return (int)CT_MIN(200 * (int64_t)m, INT_MAX);
-    case CT_LEARN_CRS:
-    case CT_LEARN_POWELL: return (int)CT_MIN(1000 * (int64_t)m, INT_MAX);
-    default: return 100;
-    }
-}
-
-static int prefers_table(ct_learn_method method)
-{
-    return method == CT_LEARN_FRANK_WOLFE || method == CT_LEARN_FRANK_WOLFE_LOG || method == CT_LEARN_NELDER_MEAD ||
-           method == CT_LEARN_POWELL || method == CT_LEARN_LEO;
-}
-
 /* Does the method start from the table's values? */
 static int starts_from_table(const ct__learning *l)
 {
     const ct_learn_options *o = l->objective.options;
     if (!isfinite(l->objective.result->loss_closed_form)) return 1;
-    return o->from_table >= 0 ? o->from_table : prefers_table(o->method);
+    return o->from_table >= 0 ? o->from_table : ct_learn_method_get_info(o->method)->start == CT_LEARN_FROM_TABLE;
 }
 
 static ct_status run_lm(ct__learning *l)
@@ -208,7 +187,7 @@ static ct_status run_lm(ct__learning *l)
         r->stop = CT_LEARN_STOP_CLOSED_FORM;
         return CT_OK;
     }
-    e->iterations = o->max_iterations ? o->max_iterations : own_iterations(CT_LEARN_LM, e->outer->m);
+    e->iterations = o->max_iterations ? o->max_iterations : ct_learn_method_iterations(CT_LEARN_LM, e->outer->m);
     if (!table) {
         memcpy(l->p, l->alone ? l->start : ct__path_start(l, l->closed), bytes);
         CT_TRY(l->alone ? ct__learn_lm(e, e->iterations, l->p, &r->stop) : ct__learn_path(e, r->prior, l->p, &r->stop));
@@ -229,15 +208,8 @@ static ct_status check_method(ct_learn_method method, ct_err *err)
 ct_status ct_learn_check(const ct_outer *outer, ct_learn_method method, ct_err *err)
 {
     CT_TRY(check_method(method, err));
-    switch (method) {
-    case CT_LEARN_LM:
-    case CT_LEARN_CLOSED_FORM:
-    case CT_LEARN_FRANK_WOLFE:
-    case CT_LEARN_FRANK_WOLFE_LOG:
-    case CT_LEARN_PROJECTED_GRADIENT: return CT_OK;
-    case CT_LEARN_LEO: return ct__leo_check(outer, err);
-    default: return ct__box_check(outer, method, err);
-    }
+    if (method == CT_LEARN_LEO) return ct__leo_check(outer, err);
+    return ct_learn_method_has(method, CT_LEARN_BOX_ONLY) ? ct__box_check(outer, method, err) : CT_OK;
 }
 
 static ct_status run_method(ct__learning *l)
@@ -245,7 +217,8 @@ static ct_status run_method(ct__learning *l)
     ct__objective             *e = &l->objective;
     const ct_learn_options *o = e->options;
     ct_learn_stop          *stop = &e->result->stop;
-    const int               most = o->max_iterations ? o->max_iterations : own_iterations(o->method, e->outer->m);
+    const int               most =
+        o->max_iterations ? o->max_iterations : ct_learn_method_iterations(o->method, e->outer->m);
     e->iteration = 0;
     if (o->method == CT_LEARN_LM) return run_lm(l);
     memcpy(l->p, o->method != CT_LEARN_CLOSED_FORM && starts_from_table(l) ? l->start : l->closed,
@@ -258,8 +231,7 @@ static ct_status run_method(ct__learning *l)
     case CT_LEARN_CLOSED_FORM: *stop = CT_LEARN_STOP_CLOSED_FORM; return CT_OK;
     case CT_LEARN_FRANK_WOLFE:
     case CT_LEARN_FRANK_WOLFE_LOG:
-        return ct__learn_frank_wolfe(e, o->method == CT_LEARN_FRANK_WOLFE ? CT_SPACE_VARIANCE : CT_SPACE_LOG, most,
-                                     l->p, stop);
+        return ct__learn_frank_wolfe(e, ct_learn_method_get_info(o->method)->space, most, l->p, stop);
     case CT_LEARN_PROJECTED_GRADIENT: return ct__learn_projected_gradient(e, most, l->p, stop);
     case CT_LEARN_LEO: return ct__learn_leo(e, most, l->p, stop);
     case CT_LEARN_NELDER_MEAD: return ct__learn_nelder_mead(e, o->space, most, l->p, stop);

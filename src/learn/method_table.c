@@ -1,18 +1,24 @@
-/* method_table.c: the words for this module's choices, from the one list of each. */
+/* method_table.c: the table of learning methods, and names of the other choices, each from its one list. */
 #include <covtune/learn.h>
+#include <limits.h>
 #include <string.h>
 
 #define X(constant, ...) CT_FIRST(__VA_ARGS__, 0),
 #define CT_FIRST(first, ...) first
 static const char *const GRADIENT[] = {CT_GRADIENT_LIST(X)};
 static const char *const HESSIAN[] = {CT_HESSIAN_LIST(X)};
-static const char *const METHOD[] = {CT_LEARN_LIST(X)};
 static const char *const STOP[] = {CT_LEARN_STOP_LIST(X)};
 static const char *const SCALE[] = {CT_SCALE_LIST(X)};
 #undef X
 #define X(constant, name, what) what,
-static const char *const METHOD_WHAT[] = {CT_LEARN_LIST(X)};
 static const char *const STOP_MEANING[] = {CT_LEARN_STOP_LIST(X)};
+#undef X
+
+#define TOTAL         0
+#define PER_PARAMETER 1
+#define X(constant, name, start, iterations, limit, space, traits, text) \
+    {name, CT_LEARN_FROM_##start, iterations, limit, CT_SPACE_##space, traits, text},
+static const ct_learn_method_info METHOD[] = {CT_LEARN_LIST(X)};
 #undef X
 
 static int find(const char *name, const char *const list[], int count)
@@ -26,13 +32,39 @@ static const char *at(const char *const list[], int count, int i) { return i >= 
 
 const char *ct_gradient_name(ct_gradient gradient) { return at(GRADIENT, CT_GRADIENT_COUNT, (int)gradient); }
 const char *ct_hessian_name(ct_hessian hessian) { return at(HESSIAN, CT_HESSIAN_COUNT, (int)hessian); }
-const char *ct_learn_method_name(ct_learn_method method) { return at(METHOD, CT_LEARN_COUNT, (int)method); }
-const char *ct_learn_method_what(ct_learn_method method) { return at(METHOD_WHAT, CT_LEARN_COUNT, (int)method); }
 const char *ct_learn_stop_name(ct_learn_stop stop) { return at(STOP, CT_LEARN_STOP_COUNT, (int)stop); }
 const char *ct_learn_stop_meaning(ct_learn_stop stop) { return at(STOP_MEANING, CT_LEARN_STOP_COUNT, (int)stop); }
 const char *ct_scale_name(ct_scale scale) { return at(SCALE, CT_SCALE_COUNT, (int)scale); }
 
 int ct_gradient_find(const char *name) { return find(name, GRADIENT, CT_GRADIENT_COUNT); }
 int ct_hessian_find(const char *name) { return find(name, HESSIAN, CT_HESSIAN_COUNT); }
-int ct_learn_method_find(const char *name) { return find(name, METHOD, CT_LEARN_COUNT); }
 int ct_scale_find(const char *name) { return find(name, SCALE, CT_SCALE_COUNT); }
+
+const ct_learn_method_info *ct_learn_method_get_info(ct_learn_method method)
+{
+    return (unsigned)method < CT_LEARN_COUNT ? &METHOD[method] : NULL;
+}
+
+const char *ct_learn_method_name(ct_learn_method method)
+{
+    return (unsigned)method < CT_LEARN_COUNT ? METHOD[method].name : "?";
+}
+
+int ct_learn_method_find(const char *name)
+{
+    for (int i = 0; name && i < CT_LEARN_COUNT; i++)
+        if (!strcmp(name, METHOD[i].name)) return i;
+    return -1;
+}
+
+int ct_learn_method_has(ct_learn_method method, ct_learn_trait trait)
+{
+    return (unsigned)method < CT_LEARN_COUNT && (METHOD[method].traits & (unsigned)trait) != 0;
+}
+
+int ct_learn_method_iterations(ct_learn_method method, int32_t m)
+{
+    if ((unsigned)method >= CT_LEARN_COUNT) return 0;
+    const int64_t limit = (int64_t)METHOD[method].iterations * (METHOD[method].per_parameter ? m : 1);
+    return limit < INT_MAX ? (int)limit : INT_MAX;
+}

@@ -38,11 +38,10 @@ static nlopt_algorithm algorithm_of(ct_learn_method method)
     }
 }
 
-static int is_local_without_gradient(ct_learn_method method)
-{
-    return method == CT_LEARN_BOBYQA || method == CT_LEARN_SUBPLEX;
-}
-static int has_gradient(ct_learn_method method) { return !is_local_without_gradient(method) && method != CT_LEARN_CRS; }
+static int has_gradient(ct_learn_method method) { return ct_learn_method_has(method, CT_LEARN_GRADIENT); }
+
+/* Local methods stop where steps become small; crs draws points all over the box. */
+static int is_local_without_gradient(ct_learn_method method) { return !has_gradient(method) && method != CT_LEARN_CRS; }
 
 /* The point counts. */
 static ct_status come_on(const nlopt_run *r)

@@ -19,11 +19,6 @@ static int32_t parameters(const ct__tracer *t) { return ct_theta_count(ct_outer_
 
 /* ---- While learning -------------------------------------------------------------------------- */
 
-static int descends(ct_learn_method method)
-{
-    return method != CT_LEARN_FRANK_WOLFE && method != CT_LEARN_FRANK_WOLFE_LOG && method != CT_LEARN_LEO;
-}
-
 static void keep(ct__tracer *t, const double *p)
 {
     const int64_t m = parameters(t), used = t->count * m;
@@ -37,7 +32,7 @@ static void keep(ct__tracer *t, const double *p)
 
 static int is_incumbent(const ct__tracer *t, double loss)
 {
-    if (!descends(t->options->learn.method)) return 1;
+    if (!ct_learn_method_has(t->options->learn.method, CT_LEARN_DESCENDS)) return 1;
     return t->count == t->starts ? isfinite(loss) : loss < t->point[t->count - 1].loss;
 }
 

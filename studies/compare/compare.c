@@ -33,7 +33,7 @@ static cli_exit take_bounds(const cli_io *io, const compare_request *request, co
 static int is_random(const compare_job *job)
 {
     for (int i = 0; i < job->methods; i++)
-        if (job->method[i]->method == CT_LEARN_LEO || job->method[i]->method == CT_LEARN_CRS) return 1;
+        if (ct_learn_method_has(job->method[i]->method, CT_LEARN_RANDOM)) return 1;
     return 0;
 }
 

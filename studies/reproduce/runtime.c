@@ -140,7 +140,7 @@ static ct_table *table_of(const runtime *r, int data)
     ct_table_column(t, "stop", "stop", NULL, 0);
     for (int i = 0; i < r->count; i++) {
         if (!r->entry[i].done) continue;
-        ct_table_row(t, i && r->entry[i].who->zero_order != r->entry[i - 1].who->zero_order);
+        ct_table_row(t, i && preset_is_zero_order(r->entry[i].who) != preset_is_zero_order(r->entry[i - 1].who));
         put_row(t, r, &r->entry[i], data);
     }
     ct_table_note(t, "Methods below the line see values of the loss alone; LEO minimises another one. All but the "
@@ -234,13 +234,13 @@ static void state(runtime *r)
     int    pairs = 0, misses = 0, others = 0;
     size_t used = 0;
     for (int i = 0; i < r->count; i++) {
-        if (!r->entry[i].who->zero_order || !r->entry[i].done) continue;
+        if (!preset_is_zero_order(r->entry[i].who) || !r->entry[i].done) continue;
         first = fmin(first, arrival(&r->entry[i]));
         others++;
     }
     for (int i = 0; i < r->count && used < sizeof text; i++) {
         const entry *e = &r->entry[i];
-        if (!e->done || e->who->zero_order || e->who->method == CT_LEARN_LEO) continue;
+        if (!e->done || preset_is_zero_order(e->who) || e->who->method == CT_LEARN_LEO) continue;
         const double at = arrival(e);
         const int    late = !(at < first);
         misses += late;

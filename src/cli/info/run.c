@@ -215,7 +215,7 @@ static void print_all(const run_summary *s)
     cli_row("dataset", "%s%s", origin_text(s, "dataset"), count);
     cli_row_command("command", "%s", origin_text(s, "command"));
     cli_row("method", "%s: %s", ct_learn_method_name((ct_learn_method)s->run.learn.method),
-            ct_learn_method_what((ct_learn_method)s->run.learn.method));
+            ct_learn_method_get_info((ct_learn_method)s->run.learn.method)->text);
     print_state(s);
     print_loss(s);
     cli_row("noise", "%d model%s", models, CLI_S(models));

@@ -16,8 +16,11 @@
 static const char DIFFERENCES[] = CT_DIFFERENCE_LIST(X), GRADIENTS[] = CT_GRADIENT_LIST(X),
                   HESSIANS[] = CT_HESSIAN_LIST(X);
 #undef X
+#define X(constant, name, ...) "|" name
+static const char METHODS[] = CT_LEARN_LIST(X);
+#undef X
 #define X(constant, name, what) "|" name
-static const char METHODS[] = CT_LEARN_LIST(X), STARTS[] = CT_START_LIST(X), SCALES[] = CT_SCALE_LIST(X),
+static const char STARTS[] = CT_START_LIST(X), SCALES[] = CT_SCALE_LIST(X),
                   ENTRIES[] = CT_ENTRY_LIST(X);
 #undef X
 
@@ -55,8 +58,13 @@ static learn_request defaults(void)
                            .checkpoint_s = 5};
 }
 
-#define X(constant, name, what) "\n" name ": " what
-static const char METHOD_HELP[] = "how it is learned (lm)" CT_LEARN_LIST(X);
+#define FROM_CLOSED_FORM    "closed-form"
+#define FROM_TABLE          "table"
+#define LIMIT_TOTAL         ""
+#define LIMIT_PER_PARAMETER " a parameter"
+#define X(constant, name, start, iterations, limit, space, traits, text) \
+    "\n" name ": " text " (from " FROM_##start ", " #iterations LIMIT_##limit ")"
+static const char METHOD_HELP[] = "how it is learned, from where, and the limit of iterations (lm)" CT_LEARN_LIST(X);
 #undef X
 
 /* Rows before "out" say what is computed; they make config.yaml. Those from it on say where and how. */
@@ -88,11 +96,9 @@ static const cli_option OPTIONS[] = {
                  "start values, in place of the dataset's: of a noise file, or of what was learned there"),
     CLI_ROW_FLAG("repair", AT(repair), CLI_REPAIR_HELP),
     CLI_ROW_CHOICE("from", "closed-form|table", find_from, AT(from),
-                   "where it starts: second moments of residuals at the truth, or the start values (fw, fw-log, "
-                   "nelder-mead, powell, leo: table; others: closed-form)"),
+                   "where it starts: second moments of residuals at the truth, or the start values (see --method)"),
     CLI_ROW_INTEGER("iterations", "N", 1, 1000000, AT(iterations),
-                    "at most so many (lm: 50; nelder-mead: 200 a parameter, powell: 1000, and evaluations as well; "
-                    "bobyqa, subplex: 200 evaluations a parameter, crs: 1000; others: 100)"),
+                    "at most so many (see --method); a limit a parameter limits evaluations as well"),
     CLI_ROW_CHOICE("space", "variance|log", find_space, AT(space),
                    "nelder-mead, powell: search variances, or their logarithms (variance)"),
     CLI_ROW_INTEGER("samples", "N", 1, 1000000, AT(samples),
@@ -158,18 +164,26 @@ static int parse_weights(const char *text, double *translation, double *rotation
     return end != second && !*end;
 }
 
-static int has_space(const learn_request *r)
+static const ct_learn_method_info *info_of(const learn_request *r)
 {
-    return r->method == CT_LEARN_NELDER_MEAD || r->method == CT_LEARN_POWELL;
+    return ct_learn_method_get_info((ct_learn_method)r->method);
 }
 
-/* Iterations a parameter, where a method's own limit is so many; how many parameters there are is not known before
- * the dataset is read. */
-static int per_parameter(const learn_request *r)
+static int has(const learn_request *r, ct_learn_trait trait)
 {
-    const int many = r->method == CT_LEARN_POWELL || r->method == CT_LEARN_CRS,
-              few = r->method == CT_LEARN_NELDER_MEAD || r->method == CT_LEARN_BOBYQA || r->method == CT_LEARN_SUBPLEX;
-    return many ? 1000 : few ? 200 : 0;
+    return ct_learn_method_has((ct_learn_method)r->method, trait);
+}
+
+/* "fw and fw-log": the methods with a trait. Returns buf. */
+static const char *methods_with(ct_learn_trait trait, char buf[128])
+{
+    buf[0] = 0;
+    for (int i = 0; i < CT_LEARN_COUNT; i++) {
+        const size_t used = strlen(buf);
+        if (ct_learn_method_has((ct_learn_method)i, trait))
+            snprintf(buf + used, 128 - used, "%s%s", used ? " and " : "", ct_learn_method_name((ct_learn_method)i));
+    }
+    return buf;
 }
 
 /* Options of methods that draw random numbers. */
@@ -179,8 +193,10 @@ static cli_exit check_draws(const cli_io *io, const learn_request *r, const lear
     if (!leo && given->samples >= 0) return cli_misuse(io, "--samples is for --method leo");
     if (!leo && !isnan(given->rate)) return cli_misuse(io, "--rate is for --method leo");
     if (!leo && !isnan(given->decay)) return cli_misuse(io, "--decay is for --method leo");
-    if (!leo && r->method != CT_LEARN_CRS && given->seed >= 0)
-        return cli_misuse(io, "--seed is for --method leo and crs; others draw no random numbers");
+    char who[128];
+    if (!has(r, CT_LEARN_RANDOM) && given->seed >= 0)
+        return cli_misuse(io, "--seed is for --method %s; others draw no random numbers",
+                          methods_with(CT_LEARN_RANDOM, who));
     return CLI_GO;
 }
 
@@ -194,7 +210,7 @@ static void resolve_draws(learn_request *r)
     if (r->seed < 0) r->seed = (int)usual.seed;
     if (!leo) r->samples = -1;
     if (!leo) r->rate = r->decay = NAN;
-    if (!leo && r->method != CT_LEARN_CRS) r->seed = -1;
+    if (!has(r, CT_LEARN_RANDOM)) r->seed = -1;
 }
 
 /* Values that the parser takes for a text, and lists. Of a config.yaml as of a command line: what is read from a run is
@@ -238,15 +254,19 @@ static cli_exit check_place(const cli_io *io, const learn_request *r, const lear
  * the command line replaced. */
 static cli_exit check(const cli_io *io, const learn_request *r, const learn_request *given)
 {
-    const int   lm = r->method == CT_LEARN_LM;
-    const int   fw = r->method == CT_LEARN_FRANK_WOLFE || r->method == CT_LEARN_FRANK_WOLFE_LOG;
-    const char *method = ct_learn_method_name((ct_learn_method)r->method);
-    if (!lm && given->prior) return cli_misuse(io, "--prior is for --method lm; %s has none", method);
-    if (!lm && given->folds >= 0) return cli_misuse(io, "--folds is for --method lm; %s needs none", method);
-    if (r->method == CT_LEARN_CLOSED_FORM && given->from >= 0)
+    const int   prior = has(r, CT_LEARN_PRIOR);
+    const char *method = info_of(r)->name;
+    char        who[128];
+    if (!prior && given->prior)
+        return cli_misuse(io, "--prior is for --method %s; %s has none", methods_with(CT_LEARN_PRIOR, who), method);
+    if (!prior && given->folds >= 0)
+        return cli_misuse(io, "--folds is for --method %s; %s needs none", methods_with(CT_LEARN_PRIOR, who), method);
+    if (!info_of(r)->iterations && given->from >= 0)
         return cli_misuse(io, "--from is for methods that go on from there; %s does not", method);
-    if (!has_space(r) && given->space >= 0) return cli_misuse(io, "--space is for --method nelder-mead and powell");
-    if (!fw && !isnan(given->M)) return cli_misuse(io, "--M is for --method fw and fw-log");
+    if (!has(r, CT_LEARN_EITHER_SPACE) && given->space >= 0)
+        return cli_misuse(io, "--space is for --method %s", methods_with(CT_LEARN_EITHER_SPACE, who));
+    if (!has(r, CT_LEARN_OPEN_LOOP) && !isnan(given->M))
+        return cli_misuse(io, "--M is for --method %s", methods_with(CT_LEARN_OPEN_LOOP, who));
     cli_exit code = check_draws(io, r, given);
     if (code == CLI_GO) code = check_values(io, r);
     return code == CLI_GO ? check_place(io, r, given) : code;
@@ -255,21 +275,21 @@ static cli_exit check(const cli_io *io, const learn_request *r, const learn_requ
 /* Numbers that depend on the method, as they will be used; those of other methods are not said. */
 static void resolve(learn_request *r)
 {
-    const int lm = r->method == CT_LEARN_LM,
-              fw = r->method == CT_LEARN_FRANK_WOLFE || r->method == CT_LEARN_FRANK_WOLFE_LOG;
-    const ct_learn_options usual = ct_learn_defaults();
-    if (!r->iterations) r->iterations = lm ? 50 : per_parameter(r) ? -1 : 100;
+    const ct_learn_method_info *info = info_of(r);
+    const ct_learn_options      usual = ct_learn_defaults();
+    /* the number of parameters is not known before the dataset is read; the digests of runs have 100 for closed-form */
+    if (!r->iterations) r->iterations = info->per_parameter ? -1 : info->iterations ? info->iterations : 100;
     if (!r->weights) r->weights = "1:1";
     if (isnan(r->M)) r->M = usual.M;
     if (!r->prior) r->prior = "auto";
     if (r->folds < 0) r->folds = usual.folds;
-    if (r->from < 0) r->from = fw || has_space(r) || r->method == CT_LEARN_LEO;
+    if (r->from < 0) r->from = info->start == CT_LEARN_FROM_TABLE;
     if (r->space < 0) r->space = (int)usual.space;
-    if (!has_space(r)) r->space = -1;
-    if (r->method == CT_LEARN_CLOSED_FORM) r->from = -1;
-    if (!fw) r->M = NAN;
+    if (!has(r, CT_LEARN_EITHER_SPACE)) r->space = -1;
+    if (!info->iterations) r->from = -1;
+    if (!has(r, CT_LEARN_OPEN_LOOP)) r->M = NAN;
     resolve_draws(r);
-    if (lm) return;
+    if (has(r, CT_LEARN_PRIOR)) return;
     r->prior = NULL;
     r->folds = -1;
 }
@@ -319,7 +339,7 @@ static void describe(const learn_request *request, learn_job *job)
         if (o->type != CLI_FLAG) put_word(&command, text);
     }
     for (int k = 0; k < 2 && request->iterations < 0; k++)
-        cli_buffer_printf(k ? &identity : &config, "# iterations: %d a parameter\n", per_parameter(request));
+        cli_buffer_printf(k ? &identity : &config, "# iterations: %d a parameter\n", info_of(request)->iterations);
     job->identity = identity.text;
     job->config = config.text;
     job->command = command.text;

@@ -290,7 +290,7 @@ static void print_method(const learn_request *request, const learn_job *job)
     if (r->method == CT_LEARN_LM)
         cli_row("method", "lm: bounded Levenberg-Marquardt in log theta, from the %s%s",
                 began_at_start(request, job) ? "start values" : "closed form", prior);
-    else cli_row("method", "%s: %s", ct_learn_method_name(r->method), ct_learn_method_what(r->method));
+    else cli_row("method", "%s: %s", ct_learn_method_name(r->method), ct_learn_method_get_info(r->method)->text);
     cli_row("stop", "%s; %d iteration%s, %d evaluation%s, %lld inner solve%s, %s", stop, r->iterations,
             CLI_S(r->iterations), r->evaluations, CLI_S(r->evaluations), (long long)r->inner_solves,
             CLI_S(r->inner_solves), cli_format_time(r->seconds, time));

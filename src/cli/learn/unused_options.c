@@ -10,21 +10,6 @@ static const char AT_ONCE[] =
     "--deployment-start is where estimates at once start, or, with --entry motion and given, step by step; by itself "
     "isam2 starts a new pose at the one before";
 
-/* Others look at losses alone, or at residuals. */
-static int has_derivatives(int method)
-{
-    switch (method) {
-    case CT_LEARN_CLOSED_FORM:
-    case CT_LEARN_NELDER_MEAD:
-    case CT_LEARN_POWELL:
-    case CT_LEARN_LEO:
-    case CT_LEARN_BOBYQA:
-    case CT_LEARN_SUBPLEX:
-    case CT_LEARN_CRS: return 0;
-    default: return 1;
-    }
-}
-
 /* --check-gradient makes no run. */
 static cli_exit check_of_gradient(const cli_io *io, int argc, char **argv)
 {
@@ -43,9 +28,9 @@ cli_exit learn_refuse_unused(const cli_io *io, learn_request *r, int argc, char 
     r->entry_given = cli_option_given(argc, argv, "entry");
     r->start_given = cli_option_given(argc, argv, "deployment-start");
     if (r->check_gradient) return check_of_gradient(io, argc, argv);
-    if (cli_option_given(argc, argv, "iterations") && r->method == CT_LEARN_CLOSED_FORM)
+    if (cli_option_given(argc, argv, "iterations") && !ct_learn_method_get_info((ct_learn_method)r->method)->iterations)
         return cli_misuse(io, "--iterations is for methods that iterate; %s does not", method);
-    if (cli_option_given(argc, argv, "gradient") && !has_derivatives(r->method))
+    if (cli_option_given(argc, argv, "gradient") && !ct_learn_method_has((ct_learn_method)r->method, CT_LEARN_GRADIENT))
         return cli_misuse(
             io, "--gradient is for methods that use derivatives of the loss, such as lm and fw; %s does not", method);
     if (cli_option_given(argc, argv, "folds") && r->folds > 0 && r->prior && strcmp(r->prior, "auto"))

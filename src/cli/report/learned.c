@@ -37,7 +37,7 @@ static void put_method(report_job *job)
         put_lm(job);
     else
         ct_page_text(job->page, "The method is %s: %s.", report_method(job),
-                     ct_learn_method_what((ct_learn_method)job->learn.method));
+                     ct_learn_method_get_info((ct_learn_method)job->learn.method)->text);
     if (*stop && job->finished)
         ct_page_text(job->page,
                      "It stopped because %s, after %lld evaluations of the loss, %lld estimates of sequences and %s.",
