@@ -1,15 +1,15 @@
-/* attach_truth.c: truth, and times, from another sequence.
+/* attach_truth.c: truth and times from another sequence.
  *
- * First every variable finds its true one (by time, index or name), then the true values are brought into the
- * variable's kind, and, if that is asked for, moved into its frame: with x0 the initial value of one pose and g0 its
- * truth, every truth g becomes (x0 g0^-1) g. Nothing of seq is changed before all of it is known to be right. */
+ * Each variable is matched by time, index or name. Its true value is converted to the variable's kind and, if asked
+ * for, moved to its frame: with x0 the initial value of one pose and g0 its truth, every truth g becomes (x0 g0^-1)
+ * g. seq changes only after everything is known to be valid. */
 #include "data/data.h"
 #include "graph/graph.h"
 
 #include <math.h>
 
-#define TOLERANCE_S 0.02 /* what the tools of the TUM benchmark take */
-#define TILT_COS    0.5  /* 60 degrees; yaw means little beyond      */
+#define TOLERANCE_S 0.02 /* as in the tools of the TUM benchmark */
+#define TILT_COS    0.5  /* 60 degrees; yaw is ill-defined beyond    */
 
 #define SE3_TURNS 7u /* coordinates rx, ry, rz of SE3 */
 #define SE2_TURN  4u /* yaw of SE2                    */
@@ -22,7 +22,7 @@ typedef struct {
     int32_t  *match;                /* per variable: its true one, or -1                */
     double   *value;                /* truth, in the layout of seq's graph              */
     uint8_t  *known;
-    uint8_t   wanted[CT_KIND_COUNT]; /* coordinates that count                           */
+    uint8_t   wanted[CT_KIND_COUNT]; /* coordinates to use                               */
     ct_err   *err;
 } attach;
 
@@ -36,7 +36,7 @@ static unsigned    all_of(ct_kind kind) { return (1u << ct_kind_dim(kind)) - 1; 
 static const char *name_of(const ct_graph *g, int32_t v) { return ct__names_get(&g->names, v); }
 static ct_kind     kind_of(const ct_graph *g, int32_t v) { return (ct_kind)g->kind[v]; }
 
-/* Does the other sequence have something to say of its variable v? */
+/* 1 if the other sequence has a value for its variable v. */
 static int speaks(const ct_sequence *truth, int32_t v) { return !truth->truth || truth->known[v]; }
 
 /* ---- by time ---- */
@@ -53,7 +53,7 @@ static int by_time(const void *a, const void *b)
     return p->var < q->var ? -1 : p->var > q->var;
 }
 
-/* Poses that have a time, and what is said of them, into list (NULL: only count); in order. */
+/* list (NULL: count only) <- poses with a time and a value, in order. */
 static int32_t list_moments(const ct_sequence *seq, int truth, moment *list)
 {
     int32_t n = 0;
@@ -66,10 +66,10 @@ static int32_t list_moments(const ct_sequence *seq, int truth, moment *list)
     return n;
 }
 
-/* The nearest of n > 0 moments in order; of two the earlier. */
+/* The nearest of n > 0 sorted times; the earlier of two. */
 static const moment *nearest_moment(const moment *list, int32_t n, double time_s)
 {
-    int32_t low = 0, high = n; /* the first that is not before */
+    int32_t low = 0, high = n; /* lower bound */
     while (low < high) {
         const int32_t mid = low + (high - low) / 2;
         if (list[mid].time_s < time_s) low = mid + 1;
@@ -157,7 +157,7 @@ static ct_status match_names(attach *a)
                    name_of(g, 0), name_of(g, g->variables - 1), name_of(h, 0), name_of(h, h->variables - 1));
 }
 
-/* Names that only some poses share may be numbers that mean something else. */
+/* Names that only some poses share may be numbers with another meaning. */
 static ct_status match_all_names(attach *a)
 {
     const ct_graph *g = a->seq->graph;
@@ -188,7 +188,7 @@ static ct_status match_all(attach *a)
 
 /* ---- coordinates that count ---- */
 
-/* Kinds of the variables that have a true one. */
+/* Kinds of the matched variables. */
 static unsigned matched_kinds(const attach *a)
 {
     unsigned kinds = 0;
@@ -247,7 +247,8 @@ static ct_status read_wanted(attach *a)
 
 /* ---- values ---- */
 
-/* A camera's axes as a body's: x ahead is its z, y left its -x, z up its -y. For a pose C g C^-1, C that turn. */
+/* Camera axes to body axes: x ahead is the camera's z, y left its -x, z up its -y. A pose becomes C g C^-1 with that
+ * rotation C. */
 static ct_se3 turn_camera(ct_se3 g)
 {
     static const double turn[9] = {0, 0, 1, -1, 0, 0, 0, -1, 0}, here[3];
@@ -255,14 +256,14 @@ static ct_se3 turn_camera(ct_se3 g)
     return ct_se3_compose(ct_se3_compose(C, g, NULL, NULL), ct_se3_inverse(C, NULL), NULL, NULL);
 }
 
-/* The masks of x, y, z at bit `first`, in the other axes. */
+/* The masks of x, y, z at bit `first` in the other axes. */
 static unsigned turn_mask(unsigned known, int first)
 {
     const unsigned t = known >> first & 7, turned = (t >> 2 & 1) | (t & 1) << 1 | (t >> 1 & 1) << 2;
     return (known & ~(7u << first)) | turned << first;
 }
 
-/* The truth of one variable of the other sequence, in a body's axes. */
+/* The truth of one variable of the other sequence, in body axes. */
 static ct_status true_value(const attach *a, int32_t w, double value[CT_SIZE_MAX], unsigned *known)
 {
     const ct_graph *h = a->truth->graph;
@@ -289,7 +290,7 @@ static ct_status true_value(const attach *a, int32_t w, double value[CT_SIZE_MAX
     return CT_OK;
 }
 
-/* (x, y, yaw) of a pose in space; 0 if it is tilted too far for that. */
+/* (x, y, yaw) of a pose in space; 0 if it is tilted too far. */
 static int to_plane(double value[CT_SIZE_MAX], unsigned *known)
 {
     ct_se3 g;
@@ -303,7 +304,7 @@ static int to_plane(double value[CT_SIZE_MAX], unsigned *known)
     return R[8] >= TILT_COS;
 }
 
-/* Is the rotation of a pose the identity, to the bit? */
+/* 1 if the rotation of a pose is the identity, to the bit. */
 static int unturned(ct_kind kind, const double *value)
 {
     double none[CT_SIZE_MAX];
@@ -352,7 +353,7 @@ static ct_status take_values(attach *a)
         *(is_pose(g, v) ? &a->found.matched : &a->found.points) += 1;
         if (a->found.first < 0 && is_pose(g, v) && a->known[v] == all_of(kind)) a->found.first = v;
         const unsigned turns = kind == CT_SE2 ? SE2_TURN : SE3_TURNS;
-        if (is_pose(g, v) && !(a->known[v] & turns)) a->found.unturned = 0; /* it does not count anyway */
+        if (is_pose(g, v) && !(a->known[v] & turns)) a->found.unturned = 0; /* rotation not known */
     }
     if (a->found.matched < 2) a->found.unturned = 0;
     if (a->found.matched || a->found.points) return CT_OK;
@@ -362,7 +363,7 @@ static ct_status take_values(attach *a)
 
 /* ---- frames ---- */
 
-/* The pose that stays where it is, -1: none. */
+/* The pose that keeps its initial value, -1: none. */
 static int32_t anchor_of(const attach *a)
 {
     const ct_graph *g = a->seq->graph;

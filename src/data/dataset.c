@@ -1,7 +1,7 @@
-/* dataset.c: datasets: reading what a path stands for, and handles. Writing and pooling: dataset_write.c.
+/* dataset.c: reading datasets.
  *
- * All runs share one noise table, so that learning has one theta. A file that two lists name is read once, and is
- * one sequence in both. */
+ * All sequences share one noise table, so that learning has one theta. A file that both lists name is read once; one
+ * sequence is then in both. */
 #define _POSIX_C_SOURCE 200809L
 #include "data/data.h"
 
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #define YAML      "dataset.yaml"
-#define NOTES_MAX 8 /* different ones; many logs of one kind say the same */
+#define NOTES_MAX 8 /* different notes; logs of one kind have the same ones */
 
 /* ---- handles ---- */
 
@@ -30,7 +30,7 @@ static int by_address(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Every sequence once, however often the lists have it: in the order of their addresses the same are neighbours. */
+/* Frees every sequence once: sorted by address, equal pointers are neighbours. */
 static void free_runs(ct_dataset *d)
 {
     if (d->trains) qsort(d->train, (size_t)d->trains, sizeof *d->train, by_address);
@@ -63,26 +63,25 @@ void ct_dataset_free(ct_dataset *d)
 /* ---- notes ---- */
 
 typedef struct {
-    const char *text, *path; /* borrowed: the first file that says so */
-    int32_t     more;        /* others that do                        */
+    const char *text, *path; /* borrowed, of the first file with this note */
+    int32_t     more;        /* further files with it                 */
 } note;
 
 typedef struct {
     ct_dataset  *d;
     ct_err      *err;
-    const ct_read_options *how; /* of its files; borrowed, or NULL */
+    const ct_read_options *how; /* for its files; borrowed, or NULL */
     ct__yaml    *yaml;      /* or NULL */
     char        *yaml_path, *folder;
     ct__paths    train, test;
     ct__names    paths;     /* files that were read, ...                     */
-    ct_sequence **of_path;  /* ... and what they became; borrowed            */
+    ct_sequence **of_path;  /* ... and their sequences; borrowed             */
     int64_t      of_path_capacity;
     note         notes[NOTES_MAX];
     int          note_count;
 } reader;
 
-/* "train/0000.json", as seen from the dataset, which who reads the note knows; nothing for a file that is the
- * dataset. */
+/* The path relative to the dataset, "train/0000.json"; "" for a file that is the dataset. */
 static const char *inside(const reader *r, const char *path)
 {
     const size_t n = r->folder ? strlen(r->folder) : 0;
@@ -135,7 +134,7 @@ static ct_status join_notes(reader *r)
     return CT_OK;
 }
 
-/* Of many files not every note is kept; how much was repaired is. */
+/* Not every note of many files is kept; the number of repairs is. */
 static ct_status note_repairs(reader *r)
 {
     int64_t matrices = 0, files = 0;
@@ -199,7 +198,7 @@ static ct_status read_yaml(reader *r, int part)
     return CT_OK;
 }
 
-/* Groups that speak of no model of the runs that were read: the first few by name. */
+/* Groups that apply to no model: the first few by name. */
 static ct_status note_idle_groups(reader *r)
 {
     const int32_t groups = r->d->groups;
@@ -229,7 +228,7 @@ static ct_status note_idle_groups(reader *r)
     return status;
 }
 
-/* The dataset keeps what the file's names were found by. */
+/* The dataset keeps the name index of the file. */
 static ct_status keep_index(reader *r)
 {
     ct__names *index = ct__zalloc(1, sizeof *index);
@@ -254,7 +253,7 @@ static int exists(const char *path)
     return stat(path, &entry) == 0;
 }
 
-/* One of the folders train and test, if it is there. */
+/* One of the folders train and test, if it exists. */
 static ct_status scan_part(reader *r, const char *name, ct__paths *paths, int wanted, int *found)
 {
     char *folder = ct__path_join(r->d->path, name);
@@ -266,7 +265,7 @@ static ct_status scan_part(reader *r, const char *name, ct__paths *paths, int wa
     return status;
 }
 
-/* The same files into both lists, as far as they are wanted. */
+/* The same files for both parts, if wanted. */
 static ct_status both_parts(reader *r, int part)
 {
     for (int64_t i = 0; part & CT_DATASET_TEST && i < r->train.count; i++)
@@ -343,7 +342,7 @@ static ct_status read_run(reader *r, const char *path, ct_sequence **out)
     CT_TRY(ct__grow(&r->of_path, &r->of_path_capacity, n + 1, sizeof *r->of_path, "sequences", r->err));
     CT_TRY(ct__names_add(&r->paths, path, r->err));
     const ct_status status = ct__sequence_read_shared(path, CT_FORMAT_AUTO, r->d->noise, &policy, r->how, out, r->err);
-    if (status == CT_E_IO && r->yaml && r->err) { /* a list that is wrong is more likely than a disk */
+    if (status == CT_E_IO && r->yaml && r->err) { /* a wrong list is more likely than a disk error */
         const ct_err inner = *r->err;
         return ct_fail(r->err, status, "%s (%s names it)", inner.text, r->yaml_path);
     }
@@ -368,7 +367,7 @@ static ct_status read_runs(reader *r, const ct__paths *from, ct_sequence ***list
     return CT_OK;
 }
 
-/* What was looked for, where nothing was found. */
+/* The message if nothing was found: what was looked for. */
 static ct_status nothing(const reader *r, int part)
 {
 #define X(constant, name, ending, what) " " ending

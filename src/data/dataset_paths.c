@@ -1,4 +1,4 @@
-/* dataset_paths.c: files of a folder. */
+/* dataset_paths.c: the sequence files of a folder. */
 #define _POSIX_C_SOURCE 200809L
 #include "data/data.h"
 
@@ -36,7 +36,7 @@ void ct__paths_free(ct__paths *paths)
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* Of those left out a message names the first by name: folders list theirs in any order. */
+/* The first skipped file by name, for a message: folders are listed in any order. */
 static void leave_out(ct__paths *paths, const char *name)
 {
     if (!paths->others++ || strncmp(name, paths->other, 60) < 0)

@@ -1,8 +1,7 @@
-/* dataset_schema.c: the keys of dataset.yaml and their types, as a schema for libcyaml, and its complaints as
- * sentences.
+/* dataset_schema.c: the keys of dataset.yaml and their types, as a libcyaml schema, and its errors as sentences.
  *
- * libcyaml tells what is wrong through a log: a cause, then the places it was in from the inside out, each with a
- * line. The first place is where to look. Aliases are refused, so that a small file cannot stand for a large one. */
+ * libcyaml reports errors through a log: a cause, then its locations from the inside out, each with a line. The
+ * first location is used. Aliases are refused, so that a small file cannot expand to a large one. */
 #define _POSIX_C_SOURCE 200809L
 #include "data/data.h"
 #include "data/locale.h"
@@ -52,10 +51,10 @@ static const cyaml_schema_value_t ROOT = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER
 
 typedef struct {
     char cause[256];
-    char key[64]; /* of the innermost mapping; "" if it is not known */
-    int  line;    /* 0: not known                                    */
+    char key[64]; /* of the innermost mapping; "" if unknown */
+    int  line;    /* 0: unknown                                      */
     int  placed;
-    int  in_group; /* it is in the list of groups                    */
+    int  in_group; /* 1: in the list of groups                       */
 } complaint;
 
 /* "  in mapping field 'variance' (line: 5, column: 15)" */
@@ -65,7 +64,7 @@ static void take_place(complaint *c, const char *text)
     c->in_group = c->in_group || strstr(text, "'groups'") != NULL;
     if (c->placed) return;
     if (line && !c->line) c->line = atoi(line + strlen("(line: "));
-    if (!strstr(text, "in mapping")) return; /* an entry of a list: what the list is comes next */
+    if (!strstr(text, "in mapping")) return; /* a list entry: the list itself comes next */
     c->placed = 1;
     sscanf(text, "  in mapping field '%63[^']'", c->key);
 }
@@ -90,13 +89,13 @@ static void *memory(void *context, void *old, size_t size)
     return NULL;
 }
 
-/* The rest of `text` if it begins so, else NULL. */
+/* The rest of `text` after this prefix, or NULL. */
 static const char *after(const char *text, const char *begin)
 {
     return strncmp(text, begin, strlen(begin)) ? NULL : text + strlen(begin);
 }
 
-/* What libcyaml calls a thing, in words. */
+/* libcyaml's name of a type in words. */
 static const char *thing(const char *theirs)
 {
     static const struct {
@@ -118,7 +117,7 @@ static void say_no_key(const complaint *c, const char *key, char *out, size_t si
     else snprintf(out, size, "there is no key %s", key);
 }
 
-/* The cause as a sentence of ours; *keyed is 0 if it has the key in it. */
+/* The cause as a sentence; *keyed is 0 if it contains the key. */
 static void say(const complaint *c, cyaml_err_t code, char *out, size_t size, int *keyed)
 {
     char        want[24], found[24];
@@ -145,8 +144,7 @@ static void say(const complaint *c, cyaml_err_t code, char *out, size_t size, in
     else snprintf(out, size, "%s", c->cause[0] ? c->cause : cyaml_strerror(code));
 }
 
-/* libcyaml has the line of what comes before an unknown key: the key's own is the first from there on that begins
- * with it. */
+/* libcyaml reports the line before an unknown key. The key's own line is the first from there that starts with it. */
 static int line_of_key(const complaint *c, const char *text, size_t size)
 {
     const char  *key = after(c->cause, "Unexpected key: "), *end = text + size;
@@ -166,7 +164,7 @@ static ct_status complain(const complaint *c, cyaml_err_t code, const char *text
 {
     char where[24] = "", sentence[400];
     int  keyed;
-    const int silent = !strcmp(c->cause, "libyaml: (null)"); /* libyaml has a text for every fault but this */
+    const int silent = !strcmp(c->cause, "libyaml: (null)"); /* the one libyaml error without a text */
     if (code == CYAML_ERR_OOM || code == CYAML_ERR_LIBYAML_PARSER_INIT || silent)
         return ct__no_memory(err, "YAML values", 1);
     say(c, code, sentence, sizeof sentence, &keyed);

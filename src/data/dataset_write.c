@@ -21,7 +21,7 @@ static ct_status write_run(const ct_dataset *d, const ct_sequence *seq, const ch
     char  *path = ct__path_join(folder, name);
     if (!path) return ct__no_memory(err, "file names", 1);
     ct_status status = ct_sequence_write(seq, d->noise, NULL, CT_FORMAT_COVTUNE, 0, path, NULL, &inner);
-    if (status == CT_E_IO || status == CT_E_MEMORY) ct_fail(err, status, "%s", inner.text); /* which names the file */
+    if (status == CT_E_IO || status == CT_E_MEMORY) ct_fail(err, status, "%s", inner.text); /* has the path */
     else if (status != CT_OK) ct_fail(err, status, "%s: %s", path, inner.text);
     free(path);
     return status;
@@ -34,7 +34,7 @@ int32_t ct__sequence_find(ct_sequence *const list[], int32_t count, const ct_seq
     return -1;
 }
 
-/* Runs of one part, and their names into `names`; a training run that is tested on too is written once. */
+/* Write the sequences of one part, and append their file names to `names`. A sequence of both parts is written once. */
 static ct_status write_part(const ct_dataset *d, const char *folder, const char *part, ct__paths *names, ct_err *err)
 {
     const int          testing = !strcmp(part, "test");

@@ -1,20 +1,20 @@
-/* dataset_yaml.c: what dataset.yaml means.
+/* dataset_yaml.c: interpretation of dataset.yaml.
  *
  *   format: covtune-dataset
  *   version: 1
- *   groups:                              what is to be learned, and from where on; all of it may be left out
- *     - name: odom@0                     a noise model, or a group: odom speaks of odom@0 and odom#7 as well
- *       variance: [0.01, 0.01, 0.04]     start; one number: isotropic. Or covariance: [rows one after the other]
+ *   groups:                              what is learned, and start values; all of it is optional
+ *     - name: odom@0                     a noise model, or a group: odom applies to odom@0 and odom#7 as well
+ *       variance: [0.01, 0.01, 0.04]     start; one number: isotropic. Or covariance: [row by row]
  *       kind: diagonal                   as which it is learned
- *       bounds: [1e-3, 1e3]              of all variances. Or lower: [..] and upper: [..], one number, or one a
+ *       bounds: [1e-3, 1e3]              of all variances. Or lower: [..] and upper: [..], one number, or one per
  *                                        coordinate
- *       unit: [0.01, 0.01, 0.1]          sigmas that count as one, one for all or one a coordinate: bounds are of
+ *       unit: [0.01, 0.01, 0.1]          sigmas that count as one, one for all or one per coordinate: bounds are of
  *                                        variances over their squares
  *       learn: true
  *   train: [train/0000.ctseq, ...]       relative to the folder of this file
  *   test: [...]
  *
- * The nearest name counts: of odom@1#7, what is said of odom@1#7, else of odom@1, else of odom. */
+ * The most specific name applies: for odom@1#7 the group odom@1#7, else odom@1, else odom. */
 #include "data/data.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ static const char *const KIND[] = {"isotropic", "diagonal", "full"};
 
 /* ---- names ---- */
 
-/* Groups by their names, in one of two ways: an index, or from the first to the last. */
+/* Groups by name: by an index, or by linear search. */
 typedef struct {
     const ct__names *index; /* or NULL */
     const void      *list;
@@ -43,7 +43,7 @@ static int64_t place_of(const groups *g, const char *name)
     return -1;
 }
 
-/* The group that speaks of the model: of its name, or of the nearest whole of it. -1 if none does. */
+/* The group with the most specific name that includes the model, or -1. */
 static int64_t nearest(const groups *g, const char *model)
 {
     char whole[256];
@@ -73,8 +73,7 @@ int64_t ct__yaml_group_of(const ct__yaml *yaml, const char *model)
     return nearest(&(groups){.index = &yaml->index, .list = yaml->group, .counts = any}, model);
 }
 
-/* Datasets are made by hand, too, with groups that no index has. A few names are compared as quickly as one is found
- * by hash. */
+/* Datasets built by hand have groups without an index. A few names are compared as fast as one is hashed. */
 const ct_dataset_group *ct__dataset_find_group(const ct_dataset *dataset, const char *model)
 {
     const ct__names *index = dataset->index;
@@ -91,7 +90,7 @@ static ct_status bad(const char *path, const ct__yaml_group *g, ct_err *err, con
     return ct_fail(err, CT_E_PARSE, "%s: group %.200s: %s", path, g->name, what);
 }
 
-/* n with n x n numbers, or 0. */
+/* The n of n x n numbers, or 0. */
 static int side_of(unsigned numbers)
 {
     int n = 1;
@@ -99,14 +98,14 @@ static int side_of(unsigned numbers)
     return (unsigned)(n * n) == numbers ? n : 0;
 }
 
-/* Puts the path before a sentence that names the model. */
+/* Prefixes the path to a sentence that names the model. */
 static ct_status in_file(const char *path, ct_status status, const ct_err *inner, ct_err *err)
 {
     return status == CT_OK ? CT_OK
                            : ct_fail(err, status == CT_E_MEMORY ? status : CT_E_PARSE, "%s: %s", path, inner->text);
 }
 
-/* The numbers it starts from, for that model; NULL: as many as there are. */
+/* The start values for that model; m NULL: as many as the file has. */
 static ct_status start_of(const ct__yaml_group *g, const ct_noise_model *m, const char *path, ct__noise_numbers *out,
                           ct_err *err)
 {
@@ -193,7 +192,7 @@ ct_status ct__yaml_check(ct__yaml *yaml, const char *path, ct_err *err)
 
 /* ---- into a dataset ---- */
 
-/* n numbers into CT_NOISE_DIM_MAX places: one goes everywhere, what is not said is NaN. */
+/* Expand n numbers to CT_NOISE_DIM_MAX: one number goes to all places, missing ones are NaN. */
 static void spread(unsigned n, const double *from, double to[CT_NOISE_DIM_MAX])
 {
     for (unsigned i = 0; i < CT_NOISE_DIM_MAX; i++) to[i] = n == 1 ? from[0] : i < n ? from[i] : NAN;
@@ -209,7 +208,7 @@ ct_status ct__yaml_take_group(const ct__yaml_group *from, ct_dataset_group *to, 
     return to->name ? CT_OK : ct__no_memory(err, "names", 1);
 }
 
-/* Bounds and units of each coordinate are as many as those. */
+/* There are as many bounds and units as these. */
 static ct_status check_dim(const ct__yaml_group *g, const ct_noise_model *m, const char *path, ct_err *err)
 {
     const unsigned dim = (unsigned)m->dim;
@@ -243,7 +242,7 @@ ct_status ct__yaml_apply(const ct__yaml *yaml, const char *path, ct_noise *noise
 
 /* ---- writing ---- */
 
-/* Length of the UTF-8 character at p and its number, or 0 if there is none. */
+/* Length and code point of the UTF-8 character at p; 0 if it is invalid. */
 static int decode(const unsigned char *p, uint32_t *code)
 {
     static const uint32_t LEAST[5] = {0, 0, 0x80, 0x800, 0x10000};
@@ -256,7 +255,7 @@ static int decode(const unsigned char *p, uint32_t *code)
     return n && *code >= LEAST[n] && *code <= 0x10ffff && !(*code >= 0xd800 && *code < 0xe000) ? n : 0;
 }
 
-/* A word as it is, or in quotes if YAML could take it for something else. */
+/* A word, quoted if YAML could read it as something else. */
 static ct_status put_word(FILE *out, const char *word, ct_err *err)
 {
     const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./@#-";
@@ -288,7 +287,7 @@ static void put_numbers(FILE *out, const char *key, int n, const double v[])
     fputs("]\n", out);
 }
 
-/* How many numbers were said: none, one for all, or as many as come before a NaN or, of units, a zero. */
+/* How many numbers are given: none, one for all, or those before a NaN (units: or a zero). */
 static int said(const double v[CT_NOISE_DIM_MAX])
 {
     int n = 0, same = 1;
@@ -299,8 +298,8 @@ static int said(const double v[CT_NOISE_DIM_MAX])
 #define NO_MODEL   (-1)
 #define NOT_OF_ONE (-2)
 
-/* Per group the model that it speaks of, if that is one and has its name: start values stand there for it, else they
- * would become those of all. */
+/* Per group, the model of exactly its name, if it applies to that model only. Its start values are written there;
+ * for other groups they would become those of all models. */
 static int32_t *only_models(const ct_dataset *d)
 {
     int32_t *only = ct__zalloc(d->groups, sizeof *only);

@@ -1,15 +1,15 @@
-/* fields.c: group elements and symmetric matrices as the words of a line, and as few digits as bring
- * the same bits back.
+/* fields.c: group elements and symmetric matrices as words of a line, with the fewest digits that read back to the
+ * same bits.
  *
- * A rotation in the plane is stored as (cos, sin) and written as an angle, an information matrix is
- * written where a covariance is stored: neither is a number that was read, so printing 17 digits of
- * what a formula gives would turn 0.1 into 0.10000000000000001 and come back one bit off. The writers
- * try decimal numbers from short to long and take the first that the reader maps onto what is stored. */
+ * A planar rotation is stored as (cos, sin) and written as an angle; an information matrix is written where a
+ * covariance is stored. These values are computed: 17 digits would turn 0.1 into 0.10000000000000001 and read back
+ * one bit off. Writers try decimal numbers from short to long, and take the first that the reader maps to the stored
+ * bits. */
 #include "data/data.h"
 
 #include <math.h>
 
-/* What the numbers of an element are called in messages. */
+/* Names of the numbers of an element, for messages. */
 static const char *const FIELD[CT_KIND_COUNT][CT_SIZE_MAX] = {
     [CT_R1] = {"x"},
     [CT_R2] = {"x", "y"},
@@ -97,7 +97,7 @@ int ct__angle(double c, double s, double *theta)
     const double nearest = ct_so2_log(a);
     double       low = nearest, high = nearest;
     *theta = nearest;
-    if (ct__shortest(1, theta, 15, same_angle, &a)) return 1; /* atan2 is good to 15 digits of what was read */
+    if (ct__shortest(1, theta, 15, same_angle, &a)) return 1; /* atan2 is accurate to 15 digits */
     for (int ulp = 0; ulp < 4; ulp++) {
         low = nextafter(low, -INFINITY);
         high = nextafter(high, INFINITY);

@@ -1,4 +1,4 @@
-/* format.c: formats by name, by ending and by what a file begins with. */
+/* format.c: formats by name, by file ending and by first line. */
 #include "data/data.h"
 
 #include <errno.h>
@@ -38,8 +38,8 @@ static int is_row(const ct__lines *in)
     return 1;
 }
 
-/* g2o numbers its variables, PyFactorGraph names them after a time or after the tag: a line that
- * has a name (a word that is no number) behind its tag is PyFactorGraph's. */
+/* g2o numbers its variables; PyFactorGraph names them after a time or after the tag. A line with a name (not a
+ * number) after its tag is PyFactorGraph's. */
 static int is_pyfg(const ct__lines *in)
 {
     double value;
@@ -48,7 +48,7 @@ static int is_pyfg(const ct__lines *in)
     return 0;
 }
 
-/* A push that was recorded has the names of its columns there, whatever their order and the blanks between. */
+/* A recorded push starts with column names, in any order. */
 static int is_push(const ct__lines *in)
 {
     for (int i = 0; i < in->words; i++)
@@ -56,7 +56,7 @@ static int is_push(const ct__lines *in)
     return 0;
 }
 
-/* By the first line that is not blank or a comment; -1 if it tells nothing. */
+/* By the first line that is not blank or a comment; -1 if undecided. */
 static int by_line(const ct__lines *in)
 {
     const char *tag = in->word[0];

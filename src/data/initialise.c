@@ -1,31 +1,30 @@
-/* initialise.c: values for variables from measurements alone.
+/* initialise.c: initial values from measurements.
  *
- * Variables are placed by composing measurements: if one end of an edge has a value, the other is
+ * Variables are placed by composing measurements. If one end of an edge has a value, the other is
  *     b = a o z   or   a = b o z^-1,         a point is   p = (a o s) z,       a prior gives   x = z.
- * A velocity is an edge, z = Exp(v dt). The first walk takes the factors in their order, because that is what other
- * programs do and an odometry chain comes out as recorded. What it left behind (edges before the chain that reaches
- * them) a breadth-first walk places, and each part that hangs together with nothing else begins at a variable of its
- * own. Linear in the size of the graph. Two have need of it, who differ in where a walk begins:
+ * A velocity is an edge with z = Exp(v dt). A first pass takes the factors in their order, as other programs do, so
+ * that an odometry chain comes out as recorded. A breadth-first search places the rest. Each connected component
+ * starts at a variable of its own. Linear in the size of the graph. There are two uses:
  *
- * A file that holds edges alone (ct__build_initialise): every prior places its variable, as a file that has priors but
- * no values means them to; what nothing ties to the world begins at the identity.
+ * A file with edges only (ct__build_initialise): every prior places its variable. A component without a prior starts
+ * at the identity.
  *
- * A recording to be started anew (ct_sequence_initialise): as for a file, what is measured absolutely begins there; or,
- * as a robot without such fixes would, one prior of a part is enough, and the rest is odometry: with a heading that
- * is off by a radian a step that ends in other minima. */
+ * Start values for a recorded sequence (ct_sequence_initialise): either the same; or one prior per component is used
+ * and odometry gives the rest, as on a robot without absolute fixes. With a heading error of a radian per step, that
+ * leads to other minima. */
 #include "data/data.h"
 
 #include <math.h>
 
 typedef struct {
     const ct_graph *graph;
-    double         *x;        /* values: filled, where given, or to begin a part at */
+    double         *x;        /* values: filled in; given ones may start a component */
     uint8_t        *given;
-    int             relative; /* 1: priors place the first variable of a part alone */
-    int32_t        *queue;    /* variables placed, in that order */
+    int             relative; /* 1: priors place only the first variable of a component */
+    int32_t        *queue;    /* placed variables, in that order */
     int32_t         queued;
-    int32_t         placed, begun; /* by a factor; where no factor says a place */
-    int32_t         begun_poses;   /* of the latter                             */
+    int32_t         placed, begun; /* placed by a factor; started without one */
+    int32_t         begun_poses;   /* poses among the latter                    */
     int32_t        *prior;    /* per variable: the first prior on it, + 1; 0: none */
     int64_t        *first;    /* factors of variable v: touching[first[v]] to touching[first[v + 1] - 1] */
     int32_t        *touching;
@@ -39,7 +38,7 @@ static void mark(walk *w, int32_t var)
     w->queue[w->queued++] = var;
 }
 
-/* p = (x o s) z, where z is the point in the sensor's frame, followed by the sensor's pose s. */
+/* p = (x o s) z, with z the point in the sensor's frame and s the sensor's pose. */
 static void place_point(const walk *w, const ct_factor *f)
 {
     const double *x = value_of(w, f->var[0]);
@@ -54,7 +53,7 @@ static void place_point(const walk *w, const ct_factor *f)
     }
 }
 
-/* Does the factor say what is between two poses, d = Log(a^-1 b)? */
+/* 1 if the factor measures the relative pose d = Log(a^-1 b). */
 static int is_edge(const ct_factor *f, double d[CT_DIM_MAX])
 {
     const ct_kind kind = f->ops->kind[0];
@@ -84,7 +83,7 @@ static void place_by_prior(walk *w, const ct_factor *f)
     w->placed++;
 }
 
-/* If the factor, not a prior, says where its one variable without a value is, puts it there. */
+/* Places the one variable without a value of a factor that is not a prior, if the factor determines it. */
 static void place(walk *w, int32_t index)
 {
     const ct_factor f = ct_graph_factor(w->graph, index);
@@ -105,7 +104,7 @@ static void place(walk *w, int32_t index)
     w->placed++;
 }
 
-/* Which factors touch which variable, by counting. */
+/* The factors of each variable, by counting sort. */
 static ct_status index_factors(walk *w, ct_err *err)
 {
     const int32_t variables = ct_graph_variables(w->graph), factors = ct_graph_factors(w->graph);
@@ -125,15 +124,15 @@ static ct_status index_factors(walk *w, ct_err *err)
     return CT_OK;
 }
 
-/* Walks on from the variables in the queue, from number `at` on. */
+/* Breadth-first search from number `at` of the queue on. */
 static void spread(walk *w, int32_t at)
 {
     for (; at < w->queued; at++)
         for (int64_t k = w->first[w->queue[at]]; k < w->first[w->queue[at] + 1]; k++) place(w, w->touching[k]);
 }
 
-/* The next variable without a value from *at on, poses before points: a point does not tell where the
- * poses are that see it. -1 if there is none. `at` counts through the variables twice. */
+/* The next variable without a value from *at on, poses before points, because a point does not determine the poses
+ * that observe it. -1 if there is none. `at` counts through the variables twice. */
 static int32_t next_unplaced(const walk *w, int64_t *at)
 {
     const int32_t variables = ct_graph_variables(w->graph);
@@ -144,8 +143,7 @@ static int32_t next_unplaced(const walk *w, int64_t *at)
     return -1;
 }
 
-/* Places the next variable from *at on that a prior ties to the world, by the first of its priors; 0 if there is
- * none. */
+/* Places the next variable from *at on that has a prior, by its first prior; 0 if there is none. */
 static int begin_at_prior(walk *w, int32_t *at)
 {
     while (*at < ct_graph_variables(w->graph) && (w->given[*at] || !w->prior[*at])) ++*at;
@@ -155,7 +153,7 @@ static int begin_at_prior(walk *w, int32_t *at)
     return 1;
 }
 
-/* Which prior is the first on each variable. */
+/* The first prior of each variable. */
 static ct_status find_priors(walk *w, ct_err *err)
 {
     const int32_t variables = ct_graph_variables(w->graph);
@@ -199,7 +197,7 @@ static ct_status place_all(walk *w, ct_err *err)
     return CT_OK;
 }
 
-/* Sums of numbers as large as a double has may leave the doubles. -1: all are finite. */
+/* The first value that is not finite, as sums of very large numbers can overflow; -1: none. */
 static int32_t not_finite(const walk *w)
 {
     for (int32_t v = 0; v < ct_graph_variables(w->graph); v++)
@@ -208,7 +206,7 @@ static int32_t not_finite(const walk *w)
     return -1;
 }
 
-/* Fills w->x; counts are in w after it. `path` is for the message, or NULL. */
+/* Fills w->x and the counts in w. `path` is for messages, or NULL. */
 static ct_status run_walk(walk *w, const char *path, ct_err *err)
 {
     const int32_t variables = ct_graph_variables(w->graph);
@@ -248,7 +246,7 @@ static ct_status reach(const ct_sequence *seq, int absolute, double *x, int32_t 
     uint8_t        *given = ct__zalloc(variables, sizeof *given);
     if (!given) return ct__no_memory(err, "variables", variables);
     for (int32_t v = 0; v < variables; v++) given[v] = ct_graph_fixed(g, v) != 0;
-    memmove(x, ct_graph_initial_const(g), (size_t)ct_graph_size(g) * sizeof *x); /* which x may be */
+    memmove(x, ct_graph_initial_const(g), (size_t)ct_graph_size(g) * sizeof *x); /* x may be the initial values */
     walk            w = {.graph = g, .x = x, .given = given, .relative = !absolute};
     const ct_status status = run_walk(&w, NULL, err);
     *unplaced = w.begun_poses;

@@ -1,10 +1,9 @@
-/* intern_noise.c: noise models for formats that write a matrix on every edge and no names.
+/* intern_noise.c: noise models for formats that write a matrix on every edge, without names.
  *
- * Equal matrices of a group become one model, found by a hash of group and covariance, so a file of
- * 100,000 edges with one matrix gives one model, and one with 100,000 matrices takes linear time.
- * Models that were in the table before (from another sequence) are found as well. What is compared
- * is the covariance, to the bit, and never the information it came from: that is what a model is,
- * and what other formats write. */
+ * Equal matrices of a group become one model, found by a hash of group and covariance. So a file of 100,000 edges
+ * with one matrix gives one model, and one with 100,000 matrices takes linear time. Models that were in the table
+ * before (from another sequence) are found too. Covariances are compared to the bit, not the information matrices
+ * they come from. */
 #include "data/data.h"
 #include "noise/noise.h"
 
@@ -69,14 +68,14 @@ static int64_t probe(const ct__build *b, const model_key *key)
 static void enter(ct__build *b, int32_t model)
 {
     const ct_noise_model *m = ct_noise_get(b->noise, model);
-    if (m->robust.kind != CT_ROBUST_NONE) return; /* no format without names has kernels */
+    if (m->robust.kind != CT_ROBUST_NONE) return; /* formats without model names have no kernels */
     const model_key key = key_of(m);
     const int64_t   place = probe(b, &key);
-    /* of equal models under two names the first is used */
+    /* the first of equal models is used */
     if (!b->intern.slot[place]) b->intern.slot[place] = model + 1;
 }
 
-/* Brings in the models that the table got since last time, with room for one more. */
+/* Index the models that were added to the table since the last call, with room for one more. */
 static ct_status catch_up(ct__build *b)
 {
     ct__intern   *t = &b->intern;
@@ -103,7 +102,7 @@ void ct__intern_free(ct__intern *t)
     *t = (ct__intern){0};
 }
 
-/* A name of the group that no model has: group, group#1, group#2, ... */
+/* A free name of the group: group, group#1, group#2, ... */
 static ct_status fresh_name(ct__build *b, const char *group, char *name, size_t size)
 {
     ct__intern *t = &b->intern;
@@ -122,7 +121,7 @@ static ct_status fresh_name(ct__build *b, const char *group, char *name, size_t 
     return CT_OK;
 }
 
-/* The model with this key, or one more of its group under a free name. */
+/* The model with this key, or a new one of its group. */
 static ct_status find_or_number(ct__build *b, const model_key *key, const char *group, ct_robust robust, int32_t *index)
 {
     CT_TRY(catch_up(b));
@@ -147,7 +146,7 @@ ct_status ct__build_renumber(ct__build *b, const char *name, ct_noise_kind kind,
     return find_or_number(b, &key, group, robust, index);
 }
 
-/* Of a covariance that is positive definite, as far as is known. */
+/* For a covariance that is positive definite as far as is known. */
 static ct_status intern_covariance(ct__build *b, const char *group, int dim, const double covariance[], int32_t *index)
 {
     double    value[CT__NOISE_NUMBERS_MAX];
@@ -162,7 +161,7 @@ ct_status ct__build_covariance(ct__build *b, const char *group, int dim, const d
 {
     double A[CT__NOISE_NUMBERS_MAX];
     memcpy(A, covariance, (size_t)(dim * dim) * sizeof *A);
-    /* before it is looked for: a refused one would use up a name */
+    /* checked before the search: a refused model would use up a name */
     CT_TRY(ct__build_repair(b, group, CT__COVARIANCE, dim, A));
     return intern_covariance(b, group, dim, A, index);
 }

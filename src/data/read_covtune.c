@@ -1,17 +1,17 @@
-/* read_covtune.c: covtune's own sequence format, for people and programs.
+/* read_covtune.c: covtune's own sequence format.
  *
  *   covtune-sequence 1                                 format and version, always the first line
  *   # a comment, to the end of the line
  *   noise  odom@0 diagonal 0.01 0.01 0.0004            isotropic DIM V | diagonal V.. | full ROW..
  *   noise  gps isotropic 2 0.25 huber 1.345            optional: robust kernel and its width
  *   shape  box rectangle 0.118 0.079                   outlines that factors refer to: read_covtune_shape.c
- *   var    x0 SE2 0 0 0 t=12.5 fixed                   optional: time in seconds; held at its value
- *   truth  x0 0 0 0.01 known=x,y                       optional: the coordinates that count
- *   factor between_se2 odom@0 x0 x1 1 0 0.1            model, noise, variables, measurement
+ *   var    x0 SE2 0 0 0 t=12.5 fixed                   optional: time in seconds; fixed at its value
+ *   truth  x0 0 0 0.01 known=x,y                       optional: the known coordinates
+ *   factor between_se2 odom@0 x0 x1 1 0 0.1            type, noise model, variables, measurement
  *
- * Names are words; a name is said before it is used. A rotation in the plane is an angle, or, where no
- * angle reads back to the same bits, the pair cos,sin as one word. Optional parts of a measurement
- * (see ct_factor_ops) are left out when they are the identity. What is written is read back to the bit. */
+ * Names are single words, defined before use. A planar rotation is an angle, or, if no angle reads back to the same
+ * bits, the pair cos,sin as one word. Optional parts of a measurement (ct_factor_ops) are omitted if they are the
+ * identity. Written files read back to the bit. */
 #include "data/data.h"
 #include "graph/graph.h"
 
@@ -23,7 +23,7 @@
 
 /* ---- elements, with pairs for angles ---- */
 
-/* A word "c,s": a unit pair, made unit as quaternions are unless it is so to rounding. */
+/* A word "c,s": a unit pair, normalised like quaternions unless it is unit up to rounding. */
 static int read_pair(const char *word, double pair[2])
 {
     char        first[40];
@@ -46,7 +46,7 @@ static int is_planar(ct_kind kind) { return kind == CT_SO2 || kind == CT_SE2; }
 
 static ct_status read_element(ct__build *b, int w, ct_kind kind, double *x)
 {
-    const int at = w + ct_kind_fields(kind) - 1; /* the angle's word */
+    const int at = w + ct_kind_fields(kind) - 1; /* word of the angle */
     char      quote[CT__QUOTE_MAX];
     if (!is_planar(kind) || at >= b->in.words || !strchr(b->in.word[at], ','))
         return ct__word_element(&b->in, w, kind, x);
@@ -74,7 +74,7 @@ static void write_element(const ct__out *out, ct_kind kind, const double *x)
 static const char *const NOISE_KIND[] = {
     [CT_NOISE_ISOTROPIC] = "isotropic", [CT_NOISE_DIAGONAL] = "diagonal", [CT_NOISE_FULL] = "full"};
 
-/* "huber 1.345" at the end of the line; *words is how many come before it. */
+/* "huber 1.345" at the end of the line; *words <- the number of words before it. */
 static ct_status read_robust(ct__build *b, int *words, ct_robust *robust)
 {
     *robust = (ct_robust){.kind = CT_ROBUST_NONE};
@@ -210,7 +210,7 @@ static void write_truth(const ct__out *out, const char *name, int32_t var)
     const ct_kind   kind = ct_graph_kind(g, var);
     const double   *x = out->seq->truth + ct_graph_offset(g, var);
     const unsigned  known = out->seq->known[var], all = (1u << ct_kind_dim(kind)) - 1;
-    if (!known && ct__is_identity(kind, x)) return; /* what a variable without truth is read as */
+    if (!known && ct__is_identity(kind, x)) return; /* the reader's default for a variable without truth */
     fprintf(out->file, "truth %s", name);
     write_element(out, kind, x);
     if (known != all) {
@@ -239,7 +239,7 @@ static void write_variable(const ct__out *out, int32_t var)
 
 /* ---- factors ---- */
 
-/* Measurement from word w on: all required parts, then as many of the others as the line has. */
+/* The measurement from word w on: all required parts, then the optional ones that the line has. */
 static ct_status read_measurement(ct__build *b, int w, const ct_factor_ops *ops, double *z)
 {
     for (int i = 0; i < ops->fields; i++) {
@@ -288,7 +288,7 @@ static ct_status read_factor(ct__build *b)
     return ct__lines_place(&b->in, ct_graph_add_factor(b->seq->graph, ops, var, z, shape, noise, b->in.err));
 }
 
-/* The name under which the sequence has a factor's shape, or NULL. */
+/* The sequence's name of a factor's shape, or NULL. */
 static const char *shape_name(const ct_sequence *seq, const void *shape)
 {
     for (int32_t i = 0; i < seq->shapes; i++)

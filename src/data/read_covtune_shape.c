@@ -3,14 +3,14 @@
  *   shape box  rectangle 0.118 0.079                   half lengths
  *   shape egg  ellipse 0.0819 0.1214                   half axes
  *   shape part polygon 0 0 0.1 0 0.1 0.05              corners, x and y
- *   + 0.05 0.1 0 0.05                                  goes on with the numbers of the shape above
+ *   + 0.05 0.1 0 0.05                                  continues the numbers of the shape above
  *   shape can  grid -0.1 -0.1 0.01 20 20               x0 y0 step rows columns, then the samples row by row
  *   + 0.05 0.04 0.03 ...
- *   shape tin  file sdf/tin.json                       a grid in LEO's JSON, found from the sequence's own folder
+ *   shape tin  file sdf/tin.json                       a grid in LEO's JSON, relative to the sequence's folder
  *   factor contact_se2 geo o0 e0 shape=box 0.0075      a factor that needs a shape names it after its variables
  *
- * A shape is complete where another line begins, so a mistake in its numbers is told of the line that it began on.
- * Numbers are those of ct_shape_numbers. */
+ * A shape ends where another line starts, so errors in its numbers are reported for its first line. Numbers are
+ * those of ct_shape_numbers. */
 #include "data/data.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static ct_status take_numbers(ct__build *b, int w)
     return CT_OK;
 }
 
-/* A name as it stands in this file, found from the folder of this file; NULL if there is no memory. */
+/* A path of this file, relative to its folder; NULL without memory. */
 static char *beside(const ct__build *b, const char *name)
 {
     char *folder = ct__strdup(b->in.path);
@@ -143,7 +143,7 @@ ct_status ct__shape_word(ct__build *b, int w, const ct_factor_ops *ops, const ct
                              ct__quote(b->in.word[w], quote));
     const int32_t index = ct__sequence_shape(b->seq, b->in.word[w] + 6);
     if (index < 0) return ct__lines_bad(&b->in, "there is no shape %s above", ct__quote(b->in.word[w] + 6, quote));
-    ct__shape_lines *s = &b->shapes; /* contacts are looked at when all truth is known */
+    ct__shape_lines *s = &b->shapes; /* contacts are checked when all truth is known */
     *shape = b->seq->shape[index];
     if (!s->first_line) s->first_line = b->in.line, s->first = ct_graph_factors(b->seq->graph);
     if (ct_shape_kind_of(*shape) != CT_SHAPE_GRID) return CT_OK;
@@ -155,12 +155,12 @@ ct_status ct__shape_word(ct__build *b, int w, const ct_factor_ops *ops, const ct
 
 /* ---- contacts that cannot be ---- */
 
-/* of the radius of a disc of its area: of a box of 9 cm 1 cm, of those that are simulated 2 cm, where truth has errors
- * of half a centimetre */
+/* of the radius of a disc of equal area: 1 cm for a box of 9 cm, 2 cm for the simulated objects, whose truth has
+ * errors of half a centimetre */
 #define DEEP   0.2
-#define INSIDE 5e-3 /* m, at least: what a recorded push may begin with (read_push_csv.c) */
+#define INSIDE 5e-3 /* m, at least: permitted at the start of a recorded push (read_push_csv.c) */
 
-/* Where the finger is, as the object sees it, by values x. */
+/* The finger in the object's frame at values x. */
 static void seen(const ct_graph *g, ct_factor f, const double *x, double q[2])
 {
     const double *o = x + ct_graph_offset(g, f.var[0]);
@@ -181,7 +181,7 @@ static const char *shape_name(const ct_sequence *seq, ct_factor f)
     return seq->shape_name[shape];
 }
 
-/* A grid is asked for distances where it has them. */
+/* The finger must lie on the grid. */
 static ct_status check_contact(ct__build *b, ct_factor f)
 {
     const ct_graph *g = b->seq->graph;
@@ -196,8 +196,8 @@ static ct_status check_contact(ct__build *b, ct_factor f)
                          ct_graph_name(g, f.var[0], object, sizeof object), shape_name(b->seq, f), inner.text);
 }
 
-/* A finger that begins deep inside the object: by its truth that is another frame, unit or size; by a start value it
- * may be led out on the wrong side. */
+/* A finger deep inside the object: if it is the truth, frame, unit or size are wrong; from an initial value, the
+ * estimator may leave on the wrong side. */
 static ct_status check_begin(ct__build *b, ct_factor f)
 {
     const ct_graph *g = b->seq->graph;
@@ -244,7 +244,7 @@ void ct__shape_lines_free(ct__shape_lines *s)
 
 /* ---- writing ---- */
 
-/* A grid's rows have lines of their own. */
+/* Grid rows are written on lines of their own. */
 static int begins_line(ct_shape_kind kind, int64_t i, int64_t columns)
 {
     if (kind != CT_SHAPE_GRID) return i > 0 && i % NUMBERS_A_LINE == 0;

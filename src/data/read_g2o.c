@@ -1,15 +1,15 @@
-/* read_g2o.c: g2o's text format, as its types write it.
+/* read_g2o.c: g2o's text format.
  *
  *   VERTEX_SE2 id x y theta          VERTEX_SE3:QUAT id x y z qx qy qz qw
  *   VERTEX_XY id x y                 VERTEX_TRACKXYZ id x y z
  *   PARAMS_SE2OFFSET id x y theta    PARAMS_SE3OFFSET id x y z qx qy qz qw     a sensor's pose on the body
- *   FIX id ..                        these vertices are held
+ *   FIX id ..                        these vertices are fixed
  *   EDGE_*  id ..  [id of PARAMS]  measurement  information                    rows of the table below
  *
- * Information is the upper triangle, row by row. That of an SE3 edge has translation before rotation,
- * and its rotation part is taken as that of the rotation vector in radians, as GTSAM does; g2o itself
- * means the vector part of the quaternion, half of that. Vertices may come after the edges that use
- * them, or not at all (initialise.c). Vertex 17 is variable x17, whatever it is. */
+ * Information is the upper triangle, row by row. That of an SE3 edge has translation before rotation. Its rotation
+ * part is read as that of the rotation vector in radians, as in GTSAM; g2o means the vector part of the quaternion,
+ * half of that. Vertices may follow the edges that use them, or be missing (initialise.c). Vertex 17 is variable
+ * x17. */
 #include "data/data.h"
 #include "graph/graph.h"
 
@@ -17,7 +17,7 @@
 typedef enum {
     NO_PARAM,
     SENSOR_PARAM,  /* the last part of the measurement: the sensor's pose               */
-    IDENTITY_PARAM /* g2o wants one, the model has none: only the identity is accepted   */
+    IDENTITY_PARAM /* g2o needs one, covtune's factor has none: only the identity        */
 } param_use;
 
 static const struct {
@@ -33,7 +33,7 @@ static const struct {
     {"PARAMS_SE3OFFSET", CT_SE3},
 };
 
-/* The writer takes the first row that can hold the factor. */
+/* The writer takes the first row that can represent the factor. */
 static const struct edge_type {
     const char          *tag;
     const ct_factor_ops *ops;
@@ -107,7 +107,7 @@ static ct_status read_fix(reader *r)
     return CT_OK;
 }
 
-/* The parameter named by word w goes into the measurement's last part, or must be the identity. */
+/* The PARAMS of word w become the measurement's last part, or must be the identity. */
 static ct_status use_param(reader *r, int w, const struct edge_type *type, double *sensor)
 {
     char          name[CT__ID_NAME_MAX];
@@ -138,7 +138,7 @@ static ct_status read_edge(reader *r, const struct edge_type *type)
         CT_TRY(ct__word_id(in, w++, 'x', name));
         CT_TRY(ct__build_mention(r->b, name, ops->kind[i], &var[i]));
     }
-    for (int i = 0, at = 0; i < ops->fields; i++) { /* what is not in the line is the identity */
+    for (int i = 0, at = 0; i < ops->fields; i++) { /* parts that are not in the line are the identity */
         ct_kind_identity(ops->field[i], z + at);
         last = at;
         at += ct_kind_size(ops->field[i]);
@@ -182,10 +182,10 @@ ct_status ct__g2o_read(ct__build *b)
 typedef struct {
     ct__out  *out;
     int64_t  *id;     /* of each variable */
-    ct__names params; /* number i is PARAMS i: the numbers of its line, after its tag */
+    ct__names params; /* number i is PARAMS i: the text of its line after the tag */
 } writer;
 
-/* The row that holds the factor; NULL if none does. *sensor is the pose that goes into PARAMS. */
+/* The row that represents the factor; NULL if none does. *sensor <- the pose for PARAMS. */
 static const struct edge_type *row_of(const ct_factor *f, const double **sensor)
 {
     int last = 0, plain = 1; /* plain: every part after the first is the identity */
@@ -201,7 +201,7 @@ static const struct edge_type *row_of(const ct_factor *f, const double **sensor)
     return NULL;
 }
 
-/* The number of the PARAMS that hold this pose (NULL: the identity), written if it is a new one. */
+/* The number of the PARAMS with this pose (NULL: the identity), which are written if new. */
 static ct_status number_param(writer *w, ct_kind kind, const double *sensor, int32_t *number)
 {
     double      x[CT_SIZE_MAX], field[CT_SIZE_MAX];

@@ -1,26 +1,26 @@
-/* read_isam.c: the text format of iSAM 1.x: edges alone, with square-root information.
+/* read_isam.c: the text format of iSAM 1.x: edges only, with square-root information.
  *
  *   EDGE2    id id  x y theta                 S11 S12 S13 S22 S23 S33        also called ODOMETRY
  *   LANDMARK id id  x y                       S11 S12 S22                    a point in the pose's frame
  *   EDGE3    id id  x y z roll pitch yaw      S11 S12 .. S66                 order x y z roll pitch yaw
  *   POINT3   id id  x y z                     S11 S12 S13 S22 S23 S33
  *
- * S is upper triangular, written row by row, with information S'S. EDGE3 and POINT3 may leave it out,
- * which means the identity. The rotation of an EDGE3 is Rz(yaw) Ry(pitch) Rx(roll); errors in roll,
- * pitch and yaw are taken as the components x, y, z of the rotation vector. Poses and points are
- * numbered apart: pose 17 is x17, point 17 is l17. There are no initial values (initialise.c), and the
- * prior on the first pose that iSAM adds while reading is not part of the file and not added here. */
+ * S is upper triangular, row by row, with information S'S. EDGE3 and POINT3 may omit it; it is then the identity.
+ * The rotation of an EDGE3 is Rz(yaw) Ry(pitch) Rx(roll). Errors in roll, pitch and yaw are read as the components
+ * x, y, z of the rotation vector. Poses and points are numbered separately: pose 17 is x17, point 17 is l17. There
+ * are no initial values (initialise.c). iSAM adds a prior on the first pose while reading; it is not part of the
+ * file and not added here. */
 #include "data/data.h"
 #include "graph/graph.h"
 #include "noise/noise.h"
 
 #include <math.h>
 
-/* The writer takes the first row of a model. */
+/* The writer takes the first row of a factor type. */
 static const struct edge_type {
     const char          *tag;
     const ct_factor_ops *ops;
-    int                  bare; /* the matrix may be left out */
+    int                  bare; /* the matrix is optional */
 } EDGE[] = {
     {"EDGE2", &ct_between_se2, 0},
     {"ODOMETRY", &ct_between_se2, 0},
@@ -50,7 +50,7 @@ static int same_rotation(const double *rpy, const void *context)
     return !memcmp(&q, context, sizeof q) || !memcmp(&minus, context, sizeof q);
 }
 
-/* R = [cp cy, ., .; cp sy, ., .; -sp, cp sr, cp cr]. Where cp vanishes roll and yaw turn about one axis: roll is 0. */
+/* R = [cp cy, ., .; cp sy, ., .; -sp, cp sr, cp cr]. For cp = 0 roll and yaw have one axis: roll is 0. */
 static void to_rpy(ct_so3 q, double rpy[3])
 {
     double R[9];
@@ -212,7 +212,7 @@ static ct_status write_edge(ct__out *out, int32_t index, const int64_t *id)
     return CT_OK;
 }
 
-/* iSAM's files have edges alone: what a caller wants to see written of the variables is lost. */
+/* iSAM files have edges only: values of variables are lost. */
 static ct_status drop_values(ct__out *out)
 {
     const ct_graph *g = out->seq->graph;

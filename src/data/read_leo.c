@@ -1,41 +1,40 @@
-/* read_leo.c: reading the JSON logs of LEO (Sodhi et al., "LEO: Learning Energy-based Models in Factor
- * Graph Optimization", 2021), navigation in the plane.
+/* read_leo.c: the JSON logs of LEO (Sodhi et al., "LEO: Learning Energy-based Models in Factor Graph Optimization",
+ * 2021), planar navigation.
  *
- *   poses_gt        [[x, y, theta], ...]                  the truth, pose k at place k
- *   factor_names    ["odom", "gps", ...]                  one entry a factor, in all five lists
+ *   poses_gt        [[x, y, theta], ...]                  the truth of pose k
+ *   factor_names    ["odom", "gps", ...]                  one entry per factor in all five lists
  *   factor_keysyms  [["x", "x"], ["x"], ...]              the letters of its variables
- *   factor_keyids   [[0, 1], [1], ...]                    their numbers: places in poses_gt
- *   factor_meas     [[x, y, theta(, regime)], ...]        a fourth number is the regime it was taken in
- *   factor_covs     [[sx, sy, stheta], ...]               may be missing; *sigmas*, whatever the name says
+ *   factor_keyids   [[0, 1], [1], ...]                    their numbers: indices into poses_gt
+ *   factor_meas     [[x, y, theta(, regime)], ...]        an optional fourth number is the regime
+ *   factor_covs     [[sx, sy, stheta], ...]               optional; *sigmas*, despite the name
  *
- * odom is between_se2, gps is prior_se2. In factor_covs LEO's own generator writes nine numbers, a
- * diagonal matrix flattened: of sigmas as well (it hands them to a sampler as such), and residuals at
- * the truth bear that out. They become the initial variances of the model "odom" or, in regime r,
- * "odom@r"; without them these are 1. Other keys (logname, ...) are not looked at.
+ * odom is between_se2, gps is prior_se2. LEO's generator writes nine numbers in factor_covs, a flattened diagonal
+ * matrix, also of sigmas: it passes them to a sampler as such, and residuals at the truth agree. They become the
+ * initial variances of the model "odom" or, in regime r, "odom@r"; without them these are 1. Other keys (logname,
+ * ...) are ignored.
  *
- * What a log does not say, and the note does: initial values are the truth; the first pose gets a
- * prior at its truth with sigma 1e-3, as in LEO's own estimator, under the noise model "first_pose";
- * poses that no factor touches are left out. */
+ * The reader adds, and the note mentions: initial values are the truth; the first pose gets a prior at its truth
+ * with sigma 1e-3, as in LEO's estimator, with the noise model "first_pose"; poses without factors are omitted. */
 #include "base/json.h"
 #include "data/data.h"
 #include "data/leo.h"
 
 #include <math.h>
 
-#define REGIME_MAX 1e9 /* labels are whole numbers up to this, so that they print as they were */
+#define REGIME_MAX 1e9 /* labels are integers up to this, so that they print unchanged */
 
 static const struct {
     const char *name;
     int         arity;
 } MODEL[] = {{"odom", 2}, {"gps", 1}};
 
-/* Factors of LEO's pushing logs, which are known but not read. */
+/* Factors of LEO's pushing logs, which are not supported. */
 static const char *const PUSHING[] = {"ee_pose_prior", "qs_push_motion", "sdf_intersection", "tactile_rel",
                                       "binary_interseq_obj"};
 
 #define COUNT(array) (int)(sizeof(array) / sizeof *(array))
 
-/* What this file says of a noise model of the table. */
+/* What this file has defined of a noise model of the table. */
 typedef struct {
     int    used;
     double variance[3];
@@ -46,7 +45,7 @@ typedef struct {
     const json_t *names, *syms, *ids, *meas, *covs; /* covs may be NULL */
     const json_t *poses;
     int64_t       factors, pose_count;
-    int32_t      *var;      /* per pose: its variable, or -1 until a factor touches it */
+    int32_t      *var;      /* per pose: its variable, or -1 before a factor uses it */
     model_use    *use;      /* per noise model */
     int64_t       use_count, use_capacity;
     int           uneven;   /* factor_covs that differ from the first of their model   */
@@ -59,7 +58,7 @@ static ct_status expected(const leo_log *log, const char *list, int64_t i, const
                          ct__json_describe(found, buf));
 }
 
-/* Between low and high numbers from entry i of a list; their number to *n. */
+/* Reads low to high numbers from entry i of a list; *n <- their number. */
 static ct_status numbers(const leo_log *log, const char *list, const json_t *entry, int64_t i, int low, int high,
                          const char *what, double *value, int *n)
 {
@@ -137,7 +136,7 @@ static ct_status factor_model(const leo_log *log, int64_t f, int *model)
     return expected(log, "factor_names", f, "\"odom\" or \"gps\"", entry);
 }
 
-/* The poses a factor ties: places in poses_gt. */
+/* The poses of a factor: indices into poses_gt. */
 static ct_status factor_keys(const leo_log *log, int64_t f, int arity, int32_t key[2])
 {
     const json_t *syms = json_array_get(log->syms, (size_t)f), *ids = json_array_get(log->ids, (size_t)f);
@@ -182,7 +181,7 @@ static ct_status factor_variance(const leo_log *log, int64_t f, double variance[
     for (int k = 0; k < 3; k++) {
         const double s = sigma[n == 9 ? 4 * k : k];
         variance[k] = 0;
-        if (s == 0 && log->b->repair) continue; /* as an eigenvalue of the covariance that is too small */
+        if (s == 0 && log->b->repair) continue; /* repaired like an eigenvalue of zero */
         if (!(s > 0))
             return ct__lines_bad(&log->b->in, "factor_covs[%lld]: expected a positive sigma, found %g%s", (long long)f,
                                  s, s == 0 ? "; --repair raises it to a thousandth of the largest" : "");
@@ -193,7 +192,7 @@ static ct_status factor_variance(const leo_log *log, int64_t f, double variance[
 
 /* ---- Building -------------------------------------------------------------------------------- */
 
-/* The noise model of a factor, with the variances of the first factor that has it. */
+/* The noise model of a factor, with the variances of its first factor. */
 static ct_status use_model(leo_log *log, int64_t f, const char *name, int32_t *noise)
 {
     ct__build *b = log->b;
@@ -234,7 +233,7 @@ static ct_status add_factor(leo_log *log, int64_t f)
                             z, noise);
 }
 
-/* Variables for the poses that factors touch, and the prior that holds the first of them. */
+/* Variables for the poses with factors, and the prior on the first of them. */
 static ct_status add_poses(leo_log *log)
 {
     ct__build *b = log->b;
@@ -271,7 +270,7 @@ static ct_status read_log(leo_log *log, const json_t *root)
     log->var = ct__zalloc(log->pose_count, sizeof *log->var);
     if (!log->var) return ct__no_memory(b->in.err, "poses", log->pose_count);
     for (int64_t i = 0; i < log->pose_count; i++) log->var[i] = -1;
-    for (int64_t f = 0; f < log->factors; f++) { /* which poses are touched, before they become variables in order */
+    for (int64_t f = 0; f < log->factors; f++) { /* which poses have factors; they become variables in order */
         int     model;
         int32_t key[2];
         CT_TRY(factor_model(log, f, &model));

@@ -1,41 +1,38 @@
-/* read_push_csv.c: reading a push that was recorded, as a table: a line of names, then a row a moment.
+/* read_push_csv.c: recorded pushes as a table: a line of column names, then one row per time.
  *
  *     t,object_x,object_y,object_theta,pusher_x,pusher_y          s, m, m, rad, m, m
  *     0.163,0.2008,0.00394,0.0368,0.1510,0.00281
  *
- * The pusher is a round finger of radius r, at its centre; what is pushed is a rectangle. In the order of time, with
- * object and finger o_k and e_k at step k:
+ * The pusher is a round finger of radius r, given by its centre; the object is a rectangle. With object o_k and
+ * finger e_k at step k:
  *
- *     prior       prior_se2 on e_k       where the arm says it is; its heading, which a round finger need not have,
- *                                        is zero
+ *     prior       prior_se2 on e_k       position from the arm; yaw, which has no meaning for a round finger, is 0
  *     geo         contact_se2            d(q) - r = 0, d the distance from the rectangle
  *     dyn         push_se2               from step k - 1, with c^2
  *     first_pose  prior_se2 on o_0       at its truth
  *
- * An estimator of this kind takes contact for granted and knows nothing of an object that nobody touches. So a run
- * is cut to the rows from the first to the last in which finger and object touch (by their truth, to TOUCH) and the
- * object moves (it has left the place where it lay at first, and has not come to where it lies in the end). What
- * happens between stays: a finger that loses the object for a while, an object that somebody kicks. They are errors
- * of the models, and part of what is learned.
+ * The estimator assumes contact and has no information on an object without it. So rows are cut to the interval from
+ * the first to the last in which finger and object touch (by their truth, within TOUCH) and the object moves (it has
+ * left its first place and has not reached its last). Lost contact and other disturbances within the interval stay:
+ * they are model errors, and part of the learned noise.
  *
- * Steps are taken by rows and not by time, as nothing here depends on speed: rows that come late, or are missing,
- * make a longer step and nothing else. */
+ * Steps are counted in rows, not in time, as nothing depends on speed: late or missing rows make a longer step. */
 #include "data/data.h"
 #include "data/leo.h"
 
 #include <math.h>
 
-/* m: motion capture and encoders agree to 1 mm, in recordings of half a metre to 2 or 3 */
+/* m: motion capture and encoders agree to 1 mm, in some recordings of half a metre to 2 or 3 mm */
 #define TOUCH  3e-3
-/* m that a finger may be inside the object where the run begins: more than that is another frame, or unit */
+/* m that the finger may be inside the object at the start; more means another frame or unit */
 #define INSIDE 5e-3
-/* m, rad: beyond that a millimetre is lost to rounding, and an angle soon */
+/* m, rad: beyond that a millimetre is lost to rounding */
 #define FAR    1e6
-/* m that an object that lies still seems to move: ten times the jitter of motion capture */
+/* m that a resting object appears to move: ten times the jitter of motion capture */
 #define REST   2e-4
 
-/* What the files do not say. The arm and motion capture are good to a tenth of a millimetre; nothing is said of the
- * other two. */
+/* Noise that the files do not give. Arm and motion capture are accurate to a tenth of a millimetre; the other two
+ * are guesses. */
 #define SENSOR_VARIANCE 1e-8
 #define UNIT_VARIANCE   1.0
 
@@ -51,10 +48,10 @@ typedef struct {
     ct__build                 *b;
     const ct_push_csv_options *o;
     ct_shape                  *shape;  /* the sequence's */
-    int                        column[COLUMNS], columns; /* where each is, and how many there are in a line */
+    int                        column[COLUMNS], columns; /* index of each, and number of columns in a line */
     row                       *row;
     int64_t                    rows, capacity;
-    int64_t                    first, last; /* those that are used */
+    int64_t                    first, last; /* the interval that is used */
     int32_t                    prior, geo, dyn, held;
 } table;
 
@@ -119,7 +116,7 @@ static ct_status read_rows(table *t)
 
 /* ---- Where it begins and ends ---------------------------------------------------------------- */
 
-/* Between the finger's edge and the object's; below zero inside. */
+/* Distance between the edges of finger and object; negative inside. */
 static double gap(const table *t, int64_t i)
 {
     const double *v = t->row[i].value, c = cos(v[THETA]), s = sin(v[THETA]), x = v[FINGER_X] - v[X],
@@ -128,7 +125,7 @@ static double gap(const table *t, int64_t i)
     return ct_shape_distance(t->shape, q, NULL, NULL) - t->o->radius;
 }
 
-/* Is the object at row i where it is at row j? No point of it has gone further than this. */
+/* 1 if no point of the object moved further than this between rows i and j. */
 static int rests(const table *t, int64_t i, int64_t j)
 {
     const double *a = t->row[i].value, *b = t->row[j].value;
@@ -193,7 +190,7 @@ static ct_status add_pose(table *t, char letter, int32_t k, double time_s, const
     return ct__build_stamp(t->b, v, time_s);
 }
 
-/* The object's initial values are what one would say without any truth but the first: it went along with the finger. */
+/* The object's initial values use only its first truth: it moves along with the finger. */
 static ct_status add_step(table *t, int32_t k, int64_t at)
 {
     const double *v = t->row[at].value, *v0 = t->row[t->first].value;

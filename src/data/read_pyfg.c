@@ -5,10 +5,9 @@
  *   VERTEX_*:PRIOR time name  measurement covariance
  *   EDGE_*  time name name  measurement covariance
  *
- * Covariances (not information) are the upper triangle, row by row, translation before rotation. The
- * values of the vertices are the true ones: the format holds no estimates. They become the truth and,
- * for want of others, the initial values, which the note says. Times of edges are not kept; an edge is
- * written with the time of its last pose. */
+ * Covariances (not information) are the upper triangle, row by row, translation before rotation. Values of vertices
+ * are the truth: the format has no estimates. They become the truth and the initial values, which the note mentions.
+ * Times of edges are not kept; an edge is written with the time of its last pose. */
 #include "data/data.h"
 #include "graph/graph.h"
 
@@ -50,7 +49,7 @@ static ct_status read_vertex(ct__build *b, const struct vertex_type *type)
 {
     double    x[CT_SIZE_MAX], stamp_s = 0;
     int32_t   var;
-    const int w = 1 + type->timed; /* the name's word */
+    const int w = 1 + type->timed; /* word of the name */
     CT_TRY(ct__word_need(&b->in, 1, w, type->timed ? "words: time and name" : "word: its name"));
     if (type->timed) CT_TRY(ct__word_number(&b->in, 1, "the time", &stamp_s));
     CT_TRY(ct__word_element(&b->in, w + 1, type->kind, x));
@@ -60,7 +59,7 @@ static ct_status read_vertex(ct__build *b, const struct vertex_type *type)
     return type->timed ? ct__build_stamp(b, var, stamp_s) : CT_OK;
 }
 
-/* The row of this tag whose first variable is of this kind, else the first row of this tag. */
+/* The row of this tag for this kind of first variable, else the first row of the tag. */
 static const struct edge_type *row_of(const char *tag, ct_kind kind)
 {
     const struct edge_type *found = NULL;
@@ -75,7 +74,7 @@ static ct_status read_edge(ct__build *b, const struct edge_type *type)
 {
     double    z[CT_FIELDS_MAX * CT_SIZE_MAX], covariance[36], time;
     int32_t   var[CT_ARITY_MAX], noise;
-    const int arity = type->ops->arity, w = 2 + arity; /* the measurement's first word */
+    const int arity = type->ops->arity, w = 2 + arity; /* first word of the measurement */
     CT_TRY(ct__word_need(&b->in, 1, 1 + arity, "words: time and names"));
     CT_TRY(ct__word_number(&b->in, 1, "the time", &time));
     for (int i = 0; i < arity; i++) {
@@ -85,7 +84,7 @@ static ct_status read_edge(ct__build *b, const struct edge_type *type)
             return ct__lines_bad(&b->in, "there is no vertex %s above", ct__quote(b->in.word[2 + i], quote));
     }
     const ct_factor_ops *ops = row_of(type->tag, ct_graph_kind(b->seq->graph, var[0]))->ops;
-    for (int i = 0, at = 0; i < ops->fields; i++) { /* sensor poses: the identity */
+    for (int i = 0, at = 0; i < ops->fields; i++) { /* sensor poses are the identity */
         ct_kind_identity(ops->field[i], z + at);
         at += ct_kind_size(ops->field[i]);
     }
@@ -126,7 +125,7 @@ static double time_of(const ct_sequence *seq, int32_t var)
     return seq->stamp && !isnan(seq->stamp[var]) ? seq->stamp[var] : 0;
 }
 
-/* The truth where it is known in every coordinate, else the value. */
+/* The truth if all coordinates are known, else the value. */
 static const double *value_of(const ct__out *out, int32_t var)
 {
     const ct_graph *g = out->seq->graph;
@@ -134,7 +133,7 @@ static const double *value_of(const ct__out *out, int32_t var)
     return (out->seq->truth && out->seq->known[var] == all ? out->seq->truth : out->x) + g->offset[var];
 }
 
-/* What a vertex line leaves out. */
+/* What a vertex line cannot hold. */
 static ct_status drop_from_vertex(ct__out *out, int32_t var, int timed)
 {
     const ct_sequence *seq = out->seq;

@@ -1,22 +1,21 @@
-/* read_trajectory.c: TUM and KITTI trajectories, which are poses and nothing else.
+/* read_trajectory.c: TUM and KITTI trajectories, which hold poses only.
  *
  *   TUM     time x y z qx qy qz qw                  seconds, metres, unit quaternion
  *   KITTI   r00 r01 r02 tx r10 ... r22 tz           the rows of [R t]; 13 numbers: a time before them
  *
- * Read: pose k is the SE3 variable xk; as a trajectory file is an estimate or the truth, its poses
- * become both, the initial values and the truth, and the note says so. There are no factors.
+ * Reading: pose k is the SE3 variable xk. A trajectory is an estimate or the truth, so its poses become both initial
+ * values and truth; the note mentions it. There are no factors.
  *
- * Written: the SE2 and SE3 variables in order; a pose in the plane is put at z = 0, turned about z. Factors, points,
- * fixed variables, a truth beside them and (KITTI) times have no place there. TUM needs a time: where a sequence has
- * none, a pose's number takes its place.
+ * Writing: the SE2 and SE3 variables in order; a planar pose has z = 0. Factors, points, fixed variables, a separate
+ * truth and (KITTI) times are lost. TUM needs a time: a sequence without times uses the number of the pose.
  *
- * A rotation in a file is rounded: off a unit quaternion or an orthonormal matrix by OFF at most,
- * it is moved to the nearest rotation; further off it is an error. */
+ * Rotations in files are rounded. A quaternion or matrix within OFF of a rotation is moved to the nearest one;
+ * further off it is an error. */
 #include "data/data.h"
 
 #include <math.h>
 
-#define OFF 1e-3 /* files carry as few as four digits: errors of 1e-4 are rounding */
+#define OFF 1e-3 /* files have as few as four digits: errors of 1e-4 are rounding */
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
@@ -57,8 +56,8 @@ static ct_status check_rotation(const ct__build *b, const double R[9])
     return CT_OK;
 }
 
-/* R <- the orthonormal matrix nearest to it, by Newton's iteration R <- (R + R^-T) / 2. It squares
- * the distance every time: 1e-3, 1e-6, 1e-12, rounding. R^-T is the matrix of cofactors over det. */
+/* R <- the nearest orthonormal matrix, by Newton's iteration R <- (R + R^-T) / 2. It squares the distance: 1e-3,
+ * 1e-6, 1e-12, rounding. R^-T is the cofactor matrix over det. */
 static void nearest_rotation(double R[9])
 {
     for (int step = 0; step < 4; step++) {
@@ -123,7 +122,7 @@ ct_status ct__tum_read(ct__build *b)
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-/* Variable v as a pose in space; 0 if it is none. */
+/* Variable v as a pose in space; 0 if it is not a pose. */
 static int pose_of(const ct__out *out, int32_t v, ct_se3 *pose)
 {
     const ct_graph *g = out->seq->graph;
@@ -140,7 +139,7 @@ static int pose_of(const ct__out *out, int32_t v, ct_se3 *pose)
     return 1;
 }
 
-/* What has no place in a trajectory, of one variable. A truth that is the value written is there. */
+/* What a trajectory cannot hold of one variable. A truth equal to the written value is kept. */
 static ct_status drop_of_variable(ct__out *out, int32_t v, int times)
 {
     const ct_sequence *seq = out->seq;

@@ -1,23 +1,22 @@
 /* repair_covariance.c: information and covariance matrices that are not positive definite.
  *
- * Estimators that write their marginals or samples, single precision and few decimals leave eigenvalues at zero or
- * slightly below, and other programs read such files. A reader that was told to (ct_read_options.repair) raises
- * them: with A = V diag(lambda) V' and floor = RATIO max(lambda),
+ * Estimators that write marginals or samples, single precision and few decimals leave eigenvalues at zero or
+ * slightly below; other programs accept such files. With ct_read_options.repair a reader raises them: with A = V
+ * diag(lambda) V' and floor = RATIO max(lambda),
  *     A <- A + sum_k max(0, floor - lambda_k) v_k v_k',
- * which leaves the other eigenvalues and all directions as they are. Touched is a matrix that would be refused, or
- * that is positive definite by the luck of its last digits: one whose correlations, A_ij / sqrt(A_ii A_jj), have an
- * eigenvalue below RATIO. Metres beside radians may well differ by more than RATIO, and a matrix that is graded and
- * nothing else is left alone. Where no eigenvalue is positive there is nothing to go by, and the matrix stays
- * refused. */
+ * which keeps the other eigenvalues and all eigenvectors. This applies to a matrix that would be refused, or that is
+ * nearly singular: one whose correlations, A_ij / sqrt(A_ii A_jj), have an eigenvalue below RATIO. Metres and
+ * radians may differ by more than RATIO, so a matrix that is only badly scaled is kept. A matrix without a positive
+ * eigenvalue stays refused. */
 #include "data/data.h"
 #include "base/eigen.h"
 
 #include <math.h>
 
-#define RATIO     1e-6 /* of the largest eigenvalue: its sigma is a thousand times the smallest  */
-#define SYMMETRIC 1e-6 /* of the largest entry: what is further off is no symmetric matrix       */
+#define RATIO     1e-6 /* of the largest eigenvalue: a ratio of sigmas of a thousand             */
+#define SYMMETRIC 1e-6 /* of the largest entry: beyond that a matrix is not symmetric            */
 
-/* S = A made exactly symmetric; 0 if it is not nearly so. */
+/* S <- A made exactly symmetric; 0 if it is not nearly so. */
 static int symmetrise(int n, const double *A, double *S)
 {
     double largest = 0;
@@ -37,7 +36,7 @@ static ct_status check(const ct__build *b, const char *name, const char *what, i
                                           : ct__covariance_numbers(name, n, A, &numbers, b->in.err);
 }
 
-/* Is it positive definite by luck alone? All diagonal entries are positive. */
+/* 1 if it is nearly singular. All diagonal entries are positive. */
 static int is_nearly_singular(int n, const double *A)
 {
     double C[36], lambda[CT_NOISE_DIM_MAX], V[36];
@@ -46,7 +45,7 @@ static int is_nearly_singular(int n, const double *A)
     return lambda[0] < RATIO;
 }
 
-/* Adds to the sentence that refuses the matrix. */
+/* Appends to the sentence that refuses the matrix. */
 static ct_status refuse(const ct__build *b, ct_status status, double least, double most)
 {
     ct_err *err = b->in.err;
@@ -84,14 +83,14 @@ ct_status ct__build_repair(ct__build *b, const char *name, const char *what, int
     ct__eigen_symmetric(n, B, lambda, V);
     const double least = lambda[0], most = lambda[n - 1], floor = RATIO * most;
     if (status == CT_OK && !(least < floor && is_nearly_singular(n, S))) return CT_OK;
-    /* refused for its size, or for what is no number */
+    /* refused because of its size or a value that is not finite */
     if (most > 0 && !(least < floor)) return ct__lines_place(&b->in, status);
     if (!(most > 0) || !b->repair) return refuse(b, status, least, most);
     for (int k = 0; k < n && lambda[k] < floor; k++)
         for (int i = 0; i < n; i++)
             for (int j = 0; j < n; j++) S[i * n + j] += (floor - lambda[k]) * V[i * n + k] * V[j * n + k];
     memcpy(A, S, (size_t)(n * n) * sizeof *A);
-    for (int i = 0; i < n; i++) /* a product of three, in another order */
+    for (int i = 0; i < n; i++) /* triple products in another order are not symmetric to the bit */
         for (int j = 0; j < i; j++) A[i * n + j] = A[j * n + i];
     count(b, what, least, most);
     return ct__lines_place(&b->in, check(b, name, what, n, A));

@@ -1,5 +1,5 @@
-/* sequence.c: reading and writing by format. Formats are rows of a table; what is common to all of
- * them (opening, locale, names, replacing files whole) happens here, once. */
+/* sequence.c: reading and writing by format. A table has one row per format. Common tasks (opening, locale, names,
+ * atomic replacement) are done here. */
 #define _POSIX_C_SOURCE 200809L
 #include "data/data.h"
 #include "data/locale.h"
@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <math.h>
 
-/* One row a format. NULL: covtune cannot do that. */
+/* One row per format. NULL: not supported. */
 static const struct {
     ct__read_fn  *read;
     ct__write_fn *write;
@@ -60,7 +60,7 @@ const char *ct_sequence_label(const ct_sequence *seq) { return seq->name ? seq->
 
 /* ---- shapes ---- */
 
-#define SHAPES_MAX 1000 /* they are searched one by one */
+#define SHAPES_MAX 1000 /* they are searched linearly */
 
 int32_t ct__sequence_shape(const ct_sequence *seq, const char *name)
 {
@@ -96,7 +96,7 @@ ct_status ct_sequence_add_shape(ct_sequence *seq, const char *name, ct_shape *sh
     return status;
 }
 
-/* "run7" of "log/run7.g2o"; NULL if there is no memory. */
+/* "run7" of "log/run7.g2o"; NULL without memory. */
 static char *name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -188,7 +188,7 @@ ct_status ct_sequence_read_with(const char *path, ct_format format, const ct_rea
 
 /* ---- writing ---- */
 
-/* No format has a word for a number that is none. */
+/* No format can represent a value that is not finite. */
 static ct_status check_finite(const ct_graph *g, const double *x, const char *what, ct_err *err)
 {
     for (int32_t v = 0; v < ct_graph_variables(g); v++) {

@@ -1,5 +1,5 @@
-/* sequence_builder.c: a sequence while it is being read. Truth, masks and times grow with the graph: variables
- * a file says nothing about get the identity with no coordinate known, and a NaN for a time. */
+/* sequence_builder.c: a sequence that is being read. Truth, masks and times grow with the graph. Variables without
+ * truth get the identity with no known coordinate; those without time get NaN. */
 #include "data/data.h"
 
 #include <assert.h>
@@ -21,7 +21,7 @@ ct_status ct__build_variable(ct__build *b, const char *name, ct_kind kind, const
 {
     ct_graph     *g = b->seq->graph;
     const int32_t var = ct_graph_find(g, name);
-    if (var < 0 || b->given[var]) return add_variable(b, name, kind, value, index); /* which refuses a second one */
+    if (var < 0 || b->given[var]) return add_variable(b, name, kind, value, index); /* refuses a second definition */
     if (ct_graph_kind(g, var) != kind)
         return ct__lines_bad(&b->in, "%s is %s here, an edge above has it as %s", name, ct_kind_name(kind),
                              ct_kind_name(ct_graph_kind(g, var)));
@@ -42,7 +42,7 @@ ct_status ct__build_factor(ct__build *b, const ct_factor_ops *ops, const int32_t
     return ct__lines_place(&b->in, ct_graph_add_factor(b->seq->graph, ops, var, z, NULL, noise, b->in.err));
 }
 
-/* Truth and masks for every variable of the graph so far. */
+/* Extends truth and masks to every variable of the graph so far. */
 static ct_status cover_truth(ct__build *b)
 {
     ct_sequence    *seq = b->seq;
@@ -85,7 +85,7 @@ ct_status ct__build_stamp(ct__build *b, int32_t var, double stamp_s)
     return CT_OK;
 }
 
-/* Does this file have numbered models of the group? */
+/* 1 if this file has numbered models of the group. */
 static int numbers_group(const ct__build *b, const char *group)
 {
     const size_t n = strlen(group);
@@ -96,8 +96,8 @@ static int numbers_group(const ct__build *b, const char *group)
     return 0;
 }
 
-/* A model without a number that has got another name: right only in a file that numbers the models of its group,
- * which is not known before its end. */
+/* A model without a number that was renamed. This is right only in a file that numbers the models of the group,
+ * which is known at its end. */
 static ct_status check_moved(ct__build *b)
 {
     for (int32_t i = 0; i < b->defined.count; i++) {
@@ -210,8 +210,7 @@ int32_t ct__build_find_model(const ct__build *b, const char *name)
     return i >= 0 ? b->defined_model[i].index : ct_noise_find(b->noise, name);
 }
 
-/* Variances or a covariance as ct__build_repair takes and leaves them. One variance for all has nothing to be raised
- * to. */
+/* Repairs variances or a covariance (ct__build_repair). A single variance cannot be repaired. */
 static ct_status repair_model(ct__build *b, const char *name, ct_noise_kind kind, int dim, double value[])
 {
     double A[CT__NOISE_NUMBERS_MAX] = {0};

@@ -1,8 +1,7 @@
 /* text_lines.c: text files as lines of words, and words as numbers.
  *
- * The file is read in large pieces; a line is found with memchr and split where it lies, so a word
- * costs no copy and no allocation, and the memory does not depend on the file: a line longer than
- * CT__LINE_MAX is an error, whatever the file is. */
+ * The file is read in large pieces. A line is found with memchr and split in place, so a word costs no copy and no
+ * allocation. Memory does not depend on the file: a line longer than CT__LINE_MAX is an error. */
 #define _POSIX_C_SOURCE 200809L
 #include "data/data.h"
 
@@ -10,7 +9,7 @@
 #include <math.h>
 #include <stdarg.h>
 
-#define BUFFER_SIZE ((int64_t)2 * CT__LINE_MAX) /* room for a whole line after any remainder */
+#define BUFFER_SIZE ((int64_t)2 * CT__LINE_MAX) /* a whole line fits after any remainder */
 
 /* ---- messages ---- */
 
@@ -52,7 +51,7 @@ const char *ct__quote(const char *word, char buf[CT__QUOTE_MAX])
 
 /* ---- lines ---- */
 
-/* Moves the remainder to the front and reads on behind it. */
+/* Moves the remainder to the front and reads more after it. */
 static ct_status refill(ct__lines *in)
 {
     if (!in->buffer) in->buffer = malloc((size_t)BUFFER_SIZE);
@@ -98,7 +97,7 @@ static ct_status too_many(const ct__lines *in)
     return ct__lines_bad(in, "more than %d words in a line", CT__WORDS_MAX);
 }
 
-/* Words between commas. A line of blanks, or one that begins with '#', has none. */
+/* Words between commas. A blank line, or one that starts with '#', has none. */
 static ct_status split_at_commas(ct__lines *in, char *at)
 {
     while (is_blank(*at)) at++;
@@ -153,8 +152,8 @@ void ct__lines_free(ct__lines *in)
 
 /* ---- words ---- */
 
-/* strtod alone would take "nan", "inf" and "0x1p3", which no format here means. A loop, as strspn takes longer than
- * the rest of a line's reading. */
+/* strtod alone would accept "nan", "inf" and "0x1p3". A loop, because strspn takes longer than the rest of reading a
+ * line. */
 int ct__is_number(const char *text, double *value)
 {
     for (const char *c = text; *c; c++)

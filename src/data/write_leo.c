@@ -1,10 +1,9 @@
-/* write_leo.c: writing LEO's logs; the format is described in read_leo.c.
+/* write_leo.c: writing LEO's logs (read_leo.c describes the format).
  *
- * A log holds SE2 poses with their truth, odometry (between_se2 with the noise group "odom") and
- * positions (prior_se2 with "gps"), sigmas, and regimes that are whole numbers. The prior at the
- * truth of the first pose is not written where the reader puts it back. Everything else has no place
- * there: other variables and factors, names, correlations, robust kernels, times, and initial values,
- * for which the reader takes the truth. */
+ * A log holds SE2 poses with their truth, odometry (between_se2 with the noise group "odom") and positions
+ * (prior_se2 with "gps"), sigmas, and integer regimes. The prior at the truth of the first pose is omitted, because
+ * the reader adds it. Everything else is lost: other variables and factors, names, correlations, robust kernels,
+ * times, and initial values, for which the reader takes the truth. */
 #include "data/data.h"
 #include "data/leo.h"
 
@@ -12,8 +11,8 @@
 
 typedef struct {
     ct__out *out;
-    int32_t *pose; /* per variable: its place in poses_gt, or -1 */
-    uint8_t *kept; /* per factor: it is written                  */
+    int32_t *pose; /* per variable: its index in poses_gt, or -1 */
+    uint8_t *kept; /* per factor: 1 if written                   */
     int32_t  poses;
 } leo_out;
 
@@ -45,8 +44,7 @@ static ct_status choose_pose(leo_out *log, int32_t v)
     return CT_OK;
 }
 
-/* Splits "odom@3" in its group and its regime. 1 if the regime is a whole number, 0 if there is
- * none, -1 if it is something else. */
+/* Splits "odom@3" into group and regime. 1 if the regime is an integer, 0 if there is none, -1 otherwise. */
 static int regime_of(const char *model, size_t *group_length, int *regime)
 {
     char  text[16];
@@ -60,7 +58,7 @@ static int regime_of(const char *model, size_t *group_length, int *regime)
     return !*end && labs(number) <= 1000000000 && !strcmp(text, label) ? 1 : -1;
 }
 
-/* The prior that the reader adds by itself. */
+/* 1 for the prior that the reader adds. */
 static int is_first_prior(const leo_out *log, const ct_factor *f)
 {
     const ct_noise_model *m = ct_noise_get(log->out->noise, f->noise);
@@ -115,7 +113,7 @@ static void put_numbers(FILE *file, int n, const double *value)
     fputc(']', file);
 }
 
-/* x, y, theta, and more numbers behind them. */
+/* x, y, theta, and further numbers. */
 static void put_pose(FILE *file, const double value[4], int more, double fourth)
 {
     double field[4] = {value[0], value[1], 0, fourth};
@@ -156,7 +154,7 @@ static void put_meas(const leo_out *log, const ct_factor *f)
     put_pose(log->out->file, f->z, labelled, regime);
 }
 
-/* One of the five lists that have an entry a factor. */
+/* One of the five lists with an entry per factor. */
 static void put_list(const leo_out *log, const char *key, void (*put)(const leo_out *log, const ct_factor *f))
 {
     const char *between = "";

@@ -1,11 +1,11 @@
-/* writer.c: what the writers share: losses, numbers, matrices. */
+/* writer.c: what writers share: losses, numbers, matrices. */
 #include "data/data.h"
 #include "noise/noise.h"
 
 #include <math.h>
 #include <stdarg.h>
 
-#define NAME_LIMIT (CT__LINE_MAX / 8) /* four variables and a noise model fit into a line */
+#define NAME_LIMIT (CT__LINE_MAX / 8) /* four variables and a noise model fit in a line */
 
 ct_status ct__out_drop(ct__out *out, const char *fmt, ...)
 {
@@ -41,7 +41,7 @@ ct_status ct__out_check_name(const ct__out *out, const char *what, const char *n
                    NAME_LIMIT - 1);
 }
 
-/* The id that a name stands for, "x17" with the prefix x and no zeros in front, or -1. */
+/* The id in a name, 17 of "x17" with this prefix and no leading zeros, or -1. */
 static int64_t id_of(const char *name, char prefix)
 {
     char          again[CT__ID_NAME_MAX];
@@ -57,8 +57,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Ids of those that have none (-1), where counting on from the largest would leave what readers take: the smallest that
- * are free. `apart` says of each variable which of two sets of ids it is of. */
+/* Ids for variables without one (-1), if counting on from the largest would exceed the readers' limit: the smallest
+ * free ids. `apart` gives the set of ids of each variable. */
 static ct_status fill_gaps(int32_t n, const uint8_t *apart, int set, int64_t *id, ct_err *err)
 {
     int64_t *taken = ct__zalloc(n, sizeof *taken), next = 0;
@@ -152,7 +152,7 @@ int ct__same_model(const double *information, const void *model)
                    (size_t)ct__noise_length(m->kind, m->dim) * sizeof *m->covariance);
 }
 
-/* Sigma^-1 = R'R. What rounding left of an entry that was zero is made zero, because it has no digits. */
+/* Sigma^-1 = R'R. Entries that are zero up to rounding are set to zero, as they have no significant digits. */
 void ct__out_information(const ct__out *out, int32_t noise, double information[36])
 {
     const ct_noise_model *m = ct_noise_get(out->noise, noise);
