@@ -1,16 +1,15 @@
-/* episode.c: episodes of pushing. What varies from world to world, from push to push and along a push, so that the
- * estimator's model of pushing is only nearly right.
+/* episode.c: simulated pushes. Friction, pressure and motion vary per world, per push and along a push, so that the
+ * estimator's model of pushing is approximate.
  *
- * A world (of a seed) has a friction and a motion capture that is a little off; a push varies that friction, starts
- * anywhere on the outline and steers towards the centre of friction or along a bend, a substep being
+ * A world (a seed) has a friction and a motion-capture calibration error. A push varies the friction, starts
+ * anywhere on the outline and steers towards the centre of friction or along a curve. Per substep
  *
- *     heading += (bend + seek (direction of the centre - heading)) / 10,     turn of the hand = (0.7 bend + comply
- *                                                                            tilt) / 10 + 0.3 w,   w <- 0.98 w +
- *                                                                            N(0, 6e-4^2)
+ *     heading += (bend + seek (direction of the centre - heading)) / 10
+ *     rotation of the hand = (0.7 bend + comply tilt) / 10 + 0.3 w,   w <- 0.98 w + N(0, 6e-4^2)
  *
- * A push in which the finger loses the object, or the object turns by more than 2.2 rad, is drawn again. Motion
- * capture sees o o cal_o o Exp(e) and the same of the finger's tip: the recorded poses are the truth that
- * experiments have. */
+ * A push in which the finger loses the object, or the object rotates by more than 2.2 rad, is drawn again. Motion
+ * capture measures o o cal_o o Exp(e), and the same for the fingertip: the recorded poses are the truth, as in an
+ * experiment. */
 #include <covtune/push.h>
 #include "push/push.h"
 
@@ -19,11 +18,11 @@
 #define SUBSTEPS 10
 #define SUBSTEP  0.25e-3 /* m                                                                       */
 #define TURN_MAX 2.2     /* rad                                                                     */
-#define TRIES    1000    /* of 100 steps one in a few is given up: more say that it cannot be done  */
+#define TRIES    1000    /* of 100 steps: one in a few is rejected; more mean that it is impossible */
 
 static const double TWO_PI = 6.28318530717958647692;
 
-/* Half lengths, and LEO's constant of the limit surface (nine and fourteen times that of even pressure). */
+/* Half lengths, and LEO's limit-surface constant (nine and fourteen times that of even pressure). */
 static const struct {
     double half[2], c2;
 } OBJECT[] = {[CT_SHAPE_ELLIPSE] = {{0.0819, 0.1214}, 0.04133}, [CT_SHAPE_RECTANGLE] = {{0.11815, 0.07895}, 0.08077}};
@@ -83,10 +82,10 @@ static double between(ct_rng *rng, double least, double most) { return least + (
 
 /* ---- Worlds ---------------------------------------------------------------------------------- */
 
-/* What all pushes of a world have in common. */
+/* What all pushes of a world share. */
 typedef struct {
     ct__push_table table;
-    ct_se2         object, finger; /* from what moves to what motion capture follows */
+    ct_se2         object, finger; /* from the moving body to the frame that motion capture tracks */
 } world;
 
 static ct_se2 draw_offset(ct_rng *rng, double metres, double radians)
@@ -99,7 +98,7 @@ static void draw_world(const ct_push_options *o, const ct_shape *shape, world *w
 {
     ct_rng rng = ct__push_stream(o, CT__PUSH_WORLD, 0, 0);
     double area, radius;
-    ct_shape_moments(shape, &area, &radius, NULL); /* c of even pressure is the mean distance */
+    ct_shape_moments(shape, &area, &radius, NULL); /* c of even pressure is the mean distance from the centre */
     ct__push_table *t = &w->table;
     *t = (ct__push_table){.shape = shape};
     t->c = radius * between(&rng, 0.85, 1.15);
@@ -112,9 +111,9 @@ static void draw_world(const ct_push_options *o, const ct_shape *shape, world *w
 
 /* ---- One push -------------------------------------------------------------------------------- */
 
-/* How the hand moves. */
+/* Motion of the hand. */
 typedef struct {
-    double heading, bend, seek, comply, wander; /* rad; rad a step; 1 a step; 1 a step; rad a substep */
+    double heading, bend, seek, comply, wander; /* rad; rad per step; 1 per step; 1 per step; rad per substep */
 } hand;
 
 static void vary(ct__push_table *t, ct_rng *rng)
@@ -130,8 +129,8 @@ static void vary(ct__push_table *t, ct_rng *rng)
 
 enum { STRAIGHT, CURVED, CORNER };
 
-/* A point p of the outline and the normal n into the object there: of an ellipse at a uniform parameter; of a
- * rectangle on one of the sides, in the middle half or, with CORNER, near its end. */
+/* A point p of the outline and the normal n into the object: for an ellipse at a uniform parameter; for a rectangle
+ * on one of the sides, in the middle half or, with CORNER, near its end. */
 static void draw_start(ct_shape_kind object, int manner, ct_rng *rng, double p[2], double n[2])
 {
     const double *half = OBJECT[object].half;
@@ -165,7 +164,7 @@ static void start(const ct_push_options *o, const ct__push_table *t, ct_rng *rng
     h->wander = 0;
 }
 
-/* The hand's next move: its turn, and the finger's step. */
+/* The next motion of the hand: its rotation, and the finger's step. */
 static double steer(hand *h, const ct__push_table *t, const ct__push_state *x, double tilt, ct_rng *rng, double step[2])
 {
     double centre[2];
@@ -179,7 +178,7 @@ static double steer(hand *h, const ct__push_table *t, const ct__push_state *x, d
     return (0.7 * h->bend + h->comply * tilt) / SUBSTEPS + 0.3 * h->wander;
 }
 
-/* What is recorded of a step. */
+/* The record of a step. */
 typedef struct {
     ct__push_state x;
     double         tilt, shear, load;
@@ -195,7 +194,7 @@ static const char *advance(hand *h, ct_rng *rng, ct__push_substep *s)
     return ct__push_advance(&s->table, &s->contact, step, turn, &s->after, &s->motion);
 }
 
-/* Fills `steps` records, or returns why it cannot, and at which step in *at. */
+/* Fills `steps` records. Returns NULL, or why it failed, with the step in *at. */
 static const char *push(const ct_push_options *o, const world *w, ct_rng *rng, ct__push_watch watch, void *user,
                         record *records, double *sliding, int *at)
 {

@@ -1,29 +1,29 @@
-/* limit_surface.c: quasi-static pushing by one rounded finger.
+/* limit_surface.c: quasi-static pushing by a rounded finger.
  *
- * Friction under the object gives way on an ellipsoid in the space of force and moment about a point f0, the centre
- * of friction (the limit surface of Goyal, Ruina and Papadopoulos 1991, as an ellipsoid by Howe and Cutkosky 1996):
- * in the frame of the object
+ * The limit surface of the friction under the object is an ellipsoid in the space of force and moment about the
+ * centre of friction f0 (Goyal, Ruina and Papadopoulos 1991; as an ellipsoid Howe and Cutkosky 1996). In the frame
+ * of the object
  *
  *     V = A f,   w = m / c^2,   m = r x f,   r = p - f0,   A = diag(a, 1/a)
  *
- * for a force f at the contact p, up to one positive factor, which quasi-static motion does not fix: f is in units
+ * for a force f at the contact p, up to a positive factor that quasi-static motion does not determine: f is in units
  * of the velocity V of f0. The object's material at p moves by
  *
  *     V + w S r = M f,    M = A + (S r)(S r)' / c^2,    S = [0 -1; 1 0]
  *
- * With n the normal into the object, t = S n, and v the motion of the finger's material at p, the finger sticks
- * where the force that this takes lies in the cone of friction, and slides along its edge where it does not:
+ * Let n be the normal into the object, t = S n, and v the motion of the finger's material at p. The finger sticks if
+ * the required force lies in the friction cone, and else slides along its edge:
  *
  *     f = M^-1 v                                        if  |f.t| <= mu f.n
- *     f = u (n.v) / (n.M u),   u = n + s mu t,          else, s the sign of f.t; then n.(M f - v) = 0 and s t.(v - M
- *                                                       f) >= 0
+ *     f = u (n.v) / (n.M u),   u = n + s mu t,          else, s the sign of f.t;
+ *                                                       then n.(M f - v) = 0 and s t.(v - M f) >= 0
  *
- * There is always such a force where n.v > 0 (nothing jams). With f = a n + b t the one that sticking takes, n.v = a
- * n.M n + b n.M t. If a > 0 and |b| > mu a then n.M u is at least n.v / a or n.M n; if a <= 0 then b n.M t > 0, and
- * n.M u >= n.M n.
+ * Such a force always exists for n.v > 0 (no jamming). Let f = a n + b t be the sticking force; n.v = a n.M n + b
+ * n.M t. If a > 0 and |b| > mu a, then n.M u is at least n.v / a or n.M n; if a <= 0, then b n.M t > 0 and n.M u >=
+ * n.M n.
  *
- * The step is small (a quarter of a millimetre): the twist (V, w) is held along it, exactly, and the hand gives way
- * along the normal for what that leaves of a gap. */
+ * Steps are small (a quarter of a millimetre). The twist (V, w) is integrated exactly; the hand closes the remaining
+ * gap along the normal. */
 #include "push/push.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@
 static double dot(const double a[2], const double b[2]) { return a[0] * b[0] + a[1] * b[1]; }
 static double cross(const double a[2], const double b[2]) { return a[0] * b[1] - a[1] * b[0]; }
 
-/* Into a frame, out of it: directions. */
+/* Directions into a frame, and out of it. */
 static void into(ct_se2 T, const double p[2], double q[2])
 {
     q[0] = T.c * p[0] + T.s * p[1];
@@ -55,7 +55,7 @@ const char *ct__push_touch(const ct__push_table *table, ct__push_state *x, ct__p
     ct_se2_act(x->object, q, world, NULL, NULL);
     x->finger.x = world[0];
     x->finger.y = world[1];
-    /* as the pad sees it: along y if it looks straight at the surface */
+    /* in the pad's frame: along y if it faces the surface */
     into(ct_se2_between(x->object, x->finger, NULL, NULL), contact->normal, side);
     contact->tilt = atan2(-side[0], side[1]);
     return fabs(contact->tilt) <= CT__PUSH_TILT ? NULL : "is turned too far away from the surface";
@@ -84,12 +84,12 @@ const char *ct__push_solve(const ct__push_table *table, const ct__push_contact *
     if (motion->sliding) {
         const double s = dot(f, t) > 0 ? 1 : -1, u[2] = {n[0] + s * mu * t[0], n[1] + s * mu * t[1]};
         respond(table, r, u, y);
-        for (int i = 0; i < 2; i++) f[i] = u[i] * dot(n, v) / dot(n, y); /* n.M u > 0: see above */
+        for (int i = 0; i < 2; i++) f[i] = u[i] * dot(n, v) / dot(n, y); /* n.M u > 0, see above */
     }
     respond(table, r, f, y);
     motion->slip = dot(t, v) - dot(t, y);
     motion->shear = dot(f, t) / dot(f, n);
-    motion->load = dot(f, n) / sqrt(dot(f, y)); /* f.M f is what f is, on the limit surface */
+    motion->load = dot(f, n) / sqrt(dot(f, y)); /* f.M f is the norm of f on the limit surface */
     motion->twist[0] = table->stretch * f[0];
     motion->twist[1] = f[1] / table->stretch;
     motion->twist[2] = cross(r, f) / c2;

@@ -1,14 +1,13 @@
 /* net.c: a fully connected network, its value and its gradient.
  *
- *     a_0 = (x - mean) / deviation,   z_k = W_k a_k + b_k,   a_k+1 = tanh z_k (the last: z_k),   y = mean +
- *                                                            deviation a_n
+ *     a_0 = (x - mean) / deviation,   z_k = W_k a_k + b_k,   a_k+1 = tanh z_k (the last: z_k)
+ *     y = mean + deviation a_n
  *
  * and backwards, with g_k = d loss / d z_k,
  *
  *     d loss / d W_k = g_k a_k',   d loss / d b_k = g_k,   g_k-1 = (W_k' g_k) (1 - a_k^2)
  *
- * Sums over examples are taken in eight lanes, which the compiler may keep in vectors of any length without changing
- * a bit. */
+ * Sums over examples use eight lanes, which the compiler may vectorise at any length without changing a bit. */
 #include "push/net.h"
 
 #include <math.h>
@@ -64,8 +63,8 @@ ct_status ct__net_alloc(int layers, const int32_t width[], ct_net **out, ct_err 
     return CT_OK;
 }
 
-/* Uniform within sqrt(6 / (inputs + outputs)), so that activations and gradients keep their size from layer to layer
- * (Glorot and Bengio 2010). */
+/* Uniform within sqrt(6 / (inputs + outputs)), which preserves the scale of activations and gradients from layer to
+ * layer (Glorot and Bengio 2010). */
 ct_status ct_net_new(int layers, const int32_t width[], uint64_t seed, ct_net **out, ct_err *err)
 {
     CT_TRY(ct__net_alloc(layers, width, out, err));
@@ -165,7 +164,7 @@ static double compare(const ct_net *net, int64_t n, const int64_t *order, const 
     return loss;
 }
 
-/* before <- (W' after) (1 - a^2), through the tanh whose values a are. */
+/* before <- (W' after) (1 - a^2), through the tanh with values a. */
 static void back(int64_t n, int32_t in, int32_t out, const double *W, const double *a, const double *after,
                  double *before)
 {
@@ -199,7 +198,7 @@ double ct__net_backward(const ct_net *net, int64_t n, const int64_t *order, cons
 
 /* ---- Of one example at a time ---------------------------------------------------------------- */
 
-#define ROOM ((CT_NET_LAYERS_MAX + 1 + 2) * CT_NET_WIDTH_MAX) /* numbers that one example takes, at most: 88 KB */
+#define ROOM ((CT_NET_LAYERS_MAX + 1 + 2) * CT_NET_WIDTH_MAX) /* numbers per example, at most: 88 KB */
 
 void ct_net_predict(const ct_net *net, const double *x, double *y)
 {

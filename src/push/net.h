@@ -1,8 +1,7 @@
-/* net.h: the insides of a network, and its two passes over a few examples at a time.
+/* net.h: the layout of a network, and its forward and backward pass over a batch.
  *
- * Examples are columns: a layer's activations are width x n, row-major, so that the inner loops run along the
- * examples and every one of them is summed in the same order whatever n is. One example alone gets the bits that it
- * gets among others. */
+ * Examples are columns: a layer's activations are width x n, row-major. The inner loops run along the examples, and
+ * each example is summed in the same order for any n. So one example gives the same bits alone as in a batch. */
 #ifndef CT_NET_PRIVATE_H
 #define CT_NET_PRIVATE_H
 
@@ -18,27 +17,27 @@ struct ct_net {
     double  *mean, *deviation; /* of the inputs, then of the outputs; beside value, in one block */
 };
 
-/* Activations of every layer, and the loss's derivative by what enters two of them. */
+/* Activations of every layer, and the derivative of the loss by the inputs of two of them. */
 typedef struct {
     double *a[CT_NET_LAYERS_MAX + 1], *delta[2];
 } ct__net_work;
 
-/* Numbers that work on n examples takes; placed in room, if that is not NULL. */
+/* The number of doubles for a batch of n, placed in `room` unless it is NULL. */
 int64_t ct__net_place(const ct_net *net, int64_t n, double *room, ct__net_work *work);
 
-/* Where layer k's W begins in the values; its b is width[k + 1] x width[k] further. */
+/* Offset of layer k's W in the values; its b is width[k + 1] x width[k] further. */
 int64_t ct__net_offset(const ct_net *net, int k);
 
 /* Columns 0 .. n-1 of work->a[0] <- scaled examples `order`[0 .. n-1] of x (NULL: 0 .. n-1). */
 void ct__net_gather(const ct_net *net, int64_t n, const int64_t *order, const double *x, const ct__net_work *work);
-/* All activations from the scaled inputs. The outputs are scaled ones. */
+/* All activations from the scaled inputs. The outputs are scaled. */
 void ct__net_forward(const ct_net *net, int64_t n, const ct__net_work *work);
 /* After a forward pass: sum of 1/2 |y - t|^2 over the examples; gradient (may be NULL) += factor times its
  * derivative. */
 double ct__net_backward(const ct_net *net, int64_t n, const int64_t *order, const double *t, double factor,
                         const ct__net_work *work, double *gradient);
 
-/* All zero but for the deviations, which are one. */
+/* All zero except the deviations, which are one. */
 ct_status ct__net_alloc(int layers, const int32_t width[], ct_net **out, ct_err *err);
 
 #endif

@@ -7,8 +7,8 @@
  *      "layers": [{"weights": [[1, 2], [3, 4], [5, 6]], "biases": [0, 0, 0]},
  *                 {"weights": [[1, 2, 3]], "biases": [0]}]}
  *
- * Other keys are left to other programs. A jansson value that could not be made is NULL, and putting NULL into an
- * object or a list fails: so memory is looked at where things are put together. */
+ * Other keys are ignored. jansson returns NULL without memory, and adding NULL to an object or a list fails: so memory
+ * is checked where values are added. */
 #include "push/net.h"
 #include "base/json.h"
 
@@ -26,7 +26,7 @@ static ct_status expected(const char *path, const char *where, const char *what,
     return ct_fail(err, CT_E_PARSE, "%s: %s: expected %s, found %s", path, where, what, ct__json_describe(found, buf));
 }
 
-/* A list of exactly n numbers. `what` counts them in words: "inputs". */
+/* A list of exactly n numbers. `what` names them in messages: "inputs". */
 static ct_status take_list(const char *path, const char *where, const char *what, const json_t *list, int32_t n,
                            double *out, ct_err *err)
 {
@@ -50,7 +50,7 @@ static ct_status take_widths(const char *path, const json_t *list, int *layers, 
     if (n < 2 || n > CT_NET_LAYERS_MAX + 1) return expected(path, "widths", "a list of 2 to 9 numbers", list, err);
     for (size_t k = 0; k < n; k++) {
         const json_t *entry = json_array_get(list, k);
-        const double  value = json_number_value(entry); /* 0 of what is none */
+        const double  value = json_number_value(entry); /* 0 if it is not a number */
         char          key[32];
         snprintf(key, sizeof key, "widths[%zu]", k);
         if (!(value >= 1 && value <= CT_NET_WIDTH_MAX && value == floor(value)))
@@ -183,7 +183,7 @@ static json_t *layer_of(const ct_net *net, int k)
     return layer;
 }
 
-/* 0 if all went well. */
+/* 0 on success. */
 static int fill(json_t *root, const ct_net *net)
 {
     const int32_t in = net->width[0];

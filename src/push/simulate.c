@@ -1,16 +1,15 @@
-/* simulate.c: runs of pushing as graphs: what an estimator has of a few episodes, one after the other.
+/* simulate.c: pushing sequences as graphs of a few episodes.
  *
- * Episode k is moved as a whole, so that the object's first pose is the last of the episode before: T_k = o_last
+ * Episode k is moved rigidly so that the object's first pose is the last of the episode before: T_k = o_last
  * o_first^-1. The finger moves with it and jumps. The measurements are
  *
- *     prior  z = e o Exp(n)                n of prior_sigma                     tac  z = turn + n, n of
- *                                                                               tactile_sigma; or what a sensor
- *                                                                               makes of two images
- *     dyn    z = c2                        no noise: a model that is wrong      geo  no measurement: the outline
- *                                                                               itself, which the tip touches
+ *     prior  z = e o Exp(n)   n of prior_sigma
+ *     tac    z = relative yaw + n, n of tactile_sigma; or the output of a sensor for two images
+ *     dyn    z = c2           no noise, but an approximate model
+ *     geo                     no measurement: the fingertip touches the outline
  *
- * dyn and geo are nearly so, as the finger rolls and slides, is 7.5 mm thick and gives by 0.5 mm, friction is not
- * what the model has it to be, and calibrations are off. */
+ * dyn and geo are approximate: the finger rolls and slides, is 7.5 mm thick and yields by 0.5 mm, friction differs
+ * from the model, and calibrations have errors. */
 #include <covtune/push.h>
 #include "data/data.h"
 #include "data/leo.h"
@@ -18,9 +17,8 @@
 
 #include <math.h>
 
-/* Where learning begins: a spread of 1e6, in units, as far from what fits as the paper's. What holds a run together
- * is exact, and as tight as dyn may become (6e-6 in the loose box): 1 um and 1 urad, lest it have a say in what is
- * learned. */
+/* Start values: a spread of 1e6 in units, as distant as the paper's. bind and first_pose are exact: 1 um and 1 urad,
+ * as tight as dyn can become (6e-6 in the loose bounds), so that they do not affect learning. */
 static const struct {
     const char *name;
     int         dim;
@@ -90,11 +88,11 @@ static ct_status make_models(maker *m, ct_noise *noise)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* Of step t of the run: variables 2 t and 2 t + 1. */
+/* Of step t of the sequence: variables 2 t and 2 t + 1. */
 static double *truth_of(const maker *m, int32_t variable) { return m->seq->truth + (int64_t)variable * 4; }
 
-/* What is known of where the object is: where it was, moved along with the finger; put elsewhere for the next
- * episode (k = 0), the finger leaves it. */
+/* The object's initial value: its pose before, moved along with the finger. At the start of an episode (k = 0) the
+ * object stays. */
 static void guess(const maker *m, int32_t t, int k, const double finger[4], double object[4])
 {
     const double *before = t ? ct_graph_initial_const(m->seq->graph) + 8 * (int64_t)(t - 1) : truth_of(m, 0);
@@ -136,7 +134,7 @@ static ct_status add_turns(maker *m, const ct_push_episode *episode, int32_t beg
     return CT_OK;
 }
 
-/* Step k of an episode that begins at step `begin` of the run. */
+/* Step k of an episode that starts at step `begin` of the sequence. */
 static ct_status add_step(maker *m, const ct_push_episode *episode, int32_t begin, int k)
 {
     ct_graph     *g = m->seq->graph;
@@ -157,7 +155,7 @@ static ct_status add_step(maker *m, const ct_push_episode *episode, int32_t begi
 
 /* ---- Episodes -------------------------------------------------------------------------------- */
 
-/* True poses of an episode, moved to where the object was left. */
+/* True poses of an episode, moved to the last pose of the object. */
 static void chain(maker *m, const ct_push_episode *episode, int32_t begin)
 {
     ct_se2 to = ct_se2_identity();

@@ -1,37 +1,36 @@
-/* tactile_image.c: what the finger's pad sees of the contact: a soft pad with a camera behind it, 8 x 12 pixels.
+/* tactile_image.c: the tactile image: a soft pad with a camera behind it, 8 x 12 pixels.
  *
- * A round pad of radius R that is tilted by a against the surface is touched R a beside its middle. So the patch's
- * place tells the tilt, and the change between two images how much the finger turned on the object; not quite, as an
- * outline is round itself, and
+ * A round pad of radius R that is tilted by a against a flat surface has its contact R a beside its centre. So the
+ * position of the patch measures the tilt, and its change between two images the rotation of the finger relative to
+ * the object. This is approximate because the outline is curved, and
  *
  *     u = G a + 0.8 a^3 + 0.1 shear + drift + glitch,       the patch is at R u, along the columns
  *
- * for a pad that is stretched: a gain G that differs from push to push, skin that gives further out, a patch dragged
- * along by friction, a drift, and now and then a glitch (of Student's t with 3 degrees of freedom). As far as the
- * load goes, indentation and size of the patch follow Hertz: depth ~ load^(2/3), radius ~ load^(1/3). Shear leaves a
- * tail on one side.
+ * with a gain G that differs per push, skin that yields more towards the edge, a patch that is dragged along by
+ * friction, a drift, and rare glitches (Student's t with 3 degrees of freedom). Depth and size of the patch follow
+ * Hertz: depth ~ load^(2/3), radius ~ load^(1/3). Shear leaves a tail on one side.
  *
- * These constants are not measured. They were chosen, by looking at test pushes of seeds 11 to 16, so that a small
- * network (8 hidden units) trained on four pushes makes of two images about what the sensor of the paper's second
- * study does. Over seeds 1 to 40 and both objects: errors of 0.045 rad (0.035 to 0.069) where the signal is 0.10
- * rad, a run's mean off by 0.012 rad, attenuated to 0.77, of kurtosis 5, and alike over neighbouring windows. */
+ * The constants are not measured. They were chosen on test pushes of seeds 11 to 16, such that a small network (8
+ * hidden units) trained on four pushes has about the errors of the sensor in the paper's second study. Over seeds 1
+ * to 40 and both objects: errors of 0.045 rad (0.035 to 0.069) for a signal of 0.10 rad, a mean of 0.012 rad per
+ * sequence, an attenuation to 0.77, a kurtosis of 5, and correlation over neighbouring windows. */
 #include <covtune/push.h>
 #include "push/push.h"
 
 #include <math.h>
 
-#define PITCH     1.25e-3 /* m a column or row: the pad is seen over 15 mm x 10 mm      */
-#define WIDTH     2.0e-3  /* m: deviation of the patch along the columns at full load   */
-#define HEIGHT    2.5e-3  /* m: along the rows, the object being higher than the pad    */
-#define KEEP      0.9     /* of wanderings, from step to step: they forget in 10 steps  */
+#define PITCH     1.25e-3 /* m per column or row: the image covers 15 mm x 10 mm        */
+#define WIDTH     2.0e-3  /* m: width of the patch along the columns at full load       */
+#define HEIGHT    2.5e-3  /* m: along the rows; the object is higher than the pad       */
+#define KEEP      0.9     /* per step, of slow processes: a time constant of 10 steps   */
 
-/* A wandering with a stationary deviation. */
+/* A first-order Gauss-Markov process with this stationary deviation. */
 static double wander(ct_rng *rng, double before, double deviation)
 {
     return KEEP * before + sqrt(1 - KEEP * KEEP) * deviation * ct_rng_normal(rng);
 }
 
-/* Student's t with 3 degrees of freedom, made to have variance 1. */
+/* Student's t with 3 degrees of freedom, scaled to variance 1. */
 static double glitch(ct_rng *rng)
 {
     double squares = 0;

@@ -1,10 +1,10 @@
-/* tactile_pairs.c: pairs of tactile images, as a network takes them. */
+/* tactile_pairs.c: pairs of tactile images as network inputs. */
 #include <covtune/push.h>
 #include "push/push.h"
 
 #include <covtune/net.h>
 
-/* Mirrored left to right: a pad that is tilted the other way and dragged the other way. */
+/* Mirrored left to right: opposite tilt and shear. */
 static void mirror(const double from[CT_PUSH_PIXELS], double to[CT_PUSH_PIXELS])
 {
     for (int row = 0; row < CT_PUSH_IMAGE_ROWS; row++)
@@ -12,7 +12,7 @@ static void mirror(const double from[CT_PUSH_PIXELS], double to[CT_PUSH_PIXELS])
             to[row * CT_PUSH_IMAGE_COLUMNS + column] = from[(row + 1) * CT_PUSH_IMAGE_COLUMNS - 1 - column];
 }
 
-/* How many there are; written where x is not NULL. */
+/* Returns the number of pairs; writes them unless x is NULL. */
 static int64_t gather(const ct_push_options *o, int episodes, const ct_push_episode episode[], double *x, double *t)
 {
     int64_t count = 0;

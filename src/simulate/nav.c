@@ -1,11 +1,12 @@
-/* nav.c: navigation runs as in the paper's first study: odometry between neighbouring poses, a GPS-like pose on each.
+/* nav.c: navigation sequences as in the paper's first study: odometry between neighbouring poses, a GPS-like pose on
+ * each.
  *
- * A measurement is z = g(x) o Exp(e) with e ~ N(0, Sigma) in the tangent space, on the right: for odometry g = a^-1
- * b, for GPS g = x. With R the square root of the information, R'R = Sigma^-1, and n white, e solves R e = n, so
- * that Cov e = R^-1 R^-T = Sigma.
+ * A measurement is z = g(x) o Exp(e) with e ~ N(0, Sigma) in the tangent space, on the right. For odometry g = a^-1
+ * b, for GPS g = x. With the square-root information R, R'R = Sigma^-1, and white n, e solves R e = n, so that Cov e
+ * = R^-1 R^-T = Sigma.
  *
- * Path and noise are drawn from streams of their own, each named by a hash of dataset's seed and number of the run:
- * so other noise does not change a path, and a run does not depend on how many others are made. */
+ * Path and noise are drawn from separate streams, each seeded by a hash of the dataset's seed and the number of the
+ * sequence. So the noise does not change the path, and a sequence does not depend on the others. */
 #include <covtune/simulate.h>
 #include "data/data.h"
 #include "data/leo.h"
@@ -17,7 +18,7 @@ enum { STREAM_PATH, STREAM_NOISE, STREAM_DRIFT };
 
 /* ---- Presets --------------------------------------------------------------------------------- */
 
-/* Sigmas of a regime: x, y (m), heading (rad), of odometry and of GPS. */
+/* Sigmas of a regime: x, y (m) and yaw (rad), of odometry and of GPS. */
 typedef struct {
     double odom[3], gps[3];
 } regime_sigmas;
@@ -31,7 +32,7 @@ static const struct {
     const regime_sigmas *sigmas[CT_NAV_REGIMES];
 } PRESET[] = {{"D1", 1, {&ROAD, NULL}}, {"D2", 1, {&SKEW, NULL}}, {"D3", 2, {&ROAD, &ICE}}, {"D4", 2, {&ICE, &ROAD}}};
 
-/* Sigma = diag(sigma^2); in space every rotation has the heading's sigma, every translation that of x. */
+/* Sigma = diag(sigma^2). In space every rotation has the sigma of yaw, every translation that of x. */
 static void fill_covariance(ct_kind kind, const double sigma[3], double S[36])
 {
     const int dim = ct_kind_dim(kind);
@@ -76,8 +77,8 @@ typedef struct {
     nav_model    odom[CT_NAV_REGIMES], gps[CT_NAV_REGIMES];
     int32_t      first; /* noise model of the first pose */
     ct_rng       noise, drift_noise;
-    double       drift, decay;   /* sigma of the slow error (m); its factor a from pose to pose */
-    double       slow[3];        /* the slow error at the pose at hand, in the world            */
+    double       drift, decay;   /* sigma of the slow error (m); its factor a per pose */
+    double       slow[3];        /* the slow error at the current pose, in the world            */
     ct_sequence *seq;
     ct_err      *err;
 } maker;
@@ -88,7 +89,7 @@ static const char *name_model(const maker *m, const char *group, int regime, cha
     return buf;
 }
 
-/* Numbers of all models are checked before the first of them enters the table. */
+/* All models are checked before the first is added to the table. */
 static ct_status make_models(maker *m, const ct_nav_options *o, ct_noise *noise)
 {
     char              name[16];
@@ -126,7 +127,7 @@ static void step_drift(maker *m)
     for (int i = 0; i < 3; i++) m->slow[i] = m->decay * m->slow[i] + fresh * ct_rng_normal(&m->drift_noise);
 }
 
-/* z is a pose of GPS; its translation takes the slow error. */
+/* Adds the slow error to the translation of the GPS pose z. */
 static void add_drift(const maker *m, double z[CT_SIZE_MAX])
 {
     for (int i = 0; i < (m->kind == CT_SE2 ? 2 : 3); i++) z[i] += m->slow[i]; /* translation is stored first */
@@ -134,7 +135,7 @@ static void add_drift(const maker *m, double z[CT_SIZE_MAX])
 
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
-/* The pose, odometry to it, its GPS fix; the first has neither, but a prior. */
+/* A pose, its odometry and its GPS measurement; the first pose has a prior instead. */
 static ct_status add_pose(maker *m, int32_t i, int regime)
 {
     ct_graph      *g = m->seq->graph;

@@ -1,17 +1,16 @@
-/* nav_path.c: smooth random paths that stay inside an area.
+/* nav_path.c: smooth random paths inside an area.
  *
- * In the plane a path is steps of v metres along circles of curvature c,
+ * In the plane a path consists of steps of v metres along circles of curvature c,
  *     x <- x o Exp(v, 0, v c),     |c| <= 1 / R,
- * so that the heading is along the path. Speed and curvature are white noise passed twice through a low pass. Where
- * the point AHEAD leaves the inner part of the area, the curvature is bent towards the side on which the middle
- * lies.
+ * so that the heading is along the path. Speed and curvature are white noise after two low-pass filters. Where the
+ * point AHEAD leaves the inner area, the curvature is changed towards the side of the centre.
  *
- * That alone would leave the area now and then. What keeps it inside for certain: of the two circles of radius R
- * that touch the path at a pose, to its left and its right, one lies in the area. A step after which neither would
- * is not taken; the path goes round the one that does now, which stays where it is, and so the law holds for ever.
+ * That alone would sometimes leave the area. An invariant keeps the path inside: of the two circles of radius R that
+ * touch the path at a pose, left and right, at least one lies in the area. A step that violates this is not taken;
+ * the path then follows the circle that lies in the area, which does not move.
  *
- * In space the same path climbs and falls, z(s) = H/2 + sum_k A_k sin(s / L_k + p_k) over the distance s driven in
- * the plane, with the nose along it (pitch = atan z'), leaning into curves and rocking a little. */
+ * In space the same path has the height z(s) = H/2 + sum_k A_k sin(s / L_k + p_k) over the planar distance s, pitch
+ * = atan z' along it, roll in curves and small roll oscillations. */
 #include "data/data.h"
 
 #include <math.h>
@@ -21,37 +20,37 @@
 #define HEIGHT 10.0  /* m: z, in space   */
 
 #define RADIUS 5.0   /* m: of the tightest curve                                                  */
-#define EDGE   0.5   /* m: circles keep this far from the area's edge, far more than rounding needs */
-#define AHEAD  14.0  /* m: how far it looks                                                       */
-#define MARGIN 7.0   /* m: where the inner part of the area begins                                */
+#define EDGE   0.5   /* m: distance of circles from the edge of the area, far more than rounding */
+#define AHEAD  14.0  /* m: look-ahead distance                                                    */
+#define MARGIN 7.0   /* m: margin of the inner area                                               */
 
-#define SLOWEST 0.3  /* m a pose */
+#define SLOWEST 0.3  /* m per pose */
 #define FASTEST 1.0
-#define KEEP    0.9  /* of a low pass: it forgets in 1 / (1 - KEEP) poses */
-#define BEND    0.08 /* 1/m: usual curvature */
-#define HURRY   0.3  /* of what is between a curvature and the wanted one, made up in a step */
-#define LEAN    2.0  /* m: roll in a curve, times its radius: 0.4 rad in the tightest */
+#define KEEP    0.9  /* of a low-pass filter: a time constant of 1 / (1 - KEEP) poses */
+#define BEND    0.08 /* 1/m: typical curvature */
+#define HURRY   0.3  /* share of the curvature error that is corrected per step */
+#define LEAN    2.0  /* m: roll times radius of a curve: 0.4 rad in the tightest */
 
 static const double TWO_PI = 6.28318530717958647692;
 
-/* White noise through two low passes; about unit variance. */
+/* White noise after two low-pass filters; about unit variance. */
 typedef struct {
     double first, second;
 } smooth;
 
 static double smooth_next(smooth *s, ct_rng *rng)
 {
-    /* Of first <- k first + e the variance is 1 / (1 - k^2); of the second, fed with that, (1 + k^2) / (1 - k^2)^3. */
+    /* The variance of first <- k first + e is 1 / (1 - k^2); of the second stage (1 + k^2) / (1 - k^2)^3. */
     const double k2 = KEEP * KEEP, scale = sqrt((1 - k2) * (1 - k2) * (1 - k2) / (1 + k2));
     s->first = KEEP * s->first + ct_rng_normal(rng);
     s->second = KEEP * s->second + s->first;
     return scale * s->second;
 }
 
-/* From any number into (-1, 1). */
+/* Maps the reals to (-1, 1). */
 static double squash(double u) { return u / sqrt(1 + u * u); }
 
-/* How deep in the area the circle beside the pose lies, to the left (side 1) or right (-1); negative: it sticks out. */
+/* Distance of the circle left (side 1) or right (-1) of the pose from the edge of the area; negative: outside. */
 static double room(ct_se2 x, int side)
 {
     const double cx = x.x - side * RADIUS * x.s, cy = x.y + side * RADIUS * x.c;
@@ -60,7 +59,7 @@ static double room(ct_se2 x, int side)
 
 static int is_safe(ct_se2 x) { return room(x, 1) >= 0 || room(x, -1) >= 0; }
 
-/* 0 where the point ahead is well inside, 1 where it is far out. */
+/* 0 if the point ahead is well inside, 1 if it is far outside. */
 static double urgency(ct_se2 x)
 {
     const double qx = x.x + AHEAD * x.c, qy = x.y + AHEAD * x.s;
@@ -77,14 +76,14 @@ static ct_se2 step(ct_se2 x, double v, double c)
 static double steer(ct_se2 x, double v, double before, double wish)
 {
     const double u = urgency(x);
-    const double middle = x.c * (DEPTH / 2 - x.y) - x.s * (WIDTH / 2 - x.x); /* > 0: it lies to the left */
+    const double middle = x.c * (DEPTH / 2 - x.y) - x.s * (WIDTH / 2 - x.x); /* > 0: to the left */
     const double wanted = (1 - u) * wish + u * (middle > 0 ? 1 : -1) / RADIUS;
     const double c = CT_MAX(-1 / RADIUS, CT_MIN(1 / RADIUS, before + HURRY * (wanted - before)));
     if (is_safe(step(x, v, c))) return c;
     return (room(x, 1) > room(x, -1) ? 1 : -1) / RADIUS;
 }
 
-/* Two waves of height, and how it rocks. */
+/* Two height waves, and roll oscillation. */
 typedef struct {
     double amplitude[2], length[2], phase[3];
 } hills;
@@ -93,14 +92,14 @@ static hills draw_hills(ct_rng *rng)
 {
     hills h;
     for (int k = 0; k < 2; k++) {
-        h.amplitude[k] = 0.1 * HEIGHT * (1 + ct_rng_uniform(rng)); /* both together stay below HEIGHT / 2 */
+        h.amplitude[k] = 0.1 * HEIGHT * (1 + ct_rng_uniform(rng)); /* their sum stays below HEIGHT / 2 */
         h.length[k] = 6 + 6 * ct_rng_uniform(rng);
     }
     for (int k = 0; k < 3; k++) h.phase[k] = TWO_PI * ct_rng_uniform(rng);
     return h;
 }
 
-/* The planar pose lifted: R = Rz(heading) Ry(-pitch) Rx(roll). */
+/* The planar pose in space: R = Rz(yaw) Ry(-pitch) Rx(roll). */
 static ct_se3 lift(const hills *h, ct_se2 x, double s, double lean)
 {
     double z = HEIGHT / 2, slope = 0;
@@ -118,7 +117,7 @@ static ct_se3 lift(const hills *h, ct_se2 x, double s, double lean)
 
 void ct__nav_path(ct_kind kind, int32_t poses, ct_rng *rng, double *truth)
 {
-    const double inset = 2 * RADIUS + EDGE; /* where both circles are inside, whatever the heading */
+    const double inset = 2 * RADIUS + EDGE; /* both circles are inside for any heading */
     const double x0 = inset + (WIDTH - 2 * inset) * ct_rng_uniform(rng),
                  y0 = inset + (DEPTH - 2 * inset) * ct_rng_uniform(rng);
     const hills  h = draw_hills(rng);

@@ -1,26 +1,25 @@
-/* pose_graph.c: pose graphs made to order.
+/* pose_graph.c: simulated pose graphs.
  *
- * SE2: a city of square blocks, STREET metres a side. The robot drives one metre a pose, at a
- * crossing straight on (1/2), left or right (1/4 each), and never leaves the city, whose size grows
- * with the number of poses such that a place is seen about twice. A loop is a pose within a
- * metre, seen at least GAP poses ago. After the Manhattan world of Olson (2006).
+ * SE2: a street grid with square blocks of STREET metres. The robot drives one metre per pose; at a crossing it goes
+ * straight on (1/2), left or right (1/4 each). The grid grows with the number of poses such that a place is visited
+ * about twice. A loop closure is a pose within a metre, at least GAP poses ago. After the Manhattan world of Olson
+ * (2006).
  *
- * SE3: a robot climbs a sphere in rings, about as many rings as poses in a ring, its x axis along
- * the ring and its z axis outwards. A loop is the pose just below, in the ring before. After the
- * sphere world of Kaess (2008).
+ * SE3: a robot moves around a sphere in rings, about as many rings as poses per ring, its x axis along the ring and
+ * its z axis outwards. A loop closure is the pose below, in the previous ring. After the sphere world of Kaess
+ * (2008).
  *
- * A measurement from a to b is z = (a^-1 b) o Exp(e), e normal: noise in the tangent space of the
- * measurement, on the right, as the residual Log(z^-1 a^-1 b) has it. Path, choice of loops and
- * noise are drawn from three streams, so the path does not change with the other options.
- */
+ * A measurement from a to b is z = (a^-1 b) o Exp(e), e normal: noise in the tangent space of the measurement, on
+ * the right, as in the residual Log(z^-1 a^-1 b). Path, loop closures and noise are drawn from three streams, so the
+ * path does not change with the other options. */
 #include <covtune/simulate.h>
 #include "data/data.h"
 
 #include <math.h>
 
 #define STREET 4  /* poses from crossing to crossing                            */
-#define GAP    10 /* poses: what is nearer in time is not a loop, but odometry  */
-#define TWICE  16 /* poses per block, for a street to be driven about twice     */
+#define GAP    10 /* poses: nearer ones are odometry, not loop closures         */
+#define TWICE  16 /* poses per block, for about two visits of a street          */
 
 static const double PI = 3.14159265358979323846;
 
@@ -33,7 +32,7 @@ ct_pose_graph_options ct_pose_graph_defaults(ct_kind kind)
 /* ---- The city -------------------------------------------------------------------------------- */
 
 typedef struct {
-    int32_t  side;   /* lattice points along the city's edge                    */
+    int32_t  side;   /* lattice points along an edge of the grid                */
     int32_t *latest; /* per lattice point: last pose there, or -1               */
     int32_t *before; /* per pose: the pose before it at the same point, or -1   */
 } city;
@@ -42,7 +41,7 @@ static int inside(const city *c, int32_t x, int32_t y) { return x >= 0 && y >= 0
 
 static const int8_t STEP[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}}; /* east, north, west, south */
 
-/* The most recent pose at the point or next to it that is old enough; -1 if there is none. */
+/* The most recent pose at the point or next to it that is at least GAP poses old; -1: none. */
 static int32_t near_pose(const city *c, int32_t pose, int32_t x, int32_t y)
 {
     for (int k = -1; k < 4; k++) {
@@ -55,7 +54,7 @@ static int32_t near_pose(const city *c, int32_t pose, int32_t x, int32_t y)
     return -1;
 }
 
-/* Which way to go on from a lattice point: a turn only at crossings, or where the city ends. */
+/* The next direction at a lattice point: turns at crossings and at the edge of the grid only. */
 static int next_direction(const city *c, int32_t x, int32_t y, int direction, ct_rng *rng)
 {
     if (x % STREET || y % STREET) return direction;
@@ -69,7 +68,7 @@ static int next_direction(const city *c, int32_t x, int32_t y, int direction, ct
     return direction;
 }
 
-/* truth: x, y, cos, sin a pose; loop: the pose that could be recognised from it, or -1. */
+/* truth: x, y, cos, sin per pose; loop: the pose of a possible loop closure, or -1. */
 static void drive(city *c, int32_t poses, ct_rng *rng, double *truth, int32_t *loop)
 {
     int32_t x = c->side / 2 / STREET * STREET, y = x;
@@ -107,8 +106,8 @@ static ct_status make_city(int32_t poses, ct_rng *rng, double *truth, int32_t *l
 
 /* ---- The sphere ------------------------------------------------------------------------------ */
 
-/* truth: x, y, z, qx, qy, qz, qw a pose. A metre a pose at the equator; half a metre from ring to
- * ring; the poles themselves are left out, where east is no direction. */
+/* truth: x, y, z, qx, qy, qz, qw per pose. One metre per pose at the equator, half a metre between rings; without
+ * the poles, where east is undefined. */
 static void climb(int32_t poses, double *truth, int32_t *loop)
 {
     const int32_t ring = (int32_t)CT_MAX(4, lround(sqrt((double)poses)));
@@ -147,7 +146,7 @@ void ct__measure(ct_kind kind, const double *a, const double *b, const double *e
     ct_kind_retract(kind, z, e, z);
 }
 
-/* What is measured between poses a and b. */
+/* The measurement between poses a and b. */
 static void measure(maker *m, int32_t a, int32_t b, double z[CT_SIZE_MAX])
 {
     const int64_t size = ct_kind_size(m->kind);
@@ -156,7 +155,7 @@ static void measure(maker *m, int32_t a, int32_t b, double z[CT_SIZE_MAX])
     ct__measure(m->kind, m->truth + a * size, m->truth + b * size, e, z);
 }
 
-/* A pose, its odometry from the one before, and its loop closure if there is one. */
+/* A pose, its odometry and its loop closure, if there is one. */
 static ct_status add_pose(maker *m, int32_t i, int32_t loop)
 {
     if (i == 0) {

@@ -14,7 +14,7 @@ ct_status push2d_data(push2d *n, int push, uint64_t seed, ct_dataset **out, ct_e
     options.seed = seed;
     options.episodes = n->size.episodes;
     options.steps = n->size.steps;
-    if (push % 2) status = push_train(&options, PUSH_LESSONS, &net, NULL, err);
+    if (push % 2) status = push_train(&options, PUSH_TRAINING_EPISODES, &net, NULL, err);
     if (status == CT_OK) status = push_dataset(n->job->io, &options, net, n->size.trains, n->size.tests, out, err);
     ct_net_free(net);
     return status;

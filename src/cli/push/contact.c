@@ -1,16 +1,15 @@
-/* contact.c: who touches what in a sequence. A step is an object's variable with a contact on it. */
+/* contact.c: the contacts of a sequence. A step is a variable of the object with a contact. */
 #include "cli/push/contact.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUND 72 /* corners of what has none: at 100 units across, within a twentieth of a unit */
+#define ROUND 72 /* corners for a curved outline: at 100 units across, accurate to a twentieth of a unit */
 
 static int touches(const ct_factor *f) { return f->ops == &ct_contact_se2 && f->context; }
 
-/* Steps are joined where a measurement has both fingers, that of the step before and that of this one. If none is,
- * nothing is known of jumps. */
+/* Steps are linked if a measurement has the fingers of both. Without any link, jumps are unknown. */
 static void find_cuts(const ct_sequence *seq, contacts *c, int32_t *step_of)
 {
     const int32_t n = ct_graph_variables(seq->graph), factors = ct_graph_factors(seq->graph);
@@ -38,7 +37,7 @@ contacts contacts_of(const ct_sequence *seq)
     const int32_t n = ct_graph_variables(seq->graph), factors = seq->shapes ? ct_graph_factors(seq->graph) : 0;
     contacts c = {
         .object = cli_alloc(n, sizeof *c.object), .finger = cli_alloc(n, sizeof *c.finger), .cut = cli_alloc(n, 1)};
-    int32_t      *finger_of = cli_alloc(n, sizeof *finger_of); /* + 1; 0: nothing touches it */
+    int32_t      *finger_of = cli_alloc(n, sizeof *finger_of); /* + 1; 0: no contact */
     for (int32_t i = 0; i < factors; i++) {
         const ct_factor f = ct_graph_factor(seq->graph, i);
         if (!touches(&f) || (c.shape && f.context != c.shape) || finger_of[f.var[0]]) continue;

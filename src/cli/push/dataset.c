@@ -1,4 +1,4 @@
-/* dataset.c: datasets of pushing, made in memory, with the tactile network that some of them have. */
+/* dataset.c: simulated pushing datasets, with their tactile network. */
 #define _POSIX_C_SOURCE 200809L
 #include <covtune/push.h>
 #include "cli/push/dataset.h"
@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const int32_t WIDTH[] = {2 * CT_PUSH_PIXELS, 8, 1}; /* small, as the lessons are few */
+static const int32_t WIDTH[] = {2 * CT_PUSH_PIXELS, 8, 1}; /* small, because there are few training episodes */
 #define WEIGHT_DECAY 1e-2
 
 ct_status push_train(const ct_push_options *options, int episodes, ct_net **net, ct_net_result *result, ct_err *err)
 {
-    ct_push_episode *lesson = cli_alloc(episodes, sizeof *lesson);
+    ct_push_episode *episode = cli_alloc(episodes, sizeof *episode);
     ct_net_options   how = ct_net_defaults();
     ct_net_result    unseen;
     int64_t          count = 0;
@@ -23,12 +23,12 @@ ct_status push_train(const ct_push_options *options, int episodes, ct_net **net,
     how.decay = WEIGHT_DECAY;
     how.seed = options->seed;
     for (; status == CT_OK && made < episodes; made += status == CT_OK)
-        status = ct_simulate_push_episode(options, 2, (uint64_t)made, &lesson[made], err);
-    if (status == CT_OK) status = ct_push_image_pairs(options, episodes, lesson, &count, &x, &t, err);
+        status = ct_simulate_push_episode(options, 2, (uint64_t)made, &episode[made], err);
+    if (status == CT_OK) status = ct_push_image_pairs(options, episodes, episode, &count, &x, &t, err);
     if (status == CT_OK) status = ct_net_new((int)(sizeof WIDTH / sizeof *WIDTH) - 1, WIDTH, options->seed, net, err);
     if (status == CT_OK) status = ct_net_train(*net, count, x, t, &how, result ? result : &unseen, err);
-    for (int i = 0; i < made; i++) ct_push_episode_free(&lesson[i]);
-    free(lesson);
+    for (int i = 0; i < made; i++) ct_push_episode_free(&episode[i]);
+    free(episode);
     free(x);
     free(t);
     if (status == CT_OK) return CT_OK;
@@ -37,7 +37,7 @@ ct_status push_train(const ct_push_options *options, int episodes, ct_net **net,
     return status;
 }
 
-ct_status push_fits(const ct_net *net, const char *path, ct_err *err)
+ct_status push_check_net(const ct_net *net, const char *path, ct_err *err)
 {
     if (ct_net_inputs(net) == 2 * CT_PUSH_PIXELS && ct_net_outputs(net) == 1) return CT_OK;
     return ct_fail(err, CT_E_ARGUMENT,
@@ -47,15 +47,15 @@ ct_status push_fits(const ct_net *net, const char *path, ct_err *err)
                    ct_net_outputs(net));
 }
 
-static ct_status make_runs(const cli_io *io, const ct_push_options *options, const ct_net *net, int train, int test,
-                           ct_dataset *d, ct_err *err)
+static ct_status simulate_sequences(const cli_io *io, const ct_push_options *options, const ct_net *net, int train,
+                                    int test, ct_dataset *d, ct_err *err)
 {
     d->train = cli_alloc(train, sizeof *d->train);
     d->test = cli_alloc(test, sizeof *d->test);
     for (int i = 0; i < train + test; i++) {
         const int    testing = i >= train;
         ct_sequence *seq;
-        cli_status_show(io, "making run %d of %d", i + 1, train + test);
+        cli_status_show(io, "simulating sequence %d of %d", i + 1, train + test);
         const ct_status status =
             ct_simulate_push(options, testing, (uint64_t)(testing ? i - train : i), net ? ct_push_predict_yaw : NULL,
                          (void *)(uintptr_t)net, d->noise, &seq, err);
@@ -66,8 +66,8 @@ static ct_status make_runs(const cli_io *io, const ct_push_options *options, con
     return CT_OK;
 }
 
-/* What is learned, and what only holds a run together. */
-static void say_groups(ct_dataset *d)
+/* Which models are learned, and their units. */
+static void define_groups(ct_dataset *d)
 {
     d->group = cli_alloc(ct_noise_count(d->noise), sizeof *d->group);
     for (int32_t i = 0; i < ct_noise_count(d->noise); i++) {
@@ -85,9 +85,9 @@ ct_status push_dataset(const cli_io *io, const ct_push_options *options, const c
     ct_dataset *d = NULL;
     *out = NULL;
     ct_status status = ct_dataset_new(&d, err);
-    if (status == CT_OK) status = make_runs(io, options, net, train, test, d, err);
+    if (status == CT_OK) status = simulate_sequences(io, options, net, train, test, d, err);
     if (status == CT_OK) {
-        say_groups(d);
+        define_groups(d);
         for (int32_t i = 0; i < d->trains + d->tests; i++)
             ct_graph_name_rows((i < d->trains ? d->train[i] : d->test[i - d->trains])->graph, d->noise);
         *out = d;

@@ -1,5 +1,5 @@
-/* picture.c: what a world of pushing looks like: a run as a still picture (ct_scene), and a few tactile images of a
- * push side by side. */
+/* picture.c: pictures of pushing: a sequence as a still picture (ct_scene), and tactile images of a push side by
+ * side. */
 #define _POSIX_C_SOURCE 200809L
 #include <covtune/push.h>
 #include "cli/push/contact.h"
@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GHOSTS 3  /* of each push, and one more: its beginning, on the way, its end */
+#define GHOSTS 3  /* intervals between the poses drawn per push: start, intermediate ones, end */
 #define SHOTS  6  /* tactile images                                                 */
 #define ACROSS 3
-#define PIXEL  12 /* units of a side of one                                         */
+#define PIXEL  12 /* units per pixel                                                */
 #define GAP    16
-#define LINE   22 /* units of a line of words                                       */
+#define LINE   22 /* units per line of text                                         */
 
 /* ---- a run ---- */
 
@@ -56,7 +56,7 @@ ct_status simulate_draw_run(const ct_sequence *seq, const char *path, ct_err *er
 
 /* ---- tactile images ---- */
 
-/* From ink over blue to paper. */
+/* Colour map: ink, blue, paper. */
 static void put_colour(cli_buffer *out, double f)
 {
     static const int RAMP[3][3] = {{0x12, 0x16, 0x2e}, {0x0b, 0x62, 0xc1}, {0xfd, 0xf3, 0xd0}};

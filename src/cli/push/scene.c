@@ -1,4 +1,4 @@
-/* scene.c: the bodies of a moving picture of a pushing run. */
+/* scene.c: animation of a pushing sequence. */
 #include "cli/push/scene.h"
 #include "cli/push/contact.h"
 
@@ -15,7 +15,7 @@ struct push_scene {
     ct_scene_body  body[BODIES];
 };
 
-/* Times from the first on, if all steps have one; NULL: they do not. The caller frees it. */
+/* Times relative to the first, if all steps have one; else NULL. The caller frees it. */
 static double *times_of(const ct_sequence *seq, const contacts *c, int32_t stride)
 {
     double *time = seq->stamp ? cli_alloc(c->steps, sizeof *time) : NULL;
@@ -24,7 +24,7 @@ static double *times_of(const ct_sequence *seq, const contacts *c, int32_t strid
     return time;
 }
 
-/* Of the frames that are left: one that was cut between it and the one before it. */
+/* Per kept frame: 1 if a cut lies between it and the kept frame before. */
 static uint8_t *cuts_of(const contacts *c, int32_t stride)
 {
     uint8_t *kept = cli_alloc(c->steps, sizeof *kept);
@@ -41,7 +41,7 @@ static push_scene *scene_of(const ct_sequence *seq, const contacts *c, const dou
                             int32_t stride)
 {
     static const char *const NAME[] = {"before", "truth", "after"};
-    /* the truth over what is far from it, the answer over both */
+    /* drawing order: start, truth, learned */
     static const ct_role     ROLE[] = {CT_ROLE_BEFORE, CT_ROLE_TRUTH, CT_ROLE_AFTER};
     const double            *value[] = {before, NULL, after};
     push_scene              *s = cli_alloc(1, sizeof *s);

@@ -1,5 +1,5 @@
-/* simulate.c: covtune simulate push2d. A dataset of pushing runs: dataset.yaml with start values that are far off,
- * the runs with their truth, and, where a network feels the contact, tactile.json, its weights. */
+/* simulate.c: covtune simulate push2d: a pushing dataset: dataset.yaml with distant start values, the sequences with
+ * their truth, and, with a network, its weights in tactile.json. */
 #define _POSIX_C_SOURCE 200809L
 #include <covtune/push.h>
 #include "cli/push/dataset.h"
@@ -18,7 +18,7 @@ static int find_tactile(const char *name)
     return !strcmp(name, TACTILE[ORACLE]) ? ORACLE : !strcmp(name, TACTILE[NETWORK]) ? NETWORK : -1;
 }
 
-/* Of the shapes those that there is an object of. */
+/* Shapes that are available as objects. */
 static int find_object(const char *name)
 {
     const int kind = ct_shape_kind_find(name);
@@ -30,24 +30,24 @@ static int find_start(const char *name) { return !strcmp(name, "far") ? 0 : !str
 
 typedef struct {
     const char     *world, *out, *weights, *picture, *images;
-    int             object, tactile, surface, start, train, test, lessons, episodes, steps;
+    int             object, tactile, surface, start, train, test, network_episodes, episodes, steps;
     uint64_t        seed;
     ct_push_options push;
     ct_net         *net;
-    ct_net_result   trained; /* epochs 0: not here */
+    ct_net_result   trained; /* epochs 0: not trained here */
 } push_request;
 
 /* ---- doing it ---- */
 
-static ct_status feel(const cli_io *io, push_request *q, ct_err *err)
+static ct_status load_network(const cli_io *io, push_request *q, ct_err *err)
 {
     if (q->tactile == ORACLE) return CT_OK;
     if (!q->weights) {
-        cli_status_show(io, "training a tactile network on %d episodes", q->lessons);
-        return push_train(&q->push, q->lessons, &q->net, &q->trained, err);
+        cli_status_show(io, "training a tactile network on %d episodes", q->network_episodes);
+        return push_train(&q->push, q->network_episodes, &q->net, &q->trained, err);
     }
     const ct_status status = ct_net_read(q->weights, &q->net, err);
-    return status == CT_OK ? push_fits(q->net, q->weights, err) : status;
+    return status == CT_OK ? push_check_net(q->net, q->weights, err) : status;
 }
 
 static ct_status start_at_one(const push_request *q, ct_dataset *d, ct_err *err)
@@ -74,7 +74,7 @@ static ct_status write_all(const cli_io *io, const push_request *q, const ct_dat
     return CT_OK;
 }
 
-/* Of the test runs, if there are any. */
+/* Of the test sequences, if there are any. */
 static ct_status draw(const push_request *q, const ct_dataset *d, ct_err *err)
 {
     ct_status status = q->picture ? simulate_draw_run(d->tests ? d->test[0] : d->train[0], q->picture, err) : CT_OK;
@@ -84,8 +84,8 @@ static ct_status draw(const push_request *q, const ct_dataset *d, ct_err *err)
 
 /* ---- results ---- */
 
-/* Root mean square of what every factor of a model says at the truth, over all runs, row by row; NaN if there is
- * none, as of touch in pushes that are too short for it. */
+/* Root mean square of a model's residuals at the truth over all sequences, per row; NaN without factors, as for tac
+ * in short pushes. */
 static void at_truth(const ct_dataset *d, int32_t model, int dim, double rms[CT_NOISE_DIM_MAX])
 {
     int64_t count = 0;
@@ -104,15 +104,15 @@ static void at_truth(const ct_dataset *d, int32_t model, int dim, double rms[CT_
 
 static void print(const push_request *q, const ct_dataset *d)
 {
-    cli_row("made", "%s: %d training run%s, %d test run%s of %d pushes, %d steps each: %s, tactile %s; seed %llu",
+    cli_row("made",
+            "%s: %d training sequence%s, %d test sequence%s of %d pushes, %d steps each: %s, tactile %s; seed %llu",
             q->out, q->train, CLI_S(q->train), q->test, CLI_S(q->test), q->push.episodes, q->push.steps,
             ct_shape_kind_name(q->push.object), TACTILE[q->tactile], (unsigned long long)q->push.seed);
     if (q->trained.epochs)
         cli_row("network",
-                "trained on %d other pushes: rms error %.3g rad there, %.3g rad on what was held out of them, after %d "
-                "passes",
-                q->lessons, sqrt(2 * q->trained.train), sqrt(2 * q->trained.heldout), q->trained.best);
-    cli_row("at the truth", "rms of what each model says there:");
+                "trained on %d other pushes: rms error %.3g rad, %.3g rad held out, after %d epochs",
+                q->network_episodes, sqrt(2 * q->trained.train), sqrt(2 * q->trained.heldout), q->trained.best);
+    cli_row("at the truth", "rms residuals of each noise model:");
     for (int32_t i = 0; i < d->groups; i++) {
         const ct_noise_model *m = ct_noise_get(d->noise, i);
         double                rms[CT_NOISE_DIM_MAX];
@@ -120,7 +120,7 @@ static void print(const push_request *q, const ct_dataset *d)
         size_t                used = 0;
         if (!d->group[i].learn) continue;
         at_truth(d, i, m->dim, rms);
-        if (isnan(rms[0])) snprintf(text, sizeof text, "nothing; there is no such factor");
+        if (isnan(rms[0])) snprintf(text, sizeof text, "no factors");
         for (int k = 0; k < m->dim && !isnan(rms[0]) && used < sizeof text; k++)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.3g %s", k ? ", " : "", m->row[k].name,
                                      rms[k], m->row[k].unit);
@@ -128,7 +128,7 @@ static void print(const push_request *q, const ct_dataset *d)
     }
     cli_row("start", "%s",
             q->start ? "variances of 1 in the units of dataset.yaml"
-                     : "variances far off, a spread of 1e6 in the units of dataset.yaml, which has them");
+                     : "distant variances, a spread of 1e6 in the units of dataset.yaml");
 }
 
 static void print_json(const push_request *q, const ct_dataset *d)
@@ -162,7 +162,7 @@ static cli_exit carry_out(const cli_io *io, push_request *q)
     ct_status   status = simulate_check_place(q->out, &err);
     if (status == CT_OK && q->picture) status = cli_check_output(q->picture, &err);
     if (status == CT_OK && q->images) status = cli_check_output(q->images, &err);
-    if (status == CT_OK) status = feel(io, q, &err);
+    if (status == CT_OK) status = load_network(io, q, &err);
     if (status == CT_OK) status = push_dataset(io, &q->push, q->net, q->train, q->test, &d, &err);
     if (status == CT_OK) status = start_at_one(q, d, &err);
     if (status == CT_OK) status = write_all(io, q, d, &err);
@@ -181,9 +181,9 @@ static cli_exit resolve(const cli_io *io, push_request *q)
     if (q->train + q->test < 1) return cli_misuse(io, "--train 0 and --test 0 leave nothing to make");
     if (q->weights && q->tactile == ORACLE)
         return cli_misuse(io, "--weights is for --tactile network; an oracle has none");
-    if (q->lessons && (q->weights || q->tactile == ORACLE))
-        return cli_misuse(io, "--lessons is for a network that is trained here: --tactile network without --weights");
-    if (!q->lessons) q->lessons = PUSH_LESSONS;
+    if (q->network_episodes && (q->weights || q->tactile == ORACLE))
+        return cli_misuse(io, "--network-episodes is for --tactile network without --weights");
+    if (!q->network_episodes) q->network_episodes = PUSH_TRAINING_EPISODES;
     q->push = ct_push_defaults((ct_shape_kind)q->object);
     q->push.seed = q->seed;
     if (q->episodes) q->push.episodes = q->episodes;
@@ -196,32 +196,34 @@ static cli_exit resolve(const cli_io *io, push_request *q)
 #define AT(member) offsetof(push_request, member)
 static const cli_option OPTIONS[] = {
     CLI_ROW_HEADING("What is made"),
-    CLI_ROW_TEXT("out", "DIR", AT(out), "the folder to make, or with a dataset to replace"),
-    CLI_ROW_CHOICE("object", "ellipse|rectangle", find_object, AT(object), "what is pushed (ellipse)"),
+    CLI_ROW_TEXT("out", "DIR", AT(out), "output folder; a dataset in it that covtune wrote is replaced"),
+    CLI_ROW_CHOICE("object", "ellipse|rectangle", find_object, AT(object), "the pushed object (ellipse)"),
     CLI_ROW_CHOICE("tactile", "oracle|network", find_tactile, AT(tactile),
-                   "who says how the finger turned on the object: the truth with 5 mrad of noise, or a network "
-                   "that looks at tactile images (oracle)"),
-    CLI_ROW_INTEGER("train", "N", 0, RUNS_MAX, AT(train), "runs to learn from (5)"),
-    CLI_ROW_INTEGER("test", "N", 0, RUNS_MAX, AT(test), "runs to test on, of other pushes (10)"),
-    CLI_ROW_INTEGER("episodes", "N", 1, 1000, AT(episodes), "pushes of a run, one after the other (3)"),
-    CLI_ROW_INTEGER("steps", "N", 2, 1000, AT(steps), "steps of a push, of 2.5 mm (100)"),
+                   "source of the relative yaw of finger and object: the truth with 5 mrad of noise, or a network on "
+                   "tactile images (oracle)"),
+    CLI_ROW_INTEGER("train", "N", 0, RUNS_MAX, AT(train), "number of training sequences (5)"),
+    CLI_ROW_INTEGER("test", "N", 0, RUNS_MAX, AT(test), "number of test sequences, of other pushes (10)"),
+    CLI_ROW_INTEGER("episodes", "N", 1, 1000, AT(episodes), "pushes per sequence (3)"),
+    CLI_ROW_INTEGER("steps", "N", 2, 1000, AT(steps), "steps of 2.5 mm per push (100)"),
     CLI_ROW_CHOICE(
         "start", "far|unit", find_start, AT(start),
-        "variances to start learning from: wrong by orders of magnitude, or 1 in the dataset's units (far)"),
+        "start values of the variances: wrong by orders of magnitude, or 1 in the dataset's units (far)"),
     CLI_ROW_SEED("seed", "K", AT(seed),
-                 "of the world, its friction and its pushes: the same seed, the same dataset (1)"),
-    CLI_ROW_HEADING("The estimator's own"),
+                 "seed of friction and pushes (1)"),
+    CLI_ROW_HEADING("Estimator"),
     CLI_ROW_CHOICE("surface", "leo|even", find_surface, AT(surface),
-                   "constant of the limit surface that it takes for true: LEO's, too large by an order of "
-                   "magnitude, or that of even pressure (leo)"),
+                   "limit-surface constant of the estimator: LEO's, too large by an order of magnitude, or that of "
+                   "even pressure (leo)"),
     CLI_ROW_TEXT(
         "weights", "FILE", AT(weights),
-        "tactile network of that file (JSON), as tactile.json of another dataset, in place of one trained here"),
-    CLI_ROW_INTEGER("lessons", "N", 1, 1000, AT(lessons), "pushes that the network is trained on (4)"),
+        "read the tactile network from a JSON file, such as tactile.json of another dataset"),
+    CLI_ROW_INTEGER("network-episodes", "N", 1, 1000, AT(network_episodes),
+                    "pushes that the network is trained on (4)"),
+    CLI_ROW_ALIAS("lessons", "network-episodes"),
     CLI_ROW_HEADING("Output"),
     CLI_ROW_TEXT("picture", "FILE.svg", AT(picture),
-                 "a picture of the first test run as well (of none: of the first training run)"),
-    CLI_ROW_TEXT("images", "FILE.svg", AT(images), "tactile images of six steps of a push as well"),
+                 "draw the first test sequence (without one, the first training sequence)"),
+    CLI_ROW_TEXT("images", "FILE.svg", AT(images), "draw tactile images of six steps of a push"),
     CLI_ROW_END,
 };
 #undef AT
@@ -237,19 +239,17 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
 
 const cli_command cli_simulate_push = {
     .name = "simulate",
-    .brief = "make a dataset of pushing runs",
+    .brief = "simulate a pushing dataset",
     .operands = "push2d",
     .needs = "--out DIR",
     .least = 1,
     .most = 1,
-    .text =
-        "Makes a dataset to learn noise from: a finger pushes an object over a table, and where both are is to be "
-        "estimated from where the arm says the finger is (model prior), how it turned on the object by touch (tac), "
-        "the "
-        "mechanics of pushing (dyn) and that finger and object touch (geo). The mechanics are those of a limit surface "
-        "with friction that varies, so that the estimator's are only nearly right; the truth is as motion capture "
-        "has it. In the folder: dataset.yaml, the runs with their truth in train and test, and tactile.json where a "
-        "network feels.\n",
+    .text = "Makes a dataset to learn noise models from: a finger pushes an object over a table. The poses of both are "
+            "estimated from four kinds of factors: the arm's kinematics (noise model prior), the relative yaw from "
+            "touch (tac), the mechanics of pushing (dyn) and the contact (geo). The simulation uses a limit surface "
+            "with varying friction, so that the estimator's model is approximate. The truth is that of motion "
+            "capture. The folder has dataset.yaml, sequences with their truth in train and test, and, with a network, "
+            "tactile.json.\n",
     .example = "  covtune simulate push2d --object ellipse --tactile network --out pushes\n"
                "  covtune learn pushes --out pushed\n",
     .options = OPTIONS,

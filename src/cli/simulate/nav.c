@@ -1,6 +1,5 @@
-/* nav.c: covtune simulate nav2d and nav3d. Datasets of navigation runs whose noise is known, to learn it again: a
- * folder with dataset.yaml, whose noise models start far off, and beside it latent.json, the noise that the
- * measurements were drawn with. */
+/* nav.c: covtune simulate nav2d and nav3d: navigation datasets with known noise. The folder holds dataset.yaml, with
+ * distant start values, the sequences, and latent.json, the noise that the measurements were drawn with. */
 #define _POSIX_C_SOURCE 200809L
 #include <covtune/simulate.h>
 #include "cli/simulate/simulate.h"
@@ -10,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_TEST_RUN ((uint64_t)1 << 32) /* so that more training runs leave the test runs as they are */
+#define FIRST_TEST_RUN ((uint64_t)1 << 32) /* test sequences do not depend on the number of training sequences */
 #define RUNS_MAX       100000
 
 typedef struct {
     const char    *world, *dataset, *out;
-    const char    *odom[CT_NAV_REGIMES], *gps[CT_NAV_REGIMES], *poses, *drift; /* as typed, or NULL */
+    const char    *odom[CT_NAV_REGIMES], *gps[CT_NAV_REGIMES], *poses, *drift; /* option texts, or NULL */
     double         odom_correlation, gps_correlation;
     int            train, test, start;
     uint64_t       seed;
@@ -28,7 +27,7 @@ static const char *const STARTS[] = {"far", "unit"};
 
 static int find_start(const char *name) { return !strcmp(name, STARTS[0]) ? 0 : !strcmp(name, STARTS[1]) ? 1 : -1; }
 
-/* Sigmas "S,S,..", one a tangent coordinate, into diag(S^2). */
+/* Sigmas "S,S,..", one per tangent coordinate, to diag(S^2). */
 static cli_exit take_sigmas(const cli_io *io, const char *option, const char *text, int dim, double S[36])
 {
     memset(S, 0, 36 * sizeof *S);
@@ -96,7 +95,7 @@ static cli_exit resolve(const cli_io *io, nav_request *q)
     if (q->poses) code = take_poses(io, q->poses, &o->least, &o->most);
     if (code == CLI_GO && q->odom[0]) code = take_sigmas(io, "odom", q->odom[0], dim, o->odom[0]);
     if (code == CLI_GO && q->gps[0]) code = take_sigmas(io, "gps", q->gps[0], dim, o->gps[0]);
-    if (o->regimes == 1 && (q->odom[1] || q->gps[1])) { /* a second regime, like the first where nothing else is said */
+    if (o->regimes == 1 && (q->odom[1] || q->gps[1])) { /* a second regime, by default like the first */
         o->regimes = 2;
         memcpy(o->odom[1], o->odom[0], sizeof o->odom[1]);
         memcpy(o->gps[1], o->gps[0], sizeof o->gps[1]);
@@ -122,7 +121,7 @@ static ct_status make_runs(const cli_io *io, const nav_request *q, ct_noise *lat
         const int      testing = i >= q->train;
         const uint64_t run = testing ? FIRST_TEST_RUN + (uint64_t)(i - q->train) : (uint64_t)i;
         ct_sequence   *seq;
-        if (i % 16 == 0) cli_status_show(io, "making run %d of %d", i + 1, total);
+        if (i % 16 == 0) cli_status_show(io, "simulating sequence %d of %d", i + 1, total);
         const ct_status status = ct_simulate_nav(&q->nav, run, latent, &seq, err);
         if (status != CT_OK) return status;
         if (testing) d->test[d->tests++] = seq;
@@ -137,7 +136,7 @@ static int is_group(const char *name, const char *group)
     return !strncmp(name, group, n) && (!name[n] || name[n] == '@');
 }
 
-/* Where learning starts: variances of one, or wrong by orders of magnitude, each sensor where the other is good. */
+/* Start values: variances of one, or wrong by orders of magnitude, each sensor where the other is accurate. */
 static void fill_start(const nav_request *q, int odom, double variance[CT_DIM_MAX])
 {
     const double rotation = odom ? 1e-3 : 1e3, translation = odom ? 100 : 0.1;
@@ -147,7 +146,7 @@ static void fill_start(const nav_request *q, int odom, double variance[CT_DIM_MA
     }
 }
 
-/* The table that the files are written with, and the groups: the latent numbers are in neither. */
+/* The table that the files are written with, and the groups: neither has the latent numbers. */
 static ct_status start_models(const nav_request *q, const ct_noise *latent, ct_dataset *d, ct_err *err)
 {
     ct_noise_free(d->noise);
@@ -183,7 +182,7 @@ static ct_status write_all(const cli_io *io, const nav_request *q, const ct_nois
 
 /* ---- results ---- */
 
-/* Poses of all runs, and how far the initial values are from the truth, averaged over runs. */
+/* Number of poses, and error of the initial values, averaged over sequences. */
 static ct_accuracy initial_accuracy(const ct_dataset *d)
 {
     ct_accuracy sum = {0};
@@ -198,7 +197,7 @@ static ct_accuracy initial_accuracy(const ct_dataset *d)
 }
 
 /* "x 0.1 m, y 0.1 m, yaw 0.1 rad; x-y correlation 0.9". Returns buf. */
-static const char *say_latent(const ct_noise_model *m, ct_kind kind, char *buf, size_t size)
+static const char *format_latent(const ct_noise_model *m, ct_kind kind, char *buf, size_t size)
 {
     const int full = m->kind == CT_NOISE_FULL, n = m->dim, x = kind == CT_SE2 ? 0 : 3, y = x + 1;
     int       used = 0;
@@ -215,19 +214,20 @@ static void print(const nav_request *q, const ct_noise *latent, const ct_dataset
 {
     const ct_accuracy rmse = initial_accuracy(d);
     char           text[256];
-    cli_row("made", "%s: %d training run%s, %d test run%s, %lld poses (%s)", q->out, q->train, CLI_S(q->train), q->test,
-            CLI_S(q->test), (long long)rmse.poses, ct_kind_name(q->nav.kind));
+    cli_row("made", "%s: %d training sequence%s, %d test sequence%s, %lld poses (%s)", q->out, q->train,
+            CLI_S(q->train), q->test, CLI_S(q->test), (long long)rmse.poses, ct_kind_name(q->nav.kind));
     cli_row("latent noise", "sigmas, in %s/latent.json; seed %llu", q->out, (unsigned long long)q->nav.seed);
     for (int32_t i = 0; i < ct_noise_count(latent); i++) {
         const ct_noise_model *m = ct_noise_get(latent, i);
-        if (d->group[i].learn) cli_row("", "%s: %s", m->name, say_latent(m, q->nav.kind, text, sizeof text));
+        if (d->group[i].learn) cli_row("", "%s: %s", m->name, format_latent(m, q->nav.kind, text, sizeof text));
     }
     if (q->drift)
         cli_row("drift", "of GPS: sigma %g m, correlation time %g poses; in no noise model", q->nav.drift,
                 q->nav.drift_poses);
-    cli_row("start", "%s", q->start ? "variances of 1" : "variances far off: dataset.yaml has them");
+    cli_row("start", "%s", q->start ? "variances of 1" : "distant variances, see dataset.yaml");
     cli_row("initial",
-            "values are the measurements: rmse %.4g m, %.4g rad (per coordinate, against the truth, mean of the runs)",
+            "values are the measurements: rmse %.4g m, %.4g rad (per coordinate, against the truth, mean of the "
+            "sequences)",
             rmse.translation, rmse.rotation);
 }
 
@@ -292,27 +292,29 @@ static cli_exit carry_out(const cli_io *io, const nav_request *q)
 #define AT(member) offsetof(nav_request, member)
 static const cli_option OPTIONS[] = {
     CLI_ROW_HEADING("What is made"),
-    CLI_ROW_TEXT("out", "DIR", AT(out), "the folder to make, or with a dataset to replace"),
+    CLI_ROW_TEXT("out", "DIR", AT(out), "output folder; a dataset in it that covtune wrote is replaced"),
     CLI_ROW_TEXT("dataset", "D1|D2|D3|D4", AT(dataset),
-                 "the noise of the paper's datasets; D3 and D4 have two regimes (D1)"),
+                 "noise of the paper's dataset; D3 and D4 have two regimes (D1)"),
     CLI_ROW_CHOICE("start", "far|unit", find_start, AT(start),
-                   "variances to start learning from: wrong by orders of magnitude, or 1 (far)"),
-    CLI_ROW_INTEGER("train", "N", 0, RUNS_MAX, AT(train), "runs to learn from (5)"),
-    CLI_ROW_INTEGER("test", "N", 0, RUNS_MAX, AT(test), "runs to test on (20)"),
-    CLI_ROW_TEXT("poses", "N|LO:HI", AT(poses), "poses of a run, drawn between the two (300:500)"),
-    CLI_ROW_SEED("seed", "K", AT(seed), "of the random numbers: the same seed, the same dataset (1)"),
-    CLI_ROW_HEADING("Noise of one's own"),
+                   "start values of the variances: wrong by orders of magnitude, or 1 (far)"),
+    CLI_ROW_INTEGER("train", "N", 0, RUNS_MAX, AT(train), "number of training sequences (5)"),
+    CLI_ROW_INTEGER("test", "N", 0, RUNS_MAX, AT(test), "number of test sequences (20)"),
+    CLI_ROW_TEXT("poses", "N|LO:HI", AT(poses), "poses per sequence, drawn from LO to HI (300:500)"),
+    CLI_ROW_SEED("seed", "K", AT(seed), "seed of the random numbers (1)"),
+    CLI_ROW_HEADING("Other noise"),
     CLI_ROW_TEXT("odom", "S,S,S", AT(odom[0]),
-                 "sigmas of odometry instead: x,y,yaw (nav3d: rx,ry,rz,x,y,z) in m and rad"),
-    CLI_ROW_TEXT("gps", "S,S,S", AT(gps[0]), "sigmas of GPS instead"),
+                 "sigmas of odometry: x,y,yaw (nav3d: rx,ry,rz,x,y,z), in m and rad"),
+    CLI_ROW_TEXT("gps", "S,S,S", AT(gps[0]), "sigmas of GPS"),
     CLI_ROW_TEXT("odom1", "S,S,S", AT(odom[1]),
-                 "the same in the second regime, which holds in the middle half of a run"),
-    CLI_ROW_TEXT("gps1", "S,S,S", AT(gps[1]), "the same in the second regime"),
-    CLI_ROW_NUMBER("odom-correlation", "R", -0.999, 0.999, AT(odom_correlation), "of odometry's x and y (0)"),
-    CLI_ROW_NUMBER("gps-correlation", "R", -0.999, 0.999, AT(gps_correlation), "of GPS's x and y (0)"),
+                 "sigmas of odometry in the second regime, the middle half of a sequence"),
+    CLI_ROW_TEXT("gps1", "S,S,S", AT(gps[1]), "sigmas of GPS in the second regime"),
+    CLI_ROW_NUMBER("odom-correlation", "R", -0.999, 0.999, AT(odom_correlation),
+                   "correlation of x and y of odometry (0)"),
+    CLI_ROW_NUMBER("gps-correlation", "R", -0.999, 0.999, AT(gps_correlation),
+                   "correlation of x and y of GPS (0)"),
     CLI_ROW_TEXT("gps-drift", "S:T", AT(drift),
-                 "a slow error of GPS positions, as from multipath: sigma S in m, correlated over T poses; no "
-                 "noise model describes it (none)"),
+                 "a slow error of GPS positions, as from multipath: sigma S in m, correlation time T in poses; "
+                 "white-noise models cannot describe it (none)"),
     CLI_ROW_HEADING("Output"),
     CLI_ROW_END,
 };
@@ -329,17 +331,16 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
 
 const cli_command cli_simulate_nav = {
     .name = "simulate",
-    .brief = "make a dataset of navigation runs",
+    .brief = "simulate a navigation dataset",
     .operands = "nav2d|nav3d",
     .needs = "--out DIR",
     .least = 1,
     .most = 1,
-    .text = "Makes a dataset to learn noise from: robots on smooth random paths in 100 m by 50 m (nav3d: and 10 m "
-            "high), odometry between poses "
-            "(model odom), a GPS-like pose on each (gps), a tight prior on the first (first_pose). In the folder: "
-            "dataset.yaml, the runs with their "
-            "truth in train and test, and latent.json, the noise they were made with. Initial values are the "
-            "measurements: absolute ones where there are any, composed elsewhere.\n",
+    .text = "Makes a dataset to learn noise models from: robots on smooth random paths in 100 m by 50 m (nav3d: 10 m "
+            "high). Factors are odometry between poses (noise model odom), a GPS-like pose on each (gps) and a tight "
+            "prior on the first (first_pose). The folder has dataset.yaml, sequences with their truth in train and "
+            "test, and latent.json, the noise that the measurements were drawn with. Initial values are absolute "
+            "measurements where there are any, and composed from relative ones elsewhere.\n",
     .example = "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --seed 1 --out d3\n"
                "  covtune info d3\n",
     .options = OPTIONS,

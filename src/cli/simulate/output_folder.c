@@ -1,4 +1,4 @@
-/* output_folder.c: the folder that a made dataset goes to. */
+/* output_folder.c: the output folder of a simulated dataset. */
 #include "cli/simulate/simulate.h"
 
 #include <dirent.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A dataset that covtune wrote is replaced; one that somebody else did, or changed, is not. */
+/* A dataset that covtune wrote is replaced; one that was written or edited otherwise is not. */
 static ct_status check_own(const char *folder, ct_err *err)
 {
     char     *path = cli_path_join(folder, "dataset.yaml");

@@ -1,4 +1,4 @@
-/* simulate.c: covtune simulate. Pose graphs with known truth, for trying things out. Datasets: nav.c, simulate.c. */
+/* simulate.c: covtune simulate: pose graphs with known truth. Datasets: nav.c, ../push/simulate.c. */
 #include <covtune/simulate.h>
 #include "cli/simulate/simulate.h"
 
@@ -6,7 +6,7 @@
 
 typedef struct {
     const char      *out;
-    int              format, poses; /* poses 0, sigmas 0, loops -1: the world's own */
+    int              format, poses; /* poses 0, sigmas 0, loops -1: the world's default */
     double           sigma_t, sigma_r, loops;
     uint64_t         seed;
     ct_pose_graph_options world;
@@ -43,7 +43,7 @@ static void print_json(const simulate_request *request, const ct_sequence *seq, 
     cli_print_json(o);
 }
 
-/* Only covtune's own format has a place for the truth; elsewhere it is left out, and that is said. */
+/* Only covtune's format holds the truth; elsewhere it is dropped, with a remark. */
 static cli_exit carry_out(const cli_io *io, const simulate_request *request)
 {
     ct_err       err = {0};
@@ -81,7 +81,7 @@ static int find_dataset(const char *word)
     return -1;
 }
 
-/* They have options of their own, so they are told from the first word that is no flag: its number, or -1. */
+/* Datasets have their own options, so the world is the first word that is not a flag: its number, or -1. */
 static int asks_for_dataset(int argc, char **argv)
 {
     int i = 1;
@@ -91,7 +91,7 @@ static int asks_for_dataset(int argc, char **argv)
     return i < argc ? find_dataset(argv[i]) : -1;
 }
 
-/* Which world the operand names. */
+/* The kind of the world that the operand names. */
 static cli_exit find_world(const cli_io *io, const char *name, ct_kind *kind)
 {
     if (find_dataset(name) >= 0)
@@ -107,14 +107,14 @@ static cli_exit find_world(const cli_io *io, const char *name, ct_kind *kind)
 
 #define AT(member) offsetof(simulate_request, member)
 static const cli_option OPTIONS[] = {
-    CLI_ROW_TEXT("out", "FILE", AT(out), "the file to make; only .ctseq has a place for the truth"),
-    CLI_ROW_CHOICE("format", CLI_FORMATS, ct_format_find, AT(format), "its format (told from its ending)"),
-    CLI_ROW_INTEGER("poses", "N", 2, 10000000, AT(poses), "how many (grid: 3500, sphere: 2500)"),
-    CLI_ROW_NUMBER("sigma-t", "S", 1e-6, 1e3, AT(sigma_t), "noise of every relative translation, in m (0.05)"),
-    CLI_ROW_NUMBER("sigma-r", "S", 1e-6, 1, AT(sigma_r), "noise of every relative rotation, in rad (0.01)"),
+    CLI_ROW_TEXT("out", "FILE", AT(out), "output file; only .ctseq holds the truth"),
+    CLI_ROW_CHOICE("format", CLI_FORMATS, ct_format_find, AT(format), "format of the file (by its ending)"),
+    CLI_ROW_INTEGER("poses", "N", 2, 10000000, AT(poses), "number of poses (grid: 3500, sphere: 2500)"),
+    CLI_ROW_NUMBER("sigma-t", "S", 1e-6, 1e3, AT(sigma_t), "sigma of relative translations, in m (0.05)"),
+    CLI_ROW_NUMBER("sigma-r", "S", 1e-6, 1, AT(sigma_r), "sigma of relative rotations, in rad (0.01)"),
     CLI_ROW_NUMBER("loops", "P", 0, 1, AT(loops),
-                   "chance that a place seen before is recognised (grid: 0.5, sphere: 1)"),
-    CLI_ROW_SEED("seed", "K", AT(seed), "of the random numbers: the same seed, the same graph (1)"),
+                   "probability of a loop closure where one is possible (grid: 0.5, sphere: 1)"),
+    CLI_ROW_SEED("seed", "K", AT(seed), "seed of the random numbers (1)"),
     CLI_ROW_END,
 };
 #undef AT
@@ -148,16 +148,15 @@ static const cli_command *const VARIANTS[] = {&cli_simulate_nav, &cli_simulate_p
 
 const cli_command cli_simulate = {
     .name = "simulate",
-    .brief = "make a pose graph, or a dataset, with known truth",
+    .brief = "simulate a pose graph or a dataset with known truth",
     .operands = "grid|sphere|nav2d|nav3d|push2d",
     .needs = "--out FILE",
     .least = 1,
     .most = 1,
-    .text = "Makes a pose graph: a drive through the streets of a grid (SE2), or a climb around a sphere (SE3). "
-            "Initial values are what "
-            "odometry alone says; loop closures are there to do better. The truth is in the file.\n"
-            "nav2d, nav3d and push2d are datasets to learn noise from, with other options: covtune simulate nav2d "
-            "--help.\n",
+    .text = "Makes a pose graph with loop closures and ground truth: on a street grid (SE2), or on the rings of a "
+            "sphere (SE3). Initial values are composed odometry.\n"
+            "nav2d, nav3d and push2d make datasets to learn noise models from. They have their own options: covtune "
+            "simulate nav2d --help.\n",
     .example = "  covtune simulate grid --poses 3500 --seed 7 --out city.ctseq\n"
                "  covtune solve city.ctseq\n"
                "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --out d3\n",
