@@ -15,9 +15,6 @@ static void must(ct_status status)
     exit(EXIT_FAILURE);
 }
 
-/* A pose as values store it. */
-static void put(double out[4], ct_se2 a) { out[0] = a.x, out[1] = a.y, out[2] = a.c, out[3] = a.s; }
-
 int main(void)
 {
     /* Two models, which every factor names by index: variances of x, y (m^2) and yaw (rad^2). */
@@ -30,20 +27,17 @@ int main(void)
     /* Each side is measured a little long, each corner a little wide. The first pose is held. */
     ct_graph    *graph;
     int32_t      pose[4];
-    double       z[4], x[16];
+    double       x[16];
     ct_se2       at = ct_se2_identity();
     const ct_se2 side = ct_se2_make(1.05, 0, 1.6);
     must(ct_graph_new(&graph, &err));
     for (int i = 0; i < 4; i++) {
-        put(z, at);
-        must(ct_graph_add_variable(graph, NULL, CT_SE2, z, &pose[i], &err));
-        put(z, side);
-        if (i > 0) must(ct_graph_add_between(graph, pose[i - 1], pose[i], z, odom, &err));
+        must(ct_graph_add_se2(graph, NULL, at, &pose[i], &err));
+        if (i > 0) must(ct_graph_add_between_se2(graph, pose[i - 1], pose[i], side, odom, &err));
         at = ct_se2_compose(at, side, NULL, NULL);
     }
     ct_graph_fix(graph, pose[0], 1);
-    put(z, ct_se2_make(1, 0, acos(0)));
-    must(ct_graph_add_between(graph, pose[3], pose[0], z, loop, &err));
+    must(ct_graph_add_between_se2(graph, pose[3], pose[0], ct_se2_make(1, 0, acos(0)), loop, &err));
 
     /* The structure is analysed once; x goes in as the start and comes out as the estimate. */
     const ct_solve_options options = ct_solve_defaults();
@@ -55,8 +49,8 @@ int main(void)
     printf("error %.4g -> %.4g, %d iterations: %s\n", result.initial_error, result.final_error, result.iterations,
            ct_stop_meaning(result.stop));
     for (int i = 0; i < 4; i++) {
-        const double *p = x + ct_graph_offset(graph, pose[i]);
-        printf("pose %d: %7.4f m %7.4f m %7.4f rad\n", i, p[0], p[1], atan2(p[3], p[2]));
+        const ct_se2 p = ct_graph_se2(graph, x, pose[i]);
+        printf("pose %d: %7.4f m %7.4f m %7.4f rad\n", i, p.x, p.y, ct_se2_yaw(p));
     }
 
     double        P[9];

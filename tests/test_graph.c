@@ -407,6 +407,101 @@ static void test_factors_name_the_rows_of_their_models(void)
     ct_noise_free(noise);
 }
 
+/* ---- building with values ---- */
+
+static int same_factor(const ct_graph *g, int32_t f, const ct_factor_ops *ops, const int32_t var[], const double z[],
+                       int32_t noise)
+{
+    const ct_factor k = ct_graph_factor(g, f);
+    return k.ops == ops && k.noise == noise && !memcmp(k.var, var, (size_t)ops->arity * sizeof *var) &&
+           !memcmp(k.z, z, (size_t)ct_factor_z_size(ops) * sizeof *z);
+}
+
+static void test_values_go_in_and_come_out(void)
+{
+    ct_graph    *g = new_graph();
+    ct_err       err = {0};
+    int32_t      a = -1, b = -1, p = -1, q = -1;
+    const ct_se2 plane = ct_se2_make(1, 2, 0.5);
+    const ct_se3 space = ct_se3_exp((const double[]){0.1, -0.2, 0.3, 4, 5, 6});
+    CHECK_OK(ct_graph_add_se2(g, "a", plane, &a, &err), err);
+    CHECK_OK(ct_graph_add_se3(g, NULL, space, &b, &err), err);
+    CHECK_OK(ct_graph_add_point2(g, "p", (const double[]){7, 8}, &p, &err), err);
+    CHECK_OK(ct_graph_add_point3(g, "q", (const double[]){9, 10, 11}, &q, &err), err);
+    CHECK(ct_graph_kind(g, a) == CT_SE2 && ct_graph_kind(g, b) == CT_SE3 && ct_graph_kind(g, p) == CT_R2 &&
+          ct_graph_kind(g, q) == CT_R3 && ct_graph_find(g, "q") == q);
+    const double *x = ct_graph_initial_const(g);
+    const ct_se2  out2 = ct_graph_se2(g, x, a);
+    const ct_se3  out3 = ct_graph_se3(g, x, b);
+    CHECK(!memcmp(&out2, &plane, sizeof plane) && !memcmp(&out3, &space, sizeof space));
+    CHECK(x[ct_graph_offset(g, p) + 1] == 8 && x[ct_graph_offset(g, q) + 2] == 11);
+    CHECK(isnan(ct_graph_se2(g, x, b).x) && isnan(ct_graph_se3(g, x, a).qw) && isnan(ct_graph_se2(g, x, 99).c));
+    CHECK_REFUSED(ct_graph_add_se2(g, "a", plane, NULL, &err), err, "variable a is there already");
+    CHECK_REFUSED(ct_graph_add_se2(g, "c", (ct_se2){0, 0, 2, 0}, NULL, &err), err, "c");
+    CHECK(ct_graph_variables(g) == 4);
+    ct_graph_free(g);
+}
+
+static void test_factors_from_values_are_those_from_stored_doubles(void)
+{
+    ct_graph    *g = new_graph();
+    ct_err       err = {0};
+    const ct_se2 z2 = ct_se2_make(1, 2, 0.5);
+    const ct_se3 z3 = ct_se3_exp((const double[]){0.1, -0.2, 0.3, 4, 5, 6});
+    const double c = cos(0.3), s = sin(0.3), *in2 = &z2.x, *in3 = &z3.x;
+    enum { A, B, C, D, P, Q };
+    for (int i = 0; i < 2; i++) CHECK_OK(ct_graph_add_se2(g, NULL, z2, NULL, &err), err);
+    for (int i = 0; i < 2; i++) CHECK_OK(ct_graph_add_se3(g, NULL, z3, NULL, &err), err);
+    CHECK_OK(ct_graph_add_point2(g, NULL, (const double[]){3, 4}, NULL, &err), err);
+    CHECK_OK(ct_graph_add_point3(g, NULL, (const double[]){3, 4, 5}, NULL, &err), err);
+    CHECK_OK(ct_graph_add_prior_se2(g, A, z2, 0, &err), err);
+    CHECK_OK(ct_graph_add_prior_se3(g, C, z3, 1, &err), err);
+    CHECK_OK(ct_graph_add_between_se2(g, A, B, z2, 0, &err), err);
+    CHECK_OK(ct_graph_add_between_se3(g, C, D, z3, 1, &err), err);
+    CHECK_OK(ct_graph_add_position(g, A, (const double[]){5, 6}, 2, &err), err);
+    CHECK_OK(ct_graph_add_position(g, C, (const double[]){5, 6, 7}, 3, &err), err);
+    CHECK_OK(ct_graph_add_range(g, A, P, 2.5, 4, &err), err);
+    CHECK_OK(ct_graph_add_range(g, C, Q, 3.5, 4, &err), err);
+    CHECK_OK(ct_graph_add_landmark(g, B, P, (const double[]){1, -1}, 2, &err), err);
+    CHECK_OK(ct_graph_add_landmark(g, D, Q, (const double[]){1, -1, 2}, 3, &err), err);
+    CHECK_OK(ct_graph_add_bearing_se2(g, A, P, 0.3, 4, &err), err);
+    CHECK_OK(ct_graph_add_range_bearing_se2(g, A, P, 2.5, 0.3, 2, &err), err);
+    CHECK(same_factor(g, 0, &ct_prior_se2, (const int32_t[]){A}, in2, 0));
+    CHECK(same_factor(g, 1, &ct_prior_se3, (const int32_t[]){C}, in3, 1));
+    CHECK(same_factor(g, 2, &ct_between_se2, (const int32_t[]){A, B}, in2, 0));
+    CHECK(same_factor(g, 3, &ct_between_se3, (const int32_t[]){C, D}, in3, 1));
+    CHECK(same_factor(g, 4, &ct_position_se2, (const int32_t[]){A}, (const double[]){5, 6, 0, 0}, 2));
+    CHECK(same_factor(g, 5, &ct_position_se3, (const int32_t[]){C}, (const double[]){5, 6, 7, 0, 0, 0}, 3));
+    CHECK(same_factor(g, 6, &ct_range_se2_r2, (const int32_t[]){A, P}, (const double[]){2.5, 0, 0}, 4));
+    CHECK(same_factor(g, 7, &ct_range_se3_r3, (const int32_t[]){C, Q}, (const double[]){3.5, 0, 0, 0}, 4));
+    CHECK(same_factor(g, 8, &ct_point_se2_r2, (const int32_t[]){B, P}, (const double[]){1, -1, 0, 0, 1, 0}, 2));
+    CHECK(same_factor(g, 9, &ct_point_se3_r3, (const int32_t[]){D, Q},
+                      (const double[]){1, -1, 2, 0, 0, 0, 0, 0, 0, 1}, 3));
+    CHECK(same_factor(g, 10, &ct_bearing_se2_r2, (const int32_t[]){A, P}, (const double[]){c, s, 0, 0, 1, 0}, 4));
+    CHECK(same_factor(g, 11, &ct_range_bearing_se2_r2, (const int32_t[]){A, P},
+                      (const double[]){2.5, c, s, 0, 0, 1, 0}, 2));
+    ct_graph_free(g);
+}
+
+static void test_factors_from_values_refuse_what_does_not_fit(void)
+{
+    ct_graph *g = small_graph(); /* 0 and 1 SE2, 2 R2, 3 SE3 */
+    ct_err    err = {0};
+    const int32_t factors = ct_graph_factors(g);
+    CHECK_REFUSED(ct_graph_add_prior_se2(g, 3, ct_se2_identity(), 0, &err), err, "drone is SE3, it must be SE2");
+    CHECK_REFUSED(ct_graph_add_between_se3(g, 0, 3, ct_se3_identity(), 5, &err), err, "start is SE2, it must be SE3");
+    CHECK_REFUSED(ct_graph_add_between_se2(g, 0, 0, ct_se2_identity(), 0, &err), err, "named twice");
+    CHECK_REFUSED(ct_graph_add_position(g, 2, (const double[]){1, 2}, 5, &err), err, "tower is R2, it must be SE2");
+    CHECK_REFUSED(ct_graph_add_range(g, 9, 2, 1, 1, &err), err, "variable 9 of 4 does not exist");
+    CHECK_REFUSED(ct_graph_add_range(g, 0, 2, -1, 1, &err), err, "range");
+    CHECK_REFUSED(ct_graph_add_bearing_se2(g, 0, 2, NAN, 1, &err), err, "not finite");
+    CHECK_REFUSED(ct_graph_add_range_bearing_se2(g, 0, 2, 1, 0, 1, &err), err, "has 2 rows, noise model 1 serves");
+    CHECK_REFUSED(ct_graph_add_landmark(g, 3, 2, (const double[]){1, 2, 3}, 5, &err), err,
+                  "tower is R2, it must be R3");
+    CHECK(ct_graph_factors(g) == factors);
+    ct_graph_free(g);
+}
+
 int main(void)
 {
     RUN(test_factors_name_the_rows_of_their_models);
@@ -422,5 +517,8 @@ int main(void)
     RUN(test_a_graph_like_gtsam_has_its_pose_models_alone);
     RUN(test_rotations_that_are_not_unit_are_refused);
     RUN(test_a_hundred_thousand_variables);
+    RUN(test_values_go_in_and_come_out);
+    RUN(test_factors_from_values_are_those_from_stored_doubles);
+    RUN(test_factors_from_values_refuse_what_does_not_fit);
     return ct_test_end();
 }

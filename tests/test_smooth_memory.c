@@ -119,7 +119,7 @@ static void test_a_replay_that_could_not_settle_for_lack_of_memory_says_so(void)
     world             w;
     int               refused = 0, through = 0;
     world_make(&w, 5, PLANE | LOOPS | LANDMARKS);
-    options.settle = 5;
+    options.extra_updates = 5;
     options.entry = CT_ENTRY_PREVIOUS; /* far from where things end: there is much to settle */
     for (int64_t k = 0; !through && k < 100000; k += ct_test_slow() ? 7 : 1) {
         double          *x = copy_values(w.graph, ct_graph_initial(w.graph));

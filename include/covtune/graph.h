@@ -1,9 +1,8 @@
 /* covtune/graph.h: variables, measurement models (factors), and the graph they form.
  *
- * A graph is structure: which variables there are, which factors tie them, what was measured. It
- * holds no covariance (a factor stores the index of a model in a ct_noise table) and no estimate
- * (values are a plain array that the solver changes). So one graph, unchanged, serves many
- * threads, many theta and many starts.
+ * A graph is structure: variables, the factors between them, and what was measured. It holds no covariance: a factor
+ * stores the index of a model in a ct_noise table. It holds no estimate: values are a plain array that the solver
+ * changes. So one graph, unchanged, serves many threads, noise tables and starts.
  *
  * Values: variable v lies at ct_graph_offset(g, v) in an array of ct_graph_size(g) doubles, stored
  * as lie.h says for its kind.
@@ -26,12 +25,12 @@ extern "C" {
 #define CT_ROWS_MAX   6 /* rows one residual may have                 */
 #define CT_FIELDS_MAX 4 /* parts of one measurement                   */
 
-/* How a model's derivatives are had. */
+/* How a model's derivatives are computed. */
 typedef enum {
     CT_JACOBIAN_ANALYTIC, /* eval fills J                                             */
     CT_JACOBIAN_NUMERIC,  /* eval is called with J = NULL only; central differences   */
-    /* eval fills J with something simpler than the derivative, which it equals where r = 0 and is
-     * off by |r| elsewhere. Iterations then end near the minimum, not at it. */
+    /* eval fills J with an approximation whose error is proportional to |r|. Iterations end near the minimum, not at
+     * it; the solver polishes (solve.h). */
     CT_JACOBIAN_APPROXIMATE
 } ct_jacobian;
 
@@ -40,7 +39,7 @@ typedef enum {
  *
  * eval writes the raw residual r (`rows` numbers; a pose residual is Log(z^-1 o g(x))) and, for
  * every i with J != NULL and J[i] != NULL, its derivative by a right perturbation of variable i:
- * row-major, rows x ct_kind_dim(kind[i]). It keeps no state, allocates nothing, and knows no
+ * row-major, rows x ct_kind_dim(kind[i]). It keeps no state, allocates nothing, and uses no
  * covariance. `context` is what the factor was added with (a map, a shape), or NULL.
  *
  * A measurement is a concatenation of group elements: `field` lists their kinds, the first
@@ -60,11 +59,10 @@ typedef struct {
      * NULL: differences. */
     void      (*curvature)(const double *z, const void *context, const double *const x[], const double *u, double *K);
     int         flat;                    /* 1: there are none, r is linear in d                         */
-    /* Bit c of depends[i]: r depends on coordinate c of variable i's perturbation; 0: on all of them. What J holds
-     * of the others is zero. To say so spares solvers the fill of what is not tied: headings over many steps, say,
-     * and not the positions that go with them. */
+    /* Bit c of depends[i]: r depends on coordinate c of variable i's perturbation; 0: on all of them. The other
+     * columns of J are zero. Solvers then avoid fill: a factor on headings does not couple positions. */
     uint8_t     depends[CT_ARITY_MAX];
-    int         shaped;                  /* 1: its context is a ct_shape, which it cannot do without        */
+    int         shaped;                  /* 1: its context is a ct_shape, and required                      */
     const char *coordinate[CT_ROWS_MAX]; /* name of each residual row ("x", "range")          */
     const char *unit[CT_ROWS_MAX];       /* its unit ("m", "rad", "m/s")                      */
 } ct_factor_ops;
@@ -123,9 +121,8 @@ int ct_factor_z_size(const ct_factor_ops *ops);
 void ct_factor_eval(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[], double *r,
                     double *const J[]);
 
-/* K as ct_factor_ops.curvature says: zero at once where u is, the model's own, or by differences, of J (good to 1e-9
- * or so) or, where that is numeric or approximate, of r (1e-7). It is that of the residual, whatever J is. Does not
- * allocate. */
+/* K as in ct_factor_ops.curvature: zero if u is; the model's own; else by differences of J (error about 1e-9), or of r
+ * (1e-7) if J is numeric or approximate. K is the residual's, also where J is approximate. Does not allocate. */
 void ct_factor_curvature(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[],
                          const double *u, double *K);
 
@@ -133,8 +130,8 @@ void ct_factor_curvature(const ct_factor_ops *ops, const double *z, const void *
  * The worst entry is reported as a sentence ("between_se2: d r[yaw] / d x1[y] is 1.0, differences
  * give 0.0"). Returns CT_OK if every entry agrees within `tolerance` times (1 + its size), else
  * CT_E_ARGUMENT with that sentence. Also refuses a model whose description is inconsistent.
- * An approximate Jacobian may be off by a further |r| times (1 + the largest entry of its block), so
- * it is checked in full where the residual is zero, and hardly where that is large. */
+ * An approximate Jacobian may be off by a further |r| times (1 + the largest entry of its block): check it where the
+ * residual is zero. */
 ct_status ct_factor_check(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[],
                           double tolerance, ct_err *err);
 
@@ -171,17 +168,55 @@ void ct_graph_fix(ct_graph *graph, int32_t var, int fixed);
 ct_status ct_graph_add_factor(ct_graph *graph, const ct_factor_ops *ops, const int32_t var[], const double z[],
                               const void *context, int32_t noise, ct_err *err);
 
-/* The two that most graphs are made of; the model follows from the variables' kind. */
+/* Prior and between for any kind: the model follows from the kind of the first variable; z is stored layout. */
 ct_status ct_graph_add_prior(ct_graph *graph, int32_t x, const double z[], int32_t noise, ct_err *err);
 ct_status ct_graph_add_between(ct_graph *graph, int32_t a, int32_t b, const double z[], int32_t noise, ct_err *err);
+
+/* ---- Building with values -------------------------------------------------------------------- */
+
+/* The same with the values of lie.h, for the factors that most graphs consist of. They fail as ct_graph_add_variable
+ * and ct_graph_add_factor do. Lever arms and sensor poses are the identity; ct_graph_add_factor takes others.
+ *
+ *     int32_t a, b;
+ *     ct_graph_add_se2(graph, "a", ct_se2_make(0, 0, 0), &a, &err);
+ *     ct_graph_add_se2(graph, "b", ct_se2_make(1, 0, 0), &b, &err);
+ *     ct_graph_add_prior_se2(graph, a, ct_se2_identity(), prior, &err);
+ *     ct_graph_add_between_se2(graph, a, b, ct_se2_make(1.1, 0, 0.02), odom, &err);                              */
+ct_status ct_graph_add_se2(ct_graph *graph, const char *name, ct_se2 value, int32_t *index, ct_err *err);
+ct_status ct_graph_add_se3(ct_graph *graph, const char *name, ct_se3 value, int32_t *index, ct_err *err);
+ct_status ct_graph_add_point2(ct_graph *graph, const char *name, const double point[2], int32_t *index, ct_err *err);
+ct_status ct_graph_add_point3(ct_graph *graph, const char *name, const double point[3], int32_t *index, ct_err *err);
+
+ct_status ct_graph_add_prior_se2(ct_graph *graph, int32_t pose, ct_se2 z, int32_t noise, ct_err *err);
+ct_status ct_graph_add_prior_se3(ct_graph *graph, int32_t pose, ct_se3 z, int32_t noise, ct_err *err);
+ct_status ct_graph_add_between_se2(ct_graph *graph, int32_t a, int32_t b, ct_se2 z, int32_t noise, ct_err *err);
+ct_status ct_graph_add_between_se3(ct_graph *graph, int32_t a, int32_t b, ct_se3 z, int32_t noise, ct_err *err);
+
+/* Position of a pose in the world frame (GPS), range from a pose to a point, and a point in the frame of a pose. In
+ * the plane (pose SE2, point R2, z of 2 numbers) or in space (SE3, R3, 3 numbers), by the kind of the pose. m. */
+ct_status ct_graph_add_position(ct_graph *graph, int32_t pose, const double z[], int32_t noise, ct_err *err);
+ct_status ct_graph_add_range(ct_graph *graph, int32_t pose, int32_t point, double range, int32_t noise, ct_err *err);
+ct_status ct_graph_add_landmark(ct_graph *graph, int32_t pose, int32_t point, const double z[], int32_t noise,
+                                ct_err *err);
+/* Bearing, or range and bearing, of a point R2 from a pose SE2; counter-clockwise from the pose's x axis. rad. */
+ct_status ct_graph_add_bearing_se2(ct_graph *graph, int32_t pose, int32_t point, double bearing, int32_t noise,
+                                   ct_err *err);
+ct_status ct_graph_add_range_bearing_se2(ct_graph *graph, int32_t pose, int32_t point, double range, double bearing,
+                                         int32_t noise, ct_err *err);
+
+/* The value of a variable in values x: ct_graph_initial, or what a solver returned. NaN if it is of another kind. */
+ct_se2 ct_graph_se2(const ct_graph *graph, const double *x, int32_t var);
+ct_se3 ct_graph_se3(const ct_graph *graph, const double *x, int32_t var);
+
+/* ---- Changing and reading -------------------------------------------------------------------- */
 
 /* Give factor f another noise model of the same dimension. */
 ct_status ct_graph_set_noise(ct_graph *graph, int32_t f, int32_t noise, ct_err *err);
 
-/* Measure poses as GTSAM's default build does, to compare numbers with it: prior_se2, prior_se3,
- * between_se2 and between_se3 are replaced by their gtsam_ counterparts, other models stay. Solvers
- * then end where GTSAM does, which is not quite the minimum: docs/gtsam.md. Refuses (CT_E_UNSUPPORTED,
- * nothing is changed) a graph with prior_so3 or between_so3, of which there are no such models. */
+/* Measure poses as GTSAM's default build does, to compare numbers with it. prior_se2, prior_se3, between_se2 and
+ * between_se3 are replaced by their gtsam_ counterparts; other models stay. Solvers then end where GTSAM does, which is
+ * near the minimum, not at it: docs/gtsam.md. CT_E_UNSUPPORTED, and nothing changes, if the graph has prior_so3 or
+ * between_so3, which have no counterpart. */
 ct_status ct_graph_like_gtsam(ct_graph *graph, ct_err *err);
 
 int32_t   ct_graph_variables(const ct_graph *graph);
@@ -201,10 +236,9 @@ const double *ct_graph_initial_const(const ct_graph *graph);
 /* Check that a noise table fits: every index in range, every dimension right. O(models). */
 ct_status ct_graph_check_noise(const ct_graph *graph, const ct_noise *noise, ct_err *err);
 
-/* Tell the table what its models' rows are and what measures with them (ct_noise_set_rows,
- * ct_noise_set_measurement), from the factors that use them. Models that no factor uses stay as they are; one whose
- * factors have no names, or differ in them, has none afterwards, of rows or of the measurement. The table must fit.
- * O(factors). */
+/* Set rows and measurement of the table's models (ct_noise_set_rows, ct_noise_set_measurement) from the factors that
+ * use them. Models without factors do not change. If the factors of a model have no names, or different ones, the
+ * model has none afterwards. The table must fit. O(factors). */
 void ct_graph_name_rows(const ct_graph *graph, ct_noise *noise);
 
 /* error = sum over factors of rho(|R r|) at values x (no allocation). NaN if a residual is. */

@@ -1,14 +1,12 @@
-/* covtune/noise.h: noise models, the numbers covtune is there to learn.
+/* covtune/noise.h: noise models, whose covariances covtune learns.
  *
- * A ct_noise is a table of models. A factor stores the index of its model, never a covariance, so
- * a thousand factors share one and learning never touches a factor. The table is an argument of
- * every solve: the same graph is solved under another theta by passing another table.
+ * A ct_noise is a table of models. A factor stores the index of its model, not a covariance. Many factors share one
+ * model, and learning does not change factors. The table is an argument of every solve: another table, another theta.
  *
- * A model is a covariance Sigma (theta: variances, never sigmas or information) and a robust
- * kernel. What the solver reads is the square-root information R, upper triangular, R'R = Sigma^-1.
+ * A model is a covariance Sigma and a robust kernel. Parameters are variances, not sigmas or information. The solver
+ * reads the square-root information R, upper triangular, R'R = Sigma^-1.
  *
- * Regimes: a model named "group@label" is that group in that regime (odom@indoor, odom@1). A
- * factor in a regime asks for group and label; see ct_noise_select.
+ * Regimes: the model "group@label" is the group in that regime (odom@indoor, odom@1); see ct_noise_select.
  */
 #ifndef COVTUNE_NOISE_H
 #define COVTUNE_NOISE_H
@@ -62,14 +60,14 @@ typedef struct {
      * full: dim x dim row-major Sigma, and R (upper triangle, zeros below). */
     const double *covariance;
     const double *sqrt_info;
-    const struct ct_noise_row *row; /* dim of them, or NULL: not said */
-    const char   *measurement;      /* what measures with it, "between_se2"; NULL: not said */
-    int           learned;          /* 1: its numbers were learned, 0: they were held, -1: not said */
+    const struct ct_noise_row *row; /* dim of them, or NULL: unknown                                    */
+    const char   *measurement;      /* measurement model that uses it, "between_se2"; NULL: unknown     */
+    int           learned;          /* 1: its numbers were learned, 0: held fixed, -1: unknown          */
 } ct_noise_model;
 
-/* What a row of a residual is, for files, exports and people: "x" in "m". Longer words are cut. */
+/* Name and unit of a residual's row, for files, exports and tables: "x" in "m". Longer words are cut. */
 typedef struct ct_noise_row {
-    char name[16], unit[16]; /* unit may be empty: not said */
+    char name[16], unit[16]; /* unit may be empty: unknown */
 } ct_noise_row;
 
 ct_status ct_noise_new(ct_noise **out, ct_err *err);
@@ -91,26 +89,24 @@ ct_status ct_noise_add_full(ct_noise *noise, const char *name, int dim, const do
 ct_status ct_noise_add_information(ct_noise *noise, const char *name, int dim, const double information[],
                                    int32_t *index, ct_err *err);
 
-/* Change a model in place, with the same checks; its dimension stays, its kind follows the call.
- * On failure the model is as it was. Graphs that use it need no rebuilding. */
-/* isotropic: 1 value */
+/* Change a model in place, with the same checks. Its dimension stays; its kind follows the call. On failure the model
+ * does not change. Graphs that use it need no rebuilding. set_variance: 1 value if the model is isotropic, else dim. */
 ct_status ct_noise_set_variance(ct_noise *noise, int32_t index, const double variance[], ct_err *err);
 ct_status ct_noise_set_covariance(ct_noise *noise, int32_t index, const double covariance[], ct_err *err);
 ct_status ct_noise_set_robust(ct_noise *noise, int32_t index, ct_robust robust, ct_err *err);
 
-/* Say what a model's rows are (dim of each; copied). No estimate depends on it: noise files carry it, exports need
- * it. unit, and any unit[i], may be NULL; name may be: then nothing is known of the rows any more. Rows stay when
- * the numbers change. */
+/* Set names and units of a model's rows (dim of each; copied). No estimate depends on them; noise files carry them and
+ * exports need them. unit, and any unit[i], may be NULL. name NULL removes the names. Rows stay when numbers change. */
 void ct_noise_set_rows(ct_noise *noise, int32_t index, const char *const name[], const char *const unit[]);
 
-/* Say which measurement model (ct_factor_ops.name; copied, cut to CT_NOISE_MEASUREMENT_MAX bytes) is used with a
- * noise model, NULL: nothing is known, or several are. As with rows, no estimate depends on it; an export needs it
- * to tell a pose from a step between poses. */
+/* Set the measurement model (ct_factor_ops.name; copied, cut to CT_NOISE_MEASUREMENT_MAX bytes) that uses a noise
+ * model; NULL: unknown, or several. No estimate depends on it. Exports need it to distinguish a pose from a relative
+ * pose. */
 #define CT_NOISE_MEASUREMENT_MAX 47
 void ct_noise_set_measurement(ct_noise *noise, int32_t index, const char *name);
 
-/* Say whether a model's numbers were learned: 1, 0 or -1, see ct_noise_model. Exports leave out what was held where
- * others were learned. */
+/* Set whether a model's numbers were learned: 1, 0 or -1, see ct_noise_model. Exports omit models that were held fixed
+ * if others were learned. */
 void ct_noise_set_learned(ct_noise *noise, int32_t index, int learned);
 
 int32_t               ct_noise_count(const ct_noise *noise);
@@ -130,16 +126,16 @@ int32_t ct_noise_select(const ct_noise *noise, const char *group, const char *la
 
 /* rho(d) and w = rho'(d)/d for squared whitened norm d2 >= 0; w may be NULL. */
 double      ct_robust_error(ct_robust robust, double d2, double *w);
-/* dw/d(d2) at d2 >= 0; at a kernel's kink that of the side further out. 0 for none. */
+/* dw/d(d2) at d2 >= 0; at a kink of a kernel the derivative from above. 0 for none. */
 double      ct_robust_slope(ct_robust robust, double d2);
 const char *ct_robust_name(ct_robust_kind kind);
 int         ct_robust_find(const char *name);                 /* a ct_robust_kind, or -1 */
 double      ct_robust_default_width(ct_robust_kind kind);
 
-/* The noise file (JSON, see docs/formats.md). read adds the file's models to the table, or sets those that are there
- * already; a table's "group@label" or "group#number" that the file does not name takes the file's "group"; a kernel
- * that the file does not name stays, and so do rows and measurement; `learned` is the file's, and -1 if it does not
- * say. All or nothing. write replaces the file atomically, with sigma beside variance. */
+/* The noise file (JSON, see docs/formats.md). read adds the file's models to the table, or sets those that exist. A
+ * model "group@label" or "group#number" that the file does not name takes the file's "group". Kernel, rows and
+ * measurement stay unless the file has them; `learned` becomes the file's, else -1. On failure the table does not
+ * change. write replaces the file atomically, with sigma beside variance. */
 ct_status ct_noise_read(ct_noise *noise, const char *path, ct_err *err);
 ct_status ct_noise_write(const ct_noise *noise, const char *path, ct_err *err);
 

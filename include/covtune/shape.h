@@ -1,9 +1,9 @@
-/* covtune/shape.h: outlines of things in the plane, as signed distance.
+/* covtune/shape.h: outlines of planar bodies, as signed distance.
  *
  *     d(p) = distance from p to the outline, positive outside, negative inside;  |grad d| = 1,  Hess d = k t t' with
  *                                                                                t along the outline
  *
- * Points are in the frame of the thing. A shape never changes once it is made, and serves many threads.
+ * Points are in the body frame. A shape is immutable and may be used by several threads.
  */
 #ifndef COVTUNE_SHAPE_H
 #define COVTUNE_SHAPE_H
@@ -20,7 +20,7 @@ typedef struct ct_shape ct_shape;
 #define CT_SHAPE_LIST(X)                                                                                          \
     X(CT_SHAPE_ELLIPSE, "ellipse", "half axes a (along x) and b (along y)")                                        \
     X(CT_SHAPE_RECTANGLE, "rectangle", "half lengths hx and hy, sides along the axes")                             \
-    X(CT_SHAPE_POLYGON, "polygon", "three to 1000 corners, in either sense; sides do not cross")                   \
+    X(CT_SHAPE_POLYGON, "polygon", "three to 1000 corners, in either orientation; sides do not cross")             \
     X(CT_SHAPE_GRID, "grid", "samples of a signed distance on a regular grid, bilinear between them")
 
 typedef enum {
@@ -33,9 +33,9 @@ typedef enum {
 const char *ct_shape_kind_name(ct_shape_kind kind);
 int         ct_shape_kind_find(const char *name); /* a ct_shape_kind, or -1 */
 
-/* CT_E_ARGUMENT with a sentence for lengths that are not from 1e-6 to 1e6 (m), fewer than three corners, no area,
- * sides that cross or touch, a grid smaller than 3 x 3, with nothing inside, or whose outline does not lie within
- * it: every sample of its edge is positive. */
+/* CT_E_ARGUMENT with a sentence for lengths outside 1e-6 to 1e6 (m); fewer than three corners, zero area, sides that
+ * cross or touch; a grid smaller than 3 x 3, without a negative sample, or with a sample on its edge that is not
+ * positive. */
 ct_status ct_shape_ellipse(double a, double b, ct_shape **out, ct_err *err);
 ct_status ct_shape_rectangle(double hx, double hy, ct_shape **out, ct_err *err);
 ct_status ct_shape_polygon(int32_t corners, const double xy[], ct_shape **out, ct_err *err);
@@ -47,22 +47,22 @@ ct_status ct_shape_read(const char *path, ct_shape **out, ct_err *err);
 void      ct_shape_free(ct_shape *shape);
 
 ct_shape_kind ct_shape_kind_of(const ct_shape *shape);
-/* What it was made of: a, b; hx, hy; corners; x0, y0, step, rows, columns and the samples. Returns how many numbers
- * there are, of which up to `most` are written. */
+/* Its parameters: a, b; hx, hy; corners; x0, y0, step, rows, columns and the samples. Writes up to `most` of them and
+ * returns their number. */
 int64_t ct_shape_numbers(const ct_shape *shape, int64_t most, double *number);
 
-/* d(p); g: its gradient, of length one but for grids; H: its second derivatives, 2 x 2. Either may be NULL. Where
- * the nearest point is not unique (a corner's bisector inside, the middle of an ellipse) that of one side is given.
- * Exact (grids: of the bilinear surface; beyond the grid it goes on from the nearest point of its edge, growing by
- * the distance to it: continuous, and never zero). No allocation. */
+/* d(p); g: its gradient, of length one except for grids; H: its second derivatives, 2 x 2. g and H may be NULL. If the
+ * nearest point is not unique (on a corner's bisector inside, at the centre of an ellipse), one of them is used. Exact;
+ * for grids, of the bilinear surface. Outside a grid d is the value at the nearest point of its edge plus the distance
+ * to it: continuous and positive. Does not allocate. */
 double ct_shape_distance(const ct_shape *shape, const double p[2], double g[2], double H[4]);
-/* CT_E_ARGUMENT with a sentence where p lies beyond a grid. */
+/* CT_E_ARGUMENT with a sentence if p is outside a grid. */
 ct_status ct_shape_check(const ct_shape *shape, const double p[2], ct_err *err);
 
-/* The outline as a closed polygon of n points (x, y each), for pictures: an ellipse's at equal parameters, a
- * polygon's corners among them. n >= 3 */
+/* The outline as a closed polygon of n >= 3 points (x, y each), for plots: of an ellipse at equal parameters, of a
+ * polygon including its corners. */
 void ct_shape_outline(const ct_shape *shape, int32_t n, double *xy);
-/* Integrals over the inside: area, the mean of |p|, and the centroid (may be NULL). Of grids by cells. */
+/* Integrals over the interior: area, mean of |p|, and centroid (may be NULL). For grids, summed over cells. */
 void ct_shape_moments(const ct_shape *shape, double *area, double *mean_radius, double centroid[2]);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* base.h: what modules share and users do not see: checked allocation, growth, small helpers. */
+/* base.h: private helpers of all modules: checked allocation, growth, names in lists. */
 #ifndef CT_BASE_PRIVATE_H
 #define CT_BASE_PRIVATE_H
 

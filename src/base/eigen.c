@@ -4,11 +4,10 @@
  *     t = sgn(tau) / (|tau| + sqrt(1 + tau^2)),   c = 1 / sqrt(1 + t^2),   s = t c,
  *     a_pp <- a_pp - t a_pq,   a_qq <- a_qq + t a_pq.
  *
- * Why Jacobi: covariances are graded (metres beside radians, variances from 1e-150 to 1e150), and for positive
- * definite D A D with D diagonal Jacobi finds even the smallest eigenvalue to the accuracy that A deserves, where QR
- * finds it to the rounding of the largest (Demmel and Veselic 1992). That holds if an entry is dropped only when it
- * is small beside both its diagonal entries, which is what `negligible` asks. The order of rotations is fixed: the
- * same bits each time. */
+ * Covariances are graded: metres beside radians, variances from 1e-150 to 1e150. For positive definite D A D with D
+ * diagonal, Jacobi computes even the smallest eigenvalue to the accuracy that A determines; QR only to the rounding of
+ * the largest (Demmel and Veselic 1992). This requires that an entry is dropped only if it is small relative to both
+ * its diagonal entries (`negligible`). The order of rotations is fixed, so results are reproducible to the bit. */
 #include "base/eigen.h"
 
 #include <float.h>

@@ -1,9 +1,8 @@
-/* file.c: atomic replacement of files (write beside, fsync, rename), numbers as text.
+/* file.c: atomic replacement of files (write a temporary file, fsync, rename); numbers as text.
  *
- * A temporary file is called .covtune-<16 hexadecimal digits>.tmp, whatever it will become: the name of any target
- * fits, and whoever finds one knows whose it is. It is created exclusively, so what somebody put there under that name,
- * a link included, is never opened. Its writer holds a lock on it (flock), which ends with the process: one that can be
- * locked was left by a process that was killed. */
+ * A temporary file is called .covtune-<16 hexadecimal digits>.tmp. The length fits any target, and the name shows its
+ * origin. It is created exclusively, so an existing file or link of that name is never opened. Its writer holds a lock
+ * on it (flock), which ends with the process: a temporary file that can be locked belongs to a killed process. */
 #define _DEFAULT_SOURCE /* flock */
 #define _XOPEN_SOURCE 700
 #include "base/file.h"

@@ -1,9 +1,8 @@
-/* lock.c: one process at a time, by flock: held through an open file, so it ends with the process, however that ends,
- * and a file that a killed process left blocks nobody. It also excludes two handles in one process, which locks of
- * fcntl would not.
+/* lock.c: mutual exclusion of processes by flock. The lock is held through an open file and ends with the process, so a
+ * file that a killed process left blocks nobody. It also excludes two handles in one process, unlike locks of fcntl.
  *
- * The file is removed by its holder. So between opening and locking it may be another file than the one at the path,
- * and then counts for nothing: after locking it the two are compared. */
+ * The holder removes the file. So between opening and locking, the file at the path may be replaced by another. After
+ * locking the two are compared, and a lock on a removed file is discarded. */
 #define _DEFAULT_SOURCE /* flock */
 #define _XOPEN_SOURCE   700
 #include "base/lock.h"

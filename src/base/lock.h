@@ -1,4 +1,4 @@
-/* lock.h: a file that says which process works here, and can be held by one of them. */
+/* lock.h: a lock file that names the process that holds it. */
 #ifndef CT_BASE_LOCK_H
 #define CT_BASE_LOCK_H
 

@@ -1,4 +1,4 @@
-/* nearest_name.c: what somebody may have meant who wrote something else. */
+/* nearest_name.c: the nearest of several names to a misspelt one, for "did you mean". */
 #include "base/base.h"
 
 #define WORD_MAX 64 /* of words that are compared */

@@ -1,4 +1,4 @@
-/* parallel.c: threads that take the next task until there is none. */
+/* parallel.c: threads that take the next task until none is left. */
 #include "base/parallel.h"
 #include "base/base.h"
 

@@ -1,8 +1,8 @@
 /* parallel.h: independent tasks on a few threads.
  *
- * Tasks write to places of their own, and whoever adds results up does so afterwards, in the order of the tasks: so the
- * number of threads changes no bit. Threads are made for each call: 20 us each, against tasks of a millisecond, and
- * nothing is left running or locked between calls (a program may fork, or be cancelled). */
+ * Each task writes to its own memory. Callers sum results afterwards, in the order of tasks, so the number of threads
+ * changes no bit. Threads are created for each call: 20 us each, against tasks of a millisecond. No thread or lock
+ * remains between calls, so a program may fork or be cancelled. */
 #ifndef CT_PARALLEL_H
 #define CT_PARALLEL_H
 

@@ -1,18 +1,18 @@
-/* run_folder.c: the folder of a run: known by its mark, locked, begun in one step.
+/* run_folder.c: run folders: the marker file, the lock, and the atomic start of a run.
  *
- *   covtune-run.json         the mark: format, version, whose, id, key, and the files that its beginning removes
- *   .covtune-lock            who works there (lock.c)
- *   .covtune-<id>/           first files of the run of that id
+ *   covtune-run.json         the marker: format, version, command, id, key, and the files that its start removes
+ *   .covtune-lock            the process that works there (lock.c)
+ *   .covtune-<id>/           staged first files of the run of that id
  *   .covtune-<digits>.tmp    a file being written (file.c)
  *
- * To begin: first files go to .covtune-<id>/, synced. Replacing the mark, one rename, is the step that counts: before
- * it the old run is there, and the staged folder, whose id no mark has, is litter. After it what is left to do can be
- * done again from any point:
+ * The first files of a run are written to .covtune-<id>/ and synced. Replacing the marker, one rename, commits. Before
+ * it the old run is complete, and the staged folder, whose id is in no marker, can be removed. After it the remaining
+ * steps can be repeated from any point:
  *
- *     remove what the mark says, move every staged file into the folder, remove the staged folder
+ *     remove the files that the marker lists, move every staged file into the folder, remove the staged folder
  *
- * and the staged folder of the mark's own id says that it has yet to be done. That, and dropping what was staged, asks
- * for no memory: the staged folder is open while it is there. */
+ * A staged folder with the marker's own id shows that they are not complete. These steps, and removing staged files,
+ * do not allocate: the staged folder stays open while it exists. */
 #define _XOPEN_SOURCE 700
 #include "base/base.h"
 #include "base/file.h"

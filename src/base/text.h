@@ -1,8 +1,7 @@
 /* text.h: text that grows.
  *
- * Nothing here returns a status until the text is handed on: that there was no memory is remembered in the text,
- * later verbs do nothing, and whoever hands it on looks at `failed`. What goes into a file is made whole before the
- * file is opened. */
+ * A failed allocation sets `failed`; later calls do nothing. Callers check `failed` once, before the text is used. A
+ * file is opened only when its text is complete. */
 #ifndef CT_BASE_TEXT_H
 #define CT_BASE_TEXT_H
 

@@ -1,6 +1,5 @@
-/* vector6.h: rows of six numbers (a spatial pose's tangent) as a vector of four and one of two, and the attribute
- * that makes bounds constant where a function is inlined. Sums are taken in the order of the plain loops they stand
- * for. */
+/* vector6.h: rows of six numbers (the tangent of a pose in space) as a vector of four and one of two, and the attribute
+ * that forces inlining, so that loop bounds are constants. Sums have the order of the plain loops they replace. */
 #ifndef CT_VECTOR6_H
 #define CT_VECTOR6_H
 

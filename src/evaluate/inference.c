@@ -12,7 +12,7 @@ ct_inference ct_inference_defaults(void)
     inference.solve.relative = 1e-12;
     inference.solve.max_iterations = 100;
     inference.replay.entry = CT_ENTRY_PREVIOUS;
-    inference.replay.settle = 5; /* a new pose may be a quarter turn from the one before */
+    inference.replay.extra_updates = 5; /* a new pose may be a quarter turn from the one before */
     inference.replay.extent = 10;
     return inference;
 }

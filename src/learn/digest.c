@@ -55,7 +55,7 @@ uint64_t ct_outer_digest(const ct_outer *o, const char *text)
                               ct_theta_spread_limit(o->theta),
                               q->incremental,
                               q->replay.entry,
-                              q->replay.settle,
+                              q->replay.extra_updates,
                               q->replay.extent,
                               q->replay.smoother.skip,
                               q->replay.smoother.wildfire,

@@ -1,13 +1,14 @@
-/* back_substitute.c: the solution, from the top down.
+/* back_substitute.c: the solution, from the root down.
  *
  *     R_pp delta_p = d_p - R_ps delta_s
  *
- * The cliques made by this update are all computed, parents first. Below them a clique is computed where a variable
- * of its separator has moved by more than `wildfire` since it was last carried down, or another of its clique has.
- * Each variable remembers what was carried, so that small changes add up to one that is. Below a bundle nothing is
- * computed until a variable of its separator has itself moved that far since the bundle was told, and then
- * everything: a hub's clique moves with every new variable in it, and what hangs on the hub is not to be looked at
- * each time. */
+ * All cliques of this update are computed, parents first. Below them a clique is computed if a variable of its
+ * separator, or another of its clique, has changed by more than `wildfire` since it was last propagated. Each variable
+ * stores the delta that was propagated, so small changes accumulate until they count.
+ *
+ * Below a bundle (hub_sums.c) nothing is computed until a variable of its separator has changed by more than
+ * `wildfire` since the bundle's children last used it; then all of them are. A hub's clique changes with every new
+ * variable in it, and its children must not be visited each time. */
 #include "smooth/smooth.h"
 
 static int moved(const ct_smoother *s, const ct__var *var)

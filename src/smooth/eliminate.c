@@ -1,8 +1,8 @@
-/* eliminate.c: the numbers of the fronts that an update makes.
+/* eliminate.c: the numbers of the fronts that an update computes.
  *
- * A front is the sum of its factors' J'[J -r], of what its children left, and nothing else; the dense kernels are
- * those of sparse. Its children are fronts of this update and orphans of earlier ones, whose separators may come in
- * another order here. */
+ * A front is the sum of J'[J -r] of its factors and of the updates of its children. The dense kernels are those of
+ * sparse. Its children are fronts of this update, and orphans of earlier ones, whose separators may be ordered
+ * differently here. */
 #include "smooth/smooth.h"
 #include "sparse/clones.h"
 

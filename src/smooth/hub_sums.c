@@ -1,16 +1,17 @@
-/* hub_sums.c: what hangs on a front, kept summed.
+/* hub_sums.c: partial sums of the updates of many children of one front.
  *
- * A hub with n subtrees below it is taken off with every update that touches it, and each subtree would be added to
- * it again: n additions a step. A bundle is a clique without pivots that stands between the hub and subtrees of one
- * and the same separator,
+ * A hub with n subtrees below it is detached with every update that affects it. Adding all subtrees again would cost n
+ * additions per update. A bundle is a clique without pivots between the hub and subtrees of the same separator:
  *
  *     [U u] = sum of its children's [U u].
  *
- * Subtrees are bundled by BUNDLE, bundles of the same rank by BUNDLE again, so that of n subtrees some BUNDLE log n
- * / log BUNDLE orphans are left. Where a subtree changes, the bundles above it are taken off as any clique is, and
- * their other children are orphans again. So sums are only ever made of summands, all positive semidefinite: nothing
- * is subtracted, and no accuracy lost. On the way down a bundle knows what its children were told last
- * (back_substitute.c). A bundle is one of the update's new cliques, and goes with it when that is undone. */
+ * BUNDLE subtrees form a bundle, BUNDLE bundles of equal rank form another, so n subtrees leave about
+ * BUNDLE log n / log BUNDLE orphans. If a subtree changes, the bundles above it are detached like any clique, and their
+ * other children become orphans. Sums are only formed of positive semidefinite terms. Nothing is subtracted, so no
+ * accuracy is lost.
+ *
+ * A bundle stores the separator's delta that its children last used (back_substitute.c). It is one of the new cliques
+ * of its update, and is removed if the update is undone. */
 #include "smooth/smooth.h"
 
 #define BUNDLE 8 /* in graphs without hubs fewer hang on one separator, and nothing is bundled */

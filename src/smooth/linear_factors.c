@@ -1,15 +1,14 @@
-/* linear_factors.c: factors as rows.
+/* linear_factors.c: linearised factors.
  *
- * A factor is kept whitened at its linearisation points, r + J delta, so that eliminating it again does not evaluate
- * it again.
+ * A factor is stored whitened at its linearisation points, r + J delta. Eliminating it again needs no evaluation.
  *
- * What marginalised variables leave is a quadratic in their neighbours' coordinates about the points of that time, x0:
+ * A marginalised variable leaves a quadratic prior in its neighbours' coordinates about their points x0 at that time:
  *
  *     1/2 d'Lambda d + eta'd,   d_i = Log(x0_i^-1 o x_i).
  *
- * It is a factor like any other: when a neighbour's point moves it is carried along, H = T'Lambda T, g = T'(Lambda d
- * + eta), T the inverse right Jacobians at d. As long as no point has moved T is 1, and it is exactly the Schur
- * complement. */
+ * The prior is a factor. When a neighbour's point moves, the prior is transformed: H = T'Lambda T,
+ * g = T'(Lambda d + eta), with T the inverse right Jacobians at d. While no point has moved, T = I and the prior is
+ * exactly the Schur complement. */
 #include "smooth/smooth.h"
 #include "graph/whiten.h"
 

@@ -1,16 +1,16 @@
-/* marginalise.c: variables are let go, and what they knew stays.
+/* marginalise.c: variables are marginalised.
  *
- * All factors of the variable that leaves are one small front, of which it is the pivot:
+ * All factors of the variable form one small front with the variable as its pivot:
  *
  *     [ H_mm H_mn ]        Lambda = H_nn - H_nm H_mm^-1 H_mn,   eta = g_n - H_nm H_mm^-1 g_m
  *     [      H_nn ]
  *
- * Lambda and eta are a prior on its neighbours, about their linearisation points; the factors go with the variable.
+ * Lambda and eta are a prior on the neighbours about their linearisation points. The factors are removed with the
+ * variable.
  *
- * The tree need not be taken off for it. Where the variable is the first pivot of a clique and no child speaks of
- * it, its rows are cut away: the rest of the clique is what eliminating the prior in their place would have given,
- * and nothing above feels it. In a window over a path that is the rule, and a step's work does not depend on the
- * window's width. */
+ * The tree need not be detached if the variable is the first pivot of a clique and in no child's separator. Its rows
+ * are removed; the rest of the clique equals what eliminating the prior gives, and nothing above changes. In a window
+ * over a path this is the usual case, so the work of an update does not depend on the window's width. */
 #include "smooth/smooth.h"
 
 /* Whether the variable's clique could do without it and stay: the prior must then have a pivot of the clique, or, if

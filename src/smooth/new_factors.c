@@ -1,4 +1,4 @@
-/* new_factors.c: what an update brings, checked as a graph checks it, then put into slots. */
+/* new_factors.c: the variables and factors of an increment: checked as a graph checks them, then stored in slots. */
 #include "graph/graph.h"
 #include "smooth/smooth.h"
 

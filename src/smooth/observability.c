@@ -1,18 +1,17 @@
-/* observability.c: that a graph has a unique solution, by induction over the order in which its variables came.
+/* observability.c: proves that the solution is unique, by induction over the order in which variables were added.
  *
- * Variables that came with one update are a group g. Let J_g be the columns of g in the factors of which g has the
- * newest variable. If every J_g has full column rank the solution is unique: of a direction z with J z = 0 the first
- * group that it moves would have J_g z_g = 0. The test
+ * The variables added by one update are a group g. Let J_g be the columns of g in those factors whose newest variable
+ * is in g. If every J_g has full column rank, the solution is unique: let J z = 0, and g the first group that z moves;
+ * then J_g z_g = 0. The test
  *
  *     H_gg = sum over their rows of j j' / |j|^2,   every pivot of it above CT_WEAK_RATIO of its diagonal
  *
- * is small and dense. It has nothing to do with how far information has travelled, and, rows having length one, with
- * how much stronger one measurement is than another: the two things that make pivots weak. An update that adds
- * variables must pass it for them anyway, so where it fails is the exception.
+ * is small and dense. It does not depend on the length of paths and, as rows are normalised, not on the ratio of
+ * measurement variances. These two are what makes pivots weak. An update that adds variables passes the test for them
+ * in all but exceptional cases.
  *
- * A proof stands until a factor of its own leaves or is linearised anew. Proofs are looked for where a pivot is
- * weak, and nowhere else; those that are missing are listed, so that an update pays for the groups that it has
- * touched. */
+ * A proof is valid until one of its factors is removed or relinearised. Proofs are attempted only if a pivot is weak.
+ * Unproved groups are listed, so an update only pays for groups that it has changed. */
 #include "smooth/smooth.h"
 
 /* a row whose columns in the group are that small, squared, beside the others, is rounding there */

@@ -1,8 +1,8 @@
 /* pool.c: blocks of numbers in one array that grows by doubling.
  *
- * Sizes are rounded up to a class, four to an octave; a block that is given back goes to the front of its class's
- * list and is the next of that class to be taken. Cliques of one smoother come in a few dozen sizes over and over,
- * so that the array stops growing when the graph does. A free block holds the place of the next one. */
+ * Sizes are rounded up to a class, four per octave. A freed block goes to the front of its class's free list and is the
+ * next of that class to be allocated. Cliques of one smoother have a few dozen sizes, so the array stops growing when
+ * the graph does. A free block stores the place of the next one. */
 #include "smooth/smooth.h"
 
 /* The class of n elements, and how many that class has: 1 .. 8, then 10, 12, 14, 16, 20, 24 ... */

@@ -1,9 +1,9 @@
 /* relinearise.c: which linearisation points move to the estimate.
  *
- * Those that are due are beyond their threshold. All their factors are linearised anew, so all variables of those
- * are affected, and what is taken off grows. A variable that is taken off anyway, with all its factors (it is in no
- * orphan's separator), may move as well: nothing more is eliminated for it. Such a one moves as soon as that is
- * worth the evaluation of its factors. */
+ * A variable is due if its delta is beyond its threshold. All its factors are linearised again, so all their variables
+ * are affected, and a larger part of the tree is detached. A variable that is detached anyway with all its factors (it
+ * is in no orphan's separator) can be relinearised without further elimination. That is done from a smaller delta on,
+ * where it is worth the evaluation of its factors. */
 #include "smooth/smooth.h"
 
 #define FREE_SHARE 0.1 /* of the threshold */

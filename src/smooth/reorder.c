@@ -1,9 +1,9 @@
-/* reorder.c: what an update takes off the tree, and the order in which it is eliminated again.
+/* reorder.c: which part of the tree an update detaches, and the order in which it is eliminated again.
  *
- * Affected are the variables of factors that come, go, or are linearised anew. The cliques that eliminate them are
- * taken off with all above; their children that stay are orphans, each with one thing to say about its separator.
- * Factors and orphans are the edges of a small system, which CCOLAMD orders, the variables of the new factors last,
- * and sparse's analysis makes fronts of. */
+ * Affected are the variables of factors that are added, removed or relinearised. The cliques that eliminate them are
+ * detached with all cliques above. Their remaining children are orphans, each with an update on its separator. Factors
+ * and orphans are the edges of a small system. CCOLAMD orders it, the variables of the new factors last, and sparse's
+ * analysis makes its fronts. */
 #include "smooth/smooth.h"
 
 #include <ccolamd.h>

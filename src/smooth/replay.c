@@ -1,4 +1,4 @@
-/* replay.c: a graph, fed to a smoother as if it were being measured. */
+/* replay.c: adds a graph to a smoother in the order in which it would have been measured. */
 #include "graph/graph.h"
 #include "smooth/smooth.h"
 
@@ -268,7 +268,7 @@ static ct_status update(replay *t, ct_smoother_stats *stats, ct_err *err)
                        relinearise = {.relinearise_due = 1};
     CT_TRY(ct_smoother_update(t->smoother, &inc, stats, err));
     count(t->result, stats);
-    for (int k = 0; k < t->options->settle && t->smoother->far[t->smoother->far_at].count; k++) {
+    for (int k = 0; k < t->options->extra_updates && t->smoother->far[t->smoother->far_at].count; k++) {
         ct_smoother_stats more;
         const ct_status   status = ct_smoother_update(t->smoother, &relinearise, &more, err);
         if (status == CT_E_MEMORY) return status;

@@ -1,7 +1,7 @@
-/* smooth.h: a smoother's insides.
+/* smooth.h: the private structures of a smoother.
  *
- * Variables, factors and cliques live in slots of three arrays and are let go into free lists; the numbers and lists
- * that belong to them lie in pools (pool.c). Nothing is a pointer, so everything may move when it grows.
+ * Variables, factors and cliques are slots of three arrays with free lists. Their numbers and lists are blocks of pools
+ * (pool.c). Slots and blocks are addressed by index, so arrays may be reallocated.
  *
  * A clique is a front of sparse.h that is kept:
  *
@@ -9,12 +9,12 @@
  *      [  R_pp       R_ps      d_p ]   panel:  p rows x (p + s + 1), row-major
  *      [             U_ss      u_s ]   update: s rows x (s + 1), row-major upper
  *
- * A factor belongs to the clique that eliminates its first variable, with all it has to say, right-hand side
- * included. So [U u] is all that a subtree knows of its separator, and is read again when everything above it is
- * made anew. Beside it lies what the subtree's factors contributed to the separator's diagonal before anything was
- * eliminated: against that a pivot is judged.
+ * A factor belongs to the clique that eliminates its first variable, with all its contributions, right-hand side
+ * included. So [U u] is the whole information of a subtree on its separator, and is used again when the cliques above
+ * are computed again. A clique also stores the contribution of its subtree's factors to the separator's diagonal before
+ * elimination: a pivot is weak relative to that.
  *
- * An update is a transaction (transaction.c): what it changes it copies first; what it makes it lists.
+ * An update is a transaction (transaction.c): it copies what it changes, and lists what it creates.
  */
 #ifndef CT_SMOOTH_PRIVATE_H
 #define CT_SMOOTH_PRIVATE_H

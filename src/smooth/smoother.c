@@ -1,4 +1,4 @@
-/* smoother.c: making one, and looking at it. */
+/* smoother.c: construction and queries. */
 #include "smooth/smooth.h"
 
 ct_smoother_options ct_smoother_defaults(void)

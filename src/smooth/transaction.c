@@ -1,10 +1,9 @@
-/* transaction.c: slots, and the transaction that an update is.
+/* transaction.c: slots, and the transaction of an update.
  *
- * While it runs nothing that was there before is lost: variables and cliques are copied before they are changed, new
- * linearisations go to new blocks, new cliques to new slots, factors are only marked as gone. Undoing puts the
- * copies back and lets go of what was made; keeping lets go of what was replaced. Neither needs memory. Slots are
- * given back in the reverse of the order they were taken in, so that an update that failed leaves no trace in the
- * next one's choice of slots. */
+ * Until an update is complete no earlier state is lost. Variables and cliques are copied before they are changed, new
+ * linearisations use new blocks, new cliques new slots, and factors are only marked as removed. Undoing restores the
+ * copies and frees what was created; keeping frees what was replaced. Neither allocates. Slots are freed in the reverse
+ * order of their allocation, so a failed update does not change which slots the next one uses. */
 #include "smooth/smooth.h"
 
 void ct__change_begin(ct_smoother *s)

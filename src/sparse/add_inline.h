@@ -1,8 +1,8 @@
-/* add_inline.h: H += J'J and g += J'r, or H += K, for one edge, inline so that where dimensions are constants (a
- * model's factors, walked in a row) the loops are too.
+/* add_inline.h: H += J'J and g += J'r, or H += K, for one edge. Inline: where dimensions are constants, as for all
+ * factors of one model, loop bounds are constants too.
  *
- * Where an edge's blocks go was settled by the analysis (slots), so an edge costs its arithmetic. Of diagonal blocks
- * only the upper triangle is kept. */
+ * The analysis has fixed the place of each block of an edge (slots). Only the upper triangle of diagonal blocks is
+ * stored. */
 #ifndef CT_ADD_INLINE_H
 #define CT_ADD_INLINE_H
 

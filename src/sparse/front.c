@@ -3,14 +3,14 @@
  *     [ A_pp A_ps b_p ]        R_pp' R_pp = A_pp,  [R_ps d_p] = R_pp'^-1 [A_ps b_p]
  *     [      U_ss u_s ]  ->    [U_ss u_s] -= R_ps' [R_ps d_p]
  *
- * row-major, upper. Two ways. Small fronts (chains of poses: p = s = 3 or 6, by the thousand): pivots
- * in strips of 6, 3, 2 or 1 whose loops have constant bounds, every access along a row. Large ones:
- * strips of CT_STRIP pivots, whose update of all that follows runs on packed tiles of 4 x 8 in registers.
+ * row-major, upper. Small fronts (chains of poses: p = s = 3 or 6, thousands of them): pivots in strips of 6, 3, 2 or
+ * 1, with constant loop bounds and access along rows. Large fronts: strips of CT_STRIP pivots, whose update of all
+ * later rows uses packed tiles of 4 x 8 in registers.
  *
- * No BLAS: fronts are eliminated in many threads at once, and a BLAS that is safe to call from there, the same to the
- * bit whatever else runs, and quick at these sizes is not what a user's machine can be relied on to have.
+ * No BLAS: fronts are eliminated in many threads. That needs a BLAS that is thread-safe, reproducible to the bit and
+ * fast at these sizes, which is not installed everywhere.
  *
- * Compiled once per vector width; the processor picks at load time. */
+ * Compiled once per vector width; the dynamic loader chooses. */
 #include "sparse/clones.h"
 #include "sparse/sparse.h"
 

@@ -1,5 +1,4 @@
-/* layout.c: ct_sparse_new, and a place for every number. Decides nothing about the order; after it
- * has run, the numeric steps only fill. */
+/* layout.c: ct_sparse_new, and the place of every number. The order is given; the numeric steps only fill. */
 #include "sparse/sparse.h"
 
 #include <assert.h>

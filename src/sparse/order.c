@@ -1,5 +1,5 @@
-/* order.c: which block is eliminated when. SuiteSparse does the thinking: AMD on the pattern of H,
- * CAMD where some blocks must come last, CCOLAMD on the pattern of the edges. */
+/* order.c: elimination orders, by SuiteSparse: AMD on the pattern of H, CAMD if some blocks must come last, CCOLAMD on
+ * the pattern of the edges. */
 #include "sparse/sparse.h"
 
 #include <amd.h>

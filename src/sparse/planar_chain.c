@@ -1,12 +1,12 @@
-/* planar_chain.c: chains of planar poses, a front at a time in registers.
+/* planar_chain.c: elimination of chains of planar poses, each front in registers.
  *
- * A robot's path in the plane is a chain, and eliminating it is a row of fronts of 3 pivots and 3 separators, each
- * waiting for the one before. What they cost in general is finding out that they are small. Here
+ * A path in the plane is a chain of fronts with 3 pivots and 3 separators, each of which depends on the one before. In
+ * the general code most of their cost is overhead for small sizes. Here
  *
  *     A = H_aa + lambda D + U_child,   B = [H_ab, -g_a + u_child],   U = H_bb - B' A^-1 B
  *
- * with B's rows four wide: one vector each. A is factored as L'D L, whose divisions are the only wait; the square
- * roots that R needs are taken beside it. */
+ * with rows of B four wide: one vector each. A is factored as L'D L, so only divisions are on the critical path; the
+ * square roots for R are computed beside it. */
 #include "sparse/clones.h"
 #include "sparse/sparse.h"
 
