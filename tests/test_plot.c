@@ -366,6 +366,26 @@ static void test_axes_are_those_that_were_asked_for(void)
     CHECK(q.x.low == 0 && q.x.high == 100 && q.y.low == 0 && q.y.high > 50 && q.y.high < 55);
 }
 
+/* Names of x: short ones are thinned, long ones slanted; in neither case do neighbours touch. Slanted at 35 degrees,
+ * lines of text are each * sin 35 apart. */
+static void test_names_do_not_touch(void)
+{
+    static const char *const SAMPLE[] = {"0024", "a-longer-name"};
+    for (int kind = 0; kind < 2; kind++)
+        for (int n = 2; n <= 120; n += 7) {
+            double          x[120], y[120];
+            const char     *names[120];
+            for (int i = 0; i < n; i++) x[i] = y[i] = i, names[i] = SAMPLE[kind];
+            const ct_series s = {"s", CT_ROLE_AFTER, CT_MARK_POINTS, n, x, y, NULL};
+            const ct_plot   plot = {.count = 1, .series = &s, .x_names = names, .names = n};
+            ct__plot        p = {.plot = &plot};
+            ct__plot_layout(&p);
+            const double apart = p.every * p.width / n;
+            CHECK(p.turned == (kind && ct__plot_letters(names[0]) + 8 > p.width / n));
+            CHECK(p.turned ? 0.5735 * apart >= CT__PLOT_FONT : apart >= ct__plot_letters(names[0]) + 4);
+        }
+}
+
 /* ---- Words -------------------------------------------------------------------------------------- */
 
 static void test_names_stand_below_their_places(void)
@@ -504,6 +524,7 @@ int main(void)
     RUN(test_a_logarithmic_axis_of_600_decades_comes_to_an_end);
     RUN(test_maps_have_one_scale);
     RUN(test_axes_are_those_that_were_asked_for);
+    RUN(test_names_do_not_touch);
     RUN(test_names_stand_below_their_places);
     RUN(test_no_name_breaks_out_of_a_plot);
     RUN(test_long_titles_take_several_lines);

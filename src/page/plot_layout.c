@@ -185,10 +185,11 @@ static double place_names(ct__plot *p)
         widest = fmax(widest, fmin(ct__plot_letters(p->plot->x_names[i]), NAME_MOST));
     const double each = p->width / p->plot->names;
     p->turned = widest + 8 > each && widest > NAME_SHORT;
-    p->every = CT_MAX(1, (int)ceil(p->turned ? NAME_LINE / (SLANT_SIN * each) : (widest + 8) / each));
+    p->every = CT_MAX(1, (int)ceil((widest + 8) / each));
     if (!p->turned) return CT__PLOT_FONT + 7;
-    const double out = SLANT_COS * widest - each / 2 - p->left + 6; /* this makes `each` a little smaller */
+    const double out = SLANT_COS * widest - each / 2 - p->left + 6; /* beyond the left edge */
     if (out > 0) p->left += out, p->width -= out;
+    p->every = CT_MAX(1, (int)ceil(NAME_LINE * p->plot->names / (SLANT_SIN * p->width)));
     return SLANT_SIN * widest + CT__PLOT_FONT + 6;
 }
 

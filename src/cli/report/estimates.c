@@ -236,6 +236,6 @@ cli_exit report_estimate(const cli_io *io, const report_request *request, report
     if (cli_interrupted()) return interrupted(io, job);
     if (status != CT_OK) return cli_fail(io, "%s: %s", job->path, err.text);
     summarise(job);
-    choose(job, request->runs);
+    choose(job, request->drawn);
     return CLI_GO;
 }

@@ -238,7 +238,7 @@ static const cli_option OPTIONS[] = {
                  "where the dataset is (the path that the run has, from where learn was started); none: a report of "
                  "the run folder alone"),
     CLI_ROW_REPAIR,
-    CLI_ROW_INTEGER("runs", "N", 1, 200, AT(runs),
+    CLI_ROW_INTEGER("sequences", "N", 1, 200, AT(drawn),
                     "sequences whose trajectories are drawn: the most improved, the most worsened and others (12)"),
     CLI_ROW_CHOICE("solver", "batch|isam2", cli_find_solver, AT(solver),
                    "how sequences are estimated: in batch, or incrementally (the run's --deployment)"),
@@ -248,18 +248,19 @@ static const cli_option OPTIONS[] = {
                    "errors along the way and a row beside the unaligned numbers (none)"),
     CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, AT(jobs),
                     "sequences at a time (as many as there are processors); the report is the same for any"),
+    CLI_ROW_ALIAS("runs", "sequences"),
     CLI_ROW_END,
 };
 #undef AT
 
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    report_request request = {.runs = 12, .solver = -1, .jobs = cli_processors()};
+    report_request request = {.drawn = 12, .solver = -1, .jobs = cli_processors()};
     cli_io         io;
     report_job     job = {0};
     cli_exit       code = cli_parse(command, &request, argc, argv, &io, &request.run);
     for (int i = 0; code == CLI_GO && request.dataset && !strcmp(request.dataset, "none") && i < 5; i++) {
-        static const char *const OF_ESTIMATES[] = {"runs", "solver", "jobs", "repair", "align"};
+        static const char *const OF_ESTIMATES[] = {"sequences", "solver", "jobs", "repair", "align"};
         if (cli_option_given(argc, argv, OF_ESTIMATES[i]))
             code = cli_misuse(&io, "--%s is about estimates, and --dataset none makes none", OF_ESTIMATES[i]);
     }

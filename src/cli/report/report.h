@@ -30,7 +30,7 @@
 /* What was asked for. */
 typedef struct {
     const char *run, *out, *dataset; /* out, dataset: NULL: the run's own; dataset "none": without */
-    int         runs, solver, jobs;  /* solver: -1: the run's own                                  */
+    int         drawn, solver, jobs;  /* solver: -1: the run's own                                  */
     int align;                       /* a ct_align_kind                                            */
 } report_request;
 
