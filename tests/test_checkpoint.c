@@ -33,7 +33,7 @@ static ct_learn_result learn_kept(const char *path, ct_learn_method method, int 
     options.progress = count_down;
     options.user = &p;
     CHECK_OK(ct_checkpoint_open(path, resume, ct_outer_digest(l.outer, "15"), 0, &checkpoint, &l.err), l.err);
-    if (checkpoint) ct_outer_keep(l.outer, checkpoint);
+    if (checkpoint) ct_outer_set_checkpoint(l.outer, checkpoint);
     ct_learn_result r = learn(&l, &options);
     if (checkpoint) {
         CHECK_OK(ct_checkpoint_write(checkpoint, &l.err), l.err);

@@ -337,12 +337,12 @@ static void test_a_remembered_value_does_not_accept_what_was_tried_since(void)
     for (int i = 0; i < 6; i++) b.p[i] = a.p[i] + (i % 2 ? 1 : -1);
     CHECK_OK(ct__objective_evaluate(&e, &a), l.err);
     CHECK_OK(ct__objective_accept(&e), l.err);
-    memcpy(start, l.outer->seat[0].start, sizeof start);
+    memcpy(start, l.outer->inner[0].start, sizeof start);
     CHECK_OK(ct__objective_evaluate(&e, &b), l.err); /* a trial, refused */
     CHECK_OK(ct__objective_evaluate(&e, &a), l.err); /* remembered */
     CHECK(result.evaluations == 2);
     CHECK_OK(ct__objective_accept(&e), l.err);
-    CHECK(!memcmp(start, l.outer->seat[0].start, sizeof start));
+    CHECK(!memcmp(start, l.outer->inner[0].start, sizeof start));
     ct__point_free(&a);
     ct__point_free(&b);
     ct__memo_free(&memo);

@@ -134,7 +134,7 @@ static void test_an_answer_has_to_stand_in_the_field(void)
         ct_evaluation   seen[3];
         memcpy(p, fell ? bad : closed, sizeof p);
         memcpy(start, k == 1 ? bad : closed, sizeof start);
-        CHECK_OK(ct_outer_judge(l.outer, p, NULL, &options.deployment, 0, seen, &l.err), l.err);
+        CHECK_OK(ct_outer_validate(l.outer, p, NULL, &options.deployment, 0, seen, &l.err), l.err);
         const double deployment = (seen[0].loss + seen[1].loss + seen[2].loss) / 3;
         CHECK_OK(ct__validate_answer(&m), l.err);
         CHECK(!memcmp(p, closed, sizeof p));

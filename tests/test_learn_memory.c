@@ -29,7 +29,7 @@ static int learn_once(lesson *l, ct_learn_method method, ct_gradient gradient, i
         ct_outer_new(l->runs, (const ct_sequence *const *)l->seq, noise, l->theta, &options, &outer, &err);
     if (status == CT_OK) status = ct_checkpoint_open(path, 0, 1, 1e9, &checkpoint, &err);
     if (status == CT_OK) {
-        ct_outer_keep(outer, checkpoint);
+        ct_outer_set_checkpoint(outer, checkpoint);
         status = ct_learn(outer, &how, noise, &result, &err);
         learned = status == CT_OK;
         if (learned) status = ct_checkpoint_write(checkpoint, &err);

@@ -241,7 +241,7 @@ static void test_judging_is_assessing(void)
     learn_all(&l, CT_NOISE_DIAGONAL, 1e-3, 1e3);
     open_outer(&l, NULL);
     ct_theta_get(l.theta, l.noise, p);
-    CHECK_OK(ct_outer_judge(l.outer, p, part, &deployment, 1, seen, &l.err), l.err);
+    CHECK_OK(ct_outer_validate(l.outer, p, part, &deployment, 1, seen, &l.err), l.err);
     CHECK(seen[1].loss == -1);
     for (int i = 0; i < 3; i += 2) {
         ct_solver *solver;

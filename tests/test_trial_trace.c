@@ -83,7 +83,7 @@ static void test_errors_along_the_way_are_those_of_its_points(void)
             ct_evaluation seen[3];
             double        translation = 0, rotation = 0;
             if (heard->loss[j] != trial.trace[i].loss) continue;
-            CHECK_OK(ct_outer_judge(c.l.outer, heard->p[j], NULL, &batch, 0, seen, &c.l.err), c.l.err);
+            CHECK_OK(ct_outer_validate(c.l.outer, heard->p[j], NULL, &batch, 0, seen, &c.l.err), c.l.err);
             for (int s = 0; s < 3; s++)
                 translation += seen[s].accuracy.translation / 3, rotation += seen[s].accuracy.rotation / 3;
             CHECK_NEAR(trial.trace[i].translation / translation, 1, 1e-6);
@@ -140,7 +140,7 @@ static void test_thinning_leaves_no_gap_in_the_logarithm_of_time(void)
             t.p[6 * k] = k;
         }
         p[0] = POINTS - 1;
-        CHECK_OK(ct__tracer_settle(&t, &l.err), l.err);
+        CHECK_OK(ct__tracer_finish(&t, &l.err), l.err);
         CHECK(t.p[0] == 0 && t.p[6 * (t.count - 1)] == POINTS - 1);
         for (int k = 0; k < t.count; k++) CHECK(t.p[6 * k] == t.point[k].evaluations);
         ct__tracer_end(&t, &trial);

@@ -94,7 +94,7 @@ typedef struct {
     double *matrix;    /* m x m, mean of A'A; NULL: not wanted         */
     /* m x m, mean of A' D P D' A, P = H^-1: the covariance of the gradient if claimed uncertainty is right; NULL: not
      * wanted */
-    double *meat;
+    double *gradient_covariance;
     double *each;      /* the loss of each sequence (NaN: not in `part`); NULL: not wanted */
     int32_t failed;    /* how many inner solves did not reach a minimum */
     int32_t which;     /* the first of them, or -1                     */
@@ -122,8 +122,8 @@ ct_status ct_outer_accept(ct_outer *outer, ct_err *err);
 ct_status ct_outer_closed_form(const ct_outer *outer, const uint8_t *part, double *p, int64_t *samples, ct_err *err);
 
 /* Inference as in deployment, under p: sequence by sequence. out: per sequence; those not in part are left alone. */
-ct_status ct_outer_judge(ct_outer *outer, const double *p, const uint8_t *part, const ct_inference *inference, int nees,
-                         ct_evaluation *out, ct_err *err);
+ct_status ct_outer_validate(ct_outer *outer, const double *p, const uint8_t *part, const ct_inference *inference,
+                            int nees, ct_evaluation *out, ct_err *err);
 
 /* How far derivatives are from central differences of the loss, Richardson-extrapolated, at p: |g - d| / |d| (|g|
  * where d is zero). Inner solves start from the truth again after it. */
@@ -415,7 +415,7 @@ ct_status ct_checkpoint_open(const char *path, int resume, uint64_t key, double 
                              ct_err *err);
 void      ct_checkpoint_free(ct_checkpoint *checkpoint);
 /* From now on outer's values are taken from and put into it; it is borrowed until outer is freed. */
-void ct_outer_keep(ct_outer *outer, ct_checkpoint *checkpoint);
+void ct_outer_set_checkpoint(ct_outer *outer, ct_checkpoint *checkpoint);
 /* Write it now. */
 ct_status ct_checkpoint_write(ct_checkpoint *checkpoint, ct_err *err);
 /* Values that were given back so far; and whether there are more to be given back. */

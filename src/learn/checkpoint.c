@@ -32,7 +32,7 @@ struct ct_checkpoint {
     int64_t   given;   /* words that came from the file                                     */
     int64_t   mark;    /* words that are settled                                            */
     int64_t   replayed;
-    double   *start;   /* all seats' starts at the mark, one after the other                */
+    double   *start;   /* all inner problems' starts at the mark, one after the other                */
     int64_t   starts;
 };
 
@@ -73,13 +73,13 @@ ct_status ct__checkpoint_put(ct_checkpoint *l, const ct_outer *o, int32_t tag, c
     return CT_OK;
 }
 
-/* Copies starts from the seats, or to them. */
-static void copy_starts(ct_checkpoint *l, ct_outer *o, int to_seats)
+/* Copies starts from the inner problems, or to them. */
+static void copy_starts(ct_checkpoint *l, ct_outer *o, int to_outer)
 {
     double *at = l->start;
     for (int32_t i = 0; i < o->count; i++) {
-        const int64_t n = ct_graph_size(o->seat[i].seq->graph);
-        memcpy(to_seats ? o->seat[i].start : at, to_seats ? at : o->seat[i].start, (size_t)n * sizeof *at);
+        const int64_t n = ct_graph_size(o->inner[i].seq->graph);
+        memcpy(to_outer ? o->inner[i].start : at, to_outer ? at : o->inner[i].start, (size_t)n * sizeof *at);
         at += n;
     }
 }
@@ -87,7 +87,7 @@ static void copy_starts(ct_checkpoint *l, ct_outer *o, int to_seats)
 ct_status ct__checkpoint_mark(ct_checkpoint *l, ct_outer *o, ct_err *err)
 {
     int64_t starts = 0;
-    for (int32_t i = 0; i < o->count; i++) starts += ct_graph_size(o->seat[i].seq->graph);
+    for (int32_t i = 0; i < o->count; i++) starts += ct_graph_size(o->inner[i].seq->graph);
     if (l->at < l->given) return CT_OK;
     if (l->given && l->mark == l->given && l->used == l->given) { /* the end of what was given back */
         if (l->starts != starts)

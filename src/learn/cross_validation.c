@@ -164,7 +164,7 @@ static ct_status walk(folding *f, int fold, int stop)
         memcpy(p, stop == 1 ? ct__path_start(f->l, closed) : place(f, fold, stop - 1), (size_t)m * sizeof *p);
         CT_TRY(walk_lm(&objective, WALK_ITERATIONS, p, &why));
     }
-    CT_TRY(ct_outer_judge(o, p, f->held + fold * n, &objective.options->deployment, 0, f->seen, objective.err));
+    CT_TRY(ct_outer_validate(o, p, f->held + fold * n, &objective.options->deployment, 0, f->seen, objective.err));
     for (int64_t i = 0; i < n; i++)
         if (f->held[fold * n + i]) f->loss[stop * n + i] = ct__deployment_loss(&f->seen[i]);
     return CT_OK;
@@ -207,7 +207,7 @@ ct_status ct__detect_mismatch(ct__learning *l, ct_evaluation *seen, double *p, i
     *doubt = start_is_better(l);
     if (*doubt || !is_complete(l)) return CT_OK;
     CT_TRY(ct_outer_closed_form(e->outer, NULL, p, NULL, e->err));
-    CT_TRY(ct_outer_judge(e->outer, p, NULL, &inference, 1, seen, e->err));
+    CT_TRY(ct_outer_validate(e->outer, p, NULL, &inference, 1, seen, e->err));
     CT_TRY(ct_summarise(e->outer->count, seen, NULL, &summary, e->err));
     *doubt = summary.nees > DISHONEST;
     return CT_OK;
@@ -256,7 +256,7 @@ static ct_status judge_start(folding *f)
     ct__objective   *e = &f->l->objective;
     const int64_t n = e->outer->count;
     double        mean = 0;
-    CT_TRY(ct_outer_judge(e->outer, f->l->start, NULL, &e->options->deployment, 0, f->seen, e->err));
+    CT_TRY(ct_outer_validate(e->outer, f->l->start, NULL, &e->options->deployment, 0, f->seen, e->err));
     for (int64_t i = 0; i < n; i++) {
         f->start_loss[i] = ct__deployment_loss(&f->seen[i]);
         mean += f->start_loss[i] / (double)n;
@@ -297,7 +297,7 @@ static ct_status measure(folding *f, int stop)
         CT_TRY(ct__scale_wanted(e->outer, p, f->train + fold * n, &factor, NULL, &loss, e->err));
         for (int after = 0; after < 2; after++) {
             if (after && isfinite(factor)) ct__scale_apply(e->outer->theta, e->options->scale, factor, p);
-            CT_TRY(ct_outer_judge(e->outer, p, f->held + fold * n, &e->options->deployment, 1, f->seen + after * n,
+            CT_TRY(ct_outer_validate(e->outer, p, f->held + fold * n, &e->options->deployment, 1, f->seen + after * n,
                                   e->err));
         }
     }
@@ -352,7 +352,7 @@ ct_status ct__choose_prior(ct__learning *l)
 /* loss <- of each run under p, estimated as in deployment. */
 static ct_status field_losses(ct__objective *e, const double *p, ct_evaluation *seen, double *loss)
 {
-    CT_TRY(ct_outer_judge(e->outer, p, NULL, &e->options->deployment, 0, seen, e->err));
+    CT_TRY(ct_outer_validate(e->outer, p, NULL, &e->options->deployment, 0, seen, e->err));
     for (int32_t i = 0; i < e->outer->count; i++) loss[i] = ct__deployment_loss(&seen[i]);
     return CT_OK;
 }

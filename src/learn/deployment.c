@@ -14,12 +14,12 @@ typedef struct {
     ct_status          *status;
 } judgement;
 
-static void judge_seat(void *user, int64_t i, int worker)
+static void judge_sequence(void *user, int64_t i, int worker)
 {
     const judgement *j = user;
-    const ct__inner_problem  *seat = &j->outer->seat[i];
+    const ct__inner_problem *inner = &j->outer->inner[i];
     if (j->part && !j->part[i]) return;
-    j->status[i] = ct_evaluate_sequence(seat->seq, j->outer->noise, seat->solver, &j->how,
+    j->status[i] = ct_evaluate_sequence(inner->seq, j->outer->noise, inner->solver, &j->how,
                                         j->outer->scratch[worker].x, &j->out[i], NULL);
     /* not of the sequence */
     j->out[i].solve.seconds = j->out[i].solve.linearise_s = j->out[i].solve.factor_s = j->out[i].solve.solve_s = 0;
@@ -31,13 +31,13 @@ static ct_status judge(judgement *j, const double *p, ct_err *err)
     CT_TRY(ct_theta_apply_unprojected(o->theta, p, o->noise, err));
     j->status = ct__zalloc(o->count, sizeof *j->status);
     if (!j->status) return ct__no_memory(err, "sequences", o->count);
-    ct__parallel(o->scratches, o->count, judge_seat, j);
+    ct__parallel(o->scratches, o->count, judge_sequence, j);
     ct_status status = CT_OK;
     for (int32_t i = 0; i < o->count; i++) {
         o->solves += !j->part || j->part[i];
         if (status == CT_OK && j->status[i] != CT_OK)
             status = ct_fail(err, j->status[i], "sequence %s could not be assessed: %s",
-                             o->seat[i].seq->name ? o->seat[i].seq->name : "", ct_status_text(j->status[i]));
+                             o->inner[i].seq->name ? o->inner[i].seq->name : "", ct_status_text(j->status[i]));
     }
     free(j->status);
     return status;
@@ -61,14 +61,14 @@ ct_status ct__outer_deployment(const ct_outer *o, ct_inference *deployment, ct_e
     int chosen = deployment->incremental;
     for (int32_t i = 0; i < o->count && deployment->incremental == CT_INFERENCE_AUTO && chosen != 1; i++) {
         ct_inference one = *deployment;
-        CT_TRY(ct_inference_choose(1, (ct_sequence *const[]){(ct_sequence *)o->seat[i].seq}, &one, err));
+        CT_TRY(ct_inference_choose(1, (ct_sequence *const[]){(ct_sequence *)o->inner[i].seq}, &one, err));
         chosen = one.incremental;
     }
     deployment->incremental = chosen;
     return CT_OK;
 }
 
-ct_status ct_outer_judge(ct_outer *o, const double *p, const uint8_t *part, const ct_inference *inference, int nees,
+ct_status ct_outer_validate(ct_outer *o, const double *p, const uint8_t *part, const ct_inference *inference, int nees,
                          ct_evaluation *out, ct_err *err)
 {
     judgement j = {.outer = o, .how = ct_evaluate_defaults(), .part = part, .out = out};

@@ -92,7 +92,7 @@ int ct__search_loss(ct__search *s, double *q, double *F)
     }
     ct_theta_project(e->outer->theta, CT_SPACE_LOG, s->at.p); /* should a logarithm round beyond that of a bound */
     s->status = ct__objective_evaluate(e, &s->at);
-    if (s->status == CT_OK) s->status = ct__outer_settle(e->outer, e->err);
+    if (s->status == CT_OK) s->status = ct__outer_checkpoint(e->outer, e->err);
     if (s->status != CT_OK) return 0;
     s->evaluations++;
     *F = s->at.failed || !isfinite(s->at.F) ? INFINITY : s->at.F;

@@ -47,7 +47,7 @@ ct_status ct__diagnose_deployment(ct__learning *l)
     ct_outer_value value = {.each = each};
     ct_status      status = seen && each ? CT_OK : ct__no_memory(e->err, "sequences", n);
     if (status == CT_OK) status = ct_outer_evaluate(e->outer, l->p, NULL, &value, e->err);
-    if (status == CT_OK) status = ct_outer_judge(e->outer, l->p, NULL, deployment, 0, seen, e->err);
+    if (status == CT_OK) status = ct_outer_validate(e->outer, l->p, NULL, deployment, 0, seen, e->err);
     int32_t elsewhere = 0;
     for (int32_t i = 0; status == CT_OK && i < n; i++) elsewhere += !(seen[i].loss <= OTHER_MINIMUM * each[i]);
     const double ratio = (held ? r->loss_heldout : r->loss_deployment) / r->loss_train;
@@ -85,7 +85,7 @@ ct_status ct__diagnose_collapse(ct__learning *l)
 
 static ct_status find_sequence(ct__learning *l, int32_t i)
 {
-    const ct_sequence *seq = l->objective.outer->seat[i].seq;
+    const ct_sequence *seq = l->objective.outer->inner[i].seq;
     char               number[32];
     snprintf(number, sizeof number, "number %d", i);
     return ct_findings_add_subject(&l->objective.result->findings, CT_SUBJECT_SEQUENCE, i, 0,
@@ -108,7 +108,7 @@ ct_status ct__diagnose_duplicates(ct__learning *l)
     uint64_t       *digest = ct__zalloc(o->count, sizeof *digest);
     int32_t         i, j;
     if (!digest) return ct__no_memory(l->objective.err, "sequences", o->count);
-    for (int32_t k = 0; k < o->count; k++) digest[k] = ct__sequence_digest(o->seat[k].seq);
+    for (int32_t k = 0; k < o->count; k++) digest[k] = ct__sequence_digest(o->inner[k].seq);
     const int found = find_pair(o->count, digest, &i, &j);
     free(digest);
     if (!found) return CT_OK;

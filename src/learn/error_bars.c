@@ -67,7 +67,7 @@ static ct_status evaluate(bars *b)
     ct__learning  *l = b->l;
     ct__objective    *e = &l->objective;
     double        *g = b->C; /* not needed yet */
-    ct_outer_value value = {.gradient = g, .matrix = b->B, .meat = b->M, .gradients = b->gradients};
+    ct_outer_value value = {.gradient = g, .matrix = b->B, .gradient_covariance = b->M, .gradients = b->gradients};
     double         sum = 0, size = 0;
     CT_TRY(ct_outer_evaluate(e->outer, l->p, NULL, &value, e->err));
     b->loss = value.loss;

@@ -47,8 +47,8 @@ static void apply_information(const ct_noise_model *model, int rows, double *v)
     }
 }
 
-static void look(const ct_solver *solver, const ct_noise *noise, const ct__batch *batch, int32_t k, const double *x,
-                 view *f)
+static void evaluate_factor(const ct_solver *solver, const ct_noise *noise, const ct__batch *batch, int32_t k,
+                            const double *x, view *f)
 {
     const ct_factor_ops *ops = batch->ops;
     const ct__item      *item = &solver->item[k];
@@ -124,9 +124,9 @@ static void add_column(const view *f, const double q[], int32_t m, int32_t j, do
         for (int32_t k = batch->first; k < batch->end; k++)                                                           \
             if ((outer)->slot[(solver)->item[k].noise] >= 0 && (solver)->item[k].moves)
 
-static void fill_right_hand_sides(const ct_outer *outer, const ct__inner_problem *seat, double *S)
+static void fill_right_hand_sides(const ct_outer *outer, const ct__inner_problem *inner, double *S)
 {
-    const ct_solver       *solver = seat->solver;
+    const ct_solver       *solver = inner->solver;
     const ct_theta_jacobian *slopes = outer->slopes;
     memset(S, 0, (size_t)solver->scalars * (size_t)outer->m * sizeof *S);
     FOR_EACH_LEARNED(outer, solver, batch, k)
@@ -134,7 +134,7 @@ static void fill_right_hand_sides(const ct_outer *outer, const ct__inner_problem
         const int32_t model = solver->item[k].noise;
         view          f;
         double        q[CT_ROWS_MAX];
-        look(solver, outer->noise, batch, k, seat->x, &f);
+        evaluate_factor(solver, outer->noise, batch, k, inner->x, &f);
         for (int32_t t = slopes->first[model]; t < slopes->first[model + 1]; t++) {
             const int c = slopes->coordinate[t];
             if (c >= 0 && f.slope == 0) {
@@ -179,14 +179,14 @@ static void mirror(int32_t m, double *matrix)
         for (int32_t j = 0; j < i; j++) matrix[(int64_t)i * m + j] = matrix[(int64_t)j * m + i];
 }
 
-double ct__inner_residual(const ct_outer *outer, const ct__inner_problem *seat, const double *x, double *e)
+double ct__inner_residual(const ct_outer *outer, const ct__inner_problem *inner, const double *x, double *e)
 {
-    const ct_solver *solver = seat->solver;
+    const ct_solver *solver = inner->solver;
     double           loss = 0;
     for (int32_t b = 0; b < solver->blocks; b++) {
         const int32_t v = solver->variable_of[b];
         double        ev[CT_DIM_MAX];
-        loss += ct_loss_variable(&outer->options.loss, seat->seq, v, x + ct_graph_offset(solver->graph, v), ev, NULL);
+        loss += ct_loss_variable(&outer->options.loss, inner->seq, v, x + ct_graph_offset(solver->graph, v), ev, NULL);
         memcpy(e + solver->column[b], ev, (size_t)ct_kind_dim(ct_graph_kind(solver->graph, v)) * sizeof *e);
     }
     return loss;
@@ -205,9 +205,9 @@ static void multiply_rows(int d, int32_t m, const double *D, const double *S, do
 
 /* S, in place of the right-hand sides, is turned to A = D S, row by row; and gradient and matrix gathered. Y, if not
  * NULL, gets D'A. */
-static void gather(const ct_outer *outer, ct__inner_problem *seat, double *S, double *Y, int want)
+static void gather(const ct_outer *outer, ct__inner_problem *inner, double *S, double *Y, int want)
 {
-    const ct_solver *solver = seat->solver;
+    const ct_solver *solver = inner->solver;
     const int32_t    m = outer->m;
     for (int32_t b = 0; b < solver->blocks; b++) {
         const int32_t v = solver->variable_of[b];
@@ -215,8 +215,8 @@ static void gather(const ct_outer *outer, ct__inner_problem *seat, double *S, do
         const int64_t at = (int64_t)solver->column[b] * m;
         double        e[CT_DIM_MAX], D[CT_DIM_MAX * CT_DIM_MAX], Dt[CT_DIM_MAX * CT_DIM_MAX];
         if (Y) memset(Y + at, 0, (size_t)(d * m) * sizeof *Y);
-        if (!seat->seq->known[v]) continue;
-        ct_loss_variable(&outer->options.loss, seat->seq, v, seat->x + ct_graph_offset(solver->graph, v), e, D);
+        if (!inner->seq->known[v]) continue;
+        ct_loss_variable(&outer->options.loss, inner->seq, v, inner->x + ct_graph_offset(solver->graph, v), e, D);
         for (int32_t from = 0; from < m; from += 64) { /* in strips that fit on the stack, in place */
             double        A[CT_DIM_MAX * 64];
             const int32_t n = CT_MIN(64, m - from);
@@ -228,36 +228,37 @@ static void gather(const ct_outer *outer, ct__inner_problem *seat, double *S, do
                 }
             for (int i = 0; i < d; i++) memcpy(S + at + (int64_t)i * m + from, A + i * 64, (size_t)n * sizeof *S);
         }
-        ct__add_normal(m, d, S + at, e, want & (CT_WANT_MATRIX | CT_WANT_MEAT) ? seat->matrix : NULL, seat->gradient);
+        ct__add_normal(m, d, S + at, e, want & (CT_WANT_MATRIX | CT_WANT_COVARIANCE) ? inner->matrix : NULL,
+                       inner->gradient);
         if (!Y) continue;
         for (int i = 0; i < d; i++)
             for (int k = 0; k < d; k++) Dt[i * d + k] = D[k * d + i];
         multiply_rows(d, m, Dt, S + at, Y + at);
     }
-    mirror(m, seat->matrix);
+    mirror(m, inner->matrix);
 }
 
-/* meat = Y' H^-1 Y; S is free to hold H^-1 Y. */
-static ct_status add_meat(const ct_outer *outer, ct__inner_problem *seat, double *S, const double *Y, ct_err *err)
+/* gradient_covariance = Y' H^-1 Y; S is free to hold H^-1 Y. */
+static ct_status add_meat(const ct_outer *outer, ct__inner_problem *inner, double *S, const double *Y, ct_err *err)
 {
-    const int32_t m = outer->m, n = seat->solver->scalars;
+    const int32_t m = outer->m, n = inner->solver->scalars;
     memcpy(S, Y, (size_t)n * (size_t)m * sizeof *S);
-    CT_TRY(ct_sparse_solve(seat->solver->system, S, m, err));
+    CT_TRY(ct_sparse_solve(inner->solver->system, S, m, err));
     for (int32_t row = 0; row < n; row++)
         for (int32_t i = 0; i < m; i++)
             for (int32_t j = 0; j < m; j++)
-                seat->meat[(int64_t)i * m + j] += Y[(int64_t)row * m + i] * S[(int64_t)row * m + j];
+                inner->gradient_covariance[(int64_t)i * m + j] += Y[(int64_t)row * m + i] * S[(int64_t)row * m + j];
     return CT_OK;
 }
 
-static ct_status sensitivity(const ct_outer *outer, ct__inner_problem *seat, ct__scratch *scratch, int want,
+static ct_status sensitivity(const ct_outer *outer, ct__inner_problem *inner, ct__scratch *scratch, int want,
                              ct_err *err)
 {
-    double *Y = want & CT_WANT_MEAT ? scratch->Y : NULL;
-    fill_right_hand_sides(outer, seat, scratch->S);
-    CT_TRY(ct_sparse_solve(seat->solver->system, scratch->S, outer->m, err));
-    gather(outer, seat, scratch->S, Y, want);
-    return Y ? add_meat(outer, seat, scratch->S, Y, err) : CT_OK;
+    double *Y = want & CT_WANT_COVARIANCE ? scratch->Y : NULL;
+    fill_right_hand_sides(outer, inner, scratch->S);
+    CT_TRY(ct_sparse_solve(inner->solver->system, scratch->S, outer->m, err));
+    gather(outer, inner, scratch->S, Y, want);
+    return Y ? add_meat(outer, inner, scratch->S, Y, err) : CT_OK;
 }
 
 /* ---- Adjoint --------------------------------------------------------------------------------- */
@@ -284,16 +285,16 @@ static void add_covariance_gradient(const view *f, const double *l, double *G)
                 G[i * rows + k] += f->w * 0.5 * (v[i] * f->y[k] + f->y[i] * v[k]) + s * f->y[i] * f->y[k];
 }
 
-static ct_status adjoint(const ct_outer *outer, ct__inner_problem *seat, ct__scratch *scratch, ct_err *err)
+static ct_status adjoint(const ct_outer *outer, ct__inner_problem *inner, ct__scratch *scratch, ct_err *err)
 {
-    const ct_solver       *solver = seat->solver;
+    const ct_solver       *solver = inner->solver;
     const ct_theta_jacobian *slopes = outer->slopes;
     double                *l = scratch->e;
     for (int32_t b = 0; b < solver->blocks; b++) { /* l <- D'e */
         const int32_t v = solver->variable_of[b];
         const int     d = ct_kind_dim(ct_graph_kind(solver->graph, v));
         double        e[CT_DIM_MAX], D[CT_DIM_MAX * CT_DIM_MAX];
-        ct_loss_variable(&outer->options.loss, seat->seq, v, seat->x + ct_graph_offset(solver->graph, v), e, D);
+        ct_loss_variable(&outer->options.loss, inner->seq, v, inner->x + ct_graph_offset(solver->graph, v), e, D);
         for (int c = 0; c < d; c++) {
             double sum = 0;
             for (int i = 0; i < d; i++) sum += D[i * d + c] * e[i];
@@ -301,27 +302,27 @@ static ct_status adjoint(const ct_outer *outer, ct__inner_problem *seat, ct__scr
         }
     }
     CT_TRY(ct_sparse_solve(solver->system, l, 1, err));
-    memset(scratch->scale, 0, (size_t)outer->slots * CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX * sizeof *scratch->scale);
+    const int64_t size = CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX;
+    memset(scratch->dL_dSigma, 0, (size_t)(outer->slots * size) * sizeof *scratch->dL_dSigma);
     FOR_EACH_LEARNED(outer, solver, batch, k)
     {
         view f;
-        look(solver, outer->noise, batch, k, seat->x, &f);
-        add_covariance_gradient(
-            &f, l, scratch->scale + (int64_t)outer->slot[solver->item[k].noise] * CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX);
+        evaluate_factor(solver, outer->noise, batch, k, inner->x, &f);
+        add_covariance_gradient(&f, l, scratch->dL_dSigma + outer->slot[solver->item[k].noise] * size);
     }
     for (int32_t model = 0; model < outer->models; model++) {
         if (outer->slot[model] < 0) continue;
-        const double *G = scratch->scale + (int64_t)outer->slot[model] * CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX;
+        const double *G = scratch->dL_dSigma + outer->slot[model] * size;
         const int     n = ct_noise_get(outer->noise, model)->dim;
         for (int32_t t = slopes->first[model]; t < slopes->first[model + 1]; t++)
-            for (int i = 0; i < n * n; i++) seat->gradient[slopes->parameter[t]] += slopes->dSigma[t][i] * G[i];
+            for (int i = 0; i < n * n; i++) inner->gradient[slopes->parameter[t]] += slopes->dSigma[t][i] * G[i];
     }
     return CT_OK;
 }
 
 /* ---- Evaluation ------------------------------------------------------------------------------ */
 
-ct_stop ct__inner_estimate(const ct_outer *outer, const ct__inner_problem *seat, ct_solver *solver,
+ct_stop ct__inner_estimate(const ct_outer *outer, const ct__inner_problem *inner, ct_solver *solver,
                            const ct_noise *noise, double *x, int *iterations, ct_status *status)
 {
     ct_err err;
@@ -333,32 +334,32 @@ ct_stop ct__inner_estimate(const ct_outer *outer, const ct__inner_problem *seat,
         return ct_solve_usable(&result) && !ct_stop_converged(result.stop) ? CT_STOP_STEP : result.stop;
     }
     ct_replay_result result;
-    memcpy(x, seat->start, (size_t)ct_graph_size(seat->seq->graph) * sizeof *x);
-    *status = ct_replay(seat->seq->graph, noise, &outer->options.replay, x, &result, &err);
+    memcpy(x, inner->start, (size_t)ct_graph_size(inner->seq->graph) * sizeof *x);
+    *status = ct_replay(inner->seq->graph, noise, &outer->options.replay, x, &result, &err);
     *iterations += result.updates;
     return *status == CT_OK ? result.stop : CT_STOP_NOT_FINITE;
 }
 
-/* The inner estimate, from the seat's start; if that fails, from the truth. */
-static void minimise(const ct_outer *outer, ct__inner_problem *seat)
+/* The estimate from the start of the inner problem; if that fails, from the truth. */
+static void minimise(const ct_outer *outer, ct__inner_problem *inner)
 {
-    const size_t bytes = (size_t)ct_graph_size(seat->solver->graph) * sizeof *seat->x;
-    seat->iterations = seat->solves = 0;
+    const size_t bytes = (size_t)ct_graph_size(inner->solver->graph) * sizeof *inner->x;
+    inner->iterations = inner->solves = 0;
     for (int attempt = 0; attempt < (outer->options.incremental ? 1 : 2); attempt++) {
-        if (attempt == 0) memcpy(seat->x, seat->start, bytes);
-        else if (ct_start_values(seat->seq, CT_START_TRUTH, seat->x, NULL) != CT_OK) break;
-        seat->stop =
-            ct__inner_estimate(outer, seat, seat->solver, outer->noise, seat->x, &seat->iterations, &seat->status);
-        seat->solves++;
-        if (ct_stop_converged(seat->stop)) break;
+        if (attempt == 0) memcpy(inner->x, inner->start, bytes);
+        else if (ct_start_values(inner->seq, CT_START_TRUTH, inner->x, NULL) != CT_OK) break;
+        inner->stop =
+            ct__inner_estimate(outer, inner, inner->solver, outer->noise, inner->x, &inner->iterations, &inner->status);
+        inner->solves++;
+        if (ct_stop_converged(inner->stop)) break;
     }
-    if (seat->status != CT_E_MEMORY) seat->status = CT_OK;
+    if (inner->status != CT_E_MEMORY) inner->status = CT_OK;
 }
 
 /* How large the errors of learned factors are, and should be. */
-static void weigh_errors(const ct_outer *outer, ct__inner_problem *seat)
+static void weigh_errors(const ct_outer *outer, ct__inner_problem *inner)
 {
-    const ct_solver *solver = seat->solver;
+    const ct_solver *solver = inner->solver;
     double           rows = 0, learned = 0;
     for (int32_t b = 0; b < solver->batches; b++)
         for (int32_t k = solver->batch[b].first; k < solver->batch[b].end; k++) {
@@ -370,52 +371,53 @@ static void weigh_errors(const ct_outer *outer, ct__inner_problem *seat)
             rows += ops->rows;
             if (outer->slot[item->noise] < 0) continue;
             learned += ops->rows;
-            for (int i = 0; i < ops->arity; i++) arg[i] = seat->x + item->at[i];
+            for (int i = 0; i < ops->arity; i++) arg[i] = inner->x + item->at[i];
             ops->eval(item->z, item->context, arg, r, NULL);
-            seat->chi_squared += 2 * ct__whiten(ct_noise_get(outer->noise, item->noise), ops->rows, r, 0, NULL, NULL) /
+            inner->chi_squared += 2 * ct__whiten(ct_noise_get(outer->noise, item->noise), ops->rows, r, 0, NULL, NULL) /
                                  outer->expected[item->noise];
         }
-    seat->degrees = rows > 0 ? learned * (1 - solver->scalars / rows) : 0;
+    inner->degrees = rows > 0 ? learned * (1 - solver->scalars / rows) : 0;
 }
 
 /* H at the minimum, factored; J'J stands in where the exact one is not positive definite. */
-static ct_status factor_hessian(const ct_outer *outer, ct__inner_problem *seat, double *step, ct_err *err)
+static ct_status factor_hessian(const ct_outer *outer, ct__inner_problem *inner, double *step, ct_err *err)
 {
     ct_status status = CT_E_SINGULAR;
-    seat->inexact = 0;
+    inner->inexact = 0;
     if (outer->options.hessian == CT_HESSIAN_EXACT) {
         status = outer->options.incremental
-                     ? ct_solver_hessian(seat->solver, outer->noise, seat->x, err)
-                     : ct__solver_hessian_here(seat->solver, outer->noise, seat->x, err); /* right after the run */
-        seat->inexact = status != CT_OK;
+                     ? ct_solver_hessian(inner->solver, outer->noise, inner->x, err)
+                     : ct__solver_hessian_here(inner->solver, outer->noise, inner->x, err); /* right after the run */
+        inner->inexact = status != CT_OK;
     }
-    if (status != CT_OK) CT_TRY(ct_solver_linearise(seat->solver, outer->noise, seat->x, err));
-    ct_sparse_step(seat->solver->system, step);
-    seat->stationarity = ct__largest(step, seat->solver->scalars);
+    if (status != CT_OK) CT_TRY(ct_solver_linearise(inner->solver, outer->noise, inner->x, err));
+    ct_sparse_step(inner->solver->system, step);
+    inner->stationarity = ct__largest(step, inner->solver->scalars);
     return CT_OK;
 }
 
-void ct__inner_evaluate(const ct_outer *outer, ct__inner_problem *seat, ct__scratch *scratch, int want)
+void ct__inner_evaluate(const ct_outer *outer, ct__inner_problem *inner, ct__scratch *scratch, int want)
 {
     const int32_t m = outer->m;
-    seat->loss = INFINITY;
-    seat->stationarity = seat->chi_squared = seat->degrees = 0;
-    seat->status = CT_OK;
-    minimise(outer, seat);
-    memset(seat->gradient, 0, (size_t)m * sizeof *seat->gradient);
-    memset(seat->matrix, 0, (size_t)m * (size_t)m * sizeof *seat->matrix);
-    memset(seat->meat, 0, (size_t)m * (size_t)m * sizeof *seat->meat);
-    if (!ct_stop_converged(seat->stop)) return;
-    seat->loss = ct__inner_residual(outer, seat, seat->x, scratch->e);
-    if (!want) weigh_errors(outer, seat);
-    if (!want || (outer->options.gradient == CT_GRADIENT_NUMERIC && !(want & CT_WANT_MEAT))) return;
+    inner->loss = INFINITY;
+    inner->stationarity = inner->chi_squared = inner->degrees = 0;
+    inner->status = CT_OK;
+    minimise(outer, inner);
+    memset(inner->gradient, 0, (size_t)m * sizeof *inner->gradient);
+    memset(inner->matrix, 0, (size_t)m * (size_t)m * sizeof *inner->matrix);
+    memset(inner->gradient_covariance, 0, (size_t)m * (size_t)m * sizeof *inner->gradient_covariance);
+    if (!ct_stop_converged(inner->stop)) return;
+    inner->loss = ct__inner_residual(outer, inner, inner->x, scratch->e);
+    if (!want) weigh_errors(outer, inner);
+    if (!want || (outer->options.gradient == CT_GRADIENT_NUMERIC && !(want & CT_WANT_COVARIANCE))) return;
     ct_err    err;
-    ct_status status = factor_hessian(outer, seat, scratch->e, &err);
-    const int rows = (want & (CT_WANT_MATRIX | CT_WANT_MEAT)) || outer->options.gradient == CT_GRADIENT_SENSITIVITY;
+    ct_status status = factor_hessian(outer, inner, scratch->e, &err);
+    const int rows =
+        (want & (CT_WANT_MATRIX | CT_WANT_COVARIANCE)) || outer->options.gradient == CT_GRADIENT_SENSITIVITY;
     if (status == CT_OK)
-        status = rows ? sensitivity(outer, seat, scratch, want, &err) : adjoint(outer, seat, scratch, &err);
+        status = rows ? sensitivity(outer, inner, scratch, want, &err) : adjoint(outer, inner, scratch, &err);
     if (status == CT_OK) return;
-    if (status == CT_E_MEMORY) seat->status = status;
-    seat->stop = CT_STOP_RANK;
-    seat->loss = INFINITY;
+    if (status == CT_E_MEMORY) inner->status = status;
+    inner->stop = CT_STOP_RANK;
+    inner->loss = INFINITY;
 }

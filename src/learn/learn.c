@@ -140,7 +140,7 @@ static ct_status find_starts(ct__learning *l, const ct_noise *noise)
         return ct_fail(e->err, CT_E_SINGULAR,
                        "sequence %s cannot be estimated, neither under the start values nor under the closed form, not "
                        "even from the truth: %s",
-                       o->seat[value.which].seq->name ? o->seat[value.which].seq->name : name,
+                       o->inner[value.which].seq->name ? o->inner[value.which].seq->name : name,
                        ct_stop_meaning(value.stop));
     } else {
         CT_TRY(ct__find(l, CT_FINDING_CLOSED_FORM_FAILED, CT__NO_VALUES));
@@ -250,7 +250,7 @@ static ct_status measure_on_training(ct__learning *l, const double *before)
     for (int after = 0; status == CT_OK && after < 2; after++) {
         ct_summary summary;
         double     loss = 0;
-        status = ct_outer_judge(e->outer, after ? l->p : before, NULL, &e->options->deployment, 1, seen, e->err);
+        status = ct_outer_validate(e->outer, after ? l->p : before, NULL, &e->options->deployment, 1, seen, e->err);
         if (status == CT_OK) status = ct_summarise(e->outer->count, seen, NULL, &summary, e->err);
         if (status != CT_OK) break;
         for (int32_t i = 0; i < e->outer->count; i++) loss += ct__deployment_loss(&seen[i]) / e->outer->count;
@@ -352,7 +352,7 @@ ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *n
     if (status == CT_OK) status = ct__outer_deployment(outer, &how.deployment, err);
     result->incremental = how.deployment.incremental;
     if (status == CT_OK) status = run(&l, noise);
-    ct_outer_keep(outer, checkpoint);
+    ct_outer_set_checkpoint(outer, checkpoint);
     result->inner_solves = outer->solves - solves;
     result->seconds = ct_now_s() - l.objective.start_s;
     ct__memo_free(&l.memo);

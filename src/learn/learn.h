@@ -1,26 +1,29 @@
 /* learn.h: what the files of this module share.
  *
- *   outer_problem.c        the outer problem: seats, evaluation over sequences, judging      inner_problem.c
- *                          one sequence: solve, loss, derivatives
- *   numeric_gradient.c      derivatives by perturbed solves                                   check_gradient.c
- *                           derivatives against differences of the loss
- *   checkpoint.c       values kept, given back, written                                  digest.c      what a
- *                      checkpoint belongs to
- *   residual_samples.c    samples of the noise, at the truth                                deployment.c       the
- *                         deployment's inference
- *   closed_form.c  their second moments                                              objective.c      an objective
- *                  with a prior, counted and reported
- *   levenberg_marquardt.c, frank_wolfe.c, projected_gradient.c, nlopt.c, nelder_mead.c, powell.c, leo.c   one method
- *   each
- *   derivative_free.c       the loss on a box, for those without derivatives                  brent.c       the
- *                           minimum along a line
- *   leo_energy.c       LEO's loss, by samples
- *   cross_validation.c        the prior's weight, by held-out runs                              common_scale.c
- *                             the common factor, from consistency
- *   diagnostics.c         what a user should know without asking
- *   error_bars.c         error bars, and what the data cannot tell                         learn.c       all of it
- *                        in order
- *   write_noise.c        what was learned, row by row, and as a noise file
+ *   outer_problem.c         the loss over all sequences, its gradient and Gauss-Newton matrix
+ *   inner_problem.c         one sequence: solve, loss, derivatives
+ *   numeric_gradient.c      derivatives by perturbed solves
+ *   check_gradient.c        derivatives against differences of the loss
+ *   deployment.c            estimates as in deployment, evaluated
+ *   checkpoint.c, digest.c  values of a run in a file; what a checkpoint belongs to
+ *   residual_samples.c      residuals at the truth
+ *   closed_form.c           their second moments
+ *
+ *   method_table.c          the table of methods
+ *   learn.c                 a run in order: starts, candidates, method, scale, error bars
+ *   objective.c             the loss plus a prior, counted and reported
+ *   levenberg_marquardt.c, frank_wolfe.c, projected_gradient.c, nlopt.c, nelder_mead.c, powell.c, leo.c
+ *                           one method each
+ *   derivative_free.c       the loss on a box, for methods without derivatives
+ *   brent.c                 the minimum along a line
+ *   leo_energy.c            the loss of LEO, by samples
+ *
+ *   candidates.c            which candidate is chosen, given held-out losses
+ *   cross_validation.c      held-out losses of the candidates
+ *   common_scale.c          the common scale, from consistency
+ *   error_bars.c            standard errors, and directions that the data do not determine
+ *   diagnostics.c           checks that append findings
+ *   write_noise.c           the result row by row, and as a noise file
  */
 #ifndef CT_LEARN_PRIVATE_H
 #define CT_LEARN_PRIVATE_H
@@ -32,70 +35,72 @@
 
 /* ---- The outer problem ----------------------------------------------------------------------- */
 
-/* A sequence with its solver, where its solves start, and what the last evaluation gave. */
+/* The inner problem of one sequence, and what the last evaluation gave. */
 typedef struct {
     const ct_sequence *seq;
     ct_solver         *solver;
-    double            *start, *x;                /* values: where inner solves start; the last solution */
+    double            *start, *x;            /* values: where solves start; the last solution      */
     double             loss;
-    double             chi_squared, degrees;     /* see ct_outer_value                                  */
-    double            *gradient, *matrix, *meat; /* m, m x m, m x m                                     */
+    double             chi_squared, degrees; /* see ct_outer_value                                 */
+    double            *gradient;             /* m                                                  */
+    double            *matrix;               /* m x m                                              */
+    double            *gradient_covariance;  /* m x m                                              */
     ct_stop            stop;
-    ct_status          status;                   /* no memory: nothing else ends an evaluation          */
+    ct_status          status;               /* CT_E_MEMORY ends an evaluation, nothing else does  */
     int                iterations, solves;
-    int                inexact;                  /* the exact Hessian was not to be had                 */
+    int                inexact;              /* the exact Hessian was not positive definite        */
     double             stationarity;
-    int                took_part;                /* in the last evaluation                              */
+    int                took_part;            /* in the last evaluation                             */
 } ct__inner_problem;
 
 /* Memory of one thread. */
 typedef struct {
-    double    *S;      /* scalars x m of the largest sequence   */
-    double    *Y;      /* the same again, for `meat`            */
-    double    *scale;  /* learned models x 36: dL/dSigma        */
-    ct_solver *solver; /* numeric: of the sequence worked on    */
+    double    *S;         /* scalars x m of the largest sequence     */
+    double    *Y;         /* as large, for gradient_covariance       */
+    double    *dL_dSigma; /* learned models x 36                     */
+    ct_solver *solver;    /* numeric: of the sequence worked on      */
     int32_t    solver_of;
     double    *x;
-    double    *e;      /* scalars                               */
+    double    *e;         /* scalars                                 */
 } ct__scratch;
 
-/* Residuals at the truth of the factors of a learned model, run after run. */
+/* Residuals at the truth of the factors of a learned model, sequence by sequence. */
 typedef struct {
-    double  *r; /* count x dim */
-    int64_t *first; /* per run (+1): where its samples begin */
+    double  *r;     /* count x dim                                     */
+    int64_t *first; /* per sequence (+1): where its samples begin      */
     int64_t  count, capacity;
     int      dim;
 } ct__samples;
 
 struct ct_outer {
-    const ct_theta   *theta;
-    int32_t           m, count, models;
-    ct__inner_problem         *seat;
-    ct_noise         *base;   /* the caller's table                                    */
-    ct_noise         *noise;  /* under the p of the evaluation at hand                 */
-    ct_theta_jacobian  *slopes; /* there                                                 */
-    int32_t          *slot;   /* per model: its place among those learned, -1: frozen  */
-    double           *expected; /* per model: E[2 rho] / n under its kernel            */
-    int32_t           slots;
-    ct__samples      *samples; /* per slot                                            */
-    ct_outer_options  options;
-    int32_t           scratches;
-    ct__scratch      *scratch;
-    int64_t           solves;
-    ct_checkpoint        *checkpoint;
-    int               fresh;  /* the last evaluation was computed, not given back      */
+    const ct_theta    *theta;
+    int32_t            m, count, models; /* parameters, sequences, noise models                   */
+    ct__inner_problem *inner;            /* per sequence                                          */
+    ct_noise          *base;             /* the caller's table                                    */
+    ct_noise          *noise;            /* under the p of the current evaluation                 */
+    ct_theta_jacobian *slopes;           /* at that p                                             */
+    int32_t           *slot;             /* per model: its index among those learned, -1: frozen  */
+    double            *expected;         /* per model: E[2 rho] / n under its kernel              */
+    int32_t            slots;
+    ct__samples       *samples;          /* per slot                                              */
+    ct_outer_options   options;
+    int32_t            scratches;
+    ct__scratch       *scratch;
+    int64_t            solves;
+    ct_checkpoint     *checkpoint;
+    int                fresh;            /* the last evaluation was computed, not replayed        */
 };
 
 /* What is wanted of an evaluation. */
-typedef enum { CT_WANT_GRADIENT = 1, CT_WANT_MATRIX = 2, CT_WANT_MEAT = 4 } ct__want;
+typedef enum { CT_WANT_GRADIENT = 1, CT_WANT_MATRIX = 2, CT_WANT_COVARIANCE = 4 } ct__want;
 
-/* inner_problem.c: solve seat under outer->noise from its start, and what is wanted there. */
-void ct__inner_evaluate(const ct_outer *outer, ct__inner_problem *seat, ct__scratch *scratch, int want);
-/* x <- the estimate under a noise table: from x by the inner solver, or step by step from the seat's start. */
-ct_stop ct__inner_estimate(const ct_outer *outer, const ct__inner_problem *seat, ct_solver *solver,
+/* inner_problem.c: solve an inner problem under outer->noise from its start; loss and derivatives there. */
+void ct__inner_evaluate(const ct_outer *outer, ct__inner_problem *inner, ct__scratch *scratch, int want);
+/* x <- the estimate under a noise table: from x by the inner solver, or incrementally from the start. */
+ct_stop ct__inner_estimate(const ct_outer *outer, const ct__inner_problem *inner, ct_solver *solver,
                            const ct_noise *noise, double *x, int *iterations, ct_status *status);
 /* e at values x, scalar by scalar as the system numbers them: 1/2 |e|^2. */
-double ct__inner_residual(const ct_outer *outer, const ct__inner_problem *seat, const double *x, double *e);
+double ct__inner_residual(const ct_outer *outer, const ct__inner_problem *inner, const double *x, double *e);
 /* matrix += A'A, gradient += A'e, for `rows` rows of A (row-major, m wide). gradient may be NULL. */
 void ct__add_normal(int32_t m, int rows, const double *A, const double *e, double *matrix, double *gradient);
 
@@ -105,14 +110,12 @@ void      ct__free_samples(ct_outer *outer);
 /* E[2 rho(d)] / n of a kernel where noise is Gaussian: d^2 chi-square of n degrees. 1 without a kernel. */
 double ct__kernel_mean(ct_robust robust, int n);
 
-/* outer_problem.c: what was evaluated is settled, as by ct_outer_accept, but inner solves go on to start where they
- * did. */
-ct_status ct__outer_settle(ct_outer *outer, ct_err *err);
+/* outer_problem.c: mark the checkpoint, as ct_outer_accept does; inner solves still start where they did. */
+ct_status ct__outer_checkpoint(ct_outer *outer, ct_err *err);
 /* Inner solves start from the truth again, whatever was accepted. */
 ct_status ct__outer_start_over(ct_outer *outer, ct_err *err);
 
-/* numeric_gradient.c: gradient and matrix of every seat that took part, by perturbed solves from the seats'
- * solutions. */
+/* numeric_gradient.c: gradient and matrix of every sequence that took part, by perturbed solves from its solution. */
 ct_status ct__numeric_derivatives(ct_outer *outer, const double *p, ct_err *err);
 
 /* leo_energy.c: LEO's loss and its gradient by p, with samples of the posterior. */
@@ -133,7 +136,7 @@ typedef struct {
 ct_status ct__outer_energy(ct_outer *outer, const double *p, const uint8_t *part, const ct__draws *draws,
                            ct__energy *value, ct_err *err);
 
-/* ---- Ledger ---------------------------------------------------------------------------------- */
+/* ---- Checkpoint -------------------------------------------------------------------------------- */
 
 /* 1 if the checkpoint holds the value of this call, which is then in *value. A checkpoint that holds another one is
  * CT_E_ARGUMENT. */
@@ -141,8 +144,8 @@ ct_status ct__checkpoint_take(ct_checkpoint *checkpoint, const ct_outer *outer, 
                               const uint8_t *part, int64_t numbers, double *number, int *taken, ct_err *err);
 ct_status ct__checkpoint_put(ct_checkpoint *checkpoint, const ct_outer *outer, int32_t tag, const double *p,
                              const uint8_t *part, int64_t numbers, const double *number, ct_err *err);
-/* Everything so far is settled, and solves start from the seats' starts; or, at the end of what was given back, the
- * seats' starts are as they were then. */
+/* Everything so far may be written, with the starts of the inner problems. At the end of a replay the starts become
+ * those that were written. */
 ct_status ct__checkpoint_mark(ct_checkpoint *checkpoint, ct_outer *outer, ct_err *err);
 
 /* ---- Methods --------------------------------------------------------------------------------- */

@@ -47,7 +47,7 @@ ct_status ct__leo_check(const ct_outer *o, ct_err *err)
                                "lm, fw, fw-log and pg learn those",
                                ct_theta_name(o->theta, i, name, sizeof name));
     for (int32_t i = 0; i < o->count; i++) {
-        const ct_graph *graph = o->seat[i].seq->graph;
+        const ct_graph *graph = o->inner[i].seq->graph;
         int64_t         all = 0, told = 0;
         for (int32_t f = 0; f < ct_graph_factors(graph); f++) all += o->slot[ct_graph_factor(graph, f).noise] >= 0;
         for (int32_t s = 0; s < o->slots; s++) told += o->samples[s].first[i + 1] - o->samples[s].first[i];
@@ -56,7 +56,7 @@ ct_status ct__leo_check(const ct_outer *o, ct_err *err)
         return ct_fail(err, CT_E_ARGUMENT,
                        "method leo needs the whole truth, and that of sequence %s does not tell the residuals of %lld "
                        "of its %lld factors to learn from; other methods do without",
-                       o->seat[i].seq->name ? o->seat[i].seq->name : name, (long long)(all - told), (long long)all);
+                       o->inner[i].seq->name ? o->inner[i].seq->name : name, (long long)(all - told), (long long)all);
     }
     return CT_OK;
 }
@@ -101,7 +101,7 @@ static ct_status iterate(ct__objective *e, int max_iterations, adam *a, double *
         if (*stop != CT_LEARN_STOP_ITERATIONS) return CT_OK;
         step(e->outer->theta, o, a, p);
         ct__objective_step(e);
-        CT_TRY(ct__outer_settle(e->outer, e->err));
+        CT_TRY(ct__outer_checkpoint(e->outer, e->err));
     }
     return CT_OK;
 }

@@ -79,11 +79,11 @@ static double add_values(const ct_outer *o, const ct_solver *solver, const doubl
 static ct_status add_samples(const evaluation *e, int32_t run, ct__scratch *scratch, double *squares, double *mean)
 {
     const ct_outer *o = e->outer;
-    ct_solver      *solver = o->seat[run].solver;
+    ct_solver      *solver = o->inner[run].solver;
     const uint64_t  stream[3] = {e->draws->seed, (uint64_t)e->draws->iteration, (uint64_t)run};
     ct_rng          rng = ct_rng_seed(ct__digest(CT__DIGEST_SEED, stream, sizeof stream));
     /* what is fixed stays */
-    memcpy(scratch->x, o->seat[run].x, (size_t)ct_graph_size(solver->graph) * sizeof *scratch->x);
+    memcpy(scratch->x, o->inner[run].x, (size_t)ct_graph_size(solver->graph) * sizeof *scratch->x);
     *mean = 0;
     for (int done = 0, columns; done < e->draws->samples; done += columns) {
         columns = CT_MIN(e->draws->samples - done, o->m);
@@ -92,7 +92,7 @@ static ct_status add_samples(const evaluation *e, int32_t run, ct__scratch *scra
         CT_TRY(ct_sparse_draw(solver->system, scratch->S, columns, NULL));
         for (int c = 0; c < columns; c++) {
             for (int32_t i = 0; i < solver->scalars; i++) scratch->e[i] = scratch->S[(int64_t)i * columns + c];
-            ct__retract(solver, o->seat[run].x, 1, scratch->e, scratch->x);
+            ct__retract(solver, o->inner[run].x, 1, scratch->e, scratch->x);
             *mean -= add_values(o, solver, scratch->x, -1.0 / e->draws->samples, squares);
         }
     }
@@ -111,29 +111,29 @@ static void gather(const ct_outer *o, const double *squares, int64_t factors, do
                         0.5 * squares[(int64_t)o->slot[g] * CT_NOISE_DIM_MAX + c] / (double)factors;
 }
 
-static void evaluate_seat(void *user, int64_t i, int worker)
+static void evaluate_sequence(void *user, int64_t i, int worker)
 {
     const evaluation *e = user;
     ct_outer         *o = e->outer;
-    ct__inner_problem         *seat = &o->seat[i];
+    ct__inner_problem *inner = &o->inner[i];
     ct__scratch      *scratch = &o->scratch[worker];
-    double           *squares = scratch->scale, sampled;
+    double           *squares = scratch->dL_dSigma, sampled;
     int64_t           factors;
-    if (!seat->took_part) return;
-    ct__inner_evaluate(o, seat, scratch, 0);
-    if (!isfinite(seat->loss)) return;
+    if (!inner->took_part) return;
+    ct__inner_evaluate(o, inner, scratch, 0);
+    if (!isfinite(inner->loss)) return;
     memset(squares, 0, (size_t)o->slots * CT_NOISE_DIM_MAX * sizeof *squares);
-    ct_status status = ct_solver_linearise(seat->solver, o->noise, seat->x, NULL);
+    ct_status status = ct_solver_linearise(inner->solver, o->noise, inner->x, NULL);
     if (status == CT_OK) status = add_samples(e, (int32_t)i, scratch, squares, &sampled);
     if (status == CT_OK) {
         const double truth = add_truth(o, (int32_t)i, squares, &factors);
         e->energy[i] = factors ? (truth - sampled) / (double)factors : 0;
-        if (factors) gather(o, squares, factors, seat->gradient);
+        if (factors) gather(o, squares, factors, inner->gradient);
     }
-    if (status == CT_E_MEMORY) seat->status = status;
+    if (status == CT_E_MEMORY) inner->status = status;
     if (status != CT_OK || !isfinite(e->energy[i])) {
-        seat->stop = CT_STOP_RANK;
-        seat->loss = INFINITY;
+        inner->stop = CT_STOP_RANK;
+        inner->loss = INFINITY;
     }
 }
 
@@ -144,18 +144,18 @@ static void add_up(const ct_outer *o, const double *energy, ct__energy *value)
     memset(value->gradient, 0, (size_t)o->m * sizeof *value->gradient);
     value->loss = value->energy = 0;
     value->failed = value->solves = 0;
-    for (int32_t i = 0; i < o->count; i++) estimated += o->seat[i].took_part && isfinite(o->seat[i].loss);
+    for (int32_t i = 0; i < o->count; i++) estimated += o->inner[i].took_part && isfinite(o->inner[i].loss);
     for (int32_t i = 0; i < o->count; i++) {
-        const ct__inner_problem *seat = &o->seat[i];
-        if (!seat->took_part) continue;
-        value->solves += seat->solves;
-        if (!isfinite(seat->loss)) {
+        const ct__inner_problem *inner = &o->inner[i];
+        if (!inner->took_part) continue;
+        value->solves += inner->solves;
+        if (!isfinite(inner->loss)) {
             value->failed++;
             continue;
         }
-        value->loss += seat->loss / estimated;
+        value->loss += inner->loss / estimated;
         value->energy += energy[i] / estimated;
-        for (int32_t j = 0; j < o->m; j++) value->gradient[j] += seat->gradient[j] / estimated;
+        for (int32_t j = 0; j < o->m; j++) value->gradient[j] += inner->gradient[j] / estimated;
     }
     value->estimated = estimated;
     if (value->failed) value->loss = INFINITY;
@@ -166,9 +166,10 @@ static ct_status evaluate(ct_outer *o, const double *p, const ct__draws *draws, 
     evaluation e = {.outer = o, .draws = draws, .energy = ct__zalloc(o->count, sizeof *e.energy)};
     if (!e.energy) return ct__no_memory(err, "sequences", o->count);
     ct_status status = ct_theta_apply_unprojected(o->theta, p, o->noise, err);
-    if (status == CT_OK) ct__parallel(o->scratches, o->count, evaluate_seat, &e);
+    if (status == CT_OK) ct__parallel(o->scratches, o->count, evaluate_sequence, &e);
     for (int32_t i = 0; status == CT_OK && i < o->count; i++)
-        if (o->seat[i].took_part && o->seat[i].status != CT_OK) status = ct__no_memory(err, "samples", draws->samples);
+        if (o->inner[i].took_part && o->inner[i].status != CT_OK)
+            status = ct__no_memory(err, "samples", draws->samples);
     if (status == CT_OK) add_up(o, e.energy, value);
     free(e.energy);
     return status;
@@ -182,7 +183,7 @@ ct_status ct__outer_energy(ct_outer *o, const double *p, const uint8_t *part, co
     int           taken = 0;
     assert(draws->samples > 0);
     if (!number) return ct__no_memory(err, "numbers", numbers);
-    for (int32_t i = 0; i < o->count; i++) o->seat[i].took_part = !part || part[i];
+    for (int32_t i = 0; i < o->count; i++) o->inner[i].took_part = !part || part[i];
     ct_status status = o->checkpoint
                            ? ct__checkpoint_take(o->checkpoint, o, ENERGY_TAG, p, part, numbers, number, &taken, err)
                            : CT_OK;

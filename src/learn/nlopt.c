@@ -47,7 +47,7 @@ static int is_local_without_gradient(ct_learn_method method) { return !has_gradi
 static ct_status come_on(const nlopt_run *r)
 {
     ct__objective_step(r->objective);
-    return ct__outer_settle(r->objective->outer, r->objective->err);
+    return ct__outer_checkpoint(r->objective->outer, r->objective->err);
 }
 
 /* Where inner solves fail NLopt is told a large loss and no slope. */

@@ -24,7 +24,7 @@ static ct_status solver_for(ct_outer *o, ct__scratch *scratch, int32_t i, ct_err
     if (scratch->solver_of == i) return CT_OK;
     ct_solver_free(scratch->solver);
     scratch->solver_of = -1;
-    CT_TRY(ct_solver_new(o->seat[i].seq->graph, NULL, &scratch->solver, err));
+    CT_TRY(ct_solver_new(o->inner[i].seq->graph, NULL, &scratch->solver, err));
     scratch->solver_of = i;
     return CT_OK;
 }
@@ -34,18 +34,18 @@ static void perturbed(void *user, int64_t task, int worker)
     const numeric  *n = user;
     ct_outer       *o = n->outer;
     const int32_t   i = (int32_t)(task / o->m), j = (int32_t)(task % o->m);
-    ct__inner_problem       *seat = &o->seat[i];
+    ct__inner_problem *inner = &o->inner[i];
     ct__scratch    *scratch = &o->scratch[worker];
     if (!n->A[i]) return;
     n->status[task] = solver_for(o, scratch, i, NULL);
     if (n->status[task] != CT_OK) return;
-    memcpy(scratch->x, seat->x, (size_t)ct_graph_size(seat->seq->graph) * sizeof *scratch->x);
+    memcpy(scratch->x, inner->x, (size_t)ct_graph_size(inner->seq->graph) * sizeof *scratch->x);
     const ct_stop stop =
-        ct__inner_estimate(o, seat, scratch->solver, n->noise[j], scratch->x, &n->solves[task], &n->status[task]);
+        ct__inner_estimate(o, inner, scratch->solver, n->noise[j], scratch->x, &n->solves[task], &n->status[task]);
     if (n->status[task] != CT_E_MEMORY && !ct_stop_converged(stop)) n->status[task] = CT_E_SINGULAR;
     if (n->status[task] != CT_OK) return;
-    ct__inner_residual(o, seat, scratch->x, scratch->e);
-    for (int32_t k = 0; k < seat->solver->scalars; k++)
+    ct__inner_residual(o, inner, scratch->x, scratch->e);
+    for (int32_t k = 0; k < inner->solver->scalars; k++)
         n->A[i][(int64_t)k * o->m + j] = (scratch->e[k] - n->e[i][k]) / o->options.step;
 }
 
@@ -68,12 +68,12 @@ static ct_status prepare(numeric *n, const double *p, ct_err *err)
         if (status == CT_OK) status = ct_theta_apply_unprojected(o->theta, q, n->noise[j], err);
     }
     for (int32_t i = 0; status == CT_OK && i < o->count; i++) {
-        const int64_t scalars = o->seat[i].solver->scalars;
-        if (!o->seat[i].took_part || !isfinite(o->seat[i].loss)) continue;
+        const int64_t scalars = o->inner[i].solver->scalars;
+        if (!o->inner[i].took_part || !isfinite(o->inner[i].loss)) continue;
         n->A[i] = ct__zalloc(scalars * m, sizeof **n->A);
         n->e[i] = ct__zalloc(scalars, sizeof **n->e);
         if (!n->A[i] || !n->e[i]) status = ct__no_memory(err, "differences", scalars * m);
-        else ct__inner_residual(o, &o->seat[i], o->seat[i].x, n->e[i]);
+        else ct__inner_residual(o, &o->inner[i], o->inner[i].x, n->e[i]);
     }
     free(q);
     return status;
@@ -83,21 +83,21 @@ static ct_status add_up(const numeric *n, ct_err *err)
 {
     ct_outer *o = n->outer;
     for (int32_t i = 0; i < o->count; i++) {
-        ct__inner_problem *seat = &o->seat[i];
+        ct__inner_problem *inner = &o->inner[i];
         if (!n->A[i]) continue;
         for (int64_t t = (int64_t)i * o->m; t < (int64_t)(i + 1) * o->m; t++) {
             if (n->status[t] == CT_E_MEMORY) return ct__no_memory(err, "solvers", 1);
             if (n->status[t] != CT_OK) { /* no derivative there: the sequence has failed */
-                seat->loss = INFINITY;
-                seat->stop = CT_STOP_STUCK;
+                inner->loss = INFINITY;
+                inner->stop = CT_STOP_STUCK;
             }
-            seat->iterations += n->solves[t];
-            seat->solves++;
+            inner->iterations += n->solves[t];
+            inner->solves++;
         }
-        if (!isfinite(seat->loss)) continue;
-        ct__add_normal(o->m, seat->solver->scalars, n->A[i], n->e[i], seat->matrix, seat->gradient);
+        if (!isfinite(inner->loss)) continue;
+        ct__add_normal(o->m, inner->solver->scalars, n->A[i], n->e[i], inner->matrix, inner->gradient);
         for (int32_t a = 0; a < o->m; a++)
-            for (int32_t b = 0; b < a; b++) seat->matrix[(int64_t)a * o->m + b] = seat->matrix[(int64_t)b * o->m + a];
+            for (int32_t b = 0; b < a; b++) inner->matrix[(int64_t)a * o->m + b] = inner->matrix[(int64_t)b * o->m + a];
     }
     return CT_OK;
 }

@@ -86,7 +86,7 @@ void ct__objective_report(ct__objective *e, const double *p, double loss)
     if (!e->options->progress(e->options->user, &progress)) return;
     *e->cancelled = 1;
     /* what is evaluated from here on, the run that goes on will not ask for at this place */
-    ct_outer_keep(e->outer, NULL);
+    ct_outer_set_checkpoint(e->outer, NULL);
 }
 
 ct_status ct__objective_evaluate(ct__objective *e, ct__point *at)

@@ -1,5 +1,5 @@
-/* outer_problem.c: the outer problem over many sequences. Each has a seat; seats are evaluated on several threads
- * and added up in their order. */
+/* outer_problem.c: the loss over many sequences. Inner problems are solved on several threads; their values are added
+ * in the order of the sequences. */
 #include "evaluate/evaluate.h"
 #include "base/parallel.h"
 #include "graph/graph.h"
@@ -63,7 +63,7 @@ static ct_status check_use(const ct_outer *o, const ct_noise *noise, ct_err *err
     uint8_t  *used = ct__zalloc(o->models, sizeof *used);
     ct_status status = used ? CT_OK : ct__no_memory(err, "noise models", o->models);
     for (int32_t i = 0; used && i < o->count; i++) {
-        const ct_graph *graph = o->seat[i].seq->graph;
+        const ct_graph *graph = o->inner[i].seq->graph;
         for (int32_t f = 0; f < graph->factors; f++) used[graph->factor[f].noise] = 1;
     }
     for (int32_t g = 0; status == CT_OK && g < o->models; g++)
@@ -75,35 +75,35 @@ static ct_status check_use(const ct_outer *o, const ct_noise *noise, ct_err *err
     return status;
 }
 
-static ct_status start_seat(const ct_outer *o, ct__inner_problem *seat, ct_err *err)
+static ct_status start_sequence(const ct_outer *o, ct__inner_problem *inner, ct_err *err)
 {
-    return ct_start_values(seat->seq, o->options.incremental ? CT_START_MEASURED : CT_START_TRUTH, seat->start, err);
+    return ct_start_values(inner->seq, o->options.incremental ? CT_START_MEASURED : CT_START_TRUTH, inner->start, err);
 }
 
-static ct_status make_seat(ct_outer *o, const ct_sequence *seq, ct__inner_problem *seat, ct_err *err)
+static ct_status make_sequence(ct_outer *o, const ct_sequence *seq, ct__inner_problem *inner, ct_err *err)
 {
     const int64_t size = ct_graph_size(seq->graph), m = o->m;
-    seat->seq = seq;
-    CT_TRY(ct_solver_new(seq->graph, NULL, &seat->solver, err));
-    seat->start = ct__zalloc(size, sizeof *seat->start);
-    seat->x = ct__zalloc(size, sizeof *seat->x);
-    seat->gradient = ct__zalloc(m + 2 * m * m, sizeof *seat->gradient);
-    if (!seat->start || !seat->x || !seat->gradient) return ct__no_memory(err, "values", size);
-    seat->matrix = seat->gradient + m;
-    seat->meat = seat->matrix + m * m;
-    return start_seat(o, seat, err);
+    inner->seq = seq;
+    CT_TRY(ct_solver_new(seq->graph, NULL, &inner->solver, err));
+    inner->start = ct__zalloc(size, sizeof *inner->start);
+    inner->x = ct__zalloc(size, sizeof *inner->x);
+    inner->gradient = ct__zalloc(m + 2 * m * m, sizeof *inner->gradient);
+    if (!inner->start || !inner->x || !inner->gradient) return ct__no_memory(err, "values", size);
+    inner->matrix = inner->gradient + m;
+    inner->gradient_covariance = inner->matrix + m * m;
+    return start_sequence(o, inner, err);
 }
 
 /* Where Jacobians are approximate the estimate is no minimum, and only differences of solves know how it moves. */
-static ct_status check_derivatives(const ct_outer *o, const ct__inner_problem *seat, ct_err *err)
+static ct_status check_derivatives(const ct_outer *o, const ct__inner_problem *inner, ct_err *err)
 {
-    if (!seat->solver->approximate || o->options.gradient == CT_GRADIENT_NUMERIC) return CT_OK;
-    for (int32_t b = 0; b < seat->solver->batches; b++)
-        if (seat->solver->batch[b].ops->jacobian == CT_JACOBIAN_APPROXIMATE)
+    if (!inner->solver->approximate || o->options.gradient == CT_GRADIENT_NUMERIC) return CT_OK;
+    for (int32_t b = 0; b < inner->solver->batches; b++)
+        if (inner->solver->batch[b].ops->jacobian == CT_JACOBIAN_APPROXIMATE)
             return ct_fail(
                 err, CT_E_UNSUPPORTED,
                 "derivatives by %s need exact Jacobians, and those of %s are approximate; numeric ones do not",
-                ct_gradient_name(o->options.gradient), seat->solver->batch[b].ops->name);
+                ct_gradient_name(o->options.gradient), inner->solver->batch[b].ops->name);
     return CT_OK;
 }
 
@@ -111,8 +111,8 @@ static ct_status make_scratch(ct_outer *o, ct_err *err)
 {
     int64_t scalars = 1, size = 1;
     for (int32_t i = 0; i < o->count; i++) {
-        scalars = CT_MAX(scalars, o->seat[i].solver->scalars);
-        size = CT_MAX(size, ct_graph_size(o->seat[i].seq->graph));
+        scalars = CT_MAX(scalars, o->inner[i].solver->scalars);
+        size = CT_MAX(size, ct_graph_size(o->inner[i].seq->graph));
     }
     o->scratches = CT_MAX(1, o->options.jobs);
     o->scratch = ct__zalloc(o->scratches, sizeof *o->scratch);
@@ -123,9 +123,9 @@ static ct_status make_scratch(ct_outer *o, ct_err *err)
         s->Y = ct__zalloc(scalars * CT_MAX(1, o->m), sizeof *s->Y);
         s->e = ct__zalloc(scalars, sizeof *s->e);
         s->x = ct__zalloc(size, sizeof *s->x);
-        s->scale = ct__zalloc(CT_MAX(1, o->slots) * CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX, sizeof *s->scale);
+        s->dL_dSigma = ct__zalloc(CT_MAX(1, o->slots) * CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX, sizeof *s->dL_dSigma);
         s->solver_of = -1;
-        if (!s->S || !s->Y || !s->e || !s->x || !s->scale) return ct__no_memory(err, "numbers", scalars * o->m);
+        if (!s->S || !s->Y || !s->e || !s->x || !s->dL_dSigma) return ct__no_memory(err, "numbers", scalars * o->m);
     }
     return CT_OK;
 }
@@ -156,13 +156,13 @@ static ct_status fill(ct_outer *o, const ct_sequence *const seq[], const ct_nois
         o->slot[g] = ct_theta_learns(o->theta, g) ? o->slots++ : -1;
         o->expected[g] = ct__kernel_mean(model->robust, model->dim);
     }
-    for (int32_t i = 0; i < o->count; i++) o->seat[i].seq = seq[i];
+    for (int32_t i = 0; i < o->count; i++) o->inner[i].seq = seq[i];
     for (int32_t i = 0; i < o->count; i++) CT_TRY(check_sequence(o, seq[i], i, noise, err));
     CT_TRY(check_use(o, noise, err));
     CT_TRY(ct__collect_samples(o, err));
     for (int32_t i = 0; i < o->count; i++) {
-        CT_TRY(make_seat(o, seq[i], &o->seat[i], err));
-        CT_TRY(check_derivatives(o, &o->seat[i], err));
+        CT_TRY(make_sequence(o, seq[i], &o->inner[i], err));
+        CT_TRY(check_derivatives(o, &o->inner[i], err));
     }
     return make_scratch(o, err);
 }
@@ -186,8 +186,8 @@ ct_status ct_outer_new(int32_t count, const ct_sequence *const seq[], const ct_n
     o->models = ct_noise_count(noise);
     o->count = count;
     o->options = options ? *options : ct_outer_defaults();
-    o->seat = ct__zalloc(count, sizeof *o->seat);
-    const ct_status status = o->seat ? fill(o, seq, noise, err) : ct__no_memory(err, "sequences", count);
+    o->inner = ct__zalloc(count, sizeof *o->inner);
+    const ct_status status = o->inner ? fill(o, seq, noise, err) : ct__no_memory(err, "sequences", count);
     if (status == CT_OK) *out = o;
     else ct_outer_free(o);
     return status;
@@ -196,19 +196,20 @@ ct_status ct_outer_new(int32_t count, const ct_sequence *const seq[], const ct_n
 void ct_outer_free(ct_outer *o)
 {
     if (!o) return;
-    for (int32_t i = 0; o->seat && i < o->count; i++) {
-        ct_solver_free(o->seat[i].solver);
-        free(o->seat[i].start);
-        free(o->seat[i].x);
-        free(o->seat[i].gradient);
+    for (int32_t i = 0; o->inner && i < o->count; i++) {
+        ct_solver_free(o->inner[i].solver);
+        free(o->inner[i].start);
+        free(o->inner[i].x);
+        free(o->inner[i].gradient);
     }
     for (int32_t k = 0; o->scratch && k < o->scratches; k++) {
-        void *const owned[] = {o->scratch[k].S, o->scratch[k].Y, o->scratch[k].e, o->scratch[k].x, o->scratch[k].scale};
+        const ct__scratch *scratch = &o->scratch[k];
+        void *const        owned[] = {scratch->S, scratch->Y, scratch->e, scratch->x, scratch->dL_dSigma};
         for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
         ct_solver_free(o->scratch[k].solver);
     }
     ct__free_samples(o);
-    free(o->seat);
+    free(o->inner);
     free(o->scratch);
     free(o->slot);
     free(o->expected);
@@ -221,7 +222,7 @@ void ct_outer_free(ct_outer *o)
 int32_t         ct_outer_sequences(const ct_outer *outer) { return outer->count; }
 const ct_theta *ct_outer_theta(const ct_outer *outer) { return outer->theta; }
 int64_t         ct_outer_solves(const ct_outer *outer) { return outer->solves; }
-void            ct_outer_keep(ct_outer *outer, ct_checkpoint *checkpoint) { outer->checkpoint = checkpoint; }
+void            ct_outer_set_checkpoint(ct_outer *outer, ct_checkpoint *checkpoint) { outer->checkpoint = checkpoint; }
 
 /* ---- Evaluation ------------------------------------------------------------------------------ */
 
@@ -230,11 +231,11 @@ typedef struct {
     int       want;
 } evaluation;
 
-static void evaluate_seat(void *user, int64_t i, int worker)
+static void evaluate_sequence(void *user, int64_t i, int worker)
 {
     const evaluation *e = user;
-    ct__inner_problem         *seat = &e->outer->seat[i];
-    if (seat->took_part) ct__inner_evaluate(e->outer, seat, &e->outer->scratch[worker], e->want);
+    ct__inner_problem *inner = &e->outer->inner[i];
+    if (inner->took_part) ct__inner_evaluate(e->outer, inner, &e->outer->scratch[worker], e->want);
 }
 
 /* to += from / n */
@@ -253,43 +254,43 @@ static void add_up(ct_outer *o, int32_t parts, ct_outer_value *value)
     const int64_t m = o->m;
     clear(m, value->gradient);
     clear(m * m, value->matrix);
-    clear(m * m, value->meat);
+    clear(m * m, value->gradient_covariance);
     value->loss = value->stationarity = value->chi_squared = value->degrees = 0;
     value->failed = value->solves = value->iterations = value->inexact = 0;
     value->which = -1;
     value->stop = CT_STOP_NONE;
     for (int32_t i = 0; i < o->count; i++) {
-        const ct__inner_problem *seat = &o->seat[i];
-        if (value->each) value->each[i] = seat->took_part ? seat->loss : NAN;
-        if (value->gradients) memcpy(value->gradients + i * m, seat->gradient, (size_t)m * sizeof *seat->gradient);
-        if (!seat->took_part) continue;
-        value->solves += seat->solves;
-        value->loss += seat->loss / parts;
-        value->iterations += seat->iterations;
-        value->inexact += seat->inexact;
-        value->chi_squared += seat->chi_squared;
-        value->degrees += seat->degrees;
-        value->stationarity = CT_MAX(value->stationarity, seat->stationarity);
-        if (isfinite(seat->loss)) {
-            add_mean(m, seat->gradient, parts, value->gradient);
-            add_mean(m * m, seat->matrix, parts, value->matrix);
-            add_mean(m * m, seat->meat, parts, value->meat);
+        const ct__inner_problem *inner = &o->inner[i];
+        if (value->each) value->each[i] = inner->took_part ? inner->loss : NAN;
+        if (value->gradients) memcpy(value->gradients + i * m, inner->gradient, (size_t)m * sizeof *inner->gradient);
+        if (!inner->took_part) continue;
+        value->solves += inner->solves;
+        value->loss += inner->loss / parts;
+        value->iterations += inner->iterations;
+        value->inexact += inner->inexact;
+        value->chi_squared += inner->chi_squared;
+        value->degrees += inner->degrees;
+        value->stationarity = CT_MAX(value->stationarity, inner->stationarity);
+        if (isfinite(inner->loss)) {
+            add_mean(m, inner->gradient, parts, value->gradient);
+            add_mean(m * m, inner->matrix, parts, value->matrix);
+            add_mean(m * m, inner->gradient_covariance, parts, value->gradient_covariance);
         } else if (value->failed++ == 0) {
             value->which = i;
-            value->stop = seat->stop;
+            value->stop = inner->stop;
         }
     }
     if (!value->failed) return;
     value->loss = INFINITY;
     clear(m, value->gradient);
     clear(m * m, value->matrix);
-    clear(m * m, value->meat);
+    clear(m * m, value->gradient_covariance);
 }
 
 static int32_t seat_part(ct_outer *o, const uint8_t *part)
 {
     int32_t parts = 0;
-    for (int32_t i = 0; i < o->count; i++) parts += o->seat[i].took_part = !part || part[i];
+    for (int32_t i = 0; i < o->count; i++) parts += o->inner[i].took_part = !part || part[i];
     return parts;
 }
 
@@ -298,10 +299,10 @@ static ct_status evaluate(ct_outer *o, const double *p, int want, int32_t parts,
     evaluation e = {.outer = o, .want = want};
     CT_TRY(ct_theta_apply_unprojected(o->theta, p, o->noise, err));
     ct_theta_jacobian_at(o->theta, p, o->slopes);
-    ct__parallel(o->scratches, o->count, evaluate_seat, &e);
+    ct__parallel(o->scratches, o->count, evaluate_sequence, &e);
     for (int32_t i = 0; i < o->count; i++)
-        if (o->seat[i].took_part && o->seat[i].status != CT_OK) return ct__no_memory(err, "right-hand sides", o->m);
-    if (want && !(want & CT_WANT_MEAT) && o->options.gradient == CT_GRADIENT_NUMERIC)
+        if (o->inner[i].took_part && o->inner[i].status != CT_OK) return ct__no_memory(err, "right-hand sides", o->m);
+    if (want && !(want & CT_WANT_COVARIANCE) && o->options.gradient == CT_GRADIENT_NUMERIC)
         CT_TRY(ct__numeric_derivatives(o, p, err));
     add_up(o, parts, value);
     o->solves += value->solves;
@@ -314,7 +315,7 @@ static int64_t pack(const ct_outer *o, int want, int out, double *number, ct_out
 {
     const int64_t m = o->m;
     double *const block[] = {want & CT_WANT_GRADIENT ? v->gradient : NULL, want & CT_WANT_MATRIX ? v->matrix : NULL,
-                             want & CT_WANT_MEAT ? v->meat : NULL, v->each, v->gradients};
+                             want & CT_WANT_COVARIANCE ? v->gradient_covariance : NULL, v->each, v->gradients};
     const int64_t length[] = {m, m * m, m * m, o->count, o->count * m};
     double head[] = {v->loss,       v->failed,  v->which,        v->stop,        v->solves,
                      v->iterations, v->inexact, v->stationarity, v->chi_squared, v->degrees};
@@ -344,7 +345,7 @@ static int64_t pack(const ct_outer *o, int want, int out, double *number, ct_out
 ct_status ct_outer_evaluate(ct_outer *o, const double *p, const uint8_t *part, ct_outer_value *value, ct_err *err)
 {
     const int want = (value->gradient ? CT_WANT_GRADIENT : 0) | (value->matrix ? CT_WANT_MATRIX : 0) |
-                     (value->meat ? CT_WANT_MEAT : 0);
+                     (value->gradient_covariance ? CT_WANT_COVARIANCE : 0);
     const int32_t parts = seat_part(o, part);
     if (!parts) return ct_fail(err, CT_E_ARGUMENT, "no sequence is left to evaluate");
     if (!o->checkpoint) return evaluate(o, p, want, parts, value, err);
@@ -373,23 +374,23 @@ ct_status ct_outer_accept(ct_outer *o, ct_err *err)
 {
     /* a replay always starts from what was measured */
     for (int32_t i = 0; o->fresh && !o->options.incremental && i < o->count; i++) {
-        ct__inner_problem *seat = &o->seat[i];
-        if (!seat->took_part || !isfinite(seat->loss)) continue;
-        double *t = seat->start;
-        seat->start = seat->x;
-        seat->x = t;
-        seat->took_part = 0;
+        ct__inner_problem *inner = &o->inner[i];
+        if (!inner->took_part || !isfinite(inner->loss)) continue;
+        double *t = inner->start;
+        inner->start = inner->x;
+        inner->x = t;
+        inner->took_part = 0;
     }
-    return ct__outer_settle(o, err);
+    return ct__outer_checkpoint(o, err);
 }
 
-ct_status ct__outer_settle(ct_outer *o, ct_err *err)
+ct_status ct__outer_checkpoint(ct_outer *o, ct_err *err)
 {
     return o->checkpoint ? ct__checkpoint_mark(o->checkpoint, o, err) : CT_OK;
 }
 
 ct_status ct__outer_start_over(ct_outer *o, ct_err *err)
 {
-    for (int32_t i = 0; i < o->count; i++) CT_TRY(start_seat(o, &o->seat[i], err));
+    for (int32_t i = 0; i < o->count; i++) CT_TRY(start_sequence(o, &o->inner[i], err));
     return CT_OK;
 }

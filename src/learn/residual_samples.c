@@ -15,7 +15,7 @@ ct_status ct__collect_samples(ct_outer *o, ct_err *err)
         if (!s->first) return ct__no_memory(err, "sequences", o->count);
     }
     for (int32_t i = 0; i < o->count; i++) {
-        const ct_sequence *seq = o->seat[i].seq;
+        const ct_sequence *seq = o->inner[i].seq;
         for (int32_t k = 0; k < seq->graph->factors; k++) {
             const int32_t slot = o->slot[seq->graph->factor[k].noise];
             double        r[CT_ROWS_MAX];

@@ -138,7 +138,7 @@ static void thin(ct__tracer *t)
     t->count = n;
 }
 
-ct_status ct__tracer_settle(ct__tracer *t, ct_err *err)
+ct_status ct__tracer_finish(ct__tracer *t, ct_err *err)
 {
     const double s = t->result->scale_applied > 0 ? log(t->result->scale_applied) : 0;
     if (t->trace && t->status == CT_OK) {
@@ -155,7 +155,7 @@ ct_status ct__tracer_errors(ct__tracer *t, const ct_inference *inference, ct_err
     ct_evaluation *seen = ct__zalloc(count, sizeof *seen);
     ct_status      status = seen ? CT_OK : ct__no_memory(err, "sequences", count);
     for (int32_t k = 0; status == CT_OK && k < t->count && !cancelled(t); k++) {
-        status = ct_outer_judge(t->outer, t->p + (int64_t)k * parameters(t), NULL, inference, 0, seen, err);
+        status = ct_outer_validate(t->outer, t->p + (int64_t)k * parameters(t), NULL, inference, 0, seen, err);
         ct_summary s;
         if (status == CT_OK) status = ct_summarise(count, seen, NULL, &s, err);
         if (status != CT_OK) break;

@@ -30,7 +30,7 @@ static ct_status learn(ct__tracer *tracer, ct_noise *noise, ct_trial *out, ct_er
     how.user = tracer;
     CT_TRY(ct_learn(tracer->outer, &how, noise, &out->result, err));
     out->seconds = ct__tracer_seconds(tracer);
-    CT_TRY(ct__tracer_settle(tracer, err));
+    CT_TRY(ct__tracer_finish(tracer, err));
     const ct_inference inference = ct_outer_inference(&tracer->options->outer);
     return tracer->options->errors ? ct__tracer_errors(tracer, &inference, err) : CT_OK;
 }

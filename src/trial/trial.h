@@ -34,7 +34,7 @@ double ct__tracer_seconds(const ct__tracer *tracer);
 /* A ct_learn_progress_fn; user is the tracer. Asks the caller's progress and options->cancel whether to stop. */
 int ct__tracer_watch(void *user, const ct_learn_progress *progress);
 /* Learning is over: to the points that the method stood at, the answer last, and not too many of them. */
-ct_status ct__tracer_settle(ct__tracer *tracer, ct_err *err);
+ct_status ct__tracer_finish(ct__tracer *tracer, ct_err *err);
 /* Training rmse at each, until the caller says stop. */
 ct_status ct__tracer_errors(ct__tracer *tracer, const ct_inference *inference, ct_err *err);
 /* The points, which are the caller's from now on, unless out is NULL; and frees the rest. */

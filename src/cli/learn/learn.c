@@ -487,7 +487,7 @@ static ct_status learn(const cli_io *io, const learn_request *request, learn_job
     watcher w = {.request = request, .job = job, .bar = cli_progress_new(io, 1), .loss = NAN};
     job->options.progress = watch;
     job->options.user = &w;
-    ct_outer_keep(job->outer, job->checkpoint);
+    ct_outer_set_checkpoint(job->outer, job->checkpoint);
     cli_interrupt_begin(io, "stopping at the best so far");
     ct_status status = ct_learn(job->outer, &job->options, job->dataset->noise, &job->result, err);
     cli_interrupt_end();
