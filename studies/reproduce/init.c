@@ -17,7 +17,7 @@ typedef struct {
     nav_size          size;
     nav_data          data;
     ct_theta         *theta;
-    ct_summary        oracle; /* on the training runs */
+    ct_summary        oracle; /* on the training sequences */
     int               methods, starts;
     const method_preset *who[METHODS];
     ct_noise         *start[STARTS_MAX];
@@ -264,7 +264,8 @@ static void print(init *n)
     document_open(
         b, n->job->request, "Start values: where learning ends, from where it begins",
         "D3, loose bounds: the far start, variances of one, and some drawn log-uniformly between 0.001 and 1000");
-    document_text(b, "%d training runs of %d to %d poses, %d starts. On these runs the oracle has %.4g m and %.4g rad.",
+    document_text(b, "%d training sequences of %d to %d poses, %d starts. On these runs the oracle has %.4g m and "
+                     "%.4g rad.",
                   n->size.trains, n->size.least, n->size.most, n->starts, n->oracle.accuracy.translation,
                   n->oracle.accuracy.rotation);
     if (cli_interrupted()) document_warn(b, "Interrupted: starts that were not done are not here.");

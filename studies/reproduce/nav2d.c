@@ -135,7 +135,8 @@ static ct_status run(reproduce_job *job, ct_err *err)
     const ct_status status = reproduce_grid(job, &g, err);
     if (status == CT_OK) {
         document_open(&job->document, job->request, "Table I: navigation in the plane",
-                      "Errors on unseen runs, of noise models that each method learned from the same runs and the same "
+                      "Errors on test sequences, of noise models that each method learned from the same runs and "
+                      "the same "
                       "start, six decades off");
         nav2d_state(n);
         nav2d_print(n);

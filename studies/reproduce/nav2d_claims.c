@@ -88,7 +88,7 @@ static void spreads_are_kept(nav2d *n)
             /* a spread is a quotient of rounded numbers */
             claim_row(&t, most, SPREAD_MAX * (1 + 1e-9), "%s %s, %.6g", nav2d_dataset[d], key(n, c), most);
         }
-    claim_state(&t, &n->job->document, "Under tight bounds no spread is above 100, whatever the method and the seed");
+    claim_state(&t, &n->job->document, "Under tight bounds no spread is above 100, for every method and seed");
 }
 
 void nav2d_state(nav2d *n)

@@ -110,7 +110,7 @@ static void put_rows(ct_table *t, const nav2d *n, int d, int b, int w)
 static ct_table *table_of(const nav2d *n, int b, int w)
 {
     char title[160];
-    snprintf(title, sizeof title, "%s rmse on test runs, %s bounds (%s)", w ? "Rotation" : "Translation",
+    snprintf(title, sizeof title, "%s rmse on test sequences, %s bounds (%s)", w ? "Rotation" : "Translation",
              paper_bounds[b], b ? "0.1 to 10" : "0.001 to 1000");
     ct_table *t = document_new_table(title);
     ct_table_column(t, "dataset", "data", NULL, 0);
@@ -138,7 +138,7 @@ static void put_tables(nav2d *n, int b)
     }
 }
 
-/* Methods that ended because training runs had no minimum wherever they looked next. */
+/* Methods that ended because training sequences had no minimum wherever they looked next. */
 static void put_stuck(nav2d *n)
 {
     char text[800] = "";
@@ -153,7 +153,7 @@ static void put_stuck(nav2d *n)
                 }
     if (*text)
         document_warn(&n->job->document,
-                      "Stuck, as a training run had no minimum under what the method tried next: %s.", text);
+                      "Stuck, as a training sequence had no minimum under what the method tried next: %s.", text);
 }
 
 /* ---- conditioning and cost ---- */
@@ -208,7 +208,8 @@ static void put_conditioning(nav2d *n)
     ct_table_note(
         t,
         "Medians over seeds. spread: largest over smallest learned variance. condition: of the whitened system at the "
-        "estimates of the test runs, without and with column scaling. NEES is 1 where claimed uncertainty is right.");
+        "estimates of the test sequences, without and with column scaling. NEES is 1 where claimed uncertainty is "
+        "right.");
     document_table(&n->job->document, t);
 }
 
@@ -252,8 +253,8 @@ static void put_picture(nav2d *n, int w)
         (ct_series){.label = "oracle", .role = CT_ROLE_TRUTH, .mark = CT_MARK_LINE, .count = 2, .x = edge, .y = one};
     const ct_plot plot = {
         .id = w ? "nav2d-rotation" : "nav2d-translation",
-        .title = w ? "Rotation error on unseen runs, over the oracle's"
-                   : "Translation error on unseen runs, over the oracle's",
+        .title = w ? "Rotation error on test sequences, over the oracle's"
+                   : "Translation error on test sequences, over the oracle's",
         .y_label = w ? "rotation rmse / oracle" : "translation rmse / oracle",
         .y_log = 1,
         .x_low = -0.5,
@@ -273,11 +274,13 @@ void nav2d_print(nav2d *n)
     document *b = &n->job->document;
     document_text(
         b,
-        "%d training and %d test runs of %d to %d poses for each of %d seed%s; start values are variances of 100, 100 "
-        "and 0.001 for odometry and 0.1, 0.1 and 1000 for GPS. Test runs are estimated step by step (isam2), "
-        "as in the paper. rmse is per coordinate, the mean of the runs.",
+        "%d training and %d test sequences of %d to %d poses for each of %d seed%s; start values are variances of "
+        "100, 100 "
+        "and 0.001 for odometry and 0.1, 0.1 and 1000 for GPS. Test sequences are estimated incrementally (isam2), "
+        "as in the paper. rmse is per coordinate, the mean over sequences.",
         n->size.trains, n->size.tests, n->size.least, n->size.most, n->seeds, CLI_S(n->seeds));
-    if (n->job->request->quick) document_text(b, "Quick: short runs, and methods without gradients are cut off early.");
+    if (n->job->request->quick) document_text(b, "Quick: short sequences, and methods without gradients are cut off "
+                                                 "early.");
     if (cli_interrupted()) document_warn(b, "Interrupted: rows and seeds that were not done are not here.");
     document_claims(b);
     document_section(b, "table", "Table I");
@@ -286,7 +289,7 @@ void nav2d_print(nav2d *n)
     document_text(
         b, "LEO knows no bounds and is in the loose table alone. Frank-Wolfe is the paper's method (M = 2, 100 "
            "iterations): under the local difference from the truth, and under the left one, which is the paper's. "
-           "The paper's column for it is \"Ours\". Its runs are not ours: what compares is the order of the methods, "
+           "The paper's column for it is \"Ours\". Its sequences are others: the order of the methods can be compared, "
            "and how far each is from the oracle.");
     for (int w = 0; w < 2; w++) put_picture(n, w);
     document_section(b, "conditioning", "Conditioning and cost");

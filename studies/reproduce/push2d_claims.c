@@ -95,7 +95,7 @@ static void spreads_are_kept(push2d *n)
             claim_row(&t, most, SPREAD_MAX * ROUNDING, "%s %s %s, %.6g", push2d_object[p], push2d_tactile[p],
                         n->column[c].key, most);
         }
-    claim_state(&t, &n->job->document, "Under tight bounds no spread is above 100, whatever the method and the seed");
+    claim_state(&t, &n->job->document, "Under tight bounds no spread is above 100, for every method and seed");
 }
 
 static double train_of(const push2d_cell *cell) { return cell->cell.train.loss; }
@@ -115,7 +115,8 @@ static void default_does_not_overfit(push2d *n)
             claim_row(&t, ratio, HELD_OUT, "%s, %.2f times%s", push2d_row_name(p, b, name), ratio, beside);
         }
     claim_state(&t, &n->job->document,
-                "The default's loss on test runs, step by step, is within 1.5 times its loss on training runs");
+                "The default's loss on test sequences, incrementally, is within 1.5 times its loss on training "
+                "sequences");
 }
 
 static void start_does_not_matter(push2d *n)
@@ -172,7 +173,7 @@ void push2d_state(push2d *n)
     start_does_not_matter(n);
     runs_converge(
         n, 0,
-        "Under what the default learned, at least 95 % of the test runs come to a minimum, at once from the truth");
+        "Under what the default learned, at least 95 % of the test sequences reach a minimum, in batch from the truth");
     runs_converge(n, 1,
-                  "Under what the default learned, at least 95 % of the test runs come to a minimum, step by step");
+                  "Under what the default learned, at least 95 % of the test sequences reach a minimum, incrementally");
 }

@@ -1,5 +1,5 @@
 /* push2d_data.c: pushing runs, as covtune simulate push2d makes them, and what is learned of them. Pushes of
- * training and of test runs come from pools of their own, and so do those that the tactile network is trained on,
+ * training and of test sequences come from pools of their own, and so do those that the tactile network is trained on,
  * once for each seed and object. */
 #include <covtune/push.h>
 #include "cli/push/dataset.h"

@@ -45,7 +45,7 @@ static ct_status try_centre(push2d *n, push2d_diagnosis *c, ct_err *err)
     return status;
 }
 
-/* Values of an estimate step by step; x has room for them. */
+/* Values of an estimate incrementally; x has room for them. */
 static ct_status by_steps(const ct_sequence *seq, const ct_noise *noise, double *x, ct_replay_result *result,
                           ct_err *err)
 {

@@ -27,13 +27,13 @@ static void name_failures(push2d *n, int steps)
                              push2d_row_name(p, b, name), s + 1, i, ct_stop_name(stop), how);
                 }
     if (*text)
-        document_warn(&n->job->document, "No minimum, %s: %s.", steps ? "step by step" : "at once from the truth",
+        document_warn(&n->job->document, "No minimum, %s: %s.", steps ? "incrementally" : "in batch from the truth",
                       text);
 }
 
 static void put_convergence(push2d *n)
 {
-    ct_table *t = document_new_table("Test runs under what the default learned");
+    ct_table *t = document_new_table("Test sequences under what the default learned");
     ct_table_column(t, "row", "data", NULL, 0);
     ct_table_column(t, "runs", "runs", NULL, 3);
     ct_table_column(t, "truth", "minimum, from truth", NULL, 3);
@@ -115,7 +115,7 @@ static double entry_mean(const push2d *n, int p, int b, int entry, double *error
 static void put_entries(push2d *n)
 {
     ct_table *t =
-        document_new_table("Where a new pose starts: the object's error in cm, under what the default learned");
+        document_new_table("Start of a new pose: the object's error in cm, under what the default learned");
     ct_table_column(t, "row", "data", NULL, 0);
     for (int e = 0; e < CT_ENTRY_COUNT; e++) {
         char failed[64];

@@ -124,7 +124,7 @@ static void put_rows(ct_table *t, const push2d *n, int p, int b, int w)
 static ct_table *table_of(const push2d *n, int first, int b)
 {
     char title[160];
-    snprintf(title, sizeof title, "%s, %s bounds (%s): rmse on test runs", first ? "Rectangle" : "Ellipse",
+    snprintf(title, sizeof title, "%s, %s bounds (%s): rmse on test sequences", first ? "Rectangle" : "Ellipse",
              paper_bounds[b], b ? "0.1 to 10" : "0.001 to 1000");
     ct_table *t = document_new_table(title);
     ct_table_column(t, "tactile", "touch", NULL, 0);
@@ -213,9 +213,15 @@ static void put_spreads(push2d *n)
 static void put_losses(push2d *n)
 {
     static const char *const NUMBER[][2] = {
-        {"train", "training"},          {"test_truth", "test, at once"}, {"test", "test, by steps"}, {"ratio", "ratio"},
-        {"evaluations", "evaluations"}, {"seconds", "time in s"},        {"failed", "failed"}};
-    ct_table *t = document_new_table("Loss, and what it took to learn");
+        {"train", "training"},
+        {"test_truth", "test, batch"},
+        {"test", "test, incremental"},
+        {"ratio", "ratio"},
+        {"evaluations", "evaluations"},
+        {"seconds", "time in s"},
+        {"failed", "failed"},
+    };
+    ct_table *t = document_new_table("Loss and cost of learning");
     ct_table_column(t, "data", "data", NULL, 0);
     ct_table_column(t, "bounds", "bounds", NULL, 0);
     ct_table_column(t, "method", "method", NULL, 0);
@@ -242,9 +248,11 @@ static void put_losses(push2d *n)
                 ct_table_number(t, failed);
             }
     ct_table_note(
-        t, "Losses are means over runs and seeds, of training runs and of test runs at once from the truth, as "
-           "learning has it, and of test runs by steps, as in deployment; ratio: the last to the first. Evaluations "
-           "and time: medians. Failed: test runs of all seeds that step by step came to no estimate.");
+        t, "Losses are means over sequences and seeds, of training sequences and of test sequences in batch from "
+           "the truth, as "
+           "learning has it, and of test sequences incrementally, as in deployment; ratio: the last to the first. "
+           "Evaluations "
+           "and time: medians. Failed: test sequences of all seeds that incrementally have no minimum.");
     document_table(&n->job->document, t);
 }
 
@@ -284,8 +292,8 @@ static void put_picture(push2d *n, int w)
                                       .spread = spread[c]};
     }
     const ct_plot plot = {.id = w % 2 ? "push2d-rotation" : "push2d-translation",
-                          .title = w % 2 ? "The object's rotation on unseen pushes"
-                                         : "The object's position on unseen pushes",
+                          .title = w % 2 ? "The object's rotation on test pushes"
+                                         : "The object's position on test pushes",
                           .y_label = w % 2 ? "rotation rmse in rad" : "translation rmse in cm",
                           .y_log = 1,
                           .x_low = -0.5,
@@ -314,7 +322,8 @@ static void put_scenes(push2d *n)
     }
     if (any)
         document_text(&n->job->document,
-                      "The first test run of the first seed, estimated step by step: before, under the start values; "
+                      "The first test sequence of the first seed, estimated incrementally: before, under the start "
+                      "values; "
                       "after, under what the default learned. The finger is a dot. Between pushes it is lifted.");
 }
 
@@ -325,24 +334,28 @@ void push2d_print(push2d *n)
     document *b = &n->job->document;
     document_text(
         b,
-        "%d training and %d test runs, each of %d pushes of %d steps, for each of %d seed%s: worlds with friction, "
-        "calibration and pushes of their own. Pushes of training runs, of test runs and of those that the tactile "
+        "%d training and %d test sequences, each of %d pushes of %d steps, for each of %d seed%s: worlds with "
+        "friction, "
+        "calibration and pushes of their own. Pushes of training sequences, of test sequences and of those that the "
+        "tactile "
         "network is trained on are different ones. Variances are in units (tac 0.01 rad; dyn 0.2 mm, 0.2 mm, 2 cm²; "
-        "geo 2 mm; prior 0.1 mm, 0.1 mrad), and so are bounds; start values have a spread of 10⁶. Test runs are "
-        "estimated step by step (isam2), each pose from the one before. rmse is per coordinate, the mean of the runs.",
+        "geo 2 mm; prior 0.1 mm, 0.1 mrad), and so are bounds; start values have a spread of 10⁶. Test sequences are "
+        "estimated incrementally (isam2), each pose from the one before. rmse is per coordinate, the mean over "
+        "sequences.",
         n->size.trains, n->size.tests, n->size.episodes, n->size.steps, n->seeds, CLI_S(n->seeds));
     document_text(
         b,
         "Nelder-Mead and Powell are stopped after %d evaluations, if they are not done; all else is each method's own.",
         n->job->runner.max_evaluations);
     if (n->job->request->quick)
-        document_text(b, "Quick: few and short runs, and methods without gradients are cut off early.");
+        document_text(b, "Quick: few and short sequences, and methods without gradients are cut off early.");
     if (cli_interrupted()) document_warn(b, "Interrupted: rows and seeds that were not done are not here.");
     document_claims(b);
     document_section(b, "table", "Table II");
     put_tables(n);
     document_text(b, "LEO knows no bounds and is in the loose tables alone. The paper's column for its own method is "
-                     "Frank-Wolfe's. Its runs are of a real robot: what compares is the order of the methods, and how "
+                     "Frank-Wolfe's. Its sequences are of a real robot: the order of the methods can be compared, "
+                     "and how "
                      "far each gets from the start.");
     for (int w = PUSH2D_OBJECT_T; w <= PUSH2D_OBJECT_R; w++) put_picture(n, w);
     put_scenes(n);

@@ -29,7 +29,7 @@ typedef struct {
     nav_data       data;
     grid_data      grid; /* the same */
     ct_theta      *theta;
-    ct_summary     oracle; /* on the training runs */
+    ct_summary     oracle; /* on the training sequences */
     int            count;
     entry          entry[METHODS];
 } runtime;
@@ -204,7 +204,7 @@ static void put_picture(runtime *r, int rotation)
     series[n] =
         (ct_series){.label = "oracle", .role = CT_ROLE_TRUTH, .mark = CT_MARK_LINE, .count = 2, .x = span, .y = level};
     const ct_plot plot = {.id = rotation ? "runtime-rotation" : "runtime-translation",
-                          .title = rotation ? "Rotation on training runs" : "Translation on training runs",
+                          .title = rotation ? "Rotation on training sequences" : "Translation on training sequences",
                           .x_label = "time, s",
                           .y_label = rotation ? "rotation rmse, rad" : "translation rmse, m",
                           .x_log = 1,
@@ -266,12 +266,14 @@ static void print(runtime *r)
         b, r->job->request, "Runtime: training error over time",
         "D3, loose bounds, from the far start: how fast each method gets to the error of the noise that was drawn");
     document_text(b,
-                  "%d training runs of %d to %d poses, %d threads. On them the oracle has %.4g m and %.4g rad. Time is "
+                  "%d training sequences of %d to %d poses, %d threads. On them the oracle has %.4g m and %.4g rad. "
+                  "Time is "
                   "of learning alone, one method after the other; those that take less than %g s were run %d times, "
                   "the median counts.",
                   r->size.trains, r->size.least, r->size.most, r->job->request->jobs, r->oracle.accuracy.translation,
                   r->oracle.accuracy.rotation, soon(r), REPEATS);
-    if (r->job->request->quick) document_text(b, "Quick: short runs, and methods without gradients are cut off early.");
+    if (r->job->request->quick) document_text(b, "Quick: short sequences, and methods without gradients are cut off "
+                                                 "early.");
     if (cli_interrupted()) document_warn(b, "Interrupted: methods that were not done are not here.");
     state(r);
     document_claims(b);

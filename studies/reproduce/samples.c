@@ -1,5 +1,5 @@
 /* samples.c: covtune reproduce samples. How many runs does learning need? D1 and D3, loose bounds, far start; 1 to
- * 20 training runs, the same test runs for all.
+ * 20 training sequences, the same test sequences for all.
  *
  * The paper remarks that more than five do not help; what is seen here is said in the result. */
 #include "studies/reproduce/reproduce.h"
@@ -103,7 +103,7 @@ static double mean_of(const samples *n, int d, int k, int m, int which, double *
 
 static ct_table *table_of(const samples *n)
 {
-    ct_table *t = document_new_table("Test error over the oracle's, by the number of training runs");
+    ct_table *t = document_new_table("Test error over the oracle's, by the number of training sequences");
     ct_table_column(t, "dataset", "data", NULL, 0);
     ct_table_column(t, "quantity", "rmse", NULL, 0);
     ct_table_column(t, "runs", "runs", NULL, 3);
@@ -191,10 +191,10 @@ static void put_picture(samples *n, int d)
     series[n->methods] =
         (ct_series){.label = "oracle", .role = CT_ROLE_TRUTH, .mark = CT_MARK_LINE, .count = 2, .x = edge, .y = zero};
     snprintf(id, sizeof id, "samples-%s", DATASET[d]);
-    snprintf(title, sizeof title, "%s: translation error on unseen runs", DATASET[d]);
+    snprintf(title, sizeof title, "%s: translation error on test sequences", DATASET[d]);
     const ct_plot plot = {.id = id,
                           .title = title,
-                          .x_label = "training runs",
+                          .x_label = "training sequences",
                           .y_label = "above the oracle's, %",
                           .x_low = edge[0],
                           .x_high = edge[1],
@@ -230,7 +230,8 @@ static void state_help(samples *n, int m)
     }
     if (rows)
         document_state(&n->job->document, !misses, where,
-                       "More runs help %s: translation error above the oracle's is less with 20 runs than with 5",
+                       "More sequences help %s: translation error above the oracle's is less with 20 sequences than "
+                       "with 5",
                        n->who[m]->name);
 }
 
@@ -248,16 +249,18 @@ static void state_default(samples *n)
                 snprintf(where, sizeof where, "at most %.2f %%: %s, %s", 100 * (five - 1), DATASET[d], QUANTITY[w]);
             }
     if (isfinite(most))
-        document_state(&n->job->document, most <= 1.02, where, "With 5 runs the default is within 2 %% of the oracle");
+        document_state(&n->job->document, most <= 1.02, where, "With 5 sequences the default is within 2 %% of the "
+                                                               "oracle");
 }
 
 static void print(samples *n)
 {
     document *b = &n->job->document;
-    document_open(b, n->job->request, "Training runs: how many does it take?",
-                  "D1 and D3, loose bounds, far start: error on unseen runs after learning from 1 to 20");
+    document_open(b, n->job->request, "Training sequences: how many does it take?",
+                  "D1 and D3, loose bounds, far start: error on test sequences after learning from 1 to 20");
     document_text(b,
-                  "%d test runs of %d to %d poses, the same for every number of training runs, estimated step by step; "
+                  "%d test sequences of %d to %d poses, the same for every number of training sequences, estimated "
+                  "incrementally; "
                   "%d seed%s. The paper remarks that more than 5 runs do not help.",
                   n->size.tests, n->size.least, n->size.most, n->seeds, CLI_S(n->seeds));
     if (cli_interrupted()) document_warn(b, "Interrupted: what was not done is not here.");
