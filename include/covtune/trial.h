@@ -11,15 +11,15 @@ extern "C" {
 
 /* ---- Trial ----------------------------------------------------------------------------------- */
 
-/* A point on the way: what the method would answer if stopped there, the best of those it evaluated on all runs (of
- * methods that do not descend, fw, fw-log and leo, the last one). The first is where it set out from, the last its
- * answer. Where there are more than 400, the last ones of 400 intervals of time, even in its logarithm. */
+/* A point of the trace: the answer if learning were stopped there. It is the best of the evaluated parameters, or the
+ * last of methods that do not descend (fw, fw-log, leo). The first point is the start of the method, the last its
+ * answer. Of more than 400, one is kept in each of 400 intervals that are even in the logarithm of time. */
 typedef struct {
-    double  seconds;     /* since the start, the time that tracing itself took not counted */
-    int64_t solves;      /* inner solves until then                                        */
+    double  seconds;               /* since the start, without the time of tracing                  */
+    int64_t solves;                /* inner solves until then                                       */
     int     evaluations;
-    double  loss;        /* NaN where the method looks at another one, and this was not computed */
-    double  translation, rotation; /* training rmse there; NaN: not asked for               */
+    double  loss;                  /* NaN if the method minimises another one                       */
+    double  translation, rotation; /* training rmse; NaN: not asked for                             */
 } ct_trace_point;
 
 typedef struct {
@@ -53,12 +53,12 @@ ct_status ct_trial_run(int32_t trains, ct_sequence *const train[], int32_t tests
                        ct_err *err);
 void      ct_trial_free(ct_trial *trial);
 
-/* The first point of the trace from which on translation and rotation stay below (1 + within) times a reference's
- * (0.05: 5 %; NaN: whatever they are); -1: never. */
+/* The first point of the trace from which on translation and rotation stay below (1 + within) times the reference
+ * values (NaN: not compared); -1: never. */
 int32_t ct_trace_reaches(const ct_trial *trial, double translation, double rotation, double within);
 
-/* Do the variances of a table that theta learns fit into its set, times some common factor? For "the oracle lies in
- * the box". -1: no memory to find out. */
+/* 1 if the learned variances of a table, times some common factor, are in the feasible set of theta: "the oracle is in
+ * the box". -1: no memory. */
 int ct_fits(const ct_noise *noise, const ct_theta *theta);
 
 #ifdef __cplusplus

@@ -1,23 +1,22 @@
-/* trace.c: the way that a method took: where it stood, and when.
+/* trace.c: the incumbents of a method over time.
  *
- * The incumbent is what a method would answer if it were stopped: the best of the values it evaluated on all runs,
- * or the last one of methods that do not descend. Every run of ct_learn looks at the closed form and at the table's
- * values first (phase "start"), whatever the method; of these the one it then sets out from is its first point, and
- * the others it never stood at. Evaluations on folds take time, and see part of the runs: they are no incumbents.
- * The last point is the answer.
+ * The incumbent is the answer if learning were stopped: the best parameters that were evaluated on all sequences,
+ * or the last ones of a method that does not descend. ct_learn evaluates the closed form and the table's values first
+ * (phase "start"). The one that the method starts from is its first point; the other is dropped. Evaluations on folds
+ * use part of the sequences and are no incumbents; they take time. The last point is the answer.
  */
 #include "trial/trial.h"
 
 #include <math.h>
 
-#define KEPT 400  /* points at most: more than a plot can show                                       */
-#define SAME 1e-9 /* of a log variance: the same values, but for rounding on the way to them         */
+#define KEPT 400  /* points at most; a plot shows fewer                                              */
+#define SAME 1e-9 /* log variances that differ by less are the same but for rounding                 */
 
 double ct__tracer_seconds(const ct__tracer *t) { return ct_now_s() - t->start_s - t->away_s; }
 
 static int32_t parameters(const ct__tracer *t) { return ct_theta_count(ct_outer_theta(t->outer)); }
 
-/* ---- While learning -------------------------------------------------------------------------- */
+/* ---- During learning ------------------------------------------------------------------------- */
 
 static void keep(ct__tracer *t, const double *p)
 {
@@ -38,7 +37,7 @@ static int is_incumbent(const ct__tracer *t, double loss)
 
 static int cancelled(const ct__tracer *t) { return t->options->cancel && t->options->cancel(t->options->user); }
 
-int ct__tracer_watch(void *user, const ct_learn_progress *progress)
+int ct__tracer_progress(void *user, const ct_learn_progress *progress)
 {
     ct__tracer   *t = user;
     const double  entered = ct_now_s();
@@ -59,7 +58,7 @@ int ct__tracer_watch(void *user, const ct_learn_progress *progress)
     return stop;
 }
 
-/* ---- When it is over ------------------------------------------------------------------------- */
+/* ---- After learning -------------------------------------------------------------------------- */
 
 /* Are q and p, times exp(s), the same? */
 static int same(const ct__tracer *t, const double *p, double s, const double *q)

@@ -1,4 +1,4 @@
-/* trial.c: a method learns under bounds from some runs, is timed, and judged on others. */
+/* trial.c: a method learns under bounds from training sequences, is timed, and evaluated on test sequences. */
 #include "trial/trial.h"
 #include "evaluate/evaluate.h"
 #include "theta/check_noise.h"
@@ -26,7 +26,7 @@ void ct_trial_free(ct_trial *trial)
 static ct_status learn(ct__tracer *tracer, ct_noise *noise, ct_trial *out, ct_err *err)
 {
     ct_learn_options how = tracer->options->learn;
-    how.progress = ct__tracer_watch;
+    how.progress = ct__tracer_progress;
     how.user = tracer;
     CT_TRY(ct_learn(tracer->outer, &how, noise, &out->result, err));
     out->seconds = ct__tracer_seconds(tracer);

@@ -11,7 +11,7 @@
 
 /* ---- Trace ----------------------------------------------------------------------------------- */
 
-/* Watches learning. Zero it, set the first group, and say trace = 0 to have no more than the time. */
+/* Records learning. Zero it, set the first group; trace = 0 records the time alone. */
 typedef struct {
     const ct_trial_options *options;
     ct_outer               *outer;
@@ -19,25 +19,25 @@ typedef struct {
     double                  start_s;
     int                     trace;
     /* its own */
-    double          away_s;         /* spent in here, and in the caller's progress                   */
+    double          away_s;         /* spent here and in the caller's progress                       */
     ct_trace_point *point;          /* those of the start phase, then the incumbents                 */
-    double         *p;              /* where each was, m numbers                                     */
+    double         *p;              /* parameters of each, m numbers                                 */
     int32_t         count, starts;
     int64_t         point_capacity, p_capacity;
-    ct_trace_point  now;            /* the last evaluation, of whatever phase                        */
+    ct_trace_point  now;            /* the last evaluation, of any phase                             */
     ct_status       status;         /* no memory: learning was stopped                               */
     ct_err          err;
 } ct__tracer;
 
-/* Seconds since the start, without those spent away. */
+/* Seconds since the start, without away_s. */
 double ct__tracer_seconds(const ct__tracer *tracer);
-/* A ct_learn_progress_fn; user is the tracer. Asks the caller's progress and options->cancel whether to stop. */
-int ct__tracer_watch(void *user, const ct_learn_progress *progress);
-/* Learning is over: to the points that the method stood at, the answer last, and not too many of them. */
+/* A ct_learn_progress_fn; user is the tracer. Calls the caller's progress and options->cancel. */
+int ct__tracer_progress(void *user, const ct_learn_progress *progress);
+/* After learning: keeps the incumbents, the answer last, KEPT at most. */
 ct_status ct__tracer_finish(ct__tracer *tracer, ct_err *err);
-/* Training rmse at each, until the caller says stop. */
+/* Training rmse at each point, unless cancelled. */
 ct_status ct__tracer_errors(ct__tracer *tracer, const ct_inference *inference, ct_err *err);
-/* The points, which are the caller's from now on, unless out is NULL; and frees the rest. */
+/* Moves the points to out (NULL: frees them), and frees the rest. */
 void ct__tracer_end(ct__tracer *tracer, ct_trial *out);
 
 #endif
