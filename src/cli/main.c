@@ -1,4 +1,4 @@
-/* main.c: the program. Finds the subcommand and hands over. */
+/* main.c: finds the subcommand and runs it. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/common/manual.h"
 
@@ -38,8 +38,8 @@ static void list(FILE *out)
     }
     fprintf(out, "\n");
     cli_wrap(out, 0, 0, width,
-             "covtune help COMMAND explains one, with an example; so does covtune COMMAND --help. covtune --version "
-             "prints the version.\n"
+             "covtune help COMMAND explains a command, with an example, as covtune COMMAND --help does. "
+             "covtune --version prints the version.\n"
              "Results go to stdout, remarks to stderr. Exit code: 0 done, 1 failed, 2 misused, 130 interrupted.");
 }
 
@@ -75,7 +75,7 @@ static cli_exit help(const cli_io *io, int argc, char **argv)
         return cli_finish(io, CLI_DONE);
     }
     if (!command) return unknown(io, argv[0]);
-    if (argc > 2) return cli_misuse(io, "\"%s\" is one too many: help is of one command", argv[2]);
+    if (argc > 2) return cli_misuse(io, "unexpected \"%s\": covtune help takes one command", argv[2]);
     return command->run(command, argc + 1, words);
 }
 
@@ -93,8 +93,8 @@ static cli_exit generate(const cli_io *io, int argc, char **argv)
     return cli_finish(io, CLI_DONE);
 }
 
-/* A closed stdin, stdout or stderr would be taken by the next file that is opened, and that file
- * written into. A stdout that was closed is left such that writing to it fails. */
+/* If stdin, stdout or stderr is closed, the next opened file would get its number, and output would go into that file.
+ * So /dev/null takes the number. It is read-only for stdout, so that writing fails. */
 static void hold_standard_files(void)
 {
     for (int fd = 0; fd <= 2; fd++)
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
     hold_standard_files();
     cli_json_init();
     cli_signals_init();
-    setlocale(LC_CTYPE, ""); /* what the terminal can show; numbers stay as C has them */
+    setlocale(LC_CTYPE, ""); /* for UTF-8; numbers keep the C format */
     if (argc < 2) {
         list(stderr);
         return CLI_MISUSED;

@@ -1,5 +1,4 @@
-/* anchored.c: what ties a graph to the world. One of relative measurements alone floats, and no estimate of it is
- * determined. */
+/* anchored.c: is a graph anchored? The estimate of a graph with relative measurements only is not determined. */
 #include "cli/common/cli.h"
 
 int cli_is_anchored(const ct_graph *g)
@@ -21,7 +20,8 @@ ct_status cli_check_anchored(const char *path, int32_t count, ct_sequence *const
     if (!floating) return CT_OK;
     const char *name = ct_sequence_label(seq[first]);
     return ct_fail(err, CT_E_ARGUMENT,
-                   "%s: nothing ties %d of %d run%s to the world (%s%s): all measurements are relative and no variable "
-                   "is fixed; " CLI_ADVICE_ANCHOR,
-                   path, floating, count, CLI_S(count), name, floating > 1 ? " the first" : "");
+                   "%s: %d of %d sequence%s (%s%s not anchored: all measurements are relative and no variable is "
+                   "fixed; "
+                   CLI_ADVICE_ANCHOR,
+                   path, floating, count, CLI_S(count), name, floating > 1 ? " the first) are" : ") is");
 }

@@ -1,21 +1,23 @@
-/* cli.h: what the subcommands share.
+/* cli.h: shared code of the subcommands.
  *
- *   options   one table a subcommand, read by one parser, which also writes the help     options.c, help.c
- *   talk      sentences to stderr, results to stdout, what the terminal can show         terminal.c
- *   json      jansson, with numbers that JSON has no word for, and names that are not UTF-8   json.c
- *   files     sequences in and out, with what a reader noted and a format cannot hold    sequence_files.c
- *   config    options from a file instead of the command line                            config_file.c
- *   interrupt Ctrl-C as a request                                                        signals.c
- *   map       a picture of a trajectory                                                  terminal_map.c
- *   held      what ties a graph to the world                                             anchored.c
- *   folder    folders that results go into                                               output_folder.c
- *   memo      text that grows, files that are opened                                     text_buffer.c
- *   bar       how far a long task is                                                     progress_bar.c
+ *   options     one static table per subcommand, for parser and help                 options.c, help.c
+ *   manual      man pages and completion scripts from the same tables                manual.h: manual.c, completion.c
+ *   config      options from a YAML file                                             config_file.c
+ *   terminal    messages to stderr, rows to stdout, wrapping, the status line        terminal.c
+ *   progress    a progress bar with the time left                                    progress_bar.c
+ *   signals     Ctrl-C                                                               signals.c
+ *   json        jansson objects that end the program when memory runs out            json.c
+ *   files       reading and writing sequences, datasets and noise files              sequence_files.c
+ *   anchored    absolute measurements of a graph                                     anchored.c
+ *   folder      output folders                                                       output_folder.c
+ *   buffer      growing text, opening files                                          text_buffer.c
+ *   map         a trajectory in characters                                           terminal_map.c
+ *   version     covtune --version                                                    version.c
  *
- * stdout is data, stderr is for people. Exit codes are those below. Being out of memory for a few hundred bytes of
- * output, or for what jansson reads, ends the program on the spot (cli_check_alloc): temporary files are removed.
+ * stdout is data, stderr is for people. If memory runs out for output or JSON, the program removes its temporary files
+ * and ends (cli_check_alloc).
  *
- * To add a subcommand: one file with its `const cli_command cli_NAME`, and its line in CLI_COMMANDS. */
+ * To add a subcommand: a file with its `const cli_command cli_NAME`, and its name in CLI_COMMANDS. */
 #ifndef CT_CLI_H
 #define CT_CLI_H
 
@@ -30,36 +32,35 @@
     X(learn) X(eval) X(report) X(compare) X(export) X(simulate) X(solve) X(convert) X(info) X(reproduce)
 
 typedef enum {
-    CLI_GO = -1, /* not an exit code: go on */
+    CLI_GO = -1, /* not an exit code: continue */
     CLI_DONE = 0,
     CLI_FAILED = 1,
     CLI_MISUSED = 2,
     CLI_INTERRUPTED = 130 /* as a shell reports a program that Ctrl-C ended */
 } cli_exit;
 
-/* What every subcommand was told, and its name, with which its sentences begin. */
+/* The common options of a subcommand, and the context of its messages. */
 typedef struct {
-    const char *command;
-    const char *topic; /* what --help is to be asked of, if it is not the command */
+    const char *command; /* messages start with "covtune COMMAND: "                   */
+    const char *topic;   /* "See covtune TOPIC --help"; NULL: command                 */
     int         json, quiet, help, version;
-    int         repair; /* files are read as ct_read_options.repair has it: CLI_ROW_REPAIR sets it */
-    const char *file; /* whose options are looked at; NULL: the command line's */
+    int         repair;  /* ct_read_options.repair; the row is CLI_ROW_REPAIR         */
+    const char *file;    /* the file whose options are read; NULL: the command line   */
 } cli_io;
 
 typedef struct cli_option cli_option;
 
 typedef struct cli_command {
     const char *name;
-    const char *brief;    /* one line, in the list of commands                  */
-    const char *operands; /* as the help shows them: "GRAPH"                    */
-    const char *needs;    /* options that cannot be left out: "--out RUN"; may be NULL */
-    const char *topic;    /* as in cli_io                                       */
-    int         least;    /* operands there must be                             */
-    int         most;     /* and may be                                         */
-    const char *text;     /* what it does; lines of their own end in a newline  */
-    const char *example;  /* lines that work                                    */
-    const cli_option *options; /* ended by CLI_ROW_END                          */
-    /* commands with options of their own, which the first operand asks for; ended by NULL; NULL: none */
+    const char *brief;         /* one line, for the list of commands                  */
+    const char *operands;      /* as shown in the help: "GRAPH"                       */
+    const char *needs;         /* required options: "--out RUN"; NULL: none           */
+    const char *topic;         /* as in cli_io                                        */
+    int         least, most;   /* number of operands                                  */
+    const char *text;          /* the description; a newline ends a line of its own   */
+    const char *example;       /* commands that work                                  */
+    const cli_option *options; /* ended by CLI_ROW_END                                */
+    /* commands with their own options, selected by the first operand; ended by NULL; NULL: none */
     const struct cli_command *const *variants;
     cli_exit (*run)(const struct cli_command *command, int argc, char **argv);
 } cli_command;
@@ -68,30 +69,30 @@ typedef struct cli_command {
 CLI_COMMANDS(X)
 #undef X
 
-extern const cli_command *const cli_commands[];     /* all of them, ended by NULL */
-extern const char               cli_brief[], cli_about[]; /* the program, in a line and in some sentences */
+extern const cli_command *const cli_commands[];           /* ended by NULL */
+extern const char               cli_brief[], cli_about[]; /* description of the program: one line; a paragraph */
 
 cli_exit cli_info_dataset(const cli_io *io, const char *path); /* dataset.c */
 
-/* ---- Memo ------------------------------------------------------------------------------------ */
+/* ---- Buffer ---------------------------------------------------------------------------------- */
 
-/* Text that grows; all zero is an empty one. Where there is no memory the program ends. */
+/* Growing text; all zero is empty. The program ends when memory runs out. */
 typedef struct {
-    char  *text; /* NULL if nothing was said, else ended by 0; the owner frees it */
+    char  *text; /* NULL if empty, otherwise ended by 0; the owner frees it */
     size_t used, capacity;
 } cli_buffer;
 
 void  cli_buffer_put(cli_buffer *m, const char *bytes, size_t n);
 void  cli_buffer_printf(cli_buffer *m, const char *fmt, ...) CT_PRINTF(2, 3);
-char *cli_buffer_text(cli_buffer *m); /* m->text, which is not NULL then */
+char *cli_buffer_text(cli_buffer *m); /* m->text, never NULL */
 
-/* fopen, opendir and getline, whose failure is a word about the file: without memory the program ends. */
+/* fopen, opendir and getline. They fail because of the file only: the program ends when memory runs out. */
 FILE   *cli_open(const char *path, const char *mode);
 DIR    *cli_open_folder(const char *path);
 ssize_t cli_getline(char **line, size_t *size, FILE *file);
-/* The JSON in that file; NULL: it cannot be read, or there is none in it; why->text says which (why may be NULL). */
+/* The JSON of a file; NULL: it cannot be read or parsed, with the reason in why->text (why may be NULL). */
 json_t *cli_load_json(const char *path, json_error_t *why);
-/* Before anything else: jansson ends the program where there is no memory. */
+/* Call first: jansson then ends the program when memory runs out. */
 void cli_json_init(void);
 
 /* ---- Options --------------------------------------------------------------------------------- */
@@ -106,7 +107,7 @@ typedef enum {
     CLI_SEED,    /* uint64_t                                          */
     CLI_NUMBER,  /* double in [low, high]                             */
     CLI_CHOICE,  /* int: what find returns; -1 is "no such thing"     */
-    CLI_HEADING, /* no option: words above those that follow, in the help */
+    CLI_HEADING, /* no option: the title of a group, in help and man page */
     CLI_ALIAS    /* the old name of an option that was renamed; value is the new name. Not in the help. */
 } cli_type;
 
@@ -138,72 +139,69 @@ struct cli_option {
 /* The rows that every subcommand has: --json, --quiet, --help, --version. */
 extern const cli_option cli_common_options[];
 
-/* Reads argv[1..) of a subcommand into its request, io and operand[] (room for `most`; those
- * not given are NULL). --help, --version, --json and --quiet need no row. Anything but CLI_GO is the exit code:
- * help was asked for and printed, or a sentence says what is wrong. Old names (CLI_ALIAS) in argv are replaced by the
- * new ones, with a remark. */
+/* Reads argv[1..) of a subcommand into its request, io and operand[0..most); missing operands are NULL. The common
+ * options need no row. Returns CLI_GO, or the exit code after help or an error message was printed. Old names
+ * (CLI_ALIAS) in argv are replaced by the new ones, with a remark. */
 cli_exit cli_parse(const cli_command *command, void *request, int argc, char **argv, cli_io *io,
                    const char *operand[]);
 
-/* One option's value; flags take true and false. CLI_GO, or a sentence says what is wrong. */
+/* Sets one option from text; flags take true and false. Returns CLI_GO, or CLI_MISUSED after an error message. */
 cli_exit cli_put_option(cli_io *io, const cli_option *option, void *request, const char *text);
-/* Is the row an option: no heading and no alias? */
-int cli_is_option(const cli_option *row);
+int cli_is_option(const cli_option *row); /* neither heading nor alias */
 int cli_is_flag(const cli_option *row); /* an option without a value */
-/* The letter that stands for the option as well, -o for --out; 0: none. */
+/* The short form, o for --out; 0: none. */
 char cli_option_letter(const cli_option *row);
-/* The row that an alias stands for; any other row stands for itself. */
+/* The row that an alias refers to; any other row refers to itself. */
 const cli_option *cli_option_resolve(const cli_option options[], const cli_option *row);
-/* The first name that the option had: that of its alias, or its own. */
+/* The oldest name of an option: that of its alias, or its own. */
 const char *cli_option_first_name(const cli_option options[], const cli_option *row);
-/* The request's value of an option, as one would write it; NULL for a text that is not there. Returns buf, or the
- * text. */
+/* The value of an option in the request, as typed on a command line; NULL for a text that is not set. Returns buf, or
+ * the text. */
 const char *cli_option_text(const cli_option *option, const void *request, char *buf, size_t size);
 
-#define CLI_ROWS_MAX 64  /* of a table, headings and the common ones included */
+#define CLI_ROWS_MAX 64 /* rows of a table, with headings and common options */
 #define CLI_JOBS_MAX 256
 int cli_processors(void); /* at most CLI_JOBS_MAX */
-/* How runs are estimated, as ct_inference.incremental has it: batch, isam2, auto. find: -1 is none, and auto only
- * for the second. */
+/* Names of the values of ct_inference.incremental: batch, isam2, auto. The finders return -1 for unknown names; only
+ * the second one accepts auto. */
 extern const char *const cli_solvers[3];
 int cli_find_solver(const char *name);
 int cli_find_solver_or_auto(const char *name);
 
-/* Is a the first n bytes of b but for case, and _ in place of -? */
+/* Does a equal the first n bytes of b, ignoring case and the difference between _ and -? */
 int cli_same_word(const char *a, const char *b, size_t n);
-/* Is the option of that name (without the dashes) on the command line? */
+/* Is the option (named without dashes) on the command line? */
 int cli_option_given(int argc, char **argv, const char *name);
-/* The word nearest to `word` among those of `list` (ended by NULL), or NULL if none is like it. */
+/* The word of `list` (ended by NULL) with the smallest edit distance; NULL if none is similar. */
 const char *cli_nearest(const char *word, const char *const list[]);
 
 void cli_help(const cli_command *command);
 
 /* ---- Config ---------------------------------------------------------------------------------- */
 
-/* A file of options, "name: value" (YAML), with the operand under its own name, `key`. Is that one? It ends in .yaml
- * or .yml, and a line begins with key. */
+/* A config file has lines "option: value" (YAML), and the operand as the value of `key`. Is the file one? Its name ends
+ * in .yaml or .yml, and a line begins with the key. */
 int cli_is_config(const char *path, const char *key);
-/* Read it into the request, as cli_parse does, and into *operand, NULL if it has none. Texts stay in *held,
- * which the caller frees with cli_config_free when options are no longer looked at. */
+/* Reads a config file into the request and *operand (NULL: none). Texts of the request point into *held; the caller
+ * frees it with cli_config_free after the last use of the request. */
 typedef struct cli_config cli_config;
 cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cli_option options[], void *request,
                          const char **operand, cli_config **held);
 void     cli_config_free(cli_config *held);
-/* A line of such a file; nothing for a value that is NULL. */
+/* Adds a line "name: value"; nothing if the value is NULL. */
 void cli_config_line(cli_buffer *out, const char *name, const char *value);
 
-/* ---- Talk ------------------------------------------------------------------------------------ */
+/* ---- Terminal -------------------------------------------------------------------------------- */
 
-/* "covtune solve: sentence" on stderr. */
+/* A message "covtune COMMAND: text" on stderr. */
 cli_exit cli_fail(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3);   /* CLI_FAILED             */
-cli_exit cli_misuse(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3); /* CLI_MISUSED, and where help is */
-void     cli_remark(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3); /* nothing if quiet       */
-/* A command to be copied, from a line of its own on, on stderr. Where a terminal is too narrow lines end in a
- * backslash, between words. */
+cli_exit cli_misuse(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3); /* CLI_MISUSED, with a hint to --help */
+void     cli_remark(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3); /* not with --quiet       */
+/* A command to copy, on a line of its own on stderr. On a narrow terminal it is continued after backslashes. */
 void     cli_print_command(const char *fmt, ...) CT_PRINTF(1, 2);
 
 cli_exit cli_print_version(const cli_io *io); /* version, commit, libraries, optional parts */
-/* The end of a subcommand: what was printed must have reached stdout, or the code is CLI_FAILED. */
+/* The exit code of a subcommand: code, or CLI_FAILED if stdout could not be written. */
 cli_exit cli_finish(const cli_io *io, cli_exit code);
 
 /* The status line: shown on the terminal until the next one or cli_status_clear. Parts after ", ", "; " or ": " that do
@@ -211,43 +209,43 @@ cli_exit cli_finish(const cli_io *io, cli_exit code);
 void cli_status_show(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3);
 void cli_status_clear(void);
 
-int cli_width(void);        /* columns of the terminal: COLUMNS, or its own word, or 80 */
-int cli_result_width(void);         /* the same for rows of a result, which into a file or a pipe go whole: INT_MAX */
-int cli_utf8(void);         /* may stdout be sent more than ASCII?                      */
+int cli_width(void);        /* columns of the terminal: COLUMNS, or what it reports, or 80   */
+int cli_result_width(void); /* the same for rows of a result; INT_MAX for files and pipes     */
+int cli_utf8(void);         /* does the locale of stdout have UTF-8?                          */
 
-/* Words of text, from column `indent` on, in lines of at most `width`; lines also break after a |. The first line
- * begins where the cursor is, at column `at`. */
+/* Prints text wrapped to `width` columns, indented by `indent`. Lines also break after a |. The first line starts at
+ * column `at`. */
 void cli_wrap(FILE *out, int at, int indent, int width, const char *text);
-/* "label        text": one row of a result, the text wrapped if stdout is a terminal. */
+/* One row of a result, "label        text"; wrapped if stdout is a terminal. */
 void cli_row(const char *label, const char *fmt, ...) CT_PRINTF(2, 3);
-/* The same of a command to be copied, as cli_print_command has it. */
+/* A row with a command to copy. */
 void cli_row_command(const char *label, const char *fmt, ...) CT_PRINTF(2, 3);
 
-/* The word as a shell wants it, in quotes where it needs them; the caller frees it. */
+/* The word quoted for a shell if needed; the caller frees it. */
 char *cli_shell_quote(const char *word);
 
 #define CLI_S(n) ((n) == 1 ? "" : "s") /* "1 factor", "2 factors" */
 /* "12.3 ms", "4.56 s". Returns buf. */
 const char *cli_format_time(double seconds, char buf[24]);
 
-/* p, if it is not NULL. */
+/* Returns p; ends the program if it is NULL. */
 void *cli_check_alloc(void *p);
-/* malloc(count * size), or the end. */
+/* Zeroed memory for count * size bytes; ends the program if there is none. */
 void *cli_alloc(int64_t count, size_t size);
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 json_t *cli_object(void);
 json_t *cli_array(void);
-/* The object or array owns the value from then on. */
+/* The object or array owns the value afterwards. */
 void    cli_put(json_t *object, const char *key, json_t *value);
 void    cli_append(json_t *array, json_t *value);
 json_t *cli_number(double value); /* null if it is not finite */
 json_t *cli_integer(int64_t value);
 json_t *cli_text(const char *text); /* null for NULL; bytes that are not UTF-8 become ? */
 json_t *cli_numbers(int n, const double value[]);
-json_t *cli_rmse_json(ct_accuracy accuracy); /* {translation, rotation}, as LEO has it */
-/* One object on stdout, numbers to 17 digits; frees it. */
+json_t *cli_rmse_json(ct_accuracy accuracy); /* {translation, rotation} */
+/* Prints one object on stdout with 17 digits, and frees it. */
 void cli_print_json(json_t *object);
 
 /* ---- Files ----------------------------------------------------------------------------------- */
@@ -256,73 +254,71 @@ void cli_print_json(json_t *object);
 #define CLI_FORMATS (cli_format_words + 1)
 extern const char cli_format_words[]; /* "|covtune|g2o|..." */
 
-/* ct_sequence_read, refusing "-" and what holds no variable. format may be CT_FORMAT_AUTO, and is the
- * file's after the call. Says what the reader noted. */
+/* ct_sequence_read. Refuses "-" and files without variables. *format may be CT_FORMAT_AUTO; afterwards it is the
+ * file's. Prints the reader's notes as remarks. */
 ct_status cli_read_sequence(const cli_io *io, const char *path, ct_format *format, ct_noise *noise, ct_sequence **out,
-                   ct_err *err);
-/* The same; push (may be NULL) is how it is read if it is a push that was recorded. */
+                            ct_err *err);
+/* The same; push (may be NULL) has the options for a recorded push. */
 ct_status cli_read_push(const cli_io *io, const char *path, ct_format *format, const ct_push_csv_options *push,
                         ct_noise *noise, ct_sequence **out, ct_err *err);
 
-/* What to do about a run that has no truth. */
+/* The end of a message about a sequence without ground truth. */
 #define CLI_ADVICE_TRUTH "; covtune convert --truth gives it one"
 
-/* Does anything tie the graph to the world: an absolute measurement, a fixed variable? */
+/* Does the graph have an absolute measurement or a fixed variable? */
 int       cli_is_anchored(const ct_graph *graph);
-#define CLI_ADVICE_ANCHOR "covtune convert RUN HELD.ctseq --hold first fixes the first pose of a run, at its truth"
-/* CT_E_ARGUMENT and the way out if a run of them is not: none of its estimates is determined. */
+#define CLI_ADVICE_ANCHOR "covtune convert IN.ctseq OUT.ctseq --hold first fixes the first pose at its truth"
+/* CT_E_ARGUMENT if a sequence is not anchored: its estimate is not determined. */
 ct_status cli_check_anchored(const char *path, int32_t count, ct_sequence *const seq[], ct_err *err);
 
-/* ct_dataset_read, refusing what is no dataset but could be taken for one. Says what the readers noted. */
+/* ct_dataset_read. Refuses run folders and noise files. Prints the readers' notes as remarks. */
 ct_status cli_read_dataset(const cli_io *io, const char *path, ct_dataset_part part, ct_dataset **out, ct_err *err);
-/* Is every run of the dataset both learned from and tested on: one file, or a folder of nothing but files? */
+/* Has the dataset no split (one file, or a folder of files)? Then every sequence is in both parts. */
 int       cli_is_unsplit(const char *path);
-/* Runs in that part of a dataset; 0 also where they cannot be read. */
+/* Sequences in a part of a dataset; 0 if they cannot be read. */
 int32_t   cli_count_sequences(const cli_io *io, const char *path, ct_dataset_part part);
 
-/* The noise file that a path stands for: itself, or noise.json in the folder of a run. Refuses datasets and other
- * folders. The caller frees *file, NULL on failure. */
+/* *file <- path, or noise.json in it if it is a run folder. Refuses datasets and other folders. The caller frees *file,
+ * which is NULL on failure. */
 ct_status cli_noise_path(const char *path, char **file, ct_err *err);
-/* ct_noise_read of it into a table whose models are those of `of`, a graph or a dataset. Says which of the file's
- * are not, and without effect. */
+/* ct_noise_read of that file into the table of `of`, a graph or a dataset. A remark names models of the file that the
+ * table does not have; they have no effect. */
 ct_status cli_read_noise(const cli_io *io, const char *path, const char *of, ct_noise *noise, ct_err *err);
 
-/* ct_sequence_write. If lossy, *dropped things were left out and `what` is a sentence about the first; if
- * not, the refusal names the file and the way out. */
+/* ct_sequence_write. If lossy, written->dropped counts what was left out and `what` describes the first. Otherwise the
+ * error names the file and the option that allows it. */
 typedef struct {
     ct_format format;
     int64_t   dropped;
     char      what[512];
 } cli_written;
 ct_status cli_write_sequence(const ct_sequence *seq, const ct_noise *noise, const double *x, int format, int lossy,
-                    const char *path, cli_written *written, ct_err *err);
+                             const char *path, cli_written *written, ct_err *err);
 void      cli_remark_dropped(const cli_io *io, const char *path, const cli_written *written);
 
-/* Can a file be put there: into a folder that is, or over a file that may be written? */
+/* Can a file be written there: does its folder exist, and may an existing file be replaced? */
 ct_status cli_check_output(const char *path, ct_err *err);
 
-/* May a result replace that file? It is not there, empty, or begins like one. */
+/* May a result replace the file? It does not exist, is empty, or begins with `begins`. */
 int cli_replaceable(const char *path, const char *begins);
 
-/* Is that a page that covtune wrote? */
+/* Is the file an HTML page of covtune? */
 int cli_is_page(const char *path);
-/* May a page replace that file? It is not there, empty, or a page that covtune wrote. */
+/* May a page replace the file? It does not exist, is empty, or is a page of covtune. */
 int cli_replaceable_page(const char *path);
 
-/* ct_run_folder_inspect, refusing a run whose beginning was cut off: its files are of two runs. */
+/* ct_run_folder_inspect. Refuses a folder in state CT_RUN_FOLDER_CUT: its files belong to two runs. */
 ct_status cli_check_run(const char *folder, ct_run_folder_info *info, ct_err *err);
 
-/* Is that file stdout itself? Then nothing else belongs there. */
+/* Is the file stdout itself? Then no rows are printed. */
 int cli_is_stdout(const char *path);
 
-/* Would it work, with other values? The place is looked at; a format that the sequence did not come from, or
- * that may have no place for values beside the truth, is tried out. `from` is where it came from;
- * CT_FORMAT_AUTO if it has changed since. */
-/* A trajectory (tum, kitti) is poses and nothing else: what it has no place for is left out without being allowed to
- * be, but for poses. */
+/* A trajectory (tum, kitti) has poses only. Everything else is left out without --lossy. */
 int       cli_is_trajectory(ct_format format);
+/* Fails if the sequence cannot be written there later, with other values. `from` is the format that it was read from,
+ * or CT_FORMAT_AUTO if it has changed since. If another format may not hold it, a write is tried. */
 ct_status cli_check_write(const ct_sequence *seq, const ct_noise *noise, ct_format from, int format, int lossy,
-                        const char *path, ct_err *err);
+                          const char *path, ct_err *err);
 
 /* "3500 SE2, 12 R2": variables by kind. Returns buf. */
 const char *cli_describe_kinds(const ct_graph *graph, char *buf, size_t size);
@@ -332,29 +328,29 @@ int         cli_is_pose(ct_kind kind);
 
 /* "folder/name"; the caller frees it. */
 char *cli_path_join(const char *folder, const char *name);
-/* The folder and those above it, unless they are there; -1 and errno if one cannot be made. */
+/* Makes the folder and its parents if they do not exist; -1 with errno on failure. */
 int cli_make_folders(const char *path);
 
-/* ---- Bar ------------------------------------------------------------------------------------- */
+/* ---- Progress -------------------------------------------------------------------------------- */
 
 typedef struct {
     const cli_io *io;
-    double        all, done, part;   /* units of work: of the whole, finished, and of what is under way */
+    double        all, done, part;  /* units of work: in total, finished, and done of the current task */
     double        begin_s, shown_s;
-    double        end_s, guessed_s; /* when it will end, as it was guessed last; 0: not yet */
+    double        end_s, guessed_s; /* the predicted end, and when it was predicted; 0: not yet */
 } cli_progress;
 
 cli_progress cli_progress_new(const cli_io *io, double all);
-/* So many units are finished. */
+/* Adds finished units. */
 void cli_progress_add(cli_progress *bar, double units);
-/* A line with a bar, the time left and what is being done, now and then; part: units of what is under way, as far as
- * is known (it does not go back). */
+/* Shows bar, time left and the text in the status line, at most a few times a second. part: units done of the current
+ * task; the bar never goes back. */
 void cli_progress_show(cli_progress *bar, double part, const char *fmt, ...) CT_PRINTF(3, 4);
 
 /* ---- Interrupt ------------------------------------------------------------------------------- */
 
-/* Before anything else: a signal that ends the program (Ctrl-C, SIGTERM, SIGHUP) leaves no temporary file behind; on a
- * terminal Ctrl-C ends the line first. */
+/* Call first: a signal that ends the program (Ctrl-C, SIGTERM, SIGHUP) then removes temporary files. On a terminal
+ * Ctrl-C ends the current line. */
 void cli_signals_init(void);
 /* Until cli_interrupt_end, the first Ctrl-C prints "covtune solve: <what>; ..." on stderr and sets cli_interrupted. The
  * second ends the program, as above. */
@@ -364,8 +360,8 @@ void cli_interrupt_end(void);
 
 /* ---- Map ------------------------------------------------------------------------------------- */
 
-/* Poses and points at values x[0..count) of one graph, on stdout, side by side if there is room, all to
- * the same scale. count is at most CLI_MAPS. */
+/* Draws poses and points of one graph at values x[0..count) on stdout, to one scale, side by side if there is room.
+ * count is at most CLI_MAPS. */
 #define CLI_MAPS 2
 void cli_draw_map(const ct_graph *graph, int count, const double *const x[], const char *const title[]);
 

@@ -1,8 +1,8 @@
-/* config_file.c: options from a file. The schema that libcyaml reads it by is the subcommand's own table, every
- * value a text, which then goes the way that the command line's go: one parser, one set of refusals.
+/* config_file.c: options from a YAML file. The schema for libcyaml is the subcommand's option table with texts as
+ * values. The texts are parsed by the code for command lines, so errors are the same.
  *
- * libcyaml returns a code and writes a log: the cause, then where, from the inside out. Names of keys and numbers of
- * lines are in the log alone. Comparisons with its words are marked "foreign text". */
+ * libcyaml returns a code and writes a log: the cause, then the position from the innermost level outwards. Keys and
+ * line numbers are in the log only. Comparisons with its words are marked "foreign text". */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/common/cli.h"
 
@@ -16,10 +16,10 @@
 #define TEXT_MAX 65535
 
 struct cli_config {
-    char *value[CLI_ROWS_MAX + 1]; /* a row each; the operand's is the last of them */
+    char *value[CLI_ROWS_MAX + 1]; /* one per row; the operand is the last */
 };
 
-/* ---- what libcyaml says ---- */
+/* ---- errors of libcyaml ---- */
 
 typedef struct {
     char cause[256]; /* the first line of the log */
@@ -52,16 +52,16 @@ static cli_exit complain(const cli_io *io, const char *path, const complaint *c,
         if (cli_is_option(o)) names[n++] = o->name;
     names[n++] = operand;
     names[n] = NULL;
-    if (code == CYAML_ERR_INVALID_KEY) { /* its line is that of what comes before it */
+    if (code == CYAML_ERR_INVALID_KEY) { /* the line in the log is that of the previous key */
         const char *colon = strchr(cause, ':'), *key = colon && colon[1] ? colon + 2 : cause;
         const char *near = cli_nearest(key, names);
         return cli_misuse(io, "%s: there is no option %s%s%s%s", path, key, near ? "; did you mean " : "",
                           near ? near : "", near ? "?" : "");
     }
     if (code == CYAML_ERR_UNEXPECTED_EVENT && !strncmp(cause, TWICE, strlen(TWICE))) /* foreign text */
-        return cli_misuse(io, "%s%s: %s is there twice", path, where, cause + strlen(TWICE));
+        return cli_misuse(io, "%s%s: the option %s is given twice", path, where, cause + strlen(TWICE));
     if (code == CYAML_ERR_STRING_LENGTH_MIN)
-        return cli_misuse(io, "%s%s: there is an option without a value", path, where);
+        return cli_misuse(io, "%s%s: an option has no value", path, where);
     return cli_misuse(io, "%s%s: expected lines \"option: value\": %s", path, where, cause);
 }
 
@@ -99,10 +99,10 @@ int cli_is_config(const char *path, const char *key)
     return found;
 }
 
-/* What a file says is data: a mistake in it is no misuse of the command line. */
+/* A mistake in a file is a failure, not misuse of the command line. */
 static cli_exit of_file(cli_exit code) { return code == CLI_MISUSED ? CLI_FAILED : code; }
 
-/* Values under old names go to the rows of the new ones. */
+/* Moves values from alias rows to the rows of the new names. */
 static cli_exit rename_keys(const cli_io *io, const char *path, const cli_option options[], cli_config *held)
 {
     for (int i = 0; options[i].name; i++) {
@@ -110,7 +110,7 @@ static cli_exit rename_keys(const cli_io *io, const char *path, const cli_option
         const cli_option *now = cli_option_resolve(options, &options[i]);
         char            **value = &held->value[now - options];
         if (*value)
-            return cli_misuse(io, "%s: %s and %s are both there; %s is the old name of %s: remove its line", path,
+            return cli_misuse(io, "%s: %s and %s are both given; %s is the old name of %s: remove its line", path,
                               options[i].name, now->name, options[i].name, now->name);
         *value = held->value[i];
         held->value[i] = NULL;
@@ -164,7 +164,7 @@ void cli_config_free(cli_config *held)
 
 /* ---- writing ---- */
 
-/* May it stand without quotes? */
+/* Does YAML need no quotes? */
 static int is_plain(const char *value)
 {
     if (!isalnum((unsigned char)*value) && *value != '/' && *value != '.') return 0;
@@ -181,7 +181,7 @@ void cli_config_line(cli_buffer *out, const char *name, const char *value)
         return;
     }
     json_t *text = cli_text(value);
-    char   *quoted = cli_check_alloc(json_dumps(text, JSON_ENCODE_ANY)); /* a string of JSON is one of YAML */
+    char   *quoted = cli_check_alloc(json_dumps(text, JSON_ENCODE_ANY)); /* JSON strings are YAML strings */
     cli_buffer_printf(out, "%s: %s\n", name, quoted);
     free(quoted);
     json_decref(text);

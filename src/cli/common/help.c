@@ -1,11 +1,11 @@
-/* help.c: the help of a subcommand, from its table. */
+/* help.c: prints the help of a subcommand from its option table. */
 #include "cli/common/cli.h"
 
 #include <string.h>
 
 #define COLUMN 26 /* where the explanation of an option begins, if there is room */
 
-/* "--method lm|gn|..." in lines of at most width; the column it ends at. */
+/* Prints "--method lm|gn|..." wrapped to width; returns the column after it. */
 static int name(const cli_option *o, int width)
 {
     const int indent = 6;

@@ -1,4 +1,4 @@
-/* json.c: results as one JSON object. Keys keep the order they were put in. */
+/* json.c: results as one JSON object. Keys keep their order of insertion. */
 #include "cli/common/cli.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ json_t *cli_number(double value) { return cli_check_alloc(isfinite(value) ? json
 
 json_t *cli_integer(int64_t value) { return cli_check_alloc(json_integer(value)); }
 
-/* A copy in which every byte above ASCII is a question mark. */
+/* A copy with every byte above ASCII replaced by a question mark. */
 static char *plain(const char *text)
 {
     char *copy = cli_alloc((int64_t)strlen(text) + 1, 1);
@@ -68,7 +68,7 @@ json_t *cli_rmse_json(ct_accuracy accuracy)
 
 void cli_print_json(json_t *object)
 {
-    json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17)); /* cli_finish sees what failed */
+    json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17)); /* cli_finish checks for errors */
     putchar('\n');
     json_decref(object);
 }

@@ -1,6 +1,6 @@
-/* options.c: the one parser. A subcommand lists its options in a table; `--name value` and `--name=value`
- * mean the same, -o is --out, `--` ends the options, and whatever is not understood is refused with the nearest
- * thing that would be. Values that are one of a list are found in any case, with _ or -. */
+/* options.c: the parser of command lines. `--name value` and `--name=value` are the same, -o is --out, `--` ends the
+ * options. Unknown options are refused with the most similar known one. Words of a list match in any case, with _ or -.
+ * */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/common/cli.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WORD_MAX 64 /* of an option that is not one, in the sentence about it */
+#define WORD_MAX 64 /* characters of an unknown option in its error message */
 
 static const char *word_at(const void *list, int i) { return ((const char *const *)list)[i]; }
 
@@ -91,7 +91,7 @@ int cli_same_word(const char *a, const char *b, size_t n)
     return i == n && !a[i];
 }
 
-/* What find returns for the text, or for the word of the list "a|b|c" that it is another spelling of. */
+/* find(text), or find(word) for the word of "a|b|c" that the text spells in another way. */
 static int find_choice(const cli_option *o, const char *text)
 {
     char buf[64];
@@ -139,7 +139,7 @@ cli_exit cli_put_option(cli_io *io, const cli_option *o, void *request, const ch
     return CLI_GO;
 }
 
-/* The word of "a|b|c" for which find returns value. */
+/* The word w of "a|b|c" with find(w) == value. */
 static const char *choice_text(const cli_option *o, int value, char *buf, size_t size)
 {
     for (const char *word = o->value; *word;
@@ -228,7 +228,7 @@ static cli_exit unknown(const cli_io *io, const cli_option rows[], const char *w
     return cli_misuse(io, "there is no option %s", name);
 }
 
-/* The row that the first `length` bytes of the word name, or the table's end. Two options have a letter as well. */
+/* The row named by the first `length` bytes of the word, or the end of the table. */
 static const cli_option *find_row(const cli_option rows[], const char *word, int length)
 {
     if (length == 2 && !strncmp(word, "-o", 2)) return find_row(rows, "--out", 5);
@@ -241,8 +241,8 @@ static const cli_option *find_row(const cli_option rows[], const char *word, int
     return o;
 }
 
-/* argv[i] has an old name: the new one takes its place, so that all who look at argv later find one name. The new word
- * lives as long as argv does. */
+/* Replaces the old name in argv[i] by the new one, so that cli_option_given finds it. The new word is never freed, like
+ * argv. */
 static void rename_word(const cli_io *io, const cli_option *alias, int argc, char **argv, int i)
 {
     const char  *equals = strchr(argv[i], '='), *rest = equals ? equals : "";
@@ -277,7 +277,7 @@ static cli_exit take(cli_io *io, const cli_option rows[], void *request, int arg
     return put_value(io, o, request, next);
 }
 
-/* An argument that begins with '-' is an option, "-" alone and all after "--" are operands. */
+/* An argument that starts with '-' is an option; "-" itself and everything after "--" are operands. */
 static cli_exit walk(const cli_command *command, cli_io *io, const cli_option rows[], void *request, int argc,
                      char **argv, const char *operand[])
 {
@@ -304,7 +304,7 @@ static cli_exit walk(const cli_command *command, cli_io *io, const cli_option ro
 int cli_option_given(int argc, char **argv, const char *name)
 {
     const size_t n = strlen(name);
-    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) /* no value begins with -- but after a = */
+    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) /* a value starts with -- only after = */
         if (!strncmp(argv[i], "--", 2) && !strncmp(argv[i] + 2, name, n) && (!argv[i][n + 2] || argv[i][n + 2] == '='))
             return 1;
     return 0;

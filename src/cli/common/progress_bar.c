@@ -1,20 +1,18 @@
-/* progress_bar.c: how far a long task is, and how long it will take: [########............]  40 %, about 12 s left:
- * D1 loose, powell.
+/* progress_bar.c: a progress bar with the time left: [########............]  40 %, about 12 s left: D1 loose, powell.
  *
- * Work is counted in units that the task chooses, such that a unit takes about as long as any other; what is left is
- * guessed from what was done. A task that ends early, or stays where it is, makes that guess jump; what is shown
- * follows it slowly,
- *     end <- end + (1 - exp(-dt / SETTLE)) (guess - end),   left = end - now. */
+ * The task chooses units of work that take about the same time each. The end is predicted from the units done so far. A
+ * task that ends early or stalls makes the prediction jump, so the shown value is low-pass filtered:
+ *     end <- end + (1 - exp(-dt / TAU)) (guess - end),   left = end - now. */
 #include "cli/common/cli.h"
 
 #include <math.h>
 #include <stdarg.h>
 
-#define CELLS      20   /* of the bar                                              */
-#define SHOW_EVERY 0.1  /* s: faster than that nobody reads                        */
-#define SURE       0.02 /* done: below, the time left is a guess at random         */
-#define SURE_S     0.5  /* s: the same                                             */
-#define SETTLE     4.0  /* s: in which what is shown comes to what is guessed      */
+#define CELLS      20   /* characters of the bar                                   */
+#define SHOW_EVERY 0.1  /* s between updates: faster ones cannot be read           */
+#define LEAST_DONE 0.02 /* fraction done: below, the prediction is too uncertain   */
+#define LEAST_S    0.5  /* s elapsed: the same                                     */
+#define TAU        4.0  /* s: time constant of the filter                          */
 
 cli_progress cli_progress_new(const cli_io *io, double all)
 {
@@ -27,18 +25,18 @@ void cli_progress_add(cli_progress *bar, double units)
     bar->part = 0;
 }
 
-/* ", about 12 s left", to whole seconds and minutes: more nobody knows. */
+/* ", about 12 s left", in whole seconds or minutes. */
 static void say_left(double seconds, char text[48])
 {
     if (seconds < 100) snprintf(text, 48, ", about %.0f s left", fmax(1, seconds));
     else snprintf(text, 48, ", about %.0f min left", seconds / 60);
 }
 
-/* Seconds left at `now`, of which part `done` is over. */
+/* Seconds left at time `now` if the fraction `done` is finished. */
 static double time_left(cli_progress *bar, double now, double done)
 {
     const double guess = now + (now - bar->begin_s) * (1 - done) / done;
-    if (bar->end_s > 0) bar->end_s += (1 - exp(-(now - bar->guessed_s) / SETTLE)) * (guess - bar->end_s);
+    if (bar->end_s > 0) bar->end_s += (1 - exp(-(now - bar->guessed_s) / TAU)) * (guess - bar->end_s);
     else bar->end_s = guess;
     bar->guessed_s = now;
     return bar->end_s - now;
@@ -58,6 +56,6 @@ void cli_progress_show(cli_progress *bar, double part, const char *fmt, ...)
     va_end(args);
     for (int i = 0; i < CELLS; i++) cells[i] = i + 0.5 < CELLS * done ? '#' : '.';
     cells[CELLS] = 0;
-    if (done > SURE && now - bar->begin_s > SURE_S) say_left(time_left(bar, now, done), left);
+    if (done > LEAST_DONE && now - bar->begin_s > LEAST_S) say_left(time_left(bar, now, done), left);
     cli_status_show(bar->io, "[%s] %3.0f %%%s: %s", cells, 100 * done, left, what);
 }

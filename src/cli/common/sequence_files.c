@@ -1,4 +1,4 @@
-/* sequence_files.c: sequences in and out. */
+/* sequence_files.c: reads and writes sequences, datasets and noise files for the subcommands. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/common/cli.h"
 
@@ -17,8 +17,8 @@ static ct_status refuse_dash(const char *path, ct_err *err)
 {
     if (strcmp(path, "-")) return CT_OK;
     return ct_fail(err, CT_E_ARGUMENT,
-                   "\"-\" is no file: files are read and written by name (a pipe's is /dev/stdin or /dev/stdout, "
-                   "and its format has to be given)");
+                   "\"-\" is not a file name; for a pipe use /dev/stdin or /dev/stdout, and give the format by an "
+                   "option");
 }
 
 static int exists(const char *path)
@@ -47,7 +47,7 @@ static int is_yaml(const char *path)
     return dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"));
 }
 
-/* A noise file says so near its beginning. A pipe is not looked at: that would be reading it. */
+/* A noise file has its format key near the beginning. A pipe is not inspected, because that would consume it. */
 static int is_noise(const char *path)
 {
     struct stat entry;
@@ -59,46 +59,46 @@ static int is_noise(const char *path)
     return head[strspn(head, " \t\r\n")] == '{' && strstr(head, "\"covtune-noise\"");
 }
 
-/* Noise models where runs are wanted. */
+/* Refuses noise files and run folders where sequences are expected. */
 static ct_status refuse_noise(const cli_io *io, const char *path, ct_err *err)
 {
     const int   takes = !strcmp(io->command, "solve") || !strcmp(io->command, "eval") || !strcmp(io->command, "learn");
     const char *option = takes                            ? "; did you mean --noise?"
-                         : !strcmp(io->command, "report") ? "; --dataset says where the runs are"
+                         : !strcmp(io->command, "report") ? "; --dataset PATH names the dataset"
                                                           : "";
-    if (is_noise(path)) return ct_fail(err, CT_E_ARGUMENT, "%s: this is a noise file, not a run%s", path, option);
+    if (is_noise(path)) return ct_fail(err, CT_E_ARGUMENT, "%s: this is a noise file, not a sequence%s", path, option);
     if (is_folder(path) && has(path, "noise.json") && has(path, "config.yaml") && !has(path, "dataset.yaml"))
-        return ct_fail(err, CT_E_ARGUMENT, "%s: this is the folder of what was learned, not a dataset%s", path, option);
+        return ct_fail(err, CT_E_ARGUMENT, "%s: this is a run folder of covtune learn, not a dataset%s", path, option);
     return CT_OK;
 }
 
-/* A format that could not be told, with the way out. */
+/* Adds a hint to the error of an unknown format. */
 static ct_status hint_option(ct_status status, ct_err *err)
 {
     char text[sizeof err->text];
     if (status == CT_OK || status == CT_E_MEMORY || status == CT_E_IO || !err) return status;
     memcpy(text, err->text, sizeof text);
-    return ct_fail(err, status, "%s (an option gives it: see --help)", text);
+    return ct_fail(err, status, "%s; give the format by an option, see --help", text);
 }
 
-/* A pipe can be looked at only once. */
+/* A pipe can be read only once, so its format cannot be detected. */
 static ct_status guess(const char *path, ct_format *format, ct_err *err)
 {
     struct stat file;
     if (ct_format_guess(path, 0, format, NULL) == CT_OK) return CT_OK;
     if (stat(path, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode))
-        return hint_option(ct_fail(err, CT_E_ARGUMENT, "%s: the format of what is not a file has to be given", path),
+        return hint_option(ct_fail(err, CT_E_ARGUMENT, "%s: the format of a pipe or device is not detected", path),
                            err);
     return hint_option(ct_format_guess(path, 1, format, err), err);
 }
 
-/* One graph is wanted. What there are several of belongs to other commands. */
+/* Refuses folders where one file is expected. */
 static ct_status refuse_folder(const char *path, ct_err *err)
 {
     struct stat found;
     if (stat(path, &found) || !S_ISDIR(found.st_mode)) return CT_OK;
     return ct_fail(err, CT_E_IO,
-                   "%s: Is a directory; one file is wanted here (info, eval and learn take the folder of a dataset)",
+                   "%s: is a folder; expected one file (info, eval and learn take a dataset folder)",
                    path);
 }
 
@@ -123,7 +123,7 @@ ct_status cli_read_push(const cli_io *io, const char *path, ct_format *format, c
     if (ct_graph_variables((*out)->graph) == 0) {
         ct_sequence_free(*out);
         *out = NULL;
-        return ct_fail(err, CT_E_PARSE, "%s: there is no variable in it", path);
+        return ct_fail(err, CT_E_PARSE, "%s: the file has no variables", path);
     }
     if ((*out)->note) cli_remark(io, "%s: %s", path, (*out)->note);
     return CT_OK;
@@ -168,7 +168,7 @@ ct_status cli_noise_path(const char *path, char **file, ct_err *err)
 {
     *file = NULL;
     if (is_yaml(path) && cli_is_config(path, "dataset"))
-        return ct_fail(err, CT_E_ARGUMENT, "%s: this is the config of a run, not a noise file", path);
+        return ct_fail(err, CT_E_ARGUMENT, "%s: this is a config file of covtune learn, not a noise file", path);
     if ((is_yaml(path) && exists(path) && !is_noise(path)) || (is_folder(path) && has(path, "dataset.yaml")))
         return ct_fail(err, CT_E_ARGUMENT, "%s: this is a dataset, not a noise file", path);
     if (is_folder(path)) {
@@ -179,13 +179,13 @@ ct_status cli_noise_path(const char *path, char **file, ct_err *err)
     if (is_folder(path) && !has(path, "noise.json"))
         return ct_fail(
             err, CT_E_ARGUMENT,
-            "%s: this is a folder without noise.json; wanted is a noise file, or the folder that covtune learn wrote",
+            "%s: this is a folder without noise.json; expected a noise file or a run folder of covtune learn",
             path);
     *file = is_folder(path) ? cli_path_join(path, "noise.json") : cli_check_alloc(strdup(path));
     return CT_OK;
 }
 
-/* Does the name, new in the table, speak of a model that was there: "odom" of "odom@0" or "odom#7"? */
+/* Is the new name the group of a model that the table had: "odom" of "odom@0" or "odom#7"? */
 static int is_whole(const ct_noise *noise, int32_t before, const char *name)
 {
     const size_t n = strlen(name);
@@ -211,8 +211,9 @@ ct_status cli_read_noise(const cli_io *io, const char *path, const char *of, ct_
     if (extra)
         cli_remark(
             io,
-            "%s: %d of its models (%s the first) %s not in %s, and without effect; covtune info lists those that are",
-            path, extra, ct_noise_get(noise, first)->name, extra == 1 ? "is" : "are", of);
+            "%s: %d of its models (%s the first) %s not in %s and %s no effect; covtune info lists the models there",
+            path, extra, ct_noise_get(noise, first)->name, extra == 1 ? "is" : "are", of,
+            extra == 1 ? "has" : "have");
     return status;
 }
 
@@ -220,30 +221,30 @@ int cli_is_stdout(const char *path)
 {
     struct stat file, out;
     if (stat(path, &file) || fstat(STDOUT_FILENO, &out)) return 0;
-    /* files are replaced, not written into */
+    /* regular files are replaced, never written into */
     return file.st_dev == out.st_dev && file.st_ino == out.st_ino && !S_ISREG(file.st_mode);
 }
 
 int cli_is_trajectory(ct_format format) { return format == CT_FORMAT_TUM || format == CT_FORMAT_KITTI; }
 
-/* Where some poses have times, TUM has no place for those that have none: a loss that has to be allowed. */
+/* TUM cannot hold poses without a time if others have one: a loss that needs --lossy. */
 static ct_status check_times(const ct_sequence *seq, ct_format format, int lossy, ct_err *err)
 {
     char name[128];
     for (int32_t v = 0; !lossy && format == CT_FORMAT_TUM && seq->stamp && v < ct_graph_variables(seq->graph); v++)
         if (cli_is_pose(ct_graph_kind(seq->graph, v)) && isnan(seq->stamp[v]))
-            return ct_fail(err, CT_E_UNSUPPORTED, "variable %s has no time, others have",
+            return ct_fail(err, CT_E_UNSUPPORTED, "variable %s has no time, other poses have one",
                            ct_graph_name(seq->graph, v, name, sizeof name));
     return CT_OK;
 }
 
-/* What a format cannot hold, with the file's name and the way out. */
+/* Adds the file name and the option that allows the loss. */
 static ct_status explain(const char *path, ct_status status, ct_err *err)
 {
     char text[sizeof err->text];
     if (status != CT_E_UNSUPPORTED || !err) return status;
     memcpy(text, err->text, sizeof text);
-    return ct_fail(err, status, "%s: %s (--lossy leaves such things out)", path, text);
+    return ct_fail(err, status, "%s: %s; --lossy leaves it out", path, text);
 }
 
 ct_status cli_write_sequence(const ct_sequence *seq, const ct_noise *noise, const double *x, int format, int lossy,
@@ -264,12 +265,12 @@ ct_status cli_write_sequence(const ct_sequence *seq, const ct_noise *noise, cons
 void cli_remark_dropped(const cli_io *io, const char *path, const cli_written *written)
 {
     if (written->dropped && cli_is_trajectory(written->format)) {
-        cli_remark(io, "%s: poses alone are written; a trajectory has no place for the rest", path);
+        cli_remark(io, "%s: only poses are written; a trajectory holds nothing else", path);
         return;
     }
-    if (written->dropped == 1) cli_remark(io, "%s: one thing was left out: %s", path, written->what);
+    if (written->dropped == 1) cli_remark(io, "%s: one item was left out: %s", path, written->what);
     if (written->dropped > 1)
-        cli_remark(io, "%s: %lld things were left out; the first: %s", path, (long long)written->dropped,
+        cli_remark(io, "%s: %lld items were left out; the first: %s", path, (long long)written->dropped,
                    written->what);
 }
 
@@ -289,7 +290,7 @@ ct_status cli_check_output(const char *path, ct_err *err)
     return failed ? ct_fail(err, CT_E_IO, "%s: cannot create a file in this folder: %s", path, strerror(errno)) : CT_OK;
 }
 
-/* Values a little off the initial ones, as an estimate's will be. */
+/* Values slightly different from the initial ones, like an estimate. */
 static double *other_values(const ct_graph *g)
 {
     const double d[CT_DIM_MAX] = {1e-3, 1e-3, 1e-3, 1e-3, 1e-3, 1e-3};
@@ -338,7 +339,7 @@ int cli_replaceable(const char *path, const char *begins)
 {
     char   head[64] = "";
     FILE  *file = cli_open(path, "rb");
-    if (!file) return errno == ENOENT || errno == ENOTDIR; /* what is wrong else is said when it is written */
+    if (!file) return errno == ENOENT || errno == ENOTDIR; /* other errors are reported by the write */
     const size_t n = fread(head, 1, strlen(begins), file);
     fclose(file);
     return n == 0 || !strncmp(head, begins, strlen(begins));
@@ -365,7 +366,7 @@ int cli_replaceable_page(const char *path)
 {
     struct stat entry;
     if (stat(path, &entry))
-        return errno == ENOENT || errno == ENOTDIR; /* what is wrong else is said when it is written */
+        return errno == ENOENT || errno == ENOTDIR; /* other errors are reported by the write */
     return !S_ISREG(entry.st_mode) || entry.st_size == 0 || cli_is_page(path);
 }
 
@@ -374,7 +375,7 @@ ct_status cli_check_run(const char *folder, ct_run_folder_info *info, ct_err *er
     const ct_status status = ct_run_folder_inspect(folder, info, err);
     if (status != CT_OK || info->state != CT_RUN_FOLDER_CUT) return status;
     return ct_fail(err, CT_E_IO,
-                   "%s: covtune %s was stopped while it began a run there, and its files are not all in place; the "
-                   "same command with --resume goes on",
+                   "%s: covtune %s was stopped while it replaced a run there, and its files belong to two runs; repeat "
+                   "the command with --resume",
                    folder, info->of);
 }

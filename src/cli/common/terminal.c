@@ -1,4 +1,4 @@
-/* terminal.c: sentences for people, and what their terminal can show. */
+/* terminal.c: messages, rows of results, and what the terminal can show. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/common/cli.h"
 
@@ -14,11 +14,11 @@
 #define LABEL     13   /* columns of a row's label           */
 #define NARROW    40   /* below, the text goes under it      */
 #define NARROWEST 20   /* columns: below, no word fits       */
-#define WIDEST    1000 /* above, somebody jests              */
+#define WIDEST    1000 /* columns: above, COLUMNS is a mistake */
 
 /* ---- stderr ---- */
 
-static int shown; /* a line that cli_status_show put there is on the terminal */
+static int shown; /* the status line is on the terminal */
 
 void cli_status_clear(void)
 {
@@ -26,14 +26,14 @@ void cli_status_clear(void)
     shown = 0;
 }
 
-/* Names come from files, and a file must not be able to command the terminal. */
+/* Replaces control characters: names come from files, and a file must not control the terminal. */
 static void defuse(char *text)
 {
     for (; *text; text++)
         if (((unsigned char)*text < ' ' && *text != '\n') || *text == 0x7f) *text = '?';
 }
 
-/* Columns that there are, or 0 if nobody says. */
+/* Columns of the terminal; 0: unknown. */
 static int columns(int fd)
 {
     const char    *text = getenv("COLUMNS");
@@ -45,7 +45,7 @@ static int columns(int fd)
 
 static int reasonable(int n) { return n == 0 ? 80 : n < NARROWEST ? NARROWEST : n > WIDEST ? WIDEST : n; }
 
-/* Lines on a terminal break between words, as it would break them inside of a path. A file or a pipe gets one line. */
+/* Prints a message: wrapped between words on a terminal, so that no path is broken; one line in a file or pipe. */
 static void sentence(const cli_io *io, const char *fmt, va_list args)
 {
     char text[4096], whole[4096 + 512];
@@ -54,13 +54,13 @@ static void sentence(const cli_io *io, const char *fmt, va_list args)
              io->file ? io->file : "", io->file ? ": " : "", text);
     defuse(whole);
     cli_status_clear();
-    fflush(stdout); /* where both go to one terminal, in the order they were said */
+    fflush(stdout); /* keeps the order if both go to one terminal */
     if (isatty(STDERR_FILENO)) cli_wrap(stderr, 0, 0, reasonable(columns(STDERR_FILENO)), whole);
     else fprintf(stderr, "%s\n", whole);
 }
 
-/* Words of a command from column `indent` on, with a backslash where a line has to end, so that it can be copied
- * whole and no path is broken. What is in quotes is one word. */
+/* Prints a command from column `indent` on. Lines are continued by a backslash between words, so that the command can
+ * be copied. Quoted text is one word. */
 static void put_command(FILE *out, int indent, int width, const char *text)
 {
     for (int at = indent, begun = 0; *text;) {
@@ -136,7 +136,7 @@ int cli_result_width(void) { return columns(STDOUT_FILENO) ? cli_width() : INT_M
 
 int cli_utf8(void) { return !strcmp(nl_langinfo(CODESET), "UTF-8"); }
 
-/* How much of the line is shown in `room` columns: all, or whole parts of it, or whole words. */
+/* The length that is shown in `room` columns: all of the line, or whole parts of it, or whole words. */
 static int fitting(const char *line, int room)
 {
     int parts = 0, words = 0;
@@ -167,7 +167,7 @@ void cli_status_show(const cli_io *io, const char *fmt, ...)
 
 void cli_wrap(FILE *out, int at, int indent, int width, const char *text)
 {
-    int begun = 0, glued = 0; /* a word stands on this line; what comes next is part of it, after a | */
+    int begun = 0, glued = 0; /* the line has a word; the next word continues it after a | */
     while (*text) {
         int n = (int)strcspn(text, " \n|");
         n += text[n] == '|';
@@ -191,7 +191,7 @@ void cli_wrap(FILE *out, int at, int indent, int width, const char *text)
     putc('\n', out);
 }
 
-/* The label, where the text is to begin; the column that is. */
+/* Prints the label; returns the column where the text starts. */
 static int put_label(const char *label, int width)
 {
     char name[256];
@@ -202,7 +202,7 @@ static int put_label(const char *label, int width)
     return 2;
 }
 
-/* A label and its text: words are wrapped, or a command is continued, in the room that is left. */
+/* Prints a label and its text, wrapped, or continued by backslashes if it is a command. */
 static void put_row(const char *label, int command, const char *fmt, va_list args)
 {
     char text[4096];
@@ -258,7 +258,7 @@ char *cli_shell_quote(const char *word)
     static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./@:=,+-";
     cli_buffer          text = {0};
     if (word[0] && !word[strspn(word, PLAIN)]) return cli_check_alloc(strdup(word));
-    cli_buffer_printf(&text, "'"); /* a quote ends the word, stands for itself, and begins it anew */
+    cli_buffer_printf(&text, "'"); /* a quote becomes '\'' */
     for (const char *c = word; *c; c++) cli_buffer_printf(&text, *c == '\'' ? "'\\''" : "%c", *c);
     cli_buffer_printf(&text, "'");
     return text.text;

@@ -1,15 +1,15 @@
-/* terminal_map.c: where the variables are, drawn with characters: braille, 2 x 4 dots each, or in ASCII
- * ' . and : for 1 x 2. A dot is about square either way. Consecutive poses that a factor ties are joined. */
+/* terminal_map.c: positions of the variables, drawn in characters: braille with 2 x 4 dots, or ' . : in ASCII with 1 x
+ * 2 dots. A dot is about square in both. Consecutive poses with a common factor are joined. */
 #include "cli/common/cli.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MAX     24 /* of text: a screen shows it whole            */
+#define ROWS_MAX     24 /* lines of text: fits a screen                */
 #define SIDE_BY_SIDE 24 /* columns a map needs to stand beside another */
 #define BETWEEN      3  /* blanks between them                         */
-#define FAR          1e100 /* m: what diverged this far is left out    */
+#define FAR          1e100 /* m: variables beyond have diverged and are left out */
 
 typedef struct {
     int    axis[2];   /* which coordinates go right and up  */
@@ -24,7 +24,7 @@ typedef struct {
     unsigned char *cell;                 /* bit y * dots_x + x: a dot */
 } canvas;
 
-/* Coordinates of variable v, or 0 if it has no place. */
+/* Position of variable v; 0 if it has none. */
 static int place(const ct_graph *g, const double *x, int32_t v, double p[3])
 {
     const double *value = x + ct_graph_offset(g, v);
@@ -41,7 +41,7 @@ static int place(const ct_graph *g, const double *x, int32_t v, double p[3])
     return fabs(p[0]) < FAR && fabs(p[1]) < FAR && fabs(p[2]) < FAR;
 }
 
-/* What is to be seen, and from where: along the axis of least extent. */
+/* The extent of the positions, and the view: along the axis of least extent. */
 static frame frame_of(const ct_graph *g, int count, const double *const x[])
 {
     frame f = {{0, 1}, {INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, 0};
@@ -71,7 +71,7 @@ static void dot(canvas *c, int x, int y)
     c->cell[row * c->columns + column] |= (unsigned char)(1u << (y % c->dots_y * c->dots_x + x % c->dots_x));
 }
 
-/* From metres to dots, which are counted from the upper left. */
+/* From metres to dots, counted from the upper left. */
 static void project(const canvas *c, const frame *f, const double p[3], int at[2])
 {
     at[0] = (int)lround((p[f->axis[0]] - f->low[f->axis[0]]) * c->scale);
@@ -107,7 +107,7 @@ static void draw(canvas *c, const frame *f, const ct_graph *g, const double *x)
     }
 }
 
-/* Blanks at the end of the last map's rows are left out. */
+/* Trailing blanks of the last map are not printed. */
 static void print_row(const canvas *c, int row, int last)
 {
     static const unsigned char BRAILLE[8] = {0x01, 0x08, 0x02, 0x10, 0x04, 0x20, 0x40, 0x80};
@@ -127,14 +127,14 @@ static void print_row(const canvas *c, int row, int last)
     }
 }
 
-/* As large as the terminal allows, and no larger than ROWS_MAX. */
+/* As large as the terminal allows, up to ROWS_MAX lines. */
 static canvas canvas_for(const frame *f, int columns)
 {
     const int    fine = cli_utf8();
     canvas       c = {.dots_x = fine ? 2 : 1, .dots_y = fine ? 4 : 2};
     const double x = extent(f, 0), y = extent(f, 1);
     c.scale = fmin(x > 0 ? (columns * c.dots_x - 1) / x : INFINITY, y > 0 ? (ROWS_MAX * c.dots_y - 1) / y : INFINITY);
-    if (isinf(c.scale)) c.scale = 1; /* all in one place, or as good as */
+    if (isinf(c.scale)) c.scale = 1; /* all positions are (almost) equal */
     c.columns = (int)lround(x * c.scale) / c.dots_x + 1;
     c.rows = (int)lround(y * c.scale) / c.dots_y + 1;
     return c;
@@ -144,7 +144,7 @@ void cli_draw_map(const ct_graph *graph, int count, const double *const x[], con
 {
     const frame f = frame_of(graph, count, x);
     if (!f.found) {
-        printf("(no variable has a place on a map)\n");
+        printf("(no variable has a position)\n");
         return;
     }
     const int beside = (cli_width() - BETWEEN * (count - 1)) / count, together = beside >= SIDE_BY_SIDE ? count : 1;

@@ -1,6 +1,5 @@
-/* text_buffer.c: text that grows, and files that are opened. Where there is no memory the program ends
- * (cli_check_alloc): a stream in memory (open_memstream) loses what it has no room for, and says so neither in its
- * error flag nor when it is closed. */
+/* text_buffer.c: growing text, and opening files. The program ends when memory runs out (cli_check_alloc). A stream in
+ * memory (open_memstream) is not used: it loses text then, and reports that neither in its error flag nor by fclose. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/common/cli.h"
 
@@ -10,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for n bytes and a zero more. */
+/* Room for n more bytes and a terminating zero. */
 static void reserve(cli_buffer *m, size_t n)
 {
     if (m->used + n < m->capacity) return;
@@ -32,7 +31,7 @@ void cli_buffer_printf(cli_buffer *m, const char *fmt, ...)
     va_start(args, fmt);
     va_copy(again, args);
     const int n = vsnprintf(NULL, 0, fmt, args);
-    if (n < 0) cli_check_alloc(NULL); /* the only reason that it has with formats such as ours */
+    if (n < 0) cli_check_alloc(NULL); /* memory is the only cause with these formats */
     reserve(m, (size_t)n);
     vsnprintf(m->text + m->used, (size_t)n + 1, fmt, again);
     m->used += (size_t)n;
@@ -48,7 +47,7 @@ char *cli_buffer_text(cli_buffer *m)
 
 /* ---- files ---- */
 
-/* What was opened; a failure for memory is not one of the file. */
+/* The program ends if memory was the cause of the failure. */
 static void *opened(void *p)
 {
     if (!p && errno == ENOMEM) cli_check_alloc(NULL);
@@ -78,8 +77,8 @@ json_t *cli_load_json(const char *path, json_error_t *why)
 
 /* ---- jansson ---- */
 
-/* jansson 2.14 ignores that the buffer of its reader did not grow: a number then lacks a digit, or an assertion of
- * its own ends the program. */
+/* jansson 2.14 does not check that the buffer of its reader grew: a number then loses a digit, or an assertion inside
+ * jansson fails. */
 static void *need_bytes(size_t size) { return cli_check_alloc(malloc(size ? size : 1)); }
 
 void cli_json_init(void) { json_set_alloc_funcs(need_bytes, free); }

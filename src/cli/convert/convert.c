@@ -1,18 +1,18 @@
-/* convert.c: covtune convert. One file's graph in another format, and truth from another file. */
+/* convert.c: covtune convert: writes a graph in another format, and adds ground truth and times from other files. */
 #include "cli/common/cli.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define VALUES "values" /* as a truth: the graph's own initial values */
+#define VALUES "values" /* --truth values: the graph's initial values are the truth */
 #define FIRST  "first"
 
 typedef struct {
     const char         *path[2]; /* in, out */
     const char         *out;     /* --out, in place of the second; NULL: not given */
     int                 from, to, lossy;
-    int                 values;  /* which are written: one of VALUE, -1: not said */
+    int                 values;  /* which values are written: one of VALUE; -1: not given */
     const char         *truth, *align, *hold, *times; /* NULL: not given */
     ct_attach_options   how;
     int                 by, axes, times_by;
@@ -50,7 +50,7 @@ static ct_status read_other(const cli_io *io, const char *path, ct_sequence **ou
     ct_status status = ct_noise_new(&noise, err);
     hushed.quiet = 1;
     if (status == CT_OK) status = cli_read_sequence(&hushed, path, &format, noise, out, err);
-    /* A trajectory's note says that its poses are values and truth, which is not asked here. */
+    /* The note of a trajectory (its poses are values and truth) is of no interest here. */
     if (status == CT_OK && (*out)->note && format != CT_FORMAT_TUM && format != CT_FORMAT_KITTI)
         cli_remark(io, "%s: %s", path, (*out)->note);
     ct_noise_free(noise);
@@ -80,14 +80,14 @@ static ct_status attach(const cli_io *io, const convert_request *request, ct_seq
     if (status != CT_OK) ct_fail(err, status, "--truth %s: %s", request->truth, inner.text);
     else if (found->unturned && truth)
         cli_remark(io,
-                   "%s: every rotation is the identity; if only positions are known, say so: --truth-known x,y (x,y,z "
-                   "in space)",
+                   "%s: every rotation is the identity; if only positions are known, use --truth-known x,y (x,y,z in "
+                   "space)",
                    request->truth);
     ct_sequence_free(truth);
     return status;
 }
 
-/* The pose that --hold names is fixed: at its truth if that is known in full, else where it is. */
+/* Fixes the pose of --hold: at its truth if that is complete, otherwise at its initial value. */
 static ct_status hold(const convert_request *request, ct_sequence *seq, const ct_attach_result *found, ct_err *err)
 {
     ct_graph *g = seq->graph;
@@ -116,7 +116,7 @@ static int is_known(const ct_sequence *seq, int32_t v)
     return seq->truth && (seq->known[v] & all) == all;
 }
 
-/* Poses that have a truth, known in part or whole, that is not their initial value. */
+/* Poses whose (complete or partial) truth differs from their initial value. */
 static int32_t count_different(const ct_sequence *seq)
 {
     const ct_graph *g = seq->graph;
@@ -130,21 +130,21 @@ static int32_t count_different(const ct_sequence *seq)
     return n;
 }
 
-/* *x <- what is written, NULL: the initial values. A trajectory has one value a pose: where there are two, it has to
- * be said which. */
+/* *x <- the values to write; NULL: the initial values. A trajectory has one value per pose, so --values must select one
+ * if they differ. */
 static ct_status choose_values(const convert_request *r, const ct_sequence *seq, const double **x, ct_err *err)
 {
     ct_format to = (ct_format)r->to;
     char      name[128];
     *x = NULL;
-    /* refused when it is written */
+    /* the write refuses it */
     if (to == CT_FORMAT_AUTO && ct_format_guess(r->path[1], 0, &to, NULL) != CT_OK) return CT_OK;
     const int     trajectory = cli_is_trajectory(to);
     const int32_t different = count_different(seq);
     if (trajectory && r->values < 0 && different)
         return ct_fail(err, CT_E_ARGUMENT,
-                       "%s: the file knows the truth of %d pose%s beside other initial values, and a trajectory has "
-                       "one value a pose; --values truth or --values initial says which",
+                       "%s: %d pose%s have a truth that differs from the initial value, and a trajectory has one value "
+                       "per pose; select it by --values truth or --values initial",
                        r->path[1], different, CLI_S(different));
     if (r->values != TRUE_ONES) return CT_OK;
     for (int32_t v = 0; v < ct_graph_variables(seq->graph); v++)
@@ -160,7 +160,7 @@ static ct_status choose_values(const convert_request *r, const ct_sequence *seq,
 
 /* ---- recorded pushes ---- */
 
-/* The first of their options that was given, or NULL. */
+/* The first option for recorded pushes that is given; NULL: none. */
 static const char *push_option(const convert_request *r)
 {
     return r->half_size ? "half-size" : !isnan(r->radius) ? "radius" : !isnan(r->c) ? "c" : r->every ? "every" : NULL;
@@ -257,7 +257,7 @@ static cli_exit carry_out(const cli_io *io, const convert_request *request)
     ct_status status = ct_noise_new(&noise, &err);
     if (status == CT_OK) status = cli_read_push(io, request->path[0], &from, &request->push, noise, &seq, &err);
     if (status == CT_OK && push_option(request) && from != CT_FORMAT_PUSH)
-        status = ct_fail(&err, CT_E_ARGUMENT, "--%s is about recorded pushes, and %s is none (%s)",
+        status = ct_fail(&err, CT_E_ARGUMENT, "--%s is for recorded pushes, and %s is not one (%s)",
                          push_option(request), request->path[0], ct_format_name(from));
     if (status == CT_OK && request->times) status = attach_times(io, request, seq, &err);
     if (status == CT_OK && request->truth) status = attach(io, request, seq, &found, &err);
@@ -285,7 +285,7 @@ static void remark_former_names(const cli_io *io, const char *known)
             cli_remark(io, "--truth-known %s: \"theta\" is now called \"yaw\"", known);
 }
 
-/* Options of --truth without it, and what they say. */
+/* Checks combinations of options. */
 static cli_exit check(const cli_io *io, convert_request *r)
 {
     const char *lone = r->by != CT_ATTACH_AUTO  ? "by"
@@ -295,15 +295,15 @@ static cli_exit check(const cli_io *io, convert_request *r)
                        : r->align               ? "align"
                                                 : NULL;
     const int   values = r->truth && !strcmp(r->truth, VALUES);
-    if (!r->truth && lone) return cli_misuse(io, "--truth-%s is about the truth: --truth FILE is missing", lone);
+    if (!r->truth && lone) return cli_misuse(io, "--truth-%s needs --truth FILE", lone);
     if (values && lone && strcmp(lone, "known"))
-        return cli_misuse(io, "--truth-%s is about the truth of another file, not the graph's own values", lone);
+        return cli_misuse(io, "--truth-%s is for truth from another file, not for --truth values", lone);
     if (r->align && strcmp(r->align, FIRST)) return cli_misuse(io, "--truth-align is first, found \"%s\"", r->align);
     if (!isnan(r->tolerance_s) && r->by != CT_ATTACH_TIME && r->by != CT_ATTACH_AUTO)
         return cli_misuse(io, "--truth-tolerance is for --truth-by time");
     if (r->times_by == CT_ATTACH_TIME) return cli_misuse(io, "--times-by is one of auto, index, name, found \"time\"");
     if (r->times_by != CT_ATTACH_AUTO && !r->times)
-        return cli_misuse(io, "--times-by is about times: --times FILE is missing");
+        return cli_misuse(io, "--times-by needs --times FILE");
     remark_former_names(io, r->how.known);
     r->how.by = (ct_attach_by)r->by;
     r->how.camera = r->axes;
@@ -312,10 +312,10 @@ static cli_exit check(const cli_io *io, convert_request *r)
     return take_push(io, r);
 }
 
-/* One file is written: OUT, or what --out says. */
+/* The output is OUT or --out. */
 static cli_exit resolve_out(const cli_io *io, convert_request *r)
 {
-    if (r->out && r->path[1]) return cli_misuse(io, "OUT is %s and --out %s: one file is written", r->path[1], r->out);
+    if (r->out && r->path[1]) return cli_misuse(io, "OUT is %s and --out is %s; give one of them", r->path[1], r->out);
     if (!r->out && !r->path[1]) return cli_misuse(io, "OUT is missing");
     if (r->out) r->path[1] = r->out;
     return CLI_GO;
@@ -324,39 +324,41 @@ static cli_exit resolve_out(const cli_io *io, convert_request *r)
 #define AT(member) offsetof(convert_request, member)
 static const cli_option OPTIONS[] = {
     CLI_ROW_CHOICE("from", CLI_FORMATS, ct_format_find, AT(from),
-                   "format of IN (told from its ending, or its first line)"),
-    CLI_ROW_CHOICE("to", CLI_FORMATS, ct_format_find, AT(to), "format of OUT (told from its ending)"),
+                   "format of IN (from its ending, or its first line)"),
+    CLI_ROW_CHOICE("to", CLI_FORMATS, ct_format_find, AT(to), "format of OUT (from its ending)"),
     CLI_ROW_REPAIR,
-    CLI_ROW_FLAG("lossy", AT(lossy), "leave out what the format cannot hold, and say what"),
+    CLI_ROW_FLAG("lossy", AT(lossy), "leave out what the format cannot hold, with a remark"),
     CLI_ROW_CHOICE("values", "truth|initial", find_value, AT(values),
-                   "which are written; has to be said for a trajectory, where IN knows the truth beside other "
-                   "initial values (initial)"),
+                   "values to write; required for a trajectory if the truth of IN differs from its initial values "
+                   "(initial)"),
     CLI_ROW_TEXT("out", "FILE", AT(out), "in place of OUT"),
     CLI_ROW_TEXT(
         "truth", "FILE|values", AT(truth),
-        "true poses: a trajectory (.tum, .kitti) or a graph with true values; values: those of IN itself are true"),
+        "ground truth: a trajectory (.tum, .kitti) or a graph; values: the values of IN are the truth"),
     CLI_ROW_CHOICE("truth-by", "auto|time|index|name", find_by, AT(by),
-                   "which is whose: nearest in time; the i-th; of one name, where line i of a trajectory is xi "
-                   "(time if both have times, else name)"),
-    CLI_ROW_NUMBER("truth-tolerance", "S", 0, 1e6, AT(tolerance_s), "seconds that times may differ by (0.02)"),
+                   "how truth is matched to poses: nearest in time, by index, or by name, where line i of a trajectory "
+                   "is xi (time if both have times, otherwise name)"),
+    CLI_ROW_NUMBER("truth-tolerance", "S", 0, 1e6, AT(tolerance_s), "largest time difference of a match, in s (0.02)"),
     CLI_ROW_TEXT("truth-known", "x,y|x,y,z|all", AT(how.known),
-                 "coordinates that count (all); x,y where headings are not known"),
+                 "coordinates of the truth that are known (all); x,y without headings"),
     CLI_ROW_CHOICE("truth-axes", "body|camera", find_axes, AT(axes),
-                   "camera: x right, y down, z ahead, as KITTI has it (body: x ahead, y left, z up)"),
+                   "axes of the truth: camera, x right, y down, z ahead, as in KITTI; or body, x ahead, y left, z up "
+                   "(body)"),
     CLI_ROW_TEXT("truth-align", "first", AT(align),
-                 "move the truth so that its first pose is the graph's (it is used as it is)"),
+                 "move the truth so that its first pose is that of the graph (not moved)"),
     CLI_ROW_TEXT("times", "FILE", AT(times),
-                 "times of the poses, from the trajectory (.tum) that the estimator wrote"),
-    CLI_ROW_CHOICE("times-by", "auto|index|name", find_by, AT(times_by), "which is whose, as above (name)"),
+                 "times of the poses, from a trajectory (.tum) that the estimator wrote"),
+    CLI_ROW_CHOICE("times-by", "auto|index|name", find_by, AT(times_by), "how times are matched to poses, as above "
+                                                                         "(name)"),
     CLI_ROW_TEXT("hold", "NAME|first", AT(hold),
-                 "fix a pose, at its truth if that is known: for graphs that nothing ties to the world"),
-    CLI_ROW_HEADING("Of a recorded push (push, .csv)"),
+                 "fix a pose, at its truth if known: for graphs with relative measurements only"),
+    CLI_ROW_HEADING("Recorded pushes (push, .csv)"),
     CLI_ROW_TEXT("half-size", "HX,HY", AT(half_size),
-                 "half lengths of the rectangle that is pushed, m (0.045,0.045)"),
-    CLI_ROW_NUMBER("radius", "R", 0, 1e6, AT(radius), "of the finger, m (0.0047)"),
+                 "half lengths of the pushed rectangle, in m (0.045,0.045)"),
+    CLI_ROW_NUMBER("radius", "R", 0, 1e6, AT(radius), "radius of the finger, in m (0.0047)"),
     CLI_ROW_NUMBER("c", "C", 1e-6, 1e6, AT(c),
-                   "of the limit surface, m: friction's lever against turning (0.05)"),
-    CLI_ROW_INTEGER("every", "N", 1, 1000000, AT(every), "rows that make a step (3)"),
+                   "constant of the limit surface: moment over force of friction, in m (0.05)"),
+    CLI_ROW_INTEGER("every", "N", 1, 1000000, AT(every), "rows of the table per step (3)"),
     CLI_ROW_HEADING("Output"),
     CLI_ROW_END,
 };
@@ -386,12 +388,12 @@ const cli_command cli_convert = {
     .operands = "IN OUT",
     .least = 1,
     .most = 2,
-    .text = "Reads a graph and writes it in another format. What that format has no place for (truth in g2o, kernels) "
-            "is refused, unless --lossy allows to leave it out; a trajectory is poses alone, and of the truth and the "
-            "initial values the one that --values names. Endings: .ctseq (covtune), .g2o, .json (leo), .tum, .kitti, "
-            ".pyfg, .isam, .csv (push, read only).\n\n"
-            "--truth gives the graph's variables their true values, from another file, for covtune learn and eval. "
-            "Graph and truth must be in one frame.\n",
+    .text = "Reads a graph and writes it in another format. What that format cannot hold (truth in g2o, kernels) is an "
+            "error, unless --lossy allows to leave it out. A trajectory holds poses only; --values selects truth or "
+            "initial values. Endings: .ctseq (covtune), .g2o, .json (leo), .tum, .kitti, .pyfg, .isam, .csv (push, "
+            "read only).\n\n"
+            "--truth adds ground truth from another file, for covtune learn and eval. Graph and truth must have the "
+            "same frame.\n",
     .example = "  covtune simulate sphere --poses 100 --out ball.ctseq\n"
                "  covtune convert ball.ctseq ball.g2o --lossy\n"
                "  covtune convert ball.g2o true.ctseq --truth ball.ctseq\n",

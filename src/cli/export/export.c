@@ -1,5 +1,5 @@
-/* export.c: covtune export. Noise models in the words of another program, with what the noise file says of where
- * they come from: its provenance, and of each model how sure it is, which a table of noise models does not hold. */
+/* export.c: covtune export: noise models in the conventions of another program, with comments from the noise file that
+ * a table of noise models does not hold: provenance and error bars. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/common/findings.h"
 
@@ -12,7 +12,7 @@
 static const char FORMATS[] = CT_EXPORT_LIST(X); /* "|gtsam-cpp|..." */
 #undef X
 
-#define DIGITS 6 /* of what is written: error bars are some percent; the noise file has all */
+#define DIGITS 6 /* default: error bars are some percent; the noise file has all digits */
 
 typedef struct {
     const char       *given, *out, *to; /* as on the command line          */
@@ -24,9 +24,9 @@ typedef struct {
     char             *origin, **remark; /* what options have, to be freed  */
 } export_request;
 
-/* ---- What the file says beside the numbers --------------------------------------------------- */
+/* ---- Comments from the noise file ------------------------------------------------------------ */
 
-/* "comment": lines that an earlier export to JSON has left. */
+/* "comment": lines of an earlier export to JSON. */
 static void put_comment(cli_buffer *to, const json_t *object)
 {
     const json_t *list = json_object_get(object, "comment");
@@ -57,12 +57,12 @@ static char *origin_of(const cli_io *io, const export_request *request, const js
     }
     if (json_is_false(json_object_get(from, "finished"))) {
         cli_buffer_printf(&m, "The run is not finished: these are the best so far.\n");
-        cli_remark(io, "%s: the run is not finished: these are the best so far", request->path);
+        cli_remark(io, "%s: the run is not finished; these models are the best so far", request->path);
     }
     return m.text;
 }
 
-/* Entry i of a list, or, of an isotropic model, the one there is. */
+/* Entry i of a list, or the single value of an isotropic model. */
 static const json_t *entry(const json_t *value, size_t i)
 {
     return json_is_array(value) ? json_array_get(value, i) : value;
@@ -95,7 +95,7 @@ static void put_bars(cli_buffer *to, const ct_noise_model *m, const json_t *grou
 static void read_remarks(const cli_io *io, export_request *request)
 {
     const int32_t n = ct_noise_count(request->noise);
-    json_t       *root = cli_load_json(request->path, NULL); /* NULL: a pipe, which can be read but once */
+    json_t       *root = cli_load_json(request->path, NULL); /* NULL: a pipe, which can be read only once */
     request->remark = cli_alloc(n, sizeof *request->remark);
     for (int32_t i = 0; i < n; i++) {
         const ct_noise_model *m = ct_noise_get(request->noise, i);
@@ -120,7 +120,7 @@ static char *noise_file_of(const char *path)
     return cli_check_alloc(strdup(path));
 }
 
-/* The table, or a sentence; where another file of a run was given, one that says which is meant. */
+/* Reads the table. If another file of a run folder is given, the error names its noise file. */
 static ct_status read_table(export_request *request, ct_err *err)
 {
     ct_status status = ct_noise_new(&request->noise, err);
@@ -139,7 +139,7 @@ static ct_status read_table(export_request *request, ct_err *err)
 
 /* ---- Exporting ------------------------------------------------------------------------------- */
 
-/* The models that were written: the names in the export of the same as a noise file. */
+/* Names of the written models: those in an export of the same models to JSON. */
 static json_t *names(const export_request *request)
 {
     char       *text;
@@ -153,7 +153,7 @@ static json_t *names(const export_request *request)
     return list;
 }
 
-/* What the comments say as well, for those who do not read them. */
+/* Remarks with the main facts of the comments. */
 static void remark_on(const cli_io *io, const export_request *request, const json_t *written,
                       const ct_findings *findings)
 {
@@ -162,10 +162,10 @@ static void remark_on(const cli_io *io, const export_request *request, const jso
     if (!request->options.group && more >= 0) {
         while (ct_noise_get(request->noise, held)->learned != 0) held++;
         if (more)
-            cli_remark(io, "%s and %d more were held while others were learned, and are left out; --all has them",
+            cli_remark(io, "%s and %d more were not learned and are left out; --all includes them",
                        ct_noise_get(request->noise, held)->name, more);
         else
-            cli_remark(io, "%s was held while others were learned, and is left out; --all has it",
+            cli_remark(io, "%s was not learned and is left out; --all includes it",
                        ct_noise_get(request->noise, held)->name);
     }
     for (int32_t i = 0; i < findings->count; i++) {
@@ -232,7 +232,7 @@ static void request_free(export_request *request)
     ct_noise_free(request->noise);
 }
 
-/* In any case, with _ or -: robot_localization is what the package itself is called. */
+/* In any case, with _ or -: the package itself is called robot_localization. */
 static int find_format(const char *word)
 {
     for (int i = 0; i < CT_EXPORT_COUNT; i++) {
@@ -242,7 +242,7 @@ static int find_format(const char *word)
     return -1;
 }
 
-/* Formats that begin with the word, or the one that is nearest to it, or all. */
+/* Suggests formats that begin with the word, or the most similar one, or all. */
 static cli_exit bad_format(const cli_io *io, const char *word)
 {
     const char *list[CT_EXPORT_COUNT + 1] = {NULL};
@@ -263,11 +263,11 @@ static cli_exit refuse_unused(const cli_io *io, const export_request *r)
 {
     const char *name = ct_export_name(r->format);
     if (r->digits && r->format == CT_EXPORT_JSON)
-        return cli_misuse(io, "--digits is for other formats than json, the noise file, which has all digits");
+        return cli_misuse(io, "--digits is not for json, which has all digits");
     if (r->options.dt_s > 0 && r->format != CT_EXPORT_ROS && r->format != CT_EXPORT_ROBOT_LOCALIZATION)
         return cli_misuse(io, "--dt is for ros and robot-localization; %s has no twists", name);
     if (r->options.all && r->options.group)
-        return cli_misuse(io, "--all is for all groups, --group %s for one, held models included; one of them",
+        return cli_misuse(io, "--all selects all models and --group %s one group; give one of them",
                           r->options.group);
     return CLI_GO;
 }
@@ -276,15 +276,14 @@ static cli_exit refuse_unused(const cli_io *io, const export_request *r)
 static const cli_option OPTIONS[] = {
     CLI_ROW_TEXT("to", FORMATS + 1, AT(to), "format"),
     CLI_ROW_TEXT("group", "NAME", AT(options.group),
-                 "the models of that group alone: NAME, NAME@..., NAME#... (all that were learned)"),
+                 "only the models of this group: NAME, NAME@..., NAME#... (all that were learned)"),
     CLI_ROW_FLAG("all", AT(options.all),
-                 "also those that were held while others were learned, such as first_pose"),
+                 "include models that were not learned, such as first_pose"),
     CLI_ROW_FLAG("diagonal", AT(options.diagonal), "leave correlations out"),
     CLI_ROW_NUMBER("dt", "SECONDS", 1e-9, 1e9, AT(options.dt_s),
-                   "time from pose to pose: ros and robot-localization then have between_* models as twists"),
+                   "time from pose to pose: ros and robot-localization then write between_* models as twists"),
     CLI_ROW_INTEGER("digits", "N", 3, 17, AT(digits),
-                    "significant digits, of a covariance more where correlations need them; 17: all (6; json, the "
-                    "noise file, has all)"),
+                    "significant digits; a covariance has more if its correlations need them; 17: all (6; json: all)"),
     CLI_ROW_TEXT("out", "FILE", AT(out), "write to that file, replaced whole (stdout)"),
     CLI_ROW_END,
 };
@@ -316,9 +315,9 @@ const cli_command cli_export = {
     .operands = "NOISE",
     .least = 1,
     .most = 1,
-    .text = "Reads a noise file, or the one in the folder of a run, and writes its models as another program wants "
-            "them: its order of coordinates, its units, "
-            "sigma, variance or information. Comments in what is written say which, and where the numbers come from. "
+    .text = "Reads a noise file, or that of a run folder, and writes its models in the conventions of another program: "
+            "order of coordinates, units, and sigma, variance or information. Comments in the output name the "
+            "convention and the origin of the numbers. "
             "Formats:" CT_EXPORT_LIST(X) "\n",
     .example = "  echo '{\"format\": \"covtune-noise\", \"version\": 1, \"groups\":\n"
                "    {\"gps\": {\"variance\": [4, 4], \"coordinates\": [\"x\", \"y\"]}}}' >noise.json\n"

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-/* Sums over the runs of a part; both parts may share runs. */
+/* Sums over the sequences of a part. A sequence may be in both parts. */
 typedef struct {
     int64_t    variables, factors;
-    int32_t    least, most; /* variables of a run */
+    int32_t    least, most; /* variables of a sequence */
     info_truth truth;
 } tally;
 
@@ -14,8 +14,8 @@ typedef struct {
     const char       *path;
     const ct_dataset *d;
     tally             train, test;
-    int64_t          *uses; /* per noise model: factors, over both parts; a run that is in both counts once */
-    uint8_t          *trained; /* per noise model: a training run has it */
+    int64_t          *uses; /* per noise model: factors in both parts; a sequence in both counts once */
+    uint8_t          *trained; /* per noise model: a training sequence uses it */
 } summary;
 
 static int is_among(const ct_sequence *seq, ct_sequence *const list[], int32_t count)
@@ -108,14 +108,14 @@ static void print_part(const char *label, const tally *t, int32_t runs)
 {
     char range[64], part[128], truth[256] = "no truth";
     if (!runs) {
-        cli_row(label, "no runs");
+        cli_row(label, "no sequences");
         return;
     }
     snprintf(range, sizeof range, t->least == t->most ? "%d" : "%d to %d", t->least, t->most);
     if (t->truth.known)
         snprintf(truth, sizeof truth, "truth of %lld variables of %lld%s", (long long)t->truth.known,
                  (long long)t->variables, info_part(&t->truth, part, sizeof part));
-    cli_row(label, "%d run%s of %s variables, %lld factors; %s", runs, CLI_S(runs), range, (long long)t->factors,
+    cli_row(label, "%d sequence%s of %s variables, %lld factors; %s", runs, CLI_S(runs), range, (long long)t->factors,
             truth);
 }
 

@@ -1,4 +1,4 @@
-/* info.c: covtune info. What is in a file; of datasets: dataset.c. */
+/* info.c: covtune info of a file. Datasets: dataset.c, run folders: run.c. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/info/info.h"
 #include "cli/learn/learn.h"
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MODELS_SHOWN 8  /* for people; g2o files may have one for every edge */
+#define MODELS_SHOWN 8  /* noise models in rows; g2o files may have one per edge */
 
-/* Measurement models in the order they appear in, with how often. */
+/* Measurement models in order of appearance, with counts. */
 typedef struct {
     const ct_factor_ops *ops;
     int32_t              factors;
@@ -24,7 +24,7 @@ typedef struct {
     int32_t           *used;  /* per noise model: factors      */
     tally             *tally;
     int                kinds; /* entries of tally              */
-    int32_t            fixed, stamped, held; /* held: factors that tie to the world */
+    int32_t            fixed, stamped, held; /* held: absolute factors */
     info_truth         truth;
 } summary;
 
@@ -121,7 +121,7 @@ static void print_all(const summary *s)
         cli_row("truth", "of %lld variables of %d%s", (long long)s->truth.known, variables,
                 info_part(&s->truth, part, sizeof part));
     if (s->stamped) cli_row("times", "of %d variables of %d", s->stamped, variables);
-    cli_row("factors", "%d; %d tie a variable to the world", ct_graph_factors(g), s->held);
+    cli_row("factors", "%d; %d are absolute", ct_graph_factors(g), s->held);
     for (int k = 0; k < s->kinds; k++) cli_row("", "%s: %d", s->tally[k].ops->name, s->tally[k].factors);
     cli_row("error", "%.10g at the initial values", ct_graph_error(g, s->noise, ct_graph_initial_const(g)));
     cli_row("noise", "%d model%s", models, CLI_S(models));
@@ -176,7 +176,7 @@ typedef struct {
 #define AT(member) offsetof(info_request, member)
 static const cli_option OPTIONS[] = {
     CLI_ROW_CHOICE("format", CLI_FORMATS, ct_format_find, AT(format),
-                   "format of FILE (told from its ending, or its first line)"),
+                   "format of FILE (from its ending, or its first line)"),
     CLI_ROW_REPAIR,
     CLI_ROW_FLAG("map", AT(map), "draw the initial values"),
     CLI_ROW_END,
@@ -194,7 +194,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     if (map && (io.json || io.quiet)) return cli_misuse(&io, "--map is not for --%s", io.json ? "json" : "quiet");
     if (learn_is_run(path)) {
         if (map || format != CT_FORMAT_AUTO || io.repair)
-            return cli_misuse(&io, "--%s is not for the folder of a run, which %s is",
+            return cli_misuse(&io, "--%s is not for a run folder, and %s is one",
                               map         ? "map"
                               : io.repair ? "repair"
                                           : "format",
@@ -203,7 +203,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     }
     if (is_dataset(path)) {
         if (map || format != CT_FORMAT_AUTO)
-            return cli_misuse(&io, "--%s is not for a dataset, which %s is", map ? "map" : "format", path);
+            return cli_misuse(&io, "--%s is not for a dataset, and %s is one", map ? "map" : "format", path);
         return cli_finish(&io, cli_info_dataset(&io, path));
     }
     return cli_finish(&io, carry_out(&io, path, format, map));
@@ -211,16 +211,15 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
 
 const cli_command cli_info = {
     .name = "info",
-    .brief = "say what is in a graph file, a dataset or a run of learn",
+    .brief = "describe a graph file, a dataset or a run folder of learn",
     .operands = "FILE|DATASET|RUN",
     .least = 1,
     .most = 1,
-    .text = "Lists a file's variables by kind, its factors by measurement model, its noise models with their sigmas "
-            "and units, how much of "
-            "the truth it knows, and the error at its initial values. Of a dataset (a folder of runs, or its "
-            "dataset.yaml): runs, poses, noise models with their "
-            "start variances, and what is to be learned. Of the folder of a run of covtune learn: its noise models "
-            "before and after, loss, method, data and version, and whether it is finished or how to go on.\n",
+    .text = "Of a file: variables by kind, factors by measurement model, noise models with sigmas and units, how much "
+            "ground truth it has, and the error at its initial values. Of a dataset (a folder, or its dataset.yaml): "
+            "sequences, poses, noise models with start variances, and what is learned. Of a run folder of covtune "
+            "learn: noise models before and after, loss, method, data and version, and how to continue an unfinished "
+            "run.\n",
     .example = "  covtune simulate grid --poses 200 --out small.ctseq\n"
                "  covtune info small.ctseq --map\n",
     .options = OPTIONS,

@@ -1,4 +1,4 @@
-/* run.c: covtune info of a run's folder: what was learned, from what, how it ended and how to go on. */
+/* run.c: covtune info of a run folder. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/info/info.h"
 #include "cli/learn/learn.h"
@@ -17,12 +17,12 @@ enum { BEFORE, AFTER };
 typedef struct {
     const char   *path;
     learn_run     run;
-    const json_t *summary;      /* NULL: there is none, or it is of an earlier end       */
+    const json_t *summary;      /* NULL: none, or the run was resumed since              */
     json_t       *files;        /* names in the folder                                   */
     int           resumable;
-    char          written[32];  /* when noise.json was                                   */
-    int64_t       evaluations;  /* of the summary, else lines of the history             */
-    double        best;         /* loss among them, folds apart; NaN: none               */
+    char          written[32];  /* time of noise.json                                    */
+    int64_t       evaluations;  /* from the summary, otherwise lines of the history      */
+    double        best;         /* best training loss, without folds; NaN: none          */
 } run_summary;
 
 /* ---- reading ---- */
@@ -167,7 +167,7 @@ static void print_state(const run_summary *s)
     char *config = cli_shell_quote(s->run.config), *run = cli_shell_quote(s->path);
     cli_row("state", "not finished: %lld evaluation%s of the loss so far, noise.json is the best of them%s",
             (long long)s->evaluations, CLI_S(s->evaluations),
-            s->resumable ? ". To go on:" : "; there is no checkpoint to go on from. To begin again:");
+            s->resumable ? ". To continue:" : "; there is no checkpoint. To start again:");
     cli_row_command("", "covtune learn %s --out %s --%s", config, run, s->resumable ? "resume" : "force");
     free(config);
     free(run);
@@ -175,7 +175,7 @@ static void print_state(const run_summary *s)
 
 static void print_loss(const run_summary *s)
 {
-    char heldout[96] = "; no runs were held out";
+    char heldout[96] = "; no sequences were held out";
     if (isfinite(loss_of(s, "heldout")))
         snprintf(heldout, sizeof heldout, "; held out %.6g, the start there %.6g", loss_of(s, "heldout"),
                  loss_of(s, "heldout_start"));
@@ -185,7 +185,7 @@ static void print_loss(const run_summary *s)
     else if (isfinite(s->best)) cli_row("loss", "%.6g, the best so far", s->best);
 }
 
-/* Of a learned model, where it began and how sure it is. */
+/* A model, with error bars and start values if it was learned. */
 static void print_model(const run_summary *s, const ct_noise_model *m)
 {
     const json_t         *group = group_of(s, m), *percent = json_object_get(group, "sigma_error_percent");
@@ -209,7 +209,7 @@ static void print_all(const run_summary *s)
     const int64_t runs = json_integer_value(json_object_get(s->summary, "sequences"));
     char          text[1024] = "", count[48] = "";
     size_t        used = 0;
-    if (runs) snprintf(count, sizeof count, ": %lld training run%s", (long long)runs, CLI_S(runs));
+    if (runs) snprintf(count, sizeof count, ": %lld training sequence%s", (long long)runs, CLI_S(runs));
     cli_row("run", "%s, by covtune %s, written %s", s->path, origin_text(s, "version"),
             *s->written ? s->written : "at an unknown time");
     cli_row("dataset", "%s%s", origin_text(s, "dataset"), count);

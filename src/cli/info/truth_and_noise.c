@@ -1,4 +1,4 @@
-/* truth_and_noise.c: truth and noise models, as info of a file and of a dataset both tell of them. */
+/* truth_and_noise.c: ground truth and noise models, for files, datasets and run folders. */
 #include "cli/info/info.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
-/* learn.c: covtune learn. Noise models from runs whose truth is known, into a folder that a killed run is resumed
- * from. */
+/* learn.c: covtune learn: options, the outer loop with progress, and the steps in order. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/learn/learn.h"
 
@@ -10,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- what is asked for ---- */
+/* ---- options ---- */
 
 #define X(constant, name) "|" name
 static const char DIFFERENCES[] = CT_DIFFERENCE_LIST(X), GRADIENTS[] = CT_GRADIENT_LIST(X),
@@ -61,94 +60,97 @@ static learn_request defaults(void)
 #define FROM_CLOSED_FORM    "closed-form"
 #define FROM_TABLE          "table"
 #define LIMIT_TOTAL         ""
-#define LIMIT_PER_PARAMETER " a parameter"
+#define LIMIT_PER_PARAMETER " per parameter"
 #define X(constant, name, start, iterations, limit, space, traits, text) \
     "\n" name ": " text " (from " FROM_##start ", " #iterations LIMIT_##limit ")"
-static const char METHOD_HELP[] = "how it is learned, from where, and the limit of iterations (lm)" CT_LEARN_LIST(X);
+static const char METHOD_HELP[] = "learning method, with its start and its limit of iterations (lm)" CT_LEARN_LIST(X);
 #undef X
 
-/* Rows before "out" say what is computed; they make config.yaml. Those from it on say where and how. */
+/* Rows before "out" define the computation and are written to config.yaml. The others do not change the result. */
 #define AT(member) offsetof(learn_request, member)
 static const cli_option OPTIONS[] = {
     CLI_ROW_HEADING("What is learned"),
     CLI_ROW_TEXT("learn", "NAME,..", AT(theta.learn),
-                 "only these noise models or groups (all that training runs use, but for first_pose and those "
-                 "dataset.yaml freezes)"),
+                 "learn only these noise models or groups (default: all that training sequences use, except first_pose "
+                 "and those that dataset.yaml freezes)"),
     CLI_ROW_TEXT("freeze", "NAME,..", AT(theta.freeze),
-                 "not these: models, groups, or rows such as odom.yaw or odom@1.2"),
-    CLI_ROW_TEXT("tie", "NAME=NAME,..", AT(theta.tie), "one value for both: odom.x=odom.y, odom@0=odom@1"),
+                 "do not learn these models, groups, or rows such as odom.yaw or odom@1.2"),
+    CLI_ROW_TEXT("tie", "NAME=NAME,..", AT(theta.tie), "learn one value for both: odom.x=odom.y, odom@0=odom@1"),
     CLI_ROW_TEXT("full", "NAME,..|all", AT(theta.full),
-                 "learn these with correlations (a model's kind is the dataset's)"),
-    CLI_ROW_TEXT("diagonal", "NAME,..|all", AT(theta.diagonal), "learn these as a variance a row"),
-    CLI_ROW_TEXT("isotropic", "NAME,..|all", AT(theta.isotropic), "learn these as one variance"),
+                 "learn full covariances for these (default: the kind in the dataset)"),
+    CLI_ROW_TEXT("diagonal", "NAME,..|all", AT(theta.diagonal), "learn one variance per row for these"),
+    CLI_ROW_TEXT("isotropic", "NAME,..|all", AT(theta.isotropic), "learn one variance for all rows of each of these"),
     CLI_ROW_HEADING("Bounds"),
     CLI_ROW_TEXT("bounds", "dataset|wide|loose|tight|LO:HI", AT(theta.bounds),
-                 "of all variances: dataset.yaml's where it says (the default), else wide, 1e-10 to 1e6; the "
-                 "paper's are loose, 0.001 to 1000, and tight, 0.1 to 10. Where dataset.yaml gives rows a unit, "
-                 "variances are over its square"),
+                 "bounds of all variances. dataset (the default): those of dataset.yaml, and wide for other models. "
+                 "wide: 1e-10 to 1e6. The paper's: loose, 0.001 to 1000, and tight, 0.1 to 10. If dataset.yaml gives "
+                 "rows a unit, bounds are in squared units"),
     CLI_ROW_TEXT("bound", "NAME=LO:HI,..", AT(theta.bound),
-                 "of the variances of these models or rows, in units as above: odom.x=1e-4:1,gps=1:100"),
+                 "bounds of these models or rows, in units as above: odom.x=1e-4:1,gps=1:100"),
     CLI_ROW_NUMBER("spread", "K", 1, INFINITY, AT(theta.spread),
-                   "no variance more than K times another, in units as above (no limit)"),
+                   "the largest variance is at most K times the smallest, in units as above (no limit)"),
     CLI_ROW_HEADING("Method"),
     CLI_ROW_CHOICE("method", METHODS + 1, ct_learn_method_find, AT(method), METHOD_HELP),
     CLI_ROW_TEXT("noise", "FILE|RUN", AT(noise),
-                 "start values, in place of the dataset's: of a noise file, or of what was learned there"),
+                 "start values from a noise file or a run folder, in place of the dataset's"),
     CLI_ROW_FLAG("repair", AT(repair), CLI_REPAIR_HELP),
     CLI_ROW_CHOICE("from", "closed-form|table", find_from, AT(from),
-                   "where it starts: second moments of residuals at the truth, or the start values (see --method)"),
+                   "where the search starts: at the second moments of the residuals at the truth (closed-form), or at "
+                   "the start values (table); default: see --method"),
     CLI_ROW_INTEGER("iterations", "N", 1, 1000000, AT(iterations),
-                    "at most so many (see --method); a limit a parameter limits evaluations as well"),
+                    "limit of iterations; default: see --method. A default per parameter limits evaluations as well"),
     CLI_ROW_CHOICE("space", "variance|log", find_space, AT(space),
-                   "nelder-mead, powell: search variances, or their logarithms (variance)"),
+                   "nelder-mead, powell: search in variances or in their logarithms (variance)"),
     CLI_ROW_INTEGER("samples", "N", 1, 1000000, AT(samples),
-                    "leo: drawn around the estimate of each run in each iteration (10)"),
+                    "leo: samples around the estimate of each sequence in each iteration (10)"),
     CLI_ROW_NUMBER("rate", "X", 1e-12, 1e12, AT(rate),
-                   "leo: of Adam, about the first step of each precision, in 1/m^2 or 1/rad^2 (0.1)"),
+                   "leo: learning rate of Adam on precisions, in 1/m^2 or 1/rad^2 (0.1)"),
     CLI_ROW_NUMBER("decay", "X", 1e-3, 1, AT(decay),
-                   "leo: what the rate is multiplied with after each iteration (0.95)"),
-    CLI_ROW_INTEGER("seed", "K", 0, 2147483647, AT(seed), "leo, crs: of the random numbers (1)"),
+                   "leo: factor on the rate after each iteration (0.95)"),
+    CLI_ROW_INTEGER("seed", "K", 0, 2147483647, AT(seed), "leo, crs: seed of the random numbers (1)"),
     CLI_ROW_NUMBER("M", "X", 1, 1e9, AT(M), "fw, fw-log: the step is 2 / (X + iteration) (2)"),
     CLI_ROW_CHOICE("gradient", GRADIENTS + 1, ct_gradient_find, AT(gradient),
-                   "where derivatives come from (adjoint)"),
+                   "how derivatives of the loss are computed (adjoint)"),
     CLI_ROW_CHOICE("hessian", HESSIANS + 1, ct_hessian_find, AT(hessian),
-                   "of the inner problem: exact, or Gauss-Newton's (exact)"),
+                   "Hessian of the inner problem in these derivatives: exact or Gauss-Newton (exact)"),
     CLI_ROW_CHOICE(
         "inner", "batch|isam2", cli_find_solver, AT(inner),
-        "how training runs are estimated: at once from the truth, or step by step from what was measured (batch)"),
+        "how training sequences are estimated: as a batch from the truth, or incrementally from measurements (batch)"),
     CLI_ROW_CHOICE("entry", ENTRIES + 1, ct_entry_find, AT(entry),
-                   "isam2: where a new pose starts: at the one before, moved on from there as measured, or at what "
-                   "was measured (previous)"),
-    CLI_ROW_HEADING("Judging"),
+                   "isam2: where a new pose starts: at the previous pose, at the previous pose moved by the measured "
+                   "motion, or at the measured start value (previous)"),
+    CLI_ROW_HEADING("Loss and model selection"),
     CLI_ROW_CHOICE(
         "loss", DIFFERENCES + 1, ct_difference_find, AT(difference),
-        "difference from the truth in the loss: on its own side (local), or in the world (left, the paper's)"),
-    CLI_ROW_TEXT("weights", "T:R", AT(weights), "of translations and rotations in the loss (1:1)"),
+        "error in the loss: Log(truth^-1 x), in the local frame (local), or Log(x truth^-1), as in the paper (left)"),
+    CLI_ROW_TEXT("weights", "T:R", AT(weights), "weights of translations and rotations in the loss (1:1)"),
     CLI_ROW_TEXT("prior", "auto|none|W", AT(prior),
-                 "lm: weight of the pull towards the closed form; auto: by folds, 0.1 where there are none (auto)"),
+                 "lm: weight of the prior towards the closed form; auto: chosen by cross-validation, 0.1 without folds "
+                 "(auto)"),
     CLI_ROW_INTEGER("folds", "K", 0, 1000, AT(folds),
-                    "lm: parts that are held out in turn to choose the prior; 0: none (5)"),
+                    "lm: folds of the cross-validation that chooses the prior; 0: none (5)"),
     CLI_ROW_CHOICE("deployment", "auto|batch|isam2", cli_find_solver_or_auto, AT(deployment),
-                   "how runs held out are estimated, as will be done in deployment: at once, or step by step "
-                   "(auto: isam2 where measurements do not place nine of ten poses)"),
+                   "how the estimator runs in deployment, and so how held-out sequences are estimated: batch, or "
+                   "incremental (auto: isam2 if measurements determine fewer than nine of ten poses)"),
     CLI_ROW_ALIAS("field", "deployment"),
     CLI_ROW_CHOICE("deployment-start", STARTS + 1, ct_start_find, AT(deployment_start),
-                   "where estimates of runs held out start from (measurements)"),
+                   "where estimates of held-out sequences start (measurements)"),
     CLI_ROW_ALIAS("field-start", "deployment-start"),
     CLI_ROW_CHOICE("scale", SCALES + 1, ct_scale_find, AT(scale),
-                   "the common factor, from consistency: fit it within the bounds, free of them, or none (fit)"),
+                   "common factor of all variances, from consistency: fit within the bounds, free of the bounds, or "
+                   "none (fit)"),
     CLI_ROW_HEADING("Run folder"),
-    CLI_ROW_TEXT("out", "RUN", AT(out), "the folder of the run, which is made"),
+    CLI_ROW_TEXT("out", "RUN", AT(out), "run folder, which is created"),
     CLI_ROW_FLAG("resume", AT(resume),
-                 "go on with the run in that folder, to the same bits; begin anew if there is none"),
+                 "continue the run in that folder, to the same bits; start a new one if there is none"),
     CLI_ROW_FLAG("force", AT(force), "replace the run in that folder"),
     CLI_ROW_NUMBER("checkpoint-every", "S", 0, 1e6, AT(checkpoint_s), "seconds between checkpoints (5)"),
     CLI_ROW_HEADING("Output"),
     CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, AT(jobs),
-                    "sequences at a time (as many as there are processors); the results are the same for any"),
+                    "sequences estimated in parallel (number of processors); results do not depend on it"),
     CLI_ROW_FLAG("check-gradient", AT(check_gradient),
-                 "compare all derivatives with differences of the loss, at the start and at the closed form, and "
-                 "learn nothing"),
+                 "compare all derivatives with central differences of the loss, at the start values and at the closed "
+                 "form; learn nothing"),
     CLI_ROW_END,
 };
 #undef AT
@@ -213,8 +215,7 @@ static void resolve_draws(learn_request *r)
     if (!has(r, CT_LEARN_RANDOM)) r->seed = -1;
 }
 
-/* Values that the parser takes for a text, and lists. Of a config.yaml as of a command line: what is read from a run is
- * used as if it had been typed. */
+/* Checks texts that the parser does not: pairs, numbers, lists of names. For command lines and config.yaml alike. */
 static cli_exit check_values(const cli_io *io, const learn_request *r)
 {
     double a, b;
@@ -231,27 +232,28 @@ static cli_exit check_values(const cli_io *io, const learn_request *r)
     return ct_theta_options_check(&r->theta, &err) == CT_OK ? CLI_GO : cli_misuse(io, "%s", err.text);
 }
 
-/* Options that say where a run is written to. */
+/* Checks the options of the run folder. */
 static cli_exit check_place(const cli_io *io, const learn_request *r, const learn_request *given)
 {
     if (r->check_gradient) {
         if (given->out || r->resume || r->force)
-            return cli_misuse(io, "--check-gradient learns nothing: there is no run for --%s",
+            return cli_misuse(io, "--check-gradient writes no run; remove --%s",
                               given->out  ? "out"
                               : r->resume ? "resume"
                                           : "force");
     } else if (!r->out) {
         struct stat entry;
         const int   gone = r->path && stat(r->path, &entry);
-        return cli_misuse(io, "--out RUN is missing: the folder that the run is written to%s%s%s%s",
+        return cli_misuse(io, "--out RUN is missing: the run folder to write%s%s%s%s",
                           gone ? "; and " : "", gone ? r->path : "", gone ? ": " : "", gone ? strerror(errno) : "");
     }
-    if (r->resume && r->force) return cli_misuse(io, "--resume goes on with a run, --force replaces it; one of them");
+    if (r->resume && r->force) return cli_misuse(io, "--resume continues a run and --force replaces it; give one of "
+                                                     "them");
     return CLI_GO;
 }
 
-/* What the parser cannot see. `given` is what the command line itself says: a file may hold options of a method that
- * the command line replaced. */
+/* Checks combinations of options. `given` is the command line without the config file, which may have options of a
+ * method that the command line replaced. */
 static cli_exit check(const cli_io *io, const learn_request *r, const learn_request *given)
 {
     const int   prior = has(r, CT_LEARN_PRIOR);
@@ -272,7 +274,7 @@ static cli_exit check(const cli_io *io, const learn_request *r, const learn_requ
     return code == CLI_GO ? check_place(io, r, given) : code;
 }
 
-/* Numbers that depend on the method, as they will be used; those of other methods are not said. */
+/* Fills in defaults that depend on the method. Options of other methods are unset. */
 static void resolve(learn_request *r)
 {
     const ct_learn_method_info *info = info_of(r);
@@ -294,13 +296,13 @@ static void resolve(learn_request *r)
     r->folds = -1;
 }
 
-/* ---- what repeats the run ---- */
+/* ---- config.yaml and the command that repeats the run ---- */
 
 static int is_set(const cli_option *o, const learn_request *r)
 {
     const void *value = (const char *)r + o->place;
     if (o->type == CLI_NUMBER) return !isnan(*(const double *)value);
-    if (o->type == CLI_FLAG) return *(const int *)value; /* as it is on a command line */
+    if (o->type == CLI_FLAG) return *(const int *)value; /* a flag is given or not */
     if (o->type == CLI_INTEGER || o->type == CLI_CHOICE) return *(const int *)value >= 0;
     return 1;
 }
@@ -312,9 +314,9 @@ static void put_word(cli_buffer *out, const char *word)
     free(quoted);
 }
 
-/* job->config, all that was resolved; job->command, what of it is not a default; job->identity, what the digest of the
- * run is made from: the lines of config.yaml under the first names of the options, so that a run from before an option
- * was renamed is still resumed. */
+/* job->config has all resolved options, job->command those that differ from the defaults. job->identity is what the
+ * digest is made from: config.yaml with the oldest names of the options, so that runs from before a renaming can be
+ * resumed. */
 static void describe(const learn_request *request, learn_job *job)
 {
     learn_request usual = defaults();
@@ -345,7 +347,7 @@ static void describe(const learn_request *request, learn_job *job)
     job->command = command.text;
 }
 
-/* ---- doing it ---- */
+/* ---- preparing ---- */
 
 static ct_outer_options outer_options(const learn_request *r)
 {
@@ -414,7 +416,7 @@ static void release(learn_job *job)
     free(job->identity);
 }
 
-/* ---- what others ask of a run ---- */
+/* ---- for readers of a run folder ---- */
 
 cli_exit learn_read_config(cli_io *io, const char *path, learn_request *request, cli_config **held)
 {
@@ -422,11 +424,11 @@ cli_exit learn_read_config(cli_io *io, const char *path, learn_request *request,
     const cli_exit code = cli_config_read(io, path, "dataset", OPTIONS, request, &request->path, held);
     if (code != CLI_GO) return code;
     if (!request->path)
-        return cli_fail(io, "%s: it does not say which dataset was learned from; a line \"dataset: PATH\" does", path);
+        return cli_fail(io, "%s: the dataset is missing; add a line \"dataset: PATH\"", path);
     io->file = path;
     const cli_exit checked = check_values(io, request);
     io->file = NULL;
-    if (checked != CLI_GO) return CLI_FAILED; /* a mistake in a file is no misuse of the command line */
+    if (checked != CLI_GO) return CLI_FAILED; /* a mistake in a file is not misuse of the command line */
     resolve(request);
     return CLI_GO;
 }
@@ -442,7 +444,7 @@ ct_status learn_digest(const cli_io *io, const learn_request *request, const cha
     learn_request now = *request;
     cli_io        silent = *io;
     silent.quiet = 1;
-    describe(request, &job); /* with the paths that the run was told */
+    describe(request, &job); /* with the paths of the original run */
     now.path = dataset;
     if (now.noise) now.noise = start;
     const ct_status status = prepare(&silent, &now, &job, err);
@@ -457,16 +459,15 @@ typedef struct {
     const learn_request *request;
     learn_job           *job;
     cli_progress              bar;
-    /* of the loss below */
     const char          *phase;
-    /* the last that is a number: where an inner estimate fails there is none; NaN: none yet */
+    /* the last finite loss of this phase; NaN: none yet */
     double               loss;
 } watcher;
 
 static void show(watcher *w, const ct_learn_progress *p)
 {
     char step[48] = "", loss[48] = "", heldout[48] = "";
-    if (w->phase != p->phase) w->loss = NAN; /* folds see part of the runs */
+    if (w->phase != p->phase) w->loss = NAN; /* losses of folds are over fewer sequences */
     w->phase = p->phase;
     if (isfinite(p->train)) w->loss = p->train;
     if (p->iterations > 0) snprintf(step, sizeof step, " %d of at most %d", p->iteration, p->iterations);
@@ -492,7 +493,7 @@ static ct_status learn(const cli_io *io, const learn_request *request, learn_job
     ct_status status = ct_learn(job->outer, &job->options, job->dataset->noise, &job->result, err);
     cli_interrupt_end();
     cli_status_clear();
-    if (job->folder.status != CT_OK) { /* which is why learning stopped */
+    if (job->folder.status != CT_OK) { /* a file could not be written, so learning was stopped */
         *err = job->folder.err;
         status = job->folder.status;
     }
@@ -512,7 +513,7 @@ static cli_exit finish(const cli_io *io, const learn_request *request, learn_job
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
     if (job->result.stop != CT_LEARN_STOP_CANCELLED) return CLI_DONE;
     char *config = cli_shell_quote(job->folder.config), *out = cli_shell_quote(request->out);
-    cli_fail(io, "interrupted; the best so far is in %s. To go on:", job->folder.noise);
+    cli_fail(io, "interrupted; the best so far is in %s. To continue:", job->folder.noise);
     cli_print_command("covtune learn %s --out %s --resume", config, out);
     free(config);
     free(out);
@@ -570,20 +571,19 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
 
 const cli_command cli_learn = {
     .name = "learn",
-    .brief = "learn noise models from runs whose truth is known",
+    .brief = "learn noise covariances from sequences with ground truth",
     .operands = "DATASET|CONFIG",
     .needs = "--out RUN",
     .least = 1,
     .most = 1,
-    .text = "Finds the noise models under which estimates of the training runs come closest to their truth, within "
-            "hard bounds, and writes them to RUN/noise.json. "
-            "Ratios of variances come from that loss; their common factor, which no estimate depends on, from "
-            "consistency. A dataset is a folder with dataset.yaml, one with folders train and "
-            "test, a folder of sequence files, or one such file. A config is a YAML file with `dataset:` and any of "
-            "these options: RUN/config.yaml repeats a run.\n"
-            "RUN also has history.jsonl (a line an evaluation), summary.json (what --json prints), start.json and "
-            "checkpoint. A run that was killed goes on with --resume; Ctrl-C stops at the best so far, with "
-            "exit code 130.\n",
+    .text = "Finds the noise covariances for which estimates of the training sequences are closest to their ground "
+            "truth, within hard bounds, and writes them to RUN/noise.json. The loss determines the ratios of "
+            "variances. Estimates do not depend on the common factor of all variances; consistency determines it.\n"
+            "A dataset is a folder with dataset.yaml, a folder with train and test, a folder of sequence files, or one "
+            "sequence file. A config is a YAML file with `dataset:` and any of these options; RUN/config.yaml repeats "
+            "a run.\n"
+            "RUN also has start.json, history.jsonl (one line per evaluation), summary.json (what --json prints) and "
+            "checkpoint. --resume continues a killed run. Ctrl-C stops at the best so far, with exit code 130.\n",
     .example = "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --out D3\n"
                "  covtune learn D3 --out run\n"
                "  covtune eval D3 --noise run/noise.json --against run/start.json\n",

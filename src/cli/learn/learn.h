@@ -17,11 +17,11 @@ typedef struct {
     const char *weights, *prior;
     ct_theta_options theta;
     int         method, difference, gradient, hessian, deployment_start, scale, inner, deployment, entry;
-    /* -1, -1, 0, -1: the method's own; iterations -1: so many a parameter */
+    /* -1, -1, 0, -1: the default of the method; iterations -1: a number per parameter */
     int         from, space, iterations, folds;
-    int         seed, samples;                  /* -1: the method's own, as is NaN of M, rate and decay */
+    int         seed, samples;                  /* -1: the default of the method; the same: NaN in M, rate, decay */
     int         check_gradient, resume, force, jobs, repair;
-    int         entry_given, start_given; /* --entry, --deployment-start: on the command line itself */
+    int         entry_given, start_given; /* --entry, --deployment-start are on the command line */
     double      M, rate, decay, checkpoint_s;
 } learn_request;
 
@@ -29,26 +29,26 @@ typedef struct {
 #define LEARN_CONFIG_BEGINS                                                                                            \
     "# covtune learn THIS --out RUN repeats the run; paths are as seen from where covtune was started\n"
 
-/* Lines that come out the same when a run is resumed: those that are there already stay, and nothing is cut off but
- * what differs. */
+/* The history as a file of lines. A resumed run produces its lines again: equal ones are kept, and the file is cut at
+ * the first difference. */
 typedef struct {
     int    file;  /* -1: not open                                    */
     off_t  at;    /* where the next line goes                        */
-    char  *known; /* what was in the file, as far as it is not passed; NULL: nothing is left of it */
+    char  *known; /* the old content of the file; NULL: passed or cut */
     size_t length;
 } learn_lines;
 
-/* The folder of a run. */
+/* The open run folder. */
 typedef struct {
     ct_run_folder     *run; /* locked                                        */
     char  *noise, *start, *history, *config, *checkpoint, *summary, *report; /* paths */
     learn_lines lines;      /* the history                                   */
-    int    resumed;    /* there was a run                               */
-    int         adopted;    /* it is from before folders of runs had a mark  */
-    int         answered;   /* and its noise.json was the answer             */
+    int    resumed;    /* a run is continued                            */
+    int         adopted;    /* it has no covtune-run.json: an older version wrote it */
+    int         answered;   /* its noise.json is the final result            */
     double best, written_s;
-    ct_noise *table;   /* under the best parameters so far              */
-    ct_err    err;     /* what could not be written, while learning ran */
+    ct_noise *table;   /* noise models of the best parameters so far    */
+    ct_err    err;     /* of a write during learning                    */
     ct_status status;
 } learn_folder;
 

@@ -1,14 +1,13 @@
-/* run_files.c: the folder of a run.
+/* run_files.c: writes the files of a run. read_run.c reads them.
  *
- *   config.yaml    what was asked for, resolved           start.json    the noise models before
- *   noise.json     the best so far, at the end the answer  history.jsonl a line an evaluation
- *   checkpoint     what a killed run is resumed from       summary.json  what --json prints
- *   report.html    what covtune report makes of it all
+ *   config.yaml   all options, resolved            start.json     the noise models before learning
+ *   noise.json    the best so far, then the result history.jsonl  one line per evaluation
+ *   checkpoint    the state that --resume needs    summary.json   what --json prints
+ *   report.html   written by covtune report
  *
- * Files are replaced whole, but for the history, which grows, and all of them by those of a new run in one step
- * (ct_run_folder_commit). A resumed run lives through all its evaluations again, those that it knows in no time, and
- * so comes to the lines of its history that are there already; nothing in it, or in noise.json, depends on time,
- * threads or interruptions. */
+ * Files are replaced whole; only the history grows. A new run replaces all files in one step (ct_run_folder_commit). A
+ * resumed run replays its evaluations from the checkpoint and produces the lines of the history again. No byte of the
+ * history and of noise.json depends on time, threads or interruptions. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/learn/learn.h"
 
@@ -27,13 +26,13 @@ static ct_status failed(const char *path, ct_err *err)
     return ct_fail(err, CT_E_IO, "%s: cannot be written: %s", path, strerror(errno));
 }
 
-/* What is in the file, of which less may be used than was read. */
+/* Reads the existing lines. */
 static ct_status open_lines(learn_lines *l, const char *path, ct_err *err)
 {
     struct stat entry;
     l->file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (l->file < 0 || fstat(l->file, &entry)) return failed(path, err);
-    if (!S_ISREG(entry.st_mode)) return ct_fail(err, CT_E_IO, "%s: is no file that could be written; remove it", path);
+    if (!S_ISREG(entry.st_mode)) return ct_fail(err, CT_E_IO, "%s: is not a regular file; remove it", path);
     l->known = cli_alloc(entry.st_size + 1, 1);
     for (ssize_t n = 1; n > 0; l->length += (size_t)n) {
         n = read(l->file, l->known + l->length, (size_t)entry.st_size - l->length);
@@ -42,7 +41,7 @@ static ct_status open_lines(learn_lines *l, const char *path, ct_err *err)
     return CT_OK;
 }
 
-/* Nothing after what was put. */
+/* Cuts the file after the last line that was put. */
 static ct_status end_lines(learn_lines *l, const char *path, ct_err *err)
 {
     free(l->known);
@@ -67,7 +66,7 @@ static ct_status put_line(learn_lines *l, const char *line, size_t length, const
     return status;
 }
 
-/* ---- the beginning ---- */
+/* ---- start ---- */
 
 static ct_status write_noise(const learn_job *job, const ct_noise *noise, const ct_learn_result *result, int finished,
                              const char *path, ct_err *err)
@@ -77,7 +76,7 @@ static ct_status write_noise(const learn_job *job, const ct_noise *noise, const 
     return ct_learn_write_noise(job->theta, noise, job->start, result, &origin, path, err);
 }
 
-/* Where there is a checkpoint of another run, a sentence that names the way out. */
+/* Opens the checkpoint. The error for one of another run names the command that continues that run. */
 static ct_status open_checkpoint(const learn_request *request, learn_job *job, ct_err *err)
 {
     learn_folder   *f = &job->folder;
@@ -85,13 +84,14 @@ static ct_status open_checkpoint(const learn_request *request, learn_job *job, c
     const ct_status status =
         ct_checkpoint_open(f->checkpoint, 1, job->digest, request->checkpoint_s, &job->checkpoint, &inner);
     if (status == CT_E_ARGUMENT)
-        return ct_fail(err, status, "%s; covtune learn %s --out %s --resume has them", inner.text, f->config,
+        return ct_fail(err, status, "%s; to continue that run: covtune learn %s --out %s "
+                                    "--resume", inner.text, f->config,
                        request->out);
     if (status != CT_OK) return ct_fail(err, status, "%s", inner.text);
     return CT_OK;
 }
 
-/* The first files of a run, all that --resume needs, and the noise file that is there from the beginning on. */
+/* Writes the first files of a run: what --resume needs, and a noise.json that exists from the start. */
 static ct_status stage(learn_job *job, ct_err *err)
 {
     const char *to = ct_run_folder_staged(job->folder.run);
@@ -110,7 +110,7 @@ static ct_status stage(learn_job *job, ct_err *err)
     return status;
 }
 
-/* A new run, in place of the one that may be there. Its summary goes with it, and its report, if covtune wrote that. */
+/* Starts a new run in place of an old one, whose summary is removed, and its report if covtune wrote it. */
 static ct_status begin(learn_job *job, ct_err *err)
 {
     learn_folder     *f = &job->folder;
@@ -121,8 +121,8 @@ static ct_status begin(learn_job *job, ct_err *err)
     return status;
 }
 
-/* A run from before folders had a mark gets one. Its start.json may be that of a run which was being replaced when it
- * was killed: it is written again. */
+/* Adds covtune-run.json to a run folder of an older version. start.json is written again: it may belong to a run that
+ * was being replaced when it was killed. */
 static ct_status adopt(learn_job *job, ct_err *err)
 {
     learn_folder     *f = &job->folder;
@@ -135,7 +135,7 @@ static ct_status adopt(learn_job *job, ct_err *err)
     return status;
 }
 
-/* Was noise.json the answer already? Then what is lived through again is not written over it. */
+/* Is noise.json the final result? Then the replay does not overwrite it. */
 static int is_answered(const char *path)
 {
     json_t   *root = cli_load_json(path, NULL);
@@ -147,11 +147,11 @@ static int is_answered(const char *path)
 static ct_status resume(const learn_request *request, learn_job *job, ct_err *err)
 {
     learn_folder *f = &job->folder;
-    ct_status     status = open_checkpoint(request, job, err); /* before anything is touched */
+    ct_status     status = open_checkpoint(request, job, err); /* before any file is changed */
     if (status == CT_OK && !f->adopted && ct_run_folder_get(f->run)->key != job->digest)
         status = ct_fail(err, CT_E_ARGUMENT,
-                         "%s: the run in it was made from other data or with other options; --resume needs the same; "
-                         "covtune learn %s --out %s --resume has them",
+                         "%s: its run was made from other data or with other options; to continue that run: "
+                         "covtune learn %s --out %s --resume",
                          request->out, f->config, request->out);
     if (status == CT_OK && f->adopted) status = adopt(job, err);
     if (status == CT_OK) status = ct_file_replace(f->config, job->config, strlen(job->config), err);
@@ -172,16 +172,15 @@ ct_status learn_open(const learn_request *request, learn_job *job, ct_err *err)
     return status == CT_OK ? open_lines(&f->lines, f->history, err) : status;
 }
 
-/* ---- on the way ---- */
+/* ---- progress ---- */
 
-/* Keys are names of parameters, whatever their length, as names of models and ties go into them. Two that are the same
- * ("odom.x" is also what a model may be called) would be one key: the later one has the parameter's number behind it.
- * The caller frees it. */
+/* The key of a parameter is its name, of any length. If two names are equal (a model may be called "odom.x"), the later
+ * one gets its number as a suffix. The caller frees it. */
 static char *key_of(const ct_theta *theta, int32_t i, const json_t *taken)
 {
     size_t size = 512;
     char  *name = cli_alloc((int64_t)size, 1);
-    while (strlen(ct_theta_name(theta, i, name, size)) + 1 >= size) { /* it may have been cut */
+    while (strlen(ct_theta_name(theta, i, name, size)) + 1 >= size) { /* the name may be truncated */
         free(name);
         size *= 2;
         name = cli_alloc((int64_t)size, 1);
@@ -194,8 +193,8 @@ static char *key_of(const ct_theta *theta, int32_t i, const json_t *taken)
     return name;
 }
 
-/* Variances by the parameters' names, in the table's numbers (of an isotropic model those of its first row); off the
- * diagonal of full covariances the covariances. */
+/* Variances by parameter name, in the table's numbers; the first row's for an isotropic model, covariances off the
+ * diagonal of a full one. */
 static json_t *variances(const ct_theta *theta, const double *p)
 {
     const int32_t m = ct_theta_count(theta);
@@ -223,14 +222,14 @@ static ct_status write_history(learn_job *job, const ct_learn_progress *p, ct_er
     cli_put(o, "variances", variances(job->theta, p->p));
     char        *line = cli_check_alloc(json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17)));
     const size_t n = strlen(line);
-    line[n] = '\n'; /* in the place of its end */
+    line[n] = '\n'; /* replaces the terminating zero */
     const ct_status status = put_line(&job->folder.lines, line, n + 1, job->folder.history, err);
     json_decref(o);
     free(line);
     return status;
 }
 
-/* What folds learn is not for use: they see part of the runs. */
+/* Results of folds are not used: they are learned from a part of the sequences. */
 static ct_status keep_best(const learn_request *request, learn_job *job, const ct_learn_progress *p, ct_err *err)
 {
     learn_folder *f = &job->folder;
@@ -239,7 +238,7 @@ static ct_status keep_best(const learn_request *request, learn_job *job, const c
         if (status != CT_OK) return status;
         f->best = p->train;
     }
-    if (f->answered || ct_checkpoint_replays(job->checkpoint)) return CT_OK; /* what is there is better, or the same */
+    if (f->answered || ct_checkpoint_replays(job->checkpoint)) return CT_OK; /* the file is at least as good */
     if (isinf(f->best) || ct_now_s() < f->written_s + request->checkpoint_s) return CT_OK;
     f->written_s = ct_now_s();
     return write_noise(job, f->table, NULL, 0, f->noise, err);
@@ -253,14 +252,14 @@ int learn_record(const learn_request *request, learn_job *job, const ct_learn_pr
     return f->status != CT_OK;
 }
 
-/* ---- the end ---- */
+/* ---- end ---- */
 
 ct_status learn_close(learn_job *job, const json_t *summary, ct_err *err)
 {
     learn_folder *f = &job->folder;
     const int     cancelled = job->result.stop == CT_LEARN_STOP_CANCELLED;
     if (cancelled && (f->answered || ct_checkpoint_replays(job->checkpoint)))
-        return CT_OK; /* stopped before it came to what is there */
+        return CT_OK; /* stopped during the replay: the files are more recent */
     char     *text = cli_check_alloc(json_dumps(summary, JSON_INDENT(1) | JSON_REAL_PRECISION(17)));
     ct_status status = write_noise(job, job->dataset->noise, &job->result, !cancelled, f->noise, err);
     if (status == CT_OK) status = ct_checkpoint_write(job->checkpoint, err);
@@ -277,5 +276,5 @@ void learn_folder_free(learn_folder *f)
     ct_noise_free(f->table);
     if (f->run && f->lines.file >= 0) close(f->lines.file);
     free(f->lines.known);
-    learn_close_folder(f); /* unlocks: last */
+    learn_close_folder(f); /* unlocks, so it is last */
 }

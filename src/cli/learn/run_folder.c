@@ -1,4 +1,4 @@
-/* run_folder.c: the folder of a run: may it be used, is there a run in it, and who else is there. */
+/* run_folder.c: checks, opens and locks the run folder. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/learn/learn.h"
 
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The run that is open: what it has begun is dropped also where the program ends on the spot (cli_check_alloc). */
+/* The open run folder. Staged files are removed also if the program ends in cli_check_alloc. */
 static ct_run_folder *held;
 
 static void let_go(void)
@@ -69,7 +69,7 @@ static void name_files(const char *out, learn_folder *f)
     f->report = cli_path_join(out, "report.html");
 }
 
-/* Files of a run are files: through a link something else would be written. */
+/* Refuses links: another file would be written through them. */
 static cli_exit refuse_links(const cli_io *io, const learn_folder *f)
 {
     const char *const paths[] = {f->noise, f->start, f->history, f->config, f->checkpoint, f->summary};
@@ -77,24 +77,23 @@ static cli_exit refuse_links(const cli_io *io, const learn_folder *f)
         struct stat entry;
         if (lstat(paths[i], &entry) == 0 && !S_ISREG(entry.st_mode))
             return cli_fail(io,
-                            "%s: is no file, but a link or a folder; a run is not written through it: remove it, or "
-                            "choose another --out",
+                            "%s: is a link or a folder, not a file; remove it, or choose another --out",
                             paths[i]);
     }
     return CLI_GO;
 }
 
-/* What was found, once the folder is ours. */
-static cli_exit judge(const cli_io *io, const learn_request *request, learn_folder *f)
+/* Decides between a new and a resumed run, once the folder is locked. */
+static cli_exit check_state(const cli_io *io, const learn_request *request, learn_folder *f)
 {
     const int is_run = ct_run_folder_get(f->run)->state != CT_RUN_FOLDER_NONE;
     f->adopted = ct_run_folder_get(f->run)->state == CT_RUN_FOLDER_OTHER;
     f->resumed = is_run && request->resume;
     if (is_run && !request->resume && !request->force)
         return cli_fail(
-            io, "%s: there is a run in it: --resume goes on with it, --force replaces it, another --out leaves it",
+            io, "%s: it has a run; --resume continues it, --force replaces it, another --out keeps it",
             request->out);
-    if (request->resume && !is_run) cli_remark(io, "%s: there is no run to resume; a new one begins", request->out);
+    if (request->resume && !is_run) cli_remark(io, "%s: there is no run to resume; a new one is started", request->out);
     return f->resumed ? refuse_links(io, f) : CLI_GO;
 }
 
@@ -110,10 +109,10 @@ cli_exit learn_open_folder(const cli_io *io, const learn_request *request, learn
     const int old = found.state == CT_RUN_FOLDER_OTHER && learn_is_old_run(out);
     if (found.state == CT_RUN_FOLDER_OTHER && !old)
         return cli_fail(
-            io, "%s: is a folder with other things in it, and no run of covtune learn; choose a new one for --out",
+            io, "%s: this folder has other files and no run of covtune learn; choose a new folder for --out",
             out);
-    if (cli_make_folders(out)) return cli_fail(io, "%s: the folder cannot be made: %s", out, strerror(errno));
+    if (cli_make_folders(out)) return cli_fail(io, "%s: the folder cannot be created: %s", out, strerror(errno));
     if (ct_run_folder_open(out, "learn", old, &f->run, &err) != CT_OK) return cli_fail(io, "%s", err.text);
     hold(f->run);
-    return judge(io, request, f);
+    return check_state(io, request, f);
 }

@@ -1,7 +1,7 @@
-/* anchor.c: a graph of relative measurements floats; a prior on one pose holds it.
+/* anchor.c: a prior on one pose determines the absolute pose of a graph with relative measurements.
  *
- * The prior is the graph's way to say "here, by definition". Its sigma is small beside any measurement and
- * large beside rounding, it sits at the initial value, and so it adds nothing to the error there. */
+ * Its sigma is small compared with measurements and large compared with rounding. Its mean is the initial value, so it
+ * adds nothing to the error there. */
 #include "cli/solve/solve.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 
 #define NAME_MAX 256
 
-/* The number of a name like x17 that has this prefix, or -1. */
+/* The number in a name like x17 with this prefix; -1: none. */
 static long long number_of(const char *name, const char *prefix, size_t length)
 {
     if (strncmp(name, prefix, length) || !isdigit((unsigned char)name[length])) return -1;
@@ -19,8 +19,8 @@ static long long number_of(const char *name, const char *prefix, size_t length)
     return *end ? -1 : number;
 }
 
-/* The first pose; where poses are numbered as the first one is (x17), the one of the lowest number,
- * because files list them in any order. Without poses, the first variable. */
+/* The first pose, or the one with the lowest number if names are numbered (x17), because files list poses in any order.
+ * Without poses, the first variable. */
 static int32_t first_pose(const ct_graph *g)
 {
     char    name[NAME_MAX], other[NAME_MAX];
@@ -47,8 +47,8 @@ static ct_status choose(const solve_request *request, solve_job *job, ct_err *er
         if (!cli_is_anchored(g)) job->anchor = first_pose(g);
         if (job->anchor < 0 && request->anchor_sigma_given > 0)
             return ct_fail(err, CT_E_ARGUMENT,
-                           "%s: --anchor-sigma has no effect: measurements or a fixed variable tie the graph to the "
-                           "world, so there is no anchor; --anchor NAME asks for one",
+                           "%s: --anchor-sigma has no effect: the graph has an absolute measurement or a fixed "
+                           "variable, so no anchor is added; --anchor NAME adds one",
                            request->path);
         return CT_OK;
     }
@@ -61,7 +61,7 @@ static ct_status choose(const solve_request *request, solve_job *job, ct_err *er
     return CT_OK;
 }
 
-/* A model of its own, under a name that the table does not have. */
+/* Adds a noise model with a name that the table does not have. */
 static ct_status add_model(ct_noise *noise, int dim, double sigma, int32_t *index, ct_err *err)
 {
     char name[32] = "anchor";

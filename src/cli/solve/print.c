@@ -1,4 +1,4 @@
-/* print.c: the result of a solve, for people or for programs. */
+/* print.c: prints the result of a solve, as rows or JSON. */
 #include "cli/solve/solve.h"
 
 #include <math.h>
@@ -58,7 +58,7 @@ static json_t *anchor(const solve_request *request, const solve_job *job)
     return o;
 }
 
-/* Rows of all residuals less estimated scalars: what twice the error is on average, if the noise models are right. */
+/* Degrees of freedom: rows of residuals minus estimated scalars, the expectation of twice the error. */
 static int64_t degrees_of_freedom(const solve_job *job)
 {
     int64_t rows = 0;
@@ -168,7 +168,7 @@ static void print_method(const solve_request *request, const solve_job *job)
     const ct_sparse_info info = ct_sparse_describe(ct_solver_system(job->solver));
     const char          *like = request->like ? ", poses measured as GTSAM does" : "";
     if (request->method == SOLVE_ISAM2)
-        cli_row("method", "isam2%s: variables in their order, each from where the one before leads", like);
+        cli_row("method", "isam2%s: variables in their order, each starts from the previous pose", like);
     else
         cli_row("method", "%s%s, order %s: %d front%s of at most %d rows, %lld numbers",
                 ct_method_name((ct_method)request->method), like, ct_order_name((ct_order)request->order), info.fronts,
@@ -185,12 +185,12 @@ static void print_replay(const solve_job *job)
     else
         cli_row("steps", "%d: %s", r->updates, r->stop == CT_STOP_CANCELLED ? "interrupted" : ct_stop_meaning(r->stop));
     if (r->left_out)
-        cli_row("left out", "%lld factor%s on variables that were gone by then", (long long)r->left_out,
+        cli_row("left out", "%lld factor%s on marginalised variables", (long long)r->left_out,
                 CLI_S(r->left_out));
     if (!r->updates) return;
-    cli_row("work", "%.3g variables eliminated a step, %.3g looked at, %lld points moved",
+    cli_row("work", "%.3g variables eliminated per update, %.3g visited, %lld relinearised",
             (double)r->eliminated / r->updates, (double)r->visited / r->updates, (long long)r->relinearised);
-    cli_row("time", "%s: %s a step, %s the longest (step %d)", cli_format_time(r->seconds, time[0]),
+    cli_row("time", "%s: %s per update, %s the longest (update %d)", cli_format_time(r->seconds, time[0]),
             cli_format_time(r->seconds / r->updates, time[1]), cli_format_time(r->worst_s, time[2]), r->worst_step);
 }
 
@@ -208,7 +208,7 @@ void solve_print(const solve_request *request, const solve_job *job)
     cli_row("error", "%.10g -> %.10g", r->initial_error, r->final_error);
     const int64_t degrees = degrees_of_freedom(job);
     if (degrees > 0)
-        cli_row("fit", "%.4g: twice the error over %lld degrees of freedom, about 1 where noise models are right",
+        cli_row("fit", "%.4g: twice the error over %lld degrees of freedom, about 1 if the noise models are right",
                 2 * r->final_error / (double)degrees, (long long)degrees);
     if (request->method == SOLVE_ISAM2) print_replay(job);
     else {

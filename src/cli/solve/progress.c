@@ -1,9 +1,9 @@
-/* progress.c: a solve that can be watched and interrupted: the best so far is reported and written. */
+/* progress.c: runs a solve with progress and Ctrl-C. */
 #include "cli/solve/solve.h"
 
 #include <math.h>
 
-#define SHOW_EVERY 0.1 /* s: faster than that nobody reads */
+#define SHOW_EVERY 0.1 /* s between updates */
 
 typedef struct {
     const cli_io *io;
@@ -53,7 +53,7 @@ ct_status solve_watched(const cli_io *io, const solve_request *request, solve_jo
     return status;
 }
 
-/* ---- step by step ---- */
+/* ---- incremental ---- */
 
 typedef struct {
     const cli_io *io;
@@ -73,7 +73,7 @@ static int watch_step(void *user, const ct_smoother *smoother, int32_t step, int
         fprintf(stderr, "%9d %15.9g %11d %11d %11d %11.4g\n", step, ct_smoother_error(smoother), stats->eliminated,
                 stats->relinearised, stats->visited, 1e3 * stats->seconds);
         w->shown_s = now;
-    } else if (now >= w->shown_s + SHOW_EVERY) { /* an error costs all factors: only where it is shown */
+    } else if (now >= w->shown_s + SHOW_EVERY) { /* the error costs a pass over all factors */
         w->shown_s = now;
         cli_status_show(w->io, "step %d of %d, error %.6g, %d variable%s eliminated, %s a step", step + 1, steps,
                  ct_smoother_error(smoother), stats->eliminated, CLI_S(stats->eliminated),

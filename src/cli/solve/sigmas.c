@@ -1,4 +1,4 @@
-/* sigmas.c: how sure the estimate is of the variables that --sigmas names. */
+/* sigmas.c: standard deviations of the variables of --sigmas. */
 #include "cli/solve/solve.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ ct_status solve_ask(const solve_request *request, solve_job *job, ct_err *err)
         char          likely[64];
         snprintf(likely, sizeof likely, "x%s", word); /* files that number their variables give them such names */
         if (var < 0)
-            status = ct_fail(err, CT_E_ARGUMENT, "%s: there is no variable \"%s\" to give sigmas of%s%s%s",
+            status = ct_fail(err, CT_E_ARGUMENT, "%s: --sigmas: there is no variable \"%s\"%s%s%s",
                              request->path, word, ct_graph_find(g, likely) < 0 ? "" : "; did you mean ",
                              ct_graph_find(g, likely) < 0 ? "" : likely, ct_graph_find(g, likely) < 0 ? "" : "?");
         else job->asked_var[job->asked++] = var;
@@ -34,7 +34,7 @@ ct_status solve_ask(const solve_request *request, solve_job *job, ct_err *err)
     return status;
 }
 
-/* Marginals of those that are estimated; a fixed variable is known exactly, its sigmas are zero. */
+/* From marginal covariances. Sigmas of a fixed variable are zero. */
 ct_status solve_sigmas(solve_job *job, ct_err *err)
 {
     int32_t   n = 0, *var = cli_alloc(job->asked, sizeof *var), *place = cli_alloc(job->asked, sizeof *place);

@@ -1,10 +1,10 @@
-/* solve.c: covtune solve. Read a graph, hold it, solve it, say how it went, write the estimate. */
+/* solve.c: covtune solve: reads a graph, anchors it, solves it, prints the result and writes the estimate. */
 #include "cli/solve/solve.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is asked for ---- */
+/* ---- options ---- */
 
 static int find_kernel(const char *word)
 {
@@ -36,7 +36,7 @@ static cli_exit parse_robust(const cli_io *io, solve_request *request)
     return CLI_GO;
 }
 
-/* What the parser cannot see: options that belong together. */
+/* Checks combinations of options. */
 static cli_exit check(const cli_io *io, solve_request *request)
 {
     if (request->out_format != CT_FORMAT_AUTO && !request->out) return cli_misuse(io, "--out-format needs --out");
@@ -44,7 +44,7 @@ static cli_exit check(const cli_io *io, solve_request *request)
     if (request->map && (io->json || io->quiet))
         return cli_misuse(io, "--map is not for --%s", io->json ? "json" : "quiet");
     if (request->anchor_sigma_given > 0 && !strcmp(request->anchor, "none"))
-        return cli_misuse(io, "--anchor-sigma needs an anchor, and --anchor none asks for none");
+        return cli_misuse(io, "--anchor-sigma needs an anchor, but --anchor none adds none");
     if (request->anchor_sigma_given > 0) request->anchor_sigma = request->anchor_sigma_given;
     if (request->method != SOLVE_ISAM2 &&
         (request->relinearise >= 0 || request->wildfire >= 0 || request->skip || request->window))
@@ -56,18 +56,17 @@ static cli_exit check(const cli_io *io, solve_request *request)
     return request->robust ? parse_robust(io, request) : CLI_GO;
 }
 
-/* isam2 makes a step a variable, in their order: it has no iterations to limit, and eliminates in an order of its
- * own. */
+/* isam2 makes one update per variable: it has no limit of iterations, and its own elimination order. */
 static cli_exit refuse_unused(const cli_io *io, const solve_request *request, int argc, char **argv)
 {
-    static const char *const AT_ONCE[] = {"order", "max-iterations", "tolerance"};
-    for (size_t i = 0; i < sizeof AT_ONCE / sizeof *AT_ONCE; i++)
-        if (request->method == SOLVE_ISAM2 && cli_option_given(argc, argv, AT_ONCE[i]))
-            return cli_misuse(io, "--%s is for the methods that solve at once; isam2 goes step by step", AT_ONCE[i]);
+    static const char *const BATCH_ONLY[] = {"order", "max-iterations", "tolerance"};
+    for (size_t i = 0; i < sizeof BATCH_ONLY / sizeof *BATCH_ONLY; i++)
+        if (request->method == SOLVE_ISAM2 && cli_option_given(argc, argv, BATCH_ONLY[i]))
+            return cli_misuse(io, "--%s is for batch methods; isam2 is incremental", BATCH_ONLY[i]);
     return CLI_GO;
 }
 
-/* ---- doing it ---- */
+/* ---- solving ---- */
 
 static ct_status prepare(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err)
 {
@@ -91,8 +90,8 @@ static ct_status prepare(const cli_io *io, const solve_request *request, solve_j
 
     char name[256];
     if (job->anchor >= 0 && !strcmp(request->anchor, "auto"))
-        cli_remark(io, "nothing ties the graph to the world: %s is held at its initial value by a prior of sigma %g "
-                       "(--anchor none leaves it out)",
+        cli_remark(io, "all measurements are relative: %s is held at its initial value by a prior of sigma %g "
+                       "(--anchor none adds no prior)",
                    ct_graph_name(job->graph, job->anchor, name, sizeof name), request->anchor_sigma);
     const int64_t size = ct_graph_size(job->graph);
     job->x = cli_alloc(size, sizeof *job->x);
@@ -115,8 +114,7 @@ static ct_status estimate(const cli_io *io, const solve_request *request, solve_
     return status;
 }
 
-/* Estimates that mean something are written: all but those of graphs that are not determined, and of
- * errors that are not numbers. */
+/* The estimate is written unless the graph is undetermined or its error is not finite. */
 static ct_status finish(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err)
 {
     const ct_stop stop = job->result.stop;
@@ -136,7 +134,7 @@ static ct_status finish(const cli_io *io, const solve_request *request, solve_jo
     return job->asked ? solve_sigmas(job, err) : CT_OK;
 }
 
-#define FAR 1.0 /* sigma: what thresholds left is as much as what measurements leave */
+#define FAR 1.0 /* sigma: the thresholds leave as much uncertainty as the measurements */
 
 int solve_at_minimum(const solve_request *request, const solve_job *job)
 {
@@ -151,8 +149,8 @@ static cli_exit verdict(const cli_io *io, const solve_request *request, const so
     const char *unwritten = request->out && !job->is_written ? "; nothing is written" : "";
     if (request->method == SOLVE_ISAM2 && job->result.stop == CT_STOP_STEP && job->result.distance > FAR)
         cli_remark(io,
-                   "%s: step by step ended %.2g sigma from the minimum; lower --relinearise and --wildfire, or solve "
-                   "at once (--method lm)",
+                   "%s: the incremental estimate is %.2g sigma from the minimum; lower --relinearise and --wildfire, "
+                   "or use a batch method (--method lm)",
                    request->path, job->result.distance);
     switch (job->result.stop) {
     case CT_STOP_ERROR:
@@ -161,7 +159,7 @@ static cli_exit verdict(const cli_io *io, const solve_request *request, const so
     case CT_STOP_ROUNDING:
         if (!ct_solve_usable(&job->result))
             return cli_fail(io,
-                            "%s: not converged: %s; beside the strongest measurements the weakest are lost to rounding",
+                            "%s: not converged: %s; the weakest measurements are lost to rounding beside the strongest",
                             request->path, ct_stop_meaning(CT_STOP_ROUNDING));
         cli_remark(io, "%s: double precision resolves the minimum to about %.1g sigma only", request->path,
                    job->result.distance);
@@ -221,51 +219,48 @@ static const char METHODS[] = CT_METHOD_LIST(X) "|isam2", ORDERS[] = CT_ORDER_LI
 static const cli_option OPTIONS[] = {
     CLI_ROW_HEADING("Files"),
     CLI_ROW_CHOICE("format", CLI_FORMATS, ct_format_find, AT(format),
-                   "format of GRAPH (told from its ending, or its first line)"),
+                   "format of GRAPH (from its ending, or its first line)"),
     CLI_ROW_REPAIR,
-    CLI_ROW_TEXT("out", "FILE", AT(out), "write the graph, with the estimate for its initial values"),
+    CLI_ROW_TEXT("out", "FILE", AT(out), "write the graph with the estimate as its initial values"),
     CLI_ROW_CHOICE("out-format", CLI_FORMATS, ct_format_find, AT(out_format),
-                   "format of that file (told from its ending)"),
-    CLI_ROW_FLAG("lossy", AT(lossy), "leave out what that format cannot hold, and say what"),
+                   "format of that file (from its ending)"),
+    CLI_ROW_FLAG("lossy", AT(lossy), "leave out what that format cannot hold, with a remark"),
     CLI_ROW_HEADING("Method"),
     CLI_ROW_CHOICE("method", METHODS + 1, find_method, AT(method),
-                   "Levenberg-Marquardt (lm, the default), Gauss-Newton, Powell's dogleg, Newton's method with "
-                   "exact Hessians; or isam2: step by step in the order of the variables, "
-                   "as a robot would on the way"),
-    CLI_ROW_CHOICE("order", ORDERS + 1, ct_order_find, AT(order), "order of elimination (amd)"),
-    CLI_ROW_INTEGER("max-iterations", "N", 1, INT32_MAX, AT(max_iterations), "give up after so many (300)"),
+                   "Levenberg-Marquardt (lm, the default), Gauss-Newton (gn), Powell's dogleg, Newton with exact "
+                   "Hessians, or isam2: incrementally, in the order of the variables"),
+    CLI_ROW_CHOICE("order", ORDERS + 1, ct_order_find, AT(order), "elimination ordering (amd)"),
+    CLI_ROW_INTEGER("max-iterations", "N", 1, INT32_MAX, AT(max_iterations), "limit of iterations (300)"),
     CLI_ROW_NUMBER("tolerance", "R", 0, 1, AT(tolerance),
-                   "converged when the error falls by less than this part of itself, or no number in a step is "
-                   "larger (1e-9), and the "
-                   "minimum is near: 1e-6 sigma, more by sqrt(R / 1e-9) for a larger R"),
+                   "converged if the relative decrease of the error, or the largest entry of a step, is below R "
+                   "(1e-9), and the minimum is within 1e-6 sigma (times sqrt(R / 1e-9) for a larger R)"),
     CLI_ROW_HEADING("Model"),
     CLI_ROW_TEXT("noise", "FILE|RUN", AT(noise),
-                 "noise models of that file (JSON), or of what was learned there, in place of the graph's own of "
-                 "the same names"),
+                 "noise models of a noise file or a run folder, in place of the graph's models of the same names"),
     CLI_ROW_TEXT(
         "robust", "KIND[:WIDTH]", AT(robust),
         "a robust kernel on every noise model: huber, cauchy, geman_mcclure, tukey or none; width in sigmas"),
     CLI_ROW_TEXT(
         "anchor", "auto|none|NAME", AT(anchor),
-        "hold this variable at its initial value by a prior; auto (the default): the first pose, if nothing else "
-        "ties the graph to the world"),
+        "hold this variable at its initial value by a prior; auto (the default): the first pose, if all measurements "
+        "are relative and no variable is fixed"),
     CLI_ROW_NUMBER("anchor-sigma", "S", 1e-6, 1e6, AT(anchor_sigma_given), "sigma of that prior, in m and rad (0.001)"),
     CLI_ROW_CHOICE("like", "gtsam", find_like, AT(like),
-                   "measure poses as GTSAM's default build does, to compare numbers with it"),
-    CLI_ROW_HEADING("Step by step"),
+                   "use the residuals of GTSAM's default build, to compare numbers with it"),
+    CLI_ROW_HEADING("Incremental (isam2)"),
     CLI_ROW_NUMBER("relinearise", "S", 0, 10, AT(relinearise),
-                   "isam2: linearise a variable anew when it has moved by more, in m or rad (0.1)"),
+                   "isam2: relinearise variables that have moved by more, in m or rad (0.1)"),
     CLI_ROW_INTEGER("skip", "N", 1, INT32_MAX, AT(skip),
-                    "isam2: look for such variables every so many steps (10)"),
+                    "isam2: check for such variables every N updates (10)"),
     CLI_ROW_NUMBER("wildfire", "S", 0, 10, AT(wildfire),
-                   "isam2: changes below this are not carried on to older variables (0.001)"),
+                   "isam2: changes below this are not propagated to older variables (0.001)"),
     CLI_ROW_INTEGER("window", "N", 1, INT32_MAX, AT(window),
-                    "isam2: keep so many variables and marginalise out older ones (all are kept)"),
+                    "isam2: keep N variables and marginalise older ones (all are kept)"),
     CLI_ROW_HEADING("Output"),
     CLI_ROW_TEXT("sigmas", "NAME,..|all", AT(sigmas),
                  "print values and standard deviations of these variables, in their own frames"),
     CLI_ROW_FLAG("map", AT(map), "draw the variables before and after"),
-    CLI_ROW_FLAG("trace", AT(trace), "a line an iteration, on stderr"),
+    CLI_ROW_FLAG("trace", AT(trace), "one line per iteration, on stderr"),
     CLI_ROW_END,
 };
 #undef AT
@@ -299,11 +294,10 @@ const cli_command cli_solve = {
     .operands = "GRAPH",
     .least = 1,
     .most = 1,
-    .text = "Finds the values of the graph's variables that fit its measurements best, each weighed by its noise "
-            "model, and prints how it "
-            "went. Exit code 0 means that a minimum was found or, with isam2, that all steps were taken. Ctrl-C stops "
-            "after the current iteration: what there is by then is printed "
-            "and written, with exit code 130; a second one stops at once.\n",
+    .text = "Finds the maximum a posteriori estimate: the values of the variables that minimise the weighted squared "
+            "residuals. Prints error, fit, iterations and time. Exit code 0: a minimum was found or, with isam2, all "
+            "updates were made. Ctrl-C stops after the current iteration; the estimate so far is printed and written, "
+            "with exit code 130. A second Ctrl-C stops at once.\n",
     .example = "  covtune simulate grid --out city.ctseq\n"
                "  covtune solve city.ctseq --out solved.ctseq --map\n"
                "  covtune solve city.ctseq --sigmas x1,x3499 --json\n",

@@ -4,20 +4,20 @@
 
 #include "cli/common/cli.h"
 
-/* What was asked for. */
+/* The options. */
 typedef struct {
     const char *path, *out, *noise, *robust, *anchor, *sigmas;
     int         format, out_format, method, order, max_iterations, like;
     int         trace, map, lossy;
     double      tolerance, anchor_sigma;
     double      anchor_sigma_given; /* --anchor-sigma; 0: not given */
-    double      relinearise, wildfire; /* isam2; below 0: as usual */
+    double      relinearise, wildfire; /* isam2; below 0: the default */
     int         skip, window;
     ct_robust   kernel;
 } solve_request;
 
-/* What there is, and what became of it. `graph` and `table` are what is solved: copies of the sequence's
- * graph and of `noise`, with the anchor, which the file that is written does not have. */
+/* Input and result. `graph` and `table` are solved: copies of the sequence's graph and of `noise`, with the anchor,
+ * which is not written to the output file. */
 typedef struct {
     ct_format       format;
     ct_sequence    *seq;
@@ -38,16 +38,16 @@ typedef struct {
     char            loose[512];      /* empty unless the rank is deficient      */
 } solve_job;
 
-/* Copies graph and noise and adds the prior that holds the graph, if it needs one. */
+/* Copies graph and noise, and adds the prior of the anchor if one is needed. */
 ct_status solve_anchor(const solve_request *request, solve_job *job, ct_err *err);
 
-/* Which variables --sigmas names; their sigmas at job->x. */
+/* Finds the variables of --sigmas; computes their standard deviations at job->x. */
 ct_status solve_ask(const solve_request *request, solve_job *job, ct_err *err);
 ct_status solve_sigmas(solve_job *job, ct_err *err);
 
 #define SOLVE_ISAM2 CT_METHOD_COUNT /* beyond the methods of a batch solve */
 const char *solve_method_name(const solve_request *request);
-/* 1 if the estimate is the minimum; what isam2 comes to is one within its thresholds only. */
+/* Is the estimate the minimum? isam2 reaches it only within its thresholds. */
 int solve_at_minimum(const solve_request *request, const solve_job *job);
 
 /* ct_solver_run, or ct_replay, with progress, trace, and Ctrl-C. */
