@@ -166,8 +166,9 @@ static const char *name_candidate(const json_t *o, char buf[32])
 {
     const char *kind = json_string_value(json_object_get(o, "candidate"));
     const double prior = number(o, "prior");
-    if (!kind || !strcmp(kind, "learned"))
-        snprintf(buf, 32, prior == 0 ? "no prior" : "prior %g", prior);
+    if (prior == 0) snprintf(buf, 32, "no prior");
+    else if (isfinite(prior)) snprintf(buf, 32, "prior %g", prior);
+    else if (!kind) snprintf(buf, 32, "not named");
     else
         snprintf(buf, 32, "%s", strcmp(kind, "closed_form") ? kind : "closed form");
     return buf;
@@ -238,8 +239,8 @@ static void put_candidates(report_job *job, const json_t *list)
     char text[512];
     snprintf(
         text, sizeof text,
-        "Held-out loss of each candidate, in percent above the chosen one. Candidates within their error bars of 0 "
-        "are as good; of these the one nearest to the closed form is chosen.%s",
+        "Held-out loss of each candidate, in percent above the chosen one. Candidates whose error bars reach 0 are as "
+        "good: the one nearest to the closed form is preferred, unless the models do not match the data.%s",
         left_out ? " Candidates of more than three times the loss are in the table alone." : "");
     const ct_plot plot = {.id = "candidates",
                           .title = "Which candidate has the smallest held-out loss?",
