@@ -9,7 +9,7 @@
  * The library never prints or exits. Its only global state is the list of temporary files (ct_file_drop_all). Every
  * function may be called from several threads on different objects.
  *
- * Ownership is one of three words: a function *copies* its argument, *borrows* it (the comment says until when), or
+ * Ownership is one of three words: a function *copies* its argument, *borrows* it (until when is documented), or
  * *owns* it. `*_free(NULL)` does nothing. Outputs are valid or NULL, never partly built.
  */
 #ifndef COVTUNE_BASE_H

@@ -5,7 +5,7 @@
  * changes. So one graph, unchanged, serves many threads, noise tables and starts.
  *
  * Values: variable v lies at ct_graph_offset(g, v) in an array of ct_graph_size(g) doubles, stored
- * as lie.h says for its kind.
+ * as in lie.h for its kind.
  */
 #ifndef COVTUNE_GRAPH_H
 #define COVTUNE_GRAPH_H
@@ -117,7 +117,7 @@ const ct_factor_ops *ct_factor_at(int i);
 int ct_factor_z_size(const ct_factor_ops *ops);
 
 /* The residual and, where J[i] is not NULL, Jacobians, analytic or by central differences as the
- * model says. J may be NULL. */
+ * model specifies. J may be NULL. */
 void ct_factor_eval(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[], double *r,
                     double *const J[]);
 

@@ -65,7 +65,7 @@ typedef struct {
     /* variables to marginalise, after everything else: the information of their factors stays as a quadratic prior on
      * their neighbours at the linearisation points */
     const int32_t         *marginal;
-    /* 1: relinearise variables beyond their thresholds in this update, whatever `skip` says */
+    /* 1: relinearise variables beyond their thresholds in this update, regardless of `skip` */
     int                    relinearise_due;
     /* 1: relinearise every variable whose delta is not zero. An update with nothing else is a Gauss-Newton iteration */
     int                    relinearise;

@@ -19,18 +19,18 @@
 /* count * size bytes, zeroed, at least one; NULL if that overflows or there is no memory. */
 void *ct__zalloc(int64_t count, size_t size);
 
-/* CT_E_MEMORY with a sentence that says for what. */
+/* CT_E_MEMORY, with a message that names what was to be allocated. */
 ct_status ct__no_memory(ct_err *err, const char *what, int64_t count);
 
-/* What a file that could not be opened is: CT_E_IO, or CT_E_MEMORY where errno says that. */
+/* Status of a failed open: CT_E_MEMORY if errno is ENOMEM, else CT_E_IO. */
 static inline ct_status ct__io_status(void) { return errno == ENOMEM ? CT_E_MEMORY : CT_E_IO; }
 
 /* Make room for `need` elements in *array: doubles the capacity, keeps the contents. On failure
  * nothing has changed. */
 ct_status ct__grow(void *array, int64_t *capacity, int64_t need, size_t size, const char *what, ct_err *err);
 
-/* Random numbers of their own for every seed, run and stream: a bijection mixes each in, under which neighbours have
- * nothing in common. */
+/* Independent random numbers for every seed, run and stream: each is mixed in by a bijection that decorrelates
+ * neighbouring values. */
 ct_rng ct__rng_stream(uint64_t seed, uint64_t run, uint64_t stream);
 
 /* A copy of text, NULL if there is no memory. */

@@ -10,7 +10,7 @@
  *
  *     ct__file file;
  *     CT_TRY(ct__file_begin(&file, path, err));
- *     fprintf(file.stream, ...);                 write errors need not be looked at: commit does
+ *     fprintf(file.stream, ...);                 write errors need not be checked: commit does
  *     return ct__file_commit(&file, err);        or ct__file_abort(&file)
  */
 typedef struct {

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TRIES   1000 /* each is lost to a process that let go of the lock in between */
+#define TRIES   1000 /* each fails only if a process released the lock in between */
 #define ATTEMPTS 50   /* at what the holder writes, which it does right after locking */
 #define LOOK_NS 1000000
 #define LINE    400
@@ -93,7 +93,7 @@ static ct_status say_who(int file, const char *path, const char *who, ct_err *er
     return ct_fail(err, CT_E_IO, "%s: cannot be written: %s", path, strerror(errno));
 }
 
-/* 1: held. 0: *status says why not. -1: the file went away in between. */
+/* 1: held. 0: failed, see *status. -1: the file was removed in between. */
 static int try_once(const char *path, const char *what, const char *who, int *file, ct_status *status, ct_err *err)
 {
     *status = open_file(path, file, err);

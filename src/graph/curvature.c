@@ -1,9 +1,9 @@
 /* curvature.c: second derivatives of any model's residual, K = sum_i u_i d2 r_i / dd2, for the exact Hessian.
  *
- * A model that has them says so. Of the others with exact Jacobians, K is had by central differences of J: row j of
- * what is contracted is (J(x o Exp(h e_j))'u - J(x o Exp(-h e_j))'u) / 2h. Each J is in the frame of its own point,
- * which turns with the step; that adds an antisymmetric term, 1/2 [e_j, .] of the group, and nothing else. So the
- * symmetric part is K. Where Jacobians are numeric or approximate, it is second differences of the residual itself. */
+ * A model may provide K. For others with exact Jacobians K is computed by central differences of J: row j is
+ * (J(x o Exp(h e_j))'u - J(x o Exp(-h e_j))'u) / 2h. Each J is in the frame of its own point, which turns with the
+ * step. That adds only an antisymmetric term, 1/2 [e_j, .] of the group, so the symmetric part is K. If Jacobians are
+ * numeric or approximate, K is computed by second differences of the residual. */
 #include <covtune/graph.h>
 #include <float.h>
 #include <math.h>

@@ -174,7 +174,7 @@ static double allowance(const place *at, int count, const double *r0, const doub
 }
 
 /* J was filled with NaN, which an entry that eval forgot still is: infinitely wrong. What r is said not to depend on
- * is taken for zero, whatever J says. */
+ * is taken as zero, whatever J contains. */
 static void compare(const place *at, int i, const double *r0, const double *J, entry *worst)
 {
     const int dim = ct_kind_dim(at->ops->kind[i]), count = at->ops->rows * dim;

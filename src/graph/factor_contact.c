@@ -1,11 +1,10 @@
 /* factor_contact.c: contact_se2, a finger that touches an object of known outline.
  *
- *     q = R'(e - o),  r = d(q) - z        d the signed distance of the shape, z the finger's radius, zero unless
- *                                         given; R that of o
+ *     q = R'(e - o),  r = d(q) - z        d: signed distance of the shape; z: radius of the finger, zero unless given;
+ *                                         R: rotation of o
  *
- * The sign stays: a finger inside is led out as one outside is led in, and the residual has a derivative at the
- * outline, where all of them are. With g and H those of d at q, Q = R'R_e, S = [0 -1; 1 0], and (rho, theta) the
- * perturbations of o and e:
+ * The distance is signed, so the residual is differentiable at the outline. With g and H those of d at q, Q = R'R_e,
+ * S = [0 -1; 1 0], and (rho, theta) the perturbations of o and e:
  *
  *     dq = -rho_o - theta_o S q + Q rho_e,   dr = g'dq
  *     d2r = dq'H dq + second order of q:  -theta_o^2/2 g'q + theta_o (S g)'(Q rho_e - rho_o/2) - theta_e/2 (S g)'Q

@@ -7,7 +7,7 @@
  * lever at which friction resists turning: about the mean distance of the support from its centre
  * (ct_shape_moments). The push acts at the contact P, so m = P x f, and with v for f:
  *
- *     P x v = c^2 omega                            the object turns as the force's lever tells
+ *     P x v = c^2 omega                            the object turns by the moment of the force
  *     v + omega S P = v_contact                    and the point of it that is touched moves with the finger (it
  *                                                  sticks)
  *

@@ -15,8 +15,8 @@
  * curvature is M'K0 M, and that of two of them M'(K0 + S/2) M', in the order above: K0 and S as curvature_inline.h
  * has them.
  *
- * A network that looks at tactile images tells the turn and nothing else, a sequence has thousands of them: no
- * sines, no cosines. */
+ * A network on tactile images measures only the turn, and a sequence has thousands of them, so the residual uses
+ * no sines and cosines. */
 #include <covtune/graph.h>
 
 #include "graph/curvature_inline.h"

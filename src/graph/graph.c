@@ -1,6 +1,6 @@
-/* graph.c: the container. Structure of arrays for variables, one record a factor, measurements and
- * variable lists in two pools, so that a million factors are four allocations and a walk over them
- * is a walk through memory. Additions are all-or-nothing: everything that can fail comes first. */
+/* graph.c: the container. Variables are a structure of arrays, factors one record each; measurements and variable lists
+ * lie in two pools. A million factors are four allocations, and visiting them is sequential access. Additions are
+ * atomic: everything that can fail comes first. */
 #include "graph/graph.h"
 #include "graph/whiten.h"
 

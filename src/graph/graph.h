@@ -1,4 +1,4 @@
-/* graph.h: a graph's insides, for the modules after it that walk all factors. */
+/* graph.h: private structures of a graph, for modules that visit all factors. */
 #ifndef CT_GRAPH_PRIVATE_H
 #define CT_GRAPH_PRIVATE_H
 
@@ -35,7 +35,7 @@ struct ct_graph {
     int64_t     var_used, var_capacity;
     double     *z_pool;
     int64_t     z_used, z_capacity;
-    /* per noise model: who uses it */
+    /* per noise model: its factors */
     ct__noise_use *noise_use;
     int64_t        noise_count, noise_capacity;
 };

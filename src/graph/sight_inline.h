@@ -9,7 +9,7 @@
  *
  *     dr/dx = [-g, g x q] in the plane, [g x q, -g] in space;     dr/dp = R g
  *
- * Where a derivative does not exist, each kernel says what it gives instead; none makes a NaN.
+ * Where a derivative does not exist, each kernel documents its value; none is NaN.
  */
 #ifndef CT_GRAPH_SIGHT_INLINE_H
 #define CT_GRAPH_SIGHT_INLINE_H
@@ -77,7 +77,7 @@ static inline double ct__sight_range(int n, const double *d, double *g)
 }
 
 /* The angle from direction z of a sensor turned by s to d, in [-pi, pi]; g = (-dy, dx)/|d|^2. At
- * d = 0 there is no direction: 0 with gradient 0, the measurement says nothing. */
+ * d = 0 there is no direction: 0 with gradient 0, without information. */
 static inline double ct__sight_bearing2(ct_so2 z, ct_so2 s, const double d[2], double *g)
 {
     const ct_so2 u = ct__so2_compose(s, z);

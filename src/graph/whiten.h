@@ -1,4 +1,4 @@
-/* whiten.h: where a residual meets its noise model. Once here, for all factors alike.
+/* whiten.h: whitening and robust weights, in one place for all factors.
  *
  * With R the square-root information and w the robust weight at d = |R r|:
  *     r <- sqrt(w) R r,   J <- sqrt(w) R J,   error = rho(d),

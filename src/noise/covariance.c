@@ -145,7 +145,7 @@ ct_status ct__noise_full(const char *name, int dim, const double covariance[], c
     double S[CT__NOISE_NUMBERS_MAX] = {0}, L[CT__NOISE_NUMBERS_MAX] = {0}, U[CT__NOISE_NUMBERS_MAX] = {0}, pivot;
     CT_TRY(check_dim(name, dim, err));
     CT_TRY(check_matrix(name, "covariance", dim, covariance, S, err));
-    int bad = cholesky(dim, S, L, &pivot); /* for the message alone: leading minors are what people look for */
+    int bad = cholesky(dim, S, L, &pivot); /* for the message: the first leading minor that is not positive */
     if (bad >= 0) return not_definite(name, "covariance", bad, "before", pivot, err);
     reverse(dim, S, U);
     bad = cholesky(dim, U, L, &pivot);

@@ -2,8 +2,8 @@
  *
  * Models stand in one array, because linearising a graph reads model after model by index. Each
  * model's numbers and names are one block, sized for a full matrix and for rows with names, so a model
- * can change its kind, be told what it is of, and the array can grow without anything else moving or
- * failing: dim^2 for Sigma, dim^2 for R, dim rows, what measures with it, the name.
+ * can change its kind and its row names, and the array can grow, without reallocation or
+ * failure: dim^2 for Sigma, dim^2 for R, dim rows, what measures with it, the name.
  * A graph file may bring one information matrix an edge, hence ten thousand models. */
 #include "noise/noise.h"
 #include "base/base.h"

@@ -1,4 +1,4 @@
-/* noise.h: numbers of a model, checked and factorised before they enter a table. */
+/* noise.h: the numbers of a model, checked and factorised before they are stored in a table. */
 #ifndef CT_NOISE_PRIVATE_H
 #define CT_NOISE_PRIVATE_H
 

@@ -7,11 +7,11 @@
  *                            "robust": {"kind": "huber", "width": 1.345}}}}
  *
  * "robust" may be left out: then a model that is in the table keeps its kernel. "width" may be left out: then it is
- * the kernel's default. "coordinates" and "units" name the rows, and may be left out as well; so may "measurement"
- * (what measures with it) and "learned". What is written (noise_json.c) carries more (kind, sigma, correlation), for
- * people; of that only "kind" is read, and must agree. Other keys are left to other programs.
+ * the kernel's default. "coordinates" and "units" name the rows. They are optional, as are "measurement"
+ * (the measurement model that uses it) and "learned". Written files (noise_json.c) also have kind, sigma and
+ * correlation for readers; of these only "kind" is read, and must agree. Other keys are ignored.
  *
- * A table is read into a copy, which takes the table's place at the end: all models or none.
+ * A file is read into a copy of the table, which replaces the table at the end: all models or none.
  */
 #include "noise/noise_json.h"
 #include "noise/noise.h"
@@ -141,7 +141,7 @@ static ct_status parse_words(const place *at, const json_t *list, const char *ke
             good = (unsigned char)json_string_value(entry)[c] > ' ';
         snprintf(name, sizeof name, ".%s[%d]", key, i);
         if (!good) return expected(at, name, "a word of at most 15 bytes", entry);
-        for (int k = 0; least && k < i; k++) /* rows are told apart by it; units need not differ */
+        for (int k = 0; least && k < i; k++) /* names identify rows; units may be equal */
             if (!strcmp(word[k], json_string_value(entry)))
                 return expected(at, name, "a word of its own: no other row's", entry);
         word[i] = json_string_value(entry);
@@ -169,8 +169,7 @@ static ct_status apply_rows(ct_noise *noise, int32_t index, const place *at, con
     return CT_OK;
 }
 
-/* What measures with it, and whether it was learned: the first stays if it is not said, the second speaks of the
- * numbers and does not. */
+/* "measurement" stays if the file does not have it. "learned" describes the numbers, so it becomes unknown. */
 static ct_status apply_labels(ct_noise *noise, int32_t index, const place *at, const json_t *group)
 {
     const json_t *measurement = json_object_get(group, "measurement"), *learned = json_object_get(group, "learned");
@@ -212,7 +211,7 @@ static ct_status apply(ct_noise *noise, int32_t index, const place *at, const js
     return in_file(at, ct_noise_set_robust(noise, index, kernel, &inner), &inner);
 }
 
-/* Models group@label and group#number that the file does not name take what it says of the nearest name they are
+/* Models group@label and group#number that the file does not name take the file's entry of the nearest name they are
  * part of: odom@1#7 that of odom@1, else that of odom. `before` is the number of models the table had. */
 static ct_status apply_to_parts(ct_noise *noise, int32_t before, const char *path, const json_t *groups, ct_err *err)
 {

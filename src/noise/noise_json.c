@@ -1,7 +1,7 @@
-/* noise_json.c: a table of noise models as JSON; noise_file.c says what the keys are.
+/* noise_json.c: a table of noise models as JSON; noise_file.c documents the keys.
  *
- * A jansson value that could not be made is NULL, and putting NULL into an object or a list fails: so memory is looked
- * at where things are put together, not where they are made. */
+ * jansson returns NULL for a value that could not be allocated, and inserting NULL fails. So memory is checked where
+ * values are inserted, not where they are created. */
 #include "noise/noise_json.h"
 #include "noise/noise.h"
 #include "base/base.h"

@@ -1,5 +1,5 @@
-/* noise_json.h: the noise file as a value, for those who have more to say of a model: bounds, standard errors, where it
- * came from. They put keys of their own into root.groups.NAME (a reader leaves them alone), and write the whole. */
+/* noise_json.h: the noise file as a JSON value, for callers that add keys to a model: bounds, standard errors,
+ * provenance. They add their keys to root.groups.NAME, which the reader ignores, and write the whole. */
 #ifndef CT_NOISE_JSON_H
 #define CT_NOISE_JSON_H
 

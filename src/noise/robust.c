@@ -1,5 +1,5 @@
-/* robust.c: robust kernels. Formulas stand in covtune/noise.h; here they are written so that no
- * precision is lost near zero, an infinite norm gives the limit, and NaN stays NaN. */
+/* robust.c: robust kernels, formulas in covtune/noise.h. They lose no precision near zero, have their limits at an
+ * infinite norm, and propagate NaN. */
 #include "base/base.h"
 
 #include <covtune/noise.h>

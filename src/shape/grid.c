@@ -1,13 +1,13 @@
-/* grid.c: a signed distance that is known at the points of a grid.
+/* grid.c: a signed distance sampled on a grid.
  *
  * Between samples it is bilinear: with (u, v) in [0, 1]^2 the place in a cell and A .. D the samples at its corners,
  *
  *     d = A + u (B - A) + v (C - A) + u v E,  E = A - B - C + D;   g = (B - A + v E, C - A + u E) / step;   H_xy = E
  *                                                                  / step^2
  *
- * Beyond the grid, with c the nearest point of its edge, d(p) = d(c) + |p - c|: continuous, and never zero because
- * every sample of the edge is outside. (An estimate that strays there is led back. LEO's estimator has no residual
- * there, and no derivative.) */
+ * Outside the grid, with c the nearest point of its edge, d(p) = d(c) + |p - c|: continuous, and positive because every
+ * sample of the edge is. The gradient points away from the grid, so an estimate out there is moved back. (LEO's
+ * estimator has no residual there, and no derivative.) */
 #include "shape/shape.h"
 
 #include <math.h>

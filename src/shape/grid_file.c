@@ -1,11 +1,11 @@
 /* grid_file.c: LEO's JSON of a sampled signed distance.
  *
- *   grid_res                       the distance of neighbours, m
+ *   grid_res                       grid spacing, m
  *   grid_size_x, grid_size_y       columns and rows
- *   grid_origin_x, grid_origin_y   where the first sample is, in the frame of the object
+ *   grid_origin_x, grid_origin_y   position of the first sample in the body frame
  *   grid_data                      [[d, d, ...], ...]: rows along x, the first at grid_origin_y; positive outside
  *
- * Other keys are not looked at. */
+ * Other keys are ignored. */
 #include "base/json.h"
 #include "shape/shape.h"
 

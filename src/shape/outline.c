@@ -1,7 +1,7 @@
-/* outline.c: outlines as points, for pictures.
+/* outline.c: outlines as points, for plots.
  *
- * That of a grid is walked cell by cell, inside to the left, straight from side to side (marching squares): once to
- * measure it and once to place points, so that nothing is allocated. */
+ * The outline of a grid is traced cell by cell, interior to the left, straight from side to side (marching squares):
+ * once to measure it and once to place points, so nothing is allocated. */
 #include "shape/shape.h"
 
 #include <math.h>
@@ -59,7 +59,7 @@ static void crossing(const ct_shape *shape, entry at, int i, double xy[2])
 }
 
 /* Out by the next side, counter-clockwise, that leads from outside to inside; if insides and outsides alternate,
- * round the corner that the middle says. */
+ * around the corner that the value in the middle decides. */
 static entry onward(const ct_shape *shape, entry at)
 {
     double value[4], xy[2], sum = 0;

@@ -1,10 +1,9 @@
-/* polygon.c: a polygon that does not cross itself, in either sense.
+/* polygon.c: a polygon that does not cross itself, in either orientation.
  *
- * The nearest side decides. If the nearest point lies within it, d is the distance from its line, and the line's
- * side is the polygon's: nothing lies between. If it is a corner, d = +-|p - c|, and (n1 + n2)'(p - c) has the sign,
- * n1 and n2 the outward normals of both sides: at a corner that sticks out the points nearest to it lie outside, at
- * one that goes in they lie inside, and where sides are all but in line it tells them apart as the line does. So
- * nothing is counted and no ray is cast. O(corners). */
+ * The nearest side decides. If the nearest point is inside that side, d is the signed distance from its line. If it is
+ * a corner c, |d| = |p - c|, and its sign is that of (n1 + n2)'(p - c), with n1 and n2 the outward normals of both
+ * sides: the points nearest to a convex corner are outside, those nearest to a reflex corner inside. For nearly
+ * collinear sides the sign agrees with that of the line. So no crossings are counted. O(corners). */
 #include "shape/shape.h"
 
 #include <math.h>
@@ -84,7 +83,7 @@ ct_status ct_shape_polygon(int32_t corners, const double xy[], ct_shape **out, c
         around += hypot(at(xy, corners, i + 1)[0] - xy[2 * i], at(xy, corners, i + 1)[1] - xy[2 * i + 1]);
     const double area = doubled_area(corners, xy) / 2;
     CT_TRY(check_sides(corners, xy, err));
-    if (!(fabs(area) > 1e-9 * around * around)) /* a needle of 1 : 1e8, the corners of which are its digits' last */
+    if (!(fabs(area) > 1e-9 * around * around)) /* a needle of 1 : 1e8, below the precision of its corners */
         return ct_fail(err, CT_E_ARGUMENT, "polygon: it has no area: %g, and %g around", fabs(area), around);
     CT_TRY(ct__shape_new(CT_SHAPE_POLYGON, 2 * (int64_t)corners, out, err));
     memcpy((*out)->number, xy, (size_t)corners * 2 * sizeof *xy);

@@ -2,8 +2,7 @@
  *
  *     w = |p| - h;    d = |w| at a corner (both w > 0), else the larger of the two
  *
- * Inside, the nearest side counts; on the bisector of a corner and on the axes, where two are as near, it is one of
- * them. */
+ * Inside, the nearest side decides. On a corner's bisector and on the axes, where two are equally near, one is used. */
 #include "shape/shape.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* shape.c: handles, names, and which kind does what. */
+/* shape.c: handles, names, and dispatch by kind. */
 #include "shape/shape.h"
 
 static const char *const NAME[CT_SHAPE_COUNT] = {

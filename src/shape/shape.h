@@ -1,4 +1,4 @@
-/* shape.h: a shape's insides, and what each kind of it can do. */
+/* shape.h: private structure of a shape, and the operations of each kind. */
 #ifndef CT_SHAPE_PRIVATE_H
 #define CT_SHAPE_PRIVATE_H
 
@@ -11,7 +11,7 @@ struct ct_shape {
     int           sense;         /* polygon: 1 if its corners go round counter-clockwise, else -1 */
     int32_t       rows, columns; /* grid                                                          */
     int64_t       count;
-    double        number[];      /* what it was made of, as ct_shape_numbers says                 */
+    double        number[];      /* its parameters, as in ct_shape_numbers                        */
 };
 
 /* Lengths of shapes are from 1 um to 1000 km, and coordinates at most that: their squares and cubes then neither

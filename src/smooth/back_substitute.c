@@ -73,14 +73,14 @@ static ct_status solve_clique(ct_smoother *s, int32_t id, ct_err *err)
     return CT_OK;
 }
 
-/* A new bundle, told NaN, hears. */
+/* A new bundle has NaN: its children are computed. */
 static int bundle_hears(const ct_smoother *s, const ct__clique *c)
 {
-    const double *told = ct__sent_delta(s, c);
+    const double *sent = ct__sent_delta(s, c);
     for (int32_t i = 0; i < c->separators; i++) {
         const ct__var *var = &s->var[ct__variables_of(s, c)[i]];
         for (int k = 0; k < var->dim; k++)
-            if (!(fabs(var->delta[k] - *told++) <= s->options.wildfire)) return 1;
+            if (!(fabs(var->delta[k] - *sent++) <= s->options.wildfire)) return 1;
     }
     return 0;
 }
@@ -97,11 +97,11 @@ static ct_status tell(ct_smoother *s, int32_t id, ct_err *err)
         s->clique[id].numbers = numbers;
     }
     const ct__clique *c = &s->clique[id];
-    double           *told = ct__sent_delta(s, c);
+    double           *sent = ct__sent_delta(s, c);
     for (int32_t i = 0; i < c->separators; i++) {
         const ct__var *var = &s->var[ct__variables_of(s, c)[i]];
-        memcpy(told, var->delta, var->dim * sizeof *told);
-        told += var->dim;
+        memcpy(sent, var->delta, var->dim * sizeof *sent);
+        sent += var->dim;
     }
     return CT_OK;
 }

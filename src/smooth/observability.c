@@ -26,7 +26,7 @@ int ct__is_one_group(const ct_increment *inc)
     return inc->variables <= UINT8_MAX && scalars <= DENSE_MAX;
 }
 
-/* The group that a factor speaks for: that of its newest variable; CT_NONE: all are fixed. */
+/* The group of a factor's newest variable; CT_NONE: all are fixed. */
 static int32_t group_of(const ct_smoother *s, const ct__smooth_factor *f)
 {
     int32_t group = CT_NONE;
@@ -86,7 +86,7 @@ static int32_t number_group(ct_smoother *s, int32_t group, int32_t peers)
 /* Whether a member is of the group, and so has rows of H. */
 static int belongs(const ct__var *var, int32_t group) { return !var->fixed && var->group == group; }
 
-/* 1 / |row r of J_g|^2; 0 where the row says nothing of the group. */
+/* 1 / |row r of J_g|^2; 0 if the row does not involve the group. */
 static double row_weight(const ct_smoother *s, const ct__smooth_factor *f, int32_t group, int r)
 {
     const double *J = ct__numbers(s, f->linear);

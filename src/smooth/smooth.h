@@ -40,10 +40,10 @@ typedef struct {
 ct_status ct__pool_take(ct__pool *pool, int64_t n, int64_t *at, ct_err *err);
 void      ct__pool_give(ct__pool *pool, int64_t at, int64_t n);
 
-/* ---- what there is ---- */
+/* ---- variables, factors, cliques ---- */
 
 typedef struct {
-    int32_t index;     /* as the caller knows it; CT_NONE: a free slot                    */
+    int32_t index;     /* the caller's index; CT_NONE: a free slot                        */
     uint8_t kind, dim;
     unsigned fixed : 1;
     unsigned far : 1;    /* delta is beyond the threshold: listed in far                  */
@@ -63,7 +63,7 @@ typedef struct {
     int64_t saved;    /* stamps: the update that ...                                      */
     int64_t affected; /* ... marked it                                                    */
     int64_t changed;  /* ... carried its delta down                                       */
-    int32_t column;   /* among the variables taken off; row in the front being assembled  */
+    int32_t column;   /* among the detached variables; row in the front being assembled   */
     int64_t seen;     /* marginalise.c: by the variable being marginalised                     */
     uint8_t leaves;   /* it is being marginalised out                                     */
     uint8_t listed;   /* its slot is in unproved                                          */
@@ -81,11 +81,11 @@ typedef struct {
     int64_t              node;   /* its members' nodes, in a row                              */
     int64_t              z;      /* measurement; of a prior: points, Lambda, eta              */
     int64_t              linear; /* whitened J of each member, r; of a prior: H, g            */
-    int64_t              redone; /* stamp: linearised anew by this update                     */
-    int32_t              index;  /* as the caller knows it, CT_NONE of a prior                */
+    int64_t              redone; /* stamp: relinearised by this update                        */
+    int32_t              index;  /* the caller's index, CT_NONE for a prior                   */
     int32_t              noise, members;
     int32_t              n;      /* scalars of its members                                    */
-    uint8_t              gone;   /* leaves with this update                                   */
+    uint8_t              gone;   /* removed by this update                                    */
     uint8_t              housed; /* a prior that a clique owns already, which stays as it is  */
     int32_t              next;   /* of a free slot                                            */
 } ct__smooth_factor; /* a factor */
@@ -97,12 +97,12 @@ typedef struct {
     int32_t rank;
     int32_t parent, child, sibling, before; /* cliques; roots are siblings                    */
     int64_t list;                        /* pivots, separators (variables), factors           */
-    /* panel, 1 / R_kk, update, diagonal of the separator; of a bundle: its separator's delta as told */
+    /* panel, 1 / R_kk, update, diagonal of the separator; of a bundle: its separator's delta as last used below */
     int64_t numbers;
     int64_t taken, saved;                /* stamps                                            */
 } ct__clique;
 
-/* Indices that the caller knows to slots; those below base are gone. */
+/* From the caller's indices to slots; those below base are no longer in the graph. */
 typedef struct {
     int32_t  base;
     int32_t *slot;
@@ -129,7 +129,7 @@ typedef struct {
     int64_t linear;
 } ct__saved_linear;
 
-/* What an update has done so far. */
+/* Changes of the current update. */
 typedef struct {
     ct__saved_var    *var;
     ct__saved_clique *clique;
@@ -140,7 +140,7 @@ typedef struct {
     int32_t         root;
     int32_t         oldest; /* as ct_smoother.oldest will be */
     int             relinearised; /* variables beyond their thresholds were */
-    int             renews; /* every factor is weighed anew */
+    int             renews; /* every factor is whitened again */
 } ct__change;
 
 /* An orphan, by the number that it shares with those of the same separator. */
@@ -149,7 +149,7 @@ typedef struct {
     int32_t  edge;
 } ct__orphan_key;
 
-/* The part that is taken off, as a small system of its own. Columns are its variables. */
+/* The detached part of the tree as a small system. Columns are its variables. */
 typedef struct {
     ct__list  var, factor, orphan;   /* slots; an orphan that is in a bundle now: CT_NONE */
     ct__list  member, stage;         /* of its edges: factors first, then orphans   */
@@ -183,7 +183,7 @@ struct ct_smoother {
     /* [far_at]: variables whose delta was found beyond its threshold; the other: those since points were moved */
     ct__list  far[2];
     int       far_at;
-    /* variables of this update: whose cliques are to be made anew; whose points have moved */
+    /* variables of this update: whose cliques are computed again; whose points have moved */
     ct__list  affected, moved;
     ct__list  unproved; /* every variable whose group is not proved, and some that are */
     ct__list  stack;
@@ -269,7 +269,7 @@ ct_status ct__linearise_factor(ct_smoother *s, int32_t f, ct_err *err); /* at th
 /* |J z|^2 as linearised, back = J'J z, size = z'diag(J'J)z; vectors of CT_DIM_MAX per slot. */
 double    ct__smoother_response(const ct_smoother *s, const double *z, double *back, double *size);
 
-/* reorder.c: what to take off, and its order. */
+/* reorder.c: what to detach, and its order. */
 ct_status ct__affect(ct_smoother *s, int32_t slot, ct_err *err);
 ct_status ct__affect_factor(ct_smoother *s, int32_t f, ct_err *err);
 ct_status ct__detach_top(ct_smoother *s, ct_err *err);
@@ -282,37 +282,37 @@ ct_status ct__eliminate(ct_smoother *s, const ct_sparse *sp, ct_err *err);
 /* A factor's part of a front. work[].column holds the members' first rows. */
 void ct__assemble_factor(const ct_smoother *s, const ct__smooth_factor *f, const ct__extend *front, double *before);
 
-/* Adds what a child left to a clique in the making, and the child to its children. */
+/* Adds a child's update to a clique under construction, and the child to its children. */
 void ct__add_child(ct_smoother *s, int32_t id, int32_t child_id, const ct__extend *front, double *before);
 
-/* hub_sums.c: of the orphans that front f is to adopt, those of the same separator are summed. */
+/* hub_sums.c: of the orphans that become children of front f, those of the same separator are summed. */
 ct_status ct__sum_orphans(ct_smoother *s, int32_t f, ct_err *err);
 
 /* back_substitute.c: delta from the top down. */
 ct_status ct__back_substitute(ct_smoother *s, ct_err *err);
 
-/* tree_solve.c: R'R x = b over the whole tree; judging weak pivots. */
+/* tree_solve.c: R'R x = b over the whole tree; tests of weak pivots. */
 ct_status ct__sweep_order(ct_smoother *s, ct_err *err); /* s->stack: all cliques, parents first */
 void      ct__sweep_up(const ct_smoother *s, double *x);
 void      ct__sweep_down(const ct_smoother *s, double *x);
 ct_status ct__check_weak_pivots(ct_smoother *s, ct_err *err);
 
-/* observability.c: that there is a unique solution, told from what came when. */
+/* observability.c: proof of a unique solution from the order of updates. */
 int       ct__is_one_group(const ct_increment *inc); /* or each variable is one by itself */
 ct_status ct__unprove(ct_smoother *s, int32_t slot, ct_err *err);
 ct_status ct__unprove_group_of(ct_smoother *s, const ct__smooth_factor *f,
-                               ct_err *err); /* f leaves, or is linearised anew */
+                               ct_err *err); /* f is removed or relinearised */
 ct_status ct__prove(ct_smoother *s, int *unique, ct_err *err);
 
 /* relinearise.c: which linearisation points move. */
 /* those that are due; their factors' variables are affected */
 ct_status ct__relinearise_due(ct_smoother *s, int all, ct_err *err);
-/* of those taken off, the ones that cost nothing */
+/* of the detached variables, those that need no further elimination */
 ct_status ct__relinearise_free(ct_smoother *s, ct_err *err);
 /* the factors of those that moved, and the new ones */
 ct_status ct__linearise_changed(ct_smoother *s, ct_err *err);
 
-/* marginalise.c: variables are let go. */
+/* marginalise.c: variables are marginalised. */
 ct_status ct__choose_marginalised(ct_smoother *s, const ct_increment *inc, ct_err *err);
 ct_status ct__marginalise(ct_smoother *s, ct_err *err);
 

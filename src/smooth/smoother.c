@@ -12,12 +12,12 @@ static ct_status check_options(const ct_smoother_options *o, ct_err *err)
 {
     for (int k = 0; k < CT_KIND_COUNT; k++)
         if (!(o->relinearise[k] >= 0))
-            return ct_fail(err, CT_E_ARGUMENT, "the threshold for linearising %s anew is %g, it must not be negative",
+            return ct_fail(err, CT_E_ARGUMENT, "the relinearisation threshold of %s is %g, it must not be negative",
                            ct_kind_name((ct_kind)k), o->relinearise[k]);
     if (!(o->wildfire >= 0))
         return ct_fail(err, CT_E_ARGUMENT, "the wildfire threshold is %g, it must not be negative", o->wildfire);
     if (o->skip < 0)
-        return ct_fail(err, CT_E_ARGUMENT, "points are to be looked at every %d updates, which is negative", o->skip);
+        return ct_fail(err, CT_E_ARGUMENT, "skip is %d updates, it must not be negative", o->skip);
     if (o->window < 0) return ct_fail(err, CT_E_ARGUMENT, "a window of %d variables is negative", o->window);
     return CT_OK;
 }

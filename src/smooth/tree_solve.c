@@ -164,7 +164,7 @@ static ct_status refuse(const ct_smoother *s, int32_t clique, int32_t row, int l
     return ct_fail(err, CT_E_SINGULAR, "%s: no factor would fix its %s", name, ct_kind_coordinate(s->var[var].kind, k));
 }
 
-/* As rank_deficiency.c does: refines the direction z of a weak pivot and says whether anything changes along it. */
+/* As in rank_deficiency.c: refines the direction z of a weak pivot; 1 if no residual changes along it. */
 static int is_undetermined(ct_smoother *s, double *z, double *back)
 {
     double before = 0;

@@ -11,7 +11,7 @@ static ct_status affect_all(ct_smoother *s, const ct_increment *inc, ct_err *err
     return CT_OK;
 }
 
-/* Everything is weighed and eliminated anew where it is. */
+/* Whitens and eliminates everything again at the same linearisation points. */
 static ct_status affect_everything(ct_smoother *s, ct_err *err)
 {
     s->change.renews = 1;
@@ -95,7 +95,7 @@ ct_status ct_smoother_renew(ct_smoother *s, ct_err *err)
     return end(s, status, start_s);
 }
 
-/* A Gauss-Newton step that is looked at and then undone. */
+/* A Gauss-Newton step that is measured and then undone. */
 ct_status ct_smoother_stationarity(ct_smoother *s, double *largest, double *distance, ct_err *err)
 {
     const double wildfire = s->options.wildfire;

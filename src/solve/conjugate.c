@@ -1,10 +1,10 @@
-/* conjugate.c: H v = b, H = J'J, where elimination loses what a weak measurement says.
+/* conjugate.c: H v = b, H = J'J, where elimination loses weak measurements to rounding.
  *
- * Elimination forms a pivot as a difference. Beside measurements 1e8 times as strong, and with lever arms, nothing
- * is left of a weak one. J z does not lose it: along a motion that stiff factors allow, their rows are zero to
- * rounding, and what is left is the weak ones'. So conjugate gradients on H, whose products are J'(J z) factor by
- * factor, with the factor of H + lambda diag(H) for preconditioner. All but the weak directions are then within
- * lambda of one, and each of these takes an iteration or two. */
+ * Elimination computes a pivot as a difference. Beside measurements 1e8 times as strong, with lever arms, no digit of a
+ * weak one is left. J z does not lose it: along a motion that stiff factors allow, their rows are zero to rounding, and
+ * the rows of the weak ones remain. So H v = b is solved by conjugate gradients with products J'(J z), factor by
+ * factor. The preconditioner is the factor of H + lambda diag(H). All but the weak directions then have eigenvalues
+ * within lambda of one, and each weak direction takes an iteration or two. */
 #include "solve/solve.h"
 #include "sparse/sparse.h"
 

@@ -1,29 +1,27 @@
-/* converge.c: how far x is from the minimum, and the last steps to it.
+/* converge.c: the distance of x from the minimum, and the last steps to it.
  *
- * The error is a poor witness of a minimum. Where a few residuals are a million sigmas, all that a weak measurement
- * has to gain is lost in the last digits of the sum. The Newton decrement
+ * The error alone does not show a minimum. If a few residuals are a million sigmas, the possible decrease of a weak
+ * measurement is below the last digits of the sum. The Newton decrement
  *
- *     d = sqrt(g'H^-1 g) = sqrt(2 * promised decrease of the undamped step)
+ *     d = sqrt(g'H^-1 g) = sqrt(2 * predicted decrease of the undamped step)
  *
  * is invariant to that, and to units. In the metric of H it is the length of the step, so |dx_i| <= d sigma_i for every
- * coordinate with its standard deviation sigma_i. A step leaves e d of it, and e is estimated twice:
+ * coordinate with its standard deviation sigma_i. A step leaves e d of it, and e is estimated in two ways:
  *
- *     model         e = sqrt(|1 - fall / promised|)       a relative error e of the step costs e^2 of its fall, a
- *                                                         relative
- *                                                         error e of H costs e: the root serves both
- *     contraction   e = q / (1 - q), q = d / d_before     the steps go on as they did (linear convergence)
+ *     model         e = sqrt(|1 - decrease / predicted|)  a relative error e of the step costs e^2 of its decrease, a
+ *                                                         relative error e of H costs e: the root bounds both
+ *     contraction   e = q / (1 - q), q = d / d_before     linear convergence continues at its rate
  *
- * The smaller one counts. The first cannot see below the rounding of the error. The second takes all directions for
- * alike: of three steps the larger ratio is taken; none where a pivot is weak, as the step's own rounding then
- * decides what it leaves; and none in small graphs, where a single slow direction is a good part of the whole and a
- * further step costs nothing.
+ * The smaller one is used. The first is limited by the rounding of the error. The second assumes that all directions
+ * converge alike. So it takes the larger ratio of three steps. It is not used if a pivot is weak, where the step's own
+ * rounding decides, nor in small graphs, where one slow direction is a large part and a further step costs little.
  *
- * The decrement is only as good as g. Where g is what is left of terms that cancel, J'r with |r| of a million
- * sigmas, its rounding may stand for many standard deviations of a weak direction. ct__reach_minimum measures that:
+ * The decrement is only as accurate as g. If g is the remainder of terms that cancel, J'r with |r| of a million sigmas,
+ * its rounding may be many standard deviations of a weak direction. ct__reach_minimum measures that:
  *
- *     floor = sqrt(e'H^-1 e),  e_i = eps * sqrt(sum_k (J_ki r_k)^2) of random signs
+ *     floor = sqrt(e'H^-1 e),  e_i = eps * sqrt(sum_k (J_ki r_k)^2) with random signs
  *
- * over the factors whose Jacobians are rounded at all; those of vector spaces are not. */
+ * over the factors whose Jacobians are rounded. Those of vector spaces are exact. */
 #include "solve/solve.h"
 #include "sparse/sparse.h"
 
@@ -253,7 +251,7 @@ ct_status ct_solver_distance(ct_solver *solver, const ct_noise *noise, const dou
 {
     const ct_solve_options usual = ct_solve_defaults();
     ct_solve_result        result = {.distance = NAN};
-    /* x is looked at and not moved */
+    /* x is evaluated, not changed */
     ct__solve_state state = {.solver = solver,
                            .noise = noise,
                            .options = &usual,

@@ -105,7 +105,7 @@ void ct__dogleg(ct__solve_state *state)
             return;
         }
         fresh = 1;
-        /* a short fall at the rim of the ball says nothing but that the ball is small */
+        /* a small decrease at the boundary only shows that the radius is small */
         const int whole = w.newton_size <= radius;
         dogleg_step(s, &w, radius, s->dx);
         ct__retract(s, state->x, 1, s->dx, s->trial);

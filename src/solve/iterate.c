@@ -1,4 +1,4 @@
-/* iterate.c: ct_solver_run and what all methods share; covariances at the end. */
+/* iterate.c: ct_solver_run, the steps that all methods share, and covariances. */
 #include "graph/graph.h"
 #include "solve/solve.h"
 #include "sparse/sparse.h"
@@ -41,7 +41,7 @@ int ct_solve_usable(const ct_solve_result *r)
 int ct_method_find(const char *name) { return ct__find_name(name, method_names, CT_METHOD_COUNT); }
 
 /* No damping at first, and a large trust region: pose graphs have directions a million times weaker than diag(H), which
- * a lambda of 1e-4 would hold back for thirty iterations, and a step that fails is told at once. */
+ * a lambda of 1e-4 would slow convergence down for thirty iterations, and a failed step is detected at once. */
 ct_solve_options ct_solve_defaults(void)
 {
     return (ct_solve_options){.method = CT_LEVENBERG_MARQUARDT,

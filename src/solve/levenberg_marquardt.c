@@ -100,7 +100,7 @@ int ct__lm_iterate(ct__solve_state *state, ct__lm *lm)
     state->result->iterations++;
     const double  before = state->error;
     const verdict v = try_step(state, lm->lambda);
-    const int     whole = lm->lambda < DAMPED; /* else a short fall says nothing but that the step was short */
+    const int     whole = lm->lambda < DAMPED; /* else a small decrease only shows that the step was short */
     const int     undamped = lm->lambda == 0;
     lm->accepted = v.gain > 1e-4;
     if (lm->tries++ == 0) {

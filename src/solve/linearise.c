@@ -1,13 +1,13 @@
-/* linearise.c: from a graph at x to the linear system, the inner loop of everything.
+/* linearise.c: the linear system of a graph at x; the innermost loop of every solve.
  *
  *     r_k <- sqrt(w) R_k r_k(x),  J_k <- sqrt(w) R_k J_k,  H += J_k'J_k,  g += J_k'r_k
  *
- * and, where the exact Hessian is wanted, with u = w R'R r for the residual as it was measured and w' = dw/d(d^2):
+ * and for the exact Hessian, with u = w R'R r of the raw residual and w' = dw/d(d^2):
  *
  *     H += sum_i u_i d2 r_i / dd2 + 2 w'/w^2 (J_k'r_k)(J_k'r_k)'
  *
- * Factors are walked model by model, so one model's code and branch history stay hot. Each touches its
- * own 64-byte item, its measurement and its variables; nothing is allocated or looked up. */
+ * Factors are evaluated model by model, which keeps a model's code and branch history in the caches. Each reads its
+ * own 64-byte item, its measurement and its variables. Nothing is allocated or searched. */
 #include "graph/graph.h"
 #include "graph/whiten.h"
 #include "solve/solve.h"

@@ -28,7 +28,7 @@ static int definite(ct__solve_state *state)
     if (!weak) return 1;
     if (ct__negative_pivot(state->solver) >= 0) return 0;
     if (!ct__solve_is_rank_deficient(state, weak)) return 1;
-    ct__forget_undetermined(state); /* Levenberg-Marquardt will look for itself */
+    ct__forget_undetermined(state); /* Levenberg-Marquardt tests again */
     return 0;
 }
 

@@ -1,9 +1,8 @@
-/* polish.c: the end of a solve on a graph with approximate Jacobians (CT_JACOBIAN_APPROXIMATE).
+/* polish.c: the last steps on a graph with approximate Jacobians (CT_JACOBIAN_APPROXIMATE).
  *
- * There J'r is not the error's gradient, but off by a term of order |r|^2. Close to J'r = 0 that term
- * decides whether the error rises or falls along a step, so a method that watches the error stops
- * somewhere around, and where depends on the way it came. What does not depend on it is the point where
- * J'r = 0: full steps x <- x o Exp(-H^-1 J'r) contract to it, by a factor of order |r| each. */
+ * There J'r is the error's gradient up to a term of order |r|^2. Close to J'r = 0 that term decides whether the error
+ * rises or falls along a step. So a method that requires a decrease stops at a point that depends on its path. The
+ * point where J'r = 0 does not: full steps x <- x o Exp(-H^-1 J'r) converge to it, by a factor of order |r| each. */
 #include "solve/solve.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* solve.h: what the solvers share: the graph laid out for linearising, and the state of a state. */
+/* solve.h: private structures of the solvers: the graph laid out for linearising, and the state of a solve. */
 #ifndef CT_SOLVE_PRIVATE_H
 #define CT_SOLVE_PRIVATE_H
 
@@ -6,7 +6,7 @@
 
 #include <covtune/solve.h>
 
-/* A factor, ready to be evaluated: no index is looked up twice. */
+/* A factor with its indices resolved. */
 typedef struct {
     const double *z;
     const void   *context;
@@ -39,7 +39,7 @@ struct ct_solver {
     int32_t         items, batches;
     int             approximate; /* a model's Jacobians are                   */
     double         *trial;       /* values                                    */
-    double         *start, *aside; /* values that a solve began with; that it may go back to */
+    double         *start, *aside; /* values at the start of a solve; values it may return to */
     double         *dx, *scale, *direction, *newton, *product; /* scalars     */
     uint8_t        *undetermined; /* per variable: CT_UNDETERMINED_* bits    */
     int32_t         undetermined_count;
@@ -74,11 +74,11 @@ int ct__pieces_in(const ct_solver *solver, const int32_t *dim, int32_t block, un
 ct_status ct__covariance(const ct_solver *solver, int64_t count, const int32_t *a, const int32_t *b,
                          double *const out[], ct_err *err);
 
-/* Factors may be given other noise models while a solver lives: takes them over. */
+/* Updates the noise indices of items: factors may be given other noise models after ct_solver_new. */
 void ct__refresh_noise(ct_solver *solver);
 
-#define CT_ROUNDING 1e-12 /* of the error: what its sum over the factors is uncertain by at least */
-#define CT_RESIDUAL_ROUNDING    1e-15 /* of a coordinate: what a residual made of it is rounded by            */
+#define CT_ROUNDING 1e-12 /* relative rounding error of the error's sum, at least */
+#define CT_RESIDUAL_ROUNDING    1e-15 /* relative rounding error of a residual by its coordinates             */
 
 /* A solve under way. */
 typedef struct {
@@ -101,8 +101,8 @@ typedef struct {
 } ct__solve_state;
 
 /* linearise.c: H = J'J and g at x, returns the error; the same with the exact H; the error alone; |J z|^2, and J'(J
- * z) in back. Factors that z does not move are not looked at; once the sum is above `enough` it is returned as it
- * is, and back is of no use. */
+ * z) in back. Factors that z does not move are skipped. Once the sum exceeds `enough` it is returned
+ * incomplete, and back is undefined. */
 double ct__linearise(ct_solver *solver, const ct_noise *noise, const double *x);
 double ct__linearise_exact(ct_solver *solver, const ct_noise *noise, const double *x);
 double ct__error(const ct_solver *solver, const ct_noise *noise, const double *x);
@@ -121,7 +121,7 @@ int     ct__solve_is_rank_deficient(ct__solve_state *state, int32_t weak);
 /* After ct__solve_is_rank_deficient: returns 1 and stops the solve (rank) if something is undetermined. Pivots lost
  * to rounding do not count: the solve stops unproven, and ct__reach_minimum continues with another method. */
 int     ct__solve_singular(ct__solve_state *state);
-/* Takes back what ct__solve_is_rank_deficient found, for a method that goes on in another way. */
+/* Clears the marks of ct__solve_is_rank_deficient, for a method that continues in another way. */
 void    ct__forget_undetermined(ct__solve_state *state);
 
 /* rank_deficiency.c: tests the weak pivots of the undamped factor at x. Returns how many variables are
@@ -143,18 +143,18 @@ int32_t ct__solve_factor(ct__solve_state *state, double lambda, const double *sc
 void    ct__solve_step(ct__solve_state *state, double *dx);
 double  ct__largest(const double *v, int32_t n); /* max |v_i|; NaN if one is not finite */
 /* After an accepted step: 1 if the solve is over, and records why. `before` is the error before it, `step` its largest
- * |dx|, `promised` the fall that the model promised. `undamped`: it solved H dx = -g as it is; else nothing is known
- * of the distance from the minimum. */
+ * |dx|, `promised` the decrease that the model predicts. `undamped`: the step solved H dx = -g; else the distance from
+ * the minimum is unknown. */
 int     ct__solve_converged(ct__solve_state *state, double before, double step, double promised, int undamped);
-/* Tells the caller; 1 if it wants to stop. */
+/* Calls the progress function; 1 if it cancels. */
 int     ct__solve_report(ct__solve_state *state, int accepted, double step, double damping);
 int     ct__solve_stop(ct__solve_state *state, ct_stop stop); /* records it; returns 1 */
 void    ct__solve_accept(ct__solve_state *state, double error); /* x <- trial, where the error is this */
-/* The fall from state->error to `error` over the one that the model promised, -1 if that is no question. A promise of
- * a whole step (one that damping or radius did not shorten) below the rounding of the error's sum cannot be checked
- * and is believed. */
+/* Gain ratio: the decrease from state->error to `error` over the predicted one; -1 if either is not finite. A predicted
+ * decrease of a whole step (not shortened by damping or radius) below the rounding of the error cannot be checked and
+ * is accepted. */
 double  ct__solve_gain(const ct__solve_state *state, double error, double promised, int whole);
-/* What the error is uncertain by: the rounding of the sum and of each residual. */
+/* Rounding error of `error`: that of the sum and of each residual. */
 double  ct__error_rounding(const ct__solve_state *state, double error);
 /* Stops the solve, and returns 1, if the error or the gradient at x is not finite. */
 int     ct__solve_not_finite(ct__solve_state *state);
@@ -164,7 +164,7 @@ int     ct__solve_not_finite(ct__solve_state *state);
  * `undamped` as above. */
 int     ct__solve_given_up(ct__solve_state *state, double step, double promised, int undamped, int exhausted);
 
-/* Levenberg-Marquardt, a step at a time, for those who take other steps in between. */
+/* Levenberg-Marquardt, one step per call, for methods that combine it with other steps. */
 typedef struct {
     double lambda, growth;
     int    fresh;                      /* the system is that at x                               */
@@ -191,7 +191,7 @@ void   ct__lm_end(ct__solve_state *state, const ct__lm *lm);
 #define CT_RESTART_AFTER 30 /* ordinary graphs are done by then */
 int ct__restart_undamped(ct__solve_state *state);
 
-/* One file each. On return state->result->stop says why. */
+/* One file each. They set state->result->stop. */
 void ct__gauss_newton(ct__solve_state *state);
 void ct__levenberg_marquardt(ct__solve_state *state);
 void ct__dogleg(ct__solve_state *state);
@@ -222,7 +222,7 @@ void   ct__distance_unknown(ct__solve_state *state);
 /* Whether what is called a minimum may be so by rounding alone: a weak pivot, large residuals, or sigmas near the
  * spacing of numbers. */
 int    ct__is_rounding_limited(const ct__solve_state *state);
-/* The end of a solve that is unproven: undamped steps from x to the minimum, or a stop that says why not. */
+/* The end of a solve that is unproven: undamped steps from x to the minimum, or a stop with the reason. */
 void   ct__reach_minimum(ct__solve_state *state);
 
 #endif

@@ -1,11 +1,11 @@
-/* variable_blocks.c: variables cut into what is eliminated apart.
+/* variable_blocks.c: variables split into blocks that are eliminated separately.
  *
- * A tactile measurement ties the headings of four poses, 10 to 19 steps apart, and not their positions. Eliminated
- * pose by pose, pushing leaves the six unknowns of each of 19 steps tied to each other; heading by heading it is two
- * of each step, and the positions of the last: a fraction of the work. So where a factor depends on part of a
- * variable (ct_factor_ops.depends), that becomes two blocks of the system or more: the longest runs of coordinates
- * that no factor tells apart. Their scalars stay where they would be, so that vectors do not know. Without such
- * factors a block is a variable. */
+ * A tactile measurement connects the headings of four poses, 10 to 19 steps apart, but not their positions. If whole
+ * poses are eliminated, pushing couples six unknowns of each of 19 steps. If headings are separate blocks, it couples
+ * two of each step and the positions of the last: a fraction of the work. So if a factor depends on part of a variable
+ * (ct_factor_ops.depends), the variable becomes two or more blocks: maximal intervals of coordinates that every factor
+ * uses together. The order of scalars does not change, so vectors keep their layout. Without such factors a block is a
+ * variable. */
 #include "graph/graph.h"
 #include "solve/solve.h"
 #include "sparse/sparse.h"

@@ -9,8 +9,8 @@
  *      [             U_ss      u_s ]   update: s rows x (s + 1), row-major upper, given to the parent
  *
  * An edge belongs to the front that eliminates its first member, with everything it contributes to H,
- * the separator's part included. So U_ss is all that a subtree knows of its separator, and positive
- * semidefinite. (Only g is not split: -g enters where its unknown is a pivot, and u_s is the change.)
+ * the separator's part included. So U_ss is the whole information of a subtree on its separator, and
+ * positive semidefinite. (Only g is not split: -g is added where its unknown is a pivot, and u_s is the change.)
  *
  * Fronts are numbered children before parents, so a loop is a traversal and nothing recurses.
  */
@@ -22,13 +22,13 @@
 #include <covtune/sparse.h>
 #include <math.h>
 
-/* rows [from, from + len) of a child's separator land at [to, to + len) in its parent's matrix. */
+/* Rows [from, from + len) of a child's separator are rows [to, to + len) of its parent's matrix. */
 typedef struct {
     int32_t from, to, len;
 } ct__interval;
 
-/* A block of H: what edges eliminated in one front contribute to a pair of positions row <= col. Stored
- * rows x cols row-major at h[at]; copied to entry `to` of the front's panel or update. */
+/* A block of H: the contribution of the edges of one front to a pair of positions row <= col. Stored rows x cols
+ * row-major at h[at]; copied to entry `to` of the front's panel or update. */
 typedef struct {
     int64_t at;
     int32_t row, col;
@@ -45,17 +45,16 @@ typedef struct {
     int32_t child, sibling;           /* first child, next child of the same parent; -1   */
     int32_t separators;               /* blocks in the separator                          */
     int32_t intervals, gathers;
-    uint8_t update_fed;               /* edges or children add to the update, not only to the panel */
-    uint8_t zero_update;                    /* undamped, its update is exactly zero (see ct_sparse_options.rows) */
-    /* an edge of it has had a symmetric matrix added: its rows are not all there is */
-    uint8_t curved;
-    uint8_t whole;                    /* as factored last, its update is not to be taken for zero */
-    uint8_t planar_chain;             /* one pose above one pose in a chain of planar poses: see planar_chain.c */
+    uint8_t update_fed;               /* edges or children add to the update, not only to the panel    */
+    uint8_t zero_update;              /* undamped, its update is exactly zero: ct_sparse_options.rows   */
+    uint8_t curved;                   /* a symmetric matrix was added to one of its edges               */
+    uint8_t whole;                    /* in the last factorisation its update was computed in any case  */
+    uint8_t planar_chain;             /* one pose above one pose in a chain in the plane: planar_chain.c */
     int64_t separator;                /* its positions: separator[separator ...]          */
-    int64_t panel, update;            /* where its numbers lie                            */
-    int64_t interval;                 /* its ct__interval records, into the parent             */
-    int64_t gather;                   /* ct__interval: separator scalars <- eliminated scalars */
-    int64_t block;                    /* its ct__blocks, sorted; they end where the next front's begin */
+    int64_t panel, update;            /* first number of each                             */
+    int64_t interval;                 /* its first ct__interval, into the parent          */
+    int64_t gather;                   /* its first ct__interval: separator scalars <- eliminated scalars */
+    int64_t block;                    /* its first ct__hessian_block, sorted; the next front's follow    */
 } ct__front;
 
 struct ct_sparse {
@@ -117,7 +116,7 @@ ct_status ct__order(const ct_sparse *sp, const int64_t *start, const int32_t *pa
 /* From an order to fronts: tree, counts, supernodes, amalgamation. Changes sp->order to an
  * equivalent one in which each front's pivots are consecutive; fills front, separator. */
 ct_status ct__symbolic(ct_sparse *sp, const int64_t *start, const int32_t *pair, ct_err *err);
-/* Places for every number: panels, updates, H, runs, scatters, slots. */
+/* Places for every number: panels, updates, H, intervals, scatters, slots. */
 ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err);
 
 /* One assembled front as the dense kernels see it: p pivot rows and the s rows that follow them. */
@@ -147,21 +146,21 @@ static inline double ct__pivot_inverse(ct__dense *front, int32_t k, double a)
     return positive ? 1 / sqrt(a) : 0;
 }
 
-/* Adds what a child left on its s separator rows, U s x (s + 1), to its parent's panel A (p rows) and update: run by
- * run, in any order of rows. Row r of the parent lies in the panel if r < p, else in the update, whose columns begin
- * at p. */
+/* Adds the update of a child, U s x (s + 1) on its s separator rows, to its parent's panel A (p rows) and update:
+ * interval by interval, in any order of rows. Row r of the parent is in the panel if r < p, else in the update, whose
+ * columns begin at p. */
 typedef struct {
     double *A, *U;
     int32_t p, s;
-    int     rhs_only;   /* the child has nothing but its right-hand side to give    */
-    int     panel_only; /* of the parent's update only the right-hand side is wanted */
+    int     rhs_only;   /* the child's update is zero except for its right-hand side      */
+    int     panel_only; /* of the parent's update only the right-hand side is computed    */
 } ct__extend;
 void ct__extend_add(const ct__extend *parent, const ct__interval *interval, int32_t intervals, const double *U,
                     int32_t s);
-/* Appends (from, to, len), joining it to the run before where both sides continue; a run does not straddle the row
+/* Appends (from, to, len), or extends the last interval if both sides continue it. No interval straddles the row
  * `boundary`. */
 static inline void ct__append_interval(ct__interval *list, int32_t *count, int32_t from, int32_t to, int32_t len,
-                                  int32_t boundary)
+                                       int32_t boundary)
 {
     ct__interval *last = *count ? &list[*count - 1] : NULL;
     if (last && last->from + last->len == from && last->to + last->len == to && to != boundary) last->len += len;

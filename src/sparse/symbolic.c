@@ -3,7 +3,7 @@
  *  1. Elimination tree (Liu): parent(j) is the first later block that eliminating j ties to it.
  *  2. Postorder, so that a subtree is a range of positions.
  *  3. Size of every column of R, by walking each row's subtree: O(|R|) blocks.
- *  4. Supernodes: runs of columns with the same structure.
+ *  4. Supernodes: intervals of columns with the same structure.
  *  5. Amalgamation: a child joins its parent where the zeros that this stores cost less than
  *     another small front would.
  *  6. A final postorder in which every front's pivots are consecutive, and the separators.
@@ -185,7 +185,7 @@ static void supernodes(plan *w)
     }
 }
 
-/* Whether a front of p pivots and s separators of which `zeros` entries are stored in vain is still
+/* Whether a front of p pivots and s separators with `zeros` explicit zero entries is still
  * better than the two it came from. Small fronts cost their overhead, large ones their arithmetic
  * (measured on chains, grids and spheres; see docs/performance.md). */
 static int worth_merging(int64_t p, int64_t s, double zeros)
@@ -197,7 +197,7 @@ static int worth_merging(int64_t p, int64_t s, double zeros)
     return share < 0.06;
 }
 
-/* 5. Bottom-up over parents; a child that joins hands its own children on to be looked at. */
+/* 5. Bottom-up over parents; the children of a merged child are tested next. */
 static ct_status amalgamate(plan *w, const int32_t *order, const int32_t *dim, ct_err *err)
 {
     const int32_t n = w->nodes;
@@ -225,7 +225,7 @@ static ct_status amalgamate(plan *w, const int32_t *order, const int32_t *dim, c
             w->joined[c] = k;
             p[k] += p[c];
             zeros[k] = wasted;
-            /* splice c's children in where c was, to be looked at next */
+            /* c's children take its place and are tested next */
             const int32_t after = w->sibling[c];
             *link = w->child[c] == -1 ? after : w->child[c];
             for (int32_t g = w->child[c]; g != -1; g = w->sibling[g]) {
