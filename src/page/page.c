@@ -90,7 +90,7 @@ ct_status ct_page_new(const char *title, const char *subtitle, ct_page **out, ct
     return CT_OK;
 }
 
-static void forget_choices(ct_page *page)
+static void free_choices(ct_page *page)
 {
     for (int32_t i = 0; page->choice_name && i < page->choices; i++) free(page->choice_name[i]);
     free(page->choice_name);
@@ -103,7 +103,7 @@ static void forget_choices(ct_page *page)
 void ct_page_free(ct_page *page)
 {
     if (!page) return;
-    forget_choices(page);
+    free_choices(page);
     ct__text_free(&page->body);
     ct__text_free(&page->contents);
     ct__names_free(&page->ids);
@@ -317,7 +317,7 @@ void ct_page_choices_end(ct_page *page)
         return;
     }
     ct__text_put(begin(page, NO_BOX), "</div>\n</div>\n");
-    forget_choices(page);
+    free_choices(page);
 }
 
 /* ---- writing ---- */

@@ -104,8 +104,8 @@ const char *const ct__page_style[] = {
     ".unit::before { content: '('; }\n"
     ".unit::after { content: ')'; }\n"
     ".best { font-weight: 650; color: var(--k2); }\n"
-    ".look { color: var(--k1); }\n"
-    ".look:not(:has(.f))::after, .look .f::after { content: ' !'; }\n"
+    ".warned { color: var(--k1); }\n"
+    ".warned:not(:has(.f))::after, .warned .f::after { content: ' !'; }\n"
     ".note { margin: .5rem 0 0; color: var(--soft); font-size: .85rem; }\n",
 
     "/* plots */\n"

@@ -79,7 +79,7 @@ static int fraction_width(const ct_table *t, int64_t column)
 
 static void put_cell(const ct_table *t, int64_t i, int64_t j, int fraction, ct__text *out)
 {
-    static const char *const CLASS[] = {"", " best", " look"};
+    static const char *const CLASS[] = {"", " best", " warned"};
     char                     buf[CT__NUMBER];
     const ct__cell          *cell = ct__table_cell(t, i, j);
     const char              *words = ct__table_words(t, i, j, PLUS_MINUS, buf), *tag = j ? "td" : "th";

@@ -236,14 +236,14 @@ static void put_sentence(ct__text *out, const char *sentence, int width)
 
 void ct__table_text(const ct_table *t, int width, ct__text *out)
 {
-    static const char *const SAY[] = {"", "* best", "! look at this", "* best, ! look at this"};
+    static const char *const MEANING[] = {"", "* best", "! warning", "* best, ! warning"};
     ct__text                *word = ct__zalloc(t->columns, sizeof *word);
     layout                   l = {.t = t, .out = out, .shape = ct__zalloc(t->columns, sizeof *l.shape)};
     if (!word || !l.shape) out->failed = 1;
     if (t->title) put_sentence(out, t->title, width), ct__text_put(out, "\n");
     if (!out->failed && t->columns) put_blocks(&l, width, word);
     if (t->notes || ct__table_marks(t)) ct__text_put(out, "\n");
-    if (ct__table_marks(t)) put_sentence(out, SAY[ct__table_marks(t)], width);
+    if (ct__table_marks(t)) put_sentence(out, MEANING[ct__table_marks(t)], width);
     for (int64_t i = 0; i < t->notes; i++) put_sentence(out, t->note[i], width);
     for (int64_t j = 0; word && j < t->columns; j++) ct__text_free(&word[j]);
     free(word);

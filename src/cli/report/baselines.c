@@ -49,6 +49,7 @@ static ct_noise *closed_form_of(const report_job *job, const ct_noise *noise)
         const ct_status status = !read  ? CT_E_PARSE
                                  : full ? ct_noise_set_covariance(out, g, value, NULL)
                                         : ct_noise_set_variance(out, g, value, NULL);
+        if (status == CT_E_MEMORY) cli_check_alloc(NULL);
         wrong += status != CT_OK;
         set++;
     }
@@ -102,7 +103,9 @@ static ct_noise *read_latent(const report_job *job)
     ct_err err = {0};
     if (!stat(path, &entry) && S_ISREG(entry.st_mode)) {
         if (ct_noise_new(&noise, &err) != CT_OK) cli_check_alloc(NULL);
-        if (ct_noise_read(noise, path, &err) != CT_OK) ct_noise_free(noise), noise = NULL;
+        const ct_status status = ct_noise_read(noise, path, &err);
+        if (status == CT_E_MEMORY) cli_check_alloc(NULL);
+        if (status != CT_OK) ct_noise_free(noise), noise = NULL;
     }
     free(path);
     return noise;
