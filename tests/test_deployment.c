@@ -217,7 +217,7 @@ static void test_candidates_are_chosen_by_their_losses(void)
     CHECK(ct__choose_candidate(5, 0, 1, &ruin[0][0], even, 0) == 1 && ct__choose_candidate(5, 0, 1, bad, bad, 1) == 0);
 }
 
-/* Where noise is what the graph says nothing is in doubt, however tight the bounds; where mechanics are only nearly
+/* Where noise is what the graph says nothing is in mismatch, however tight the bounds; where mechanics are only nearly
  * right, estimates err by more than they claim. */
 static void test_models_that_are_wrong_are_found_out(void)
 {
@@ -232,16 +232,16 @@ static void test_models_that_are_wrong_are_found_out(void)
         ct_evaluation    seen[4];
         int64_t          samples[16];
         double           p[16];
-        int              doubt = -1;
+        int              mismatch = -1;
         ct__learning m = {.objective = {.outer = l.outer, .options = &options, .result = &result, .err = &l.err},
                           .samples = samples};
         CHECK_OK(ct_outer_closed_form(l.outer, NULL, p, samples, &l.err), l.err);
-        CHECK_OK(ct__detect_mismatch(&m, seen, p, &doubt), l.err);
+        CHECK_OK(ct__detect_mismatch(&m, seen, p, &mismatch), l.err);
         double nees = 0, degrees = 0;
         for (int i = 0; k < 4 && i < l.runs; i++)
             nees += seen[i].consistency.nees, degrees += (double)seen[i].consistency.nees_degrees;
         if (k < 4) printf("  NEES %.3g\n", nees / degrees);
-        CHECK(doubt == (wrong || k == 4));
+        CHECK(mismatch == (wrong || k == 4));
         lesson_free(&l);
     }
 }

@@ -244,7 +244,7 @@ typedef struct {
     int64_t   *samples;            /* m                            */
     double     degrees;            /* of the chi-square that the scale is from */
     int        rescale;            /* the closed form entered the set with a common factor that brings it nearest */
-    int        alone;              /* chosen by folds: from the start values, without prior */
+    int        alone;              /* the chosen candidate: from the start values, without prior */
     ct__memo   memo;
 } ct__learning;
 
@@ -261,26 +261,30 @@ ct_status ct__enter_set(const ct_theta *theta, int rescale, double *p, ct_err *e
 ct_status ct__closed_start(const ct_outer *outer, const uint8_t *part, int rescale, double *p, int64_t *samples,
                            ct_err *err);
 
-/* cross_validation.c: chooses result->prior, and measures what was chosen on the runs held out. */
+/* cross_validation.c: chooses result->prior by held-out losses, and evaluates the chosen candidate on them. */
 ct_status ct__choose_prior(ct__learning *l);
-/* Of candidates `first` to stops - 1, the strongest prior first, with the losses of n runs each (stops x n), and the
- * start values: the first that no other beats; in doubt, the first that is as good as the best on average; stops, if
- * that is the start values. */
-int ct__choose_candidate(int64_t n, int first, int stops, const double *loss, const double *start, int doubt);
-/* Are models wrong? The start values track better than the closed form, or estimates are not honest under it, bounds
- * or not. seen, p: scratch, of sequences and parameters. */
-ct_status ct__detect_mismatch(ct__learning *l, ct_evaluation *seen, double *p, int *doubt);
-/* The answer stays if it stands in deployment; else the closed form or the start values take its place. */
+
+/* candidates.c. Do the start values have a smaller training loss than the closed form? */
+int ct__start_is_better(const ct__learning *l);
+/* Does every parameter have samples? */
+int ct__closed_form_is_complete(const ct__learning *l);
+/* Infinite where a sequence has no estimate. */
+double ct__mean_loss(int64_t n, const double *loss);
+/* Chooses among candidates `first` to candidates - 1, ordered from the strongest prior, with the losses of n sequences
+ * each (candidates x n), and the start values. Returns its index, or `candidates` for the start values. */
+int ct__choose_candidate(int64_t n, int first, int candidates, const double *loss, const double *start, int mismatch);
+/* Model mismatch? seen, p: scratch, per sequence and per parameter. */
+ct_status ct__detect_mismatch(ct__learning *l, ct_evaluation *seen, double *p, int *mismatch);
+/* The answer, estimated as in deployment; the closed form or the start values replace it if they beat it there. */
 ct_status ct__validate_answer(ct__learning *l);
 /* Candidate k < count: prior[k] and the held-out losses loss + k n of n sequences. */
 void ct__record_candidates(ct_learn_result *r, int64_t n, int count, const double *prior, const double *loss,
                            int chosen);
 /* The candidate of that prior takes the chosen one's place. */
 void ct__choose_recorded(ct_learn_result *r, double prior);
-/* Where a walk begins: the closed form; but one that lacks some parameters, and so has the others in wrong
- * proportion to them, only if it is no worse than the start values. */
+/* Where a path starts: the closed form; one that is not complete only if its loss is not above that of the start. */
 const double *ct__path_start(const ct__learning *l, const double *closed);
-/* From there to the answer of a prior: along weaker and weaker priors down to nu. */
+/* Minimise along weaker and weaker priors down to nu. */
 ct_status ct__learn_path(ct__objective *objective, double nu, double *p, ct_learn_stop *stop);
 
 /* deployment.c: deployment->incremental, where the caller left that to us. */
