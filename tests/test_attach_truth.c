@@ -122,7 +122,7 @@ static void test_by_name_points_take_part(void)
     read_or_end(&r, CT_FORMAT_COVTUNE, "covtune-sequence 1\nvar x0 SE2 0 0 0\nvar x7 SE2 0 0 0\nvar x9 R2 1 1\n");
     read_or_end(&t, CT_FORMAT_G2O, "VERTEX_SE2 7 1 2 0.5\nVERTEX_XY 9 3 4\n");
     refused(&r, &t, how,
-            "1 of the graph's 2 poses are called as one of the other file's 1; say whether to match by name");
+            "1 of the graph's 2 poses have names of the other file's 1; choose whether to match by name");
     how.by = CT_ATTACH_NAME;
     CHECK_OK(attach(&r, &t, how, &found), r.err);
     CHECK(found.by == CT_ATTACH_NAME && found.matched == 1 && found.poses == 2 && found.points == 1 &&

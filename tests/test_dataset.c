@@ -65,7 +65,7 @@ static void test_a_yaml_names_groups_and_runs(void)
     ct_dataset_free(d);
     d = must_read(at("dataset.yaml"), CT_DATASET_TRAIN);
     CHECK(d->trains == 1 && d->tests == 0 && !d->test &&
-          strstr(d->note, "group odom@1 of dataset.yaml speaks of no noise model"));
+          strstr(d->note, "group odom@1 of dataset.yaml applies to no noise model"));
     ct_dataset_free(d);
     d = must_read(at("dataset.yaml"), CT_DATASET_TEST);
     CHECK(d->trains == 0 && d->tests == 2 && !d->train);
@@ -185,9 +185,9 @@ static void test_files_with_other_numbers_for_a_model_are_refused(void)
     begin();
     put("1.ctseq", sequence("odom", 1));
     put("2.ctseq", sequence("odom", 2));
-    refused(
-        at(""), CT_DATASET_ALL,
-        "2.ctseq:2: noise model odom has other numbers here than in a file before; a dataset.yaml can say which hold");
+    refused(at(""), CT_DATASET_ALL,
+            "2.ctseq:2: noise model odom has other numbers here than in a file before; a dataset.yaml can give the "
+            "right ones");
     put("dataset.yaml", HEAD "groups: [{name: odom, bounds: [1, 2]}]\ntrain: [1.ctseq, 2.ctseq]\n");
     refused(at(""), CT_DATASET_ALL, "2.ctseq:2: noise model odom has other numbers");
     put("dataset.yaml", HEAD "groups: [{name: odom, variance: [9]}]\ntrain: [1.ctseq, 2.ctseq]\n");
@@ -462,7 +462,7 @@ static void test_what_cannot_be_written_is_refused(void)
     ct_err      err = {0};
     begin();
     CHECK_OK(ct_dataset_new(&empty, &err), err);
-    CHECK_REFUSED(ct_dataset_write(empty, at("x"), &err), err, "without runs");
+    CHECK_REFUSED(ct_dataset_write(empty, at("x"), &err), err, "without sequences");
     put("file", "");
     CHECK_REFUSED(ct_dataset_write(d, at("file"), &err), err, "file: the folder cannot be made");
     CHECK_REFUSED(ct_dataset_write(d, at("no/where"), &err), err, "no/where: the folder cannot be made: No such file");

@@ -349,7 +349,7 @@ static void test_options_that_cannot_be_are_refused(void)
         CHECK_REFUSED(ct_simulate_push(&o, 0, 0, NULL, NULL, noise, &seq, &err), err, part);           \
         CHECK(!seq);                                                                               \
     } while (0)
-    OPTION(episodes, 0, "a run of pushing needs at least 1 episode, 0 were asked for");
+    OPTION(episodes, 0, "a pushing sequence needs at least 1 episode, 0 were asked for");
     OPTION(pool, 2, "a run of 3 different episodes cannot be drawn from a pool of 2");
     OPTION(steps, 1, "a push needs at least 2 steps, 1 were asked for");
     OPTION(steps, 1000000000, "3 episodes of 1000000000 steps are more than a graph can hold");

@@ -213,14 +213,14 @@ static void test_a_finger_that_begins_deep_inside_the_object_is_refused_by_truth
     CHECK(!r.seq->note);
     run_free(&r);
     CHECK_MESSAGE(CT_FORMAT_COVTUNE, BOX("5.2", "truth o0 5 5 0,1\ntruth e0 5 5.17 0\n"),
-                  "t.txt:8: finger inside the object: by their truth e0 is 40 mm inside o0, shape box, where the run "
-                  "begins, more than 31.9 mm; is this the object's size, and are both in one frame?");
+                  "t.txt:8: finger inside the object: by their truth e0 is 40 mm inside o0, shape box, at the "
+                  "start, more than 31.9 mm; is this the object's size, and are both in one frame?");
     CHECK_MESSAGE(CT_FORMAT_COVTUNE, BOX("5.2", "truth o0 5 5 0,1\ntruth e0 5 5 0 known=x,y\n"),
-                  "t.txt:8: finger inside the object: by their truth e0 is 110 mm inside o0, shape box, where the run "
-                  "begins, more than 31.9 mm; is this the object's size, and are both in one frame?");
+                  "t.txt:8: finger inside the object: by their truth e0 is 110 mm inside o0, shape box, at the "
+                  "start, more than 31.9 mm; is this the object's size, and are both in one frame?");
     MUST_READ(&r, CT_FORMAT_COVTUNE, BOX("5.17", ""));
-    CHECK(r.seq->note && strstr(r.seq->note, "by its start values finger e0 is 40 mm inside o0, shape box, where the "
-                                             "run begins, and may be led out on any side"));
+    CHECK(r.seq->note && strstr(r.seq->note, "by its start values finger e0 is 40 mm inside o0, shape box, at the "
+                                       "start, and may be led out on any side"));
     run_free(&r);
     /* the truth is what counts, where it is known */
     MUST_READ(&r, CT_FORMAT_COVTUNE, BOX("5.17", "truth o0 5 5 0,1\ntruth e0 5 5.2 0\n"));

@@ -287,7 +287,7 @@ static void test_what_a_log_cannot_hold_is_refused_or_counted(void)
              r.err);
     check_losses(&r, 4, "factor 1: a LEO log has no place for the robust kernel of noise model \"odom\"");
     ct_graph_fix(g, 0, 1);
-    check_losses(&r, 5, "variable x0: a LEO log cannot say that it is fixed");
+    check_losses(&r, 5, "variable x0: a LEO log cannot mark it as fixed");
     r.seq->known[1] = 3;
     CHECK(write_text(&r, CT_FORMAT_LEO, NULL, 1, NULL) == NULL);
     CHECK(strstr(r.err.text, "variable x1: a LEO log is made of true poses"));

@@ -221,7 +221,7 @@ static void test_what_a_trajectory_cannot_hold_is_refused_or_counted(void)
     CHECK_OK(ct_graph_add_variable(g, "l0", CT_R2, point, NULL, &r.err), r.err);
     check_losses(&r, CT_FORMAT_TUM, 3, "variable l0: a trajectory has no place for R2");
     ct_graph_fix(g, 0, 1);
-    check_losses(&r, CT_FORMAT_TUM, 4, "variable x0: a trajectory cannot say that it is fixed");
+    check_losses(&r, CT_FORMAT_TUM, 4, "variable x0: a trajectory cannot mark it as fixed");
     char        *text = write_text(&r, CT_FORMAT_TUM, NULL, 1, NULL);
     ct_sequence *again = get(CT_FORMAT_TUM, text);
     CHECK(ct_graph_variables(again->graph) == 2);

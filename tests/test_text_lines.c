@@ -223,11 +223,11 @@ static void test_a_format_is_known_by_ending_or_by_first_line(void)
     }
     write_file(in_folder("a.txt"), "hello\n");
     CHECK_REFUSED(ct_format_guess(in_folder("a.txt"), 1, &format, &err), err,
-                  "a.txt: neither its ending nor its first line tells the format; name one");
+                  "a.txt: the format is not known from its ending or first line");
     remove(in_folder("a.txt"));
     CHECK_REFUSED(ct_format_guess("no/such/file", 1, &format, &err), err, "no/such/file: No such file or directory");
     CHECK_REFUSED(ct_format_guess("out.xyz", 0, &format, &err), err,
-                  "out.xyz: its ending tells no format; the endings are .ctseq .g2o");
+                  "out.xyz: its ending is not known; the endings are .ctseq .g2o");
     for (int i = 0; i < CT_FORMAT_COUNT; i++) CHECK(ct_format_find(ct_format_name((ct_format)i)) == i);
     CHECK(ct_format_find("tcl") == -1 && !strcmp(ct_format_name(CT_FORMAT_AUTO), "auto"));
 }

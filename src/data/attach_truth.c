@@ -166,7 +166,7 @@ static ct_status match_all_names(attach *a)
     for (int32_t v = 0; v < g->variables; v++) matched += is_pose(g, v) && a->match[v] >= 0;
     if (matched == poses) return CT_OK;
     return ct_fail(a->err, CT_E_ARGUMENT,
-                   "%d of the graph's %d poses are called as one of the other file's %d; say whether to match by name, "
+                   "%d of the graph's %d poses have names of the other file's %d; choose whether to match by name, "
                    "leaving out the rest, or by index",
                    matched, poses, count_poses(a->truth->graph));
 }

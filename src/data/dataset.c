@@ -215,7 +215,7 @@ static ct_status note_idle_groups(reader *r)
     }
     for (int32_t i = 0; status == CT_OK && i < groups; i++) {
         if (used[i] || ++idle > NOTES_MAX) continue;
-        snprintf(text, sizeof text, "group %s of " YAML " speaks of no noise model of the runs that were read",
+        snprintf(text, sizeof text, "group %s of " YAML " applies to no noise model of the sequences that were read",
                  r->d->group[i].name);
         status = append(r, text);
     }
@@ -308,7 +308,7 @@ static int has_ending(const char *path, const char *ending)
 static ct_status list_files(reader *r, int part)
 {
     if (!exists(r->d->path))
-        return ct_fail(r->err, CT_E_IO, "%s: %s; a dataset is a folder of runs, or the file of one", r->d->path,
+        return ct_fail(r->err, CT_E_IO, "%s: %s; a dataset is a folder of sequences, or a sequence file", r->d->path,
                        strerror(errno));
     if (is_folder(r->d->path)) return list_folder(r, part);
     if (has_ending(r->d->path, ".yaml") || has_ending(r->d->path, ".yml")) {
@@ -321,7 +321,7 @@ static ct_status list_files(reader *r, int part)
     return both_parts(r, part);
 }
 
-/* ---- runs ---- */
+/* ---- sequences ---- */
 
 static int is_given(const void *user, const char *model)
 {
@@ -354,7 +354,8 @@ static ct_status read_run(reader *r, const char *path, ct_sequence **out)
 
 static ct_status read_runs(reader *r, const ct__paths *from, ct_sequence ***list, int32_t *count)
 {
-    if (from->count > INT32_MAX) return ct_fail(r->err, CT_E_LIMIT, "%s: more than %d runs", r->d->path, INT32_MAX);
+    if (from->count > INT32_MAX)
+        return ct_fail(r->err, CT_E_LIMIT, "%s: more than %d sequences", r->d->path, INT32_MAX);
     if (!from->count) return CT_OK;
     *list = ct__zalloc(from->count, sizeof **list);
     if (!*list) return ct__no_memory(r->err, "sequences", from->count);

@@ -110,7 +110,7 @@ static const char *thing(const char *theirs)
 /* Keys of dataset.yaml, and of its groups. */
 static const char *key_at(const void *fields, int i) { return ((const cyaml_schema_field_t *)fields)[i].key; }
 
-static void say_no_key(const complaint *c, const char *key, char *out, size_t size)
+static void describe_no_key(const complaint *c, const char *key, char *out, size_t size)
 {
     const char *near = ct_nearest(key, key_at, c->in_group ? GROUP_FIELDS : ROOT_FIELDS);
     if (near) snprintf(out, size, "there is no key %s; did you mean %s?", key, near);
@@ -118,12 +118,12 @@ static void say_no_key(const complaint *c, const char *key, char *out, size_t si
 }
 
 /* The cause as a sentence; *keyed is 0 if it contains the key. */
-static void say(const complaint *c, cyaml_err_t code, char *out, size_t size, int *keyed)
+static void describe(const complaint *c, cyaml_err_t code, char *out, size_t size, int *keyed)
 {
     char        want[24], found[24];
     const char *rest, *choice = !strcmp(c->key, "kind") ? "isotropic, diagonal or full" : "true or false";
     *keyed = 1;
-    if ((rest = after(c->cause, "Unexpected key: "))) *keyed = 0, say_no_key(c, rest, out, size);
+    if ((rest = after(c->cause, "Unexpected key: "))) *keyed = 0, describe_no_key(c, rest, out, size);
     else if ((rest = after(c->cause, "Missing required mapping field: ")))
         *keyed = 0, snprintf(out, size, "%s is missing", rest);
     else if ((rest = after(c->cause, "Mapping field already seen: ")))
@@ -167,7 +167,7 @@ static ct_status complain(const complaint *c, cyaml_err_t code, const char *text
     const int silent = !strcmp(c->cause, "libyaml: (null)"); /* the one libyaml error without a text */
     if (code == CYAML_ERR_OOM || code == CYAML_ERR_LIBYAML_PARSER_INIT || silent)
         return ct__no_memory(err, "YAML values", 1);
-    say(c, code, sentence, sizeof sentence, &keyed);
+    describe(c, code, sentence, sizeof sentence, &keyed);
     const int line = line_of_key(c, text, size);
     if (line) snprintf(where, sizeof where, ":%d", line);
     for (char *p = sentence; *p; p++)

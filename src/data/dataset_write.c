@@ -72,7 +72,7 @@ ct_status ct_dataset_write(const ct_dataset *dataset, const char *folder, ct_err
 {
     ct__paths train = {0}, test = {0};
     if (!dataset->trains && !dataset->tests)
-        return ct_fail(err, CT_E_ARGUMENT, "%s: a dataset without runs is not written", folder);
+        return ct_fail(err, CT_E_ARGUMENT, "%s: a dataset without sequences is not written", folder);
     ct_status status = make_folder(folder, err);
     if (status == CT_OK) status = write_part(dataset, folder, "train", &train, err);
     if (status == CT_OK) status = write_part(dataset, folder, "test", &test, err);

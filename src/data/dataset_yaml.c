@@ -288,7 +288,7 @@ static void put_numbers(FILE *out, const char *key, int n, const double v[])
 }
 
 /* How many numbers are given: none, one for all, or those before a NaN (units: or a zero). */
-static int said(const double v[CT_NOISE_DIM_MAX])
+static int given_count(const double v[CT_NOISE_DIM_MAX])
 {
     int n = 0, same = 1;
     while (n < CT_NOISE_DIM_MAX && !isnan(v[n]) && v[n] != 0) same = same && v[n] == v[0], n++;
@@ -323,7 +323,7 @@ static void put_start(FILE *out, const ct_noise_model *only, const ct_dataset_gr
 
 static ct_status put_group(FILE *out, const ct_noise_model *only, const ct_dataset_group *g, ct_err *err)
 {
-    const int lowers = said(g->lower), uppers = said(g->upper), units = said(g->unit);
+    const int lowers = given_count(g->lower), uppers = given_count(g->upper), units = given_count(g->unit);
     for (int i = 0; i < CT_NOISE_DIM_MAX; i++)
         if (g->lower[i] <= 0 || g->upper[i] <= 0 || isinf(g->lower[i]) || isinf(g->upper[i]))
             return ct_fail(err, CT_E_ARGUMENT,
@@ -375,7 +375,7 @@ static ct_status put_list(FILE *out, const char *key, int32_t n, char *const pat
 
 ct_status ct__yaml_write(FILE *file, const ct_dataset *dataset, char *const train[], char *const test[], ct_err *err)
 {
-    fputs(CT_DATASET_BEGINS ", which may replace it and its runs as long as this line is here\n", file);
+    fputs(CT_DATASET_BEGINS ", which may replace it and its sequences as long as this line is here\n", file);
     fprintf(file, "format: " FORMAT "\nversion: %d\n", VERSION);
     CT_TRY(put_groups(file, dataset, err));
     CT_TRY(put_list(file, "train", dataset->trains, train, err));

@@ -85,7 +85,7 @@ static ct_status by_content(const char *path, ct_format *format, ct_err *err)
     fclose(file);
     if (status != CT_OK) return status;
     if (found < 0)
-        return ct_fail(err, CT_E_PARSE, "%s: neither its ending nor its first line tells the format; name one", path);
+        return ct_fail(err, CT_E_PARSE, "%s: the format is not known from its ending or first line", path);
     *format = (ct_format)found;
     return CT_OK;
 }
@@ -99,6 +99,6 @@ ct_status ct_format_guess(const char *path, int exists, ct_format *format, ct_er
     }
     if (exists) return by_content(path, format, err);
 #define X(constant, name, ending, what) " " ending
-    return ct_fail(err, CT_E_ARGUMENT, "%s: its ending tells no format; the endings are" CT_FORMAT_LIST(X), path);
+    return ct_fail(err, CT_E_ARGUMENT, "%s: its ending is not known; the endings are" CT_FORMAT_LIST(X), path);
 #undef X
 }

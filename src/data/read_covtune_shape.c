@@ -213,11 +213,11 @@ static ct_status check_begin(ct__build *b, ct_factor f)
     ct_graph_name(g, f.var[1], finger, sizeof finger);
     if (truth)
         return ct__lines_bad(&b->in,
-                             "finger inside the object: by their truth %s is %.3g mm inside %s, shape %s, where the "
-                             "run begins, more than %.3g mm; is this the object's size, and are both in one frame?",
+                             "finger inside the object: by their truth %s is %.3g mm inside %s, shape %s, at the "
+                             "start, more than %.3g mm; is this the object's size, and are both in one frame?",
                              finger, 1e3 * depth, object, shape_name(b->seq, f), 1e3 * most);
     return ct__build_note(b,
-                          "by its start values finger %s is %.3g mm inside %s, shape %s, where the run begins, and may "
+                          "by its start values finger %s is %.3g mm inside %s, shape %s, at the start, and may "
                           "be led out on any side",
                           finger, 1e3 * depth, object, shape_name(b->seq, f));
 }

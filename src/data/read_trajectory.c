@@ -150,7 +150,7 @@ static ct_status drop_of_variable(ct__out *out, int32_t v, int times)
     ct_graph_name(g, v, name, sizeof name);
     if (kind != CT_SE2 && kind != CT_SE3)
         return ct__out_drop(out, "variable %s: a trajectory has no place for %s", name, ct_kind_name(kind));
-    if (ct_graph_fixed(g, v)) CT_TRY(ct__out_drop(out, "variable %s: a trajectory cannot say that it is fixed", name));
+    if (ct_graph_fixed(g, v)) CT_TRY(ct__out_drop(out, "variable %s: a trajectory cannot mark it as fixed", name));
     if (seq->truth && seq->known[v] &&
         memcmp(out->x + at, seq->truth + at, (size_t)ct_kind_size(kind) * sizeof(double)))
         CT_TRY(ct__out_drop(out, "variable %s: a trajectory has no place for its true value beside another", name));

@@ -107,7 +107,8 @@ static ct_status check_moved(ct__build *b)
             continue;
         b->in.line = b->defined_model[i].line;
         return ct__lines_bad(
-            &b->in, "noise model %s has other numbers here than in a file before; a dataset.yaml can say which hold",
+            &b->in,
+            "noise model %s has other numbers here than in a file before; a dataset.yaml can give the right ones",
             name);
     }
     return CT_OK;

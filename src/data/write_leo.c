@@ -36,7 +36,7 @@ static ct_status choose_pose(leo_out *log, int32_t v)
     snprintf(place, sizeof place, LEO_SYMBOL "%d", log->pose[v]);
     if (strcmp(name, place))
         CT_TRY(ct__out_drop(out, "variable %s: a LEO log numbers its poses, this one would be %s", name, place));
-    if (ct_graph_fixed(g, v)) CT_TRY(ct__out_drop(out, "variable %s: a LEO log cannot say that it is fixed", name));
+    if (ct_graph_fixed(g, v)) CT_TRY(ct__out_drop(out, "variable %s: a LEO log cannot mark it as fixed", name));
     if (seq->stamp && !isnan(seq->stamp[v]))
         CT_TRY(ct__out_drop(out, "variable %s: a LEO log has no place for its time", name));
     if (memcmp(out->x + at, seq->truth + at, 4 * sizeof(double)))

@@ -1,17 +1,17 @@
-/* net_train.c: Adam (Kingma and Ba 2015) on mini-batches, stopped early.
+/* net_train.c: Adam (Kingma and Ba 2015) on mini-batches, with early stopping.
  *
  *     g = gradient of a batch's mean 1/2 |y - t|^2 / v  +  decay W
- *     m <- b1 m + (1 - b1) g,   s <- b2 s + (1 - b2) g^2,   w <- w - rate (m / (1 - b1^k)) / (sqrt(s / (1 - b2^k)) +
- *                                                           eps)
+ *     m <- b1 m + (1 - b1) g,   s <- b2 s + (1 - b2) g^2
+ *     w <- w - rate (m / (1 - b1^k)) / (sqrt(s / (1 - b2^k)) + eps)
  *
- * Examples at the end are held out: neighbours in time are alike, and held out one by one they would say nothing
- * that the others do not. Weights are kept from the pass after which the loss of those was least. All memory is
- * there before the first weight changes. */
+ * The last examples are held out as a block: neighbours in time are alike, so examples held out one by one would not
+ * test generalisation. The weights of the epoch with the least held-out loss are kept. All memory is allocated
+ * before the first weight changes. */
 #include "push/net.h"
 
 #include <math.h>
 
-static const double B1 = 0.9, B2 = 0.999, EPS = 1e-8; /* as the authors have them */
+static const double B1 = 0.9, B2 = 0.999, EPS = 1e-8; /* the authors' values */
 
 ct_net_options ct_net_defaults(void)
 {
@@ -44,7 +44,7 @@ static ct_status check_numbers(const char *what, int64_t count, int32_t width, c
     return CT_OK;
 }
 
-/* Means and deviations of columns; of one that does not vary the deviation is 1. */
+/* Means and deviations of columns; the deviation of a constant column is 1. */
 static ct_status measure(const char *what, int64_t count, int32_t width, const double *x, double *mean,
                          double *deviation, ct_err *err)
 {
@@ -65,12 +65,12 @@ static ct_status measure(const char *what, int64_t count, int32_t width, const d
 typedef struct {
     ct_net               *net;
     const ct_net_options *o;
-    int64_t               count, train, batch; /* examples; learned from; a step */
+    int64_t               count, train, batch; /* examples; for training; per step */
     const double         *x, *t;
-    double                variance;            /* v: of the outputs, their mean */
+    double                variance;            /* v: mean variance of the outputs */
     ct_rng                rng;
     int64_t              *order;
-    double               *room, *gradient, *m, *s, *best, *scale; /* scale: mean, deviation as the net has them */
+    double               *room, *gradient, *m, *s, *best, *scale; /* scale: mean, deviation */
     ct__net_work          work;
     int64_t               steps;
 } trainer;
@@ -98,7 +98,7 @@ static ct_status allocate(trainer *r, ct_err *err)
     return CT_OK;
 }
 
-/* Scaling of the examples that are learned from; the net takes it when nothing can fail any more. */
+/* Scaling by the training examples; stored in the net once nothing can fail. */
 static ct_status scale(trainer *r, ct_err *err)
 {
     const int32_t in = r->net->width[0], out = ct_net_outputs(r->net);
@@ -119,7 +119,7 @@ static void shuffle(trainer *r)
     }
 }
 
-/* gradient += decay W, of weights but not of biases, which only shift. */
+/* gradient += decay W, for weights only; biases are not penalised. */
 static void add_decay(trainer *r)
 {
     for (int k = 0; k < r->net->layers; k++) {

@@ -53,12 +53,13 @@ static ct_status check(const ct_push_options *o, int pool, ct_err *err)
     CT_TRY(ct__push_check(o, pool, err));
     CT_TRY(ct__push_check_windows(o, err));
     if (pool > 1)
-        return ct_fail(err, CT_E_ARGUMENT, "runs are put together from pool 0 (training) or 1 (test), not from pool %d",
+        return ct_fail(err, CT_E_ARGUMENT, "sequences are drawn from pool 0 (training) or 1 (test), not from pool %d",
                        pool);
     if (o->episodes < 1)
-        return ct_fail(err, CT_E_ARGUMENT, "a run of pushing needs at least 1 episode, %d were asked for", o->episodes);
+        return ct_fail(err, CT_E_ARGUMENT, "a pushing sequence needs at least 1 episode, %d were asked for",
+                       o->episodes);
     if (o->pool < o->episodes)
-        return ct_fail(err, CT_E_ARGUMENT, "a run of %d different episodes cannot be drawn from a pool of %d",
+        return ct_fail(err, CT_E_ARGUMENT, "a sequence of %d different episodes cannot be drawn from a pool of %d",
                        o->episodes, o->pool);
     if ((int64_t)o->episodes * o->steps > INT32_MAX / 2)
         return ct_fail(err, CT_E_LIMIT, "%d episodes of %d steps are more than a graph can hold", o->episodes,
@@ -127,7 +128,7 @@ static ct_status add_turns(maker *m, const ct_push_episode *episode, int32_t beg
         const int32_t a = 2 * (begin + i), b = 2 * (begin + k), var[4] = {a, a + 1, b, b + 1};
         if (!isfinite(turn))
             return ct_fail(m->err, CT_E_ARGUMENT,
-                           "the tactile sensor says %g of steps %d and %d; a turn is a finite number", turn,
+                           "the tactile sensor gives %g for steps %d and %d; a yaw must be finite", turn,
                            (int)(begin + i), (int)(begin + k));
         CT_TRY(ct_graph_add_factor(m->seq->graph, &ct_tactile_yaw, var, z, NULL, m->model[TAC], m->err));
     }
@@ -174,9 +175,9 @@ static void chain(maker *m, const ct_push_episode *episode, int32_t begin)
 }
 
 /* The first `episodes` of a shuffled pool. */
-static void choose(const ct_push_options *o, int pool, uint64_t run, int32_t *number)
+static void choose(const ct_push_options *o, int pool, uint64_t sequence, int32_t *number)
 {
-    ct_rng rng = ct__push_stream(o, CT__PUSH_CHOICE, pool, run);
+    ct_rng rng = ct__push_stream(o, CT__PUSH_CHOICE, pool, sequence);
     for (int32_t i = 0; i < o->pool; i++) number[i] = i;
     for (int32_t i = 0; i < o->episodes; i++) {
         const int32_t j = i + (int32_t)(ct_rng_uniform(&rng) * (o->pool - i)), kept = number[i];
@@ -200,14 +201,14 @@ static ct_status add_episodes(maker *m, int pool, const int32_t *number)
     return CT_OK;
 }
 
-static ct_status fill(maker *m, int pool, uint64_t run, ct_noise *noise, int32_t *number)
+static ct_status fill(maker *m, int pool, uint64_t sequence, ct_noise *noise, int32_t *number)
 {
     const int32_t poses = 2 * m->o->episodes * m->o->steps;
     ct_sequence  *seq = m->seq;
     ct_shape     *shape;
     double        area, radius;
     char          name[32];
-    snprintf(name, sizeof name, "run%llu", (unsigned long long)run);
+    snprintf(name, sizeof name, "run%llu", (unsigned long long)sequence);
     seq->name = ct__strdup(name);
     seq->truth = ct__zalloc((int64_t)poses * 4, sizeof *seq->truth);
     seq->known = ct__zalloc(poses, sizeof *seq->known);
@@ -218,21 +219,21 @@ static ct_status fill(maker *m, int pool, uint64_t run, ct_noise *noise, int32_t
     ct_shape_moments(shape, &area, &radius, NULL);
     m->c2 = isnan(m->o->c2) ? radius * radius : m->o->c2;
     CT_TRY(make_models(m, noise));
-    choose(m->o, pool, run, number);
+    choose(m->o, pool, sequence, number);
     return add_episodes(m, pool, number);
 }
 
-ct_status ct_simulate_push(const ct_push_options *options, int pool, uint64_t run, ct_tactile_fn tactile, void *user,
-                       ct_noise *noise, ct_sequence **out, ct_err *err)
+ct_status ct_simulate_push(const ct_push_options *options, int pool, uint64_t sequence, ct_tactile_fn tactile,
+                           void *user, ct_noise *noise, ct_sequence **out, ct_err *err)
 {
     *out = NULL;
     CT_TRY(check(options, pool, err));
     maker m = {.o = options, .tactile = tactile, .user = user, .err = err};
-    m.prior = ct__push_stream(options, CT__PUSH_PRIOR, pool, run);
-    m.turn = ct__push_stream(options, CT__PUSH_TACTILE, pool, run);
+    m.prior = ct__push_stream(options, CT__PUSH_PRIOR, pool, sequence);
+    m.turn = ct__push_stream(options, CT__PUSH_TACTILE, pool, sequence);
     CT_TRY(ct_sequence_new(NULL, &m.seq, err));
     int32_t        *number = ct__zalloc(options->pool, sizeof *number);
-    const ct_status status = fill(&m, pool, run, noise, number);
+    const ct_status status = fill(&m, pool, sequence, noise, number);
     free(number);
     if (status == CT_OK) *out = m.seq;
     else ct_sequence_free(m.seq);

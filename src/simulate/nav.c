@@ -157,16 +157,16 @@ static ct_status add_pose(maker *m, int32_t i, int regime)
 static ct_status check(const ct_nav_options *o, ct_err *err)
 {
     if (o->kind != CT_SE2 && o->kind != CT_SE3)
-        return ct_fail(err, CT_E_ARGUMENT, "a navigation run is made of SE2 or SE3 poses, not %s",
+        return ct_fail(err, CT_E_ARGUMENT, "a navigation sequence has SE2 or SE3 poses, not %s",
                        ct_kind_name(o->kind));
     if (o->least < 2)
-        return ct_fail(err, CT_E_ARGUMENT, "a navigation run needs at least 2 poses, %d were asked for", o->least);
+        return ct_fail(err, CT_E_ARGUMENT, "a navigation sequence needs at least 2 poses, %d were asked for", o->least);
     if (o->most < o->least)
-        return ct_fail(err, CT_E_ARGUMENT, "a navigation run of at least %d and at most %d poses cannot be", o->least,
-                       o->most);
+        return ct_fail(err, CT_E_ARGUMENT, "a navigation sequence cannot have at least %d and at most %d poses",
+                       o->least, o->most);
     if (o->regimes < 1 || o->regimes > CT_NAV_REGIMES)
-        return ct_fail(err, CT_E_ARGUMENT, "a navigation run has 1 or %d regimes, %d were asked for", CT_NAV_REGIMES,
-                       o->regimes);
+        return ct_fail(err, CT_E_ARGUMENT, "a navigation sequence has 1 or %d regimes, %d were asked for",
+                       CT_NAV_REGIMES, o->regimes);
     if (!(o->drift >= 0 && o->drift <= 1e6) || (o->drift > 0 && !(o->drift_poses > 0 && o->drift_poses <= 1e9)))
         return ct_fail(err, CT_E_ARGUMENT,
                        "the drift of GPS needs a sigma from 0 to 1e6 m and a correlation time above 0 and up to 1e9 "
@@ -175,13 +175,13 @@ static ct_status check(const ct_nav_options *o, ct_err *err)
     return CT_OK;
 }
 
-static ct_status fill(maker *m, const ct_nav_options *o, uint64_t run, ct_noise *noise)
+static ct_status fill(maker *m, const ct_nav_options *o, uint64_t number, ct_noise *noise)
 {
     ct_sequence  *seq = m->seq;
-    ct_rng        path = ct__rng_stream(o->seed, run, STREAM_PATH);
+    ct_rng        path = ct__rng_stream(o->seed, number, STREAM_PATH);
     const int32_t n = o->least + (int32_t)(ct_rng_uniform(&path) * ((double)o->most - o->least + 1));
     char          name[32];
-    snprintf(name, sizeof name, "run%llu", (unsigned long long)run);
+    snprintf(name, sizeof name, "run%llu", (unsigned long long)number);
     seq->name = ct__strdup(name);
     seq->truth = ct__zalloc((int64_t)n * ct_kind_size(o->kind), sizeof *seq->truth);
     seq->known = ct__zalloc(n, sizeof *seq->known);
@@ -196,20 +196,21 @@ static ct_status fill(maker *m, const ct_nav_options *o, uint64_t run, ct_noise 
     return ct_sequence_initialise(seq, 1, ct_graph_initial(seq->graph), m->err);
 }
 
-ct_status ct_simulate_nav(const ct_nav_options *options, uint64_t run, ct_noise *noise, ct_sequence **out, ct_err *err)
+ct_status ct_simulate_nav(const ct_nav_options *options, uint64_t number, ct_noise *noise, ct_sequence **out,
+                          ct_err *err)
 {
     *out = NULL;
     CT_TRY(check(options, err));
     maker m = {.kind = options->kind,
                .regimes = options->regimes,
-               .noise = ct__rng_stream(options->seed, run, STREAM_NOISE),
-               .drift_noise = ct__rng_stream(options->seed, run, STREAM_DRIFT),
+               .noise = ct__rng_stream(options->seed, number, STREAM_NOISE),
+               .drift_noise = ct__rng_stream(options->seed, number, STREAM_DRIFT),
                .drift = options->drift,
                .decay = options->drift > 0 ? exp(-1 / options->drift_poses) : 0,
                .err = err};
     for (int i = 0; i < 3; i++) m.slow[i] = m.drift * ct_rng_normal(&m.drift_noise);
     CT_TRY(ct_sequence_new(NULL, &m.seq, err));
-    const ct_status status = fill(&m, options, run, noise);
+    const ct_status status = fill(&m, options, number, noise);
     if (status == CT_OK) *out = m.seq;
     else ct_sequence_free(m.seq);
     return status;

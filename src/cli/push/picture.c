@@ -16,7 +16,7 @@
 #define GAP    16
 #define LINE   22 /* units per line of text                                         */
 
-/* ---- a run ---- */
+/* ---- a sequence ---- */
 
 static int32_t pushes_of(const contacts *c)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_TEST_RUN ((uint64_t)1 << 32) /* test sequences do not depend on the number of training sequences */
+#define FIRST_TEST_SEQUENCE ((uint64_t)1 << 32) /* test sequences do not depend on the number of training sequences */
 #define RUNS_MAX       100000
 
 typedef struct {
@@ -110,7 +110,7 @@ static cli_exit resolve(const cli_io *io, nav_request *q)
     return code;
 }
 
-/* ---- runs ---- */
+/* ---- sequences ---- */
 
 static ct_status make_runs(const cli_io *io, const nav_request *q, ct_noise *latent, ct_dataset *d, ct_err *err)
 {
@@ -119,10 +119,10 @@ static ct_status make_runs(const cli_io *io, const nav_request *q, ct_noise *lat
     d->test = cli_alloc(q->test, sizeof *d->test);
     for (int i = 0; i < total; i++) {
         const int      testing = i >= q->train;
-        const uint64_t run = testing ? FIRST_TEST_RUN + (uint64_t)(i - q->train) : (uint64_t)i;
+        const uint64_t number = testing ? FIRST_TEST_SEQUENCE + (uint64_t)(i - q->train) : (uint64_t)i;
         ct_sequence   *seq;
         if (i % 16 == 0) cli_status_show(io, "simulating sequence %d of %d", i + 1, total);
-        const ct_status status = ct_simulate_nav(&q->nav, run, latent, &seq, err);
+        const ct_status status = ct_simulate_nav(&q->nav, number, latent, &seq, err);
         if (status != CT_OK) return status;
         if (testing) d->test[d->tests++] = seq;
         else d->train[d->trains++] = seq;

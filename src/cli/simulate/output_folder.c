@@ -16,7 +16,7 @@ static ct_status check_own(const char *folder, ct_err *err)
     free(path);
     if (own) return CT_OK;
     return ct_fail(err, CT_E_IO,
-                   "%s: the dataset in it does not say that covtune wrote it (dataset.yaml would begin with \"%s\"); "
+                   "%s: the dataset in it was not written by covtune (dataset.yaml does not begin with \"%s\"); "
                    "name another folder",
                    folder, CT_DATASET_BEGINS);
 }
