@@ -293,7 +293,8 @@ static cli_exit walk(const cli_command *command, cli_io *io, const cli_option ro
             if (code != CLI_GO) return code;
         } else {
             if (n == command->most)
-                return cli_misuse(io, "\"%s\" is one too many: wanted %s", argv[i], command->operands);
+                return cli_misuse(io, "unexpected operand \"%s\": covtune %s takes %s", argv[i], command->name,
+                                  command->operands);
             operand[n++] = argv[i];
         }
     }

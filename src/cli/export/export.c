@@ -113,11 +113,13 @@ static void read_remarks(const cli_io *io, export_request *request)
 
 /* ---- Which file ------------------------------------------------------------------------------ */
 
-static char *noise_file_of(const char *path)
+/* *file <- the noise file of a run folder, or the path itself. */
+static ct_status find_noise_file(const char *path, char **file, ct_err *err)
 {
-    struct stat file;
-    if (stat(path, &file) == 0 && S_ISDIR(file.st_mode)) return cli_path_join(path, "noise.json");
-    return cli_check_alloc(strdup(path));
+    struct stat entry;
+    if (stat(path, &entry) == 0 && S_ISDIR(entry.st_mode)) return cli_noise_path(path, file, err);
+    *file = cli_check_alloc(strdup(path));
+    return CT_OK;
 }
 
 /* Reads the table. If another file of a run folder is given, the error names its noise file. */
@@ -302,8 +304,9 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     const cli_exit idle = refuse_unused(&io, &request);
     if (idle != CLI_GO) return idle;
     request.options.digits = request.digits ? request.digits % 17 : DIGITS;
-    request.path = noise_file_of(request.given);
-    const cli_exit done = carry_out(&io, &request);
+    ct_err    err = {0};
+    const int found = find_noise_file(request.given, &request.path, &err) == CT_OK;
+    const cli_exit done = found ? carry_out(&io, &request) : cli_fail(&io, "%s", err.text);
     request_free(&request);
     return cli_finish(&io, done);
 }

@@ -33,16 +33,16 @@ int learn_is_run(const char *path)
 
 static cli_exit check_folder(const cli_io *io, const char *folder, int needs_start, learn_run *run)
 {
-    static const char WANTED[] = "wanted is the folder that covtune learn wrote";
+    static const char EXPECTED[] = "expected a run folder of covtune learn";
     ct_err            err = {0};
     struct stat       entry;
-    if (stat(folder, &entry)) return cli_fail(io, "%s: %s; %s", folder, strerror(errno), WANTED);
-    if (!S_ISDIR(entry.st_mode)) return cli_fail(io, "%s: this is a file; %s", folder, WANTED);
+    if (stat(folder, &entry)) return cli_fail(io, "%s: %s; %s", folder, strerror(errno), EXPECTED);
+    if (!S_ISDIR(entry.st_mode)) return cli_fail(io, "%s: this is a file; %s", folder, EXPECTED);
     if (access(folder, R_OK | X_OK)) return cli_fail(io, "%s: %s", folder, strerror(errno));
     if (cli_check_run(folder, &run->found, &err) != CT_OK) return cli_fail(io, "%s", err.text);
     if (has(folder, "dataset.yaml") || (!has(folder, "config.yaml") && (has(folder, "train") || has(folder, "test"))))
-        return cli_fail(io, "%s: this is a dataset; %s", folder, WANTED);
-    if (!has(folder, "config.yaml")) return cli_fail(io, "%s: there is no config.yaml in it; %s", folder, WANTED);
+        return cli_fail(io, "%s: this is a dataset; %s", folder, EXPECTED);
+    if (!has(folder, "config.yaml")) return cli_fail(io, "%s: there is no config.yaml in it; %s", folder, EXPECTED);
     for (int i = 0; i < 1 + needs_start; i++) {
         static const char *const NEEDED[] = {"noise.json", "start.json"};
         const int                resumable = run->found.state == CT_RUN_FOLDER_HERE || learn_is_old_run(folder);
