@@ -36,6 +36,20 @@ static uint64_t add_model(uint64_t h, const ct_noise_model *m)
 
 uint64_t ct__sequence_digest(const ct_sequence *seq) { return add_sequence(CT__DIGEST_SEED, seq); }
 
+/* A parameter's name. The coordinate yaw was called theta until 0.2 and enters under that name: digests of older runs
+ * stay the same. */
+static uint64_t add_parameter(uint64_t h, const char *name)
+{
+    const char *from = name;
+    for (const char *at = name; *at; at++) {
+        if (!strchr(".[,", *at) || strncmp(at + 1, "yaw", 3) || !strchr(",]", at[4])) continue;
+        h = ct__digest(h, from, (size_t)(at + 1 - from));
+        h = ct__digest(h, "theta", 5);
+        from = at + 4;
+    }
+    return ct__digest(h, from, strlen(from));
+}
+
 uint64_t ct_outer_digest(const ct_outer *o, const char *text)
 {
     const ct_outer_options *q = &o->options;
@@ -70,7 +84,7 @@ uint64_t ct_outer_digest(const ct_outer *o, const char *text)
         ct_theta_bounds(o->theta, i, &bounds[0], &bounds[1]);
         ct_theta_name(o->theta, i, name, sizeof name);
         h = ct__digest(h, bounds, sizeof bounds);
-        h = ct__digest(h, name, strlen(name));
+        h = add_parameter(h, name);
     }
     for (int32_t g = 0; ct_theta_has_units(o->theta) && g < o->models; g++)
         for (int c = 0; ct_theta_learns(o->theta, g) && c < ct_noise_get(o->base, g)->dim; c++) {
