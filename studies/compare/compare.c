@@ -89,13 +89,14 @@ static ct_status read_oracle(const cli_io *io, const compare_request *request, c
 }
 
 /* Evaluates on the test sequences, or on the training sequences if there are none. */
-static ct_status read_runs(const cli_io *io, const compare_request *request, compare_job *job, ct_err *err)
+static ct_status read_sequences(const cli_io *io, const compare_request *request, compare_job *job, ct_err *err)
 {
     const ct_loss   all = ct_loss_defaults();
     const ct_status status = cli_read_dataset(io, request->path, CT_DATASET_ALL, &job->dataset, err);
     if (status != CT_OK) return status;
     const ct_dataset *d = job->dataset;
-    if (!d->trains) return ct_fail(err, CT_E_ARGUMENT, "%s: there are no training runs to learn from", request->path);
+    if (!d->trains)
+        return ct_fail(err, CT_E_ARGUMENT, "%s: there are no training sequences to learn from", request->path);
     const ct_status held = cli_check_anchored(request->path, d->trains, d->train, err);
     if (held != CT_OK) return held;
     job->seen = !d->tests || cli_is_unsplit(request->path);
@@ -196,9 +197,9 @@ static cli_exit carry_out(const cli_io *io, const compare_request *request, comp
     ct_err err = {0};
     if (!may_replace(request))
         return cli_fail(io,
-                        "%s: is there already, and is no table that could be replaced; choose another name for --out",
+                        "%s: exists and is no table of this command; choose another name for --out",
                         request->out);
-    ct_status status = read_runs(io, request, job, &err);
+    ct_status status = read_sequences(io, request, job, &err);
     if (status == CT_OK) status = plan(io, request, job, &err); /* may change the noise table */
     if (status == CT_OK) status = read_oracle(io, request, job, &err);
     job->options = options(request);
@@ -234,34 +235,34 @@ static const char FORMATS[] = CT_TABLE_LIST(X);
 static const cli_option OPTIONS[] = {
     CLI_ROW_TEXT(
         "methods", "NAME,..", AT(methods),
-        "those of covtune learn (nelder-mead,powell,leo,fw,lm); and lm-alone: lm from the table's values without a "
-        "prior, fw-left: fw under the paper's left loss, fw-numeric: fw with the paper's differences"),
+        "those of covtune learn (nelder-mead,powell,leo,fw,lm); lm-alone: lm from the table's values without a prior; "
+        "fw-left: fw with the paper's left loss; fw-numeric: fw with the paper's numerical differences"),
     CLI_ROW_TEXT("bounds", "NAME,..", AT(bounds),
                  "each of dataset, wide, loose, tight or LO:HI, as for covtune learn (loose,tight)"),
     CLI_ROW_TEXT("oracle", "FILE|RUN", AT(oracle),
-                 "the noise that the measurements really have (DATASET/latent.json if it is there)"),
+                 "the true noise of the measurements (DATASET/latent.json if it exists)"),
     CLI_ROW_REPAIR,
-    CLI_ROW_TEXT("full", "NAME,..|all", AT(full), "learn these with correlations"),
+    CLI_ROW_TEXT("full", "NAME,..|all", AT(full), "models to learn as full covariances"),
     CLI_ROW_NUMBER("spread", "K", 1, INFINITY, AT(spread), "no variance more than K times another (no limit)"),
     CLI_ROW_CHOICE(
         "loss", DIFFERENCES + 1, ct_difference_find, AT(difference),
-        "difference from the truth in the loss: on its own side (local), or in the world (left, the paper's)"),
+        "difference from the truth in the loss: in the local frame (local), or in the world (left, the paper's)"),
     CLI_ROW_CHOICE("deployment", "auto|batch|isam2", cli_find_solver_or_auto, AT(deployment),
                    "inference for held-out and test sequences: batch, incremental (isam2), or as covtune eval chooses "
                    "(auto)"),
     CLI_ROW_ALIAS("field", "deployment"),
     CLI_ROW_FLAG("by-name", AT(by_name),
-                 "errors body by body as well, such as those of an object o0, o1, .. and of the finger e0, e1, .. "
-                 "that pushes it"),
+                 "accuracy of each body as well, such as an object o0, o1, .. and the finger e0, e1, .. that pushes "
+                 "it"),
     CLI_ROW_INTEGER("iterations", "N", 1, 1000000, AT(iterations),
-                    "at most so many, of each method (its own)"),
+                    "limit of iterations of each method (its own)"),
     CLI_ROW_SEED("seed", "K", AT(seed), "of methods that draw random numbers (1)"),
     CLI_ROW_CHOICE("format", FORMATS + 1, ct_table_format_find, AT(format), "of the table (text)"),
     CLI_ROW_TEXT("out", "FILE", AT(out),
-                 "write the table there as well, in the format that --format or its ending says: .csv, .json (what "
-                 "--json prints), .md, else text"),
+                 "write the table there as well, in the format of --format or of its ending: .csv, .json (as --json), "
+                 ".md, else text"),
     CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, AT(jobs),
-                    "sequences at a time (as many as there are processors); the results are the same for any"),
+                    "threads (one a processor); they do not change the results"),
     CLI_ROW_END,
 };
 #undef AT

@@ -32,7 +32,7 @@ typedef struct {
 typedef struct {
     ct_dataset        *dataset;
     int32_t            tests;
-    ct_sequence      **test;       /* borrowed: test runs, or training runs if there are none */
+    ct_sequence      **test;       /* borrowed: test sequences, or training ones if there are none */
     int                seen;       /* these are also what is learned from                     */
     ct_noise          *oracle;     /* NULL: not known                                         */
     char              *oracle_path;

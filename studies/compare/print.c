@@ -166,7 +166,8 @@ static json_t *object(const compare_request *request, const compare_job *job)
     for (int i = 0; i < job->rows; i++) cli_append(rows, row_json(job, i));
     cli_put(o, "dataset", cli_text(request->path));
     cli_put(o, "part", cli_text(job->seen ? "train" : "test"));
-    cli_put(o, "runs", cli_integer(job->tests));
+    cli_put(o, "sequences", cli_integer(job->tests));
+    cli_put(o, "runs", cli_integer(job->tests)); /* the key before 0.2 */
     cli_put(o, "oracle", cli_text(job->oracle_path));
     cli_put(o, "solver", cli_text(cli_solvers[job->options.test.inference.incremental]));
     cli_put(o, "difference", cli_text(ct_difference_name((ct_difference)request->difference)));
