@@ -40,10 +40,9 @@ static uint8_t *cuts_of(const contacts *c, int32_t stride)
 static push_scene *scene_of(const ct_sequence *seq, const contacts *c, const double *before, const double *after,
                             int32_t stride)
 {
-    static const char *const NAME[] = {"before", "truth", "after"};
-    /* drawing order: start, truth, learned */
-    static const ct_role     ROLE[] = {CT_ROLE_BEFORE, CT_ROLE_TRUTH, CT_ROLE_AFTER};
-    const double            *value[] = {before, NULL, after};
+    static const char *const NAME[] = {"before", "after", "truth"}; /* the truth above the estimates */
+    static const ct_role     ROLE[] = {CT_ROLE_BEFORE, CT_ROLE_AFTER, CT_ROLE_TRUTH};
+    const double            *value[] = {before, after, NULL};
     push_scene              *s = cli_alloc(1, sizeof *s);
     int32_t                  corners;
     *s = (push_scene){.frames = (c->steps + stride - 1) / stride,
