@@ -154,6 +154,7 @@ static void print_json(const reproduce_job *job, int interrupted, double seconds
     for (int i = 0; i < b->statements; i++) {
         json_t *s = cli_object();
         cli_put(s, "claim", cli_text(b->statement[i].what));
+        cli_put(s, "demanded", cli_text(b->statement[i].what)); /* the key before 0.2 */
         cli_put(s, "holds", cli_check_alloc(json_boolean(b->statement[i].holds)));
         cli_put(s, "where", cli_text(b->statement[i].where));
         cli_append(list, s);
