@@ -25,8 +25,8 @@ static int beyond(const ct_smoother *s, const ct__var *var)
     return 0;
 }
 
-/* delta of a variable has been computed: what follows from it. */
-static ct_status settle_var(ct_smoother *s, int32_t slot, const double *x, ct_err *err)
+/* Stores the delta of a variable, and lists it if the delta is beyond its threshold. */
+static ct_status set_delta(ct_smoother *s, int32_t slot, const double *x, ct_err *err)
 {
     ct__var *var = &s->var[slot];
     double   sum = 0;
@@ -63,7 +63,7 @@ static ct_status solve_clique(ct_smoother *s, int32_t id, ct_err *err)
     }
     for (int32_t i = 0, at = 0; i < c->pivots; at += s->var[var[i++]].dim) {
         CT_TRY(ct__save_var(s, var[i], err));
-        CT_TRY(settle_var(s, var[i], x + at, err));
+        CT_TRY(set_delta(s, var[i], x + at, err));
         goes_on |= moved(s, &s->var[var[i]]);
     }
     for (int32_t i = 0; goes_on && i < c->pivots; i++) {

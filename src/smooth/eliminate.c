@@ -90,7 +90,7 @@ void ct__assemble_factor(const ct_smoother *s, const ct__smooth_factor *f, const
     else assemble_rows(s, f, front, before, f->ops->rows, f->members, 0);
 }
 
-/* Edges filed under the front that eliminates their first column, in their order. */
+/* Assigns edges, in order, to the front that eliminates their first column. */
 static ct_status file_edges(ct_smoother *s, const ct_sparse *sp, ct_err *err)
 {
     ct__top      *t = &s->top;
@@ -169,7 +169,7 @@ static ct_status make_clique(ct_smoother *s, const ct_sparse *sp, const ct__fron
     return ct__list_room(&t->weak, t->weak.count + 3 * p, err);
 }
 
-/* Pivots of the clique belong to it from now on. */
+/* Sets the clique and row of its pivots. */
 static ct_status own_pivots(ct_smoother *s, int32_t id, ct_err *err)
 {
     const ct__clique *c = &s->clique[id];

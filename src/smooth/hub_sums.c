@@ -14,9 +14,9 @@
  * of its update, and is removed if the update is undone. */
 #include "smooth/smooth.h"
 
-#define BUNDLE 8 /* in graphs without hubs fewer hang on one separator, and nothing is bundled */
+#define BUNDLE 8 /* in graphs without hubs fewer subtrees share a separator, and there are no bundles */
 
-/* A number for rank and separator, whatever the order of its variables. */
+/* A hash of rank and separator, independent of the order of its variables. */
 static uint64_t mark_of(const ct_smoother *s, const ct__clique *c)
 {
     const int32_t *var = ct__variables_of(s, c) + c->pivots;
@@ -38,7 +38,7 @@ static int same_separator(ct_smoother *s, const ct__clique *a, const ct__clique 
     return 1;
 }
 
-/* By mark, then as they come. */
+/* By mark, then in the order of edges. */
 static int comes_before(const ct__orphan_key *a, const ct__orphan_key *b)
 {
     return a->mark < b->mark || (a->mark == b->mark && a->edge < b->edge);
@@ -103,7 +103,7 @@ static ct_status list_hanging(ct_smoother *s, int32_t f, int64_t *count, ct_err 
     return CT_OK;
 }
 
-/* Orphans that have gone into a bundle are no edges any more. */
+/* Removes the orphans that are in a bundle now from the edges. */
 static void unlink_bundled(ct__top *t, int32_t f)
 {
     int32_t *link = &t->head.item[f];

@@ -13,8 +13,8 @@
  * over a path this is the usual case, so the work of an update does not depend on the window's width. */
 #include "smooth/smooth.h"
 
-/* Whether the variable's clique could do without it and stay: the prior must then have a pivot of the clique, or, if
- * it is left without any, of the clique's parent among its variables. */
+/* Whether the variable can be removed from its clique without detaching it. The prior must then have a pivot of the
+ * clique among its variables or, if the clique is left without pivots, one of its parent. */
 static int can_leave_its_clique(const ct_smoother *s, int32_t slot)
 {
     if (s->var[slot].clique == CT_NONE || s->work[slot].affected == s->stamp) return 0;
@@ -67,7 +67,7 @@ ct_status ct__choose_marginalised(ct_smoother *s, const ct_increment *inc, ct_er
     return CT_OK;
 }
 
-/* A front in the making: variables (the leaving one first) and factors. */
+/* A front under construction: variables (the marginalised one first) and factors. */
 typedef struct {
     ct__list *var, *factor;
     int64_t   width;
@@ -88,7 +88,7 @@ static ct_status add_factor(ct_smoother *s, star *w, int32_t slot, ct_err *err)
     return CT_OK;
 }
 
-/* The factors of a variable: those it has, and those that this update brings, earlier priors among them. */
+/* The factors of a variable: its own, and those that this update adds, including priors made before. */
 static ct_status collect(ct_smoother *s, int32_t slot, star *w, ct_err *err)
 {
     *w = (star){.var = &s->top.stage, .factor = &s->top.cuts, .width = s->var[slot].dim};
@@ -132,7 +132,7 @@ static ct_status make_prior(ct_smoother *s, const star *w, const double *U, int3
     return ct__linearise_factor(s, slot, err);
 }
 
-/* Takes the leaving variable out of the graph; the tree does not hold it any more. */
+/* Removes the marginalised variable from the graph; it is no longer in the tree. */
 static ct_status marginalise(ct_smoother *s, int32_t slot, ct_err *err)
 {
     ct__top *t = &s->top;
@@ -171,7 +171,7 @@ static ct_status marginalise(ct_smoother *s, int32_t slot, ct_err *err)
 
 /* ---- cutting it off ---- */
 
-/* Other lists of factors for a clique: without those that are gone, with the prior; and without its first `cut`
+/* New lists of a clique: without removed factors, with the prior; and without its first `cut`
  * variables. */
 static ct_status relist(ct_smoother *s, int32_t id, int32_t cut, int32_t prior, ct_err *err)
 {
@@ -229,11 +229,11 @@ static ct_status unlink_clique(ct_smoother *s, int32_t id, ct_err *err)
     return ct__list_push(&s->change.taken, id, err);
 }
 
-/* The variable has been marginalised out, and its clique was not taken off. */
+/* The variable has been marginalised, and its clique was not detached. */
 static ct_status cut_off(ct_smoother *s, int32_t slot, ct_err *err)
 {
     const int32_t id = s->var[slot].clique, prior = s->change.new_factors.item[s->change.new_factors.count - 1];
-    /* an orphan whose all is the prior, a factor of the top */
+    /* an orphan whose whole information is the prior, a factor of the detached part */
     if (s->clique[id].pivots == 1 && s->clique[s->clique[id].parent].taken == s->stamp) {
         int64_t kept = 0;
         for (int64_t k = 0; k < s->top.orphan.count; k++)

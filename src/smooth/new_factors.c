@@ -11,7 +11,7 @@ const char *ct__var_name(const ct_smoother *s, int32_t slot, char buf[64])
     return buf;
 }
 
-/* A variable that is there, or is about to be. */
+/* A variable of the graph or of the increment. */
 typedef struct {
     int     known, fixed;
     ct_kind kind;
@@ -96,7 +96,7 @@ ct_status ct__increment_check(const ct_smoother *s, const ct_increment *inc, ct_
     return CT_OK;
 }
 
-/* group: the first index of those that it comes with; peers: how many they are. */
+/* group: first index of the variables added together; peers: their number. */
 static ct_status add_variable(ct_smoother *s, const ct_new_variable *v, int32_t group, int32_t peers, ct_err *err)
 {
     int32_t slot;

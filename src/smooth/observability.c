@@ -14,7 +14,7 @@
  * Unproved groups are listed, so an update only pays for groups that it has changed. */
 #include "smooth/smooth.h"
 
-/* a row whose columns in the group are that small, squared, beside the others, is rounding there */
+/* squared ratio to the other columns below which the columns of a row in the group are rounding */
 #define ROUNDING  1e-20
 #define DENSE_MAX 120   /* scalars of a group; the variables of a larger one are groups of their own */
 
@@ -70,7 +70,7 @@ ct_status ct__unprove_group_of(ct_smoother *s, const ct__smooth_factor *f, ct_er
 
 /* ---- one group ---- */
 
-/* Its variables that are there get rows; returns how many scalars. */
+/* Assigns rows to the variables of the group in the graph; returns their number of scalars. */
 static int32_t number_group(ct_smoother *s, int32_t group, int32_t peers)
 {
     int32_t n = 0;
@@ -83,7 +83,7 @@ static int32_t number_group(ct_smoother *s, int32_t group, int32_t peers)
     return n;
 }
 
-/* Whether a member is of the group, and so has rows of H. */
+/* Whether a member is in the group, and so has rows of H. */
 static int belongs(const ct__var *var, int32_t group) { return !var->fixed && var->group == group; }
 
 /* 1 / |row r of J_g|^2; 0 if the row does not involve the group. */
@@ -185,7 +185,7 @@ static void add_old(const ct_smoother *s, int32_t group, int32_t peers, int32_t 
         if (slot == CT_NONE || s->var[slot].fixed || s->work[slot].leaves) continue;
         for (int32_t node = s->var[slot].incidence; node != CT_NONE; node = ct__nodes(s, node)->next) {
             const ct__smooth_factor *f = &s->factor[ct__nodes(s, node)->factor];
-            int             first = 1; /* of the group among the members: a factor is met once by each of them */
+            int             first = 1; /* of the group among the members: each of them lists the factor */
             for (int32_t i = 0; ct__nodes(s, f->node + i)->var != slot; i++) {
                 const ct__var *other = &s->var[ct__nodes(s, f->node + i)->var];
                 first = first && (other->fixed || other->group != group);
@@ -199,7 +199,7 @@ static void add_old(const ct_smoother *s, int32_t group, int32_t peers, int32_t 
     }
 }
 
-/* Of the group that this update brings: the factors that it brings. */
+/* Of the group that this update adds: the factors that it adds. */
 static void add_new(const ct_smoother *s, int32_t group, int32_t n, double *H)
 {
     for (int64_t k = 0; k < s->change.new_factors.count; k++) {
@@ -218,7 +218,7 @@ static ct_status prove_group(ct_smoother *s, int32_t slot, ct_err *err)
 {
     const ct__var *var = &s->var[slot];
     const int32_t  group = var->group, peers = var->peers, n = number_group(s, group, peers);
-    if (is_new(s, var) && peers != s->change.new_vars.count) return CT_OK; /* one of many new groups: the next time */
+    if (is_new(s, var) && peers != s->change.new_vars.count) return CT_OK; /* one of many new groups: proved later */
     CT_TRY(start_matrix(s, n, err));
     if (is_new(s, var)) add_new(s, group, n, s->vector[0]);
     else add_old(s, group, peers, n, s->vector[0]);

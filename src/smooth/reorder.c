@@ -23,7 +23,7 @@ ct_status ct__affect_factor(ct_smoother *s, int32_t f, ct_err *err)
     return CT_OK;
 }
 
-/* Roots are a list in both directions; other cliques leave with their parent. */
+/* Roots are a doubly linked list; other cliques are detached with their parent. */
 static ct_status unlink_root(ct_smoother *s, const ct__clique *c, ct_err *err)
 {
     const int32_t before = c->before, after = c->sibling;
@@ -132,7 +132,7 @@ static ct_status order_columns(ct_smoother *s, int32_t *order, ct_err *err)
     const int64_t n = t->var.count, edges = t->factor.count + t->orphan.count, nonzeros = t->member.count;
     CT_TRY(ct__list_room(&t->stage, n, err));
     const int staged = stage_newest(s);
-    if (n <= 2) { /* nothing to think about */
+    if (n <= 2) { /* any order will do */
         for (int32_t k = 0; k < n; k++) order[k] = k;
         if (n == 2 && staged && t->stage.item[0]) order[0] = 1, order[1] = 0;
         return CT_OK;
@@ -152,7 +152,7 @@ static ct_status order_columns(ct_smoother *s, int32_t *order, ct_err *err)
     double knobs[CCOLAMD_KNOBS];
     int    stats[CCOLAMD_STATS];
     ccolamd_set_defaults(knobs);
-    knobs[CCOLAMD_DENSE_ROW] = knobs[CCOLAMD_DENSE_COL] = -1; /* wide separators are what counts here */
+    knobs[CCOLAMD_DENSE_ROW] = knobs[CCOLAMD_DENSE_COL] = -1; /* dense rows are separators, and must be ordered */
     if (!ccolamd((int)edges, (int)n, (int)length, rows, start, knobs, stats, staged ? t->stage.item : NULL))
         return stats[CCOLAMD_STATUS] == CCOLAMD_ERROR_out_of_memory
                    ? ct__no_memory(err, "variables to order", n)
@@ -162,7 +162,7 @@ static ct_status order_columns(ct_smoother *s, int32_t *order, ct_err *err)
     return CT_OK;
 }
 
-/* An edge ties its first column to each other one: what eliminating that would do anyway. */
+/* An edge connects its first column to each other one, as eliminating that column does. */
 static ct_status list_pairs(ct_smoother *s, const ct_sparse *sp, ct_err *err)
 {
     ct__top      *t = &s->top;

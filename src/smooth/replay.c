@@ -26,19 +26,19 @@ typedef struct {
     ct_replay_result        *result;
     ct_smoother             *smoother;
     double                  *x, *given;
-    int32_t                 *step_of;        /* per variable: the step it enters with; INT32_MAX: never    */
-    int32_t                 *number;         /* per variable: what the smoother calls it, -1 before        */
+    int32_t                 *step_of;        /* per variable: the step that adds it; INT32_MAX: never      */
+    int32_t                 *number;         /* per variable: the smoother's index, -1 before it is added  */
     int32_t                 *body;           /* per variable: its name without the number at its end: x of x17 */
     int32_t                 *before;         /* per variable: the one before of the same body and kind, -1: none */
     int32_t                 *factor, *first; /* factors by step: factor[first[step] ..]                    */
     int32_t                 *enter, *begin;  /* variables by step, the same way                            */
-    /* what is waiting to be added */
+    /* waiting to be added */
     ct_new_variable         *variable;
     ct_new_factor           *pending;
     int32_t                 *member;         /* their variables                                            */
     int32_t                  variables, factors, members;
     int32_t                  next_try;       /* with so many waiting variables and factors                 */
-    int32_t                  last_pose[2];   /* the plane's and space's that entered last                  */
+    int32_t                  last_pose[2];   /* the last pose added, in the plane and in space             */
     int32_t                  entered;
 } replay;
 
@@ -78,7 +78,7 @@ static ct_status find_bodies(replay *t, ct_err *err)
     return status;
 }
 
-/* A factor is there when its newest variable could be; a variable with its first factor. */
+/* A factor belongs to the step of its newest variable; a variable to that of its first factor. */
 static ct_status plan(replay *t, ct_err *err)
 {
     const ct_graph *g = t->graph;
@@ -123,7 +123,7 @@ static void release(replay *t)
 
 /* ---- where a variable starts ---- */
 
-/* y = est o given^-1 o v: what `given` -> `est` does to v. Returns 0 where the kinds do not say. */
+/* y = est o given^-1 o v: v moved as `given` moved to `est`. Returns 0 if the kinds do not allow it. */
 static int carry(ct_kind from, const double *given, const double *est, ct_kind kind, const double *v, double *y)
 {
     double d[CT_DIM_MAX];
@@ -148,14 +148,15 @@ static int carry(ct_kind from, const double *given, const double *est, ct_kind k
 
 static int is_pose(ct_kind kind) { return kind == CT_SE2 || kind == CT_SE3; }
 
-/* How near to v another variable is that a factor ties it to: the same body, at least of the same kind, neither. */
+/* Relation of v to another variable of a factor: the same body, the same kind, or neither. */
 static int kinship(const replay *t, int32_t v, int32_t other)
 {
     const int same = t->graph->kind[other] == t->graph->kind[v];
     return same + (same && t->body[other] == t->body[v]);
 }
 
-/* The variable that v enters beside: one that a factor of this step ties it to, of its own body and kind if there is
+/* The variable whose estimate initialises v: one that a factor of this step connects it to, of its own body and kind if
+ * there is
  * one; else the one before of that; else a tied one of its kind, or the pose before. -1: none. */
 static int32_t neighbour(const replay *t, int32_t v, int32_t step)
 {
@@ -178,8 +179,8 @@ static int32_t neighbour(const replay *t, int32_t v, int32_t step)
     return is_pose(kind) && kin < 1 ? t->last_pose[kind == CT_SE3] : best;
 }
 
-/* Where a variable stands by now: its estimate, or where it waits. */
-static void stand(const replay *t, int32_t v, double *y)
+/* The current value of a variable: its estimate, or its initial value if it waits. */
+static void value_now(const replay *t, int32_t v, double *y)
 {
     if (t->number[v] >= 0 && ct_smoother_has(t->smoother, t->number[v]))
         ct_smoother_estimate(t->smoother, t->number[v], y);
@@ -193,7 +194,7 @@ static void place(replay *t, int32_t v, int32_t step)
     const int32_t beside = t->options->entry == CT_ENTRY_GIVEN || t->graph->fixed[v] ? -1 : neighbour(t, v, step);
     double        est[CT_SIZE_MAX];
     if (beside < 0) return;
-    stand(t, beside, est);
+    value_now(t, beside, est);
     if (t->options->entry == CT_ENTRY_MOTION)
         carry(ct_graph_kind(t->graph, beside), t->given + ct_graph_offset(t->graph, beside), est, kind, t->given + at,
               t->x + at);
@@ -202,7 +203,7 @@ static void place(replay *t, int32_t v, int32_t step)
 
 /* ---- feeding ---- */
 
-/* Puts what comes with a step behind what is waiting. */
+/* Appends the variables and factors of a step to those waiting. */
 static void load(replay *t, int32_t step)
 {
     for (int32_t k = t->begin[step]; k < t->begin[step + 1]; k++) {
@@ -239,7 +240,7 @@ static void read_all(replay *t)
             ct_smoother_estimate(t->smoother, t->number[v], t->x + t->graph->offset[v]);
 }
 
-/* With a window, estimates are read while they are there. Variables enter in the order of their numbers. */
+/* With a window, estimates are read before they are marginalised. Variables are added in the order of their numbers. */
 static void read_window(replay *t)
 {
     const int32_t window = t->options->smoother.window;
@@ -258,7 +259,7 @@ static void count(ct_replay_result *r, const ct_smoother_stats *stats)
     r->visited += stats->visited;
 }
 
-/* What was waiting is added, and what that has moved far linearised again, a few times. */
+/* Adds what is waiting, then relinearises what is beyond its threshold, at most extra_updates times. */
 static ct_status update(replay *t, ct_smoother_stats *stats, ct_err *err)
 {
     const ct_increment inc = {.variables = t->variables,
@@ -272,7 +273,7 @@ static ct_status update(replay *t, ct_smoother_stats *stats, ct_err *err)
         ct_smoother_stats more;
         const ct_status   status = ct_smoother_update(t->smoother, &relinearise, &more, err);
         if (status == CT_E_MEMORY) return status;
-        if (status != CT_OK) break; /* it stays where it is */
+        if (status != CT_OK) break; /* the smoother did not change */
         count(t->result, &more);
         stats->eliminated += more.eliminated;
         stats->relinearised += more.relinearised;
@@ -282,7 +283,7 @@ static ct_status update(replay *t, ct_smoother_stats *stats, ct_err *err)
     return CT_OK;
 }
 
-/* Tries what is waiting. 1 if the replay is over. */
+/* Tries to add what is waiting. 1 if the replay is over. */
 static int feed(replay *t, int32_t step, int last, ct_status *status, ct_err *err)
 {
     ct_replay_result *r = t->result;
@@ -291,7 +292,7 @@ static int feed(replay *t, int32_t step, int last, ct_status *status, ct_err *er
     if (!t->variables && !t->factors) return 0;
     if (!last && t->variables + t->factors < t->next_try) return 0;
     *status = update(t, &stats, &why);
-    /* more may come that helps; the longer it takes the less often it is tried */
+    /* a later step may determine it; attempts become rarer */
     if (*status == CT_E_SINGULAR && !last) {
         const int32_t waiting = t->variables + t->factors;
         t->next_try = waiting + 1 + waiting / 8;
@@ -377,7 +378,7 @@ ct_status ct_replay(const ct_graph *graph, const ct_noise *noise, const ct_repla
         end(&t, start_s);
         if (result->stop == CT_STOP_STEP)
             status = ct_smoother_stationarity(t.smoother, &result->stationarity, &result->distance, err);
-        /* it has gone where a step cannot be taken from */
+        /* no step is possible from the current values */
         if (status == CT_E_SINGULAR || status == CT_E_ARGUMENT) status = CT_OK;
         result->error = ct_graph_error(graph, noise, x);
         if (!isfinite(result->error) && result->stop == CT_STOP_STEP) result->stop = CT_STOP_NOT_FINITE;

@@ -47,7 +47,7 @@ ct_status ct__save_clique(ct_smoother *s, int32_t clique, ct_err *err)
 ct_status ct__new_var(ct_smoother *s, int32_t *slot, ct_err *err)
 {
     CT_TRY(ct__list_room(&s->change.new_vars, s->change.new_vars.count + 1, err));
-    /* so that noting one later needs no memory */
+    /* so that listing one later does not allocate */
     for (int i = 0; i < 2; i++) CT_TRY(ct__list_room(&s->far[i], s->vars + 1, err));
     int listed = 0;
     if (s->free_var != CT_NONE) {
@@ -60,7 +60,7 @@ ct_status ct__new_var(ct_smoother *s, int32_t *slot, ct_err *err)
         CT_TRY(ct__grow(&s->work, &s->work_capacity, s->vars + 1, sizeof *s->work, "variables", err));
         *slot = (int32_t)s->vars++;
     }
-    s->work[*slot] = (ct__var_work){.saved = s->stamp, .listed = (uint8_t)listed}; /* undoing drops it whole */
+    s->work[*slot] = (ct__var_work){.saved = s->stamp, .listed = (uint8_t)listed}; /* undo frees it */
     s->change.new_vars.item[s->change.new_vars.count++] = *slot;
     return CT_OK;
 }
@@ -143,7 +143,7 @@ ct_status ct__map_append(ct__map *map, int32_t slot, ct_err *err)
     if (map->base > INT32_MAX - 1 - map->count)
         return ct_fail(err, CT_E_LIMIT, "a smoother gives out at most %d indices", INT32_MAX);
     if (map->first + map->count == map->capacity) {
-        if (map->first > map->count) { /* more than half is past: those that are left move down */
+        if (map->first > map->count) { /* more than half is unused: the rest moves down */
             memmove(map->slot, map->slot + map->first, (size_t)map->count * sizeof *map->slot);
             map->first = 0;
         } else CT_TRY(ct__grow(&map->slot, &map->capacity, map->capacity + 1, sizeof *map->slot, "indices", err));

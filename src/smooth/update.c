@@ -34,7 +34,7 @@ static void keep_remaining(ct_smoother *s)
     s->top.var.count = kept;
 }
 
-/* From what is affected to the new estimate. */
+/* Eliminates the affected part and computes the new estimate. */
 static ct_status redo_top(ct_smoother *s, ct_err *err)
 {
     ct_sparse sp = {0};
@@ -99,7 +99,7 @@ ct_status ct_smoother_renew(ct_smoother *s, ct_err *err)
 ct_status ct_smoother_stationarity(ct_smoother *s, double *largest, double *distance, ct_err *err)
 {
     const double wildfire = s->options.wildfire;
-    /* delta'H delta = |R delta|^2 = |d|^2; cliques that stay have delta = 0, and no part in it */
+    /* delta'H delta = |R delta|^2 = |d|^2; cliques that stay have delta = 0 and contribute nothing */
     double       square = 0;
     *largest = 0;
     ct__change_begin(s);

@@ -11,8 +11,8 @@
 #include <math.h>
 
 #define DAMPING    1e-8  /* keeps pivots above the weak ones (CT_WEAK_RATIO) */
-#define QUIET      12    /* iterations in a row that gain nothing: it is over ...      */
-#define NOTHING    1e-14 /* ... of all that was gained, or in the units of the error   */
+#define QUIET      12    /* iterations without progress after which it ends ...        */
+#define NOTHING    1e-14 /* ... relative to the total progress, or absolute            */
 #define MOST       400
 
 int ct__conjugate_begin(ct__solve_state *state)

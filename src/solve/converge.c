@@ -27,15 +27,15 @@
 
 #include <math.h>
 
-#define SMALL_GRAPH    100.0 /* unknowns: all of the distance may lie in a single one of them */
+#define SMALL_GRAPH    100.0 /* unknowns: below, a single one may have the whole distance */
 #define CONTRACTS_FROM 1000  /* unknowns */
 #define HALVINGS_MAX   30
 #define EPS            2.3e-16
 #define ENOUGH         0.1
-/* of EPS, what an entry of a Jacobian is off by; graphs against quadruple precision bear it out */
+/* rounding error of a Jacobian's entry, in EPS; confirmed against quadruple precision */
 #define JACOBIAN_EPS   1.0
-#define FLOOR_DRAWS    3     /* the largest of so many counts                   */
-#define WEAKEST        1e-10 /* of a pivot to what it was; below, it is weak and counted (CT_WEAK_RATIO) */
+#define FLOOR_DRAWS    3     /* the largest of so many draws is used            */
+#define WEAKEST        1e-10 /* of a pivot to its original value; below it is weak (CT_WEAK_RATIO) */
 
 double ct__decrement(double promised) { return promised >= 0 ? sqrt(2 * promised) : INFINITY; }
 
@@ -94,7 +94,7 @@ typedef enum {
     BY_CONJUGATE /* J'J, where elimination loses a weak direction  */
 } step_solver;
 
-/* The undamped step at x, into dx, and what it promises. Of the gradient's terms nothing is lost in their sum.
+/* The undamped step at x, into dx, and its predicted decrease. The gradient is summed without rounding.
  * Begins with *by, and goes on to the next way where that is no good. 0 if there is none: the solve is over. */
 static int undamped_step(ct__solve_state *state, step_solver *by, double *promised)
 {
@@ -126,7 +126,7 @@ static int undamped_step(ct__solve_state *state, step_solver *by, double *promis
     }
 }
 
-/* What g's rounding stands for, at x, whose step was found that way. */
+/* The effect of g's rounding at x, in standard deviations, with steps computed the same way. */
 static double rounding_floor(ct__solve_state *state, step_solver by)
 {
     ct_solver *s = state->solver;
@@ -185,7 +185,7 @@ static ct_stop check_minimum(ct__solve_state *state, ct_stop ruled)
     return lost_pivots(state->solver) ? CT_STOP_STUCK : ruled;
 }
 
-/* At a minimum by all that can be seen: whether enough can be. */
+/* Apparently at a minimum: checks that rounding allows the conclusion. */
 static void check_rounding(ct__solve_state *state, ct_stop ruled, double left, step_solver by)
 {
     const double floor = rounding_floor(state, by);
@@ -194,7 +194,7 @@ static void check_rounding(ct__solve_state *state, ct_stop ruled, double left, s
     else ct__solve_stop(state, by == BY_CONJUGATE ? check_minimum(state, ruled) : ruled);
 }
 
-/* No nearer: because rounding hides what is promised, or because the model is wrong, as at a kink. */
+/* No progress: either rounding hides the predicted decrease, or the model is wrong, as at a kink. */
 static void stop_without_progress(ct__solve_state *state, double promised)
 {
     ct__solve_stop(state, promised <= ct__error_rounding(state, state->error) ? CT_STOP_ROUNDING : CT_STOP_STUCK);
@@ -223,12 +223,12 @@ void ct__reach_minimum(ct__solve_state *state)
             check_rounding(state, ruled, d, by);
             return;
         }
-        last = d <= allowed; /* one more costs little, and leaves room for what is not seen */
+        last = d <= allowed; /* one more step costs little, and is a margin for the estimate */
         if (state->result->iterations >= state->options->max_iterations && ct__solve_stop(state, CT_STOP_ITERATIONS))
             return;
         state->result->iterations++;
         const double alpha = line_search(state, promised);
-        if (wanted && !(exact && alpha == 1)) wait = next_wait, next_wait *= 2; /* the exact Hessian is no good here */
+        if (wanted && !(exact && alpha == 1)) wait = next_wait, next_wait *= 2; /* the exact H does not help here */
         else if (wait > 0) wait--;
         if (alpha == 0 && exact) continue;
         if (alpha == 0) {

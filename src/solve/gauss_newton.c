@@ -23,7 +23,7 @@ static double take_step(ct__solve_state *state)
     return 0;
 }
 
-/* A shortened step that changes as little as a full one would at the minimum: there is no use in more. */
+/* A shortened step that changes as little as a full step at the minimum: further ones are useless. */
 static int no_progress(const ct__solve_state *state, double before)
 {
     const double fall = before - state->error;

@@ -116,13 +116,13 @@ void ct__solve_accept(ct__solve_state *state, double error)
     state->error = error;
 }
 
-#define GOES_WELL 0.5 /* of a decrement to the one before */
+#define CONVERGING 0.5 /* of a decrement to the one before */
 
 /* Ends the solve at a minimum if it is near enough. Else it goes on, where undamped steps come nearer, or that is left
  * to ct__reach_minimum. */
 static int stop_at_minimum(ct__solve_state *state, ct_stop stop, int near)
 {
-    if (!near && state->ratio > 0 && state->ratio < GOES_WELL && ct_sparse_weak_count(state->solver->system) == 0)
+    if (!near && state->ratio > 0 && state->ratio < CONVERGING && ct_sparse_weak_count(state->solver->system) == 0)
         return 0;
     state->unproven = !near;
     return ct__solve_stop(state, stop);
@@ -134,7 +134,7 @@ int ct__solve_converged(ct__solve_state *state, double before, double step, doub
     const double            fall = before - state->error;
     if (undamped) state->result->distance = ct__distance_left(state, ct__decrement(promised), before, promised);
     else ct__distance_unknown(state);
-    /* no step gains more than that */
+    /* no step decreases the error by more */
     if (ct__decrement(state->error) < state->result->distance) state->result->distance = ct__decrement(state->error);
     const int near =
         o->distance == 0 || state->solver->approximate || state->result->distance <= ct__distance_allowed(state);

@@ -17,8 +17,8 @@
 #define LAMBDA_MIN 1e-12 /* below this, damping is lost in H's own rounding: use none      */
 #define LAMBDA_MAX 1e16
 #define LAMBDA_FIRST 1e-5 /* after an undamped step that failed */
-#define INDEFINITE 4.0   /* what damping grows by that leaves an exact Hessian indefinite */
-#define DAMPED     1.0   /* from here on it is the damping that keeps the step short   */
+#define INDEFINITE 4.0   /* factor of damping while an exact Hessian is indefinite          */
+#define DAMPED     1.0   /* from here on damping limits the step                       */
 
 static double predicted_decrease(const ct_solver *s, double lambda)
 {
@@ -31,23 +31,23 @@ static double predicted_decrease(const ct_solver *s, double lambda)
 static void scale_from_diagonal(ct_solver *s)
 {
     ct_sparse_diagonal(s->system, s->scale);
-    for (int32_t i = 0; i < s->scalars; i++) s->scale[i] = fabs(s->scale[i]); /* below zero in an exact Hessian alone */
+    for (int32_t i = 0; i < s->scalars; i++) s->scale[i] = fabs(s->scale[i]); /* negative only in an exact Hessian */
     const double least = SCALE_MIN * ct__largest(s->scale, s->scalars);
     for (int32_t i = 0; i < s->scalars; i++) s->scale[i] = CT_MAX(s->scale[i], CT_MAX(least, 1e-300));
 }
 
-/* What a trial step was worth. */
+/* The result of a trial step. */
 typedef struct {
     double step;      /* largest |dx| */
     double error;     /* at x o Exp(dx), whose values are left in trial */
     double predicted; /* decrease */
-    double gain;      /* actual over predicted; -1 where that makes no sense */
-} verdict;
+    double gain;      /* actual over predicted decrease; -1 if either is not finite */
+} trial_step;
 
-static verdict try_step(ct__solve_state *state, double lambda)
+static trial_step try_step(ct__solve_state *state, double lambda)
 {
     ct_solver *s = state->solver;
-    verdict    v = {.step = ct__largest(s->dx, s->scalars), .predicted = predicted_decrease(s, lambda)};
+    trial_step    v = {.step = ct__largest(s->dx, s->scalars), .predicted = predicted_decrease(s, lambda)};
     ct__retract(s, state->x, 1, s->dx, s->trial);
     v.error = ct__error(s, state->noise, s->trial);
     v.gain = ct__solve_gain(state, v.error, v.predicted, lambda < DAMPED);
@@ -61,11 +61,11 @@ static int factor_damped(ct__solve_state *state, double *lambda, int *rank_defic
     const int32_t weak = ct__solve_factor(state, *lambda, state->solver->scale);
     if (*lambda > 0) return 0;
     if (!weak) return 1;
-    /* weakly determined: damping would hold that back for good */
+    /* weakly determined: damping would slow convergence in that direction */
     if (!*rank_deficient && !ct__solve_is_rank_deficient(state, weak)) return 1;
-    *rank_deficient = 1;                              /* asked once */
-    ct__forget_undetermined(state);                   /* damping goes on; ct__lm_end asks again */
-    scale_from_diagonal(state->solver);        /* ct__solve_is_rank_deficient has used its memory */
+    *rank_deficient = 1;                /* tested once */
+    ct__forget_undetermined(state);     /* damping continues; ct__lm_end tests again */
+    scale_from_diagonal(state->solver); /* ct__solve_is_rank_deficient used its memory */
     *lambda = LAMBDA_FIRST;
     ct__solve_factor(state, *lambda, state->solver->scale);
     return 0;
@@ -99,7 +99,7 @@ int ct__lm_iterate(ct__solve_state *state, ct__lm *lm)
     ct__solve_step(state, s->dx);
     state->result->iterations++;
     const double  before = state->error;
-    const verdict v = try_step(state, lm->lambda);
+    const trial_step v = try_step(state, lm->lambda);
     const int     whole = lm->lambda < DAMPED; /* else a small decrease only shows that the step was short */
     const int     undamped = lm->lambda == 0;
     lm->accepted = v.gain > 1e-4;
@@ -110,7 +110,7 @@ int ct__lm_iterate(ct__solve_state *state, ct__lm *lm)
     }
     if (lm->accepted) {
         ct__solve_accept(state, v.error);
-        s->exact = CT_EXACT_NOT; /* at x, that is */
+        s->exact = CT_EXACT_NOT; /* at x */
         lm->lambda *= CT_MAX(0.1, 1 - pow(2 * v.gain - 1, 3));
         if (lm->lambda < LAMBDA_MIN) lm->lambda = 0;
         lm->growth = 2;

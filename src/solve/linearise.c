@@ -17,7 +17,7 @@
 
 #define BLOCK_MAX (CT_ROWS_MAX * CT_DIM_MAX)
 #define SIDE_MAX  (CT_ARITY_MAX * CT_DIM_MAX)
-#define NO_CURVE  1e-13 /* of what it is added to: curvature that is the rounding of a residual that should be zero */
+#define NO_CURVE  1e-13 /* relative to J'J: curvature below it is rounding of a zero residual */
 
 /* Evaluates one item into r and J; blocks of fixed variables are not wanted. J[i] points into space. */
 CT_INLINE void evaluate(const ct_factor_ops *ops, int arity, const ct__item *item, const double *x, double *r,
@@ -64,7 +64,7 @@ static int keep_some(int arity, const whitened *w, int n, double *K)
             if (w->keep[i] >> c & 1) at[kept++] = k;
     for (int i = 0; i < kept; i++)
         for (int j = 0; j < kept; j++)
-            K[i * kept + j] = K[at[i] * n + at[j]]; /* never to a place that is still to be read */
+            K[i * kept + j] = K[at[i] * n + at[j]]; /* in place: entries are read before they are overwritten */
     return kept;
 }
 

@@ -15,9 +15,9 @@
 
 #include <math.h>
 
-#define LM_STEPS 4    /* that many steps taken at first, or ...                                   */
-#define LM_SLOW  0.02 /* ... one by which the error fell less than this much of itself            */
-#define NEAR     0.25 /* of the error, that a first Newton step may promise to take away         */
+#define LM_STEPS 4    /* steps of lm at first, or ...                                             */
+#define LM_SLOW  0.02 /* ... until one decreases the error by less than this fraction             */
+#define NEAR     0.25 /* fraction of the error that a first Newton step may predict to remove    */
 #define MORE_MAX 4    /* after a Newton step that failed: 1 step, then 2, 4, ... up to this many */
 #define CREEPING 50   /* iterations after which J'J is given up: solves on smooth graphs need 5 to 40 */
 
@@ -32,7 +32,7 @@ static int definite(ct__solve_state *state)
     return 0;
 }
 
-/* Newton steps for as long as they are good, from x, where the system is H; a first one that promises more than
+/* Newton steps while they succeed, from x, where the system is H; a first one that promises more than
  * `most` of the error is not taken. Linearising at the new point gives its error as well. Returns 1 if the solve is
  * over. */
 static int newton_steps(ct__solve_state *state, ct__lm *lm, double most)
@@ -51,7 +51,7 @@ static int newton_steps(ct__solve_state *state, ct__lm *lm, double most)
         const double error = ct__solve_linearise_exact(state, s->trial);
         const int    accepted = error <= before || ct__solve_gain(state, error, hoped, 1) > 0;
         if (accepted) ct__solve_accept(state, error);
-        else s->exact = CT_EXACT_NOT; /* at x, that is */
+        else s->exact = CT_EXACT_NOT; /* at x */
         if (ct__solve_report(state, accepted, step, 0)) return 1;
         if (!accepted) return 0;
         if (step <= CT_SAME_PLACE) s->exact = CT_EXACT_FACTORED;

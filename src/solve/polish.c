@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-#define CONTRACTION 0.5  /* a step must be shorter than this much of the one before, or that is taken back */
-#define RISE_MAX    1e-3 /* of the error: what moves it by more is no matter of the last few digits      */
+#define CONTRACTION 0.5  /* a step must be shorter than this fraction of the one before, which is else undone */
+#define RISE_MAX    1e-3 /* of the error: a larger change is not a matter of the last digits                  */
 
 void ct__polish(ct__solve_state *state)
 {
@@ -31,7 +31,7 @@ void ct__polish(ct__solve_state *state)
             ct__solve_stop(state, CT_STOP_ITERATIONS);
             return;
         }
-        /* trial keeps where this step comes from; accepting it again takes the step back */
+        /* trial holds the values before this step; accepting them undoes it */
         memcpy(s->trial, state->x, (size_t)ct_graph_size(s->graph) * sizeof *state->x);
         ct__retract(s, state->x, 1, s->dx, state->x);
         error_before = state->error;

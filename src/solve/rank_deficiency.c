@@ -95,7 +95,7 @@ static int is_undetermined(ct_solver *s, const ct_noise *noise, const double *x,
         double size = 0;
         for (int32_t i = 0; i < s->scalars; i++) size += z[i] * z[i] * diagonal[i];
         const double response = ct__response(s, noise, x, z, CLEARLY_DETERMINED * size, s->product);
-        if (response <= CLEARLY_UNDETERMINED * size) return 1; /* also where nothing is measured at all */
+        if (response <= CLEARLY_UNDETERMINED * size) return 1; /* also if nothing is measured */
         if (response > CLEARLY_DETERMINED * size) return 0;
         if (k == REFINEMENTS) return response <= UNDETERMINED * size;
         if (k > 0 && response > NOT_FALLING * before && response > TOO_FAR * UNDETERMINED * size) return 0;
@@ -123,7 +123,7 @@ int32_t ct__find_undetermined(ct_solver *s, const ct_noise *noise, const double 
         } else if (is_undetermined(s, noise, x, z, diagonal)) mark_moving(s, z, 0);
         else if (held) mark_moving(s, z, 1);
     }
-    /* where something is undetermined, elimination has gone on without it, and what it then lost proves nothing */
+    /* elimination continued without the undetermined unknowns, so pivots lost to rounding prove nothing */
     int any = 0;
     for (int32_t v = 0; v < s->graph->variables; v++) any |= s->undetermined[v] & CT_UNDETERMINED_ANY;
     for (int32_t v = 0; v < s->graph->variables; v++) {

@@ -128,7 +128,7 @@ static ct_status stage_anchors(const ct_solver *s, const ct_graph *graph, int32_
     return CT_OK;
 }
 
-/* The caller's stages count variables. */
+/* The caller's stages are per variable. */
 static ct_status stage_blocks(const ct_solver *s, const int32_t *of_variable, int32_t **stage, ct_err *err)
 {
     *stage = ct__zalloc(s->blocks, sizeof **stage);
