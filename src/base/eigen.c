@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdint.h>
 
-/* Convergence is quadratic, a matrix of six is done after five or six. This many are never seen, but for NaN. */
+/* Convergence is quadratic, a 6 x 6 matrix needs five or six sweeps. This limit is only reached with NaN. */
 #define SWEEPS_MAX 40
 
 /* Well below the rounding of the eigenvalues: it costs a few rotations more, and V diag V' is as near to A as
@@ -42,7 +42,7 @@ static void rotate(int n, double *A, double *V, int p, int q)
 {
     double      *P = A + (int64_t)p * n, *Q = A + (int64_t)q * n;
     const double apq = P[q], tau = (0.5 * Q[q] - 0.5 * P[p]) / apq;
-    /* tau^2 may be no number */
+    /* tau^2 may overflow */
     const double size = fabs(tau) < 1e150 ? fabs(tau) + sqrt(1 + tau * tau) : 2 * fabs(tau);
     const double t = copysign(1 / size, tau), c = 1 / sqrt(1 + t * t), s = t * c, rho = s / (1 + c);
     const double app = P[p] - t * apq, aqq = Q[q] + t * apq;

@@ -114,7 +114,7 @@ static int create_temp(ct__file *file, size_t folder, size_t size)
         errno = why;
         if (why != EEXIST) break;
     }
-    if (fd >= 0) (void)flock(fd, LOCK_EX | LOCK_NB); /* a file system without locks is no obstacle */
+    if (fd >= 0) (void)flock(fd, LOCK_EX | LOCK_NB); /* file systems without locks are accepted */
     if (fd >= 0 && atomic_load(&ending)) unlink(file->temp);
     return fd;
 }
@@ -131,7 +131,7 @@ static ct_status open_temp(ct__file *file, const struct stat *old, ct_err *err)
     const int fd = create_temp(file, folder, size);
     if (fd < 0)
         return ct_fail(err, CT_E_IO, "%s: cannot create a file in this folder: %s", file->path, strerror(errno));
-    if (old) (void)fchmod(fd, old->st_mode & 0777); /* a file system without modes is no obstacle */
+    if (old) (void)fchmod(fd, old->st_mode & 0777); /* file systems without modes are accepted */
     file->stream = fdopen(fd, "w");
     if (file->stream) return CT_OK;
     close(fd);
@@ -152,7 +152,7 @@ static ct_status open_parts(ct__file *file, const char *path, ct_err *err)
     if (!file->path || !file->target) return ct__no_memory(err, "file names", 2);
     if (!exists || S_ISREG(old.st_mode)) return open_temp(file, exists ? &old : NULL, err);
 
-    file->stream = fopen(path, "w"); /* /dev/stdout, a pipe: nothing there to replace */
+    file->stream = fopen(path, "w"); /* /dev/stdout, a pipe: written directly */
     if (!file->stream) return ct_fail(err, ct__io_status(), "%s: cannot be written: %s", path, strerror(errno));
     return CT_OK;
 }
@@ -203,7 +203,7 @@ ct_status ct_file_replace(const char *path, const void *bytes, size_t size, ct_e
 {
     ct__file file;
     CT_TRY(ct__file_begin(&file, path, err));
-    if (size) fwrite(bytes, 1, size, file.stream); /* commit sees what went wrong */
+    if (size) fwrite(bytes, 1, size, file.stream); /* commit checks for errors */
     return ct__file_commit(&file, err);
 }
 

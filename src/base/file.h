@@ -15,7 +15,7 @@
  */
 typedef struct {
     FILE *stream;
-    char *path;   /* as the caller said it, for messages                              */
+    char *path;   /* as given by the caller, for messages                             */
     char *target; /* the file behind it, symbolic links followed                      */
     char *temp;   /* what is written to; NULL for a device or pipe, written directly  */
     int   doomed; /* see ct__doomed_add, + 1                                          */
@@ -28,7 +28,7 @@ ct_status ct__file_begin(ct__file *file, const char *path, ct_err *err);
  * temporary file stays. Either way `file` is done with. */
 ct_status ct__file_commit(ct__file *file, ct_err *err);
 
-/* Drop what was written; the old file is as it was. */
+/* Discard what was written; the old file does not change. */
 void ct__file_abort(ct__file *file);
 
 /* After a rename only the folder's own fsync makes the new name survive a power cut. Not every
@@ -43,9 +43,9 @@ void ct__sync_folder(const char *folder);
 #define CT__TEMP       ".tmp"
 #define CT__FRESH_NAME 32
 void ct__fresh_name(int attempt, char buf[CT__FRESH_NAME]);
-/* Is that such a name, and then `ending`? */
+/* Is it such a name followed by `ending`? */
 int ct__is_fresh_name(const char *name, const char *ending);
-/* Is that temporary file one that a killed process left? Its writer would hold a lock on it. */
+/* Was the temporary file left by a killed process? A live writer holds a lock on it. */
 int ct__is_left_behind(const char *path);
 
 /* The path is removed by ct_file_drop_all until it is dropped from its list, by its number here; -1: there is no room,

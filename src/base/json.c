@@ -12,7 +12,7 @@ ct_status ct__json_load(FILE *file, const char *path, json_t **root, ct_err *err
     *root = json_loadf(file, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &what);
     if (*root) return CT_OK;
     if (ferror(file)) return ct_fail(err, CT_E_IO, "%s: cannot be read: %s", path, strerror(errno));
-    /* jansson has no text, or calls the token wrong */
+    /* jansson has no text, or names the wrong token */
     if (!what.text[0] || errno == ENOMEM) return ct__no_memory(err, "JSON values", 1);
     return ct_fail(err, CT_E_PARSE, "%s:%d:%d: not JSON: %s", path, what.line, what.column, what.text);
 }
@@ -38,7 +38,7 @@ static void new_line(ct__text *out, int indent)
     ct__text_repeat(out, " ", indent);
 }
 
-/* As jansson writes it: UTF-8 stays. jansson itself asks for memory where it writes one word. */
+/* As jansson writes it: UTF-8 stays. jansson itself allocates to write one word. */
 static void put_string(ct__text *out, const char *s)
 {
     ct__text_put(out, "\"");

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define TRIES   1000 /* each fails only if a process released the lock in between */
-#define ATTEMPTS 50   /* at what the holder writes, which it does right after locking */
+#define ATTEMPTS 50   /* to read the holder's line, written right after locking */
 #define LOOK_NS 1000000
 #define LINE    400
 
@@ -31,7 +31,7 @@ static void host_name(char buf[128])
     buf[127] = 0;
 }
 
-/* What stands in the file, without its end of line. */
+/* The content of the file, without its end of line. */
 static size_t read_line(int file, char line[LINE])
 {
     const ssize_t n = pread(file, line, LINE - 1, 0);
@@ -40,7 +40,7 @@ static size_t read_line(int file, char line[LINE])
     return n > 0 ? (size_t)n : 0;
 }
 
-/* Is the line by a process that is alive, as far as one can see from here? */
+/* Was the line written by a process that is alive, as far as this machine can determine? */
 static int is_current(const char *line)
 {
     char        host[128], theirs[128] = "";
@@ -138,7 +138,7 @@ void ct__lock_drop(ct__lock *lock)
 {
     if (!lock->path) return;
     if (is_still(lock->file, lock->path))
-        unlink(lock->path); /* while it is held: nobody else can think that it has it */
+        unlink(lock->path); /* while the lock is held, so no other process can hold this file */
     ct__doomed_drop(lock->doomed);
     close(lock->file);
     free(lock->path);

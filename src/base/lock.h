@@ -5,7 +5,7 @@
 #include <covtune/base.h>
 
 typedef struct {
-    char *path; /* NULL: nothing is held */
+    char *path; /* NULL: not held */
     int   file, doomed;
 } ct__lock;
 
@@ -13,7 +13,7 @@ typedef struct {
  * about `what` (a folder), if another process holds it, or this one already. A file there that is no lock of ours is
  * refused. */
 ct_status ct__lock_take(const char *path, const char *what, const char *who, ct__lock *lock, ct_err *err);
-/* The file goes with it. */
+/* Releases the lock and removes the file. */
 void ct__lock_drop(ct__lock *lock);
 
 #endif

@@ -16,9 +16,9 @@ typedef struct {
 
 int32_t     ct__names_find(const ct__names *names, const char *text); /* -1: none */
 const char *ct__names_get(const ct__names *names, int32_t index);
-/* Adds a string that is not there yet; its number is the count before. Nothing changes on failure. */
+/* Adds a new string; its number is the previous count. Nothing changes on failure. */
 ct_status   ct__names_add(ct__names *names, const char *text, ct_err *err);
-/* Takes the last one added away again. */
+/* Removes the last string added. */
 void        ct__names_drop_last(ct__names *names);
 void        ct__names_free(ct__names *names);
 

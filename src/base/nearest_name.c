@@ -1,7 +1,7 @@
 /* nearest_name.c: the nearest of several names to a misspelt one, for "did you mean". */
 #include "base/base.h"
 
-#define WORD_MAX 64 /* of words that are compared */
+#define WORD_MAX 64 /* longest word compared */
 
 /* Letters to insert, delete or replace to get from a to b (Levenshtein). */
 static int distance(const char *a, const char *b)
@@ -25,7 +25,7 @@ static int distance(const char *a, const char *b)
 const char *ct_nearest(const char *word, const char *(*at)(const void *list, int i), const void *list)
 {
     const char *best = NULL;
-    int         least = 1 + CT_MIN(3, (int)strlen(word) / 2); /* further off, it is another word */
+    int         least = 1 + CT_MIN(3, (int)strlen(word) / 2); /* beyond that it is another word */
     for (int i = 0; at(list, i); i++) {
         const int begins = strlen(word) > 1 && !strncmp(at(list, i), word, strlen(word));
         const int d = begins ? 0 : distance(word, at(list, i));

@@ -36,7 +36,7 @@ static const char LOCK[] = ".covtune-lock";
 
 struct ct_run_folder {
     char       *folder, *mark;
-    char       *staged; /* NULL: nothing is begun */
+    char       *staged; /* NULL: no run was begun */
     DIR        *files;  /* of the staged folder   */
     char        who[64];
     ct__lock    lock;
@@ -53,7 +53,7 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
-/* A name that a list of removed files may hold: nothing of ours but for the dots, no path. */
+/* A name that a list of removed files may hold: no path, no file of covtune's own. */
 static int is_name(const char *name)
 {
     const size_t      n = strlen(name);
@@ -69,7 +69,7 @@ static int is_folder(const char *path)
     return lstat(path, &entry) == 0 && S_ISDIR(entry.st_mode);
 }
 
-/* Anything that covtune itself puts into the folder of a run, and nobody else does. */
+/* The names that only covtune creates in a run folder. */
 static int is_ours(const char *name)
 {
     return !strcmp(name, LOCK) || ct__is_fresh_name(name, "") || ct__is_fresh_name(name, CT__TEMP);
@@ -232,7 +232,7 @@ static ct_status empty(DIR *files, int to, const char *folder, ct_err *err)
     return CT_OK;
 }
 
-/* What follows the step that counts; from any point on. */
+/* The steps after the commit; can be repeated from any point. */
 static ct_status finish_in(ct_run_folder *run, int folder, const char *const removed[], DIR *files, const char *staged,
                            ct_err *err)
 {
@@ -258,7 +258,7 @@ static ct_status finish(ct_run_folder *run, const char *const removed[], DIR *fi
     return status;
 }
 
-/* The same for a run that was killed there. */
+/* The same for a run that was killed in these steps. */
 static ct_status finish_cut(ct_run_folder *run, const json_t *mark, ct_err *err)
 {
     const json_t *list = json_object_get(mark, "removes");
@@ -282,7 +282,7 @@ static void remove_staged(DIR *files, const char *staged)
     rmdir(staged);
 }
 
-/* What killed processes left. Nobody else stages: the lock is held. */
+/* Removes the files of killed processes. No other process stages files: the lock is held. */
 static ct_status tidy(void *user, const char *path, const char *name, ct_err *err)
 {
     const ct_run_folder *run = user;
@@ -308,7 +308,7 @@ static ct_status refuse(const ct_run_folder *run, const char *of, int adopt, ct_
     return CT_OK;
 }
 
-/* Before the lock is made: a folder of other things does not get even that. */
+/* Before the lock file is created: a folder with other files is not changed at all. */
 static ct_status look_first(ct_run_folder *run, const char *of, int adopt, ct_err *err)
 {
     struct stat entry;
@@ -327,7 +327,7 @@ static ct_status open_parts(ct_run_folder *run, const char *of, int adopt, ct_er
     ct_status status = ct__lock_take(lock, run->folder, run->who, &run->lock, err);
     free(lock);
     CT_TRY(status);
-    status = inspect(run->folder, &mark, &run->info, err); /* again: it may have changed before the lock was ours */
+    status = inspect(run->folder, &mark, &run->info, err); /* again: it may have changed before the lock was obtained */
     if (status == CT_OK) status = refuse(run, of, adopt, err);
     if (status == CT_OK && run->info.state == CT_RUN_FOLDER_CUT) {
         status = finish_cut(run, mark, err);
@@ -404,7 +404,7 @@ ct_status ct_run_folder_begin(ct_run_folder *run, uint64_t key, ct_err *err)
     return ct_fail(err, status, "%s: nothing can be made in this folder: %s", run->folder, strerror(why));
 }
 
-/* What could stand in the way of moving a file in, after the step that counts: it, and its place, must be files. */
+/* Checks before the commit that every staged entry, and its destination if it exists, is a regular file. */
 static ct_status check_move(void *user, const char *path, const char *name, ct_err *err)
 {
     const ct_run_folder *run = user;
@@ -444,7 +444,7 @@ ct_status ct_run_folder_commit(ct_run_folder *run, const char *const removed[], 
     CT_TRY(check_removed(run, removed, err));
     CT_TRY(visit(run->staged, check_move, run, err));
     ct__sync_folder(run->staged);
-    CT_TRY(write_mark(run->mark, &run->next, removed, err)); /* the step that counts */
+    CT_TRY(write_mark(run->mark, &run->next, removed, err)); /* the commit */
     run->info = run->next;
     run->info.state = CT_RUN_FOLDER_HERE;
     char *staged = run->staged;
@@ -454,7 +454,7 @@ ct_status ct_run_folder_commit(ct_run_folder *run, const char *const removed[], 
     ct_status status = finish(run, removed, files, staged, err);
     closedir(files);
     if (status == CT_OK)
-        status = visit(run->folder, tidy, run, err); /* of what was adopted nothing was tidied before */
+        status = visit(run->folder, tidy, run, err); /* an adopted folder was not tidied before */
     free(staged);
     return status;
 }

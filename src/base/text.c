@@ -75,7 +75,7 @@ ct_status ct__text_save(const ct__text *text, const char *path, ct_err *err)
 
 ct_status ct__text_take(ct__text *text, char **out, ct_err *err)
 {
-    ct__text_bytes(text, "", 0); /* one without a word is a string, too */
+    ct__text_bytes(text, "", 0); /* an empty text is a string too */
     const int failed = text->failed;
     *out = failed ? NULL : text->bytes;
     if (failed) free(text->bytes);

@@ -51,7 +51,7 @@ int ct_factor_z_size(const ct_factor_ops *ops)
 
 /* ---- Derivatives by differences ------------------------------------------------------------------ */
 
-/* A factor at a point: what all of the below pass on. */
+/* A factor at a point. */
 typedef struct {
     const ct_factor_ops *ops;
     const double        *z;
@@ -173,7 +173,7 @@ static double allowance(const place *at, int count, const double *r0, const doub
     return sqrt(square) * (1 + largest);
 }
 
-/* J was filled with NaN, which an entry that eval forgot still is: infinitely wrong. What r is said not to depend on
+/* J was filled with NaN, so an entry that eval did not write is infinitely wrong. What r is declared not to depend on
  * is taken as zero, whatever J contains. */
 static void compare(const place *at, int i, const double *r0, const double *J, entry *worst)
 {

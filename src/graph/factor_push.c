@@ -28,7 +28,7 @@
 
 #include "graph/curvature_inline.h"
 
-/* What moved, in the frame of p; Q of o, e and f. */
+/* Displacements in the frame of p; Q of o, e and f. */
 typedef struct {
     double v[2], u[2], P[2], w;
     ct_so2 o, e, f;
@@ -92,7 +92,7 @@ static void eval_push(const double *z, const void *context, const double *const 
     }
 }
 
-enum { O = 0, E = 3, P_ = 6, F = 9, N = 12 }; /* where each variable's coordinates begin */
+enum { O = 0, E = 3, P_ = 6, F = 9, N = 12 }; /* first coordinate of each variable */
 
 static void both(double *K, int i, int j, double value)
 {

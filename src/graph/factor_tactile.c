@@ -51,7 +51,7 @@ const ct_factor_ops ct_tactile_yaw = {
 
 /* ---- tactile_se2 ---- */
 
-/* The finger as the object sees it, before and after; the motion between; and where Log is taken. */
+/* Pose of the finger in the object's frame, before and after; the motion between; and the point of the Log. */
 typedef struct {
     ct_se2        after, moved;
     ct__se2_chart at;
@@ -89,7 +89,7 @@ static void eval_se2(const double *z, const void *context, const double *const x
     if (J[3]) memcpy(J[3], Jr, sizeof Jr);
 }
 
-/* L = A'B A2 to where it stands in K, and its transpose to the other side. */
+/* L = A'B A2 into its block of K, and its transpose into the mirrored one. */
 static void put_block(int i, int j, const double A[9], const double B[9], const double A2[9], double K[144])
 {
     double BA[9];

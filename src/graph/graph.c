@@ -53,7 +53,7 @@ ct_status ct_graph_copy(const ct_graph *graph, ct_graph **out, ct_err *err)
 
 /* ---- variables ---- */
 
-#define UNIT_TOLERANCE 1e-6 /* of a rotation's squared length: rounded input passes, an angle in its place does not */
+#define UNIT_TOLERANCE 1e-6 /* of a rotation's squared length: accepts rounded input, refuses an angle in its place */
 
 static int is_unit(ct_kind kind, const double *x)
 {
@@ -244,7 +244,7 @@ ct_status ct_graph_set_noise(ct_graph *g, int32_t f, int32_t noise, ct_err *err)
     return CT_OK;
 }
 
-/* ---- looking ---- */
+/* ---- queries ---- */
 
 int32_t ct_graph_variables(const ct_graph *g) { return g->variables; }
 int32_t ct_graph_factors(const ct_graph *g) { return g->factors; }
@@ -300,12 +300,12 @@ ct_status ct_graph_check_noise(const ct_graph *g, const ct_noise *noise, ct_err 
     return CT_OK;
 }
 
-/* Is the stored word that text, or what was kept of it? */
+/* Is the stored word the text, or the text cut to its size? */
 static int same_word(const char word[16], const char *text)
 {
     const size_t n = strlen(word);
     if (!text) text = "";
-    /* at most three bytes of a sequence are cut away with the rest */
+    /* cutting removes at most three more bytes, of a UTF-8 sequence */
     return !strncmp(word, text, n) && (!text[n] || n >= 12);
 }
 
@@ -324,7 +324,7 @@ static int has_model(const ct__factor *k, const ct_noise *noise)
     return m && m->dim == k->ops->rows;
 }
 
-/* The first factor names the rows of its model; then those that disagree take the names away again. */
+/* The first factor names the rows of its model; factors with other names then remove them. */
 void ct_graph_name_rows(const ct_graph *g, ct_noise *noise)
 {
     for (int32_t i = 0; i < g->noise_count; i++)

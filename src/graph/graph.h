@@ -10,7 +10,7 @@
 typedef struct {
     const ct_factor_ops *ops;
     const void          *context;
-    int64_t              var, z; /* where its variables and measurement begin in the pools */
+    int64_t              var, z; /* first variable and first number in the pools           */
     int32_t              noise;
 } ct__factor;
 
@@ -40,7 +40,7 @@ struct ct_graph {
     int64_t        noise_count, noise_capacity;
 };
 
-/* How much of a variable's name is left without the number at its end: 1 of "x17". Variables that have as much in
+/* Length of a variable's name without the number at its end: 1 for "x17". Variables that have as much in
  * common are one thing, over and over. */
 static inline size_t ct__body_name_length(const char *name)
 {
@@ -52,7 +52,7 @@ static inline size_t ct__body_name_length(const char *name)
 /* What a graph refuses: an initial value, or the measurement of factor f whose first variable is called `on`, that
  * is not finite, not a unit rotation, or not what the model takes; or that has no shape though it needs one. */
 ct_status ct__check_kind(const char *name, ct_kind kind, ct_err *err);
-ct_status ct__check_ops(int32_t f, const ct_factor_ops *ops, ct_err *err); /* that sizes are those of a model */
+ct_status ct__check_ops(int32_t f, const ct_factor_ops *ops, ct_err *err); /* sizes within limits */
 ct_status ct__check_value(const char *name, ct_kind kind, const double *value, ct_err *err);
 ct_status ct__check_measurement(int32_t f, const ct_factor_ops *ops, const char *on, const double z[],
                                 const void *context, ct_err *err);

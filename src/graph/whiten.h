@@ -64,7 +64,7 @@ CT_INLINE void ct__apply_sqrt_info_back(const ct_noise_model *model, int rows, d
     else ct__scale_rows(rows, 1, model->sqrt_info, v);
 }
 
-/* Whitens r (rows) and `blocks` Jacobian blocks J[i] (rows x cols[i]; NULL ones are passed over). *d2 and *w are d^2
+/* Whitens r (rows) and `blocks` Jacobian blocks J[i] (rows x cols[i]; NULL ones are skipped). *d2 and *w are d^2
  * and the robust weight. Returns the factor's error rho(d). */
 CT_INLINE double ct__whiten_weighed(const ct_noise_model *model, int rows, double *r, int blocks, double *const J[],
                                     const int cols[], double *d2, double *w)

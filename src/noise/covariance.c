@@ -21,7 +21,7 @@
 #define VARIANCE_MIN 1e-150
 #define VARIANCE_MAX 1e150
 
-/* |a_ij - a_ji| allowed, over sqrt(a_ii a_jj): what single-precision arithmetic leaves behind. */
+/* |a_ij - a_ji| allowed, over sqrt(a_ii a_jj): asymmetry of single-precision arithmetic. */
 #define SYMMETRY 1e-6
 
 static ct_status check_dim(const char *name, int dim, ct_err *err)
@@ -46,7 +46,7 @@ static ct_status check_variance(const char *name, const char *what, int i, doubl
 
 static const char *diagonal_name(const char *what) { return !strcmp(what, "covariance") ? "variance" : what; }
 
-/* S = A made exactly symmetric, or what is wrong with A short of a factorisation. */
+/* S = A made exactly symmetric. Checks everything about A that needs no factorisation. */
 static ct_status check_matrix(const char *name, const char *what, int n, const double *A, double *S, ct_err *err)
 {
     for (int i = 0; i < n; i++) CT_TRY(check_variance(name, diagonal_name(what), i, A[i * n + i], err));

@@ -6,7 +6,7 @@
 
 #define CT__NOISE_NUMBERS_MAX (CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX)
 
-/* Sigma and R as ct_noise_model lays them out. Made on the side, so that a model whose new numbers
+/* Sigma and R as ct_noise_model lays them out. Computed separately, so that a model whose new numbers
  * are refused keeps its old ones. */
 typedef struct {
     ct_noise_kind kind;

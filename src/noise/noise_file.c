@@ -21,7 +21,7 @@
 #include <errno.h>
 #include <math.h>
 
-/* Where in the file a value stands, for messages: path: groups.NAME.key */
+/* Place of a value in the file, for messages: path: groups.NAME.key */
 typedef struct {
     const char *path, *name;
     ct_err     *err;
@@ -34,7 +34,7 @@ static ct_status expected(const place *at, const char *key, const char *what, co
                    ct__json_describe(found, buf));
 }
 
-/* Put the path in front of a sentence that names the model already. */
+/* Prepend the path to a message that names the model. */
 static ct_status in_file(const place *at, ct_status status, const ct_err *inner)
 {
     return status == CT_OK ? CT_OK : ct_fail(at->err, status, "%s: %s", at->path, inner->text);

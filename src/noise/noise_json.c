@@ -38,7 +38,7 @@ static json_t *words(int n, const ct_noise_row *row, int unit)
     return list;
 }
 
-/* 0 if all went well, as jansson has it. */
+/* 0 on success, as in jansson. */
 static int put_numbers(json_t *group, const ct_noise_model *m)
 {
     const int n = m->dim;
@@ -76,7 +76,7 @@ static int put_labels(json_t *group, const ct_noise_model *m)
 static int put_robust(json_t *group, ct_robust robust)
 {
     json_t *kernel = json_object();
-    if (json_object_set_new(group, "robust", kernel)) return -1; /* owns it now, whatever comes */
+    if (json_object_set_new(group, "robust", kernel)) return -1; /* owns kernel in any case */
     return json_object_set_new(kernel, "kind", json_string(ct_robust_name(robust.kind))) ||
            (robust.kind != CT_ROBUST_NONE && json_object_set_new(kernel, "width", json_real(robust.width)));
 }
@@ -92,7 +92,7 @@ static ct_status check_text(const ct_noise_model *m, ct_err *err)
                           m->name);
 }
 
-/* 0 if all went well. */
+/* 0 on success. */
 static int put_model(json_t *groups, const ct_noise_model *m)
 {
     json_t *group = json_object();

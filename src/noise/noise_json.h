@@ -9,14 +9,14 @@
 
 #define CT__NOISE_VERSION 1
 
-const char *ct__noise_kind_name(ct_noise_kind kind); /* "diagonal", as files have it */
+const char *ct__noise_kind_name(ct_noise_kind kind); /* "diagonal", as in files */
 
 /* The whole file; the caller owns *out (json_decref), NULL on failure. Refuses names that are not UTF-8. */
 ct_status ct__noise_to_json(const ct_noise *noise, json_t **out, ct_err *err);
 
-/* What ct__noise_to_json made, as text: a model a line. */
+/* The result of ct__noise_to_json as text, one model per line. */
 void ct__noise_print_json(ct__text *out, const json_t *root);
-/* The same into a file, which is replaced whole or not at all. */
+/* The same into a file, replaced atomically. */
 ct_status ct__noise_write_json(const json_t *root, const char *path, ct_err *err);
 
 #endif

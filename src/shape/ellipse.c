@@ -22,11 +22,11 @@
 #include <float.h>
 #include <math.h>
 
-/* 4 near the outline; where the axis meets a centre of curvature, with y next to nothing, 40 */
+/* 4 near the outline; 40 at a centre of curvature on the axis, with y close to zero */
 #define STEPS_MAX 100
-/* a step that small, of s, leaves its square */
+/* a relative step of this size leaves its square: quadratic convergence */
 #define CLOSE     1e-9
-/* of b: what y is on the long axis, so that y / s is the direction of one of the two sides */
+/* of b: substitute for y on the long axis, so that y / s is the direction of one side */
 #define TINY      1e-150
 
 ct_status ct_shape_ellipse(double a, double b, ct_shape **out, ct_err *err)
@@ -58,7 +58,7 @@ double ct__ellipse_distance(const double half[2], const double p[2], double g[2]
     if (g) g[0] = n[0], g[1] = n[1];
     if (H) {
         const double R = a * a * b * b * m * m * m;
-        /* at a centre of curvature it has none; a number all the same */
+        /* H does not exist at a centre of curvature; a finite number is returned */
         ct__bend_round(1 / fmax(R + d, DBL_EPSILON * R), n, H);
     }
     return d;

@@ -76,7 +76,7 @@ ct_status ct_shape_grid(int32_t rows, int32_t columns, double x0, double y0, dou
 static double beyond(double d, const double o[2], double step, double g[2], double H[4])
 {
     const double length = hypot(o[0], o[1]), n[2] = {o[0] / length, o[1] / length};
-    if (g) g[0] = o[0] == 0 ? g[0] : n[0], g[1] = o[1] == 0 ? g[1] : n[1]; /* c does not move with what is beyond */
+    if (g) g[0] = o[0] == 0 ? g[0] : n[0], g[1] = o[1] == 0 ? g[1] : n[1]; /* c does not depend on these */
     if (H && o[0] != 0 && o[1] != 0) ct__bend_round(1 / (length * step), n, H);
     else if (H) ct__bend_none(H);
     return d + length * step;

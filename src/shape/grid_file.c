@@ -42,7 +42,7 @@ static ct_status size(const sdf_file *file, const char *key, int32_t *value)
     return CT_OK;
 }
 
-/* Counts are the file's own, so what is asked for is what the file is long. */
+/* Memory is proportional to the length of the file, not to the counts that it states. */
 static ct_status check_rows(const sdf_file *file, const json_t *data, int32_t rows, int32_t columns)
 {
     char key[40], what[48];

@@ -100,7 +100,7 @@ static sums sums_of(const ct_shape *shape)
 
 void ct_shape_moments(const ct_shape *shape, double *area, double *mean_radius, double centroid[2])
 {
-    const sums s = sums_of(shape); /* all of one sign, that of the corners' sense */
+    const sums s = sums_of(shape); /* all of one sign, that of the orientation */
     if (area) *area = fabs(s.area);
     if (mean_radius) *mean_radius = s.radius / s.area;
     if (centroid) centroid[0] = s.x / s.area, centroid[1] = s.y / s.area;

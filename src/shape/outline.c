@@ -25,7 +25,7 @@ static double side(const ct_shape *shape, int32_t i, double a[2], double b[2])
     return hypot(b[0] - a[0], b[1] - a[1]);
 }
 
-/* Every corner, and what is left of n shared out by length, evenly on each side; or, of too many corners, n of them. */
+/* Every corner, and the remaining points by length, evenly on each side; n corners if there are more. */
 static void corners(const ct_shape *shape, int32_t n, double *xy)
 {
     const int32_t count = ct__corners(shape), more = CT_MAX(n - count, 0);
@@ -73,7 +73,7 @@ static entry onward(const ct_shape *shape, entry at)
     return (entry){at.row + (i == 2) - (i == 0), at.column + (i == 1) - (i == 3), (i + 2) % 4};
 }
 
-/* Where the row of the deepest sample is entered: on the outer rim, whatever holes there are. Row 0 is all outside. */
+/* Entry into the row of the most negative sample: on the outer boundary, whatever holes there are. */
 static entry begin(const ct_shape *shape)
 {
     const double *value = shape->number + CT__GRID_HEAD;

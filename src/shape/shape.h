@@ -8,7 +8,7 @@
 
 struct ct_shape {
     ct_shape_kind kind;
-    int           sense;         /* polygon: 1 if its corners go round counter-clockwise, else -1 */
+    int           sense;         /* polygon: 1 if its corners are counter-clockwise, else -1      */
     int32_t       rows, columns; /* grid                                                          */
     int64_t       count;
     double        number[];      /* its parameters, as in ct_shape_numbers                        */
@@ -22,10 +22,10 @@ struct ct_shape {
 #define CT__CORNERS_MAX 1000
 #define CT__GRID_HEAD   5 /* x0, y0, step, rows, columns, then the samples */
 
-/* With room for that many numbers. */
+/* Allocates a shape with room for that many numbers. */
 ct_status ct__shape_new(ct_shape_kind kind, int64_t count, ct_shape **out, ct_err *err);
 
-/* A shape of two lengths, called that in messages. */
+/* A shape of two lengths, with their names for messages. */
 ct_status ct__shape_pair(ct_shape_kind kind, double a, double b, const char *first, const char *second, ct_shape **out,
                          ct_err *err);
 
