@@ -76,7 +76,7 @@ void ct__number_deviation(double value, double deviation, int digits, const char
     const double larger = fmax(fabs(value), fabs(deviation));
     char         a[CT__NUMBER], b[CT__NUMBER];
     ct__number_format(value, digits, a);
-    /* to be said side by side, not to one decimal */
+    /* too different to share decimals: each has its own digits */
     if (!isfinite(value) || !isfinite(deviation) || deviation <= 0 || (value != 0 && deviation < 1e-6 * fabs(value))) {
         ct__number_format(deviation, CT_MIN(digits, 2), b);
         snprintf(out, CT__NUMBER, "%.40s %s %.40s", a, sign, b);

@@ -87,7 +87,7 @@ static void put_means(report_job *job)
     put_mean(t, bodies > 1 || job->align != CT_ALIGN_NONE, "", "loss, \u00bd sum of squared differences", "",
              job->mean[BEFORE][EVAL_LOSS], job->mean[AFTER][EVAL_LOSS]);
     ct_table_note(t,
-                  "Over %d sequence%s, without alignment unless said. Rms of distances is the absolute pose error "
+                  "Over %d sequence%s, without alignment unless stated. Rms of distances is the absolute pose error "
                   "(APE). Differences in the loss are %s.",
                   job->averaged, CLI_S(job->averaged), ct_difference_name((ct_difference)job->learn.difference));
     report_put_table(job, t);

@@ -207,8 +207,8 @@ void report_trust(report_job *job)
     if (!job->averaged) return;
     put_nees(job);
     put_table(job);
-    put_sequences(job, EVAL_NEES, "nees-runs", "NEES by sequence", "NEES per coordinate");
-    put_sequences(job, EVAL_CHI_SQUARED, "chi-runs", "Chi-square by sequence", "chi-square per degree");
+    put_sequences(job, EVAL_NEES, "nees-sequences", "NEES by sequence", "NEES per coordinate");
+    put_sequences(job, EVAL_CHI_SQUARED, "chi-sequences", "Chi-square by sequence", "chi-square per degree");
     if (!job->shown || isnan(job->mean[AFTER][EVAL_NEES])) return;
     const char *body[CT_BODIES_MAX];
     const int   bodies = report_each_body(job, body);

@@ -12,7 +12,7 @@
 
 /* ---- the dataset ---- */
 
-/* The test runs, or, where there are none, those that were learned from. */
+/* The test sequences, or without any the training sequences. */
 static ct_status read_part(const cli_io *io, report_job *job, ct_err *err)
 {
     job->part = CT_DATASET_TEST;
@@ -78,10 +78,10 @@ static void compare_digest(const cli_io *io, report_job *job)
     snprintf(now, sizeof now, "%016" PRIx64, digest);
     if (failed || (was && !strcmp(was, now))) return;
     report_warn(job,
-                "The training runs of %s are not, or no longer, those that were learned from: their digest is %s, that "
-                "of the run %s. What is compared here are the data as they are now.",
+                "The training sequences of %s are not those of the run, or have changed: their digest is %s, that of "
+                "the run %s. The report is about the data as they are now.",
                 job->path, now, was ? was : "not known");
-    cli_remark(io, "%s: these are not, or no longer, the training runs that were learned from; the report says so",
+    cli_remark(io, "%s: these are not the training sequences of the run, or they have changed; the report warns of it",
                job->path);
 }
 
@@ -144,7 +144,7 @@ static ct_status keep(void *user, int32_t i, const ct_evaluation *evaluation, co
 
 /* ---- which are shown ---- */
 
-/* What learning has changed in a run: the error in position, or, where no position is known, in rotation. */
+/* The decrease of a sequence's error in position, or without known positions in rotation. */
 static double gain(const report_job *job, int32_t i)
 {
     const ct_accuracy before = job->of[BEFORE][i].accuracy, after = job->of[AFTER][i].accuracy;

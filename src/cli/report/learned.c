@@ -71,8 +71,8 @@ static const char *remark_of(const ct_noise_model *m, const report_row *r)
 {
     if (r->frozen) return "frozen";
     if (r->at_bound && m->kind == CT_NOISE_FULL)
-        return r->at_bound < 0 ? "an eigenvalue held by its lower bound" : "an eigenvalue held by its upper bound";
-    if (r->at_bound) return r->at_bound < 0 ? "held by its lower bound" : "held by its upper bound";
+        return r->at_bound < 0 ? "an eigenvalue at its lower bound" : "an eigenvalue at its upper bound";
+    if (r->at_bound) return r->at_bound < 0 ? "at its lower bound" : "at its upper bound";
     return r->undetermined ? "not determined" : r->bare ? "no error bar" : "";
 }
 

@@ -94,7 +94,7 @@ static json_t *sides(const report_job *job, int k)
     return o;
 }
 
-/* As eval has it, before and after; of one body, what is said of all is said of it. */
+/* By body, as for eval, before and after. */
 static json_t *by_name(const report_job *job)
 {
     json_t *o = cli_object();

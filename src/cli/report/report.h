@@ -47,7 +47,7 @@ typedef struct {
     double  lower, upper;  /* of sigma, NaN: none                                */
     double  one;           /* sigma that counts as one for bounds and spread     */
     int     at_bound;      /* -1, 0, +1                                          */
-    int     frozen, bare, undetermined; /* not learned; without an error bar; said to be undetermined */
+    int     frozen, bare, undetermined; /* not learned; without an error bar; named by a finding */
 } report_row;
 
 /* A unit of lengths. */
@@ -123,7 +123,7 @@ void     report_free(report_job *job);
 void report_read_baselines(report_job *job);
 /* job->closed, after report_estimate. CLI_INTERRUPTED: Ctrl-C. */
 cli_exit report_estimate_closed_form(const cli_io *io, const report_request *request, report_job *job);
-/* Moves the estimates that are drawn, as job->align says, and keeps their errors. */
+/* Aligns the estimates that are drawn (job->align) and keeps their errors. */
 void report_align(report_job *job);
 /* Over sequences: rms of distances, or of angles; NaN: none is aligned. */
 double report_mean_aligned(const report_job *job, int side, int rotation);
@@ -187,13 +187,13 @@ void report_repeat(report_job *job);
 /* For each sequence that is drawn: "0007 (most improved)". report_choices_free frees the list. */
 char **report_choices(const report_job *job);
 void   report_choices_free(const report_job *job, char **names);
-/* x of a plot over the poses of a run, or of a body in it (NULL: all): their times from the first on if all have
- * one, else their numbers. at[0..poses) <- variables. Returns how many; the label in *label. */
+/* x of a plot over the poses of a body (NULL: all): time from the first pose on if all have stamps, else the index.
+ * at[0..poses) <- variables. Returns how many; *label <- the label of x. */
 int32_t report_poses(const ct_sequence *seq, const char *body, int32_t *at, double *x, const char **label);
 /* A moving picture of sequence job->show[number] if it has contacts. Returns whether. */
 int report_scene(report_job *job, int32_t number);
-/* Two lines of n points over one x, thinned to at most about `most` points, in place: of every stretch the smallest
- * and largest of each stay, so that no peak is lost. Returns how many are left. */
+/* Decimates two lines over one x to about `most` points, in place. The minimum and maximum of each part stay, so that
+ * no peak is lost. Returns how many points are left. */
 int64_t report_thin(int64_t n, int64_t most, double *x, double *y, double *z);
 #define REPORT_LINE 24000 /* points of such lines, of all sequences together */
 

@@ -16,11 +16,12 @@ char **report_choices(const report_job *job)
     char **names = cli_alloc(job->shown, sizeof *names);
     for (int32_t k = 0; k < job->shown; k++) {
         const int32_t i = job->show[k];
-        const char *name = ct_sequence_label(job->track[i].seq), *why = i == job->most_improved   ? " (most improved)"
-                                                                  : i == job->most_worsened ? " (most worsened)"
-                                                                  : k == 1 && job->most_worsened < 0
-                                                                      ? " (least improved)"
-                                                                      : "";
+        const int     least = k == 1 && job->most_worsened < 0;
+        const char   *name = ct_sequence_label(job->track[i].seq);
+        const char   *why = i == job->most_improved   ? " (most improved)"
+                            : i == job->most_worsened ? " (most worsened)"
+                            : least                   ? " (least improved)"
+                                                      : "";
         const size_t  size = strlen(name) + strlen(why) + 1;
         names[k] = cli_alloc((int64_t)size, 1);
         snprintf(names[k], size, "%s%s", name, why);
@@ -34,7 +35,7 @@ void report_choices_free(const report_job *job, char **names)
     free(names);
 }
 
-/* Is it one of the body's poses: the body's name and a number? */
+/* Is v a pose of the body: its name and a number? */
 static int is_of(const ct_sequence *seq, int32_t v, const char *body)
 {
     char         name[256];
