@@ -78,7 +78,7 @@ static void check_end(world *w, ct_solver *solver, const double *x, const spectr
                       int32_t variable, const ct_contribution cause[CT_CONTRIBUTIONS])
 {
     double *share = calloc((size_t)ct_noise_count(w->noise) * 6, sizeof *share), sum = 0, most = -1;
-    int32_t seat = -1;
+    int32_t place = -1;
     CHECK_NEAR(value / s->lambda[k], 1, 1e-6);
     const int    beside = k ? k - 1 : 1;
     const double apart = fabs(s->lambda[k] - s->lambda[beside]) / fmax(s->lambda[k], s->lambda[beside]);
@@ -103,10 +103,10 @@ static void check_end(world *w, ct_solver *solver, const double *x, const spectr
             double    lies = 0;
             for (int i = 0; column >= 0 && i < ct_kind_dim(ct_graph_kind(w->graph, v)); i++)
                 lies += s->V[(column + i) * s->n + k] * s->V[(column + i) * s->n + k];
-            if (column >= 0 && lies > most * (1 + 1e-2)) most = lies, seat = v;
-            else if (lies > most * (1 - 1e-2)) seat = -2; /* two alike */
+            if (column >= 0 && lies > most * (1 + 1e-2)) most = lies, place = v;
+            else if (lies > most * (1 - 1e-2)) place = -2; /* two alike */
         }
-        CHECK(seat == -2 || variable == seat);
+        CHECK(place == -2 || variable == place);
     }
     free(share);
 }
@@ -169,7 +169,7 @@ static world line(int n, double g)
     return w;
 }
 
-/* Eigenvalues crowd at both ends, 1e-7 apart, where vectors cannot be told from each other. */
+/* Eigenvalues cluster at both ends, 1e-7 apart, where vectors cannot be told from each other. */
 static void test_crowded_ends_are_found_all_the_same(void)
 {
     static const double G[] = {0, 1e-6, 1, 1e4};

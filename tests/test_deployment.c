@@ -106,7 +106,7 @@ static void test_pushes_are_learned_for_the_field(void)
 /* An answer that the deployment does not bear out is given up for the closed form, or for the start values if those
  * are better still; one that stands stays. With it goes what was measured on held-out runs; one sentence has the
  * answer's own numbers and those of what takes its place. */
-static void test_an_answer_has_to_stand_in_the_field(void)
+static void test_an_answer_has_to_hold_in_deployment(void)
 {
     lesson           l = push_lesson(CT_SHAPE_RECTANGLE, 3, 30, 1e-3, 1e3);
     ct_learn_options options = ct_learn_defaults();
@@ -253,7 +253,7 @@ int main(void)
     RUN(test_inference_is_chosen_by_what_measurements_place);
     RUN(test_an_assessment_chooses_as_it_would_be_told);
     RUN(test_pushes_are_learned_for_the_field);
-    RUN(test_an_answer_has_to_stand_in_the_field);
+    RUN(test_an_answer_has_to_hold_in_deployment);
     RUN(test_start_values_that_beat_the_closed_form_are_walked_from);
     return ct_test_end();
 }
