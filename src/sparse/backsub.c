@@ -1,7 +1,7 @@
 /* backsub.c: triangular solves with the factored tree.
  *
  * Down the tree (parents first): R_pp x_p = d_p - R_ps x_s. Up (children first), for new right-hand
- * sides: R_pp' y_p = b_p, b_s -= R_ps' y_p. Vectors run in eliminated order inside, so a front's
+ * sides: R_pp' y_p = b_p, b_s -= R_ps' y_p. Vectors are in eliminated order inside, so a front's
  * pivots are one piece of memory; its separator is gathered from a few. */
 #include "sparse/clones.h"
 #include "sparse/sparse.h"
@@ -26,7 +26,7 @@ static void gather(const ct_sparse *sp, const ct__front *front, const double *x,
         for (int32_t i = 0; i < interval[k].len; i++) xs[interval[k].from + i] = x[interval[k].to + i];
 }
 
-/* a'b in eight partial sums, so that it need not wait for itself; always the same eight. */
+/* a'b in eight partial sums, which are independent of each other; always the same eight. */
 CT_CLONES double ct__dot(int32_t n, const double *restrict a, const double *restrict b)
 {
     double  part[8] = {0};

@@ -2,18 +2,18 @@
  *
  * Inside a front the inverse follows from the parent's, top down (Takahashi; Kaess and Dellaert 2009):
  *     G = R_pp^-1 R_ps,   S_ps = -G S_ss,   S_pp = R_pp^-1 R_pp^-T + G S_ss G',
- * sums of positive terms, S_ss a part of the parent's matrix. Only the fronts above the blocks asked
- * for are visited; a front's matrix is dropped when its last child has read it.
+ * sums of positive terms, S_ss a part of the parent's matrix. Only the fronts above the requested
+ * blocks are visited; a front's matrix is dropped when its last child has read it.
  *
- * Two blocks that never meet in a front, or only a few questions: with w_a = R^-T e_a, which is zero off the path
+ * For two blocks that share no front, or only a few requests: with w_a = R^-T e_a, which is zero off the path
  * from a to its root, S_ab = w_a' w_b, a sum over the fronts that both paths share. */
 #include "sparse/sparse.h"
 
 typedef struct {
     const ct_sparse *sp;
-    const int32_t   *a, *b;      /* blocks asked for, and where their covariance goes */
+    const int32_t   *a, *b;      /* requested blocks, and the place of their covariance */
     double *const   *out;
-    int64_t         *head, *next; /* questions per front: head[f], next[k]; -1 ends      */
+    int64_t         *head, *next; /* requests per front: head[f], next[k]; -1 ends       */
     int32_t         *waiting;     /* per front: children that still need its matrix; -1: not visited */
     double         **S;           /* per front: (p + s)^2, row-major                     */
 } job;
@@ -93,7 +93,7 @@ static void front_inverse(const ct_sparse *sp, const ct__front *front, const dou
     transpose(p, s, S_ps, n, S_sp, n);
 }
 
-/* Answers the questions whose earlier block is eliminated in front f. */
+/* Writes the requested blocks whose earlier block is eliminated in front f. */
 static void answer(const job *w, int32_t f)
 {
     const ct_sparse *sp = w->sp;
@@ -180,10 +180,10 @@ static ct_status path_pairs(const job *w, int64_t count, const uint8_t *apart, c
     return CT_OK;
 }
 
-/* Up to so many questions are cheaper each along its own path, whose cost has no square of a front's width in it. */
+/* Up to this many requests are cheaper along their own paths, whose cost is linear in the width of a front. */
 #define FEW 8
 
-/* Sorts questions by the front that holds both blocks, or marks them as apart; counts the children
+/* Sorts requests by the front that holds both blocks, or marks them as apart; counts the children
  * that will read each front above. Returns how many are apart. */
 static int64_t plan_visits(job *w, int64_t count, uint8_t *apart)
 {

@@ -1,5 +1,5 @@
-/* factor.c: the walk up the tree. Each front is filled from H, receives what its children left on
- * their separators, and is eliminated. */
+/* factor.c: the walk up the tree. Each front is filled from H, receives the updates of its
+ * children, and is eliminated. */
 #include "sparse/sparse.h"
 
 /* H's blocks, damping and -g into panel and update; the pivots as they are before any elimination. */
@@ -26,7 +26,7 @@ static void fill(ct_sparse *sp, const ct__front *front, double lambda, const dou
             double      *row = A + (int64_t)i * ld;
             row[i] += damping;
             row[ld - 1] = -sp->g[column + k];
-            /* below zero: H is indefinite, and the pivot will say so */
+            /* negative: H is indefinite, and the pivot will be weak */
             original[i] = CT_MAX(sp->diagonal[column + k] + damping, 0);
         }
     }

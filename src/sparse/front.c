@@ -186,7 +186,7 @@ void ct__front_factor(ct_sparse *sp, const ct__front *front, int zero_update, co
     ct__dense_factor(&job, zero_update ? NULL : U, front->update_fed);
     sp->weak_count = job.weak_count;
     const int32_t n = front->p + front->s + 1;
-    for (int32_t k = 0; zero_update && k < front->p; k++) /* u_s -= R_ps' d_p is all there is */
+    for (int32_t k = 0; zero_update && k < front->p; k++) /* only u_s -= R_ps' d_p remains */
         for (int32_t i = 0; i < front->s; i++)
             U[(int64_t)i * (front->s + 1) + front->s] -=
                 job.A[(int64_t)k * n + front->p + i] * job.A[(int64_t)k * n + n - 1];

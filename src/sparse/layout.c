@@ -114,7 +114,7 @@ static int by_row_and_column(const void *a, const void *b)
     return x->row != y->row ? (x->row > y->row) - (x->row < y->row) : (x->col > y->col) - (x->col < y->col);
 }
 
-/* Every pair of every edge, filed under its front, and every pivot with itself; duplicates included. */
+/* Lists per front every pair of members of its edges, and every pivot with itself; with duplicates. */
 static ct_status list_blocks(ct_sparse *sp, ct_err *err)
 {
     const int64_t total = sp->slot_start[sp->edges] + sp->blocks;
@@ -257,7 +257,7 @@ ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
     sp->inverse = ct__zalloc(sp->scalars, sizeof *sp->inverse);
     sp->work = ct__zalloc(sp->scalars, sizeof *sp->work);
     sp->local = ct__zalloc(2 * (int64_t)sp->largest + 2, sizeof *sp->local);
-    /* two runs of columns, each padded to 8 */
+    /* two ranges of columns, each padded to 8 */
     sp->tiles = ct__zalloc(CT_STRIP * ((int64_t)sp->largest + 17), sizeof *sp->tiles);
     sp->weak = ct__zalloc(sp->scalars, sizeof *sp->weak);
     if (!sp->h || !sp->g || !sp->panel || !sp->stack || !sp->diagonal || !sp->inverse || !sp->work || !sp->local ||
@@ -303,7 +303,7 @@ static ct_status take_structure(ct_sparse *sp, int32_t blocks, const int32_t dim
     return CT_OK;
 }
 
-/* That edges tie blocks that are there, each once. */
+/* Checks that edges have existing members, each once. */
 static ct_status check_structure(int32_t blocks, int64_t edges, const int64_t start[], const int32_t member[],
                                  ct_err *err)
 {

@@ -29,7 +29,7 @@ CT_CLONES int ct__planar_chain_factor(ct_sparse *sp, const ct__front *front, dou
     const double *g = sp->g + column, *diagonal = sp->diagonal + column;
     double        damping[3] = {0, 0, 0};
     for (int i = 0; i < 3 && lambda != 0; i++) damping[i] = lambda * (scale ? scale[column + i] : 1);
-    double least[3]; /* what a pivot must be above not to be weak */
+    double least[3]; /* a pivot that is not larger is weak */
     for (int i = 0; i < 3; i++) least[i] = CT_MAX(CT_WEAK_RATIO * (diagonal[i] + damping[i]), 0);
     double a00 = h[0] + damping[0], a01 = h[1], a02 = h[2], a11 = h[4] + damping[1], a12 = h[5],
            a22 = h[8] + damping[2];

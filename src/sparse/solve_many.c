@@ -1,7 +1,7 @@
 /* solve_many.c: (R'R)^-1 X for many right-hand sides at once, and R^-1 X, which turns white noise into draws of
  * covariance (R'R)^-1.
  *
- * Up the tree (children first) R' Y = X, down again (parents first) R X = Y; draws go down only. Learning asks for a
+ * Up the tree (children first) R' Y = X, down again (parents first) R X = Y; draws go down only. Learning needs a
  * dozen columns on chains of small fronts. So X is kept in eliminated order with its columns padded to a multiple of
  * four, one vector wide, and a front's pivots are taken in strips of 6, 3, 2 or 1 that live in registers for as long
  * as a vector of columns goes past:
@@ -199,7 +199,7 @@ ct_status ct_sparse_draw(ct_sparse *sp, double *X, int32_t m, ct_err *err)
         return CT_OK;
     }
     pack(sp, m, padded, X, sp->many);
-    for (int32_t i = 0; i < sp->weak_count; i++) /* what is held at zero has R_kk = 1 */
+    for (int32_t i = 0; i < sp->weak_count; i++) /* unknowns held at zero have R_kk = 1 */
         if (sp->weak[i] < 0) memset(sp->many + ~sp->weak[i] * padded, 0, (size_t)padded * sizeof *sp->many);
     down_all(sp, sp->many, padded);
     unpack(sp, m, padded, sp->many, X);

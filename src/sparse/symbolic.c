@@ -13,7 +13,7 @@
 
 #include <assert.h>
 
-/* What the steps share; positions refer to the order after step 2. */
+/* Shared by the steps; positions refer to the order after step 2. */
 typedef struct {
     int32_t  n;
     int32_t *parent;          /* per position */
