@@ -1,18 +1,20 @@
-/* covtune/learn.h: noise models learned from runs whose truth is known.
+/* covtune/learn.h: noise parameters learned from sequences with ground truth.
  *
- *     minimise over theta in its set   L(theta) = mean over sequences of 1/2 |e(x(theta))|^2,
- *     where x(theta) minimises the error of the sequence's graph under theta
+ * The problem is bilevel:
  *
- * e is the weighted difference from the truth (evaluate.h). The inner minimum depends on theta through its
- * stationarity h(x, theta) = 0, so with the Hessian H = dh/dx, S = dx/dtheta = -H^-1 dh/dtheta. Everything is
- * computed in p, theta's log space (theta.h).
+ *     minimise over theta in its set   L(theta) = mean over sequences of 1/2 |e(x(theta))|^2       (outer problem)
+ *     where x(theta) minimises the error of the sequence's factor graph under theta                (inner problem)
  *
- *   ct_outer    the outer problem: L, its gradient, and the matrix A'A of its Gauss-Newton method, A = de/dp, at any p
- *   ct_learn    a method that minimises it, with what belongs to that: a start in closed form, folds, scale, error bars
- *   ct_checkpoint   what a run was given so far, in a file that a killed run is resumed from
+ * e is the weighted difference of the estimate from the truth (evaluate.h). At the inner minimum h(x, theta) = 0, so
+ * S = dx/dtheta = -H^-1 dh/dtheta, with H = dh/dx. Everything is computed in p, the log space of theta (theta.h).
  *
- * Sequences are independent and run on `jobs` threads; what they give is added up in their order. The number of
- * threads changes no bit.
+ *   ct_outer       the outer problem: L, its gradient and its Gauss-Newton matrix A'A, A = de/dp, at any p
+ *   ct_learn       minimises L by a method, and adds: closed-form start, cross-validation of the prior, common scale,
+ *                  standard errors, findings
+ *   ct_checkpoint  the values of a run in a file, from which an interrupted run resumes
+ *
+ * Sequences are independent and run on `jobs` threads. Their values are added in the order of the sequences, so the
+ * number of threads changes no bit of a result. No function here prints.
  */
 #ifndef COVTUNE_LEARN_H
 #define COVTUNE_LEARN_H
@@ -61,12 +63,12 @@ typedef struct {
     ct_loss          loss;
     ct_gradient      gradient;
     ct_hessian       hessian;
-    ct_solve_options inner; /* tight: derivatives are only as good as the minimum */
-    double           step;  /* numeric: by which log variances are perturbed      */
-    int              jobs;
-    /* Inner estimates made step by step, as deployment makes them (ct_replay, from measurements), and not by
-     * `inner`. They are minima only as far as their thresholds let them: differences of them are what they are;
-     * adjoint and sensitivity take the factor at the estimate, and are right as far as its stationarity is small. */
+    ct_solve_options inner; /* tight tolerances: derivatives are as accurate as the minimum  */
+    double           step;  /* numeric: perturbation of log variances                        */
+    int              jobs;  /* threads                                                       */
+    /* 1: inner estimates are incremental, as in deployment (ct_replay, from measurements), and `inner` is not used.
+     * They are minima up to the thresholds of `replay`. Numeric derivatives are differences of them. Adjoint and
+     * sensitivity use the factorisation at the estimate; their error grows with its stationarity. */
     int               incremental;
     ct_replay_options replay;
 } ct_outer_options;
@@ -78,8 +80,8 @@ ct_inference ct_outer_inference(const ct_outer_options *options);
 typedef struct ct_outer ct_outer;
 
 /* Borrows sequences and theta; copies noise, whose frozen models are used as they are. Inner solves start from the
- * truth at first, later from the last accepted solution. Refuses, with a sentence: a sequence without truth, a
- * learned model that no factor uses, a table that does not fit. */
+ * truth, later from the last accepted solution. CT_E_ARGUMENT or CT_E_NOISE: a sequence without truth, a learned model
+ * that no factor uses, a table that does not match. */
 ct_status ct_outer_new(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, const ct_theta *theta,
                        const ct_outer_options *options, ct_outer **out, ct_err *err);
 void      ct_outer_free(ct_outer *outer);
@@ -87,51 +89,51 @@ void      ct_outer_free(ct_outer *outer);
 int32_t         ct_outer_sequences(const ct_outer *outer);
 const ct_theta *ct_outer_theta(const ct_outer *outer);
 
-/* What is known at a point. A sequence whose inner solve fails makes the loss infinite and the rest zero. */
+/* The outer problem at a point; m is the number of parameters. Arrays are the caller's; NULL: not wanted. If an inner
+ * solve fails, the loss is infinite and arrays are zero. */
 typedef struct {
-    double  loss;      /* mean over the sequences that took part       */
-    double *gradient;  /* m, by p; the caller's memory, NULL: not wanted */
-    double *matrix;    /* m x m, mean of A'A; NULL: not wanted         */
-    /* m x m, mean of A' D P D' A, P = H^-1: the covariance of the gradient if claimed uncertainty is right; NULL: not
-     * wanted */
-    double *gradient_covariance;
-    double *each;      /* the loss of each sequence (NaN: not in `part`); NULL: not wanted */
-    int32_t failed;    /* how many inner solves did not reach a minimum */
-    int32_t which;     /* the first of them, or -1                     */
-    ct_stop stop;      /* how that one ended                           */
-    int     solves, iterations; /* of inner solvers, over all          */
-    int32_t inexact;   /* sequences where the exact Hessian was not positive definite, and J'J stood in */
-    /* Of the factors of learned models, where no derivative is wanted (else 0): sum of 2 rho, each over what is
-     * expected of its kernel; and what that sum should be if their models are right, their rows less their share of
-     * the unknowns. */
+    double  loss;                /* mean over the sequences that took part                             */
+    double *gradient;            /* m: dL/dp                                                           */
+    double *matrix;              /* m x m: mean of A'A                                                 */
+    double *gradient_covariance; /* m x m: mean of A' D P D' A, P = H^-1. The covariance of a sequence's gradient if
+                                  * the estimator's covariance P is right                              */
+    double *each;                /* per sequence: its loss, NaN where it did not take part             */
+    int32_t failed;              /* inner solves that did not reach a minimum                          */
+    int32_t which;               /* the first of them, or -1                                           */
+    ct_stop stop;                /* how that one ended                                                 */
+    int     solves, iterations;  /* of inner solvers, summed                                           */
+    int32_t inexact;             /* sequences whose exact Hessian is not positive definite: J'J was used */
+    /* Over factors of learned models, if no derivative is wanted (else 0): the sum of 2 rho, each divided by the
+     * expectation under its kernel; and the expected sum if the models are right: their rows less their share of the
+     * unknowns. */
     double  chi_squared, degrees;
-    double *gradients; /* sequences x m, the gradient of each; NULL: not wanted */
-    double  stationarity; /* largest |H^-1 h| left: how far from the minimum derivatives were taken */
+    double *gradients;           /* sequences x m: the gradient of each                                */
+    double  stationarity;        /* largest |H^-1 h|: distance from the minimum where derivatives were taken */
 } ct_outer_value;
 
-/* Evaluate at p (log space). part: a byte per sequence, 0 leaves it out; NULL: all. CT_OK also where inner solves
- * fail: see `failed`. */
+/* Evaluate at p (log space). part: a byte per sequence, 0 leaves it out; NULL: all. Failed inner solves are CT_OK: see
+ * `failed`. */
 ct_status ct_outer_evaluate(ct_outer *outer, const double *p, const uint8_t *part, ct_outer_value *value, ct_err *err);
-/* Inner solves start from here on at the solutions of the last evaluation, of those sequences that took part. What
- * was evaluated so far is settled: a checkpoint (below) may be written. */
+/* Later inner solves start at the solutions of the last evaluation, for sequences that took part. The checkpoint may be
+ * written from here on. */
 ct_status ct_outer_accept(ct_outer *outer, ct_err *err);
 
-/* Second moments of residuals at the truth, which are samples of the noise: theta of most likelihood in closed form.
- * p (log space, not projected); samples[i] (may be NULL): how many residuals parameter i rests on, 0 where the truth
- * is not known well enough or all are exactly zero, and p keeps the table's value. */
+/* Maximum-likelihood theta in closed form: second moments of the residuals at the truth, which are samples of the
+ * noise. p: log space, not projected into the set. samples[i] (may be NULL): residuals that parameter i is estimated
+ * from; 0 if the truth does not determine them or all are zero: p[i] is then the value of the table. */
 ct_status ct_outer_closed_form(const ct_outer *outer, const uint8_t *part, double *p, int64_t *samples, ct_err *err);
 
-/* Inference as in deployment, under p: sequence by sequence. out: per sequence; those not in part are left alone. */
+/* Estimate each sequence under p by `inference`, as in deployment, and evaluate it. out: per sequence; entries that are
+ * not in `part` are unchanged. nees: 1 computes NEES as well. */
 ct_status ct_outer_validate(ct_outer *outer, const double *p, const uint8_t *part, const ct_inference *inference,
                             int nees, ct_evaluation *out, ct_err *err);
 
-/* How far derivatives are from central differences of the loss, Richardson-extrapolated, at p: |g - d| / |d| (|g|
- * where d is zero). Inner solves start from the truth again after it. */
+/* Derivatives at p against d, Richardson-extrapolated central differences of the loss: |g - d| / |d|, or |g| if d is
+ * zero. Afterwards inner solves start from the truth. */
 typedef struct {
-    double difference_norm;                                 /* |d|                          */
-    double error[CT_GRADIENT_COUNT][CT_HESSIAN_COUNT];      /* NaN: cannot be had (numeric has no Hessian: [..][0]) */
-    /* |sum of d over scales| / sum |d|: 0 where everything is learned and Gaussian */
-    double invariance;
+    double difference_norm;                            /* |d|                                                       */
+    double error[CT_GRADIENT_COUNT][CT_HESSIAN_COUNT]; /* NaN: not available. Numeric needs no Hessian: [numeric][0] */
+    double invariance; /* |sum of d over scale parameters| / sum |d|: 0 if all models are learned and Gaussian      */
 } ct_gradient_check;
 
 ct_status ct_outer_check(ct_outer *outer, const double *p, ct_gradient_check *out, ct_err *err);
@@ -248,20 +250,21 @@ typedef enum {
 const char *ct_learn_stop_name(ct_learn_stop stop);
 const char *ct_learn_stop_meaning(ct_learn_stop stop);
 
-/* Told after every evaluation; return non-zero to stop at the best so far. */
+/* Progress, reported after every evaluation. A callback that returns non-zero stops at the best so far. */
 typedef struct {
-    const char   *phase;     /* "start", "folds", "learn", "scale"                 */
-    int           iteration; /* of the phase, from 0                               */
-    int           iterations; /* there will be at most                             */
-    double        train, heldout; /* loss; NaN: not known                          */
-    double        spread;    /* largest over smallest variance, in theta's units   */
-    double        done;      /* of the whole run, 0 to 1, as far as can be told     */
+    const char   *phase;      /* "start", "folds", "learn", "scale"                */
+    int           iteration;  /* of the phase, from 0                              */
+    int           iterations; /* their limit                                       */
+    double        train, heldout; /* losses; NaN: not known                        */
+    double        spread;     /* largest over smallest variance, in theta's units  */
+    double        done;       /* fraction of the run, 0 to 1, estimated            */
     double        seconds;
-    const double *p;         /* log space                                          */
+    const double *p;          /* log space                                         */
 } ct_learn_progress;
 typedef int (*ct_learn_progress_fn)(void *user, const ct_learn_progress *progress);
 
-/* X(constant, name, what it is) */
+/* The common scale: the loss determines ratios of variances, consistency their common factor. Which part of that factor
+ * is applied. X(constant, name, what it is) */
 #define CT_SCALE_LIST(X)                                                                            \
     X(CT_SCALE_FIT, "fit", "as far as the bounds allow")                                            \
     X(CT_SCALE_FREE, "free", "wholly, bounds or not")                                               \
@@ -277,36 +280,34 @@ typedef enum {
 const char *ct_scale_name(ct_scale scale);
 int         ct_scale_find(const char *name); /* a ct_scale, or -1 */
 
-/* LEO (energy-based learning): the gradient of E(truth) - mean of E(samples), E the error of a run's factors of
- * learned models over their number, samples drawn from the Gaussian N(x, H^-1) around its estimate; Adam's steps on
- * precisions (1 / variance, in theta's units), an iteration a step. Defaults are those of LEO's public code. */
+/* Options of LEO (Sodhi et al. 2021), energy-based learning. The gradient is that of E(truth) - mean of E(samples), E
+ * the error of the factors of learned models over their number. Samples are drawn from N(x, H^-1) around the estimate.
+ * Adam steps in precisions (1 / variance, in theta's units). Defaults are those of LEO's public code. */
 typedef struct {
-    int    samples;     /* a run and iteration: 10                              */
-    double rate, decay; /* of Adam: 0.1, times 0.95 after each iteration        */
-    double l2;          /* weight of the sum of squares of precisions: 1e-3     */
-    double clip;        /* precisions are not below: 1e-4                       */
+    int    samples;     /* per sequence and iteration: 10                        */
+    double rate, decay; /* of Adam: 0.1, multiplied by 0.95 after each iteration */
+    double l2;          /* weight of the sum of squared precisions: 1e-3         */
+    double clip;        /* smallest precision: 1e-4                              */
 } ct_leo;
 
 typedef struct {
     ct_learn_method method;
-    /* 0: the default of the method, see CT_LEARN_LIST */
-    int             max_iterations;
-    double          relative, step; /* stop: relative fall of the loss; largest change of a log variance   */
-    double          M;              /* fw: alpha = 2 / (M + iteration)                                     */
-    /* start from: 1 the table's values, 0 the closed form, -1 the default of the method */
-    int             from_table;
-    /* nelder-mead, powell: coordinates they search in; variances, as the paper, or their logarithms */
-    ct_space        space;
+    int             max_iterations; /* 0: the default of the method, see CT_LEARN_LIST                      */
+    double          relative;       /* stop: relative decrease of the loss                                  */
+    double          step;           /* stop: largest change of a log variance                               */
+    double          M;              /* CT_LEARN_OPEN_LOOP: the step is 2 / (M + iteration)                  */
+    int             from_table;     /* start: 1 the values of the table, 0 the closed form, -1 the default  */
+    ct_space        space;          /* CT_LEARN_EITHER_SPACE: variances, as in the paper, or logarithms     */
     ct_leo          leo;
-    uint64_t        seed;           /* leo, crs: of what they draw                                         */
-    /* lm: weight of the prior towards the closed form; NaN: by folds (0.1 without folds, none from the table's values);
-     * 0: none */
+    uint64_t        seed;           /* CT_LEARN_RANDOM                                                      */
+    /* CT_LEARN_PRIOR: weight of the prior towards the closed form; 0: none; NaN: by cross-validation. Without folds NaN
+     * means 0.1, and from the values of the table none. */
     double          prior;
-    int             folds;          /* lm: at most so many; < 2: none                                      */
-    ct_inference    deployment;         /* what estimates will be made with: judges held-out runs, and the answer */
+    int             folds;          /* of cross-validation, at most; < 2: none                              */
+    ct_inference    deployment;     /* inference of held-out sequences and of the validation of the answer  */
     ct_scale        scale;
-    ct_learn_progress_fn progress;  /* may be NULL */
-    void           *user;
+    ct_learn_progress_fn progress;  /* may be NULL                                                          */
+    void           *user;           /* for progress                                                         */
 } ct_learn_options;
 
 ct_learn_options ct_learn_defaults(void);
@@ -328,60 +329,58 @@ typedef struct {
     int             iterations, evaluations;
     int64_t         inner_solves;
     double          seconds;
-    /* at the table's values (projected), the closed form (projected), the answer */
+    /* training loss: at the start values (projected), at the closed form (projected), at the answer */
     double          loss_start, loss_closed_form, loss_train;
-    /* mean over folds, judged as in deployment; NaN: no folds */
-    double          loss_heldout;
-    /* the same of these two; NaN: no folds */
-    double          loss_heldout_closed_form, loss_heldout_start;
-    /* of the training runs under the answer, estimated as in deployment; NaN: not looked at */
+    /* held-out loss, estimated as in deployment: of the answer's candidate, the closed form, the start values; NaN: no
+     * folds */
+    double          loss_heldout, loss_heldout_closed_form, loss_heldout_start;
+    /* training loss of the answer, estimated as in deployment; NaN: not evaluated */
     double          loss_deployment;
-    /* 1: in deployment estimates are made step by step (options.deployment, where that is CT_INFERENCE_AUTO as
-     * chosen) */
+    /* 1: inference in deployment is incremental, given or chosen (CT_INFERENCE_AUTO) */
     int             incremental;
-    /* what cross-validation compared; 0: it was not used. A loss that is not finite is NaN */
+    /* of cross-validation; 0: it was not used. A loss that is not finite is NaN */
     int                candidates;
     ct_learn_candidate candidate[CT_LEARN_CANDIDATES_MAX];
-    /* weight used; INFINITY: the closed form itself; NaN: the start stays */
+    /* weight used; INFINITY: the answer is the closed form; NaN: it is the start values */
     double          prior;
+    /* largest over smallest learned variance, in theta's units */
     double          spread;
-    /* common factor on variances: from consistency; what was applied. NaN: could not be had */
+    /* common factor on variances: from consistency, and applied; NaN: not available */
     double          scale_wanted, scale_applied;
-    /* 1: tracking does not see it, as frozen models have no say */
+    /* 1: estimates do not depend on the scale (no frozen models, no kernels) */
     int             scale_free;
-    /* per degree, on held-out runs (on training runs if there are no folds), before and after the scale */
+    /* per degree, on held-out sequences (without folds on training sequences), before and after the scale */
     double          chi_before, chi_after, nees_before, nees_after;
-    /* 1: on held-out runs */
+    /* 1: these are of held-out sequences */
     int             heldout;
-    /* |sum of gradient over scales| / sum |gradient| at the answer */
+    /* |sum of the gradient over scale parameters| / sum |gradient| at the answer */
     double          invariance;
-    /* largest |H^-1 h| of an inner estimate at the answer: how far from a minimum derivatives were taken */
+    /* largest |H^-1 h| of an inner estimate at the answer: distance from the minimum where derivatives were taken */
     double          stationarity;
     int32_t         parameters;
-    /* the answer, log space, scale applied */
+    /* the answer: log space, scale applied */
     double         *p;
     /* the closed form of all training sequences, projected into the bounds, log space, without that scale */
     double         *closed_form;
-    /* of each log variance; INFINITY: not determined; NaN: not learned */
+    /* of each log variance; INFINITY: not determined; NaN: none */
     double         *standard_error;
-    /* -1, 0, +1 per parameter (turned coordinates of full blocks) */
+    /* -1, 0, +1 per parameter (of full blocks in rotated coordinates) */
     int8_t         *at_bound;
-    /* what the caller should know without having asked: finding.h lists the codes */
+    /* facts that the caller should know; finding.h lists the codes */
     ct_findings     findings;
 } ct_learn_result;
 
-/* Can the method learn that? CT_E_ARGUMENT with a sentence where ct_learn would refuse: box methods and what is no
- * box, leo and full covariances or a truth that is not whole. */
+/* Is the method applicable? CT_E_ARGUMENT where ct_learn would refuse: a CT_LEARN_BOX_ONLY method on a set that is no
+ * box; leo with full covariances or incomplete truth. */
 ct_status ct_learn_check(const ct_outer *outer, ct_learn_method method, ct_err *err);
-/* Learn. noise: start values in, learned models out (those frozen stay). On failure noise is as it was. The result
- * is freed by ct_learn_result_free whatever the status. */
+/* Learn. noise: start values in, learned models out; frozen models are unchanged. On failure noise is unchanged. Free
+ * the result with ct_learn_result_free whatever the status. options may be NULL: the defaults. */
 ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *noise, ct_learn_result *result,
                    ct_err *err);
 void      ct_learn_result_free(ct_learn_result *result);
 
-/* What the result says of a model, row by row (CT_NOISE_DIM_MAX of each): standard errors of log variances, NaN:
- * frozen, or held by a bound; INFINITY: not determined. at_bound: -1, 0, +1 for each row's variance; of a full
- * covariance for its eigenvalues, which ascend. */
+/* The result for one model, row by row. standard_error: of log variances; NaN: frozen or on a bound; INFINITY: not
+ * determined. at_bound: -1, 0, +1 for the variance of each row; for a full covariance of its eigenvalues, ascending. */
 void ct_learn_rows(const ct_theta *theta, const ct_learn_result *result, int32_t model,
                    double standard_error[CT_NOISE_DIM_MAX], int8_t at_bound[CT_NOISE_DIM_MAX]);
 
@@ -389,39 +388,37 @@ void ct_learn_rows(const ct_theta *theta, const ct_learn_result *result, int32_t
 typedef struct {
     const char *command, *dataset;
     uint64_t    digest;   /* ct_outer_digest                        */
-    int         finished; /* 0: a best so far, of a run under way   */
+    int         finished; /* 0: the best so far, of an unfinished run */
 } ct_learn_origin;
 
-/* Write the noise file of a table (replaced atomically), each model marked as learned or not, and beside each
- * learned one's numbers its bounds, its value in `start`, and, unless result is NULL, standard errors (of log
- * variance; of sigma in percent) and the bounds reached; and the origin. Models "group#number" of a learned "group"
- * are left out. No time or date: the same run, the same bytes. */
+/* Write the noise file of a table, atomically. Each model is marked as learned or not. Learned models have bounds, the
+ * value in `start`, and, unless result is NULL, standard errors (of log variance; of sigma in percent) and bounds that
+ * are active. Models "group#number" of a learned "group" are left out. There is no date: the same run gives the same
+ * bytes. */
 ct_status ct_learn_write_noise(const ct_theta *theta, const ct_noise *noise, const ct_noise *start,
                                const ct_learn_result *result, const ct_learn_origin *origin, const char *path,
                                ct_err *err);
 
-/* ---- Runs that survive ----------------------------------------------------------------------- */
+/* ---- Checkpoints ----------------------------------------------------------------------------- */
 
-/* Everything a method does follows from the values that ct_outer gives it. A ct_checkpoint keeps those, in order: a
- * method that is run again is given them back until there are no more, and goes on from there with the same bits. It
- * is written to a file (replaced atomically, synced) as learning goes, at most every `every_s` seconds, with the
- * solutions that inner solves start from. */
+/* Methods are deterministic functions of the values that ct_outer returns. A checkpoint holds these values in order. A
+ * resumed run replays them, then continues to the same bits. The file is replaced atomically and synced, at most every
+ * `every_s` seconds, with the values that inner solves start from. */
 typedef struct ct_checkpoint ct_checkpoint;
 
-/* An empty one, written to path at once; or, with resume, the one found there, which must have been made with the
- * same `key` (a digest of data and options, see ct_outer_digest); CT_E_ARGUMENT if not. A file cut short or changed
- * is refused. */
+/* A new checkpoint, written to path at once; with resume, the one at path. CT_E_ARGUMENT: it has another `key` (see
+ * ct_outer_digest). CT_E_PARSE: the file is damaged. */
 ct_status ct_checkpoint_open(const char *path, int resume, uint64_t key, double every_s, ct_checkpoint **out,
                              ct_err *err);
 void      ct_checkpoint_free(ct_checkpoint *checkpoint);
-/* From now on outer's values are taken from and put into it; it is borrowed until outer is freed. */
+/* Replay values of outer from the checkpoint, then add new ones to it. Borrowed until outer is freed. */
 void ct_outer_set_checkpoint(ct_outer *outer, ct_checkpoint *checkpoint);
 /* Write it now. */
 ct_status ct_checkpoint_write(ct_checkpoint *checkpoint, ct_err *err);
-/* Values that were given back so far; and whether there are more to be given back. */
+/* Number of values replayed so far; 1 while there are more to replay. */
 int64_t ct_checkpoint_replayed(const ct_checkpoint *checkpoint);
 int     ct_checkpoint_replays(const ct_checkpoint *checkpoint);
-/* Does that file begin as one does? 0 also where it cannot be read. */
+/* 1: the file has the signature of a checkpoint. 0 also if it cannot be read. */
 int ct_checkpoint_is(const char *path);
 
 /* A digest of sequences, truth, noise, theta and options of an outer problem, and of `text` (other options; may be
