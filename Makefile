@@ -38,7 +38,7 @@ bench: ## measure against Ceres on the same graphs
 	$(call build,bench,build-bench)
 	@cmake --build --preset bench --target bench
 
-study: all ## learn from simulated runs, judge on unseen ones: tables, and what was demanded
+study: all ## learn from simulated sequences, evaluate on held-out ones: tables and claims
 	@build/covtune-study
 
 reproduce: ## repeat the paper's studies in full, into build/reproduce: tables, pictures, pages

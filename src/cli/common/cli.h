@@ -106,7 +106,7 @@ typedef enum {
     CLI_INTEGER, /* int in [low, high]                                */
     CLI_SEED,    /* uint64_t                                          */
     CLI_NUMBER,  /* double in [low, high]                             */
-    CLI_CHOICE,  /* int: what find returns; -1 is "no such thing"     */
+    CLI_CHOICE,  /* int: the result of find; -1: unknown word         */
     CLI_HEADING, /* no option: the title of a group, in help and man page */
     CLI_ALIAS    /* the old name of an option that was renamed; value is the new name. Not in the help. */
 } cli_type;
@@ -132,7 +132,7 @@ struct cli_option {
 #define CLI_ROW_ALIAS(old_name, name)                         {old_name, name, CLI_ALIAS, 0, NULL, 0, 0, NULL}
 #define CLI_REPAIR_HELP                                                                                                \
     "raise eigenvalues of information and covariance matrices that are not positive definite to 1e-6 of the largest, " \
-    "and say how many (they are refused)"
+    "with a remark that counts them (default: an error)"
 #define CLI_ROW_REPAIR {"repair", NULL, CLI_IO_FLAG, offsetof(cli_io, repair), CLI_REPAIR_HELP, 0, 0, NULL}
 #define CLI_ROW_END                                           {NULL, NULL, CLI_FLAG, 0, NULL, 0, 0, NULL}
 

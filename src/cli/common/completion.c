@@ -1,6 +1,6 @@
 /* completion.c: completion scripts for bash, zsh and fish, from the option tables.
  *
- * The value column of an option says what is completed: words in small letters ("lm|gn", "auto|none|W") are offered as
+ * The value column of an option defines the completion: words in small letters ("lm|gn", "auto|none|W") are offered as
  * they are, FILE, RUN, DIR, PATH and the like complete names of files, and other capitals (N, S:T) nothing. Operands
  * follow the same rule. */
 #include "cli/common/manual.h"

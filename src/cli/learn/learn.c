@@ -264,7 +264,7 @@ static cli_exit check(const cli_io *io, const learn_request *r, const learn_requ
     if (!prior && given->folds >= 0)
         return cli_misuse(io, "--folds is for --method %s; %s needs none", methods_with(CT_LEARN_PRIOR, who), method);
     if (!info_of(r)->iterations && given->from >= 0)
-        return cli_misuse(io, "--from is for methods that go on from there; %s does not", method);
+        return cli_misuse(io, "--from is for iterative methods; %s is not one", method);
     if (!has(r, CT_LEARN_EITHER_SPACE) && given->space >= 0)
         return cli_misuse(io, "--space is for --method %s", methods_with(CT_LEARN_EITHER_SPACE, who));
     if (!has(r, CT_LEARN_OPEN_LOOP) && !isnan(given->M))

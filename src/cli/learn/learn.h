@@ -11,7 +11,7 @@
 
 #include <sys/types.h>
 
-/* What was asked for. Lists are as on the command line, NULL: not given. */
+/* The options. Lists are as on the command line; NULL: not given. */
 typedef struct {
     const char *path, *out, *noise;
     const char *weights, *prior;
@@ -58,7 +58,7 @@ typedef struct {
     ct_theta       *theta;
     ct_outer       *outer;
     ct_checkpoint      *checkpoint;
-    char           *command; /* that repeats the run: nothing in it that changes no number */
+    char           *command; /* repeats the run; only options that change numbers          */
     char           *config;  /* the text of config.yaml                                    */
     char           *identity; /* what the digest is made from, beside the data             */
     uint64_t        digest;
@@ -74,19 +74,19 @@ ct_status learn_check_deployment(const learn_request *request, const learn_job *
 /* job->theta from dataset and options. Numbered models of learned groups are pooled, and start values read. */
 ct_status learn_theta(const cli_io *io, const learn_request *request, learn_job *job, ct_err *err);
 
-/* The folder: may it be used, and is there a run to go on with? Made if it is not there, and locked. */
+/* Checks the run folder, creates it if needed, and locks it. Sets job->folder.resumed. */
 cli_exit learn_open_folder(const cli_io *io, const learn_request *request, learn_job *job);
 int learn_exists(const char *path);
-/* A run from before folders had a mark: config.yaml and checkpoint are both what covtune learn writes. */
+/* Is it a run folder of an older version, without covtune-run.json? config.yaml and checkpoint are those of learn. */
 int learn_is_old_run(const char *folder);
 /* A page that covtune wrote? */
 int learn_is_report(const char *path);
-/* Files that are there from the beginning on, and the checkpoint. */
+/* Writes the first files of the run, or continues with the existing ones, and opens the checkpoint. */
 ct_status learn_open(const learn_request *request, learn_job *job, ct_err *err);
 /* A progress event: a line of history, and the noise file if it is the best so far and the last one is old. Not 0:
  * it could not be written. */
 int learn_record(const learn_request *request, learn_job *job, const ct_learn_progress *progress);
-/* The end, whatever it is: the noise file of the answer, the checkpoint, the summary. */
+/* Writes the final noise file, the checkpoint and the summary. */
 ct_status learn_close(learn_job *job, const json_t *summary, ct_err *err);
 void      learn_folder_free(learn_folder *folder);
 void      learn_close_folder(learn_folder *folder); /* of its run: run_folder.c */
@@ -127,7 +127,7 @@ cli_exit learn_run_unchanged(const cli_io *io, const char *folder, const ct_run_
 /* The options of a run, from its config.yaml, resolved; texts stay in *held, which the caller frees whatever is
  * returned. */
 cli_exit     learn_read_config(cli_io *io, const char *path, learn_request *request, cli_config **held);
-ct_inference learn_deployment(const learn_request *request); /* as runs are estimated in deployment */
+ct_inference learn_deployment(const learn_request *request); /* how sequences are estimated in deployment */
 ct_loss      learn_loss(const learn_request *request);
 /* The digest that a run with these options has, of the training runs of the dataset at this path, and with the start
  * values of that file where the run was told some. */

@@ -18,8 +18,8 @@ static void let_go(void)
 
 static void hold(ct_run_folder *run)
 {
-    static int told;
-    if (!told) told = !atexit(let_go);
+    static int registered;
+    if (!registered) registered = !atexit(let_go);
     held = run;
 }
 
