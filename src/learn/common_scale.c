@@ -1,17 +1,17 @@
-/* common_scale.c: what tracking cannot see. Multiplying every variance by one factor changes no estimate, so the
- * loss fixes ratios alone; the factor itself comes from consistency: after it the inner errors have their expected
- * size,
+/* common_scale.c: the common scale of all learned variances. Multiplying every variance by one factor changes no
+ * estimate, so the tracking loss determines ratios alone. Consistency determines the factor: after it, the errors of
+ * the inner problems have their expected size,
  *
  *     factor = sum of 2 rho / expected,     expected = their rows less their share of the unknowns
  *
- * over the factors of learned models (2 rho over what is expected of its kernel). Where frozen models or kernels
- * have a say, the estimate depends on the factor; then it is reported, and applied only if the loss does not suffer. */
+ * over the factors of learned models, each 2 rho divided by the expectation under its kernel. With frozen models or
+ * kernels, estimates depend on the factor. It is then applied only if the loss does not rise. */
 #include "learn/learn.h"
 
 #include <math.h>
 
 #define OFF_MOST 1.1 /* factor by which sigmas are off above which there is a finding */
-#define SUFFERS 1e-3 /* relative rise of the loss from which on the scale is not free */
+#define SUFFERS 1e-3 /* relative rise of the loss above which the scale is not free */
 
 ct_status ct__scale_wanted(ct_outer *o, const double *p, const uint8_t *part, double *factor, double *degrees,
                            double *loss, ct_err *err)

@@ -1,31 +1,27 @@
-/* error_bars.c: how sure the answer is, and what the data cannot tell.
+/* error_bars.c: standard errors of the answer, and directions that the data do not determine.
  *
- * The answer is where  g(p) + nu W (p - closed) = 0,  g the mean gradient over n sequences. Its slope is K = B + nu
- *                                                     W, B the mean of A'A. Two things in it are random: g, whose
- * covariance follows from that of the estimates, P = c H^-1 (c the normalised chi-square: what is claimed, made
- * honest), and the closed form, whose log variances have variance 2/N:
+ * At the answer  g(p) + nu W (p - closed) = 0,  with g the mean gradient over n sequences. The derivative is
+ * K = B + nu W, with B the mean of A'A. Two terms are random: g, whose covariance follows from that of the estimates,
+ * P = c H^-1 (c is the normalised chi-square), and the closed form, whose log variances have variance 2/N. So
  *
  *     Cov(p) = K^-1 (c/n M + nu^2 W C W) K^-1,      M = mean of A'D P D'A,   C = diag(2/N)
  *
- * Errors of neighbouring poses are anything but independent: the plain (B n)^-1 mean(e^2) would be several times too
- * small. But that still takes the models at their word; runs that differ more than those allow (another floor,
- * another day) are the better witness. So the middle is taken a second time from the runs themselves, the covariance
- * of their gradients and the jackknife of the closed form, and the larger of the two bars is said.
+ * Errors of neighbouring poses are correlated: (B n)^-1 mean(e^2) would be several times too small. This formula
+ * assumes that the models are right. Sequences may differ by more than the models allow (another floor, another day).
+ * So the middle factor is computed a second time from the sequences: the covariance of their gradients, and the
+ * jackknife of the closed form. The larger standard error is reported.
  *
- * A direction v that B does not see (v'Bv ~ 0) is one that tracking cannot tell. One such there always is where
- * everything is learned: the common factor of all variances, which consistency fixes to 2 / degrees instead.
- * Parameters on a bound are held there and have no error bar. */
+ * A direction v with v'Bv ~ 0 is not determined by the tracking loss. If every model is learned, the common scale of
+ * all variances is such a direction; consistency determines it, with variance 2 / degrees.
+ * Parameters on a bound are fixed there and have no standard error. */
 #include "base/eigen.h"
 #include "learn/learn.h"
 
 #include <math.h>
 
-/* relative change of the loss for a factor of 10 in variances, below which a direction is unseen */
-#define UNSEEN   2e-3
-/* part that a parameter must have in a direction to be named with it */
-#define DISTINCT 0.25
-/* cosine to the common factor */
-#define IS_SCALE 0.98
+#define UNSEEN   2e-3 /* relative change of the loss for a factor of 10 in variances: below it, not determined */
+#define DISTINCT 0.25 /* component of a direction above which its parameter is a subject of the finding         */
+#define IS_SCALE 0.98 /* cosine to the common scale above which a direction is the scale                        */
 
 static const double LOG_10 = 2.302585092994046;
 
@@ -36,8 +32,8 @@ typedef struct {
     int32_t      *free;                   /* n of them                                   */
     double       *B, *M;                  /* m x m                                       */
     double       *K, *V, *lambda, *T, *C; /* n x n, n x n, n, n x n, n x n               */
-    double       *between;                /* n x n: covariance of the mean gradient, by runs  */
-    double       *jackknife;              /* m: variance of the closed form, by runs     */
+    double       *between;                /* n x n: covariance of the mean gradient, by sequences */
+    double       *jackknife;              /* m: variance of the closed form, by sequences */
     double       *row;                    /* n: scratch                                  */
     double       *gradients;              /* sequences x m                               */
     double        loss, degrees;
@@ -117,7 +113,7 @@ static double scale_cosine(const bars *b, int32_t k)
     return scales ? fabs(sum) / sqrt(scales) : 0;
 }
 
-/* ---- What the data cannot tell --------------------------------------------------------------- */
+/* ---- Directions that the data do not determine ----------------------------------------------- */
 
 /* How many parameters have a part of that sign in column k of V. */
 static int count_side(const bars *b, int32_t k, int sign)
@@ -148,7 +144,7 @@ static ct_status try_direction(const bars *b, int32_t k, double *change)
     return CT_OK;
 }
 
-static ct_status describe(bars *b, int32_t k)
+static ct_status diagnose_direction(bars *b, int32_t k)
 {
     ct__learning *l = b->l;
     double        change;
@@ -170,21 +166,21 @@ static ct_status describe(bars *b, int32_t k)
     return CT_OK;
 }
 
-/* Suspects are found by the matrix, and tried. */
-static ct_status describe_all(bars *b)
+/* Small eigenvalues of B give the directions; the loss is evaluated along each. */
+static ct_status find_directions(bars *b)
 {
     pick(b, b->B, b->K);
     ct__eigen_symmetric(b->n, b->K, b->lambda, b->V);
     for (int32_t k = 0; k < b->n; k++)
-        if (0.5 * b->lambda[k] * LOG_10 * LOG_10 < UNSEEN * b->loss) CT_TRY(describe(b, k));
+        if (0.5 * b->lambda[k] * LOG_10 * LOG_10 < UNSEEN * b->loss) CT_TRY(diagnose_direction(b, k));
     return CT_OK;
 }
 
 /* ---- Error bars ------------------------------------------------------------------------------ */
 
-/* jackknife_i <- (n - 1)/n sum over runs of (closed form without the run - their mean)^2; 0 with fewer than three
- * runs, or where a run alone has the samples. */
-static ct_status cut_runs(bars *b)
+/* jackknife_i <- (n - 1)/n sum over sequences of (closed form without the sequence - their mean)^2; 0 with fewer than
+ * three sequences, or where one sequence alone has the samples. */
+static ct_status jackknife_closed_form(bars *b)
 {
     const ct_outer *o = b->l->objective.outer;
     const int64_t   m = b->m, n = o->count;
@@ -192,7 +188,7 @@ static ct_status cut_runs(bars *b)
     uint8_t  *part = ct__zalloc(n, sizeof *part);
     int64_t  *samples = ct__zalloc(m, sizeof *samples);
     double   *p = ct__zalloc((n + 1) * m, sizeof *p), *mean = p ? p + n * m : NULL;
-    ct_status status = part && samples && p ? CT_OK : ct__no_memory(b->l->objective.err, "runs", n);
+    ct_status status = part && samples && p ? CT_OK : ct__no_memory(b->l->objective.err, "sequences", n);
     for (int64_t k = 0; status == CT_OK && k < n; k++) {
         for (int64_t i = 0; i < n; i++) part[i] = i != k;
         status = ct_outer_closed_form(o, part, p + k * m, samples, b->l->objective.err);
@@ -209,36 +205,36 @@ static ct_status cut_runs(bars *b)
     return status;
 }
 
-/* between <- covariance of the mean gradient, from those of the runs. */
-static void compare_runs(bars *b)
+/* between <- covariance of the mean gradient, from those of the sequences. */
+static void compare_sequences(bars *b)
 {
-    const int32_t runs = b->l->objective.outer->count;
+    const int32_t sequences = b->l->objective.outer->count;
     for (int32_t i = 0; i < b->n; i++)
         for (int32_t j = 0; j < b->n; j++) {
             double mean_i = 0, mean_j = 0, sum = 0;
-            for (int32_t k = 0; k < runs; k++) {
-                mean_i += b->gradients[(int64_t)k * b->m + b->free[i]] / runs;
-                mean_j += b->gradients[(int64_t)k * b->m + b->free[j]] / runs;
+            for (int32_t k = 0; k < sequences; k++) {
+                mean_i += b->gradients[(int64_t)k * b->m + b->free[i]] / sequences;
+                mean_j += b->gradients[(int64_t)k * b->m + b->free[j]] / sequences;
             }
-            for (int32_t k = 0; k < runs; k++)
+            for (int32_t k = 0; k < sequences; k++)
                 sum += (b->gradients[(int64_t)k * b->m + b->free[i]] - mean_i) *
                        (b->gradients[(int64_t)k * b->m + b->free[j]] - mean_j);
-            b->between[(int64_t)i * b->n + j] = runs > 2 ? sum / ((double)runs * (runs - 1)) : 0;
+            b->between[(int64_t)i * b->n + j] = sequences > 2 ? sum / ((double)sequences * (sequences - 1)) : 0;
         }
 }
 
-/* C <- the covariance of what drives the answer, c/n M + nu^2 W C W; or the same by runs. */
-static void fill_middle(bars *b, double nu, int by_runs)
+/* C <- the covariance of what drives the answer, c/n M + nu^2 W C W; or the same by sequences. */
+static void fill_middle(bars *b, double nu, int by_sequences)
 {
     const ct__learning    *l = b->l;
     const ct_learn_result *r = l->objective.result;
     const double           c = isfinite(r->scale_wanted) ? r->scale_wanted / r->scale_applied : 1;
-    if (by_runs) memcpy(b->C, b->between, (size_t)b->n * (size_t)b->n * sizeof *b->C);
+    if (by_sequences) memcpy(b->C, b->between, (size_t)b->n * (size_t)b->n * sizeof *b->C);
     else pick(b, b->M, b->C);
-    for (int64_t i = 0; !by_runs && i < (int64_t)b->n * b->n; i++) b->C[i] *= c / l->objective.outer->count;
+    for (int64_t i = 0; !by_sequences && i < (int64_t)b->n * b->n; i++) b->C[i] *= c / l->objective.outer->count;
     for (int32_t i = 0; nu > 0 && i < b->n; i++) {
         const int32_t j = b->free[i];
-        const double pull = nu * l->weight[j], variance = by_runs         ? b->jackknife[j]
+        const double pull = nu * l->weight[j], variance = by_sequences         ? b->jackknife[j]
                                                           : l->samples[j] ? 2 / (double)l->samples[j]
                                                                           : 0;
         b->C[(int64_t)i * b->n + i] += pull * pull * variance;
@@ -278,14 +274,14 @@ static void spread_out(bars *b)
  * of the log variance. V and lambda are of B. */
 static double away(const bars *b, int32_t *which, double *move)
 {
-    const int32_t          n = b->n, runs = b->l->objective.outer->count;
+    const int32_t          n = b->n, sequences = b->l->objective.outer->count;
     const ct_learn_result *r = b->l->objective.result;
     double                 most = 0, *along = b->row; /* v_k'g */
     memset(along, 0, (size_t)n * sizeof *along);
     for (int32_t k = 0; k < n; k++)
         for (int32_t j = 0; j < n; j++)
-            for (int32_t q = 0; q < runs; q++)
-                along[k] += b->V[(int64_t)j * n + k] * b->gradients[(int64_t)q * b->m + b->free[j]] / runs;
+            for (int32_t q = 0; q < sequences; q++)
+                along[k] += b->V[(int64_t)j * n + k] * b->gradients[(int64_t)q * b->m + b->free[j]] / sequences;
     for (int32_t i = 0; i < n; i++) {
         double step = 0;
         for (int32_t k = 0; k < n; k++)
@@ -330,8 +326,8 @@ static ct_status estimate(bars *b)
     pick(b, b->B, b->K);
     for (int32_t i = 0; nu > 0 && i < b->n; i++) b->K[(int64_t)i * b->n + i] += nu * l->weight[b->free[i]];
     ct__eigen_symmetric(b->n, b->K, b->lambda, b->V);
-    for (int by_runs = 0; by_runs < 2; by_runs++) {
-        fill_middle(b, nu, by_runs);
+    for (int by_sequences = 0; by_sequences < 2; by_sequences++) {
+        fill_middle(b, nu, by_sequences);
         spread_out(b);
     }
     return ct_learn_method_has(method, CT_LEARN_PRIOR) ? CT_OK : check_minimum(b);
@@ -344,9 +340,9 @@ ct_status ct__error_bars(ct__learning *l)
     if (status == CT_OK) status = evaluate(&b);
     if (status == CT_OK && isfinite(b.loss)) {
         find_free(&b);
-        compare_runs(&b);
-        status = cut_runs(&b);
-        if (status == CT_OK) status = describe_all(&b);
+        compare_sequences(&b);
+        status = jackknife_closed_form(&b);
+        if (status == CT_OK) status = find_directions(&b);
         if (status == CT_OK) status = estimate(&b);
     }
     free(b.free);

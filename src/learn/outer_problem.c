@@ -287,7 +287,7 @@ static void add_up(ct_outer *o, int32_t parts, ct_outer_value *value)
     clear(m * m, value->gradient_covariance);
 }
 
-static int32_t seat_part(ct_outer *o, const uint8_t *part)
+static int32_t select_sequences(ct_outer *o, const uint8_t *part)
 {
     int32_t parts = 0;
     for (int32_t i = 0; i < o->count; i++) parts += o->inner[i].took_part = !part || part[i];
@@ -346,7 +346,7 @@ ct_status ct_outer_evaluate(ct_outer *o, const double *p, const uint8_t *part, c
 {
     const int want = (value->gradient ? CT_WANT_GRADIENT : 0) | (value->matrix ? CT_WANT_MATRIX : 0) |
                      (value->gradient_covariance ? CT_WANT_COVARIANCE : 0);
-    const int32_t parts = seat_part(o, part);
+    const int32_t parts = select_sequences(o, part);
     if (!parts) return ct_fail(err, CT_E_ARGUMENT, "no sequence is left to evaluate");
     if (!o->checkpoint) return evaluate(o, p, want, parts, value, err);
 

@@ -1,5 +1,5 @@
-/* unused_options.c: options on the command line of learn that would change nothing, which are refused. A config.yaml
- * holds all options, of which some have no effect under others: only what was said by hand is looked at. */
+/* unused_options.c: options on the command line of learn that would have no effect are refused. A config.yaml holds all
+ * options, also those without effect, so it is not checked. */
 #include "cli/learn/learn.h"
 
 #include <string.h>
