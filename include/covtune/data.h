@@ -137,7 +137,7 @@ ct_attach_options ct_attach_defaults(void); /* CT_ATTACH_AUTO, 0.02 s, all coord
  * unchanged, if nothing matches, if a true variable lacks coordinates, or if a planar pose is tilted by more than
  * 60 degrees. O(n log n). */
 ct_status ct_sequence_attach_truth(ct_sequence *seq, const ct_sequence *truth, const ct_attach_options *options,
-                             ct_attach_result *result, ct_err *err);
+                                   ct_attach_result *result, ct_err *err);
 /* Replace the times of seq by those of another sequence, by index or by name. For graphs in formats without times, from
  * the trajectory that their estimator wrote. *matched (may be NULL) <- the number of variables with a time. */
 ct_status ct_sequence_attach_times(ct_sequence *seq, const ct_sequence *from, ct_attach_by by, int64_t *matched,

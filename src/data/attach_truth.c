@@ -463,7 +463,7 @@ static ct_status find_truth(attach *a)
 }
 
 ct_status ct_sequence_attach_truth(ct_sequence *seq, const ct_sequence *truth, const ct_attach_options *options,
-                             ct_attach_result *result, ct_err *err)
+                                   ct_attach_result *result, ct_err *err)
 {
     attach a = {.seq = seq, .truth = truth ? truth : seq, .how = options ? *options : ct_attach_defaults(), .err = err};
     if ((unsigned)a.how.by > CT_ATTACH_NAME)

@@ -287,7 +287,7 @@ ct_status ct__push_episode(const ct_push_options *o, int pool, uint64_t number, 
 }
 
 ct_status ct_simulate_push_episode(const ct_push_options *options, int pool, uint64_t number, ct_push_episode *out,
-                               ct_err *err)
+                                   ct_err *err)
 {
     return ct__push_episode(options, pool, number, NULL, NULL, out, err);
 }

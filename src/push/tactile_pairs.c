@@ -37,7 +37,7 @@ static int64_t gather(const ct_push_options *o, int episodes, const ct_push_epis
 }
 
 ct_status ct_push_image_pairs(const ct_push_options *o, int episodes, const ct_push_episode episode[], int64_t *count,
-                        double **x, double **t, ct_err *err)
+                              double **x, double **t, ct_err *err)
 {
     *x = *t = NULL;
     CT_TRY(ct__push_check_windows(o, err));

@@ -58,7 +58,7 @@ static ct_status simulate_sequences(const cli_io *io, const ct_push_options *opt
         cli_status_show(io, "simulating sequence %d of %d", i + 1, train + test);
         const ct_status status =
             ct_simulate_push(options, testing, (uint64_t)(testing ? i - train : i), net ? ct_push_predict_yaw : NULL,
-                         (void *)(uintptr_t)net, d->noise, &seq, err);
+                             (void *)(uintptr_t)net, d->noise, &seq, err);
         if (status != CT_OK) return status;
         if (testing) d->test[d->tests++] = seq;
         else d->train[d->trains++] = seq;

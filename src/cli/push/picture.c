@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <covtune/push.h>
 #include "cli/push/contact.h"
-#include "cli/simulate/simulate.h"
+#include "cli/push/picture.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static int32_t pushes_of(const contacts *c)
     return n;
 }
 
-ct_status simulate_draw_run(const ct_sequence *seq, const char *path, ct_err *err)
+ct_status push_draw_sequence(const ct_sequence *seq, const char *path, ct_err *err)
 {
     contacts      c = contacts_of(seq);
     int32_t       corners;
@@ -105,7 +105,7 @@ static void put_images(cli_buffer *out, const ct_push_episode *e)
     cli_buffer_printf(out, "</svg>\n");
 }
 
-ct_status simulate_draw_images(const ct_push_options *options, int pool, const char *path, ct_err *err)
+ct_status push_draw_images(const ct_push_options *options, int pool, const char *path, ct_err *err)
 {
     ct_push_episode e;
     ct_status       status = ct_simulate_push_episode(options, pool, 0, &e, err);

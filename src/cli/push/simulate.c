@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <covtune/push.h>
 #include "cli/push/dataset.h"
+#include "cli/push/picture.h"
 #include "cli/simulate/simulate.h"
 
 #include <math.h>
@@ -77,8 +78,8 @@ static ct_status write_all(const cli_io *io, const push_request *q, const ct_dat
 /* Of the test sequences, if there are any. */
 static ct_status draw(const push_request *q, const ct_dataset *d, ct_err *err)
 {
-    ct_status status = q->picture ? simulate_draw_run(d->tests ? d->test[0] : d->train[0], q->picture, err) : CT_OK;
-    if (status == CT_OK && q->images) status = simulate_draw_images(&q->push, d->tests > 0, q->images, err);
+    ct_status status = q->picture ? push_draw_sequence(d->tests ? d->test[0] : d->train[0], q->picture, err) : CT_OK;
+    if (status == CT_OK && q->images) status = push_draw_images(&q->push, d->tests > 0, q->images, err);
     return status;
 }
 

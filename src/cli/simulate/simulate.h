@@ -7,7 +7,6 @@
 #ifndef CT_CLI_SIMULATE_H
 #define CT_CLI_SIMULATE_H
 
-#include <covtune/push.h>
 #include "cli/common/cli.h"
 
 extern const cli_command cli_simulate_nav, cli_simulate_push; /* worlds with their own options */
@@ -16,9 +15,5 @@ extern const cli_command cli_simulate_nav, cli_simulate_push; /* worlds with the
 ct_status simulate_check_place(const char *path, ct_err *err);
 /* Remove sequences of a larger dataset that was there before: train/0005.ctseq and on. */
 void simulate_remove_stale(const char *folder, const char *part, int from);
-
-/* SVG files: a pushing sequence; tactile images of push 0 of a pool. */
-ct_status simulate_draw_run(const ct_sequence *seq, const char *path, ct_err *err);
-ct_status simulate_draw_images(const ct_push_options *options, int pool, const char *path, ct_err *err);
 
 #endif
