@@ -1,7 +1,8 @@
 /* method_table.c: the table of learning methods, and names of the other choices, each from its one list. */
+#include "base/base.h"
+
 #include <covtune/learn.h>
 #include <limits.h>
-#include <string.h>
 
 #define X(constant, ...) CT_FIRST(__VA_ARGS__, 0),
 #define CT_FIRST(first, ...) first
@@ -21,24 +22,18 @@ static const char *const STOP_MEANING[] = {CT_LEARN_STOP_LIST(X)};
 static const ct_learn_method_info METHOD[] = {CT_LEARN_LIST(X)};
 #undef X
 
-static int find(const char *name, const char *const list[], int count)
+const char *ct_gradient_name(ct_gradient gradient) { return ct__name_at(GRADIENT, CT_GRADIENT_COUNT, (int)gradient); }
+const char *ct_hessian_name(ct_hessian hessian) { return ct__name_at(HESSIAN, CT_HESSIAN_COUNT, (int)hessian); }
+const char *ct_learn_stop_name(ct_learn_stop stop) { return ct__name_at(STOP, CT_LEARN_STOP_COUNT, (int)stop); }
+const char *ct_learn_stop_meaning(ct_learn_stop stop)
 {
-    for (int i = 0; i < count; i++)
-        if (name && !strcmp(name, list[i])) return i;
-    return -1;
+    return ct__name_at(STOP_MEANING, CT_LEARN_STOP_COUNT, (int)stop);
 }
+const char *ct_scale_name(ct_scale scale) { return ct__name_at(SCALE, CT_SCALE_COUNT, (int)scale); }
 
-static const char *at(const char *const list[], int count, int i) { return i >= 0 && i < count ? list[i] : "?"; }
-
-const char *ct_gradient_name(ct_gradient gradient) { return at(GRADIENT, CT_GRADIENT_COUNT, (int)gradient); }
-const char *ct_hessian_name(ct_hessian hessian) { return at(HESSIAN, CT_HESSIAN_COUNT, (int)hessian); }
-const char *ct_learn_stop_name(ct_learn_stop stop) { return at(STOP, CT_LEARN_STOP_COUNT, (int)stop); }
-const char *ct_learn_stop_meaning(ct_learn_stop stop) { return at(STOP_MEANING, CT_LEARN_STOP_COUNT, (int)stop); }
-const char *ct_scale_name(ct_scale scale) { return at(SCALE, CT_SCALE_COUNT, (int)scale); }
-
-int ct_gradient_find(const char *name) { return find(name, GRADIENT, CT_GRADIENT_COUNT); }
-int ct_hessian_find(const char *name) { return find(name, HESSIAN, CT_HESSIAN_COUNT); }
-int ct_scale_find(const char *name) { return find(name, SCALE, CT_SCALE_COUNT); }
+int ct_gradient_find(const char *name) { return ct__find_name(name, GRADIENT, CT_GRADIENT_COUNT); }
+int ct_hessian_find(const char *name) { return ct__find_name(name, HESSIAN, CT_HESSIAN_COUNT); }
+int ct_scale_find(const char *name) { return ct__find_name(name, SCALE, CT_SCALE_COUNT); }
 
 const ct_learn_method_info *ct_learn_method_get_info(ct_learn_method method)
 {

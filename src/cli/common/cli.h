@@ -162,6 +162,8 @@ const char *cli_option_text(const cli_option *option, const void *request, char 
 #define CLI_ROWS_MAX 64 /* rows of a table, with headings and common options */
 #define CLI_JOBS_MAX 256
 int cli_processors(void); /* at most CLI_JOBS_MAX */
+/* The place of a name in a list, or -1. */
+int cli_find_name(const char *name, const char *const list[], int count);
 /* Names of the values of ct_inference.incremental: batch, isam2, auto. The finders return -1 for unknown names; only
  * the second one accepts auto. */
 extern const char *const cli_solvers[3];

@@ -174,16 +174,16 @@ const char *cli_option_text(const cli_option *o, const void *request, char *buf,
 
 const char *const cli_solvers[3] = {"batch", "isam2", [CT_INFERENCE_AUTO] = "auto"};
 
-static int find_solver(const char *name, int count)
+int cli_find_name(const char *name, const char *const list[], int count)
 {
     for (int i = 0; i < count; i++)
-        if (!strcmp(name, cli_solvers[i])) return i;
+        if (!strcmp(name, list[i])) return i;
     return -1;
 }
 
-int cli_find_solver(const char *name) { return find_solver(name, CT_INFERENCE_AUTO); }
+int cli_find_solver(const char *name) { return cli_find_name(name, cli_solvers, CT_INFERENCE_AUTO); }
 
-int cli_find_solver_or_auto(const char *name) { return find_solver(name, CT_INFERENCE_AUTO + 1); }
+int cli_find_solver_or_auto(const char *name) { return cli_find_name(name, cli_solvers, CT_INFERENCE_AUTO + 1); }
 
 int cli_processors(void)
 {

@@ -29,16 +29,9 @@ static const char *const AXES[] = {"body", "camera"};
 enum { INITIAL, TRUE_ONES };
 static const char *const VALUE[] = {[INITIAL] = "initial", [TRUE_ONES] = "truth"};
 
-static int find_word(const char *name, const char *const list[], int count)
-{
-    for (int i = 0; i < count; i++)
-        if (!strcmp(name, list[i])) return i;
-    return -1;
-}
-
-static int find_by(const char *name) { return find_word(name, BY, 4); }
-static int find_axes(const char *name) { return find_word(name, AXES, 2); }
-static int find_value(const char *name) { return find_word(name, VALUE, 2); }
+static int find_by(const char *name) { return cli_find_name(name, BY, 4); }
+static int find_axes(const char *name) { return cli_find_name(name, AXES, 2); }
+static int find_value(const char *name) { return cli_find_name(name, VALUE, 2); }
 
 /* ---- truth ---- */
 
