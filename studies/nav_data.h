@@ -2,7 +2,7 @@
 #ifndef CT_STUDIES_NAV_DATA_H
 #define CT_STUDIES_NAV_DATA_H
 
-#include "studies/grid.h"
+#include "studies/study_grid.h"
 
 #include <covtune/simulate.h>
 

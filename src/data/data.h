@@ -1,12 +1,12 @@
 /* data.h: what readers and writers of sequence files share.
  *
  *   ct__lines   a text file, line by line, split into words            text_lines.c
- *   ct__build   a sequence that is being read                          sequence_builder.c, intern_noise.c,
+ *   ct__build   a sequence that is being read                          sequence_builder.c, deduplicate_noise.c,
  *                                                                      initialise.c, repair_covariance.c
  *   ct__out     a sequence that is being written                       writer.c
  *   shapes      in covtune's own sequences                             read_covtune_shape.c
  *   ct__yaml    the contents of dataset.yaml                           dataset_yaml.c, dataset_schema.c
- *   simulated   what simulators share                                  intern_noise.c, src/simulate/
+ *   simulated   what simulators share                                  deduplicate_noise.c, src/simulate/
  *   numbers     group elements and matrices as words                   fields.c
  *
  * To add a format: a line in CT_FORMAT_LIST (covtune/data.h), one file with a `ct__NAME_read` and, if the format can
@@ -20,7 +20,7 @@
 
 #include "base/base.h"
 #include "base/file.h"
-#include "base/names.h"
+#include "base/name_table.h"
 #include "noise/noise.h"
 
 #include <covtune/data.h>
@@ -73,7 +73,7 @@ int ct__is_number(const char *text, double *value);
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* Which models of the table have which covariance, by group; see intern_noise.c. */
+/* Which models of the table have which covariance, by group; see deduplicate_noise.c. */
 typedef struct {
     int32_t  *slot;  /* open addressing: index of the model + 1 */
     int64_t   slots;
@@ -372,6 +372,13 @@ typedef ct_status ct__write_fn(ct__out *out);
 
 ct__read_fn ct__seqfile_read, ct__g2o_read, ct__leo_read, ct__tum_read, ct__kitti_read, ct__pyfg_read, ct__isam_read,
     ct__push_csv_read;
+/* format_table.c: how a format is read and written. */
+typedef struct {
+    ct__read_fn  *read;
+    ct__write_fn *write; /* NULL: it is not written */
+} ct__format_functions;
+extern const ct__format_functions ct__format_table[CT_FORMAT_COUNT];
+
 #define CT__PUSH_COLUMN "object_theta" /* no file of another format starts with this name */
 ct__write_fn ct__seqfile_write, ct__g2o_write, ct__leo_write, ct__tum_write, ct__kitti_write, ct__pyfg_write,
     ct__isam_write;

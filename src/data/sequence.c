@@ -1,26 +1,11 @@
-/* sequence.c: reading and writing by format. A table has one row per format. Common tasks (opening, locale, names,
- * atomic replacement) are done here. */
+/* sequence.c: reading and writing by format. The table of formats is format_table.c. Common tasks (opening, locale,
+ * names, atomic replacement) are done here. */
 #define _POSIX_C_SOURCE 200809L
 #include "data/data.h"
 #include "data/locale.h"
 
 #include <errno.h>
 #include <math.h>
-
-/* One row per format. NULL: not supported. */
-static const struct {
-    ct__read_fn  *read;
-    ct__write_fn *write;
-} FORMAT[CT_FORMAT_COUNT] = {
-    [CT_FORMAT_COVTUNE] = {ct__seqfile_read, ct__seqfile_write},
-    [CT_FORMAT_G2O] = {ct__g2o_read, ct__g2o_write},
-    [CT_FORMAT_LEO] = {ct__leo_read, ct__leo_write},
-    [CT_FORMAT_TUM] = {ct__tum_read, ct__tum_write},
-    [CT_FORMAT_KITTI] = {ct__kitti_read, ct__kitti_write},
-    [CT_FORMAT_PYFG] = {ct__pyfg_read, ct__pyfg_write},
-    [CT_FORMAT_ISAM] = {ct__isam_read, ct__isam_write},
-    [CT_FORMAT_PUSH] = {ct__push_csv_read, NULL},
-};
 
 /* ---- handles ---- */
 
@@ -131,7 +116,7 @@ static ct_status read_stream(FILE *file, const char *path, ct_format format, ct_
     if ((unsigned)format >= CT_FORMAT_COUNT)
         return ct_fail(err, CT_E_ARGUMENT, "%s: format %d is not one; there are %d, numbered from 0", path,
                        (int)format, CT_FORMAT_COUNT);
-    if (!FORMAT[format].read)
+    if (!ct__format_table[format].read)
         return ct_fail(err, CT_E_UNSUPPORTED, "%s: covtune does not read the format %s", path, ct_format_name(format));
     ct__build b = {.in = {.file = file, .path = path, .err = err},
                    .noise = noise,
@@ -141,7 +126,7 @@ static ct_status read_stream(FILE *file, const char *path, ct_format format, ct_
     const locale_t before = ct__locale_begin(err);
     if (!before) return CT_E_MEMORY;
     ct_status status = ct_sequence_new(NULL, &b.seq, err);
-    if (status == CT_OK) status = FORMAT[format].read(&b);
+    if (status == CT_OK) status = ct__format_table[format].read(&b);
     if (status == CT_OK) status = ct__build_end(&b);
     if (status == CT_OK) {
         b.seq->name = name_of(path);
@@ -220,7 +205,7 @@ ct_status ct__sequence_write_stream(FILE *file, const ct_sequence *seq, const ct
     if ((unsigned)format >= CT_FORMAT_COUNT)
         return ct_fail(err, CT_E_ARGUMENT, "format %d is not one; there are %d, numbered from 0", (int)format,
                        CT_FORMAT_COUNT);
-    if (!FORMAT[format].write)
+    if (!ct__format_table[format].write)
         return ct_fail(err, CT_E_UNSUPPORTED, "covtune does not write the format %s", ct_format_name(format));
     CT_TRY(check_sequence(seq, noise, x, err));
     ct__out out = {.file = file,
@@ -232,7 +217,7 @@ ct_status ct__sequence_write_stream(FILE *file, const ct_sequence *seq, const ct
                    .err = err};
     const locale_t before = ct__locale_begin(err);
     if (!before) return CT_E_MEMORY;
-    const ct_status status = FORMAT[format].write(&out);
+    const ct_status status = ct__format_table[format].write(&out);
     ct__locale_end(before);
     if (dropped) *dropped = out.dropped;
     return status;

@@ -4,7 +4,7 @@
 #ifndef CT_EXPORT_PRIVATE_H
 #define CT_EXPORT_PRIVATE_H
 
-#include "base/names.h"
+#include "base/name_table.h"
 #include "base/text.h"
 
 #include <covtune/export.h>

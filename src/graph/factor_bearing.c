@@ -4,9 +4,9 @@
  *
  * In the plane an angle. In space the Log on the sphere at z: arcs along azimuth and elevation as
  * seen from the sensor's z axis, so in a plane z = 0 the first row is the planar bearing. Behaviour
- * at the antipode and at no distance: sight_inline.h.
+ * at the antipode and at no distance: line_of_sight_inline.h.
  */
-#include "graph/sight_inline.h"
+#include "graph/line_of_sight_inline.h"
 
 static void plane(const double *z, const double *sensor, const double *pose, const double *point, double *r, double *Jx,
                   double *Jp)

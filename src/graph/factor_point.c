@@ -2,7 +2,7 @@
  *
  *     r = (x o s)^-1 p - z = Rs^T d - z        s: the sensor's pose in the body frame
  */
-#include "graph/sight_inline.h"
+#include "graph/line_of_sight_inline.h"
 
 static void plane(const double *z, const double *sensor, const double *pose, const double *point, double *r, double *Jx,
                   double *Jp)

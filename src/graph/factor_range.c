@@ -2,7 +2,7 @@
  *
  *     r = |p - (t + R s)| - z        s: the sensor's position in the body frame, zero unless given
  */
-#include "graph/sight_inline.h"
+#include "graph/line_of_sight_inline.h"
 
 static void plane(const double *z, const double *sensor, const double *pose, const double *point, double *r, double *Jx,
                   double *Jp)

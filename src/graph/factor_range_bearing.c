@@ -4,7 +4,7 @@
  *
  * Range first. The parts are those of factor_range.c and factor_bearing.c, the sight shared.
  */
-#include "graph/sight_inline.h"
+#include "graph/line_of_sight_inline.h"
 
 static void plane(const double *z, const double *sensor, const double *pose, const double *point, double *r, double *Jx,
                   double *Jp)

@@ -3,7 +3,7 @@
 #define CT_GRAPH_PRIVATE_H
 
 #include "base/base.h"
-#include "base/names.h"
+#include "base/name_table.h"
 
 #include <covtune/graph.h>
 

@@ -8,7 +8,7 @@
 #include "noise/noise.h"
 #include "base/base.h"
 #include "base/coordinate.h"
-#include "base/names.h"
+#include "base/name_table.h"
 
 #include <assert.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "page/plot.h"
 #include "page/table.h"
 #include "base/base.h"
-#include "base/names.h"
+#include "base/name_table.h"
 
 
 #define BUTTONS 8 /* choices with a button each; more are in a list */

@@ -4,7 +4,7 @@
  * sparse. Its children are fronts of this update, and orphans of earlier ones, whose separators may be ordered
  * differently here. */
 #include "smooth/smooth.h"
-#include "sparse/clones.h"
+#include "sparse/cpu_dispatch.h"
 
 /* Where entry (row, col), row <= col, of a front's matrix lies. */
 CT_INLINE double *entry(const ct__extend *front, int32_t row, int32_t col)

@@ -199,8 +199,8 @@ void ct__newton(ct__solve_state *state);
 /* From where a method stopped to J'r = 0, for approximate Jacobians. */
 void ct__polish(ct__solve_state *state);
 
-/* conjugate.c: for the system J'J at state->x. _begin factors it damped, 0 if that is no good; then _solve: H v = b, v
- * and b apart, returns b'v. They use direction, newton, product and scale. */
+/* conjugate_gradient.c: for the system J'J at state->x. _begin factors it damped, 0 if that is no good; then _solve:
+ * H v = b, v and b apart, returns b'v. They use direction, newton, product and scale. */
 int    ct__conjugate_begin(ct__solve_state *state);
 double ct__conjugate_solve(ct__solve_state *state, const double *b, double *v);
 

@@ -6,7 +6,7 @@
 #ifndef CT_ADD_INLINE_H
 #define CT_ADD_INLINE_H
 
-#include "sparse/clones.h"
+#include "sparse/cpu_dispatch.h"
 #include "sparse/sparse.h"
 
 /* C += A'B, A rows x m, B rows x n. */

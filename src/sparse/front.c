@@ -11,7 +11,7 @@
  * fast at these sizes, which is not installed everywhere.
  *
  * Compiled once per vector width; the dynamic loader chooses. */
-#include "sparse/clones.h"
+#include "sparse/cpu_dispatch.h"
 #include "sparse/sparse.h"
 
 /* From this many multiplications on, packing pays. */

@@ -7,7 +7,7 @@
  *
  * with rows of B four wide: one vector each. A is factored as L'D L, so only divisions are on the critical path; the
  * square roots for R are computed beside it. */
-#include "sparse/clones.h"
+#include "sparse/cpu_dispatch.h"
 #include "sparse/sparse.h"
 
 typedef double v4 __attribute__((vector_size(32)));

@@ -8,7 +8,7 @@
  *
  *     up    y_k = (x_k - sum_{l<k} R_lk y_l) / R_kk,  X_j -= sum_k R_kj y_k   for all later rows j of the front
  *     down  x_k = (y_k - sum_j R_kj X_j - sum_{l>k} R_kl x_l) / R_kk */
-#include "sparse/clones.h"
+#include "sparse/cpu_dispatch.h"
 #include "sparse/sparse.h"
 
 #define WIDTH 4

@@ -4,7 +4,7 @@
 #ifndef CT_CLI_COMPARE_H
 #define CT_CLI_COMPARE_H
 
-#include "studies/grid.h"
+#include "studies/study_grid.h"
 #include "cli/eval/eval.h"
 #include "cli/learn/learn.h"
 

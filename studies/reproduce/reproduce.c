@@ -10,11 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* To add one: its file, and its line here. */
-static const reproduce_study *const STUDY[] = {&reproduce_nav2d, &reproduce_runtime, &reproduce_init,
-                                               &reproduce_samples, &reproduce_push2d};
-#define STUDIES ((int)(sizeof STUDY / sizeof *STUDY))
-
 /* ---- the grid ---- */
 
 static int cancelled(void *user)
@@ -90,9 +85,9 @@ static int study_of(const char *file)
     const char              *dot = strrchr(file, '.');
     int                      ours = 0;
     for (size_t i = 0; dot && i < sizeof ENDING / sizeof *ENDING; i++) ours |= !strcmp(dot, ENDING[i]);
-    for (int i = 0; ours && i < STUDIES; i++) {
-        const size_t n = strlen(STUDY[i]->name);
-        if (!strncmp(file, STUDY[i]->name, n) && (file[n] == '.' || file[n] == '-')) return i;
+    for (int i = 0; ours && study_table[i]; i++) {
+        const size_t n = strlen(study_table[i]->name);
+        if (!strncmp(file, study_table[i]->name, n) && (file[n] == '.' || file[n] == '-')) return i;
     }
     return -1;
 }
@@ -108,7 +103,7 @@ static cli_exit check_place(const cli_io *io, const reproduce_request *r, const 
     for (const struct dirent *e; (e = readdir(folder));) {
         const int of = study_of(e->d_name);
         if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
-        done |= of >= 0 && STUDY[of] == study;
+        done |= of >= 0 && study_table[of] == study;
         others |= of < 0;
     }
     closedir(folder);
@@ -199,10 +194,10 @@ static cli_exit carry_out(const cli_io *io, const reproduce_request *request, co
 
 static cli_exit find_study(const cli_io *io, const char *name, const reproduce_study **out)
 {
-    const char *names[STUDIES + 1] = {NULL};
-    for (int i = 0; i < STUDIES; i++) {
-        names[i] = STUDY[i]->name;
-        *out = STUDY[i];
+    const char *names[STUDIES_MAX + 1] = {NULL};
+    for (int i = 0; study_table[i]; i++) {
+        names[i] = study_table[i]->name;
+        *out = study_table[i];
         if (!strcmp(name, names[i])) return CLI_GO;
     }
     const char *near = cli_nearest(name, names);

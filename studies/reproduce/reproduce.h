@@ -4,7 +4,7 @@
  *   claims.c      claims, row by row                 paper_values.c  the paper's numbers
  *   NAME.c        a study each
  *
- * Cells are computed by studies/grid.c. */
+ * Cells are computed by studies/study_grid.c. */
 #ifndef CT_CLI_REPRODUCE_H
 #define CT_CLI_REPRODUCE_H
 
@@ -96,6 +96,10 @@ typedef struct {
 } reproduce_study;
 
 extern const reproduce_study reproduce_nav2d, reproduce_runtime, reproduce_init, reproduce_samples, reproduce_push2d;
+
+/* All of them, ended by NULL: studies/study_table.c. */
+#define STUDIES_MAX 16
+extern const reproduce_study *const study_table[STUDIES_MAX + 1];
 
 /* Is printed on stdout at the end; owns the table. */
 void reproduce_show(reproduce_job *job, ct_table *table);

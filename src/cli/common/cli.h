@@ -8,7 +8,7 @@
  *   signals     Ctrl-C                                                               signals.c
  *   json        jansson objects that end the program when memory runs out            json.c
  *   files       reading and writing sequences, datasets and noise files              sequence_files.c
- *   anchored    absolute measurements of a graph                                     anchored.c
+ *   anchored    absolute measurements of a graph                                     is_anchored.c
  *   folder      output folders                                                       output_folder.c
  *   buffer      growing text, opening files                                          text_buffer.c
  *   map         a trajectory in characters                                           terminal_map.c

@@ -3,7 +3,7 @@
  *   learn.c        options, and all of it in order      define_theta.c  parameters from dataset and options
  *   run_files.c    the files of a run                   print.c  the result
  *   check_gradient.c  --check-gradient                     unused_options.c   options without effect
- *   run_folder.c  the folder of a run: may it be used, who has it     read_run.c  reads such a folder */
+ *   open_run_folder.c  the folder of a run: may it be used, who has it     read_run.c  reads such a folder */
 #ifndef CT_CLI_LEARN_H
 #define CT_CLI_LEARN_H
 
@@ -89,7 +89,7 @@ int learn_record(const learn_request *request, learn_job *job, const ct_learn_pr
 /* Writes the final noise file, the checkpoint and the summary. */
 ct_status learn_close(learn_job *job, const json_t *summary, ct_err *err);
 void      learn_folder_free(learn_folder *folder);
-void      learn_close_folder(learn_folder *folder); /* of its run: run_folder.c */
+void      learn_close_folder(learn_folder *folder); /* of its run: open_run_folder.c */
 
 /* The result. */
 json_t *learn_json(const learn_request *request, const learn_job *job);

@@ -1,7 +1,7 @@
 /* report.h: the parts of `covtune report`.
  *
  *   report.c                options, order of the sections, the result
- *   read_run.c              the files of a run folder
+ *   load_run.c              the files of a run folder
  *   estimates.c             the sequences, estimated before and after learning
  *   baselines.c             the closed form and the latent noise, for comparison
  *   alignment.c             --align

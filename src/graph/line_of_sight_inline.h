@@ -1,4 +1,4 @@
-/* sight_inline.h: a point seen from a sensor on a body; what range, bearing, range_bearing and point
+/* line_of_sight_inline.h: a point seen from a sensor on a body; what range, bearing, range_bearing and point
  * share.
  *
  *     q = x^-1 p        the point in the body frame

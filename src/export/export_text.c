@@ -1,4 +1,4 @@
-/* text.c: shared by the formats: refusals, rows by name, numbers and names as text. */
+/* export_text.c: shared by the formats: refusals, rows by name, numbers and names as text. */
 #include "export/export.h"
 #include "base/base.h"
 #include "base/coordinate.h"

@@ -1,4 +1,4 @@
-/* grid.h: what all studies share: a grid of data x bounds x column x seed, and how a cell is computed.
+/* study_grid.h: what all studies share: a grid of data x bounds x column x seed, and how a cell is computed.
  *
  * A column is a method (method_presets.h), or a noise table that nothing is learned for. A cell learns from the
  * training sequences of one dataset under one pair of bounds, and is evaluated on the test sequences. The grid has no

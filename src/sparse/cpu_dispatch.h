@@ -1,4 +1,4 @@
-/* clones.h: functions compiled once per vector width; the dynamic loader chooses. */
+/* cpu_dispatch.h: functions compiled once per vector width; the dynamic loader chooses. */
 #ifndef CT_CLONES_H
 #define CT_CLONES_H
 

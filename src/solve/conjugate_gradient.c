@@ -1,4 +1,4 @@
-/* conjugate.c: H v = b, H = J'J, where elimination loses weak measurements to rounding.
+/* conjugate_gradient.c: H v = b, H = J'J, where elimination loses weak measurements to rounding.
  *
  * Elimination computes a pivot as a difference. Beside measurements 1e8 times as strong, with lever arms, no digit of a
  * weak one is left. J z does not lose it: along a motion that stiff factors allow, their rows are zero to rounding, and

@@ -1,4 +1,4 @@
-/* run_folder.c: checks, opens and locks the run folder. */
+/* open_run_folder.c: checks, opens and locks the run folder. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/learn/learn.h"
 

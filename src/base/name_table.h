@@ -1,4 +1,4 @@
-/* names.h: a table of distinct strings, numbered in order of arrival, found by hash. */
+/* name_table.h: a table of distinct strings, numbered in order of arrival, found by hash. */
 #ifndef CT_NAMES_H
 #define CT_NAMES_H
 

@@ -1,6 +1,6 @@
-/* names.c: open addressing with linear probing over FNV-1a; deletion only of the newest, which
+/* name_table.c: open addressing with linear probing over FNV-1a; deletion only of the newest, which
  * never lies in the probe path of an older one. */
-#include "base/names.h"
+#include "base/name_table.h"
 
 #include <assert.h>
 

@@ -1,4 +1,5 @@
-/* text.c: the sentence of a finding, from the template of its code. Findings become text here and nowhere else. */
+/* finding_text.c: the sentence of a finding, from the template of its code. Findings become text here and nowhere
+ * else. */
 #include <covtune/finding.h>
 
 #include "base/base.h"

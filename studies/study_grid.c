@@ -1,5 +1,5 @@
-/* grid.c: the grid of the studies. */
-#include "studies/grid.h"
+/* study_grid.c: the grid of the studies. */
+#include "studies/study_grid.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* format.c: formats by name, by file ending and by first line. */
+/* format_table.c: the table of file formats: reader and writer, name, file ending, first line. */
 #include "data/data.h"
 
 #include <errno.h>
@@ -9,6 +9,18 @@ static const char *const NAME[] = {CT_FORMAT_LIST(X)};
 #define X(constant, name, ending, what) ending,
 static const char *const ENDING[] = {CT_FORMAT_LIST(X)};
 #undef X
+
+/* One row per format. NULL: not supported. */
+const ct__format_functions ct__format_table[CT_FORMAT_COUNT] = {
+    [CT_FORMAT_COVTUNE] = {ct__seqfile_read, ct__seqfile_write},
+    [CT_FORMAT_G2O] = {ct__g2o_read, ct__g2o_write},
+    [CT_FORMAT_LEO] = {ct__leo_read, ct__leo_write},
+    [CT_FORMAT_TUM] = {ct__tum_read, ct__tum_write},
+    [CT_FORMAT_KITTI] = {ct__kitti_read, ct__kitti_write},
+    [CT_FORMAT_PYFG] = {ct__pyfg_read, ct__pyfg_write},
+    [CT_FORMAT_ISAM] = {ct__isam_read, ct__isam_write},
+    [CT_FORMAT_PUSH] = {ct__push_csv_read, NULL},
+};
 
 const char *ct_format_name(ct_format format)
 {

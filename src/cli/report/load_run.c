@@ -1,4 +1,4 @@
-/* read_run.c: what the folder of a run (cli/learn/read_run.c) has of every learned row. */
+/* load_run.c: what the folder of a run (cli/learn/read_run.c) has of every learned row. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/report/report.h"
 

@@ -1,4 +1,4 @@
-/* intern_noise.c: noise models for formats that write a matrix on every edge, without names.
+/* deduplicate_noise.c: noise models for formats that write a matrix on every edge, without names.
  *
  * Equal matrices of a group become one model, found by a hash of group and covariance. So a file of 100,000 edges
  * with one matrix gives one model, and one with 100,000 matrices takes linear time. Models that were in the table

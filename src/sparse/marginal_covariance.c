@@ -1,4 +1,4 @@
-/* covariance.c: blocks of the inverse without the inverse.
+/* marginal_covariance.c: blocks of the inverse without the inverse.
  *
  * Inside a front the inverse follows from the parent's, top down (Takahashi; Kaess and Dellaert 2009):
  *     G = R_pp^-1 R_ps,   S_ps = -G S_ss,   S_pp = R_pp^-1 R_pp^-T + G S_ss G',

@@ -1,4 +1,4 @@
-/* factor.c: the walk up the tree. Each front is filled from H, receives the updates of its
+/* factorise.c: the walk up the tree. Each front is filled from H, receives the updates of its
  * children, and is eliminated. */
 #include "sparse/sparse.h"
 

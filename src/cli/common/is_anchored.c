@@ -1,4 +1,4 @@
-/* anchored.c: is a graph anchored? The estimate of a graph with relative measurements only is not determined. */
+/* is_anchored.c: is a graph anchored? The estimate of a graph with relative measurements only is not determined. */
 #include "cli/common/cli.h"
 
 int cli_is_anchored(const ct_graph *g)

@@ -1,9 +1,9 @@
-/* backsub.c: triangular solves with the factored tree.
+/* back_substitute.c: triangular solves with the factored tree.
  *
  * Down the tree (parents first): R_pp x_p = d_p - R_ps x_s. Up (children first), for new right-hand
  * sides: R_pp' y_p = b_p, b_s -= R_ps' y_p. Vectors are in eliminated order inside, so a front's
  * pivots are one piece of memory; its separator is gathered from a few. */
-#include "sparse/clones.h"
+#include "sparse/cpu_dispatch.h"
 #include "sparse/sparse.h"
 
 
