@@ -31,7 +31,7 @@ static int on_learning(void *user, const ct_learn_progress *p)
 {
     grid_runner *r = user;
     show(r, p->done);
-    r->evaluations += !strcmp(p->phase, "learn");
+    r->evaluations += p->phase == CT_LEARN_PHASE_LEARN;
     return grid_cancelled(r);
 }
 

@@ -14,7 +14,8 @@ typedef struct {
 static int count_down(void *user, const ct_learn_progress *progress)
 {
     patience *p = user;
-    CHECK(progress->done >= 0 && progress->done <= 1 && progress->seconds >= 0 && progress->phase && progress->p);
+    CHECK(progress->done >= 0 && progress->done <= 1 && progress->seconds >= 0 && progress->p &&
+          (unsigned)progress->phase < CT_LEARN_PHASE_COUNT);
     return p->left >= 0 && p->left-- == 0;
 }
 

@@ -325,7 +325,7 @@ static void test_a_remembered_value_does_not_accept_what_was_tried_since(void)
                        .options = &options,
                        .result = &result,
                        .memo = &memo,
-                       .phase = "learn",
+                       .phase = CT_LEARN_PHASE_LEARN,
                        .fold_iteration = -1,
                        .cancelled = &cancelled,
                        .err = &l.err};

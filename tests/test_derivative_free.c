@@ -18,7 +18,7 @@ static diary seen;
 static int note_down(void *user, const ct_learn_progress *progress)
 {
     diary *d = user;
-    if (strcmp(progress->phase, "learn")) return 0;
+    if (progress->phase != CT_LEARN_PHASE_LEARN) return 0;
     CHECK(d->count < EVENTS);
     if (d->count == EVENTS) return 1;
     memcpy(d->p[d->count], progress->p, (size_t)d->m * sizeof(double));
@@ -311,7 +311,13 @@ static void test_no_value_is_given_beyond_the_limit(void)
     ct_learn_result  r = {0};
     int              cancelled = 0, given = 0;
     ct__objective e = {
-        .outer = l.outer, .options = &o, .result = &r, .phase = "learn", .cancelled = &cancelled, .err = &l.err};
+        .outer = l.outer,
+        .options = &o,
+        .result = &r,
+        .phase = CT_LEARN_PHASE_LEARN,
+        .cancelled = &cancelled,
+        .err = &l.err,
+    };
     ct__search       s;
     double           p[6] = {0}, q[6] = {5, 20, 1, 1, 1e-9, 1}, F;
     CHECK_OK(ct__search_begin(&e, CT_SPACE_VARIANCE, 3, p, &s), l.err);

@@ -334,6 +334,10 @@ static void test_every_choice_has_a_name(void)
     for (int i = 0; i < CT_GRADIENT_COUNT; i++) CHECK(ct_gradient_find(ct_gradient_name((ct_gradient)i)) == i);
     for (int i = 0; i < CT_HESSIAN_COUNT; i++) CHECK(ct_hessian_find(ct_hessian_name((ct_hessian)i)) == i);
     for (int i = 0; i < CT_SCALE_COUNT; i++) CHECK(ct_scale_find(ct_scale_name((ct_scale)i)) == i);
+    for (int i = 0; i < CT_LEARN_STOP_COUNT; i++) CHECK(ct_learn_stop_find(ct_learn_stop_name((ct_learn_stop)i)) == i);
+    for (int i = 0; i < CT_LEARN_PHASE_COUNT; i++)
+        CHECK(ct_learn_phase_find(ct_learn_phase_name((ct_learn_phase)i)) == i);
+    CHECK(ct_learn_stop_find("x") < 0 && ct_learn_phase_find("x") < 0 && ct_learn_phase_find(NULL) < 0);
     for (int i = 0; i < CT_LEARN_STOP_COUNT; i++)
         CHECK(*ct_learn_stop_name((ct_learn_stop)i) && *ct_learn_stop_meaning((ct_learn_stop)i));
     CHECK(ct_learn_method_find("adam") < 0 && ct_gradient_find("") < 0 && ct_hessian_find("x") < 0 &&

@@ -380,7 +380,7 @@ typedef struct {
 static int count_down(void *user, const ct_learn_progress *progress)
 {
     patience *w = user;
-    if (strcmp(progress->phase, "learn")) return 0;
+    if (progress->phase != CT_LEARN_PHASE_LEARN) return 0;
     memcpy(w->p, progress->p, sizeof w->p);
     return w->left-- == 0;
 }

@@ -62,7 +62,7 @@ typedef struct {
 static int note_down(void *user, const ct_learn_progress *progress)
 {
     diary *d = user;
-    if (strcmp(progress->phase, "learn") || d->count == 400) return 0;
+    if (progress->phase != CT_LEARN_PHASE_LEARN || d->count == 400) return 0;
     memcpy(d->p[d->count], progress->p, sizeof d->p[0]);
     d->loss[d->count++] = progress->train;
     return 0;
@@ -140,7 +140,7 @@ static void test_a_parameter_without_room_stays(void)
 static int stop_at_once(void *user, const ct_learn_progress *progress)
 {
     int *left = user;
-    return !strcmp(progress->phase, "learn") && (*left)-- == 0;
+    return progress->phase == CT_LEARN_PHASE_LEARN && (*left)-- == 0;
 }
 
 static void test_a_caller_who_says_stop_gets_the_best_so_far(void)

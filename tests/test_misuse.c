@@ -105,7 +105,8 @@ static void test_no_name_is_found_nowhere(void)
                                ct_format_find(n),    ct_order_find(n),      ct_method_find(n),
                                ct_entry_find(n),     ct_difference_find(n), ct_start_find(n),
                                ct_gradient_find(n),  ct_hessian_find(n),    ct_learn_method_find(n),
-                               ct_scale_find(n),     ct_export_find(n),     ct_table_format_find(n)};
+                               ct_scale_find(n),     ct_export_find(n),     ct_table_format_find(n),
+                               ct_learn_stop_find(n), ct_learn_phase_find(n)};
         for (size_t i = 0; i < sizeof found / sizeof *found; i++) CHECK(found[i] == -1);
         CHECK(!ct_factor_find(n));
     }

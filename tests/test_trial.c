@@ -332,7 +332,7 @@ static void test_the_callers_own_progress_stops_learning_and_not_the_evaluation(
               trial.train.sequences == 3);
         CHECK_NEAR(last->translation / trial.train.accuracy.translation, 1, 1e-9);
         for (int i = 0; i < most; i++)
-            if (heard->phase[i] == 'l') best = fmin(best, heard->loss[i]);
+            if (heard->phase[i] == CT_LEARN_PHASE_LEARN) best = fmin(best, heard->loss[i]);
         CHECK_NEAR(last->loss / best, 1, 1e-9); /* broken off, it answers with its best */
         others += best < 0.999 * heard->loss[most - 1];
         for (int i = 1; i < trial.points; i++) CHECK(trial.trace[i - 1].seconds < trial.trace[i].seconds);

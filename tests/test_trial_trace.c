@@ -13,7 +13,7 @@ static void check_points(const ct_trial *trial, ct_learn_method method, const li
     double best = INFINITY;
     int    point = 0;
     for (int i = 0; i < heard->count && i < TOLD; i++) {
-        if (heard->phase[i] != 'l' || !(is_last_iterate(method) || heard->loss[i] < best)) continue;
+        if (heard->phase[i] != CT_LEARN_PHASE_LEARN || !(is_last_iterate(method) || heard->loss[i] < best)) continue;
         best = heard->loss[i];
         CHECK(point < trial->points);
         /* the answer may be another: of lm, one that a prior has a say in */

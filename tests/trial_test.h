@@ -96,7 +96,7 @@ static inline ct_trial_options options_of(ct_learn_method method)
 /* What a caller is told on the way. */
 typedef struct {
     int    count, stop_at;
-    char   phase[TOLD];
+    ct_learn_phase phase[TOLD];
     double loss[TOLD], p[TOLD][6];
 } listener;
 
@@ -104,7 +104,7 @@ static inline int listen(void *user, const ct_learn_progress *progress)
 {
     listener *l = user;
     if (l->count < TOLD) {
-        l->phase[l->count] = progress->phase[0];
+        l->phase[l->count] = progress->phase;
         l->loss[l->count] = progress->train;
         memcpy(l->p[l->count], progress->p, sizeof l->p[0]);
     }

@@ -248,18 +248,36 @@ typedef enum {
 } ct_learn_stop;
 
 const char *ct_learn_stop_name(ct_learn_stop stop);
+int         ct_learn_stop_find(const char *name); /* a ct_learn_stop, or -1 */
 const char *ct_learn_stop_meaning(ct_learn_stop stop);
+
+/* The phases of a run, in their order. X(constant, name in history.jsonl) */
+#define CT_LEARN_PHASE_LIST(X)                                                            \
+    X(CT_LEARN_PHASE_START, "start") /* start values and closed form, evaluated once */   \
+    X(CT_LEARN_PHASE_FOLDS, "folds") /* cross-validation, on a part of the sequences */   \
+    X(CT_LEARN_PHASE_LEARN, "learn") /* the method, on all training sequences        */   \
+    X(CT_LEARN_PHASE_SCALE, "scale") /* consistency under the common scale           */
+
+typedef enum {
+#define X(constant, name) constant,
+    CT_LEARN_PHASE_LIST(X)
+#undef X
+    CT_LEARN_PHASE_COUNT
+} ct_learn_phase;
+
+const char *ct_learn_phase_name(ct_learn_phase phase);
+int         ct_learn_phase_find(const char *name); /* a ct_learn_phase, or -1 */
 
 /* Progress, reported after every evaluation. A callback that returns non-zero stops at the best so far. */
 typedef struct {
-    const char   *phase;      /* "start", "folds", "learn", "scale"                */
-    int           iteration;  /* of the phase, from 0                              */
-    int           iterations; /* their limit                                       */
-    double        train, heldout; /* losses; NaN: not known                        */
-    double        spread;     /* largest over smallest variance, in theta's units  */
-    double        done;       /* fraction of the run, 0 to 1, estimated            */
-    double        seconds;
-    const double *p;          /* log space                                         */
+    ct_learn_phase phase;
+    int            iteration;      /* of the phase, from 0                              */
+    int            iterations;     /* their limit                                       */
+    double         train, heldout; /* losses; NaN: not known                            */
+    double         spread;         /* largest over smallest variance, in theta's units  */
+    double         done;           /* fraction of the run, 0 to 1, estimated            */
+    double         seconds;
+    const double  *p;              /* log space                                         */
 } ct_learn_progress;
 typedef int (*ct_learn_progress_fn)(void *user, const ct_learn_progress *progress);
 

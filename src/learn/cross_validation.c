@@ -163,7 +163,7 @@ static ct_status evaluate_candidates(cross_validation *f)
 {
     ct__objective *e = &f->l->objective;
     int         rises = 0;
-    e->phase = "folds";
+    e->phase = CT_LEARN_PHASE_FOLDS;
     for (int candidate = 0; candidate < WEIGHTS && rises < 2; candidate++) {
         CT_TRY(evaluate_candidate(f, candidate));
         if (ct__objective_cancelled(e)) return CT_OK;

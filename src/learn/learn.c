@@ -180,7 +180,7 @@ static ct_status run_lm(ct__learning *l)
     }
     e->centre = l->closed;
     e->weight = l->weight;
-    e->phase = "learn";
+    e->phase = CT_LEARN_PHASE_LEARN;
     e->done_from = 0.7;
     e->done_to = 0.95;
     if (isinf(r->prior)) {
@@ -223,7 +223,7 @@ static ct_status run_method(ct__learning *l)
     if (o->method == CT_LEARN_LM) return run_lm(l);
     memcpy(l->p, o->method != CT_LEARN_CLOSED_FORM && starts_from_table(l) ? l->start : l->closed,
            (size_t)e->outer->m * sizeof *l->p);
-    e->phase = "learn";
+    e->phase = CT_LEARN_PHASE_LEARN;
     e->iterations = most;
     e->done_from = 0.05;
     e->done_to = 0.95;
@@ -268,7 +268,7 @@ static ct_status finish(ct__learning *l)
     ct__objective      *e = &l->objective;
     ct_learn_result *r = e->result;
     const size_t     bytes = (size_t)e->outer->m * sizeof *l->p;
-    e->phase = "scale";
+    e->phase = CT_LEARN_PHASE_SCALE;
     e->nu = 0;
     memcpy(l->start, l->p, bytes); /* no longer needed: the answer before the scale */
     CT_TRY(ct__scale(l));
@@ -340,7 +340,7 @@ ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *n
     ct__learning l = {.objective = {.outer = outer,
                                     .options = &how,
                                     .result = result,
-                                    .phase = "start",
+                                    .phase = CT_LEARN_PHASE_START,
                                     .fold_iteration = -1,
                                     .heldout = NAN,
                                     .cancelled = &cancelled,

@@ -171,7 +171,7 @@ typedef struct {
     double                  nu;
     ct__memo               *memo; /* may be NULL */
     /* for the caller's progress */
-    const char *phase;
+    ct_learn_phase phase;
     int         iteration, iterations;
     int         fold_iteration; /* -1: not among folds */
     double      best;           /* of Frank-Wolfe's iterates, which need not descend */

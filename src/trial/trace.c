@@ -41,7 +41,8 @@ int ct__tracer_progress(void *user, const ct_learn_progress *progress)
 {
     ct__tracer   *t = user;
     const double  entered = ct_now_s();
-    const int     starting = !strcmp(progress->phase, "start"), learning = !strcmp(progress->phase, "learn");
+    const int     starting = progress->phase == CT_LEARN_PHASE_START;
+    const int     learning = progress->phase == CT_LEARN_PHASE_LEARN;
     t->now = (ct_trace_point){.seconds = entered - t->start_s - t->away_s,
                               .solves = ct_outer_solves(t->outer),
                               .evaluations = t->result->evaluations,

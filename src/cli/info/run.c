@@ -50,9 +50,9 @@ static void read_history(run_summary *s)
     json_array_foreach(s->run.evaluations, i, o)
     {
         const json_t *train = json_object_get(o, "train");
-        const char   *phase = json_string_value(json_object_get(o, "phase"));
-        if (json_is_number(train) && phase && strcmp(phase, "folds") && !(json_number_value(train) >= s->best))
-            s->best = json_number_value(train);
+        const int     phase = ct_learn_phase_find(json_string_value(json_object_get(o, "phase")));
+        if (phase < 0 || phase == CT_LEARN_PHASE_FOLDS || !json_is_number(train)) continue;
+        if (!(json_number_value(train) >= s->best)) s->best = json_number_value(train);
     }
 }
 

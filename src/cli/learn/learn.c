@@ -459,7 +459,7 @@ typedef struct {
     const learn_request *request;
     learn_job           *job;
     cli_progress              bar;
-    const char          *phase;
+    ct_learn_phase       phase;
     /* the last finite loss of this phase; NaN: none yet */
     double               loss;
 } watcher;
@@ -473,7 +473,7 @@ static void show(watcher *w, const ct_learn_progress *p)
     if (p->iterations > 0) snprintf(step, sizeof step, " %d of at most %d", p->iteration, p->iterations);
     if (isfinite(w->loss)) snprintf(loss, sizeof loss, ", loss %.5g", w->loss);
     if (isfinite(p->heldout)) snprintf(heldout, sizeof heldout, ", held out %.5g", p->heldout);
-    cli_progress_show(&w->bar, p->done, "%s%s%s%s", p->phase, step, loss, heldout);
+    cli_progress_show(&w->bar, p->done, "%s%s%s%s", ct_learn_phase_name(p->phase), step, loss, heldout);
 }
 
 static int watch(void *user, const ct_learn_progress *p)

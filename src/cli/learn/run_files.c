@@ -214,7 +214,7 @@ static json_t *variances(const ct_theta *theta, const double *p)
 static ct_status write_history(learn_job *job, const ct_learn_progress *p, ct_err *err)
 {
     json_t *o = cli_object();
-    cli_put(o, "phase", cli_text(p->phase));
+    cli_put(o, "phase", cli_text(ct_learn_phase_name(p->phase)));
     cli_put(o, "iteration", cli_integer(p->iteration));
     cli_put(o, "train", cli_number(p->train));
     cli_put(o, "heldout", cli_number(p->heldout));
@@ -233,7 +233,7 @@ static ct_status write_history(learn_job *job, const ct_learn_progress *p, ct_er
 static ct_status keep_best(const learn_request *request, learn_job *job, const ct_learn_progress *p, ct_err *err)
 {
     learn_folder *f = &job->folder;
-    if (strcmp(p->phase, "folds") && p->train < f->best) {
+    if (p->phase != CT_LEARN_PHASE_FOLDS && p->train < f->best) {
         const ct_status status = ct_theta_apply(job->theta, p->p, f->table, err);
         if (status != CT_OK) return status;
         f->best = p->train;

@@ -28,9 +28,8 @@ static view gather(report_job *job, int folds)
               .at = cli_alloc((int64_t)all, sizeof *v.at)};
     for (size_t i = 0; i < all; i++) {
         const json_t *o = json_array_get(job->evaluations, i);
-        const char   *phase = json_string_value(json_object_get(o, "phase"));
-        if (!phase || !strcmp(phase, "start") || !strcmp(phase, "scale") || (strcmp(phase, "folds") == 0) != folds)
-            continue;
+        const int     phase = ct_learn_phase_find(json_string_value(json_object_get(o, "phase")));
+        if (phase != (folds ? CT_LEARN_PHASE_FOLDS : CT_LEARN_PHASE_LEARN)) continue;
         v.of[v.n] = o;
         v.at[v.n] = (double)v.n + 1;
         v.n++;
