@@ -292,7 +292,7 @@ static void test_a_sensor_is_shown_the_images_of_its_steps(void)
     ct_err    err = {0};
     CHECK_OK(ct_noise_new(&noise, &err), err);
     CHECK_REFUSED(ct_simulate_push(&o, 1, 0, sense, &f, noise, &r.seq, &err), err,
-                  "the tactile sensor says nan of steps 0 and 10; a turn is a finite number");
+                  "the tactile sensor gives nan for steps 0 and 10; a yaw must be finite");
     CHECK(!r.seq && err.status == CT_E_ARGUMENT);
     ct_noise_free(noise);
     ct_push_episode_free(&e);
@@ -350,7 +350,7 @@ static void test_options_that_cannot_be_are_refused(void)
         CHECK(!seq);                                                                               \
     } while (0)
     OPTION(episodes, 0, "a pushing sequence needs at least 1 episode, 0 were asked for");
-    OPTION(pool, 2, "a run of 3 different episodes cannot be drawn from a pool of 2");
+    OPTION(pool, 2, "a sequence of 3 different episodes cannot be drawn from a pool of 2");
     OPTION(steps, 1, "a push needs at least 2 steps, 1 were asked for");
     OPTION(steps, 1000000000, "3 episodes of 1000000000 steps are more than a graph can hold");
     OPTION(window, 0, "window is 0");
@@ -362,7 +362,7 @@ static void test_options_that_cannot_be_are_refused(void)
 #undef OPTION
     const ct_push_options good = options(0, 1);
     CHECK_REFUSED(ct_simulate_push(&good, 2, 0, NULL, NULL, noise, &seq, &err), err,
-                  "runs are put together from pool 0 (training) or 1 (test), not from pool 2");
+                  "sequences are drawn from pool 0 (training) or 1 (test), not from pool 2");
     CHECK(ct_noise_count(noise) == 0);
     CHECK_OK(ct_noise_add_isotropic(noise, "geo", 1, 7, NULL, &err), err);
     CHECK_REFUSED(ct_simulate_push(&good, 0, 0, NULL, NULL, noise, &seq, &err), err, "\"geo\"");
