@@ -225,7 +225,7 @@ static int grade_of(const ct__plot *p, const ct_series *s, int64_t i)
 static void put_graded(ct__plot *p, const ct_series *s, polyline *r)
 {
     for (int grade = 0; grade < CT__GRADES; grade++) {
-        char class[16], attributes[48];
+        char class[32], attributes[48];
         snprintf(class, sizeof class, "l graded g%d", grade);
         snprintf(attributes, sizeof attributes, " stroke=\"%s\"", ct__grade_colour(grade));
         open_path(p, class, attributes);
