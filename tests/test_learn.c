@@ -254,7 +254,7 @@ static void test_every_method_stays_in_every_set(void)
                     CHECK_REFUSED(ct_learn(l.outer, &options, l.noise, &r, &l.err), l.err,
                                   "learns diagonal and isotropic models");
                 } else if (boxes && (full || spread)) {
-                    CHECK_REFUSED(ct_learn(l.outer, &options, l.noise, &r, &l.err), l.err, "knows boxes alone");
+                    CHECK_REFUSED(ct_learn(l.outer, &options, l.noise, &r, &l.err), l.err, "needs box bounds");
                 } else {
                     r = learn(&l, &options);
                     CHECK(r.spread <= (spread ? 20 : 150) * (1 + 1e-12));

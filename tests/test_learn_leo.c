@@ -417,8 +417,8 @@ static void test_what_it_cannot_learn_from_is_refused(void)
     l.seq[1]->name = strdup("monday");
     open_outer(&l, NULL);
     CHECK_REFUSED(ct_learn(l.outer, &options, l.noise, &r, &l.err), l.err,
-                  "method leo needs the whole truth, and that of sequence monday does not tell the residuals of 3 of "
-                  "its 58 factors to learn from");
+                  "method leo needs complete truth; in sequence monday the truth does not determine the residuals of 3 "
+                  "of the 58 factors of learned models");
     ct_learn_result_free(&r);
     l.seq[1]->known[7] = 7;
     open_outer(&l, NULL);

@@ -353,7 +353,7 @@ static void test_what_cannot_be_learned_is_refused_in_words(void)
     truth[5] = 0;
     memset(l.seq[1]->known, 0, 20);
     CHECK_REFUSED(ct_outer_new(2, seq, l.noise, l.theta, NULL, &l.outer, &l.err), l.err,
-                  "no variable that is estimated has a truth");
+                  "no estimated variable has a truth of positive weight");
     CHECK(!l.outer);
     lesson_free(&l);
 }

@@ -350,7 +350,7 @@ static void test_what_a_method_refuses_a_trial_refuses(void)
     ct_trial               trial;
     CHECK_OK(ct_theta_set_spread(c.l.theta, 20, &c.l.err), c.l.err);
     CHECK_REFUSED(ct_trial_run(c.l.runs, c.l.seq, TESTS, c.test, c.l.noise, c.l.theta, &options, &trial, &c.l.err),
-                  c.l.err, "knows boxes alone");
+                  c.l.err, "needs box bounds");
     CHECK(!trial.noise && !trial.trace && trial.points == 0 && isnan(trial.test.loss));
     ct_trial_free(&trial);
     CHECK_REFUSED(ct_trial_run(0, NULL, TESTS, c.test, c.l.noise, c.l.theta, &options, &trial, &c.l.err), c.l.err,

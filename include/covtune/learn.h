@@ -29,11 +29,14 @@ extern "C" {
 
 /* ---- The outer problem ----------------------------------------------------------------------- */
 
-/* Where derivatives come from. X(constant, name) */
-#define CT_GRADIENT_LIST(X)                                                                                           \
-    X(CT_GRADIENT_ADJOINT, "adjoint")         /* the gradient by one back-substitution, whatever their number */      \
-    X(CT_GRADIENT_SENSITIVITY, "sensitivity") /* S by one back-substitution a parameter, as whenever A'A is wanted */ \
-    X(CT_GRADIENT_NUMERIC, "numeric")         /* the paper's: a perturbed solve a parameter; through any inner solver */
+/* How derivatives of the loss are computed. X(constant, name)
+ *   adjoint      one back-substitution, for any number of parameters
+ *   sensitivity  S = dx/dp: one back-substitution per parameter. A'A always uses it
+ *   numeric      differences of one perturbed solve per parameter, as in the paper. Works with any inner solver */
+#define CT_GRADIENT_LIST(X)                                                                         \
+    X(CT_GRADIENT_ADJOINT, "adjoint")                                                               \
+    X(CT_GRADIENT_SENSITIVITY, "sensitivity")                                                       \
+    X(CT_GRADIENT_NUMERIC, "numeric")
 
 typedef enum {
 #define X(constant, name) constant,
@@ -42,10 +45,12 @@ typedef enum {
     CT_GRADIENT_COUNT
 } ct_gradient;
 
-/* Which Hessian of the inner problem. X(constant, name) */
+/* The Hessian of the inner problem that derivatives use. X(constant, name)
+ *   exact  with second derivatives of the residuals
+ *   gn     Gauss-Newton, J'J. Its error grows with the residuals */
 #define CT_HESSIAN_LIST(X)                                                                          \
-    X(CT_HESSIAN_EXACT, "exact") /* second derivatives included: right */                           \
-    X(CT_HESSIAN_GAUSS_NEWTON, "gn") /* J'J: wrong by as much as residuals are large */
+    X(CT_HESSIAN_EXACT, "exact")                                                                    \
+    X(CT_HESSIAN_GAUSS_NEWTON, "gn")
 
 typedef enum {
 #define X(constant, name) constant,
@@ -229,16 +234,16 @@ int ct_learn_method_has(ct_learn_method method, ct_learn_trait trait);
 int ct_learn_method_iterations(ct_learn_method method, int32_t m);
 
 /* Why learning stopped. X(constant, name, what it means) */
-#define CT_LEARN_STOP_LIST(X)                                                                               \
-    X(CT_LEARN_STOP_NONE, "none", "nothing was run")                                                        \
-    X(CT_LEARN_STOP_LOSS, "loss", "the loss no longer decreases")                                           \
-    X(CT_LEARN_STOP_STEP, "step", "the step is smaller than asked for")                                     \
-    X(CT_LEARN_STOP_GRADIENT, "gradient", "no direction inside the bounds decreases the loss")              \
-    X(CT_LEARN_STOP_ITERATIONS, "iterations", "the limit of iterations is reached")                         \
-    X(CT_LEARN_STOP_CLOSED_FORM, "closed_form", "nothing did better than the closed form on held-out runs") \
-    X(CT_LEARN_STOP_START, "start", "nothing did better than the start values on held-out runs")            \
-    X(CT_LEARN_STOP_STUCK, "stuck", "no step decreases the loss")                                           \
-    X(CT_LEARN_STOP_CANCELLED, "cancelled", "the caller said stop; this is the best so far")
+#define CT_LEARN_STOP_LIST(X)                                                                                    \
+    X(CT_LEARN_STOP_NONE, "none", "the method did not start")                                                    \
+    X(CT_LEARN_STOP_LOSS, "loss", "the relative decrease of the loss is below its tolerance")                    \
+    X(CT_LEARN_STOP_STEP, "step", "the step is below its tolerance")                                             \
+    X(CT_LEARN_STOP_GRADIENT, "gradient", "no direction inside the bounds decreases the loss")                   \
+    X(CT_LEARN_STOP_ITERATIONS, "iterations", "the limit of iterations is reached")                              \
+    X(CT_LEARN_STOP_CLOSED_FORM, "closed_form", "no candidate is better than the closed form on held-out sequences") \
+    X(CT_LEARN_STOP_START, "start", "no candidate is better than the start values on held-out sequences")        \
+    X(CT_LEARN_STOP_STUCK, "stuck", "no step decreases the loss")                                                \
+    X(CT_LEARN_STOP_CANCELLED, "cancelled", "the caller cancelled; this is the best so far")
 
 typedef enum {
 #define X(constant, name, what) constant,

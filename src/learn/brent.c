@@ -1,18 +1,18 @@
 /* brent.c: the minimum of a function of one variable on an interval (Brent 1973, chapter 5).
  *
- *     three points are remembered, the best x, the second best w, the one before v: a parabola through them has its
- *     minimum at x + p/q,
- *     p = (x - v)^2 (F(x) - F(w)) - (x - w)^2 (F(x) - F(v)),   q = 2 ((x - v) (F(x) - F(w)) - (x - w) (F(x) - F(v)))
- *                                                              up to sign
+ * x is the best point, w the second best, v the previous w. The parabola through them has its minimum at x + p/q,
  *
- * A parabola is trusted if it leads inside and moves less than half of what the move before last did; else the
- * larger part is cut by the golden section. Ends are approached, never evaluated. Operations are in the order of
- * SciPy's bounded search, so that points are the same to the bit. */
+ *     p = (x - v)^2 (F(x) - F(w)) - (x - w)^2 (F(x) - F(v)),
+ *     q = 2 ((x - v) (F(x) - F(w)) - (x - w) (F(x) - F(v)))       up to sign
+ *
+ * This step is taken if it stays inside and is shorter than half of the step before the last. Otherwise the larger part
+ * is divided by the golden section. The ends are approached and never evaluated. Operations have the order of SciPy's
+ * bounded search, so points are equal to the bit. */
 #include "learn/derivative_free.h"
 
 #include <math.h>
 
-/* sqrt(2.2e-16): closer than that, values of a smooth function cannot be told apart */
+/* sqrt(2.2e-16): values of a smooth function at closer points are equal up to rounding */
 #define ROOT_OF_ROUNDING 1.4832396974191326e-08
 
 typedef struct {
@@ -20,15 +20,15 @@ typedef struct {
 } sample;
 
 typedef struct {
-    double a, b;          /* where the minimum is      */
-    sample x, w, v;       /* best, second, one before  */
-    double step, before;  /* the last two moves        */
-    double tolerance, near; /* the least move, at x      */
+    double a, b;          /* interval of the minimum   */
+    sample x, w, v;       /* see above                 */
+    double step, before;  /* the last two steps        */
+    double tolerance, near; /* the least step, at x      */
 } bracket;
 
 static void set_near(bracket *s) { s->near = ROOT_OF_ROUNDING * fabs(s->x.t) + s->tolerance / 3; }
 
-/* s->step <- to the parabola's minimum; 0 if it is not to be trusted. Values that are not finite make no parabola. */
+/* s->step <- to the minimum of the parabola. 0: the step is not acceptable, or a value is not finite. */
 static int try_parabola(bracket *s)
 {
     const double middle = 0.5 * (s->a + s->b), x = s->x.t;

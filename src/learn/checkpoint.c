@@ -1,15 +1,14 @@
-/* checkpoint.c: the values that a method was given, in order; kept, given back, written.
+/* checkpoint.c: the values that a method received, in order: recorded, replayed, written to a file.
  *
- * A method is a function of the values it is given: it holds no random numbers but those of a seed and reads no
- * clock. So a run is resumed by running the method again from its start, giving it what it was given before, which
- * takes no time; where that ends, it goes on. Nothing of a method's own state need be saved, NLopt's included.
+ * A method is a deterministic function of these values: its random numbers come from a seed, and it reads no clock. A
+ * run is resumed by starting the method again and replaying the recorded values, which takes no time. After the last
+ * record it continues. The state of a method need not be saved, NLopt's included.
  *
- * A value is only reproducible together with the solutions that inner solves started from. Those change at marks
- * (ct_outer_accept) alone. So what is written is the records up to the last mark, and the starts as they were then;
- * what came after is computed again.
+ * A value depends on the solutions that its inner solves started from. These change only at marks (ct_outer_accept).
+ * The file holds the records up to the last mark and the starts at that mark. Later records are computed again.
  *
- * File: magic, key, records, numbers, starts as 64-bit words; then records, each (tag, numbers, digest of p and
- * part, the numbers); then starts; then a checksum of all that. Native byte order: it is read where it was written. */
+ * File, in 64-bit words of native byte order: magic, key, records, numbers, starts; then the records, each as tag,
+ * number count, digest of p and part, numbers; then the starts; then a checksum of all. */
 #include "base/file.h"
 #include "learn/digest.h"
 #include "learn/learn.h"
@@ -26,13 +25,13 @@ struct ct_checkpoint {
     char     *path;
     uint64_t  key;
     double    every_s, written_s;
-    uint64_t *word; /* records, one after the other */
+    uint64_t *word; /* records, concatenated */
     int64_t   used, capacity;
-    int64_t   at;      /* where the next record to give back begins; == given: none is left */
-    int64_t   given;   /* words that came from the file                                     */
-    int64_t   mark;    /* words that are settled                                            */
+    int64_t   at;      /* the next record to replay; == given: none is left                  */
+    int64_t   given;   /* words read from the file                                           */
+    int64_t   mark;    /* words up to the last mark                                          */
     int64_t   replayed;
-    double   *start;   /* all inner problems' starts at the mark, one after the other                */
+    double   *start;   /* starts of all inner problems at the mark, concatenated                    */
     int64_t   starts;
 };
 
@@ -89,7 +88,7 @@ ct_status ct__checkpoint_mark(ct_checkpoint *l, ct_outer *o, ct_err *err)
     int64_t starts = 0;
     for (int32_t i = 0; i < o->count; i++) starts += ct_graph_size(o->inner[i].seq->graph);
     if (l->at < l->given) return CT_OK;
-    if (l->given && l->mark == l->given && l->used == l->given) { /* the end of what was given back */
+    if (l->given && l->mark == l->given && l->used == l->given) { /* the replay ends here */
         if (l->starts != starts)
             return ct_fail(err, CT_E_PARSE, "%s holds %lld start values, the sequences have %lld", l->path,
                            (long long)l->starts, (long long)starts);
@@ -135,7 +134,7 @@ static int get_words(FILE *file, void *words, int64_t count, uint64_t *sum)
     return 1;
 }
 
-/* Records must follow each other to the end, whatever they hold. */
+/* Checks that the lengths of the records add up to the length of the file. */
 static int well_formed(const ct_checkpoint *l)
 {
     int64_t at = 0;
@@ -151,7 +150,7 @@ static ct_status read_body(ct_checkpoint *l, FILE *file, int64_t bytes, ct_err *
         return ct_fail(err, CT_E_PARSE, "%s is not a checkpoint of covtune", l->path);
     const uint64_t most = (uint64_t)bytes / sizeof(uint64_t);
     if (header[2] > most || header[3] > most || header[2] + header[3] + HEADER + 1 != most)
-        return ct_fail(err, CT_E_PARSE, "%s is damaged: its length is not what it says", l->path);
+        return ct_fail(err, CT_E_PARSE, "%s is damaged: its length does not match its header", l->path);
     if (header[1] != l->key)
         return ct_fail(err, CT_E_ARGUMENT, "%s was made from other data or with other options; --resume needs the same",
                        l->path);
@@ -169,7 +168,7 @@ static ct_status read_body(ct_checkpoint *l, FILE *file, int64_t bytes, ct_err *
 static ct_status read_file(ct_checkpoint *l, ct_err *err)
 {
     FILE *file = fopen(l->path, "rb");
-    if (!file && errno == ENOENT) return CT_OK; /* killed before the first was written: begin anew */
+    if (!file && errno == ENOENT) return CT_OK; /* killed before the first write: start a new one */
     if (!file) return ct_fail(err, ct__io_status(), "%s: %s", l->path, strerror(errno));
     ct_status status = CT_OK;
     long      bytes = 0;
@@ -192,7 +191,7 @@ ct_status ct_checkpoint_open(const char *path, int resume, uint64_t key, double 
     l->written_s = ct_now_s();
     ct_status status = l->path ? CT_OK : ct__no_memory(err, "names", 1);
     if (status == CT_OK && resume) status = read_file(l, err);
-    /* with its key, for whoever resumes what was killed before the first mark */
+    /* the file has its key before the first mark, so a run killed before that can resume */
     if (status == CT_OK && !l->given) status = ct_checkpoint_write(l, err);
     if (status == CT_OK) *out = l;
     else ct_checkpoint_free(l);

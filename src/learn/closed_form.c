@@ -1,24 +1,26 @@
-/* closed_form.c: with the truth known, residuals at the truth are samples of the noise, and their second moments
+/* closed_form.c: maximum-likelihood theta in closed form. Residuals at the truth are samples of the noise. Their second
+ * moments are
  *
- *     Sigma_g = 1/N sum_k r_k r_k'      over the factors of model g whose variables' truth is known
+ *     Sigma_g = 1/N sum_k r_k r_k'      over the factors of model g whose variables have known truth
  *
- * are theta of most likelihood, in milliseconds. A model with a robust kernel expects outliers, whatever the kernel:
- * of it the scatter of the rest is taken,
+ * A model with a robust kernel expects outliers. For any kernel its Sigma is Maronna's M-estimator of scatter (Maronna
+ * 1976, with Huber's second proposal):
  *
- *     Sigma_g = 1/(N kappa) sum_k min(1, c^2 / d_k^2) r_k r_k',   d_k^2 = r_k' Sigma_g^-1 r_k,   kappa = E[min(d^2,
- *                                                                 c^2)] / n,   d^2 ~ chi-square of n degrees
+ *     Sigma_g = 1/(N kappa) sum_k min(1, c^2 / d_k^2) r_k r_k',   d_k^2 = r_k' Sigma_g^-1 r_k
+ *     kappa = E[min(d^2, c^2)] / n,   d^2 ~ chi-square of n degrees
  *
- * (Maronna 1976, after Huber's second proposal): no residual counts for more than one of c sigmas, kappa makes it
- * right where the noise is Gaussian after all, and the equation has one solution, which iteration from medians
- * finds. (The kernel's own weights will not do: of redescending ones the equation has the solution zero.) Tied
- * parameters pool their samples. Means are not taken off: a bias is an error that the model has to answer for. */
+ * No residual counts more than one at c sigmas. kappa makes Sigma_g consistent for Gaussian noise. The equation has one
+ * solution; fixed-point iteration from medians finds it. Weights of the kernel itself are not used: with a redescending
+ * kernel zero is a solution too.
+ *
+ * Tied parameters pool their samples. Means are not subtracted: the model has to cover a bias as well. */
 #include "learn/learn.h"
 
 #include <math.h>
 
 #define ENTRIES       (CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX)
 #define ROBUST_PASSES 100
-#define SETTLED       1e-6  /* relative change of every variance                                          */
+#define CONVERGED     1e-6 /* relative change of every variance                                        */
 #define MAD           0.674489750196082 /* median |r| of a normal number of variance 1                  */
 
 typedef struct {
@@ -29,14 +31,14 @@ typedef struct {
 typedef struct {
     const ct_outer *outer;
     const uint8_t  *part;
-    ct_noise       *noise;  /* what was found so far */
+    ct_noise       *noise;  /* estimate so far */
     moments        *model;  /* per learned model     */
 } closed;
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-/* E[f(d)] / n for d^2 chi-square of n degrees: d from 0 to 12, of density d^(n-1) exp(-d^2/2), by the trapezoidal
- * rule; both ends are next to nothing. */
+/* E[f(d)] / n for d^2 chi-square of n degrees, density d^(n-1) exp(-d^2/2), by the trapezoidal rule on [0, 12]. The
+ * integrand is negligible at both ends. */
 static double mean_of(int n, double (*f)(const void *, double), const void *context)
 {
     double sum = 0, mass = 0;
@@ -59,7 +61,7 @@ double ct__kernel_mean(ct_robust robust, int n)
     return robust.kind == CT_ROBUST_NONE ? 1 : mean_of(n, twice_error, &robust);
 }
 
-/* c^2, beyond which lie about 5 % of Gaussian noise. */
+/* c^2. About 5 % of Gaussian noise is above it. */
 static double cut_at(int n) { return n + 2 * sqrt(2.0 * n); }
 
 static double squared_norm(const ct_noise_model *model, const double *r)
@@ -76,7 +78,7 @@ static double squared_norm(const ct_noise_model *model, const double *r)
     return d2;
 }
 
-/* kappa of 1: plain second moments. */
+/* kappa = 1: plain second moments. */
 static void gather_model(const closed *c, int32_t g, double kappa)
 {
     const ct_outer       *o = c->outer;
@@ -104,7 +106,7 @@ static void gather_model(const closed *c, int32_t g, double kappa)
 
 /* ---- From sums to models --------------------------------------------------------------------- */
 
-/* Variance of parameter j, in units, pooled over all coordinates that it scales; 0 where there is no sample. */
+/* Variance of parameter j, in units, pooled over all coordinates that it scales. 0: no samples. */
 static double pooled_variance(const closed *c, int32_t j, int64_t *count)
 {
     const ct_outer        *o = c->outer;
@@ -139,7 +141,7 @@ static void pooled_matrix(const closed *c, int32_t j, moments *out)
     for (int i = 0; i < ENTRIES && out->count; i++) out->sum[i] /= (double)out->count;
 }
 
-/* The model's numbers <- what was found. samples (per parameter, may be NULL) are noted. */
+/* Writes the estimate into model g. samples (may be NULL): number of samples per parameter. */
 static void take_over(closed *c, int32_t g, int64_t *samples)
 {
     const ct_outer        *o = c->outer;
@@ -165,7 +167,7 @@ static void take_over(closed *c, int32_t g, int64_t *samples)
                 variance[i] = v * (ct_theta_unit(o->theta, g, i) * ct_theta_unit(o->theta, g, i));
         if (samples) samples[s->parameter[t]] = fits ? count : 0;
     }
-    ct_noise_set_variance(c->noise, g, variance, NULL); /* out of range: stays as it was */
+    ct_noise_set_variance(c->noise, g, variance, NULL); /* out of range: unchanged */
 }
 
 /* ---- Robust ---------------------------------------------------------------------------------- */
@@ -176,8 +178,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Variances by medians into the table; those there stay where a median is zero. scratch holds all samples of the
- * model. */
+/* Initial variances of a robust model, from medians of |r|. A variance whose median is zero is unchanged. scratch has
+ * room for all samples of the model. */
 static void take_medians(closed *c, int32_t g, double *scratch)
 {
     const ct_outer       *o = c->outer;
@@ -201,8 +203,8 @@ static void take_medians(closed *c, int32_t g, double *scratch)
     }
 }
 
-/* Iterates the scatter of a robust model. */
-static ct_status settle(closed *c, int32_t g, int64_t *samples, ct_err *err)
+/* Iterates the scatter of a robust model to convergence. */
+static ct_status iterate_scatter(closed *c, int32_t g, int64_t *samples, ct_err *err)
 {
     const ct__samples    *s = &c->outer->samples[c->outer->slot[g]];
     const ct_noise_model *model = ct_noise_get(c->noise, g);
@@ -217,7 +219,7 @@ static ct_status settle(closed *c, int32_t g, int64_t *samples, ct_err *err)
         take_over(c, g, samples);
         moved = 0;
         for (int a = 0; a < model->dim; a++)
-            moved = moved || fabs(ct_noise_covariance(model, a, a) - before[a]) > SETTLED * before[a];
+            moved = moved || fabs(ct_noise_covariance(model, a, a) - before[a]) > CONVERGED * before[a];
     }
     return CT_OK;
 }
@@ -231,7 +233,7 @@ ct_status ct_outer_closed_form(const ct_outer *o, const uint8_t *part, double *p
     for (int32_t g = 0; status == CT_OK && g < o->models; g++) {
         if (o->slot[g] < 0) continue;
         if (ct_noise_get(c.noise, g)->robust.kind == CT_ROBUST_NONE) take_over(&c, g, samples);
-        else status = settle(&c, g, samples, err);
+        else status = iterate_scatter(&c, g, samples, err);
     }
     if (status == CT_OK) ct_theta_get(o->theta, c.noise, p);
     ct_noise_free(c.noise);

@@ -1,10 +1,10 @@
-/* deployment.c: the estimate that a robot in deployment would make under p, of each sequence, and how good it is. */
+/* deployment.c: each sequence estimated under p as in deployment, and evaluated. */
 #include "base/parallel.h"
 #include "learn/learn.h"
 
 #include <math.h>
 
-#define JUDGE_TAG 64 /* in the checkpoint, apart from all kinds of evaluation */
+#define DEPLOY_TAG 64 /* in the checkpoint: distinguishes this kind of evaluation */
 
 typedef struct {
     ct_outer           *outer;
@@ -21,7 +21,7 @@ static void judge_sequence(void *user, int64_t i, int worker)
     if (j->part && !j->part[i]) return;
     j->status[i] = ct_evaluate_sequence(inner->seq, j->outer->noise, inner->solver, &j->how,
                                         j->outer->scratch[worker].x, &j->out[i], NULL);
-    /* not of the sequence */
+    /* times are not reproducible */
     j->out[i].solve.seconds = j->out[i].solve.linearise_s = j->out[i].solve.factor_s = j->out[i].solve.solve_s = 0;
 }
 
@@ -36,7 +36,7 @@ static ct_status judge(judgement *j, const double *p, ct_err *err)
     for (int32_t i = 0; i < o->count; i++) {
         o->solves += !j->part || j->part[i];
         if (status == CT_OK && j->status[i] != CT_OK)
-            status = ct_fail(err, j->status[i], "sequence %s could not be assessed: %s",
+            status = ct_fail(err, j->status[i], "sequence %s could not be evaluated: %s",
                              o->inner[i].seq->name ? o->inner[i].seq->name : "", ct_status_text(j->status[i]));
     }
     free(j->status);
@@ -76,12 +76,12 @@ ct_status ct_outer_validate(ct_outer *o, const double *p, const uint8_t *part, c
     j.how.loss = o->options.loss;
     j.how.nees = nees;
     if (!o->checkpoint) return judge(&j, p, err);
-    /* An assessment is plain numbers; as bytes it is a whole number of doubles, padding cleared. */
+    /* ct_evaluation has no pointers: stored as bytes, padded with zeros to whole doubles. */
     const int64_t each = (int64_t)((sizeof *out + sizeof(double) - 1) / sizeof(double)), numbers = each * o->count;
     double       *number = ct__zalloc(numbers, sizeof *number);
     int           taken = 0;
     if (!number) return ct__no_memory(err, "numbers", numbers);
-    ct_status status = ct__checkpoint_take(o->checkpoint, o, JUDGE_TAG + nees, p, part, numbers, number, &taken, err);
+    ct_status status = ct__checkpoint_take(o->checkpoint, o, DEPLOY_TAG + nees, p, part, numbers, number, &taken, err);
     if (status == CT_OK && !taken) status = judge(&j, p, err);
     for (int32_t i = 0; status == CT_OK && i < o->count; i++) {
         if (part && !part[i]) continue;
@@ -90,7 +90,7 @@ ct_status ct_outer_validate(ct_outer *o, const double *p, const uint8_t *part, c
         o->solves += taken;
     }
     if (status == CT_OK && !taken)
-        status = ct__checkpoint_put(o->checkpoint, o, JUDGE_TAG + nees, p, part, numbers, number, err);
+        status = ct__checkpoint_put(o->checkpoint, o, DEPLOY_TAG + nees, p, part, numbers, number, err);
     free(number);
     return status;
 }

@@ -1,22 +1,22 @@
-/* derivative_free.c: the loss as a function on a box. */
+/* derivative_free.c: the loss as a function on a box, for methods without derivatives. */
 #include "learn/derivative_free.h"
 
 #include <math.h>
 
-/* Scalars alone, and no spread: else the set is no box. */
+/* The set is a box if all parameters are scalars and the spread has no limit. */
 ct_status ct__box_check(const ct_outer *o, ct_learn_method method, ct_err *err)
 {
     const ct_theta *theta = o->theta;
     char            name[256];
     if (isfinite(ct_theta_spread_limit(theta)))
         return ct_fail(err, CT_E_ARGUMENT,
-                       "method %s knows boxes alone, and a spread is no box; lm, fw, fw-log and pg know it",
+                       "method %s needs box bounds, and a spread limit is not a box; lm, fw, fw-log and pg support it",
                        ct_learn_method_name(method));
     for (int32_t i = 0; i < o->m; i++)
         if (!ct_theta_is_scale(theta, i))
             return ct_fail(err, CT_E_ARGUMENT,
-                           "method %s knows boxes alone, and the bounds of the full covariance with %s are no box; lm, "
-                           "fw, fw-log and pg know them",
+                           "method %s needs box bounds, and the bounds of the full covariance with %s are not a box; "
+                           "lm, fw, fw-log and pg support them",
                            ct_learn_method_name(method), ct_theta_name(theta, i, name, sizeof name));
     return CT_OK;
 }
@@ -37,8 +37,8 @@ static ct_status allocate(ct__search *s, ct_err *err)
     return CT_OK;
 }
 
-/* A coordinate for every parameter that has room. A start at the logarithm of a bound is at the bound itself, which
- * the exponential might miss. */
+/* One coordinate per parameter with lower < upper. A start at the logarithm of a bound is set to the bound itself: the
+ * exponential may differ from it by rounding. */
 static void find_coordinates(ct__search *s, const double *p)
 {
     const ct_theta *theta = s->objective->outer->theta;
@@ -90,7 +90,7 @@ int ct__search_loss(ct__search *s, double *q, double *F)
         q[k] = clip(q[k], s->lower[k], s->upper[k]);
         s->at.p[s->parameter[k]] = s->space == CT_SPACE_LOG ? q[k] : log(q[k]);
     }
-    ct_theta_project(e->outer->theta, CT_SPACE_LOG, s->at.p); /* should a logarithm round beyond that of a bound */
+    ct_theta_project(e->outer->theta, CT_SPACE_LOG, s->at.p); /* a logarithm may round beyond that of a bound */
     s->status = ct__objective_evaluate(e, &s->at);
     if (s->status == CT_OK) s->status = ct__outer_checkpoint(e->outer, e->err);
     if (s->status != CT_OK) return 0;

@@ -1,4 +1,4 @@
-/* digest.c: what an outer problem's values follow from: graphs, truth, noise, parameters and their set, options. */
+/* digest.c: the digest of an outer problem: graphs, truth, noise, parameters and their set, options. */
 #include "learn/digest.h"
 #include "graph/graph.h"
 #include "learn/learn.h"

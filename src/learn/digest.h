@@ -1,4 +1,4 @@
-/* digest.h: FNV-1a, 64 bits: to notice that something is not what it was, by accident. */
+/* digest.h: FNV-1a, 64 bits. Detects accidental changes of data. */
 #ifndef CT_DIGEST_H
 #define CT_DIGEST_H
 

@@ -1,17 +1,19 @@
-/* frank_wolfe.c: the paper's Algorithms 1 and 2.
+/* frank_wolfe.c: Frank-Wolfe, Algorithms 1 and 2 of the paper.
  *
  *     s = argmin over the set of s'g,    alpha = 2 / (M + itr),    q <- q + alpha (s - q),    itr = 0, 1, ...
  *
- * with q the variances and g the loss' gradient by them, or, the sibling, both in log space. Always inside the set,
- * being a mean of its points. There is no line search and no stop but the number of iterations; the answer is the
- * last iterate, as the paper has it, and the start is remembered with weight (M-1)(M-2) / ((M+K-1)(M+K-2)) after K
- * iterations: with M = 2 not at all, as the first step goes all the way to a vertex. A vertex may be so far off that
- * a run cannot be estimated there, of which the paper says nothing: then alpha is halved, until it can be. */
+ * q are the variances and g the gradient of the loss by them; fw-log has both in log space. Iterates are means of
+ * points of the set, so they stay inside. There is no line search, and the only stop is the number of iterations. The
+ * answer is the last iterate, as in the paper. After K iterations the weight of the start is
+ * (M-1)(M-2) / ((M+K-1)(M+K-2)). It is zero for M = 2: the first step goes to a vertex.
+ *
+ * A sequence may have no estimate at a vertex. The paper does not treat this case. Here alpha is halved until all
+ * sequences have estimates. */
 #include "learn/learn.h"
 
 #include <math.h>
 
-#define HALVINGS 20 /* of a step into where nothing can be estimated; after these it is the start that is wrong */
+#define HALVINGS 20 /* of alpha, if a sequence has no estimate; 2^-20 of a step is at the start */
 
 /* at.p <- the next iterate. q and s are scratch. */
 static void fw_step(const ct__objective *e, ct_space space, double alpha, const ct__point *from, double *q, double *s,
@@ -19,7 +21,7 @@ static void fw_step(const ct__objective *e, ct_space space, double alpha, const 
 {
     const ct_theta *theta = e->outer->theta;
     const int32_t   m = e->outer->m;
-    double         *g = p; /* free until the end */
+    double         *g = p; /* p is written last */
     if (space == CT_SPACE_LOG) {
         memcpy(q, from->p, (size_t)m * sizeof *q);
         memcpy(g, from->gradient, (size_t)m * sizeof *g);
@@ -29,12 +31,12 @@ static void fw_step(const ct__objective *e, ct_space space, double alpha, const 
     }
     ct_theta_minimise_linear(theta, space, g, s);
     for (int32_t i = 0; i < m; i++) q[i] += alpha * (s[i] - q[i]);
-    ct_theta_project(theta, space, q); /* rounding alone could have left the set */
+    ct_theta_project(theta, space, q); /* removes rounding */
     if (space == CT_SPACE_LOG) memcpy(p, q, (size_t)m * sizeof *p);
     else ct_theta_convert(theta, CT_SPACE_VARIANCE, q, p);
 }
 
-/* The iterate after `from`, evaluated. 0 in *found if there is none. */
+/* Evaluates the iterate after `from`. *found = 0: there is none. */
 static ct_status advance(ct__objective *e, ct_space space, int itr, const ct__point *from, ct__point *to, double *q,
                          int *found)
 {
@@ -48,7 +50,7 @@ static ct_status advance(ct__objective *e, ct_space space, int itr, const ct__po
     return CT_OK;
 }
 
-/* q: two vectors of scratch, and a third for the best iterate, which is the answer if the caller breaks off. */
+/* q: two scratch vectors and the best iterate, which is the answer if the caller cancels. */
 static ct_status iterate(ct__objective *e, ct_space space, int max_iterations, ct__point *at, ct__point *next,
                          double *q, ct_learn_stop *stop)
 {
@@ -59,7 +61,7 @@ static ct_status iterate(ct__objective *e, ct_space space, int max_iterations, c
     CT_TRY(ct__objective_evaluate(e, at));
     found = !at->failed;
     for (int itr = 0;; itr++) {
-        *stop = found ? CT_LEARN_STOP_NONE : CT_LEARN_STOP_STUCK; /* the iterate before is the answer */
+        *stop = found ? CT_LEARN_STOP_NONE : CT_LEARN_STOP_STUCK; /* the previous iterate is the answer */
         if (found) CT_TRY(ct__objective_accept(e));
         if (found && (itr == 0 || at->F < e->best)) {
             e->best = at->F;

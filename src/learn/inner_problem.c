@@ -1,14 +1,17 @@
-/* inner_problem.c: one sequence under one theta: its minimum, its loss there, and derivatives of that by the
- * parameters.
+/* inner_problem.c: the inner problem of one sequence: its minimum, the loss there, derivatives of the loss by p.
  *
- * With W = Sigma^-1, y = W r, and w the robust weight at d2 = r'W r, the inner gradient is h = sum_k w J'y. Since dW
- * = -W dSigma W,
- *     -dh/dp_j = sum_k J' q_kj,    q_kj = w W (dSigma_j y) + w' (y' dSigma_j y) y,     w' = dw/d(d2).
- *   sensitivity   S = H^-1 [-dh/dp],   A = D S,   dL/dp = A'e,   e the weighted difference from the truth, D its
- *                                                                derivative
- *   adjoint       H l = D'e,   dL/dSigma = sum_k  w sym(v y') + w' ((J l)'y) y y',   v = W J l,   dL/dp_j =
- *                                                 <dL/dSigma, dSigma_j>
- * H is the Hessian at the minimum, exact or J'J, factored; nothing is allocated. */
+ * W = Sigma^-1, y = W r, and w is the robust weight at d2 = r'W r. The inner gradient is h = sum_k w J'y. With
+ * dW = -W dSigma W,
+ *
+ *     -dh/dp_j = sum_k J' q_kj,    q_kj = w W (dSigma_j y) + w' (y' dSigma_j y) y,     w' = dw/d(d2)
+ *
+ * e is the weighted difference from the truth and D its derivative by x.
+ *
+ *     sensitivity   S = H^-1 [-dh/dp],   A = D S,   dL/dp = A'e
+ *     adjoint       H l = D'e,   v = W J l,   dL/dSigma = sum_k  w sym(v y') + w' ((J l)'y) y y',
+ *                   dL/dp_j = <dL/dSigma, dSigma_j>
+ *
+ * H is the factorised Hessian at the minimum, exact or J'J. Nothing is allocated. */
 #include "graph/graph.h"
 #include "graph/whiten.h"
 #include "learn/learn.h"
@@ -18,7 +21,7 @@
 
 #define BLOCK_MAX (CT_ROWS_MAX * CT_DIM_MAX)
 
-/* A factor at the minimum: residual, Jacobians, y = W r, weights; and where its variables' scalars begin. */
+/* A factor at the minimum: Jacobians, y = W r, w, w' (slope), and the first scalar of each variable. */
 typedef struct {
     const ct_noise_model *model;
     int                   rows, arity, cols[CT_ARITY_MAX];
@@ -76,7 +79,7 @@ static void evaluate_factor(const ct_solver *solver, const ct_noise *noise, cons
     f->slope = ct_robust_slope(f->model->robust, CT_MAX(d2, 0));
 }
 
-/* q of one term; returns nothing beyond it. */
+/* q_kj of one factor and one term of the Jacobian of theta. */
 static void weigh_term(const view *f, const ct_theta_jacobian *slopes, int32_t t, double q[CT_ROWS_MAX])
 {
     const int     rows = f->rows, c = slopes->coordinate[t];
@@ -92,7 +95,7 @@ static void weigh_term(const view *f, const ct_theta_jacobian *slopes, int32_t t
     for (int i = 0; i < rows; i++) q[i] = f->w * q[i] + f->slope * ySy * f->y[i];
 }
 
-/* S += J'q in column j of m, where q has one entry, in row c: what a diagonal model without a robust kernel gives. */
+/* S += J'q in column j of m, for q with a single entry, in row c: a diagonal model without a robust kernel. */
 static void add_single(const view *f, int c, double q, int32_t m, int32_t j, double *S)
 {
     for (int i = 0; i < f->arity; i++) {
@@ -118,7 +121,7 @@ static void add_column(const view *f, const double q[], int32_t m, int32_t j, do
     }
 }
 
-/* Walks the factors whose model is learned. */
+/* Visits the factors of learned models. */
 #define FOR_EACH_LEARNED(outer, solver, batch, k)                                                                     \
     for (const ct__batch *batch = (solver)->batch; batch < (solver)->batch + (solver)->batches; batch++)              \
         for (int32_t k = batch->first; k < batch->end; k++)                                                           \
@@ -149,7 +152,7 @@ static void fill_right_hand_sides(const ct_outer *outer, const ct__inner_problem
     }
 }
 
-/* Three rows at a time: a pose in the plane, half of one in space. */
+/* Three rows at a time: a planar pose, or half of a pose in space. */
 static void add_three(int32_t m, const double *A, double *matrix)
 {
     const double *a = A, *b = A + m, *c = b + m;
@@ -203,8 +206,7 @@ static void multiply_rows(int d, int32_t m, const double *D, const double *S, do
     }
 }
 
-/* S, in place of the right-hand sides, is turned to A = D S, row by row; and gradient and matrix gathered. Y, if not
- * NULL, gets D'A. */
+/* S <- A = D S, in place; adds to gradient and matrix. Y, unless NULL, <- D'A. */
 static void gather(const ct_outer *outer, ct__inner_problem *inner, double *S, double *Y, int want)
 {
     const ct_solver *solver = inner->solver;
@@ -217,7 +219,7 @@ static void gather(const ct_outer *outer, ct__inner_problem *inner, double *S, d
         if (Y) memset(Y + at, 0, (size_t)(d * m) * sizeof *Y);
         if (!inner->seq->known[v]) continue;
         ct_loss_variable(&outer->options.loss, inner->seq, v, inner->x + ct_graph_offset(solver->graph, v), e, D);
-        for (int32_t from = 0; from < m; from += 64) { /* in strips that fit on the stack, in place */
+        for (int32_t from = 0; from < m; from += 64) { /* strips that fit on the stack */
             double        A[CT_DIM_MAX * 64];
             const int32_t n = CT_MIN(64, m - from);
             for (int i = 0; i < d; i++)
@@ -238,8 +240,9 @@ static void gather(const ct_outer *outer, ct__inner_problem *inner, double *S, d
     mirror(m, inner->matrix);
 }
 
-/* gradient_covariance = Y' H^-1 Y; S is free to hold H^-1 Y. */
-static ct_status add_meat(const ct_outer *outer, ct__inner_problem *inner, double *S, const double *Y, ct_err *err)
+/* gradient_covariance += Y' H^-1 Y. S is scratch for H^-1 Y. */
+static ct_status add_gradient_covariance(const ct_outer *outer, ct__inner_problem *inner, double *S, const double *Y,
+                                         ct_err *err)
 {
     const int32_t m = outer->m, n = inner->solver->scalars;
     memcpy(S, Y, (size_t)n * (size_t)m * sizeof *S);
@@ -258,12 +261,12 @@ static ct_status sensitivity(const ct_outer *outer, ct__inner_problem *inner, ct
     fill_right_hand_sides(outer, inner, scratch->S);
     CT_TRY(ct_sparse_solve(inner->solver->system, scratch->S, outer->m, err));
     gather(outer, inner, scratch->S, Y, want);
-    return Y ? add_meat(outer, inner, scratch->S, Y, err) : CT_OK;
+    return Y ? add_gradient_covariance(outer, inner, scratch->S, Y, err) : CT_OK;
 }
 
 /* ---- Adjoint --------------------------------------------------------------------------------- */
 
-/* G += w sym(v y') + w' ((J l)'y) y y' for one factor; of a diagonal model the diagonal alone. */
+/* G += w sym(v y') + w' ((J l)'y) y y' for one factor. For a diagonal model only the diagonal. */
 static void add_covariance_gradient(const view *f, const double *l, double *G)
 {
     const int rows = f->rows;
@@ -356,7 +359,7 @@ static void minimise(const ct_outer *outer, ct__inner_problem *inner)
     if (inner->status != CT_E_MEMORY) inner->status = CT_OK;
 }
 
-/* How large the errors of learned factors are, and should be. */
+/* chi_squared and degrees of ct_outer_value. */
 static void weigh_errors(const ct_outer *outer, ct__inner_problem *inner)
 {
     const ct_solver *solver = inner->solver;
@@ -379,7 +382,7 @@ static void weigh_errors(const ct_outer *outer, ct__inner_problem *inner)
     inner->degrees = rows > 0 ? learned * (1 - solver->scalars / rows) : 0;
 }
 
-/* H at the minimum, factored; J'J stands in where the exact one is not positive definite. */
+/* Factorises H at the minimum. J'J replaces an exact H that is not positive definite. */
 static ct_status factor_hessian(const ct_outer *outer, ct__inner_problem *inner, double *step, ct_err *err)
 {
     ct_status status = CT_E_SINGULAR;
@@ -387,7 +390,7 @@ static ct_status factor_hessian(const ct_outer *outer, ct__inner_problem *inner,
     if (outer->options.hessian == CT_HESSIAN_EXACT) {
         status = outer->options.incremental
                      ? ct_solver_hessian(inner->solver, outer->noise, inner->x, err)
-                     : ct__solver_hessian_here(inner->solver, outer->noise, inner->x, err); /* right after the run */
+                     : ct__solver_hessian_here(inner->solver, outer->noise, inner->x, err); /* after the solve */
         inner->inexact = status != CT_OK;
     }
     if (status != CT_OK) CT_TRY(ct_solver_linearise(inner->solver, outer->noise, inner->x, err));

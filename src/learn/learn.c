@@ -1,4 +1,5 @@
-/* learn.c: a run in order: start and closed form, folds, the method, scale, error bars, and the table. */
+/* learn.c: a run of ct_learn in order: start values and closed form, cross-validation, method, common scale, error
+ * bars, noise table. */
 #include "learn/learn.h"
 #include "theta/check_noise.h"
 
@@ -32,7 +33,7 @@ void ct_learn_result_free(ct_learn_result *r)
 
 /* ---- Starts ---------------------------------------------------------------------------------- */
 
-/* Distance that p, times exp(s), is from the set, squared. */
+/* Squared distance of p, with variances times exp(s), from the set. */
 static double distance(const ct_theta *theta, const double *p, double s, double *q)
 {
     double sum = 0;
@@ -45,7 +46,8 @@ static double distance(const ct_theta *theta, const double *p, double s, double 
     return sum;
 }
 
-/* The distance is convex in s, and zero on an interval if p fits: of that the end nearest to 0 is taken. */
+/* The s of least distance, by ternary search: the distance is convex in s. If it is zero on an interval, the end
+ * nearest to 0. */
 static double best_factor(const ct_theta *theta, const double *p, double *q)
 {
     double low = -700, high = 700, least;
@@ -91,7 +93,8 @@ static ct_status loss_at(ct__objective *e, const double *p, double *loss)
     return CT_OK;
 }
 
-/* The closed form in the set; if it lies outside, with or without a common factor, whichever tracks better. */
+/* The closed form, projected into the set. If it lies outside, it is projected with and without a common factor; the
+ * one of smaller loss is used. */
 static ct_status start_closed(ct__learning *l)
 {
     ct__objective   *e = &l->objective;
@@ -138,8 +141,7 @@ static ct_status find_starts(ct__learning *l, const ct_noise *noise)
         CT_TRY(ct_outer_evaluate(o, l->start, NULL, &value, e->err));
         snprintf(name, sizeof name, "number %d", value.which);
         return ct_fail(e->err, CT_E_SINGULAR,
-                       "sequence %s cannot be estimated, neither under the start values nor under the closed form, not "
-                       "even from the truth: %s",
+                       "sequence %s has no estimate under the start values or the closed form, even from the truth: %s",
                        o->inner[value.which].seq->name ? o->inner[value.which].seq->name : name,
                        ct_stop_meaning(value.stop));
     } else {
@@ -150,7 +152,7 @@ static ct_status find_starts(ct__learning *l, const ct_noise *noise)
 
 /* ---- The method ------------------------------------------------------------------------------ */
 
-/* Does the method start from the table's values? */
+/* Does the method start from the values of the table? */
 static int starts_from_table(const ct__learning *l)
 {
     const ct_learn_options *o = l->objective.options;
@@ -240,7 +242,7 @@ static ct_status run_method(ct__learning *l)
     }
 }
 
-/* Consistency on the training runs, where there were no folds. */
+/* Consistency on the training sequences, if there are no folds. */
 static ct_status measure_on_training(ct__learning *l, const double *before)
 {
     ct__objective      *e = &l->objective;
@@ -262,7 +264,7 @@ static ct_status measure_on_training(ct__learning *l, const double *before)
     return status;
 }
 
-/* Scale, consistency, error bars: what is said of an answer. Skipped where the caller cancelled, but for the spread. */
+/* Spread, scale, consistency and error bars of the answer. After a cancellation only the spread. */
 static ct_status finish(ct__learning *l)
 {
     ct__objective      *e = &l->objective;
@@ -270,7 +272,7 @@ static ct_status finish(ct__learning *l)
     const size_t     bytes = (size_t)e->outer->m * sizeof *l->p;
     e->phase = CT_LEARN_PHASE_SCALE;
     e->nu = 0;
-    memcpy(l->start, l->p, bytes); /* no longer needed: the answer before the scale */
+    memcpy(l->start, l->p, bytes); /* start is free now: holds the answer before the scale */
     CT_TRY(ct__scale(l));
     if (!ct__objective_cancelled(e)) {
         if (!r->heldout) CT_TRY(measure_on_training(l, l->start));
@@ -279,7 +281,7 @@ static ct_status finish(ct__learning *l)
         CT_TRY(ct__diagnose_inconsistency(l));
     }
     r->spread = ct_theta_spread(e->outer->theta, l->p);
-    ct_theta_active(e->outer->theta, l->start, r->at_bound); /* before the scale moved them all */
+    ct_theta_active(e->outer->theta, l->start, r->at_bound); /* before the scale is applied */
     memcpy(r->p, l->p, bytes);
     return CT_OK;
 }
@@ -316,7 +318,7 @@ static ct_status run(ct__learning *l, ct_noise *noise)
     if (r->stop != CT_LEARN_STOP_CANCELLED && r->loss_train > 1.01 * r->loss_closed_form &&
         !(r->loss_heldout < r->loss_heldout_closed_form))
         CT_TRY(ct__find(l, CT_FINDING_CLOSED_FORM_IS_BETTER, CT__VALUES(r->loss_closed_form)));
-    const int beyond = e->options->scale == CT_SCALE_FREE && r->scale_applied != 1; /* as the caller wishes */
+    const int beyond = e->options->scale == CT_SCALE_FREE && r->scale_applied != 1; /* outside of the bounds */
     return beyond ? ct_theta_apply_unprojected(e->outer->theta, r->p, noise, e->err)
                   : ct_theta_apply(e->outer->theta, r->p, noise, e->err);
 }
@@ -326,7 +328,7 @@ ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *n
 {
     ct_learn_options how = options ? *options : ct_learn_defaults();
     const int64_t    solves = outer->solves;
-    ct_checkpoint       *checkpoint = outer->checkpoint; /* a run that is cancelled lets go of it */
+    ct_checkpoint       *checkpoint = outer->checkpoint; /* a cancelled run detaches it; restored below */
     int              cancelled = 0;
     *result = (ct_learn_result){.loss_heldout = NAN,
                                 .loss_heldout_closed_form = NAN,

@@ -5,7 +5,7 @@
  *   numeric_gradient.c      derivatives by perturbed solves
  *   check_gradient.c        derivatives against differences of the loss
  *   deployment.c            estimates as in deployment, evaluated
- *   checkpoint.c, digest.c  values of a run in a file; what a checkpoint belongs to
+ *   checkpoint.c, digest.c  values of a run in a file; the digest that identifies it
  *   residual_samples.c      residuals at the truth
  *   closed_form.c           their second moments
  *
@@ -35,7 +35,7 @@
 
 /* ---- The outer problem ----------------------------------------------------------------------- */
 
-/* The inner problem of one sequence, and what the last evaluation gave. */
+/* The inner problem of one sequence, and the result of its last evaluation. */
 typedef struct {
     const ct_sequence *seq;
     ct_solver         *solver;
@@ -91,7 +91,7 @@ struct ct_outer {
     int                fresh;            /* the last evaluation was computed, not replayed        */
 };
 
-/* What is wanted of an evaluation. */
+/* Derivatives wanted from an evaluation. */
 typedef enum { CT_WANT_GRADIENT = 1, CT_WANT_MATRIX = 2, CT_WANT_COVARIANCE = 4 } ct__want;
 
 /* inner_problem.c: solve an inner problem under outer->noise from its start; loss and derivatives there. */
@@ -99,7 +99,7 @@ void ct__inner_evaluate(const ct_outer *outer, ct__inner_problem *inner, ct__scr
 /* x <- the estimate under a noise table: from x by the inner solver, or incrementally from the start. */
 ct_stop ct__inner_estimate(const ct_outer *outer, const ct__inner_problem *inner, ct_solver *solver,
                            const ct_noise *noise, double *x, int *iterations, ct_status *status);
-/* e at values x, scalar by scalar as the system numbers them: 1/2 |e|^2. */
+/* e at values x, in the order of the scalars of the system. Returns 1/2 |e|^2. */
 double ct__inner_residual(const ct_outer *outer, const ct__inner_problem *inner, const double *x, double *e);
 /* matrix += A'A, gradient += A'e, for `rows` rows of A (row-major, m wide). gradient may be NULL. */
 void ct__add_normal(int32_t m, int rows, const double *A, const double *e, double *matrix, double *gradient);
@@ -110,9 +110,9 @@ void      ct__free_samples(ct_outer *outer);
 /* E[2 rho(d)] / n of a kernel where noise is Gaussian: d^2 chi-square of n degrees. 1 without a kernel. */
 double ct__kernel_mean(ct_robust robust, int n);
 
-/* outer_problem.c: mark the checkpoint, as ct_outer_accept does; inner solves still start where they did. */
+/* outer_problem.c: mark the checkpoint as ct_outer_accept does. The starts of inner solves do not change. */
 ct_status ct__outer_checkpoint(ct_outer *outer, ct_err *err);
-/* Inner solves start from the truth again, whatever was accepted. */
+/* Inner solves start from the truth again. */
 ct_status ct__outer_start_over(ct_outer *outer, ct_err *err);
 
 /* numeric_gradient.c: gradient and matrix of every sequence that took part, by perturbed solves from its solution. */
@@ -125,8 +125,8 @@ typedef struct {
 } ct__draws;
 
 typedef struct {
-    double  loss;      /* of the estimates, as ct_outer_value has it; infinite where one failed     */
-    double  energy;    /* mean over estimated runs of [E(truth) - mean of E(samples)] / factors      */
+    double  loss;      /* of the estimates, as in ct_outer_value; infinite if an inner solve failed  */
+    double  energy;    /* mean over estimated sequences of [E(truth) - mean of E(samples)] / factors */
     double *gradient;  /* m, of energy by p; the caller's memory                                     */
     int32_t failed, estimated;
     int     solves;
@@ -150,8 +150,8 @@ ct_status ct__checkpoint_mark(ct_checkpoint *checkpoint, ct_outer *outer, ct_err
 
 /* ---- Methods --------------------------------------------------------------------------------- */
 
-/* Values of the loss that were had before, so that a method which starts where another stopped (under another prior)
- * need not ask again. Matched by the bits of p; a ring of the last few. */
+/* The last values of the loss, in a ring, found by the bits of p. A method that starts where another one stopped, under
+ * another prior, does not evaluate again. */
 #define CT__MEMO 48
 
 typedef struct {
@@ -161,35 +161,35 @@ typedef struct {
     int       used, next;
 } ct__memo;
 
-/* A minimisation under way: F(p) = L(p) + nu/2 (p - centre)' diag(weight) (p - centre) over part of the sequences. */
+/* The objective: F(p) = L(p) + nu/2 (p - centre)' diag(weight) (p - centre), over part of the sequences. */
 typedef struct {
     ct_outer               *outer;
     const ct_learn_options *options;
     ct_learn_result        *result;
     const uint8_t          *part;
-    const double           *centre, *weight; /* m; nu == 0: not looked at */
+    const double           *centre, *weight; /* m; not used if nu == 0 */
     double                  nu;
     ct__memo               *memo; /* may be NULL */
     /* for the caller's progress */
     ct_learn_phase phase;
-    int         iteration, iterations;
-    int         fold_iteration; /* -1: not among folds */
-    double      best;           /* of Frank-Wolfe's iterates, which need not descend */
+    int            iteration, iterations;
+    int         fold_iteration; /* -1: not in cross-validation */
+    double      best;           /* of the iterates of a method that does not descend */
     int         best_iteration;
     /* Nelder-Mead: bounds that the simplex collapsed onto although the loss is smaller inside */
     int         collapsed;
-    int32_t     collapsed_parameter; /* the one inside whose bound the loss is smallest ... */
-    double      collapsed_loss;      /* ... and that loss                                   */
-    int         begun, steps; /* the start is accepted; accepted steps from it, of all methods that were run */
+    int32_t     collapsed_parameter; /* the one with the smallest loss inside its bound */
+    double      collapsed_loss;      /* that loss                                       */
+    int         begun, steps; /* the start is accepted; accepted steps since then, of all methods */
     double      heldout, done_from, done_to;
     double      start_s;
     int        *cancelled; /* shared by all objectives of a run */
     ct_err     *err;
 } ct__objective;
 
-/* A point with what is known there: F, dF/dp, and the matrix of F's Gauss-Newton method. */
+/* A point p with F, dF/dp and the Gauss-Newton matrix of F. */
 typedef struct {
-    double *p, *gradient, *matrix; /* one block; matrix NULL if it was made without, gradient set to NULL: not wanted */
+    double *p, *gradient, *matrix; /* one block; matrix, gradient NULL: not wanted */
     double  F, loss;
     int     failed;
 } ct__point;
@@ -200,21 +200,21 @@ void      ct__memo_free(ct__memo *memo);
 ct_status ct__point_new(const ct__objective *objective, int matrix, ct__point *out, ct_err *err);
 void      ct__point_free(ct__point *point);
 void      ct__point_swap(ct__point *a, ct__point *b);
-/* Evaluate at point->p, which is counted, and tell the caller, who may cancel. */
+/* Evaluate at point->p, count the evaluation, and report it to the caller, who may cancel. */
 ct_status ct__objective_evaluate(ct__objective *objective, ct__point *point);
-/* Tell the caller of a value, which ct__objective_evaluate does by itself. */
+/* Report a value to the caller. ct__objective_evaluate does so itself. */
 void ct__objective_report(ct__objective *objective, const double *p, double loss);
-/* A method begins: the first point that it accepts is its start, and no step. */
+/* A method starts. The first point that it accepts is its start and counts as no step. */
 void ct__objective_begin(ct__objective *objective);
-/* The method has come an iteration further. */
+/* An iteration is complete. */
 void ct__objective_step(ct__objective *objective);
-/* The same, and the point is where the method stands: inner solves start from its solutions. */
+/* The same, and the last point is accepted: inner solves start from its solutions. */
 ct_status ct__objective_accept(ct__objective *objective);
 int       ct__objective_cancelled(const ct__objective *objective);
 
-/* derivative_free.c: refuses sets that are no box, for methods that know boxes alone. */
+/* derivative_free.c: CT_E_ARGUMENT if the set is not a box. */
 ct_status ct__box_check(const ct_outer *outer, ct_learn_method method, ct_err *err);
-/* leo.c: precisions and a whole truth? Else a sentence. */
+/* leo.c: CT_E_ARGUMENT if a learned covariance is full or the truth is incomplete. */
 ct_status ct__leo_check(const ct_outer *outer, ct_err *err);
 
 /* One file each. p: the start, inside the set; on return the answer. */
@@ -230,20 +230,20 @@ ct_status ct__learn_nelder_mead(ct__objective *objective, ct_space space, int ma
 ct_status ct__learn_powell(ct__objective *objective, ct_space space, int max_iterations, double *p,
                            ct_learn_stop *stop);
 
-/* ---- What belongs to learning ---------------------------------------------------------------- */
+/* ---- A run ----------------------------------------------------------------------------------- */
 
-#define CT__PRIOR_ALONE 0.1 /* the prior's weight where there are no folds to choose it by; see cross_validation.c */
+#define CT__PRIOR_ALONE 0.1 /* weight of the prior without cross-validation; see cross_validation.c */
 
 /* The state of a run of ct_learn. */
 typedef struct {
     ct__objective objective;             /* over all sequences           */
     double    *p;                  /* m: the answer                */
     double    *closed;             /* m: the closed form, in the set */
-    double    *weight;             /* m: the prior's               */
-    double    *start;              /* m: the table's values, in the set; in the end the answer before the scale */
+    double    *weight;             /* m: weights of the prior      */
+    double    *start;              /* m: values of the table, in the set; at the end the answer before the scale */
     int64_t   *samples;            /* m                            */
-    double     degrees;            /* of the chi-square that the scale is from */
-    int        rescale;            /* the closed form entered the set with a common factor that brings it nearest */
+    double     degrees;            /* of the chi-square that determines the scale */
+    int        rescale;            /* the closed form was scaled by the factor that brings it nearest to the set */
     int        alone;              /* the chosen candidate: from the start values, without prior */
     ct__memo   memo;
 } ct__learning;
@@ -255,7 +255,7 @@ ct_status ct__find_parameter(ct__learning *l, int32_t i, int sign);
 #define CT__VALUES(...) (int)(sizeof(double[]){__VA_ARGS__} / sizeof(double)), (double[]){__VA_ARGS__}
 #define CT__NO_VALUES   0, NULL
 
-/* p <- into the set; with rescale, after the common factor that brings it nearest. */
+/* p <- its projection into the set; with rescale, after the common factor that brings it nearest. */
 ct_status ct__enter_set(const ct_theta *theta, int rescale, double *p, ct_err *err);
 /* The closed form of a part, in the set. samples may be NULL. */
 ct_status ct__closed_start(const ct_outer *outer, const uint8_t *part, int rescale, double *p, int64_t *samples,
@@ -268,33 +268,33 @@ ct_status ct__choose_prior(ct__learning *l);
 int ct__start_is_better(const ct__learning *l);
 /* Does every parameter have samples? */
 int ct__closed_form_is_complete(const ct__learning *l);
-/* Infinite where a sequence has no estimate. */
+/* INFINITY if a sequence has no estimate. */
 double ct__mean_loss(int64_t n, const double *loss);
 /* Chooses among candidates `first` to candidates - 1, ordered from the strongest prior, with the losses of n sequences
  * each (candidates x n), and the start values. Returns its index, or `candidates` for the start values. */
 int ct__choose_candidate(int64_t n, int first, int candidates, const double *loss, const double *start, int mismatch);
-/* Model mismatch? seen, p: scratch, per sequence and per parameter. */
+/* Detects model mismatch. seen, p: scratch, per sequence and per parameter. */
 ct_status ct__detect_mismatch(ct__learning *l, ct_evaluation *seen, double *p, int *mismatch);
-/* The answer, estimated as in deployment; the closed form or the start values replace it if they beat it there. */
+/* Evaluates the answer as in deployment. The closed form or the start values replace it if their loss is smaller. */
 ct_status ct__validate_answer(ct__learning *l);
 /* Candidate k < count: prior[k] and the held-out losses loss + k n of n sequences. */
 void ct__record_candidates(ct_learn_result *r, int64_t n, int count, const double *prior, const double *loss,
                            int chosen);
-/* The candidate of that prior takes the chosen one's place. */
+/* Marks the candidate of that prior as the chosen one. */
 void ct__choose_recorded(ct_learn_result *r, double prior);
-/* Where a path starts: the closed form; one that is not complete only if its loss is not above that of the start. */
+/* Start of a path of priors: the closed form, or the start values if it is incomplete and its loss is larger. */
 const double *ct__path_start(const ct__learning *l, const double *closed);
-/* Minimise along weaker and weaker priors down to nu. */
+/* Minimise along a path of decreasing priors down to nu. */
 ct_status ct__learn_path(ct__objective *objective, double nu, double *p, ct_learn_stop *stop);
 
-/* deployment.c: deployment->incremental, where the caller left that to us. */
+/* deployment.c: resolves deployment->incremental if it is CT_INFERENCE_AUTO. */
 ct_status ct__outer_deployment(const ct_outer *outer, ct_inference *deployment, ct_err *err);
 /* The loss of a held-out sequence in cross-validation: that of ct_evaluate; INFINITY without an estimate, so that a
  * candidate whose solves fail is not chosen. */
 double ct__deployment_loss(const ct_evaluation *evaluation);
 
-/* common_scale.c: the common factor of most consistency on part of the sequences (NaN: none to be had) at p; and
- * that applied to p within the set, as the options say. */
+/* common_scale.c: the common factor on variances at p that is consistent with part of the sequences (NaN: not
+ * available); and its application to p, within the set or not, as the options say. */
 ct_status ct__scale_wanted(ct_outer *outer, const double *p, const uint8_t *part, double *factor, double *degrees,
                            double *loss, ct_err *err);
 double    ct__scale_apply(const ct_theta *theta, ct_scale scale, double factor, double *p);

@@ -1,41 +1,44 @@
 /* leo.c: LEO (Sodhi, Dexheimer, Mukadam, Anderson, Kaess: LEO: Learning energy-based models in factor graph
- * optimization, CoRL 2021), the paper's main baseline.
+ * optimization, CoRL 2021), the main baseline of the paper.
  *
- * What is learned of each variance is q, and an iteration is a step of Adam along the gradient g of energy + l2 sum
- * q^2 (leo_energy.c),
+ * The parameters are precisions q = 1 / variance. Each iteration is an Adam step on the gradient g of
+ * energy + l2 sum q^2 (leo_energy.c):
  *
- *     a <- 0.9 a + 0.1 g,   b <- 0.999 b + 0.001 g^2,   q <- q - rate decay^t (a / (1 - 0.9^t+1)) / (sqrt(b / (1 -
- *                                                       0.999^t+1)) + 1e-8),   q >= clip
+ *     a <- 0.9 a + 0.1 g,   b <- 0.999 b + 0.001 g^2,   q >= clip,
+ *     q <- q - rate decay^t (a / (1 - 0.9^(t+1))) / (sqrt(b / (1 - 0.999^(t+1))) + 1e-8)
  *
- * As in the newest public code (github.com/rpl-cmu/leo): q is the precision, 1 / variance, though it is called
- * sigma_inv there; the cost of a run is halved squared errors over the number of factors, the loss a mean over runs;
- * 10 samples of the joint Gaussian at the estimate, drawn anew in each of 100 iterations; PyTorch's Adam with a rate
- * of 0.1, which falls by 0.95 after each iteration; 1e-3 times the sum of squares of precisions; precisions not
- * below 1e-4; it starts from precisions of 0.01 to 1. (An older revision has q = 1 / sigma, costs over 1000, a rate
- * of 1, no squares, and q not below 0.1.) Steps of Adam are about as long as the rate, whatever the gradient: all of
- * them together move a precision by at most rate / (1 - decay) = 2. That is how far a start may be off. Precisions
- * are those of theta: where rows have units (ct_theta_set_unit), q = 1 is a sigma of one unit, and rate, l2 and clip
- * are meant in them.
+ * The newest public code (github.com/rpl-cmu/leo) sets the defaults:
+ *   - q is the precision, although its name there is sigma_inv. The start has precisions of 0.01 to 1.
+ *   - The cost of a sequence is half its squared errors over its number of factors. The loss is their mean.
+ *   - There are 100 iterations, with 10 new samples each of the joint Gaussian at the estimate.
+ *   - Adam is PyTorch's, with rate 0.1 and decay 0.95. l2 is 1e-3 and clip 1e-4.
+ * An older revision has q = 1 / sigma, costs over 1000, rate 1, no l2 and clip 0.1.
  *
- * Different here: samples are drawn with the sparse factor, there from a dense covariance; after each step p is
- * brought back into theta's set, which LEO does not have; estimates are minima found from the truth or, with
- * incremental inner estimates as there, step by step from what was measured; the rule that ends a run early when
- * tracking errors are below 0.05 m and rad is left out. The last iterate is the answer, as there. */
+ * An Adam step is about as long as the rate, for any gradient. All steps together change a precision by at most
+ * rate / (1 - decay) = 2, which limits how far off a start can be. Precisions are in theta's units: with
+ * ct_theta_set_unit, q = 1 is a sigma of one unit, and rate, l2 and clip have the same unit.
+ *
+ * Differences from that code:
+ *   - Samples use the sparse factor, not a dense covariance.
+ *   - Each step is projected into theta's set. LEO has no set.
+ *   - Estimates are minima from the truth. With incremental inner estimates they start from measurements, as in LEO.
+ *   - The early stop at tracking errors below 0.05 m and rad is left out.
+ * The answer is the last iterate, as in LEO. */
 #include "learn/learn.h"
 
 #include <math.h>
 
-#define KEEP_FIRST  0.9 /* PyTorch's, as LEO has them */
+#define KEEP_FIRST  0.9 /* defaults of PyTorch, which LEO uses */
 #define KEEP_SECOND 0.999
 #define LEAST_ROOT  1e-8
 
-/* Adam's memory, and what it works on. */
+/* The state of Adam. */
 typedef struct {
     double *q, *first, *second, *gradient; /* m each, one block */
     double  rate, keep_first, keep_second; /* of this iteration; powers of the two above */
 } adam;
 
-/* Precisions alone: of a full covariance there are none. And E must be known at the truth. */
+/* LEO needs precisions, which full covariances do not have, and E at the truth. */
 ct_status ct__leo_check(const ct_outer *o, ct_err *err)
 {
     char name[256];
@@ -48,20 +51,20 @@ ct_status ct__leo_check(const ct_outer *o, ct_err *err)
                                ct_theta_name(o->theta, i, name, sizeof name));
     for (int32_t i = 0; i < o->count; i++) {
         const ct_graph *graph = o->inner[i].seq->graph;
-        int64_t         all = 0, told = 0;
+        int64_t         all = 0, known = 0;
         for (int32_t f = 0; f < ct_graph_factors(graph); f++) all += o->slot[ct_graph_factor(graph, f).noise] >= 0;
-        for (int32_t s = 0; s < o->slots; s++) told += o->samples[s].first[i + 1] - o->samples[s].first[i];
-        if (told == all) continue;
+        for (int32_t s = 0; s < o->slots; s++) known += o->samples[s].first[i + 1] - o->samples[s].first[i];
+        if (known == all) continue;
         snprintf(name, sizeof name, "number %d", i);
         return ct_fail(err, CT_E_ARGUMENT,
-                       "method leo needs the whole truth, and that of sequence %s does not tell the residuals of %lld "
-                       "of its %lld factors to learn from; other methods do without",
-                       o->inner[i].seq->name ? o->inner[i].seq->name : name, (long long)(all - told), (long long)all);
+                       "method leo needs complete truth; in sequence %s the truth does not determine the residuals of "
+                       "%lld of the %lld factors of learned models; other methods do not need it",
+                       o->inner[i].seq->name ? o->inner[i].seq->name : name, (long long)(all - known), (long long)all);
     }
     return CT_OK;
 }
 
-/* q <- one step on, p <- the point of the set nearest to that. gradient: of the energy, by p. */
+/* One Adam step of q; p <- its projection into the set. a->gradient is d energy / dp. */
 static void step(const ct_theta *theta, const ct_leo *o, adam *a, double *p)
 {
     a->keep_first *= KEEP_FIRST;

@@ -1,17 +1,16 @@
 /* leo_energy.c: LEO's loss (Sodhi et al., CoRL 2021) over the sequences, and its gradient by p.
  *
- *     L = mean over runs of 1/N [ E(truth) - mean over samples of E(x_s) ],     x_s = x o Exp(delta),  delta ~ N(0,
- *                                                                               H^-1)
+ *     L = mean over sequences of 1/N [ E(truth) - mean over samples of E(x_s) ],
+ *     x_s = x o Exp(delta),   delta ~ N(0, H^-1)
  *
- * E is the error of the N factors of learned models, x the run's estimate under p and H = J'J there: samples are
- * drawn with the factor, R delta = white noise. They are taken as given when E is differentiated by p; what is left
- * is, for enough of them and as far as the posterior is that Gaussian, the gradient of the truth's negative log
- * likelihood. p being log variances of diagonal models, with w the robust weight and u = r / sigma,
+ * E is the error of the N factors of learned models. x is the estimate under p, and H = J'J there. Samples are drawn
+ * with the sparse factor: R delta = white noise. The derivative by p treats them as constants. If the posterior is that
+ * Gaussian, it converges with the number of samples to the gradient of the negative log likelihood of the truth. p are
+ * log variances of diagonal models. With w the robust weight and u = r / sigma,
  *
  *     dE/dp_j = -1/2 sum over factors and coordinates of parameter j of w u^2
  *
- * Draws come from a stream of their own for each seed, iteration and sequence: no thread and no order of threads is
- * in them. */
+ * Each seed, iteration and sequence has its own random stream, so draws do not depend on threads. */
 #include "base/parallel.h"
 #include "graph/whiten.h"
 #include "learn/digest.h"
@@ -21,7 +20,7 @@
 #include <assert.h>
 #include <math.h>
 
-#define ENERGY_TAG 32 /* in the checkpoint, apart from other kinds of evaluation */
+#define ENERGY_TAG 32 /* in the checkpoint: distinguishes this kind of evaluation */
 #define HEAD       5  /* numbers there before the gradient                   */
 
 typedef struct {
@@ -30,8 +29,7 @@ typedef struct {
     double          *energy; /* per sequence */
 } evaluation;
 
-/* A residual (which is used up) of a learned model: weight times its error is returned, weight times w u^2 added to
- * its squares. */
+/* Whitens r in place, adds weight w u^2 to the squares of its model, returns weight times the error. */
 static double add_residual(const ct_outer *o, int32_t model, double *r, double weight, double *squares)
 {
     const ct_noise_model *m = ct_noise_get(o->noise, model);
@@ -41,20 +39,20 @@ static double add_residual(const ct_outer *o, int32_t model, double *r, double w
     return weight * error;
 }
 
-/* At the truth, whose residuals were collected. Returns E, and in *factors their number. */
-static double add_truth(const ct_outer *o, int32_t run, double *squares, int64_t *factors)
+/* Adds the residuals at the truth. Returns E; *factors: their number. */
+static double add_truth(const ct_outer *o, int32_t sequence, double *squares, int64_t *factors)
 {
     double E = 0;
     *factors = 0;
     for (int32_t g = 0; g < o->models; g++) {
         if (o->slot[g] < 0) continue;
         const ct__samples *s = &o->samples[o->slot[g]];
-        for (int64_t k = s->first[run]; k < s->first[run + 1]; k++) {
+        for (int64_t k = s->first[sequence]; k < s->first[sequence + 1]; k++) {
             double r[CT_ROWS_MAX];
             memcpy(r, s->r + k * s->dim, (size_t)s->dim * sizeof *r);
             E += add_residual(o, g, r, 1, squares);
         }
-        *factors += s->first[run + 1] - s->first[run];
+        *factors += s->first[sequence + 1] - s->first[sequence];
     }
     return E;
 }
@@ -75,15 +73,15 @@ static double add_values(const ct_outer *o, const ct_solver *solver, const doubl
     return E;
 }
 
-/* Samples around the estimate, as many at a time as S has columns. Returns the mean of E, taken off the squares. */
-static ct_status add_samples(const evaluation *e, int32_t run, ct__scratch *scratch, double *squares, double *mean)
+/* Draws samples in batches of m, the columns of S. *mean: the mean of E. Subtracts their w u^2 from the squares. */
+static ct_status add_samples(const evaluation *e, int32_t sequence, ct__scratch *scratch, double *squares, double *mean)
 {
     const ct_outer *o = e->outer;
-    ct_solver      *solver = o->inner[run].solver;
-    const uint64_t  stream[3] = {e->draws->seed, (uint64_t)e->draws->iteration, (uint64_t)run};
+    ct_solver      *solver = o->inner[sequence].solver;
+    const uint64_t  stream[3] = {e->draws->seed, (uint64_t)e->draws->iteration, (uint64_t)sequence};
     ct_rng          rng = ct_rng_seed(ct__digest(CT__DIGEST_SEED, stream, sizeof stream));
-    /* what is fixed stays */
-    memcpy(scratch->x, o->inner[run].x, (size_t)ct_graph_size(solver->graph) * sizeof *scratch->x);
+    /* fixed variables keep their values */
+    memcpy(scratch->x, o->inner[sequence].x, (size_t)ct_graph_size(solver->graph) * sizeof *scratch->x);
     *mean = 0;
     for (int done = 0, columns; done < e->draws->samples; done += columns) {
         columns = CT_MIN(e->draws->samples - done, o->m);
@@ -92,14 +90,14 @@ static ct_status add_samples(const evaluation *e, int32_t run, ct__scratch *scra
         CT_TRY(ct_sparse_draw(solver->system, scratch->S, columns, NULL));
         for (int c = 0; c < columns; c++) {
             for (int32_t i = 0; i < solver->scalars; i++) scratch->e[i] = scratch->S[(int64_t)i * columns + c];
-            ct__retract(solver, o->inner[run].x, 1, scratch->e, scratch->x);
+            ct__retract(solver, o->inner[sequence].x, 1, scratch->e, scratch->x);
             *mean -= add_values(o, solver, scratch->x, -1.0 / e->draws->samples, squares);
         }
     }
     return CT_OK;
 }
 
-/* gradient_j = -1/2 sum of the squares of j's coordinates, over N. */
+/* gradient_j = -1/(2 N) sum of the squares of the coordinates of j. */
 static void gather(const ct_outer *o, const double *squares, int64_t factors, double *gradient)
 {
     const ct_theta_jacobian *s = o->slopes;
@@ -137,7 +135,7 @@ static void evaluate_sequence(void *user, int64_t i, int worker)
     }
 }
 
-/* Means over the runs that could be estimated. */
+/* Means over the sequences that have an estimate. */
 static void add_up(const ct_outer *o, const double *energy, ct__energy *value)
 {
     int32_t estimated = 0;

@@ -1,12 +1,12 @@
 /* levenberg_marquardt.c: bounded Levenberg-Marquardt in log theta.
  *
- *     (B + mu T) d = -g      on the free coordinates;   p <- projection of p + d on the set
+ *     (B + mu T) d = -g      on the free coordinates;   p <- projection of p + d into the set
  *
- * B = mean of A'A (and the prior's), g the gradient. Coordinates are turned so that bounds of the set are bounds on
- * single ones (theta.h). A coordinate at a bound that g pushes against is held; one that d would take past its bound
- * is set on it, and the others are solved for again. All coordinates are logarithms of variances, alike in scale: so
- * T is a multiple of the identity, the mean of B's diagonal, plus that diagonal. A first step may be long
- * (STEP_MAX): a small first trust radius sticks at bad starts. */
+ * B = mean of A'A, plus the prior's matrix; g is the gradient. Coordinates are rotated so that each bound of the set
+ * bounds one coordinate (theta.h). A coordinate at a bound is held if -g points outside. A coordinate that d would move
+ * past its bound is set to the bound, and the others are solved again. All coordinates are log variances of similar
+ * scale, so T is the diagonal of B plus its mean times the identity. The first step may be long (STEP_MAX): with a
+ * small initial trust radius the method gets stuck at bad starts. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -15,14 +15,14 @@
 #define MU_FIRST   1e-3
 #define MU_LEAST   1e-9
 #define MU_MOST    1e9
-#define HELD_ROUND 8     /* times that coordinates are set on their bounds and the rest solved again */
+#define HELD_ROUND 8     /* rounds of setting coordinates to bounds and solving for the others       */
 
 typedef struct {
     ct__objective *objective;
     int32_t     m;
     ct__point   at, trial;
-    double     *g, *B, *L, *d; /* turned gradient and matrix; Cholesky factor; step */
-    double     *low, *high;    /* room of each turned coordinate                    */
+    double     *g, *B, *L, *d; /* rotated gradient and matrix; Cholesky factor; step */
+    double     *low, *high;    /* limits of d for each rotated coordinate            */
     int8_t     *active, *held;
     double      mu;
 } lm;
@@ -52,7 +52,7 @@ static void release(lm *s)
     free(s->active);
 }
 
-/* g and B in turned coordinates: T'g, T'B T; and which bounds are pushed against. */
+/* g and B in rotated coordinates, T'g and T'B T, and the active bounds. */
 static void turn(lm *s)
 {
     const ct_theta *theta = s->objective->outer->theta;
@@ -60,7 +60,7 @@ static void turn(lm *s)
     memcpy(s->g, s->at.gradient, (size_t)m * sizeof *s->g);
     memcpy(s->B, s->at.matrix, (size_t)(m * m) * sizeof *s->B);
     ct_theta_to_eigenbasis(theta, s->at.p, s->g);
-    for (int side = 0; side < 2; side++) { /* the rows, then the columns of a symmetric matrix */
+    for (int side = 0; side < 2; side++) { /* the matrix is symmetric: rows, then columns */
         for (int32_t i = 0; i < m; i++) ct_theta_to_eigenbasis(theta, s->at.p, s->B + (int64_t)i * m);
         for (int32_t i = 0; i < m; i++)
             for (int32_t j = 0; j < i; j++) {
@@ -72,7 +72,7 @@ static void turn(lm *s)
     ct_theta_active(theta, s->at.p, s->active);
 }
 
-/* Cholesky of B + mu T on the coordinates that are not held, and the step there; 0 if it is not positive definite. */
+/* Cholesky factor of B + mu T on the free coordinates, and the step. 0: not positive definite. */
 static int solve(lm *s)
 {
     const int32_t m = s->m;
@@ -109,7 +109,7 @@ static int solve(lm *s)
     return 1;
 }
 
-/* How far turned coordinate i may go; off-diagonal ones of full blocks have no bound of their own. */
+/* Limits of d for each rotated coordinate. Off-diagonal coordinates of full blocks have no bounds. */
 static void find_room(lm *s)
 {
     const ct_theta *theta = s->objective->outer->theta;
@@ -123,14 +123,14 @@ static void find_room(lm *s)
         memset(unit, 0, (size_t)m * sizeof *unit);
         unit[i] = 1;
         ct_theta_from_eigenbasis(theta, s->at.p, unit);
-        for (int32_t k = 0; k < m; k++) at += unit[k] * s->at.p[k]; /* turned p, coordinate i */
+        for (int32_t k = 0; k < m; k++) at += unit[k] * s->at.p[k]; /* coordinate i of the rotated p */
         ct_theta_bounds(theta, i, &lower, &upper);
         s->low[i] = CT_MAX(s->low[i], CT_MIN(0, log(lower) - at));
         s->high[i] = CT_MIN(s->high[i], CT_MAX(0, log(upper) - at));
     }
 }
 
-/* The step: bounds that are pushed against are held; those that would be passed are reached. 0: no step to be had. */
+/* The step: active bounds are held, bounds that d would pass are reached. 0: no step. */
 static int step(lm *s)
 {
     const int32_t m = s->m;
@@ -154,7 +154,7 @@ static int step(lm *s)
     return 1;
 }
 
-/* trial.p <- p + d, in the set, and d <- what the projection left of it; returns the largest change of a coordinate. */
+/* trial.p <- projection of p + d; d <- the projected step. Returns the largest change of a coordinate. */
 static double move(lm *s)
 {
     const ct_theta *theta = s->objective->outer->theta;
@@ -171,8 +171,8 @@ static double move(lm *s)
     return largest;
 }
 
-/* The fall of F that the quadratic model promises for d. */
-static double promised(const lm *s)
+/* The decrease of F that the quadratic model predicts for d. */
+static double predicted_decrease(const lm *s)
 {
     const int32_t m = s->m;
     double        fall = 0;
@@ -184,9 +184,8 @@ static double promised(const lm *s)
     return fall;
 }
 
-/* What single coordinates promise by themselves, at most: nothing much is left to gain where even the sum of that is
- * small. */
-static double in_reach(const lm *s)
+/* An estimate of the decrease still possible: the sum of the predicted decreases along single coordinates. */
+static double remaining_decrease(const lm *s)
 {
     double fall = 0;
     for (int32_t i = 0; i < s->m; i++) {
@@ -198,26 +197,26 @@ static double in_reach(const lm *s)
     return fall;
 }
 
-/* One accepted step from s->at, or a reason to stop. */
+/* One accepted step from s->at, or *stop. */
 static ct_status advance(lm *s, ct_learn_stop *stop)
 {
     const ct_learn_options *o = s->objective->options;
     turn(s);
     find_room(s);
-    if (in_reach(s) <= 0.1 * o->relative * s->at.F) {
+    if (remaining_decrease(s) <= 0.1 * o->relative * s->at.F) {
         *stop = CT_LEARN_STOP_GRADIENT;
         return CT_OK;
     }
     int refused = 0;
     for (; s->mu <= MU_MOST; s->mu *= 8) {
         if (!step(s)) continue;
-        const double change = move(s), fall = promised(s);
+        const double change = move(s), fall = predicted_decrease(s);
         if (change <= o->step) {
-            /* short because longer ones were no good, or by itself */
+            /* stuck: longer steps were refused */
             *stop = refused ? CT_LEARN_STOP_STUCK : CT_LEARN_STOP_STEP;
             return CT_OK;
         }
-        if (!(fall > 0)) continue; /* so long a step that bounds turned it uphill: a shorter one */
+        if (!(fall > 0)) continue; /* the projection turned a long step uphill: try a shorter one */
         CT_TRY(ct__objective_evaluate(s->objective, &s->trial));
         if (ct__objective_cancelled(s->objective)) *stop = CT_LEARN_STOP_CANCELLED;
         const double gain = s->trial.failed || !isfinite(s->trial.F) ? -1 : (s->at.F - s->trial.F) / fall;

@@ -1,32 +1,30 @@
-/* nelder_mead.c: the simplex method of Nelder and Mead (1965), its coefficients by the dimension (Gao and Han 2012),
+/* nelder_mead.c: the simplex method of Nelder and Mead (1965), with the adaptive coefficients of Gao and Han (2012),
  * clipped to a box.
  *
- *     vertices x_0 .. x_n, best first, c the mean of all but the worst, and on the line through both  x(t) = (1 + t)
- *     c - t x_n:
- *     x(1) reflected, x(1 + 2/n) expanded, x(+-psi) contracted outside or inside, psi = 3/4 - 1/2n;  or all shrink
- *     towards x_0 by 1 - 1/n
+ *     vertices x_0 .. x_n, best first; c the mean of all but the worst; x(t) = (1 + t) c - t x_n
+ *     x(1) is the reflection, x(1 + 2/n) the expansion, x(+-psi) the outside and inside contraction,
+ *     psi = 3/4 - 1/2n. A shrink moves all vertices towards x_0 by the factor 1 - 1/n
  *
- * Rules, limits and tolerances are those of SciPy's minimize(method="Nelder-Mead", adaptive=True, bounds=...),
- * operations in its order, so that from the same simplex it takes the same path; the first simplex counts as an
- * iteration. Other than there:
- *   - a vertex of the first simplex that would leave the box goes the other way. Clipped, it would fall on the start
- *   where that is on a bound, and the direction were lost for good;
- *   - a parameter without room is no dimension;
- *   - in one dimension coefficients are those of two: 1 - 1/n would be 0, and the first shrink the end;
- *   - clipping can press the simplex flat on a face of the box, where it then stays and converges. At the end a
- *   vertex is tried inside of each such face, an evaluation each; if the loss is
- *     less there, the answer is no minimum, and objective->collapsed says so. It is not gone on from there with a new
- *     simplex: that finds up to a fifth less, for two thirds more evaluations, and would no longer be the method
- *     that it is a baseline of. */
+ * Rules, limits, tolerances and the order of operations are those of SciPy's
+ * minimize(method="Nelder-Mead", adaptive=True, bounds=...): the same simplex gives the same path. The first simplex
+ * counts as an iteration. Differences:
+ *   - A vertex of the first simplex that would leave the box goes the other way. Clipped to a bound that the start is
+ *     on, it would equal the start, and the simplex would lose that direction.
+ *   - Parameters with equal bounds are no dimensions.
+ *   - In one dimension the coefficients are those of two: 1 - 1/n is 0 for n = 1, and the first shrink would end it.
+ *   - Clipping can collapse the simplex onto a face of the box, where it then converges. At the end one vertex inside
+ *     each such face is evaluated. If the loss is smaller there, the answer is no minimum; objective->collapsed
+ *     counts these faces. The method does not restart there. A restart finds up to a fifth less loss for two thirds
+ *     more evaluations, and would no longer be the baseline method. */
 #include "learn/derivative_free.h"
 
 #include <limits.h>
 #include <math.h>
 
-#define X_TOLERANCE 1e-4    /* of the simplex' extent, absolute, in the coordinates searched ... */
-#define F_TOLERANCE 1e-4    /* ... and of its values: both must be met                           */
-#define FIRST       0.05    /* size of the first simplex, relative to the start ...              */
-#define FIRST_AT_0  0.00025 /* ... and where that is 0                                           */
+#define X_TOLERANCE 1e-4    /* of the extent of the simplex, absolute, in its coordinates, and   */
+#define F_TOLERANCE 1e-4    /* of its values; both must hold                                     */
+#define FIRST       0.05    /* size of the first simplex, relative to the start                  */
+#define FIRST_AT_0  0.00025 /* the same, if the start is 0                                       */
 
 typedef struct {
     ct__search search;
@@ -52,11 +50,11 @@ static ct_status allocate(simplex *s, ct_err *err)
     return CT_OK;
 }
 
-/* Coordinate k of the vertex beside x: where the step does not fit, to the other side, or as far as there is room. */
+/* Coordinate k of a first vertex: x plus a step; if that leaves the box, x minus the step, or the farther bound. */
 static double beside(const simplex *s, int32_t k, double x)
 {
     const double lower = s->search.lower[k], upper = s->search.upper[k];
-    /* a variance of nearly 1 is nothing special */
+    /* the logarithm of a variance near 1 is near 0 without a meaning */
     const int    at_0 = x == 0 || (s->search.space == CT_SPACE_LOG && fabs(FIRST * x) < FIRST_AT_0);
     const double ahead = at_0 ? x + FIRST_AT_0 : (1 + FIRST) * x, back = at_0 ? x - FIRST_AT_0 : (1 - FIRST) * x;
     if (ahead >= lower && ahead <= upper) return ahead;
@@ -71,7 +69,7 @@ static void swap(double **a, double **b)
     *b = t;
 }
 
-/* By insertion: of equals the older goes first. */
+/* Insertion sort, stable. */
 static void sort(simplex *s)
 {
     for (int32_t i = 1; i <= s->n; i++)
@@ -101,7 +99,7 @@ static int is_small(const simplex *s)
     double extent = 0;
     for (int32_t i = 1; i <= s->n; i++)
         for (int32_t k = 0; k < s->n; k++) extent = CT_MAX(extent, fabs(s->vertex[i][k] - s->vertex[0][k]));
-    return extent <= X_TOLERANCE && s->F[s->n] - s->F[0] <= F_TOLERANCE; /* not so if both are infinite */
+    return extent <= X_TOLERANCE && s->F[s->n] - s->F[0] <= F_TOLERANCE; /* false if both are infinite */
 }
 
 static void find_centre(simplex *s)
@@ -113,7 +111,7 @@ static void find_centre(simplex *s)
     }
 }
 
-/* x <- x(t), into the box, and the loss there. */
+/* x <- x(t) clipped to the box; *F <- the loss there. */
 static int try_at(simplex *s, double t, double *x, double *F)
 {
     for (int32_t k = 0; k < s->n; k++) x[k] = (1 + t) * s->centre[k] - t * s->vertex[s->n][k];
@@ -162,7 +160,7 @@ static int is_collapsed(const simplex *s, int32_t k)
     return 1;
 }
 
-/* The loss inside of every bound that the simplex collapsed onto. */
+/* Evaluates the loss inside every bound that the simplex collapsed onto. */
 static int evaluate_inside(simplex *s)
 {
     ct__objective  *e = s->search.objective;
@@ -182,7 +180,7 @@ static int evaluate_inside(simplex *s)
     return 1;
 }
 
-/* Until something says stop; 0 if the search does. */
+/* Iterates until *stop is set. 0: the search has ended. */
 static int iterate(simplex *s, int max_iterations, ct_learn_stop *stop)
 {
     ct__objective *e = s->search.objective;
@@ -207,7 +205,7 @@ ct_status ct__learn_nelder_mead(ct__objective *e, ct_space space, int max_iterat
     s.expand = 1 + 2 / dimension;
     s.contract = 0.75 - 1 / (2 * dimension);
     s.shrink = 1 - 1 / dimension;
-    *stop = s.n ? CT_LEARN_STOP_NONE : CT_LEARN_STOP_GRADIENT; /* nowhere to go */
+    *stop = s.n ? CT_LEARN_STOP_NONE : CT_LEARN_STOP_GRADIENT; /* all bounds are equal */
     if (status == CT_OK) status = allocate(&s, e->err);
     if (status == CT_OK && s.n && !iterate(&s, max_iterations, stop)) {
         status = s.search.status;

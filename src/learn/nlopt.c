@@ -1,18 +1,17 @@
-/* nlopt.c: NLopt's methods in log theta, with gradients and without. They know boxes alone. What they are given is
- * log F: the loss of a bad start is a hundred times that of the answer, and line searches and quadratic models do
- * better on its logarithm.
+/* nlopt.c: methods of NLopt in log theta, with and without gradients. They support box bounds only.
  *
- * They take F for a function of p alone: inner solves always start at the truth. Started from the last solution, a
- * bad trial could leave them in another minimum, and F at the best point would be another one when a line search
- * came back to it. */
+ * They minimise log F. The loss at a bad start may be a hundred times that of the answer, and line searches and
+ * quadratic models work better on its logarithm.
+ *
+ * They require F to be a function of p alone, so inner solves always start at the truth. A start at the last solution
+ * could follow a bad trial into another minimum; F at the best point would then change. */
 #include "learn/learn.h"
 
 #include <math.h>
 #include <nlopt.h>
 
-#define LARGE      1e3 /* for log F where there is none */
-/* of local methods without gradients, in log variances: as far as a closed form may well be off; from far away they
- * lengthen it */
+#define LARGE      1e3 /* log F if an inner solve fails */
+/* of local methods without gradients, in log variances: a usual error of the closed form. They lengthen it if needed */
 #define FIRST_STEP 0.5
 
 typedef struct {
@@ -40,23 +39,23 @@ static nlopt_algorithm algorithm_of(ct_learn_method method)
 
 static int has_gradient(ct_learn_method method) { return ct_learn_method_has(method, CT_LEARN_GRADIENT); }
 
-/* Local methods stop where steps become small; crs draws points all over the box. */
+/* Local methods stop at small steps. crs samples the whole box. */
 static int is_local_without_gradient(ct_learn_method method) { return !has_gradient(method) && method != CT_LEARN_CRS; }
 
-/* The point counts. */
-static ct_status come_on(const nlopt_run *r)
+/* Counts the point as an iteration and marks the checkpoint. */
+static ct_status count_point(const nlopt_run *r)
 {
     ct__objective_step(r->objective);
     return ct__outer_checkpoint(r->objective->outer, r->objective->err);
 }
 
-/* Where inner solves fail NLopt is told a large loss and no slope. */
+/* If inner solves fail, NLopt receives LARGE and a zero gradient. */
 static double objective(unsigned n, const double *p, double *gradient, void *user)
 {
     nlopt_run *r = user;
     memcpy(r->at.p, p, n * sizeof *p);
     if (r->status == CT_OK) r->status = ct__objective_evaluate(r->objective, &r->at);
-    if (r->status == CT_OK && !r->at.failed) r->status = come_on(r);
+    if (r->status == CT_OK && !r->at.failed) r->status = count_point(r);
     if (r->status != CT_OK || ct__objective_cancelled(r->objective)) nlopt_force_stop(r->opt);
     const int bad = r->status != CT_OK || r->at.failed || !isfinite(r->at.F);
     for (unsigned i = 0; gradient && i < n; i++) gradient[i] = bad ? 0 : r->at.gradient[i] / r->at.F;
@@ -77,8 +76,8 @@ static ct_learn_stop stop_of(const ct__objective *e, nlopt_result result)
     return CT_LEARN_STOP_STUCK;
 }
 
-/* How to stop. BOBYQA's radius says more than that two values are nearly the same, which happens on the way; a
- * global method has but its limit. */
+/* Tolerances. BOBYQA stops by its radius only: two of its values may be nearly equal far from the minimum. crs is
+ * global and stops at its limit of evaluations. */
 static int set_stops(nlopt_run *r, ct_learn_method method, int max_iterations)
 {
     const ct_learn_options *o = r->objective->options;
@@ -88,7 +87,7 @@ static int set_stops(nlopt_run *r, ct_learn_method method, int max_iterations)
     return !bad;
 }
 
-/* The box, p moved into it, and first steps. */
+/* Sets the box and first steps, and clips p to the box. */
 static int set_up(nlopt_run *r, ct_learn_method method, double *p)
 {
     const ct__objective *e = r->objective;
@@ -98,15 +97,15 @@ static int set_up(nlopt_run *r, ct_learn_method method, double *p)
         ct_theta_bounds(e->outer->theta, i, &lower[i], &upper[i]);
         lower[i] = log(lower[i]);
         upper[i] = log(upper[i]);
-        step[i] = CT_MIN(FIRST_STEP, 0.25 * (upper[i] - lower[i])); /* BOBYQA wants two of them inside */
-        /* NLopt leaves such a one out, but wants a number */
+        step[i] = CT_MIN(FIRST_STEP, 0.25 * (upper[i] - lower[i])); /* BOBYQA needs two steps inside the box */
+        /* NLopt removes parameters with equal bounds, but requires a step that is not zero */
         if (step[i] == 0) step[i] = FIRST_STEP;
         p[i] = CT_MAX(lower[i], CT_MIN(upper[i], p[i]));
     }
     int bad = nlopt_set_lower_bounds(r->opt, lower) < 0 || nlopt_set_upper_bounds(r->opt, upper) < 0;
     bad = bad || nlopt_set_min_objective(r->opt, objective, r) < 0;
     if (is_local_without_gradient(method)) bad = bad || nlopt_set_initial_step(r->opt, step) < 0;
-    if (method == CT_LEARN_CRS) nlopt_srand((unsigned long)e->options->seed); /* NLopt's state is the thread's */
+    if (method == CT_LEARN_CRS) nlopt_srand((unsigned long)e->options->seed); /* the generator of NLopt is per thread */
     return !bad;
 }
 
@@ -122,7 +121,7 @@ static ct_status run(nlopt_run *r, ct_learn_method method, int max_iterations, d
     CT_TRY(r->status);
     if (result == NLOPT_OUT_OF_MEMORY) return ct__no_memory(e->err, "parameters", m);
     *stop = stop_of(e, result);
-    memcpy(p, r->best, (size_t)m * sizeof *p); /* some of its methods end elsewhere */
+    memcpy(p, r->best, (size_t)m * sizeof *p); /* some methods do not return their best point */
     ct_theta_project(e->outer->theta, CT_SPACE_LOG, p);
     return CT_OK;
 }

@@ -1,8 +1,8 @@
-/* numeric_gradient.c: the paper's way: one perturbed solve a parameter and sequence, warm-started at the solution,
- * in parallel.
+/* numeric_gradient.c: derivatives by finite differences, as in the paper: one perturbed solve per parameter and
+ * sequence, warm-started at the solution, in parallel.
  *
- * What is differenced is the residual e itself, (e(p + h) - e(p)) / h: then no Jacobian of the group's logarithm is
- * needed, the neglect of which leaves an error of up to 10 %. Works through any inner solver, differentiable or not. */
+ * The residual e is differenced, (e(p + h) - e(p)) / h. This needs no Jacobian of the group's logarithm, whose omission
+ * causes an error of up to 10 %. It works with any inner solver, differentiable or not. */
 #include "base/parallel.h"
 #include "learn/learn.h"
 #include "solve/solve.h"
@@ -18,7 +18,7 @@ typedef struct {
     int       *solves; /* per task: iterations                   */
 } numeric;
 
-/* A thread works through one sequence after the other, with a solver of its own. */
+/* The solver of this thread for sequence i. Tasks are ordered by sequence, so it is seldom rebuilt. */
 static ct_status solver_for(ct_outer *o, ct__scratch *scratch, int32_t i, ct_err *err)
 {
     if (scratch->solver_of == i) return CT_OK;
@@ -87,7 +87,7 @@ static ct_status add_up(const numeric *n, ct_err *err)
         if (!n->A[i]) continue;
         for (int64_t t = (int64_t)i * o->m; t < (int64_t)(i + 1) * o->m; t++) {
             if (n->status[t] == CT_E_MEMORY) return ct__no_memory(err, "solvers", 1);
-            if (n->status[t] != CT_OK) { /* no derivative there: the sequence has failed */
+            if (n->status[t] != CT_OK) { /* no derivative: the sequence fails */
                 inner->loss = INFINITY;
                 inner->stop = CT_STOP_STUCK;
             }

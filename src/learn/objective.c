@@ -1,5 +1,5 @@
-/* objective.c: what the methods minimise: the loss over part of the sequences, and a prior; counted, reported,
- * cancelled in one place. */
+/* objective.c: the function that methods minimise: the loss over part of the sequences, plus a prior. Evaluations are
+ * counted, reported and cancelled here. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ ct_status ct__memo_new(int32_t m, ct__memo *memo, ct_err *err)
 
 void ct__memo_free(ct__memo *memo) { free(memo->entry); }
 
-/* 1 if the value at the point's p is known; it is then in the point, without a prior. */
+/* 1: the memo has the value at at->p; it is copied to the point, without the prior. */
 static int recall(const ct__objective *e, ct__point *at)
 {
     const size_t bytes = (size_t)e->outer->m * sizeof *at->p, square = bytes * (size_t)e->outer->m;
@@ -44,7 +44,7 @@ static int recall(const ct__objective *e, ct__point *at)
         memcpy(at->gradient, entry + e->outer->m + 1, bytes);
         memcpy(at->matrix, entry + 2 * e->outer->m + 1, square);
         at->failed = 0;
-        e->outer->fresh = 0; /* no solutions to start from came with it */
+        e->outer->fresh = 0; /* the memo holds no solutions to start from */
         return 1;
     }
     return 0;
@@ -70,7 +70,7 @@ static void remember(const ct__objective *e, const ct__point *at)
 void ct__objective_report(ct__objective *e, const double *p, double loss)
 {
     if (!e->options->progress) return;
-    const int    folding = e->fold_iteration >= 0; /* then a fold at a stop of the path is what is counted */
+    const int    folding = e->fold_iteration >= 0; /* then an iteration is a fold at one weight of the prior */
     const double part = e->iterations > 0 && !folding ? CT_MIN(1.0, (double)e->iteration / e->iterations) : 0;
     const ct_learn_progress progress = {
         .phase = e->phase,
@@ -85,7 +85,7 @@ void ct__objective_report(ct__objective *e, const double *p, double loss)
     };
     if (!e->options->progress(e->options->user, &progress)) return;
     *e->cancelled = 1;
-    /* what is evaluated from here on, the run that goes on will not ask for at this place */
+    /* a resumed run is not cancelled here, so it does not ask for later values in this order */
     ct_outer_set_checkpoint(e->outer, NULL);
 }
 

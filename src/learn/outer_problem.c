@@ -22,11 +22,11 @@ ct_outer_options ct_outer_defaults(void)
     o.inner.max_iterations = 200;
     o.inner.relative = o.inner.absolute = o.inner.gradient = 0;
     o.inner.step = 1e-6;
-    o.inner.distance = 1e-4; /* with exact Hessians what is left after that step is its square */
+    o.inner.distance = 1e-4; /* with exact Hessians the error after a step is its square */
     return o;
 }
 
-/* ---- Making one ------------------------------------------------------------------------------ */
+/* ---- Construction ---------------------------------------------------------------------------- */
 
 static const char *name_of(const ct_sequence *seq, int32_t i, char buf[64])
 {
@@ -50,14 +50,14 @@ static ct_status check_sequence(const ct_outer *o, const ct_sequence *seq, int32
                                ct_graph_name(seq->graph, v, var, sizeof var), seq->truth[k]);
     }
     if (ct_loss_terms(&o->options.loss, seq) == 0)
-        return ct_fail(err, CT_E_ARGUMENT, "sequence %s: no variable that is estimated has a truth that counts", name);
+        return ct_fail(err, CT_E_ARGUMENT, "sequence %s: no estimated variable has a truth of positive weight", name);
     ct_err inner = {0};
     if (ct_graph_check_noise(seq->graph, noise, &inner) != CT_OK)
         return ct_fail(err, CT_E_NOISE, "sequence %s: %s", name, inner.text);
     return CT_OK;
 }
 
-/* Every learned model must have a factor that it weighs, in some sequence. */
+/* Every learned model must be used by a factor of some sequence. */
 static ct_status check_use(const ct_outer *o, const ct_noise *noise, ct_err *err)
 {
     uint8_t  *used = ct__zalloc(o->models, sizeof *used);
@@ -94,7 +94,7 @@ static ct_status make_sequence(ct_outer *o, const ct_sequence *seq, ct__inner_pr
     return start_sequence(o, inner, err);
 }
 
-/* Where Jacobians are approximate the estimate is no minimum, and only differences of solves know how it moves. */
+/* With approximate Jacobians the estimate is no minimum, so its derivative needs differences of solves. */
 static ct_status check_derivatives(const ct_outer *o, const ct__inner_problem *inner, ct_err *err)
 {
     if (!inner->solver->approximate || o->options.gradient == CT_GRADIENT_NUMERIC) return CT_OK;
@@ -102,7 +102,7 @@ static ct_status check_derivatives(const ct_outer *o, const ct__inner_problem *i
         if (inner->solver->batch[b].ops->jacobian == CT_JACOBIAN_APPROXIMATE)
             return ct_fail(
                 err, CT_E_UNSUPPORTED,
-                "derivatives by %s need exact Jacobians, and those of %s are approximate; numeric ones do not",
+                "derivatives by %s need exact Jacobians, and those of %s are approximate; use numeric",
                 ct_gradient_name(o->options.gradient), inner->solver->batch[b].ops->name);
     return CT_OK;
 }
@@ -130,7 +130,7 @@ static ct_status make_scratch(ct_outer *o, ct_err *err)
     return CT_OK;
 }
 
-/* Which parameter is which coordinate of which model does not depend on p, but is known only once a slope was taken. */
+/* Evaluates the Jacobian of theta once: its structure (parameter, model, coordinate) does not depend on p. */
 static ct_status make_slopes(ct_outer *o, ct_err *err)
 {
     CT_TRY(ct_theta_jacobian_new(o->theta, &o->slopes, err));
@@ -176,7 +176,7 @@ ct_status ct_outer_new(int32_t count, const ct_sequence *const seq[], const ct_n
         return ct_fail(err, CT_E_ARGUMENT, "there is nothing to learn: every noise model is frozen");
     CT_TRY(ct__theta_check_noise(theta, noise, err));
     if (ct_theta_models(theta) < ct_noise_count(noise))
-        return ct_fail(err, CT_E_ARGUMENT, "the noise table has %d models, and had %d when the parameters were made",
+        return ct_fail(err, CT_E_ARGUMENT, "the noise table has %d models, and had %d when the parameters were defined",
                        ct_noise_count(noise), ct_theta_models(theta));
     if (options) CT_TRY(ct__check_loss(&options->loss, err));
     ct_outer *o = ct__zalloc(1, sizeof *o);
@@ -310,7 +310,7 @@ static ct_status evaluate(ct_outer *o, const double *p, int want, int32_t parts,
     return CT_OK;
 }
 
-/* A value as numbers, for the checkpoint. */
+/* A value as a list of numbers, for the checkpoint. */
 static int64_t pack(const ct_outer *o, int want, int out, double *number, ct_outer_value *v)
 {
     const int64_t m = o->m;
@@ -372,7 +372,7 @@ ct_status ct_outer_evaluate(ct_outer *o, const double *p, const uint8_t *part, c
 
 ct_status ct_outer_accept(ct_outer *o, ct_err *err)
 {
-    /* a replay always starts from what was measured */
+    /* incremental estimates always start from measurements */
     for (int32_t i = 0; o->fresh && !o->options.incremental && i < o->count; i++) {
         ct__inner_problem *inner = &o->inner[i];
         if (!inner->took_part || !isfinite(inner->loss)) continue;

@@ -1,27 +1,26 @@
 /* powell.c: Powell's direction set method (1964), in a box.
  *
- *     pass:   for each direction d_i:  x <- argmin over t of F(x + t d_i),  the box permitting
- *     then:   with d = x - (x after the pass before), F0 and F before and after the pass, D the largest fall in it,
- *             F2 = F(x + d):
- *             if F2 < F0 and 2 (F0 - 2 F + F2) (F0 - F - D)^2 < D (F0 - F2)^2, x <- argmin along d,
- *             d takes the last place, the last one that of the direction of the largest fall
+ *     pass:   for each direction d_i:  x <- argmin over t of F(x + t d_i) inside the box
+ *     then:   d = x - (x after the previous pass), F0 and F the values before and after the pass, D the largest
+ *             decrease along one direction, F2 = F(x + d).
+ *             If F2 < F0 and 2 (F0 - 2 F + F2) (F0 - F - D)^2 < D (F0 - F2)^2:
+ *             x <- argmin along d; the last direction replaces that of the largest decrease; d becomes the last
  *
- * Rules, limits and tolerances are those of SciPy's minimize(method="Powell", bounds=...), operations in its order.
- * Other than there:
- *   - Brent's search looks inside of an interval that may hold several minima, and can end at a point that is worse
- *   than where the line was entered. Then x stays;
- *   - a point is clipped to the box, which x + t d can leave by a rounding;
- *   - a parameter without room is no direction, and a line without room no evaluation;
- *   - a start where inner solves fail has no fall to be compared: the next pass goes on from what the first one found.
- *   */
+ * Rules, limits, tolerances and the order of operations are those of SciPy's minimize(method="Powell", bounds=...).
+ * Differences:
+ *   - Brent's search may end at a point worse than its start if a line has several minima. Then x stays.
+ *   - Points are clipped to the box. Rounding can move x + t d out of it.
+ *   - Parameters with equal bounds are no directions. Lines of length zero are not evaluated.
+ *   - If inner solves fail at the start, the first pass has no decrease to compare. The next pass starts from its
+ *     result. */
 #include "learn/derivative_free.h"
 
 #include <limits.h>
 #include <math.h>
 
-#define X_TOLERANCE 1e-4 /* of t, along a direction                        */
-#define F_TOLERANCE 1e-4 /* of a pass' fall, relative to the values' mean  */
-#define LINE_MOST   500  /* evaluations of one line                        */
+#define X_TOLERANCE 1e-4 /* of t along a direction                             */
+#define F_TOLERANCE 1e-4 /* of the decrease in a pass, relative to mean values */
+#define LINE_MOST   500  /* evaluations on one line                            */
 
 typedef struct {
     ct__search search;
@@ -29,7 +28,7 @@ typedef struct {
     double    *x, *before, *trial, *move; /* n; before: x after the last pass */
     double    *set;                       /* n x n, a direction a row         */
     double     F;
-    const double *along;                  /* of the line at hand              */
+    const double *along;                  /* direction of the current line    */
 } powell;
 
 static ct_status allocate(powell *s, ct_err *err)
@@ -47,7 +46,7 @@ static ct_status allocate(powell *s, ct_err *err)
     return CT_OK;
 }
 
-/* Between which t x + t d is in the box; 0: for none but 0. */
+/* The interval of t for which x + t d is in the box. 0: only t = 0. */
 static int room(const powell *s, const double *d, double *from, double *to)
 {
     *from = -INFINITY;
@@ -68,8 +67,7 @@ static int loss_on_line(void *user, double t, double *F)
     return ct__search_loss(&s->search, s->trial, F);
 }
 
-/* x <- the best point along d that was found, if it is no worse; *moved <- how many d that is. 0 if the search is at
- * its end. */
+/* x <- the best point found along d, unless it is worse. *moved <- its t. 0: the search has ended. */
 static int search_line(powell *s, const double *d, double *moved)
 {
     double from, to, t, F;
@@ -85,7 +83,7 @@ static int search_line(powell *s, const double *d, double *moved)
     return 1;
 }
 
-/* All directions in turn; the largest fall, and whose it was. */
+/* Line searches along all directions. *largest: the largest decrease; *whose: its direction. */
 static int pass(powell *s, double *largest, int32_t *whose)
 {
     *largest = 0;
@@ -102,7 +100,7 @@ static int pass(powell *s, double *largest, int32_t *whose)
     return 1;
 }
 
-/* Does the way of the whole pass, taken once more, promise more than its directions? */
+/* Powell's test above: is d, the displacement of the pass, a better direction? */
 static int look_ahead(powell *s, double before, double largest, int *worth)
 {
     double from, to, F;
@@ -128,7 +126,7 @@ static int turn(powell *s, int32_t whose)
     return 1;
 }
 
-/* Until something says stop; 0 if the search does. */
+/* Iterates until *stop is set. 0: the search has ended. */
 static int iterate(powell *s, int max_iterations, ct_learn_stop *stop)
 {
     if (!ct__search_loss(&s->search, s->x, &s->F)) return 0;
@@ -159,7 +157,7 @@ ct_status ct__learn_powell(ct__objective *e, ct_space space, int max_iterations,
     powell    s = {0};
     ct_status status = ct__search_begin(e, space, e->options->max_iterations ? INT_MAX : max_iterations, p, &s.search);
     s.n = s.search.n;
-    *stop = s.n ? CT_LEARN_STOP_NONE : CT_LEARN_STOP_GRADIENT; /* nowhere to go */
+    *stop = s.n ? CT_LEARN_STOP_NONE : CT_LEARN_STOP_GRADIENT; /* all bounds are equal */
     if (status == CT_OK) status = allocate(&s, e->err);
     if (status == CT_OK && s.n && !iterate(&s, max_iterations, stop)) {
         status = s.search.status;

@@ -1,9 +1,9 @@
-/* projected_gradient.c: the gradient method for convex sets, with spectral steps (Birgin, Martinez and Raydan 2000).
+/* projected_gradient.c: the spectral projected gradient method for convex sets (Birgin, Martinez and Raydan 2000).
  *
- *     d = projection(p - t g) - p,    p <- p + a d,    a halved until f falls by C a g'd,    t = |dp|^2 / dp'dg
+ *     d = projection(p - t g) - p,    p <- p + a d,    a halved until f decreases by C a g'd,    t = |dp|^2 / dp'dg
  *
- * f = log F, g its gradient: the loss of a bad start is a hundred times that of the answer, and steps chosen there
- * are no use here. */
+ * f = log F and g is its gradient. The loss at a bad start may be a hundred times that of the answer; step lengths of F
+ * would not carry over, those of log F do. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static double dot(int32_t m, const double *a, const double *b)
     return sum;
 }
 
-/* F and its gradient become those of log F. */
+/* Evaluates log F and its gradient. */
 static ct_status evaluate(ct__objective *e, ct__point *at)
 {
     CT_TRY(ct__objective_evaluate(e, at));
@@ -42,7 +42,7 @@ static double direction(const ct__objective *e, const ct__point *at, double t, d
     return largest;
 }
 
-/* One accepted step along d, or a reason to stop. */
+/* One accepted step along d, or *stop. */
 static ct_status search(ct__objective *e, ct__point *at, ct__point *trial, const double *d, double largest,
                         ct_learn_stop *stop)
 {
@@ -84,7 +84,7 @@ static ct_status iterate(ct__objective *e, int max_iterations, ct__point *at, ct
         else CT_TRY(search(e, at, trial, d, largest, stop));
         if (ct__objective_cancelled(e)) *stop = CT_LEARN_STOP_CANCELLED;
         if (*stop) break;
-        for (int32_t k = 0; k < m; k++) { /* after the swap trial is where we came from */
+        for (int32_t k = 0; k < m; k++) { /* after the swap, trial is the previous point */
             d[k] = at->p[k] - trial->p[k];
             trial->gradient[k] = at->gradient[k] - trial->gradient[k];
         }

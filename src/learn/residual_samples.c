@@ -1,5 +1,5 @@
-/* residual_samples.c: what every factor of a learned model says at the truth: samples of its noise, run by run.
- * Taken once; second moments of any part of the runs are sums over them. */
+/* residual_samples.c: residuals at the truth of all factors of learned models, by sequence: samples of their noise.
+ * Collected once. Second moments over any part of the sequences are sums over them. */
 #include "evaluate/evaluate.h"
 #include "learn/learn.h"
 

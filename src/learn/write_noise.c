@@ -183,7 +183,7 @@ ct_status ct_learn_write_noise(const ct_theta *theta, const ct_noise *noise, con
     CT_TRY(ct__theta_check_noise(theta, start, err));
     if ((origin->command && !ct__json_is_utf8(origin->command)) ||
         (origin->dataset && !ct__json_is_utf8(origin->dataset)))
-        return ct_fail(err, CT_E_UNSUPPORTED, "%s: what it comes from, %s, is not UTF-8", path,
+        return ct_fail(err, CT_E_UNSUPPORTED, "%s: its origin, %s, is not UTF-8", path,
                        origin->dataset ? origin->dataset : origin->command);
     const ct_status made = ct__noise_to_json(noise, &root, &inner);
     if (made != CT_OK) return ct_fail(err, made, "%s: %s", path, inner.text);

@@ -77,14 +77,14 @@ static void move(ct__tracer *t, int32_t from, int32_t to)
     memmove(t->p + to * m, t->p + from * m, (size_t)m * sizeof *t->p);
 }
 
-/* The point of the start phase that the method set out from; where it never did, what it answers with; -1: none.
- * Learning that ends with the table's values, after all, would until then have answered with the closed form. */
-static int32_t set_out_from(const ct__tracer *t, double s)
+/* The point of the start phase that the method started from. If no method was run: the answer. -1: none. If learning
+ * ends with the values of the table, its incumbent until then is the closed form. */
+static int32_t find_start(const ct__tracer *t, double s)
 {
     const int64_t m = parameters(t);
     const int     stayed = t->count == t->starts, started_again = stayed && t->result->stop == CT_LEARN_STOP_START;
     int32_t       found = -1;
-    for (int32_t k = 0; k < t->starts - started_again; k++) { /* the table's values are the last */
+    for (int32_t k = 0; k < t->starts - started_again; k++) { /* the values of the table are the last */
         const double *p = t->p + k * m;
         if (started_again ? found < 0 || t->point[k].loss < t->point[found].loss
             : stayed      ? same(t, p, s, t->result->p)
@@ -94,10 +94,10 @@ static int32_t set_out_from(const ct__tracer *t, double s)
     return found;
 }
 
-/* The start phase <- at most one point; if learning begins there, that is the same point. */
+/* Keeps at most one point of the start phase. If learning starts there, its first point is the same and is dropped. */
 static void drop_starts(ct__tracer *t, double s)
 {
-    const int32_t from = set_out_from(t, s), skip = from >= 0 && t->count > t->starts;
+    const int32_t from = find_start(t, s), skip = from >= 0 && t->count > t->starts;
     int32_t       n = 0;
     if (from >= 0) move(t, from, n++);
     for (int32_t k = t->starts + skip; k < t->count; k++) move(t, k, n++);
@@ -105,8 +105,7 @@ static void drop_starts(ct__tracer *t, double s)
     t->starts = 0;
 }
 
-/* The answer is the last point: the incumbent, scale applied, or another one, of the moment when the method was
- * done. */
+/* Makes the answer the last point: the incumbent with the scale applied, or a new point when the method ended. */
 static void end_with_answer(ct__tracer *t, double s)
 {
     const ct_learn_result *r = t->result;
@@ -119,8 +118,7 @@ static void end_with_answer(ct__tracer *t, double s)
     if (t->status == CT_OK) memcpy(t->p + (t->count - 1) * m, r->p, (size_t)m * sizeof *t->p);
 }
 
-/* KEPT of them at most: the first, and the last of each of so many intervals, which are even in the logarithm of
- * time. */
+/* Keeps at most KEPT points: the first, and the last in each of KEPT intervals, even in the logarithm of time. */
 static void thin(ct__tracer *t)
 {
     if (t->count <= KEPT) return;
@@ -177,9 +175,9 @@ void ct__tracer_end(ct__tracer *t, ct_trial *out)
     free(t->p);
 }
 
-/* ---- What is asked of it --------------------------------------------------------------------- */
+/* ---- Queries --------------------------------------------------------------------------------- */
 
-/* Better than the reference is within; what the reference does not know is not asked for. */
+/* Is value at most (1 + within) times the reference? A NaN reference is not compared. */
 static int near(double value, double reference, double within)
 {
     return isnan(reference) || value <= reference * (1 + within);

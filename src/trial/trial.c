@@ -1,4 +1,4 @@
-/* trial.c: a method learns under bounds from training sequences, is timed, and evaluated on test sequences. */
+/* trial.c: runs and times a method on training sequences under bounds, and evaluates it on test sequences. */
 #include "trial/trial.h"
 #include "evaluate/evaluate.h"
 #include "theta/check_noise.h"

@@ -1,6 +1,6 @@
 /* trial.h: what the files of this module share.
  *
- *   trial.c   learns and evaluates      trace.c   the points that learning went by
+ *   trial.c   learns and evaluates      trace.c   the points of learning over time
  */
 #ifndef CT_TRIAL_PRIVATE_H
 #define CT_TRIAL_PRIVATE_H
@@ -11,14 +11,14 @@
 
 /* ---- Trace ----------------------------------------------------------------------------------- */
 
-/* Records learning. Zero it, set the first group; trace = 0 records the time alone. */
+/* Records learning. Zero it and set the first group. trace = 0: records only the time. */
 typedef struct {
     const ct_trial_options *options;
     ct_outer               *outer;
-    const ct_learn_result  *result; /* under way                                                     */
+    const ct_learn_result  *result; /* of the learning in progress                                   */
     double                  start_s;
     int                     trace;
-    /* its own */
+    /* private */
     double          away_s;         /* spent here and in the caller's progress                       */
     ct_trace_point *point;          /* those of the start phase, then the incumbents                 */
     double         *p;              /* parameters of each, m numbers                                 */

@@ -150,10 +150,8 @@ static void print_json(const run_summary *s)
 
 static const char *stop_text(const run_summary *s)
 {
-    const char *stop = json_string_value(json_object_get(s->summary, "stop"));
-    for (int k = 0; stop && k < CT_LEARN_STOP_COUNT; k++)
-        if (!strcmp(stop, ct_learn_stop_name((ct_learn_stop)k))) return ct_learn_stop_meaning((ct_learn_stop)k);
-    return NULL;
+    const int stop = ct_learn_stop_find(json_string_value(json_object_get(s->summary, "stop")));
+    return stop < 0 ? NULL : ct_learn_stop_meaning((ct_learn_stop)stop);
 }
 
 static void print_state(const run_summary *s)

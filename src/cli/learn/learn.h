@@ -95,9 +95,10 @@ void      learn_close_folder(learn_folder *folder); /* of its run: open_run_fold
 json_t *learn_json(const learn_request *request, const learn_job *job);
 void    learn_print(const cli_io *io, const learn_request *request, const learn_job *job);
 
-/* "; prior 0.1, chosen by folds": where the weight of lm's prior comes from, INFINITY: the closed form itself, NaN:
- * nothing is said. chosen: it was left to lm; held: runs were held out; runs: those learned from. Returns buf. */
-const char *learn_prior_text(double prior, int chosen, int held, int runs, char *buf, size_t size);
+/* The weight of lm's prior and its origin, "; prior 0.1, chosen by cross-validation". INFINITY: the closed form itself;
+ * NaN: "". chosen: the weight was not given; held: sequences were held out; sequences: number of training sequences.
+ * Returns buf. */
+const char *learn_prior_text(double prior, int chosen, int held, int sequences, char *buf, size_t size);
 
 /* ---- reading a run ---- */
 
@@ -129,8 +130,8 @@ cli_exit learn_run_unchanged(const cli_io *io, const char *folder, const ct_run_
 cli_exit     learn_read_config(cli_io *io, const char *path, learn_request *request, cli_config **held);
 ct_inference learn_deployment(const learn_request *request); /* how sequences are estimated in deployment */
 ct_loss      learn_loss(const learn_request *request);
-/* The digest that a run with these options has, of the training runs of the dataset at this path, and with the start
- * values of that file where the run was told some. */
+/* The digest that a run with these options has, of the training sequences of the dataset at this path. start: the file
+ * of start values, if the run was given one. */
 ct_status learn_digest(const cli_io *io, const learn_request *request, const char *dataset, const char *start,
                        uint64_t *digest, ct_err *err);
 

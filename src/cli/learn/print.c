@@ -1,4 +1,4 @@
-/* print.c: what was learned, for people or for programs. */
+/* print.c: the result of learn, as JSON or as text. */
 #include "cli/common/findings.h"
 #include "cli/learn/learn.h"
 
@@ -55,7 +55,7 @@ static json_t *loss_json(const ct_learn_result *r)
     return o;
 }
 
-/* What cross-validation compared. */
+/* The candidates of cross-validation. */
 static json_t *candidates_json(const ct_learn_result *r)
 {
     json_t *list = cli_array();
@@ -74,7 +74,7 @@ static json_t *candidates_json(const ct_learn_result *r)
     return list;
 }
 
-/* Variances, or of a full model the covariance, under the closed form. */
+/* Models under the closed form: variances, of a full model the covariance. */
 static json_t *closed_form_json(const learn_job *job)
 {
     json_t   *o = cli_object();
@@ -138,7 +138,7 @@ json_t *learn_json(const learn_request *request, const learn_job *job)
 
 /* ---- for people ---- */
 
-/* "3.1 %"; "?" where nobody knows. */
+/* The standard error of sigma, "3.1 %": half of that of the log variance. "?": not determined; "": none. */
 static const char *error_text(double standard_error, char buf[24])
 {
     const double percent = 50 * standard_error;
@@ -198,10 +198,10 @@ static void print_table(const learn_job *job)
 
 static void print_loss(const ct_learn_result *r)
 {
-    char heldout[128] = "; no runs were held out";
+    char heldout[128] = "; no sequences were held out";
     if (isfinite(r->loss_heldout))
         snprintf(heldout, sizeof heldout, "; held out%s %.6g, the closed form there %.6g, the start %.6g",
-                 r->incremental ? " (step by step)" : "", r->loss_heldout, r->loss_heldout_closed_form,
+                 r->incremental ? " (incremental)" : "", r->loss_heldout, r->loss_heldout_closed_form,
                  r->loss_heldout_start);
     cli_row("loss", "start %.6g, closed form %.6g, learned %.6g%s", r->loss_start, r->loss_closed_form, r->loss_train,
             heldout);
@@ -210,22 +210,22 @@ static void print_loss(const ct_learn_result *r)
 static void print_scale(const learn_job *job)
 {
     const ct_learn_result *r = &job->result;
-    const char *what = !r->scale_free                        ? "not applied, as frozen models have a say"
-                       : job->options.scale == CT_SCALE_NONE ? "not applied, as asked for"
-                       : fabs(r->scale_applied / r->scale_wanted - 1) < 1e-9 ? "applied"
-                                                                             : NULL;
-    char                   part[64];
+    char                   applied[96];
     if (isnan(r->scale_wanted)) {
-        cli_row("scale", "could not be had: there are no more measurements than unknowns, or they fit exactly");
+        cli_row("scale", "not available: there are no more measurements than unknowns, or they fit exactly");
         return;
     }
-    if (r->scale_applied == 1) snprintf(part, sizeof part, "not applied, as the bounds leave no room");
-    else snprintf(part, sizeof part, "%.4g applied, as far as the bounds allow", r->scale_applied);
-    cli_row("scale", "ratios come from tracking; the common factor from consistency: variances x %.4g, %s",
-            r->scale_wanted, what ? what : part);
+    if (!r->scale_free)
+        snprintf(applied, sizeof applied, "not applied: estimates depend on it (frozen models or kernels)");
+    else if (job->options.scale == CT_SCALE_NONE) snprintf(applied, sizeof applied, "not applied: --scale none");
+    else if (fabs(r->scale_applied / r->scale_wanted - 1) < 1e-9) snprintf(applied, sizeof applied, "applied");
+    else if (r->scale_applied == 1) snprintf(applied, sizeof applied, "not applied: the bounds do not allow it");
+    else snprintf(applied, sizeof applied, "%.4g applied, the most that the bounds allow", r->scale_applied);
+    cli_row("scale", "the loss determines ratios of variances, consistency their common factor: variances x %.4g, %s",
+            r->scale_wanted, applied);
 }
 
-/* "x-y 0.9, x-yaw -0.02, ...": of every model learned with correlations. */
+/* "x-y 0.9, x-yaw -0.02, ...", for every full model. */
 static void print_correlations(const learn_job *job)
 {
     const char *label = "correlations";
@@ -250,29 +250,29 @@ static void print_correlations(const learn_job *job)
     }
 }
 
-/* Was the weight of lm's prior left to it? */
+/* Did lm choose the weight of its prior? */
 static int prior_was_chosen(const learn_request *request, const learn_job *job)
 {
     return isnan(job->options.prior) && request->from != 1;
 }
 
-/* No prior is chosen where the closed form is worse than the start values, and only those are left to begin from. */
+/* A chosen prior of 0 is the candidate that starts from the start values. */
 static int began_at_start(const learn_request *request, const learn_job *job)
 {
     return request->from == 1 || (prior_was_chosen(request, job) && job->result.prior == 0);
 }
 
-const char *learn_prior_text(double prior, int chosen, int held, int runs, char *buf, size_t size)
+const char *learn_prior_text(double prior, int chosen, int held, int sequences, char *buf, size_t size)
 {
     buf[0] = 0;
     if (isnan(prior)) return buf;
-    if (isinf(prior)) snprintf(buf, size, "; its prior, chosen by folds, is the closed form itself");
-    else if (prior == 0) snprintf(buf, size, "; no prior%s", chosen && held ? ", chosen by folds" : "");
-    else if (!chosen) snprintf(buf, size, "; prior %g, as asked for", prior);
-    else if (held) snprintf(buf, size, "; prior %g, chosen by folds", prior);
-    else if (runs < 2)
-        snprintf(buf, size, "; nothing could be held out of one run, so the prior is the default, %g", prior);
-    else snprintf(buf, size, "; without folds, the prior is the default, %g", prior);
+    if (isinf(prior)) snprintf(buf, size, "; cross-validation chose the closed form itself");
+    else if (prior == 0) snprintf(buf, size, "; no prior%s", chosen && held ? ", chosen by cross-validation" : "");
+    else if (!chosen) snprintf(buf, size, "; prior %g, given", prior);
+    else if (held) snprintf(buf, size, "; prior %g, chosen by cross-validation", prior);
+    else if (sequences < 2)
+        snprintf(buf, size, "; the prior is the default, %g: one sequence allows no cross-validation", prior);
+    else snprintf(buf, size, "; the prior is the default, %g: there are no folds", prior);
     return buf;
 }
 
@@ -301,7 +301,7 @@ void learn_print(const cli_io *io, const learn_request *request, const learn_job
     const ct_learn_result *r = &job->result;
     int32_t                models = 0;
     for (int32_t g = 0; g < ct_theta_models(job->theta); g++) models += ct_theta_learns(job->theta, g);
-    cli_row("dataset", "%s: %d training run%s; %d number%s of %d noise model%s learned", request->path,
+    cli_row("dataset", "%s: %d training sequence%s; %d parameter%s of %d noise model%s learned", request->path,
             job->dataset->trains, CLI_S(job->dataset->trains), r->parameters, CLI_S(r->parameters), models,
             CLI_S(models));
     print_method(request, job);
@@ -315,16 +315,16 @@ void learn_print(const cli_io *io, const learn_request *request, const learn_job
     if (isfinite(r->chi_after))
         cli_row("consistency",
                 "chi-square %.4g -> %.4g per degree, NEES %.4g -> %.4g per coordinate, before and after the scale, on "
-                "%s runs: 1 where sigmas are right",
+                "%s sequences (1: consistent)",
                 r->chi_before, r->chi_after, r->nees_before, r->nees_after, r->heldout ? "held-out" : "training");
-    if (r->stationarity > 1e-4) /* of minima it is far below */
+    if (r->stationarity > 1e-4) /* at minima it is far smaller */
         cli_row("stationarity",
-                "%.2g m or rad: as far from their minima were inner estimates when derivatives were taken",
+                "%.2g m or rad: largest distance of an inner estimate from its minimum, where derivatives were taken",
                 r->stationarity);
-    /* the row of the scale has its value, where it was applied */
-    const int settled = r->scale_free && r->scale_applied == r->scale_wanted;
+    /* if the scale was applied, its row has been printed above */
+    const int applied = r->scale_free && r->scale_applied == r->scale_wanted;
     cli_findings_print("undetermined", &r->findings, CT_TOPIC_IDENTIFIABILITY, 0,
-                       settled ? CT_FINDING_SCALE_UNDETERMINED : -1);
+                       applied ? CT_FINDING_SCALE_UNDETERMINED : -1);
     cli_row("written", "%s", job->folder.noise);
     char *run = cli_shell_quote(request->out), *data = cli_shell_quote(request->path);
     char *noise = cli_shell_quote(job->folder.noise), *start = cli_shell_quote(job->folder.start);

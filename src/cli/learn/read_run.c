@@ -120,8 +120,7 @@ static cli_exit read_summary(const cli_io *io, learn_run *run)
     if (!file && errno == ENOENT) return CLI_GO;
     if (!file)
         return cli_fail(io,
-                        "%s: cannot be read: %s; make it readable, or take it away: the run then counts as one that is "
-                        "not over",
+                        "%s: cannot be read: %s; make it readable, or remove it: the run then counts as unfinished",
                         run->summary, strerror(errno));
     run->summary_json = json_loadf(file, 0, &where);
     fclose(file);

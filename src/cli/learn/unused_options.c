@@ -4,21 +4,21 @@
 
 #include <string.h>
 
-static const char STEPWISE[] =
-    "--entry is where a new pose starts in estimates step by step: --inner isam2 or --deployment isam2 asks for those";
-static const char AT_ONCE[] =
-    "--deployment-start is where estimates at once start, or, with --entry motion and given, step by step; by itself "
-    "isam2 starts a new pose at the one before";
+static const char NEEDS_INCREMENTAL[] =
+    "--entry is where a new pose starts in incremental estimates; it needs --inner isam2 or --deployment isam2";
+static const char NEEDS_START[] =
+    "--deployment-start is where batch estimates start; isam2 uses it only with --entry motion or --entry given, and "
+    "by default starts a new pose at the previous one";
 
-/* --check-gradient makes no run. */
-static cli_exit check_of_gradient(const cli_io *io, int argc, char **argv)
+/* --check-gradient evaluates derivatives once and learns nothing. */
+static cli_exit check_gradient_options(const cli_io *io, int argc, char **argv)
 {
-    static const char *const OF_A_RUN[] = {
+    static const char *const OF_LEARNING[] = {
         "method", "from",     "iterations", "space", "samples",    "rate",             "decay", "seed",
         "M",      "gradient", "prior",      "folds", "deployment", "deployment-start", "scale", "checkpoint-every"};
-    for (size_t i = 0; i < sizeof OF_A_RUN / sizeof *OF_A_RUN; i++)
-        if (cli_option_given(argc, argv, OF_A_RUN[i]))
-            return cli_misuse(io, "--check-gradient learns nothing: --%s has no effect on it", OF_A_RUN[i]);
+    for (size_t i = 0; i < sizeof OF_LEARNING / sizeof *OF_LEARNING; i++)
+        if (cli_option_given(argc, argv, OF_LEARNING[i]))
+            return cli_misuse(io, "--check-gradient learns nothing: --%s has no effect on it", OF_LEARNING[i]);
     return CLI_GO;
 }
 
@@ -27,19 +27,19 @@ cli_exit learn_refuse_unused(const cli_io *io, learn_request *r, int argc, char 
     const char *method = ct_learn_method_name((ct_learn_method)r->method);
     r->entry_given = cli_option_given(argc, argv, "entry");
     r->start_given = cli_option_given(argc, argv, "deployment-start");
-    if (r->check_gradient) return check_of_gradient(io, argc, argv);
+    if (r->check_gradient) return check_gradient_options(io, argc, argv);
     if (cli_option_given(argc, argv, "iterations") && !ct_learn_method_get_info((ct_learn_method)r->method)->iterations)
         return cli_misuse(io, "--iterations is for methods that iterate; %s does not", method);
     if (cli_option_given(argc, argv, "gradient") && !ct_learn_method_has((ct_learn_method)r->method, CT_LEARN_GRADIENT))
         return cli_misuse(
             io, "--gradient is for methods that use derivatives of the loss, such as lm and fw; %s does not", method);
     if (cli_option_given(argc, argv, "folds") && r->folds > 0 && r->prior && strcmp(r->prior, "auto"))
-        return cli_misuse(io, "--folds are held out to choose the prior, and --prior %s says it; one of them",
+        return cli_misuse(io, "--folds chooses the prior by cross-validation, and --prior %s gives it; use one of them",
                           r->prior);
     if (cli_option_given(argc, argv, "folds") && r->folds > 0 && r->from == 1)
-        return cli_misuse(io, "--folds are held out to choose the prior, and --from table has none");
-    if (r->entry_given && !r->inner && !r->deployment) return cli_misuse(io, "%s", STEPWISE);
-    if (r->start_given && r->deployment == 1 && r->entry == CT_ENTRY_PREVIOUS) return cli_misuse(io, "%s", AT_ONCE);
+        return cli_misuse(io, "--folds chooses the prior by cross-validation, and --from table has no prior");
+    if (r->entry_given && !r->inner && !r->deployment) return cli_misuse(io, "%s", NEEDS_INCREMENTAL);
+    if (r->start_given && r->deployment == 1 && r->entry == CT_ENTRY_PREVIOUS) return cli_misuse(io, "%s", NEEDS_START);
     return CLI_GO;
 }
 
@@ -51,12 +51,12 @@ ct_status learn_check_deployment(const learn_request *r, const learn_job *job, c
     if (status != CT_OK) return status;
     if (r->entry_given && !r->inner && !deployment.incremental)
         return ct_fail(err, CT_E_ARGUMENT,
-                       "%s; --deployment auto estimates these runs at once, as measurements place their poses",
-                       STEPWISE);
+                       "%s; --deployment auto is batch here: measurements determine the poses of these sequences",
+                       NEEDS_INCREMENTAL);
     if (r->start_given && deployment.incremental && r->entry == CT_ENTRY_PREVIOUS)
         return ct_fail(err, CT_E_ARGUMENT,
-                       "%s; --deployment auto estimates these runs step by step, as measurements do not place their "
-                       "poses",
-                       AT_ONCE);
+                       "%s; --deployment auto is isam2 here: measurements do not determine the poses of these "
+                       "sequences",
+                       NEEDS_START);
     return CT_OK;
 }

@@ -13,8 +13,8 @@
 static void put_lm(report_job *job)
 {
     const json_t *s = job->summary_json, *prior = json_object_get(s, "prior"), *loss = json_object_get(s, "loss");
-    const char   *stop = json_string_value(json_object_get(s, "stop"));
-    const int started = stop && !strcmp(stop, "start"), held = json_is_number(json_object_get(loss, "heldout")),
+    const int     stop = ct_learn_stop_find(json_string_value(json_object_get(s, "stop")));
+    const int started = stop == CT_LEARN_STOP_START, held = json_is_number(json_object_get(loss, "heldout")),
               known = job->finished && s;
     const int table = job->learn.from == 1, chosen = !table && (!job->learn.prior || !strcmp(job->learn.prior, "auto"));
     const double  weight = json_is_number(prior) ? json_number_value(prior) : started || !held ? NAN : INFINITY;
@@ -28,11 +28,9 @@ static void put_lm(report_job *job)
 static void put_method(report_job *job)
 {
     const json_t *s = job->summary_json;
-    const int     found = json_is_string(json_object_get(s, "stop"));
     char          stop[256] = "", time[24];
-    for (int k = 0; found && k < CT_LEARN_STOP_COUNT; k++)
-        if (!strcmp(json_string_value(json_object_get(s, "stop")), ct_learn_stop_name((ct_learn_stop)k)))
-            snprintf(stop, sizeof stop, "%s", ct_learn_stop_meaning((ct_learn_stop)k));
+    const int code = ct_learn_stop_find(json_string_value(json_object_get(s, "stop")));
+    if (code >= 0) snprintf(stop, sizeof stop, "%s", ct_learn_stop_meaning((ct_learn_stop)code));
     if (job->learn.method == CT_LEARN_LM)
         put_lm(job);
     else

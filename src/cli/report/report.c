@@ -155,7 +155,7 @@ static void print(const report_request *request, const report_job *job)
         cli_row("dataset", "%s: %d %s sequence%s", job->path, job->count, report_part(job), CLI_S(job->count));
         print_row("translation", "m per coordinate, rmse before and after", job, EVAL_TRANSLATION);
         print_row("rotation", "rad, rmse before and after", job, EVAL_ROTATION);
-        print_row("nees", "per coordinate: 1 where sigmas are right", job, EVAL_NEES);
+        print_row("nees", "per coordinate (1: consistent)", job, EVAL_NEES);
     }
     report_verdict_headline(job, verdict, sizeof verdict);
     cli_row("verdict", "%s", verdict);
