@@ -119,7 +119,8 @@ void solve_print_json(const solve_request *request, const solve_job *job)
     cli_put(o, "breakdown", breakdown(job));
     cli_put(o, "structure", structure(job));
     if (request->method == SOLVE_ISAM2) cli_put(o, "replay", replay(job));
-    cli_put(o, "loose", cli_text(job->loose[0] ? job->loose : NULL));
+    cli_put(o, "undetermined", cli_text(job->undetermined[0] ? job->undetermined : NULL));
+    cli_put(o, "loose", cli_text(job->undetermined[0] ? job->undetermined : NULL)); /* its name before 0.2.0 */
     cli_put(o, "rmse", rmse(job));
     cli_put(o, "out", cli_text(job->is_written ? request->out : NULL));
     cli_put(o, "dropped", cli_integer(job->written.dropped));

@@ -119,8 +119,9 @@ static ct_status finish(const cli_io *io, const solve_request *request, solve_jo
 {
     const ct_stop stop = job->result.stop;
     if (stop == CT_STOP_RANK && request->method == SOLVE_ISAM2)
-        snprintf(job->loose, sizeof job->loose, "%s", job->replay.why);
-    else if (stop == CT_STOP_RANK) ct_solver_undetermined_text(job->solver, job->loose, sizeof job->loose);
+        snprintf(job->undetermined, sizeof job->undetermined, "%s", job->replay.why);
+    else if (stop == CT_STOP_RANK)
+        ct_solver_undetermined_text(job->solver, job->undetermined, sizeof job->undetermined);
     if (stop == CT_STOP_RANK || stop == CT_STOP_NOT_FINITE) return CT_OK;
     if (request->out) {
         cli_status_show(io, "writing %s", request->out);
@@ -167,7 +168,7 @@ static cli_exit verdict(const cli_io *io, const solve_request *request, const so
     case CT_STOP_CANCELLED:
         cli_fail(io, "%s: interrupted after %d iteration%s", request->path, done, CLI_S(done));
         return CLI_INTERRUPTED;
-    case CT_STOP_RANK: return cli_fail(io, "%s: not determined: %s%s", request->path, job->loose, unwritten);
+    case CT_STOP_RANK: return cli_fail(io, "%s: not determined: %s%s", request->path, job->undetermined, unwritten);
     case CT_STOP_ITERATIONS:
         return cli_fail(io, "%s: not converged: the limit of %d iteration%s is reached", request->path, most,
                         CLI_S(most));

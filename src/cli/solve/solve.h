@@ -35,7 +35,7 @@ typedef struct {
     ct_accuracy     before, after;
     cli_written     written;
     int             is_written;
-    char            loose[512];      /* empty unless the rank is deficient      */
+    char            undetermined[512];      /* empty unless the rank is deficient      */
 } solve_job;
 
 /* Copies graph and noise, and adds the prior of the anchor if one is needed. */
