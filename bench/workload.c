@@ -13,8 +13,6 @@ void bench_must(ct_status status, const ct_err *err)
     exit(EXIT_FAILURE);
 }
 
-static void put(double out[4], ct_se2 a) { out[0] = a.x, out[1] = a.y, out[2] = a.c, out[3] = a.s; }
-
 /* Exp(e), e normal with these sigmas. */
 static ct_se2 random_motion(ct_rng *rng, const double sigma[3])
 {
@@ -53,7 +51,7 @@ void bench_chain(int32_t poses, uint64_t seed, bench_workload *out)
                   gps = add_diagonal(out->noise, "gps", GPS);
     ct_rng        rng = ct_rng_seed(seed);
     ct_se2        at = ct_se2_identity(), motion = at;
-    double        turn = 0, z[4];
+    double        turn = 0;
     for (int32_t k = 0; k < poses; k++) {
         int32_t x;
         if (k) {
@@ -61,12 +59,11 @@ void bench_chain(int32_t poses, uint64_t seed, bench_workload *out)
             motion = ct_se2_make(1, 0, turn);
             at = ct_se2_normalize(ct_se2_compose(at, motion, NULL, NULL));
         }
-        put(z, at);
-        bench_must(ct_graph_add_variable(out->graph, NULL, CT_SE2, z, &x, &err), &err);
-        put(z, ct_se2_compose(at, random_motion(&rng, k ? GPS : FIRST), NULL, NULL));
-        bench_must(ct_graph_add_prior(out->graph, x, z, k ? gps : first, &err), &err);
-        put(z, ct_se2_compose(motion, random_motion(&rng, ODOM), NULL, NULL));
-        if (k) bench_must(ct_graph_add_between(out->graph, x - 1, x, z, odom, &err), &err);
+        const ct_se2 fix = ct_se2_compose(at, random_motion(&rng, k ? GPS : FIRST), NULL, NULL);
+        const ct_se2 step = ct_se2_compose(motion, random_motion(&rng, ODOM), NULL, NULL);
+        bench_must(ct_graph_add_se2(out->graph, NULL, at, &x, &err), &err);
+        bench_must(ct_graph_add_prior_se2(out->graph, x, fix, k ? gps : first, &err), &err);
+        if (k) bench_must(ct_graph_add_between_se2(out->graph, x - 1, x, step, odom, &err), &err);
     }
 }
 
