@@ -213,6 +213,53 @@ static void check_draws(ct_sparse *sp, int32_t n, const double *S)
     free(part);
 }
 
+typedef struct {
+    const problem *q;
+    const double  *S;
+    uint8_t        seen[512];
+} edge_check;
+
+static void check_edge(void *user, int64_t e, int n, const double *joint)
+{
+    edge_check    *c = user;
+    const problem *q = c->q;
+    int            row = 0;
+    c->seen[e]++;
+    for (int64_t a = q->start[e]; a < q->start[e + 1]; a++)
+        for (int32_t i = 0; i < q->dim[q->member[a]]; i++, row++) {
+            int column = 0;
+            for (int64_t b = q->start[e]; b < q->start[e + 1]; b++)
+                for (int32_t j = 0; j < q->dim[q->member[b]]; j++, column++)
+                    check_close(joint[row * n + column],
+                                c->S[(q->column[q->member[a]] + i) * q->n + q->column[q->member[b]] + j]);
+            CHECK(column == n);
+        }
+    CHECK(row == n);
+}
+
+/* Every edge comes once, with the rows and columns of its members in the dense inverse. */
+static void check_edges(const ct_sparse *sp, const problem *q, const double *S)
+{
+    edge_check c = {.q = q, .S = S};
+    ct_err     err = {0};
+    CHECK_OK(ct_sparse_edge_covariances(sp, check_edge, &c, &err), err);
+    for (int64_t e = 0; e < q->edges; e++) CHECK(c.seen[e] == 1);
+}
+
+/* By Gaussian elimination, of a positive definite matrix. */
+static double log_determinant(int32_t n, const double *M)
+{
+    double *A = malloc((size_t)n * (size_t)n * sizeof *A), sum = 0;
+    memcpy(A, M, (size_t)n * (size_t)n * sizeof *A);
+    for (int32_t k = 0; k < n; k++) {
+        sum += log(A[k * n + k]);
+        for (int32_t i = k + 1; i < n; i++)
+            for (int32_t j = k + 1; j < n; j++) A[i * n + j] -= A[i * n + k] / A[k * n + k] * A[k * n + j];
+    }
+    free(A);
+    return sum;
+}
+
 /* Everything the engine can do against the dense inverse. */
 static void check_against_dense(const problem *q, ct_order order, const int32_t *stage, double lambda)
 {
@@ -251,6 +298,8 @@ static void check_against_dense(const problem *q, ct_order order, const int32_t 
     }
     check_solves(sp, n, S);
     check_draws(sp, n, S);
+    check_edges(sp, q, S);
+    CHECK_NEAR(ct_sparse_log_determinant(sp), log_determinant(n, M), 1e-8 * (1 + n));
     /* all pairs at once */
     const int64_t count = (int64_t)q->blocks * q->blocks;
     int32_t      *a = malloc((size_t)count * sizeof *a), *b = malloc((size_t)count * sizeof *b);

@@ -124,6 +124,15 @@ ct_status ct_sparse_draw(ct_sparse *sparse, double *X, int32_t m, ct_err *err);
 ct_status ct_sparse_covariance(const ct_sparse *sparse, int64_t count, const int32_t a[], const int32_t b[],
                                double *const out[], ct_err *err);
 
+/* log det of the factored matrix: 2 sum log R_kk. NaN if a pivot was not positive. */
+double ct_sparse_log_determinant(const ct_sparse *sparse);
+
+/* The joint covariance of the members of every edge, from one sweep over the fronts: as much work as a few
+ * factorisations. fn receives the edge and S, n x n row-major over its members in order, n the sum of their dims; S is
+ * borrowed until fn returns. Edges come in the order of the tree. */
+typedef void (*ct_sparse_edge_fn)(void *user, int64_t edge, int n, const double *S);
+ct_status ct_sparse_edge_covariances(const ct_sparse *sparse, ct_sparse_edge_fn fn, void *user, ct_err *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -18,8 +18,7 @@ typedef struct {
     double         **S;           /* per front: (p + s)^2, row-major                     */
 } job;
 
-/* Row of position j in front's matrix, or -1. */
-static int32_t row_in_front(const ct_sparse *sp, const ct__front *front, int32_t j)
+int32_t ct__row_in_front(const ct_sparse *sp, const ct__front *front, int32_t j)
 {
     if (j < front->first) return -1;
     if (j < front->first + front->pivots) return sp->scalar[j] - front->scalar;
@@ -71,9 +70,8 @@ static void transpose(int32_t rows, int32_t cols, const double *A, int32_t lda, 
         for (int32_t j = 0; j < cols; j++) B[(int64_t)j * ldb + i] = A[(int64_t)i * lda + j];
 }
 
-/* S of one front, zero before; G (p x s) and T (p x (p + s), also for transposes) are scratch. */
-static void front_inverse(const ct_sparse *sp, const ct__front *front, const double *parent, double *S, double *G,
-                          double *T)
+void ct__front_inverse(const ct_sparse *sp, const ct__front *front, const double *parent, double *S, double *G,
+                       double *T)
 {
     const int32_t p = front->p, s = front->s, n = p + s, ld = n + 1;
     const double *A = sp->panel + front->panel;
@@ -100,8 +98,8 @@ static void answer(const job *w, int32_t f)
     const ct__front *front = &sp->front[f];
     const int32_t    n = front->p + front->s;
     for (int64_t k = w->head[f]; k != -1; k = w->next[k]) {
-        const int32_t row = row_in_front(sp, front, sp->position[w->a[k]]),
-                      col = row_in_front(sp, front, sp->position[w->b[k]]);
+        const int32_t row = ct__row_in_front(sp, front, sp->position[w->a[k]]),
+                      col = ct__row_in_front(sp, front, sp->position[w->b[k]]);
         const int32_t cols = sp->dim[w->b[k]];
         for (int32_t i = 0; i < sp->dim[w->a[k]]; i++)
             memcpy(w->out[k] + (int64_t)i * cols, w->S[f] + (int64_t)(row + i) * n + col,
@@ -130,7 +128,7 @@ static ct_status visit_fronts(job *w, ct_err *err)
             break;
         }
         const double *parent = front->parent < 0 ? NULL : w->S[front->parent];
-        front_inverse(sp, front, parent, w->S[f], scratch, scratch + (int64_t)front->p * front->s);
+        ct__front_inverse(sp, front, parent, w->S[f], scratch, scratch + (int64_t)front->p * front->s);
         answer(w, f);
         if (w->waiting[f] == 0) drop(w, f);
         if (front->parent >= 0 && --w->waiting[front->parent] == 0) drop(w, front->parent);
@@ -192,7 +190,7 @@ static int64_t plan_visits(job *w, int64_t count, uint8_t *apart)
     for (int32_t f = 0; f < sp->fronts; f++) w->head[f] = w->waiting[f] = -1;
     for (int64_t k = 0; k < count; k++) {
         const int32_t i = sp->position[w->a[k]], j = sp->position[w->b[k]], f = sp->front_of[CT_MIN(i, j)];
-        apart[k] = count <= FEW || row_in_front(sp, &sp->front[f], CT_MAX(i, j)) < 0;
+        apart[k] = count <= FEW || ct__row_in_front(sp, &sp->front[f], CT_MAX(i, j)) < 0;
         far += apart[k];
         if (apart[k]) continue;
         w->next[k] = w->head[f];

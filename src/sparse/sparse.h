@@ -202,4 +202,11 @@ int  ct__is_planar_chain(const ct_sparse *sp, const ct__front *front);
 int  ct__planar_chain_factor(ct_sparse *sp, const ct__front *front, double lambda, const double *scale);
 void ct__planar_chain_solve(const ct_sparse *sp, const ct__front *front, double *x);
 
+/* marginal_covariance.c. Row of position j in the front's matrix, or -1. */
+int32_t ct__row_in_front(const ct_sparse *sp, const ct__front *front, int32_t j);
+/* S, (p + s)^2 and zero before, <- the front's block of the inverse; parent: that of the parent, NULL at a root.
+ * G (p x s) and T (p x (p + s), at least 2 p^2) are scratch. */
+void ct__front_inverse(const ct_sparse *sp, const ct__front *front, const double *parent, double *S, double *G,
+                       double *T);
+
 #endif
