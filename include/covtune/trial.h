@@ -1,5 +1,5 @@
-/* covtune/trial.h: one method learns under bounds and is evaluated on held-out sequences: what it learned, at what
- * cost, how accurate that is, and by which points it went. */
+/* covtune/trial.h: one method learns under bounds and is evaluated on held-out sequences: the result, its cost, its
+ * accuracy, and the trace of points on the way. */
 #ifndef COVTUNE_TRIAL_H
 #define COVTUNE_TRIAL_H
 
@@ -13,13 +13,13 @@ extern "C" {
 
 /* A point of the trace: the answer if learning were stopped there. It is the best of the evaluated parameters, or the
  * last of methods that do not descend (fw, fw-log, leo). The first point is the start of the method, the last its
- * answer. Of more than 400, one is kept in each of 400 intervals that are even in the logarithm of time. */
+ * answer. At most 400 are kept, one in each of 400 intervals, even in the logarithm of time. */
 typedef struct {
     double  seconds;               /* since the start, without the time of tracing                  */
     int64_t solves;                /* inner solves until then                                       */
     int     evaluations;
     double  loss;                  /* NaN if the method minimises another one                       */
-    double  translation, rotation; /* training rmse; NaN: not asked for                             */
+    double  translation, rotation; /* training rmse; NaN: not computed                              */
 } ct_trace_point;
 
 typedef struct {
@@ -28,19 +28,19 @@ typedef struct {
     ct_evaluate_options test;   /* of the held-out sequences                                         */
     int                 trace;  /* keep the points                                                   */
     int                 errors; /* training rmse at the points: computed when learning is over       */
-    int               (*cancel)(void *user); /* called now and then, one call at a time; not 0: stop. May be NULL */
+    int               (*cancel)(void *user); /* called regularly, by one thread at a time; not 0: stop. May be NULL */
     void               *user;
 } ct_trial_options;
 
 ct_trial_options ct_trial_defaults(void); /* those of its parts; with conditioning and a trace, without errors */
 
 typedef struct {
-    ct_noise       *noise;   /* what was learned            */
+    ct_noise       *noise;   /* the learned table           */
     ct_learn_result result;
     double          seconds; /* of learning, as in the trace; scale and error bars, which come last, included */
     ct_summary      train;   /* of the training sequences, by the inference of the outer problem           */
     ct_summary      test;    /* of the held-out ones, by options.test                                      */
-    ct_trace_point *trace;   /* NULL if it was not asked for */
+    ct_trace_point *trace;   /* NULL without options.trace */
     int32_t         points;
 } ct_trial;
 

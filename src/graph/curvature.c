@@ -11,7 +11,7 @@
 
 #define UNKNOWNS_MAX (CT_ARITY_MAX * CT_DIM_MAX)
 
-/* A factor, its multipliers, and where each of its unknowns is: coordinate[k] of variable[k]. */
+/* A factor and its multipliers. Unknown k is coordinate[k] of variable[k]. */
 typedef struct {
     const ct_factor_ops *ops;
     const double        *z;
@@ -34,7 +34,7 @@ static place place_of(const ct_factor_ops *ops, const double *z, const void *con
     return at;
 }
 
-/* The largest number among the variables, at least 1: what rounding is relative to. */
+/* The largest number among the variables, at least 1. Rounding is relative to it. */
 static double largest_value(const place *at)
 {
     double largest = 1;

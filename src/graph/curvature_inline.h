@@ -1,8 +1,8 @@
 /* curvature_inline.h: second derivatives of logarithms, for the exact Hessian.
  *
  * With r = Log(T Exp(b)) and multipliers u, the gradient of u'r at b, in the frame there, is c(r) = Jr^-1(r)'u. Its
- * derivative along b is (dc/dr) Jr^-1(r), which is not symmetric, as the frame turns with b: the antisymmetric part is
- * that of 1/2 [b, b'], and what is left without it is the Hessian for perturbations b by Exp,
+ * derivative along b is (dc/dr) Jr^-1(r). It is not symmetric, because the frame turns with b: its antisymmetric part
+ * is that of 1/2 [b, b']. Its symmetric part is the Hessian for perturbations b by Exp,
  *
  *     K0 = sym((dc/dr) Jr^-1(r)).
  *
@@ -13,7 +13,7 @@
  *     K = [ M'K0 M        M'(K0 + S/2) ]
  *         [ (that)'       K0           ].
  *
- * Everything follows from D and its derivatives (coef_inline.h), which the logarithm has at hand: no trigonometry. */
+ * All terms follow from D and its derivatives (coef_inline.h), which the logarithm provides without trigonometry. */
 #ifndef CT_CURVATURE_INLINE_H
 #define CT_CURVATURE_INLINE_H
 

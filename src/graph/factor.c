@@ -1,4 +1,4 @@
-/* factor.c: the table of built-in measurement models, and derivatives of any model by differences.
+/* factor.c: the table of built-in measurement models, and numeric derivatives of any model.
  *
  * To add a model: a file factor_<name>.c with its mathematics, its eval and its ct_factor_ops, and
  * its name in CT_FACTOR_LIST of graph.h. The tests then check its Jacobians.
@@ -117,7 +117,7 @@ void ct_factor_eval(const ct_factor_ops *ops, const double *z, const void *conte
 
 /* ---- Checking a model ------------------------------------------------------------------------------ */
 
-/* What is wrong with a description, or NULL. */
+/* The reason why a description is invalid, or NULL. */
 static const char *inconsistent(const ct_factor_ops *ops)
 {
     if (ops->rows < 1 || ops->rows > CT_ROWS_MAX) return "rows must be 1 to 6";
@@ -144,8 +144,8 @@ typedef struct {
 } entry;
 
 /* The derivative by variable i: differences at h and 2h, extrapolated (error h^4), for h = 64, 16, 4
- * and 1 times the step of central differences; of each entry the value whose own correction was
- * smallest. Long steps suffer least from rounding, short ones follow a point 1 cm away. */
+ * and 1 times the step of central differences; Each entry takes the value with the smallest
+ * correction. Long steps have less rounding error; short ones resolve a point 1 cm away. */
 static void careful_differences(const place *at, int i, const double *r0, double *D)
 {
     const int    count = at->ops->rows * ct_kind_dim(at->ops->kind[i]);
@@ -163,7 +163,7 @@ static void careful_differences(const place *at, int i, const double *r0, double
     }
 }
 
-/* How far an approximate Jacobian may be off: |r| (1 + the largest entry). */
+/* The error allowed for an approximate Jacobian: |r| (1 + the largest entry). */
 static double allowance(const place *at, int count, const double *r0, const double *D)
 {
     double square = 0, largest = 0;
@@ -173,8 +173,8 @@ static double allowance(const place *at, int count, const double *r0, const doub
     return sqrt(square) * (1 + largest);
 }
 
-/* J was filled with NaN, so an entry that eval did not write is infinitely wrong. What r is declared not to depend on
- * is taken as zero, whatever J contains. */
+/* J was filled with NaN, so an entry that eval did not write is infinitely wrong. Derivatives by
+ * variables that r is declared not to depend on count as zero. */
 static void compare(const place *at, int i, const double *r0, const double *J, entry *worst)
 {
     const int dim = ct_kind_dim(at->ops->kind[i]), count = at->ops->rows * dim;

@@ -2,8 +2,8 @@
  *
  *     d = a^-1 b,  r = Log(z^-1 d),  dr/db = Jr^-1(r),  dr/da = -Jr^-1(r) Ad(d^-1)
  *
- * This is what odometry and loop closures are, so most of what a solver evaluates: one logarithm,
- * no sines or cosines, the Jacobians written out. Curvatures: curvature_inline.h.
+ * Odometry and loop closures are of this model, so solvers evaluate it most often. It needs one
+ * logarithm and no sines or cosines; Jacobians are written out. Curvatures: curvature_inline.h.
  */
 #include <covtune/graph.h>
 

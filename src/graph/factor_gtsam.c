@@ -1,15 +1,15 @@
-/* factor_gtsam.c: gtsam_prior_P and gtsam_between_P, poses measured as GTSAM's default build does it.
+/* factor_gtsam.c: gtsam_prior_P and gtsam_between_P, measurements of poses as in the default build of GTSAM.
  *
- * GTSAM's PriorFactor and BetweenFactor take the residual from the group's `Local`, but not its
- * derivative; and for Pose2 `Local` is a chart, not the logarithm: chart(x, y, theta) = (x, y, theta).
+ * GTSAM's PriorFactor and BetweenFactor compute the residual by `Local` of the group and leave out its
+ * derivative. For Pose2 `Local` is a chart, not the logarithm: chart(x, y, theta) = (x, y, theta).
  *
  *     between_se2   d = a^-1 b,  r = chart(z^-1 d),   dr/db taken as I, dr/da as -Ad(d^-1)
  *     between_se3   d = a^-1 b,  r = Log(z^-1 d),     the same
  *     prior_se2     r = -chart(x^-1 z),               dr/dx taken as I
  *     prior_se3     r = -Log(x^-1 z) = Log(z^-1 x),   the same
  *
- * What is left out is a rotation by r's angle, or Jr^-1(r): the identity at r = 0, off by |r|. So an
- * iteration ends where sum J'Wr = 0 with this J, which is near the minimum and not at it
+ * The factor left out is a rotation by the angle of r, or Jr^-1(r). It is the identity at r = 0 and differs
+ * from it by |r|. Iterations end at sum J'Wr = 0 with this J, near the minimum but not at it
  * (docs/gtsam.md).
  */
 #include "graph/graph.h"

@@ -2,8 +2,8 @@
  *
  *     r = t + R l - z        l: lever arm in the body frame, zero unless given
  *
- * in world axes, so the noise is the receiver's east and north, not the body's ahead and left. With q = R'u the
- * terms of second order in Exp(w, rho) l = l + (w x l + rho) + 1/2 w x (w x l + rho) + ... are
+ * The residual is in world axes, as is the noise of a receiver (east, north). With q = R'u the terms of second
+ * order in Exp(w, rho) l = l + (w x l + rho) + 1/2 w x (w x l + rho) + ... are
  *
  *     u'r = ... + 1/2 ((q.w)(l.w) - (q.l)(w.w)) - 1/2 w.(q x rho)
  */

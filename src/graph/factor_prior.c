@@ -2,7 +2,7 @@
  *
  *     r = Log(z^-1 x),  dr/dx = Jr^-1(r)
  *
- * On R^n that is x - z and I; on the circle the Jacobian is 1; neither has a curvature. Those of the others:
+ * On R^n this is x - z and I; on SO(2) the Jacobian is 1. Neither has curvature. Curvatures of the other kinds:
  * curvature_inline.h.
  */
 #include <covtune/graph.h>

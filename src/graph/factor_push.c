@@ -1,29 +1,27 @@
-/* factor_push.c: push_se2, an object that a finger pushes over a table, slowly.
+/* factor_push.c: push_se2, quasi-static pushing of an object over a table by a finger.
  *
- * Slowly: whenever the finger stops the object does, so friction under it balances the finger's push at every moment
- * (quasi-static). How much friction can resist depends on how the object moves. All forces (fx, fy) and moments m
- * that it can just resist form the limit surface, which is nearly an ellipsoid, (fx^2 + fy^2) + (m / c)^2 =
- * constant, and the object moves along its normal at the force that acts: v ~ f, omega ~ m / c^2. c is a length, the
- * lever at which friction resists turning: about the mean distance of the support from its centre
- * (ct_shape_moments). The push acts at the contact P, so m = P x f, and with v for f:
+ * Quasi-static: the friction under the object balances the force of the finger at every moment; the object stops with
+ * the finger. The forces (fx, fy) and moments m that friction can just resist form the limit surface. It is nearly an
+ * ellipsoid, (fx^2 + fy^2) + (m / c)^2 = constant. The object moves along its normal at the acting force: v ~ f,
+ * omega ~ m / c^2. c is a length, about the mean distance of the support from its centre (ct_shape_moments). The force
+ * acts at the contact P, so m = P x f. With v for f:
  *
- *     P x v = c^2 omega                            the object turns by the moment of the force
- *     v + omega S P = v_contact                    and the point of it that is touched moves with the finger (it
- *                                                  sticks)
+ *     P x v = c^2 omega                            the moment of the force turns the object
+ *     v + omega S P = v_contact                    the contact point moves with the finger (sticking contact)
  *
- * Over a step from (o, e) to (p, f), object and finger, with everything in the frame of p, R its rotation, S = [0
- * -1; 1 0], z = c^2:
+ * A step leads from object o and finger e to object p and finger f. In the frame of p, with R its rotation,
+ * S = [0 -1; 1 0] and z = c^2:
  *
  *     v = R'(p - o),  V = R'(f - e),  P = R'(f - p),  w = angle from o to p,  u = v - V
  *     r = [ u + w S P;  P x v - c^2 w ]
  *
- * With Q_x = R'R_x, a perturbation (rho, theta) of x moves it by Q_x (rho + theta S rho / 2 + ...), and theta of p
- * turns all of it back. Rows x and y:
+ * With Q_x = R'R_x, a perturbation (rho, theta) of x moves it by Q_x (rho + theta S rho / 2 + ...). theta of p
+ * rotates the frame, so all terms turn by -theta. Rows x and y:
  *
  *     do: -Q_o, -S P     de: Q_e, 0     dp: I - w S, S (P - u) + w P     df: (w S - I) Q_f, 0
  *
- * and the moment's: -(S P)'Q_o, c^2 | 0, 0 | (S v + S P)', -c^2 | -(S v)'Q_f, 0. The curvature is the second order
- * of the same, term by term. */
+ * Row of the moment: -(S P)'Q_o, c^2 | 0, 0 | (S v + S P)', -c^2 | -(S v)'Q_f, 0. The curvature has the terms of
+ * second order. */
 #include <covtune/graph.h>
 
 #include "graph/curvature_inline.h"

@@ -2,7 +2,7 @@
  *
  *     r = (|m| - z_range, Log(z_direction^-1 direction(m))),  m = (x o s)^-1 p
  *
- * Range first. The parts are those of factor_range.c and factor_bearing.c, the sight shared.
+ * Range first. The parts are those of factor_range.c and factor_bearing.c and share the line of sight.
  */
 #include "graph/line_of_sight_inline.h"
 

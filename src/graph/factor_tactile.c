@@ -1,7 +1,7 @@
-/* factor_tactile.c: tactile_*, how a finger turned, or moved, on an object between two times.
+/* factor_tactile.c: tactile_*, the rotation or motion of a finger on an object between two times.
  *
- * o and e are object and finger, p and f the same two later. With a = o^-1 e and b = p^-1 f, the finger as the
- * object sees it:
+ * o and e are object and finger at the first time, p and f at the second. With a = o^-1 e and b = p^-1 f, the poses of
+ * the finger in the frame of the object:
  *
  *     d = a^-1 b = e^-1 o p^-1 f
  *     tactile_yaw   r = angle of z^-1 d            tactile_se2   r = Log(z^-1 d)
@@ -12,11 +12,11 @@
  *     z^-1 d  ->  z^-1 d Exp(-Ad(d^-1) de) Exp(Ad(b^-1) do) Exp(-Ad(b^-1) dp) Exp(df)
  *
  * so dr/df = J = Jr^-1(r), dr/dp = -J Ad(b^-1) = -dr/do, dr/de = -J Ad(d^-1). With M each factor's matrix, its
- * curvature is M'K0 M, and that of two of them M'(K0 + S/2) M', in the order above: K0 and S as curvature_inline.h
- * has them.
+ * curvature is M'K0 M, and that of two of them M'(K0 + S/2) M', in the order above: K0 and S are those of
+ * curvature_inline.h.
  *
- * A network on tactile images measures only the turn, and a sequence has thousands of them, so the residual uses
- * no sines and cosines. */
+ * A network on tactile images measures only the rotation. A sequence has thousands of these factors, so the residual
+ * uses no sines and cosines. */
 #include <covtune/graph.h>
 
 #include "graph/curvature_inline.h"
@@ -102,7 +102,7 @@ static void put_block(int i, int j, const double A[9], const double B[9], const 
 
 static void curve_se2(const double *z, const void *context, const double *const x[], const double *u, double *K)
 {
-    static const int    ORDER[4] = {1, 0, 2, 3}; /* in which perturbations enter */
+    static const int    ORDER[4] = {1, 0, 2, 3}; /* of the perturbations above */
     static const double IDENTITY[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     (void)context;
     const motion       m = motion_of(z, x);

@@ -15,7 +15,7 @@ typedef struct {
 } ct__factor;
 
 typedef struct {
-    int32_t factors, rows; /* how many factors, and the rows of each */
+    int32_t factors, rows; /* number of factors; rows of each */
 } ct__noise_use;
 
 struct ct_graph {
@@ -40,8 +40,8 @@ struct ct_graph {
     int64_t        noise_count, noise_capacity;
 };
 
-/* Length of a variable's name without the number at its end: 1 for "x17". Variables that have as much in
- * common are one thing, over and over. */
+/* Length of a variable's name without the number at its end: 1 for "x17". Variables with the same
+ * name up to that number are one body at different times. */
 static inline size_t ct__body_name_length(const char *name)
 {
     size_t n = strlen(name);
@@ -49,8 +49,8 @@ static inline size_t ct__body_name_length(const char *name)
     return n;
 }
 
-/* What a graph refuses: an initial value, or the measurement of factor f whose first variable is called `on`, that
- * is not finite, not a unit rotation, or not what the model takes; or that has no shape though it needs one. */
+/* Checks of an initial value, and of the measurement of factor f with first variable `on`: finite, unit rotations, of
+ * the size that the model takes, with a shape if it needs one. */
 ct_status ct__check_kind(const char *name, ct_kind kind, ct_err *err);
 ct_status ct__check_ops(int32_t f, const ct_factor_ops *ops, ct_err *err); /* sizes within limits */
 ct_status ct__check_value(const char *name, ct_kind kind, const double *value, ct_err *err);

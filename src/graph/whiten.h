@@ -56,7 +56,7 @@ CT_INLINE void ct__apply_sqrt_info(const ct_noise_model *model, int rows, int co
 CT_INLINE void ct__apply_sqrt_info_back(const ct_noise_model *model, int rows, double *v)
 {
     if (model->kind == CT_NOISE_FULL)
-        for (int i = rows - 1; i >= 0; i--) { /* row i of R' needs rows up to i, so the last comes first */
+        for (int i = rows - 1; i >= 0; i--) { /* row i of R' needs rows up to i, so from the last to the first */
             double sum = 0;
             for (int k = 0; k <= i; k++) sum += model->sqrt_info[k * rows + i] * v[k];
             v[i] = sum;

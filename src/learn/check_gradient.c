@@ -1,12 +1,12 @@
-/* check_gradient.c: every derivative there is against central differences of the loss itself, Richardson-extrapolated:
+/* check_gradient.c: all derivatives against Richardson-extrapolated central differences of the loss:
  *
  *     d = (4 D(h/2) - D(h)) / 3,   D(h) = (L(p + h) - L(p - h)) / 2h,   error O(h^4) + rounding / h */
 #include "learn/learn.h"
 
 #include <math.h>
 
-/* of a log variance: h^4 is 2e-11, rounding / h 1e-13; ten times that, and at bad theta solves may end in another
- * valley */
+/* of a log variance: h^4 is 2e-11, rounding / h is 1e-13. With ten times that, solves at a bad theta may end in another
+ * minimum */
 #define H 2e-3
 
 static ct_status loss_at(ct_outer *o, double *q, int32_t j, double at, double *loss, ct_err *err)
@@ -76,7 +76,7 @@ ct_status ct_outer_check(ct_outer *o, const double *p, ct_gradient_check *out, c
     if (status == CT_OK && here.failed)
         status = ct_fail(err, CT_E_ARGUMENT, "the gradient cannot be checked here: an inner solve ended with %s",
                          ct_stop_meaning(here.stop));
-    /* perturbed solves start at this minimum, and end in the same valley */
+    /* perturbed solves start at this minimum, so they do not change to another one */
     if (status == CT_OK) status = ct_outer_accept(o, err);
     if (status == CT_OK) status = differences(o, q, d, err);
     out->difference_norm = norm(m, d, NULL);
@@ -88,6 +88,6 @@ ct_status ct_outer_check(ct_outer *o, const double *p, ct_gradient_check *out, c
     }
     out->invariance = size > 0 ? fabs(sum) / size : 0;
     free(q);
-    if (status == CT_OK) status = ct__outer_start_over(o, err); /* whatever was accepted here */
+    if (status == CT_OK) status = ct__outer_start_over(o, err); /* discards the starts accepted above */
     return status;
 }

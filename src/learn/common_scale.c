@@ -11,7 +11,7 @@
 #include <math.h>
 
 #define OFF_MOST 1.1 /* factor by which sigmas are off above which there is a finding */
-#define SUFFERS 1e-3 /* relative rise of the loss above which the scale is not free */
+#define RISE_MOST 1e-3 /* relative rise of the loss above which the scale is not free */
 
 ct_status ct__scale_wanted(ct_outer *o, const double *p, const uint8_t *part, double *factor, double *degrees,
                            double *loss, ct_err *err)
@@ -36,7 +36,7 @@ double ct__scale_apply(const ct_theta *theta, ct_scale scale, double factor, dou
     return s == wanted ? factor : exp(s);
 }
 
-/* A finding where bounds keep all variances from the common scale that consistency asks for. */
+/* A finding if bounds do not allow the common scale that consistency requires. */
 static ct_status diagnose_bounds(ct__learning *l)
 {
     const ct_learn_result *r = l->objective.result;
@@ -65,13 +65,13 @@ ct_status ct__scale(ct__learning *l)
     if (status == CT_OK && isfinite(r->scale_wanted)) {
         const double applied = ct__scale_apply(e->outer->theta, e->options->scale, r->scale_wanted, q);
         if (applied != 1) status = ct__scale_wanted(e->outer, q, NULL, &unused, NULL, &loss, e->err);
-        r->scale_free = applied == 1 || loss <= r->loss_train * (1 + SUFFERS);
+        r->scale_free = applied == 1 || loss <= r->loss_train * (1 + RISE_MOST);
         if (status == CT_OK && r->scale_free && applied != 1) {
             memcpy(l->p, q, bytes);
             r->scale_applied = applied;
             r->loss_train = loss;
         } else if (status == CT_OK && !r->scale_free) {
-            r->chi_after = r->chi_before; /* of folds, whose scale was applied to see */
+            r->chi_after = r->chi_before; /* of folds, with the scale of the fold applied */
             r->nees_after = r->nees_before;
             status = ct__find(l, CT_FINDING_SCALE_NOT_APPLIED, CT__VALUES(r->scale_wanted, r->loss_train, loss));
         }

@@ -9,8 +9,8 @@
  *
  * Each fold minimises along this path, from the strongest prior to weaker ones, and each p(nu) is validated on the
  * held-out sequences of the fold, estimated as in deployment. The path ends when the held-out loss has risen twice in a
- * row. Where the start values track better than the closed form, the minimum from the start values, without a prior, is
- * one more candidate. candidates.c chooses.
+ * row. If the start values have a smaller loss than the closed form, there is one more candidate: the minimum from the
+ * start values, without a prior. candidates.c chooses.
  *
  * The weakest prior is not zero: parameters that the loss does not determine would move to their bounds.
  *
@@ -223,7 +223,7 @@ static ct_status measure(cross_validation *f, int candidate)
     return CT_OK;
 }
 
-/* The start values come last, after the stops that were walked to. */
+/* Records the candidates; the start values are the last. */
 static void record(cross_validation *f, int chosen)
 {
     const int64_t n = f->l->objective.outer->count;

@@ -1,4 +1,4 @@
-/* diagnostics.c: checks of a result that nobody asked for. Each appends a finding where it fails. */
+/* diagnostics.c: checks of a result. Each appends a finding if it fails. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -63,7 +63,8 @@ ct_status ct__diagnose_deployment(ct__learning *l)
     return status;
 }
 
-/* NEES far from 1. If chi-square is, too, the common scale is off; if not, the models do not describe the errors. */
+/* NEES far from 1. If chi-square is far from 1 too, the common scale is wrong; else the models do not describe the
+ * errors. */
 ct_status ct__diagnose_inconsistency(ct__learning *l)
 {
     const ct_learn_result *r = l->objective.result;
@@ -101,7 +102,7 @@ static int find_pair(int32_t n, const uint64_t *digest, int32_t *i, int32_t *j)
     return 0;
 }
 
-/* A sequence that is there twice is in the training part of the fold that holds it out. */
+/* If a sequence occurs twice, a fold that holds one copy out trains on the other. */
 ct_status ct__diagnose_duplicates(ct__learning *l)
 {
     const ct_outer *o = l->objective.outer;

@@ -115,7 +115,7 @@ static double scale_cosine(const bars *b, int32_t k)
 
 /* ---- Directions that the data do not determine ----------------------------------------------- */
 
-/* How many parameters have a part of that sign in column k of V. */
+/* The number of parameters with a component of that sign in column k of V. */
 static int count_side(const bars *b, int32_t k, int sign)
 {
     int count = 0;
@@ -126,8 +126,8 @@ static int count_side(const bars *b, int32_t k, int sign)
     return count;
 }
 
-/* The largest relative change of the loss for a factor of 10, up or down, in the parameter that has most part in
- * direction k; the others in proportion. Tried, not extrapolated. */
+/* The largest relative change of the loss along +-direction k, scaled so that its largest component is a factor of 10.
+ * The loss is evaluated, not extrapolated. */
 static ct_status try_direction(const bars *b, int32_t k, double *change)
 {
     ct__objective *e = &b->l->objective;
@@ -148,7 +148,7 @@ static ct_status diagnose_direction(bars *b, int32_t k)
 {
     ct__learning *l = b->l;
     double        change;
-    if (scale_cosine(b, k) > IS_SCALE) /* frozen models determine the scale where it is not free */
+    if (scale_cosine(b, k) > IS_SCALE) /* if the scale is not free, frozen models determine it */
         return l->objective.result->scale_free ? ct__find(l, CT_FINDING_SCALE_UNDETERMINED, CT__NO_VALUES) : CT_OK;
     CT_TRY(try_direction(b, k, &change));
     if (!(change < UNSEEN)) return CT_OK;
@@ -223,7 +223,7 @@ static void compare_sequences(bars *b)
         }
 }
 
-/* C <- the covariance of what drives the answer, c/n M + nu^2 W C W; or the same by sequences. */
+/* C <- the middle factor, c/n M + nu^2 W C W; or the same from the sequences. */
 static void fill_middle(bars *b, double nu, int by_sequences)
 {
     const ct__learning    *l = b->l;
@@ -241,9 +241,9 @@ static void fill_middle(bars *b, double nu, int by_sequences)
     }
 }
 
-/* standard_error <- sqrt diag(K^+ C K^+) if that is larger, by K's eigenvectors; directions that K does not see add
- * infinity, or the scale's own. */
-static void spread_out(bars *b)
+/* standard_error <- the larger of itself and sqrt diag(K^+ C K^+), by eigenvectors of K. Null directions of K add
+ * infinity, or the variance of the common scale. */
+static void enlarge_errors(bars *b)
 {
     const int32_t    n = b->n;
     ct_learn_result *r = b->l->objective.result;
@@ -269,10 +269,10 @@ static void spread_out(bars *b)
     }
 }
 
-/* Bars belong to a minimum. How far a Gauss-Newton step would go from here, -K^+ g, of the parameter that it moves
- * furthest, in bars (where one is more than a factor of e, in such): above 1 there is no minimum here. *move: that
- * of the log variance. V and lambda are of B. */
-static double away(const bars *b, int32_t *which, double *move)
+/* Error bars are valid at a minimum. Returns the largest component of a Gauss-Newton step, -K^+ g, in standard errors,
+ * each at most 1 (a factor of e). Above 1 this is no minimum. *which: its parameter; *move: its change of the log
+ * variance. V and lambda are those of B. */
+static double newton_distance(const bars *b, int32_t *which, double *move)
 {
     const int32_t          n = b->n, sequences = b->l->objective.outer->count;
     const ct_learn_result *r = b->l->objective.result;
@@ -295,13 +295,14 @@ static double away(const bars *b, int32_t *which, double *move)
     return most;
 }
 
-/* Methods that stop where they are, or see another loss, may end anywhere: there are no bars then, and it is said. */
+/* Methods with a limit of iterations or another loss may not end at a minimum. Then there are no error bars, and there
+ * is a finding. */
 static ct_status check_minimum(bars *b)
 {
     ct_learn_result *r = b->l->objective.result;
     int32_t          which = 0;
     double           move = 0;
-    if (!(away(b, &which, &move) > 1)) return CT_OK;
+    if (!(newton_distance(b, &which, &move) > 1)) return CT_OK;
     for (int32_t i = 0; i < b->m; i++) r->standard_error[i] = NAN;
     CT_TRY(ct__find(b->l, CT_FINDING_NOT_A_MINIMUM, CT__VALUES(exp(CT_MIN(LOG_10, fabs(move))))));
     return ct__find_parameter(b->l, which, 0);
@@ -312,9 +313,9 @@ static ct_status estimate(bars *b)
     const ct__learning *l = b->l;
     ct_learn_result    *r = l->objective.result;
     const ct_learn_method method = l->objective.options->method;
-    /* the start values are no estimate; the last iterate of other methods is no minimum of this loss */
+    /* start values are no estimate; the last iterate of methods that do not descend is no minimum */
     if (r->stop == CT_LEARN_STOP_START || !ct_learn_method_has(method, CT_LEARN_DESCENDS)) return CT_OK;
-    if (r->stop == CT_LEARN_STOP_CLOSED_FORM) { /* nothing but second moments */
+    if (r->stop == CT_LEARN_STOP_CLOSED_FORM) { /* second moments only */
         for (int32_t i = 0; i < b->n; i++) {
             const int64_t samples = l->samples[b->free[i]];
             r->standard_error[b->free[i]] =
@@ -328,7 +329,7 @@ static ct_status estimate(bars *b)
     ct__eigen_symmetric(b->n, b->K, b->lambda, b->V);
     for (int by_sequences = 0; by_sequences < 2; by_sequences++) {
         fill_middle(b, nu, by_sequences);
-        spread_out(b);
+        enlarge_errors(b);
     }
     return ct_learn_method_has(method, CT_LEARN_PRIOR) ? CT_OK : check_minimum(b);
 }

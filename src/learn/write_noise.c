@@ -1,11 +1,11 @@
-/* write_noise.c: what was learned, model by model and row by row: as numbers, and as a noise file.
+/* write_noise.c: the result by model and row, as numbers and as a noise file.
  *
  * A row of a full covariance has no parameter of its own: its variance is Sigma_ii of Sigma = exp(X), and the
  * standard error of its logarithm
  *
  *     s_i^2 = sum_j (dSigma_ii/dx_j / Sigma_ii)^2 s_j^2
  *
- * takes the block's parameters x_j for uncorrelated. Where Sigma is diagonal it is that of x_ii. */
+ * assumes that the parameters x_j of the block are uncorrelated. If Sigma is diagonal, it is that of x_ii. */
 #include "learn/learn.h"
 #include "theta/check_noise.h"
 #include "noise/noise_json.h"
@@ -39,7 +39,7 @@ static void full_rows(const ct__theta_block *block, const ct_learn_result *r, do
     for (int i = 0; i < n; i++) standard_error[i] = sqrt(standard_error[i]);
 }
 
-/* The parameter of eigenvalue i: the diagonal's place in the packed triangle. */
+/* The parameter of eigenvalue i: entry (i, i) in the packed triangle. */
 static int diagonal_place(int dim, int i) { return i * dim - i * (i - 1) / 2; }
 
 void ct_learn_rows(const ct_theta *theta, const ct_learn_result *r, int32_t model,
@@ -71,7 +71,7 @@ static json_t *number(double value) { return isfinite(value) ? json_real(value) 
 
 static json_t *side(int8_t at_bound) { return at_bound ? json_string(at_bound < 0 ? "lower" : "upper") : json_null(); }
 
-/* A list of what `entry` makes for every row; of an isotropic model, for the first alone. */
+/* A list of entry(row) for every row; for an isotropic model only the first. */
 static json_t *rows_of(int n, int isotropic, json_t *(*entry)(const void *of, int row), const void *of)
 {
     if (isotropic) return entry(of, 0);
@@ -99,8 +99,8 @@ static json_t *pair(double first, double second)
     return list;
 }
 
-/* In the table's numbers. Where the rows of a full or isotropic model have different units, there are bounds for
- * each: of a full one's row, as no diagonal entry is beyond the eigenvalues. */
+/* Bounds in units of the table. Rows of a full or isotropic model may have different units, so each has its bounds. In
+ * a full model the bounds on eigenvalues bound the diagonal entries. */
 static json_t *bounds_entry(const void *of, int row)
 {
     const bounded         *b = of;
@@ -127,7 +127,7 @@ static json_t *start_of(const ct_noise_model *m)
     return list;
 }
 
-/* 0 if all went well, as jansson has it. */
+/* 0: success, as in jansson. */
 static int put_learned(json_t *group, const ct_theta *theta, int32_t model, const ct_noise *start,
                        const ct_learn_result *r)
 {
@@ -148,7 +148,7 @@ static int put_learned(json_t *group, const ct_theta *theta, int32_t model, cons
            json_object_set_new(group, "at_bound", rows_of(m->dim, isotropic, side_entry, at_bound));
 }
 
-/* "odom#7" of a learned "odom": nothing uses it any more, and in a file it would stand against "odom". */
+/* Is it "odom#7" of a learned "odom"? Nothing uses it any more, and in a file it would conflict with "odom". */
 static int was_pooled(const ct_theta *theta, const ct_noise *noise, const char *name)
 {
     char        group[256];

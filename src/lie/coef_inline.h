@@ -13,9 +13,9 @@
  * are the same functions of the dual rotation vector w + e rho, so their off-diagonal block is the
  * derivative of the SO(3) one along rho: that needs B', C', D' and nothing else.
  *
- * The right-hand forms with u below the bar lose eps/u (C, D, B') or eps/u^2 (C', D'). What uses
- * them multiplies by theta^2 to theta^3, so the loss would only be felt as theta -> 0; series below
- * CT__SERIES (theta = 1/4) bound it to 12 eps. There six terms leave less than 1e-17.
+ * The right-hand forms with denominator u lose eps/u (C, D, B') or eps/u^2 (C', D'). Their users multiply
+ * them by theta^2 to theta^3, so the loss matters only as theta -> 0. Series below CT__SERIES
+ * (theta = 1/4) bound it to 12 eps. Six terms leave less than 1e-17 there.
  */
 #ifndef CT_LIE_COEF_INLINE_H
 #define CT_LIE_COEF_INLINE_H
@@ -24,8 +24,8 @@
 
 #define CT__SERIES 0.0625
 
-/* The angle of a unit vector (c, s) = (cos, sin). Residuals are small rotations, and there asin's series beats
- * atan2 three to one: at |s| = 1/8 the first term left out is 5e-19 of the sum. */
+/* The angle of a unit vector (c, s) = (cos, sin). Residuals are small rotations. For these the series of asin
+ * is three times faster than atan2: at |s| = 1/8 the first term left out is 5e-19 of the sum. */
 static inline double ct__angle(double s, double c)
 {
     if (!(c > 0 && fabs(s) < 0.125)) return atan2(s, c);

@@ -1,4 +1,4 @@
-/* kind.c: which manifold, as a value. Tables from CT_KIND_LIST; one switch a verb. And R^n, the
+/* kind.c: manifolds as values of ct_kind: tables from CT_KIND_LIST, and one switch per operation. Also R^n, the
  * kinds whose group operation is addition.
  *
  * To add a kind: a line in CT_KIND_LIST, its coordinate names here, and a case in each switch (the
@@ -155,7 +155,7 @@ void ct_kind_local(ct_kind kind, const double *x, const double *y, double *d)
     }
 }
 
-/* The quaternion in field[0..3], made unit unless |q| = 1 to 4 eps, which |q|^2 = 1 to 8 eps is. */
+/* Normalises the quaternion in field[0..3] unless |q| = 1 up to 4 eps, that is |q|^2 = 1 up to 8 eps. */
 static int unit_quaternion(const double *field, double *x)
 {
     ct_so3       q = ct__so3_load(field);

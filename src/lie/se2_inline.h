@@ -5,14 +5,14 @@
  *     Exp: t = V rho,    V = sin(h)/h e^{ih}           one sincos, of h; smooth through zero
  *     Log: rho = t / V,  1/V = h cot h - i h           one angle; cot h from c and s
  *
- * and the right Jacobian's inverse needs nothing that Log has not computed:
+ * The inverse of the right Jacobian uses only values that Log has computed:
  *
  *     Jr^-1 = [ hcot  -h   theta D rho_x + rho_y/2 ]
  *             [  h   hcot  theta D rho_y - rho_x/2 ]       D = (1 - hcot)/theta^2
  *             [  0    0               1            ]
  *
- * Jl^-1(v) = Jr^-1(-v). Shaped by planar pose graphs, where Log and Jr^-1 of small rotations are
- * evaluated once per factor and iteration.
+ * Jl^-1(v) = Jr^-1(-v). The workload is planar pose graphs: Log and Jr^-1 of small rotations, once
+ * per factor and iteration.
  */
 #ifndef CT_LIE_SE2_INLINE_H
 #define CT_LIE_SE2_INLINE_H
@@ -95,7 +95,7 @@ typedef struct {
     double hcot;
 } ct__se2_chart;
 
-/* cot h = (1 + c)/s = s/(1 - c): whichever does not cancel. */
+/* cot h = (1 + c)/s = s/(1 - c): the form without cancellation. */
 static inline ct__se2_chart ct__se2_chart_at(ct_se2 a)
 {
     const double theta = ct__angle(a.s, a.c), h = theta / 2;

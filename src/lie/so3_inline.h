@@ -7,7 +7,7 @@
  *     Jl(w)^-1 = I - [w]/2 + D [w]^2, D from h cot h = h |s|/|v|;   Jr(w) = Jl(w)^T
  *
  * q and -q are one rotation; Log takes the one with s >= 0, so |w| <= pi. At pi both signs of w are
- * right, and the sign bit of s = 0 chooses.
+ * correct; the sign bit of s = 0 selects one.
  */
 #ifndef CT_LIE_SO3_INLINE_H
 #define CT_LIE_SO3_INLINE_H
@@ -100,7 +100,7 @@ static inline void ct__so3_matrix(ct_so3 a, double R[9])
     R[6] = xz - wy, R[7] = yz + wx, R[8] = 1 - xx - yy;
 }
 
-/* One Newton step of 1/sqrt at 1: a length 1 + e becomes 1 - 3/2 e^2, so rounding never builds up. */
+/* One Newton step of 1/sqrt at 1: a length 1 + e becomes 1 - 3/2 e^2, so rounding does not accumulate. */
 static inline ct_so3 ct__so3_renormalize(ct_so3 a)
 {
     const double k = 1.5 - 0.5 * (a.x * a.x + a.y * a.y + a.z * a.z + a.w * a.w);

@@ -144,8 +144,8 @@ static ct_table *table_of(const init *n)
         ct_table_text(t, "%d of %d starts", there, count);
     }
     ct_table_note(t,
-                  "Below 1: what was learned fits these runs better than the noise that was drawn. The default starts "
-                  "from second moments of residuals at the truth, whatever the table says, and so ends in one place.");
+                  "Below 1: the learned models fit these sequences better than the simulated noise. The default starts "
+                  "from second moments of residuals at the truth. It does not use the table and ends in one place.");
     return t;
 }
 
@@ -264,7 +264,7 @@ static void print(init *n)
     document_open(
         b, n->job->request, "Start values: where learning ends, from where it begins",
         "D3, loose bounds: the far start, variances of one, and some drawn log-uniformly between 0.001 and 1000");
-    document_text(b, "%d training sequences of %d to %d poses, %d starts. On these runs the oracle has %.4g m and "
+    document_text(b, "%d training sequences of %d to %d poses, %d starts. On these sequences the oracle has %.4g m and "
                      "%.4g rad.",
                   n->size.trains, n->size.least, n->size.most, n->starts, n->oracle.accuracy.translation,
                   n->oracle.accuracy.rotation);

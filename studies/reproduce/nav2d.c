@@ -135,7 +135,7 @@ static ct_status run(reproduce_job *job, ct_err *err)
     const ct_status status = reproduce_grid(job, &g, err);
     if (status == CT_OK) {
         document_open(&job->document, job->request, "Table I: navigation in the plane",
-                      "Errors on test sequences, of noise models that each method learned from the same runs and "
+                      "Errors on test sequences, of noise models that each method learned from the same sequences and "
                       "the same "
                       "start, six decades off");
         nav2d_state(n);

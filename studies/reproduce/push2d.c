@@ -230,7 +230,7 @@ static ct_status run(reproduce_job *job, ct_err *err)
     const ct_status status = reproduce_grid(job, &g, err);
     if (status == CT_OK) {
         document_open(&job->document, job->request, "Tables II and III: pushing in the plane",
-                      "Errors on test pushes, of noise models that each method learned from the same runs and the "
+                      "Errors on test pushes, of noise models that each method learned from the same sequences and the "
                       "same start, six decades off");
         push2d_state(n);
         push2d_print(n);

@@ -261,13 +261,13 @@ static void print(samples *n)
     document_text(b,
                   "%d test sequences of %d to %d poses, the same for every number of training sequences, estimated "
                   "incrementally; "
-                  "%d seed%s. The paper remarks that more than 5 runs do not help.",
+                  "%d seed%s. The paper remarks that more than 5 sequences do not help.",
                   n->size.tests, n->size.least, n->size.most, n->seeds, CLI_S(n->seeds));
     if (cli_interrupted()) document_warn(b, "Interrupted: what was not done is not here.");
     for (int m = 0; m < n->methods; m++) state_help(n, m);
     state_default(n);
     document_claims(b);
-    document_section(b, "table", "Error by number of runs");
+    document_section(b, "table", "Error by number of sequences");
     document_table(b, table_of(n));
     reproduce_show(n->job, table_of(n));
     for (int d = 0; d < DATASETS; d++) put_picture(n, d);

@@ -141,7 +141,7 @@ static void print_model(const summary *s, int32_t index)
     const ct_dataset_group g = ct_dataset_group_of(s->d, index);
     char                   sigmas[INFO_SIGMAS], text[400] = "; frozen";
     int                    n = 0;
-    if (!s->trained[index]) snprintf(text, sizeof text, "; no training run has it");
+    if (!s->trained[index]) snprintf(text, sizeof text, "; no training sequence has it");
     else if (g.learn) {
         n = snprintf(text, sizeof text, "; to be learned");
         if (g.kind != (int)m->kind) n += snprintf(text + n, sizeof text - (size_t)n, " as %s", KIND[g.kind]);
