@@ -1,4 +1,4 @@
-/* objective.c: the loss of a dataset's training runs as a function of variances, through a pipe: for programs that
+/* objective.c: the loss of the training sequences as a function of variances, through a pipe: for programs that
  * minimise it with methods of their own.
  *
  *     objective DATASET LOWER:UPPER

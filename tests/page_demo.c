@@ -336,7 +336,7 @@ static void put_table(ct_page *page)
                       : i == 11 ? "held"
                                 : "");
     }
-    ct_table_note(t, "Deviations are standard errors of the answer over %d training runs.", 8);
+    ct_table_note(t, "Deviations are standard errors of the answer over %d training sequences.", 8);
     ct_page_table(page, t);
     ct_table_free(t);
 }
@@ -375,7 +375,7 @@ int main(int argc, char **argv)
     FILE    *svg = argc > 2 ? fopen(argv[2], "w") : NULL, *still = argc > 3 ? fopen(argv[3], "w") : NULL;
     if (argc < 2 ||
         ct_page_new("Learned noise models of D3",
-                    "leo-nav, 8 training runs, 12 test runs; learned by lm under bounds, 2.31 s", &page, &err) != CT_OK)
+                    "leo-nav, 8 training and 12 test sequences; lm under bounds, 2.31 s", &page, &err) != CT_OK)
         return EXIT_FAILURE;
     make_trajectories(&rng);
     ct_page_section(page, "summary", "Summary");

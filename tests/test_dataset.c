@@ -131,11 +131,12 @@ static void test_where_nothing_is_found_it_is_said_what_was_looked_for(void)
     refused(at("nowhere"), CT_DATASET_ALL, "nowhere: No such file");
     refused(
         at(""), CT_DATASET_ALL,
-        "no runs: a dataset is a folder with dataset.yaml, or with folders train and test, or with files .ctseq .g2o");
+        "no sequences: a dataset is a folder with dataset.yaml, or with folders train and test, or with files .ctseq "
+        ".g2o");
     folder("train");
-    refused(at(""), CT_DATASET_ALL, "no runs");
+    refused(at(""), CT_DATASET_ALL, "no sequences");
     put("train/1.ctseq", sequence("odom", 1));
-    refused(at(""), CT_DATASET_TEST, "no test runs");
+    refused(at(""), CT_DATASET_TEST, "no test sequences");
     ct_dataset *d;
     CHECK(ct_dataset_read(at(""), CT_DATASET_TEST, &d, NULL) == CT_E_EMPTY && !d);
     put("train/1.ctseq", "covtune-sequence 1\n");
@@ -322,8 +323,8 @@ static const struct {
     {HEAD "groups:\n  - name: a\n    unit: [1, inf]\n", "group a: a unit is positive and finite, found inf"},
     {HEAD "groups:\n  - name: a\n    unit: 1\n", "unit: expected a list, found a word"},
     {HEAD "groups:\n  - name: a\n  - name: b\n  - name: a\n", "group a: there is one of this name above"},
-    {HEAD, "dataset.yaml: it lists no runs"},
-    {HEAD "train: []\ntest: []\n", "dataset.yaml: it lists no runs"},
+    {HEAD, "dataset.yaml: it lists no sequences"},
+    {HEAD "train: []\ntest: []\n", "dataset.yaml: it lists no sequences"},
     {HEAD "train:\n", "dataset.yaml:3: train: expected a list, found a word"},
     {HEAD "train: [{a: b}]\n", "dataset.yaml:3: train: expected a word, found keys with values"},
     {HEAD "train: [nowhere.ctseq]\n", "nowhere.ctseq: No such file or directory ("},
@@ -350,7 +351,7 @@ static void test_a_broken_yaml_is_refused_by_file_line_and_what_was_expected(voi
         refused(at(""), CT_DATASET_ALL, BAD[i].words);
     }
     put("dataset.yaml", HEAD "train: []\ntest: [1.ctseq]\n");
-    refused(at(""), CT_DATASET_TRAIN, "it lists no training runs");
+    refused(at(""), CT_DATASET_TRAIN, "it lists no training sequences");
 }
 
 /* ---- writing ---- */

@@ -251,7 +251,7 @@ static void test_a_trial_learns_what_learning_by_hand_does(void)
     }
 }
 
-/* Where what is minimised are errors of estimates made step by step, training runs are judged so too. */
+/* With incremental inner estimates, training sequences are evaluated incrementally too. */
 static void test_training_runs_are_judged_as_they_were_learned_from(void)
 {
     course           c = course_of("D1", 3, 30, 1e-3, 1e3);

@@ -374,10 +374,10 @@ static ct_status nothing(const reader *r, int part)
 #define X(constant, name, ending, what) " " ending
     const char *which = part == CT_DATASET_ALL ? "" : part == CT_DATASET_TRAIN ? "training " : "test ";
     if (r->yaml)
-        return ct_fail(r->err, CT_E_EMPTY, "%s: it lists no %sruns (train: and test: are lists of files)", r->yaml_path,
-                       which);
+        return ct_fail(r->err, CT_E_EMPTY, "%s: it lists no %ssequences (train: and test: are lists of files)",
+                       r->yaml_path, which);
     return ct_fail(r->err, CT_E_EMPTY,
-                   "%s: no %sruns: a dataset is a folder with " YAML
+                   "%s: no %ssequences: a dataset is a folder with " YAML
                    ", or with folders train and test, or with files" CT_FORMAT_LIST(X),
                    r->d->path, which);
 #undef X

@@ -12,11 +12,11 @@ typedef struct {
     const uint8_t      *part;
     ct_evaluation      *out;
     ct_status          *status;
-} judgement;
+} validation;
 
-static void judge_sequence(void *user, int64_t i, int worker)
+static void validate_sequence(void *user, int64_t i, int worker)
 {
-    const judgement *j = user;
+    const validation *j = user;
     const ct__inner_problem *inner = &j->outer->inner[i];
     if (j->part && !j->part[i]) return;
     j->status[i] = ct_evaluate_sequence(inner->seq, j->outer->noise, inner->solver, &j->how,
@@ -25,13 +25,13 @@ static void judge_sequence(void *user, int64_t i, int worker)
     j->out[i].solve.seconds = j->out[i].solve.linearise_s = j->out[i].solve.factor_s = j->out[i].solve.solve_s = 0;
 }
 
-static ct_status judge(judgement *j, const double *p, ct_err *err)
+static ct_status validate(validation *j, const double *p, ct_err *err)
 {
     ct_outer *o = j->outer;
     CT_TRY(ct_theta_apply_unprojected(o->theta, p, o->noise, err));
     j->status = ct__zalloc(o->count, sizeof *j->status);
     if (!j->status) return ct__no_memory(err, "sequences", o->count);
-    ct__parallel(o->scratches, o->count, judge_sequence, j);
+    ct__parallel(o->scratches, o->count, validate_sequence, j);
     ct_status status = CT_OK;
     for (int32_t i = 0; i < o->count; i++) {
         o->solves += !j->part || j->part[i];
@@ -71,18 +71,18 @@ ct_status ct__outer_deployment(const ct_outer *o, ct_inference *deployment, ct_e
 ct_status ct_outer_validate(ct_outer *o, const double *p, const uint8_t *part, const ct_inference *inference, int nees,
                          ct_evaluation *out, ct_err *err)
 {
-    judgement j = {.outer = o, .how = ct_evaluate_defaults(), .part = part, .out = out};
+    validation j = {.outer = o, .how = ct_evaluate_defaults(), .part = part, .out = out};
     j.how.inference = *inference;
     j.how.loss = o->options.loss;
     j.how.nees = nees;
-    if (!o->checkpoint) return judge(&j, p, err);
+    if (!o->checkpoint) return validate(&j, p, err);
     /* ct_evaluation has no pointers: stored as bytes, padded with zeros to whole doubles. */
     const int64_t each = (int64_t)((sizeof *out + sizeof(double) - 1) / sizeof(double)), numbers = each * o->count;
     double       *number = ct__zalloc(numbers, sizeof *number);
     int           taken = 0;
     if (!number) return ct__no_memory(err, "numbers", numbers);
     ct_status status = ct__checkpoint_take(o->checkpoint, o, DEPLOY_TAG + nees, p, part, numbers, number, &taken, err);
-    if (status == CT_OK && !taken) status = judge(&j, p, err);
+    if (status == CT_OK && !taken) status = validate(&j, p, err);
     for (int32_t i = 0; status == CT_OK && i < o->count; i++) {
         if (part && !part[i]) continue;
         if (taken) memcpy(&out[i], number + i * each, sizeof *out);

@@ -53,7 +53,7 @@ static void release(lm *s)
 }
 
 /* g and B in rotated coordinates, T'g and T'B T, and the active bounds. */
-static void turn(lm *s)
+static void rotate(lm *s)
 {
     const ct_theta *theta = s->objective->outer->theta;
     const int32_t   m = s->m;
@@ -110,7 +110,7 @@ static int solve(lm *s)
 }
 
 /* Limits of d for each rotated coordinate. Off-diagonal coordinates of full blocks have no bounds. */
-static void find_room(lm *s)
+static void find_limits(lm *s)
 {
     const ct_theta *theta = s->objective->outer->theta;
     const int32_t   m = s->m;
@@ -201,8 +201,8 @@ static double remaining_decrease(const lm *s)
 static ct_status advance(lm *s, ct_learn_stop *stop)
 {
     const ct_learn_options *o = s->objective->options;
-    turn(s);
-    find_room(s);
+    rotate(s);
+    find_limits(s);
     if (remaining_decrease(s) <= 0.1 * o->relative * s->at.F) {
         *stop = CT_LEARN_STOP_GRADIENT;
         return CT_OK;

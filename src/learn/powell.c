@@ -47,7 +47,7 @@ static ct_status allocate(powell *s, ct_err *err)
 }
 
 /* The interval of t for which x + t d is in the box. 0: only t = 0. */
-static int room(const powell *s, const double *d, double *from, double *to)
+static int find_interval(const powell *s, const double *d, double *from, double *to)
 {
     *from = -INFINITY;
     *to = INFINITY;
@@ -72,7 +72,7 @@ static int search_line(powell *s, const double *d, double *moved)
 {
     double from, to, t, F;
     *moved = 0;
-    if (!room(s, d, &from, &to)) return 1;
+    if (!find_interval(s, d, &from, &to)) return 1;
     s->along = d;
     if (!ct__brent(from, to, X_TOLERANCE, LINE_MOST, loss_on_line, s, &t, &F)) return 0;
     if (!(F <= s->F) || isinf(F)) return 1;
@@ -83,45 +83,45 @@ static int search_line(powell *s, const double *d, double *moved)
     return 1;
 }
 
-/* Line searches along all directions. *largest: the largest decrease; *whose: its direction. */
-static int pass(powell *s, double *largest, int32_t *whose)
+/* Line searches along all directions. *largest: the largest decrease; *steepest: its direction. */
+static int pass(powell *s, double *largest, int32_t *steepest)
 {
     *largest = 0;
-    *whose = 0;
+    *steepest = 0;
     for (int32_t i = 0; i < s->n; i++) {
         const double before = s->F;
         double       moved;
         if (!search_line(s, s->set + (int64_t)i * s->n, &moved)) return 0;
         if (before - s->F > *largest) {
             *largest = before - s->F;
-            *whose = i;
+            *steepest = i;
         }
     }
     return 1;
 }
 
 /* Powell's test above: is d, the displacement of the pass, a better direction? */
-static int look_ahead(powell *s, double before, double largest, int *worth)
+static int test_displacement(powell *s, double before, double largest, int *better)
 {
     double from, to, F;
-    *worth = 0;
+    *better = 0;
     for (int32_t k = 0; k < s->n; k++) s->move[k] = s->x[k] - s->before[k];
     memcpy(s->before, s->x, (size_t)s->n * sizeof *s->x);
-    if (!room(s, s->move, &from, &to)) return 1;
+    if (!find_interval(s, s->move, &from, &to)) return 1;
     s->along = s->move;
     if (!loss_on_line(s, CT_MIN(to, 1), &F)) return 0;
     const double rest = before - s->F - largest, fall = before - F;
-    *worth = fall > 0 && 2 * (before + F - 2 * s->F) * (rest * rest) - largest * fall * fall < 0;
+    *better = fall > 0 && 2 * (before + F - 2 * s->F) * (rest * rest) - largest * fall * fall < 0;
     return 1;
 }
 
-static int turn(powell *s, int32_t whose)
+static int replace_direction(powell *s, int32_t steepest)
 {
     const size_t bytes = (size_t)s->n * sizeof *s->set;
     double      *last = s->set + (int64_t)(s->n - 1) * s->n, moved;
     if (!search_line(s, s->move, &moved)) return 0;
     if (moved == 0) return 1;
-    memmove(s->set + (int64_t)whose * s->n, last, bytes);
+    memmove(s->set + (int64_t)steepest * s->n, last, bytes);
     for (int32_t k = 0; k < s->n; k++) last[k] = moved * s->move[k];
     return 1;
 }
@@ -134,9 +134,9 @@ static int iterate(powell *s, int max_iterations, ct_learn_stop *stop)
     for (int i = 1;; i++) {
         const double before = s->F;
         double       largest;
-        int32_t      whose;
-        int          worth;
-        if (!pass(s, &largest, &whose)) return 0;
+        int32_t      steepest;
+        int          better;
+        if (!pass(s, &largest, &steepest)) return 0;
         ct__objective_step(s->search.objective);
         if (isinf(s->F)) *stop = CT_LEARN_STOP_STUCK;
         else if (isfinite(before) && 2 * (before - s->F) <= F_TOLERANCE * (before + s->F) + 1e-20)
@@ -147,8 +147,8 @@ static int iterate(powell *s, int max_iterations, ct_learn_stop *stop)
             memcpy(s->before, s->x, (size_t)s->n * sizeof *s->x);
             continue;
         }
-        if (!look_ahead(s, before, largest, &worth)) return 0;
-        if (worth && !turn(s, whose)) return 0;
+        if (!test_displacement(s, before, largest, &better)) return 0;
+        if (better && !replace_direction(s, steepest)) return 0;
     }
 }
 
