@@ -1,5 +1,6 @@
 # covtune-study: learning against what could have been learned. compare and reproduce are commands of covtune.
-add_executable(covtune_study learning/learning.c study_grid.c method_presets.c nav_data.c)
+add_executable(covtune_study studies/learning/learning.c studies/study_grid.c studies/method_presets.c
+  studies/nav_data.c)
 target_include_directories(covtune_study PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(covtune_study PRIVATE covtune_static covtune_flags m)
 set_target_properties(covtune_study PROPERTIES OUTPUT_NAME covtune-study RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
