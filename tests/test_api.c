@@ -99,6 +99,8 @@ static void test_sigmas_do_not_depend_on_units(void)
         options.method = "closed-form";
         options.theta.bounds = "wide";
         if (k) {
+            CHECK(d->groups == 0); /* the file has none, and an array of none */
+            free(d->group);
             d->group = calloc(1, sizeof *d->group);
             d->groups = 1;
             d->group[0] = (ct_dataset_group){.name = strcpy(calloc(8, 1), "odom"), .learn = 1, .kind = -1};
