@@ -37,8 +37,8 @@ void ct__sync_folder(const char *folder);
 
 /* ---- Names of our own ---- */
 
-/* ".covtune-<16 hexadecimal digits>", another one at every call and attempt. Taken or not is for whoever creates it to
- * see (O_EXCL). */
+/* ".covtune-<16 hexadecimal digits>", another one at every call and attempt. The caller creates the file exclusively
+ * (O_EXCL) and so learns whether the name is taken. */
 #define CT__OURS       ".covtune-"
 #define CT__TEMP       ".tmp"
 #define CT__FRESH_NAME 32

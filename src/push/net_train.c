@@ -171,14 +171,14 @@ static double loss_of(trainer *r, int64_t from, int64_t to)
 static void run(trainer *r, ct_net_result *result)
 {
     const size_t size = (size_t)r->net->weights * sizeof *r->best;
-    const int    judged = r->train < r->count;
-    *result = (ct_net_result){.heldout = judged ? loss_of(r, r->train, r->count) : NAN};
+    const int    validates = r->train < r->count;
+    *result = (ct_net_result){.heldout = validates ? loss_of(r, r->train, r->count) : NAN};
     memcpy(r->best, r->net->value, size);
-    while (result->epochs < r->o->epochs && (!judged || result->epochs - result->best < r->o->patience)) {
+    while (result->epochs < r->o->epochs && (!validates || result->epochs - result->best < r->o->patience)) {
         pass(r);
         result->epochs++;
-        const double heldout = judged ? loss_of(r, r->train, r->count) : NAN;
-        if (judged && !(heldout < result->heldout)) continue;
+        const double heldout = validates ? loss_of(r, r->train, r->count) : NAN;
+        if (validates && !(heldout < result->heldout)) continue;
         result->best = result->epochs;
         result->heldout = heldout;
         memcpy(r->best, r->net->value, size);

@@ -4,14 +4,7 @@
  * pivots tested, as in a batch solve (src/solve/rank_deficiency.c): the direction z of a weak pivot is refined, and J z
  * decides. */
 #include "smooth/smooth.h"
-
-/* As in src/solve/rank_deficiency.c. */
-#define UNDETERMINED         1e-22
-#define CLEARLY_UNDETERMINED 1e-27
-#define CLEARLY_DETERMINED   1e-15
-#define REFINEMENTS          4
-#define NOT_FALLING          0.5
-#define TOO_FAR              1e3
+#include "solve/rank_thresholds.h"
 
 ct_status ct__sweep_order(ct_smoother *s, ct_err *err)
 {

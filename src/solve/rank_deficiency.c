@@ -11,22 +11,13 @@
  * A determined unknown may still have a pivot of zero: its information is lost to rounding beside measurements 1e16
  * times as strong. The solve stops there too, with another message. */
 #include "graph/graph.h"
+#include "solve/rank_thresholds.h"
 #include "solve/solve.h"
 #include "sparse/sparse.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* Of |J z|^2 to z'diag(H)z: after all refinements; ... */
-#define UNDETERMINED         1e-22
-/* ... without more refinement. Rings of 100,000 poses gave at most 4e-19 for an undetermined direction. */
-#define CLEARLY_UNDETERMINED 1e-27
-#define CLEARLY_DETERMINED   1e-15
-#define REFINEMENTS          4
-/* Refinement ends if the response stays above NOT_FALLING of the last one and above TOO_FAR times UNDETERMINED: three
- * more refinements at that rate do not reach it. */
-#define NOT_FALLING          0.5
-#define TOO_FAR              1e3
 /* TESTED_MIN weak pivots are always tested, more while SCALARS_TESTED scalars (about a second) suffice. Of the others
  * only pivots of zero are reported. */
 #define TESTED_MIN           50

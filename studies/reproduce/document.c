@@ -65,6 +65,20 @@ ct_table *document_new_table(const char *title)
     return table;
 }
 
+ct_table *document_new_data(const char *columns)
+{
+    ct_table *table = document_new_table(NULL);
+    for (const char *at = columns; *at;) {
+        const int text = *at == '$';
+        const int n = (int)strcspn(at += text, " ");
+        char key[64];
+        snprintf(key, sizeof key, "%.*s", n, at);
+        ct_table_column(table, key, key, NULL, text ? 0 : 17);
+        at += n + (int)strspn(at + n, " ");
+    }
+    return table;
+}
+
 void document_table(document *b, ct_table *table)
 {
     if (b->status == CT_OK) {

@@ -151,13 +151,9 @@ static ct_table *table_of(const init *n)
 
 static void put_data(init *n)
 {
-    ct_table *t = document_new_table(NULL);
-    ct_table_column(t, "method", "method", NULL, 0);
-    ct_table_column(t, "start", "start", NULL, 0);
-    static const char *const NUMBER[] = {
-        "translation", "rotation", "translation_over_oracle", "rotation_over_oracle", "loss", "spread", "solves",
-        "evaluations", "seconds"};
-    for (size_t k = 0; k < sizeof NUMBER / sizeof *NUMBER; k++) ct_table_column(t, NUMBER[k], NUMBER[k], NULL, 17);
+    ct_table *t = document_new_data(
+        "$method $start translation rotation translation_over_oracle rotation_over_oracle loss "
+        "spread solves evaluations seconds");
     for (int m = 0; m < n->methods; m++)
         for (int s = 0; s < n->starts; s++) {
             const ct_trial *trial = &n->trial[m][s];

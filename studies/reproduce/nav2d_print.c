@@ -40,29 +40,10 @@ static void put_cell(ct_table *t, const nav2d *n, int d, int b, int c, int s)
 
 static void put_data(nav2d *n)
 {
-    static const char *const TEXT[] = {"dataset", "bounds", "method"};
-    static const char *const NUMBER[] = {"seed",
-                                         "translation",
-                                         "rotation",
-                                         "translation_over_oracle",
-                                         "rotation_over_oracle",
-                                         "train_translation",
-                                         "train_rotation",
-                                         "test_loss",
-                                         "train_loss",
-                                         "nees",
-                                         "spread",
-                                         "condition",
-                                         "condition_scaled",
-                                         "solves",
-                                         "evaluations",
-                                         "seconds"};
-    ct_table *t = document_new_table(NULL);
-    for (size_t k = 0; k < sizeof TEXT / sizeof *TEXT; k++) ct_table_column(t, TEXT[k], TEXT[k], NULL, 0);
-    for (size_t k = 0; k < sizeof NUMBER / sizeof *NUMBER; k++) ct_table_column(t, NUMBER[k], NUMBER[k], NULL, 17);
-    ct_table_column(t, "stop", "stop", NULL, 0);
-    ct_table_column(t, "failed", "failed", NULL, 17);
-    ct_table_column(t, "oracle_in_box", "oracle_in_box", NULL, 17);
+    ct_table *t = document_new_data(
+        "$dataset $bounds $method seed translation rotation translation_over_oracle "
+        "rotation_over_oracle train_translation train_rotation test_loss train_loss nees spread "
+        "condition condition_scaled solves evaluations seconds $stop failed oracle_in_box");
     for (int d = 0; d < PAPER_DATASETS; d++)
         for (int b = 0; b < PAPER_BOUNDS; b++)
             for (int c = 0; c < NAV2D_COLUMNS; c++)

@@ -70,14 +70,9 @@ static void put_convergence(push2d *n)
 
 static void put_runs(push2d *n)
 {
-    static const char *const TEXT[] = {"object", "tactile", "bounds"};
-    static const char *const NUMBER[] = {
-        "seed", "run", "loss_from_truth", "loss_by_steps", "error_from_truth", "error_after_steps", "step_left"};
-    ct_table *t = document_new_table(NULL);
-    for (size_t k = 0; k < sizeof TEXT / sizeof *TEXT; k++) ct_table_column(t, TEXT[k], TEXT[k], NULL, 0);
-    for (size_t k = 0; k < sizeof NUMBER / sizeof *NUMBER; k++) ct_table_column(t, NUMBER[k], NUMBER[k], NULL, 17);
-    ct_table_column(t, "stop_from_truth", "stop_from_truth", NULL, 0);
-    ct_table_column(t, "stop_by_steps", "stop_by_steps", NULL, 0);
+    ct_table *t = document_new_data(
+        "$object $tactile $bounds seed run loss_from_truth loss_by_steps error_from_truth "
+        "error_after_steps step_left $stop_from_truth $stop_by_steps");
     ct_table_column(t, "stop_after_steps", "stop_after_steps", NULL, 0);
     for (int p = 0; p < PAPER_PUSHES; p++)
         for (int b = 0; b < PAPER_BOUNDS; b++)

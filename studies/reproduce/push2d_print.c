@@ -40,27 +40,11 @@ static void put_cell(ct_table *t, const push2d *n, int p, int b, int c, int s)
 
 static void put_data(push2d *n)
 {
-    static const char *const TEXT[] = {"object", "tactile", "bounds", "method"};
-    static const char *const NUMBER[] = {"seed",
-                                         "finger_translation",
-                                         "finger_rotation",
-                                         "object_translation",
-                                         "object_rotation",
-                                         "object_translation_from_truth",
-                                         "object_rotation_from_truth",
-                                         "train_loss",
-                                         "test_loss_from_truth",
-                                         "test_loss",
-                                         "spread",
-                                         "solves",
-                                         "evaluations",
-                                         "seconds"};
-    ct_table *t = document_new_table(NULL);
-    for (size_t k = 0; k < sizeof TEXT / sizeof *TEXT; k++) ct_table_column(t, TEXT[k], TEXT[k], NULL, 0);
-    for (size_t k = 0; k < sizeof NUMBER / sizeof *NUMBER; k++) ct_table_column(t, NUMBER[k], NUMBER[k], NULL, 17);
-    ct_table_column(t, "stop", "stop", NULL, 0);
-    ct_table_column(t, "failed", "failed", NULL, 17);
-    ct_table_column(t, "failed_from_truth", "failed_from_truth", NULL, 17);
+    ct_table *t = document_new_data(
+        "$object $tactile $bounds $method seed finger_translation finger_rotation "
+        "object_translation object_rotation object_translation_from_truth "
+        "object_rotation_from_truth train_loss test_loss_from_truth test_loss spread solves "
+        "evaluations seconds $stop failed failed_from_truth");
     for (int p = 0; p < PAPER_PUSHES; p++)
         for (int b = 0; b < PAPER_BOUNDS; b++)
             for (int c = 0; c < PUSH2D_COLUMNS; c++)

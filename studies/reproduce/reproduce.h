@@ -46,6 +46,8 @@ void document_section(document *b, const char *id, const char *heading);
 void document_text(document *b, const char *fmt, ...) CT_PRINTF(2, 3);
 void document_warn(document *b, const char *fmt, ...) CT_PRINTF(2, 3);
 ct_table *document_new_table(const char *title); /* or the end of the program */
+/* A table of data: a column for each word; "$word" has text, the others numbers to 17 digits. */
+ct_table *document_new_data(const char *columns);
 void      document_table(document *b, ct_table *table);                   /* frees it */
 void      document_csv(document *b, ct_table *table, const char *suffix); /* OUT/STUDY<suffix>.csv; frees it */
 void      document_plot(document *b, const ct_plot *plot);                /* also OUT/<id>.svg */

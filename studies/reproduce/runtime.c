@@ -98,7 +98,7 @@ static ct_status fill_cell(void *user, grid_index at, ct_err *err)
 
 /* ---- tables ---- */
 
-/* What is told of a method: to people, and the same with more of it as data. */
+/* The row of a method: for people, or as data with more columns. */
 static void put_row(ct_table *t, const runtime *r, const entry *e, int data)
 {
     const ct_trace_point *at = e->reached >= 0 ? &e->trial.trace[e->reached] : NULL;
@@ -150,10 +150,7 @@ static ct_table *table_of(const runtime *r, int data)
 
 static void put_traces(runtime *r)
 {
-    static const char *const NUMBER[] = {"seconds", "solves", "evaluations", "loss", "translation", "rotation"};
-    ct_table                *t = document_new_table(NULL);
-    ct_table_column(t, "method", "method", NULL, 0);
-    for (size_t k = 0; k < sizeof NUMBER / sizeof *NUMBER; k++) ct_table_column(t, NUMBER[k], NUMBER[k], NULL, 17);
+    ct_table *t = document_new_data("$method seconds solves evaluations loss translation rotation");
     for (int i = 0; i < r->count; i++) {
         const ct_trial *trial = &r->entry[i].trial;
         for (int32_t k = 0; k < trial->points; k++) {
@@ -226,7 +223,8 @@ static double arrival(const entry *e)
     return e->done && e->reached >= 0 ? e->trial.trace[e->reached].seconds : INFINITY;
 }
 
-/* Every method with gradients is there before every one without. LEO's are of another loss: it is told apart. */
+/* Claim: every method with gradients reaches the oracle before every method without. LEO has another loss and is listed
+ * separately. */
 static void state(runtime *r)
 {
     char   text[1200] = "";

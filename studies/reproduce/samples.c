@@ -128,14 +128,9 @@ static ct_table *table_of(const samples *n)
 
 static void put_data(samples *n)
 {
-    static const char *const NUMBER[] = {
-        "seed",   "translation", "rotation", "translation_over_oracle", "rotation_over_oracle", "test_loss",
-        "spread", "evaluations", "seconds"};
-    ct_table                *t = document_new_table(NULL);
-    ct_table_column(t, "dataset", "dataset", NULL, 0);
-    ct_table_column(t, "runs", "runs", NULL, 17);
-    ct_table_column(t, "method", "method", NULL, 0);
-    for (size_t k = 0; k < sizeof NUMBER / sizeof *NUMBER; k++) ct_table_column(t, NUMBER[k], NUMBER[k], NULL, 17);
+    ct_table *t = document_new_data(
+        "$dataset runs $method seed translation rotation translation_over_oracle "
+        "rotation_over_oracle test_loss spread evaluations seconds");
     for (int i = 0; i < DATASETS * SIZES * n->methods * n->seeds; i++) {
         const int s = i % n->seeds, m = i / n->seeds % n->methods, k = i / n->seeds / n->methods % SIZES,
                   d = i / n->seeds / n->methods / SIZES;
@@ -161,7 +156,7 @@ static void put_data(samples *n)
 
 /* ---- picture ---- */
 
-/* The axis ends where most of it is told; what lies above is in the table. */
+/* The axis ends below a few outliers; the table has them. */
 static void put_picture(samples *n, int d)
 {
     ct_series   series[METHODS + 1];
