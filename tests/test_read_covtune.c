@@ -36,6 +36,30 @@ static void test_a_heading_called_theta_is_read_as_yaw(void)
     CHECK_SAME_TEXT(CT_FORMAT_COVTUNE, HEAD "var x0 SE2 0 0 0\ntruth x0 1 2 0.5 known=x,yaw\n");
 }
 
+/* By its field, else by its name without a part number, else by its name. */
+static void test_the_recording_of_a_sequence(void)
+{
+    static const struct {
+        const char *name, *recording;
+    } CASES[] = {{"woods-seg03", "woods"},
+                 {"woods_part3", "woods"},
+                 {"a.segment-12", "a"},
+                 {"robot4-cut_2", "robot4"},
+                 {"robot4", "robot4"},
+                 {"part3", "part3"},
+                 {"x-part", "x-part"},
+                 {"counterpart7", "counterpart7"},
+                 {"day-piece1-seg2", "day-piece1"}};
+    char buf[32];
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        const ct_sequence named = {.name = (char *)CASES[i].name};
+        const ct_sequence given = {.name = (char *)CASES[i].name, .recording = (char *)"plaza-part2"};
+        CHECK(!strcmp(ct_sequence_recording(&named, buf, sizeof buf), CASES[i].recording));
+        CHECK(!strcmp(ct_sequence_recording(&given, buf, sizeof buf), "plaza-part2"));
+    }
+    CHECK(!strcmp(ct_sequence_recording(&(ct_sequence){0}, buf, sizeof buf), ""));
+}
+
 static void test_numbers_land_where_they_belong(void)
 {
     run r;
@@ -300,6 +324,7 @@ int main(void)
 {
     RUN(test_what_is_written_again_is_the_same_text);
     RUN(test_a_heading_called_theta_is_read_as_yaw);
+    RUN(test_the_recording_of_a_sequence);
     RUN(test_numbers_land_where_they_belong);
     RUN(test_a_sequence_of_everything_comes_back_to_the_bit);
     RUN(test_values_may_be_other_than_the_initial_ones);

@@ -25,6 +25,11 @@ typedef struct {
     double    *truth;      /* in the layout of the graph's values, or NULL                                       */
     uint8_t   *known;      /* per variable: bit i: tangent coordinate i of its truth is known; NULL without truth */
     double    *stamp;      /* per variable: time in s, NaN if unknown; or NULL                                   */
+    /* the recording that it is a part of, or NULL: see ct_sequence_recording. Sequences of one recording share a robot,
+     * a place and a day, so they are not independent samples                                                         */
+    char      *recording;
+    /* sigma of the truth itself: m, rad; 0: not given                                                                */
+    double     truth_sigma[2];
     char      *note;       /* what the reader added or assumed, or NULL                                          */
     int64_t    repaired;   /* number of matrices made positive definite (ct_read_options)                        */
     int32_t    shapes;     /* number of outlines that factors of the graph refer to                              */
@@ -89,6 +94,10 @@ ct_status ct_sequence_new(ct_graph *graph, ct_sequence **out, ct_err *err);
 void      ct_sequence_free(ct_sequence *seq);
 /* What messages call it: its name, "without a name" if it has none. Never NULL. */
 const char *ct_sequence_label(const ct_sequence *seq);
+/* The recording of a sequence, into buf (always ended, cut if it does not fit); returns buf. It is seq->recording, else
+ * the name without a part number at its end: "-part3", "_seg03", ".segment-2" ("part", "seg", "segment", "piece",
+ * "cut"), else the whole name. A sequence without a name is a recording of its own: buf is then empty. */
+const char *ct_sequence_recording(const ct_sequence *seq, char *buf, size_t size);
 
 /* x <- initial values composed from the measurements: along the factors in their order, then from neighbour to
  * neighbour. Truth and initial values are not used, except those of fixed variables. With `absolute`, every variable

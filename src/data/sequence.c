@@ -4,6 +4,7 @@
 #include "data/data.h"
 #include "data/locale.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 
@@ -32,6 +33,7 @@ void ct_sequence_free(ct_sequence *seq)
     free(seq->known);
     free(seq->stamp);
     free(seq->note);
+    free(seq->recording);
     for (int32_t i = 0; i < seq->shapes; i++) {
         ct_shape_free(seq->shape[i]); /* after the graph, which borrows it */
         free(seq->shape_name[i]);
@@ -42,6 +44,30 @@ void ct_sequence_free(ct_sequence *seq)
 }
 
 const char *ct_sequence_label(const ct_sequence *seq) { return seq->name ? seq->name : "without a name"; }
+
+/* Length of `name` without a part number at its end: a separator, a word for part, digits with or without a separator
+ * before them. */
+static size_t length_without_part(const char *name)
+{
+    static const char *const word[] = {"part", "segment", "seg", "piece", "cut"};
+    const size_t             whole = strlen(name);
+    size_t                   end = whole;
+    while (end > 0 && isdigit((unsigned char)name[end - 1])) end--;
+    if (end == whole) return whole;
+    if (end > 0 && strchr("-_.", name[end - 1])) end--;
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++) {
+        const size_t n = strlen(word[i]);
+        if (end > n + 1 && !strncmp(name + end - n, word[i], n) && strchr("-_.", name[end - n - 1])) return end - n - 1;
+    }
+    return whole;
+}
+
+const char *ct_sequence_recording(const ct_sequence *seq, char *buf, size_t size)
+{
+    const char *name = seq->recording ? seq->recording : seq->name ? seq->name : "";
+    if (size) snprintf(buf, size, "%.*s", (int)(seq->recording ? strlen(name) : length_without_part(name)), name);
+    return buf;
+}
 
 /* ---- shapes ---- */
 
