@@ -14,89 +14,14 @@
  * H is the factorised Hessian at the minimum, exact or J'J. Nothing is allocated. */
 #include "graph/graph.h"
 #include "graph/whiten.h"
+#include "learn/factor_view.h"
 #include "learn/learn.h"
 #include "solve/solve.h"
 
 #include <math.h>
 
-#define BLOCK_MAX (CT_ROWS_MAX * CT_DIM_MAX)
-
-/* A factor at the minimum: Jacobians, y = W r, w, w' (slope), and the first scalar of each variable. */
-typedef struct {
-    const ct_noise_model *model;
-    int                   rows, arity, cols[CT_ARITY_MAX];
-    int32_t               column[CT_ARITY_MAX]; /* -1: fixed */
-    double               *J[CT_ARITY_MAX];
-    double                y[CT_ROWS_MAX], w, slope;
-    double                space[CT_ARITY_MAX * BLOCK_MAX];
-} view;
-
-/* v <- W v. */
-static void apply_information(const ct_noise_model *model, int rows, double *v)
-{
-    const double *R = model->sqrt_info;
-    if (model->kind != CT_NOISE_FULL) {
-        for (int i = 0; i < rows; i++) v[i] *= R[i] * R[i];
-        return;
-    }
-    double u[CT_ROWS_MAX];
-    for (int i = 0; i < rows; i++) {
-        u[i] = 0;
-        for (int k = i; k < rows; k++) u[i] += R[i * rows + k] * v[k];
-    }
-    for (int i = 0; i < rows; i++) {
-        v[i] = 0;
-        for (int k = 0; k <= i; k++) v[i] += R[k * rows + i] * u[k];
-    }
-}
-
-static void evaluate_factor(const ct_solver *solver, const ct_noise *noise, const ct__batch *batch, int32_t k,
-                            const double *x, view *f)
-{
-    const ct_factor_ops *ops = batch->ops;
-    const ct__item      *item = &solver->item[k];
-    const int32_t       *var = ct_graph_factor(solver->graph, solver->factor_of[k]).var;
-    const double        *arg[CT_ARITY_MAX];
-    double               r[CT_ROWS_MAX], d2 = 0;
-    f->model = ct_noise_get(noise, item->noise);
-    f->rows = ops->rows;
-    f->arity = ops->arity;
-    for (int i = 0; i < ops->arity; i++) {
-        const int32_t block = solver->block_of[var[i]];
-        arg[i] = x + item->at[i];
-        f->cols[i] = ct_kind_dim(ops->kind[i]);
-        f->column[i] = block < 0 ? -1 : solver->column[block];
-        f->J[i] = block < 0 ? NULL : f->space + i * BLOCK_MAX;
-    }
-    ct_factor_eval(ops, item->z, item->context, arg, r, f->J);
-    memcpy(f->y, r, sizeof r);
-    apply_information(f->model, f->rows, f->y);
-    for (int i = 0; i < f->rows; i++) d2 += r[i] * f->y[i];
-    f->w = 1;
-    f->slope = 0;
-    if (f->model->robust.kind == CT_ROBUST_NONE) return;
-    ct_robust_error(f->model->robust, CT_MAX(d2, 0), &f->w);
-    f->slope = ct_robust_slope(f->model->robust, CT_MAX(d2, 0));
-}
-
-/* q_kj of one factor and one term of the Jacobian of theta. */
-static void weigh_term(const view *f, const ct_theta_jacobian *slopes, int32_t t, double q[CT_ROWS_MAX])
-{
-    const int     rows = f->rows, c = slopes->coordinate[t];
-    const double *dS = slopes->dSigma[t];
-    double        ySy = 0;
-    for (int i = 0; i < rows; i++) q[i] = 0;
-    if (c >= 0) q[c] = dS[c * rows + c] * f->y[c];
-    else
-        for (int i = 0; i < rows; i++)
-            for (int k = 0; k < rows; k++) q[i] += dS[i * rows + k] * f->y[k];
-    for (int i = 0; i < rows; i++) ySy += f->y[i] * q[i];
-    apply_information(f->model, rows, q);
-    for (int i = 0; i < rows; i++) q[i] = f->w * q[i] + f->slope * ySy * f->y[i];
-}
-
 /* S += J'q in column j of m, for q with a single entry, in row c: a diagonal model without a robust kernel. */
-static void add_single(const view *f, int c, double q, int32_t m, int32_t j, double *S)
+static void add_single(const ct__factor_view *f, int c, double q, int32_t m, int32_t j, double *S)
 {
     for (int i = 0; i < f->arity; i++) {
         if (!f->J[i]) continue;
@@ -107,7 +32,7 @@ static void add_single(const view *f, int c, double q, int32_t m, int32_t j, dou
 }
 
 /* S += J'q in column j of m. */
-static void add_column(const view *f, const double q[], int32_t m, int32_t j, double *S)
+static void add_column(const ct__factor_view *f, const double q[], int32_t m, int32_t j, double *S)
 {
     for (int i = 0; i < f->arity; i++) {
         if (!f->J[i]) continue;
@@ -135,9 +60,9 @@ static void fill_right_hand_sides(const ct_outer *outer, const ct__inner_problem
     FOR_EACH_LEARNED(outer, solver, batch, k)
     {
         const int32_t model = solver->item[k].noise;
-        view          f;
+        ct__factor_view f;
         double        q[CT_ROWS_MAX];
-        evaluate_factor(solver, outer->noise, batch, k, inner->x, &f);
+        ct__view_factor(solver, outer->noise, batch, k, inner->x, &f);
         for (int32_t t = slopes->first[model]; t < slopes->first[model + 1]; t++) {
             const int c = slopes->coordinate[t];
             if (c >= 0 && f.slope == 0) {
@@ -146,7 +71,7 @@ static void fill_right_hand_sides(const ct_outer *outer, const ct__inner_problem
                            slopes->parameter[t], S);
                 continue;
             }
-            weigh_term(&f, slopes, t, q);
+            ct__view_weigh(&f, slopes, t, q);
             add_column(&f, q, outer->m, slopes->parameter[t], S);
         }
     }
@@ -266,28 +191,6 @@ static ct_status sensitivity(const ct_outer *outer, ct__inner_problem *inner, ct
 
 /* ---- Adjoint --------------------------------------------------------------------------------- */
 
-/* G += w sym(v y') + w' ((J l)'y) y y' for one factor. For a diagonal model only the diagonal. */
-static void add_covariance_gradient(const view *f, const double *l, double *G)
-{
-    const int rows = f->rows;
-    double    v[CT_ROWS_MAX], Jly = 0;
-    for (int row = 0; row < rows; row++) {
-        v[row] = 0;
-        for (int i = 0; i < f->arity; i++)
-            for (int c = 0; f->J[i] && c < f->cols[i]; c++)
-                v[row] += f->J[i][row * f->cols[i] + c] * l[f->column[i] + c];
-        Jly += v[row] * f->y[row];
-    }
-    apply_information(f->model, rows, v);
-    const double s = f->slope * Jly;
-    if (f->model->kind != CT_NOISE_FULL)
-        for (int i = 0; i < rows; i++) G[i * rows + i] += (f->w * v[i] + s * f->y[i]) * f->y[i];
-    else
-        for (int i = 0; i < rows; i++)
-            for (int k = 0; k < rows; k++)
-                G[i * rows + k] += f->w * 0.5 * (v[i] * f->y[k] + f->y[i] * v[k]) + s * f->y[i] * f->y[k];
-}
-
 static ct_status adjoint(const ct_outer *outer, ct__inner_problem *inner, ct__scratch *scratch, ct_err *err)
 {
     const ct_solver       *solver = inner->solver;
@@ -309,9 +212,9 @@ static ct_status adjoint(const ct_outer *outer, ct__inner_problem *inner, ct__sc
     memset(scratch->dL_dSigma, 0, (size_t)(outer->slots * size) * sizeof *scratch->dL_dSigma);
     FOR_EACH_LEARNED(outer, solver, batch, k)
     {
-        view f;
-        evaluate_factor(solver, outer->noise, batch, k, inner->x, &f);
-        add_covariance_gradient(&f, l, scratch->dL_dSigma + outer->slot[solver->item[k].noise] * size);
+        ct__factor_view f;
+        ct__view_factor(solver, outer->noise, batch, k, inner->x, &f);
+        ct__view_add_covariance_gradient(&f, l, scratch->dL_dSigma + outer->slot[solver->item[k].noise] * size);
     }
     for (int32_t model = 0; model < outer->models; model++) {
         if (outer->slot[model] < 0) continue;

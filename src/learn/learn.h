@@ -2,6 +2,7 @@
  *
  *   outer_problem.c         the loss over all sequences, its gradient and Gauss-Newton matrix
  *   inner_problem.c         one sequence: solve, loss, derivatives
+ *   factor_view.c           a factor at an estimate: residual, Jacobians, weights
  *   numeric_gradient.c      derivatives by perturbed solves
  *   check_gradient.c        derivatives against differences of the loss
  *   deployment.c            estimates as in deployment, evaluated

@@ -1,0 +1,33 @@
+/* factor_view.h: a factor at given values under a noise table, as derivatives by noise parameters need it.
+ *
+ * W = Sigma^-1, y = W r, w is the robust weight at d2 = r'W r, and w' = dw/d(d2). */
+#ifndef CT_LEARN_FACTOR_VIEW_H
+#define CT_LEARN_FACTOR_VIEW_H
+
+#include "solve/solve.h"
+
+#include <covtune/theta.h>
+
+#define CT__VIEW_BLOCK (CT_ROWS_MAX * CT_DIM_MAX)
+
+typedef struct {
+    const ct_noise_model *model;
+    int                   rows, arity, cols[CT_ARITY_MAX];
+    int32_t               column[CT_ARITY_MAX]; /* first scalar of each variable; -1: fixed */
+    double               *J[CT_ARITY_MAX];      /* rows x cols; NULL: fixed                 */
+    double                r[CT_ROWS_MAX], y[CT_ROWS_MAX], w, slope;
+    double                space[CT_ARITY_MAX * CT__VIEW_BLOCK];
+} ct__factor_view;
+
+/* Item k of a batch at values x. Does not allocate. */
+void ct__view_factor(const ct_solver *solver, const ct_noise *noise, const ct__batch *batch, int32_t k, const double *x,
+                     ct__factor_view *view);
+/* v <- W v. */
+void ct__apply_information(const ct_noise_model *model, int rows, double *v);
+/* q <- w W (dSigma y) + w' (y' dSigma y) y for one term of the Jacobian of theta. J'q is -dh/dp. */
+void ct__view_weigh(const ct__factor_view *view, const ct_theta_jacobian *slopes, int32_t term, double q[CT_ROWS_MAX]);
+/* G += w sym(v y') + w' ((J l)'y) y y', v = W J l: the gradient by Sigma of l'H x. For a diagonal model only the
+ * diagonal. */
+void ct__view_add_covariance_gradient(const ct__factor_view *view, const double *l, double *G);
+
+#endif
