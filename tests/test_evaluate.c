@@ -147,6 +147,72 @@ static void test_what_is_known_of_a_pose_is_judged_alone(void)
     check_honest(CT_SE3, 0x21, 0.04); /* x, y; a rotation in part is none */
 }
 
+/* ---- a truth that has errors of its own ------------------------------------------------------ */
+
+/* One pose with a prior: P is the prior's covariance, e its residual at the truth. In the plane (x, y, yaw), in space
+ * rotation before translation. */
+static void test_nees_adds_the_variance_of_the_truth_by_hand(void)
+{
+    const ct_kind KINDS[] = {CT_SE2, CT_SE3, CT_R2};
+    for (int k = 0; k < 3; k++) {
+        chain              c;
+        const ct_kind      kind = KINDS[k];
+        const ct_inference inference = from_file();
+        const int          dim = ct_kind_dim(kind);
+        double             wanted = 0, e[CT_DIM_MAX];
+        make_chain(&c, kind, 1, 3);
+        c.seq->truth_sigma[0] = 0.5;
+        c.seq->truth_sigma[1] = 0.2;
+        ct_kind_local(kind, c.seq->truth, ct_graph_initial(c.seq->graph), e);
+        for (int i = 0; i < dim; i++) {
+            const int    turn = kind == CT_SE2 ? i == 2 : kind == CT_SE3 ? i < 3 : 0;
+            const double q = turn ? 0.04 : 0.25;
+            wanted += e[i] * e[i] / (ct_noise_get(c.noise, 1)->covariance[i] + q);
+        }
+        const ct_evaluation found = assess(&c, &inference, 1, NULL);
+        /* P is the covariance at the estimate; rotated by Jr^-1(e), which is the identity to first order in e */
+        CHECK_NEAR(found.consistency.nees, wanted, kind == CT_R2 ? 1e-12 : 0.05 * wanted);
+        free_chain(&c);
+    }
+}
+
+/* The recorded truth is the real one with noise: NEES is 1 with its sigma, and far above without. */
+static void test_a_noisy_truth_is_consistent_with_its_sigma(void)
+{
+    const ct_kind KINDS[] = {CT_SE2, CT_SE3};
+    for (int k = 0; k < 2; k++) {
+        double  sum[2] = {0};
+        int64_t degrees = 0;
+        for (uint64_t seed = 1; seed <= (ct_test_slow() ? 40 : 200); seed++) {
+            chain              c;
+            const ct_kind      kind = KINDS[k];
+            const ct_inference inference = from_file();
+            ct_rng             rng = ct_rng_seed(1000 + seed);
+            make_chain(&c, kind, 30, seed);
+            for (int32_t v = 0; v < 30; v++) {
+                double *truth = c.seq->truth + v * ct_kind_size(kind), e[CT_DIM_MAX];
+                for (int i = 0; i < ct_kind_dim(kind); i++)
+                    e[i] = (kind == CT_SE2 ? i == 2 : i < 3) ? 0.05 * ct_rng_normal(&rng) : 0.3 * ct_rng_normal(&rng);
+                ct_kind_retract(kind, truth, e, truth);
+                if (v % 3 == 0) c.seq->known[v] = kind == CT_SE2 ? 3 : 0x38; /* position alone, compared in the world */
+            }
+            for (int stated = 0; stated < 2; stated++) {
+                c.seq->truth_sigma[0] = stated ? 0.3 : 0;
+                c.seq->truth_sigma[1] = stated ? 0.05 : 0;
+                const ct_evaluation found = assess(&c, &inference, 1, NULL);
+                sum[stated] += found.consistency.nees;
+                if (stated) degrees += found.consistency.nees_degrees;
+            }
+            free_chain(&c);
+        }
+        const double sigma = sqrt(2.0 / (double)degrees);
+        CHECK_NEAR(sum[1] / (double)degrees, 1, 8 * sigma + 0.04);
+        CHECK(sum[0] > 2 * (double)degrees);
+        printf("  %s: NEES %.3f, and %.3f where the truth is taken as exact\n", ct_kind_name(KINDS[k]),
+               sum[1] / (double)degrees, sum[0] / (double)degrees);
+    }
+}
+
 /* Kernels weigh less than squares do: chi-square is the sum of 2 rho. */
 static void test_chi_square_under_robust_kernels_is_twice_the_error(void)
 {
@@ -454,6 +520,8 @@ int main(void)
 {
     RUN(test_the_right_noise_is_called_consistent);
     RUN(test_what_is_known_of_a_pose_is_judged_alone);
+    RUN(test_nees_adds_the_variance_of_the_truth_by_hand);
+    RUN(test_a_noisy_truth_is_consistent_with_its_sigma);
     RUN(test_chi_square_under_robust_kernels_is_twice_the_error);
     RUN(test_accuracy_by_hand);
     RUN(test_accuracy_in_space);

@@ -197,6 +197,15 @@ ct_status ct_dataset_write(const ct_dataset *dataset, const char *folder, ct_err
 ct_status ct_dataset_new(ct_dataset **out, ct_err *err);
 void      ct_dataset_free(ct_dataset *dataset);
 
+/* ---- The truth's own sigma -------------------------------------------------------------------- */
+
+/* sigma <- "M" or "M,RAD": metres and radians, >= 0; sigma[1] is NaN if RAD is left out. CT_E_ARGUMENT with a sentence
+ * that begins with `option` ("--truth-sigma"). */
+ct_status ct_truth_sigma_parse(const char *text, const char *option, double sigma[2], ct_err *err);
+/* truth_sigma of every sequence <- sigma; NaN keeps what the files say. CT_E_ARGUMENT, and nothing changes, if one is
+ * negative or infinite. */
+ct_status ct_dataset_set_truth_sigma(ct_dataset *dataset, const double sigma[2], ct_err *err);
+
 /* ---- Parameters to learn from a dataset ------------------------------------------------------ */
 
 /* Which noise models are learned, and how. Texts are lists as on the command line of `covtune learn`, items separated

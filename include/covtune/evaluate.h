@@ -204,13 +204,14 @@ ct_status ct_conditioning_at(const ct_graph *graph, const ct_noise *noise, ct_so
 /* ---- Evaluation ------------------------------------------------------------------------------ */
 
 /* Normalised chi-square is chi_squared / degrees: 1 if the noise models are right, less with robust kernels, where
- * the error is a sum of rho. NEES is e' P^-1 e, with e the local difference and P the marginal covariance of each
- * variable whose truth is known. nees / nees_degrees is 1 if claimed and real uncertainty agree. A pose with partial
- * truth takes part with its known coordinates, P turned into the world frame. */
+ * the error is a sum of rho. NEES is e' (P + Q)^-1 e, with e the local difference, P the marginal covariance of each
+ * variable whose truth is known, and Q = diag(truth_sigma^2) of the sequence, the truth's own covariance (0: none is
+ * given). nees / nees_degrees is 1 if claimed and real uncertainty agree. A pose with partial truth takes part with its
+ * known coordinates, P turned into the world frame. */
 typedef struct {
     double  chi_squared;  /* 2 * error                                      */
     int64_t degrees;      /* rows of all factors - unknowns                 */
-    double  nees;         /* sum of e' P^-1 e; NaN: not asked for, or no P  */
+    double  nees;         /* sum of the above; NaN: not asked for, or no P  */
     int64_t nees_degrees; /* coordinates of all e                           */
 } ct_consistency;
 
@@ -302,8 +303,8 @@ ct_accuracy ct_summary_body(const ct_summary *summary, const char *name);
 
 /* ---- Diagnostics ------------------------------------------------------------------------------- */
 
-/* nees <- e' P^-1 e of every variable, degrees <- its coordinates that count; NaN and 0 if the truth is not known, or
- * the variable fixed. Arrays of ct_graph_variables. CT_E_SINGULAR if the system is singular. */
+/* nees <- e' (P + Q)^-1 e of every variable, degrees <- its coordinates that count; NaN and 0 if the truth is not
+ * known, or the variable fixed. Arrays of ct_graph_variables. CT_E_SINGULAR if the system is singular. */
 ct_status ct_nees_each(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x, double *nees,
                        int *degrees, ct_err *err);
 

@@ -1,11 +1,13 @@
 /* consistency.c: chi-square and NEES of an estimate.
  *
  *     chi-square   twice the error is, on average, rows - unknowns, if the noise models are right
- *     NEES         x_true = x o Exp(d), d ~ N(0, P): the difference e of loss.c is N(0, D P D') to first order,
- *                  and e' (D P D')^-1 e has as its mean the number of its coordinates
+ *     NEES         x_true = x o Exp(d), d ~ N(0, P), and the truth that was recorded differs from x_true by N(0, Q) in
+ *                  each coordinate: the difference e of loss.c is N(0, D P D' + Q) to first order, and
+ *                  e' (D P D' + Q)^-1 e has as its mean the number of its coordinates
  *
- * For a variable known in full Jr^-1(e) e = e: the value is e' P^-1 e without approximation. For a pose known in part D
- * selects the known coordinates and rotates them into the world.
+ * Q = diag(truth_sigma^2) of lengths and angles, in the frame of e. For a variable known in full Jr^-1(e) e = e: if Q
+ * is zero, the value is e' P^-1 e without approximation. For a pose known in part D selects the known coordinates and
+ * rotates them into the world.
  */
 #include "evaluate/consistency.h"
 
@@ -20,8 +22,8 @@ ct_consistency ct__fit(const ct_graph *graph, double error)
     return fit;
 }
 
-/* S = D P D' on the rows that D has; returns how many, with e of those rows first. */
-static int pick(int dim, const double *D, const double *P, double *e, double *S)
+/* S = D P D' + Q on the rows that D has; returns how many, with e of those rows first. q: variance of each row. */
+static int pick(int dim, const double *D, const double *P, const double *q, double *e, double *S)
 {
     double DP[CT_DIM_MAX * CT_DIM_MAX] = {0};
     int    row[CT_DIM_MAX], n = 0;
@@ -37,7 +39,7 @@ static int pick(int dim, const double *D, const double *P, double *e, double *S)
             for (int j = 0; j < dim; j++) DP[a * dim + j] += D[row[a] * dim + k] * P[k * dim + j];
     for (int a = 0; a < n; a++)
         for (int b = 0; b < n; b++) {
-            S[a * n + b] = 0;
+            S[a * n + b] = a == b ? q[row[a]] : 0;
             for (int j = 0; j < dim; j++) S[a * n + b] += DP[a * dim + j] * D[row[b] * dim + j];
         }
     return n;
@@ -75,16 +77,26 @@ static int32_t list_known(const ct_sequence *seq, int32_t *var, int64_t *doubles
     return n;
 }
 
-/* e' P^-1 e of each, and the coordinates of e. */
+/* The truth's own variance, coordinate by coordinate. */
+static void truth_variance(const ct_sequence *seq, ct_kind kind, double q[CT_DIM_MAX])
+{
+    for (int i = 0; i < ct_kind_dim(kind); i++) {
+        const double sigma = seq->truth_sigma[ct__turns[kind] >> i & 1];
+        q[i] = sigma * sigma;
+    }
+}
+
+/* e' (P + Q)^-1 e of each, and the coordinates of e. */
 static void weigh(const ct_sequence *seq, const double *x, int32_t count, const int32_t *var, double *const *P,
                   double *nees, int *degrees)
 {
     const ct_loss local = ct_loss_defaults();
     for (int32_t k = 0; k < count; k++) {
         const int dim = ct_kind_dim((ct_kind)seq->graph->kind[var[k]]);
-        double    e[CT_DIM_MAX], D[CT_DIM_MAX * CT_DIM_MAX], S[CT_DIM_MAX * CT_DIM_MAX];
+        double    e[CT_DIM_MAX], q[CT_DIM_MAX], D[CT_DIM_MAX * CT_DIM_MAX], S[CT_DIM_MAX * CT_DIM_MAX];
+        truth_variance(seq, (ct_kind)seq->graph->kind[var[k]], q);
         ct_loss_variable(&local, seq, var[k], x + seq->graph->offset[var[k]], e, D);
-        degrees[var[k]] = pick(dim, D, P[k], e, S);
+        degrees[var[k]] = pick(dim, D, P[k], q, e, S);
         nees[var[k]] = mahalanobis(degrees[var[k]], S, e);
     }
 }

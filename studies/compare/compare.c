@@ -57,6 +57,7 @@ static cli_exit check(const cli_io *io, compare_request *request, compare_job *j
                           : !strcmp(ending, ".md")   ? CT_TABLE_MARKDOWN
                                                      : CT_TABLE_TEXT;
     }
+    if (cli_check_truth_sigma(io, request->truth_sigma) != CLI_GO) return CLI_MISUSED;
     return take_bounds(io, request, job);
 }
 
@@ -92,7 +93,8 @@ static ct_status read_oracle(const cli_io *io, const compare_request *request, c
 static ct_status read_sequences(const cli_io *io, const compare_request *request, compare_job *job, ct_err *err)
 {
     const ct_loss   all = ct_loss_defaults();
-    const ct_status status = cli_read_dataset(io, request->path, CT_DATASET_ALL, &job->dataset, err);
+    ct_status       status = cli_read_dataset(io, request->path, CT_DATASET_ALL, &job->dataset, err);
+    if (status == CT_OK) status = cli_set_truth_sigma(request->truth_sigma, job->dataset, err);
     if (status != CT_OK) return status;
     const ct_dataset *d = job->dataset;
     if (!d->trains)
@@ -247,6 +249,7 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_CHOICE(
         "loss", DIFFERENCES + 1, ct_difference_find, AT(difference),
         "difference from the truth in the loss: in the local frame (local), or in the world (left, the paper's)"),
+    CLI_ROW_TEXT("truth-sigma", "M[,RAD]", AT(truth_sigma), CLI_TRUTH_SIGMA_HELP),
     CLI_ROW_CHOICE("deployment", "auto|batch|isam2", cli_find_solver_or_auto, AT(deployment),
                    "inference for held-out and test sequences: batch, incremental (isam2), or as covtune eval chooses "
                    "(auto)"),

@@ -275,6 +275,13 @@ ct_status cli_check_anchored(const char *path, int32_t count, ct_sequence *const
 
 /* ct_dataset_read. Refuses run folders and noise files. Prints the readers' notes as remarks. */
 ct_status cli_read_dataset(const cli_io *io, const char *path, ct_dataset_part part, ct_dataset **out, ct_err *err);
+/* The option --truth-sigma M[,RAD]. Its text is checked before the dataset is read, and set in all its sequences
+ * afterwards; NULL: not given. */
+#define CLI_TRUTH_SIGMA_HELP                                                                                           \
+    "sigma of the truth itself, of positions in m and of rotations in rad, in place of the files'; NEES is of the "    \
+    "estimate's covariance plus the truth's (0: the truth is exact)"
+cli_exit  cli_check_truth_sigma(const cli_io *io, const char *text);
+ct_status cli_set_truth_sigma(const char *text, ct_dataset *dataset, ct_err *err);
 /* Has the dataset no split (one file, or a folder of files)? Then every sequence is in both parts. */
 int       cli_is_unsplit(const char *path);
 /* Sequences in a part of a dataset; 0 if they cannot be read. */

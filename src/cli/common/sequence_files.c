@@ -141,6 +141,24 @@ ct_status cli_read_dataset(const cli_io *io, const char *path, ct_dataset_part p
     return status;
 }
 
+static const char TRUTH_SIGMA[] = "--truth-sigma";
+
+cli_exit cli_check_truth_sigma(const cli_io *io, const char *text)
+{
+    double sigma[2];
+    ct_err err = {0};
+    if (!text || ct_truth_sigma_parse(text, TRUTH_SIGMA, sigma, &err) == CT_OK) return CLI_GO;
+    return cli_misuse(io, "%s", err.text);
+}
+
+ct_status cli_set_truth_sigma(const char *text, ct_dataset *dataset, ct_err *err)
+{
+    double sigma[2];
+    if (!text) return CT_OK;
+    const ct_status status = ct_truth_sigma_parse(text, TRUTH_SIGMA, sigma, err);
+    return status == CT_OK ? ct_dataset_set_truth_sigma(dataset, sigma, err) : status;
+}
+
 int cli_is_unsplit(const char *path)
 {
     if (!is_folder(path)) return !is_yaml(path);

@@ -90,6 +90,7 @@ static ct_status read_part(const cli_io *io, const eval_request *request, eval_j
 static ct_status prepare(const cli_io *io, const eval_request *request, eval_job *job, ct_err *err)
 {
     ct_status status = read_part(io, request, job, err);
+    if (status == CT_OK) status = cli_set_truth_sigma(request->truth_sigma, job->dataset, err);
     if (status == CT_OK) status = list_sequences(request, job, err);
     if (status == CT_OK && request->part == CT_DATASET_TEST && cli_is_unsplit(request->path))
         cli_remark(io, "%s: these are also the training sequences; put others under test/ for an unbiased evaluation",
@@ -261,6 +262,7 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, AT(difference),
                    "difference from the truth in the loss: in the local frame (local), or in the world (left)"),
     CLI_ROW_FLAG("nees", AT(nees), "normalised estimation error squared: errors against marginal covariances"),
+    CLI_ROW_TEXT("truth-sigma", "M[,RAD]", AT(truth_sigma), CLI_TRUTH_SIGMA_HELP "; it implies --nees"),
     CLI_ROW_FLAG("each", AT(each), "one row a sequence as well"),
     CLI_ROW_FLAG("by-name", AT(by_name),
                  "accuracy of each body as well: poses of one name but for their number, such as an object o0, o1, .. "
@@ -281,7 +283,9 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     request.start_given = cli_option_given(argc, argv, "start");
     if (code == CLI_GO && request.each && io.json)
         code = cli_misuse(&io, "--each is for the table; --json has every sequence");
+    if (code == CLI_GO) code = cli_check_truth_sigma(&io, request.truth_sigma);
     if (code == CLI_GO) code = resolve_solver(&io, &request);
+    request.nees = request.nees || request.truth_sigma;
     if (code != CLI_GO) return code;
     code = carry_out(&io, &request, &job);
     release(&job);

@@ -124,6 +124,7 @@ static const cli_option OPTIONS[] = {
         "loss", DIFFERENCES + 1, ct_difference_find, AT(difference),
         "error in the loss: Log(truth^-1 x), in the local frame (local), or Log(x truth^-1), as in the paper (left)"),
     CLI_ROW_TEXT("weights", "T:R", AT(weights), "weights of translations and rotations in the loss (1:1)"),
+    CLI_ROW_TEXT("truth-sigma", "M[,RAD]", AT(truth_sigma), CLI_TRUTH_SIGMA_HELP),
     CLI_ROW_TEXT("prior", "auto|none|W", AT(prior),
                  "lm: weight of the prior towards the closed form; auto: chosen by cross-validation, 0.1 without folds "
                  "(auto)"),
@@ -228,6 +229,7 @@ static cli_exit check_values(const cli_io *io, const learn_request *r)
         if (end == r->prior || *end || !(w >= 0 && w <= 1e12))
             return cli_misuse(io, "--prior is auto, none or a number from 0 to 1e12, found \"%s\"", r->prior);
     }
+    if (cli_check_truth_sigma(io, r->truth_sigma) != CLI_GO) return CLI_MISUSED;
     ct_err err = {0};
     return ct_theta_options_check(&r->theta, &err) == CT_OK ? CLI_GO : cli_misuse(io, "%s", err.text);
 }
@@ -389,6 +391,7 @@ static ct_status prepare(const cli_io *io, const learn_request *request, learn_j
     cli_io                 reader = *io;
     reader.repair = request->repair;
     ct_status status = cli_read_dataset(&reader, request->path, CT_DATASET_TRAIN, &job->dataset, err);
+    if (status == CT_OK) status = cli_set_truth_sigma(request->truth_sigma, job->dataset, err);
     if (status == CT_OK) status = cli_check_anchored(request->path, job->dataset->trains, job->dataset->train, err);
     if (status != CT_OK) return status;
     status = learn_theta(io, request, job, err);

@@ -63,8 +63,9 @@ void report_repeat(report_job *job)
         put_command(job, "covtune learn %s --out %s --resume", options, run);
     }
     ct_page_text(job->page, "To print the numbers of this page on a terminal:");
-    put_command(job, "covtune eval %s%s%s --noise %s --against %s --nees --each", data,
-                job->learn.repair ? " --repair" : "",
+    put_command(job, "covtune eval %s%s%s%s%s --noise %s --against %s --nees --each", data,
+                job->learn.repair ? " --repair" : "", job->truth_sigma ? " --truth-sigma " : "",
+                job->truth_sigma ? job->truth_sigma : "",
                 job->dataset && job->part == CT_DATASET_TRAIN ? " --part train" : "", noise, start);
     ct_page_text(job->page, "To export the learned noise models for another program (also gtsam-python, ros, "
                             "robot-localization, g2o, c, json):");

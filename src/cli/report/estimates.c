@@ -97,6 +97,8 @@ cli_exit report_read_dataset(const cli_io *io, const report_request *request, re
                         "--dataset PATH says where it is, --dataset none does without",
                         job->path, strerror(errno), job->config);
     ct_status status = read_part(io, job, &err);
+    job->truth_sigma = request->truth_sigma ? request->truth_sigma : job->learn.truth_sigma;
+    if (status == CT_OK) status = cli_set_truth_sigma(job->truth_sigma, job->dataset, &err);
     if (status == CT_OK) status = take_runs(job, &err);
     if (status == CT_OK) status = make_tables(job, &err);
     if (status != CT_OK) return cli_fail(io, "%s", err.text);

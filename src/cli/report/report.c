@@ -246,6 +246,8 @@ static const cli_option OPTIONS[] = {
                    "before errors are measured, estimates are moved as a whole onto the truth: not (none), first pose "
                    "onto first pose, or by least squares over positions, which is Horn's or Umeyama's; for maps, "
                    "errors along the way and a row beside the unaligned numbers (none)"),
+    CLI_ROW_TEXT("truth-sigma", "M[,RAD]", AT(truth_sigma),
+                 CLI_TRUTH_SIGMA_HELP "; without it, that of the run"),
     CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, AT(jobs),
                     "sequences at a time (as many as there are processors); the report is the same for any"),
     CLI_ROW_ALIAS("runs", "sequences"),
@@ -259,11 +261,12 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     cli_io         io;
     report_job     job = {0};
     cli_exit       code = cli_parse(command, &request, argc, argv, &io, &request.run);
-    for (int i = 0; code == CLI_GO && request.dataset && !strcmp(request.dataset, "none") && i < 5; i++) {
-        static const char *const OF_ESTIMATES[] = {"sequences", "solver", "jobs", "repair", "align"};
+    for (int i = 0; code == CLI_GO && request.dataset && !strcmp(request.dataset, "none") && i < 6; i++) {
+        static const char *const OF_ESTIMATES[] = {"sequences", "solver", "jobs", "repair", "align", "truth-sigma"};
         if (cli_option_given(argc, argv, OF_ESTIMATES[i]))
             code = cli_misuse(&io, "--%s is about estimates, and --dataset none makes none", OF_ESTIMATES[i]);
     }
+    if (code == CLI_GO) code = cli_check_truth_sigma(&io, request.truth_sigma);
     if (code != CLI_GO) return code;
     code = carry_out(&io, &request, &job);
     report_free(&job);

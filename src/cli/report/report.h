@@ -30,6 +30,7 @@
 /* What was asked for. */
 typedef struct {
     const char *run, *out, *dataset; /* out, dataset: NULL: the run's own; dataset "none": without */
+    const char *truth_sigma;         /* NULL: the run's own                                        */
     int         drawn, solver, jobs;  /* solver: -1: the run's own                                  */
     int align;                       /* a ct_align_kind                                            */
 } report_request;
@@ -72,6 +73,7 @@ typedef struct {
     /* the state of the folder when it was read */
     ct_run_folder_info    found;
     cli_config    *held;
+    const char    *truth_sigma; /* NULL: as in the files */
     learn_request  learn;
     json_t        *noise_json, *summary_json; /* the latter NULL: not there, the run is not over */
     ct_findings    findings;                  /* of the summary                                   */
