@@ -2,12 +2,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli/learn/learn.h"
 
-#include <assert.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- options ---- */
 
@@ -156,148 +153,6 @@ static const cli_option OPTIONS[] = {
 };
 #undef AT
 
-/* "T:R", two numbers; 0 if the text is something else. */
-static int parse_weights(const char *text, double *translation, double *rotation)
-{
-    char *end;
-    *translation = strtod(text, &end);
-    if (end == text || *end != ':') return 0;
-    const char *second = end + 1;
-    *rotation = strtod(second, &end);
-    return end != second && !*end;
-}
-
-static const ct_learn_method_info *info_of(const learn_request *r)
-{
-    return ct_learn_method_get_info((ct_learn_method)r->method);
-}
-
-static int has(const learn_request *r, ct_learn_trait trait)
-{
-    return ct_learn_method_has((ct_learn_method)r->method, trait);
-}
-
-/* "fw and fw-log": the methods with a trait. Returns buf. */
-static const char *methods_with(ct_learn_trait trait, char buf[128])
-{
-    buf[0] = 0;
-    for (int i = 0; i < CT_LEARN_COUNT; i++) {
-        const size_t used = strlen(buf);
-        if (ct_learn_method_has((ct_learn_method)i, trait))
-            snprintf(buf + used, 128 - used, "%s%s", used ? " and " : "", ct_learn_method_name((ct_learn_method)i));
-    }
-    return buf;
-}
-
-/* Options of methods that draw random numbers. */
-static cli_exit check_draws(const cli_io *io, const learn_request *r, const learn_request *given)
-{
-    const int leo = r->method == CT_LEARN_LEO;
-    if (!leo && given->samples >= 0) return cli_misuse(io, "--samples is for --method leo");
-    if (!leo && !isnan(given->rate)) return cli_misuse(io, "--rate is for --method leo");
-    if (!leo && !isnan(given->decay)) return cli_misuse(io, "--decay is for --method leo");
-    char who[128];
-    if (!has(r, CT_LEARN_RANDOM) && given->seed >= 0)
-        return cli_misuse(io, "--seed is for --method %s; others draw no random numbers",
-                          methods_with(CT_LEARN_RANDOM, who));
-    return CLI_GO;
-}
-
-static void resolve_draws(learn_request *r)
-{
-    const ct_learn_options usual = ct_learn_defaults();
-    const int              leo = r->method == CT_LEARN_LEO;
-    if (r->samples < 0) r->samples = usual.leo.samples;
-    if (isnan(r->rate)) r->rate = usual.leo.rate;
-    if (isnan(r->decay)) r->decay = usual.leo.decay;
-    if (r->seed < 0) r->seed = (int)usual.seed;
-    if (!leo) r->samples = -1;
-    if (!leo) r->rate = r->decay = NAN;
-    if (!has(r, CT_LEARN_RANDOM)) r->seed = -1;
-}
-
-/* Checks texts that the parser does not: pairs, numbers, lists of names. For command lines and config.yaml alike. */
-static cli_exit check_values(const cli_io *io, const learn_request *r)
-{
-    double a, b;
-    char  *end;
-    if (r->weights &&
-        (!parse_weights(r->weights, &a, &b) || !(a >= 0 && b >= 0 && a <= 1e12 && b <= 1e12 && a + b > 0)))
-        return cli_misuse(io, "--weights is T:R, two numbers from 0 to 1e12, found \"%s\"", r->weights);
-    if (r->prior && strcmp(r->prior, "auto") && strcmp(r->prior, "none")) {
-        const double w = strtod(r->prior, &end);
-        if (end == r->prior || *end || !(w >= 0 && w <= 1e12))
-            return cli_misuse(io, "--prior is auto, none or a number from 0 to 1e12, found \"%s\"", r->prior);
-    }
-    if (cli_check_truth_sigma(io, r->truth_sigma) != CLI_GO) return CLI_MISUSED;
-    ct_err err = {0};
-    return ct_theta_options_check(&r->theta, &err) == CT_OK ? CLI_GO : cli_misuse(io, "%s", err.text);
-}
-
-/* Checks the options of the run folder. */
-static cli_exit check_place(const cli_io *io, const learn_request *r, const learn_request *given)
-{
-    if (r->check_gradient) {
-        if (given->out || r->resume || r->force)
-            return cli_misuse(io, "--check-gradient writes no run; remove --%s",
-                              given->out  ? "out"
-                              : r->resume ? "resume"
-                                          : "force");
-    } else if (!r->out) {
-        struct stat entry;
-        const int   gone = r->path && stat(r->path, &entry);
-        return cli_misuse(io, "--out RUN is missing: the run folder to write%s%s%s%s",
-                          gone ? "; and " : "", gone ? r->path : "", gone ? ": " : "", gone ? strerror(errno) : "");
-    }
-    if (r->resume && r->force) return cli_misuse(io, "--resume continues a run and --force replaces it; give one of "
-                                                     "them");
-    return CLI_GO;
-}
-
-/* Checks combinations of options. `given` is the command line without the config file, which may have options of a
- * method that the command line replaced. */
-static cli_exit check(const cli_io *io, const learn_request *r, const learn_request *given)
-{
-    const int   prior = has(r, CT_LEARN_PRIOR);
-    const char *method = info_of(r)->name;
-    char        who[128];
-    if (!prior && given->prior)
-        return cli_misuse(io, "--prior is for --method %s; %s has none", methods_with(CT_LEARN_PRIOR, who), method);
-    if (!prior && given->folds >= 0)
-        return cli_misuse(io, "--folds is for --method %s; %s needs none", methods_with(CT_LEARN_PRIOR, who), method);
-    if (!info_of(r)->iterations && given->from >= 0)
-        return cli_misuse(io, "--from is for iterative methods; %s is not one", method);
-    if (!has(r, CT_LEARN_EITHER_SPACE) && given->space >= 0)
-        return cli_misuse(io, "--space is for --method %s", methods_with(CT_LEARN_EITHER_SPACE, who));
-    if (!has(r, CT_LEARN_OPEN_LOOP) && !isnan(given->M))
-        return cli_misuse(io, "--M is for --method %s", methods_with(CT_LEARN_OPEN_LOOP, who));
-    cli_exit code = check_draws(io, r, given);
-    if (code == CLI_GO) code = check_values(io, r);
-    return code == CLI_GO ? check_place(io, r, given) : code;
-}
-
-/* Fills in defaults that depend on the method. Options of other methods are unset. */
-static void resolve(learn_request *r)
-{
-    const ct_learn_method_info *info = info_of(r);
-    const ct_learn_options      usual = ct_learn_defaults();
-    /* the number of parameters is not known before the dataset is read; the digests of runs have 100 for closed-form */
-    if (!r->iterations) r->iterations = info->per_parameter ? -1 : info->iterations ? info->iterations : 100;
-    if (!r->weights) r->weights = "1:1";
-    if (isnan(r->M)) r->M = usual.M;
-    if (!r->prior) r->prior = "auto";
-    if (r->folds < 0) r->folds = usual.folds;
-    if (r->from < 0) r->from = info->start == CT_LEARN_FROM_TABLE;
-    if (r->space < 0) r->space = (int)usual.space;
-    if (!has(r, CT_LEARN_EITHER_SPACE)) r->space = -1;
-    if (!info->iterations) r->from = -1;
-    if (!has(r, CT_LEARN_OPEN_LOOP)) r->M = NAN;
-    resolve_draws(r);
-    if (has(r, CT_LEARN_PRIOR)) return;
-    r->prior = NULL;
-    r->folds = -1;
-}
-
 /* ---- config.yaml and the command that repeats the run ---- */
 
 static int is_set(const cli_option *o, const learn_request *r)
@@ -324,7 +179,7 @@ static void describe(const learn_request *request, learn_job *job)
     learn_request usual = defaults();
     cli_buffer    config = {0}, command = {0}, identity = {0};
     usual.method = request->method;
-    resolve(&usual);
+    learn_resolve(&usual);
     usual.method = (int)ct_learn_defaults().method;
     cli_buffer_printf(&config, "%s", LEARN_CONFIG_BEGINS);
     cli_config_line(&config, "dataset", request->path);
@@ -343,7 +198,8 @@ static void describe(const learn_request *request, learn_job *job)
         if (o->type != CLI_FLAG) put_word(&command, text);
     }
     for (int k = 0; k < 2 && request->iterations < 0; k++)
-        cli_buffer_printf(k ? &identity : &config, "# iterations: %d a parameter\n", info_of(request)->iterations);
+        cli_buffer_printf(k ? &identity : &config, "# iterations: %d a parameter\n",
+                          learn_method_info(request)->iterations);
     job->identity = identity.text;
     job->config = config.text;
     job->command = command.text;
@@ -355,7 +211,7 @@ static ct_outer_options outer_options(const learn_request *r)
 {
     ct_outer_options o = ct_outer_defaults();
     o.loss.difference = (ct_difference)r->difference;
-    parse_weights(r->weights, &o.loss.translation, &o.loss.rotation);
+    learn_parse_weights(r->weights, &o.loss.translation, &o.loss.rotation);
     o.gradient = (ct_gradient)r->gradient;
     o.hessian = (ct_hessian)r->hessian;
     o.jobs = r->jobs;
@@ -429,10 +285,10 @@ cli_exit learn_read_config(cli_io *io, const char *path, learn_request *request,
     if (!request->path)
         return cli_fail(io, "%s: the dataset is missing; add a line \"dataset: PATH\"", path);
     io->file = path;
-    const cli_exit checked = check_values(io, request);
+    const cli_exit checked = learn_check_values(io, request);
     io->file = NULL;
     if (checked != CLI_GO) return CLI_FAILED; /* a mistake in a file is not misuse of the command line */
-    resolve(request);
+    learn_resolve(request);
     return CLI_GO;
 }
 
@@ -558,11 +414,11 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         /* the command line overrides the file */
         if (code == CLI_GO) code = cli_parse(command, &request, argc, argv, &io, &operand);
     }
-    if (code == CLI_GO) code = check(&io, &request, &given);
+    if (code == CLI_GO) code = learn_check_options(&io, &request, &given);
     if (code == CLI_GO) code = learn_refuse_unused(&io, &request, argc, argv);
     if (code == CLI_GO) {
         learn_job job = {0};
-        resolve(&request);
+        learn_resolve(&request);
         io.repair = request.repair;
         code = carry_out(&io, &request, &job);
         release(&job);

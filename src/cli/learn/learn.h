@@ -2,6 +2,7 @@
  *
  *   learn.c        options, and all of it in order      define_theta.c  parameters from dataset and options
  *   run_files.c    the files of a run                   print.c  the result
+ *   check_options.c  what options allow, their defaults
  *   check_gradient.c  --check-gradient                     unused_options.c   options without effect
  *   open_run_folder.c  the folder of a run: may it be used, who has it     read_run.c  reads such a folder */
 #ifndef CT_CLI_LEARN_H
@@ -67,6 +68,16 @@ typedef struct {
     ct_learn_options options;
 } learn_job;
 
+/* Texts that the parser does not check: pairs, numbers, lists of names. For command lines and config.yaml alike. */
+cli_exit learn_check_values(const cli_io *io, const learn_request *request);
+/* Combinations of options. `given` is the command line without the config file, which may have options of a method that
+ * the command line replaced. */
+cli_exit learn_check_options(const cli_io *io, const learn_request *request, const learn_request *given);
+/* Fills in defaults that depend on the method. Options of other methods are unset. */
+void learn_resolve(learn_request *request);
+/* "T:R", two numbers; 0 if the text is something else. */
+int learn_parse_weights(const char *text, double *translation, double *rotation);
+const ct_learn_method_info *learn_method_info(const learn_request *request);
 /* Options on the command line that would change nothing; CLI_GO: none. Those that depend on how --deployment auto
  * decides are left to learn_check_deployment. */
 cli_exit  learn_refuse_unused(const cli_io *io, learn_request *request, int argc, char **argv);
