@@ -7,6 +7,8 @@ import bisect
 import csv
 import math
 import os
+import subprocess
+import tempfile
 
 
 # ---- planar poses -----------------------------------------------------------------------------------------------------
@@ -62,11 +64,15 @@ def numbers(*values):
     return " ".join("%.12g" % v for v in values)
 
 
-class Sequence:
-    """Lines of a sequence file; poses are called x0, x1, ..."""
+FIRST_POSE = .01  # sigma of the known first pose, m and rad
 
-    def __init__(self, name, recording, models):
-        self.name, self.recording = name, recording
+
+class Sequence:
+    """Lines of a sequence file; poses are called x0, x1, ... Sequence k of a recording that is cut is RECORDING-segK."""
+
+    def __init__(self, recording, models, segment=None):
+        self.recording, self.models = recording, models
+        self.name = recording if segment is None else "%s-seg%02d" % (recording, segment)
         self.lines = ["covtune-sequence 1"]
         for model, (sigmas, kernel) in models.items():
             self.lines.append("noise %s diagonal %s%s" % (model, numbers(*[s * s for s in sigmas]), kernel and " " + kernel))
@@ -75,6 +81,10 @@ class Sequence:
         self.lines.append("var x%d SE2 %s t=%.9f" % (i, numbers(value[0], value[1], wrap(value[2])), t))
         if truth is not None:
             self.lines.append("truth x%d %s%s" % (i, numbers(truth[0], truth[1], wrap(truth[2])), known and " known=" + known or ""))
+
+    def first_pose(self, value):
+        """The robot knows where it starts: a prior on x0."""
+        self.lines.append("factor prior_se2 first_pose x0 " + numbers(value[0], value[1], wrap(value[2])))
 
     def add(self, line):
         self.lines.append(line)
@@ -93,16 +103,16 @@ def lost_in_the_woods(folder, longest=math.inf, steps=600):
     seen = {}
     for r in table(os.path.join(folder, "range_bearing.csv")):
         seen.setdefault(round(r["t"] * 10), []).append(r)
-    models = {"odom": ((.005, .002, .01), ""), "laser": ((.03, .03), "")}
+    models = {"odom": ((.005, .002, .01), ""), "laser": ((.03, .03), ""), "first_pose": ((FIRST_POSE,) * 3, "")}
     for number, first in enumerate(range(0, len(odometry) - steps // 2, steps)):
         part = range(first, min(first + steps, len(odometry)))
-        seq = Sequence("segment%02d" % number, "woods", models)
+        seq = Sequence("woods", models, number)
         pose, factors = None, []
         for i, k in enumerate(part):
             at = truth[k]
             true = (at["x"], at["y"], at["theta"])
             if pose is None:
-                pose = true
+                pose = start = true
             else:
                 dt = odometry[k]["t"] - odometry[k - 1]["t"]
                 z = (odometry[k]["v"] * dt, 0, odometry[k]["omega"] * dt)
@@ -113,6 +123,7 @@ def lost_in_the_woods(folder, longest=math.inf, steps=600):
                 if r["range"] < longest:
                     factors.append("factor range_bearing_se2_point laser x%d %s" % (i, numbers(
                         r["range"], r["bearing"], *landmark[int(r["landmark"])], constants["laser_offset_m"], 0, 0)))
+        seq.first_pose(start)
         seq.lines += factors
         yield seq
 
@@ -149,16 +160,18 @@ def mrclam(folder, robot, kernel="", cut=1, dt=.2):
     turn = [r[2] * MRCLAM_TURN[robot] for r in odometry]
     begin, end = max(true_t[0], t_odom[0]), min(true_t[-1], t_odom[-1])
     poses = int((end - begin) / dt) + 1
-    models = {"odom": ((.01, .005, .02), ""), "sight": ((.15, .03), kernel)}
+    models = {"odom": ((.01, .005, .02), ""), "sight": ((.15, .03), kernel), "first_pose": ((FIRST_POSE,) * 3, "")}
     for piece in range(cut):
         first, last = poses * piece // cut, poses * (piece + 1) // cut
-        seq = Sequence("robot%d" % robot + ("-%d" % piece if cut > 1 else ""), "robot%d" % robot, models)
+        seq = Sequence("robot%d" % robot, models, piece if cut > 1 else None)
         stamps = [begin + dt * k for k in range(first, last)]
+        while stamps and not interpolate_pose(true_t, true_x, stamps[0], 1.0):
+            stamps.pop(0)
         pose, factors = None, []
         for i, t in enumerate(stamps):
             true = interpolate_pose(true_t, true_x, t, 1.0)
             if pose is None:
-                pose = true or (0, 0, 0)
+                pose = start = true
             else:
                 z = integrate(t_odom, speed, turn, stamps[i - 1], t)
                 pose = compose(pose, z)
@@ -174,6 +187,7 @@ def mrclam(folder, robot, kernel="", cut=1, dt=.2):
             else:
                 sensor = between(integrate(t_odom, speed, turn, t, stamps[i]), (0, 0, 0))
             factors.append("factor range_bearing_se2_point sight x%d %s" % (i, numbers(distance, bearing, *known, *sensor)))
+        seq.first_pose(start)
         seq.lines += factors
         yield seq
 
@@ -212,16 +226,18 @@ def starry_night(folder, poses=158):
     seen = {}
     for r in table(os.path.join(folder, "stereo.csv")):
         seen.setdefault(index[round(r["t"] * 1e6)], []).append(r)
-    models = {"velocity": ((.1, .1, .1, .05, .05, .05), ""), "stereo": ((.02, .02, .05), "")}
+    models = {"velocity": ((.1, .1, .1, .05, .05, .05), ""), "stereo": ((.02, .02, .05), ""), "first_pose": ((FIRST_POSE,) * 6, "")}
     for number, first in enumerate(range(0, len(truth) - poses // 2, poses)):
-        seq = Sequence("segment%d" % number, "starry", models)
+        seq = Sequence("starry", models, number)
         factors = []
         for i, k in enumerate(range(first, min(first + poses, len(truth)))):
             r = truth[k]
             value = numbers(r["x"], r["y"], r["z"], *quaternion((r["theta1"], r["theta2"], r["theta3"])))
             seq.add("var x%d SE3 %s t=%.9f" % (i, value, r["t"]))
             seq.add("truth x%d %s" % (i, value))
-            if i:
+            if i == 0:
+                factors.append("factor prior_se3 first_pose x0 " + value)
+            else:
                 u = imu[k - 1]
                 factors.append("factor velocity_se3 velocity x%d x%d %s" % (i - 1, i, numbers(
                     u["wx"], u["wy"], u["wz"], u["vx"], u["vy"], u["vz"], r["t"] - truth[k - 1]["t"])))
@@ -243,20 +259,17 @@ def plaza(folder, known=True, parts=6):
     still = sorted(r["dheading"] for r in odometry if abs(r["distance"]) < 1e-3)
     bias = still[len(still) // 2] if still else 0
     stamps = [truth[0]["t"]] + [r["t"] for r in odometry]
-    models = {"odom": ((.01, .01, .005), ""), "radio": ((.5,), "")}
-    if not known:
-        models["first_pose"] = ((.01, .01, .01), "")
+    # The heading of the truth is the odometry's; it differs from the course by .015 rad.
+    models = {"odom": ((.01, .01, .005), ""), "radio": ((.5,), ""), "first_pose": ((FIRST_POSE, FIRST_POSE, .02), "")}
     for part in range(parts):
         first, last = len(stamps) * part // parts, len(stamps) * (part + 1) // parts
-        seq = Sequence("segment%d" % part, "plaza1", models)
+        seq = Sequence("plaza1", models, part)
         factors, sighted = [], {}
         pose = None
         for i, k in enumerate(range(first, last)):
             true = (truth[k]["x"], truth[k]["y"], truth[k]["heading_not_independent"])
             if pose is None:
-                pose = true
-                if not known:
-                    factors.append("factor prior_se2 first_pose x0 " + numbers(true[0], true[1], wrap(true[2])))
+                pose = start = true
             else:
                 r = odometry[k - 1]
                 z = (r["distance"], 0, r["dheading"] - bias)
@@ -276,37 +289,44 @@ def plaza(folder, known=True, parts=6):
                 factors.append("factor range_se2_r2 radio x%d b%d %s" % (k - first, int(r["beacon"]), numbers(r["range"] / 1.0695)))
         for b, at in sighted.items():
             seq.add("var b%d R2 %s" % (b, numbers(at[0] + 1, at[1] - 1)))
+        seq.first_pose(start)
         seq.lines += factors
         yield seq
 
 
 # ---- Labyrinth: wheel speeds, ultra-wideband ranges, position-only truth ----------------------------------------------------
+# The readme calls the first wheel speed right, the second left, and the length 0.0785 m the distance between wheels. In libRSF, which the data come with,
+# the turn rate is (second - first) / (2 * length). The truth agrees: over seven straight stretches it turns by pi or pi / 2 where this gives 1.03 times as
+# much, with the same sign. A speed holds from its stamp to the next: then the speed of the truth is .981 of it, scatter .051 m/s (.064 m/s otherwise).
 
 def labyrinth(folder, parts=3):
     words = lambda name: [line.split() for line in open(os.path.join(folder, name)) if line.strip()]
     wheels = [[float(w) for w in line[1:]] for line in words("Indoor_UWB_Input.txt") if line[0] == "odom2diff"]
     ranges = {float(line[1]): [float(w) for w in line[2:]] for line in words("Indoor_UWB_Input.txt") if line[0] == "range2"}
     truth = {float(line[1]): (float(line[2]), float(line[3])) for line in words("Indoor_UWB_GT.txt")}
-    models = {"wheels": ((.05, .02, .05), ""), "uwb": ((.1,), "")}
+    # The first heading is that of the next 5 cm of the truth.
+    models = {"wheels": ((.05, .02, .05), ""), "uwb": ((.1,), ""), "first_pose": ((FIRST_POSE, FIRST_POSE, .1), "")}
     stamps = [w[0] for w in wheels]
     places = [truth[t] for t in stamps]
     for part in range(parts):
         first, last = len(stamps) * part // parts, len(stamps) * (part + 1) // parts
-        seq = Sequence("part%d" % part, "labyrinth", models)
+        seq = Sequence("labyrinth", models, part)
         ahead = next((p for p in places[first:] if math.dist(p, places[first]) > .05), places[-1])
-        pose = (*places[first], math.atan2(ahead[1] - places[first][1], ahead[0] - places[first][0]))
+        pose = start = (*places[first], math.atan2(ahead[1] - places[first][1], ahead[0] - places[first][0]))
         factors = []
         for i, k in enumerate(range(first, last)):
-            t, right, left, side, base = wheels[k][:5]
+            t = stamps[k]
             if i:
+                _, one, two, side, length = wheels[k - 1][:5]
                 dt = t - stamps[k - 1]
-                z = ((right + left) / 2, side, (right - left) / base)
+                z = ((one + two) / 2, side, (two - one) / (2 * length))
                 pose = compose(pose, arc(z[0], z[2], dt))
                 factors.append("factor velocity_se2 wheels x%d x%d %s" % (i - 1, i, numbers(*z, dt)))
             seq.pose2(i, pose, t, (*places[k], pose[2]), "x,y")
             if t in ranges:
                 r = ranges[t]
                 factors.append("factor range_se2_point uwb x%d %s" % (i, numbers(r[0] - .12, r[2], r[3])))
+        seq.first_pose(start)
         seq.lines += factors
         yield seq
 
@@ -316,8 +336,8 @@ def labyrinth(folder, parts=3):
 def kitti(folder, number):
     truth = [[float(w) for w in line.split()] for line in open(os.path.join(folder, "gt_%s.txt" % number)) if line.strip()]
     poses = [(r[12], -r[4], math.atan2(-r[3], r[11])) for r in truth]  # X = (t_z, -t_x), yaw = atan2(-R13, R33)
-    models = {"odom": ((.03, .03, .002), ""), "loop": ((.1, .1, .005), ""), "first_pose": ((1e-3, 1e-3, 1e-3), "")}
-    seq = Sequence("kitti%s" % number, "kitti%s" % number, models)
+    models = {"odom": ((.03, .03, .002), ""), "loop": ((.1, .1, .005), ""), "first_pose": ((FIRST_POSE,) * 3, "")}
+    seq = Sequence("kitti%s" % number, models)
     edges = [[float(w) for w in line.split()[1:6]] for line in open(os.path.join(folder, "kitti_%s.g2o" % number)) if line.startswith("EDGE_SE2")]
     step = {int(e[0]): e[2:5] for e in edges if e[1] == e[0] + 1}
     pose = poses[0]
@@ -325,8 +345,31 @@ def kitti(folder, number):
         if i:
             pose = compose(pose, step[i - 1])
         seq.pose2(i, pose, truth[i][0], true)
-    seq.add("factor prior_se2 first_pose x0 " + numbers(poses[0][0], poses[0][1], wrap(poses[0][2])))
+    seq.first_pose(poses[0])
     for e in edges:
         a, b = int(e[0]), int(e[1])
         seq.add("factor between_se2 %s x%d x%d %s" % ("odom" if b == a + 1 else "loop", a, b, numbers(*e[2:5])))
     yield seq
+
+
+# ---- recorded pushes: an object pushed by a finger; covtune reads the tables --------------------------------------------------
+
+class Push:
+    """One recorded push as covtune converts it, with its own noise models."""
+
+    def __init__(self, path, program):
+        self.name = self.recording = os.path.splitext(os.path.basename(path))[0]
+        with tempfile.TemporaryDirectory() as folder:
+            out = os.path.join(folder, "push.ctseq")
+            subprocess.run([program, "convert", path, out, "--quiet"], check=True, stderr=subprocess.DEVNULL)
+            with open(out) as file:
+                self.lines = file.read()
+        self.models = {}
+
+    def text(self):
+        return self.lines
+
+
+def pushes(folder, program):
+    """In the order of their names, as the shell sorts them in the C locale."""
+    return [Push(os.path.join(folder, name), program) for name in sorted(os.listdir(folder)) if name.endswith(".csv")]
