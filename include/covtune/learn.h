@@ -94,6 +94,15 @@ void      ct_outer_free(ct_outer *outer);
 int32_t         ct_outer_sequences(const ct_outer *outer);
 const ct_theta *ct_outer_theta(const ct_outer *outer);
 
+/* The fit of a noise model's factors at the minimum, row by row. Factors without estimated variables have no part. If
+ * the models are right, the expectation of chi_squared[i] is factors - leverage[i]; less with a kernel. */
+typedef struct {
+    double factors;
+    double chi_squared[CT_NOISE_DIM_MAX]; /* sum of 2 rho, shared by the squares of the whitened rows              */
+    double leverage[CT_NOISE_DIM_MAX];    /* diagonal of the hat matrix: unknowns that the row determines; all sum to
+                                           * the number of unknowns                                                */
+} ct_model_fit;
+
 /* The outer problem at a point; m is the number of parameters. Arrays are the caller's; NULL: not wanted. If an inner
  * solve fails, the loss is infinite and arrays are zero. */
 typedef struct {
@@ -108,10 +117,7 @@ typedef struct {
     ct_stop stop;                /* how that one ended                                                 */
     int     solves, iterations;  /* of inner solvers, summed                                           */
     int32_t inexact;             /* sequences whose exact Hessian is not positive definite: J'J was used */
-    /* Over factors of learned models, if no derivative is wanted (else 0): the sum of 2 rho, each divided by the
-     * expectation under its kernel; and the expected sum if the models are right: their rows less their share of the
-     * unknowns. */
-    double  chi_squared, degrees;
+    ct_model_fit *fit;           /* per noise model. Costs a few factorisations a sequence             */
     double *gradients;           /* sequences x m: the gradient of each                                */
     double  stationarity;        /* largest |H^-1 h|: distance from the minimum where derivatives were taken */
 } ct_outer_value;

@@ -205,10 +205,11 @@ static ct_status measure(cross_validation *f, int candidate)
     const int64_t    n = e->outer->count;
     ct_summary       summary[2];
     for (int fold = 0; fold < f->folds; fold++) {
-        double *p = candidate_p(f, fold, candidate), factor, loss;
-        CT_TRY(ct__scale_wanted(e->outer, p, f->train + fold * n, &factor, NULL, &loss, e->err));
+        double *p = candidate_p(f, fold, candidate);
+        ct__scale_estimate scale;
+        CT_TRY(ct__scale_from_fit(e->outer, p, f->train + fold * n, &scale, e->err));
         for (int after = 0; after < 2; after++) {
-            if (after && isfinite(factor)) ct__scale_apply(e->outer->theta, e->options->scale, factor, p);
+            if (after && isfinite(scale.factor)) ct__scale_apply(e->outer->theta, e->options->scale, scale.factor, p);
             CT_TRY(ct_outer_validate(e->outer, p, f->held + fold * n, &e->options->deployment, 1,
                                      f->evaluation + after * n, e->err));
         }

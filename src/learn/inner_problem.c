@@ -262,29 +262,6 @@ static void minimise(const ct_outer *outer, ct__inner_problem *inner)
     if (inner->status != CT_E_MEMORY) inner->status = CT_OK;
 }
 
-/* chi_squared and degrees of ct_outer_value. */
-static void weigh_errors(const ct_outer *outer, ct__inner_problem *inner)
-{
-    const ct_solver *solver = inner->solver;
-    double           rows = 0, learned = 0;
-    for (int32_t b = 0; b < solver->batches; b++)
-        for (int32_t k = solver->batch[b].first; k < solver->batch[b].end; k++) {
-            const ct__item      *item = &solver->item[k];
-            const ct_factor_ops *ops = solver->batch[b].ops;
-            const double        *arg[CT_ARITY_MAX];
-            double               r[CT_ROWS_MAX];
-            if (!item->moves) continue;
-            rows += ops->rows;
-            if (outer->slot[item->noise] < 0) continue;
-            learned += ops->rows;
-            for (int i = 0; i < ops->arity; i++) arg[i] = inner->x + item->at[i];
-            ops->eval(item->z, item->context, arg, r, NULL);
-            inner->chi_squared += 2 * ct__whiten(ct_noise_get(outer->noise, item->noise), ops->rows, r, 0, NULL, NULL) /
-                                 outer->expected[item->noise];
-        }
-    inner->degrees = rows > 0 ? learned * (1 - solver->scalars / rows) : 0;
-}
-
 /* Factorises H at the minimum. J'J replaces an exact H that is not positive definite. */
 static ct_status factor_hessian(const ct_outer *outer, ct__inner_problem *inner, double *step, ct_err *err)
 {
@@ -302,20 +279,8 @@ static ct_status factor_hessian(const ct_outer *outer, ct__inner_problem *inner,
     return CT_OK;
 }
 
-void ct__inner_evaluate(const ct_outer *outer, ct__inner_problem *inner, ct__scratch *scratch, int want)
+static void differentiate(const ct_outer *outer, ct__inner_problem *inner, ct__scratch *scratch, int want)
 {
-    const int32_t m = outer->m;
-    inner->loss = INFINITY;
-    inner->stationarity = inner->chi_squared = inner->degrees = 0;
-    inner->status = CT_OK;
-    minimise(outer, inner);
-    memset(inner->gradient, 0, (size_t)m * sizeof *inner->gradient);
-    memset(inner->matrix, 0, (size_t)m * (size_t)m * sizeof *inner->matrix);
-    memset(inner->gradient_covariance, 0, (size_t)m * (size_t)m * sizeof *inner->gradient_covariance);
-    if (!ct_stop_converged(inner->stop)) return;
-    inner->loss = ct__inner_residual(outer, inner, inner->x, scratch->e);
-    if (!want) weigh_errors(outer, inner);
-    if (!want || (outer->options.gradient == CT_GRADIENT_NUMERIC && !(want & CT_WANT_COVARIANCE))) return;
     ct_err    err;
     ct_status status = factor_hessian(outer, inner, scratch->e, &err);
     const int rows =
@@ -326,4 +291,32 @@ void ct__inner_evaluate(const ct_outer *outer, ct__inner_problem *inner, ct__scr
     if (status == CT_E_MEMORY) inner->status = status;
     inner->stop = CT_STOP_RANK;
     inner->loss = INFINITY;
+}
+
+/* A system without a covariance has a fit of NaN. */
+static void fit_models(const ct_outer *outer, ct__inner_problem *inner)
+{
+    ct_err err;
+    const ct_status status = ct__inner_fit(outer, inner, &err);
+    if (status == CT_E_MEMORY) inner->status = status;
+    for (int32_t g = 0; status != CT_OK && g < outer->models; g++) inner->fit[g].factors = NAN;
+}
+
+void ct__inner_evaluate(const ct_outer *outer, ct__inner_problem *inner, ct__scratch *scratch, int want)
+{
+    const int32_t m = outer->m;
+    inner->loss = INFINITY;
+    inner->stationarity = 0;
+    memset(inner->fit, 0, (size_t)outer->models * sizeof *inner->fit);
+    inner->status = CT_OK;
+    minimise(outer, inner);
+    memset(inner->gradient, 0, (size_t)m * sizeof *inner->gradient);
+    memset(inner->matrix, 0, (size_t)m * (size_t)m * sizeof *inner->matrix);
+    memset(inner->gradient_covariance, 0, (size_t)m * (size_t)m * sizeof *inner->gradient_covariance);
+    if (!ct_stop_converged(inner->stop)) return;
+    inner->loss = ct__inner_residual(outer, inner, inner->x, scratch->e);
+    const int derivatives = want & CT__WANT_DERIVATIVES;
+    if (derivatives && (outer->options.gradient != CT_GRADIENT_NUMERIC || want & CT_WANT_COVARIANCE))
+        differentiate(outer, inner, scratch, want);
+    if (want & CT_WANT_FIT) fit_models(outer, inner);
 }

@@ -3,6 +3,7 @@
  *   outer_problem.c         the loss over all sequences, its gradient and Gauss-Newton matrix
  *   inner_problem.c         one sequence: solve, loss, derivatives
  *   factor_view.c           a factor at an estimate: residual, Jacobians, weights
+ *   leverage.c              the fit of each noise model, and its expectation
  *   numeric_gradient.c      derivatives by perturbed solves
  *   check_gradient.c        derivatives against differences of the loss
  *   deployment.c            estimates as in deployment, evaluated
@@ -42,7 +43,7 @@ typedef struct {
     ct_solver         *solver;
     double            *start, *x;            /* values: where solves start; the last solution      */
     double             loss;
-    double             chi_squared, degrees; /* see ct_outer_value                                 */
+    ct_model_fit *fit;                       /* per noise model, if wanted                         */
     double            *gradient;             /* m                                                  */
     double            *matrix;               /* m x m                                              */
     double            *gradient_covariance;  /* m x m                                              */
@@ -80,8 +81,7 @@ struct ct_outer {
     ct_noise          *base;             /* the caller's table                                    */
     ct_noise          *noise;            /* under the p of the current evaluation                 */
     ct_theta_jacobian *slopes;           /* at that p                                             */
-    int32_t           *slot;             /* per model: its index among those learned, -1: frozen  */
-    double            *expected;         /* per model: E[2 rho] / n under its kernel              */
+    int32_t *slot;                       /* per model: its index among those learned, -1: frozen  */
     int32_t            slots;
     ct__samples       *samples;          /* per slot                                              */
     ct_outer_options   options;
@@ -93,7 +93,8 @@ struct ct_outer {
 };
 
 /* Derivatives wanted from an evaluation. */
-typedef enum { CT_WANT_GRADIENT = 1, CT_WANT_MATRIX = 2, CT_WANT_COVARIANCE = 4 } ct__want;
+typedef enum { CT_WANT_GRADIENT = 1, CT_WANT_MATRIX = 2, CT_WANT_COVARIANCE = 4, CT_WANT_FIT = 8 } ct__want;
+#define CT__WANT_DERIVATIVES (CT_WANT_GRADIENT | CT_WANT_MATRIX | CT_WANT_COVARIANCE)
 
 /* inner_problem.c: solve an inner problem under outer->noise from its start; loss and derivatives there. */
 void ct__inner_evaluate(const ct_outer *outer, ct__inner_problem *inner, ct__scratch *scratch, int want);
@@ -104,6 +105,9 @@ ct_stop ct__inner_estimate(const ct_outer *outer, const ct__inner_problem *inner
 double ct__inner_residual(const ct_outer *outer, const ct__inner_problem *inner, const double *x, double *e);
 /* matrix += A'A, gradient += A'e, for `rows` rows of A (row-major, m wide). gradient may be NULL. */
 void ct__add_normal(int32_t m, int rows, const double *A, const double *e, double *matrix, double *gradient);
+
+/* leverage.c: inner->fit at inner->x under outer->noise. CT_E_SINGULAR: there is no covariance. */
+ct_status ct__inner_fit(const ct_outer *outer, ct__inner_problem *inner, ct_err *err);
 
 /* residual_samples.c */
 ct_status ct__collect_samples(ct_outer *outer, ct_err *err);
@@ -294,10 +298,18 @@ ct_status ct__outer_deployment(const ct_outer *outer, ct_inference *deployment, 
  * candidate whose solves fail is not chosen. */
 double ct__deployment_loss(const ct_evaluation *evaluation);
 
-/* common_scale.c: the common factor on variances at p that is consistent with part of the sequences (NaN: not
- * available); and its application to p, within the set or not, as the options say. */
-ct_status ct__scale_wanted(ct_outer *outer, const double *p, const uint8_t *part, double *factor, double *degrees,
-                           double *loss, ct_err *err);
+/* common_scale.c: the common factor on variances at p that is consistent with part of the sequences. */
+typedef struct {
+    double factor;  /* NaN: not available                                             */
+    double degrees; /* log factor scatters by sqrt(2 / degrees)                       */
+    double loss;    /* at p                                                           */
+} ct__scale_estimate;
+
+ct_status ct__scale_from_fit(ct_outer *outer, const double *p, const uint8_t *part, ct__scale_estimate *out,
+                             ct_err *err);
+/* Kernel widths of learned models in outer->noise: those of the table over sqrt(factor). */
+void ct__scale_kernels(ct_outer *outer, double factor);
+/* Application of a factor to p, within the set or not, as the options say. Returns what was applied. */
 double    ct__scale_apply(const ct_theta *theta, ct_scale scale, double factor, double *p);
 ct_status ct__scale(ct__learning *l);
 

@@ -88,7 +88,8 @@ static ct_status make_sequence(ct_outer *o, const ct_sequence *seq, ct__inner_pr
     inner->start = ct__zalloc(size, sizeof *inner->start);
     inner->x = ct__zalloc(size, sizeof *inner->x);
     inner->gradient = ct__zalloc(m + 2 * m * m, sizeof *inner->gradient);
-    if (!inner->start || !inner->x || !inner->gradient) return ct__no_memory(err, "values", size);
+    inner->fit = ct__zalloc(o->models, sizeof *inner->fit);
+    if (!inner->start || !inner->x || !inner->gradient || !inner->fit) return ct__no_memory(err, "values", size);
     inner->matrix = inner->gradient + m;
     inner->gradient_covariance = inner->matrix + m * m;
     return start_sequence(o, inner, err);
@@ -149,13 +150,7 @@ static ct_status fill(ct_outer *o, const ct_sequence *const seq[], const ct_nois
     CT_TRY(make_slopes(o, err));
     o->slot = ct__zalloc(o->models, sizeof *o->slot);
     if (!o->slot) return ct__no_memory(err, "noise models", o->models);
-    o->expected = ct__zalloc(o->models, sizeof *o->expected);
-    if (!o->expected) return ct__no_memory(err, "noise models", o->models);
-    for (int32_t g = 0; g < o->models; g++) {
-        const ct_noise_model *model = ct_noise_get(noise, g);
-        o->slot[g] = ct_theta_learns(o->theta, g) ? o->slots++ : -1;
-        o->expected[g] = ct__kernel_mean(model->robust, model->dim);
-    }
+    for (int32_t g = 0; g < o->models; g++) o->slot[g] = ct_theta_learns(o->theta, g) ? o->slots++ : -1;
     for (int32_t i = 0; i < o->count; i++) o->inner[i].seq = seq[i];
     for (int32_t i = 0; i < o->count; i++) CT_TRY(check_sequence(o, seq[i], i, noise, err));
     CT_TRY(check_use(o, noise, err));
@@ -201,6 +196,7 @@ void ct_outer_free(ct_outer *o)
         free(o->inner[i].start);
         free(o->inner[i].x);
         free(o->inner[i].gradient);
+        free(o->inner[i].fit);
     }
     for (int32_t k = 0; o->scratch && k < o->scratches; k++) {
         const ct__scratch *scratch = &o->scratch[k];
@@ -212,7 +208,6 @@ void ct_outer_free(ct_outer *o)
     free(o->inner);
     free(o->scratch);
     free(o->slot);
-    free(o->expected);
     free(o->slopes);
     ct_noise_free(o->base);
     ct_noise_free(o->noise);
@@ -249,13 +244,25 @@ static void clear(int64_t length, double *to)
     if (to) memset(to, 0, (size_t)length * sizeof *to);
 }
 
+static void add_fit(int32_t models, const ct_model_fit *from, ct_model_fit *to)
+{
+    for (int32_t g = 0; g < models; g++) {
+        to[g].factors += from[g].factors;
+        for (int i = 0; i < CT_NOISE_DIM_MAX; i++) {
+            to[g].chi_squared[i] += from[g].chi_squared[i];
+            to[g].leverage[i] += from[g].leverage[i];
+        }
+    }
+}
+
 static void add_up(ct_outer *o, int32_t parts, ct_outer_value *value)
 {
     const int64_t m = o->m;
     clear(m, value->gradient);
     clear(m * m, value->matrix);
     clear(m * m, value->gradient_covariance);
-    value->loss = value->stationarity = value->chi_squared = value->degrees = 0;
+    if (value->fit) memset(value->fit, 0, (size_t)o->models * sizeof *value->fit);
+    value->loss = value->stationarity = 0;
     value->failed = value->solves = value->iterations = value->inexact = 0;
     value->which = -1;
     value->stop = CT_STOP_NONE;
@@ -268,8 +275,7 @@ static void add_up(ct_outer *o, int32_t parts, ct_outer_value *value)
         value->loss += inner->loss / parts;
         value->iterations += inner->iterations;
         value->inexact += inner->inexact;
-        value->chi_squared += inner->chi_squared;
-        value->degrees += inner->degrees;
+        if (value->fit) add_fit(o->models, inner->fit, value->fit);
         value->stationarity = CT_MAX(value->stationarity, inner->stationarity);
         if (isfinite(inner->loss)) {
             add_mean(m, inner->gradient, parts, value->gradient);
@@ -302,7 +308,7 @@ static ct_status evaluate(ct_outer *o, const double *p, int want, int32_t parts,
     ct__parallel(o->scratches, o->count, evaluate_sequence, &e);
     for (int32_t i = 0; i < o->count; i++)
         if (o->inner[i].took_part && o->inner[i].status != CT_OK) return ct__no_memory(err, "right-hand sides", o->m);
-    if (want && !(want & CT_WANT_COVARIANCE) && o->options.gradient == CT_GRADIENT_NUMERIC)
+    if (want & CT__WANT_DERIVATIVES && !(want & CT_WANT_COVARIANCE) && o->options.gradient == CT_GRADIENT_NUMERIC)
         CT_TRY(ct__numeric_derivatives(o, p, err));
     add_up(o, parts, value);
     o->solves += value->solves;
@@ -314,11 +320,15 @@ static ct_status evaluate(ct_outer *o, const double *p, int want, int32_t parts,
 static int64_t pack(const ct_outer *o, int want, int out, double *number, ct_outer_value *v)
 {
     const int64_t m = o->m;
-    double *const block[] = {want & CT_WANT_GRADIENT ? v->gradient : NULL, want & CT_WANT_MATRIX ? v->matrix : NULL,
-                             want & CT_WANT_COVARIANCE ? v->gradient_covariance : NULL, v->each, v->gradients};
-    const int64_t length[] = {m, m * m, m * m, o->count, o->count * m};
-    double head[] = {v->loss,       v->failed,  v->which,        v->stop,        v->solves,
-                     v->iterations, v->inexact, v->stationarity, v->chi_squared, v->degrees};
+    double *const block[] = {want & CT_WANT_GRADIENT ? v->gradient : NULL,
+                             want & CT_WANT_MATRIX ? v->matrix : NULL,
+                             want & CT_WANT_COVARIANCE ? v->gradient_covariance : NULL,
+                             v->each,
+                             v->gradients,
+                             (double *)v->fit};
+    const int64_t length[] = {m,        m * m,        m * m,
+                              o->count, o->count * m, o->models * (int64_t)(sizeof *v->fit / sizeof *number)};
+    double head[] = {v->loss, v->failed, v->which, v->stop, v->solves, v->iterations, v->inexact, v->stationarity};
     int64_t       n = sizeof head / sizeof *head;
     if (number && !out) memcpy(number, head, sizeof head);
     if (number && out) {
@@ -330,10 +340,8 @@ static int64_t pack(const ct_outer *o, int want, int out, double *number, ct_out
         v->iterations = (int)number[5];
         v->inexact = (int32_t)number[6];
         v->stationarity = number[7];
-        v->chi_squared = number[8];
-        v->degrees = number[9];
     }
-    for (int b = 0; b < 5; b++) {
+    for (int b = 0; b < 6; b++) {
         if (!block[b]) continue;
         if (number)
             memcpy(out ? block[b] : number + n, out ? number + n : block[b], (size_t)length[b] * sizeof *number);
@@ -345,7 +353,7 @@ static int64_t pack(const ct_outer *o, int want, int out, double *number, ct_out
 ct_status ct_outer_evaluate(ct_outer *o, const double *p, const uint8_t *part, ct_outer_value *value, ct_err *err)
 {
     const int want = (value->gradient ? CT_WANT_GRADIENT : 0) | (value->matrix ? CT_WANT_MATRIX : 0) |
-                     (value->gradient_covariance ? CT_WANT_COVARIANCE : 0);
+                     (value->gradient_covariance ? CT_WANT_COVARIANCE : 0) | (value->fit ? CT_WANT_FIT : 0);
     const int32_t parts = select_sequences(o, part);
     if (!parts) return ct_fail(err, CT_E_ARGUMENT, "no sequence is left to evaluate");
     if (!o->checkpoint) return evaluate(o, p, want, parts, value, err);

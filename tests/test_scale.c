@@ -1,0 +1,149 @@
+/* test_scale.c: leverage of noise models, and the common scale that follows from it. */
+#include "learn/learn.h"
+#include "push_test.h"
+#include "solve/solve.h"
+
+/* ---- Leverage ---------------------------------------------------------------------------------- */
+
+static double log_determinant(const ct__inner_problem *inner, const ct_noise *noise)
+{
+    ct_err err = {0};
+    CHECK_OK(ct_solver_linearise(inner->solver, noise, inner->x, &err), err);
+    return ct_sparse_log_determinant(inner->solver->system);
+}
+
+/* log det H at fixed values, H = sum of A'A, changes with the log of a row's information by that row's leverage. */
+static void check_leverage(const lesson *l, int32_t model)
+{
+    const ct__inner_problem *inner = &l->outer->inner[0];
+    const ct_noise_model *m = ct_noise_get(l->outer->noise, model);
+    ct_err err = {0};
+    for (int row = 0; row < m->dim; row++) {
+        ct_noise *noise = NULL;
+        double step = 1e-3, variance[CT_NOISE_DIM_MAX], at[2];
+        if (m->kind == CT_NOISE_ISOTROPIC && row) break;
+        for (int side = 0; side < 2; side++) {
+            CHECK_OK(ct_noise_copy(l->outer->noise, &noise, &err), err);
+            for (int i = 0; i < m->dim; i++) {
+                variance[i] = ct_noise_sigma(m, i) * ct_noise_sigma(m, i);
+                if (i == row || m->kind == CT_NOISE_ISOTROPIC) variance[i] *= exp(side ? step : -step);
+            }
+            CHECK_OK(ct_noise_set_variance(noise, model, variance, &err), err);
+            at[side] = log_determinant(inner, noise);
+            ct_noise_free(noise);
+        }
+        double leverage = inner->fit[model].leverage[row];
+        if (m->kind == CT_NOISE_ISOTROPIC)
+            for (int i = 1; i < m->dim; i++) leverage += inner->fit[model].leverage[i];
+        CHECK_NEAR((at[0] - at[1]) / (2 * step) / leverage, 1, 1e-5);
+    }
+}
+
+static void check_fit(lesson *l, int slopes)
+{
+    ct_model_fit *fit = calloc((size_t)ct_noise_count(l->noise), sizeof *fit);
+    ct_outer_value value = {.fit = fit};
+    double *p = calloc((size_t)ct_theta_count(l->theta), sizeof *p), leverage = 0, scalars = 0;
+    ct_theta_get(l->theta, l->noise, p);
+    CHECK_OK(ct_outer_evaluate(l->outer, p, NULL, &value, &l->err), l->err);
+    for (int i = 0; i < l->runs; i++) scalars += l->outer->inner[i].solver->scalars;
+    for (int32_t g = 0; g < ct_noise_count(l->noise); g++) {
+        for (int i = 0; i < CT_NOISE_DIM_MAX; i++) leverage += fit[g].leverage[i];
+        if (slopes && l->outer->inner[0].fit[g].factors > 0) check_leverage(l, g);
+    }
+    printf("  leverage %.6f, unknowns %.0f\n", leverage, scalars);
+    CHECK_NEAR(leverage / scalars, 1, 1e-7);
+    free(fit);
+    free(p);
+}
+
+static void test_leverage_is_the_slope_of_the_log_determinant(void)
+{
+    for (int space = 0; space < 2; space++) {
+        lesson l = lesson_of("D1", space ? CT_SE3 : CT_SE2, 2, 40, 8);
+        learn_all(&l, CT_NOISE_DIAGONAL, 1e-9, 1e9);
+        open_outer(&l, NULL);
+        check_fit(&l, 1);
+        lesson_free(&l);
+    }
+}
+
+/* Edges of these graphs are pieces of variables, and fixed variables have no part. */
+static void test_leverage_of_factors_on_parts_of_variables(void)
+{
+    lesson l = push_lesson(PUSH_ELLIPSE, 0, 0, 1, 1, 30, 1);
+    push_learn(&l, 1e-3, 1e3);
+    open_outer(&l, NULL);
+    check_fit(&l, 1);
+    lesson_free(&l);
+}
+
+/* Weights are those of the minimum: leverages still sum to the unknowns. */
+static void test_leverage_under_kernels_sums_to_the_unknowns(void)
+{
+    lesson l = lesson_of("D1", CT_SE2, 2, 40, 8);
+    learn_all(&l, CT_NOISE_DIAGONAL, 1e-9, 1e9);
+    for (int32_t g = 0; g < ct_noise_count(l.noise); g++)
+        CHECK_OK(ct_noise_set_robust(l.noise, g, (ct_robust){CT_ROBUST_HUBER, 1.0}, &l.err), l.err);
+    open_outer(&l, NULL);
+    check_fit(&l, 0);
+    lesson_free(&l);
+}
+
+/* ---- The common scale ---------------------------------------------------------------------------- */
+
+enum { AT_LATENT, AT_CLOSED_FORM };
+
+/* log of the factor with a model frozen (NULL: none), of 5 runs of 500 poses of D1. */
+static double log_factor(const char *frozen, int at, uint64_t seed, double *variance)
+{
+    lesson l = lesson_of("D1", CT_SE2, 5, 500, seed);
+    ct__scale_estimate scale;
+    double p[6];
+    int64_t samples[6], all = 0;
+    learn_all(&l, CT_NOISE_DIAGONAL, 1e-9, 1e9);
+    if (frozen) CHECK_OK(ct_theta_freeze(l.theta, ct_noise_find(l.noise, frozen), -1, &l.err), l.err);
+    open_outer(&l, NULL);
+    ct_theta_get(l.theta, l.noise, p);
+    if (at == AT_CLOSED_FORM) CHECK_OK(ct_outer_closed_form(l.outer, NULL, p, samples, &l.err), l.err);
+    for (int32_t i = 0; at == AT_CLOSED_FORM && i < ct_theta_count(l.theta); i++) all += samples[i];
+    CHECK_OK(ct__scale_from_fit(l.outer, p, NULL, &scale, &l.err), l.err);
+    /* the closed form is efficient, so its difference from another estimate has the difference of their variances */
+    *variance = 2 / scale.degrees - (all ? 2 / (double)all : 0);
+    lesson_free(&l);
+    return log(scale.factor);
+}
+
+/* Shared by rows, unknowns gave factors of 1.64 and .35 where 1 is right. */
+static void test_frozen_models_do_not_bias_the_scale(void)
+{
+    const char *many = getenv("COVTUNE_SCALE_SEEDS");
+    const int seeds = many ? atoi(many) : ct_test_slow() ? 2 : 8;
+    for (int k = 0; k < 6; k++) {
+        static const char *const FROZEN[] = {NULL, "odom", "gps"};
+        double sum = 0, square = 0, claimed = 0, ratio;
+        for (int s = 0; s < seeds; s++) {
+            double variance;
+            const double u = log_factor(FROZEN[k % 3], k / 3, (uint64_t)(s + 1), &variance);
+            sum += u;
+            square += u * u;
+            claimed += variance / seeds;
+        }
+        const double mean = sum / seeds, scatter = sqrt((square - seeds * mean * mean) / (seeds - 1));
+        ratio = scatter / sqrt(claimed);
+        printf("  %s frozen, at %s: mean factor %.4f, scatter %.4f, degrees say %.4f\n",
+               FROZEN[k % 3] ? FROZEN[k % 3] : "nothing", k < 3 ? "latent values" : "the closed form", exp(mean),
+               scatter, sqrt(claimed));
+        CHECK(fabs(mean) < (seeds < 20 ? 3 : 2) * sqrt(claimed / seeds));
+        if (seeds >= 20) CHECK(ratio > 0.7 && ratio < 1.35); /* a scatter of 50 is known to 10 % */
+    }
+}
+
+int main(void)
+{
+    RUN(test_leverage_is_the_slope_of_the_log_determinant);
+    RUN(test_leverage_of_factors_on_parts_of_variables);
+    RUN(test_leverage_under_kernels_sums_to_the_unknowns);
+    RUN(test_frozen_models_do_not_bias_the_scale);
+    return ct_test_end();
+}
