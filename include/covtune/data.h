@@ -206,6 +206,16 @@ ct_status ct_truth_sigma_parse(const char *text, const char *option, double sigm
  * negative or infinite. */
 ct_status ct_dataset_set_truth_sigma(ct_dataset *dataset, const double sigma[2], ct_err *err);
 
+/* ---- Robust kernels --------------------------------------------------------------------------- */
+
+/* Robust kernels from a list as on the command line, "NAME=KERNEL[:WIDTH],..": "all=huber,gps=cauchy:2,odom=none". A
+ * name is a model or a group, as for ct_theta_options; "all", or no name, is every model. Later items override earlier
+ * ones. KERNEL is one of CT_ROBUST_LIST; WIDTH is in sigmas, that of ct_robust_default_width if left out. list NULL:
+ * nothing changes. option_prefix as in ct_theta_options. CT_E_ARGUMENT with a sentence; ct_robust_list_check finds all
+ * but names that the table does not have. */
+ct_status ct_robust_list_check(const char *list, const char *option_prefix, ct_err *err);
+ct_status ct_robust_list_apply(const char *list, const char *option_prefix, ct_noise *noise, ct_err *err);
+
 /* ---- Parameters to learn from a dataset ------------------------------------------------------ */
 
 /* Which noise models are learned, and how. Texts are lists as on the command line of `covtune learn`, items separated

@@ -57,7 +57,8 @@ static cli_exit check(const cli_io *io, compare_request *request, compare_job *j
                           : !strcmp(ending, ".md")   ? CT_TABLE_MARKDOWN
                                                      : CT_TABLE_TEXT;
     }
-    if (cli_check_truth_sigma(io, request->truth_sigma) != CLI_GO) return CLI_MISUSED;
+    if (cli_check_truth_sigma(io, request->truth_sigma) != CLI_GO || cli_check_robust(io, request->robust) != CLI_GO)
+        return CLI_MISUSED;
     return take_bounds(io, request, job);
 }
 
@@ -84,6 +85,7 @@ static ct_status read_oracle(const cli_io *io, const compare_request *request, c
     if (!job->oracle_path) return CT_OK;
     ct_status status = ct_noise_copy(job->dataset->noise, &job->oracle, err);
     if (status == CT_OK) status = cli_read_noise(io, job->oracle_path, request->path, job->oracle, err);
+    if (status == CT_OK) status = ct_robust_list_apply(request->robust, "--", job->oracle, err);
     for (int32_t i = 0; status == CT_OK && i < job->tests; i++)
         status = ct_graph_check_noise(job->test[i]->graph, job->oracle, err);
     return status;
@@ -118,6 +120,7 @@ static ct_status plan(const cli_io *io, const compare_request *request, compare_
     for (int b = 0; b < job->bounds && status == CT_OK; b++) {
         const learn_request of = {
             .path = request->path,
+            .robust = request->robust,
             .theta = {
                 .bounds = job->bound[b],
                 .full = request->full,
@@ -243,6 +246,7 @@ static const cli_option OPTIONS[] = {
                  "each of dataset, wide, loose, tight or LO:HI, as for covtune learn (loose,tight)"),
     CLI_ROW_TEXT("oracle", "FILE|RUN", AT(oracle),
                  "the true noise of the measurements (DATASET/latent.json if it exists)"),
+    CLI_ROW_TEXT("robust", CLI_ROBUST_VALUE, AT(robust), CLI_ROBUST_HELP),
     CLI_ROW_REPAIR,
     CLI_ROW_TEXT("full", "NAME,..|all", AT(full), "models to learn as full covariances"),
     CLI_ROW_NUMBER("spread", "K", 1, INFINITY, AT(spread), "no variance more than K times another (no limit)"),

@@ -14,7 +14,7 @@
 
 /* What was asked for. */
 typedef struct {
-    const char *path, *methods, *bounds, *oracle, *out, *full, *truth_sigma;
+    const char *path, *methods, *bounds, *oracle, *out, *full, *truth_sigma, *robust;
     /* deployment: as ct_inference.incremental; format: -1 not given */
     int         difference, deployment, iterations, format, by_name, jobs;
     double      spread;

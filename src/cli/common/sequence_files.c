@@ -151,6 +151,12 @@ cli_exit cli_check_truth_sigma(const cli_io *io, const char *text)
     return cli_misuse(io, "%s", err.text);
 }
 
+cli_exit cli_check_robust(const cli_io *io, const char *list)
+{
+    ct_err err = {0};
+    return ct_robust_list_check(list, "--", &err) == CT_OK ? CLI_GO : cli_misuse(io, "%s", err.text);
+}
+
 ct_status cli_set_truth_sigma(const char *text, ct_dataset *dataset, ct_err *err)
 {
     double sigma[2];

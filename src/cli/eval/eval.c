@@ -69,6 +69,7 @@ static ct_status add_column(const cli_io *io, const eval_request *request, eval_
     column->of = cli_alloc(job->count, sizeof *column->of);
     ct_status status = ct_noise_copy(job->dataset->noise, &column->noise, err);
     if (status == CT_OK && file) status = cli_read_noise(io, file, request->path, column->noise, err);
+    if (status == CT_OK) status = ct_robust_list_apply(request->robust, "--", column->noise, err);
     for (int32_t i = 0; status == CT_OK && i < job->count; i++)
         status = ct_graph_check_noise(job->seq[i]->graph, column->noise, err);
     return status;
@@ -245,6 +246,7 @@ static const cli_option OPTIONS[] = {
                  "use the noise models of a file or run in place of the dataset's own of the same names"),
     CLI_ROW_TEXT("against", "FILE|RUN", AT(against),
                  "evaluate the noise models of a second file or run as well, and print ratios"),
+    CLI_ROW_TEXT("robust", CLI_ROBUST_VALUE, AT(robust), CLI_ROBUST_HELP "; for --noise and --against alike"),
     CLI_ROW_REPAIR,
     CLI_ROW_CHOICE("part", "test|train|all", find_part, AT(part), "which sequences of the dataset (test)"),
     CLI_ROW_CHOICE("start", STARTS + 1, ct_start_find, AT(start),
@@ -284,6 +286,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     if (code == CLI_GO && request.each && io.json)
         code = cli_misuse(&io, "--each is for the table; --json has every sequence");
     if (code == CLI_GO) code = cli_check_truth_sigma(&io, request.truth_sigma);
+    if (code == CLI_GO) code = cli_check_robust(&io, request.robust);
     if (code == CLI_GO) code = resolve_solver(&io, &request);
     request.nees = request.nees || request.truth_sigma;
     if (code != CLI_GO) return code;

@@ -6,7 +6,7 @@
 
 /* What was asked for. */
 typedef struct {
-    const char *path, *noise, *against, *truth_sigma;
+    const char *path, *noise, *against, *truth_sigma, *robust;
     int         part, start, solver, entry, method, difference, nees, each, by_name, jobs; /* solver: of cli_solvers */
     int         start_given; /* --start is on the command line */
 } eval_request;

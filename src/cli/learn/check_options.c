@@ -80,7 +80,8 @@ cli_exit learn_check_values(const cli_io *io, const learn_request *r)
         if (end == r->prior || *end || !(w >= 0 && w <= 1e12))
             return cli_misuse(io, "--prior is auto, none or a number from 0 to 1e12, found \"%s\"", r->prior);
     }
-    if (cli_check_truth_sigma(io, r->truth_sigma) != CLI_GO) return CLI_MISUSED;
+    if (cli_check_truth_sigma(io, r->truth_sigma) != CLI_GO || cli_check_robust(io, r->robust) != CLI_GO)
+        return CLI_MISUSED;
     ct_err err = {0};
     return ct_theta_options_check(&r->theta, &err) == CT_OK ? CLI_GO : cli_misuse(io, "%s", err.text);
 }

@@ -90,6 +90,7 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_CHOICE("method", METHODS + 1, ct_learn_method_find, AT(method), METHOD_HELP),
     CLI_ROW_TEXT("noise", "FILE|RUN", AT(noise),
                  "start values from a noise file or a run folder, in place of the dataset's"),
+    CLI_ROW_TEXT("robust", CLI_ROBUST_VALUE, AT(robust), CLI_ROBUST_HELP "; noise.json has them"),
     CLI_ROW_FLAG("repair", AT(repair), CLI_REPAIR_HELP),
     CLI_ROW_CHOICE("from", "closed-form|table", find_from, AT(from),
                    "where the search starts: at the second moments of the residuals at the truth (closed-form), or at "

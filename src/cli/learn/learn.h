@@ -15,7 +15,7 @@
 /* The options. Lists are as on the command line; NULL: not given. */
 typedef struct {
     const char *path, *out, *noise;
-    const char *weights, *prior, *truth_sigma;
+    const char *weights, *prior, *truth_sigma, *robust;
     ct_theta_options theta;
     int         method, difference, gradient, hessian, deployment_start, scale, inner, deployment, entry;
     /* -1, -1, 0, -1: the default of the method; iterations -1: a number per parameter */

@@ -32,6 +32,12 @@ static json_t *model_json(const learn_job *job, int32_t g)
     cli_put(o, m->kind == CT_NOISE_FULL ? "covariance" : "variance", rows);
     cli_put(o, "standard_error", cli_numbers(m->dim, standard_error));
     cli_put(o, "at_bound", sides);
+    if (m->robust.kind != CT_ROBUST_NONE) {
+        json_t *robust = cli_object();
+        cli_put(robust, "kind", cli_text(ct_robust_name(m->robust.kind)));
+        cli_put(robust, "width", cli_number(m->robust.width));
+        cli_put(o, "robust", robust);
+    }
     if (ct_theta_has_units(job->theta)) cli_put(o, "unit_sigma", units_json(job->theta, g, m->dim));
     return o;
 }
@@ -250,6 +256,17 @@ static void print_correlations(const learn_job *job)
     }
 }
 
+static void print_kernels(const learn_job *job)
+{
+    const char *label = "kernels";
+    for (int32_t g = 0; g < ct_theta_models(job->theta); g++) {
+        const ct_noise_model *m = ct_noise_get(job->dataset->noise, g);
+        if (!ct_theta_learns(job->theta, g) || m->robust.kind == CT_ROBUST_NONE) continue;
+        cli_row(label, "%s: %s, width %.4g sigmas", m->name, ct_robust_name(m->robust.kind), m->robust.width);
+        label = "";
+    }
+}
+
 /* Did lm choose the weight of its prior? */
 static int prior_was_chosen(const learn_request *request, const learn_job *job)
 {
@@ -308,6 +325,7 @@ void learn_print(const cli_io *io, const learn_request *request, const learn_job
     cli_findings_print("note", &r->findings, CT_TOPIC_IDENTIFIABILITY, 1, -1);
     print_table(job);
     print_correlations(job);
+    print_kernels(job);
     print_loss(r);
     cli_row("spread", "%.4g: the largest learned variance over the smallest%s", r->spread,
             ct_theta_has_units(job->theta) ? ", in the dataset's units" : "");

@@ -6,36 +6,6 @@
 
 /* ---- options ---- */
 
-static int find_kernel(const char *word)
-{
-    for (int i = 0; i < CT_ROBUST_COUNT; i++) {
-        const char *name = ct_robust_name((ct_robust_kind)i);
-        if (cli_same_word(word, name, strlen(name))) return i;
-    }
-    return -1;
-}
-
-/* "huber", "huber:2". */
-static cli_exit parse_robust(const cli_io *io, solve_request *request)
-{
-    char        kind[32];
-    const char *colon = strchr(request->robust, ':');
-    snprintf(kind, sizeof kind, "%.*s", colon ? (int)(colon - request->robust) : (int)strlen(request->robust),
-             request->robust);
-    const int found = find_kernel(kind);
-    if (found < 0)
-        return cli_misuse(io, "--robust is one of none, huber, cauchy, geman_mcclure, tukey, found \"%s\"", kind);
-    request->kernel = (ct_robust){(ct_robust_kind)found, ct_robust_default_width((ct_robust_kind)found)};
-    if (!colon) return CLI_GO;
-    char *end;
-    request->kernel.width = strtod(colon + 1, &end);
-    if (found == CT_ROBUST_NONE || end == colon + 1 || *end ||
-        !(request->kernel.width >= 1e-6 && request->kernel.width <= 1e6))
-        return cli_misuse(io, "--robust %s takes %s, found \"%s\"", kind,
-                          found == CT_ROBUST_NONE ? "no width" : "a width of 1e-06 to 1e+06 sigmas", colon + 1);
-    return CLI_GO;
-}
-
 /* Checks combinations of options. */
 static cli_exit check(const cli_io *io, solve_request *request)
 {
@@ -53,7 +23,7 @@ static cli_exit check(const cli_io *io, solve_request *request)
                           : request->wildfire >= 0  ? "wildfire"
                           : request->skip           ? "skip"
                                                     : "window");
-    return request->robust ? parse_robust(io, request) : CLI_GO;
+    return cli_check_robust(io, request->robust);
 }
 
 /* isam2 makes one update per variable: it has no limit of iterations, and its own elimination order. */
@@ -76,9 +46,7 @@ static ct_status prepare(const cli_io *io, const solve_request *request, solve_j
     ct_status status = ct_noise_new(&job->noise, err);
     if (status == CT_OK) status = cli_read_sequence(io, request->path, &job->format, job->noise, &job->seq, err);
     if (status == CT_OK && request->noise) status = cli_read_noise(io, request->noise, request->path, job->noise, err);
-    const int32_t models = status == CT_OK && request->robust ? ct_noise_count(job->noise) : 0;
-    for (int32_t i = 0; status == CT_OK && i < models; i++)
-        status = ct_noise_set_robust(job->noise, i, request->kernel, err);
+    if (status == CT_OK) status = ct_robust_list_apply(request->robust, "--", job->noise, err);
     if (status == CT_OK) status = solve_ask(request, job, err);
     const ct_format from = request->robust || request->noise ? CT_FORMAT_AUTO : job->format;
     if (status == CT_OK && request->out)
@@ -238,9 +206,7 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_HEADING("Model"),
     CLI_ROW_TEXT("noise", "FILE|RUN", AT(noise),
                  "noise models of a noise file or a run folder, in place of the graph's models of the same names"),
-    CLI_ROW_TEXT(
-        "robust", "KIND[:WIDTH]", AT(robust),
-        "a robust kernel on every noise model: huber, cauchy, geman_mcclure, tukey or none; width in sigmas"),
+    CLI_ROW_TEXT("robust", CLI_ROBUST_VALUE, AT(robust), CLI_ROBUST_HELP),
     CLI_ROW_TEXT(
         "anchor", "auto|none|NAME", AT(anchor),
         "hold this variable at its initial value by a prior; auto (the default): the first pose, if all measurements "

@@ -13,7 +13,6 @@ typedef struct {
     double      anchor_sigma_given; /* --anchor-sigma; 0: not given */
     double      relinearise, wildfire; /* isam2; below 0: the default */
     int         skip, window;
-    ct_robust   kernel;
 } solve_request;
 
 /* Input and result. `graph` and `table` are solved: copies of the sequence's graph and of `noise`, with the anchor,
