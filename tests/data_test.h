@@ -134,7 +134,7 @@ static inline void check_same_run(const run *a, const run *b, int names)
         const ct_factor       p = ct_graph_factor(g, i), q = ct_graph_factor(h, i);
         const ct_noise_model *m = ct_noise_get(a->noise, p.noise), *n = ct_noise_get(b->noise, q.noise);
         CHECK(p.ops == q.ops && !memcmp(p.var, q.var, (size_t)p.ops->arity * sizeof *p.var));
-        CHECK(same_bits(p.z, q.z, ct_factor_z_size(p.ops)));
+        CHECK(same_bits(p.z, q.z, ct_factor_z_size(p.ops)) && p.multiplier == q.multiplier);
         if (p.ops->shaped && p.ops == q.ops) CHECK(same_shape(p.context, q.context));
         CHECK(same_noise(m, n) && (!names || !strcmp(m->name, n->name)));
     }

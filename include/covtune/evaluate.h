@@ -308,8 +308,9 @@ ct_accuracy ct_summary_body(const ct_summary *summary, const char *name);
 ct_status ct_nees_each(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x, double *nees,
                        int *degrees, ct_err *err);
 
-/* Residuals of the factors of a noise model at the truth: samples of its noise. r (may be NULL): dim doubles each, up
- * to `most` of them; whitened by the model if `noise` is not NULL. Returns how many there are. A factor whose variables
+/* Residuals of the factors of a noise model at the truth, each divided by the square root of the factor's multiplier:
+ * samples of its noise. r (may be NULL): dim doubles each, up to `most` of them; whitened by the model if `noise` is
+ * not NULL. Returns how many there are. A factor whose variables
  * lack truth has none. */
 int64_t ct_truth_residuals(const ct_sequence *seq, int32_t model, const ct_noise *noise, int64_t most, double *r);
 

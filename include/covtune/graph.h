@@ -145,7 +145,8 @@ typedef struct {
     const int32_t       *var;   /* ops->arity variables         */
     const double        *z;     /* ct_factor_z_size(ops) doubles */
     const void          *context;
-    int32_t              noise; /* index in the ct_noise table  */
+    int32_t              noise;      /* index in the ct_noise table                    */
+    double               multiplier; /* m: its covariance is m times that of the model */
 } ct_factor;
 
 ct_status ct_graph_new(ct_graph **out, ct_err *err);
@@ -213,6 +214,14 @@ ct_se3 ct_graph_se3(const ct_graph *graph, const double *x, int32_t var);
 /* Give factor f another noise model of the same dimension. */
 ct_status ct_graph_set_noise(ct_graph *graph, int32_t f, int32_t noise, ct_err *err);
 
+/* Give factor f the covariance m Sigma, with Sigma that of its model; m is 1 when a factor is added. For what is known
+ * about a measurement beforehand: an odometry step of m seconds or metres whose model holds the covariance of one, the
+ * mean of 1 / m measurements. r / sqrt(m) is then a sample of the model's noise, so a model is learned from steps of
+ * unequal length. CT_E_ARGUMENT if there is no factor f, or if m is not from CT_MULTIPLIER_MIN to CT_MULTIPLIER_MAX. */
+#define CT_MULTIPLIER_MIN 1e-12
+#define CT_MULTIPLIER_MAX 1e12
+ct_status ct_graph_set_multiplier(ct_graph *graph, int32_t f, double m, ct_err *err);
+
 /* Measure poses as GTSAM's default build does, to compare numbers with it. prior_se2, prior_se3, between_se2 and
  * between_se3 are replaced by their gtsam_ counterparts; other models stay. Solvers then end where GTSAM does, which is
  * near the minimum, not at it: docs/gtsam.md. CT_E_UNSUPPORTED, and nothing changes, if the graph has prior_so3 or
@@ -241,7 +250,7 @@ ct_status ct_graph_check_noise(const ct_graph *graph, const ct_noise *noise, ct_
  * model has none afterwards. The table must fit. O(factors). */
 void ct_graph_name_rows(const ct_graph *graph, ct_noise *noise);
 
-/* error = sum over factors of rho(|R r|) at values x (no allocation). NaN if a residual is. */
+/* error = sum over factors of rho(|R r| / sqrt(m)) at values x (no allocation). NaN if a residual is. */
 double ct_graph_error(const ct_graph *graph, const ct_noise *noise, const double *x);
 
 #ifdef __cplusplus

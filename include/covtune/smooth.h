@@ -55,6 +55,7 @@ typedef struct {
     const double        *z;       /* copied                                            */
     const void          *context; /* borrowed                                          */
     int32_t              noise;
+    double               multiplier; /* of its model's covariance (ct_graph_set_multiplier); 0: 1 */
 } ct_new_factor;
 
 typedef struct {

@@ -185,8 +185,12 @@ static void describe(const ct_problem *p, ct_new_variable *variable, ct_new_fact
     }
     for (int32_t f = p->factors; f < ct_graph_factors(p->graph); f++) {
         const ct_factor one = ct_graph_factor(p->graph, f);
-        factor[f - p->factors] = (ct_new_factor){
-            .ops = one.ops, .var = one.var, .z = one.z, .context = one.context, .noise = one.noise};
+        factor[f - p->factors] = (ct_new_factor){.ops = one.ops,
+                                                 .var = one.var,
+                                                 .z = one.z,
+                                                 .context = one.context,
+                                                 .noise = one.noise,
+                                                 .multiplier = one.multiplier};
     }
 }
 

@@ -140,6 +140,7 @@ typedef struct {
     }           *defined_model;
     int64_t      defined_capacity;
     ct__shape_lines shapes;
+    int64_t      version;      /* of a file of covtune's own format                                 */
     const ct_push_csv_options *push; /* borrowed; NULL: the defaults */
     int          repair;       /* 1: as ct_read_options has it */
     ct__repairs  repairs;
@@ -259,13 +260,21 @@ typedef struct {
     ct_err            *err;
     struct {
         int32_t noise;     /* index + 1; 0: nothing yet */
+        double  multiplier;
         double  number[36];
     } memo[8];             /* the last matrices written: their shortest digits are slow to find */
 } ct__out;
 
-/* The numbers that are written for noise model `noise`, in the format's kind of matrix. *known is 0 if the caller
+/* The numbers that are written for the noise of a factor, in the format's kind of matrix. *known is 0 if the caller
  * must compute and store them. */
-double *ct__out_memo(ct__out *out, int32_t noise, int *known);
+double *ct__out_memo(ct__out *out, const ct_factor *f, int *known);
+/* The noise of a factor: its model or, if it has a multiplier, that with m Sigma, in `own`. For formats with a matrix
+ * on every edge. */
+typedef struct {
+    ct_noise_model model;
+    double         covariance[36], sqrt_info[36];
+} ct__own_model;
+const ct_noise_model *ct__out_model(const ct__out *out, const ct_factor *f, ct__own_model *own);
 
 /* Something that the format cannot represent: counted if the writer may drop it, else CT_E_UNSUPPORTED. */
 ct_status ct__out_drop(ct__out *out, const char *fmt, ...) CT_PRINTF(2, 3);
@@ -282,10 +291,10 @@ ct_status ct__shapes_write(const ct__out *out);
 void ct__out_numbers(const ct__out *out, int n, const double value[]);
 void ct__out_element(const ct__out *out, ct_kind kind, const double *value);
 void ct__out_triangle(const ct__out *out, int n, const double A[36]);
-/* The covariance of model `noise`, dim x dim for every kind. */
-void ct__out_covariance(const ct__out *out, int32_t noise, double covariance[36]);
+/* The covariance of a model, dim x dim for every kind. */
+void ct__out_covariance(const ct_noise_model *m, double covariance[36]);
 /* Its inverse, with the fewest digits that read back to the same model. */
-void ct__out_information(const ct__out *out, int32_t noise, double information[36]);
+void ct__out_information(const ct_noise_model *m, double information[36]);
 /* 1 if this information matrix reads as the covariance of the ct_noise_model *model. */
 int  ct__same_model(const double *information, const void *model);
 

@@ -1,6 +1,6 @@
 /* read_covtune.c: covtune's own sequence format.
  *
- *   covtune-sequence 1                                 format and version, always the first line
+ *   covtune-sequence 2                                 format and version, always the first line
  *   # a comment, to the end of the line
  *   noise  odom@0 diagonal 0.01 0.01 0.0004            isotropic DIM V | diagonal V.. | full ROW..
  *   noise  gps isotropic 2 0.25 huber 1.345            optional: robust kernel and its width
@@ -8,18 +8,21 @@
  *   var    x0 SE2 0 0 0 t=12.5 fixed                   optional: time in seconds; fixed at its value
  *   truth  x0 0 0 0.01 known=x,y                       optional: the known coordinates
  *   factor between_se2 odom@0 x0 x1 1 0 0.1            type, noise model, variables, measurement
+ *   factor between_se2 odom@0 x1 x2 multiplier=2.5 3 0 0   its covariance: 2.5 times the model's (version 2)
  *
  * Names are single words, defined before use. A planar rotation is an angle, or, if no angle reads back to the same
  * bits, the pair cos,sin as one word. Optional parts of a measurement (ct_factor_ops) are omitted if they are the
- * identity. Written files read back to the bit. */
+ * identity. Written files read back to the bit. A file is of version 2 if it has something that version 1 has not;
+ * others are written as version 1, which older programs read. */
 #include "data/data.h"
 #include "graph/graph.h"
 
 #include <float.h>
 #include <math.h>
 
-#define MAGIC   "covtune-sequence"
-#define VERSION 1
+#define MAGIC      "covtune-sequence"
+#define VERSION    2
+#define MULTIPLIER "multiplier="
 
 /* ---- elements, with pairs for angles ---- */
 
@@ -266,11 +269,33 @@ static ct_status no_model(ct__build *b)
     return ct__lines_bad(&b->in, "there is no measurement model %s", ct__quote(b->in.word[1], quote));
 }
 
+/* A word or line that version 1 has not. */
+static ct_status need_version_2(const ct__build *b, const char *what)
+{
+    if (b->version >= 2) return CT_OK;
+    return ct__lines_bad(&b->in, "%s is of version 2; the first line must then be \"" MAGIC " 2\"", what);
+}
+
+/* multiplier=2.5 at word *w, if it is there. */
+static ct_status read_multiplier(ct__build *b, int *w, double *m)
+{
+    char quote[CT__QUOTE_MAX];
+    *m = 1;
+    if (*w >= b->in.words || strncmp(b->in.word[*w], MULTIPLIER, strlen(MULTIPLIER))) return CT_OK;
+    CT_TRY(need_version_2(b, MULTIPLIER));
+    if (!ct__is_number(b->in.word[*w] + strlen(MULTIPLIER), m))
+        return ct__lines_bad(&b->in, "expected " MULTIPLIER " and a finite number, found %s",
+                             ct__quote(b->in.word[*w], quote));
+    ++*w;
+    return CT_OK;
+}
+
 static ct_status read_factor(ct__build *b)
 {
     char            quote[CT__QUOTE_MAX];
     int32_t         var[CT_ARITY_MAX];
     double          z[CT_FIELDS_MAX * CT_SIZE_MAX];
+    double          multiplier;
     const ct_shape *shape = NULL;
     CT_TRY(ct__word_need(&b->in, 1, 2, "words: model and noise"));
     const ct_factor_ops *ops = ct_factor_find(b->in.word[1]);
@@ -283,9 +308,13 @@ static ct_status read_factor(ct__build *b)
                              ops->rows);
     CT_TRY(ct__word_need(&b->in, 3, ops->arity, "variables"));
     for (int i = 0; i < ops->arity; i++) CT_TRY(find_variable(b, 3 + i, &var[i]));
-    if (ops->shaped) CT_TRY(ct__shape_word(b, 3 + ops->arity, ops, &shape));
-    CT_TRY(read_measurement(b, 3 + ops->arity + ops->shaped, ops, z));
-    return ct__lines_place(&b->in, ct_graph_add_factor(b->seq->graph, ops, var, z, shape, noise, b->in.err));
+    int w = 3 + ops->arity;
+    if (ops->shaped) CT_TRY(ct__shape_word(b, w++, ops, &shape));
+    CT_TRY(read_multiplier(b, &w, &multiplier));
+    CT_TRY(read_measurement(b, w, ops, z));
+    CT_TRY(ct__lines_place(&b->in, ct_graph_add_factor(b->seq->graph, ops, var, z, shape, noise, b->in.err)));
+    const int32_t added = ct_graph_factors(b->seq->graph) - 1;
+    return ct__lines_place(&b->in, ct_graph_set_multiplier(b->seq->graph, added, multiplier, b->in.err));
 }
 
 /* The sequence's name of a factor's shape, or NULL. */
@@ -301,6 +330,7 @@ static ct_status write_factor(ct__out *out, int32_t index)
     const ct_graph *g = out->seq->graph;
     const ct_factor f = ct_graph_factor(g, index);
     const char     *shape = f.ops->shaped ? shape_name(out->seq, f.context) : NULL;
+    char            m[32];
     if (ct_factor_find(f.ops->name) != f.ops || (f.context && !f.ops->shaped))
         return ct__out_drop(out, "factor %d (%s): covtune files hold built-in models alone", index, f.ops->name);
     if (f.ops->shaped && !shape)
@@ -308,6 +338,7 @@ static ct_status write_factor(ct__out *out, int32_t index)
     fprintf(out->file, "factor %s %s", f.ops->name, ct_noise_get(out->noise, f.noise)->name);
     for (int i = 0; i < f.ops->arity; i++) fprintf(out->file, " %s", ct__names_get(&g->names, f.var[i]));
     if (shape) fprintf(out->file, " shape=%s", shape);
+    if (f.multiplier != 1) fprintf(out->file, " " MULTIPLIER "%s", ct__format_double(f.multiplier, m));
     const double *part[CT_FIELDS_MAX] = {f.z};
     int           parts = f.ops->fields;
     for (int i = 1; i < parts; i++) part[i] = part[i - 1] + ct_kind_size(f.ops->field[i - 1]);
@@ -342,12 +373,15 @@ static ct_status read_line(ct__build *b)
 ct_status ct__seqfile_read(ct__build *b)
 {
     int     more;
-    int64_t version;
+    char    quote[CT__QUOTE_MAX];
     b->repairs.of = "noise model";
     CT_TRY(ct__lines_next(&b->in, &more));
     if (!more || strcmp(b->in.word[0], MAGIC))
         return ct__lines_bad(&b->in, "the first line must be \"" MAGIC " %d\"", VERSION);
-    CT_TRY(ct__word_integer(&b->in, 1, "the format's version", VERSION, VERSION, &version));
+    CT_TRY(ct__word_integer(&b->in, 1, "the format's version", 1, INT32_MAX, &b->version));
+    if (b->version > VERSION)
+        return ct__lines_bad(&b->in, "the file is of version %s; this covtune reads versions 1 to %d",
+                             ct__quote(b->in.word[1], quote), VERSION);
     for (;;) {
         CT_TRY(ct__lines_next(&b->in, &more));
         if (!more) break;
@@ -367,11 +401,19 @@ static ct_status check_names(const ct__out *out)
     return CT_OK;
 }
 
+/* The lowest version that holds the sequence. */
+static int version_of(const ct_sequence *seq)
+{
+    for (int32_t f = 0; f < seq->graph->factors; f++)
+        if (seq->graph->factor[f].multiplier != 1) return 2;
+    return 1;
+}
+
 ct_status ct__seqfile_write(ct__out *out)
 {
     const ct_graph *g = out->seq->graph;
     CT_TRY(check_names(out));
-    fprintf(out->file, MAGIC " %d\n", VERSION);
+    fprintf(out->file, MAGIC " %d\n", version_of(out->seq));
     for (int32_t i = 0; i < g->noise_count; i++)
         if (g->noise_use[i].factors) write_noise(out, i);
     CT_TRY(ct__shapes_write(out));

@@ -271,9 +271,10 @@ static ct_status write_edge(writer *w, int32_t index)
         fprintf(w->out->file, " %d", number);
     }
     ct__out_element(w->out, f.ops->field[0], f.z);
-    int     known;
-    double *information = ct__out_memo(w->out, f.noise, &known);
-    if (!known) ct__out_information(w->out, f.noise, information);
+    int           known;
+    ct__own_model own;
+    double       *information = ct__out_memo(w->out, &f, &known);
+    if (!known) ct__out_information(ct__out_model(w->out, &f, &own), information);
     ct__out_triangle(w->out, f.ops->rows, information);
     putc('\n', w->out->file);
     return CT_OK;

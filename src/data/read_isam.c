@@ -155,14 +155,13 @@ static int same_square(const double *triangle, const void *model)
 }
 
 /* The triangle of S: the Cholesky factor of the information in the file's order. */
-static void find_triangle(const ct__out *out, int32_t noise, double *triangle)
+static void find_triangle(const ct_noise_model *m, double *triangle)
 {
-    const ct_noise_model *m = ct_noise_get(out->noise, noise);
-    const int             n = m->dim;
-    double                information[36], A[36], *to = triangle;
-    ct__noise_numbers     numbers;
+    const int         n = m->dim;
+    double            information[36], A[36], *to = triangle;
+    ct__noise_numbers numbers;
     memset(triangle, 0, sizeof *triangle * CT__TRIANGLE(6));
-    ct__out_information(out, noise, information);
+    ct__out_information(m, information);
     ct__turn(n, information, A);
     if (ct__noise_information(m->name, n, A, &numbers, NULL) != CT_OK) return;
     for (int i = 0; i < n; i++) {
@@ -176,12 +175,13 @@ static void find_triangle(const ct__out *out, int32_t noise, double *triangle)
     ct__shortest(CT__TRIANGLE(n), triangle, 6, same_square, m);
 }
 
-static void write_matrix(ct__out *out, int32_t noise)
+static void write_matrix(ct__out *out, const ct_factor *f)
 {
-    int     known;
-    double *triangle = ct__out_memo(out, noise, &known);
-    if (!known) find_triangle(out, noise, triangle);
-    ct__out_numbers(out, CT__TRIANGLE(ct_noise_get(out->noise, noise)->dim), triangle);
+    int           known;
+    ct__own_model own;
+    double       *triangle = ct__out_memo(out, f, &known);
+    if (!known) find_triangle(ct__out_model(out, f, &own), triangle);
+    ct__out_numbers(out, CT__TRIANGLE(f->ops->rows), triangle);
 }
 
 static ct_status write_edge(ct__out *out, int32_t index, const int64_t *id)
@@ -207,7 +207,7 @@ static ct_status write_edge(ct__out *out, int32_t index, const int64_t *id)
     } else {
         ct__out_element(out, f.ops->field[0], f.z);
     }
-    write_matrix(out, f.noise);
+    write_matrix(out, &f);
     putc('\n', out->file);
     return CT_OK;
 }

@@ -175,6 +175,7 @@ static ct_status write_edge(ct__out *out, int32_t index)
     const ct_factor       f = ct_graph_factor(g, index);
     const ct_noise_model *m = ct_noise_get(out->noise, f.noise);
     double                covariance[36], time = 0;
+    ct__own_model         own;
     int                   row = 0, plain = 1;
     while (row < COUNT(EDGE) && EDGE[row].ops != f.ops) row++;
     for (int i = 1, at = ct_kind_size(f.ops->field[0]); i < f.ops->fields; at += ct_kind_size(f.ops->field[i++]))
@@ -191,7 +192,7 @@ static ct_status write_edge(ct__out *out, int32_t index)
     ct__out_numbers(out, 1, &time);
     for (int i = 0; i < f.ops->arity; i++) fprintf(out->file, " %s", ct__names_get(&g->names, f.var[i]));
     ct__out_element(out, f.ops->field[0], f.z);
-    ct__out_covariance(out, f.noise, covariance);
+    ct__out_covariance(ct__out_model(out, &f, &own), covariance);
     ct__out_triangle(out, f.ops->rows, covariance);
     putc('\n', out->file);
     return CT_OK;

@@ -62,7 +62,7 @@ static int regime_of(const char *model, size_t *group_length, int *regime)
 static int is_first_prior(const leo_out *log, const ct_factor *f)
 {
     const ct_noise_model *m = ct_noise_get(log->out->noise, f->noise);
-    if (f->ops != ct_factor_prior(CT_SE2) || log->pose[f->var[0]] != 0) return 0;
+    if (f->ops != ct_factor_prior(CT_SE2) || log->pose[f->var[0]] != 0 || f->multiplier != 1) return 0;
     if (strcmp(m->name, LEO_FIRST_POSE) || m->kind == CT_NOISE_FULL || m->robust.kind != CT_ROBUST_NONE) return 0;
     for (int i = 0; i < 3; i++)
         if (m->covariance[i] != LEO_FIRST_VARIANCE) return 0;
@@ -85,6 +85,9 @@ static ct_status choose_factor(leo_out *log, int32_t f)
         return ct__out_drop(out, "factor %d (%s): its noise model is \"%s\"; a LEO log knows \"%s\" and \"%s@NUMBER\"",
                             f, factor.ops->name, m->name, group, group);
     log->kept[f] = 1;
+    if (factor.multiplier != 1)
+        CT_TRY(ct__out_drop(out, "factor %d: a LEO log has no place for the multiplier %g of noise model \"%s\"", f,
+                            factor.multiplier, m->name));
     if (m->kind == CT_NOISE_FULL)
         CT_TRY(ct__out_drop(out, "factor %d: a LEO log has no place for the correlations of noise model \"%s\"", f,
                             m->name));

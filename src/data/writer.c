@@ -125,20 +125,35 @@ void ct__out_triangle(const ct__out *out, int n, const double A[36])
     for (int i = 0; i < n; i++) ct__out_numbers(out, n - i, &B[i * n + i]);
 }
 
-void ct__out_covariance(const ct__out *out, int32_t noise, double covariance[36])
+const ct_noise_model *ct__out_model(const ct__out *out, const ct_factor *f, ct__own_model *own)
 {
-    const ct_noise_model *m = ct_noise_get(out->noise, noise);
+    const ct_noise_model *m = ct_noise_get(out->noise, f->noise);
+    if (f->multiplier == 1) return m;
+    const double scale = 1 / sqrt(f->multiplier);
+    for (int i = 0; i < ct__noise_length(m->kind, m->dim); i++) {
+        own->covariance[i] = f->multiplier * m->covariance[i];
+        own->sqrt_info[i] = scale * m->sqrt_info[i];
+    }
+    own->model = *m;
+    own->model.covariance = own->covariance;
+    own->model.sqrt_info = own->sqrt_info;
+    return &own->model;
+}
+
+void ct__out_covariance(const ct_noise_model *m, double covariance[36])
+{
     for (int i = 0; i < m->dim * m->dim; i++) {
         if (m->kind == CT_NOISE_FULL) covariance[i] = m->covariance[i];
         else covariance[i] = i / m->dim == i % m->dim ? m->covariance[i % m->dim] : 0;
     }
 }
 
-double *ct__out_memo(ct__out *out, int32_t noise, int *known)
+double *ct__out_memo(ct__out *out, const ct_factor *f, int *known)
 {
-    const int slot = noise % (int)(sizeof out->memo / sizeof *out->memo);
-    *known = out->memo[slot].noise == noise + 1;
-    out->memo[slot].noise = noise + 1;
+    const int slot = f->noise % (int)(sizeof out->memo / sizeof *out->memo);
+    *known = out->memo[slot].noise == f->noise + 1 && out->memo[slot].multiplier == f->multiplier;
+    out->memo[slot].noise = f->noise + 1;
+    out->memo[slot].multiplier = f->multiplier;
     return out->memo[slot].number;
 }
 
@@ -153,10 +168,9 @@ int ct__same_model(const double *information, const void *model)
 }
 
 /* Sigma^-1 = R'R. Entries that are zero up to rounding are set to zero, as they have no significant digits. */
-void ct__out_information(const ct__out *out, int32_t noise, double information[36])
+void ct__out_information(const ct_noise_model *m, double information[36])
 {
-    const ct_noise_model *m = ct_noise_get(out->noise, noise);
-    const int             n = m->dim, full = m->kind == CT_NOISE_FULL;
+    const int n = m->dim, full = m->kind == CT_NOISE_FULL;
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
             double sum = 0;

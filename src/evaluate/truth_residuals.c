@@ -1,5 +1,6 @@
-/* truth_residuals.c: what factors say at the truth: samples of their noise. A factor gives one if its residual there
- * depends on nothing that the truth does not know. */
+/* truth_residuals.c: what factors say at the truth: samples of their models' noise, r / sqrt(m) for a factor whose
+ * covariance is m times the model's. A factor gives one if its residual there depends on nothing that the truth does
+ * not know. */
 #include "evaluate/evaluate.h"
 #include "graph/whiten.h"
 
@@ -43,6 +44,7 @@ int ct__truth_residual(const ct_sequence *seq, int32_t factor, double r[CT_ROWS_
     }
     if (any && depends(seq, f, x, unknown)) return 0;
     f->ops->eval(seq->graph->z_pool + f->z, f->context, x, r, NULL);
+    ct__divide_by_multiplier(f->multiplier, f->ops->rows, r, 0, NULL, NULL);
     for (int i = 0; i < f->ops->rows; i++)
         if (!isfinite(r[i])) return 0;
     return 1;

@@ -51,7 +51,6 @@ static void put_triangle(ct__text *out, int n, const double A[36])
 
 ct_status ct__export_g2o(ct__export *e)
 {
-    const ct__out out = {.noise = e->noise};
     ct__text_printf(
         e->out,
         "# Information for g2o, written by covtune %s: what an edge ends with, the upper triangle row by row.\n"
@@ -62,7 +61,7 @@ ct_status ct__export_g2o(ct__export *e)
     for (int32_t k = 0; k < e->count; k++) {
         const ct_noise_model *m = ct_noise_get(e->noise, e->index[k]);
         double                rotation_first[36], A[36];
-        ct__out_information(&out, e->index[k], rotation_first);
+        ct__out_information(m, rotation_first);
         ct__turn(m->dim, rotation_first, A);
         ct__export_round_matrix(e, m->dim, A);
         ct__export_title(e, k, "#", NULL);

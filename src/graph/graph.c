@@ -42,6 +42,7 @@ ct_status ct_graph_copy(const ct_graph *graph, ct_graph **out, ct_err *err)
     for (int32_t f = 0; f < graph->factors && status == CT_OK; f++) {
         const ct_factor k = ct_graph_factor(graph, f);
         status = ct_graph_add_factor(g, k.ops, k.var, k.z, k.context, k.noise, err);
+        if (status == CT_OK) g->factor[f].multiplier = k.multiplier;
     }
     if (status != CT_OK) {
         ct_graph_free(g);
@@ -207,8 +208,12 @@ ct_status ct_graph_add_factor(ct_graph *g, const ct_factor_ops *ops, const int32
     CT_TRY(ct__grow(&g->var_pool, &g->var_capacity, g->var_used + ops->arity, sizeof *g->var_pool, "factor variables",
                     err));
     CT_TRY(ct__grow(&g->z_pool, &g->z_capacity, g->z_used + z_size, sizeof *g->z_pool, "measurements", err));
-    g->factor[g->factors++] =
-        (ct__factor){.ops = ops, .context = context, .var = g->var_used, .z = g->z_used, .noise = noise};
+    g->factor[g->factors++] = (ct__factor){.ops = ops,
+                                           .context = context,
+                                           .var = g->var_used,
+                                           .z = g->z_used,
+                                           .multiplier = 1,
+                                           .noise = noise};
     memcpy(g->var_pool + g->var_used, var, (size_t)ops->arity * sizeof *var);
     memcpy(g->z_pool + g->z_used, z, (size_t)z_size * sizeof *z);
     g->var_used += ops->arity;
@@ -244,6 +249,22 @@ ct_status ct_graph_set_noise(ct_graph *g, int32_t f, int32_t noise, ct_err *err)
     return CT_OK;
 }
 
+ct_status ct__check_multiplier(int32_t f, const ct_factor_ops *ops, double m, ct_err *err)
+{
+    if (m >= CT_MULTIPLIER_MIN && m <= CT_MULTIPLIER_MAX) return CT_OK;
+    return ct_fail(err, CT_E_ARGUMENT, "factor %d (%s): its covariance must be %g to %g times its model's, not %g", f,
+                   ops->name, CT_MULTIPLIER_MIN, CT_MULTIPLIER_MAX, m);
+}
+
+ct_status ct_graph_set_multiplier(ct_graph *g, int32_t f, double m, ct_err *err)
+{
+    if (f < 0 || f >= g->factors)
+        return ct_fail(err, CT_E_ARGUMENT, "there is no factor %d: the graph has %d", f, g->factors);
+    CT_TRY(ct__check_multiplier(f, g->factor[f].ops, m, err));
+    g->factor[f].multiplier = m;
+    return CT_OK;
+}
+
 /* ---- queries ---- */
 
 int32_t ct_graph_variables(const ct_graph *g) { return g->variables; }
@@ -253,8 +274,12 @@ ct_factor ct_graph_factor(const ct_graph *g, int32_t f)
 {
     if (f < 0 || f >= g->factors) return (ct_factor){.noise = -1};
     const ct__factor *k = &g->factor[f];
-    return (ct_factor){
-        .ops = k->ops, .var = g->var_pool + k->var, .z = g->z_pool + k->z, .context = k->context, .noise = k->noise};
+    return (ct_factor){.ops = k->ops,
+                       .var = g->var_pool + k->var,
+                       .z = g->z_pool + k->z,
+                       .context = k->context,
+                       .noise = k->noise,
+                       .multiplier = k->multiplier};
 }
 
 int32_t       ct_graph_find(const ct_graph *g, const char *name) { return name ? ct__names_find(&g->names, name) : -1; }
@@ -358,6 +383,7 @@ double ct_graph_error(const ct_graph *g, const ct_noise *noise, const double *x)
         double            r[CT_ROWS_MAX];
         for (int i = 0; i < k->ops->arity; i++) arg[i] = x + g->offset[g->var_pool[k->var + i]];
         k->ops->eval(g->z_pool + k->z, k->context, arg, r, NULL);
+        ct__divide_by_multiplier(k->multiplier, k->ops->rows, r, 0, NULL, NULL);
         error += ct__whiten(ct_noise_get(noise, k->noise), k->ops->rows, r, 0, NULL, NULL);
     }
     return error;

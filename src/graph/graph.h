@@ -11,6 +11,7 @@ typedef struct {
     const ct_factor_ops *ops;
     const void          *context;
     int64_t              var, z; /* first variable and first number in the pools           */
+    double               multiplier;
     int32_t              noise;
 } ct__factor;
 
@@ -53,6 +54,7 @@ static inline size_t ct__body_name_length(const char *name)
  * the size that the model takes, with a shape if it needs one. */
 ct_status ct__check_kind(const char *name, ct_kind kind, ct_err *err);
 ct_status ct__check_ops(int32_t f, const ct_factor_ops *ops, ct_err *err); /* sizes within limits */
+ct_status ct__check_multiplier(int32_t f, const ct_factor_ops *ops, double m, ct_err *err);
 ct_status ct__check_value(const char *name, ct_kind kind, const double *value, ct_err *err);
 ct_status ct__check_measurement(int32_t f, const ct_factor_ops *ops, const char *on, const double z[],
                                 const void *context, ct_err *err);

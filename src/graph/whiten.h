@@ -3,6 +3,9 @@
  * With R the square-root information and w the robust weight at d = |R r|:
  *     r <- sqrt(w) R r,   J <- sqrt(w) R J,   error = rho(d),
  * so that J'r is the error's gradient and J'J its Gauss-Newton matrix (iteratively reweighted).
+ *
+ * A factor whose covariance is m times its model's is first divided by sqrt(m), r and J alike. After that every formula
+ * with the model's own covariance holds.
  * Inline because it runs once per factor and iteration on 3 or 6 rows. */
 #ifndef CT_WHITEN_H
 #define CT_WHITEN_H
@@ -11,6 +14,17 @@
 
 #include <covtune/noise.h>
 #include <math.h>
+
+/* r <- r / sqrt(m), J <- J / sqrt(m); m = 1, as it mostly is, changes no bit. `blocks` Jacobian blocks J[i] (rows x
+ * cols[i]); NULL ones are skipped. */
+CT_INLINE void ct__divide_by_multiplier(double m, int rows, double *r, int blocks, double *const J[], const int cols[])
+{
+    if (m == 1) return;
+    const double scale = 1 / sqrt(m);
+    for (int i = 0; i < rows; i++) r[i] *= scale;
+    for (int b = 0; b < blocks; b++)
+        for (int i = 0; J[b] && i < rows * cols[b]; i++) J[b][i] *= scale;
+}
 
 /* M <- diag(s) M, rows x cols. */
 CT_INLINE void ct__scale_rows(int rows, int cols, const double *s, double *M)

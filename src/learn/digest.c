@@ -16,6 +16,7 @@ static uint64_t add_sequence(uint64_t h, const ct_sequence *seq)
     for (int32_t f = 0; f < g->factors; f++) {
         h = ct__digest(h, g->factor[f].ops->name, strlen(g->factor[f].ops->name));
         h = ct__digest(h, &g->factor[f].noise, sizeof g->factor[f].noise);
+        if (g->factor[f].multiplier != 1) h = ct__digest(h, &g->factor[f].multiplier, sizeof g->factor[f].multiplier);
         if (!g->factor[f].ops->shaped || g->factor[f].context == last) continue;
         last = g->factor[f].context;
         h = ct__digest(h, &last->kind, sizeof last->kind);

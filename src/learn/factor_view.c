@@ -1,5 +1,6 @@
 /* factor_view.c: a factor at given values: residual, Jacobians, information and robust weight. */
 #include "learn/factor_view.h"
+#include "graph/whiten.h"
 
 void ct__apply_information(const ct_noise_model *model, int rows, double *v)
 {
@@ -37,7 +38,10 @@ void ct__view_factor(const ct_solver *solver, const ct_noise *noise, const ct__b
         f->column[i] = block < 0 ? -1 : solver->column[block];
         f->J[i] = block < 0 ? NULL : f->space + i * CT__VIEW_BLOCK;
     }
+    const double m = ct__item_multiplier(solver, item);
+    f->scale = m == 1 ? 1 : 1 / sqrt(m);
     ct_factor_eval(ops, item->z, item->context, arg, f->r, f->J);
+    ct__divide_by_multiplier(m, ops->rows, f->r, ops->arity, f->J, f->cols);
     memcpy(f->y, f->r, sizeof f->y);
     ct__apply_information(f->model, f->rows, f->y);
     for (int i = 0; i < f->rows; i++) d2 += f->r[i] * f->y[i];

@@ -68,6 +68,7 @@ static double add_values(const ct_outer *o, const ct_solver *solver, const doubl
             if (o->slot[item->noise] < 0) continue;
             for (int i = 0; i < batch->ops->arity; i++) arg[i] = x + item->at[i];
             batch->ops->eval(item->z, item->context, arg, r, NULL);
+            ct__divide_by_multiplier(ct__item_multiplier(solver, item), batch->ops->rows, r, 0, NULL, NULL);
             E += add_residual(o, item->noise, r, weight, squares);
         }
     return E;

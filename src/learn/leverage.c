@@ -41,6 +41,7 @@ static int whitened_jacobian(const sweep *s, int32_t k, const ct_factor_ops *ops
         for (int c = 0; J[i] && c < cols[i]; c++) n += (int)(ct__depends(ops, i) >> c & 1);
     }
     ct_factor_eval(ops, item->z, item->context, arg, r, J);
+    ct__divide_by_multiplier(ct__item_multiplier(s->inner->solver, item), ops->rows, r, ops->arity, J, cols);
     *error = ct__whiten(ct_noise_get(s->outer->noise, item->noise), ops->rows, r, ops->arity, J, cols);
     for (int i = 0; i < ops->arity; i++)
         for (int c = 0; J[i] && c < cols[i]; c++) {

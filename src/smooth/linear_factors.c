@@ -114,6 +114,7 @@ static ct_status linearise_rows(const ct_smoother *s, const ct__smooth_factor *f
         at += ops->rows * cols[i];
     }
     ct_factor_eval(ops, ct__numbers(s, f->z), f->context, x, r, J);
+    ct__divide_by_multiplier(f->multiplier, ops->rows, r, ops->arity, J, cols);
     ct__whiten(ct_noise_get(s->noise, f->noise), ops->rows, r, ops->arity, J, cols);
     char name[64];
     if (!all_finite(out, ct__linear_numbers(f)))
@@ -153,6 +154,7 @@ static double error_of(const ct_smoother *s, const ct__smooth_factor *f)
         x[i] = value[i];
     }
     f->ops->eval(ct__numbers(s, f->z), f->context, x, r, NULL);
+    ct__divide_by_multiplier(f->multiplier, f->ops->rows, r, 0, NULL, NULL);
     return ct__whiten(ct_noise_get(s->noise, f->noise), f->ops->rows, r, 0, NULL, NULL);
 }
 

@@ -68,6 +68,7 @@ static ct_status check_factor(const ct_smoother *s, const ct_increment *inc, int
         if (i == 0) first = a;
     }
     CT_TRY(ct__check_measurement(f, ops, first.name, factor->z, factor->context, err));
+    if (factor->multiplier != 0) CT_TRY(ct__check_multiplier(f, ops, factor->multiplier, err));
     return check_noise(s, f, factor, err);
 }
 
@@ -129,6 +130,7 @@ static ct_status add_factor(ct_smoother *s, const ct_new_factor *factor, ct_err 
     f->ops = factor->ops;
     f->context = factor->context;
     f->noise = factor->noise;
+    f->multiplier = factor->multiplier == 0 ? 1 : factor->multiplier;
     for (int i = 0; i < f->members; i++) {
         *ct__nodes(s, f->node + i) = (ct__node){
             .var = ct__slot(&s->var_map, factor->var[i]), .factor = slot, .next = CT_NONE, .before = CT_NONE};

@@ -229,7 +229,8 @@ static void load(replay *t, int32_t step)
         if (gone) continue;
         t->members += f.ops->arity;
         t->pending[t->factors++] =
-            (ct_new_factor){.ops = f.ops, .var = var, .z = f.z, .context = f.context, .noise = f.noise};
+            (ct_new_factor){.ops = f.ops, .var = var, .z = f.z, .context = f.context, .noise = f.noise,
+                            .multiplier = f.multiplier};
     }
 }
 

@@ -152,7 +152,7 @@ double ct__error_rounding(const ct__solve_state *state, double error)
     return CT_ROUNDING * error + sqrt(2 * error) * state->residual_rounding;
 }
 
-/* Largest |coordinate| times largest 1 / sigma. */
+/* Largest |coordinate| times largest 1 / sigma, sigma of a factor: sqrt(m) times its model's. */
 static double find_residual_rounding(const ct_solver *solver, const ct_noise *noise, const double *x)
 {
     double finest = 0;
@@ -161,6 +161,7 @@ static double find_residual_rounding(const ct_solver *solver, const ct_noise *no
         const int             step = m->kind == CT_NOISE_FULL ? m->dim + 1 : 1;
         for (int i = 0; i < m->dim; i++) finest = CT_MAX(finest, m->sqrt_info[i * step]);
     }
+    finest /= sqrt(solver->least_multiplier);
     return CT_RESIDUAL_ROUNDING * ct__largest(x, (int32_t)CT_MIN(solver->graph->size, INT32_MAX)) * finest;
 }
 

@@ -6,6 +6,7 @@
  *
  *     H += sum_i u_i d2 r_i / dd2 + 2 w'/w^2 (J_k'r_k)(J_k'r_k)'
  *
+ * A factor with multiplier m enters as r / sqrt(m) and J / sqrt(m); its u is w R'R r / m.
  * Factors are evaluated model by model, which keeps a model's code and branch history in the caches. Each reads its
  * own 64-byte item, its measurement and its variables. Nothing is allocated or searched. */
 #include "graph/graph.h"
@@ -19,9 +20,17 @@
 #define SIDE_MAX  (CT_ARITY_MAX * CT_DIM_MAX)
 #define NO_CURVE  1e-13 /* relative to J'J: curvature below it is rounding of a zero residual */
 
+/* A factor whose covariance is a multiple of its model's. Kept out of the loops: most are not. */
+static void divide(const ct_solver *solver, const ct_factor_ops *ops, const ct__item *item, double *r, double **J)
+{
+    int cols[CT_ARITY_MAX];
+    for (int i = 0; i < ops->arity; i++) cols[i] = ct_kind_dim(ops->kind[i]);
+    ct__divide_by_multiplier(ct__item_multiplier_of(solver, item), ops->rows, r, J ? ops->arity : 0, J, cols);
+}
+
 /* Evaluates one item into r and J; blocks of fixed variables are not wanted. J[i] points into space. */
-CT_INLINE void evaluate(const ct_factor_ops *ops, int arity, const ct__item *item, const double *x, double *r,
-                        double **J, double *space)
+CT_INLINE void evaluate(const ct_solver *solver, const ct_factor_ops *ops, int arity, const ct__item *item,
+                        const double *x, double *r, double **J, double *space)
 {
     const double *arg[CT_ARITY_MAX];
     for (int i = 0; i < arity; i++) {
@@ -30,6 +39,7 @@ CT_INLINE void evaluate(const ct_factor_ops *ops, int arity, const ct__item *ite
     }
     if (ops->jacobian != CT_JACOBIAN_NUMERIC) ops->eval(item->z, item->context, arg, r, J);
     else ct_factor_eval(ops, item->z, item->context, arg, r, J);
+    if (item->multiplied) divide(solver, ops, item, r, J);
 }
 
 /* A factor after whitening: what its second derivatives are made from. */
@@ -104,6 +114,7 @@ CT_INLINE void add_curvature(ct_solver *solver, const ct_factor_ops *ops, const 
     }
     for (int row = 0; row < rows; row++) u[row] = sqrt_w * at->r[row];
     ct__apply_sqrt_info_back(model, rows, u);
+    ct__divide_by_multiplier(ct__item_multiplier(solver, item), rows, u, 0, NULL, NULL);
     if (ops->curvature) ops->curvature(item->z, item->context, arg, u, K);
     else ct_factor_curvature(ops, item->z, item->context, arg, u, K);
     if (model->robust.kind != CT_ROBUST_NONE) add_kernel_slope(model, rows, arity, n, at, K);
@@ -162,7 +173,7 @@ CT_INLINE double linearise_batch(ct_solver *solver, const ct__batch *batch, cons
         const ct__item       *item = &solver->item[k];
         const ct_noise_model *model = ct_noise_get(noise, item->noise);
         double                r[CT_ROWS_MAX], space[CT_ARITY_MAX * BLOCK_MAX], *J[CT_ARITY_MAX], d2, w;
-        evaluate(ops, arity, item, x, r, J, space);
+        evaluate(solver, ops, arity, item, x, r, J, space);
         error += ct__whiten_weighed(model, rows, r, arity, J, cols, &d2, &w);
         if (exact && item->moves && d2 > 0)
             add_curvature(solver, ops, item, model, x, rows, arity, d,
@@ -228,6 +239,7 @@ CT_INLINE double error_batch(const ct_solver *solver, const ct__batch *batch, co
         double          r[CT_ROWS_MAX];
         for (int i = 0; i < arity; i++) arg[i] = x + item->at[i];
         batch->ops->eval(item->z, item->context, arg, r, NULL);
+        if (item->multiplied) divide(solver, batch->ops, item, r, NULL);
         error += ct__whiten(ct_noise_get(noise, item->noise), rows, r, 0, NULL, NULL);
     }
     return error;
@@ -274,7 +286,7 @@ double ct__response(const ct_solver *solver, const ct_noise *noise, const double
             int32_t         column[CT_ARITY_MAX];
             double          r[CT_ROWS_MAX], space[CT_ARITY_MAX * BLOCK_MAX], *J[CT_ARITY_MAX];
             if (!moved_by(solver, ops, solver->factor_of[k], cols, z, column)) continue;
-            evaluate(ops, ops->arity, item, x, r, J, space);
+            evaluate(solver, ops, ops->arity, item, x, r, J, space);
             ct__whiten(ct_noise_get(noise, item->noise), ops->rows, r, ops->arity, J, cols);
             for (int row = 0; row < ops->rows; row++) {
                 double sum = 0;
@@ -311,7 +323,7 @@ void ct__gradient_refined(const ct_solver *solver, const ct_noise *noise, const 
             const ct__item *item = &solver->item[k];
             const int32_t  *var = ct_graph_factor(solver->graph, solver->factor_of[k]).var;
             double          r[CT_ROWS_MAX], space[CT_ARITY_MAX * BLOCK_MAX], *J[CT_ARITY_MAX];
-            evaluate(ops, ops->arity, item, x, r, J, space);
+            evaluate(solver, ops, ops->arity, item, x, r, J, space);
             ct__whiten(ct_noise_get(noise, item->noise), ops->rows, r, ops->arity, J, cols);
             for (int i = 0; i < ops->arity; i++)
                 for (int n = J[i] ? ops->rows * cols[i] : 0, e = 0; e < n; e++) {

@@ -15,6 +15,7 @@ typedef struct {
     int32_t       edge;             /* in the sparse system, -1 if every variable is fixed */
     uint8_t       moves;            /* bit i: variable i is estimated */
     uint8_t       cut;              /* its edge is not a block a variable: see variable_blocks.c */
+    uint8_t       multiplied;       /* its covariance is not its model's: ct__item_multiplier    */
 } ct__item;
 
 /* Items [first, end) are of one model. */
@@ -37,6 +38,7 @@ struct ct_solver {
     ct__batch      *batch;
     int32_t        *factor_of;   /* per item: its factor in the graph         */
     int32_t         items, batches;
+    double          least_multiplier; /* of all factors; at most 1            */
     int             approximate; /* a model's Jacobians are                   */
     double         *trial;       /* values                                    */
     double         *start, *aside; /* values at the start of a solve; values it may return to */
@@ -74,8 +76,15 @@ int ct__pieces_in(const ct_solver *solver, const int32_t *dim, int32_t block, un
 ct_status ct__covariance(const ct_solver *solver, int64_t count, const int32_t *a, const int32_t *b,
                          double *const out[], ct_err *err);
 
-/* Updates the noise indices of items: factors may be given other noise models after ct_solver_new. */
+/* Updates noise indices and multipliers of items: factors may be given others after ct_solver_new. */
 void ct__refresh_noise(ct_solver *solver);
+/* m of an item, whose covariance is m times its model's. Whoever evaluates an item divides residual and Jacobians by
+ * sqrt(m) (ct__divide_by_multiplier of whiten.h) before the model is applied. */
+double ct__item_multiplier_of(const ct_solver *solver, const ct__item *item);
+static inline double ct__item_multiplier(const ct_solver *solver, const ct__item *item)
+{
+    return item->multiplied ? ct__item_multiplier_of(solver, item) : 1;
+}
 
 #define CT_ROUNDING 1e-12 /* relative rounding error of the error's sum, at least */
 #define CT_RESIDUAL_ROUNDING    1e-15 /* relative rounding error of a residual by its coordinates             */

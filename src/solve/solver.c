@@ -72,7 +72,7 @@ static ct_status list_edges(ct_solver *s, const ct_graph *graph, const int32_t *
     for (int32_t k = 0; k < s->items; k++) {
         const ct_factor factor = ct_graph_factor(graph, s->factor_of[k]);
         ct__item       *item = &s->item[k];
-        *item = (ct__item){.z = factor.z, .context = factor.context, .noise = factor.noise, .edge = -1};
+        *item = (ct__item){.z = factor.z, .context = factor.context, .edge = -1};
         int64_t end = start[*edges];
         for (int i = 0; i < factor.ops->arity; i++) {
             const int32_t block = s->block_of[factor.var[i]];
@@ -180,6 +180,7 @@ ct_status ct_solver_new(const ct_graph *graph, const ct_sparse_options *options,
     ct_status status = number_blocks(s, graph, err);
     if (status == CT_OK) status = analyse(s, graph, options, err);
     if (status == CT_OK) {
+        ct__refresh_noise(s);
         s->trial = ct__zalloc(graph->size, sizeof *s->trial);
         s->start = ct__zalloc(graph->size, sizeof *s->start);
         s->aside = ct__zalloc(graph->size, sizeof *s->aside);
@@ -220,5 +221,16 @@ int32_t ct_solver_column(const ct_solver *s, int32_t var)
 
 void ct__refresh_noise(ct_solver *s)
 {
-    for (int32_t k = 0; k < s->items; k++) s->item[k].noise = s->graph->factor[s->factor_of[k]].noise;
+    s->least_multiplier = 1;
+    for (int32_t k = 0; k < s->items; k++) {
+        const ct__factor *f = &s->graph->factor[s->factor_of[k]];
+        s->item[k].noise = f->noise;
+        s->item[k].multiplied = f->multiplier != 1;
+        s->least_multiplier = CT_MIN(s->least_multiplier, f->multiplier);
+    }
+}
+
+double ct__item_multiplier_of(const ct_solver *s, const ct__item *item)
+{
+    return s->graph->factor[s->factor_of[item - s->item]].multiplier;
 }
