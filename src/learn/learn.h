@@ -16,6 +16,7 @@
  *   objective.c             the loss plus a prior, counted and reported
  *   levenberg_marquardt.c, frank_wolfe.c, projected_gradient.c, nlopt.c, nelder_mead.c, powell.c, leo.c
  *                           one method each
+ *   bounded_step.c          a damped quadratic step inside the set
  *   derivative_free.c       the loss on a box, for methods without derivatives
  *   brent.c                 the minimum along a line
  *   leo_energy.c            the loss of LEO, by samples
