@@ -128,6 +128,9 @@ int32_t ct_noise_select(const ct_noise *noise, const char *group, const char *la
 double      ct_robust_error(ct_robust robust, double d2, double *w);
 /* dw/d(d2) at d2 >= 0; at a kink of a kernel the derivative from above. 0 for none. */
 double      ct_robust_slope(ct_robust robust, double d2);
+/* log of the integral of exp(-rho(|u|)) over u in R^rows, over that of a Gaussian: 0 for none. INFINITY where there is
+ * no finite integral: geman_mcclure, tukey, and cauchy with k^2 <= rows. */
+double      ct_robust_log_normaliser(ct_robust robust, int rows);
 const char *ct_robust_name(ct_robust_kind kind);
 int         ct_robust_find(const char *name);                 /* a ct_robust_kind, or -1 */
 double      ct_robust_default_width(ct_robust_kind kind);

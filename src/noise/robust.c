@@ -68,6 +68,48 @@ double ct_robust_slope(ct_robust robust, double d2)
     return 0;
 }
 
+/* ---- normalisers ----
+ *
+ * With the area of the unit sphere and (2 pi)^(n/2) put together, the ratio of integrals is
+ *     2^(1 - n/2) / Gamma(n/2) int_0^inf d^(n-1) exp(-rho(d)) dd. */
+
+/* The lower incomplete gamma function by its series: x^a e^-x sum_j x^j / (a (a+1) .. (a+j)). */
+static double lower_gamma(double a, double x)
+{
+    double term = 1 / a, sum = term;
+    for (int j = 1; j < 10000 && term > 1e-17 * sum; j++) {
+        term *= x / (a + j);
+        sum += term;
+    }
+    return sum * exp(a * log(x) - x);
+}
+
+/* int_0^k d^(n-1) e^(-d^2/2) = 2^(n/2-1) gamma(n/2, k^2/2);  int_k^inf d^(n-1) e^(-kd + k^2/2) = e^(k^2/2) k^-n
+ * Gamma(n, k^2), where Gamma(n, x) = (n-1)! e^-x sum_(j<n) x^j / j!. */
+static double huber_integral(double k, int n)
+{
+    const double x = k * k, inside = exp2(0.5 * n - 1) * (x > 1400 ? tgamma(0.5 * n) : lower_gamma(0.5 * n, 0.5 * x));
+    double       term = 1, sum = 1;
+    for (int j = 1; j < n; j++) sum += term *= x / j;
+    return inside + exp(-0.5 * x) * pow(k, -n) * tgamma(n) * sum;
+}
+
+double ct_robust_log_normaliser(ct_robust robust, int n)
+{
+    const double k = robust.width, k2 = k * k;
+    switch (robust.kind) {
+    case CT_ROBUST_NONE: return 0;
+    case CT_ROBUST_HUBER: return log(huber_integral(k, n)) + (1 - 0.5 * n) * log(2) - lgamma(0.5 * n);
+    case CT_ROBUST_CAUCHY: /* int d^(n-1) (1 + d^2/k^2)^(-k^2/2) = k^n / 2 B(n/2, (k^2 - n)/2) */
+        if (!(k2 > n)) return INFINITY;
+        return n * log(k) - 0.5 * n * log(2) + lgamma(0.5 * (k2 - n)) - lgamma(0.5 * k2);
+    case CT_ROBUST_GEMAN_MCCLURE:
+    case CT_ROBUST_TUKEY:
+    case CT_ROBUST_COUNT: break;
+    }
+    return INFINITY;
+}
+
 static const char *const NAME[] = {
 #define X(constant, name, width) name,
     CT_ROBUST_LIST(X)

@@ -1,0 +1,115 @@
+/* covtune/likelihood.h: noise parameters by maximum likelihood, from measurements and, where there is any, truth.
+ *
+ *     L(theta) = sum over sequences of -log p(z, truth | theta)
+ *
+ * The estimate x is integrated out by Laplace's approximation at the minimum of the sequence's graph:
+ *
+ *     L = E(x) + 1/2 log det H(x) + sum over factors of [ 1/2 log det Sigma + log Z ],     H = J'W J
+ *
+ * E is the error of the graph, Z the normaliser of a factor's kernel (ct_robust_log_normaliser). For linear Gaussian
+ * graphs this is exact. Truth is one more measurement, of the coordinates that are known, with a sigma of its own. So
+ *   - with full truth, L tends to the likelihood of residuals at the truth as that sigma goes to zero, and its minimum
+ *     to ct_outer_closed_form;
+ *   - with partial truth (positions only, some poses, some sequences) every parameter has a value and a standard error;
+ *   - without truth L is the evidence p(z | theta). Errors that last (a bias, a scale factor) are outside the models
+ *     and do not show in it.
+ *
+ * The gradient is exact: it includes the dependence of x and H(x) on theta. Per evaluation: a solve, two
+ * factorisations, and one sweep over the fronts for the joint covariance of every factor's variables.
+ *
+ * Sequences are independent and run on `jobs` threads; their number changes no bit of a result.
+ */
+#ifndef COVTUNE_LIKELIHOOD_H
+#define COVTUNE_LIKELIHOOD_H
+
+#include <covtune/learn.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ct_likelihood ct_likelihood;
+
+typedef struct {
+    int              truth;          /* 1: truth is a measurement, where there is any; 0: it is not used     */
+    double           truth_sigma[2]; /* m, rad, of sequences that give none; 0: CT_TRUTH_SIGMA_STEP          */
+    ct_solve_options inner;          /* as in ct_outer_options                                               */
+    int              jobs;           /* threads                                                              */
+} ct_likelihood_options;
+
+/* The default sigma of the truth is this fraction of the root mean square of the true motion from one pose to the next:
+ * small against the residuals of any odometry. */
+#define CT_TRUTH_SIGMA_STEP 1e-4
+
+ct_likelihood_options ct_likelihood_defaults(void); /* truth used, default sigma, tight inner solves, one job */
+
+/* Borrows sequences and theta; copies noise, whose frozen models are used as they are. CT_E_ARGUMENT: no sequence,
+ * nothing to learn, a learned model that no factor uses. CT_E_NOISE: a table that does not match; a kernel that has no
+ * normaliser, which names the model. */
+ct_status ct_likelihood_new(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, const ct_theta *theta,
+                            const ct_likelihood_options *options, ct_likelihood **out, ct_err *err);
+void      ct_likelihood_free(ct_likelihood *likelihood);
+
+/* Sigma of the truth of sequence i, in use: m, rad. 0: it has none. */
+void ct_likelihood_truth_sigma(const ct_likelihood *likelihood, int32_t i, double sigma[2]);
+
+/* L at a point; m is the number of parameters. Arrays are the caller's; NULL: not wanted. */
+typedef struct {
+    double  value;              /* nats; INFINITY if a solve failed                                          */
+    double *gradient;           /* m: dL/dp                                                                  */
+    double *information;        /* m x m: average of observed and expected information of p (Gilmour et al. 1995) */
+    double *each;               /* per sequence: its L, NaN where it did not take part                       */
+    double *gradients;          /* sequences x m: the gradient of each                                       */
+    int32_t failed, which;      /* solves without a minimum; the first of them, or -1                        */
+    ct_stop stop;               /* how that one ended                                                        */
+    int     solves, iterations; /* of inner solvers, summed                                                  */
+    int32_t inexact;            /* sequences whose exact Hessian is not positive definite: J'W J was used    */
+} ct_likelihood_value;
+
+/* Evaluate at p (log space). part: a byte per sequence, 0 leaves it out; NULL: all. Solves start from the solutions
+ * that ct_likelihood_accept kept, at first from truth and measurements. */
+ct_status ct_likelihood_evaluate(ct_likelihood *likelihood, const double *p, const uint8_t *part,
+                                 ct_likelihood_value *value, ct_err *err);
+void      ct_likelihood_accept(ct_likelihood *likelihood);
+/* Solves start as in a new object. */
+void      ct_likelihood_start_over(ct_likelihood *likelihood);
+
+/* Called after every evaluation with the best L so far; non-zero cancels. */
+typedef int (*ct_likelihood_fn)(void *user, int iteration, double value, const double *p);
+
+typedef struct {
+    /* Prior of each log variance: normal around the start value. Two decades of variance: it decides what the data do
+     * not tell, and nothing else. INFINITY: none. */
+    double           prior_deviation;
+    double           tolerance; /* stop: decrease of L still possible, nats */
+    int              max_iterations;
+    ct_likelihood_fn progress; /* may be NULL */
+    void            *user;
+} ct_maximise_options;
+
+ct_maximise_options ct_maximise_defaults(void); /* log 100, 1e-4, 100 */
+
+typedef struct {
+    ct_learn_stop stop;
+    int           iterations, evaluations;
+    int64_t       inner_solves;
+    double        value, value_start; /* L at the answer and at the start; without the prior                      */
+    int32_t       left_out;           /* sequences without an estimate at the start: they take no part            */
+    int32_t       parameters;
+    /* Of each log variance: from the information of data and prior, or, if it is larger and there are three or more
+     * recordings, from the scatter of their gradients. INFINITY: the prior tells more than the data */
+    double       *standard_error;
+    /* m x m: of the data alone, at the answer                                                                     */
+    double       *information;
+} ct_maximise_result;
+
+/* Minimise L plus the prior from p (log space), in the feasible set; p <- the answer. Starts over. Free the result
+ * whatever the status. CT_E_SINGULAR if no sequence has an estimate at the start. */
+ct_status ct_likelihood_maximise(ct_likelihood *likelihood, const uint8_t *part, const ct_maximise_options *options,
+                                 double *p, ct_maximise_result *result, ct_err *err);
+void      ct_maximise_result_free(ct_maximise_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,278 @@
+/* likelihood.c: L over many sequences. Sequences are evaluated on several threads; their values are added in the order
+ * of the sequences. */
+#include "learn/likelihood.h"
+
+#include "base/parallel.h"
+#include "graph/graph.h"
+#include "solve/solve.h"
+#include "sparse/sparse.h"
+#include "theta/check_noise.h"
+
+#include <math.h>
+
+ct_likelihood_options ct_likelihood_defaults(void)
+{
+    return (ct_likelihood_options){.truth = 1, .inner = ct_outer_defaults().inner, .jobs = 1};
+}
+
+/* ---- Construction ---------------------------------------------------------------------------- */
+
+/* Every learned model must be used, and have a kernel that can be normalised. */
+static ct_status check_models(ct_likelihood *l, const ct_noise *noise, ct_err *err)
+{
+    for (int32_t g = 0; g < l->models; g++) {
+        const ct_noise_model *model = ct_noise_get(noise, g);
+        int32_t               used = 0;
+        l->slot[g] = ct_theta_learns(l->theta, g) ? l->slots++ : -1;
+        if (l->slot[g] < 0) continue;
+        for (int32_t i = 0; i < l->count; i++) {
+            const ct_graph *graph = l->sequence[i].seq->graph;
+            for (int32_t f = 0; f < graph->factors && !used; f++) used = graph->factor[f].noise == g;
+        }
+        if (!used)
+            return ct_fail(err, CT_E_ARGUMENT,
+                           "noise model \"%s\" is to be learned, but no factor of the %d sequence%s uses it",
+                           model->name, l->count, l->count == 1 ? "" : "s");
+        l->normaliser[g] = ct_robust_log_normaliser(model->robust, model->dim);
+        if (isfinite(l->normaliser[g])) continue;
+        return ct_fail(err, CT_E_NOISE,
+                       "noise model \"%s\": exp(-rho) of its kernel %s %g has no finite integral over %d row%s, so there "
+                       "is no likelihood; huber has one, cauchy if its width squared exceeds the rows",
+                       model->name, ct_robust_name(model->robust.kind), model->robust.width, model->dim,
+                       model->dim == 1 ? "" : "s");
+    }
+    return CT_OK;
+}
+
+static ct_status map_edges(ct__likelihood_sequence *s, ct_err *err)
+{
+    const int64_t edges = s->solver->system->edges;
+    s->item_of = ct__zalloc(edges, sizeof *s->item_of);
+    if (!s->item_of) return ct__no_memory(err, "factors", edges);
+    for (int32_t k = 0; k < s->solver->items; k++)
+        if (s->solver->item[k].edge >= 0) s->item_of[s->solver->item[k].edge] = k;
+    return CT_OK;
+}
+
+/* Known coordinates start from the truth, others from measurements. */
+static ct_status find_start(const ct_likelihood *l, ct__likelihood_sequence *s, ct_err *err)
+{
+    const ct_sequence *seq = s->seq;
+    CT_TRY(ct_start_values(seq, CT_START_MEASURED, s->first, err));
+    for (int32_t v = 0; l->options.truth && seq->truth && v < ct_graph_variables(seq->graph); v++) {
+        const ct_kind kind = ct_graph_kind(seq->graph, v);
+        const int64_t at = ct_graph_offset(seq->graph, v);
+        const int     positions = kind == CT_SE2 ? 2 : kind == CT_SE3 ? 3 : ct_kind_size(kind);
+        if (!seq->known[v] || ct_graph_fixed(seq->graph, v)) continue;
+        if (seq->known[v] == (1u << ct_kind_dim(kind)) - 1)
+            memcpy(s->first + at, seq->truth + at, (size_t)ct_kind_size(kind) * sizeof *s->first);
+        else /* of a partial truth the position: stored values begin with it */
+            for (int i = 0; i < positions; i++) {
+                const int bit = kind == CT_SE3 ? i + 3 : i;
+                if (seq->known[v] >> bit & 1) s->first[at + i] = seq->truth[at + i];
+            }
+    }
+    return CT_OK;
+}
+
+static ct_status make_sequence(ct_likelihood *l, int32_t i, ct_err *err)
+{
+    ct__likelihood_sequence *s = &l->sequence[i];
+    const int64_t            m = l->m, size = ct_graph_size(s->seq->graph);
+    CT_TRY(ct__add_truth(s, &l->options, i, l->noise, err));
+    CT_TRY(ct_solver_new(s->graph, NULL, &s->solver, err));
+    CT_TRY(map_edges(s, err));
+    s->first = ct__zalloc(3 * size, sizeof *s->first);
+    s->gradient = ct__zalloc(m + m * m, sizeof *s->gradient);
+    if (!s->first || !s->gradient) return ct__no_memory(err, "values", size);
+    s->start = s->first + size;
+    s->x = s->start + size;
+    s->information = s->gradient + m;
+    CT_TRY(find_start(l, s, err));
+    memcpy(s->start, s->first, (size_t)size * sizeof *s->start);
+    if (s->solver->approximate)
+        return ct_fail(err, CT_E_UNSUPPORTED, "sequence %s: the likelihood needs exact Jacobians of all factors",
+                       ct_sequence_label(s->seq));
+    return CT_OK;
+}
+
+static ct_status make_scratch(ct_likelihood *l, ct_err *err)
+{
+    int64_t scalars = 1;
+    for (int32_t i = 0; i < l->count; i++) scalars = CT_MAX(scalars, l->sequence[i].solver->scalars);
+    l->options.jobs = CT_MAX(1, l->options.jobs);
+    l->scratch = ct__zalloc(l->options.jobs, sizeof *l->scratch);
+    if (!l->scratch) return ct__no_memory(err, "threads", l->options.jobs);
+    for (int k = 0; k < l->options.jobs; k++) {
+        ct__likelihood_scratch *s = &l->scratch[k];
+        s->g = ct__zalloc(scalars, sizeof *s->g);
+        s->S = ct__zalloc(2 * scalars * l->m, sizeof *s->S);
+        s->dL_dSigma = ct__zalloc((int64_t)l->slots * CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX, sizeof *s->dL_dSigma);
+        s->floor = ct__zalloc(l->m, sizeof *s->floor);
+        if (!s->g || !s->S || !s->dL_dSigma || !s->floor) return ct__no_memory(err, "numbers", scalars * l->m);
+        s->PS = s->S + scalars * l->m;
+    }
+    return CT_OK;
+}
+
+static ct_status fill(ct_likelihood *l, const ct_sequence *const seq[], const ct_noise *noise, ct_err *err)
+{
+    CT_TRY(ct_noise_copy(noise, &l->noise, err));
+    CT_TRY(ct_theta_jacobian_new(l->theta, &l->slopes, err));
+    l->slot = ct__zalloc(l->models, sizeof *l->slot);
+    l->normaliser = ct__zalloc(l->models, sizeof *l->normaliser);
+    if (!l->slot || !l->normaliser) return ct__no_memory(err, "noise models", l->models);
+    for (int32_t i = 0; i < l->count; i++) {
+        ct_err inner = {0};
+        l->sequence[i].seq = seq[i];
+        if (ct_graph_check_noise(seq[i]->graph, noise, &inner) != CT_OK)
+            return ct_fail(err, CT_E_NOISE, "sequence %s: %s", ct_sequence_label(seq[i]), inner.text);
+    }
+    CT_TRY(check_models(l, noise, err));
+    for (int32_t i = 0; i < l->count; i++) CT_TRY(make_sequence(l, i, err));
+    return make_scratch(l, err);
+}
+
+ct_status ct_likelihood_new(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, const ct_theta *theta,
+                            const ct_likelihood_options *options, ct_likelihood **out, ct_err *err)
+{
+    *out = NULL;
+    if (count < 1) return ct_fail(err, CT_E_ARGUMENT, "there is no sequence to learn from");
+    if (ct_theta_count(theta) < 1)
+        return ct_fail(err, CT_E_ARGUMENT, "there is nothing to learn: every noise model is frozen");
+    CT_TRY(ct__theta_check_noise(theta, noise, err));
+    ct_likelihood *l = ct__zalloc(1, sizeof *l);
+    if (!l) return ct__no_memory(err, "likelihoods", 1);
+    l->theta = theta;
+    l->m = ct_theta_count(theta);
+    l->models = ct_noise_count(noise);
+    l->count = count;
+    l->options = options ? *options : ct_likelihood_defaults();
+    l->sequence = ct__zalloc(count, sizeof *l->sequence);
+    const ct_status status = l->sequence ? fill(l, seq, noise, err) : ct__no_memory(err, "sequences", count);
+    if (status == CT_OK) *out = l;
+    else ct_likelihood_free(l);
+    return status;
+}
+
+void ct_likelihood_free(ct_likelihood *l)
+{
+    if (!l) return;
+    for (int32_t i = 0; l->sequence && i < l->count; i++) {
+        ct__likelihood_sequence *s = &l->sequence[i];
+        ct_solver_free(s->solver);
+        ct_graph_free(s->graph);
+        free(s->truth);
+        free(s->item_of);
+        free(s->first);
+        free(s->gradient);
+    }
+    for (int k = 0; l->scratch && k < l->options.jobs; k++) {
+        void *const owned[] = {l->scratch[k].g, l->scratch[k].S, l->scratch[k].dL_dSigma, l->scratch[k].floor};
+        for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+    }
+    free(l->scratch);
+    free(l->sequence);
+    free(l->slot);
+    free(l->normaliser);
+    free(l->slopes);
+    ct_noise_free(l->noise);
+    free(l);
+}
+
+void ct_likelihood_truth_sigma(const ct_likelihood *l, int32_t i, double sigma[2])
+{
+    memcpy(sigma, l->sequence[i].truth_sigma, sizeof l->sequence[i].truth_sigma);
+}
+
+/* ---- Evaluation ------------------------------------------------------------------------------ */
+
+typedef struct {
+    ct_likelihood *l;
+    int            want;
+} evaluation;
+
+static void evaluate_sequence(void *user, int64_t i, int worker)
+{
+    const evaluation *e = user;
+    if (e->l->sequence[i].took_part)
+        ct__likelihood_evaluate_sequence(e->l, &e->l->sequence[i], &e->l->scratch[worker], e->want);
+}
+
+static void clear(int64_t length, double *to)
+{
+    if (to) memset(to, 0, (size_t)length * sizeof *to);
+}
+
+static void add(int64_t length, const double *from, double *to)
+{
+    for (int64_t i = 0; to && i < length; i++) to[i] += from[i];
+}
+
+static void add_up(const ct_likelihood *l, ct_likelihood_value *value)
+{
+    const int64_t m = l->m;
+    clear(m, value->gradient);
+    clear(m * m, value->information);
+    value->value = 0;
+    value->failed = value->inexact = value->solves = value->iterations = 0;
+    value->which = -1;
+    value->stop = CT_STOP_NONE;
+    for (int32_t i = 0; i < l->count; i++) {
+        const ct__likelihood_sequence *s = &l->sequence[i];
+        if (value->each) value->each[i] = s->took_part ? s->value : NAN;
+        if (value->gradients) memcpy(value->gradients + i * m, s->gradient, (size_t)m * sizeof *s->gradient);
+        if (!s->took_part) {
+            clear(m, value->gradients ? value->gradients + i * m : NULL);
+            continue;
+        }
+        value->value += s->value;
+        value->solves += s->solves;
+        value->iterations += s->iterations;
+        value->inexact += s->inexact;
+        add(m, s->gradient, value->gradient);
+        add(m * m, s->information, value->information);
+        if (!isfinite(s->value) && value->failed++ == 0) {
+            value->which = i;
+            value->stop = s->stop;
+        }
+    }
+    if (!value->failed) return;
+    value->value = INFINITY;
+    clear(m, value->gradient);
+    clear(m * m, value->information);
+}
+
+ct_status ct_likelihood_evaluate(ct_likelihood *l, const double *p, const uint8_t *part, ct_likelihood_value *value,
+                                 ct_err *err)
+{
+    evaluation e = {.l = l};
+    if (value->gradient || value->gradients) e.want |= CT__LIKELIHOOD_GRADIENT;
+    if (value->information) e.want |= CT__LIKELIHOOD_INFORMATION;
+    CT_TRY(ct_theta_apply_unprojected(l->theta, p, l->noise, err));
+    ct_theta_jacobian_at(l->theta, p, l->slopes);
+    for (int32_t i = 0; i < l->count; i++) l->sequence[i].took_part = !part || part[i];
+    ct__parallel(l->options.jobs, l->count, evaluate_sequence, &e);
+    for (int32_t i = 0; i < l->count; i++)
+        if (l->sequence[i].took_part && l->sequence[i].status != CT_OK)
+            return ct_fail(err, l->sequence[i].status, "sequence %s could not be evaluated: %s",
+                           ct_sequence_label(l->sequence[i].seq), ct_status_text(l->sequence[i].status));
+    add_up(l, value);
+    return CT_OK;
+}
+
+void ct_likelihood_accept(ct_likelihood *l)
+{
+    for (int32_t i = 0; i < l->count; i++) {
+        ct__likelihood_sequence *s = &l->sequence[i];
+        if (s->took_part && isfinite(s->value))
+            memcpy(s->start, s->x, (size_t)ct_graph_size(s->graph) * sizeof *s->start);
+    }
+}
+
+void ct_likelihood_start_over(ct_likelihood *l)
+{
+    for (int32_t i = 0; i < l->count; i++)
+        memcpy(l->sequence[i].start, l->sequence[i].first,
+               (size_t)ct_graph_size(l->sequence[i].graph) * sizeof *l->sequence[i].start);
+}

@@ -1,0 +1,69 @@
+/* likelihood.h: what the files of the likelihood share.
+ *
+ *   truth_factor.c          truth as a measurement; graphs with it
+ *   likelihood.c            L over all sequences
+ *   likelihood_sequence.c   L of one sequence, its gradient and information
+ *   likelihood_maximise.c   its minimum in the feasible set, standard errors
+ */
+#ifndef CT_LIKELIHOOD_PRIVATE_H
+#define CT_LIKELIHOOD_PRIVATE_H
+
+#include "base/base.h"
+
+#include <covtune/likelihood.h>
+
+/* Truth of one variable, the context of its factor. */
+typedef struct {
+    const ct_sequence *seq;
+    int32_t            variable;
+} ct__truth;
+
+/* One sequence, and the result of its last evaluation. */
+typedef struct {
+    const ct_sequence *seq;
+    ct_graph          *graph;  /* with factors of the truth                     */
+    ct__truth         *truth;  /* their contexts                                */
+    double             truth_sigma[2];
+    ct_solver         *solver;
+    int32_t           *item_of; /* per edge of the system: its item             */
+    double            *first, *start, *x; /* values: at first; where solves start; the last solution */
+    double             value;
+    double            *gradient, *information; /* m, m x m                      */
+    ct_stop            stop;
+    ct_status          status;
+    int                iterations, solves, inexact, took_part;
+} ct__likelihood_sequence;
+
+/* Memory of one thread. */
+typedef struct {
+    double *g;         /* scalars: derivative of 1/2 log det H by x   */
+    double *S, *PS;    /* scalars x m                                 */
+    double *dL_dSigma; /* slots x 36                                  */
+    double *floor;     /* m: a lower limit of the information         */
+} ct__likelihood_scratch;
+
+struct ct_likelihood {
+    const ct_theta          *theta;
+    int32_t                  m, count, models; /* models of theta's table; those of the truth follow */
+    ct__likelihood_sequence *sequence;
+    ct_noise                *noise;      /* under the p of the current evaluation                 */
+    ct_theta_jacobian       *slopes;     /* at that p                                             */
+    int32_t                 *slot;       /* per model: its index among those learned, -1: frozen  */
+    double                  *normaliser; /* per model: log Z                                      */
+    int32_t                  slots;
+    ct_likelihood_options    options;
+    ct__likelihood_scratch  *scratch;    /* per job */
+};
+
+/* truth_factor.c: s->graph <- the sequence's graph with a factor for each variable whose truth is known, under models
+ * appended to the table; s->truth_sigma, 0 without truth. */
+ct_status ct__add_truth(ct__likelihood_sequence *s, const ct_likelihood_options *options, int32_t number,
+                        ct_noise *noise, ct_err *err);
+
+/* What is wanted from an evaluation beside the value. */
+enum { CT__LIKELIHOOD_GRADIENT = 1, CT__LIKELIHOOD_INFORMATION = 2 };
+/* likelihood_sequence.c */
+void ct__likelihood_evaluate_sequence(const ct_likelihood *l, ct__likelihood_sequence *s,
+                                      ct__likelihood_scratch *scratch, int want);
+
+#endif

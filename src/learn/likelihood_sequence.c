@@ -1,0 +1,347 @@
+/* likelihood_sequence.c: L of one sequence, its gradient and its information.
+ *
+ * With P = H^-1, and for each factor W = Sigma^-1, y = W r, w the robust weight, w' = dw/d(d2), C = J P J',
+ * t = tr(W C):
+ *
+ *     L = E + 1/2 log det H + sum [1/2 log det Sigma + log Z],      H = sum w J'W J
+ *
+ *     dL/dSigma at fixed x   = 1/2 [W - w y y' - w W C W - w' t y y']
+ *     g = d(1/2 log det H)/dx = sum [ w sum_a K_a m_a + w' t J'y ],    m_a the rows of W J P, K_a the curvature of row a
+ *     dL/dSigma through x    = the gradient of l'x by Sigma, H_exact l = g          (factor_view.h)
+ *
+ * dJ/dx also has an antisymmetric part, as perturbations do not commute. Summed over all factors it is
+ * 1/2 tr(H P ad) = 1/2 tr(ad) = 0, because the groups are unimodular.
+ *
+ * Average information (Gilmour, Thompson, Cullis 1995), with z_i = dSigma/dp_i y and S_i = sum w J'W z_i:
+ *
+ *     A_ij = 1/2 [ sum w z_i'W z_j - S_i'P S_j ]
+ *
+ * It is positive semidefinite and, at the maximum of a linear Gaussian model, the average of the observed and the
+ * expected information. Where variances are far too large it vanishes. So its diagonal is at least the part of the
+ * expected information within factors, 1/2 sum tr((Q dSigma)^2), Q = W - w W C W. */
+#include "graph/graph.h"
+#include "learn/factor_view.h"
+#include "learn/likelihood.h"
+#include "sparse/sparse.h"
+
+#include <math.h>
+
+#define SIDE_MAX (CT_ARITY_MAX * CT_DIM_MAX)
+#define ENTRIES  (CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX)
+
+typedef struct {
+    const ct_likelihood     *l;
+    ct__likelihood_sequence *s;
+    ct__likelihood_scratch  *scratch;
+} sweep;
+
+/* ---- One factor ------------------------------------------------------------------------------ */
+
+static const ct__batch *batch_of(const ct_solver *solver, int32_t item)
+{
+    int32_t low = 0, high = solver->batches - 1;
+    while (low < high) {
+        const int32_t middle = (low + high) / 2;
+        if (solver->batch[middle].end <= item) low = middle + 1;
+        else high = middle;
+    }
+    return &solver->batch[low];
+}
+
+/* J <- the columns of the view's Jacobians that the edge of its item has, rows x n; place[k]: column k's index in the
+ * factor's perturbation. Returns n. */
+static int edge_jacobian(const ct_factor_ops *ops, const ct__item *item, const ct__factor_view *f, double *J,
+                         int *place)
+{
+    int n = 0, first = 0;
+    for (int i = 0; i < f->arity; first += f->cols[i++]) {
+        if (!f->J[i]) continue;
+        const unsigned in = item->cut ? ct__depends(ops, i) : ~0u;
+        for (int c = 0; c < f->cols[i]; c++)
+            if (in >> c & 1) place[n++] = first + c;
+    }
+    first = 0;
+    for (int i = 0, k = 0; i < f->arity; first += f->cols[i++])
+        for (; k < n && place[k] < first + f->cols[i]; k++)
+            for (int row = 0; row < f->rows; row++) J[row * n + k] = f->J[i][row * f->cols[i] + place[k] - first];
+    return n;
+}
+
+/* W as a matrix. */
+static void information(const ct_noise_model *model, int rows, double *W)
+{
+    memset(W, 0, (size_t)(rows * rows) * sizeof *W);
+    for (int c = 0; c < rows; c++) { /* symmetric: rows are columns */
+        W[c * rows + c] = 1;
+        ct__apply_information(model, rows, W + c * rows);
+    }
+}
+
+/* C = A B, of n x k and k x m. */
+static void multiply(int n, int k, int m, const double *A, const double *B, double *C)
+{
+    memset(C, 0, (size_t)(n * m) * sizeof *C);
+    for (int i = 0; i < n; i++)
+        for (int q = 0; q < k; q++)
+            for (int j = 0; j < m; j++) C[i * m + j] += A[i * k + q] * B[q * m + j];
+}
+
+/* G += dL/dSigma at fixed x; floor += 1/2 tr((Q dSigma)^2). WCW is W C W. */
+static void add_explicit(const sweep *w, int32_t model, const ct__factor_view *f, const double *W, const double *WCW,
+                         double t)
+{
+    const ct_theta_jacobian *slopes = w->l->slopes;
+    const int                rows = f->rows;
+    double                  *G = w->scratch->dL_dSigma + w->l->slot[model] * ENTRIES, Q[ENTRIES], QV[ENTRIES];
+    for (int i = 0; i < rows; i++)
+        for (int k = 0; k < rows; k++) {
+            Q[i * rows + k] = W[i * rows + k] - f->w * WCW[i * rows + k];
+            G[i * rows + k] += 0.5 * (Q[i * rows + k] - (f->w + f->slope * t) * f->y[i] * f->y[k]);
+        }
+    for (int32_t term = slopes->first[model]; term < slopes->first[model + 1]; term++) {
+        double *floor = &w->scratch->floor[slopes->parameter[term]];
+        multiply(rows, rows, rows, Q, slopes->dSigma[term], QV);
+        for (int i = 0; i < rows; i++)
+            for (int k = 0; k < rows; k++) *floor += 0.5 * QV[i * rows + k] * QV[k * rows + i];
+    }
+}
+
+/* g += w sum_a K_a m_a + w' t J'y. */
+static void add_log_det_gradient(const sweep *w, const ct_factor_ops *ops, const ct__item *item,
+                                 const ct__factor_view *f, int n, const int *place, const double *M, double t)
+{
+    double  all[SIDE_MAX] = {0}, m[SIDE_MAX], K[SIDE_MAX * SIDE_MAX], u[CT_ROWS_MAX] = {0};
+    double *g = w->scratch->g;
+    int     side = 0;
+    for (int i = 0; i < f->arity; i++) side += f->cols[i];
+    for (int a = 0; a < f->rows && !ops->flat; a++) {
+        const double *arg[CT_ARITY_MAX];
+        for (int i = 0; i < f->arity; i++) arg[i] = w->s->x + item->at[i];
+        memset(m, 0, sizeof m);
+        for (int k = 0; k < n; k++) m[place[k]] = f->w * M[a * n + k];
+        u[a] = 1;
+        ct_factor_curvature(ops, item->z, item->context, arg, u, K);
+        u[a] = 0;
+        for (int i = 0; i < side; i++)
+            for (int k = 0; k < side; k++) all[i] += K[i * side + k] * m[k];
+    }
+    for (int i = 0, first = 0; i < f->arity; first += f->cols[i++])
+        for (int c = 0; f->J[i] && c < f->cols[i]; c++) {
+            double Jy = 0;
+            for (int row = 0; row < f->rows; row++) Jy += f->J[i][row * f->cols[i] + c] * f->y[row];
+            g[f->column[i] + c] += all[first + c] + f->slope * t * Jy;
+        }
+}
+
+/* Adds the factor of an edge, given the joint covariance P of its variables. */
+static void add_edge(void *user, int64_t edge, int n, const double *P)
+{
+    const sweep         *w = user;
+    const ct_solver     *solver = w->s->solver;
+    const int32_t        k = w->s->item_of[edge], model = solver->item[k].noise;
+    const ct__batch     *batch = batch_of(solver, k);
+    const int            learned = model < w->l->models && w->l->slot[model] >= 0;
+    ct__factor_view      f;
+    double               J[CT_ROWS_MAX * SIDE_MAX], JP[CT_ROWS_MAX * SIDE_MAX], M[CT_ROWS_MAX * SIDE_MAX];
+    double               W[ENTRIES], C[ENTRIES], WC[ENTRIES], WCW[ENTRIES], t = 0;
+    int                  place[SIDE_MAX];
+    ct__view_factor(solver, w->l->noise, batch, k, w->s->x, &f);
+    if (!learned && batch->ops->flat && f.slope == 0) return;
+    edge_jacobian(batch->ops, &solver->item[k], &f, J, place);
+    information(f.model, f.rows, W);
+    multiply(f.rows, n, n, J, P, JP);
+    multiply(f.rows, f.rows, n, W, JP, M);
+    memset(C, 0, sizeof C);
+    for (int i = 0; i < f.rows; i++)
+        for (int j = 0; j < f.rows; j++)
+            for (int c = 0; c < n; c++) C[i * f.rows + j] += JP[i * n + c] * J[j * n + c];
+    multiply(f.rows, f.rows, f.rows, W, C, WC);
+    multiply(f.rows, f.rows, f.rows, WC, W, WCW);
+    for (int i = 0; i < f.rows; i++) t += WC[i * f.rows + i];
+    if (learned) add_explicit(w, model, &f, W, WCW, t);
+    add_log_det_gradient(w, batch->ops, &solver->item[k], &f, n, place, M, t);
+}
+
+/* ---- Sums ------------------------------------------------------------------------------------ */
+
+/* Sum over factors of learned models of 1/2 log det Sigma + log Z. */
+static double log_normalisers(const ct_likelihood *l, const ct_solver *solver)
+{
+    double sum = 0;
+    for (int32_t k = 0; k < solver->items; k++) {
+        const int32_t         model = solver->item[k].noise;
+        const ct_noise_model *noise = ct_noise_get(l->noise, model);
+        if (model >= l->models || l->slot[model] < 0) continue;
+        sum += l->normaliser[model];
+        for (int i = 0; i < noise->dim; i++)
+            sum -= log(noise->sqrt_info[noise->kind == CT_NOISE_FULL ? i * noise->dim + i : i]);
+    }
+    return sum;
+}
+
+/* Factors whose variables are all fixed have no edge. */
+static void add_fixed_factors(const sweep *w)
+{
+    const ct_solver *solver = w->s->solver;
+    static const double NONE[ENTRIES];
+    for (int32_t b = 0; b < solver->batches; b++)
+        for (int32_t k = solver->batch[b].first; k < solver->batch[b].end; k++) {
+            const int32_t   model = solver->item[k].noise;
+            ct__factor_view f;
+            double          W[ENTRIES];
+            if (solver->item[k].moves || model >= w->l->models || w->l->slot[model] < 0) continue;
+            ct__view_factor(solver, w->l->noise, &solver->batch[b], k, w->s->x, &f);
+            information(f.model, f.rows, W);
+            add_explicit(w, model, &f, W, NONE, 0);
+        }
+}
+
+/* S <- S_i in column i of m; A += 1/2 sum w z_i'W z_j. */
+static void fill_information(const sweep *w)
+{
+    const ct_likelihood     *l = w->l;
+    const ct_solver         *solver = w->s->solver;
+    const ct_theta_jacobian *slopes = l->slopes;
+    const int32_t            m = l->m;
+    double                  *S = w->scratch->S;
+    memset(S, 0, (size_t)solver->scalars * (size_t)m * sizeof *S);
+    for (int32_t b = 0; b < solver->batches; b++)
+        for (int32_t k = solver->batch[b].first; k < solver->batch[b].end; k++) {
+            const int32_t   model = solver->item[k].noise;
+            ct__factor_view f;
+            if (model >= l->models || l->slot[model] < 0) continue;
+            ct__view_factor(solver, l->noise, &solver->batch[b], k, w->s->x, &f);
+            const int32_t first = slopes->first[model], end = slopes->first[model + 1];
+            double        q[CT_NOISE_DIM_MAX * (CT_NOISE_DIM_MAX + 1)][CT_ROWS_MAX]; /* W z */
+            for (int32_t t = first; t < end; t++) {
+                double z[CT_ROWS_MAX];
+                multiply(f.rows, f.rows, 1, slopes->dSigma[t], f.y, z);
+                memcpy(q[t - first], z, sizeof z);
+                ct__apply_information(f.model, f.rows, q[t - first]);
+                for (int32_t u = first; u <= t; u++) {
+                    double sum = 0;
+                    for (int i = 0; i < f.rows; i++) sum += 0.5 * f.w * z[i] * q[u - first][i];
+                    const int32_t i = slopes->parameter[t], j = slopes->parameter[u];
+                    w->s->information[(int64_t)i * m + j] += sum;
+                    if (u != t) w->s->information[(int64_t)j * m + i] += sum;
+                }
+                for (int i = 0; i < f.arity; i++)
+                    for (int c = 0; f.J[i] && c < f.cols[i]; c++)
+                        for (int row = 0; row < f.rows; row++)
+                            S[(int64_t)(f.column[i] + c) * m + slopes->parameter[t]] +=
+                                f.w * f.J[i][row * f.cols[i] + c] * q[t - first][row];
+            }
+        }
+}
+
+/* A -= 1/2 S'P S with the factor of J'W J. */
+static ct_status add_information(const sweep *w, ct_err *err)
+{
+    const int32_t m = w->l->m, n = w->s->solver->scalars;
+    double       *S = w->scratch->S, *PS = w->scratch->PS, *A = w->s->information;
+    fill_information(w);
+    memcpy(PS, S, (size_t)n * (size_t)m * sizeof *S);
+    CT_TRY(ct_sparse_solve(w->s->solver->system, PS, m, err));
+    for (int32_t row = 0; row < n; row++)
+        for (int32_t i = 0; i < m; i++)
+            for (int32_t j = 0; j < m; j++)
+                A[(int64_t)i * m + j] -= 0.5 * S[(int64_t)row * m + i] * PS[(int64_t)row * m + j];
+    return CT_OK;
+}
+
+/* ---- Gradient -------------------------------------------------------------------------------- */
+
+/* dL/dSigma through x: l = H_exact^-1 g. */
+static ct_status add_implicit(const sweep *w, ct_err *err)
+{
+    ct_solver *solver = w->s->solver;
+    if (ct_solver_hessian(solver, w->l->noise, w->s->x, err) != CT_OK) {
+        w->s->inexact = 1;
+        CT_TRY(ct_solver_linearise(solver, w->l->noise, w->s->x, err));
+    }
+    CT_TRY(ct_sparse_solve(solver->system, w->scratch->g, 1, err));
+    for (int32_t b = 0; b < solver->batches; b++)
+        for (int32_t k = solver->batch[b].first; k < solver->batch[b].end; k++) {
+            const int32_t   model = solver->item[k].noise;
+            ct__factor_view f;
+            if (!solver->item[k].moves || model >= w->l->models || w->l->slot[model] < 0) continue;
+            ct__view_factor(solver, w->l->noise, &solver->batch[b], k, w->s->x, &f);
+            ct__view_add_covariance_gradient(&f, w->scratch->g, w->scratch->dL_dSigma + w->l->slot[model] * ENTRIES);
+        }
+    return CT_OK;
+}
+
+static void chain_to_parameters(const sweep *w)
+{
+    const ct_theta_jacobian *slopes = w->l->slopes;
+    for (int32_t model = 0; model < w->l->models; model++) {
+        if (w->l->slot[model] < 0) continue;
+        const double *G = w->scratch->dL_dSigma + w->l->slot[model] * ENTRIES;
+        const int     n = ct_noise_get(w->l->noise, model)->dim;
+        for (int32_t t = slopes->first[model]; t < slopes->first[model + 1]; t++)
+            for (int i = 0; i < n * n; i++) w->s->gradient[slopes->parameter[t]] += slopes->dSigma[t][i] * G[i];
+    }
+}
+
+static ct_status differentiate(const sweep *w, int want, ct_err *err)
+{
+    const int32_t m = w->l->m;
+    memset(w->scratch->g, 0, (size_t)w->s->solver->scalars * sizeof *w->scratch->g);
+    memset(w->scratch->dL_dSigma, 0, (size_t)w->l->slots * ENTRIES * sizeof *w->scratch->dL_dSigma);
+    memset(w->scratch->floor, 0, (size_t)m * sizeof *w->scratch->floor);
+    CT_TRY(ct_sparse_edge_covariances(w->s->solver->system, add_edge, (void *)w, err));
+    add_fixed_factors(w);
+    if (want & CT__LIKELIHOOD_INFORMATION) {
+        double *A = w->s->information;
+        CT_TRY(add_information(w, err));
+        for (int32_t i = 0; i < m; i++) A[(int64_t)i * m + i] = CT_MAX(A[(int64_t)i * m + i], w->scratch->floor[i]);
+    }
+    CT_TRY(add_implicit(w, err));
+    chain_to_parameters(w);
+    return CT_OK;
+}
+
+/* ---- Evaluation ------------------------------------------------------------------------------ */
+
+/* x <- the minimum from the start, or, if that fails, from where solves started at first. */
+static void minimise(const ct_likelihood *l, ct__likelihood_sequence *s)
+{
+    const size_t bytes = (size_t)ct_graph_size(s->graph) * sizeof *s->x;
+    s->iterations = s->solves = 0;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        ct_solve_result result;
+        ct_err          err;
+        memcpy(s->x, attempt ? s->first : s->start, bytes);
+        s->status = ct_solver_run(s->solver, l->noise, s->x, &l->options.inner, &result, &err);
+        if (s->status != CT_OK) return;
+        s->iterations += result.iterations;
+        s->solves++;
+        s->stop = ct_solve_usable(&result) && !ct_stop_converged(result.stop) ? CT_STOP_STEP : result.stop;
+        if (ct_stop_converged(s->stop)) return;
+    }
+}
+
+void ct__likelihood_evaluate_sequence(const ct_likelihood *l, ct__likelihood_sequence *s,
+                                      ct__likelihood_scratch *scratch, int want)
+{
+    const sweep w = {l, s, scratch};
+    ct_err      err;
+    s->value = INFINITY;
+    s->inexact = 0;
+    s->stop = CT_STOP_NOT_FINITE;
+    memset(s->gradient, 0, (size_t)l->m * sizeof *s->gradient);
+    memset(s->information, 0, (size_t)l->m * (size_t)l->m * sizeof *s->information);
+    minimise(l, s);
+    if (s->status != CT_OK || !ct_stop_converged(s->stop)) return;
+    s->status = ct_solver_linearise(s->solver, l->noise, s->x, &err);
+    if (s->status == CT_OK) {
+        s->value = ct_graph_error(s->graph, l->noise, s->x) + log_normalisers(l, s->solver) +
+                   0.5 * ct_sparse_log_determinant(s->solver->system);
+        if (want) s->status = differentiate(&w, want, &err);
+    }
+    if (s->status != CT_OK || !isfinite(s->value)) {
+        s->value = INFINITY;
+        s->stop = CT_STOP_RANK;
+    }
+    if (s->status != CT_E_MEMORY) s->status = CT_OK;
+}

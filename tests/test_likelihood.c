@@ -1,0 +1,294 @@
+/* test_likelihood.c: the likelihood: its value against dense algebra, its gradient against differences, its limit
+ * against the closed form, its maximum against latent values. */
+#include "evaluate_test.h"
+#include "graph_test.h"
+#include "learn_test.h"
+
+#include <covtune/likelihood.h>
+
+/* What of the truth is kept. */
+enum { ALL, POSITIONS, EVERY_TENTH, NONE };
+
+static void keep_truth(lesson *l, int what)
+{
+    for (int i = 0; i < l->runs; i++)
+        for (int32_t v = 0; v < ct_graph_variables(l->seq[i]->graph); v++) {
+            const int planar = ct_graph_kind(l->seq[i]->graph, v) == CT_SE2;
+            if (what == POSITIONS) l->seq[i]->known[v] = planar ? 3 : 0x38;
+            if (what == NONE || (what == EVERY_TENTH && v % 10)) l->seq[i]->known[v] = 0;
+        }
+}
+
+static ct_likelihood *open_likelihood(lesson *l, const ct_likelihood_options *options)
+{
+    ct_likelihood *out = NULL;
+    CHECK_OK(ct_likelihood_new(l->runs, (const ct_sequence *const *)l->seq, l->noise, l->theta, options, &out, &l->err),
+             l->err);
+    return out;
+}
+
+/* ---- Value ----------------------------------------------------------------------------------- */
+
+/* A chain on a line, x0 = 0 fixed: z_k = x_k - x_(k-1) + a, y_k = x_k + b, truth t_k = x_k + c at some k. The
+ * measurements are Gaussian with covariance V; -log p is computed from V itself. */
+#define CHAIN 6
+
+static double dense_value(int n, double *V, const double *z)
+{
+    double sum = 0, u[3 * CHAIN];
+    for (int i = 0; i < n; i++) { /* Cholesky in place, forward substitution */
+        for (int j = 0; j <= i; j++) {
+            double s = V[i * n + j];
+            for (int k = 0; k < j; k++) s -= V[i * n + k] * V[j * n + k];
+            V[i * n + j] = i == j ? sqrt(s) : s / V[j * n + j];
+        }
+        u[i] = z[i];
+        for (int k = 0; k < i; k++) u[i] -= V[i * n + k] * u[k];
+        u[i] /= V[i * n + i];
+        sum += 0.5 * u[i] * u[i] + log(V[i * n + i]);
+    }
+    return sum;
+}
+
+static void test_the_value_on_a_line_is_that_of_dense_algebra(void)
+{
+    static const double Z[CHAIN] = {1.1, 0.8, 1.3, 0.9, 1.05, 1.2}, Y[CHAIN] = {0.7, 2.2, 3.5, 3.8, 5.1, 6.6};
+    lesson              l = {.runs = 1};
+    ct_graph           *graph;
+    int32_t             odom, gps, x[CHAIN + 1];
+    double              truth[CHAIN + 1] = {0, 1.05, 0, 0, 4.2, 0, 0}, difference[3];
+    CHECK_OK(ct_noise_new(&l.noise, &l.err), l.err);
+    CHECK_OK(ct_noise_add_isotropic(l.noise, "odom", 1, 0.04, &odom, &l.err), l.err);
+    CHECK_OK(ct_noise_add_isotropic(l.noise, "gps", 1, 0.25, &gps, &l.err), l.err);
+    CHECK_OK(ct_graph_new(&graph, &l.err), l.err);
+    for (int k = 0; k <= CHAIN; k++) CHECK_OK(ct_graph_add_variable(graph, NULL, CT_R1, NULL, &x[k], &l.err), l.err);
+    ct_graph_fix(graph, x[0], 1);
+    for (int k = 0; k < CHAIN; k++) {
+        CHECK_OK(ct_graph_add_between(graph, x[k], x[k + 1], &Z[k], odom, &l.err), l.err);
+        CHECK_OK(ct_graph_add_prior(graph, x[k + 1], &Y[k], gps, &l.err), l.err);
+    }
+    CHECK_OK(ct_sequence_new(graph, &l.seq[0], &l.err), l.err);
+    l.seq[0]->truth = memcpy(malloc(sizeof truth), truth, sizeof truth);
+    l.seq[0]->known = calloc(CHAIN + 1, 1);
+    l.seq[0]->known[1] = l.seq[0]->known[4] = 1;
+    l.seq[0]->truth_sigma[0] = 0.1;
+    learn_all(&l, CT_NOISE_ISOTROPIC, 1e-6, 1e6);
+    ct_likelihood *likelihood = open_likelihood(&l, NULL);
+    for (int at = 0; at < 3; at++) {
+        const double        p[2] = {log(0.04) + at, log(0.25) - 2 * at}, a = exp(p[0]), b = exp(p[1]), c = 0.01;
+        double              V[9 * CHAIN * CHAIN], z[3 * CHAIN];
+        ct_likelihood_value value = {0};
+        const int           n = 2 * CHAIN + 2, pose[2] = {1, 4};
+        /* in terms of x = sum of (Z - noise): z0 = Z fixes x; y - cumsum(Z) = b-noise - cumulative a-noise */
+        double sum = 0;
+        for (int i = 0; i < CHAIN; i++) {
+            z[i] = Y[i] - (sum += Z[i]);
+            for (int j = 0; j < CHAIN; j++) V[i * n + j] = a * (1 + (i < j ? i : j)) + (i == j ? b : 0);
+        }
+        for (int t = 0; t < 2; t++) {
+            const int row = CHAIN + t;
+            sum = 0;
+            for (int k = 0; k < pose[t]; k++) sum += Z[k];
+            z[row] = truth[pose[t]] - sum;
+            for (int j = 0; j < CHAIN; j++)
+                V[row * n + j] = V[j * n + row] = a * (j + 1 < pose[t] ? j + 1 : pose[t]);
+            for (int u = 0; u < 2; u++)
+                V[row * n + CHAIN + u] = a * (pose[t] < pose[u] ? pose[t] : pose[u]) + (t == u ? c : 0);
+        }
+        double small[(CHAIN + 2) * (CHAIN + 2)];
+        for (int i = 0; i < CHAIN + 2; i++)
+            for (int j = 0; j < CHAIN + 2; j++) small[i * (CHAIN + 2) + j] = V[i * n + j];
+        CHECK_OK(ct_likelihood_evaluate(likelihood, p, NULL, &value, &l.err), l.err);
+        difference[at] = value.value - dense_value(CHAIN + 2, small, z);
+    }
+    printf("  L less dense -log p: %.12g %.12g %.12g\n", difference[0], difference[1], difference[2]);
+    CHECK_NEAR(difference[1], difference[0], 1e-10); /* a constant: factors of 2 pi and the truth's sigma */
+    CHECK_NEAR(difference[2], difference[0], 1e-10);
+    ct_likelihood_free(likelihood);
+    lesson_free(&l);
+}
+
+/* ---- Gradient -------------------------------------------------------------------------------- */
+
+static double value_at(ct_likelihood *likelihood, const double *p, int32_t i, double h)
+{
+    double              q[64];
+    ct_err              err;
+    ct_likelihood_value value = {0};
+    memcpy(q, p, sizeof q);
+    q[i] += h;
+    CHECK_OK(ct_likelihood_evaluate(likelihood, q, NULL, &value, &err), err);
+    return value.value;
+}
+
+/* Central differences, extrapolated; the error of the gradient over its norm. */
+static void check_gradient(lesson *l, const ct_likelihood_options *options, const char *what)
+{
+    double         p[64], g[64], error = 0, norm = 0;
+    const int32_t  m = ct_theta_count(l->theta);
+    ct_likelihood *likelihood = open_likelihood(l, options);
+    CHECK(m <= 64);
+    ct_theta_get(l->theta, l->noise, p);
+    ct_likelihood_value value = {.gradient = g};
+    CHECK_OK(ct_likelihood_evaluate(likelihood, p, NULL, &value, &l->err), l->err);
+    CHECK(value.failed == 0 && value.inexact == 0);
+    ct_likelihood_accept(likelihood);
+    for (int32_t i = 0; i < m; i++) {
+        const double h = 2e-3;
+        const double d1 = (value_at(likelihood, p, i, h) - value_at(likelihood, p, i, -h)) / (2 * h);
+        const double d2 = (value_at(likelihood, p, i, 2 * h) - value_at(likelihood, p, i, -2 * h)) / (4 * h);
+        const double d4 = (value_at(likelihood, p, i, 4 * h) - value_at(likelihood, p, i, -4 * h)) / (8 * h);
+        const double a = (4 * d1 - d2) / 3, b = (4 * d2 - d4) / 3, d = (16 * a - b) / 15;
+        error += (g[i] - d) * (g[i] - d);
+        norm += d * d;
+    }
+    printf("  %-34s m %2d  L %12.5f  error of the gradient %.1e\n", what, m, value.value, sqrt(error / norm));
+    CHECK(sqrt(error / norm) < 1e-7);
+    ct_likelihood_free(likelihood);
+}
+
+static void check_navigation(const char *preset, ct_kind space, ct_noise_kind kind, int far, int truth, double sigma,
+                             const char *what)
+{
+    lesson                l = lesson_of(preset, space, 2, 60, 5);
+    ct_likelihood_options options = ct_likelihood_defaults();
+    options.truth_sigma[0] = options.truth_sigma[1] = sigma;
+    keep_truth(&l, truth);
+    if (far) start_far(&l);
+    learn_all(&l, kind, 1e-6, 1e6);
+    check_gradient(&l, &options, what);
+    lesson_free(&l);
+}
+
+static void test_gradients_in_the_plane(void)
+{
+    check_navigation("D3", CT_SE2, CT_NOISE_DIAGONAL, 0, ALL, 0.01, "plane, full truth");
+    check_navigation("D3", CT_SE2, CT_NOISE_DIAGONAL, 0, POSITIONS, 0.01, "plane, positions");
+    check_navigation("D1", CT_SE2, CT_NOISE_FULL, 0, EVERY_TENTH, 0, "plane, full, every tenth, default");
+    check_navigation("D2", CT_SE2, CT_NOISE_DIAGONAL, 1, NONE, 0, "plane, far, no truth");
+    check_navigation("D1", CT_SE2, CT_NOISE_ISOTROPIC, 0, NONE, 0, "plane, isotropic, no truth");
+}
+
+static void test_gradients_in_space(void)
+{
+    check_navigation("D1", CT_SE3, CT_NOISE_DIAGONAL, 0, NONE, 0, "space, no truth");
+    check_navigation("D2", CT_SE3, CT_NOISE_FULL, 0, POSITIONS, 0.1, "space, full, positions");
+}
+
+static void test_gradients_through_kernels(void)
+{
+    static const ct_robust KERNEL[] = {{CT_ROBUST_HUBER, 2.7}, {CT_ROBUST_CAUCHY, 4}};
+    for (size_t k = 0; k < 2; k++) {
+        lesson l = lesson_of("D1", CT_SE2, 2, 60, 11 + k);
+        keep_truth(&l, EVERY_TENTH);
+        learn_all(&l, k % 2 ? CT_NOISE_FULL : CT_NOISE_DIAGONAL, 1e-6, 1e6);
+        for (int32_t g = 0; g < 2; g++) CHECK_OK(ct_noise_set_robust(l.noise, g, KERNEL[k], &l.err), l.err);
+        check_gradient(&l, NULL, ct_robust_name(KERNEL[k].kind));
+        lesson_free(&l);
+    }
+}
+
+static void check_random_graph(uint64_t seed, int has, const char *what)
+{
+    world  w;
+    lesson l = {.runs = 1};
+    world_make(&w, seed, has);
+    l.noise = w.noise;
+    CHECK_OK(ct_sequence_new(w.graph, &l.seq[0], &l.err), l.err);
+    CHECK_OK(ct_theta_new(l.noise, &l.theta, &l.err), l.err);
+    for (int32_t g = 0; g < ct_noise_count(l.noise); g++) {
+        int used = 0;
+        for (int32_t f = 0; f < ct_graph_factors(w.graph); f++) used = used || ct_graph_factor(w.graph, f).noise == g;
+        if (!used || !isfinite(ct_robust_log_normaliser(ct_noise_get(l.noise, g)->robust, ct_noise_get(l.noise, g)->dim)))
+            continue;
+        CHECK_OK(ct_theta_learn(l.theta, g, ct_noise_get(l.noise, g)->kind, 1e-9, 1e9, &l.err), l.err);
+    }
+    check_gradient(&l, NULL, what);
+    free(w.truth);
+    lesson_free(&l);
+}
+
+static void test_gradients_on_graphs_of_every_measurement(void)
+{
+    check_random_graph(3, PLANE | LOOPS | LANDMARKS, "plane, landmarks");
+    check_random_graph(4, SPACE | LOOPS | LANDMARKS, "space, landmarks");
+    check_random_graph(5, PLANE | SPACE | VECTORS | LOOPS | LANDMARKS | ROBUST | FIXED, "everything");
+}
+
+/* ---- Normalisers ----------------------------------------------------------------------------- */
+
+/* The integral over d by the trapezoidal rule in log d, against a Gaussian's. */
+static double integrate(ct_robust robust, int n)
+{
+    double sum[2] = {0, 0};
+    for (int i = 0; i < 400000; i++) {
+        const double t = -30 + i * 2e-4, d = exp(t), power = exp(n * t);
+        sum[0] += power * exp(-ct_robust_error(robust, d * d, NULL));
+        sum[1] += power * exp(-0.5 * d * d);
+    }
+    return log(sum[0] / sum[1]);
+}
+
+static void test_normalisers_of_kernels_are_their_integrals(void)
+{
+    static const double WIDTH[] = {0.3, 1.345, 2.7, 6};
+    double              worst = 0;
+    for (int n = 1; n <= 6; n++)
+        for (size_t k = 0; k < 4; k++) {
+            const ct_robust huber = {CT_ROBUST_HUBER, WIDTH[k]}, cauchy = {CT_ROBUST_CAUCHY, sqrt(n + WIDTH[k])};
+            worst = fmax(worst, fabs(ct_robust_log_normaliser(huber, n) - integrate(huber, n)));
+            if (WIDTH[k] > 1) worst = fmax(worst, fabs(ct_robust_log_normaliser(cauchy, n) - integrate(cauchy, n)));
+        }
+    printf("  largest difference %.1e\n", worst);
+    CHECK(worst < 1e-8);
+    CHECK(ct_robust_log_normaliser((ct_robust){0}, 3) == 0);
+    CHECK(isinf(ct_robust_log_normaliser((ct_robust){CT_ROBUST_CAUCHY, 1.4}, 2)));
+    CHECK(isinf(ct_robust_log_normaliser((ct_robust){CT_ROBUST_TUKEY, 4.7}, 1)));
+    CHECK(isinf(ct_robust_log_normaliser((ct_robust){CT_ROBUST_GEMAN_MCCLURE, 1}, 1)));
+    CHECK(fabs(ct_robust_log_normaliser((ct_robust){CT_ROBUST_HUBER, 100}, 3)) < 1e-12);
+}
+
+/* ---- Maximum --------------------------------------------------------------------------------- */
+
+/* Closed form as the truth's sigma goes to zero: the difference is proportional to its square, at least. */
+static void test_it_tends_to_the_closed_form(void)
+{
+    lesson l = lesson_of("D3", CT_SE2, 3, 80, 3);
+    double closed[32], last = INFINITY;
+    learn_all(&l, CT_NOISE_DIAGONAL, 1e-12, 1e6);
+    open_outer(&l, NULL);
+    CHECK_OK(ct_outer_closed_form(l.outer, NULL, closed, NULL, &l.err), l.err);
+    for (int k = 0; k < 3; k++) {
+        static const double   SIGMA[] = {1e-3, 1e-5, 1e-7};
+        ct_likelihood_options options = ct_likelihood_defaults();
+        ct_maximise_options   maximise = ct_maximise_defaults();
+        ct_maximise_result    result;
+        double                p[32], largest = 0;
+        options.truth_sigma[0] = options.truth_sigma[1] = SIGMA[k] * 0.1; /* residuals are .03 to 1 */
+        maximise.prior_deviation = INFINITY;
+        maximise.tolerance = 1e-14;
+        ct_likelihood *likelihood = open_likelihood(&l, &options);
+        ct_theta_get(l.theta, l.noise, p);
+        CHECK_OK(ct_likelihood_maximise(likelihood, NULL, &maximise, p, &result, &l.err), l.err);
+        for (int32_t i = 0; i < ct_theta_count(l.theta); i++) largest = fmax(largest, fabs(p[i] - closed[i]));
+        printf("  truth's sigma %.0e of the residuals: log variances differ by %.1e (%d iterations, %s)\n", SIGMA[k],
+               largest, result.iterations, ct_learn_stop_name(result.stop));
+        CHECK(largest < 0.05 * last || largest < 2e-7);
+        last = largest;
+        ct_maximise_result_free(&result);
+        ct_likelihood_free(likelihood);
+    }
+    lesson_free(&l);
+}
+
+int main(void)
+{
+    RUN(test_the_value_on_a_line_is_that_of_dense_algebra);
+    RUN(test_gradients_in_the_plane);
+    RUN(test_gradients_in_space);
+    RUN(test_gradients_through_kernels);
+    RUN(test_gradients_on_graphs_of_every_measurement);
+    RUN(test_normalisers_of_kernels_are_their_integrals);
+    RUN(test_it_tends_to_the_closed_form);
+    return ct_test_end();
+}
