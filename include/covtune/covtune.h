@@ -18,6 +18,7 @@
 #include <covtune/solve.h>
 #include <covtune/smooth.h>
 #include <covtune/evaluate.h>
+#include <covtune/likelihood.h>
 #include <covtune/learn.h>
 #include <covtune/trial.h>
 #include <covtune/export.h>

@@ -9,7 +9,7 @@
  * E is the error of the graph, Z the normaliser of a factor's kernel (ct_robust_log_normaliser). For linear Gaussian
  * graphs this is exact. Truth is one more measurement, of the coordinates that are known, with a sigma of its own. So
  *   - with full truth, L tends to the likelihood of residuals at the truth as that sigma goes to zero, and its minimum
- *     to ct_outer_closed_form;
+ *     to second moments of residuals there;
  *   - with partial truth (positions only, some poses, some sequences) every parameter has a value and a standard error;
  *   - without truth L is the evidence p(z | theta). Errors that last (a bias, a scale factor) are outside the models
  *     and do not show in it.
@@ -22,7 +22,8 @@
 #ifndef COVTUNE_LIKELIHOOD_H
 #define COVTUNE_LIKELIHOOD_H
 
-#include <covtune/learn.h>
+#include <covtune/evaluate.h>
+#include <covtune/theta.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,7 +34,7 @@ typedef struct ct_likelihood ct_likelihood;
 typedef struct {
     int              truth;          /* 1: truth is a measurement, where there is any; 0: it is not used     */
     double           truth_sigma[2]; /* m, rad, of sequences that give none; 0: CT_TRUTH_SIGMA_STEP          */
-    ct_solve_options inner;          /* as in ct_outer_options                                               */
+    ct_solve_options inner;          /* tight tolerances: derivatives are as accurate as the minimum         */
     int              jobs;           /* threads                                                              */
 } ct_likelihood_options;
 
@@ -89,18 +90,27 @@ typedef struct {
 
 ct_maximise_options ct_maximise_defaults(void); /* log 100, 1e-4, 100 */
 
+/* Why a search stopped. */
+typedef enum {
+    CT_MAXIMISE_NONE,
+    CT_MAXIMISE_CONVERGED,  /* the decrease still possible is below the tolerance  */
+    CT_MAXIMISE_ITERATIONS, /* the limit of iterations is reached                  */
+    CT_MAXIMISE_STUCK,      /* no step decreases L, though a decrease is predicted */
+    CT_MAXIMISE_CANCELLED
+} ct_maximise_stop;
+
 typedef struct {
-    ct_learn_stop stop;
-    int           iterations, evaluations;
-    int64_t       inner_solves;
-    double        value, value_start; /* L at the answer and at the start; without the prior                      */
-    int32_t       left_out;           /* sequences without an estimate at the start: they take no part            */
-    int32_t       parameters;
+    ct_maximise_stop stop;
+    int              iterations, evaluations;
+    int64_t          inner_solves;
+    double           value, value_start; /* L at the answer and at the start; without the prior                      */
+    int32_t          left_out;           /* sequences without an estimate at the start: they take no part            */
+    int32_t          parameters;
     /* Of each log variance: from the information of data and prior, or, if it is larger and there are three or more
      * recordings, from the scatter of their gradients. INFINITY: the prior tells more than the data */
-    double       *standard_error;
+    double          *standard_error;
     /* m x m: of the data alone, at the answer                                                                     */
-    double       *information;
+    double          *information;
 } ct_maximise_result;
 
 /* Minimise L plus the prior from p (log space), in the feasible set; p <- the answer. Starts over. Free the result

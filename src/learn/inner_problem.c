@@ -14,7 +14,7 @@
  * H is the factorised Hessian at the minimum, exact or J'J. Nothing is allocated. */
 #include "graph/graph.h"
 #include "graph/whiten.h"
-#include "learn/factor_view.h"
+#include "likelihood/factor_view.h"
 #include "learn/learn.h"
 #include "solve/solve.h"
 

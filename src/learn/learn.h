@@ -2,7 +2,6 @@
  *
  *   outer_problem.c         the loss over all sequences, its gradient and Gauss-Newton matrix
  *   inner_problem.c         one sequence: solve, loss, derivatives
- *   factor_view.c           a factor at an estimate: residual, Jacobians, weights
  *   leverage.c              the fit of each noise model, and its expectation
  *   numeric_gradient.c      derivatives by perturbed solves
  *   check_gradient.c        derivatives against differences of the loss
@@ -16,7 +15,6 @@
  *   objective.c             the loss plus a prior, counted and reported
  *   levenberg_marquardt.c, frank_wolfe.c, projected_gradient.c, nlopt.c, nelder_mead.c, powell.c, leo.c
  *                           one method each
- *   bounded_step.c          a damped quadratic step inside the set
  *   derivative_free.c       the loss on a box, for methods without derivatives
  *   brent.c                 the minimum along a line
  *   leo_energy.c            the loss of LEO, by samples

@@ -1,6 +1,6 @@
 /* levenberg_marquardt.c: bounded Levenberg-Marquardt in log theta (bounded_step.c). B = mean of A'A, plus the prior's
  * matrix. The first step may be long: with a small initial trust radius the method gets stuck at bad starts. */
-#include "learn/bounded_step.h"
+#include "theta/bounded_step.h"
 #include "learn/learn.h"
 
 #include <math.h>

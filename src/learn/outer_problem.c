@@ -7,23 +7,18 @@
 #include "solve/solve.h"
 #include "theta/check_noise.h"
 
+#include <covtune/likelihood.h>
 #include <math.h>
 
 ct_outer_options ct_outer_defaults(void)
 {
-    ct_outer_options o = {.loss = ct_loss_defaults(),
-                          .gradient = CT_GRADIENT_ADJOINT,
-                          .hessian = CT_HESSIAN_EXACT,
-                          .inner = ct_solve_defaults(),
-                          .step = 1e-3,
-                          .jobs = 1,
-                          .replay = ct_inference_defaults().replay};
-    o.inner.method = CT_NEWTON;
-    o.inner.max_iterations = 200;
-    o.inner.relative = o.inner.absolute = o.inner.gradient = 0;
-    o.inner.step = 1e-6;
-    o.inner.distance = 1e-4; /* with exact Hessians the error after a step is its square */
-    return o;
+    return (ct_outer_options){.loss = ct_loss_defaults(),
+                              .gradient = CT_GRADIENT_ADJOINT,
+                              .hessian = CT_HESSIAN_EXACT,
+                              .inner = ct_likelihood_defaults().inner,
+                              .step = 1e-3,
+                              .jobs = 1,
+                              .replay = ct_inference_defaults().replay};
 }
 
 /* ---- Construction ---------------------------------------------------------------------------- */

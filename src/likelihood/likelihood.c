@@ -1,6 +1,6 @@
 /* likelihood.c: L over many sequences. Sequences are evaluated on several threads; their values are added in the order
  * of the sequences. */
-#include "learn/likelihood.h"
+#include "likelihood/likelihood.h"
 
 #include "base/parallel.h"
 #include "graph/graph.h"
@@ -12,7 +12,13 @@
 
 ct_likelihood_options ct_likelihood_defaults(void)
 {
-    return (ct_likelihood_options){.truth = 1, .inner = ct_outer_defaults().inner, .jobs = 1};
+    ct_likelihood_options o = {.truth = 1, .inner = ct_solve_defaults(), .jobs = 1};
+    o.inner.method = CT_NEWTON;
+    o.inner.max_iterations = 200;
+    o.inner.relative = o.inner.absolute = o.inner.gradient = 0;
+    o.inner.step = 1e-6;
+    o.inner.distance = 1e-4; /* with exact Hessians the error after a step is its square */
+    return o;
 }
 
 /* ---- Construction ---------------------------------------------------------------------------- */
@@ -36,8 +42,8 @@ static ct_status check_models(ct_likelihood *l, const ct_noise *noise, ct_err *e
         l->normaliser[g] = ct_robust_log_normaliser(model->robust, model->dim);
         if (isfinite(l->normaliser[g])) continue;
         return ct_fail(err, CT_E_NOISE,
-                       "noise model \"%s\": exp(-rho) of its kernel %s %g has no finite integral over %d row%s, so there "
-                       "is no likelihood; huber has one, cauchy if its width squared exceeds the rows",
+                       "noise model \"%s\": exp(-rho) of its kernel %s %g has no finite integral over %d row%s, so "
+                       "there is no likelihood; huber has one, cauchy if its width squared exceeds the rows",
                        model->name, ct_robust_name(model->robust.kind), model->robust.width, model->dim,
                        model->dim == 1 ? "" : "s");
     }

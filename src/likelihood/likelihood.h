@@ -1,9 +1,10 @@
 /* likelihood.h: what the files of the likelihood share.
  *
  *   truth_factor.c          truth as a measurement; graphs with it
+ *   factor_view.c           a factor at an estimate: residual, Jacobians, weights
+ *   sequence_likelihood.c   L of one sequence, its gradient and information
  *   likelihood.c            L over all sequences
- *   likelihood_sequence.c   L of one sequence, its gradient and information
- *   likelihood_maximise.c   its minimum in the feasible set, standard errors
+ *   maximise.c              its minimum in the feasible set, standard errors
  */
 #ifndef CT_LIKELIHOOD_PRIVATE_H
 #define CT_LIKELIHOOD_PRIVATE_H
@@ -62,7 +63,7 @@ ct_status ct__add_truth(ct__likelihood_sequence *s, const ct_likelihood_options 
 
 /* What is wanted from an evaluation beside the value. */
 enum { CT__LIKELIHOOD_GRADIENT = 1, CT__LIKELIHOOD_INFORMATION = 2 };
-/* likelihood_sequence.c */
+/* sequence_likelihood.c */
 void ct__likelihood_evaluate_sequence(const ct_likelihood *l, ct__likelihood_sequence *s,
                                       ct__likelihood_scratch *scratch, int want);
 

@@ -1,4 +1,4 @@
-/* likelihood_maximise.c: the minimum of L plus a weak prior, by damped steps with the average information
+/* maximise.c: the minimum of L plus a weak prior, by damped steps with the average information
  * (bounded_step.c), and standard errors.
  *
  *     F(p) = L(p) + 1/2 |p - start|^2 / deviation^2
@@ -6,8 +6,8 @@
  * Standard errors are the larger of two: diag (A + I / deviation^2)^-1, which assumes that the models are right; and
  * diag K^-1 G K^-1 with G the scatter of the gradients of recordings, which does not. */
 #include "base/eigen.h"
-#include "learn/bounded_step.h"
-#include "learn/likelihood.h"
+#include "theta/bounded_step.h"
+#include "likelihood/likelihood.h"
 
 #include <math.h>
 
@@ -82,19 +82,19 @@ static ct_status evaluate(search *s, point *at)
 }
 
 /* One accepted step, or *stop. */
-static ct_status advance(search *s, ct_learn_stop *stop)
+static ct_status advance(search *s, ct_maximise_stop *stop)
 {
     int refused = 0;
     ct__bounded_step_at(&s->step, s->at.p, s->at.gradient, s->at.information);
     if (ct__bounded_step_remaining(&s->step) <= s->options->tolerance) {
-        *stop = CT_LEARN_STOP_GRADIENT;
+        *stop = CT_MAXIMISE_CONVERGED;
         return CT_OK;
     }
     for (; s->mu <= MU_MOST; s->mu *= 8) {
         double change, fall;
         if (!ct__bounded_step_try(&s->step, s->mu, s->trial.p, &change, &fall)) continue;
         if (fall <= s->options->tolerance) {
-            *stop = refused ? CT_LEARN_STOP_STUCK : CT_LEARN_STOP_STEP;
+            *stop = refused ? CT_MAXIMISE_STUCK : CT_MAXIMISE_CONVERGED;
             return CT_OK;
         }
         CT_TRY(evaluate(s, &s->trial));
@@ -110,7 +110,7 @@ static ct_status advance(search *s, ct_learn_stop *stop)
         if (s->cancelled) return CT_OK;
         refused = 1;
     }
-    *stop = CT_LEARN_STOP_STUCK;
+    *stop = CT_MAXIMISE_STUCK;
     return CT_OK;
 }
 
@@ -136,14 +136,14 @@ static ct_status begin(search *s)
 
 static ct_status run(search *s)
 {
-    ct_learn_stop *stop = &s->result->stop;
+    ct_maximise_stop *stop = &s->result->stop;
     CT_TRY(begin(s));
-    while (*stop == CT_LEARN_STOP_NONE) {
-        if (s->cancelled) *stop = CT_LEARN_STOP_CANCELLED;
-        else if (s->result->iterations == s->options->max_iterations) *stop = CT_LEARN_STOP_ITERATIONS;
+    while (*stop == CT_MAXIMISE_NONE) {
+        if (s->cancelled) *stop = CT_MAXIMISE_CANCELLED;
+        else if (s->result->iterations == s->options->max_iterations) *stop = CT_MAXIMISE_ITERATIONS;
         else {
             CT_TRY(advance(s, stop));
-            s->result->iterations += *stop == CT_LEARN_STOP_NONE;
+            s->result->iterations += *stop == CT_MAXIMISE_NONE;
         }
     }
     s->result->value = s->at.value;
@@ -168,8 +168,8 @@ static void invert(int32_t m, const int8_t *held, double *K, double *lambda, dou
         }
 }
 
-/* v_i' G v_i, G = R / (R - 1) sum over recordings of g g', v_i row i of K^-1; 0 with fewer than RECORDINGS. sum: scratch,
- * m numbers a sequence. */
+/* v_i' G v_i, G = R / (R - 1) sum over recordings of g g', v_i row i of K^-1; 0 with fewer than RECORDINGS. sum:
+ * scratch, a number per sequence. */
 static double scatter(const search *s, const double *row, const int32_t *recording, int32_t recordings, double *sum)
 {
     const int32_t m = s->l->m;
@@ -252,14 +252,15 @@ ct_status ct_likelihood_maximise(ct_likelihood *l, const uint8_t *part, const ct
                                  ct_maximise_result *result, ct_err *err)
 {
     const ct_maximise_options defaults = ct_maximise_defaults();
-    search s = {.l = l, .options = options ? options : &defaults, .result = result, .start = p, .mu = MU_FIRST, .err = err};
+    search s = {.l = l, .options = options ? options : &defaults, .result = result, .start = p, .err = err};
+    s.mu = MU_FIRST;
     *result = (ct_maximise_result){.parameters = l->m};
     s.at.value = INFINITY;
     ct_likelihood_start_over(l);
     ct_status status = allocate(&s, p, part);
     s.at.value = INFINITY;
     if (status == CT_OK) status = run(&s);
-    if (status == CT_OK && result->stop != CT_LEARN_STOP_CANCELLED) status = estimate_errors(&s);
+    if (status == CT_OK && result->stop != CT_MAXIMISE_CANCELLED) status = estimate_errors(&s);
     if (status == CT_OK) memcpy(p, s.at.p, (size_t)l->m * sizeof *p);
     free(s.at.p);
     free(s.trial.p);

@@ -1,5 +1,6 @@
 /* factor_view.c: a factor at given values: residual, Jacobians, information and robust weight. */
-#include "learn/factor_view.h"
+#include "likelihood/factor_view.h"
+
 #include "graph/whiten.h"
 
 void ct__apply_information(const ct_noise_model *model, int rows, double *v)

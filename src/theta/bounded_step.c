@@ -3,10 +3,10 @@
  *     (B + mu T) d = -g      on the free coordinates;   p <- projection of p + d into the set
  *
  * Coordinates are rotated so that each bound of the set bounds one coordinate (theta.h). A coordinate at a bound is
- * held if -g points outside. A coordinate that d would move past its bound is set to the bound, and the others are solved
- * again. All coordinates are log variances of similar scale, so T is the diagonal of B plus its mean times the
+ * held if -g points outside. A coordinate that d would move past its bound is set to the bound, and the others are
+ * solved again. All coordinates are log variances of similar scale, so T is the diagonal of B plus its mean times the
  * identity. */
-#include "learn/bounded_step.h"
+#include "theta/bounded_step.h"
 
 #include "base/base.h"
 

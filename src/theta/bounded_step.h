@@ -1,6 +1,6 @@
 /* bounded_step.h: a damped quadratic step inside the feasible set of theta. */
-#ifndef CT_LEARN_BOUNDED_STEP_H
-#define CT_LEARN_BOUNDED_STEP_H
+#ifndef CT_THETA_BOUNDED_STEP_H
+#define CT_THETA_BOUNDED_STEP_H
 
 #include <covtune/theta.h>
 

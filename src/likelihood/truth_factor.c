@@ -2,7 +2,7 @@
  * it (evaluate.h): the local Log of a pose that is known in full, position in the world and rotation otherwise. Rows of
  * unknown coordinates are zero. */
 #include "evaluate/evaluate.h"
-#include "learn/likelihood.h"
+#include "likelihood/likelihood.h"
 
 #include <covtune/evaluate.h>
 #include <math.h>

@@ -2,8 +2,8 @@
  *
  * W = Sigma^-1, y = W r, w is the robust weight at d2 = r'W r, and w' = dw/d(d2). r and J of a factor with multiplier m
  * are divided by sqrt(m); Sigma is the model's. */
-#ifndef CT_LEARN_FACTOR_VIEW_H
-#define CT_LEARN_FACTOR_VIEW_H
+#ifndef CT_FACTOR_VIEW_H
+#define CT_FACTOR_VIEW_H
 
 #include "solve/solve.h"
 

@@ -1,4 +1,4 @@
-/* likelihood_sequence.c: L of one sequence, its gradient and its information.
+/* sequence_likelihood.c: L of one sequence, its gradient and its information.
  *
  * With P = H^-1, and for each factor W = Sigma^-1, y = W r, w the robust weight, w' = dw/d(d2), C = J P J',
  * t = tr(W C):
@@ -6,7 +6,7 @@
  *     L = E + 1/2 log det H + sum [1/2 log det Sigma + log Z],      H = sum w J'W J
  *
  *     dL/dSigma at fixed x   = 1/2 [W - w y y' - w W C W - w' t y y']
- *     g = d(1/2 log det H)/dx = sum [ w sum_a K_a m_a + w' t J'y ],    m_a the rows of W J P, K_a the curvature of row a
+ *     g = d(1/2 log det H)/dx = sum [ w sum_a K_a m_a + w' t J'y ],   m_a the rows of W J P, K_a the curvature of row a
  *     dL/dSigma through x    = the gradient of l'x by Sigma, H_exact l = g          (factor_view.h)
  *
  * dJ/dx also has an antisymmetric part, as perturbations do not commute. Summed over all factors it is
@@ -20,8 +20,8 @@
  * expected information. Where variances are far too large it vanishes. So its diagonal is at least the part of the
  * expected information within factors, 1/2 sum tr((Q dSigma)^2), Q = W - w W C W. */
 #include "graph/graph.h"
-#include "learn/factor_view.h"
-#include "learn/likelihood.h"
+#include "likelihood/factor_view.h"
+#include "likelihood/likelihood.h"
 #include "sparse/sparse.h"
 
 #include <math.h>
