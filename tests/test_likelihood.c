@@ -169,6 +169,19 @@ static void test_gradients_in_the_plane(void)
     check_navigation("D1", CT_SE2, CT_NOISE_ISOTROPIC, 0, NONE, 0, "plane, isotropic, no truth");
 }
 
+/* Known multiples of the covariances: log m is a constant, so L differs by it from L of models m Sigma. */
+static void test_gradients_with_multipliers(void)
+{
+    lesson l = lesson_of("D3", CT_SE2, 2, 60, 8);
+    keep_truth(&l, POSITIONS);
+    learn_all(&l, CT_NOISE_DIAGONAL, 1e-6, 1e6);
+    for (int i = 0; i < l.runs; i++)
+        for (int32_t f = 0; f < ct_graph_factors(l.seq[i]->graph); f++)
+            CHECK_OK(ct_graph_set_multiplier(l.seq[i]->graph, f, 0.2 + 0.3 * (f % 7), &l.err), l.err);
+    check_gradient(&l, NULL, "plane, positions, multipliers");
+    lesson_free(&l);
+}
+
 static void test_gradients_in_space(void)
 {
     check_navigation("D1", CT_SE3, CT_NOISE_DIAGONAL, 0, NONE, 0, "space, no truth");
@@ -248,6 +261,42 @@ static void test_normalisers_of_kernels_are_their_integrals(void)
     CHECK(fabs(ct_robust_log_normaliser((ct_robust){CT_ROBUST_HUBER, 100}, 3)) < 1e-12);
 }
 
+/* ---- Truth ----------------------------------------------------------------------------------- */
+
+/* Its sigma: that of the sequence, else the option, else a fraction of the motion; 0 where there is none or it is not
+ * used. Solves that start over end in the same bits. */
+static void test_the_sigma_of_the_truth(void)
+{
+    lesson                l = lesson_of("D1", CT_SE2, 3, 40, 2);
+    ct_likelihood_options options = ct_likelihood_defaults();
+    double                sigma[2], p[6];
+    learn_all(&l, CT_NOISE_DIAGONAL, 1e-6, 1e6);
+    ct_theta_get(l.theta, l.noise, p);
+    l.seq[0]->truth_sigma[0] = 0.25;
+    free(l.seq[2]->truth);
+    free(l.seq[2]->known);
+    l.seq[2]->truth = NULL;
+    l.seq[2]->known = NULL;
+    options.truth_sigma[1] = 0.125;
+    ct_likelihood *likelihood = open_likelihood(&l, &options);
+    ct_likelihood_truth_sigma(likelihood, 0, sigma);
+    CHECK(sigma[0] == 0.25 && sigma[1] == 0.125);
+    ct_likelihood_truth_sigma(likelihood, 1, sigma);
+    CHECK(sigma[0] > 1e-6 && sigma[0] < 1e-3 && sigma[1] == 0.125); /* steps of about a metre */
+    ct_likelihood_truth_sigma(likelihood, 2, sigma);
+    CHECK(sigma[0] == 0 && sigma[1] == 0);
+    ct_likelihood_value first = {0}, second = {0}, again = {0};
+    CHECK_OK(ct_likelihood_evaluate(likelihood, p, NULL, &first, &l.err), l.err);
+    ct_likelihood_accept(likelihood);
+    CHECK_OK(ct_likelihood_evaluate(likelihood, p, NULL, &second, &l.err), l.err);
+    CHECK(second.iterations < first.iterations && fabs(second.value - first.value) < 1e-6);
+    ct_likelihood_start_over(likelihood);
+    CHECK_OK(ct_likelihood_evaluate(likelihood, p, NULL, &again, &l.err), l.err);
+    CHECK(again.value == first.value && again.iterations == first.iterations);
+    ct_likelihood_free(likelihood);
+    lesson_free(&l);
+}
+
 /* ---- Maximum --------------------------------------------------------------------------------- */
 
 /* Closed form as the truth's sigma goes to zero: the difference is proportional to its square, at least. */
@@ -285,10 +334,12 @@ int main(void)
 {
     RUN(test_the_value_on_a_line_is_that_of_dense_algebra);
     RUN(test_gradients_in_the_plane);
+    RUN(test_gradients_with_multipliers);
     RUN(test_gradients_in_space);
     RUN(test_gradients_through_kernels);
     RUN(test_gradients_on_graphs_of_every_measurement);
     RUN(test_normalisers_of_kernels_are_their_integrals);
+    RUN(test_the_sigma_of_the_truth);
     RUN(test_it_tends_to_the_closed_form);
     return ct_test_end();
 }

@@ -111,7 +111,7 @@ static void add_log_det_gradient(const sweep *w, const ct_factor_ops *ops, const
                                  const ct__factor_view *f, int n, const int *place, const double *M, double t)
 {
     double  all[SIDE_MAX] = {0}, m[SIDE_MAX], K[SIDE_MAX * SIDE_MAX], u[CT_ROWS_MAX] = {0};
-    double *g = w->scratch->g;
+    double *g = w->scratch->g, root = sqrt(ct__item_multiplier(w->s->solver, item));
     int     side = 0;
     for (int i = 0; i < f->arity; i++) side += f->cols[i];
     for (int a = 0; a < f->rows && !ops->flat; a++) {
@@ -119,7 +119,7 @@ static void add_log_det_gradient(const sweep *w, const ct_factor_ops *ops, const
         for (int i = 0; i < f->arity; i++) arg[i] = w->s->x + item->at[i];
         memset(m, 0, sizeof m);
         for (int k = 0; k < n; k++) m[place[k]] = f->w * M[a * n + k];
-        u[a] = 1;
+        u[a] = 1 / root;
         ct_factor_curvature(ops, item->z, item->context, arg, u, K);
         u[a] = 0;
         for (int i = 0; i < side; i++)
