@@ -214,15 +214,19 @@ def ratio_text(row, method):
     return ""
 
 
-def table(rows, methods):
-    lines = ["%-25s %-12s %8s %8s %8s %2s  %-20s %s" % ("set", "noise", "m/coord", "rad", "nees", "f", "log ratio of the loss", "errors over the rival's")]
-    for row in rows:
-        for m in methods:
-            v = row["methods"][m]
-            lines.append(("%-25s %-12s %8s %8s %8s %2d  %-21s %s" % (
-                row["name"] if m == "hand" else "", m, number(v["m"]), number(v["rad"]), number(v["nees"], "%.3g"), v["failed"],
-                gain_text(row, m), ratio_text(row, m))).rstrip())
-    return "\n".join(lines) + "\n"
+def table_head():
+    return "%-25s %-12s %8s %8s %8s %2s  %-21s %s" % (
+        "set", "noise", "m/coord", "rad", "nees", "f", "log ratio of the loss", "errors over the rival's")
+
+
+def table_lines(row, methods):
+    lines = []
+    for m in methods:
+        v = row["methods"][m]
+        lines.append(("%-25s %-12s %8s %8s %8s %2d  %-21s %s" % (
+            row["name"] if m == "hand" else "", m, number(v["m"]), number(v["rad"]), number(v["nees"], "%.3g"),
+            v["failed"], gain_text(row, m), ratio_text(row, m))).rstrip())
+    return "\n".join(lines)
 
 
 def markdown(rows, methods):
@@ -249,14 +253,21 @@ def judge_draws(set, name, hand, drawn):
     return {"set": set, "name": name, "hand": summarise(hand, hand), "draws": draws}
 
 
-def draws_table(rows):
-    lines = ["%-25s %-10s %10s %10s %8s" % ("set", "start", "m / hand", "rad / hand", "nees")]
-    for row in rows:
-        for d, draw in enumerate(row["draws"]):
-            lines.append("%-25s %-10s %10s %10s %8s%s" % (
-                row["name"] if d == 0 else "", "draw %d" % (d + 1), number(draw["ratio"]["m"], "%.3f"),
-                number(draw["ratio"]["rad"], "%.3f"), number(draw["nees"], "%.3g"), "" if draw["holds"] else "  FAILS"))
+def draws_head():
+    return "%-25s %-10s %10s %10s %8s" % ("set", "start", "m / hand", "rad / hand", "nees")
+
+
+def draws_lines(row):
+    lines = []
+    for d, draw in enumerate(row["draws"]):
+        lines.append("%-25s %-10s %10s %10s %8s%s" % (
+            row["name"] if d == 0 else "", "draw %d" % (d + 1), number(draw["ratio"]["m"], "%.3f"),
+            number(draw["ratio"]["rad"], "%.3f"), number(draw["nees"], "%.3g"), "" if draw["holds"] else "  FAILS"))
+    return "\n".join(lines)
+
+
+def draws_verdict(rows):
     draws = [d for r in rows for d in r["draws"]]
     held = sum(d["holds"] for d in draws)
     text = "errors within %.0f %% of hand-set noise, without truth: %d of %d draws" % (100 * (DRAW_RATIO - 1), held, len(draws))
-    return "\n".join(lines) + "\n", {"holds": held == len(draws), "lines": [text]}
+    return {"holds": held == len(draws), "lines": [text]}
