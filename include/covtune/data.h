@@ -99,14 +99,21 @@ const char *ct_sequence_label(const ct_sequence *seq);
  * "cut"), else the whole name. A sequence without a name is a recording of its own: buf is then empty. */
 const char *ct_sequence_recording(const ct_sequence *seq, char *buf, size_t size);
 
-/* x <- initial values composed from the measurements: along the factors in their order, then from neighbour to
- * neighbour. Truth and initial values are not used, except those of fixed variables. With `absolute`, every variable
- * with a prior on its whole value starts there; without, only the first of each connected component does, and
- * odometry gives the rest. Variables that no measurement reaches keep their initial values. x holds ct_graph_size
- * doubles. */
+/* x <- initial values from the measurements. Truth, noise models and initial values are not used, except the values of
+ * fixed variables. Relative measurements are composed: along the factors in their order, then from neighbour to
+ * neighbour. Without `absolute` the first variable with a prior of each connected component starts there, and odometry
+ * gives the rest. With `absolute`
+ *   - every variable with a prior on its whole value starts there; or
+ *   - if known points (parts of measurements, fixed variables, points with a prior) or positions are measured, and less
+ *     than a tenth of the poses has a prior: stretches of the composed path are moved rigidly to fit what is seen from
+ *     them, by least absolute deviations, so that gross outliers do not move them. Of several fits (mirrored ones to
+ *     ranges) the sequence is taken that fits and continues best.
+ * Unknown points start from their first sightings: where they are seen, by trilateration or by triangulation.
+ * Variables that no measurement reaches keep their initial values. x holds ct_graph_size doubles. O(n); about as long as
+ * one or two iterations of a solve. */
 ct_status ct_sequence_initialise(const ct_sequence *seq, int absolute, double *x, ct_err *err);
-/* *poses <- the number of poses that this does not reach, including the arbitrary start of a component without a
- * prior. An example is an object that only contact measures: its pose is not determined at any step. */
+/* *poses <- the number of poses that this does not reach, including the arbitrary start of a component that nothing
+ * absolute measures. An example is an object that only contact measures: its pose is not determined at any step. */
 ct_status ct_sequence_uninitialised(const ct_sequence *seq, int32_t *poses, ct_err *err);
 
 /* ---- Truth from another file ----------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* initialise.c: initial values from measurements.
  *
- * Variables are placed by composing measurements. If one end of an edge has a value, the other is
+ * Variables are placed by composing relative measurements. If one end of an edge has a value, the other is
  *     b = a o z   or   a = b o z^-1,         a point is   p = (a o s) z,       a prior gives   x = z.
  * A velocity is an edge with z = Exp(v dt). A first pass takes the factors in their order, as other programs do, so
  * that an odometry chain comes out as recorded. A breadth-first search places the rest. Each connected component
@@ -11,16 +11,25 @@
  *
  * Start values for a recorded sequence (ct_sequence_initialise): either the same; or one prior per component is used
  * and odometry gives the rest, as on a robot without absolute fixes. With a heading error of a radian per step, that
- * leads to other minima. */
+ * leads to other minima. Where absolute measurements are used, and known points or positions are measured, the composed
+ * poses are moved to fit them (align_chains.c). Points that ranges or bearings alone measure are placed last, from the
+ * poses (place_points.c). */
 #include "data/data.h"
+#include "data/start.h"
 
 #include <math.h>
+
+/* What placed a variable. */
+typedef enum { UNPLACED, GIVEN, BY_PRIOR, COMPOSED, BEGUN } placing;
 
 typedef struct {
     const ct_graph *graph;
     double         *x;        /* values: filled in; given ones may start a component */
     uint8_t        *given;
+    uint8_t        *how;      /* per variable: a placing                                */
+    int32_t        *parent;   /* per variable: the one it was composed from, -1: none   */
     int             relative; /* 1: priors place only the first variable of a component */
+    int             points;   /* 1: and every point that has one                        */
     int32_t        *queue;    /* placed variables, in that order */
     int32_t         queued;
     int32_t         placed, begun; /* placed by a factor; started without one */
@@ -32,11 +41,17 @@ typedef struct {
 
 static double *value_of(const walk *w, int32_t var) { return w->x + ct_graph_offset(w->graph, var); }
 
-static void mark(walk *w, int32_t var)
+static void mark(walk *w, int32_t var, placing how, int32_t parent)
 {
     w->given[var] = 1;
+    w->how[var] = (uint8_t)how;
+    w->parent[var] = parent;
     w->queue[w->queued++] = var;
 }
+
+static int is_point(const ct_graph *g, int32_t v) { return g->kind[v] == CT_R2 || g->kind[v] == CT_R3; }
+
+static int is_pose(const ct_graph *g, int32_t v) { return g->kind[v] == CT_SE2 || g->kind[v] == CT_SE3; }
 
 /* p = (x o s) z, with z the point in the sensor's frame and s the sensor's pose. */
 static void place_point(const walk *w, const ct_factor *f)
@@ -79,7 +94,7 @@ static void place_by_prior(walk *w, const ct_factor *f)
 {
     if (w->given[f->var[0]]) return;
     memcpy(value_of(w, f->var[0]), f->z, (size_t)ct_kind_size(f->ops->kind[0]) * sizeof *f->z);
-    mark(w, f->var[0]);
+    mark(w, f->var[0], BY_PRIOR, -1);
     w->placed++;
 }
 
@@ -90,6 +105,7 @@ static void place(walk *w, int32_t index)
     double          d[CT_DIM_MAX];
     if (f.ops->arity != 2 || w->given[f.var[0]] == w->given[f.var[1]]) return;
     const int unknown = w->given[f.var[0]] ? 1 : 0;
+    if (w->points && is_point(w->graph, f.var[unknown]) && w->prior[f.var[unknown]]) return;
     if (unknown == 1 && (f.ops == &ct_point_se2_r2 || f.ops == &ct_point_se3_r3)) {
         place_point(w, &f);
     } else if (is_edge(&f, d)) {
@@ -100,7 +116,7 @@ static void place(walk *w, int32_t index)
     } else {
         return;
     }
-    mark(w, f.var[unknown]);
+    mark(w, f.var[unknown], COMPOSED, f.var[1 - unknown]);
     w->placed++;
 }
 
@@ -143,10 +159,13 @@ static int32_t next_unplaced(const walk *w, int64_t *at)
     return -1;
 }
 
-/* Places the next variable from *at on that has a prior, by its first prior; 0 if there is none. */
-static int begin_at_prior(walk *w, int32_t *at)
+/* Places the next variable (with `poses`: the next pose) from *at on that has a prior, by its first prior; 0 if there
+ * is none. */
+static int begin_at_prior(walk *w, int poses, int32_t *at)
 {
-    while (*at < ct_graph_variables(w->graph) && (w->given[*at] || !w->prior[*at])) ++*at;
+    while (*at < ct_graph_variables(w->graph) &&
+           (w->given[*at] || !w->prior[*at] || (poses && !is_pose(w->graph, *at))))
+        ++*at;
     if (*at == ct_graph_variables(w->graph)) return 0;
     const ct_factor f = ct_graph_factor(w->graph, w->prior[*at] - 1);
     place_by_prior(w, &f);
@@ -168,27 +187,26 @@ static ct_status find_priors(walk *w, ct_err *err)
 
 static void begin_anywhere(walk *w, int32_t var)
 {
-    const ct_kind kind = ct_graph_kind(w->graph, var);
-    mark(w, var);
+    mark(w, var, BEGUN, -1);
     w->begun++;
-    w->begun_poses += kind == CT_SE2 || kind == CT_SE3;
+    w->begun_poses += is_pose(w->graph, var);
 }
 
 static ct_status place_all(walk *w, ct_err *err)
 {
     const int32_t variables = ct_graph_variables(w->graph);
     int64_t       at = 0;
-    int32_t       tied = 0;
+    int32_t       tied = 0, root = 0;
     for (int32_t v = 0; v < variables; v++)
-        if (w->given[v]) w->queue[w->queued++] = v;
+        if (w->given[v]) mark(w, v, GIVEN, -1);
     CT_TRY(find_priors(w, err));
-    while (!(w->relative && w->queued) && begin_at_prior(w, &tied)) {}
+    while (!(w->relative && w->queued) && begin_at_prior(w, w->points, w->points ? &root : &tied)) {}
     if (!w->queued) begin_anywhere(w, next_unplaced(w, &at));
     for (int32_t f = 0; f < ct_graph_factors(w->graph); f++) place(w, f);
     if (w->queued == variables) return CT_OK;
     CT_TRY(index_factors(w, err));
     spread(w, 0);
-    for (int32_t from = w->queued; begin_at_prior(w, &tied); from = w->queued) spread(w, from);
+    for (int32_t from = w->queued; begin_at_prior(w, 0, &tied); from = w->queued) spread(w, from);
     for (int32_t v = next_unplaced(w, &at); v >= 0; v = next_unplaced(w, &at)) {
         const int32_t from = w->queued;
         begin_anywhere(w, v);
@@ -206,17 +224,21 @@ static int32_t not_finite(const walk *w)
     return -1;
 }
 
-/* Fills w->x and the counts in w. `path` is for messages, or NULL. */
+static void free_walk(walk *w)
+{
+    void *const owned[] = {w->queue, w->prior, w->first, w->touching, w->how, w->parent};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+}
+
+/* Fills w->x and the counts in w, with arrays that the caller frees. `path` is for messages, or NULL. */
 static ct_status run_walk(walk *w, const char *path, ct_err *err)
 {
     const int32_t variables = ct_graph_variables(w->graph);
     w->queue = ct__zalloc(variables, sizeof *w->queue);
-    const ct_status status = w->queue ? place_all(w, err) : ct__no_memory(err, "variables", variables);
-    free(w->queue);
-    free(w->prior);
-    free(w->first);
-    free(w->touching);
-    if (status != CT_OK) return status;
+    w->how = ct__zalloc(variables, sizeof *w->how);
+    w->parent = ct__zalloc(variables, sizeof *w->parent);
+    if (!w->queue || !w->how || !w->parent) return ct__no_memory(err, "variables", variables);
+    CT_TRY(place_all(w, err));
     char          name[128];
     const int32_t v = not_finite(w);
     if (v < 0) return CT_OK;
@@ -231,26 +253,112 @@ ct_status ct__build_initialise(ct__build *b)
     int32_t   unknown = 0;
     for (int32_t v = 0; v < ct_graph_variables(g); v++) unknown += !b->given[v];
     if (!unknown) return CT_OK;
-    walk w = {.graph = g, .x = ct_graph_initial(g), .given = b->given};
-    CT_TRY(run_walk(&w, b->in.path, b->in.err));
+    walk            w = {.graph = g, .x = ct_graph_initial(g), .given = b->given};
+    const ct_status status = run_walk(&w, b->in.path, b->in.err);
+    free_walk(&w);
+    CT_TRY(status);
     return ct__build_note(b,
                           "%d variables have no value in the file: %d were placed along the edges, %d at the identity",
                           unknown, w.placed, w.begun);
 }
 
+/* ---- Start values ------------------------------------------------------------------------------ */
+
+#define PRIORS_ENOUGH 0.1 /* share of the poses with a prior of their own, which then places them */
+
+/* 1 if known points or positions are measured, and few poses have priors. */
+static int needs_alignment(const ct_graph *g, const walk *w)
+{
+    int64_t known = 0, poses = 0, priors = 0;
+    for (int32_t v = 0; v < g->variables; v++) {
+        poses += is_pose(g, v);
+        priors += is_pose(g, v) && w->prior[v];
+    }
+    if ((double)priors >= PRIORS_ENOUGH * (double)poses && priors > 1) return 0;
+    for (int32_t i = 0; i < g->factors && !known; i++) {
+        const ct_factor f = ct_graph_factor(g, i);
+        ct__sighting    s[CT__SIGHTINGS_MAX];
+        int             whole;
+        const int       n = ct__sightings_of(&f, s, &whole);
+        known = n && !whole && (s[0].point < 0 || g->fixed[s[0].point] || w->prior[s[0].point]);
+    }
+    return known > 0;
+}
+
+/* Points that were composed or begun are placed from the poses. A point with one or two sightings stays where the first
+ * says, unless the poses were moved since. */
+static ct_status place_points(walk *w, int moved, ct_err *err)
+{
+    int32_t points = 0;
+    for (int32_t v = 0; v < w->graph->variables; v++)
+        points += is_point(w->graph, v) && (w->how[v] == BEGUN || w->how[v] == COMPOSED);
+    if (!points) return CT_OK;
+    if (!w->touching) CT_TRY(index_factors(w, err));
+    for (int32_t v = 0; v < w->graph->variables; v++)
+        if (is_point(w->graph, v) &&
+            (w->how[v] == BEGUN || (w->how[v] == COMPOSED && (moved || w->first[v + 1] - w->first[v] > 2))))
+            w->given[v] = 0;
+    return ct__place_points(w->graph, w->first, w->touching, w->x, w->given, err);
+}
+
+/* Moves the poses of w to fit absolute measurements. *unplaced <- poses that these do not determine either. */
+static ct_status align(walk *w, int32_t *unplaced, ct_err *err)
+{
+    const ct_graph *g = w->graph;
+    uint8_t        *placed = ct__zalloc(g->variables, 1), *anchored = ct__zalloc(g->variables, 1);
+    ct_status       status = placed && anchored ? CT_OK : ct__no_memory(err, "variables", g->variables);
+    for (int32_t v = 0; status == CT_OK && v < g->variables; v++)
+        anchored[v] = w->how[v] == GIVEN || w->how[v] == BY_PRIOR;
+    if (status == CT_OK && !w->touching) status = index_factors(w, err);
+    if (status == CT_OK) {
+        const ct__forest forest = {g, w->parent, w->queue, anchored, w->first, w->touching};
+        status = ct__align_chains(&forest, w->x, placed, err);
+    }
+    *unplaced = 0;
+    for (int32_t v = 0; status == CT_OK && v < g->variables; v++)
+        *unplaced += is_pose(g, v) && w->how[v] == BEGUN && !placed[v];
+    free(placed);
+    free(anchored);
+    return status;
+}
+
+/* x <- start values. */
+static ct_status place_sequence(const ct_graph *g, int absolute, double *x, uint8_t *given, int32_t *unplaced,
+                                ct_err *err)
+{
+    walk      w = {.graph = g, .x = x, .given = given, .relative = !absolute};
+    ct_status status = run_walk(&w, NULL, err);
+    *unplaced = w.begun_poses;
+    const int aligned = status == CT_OK && absolute && needs_alignment(g, &w);
+    if (aligned) {
+        free_walk(&w);
+        w = (walk){.graph = g, .x = x, .given = given, .relative = 1, .points = 1};
+        for (int32_t v = 0; v < g->variables; v++) given[v] = g->fixed[v] != 0;
+        memcpy(x, g->initial, (size_t)g->size * sizeof *x);
+        status = run_walk(&w, NULL, err);
+        if (status == CT_OK) status = align(&w, unplaced, err);
+    }
+    if (status == CT_OK) status = place_points(&w, aligned, err);
+    free_walk(&w);
+    return status;
+}
+
 static ct_status reach(const ct_sequence *seq, int absolute, double *x, int32_t *unplaced, ct_err *err)
 {
     const ct_graph *g = seq->graph;
-    const int32_t   variables = ct_graph_variables(g);
-    if (!variables) return CT_OK;
-    uint8_t        *given = ct__zalloc(variables, sizeof *given);
-    if (!given) return ct__no_memory(err, "variables", variables);
-    for (int32_t v = 0; v < variables; v++) given[v] = ct_graph_fixed(g, v) != 0;
-    memmove(x, ct_graph_initial_const(g), (size_t)ct_graph_size(g) * sizeof *x); /* x may be the initial values */
-    walk            w = {.graph = g, .x = x, .given = given, .relative = !absolute};
-    const ct_status status = run_walk(&w, NULL, err);
-    *unplaced = w.begun_poses;
+    *unplaced = 0;
+    if (!g->variables) return CT_OK;
+    uint8_t *given = ct__zalloc(g->variables, sizeof *given);
+    double  *y = ct__zalloc(g->size, sizeof *y); /* x may be the initial values */
+    ct_status status = given && y ? CT_OK : ct__no_memory(err, "variables", g->variables);
+    for (int32_t v = 0; status == CT_OK && v < g->variables; v++) given[v] = g->fixed[v] != 0;
+    if (status == CT_OK) {
+        memcpy(y, g->initial, (size_t)g->size * sizeof *y);
+        status = place_sequence(g, absolute, y, given, unplaced, err);
+    }
+    if (status == CT_OK) memcpy(x, y, (size_t)g->size * sizeof *x);
     free(given);
+    free(y);
     return status;
 }
 
