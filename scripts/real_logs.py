@@ -1,7 +1,8 @@
 """Recorded logs as covtune datasets. Used by scripts/real-logs; needs the standard library only.
 
-Each function yields sequences: a name, the recording it belongs to, and the lines of a covtune sequence file. Noise models are written with the sigmas
-that an engineer would set by hand. Angles are in radians, lengths in metres, times in seconds.
+Each function yields sequences: a name, the recording it belongs to, and the lines of a covtune sequence file. Noise
+models are written with the sigmas that an engineer would set by hand. The first pose of every sequence is known. Angles
+are in radians, lengths in metres, times in seconds.
 """
 import bisect
 import csv
@@ -11,7 +12,7 @@ import subprocess
 import tempfile
 
 
-# ---- planar poses -----------------------------------------------------------------------------------------------------
+# ---- planar poses ----
 
 def compose(a, b):
     c, s = math.cos(a[2]), math.sin(a[2])
@@ -36,7 +37,7 @@ def wrap(angle):
     return math.atan2(math.sin(angle), math.cos(angle))
 
 
-# ---- files -------------------------------------------------------------------------------------------------------------
+# ---- files ----
 
 def table(path):
     with open(path, newline="") as file:
@@ -68,19 +69,21 @@ FIRST_POSE = .01  # sigma of the known first pose, m and rad
 
 
 class Sequence:
-    """Lines of a sequence file; poses are called x0, x1, ... Sequence k of a recording that is cut is RECORDING-segK."""
+    """Lines of a sequence file; poses are called x0, x1, ... Part k of a recording that is cut is RECORDING-segK."""
 
     def __init__(self, recording, models, segment=None):
         self.recording, self.models = recording, models
         self.name = recording if segment is None else "%s-seg%02d" % (recording, segment)
         self.lines = ["covtune-sequence 1"]
         for model, (sigmas, kernel) in models.items():
-            self.lines.append("noise %s diagonal %s%s" % (model, numbers(*[s * s for s in sigmas]), kernel and " " + kernel))
+            variances = numbers(*[s * s for s in sigmas])
+            self.lines.append("noise %s diagonal %s%s" % (model, variances, kernel and " " + kernel))
 
     def pose2(self, i, value, t, truth=None, known=None):
         self.lines.append("var x%d SE2 %s t=%.9f" % (i, numbers(value[0], value[1], wrap(value[2])), t))
         if truth is not None:
-            self.lines.append("truth x%d %s%s" % (i, numbers(truth[0], truth[1], wrap(truth[2])), known and " known=" + known or ""))
+            known = " known=" + known if known else ""
+            self.lines.append("truth x%d %s%s" % (i, numbers(truth[0], truth[1], wrap(truth[2])), known))
 
     def first_pose(self, value):
         """The robot knows where it starts: a prior on x0."""
@@ -93,7 +96,7 @@ class Sequence:
         return "\n".join(self.lines) + "\n"
 
 
-# ---- Lost in the Woods: odometry, range and bearing to known landmarks ---------------------------------------------------
+# ---- Lost in the Woods: odometry, range and bearing to known landmarks ----
 
 def lost_in_the_woods(folder, longest=math.inf, steps=600):
     constants = {r[0]: float(r[1]) for r in list(csv.reader(open(os.path.join(folder, "constants.csv"))))[1:]}
@@ -128,7 +131,7 @@ def lost_in_the_woods(folder, longest=math.inf, steps=600):
         yield seq
 
 
-# ---- UTIAS MRCLAM: odometry, range and bearing to known landmarks ---------------------------------------------------------
+# ---- UTIAS MRCLAM: odometry, range and bearing to known landmarks ----
 
 def integrate(times, speed, turn, a, b):
     """Odometry from time a to b > a; commands hold until the next one."""
@@ -186,13 +189,14 @@ def mrclam(folder, robot, kernel="", cut=1, dt=.2):
                 sensor = integrate(t_odom, speed, turn, stamps[i], t)
             else:
                 sensor = between(integrate(t_odom, speed, turn, t, stamps[i]), (0, 0, 0))
-            factors.append("factor range_bearing_se2_point sight x%d %s" % (i, numbers(distance, bearing, *known, *sensor)))
+            factors.append("factor range_bearing_se2_point sight x%d %s" % (
+                i, numbers(distance, bearing, *known, *sensor)))
         seq.first_pose(start)
         seq.lines += factors
         yield seq
 
 
-# ---- Starry Night: velocities, stereo points, in space ----------------------------------------------------------------------
+# ---- Starry Night: velocities, stereo points, in space ----
 
 def quaternion(w):
     """Exp of a rotation vector, qx qy qz qw."""
@@ -219,14 +223,16 @@ def quaternion_of(R):
 def starry_night(folder, poses=158):
     c = {r[0]: float(r[1]) for r in list(csv.reader(open(os.path.join(folder, "constants.csv"))))[1:]}
     C = [[c["C_c_v_%d%d" % (i, j)] for j in range(3)] for i in range(3)]  # from the vehicle to the camera
-    camera = numbers(*[c["rho_v_c_v_%d" % i] for i in range(3)], *quaternion_of([[C[j][i] for j in range(3)] for i in range(3)]))
+    place, turned = [c["rho_v_c_v_%d" % i] for i in range(3)], [[C[j][i] for j in range(3)] for i in range(3)]
+    camera = numbers(*place, *quaternion_of(turned))
     landmark = {int(r["landmark"]): (r["x"], r["y"], r["z"]) for r in table(os.path.join(folder, "landmarks.csv"))}
     truth, imu = table(os.path.join(folder, "truth.csv")), table(os.path.join(folder, "imu.csv"))
     index = {round(r["t"] * 1e6): i for i, r in enumerate(truth)}
     seen = {}
     for r in table(os.path.join(folder, "stereo.csv")):
         seen.setdefault(index[round(r["t"] * 1e6)], []).append(r)
-    models = {"velocity": ((.1, .1, .1, .05, .05, .05), ""), "stereo": ((.02, .02, .05), ""), "first_pose": ((FIRST_POSE,) * 6, "")}
+    models = {"velocity": ((.1, .1, .1, .05, .05, .05), ""), "stereo": ((.02, .02, .05), ""),
+              "first_pose": ((FIRST_POSE,) * 6, "")}
     for number, first in enumerate(range(0, len(truth) - poses // 2, poses)):
         seq = Sequence("starry", models, number)
         factors = []
@@ -250,7 +256,7 @@ def starry_night(folder, poses=158):
         yield seq
 
 
-# ---- Plaza 1: odometry, radio ranges, position-only truth ----------------------------------------------------------------
+# ---- Plaza 1: odometry, radio ranges, position-only truth ----
 
 def plaza(folder, known=True, parts=6):
     beacon = {int(r["beacon"]): (r["x"], r["y"]) for r in table(os.path.join(folder, "beacons.csv"))}
@@ -286,7 +292,8 @@ def plaza(folder, known=True, parts=6):
                 factors.append("factor range_se2_point radio x%d %s" % (k - first, numbers(r["range"] / 1.0695, *at)))
             else:
                 sighted[int(r["beacon"])] = at
-                factors.append("factor range_se2_r2 radio x%d b%d %s" % (k - first, int(r["beacon"]), numbers(r["range"] / 1.0695)))
+                factors.append("factor range_se2_r2 radio x%d b%d %s" % (
+                    k - first, int(r["beacon"]), numbers(r["range"] / 1.0695)))
         for b, at in sighted.items():
             seq.add("var b%d R2 %s" % (b, numbers(at[0] + 1, at[1] - 1)))
         seq.first_pose(start)
@@ -294,15 +301,17 @@ def plaza(folder, known=True, parts=6):
         yield seq
 
 
-# ---- Labyrinth: wheel speeds, ultra-wideband ranges, position-only truth ----------------------------------------------------
-# The readme calls the first wheel speed right, the second left, and the length 0.0785 m the distance between wheels. In libRSF, which the data come with,
-# the turn rate is (second - first) / (2 * length). The truth agrees: over seven straight stretches it turns by pi or pi / 2 where this gives 1.03 times as
-# much, with the same sign. A speed holds from its stamp to the next: then the speed of the truth is .981 of it, scatter .051 m/s (.064 m/s otherwise).
+# ---- Labyrinth: wheel speeds, ultra-wideband ranges, position-only truth ----
+# The readme calls the first wheel speed right, the second left, and the length 0.0785 m the distance between wheels. In
+# libRSF, which the data come with, the turn rate is (second - first) / (2 * length). The truth agrees: between straight
+# stretches it turns by pi or pi / 2 where this gives 1.03 times as much, with the same sign. A speed holds from its stamp
+# to the next: then the speed of the truth is .981 of it, scatter .051 m/s (.064 m/s otherwise).
 
 def labyrinth(folder, parts=3):
     words = lambda name: [line.split() for line in open(os.path.join(folder, name)) if line.strip()]
-    wheels = [[float(w) for w in line[1:]] for line in words("Indoor_UWB_Input.txt") if line[0] == "odom2diff"]
-    ranges = {float(line[1]): [float(w) for w in line[2:]] for line in words("Indoor_UWB_Input.txt") if line[0] == "range2"}
+    inputs = words("Indoor_UWB_Input.txt")
+    wheels = [[float(w) for w in line[1:]] for line in inputs if line[0] == "odom2diff"]
+    ranges = {float(line[1]): [float(w) for w in line[2:]] for line in inputs if line[0] == "range2"}
     truth = {float(line[1]): (float(line[2]), float(line[3])) for line in words("Indoor_UWB_GT.txt")}
     # The first heading is that of the next 5 cm of the truth.
     models = {"wheels": ((.05, .02, .05), ""), "uwb": ((.1,), ""), "first_pose": ((FIRST_POSE, FIRST_POSE, .1), "")}
@@ -331,14 +340,15 @@ def labyrinth(folder, parts=3):
         yield seq
 
 
-# ---- KITTI: stereo odometry and loop closures ------------------------------------------------------------------------------
+# ---- KITTI: stereo odometry and loop closures ----
 
 def kitti(folder, number):
-    truth = [[float(w) for w in line.split()] for line in open(os.path.join(folder, "gt_%s.txt" % number)) if line.strip()]
+    truth = columns(os.path.join(folder, "gt_%s.txt" % number))
     poses = [(r[12], -r[4], math.atan2(-r[3], r[11])) for r in truth]  # X = (t_z, -t_x), yaw = atan2(-R13, R33)
     models = {"odom": ((.03, .03, .002), ""), "loop": ((.1, .1, .005), ""), "first_pose": ((FIRST_POSE,) * 3, "")}
     seq = Sequence("kitti%s" % number, models)
-    edges = [[float(w) for w in line.split()[1:6]] for line in open(os.path.join(folder, "kitti_%s.g2o" % number)) if line.startswith("EDGE_SE2")]
+    with open(os.path.join(folder, "kitti_%s.g2o" % number)) as file:
+        edges = [[float(w) for w in line.split()[1:6]] for line in file if line.startswith("EDGE_SE2")]
     step = {int(e[0]): e[2:5] for e in edges if e[1] == e[0] + 1}
     pose = poses[0]
     for i, true in enumerate(poses):
@@ -352,7 +362,7 @@ def kitti(folder, number):
     yield seq
 
 
-# ---- recorded pushes: an object pushed by a finger; covtune reads the tables --------------------------------------------------
+# ---- recorded pushes: an object pushed by a finger; covtune reads the tables ----
 
 class Push:
     """One recorded push as covtune converts it, with its own noise models."""

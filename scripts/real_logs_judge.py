@@ -2,8 +2,8 @@
 
 What the default must show on unseen sequences:
 
-    rival     on every row its mean errors, translation and rotation, are at most 1.03 times those of the rival: the noise
-              of lowest mean loss among hand, closed form and likelihood
+    rival     on every row its mean errors, translation and rotation, are at most 1.03 times those of the rival: the
+              noise of lowest mean loss among hand, closed form and likelihood
     gain      on at least four sets its loss is below that of hand-set noise by more than two standard errors
     failures  no sequence fails that does not fail with hand-set noise
     nees      between 0.5 and 2 on all sets but one, and never further from 1 than before the scale
@@ -49,8 +49,8 @@ def scaled(numbers, factor):
 
 
 def write_unscaled(run):
-    """The learned noise without its common factor, as a file; None if the factor is 1. Widths of kernels follow, so that
-    estimates stay the same."""
+    """The learned noise without its common factor, as a file; None if the factor is 1. Widths of kernels follow, so
+    that estimates stay the same."""
     with open(os.path.join(run, "summary.json")) as file:
         factor = (json.load(file).get("scale") or {}).get("applied") or 1
     if factor == 1:
@@ -178,16 +178,16 @@ def verdict(rows):
     beyond = [r for r in rows if any(v is not None and v > RATIO for v in r["ratio"].values())]
     worse = [r for r in rows if any("after" in f for f in r["flags"])]
     failed = [r for r in rows if any(f.startswith(("failed", "learning")) for f in r["flags"])]
-    enough = min(GAIN_SETS, len(sets))
+    enough, held = min(GAIN_SETS, len(sets)), "%d of %d rows"
     checks = [
-        ("errors at most %.2f of the rival's" % RATIO, "%d of %d rows" % (len(rows) - len(beyond), len(rows)), not beyond),
+        ("errors at most %.2f of the rival's" % RATIO, held % (len(rows) - len(beyond), len(rows)), not beyond),
         ("loss below hand-set by two standard errors", "%d rows; every row of %d sets (%s), some row of %d" % (
             sum(r["gain"] for r in rows), len(gained), ", ".join(gained) or "-", len(some)), len(some) >= enough),
-        ("no failures beyond hand-set", "%d of %d rows" % (len(rows) - len(failed), len(rows)), not failed),
+        ("no failures beyond hand-set", held % (len(rows) - len(failed), len(rows)), not failed),
         ("NEES in %g to %g" % NEES, "%d of %d rows; outside: %s" % (
             sum(r["nees_holds"] is True for r in rows), len(rows), ", ".join(dishonest) or "-"),
          len(dishonest) <= NEES_SETS),
-        ("NEES not worse than before the scale", "%d of %d rows" % (len(rows) - len(worse), len(rows)), not worse),
+        ("NEES not worse than before the scale", held % (len(rows) - len(worse), len(rows)), not worse),
     ]
     lines = ["%-44s %-5s %s" % (what, "holds" if ok else "FAILS", count) for what, count, ok in checks]
     lines += ["  %s: %s" % (r["name"], "; ".join(r["flags"])) for r in rows if r["flags"]]
@@ -209,9 +209,9 @@ def gain_text(row, method):
 
 
 def ratio_text(row, method):
-    if method == "default" and row["rival"]:
-        return "%s / %s of %s" % (number(row["ratio"].get("m"), "%.3f"), number(row["ratio"].get("rad"), "%.3f"), row["rival"])
-    return ""
+    if method != "default" or not row["rival"]:
+        return ""
+    return "%s / %s of %s" % (*[number(row["ratio"].get(key), "%.3f") for key in ("m", "rad")], row["rival"])
 
 
 def table_head():
@@ -230,13 +230,14 @@ def table_lines(row, methods):
 
 
 def markdown(rows, methods):
-    lines = ["| set | noise | m per coordinate | rad | NEES | failed | log ratio of the loss | errors over the rival's |",
+    lines = ["| set | noise | m/coord | rad | NEES | failed | log ratio of the loss | errors over the rival's |",
              "|---|---|---:|---:|---:|---:|---|---|"]
     for row in rows:
         for m in methods:
             v = row["methods"][m]
             cells = [row["name"] if m == "hand" else "", m, number(v["m"]), number(v["rad"]), number(v["nees"], "%.3g"),
-                     "%d of %d" % (v["failed"], v["sequences"]), gain_text(row, m).replace("+-", "±"), ratio_text(row, m)]
+                     "%d of %d" % (v["failed"], v["sequences"]), gain_text(row, m).replace("+-", "±"),
+                     ratio_text(row, m)]
             lines.append("| %s |" % " | ".join(cells))
     return "\n".join(lines) + "\n"
 
@@ -269,5 +270,6 @@ def draws_lines(row):
 def draws_verdict(rows):
     draws = [d for r in rows for d in r["draws"]]
     held = sum(d["holds"] for d in draws)
-    text = "errors within %.0f %% of hand-set noise, without truth: %d of %d draws" % (100 * (DRAW_RATIO - 1), held, len(draws))
+    text = "errors within %.0f %% of hand-set noise, without truth: %d of %d draws" % (
+        100 * (DRAW_RATIO - 1), held, len(draws))
     return {"holds": held == len(draws), "lines": [text]}
