@@ -304,7 +304,7 @@ def plaza(folder, known=True, parts=6):
 # ---- Labyrinth: wheel speeds, ultra-wideband ranges, position-only truth ----
 # The readme calls the first wheel speed right, the second left, and the length 0.0785 m the distance between wheels. In
 # libRSF, which the data come with, the turn rate is (second - first) / (2 * length). The truth agrees: between straight
-# stretches it turns by pi or pi / 2 where this gives 1.03 times as much, with the same sign. A speed holds from its stamp
+# stretches it turns by pi or pi / 2, this by 1.03 times as much with the same sign. A speed holds from its stamp
 # to the next: then the speed of the truth is .981 of it, scatter .051 m/s (.064 m/s otherwise).
 
 def labyrinth(folder, parts=3):
