@@ -109,8 +109,8 @@ const char *ct_sequence_recording(const ct_sequence *seq, char *buf, size_t size
  *     them, by least absolute deviations, so that gross outliers do not move them. Of several fits (mirrored ones to
  *     ranges) the sequence is taken that fits and continues best.
  * Unknown points start from their first sightings: where they are seen, by trilateration or by triangulation.
- * Variables that no measurement reaches keep their initial values. x holds ct_graph_size doubles. O(n): a few iterations
- * of a solve. */
+ * Variables that no measurement reaches keep their initial values. x holds ct_graph_size doubles. O(n): it takes a few
+ * iterations of a solve. */
 ct_status ct_sequence_initialise(const ct_sequence *seq, int absolute, double *x, ct_err *err);
 /* *poses <- the number of poses that this does not reach, including the arbitrary start of a component that nothing
  * absolute measures. An example is an object that only contact measures: its pose is not determined at any step. */
