@@ -128,6 +128,8 @@ static inline void check_same_run(const run *a, const run *b, int names)
     CHECK(!a->seq->known == !b->seq->known &&
           (!a->seq->known || !memcmp(a->seq->known, b->seq->known, (size_t)variables)));
     CHECK(!a->seq->stamp == !b->seq->stamp);
+    CHECK(same_bits(a->seq->truth_sigma, b->seq->truth_sigma, 2) && !a->seq->recording == !b->seq->recording &&
+          (!a->seq->recording || !strcmp(a->seq->recording, b->seq->recording)));
     for (int32_t v = 0; a->seq->stamp && b->seq->stamp && v < variables; v++)
         CHECK(a->seq->stamp[v] == b->seq->stamp[v] || (isnan(a->seq->stamp[v]) && isnan(b->seq->stamp[v])));
     for (int32_t i = 0; i < factors; i++) {

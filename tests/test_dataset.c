@@ -273,7 +273,8 @@ static const struct {
     {"[1, 2]\n", "dataset.yaml: expected keys with values, found a list"},
     {"format: [covtune\n", "dataset.yaml:1: format: expected a word, found a list"},
     {"format: covtune-noise\nversion: 1\n", "dataset.yaml: format: expected covtune-dataset, found covtune-noise"},
-    {"format: covtune-dataset\nversion: 2\n", "dataset.yaml: version: expected 1, found 2"},
+    {"format: covtune-dataset\nversion: 3\n", "dataset.yaml:2: version: this covtune reads 1 to 2, found 3"},
+    {"format: covtune-dataset\nversion: 0\n", "dataset.yaml:2: version: this covtune reads 1 to 2, found 0"},
     {"format: covtune-dataset\nversion: one\n", "dataset.yaml:2: version: expected a whole number, found 'one'"},
     {"version: 1\n", "format is missing"},
     {HEAD "trian: [a]\n", "dataset.yaml:3: there is no key trian; did you mean train?"},
@@ -323,8 +324,6 @@ static const struct {
     {HEAD "groups:\n  - name: a\n    unit: [1, inf]\n", "group a: a unit is positive and finite, found inf"},
     {HEAD "groups:\n  - name: a\n    unit: 1\n", "unit: expected a list, found a word"},
     {HEAD "groups:\n  - name: a\n  - name: b\n  - name: a\n", "group a: there is one of this name above"},
-    {HEAD, "dataset.yaml: it lists no sequences"},
-    {HEAD "train: []\ntest: []\n", "dataset.yaml: it lists no sequences"},
     {HEAD "train:\n", "dataset.yaml:3: train: expected a list, found a word"},
     {HEAD "train: [{a: b}]\n", "dataset.yaml:3: train: expected a word, found keys with values"},
     {HEAD "train: [nowhere.ctseq]\n", "nowhere.ctseq: No such file or directory ("},
@@ -352,6 +351,10 @@ static void test_a_broken_yaml_is_refused_by_file_line_and_what_was_expected(voi
     }
     put("dataset.yaml", HEAD "train: []\ntest: [1.ctseq]\n");
     refused(at(""), CT_DATASET_TRAIN, "it lists no training sequences");
+    begin();
+    put("dataset.yaml", HEAD);
+    refused(at(""), CT_DATASET_ALL,
+            "dataset.yaml: it lists no sequences (train: and test: are lists of files), nor are there any beside it");
 }
 
 /* ---- writing ---- */

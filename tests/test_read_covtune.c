@@ -179,6 +179,39 @@ static void test_models_of_one_name_are_shared_between_files(void)
     run_free(&r);
 }
 
+/* The lines of version 2 about the whole sequence. */
+static void test_recording_and_sigma_of_the_truth_are_kept(void)
+{
+    run r;
+    CHECK_SAME_TEXT(CT_FORMAT_COVTUNE, "covtune-sequence 2\nrecording walk1\ntruth_sigma 0.01 0.002\nvar a R1 1\n");
+    CHECK_SAME_TEXT(CT_FORMAT_COVTUNE, "covtune-sequence 2\ntruth_sigma 0.01\nvar a R1 1\n");
+    CHECK_SAME_TEXT(CT_FORMAT_COVTUNE, "covtune-sequence 2\ntruth_sigma 0 0.002\nvar a R1 1\n");
+    MUST_READ(&r, CT_FORMAT_COVTUNE, "covtune-sequence 2\nvar a R1 1\ntruth_sigma 0.01 0.002\nrecording walk1\n");
+    char name[16];
+    CHECK(!strcmp(ct_sequence_recording(r.seq, name, sizeof name), "walk1"));
+    CHECK(r.seq->truth_sigma[0] == 0.01 && r.seq->truth_sigma[1] == 0.002);
+    free(r.seq->recording);
+    r.seq->recording = strdup("two words");
+    CHECK(!write_text(&r, CT_FORMAT_COVTUNE, NULL, 0, NULL) && strstr(r.err.text, "recording \"two words\": a name"));
+    CHECK_OK(ct_sequence_attach_truth(r.seq, NULL, NULL, NULL, &r.err), r.err); /* another truth, another sigma */
+    CHECK(r.seq->truth_sigma[0] == 0 && r.seq->truth_sigma[1] == 0);
+    run_free(&r);
+    CHECK_MESSAGE(CT_FORMAT_COVTUNE, HEAD "recording a\n",
+                  "t.txt:2: recording is of version 2; the first line must then be \"covtune-sequence 2\"");
+    CHECK_MESSAGE(CT_FORMAT_COVTUNE, HEAD "truth_sigma 1\n",
+                  "t.txt:2: truth_sigma is of version 2; the first line must then be \"covtune-sequence 2\"");
+#define BAD(line, words) CHECK_MESSAGE(CT_FORMAT_COVTUNE, "covtune-sequence 2\n" line "\n", words)
+    BAD("recording", "t.txt:2: recording needs 1 name, found 0");
+    BAD("recording a b", "t.txt:2: expected the end of the line, found \"b\"");
+    BAD("recording a\nrecording b", "t.txt:3: a second recording; the first is a");
+    BAD("truth_sigma", "t.txt:2: truth_sigma needs 1 sigma, found 0");
+    BAD("truth_sigma -1", "t.txt:2: a sigma is not negative, found -1");
+    BAD("truth_sigma 1 nan", "t.txt:2: expected a finite number for a sigma, found \"nan\"");
+    BAD("truth_sigma 1 2 3", "t.txt:2: expected the end of the line, found \"3\"");
+    BAD("truth_sigma 1\ntruth_sigma 1", "t.txt:3: a second truth_sigma");
+#undef BAD
+}
+
 static void test_every_mistake_is_named_with_its_line(void)
 {
 #define BAD(line, words)                                                                                               \
@@ -188,7 +221,7 @@ static void test_every_mistake_is_named_with_its_line(void)
     CHECK_MESSAGE(CT_FORMAT_COVTUNE, "VERTEX_SE2 0 0 0 0", "t.txt:1: the first line must be \"covtune-sequence 2\"");
     CHECK_MESSAGE(CT_FORMAT_COVTUNE, "covtune-sequence 3",
                   "t.txt:1: the file is of version \"3\"; this covtune reads versions 1 to 2");
-    BAD("vertex a", "expected noise, shape, var, truth or factor, found \"vertex\"");
+    BAD("vertex a", "expected recording, truth_sigma, noise, shape, var, truth or factor, found \"vertex\"");
     BAD("noise m", "noise needs 3 words: name, kind and variances, found 1");
     BAD("noise m diag 1", "expected isotropic, diagonal or full, found \"diag\"");
     BAD("noise m isotropic 1", "isotropic needs a dimension and a variance, found 1 words");
@@ -330,6 +363,7 @@ int main(void)
     RUN(test_values_may_be_other_than_the_initial_ones);
     RUN(test_a_pair_that_is_not_unit_is_made_so);
     RUN(test_models_of_one_name_are_shared_between_files);
+    RUN(test_recording_and_sigma_of_the_truth_are_kept);
     RUN(test_every_mistake_is_named_with_its_line);
     RUN(test_what_a_file_cannot_hold_is_refused_or_counted);
     RUN(test_reading_takes_linear_time);

@@ -147,11 +147,11 @@ typedef struct {
 
 ct_attach_options ct_attach_defaults(void); /* CT_ATTACH_AUTO, 0.02 s, all coordinates, no camera, no alignment */
 
-/* Replace the truth of seq by that of another sequence, or by its initial values where it has no truth. truth NULL: the
- * initial values of seq itself, for every variable. A planar pose takes x, y and yaw of a pose in space, a point x and
- * y. Graph and truth must be in one frame, unless align is set. options and result may be NULL. CT_E_ARGUMENT, with seq
- * unchanged, if nothing matches, if a true variable lacks coordinates, or if a planar pose is tilted by more than
- * 60 degrees. O(n log n). */
+/* Replace the truth of seq by that of another sequence, or by its initial values where it has no truth; truth_sigma is
+ * then that of the other. truth NULL: the initial values of seq itself, for every variable; truth_sigma is 0. A planar
+ * pose takes x, y and yaw of a pose in space, a point x and y. Graph and truth must be in one frame, unless align is
+ * set. options and result may be NULL. CT_E_ARGUMENT, with seq unchanged, if nothing matches, if a true variable lacks
+ * coordinates, or if a planar pose is tilted by more than 60 degrees. O(n log n). */
 ct_status ct_sequence_attach_truth(ct_sequence *seq, const ct_sequence *truth, const ct_attach_options *options,
                                    ct_attach_result *result, ct_err *err);
 /* Replace the times of seq by those of another sequence, by index or by name. For graphs in formats without times, from

@@ -479,6 +479,7 @@ ct_status ct_sequence_attach_truth(ct_sequence *seq, const ct_sequence *truth, c
     free(seq->known);
     seq->truth = a.value;
     seq->known = a.known;
+    for (int i = 0; i < 2; i++) seq->truth_sigma[i] = truth ? truth->truth_sigma[i] : 0;
     a.found.by = a.how.by;
     if (result) *result = a.found;
     return CT_OK;

@@ -303,6 +303,14 @@ ct_status ct__sequence_write_stream(FILE *file, const ct_sequence *seq, const ct
 
 /* ---- Datasets -------------------------------------------------------------------------------- */
 
+/* Owned paths. All zero is an empty list. */
+typedef struct {
+    char  **path;
+    int64_t count, capacity;
+    char    other[64]; /* the first name that was left out, "" if none */
+    int64_t others;
+} ct__paths;
+
 /* The contents of dataset.yaml, filled and freed by libcyaml. Counts are 0 for missing keys. */
 typedef struct {
     char    *name;
@@ -313,12 +321,26 @@ typedef struct {
 } ct__yaml_group;
 
 typedef struct {
-    char           *format;
-    int             version;
-    ct__yaml_group *group;
-    char          **train, **test;
-    unsigned        groups, trains, tests;
-    ct__names       index; /* group names, numbered like the groups; not libcyaml's */
+    double *translation, *rotation; /* m, rad; NULL: not given */
+} ct__yaml_sigma;
+
+typedef struct {
+    char           *name;
+    char          **file; /* paths or patterns */
+    unsigned        files;
+    ct__yaml_sigma *truth_sigma;
+} ct__yaml_recording;
+
+typedef struct {
+    char               *format;
+    int                 version;
+    ct__yaml_group     *group;
+    ct__yaml_recording *recording;
+    ct__yaml_sigma     *truth_sigma;
+    char              **train, **test;
+    unsigned            groups, recordings, trains, tests;
+    ct__names           index; /* group names, numbered like the groups; not libcyaml's */
+    char               *text;  /* the file, for lines in messages; not libcyaml's       */
 } ct__yaml;
 
 /* Parse (syntax and schema: dataset_schema.c) and check (values, unique names: dataset_yaml.c). `path` is for
@@ -326,6 +348,15 @@ typedef struct {
 ct_status ct__yaml_parse(const char *text, size_t size, const char *path, ct__yaml **out, ct_err *err);
 ct_status ct__yaml_check(ct__yaml *yaml, const char *path, ct_err *err);
 void      ct__yaml_free(ct__yaml *yaml);
+/* dataset_recordings.c: the line of the file that has `word`, from the line that begins with `key` on; 0: none. */
+int       ct__yaml_line(const ct__yaml *yaml, const char *key, const char *word);
+ct_status ct__yaml_check_recordings(const ct__yaml *yaml, const char *path, ct_err *err);
+/* Every pattern matches a file of the lists, and no file belongs to two recordings. Paths begin with `folder`. */
+ct_status ct__yaml_match_recordings(const ct__yaml *yaml, const char *path, const char *folder, const ct__paths *train,
+                                    const ct__paths *test, ct_err *err);
+/* Recording and truth_sigma of the sequence that was read from `file`, as the file says or dataset.yaml overrides. */
+ct_status ct__yaml_apply_recording(const ct__yaml *yaml, const char *folder, const char *file, ct_sequence *seq,
+                                   ct_err *err);
 /* Convert a group for a dataset; the name is copied. */
 ct_status ct__yaml_take_group(const ct__yaml_group *from, ct_dataset_group *to, ct_err *err);
 /* Set the table's models to the numbers of the file. */
@@ -343,18 +374,14 @@ const ct_dataset_group *ct__dataset_find_group(const ct_dataset *dataset, const 
 /* The place of a sequence in a list, or -1. */
 int32_t ct__sequence_find(ct_sequence *const list[], int32_t count, const ct_sequence *seq);
 
-/* Owned paths. All zero is an empty list. */
-typedef struct {
-    char  **path;
-    int64_t count, capacity;
-    char    other[64]; /* the first name that was left out, "" if none */
-    int64_t others;
-} ct__paths;
-
 /* The sequence files of a folder by their ending, sorted by name. Hidden files, folders and other endings are
  * skipped. */
 ct_status ct__paths_scan(ct__paths *paths, const char *folder, ct_err *err);
 ct_status ct__paths_add(ct__paths *paths, const char *folder, const char *name, ct_err *err);
+/* The files of a folder that match a pattern (*, ?, [...]), sorted by name; *found <- their number. */
+ct_status ct__paths_match(ct__paths *paths, const char *folder, const char *pattern, int64_t *found, ct_err *err);
+/* The part of a path behind a folder that it begins with, without "./"; else the path. */
+const char *ct__path_inside(const char *folder, const char *path);
 void      ct__paths_free(ct__paths *paths);
 /* folder/name, or name if it starts with '/'. NULL without memory. */
 char     *ct__path_join(const char *folder, const char *name);

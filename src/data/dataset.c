@@ -84,10 +84,7 @@ typedef struct {
 /* The path relative to the dataset, "train/0000.json"; "" for a file that is the dataset. */
 static const char *inside(const reader *r, const char *path)
 {
-    const size_t n = r->folder ? strlen(r->folder) : 0;
-    if (!strcmp(path, r->d->path)) return "";
-    if (!n || strncmp(path, r->folder, n)) return path;
-    return path[n] == '/' ? path + n + 1 : path[n - 1] == '/' ? path + n : path;
+    return strcmp(path, r->d->path) ? ct__path_inside(r->folder, path) : "";
 }
 
 static void take_note(reader *r, const char *path, const char *text)
@@ -150,6 +147,18 @@ static ct_status note_repairs(reader *r)
 
 /* ---- dataset.yaml ---- */
 
+static int is_folder(const char *path)
+{
+    struct stat entry;
+    return stat(path, &entry) == 0 && S_ISDIR(entry.st_mode);
+}
+
+static int exists(const char *path)
+{
+    struct stat entry;
+    return stat(path, &entry) == 0;
+}
+
 /* The whole file; the caller frees *text. */
 static ct_status slurp(const char *path, char **text, size_t *size, ct_err *err)
 {
@@ -181,7 +190,22 @@ static ct_status take_groups(reader *r)
     return CT_OK;
 }
 
-static ct_status read_yaml(reader *r, int part)
+/* A file of a list, or the files that match it if it is a pattern and no file. */
+static ct_status add_listed(reader *r, const char *key, const char *word, ct__paths *to)
+{
+    int64_t found = 1;
+    char   *path = ct__path_join(r->folder, word);
+    if (!path) return ct__no_memory(r->err, "file names", 1);
+    const int literal = exists(path) || !word[strcspn(word, "*?[")];
+    free(path);
+    if (literal) return ct__paths_add(to, r->folder, word, r->err);
+    CT_TRY(ct__paths_match(to, r->folder, word, &found, r->err));
+    return found ? CT_OK
+                 : ct_fail(r->err, CT_E_PARSE, "%s:%d: %s: no file matches %.200s", r->yaml_path,
+                           ct__yaml_line(r->yaml, key, word), key, word);
+}
+
+static ct_status read_yaml(reader *r)
 {
     char     *text = NULL;
     size_t    size = 0;
@@ -191,10 +215,8 @@ static ct_status read_yaml(reader *r, int part)
     CT_TRY(status);
     CT_TRY(ct__yaml_check(r->yaml, r->yaml_path, r->err));
     CT_TRY(take_groups(r));
-    for (unsigned i = 0; part & CT_DATASET_TRAIN && i < r->yaml->trains; i++)
-        CT_TRY(ct__paths_add(&r->train, r->folder, r->yaml->train[i], r->err));
-    for (unsigned i = 0; part & CT_DATASET_TEST && i < r->yaml->tests; i++)
-        CT_TRY(ct__paths_add(&r->test, r->folder, r->yaml->test[i], r->err));
+    for (unsigned i = 0; i < r->yaml->trains; i++) CT_TRY(add_listed(r, "train", r->yaml->train[i], &r->train));
+    for (unsigned i = 0; i < r->yaml->tests; i++) CT_TRY(add_listed(r, "test", r->yaml->test[i], &r->test));
     return CT_OK;
 }
 
@@ -241,52 +263,37 @@ static ct_status keep_index(reader *r)
 
 /* ---- which files ---- */
 
-static int is_folder(const char *path)
-{
-    struct stat entry;
-    return stat(path, &entry) == 0 && S_ISDIR(entry.st_mode);
-}
-
-static int exists(const char *path)
-{
-    struct stat entry;
-    return stat(path, &entry) == 0;
-}
-
 /* One of the folders train and test, if it exists. */
-static ct_status scan_part(reader *r, const char *name, ct__paths *paths, int wanted, int *found)
+static ct_status scan_part(reader *r, const char *name, ct__paths *paths, int *found)
 {
-    char *folder = ct__path_join(r->d->path, name);
+    char *folder = ct__path_join(r->folder, name);
     if (!folder) return ct__no_memory(r->err, "file names", 1);
     const int is = is_folder(folder);
     *found |= is;
-    const ct_status status = is && wanted ? ct__paths_scan(paths, folder, r->err) : CT_OK;
+    const ct_status status = is ? ct__paths_scan(paths, folder, r->err) : CT_OK;
     free(folder);
     return status;
 }
 
-/* The same files for both parts, if wanted. */
-static ct_status both_parts(reader *r, int part)
+/* The same files for both parts. */
+static ct_status both_parts(reader *r)
 {
-    for (int64_t i = 0; part & CT_DATASET_TEST && i < r->train.count; i++)
-        CT_TRY(ct__paths_add(&r->test, "", r->train.path[i], r->err));
-    if (part & CT_DATASET_TRAIN) return CT_OK;
-    while (r->train.count) free(r->train.path[--r->train.count]);
+    for (int64_t i = 0; i < r->train.count; i++) CT_TRY(ct__paths_add(&r->test, "", r->train.path[i], r->err));
     return CT_OK;
 }
 
-static ct_status list_folder(reader *r, int part)
+/* As dataset.yaml lists them; else, or if it lists none, those of the folders train and test, or of the folder. */
+static ct_status list_folder(reader *r)
 {
     int found = 0;
-    r->folder = ct__strdup(r->d->path);
-    r->yaml_path = ct__path_join(r->d->path, YAML);
     if (!r->folder || !r->yaml_path) return ct__no_memory(r->err, "file names", 2);
-    if (exists(r->yaml_path)) return read_yaml(r, part);
-    CT_TRY(scan_part(r, "train", &r->train, part & CT_DATASET_TRAIN, &found));
-    CT_TRY(scan_part(r, "test", &r->test, part & CT_DATASET_TEST, &found));
+    if (exists(r->yaml_path)) CT_TRY(read_yaml(r));
+    if (r->yaml && (r->yaml->trains || r->yaml->tests)) return CT_OK;
+    CT_TRY(scan_part(r, "train", &r->train, &found));
+    CT_TRY(scan_part(r, "test", &r->test, &found));
     if (found) return CT_OK;
-    CT_TRY(ct__paths_scan(&r->train, r->d->path, r->err));
-    return both_parts(r, part);
+    CT_TRY(ct__paths_scan(&r->train, r->folder, r->err));
+    return both_parts(r);
 }
 
 /* "a/b" of "a/b/dataset.yaml", "." of "dataset.yaml". */
@@ -305,20 +312,25 @@ static int has_ending(const char *path, const char *ending)
     return n > m && !strcmp(path + n - m, ending);
 }
 
-static ct_status list_files(reader *r, int part)
+/* The files of both parts. */
+static ct_status list_files(reader *r)
 {
-    if (!exists(r->d->path))
-        return ct_fail(r->err, CT_E_IO, "%s: %s; a dataset is a folder of sequences, or a sequence file", r->d->path,
+    const char *path = r->d->path;
+    if (!exists(path))
+        return ct_fail(r->err, CT_E_IO, "%s: %s; a dataset is a folder of sequences, or a sequence file", path,
                        strerror(errno));
-    if (is_folder(r->d->path)) return list_folder(r, part);
-    if (has_ending(r->d->path, ".yaml") || has_ending(r->d->path, ".yml")) {
-        r->yaml_path = ct__strdup(r->d->path);
-        r->folder = folder_of(r->d->path);
-        if (!r->folder || !r->yaml_path) return ct__no_memory(r->err, "file names", 2);
-        return read_yaml(r, part);
+    if (is_folder(path)) {
+        r->folder = ct__strdup(path);
+        r->yaml_path = ct__path_join(path, YAML);
+        return list_folder(r);
     }
-    CT_TRY(ct__paths_add(&r->train, "", r->d->path, r->err));
-    return both_parts(r, part);
+    if (has_ending(path, ".yaml") || has_ending(path, ".yml")) {
+        r->yaml_path = ct__strdup(path);
+        r->folder = folder_of(path);
+        return list_folder(r);
+    }
+    CT_TRY(ct__paths_add(&r->train, "", path, r->err));
+    return both_parts(r);
 }
 
 /* ---- sequences ---- */
@@ -348,6 +360,11 @@ static ct_status read_run(reader *r, const char *path, ct_sequence **out)
     }
     CT_TRY(status);
     r->of_path[n] = *out;
+    if (r->yaml && ct__yaml_apply_recording(r->yaml, r->folder, path, *out, r->err) != CT_OK) {
+        ct_sequence_free(*out);
+        *out = NULL;
+        return CT_E_MEMORY;
+    }
     if ((*out)->note) take_note(r, path, (*out)->note);
     return CT_OK;
 }
@@ -374,8 +391,9 @@ static ct_status nothing(const reader *r, int part)
 #define X(constant, name, ending, what) " " ending
     const char *which = part == CT_DATASET_ALL ? "" : part == CT_DATASET_TRAIN ? "training " : "test ";
     if (r->yaml)
-        return ct_fail(r->err, CT_E_EMPTY, "%s: it lists no %ssequences (train: and test: are lists of files)",
-                       r->yaml_path, which);
+        return ct_fail(r->err, CT_E_EMPTY,
+                       "%s: it lists no %ssequences (train: and test: are lists of files)%s", r->yaml_path, which,
+                       r->yaml->trains || r->yaml->tests ? "" : ", nor are there any beside it");
     return ct_fail(r->err, CT_E_EMPTY,
                    "%s: no %ssequences: a dataset is a folder with " YAML
                    ", or with folders train and test, or with files" CT_FORMAT_LIST(X),
@@ -388,7 +406,11 @@ static ct_status read_all(reader *r, const char *path, int part)
     CT_TRY(ct_dataset_new(&r->d, r->err));
     r->d->path = ct__strdup(path);
     if (!r->d->path) return ct__no_memory(r->err, "file names", 1);
-    CT_TRY(list_files(r, part));
+    CT_TRY(list_files(r));
+    if (r->yaml)
+        CT_TRY(ct__yaml_match_recordings(r->yaml, r->yaml_path, r->folder, &r->train, &r->test, r->err));
+    if (!(part & CT_DATASET_TRAIN)) ct__paths_free(&r->train);
+    if (!(part & CT_DATASET_TEST)) ct__paths_free(&r->test);
     if (!r->train.count && !r->test.count) return nothing(r, part);
     CT_TRY(read_runs(r, &r->train, &r->d->train, &r->d->trains));
     CT_TRY(read_runs(r, &r->test, &r->d->test, &r->d->tests));

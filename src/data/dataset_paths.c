@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <glob.h>
 #include <sys/stat.h>
 
 char *ct__path_join(const char *folder, const char *name)
@@ -15,6 +16,14 @@ char *ct__path_join(const char *folder, const char *name)
     const size_t slash = n && folder[n - 1] != '/';
     if (slash) path[n] = '/';
     memcpy(path + n + slash, name, m + 1);
+    return path;
+}
+
+const char *ct__path_inside(const char *folder, const char *path)
+{
+    const size_t n = folder ? strlen(folder) : 0;
+    if (n && !strncmp(path, folder, n)) path = path[n] == '/' ? path + n + 1 : path[n - 1] == '/' ? path + n : path;
+    while (!strncmp(path, "./", 2)) path += 2;
     return path;
 }
 
@@ -32,6 +41,33 @@ void ct__paths_free(ct__paths *paths)
     for (int64_t i = 0; i < paths->count; i++) free(paths->path[i]);
     free(paths->path);
     *paths = (ct__paths){0};
+}
+
+/* folder/pattern with the folder's own special characters escaped. NULL without memory. */
+static char *escape_folder(const char *folder, const char *pattern)
+{
+    char *escaped = malloc(2 * strlen(folder) + 1), *to = escaped;
+    for (const char *at = folder; escaped && *at; *to++ = *at++)
+        if (strchr("*?[]\\", *at)) *to++ = '\\';
+    if (escaped) *to = 0;
+    char *path = escaped ? ct__path_join(escaped, pattern) : NULL;
+    free(escaped);
+    return path;
+}
+
+ct_status ct__paths_match(ct__paths *paths, const char *folder, const char *pattern, int64_t *found, ct_err *err)
+{
+    glob_t list = {0};
+    char  *path = escape_folder(folder, pattern);
+    if (!path) return ct__no_memory(err, "file names", 1);
+    const int code = glob(path, 0, NULL, &list); /* sorted */
+    ct_status status = code == GLOB_NOSPACE ? ct__no_memory(err, "file names", 1) : CT_OK;
+    *found = code ? 0 : (int64_t)list.gl_pathc;
+    for (size_t i = 0; status == CT_OK && !code && i < list.gl_pathc; i++)
+        status = ct__paths_add(paths, "", list.gl_pathv[i], err);
+    if (!code) globfree(&list);
+    free(path);
+    return status;
 }
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }

@@ -37,10 +37,29 @@ static const cyaml_schema_field_t GROUP_FIELDS[] = {
 };
 static const cyaml_schema_value_t GROUP = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, ct__yaml_group, GROUP_FIELDS)};
 
+static const cyaml_schema_field_t SIGMA_FIELDS[] = {
+    CYAML_FIELD_FLOAT_PTR("translation", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, ct__yaml_sigma, translation),
+    CYAML_FIELD_FLOAT_PTR("rotation", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, ct__yaml_sigma, rotation),
+    CYAML_FIELD_END,
+};
+#define SIGMA(what)                                                                                                    \
+    CYAML_FIELD_MAPPING_PTR("truth_sigma", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, what, truth_sigma, SIGMA_FIELDS)
+
+static const cyaml_schema_field_t RECORDING_FIELDS[] = {
+    CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, ct__yaml_recording, name, 1, 255),
+    LIST("files", ct__yaml_recording, file, files, &TEXT, 0, CYAML_UNLIMITED),
+    SIGMA(ct__yaml_recording),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t RECORDING = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, ct__yaml_recording, RECORDING_FIELDS)};
+
 static const cyaml_schema_field_t ROOT_FIELDS[] = {
     CYAML_FIELD_STRING_PTR("format", CYAML_FLAG_POINTER, ct__yaml, format, 1, TEXT_MAX),
     CYAML_FIELD_INT("version", CYAML_FLAG_DEFAULT, ct__yaml, version),
     LIST("groups", ct__yaml, group, groups, &GROUP, 0, CYAML_UNLIMITED),
+    LIST("recordings", ct__yaml, recording, recordings, &RECORDING, 0, CYAML_UNLIMITED),
+    SIGMA(ct__yaml),
     LIST("train", ct__yaml, train, trains, &TEXT, 0, CYAML_UNLIMITED),
     LIST("test", ct__yaml, test, tests, &TEXT, 0, CYAML_UNLIMITED),
     CYAML_FIELD_END,
@@ -54,14 +73,18 @@ typedef struct {
     char key[64]; /* of the innermost mapping; "" if unknown */
     int  line;    /* 0: unknown                                      */
     int  placed;
-    int  in_group; /* 1: in the list of groups                       */
+    const cyaml_schema_field_t *fields; /* keys where it is; NULL: those of the file */
 } complaint;
 
 /* "  in mapping field 'variance' (line: 5, column: 15)" */
 static void take_place(complaint *c, const char *text)
 {
     const char *line = strstr(text, "(line: ");
-    c->in_group = c->in_group || strstr(text, "'groups'") != NULL;
+    if (!c->fields) /* from the inside out: the first that has keys of its own */
+        c->fields = strstr(text, "'truth_sigma'")  ? SIGMA_FIELDS
+                    : strstr(text, "'recordings'") ? RECORDING_FIELDS
+                    : strstr(text, "'groups'")     ? GROUP_FIELDS
+                                                   : NULL;
     if (c->placed) return;
     if (line && !c->line) c->line = atoi(line + strlen("(line: "));
     if (!strstr(text, "in mapping")) return; /* a list entry: the list itself comes next */
@@ -107,15 +130,17 @@ static const char *thing(const char *theirs)
     return "something else";
 }
 
-/* Keys of dataset.yaml, and of its groups. */
+/* Keys of dataset.yaml, of its groups and recordings, and of truth_sigma. */
 static const char *key_at(const void *fields, int i) { return ((const cyaml_schema_field_t *)fields)[i].key; }
 
 static void describe_no_key(const complaint *c, const char *key, char *out, size_t size)
 {
-    const char *near = ct_nearest(key, key_at, c->in_group ? GROUP_FIELDS : ROOT_FIELDS);
+    const char *near = ct_nearest(key, key_at, c->fields ? c->fields : ROOT_FIELDS);
     if (near) snprintf(out, size, "there is no key %s; did you mean %s?", key, near);
     else snprintf(out, size, "there is no key %s", key);
 }
+
+#define QUOTE "quote a pattern that begins with *: \"*.ctseq\"" /* which YAML takes for an alias */
 
 /* The cause as a sentence; *keyed is 0 if it contains the key. */
 static void describe(const complaint *c, cyaml_err_t code, char *out, size_t size, int *keyed)
@@ -137,10 +162,12 @@ static void describe(const complaint *c, cyaml_err_t code, char *out, size_t siz
     else if (after(c->cause, "STRING length < ")) snprintf(out, size, "expected a word, found nothing");
     else if (sscanf(c->cause, "Expecting %23[^,], got event: %23s", want, found) == 2)
         snprintf(out, size, "expected %s, found %s", thing(want), thing(found));
-    else if ((rest = after(c->cause, "libyaml: "))) *keyed = 0, snprintf(out, size, "not YAML: %s", rest);
+    else if ((rest = after(c->cause, "libyaml: ")))
+        *keyed = 0, snprintf(out, size, "not YAML: %s%s", rest, strstr(rest, "alphabetic") ? "; " QUOTE : "");
     else if ((rest = after(c->cause, "Ignoring documents")))
         *keyed = 0, snprintf(out, size, "a second document begins; there is to be one");
-    else if (code == CYAML_ERR_ALIAS) snprintf(out, size, "aliases (*name) are not read here");
+    else if (code == CYAML_ERR_ALIAS)
+        snprintf(out, size, "aliases (*name) are not read here; " QUOTE);
     else snprintf(out, size, "%s", c->cause[0] ? c->cause : cyaml_strerror(code));
 }
 
@@ -199,7 +226,11 @@ ct_status ct__yaml_parse(const char *text, size_t size, const char *path, ct__ya
     ct__locale_end(before);
     if (code == CYAML_OK && data && !c.cause[0]) {
         *out = data;
-        return CT_OK;
+        (*out)->text = strndup(text, size);
+        if ((*out)->text) return CT_OK;
+        ct__yaml_free(*out);
+        *out = NULL;
+        return ct__no_memory(err, "bytes of text", (int64_t)size);
     }
     if (code == CYAML_OK) ct__yaml_free(data);
     if (code == CYAML_OK && !c.cause[0])
@@ -213,5 +244,6 @@ void ct__yaml_free(ct__yaml *yaml)
     complaint            c = {0};
     const cyaml_config_t how = config(&c);
     if (yaml) ct__names_free(&yaml->index);
+    if (yaml) free(yaml->text);
     cyaml_free(&how, &ROOT, yaml, 0);
 }

@@ -17,10 +17,13 @@ static ct_status make_folder(const char *path, ct_err *err)
 static ct_status write_run(const ct_dataset *d, const ct_sequence *seq, const char *folder, const char *name,
                            ct_err *err)
 {
-    ct_err inner = {0};
-    char  *path = ct__path_join(folder, name);
+    ct_err      inner = {0};
+    char        recording[256], *path = ct__path_join(folder, name);
+    ct_sequence named = *seq; /* its recording does not depend on the file's name any more */
     if (!path) return ct__no_memory(err, "file names", 1);
-    ct_status status = ct_sequence_write(seq, d->noise, NULL, CT_FORMAT_COVTUNE, 0, path, NULL, &inner);
+    ct_sequence_recording(seq, recording, sizeof recording);
+    if (seq->name && strcmp(recording, seq->name)) named.recording = recording;
+    ct_status status = ct_sequence_write(&named, d->noise, NULL, CT_FORMAT_COVTUNE, 0, path, NULL, &inner);
     if (status == CT_E_IO || status == CT_E_MEMORY) ct_fail(err, status, "%s", inner.text); /* has the path */
     else if (status != CT_OK) ct_fail(err, status, "%s: %s", path, inner.text);
     free(path);

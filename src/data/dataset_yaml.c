@@ -1,7 +1,7 @@
 /* dataset_yaml.c: interpretation of dataset.yaml.
  *
  *   format: covtune-dataset
- *   version: 1
+ *   version: 2
  *   groups:                              what is learned, and start values; all of it is optional
  *     - name: odom@0                     a noise model, or a group: odom applies to odom@0 and odom#7 as well
  *       variance: [0.01, 0.01, 0.04]     start; one number: isotropic. Or covariance: [row by row]
@@ -11,8 +11,11 @@
  *       unit: [0.01, 0.01, 0.1]          sigmas that count as one, one for all or one per coordinate: bounds are of
  *                                        variances over their squares
  *       learn: true
- *   train: [train/0000.ctseq, ...]       relative to the folder of this file
- *   test: [...]
+ *   recordings:                          dataset_recordings.c
+ *     - {name: walk1, files: [train/a*]}
+ *   truth_sigma: {translation: 0.01}
+ *   train: [train/0000.ctseq, ...]       relative to the folder of this file; patterns (train/a*) stand for the files
+ *   test: [...]                          that match. Without both lists: as without this file
  *
  * The most specific name applies: for odom@1#7 the group odom@1#7, else odom@1, else odom. */
 #include "data/data.h"
@@ -20,7 +23,7 @@
 #include <math.h>
 
 #define FORMAT  "covtune-dataset"
-#define VERSION 1
+#define VERSION 2 /* 1 has no recordings, truth_sigma and patterns */
 
 static const char *const KIND[] = {"isotropic", "diagonal", "full"};
 
@@ -179,8 +182,10 @@ ct_status ct__yaml_check(ct__yaml *yaml, const char *path, ct_err *err)
 {
     if (strcmp(yaml->format, FORMAT))
         return ct_fail(err, CT_E_PARSE, "%s: format: expected " FORMAT ", found %.100s", path, yaml->format);
-    if (yaml->version != VERSION)
-        return ct_fail(err, CT_E_PARSE, "%s: version: expected %d, found %d", path, VERSION, yaml->version);
+    if (yaml->version < 1 || yaml->version > VERSION)
+        return ct_fail(err, CT_E_PARSE, "%s:%d: version: this covtune reads 1 to %d, found %d", path,
+                       ct__yaml_line(yaml, "version", ""), VERSION, yaml->version);
+    CT_TRY(ct__yaml_check_recordings(yaml, path, err));
     for (unsigned i = 0; i < yaml->groups; i++) {
         const ct__yaml_group *g = &yaml->group[i];
         if (ct__names_find(&yaml->index, g->name) >= 0) return bad(path, g, err, "there is one of this name above");
@@ -376,7 +381,7 @@ static ct_status put_list(FILE *out, const char *key, int32_t n, char *const pat
 ct_status ct__yaml_write(FILE *file, const ct_dataset *dataset, char *const train[], char *const test[], ct_err *err)
 {
     fputs(CT_DATASET_BEGINS ", which may replace it and its sequences as long as this line is here\n", file);
-    fprintf(file, "format: " FORMAT "\nversion: %d\n", VERSION);
+    fputs("format: " FORMAT "\nversion: 1\n", file); /* sequences hold recordings; older programs read this */
     CT_TRY(put_groups(file, dataset, err));
     CT_TRY(put_list(file, "train", dataset->trains, train, err));
     return put_list(file, "test", dataset->tests, test, err);

@@ -1,6 +1,8 @@
 /* read_covtune.c: covtune's own sequence format.
  *
  *   covtune-sequence 2                                 format and version, always the first line
+ *   recording walk1                                    optional: what it is a part of (version 2)
+ *   truth_sigma 0.01 0.002                             optional: sigma of the truth itself, m and rad (version 2)
  *   # a comment, to the end of the line
  *   noise  odom@0 diagonal 0.01 0.01 0.0004            isotropic DIM V | diagonal V.. | full ROW..
  *   noise  gps isotropic 2 0.25 huber 1.345            optional: robust kernel and its width
@@ -70,6 +72,49 @@ static void write_element(const ct__out *out, ct_kind kind, const double *x)
     }
     ct__out_numbers(out, at, x);
     fprintf(out->file, " %s,%s", ct__format_double(x[at], c), ct__format_double(x[at + 1], s));
+}
+
+/* ---- of the whole sequence ---- */
+
+/* A word or line that version 1 has not. */
+static ct_status need_version_2(const ct__build *b, const char *what)
+{
+    if (b->version >= 2) return CT_OK;
+    return ct__lines_bad(&b->in, "%s is of version 2; the first line must then be \"" MAGIC " 2\"", what);
+}
+
+static ct_status read_recording(ct__build *b)
+{
+    CT_TRY(need_version_2(b, "recording"));
+    CT_TRY(ct__word_need(&b->in, 1, 1, "name"));
+    CT_TRY(ct__word_end(&b->in, 2));
+    if (b->seq->recording) return ct__lines_bad(&b->in, "a second recording; the first is %s", b->seq->recording);
+    b->seq->recording = ct__strdup(b->in.word[1]);
+    return b->seq->recording ? CT_OK : ct__no_memory(b->in.err, "names", 1);
+}
+
+/* Sigmas in m and rad; the second may be missing. */
+static ct_status read_truth_sigma(ct__build *b)
+{
+    double *sigma = b->seq->truth_sigma;
+    CT_TRY(need_version_2(b, "truth_sigma"));
+    CT_TRY(ct__word_need(&b->in, 1, 1, "sigma"));
+    if (sigma[0] != 0 || sigma[1] != 0) return ct__lines_bad(&b->in, "a second truth_sigma");
+    const int words = b->in.words > 2 ? 2 : 1;
+    CT_TRY(ct__word_numbers(&b->in, 1, words, "a sigma", sigma));
+    for (int i = 0; i < words; i++)
+        if (sigma[i] < 0) return ct__lines_bad(&b->in, "a sigma is not negative, found %s", b->in.word[1 + i]);
+    return ct__word_end(&b->in, 1 + words);
+}
+
+static void write_header(const ct__out *out)
+{
+    const ct_sequence *seq = out->seq;
+    if (seq->recording) fprintf(out->file, "recording %s\n", seq->recording);
+    if (seq->truth_sigma[0] == 0 && seq->truth_sigma[1] == 0) return;
+    fputs("truth_sigma", out->file);
+    ct__out_numbers(out, seq->truth_sigma[1] == 0 ? 1 : 2, seq->truth_sigma);
+    putc('\n', out->file);
 }
 
 /* ---- noise ---- */
@@ -269,13 +314,6 @@ static ct_status no_model(ct__build *b)
     return ct__lines_bad(&b->in, "there is no measurement model %s", ct__quote(b->in.word[1], quote));
 }
 
-/* A word or line that version 1 has not. */
-static ct_status need_version_2(const ct__build *b, const char *what)
-{
-    if (b->version >= 2) return CT_OK;
-    return ct__lines_bad(&b->in, "%s is of version 2; the first line must then be \"" MAGIC " 2\"", what);
-}
-
 /* multiplier=2.5 at word *w, if it is there. */
 static ct_status read_multiplier(ct__build *b, int *w, double *m)
 {
@@ -353,7 +391,9 @@ static ct_status write_factor(ct__out *out, int32_t index)
 static const struct {
     const char *word;
     ct_status (*read)(ct__build *b);
-} LINE[] = {{"noise", read_noise},
+} LINE[] = {{"recording", read_recording},
+            {"truth_sigma", read_truth_sigma},
+            {"noise", read_noise},
             {"shape", ct__shape_begin},
             {"var", read_var},
             {"truth", read_truth},
@@ -366,7 +406,7 @@ static ct_status read_line(ct__build *b)
     CT_TRY(ct__shape_end(b));
     for (size_t i = 0; i < sizeof LINE / sizeof *LINE; i++)
         if (!strcmp(b->in.word[0], LINE[i].word)) return LINE[i].read(b);
-    return ct__lines_bad(&b->in, "expected noise, shape, var, truth or factor, found %s",
+    return ct__lines_bad(&b->in, "expected recording, truth_sigma, noise, shape, var, truth or factor, found %s",
                          ct__quote(b->in.word[0], quote));
 }
 
@@ -398,12 +438,13 @@ static ct_status check_names(const ct__out *out)
     for (int32_t i = 0; i < g->noise_count; i++)
         if (g->noise_use[i].factors) CT_TRY(ct__out_check_name(out, "noise model", ct_noise_get(out->noise, i)->name));
     for (int32_t i = 0; i < out->seq->shapes; i++) CT_TRY(ct__out_check_name(out, "shape", out->seq->shape_name[i]));
-    return CT_OK;
+    return out->seq->recording ? ct__out_check_name(out, "recording", out->seq->recording) : CT_OK;
 }
 
 /* The lowest version that holds the sequence. */
 static int version_of(const ct_sequence *seq)
 {
+    if (seq->recording || seq->truth_sigma[0] != 0 || seq->truth_sigma[1] != 0) return 2;
     for (int32_t f = 0; f < seq->graph->factors; f++)
         if (seq->graph->factor[f].multiplier != 1) return 2;
     return 1;
@@ -414,6 +455,7 @@ ct_status ct__seqfile_write(ct__out *out)
     const ct_graph *g = out->seq->graph;
     CT_TRY(check_names(out));
     fprintf(out->file, MAGIC " %d\n", version_of(out->seq));
+    write_header(out);
     for (int32_t i = 0; i < g->noise_count; i++)
         if (g->noise_use[i].factors) write_noise(out, i);
     CT_TRY(ct__shapes_write(out));

@@ -22,8 +22,11 @@ static uint64_t add_sequence(uint64_t h, const ct_sequence *seq)
         h = ct__digest(h, &last->kind, sizeof last->kind);
         h = ct__digest(h, last->number, (size_t)last->count * sizeof *last->number);
     }
-    h = ct__digest(h, seq->truth, (size_t)g->size * sizeof *seq->truth);
-    return ct__digest(h, seq->known, (size_t)g->variables * sizeof *seq->known);
+    if (seq->truth) h = ct__digest(h, seq->truth, (size_t)g->size * sizeof *seq->truth);
+    if (seq->truth) h = ct__digest(h, seq->known, (size_t)g->variables * sizeof *seq->known);
+    if (seq->recording) h = ct__digest(h, seq->recording, strlen(seq->recording));
+    if (seq->truth_sigma[0] == 0 && seq->truth_sigma[1] == 0) return h;
+    return ct__digest(h, seq->truth_sigma, sizeof seq->truth_sigma);
 }
 
 static uint64_t add_model(uint64_t h, const ct_noise_model *m)

@@ -97,12 +97,29 @@ static ct_dataset *dataset_of(const ct__yaml *yaml)
 
 static int same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
+/* Recordings match files by any pattern; a sequence then has one, or none. */
+static void check_recordings(const ct__yaml *yaml)
+{
+    char        *path[] = {"d/train/a1.ctseq", "d/train/b1.ctseq", "d/./test/a1.ctseq", "d/walk1"};
+    ct_sequence *seq = NULL;
+    ct_err       err = {0};
+    const ct__paths train = {.path = path, .count = 2}, test = {.path = path + 2, .count = 2};
+    FUZZ_LAW(ct__yaml_match_recordings(yaml, "in.yaml", "d", &train, &test, &err) == CT_OK || err.text[0]);
+    for (int i = 0; i < 4; i++) {
+        FUZZ_LAW(ct_sequence_new(NULL, &seq, NULL) == CT_OK);
+        FUZZ_LAW(ct__yaml_apply_recording(yaml, "d", path[i], seq, NULL) == CT_OK);
+        FUZZ_LAW(seq->truth_sigma[0] >= 0 && seq->truth_sigma[1] >= 0 && (!seq->recording || seq->recording[0]));
+        ct_sequence_free(seq);
+    }
+}
+
 static void check_yaml(const char *text, size_t size)
 {
     ct__yaml *yaml = parse(text, size), *again = NULL;
     char     *written = NULL;
     size_t    length;
     if (!yaml) return;
+    check_recordings(yaml);
     ct_dataset *d = dataset_of(yaml), *e = NULL;
     FILE       *file = open_memstream(&written, &length);
     FUZZ_LAW(ct__yaml_write(file, d, NULL, NULL, NULL) == CT_OK);

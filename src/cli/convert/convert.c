@@ -17,6 +17,7 @@ typedef struct {
     ct_attach_options   how;
     int                 by, axes, times_by;
     double              tolerance_s; /* NaN: not given */
+    const char         *recording, *truth_sigma; /* NULL: as in IN */
     const char         *half_size;   /* NULL: not given */
     double              radius, c; /* NaN: not given */
     int                 every;     /* 0: not given   */
@@ -103,6 +104,14 @@ static ct_status hold(const convert_request *request, ct_sequence *seq, const ct
 
 /* ---- which values ---- */
 
+/* The format of OUT, or CT_FORMAT_AUTO if the write will refuse it. */
+static ct_format format_out(const convert_request *r)
+{
+    ct_format to = (ct_format)r->to;
+    if (to == CT_FORMAT_AUTO && ct_format_guess(r->path[1], 0, &to, NULL) != CT_OK) return CT_FORMAT_AUTO;
+    return to;
+}
+
 static int is_known(const ct_sequence *seq, int32_t v)
 {
     const unsigned all = (1u << ct_kind_dim(ct_graph_kind(seq->graph, v))) - 1;
@@ -127,11 +136,10 @@ static int32_t count_different(const ct_sequence *seq)
  * if they differ. */
 static ct_status choose_values(const convert_request *r, const ct_sequence *seq, const double **x, ct_err *err)
 {
-    ct_format to = (ct_format)r->to;
-    char      name[128];
+    const ct_format to = format_out(r);
+    char            name[128];
     *x = NULL;
-    /* the write refuses it */
-    if (to == CT_FORMAT_AUTO && ct_format_guess(r->path[1], 0, &to, NULL) != CT_OK) return CT_OK;
+    if (to == CT_FORMAT_AUTO) return CT_OK;
     const int     trajectory = cli_is_trajectory(to);
     const int32_t different = count_different(seq);
     if (trajectory && r->values < 0 && different)
@@ -149,6 +157,27 @@ static ct_status choose_values(const convert_request *r, const ct_sequence *seq,
                 seq->truth && seq->known[v] ? " in full" : "");
     *x = seq->truth;
     return CT_OK;
+}
+
+/* ---- recording and the truth's own sigma ---- */
+
+/* A sequence named as a part of a recording says so in the file, as OUT may have another name. */
+static ct_status set_header(const convert_request *r, ct_sequence *seq, ct_err *err)
+{
+    char            recording[256];
+    const ct_format to = format_out(r);
+    const char     *option = r->recording ? "recording" : r->truth_sigma ? "truth-sigma" : NULL;
+    if (option && to != CT_FORMAT_COVTUNE && to != CT_FORMAT_AUTO)
+        return ct_fail(err, CT_E_ARGUMENT, "--%s is for .ctseq files, and %s is not one (%s)", option, r->path[1],
+                       ct_format_name(to));
+    const char *name = r->recording;
+    ct_sequence_recording(seq, recording, sizeof recording);
+    if (!name && !seq->recording && seq->name && strcmp(recording, seq->name)) name = recording;
+    if (name) {
+        free(seq->recording);
+        seq->recording = strcpy(cli_alloc((int64_t)strlen(name) + 1, 1), name);
+    }
+    return cli_set_truth_sigma(r->truth_sigma, &(ct_dataset){.trains = 1, .train = &seq}, err);
 }
 
 /* ---- recorded pushes ---- */
@@ -254,6 +283,7 @@ static cli_exit carry_out(const cli_io *io, const convert_request *request)
                          push_option(request), request->path[0], ct_format_name(from));
     if (status == CT_OK && request->times) status = attach_times(io, request, seq, &err);
     if (status == CT_OK && request->truth) status = attach(io, request, seq, &found, &err);
+    if (status == CT_OK) status = set_header(request, seq, &err);
     if (status == CT_OK && request->hold) status = hold(request, seq, &found, &err);
     const double *x = NULL;
     if (status == CT_OK) status = choose_values(request, seq, &x, &err);
@@ -297,6 +327,9 @@ static cli_exit check(const cli_io *io, convert_request *r)
     if (r->times_by == CT_ATTACH_TIME) return cli_misuse(io, "--times-by is one of auto, index, name, found \"time\"");
     if (r->times_by != CT_ATTACH_AUTO && !r->times)
         return cli_misuse(io, "--times-by needs --times FILE");
+    if (cli_check_truth_sigma(io, r->truth_sigma) != CLI_GO) return CLI_MISUSED;
+    if (r->recording && (!*r->recording || *r->recording == '#' || r->recording[strcspn(r->recording, " \t\r\n")]))
+        return cli_misuse(io, "--recording is one word that does not begin with #, found \"%s\"", r->recording);
     remark_former_names(io, r->how.known);
     r->how.by = (ct_attach_by)r->by;
     r->how.camera = r->axes;
@@ -339,6 +372,12 @@ static const cli_option OPTIONS[] = {
                    "(body)"),
     CLI_ROW_TEXT("truth-align", "first", AT(align),
                  "move the truth so that its first pose is that of the graph (not moved)"),
+    CLI_ROW_TEXT("truth-sigma", "M[,RAD]", AT(truth_sigma),
+                 "sigma of the truth itself, of positions in m and of rotations in rad, written to OUT (as in the "
+                 "files)"),
+    CLI_ROW_TEXT("recording", "NAME", AT(recording),
+                 "recording that the sequence is a part of, written to OUT (as in IN: its line recording, or its name "
+                 "without a part number)"),
     CLI_ROW_TEXT("times", "FILE", AT(times),
                  "times of the poses, from a trajectory (.tum) that the estimator wrote"),
     CLI_ROW_CHOICE("times-by", "auto|index|name", find_by, AT(times_by), "how times are matched to poses, as above "

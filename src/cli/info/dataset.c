@@ -8,6 +8,7 @@ typedef struct {
     int64_t    variables, factors;
     int32_t    least, most; /* variables of a sequence */
     info_truth truth;
+    info_sigma sigma;
 } tally;
 
 typedef struct {
@@ -33,6 +34,7 @@ static void count_run(const ct_sequence *seq, tally *t)
     if (!t->least || variables < t->least) t->least = variables;
     if (variables > t->most) t->most = variables;
     info_add_truth(&t->truth, seq);
+    info_add_sigma(&t->sigma, seq);
 }
 
 static void count_uses(const summary *s, const ct_sequence *seq)
@@ -58,7 +60,7 @@ static const char *const KIND[] = {"isotropic", "diagonal", "full"};
 
 /* ---- JSON ---- */
 
-static json_t *tally_json(const tally *t, int32_t runs)
+static json_t *tally_json(const tally *t, ct_sequence *const list[], int32_t runs)
 {
     json_t *o = cli_object();
     cli_put(o, "runs", cli_integer(runs));
@@ -66,6 +68,9 @@ static json_t *tally_json(const tally *t, int32_t runs)
     cli_put(o, "factors", cli_integer(t->factors));
     cli_put(o, "truth", cli_integer(t->truth.known));
     cli_put(o, "truth_in_part", cli_integer(t->truth.part));
+    cli_put(o, "truth_sigma_least", cli_numbers(2, t->sigma.least));
+    cli_put(o, "truth_sigma_most", cli_numbers(2, t->sigma.most));
+    cli_put(o, "recordings", info_recordings_json(list, runs));
     return o;
 }
 
@@ -95,8 +100,8 @@ static void print_json(const summary *s)
     for (int32_t i = 0; i < ct_noise_count(s->d->noise); i++)
         cli_put(noise, ct_noise_get(s->d->noise, i)->name, model_json(s, i));
     cli_put(o, "dataset", cli_text(s->path));
-    cli_put(o, "train", tally_json(&s->train, s->d->trains));
-    cli_put(o, "test", tally_json(&s->test, s->d->tests));
+    cli_put(o, "train", tally_json(&s->train, s->d->train, s->d->trains));
+    cli_put(o, "test", tally_json(&s->test, s->d->test, s->d->tests));
     cli_put(o, "noise", noise);
     cli_put(o, "note", cli_text(s->d->note));
     cli_print_json(o);
@@ -106,15 +111,16 @@ static void print_json(const summary *s)
 
 static void print_part(const char *label, const tally *t, int32_t runs)
 {
-    char range[64], part[128], truth[256] = "no truth";
+    char range[64], part[128], sigma[64], truth[512] = "no truth";
     if (!runs) {
         cli_row(label, "no sequences");
         return;
     }
     snprintf(range, sizeof range, t->least == t->most ? "%d" : "%d to %d", t->least, t->most);
     if (t->truth.known)
-        snprintf(truth, sizeof truth, "truth of %lld variables of %lld%s", (long long)t->truth.known,
-                 (long long)t->variables, info_part(&t->truth, part, sizeof part));
+        snprintf(truth, sizeof truth, "truth of %lld variables of %lld%s%s%s", (long long)t->truth.known,
+                 (long long)t->variables, info_part(&t->truth, part, sizeof part),
+                 *info_sigma_text(&t->sigma, sigma, sizeof sigma) ? ", with a sigma of " : "", sigma);
     cli_row(label, "%d sequence%s of %s variables, %lld factors; %s", runs, CLI_S(runs), range, (long long)t->factors,
             truth);
 }
@@ -162,6 +168,8 @@ static void print_all(const summary *s)
     cli_row("dataset", "%s", s->path);
     print_part("train", &s->train, s->d->trains);
     print_part("test", &s->test, s->d->tests);
+    info_print_recordings("recordings", "train", s->d->train, s->d->trains);
+    info_print_recordings("recordings", "test", s->d->test, s->d->tests);
     cli_row("noise", "%d model%s", models, CLI_S(models));
     for (int32_t i = 0; i < models && i < INFO_MODELS; i++) print_model(s, i);
     if (models > INFO_MODELS) cli_row("", "and %d more, which --json lists", models - INFO_MODELS);

@@ -25,6 +25,8 @@ typedef struct {
     tally             *tally;
     int                kinds; /* entries of tally              */
     int32_t            fixed, stamped, held; /* held: absolute factors */
+    int32_t            multiplied;           /* factors with a multiplier other than 1, and its range */
+    double             least, most;
     info_truth         truth;
 } summary;
 
@@ -44,6 +46,9 @@ static void count_factors(summary *s)
         }
         s->tally[k].factors++;
         s->held += factor.ops->absolute != 0;
+        s->multiplied += factor.multiplier != 1;
+        s->least = f ? fmin(s->least, factor.multiplier) : factor.multiplier;
+        s->most = f ? fmax(s->most, factor.multiplier) : factor.multiplier;
         s->used[factor.noise]++;
     }
 }
@@ -74,6 +79,7 @@ static json_t *model_json(const summary *s, int32_t index)
 static void print_json(const summary *s)
 {
     int32_t count[CT_KIND_COUNT] = {0};
+    char    recording[256];
     json_t *o = cli_object(), *kinds = cli_object(), *models = cli_object(), *noise = cli_object();
     for (int32_t v = 0; v < ct_graph_variables(s->seq->graph); v++) count[ct_graph_kind(s->seq->graph, v)]++;
     for (int k = 0; k < CT_KIND_COUNT; k++)
@@ -88,8 +94,11 @@ static void print_json(const summary *s)
     cli_put(o, "fixed", cli_integer(s->fixed));
     cli_put(o, "truth", cli_integer(s->truth.known));
     cli_put(o, "truth_in_part", cli_integer(s->truth.part));
+    cli_put(o, "truth_sigma", cli_numbers(2, s->seq->truth_sigma));
+    cli_put(o, "recording", cli_text(ct_sequence_recording(s->seq, recording, sizeof recording)));
     cli_put(o, "stamped", cli_integer(s->stamped));
     cli_put(o, "factors", cli_integer(ct_graph_factors(s->seq->graph)));
+    cli_put(o, "multiplied", cli_integer(s->multiplied));
     cli_put(o, "models", models);
     cli_put(o, "absolute", cli_integer(s->held));
     cli_put(o, "initial_error",
@@ -113,16 +122,23 @@ static void print_all(const summary *s)
 {
     const ct_graph *g = s->seq->graph;
     const int32_t   variables = ct_graph_variables(g), models = ct_noise_count(s->noise);
-    char            kinds[128], part[128];
+    char            kinds[128], part[128], recording[256], sigma[64];
+    info_sigma      own = {0};
+    info_add_sigma(&own, s->seq);
     cli_row("file", "%s (%s)", s->path, ct_format_name(s->format));
+    ct_sequence_recording(s->seq, recording, sizeof recording);
+    if (s->seq->recording || strcmp(recording, ct_sequence_label(s->seq))) cli_row("recording", "%s", recording);
     cli_row("variables", "%s; %d fixed", cli_describe_kinds(g, kinds, sizeof kinds), s->fixed);
     if (!s->truth.known) cli_row("truth", "none");
     else
         cli_row("truth", "of %lld variables of %d%s", (long long)s->truth.known, variables,
                 info_part(&s->truth, part, sizeof part));
+    if (*info_sigma_text(&own, sigma, sizeof sigma)) cli_row("", "with a sigma of %s", sigma);
     if (s->stamped) cli_row("times", "of %d variables of %d", s->stamped, variables);
     cli_row("factors", "%d; %d are absolute", ct_graph_factors(g), s->held);
     for (int k = 0; k < s->kinds; k++) cli_row("", "%s: %d", s->tally[k].ops->name, s->tally[k].factors);
+    if (s->multiplied)
+        cli_row("", "%d with a multiple of the model's covariance, %.4g to %.4g", s->multiplied, s->least, s->most);
     cli_row("error", "%.10g at the initial values", ct_graph_error(g, s->noise, ct_graph_initial_const(g)));
     cli_row("noise", "%d model%s", models, CLI_S(models));
     for (int32_t i = 0; i < models && i < MODELS_SHOWN; i++) print_model(s, i);
@@ -216,10 +232,10 @@ const cli_command cli_info = {
     .least = 1,
     .most = 1,
     .text = "Of a file: variables by kind, factors by measurement model, noise models with sigmas and units, how much "
-            "ground truth it has, and the error at its initial values. Of a dataset (a folder, or its dataset.yaml): "
-            "sequences, poses, noise models with start variances, and what is learned. Of a run folder of covtune "
-            "learn: noise models before and after, loss, method, data and version, and how to continue an unfinished "
-            "run.\n",
+            "ground truth it has, its recording, and the error at its initial values. Of a dataset (a folder, or its "
+            "dataset.yaml): sequences, recordings, poses, noise models with start variances, and what is learned. Of "
+            "a run folder of covtune learn: noise models before and after, loss, method, data and version, and how to "
+            "continue an unfinished run.\n",
     .example = "  covtune simulate grid --poses 200 --out small.ctseq\n"
                "  covtune info small.ctseq --map\n",
     .options = OPTIONS,

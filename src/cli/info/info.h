@@ -1,4 +1,5 @@
-/* info.h: covtune info of files (info.c), datasets (dataset.c) and run folders (run.c); shared: truth_and_noise.c. */
+/* info.h: covtune info of files (info.c), datasets (dataset.c) and run folders (run.c); shared: truth_and_noise.c,
+ * recordings.c. */
 #ifndef CT_CLI_INFO_H
 #define CT_CLI_INFO_H
 
@@ -20,6 +21,21 @@ typedef struct {
 void info_add_truth(info_truth *truth, const ct_sequence *seq);
 /* "; x, y only", "; of 12 in part", or "" if the truth of all these variables is complete. Returns buf. */
 const char *info_part(const info_truth *truth, char *buf, size_t size);
+
+/* A row "train: 2, of 4 sequences: walk1 (3), walk2 (1)", if a recording has several sequences. */
+void info_print_recordings(const char *label, const char *part, ct_sequence *const list[], int32_t count);
+/* Number of sequences by recording. */
+json_t *info_recordings_json(ct_sequence *const list[], int32_t count);
+
+/* The truth's own sigma over sequences: m, rad; 0: not given. */
+typedef struct {
+    int32_t sequences;
+    double  least[2], most[2];
+} info_sigma;
+
+void info_add_sigma(info_sigma *sigma, const ct_sequence *seq);
+/* "0.01 to 0.05 m, 0.002 rad"; "" if none is given. Returns buf. */
+const char *info_sigma_text(const info_sigma *sigma, char *buf, size_t size);
 
 /* "sigma x 0.1 m, y 0.1 m, correlated, huber 1.5", rows named as the table names them. Returns buf. */
 #define INFO_SIGMAS 512
