@@ -201,6 +201,80 @@ typedef struct {
 ct_status ct_conditioning_at(const ct_graph *graph, const ct_noise *noise, ct_solver *solver, const double *x,
                              ct_conditioning *out, ct_err *err);
 
+/* ---- Without truth --------------------------------------------------------------------------- */
+
+/* The fit of a noise model's factors at the minimum, row by row. Factors without estimated variables have no part. If
+ * the models are right, the expectation of chi_squared[i] is factors - leverage[i]; less with a kernel. */
+typedef struct {
+    double factors;
+    double chi_squared[CT_NOISE_DIM_MAX]; /* sum of 2 rho, shared by the squares of the whitened rows              */
+    double leverage[CT_NOISE_DIM_MAX];    /* diagonal of the hat matrix: unknowns that the row determines; all sum to
+                                           * the number of unknowns                                                */
+} ct_model_fit;
+
+/* fit[g] (ct_noise_count) <- the fit of model g at values x. solver is one of the graph; it is left linearised at x.
+ * CT_E_SINGULAR if the system is. Costs a few factorisations. */
+ct_status ct_model_fit_at(const ct_noise *noise, ct_solver *solver, const double *x, ct_model_fit fit[], ct_err *err);
+
+/* Innovations: a tenth of the measurements is held out and predicted from the rest. At the minimum x of the rest, with
+ * its covariance P, a held-out measurement has
+ *
+ *     nu = r(x),   S = J P J' + Sigma,   nu ~ N(0, S) if the models are right.
+ *
+ * Held out are absolute measurements, landmarks, loop closures: all but the odometry from pose to pose (of any body).
+ * They are spread over the sequence, a tenth of every group of models, with an offset from the seed; one of groups of
+ * 4 to 9, none of smaller ones. None is held out that leaves a variable undetermined. The choice does not depend on
+ * variances, so that scores of two noise tables are of the same measurements.
+ *
+ * log_density is the logarithm of p(nu), the predictive density: a proper score, by which noise models are compared
+ * without truth; higher is better. p is N(0, S); with a kernel exp(-rho(d)) / (Z sqrt|S|), d^2 = nu' S^-1 nu; where
+ * that has no integral, 0.99 N(0, S) + 0.01 N(0, 100 S). */
+#define CT_INNOVATION_BLOCKS 10
+
+typedef struct {
+    int64_t measurements, rows;         /* held out and predicted; 0: none could be                      */
+    double  normalised;                 /* sum of nu' S^-1 nu; its expectation is rows                   */
+    double  log_density;                /* sum; in m, rad, ... as the residuals                          */
+    int64_t beyond;                     /* rows with |nu_i| > 3 sqrt(S_ii); their expectation is 0.0027 rows */
+    double  row_square[CT_ROWS_MAX];    /* by row: sum of nu_i^2,                                        */
+    double  row_ratio[CT_ROWS_MAX];     /* of nu_i^2 / S_ii,                                             */
+    int64_t row_beyond[CT_ROWS_MAX];    /* and of rows beyond                                            */
+    /* sums over contiguous tenths of the held-out measurements, in their order                          */
+    double  block_log_density[CT_INNOVATION_BLOCKS];
+    int64_t block_measurements[CT_INNOVATION_BLOCKS];
+} ct_innovation;
+
+/* each[g] (ct_noise_count; without blocks; may be NULL) <- innovations of the factors of model g; total <- of all, by
+ * row those of no model. x: an estimate, where the solve without the held-out measurements starts (options: of that
+ * solve). Without a minimum, or without anything that can be held out, measurements is 0 and log_density NaN. Costs a
+ * solve and some ten factorisations. */
+ct_status ct_innovations(const ct_graph *graph, const ct_noise *noise, const double *x, uint64_t seed,
+                         const ct_solve_options *options, ct_innovation each[], ct_innovation *total, ct_err *err);
+/* to += from. */
+void ct_innovation_add(const ct_innovation *from, ct_innovation *to);
+
+/* The mean log density of a less that of b, per measurement, in pairs: of sequences, each once; with one sequence, of
+ * its blocks. Sequences that have no innovations in one of them, or not equally many, are left out. */
+typedef struct {
+    int32_t pairs;
+    int     of_blocks; /* 1: of one sequence, whose blocks are not independent                            */
+    double  difference, standard_error; /* NaN: no pair; fewer than two                                  */
+} ct_score_difference;
+
+ct_score_difference ct_innovation_compare(int32_t count, const ct_innovation a[], const ct_innovation b[]);
+
+/* Second differences along the poses of each body, in their order: with times (s),
+ *     a = 2 (u_k - u_(k-1)) / (t_(k+1) - t_(k-1)),   u_k = (p_(k+1) - p_k) / (t_(k+1) - t_k),
+ * and the same of rotations, u_k = Log(R_k^-1 R_(k+1)) / (t_(k+1) - t_k). Without times, or if some are missing, steps
+ * take their place. Root mean squares of |a|; NaN: fewer than three poses. */
+typedef struct {
+    int64_t triples;
+    int     timed;                 /* 1: per s^2, 0: per step^2 */
+    double  translation, rotation; /* m, rad                    */
+} ct_smoothness;
+
+ct_smoothness ct_smoothness_of(const ct_sequence *seq, const double *x);
+
 /* ---- Evaluation ------------------------------------------------------------------------------ */
 
 /* Normalised chi-square is chi_squared / degrees: 1 if the noise models are right, less with robust kernels, where
@@ -218,10 +292,12 @@ typedef struct {
 /* The evaluation of one sequence. */
 typedef struct {
     ct_solve_result solve;
-    double          loss;
+    double          loss;                        /* NaN without truth                          */
     ct_accuracy     accuracy;
     ct_consistency  consistency;                 /* nees: with options.nees                    */
     double          condition, condition_scaled; /* with options.conditioning, else NaN        */
+    ct_innovation   innovation;                  /* with options.innovations, else of none     */
+    ct_smoothness   smoothness;
     int             bodies;
     ct_body         body[CT_BODIES_MAX]; /* accuracy of each body */
 } ct_evaluation;
@@ -240,6 +316,8 @@ typedef struct {
     const double          *nees;         /* per variable, as ct_nees_each has it; NULL: none               */
     const int             *nees_degrees; /* the same                                                       */
     const ct_conditioning *conditioning; /* NULL: not asked for, or no estimate                            */
+    const ct_innovation   *innovation;   /* per noise model; NULL: not asked for, or no estimate           */
+    const ct_model_fit    *fit;          /* the same                                                       */
 } ct_estimate;
 
 /* Receives the estimate of sequence i, from the thread that made it, one call at a time; not of cancelled ones. A
@@ -255,13 +333,15 @@ typedef struct {
     ct_loss        loss;
     int            nees;         /* compute marginal covariances and NEES                         */
     int            conditioning; /* compute condition numbers: some 20 factorisations a sequence  */
+    int            innovations;  /* predict held-out measurements: a solve and ten factorisations */
+    uint64_t       seed;         /* of the choice of these                                        */
     int            jobs;         /* threads; their number changes no bit, times apart             */
     ct_evaluate_fn progress;     /* may be NULL                                                   */
     ct_estimate_fn estimate;     /* may be NULL                                                   */
     void          *user;         /* of both                                                       */
 } ct_evaluate_options;
 
-/* ct_inference_defaults, ct_loss_defaults, neither nees nor conditioning, one job */
+/* ct_inference_defaults, ct_loss_defaults, neither nees nor conditioning nor innovations, seed 1, one job */
 ct_evaluate_options ct_evaluate_defaults(void);
 
 /* Means over the sequences that have an estimate: of accuracy, loss and seconds each sequence counts once, over those
@@ -275,6 +355,10 @@ typedef struct {
     double      loss;
     double      chi_squared, nees; /* per degree                           */
     double      condition, condition_scaled;
+    /* innovations: sums over all sequences, without blocks; of smoothness the mean square over all triples of sequences
+     * with times if any has them, else of all */
+    ct_innovation innovation;
+    ct_smoothness smoothness;
     double      seconds;
     int         bodies; /* in the order in which they come; of more than CT_BODIES_MAX the first */
     ct_body     body[CT_BODIES_MAX]; /* means over the sequences that have this body              */

@@ -94,15 +94,6 @@ void      ct_outer_free(ct_outer *outer);
 int32_t         ct_outer_sequences(const ct_outer *outer);
 const ct_theta *ct_outer_theta(const ct_outer *outer);
 
-/* The fit of a noise model's factors at the minimum, row by row. Factors without estimated variables have no part. If
- * the models are right, the expectation of chi_squared[i] is factors - leverage[i]; less with a kernel. */
-typedef struct {
-    double factors;
-    double chi_squared[CT_NOISE_DIM_MAX]; /* sum of 2 rho, shared by the squares of the whitened rows              */
-    double leverage[CT_NOISE_DIM_MAX];    /* diagonal of the hat matrix: unknowns that the row determines; all sum to
-                                           * the number of unknowns                                                */
-} ct_model_fit;
-
 /* The outer problem at a point; m is the number of parameters. Arrays are the caller's; NULL: not wanted. If an inner
  * solve fails, the loss is infinite and arrays are zero. */
 typedef struct {

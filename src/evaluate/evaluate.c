@@ -12,7 +12,8 @@
 
 ct_evaluate_options ct_evaluate_defaults(void)
 {
-    return (ct_evaluate_options){.inference = ct_inference_defaults(), .loss = ct_loss_defaults(), .jobs = 1};
+    return (ct_evaluate_options){
+        .inference = ct_inference_defaults(), .loss = ct_loss_defaults(), .seed = 1, .jobs = 1};
 }
 
 int ct_evaluation_has_estimate(const ct_evaluation *e)
@@ -34,6 +35,8 @@ static ct_evaluation unknown(void)
     return (ct_evaluation){.loss = NAN,
                            .accuracy = {0, NAN, NAN, NAN},
                            .consistency = {.chi_squared = NAN, .nees = NAN},
+                           .innovation = {.log_density = NAN},
+                           .smoothness = {.translation = NAN, .rotation = NAN},
                            .condition = NAN,
                            .condition_scaled = NAN};
 }
@@ -45,6 +48,8 @@ typedef struct {
     double         *nees;
     int            *degrees;
     ct_conditioning conditioning;
+    ct_innovation  *innovation; /* per noise model */
+    ct_model_fit   *fit;
 } details;
 
 static ct_status replay(const ct_sequence *seq, const ct_noise *noise, const ct_replay_options *options, double *x,
@@ -82,6 +87,20 @@ static ct_status compute_nees(const ct_sequence *seq, const ct_noise *noise, ct_
     return ct__nees(seq, noise, solver, x, in->nees, in->degrees, out, err);
 }
 
+/* Allocates the arrays of `in`. */
+static ct_status compute_innovations(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver,
+                                     const ct_evaluate_options *options, const double *x, details *in,
+                                     ct_innovation *out, ct_err *err)
+{
+    const int32_t models = ct_noise_count(noise);
+    in->innovation = ct__zalloc(models, sizeof *in->innovation);
+    in->fit = ct__zalloc(models, sizeof *in->fit);
+    if (!in->innovation || !in->fit) return ct__no_memory(err, "noise models", models);
+    const ct_status status = ct_model_fit_at(noise, solver, x, in->fit, err);
+    if (status != CT_OK) return status == CT_E_SINGULAR ? CT_OK : status;
+    return ct_innovations(seq->graph, noise, x, options->seed, &options->inference.solve, in->innovation, out, err);
+}
+
 static ct_status evaluate(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver,
                           const ct_evaluate_options *options, double *x, details *in, ct_evaluation *out, ct_err *err)
 {
@@ -89,13 +108,17 @@ static ct_status evaluate(const ct_sequence *seq, const ct_noise *noise, ct_solv
     CT_TRY(ct__check_loss(&options->loss, err));
     CT_TRY(infer(seq, noise, solver, &options->inference, x, &out->solve, err));
     const double value = ct_loss_value(&options->loss, seq, x);
-    out->loss = isfinite(value) ? value : NAN;
+    out->loss = isfinite(value) && ct_loss_terms(&options->loss, seq) ? value : NAN;
     out->accuracy = ct_accuracy_of(seq, x);
     out->bodies = ct_accuracy_of_bodies(seq, x, out->body);
     out->consistency = ct__fit(seq->graph, out->solve.final_error);
     if (out->solve.stop == CT_STOP_CANCELLED) return CT_OK;
     if (options->nees) CT_TRY(compute_nees(seq, noise, solver, x, in, &out->consistency, err));
-    if (!options->conditioning || !ct_evaluation_has_estimate(out)) return CT_OK;
+    if (!ct_evaluation_has_estimate(out)) return CT_OK;
+    out->smoothness = ct_smoothness_of(seq, x);
+    if (options->innovations)
+        CT_TRY(compute_innovations(seq, noise, solver, options, x, in, &out->innovation, err));
+    if (!options->conditioning) return CT_OK;
     CT_TRY(ct_conditioning_at(seq->graph, noise, solver, x, &in->conditioning, err));
     out->condition = in->conditioning.plain.condition;
     out->condition_scaled = in->conditioning.scaled.condition;
@@ -106,6 +129,8 @@ static void release(details *in)
 {
     free(in->nees);
     free(in->degrees);
+    free(in->innovation);
+    free(in->fit);
 }
 
 ct_status ct_evaluate_sequence(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver,
@@ -190,6 +215,8 @@ static ct_status call_estimate(batch *b, int32_t i, const double *x, const detai
         .nees = nees ? in->nees : NULL,
         .nees_degrees = nees ? in->degrees : NULL,
         .conditioning = o->conditioning && ct_evaluation_has_estimate(found) ? &in->conditioning : NULL,
+        .innovation = in->innovation,
+        .fit = in->fit,
     };
     if (!o->estimate || found->solve.stop == CT_STOP_CANCELLED) return CT_OK;
     pthread_mutex_lock(&b->calling);

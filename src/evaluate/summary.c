@@ -9,6 +9,8 @@ ct_summary ct__summary_none(void)
                         .loss = NAN,
                         .chi_squared = NAN,
                         .nees = NAN,
+                        .innovation = {.log_density = NAN},
+                        .smoothness = {.translation = NAN, .rotation = NAN},
                         .condition = NAN,
                         .condition_scaled = NAN,
                         .seconds = NAN};
@@ -107,6 +109,33 @@ static ct_status conditions(int32_t count, const ct_evaluation each[], const uin
     return CT_OK;
 }
 
+/* ---- Smoothness ------------------------------------------------------------------------------ */
+
+/* Sums of squares, of sequences with times apart from the others. */
+typedef struct {
+    int64_t triples;
+    double  translation, rotation;
+} roughness;
+
+static void add_smoothness(roughness sum[2], const ct_smoothness *s)
+{
+    roughness *to = &sum[s->timed];
+    if (isnan(s->translation)) return;
+    to->triples += s->triples;
+    to->translation += (double)s->triples * s->translation * s->translation;
+    to->rotation += (double)s->triples * s->rotation * s->rotation;
+}
+
+static void end_smoothness(const roughness sum[2], ct_smoothness *out)
+{
+    const roughness *of = &sum[sum[1].triples > 0];
+    if (!of->triples) return;
+    *out = (ct_smoothness){.triples = of->triples,
+                           .timed = of == &sum[1],
+                           .translation = sqrt(of->translation / (double)of->triples),
+                           .rotation = sqrt(of->rotation / (double)of->triples)};
+}
+
 /* ---- The summary ----------------------------------------------------------------------------- */
 
 ct_status ct_summarise(int32_t count, const ct_evaluation each[], const uint8_t *use, ct_summary *out, ct_err *err)
@@ -114,6 +143,7 @@ ct_status ct_summarise(int32_t count, const ct_evaluation each[], const uint8_t 
     ct_summary    s = ct__summary_none();
     mean          loss = {0}, seconds = {0}, chi = {0}, nees = {0};
     accuracy_mean accuracy = {0}, of_body[CT_BODIES_MAX] = {0};
+    roughness     rough[2] = {{0}};
     *out = s;
     if (count < 0) return ct_fail(err, CT_E_ARGUMENT, "%d evaluations: there cannot be less than none", count);
     for (int32_t i = 0; i < count; i++) {
@@ -129,12 +159,17 @@ ct_status ct_summarise(int32_t count, const ct_evaluation each[], const uint8_t 
         add(&seconds, e->solve.seconds);
         add_ratio(&chi, e->consistency.chi_squared, e->consistency.degrees);
         add_ratio(&nees, e->consistency.nees, e->consistency.nees_degrees);
+        ct_innovation_add(&e->innovation, &s.innovation);
+        add_smoothness(rough, &e->smoothness);
     }
     end_accuracy(&accuracy, &s.accuracy);
     s.loss = value_of(loss);
     s.seconds = value_of(seconds);
     s.chi_squared = value_of(chi);
     s.nees = value_of(nees);
+    end_smoothness(rough, &s.smoothness);
+    memset(s.innovation.block_log_density, 0, sizeof s.innovation.block_log_density);
+    memset(s.innovation.block_measurements, 0, sizeof s.innovation.block_measurements);
     for (int i = 0; i < s.bodies; i++) end_accuracy(&of_body[i], &s.body[i].accuracy);
     CT_TRY(conditions(count, each, use, &s, err));
     *out = s;

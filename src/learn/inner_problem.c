@@ -297,7 +297,7 @@ static void differentiate(const ct_outer *outer, ct__inner_problem *inner, ct__s
 static void fit_models(const ct_outer *outer, ct__inner_problem *inner)
 {
     ct_err err;
-    const ct_status status = ct__inner_fit(outer, inner, &err);
+    const ct_status status = ct_model_fit_at(outer->noise, inner->solver, inner->x, inner->fit, &err);
     if (status == CT_E_MEMORY) inner->status = status;
     for (int32_t g = 0; status != CT_OK && g < outer->models; g++) inner->fit[g].factors = NAN;
 }

@@ -105,9 +105,6 @@ double ct__inner_residual(const ct_outer *outer, const ct__inner_problem *inner,
 /* matrix += A'A, gradient += A'e, for `rows` rows of A (row-major, m wide). gradient may be NULL. */
 void ct__add_normal(int32_t m, int rows, const double *A, const double *e, double *matrix, double *gradient);
 
-/* leverage.c: inner->fit at inner->x under outer->noise. CT_E_SINGULAR: there is no covariance. */
-ct_status ct__inner_fit(const ct_outer *outer, ct__inner_problem *inner, ct_err *err);
-
 /* residual_samples.c */
 ct_status ct__collect_samples(ct_outer *outer, ct_err *err);
 void      ct__free_samples(ct_outer *outer);
