@@ -15,6 +15,19 @@ void eval_metrics(const ct_summary *s, double value[EVAL_COUNT])
     value[EVAL_LOSS] = s->loss;
     value[EVAL_CHI_SQUARED] = s->chi_squared;
     value[EVAL_NEES] = s->nees;
+    const ct_innovation *n = &s->innovation;
+    value[EVAL_INNOVATION] = n->rows ? n->normalised / (double)n->rows : NAN;
+    value[EVAL_BEYOND] = n->rows ? (double)n->beyond / (double)n->rows : NAN;
+    value[EVAL_LOG_DENSITY] = n->rows ? n->log_density / (double)n->measurements : NAN;
+    value[EVAL_ROUGH_TRANSLATION] = s->smoothness.translation;
+    value[EVAL_ROUGH_ROTATION] = s->smoothness.rotation;
+}
+
+int eval_shows(const eval_request *request, const eval_job *job, int k)
+{
+    if (k == EVAL_CHI_SQUARED) return 1;
+    if (k == EVAL_NEES) return request->nees;
+    return k < EVAL_NEES ? job->with_truth > 0 : job->innovations;
 }
 
 void eval_sequence_metrics(const ct_evaluation *evaluation, double value[EVAL_COUNT])
@@ -28,7 +41,7 @@ void eval_sequence_metrics(const ct_evaluation *evaluation, double value[EVAL_CO
  * over the estimates it has, and they are not comparable. */
 static void summarise(eval_job *job)
 {
-    uint8_t *use = cli_alloc(job->count, 1);
+    uint8_t *use = job->use = cli_alloc(job->count, 1);
     for (int32_t i = 0; i < job->count; i++) {
         use[i] = 1;
         for (int k = 0; k < job->columns; k++) {
@@ -40,7 +53,6 @@ static void summarise(eval_job *job)
     for (int k = 0; k < job->columns; k++)
         if (ct_summarise(job->count, job->column[k].of, job->interrupted ? NULL : use, &job->column[k].summary, NULL))
             cli_check_alloc(NULL);
-    free(use);
 }
 
 /* ---- estimates ---- */
@@ -54,10 +66,13 @@ static ct_status list_sequences(const eval_request *request, eval_job *job, ct_e
     const ct_loss     all = ct_loss_defaults();
     job->seq = cli_alloc((int64_t)d->trains + d->tests, sizeof *job->seq);
     job->count = ct_dataset_sequences(d, (ct_dataset_part)request->part, job->seq);
-    for (int32_t i = 0; i < job->count; i++)
-        if (!ct_loss_terms(&all, job->seq[i]))
-            return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with" CLI_ADVICE_TRUTH,
-                           request->path, ct_sequence_label(job->seq[i]));
+    for (int32_t i = 0; i < job->count; i++) job->with_truth += ct_loss_terms(&all, job->seq[i]) > 0;
+    job->innovations = request->innovations || job->with_truth < job->count;
+    if (request->nees && !job->with_truth)
+        return ct_fail(err, CT_E_ARGUMENT,
+                       "%s: --nees and --truth-sigma compare with the truth, and no sequence has any" CLI_ADVICE_TRUTH
+                       "; without them, eval predicts held-out measurements",
+                       request->path);
     return CT_OK;
 }
 
@@ -72,6 +87,7 @@ static ct_status add_column(const cli_io *io, const eval_request *request, eval_
     if (status == CT_OK) status = ct_robust_list_apply(request->robust, "--", column->noise, err);
     for (int32_t i = 0; status == CT_OK && i < job->count; i++)
         status = ct_graph_check_noise(job->seq[i]->graph, column->noise, err);
+    if (status == CT_OK) eval_group_models(column, job->count);
     return status;
 }
 
@@ -103,7 +119,8 @@ static ct_status prepare(const cli_io *io, const eval_request *request, eval_job
 
 typedef struct {
     cli_progress bar;
-    int     column;
+    eval_job    *job;
+    int          column;
 } watcher;
 
 static int watch(void *user, int32_t done, int32_t count)
@@ -114,10 +131,19 @@ static int watch(void *user, int32_t done, int32_t count)
     return cli_interrupted();
 }
 
+static ct_status keep(void *user, int32_t i, const ct_evaluation *evaluation, const ct_estimate *estimate, ct_err *err)
+{
+    watcher *w = user;
+    (void)evaluation;
+    (void)err;
+    eval_keep_sums(&w->job->column[w->column], i, estimate);
+    return CT_OK;
+}
+
 static ct_status estimate(const cli_io *io, const eval_request *request, eval_job *job, ct_err *err)
 {
     const double begin = ct_now_s();
-    watcher      w = {.bar = cli_progress_new(io, (double)job->columns * job->count)};
+    watcher      w = {.bar = cli_progress_new(io, (double)job->columns * job->count), .job = job};
 
     ct_evaluate_options options = ct_evaluate_defaults();
     ct_inference       *inference = &options.inference;
@@ -127,7 +153,10 @@ static ct_status estimate(const cli_io *io, const eval_request *request, eval_jo
     options.loss.difference = (ct_difference)request->difference;
     options.nees = request->nees;
     options.jobs = request->jobs;
+    options.innovations = job->innovations;
+    options.seed = request->seed;
     options.progress = watch;
+    options.estimate = keep;
     options.user = &w;
     ct_status status = ct_inference_choose(job->count, job->seq, inference, err);
     job->incremental = inference->incremental;
@@ -203,9 +232,13 @@ static void release(eval_job *job)
 {
     for (int k = 0; k < job->columns; k++) {
         free(job->column[k].of);
+        free(job->column[k].group_of);
+        free(job->column[k].first);
+        free(job->column[k].sum);
         ct_noise_free(job->column[k].noise);
     }
     free(job->seq);
+    free(job->use);
     ct_dataset_free(job->dataset);
 }
 
@@ -265,6 +298,10 @@ static const cli_option OPTIONS[] = {
                    "difference from the truth in the loss: in the local frame (local), or in the world (left)"),
     CLI_ROW_FLAG("nees", AT(nees), "normalised estimation error squared: errors against marginal covariances"),
     CLI_ROW_TEXT("truth-sigma", "M[,RAD]", AT(truth_sigma), CLI_TRUTH_SIGMA_HELP "; it implies --nees"),
+    CLI_ROW_FLAG("innovation", AT(innovations),
+                 "predict a tenth of the measurements that are not odometry from the rest, and print how well (the "
+                 "default if a sequence has no truth)"),
+    CLI_ROW_SEED("seed", "K", AT(seed), "which measurements are held out (1)"),
     CLI_ROW_FLAG("each", AT(each), "one row a sequence as well"),
     CLI_ROW_FLAG("by-name", AT(by_name),
                  "accuracy of each body as well: poses of one name but for their number, such as an object o0, o1, .. "
@@ -277,8 +314,12 @@ static const cli_option OPTIONS[] = {
 
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    eval_request request = {
-        .part = CT_DATASET_TEST, .solver = CT_INFERENCE_AUTO, .entry = -1, .method = -1, .jobs = cli_processors()};
+    eval_request request = {.part = CT_DATASET_TEST,
+                            .solver = CT_INFERENCE_AUTO,
+                            .entry = -1,
+                            .method = -1,
+                            .seed = 1,
+                            .jobs = cli_processors()};
     cli_io   io;
     eval_job job = {0};
     cli_exit code = cli_parse(command, &request, argc, argv, &io, &request.path);
@@ -305,7 +346,11 @@ const cli_command cli_eval = {
         "Estimates every sequence under the dataset's noise models, or those of a file, and compares with the truth, "
         "without alignment. Numbers are means over the sequences that have an estimate. rmse is per coordinate, as "
         "LEO has it; ape is that of distances, a root of 2 larger in the plane. Chi-square and NEES are 1 if the "
-        "claimed uncertainty is right, and larger if it is too small. A dataset is a folder with dataset.yaml, one "
+        "claimed uncertainty is right, and larger if it is too small.\n"
+        "Sequences without truth are evaluated by what they measure: chi-square by noise model, innovations of "
+        "held-out measurements, which are predicted from the rest, and second differences of the trajectory. The log "
+        "density of held-out measurements is a score: with --against, two noise files are compared by it in pairs of "
+        "sequences, with its standard error. A dataset is a folder with dataset.yaml, one "
         "with folders train and test, a folder of sequence files, or one such file. Exit code 0 means that every "
         "solve reached a minimum. Ctrl-C prints what is done, with exit code 130.\n",
     .example = "  covtune simulate grid --poses 500 --out city.ctseq\n"

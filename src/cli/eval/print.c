@@ -33,7 +33,16 @@ static void put_numbers(json_t *o, const double value[EVAL_COUNT])
     cli_put(o, "nees", cli_number(value[EVAL_NEES]));
 }
 
-static json_t *sequence_json(const eval_request *request, const ct_sequence *seq, const ct_evaluation *a)
+/* The keys that need no truth. */
+static void put_without_truth(json_t *o, const eval_job *job, const ct_innovation *innovation,
+                              const ct_smoothness *smoothness)
+{
+    cli_put(o, "innovation", job->innovations ? eval_innovation_json(innovation) : cli_check_alloc(json_null()));
+    cli_put(o, "smoothness", eval_smoothness_json(smoothness));
+}
+
+static json_t *sequence_json(const eval_request *request, const eval_job *job, const ct_sequence *seq,
+                             const ct_evaluation *a)
 {
     double  value[EVAL_COUNT];
     json_t *o = cli_object();
@@ -41,6 +50,7 @@ static json_t *sequence_json(const eval_request *request, const ct_sequence *seq
     cli_put(o, "name", cli_text(seq->name));
     cli_put(o, "poses", cli_integer(a->accuracy.poses));
     put_numbers(o, value);
+    put_without_truth(o, job, &a->innovation, &a->smoothness);
     const int by_name = request->by_name && ct_evaluation_has_estimate(a);
     cli_put(o, "by_name", by_name ? eval_bodies_json(a->bodies, a->body) : cli_check_alloc(json_null()));
     cli_put(o, "stop", cli_text(ct_stop_name(a->solve.stop)));
@@ -54,10 +64,13 @@ static void put_column(json_t *o, const eval_request *request, const eval_job *j
     const ct_summary *s = &column->summary;
     double            value[EVAL_COUNT];
     json_t           *sequences = cli_array();
-    for (int32_t i = 0; i < job->count; i++) cli_append(sequences, sequence_json(request, job->seq[i], &column->of[i]));
+    for (int32_t i = 0; i < job->count; i++)
+        cli_append(sequences, sequence_json(request, job, job->seq[i], &column->of[i]));
     cli_put(o, "noise", cli_text(column->file));
     eval_metrics(s, value);
     put_numbers(o, value);
+    put_without_truth(o, job, &s->innovation, &s->smoothness);
+    cli_put(o, "models", job->innovations ? eval_models_json(job, column) : cli_check_alloc(json_null()));
     cli_put(o, "by_name", request->by_name ? eval_bodies_json(s->bodies, s->body) : cli_check_alloc(json_null()));
     cli_put(o, "failed", cli_integer(s->failed));
     cli_put(o, "averaged", cli_integer(s->averaged));
@@ -83,13 +96,14 @@ void eval_print_json(const eval_request *request, const eval_job *job)
     put_column(o, request, job, &job->column[0]);
     if (job->columns > 1) put_column(against, request, job, &job->column[1]);
     cli_put(o, "against", against);
+    if (job->columns > 1 && job->innovations) cli_put(o, "score", eval_score_json(job));
     cli_put(o, "note", cli_text(job->dataset->note));
     cli_print_json(o);
 }
 
 /* ---- text ---- */
 
-#define LABEL  16 /* columns of a metric's name: "rmse translation" */
+#define LABEL  EVAL_LABEL
 #define NUMBER EVAL_NUMBER
 #define NAME   EVAL_NAME
 
@@ -99,8 +113,16 @@ void eval_print_number(double value)
     else printf(" %*.4g", NUMBER, value);
 }
 
-/* Metrics where smaller is better; chi-square and NEES should be 1. */
-static int has_ratio(int k) { return k != EVAL_CHI_SQUARED && k != EVAL_NEES; }
+/* Metrics where smaller is better; chi-square, NEES and innovations should be 1. */
+static int has_ratio(int k) { return k < EVAL_CHI_SQUARED; }
+
+/* The end of a metric's unit. */
+static const char *unit_end(const eval_request *request, const eval_job *job, int k)
+{
+    if (k == EVAL_LOSS) return ct_difference_name((ct_difference)request->difference);
+    if (k < EVAL_ROUGH_TRANSLATION) return "";
+    return job->column[0].summary.smoothness.timed ? "s^2" : "step^2";
+}
 
 static void print_metric(const eval_request *request, const eval_job *job, int k)
 {
@@ -115,8 +137,7 @@ static void print_metric(const eval_request *request, const eval_job *job, int k
     if (job->columns > 1 && !has_ratio(k)) printf(" %*s", NUMBER, "");
     else if (job->columns > 1) eval_print_number(job->interrupted ? NAN : value[0][k] / value[1][k]);
     printf("  ");
-    snprintf(unit, sizeof unit, "%s%s", metric[k].unit,
-             k == EVAL_LOSS ? ct_difference_name((ct_difference)request->difference) : "");
+    snprintf(unit, sizeof unit, "%s%s", metric[k].unit, unit_end(request, job, k));
     if (cli_result_width() < at + 20) puts(unit); /* the table may be wider than the terminal */
     else cli_wrap(stdout, at, at, cli_result_width(), unit);
 }
@@ -135,7 +156,7 @@ static void print_summary(const eval_request *request, const eval_job *job)
 {
     if (job->columns > 1) printf("%-*s %*s %*s %*s\n", LABEL, "", NUMBER, "noise", NUMBER, "against", NUMBER, "ratio");
     for (int k = 0; k < EVAL_COUNT; k++)
-        if (k != EVAL_NEES || request->nees) print_metric(request, job, k);
+        if (eval_shows(request, job, k)) print_metric(request, job, k);
     print_count(job, "averaged", 0);
     print_count(job, "failed", 1);
 }
@@ -154,11 +175,13 @@ void eval_print_name(const char *name)
 /* A row a sequence; with two noise tables, a block for each. */
 static void print_each(const eval_request *request, const eval_job *job)
 {
-    static const char *const head[EVAL_COUNT] = {"rmse m", "rmse rad", "ape m", "loss", "chi-square", "nees"};
+    static const char *const head[EVAL_COUNT] = {
+        "rmse m",     "rmse rad",  "ape m",       "loss",       "chi-square",  "nees",
+        "innovation", "> 3 sigma", "log density", "2nd diff m", "2nd diff rad"};
     for (int c = 0; c < job->columns; c++) {
         printf("\n%-*s", NAME, job->columns == 1 ? "sequence" : c ? "against" : "noise");
         for (int k = 0; k < EVAL_COUNT; k++)
-            if (k != EVAL_NEES || request->nees) printf(" %*s", NUMBER, head[k]);
+            if (eval_shows(request, job, k)) printf(" %*s", NUMBER, head[k]);
         printf("  stop\n");
         for (int32_t i = 0; i < job->count; i++) {
             const ct_evaluation *a = &job->column[c].of[i];
@@ -166,7 +189,7 @@ static void print_each(const eval_request *request, const eval_job *job)
             eval_sequence_metrics(a, value);
             eval_print_name(job->seq[i]->name);
             for (int k = 0; k < EVAL_COUNT; k++)
-                if (k != EVAL_NEES || request->nees) eval_print_number(value[k]);
+                if (eval_shows(request, job, k)) eval_print_number(value[k]);
             printf("  %s\n", ct_solve_usable(&a->solve) ? "converged" : ct_stop_name(a->solve.stop));
         }
     }
@@ -194,13 +217,21 @@ void eval_print(const eval_request *request, const eval_job *job)
 {
     int64_t poses = 0;
     for (int32_t i = 0; i < job->count; i++) poses += job->column[0].of[i].accuracy.poses;
-    cli_row("dataset", "%s: %d sequence%s (%s), %lld pose%s with truth", request->path, job->count, CLI_S(job->count),
-            part_name(request->part), (long long)poses, CLI_S(poses));
+    if (job->with_truth)
+        cli_row("dataset", "%s: %d sequence%s (%s), %lld pose%s with truth", request->path, job->count,
+                CLI_S(job->count), part_name(request->part), (long long)poses, CLI_S(poses));
+    else
+        cli_row("dataset", "%s: %d sequence%s (%s) without truth", request->path, job->count, CLI_S(job->count),
+                part_name(request->part));
+    if (job->with_truth && job->with_truth < job->count)
+        cli_row("", "%d of %d sequences have truth; errors are means over these", job->with_truth, job->count);
     cli_row("noise", "%s", request->noise ? request->noise : "the dataset's own");
     if (request->against) cli_row("against", "%s", request->against);
     print_inference(request, job);
     putchar('\n');
     print_summary(request, job);
+    if (job->innovations && job->columns > 1 && !job->interrupted) eval_print_score(job);
+    if (job->innovations) eval_print_models(job);
     if (request->by_name) eval_print_bodies(job);
     if (request->each) print_each(request, job);
 }
