@@ -476,6 +476,38 @@ static void test_closed_form_is_the_mean_of_squares_over_multipliers(void)
     pair_free(&p);
 }
 
+/* Steps of unequal duration: the density that measurements were drawn with is learned, by closed form and by loss. */
+static void test_the_density_of_uneven_steps_is_learned(void)
+{
+    static const ct_learn_method METHOD[] = {CT_LEARN_CLOSED_FORM, CT_LEARN_LM};
+    for (int i = 0; i < 2; i++) {
+        lesson         l = {.runs = 6};
+        ct_nav_options nav;
+        ct_noise      *latent = NULL;
+        CHECK(ct_nav_preset("D1", CT_SE2, &nav));
+        nav.least = nav.most = 300;
+        nav.uneven = 20;
+        CHECK_OK(ct_noise_new(&l.noise, &l.err), l.err);
+        for (int k = 0; k < l.runs; k++)
+            CHECK_OK(ct_simulate_nav(&nav, (uint64_t)k, l.noise, &l.seq[k], &l.err), l.err);
+        CHECK_OK(ct_noise_copy(l.noise, &latent, &l.err), l.err);
+        start_far(&l);
+        learn_all(&l, CT_NOISE_DIAGONAL, 1e-6, 1e6);
+        open_outer(&l, NULL);
+        ct_learn_options options = ct_learn_defaults();
+        options.method = METHOD[i];
+        learn(&l, &options);
+        for (int32_t g = 0; g < ct_noise_count(latent); g++)
+            for (int c = 0; c < 3; c++) { /* 1800 samples: a standard error of 3.3 % */
+                const double ratio = ct_noise_covariance(ct_noise_get(l.noise, g), c, c) /
+                                     ct_noise_covariance(ct_noise_get(latent, g), c, c);
+                CHECK_NEAR(ratio, 1, 0.15);
+            }
+        ct_noise_free(latent);
+        lesson_free(&l);
+    }
+}
+
 /* A run is another one if a multiplier differs; a multiplier of 1 is none. */
 static void test_digests_tell_multipliers_apart(void)
 {
@@ -533,6 +565,7 @@ int main(void)
     RUN(test_gradients_are_sums_over_models_of_their_own_and_those_of_differences);
     RUN(test_the_energy_of_leo_is_that_with_models_of_their_own);
     RUN(test_closed_form_is_the_mean_of_squares_over_multipliers);
+    RUN(test_the_density_of_uneven_steps_is_learned);
     RUN(test_digests_tell_multipliers_apart);
     RUN(test_a_copy_keeps_multipliers);
     RUN(test_multipliers_that_cannot_be_are_refused);

@@ -79,10 +79,12 @@ static int is_model(const ct_noise *noise, int32_t index, const char *group, int
     return index == ct_noise_select(noise, group, label);
 }
 
+/* Of every factor e / sqrt(m), m its multiplier. */
 static void check_covariances(const ct_nav_options *o, int runs)
 {
     const int dim = ct_kind_dim(o->kind);
     moments   odom[CT_NAV_REGIMES] = {0}, gps[CT_NAV_REGIMES] = {0};
+    double    most = 1;
     ct_noise *noise = table();
     for (int run = 0; run < runs; run++) {
         ct_sequence *seq = make_with(o, (uint64_t)run, noise);
@@ -96,7 +98,9 @@ static void check_covariances(const ct_nav_options *o, int runs)
                                                                   : NULL;
                 if (!m) continue;
                 m->n++;
-                for (int i = 0; i < dim * dim; i++) m->S[i] += e[i / dim] * e[i % dim];
+                for (int i = 0; i < dim * dim; i++) m->S[i] += e[i / dim] * e[i % dim] / k.multiplier;
+                most = fmax(most, k.multiplier);
+                CHECK(k.multiplier == 1 || (k.multiplier >= 1 / o->uneven && m == &odom[r]));
             }
         }
         ct_sequence_free(seq);
@@ -105,6 +109,34 @@ static void check_covariances(const ct_nav_options *o, int runs)
         check_moments(&odom[r], o->odom[r], dim);
         check_moments(&gps[r], o->gps[r], dim);
     }
+    CHECK(o->uneven > 1 ? most > 0.9 * o->uneven && most <= o->uneven : most == 1);
+    ct_noise_free(noise);
+}
+
+/* The noise of odometry grows with the step's multiplier; nothing else changes. */
+static void test_uneven_steps_have_the_noise_that_their_multipliers_say(void)
+{
+    ct_nav_options even, o;
+    ct_err         err = {0};
+    ct_sequence   *none = NULL;
+    CHECK(ct_nav_preset("D1", CT_SE2, &o));
+    even = o;
+    o.uneven = 30;
+    check_covariances(&o, 20);
+    ct_sequence *a = make(&even, 3), *b = make(&o, 3);
+    CHECK(!memcmp(a->truth, b->truth, (size_t)ct_graph_size(a->graph) * sizeof *a->truth));
+    for (int32_t f = 0; f < ct_graph_factors(a->graph); f++) {
+        double          e[CT_DIM_MAX], d[CT_DIM_MAX];
+        const ct_factor k = ct_graph_factor(b->graph, f);
+        residual(a, f, e);
+        residual(b, f, d);
+        for (int i = 0; i < 3; i++) CHECK_NEAR(d[i], sqrt(k.multiplier) * e[i], 1e-9);
+    }
+    ct_sequence_free(a);
+    ct_sequence_free(b);
+    ct_noise *noise = table();
+    o.uneven = 0.5;
+    CHECK_REFUSED(ct_simulate_nav(&o, 0, noise, &none, &err), err, "largest multiplier of odometry is from 1 to 1e6");
     ct_noise_free(noise);
 }
 
@@ -422,6 +454,7 @@ static void test_runs_share_models_of_the_same_numbers_only(void)
 
 int main(void)
 {
+    RUN(test_uneven_steps_have_the_noise_that_their_multipliers_say);
     RUN(test_a_drift_of_gps_has_the_sigma_and_correlation_time_asked_for);
     RUN(test_residuals_at_the_truth_have_the_covariance_asked_for);
     RUN(test_noise_may_be_correlated);

@@ -32,6 +32,9 @@ typedef struct {
      * it. drift 0: none. */
     double drift;       /* m                   */
     double drift_poses; /* correlation time, > 0 */
+    /* Steps of unequal duration: the covariance of an odometry factor is m Sigma, m its multiplier (graph.h), with log
+     * m uniform from -log uneven to log uneven. From 1 to 1e6; 0 or 1: every step has Sigma. */
+    double uneven;
 } ct_nav_options;
 
 /* The paper's D1 to D4 ("D1", ..., any case), 300 to 500 poses, seed 1. In space, rotations take the sigma of yaw and

@@ -3,7 +3,7 @@
  *
  * A measurement is z = g(x) o Exp(e) with e ~ N(0, Sigma) in the tangent space, on the right. For odometry g = a^-1
  * b, for GPS g = x. With the square-root information R, R'R = Sigma^-1, and white n, e solves R e = n, so that Cov e
- * = R^-1 R^-T = Sigma.
+ * = R^-1 R^-T = Sigma. An odometry step with multiplier m has sqrt(m) e.
  *
  * Path and noise are drawn from separate streams, each seeded by a hash of the dataset's seed and the number of the
  * sequence. So the noise does not change the path, and a sequence does not depend on the others. */
@@ -14,7 +14,7 @@
 #include <ctype.h>
 #include <math.h>
 
-enum { STREAM_PATH, STREAM_NOISE, STREAM_DRIFT };
+enum { STREAM_PATH, STREAM_NOISE, STREAM_DRIFT, STREAM_UNEVEN };
 
 /* ---- Presets --------------------------------------------------------------------------------- */
 
@@ -76,7 +76,8 @@ typedef struct {
     int          regimes;
     nav_model    odom[CT_NAV_REGIMES], gps[CT_NAV_REGIMES];
     int32_t      first; /* noise model of the first pose */
-    ct_rng       noise, drift_noise;
+    ct_rng       noise, drift_noise, durations;
+    double       uneven;         /* largest multiplier of odometry; 0 or 1: none                */
     double       drift, decay;   /* sigma of the slow error (m); its factor a per pose */
     double       slow[3];        /* the slow error at the current pose, in the world            */
     ct_sequence *seq;
@@ -135,6 +136,18 @@ static void add_drift(const maker *m, double z[CT_SIZE_MAX])
 
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
+/* Odometry from pose i - 1 to pose i. */
+static ct_status add_odometry(maker *m, int32_t i, const double *x, const nav_model *model)
+{
+    double z[CT_SIZE_MAX], e[CT_DIM_MAX], multiplier = 1;
+    draw(m, &model->numbers, e);
+    if (m->uneven > 1) multiplier = pow(m->uneven, 2 * ct_rng_uniform(&m->durations) - 1);
+    for (int k = 0; m->uneven > 1 && k < ct_kind_dim(m->kind); k++) e[k] *= sqrt(multiplier);
+    ct__measure(m->kind, x - ct_kind_size(m->kind), x, e, z);
+    CT_TRY(ct_graph_add_between(m->seq->graph, i - 1, i, z, model->index, m->err));
+    return ct_graph_set_multiplier(m->seq->graph, ct_graph_factors(m->seq->graph) - 1, multiplier, m->err);
+}
+
 /* A pose, its odometry and its GPS measurement; the first pose has a prior instead. */
 static ct_status add_pose(maker *m, int32_t i, int regime)
 {
@@ -144,9 +157,7 @@ static ct_status add_pose(maker *m, int32_t i, int regime)
     double         z[CT_SIZE_MAX], e[CT_DIM_MAX], world[CT_SIZE_MAX];
     CT_TRY(ct_graph_add_variable(g, NULL, m->kind, x, NULL, m->err));
     if (i == 0) return ct_graph_add_prior(g, 0, x, m->first, m->err);
-    draw(m, &m->odom[regime].numbers, e);
-    ct__measure(m->kind, x - size, x, e, z);
-    CT_TRY(ct_graph_add_between(g, i - 1, i, z, m->odom[regime].index, m->err));
+    CT_TRY(add_odometry(m, i, x, &m->odom[regime]));
     draw(m, &m->gps[regime].numbers, e);
     ct_kind_identity(m->kind, world);
     ct__measure(m->kind, world, x, e, z);
@@ -172,6 +183,8 @@ static ct_status check(const ct_nav_options *o, ct_err *err)
                        "the drift of GPS needs a sigma from 0 to 1e6 m and a correlation time above 0 and up to 1e9 "
                        "poses, found %g and %g",
                        o->drift, o->drift_poses);
+    if (o->uneven != 0 && !(o->uneven >= 1 && o->uneven <= 1e6))
+        return ct_fail(err, CT_E_ARGUMENT, "the largest multiplier of odometry is from 1 to 1e6, found %g", o->uneven);
     return CT_OK;
 }
 
@@ -205,6 +218,8 @@ ct_status ct_simulate_nav(const ct_nav_options *options, uint64_t number, ct_noi
                .regimes = options->regimes,
                .noise = ct__rng_stream(options->seed, number, STREAM_NOISE),
                .drift_noise = ct__rng_stream(options->seed, number, STREAM_DRIFT),
+               .durations = ct__rng_stream(options->seed, number, STREAM_UNEVEN),
+               .uneven = options->uneven,
                .drift = options->drift,
                .decay = options->drift > 0 ? exp(-1 / options->drift_poses) : 0,
                .err = err};

@@ -15,7 +15,7 @@
 typedef struct {
     const char    *world, *dataset, *out;
     const char    *odom[CT_NAV_REGIMES], *gps[CT_NAV_REGIMES], *poses, *drift; /* option texts, or NULL */
-    double         odom_correlation, gps_correlation;
+    double         odom_correlation, gps_correlation, uneven;
     int            train, test, start;
     uint64_t       seed;
     ct_nav_options nav;
@@ -92,6 +92,7 @@ static cli_exit resolve(const cli_io *io, nav_request *q)
     if (!ct_nav_preset(q->dataset, kind, o))
         return cli_misuse(io, "--dataset is one of D1, D2, D3, D4, found \"%s\"", q->dataset);
     o->seed = q->seed;
+    o->uneven = q->uneven;
     if (q->poses) code = take_poses(io, q->poses, &o->least, &o->most);
     if (code == CLI_GO && q->odom[0]) code = take_sigmas(io, "odom", q->odom[0], dim, o->odom[0]);
     if (code == CLI_GO && q->gps[0]) code = take_sigmas(io, "gps", q->gps[0], dim, o->gps[0]);
@@ -224,6 +225,9 @@ static void print(const nav_request *q, const ct_noise *latent, const ct_dataset
     if (q->drift)
         cli_row("drift", "of GPS: sigma %g m, correlation time %g poses; in no noise model", q->nav.drift,
                 q->nav.drift_poses);
+    if (q->uneven > 1)
+        cli_row("steps", "are uneven: the covariance of odometry is %.4g to %g times the model's", 1 / q->uneven,
+                q->uneven);
     cli_row("start", "%s", q->start ? "variances of 1" : "distant variances, see dataset.yaml");
     cli_row("initial",
             "values are the measurements: rmse %.4g m, %.4g rad (per coordinate, against the truth, mean of the "
@@ -262,6 +266,7 @@ static void print_json(const nav_request *q, const ct_noise *latent, const ct_da
         cli_put(o, "gps_drift", cli_number(q->nav.drift));
         cli_put(o, "gps_drift_poses", cli_number(q->nav.drift_poses));
     }
+    if (q->uneven > 1) cli_put(o, "uneven", cli_number(q->uneven));
     cli_put(o, "start", cli_text(STARTS[q->start]));
     cli_put(o, "latent", noise);
     cli_put(o, "rmse", cli_rmse_json(rmse));
@@ -315,6 +320,9 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_TEXT("gps-drift", "S:T", AT(drift),
                  "a slow error of GPS positions, as from multipath: sigma S in m, correlation time T in poses; "
                  "white-noise models cannot describe it (none)"),
+    CLI_ROW_NUMBER("uneven", "R", 1, 1e6, AT(uneven),
+                   "steps of unequal duration: the covariance of an odometry factor is 1/R to R times its model's, "
+                   "and the factor says so (1)"),
     CLI_ROW_HEADING("Output"),
     CLI_ROW_END,
 };
@@ -322,7 +330,7 @@ static const cli_option OPTIONS[] = {
 
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    nav_request q = {.dataset = "D1", .train = 5, .test = 20, .seed = 1};
+    nav_request q = {.dataset = "D1", .train = 5, .test = 20, .seed = 1, .uneven = 1};
     cli_io      io;
     cli_exit    code = cli_parse(command, &q, argc, argv, &io, &q.world);
     if (code == CLI_GO) code = resolve(&io, &q);
