@@ -74,7 +74,7 @@ class Sequence:
     def __init__(self, recording, models, segment=None):
         self.recording, self.models = recording, models
         self.name = recording if segment is None else "%s-seg%02d" % (recording, segment)
-        self.lines = ["covtune-sequence 1"]
+        self.lines = ["covtune-sequence 2", "recording " + recording]
         for model, (sigmas, kernel) in models.items():
             variances = numbers(*[s * s for s in sigmas])
             self.lines.append("noise %s diagonal %s%s" % (model, variances, kernel and " " + kernel))
