@@ -87,6 +87,15 @@ static void test_a_yaml_overrides_what_files_say(void)
     }
 }
 
+static void test_a_recording_that_no_sequence_names_gives_a_note(void)
+{
+    make_walks();
+    put("dataset.yaml", HEAD2 "recordings: [{name: c}, {name: d, truth_sigma: {translation: 1}}]\n");
+    ct_dataset *d = must_read(at(""), CT_DATASET_ALL);
+    CHECK(d->note && !strcmp(d->note, "recording d of dataset.yaml is that of no sequence that was read"));
+    ct_dataset_free(d);
+}
+
 static void test_patterns_stand_for_files_in_order(void)
 {
     make_walks();
@@ -172,6 +181,7 @@ int main(void)
 {
     RUN(test_files_say_what_they_are_parts_of);
     RUN(test_a_yaml_overrides_what_files_say);
+    RUN(test_a_recording_that_no_sequence_names_gives_a_note);
     RUN(test_patterns_stand_for_files_in_order);
     RUN(test_written_datasets_keep_recordings);
     RUN(test_mistakes_are_named_with_their_line);

@@ -92,6 +92,15 @@ static void test_problems_keep_multipliers(void)
     CHECK_OK(ct_problem_marginal(incremental, 1, Q, &err), err);
     for (int i = 0; i < 3; i++) CHECK_NEAR(a[i], b[i], 0.02); /* of 0.5 m between the two measurements */
     for (int i = 0; i < 9; i++) CHECK_NEAR(P[i], Q[i], 0.05 * P[0]);
+    CHECK_REFUSED(ct_problem_set_multiplier(incremental, 1, 2, &err), err, "an update has brought it in");
+    CHECK_REFUSED(ct_problem_set_multiplier(batch, 9, 2, &err), err, "there is no factor 9");
+    CHECK_REFUSED(ct_problem_set_multiplier(batch, 1, 0, &err), err, "must be 1e-12 to 1e+12 times");
+    CHECK_REFUSED(ct_problem_set_multiplier(NULL, 1, 2, &err), err, "there is no problem");
+    /* with the second measurement nearly ignored the first one holds */
+    CHECK_OK(ct_problem_set_multiplier(batch, 2, 1e12, &err), err);
+    CHECK_OK(ct_problem_solve(batch, NULL, NULL, &err), err);
+    CHECK_OK(ct_problem_value(batch, 1, a, &err), err);
+    CHECK_NEAR(a[0], 1, 1e-6);
     ct_problem_free(batch);
     ct_problem_free(incremental);
     remove(path);

@@ -110,6 +110,9 @@ ct_status ct_problem_add_variable(ct_problem *problem, const char *name, const c
  * of its parts one after the other; parts that files may leave out may be left out here. Both are copied. */
 ct_status ct_problem_add_factor(ct_problem *problem, const char *model, int count, const int32_t variable[],
                                 int numbers, const double measurement[], int32_t noise, ct_err *err);
+/* Give a factor, numbered from 0 as they were added, m times the covariance of its model (ct_graph_set_multiplier).
+ * CT_E_ARGUMENT if an update has brought it in already. */
+ct_status ct_problem_set_multiplier(ct_problem *problem, int32_t factor, double m, ct_err *err);
 
 /* Batch: minimise over all variables, from the present values. How it went is in *result (may be NULL). */
 ct_status ct_problem_solve(ct_problem *problem, const ct_solve_options *options, ct_solve_result *result, ct_err *err);

@@ -152,6 +152,16 @@ ct_status ct_problem_add_factor(ct_problem *p, const char *model, int count, con
     return CT_OK;
 }
 
+ct_status ct_problem_set_multiplier(ct_problem *p, int32_t factor, double m, ct_err *err)
+{
+    if (!p) return no_problem(err);
+    if (factor >= 0 && factor < p->factors)
+        return ct_fail(err, CT_E_ARGUMENT, "factor %d: an update has brought it in, its multiplier stays", factor);
+    CT_TRY(ct_graph_set_multiplier(p->graph, factor, m, err));
+    p->linearised = 0;
+    return CT_OK;
+}
+
 /* ---- Estimating ------------------------------------------------------------------------------ */
 
 static ct_status need_solver(ct_problem *p, ct_err *err)

@@ -250,6 +250,22 @@ static ct_status note_idle_groups(reader *r)
     return status;
 }
 
+/* Recordings without files that no sequence is of. */
+static ct_status note_idle_recordings(reader *r)
+{
+    char text[400], own[256];
+    for (unsigned i = 0; i < r->yaml->recordings; i++) {
+        const ct__yaml_recording *recording = &r->yaml->recording[i];
+        int                       used = recording->files > 0;
+        for (int64_t k = 0; !used && k < r->paths.count; k++)
+            used = !strcmp(ct_sequence_recording(r->of_path[k], own, sizeof own), recording->name);
+        if (used) continue;
+        snprintf(text, sizeof text, "recording %s of " YAML " is that of no sequence that was read", recording->name);
+        CT_TRY(append(r, text));
+    }
+    return CT_OK;
+}
+
 /* The dataset keeps the name index of the file. */
 static ct_status keep_index(reader *r)
 {
@@ -419,6 +435,7 @@ static ct_status read_all(reader *r, const char *path, int part)
     for (int64_t i = 0; i < r->paths.count; i++) ct_graph_name_rows(r->of_path[i]->graph, r->d->noise);
     if (!r->yaml) return CT_OK;
     CT_TRY(note_idle_groups(r));
+    CT_TRY(note_idle_recordings(r));
     CT_TRY(ct__yaml_apply(r->yaml, r->yaml_path, r->d->noise, r->err));
     return keep_index(r);
 }

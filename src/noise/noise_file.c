@@ -239,7 +239,7 @@ static ct_status apply_all(ct_noise *noise, const char *path, json_t *root, ct_e
         return ct_fail(err, CT_E_PARSE, "%s: format: expected \"covtune-noise\", found %s", path,
                        ct__json_describe(format, buf));
     if (!json_is_number(version) || json_number_value(version) != CT__NOISE_VERSION)
-        return ct_fail(err, CT_E_PARSE, "%s: version: expected %d, found %s", path, CT__NOISE_VERSION,
+        return ct_fail(err, CT_E_PARSE, "%s: version: this covtune reads %d, found %s", path, CT__NOISE_VERSION,
                        ct__json_describe(version, buf));
     if (!json_is_object(groups))
         return ct_fail(err, CT_E_PARSE, "%s: groups: expected an object, found %s", path,
