@@ -139,11 +139,90 @@ static void test_frozen_models_do_not_bias_the_scale(void)
     }
 }
 
+/* ---- Scale from NEES ------------------------------------------------------------------------------ */
+
+static double farness(double nees) { return fabs(log(nees)); }
+
+/* A heading bias lasts: residuals are small, errors are not. The factor of NEES makes errors as large as claimed. */
+static void test_errors_that_last_ask_for_a_larger_scale_than_residuals(void)
+{
+    for (int from = 0; from < CT_SCALE_FROM_COUNT; from++) {
+        lesson l = biased_lesson(8, 0, 0.01);
+        ct_learn_options options = ct_learn_defaults();
+        options.scale_from = (ct_scale_from)from;
+        options.method = CT_LEARN_CLOSED_FORM;
+        ct_learn_result r = learn(&l, &options);
+        printf("  from %s: NEES asks for %.3g, chi-square for %.3g; applied %.3g: NEES %.3g -> %.3g\n",
+               ct_scale_from_name(r.scale_from), r.scale_nees, r.scale_chi, r.scale_applied, r.nees_before,
+               r.nees_after);
+        CHECK((int)r.scale_from == from && ct_scale_from_find(ct_scale_from_name(r.scale_from)) == from);
+        CHECK(r.scale_nees > 1.5 * r.scale_chi && r.scale_wanted == (from ? r.scale_chi : r.scale_nees));
+        CHECK(farness(r.nees_after) <= farness(r.nees_before) + 0.02);
+        if (from == CT_SCALE_FROM_NEES) CHECK(r.scale_applied == r.scale_wanted && farness(r.nees_after) < log(1.5));
+        ct_learn_result_free(&r);
+        lesson_free(&l);
+    }
+}
+
+/* Simulated runs without mismatch: the factor of chi-square, which NEES confirms. */
+static void test_where_nees_agrees_the_scale_is_that_of_residuals(void)
+{
+    int agreed = 0;
+    for (int seed = 1; seed <= 10; seed++) {
+        lesson l = begin("D1", 6, 100, (uint64_t)seed, 1e-6, 1e6);
+        ct_learn_options options = ct_learn_defaults();
+        options.method = CT_LEARN_CLOSED_FORM;
+        ct_learn_result r = learn(&l, &options);
+        agreed += r.scale_from == CT_SCALE_FROM_CHI2 && r.scale_wanted == r.scale_chi;
+        CHECK(farness(r.nees_after) <= CT_MAX(log(1.3), farness(r.nees_before)) && farness(r.scale_applied) < log(1.4));
+        for (int32_t g = 0; g < r.models; g++) { /* each model by itself as well */
+            double degrees;
+            const double chi = ct_model_fit_chi(ct_noise_get(l.noise, g), &r.fit[g], -1, &degrees);
+            if (degrees > 10) CHECK(fabs(chi - r.scale_chi / r.scale_applied) < 5 * sqrt(2 / degrees));
+        }
+        ct_learn_result_free(&r);
+        lesson_free(&l);
+    }
+    printf("  %d of 10\n", agreed);
+    CHECK(agreed >= 7);
+}
+
+/* Widths are divided by the root of the factor: rho -> rho / s. */
+static void test_kernel_widths_follow_the_scale_and_estimates_stay(void)
+{
+    lesson l = biased_lesson(6, 0, 0.01);
+    ct_learn_options options = ct_learn_defaults();
+    const int32_t gps = ct_noise_find(l.noise, "gps");
+    ct_evaluation each[2][8];
+    const double width = 1.345;
+    const ct_evaluate_options how = ct_evaluate_defaults();
+    options.method = CT_LEARN_CLOSED_FORM;
+    CHECK_OK(ct_noise_set_robust(l.noise, gps, (ct_robust){CT_ROBUST_HUBER, width}, &l.err), l.err);
+    open_outer(&l, NULL);
+    ct_learn_result r = learn(&l, &options);
+    CHECK(r.scale_applied > 1.2);
+    CHECK_NEAR(ct_noise_get(l.noise, gps)->robust.width, width / sqrt(r.scale_applied), 1e-12);
+    CHECK(ct_noise_get(l.outer->noise, gps)->robust.width == width); /* the outer problem is as it was */
+    for (int after = 0; after < 2; after++) {
+        for (int32_t i = 0; !after && i < r.parameters; i++) r.p[i] -= log(r.scale_applied);
+        if (after)
+            CHECK_OK(ct_evaluate(l.runs, l.seq, l.noise, &how, each[1], NULL, &l.err), l.err);
+        else
+            CHECK_OK(ct_outer_validate(l.outer, r.p, NULL, &options.deployment, 0, each[0], &l.err), l.err);
+    }
+    for (int i = 0; i < l.runs; i++) CHECK_NEAR(each[1][i].loss / each[0][i].loss, 1, 1e-3); /* first_pose is frozen */
+    ct_learn_result_free(&r);
+    lesson_free(&l);
+}
+
 int main(void)
 {
     RUN(test_leverage_is_the_slope_of_the_log_determinant);
     RUN(test_leverage_of_factors_on_parts_of_variables);
     RUN(test_leverage_under_kernels_sums_to_the_unknowns);
     RUN(test_frozen_models_do_not_bias_the_scale);
+    RUN(test_errors_that_last_ask_for_a_larger_scale_than_residuals);
+    RUN(test_where_nees_agrees_the_scale_is_that_of_residuals);
+    RUN(test_kernel_widths_follow_the_scale_and_estimates_stay);
     return ct_test_end();
 }

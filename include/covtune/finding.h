@@ -132,9 +132,18 @@ typedef enum {
       " Wider bounds allow the scale.",                                                                                \
       "factor")                                                                                                        \
     X(CT_FINDING_SCALE_NOT_APPLIED, "scale_not_applied", CT_SEVERITY_INFO, CT_TOPIC_CONSISTENCY,                       \
-      "The common scale is not applied: estimates depend on it through frozen noise models or robust kernels. The "    \
-      "factor {scale:.4g} raises the loss from {loss} to {scaled}.",                                                   \
-      "scale", "loss", "scaled")                                                                                       \
+      "The common scale is not applied: estimates depend on it through frozen noise models. The factor {scale:.4g} "   \
+      "raises held-out losses by {rise:.2g} % (standard error {error:.2g} %).",                                        \
+      "scale", "rise", "error")                                                                                        \
+    X(CT_FINDING_SCALE_WORSENS_NEES, "scale_worsens_nees", CT_SEVERITY_INFO, CT_TOPIC_CONSISTENCY,                     \
+      "The common scale is not applied: the factor {scale:.4g} changes NEES of held-out sequences from {before:.3g} "  \
+      "to {after:.3g}, farther from 1.",                                                                               \
+      "scale", "before", "after")                                                                                      \
+    X(CT_FINDING_SCALES_DIFFER, "scales_differ", CT_SEVERITY_INFO, CT_TOPIC_CONSISTENCY,                               \
+      "Errors ask for variances x {nees:.3g}, residuals for x {chi_squared:.3g}; x {applied:.3g} is applied. "         \
+      "Residuals "                                                                                                     \
+      "do not show errors that last: biases, slow drifts, wrong models.",                                              \
+      "nees", "chi_squared", "applied")                                                                                \
     X(CT_FINDING_SCALE_IS_OFF, "scale_is_off", CT_SEVERITY_WARNING, CT_TOPIC_CONSISTENCY,                              \
       "Errors are {errors:.2g} times what the estimator claims (NEES {nees:.3g}), residuals {residuals:.2g} times "    \
       "their expected size (chi-square {chi_squared:.3g}): all sigmas are off by a common factor.",                    \

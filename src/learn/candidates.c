@@ -132,7 +132,8 @@ static ct_status replace_if_beaten(ct__learning *l, ct_evaluation *seen, double 
         r->prior = k ? NAN : INFINITY;
         ct__choose_recorded(r, r->prior);
         r->loss_heldout = k ? r->loss_heldout_start : r->loss_heldout_closed_form;
-        r->heldout = 0;
+        r->heldout = k; /* the start values were not learned from these sequences */
+        l->held.folds = 0;
         taken = k;
     }
     r->loss_deployment = ct__mean_loss(n, answer);

@@ -1,157 +1,25 @@
 /* common_scale.c: the common scale of all learned variances. Multiplying every variance by one factor changes no
- * estimate, so the tracking loss determines ratios alone. Consistency determines the factor s: the residuals of learned
- * rows have their expected size (leverage.c),
+ * estimate, so the tracking loss determines ratios alone. Consistency determines the factor: that of residuals
+ * (scale_from_chi.c) or of errors (scale_from_nees.c). If the models are right both give the same. Chi-square, which
+ * has far more independent terms, scatters less. So the factor of NEES is used unless NEES agrees with chi-square's: to
+ * a quarter, and within the interval of 95 % of its mean over recordings.
  *
- *     chi-square(s) = rows - leverage(s)
- *
- * Without frozen models chi-square is proportional to 1/s, leverage does not depend on s, and one evaluation gives s.
- * With them the equation is solved by the secant method on g(u) = log(chi-square / (rows - leverage)), u = log s. Its
- * root is the restricted maximum-likelihood estimate (REML) of the variance component s, with the information
- *
- *     1/2 degrees,     degrees = rows - 2 leverage + tr(H_ll^2) = rows - leverage + d leverage / du
- *
- * H_ll the learned part of the hat matrix. So log s scatters by sqrt(2 / degrees).
- *
- * Kernels: their widths are in sigmas. When variances are multiplied by s, widths are divided by sqrt(s), so that
- * rho -> rho / s, and estimates do not change. With frozen models estimates depend on the factor. */
+ * A factor is applied only if
+ *   - NEES of held-out sequences is nearer to 1 with it than without; and
+ *   - estimates do not get worse: with frozen models they depend on the factor. The mean log ratio of held-out losses
+ *     may rise by one standard error, or by 2 %. */
 #include "learn/learn.h"
 
 #include <math.h>
 
-#define OFF_MOST  1.1  /* factor by which sigmas are off above which there is a finding           */
-#define RISE_MOST 1e-3 /* relative rise of the loss above which the scale is not free             */
-#define FROZEN    1e-9 /* share of unknowns that frozen rows determine, below which there is none */
-#define SECANTS   15   /* at most; three to five are usual                                        */
-#define EXACT     0.01 /* of the standard error of log s: where the secant method stops           */
-#define LEAST     0.05 /* first step of the secant method: long enough for the slope of leverage  */
-#define FARTHEST  3.0  /* its longest step: a factor of 20                                        */
-
-/* Is the variance of a row learned? */
-static int row_is_learned(const ct_outer *o, int32_t g, int row)
-{
-    if (o->slot[g] < 0) return 0;
-    return ct_noise_get(o->noise, g)->kind != CT_NOISE_DIAGONAL || ct_theta_find(o->theta, g, row) >= 0;
-}
-
-/* Chi-square of the learned rows, each divided by its kernel's mean; rows less leverage; leverage of frozen rows. */
-typedef struct {
-    double u, chi, degrees, frozen, g; /* g = log(chi / degrees)          */
-    int kernels;                       /* a learned model has one         */
-} fit_sum;
-
-/* The kernel of a model whose variances are multiplied by a factor. */
-static ct_robust scaled_kernel(const ct_outer *o, int32_t g, double factor)
-{
-    ct_robust robust = ct_noise_get(o->base, g)->robust;
-    if (o->slot[g] >= 0) robust.width /= sqrt(factor);
-    return robust;
-}
-
-/* E[2 rho] of a residual whose variance is v, the mean of 1 - leverage over the rows, over v. Residuals far below the
- * width have no use of the kernel: odometry between rare fixes is such. */
-static double kernel_mean(ct_robust robust, int dim, const ct_model_fit *fit)
-{
-    double v = 1;
-    for (int i = 0; i < dim; i++) v -= fit->leverage[i] / (fit->factors * dim);
-    robust.width /= sqrt(CT_MAX(v, 1e-9));
-    return ct__kernel_mean(robust, dim);
-}
-
-/* Sums at variances times exp(u), from the fit at variances times exp(at). The two differ only where nothing is frozen:
- * estimates are then the same, and 2 rho is multiplied by exp(at - u). */
-static void sum_fit(const ct_outer *o, const ct_model_fit *fit, double at, double u, fit_sum *to)
-{
-    *to = (fit_sum){.u = u};
-    for (int32_t g = 0; g < o->models; g++) {
-        const int dim = ct_noise_get(o->noise, g)->dim;
-        const ct_robust robust = scaled_kernel(o, g, exp(u));
-        if (fit[g].factors == 0) continue;
-        const double mean = kernel_mean(robust, dim, &fit[g]);
-        for (int i = 0; i < dim; i++) {
-            if (!row_is_learned(o, g, i)) {
-                to->frozen += fit[g].leverage[i];
-                continue;
-            }
-            to->chi += exp(at - u) * fit[g].chi_squared[i] / mean;
-            to->degrees += fit[g].factors - fit[g].leverage[i];
-            to->kernels |= robust.kind != CT_ROBUST_NONE;
-        }
-    }
-    to->g = to->degrees > 0 && to->chi > 0 ? log(to->chi / to->degrees) : NAN;
-}
-
-void ct__scale_kernels(ct_outer *o, double factor)
-{
-    for (int32_t g = 0; g < o->models; g++) {
-        const ct_robust robust = scaled_kernel(o, g, factor);
-        if (o->slot[g] >= 0 && robust.kind != CT_ROBUST_NONE) ct_noise_set_robust(o->noise, g, robust, NULL);
-    }
-}
-
-/* The fit with learned variances times exp(u). */
-static ct_status fit_at(ct_outer *o, const double *p, double u, const uint8_t *part, double *q, ct_model_fit *fit,
-                        fit_sum *to, double *loss, ct_err *err)
-{
-    ct_outer_value value = {.fit = fit};
-    for (int32_t i = 0; i < o->m; i++) q[i] = p[i] + (ct_theta_is_scale(o->theta, i) ? u : 0);
-    ct__scale_kernels(o, exp(u));
-    const ct_status status = ct_outer_evaluate(o, q, part, &value, err);
-    if (status == CT_OK) sum_fit(o, fit, u, u, to);
-    if (status == CT_OK && value.failed) to->g = NAN;
-    ct__scale_kernels(o, 1);
-    *loss = value.loss;
-    return status;
-}
-
-/* The step from b by the line through a and b. g falls by at most 1 for each step of 1 in u, and the less the more
- * frozen models determine. */
-static double secant(const fit_sum *a, const fit_sum *b)
-{
-    const double slope = CT_MIN(-0.01, CT_MAX(-1.5, (b->g - a->g) / (b->u - a->u)));
-    return CT_MAX(-FARTHEST, CT_MIN(FARTHEST, -b->g / slope));
-}
-
-static ct_status find_factor(ct_outer *o, const double *p, const uint8_t *part, double *q, ct_model_fit *fit,
-                             ct__scale_estimate *out, ct_err *err)
-{
-    fit_sum at[2];
-    double loss;
-    CT_TRY(fit_at(o, p, 0, part, q, fit, &at[0], &out->loss, err));
-    const int frozen = at[0].frozen > FROZEN * (at[0].frozen + at[0].degrees);
-    out->factor = exp(at[0].g);
-    out->degrees = at[0].degrees;
-    if (isnan(at[0].g) || !(frozen || at[0].kernels)) return CT_OK;
-    double step = fabs(at[0].g) > LEAST ? CT_MAX(-FARTHEST, CT_MIN(FARTHEST, at[0].g)) : copysign(LEAST, at[0].g);
-    for (int k = 0; k < SECANTS; k++) {
-        if (frozen)
-            CT_TRY(fit_at(o, p, at[0].u + step, part, q, fit, &at[1], &loss, err));
-        else
-            sum_fit(o, fit, 0, at[0].u + step, &at[1]);
-        if (isnan(at[1].g)) {
-            out->factor = NAN;
-            return CT_OK;
-        }
-        /* d leverage / du = -d degrees / du */
-        if (frozen) out->degrees = CT_MIN(at[1].degrees, at[1].degrees - (at[1].degrees - at[0].degrees) / step);
-        step = secant(&at[0], &at[1]);
-        at[0] = at[1];
-        if (fabs(step) < EXACT * sqrt(2 / CT_MAX(1, out->degrees))) break;
-    }
-    out->factor = exp(at[0].u + step);
-    return CT_OK;
-}
-
-ct_status ct__scale_from_fit(ct_outer *o, const double *p, const uint8_t *part, ct__scale_estimate *out, ct_err *err)
-{
-    double *q = ct__zalloc(o->m, sizeof *q);
-    ct_model_fit *fit = ct__zalloc(o->models, sizeof *fit);
-    *out = (ct__scale_estimate){.factor = NAN, .loss = NAN};
-    const ct_status status =
-        q && fit ? find_factor(o, p, part, q, fit, out, err) : ct__no_memory(err, "noise models", o->models);
-    free(q);
-    free(fit);
-    return status;
-}
+#define OFF_MOST   1.1  /* factor by which sigmas are off above which there is a finding                   */
+#define RISE_MOST  0.02 /* of the mean log ratio of losses: 1 % of an error                                 */
+#define FREE_MOST  1e-3 /* change of losses below which estimates do not depend on the scale               */
+#define AGREE_MOST 1.25 /* NEES under chi-square's factor: within this it may agree with it                */
+#define WORSE      0.02 /* of |log NEES|: rounding of solves                                               */
+#define EXACT      0.01 /* of log NEES: where the iteration for NEES 1 stops                               */
+#define STEPS      4    /* of it, at most. One is enough where nothing is frozen and the truth has no sigma */
+#define DIFFER     2.0  /* ratio of the two factors above which there is a finding                         */
 
 double ct__scale_apply(const ct_theta *theta, ct_scale scale, double factor, double *p)
 {
@@ -180,38 +48,135 @@ static ct_status diagnose_bounds(ct__learning *l)
     return CT_OK;
 }
 
+typedef struct {
+    ct__learning *l;
+    double *q;               /* m: the answer with the factor          */
+    double *loss[2];         /* sequences: before and after            */
+    double rise, rise_error; /* of the log losses                     */
+    ct__nees_measure before, after;
+} scaling;
+
+/* Does NEES agree with chi-square's factor? */
+static int agree(const ct_learn_result *r, const ct__nees_measure *nees)
+{
+    const double off = fabs(log(nees->nees / r->scale_chi));
+    return off < log(AGREE_MOST) && (isnan(nees->error) || off < ct__t_quantile(nees->groups) * nees->error);
+}
+
+/* scale_wanted and scale_from. */
+static void choose_factor(scaling *s)
+{
+    ct_learn_result *r = s->l->objective.result;
+    const int nees = isfinite(s->before.nees) && s->before.nees > 0;
+    r->scale_nees = nees ? s->before.nees : NAN;
+    r->scale_from = CT_SCALE_FROM_CHI2;
+    r->scale_wanted = r->scale_chi;
+    s->l->scale_variance = s->l->degrees > 0 ? 2 / s->l->degrees : INFINITY;
+    if (!nees || s->l->objective.options->scale_from != CT_SCALE_FROM_NEES) return;
+    if (isfinite(r->scale_chi) && agree(r, &s->before)) return;
+    r->scale_from = CT_SCALE_FROM_NEES;
+    r->scale_wanted = r->scale_nees;
+    s->l->scale_variance = s->before.error * s->before.error; /* NaN: one sequence */
+    if (isnan(s->l->scale_variance)) s->l->scale_variance = INFINITY;
+}
+
+/* Measures under the factor. If it is that of NEES, repeats with a better one until NEES is 1. */
+static ct_status try_factor(scaling *s, double *applied)
+{
+    ct__learning *l = s->l;
+    ct_learn_result *r = l->objective.result;
+    for (int step = 0; step < STEPS; step++) {
+        memcpy(s->q, l->p, (size_t)l->objective.outer->m * sizeof *s->q);
+        *applied = ct__scale_apply(l->objective.outer->theta, l->objective.options->scale, r->scale_wanted, s->q);
+        if (*applied == 1 || ct__objective_cancelled(&l->objective)) return CT_OK;
+        CT_TRY(ct__measure_nees(l, *applied, s->loss[1], &s->after));
+        if (r->scale_from != CT_SCALE_FROM_NEES || *applied != r->scale_wanted) return CT_OK;
+        if (!(s->after.nees > 0) || fabs(log(s->after.nees)) < EXACT) break;
+        if (step + 1 < STEPS) r->scale_nees = r->scale_wanted *= s->after.nees;
+    }
+    s->after.nees = s->after.crossed; /* each group under the factor of the others */
+    return CT_OK;
+}
+
+/* Mean of the log ratio of losses, and its standard error. A sequence without an estimate on one side counts as a
+ * factor of e^5. */
+static void compare_losses(scaling *s)
+{
+    const int32_t n = s->l->objective.outer->count;
+    double square = 0;
+    s->rise = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t i = 0; i < n; i++) {
+            double d = log(s->loss[1][i] / s->loss[0][i]);
+            d = isnan(d) ? 0 : CT_MAX(-5, CT_MIN(5, d));
+            if (!pass)
+                s->rise += d / n;
+            else
+                square += (d - s->rise) * (d - s->rise);
+        }
+    s->rise_error = n > 1 ? sqrt(square / (n * (n - 1.0))) : 0;
+}
+
+static ct_status decide(scaling *s, double applied)
+{
+    ct__learning *l = s->l;
+    ct_learn_result *r = l->objective.result;
+    ct_outer_value value = {0};
+    const double farther = fabs(log(s->after.nees)) - fabs(log(s->before.nees));
+    compare_losses(s);
+    r->scale_free = fabs(s->rise) < FREE_MOST;
+    if (s->rise > CT_MAX(RISE_MOST, s->rise_error)) {
+        return ct__find(l, CT_FINDING_SCALE_NOT_APPLIED,
+                        CT__VALUES(r->scale_wanted, 100 * s->rise, 100 * s->rise_error));
+    } else if (farther > WORSE) {
+        return ct__find(l, CT_FINDING_SCALE_WORSENS_NEES, CT__VALUES(r->scale_wanted, s->before.nees, s->after.nees));
+    }
+    memcpy(l->p, s->q, (size_t)l->objective.outer->m * sizeof *l->p);
+    r->scale_applied = applied;
+    r->chi_after = s->after.chi_squared;
+    r->nees_after = s->after.nees;
+    ct__scale_kernels(l->objective.outer, applied);
+    CT_TRY(ct_outer_evaluate(l->objective.outer, l->p, NULL, &value, l->objective.err));
+    r->loss_train = value.loss;
+    return CT_OK;
+}
+
+static ct_status scale(scaling *s)
+{
+    ct__learning *l = s->l;
+    ct__objective *e = &l->objective;
+    ct_learn_result *r = e->result;
+    ct__scale_estimate chi;
+    double applied = 1;
+    CT_TRY(ct__scale_from_fit(e->outer, l->p, NULL, &chi, e->err));
+    r->scale_chi = chi.factor;
+    r->loss_train = chi.loss;
+    l->degrees = chi.degrees;
+    s->before.nees = s->after.nees = NAN;
+    if (!ct__objective_cancelled(e)) CT_TRY(ct__measure_nees(l, 1, s->loss[0], &s->before));
+    r->chi_before = r->chi_after = s->before.chi_squared;
+    r->nees_before = r->nees_after = s->before.nees;
+    if (!r->heldout && !ct__objective_cancelled(e)) r->loss_deployment = ct__mean_loss(e->outer->count, s->loss[0]);
+    choose_factor(s);
+    if (!isfinite(r->scale_wanted)) return CT_OK;
+    CT_TRY(try_factor(s, &applied));
+    if (applied != 1) CT_TRY(decide(s, applied));
+    const double ratio = fabs(log(r->scale_nees / r->scale_chi));
+    if (ratio > log(DIFFER))
+        CT_TRY(ct__find(l, CT_FINDING_SCALES_DIFFER, CT__VALUES(r->scale_nees, r->scale_chi, r->scale_applied)));
+    return diagnose_bounds(l);
+}
+
 ct_status ct__scale(ct__learning *l)
 {
-    ct__objective      *e = &l->objective;
-    ct_learn_result *r = e->result;
-    const size_t     bytes = (size_t)e->outer->m * sizeof *l->p;
-    double *q = ct__zalloc(e->outer->m, sizeof *q), loss = NAN;
-    ct__scale_estimate estimate;
-    if (!q) return ct__no_memory(e->err, "parameters", e->outer->m);
-    memcpy(q, l->p, bytes);
-    ct_status status = ct__scale_from_fit(e->outer, q, NULL, &estimate, e->err);
-    r->scale_wanted = estimate.factor;
-    r->loss_train = estimate.loss;
-    l->degrees = estimate.degrees;
-    r->scale_applied = 1;
-    r->scale_free = 1;
-    if (status == CT_OK && isfinite(r->scale_wanted)) {
-        const double applied = ct__scale_apply(e->outer->theta, e->options->scale, r->scale_wanted, q);
-        ct_outer_value value = {0};
-        ct__scale_kernels(e->outer, applied);
-        if (applied != 1) status = ct_outer_evaluate(e->outer, q, NULL, &value, e->err);
-        loss = value.loss;
-        r->scale_free = applied == 1 || loss <= r->loss_train * (1 + RISE_MOST);
-        if (status == CT_OK && r->scale_free && applied != 1) {
-            memcpy(l->p, q, bytes);
-            r->scale_applied = applied;
-            r->loss_train = loss;
-        } else if (status == CT_OK && !r->scale_free) {
-            r->chi_after = r->chi_before; /* of folds, with the scale of the fold applied */
-            r->nees_after = r->nees_before;
-            status = ct__find(l, CT_FINDING_SCALE_NOT_APPLIED, CT__VALUES(r->scale_wanted, r->loss_train, loss));
-        }
-    }
-    free(q);
-    return status == CT_OK && isfinite(r->scale_wanted) ? diagnose_bounds(l) : status;
+    const ct_outer *o = l->objective.outer;
+    scaling s = {.l = l, .q = ct__zalloc(o->m + 2 * (int64_t)o->count, sizeof *s.q)};
+    if (!s.q) return ct__no_memory(l->objective.err, "parameters", o->m);
+    s.loss[0] = s.q + o->m;
+    s.loss[1] = s.loss[0] + o->count;
+    l->objective.result->scale_applied = 1;
+    l->objective.result->scale_free = 1;
+    const ct_status status = scale(&s);
+    free(s.q);
+    return status;
 }

@@ -197,30 +197,20 @@ static int choose(const cross_validation *f)
                                 f->mismatch);
 }
 
-/* Consistency on held-out sequences under the p of their fold, before and after the scale of the fold. */
-static ct_status measure(cross_validation *f, int candidate)
+/* Keeps the parameters of the chosen candidate in each fold. The start values were not learned from any sequence. */
+static ct_status keep_chosen(cross_validation *f, int candidate)
 {
-    ct__objective      *e = &f->l->objective;
-    ct_learn_result *r = e->result;
-    const int64_t    n = e->outer->count;
-    ct_summary       summary[2];
-    for (int fold = 0; fold < f->folds; fold++) {
-        double *p = candidate_p(f, fold, candidate);
-        ct__scale_estimate scale;
-        CT_TRY(ct__scale_from_fit(e->outer, p, f->train + fold * n, &scale, e->err));
-        for (int after = 0; after < 2; after++) {
-            if (after && isfinite(scale.factor)) ct__scale_apply(e->outer->theta, e->options->scale, scale.factor, p);
-            CT_TRY(ct_outer_validate(e->outer, p, f->held + fold * n, &e->options->deployment, 1,
-                                     f->evaluation + after * n, e->err));
-        }
-    }
-    for (int after = 0; after < 2; after++)
-        CT_TRY(ct_summarise(e->outer->count, f->evaluation + after * n, NULL, &summary[after], e->err));
-    r->heldout = 1;
-    r->chi_before = summary[0].chi_squared;
-    r->chi_after = summary[1].chi_squared;
-    r->nees_before = summary[0].nees;
-    r->nees_after = summary[1].nees;
+    ct__heldout *h = &f->l->held;
+    const int64_t n = f->l->objective.outer->count, m = f->l->objective.outer->m, k = f->folds;
+    f->l->objective.result->heldout = 1;
+    if (candidate == f->candidates) return CT_OK;
+    h->part = ct__zalloc(k * n, sizeof *h->part);
+    h->p = ct__zalloc(k * m, sizeof *h->p);
+    if (!h->part || !h->p) return ct__no_memory(f->l->objective.err, "folds", k);
+    h->folds = f->folds;
+    memcpy(h->part, f->held, (size_t)(k * n) * sizeof *h->part);
+    for (int fold = 0; fold < f->folds; fold++)
+        memcpy(h->p + fold * m, candidate_p(f, fold, candidate), (size_t)m * sizeof *h->p);
     return CT_OK;
 }
 
@@ -254,7 +244,7 @@ ct_status ct__choose_prior(ct__learning *l)
         l->alone = k == f.from_start;
         if (!ct__objective_cancelled(e)) record(&f, k);
         if (k == f.candidates) r->stop = CT_LEARN_STOP_START;
-        else if (!ct__objective_cancelled(e)) status = measure(&f, k);
+        if (!ct__objective_cancelled(e)) status = keep_chosen(&f, k);
     }
     end(&f);
     return status;

@@ -36,7 +36,7 @@ typedef struct {
     double       *jackknife;              /* m: variance of the closed form, by sequences */
     double       *row;                    /* n: scratch                                  */
     double       *gradients;              /* sequences x m                               */
-    double        loss, degrees;
+    double loss;
 } bars;
 
 static ct_status allocate(bars *b, ct_err *err)
@@ -63,12 +63,12 @@ static ct_status evaluate(bars *b)
     ct__learning  *l = b->l;
     ct__objective    *e = &l->objective;
     double        *g = b->C; /* not needed yet */
-    ct_outer_value value = {.gradient = g, .matrix = b->B, .gradient_covariance = b->M, .gradients = b->gradients};
+    ct_outer_value value = {
+        .gradient = g, .matrix = b->B, .gradient_covariance = b->M, .gradients = b->gradients, .fit = e->result->fit};
     double         sum = 0, size = 0;
     CT_TRY(ct_outer_evaluate(e->outer, l->p, NULL, &value, e->err));
     b->loss = value.loss;
     e->result->stationarity = value.stationarity;
-    b->degrees = l->degrees;
     for (int32_t i = 0; i < b->m; i++) {
         if (!ct_theta_is_scale(e->outer->theta, i)) continue;
         sum += g[i];
@@ -228,7 +228,7 @@ static void fill_middle(bars *b, double nu, int by_sequences)
 {
     const ct__learning    *l = b->l;
     const ct_learn_result *r = l->objective.result;
-    const double           c = isfinite(r->scale_wanted) ? r->scale_wanted / r->scale_applied : 1;
+    const double c = isfinite(r->scale_chi) ? r->scale_chi / r->scale_applied : 1;
     if (by_sequences) memcpy(b->C, b->between, (size_t)b->n * (size_t)b->n * sizeof *b->C);
     else pick(b, b->M, b->C);
     for (int64_t i = 0; !by_sequences && i < (int64_t)b->n * b->n; i++) b->C[i] *= c / l->objective.outer->count;
@@ -247,7 +247,7 @@ static void enlarge_errors(bars *b)
 {
     const int32_t    n = b->n;
     ct_learn_result *r = b->l->objective.result;
-    const double     scale_variance = r->scale_applied == r->scale_wanted && b->degrees > 0 ? 2 / b->degrees : INFINITY;
+    const double scale_variance = r->scale_applied == r->scale_wanted ? b->l->scale_variance : INFINITY;
     for (int32_t k = 0; k < n; k++) /* T <- rows: K^+ in the eigenbasis, v_k' / lambda_k */
         for (int32_t i = 0; i < n; i++)
             b->T[(int64_t)k * n + i] =

@@ -19,13 +19,14 @@ ct_learn_options ct_learn_defaults(void)
                               .prior = NAN,
                               .folds = 5,
                               .deployment = ct_inference_defaults(),
-                              .scale = CT_SCALE_FIT};
+                              .scale = CT_SCALE_FIT,
+                              .scale_from = CT_SCALE_FROM_NEES};
 }
 
 void ct_learn_result_free(ct_learn_result *r)
 {
     if (!r) return;
-    void *const owned[] = {r->p, r->closed_form, r->standard_error, r->at_bound};
+    void *const owned[] = {r->p, r->closed_form, r->standard_error, r->at_bound, r->fit};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     ct_findings_free(&r->findings);
     *r = (ct_learn_result){0};
@@ -242,28 +243,6 @@ static ct_status run_method(ct__learning *l)
     }
 }
 
-/* Consistency on the training sequences, if there are no folds. */
-static ct_status measure_on_training(ct__learning *l, const double *before)
-{
-    ct__objective      *e = &l->objective;
-    ct_learn_result *r = e->result;
-    ct_evaluation   *seen = ct__zalloc(e->outer->count, sizeof *seen);
-    ct_status        status = seen ? CT_OK : ct__no_memory(e->err, "sequences", e->outer->count);
-    for (int after = 0; status == CT_OK && after < 2; after++) {
-        ct_summary summary;
-        double     loss = 0;
-        status = ct_outer_validate(e->outer, after ? l->p : before, NULL, &e->options->deployment, 1, seen, e->err);
-        if (status == CT_OK) status = ct_summarise(e->outer->count, seen, NULL, &summary, e->err);
-        if (status != CT_OK) break;
-        for (int32_t i = 0; i < e->outer->count; i++) loss += ct__deployment_loss(&seen[i]) / e->outer->count;
-        *(after ? &r->chi_after : &r->chi_before) = summary.chi_squared;
-        *(after ? &r->nees_after : &r->nees_before) = summary.nees;
-        r->loss_deployment = loss;
-    }
-    free(seen);
-    return status;
-}
-
 /* Spread, scale, consistency and error bars of the answer. After a cancellation only the spread. */
 static ct_status finish(ct__learning *l)
 {
@@ -275,7 +254,6 @@ static ct_status finish(ct__learning *l)
     memcpy(l->start, l->p, bytes); /* start is free now: holds the answer before the scale */
     CT_TRY(ct__scale(l));
     if (!ct__objective_cancelled(e)) {
-        if (!r->heldout) CT_TRY(measure_on_training(l, l->start));
         CT_TRY(ct__error_bars(l));
         CT_TRY(ct__diagnose_deployment(l));
         CT_TRY(ct__diagnose_inconsistency(l));
@@ -283,6 +261,14 @@ static ct_status finish(ct__learning *l)
     r->spread = ct_theta_spread(e->outer->theta, l->p);
     ct_theta_active(e->outer->theta, l->start, r->at_bound); /* before the scale is applied */
     memcpy(r->p, l->p, bytes);
+    return CT_OK;
+}
+
+/* Kernel widths of learned models, which the scale has changed. */
+static ct_status scale_widths(const ct_outer *o, ct_noise *noise, ct_err *err)
+{
+    for (int32_t g = 0; g < o->models; g++)
+        if (o->slot[g] >= 0) CT_TRY(ct_noise_set_robust(noise, g, ct_noise_get(o->noise, g)->robust, err));
     return CT_OK;
 }
 
@@ -296,9 +282,11 @@ static ct_status run(ct__learning *l, ct_noise *noise)
     r->closed_form = ct__zalloc(m, sizeof *r->closed_form);
     r->standard_error = ct__zalloc(m, sizeof *r->standard_error);
     r->at_bound = ct__zalloc(m, sizeof *r->at_bound);
+    r->fit = ct__zalloc(e->outer->models, sizeof *r->fit);
+    r->models = e->outer->models;
     l->p = ct__zalloc(4 * m, sizeof *l->p);
     l->samples = ct__zalloc(m, sizeof *l->samples);
-    if (!r->p || !r->closed_form || !r->standard_error || !r->at_bound || !l->p || !l->samples)
+    if (!r->p || !r->closed_form || !r->standard_error || !r->at_bound || !r->fit || !l->p || !l->samples)
         return ct__no_memory(e->err, "parameters", m);
     CT_TRY(ct__memo_new((int32_t)m, &l->memo, e->err));
     e->memo = &l->memo;
@@ -319,6 +307,7 @@ static ct_status run(ct__learning *l, ct_noise *noise)
         !(r->loss_heldout < r->loss_heldout_closed_form))
         CT_TRY(ct__find(l, CT_FINDING_CLOSED_FORM_IS_BETTER, CT__VALUES(r->loss_closed_form)));
     const int beyond = e->options->scale == CT_SCALE_FREE && r->scale_applied != 1; /* outside of the bounds */
+    CT_TRY(scale_widths(e->outer, noise, e->err));
     return beyond ? ct_theta_apply_unprojected(e->outer->theta, r->p, noise, e->err)
                   : ct_theta_apply(e->outer->theta, r->p, noise, e->err);
 }
@@ -335,6 +324,10 @@ ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *n
                                 .loss_heldout_start = NAN,
                                 .loss_deployment = NAN,
                                 .prior = 0,
+                                .scale_wanted = NAN,
+                                .scale_applied = 1,
+                                .scale_chi = NAN,
+                                .scale_nees = NAN,
                                 .chi_before = NAN,
                                 .chi_after = NAN,
                                 .nees_before = NAN,
@@ -357,7 +350,10 @@ ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *n
     ct_outer_set_checkpoint(outer, checkpoint);
     result->inner_solves = outer->solves - solves;
     result->seconds = ct_now_s() - l.objective.start_s;
+    ct__scale_kernels(outer, 1);
     ct__memo_free(&l.memo);
+    free(l.held.part);
+    free(l.held.p);
     free(l.p);
     free(l.samples);
     return status;

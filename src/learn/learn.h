@@ -21,7 +21,10 @@
  *
  *   candidates.c            which candidate is chosen, given held-out losses
  *   cross_validation.c      held-out losses of the candidates
- *   common_scale.c          the common scale, from consistency
+ *   recordings.c            sequences grouped by recording
+ *   common_scale.c          the common scale: which factor, and whether it is applied
+ *   scale_from_chi.c        the factor that residuals ask for
+ *   scale_from_nees.c       the factor that errors ask for
  *   error_bars.c            standard errors, and directions that the data do not determine
  *   diagnostics.c           checks that append findings
  *   write_noise.c           the result row by row, and as a noise file
@@ -235,6 +238,13 @@ ct_status ct__learn_powell(ct__objective *objective, ct_space space, int max_ite
 
 #define CT__PRIOR_ALONE 0.1 /* weight of the prior without cross-validation; see cross_validation.c */
 
+/* Parameters of the chosen candidate, learned without the held-out sequences of each fold. */
+typedef struct {
+    int folds;     /* 0: every sequence is under the answer */
+    uint8_t *part; /* folds x sequences: 1 where held out   */
+    double *p;     /* folds x m                             */
+} ct__heldout;
+
 /* The state of a run of ct_learn. */
 typedef struct {
     ct__objective objective;             /* over all sequences           */
@@ -244,6 +254,8 @@ typedef struct {
     double    *start;              /* m: values of the table, in the set; at the end the answer before the scale */
     int64_t   *samples;            /* m                            */
     double     degrees;            /* of the chi-square that determines the scale */
+    double scale_variance;         /* of log scale_wanted; INFINITY: not known     */
+    ct__heldout held;              /* the chosen candidate on held-out sequences  */
     int        rescale;            /* the closed form was scaled by the factor that brings it nearest to the set */
     int        alone;              /* the chosen candidate: from the start values, without prior */
     ct__memo   memo;
@@ -261,6 +273,13 @@ ct_status ct__enter_set(const ct_theta *theta, int rescale, double *p, ct_err *e
 /* The closed form of a part, in the set. samples may be NULL. */
 ct_status ct__closed_start(const ct_outer *outer, const uint8_t *part, int rescale, double *p, int64_t *samples,
                            ct_err *err);
+
+/* recordings.c: group <- a number per sequence, the same for those of one recording. Returns the number of groups. */
+int32_t ct__group_sequences(int32_t count, const ct_sequence *const *seq, int32_t *group);
+ct_status ct__outer_groups(const ct_outer *outer, int32_t *group, int32_t *groups, ct_err *err);
+
+/* recordings.c: the t with P(|T| <= t) = 0.95 for a mean over n groups, n - 1 degrees. INFINITY for n < 2. */
+double ct__t_quantile(int n);
 
 /* cross_validation.c: chooses result->prior by held-out losses, and evaluates the chosen candidate on them. */
 ct_status ct__choose_prior(ct__learning *l);
@@ -294,7 +313,7 @@ ct_status ct__outer_deployment(const ct_outer *outer, ct_inference *deployment, 
  * candidate whose solves fail is not chosen. */
 double ct__deployment_loss(const ct_evaluation *evaluation);
 
-/* common_scale.c: the common factor on variances at p that is consistent with part of the sequences. */
+/* scale_from_chi.c: the common factor on variances at p that is consistent with part of the sequences. */
 typedef struct {
     double factor;  /* NaN: not available                                             */
     double degrees; /* log factor scatters by sqrt(2 / degrees)                       */
@@ -305,7 +324,19 @@ ct_status ct__scale_from_fit(ct_outer *outer, const double *p, const uint8_t *pa
                              ct_err *err);
 /* Kernel widths of learned models in outer->noise: those of the table over sqrt(factor). */
 void ct__scale_kernels(ct_outer *outer, double factor);
-/* Application of a factor to p, within the set or not, as the options say. Returns what was applied. */
+/* scale_from_nees.c: NEES of held-out sequences (l->held; without folds of all of them under l->start) with variances
+ * times a factor, estimated as in deployment. loss: per sequence. */
+typedef struct {
+    double nees;        /* mean over sequences, per coordinate; NaN: no truth     */
+    double error;       /* its relative standard error, over recordings; NaN: one */
+    double crossed;     /* nees of each recording over that of the others, mean   */
+    double chi_squared; /* per degree                                             */
+    int groups;         /* recordings; with one its sequences                     */
+} ct__nees_measure;
+
+ct_status ct__measure_nees(ct__learning *l, double factor, double *loss, ct__nees_measure *out);
+
+/* common_scale.c: application of a factor to p, within the set or not, as the options say. Returns what was applied. */
 double    ct__scale_apply(const ct_theta *theta, ct_scale scale, double factor, double *p);
 ct_status ct__scale(ct__learning *l);
 

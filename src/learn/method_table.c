@@ -11,6 +11,7 @@ static const char *const HESSIAN[] = {CT_HESSIAN_LIST(X)};
 static const char *const STOP[] = {CT_LEARN_STOP_LIST(X)};
 static const char *const PHASE[] = {CT_LEARN_PHASE_LIST(X)};
 static const char *const SCALE[] = {CT_SCALE_LIST(X)};
+static const char *const SCALE_FROM[] = {CT_SCALE_FROM_LIST(X)};
 #undef X
 #define X(constant, name, what) what,
 static const char *const STOP_MEANING[] = {CT_LEARN_STOP_LIST(X)};
@@ -31,6 +32,7 @@ const char *ct_learn_stop_meaning(ct_learn_stop stop)
     return ct__name_at(STOP_MEANING, CT_LEARN_STOP_COUNT, (int)stop);
 }
 const char *ct_learn_phase_name(ct_learn_phase phase) { return ct__name_at(PHASE, CT_LEARN_PHASE_COUNT, (int)phase); }
+const char *ct_scale_from_name(ct_scale_from from) { return ct__name_at(SCALE_FROM, CT_SCALE_FROM_COUNT, (int)from); }
 const char *ct_scale_name(ct_scale scale) { return ct__name_at(SCALE, CT_SCALE_COUNT, (int)scale); }
 
 int ct_gradient_find(const char *name) { return ct__find_name(name, GRADIENT, CT_GRADIENT_COUNT); }
@@ -38,6 +40,7 @@ int ct_hessian_find(const char *name) { return ct__find_name(name, HESSIAN, CT_H
 int ct_learn_stop_find(const char *name) { return ct__find_name(name, STOP, CT_LEARN_STOP_COUNT); }
 int ct_learn_phase_find(const char *name) { return ct__find_name(name, PHASE, CT_LEARN_PHASE_COUNT); }
 int ct_scale_find(const char *name) { return ct__find_name(name, SCALE, CT_SCALE_COUNT); }
+int ct_scale_from_find(const char *name) { return ct__find_name(name, SCALE_FROM, CT_SCALE_FROM_COUNT); }
 
 const ct_learn_method_info *ct_learn_method_get_info(ct_learn_method method)
 {

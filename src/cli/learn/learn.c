@@ -16,7 +16,7 @@ static const char DIFFERENCES[] = CT_DIFFERENCE_LIST(X), GRADIENTS[] = CT_GRADIE
 static const char METHODS[] = CT_LEARN_LIST(X);
 #undef X
 #define X(constant, name, what) "|" name
-static const char STARTS[] = CT_START_LIST(X), SCALES[] = CT_SCALE_LIST(X),
+static const char STARTS[] = CT_START_LIST(X), SCALES[] = CT_SCALE_LIST(X), SCALES_FROM[] = CT_SCALE_FROM_LIST(X),
                   ENTRIES[] = CT_ENTRY_LIST(X);
 #undef X
 
@@ -42,6 +42,7 @@ static learn_request defaults(void)
                            .deployment_start = (int)learn.deployment.start,
                            .entry = (int)outer.replay.entry,
                            .scale = (int)learn.scale,
+                           .scale_from = (int)learn.scale_from,
                            .from = -1,
                            .space = -1,
                            .folds = -1,
@@ -103,8 +104,7 @@ static const cli_option OPTIONS[] = {
                     "leo: samples around the estimate of each sequence in each iteration (10)"),
     CLI_ROW_NUMBER("rate", "X", 1e-12, 1e12, AT(rate),
                    "leo: learning rate of Adam on precisions, in 1/m^2 or 1/rad^2 (0.1)"),
-    CLI_ROW_NUMBER("decay", "X", 1e-3, 1, AT(decay),
-                   "leo: factor on the rate after each iteration (0.95)"),
+    CLI_ROW_NUMBER("decay", "X", 1e-3, 1, AT(decay), "leo: factor on the rate after each iteration (0.95)"),
     CLI_ROW_INTEGER("seed", "K", 0, 2147483647, AT(seed), "leo, crs: seed of the random numbers (1)"),
     CLI_ROW_NUMBER("M", "X", 1, 1e9, AT(M), "fw, fw-log: the step is 2 / (X + iteration) (2)"),
     CLI_ROW_CHOICE("gradient", GRADIENTS + 1, ct_gradient_find, AT(gradient),
@@ -138,6 +138,10 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_CHOICE("scale", SCALES + 1, ct_scale_find, AT(scale),
                    "common factor of all variances, from consistency: fit within the bounds, free of the bounds, or "
                    "none (fit)"),
+    CLI_ROW_CHOICE("scale-from", SCALES_FROM + 1, ct_scale_from_find, AT(scale_from),
+                   "the consistency that determines this factor: NEES 1 on held-out sequences, or chi-square 1 of the "
+                   "residuals. Without truth it is chi2; where NEES agrees with chi2, by its standard error, chi2's "
+                   "factor is used, which scatters less (nees)"),
     CLI_ROW_HEADING("Run folder"),
     CLI_ROW_TEXT("out", "RUN", AT(out), "run folder, which is created"),
     CLI_ROW_FLAG("resume", AT(resume),
@@ -230,6 +234,7 @@ static ct_learn_options learn_options(const learn_request *r)
     o.deployment.incremental = r->deployment;
     o.deployment.replay.entry = (ct_entry)r->entry;
     o.scale = (ct_scale)r->scale;
+    o.scale_from = (ct_scale_from)r->scale_from;
     if (!isnan(r->M)) o.M = r->M;
     if (r->from >= 0) o.from_table = r->from;
     if (r->space >= 0) o.space = (ct_space)r->space;

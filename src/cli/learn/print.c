@@ -32,6 +32,11 @@ static json_t *model_json(const learn_job *job, int32_t g)
     cli_put(o, m->kind == CT_NOISE_FULL ? "covariance" : "variance", rows);
     cli_put(o, "standard_error", cli_numbers(m->dim, standard_error));
     cli_put(o, "at_bound", sides);
+    double chi[CT_NOISE_DIM_MAX], degrees[CT_NOISE_DIM_MAX];
+    for (int i = 0; i < m->dim; i++)
+        chi[i] = job->result.fit ? ct_model_fit_chi(m, &job->result.fit[g], i, &degrees[i]) : (degrees[i] = NAN);
+    cli_put(o, "chi_squared", cli_numbers(m->dim, chi));
+    cli_put(o, "degrees", cli_numbers(m->dim, degrees));
     if (m->robust.kind != CT_ROBUST_NONE) {
         json_t *robust = cli_object();
         cli_put(robust, "kind", cli_text(ct_robust_name(m->robust.kind)));
@@ -108,6 +113,9 @@ json_t *learn_json(const learn_request *request, const learn_job *job)
     const ct_learn_result *r = &job->result;
     json_t *o = cli_object(), *scale = two("wanted", r->scale_wanted, "applied", r->scale_applied),
            *consistency = cli_object(), *noise = cli_object();
+    cli_put(scale, "from", cli_text(ct_scale_from_name(r->scale_from)));
+    cli_put(scale, "nees", cli_number(r->scale_nees));
+    cli_put(scale, "chi_squared", cli_number(r->scale_chi));
     cli_put(scale, "free", cli_check_alloc(json_boolean(r->scale_free)));
     cli_put(consistency, "heldout", cli_check_alloc(json_boolean(r->heldout)));
     cli_put(consistency, "chi_squared", two("before", r->chi_before, "after", r->chi_after));
@@ -213,22 +221,56 @@ static void print_loss(const ct_learn_result *r)
             heldout);
 }
 
+/* Why the scale was not applied as consistency wants it. */
+static const char *scale_remark(const learn_job *job, char buf[96])
+{
+    const ct_learn_result *r = &job->result;
+    if (fabs(r->scale_applied / r->scale_wanted - 1) < 1e-9) return "applied";
+    if (job->options.scale == CT_SCALE_NONE) return "not applied: --scale none";
+    if (ct_findings_find(&r->findings, CT_FINDING_SCALE_NOT_APPLIED) >= 0) return "not applied: losses rise";
+    if (ct_findings_find(&r->findings, CT_FINDING_SCALE_WORSENS_NEES) >= 0) return "not applied: NEES gets worse";
+    if (r->scale_applied == 1) return "not applied: the bounds do not allow it";
+    snprintf(buf, 96, "%.4g applied, the most that the bounds allow", r->scale_applied);
+    return buf;
+}
+
 static void print_scale(const learn_job *job)
 {
     const ct_learn_result *r = &job->result;
-    char                   applied[96];
+    char remark[96], nees[64] = "", chi[64] = "";
     if (isnan(r->scale_wanted)) {
-        cli_row("scale", "not available: there are no more measurements than unknowns, or they fit exactly");
+        cli_row("scale",
+                "not available: there are no more measurements than unknowns, they fit exactly, or no factor is "
+                "consistent with the frozen models");
         return;
     }
-    if (!r->scale_free)
-        snprintf(applied, sizeof applied, "not applied: estimates depend on it (frozen models or kernels)");
-    else if (job->options.scale == CT_SCALE_NONE) snprintf(applied, sizeof applied, "not applied: --scale none");
-    else if (fabs(r->scale_applied / r->scale_wanted - 1) < 1e-9) snprintf(applied, sizeof applied, "applied");
-    else if (r->scale_applied == 1) snprintf(applied, sizeof applied, "not applied: the bounds do not allow it");
-    else snprintf(applied, sizeof applied, "%.4g applied, the most that the bounds allow", r->scale_applied);
-    cli_row("scale", "the loss determines ratios of variances, consistency their common factor: variances x %.4g, %s",
-            r->scale_wanted, applied);
+    if (isfinite(r->scale_nees)) snprintf(nees, sizeof nees, "NEES asks for %.4g, ", r->scale_nees);
+    if (isfinite(r->scale_chi)) snprintf(chi, sizeof chi, "chi-square for %.4g; ", r->scale_chi);
+    cli_row("scale",
+            "the loss determines ratios of variances, consistency their common factor: %s%s"
+            "variances x %.4g, %s",
+            nees, chi, r->scale_wanted, scale_remark(job, remark));
+}
+
+/* "odom x 1.02, y 0.98; gps ...": chi-square per degree of each learned row. */
+static void print_fit(const learn_job *job)
+{
+    char text[1024] = "";
+    size_t used = 0;
+    for (int32_t g = 0; job->result.fit && g < ct_theta_models(job->theta); g++) {
+        const ct_noise_model *m = ct_noise_get(job->dataset->noise, g);
+        if (!ct_theta_learns(job->theta, g) || !(job->result.fit[g].factors > 0)) continue;
+        for (int i = 0; i < m->dim && used < sizeof text; i++) {
+            const char *row = m->row && m->row[i].name[0] ? m->row[i].name : "";
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%s %.3g",
+                                     i      ? ", "
+                                     : used ? "; "
+                                            : "",
+                                     i ? "" : m->name, i || !*row ? "" : " ", row,
+                                     ct_model_fit_chi(m, &job->result.fit[g], i, NULL));
+        }
+    }
+    if (used) cli_row("fit", "chi-square per degree of each row, by leverage: %s", text);
 }
 
 /* "x-y 0.9, x-yaw -0.02, ...", for every full model. */
@@ -335,6 +377,7 @@ void learn_print(const cli_io *io, const learn_request *request, const learn_job
                 "chi-square %.4g -> %.4g per degree, NEES %.4g -> %.4g per coordinate, before and after the scale, on "
                 "%s sequences (1: consistent)",
                 r->chi_before, r->chi_after, r->nees_before, r->nees_after, r->heldout ? "held-out" : "training");
+    print_fit(job);
     if (r->stationarity > 1e-4) /* at minima it is far smaller */
         cli_row("stationarity",
                 "%.2g m or rad: largest distance of an inner estimate from its minimum, where derivatives were taken",

@@ -56,11 +56,19 @@ static void put_scale(report_job *job)
                      "were multiplied by %.4g. The table has the result.",
                      a);
     else if (!json_is_true(json_object_get(scale, "free")))
-        ct_page_text(job->page,
-                     "Consistency would multiply the learned variances by %.4g. This was not applied: accuracy depends "
-                     "on the factor, through noise models that are not learned or through robust kernels.",
-                     w);
+        ct_page_text(
+            job->page,
+            "Consistency would multiply the learned variances by %.4g. Accuracy depends on the factor, through "
+            "noise models that are not learned; %.4g was applied.",
+            w, a);
     else ct_page_text(job->page, "Consistency would multiply the learned variances by %.4g; %.4g was applied.", w, a);
+    const json_t *nees = json_object_get(scale, "nees"), *chi = json_object_get(scale, "chi_squared");
+    if (json_is_number(nees) && json_is_number(chi))
+        ct_page_text(
+            job->page, "Errors of %s sequences ask for a factor of %.4g (NEES), residuals for %.4g (chi-square).",
+            json_is_true(json_object_get(json_object_get(job->summary_json, "consistency"), "heldout")) ? "held-out"
+                                                                                                        : "training",
+            json_number_value(nees), json_number_value(chi));
 }
 
 /* ---- the table ---- */
