@@ -496,7 +496,8 @@ static void test_the_density_of_uneven_steps_is_learned(void)
         open_outer(&l, NULL);
         ct_learn_options options = ct_learn_defaults();
         options.method = METHOD[i];
-        learn(&l, &options);
+        ct_learn_result result = learn(&l, &options);
+        ct_learn_result_free(&result);
         for (int32_t g = 0; g < ct_noise_count(latent); g++)
             for (int c = 0; c < 3; c++) { /* 1800 samples: a standard error of 3.3 % */
                 const double ratio = ct_noise_covariance(ct_noise_get(l.noise, g), c, c) /
