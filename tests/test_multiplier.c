@@ -4,6 +4,7 @@
 #include "learn/learn.h"
 #include "learn_test.h"
 
+#include <covtune/likelihood.h>
 #include <covtune/smooth.h>
 
 /* ---- The same graph with models of its own --------------------------------------------------- */
@@ -237,56 +238,6 @@ static void test_incremental_estimates_are_those_with_models_of_their_own(void)
     lesson_free(&l);
 }
 
-/* One number, two priors; the second one's multiplier is m. */
-static double error_of_two_priors(world *w, const ct_factor *k, double m)
-{
-    ct_smoother          *s = NULL;
-    const ct_new_variable v = {.kind = CT_R1, .value = k->z};
-    const int32_t         var = 0;
-    const double          z[1] = {k->z[0] + 0.5};
-    const ct_new_factor f[2] = {{.ops = k->ops, .var = &var, .z = k->z, .noise = k->noise},
-                                {.ops = k->ops, .var = &var, .z = z, .noise = k->noise, .multiplier = m}};
-    CHECK_OK(ct_smoother_new(w->noise, NULL, &s, &w->err), w->err);
-    CHECK_OK(ct_smoother_update(s, &(ct_increment){.variables = 1, .variable = &v, .factors = 2, .factor = f}, NULL,
-                                &w->err),
-             w->err);
-    for (int i = 0; i < 20; i++)
-        CHECK_OK(ct_smoother_update(s, &(ct_increment){.relinearise = 1}, NULL, &w->err), w->err);
-    const double error = ct_smoother_error(s);
-    ct_smoother_free(s);
-    return error;
-}
-
-/* Means of z1 with variance 1 and z2 with variance m: the least error is |z2 - z1|^2 / (2 (1 + m)). */
-static void test_the_error_of_a_smoother_knows_multipliers(void)
-{
-    world w;
-    world_make(&w, 3, VECTORS);
-    const ct_factor k = ct_graph_factor(w.graph, 0);
-    CHECK(k.ops == &ct_prior_r1);
-    const double error = error_of_two_priors(&w, &k, 1);
-    CHECK_NEAR(error_of_two_priors(&w, &k, 7), error / 4, 1e-9 * error);
-    world_free(&w);
-}
-
-static void test_a_smoother_refuses_multipliers_that_cannot_be(void)
-{
-    world        w;
-    ct_smoother *s = NULL;
-    world_make(&w, 3, PLANE);
-    CHECK_OK(ct_smoother_new(w.noise, NULL, &s, &w.err), w.err);
-    const ct_factor       k = ct_graph_factor(w.graph, 0);
-    const ct_new_variable v = {.kind = CT_SE2};
-    const int32_t         var = 0;
-    ct_new_factor         f = {.ops = k.ops, .var = &var, .z = k.z, .noise = k.noise, .multiplier = -1};
-    const ct_increment    add = {.variables = 1, .variable = &v, .factors = 1, .factor = &f};
-    CHECK_REFUSED(ct_smoother_update(s, &add, NULL, &w.err), w.err, "must be 1e-12 to 1e+12 times its model's, not -1");
-    f.multiplier = 0; /* not given: 1 */
-    CHECK_OK(ct_smoother_update(s, &add, NULL, &w.err), w.err);
-    ct_smoother_free(s);
-    world_free(&w);
-}
-
 /* ---- Learning -------------------------------------------------------------------------------- */
 
 /* Navigation runs with multipliers, and the same with models of their own. of[g]: what own model g is a multiple of. */
@@ -349,6 +300,10 @@ static void sum_gradient(const pair *p, const double *at, const double *own_at, 
 }
 
 static double *numbers(int32_t n) { return calloc((size_t)n, sizeof(double)); }
+static void    free_all(double *const owned[5])
+{
+    for (int i = 0; i < 5; i++) free(owned[i]);
+}
 
 /* Chi-square and leverage by model and row. */
 static void check_fit(pair *p, const double *at, const double *own)
@@ -402,8 +357,7 @@ static void check_gradients(const char *what, ct_kind space, ct_noise_kind kind,
     CHECK(check.error[CT_GRADIENT_ADJOINT][CT_HESSIAN_EXACT] < 1e-6);
     CHECK(check.error[CT_GRADIENT_SENSITIVITY][CT_HESSIAN_EXACT] < 1e-6);
     CHECK(check.error[CT_GRADIENT_NUMERIC][0] < 0.02);
-    double *const owned[] = {at, g, sum, own, h};
-    for (int i = 0; i < 5; i++) free(owned[i]);
+    free_all((double *[]){at, g, sum, own, h});
     pair_free(&p);
 }
 
@@ -431,9 +385,41 @@ static void test_the_energy_of_leo_is_that_with_models_of_their_own(void)
     CHECK_NEAR(a.energy, b.energy, 1e-8 * fabs(b.energy));
     sum_gradient(&p, at, own, h, sum);
     for (int32_t i = 0; i < m; i++) CHECK_NEAR(g[i], sum[i], 1e-8);
-    double *const owned[] = {at, g, sum, own, h};
-    for (int i = 0; i < 5; i++) free(owned[i]);
+    free_all((double *[]){at, g, sum, own, h});
     pair_free(&p);
+}
+
+/* With truth and without. */
+static void test_the_likelihood_is_that_with_models_of_their_own(void)
+{
+    for (int truth = 0; truth < 2; truth++) {
+        pair                  p = pair_of("D1", CT_SE2, CT_NOISE_DIAGONAL, (ct_robust){0});
+        const int32_t         m = ct_theta_count(p.one.theta), n = ct_theta_count(p.own.theta);
+        double               *at = numbers(m), *g = numbers(m), *sum = numbers(m), *own = numbers(n), *h = numbers(n);
+        ct_likelihood_options o = ct_likelihood_defaults();
+        ct_likelihood        *l[2] = {NULL, NULL};
+        ct_likelihood_value   a = {.gradient = g}, b = {.gradient = h};
+        o.truth = truth;
+        for (int i = 0; i < 2; i++) {
+            lesson *k = i ? &p.own : &p.one;
+            CHECK_OK(ct_likelihood_new(2, (const ct_sequence *const *)k->seq, k->noise, k->theta, &o, &l[i], &k->err),
+                     k->err);
+            ct_theta_get(k->theta, k->noise, i ? own : at);
+            CHECK_OK(ct_likelihood_evaluate(l[i], i ? own : at, NULL, i ? &b : &a, &k->err), k->err);
+            ct_likelihood_free(l[i]);
+        }
+        double logs = 0; /* of m: constants, which L leaves out */
+        for (int i = 0; i < 2; i++)
+            for (int32_t f = 0; f < ct_graph_factors(p.one.seq[i]->graph); f++) {
+                const ct_factor k = ct_graph_factor(p.one.seq[i]->graph, f);
+                if (ct_theta_learns(p.one.theta, k.noise)) logs += 0.5 * k.ops->rows * log(k.multiplier);
+            }
+        CHECK_NEAR(a.value + logs, b.value, 1e-8 * fabs(b.value));
+        sum_gradient(&p, at, own, h, sum);
+        for (int32_t i = 0; i < m; i++) CHECK_NEAR(g[i], sum[i], 1e-6);
+        free_all((double *[]){at, g, sum, own, h});
+        pair_free(&p);
+    }
 }
 
 /* Mean of r^2 / m by hand; and the samples that the report shows. */
@@ -561,9 +547,8 @@ int main(void)
     RUN(test_a_solver_follows_a_multiplier_that_changes);
     RUN(test_a_common_multiplier_scales_covariances_alone);
     RUN(test_incremental_estimates_are_those_with_models_of_their_own);
-    RUN(test_the_error_of_a_smoother_knows_multipliers);
-    RUN(test_a_smoother_refuses_multipliers_that_cannot_be);
     RUN(test_gradients_are_sums_over_models_of_their_own_and_those_of_differences);
+    RUN(test_the_likelihood_is_that_with_models_of_their_own);
     RUN(test_the_energy_of_leo_is_that_with_models_of_their_own);
     RUN(test_closed_form_is_the_mean_of_squares_over_multipliers);
     RUN(test_the_density_of_uneven_steps_is_learned);

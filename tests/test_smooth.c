@@ -406,6 +406,58 @@ static void test_an_open_chain_may_be_long(void)
     chain_free(&c);
 }
 
+/* ---- known multipliers: test_multiplier.c has the rest ---- */
+
+/* One number, two priors; the second one's multiplier is m. */
+static double error_of_two_priors(world *w, const ct_factor *k, double m)
+{
+    ct_smoother          *s = NULL;
+    const ct_new_variable v = {.kind = CT_R1, .value = k->z};
+    const int32_t         var = 0;
+    const double          z[1] = {k->z[0] + 0.5};
+    const ct_new_factor f[2] = {{.ops = k->ops, .var = &var, .z = k->z, .noise = k->noise},
+                                {.ops = k->ops, .var = &var, .z = z, .noise = k->noise, .multiplier = m}};
+    CHECK_OK(ct_smoother_new(w->noise, NULL, &s, &w->err), w->err);
+    CHECK_OK(ct_smoother_update(s, &(ct_increment){.variables = 1, .variable = &v, .factors = 2, .factor = f}, NULL,
+                                &w->err),
+             w->err);
+    for (int i = 0; i < 20; i++)
+        CHECK_OK(ct_smoother_update(s, &(ct_increment){.relinearise = 1}, NULL, &w->err), w->err);
+    const double error = ct_smoother_error(s);
+    ct_smoother_free(s);
+    return error;
+}
+
+/* Means of z1 with variance 1 and z2 with variance m: the least error is |z2 - z1|^2 / (2 (1 + m)). */
+static void test_the_error_of_a_smoother_knows_multipliers(void)
+{
+    world w;
+    world_make(&w, 3, VECTORS);
+    const ct_factor k = ct_graph_factor(w.graph, 0);
+    CHECK(k.ops == &ct_prior_r1);
+    const double error = error_of_two_priors(&w, &k, 1);
+    CHECK_NEAR(error_of_two_priors(&w, &k, 7), error / 4, 1e-9 * error);
+    world_free(&w);
+}
+
+static void test_a_smoother_refuses_multipliers_that_cannot_be(void)
+{
+    world        w;
+    ct_smoother *s = NULL;
+    world_make(&w, 3, PLANE);
+    CHECK_OK(ct_smoother_new(w.noise, NULL, &s, &w.err), w.err);
+    const ct_factor       k = ct_graph_factor(w.graph, 0);
+    const ct_new_variable v = {.kind = CT_SE2};
+    const int32_t         var = 0;
+    ct_new_factor         f = {.ops = k.ops, .var = &var, .z = k.z, .noise = k.noise, .multiplier = -1};
+    const ct_increment    add = {.variables = 1, .variable = &v, .factors = 1, .factor = &f};
+    CHECK_REFUSED(ct_smoother_update(s, &add, NULL, &w.err), w.err, "must be 1e-12 to 1e+12 times its model's, not -1");
+    f.multiplier = 0; /* not given: 1 */
+    CHECK_OK(ct_smoother_update(s, &add, NULL, &w.err), w.err);
+    ct_smoother_free(s);
+    world_free(&w);
+}
+
 int main(void)
 {
     RUN(test_after_every_step_it_stands_where_a_batch_solve_does);
@@ -418,5 +470,7 @@ int main(void)
     RUN(test_what_cannot_be_is_refused_and_nothing_has_happened);
     RUN(test_nothing_is_an_update_too);
     RUN(test_options_out_of_their_range_are_refused);
+    RUN(test_the_error_of_a_smoother_knows_multipliers);
+    RUN(test_a_smoother_refuses_multipliers_that_cannot_be);
     return ct_test_end();
 }
