@@ -18,15 +18,23 @@
 
 /* ---- lines ---- */
 
+/* Is the word at `at` + i, alone and not a part of another one? "" is everywhere. */
+static int stands(const char *at, size_t i, const char *word)
+{
+    static const char BESIDE[] = " \t\r\n[]{},:\"'";
+    const size_t      m = strlen(word);
+    return !strncmp(at + i, word, m) && (!m || ((!i || strchr(BESIDE, at[i - 1])) && strchr(BESIDE, at[i + m])));
+}
+
 int ct__yaml_line(const ct__yaml *yaml, const char *key, const char *word)
 {
-    const size_t n = strlen(key), m = strlen(word);
+    const size_t n = strlen(key);
     int          line = 1, inside = 0;
     for (const char *at = yaml->text; *at; line++) {
         const size_t length = strcspn(at, "\n");
         inside = inside || (!strncmp(at, key, n) && at[n] == ':');
-        for (size_t i = 0; inside && i + m <= length; i++)
-            if (!strncmp(at + i, word, m)) return line;
+        for (size_t i = 0; inside && i <= length; i++)
+            if (stands(at, i, word)) return line;
         at += length + (at[length] == '\n');
     }
     return 0;
