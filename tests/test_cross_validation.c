@@ -150,8 +150,8 @@ static void test_the_scale_is_recovered_from_consistency(void)
     lesson_free(&l);
 }
 
-/* Truth of positions alone, as a GPS base station gives it: what hangs on positions alone has a closed form, the
- * rest is tracked. */
+/* Truth of positions alone, as a GPS base station gives it: residuals of positions alone have a closed form, the
+ * likelihood has every parameter. */
 static void test_truth_known_in_part_tells_what_it_can(void)
 {
     lesson  l = {.runs = 3};
@@ -195,15 +195,22 @@ static void test_truth_known_in_part_tells_what_it_can(void)
     CHECK_OK(ct_outer_closed_form(l.outer, NULL, p, samples, &l.err), l.err);
     CHECK(samples[0] == 0 && samples[1] == 0 && samples[2] == 0 && samples[3] == 600);
     CHECK_NEAR(exp(p[3]), 0.25, 0.05);
+    /* the likelihood has them all: sigmas .1, .1, .05, .5 */
     ct_learn_result r = learn(&l, NULL);
-    const int32_t f = ct_findings_find(&r.findings, CT_FINDING_NO_SAMPLES);
-    CHECK(f >= 0 && r.findings.item[f].subjects == 3);
-    for (int32_t i = 0; f >= 0 && i < r.findings.item[f].subjects; i++) {
-        const ct_subject *s = &r.findings.item[f].subject[i];
-        CHECK(s->kind == CT_SUBJECT_PARAMETER && s->index == i && !strncmp(s->name, "odom.", 5) &&
-              s->name[5] == '0' + i);
+    const double    latent[4] = {2 * log(0.1), 2 * log(0.1), 2 * log(0.05), 2 * log(0.5)};
+    CHECK(r.reference == CT_REFERENCE_LIKELIHOOD && !strcmp(ct_reference_name(r.reference), "likelihood"));
+    CHECK(ct_findings_find(&r.findings, CT_FINDING_LIKELIHOOD) >= 0);
+    CHECK(ct_findings_find(&r.findings, CT_FINDING_NO_SAMPLES) < 0);
+    CHECK(r.loss_train <= 1.01 * r.loss_closed_form && r.loss_closed_form < 0.7 * r.loss_start);
+    ct_learn_result_free(&r);
+    ct_learn_options options = ct_learn_defaults();
+    options.method = CT_LEARN_LIKELIHOOD;
+    r = learn(&l, &options);
+    for (int i = 0; i < 4; i++) {
+        printf("  %-8s log variance %.3f +- %.3f, latent %.3f\n", i < 3 ? "odom" : "gps", r.closed_form[i],
+               r.standard_error[i], latent[i]);
+        CHECK(fabs(r.closed_form[i] - latent[i]) < 3 * r.standard_error[i] && r.standard_error[i] < 0.4);
     }
-    CHECK(r.loss_train < 0.7 * r.loss_closed_form && r.standard_error[3] < 0.2 && r.standard_error[1] > 0.2);
     ct_learn_result_free(&r);
     lesson_free(&l);
 }

@@ -346,7 +346,12 @@ static void test_what_cannot_be_learned_is_refused_in_words(void)
     CHECK_OK(ct_theta_freeze(l.theta, spare, -1, &l.err), l.err);
     double *truth = l.seq[1]->truth;
     l.seq[1]->truth = NULL;
-    CHECK_REFUSED(ct_outer_new(2, seq, l.noise, l.theta, NULL, &l.outer, &l.err), l.err, "has no truth to learn from");
+    CHECK_REFUSED(ct_outer_new(1, seq + 1, l.noise, l.theta, NULL, &l.outer, &l.err), l.err,
+                  "no sequence has truth to learn from");
+    CHECK_OK(ct_outer_new(2, seq, l.noise, l.theta, NULL, &l.outer, &l.err), l.err);
+    CHECK(ct_outer_sequences(l.outer) == 1);
+    ct_outer_free(l.outer);
+    l.outer = NULL;
     l.seq[1]->truth = truth;
     truth[5] = NAN;
     CHECK_REFUSED(ct_outer_new(2, seq, l.noise, l.theta, NULL, &l.outer, &l.err), l.err, "the truth of x1 holds nan");

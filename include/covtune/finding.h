@@ -75,6 +75,22 @@ typedef enum {
       "{subjects}: the truth does not determine these residuals, or all of them are zero. There is no closed form; "   \
       "they are learned from the start values by the tracking loss alone.",                                            \
       NULL)                                                                                                            \
+    X(CT_FINDING_LIKELIHOOD, "likelihood", CT_SEVERITY_INFO, CT_TOPIC_DATA,                                            \
+      "Residuals at the truth are not known for every parameter, or the truth has a sigma. The maximum of the "        \
+      "likelihood of measurements and truth takes the place of the closed form.",                                      \
+      NULL)                                                                                                            \
+    X(CT_FINDING_NO_LIKELIHOOD, "no_likelihood", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                   \
+      "Not every parameter has a closed form, and there is no likelihood: {subjects}.", NULL)                          \
+    X(CT_FINDING_WITHOUT_TRUTH, "without_truth", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                   \
+      "Learned from the measurements alone. Errors that last (a bias, a scale factor, a delay) do not show in them: "  \
+      "real errors may be larger than claimed. Error bars assume that the models are right.",                          \
+      NULL)                                                                                                            \
+    X(CT_FINDING_SEQUENCES_LEFT_OUT, "sequences_left_out", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                         \
+      "The likelihood leaves out {count:.0f} of {sequences:.0f} sequences: they have no estimate under the start "     \
+      "values.",                                                                                                       \
+      "count", "sequences")                                                                                            \
+    X(CT_FINDING_LIKELIHOOD_FLAT, "likelihood_flat", CT_SEVERITY_WARNING, CT_TOPIC_IDENTIFIABILITY,                    \
+      "{subjects}: the data hardly tell these variances, alone or together. They stay near their start values.", NULL) \
     X(CT_FINDING_START_OUTSIDE_BOUNDS, "start_outside_bounds", CT_SEVERITY_INFO, CT_TOPIC_START,                       \
       "The start values are outside the bounds. The nearest values inside are used.", NULL)                            \
     X(CT_FINDING_CLOSED_FORM_FAILED, "closed_form_failed", CT_SEVERITY_WARNING, CT_TOPIC_START,                        \

@@ -76,6 +76,8 @@ typedef struct {
      * sensitivity use the factorisation at the estimate; their error grows with its stationarity. */
     int               incremental;
     ct_replay_options replay;
+    /* 1: truth is neither needed nor used. There is no loss; only CT_LEARN_TRUTHLESS methods learn. */
+    int               no_truth;
 } ct_outer_options;
 
 ct_outer_options ct_outer_defaults(void);
@@ -85,13 +87,14 @@ ct_inference ct_outer_inference(const ct_outer_options *options);
 typedef struct ct_outer ct_outer;
 
 /* Borrows sequences and theta; copies noise, whose frozen models are used as they are. Inner solves start from the
- * truth, later from the last accepted solution. CT_E_ARGUMENT or CT_E_NOISE: a sequence without truth, a learned model
- * that no factor uses, a table that does not match. */
+ * truth, later from the last accepted solution. Sequences without truth have no loss and do not count below; the
+ * likelihood alone uses them (ct_learn). CT_E_ARGUMENT or CT_E_NOISE: no sequence has truth, a learned model that no
+ * factor uses, a table that does not match. */
 ct_status ct_outer_new(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, const ct_theta *theta,
                        const ct_outer_options *options, ct_outer **out, ct_err *err);
 void      ct_outer_free(ct_outer *outer);
 
-int32_t         ct_outer_sequences(const ct_outer *outer);
+int32_t         ct_outer_sequences(const ct_outer *outer); /* those with truth */
 const ct_theta *ct_outer_theta(const ct_outer *outer);
 
 /* Chi-square of a row of a model over its expectation, 1 if its variance is right; row -1: of all rows. *degrees (may
@@ -163,6 +166,8 @@ int64_t ct_outer_solves(const ct_outer *outer); /* inner solves so far */
       "bounded Levenberg-Marquardt in log theta, prior by cross-validation")                                           \
     X(CT_LEARN_CLOSED_FORM, "closed-form", CLOSED_FORM, 0, TOTAL, LOG, CT_LEARN_DESCENDS,                              \
       "second moments of residuals at the truth")                                                                      \
+    X(CT_LEARN_LIKELIHOOD, "likelihood", TABLE, 100, TOTAL, LOG, CT_LEARN_DESCENDS | CT_LEARN_TRUTHLESS,               \
+      "maximum likelihood of measurements and truth; without truth, of the measurements alone")                        \
     X(CT_LEARN_FRANK_WOLFE, "fw", TABLE, 100, TOTAL, VARIANCE, CT_LEARN_GRADIENT | CT_LEARN_OPEN_LOOP,                 \
       "Frank-Wolfe as the paper has it")                                                                               \
     X(CT_LEARN_FRANK_WOLFE_LOG, "fw-log", TABLE, 100, TOTAL, LOG, CT_LEARN_GRADIENT | CT_LEARN_OPEN_LOOP,              \
@@ -210,7 +215,8 @@ typedef enum {
     CT_LEARN_RANDOM = 8,        /* draws random numbers, from options.seed                                 */
     CT_LEARN_EITHER_SPACE = 16, /* options.space replaces `space`                                          */
     CT_LEARN_PRIOR = 32,        /* has a prior towards the closed form, weighted by cross-validation       */
-    CT_LEARN_OPEN_LOOP = 64     /* steps of fixed length 2 / (options.M + iteration)                       */
+    CT_LEARN_OPEN_LOOP = 64,    /* steps of fixed length 2 / (options.M + iteration)                       */
+    CT_LEARN_TRUTHLESS = 128    /* needs no truth                                                          */
 } ct_learn_trait;
 
 typedef enum { CT_LEARN_FROM_CLOSED_FORM, CT_LEARN_FROM_TABLE } ct_learn_from;
@@ -242,6 +248,7 @@ int ct_learn_method_iterations(ct_learn_method method, int32_t m);
     X(CT_LEARN_STOP_GRADIENT, "gradient", "no direction inside the bounds decreases the loss")                   \
     X(CT_LEARN_STOP_ITERATIONS, "iterations", "the limit of iterations is reached")                              \
     X(CT_LEARN_STOP_CLOSED_FORM, "closed_form", "no candidate is better than the closed form on held-out sequences") \
+    X(CT_LEARN_STOP_LIKELIHOOD, "likelihood", "the maximum of the likelihood; no candidate is better")                 \
     X(CT_LEARN_STOP_START, "start", "no candidate is better than the start values on held-out sequences")        \
     X(CT_LEARN_STOP_STUCK, "stuck", "no step decreases the loss")                                                \
     X(CT_LEARN_STOP_CANCELLED, "cancelled", "the caller cancelled; this is the best so far")
@@ -354,6 +361,20 @@ typedef struct {
 
 ct_learn_options ct_learn_defaults(void);
 
+/* The candidate that does not look at the tracking loss. X(constant, name) */
+#define CT_REFERENCE_LIST(X)                                                                       \
+    X(CT_REFERENCE_CLOSED_FORM, "closed form") /* second moments of residuals at the truth    */   \
+    X(CT_REFERENCE_LIKELIHOOD, "likelihood")   /* likelihood.h: partial truth, truth with a sigma */
+
+typedef enum {
+#define X(constant, name) constant,
+    CT_REFERENCE_LIST(X)
+#undef X
+    CT_REFERENCE_COUNT
+} ct_reference;
+
+const char *ct_reference_name(ct_reference reference);
+
 /* A candidate of cross-validation (lm): a weight of the prior, its parameters fitted on each fold's training part. */
 #define CT_LEARN_CANDIDATES_MAX 8
 
@@ -412,7 +433,9 @@ typedef struct {
     int32_t         parameters;
     /* the answer: log space, scale applied */
     double         *p;
-    /* the closed form of all training sequences, projected into the bounds, log space, without that scale */
+    /* what takes part as the closed form: itself, or the maximum of the likelihood */
+    ct_reference    reference;
+    /* that of all training sequences, projected into the bounds, log space, without that scale */
     double         *closed_form;
     /* of each log variance; INFINITY: not determined; NaN: none */
     double         *standard_error;

@@ -79,9 +79,10 @@ void      ct_likelihood_start_over(ct_likelihood *likelihood);
 typedef int (*ct_likelihood_fn)(void *user, int iteration, double value, const double *p);
 
 typedef struct {
-    /* Prior of each log variance: normal around the start value. Two decades of variance: it decides what the data do
-     * not tell, and nothing else. INFINITY: none. */
+    /* Prior of each log variance around its start value: normal near it, with heavy tails. Two decades of variance: it
+     * decides what the data do not tell, and nothing else. INFINITY: none. */
     double           prior_deviation;
+    const double    *centre;    /* of the prior; NULL: the start */
     double           tolerance; /* stop: decrease of L still possible, nats */
     int              max_iterations;
     ct_likelihood_fn progress; /* may be NULL */

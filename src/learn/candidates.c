@@ -56,7 +56,8 @@ ct_status ct__detect_mismatch(ct__learning *l, ct_evaluation *seen, double *p, i
     inference.incremental = 0;
     *mismatch = ct__start_is_better(l);
     if (*mismatch || !ct__closed_form_is_complete(l)) return CT_OK;
-    CT_TRY(ct_outer_closed_form(e->outer, NULL, p, NULL, e->err));
+    if (e->outer->reference == CT_REFERENCE_CLOSED_FORM) CT_TRY(ct_outer_closed_form(e->outer, NULL, p, NULL, e->err));
+    else memcpy(p, l->closed, (size_t)e->outer->m * sizeof *p);
     CT_TRY(ct_outer_validate(e->outer, p, NULL, &inference, 1, seen, e->err));
     CT_TRY(ct_summarise(e->outer->count, seen, NULL, &summary, e->err));
     *mismatch = summary.nees > NEES_MOST;
@@ -116,7 +117,7 @@ static ct_status replace_if_beaten(ct__learning *l, ct_evaluation *seen, double 
     const int64_t       n = e->outer->count;
     double             *answer = loss, *other = loss + n;
     const double *const place[] = {l->closed, l->start};
-    static const char  *const name[] = {"closed form", "start values"};
+    const char *const   name[] = {ct_reference_name(e->outer->reference), "start values"};
     const double        weight = r->prior;
     int                 taken = -1;
     ct_outer_value      value = {0};
@@ -128,7 +129,7 @@ static ct_status replace_if_beaten(ct__learning *l, ct_evaluation *seen, double 
         if (!is_beaten(n, other, answer) || !(ct__mean_loss(n, other) < ct__mean_loss(n, answer))) continue;
         memcpy(l->p, place[k], (size_t)e->outer->m * sizeof *l->p);
         memcpy(answer, other, (size_t)n * sizeof *answer);
-        r->stop = k ? CT_LEARN_STOP_START : CT_LEARN_STOP_CLOSED_FORM;
+        r->stop = k ? CT_LEARN_STOP_START : ct__reference_stop(l);
         r->prior = k ? NAN : INFINITY;
         ct__choose_recorded(r, r->prior);
         r->loss_heldout = k ? r->loss_heldout_start : r->loss_heldout_closed_form;

@@ -124,7 +124,7 @@ static ct_status learn_fold(cross_validation *f, int fold, int candidate)
         memcpy(p, f->l->start, (size_t)m * sizeof *p);
         CT_TRY(minimise_loosely(&objective, 2 * PATH_ITERATIONS, p, &why));
     } else if (candidate == 0) {
-        CT_TRY(ct__closed_start(o, objective.part, f->l->rescale, closed, f->samples, objective.err));
+        CT_TRY(ct__reference(f->l, objective.part, f->l->rescale, f->l->closed, closed, f->samples, NULL));
         for (int64_t i = 0; i < m; i++)
             if (!f->samples[i] && f->l->samples[i]) closed[i] = f->l->closed[i];
         memcpy(p, closed, (size_t)m * sizeof *p);

@@ -184,7 +184,7 @@ static ct_status jackknife_closed_form(bars *b)
 {
     const ct_outer *o = b->l->objective.outer;
     const int64_t   m = b->m, n = o->count;
-    if (n < 3) return CT_OK;
+    if (n < 3 || o->reference != CT_REFERENCE_CLOSED_FORM) return CT_OK;
     uint8_t  *part = ct__zalloc(n, sizeof *part);
     int64_t  *samples = ct__zalloc(m, sizeof *samples);
     double   *p = ct__zalloc((n + 1) * m, sizeof *p), *mean = p ? p + n * m : NULL;
@@ -321,6 +321,10 @@ static ct_status estimate(bars *b)
             r->standard_error[b->free[i]] =
                 samples ? sqrt(CT_MAX(2 / (double)samples, b->jackknife[b->free[i]])) : INFINITY;
         }
+        return CT_OK;
+    }
+    if (r->stop == CT_LEARN_STOP_LIKELIHOOD) {
+        for (int32_t i = 0; i < b->n; i++) r->standard_error[b->free[i]] = l->error[b->free[i]];
         return CT_OK;
     }
     const double nu = ct_learn_method_has(method, CT_LEARN_PRIOR) ? r->prior : 0;

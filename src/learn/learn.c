@@ -76,13 +76,6 @@ ct_status ct__enter_set(const ct_theta *theta, int rescale, double *p, ct_err *e
     return CT_OK;
 }
 
-ct_status ct__closed_start(const ct_outer *o, const uint8_t *part, int rescale, double *p, int64_t *samples,
-                           ct_err *err)
-{
-    CT_TRY(ct_outer_closed_form(o, part, p, samples, err));
-    return ct__enter_set(o->theta, rescale, p, err);
-}
-
 static ct_status loss_at(ct__objective *e, const double *p, double *loss)
 {
     ct_outer_value value = {0};
@@ -102,8 +95,14 @@ static ct_status start_closed(ct__learning *l)
     ct_outer     *o = e->outer;
     const size_t  bytes = (size_t)o->m * sizeof *l->p;
     double        plain = INFINITY, scaled = INFINITY;
-    CT_TRY(ct__closed_start(o, NULL, 0, l->p, l->samples, e->err));
-    CT_TRY(ct__closed_start(o, NULL, 1, l->closed, NULL, e->err));
+    CT_TRY(ct__choose_reference(l));
+    e->result->reference = o->reference;
+    CT_TRY(ct__reference(l, NULL, 1, l->start, l->closed, l->samples, l->error));
+    if (o->reference == CT_REFERENCE_CLOSED_FORM) CT_TRY(ct__reference(l, NULL, 0, l->start, l->p, NULL, NULL));
+    else {
+        memcpy(l->p, l->closed, bytes);
+        CT_TRY(ct__diagnose_likelihood(l));
+    }
     CT_TRY(loss_at(e, l->closed, &scaled));
     l->rescale = memcmp(l->p, l->closed, bytes) != 0;
     if (l->rescale) CT_TRY(loss_at(e, l->p, &plain));
@@ -187,7 +186,7 @@ static ct_status run_lm(ct__learning *l)
     e->done_from = 0.7;
     e->done_to = 0.95;
     if (isinf(r->prior)) {
-        r->stop = CT_LEARN_STOP_CLOSED_FORM;
+        r->stop = ct__reference_stop(l);
         return CT_OK;
     }
     e->iterations = o->max_iterations ? o->max_iterations : ct_learn_method_iterations(CT_LEARN_LM, e->outer->m);
@@ -211,6 +210,9 @@ static ct_status check_method(ct_learn_method method, ct_err *err)
 ct_status ct_learn_check(const ct_outer *outer, ct_learn_method method, ct_err *err)
 {
     CT_TRY(check_method(method, err));
+    if (outer->options.no_truth && !ct_learn_method_has(method, CT_LEARN_TRUTHLESS))
+        return ct_fail(err, CT_E_ARGUMENT, "method %s needs truth; without truth, %s learns",
+                       ct_learn_method_name(method), ct_learn_method_name(CT_LEARN_LIKELIHOOD));
     if (method == CT_LEARN_LEO) return ct__leo_check(outer, err);
     return ct_learn_method_has(method, CT_LEARN_BOX_ONLY) ? ct__box_check(outer, method, err) : CT_OK;
 }
@@ -224,14 +226,15 @@ static ct_status run_method(ct__learning *l)
         o->max_iterations ? o->max_iterations : ct_learn_method_iterations(o->method, e->outer->m);
     e->iteration = 0;
     if (o->method == CT_LEARN_LM) return run_lm(l);
-    memcpy(l->p, o->method != CT_LEARN_CLOSED_FORM && starts_from_table(l) ? l->start : l->closed,
-           (size_t)e->outer->m * sizeof *l->p);
+    const int reference = o->method == CT_LEARN_CLOSED_FORM || o->method == CT_LEARN_LIKELIHOOD;
+    memcpy(l->p, !reference && starts_from_table(l) ? l->start : l->closed, (size_t)e->outer->m * sizeof *l->p);
     e->phase = CT_LEARN_PHASE_LEARN;
     e->iterations = most;
     e->done_from = 0.05;
     e->done_to = 0.95;
     switch (o->method) {
     case CT_LEARN_CLOSED_FORM: *stop = CT_LEARN_STOP_CLOSED_FORM; return CT_OK;
+    case CT_LEARN_LIKELIHOOD: *stop = CT_LEARN_STOP_LIKELIHOOD; return CT_OK;
     case CT_LEARN_FRANK_WOLFE:
     case CT_LEARN_FRANK_WOLFE_LOG:
         return ct__learn_frank_wolfe(e, ct_learn_method_get_info(o->method)->space, most, l->p, stop);
@@ -284,7 +287,7 @@ static ct_status run(ct__learning *l, ct_noise *noise)
     r->at_bound = ct__zalloc(m, sizeof *r->at_bound);
     r->fit = ct__zalloc(e->outer->models, sizeof *r->fit);
     r->models = e->outer->models;
-    l->p = ct__zalloc(4 * m, sizeof *l->p);
+    l->p = ct__zalloc(5 * m, sizeof *l->p);
     l->samples = ct__zalloc(m, sizeof *l->samples);
     if (!r->p || !r->closed_form || !r->standard_error || !r->at_bound || !r->fit || !l->p || !l->samples)
         return ct__no_memory(e->err, "parameters", m);
@@ -293,8 +296,10 @@ static ct_status run(ct__learning *l, ct_noise *noise)
     l->closed = l->p + m;
     l->weight = l->closed + m;
     l->start = l->weight + m;
+    l->error = l->start + m;
     for (int64_t i = 0; i < m; i++) r->standard_error[i] = NAN;
     CT_TRY(ct__diagnose_duplicates(l));
+    if (e->outer->options.no_truth) return ct__learn_without_truth(l, noise);
     CT_TRY(find_starts(l, noise));
     memcpy(r->closed_form, l->closed, (size_t)m * sizeof *r->closed_form);
     CT_TRY(run_method(l));
@@ -344,6 +349,7 @@ ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *n
     result->method = l.objective.options->method;
     ct_status status = ct__theta_check_noise(outer->theta, noise, err);
     if (status == CT_OK) status = check_method(how.method, err);
+    if (status == CT_OK && outer->options.no_truth) status = ct_learn_check(outer, how.method, err);
     if (status == CT_OK) status = ct__outer_deployment(outer, &how.deployment, err);
     result->incremental = how.deployment.incremental;
     if (status == CT_OK) status = run(&l, noise);

@@ -9,6 +9,7 @@
  *   checkpoint.c, digest.c  values of a run in a file; the digest that identifies it
  *   residual_samples.c      residuals at the truth
  *   closed_form.c           their second moments
+ *   reference.c             the closed form, or the maximum of the likelihood
  *
  *   method_table.c          the table of methods
  *   learn.c                 a run in order: starts, candidates, method, scale, error bars
@@ -35,6 +36,7 @@
 #include "base/base.h"
 
 #include <covtune/learn.h>
+#include <covtune/likelihood.h>
 #include <stdarg.h>
 
 /* ---- The outer problem ----------------------------------------------------------------------- */
@@ -79,7 +81,9 @@ typedef struct {
 struct ct_outer {
     const ct_theta    *theta;
     int32_t            m, count, models; /* parameters, sequences, noise models                   */
-    ct__inner_problem *inner;            /* per sequence                                          */
+    ct__inner_problem *inner;            /* per sequence with truth                               */
+    int32_t            extras;
+    const ct_sequence **extra;           /* sequences without truth                               */
     ct_noise          *base;             /* the caller's table                                    */
     ct_noise          *noise;            /* under the p of the current evaluation                 */
     ct_theta_jacobian *slopes;           /* at that p                                             */
@@ -90,6 +94,8 @@ struct ct_outer {
     int32_t            scratches;
     ct__scratch       *scratch;
     int64_t            solves;
+    ct_likelihood     *likelihood;       /* NULL: not needed yet                                  */
+    ct_reference       reference;
     ct_checkpoint     *checkpoint;
     int                fresh;            /* the last evaluation was computed, not replayed        */
 };
@@ -257,6 +263,8 @@ typedef struct {
     double scale_variance;         /* of log scale_wanted; INFINITY: not known     */
     ct__heldout held;              /* the chosen candidate on held-out sequences  */
     int        rescale;            /* the closed form was scaled by the factor that brings it nearest to the set */
+    double    *error;              /* m: standard errors of the likelihood */
+    int32_t    left_out;           /* sequences that the likelihood leaves out */
     int        alone;              /* the chosen candidate: from the start values, without prior */
     ct__memo   memo;
 } ct__learning;
@@ -270,9 +278,17 @@ ct_status ct__find_parameter(ct__learning *l, int32_t i, int sign);
 
 /* p <- its projection into the set; with rescale, after the common factor that brings it nearest. */
 ct_status ct__enter_set(const ct_theta *theta, int rescale, double *p, ct_err *err);
-/* The closed form of a part, in the set. samples may be NULL. */
-ct_status ct__closed_start(const ct_outer *outer, const uint8_t *part, int rescale, double *p, int64_t *samples,
-                           ct_err *err);
+/* reference.c: which reference a run has, outer->reference. */
+ct_status ct__choose_reference(ct__learning *l);
+/* p <- the reference of a part, in the set. from: where a search begins, another array. samples, error may be NULL:
+ * residuals per parameter, or as many as it is worth, 0: none; standard errors of log variances, of the likelihood. */
+ct_status ct__reference(ct__learning *l, const uint8_t *part, int rescale, const double *from, double *p,
+                        int64_t *samples, double *error);
+/* Why a run stops whose answer is the reference. */
+ct_learn_stop ct__reference_stop(const ct__learning *l);
+ct_status     ct__diagnose_likelihood(ct__learning *l);
+/* A run without truth: the maximum of the likelihood is the answer. */
+ct_status     ct__learn_without_truth(ct__learning *l, ct_noise *noise);
 
 /* recordings.c: group <- a number per sequence, the same for those of one recording. Returns the number of groups. */
 int32_t ct__group_sequences(int32_t count, const ct_sequence *const *seq, int32_t *group);

@@ -10,6 +10,7 @@ static const char *const GRADIENT[] = {CT_GRADIENT_LIST(X)};
 static const char *const HESSIAN[] = {CT_HESSIAN_LIST(X)};
 static const char *const STOP[] = {CT_LEARN_STOP_LIST(X)};
 static const char *const PHASE[] = {CT_LEARN_PHASE_LIST(X)};
+static const char *const REFERENCE[] = {CT_REFERENCE_LIST(X)};
 static const char *const SCALE[] = {CT_SCALE_LIST(X)};
 static const char *const SCALE_FROM[] = {CT_SCALE_FROM_LIST(X)};
 #undef X
@@ -33,6 +34,10 @@ const char *ct_learn_stop_meaning(ct_learn_stop stop)
 }
 const char *ct_learn_phase_name(ct_learn_phase phase) { return ct__name_at(PHASE, CT_LEARN_PHASE_COUNT, (int)phase); }
 const char *ct_scale_from_name(ct_scale_from from) { return ct__name_at(SCALE_FROM, CT_SCALE_FROM_COUNT, (int)from); }
+const char *ct_reference_name(ct_reference reference)
+{
+    return ct__name_at(REFERENCE, CT_REFERENCE_COUNT, (int)reference);
+}
 const char *ct_scale_name(ct_scale scale) { return ct__name_at(SCALE, CT_SCALE_COUNT, (int)scale); }
 
 int ct_gradient_find(const char *name) { return ct__find_name(name, GRADIENT, CT_GRADIENT_COUNT); }

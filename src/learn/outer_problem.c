@@ -30,12 +30,20 @@ static const char *name_of(const ct_sequence *seq, int32_t i, char buf[64])
     return buf;
 }
 
+static ct_status check_graph(const ct_sequence *seq, const char *name, const ct_noise *noise, ct_err *err)
+{
+    ct_err inner = {0};
+    if (ct_graph_check_noise(seq->graph, noise, &inner) == CT_OK) return CT_OK;
+    return ct_fail(err, CT_E_NOISE, "sequence %s: %s", name, inner.text);
+}
+
 static ct_status check_sequence(const ct_outer *o, const ct_sequence *seq, int32_t i, const ct_noise *noise,
                                 ct_err *err)
 {
     char        buf[64];
     const char *name = name_of(seq, i, buf);
-    if (!seq->truth) return ct_fail(err, CT_E_ARGUMENT, "sequence %s has no truth to learn from", name);
+    CT_TRY(check_graph(seq, name, noise, err));
+    if (o->options.no_truth) return CT_OK;
     for (int32_t v = 0; v < ct_graph_variables(seq->graph); v++) {
         const int64_t at = ct_graph_offset(seq->graph, v), end = at + ct_kind_size(ct_graph_kind(seq->graph, v));
         char          var[64];
@@ -46,9 +54,6 @@ static ct_status check_sequence(const ct_outer *o, const ct_sequence *seq, int32
     }
     if (ct_loss_terms(&o->options.loss, seq) == 0)
         return ct_fail(err, CT_E_ARGUMENT, "sequence %s: no estimated variable has a truth of positive weight", name);
-    ct_err inner = {0};
-    if (ct_graph_check_noise(seq->graph, noise, &inner) != CT_OK)
-        return ct_fail(err, CT_E_NOISE, "sequence %s: %s", name, inner.text);
     return CT_OK;
 }
 
@@ -57,8 +62,8 @@ static ct_status check_use(const ct_outer *o, const ct_noise *noise, ct_err *err
 {
     uint8_t  *used = ct__zalloc(o->models, sizeof *used);
     ct_status status = used ? CT_OK : ct__no_memory(err, "noise models", o->models);
-    for (int32_t i = 0; used && i < o->count; i++) {
-        const ct_graph *graph = o->inner[i].seq->graph;
+    for (int32_t i = 0; used && i < o->count + o->extras; i++) {
+        const ct_graph *graph = (i < o->count ? o->inner[i].seq : o->extra[i - o->count])->graph;
         for (int32_t f = 0; f < graph->factors; f++) used[graph->factor[f].noise] = 1;
     }
     for (int32_t g = 0; status == CT_OK && g < o->models; g++)
@@ -72,7 +77,8 @@ static ct_status check_use(const ct_outer *o, const ct_noise *noise, ct_err *err
 
 static ct_status start_sequence(const ct_outer *o, ct__inner_problem *inner, ct_err *err)
 {
-    return ct_start_values(inner->seq, o->options.incremental ? CT_START_MEASURED : CT_START_TRUTH, inner->start, err);
+    const int measured = o->options.incremental || o->options.no_truth;
+    return ct_start_values(inner->seq, measured ? CT_START_MEASURED : CT_START_TRUTH, inner->start, err);
 }
 
 static ct_status make_sequence(ct_outer *o, const ct_sequence *seq, ct__inner_problem *inner, ct_err *err)
@@ -138,7 +144,7 @@ static ct_status make_slopes(ct_outer *o, ct_err *err)
     return CT_OK;
 }
 
-static ct_status fill(ct_outer *o, const ct_sequence *const seq[], const ct_noise *noise, ct_err *err)
+static ct_status fill(ct_outer *o, const ct_noise *noise, ct_err *err)
 {
     CT_TRY(ct_noise_copy(noise, &o->base, err));
     CT_TRY(ct_noise_copy(noise, &o->noise, err));
@@ -146,15 +152,31 @@ static ct_status fill(ct_outer *o, const ct_sequence *const seq[], const ct_nois
     o->slot = ct__zalloc(o->models, sizeof *o->slot);
     if (!o->slot) return ct__no_memory(err, "noise models", o->models);
     for (int32_t g = 0; g < o->models; g++) o->slot[g] = ct_theta_learns(o->theta, g) ? o->slots++ : -1;
-    for (int32_t i = 0; i < o->count; i++) o->inner[i].seq = seq[i];
-    for (int32_t i = 0; i < o->count; i++) CT_TRY(check_sequence(o, seq[i], i, noise, err));
+    for (int32_t i = 0; i < o->count; i++) CT_TRY(check_sequence(o, o->inner[i].seq, i, noise, err));
+    for (int32_t i = 0; i < o->extras; i++)
+        CT_TRY(check_graph(o->extra[i], ct_sequence_label(o->extra[i]), noise, err));
     CT_TRY(check_use(o, noise, err));
     CT_TRY(ct__collect_samples(o, err));
     for (int32_t i = 0; i < o->count; i++) {
-        CT_TRY(make_sequence(o, seq[i], &o->inner[i], err));
+        CT_TRY(make_sequence(o, o->inner[i].seq, &o->inner[i], err));
         CT_TRY(check_derivatives(o, &o->inner[i], err));
     }
     return make_scratch(o, err);
+}
+
+/* Sequences without truth are apart: the likelihood alone uses them. */
+static ct_status split_sequences(ct_outer *o, int32_t count, const ct_sequence *const seq[], ct_err *err)
+{
+    o->inner = ct__zalloc(count, sizeof *o->inner);
+    o->extra = ct__zalloc(count, sizeof *o->extra);
+    if (!o->inner || !o->extra) return ct__no_memory(err, "sequences", count);
+    for (int32_t i = 0; i < count; i++)
+        if (seq[i]->truth || o->options.no_truth) o->inner[o->count++].seq = seq[i];
+        else o->extra[o->extras++] = seq[i];
+    if (o->count) return CT_OK;
+    return ct_fail(err, CT_E_ARGUMENT,
+                   "no sequence has truth to learn from; without truth, method %s learns from the measurements alone",
+                   ct_learn_method_name(CT_LEARN_LIKELIHOOD));
 }
 
 ct_status ct_outer_new(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, const ct_theta *theta,
@@ -174,10 +196,9 @@ ct_status ct_outer_new(int32_t count, const ct_sequence *const seq[], const ct_n
     o->theta = theta;
     o->m = ct_theta_count(theta);
     o->models = ct_noise_count(noise);
-    o->count = count;
     o->options = options ? *options : ct_outer_defaults();
-    o->inner = ct__zalloc(count, sizeof *o->inner);
-    const ct_status status = o->inner ? fill(o, seq, noise, err) : ct__no_memory(err, "sequences", count);
+    ct_status status = split_sequences(o, count, seq, err);
+    if (status == CT_OK) status = fill(o, noise, err);
     if (status == CT_OK) *out = o;
     else ct_outer_free(o);
     return status;
@@ -200,7 +221,9 @@ void ct_outer_free(ct_outer *o)
         ct_solver_free(o->scratch[k].solver);
     }
     ct__free_samples(o);
+    ct_likelihood_free(o->likelihood);
     free(o->inner);
+    free(o->extra);
     free(o->scratch);
     free(o->slot);
     free(o->slopes);

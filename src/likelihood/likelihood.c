@@ -88,11 +88,12 @@ static ct_status make_sequence(ct_likelihood *l, int32_t i, ct_err *err)
     CT_TRY(ct__add_truth(s, &l->options, i, l->noise, err));
     CT_TRY(ct_solver_new(s->graph, NULL, &s->solver, err));
     CT_TRY(map_edges(s, err));
-    s->first = ct__zalloc(3 * size, sizeof *s->first);
+    s->first = ct__zalloc(4 * size, sizeof *s->first);
     s->gradient = ct__zalloc(m + m * m, sizeof *s->gradient);
     if (!s->first || !s->gradient) return ct__no_memory(err, "values", size);
     s->start = s->first + size;
     s->x = s->start + size;
+    s->other = s->x + size;
     s->information = s->gradient + m;
     CT_TRY(find_start(l, s, err));
     memcpy(s->start, s->first, (size_t)size * sizeof *s->start);

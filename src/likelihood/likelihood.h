@@ -27,7 +27,8 @@ typedef struct {
     double             truth_sigma[2];
     ct_solver         *solver;
     int32_t           *item_of; /* per edge of the system: its item             */
-    double            *first, *start, *x; /* values: at first; where solves start; the last solution */
+    /* values: at first; where solves start; the last solution; scratch */
+    double            *first, *start, *x, *other;
     double             value;
     double            *gradient, *information; /* m, m x m                      */
     ct_stop            stop;
@@ -53,6 +54,7 @@ struct ct_likelihood {
     double                  *normaliser; /* per model: log Z                                      */
     int32_t                  slots;
     ct_likelihood_options    options;
+    int                      both;       /* solves also run from their first start; the lower error wins */
     ct__likelihood_scratch  *scratch;    /* per job */
 };
 

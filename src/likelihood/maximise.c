@@ -1,9 +1,12 @@
 /* maximise.c: the minimum of L plus a weak prior, by damped steps with the average information
  * (bounded_step.c), and standard errors.
  *
- *     F(p) = L(p) + 1/2 |p - start|^2 / deviation^2
+ *     F(p) = L(p) + sum_i log(1 + (p_i - centre_i)^2 / (2 deviation^2))
  *
- * Standard errors are the larger of two: diag (A + I / deviation^2)^-1, which assumes that the models are right; and
+ * Near its centre the prior is normal with that deviation. Its tails are heavy: a start that is far off pulls no more
+ * than one that is near. Its matrix is V^-1, V_i = deviation^2 + (p_i - centre_i)^2 / 2.
+ *
+ * Standard errors are the larger of two: diag (A + V^-1)^-1, which assumes that the models are right; and
  * diag K^-1 G K^-1 with G the scatter of the gradients of recordings, which does not. */
 #include "base/eigen.h"
 #include "theta/bounded_step.h"
@@ -14,6 +17,7 @@
 #define MU_FIRST      1e-3
 #define MU_LEAST      1e-9
 #define MU_MOST       1e9
+#define FAR           0.5 /* change of a log variance above which a solve may have another lowest minimum */
 #define RECORDINGS    3   /* fewer do not show a scatter                                              */
 #define PRIOR_TELLS   0.5 /* share of the prior's variance above which the data tell less than it does */
 
@@ -39,7 +43,7 @@ typedef struct {
     ct_likelihood             *l;
     const ct_maximise_options *options;
     ct_maximise_result        *result;
-    const double              *start;
+    const double              *centre; /* of the prior */
     uint8_t                   *part;
     point                      at, trial;
     double                    *gradients;
@@ -58,11 +62,15 @@ static ct_status new_point(int64_t m, point *p, ct_err *err)
     return CT_OK;
 }
 
+static double prior_variance(const search *s, double away)
+{
+    return s->options->prior_deviation * s->options->prior_deviation + 0.5 * away * away;
+}
+
 /* F, its gradient and its matrix at p. */
 static ct_status evaluate(search *s, point *at)
 {
     const int32_t       m = s->l->m;
-    const double        w = 1 / (s->options->prior_deviation * s->options->prior_deviation);
     ct_likelihood_value value = {
         .gradient = at->gradient, .information = at->information, .gradients = s->gradients};
     CT_TRY(ct_likelihood_evaluate(s->l, at->p, s->part, &value, s->err));
@@ -70,15 +78,22 @@ static ct_status evaluate(search *s, point *at)
     s->result->inner_solves += value.solves;
     at->value = at->F = value.value;
     for (int32_t i = 0; i < m; i++) {
-        const double away = at->p[i] - s->start[i];
-        at->F += 0.5 * w * away * away;
-        at->gradient[i] += w * away;
-        at->information[(int64_t)i * m + i] += w;
+        const double away = at->p[i] - s->centre[i], variance = prior_variance(s, away);
+        if (isfinite(variance)) at->F += log(variance / prior_variance(s, 0));
+        at->gradient[i] += away / variance;
+        at->information[(int64_t)i * m + i] += 1 / variance;
     }
     if (s->options->progress && s->options->progress(s->options->user, s->result->iterations,
                                                      CT_MIN(at->value, s->at.value), at->p))
         s->cancelled = 1;
     return CT_OK;
+}
+
+static void swap_points(search *s)
+{
+    const point t = s->at;
+    s->at = s->trial;
+    s->trial = t;
 }
 
 /* One accepted step, or *stop. */
@@ -100,10 +115,9 @@ static ct_status advance(search *s, ct_maximise_stop *stop)
         CT_TRY(evaluate(s, &s->trial));
         const double gain = isfinite(s->trial.F) ? (s->at.F - s->trial.F) / fall : -1;
         if (gain > 1e-3) {
-            const point t = s->at;
-            s->at = s->trial;
-            s->trial = t;
+            swap_points(s);
             ct_likelihood_accept(s->l);
+            s->l->both = change > FAR;
             s->mu = CT_MAX(MU_LEAST, s->mu * (gain > 0.75 ? 0.1 : gain > 0.25 ? 0.5 : 2));
             return CT_OK;
         }
@@ -134,6 +148,21 @@ static ct_status begin(search *s)
     return CT_OK;
 }
 
+/* Where the search ends, solves run from their first start as well. It goes on if that has a lower F. */
+static ct_status try_other_minima(search *s, ct_maximise_stop *stop)
+{
+    s->l->both = 1;
+    memcpy(s->trial.p, s->at.p, (size_t)s->l->m * sizeof *s->at.p);
+    CT_TRY(evaluate(s, &s->trial));
+    s->l->both = 0;
+    if (!(s->trial.F < s->at.F - s->options->tolerance)) return CT_OK;
+    swap_points(s);
+    ct_likelihood_accept(s->l);
+    s->mu = MU_FIRST;
+    *stop = CT_MAXIMISE_NONE;
+    return CT_OK;
+}
+
 static ct_status run(search *s)
 {
     ct_maximise_stop *stop = &s->result->stop;
@@ -145,6 +174,7 @@ static ct_status run(search *s)
             CT_TRY(advance(s, stop));
             s->result->iterations += *stop == CT_MAXIMISE_NONE;
         }
+        if (*stop == CT_MAXIMISE_CONVERGED || *stop == CT_MAXIMISE_STUCK) CT_TRY(try_other_minima(s, stop));
     }
     s->result->value = s->at.value;
     return CT_OK;
@@ -201,7 +231,6 @@ static int32_t number_recordings(const search *s, int32_t *recording)
 static ct_status estimate_errors(search *s)
 {
     const int32_t m = s->l->m, n = s->l->count;
-    const double  prior = s->options->prior_deviation * s->options->prior_deviation;
     double       *K = ct__zalloc(2 * (int64_t)m * m + m + n, sizeof *K);
     int32_t      *recording = ct__zalloc(n, sizeof *recording);
     int8_t       *held = ct__zalloc(m, sizeof *held);
@@ -210,16 +239,18 @@ static ct_status estimate_errors(search *s)
     if (status == CT_OK) {
         const int32_t recordings = number_recordings(s, recording);
         memcpy(K, s->at.information, (size_t)m * (size_t)m * sizeof *K);
-        for (int32_t i = 0; i < (int32_t)m * m; i++)
-            s->result->information[i] = s->at.information[i] - (i % (m + 1) == 0 ? 1 / prior : 0);
+        memcpy(s->result->information, K, (size_t)m * (size_t)m * sizeof *K);
+        for (int32_t i = 0; i < m; i++)
+            s->result->information[(int64_t)i * (m + 1)] -= 1 / prior_variance(s, s->at.p[i] - s->centre[i]);
         ct_theta_active(s->l->theta, s->at.p, held);
         invert(m, held, K, K + 2 * (int64_t)m * m, K + (int64_t)m * m);
         for (int32_t i = 0; i < m; i++) {
             const double *row = K + (int64_t)i * m, own = row[i];
             const double  between = scatter(s, row, recording, recordings, K + 2 * (int64_t)m * m + m);
-            s->result->standard_error[i] = held[i]                       ? NAN
+            const double  prior = prior_variance(s, s->at.p[i] - s->centre[i]);
+            s->result->standard_error[i] = held[i]                     ? NAN
                                            : own > PRIOR_TELLS * prior ? INFINITY
-                                                                        : sqrt(CT_MAX(own, between));
+                                                                       : sqrt(CT_MAX(own, between));
         }
     }
     free(K);
@@ -252,13 +283,15 @@ ct_status ct_likelihood_maximise(ct_likelihood *l, const uint8_t *part, const ct
                                  ct_maximise_result *result, ct_err *err)
 {
     const ct_maximise_options defaults = ct_maximise_defaults();
-    search s = {.l = l, .options = options ? options : &defaults, .result = result, .start = p, .err = err};
+    search s = {.l = l, .options = options ? options : &defaults, .result = result, .err = err};
     s.mu = MU_FIRST;
     *result = (ct_maximise_result){.parameters = l->m};
     s.at.value = INFINITY;
     ct_likelihood_start_over(l);
+    l->both = 0;
     ct_status status = allocate(&s, p, part);
     s.at.value = INFINITY;
+    s.centre = s.options->centre ? s.options->centre : p;
     if (status == CT_OK) status = run(&s);
     if (status == CT_OK && result->stop != CT_MAXIMISE_CANCELLED) status = estimate_errors(&s);
     if (status == CT_OK) memcpy(p, s.at.p, (size_t)l->m * sizeof *p);

@@ -303,22 +303,32 @@ static ct_status differentiate(const sweep *w, int want, ct_err *err)
 
 /* ---- Evaluation ------------------------------------------------------------------------------ */
 
-/* x <- the minimum from the start, or, if that fails, from where solves started at first. */
+/* x <- the minimum from these values. Returns its error; INFINITY if there is none. */
+static double solve_from(const ct_likelihood *l, ct__likelihood_sequence *s, const double *values, double *x)
+{
+    ct_solve_result result;
+    ct_err          err;
+    memcpy(x, values, (size_t)ct_graph_size(s->graph) * sizeof *x);
+    s->status = ct_solver_run(s->solver, l->noise, x, &l->options.inner, &result, &err);
+    if (s->status != CT_OK) return INFINITY;
+    s->iterations += result.iterations;
+    s->solves++;
+    s->stop = ct_solve_usable(&result) && !ct_stop_converged(result.stop) ? CT_STOP_STEP : result.stop;
+    return ct_stop_converged(s->stop) ? result.final_error : INFINITY;
+}
+
+/* x <- the minimum from the start; from where solves started at first if that fails, or if it is lower. A minimum that
+ * was lowest under other parameters may not be so under these. */
 static void minimise(const ct_likelihood *l, ct__likelihood_sequence *s)
 {
-    const size_t bytes = (size_t)ct_graph_size(s->graph) * sizeof *s->x;
     s->iterations = s->solves = 0;
-    for (int attempt = 0; attempt < 2; attempt++) {
-        ct_solve_result result;
-        ct_err          err;
-        memcpy(s->x, attempt ? s->first : s->start, bytes);
-        s->status = ct_solver_run(s->solver, l->noise, s->x, &l->options.inner, &result, &err);
-        if (s->status != CT_OK) return;
-        s->iterations += result.iterations;
-        s->solves++;
-        s->stop = ct_solve_usable(&result) && !ct_stop_converged(result.stop) ? CT_STOP_STEP : result.stop;
-        if (ct_stop_converged(s->stop)) return;
-    }
+    const double  error = solve_from(l, s, s->start, s->x);
+    const ct_stop stop = s->stop;
+    if (s->status != CT_OK || (isfinite(error) && !l->both)) return;
+    const double other = solve_from(l, s, s->first, s->other);
+    if (s->status != CT_OK) return;
+    if (other < error) memcpy(s->x, s->other, (size_t)ct_graph_size(s->graph) * sizeof *s->x);
+    else s->stop = stop;
 }
 
 void ct__likelihood_evaluate_sequence(const ct_likelihood *l, ct__likelihood_sequence *s,

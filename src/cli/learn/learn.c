@@ -22,6 +22,8 @@ static const char STARTS[] = CT_START_LIST(X), SCALES[] = CT_SCALE_LIST(X), SCAL
 
 static int find_from(const char *name) { return !strcmp(name, "closed-form") ? 0 : !strcmp(name, "table") ? 1 : -1; }
 
+static int find_truth(const char *name) { return !strcmp(name, "use") ? 0 : !strcmp(name, "none") ? 1 : -1; }
+
 static int find_space(const char *name)
 {
     return !strcmp(name, "variance") ? CT_SPACE_VARIANCE : !strcmp(name, "log") ? CT_SPACE_LOG : -1;
@@ -123,6 +125,8 @@ static const cli_option OPTIONS[] = {
         "error in the loss: Log(truth^-1 x), in the local frame (local), or Log(x truth^-1), as in the paper (left)"),
     CLI_ROW_TEXT("weights", "T:R", AT(weights), "weights of translations and rotations in the loss (1:1)"),
     CLI_ROW_TEXT("truth-sigma", "M[,RAD]", AT(truth_sigma), CLI_TRUTH_SIGMA_HELP),
+    CLI_ROW_CHOICE("truth", "use|none", find_truth, AT(no_truth),
+                   "use the truth of the sequences, or learn from the measurements alone, by method likelihood (use)"),
     CLI_ROW_TEXT("prior", "auto|none|W", AT(prior),
                  "lm: weight of the prior towards the closed form; auto: chosen by cross-validation, 0.1 without folds "
                  "(auto)"),
@@ -222,6 +226,7 @@ static ct_outer_options outer_options(const learn_request *r)
     o.jobs = r->jobs;
     o.incremental = r->inner;
     o.replay.entry = (ct_entry)r->entry;
+    o.no_truth = r->no_truth;
     return o;
 }
 
