@@ -150,6 +150,20 @@ static void test_the_scale_is_recovered_from_consistency(void)
     lesson_free(&l);
 }
 
+/* The maximum of the likelihood is within three standard errors of the latent values. */
+static void check_latent(lesson *l, const double latent[4])
+{
+    ct_learn_options options = ct_learn_defaults();
+    options.method = CT_LEARN_LIKELIHOOD;
+    ct_learn_result r = learn(l, &options);
+    for (int i = 0; i < 4; i++) {
+        printf("  %-8s log variance %.3f +- %.3f, latent %.3f\n", i < 3 ? "odom" : "gps", r.closed_form[i],
+               r.standard_error[i], latent[i]);
+        CHECK(fabs(r.closed_form[i] - latent[i]) < 3 * r.standard_error[i] && r.standard_error[i] < 0.4);
+    }
+    ct_learn_result_free(&r);
+}
+
 /* Truth of positions alone, as a GPS base station gives it: residuals of positions alone have a closed form, the
  * likelihood has every parameter. */
 static void test_truth_known_in_part_tells_what_it_can(void)
@@ -203,15 +217,7 @@ static void test_truth_known_in_part_tells_what_it_can(void)
     CHECK(ct_findings_find(&r.findings, CT_FINDING_NO_SAMPLES) < 0);
     CHECK(r.loss_train <= 1.01 * r.loss_closed_form && r.loss_closed_form < 0.7 * r.loss_start);
     ct_learn_result_free(&r);
-    ct_learn_options options = ct_learn_defaults();
-    options.method = CT_LEARN_LIKELIHOOD;
-    r = learn(&l, &options);
-    for (int i = 0; i < 4; i++) {
-        printf("  %-8s log variance %.3f +- %.3f, latent %.3f\n", i < 3 ? "odom" : "gps", r.closed_form[i],
-               r.standard_error[i], latent[i]);
-        CHECK(fabs(r.closed_form[i] - latent[i]) < 3 * r.standard_error[i] && r.standard_error[i] < 0.4);
-    }
-    ct_learn_result_free(&r);
+    check_latent(&l, latent);
     lesson_free(&l);
 }
 

@@ -176,8 +176,9 @@ static void test_what_a_method_cannot_learn_is_known_before(void)
                         then = ct_learn(l.outer, &options, l.noise, &r, &l.err);
         CHECK(before == then);
         if (then != CT_OK) CHECK(!strcmp(said.text, l.err.text));
-        CHECK((then == CT_OK) == (k == CT_LEARN_LM || k == CT_LEARN_CLOSED_FORM || k == CT_LEARN_FRANK_WOLFE ||
-                                  k == CT_LEARN_FRANK_WOLFE_LOG || k == CT_LEARN_PROJECTED_GRADIENT));
+        CHECK((then == CT_OK) ==
+              (k == CT_LEARN_LM || k == CT_LEARN_CLOSED_FORM || k == CT_LEARN_LIKELIHOOD || k == CT_LEARN_FRANK_WOLFE ||
+               k == CT_LEARN_FRANK_WOLFE_LOG || k == CT_LEARN_PROJECTED_GRADIENT));
         ct_learn_result_free(&r);
     }
     lesson_free(&l);

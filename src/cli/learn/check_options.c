@@ -128,7 +128,7 @@ cli_exit learn_check_options(const cli_io *io, const learn_request *r, const lea
 
 void learn_resolve(learn_request *r)
 {
-    if (r->no_truth && r->method == (int)ct_learn_defaults().method) r->method = CT_LEARN_LIKELIHOOD;
+    if (r->no_truth == 1 && r->method == (int)ct_learn_defaults().method) r->method = CT_LEARN_LIKELIHOOD;
     const ct_learn_method_info *info = learn_method_info(r);
     const ct_learn_options      usual = ct_learn_defaults();
     /* the number of parameters is not known before the dataset is read; the digests of runs have 100 for closed-form */

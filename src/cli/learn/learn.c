@@ -46,6 +46,7 @@ static learn_request defaults(void)
                            .scale = (int)learn.scale,
                            .scale_from = (int)learn.scale_from,
                            .from = -1,
+                           .no_truth = -1,
                            .space = -1,
                            .folds = -1,
                            .seed = -1,
@@ -226,7 +227,7 @@ static ct_outer_options outer_options(const learn_request *r)
     o.jobs = r->jobs;
     o.incremental = r->inner;
     o.replay.entry = (ct_entry)r->entry;
-    o.no_truth = r->no_truth;
+    o.no_truth = r->no_truth == 1;
     return o;
 }
 

@@ -16,7 +16,7 @@
 typedef struct {
     const char *path, *out, *noise;
     const char *weights, *prior, *truth_sigma, *robust;
-    int            no_truth; /* --truth none */
+    int         no_truth; /* --truth: 1 none, 0 use, -1 not given */
     ct_theta_options theta;
     int method, difference, gradient, hessian, deployment_start, scale, scale_from, inner, deployment, entry;
     /* -1, -1, 0, -1: the default of the method; iterations -1: a number per parameter */
