@@ -128,7 +128,8 @@ static ct_status fill(ct_likelihood *l, const ct_sequence *const seq[], const ct
     CT_TRY(ct_theta_jacobian_new(l->theta, &l->slopes, err));
     l->slot = ct__zalloc(l->models, sizeof *l->slot);
     l->normaliser = ct__zalloc(l->models, sizeof *l->normaliser);
-    if (!l->slot || !l->normaliser) return ct__no_memory(err, "noise models", l->models);
+    l->constant = ct__zalloc(l->models, sizeof *l->constant);
+    if (!l->slot || !l->normaliser || !l->constant) return ct__no_memory(err, "noise models", l->models);
     for (int32_t i = 0; i < l->count; i++) {
         ct_err inner = {0};
         l->sequence[i].seq = seq[i];
@@ -182,6 +183,7 @@ void ct_likelihood_free(ct_likelihood *l)
     free(l->sequence);
     free(l->slot);
     free(l->normaliser);
+    free(l->constant);
     free(l->slopes);
     ct_noise_free(l->noise);
     free(l);
@@ -250,6 +252,17 @@ static void add_up(const ct_likelihood *l, ct_likelihood_value *value)
     clear(m * m, value->information);
 }
 
+/* 1/2 log det Sigma + log Z of learned models. */
+static void find_constants(ct_likelihood *l)
+{
+    for (int32_t g = 0; g < l->models; g++) {
+        const ct_noise_model *model = ct_noise_get(l->noise, g);
+        l->constant[g] = l->slot[g] < 0 ? 0 : l->normaliser[g];
+        for (int i = 0; l->slot[g] >= 0 && i < model->dim; i++)
+            l->constant[g] -= log(model->sqrt_info[model->kind == CT_NOISE_FULL ? i * model->dim + i : i]);
+    }
+}
+
 ct_status ct_likelihood_evaluate(ct_likelihood *l, const double *p, const uint8_t *part, ct_likelihood_value *value,
                                  ct_err *err)
 {
@@ -258,6 +271,7 @@ ct_status ct_likelihood_evaluate(ct_likelihood *l, const double *p, const uint8_
     if (value->information) e.want |= CT__LIKELIHOOD_INFORMATION;
     CT_TRY(ct_theta_apply_unprojected(l->theta, p, l->noise, err));
     ct_theta_jacobian_at(l->theta, p, l->slopes);
+    find_constants(l);
     for (int32_t i = 0; i < l->count; i++) l->sequence[i].took_part = !part || part[i];
     ct__parallel(l->options.jobs, l->count, evaluate_sequence, &e);
     for (int32_t i = 0; i < l->count; i++)

@@ -52,6 +52,7 @@ struct ct_likelihood {
     ct_theta_jacobian       *slopes;     /* at that p                                             */
     int32_t                 *slot;       /* per model: its index among those learned, -1: frozen  */
     double                  *normaliser; /* per model: log Z                                      */
+    double                  *constant;   /* per model: 1/2 log det Sigma + log Z; 0: frozen       */
     int32_t                  slots;
     ct_likelihood_options    options;
     int                      both;       /* solves also run from their first start; the lower error wins */

@@ -78,12 +78,32 @@ static void information(const ct_noise_model *model, int rows, double *W)
 }
 
 /* C = A B, of n x k and k x m. */
-static void multiply(int n, int k, int m, const double *A, const double *B, double *C)
+static void multiply(int n, int k, int m, const double *restrict A, const double *restrict B, double *restrict C)
 {
-    memset(C, 0, (size_t)(n * m) * sizeof *C);
     for (int i = 0; i < n; i++)
-        for (int q = 0; q < k; q++)
-            for (int j = 0; j < m; j++) C[i * m + j] += A[i * k + q] * B[q * m + j];
+        for (int j = 0; j < m; j++) {
+            double sum = 0;
+            for (int q = 0; q < k; q++) sum += A[i * k + q] * B[q * m + j];
+            C[i * m + j] = sum;
+        }
+}
+
+/* M <- W M, rows x cols. */
+static void apply_to_columns(const ct_noise_model *model, int rows, int cols, double *M)
+{
+    if (model->kind != CT_NOISE_FULL) {
+        for (int i = 0; i < rows; i++) {
+            const double w = model->sqrt_info[i] * model->sqrt_info[i];
+            for (int j = 0; j < cols; j++) M[i * cols + j] *= w;
+        }
+        return;
+    }
+    for (int j = 0; j < cols; j++) {
+        double v[CT_ROWS_MAX];
+        for (int i = 0; i < rows; i++) v[i] = M[i * cols + j];
+        ct__apply_information(model, rows, v);
+        for (int i = 0; i < rows; i++) M[i * cols + j] = v[i];
+    }
 }
 
 /* G += dL/dSigma at fixed x; floor += 1/2 tr((Q dSigma)^2). WCW is W C W. */
@@ -99,7 +119,13 @@ static void add_explicit(const sweep *w, int32_t model, const ct__factor_view *f
             G[i * rows + k] += 0.5 * (Q[i * rows + k] - (f->w + f->slope * t) * f->y[i] * f->y[k]);
         }
     for (int32_t term = slopes->first[model]; term < slopes->first[model + 1]; term++) {
-        double *floor = &w->scratch->floor[slopes->parameter[term]];
+        double   *floor = &w->scratch->floor[slopes->parameter[term]];
+        const int c = slopes->coordinate[term];
+        if (c >= 0) {
+            const double q = Q[c * rows + c] * slopes->dSigma[term][c * rows + c];
+            *floor += 0.5 * q * q;
+            continue;
+        }
         multiply(rows, rows, rows, Q, slopes->dSigma[term], QV);
         for (int i = 0; i < rows; i++)
             for (int k = 0; k < rows; k++) *floor += 0.5 * QV[i * rows + k] * QV[k * rows + i];
@@ -142,23 +168,26 @@ static void add_edge(void *user, int64_t edge, int n, const double *P)
     const ct__batch     *batch = batch_of(solver, k);
     const int            learned = model < w->l->models && w->l->slot[model] >= 0;
     ct__factor_view      f;
-    double               J[CT_ROWS_MAX * SIDE_MAX], JP[CT_ROWS_MAX * SIDE_MAX], M[CT_ROWS_MAX * SIDE_MAX];
-    double               W[ENTRIES], C[ENTRIES], WC[ENTRIES], WCW[ENTRIES], t = 0;
+    double               J[CT_ROWS_MAX * SIDE_MAX], M[CT_ROWS_MAX * SIDE_MAX];
+    double               W[ENTRIES], WC[ENTRIES], WCW[ENTRIES], t = 0;
     int                  place[SIDE_MAX];
     ct__view_factor(solver, w->l->noise, batch, k, w->s->x, &f);
     if (!learned && batch->ops->flat && f.slope == 0) return;
     edge_jacobian(batch->ops, &solver->item[k], &f, J, place);
-    information(f.model, f.rows, W);
-    multiply(f.rows, n, n, J, P, JP);
-    multiply(f.rows, f.rows, n, W, JP, M);
-    memset(C, 0, sizeof C);
+    multiply(f.rows, n, n, J, P, M);
+    apply_to_columns(f.model, f.rows, n, M);
     for (int i = 0; i < f.rows; i++)
-        for (int j = 0; j < f.rows; j++)
-            for (int c = 0; c < n; c++) C[i * f.rows + j] += JP[i * n + c] * J[j * n + c];
-    multiply(f.rows, f.rows, f.rows, W, C, WC);
-    multiply(f.rows, f.rows, f.rows, WC, W, WCW);
+        for (int j = 0; j < f.rows; j++) {
+            double sum = 0;
+            for (int c = 0; c < n; c++) sum += M[i * n + c] * J[j * n + c];
+            WC[i * f.rows + j] = WCW[j * f.rows + i] = sum;
+        }
     for (int i = 0; i < f.rows; i++) t += WC[i * f.rows + i];
-    if (learned) add_explicit(w, model, &f, W, WCW, t);
+    if (learned) { /* W C W = W (W C)' */
+        information(f.model, f.rows, W);
+        apply_to_columns(f.model, f.rows, f.rows, WCW);
+        add_explicit(w, model, &f, W, WCW, t);
+    }
     add_log_det_gradient(w, batch->ops, &solver->item[k], &f, n, place, M, t);
 }
 
@@ -168,14 +197,8 @@ static void add_edge(void *user, int64_t edge, int n, const double *P)
 static double log_normalisers(const ct_likelihood *l, const ct_solver *solver)
 {
     double sum = 0;
-    for (int32_t k = 0; k < solver->items; k++) {
-        const int32_t         model = solver->item[k].noise;
-        const ct_noise_model *noise = ct_noise_get(l->noise, model);
-        if (model >= l->models || l->slot[model] < 0) continue;
-        sum += l->normaliser[model];
-        for (int i = 0; i < noise->dim; i++)
-            sum -= log(noise->sqrt_info[noise->kind == CT_NOISE_FULL ? i * noise->dim + i : i]);
-    }
+    for (int32_t k = 0; k < solver->items; k++)
+        if (solver->item[k].noise < l->models) sum += l->constant[solver->item[k].noise];
     return sum;
 }
 
