@@ -93,6 +93,12 @@ typedef enum {
       "{subjects}: the data hardly tell these variances, alone or together. They stay near their start values.", NULL) \
     X(CT_FINDING_START_OUTSIDE_BOUNDS, "start_outside_bounds", CT_SEVERITY_INFO, CT_TOPIC_START,                       \
       "The start values are outside the bounds. The nearest values inside are used.", NULL)                            \
+    X(CT_FINDING_BOUNDS_FROM_DATA, "bounds_from_data", CT_SEVERITY_INFO, CT_TOPIC_START,                               \
+      "This method goes to the corners of its bounds, and none are given for {subjects}. They are two decades each "   \
+      "way of what the data say; --bounds or dataset.yaml give others.",                                               \
+      NULL)                                                                                                            \
+    X(CT_FINDING_BOUNDS_USED, "bounds_used", CT_SEVERITY_INFO, CT_TOPIC_START,                                         \
+      "{subjects}: variances are bounded from {lower:.3g} to {upper:.3g}.", "lower", "upper")                          \
     X(CT_FINDING_CLOSED_FORM_FAILED, "closed_form_failed", CT_SEVERITY_WARNING, CT_TOPIC_START,                        \
       "A sequence has no estimate under the closed form. Learning starts from the start values, without a prior.",     \
       NULL)                                                                                                            \

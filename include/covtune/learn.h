@@ -168,9 +168,11 @@ int64_t ct_outer_solves(const ct_outer *outer); /* inner solves so far */
       "second moments of residuals at the truth")                                                                      \
     X(CT_LEARN_LIKELIHOOD, "likelihood", TABLE, 100, TOTAL, LOG, CT_LEARN_DESCENDS | CT_LEARN_TRUTHLESS,               \
       "maximum likelihood of measurements and truth; without truth, of the measurements alone")                        \
-    X(CT_LEARN_FRANK_WOLFE, "fw", TABLE, 100, TOTAL, VARIANCE, CT_LEARN_GRADIENT | CT_LEARN_OPEN_LOOP,                 \
+    X(CT_LEARN_FRANK_WOLFE, "fw", TABLE, 100, TOTAL, VARIANCE,                                                         \
+      CT_LEARN_GRADIENT | CT_LEARN_OPEN_LOOP | CT_LEARN_CORNERS,                                                       \
       "Frank-Wolfe as the paper has it")                                                                               \
-    X(CT_LEARN_FRANK_WOLFE_LOG, "fw-log", TABLE, 100, TOTAL, LOG, CT_LEARN_GRADIENT | CT_LEARN_OPEN_LOOP,              \
+    X(CT_LEARN_FRANK_WOLFE_LOG, "fw-log", TABLE, 100, TOTAL, LOG,                                                      \
+      CT_LEARN_GRADIENT | CT_LEARN_OPEN_LOOP | CT_LEARN_CORNERS,                                                       \
       "Frank-Wolfe in log theta")                                                                                      \
     X(CT_LEARN_PROJECTED_GRADIENT, "pg", CLOSED_FORM, 100, TOTAL, LOG, CT_LEARN_GRADIENT | CT_LEARN_DESCENDS,          \
       "projected gradient in log theta, spectral steps")                                                               \
@@ -198,7 +200,7 @@ int64_t ct_outer_solves(const ct_outer *outer); /* inner solves so far */
     X(CT_LEARN_SUBPLEX, "subplex", CLOSED_FORM, 200, PER_PARAMETER, LOG, CT_LEARN_DESCENDS | CT_LEARN_BOX_ONLY,        \
       "NLopt's Subplex in log theta: Nelder-Mead in subspaces, no derivatives")                                        \
     X(CT_LEARN_CRS, "crs", CLOSED_FORM, 1000, PER_PARAMETER, LOG,                                                      \
-      CT_LEARN_DESCENDS | CT_LEARN_BOX_ONLY | CT_LEARN_RANDOM,                                                         \
+      CT_LEARN_DESCENDS | CT_LEARN_BOX_ONLY | CT_LEARN_RANDOM | CT_LEARN_CORNERS,                                      \
       "NLopt's controlled random search in log theta: global, no derivatives")
 
 typedef enum {
@@ -216,7 +218,9 @@ typedef enum {
     CT_LEARN_EITHER_SPACE = 16, /* options.space replaces `space`                                          */
     CT_LEARN_PRIOR = 32,        /* has a prior towards the closed form, weighted by cross-validation       */
     CT_LEARN_OPEN_LOOP = 64,    /* steps of fixed length 2 / (options.M + iteration)                       */
-    CT_LEARN_TRUTHLESS = 128    /* needs no truth                                                          */
+    CT_LEARN_TRUTHLESS = 128,   /* needs no truth                                                          */
+    CT_LEARN_CORNERS = 256      /* goes to corners of the bounds, or searches all that they hold: see
+                                 * ct_learn_default_bounds                                                 */
 } ct_learn_trait;
 
 typedef enum { CT_LEARN_FROM_CLOSED_FORM, CT_LEARN_FROM_TABLE } ct_learn_from;
@@ -448,6 +452,11 @@ typedef struct {
 /* Is the method applicable? CT_E_ARGUMENT where ct_learn would refuse: a CT_LEARN_BOX_ONLY method on a set that is no
  * box; leo with full covariances or incomplete truth. */
 ct_status ct_learn_check(const ct_outer *outer, ct_learn_method method, ct_err *err);
+/* Methods with CT_LEARN_CORNERS: bounds of theta that are defaults (ct_theta_bound_is_default) become two decades each
+ * way of the closed form; of rows without one, of maximum likelihood, else of the start values. theta is that of outer,
+ * and must not be in use elsewhere. Other methods, and bounds that were given: nothing changes. ct_learn has a finding
+ * with the numbers. */
+ct_status ct_learn_default_bounds(const ct_outer *outer, ct_learn_method method, ct_theta *theta, ct_err *err);
 /* Learn. noise: start values in, learned models out; frozen models are unchanged. On failure noise is unchanged. Free
  * the result with ct_learn_result_free whatever the status. options may be NULL: the defaults. */
 ct_status ct_learn(ct_outer *outer, const ct_learn_options *options, ct_noise *noise, ct_learn_result *result,

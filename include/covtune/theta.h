@@ -60,6 +60,28 @@ ct_status ct_theta_learn(ct_theta *theta, int32_t model, ct_noise_kind kind, dou
 ct_status ct_theta_set_unit(ct_theta *theta, int32_t model, int coordinate, double unit, ct_err *err);
 /* Set the bounds of one coordinate of a diagonal model, and of everything tied to it. */
 ct_status ct_theta_bound(ct_theta *theta, int32_t model, int coordinate, double lower, double upper, ct_err *err);
+/* Where bounds come from. X(constant, name) */
+#define CT_BOUND_ORIGIN_LIST(X)                                                                     \
+    X(CT_BOUND_GIVEN, "given")                                                                      \
+    X(CT_BOUND_DEFAULT, "default")     /* nobody asked for them: ct_theta_bound_around replaces them */ \
+    X(CT_BOUND_FROM_DATA, "data")      /* it has                                                   */
+
+typedef enum {
+#define X(constant, name) constant,
+    CT_BOUND_ORIGIN_LIST(X)
+#undef X
+    CT_BOUND_ORIGIN_COUNT
+} ct_bound_origin;
+
+/* Say that the bounds of a model (coordinate -1), or of one coordinate of a diagonal model, are defaults. Bounds that
+ * are set later are given. Tied bounds are defaults if both are. */
+ct_status ct_theta_bound_is_default(ct_theta *theta, int32_t model, int coordinate, ct_err *err);
+/* Bounds that are defaults become [v / factor, v factor], v the variance at p (log space); of a full block from its
+ * smallest to its largest eigenvalue. *changed (may be NULL) <- the number of blocks. CT_E_ARGUMENT, and nothing
+ * changes, unless 1 <= factor <= 1e10 and p is finite, or if the spread cannot be satisfied. */
+ct_status ct_theta_bound_around(ct_theta *theta, const double *p, double factor, int32_t *changed, ct_err *err);
+/* Of parameter i; CT_BOUND_ORIGIN_COUNT: there is none. */
+ct_bound_origin ct_theta_bound_origin(const ct_theta *theta, int32_t i);
 /* Freeze one coordinate of a diagonal model; coordinate -1: the whole model. What was tied to it stays learned. */
 ct_status ct_theta_freeze(ct_theta *theta, int32_t model, int coordinate, ct_err *err);
 /* Use one parameter for two coordinates of diagonal models, or for two whole models (coordinates -1). Whole models

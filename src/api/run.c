@@ -122,8 +122,9 @@ static ct_status learn(ct_run *run, ct_dataset *d, const ct_run_options *options
     if (d->path && !(run->dataset = ct__strdup(d->path))) return ct__no_memory(err, "names", 1);
     CT_TRY(ct_outer_new(d->trains, (const ct_sequence *const *)d->train, d->noise, run->theta, &outer_options, &outer,
                         err));
+    ct_status status = ct_learn_default_bounds(outer, learn_options.method, run->theta, err);
     run->digest = ct_outer_digest(outer, NULL);
-    const ct_status status = ct_learn(outer, &learn_options, run->noise, &run->result, err);
+    if (status == CT_OK) status = ct_learn(outer, &learn_options, run->noise, &run->result, err);
     ct_outer_free(outer);
     return status == CT_OK ? list_rows(run, err) : status;
 }

@@ -34,6 +34,7 @@ typedef struct {
     double  lower[CT_NOISE_DIM_MAX], upper[CT_NOISE_DIM_MAX]; /* in units      */
     double  unit[CT_NOISE_DIM_MAX];
     uint8_t frozen[CT_NOISE_DIM_MAX];
+    uint8_t bounded[CT_NOISE_DIM_MAX]; /* bounds were given */
 } model_plan;
 
 typedef struct {
@@ -74,14 +75,16 @@ static void plan_models(planner *p)
     double    lower = 0, upper = 0;
     const int same = p->options->bounds && ct_bounds_parse(p->options->bounds, &lower, &upper);
     for (int32_t i = 0; i < p->names.models; i++) {
-        const ct_dataset_group group = ct_dataset_group_of(p->dataset, i);
-        model_plan            *to = &p->plan[i];
+        const ct_dataset_group  group = ct_dataset_group_of(p->dataset, i);
+        const ct_dataset_group *said = ct__dataset_find_group(p->dataset, ct_noise_get(p->dataset->noise, i)->name);
+        model_plan             *to = &p->plan[i];
         to->learn = p->used[i] && ct__model_is_learned(p->dataset, p->options, i);
         to->kind = group.kind;
         memcpy(to->unit, group.unit, sizeof to->unit);
         for (int k = 0; k < CT_NOISE_DIM_MAX; k++) {
             to->lower[k] = same ? lower : group.lower[k];
             to->upper[k] = same ? upper : group.upper[k];
+            to->bounded[k] = same || (said && !(isnan(said->lower[k]) && isnan(said->upper[k])));
         }
     }
 }
@@ -142,7 +145,7 @@ static ct_status set_bound(planner *p, const char *item, int32_t model, int row,
                        item, ct_noise_get(p->dataset->noise, model)->name,
                        to->kind == CT_NOISE_FULL ? "a full covariance" : "one variance");
     for (int k = 0; k < CT_NOISE_DIM_MAX; k++)
-        if (row < 0 || k == row) to->lower[k] = lower, to->upper[k] = upper;
+        if (row < 0 || k == row) to->lower[k] = lower, to->upper[k] = upper, to->bounded[k] = 1;
     return CT_OK;
 }
 
@@ -191,6 +194,11 @@ static ct_status define_model(const planner *p, int32_t model, ct_theta *theta)
     CT_TRY(ct_theta_learn(theta, model, (ct_noise_kind)plan->kind, lower, upper, p->err));
     for (int k = 0; plan->kind == CT_NOISE_DIAGONAL && k < dim; k++)
         CT_TRY(ct_theta_bound(theta, model, k, plan->lower[k], plan->upper[k], p->err));
+    int bounded = 0;
+    for (int k = 0; k < dim; k++) bounded |= plan->bounded[k];
+    for (int k = 0; plan->kind == CT_NOISE_DIAGONAL && k < dim; k++)
+        if (!plan->bounded[k]) CT_TRY(ct_theta_bound_is_default(theta, model, k, p->err));
+    if (plan->kind != CT_NOISE_DIAGONAL && !bounded) CT_TRY(ct_theta_bound_is_default(theta, model, -1, p->err));
     for (int k = 0; k < dim; k++)
         if (plan->frozen[k]) CT_TRY(ct_theta_freeze(theta, model, k, p->err));
     return CT_OK;

@@ -28,6 +28,7 @@
  *   scale_from_nees.c       the factor that errors ask for
  *   error_bars.c            standard errors, and directions that the data do not determine
  *   diagnostics.c           checks that append findings
+ *   default_bounds.c        bounds from the data, for methods that go to corners
  *   write_noise.c           the result row by row, and as a noise file
  */
 #ifndef CT_LEARN_PRIVATE_H
@@ -357,6 +358,8 @@ double    ct__scale_apply(const ct_theta *theta, ct_scale scale, double factor, 
 ct_status ct__scale(ct__learning *l);
 
 /* diagnostics.c */
+/* default_bounds.c */
+ct_status ct__diagnose_bounds(ct__learning *l);
 ct_status ct__diagnose_missing_samples(ct__learning *l);
 ct_status ct__diagnose_duplicates(ct__learning *l);
 ct_status ct__diagnose_deployment(ct__learning *l);

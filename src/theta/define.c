@@ -12,6 +12,10 @@
 #define BOUND_MIN 1e-150
 #define BOUND_MAX 1e150
 
+/* Bounds around values: within the limits of the table in any unit. */
+#define AROUND_MIN 1e-50
+#define AROUND_MAX 1e50
+
 /* Squared units, and bounds times these, stay within the limits of the table. */
 #define UNIT_MIN 1e-50
 #define UNIT_MAX 1e50
@@ -254,8 +258,57 @@ ct_status ct_theta_bound(ct_theta *theta, int32_t model, int coordinate, double 
     const ct__theta_block before = *block;
     block->lower = lower;
     block->upper = upper;
+    block->origin = CT_BOUND_GIVEN;
     const ct_status status = check_spread(theta, theta->spread, err);
     if (status != CT_OK) *block = before;
+    return status;
+}
+
+ct_status ct_theta_bound_is_default(ct_theta *theta, int32_t model, int coordinate, ct_err *err)
+{
+    CT_TRY(check_model(theta, model, err));
+    if (coordinate != -1) CT_TRY(check_learned(theta, model, coordinate, err));
+    const ct__theta_model *m = &theta->model[model];
+    for (int c = 0; c < m->dim; c++)
+        if ((coordinate == -1 || c == coordinate) && m->block[c] >= 0)
+            theta->block[m->block[c]].origin = CT_BOUND_DEFAULT;
+    return CT_OK;
+}
+
+ct_bound_origin ct_theta_bound_origin(const ct_theta *theta, int32_t i)
+{
+    return i >= 0 && i < theta->count ? ct__theta_find_block(theta, i)->origin : CT_BOUND_ORIGIN_COUNT;
+}
+
+/* The range of variances around a block at p. */
+static void range_around(const ct__theta_block *block, const double *p, double factor, double *lower, double *upper)
+{
+    double lambda[CT_NOISE_DIM_MAX], V[CT__BLOCK_MAX];
+    ct__sym_spectrum(block->dim, p + block->first, lambda, V);
+    double least = lambda[0], most = lambda[0];
+    for (int i = 1; i < block->dim; i++) least = fmin(least, lambda[i]), most = fmax(most, lambda[i]);
+    *lower = fmin(fmax(exp(least) / factor, AROUND_MIN), AROUND_MAX);
+    *upper = fmin(fmax(exp(most) * factor, AROUND_MIN), AROUND_MAX);
+}
+
+ct_status ct_theta_bound_around(ct_theta *theta, const double *p, double factor, int32_t *changed, ct_err *err)
+{
+    int32_t n = 0;
+    if (!(factor >= 1 && factor <= 1e10))
+        return ct_fail(err, CT_E_ARGUMENT, "bounds by a factor of %g: it must lie between 1 and 1e10", factor);
+    for (int32_t i = 0; i < theta->count; i++)
+        if (!isfinite(p[i])) return ct_fail(err, CT_E_ARGUMENT, "parameter %d is %g: it must be finite", i, p[i]);
+    memcpy(theta->spare, theta->block, (size_t)theta->blocks * sizeof *theta->block);
+    for (int32_t b = 0; b < theta->blocks; b++) {
+        ct__theta_block *block = &theta->block[b];
+        if (block->origin != CT_BOUND_DEFAULT) continue;
+        range_around(block, p, factor, &block->lower, &block->upper);
+        block->origin = CT_BOUND_FROM_DATA;
+        n++;
+    }
+    const ct_status status = check_spread(theta, theta->spread, err);
+    if (status != CT_OK) memcpy(theta->block, theta->spare, (size_t)theta->blocks * sizeof *theta->block);
+    if (changed) *changed = status == CT_OK ? n : 0;
     return status;
 }
 
@@ -310,6 +363,7 @@ static ct_status join(ct_theta *theta, int32_t a, int coordinate_a, int32_t b, i
                        y->upper);
     x->lower = lower;
     x->upper = upper;
+    if (y->origin == CT_BOUND_GIVEN) x->origin = CT_BOUND_GIVEN;
     theta->map[from] = to;
     return CT_OK;
 }

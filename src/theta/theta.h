@@ -15,6 +15,7 @@
 typedef struct {
     int     dim;          /* of the matrix; 1 for a variance                              */
     double  lower, upper; /* bounds of the eigenvalues, as variances in units             */
+    ct_bound_origin origin; /* of the bounds                                              */
     int32_t first;        /* index of its first parameter                                 */
     int32_t uses;         /* coordinates that refer to it                                 */
     int32_t model;        /* the model of the first such coordinate ...                   */

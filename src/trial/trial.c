@@ -39,11 +39,15 @@ static ct_status learn_in_time(int32_t count, ct_sequence *const seq[], ct_noise
                                const ct_trial_options *options, ct_trial *out, ct_err *err)
 {
     ct__tracer tracer = {.options = options, .result = &out->result, .start_s = ct_now_s(), .trace = options->trace};
+    ct_theta  *own = NULL; /* bounds from the data are those of one method */
+    CT_TRY(ct_theta_copy(theta, &own, err));
     ct_status status =
-        ct_outer_new(count, (const ct_sequence *const *)seq, noise, theta, &options->outer, &tracer.outer, err);
+        ct_outer_new(count, (const ct_sequence *const *)seq, noise, own, &options->outer, &tracer.outer, err);
+    if (status == CT_OK) status = ct_learn_default_bounds(tracer.outer, options->learn.method, own, err);
     if (status == CT_OK) status = learn(&tracer, noise, out, err);
     ct__tracer_end(&tracer, status == CT_OK ? out : NULL);
     ct_outer_free(tracer.outer);
+    ct_theta_free(own);
     return status;
 }
 

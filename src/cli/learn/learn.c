@@ -267,6 +267,8 @@ static ct_status prepare(const cli_io *io, const learn_request *request, learn_j
     if (status == CT_OK)
         status = ct_outer_new(job->dataset->trains, (const ct_sequence *const *)job->dataset->train,
                               job->dataset->noise, job->theta, &options, &job->outer, err);
+    if (status == CT_OK)
+        status = ct_learn_default_bounds(job->outer, (ct_learn_method)request->method, job->theta, err);
     if (status != CT_OK) return status;
     job->options = learn_options(request);
     job->digest = ct_outer_digest(job->outer, job->identity);
