@@ -131,7 +131,7 @@ double ct_truth_length(const ct_sequence *seq, const char *body);
 
 /* Where an estimate starts from. X(constant, name, what it is) */
 #define CT_START_LIST(X)                                                                           \
-    X(CT_START_MEASURED, "measurements", "poses measured absolutely there, others composed to them") \
+    X(CT_START_MEASURED, "measurements", "from known landmarks, positions, priors and odometry")   \
     X(CT_START_ODOMETRY, "odometry", "measurements composed from the first pose on")               \
     X(CT_START_INITIAL, "file", "the initial values in the file")                                  \
     X(CT_START_TRUTH, "truth", "the truth")
@@ -147,28 +147,63 @@ const char *ct_start_name(ct_start start);
 int         ct_start_find(const char *name); /* a ct_start, or -1 */
 
 #define CT_INFERENCE_AUTO 2
+#define CT_ENTRY_AUTO     CT_ENTRY_COUNT
 
 /* How estimates are made: in batch, or incrementally (ct_replay), one variable at a time in their order, as on a robot.
  * Where measurements do not determine initial poses (an object under a finger), a batch solve starts from a guess and
  * may end in a wrong minimum. An incremental one starts each pose from the one before. CT_INFERENCE_AUTO is incremental
- * if more than a tenth of the poses are such. */
+ * if more than a tenth of the poses are such. CT_ENTRY_AUTO is then CT_ENTRY_PREVIOUS, else CT_ENTRY_MOTION, which
+ * ranges and bearings to known landmarks need: poses that wait for enough of them must not all be at one place. */
 typedef struct {
     ct_start          start; /* incremental: the given values of replay.entry */
+    int               one_start; /* 1: batch estimates are made from `start` alone   */
     ct_solve_options  solve;
     int               incremental; /* 0: batch, 1: incremental, or CT_INFERENCE_AUTO */
-    ct_replay_options replay;
+    ct_replay_options replay;      /* its entry may be CT_ENTRY_AUTO                 */
 } ct_inference;
 
-/* If inference->incremental is CT_INFERENCE_AUTO, sets it to 1 if one of the sequences is such, else to 0. */
+/* Resolves CT_INFERENCE_AUTO, to 1 if one of the sequences is such, and CT_ENTRY_AUTO. */
 ct_status ct_inference_choose(int32_t count, ct_sequence *const seq[], ct_inference *inference, ct_err *err);
 
-/* From measurements; CT_INFERENCE_AUTO; ct_replay_defaults from the previous pose, with 5 further updates and
- * thresholds for a world of 10 m; ct_solve_defaults with a tighter `relative`, as a loss is first order in x. */
+/* From measurements; CT_INFERENCE_AUTO; ct_replay_defaults with CT_ENTRY_AUTO, 5 further updates and thresholds for a
+ * world of 10 m; ct_solve_defaults with a tighter `relative`, as a loss is first order in x. */
 ct_inference ct_inference_defaults(void);
 
-/* x <- the values that inference starts from. Fixed variables, and unknown coordinates of the truth, have the values
- * of the file. */
+/* x <- the values that inference starts from. Fixed variables have the values of the file. Unknown coordinates of the
+ * truth have those of CT_START_MEASURED, carried along with the nearest pose whose truth is known. */
 ct_status ct_start_values(const ct_sequence *seq, ct_start start, double *x, ct_err *err);
+
+#define CT_START_INCREMENTAL CT_START_COUNT /* the incremental estimate was the start of a batch solve */
+
+typedef struct {
+    ct_solve_result  solve;  /* incremental: stop, updates, error and time of `replay` */
+    ct_replay_result replay; /* incremental only                                       */
+    int              start;  /* the start of the estimate: a ct_start, or CT_START_INCREMENTAL */
+    int              starts; /* batch solves made                                      */
+} ct_inference_result;
+
+/* Estimate one sequence into x (ct_graph_size doubles). All commands, folds and reports estimate by this function.
+ *
+ * A batch estimate from CT_START_MEASURED that is doubtful is made from other starts as well, and the lowest error
+ * under the noise table wins. It is doubtful if the solve ended without a minimum, or if the tension of a noise model
+ * is above 6. The other starts are composed odometry, if its error differs from that of the first start by a
+ * thousandth, and then, if the estimate still looks diverged, the incremental estimate. Other estimates cost one solve.
+ * solver: of seq->graph. CT_OK if the estimate did not converge: solve.stop says why. */
+ct_status ct_infer(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const ct_inference *inference,
+                   double *x, ct_inference_result *out, ct_err *err);
+
+/* Signs of a far minimum, without truth. The tension of a noise model is the mean of its squared whitened residuals
+ * over the mean of their smallest four fifths: 1.3 to 2.3 of normal residuals, whatever the scale of the model. */
+typedef struct {
+    /* the largest tension of models of relative and of absolute measurements with 20 factors or more; NaN: none */
+    double  relative, absolute;
+    int32_t on_points; /* factors whose sensor is on top of a point that it measures from a distance */
+} ct_tension;
+
+#define CT_TENSION_DIVERGED 50.0 /* of relative measurements: their rms is seven times the typical one */
+
+/* O(n log n), about an iteration of a solve. */
+ct_status ct_tension_at(const ct_graph *graph, const ct_noise *noise, const double *x, ct_tension *out, ct_err *err);
 
 /* ---- Conditioning ---------------------------------------------------------------------------- */
 
@@ -292,6 +327,7 @@ typedef struct {
 /* The evaluation of one sequence. */
 typedef struct {
     ct_solve_result solve;
+    int             start, starts;               /* as ct_inference_result has them            */
     double          loss;                        /* NaN without truth                          */
     ct_accuracy     accuracy;
     ct_consistency  consistency;                 /* nees: with options.nees                    */

@@ -301,6 +301,18 @@ static ct_status place_points(walk *w, int moved, ct_err *err)
     return ct__place_points(w->graph, w->first, w->touching, w->x, w->given, err);
 }
 
+ct_status ct__replace_points(const ct_graph *graph, const uint8_t *unknown, double *x, ct_err *err)
+{
+    walk      w = {.graph = graph};
+    uint8_t  *given = ct__zalloc(graph->variables, 1);
+    ct_status status = given ? index_factors(&w, err) : ct__no_memory(err, "variables", graph->variables);
+    for (int32_t v = 0; given && v < graph->variables; v++) given[v] = !unknown[v];
+    if (status == CT_OK) status = ct__place_points(graph, w.first, w.touching, x, given, err);
+    free_walk(&w);
+    free(given);
+    return status;
+}
+
 /* Moves the poses of w to fit absolute measurements. *unplaced <- poses that these do not determine either. */
 static ct_status align(walk *w, int32_t *unplaced, ct_err *err)
 {

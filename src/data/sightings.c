@@ -107,6 +107,7 @@ static void see(const ct_factor *f, const layout *l, ct__sighting *out)
     if (l->directed || l->point) sensor = ct__rigid_of(n == 2 ? CT_SE2 : CT_SE3, z);
     for (int i = 0; !l->directed && !l->point && i < n; i++) sensor.t[i] = z[i];
 
+    memcpy(out->sensor, sensor.t, sizeof out->sensor);
     const double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2]);
     for (int i = 0; l->directed && i < 3; i++) q[i] /= length;
     if (l->point || (l->ranged && l->directed)) {

@@ -17,6 +17,7 @@ typedef struct {
     int32_t  pose, point; /* variables; point -1: known                                                      */
     double   p[3];        /* the known point, world frame                                                    */
     double   s[3];        /* body frame: the point as seen (CT__SEES_POINT), else the position of the sensor */
+    double   sensor[3];   /* body frame: the position of the sensor                                          */
     double   d[3];        /* CT__SEES_BEARING: unit direction, body axes                                     */
     double   range;       /* CT__SEES_RANGE; CT__SEES_POINT: distance from the sensor, 0: a position         */
 } ct__sighting;
@@ -99,5 +100,8 @@ ct_status ct__align_chains(const ct__forest *forest, double *x, uint8_t *placed,
  * given of those that it places. */
 ct_status ct__place_points(const ct_graph *graph, const int64_t *first, const int32_t *touching, double *x,
                            uint8_t *given, ct_err *err);
+
+/* Places the points with unknown[v] set, from all poses in x; those without sightings stay. */
+ct_status ct__replace_points(const ct_graph *graph, const uint8_t *unknown, double *x, ct_err *err);
 
 #endif

@@ -52,30 +52,6 @@ typedef struct {
     ct_model_fit   *fit;
 } details;
 
-static ct_status replay(const ct_sequence *seq, const ct_noise *noise, const ct_replay_options *options, double *x,
-                        ct_solve_result *out, ct_err *err)
-{
-    ct_replay_result result;
-    *out = (ct_solve_result){.initial_error = ct_graph_error(seq->graph, noise, x), .gradient = NAN};
-    CT_TRY(ct_replay(seq->graph, noise, options, x, &result, err));
-    out->stop = result.stop;
-    out->iterations = out->linearisations = out->factorisations = result.updates;
-    out->final_error = result.error;
-    out->seconds = result.seconds;
-    return CT_OK;
-}
-
-static ct_status infer(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const ct_inference *inference,
-                       double *x, ct_solve_result *out, ct_err *err)
-{
-    ct_inference how = *inference;
-    CT_TRY(ct_inference_choose(1, (ct_sequence *const[]){(ct_sequence *)seq}, &how, err));
-    CT_TRY(ct_start_values(seq, how.start, x, err));
-    CT_TRY(ct_graph_check_noise(seq->graph, noise, err));
-    return how.incremental ? replay(seq, noise, &how.replay, x, out, err)
-                           : ct_solver_run(solver, noise, x, &how.solve, out, err);
-}
-
 /* Allocates the arrays of `in`; the caller frees them. A singular system has no covariances: nees stays NaN. */
 static ct_status compute_nees(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x,
                               details *in, ct_consistency *out, ct_err *err)
@@ -106,7 +82,11 @@ static ct_status evaluate(const ct_sequence *seq, const ct_noise *noise, ct_solv
 {
     *out = unknown();
     CT_TRY(ct__check_loss(&options->loss, err));
-    CT_TRY(infer(seq, noise, solver, &options->inference, x, &out->solve, err));
+    ct_inference_result found;
+    CT_TRY(ct_infer(seq, noise, solver, &options->inference, x, &found, err));
+    out->solve = found.solve;
+    out->start = found.start;
+    out->starts = found.starts;
     const double value = ct_loss_value(&options->loss, seq, x);
     out->loss = isfinite(value) && ct_loss_terms(&options->loss, seq) ? value : NAN;
     out->accuracy = ct_accuracy_of(seq, x);

@@ -11,7 +11,7 @@ ct_inference ct_inference_defaults(void)
                               .replay = ct_replay_defaults()};
     inference.solve.relative = 1e-12;
     inference.solve.max_iterations = 100;
-    inference.replay.entry = CT_ENTRY_PREVIOUS;
+    inference.replay.entry = CT_ENTRY_AUTO;
     inference.replay.extra_updates = 5; /* a new pose may be a quarter turn from the one before */
     inference.replay.extent = 10;
     return inference;
@@ -21,16 +21,19 @@ ct_inference ct_inference_defaults(void)
 
 ct_status ct_inference_choose(int32_t count, ct_sequence *const seq[], ct_inference *inference, ct_err *err)
 {
-    if (inference->incremental != CT_INFERENCE_AUTO) return CT_OK;
-    int chosen = 0;
-    for (int32_t i = 0; i < count && !chosen; i++) {
+    int undetermined = 0;
+    const int ask = inference->incremental == CT_INFERENCE_AUTO ||
+                    (inference->incremental && inference->replay.entry == CT_ENTRY_AUTO);
+    for (int32_t i = 0; ask && i < count && !undetermined; i++) {
         const ct_graph *g = seq[i]->graph;
         int32_t         unplaced, poses = 0;
         CT_TRY(ct_sequence_uninitialised(seq[i], &unplaced, err));
         for (int32_t v = 0; v < ct_graph_variables(g); v++)
             poses += ct_graph_kind(g, v) == CT_SE2 || ct_graph_kind(g, v) == CT_SE3;
-        chosen = unplaced > 1 && unplaced > UNPLACED_OK * poses;
+        undetermined = unplaced > 1 && unplaced > UNPLACED_OK * poses;
     }
-    inference->incremental = chosen;
+    if (inference->incremental == CT_INFERENCE_AUTO) inference->incremental = undetermined;
+    if (inference->replay.entry == CT_ENTRY_AUTO)
+        inference->replay.entry = undetermined ? CT_ENTRY_PREVIOUS : CT_ENTRY_MOTION;
     return CT_OK;
 }

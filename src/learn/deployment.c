@@ -58,14 +58,12 @@ ct_inference ct_outer_inference(const ct_outer_options *o)
 
 ct_status ct__outer_deployment(const ct_outer *o, ct_inference *deployment, ct_err *err)
 {
-    int chosen = deployment->incremental;
-    for (int32_t i = 0; i < o->count && deployment->incremental == CT_INFERENCE_AUTO && chosen != 1; i++) {
-        ct_inference one = *deployment;
-        CT_TRY(ct_inference_choose(1, (ct_sequence *const[]){(ct_sequence *)o->inner[i].seq}, &one, err));
-        chosen = one.incremental;
-    }
-    deployment->incremental = chosen;
-    return CT_OK;
+    ct_sequence **seq = ct__zalloc(o->count, sizeof *seq);
+    if (!seq) return ct__no_memory(err, "sequences", o->count);
+    for (int32_t i = 0; i < o->count; i++) seq[i] = (ct_sequence *)o->inner[i].seq;
+    const ct_status status = ct_inference_choose(o->count, seq, deployment, err);
+    free(seq);
+    return status;
 }
 
 ct_status ct_outer_validate(ct_outer *o, const double *p, const uint8_t *part, const ct_inference *inference, int nees,

@@ -198,7 +198,10 @@ ct_status ct_outer_new(int32_t count, const ct_sequence *const seq[], const ct_n
     o->m = ct_theta_count(theta);
     o->models = ct_noise_count(noise);
     o->options = options ? *options : ct_outer_defaults();
-    ct_status status = split_sequences(o, count, seq, err);
+    ct_inference how = ct_outer_inference(&o->options);
+    ct_status    status = split_sequences(o, count, seq, err);
+    if (status == CT_OK) status = ct__outer_deployment(o, &how, err);
+    o->options.replay.entry = how.replay.entry;
     if (status == CT_OK) status = fill(o, noise, err);
     if (status == CT_OK) *out = o;
     else ct_outer_free(o);

@@ -169,6 +169,7 @@ int cli_find_name(const char *name, const char *const list[], int count);
 extern const char *const cli_solvers[3];
 int cli_find_solver(const char *name);
 int cli_find_solver_or_auto(const char *name);
+int cli_find_entry_or_auto(const char *name); /* a ct_entry, CT_ENTRY_AUTO, or -1 */
 
 /* Does a equal the first n bytes of b, ignoring case and the difference between _ and -? */
 int cli_same_word(const char *a, const char *b, size_t n);

@@ -183,6 +183,11 @@ int cli_find_name(const char *name, const char *const list[], int count)
 
 int cli_find_solver(const char *name) { return cli_find_name(name, cli_solvers, CT_INFERENCE_AUTO); }
 
+int cli_find_entry_or_auto(const char *name)
+{
+    return name && !strcmp(name, "auto") ? (int)CT_ENTRY_AUTO : ct_entry_find(name);
+}
+
 int cli_find_solver_or_auto(const char *name) { return cli_find_name(name, cli_solvers, CT_INFERENCE_AUTO + 1); }
 
 int cli_processors(void)

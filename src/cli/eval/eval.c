@@ -57,8 +57,8 @@ static void summarise(eval_job *job)
 
 /* ---- estimates ---- */
 
-static const char START_UNUSED[] = "--start is for batch, and for isam2 with --entry motion or given; without --entry "
-                                   "isam2 starts a new pose at the one before";
+static const char START_UNUSED[] = "--start is for batch, and for isam2 with --entry motion or given; with --entry "
+                                   "previous isam2 starts a new pose at the one before";
 
 static ct_status list_sequences(const eval_request *request, eval_job *job, ct_err *err)
 {
@@ -158,14 +158,15 @@ static ct_status estimate(const cli_io *io, const eval_request *request, eval_jo
     options.progress = watch;
     options.estimate = keep;
     options.user = &w;
+    if (request->entry >= 0) inference->replay.entry = (ct_entry)request->entry;
     ct_status status = ct_inference_choose(job->count, job->seq, inference, err);
     job->incremental = inference->incremental;
-    if (status == CT_OK && request->start_given && job->incremental && request->entry <= CT_ENTRY_PREVIOUS)
+    job->entry = inference->replay.entry;
+    if (status == CT_OK && request->start_given && job->incremental && job->entry == CT_ENTRY_PREVIOUS)
         status = ct_fail(err, CT_E_ARGUMENT,
-                         "%s; --solver auto is isam2 for these sequences, as measurements do not determine initial "
+                         "%s, which is the default for these sequences, as measurements do not determine initial "
                          "poses",
                          START_UNUSED);
-    if (request->entry >= 0) inference->replay.entry = (ct_entry)request->entry;
     cli_interrupt_begin(io, "stopping; what is done is printed");
     for (int k = 0; status == CT_OK && k < job->columns; k++) {
         w.column = k;
@@ -268,7 +269,7 @@ static cli_exit resolve_solver(const cli_io *io, eval_request *r)
     if (r->method >= 0 && r->solver == 1)
         return cli_misuse(io, r->entry >= 0 ? "--method is for --solver batch, --entry for isam2: one of them"
                                             : "--method is for --solver batch");
-    if (r->start_given && r->solver == 1 && r->entry <= CT_ENTRY_PREVIOUS) return cli_misuse(io, "%s", START_UNUSED);
+    if (r->start_given && r->solver == 1 && r->entry == CT_ENTRY_PREVIOUS) return cli_misuse(io, "%s", START_UNUSED);
     if (r->method < 0) r->method = CT_LEVENBERG_MARQUARDT;
     return CLI_GO;
 }
@@ -283,15 +284,17 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_REPAIR,
     CLI_ROW_CHOICE("part", "test|train|all", find_part, AT(part), "which sequences of the dataset (test)"),
     CLI_ROW_CHOICE("start", STARTS + 1, ct_start_find, AT(start),
-                   "initial values: measurements (absolute ones, others composed to them; the default), composed "
-                   "odometry, the values in the file, or the truth"),
+                   "initial values: measurements (known landmarks, positions, priors and odometry; the default), "
+                   "composed odometry, the values in the file, or the truth. Doubtful batch estimates from "
+                   "measurements are made from odometry as well; the lowest error wins"),
     CLI_ROW_CHOICE("solver", "auto|batch|isam2", cli_find_solver_or_auto, AT(solver),
                    "inference: batch or incremental (isam2); auto, the default, is isam2 if measurements do not "
                    "determine initial values of nine in ten poses"),
     CLI_ROW_CHOICE(
         "entry", ENTRIES + 1, ct_entry_find, AT(entry),
-        "isam2 (which it implies): initial value of a new pose: the estimate of the one before (previous, the "
-        "default), that moved as the start values move (motion), or the start values (given)"),
+        "isam2 (which it implies): initial value of a new pose: the estimate of the one before (previous), that moved "
+        "as the start values move (motion), or the start values (given). The default is motion, and previous where "
+        "measurements do not determine initial values of nine in ten poses"),
     CLI_ROW_CHOICE("method", METHODS + 1, ct_method_find, AT(method),
                    "batch (which it implies): the solver (lm)"),
     CLI_ROW_CHOICE("loss", DIFFERENCES + 1, ct_difference_find, AT(difference),

@@ -58,6 +58,7 @@ typedef struct {
     int           columns;
     eval_column   column[2];   /* --noise, --against      */
     int           incremental; /* the inference           */
+    ct_entry      entry;
     int           interrupted;
     int32_t       with_truth;  /* sequences               */
     uint8_t      *use;         /* per sequence: it is in the means of both columns */

@@ -54,6 +54,8 @@ static json_t *sequence_json(const eval_request *request, const eval_job *job, c
     const int by_name = request->by_name && ct_evaluation_has_estimate(a);
     cli_put(o, "by_name", by_name ? eval_bodies_json(a->bodies, a->body) : cli_check_alloc(json_null()));
     cli_put(o, "stop", cli_text(ct_stop_name(a->solve.stop)));
+    cli_put(o, "start", cli_text(a->start == CT_START_INCREMENTAL ? "isam2" : ct_start_name((ct_start)a->start)));
+    cli_put(o, "starts", cli_integer(a->starts));
     cli_put(o, "iterations", cli_integer(a->solve.iterations));
     cli_put(o, "seconds", cli_number(a->solve.seconds));
     return o;
@@ -77,18 +79,13 @@ static void put_column(json_t *o, const eval_request *request, const eval_job *j
     cli_put(o, "sequences", sequences);
 }
 
-static ct_entry entry_of(const eval_request *request)
-{
-    return request->entry >= 0 ? (ct_entry)request->entry : ct_inference_defaults().replay.entry;
-}
-
 void eval_print_json(const eval_request *request, const eval_job *job)
 {
     json_t *o = cli_object(), *against = job->columns > 1 ? cli_object() : json_null();
     cli_put(o, "dataset", cli_text(request->path));
     cli_put(o, "part", cli_text(part_name(request->part)));
     cli_put(o, "solver", cli_text(cli_solvers[job->incremental]));
-    if (job->incremental) cli_put(o, "entry", cli_text(ct_entry_name(entry_of(request))));
+    if (job->incremental) cli_put(o, "entry", cli_text(ct_entry_name(job->entry)));
     cli_put(o, "method", cli_text(job->incremental ? NULL : ct_method_name((ct_method)request->method)));
     cli_put(o, "start", cli_text(ct_start_name((ct_start)request->start)));
     cli_put(o, "difference", cli_text(ct_difference_name((ct_difference)request->difference)));
@@ -203,13 +200,18 @@ static void print_inference(const eval_request *request, const eval_job *job)
                                                         : "";
     const char *start = ct_start_name((ct_start)request->start);
     cli_format_time(job->seconds, time);
+    int32_t several = 0;
+    for (int32_t i = 0; i < job->count; i++) several += job->column[0].of[i].starts > 1;
+    char more[64] = "";
+    if (several) snprintf(more, sizeof more, ", %d of %d from several starts", several, job->count);
     if (!job->incremental)
-        cli_row("inference", "batch, %s, from %s%s; %s", ct_method_name((ct_method)request->method), of, start, time);
-    else if (entry_of(request) == CT_ENTRY_PREVIOUS)
+        cli_row("inference", "batch, %s, from %s%s%s; %s", ct_method_name((ct_method)request->method), of, start, more,
+                time);
+    else if (job->entry == CT_ENTRY_PREVIOUS)
         cli_row("inference", "isam2, each pose from the one before; %s", time);
     else
         cli_row("inference", "isam2, %s%s%s; %s",
-                entry_of(request) == CT_ENTRY_MOTION ? "each pose from the one before, moved as in " : "from ", of,
+                job->entry == CT_ENTRY_MOTION ? "each pose from the one before, moved as in " : "from ", of,
                 start, time);
 }
 

@@ -17,7 +17,7 @@ static const char METHODS[] = CT_LEARN_LIST(X);
 #undef X
 #define X(constant, name, what) "|" name
 static const char STARTS[] = CT_START_LIST(X), SCALES[] = CT_SCALE_LIST(X), SCALES_FROM[] = CT_SCALE_FROM_LIST(X),
-                  ENTRIES[] = CT_ENTRY_LIST(X);
+                  ENTRIES[] = "auto" CT_ENTRY_LIST(X);
 #undef X
 
 static int find_from(const char *name) { return !strcmp(name, "closed-form") ? 0 : !strcmp(name, "table") ? 1 : -1; }
@@ -117,9 +117,10 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_CHOICE(
         "inner", "batch|isam2", cli_find_solver, AT(inner),
         "how training sequences are estimated: as a batch from the truth, or incrementally from measurements (batch)"),
-    CLI_ROW_CHOICE("entry", ENTRIES + 1, ct_entry_find, AT(entry),
+    CLI_ROW_CHOICE("entry", ENTRIES, cli_find_entry_or_auto, AT(entry),
                    "isam2: where a new pose starts: at the previous pose, at the previous pose moved by the measured "
-                   "motion, or at the measured start value (previous)"),
+                   "motion, or at the measured start value; auto, the default, is motion, and previous if measurements "
+                   "do not determine initial values of nine in ten poses"),
     CLI_ROW_HEADING("Loss and model selection"),
     CLI_ROW_CHOICE(
         "loss", DIFFERENCES + 1, ct_difference_find, AT(difference),

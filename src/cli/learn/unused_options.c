@@ -8,7 +8,7 @@ static const char NEEDS_INCREMENTAL[] =
     "--entry is where a new pose starts in incremental estimates; it needs --inner isam2 or --deployment isam2";
 static const char NEEDS_START[] =
     "--deployment-start is where batch estimates start; isam2 uses it only with --entry motion or --entry given, and "
-    "by default starts a new pose at the previous one";
+    "with --entry previous starts a new pose at the previous one";
 
 /* --check-gradient evaluates derivatives once and learns nothing. */
 static cli_exit check_gradient_options(const cli_io *io, int argc, char **argv)
@@ -53,7 +53,7 @@ ct_status learn_check_deployment(const learn_request *r, const learn_job *job, c
         return ct_fail(err, CT_E_ARGUMENT,
                        "%s; --deployment auto is batch here: measurements determine the poses of these sequences",
                        NEEDS_INCREMENTAL);
-    if (r->start_given && deployment.incremental && r->entry == CT_ENTRY_PREVIOUS)
+    if (r->start_given && deployment.incremental && deployment.replay.entry == CT_ENTRY_PREVIOUS)
         return ct_fail(err, CT_E_ARGUMENT,
                        "%s; --deployment auto is isam2 here: measurements do not determine the poses of these "
                        "sequences",

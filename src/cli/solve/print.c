@@ -106,6 +106,9 @@ void solve_print_json(const solve_request *request, const solve_job *job)
     cli_put(o, "method", cli_text(solve_method_name(request)));
     cli_put(o, "order", cli_text(ct_order_name((ct_order)request->order)));
     cli_put(o, "like", cli_text(request->like ? "gtsam" : NULL));
+    cli_put(o, "start", cli_text(job->from == CT_START_INCREMENTAL ? "isam2" : ct_start_name((ct_start)job->from)));
+    cli_put(o, "starts", cli_integer(job->starts));
+    if (request->method == SOLVE_ISAM2) cli_put(o, "entry", cli_text(ct_entry_name(job->entry)));
     cli_put(o, "initial_error", cli_number(r->initial_error));
     cli_put(o, "final_error", cli_number(r->final_error));
     cli_put(o, "degrees_of_freedom", cli_integer(degrees_of_freedom(job)));
@@ -169,7 +172,11 @@ static void print_method(const solve_request *request, const solve_job *job)
     const ct_sparse_info info = ct_sparse_describe(ct_solver_system(job->solver));
     const char          *like = request->like ? ", poses measured as GTSAM does" : "";
     if (request->method == SOLVE_ISAM2)
-        cli_row("method", "isam2%s: variables in their order, each starts from the previous pose", like);
+        cli_row("method", "isam2%s: variables in their order, each starts %s (--entry %s)", like,
+                job->entry == CT_ENTRY_PREVIOUS ? "from the pose before"
+                : job->entry == CT_ENTRY_MOTION ? "from the pose before, moved as the start values move"
+                                                : "at its start value",
+                ct_entry_name(job->entry));
     else
         cli_row("method", "%s%s, order %s: %d front%s of at most %d rows, %lld numbers",
                 ct_method_name((ct_method)request->method), like, ct_order_name((ct_order)request->order), info.fronts,
@@ -206,6 +213,8 @@ void solve_print(const solve_request *request, const solve_job *job)
         cli_row("anchor", "%s, at its initial value with sigma %g",
                 ct_graph_name(job->graph, job->anchor, name, sizeof name), request->anchor_sigma);
     print_method(request, job);
+    cli_row("start", "%s%s", job->from == CT_START_INCREMENTAL ? "isam2" : ct_start_name((ct_start)job->from),
+            job->starts > 1 ? ", the best of several" : "");
     cli_row("error", "%.10g -> %.10g", r->initial_error, r->final_error);
     const int64_t degrees = degrees_of_freedom(job);
     if (degrees > 0)

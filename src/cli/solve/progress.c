@@ -33,6 +33,21 @@ static int watch(void *user, const ct_progress *p)
     return cli_interrupted();
 }
 
+/* The estimate of the sequence with its anchor. */
+static ct_status infer(solve_job *job, const ct_inference *inference, ct_err *err)
+{
+    ct_sequence         anchored = *job->seq;
+    ct_inference_result found;
+    anchored.graph = job->graph;
+    const ct_status status = ct_infer(&anchored, job->table, job->solver, inference, job->x, &found, err);
+    if (status != CT_OK) return status;
+    job->result = found.solve;
+    job->replay = found.replay;
+    job->from = found.start;
+    job->starts = found.starts;
+    return CT_OK;
+}
+
 ct_status solve_watched(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err)
 {
     watcher          w = {.io = io, .trace = request->trace};
@@ -46,8 +61,12 @@ ct_status solve_watched(const cli_io *io, const solve_request *request, solve_jo
     options.progress = watch;
     options.user = &w;
 
+    ct_inference inference = ct_inference_defaults();
+    inference.start = job->start;
+    inference.incremental = 0;
+    inference.solve = options;
     cli_interrupt_begin(io, "stopping after this iteration");
-    const ct_status status = ct_solver_run(job->solver, job->table, job->x, &options, &job->result, err);
+    const ct_status status = infer(job, &inference, err);
     cli_interrupt_end();
     cli_status_clear();
     return status;
@@ -85,24 +104,27 @@ static int watch_step(void *user, const ct_smoother *smoother, int32_t step, int
 ct_status solve_replayed(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err)
 {
     step_watcher      w = {.io = io, .trace = request->trace, .begin_s = ct_now_s()};
-    ct_replay_options options = ct_replay_defaults();
+    ct_inference      inference = ct_inference_defaults();
+    ct_replay_options *options = &inference.replay;
+    inference.start = job->start;
+    inference.incremental = 1;
+    options->entry = (ct_entry)request->entry;
     for (int k = 0; k < CT_KIND_COUNT && request->relinearise >= 0; k++)
-        options.smoother.relinearise[k] = request->relinearise;
-    if (request->wildfire >= 0) options.smoother.wildfire = request->wildfire;
-    if (request->skip) options.smoother.skip = request->skip;
-    options.smoother.window = request->window;
-    options.progress = watch_step;
-    options.user = &w;
+        options->smoother.relinearise[k] = request->relinearise;
+    if (request->relinearise >= 0) options->extent = 0; /* the threshold is as given */
+    if (request->wildfire >= 0) options->smoother.wildfire = request->wildfire;
+    if (request->skip) options->smoother.skip = request->skip;
+    options->smoother.window = request->window;
+    options->progress = watch_step;
+    options->user = &w;
     if (!w.trace) w.shown_s = w.begin_s;
-    job->result = (ct_solve_result){.initial_error = ct_graph_error(job->graph, job->table, job->x), .distance = NAN};
+    ct_status status = ct_inference_choose(1, &job->seq, &inference, err);
+    job->entry = options->entry;
     cli_interrupt_begin(io, "stopping after this step");
-    const ct_status status = ct_replay(job->graph, job->table, &options, job->x, &job->replay, err);
+    if (status == CT_OK) status = infer(job, &inference, err);
     cli_interrupt_end();
     cli_status_clear();
-    job->result.stop = job->replay.stop;
-    job->result.iterations = job->replay.updates;
-    job->result.final_error = job->replay.error;
-    job->result.seconds = job->replay.seconds;
+    job->result.distance = NAN;
     if (status != CT_OK || request->window || job->replay.stop != CT_STOP_STEP) return status;
     return ct_solver_distance(job->solver, job->table, job->x, &job->result.distance, err);
 }

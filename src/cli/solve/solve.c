@@ -1,6 +1,7 @@
 /* solve.c: covtune solve: reads a graph, anchors it, solves it, prints the result and writes the estimate. */
 #include "cli/solve/solve.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +18,11 @@ static cli_exit check(const cli_io *io, solve_request *request)
         return cli_misuse(io, "--anchor-sigma needs an anchor, but --anchor none adds none");
     if (request->anchor_sigma_given > 0) request->anchor_sigma = request->anchor_sigma_given;
     if (request->method != SOLVE_ISAM2 &&
-        (request->relinearise >= 0 || request->wildfire >= 0 || request->skip || request->window))
+        (request->relinearise >= 0 || request->wildfire >= 0 || request->skip || request->window ||
+         request->entry != CT_ENTRY_AUTO))
         return cli_misuse(io, "--%s is for --method isam2",
-                          request->relinearise >= 0 ? "relinearise"
+                          request->entry != CT_ENTRY_AUTO ? "entry"
+                          : request->relinearise >= 0 ? "relinearise"
                           : request->wildfire >= 0  ? "wildfire"
                           : request->skip           ? "skip"
                                                     : "window");
@@ -37,6 +40,24 @@ static cli_exit refuse_unused(const cli_io *io, const solve_request *request, in
 }
 
 /* ---- solving ---- */
+
+/* job->start, and job->x <- its values, for the errors before the solve. The values in the file are a start like
+ * measurements: the one with the lower error is taken. Incremental estimates use the file only if asked to. */
+static ct_status choose_start(const solve_request *request, solve_job *job, ct_err *err)
+{
+    const size_t bytes = (size_t)ct_graph_size(job->graph) * sizeof *job->x;
+    ct_sequence  anchored = *job->seq;
+    anchored.graph = job->graph;
+    job->start = request->start == SOLVE_START_AUTO ? CT_START_MEASURED : (ct_start)request->start;
+    const ct_status status = ct_start_values(&anchored, job->start, job->x, err);
+    if (status != CT_OK || request->start != SOLVE_START_AUTO || request->method == SOLVE_ISAM2) return status;
+    const double measured = ct_graph_error(job->graph, job->table, job->x),
+                 file = ct_graph_error(job->graph, job->table, ct_graph_initial_const(job->graph));
+    if (!(file < measured || isnan(measured))) return CT_OK;
+    job->start = CT_START_INITIAL;
+    memcpy(job->x, ct_graph_initial_const(job->graph), bytes);
+    return CT_OK;
+}
 
 static ct_status prepare(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err)
 {
@@ -63,8 +84,7 @@ static ct_status prepare(const cli_io *io, const solve_request *request, solve_j
                    ct_graph_name(job->graph, job->anchor, name, sizeof name), request->anchor_sigma);
     const int64_t size = ct_graph_size(job->graph);
     job->x = cli_alloc(size, sizeof *job->x);
-    memcpy(job->x, ct_graph_initial_const(job->graph), (size_t)size * sizeof *job->x);
-    return CT_OK;
+    return choose_start(request, job, err);
 }
 
 static ct_status estimate(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err)
@@ -178,10 +198,15 @@ const char *solve_method_name(const solve_request *request)
     return request->method == SOLVE_ISAM2 ? "isam2" : ct_method_name((ct_method)request->method);
 }
 
+static int find_start(const char *name) { return strcmp(name, "auto") ? ct_start_find(name) : (int)SOLVE_START_AUTO; }
+
 static int find_like(const char *name) { return strcmp(name, "gtsam") ? -1 : 1; }
 
 #define X(constant, name) "|" name
 static const char METHODS[] = CT_METHOD_LIST(X) "|isam2", ORDERS[] = CT_ORDER_LIST(X);
+#undef X
+#define X(constant, name, what) "|" name
+static const char STARTS[] = "auto" CT_START_LIST(X), ENTRIES[] = "auto" CT_ENTRY_LIST(X);
 #undef X
 
 #define AT(member) offsetof(solve_request, member)
@@ -214,7 +239,15 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_NUMBER("anchor-sigma", "S", 1e-6, 1e6, AT(anchor_sigma_given), "sigma of that prior, in m and rad (0.001)"),
     CLI_ROW_CHOICE("like", "gtsam", find_like, AT(like),
                    "use the residuals of GTSAM's default build, to compare numbers with it"),
+    CLI_ROW_CHOICE("start", STARTS, find_start, AT(start),
+                   "initial values, as for eval: measurements (known landmarks, positions, priors and odometry), "
+                   "composed odometry, the values in the file, or the truth. auto, the default: measurements or file, "
+                   "whichever has the lower error; isam2: measurements"),
     CLI_ROW_HEADING("Incremental (isam2)"),
+    CLI_ROW_CHOICE("entry", ENTRIES, cli_find_entry_or_auto, AT(entry),
+                   "isam2: initial value of a new pose, as for eval: the estimate of the one before (previous), that "
+                   "moved as the start values move (motion), or the start values (given); auto, the default, is "
+                   "motion, and previous if measurements do not determine initial values of nine in ten poses"),
     CLI_ROW_NUMBER("relinearise", "S", 0, 10, AT(relinearise),
                    "isam2: relinearise variables that have moved by more, in m or rad (0.1)"),
     CLI_ROW_INTEGER("skip", "N", 1, INT32_MAX, AT(skip),
@@ -242,6 +275,8 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
                              .method = (int)usual.method,
                              .max_iterations = usual.max_iterations,
                              .tolerance = usual.relative,
+                             .start = SOLVE_START_AUTO,
+                             .entry = CT_ENTRY_AUTO,
                              .relinearise = -1,
                              .wildfire = -1};
     cli_io                 io;

@@ -13,6 +13,7 @@ typedef struct {
     double      anchor_sigma_given; /* --anchor-sigma; 0: not given */
     double      relinearise, wildfire; /* isam2; below 0: the default */
     int         skip, window;
+    int         start, entry; /* a ct_start or SOLVE_START_AUTO; a ct_entry or CT_ENTRY_AUTO */
 } solve_request;
 
 /* Input and result. `graph` and `table` are solved: copies of the sequence's graph and of `noise`, with the anchor,
@@ -30,6 +31,9 @@ typedef struct {
     double         *sigma;           /* CT_DIM_MAX for each, or NULL: none      */
     ct_solve_result result;
     ct_replay_result replay;         /* --method isam2                          */
+    ct_entry        entry;           /* the same                                */
+    ct_start        start;
+    int             from, starts;    /* as ct_inference_result has them         */
     double          read_s, analyse_s;
     ct_accuracy     before, after;
     cli_written     written;
@@ -44,12 +48,13 @@ ct_status solve_anchor(const solve_request *request, solve_job *job, ct_err *err
 ct_status solve_ask(const solve_request *request, solve_job *job, ct_err *err);
 ct_status solve_sigmas(solve_job *job, ct_err *err);
 
+#define SOLVE_START_AUTO CT_START_COUNT
 #define SOLVE_ISAM2 CT_METHOD_COUNT /* beyond the methods of a batch solve */
 const char *solve_method_name(const solve_request *request);
 /* Is the estimate the minimum? isam2 reaches it only within its thresholds. */
 int solve_at_minimum(const solve_request *request, const solve_job *job);
 
-/* ct_solver_run, or ct_replay, with progress, trace, and Ctrl-C. */
+/* ct_infer, in batch or incrementally, with progress, trace, and Ctrl-C. */
 ct_status solve_replayed(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err);
 ct_status solve_watched(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err);
 
