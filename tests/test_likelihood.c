@@ -330,6 +330,50 @@ static void test_it_tends_to_the_closed_form(void)
     lesson_free(&l);
 }
 
+/* Odometry of D1 with one step in ten five times too large: the maximum asks for a narrow kernel; without outliers for
+ * a wide one. */
+static double learned_width(int outliers, ct_robust robust)
+{
+    lesson l = lesson_of("D1", CT_SE2, 3, 150, 9);
+    double p[6];
+    ct_rng rng = ct_rng_seed(3);
+    learn_all(&l, CT_NOISE_DIAGONAL, 1e-8, 1e6);
+    for (int i = 0; i < l.runs; i++) {
+        ct_graph *graph = l.seq[i]->graph;
+        for (int32_t f = 0; f < ct_graph_factors(graph); f++) {
+            const ct_factor k = ct_graph_factor(graph, f);
+            double         *z = (double *)k.z; /* the test owns the graph */
+            if (k.ops->arity != 2 || !outliers || ct_rng_uniform(&rng) > 0.1) continue;
+            const double d[3] = {0.5 * ct_rng_normal(&rng), 0.5 * ct_rng_normal(&rng), 0.5 * ct_rng_normal(&rng)};
+            ct_kind_retract(CT_SE2, z, d, z);
+        }
+    }
+    const int32_t odom = ct_noise_find(l.noise, "odom");
+    CHECK_OK(ct_noise_set_robust(l.noise, odom, robust, &l.err), l.err);
+    ct_likelihood *likelihood = open_likelihood(&l, NULL);
+    ct_theta_get(l.theta, l.noise, p);
+    CHECK_OK(ct_likelihood_learn_kernels(likelihood, NULL, NULL, p, &l.err), l.err);
+    const double width = ct_likelihood_robust(likelihood, odom).width;
+    printf("  %s from %.2f, %s: %.2f sigmas, log variances %.2f %.2f %.2f\n", ct_robust_name(robust.kind), robust.width,
+           outliers ? "outliers" : "none", width, p[0], p[1], p[2]);
+    CHECK_REFUSED(ct_likelihood_set_robust(likelihood, odom, (ct_robust){CT_ROBUST_TUKEY, 4}, &l.err), l.err,
+                  "\"odom\": exp(-rho) of kernel tukey 4 has no finite integral over 3 rows");
+    CHECK(ct_likelihood_robust(likelihood, -1).kind == CT_ROBUST_NONE);
+    ct_likelihood_free(likelihood);
+    lesson_free(&l);
+    return width;
+}
+
+static void test_widths_of_kernels_follow_the_tails(void)
+{
+    const double narrow = learned_width(1, (ct_robust){CT_ROBUST_HUBER, 4});
+    const double wide = learned_width(0, (ct_robust){CT_ROBUST_HUBER, 1.345});
+    CHECK(narrow < 1.5 && wide > 2.2);
+    const double heavy = learned_width(1, (ct_robust){CT_ROBUST_CAUCHY, 6});
+    const double light = learned_width(0, (ct_robust){CT_ROBUST_CAUCHY, 2.4});
+    CHECK(heavy < 3 && light > 5);
+}
+
 int main(void)
 {
     RUN(test_the_value_on_a_line_is_that_of_dense_algebra);
@@ -341,5 +385,6 @@ int main(void)
     RUN(test_normalisers_of_kernels_are_their_integrals);
     RUN(test_the_sigma_of_the_truth);
     RUN(test_it_tends_to_the_closed_form);
+    RUN(test_widths_of_kernels_follow_the_tails);
     return ct_test_end();
 }

@@ -91,6 +91,9 @@ typedef enum {
       "count", "sequences")                                                                                            \
     X(CT_FINDING_LIKELIHOOD_FLAT, "likelihood_flat", CT_SEVERITY_WARNING, CT_TOPIC_IDENTIFIABILITY,                    \
       "{subjects}: the data hardly tell these variances, alone or together. They stay near their start values.", NULL) \
+    X(CT_FINDING_KERNEL_LEARNED, "kernel_learned", CT_SEVERITY_INFO, CT_TOPIC_DATA,                                    \
+      "{subjects}: the likelihood changes the width of the kernel from {before:.3g} to {after:.3g} sigmas.", "before", \
+      "after")                                                                                                         \
     X(CT_FINDING_START_OUTSIDE_BOUNDS, "start_outside_bounds", CT_SEVERITY_INFO, CT_TOPIC_START,                       \
       "The start values are outside the bounds. The nearest values inside are used.", NULL)                            \
     X(CT_FINDING_BOUNDS_FROM_DATA, "bounds_from_data", CT_SEVERITY_INFO, CT_TOPIC_START,                               \

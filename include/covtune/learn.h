@@ -353,6 +353,7 @@ typedef struct {
     /* CT_LEARN_PRIOR: weight of the prior towards the closed form; 0: none; NaN: by cross-validation. Without folds NaN
      * means 0.1, and from the values of the table none. */
     double          prior;
+    int             learn_kernels;  /* 1: widths of the kernels of learned models are learned first, by likelihood */
     int             folds;          /* of cross-validation, at most; < 2: none                              */
     ct_inference    deployment;     /* inference of held-out sequences and of the validation of the answer  */
     ct_scale        scale;

@@ -120,6 +120,15 @@ ct_status ct_likelihood_maximise(ct_likelihood *likelihood, const uint8_t *part,
                                  double *p, ct_maximise_result *result, ct_err *err);
 void      ct_maximise_result_free(ct_maximise_result *result);
 
+/* Learn the widths of the kernels of learned models, to about 10 %, with the parameters at their maximum for each
+ * width; p: the start, on return that maximum, to 0.01 nats. The object has the new widths afterwards. The sequences
+ * have to tell the tails: a width that they do not tell stays. */
+ct_status ct_likelihood_learn_kernels(ct_likelihood *likelihood, const uint8_t *part,
+                                      const ct_maximise_options *options, double *p, ct_err *err);
+/* The kernel of a model; and another one. CT_E_NOISE, naming the model, if it has no normaliser. */
+ct_robust ct_likelihood_robust(const ct_likelihood *likelihood, int32_t model);
+ct_status ct_likelihood_set_robust(ct_likelihood *likelihood, int32_t model, ct_robust robust, ct_err *err);
+
 #ifdef __cplusplus
 }
 #endif

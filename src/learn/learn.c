@@ -133,6 +133,7 @@ static ct_status find_starts(ct__learning *l, const ct_noise *noise)
     ct_theta_get(o->theta, noise, l->start);
     if (ct_theta_project(o->theta, CT_SPACE_LOG, l->start))
         CT_TRY(ct__find(l, CT_FINDING_START_OUTSIDE_BOUNDS, CT__NO_VALUES));
+    if (e->options->learn_kernels) CT_TRY(ct__learn_kernels(l));
     CT_TRY(start_closed(l));
     CT_TRY(loss_at(e, l->start, &e->result->loss_start));
     if (isfinite(e->result->loss_closed_form)) set_weights(l);

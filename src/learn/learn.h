@@ -279,6 +279,8 @@ ct_status ct__find_parameter(ct__learning *l, int32_t i, int sign);
 
 /* p <- its projection into the set; with rescale, after the common factor that brings it nearest. */
 ct_status ct__enter_set(const ct_theta *theta, int rescale, double *p, ct_err *err);
+/* reference.c: widths of kernels by likelihood, before anything else; every candidate has them. */
+ct_status ct__learn_kernels(ct__learning *l);
 /* reference.c: which reference a run has, outer->reference. */
 ct_status ct__choose_reference(ct__learning *l);
 /* p <- the reference of a part, in the set. from: where a search begins, another array. samples, error may be NULL:

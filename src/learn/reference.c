@@ -9,6 +9,7 @@
 #include <math.h>
 
 #define TAG   65   /* in the checkpoint: a maximum of the likelihood                             */
+#define KERNEL_TAG 66 /* widths of kernels */
 #define HEAD  5    /* numbers before the parameters in its record                                */
 #define LEAST 0.1  /* of the mean: the least weight of a parameter, in samples                   */
 
@@ -66,15 +67,6 @@ ct_status ct__choose_reference(ct__learning *l)
     return CT_OK;
 }
 
-/* Effective samples: those of a mean square with the same standard error, 2 / N. */
-static void count_samples(int32_t m, const double *error, int64_t *samples)
-{
-    double mean = 0;
-    for (int32_t i = 0; i < m; i++) mean += (isfinite(error[i]) ? 2 / (error[i] * error[i]) : 0) / m;
-    for (int32_t i = 0; i < m; i++)
-        samples[i] = (int64_t)ceil(CT_MAX(isfinite(error[i]) ? 2 / (error[i] * error[i]) : 0, LEAST * mean));
-}
-
 static int report(void *user, int iteration, double value, const double *p)
 {
     ct__objective *e = user;
@@ -82,6 +74,60 @@ static int report(void *user, int iteration, double value, const double *p)
     (void)value;
     ct__objective_report(e, p, NAN);
     return ct__objective_cancelled(e);
+}
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+/* Model g has this kernel from now on, in every table of the outer problem. */
+static ct_status set_kernel(ct__learning *l, int32_t g, double width)
+{
+    ct_outer       *o = l->objective.outer;
+    const ct_robust before = ct_noise_get(o->base, g)->robust, robust = {before.kind, width};
+    if (width == before.width) return CT_OK;
+    CT_TRY(ct_noise_set_robust(o->base, g, robust, l->objective.err));
+    CT_TRY(ct_noise_set_robust(o->noise, g, robust, l->objective.err));
+    if (o->likelihood) CT_TRY(ct_likelihood_set_robust(o->likelihood, g, robust, l->objective.err));
+    CT_TRY(ct__find(l, CT_FINDING_KERNEL_LEARNED, CT__VALUES(before.width, width)));
+    return ct_findings_add_subject(&l->objective.result->findings, CT_SUBJECT_MODEL, g, 0,
+                                   ct_noise_get(o->base, g)->name, l->objective.err);
+}
+
+ct_status ct__learn_kernels(ct__learning *l)
+{
+    ct__objective      *e = &l->objective;
+    ct_outer           *o = e->outer;
+    ct_maximise_options options = ct_maximise_defaults();
+    int                 taken = 0;
+    options.progress = report;
+    options.user = e;
+    CT_TRY(need_likelihood(o, e->err));
+    double *width = ct__zalloc((int64_t)o->models + o->m, sizeof *width), *p = width ? width + o->models : NULL;
+    ct_status status = width ? CT_OK : ct__no_memory(e->err, "noise models", o->models);
+    if (status == CT_OK && o->checkpoint)
+        status = ct__checkpoint_take(o->checkpoint, o, KERNEL_TAG, l->start, NULL, o->models, width, &taken, e->err);
+    if (status == CT_OK && !taken) {
+        memcpy(p, l->start, (size_t)o->m * sizeof *p);
+        status = ct_likelihood_learn_kernels(o->likelihood, NULL, &options, p, e->err);
+        for (int32_t g = 0; g < o->models; g++) width[g] = ct_likelihood_robust(o->likelihood, g).width;
+        if (status == CT_OK && o->checkpoint && !ct__objective_cancelled(e))
+            status = ct__checkpoint_put(o->checkpoint, o, KERNEL_TAG, l->start, NULL, o->models, width, e->err);
+    }
+    for (int32_t g = 0; status == CT_OK && g < o->models; g++)
+        if (o->slot[g] >= 0 && ct_noise_get(o->base, g)->robust.kind != CT_ROBUST_NONE)
+            status = set_kernel(l, g, width[g]);
+    free(width);
+    return status == CT_OK ? ct__outer_checkpoint(o, e->err) : status;
+}
+
+/* ---- The reference of a part ------------------------------------------------------------------ */
+
+/* Effective samples: those of a mean square with the same standard error, 2 / N. */
+static void count_samples(int32_t m, const double *error, int64_t *samples)
+{
+    double mean = 0;
+    for (int32_t i = 0; i < m; i++) mean += (isfinite(error[i]) ? 2 / (error[i] * error[i]) : 0) / m;
+    for (int32_t i = 0; i < m; i++)
+        samples[i] = (int64_t)ceil(CT_MAX(isfinite(error[i]) ? 2 / (error[i] * error[i]) : 0, LEAST * mean));
 }
 
 /* A maximum as a list of numbers, for the checkpoint: out 0 fills the list, 1 reads it. */
@@ -221,6 +267,7 @@ ct_status ct__learn_without_truth(ct__learning *l, ct_noise *noise)
         CT_TRY(ct__find(l, CT_FINDING_START_OUTSIDE_BOUNDS, CT__NO_VALUES));
     e->phase = CT_LEARN_PHASE_LEARN;
     e->done_to = 0.95;
+    if (e->options->learn_kernels) CT_TRY(ct__learn_kernels(l));
     CT_TRY(ct__choose_reference(l));
     r->reference = o->reference;
     CT_TRY(ct__reference(l, NULL, 0, l->start, l->p, l->samples, r->standard_error));
@@ -237,5 +284,7 @@ ct_status ct__learn_without_truth(ct__learning *l, ct_noise *noise)
     r->iterations = e->steps;
     memcpy(r->p, l->p, bytes);
     memcpy(r->closed_form, l->p, bytes);
+    for (int32_t g = 0; g < o->models; g++)
+        if (o->slot[g] >= 0) CT_TRY(ct_noise_set_robust(noise, g, ct_noise_get(o->base, g)->robust, e->err));
     return ct_theta_apply(o->theta, r->p, noise, e->err);
 }

@@ -23,6 +23,14 @@ ct_likelihood_options ct_likelihood_defaults(void)
 
 /* ---- Construction ---------------------------------------------------------------------------- */
 
+ct_status ct__no_normaliser(const ct_noise_model *model, ct_robust robust, ct_err *err)
+{
+    return ct_fail(err, CT_E_NOISE,
+                   "noise model \"%s\": exp(-rho) of kernel %s %g has no finite integral over %d row%s, so there is no "
+                   "likelihood; huber has one, cauchy if its width squared exceeds the rows",
+                   model->name, ct_robust_name(robust.kind), robust.width, model->dim, model->dim == 1 ? "" : "s");
+}
+
 /* Every learned model must be used, and have a kernel that can be normalised. */
 static ct_status check_models(ct_likelihood *l, const ct_noise *noise, ct_err *err)
 {
@@ -41,11 +49,7 @@ static ct_status check_models(ct_likelihood *l, const ct_noise *noise, ct_err *e
                            model->name, l->count, l->count == 1 ? "" : "s");
         l->normaliser[g] = ct_robust_log_normaliser(model->robust, model->dim);
         if (isfinite(l->normaliser[g])) continue;
-        return ct_fail(err, CT_E_NOISE,
-                       "noise model \"%s\": exp(-rho) of its kernel %s %g has no finite integral over %d row%s, so "
-                       "there is no likelihood; huber has one, cauchy if its width squared exceeds the rows",
-                       model->name, ct_robust_name(model->robust.kind), model->robust.width, model->dim,
-                       model->dim == 1 ? "" : "s");
+        return ct__no_normaliser(model, model->robust, err);
     }
     return CT_OK;
 }

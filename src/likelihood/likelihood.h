@@ -5,6 +5,7 @@
  *   sequence_likelihood.c   L of one sequence, its gradient and information
  *   likelihood.c            L over all sequences
  *   maximise.c              its minimum in the feasible set, standard errors
+ *   kernels.c               widths of kernels
  */
 #ifndef CT_LIKELIHOOD_PRIVATE_H
 #define CT_LIKELIHOOD_PRIVATE_H
@@ -63,6 +64,9 @@ struct ct_likelihood {
  * appended to the table; s->truth_sigma, 0 without truth. */
 ct_status ct__add_truth(ct__likelihood_sequence *s, const ct_likelihood_options *options, int32_t number,
                         ct_noise *noise, ct_err *err);
+
+/* likelihood.c: the sentence for a kernel without a normaliser. */
+ct_status ct__no_normaliser(const ct_noise_model *model, ct_robust robust, ct_err *err);
 
 /* What is wanted from an evaluation beside the value. */
 enum { CT__LIKELIHOOD_GRADIENT = 1, CT__LIKELIHOOD_INFORMATION = 2 };

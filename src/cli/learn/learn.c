@@ -95,6 +95,8 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_TEXT("noise", "FILE|RUN", AT(noise),
                  "start values from a noise file or a run folder, in place of the dataset's"),
     CLI_ROW_TEXT("robust", CLI_ROBUST_VALUE, AT(robust), CLI_ROBUST_HELP "; noise.json has them"),
+    CLI_ROW_FLAG("learn-kernels", AT(learn_kernels),
+                 "learn the widths of kernels first, by likelihood; noise.json has them"),
     CLI_ROW_FLAG("repair", AT(repair), CLI_REPAIR_HELP),
     CLI_ROW_CHOICE("from", "closed-form|table", find_from, AT(from),
                    "where the search starts: at the second moments of the residuals at the truth (closed-form), or at "
@@ -241,6 +243,7 @@ static ct_learn_options learn_options(const learn_request *r)
     o.deployment.incremental = r->deployment;
     o.deployment.replay.entry = (ct_entry)r->entry;
     o.scale = (ct_scale)r->scale;
+    o.learn_kernels = r->learn_kernels;
     o.scale_from = (ct_scale_from)r->scale_from;
     if (!isnan(r->M)) o.M = r->M;
     if (r->from >= 0) o.from_table = r->from;

@@ -22,7 +22,7 @@ typedef struct {
     /* -1, -1, 0, -1: the default of the method; iterations -1: a number per parameter */
     int         from, space, iterations, folds;
     int         seed, samples;                  /* -1: the default of the method; the same: NaN in M, rate, decay */
-    int         check_gradient, resume, force, jobs, repair;
+    int         check_gradient, resume, force, jobs, repair, learn_kernels;
     int         entry_given, start_given; /* --entry, --deployment-start are on the command line */
     double      M, rate, decay, checkpoint_s;
 } learn_request;
