@@ -10,7 +10,6 @@ ct_inference ct_inference_defaults(void)
                               .incremental = CT_INFERENCE_AUTO,
                               .replay = ct_replay_defaults()};
     inference.solve.relative = 1e-12;
-    inference.solve.max_iterations = 100;
     inference.replay.entry = CT_ENTRY_AUTO;
     inference.replay.extra_updates = 5; /* a new pose may be a quarter turn from the one before */
     inference.replay.extent = 10;
