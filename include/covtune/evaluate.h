@@ -15,6 +15,7 @@
 #define COVTUNE_EVALUATE_H
 
 #include <covtune/data.h>
+#include <covtune/finding.h>
 #include <covtune/smooth.h>
 #include <covtune/solve.h>
 
@@ -433,6 +434,20 @@ ct_status ct_nees_each(const ct_sequence *seq, const ct_noise *noise, ct_solver 
  * not NULL. Returns how many there are. A factor whose variables
  * lack truth has none. */
 int64_t ct_truth_residuals(const ct_sequence *seq, int32_t model, const ct_noise *noise, int64_t most, double *r);
+
+/* Is the truth in the frame of the measurements? Poses as the measurements place them (CT_START_MEASURED) against the
+ * truth: differs is 1 if a rigid motion removes nine tenths of the difference. Needs five poses with known positions,
+ * and something that ties the graph to the world; differs is 0 otherwise. O(n). */
+typedef struct {
+    int    differs;
+    double before, after; /* m, median distance of positions: as they are, after the rigid motion; NaN: not known */
+    double shift[3];      /* m, of the truth's mean position from that of the measurements                       */
+    double angle;         /* rad                                                                                 */
+} ct_frame_difference;
+
+ct_status ct_truth_frame(const ct_sequence *seq, ct_frame_difference *out, ct_err *err);
+/* Appends CT_FINDING_TRUTH_IN_OTHER_FRAME for each sequence whose truth is. */
+ct_status ct_truth_frame_findings(int32_t count, const ct_sequence *const seq[], ct_findings *out, ct_err *err);
 
 /* The quantile q with P(chi-square of n degrees <= q) = p. */
 double ct_chi_squared_quantile(double p, double n);

@@ -71,6 +71,11 @@ typedef enum {
 #define CT_FINDING_LIST(X)                                                                                             \
     X(CT_FINDING_DUPLICATE_SEQUENCES, "duplicate_sequences", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                       \
       "Sequences {subjects} are the same. Held-out losses are too small.", NULL)                                       \
+    X(CT_FINDING_TRUTH_IN_OTHER_FRAME, "truth_in_other_frame", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                     \
+      "{subjects}: the truth is in another frame than the measurements. It lies ({x:.4g}, {y:.4g}, {z:.4g}) m from "   \
+      "where they place the poses, turned by {angle:.2g} rad; a rigid motion removes most of that. Errors are of the " \
+      "frames, not of the sensors. covtune convert IN OUT --truth FILE --truth-align first moves a truth.",            \
+      "x", "y", "z", "angle")                                                                                          \
     X(CT_FINDING_NO_SAMPLES, "no_samples", CT_SEVERITY_INFO, CT_TOPIC_DATA,                                            \
       "{subjects}: the truth does not determine these residuals, or all of them are zero. There is no closed form; "   \
       "they are learned from the start values by the tracking loss alone.",                                            \

@@ -103,6 +103,18 @@ static int find_pair(int32_t n, const uint64_t *digest, int32_t *i, int32_t *j)
 }
 
 /* If a sequence occurs twice, a fold that holds one copy out trains on the other. */
+ct_status ct__diagnose_frames(ct__learning *l)
+{
+    const ct_outer     *o = l->objective.outer;
+    const ct_sequence **seq = ct__zalloc(o->count, sizeof *seq);
+    if (!seq) return ct__no_memory(l->objective.err, "sequences", o->count);
+    for (int32_t i = 0; i < o->count; i++) seq[i] = o->inner[i].seq;
+    const ct_status status =
+        ct_truth_frame_findings(o->count, seq, &l->objective.result->findings, l->objective.err);
+    free(seq);
+    return status;
+}
+
 ct_status ct__diagnose_duplicates(ct__learning *l)
 {
     const ct_outer *o = l->objective.outer;

@@ -64,6 +64,7 @@ typedef struct {
     uint8_t      *use;         /* per sequence: it is in the means of both columns */
     int           innovations; /* held-out measurements are predicted */
     double        seconds;
+    ct_findings   findings;
 } eval_job;
 
 /* NaN: not known, or not asked for. */

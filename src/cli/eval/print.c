@@ -1,4 +1,5 @@
 /* print.c: the result of an evaluation, for people or for programs. */
+#include "cli/common/findings.h"
 #include "cli/eval/eval.h"
 
 #include <math.h>
@@ -94,6 +95,7 @@ void eval_print_json(const eval_request *request, const eval_job *job)
     if (job->columns > 1) put_column(against, request, job, &job->column[1]);
     cli_put(o, "against", against);
     if (job->columns > 1 && job->innovations) cli_put(o, "score", eval_score_json(job));
+    cli_put(o, "findings", cli_findings_json(&job->findings));
     cli_put(o, "note", cli_text(job->dataset->note));
     cli_print_json(o);
 }
@@ -230,6 +232,7 @@ void eval_print(const eval_request *request, const eval_job *job)
     cli_row("noise", "%s", request->noise ? request->noise : "the dataset's own");
     if (request->against) cli_row("against", "%s", request->against);
     print_inference(request, job);
+    cli_findings_print("warning", &job->findings, CT_TOPIC_DATA, 0, -1);
     putchar('\n');
     print_summary(request, job);
     if (job->innovations && job->columns > 1 && !job->interrupted) eval_print_score(job);

@@ -261,13 +261,15 @@ static void print_fit(const learn_job *job)
         const ct_noise_model *m = ct_noise_get(job->dataset->noise, g);
         if (!ct_theta_learns(job->theta, g) || !(job->result.fit[g].factors > 0)) continue;
         for (int i = 0; i < m->dim && used < sizeof text; i++) {
-            const char *row = m->row && m->row[i].name[0] ? m->row[i].name : "";
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%s %.3g",
+            const char  *row = m->row && m->row[i].name[0] ? m->row[i].name : "";
+            const double chi = ct_model_fit_chi(m, &job->result.fit[g], i, NULL);
+            char         number[24] = "-"; /* all rows are used up by unknowns */
+            if (!isnan(chi)) snprintf(number, sizeof number, "%.3g", chi);
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%s %s",
                                      i      ? ", "
                                      : used ? "; "
                                             : "",
-                                     i ? "" : m->name, i || !*row ? "" : " ", row,
-                                     ct_model_fit_chi(m, &job->result.fit[g], i, NULL));
+                                     i ? "" : m->name, i || !*row ? "" : " ", row, number);
         }
     }
     if (used) cli_row("fit", "chi-square per degree of each row, by leverage: %s", text);
