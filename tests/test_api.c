@@ -229,6 +229,9 @@ static void test_evaluation_is_that_of_the_sequences(void)
     d->test[1]->known[0] = 0;
     memset(d->test[1]->known, 0, 40);
     CHECK_REFUSED(ct_dataset_evaluate(d, CT_DATASET_TEST, NULL, NULL, &all, &err), err, "no truth");
+    options.innovations = 1;
+    CHECK_OK(ct_dataset_evaluate(d, CT_DATASET_TEST, NULL, &options, &all, &err), err);
+    CHECK(all.sequences == 2 && all.innovation.measurements == 6 && all.loss > 0); /* of the one that has truth */
     ct_dataset_free(d);
 }
 

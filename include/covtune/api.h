@@ -84,7 +84,8 @@ ct_status ct_run_write(const ct_run *run, const char *path, ct_err *err);
  * or NULL. Returns how many. */
 int32_t ct_dataset_sequences(const ct_dataset *dataset, ct_dataset_part part, ct_sequence *out[]);
 /* Evaluate a noise table (NULL: the dataset's own) on a part of the dataset, each sequence once: ct_evaluate. The
- * numbers are those of covtune eval. Refuses a part without sequences, and a sequence without truth. */
+ * numbers are those of covtune eval. Refuses a part without sequences, and, unless options->innovations is set, a
+ * sequence without truth. */
 ct_status ct_dataset_evaluate(const ct_dataset *dataset, ct_dataset_part part, const ct_noise *noise,
                               const ct_evaluate_options *options, ct_summary *out, ct_err *err);
 

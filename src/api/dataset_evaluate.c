@@ -24,14 +24,15 @@ int32_t ct_dataset_sequences(const ct_dataset *d, ct_dataset_part part, ct_seque
     return n;
 }
 
-static ct_status check(int32_t n, ct_sequence *const seq[], const ct_noise *noise, ct_err *err)
+static ct_status check(int32_t n, ct_sequence *const seq[], const ct_noise *noise, int innovations, ct_err *err)
 {
     const ct_loss all = ct_loss_defaults();
     if (!n) return ct_fail(err, CT_E_ARGUMENT, "the dataset has no sequences of that part");
     for (int32_t i = 0; i < n; i++) {
-        if (!ct_loss_terms(&all, seq[i]))
-            return ct_fail(err, CT_E_ARGUMENT, "sequence %s has no truth to compare with",
-                           seq[i]->name ? seq[i]->name : "without a name");
+        if (!innovations && !ct_loss_terms(&all, seq[i]))
+            return ct_fail(err, CT_E_ARGUMENT,
+                           "sequence %s has no truth to compare with; options.innovations evaluates it without",
+                           ct_sequence_label(seq[i]));
         CT_TRY(ct_graph_check_noise(seq[i]->graph, noise, err));
     }
     return CT_OK;
@@ -50,7 +51,7 @@ ct_status ct_dataset_evaluate(const ct_dataset *dataset, ct_dataset_part part, c
     if (!seq) return ct__no_memory(err, "sequences", most);
     const int32_t n = ct_dataset_sequences(dataset, part, seq);
     if (!noise) noise = dataset->noise;
-    ct_status status = check(n, seq, noise, err);
+    ct_status status = check(n, seq, noise, options && options->innovations, err);
     if (status == CT_OK) status = ct_evaluate(n, seq, noise, options ? options : &defaults, NULL, out, err);
     free(seq);
     return status;
