@@ -60,21 +60,88 @@ static void test_candidates_are_what_cross_validation_compared(void)
     lesson_free(&l);
 }
 
-/* Losses 1, 2, 4 against e, 2e, 4e^4: log ratios -1, -1, -4 have mean -2 and standard error 1. */
+/* Scores with losses alone; NAN: no estimate. */
+static ct__scores scores_of(int32_t n, int candidates, const double *loss, const int32_t *group, int32_t groups)
+{
+    ct__scores s = {.n = n, .candidates = candidates, .groups = groups};
+    s.score = calloc((size_t)(candidates * n), sizeof *s.score);
+    s.group = calloc((size_t)n, sizeof *s.group);
+    s.work = calloc((size_t)(2 * n), sizeof *s.work);
+    for (int i = 0; i < candidates * n; i++) s.score[i] = (ct__score){loss[i], sqrt(loss[i]), NAN, isnan(loss[i])};
+    for (int32_t i = 0; i < n; i++) s.group[i] = group ? group[i] : i;
+    return s;
+}
+
+/* Losses 1, 2, 4 against e, 2e, 4e^2: log ratios -1, -1, -2 have mean -4/3 and standard error 1/3. A sequence without
+ * an estimate counts as a ratio of ten. */
 static void test_candidates_are_compared_by_paired_differences(void)
 {
     const double    e = exp(1), prior[] = {INFINITY, 0.1, NAN};
-    const double    loss[] = {1, 2, 4, e, 2 * e, 4 * e * e * e * e, 1, INFINITY, 4};
+    const double loss[] = {1, 2, 4, e, 2 * e, 4 * e * e, e, NAN, 4 * e * e};
+    const ct_choice why[3] = {CT_CHOICE_WORSE, CT_CHOICE_CHOSEN, CT_CHOICE_FAILS};
     ct_learn_result r = {0};
-    ct__record_candidates(&r, 3, 3, prior, loss, 1);
+    ct__scores s = scores_of(3, 3, loss, NULL, 3);
+    ct__record_candidates(&r, &s, prior, why, 1);
     CHECK_NEAR(r.candidate[0].heldout, 7.0 / 3, 1e-14);
     CHECK_NEAR(r.candidate[0].heldout_error, sqrt((16 + 1 + 25) / 9.0 / 6), 1e-14);
-    CHECK_NEAR(r.candidate[0].log_ratio, -2, 1e-14);
-    CHECK_NEAR(r.candidate[0].log_ratio_error, 1, 1e-14);
-    CHECK(isnan(r.candidate[2].heldout) && isnan(r.candidate[2].log_ratio) && isnan(r.candidate[2].log_ratio_error));
-    CHECK(!r.candidate[0].chosen && r.candidate[1].chosen && !r.candidate[2].chosen);
+    CHECK_NEAR(r.candidate[0].log_ratio, -4.0 / 3, 1e-14);
+    CHECK_NEAR(r.candidate[0].log_ratio_error, 1.0 / 3, 1e-14);
+    CHECK_NEAR(r.candidate[0].translation_ratio, exp(-2.0 / 3), 1e-14);
+    CHECK_NEAR(r.candidate[2].log_ratio, log(10) / 3, 1e-14);
+    CHECK(isnan(r.candidate[0].rotation_ratio) && r.candidate[2].failed == 1 && r.candidate[0].failed == 0);
+    CHECK(!r.candidate[0].chosen && r.candidate[1].chosen && r.candidate[2].verdict == CT_CHOICE_FAILS);
     ct__choose_recorded(&r, NAN);
-    CHECK(!r.candidate[1].chosen && r.candidate[2].chosen);
+    CHECK(!r.candidate[1].chosen && r.candidate[1].verdict == CT_CHOICE_TRAINING && r.candidate[2].chosen);
+    ct__scores_free(&s);
+    for (int k = 0; k < CT_CHOICE_COUNT; k++)
+        CHECK(ct_choice_find(ct_choice_name((ct_choice)k)) == k && *ct_choice_meaning((ct_choice)k));
+}
+
+/* One run of ten that is a thousand times worse moves the mean by less than one that is ten times worse does a plain
+ * mean, and the nine others decide. */
+static void test_one_bad_run_does_not_rule(void)
+{
+    double loss[20];
+    for (int i = 0; i < 20; i++) loss[i] = i < 10 ? 0.7 + 0.01 * i : 1;
+    loss[4] = 1000;
+    ct__scores s = scores_of(10, 2, loss, NULL, 10);
+    const ct__paired d = ct__compare(&s, 0, 1, CT_METRIC_LOSS);
+    ct_choice why[2];
+    printf("  mean %.3f, standard error %.3f\n", d.mean, d.error);
+    CHECK(d.mean < -0.2 && d.error > 0.01 && d.error < 0.1);
+    CHECK(ct__choose_candidate(&s, 0, 1, 1, why) == 0 && why[0] == CT_CHOICE_CHOSEN);
+    ct__scores_free(&s);
+}
+
+/* Twelve segments of two recordings that disagree are two units, not twelve: the values given stay. */
+static void test_segments_of_a_recording_are_not_independent(void)
+{
+    double loss[24];
+    int32_t group[12];
+    for (int i = 0; i < 12; i++) {
+        group[i] = i / 8;
+        loss[i] = i / 8 ? 1.1 : 0.8;
+        loss[12 + i] = 1 + 0.001 * i;
+    }
+    ct_choice why[2];
+    ct__scores s = scores_of(12, 2, loss, group, 2), apart = scores_of(12, 2, loss, NULL, 12);
+    CHECK(ct__compare(&s, 0, 1, CT_METRIC_LOSS).units == 2);
+    CHECK(ct__choose_candidate(&s, 0, 1, 1, why) == 1 && why[0] == CT_CHOICE_NOT_BETTER);
+    CHECK(ct__choose_candidate(&s, 0, 1, 0, why) == 0); /* nobody gave the values: the reference */
+    CHECK(ct__choose_candidate(&apart, 0, 1, 1, why) == 0);
+    ct__scores_free(&s);
+    ct__scores_free(&apart);
+}
+
+/* The loss is the sum of two errors, and one may be invisible in it. */
+static void test_a_candidate_that_loses_in_rotation_is_not_chosen(void)
+{
+    const double loss[] = {0.8, 0.82, 0.79, 0.81, 1, 1, 1, 1};
+    ct_choice why[2];
+    ct__scores s = scores_of(4, 2, loss, NULL, 4);
+    for (int i = 0; i < 8; i++) s.score[i].rotation = i < 4 ? 0.02 + 1e-4 * i : 0.01;
+    CHECK(ct__choose_candidate(&s, 0, 1, 1, why) == 1 && why[0] == CT_CHOICE_ROTATION);
+    ct__scores_free(&s);
 }
 
 /* Values that somebody tuned in deployment are not given up for something that does worse there. */
@@ -419,6 +486,9 @@ int main(void)
     RUN(test_a_wrong_model_is_learned_away_from_the_closed_form);
     RUN(test_candidates_are_what_cross_validation_compared);
     RUN(test_candidates_are_compared_by_paired_differences);
+    RUN(test_one_bad_run_does_not_rule);
+    RUN(test_segments_of_a_recording_are_not_independent);
+    RUN(test_a_candidate_that_loses_in_rotation_is_not_chosen);
     RUN(test_start_values_that_are_better_stay);
     RUN(test_candidates_are_judged_as_the_field_would);
     RUN(test_the_scale_is_recovered_from_consistency);

@@ -351,10 +351,13 @@ typedef struct {
     ct_leo          leo;
     uint64_t        seed;           /* CT_LEARN_RANDOM                                                      */
     /* CT_LEARN_PRIOR: weight of the prior towards the closed form; 0: none; NaN: by cross-validation. Without folds NaN
-     * means 0.1, and from the values of the table none. */
+     * means the closed form or the start values, and from the values of the table none. */
     double          prior;
     int             learn_kernels;  /* 1: widths of the kernels of learned models are learned first, by likelihood */
     int             folds;          /* of cross-validation, at most; < 2: none                              */
+    /* 1: the start values are the user's own; they stay unless held-out sequences tell others apart from them. 0: they
+     * are arbitrary, and the closed form takes their place there */
+    int             given;
     ct_inference    deployment;     /* inference of held-out sequences and of the validation of the answer  */
     ct_scale        scale;
     /* CT_SCALE_FROM_NEES needs truth; without, chi-square is used. Chi-square's factor, which scatters less, is also
@@ -380,15 +383,42 @@ typedef enum {
 
 const char *ct_reference_name(ct_reference reference);
 
+/* Why a candidate was chosen or not. X(constant, name, what it means) */
+#define CT_CHOICE_LIST(X)                                                                                              \
+    X(CT_CHOICE_CHOSEN, "chosen", "chosen")                                                                            \
+    X(CT_CHOICE_NOT_BETTER, "not_better", "not better by more than a standard error")                                  \
+    X(CT_CHOICE_WORSE, "worse", "worse by more than a standard error")                                                 \
+    X(CT_CHOICE_TRANSLATION, "translation", "positions are worse")                                                     \
+    X(CT_CHOICE_ROTATION, "rotation", "rotations are worse")                                                           \
+    X(CT_CHOICE_FAILS, "fails", "more sequences fail")                                                                 \
+    X(CT_CHOICE_WEAKER_PRIOR, "weaker_prior", "a stronger prior does as well")                                         \
+    X(CT_CHOICE_TRAINING, "training", "worse on training sequences, learned from all")
+
+typedef enum {
+#define X(constant, name, what) constant,
+    CT_CHOICE_LIST(X)
+#undef X
+    CT_CHOICE_COUNT
+} ct_choice;
+
+const char *ct_choice_name(ct_choice verdict);
+int         ct_choice_find(const char *name); /* a ct_choice, or -1 */
+const char *ct_choice_meaning(ct_choice verdict);
+
 /* A candidate of cross-validation (lm): a weight of the prior, its parameters fitted on each fold's training part. */
 #define CT_LEARN_CANDIDATES_MAX 8
 
 typedef struct {
     /* weight; INFINITY: the closed form; 0: no prior, from the start values; NaN: the start values themselves */
     double prior;
-    double heldout, heldout_error;     /* mean held-out loss of a sequence, its standard error over sequences     */
-    double log_ratio, log_ratio_error; /* mean of log(loss / loss of the chosen one), paired, its standard error */
-    int    chosen;
+    double heldout, heldout_error; /* mean held-out loss of a sequence, its standard error over sequences      */
+    double translation, rotation;  /* mean held-out errors, m and rad; NaN: not known                          */
+    /* robust mean of log(loss / loss of the chosen one) over recordings, paired, and its standard error (NaN: one) */
+    double log_ratio, log_ratio_error;
+    double translation_ratio, rotation_ratio; /* of errors to those of the chosen one, by the same mean        */
+    int failed; /* sequences without an estimate                                            */
+    int chosen;
+    ct_choice verdict;
 } ct_learn_candidate;
 
 typedef struct {
@@ -408,6 +438,8 @@ typedef struct {
     int             incremental;
     /* of cross-validation; 0: it was not used. A loss that is not finite is NaN */
     int                candidates;
+    /* recordings that the sequences of cross-validation are from; 0: it was not used */
+    int recordings;
     ct_learn_candidate candidate[CT_LEARN_CANDIDATES_MAX];
     /* weight used; INFINITY: the answer is the closed form; NaN: it is the start values */
     double          prior;

@@ -1,32 +1,31 @@
 /* candidates.c: how the answer is chosen among candidates.
  *
- * Candidates are the closed form, minima of the loss under priors of decreasing weight, and the start values. Each has
- * a held-out loss per sequence (cross_validation.c). Candidates are ordered: the strongest prior first.
+ * Candidates are the start values, the reference (the closed form or the maximum of the likelihood), and minima of the
+ * loss under priors of decreasing weight towards the reference. Each is evaluated on held-out recordings
+ * (cross_validation.c). a beats b if
+ *   - the mean log ratio of losses (paired.c) is below zero by more than one standard error, and by half a percent.
+ *     With two recordings this asks that both gain. Or it is no worse, a halves the loss of some recording, and none is
+ *     worse by a quarter: where one run alone tells two candidates apart, no standard error sees it;
+ *   - neither translation nor rotation errors are worse by more than one standard error and a percent: in the loss one
+ *     of them may be invisible beside the other; and
+ *   - it does not fail on more sequences.
  *
- * Models right. The chosen candidate is the first that no other candidate, the start values included, beats. b beats a
- * if
- *   - the mean of log(a_i / b_i) over sequences exceeds one standard error, and half a percent. Logarithms of paired
- *     losses give each sequence the same weight, whatever its length; or
- *   - the mean loss of a is more than twice that of b. One sequence of five in a wrong minimum never exceeds a
- *     standard error, so the first rule misses it.
- * What the data cannot distinguish is decided for the strongest prior.
- *
- * Model mismatch. Second moments do not show biases and slow errors. There is mismatch if the start values track better
- * than the closed form, or if the NEES under the closed form (estimated from the truth, without bounds) exceeds 2. Then
- * the candidate with the smallest mean held-out loss is chosen.
- *
- * If the start values beat all candidates, they are the answer.
+ * The incumbent is what the user gave, the start values; without given values it is the reference. It stays unless the
+ * other of the two beats it. A minimum under a prior is fitted to the loss of a few sequences, and several are tried.
+ * So it is chosen only if it beats both, with the standard error of a t distribution. Of those that do, it is the one
+ * with the strongest prior that the best of them does not beat. What the data cannot tell apart is thus left as the
+ * user had it.
  *
  * The final answer is learned from all sequences, so it has no held-out loss. It is validated on the training
- * sequences, estimated as in deployment. If the closed form or the start values beat it there, they replace it. */
+ * sequences, estimated as in deployment. If the reference or the start values beat it there, they replace it. */
 #include "learn/learn.h"
 
 #include <math.h>
 
-#define STANDARD_ERRORS 1    /* that a difference must exceed                                         */
-#define LEAST_GAIN      5e-3 /* relative gain below which a weaker prior is not worth its risk        */
-#define RUIN            2.0  /* ratio of mean losses above which a candidate is out                   */
-#define NEES_MOST       2.0  /* under the closed form, above which there is model mismatch            */
+#define LEAST_GAIN 5e-3 /* of losses: below it a change is not worth its risk */
+#define LEAST_LOSS 0.01 /* of errors: below it they are not worse             */
+#define HALF       0.69 /* log 2                                              */
+#define QUARTER    0.22 /* log 1.25                                           */
 
 int ct__start_is_better(const ct__learning *l)
 {
@@ -47,143 +46,197 @@ double ct__mean_loss(int64_t n, const double *loss)
     return sum / (double)n;
 }
 
-ct_status ct__detect_mismatch(ct__learning *l, ct_evaluation *seen, double *p, int *mismatch)
+/* Is a worse than b in that metric? */
+static int is_worse(const ct__scores *s, int a, int b, ct__metric metric)
 {
-    ct__objective  *e = &l->objective;
-    ct_inference inference = e->options->deployment;
-    ct_summary   summary;
-    inference.start = CT_START_TRUTH;
-    inference.incremental = 0;
-    *mismatch = ct__start_is_better(l);
-    if (*mismatch || !ct__closed_form_is_complete(l)) return CT_OK;
-    if (e->outer->reference == CT_REFERENCE_CLOSED_FORM) CT_TRY(ct_outer_closed_form(e->outer, NULL, p, NULL, e->err));
-    else memcpy(p, l->closed, (size_t)e->outer->m * sizeof *p);
-    CT_TRY(ct_outer_validate(e->outer, p, NULL, &inference, 1, seen, e->err));
-    CT_TRY(ct_summarise(e->outer->count, seen, NULL, &summary, e->err));
-    *mismatch = summary.nees > NEES_MOST;
-    return CT_OK;
+    const ct__paired d = ct__compare(s, a, b, metric);
+    return d.mean > LEAST_LOSS && (d.units < 2 || d.mean > d.error);
 }
 
-/* Is b better than a by more than the standard error of the mean log ratio? */
-static int exceeds_standard_error(int64_t n, const double *a, const double *b)
+/* CT_CHOICE_CHOSEN if a beats b; else why not. learned: a is fitted to the loss. */
+static ct_choice duel(const ct__scores *s, int a, int b, int learned)
 {
-    double mean = 0, square = 0;
-    int    infinite = 0; /* sequences that only one of them could estimate */
-    for (int64_t i = 0; i < n; i++) {
-        if (!isfinite(a[i]) || !isfinite(b[i])) infinite += (isfinite(b[i]) != 0) - (isfinite(a[i]) != 0);
-        else mean += log(a[i] / b[i]) / (double)n;
+    const ct__paired d = ct__compare(s, a, b, CT_METRIC_LOSS);
+    const double bar = d.units > 1 ? (learned ? ct__standard_errors(d.units) : 1) * d.error : 0;
+    if (d.mean > bar && d.mean > LEAST_GAIN) return CT_CHOICE_WORSE;
+    if (!(d.mean < -LEAST_GAIN && d.mean < -bar) && !(d.mean < LEAST_GAIN && d.best < -HALF && d.worst < QUARTER))
+        return CT_CHOICE_NOT_BETTER;
+    if (ct__count_failed(s, a) > ct__count_failed(s, b)) return CT_CHOICE_FAILS;
+    if (is_worse(s, a, b, CT_METRIC_TRANSLATION)) return CT_CHOICE_TRANSLATION;
+    if (is_worse(s, a, b, CT_METRIC_ROTATION)) return CT_CHOICE_ROTATION;
+    return CT_CHOICE_CHOSEN;
+}
+
+static int beats(const ct__scores *s, int a, int b) { return duel(s, a, b, 0) == CT_CHOICE_CHOSEN; }
+
+int ct__choose_candidate(const ct__scores *s, int reference, int start, int given, ct_choice *verdict)
+{
+    const int incumbent = given ? start : reference, other = given ? reference : start;
+    int best = -1, chosen = -1;
+    verdict[other] = duel(s, other, incumbent, 0);
+    verdict[incumbent] = duel(s, incumbent, other, 0);
+    for (int k = 0; k < s->candidates; k++) {
+        if (k == start || k == reference) continue;
+        verdict[k] = duel(s, k, incumbent, 1);
+        if (verdict[k] == CT_CHOICE_CHOSEN) verdict[k] = duel(s, k, other, 1);
+        if (verdict[k] != CT_CHOICE_CHOSEN) continue;
+        verdict[k] = CT_CHOICE_WEAKER_PRIOR;
+        if (best < 0 || ct__compare(s, k, best, CT_METRIC_LOSS).mean < 0) best = k;
     }
-    if (infinite) return infinite > 0;
-    for (int64_t i = 0; i < n; i++)
-        if (isfinite(a[i]) && isfinite(b[i])) square += (log(a[i] / b[i]) - mean) * (log(a[i] / b[i]) - mean);
-    return mean > LEAST_GAIN && mean > STANDARD_ERRORS * sqrt(square / (double)(n * (n - 1)));
-}
-
-static int is_beaten(int64_t n, const double *by, const double *loss)
-{
-    const double theirs = ct__mean_loss(n, by);
-    return exceeds_standard_error(n, loss, by) || (isfinite(theirs) && ct__mean_loss(n, loss) > RUIN * theirs);
-}
-
-int ct__choose_candidate(int64_t n, int first, int candidates, const double *loss, const double *start, int mismatch)
-{
-    int best = first;
-    for (int k = first; k < candidates && !mismatch; k++) {
-        int out = is_beaten(n, start, loss + k * n);
-        for (int j = 0; j < candidates; j++) out = out || (j != k && is_beaten(n, loss + j * n, loss + k * n));
-        if (!out) return k;
-    }
-    for (int k = first; k < candidates; k++) /* each is beaten by another, or there is mismatch */
-        if (ct__mean_loss(n, loss + k * n) * (1 + LEAST_GAIN) < ct__mean_loss(n, loss + best * n)) best = k;
-    return ct__mean_loss(n, loss + best * n) <= ct__mean_loss(n, start) ? best : candidates;
+    for (int k = 0; best >= 0 && k < s->candidates && chosen < 0; k++)
+        if (verdict[k] == CT_CHOICE_WEAKER_PRIOR && k != start && k != reference && (k == best || !beats(s, best, k)))
+            chosen = k;
+    if (chosen < 0) chosen = verdict[other] == CT_CHOICE_CHOSEN ? other : incumbent;
+    for (int k = 0; k < s->candidates; k++)
+        if (verdict[k] == CT_CHOICE_CHOSEN) verdict[k] = CT_CHOICE_NOT_BETTER; /* than the chosen one */
+    verdict[chosen] = CT_CHOICE_CHOSEN;
+    return chosen;
 }
 
 /* ---- Validation of the answer ---------------------------------------------------------------- */
 
-/* loss <- of each sequence under p, estimated as in deployment. */
-static ct_status deployment_losses(ct__objective *e, const double *p, ct_evaluation *seen, double *loss)
+void ct__score_evaluation(const ct_evaluation *e, ct__score *out)
 {
+    *out = (ct__score){.loss = ct__deployment_loss(e),
+                       .translation = e->accuracy.translation,
+                       .rotation = e->accuracy.rotation,
+                       .failed = !isfinite(ct__deployment_loss(e))};
+}
+
+ct_status ct__scores_new(const ct_outer *o, int candidates, ct__scores *s, ct_err *err)
+{
+    *s = (ct__scores){.n = o->count, .candidates = candidates};
+    s->score = ct__zalloc((int64_t)candidates * o->count, sizeof *s->score);
+    s->group = ct__zalloc(o->count, sizeof *s->group);
+    s->work = ct__zalloc(2 * (int64_t)o->count, sizeof *s->work);
+    if (!s->score || !s->group || !s->work) return ct__no_memory(err, "sequences", o->count);
+    return ct__outer_groups(o, s->group, &s->groups, err);
+}
+
+void ct__scores_free(ct__scores *s)
+{
+    free(s->score);
+    free(s->group);
+    free(s->work);
+}
+
+/* Scores of candidate k on all training sequences under p, estimated as in deployment. */
+static ct_status score_training(ct__learning *l, const double *p, ct_evaluation *seen, ct__scores *s, int k)
+{
+    ct__objective *e = &l->objective;
     CT_TRY(ct_outer_validate(e->outer, p, NULL, &e->options->deployment, 0, seen, e->err));
-    for (int32_t i = 0; i < e->outer->count; i++) loss[i] = ct__deployment_loss(&seen[i]);
+    for (int32_t i = 0; i < s->n; i++) ct__score_evaluation(&seen[i], &s->score[k * s->n + i]);
     return CT_OK;
 }
 
-/* The closed form or the start values replace an answer that they beat. The consistency on held-out sequences, which is
- * that of the answer's folds, is dropped with it. */
-static ct_status replace_if_beaten(ct__learning *l, ct_evaluation *seen, double *loss)
+static double mean_score(const ct__scores *s, int k)
 {
-    ct__objective         *e = &l->objective;
+    double sum = 0;
+    for (int32_t i = 0; i < s->n; i++) sum += s->score[k * s->n + i].loss / s->n;
+    return sum;
+}
+
+enum { ANSWER, REFERENCE, START, VALIDATED };
+
+/* The reference or the start values replace an answer that they beat. The consistency on held-out sequences, which is
+ * that of the answer's folds, is dropped with it. */
+static ct_status replace_if_beaten(ct__learning *l, ct_evaluation *seen, ct__scores *s)
+{
+    ct__objective *e = &l->objective;
     ct_learn_result    *r = e->result;
-    const int64_t       n = e->outer->count;
-    double             *answer = loss, *other = loss + n;
-    const double *const place[] = {l->closed, l->start};
-    const char *const   name[] = {ct_reference_name(e->outer->reference), "start values"};
+    const double *const place[] = {l->p, l->closed, l->start};
+    const char *const name[] = {"", ct_reference_name(e->outer->reference), "start values"};
     const double        weight = r->prior;
-    int                 taken = -1;
+    int taken = ANSWER;
     ct_outer_value      value = {0};
     CT_TRY(ct_outer_evaluate(e->outer, l->p, NULL, &value, e->err));
-    CT_TRY(deployment_losses(e, l->p, seen, answer));
-    const double mine = ct__mean_loss(n, answer);
-    for (int k = 0; k < 2; k++) {
-        CT_TRY(deployment_losses(e, place[k], seen, other));
-        if (!is_beaten(n, other, answer) || !(ct__mean_loss(n, other) < ct__mean_loss(n, answer))) continue;
-        memcpy(l->p, place[k], (size_t)e->outer->m * sizeof *l->p);
-        memcpy(answer, other, (size_t)n * sizeof *answer);
-        r->stop = k ? CT_LEARN_STOP_START : ct__reference_stop(l);
-        r->prior = k ? NAN : INFINITY;
-        ct__choose_recorded(r, r->prior);
-        r->loss_heldout = k ? r->loss_heldout_start : r->loss_heldout_closed_form;
-        r->heldout = k; /* the start values were not learned from these sequences */
-        l->held.folds = 0;
-        taken = k;
-    }
-    r->loss_deployment = ct__mean_loss(n, answer);
-    if (taken < 0) return CT_OK;
-    CT_TRY(ct__find(l, CT_FINDING_ANSWER_REPLACED, CT__VALUES(weight, value.loss, mine, r->loss_deployment)));
+    for (int k = 0; k < VALIDATED; k++) CT_TRY(score_training(l, place[k], seen, s, k));
+    for (int k = REFERENCE; k < VALIDATED; k++)
+        if (beats(s, k, taken)) taken = k;
+    r->loss_deployment = mean_score(s, taken);
+    if (taken == ANSWER) return CT_OK;
+    memcpy(l->p, place[taken], (size_t)e->outer->m * sizeof *l->p);
+    r->stop = taken == START ? CT_LEARN_STOP_START : ct__reference_stop(l);
+    r->prior = taken == START ? NAN : INFINITY;
+    ct__choose_recorded(r, r->prior);
+    r->loss_heldout = taken == START ? r->loss_heldout_start : r->loss_heldout_closed_form;
+    r->heldout = taken == START; /* the start values were not learned from these sequences */
+    l->held.folds = 0;
+    CT_TRY(ct__find(l, CT_FINDING_ANSWER_REPLACED,
+                    CT__VALUES(weight, value.loss, mean_score(s, ANSWER), r->loss_deployment)));
     return ct_findings_add_subject(&r->findings, CT_SUBJECT_CANDIDATE, -1, 0, name[taken], e->err);
 }
 
 ct_status ct__validate_answer(ct__learning *l)
 {
-    const int64_t  n = l->objective.outer->count;
-    ct_evaluation *seen = ct__zalloc(n, sizeof *seen);
-    double        *loss = ct__zalloc(2 * n, sizeof *loss);
-    const ct_status status =
-        seen && loss ? replace_if_beaten(l, seen, loss) : ct__no_memory(l->objective.err, "sequences", n);
+    ct__objective *e = &l->objective;
+    ct_evaluation *seen = ct__zalloc(e->outer->count, sizeof *seen);
+    ct__scores s = {0};
+    ct_status status = seen ? CT_OK : ct__no_memory(e->err, "sequences", e->outer->count);
+    if (status == CT_OK) status = ct__scores_new(e->outer, VALIDATED, &s, e->err);
+    if (status == CT_OK) status = replace_if_beaten(l, seen, &s);
     free(seen);
-    free(loss);
+    ct__scores_free(&s);
+    return status;
+}
+
+ct_status ct__choose_without_folds(ct__learning *l)
+{
+    ct__objective *e = &l->objective;
+    ct_learn_result *r = e->result;
+    ct_evaluation *seen = ct__zalloc(e->outer->count, sizeof *seen);
+    ct__scores s = {0};
+    ct_choice verdict[2];
+    ct_status status = seen ? CT_OK : ct__no_memory(e->err, "sequences", e->outer->count);
+    if (status == CT_OK) status = ct__scores_new(e->outer, 2, &s, e->err);
+    if (status == CT_OK) status = score_training(l, l->closed, seen, &s, 0);
+    if (status == CT_OK) status = score_training(l, l->start, seen, &s, 1);
+    if (status == CT_OK) {
+        /* one sequence has no standard error: the smaller loss is chosen */
+        const int start = s.n > 1 ? ct__choose_candidate(&s, 0, 1, e->options->given, verdict) == 1
+                                  : ct__compare(&s, 0, 1, CT_METRIC_LOSS).mean > 0;
+        r->prior = start ? NAN : INFINITY;
+        if (start) r->stop = CT_LEARN_STOP_START;
+    }
+    free(seen);
+    ct__scores_free(&s);
     return status;
 }
 
 /* ---- The table of candidates ----------------------------------------------------------------- */
 
-/* Sequences differ more than candidates do, so candidates are compared by paired differences. With l_ik the held-out
- * loss of sequence i under candidate k and c the chosen one,
- *
- *     d_ik = log(l_ik / l_ic),   log_ratio_k = mean_i d_ik,   log_ratio_error_k = sd_i(d_ik) / sqrt(n). */
-
-/* Mean and its standard error; NaN where an entry is not finite, and the error where n < 2. */
-static void mean_and_error(int64_t n, const double *value, const double *over, double *mean, double *error)
+static double mean_of(const ct__scores *s, int k, ct__metric metric, double *error)
 {
     double sum = 0, square = 0;
-    for (int64_t i = 0; i < n; i++) sum += over ? log(value[i] / over[i]) : value[i];
-    *mean = isfinite(sum) ? sum / (double)n : NAN;
-    for (int64_t i = 0; i < n; i++) {
-        const double d = (over ? log(value[i] / over[i]) : value[i]) - *mean;
-        square += d * d;
+    int32_t n = 0;
+    for (int32_t i = 0; i < s->n; i++) {
+        const double v = ct__score_of(&s->score[k * s->n + i], metric);
+        if (!isfinite(v)) continue;
+        sum += v;
+        square += v * v;
+        n++;
     }
-    *error = n > 1 && isfinite(square) ? sqrt(square / (double)(n * (n - 1))) : NAN;
+    if (error) *error = n > 1 ? sqrt(CT_MAX(0, square - sum * sum / n) / (n * (n - 1.0))) : NAN;
+    return n ? sum / n : NAN;
 }
 
-void ct__record_candidates(ct_learn_result *r, int64_t n, int count, const double *prior, const double *loss,
+void ct__record_candidates(ct_learn_result *r, const ct__scores *s, const double *prior, const ct_choice *verdict,
                            int chosen)
 {
-    r->candidates = CT_MIN(count, CT_LEARN_CANDIDATES_MAX);
+    r->candidates = CT_MIN(s->candidates, CT_LEARN_CANDIDATES_MAX);
+    r->recordings = s->groups;
     for (int k = 0; k < r->candidates; k++) {
         ct_learn_candidate *c = &r->candidate[k];
-        *c = (ct_learn_candidate){.prior = prior[k], .chosen = k == chosen};
-        mean_and_error(n, loss + k * n, NULL, &c->heldout, &c->heldout_error);
-        mean_and_error(n, loss + k * n, loss + chosen * n, &c->log_ratio, &c->log_ratio_error);
+        const ct__paired loss = ct__compare(s, k, chosen, CT_METRIC_LOSS);
+        *c = (ct_learn_candidate){.prior = prior[k], .chosen = k == chosen, .verdict = verdict[k]};
+        c->heldout = mean_of(s, k, CT_METRIC_LOSS, &c->heldout_error);
+        c->translation = mean_of(s, k, CT_METRIC_TRANSLATION, NULL);
+        c->rotation = mean_of(s, k, CT_METRIC_ROTATION, NULL);
+        c->log_ratio = loss.mean;
+        c->log_ratio_error = loss.error;
+        c->translation_ratio = exp(ct__compare(s, k, chosen, CT_METRIC_TRANSLATION).mean);
+        c->rotation_ratio = exp(ct__compare(s, k, chosen, CT_METRIC_ROTATION).mean);
+        c->failed = ct__count_failed(s, k);
     }
 }
 
@@ -192,5 +245,9 @@ void ct__choose_recorded(ct_learn_result *r, double prior)
     for (int k = 0; k < r->candidates; k++) {
         const double own = r->candidate[k].prior;
         r->candidate[k].chosen = isnan(prior) ? isnan(own) : own == prior;
+        if (r->candidate[k].chosen)
+            r->candidate[k].verdict = CT_CHOICE_CHOSEN;
+        else if (r->candidate[k].verdict == CT_CHOICE_CHOSEN)
+            r->candidate[k].verdict = CT_CHOICE_TRAINING;
     }
 }

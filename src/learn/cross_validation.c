@@ -8,9 +8,12 @@
  *     weight_i = 2 L(closed) N_i / mean N,   N_i the samples of parameter i
  *
  * Each fold minimises along this path, from the strongest prior to weaker ones, and each p(nu) is validated on the
- * held-out sequences of the fold, estimated as in deployment. The path ends when the held-out loss has risen twice in a
+ * held-out sequences of the fold, estimated as in deployment. The path ends when held-out losses have risen twice in a
  * row. If the start values have a smaller loss than the closed form, there is one more candidate: the minimum from the
  * start values, without a prior. candidates.c chooses.
+ *
+ * Sequences of one recording are held out together. With one recording alone, folds are contiguous blocks of its
+ * sequences.
  *
  * The weakest prior is not zero: parameters that the loss does not determine would move to their bounds.
  *
@@ -32,13 +35,10 @@ typedef struct {
     int            folds;
     uint8_t       *train, *held;     /* folds x sequences: 1 where a sequence takes part           */
     double        *p, *closed;       /* folds x CANDIDATES x m; folds x m                          */
-    double        *loss;             /* CANDIDATES x sequences, each held out once                 */
-    double        *start_loss;       /* sequences: under the start values                          */
-    double         mean[CANDIDATES];
+    ct__scores scores;               /* of CANDIDATES and the start values, which are the last     */
     int            candidates;       /* that were evaluated                                        */
     int            from_start;       /* the one of them without prior, or -1                       */
-    int            mismatch;         /* of models: candidates.c                                    */
-    ct_evaluation *evaluation;       /* 2 x sequences: scratch                                     */
+    ct_evaluation *evaluation;       /* sequences: scratch                                         */
     int64_t       *samples;          /* m: samples in the training part of a fold                  */
 } cross_validation;
 
@@ -75,28 +75,38 @@ const double *ct__path_start(const ct__learning *l, const double *closed)
     return ct__closed_form_is_complete(l) || r->loss_closed_form <= r->loss_start ? closed : l->start;
 }
 
+/* The fold that holds a sequence out. */
+static int64_t fold_of(const cross_validation *f, int64_t i)
+{
+    const ct__scores *s = &f->scores;
+    return s->groups > 1 ? s->group[i] % f->folds : i * f->folds / s->n;
+}
+
 static ct_status begin(cross_validation *f, ct_err *err)
 {
-    const int64_t n = f->l->objective.outer->count, m = f->l->objective.outer->m, k = f->folds;
+    const ct_outer *o = f->l->objective.outer;
+    const int64_t n = o->count, m = o->m;
+    CT_TRY(ct__scores_new(o, CANDIDATES + 1, &f->scores, err));
+    if (f->scores.groups > 1) f->folds = CT_MIN(f->folds, f->scores.groups);
+    const int64_t k = f->folds;
     f->train = ct__zalloc(2 * k * n, sizeof *f->train);
-    f->p = ct__zalloc(k * CANDIDATES * m + k * m + (CANDIDATES + 2) * n, sizeof *f->p);
-    f->evaluation = ct__zalloc(2 * n, sizeof *f->evaluation);
+    f->p = ct__zalloc(k * CANDIDATES * m + k * m, sizeof *f->p);
+    f->evaluation = ct__zalloc(n, sizeof *f->evaluation);
     f->samples = ct__zalloc(m, sizeof *f->samples);
     if (!f->train || !f->p || !f->evaluation || !f->samples) return ct__no_memory(err, "folds", k);
     f->held = f->train + k * n;
     f->closed = f->p + k * CANDIDATES * m;
-    f->loss = f->closed + k * m;
-    f->start_loss = f->loss + (CANDIDATES + 1) * n;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < k; j++) {
-            f->held[j * n + i] = i % k == j;
-            f->train[j * n + i] = i % k != j;
+            f->held[j * n + i] = fold_of(f, i) == j;
+            f->train[j * n + i] = fold_of(f, i) != j;
         }
     return CT_OK;
 }
 
 static void end(cross_validation *f)
 {
+    ct__scores_free(&f->scores);
     free(f->train);
     free(f->p);
     free(f->evaluation);
@@ -136,15 +146,23 @@ static ct_status learn_fold(cross_validation *f, int fold, int candidate)
     CT_TRY(
         ct_outer_validate(o, p, f->held + fold * n, &objective.options->deployment, 0, f->evaluation, objective.err));
     for (int64_t i = 0; i < n; i++)
-        if (f->held[fold * n + i]) f->loss[candidate * n + i] = ct__deployment_loss(&f->evaluation[i]);
+        if (f->held[fold * n + i]) ct__score_evaluation(&f->evaluation[i], &f->scores.score[candidate * n + i]);
     return CT_OK;
 }
 
-/* Held-out losses of a candidate in all folds, and their mean. */
+/* Mean held-out loss of a candidate. */
+static double mean_loss(const cross_validation *f, int candidate)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < f->scores.n; i++)
+        sum += f->scores.score[(int64_t)candidate * f->scores.n + i].loss / f->scores.n;
+    return sum;
+}
+
+/* A candidate in all folds. */
 static ct_status evaluate_candidate(cross_validation *f, int candidate)
 {
-    ct__objective   *e = &f->l->objective;
-    const int64_t n = e->outer->count;
+    ct__objective *e = &f->l->objective;
     for (int fold = 0; fold < f->folds; fold++) {
         if (ct__objective_cancelled(e)) return CT_OK;
         e->fold_iteration = candidate * f->folds + fold;
@@ -153,9 +171,8 @@ static ct_status evaluate_candidate(cross_validation *f, int candidate)
         CT_TRY(learn_fold(f, fold, candidate));
     }
     if (ct__objective_cancelled(e)) return CT_OK;
-    f->mean[candidate] = ct__mean_loss(n, f->loss + candidate * n);
     f->candidates = candidate + 1;
-    e->heldout = f->mean[candidate];
+    e->heldout = mean_loss(f, candidate);
     return CT_OK;
 }
 
@@ -167,34 +184,24 @@ static ct_status evaluate_candidates(cross_validation *f)
     for (int candidate = 0; candidate < WEIGHTS && rises < 2; candidate++) {
         CT_TRY(evaluate_candidate(f, candidate));
         if (ct__objective_cancelled(e)) return CT_OK;
-        rises = candidate > 0 && !(f->mean[candidate] < f->mean[candidate - 1]) ? rises + 1 : 0;
+        if (!candidate) continue;
+        rises = ct__compare(&f->scores, candidate, candidate - 1, CT_METRIC_LOSS).mean < 0 ? 0 : rises + 1;
     }
     if (!ct__start_is_better(f->l)) return CT_OK;
     f->from_start = f->candidates;
     return evaluate_candidate(f, f->from_start);
 }
 
-/* Losses of the start values. They were not learned from these sequences, so all are held out. */
+/* Losses of the start values, behind the candidates. They were not learned from these sequences: all are held out. */
 static ct_status evaluate_start(cross_validation *f)
 {
-    ct__objective   *e = &f->l->objective;
+    ct__objective *e = &f->l->objective;
     const int64_t n = e->outer->count;
-    double        mean = 0;
     CT_TRY(ct_outer_validate(e->outer, f->l->start, NULL, &e->options->deployment, 0, f->evaluation, e->err));
-    for (int64_t i = 0; i < n; i++) {
-        f->start_loss[i] = ct__deployment_loss(&f->evaluation[i]);
-        mean += f->start_loss[i] / (double)n;
-    }
-    e->result->loss_heldout_start = mean;
+    for (int64_t i = 0; i < n; i++) ct__score_evaluation(&f->evaluation[i], &f->scores.score[f->candidates * n + i]);
+    f->scores.candidates = f->candidates + 1;
+    e->result->loss_heldout_start = mean_loss(f, f->candidates);
     return CT_OK;
-}
-
-/* A closed form that is not complete is no candidate, unless it is the only one. */
-static int choose(const cross_validation *f)
-{
-    const int first = ct__closed_form_is_complete(f->l) || f->candidates == 1 ? 0 : 1;
-    return ct__choose_candidate(f->l->objective.outer->count, first, f->candidates, f->loss, f->start_loss,
-                                f->mismatch);
 }
 
 /* Keeps the parameters of the chosen candidate in each fold. The start values were not learned from any sequence. */
@@ -214,37 +221,37 @@ static ct_status keep_chosen(cross_validation *f, int candidate)
     return CT_OK;
 }
 
-/* Records the candidates; the start values are the last. */
-static void record(cross_validation *f, int chosen)
+/* Chooses and records; the start values are the last candidate. */
+static int choose(cross_validation *f)
 {
-    const int64_t n = f->l->objective.outer->count;
-    double        prior[CANDIDATES + 1];
+    double prior[CANDIDATES + 1];
+    ct_choice verdict[CANDIDATES + 1];
+    const int start = f->candidates;
+    const int chosen = ct__choose_candidate(&f->scores, 0, start, f->l->objective.options->given, verdict);
     for (int k = 0; k < f->candidates; k++) prior[k] = k == f->from_start ? 0 : PATH[k];
-    prior[f->candidates] = NAN;
-    memcpy(f->loss + f->candidates * n, f->start_loss, (size_t)n * sizeof *f->loss);
-    ct__record_candidates(f->l->objective.result, n, f->candidates + 1, prior, f->loss, chosen);
+    prior[start] = NAN;
+    ct__record_candidates(f->l->objective.result, &f->scores, prior, verdict, chosen);
+    return chosen;
 }
 
 ct_status ct__choose_prior(ct__learning *l)
 {
-    ct__objective      *e = &l->objective;
+    ct__objective *e = &l->objective;
     ct_learn_result *r = e->result;
-    cross_validation          f = {.l = l, .folds = CT_MIN(e->options->folds, e->outer->count), .from_start = -1};
+    cross_validation f = {.l = l, .folds = CT_MIN(e->options->folds, e->outer->count), .from_start = -1};
+    if (f.folds < 2) return ct__choose_without_folds(l);
     r->prior = CT__PRIOR_ALONE;
-    if (f.folds < 2) return CT_OK;
     ct_status status = begin(&f, e->err);
-    if (status == CT_OK) status = ct__detect_mismatch(l, f.evaluation, f.p, &f.mismatch);
     if (status == CT_OK) status = evaluate_candidates(&f);
     if (status == CT_OK && f.candidates > 0 && !ct__objective_cancelled(e)) status = evaluate_start(&f);
     if (status == CT_OK && f.candidates > 0) {
-        const int k = ct__objective_cancelled(e) ? 0 : choose(&f);
-        r->loss_heldout_closed_form = f.mean[0];
-        r->loss_heldout = e->heldout = k < f.candidates ? f.mean[k] : r->loss_heldout_start;
+        const int cancelled = ct__objective_cancelled(e), k = cancelled ? 0 : choose(&f);
+        r->loss_heldout_closed_form = mean_loss(&f, 0);
+        r->loss_heldout = e->heldout = mean_loss(&f, k);
         r->prior = k == f.candidates ? NAN : k == f.from_start ? 0 : PATH[k];
         l->alone = k == f.from_start;
-        if (!ct__objective_cancelled(e)) record(&f, k);
         if (k == f.candidates) r->stop = CT_LEARN_STOP_START;
-        if (!ct__objective_cancelled(e)) status = keep_chosen(&f, k);
+        if (!cancelled) status = keep_chosen(&f, k);
     }
     end(&f);
     return status;

@@ -18,6 +18,7 @@ ct_learn_options ct_learn_defaults(void)
                               .seed = 1,
                               .prior = NAN,
                               .folds = 5,
+                              .given = 1,
                               .deployment = ct_inference_defaults(),
                               .scale = CT_SCALE_FIT,
                               .scale_from = CT_SCALE_FROM_NEES};

@@ -21,6 +21,7 @@
  *   leo_energy.c            the loss of LEO, by samples
  *
  *   candidates.c            which candidate is chosen, given held-out losses
+ *   paired.c                two candidates compared on the same sequences
  *   cross_validation.c      held-out losses of the candidates
  *   recordings.c            sequences grouped by recording
  *   common_scale.c          the common scale: which factor, and whether it is applied
@@ -300,6 +301,38 @@ ct_status ct__outer_groups(const ct_outer *outer, int32_t *group, int32_t *group
 /* recordings.c: the t with P(|T| <= t) = 0.95 for a mean over n groups, n - 1 degrees. INFINITY for n < 2. */
 double ct__t_quantile(int n);
 
+/* paired.c: how a candidate did on a sequence, and candidates compared. */
+typedef struct {
+    double loss, translation, rotation; /* NaN: not known   */
+    int failed;                         /* no estimate      */
+} ct__score;
+
+typedef enum { CT_METRIC_LOSS, CT_METRIC_TRANSLATION, CT_METRIC_ROTATION } ct__metric;
+
+typedef struct {
+    int32_t n, groups; /* sequences, recordings           */
+    int candidates;
+    ct__score *score; /* candidates x n                  */
+    int32_t *group;   /* per sequence                    */
+    double *work;     /* 2 n: scratch                    */
+} ct__scores;
+
+/* Log(a / b) over recordings: robust mean, its standard error (NaN: one), least, largest, how many there are. */
+typedef struct {
+    double mean, error, best, worst;
+    int    units;
+} ct__paired;
+
+ct__paired ct__compare(const ct__scores *scores, int a, int b, ct__metric metric);
+double ct__score_of(const ct__score *score, ct__metric metric); /* INFINITY: failed */
+int ct__count_failed(const ct__scores *scores, int candidate);
+/* One standard error of a mean over few units: a factor above 1 on it. INFINITY for one. */
+double ct__standard_errors(int units);
+/* candidates.c. _new: with the groups of the sequences; free also on failure. */
+ct_status ct__scores_new(const ct_outer *outer, int candidates, ct__scores *scores, ct_err *err);
+void ct__scores_free(ct__scores *scores);
+void ct__score_evaluation(const ct_evaluation *evaluation, ct__score *out);
+
 /* cross_validation.c: chooses result->prior by held-out losses, and evaluates the chosen candidate on them. */
 ct_status ct__choose_prior(ct__learning *l);
 
@@ -309,15 +342,15 @@ int ct__start_is_better(const ct__learning *l);
 int ct__closed_form_is_complete(const ct__learning *l);
 /* INFINITY if a sequence has no estimate. */
 double ct__mean_loss(int64_t n, const double *loss);
-/* Chooses among candidates `first` to candidates - 1, ordered from the strongest prior, with the losses of n sequences
- * each (candidates x n), and the start values. Returns its index, or `candidates` for the start values. */
-int ct__choose_candidate(int64_t n, int first, int candidates, const double *loss, const double *start, int mismatch);
-/* Detects model mismatch. seen, p: scratch, per sequence and per parameter. */
-ct_status ct__detect_mismatch(ct__learning *l, ct_evaluation *seen, double *p, int *mismatch);
+/* Without folds: the reference or the start values, by training sequences estimated as in deployment. */
+ct_status ct__choose_without_folds(ct__learning *l);
+/* Chooses among all candidates of the scores; `reference` and `start` are two of them, the others are ordered from the
+ * strongest prior. given: the start values are the user's. verdict: per candidate. */
+int ct__choose_candidate(const ct__scores *scores, int reference, int start, int given, ct_choice *verdict);
 /* Evaluates the answer as in deployment. The closed form or the start values replace it if their loss is smaller. */
 ct_status ct__validate_answer(ct__learning *l);
-/* Candidate k < count: prior[k] and the held-out losses loss + k n of n sequences. */
-void ct__record_candidates(ct_learn_result *r, int64_t n, int count, const double *prior, const double *loss,
+/* The table of candidates, with ratios against the chosen one. */
+void ct__record_candidates(ct_learn_result *r, const ct__scores *scores, const double *prior, const ct_choice *verdict,
                            int chosen);
 /* Marks the candidate of that prior as the chosen one. */
 void ct__choose_recorded(ct_learn_result *r, double prior);

@@ -11,11 +11,13 @@ static const char *const HESSIAN[] = {CT_HESSIAN_LIST(X)};
 static const char *const STOP[] = {CT_LEARN_STOP_LIST(X)};
 static const char *const PHASE[] = {CT_LEARN_PHASE_LIST(X)};
 static const char *const REFERENCE[] = {CT_REFERENCE_LIST(X)};
+static const char *const VERDICT[] = {CT_CHOICE_LIST(X)};
 static const char *const SCALE[] = {CT_SCALE_LIST(X)};
 static const char *const SCALE_FROM[] = {CT_SCALE_FROM_LIST(X)};
 #undef X
 #define X(constant, name, what) what,
 static const char *const STOP_MEANING[] = {CT_LEARN_STOP_LIST(X)};
+static const char *const VERDICT_MEANING[] = {CT_CHOICE_LIST(X)};
 #undef X
 
 #define TOTAL         0
@@ -33,6 +35,9 @@ const char *ct_learn_stop_meaning(ct_learn_stop stop)
     return ct__name_at(STOP_MEANING, CT_LEARN_STOP_COUNT, (int)stop);
 }
 const char *ct_learn_phase_name(ct_learn_phase phase) { return ct__name_at(PHASE, CT_LEARN_PHASE_COUNT, (int)phase); }
+const char *ct_choice_name(ct_choice verdict) { return ct__name_at(VERDICT, CT_CHOICE_COUNT, (int)verdict); }
+const char *ct_choice_meaning(ct_choice v) { return ct__name_at(VERDICT_MEANING, CT_CHOICE_COUNT, (int)v); }
+int ct_choice_find(const char *name) { return ct__find_name(name, VERDICT, CT_CHOICE_COUNT); }
 const char *ct_scale_from_name(ct_scale_from from) { return ct__name_at(SCALE_FROM, CT_SCALE_FROM_COUNT, (int)from); }
 const char *ct_reference_name(ct_reference reference)
 {

@@ -97,10 +97,10 @@ static void notes(ct_table *t, const compare_request *request, const compare_job
     if (job->seen)
         ct_table_note(t, "There are no test sequences. The evaluation is on the training sequences, and too good.");
     ct_table_note(t,
-                  "lm, the default of covtune learn, starts from second moments of residuals at the truth, with a "
-                  "prior%s. Other methods start from the table's values.",
-                  job->dataset->trains > 1 ? " chosen by cross-validation"
-                                           : " of the default weight, as one sequence has no folds");
+                  "lm, the default of covtune learn, starts from second moments of residuals at the truth; %s. Other "
+                  "methods start from the table's values.",
+                  job->dataset->trains > 1 ? "a prior towards them is chosen by cross-validation"
+                                           : "its answer is these or the start values, as one sequence has no folds");
     ct_table_note(t, "spread: largest over smallest learned variance. condition: of the whitened system at the "
                      "estimates, without and with column scaling, the median over sequences.");
     for (int i = 0; i < job->rows; i++)

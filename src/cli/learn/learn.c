@@ -132,8 +132,8 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_CHOICE("truth", "use|none", find_truth, AT(no_truth),
                    "use the truth of the sequences, or learn from the measurements alone, by method likelihood (use)"),
     CLI_ROW_TEXT("prior", "auto|none|W", AT(prior),
-                 "lm: weight of the prior towards the closed form; auto: chosen by cross-validation, 0.1 without folds "
-                 "(auto)"),
+                 "lm: weight of the prior towards the closed form; auto: chosen by cross-validation; without folds the "
+                 "closed form or the start values are the answer (auto)"),
     CLI_ROW_INTEGER("folds", "K", 0, 1000, AT(folds),
                     "lm: folds of the cross-validation that chooses the prior; 0: none (5)"),
     CLI_ROW_CHOICE("deployment", "auto|batch|isam2", cli_find_solver_or_auto, AT(deployment),

@@ -104,6 +104,9 @@ void      learn_folder_free(learn_folder *folder);
 void      learn_close_folder(learn_folder *folder); /* of its run: open_run_folder.c */
 
 /* The result. */
+/* print_candidates.c */
+json_t *learn_candidates_json(const ct_learn_result *result);
+void learn_print_candidates(const ct_learn_result *result);
 json_t *learn_json(const learn_request *request, const learn_job *job);
 void    learn_print(const cli_io *io, const learn_request *request, const learn_job *job);
 

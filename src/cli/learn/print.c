@@ -66,25 +66,6 @@ static json_t *loss_json(const ct_learn_result *r)
     return o;
 }
 
-/* The candidates of cross-validation. */
-static json_t *candidates_json(const ct_learn_result *r)
-{
-    json_t *list = cli_array();
-    for (int k = 0; k < r->candidates; k++) {
-        const ct_learn_candidate *c = &r->candidate[k];
-        json_t                   *o = cli_object();
-        cli_put(o, "candidate", cli_text(isnan(c->prior) ? "start" : isinf(c->prior) ? "closed_form" : "learned"));
-        cli_put(o, "prior", cli_number(c->prior));
-        cli_put(o, "heldout", cli_number(c->heldout));
-        cli_put(o, "heldout_error", cli_number(c->heldout_error));
-        cli_put(o, "log_ratio", cli_number(c->log_ratio));
-        cli_put(o, "log_ratio_error", cli_number(c->log_ratio_error));
-        cli_put(o, "chosen", cli_check_alloc(json_boolean(c->chosen)));
-        cli_append(list, o);
-    }
-    return list;
-}
-
 /* Models under the closed form: variances, of a full model the covariance. */
 static json_t *closed_form_json(const learn_job *job)
 {
@@ -135,7 +116,8 @@ json_t *learn_json(const learn_request *request, const learn_job *job)
     cli_put(o, "deployment", cli_text(cli_solvers[r->incremental]));
     cli_put(o, "loss", loss_json(r));
     cli_put(o, "prior", cli_number(r->prior));
-    cli_put(o, "candidates", candidates_json(r));
+    cli_put(o, "candidates", learn_candidates_json(r));
+    cli_put(o, "recordings", cli_integer(r->recordings));
     cli_put(o, "spread", cli_number(r->spread));
     cli_put(o, "scale", scale);
     cli_put(o, "consistency", consistency);
@@ -327,13 +309,15 @@ const char *learn_prior_text(double prior, int chosen, int held, int sequences, 
 {
     buf[0] = 0;
     if (isnan(prior)) return buf;
-    if (isinf(prior)) snprintf(buf, size, "; cross-validation chose the closed form itself");
+    if (isinf(prior))
+        snprintf(buf, size,
+                 held            ? "; cross-validation chose the closed form itself"
+                 : sequences < 2 ? "; one sequence allows no cross-validation: the closed form itself"
+                                 : "; there are no folds: the closed form itself");
     else if (prior == 0) snprintf(buf, size, "; no prior%s", chosen && held ? ", chosen by cross-validation" : "");
     else if (!chosen) snprintf(buf, size, "; prior %g, given", prior);
-    else if (held) snprintf(buf, size, "; prior %g, chosen by cross-validation", prior);
-    else if (sequences < 2)
-        snprintf(buf, size, "; the prior is the default, %g: one sequence allows no cross-validation", prior);
-    else snprintf(buf, size, "; the prior is the default, %g: there are no folds", prior);
+    else
+        snprintf(buf, size, "; prior %g%s", prior, held ? ", chosen by cross-validation" : "");
     return buf;
 }
 
@@ -368,6 +352,7 @@ void learn_print(const cli_io *io, const learn_request *request, const learn_job
     print_method(request, job);
     cli_findings_print("note", &r->findings, CT_TOPIC_IDENTIFIABILITY, 1, -1);
     print_table(job);
+    learn_print_candidates(r);
     print_correlations(job);
     print_kernels(job);
     print_loss(r);

@@ -186,6 +186,9 @@ static void put_candidate_table(report_job *job, const json_t *list)
     ct_table_column(t, "candidate", "candidate", NULL, 0);
     ct_table_column(t, "heldout", "held-out loss", NULL, 4);
     ct_table_column(t, "difference", "more than the chosen one", "%", 3);
+    ct_table_column(t, "translation", "positions", "m", 4);
+    ct_table_column(t, "rotation", "rotations", "rad", 4);
+    ct_table_column(t, "failed", "failed", NULL, 0);
     ct_table_column(t, "chosen", "", NULL, 0);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *o = json_array_get(list, i);
@@ -201,12 +204,20 @@ static void put_candidate_table(report_job *job, const json_t *list)
             ct_table_deviation(t, percent(o), percent_error(o));
         else
             ct_table_number(t, chosen ? NAN : percent(o));
-        ct_table_text(t, "%s", chosen ? "chosen" : "");
+        ct_table_number(t, number(o, "translation"));
+        ct_table_number(t, number(o, "rotation"));
+        if (json_is_integer(json_object_get(o, "failed")))
+            ct_table_text(t, "%d", (int)number(o, "failed"));
+        else
+            ct_table_text(t, "%s", "");
+        const int why = ct_choice_find(json_string_value(json_object_get(o, "verdict")));
+        ct_table_text(t, "%s", why >= 0 ? ct_choice_meaning((ct_choice)why) : chosen ? "chosen" : "");
         if (chosen) ct_table_mark(t, 1);
     }
     ct_table_note(
         t, "Mean loss of a sequence that was held out, \u00b1 one standard error over sequences. Differences are "
-           "paired: geometric means of loss ratios.");
+           "paired: robust means of log ratios over recordings. A sequence without an estimate counts as a loss ten "
+           "times as large.");
     report_put_table(job, t);
 }
 
@@ -239,7 +250,7 @@ static void put_candidates(report_job *job, const json_t *list)
     snprintf(
         text, sizeof text,
         "Held-out loss of each candidate, in percent above the chosen one. Candidates whose error bars reach 0 are as "
-        "good: the one nearest to the closed form is preferred, unless the models do not match the data.%s",
+        "good: then the start values stay, and of two priors the stronger one is preferred.%s",
         left_out ? " Candidates of more than three times the loss are in the table alone." : "");
     const ct_plot plot = {.id = "candidates",
                           .title = "Which candidate has the smallest held-out loss?",
