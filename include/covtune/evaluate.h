@@ -436,8 +436,9 @@ ct_status ct_nees_each(const ct_sequence *seq, const ct_noise *noise, ct_solver 
 int64_t ct_truth_residuals(const ct_sequence *seq, int32_t model, const ct_noise *noise, int64_t most, double *r);
 
 /* Is the truth in the frame of the measurements? Poses as the measurements place them (CT_START_MEASURED) against the
- * truth: differs is 1 if a rigid motion removes nine tenths of the difference. Needs five poses with known positions,
- * and something that ties the graph to the world; differs is 0 otherwise. O(n). */
+ * truth: differs is 1 if a rigid motion removes nine tenths of the difference, and residuals of what ties the graph to
+ * the world are much smaller at the truth so moved. Few of these must be 10 sigma of the table from the truth; of five
+ * and more the noise shows. Needs five poses with known positions; differs is 0 otherwise. O(n). */
 typedef struct {
     int    differs;
     double before, after; /* m, median distance of positions: as they are, after the rigid motion; NaN: not known */
@@ -445,9 +446,10 @@ typedef struct {
     double angle;         /* rad                                                                                 */
 } ct_frame_difference;
 
-ct_status ct_truth_frame(const ct_sequence *seq, ct_frame_difference *out, ct_err *err);
+ct_status ct_truth_frame(const ct_sequence *seq, const ct_noise *noise, ct_frame_difference *out, ct_err *err);
 /* Appends CT_FINDING_TRUTH_IN_OTHER_FRAME for each sequence whose truth is. */
-ct_status ct_truth_frame_findings(int32_t count, const ct_sequence *const seq[], ct_findings *out, ct_err *err);
+ct_status ct_truth_frame_findings(int32_t count, const ct_sequence *const seq[], const ct_noise *noise,
+                                  ct_findings *out, ct_err *err);
 
 /* The quantile q with P(chi-square of n degrees <= q) = p. */
 double ct_chi_squared_quantile(double p, double n);

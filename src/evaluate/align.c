@@ -136,8 +136,7 @@ static ct_status first_pose(const ct_sequence *seq, const double *x, ct_se3 *T, 
     return ct_fail(err, CT_E_ARGUMENT, "alignment: no pose's truth is known in full");
 }
 
-/* y = T x of one variable. */
-static void move(ct_kind kind, ct_se3 T, const double *x, double *y)
+void ct__move(ct_kind kind, ct_se3 T, const double *x, double *y)
 {
     const ct_se2 flat = in_plane(T);
     switch (kind) {
@@ -182,6 +181,6 @@ ct_status ct_align(const ct_sequence *seq, ct_align_kind kind, const double *x, 
     if (T) *T = found;
     if (kind == CT_ALIGN_NONE) memmove(y, x, (size_t)ct_graph_size(g) * sizeof *y);
     for (int32_t v = 0; kind != CT_ALIGN_NONE && v < g->variables; v++)
-        move((ct_kind)g->kind[v], found, x + g->offset[v], y + g->offset[v]);
+        ct__move((ct_kind)g->kind[v], found, x + g->offset[v], y + g->offset[v]);
     return CT_OK;
 }

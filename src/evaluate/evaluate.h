@@ -31,6 +31,13 @@ ct_status ct__check_loss(const ct_loss *loss, ct_err *err);
  * well enough, or r is not a number. */
 int ct__truth_residual(const ct_sequence *seq, int32_t factor, double r[CT_ROWS_MAX]);
 
+/* align.c: y = T x of one variable; y may be x. */
+void ct__move(ct_kind kind, ct_se3 T, const double *x, double *y);
+
+/* tie_residuals.c: do the factors that tie the graph to the world contradict the truth, where they do not contradict
+ * the truth moved by M? Fixed variables have their values. */
+ct_status ct__ties_contradict(const ct_sequence *seq, const ct_noise *noise, ct_se3 M, int *out, ct_err *err);
+
 /* summary.c: of no sequences. */
 ct_summary ct__summary_none(void);
 

@@ -4,7 +4,9 @@
  * ct_start_values. Noise leaves these places scattered around the truth. If the truth is in another frame, they differ
  * by one rigid motion, which removes most of the difference:
  *
- *     median |p - q| > 10 median |T p - q|,   T the rigid motion of least squares (align.c), or a shift alone.
+ *     median |p - q| > 10 median |T p - q|,   T the rigid motion of least squares (align.c), or a shift alone,
+ *
+ * and those measurements contradict the truth, but not the truth moved by T^-1 (tie_residuals.c).
  *
  * Drift of odometry from a known first pose is not rigid: such a T removes two thirds of it, not nine tenths. */
 #include "evaluate/evaluate.h"
@@ -70,8 +72,8 @@ static int64_t gather(const ct_sequence *seq, const double *x, double shift[3], 
     return count;
 }
 
-static ct_status compare(const ct_sequence *seq, double *x, double *y, double *room, ct_frame_difference *out,
-                         ct_err *err)
+static ct_status compare(const ct_sequence *seq, const ct_noise *noise, double *x, double *y, double *room,
+                         ct_frame_difference *out, ct_err *err)
 {
     const double none[3] = {0};
     double       extent;
@@ -83,25 +85,29 @@ static ct_status compare(const ct_sequence *seq, double *x, double *y, double *r
     out->after = median_distance(seq, x, out->shift, room);
     const ct_status aligned = ct_align(seq, CT_ALIGN_RIGID, x, y, &T, &why);
     if (aligned == CT_E_MEMORY) return ct_fail(err, aligned, "%s", why.text);
+    const ct_se3 shift = {out->shift[0], out->shift[1], out->shift[2], 0, 0, 0, 1};
     const double rigid = aligned == CT_OK ? median_distance(seq, y, none, room) : NAN;
-    if (rigid < out->after) {
+    if (!(rigid < out->after)) T = shift;
+    else {
         double turn[3];
         ct_so3_log((ct_so3){T.qx, T.qy, T.qz, T.qw}, turn);
         out->after = rigid;
         out->angle = sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2]);
     }
-    out->differs = out->before > FAR_APART * out->after && out->before > EXACT * extent;
-    return CT_OK;
+    if (!(out->before > FAR_APART * out->after && out->before > EXACT * extent)) return CT_OK;
+    return ct__ties_contradict(seq, noise, ct_se3_inverse(T, NULL), &out->differs, err);
 }
 
-ct_status ct_truth_frame(const ct_sequence *seq, ct_frame_difference *out, ct_err *err)
+ct_status ct_truth_frame(const ct_sequence *seq, const ct_noise *noise, ct_frame_difference *out, ct_err *err)
 {
     *out = (ct_frame_difference){.before = NAN, .after = NAN};
+    CT_TRY(ct_graph_check_noise(seq->graph, noise, err));
     if (!seq->truth || !is_tied(seq->graph)) return CT_OK;
     const int64_t size = ct_graph_size(seq->graph), n = seq->graph->variables;
     double       *x = ct__zalloc(size, sizeof *x), *y = ct__zalloc(size, sizeof *y);
     double       *room = ct__zalloc(n, sizeof *room);
-    const ct_status status = x && y && room ? compare(seq, x, y, room, out, err) : ct__no_memory(err, "values", size);
+    const ct_status status =
+        x && y && room ? compare(seq, noise, x, y, room, out, err) : ct__no_memory(err, "values", size);
     free(x);
     free(y);
     free(room);
@@ -116,11 +122,12 @@ static double round_to(double value, double length)
     return rounded == 0 ? 0 : rounded;
 }
 
-ct_status ct_truth_frame_findings(int32_t count, const ct_sequence *const seq[], ct_findings *out, ct_err *err)
+ct_status ct_truth_frame_findings(int32_t count, const ct_sequence *const seq[], const ct_noise *noise,
+                                  ct_findings *out, ct_err *err)
 {
     for (int32_t i = 0; i < count; i++) {
         ct_frame_difference d;
-        CT_TRY(ct_truth_frame(seq[i], &d, err));
+        CT_TRY(ct_truth_frame(seq[i], noise, &d, err));
         if (!d.differs) continue;
         const double length = sqrt(d.shift[0] * d.shift[0] + d.shift[1] * d.shift[1] + d.shift[2] * d.shift[2]);
         const double value[] = {round_to(d.shift[0], length), round_to(d.shift[1], length),

@@ -110,7 +110,7 @@ ct_status ct__diagnose_frames(ct__learning *l)
     if (!seq) return ct__no_memory(l->objective.err, "sequences", o->count);
     for (int32_t i = 0; i < o->count; i++) seq[i] = o->inner[i].seq;
     const ct_status status =
-        ct_truth_frame_findings(o->count, seq, &l->objective.result->findings, l->objective.err);
+        ct_truth_frame_findings(o->count, seq, o->base, &l->objective.result->findings, l->objective.err);
     free(seq);
     return status;
 }

@@ -109,13 +109,14 @@ static ct_status prepare(const cli_io *io, const eval_request *request, eval_job
     ct_status status = read_part(io, request, job, err);
     if (status == CT_OK) status = cli_set_truth_sigma(request->truth_sigma, job->dataset, err);
     if (status == CT_OK) status = list_sequences(request, job, err);
-    if (status == CT_OK)
-        status = ct_truth_frame_findings(job->count, (const ct_sequence *const *)job->seq, &job->findings, err);
     if (status == CT_OK && request->part == CT_DATASET_TEST && cli_is_unsplit(request->path))
         cli_remark(io, "%s: these are also the training sequences; put others under test/ for an unbiased evaluation",
                    request->path);
     if (status == CT_OK) status = add_column(io, request, job, request->noise, err);
     if (status == CT_OK && request->against) status = add_column(io, request, job, request->against, err);
+    if (status == CT_OK)
+        status = ct_truth_frame_findings(job->count, (const ct_sequence *const *)job->seq, job->column[0].noise,
+                                         &job->findings, err);
     return status;
 }
 
