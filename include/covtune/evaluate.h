@@ -193,8 +193,8 @@ typedef struct {
 ct_status ct_infer(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const ct_inference *inference,
                    double *x, ct_inference_result *out, ct_err *err);
 
-/* Signs of a far minimum, without truth. The tension of a noise model is the mean of its squared whitened residuals
- * over the mean of their smallest four fifths: 1.3 to 2.3 of normal residuals, whatever the scale of the model. */
+/* Signs of a far minimum, without truth. The tension of a noise model is the mean of 2 rho over its factors, divided
+ * by the mean of the smallest four fifths: 1.3 to 2.3 of normal residuals, whatever the scale of the model. */
 typedef struct {
     /* the largest tension of models of relative and of absolute measurements with 20 factors or more; NaN: none */
     double  relative, absolute;
@@ -325,9 +325,35 @@ typedef struct {
     int64_t nees_degrees; /* coordinates of all e                           */
 } ct_consistency;
 
-/* The evaluation of one sequence. */
+/* Estimates in a far minimum. X(constant, name, what it means) */
+#define CT_DIVERGED_LIST(X)                                                                                            \
+    X(CT_DIVERGED_NO, "no", "it has not diverged")                                                                     \
+    X(CT_DIVERGED_ON_POINT, "on_landmark", "diverged: it is on top of a landmark that was measured from a distance")   \
+    X(CT_DIVERGED_TENSION, "tension", "diverged: a stretch of odometry is off by many times what is usual")            \
+    X(CT_DIVERGED_CHI_SQUARED, "chi_squared", "diverged: its chi-square is over 100 times that of other sequences")    \
+    X(CT_DIVERGED_NEES, "nees", "diverged: its errors are over 100 sigma, and its residuals are not")                  \
+    X(CT_DIVERGED_TRUTH, "truth", "diverged: it is over 10 sigma from the truth, farther than a single point would be")
+
+typedef enum {
+#define X(constant, name, meaning) constant,
+    CT_DIVERGED_LIST(X)
+#undef X
+    CT_DIVERGED_COUNT
+} ct_diverged;
+
+const char *ct_diverged_name(ct_diverged diverged);
+
+/* The evaluation of one sequence. It has diverged (the first that holds) if
+ *   on_landmark   ct_tension has on_points
+ *   tension       that of relative measurements is above CT_TENSION_DIVERGED
+ *   nees          NEES per coordinate is above 1e4 times chi-square per degree (at least 1)
+ *   truth         the rms distance from the truth is above that of the true positions from their mean, and NEES per
+ *                 coordinate above 100 times chi-square per degree (at least 1)
+ *   chi_squared   chi-square per degree is above 100 times the median of three or more sequences (ct_evaluate)
+ * NEES is looked at if it was asked for, or if a run is that far from the truth. */
 typedef struct {
     ct_solve_result solve;
+    ct_diverged     diverged;
     int             start, starts;               /* as ct_inference_result has them            */
     double          loss;                        /* NaN without truth                          */
     ct_accuracy     accuracy;
@@ -340,12 +366,18 @@ typedef struct {
 } ct_evaluation;
 
 /* 1 if there is an estimate: the solve reached a minimum, or stopped at the limit of iterations, or found no better
- * step, and the error is finite. These sequences count in all means, as a deployed estimator returns these values.
- * An undetermined graph, an error that is not finite, a cancelled solve have no estimate. */
+ * step, and the error is finite. An undetermined graph, an error that is not finite, a cancelled solve have none. */
 int ct_evaluation_has_estimate(const ct_evaluation *evaluation);
-/* 1 if a solve ended without a minimum (ct_solve_usable is 0). One that stopped at a limit failed and has an
- * estimate. A cancelled solve did not fail. */
+/* 1 if it counts in means: it has an estimate, as a deployed estimator returns these values, that has not diverged. */
+int ct_evaluation_counts(const ct_evaluation *evaluation);
+/* 1 if a solve ended without a minimum (ct_solve_usable is 0), or diverged. One that stopped at a limit failed and has
+ * an estimate. A cancelled solve did not fail. */
 int ct_evaluation_failed(const ct_evaluation *evaluation);
+/* Why it failed, as a text: how it diverged, or what its stop means. */
+const char *ct_evaluation_reason(const ct_evaluation *evaluation);
+/* Adds a finding that counts and names the sequences that diverged, if there are any. */
+ct_status ct_diverged_find(int32_t count, ct_sequence *const seq[], const ct_evaluation each[], ct_findings *findings,
+                           ct_err *err);
 
 /* The estimate of one sequence, borrowed until the call returns. */
 typedef struct {
@@ -381,13 +413,14 @@ typedef struct {
 /* ct_inference_defaults, ct_loss_defaults, neither nees nor conditioning nor innovations, seed 1, one job */
 ct_evaluate_options ct_evaluate_defaults(void);
 
-/* Means over the sequences that have an estimate: of accuracy, loss and seconds each sequence counts once, over those
+/* Means over the sequences that count: of accuracy, loss and seconds each sequence counts once, over those
  * where it is known. chi_squared and nees are sums over sums of degrees. Conditions are medians. NaN: not known, or
  * not asked for. */
 typedef struct {
     int32_t     sequences; /* evaluated: fewer than there are if cancelled */
-    int32_t     averaged;  /* of these, with an estimate                   */
-    int32_t     failed;    /* of these, without a minimum                  */
+    int32_t     averaged;  /* of these, that count                         */
+    int32_t     failed;    /* of these, without a minimum, or diverged     */
+    int32_t     diverged;  /* of these, diverged                           */
     ct_accuracy accuracy;  /* poses: the sum                               */
     double      loss;
     double      chi_squared, nees; /* per degree                           */
@@ -399,6 +432,9 @@ typedef struct {
     double      seconds;
     int         bodies; /* in the order in which they come; of more than CT_BODIES_MAX the first */
     ct_body     body[CT_BODIES_MAX]; /* means over the sequences that have this body              */
+    struct {
+        double translation, rotation, loss, chi_squared, nees;
+    } with_diverged; /* the same means over all estimates, diverged ones too */
 } ct_summary;
 
 /* Estimate every sequence under a noise table and compare with its truth. This is the evaluation of all commands,

@@ -99,6 +99,10 @@ typedef enum {
     X(CT_FINDING_KERNEL_LEARNED, "kernel_learned", CT_SEVERITY_INFO, CT_TOPIC_DATA,                                    \
       "{subjects}: the likelihood changes the width of the kernel from {before:.3g} to {after:.3g} sigmas.", "before", \
       "after")                                                                                                         \
+    X(CT_FINDING_DIVERGED, "diverged", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                             \
+      "{diverged:.0f} of {sequences:.0f} estimates diverged, to minima far from what measurements or the truth say: "  \
+      "{subjects}. They count as failed, and means are without them.",                                                 \
+      "diverged", "sequences")                                                                                         \
     X(CT_FINDING_START_OUTSIDE_BOUNDS, "start_outside_bounds", CT_SEVERITY_INFO, CT_TOPIC_START,                       \
       "The start values are outside the bounds. The nearest values inside are used.", NULL)                            \
     X(CT_FINDING_BOUNDS_FROM_DATA, "bounds_from_data", CT_SEVERITY_INFO, CT_TOPIC_START,                               \

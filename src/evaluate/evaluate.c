@@ -27,7 +27,7 @@ int ct_evaluation_failed(const ct_evaluation *e)
 {
     const ct_stop stop = e->solve.stop;
     return stop != CT_STOP_CANCELLED && stop != CT_STOP_NONE &&
-           !(ct_solve_usable(&e->solve) && ct_evaluation_has_estimate(e));
+           !(ct_solve_usable(&e->solve) && ct_evaluation_counts(e));
 }
 
 static ct_evaluation unknown(void)
@@ -95,6 +95,7 @@ static ct_status evaluate(const ct_sequence *seq, const ct_noise *noise, ct_solv
     if (out->solve.stop == CT_STOP_CANCELLED) return CT_OK;
     if (options->nees) CT_TRY(compute_nees(seq, noise, solver, x, in, &out->consistency, err));
     if (!ct_evaluation_has_estimate(out)) return CT_OK;
+    CT_TRY(ct__find_divergence(seq, noise, solver, x, out, err));
     out->smoothness = ct_smoothness_of(seq, x);
     if (options->innovations)
         CT_TRY(compute_innovations(seq, noise, solver, options, x, in, &out->innovation, err));
@@ -276,6 +277,7 @@ ct_status ct_evaluate(int32_t count, ct_sequence *const seq[], const ct_noise *n
     if (!out && count) return ct__no_memory(err, "sequences", count);
     batch     b = {.count = count, .seq = seq, .noise = noise, .options = &resolved, .out = out, .failed = count};
     ct_status status = run_all(&b, err);
+    if (status == CT_OK) status = ct__compare_divergence(count, out, err);
     if (status == CT_OK && summary) status = ct_summarise(count, out, NULL, summary, err);
     if (!each) free(out);
     return status;

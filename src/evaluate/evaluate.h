@@ -37,6 +37,10 @@ void ct__move(ct_kind kind, ct_se3 T, const double *x, double *y);
 /* tie_residuals.c: do the factors that tie the graph to the world contradict the truth, where they do not contradict
  * the truth moved by M? Fixed variables have their values. */
 ct_status ct__ties_contradict(const ct_sequence *seq, const ct_noise *noise, ct_se3 M, int *out, ct_err *err);
+/* divergence.c: e->diverged, of one estimate; of those that are enormous beside the others. */
+ct_status ct__find_divergence(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x,
+                              ct_evaluation *e, ct_err *err);
+ct_status ct__compare_divergence(int32_t count, ct_evaluation each[], ct_err *err);
 
 /* summary.c: of no sequences. */
 ct_summary ct__summary_none(void);

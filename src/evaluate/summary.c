@@ -13,6 +13,7 @@ ct_summary ct__summary_none(void)
                         .smoothness = {.translation = NAN, .rotation = NAN},
                         .condition = NAN,
                         .condition_scaled = NAN,
+                        .with_diverged = {NAN, NAN, NAN, NAN, NAN},
                         .seconds = NAN};
 }
 
@@ -90,7 +91,7 @@ ct_accuracy ct_summary_body(const ct_summary *summary, const char *name)
 
 static int counts(const ct_evaluation each[], const uint8_t *use, int32_t i)
 {
-    return (!use || use[i]) && ct_evaluation_has_estimate(&each[i]);
+    return (!use || use[i]) && ct_evaluation_counts(&each[i]);
 }
 
 static ct_status conditions(int32_t count, const ct_evaluation each[], const uint8_t *use, ct_summary *s, ct_err *err)
@@ -136,6 +137,28 @@ static void end_smoothness(const roughness sum[2], ct_smoothness *out)
                            .rotation = sqrt(of->rotation / (double)of->triples)};
 }
 
+/* ---- Diverged estimates ------------------------------------------------------------------------ */
+
+/* Means over all estimates, diverged ones too. */
+static void add_diverged(int32_t count, const ct_evaluation each[], ct_summary *s)
+{
+    mean translation = {0}, rotation = {0}, loss = {0}, chi = {0}, nees = {0};
+    for (int32_t i = 0; i < count; i++) {
+        const ct_evaluation *e = &each[i];
+        if (!ct_evaluation_has_estimate(e)) continue;
+        add(&translation, e->accuracy.translation);
+        add(&rotation, e->accuracy.rotation);
+        add(&loss, e->loss);
+        add_ratio(&chi, e->consistency.chi_squared, e->consistency.degrees);
+        add_ratio(&nees, e->consistency.nees, e->consistency.nees_degrees);
+    }
+    s->with_diverged.translation = value_of(translation);
+    s->with_diverged.rotation = value_of(rotation);
+    s->with_diverged.loss = value_of(loss);
+    s->with_diverged.chi_squared = value_of(chi);
+    s->with_diverged.nees = value_of(nees);
+}
+
 /* ---- The summary ----------------------------------------------------------------------------- */
 
 ct_status ct_summarise(int32_t count, const ct_evaluation each[], const uint8_t *use, ct_summary *out, ct_err *err)
@@ -151,6 +174,7 @@ ct_status ct_summarise(int32_t count, const ct_evaluation each[], const uint8_t 
         if (e->solve.stop == CT_STOP_NONE || e->solve.stop == CT_STOP_CANCELLED) continue;
         s.sequences++;
         s.failed += ct_evaluation_failed(e);
+        s.diverged += e->diverged != CT_DIVERGED_NO;
         if (!counts(each, use, i)) continue;
         s.averaged++;
         add_accuracy(&accuracy, &e->accuracy, &s.accuracy);
@@ -171,6 +195,7 @@ ct_status ct_summarise(int32_t count, const ct_evaluation each[], const uint8_t 
     memset(s.innovation.block_log_density, 0, sizeof s.innovation.block_log_density);
     memset(s.innovation.block_measurements, 0, sizeof s.innovation.block_measurements);
     for (int i = 0; i < s.bodies; i++) end_accuracy(&of_body[i], &s.body[i].accuracy);
+    add_diverged(count, each, &s);
     CT_TRY(conditions(count, each, use, &s, err));
     *out = s;
     return CT_OK;

@@ -1,7 +1,7 @@
 /* tension.c: signs that an estimate is in a far minimum, from residuals alone.
  *
  * In a far minimum most measurements agree, and a stretch of the path, where it changes from one wrong place to
- * another, does not. With q_k = |R r_k|^2 / (m_k rows) of the factors of one noise model
+ * another, does not. With q_k = 2 rho(|R r_k|) / rows of the factors of one noise model
  *
  *     tension = mean of all q / mean of the smallest four fifths
  *
@@ -27,18 +27,18 @@ static int compare(const void *a, const void *b)
 
 static int is_relative(const ct_factor_ops *ops)
 {
-    return ops->arity == 2 && ops->kind[0] == ops->kind[1] && !ops->absolute;
+    return ops == ct_factor_between(ops->kind[0]) || ops == &ct_velocity_se2 || ops == &ct_velocity_se3 ||
+           ops == &ct_gtsam_between_se2 || ops == &ct_gtsam_between_se3;
 }
 
-static double square(const ct_graph *g, const ct_noise *noise, const ct__factor *f, const double *x)
+static double share_of(const ct_graph *g, const ct_noise *noise, const ct__factor *f, const double *x)
 {
     const double *at[CT_ARITY_MAX];
-    double        r[CT_ROWS_MAX], sum = 0;
+    double        r[CT_ROWS_MAX];
     for (int i = 0; i < f->ops->arity; i++) at[i] = x + g->offset[g->var_pool[f->var + i]];
     ct_factor_eval(f->ops, g->z_pool + f->z, f->context, at, r, NULL);
-    ct__apply_sqrt_info(ct_noise_get(noise, f->noise), f->ops->rows, 1, r);
-    for (int i = 0; i < f->ops->rows; i++) sum += r[i] * r[i];
-    return sum / (f->multiplier * f->ops->rows);
+    ct__divide_by_multiplier(f->multiplier, f->ops->rows, r, 0, NULL, NULL);
+    return 2 * ct__whiten(ct_noise_get(noise, f->noise), f->ops->rows, r, 0, NULL, NULL) / f->ops->rows;
 }
 
 static double ratio(int64_t n, double *q)
@@ -98,7 +98,7 @@ ct_status ct_tension_at(const ct_graph *graph, const ct_noise *noise, const doub
         for (int32_t f = 0; f < graph->factors; f++) {
             const ct__factor *k = &graph->factor[f];
             relative[k->noise] = (uint8_t)is_relative(k->ops);
-            q[first[k->noise + 1]++] = square(graph, noise, k, x);
+            q[first[k->noise + 1]++] = share_of(graph, noise, k, x);
             out->on_points += is_on_point(graph, f, x, size);
         }
         for (int32_t m = 0; m < models; m++) {

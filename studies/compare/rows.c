@@ -42,13 +42,14 @@ static ct_status name_failures(comparison *c, const compare_row *row, const ct_n
     int                 named = 0, n = 0;
     options.nees = options.conditioning = 0;
     const ct_status status = ct_evaluate(job->tests, job->test, noise, &options, each, NULL, err);
-    n = snprintf(job->failures + used, room, "%s%s%s: no minimum in %d of %d sequences:", row->method,
-                 *row->bounds ? ", " : "", row->bounds, row->cell.test.failed, job->tests);
+    n = snprintf(job->failures + used, room, "%s%s%s: no minimum%s in %d of %d sequences:", row->method,
+                 *row->bounds ? ", " : "", row->bounds, row->cell.test.diverged ? ", or a far one," : "",
+                 row->cell.test.failed, job->tests);
     for (int32_t i = 0; i < job->tests && n < (int)room; i++) {
         if (!ct_evaluation_failed(&each[i]) || ++named > NAMED) continue;
         n += snprintf(job->failures + used + n, room - (size_t)n, "%s %s (%s)", named > 1 ? "," : "",
                       ct_sequence_label(job->test[i]),
-                      ct_stop_meaning(each[i].solve.stop));
+                      ct_evaluation_reason(&each[i]));
     }
     if (n < (int)room) snprintf(job->failures + used + n, room - (size_t)n, "%s\n", named > NAMED ? ", ..." : "");
     free(each);

@@ -32,8 +32,10 @@ int eval_shows(const eval_request *request, const eval_job *job, int k)
 
 void eval_sequence_metrics(const ct_evaluation *evaluation, double value[EVAL_COUNT])
 {
-    ct_summary one;
-    if (ct_summarise(1, evaluation, NULL, &one, NULL) != CT_OK) cli_check_alloc(NULL);
+    ct_summary    one;
+    ct_evaluation shown = *evaluation;
+    shown.diverged = CT_DIVERGED_NO; /* its numbers are shown, though they are in no mean */
+    if (ct_summarise(1, &shown, NULL, &one, NULL) != CT_OK) cli_check_alloc(NULL);
     eval_metrics(&one, value);
 }
 
@@ -46,7 +48,7 @@ static void summarise(eval_job *job)
         use[i] = 1;
         for (int k = 0; k < job->columns; k++) {
             const ct_evaluation *e = &job->column[k].of[i];
-            use[i] = use[i] && ct_evaluation_has_estimate(e);
+            use[i] = use[i] && ct_evaluation_counts(e);
             job->interrupted = job->interrupted || e->solve.stop == CT_STOP_NONE || e->solve.stop == CT_STOP_CANCELLED;
         }
     }
@@ -195,13 +197,14 @@ static void print_failed(const cli_io *io, const eval_request *request, const ev
         if (!ct_evaluation_failed(&column->of[i])) continue;
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s (%s)", named++ ? ", " : "",
                                  ct_sequence_label(job->seq[i]),
-                                 ct_stop_meaning(column->of[i].solve.stop));
+                                 ct_evaluation_reason(&column->of[i]));
     }
     for (int32_t i = 0; i < job->count; i++)
         floats = floats || (ct_evaluation_failed(&column->of[i]) && !cli_is_anchored(job->seq[i]->graph));
     if (column->summary.failed > named && used < sizeof text)
         snprintf(text + used, sizeof text - used, " and %d more", column->summary.failed - named);
-    cli_fail(io, "%s: no minimum in %d of %d sequence%s%s%s: %s%s", request->path, column->summary.failed, job->count,
+    cli_fail(io, "%s: no minimum%s in %d of %d sequence%s%s%s: %s%s", request->path,
+             column->summary.diverged ? ", or a far one," : "", column->summary.failed, job->count,
              CLI_S(job->count), column->file ? " with " : "", column->file ? column->file : "", text,
              floats ? "; nothing fixes such a sequence in the world: " CLI_ADVICE_ANCHOR : "");
 }

@@ -55,10 +55,35 @@ static json_t *sequence_json(const eval_request *request, const eval_job *job, c
     const int by_name = request->by_name && ct_evaluation_has_estimate(a);
     cli_put(o, "by_name", by_name ? eval_bodies_json(a->bodies, a->body) : cli_check_alloc(json_null()));
     cli_put(o, "stop", cli_text(ct_stop_name(a->solve.stop)));
+    cli_put(o, "diverged", cli_text(a->diverged ? ct_diverged_name(a->diverged) : NULL));
     cli_put(o, "start", cli_text(a->start == CT_START_INCREMENTAL ? "isam2" : ct_start_name((ct_start)a->start)));
     cli_put(o, "starts", cli_integer(a->starts));
     cli_put(o, "iterations", cli_integer(a->solve.iterations));
     cli_put(o, "seconds", cli_number(a->solve.seconds));
+    return o;
+}
+
+static ct_findings eval_findings(const eval_job *job, const eval_column *column)
+{
+    ct_findings findings = {0};
+    if (ct_diverged_find(job->count, job->seq, column->of, &findings, NULL) != CT_OK) cli_check_alloc(NULL);
+    return findings;
+}
+
+/* The means with the diverged estimates; null if there are none. */
+static json_t *with_diverged(const ct_summary *s)
+{
+    json_t *o = s->diverged ? cli_object() : json_null(), *rmse = cli_object();
+    if (s->diverged) {
+        cli_put(rmse, "translation", cli_number(s->with_diverged.translation));
+        cli_put(rmse, "rotation", cli_number(s->with_diverged.rotation));
+        cli_put(o, "loss", cli_number(s->with_diverged.loss));
+        cli_put(o, "chi_squared_per_degree", cli_number(s->with_diverged.chi_squared));
+        cli_put(o, "nees", cli_number(s->with_diverged.nees));
+        cli_put(o, "rmse", rmse);
+    } else {
+        json_decref(rmse);
+    }
     return o;
 }
 
@@ -77,6 +102,11 @@ static void put_column(json_t *o, const eval_request *request, const eval_job *j
     cli_put(o, "by_name", request->by_name ? eval_bodies_json(s->bodies, s->body) : cli_check_alloc(json_null()));
     cli_put(o, "failed", cli_integer(s->failed));
     cli_put(o, "averaged", cli_integer(s->averaged));
+    cli_put(o, "diverged", cli_integer(s->diverged));
+    cli_put(o, "with_diverged", with_diverged(s));
+    ct_findings findings = eval_findings(job, column);
+    cli_put(o, "findings", cli_findings_json(&findings));
+    ct_findings_free(&findings);
     cli_put(o, "sequences", sequences);
 }
 
@@ -151,6 +181,24 @@ static void print_count(const eval_job *job, const char *label, int failed)
     else printf("sequence%s\n", CLI_S(job->column[0].summary.averaged));
 }
 
+/* Which estimates diverged, and the means with them. */
+static void print_diverged(const eval_job *job, const eval_column *column)
+{
+    const ct_summary *s = &column->summary;
+    ct_findings       findings = eval_findings(job, column);
+    for (int32_t i = 0; i < findings.count; i++) {
+        char text[CLI_FINDING_TEXT];
+        ct_finding_text(&findings.item[i], text, sizeof text);
+        char more[160] = "", nees[48] = "";
+        if (!isnan(s->with_diverged.translation))
+            snprintf(more, sizeof more, "rmse translation %.4g m, loss %.4g, ", s->with_diverged.translation,
+                     s->with_diverged.loss);
+        if (!isnan(s->with_diverged.nees)) snprintf(nees, sizeof nees, ", NEES %.4g", s->with_diverged.nees);
+        cli_row("note", "%s With them: %schi-square %.4g%s.", text, more, s->with_diverged.chi_squared, nees);
+    }
+    ct_findings_free(&findings);
+}
+
 static void print_summary(const eval_request *request, const eval_job *job)
 {
     if (job->columns > 1) printf("%-*s %*s %*s %*s\n", LABEL, "", NUMBER, "noise", NUMBER, "against", NUMBER, "ratio");
@@ -158,6 +206,7 @@ static void print_summary(const eval_request *request, const eval_job *job)
         if (eval_shows(request, job, k)) print_metric(request, job, k);
     print_count(job, "averaged", 0);
     print_count(job, "failed", 1);
+    for (int c = 0; c < job->columns; c++) print_diverged(job, &job->column[c]);
 }
 
 /* Of a long name the end, where names differ. Control characters are replaced. */
@@ -189,7 +238,9 @@ static void print_each(const eval_request *request, const eval_job *job)
             eval_print_name(job->seq[i]->name);
             for (int k = 0; k < EVAL_COUNT; k++)
                 if (eval_shows(request, job, k)) eval_print_number(value[k]);
-            printf("  %s\n", ct_solve_usable(&a->solve) ? "converged" : ct_stop_name(a->solve.stop));
+            printf("  %s\n", a->diverged                 ? "diverged"
+                             : ct_solve_usable(&a->solve) ? "converged"
+                                                          : ct_stop_name(a->solve.stop));
         }
     }
 }

@@ -149,7 +149,7 @@ static void put_sequences(report_job *job)
         for (int side = BEFORE; side <= AFTER; side++)
             if (ct_evaluation_failed(&job->of[side][i])) {
                 ct_table_text(t, "%s: %s", side == BEFORE ? "before" : "after",
-                              ct_stop_meaning(job->of[side][i].solve.stop));
+                              ct_evaluation_reason(&job->of[side][i]));
                 ct_table_mark(t, 2);
                 break;
             }

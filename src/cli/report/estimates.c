@@ -189,7 +189,7 @@ static void summarise(report_job *job)
 {
     job->use = cli_alloc(job->count, 1);
     for (int32_t i = 0; i < job->count; i++)
-        job->use[i] = ct_evaluation_has_estimate(&job->of[BEFORE][i]) && ct_evaluation_has_estimate(&job->of[AFTER][i]);
+        job->use[i] = ct_evaluation_counts(&job->of[BEFORE][i]) && ct_evaluation_counts(&job->of[AFTER][i]);
     for (int side = BEFORE; side <= AFTER; side++) {
         ct_summary *s = &job->overall[side];
         if (ct_summarise(job->count, job->of[side], job->use, s, NULL) != CT_OK) cli_check_alloc(NULL);

@@ -14,25 +14,27 @@ static void warn_of_failures(report_job *job, int side)
     char    text[1024] = "", reason[128] = "";
     size_t  used = 0;
     int32_t named = 0;
-    int     stop = -1, same = 1;
+    int     same = 1;
+    const char *first = NULL;
     if (!job->failed[side]) return;
     for (int32_t i = 0; i < job->count; i++) {
         if (!ct_evaluation_failed(&job->of[side][i])) continue;
-        same = same && (stop < 0 || stop == (int)job->of[side][i].solve.stop);
-        stop = (int)job->of[side][i].solve.stop;
+        const char *why = ct_evaluation_reason(&job->of[side][i]);
+        same = same && (!first || !strcmp(first, why));
+        first = why;
     }
     for (int32_t i = 0; i < job->count && named < NAMED_MAX && used < sizeof text; i++) {
         const ct_evaluation *of = &job->of[side][i];
         if (!ct_evaluation_failed(of)) continue;
-        if (!same) snprintf(reason, sizeof reason, " (%s)", ct_stop_meaning(of->solve.stop));
+        if (!same) snprintf(reason, sizeof reason, " (%s)", ct_evaluation_reason(of));
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s", named++ ? ", " : "",
                                  ct_sequence_label(job->track[i].seq), reason);
     }
     if (job->failed[side] > named && used < sizeof text)
         snprintf(text + used, sizeof text - used, " and %d more", job->failed[side] - named);
-    report_warn(job, "With the %s noise models no minimum was found in %d of %d sequences: %s%s%s.",
+    report_warn(job, "With the %s noise models %d of %d sequences failed: %s%s%s.",
                 side == BEFORE ? "start" : "learned", job->failed[side], job->count, text, same ? ": " : "",
-                same ? ct_stop_meaning((ct_stop)stop) : "");
+                same ? first : "");
 }
 
 static void warn_of_runs(report_job *job)
@@ -45,7 +47,8 @@ static void warn_of_runs(report_job *job)
     warn_of_failures(job, BEFORE);
     warn_of_failures(job, AFTER);
     if (job->averaged < job->count)
-        report_warn(job, "Means are over the %d of %d sequences that have an estimate both before and after.",
+        report_warn(job, "Means are over the %d of %d sequences that have an estimate both before and after that has "
+                         "not diverged.",
                     job->averaged, job->count);
     if (job->averaged && job->mean[AFTER][EVAL_TRANSLATION] > job->mean[BEFORE][EVAL_TRANSLATION])
         report_warn(job, "The error in position of the %s sequences is larger after learning than before.",
