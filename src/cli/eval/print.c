@@ -105,8 +105,11 @@ static void put_column(json_t *o, const eval_request *request, const eval_job *j
     cli_put(o, "diverged", cli_integer(s->diverged));
     cli_put(o, "with_diverged", with_diverged(s));
     ct_findings findings = eval_findings(job, column);
-    cli_put(o, "findings", cli_findings_json(&findings));
+    json_t     *list = cli_findings_json(&findings), *shared = cli_findings_json(&job->findings);
     ct_findings_free(&findings);
+    if (column == &job->column[0] && json_array_extend(list, shared)) cli_check_alloc(NULL);
+    json_decref(shared);
+    cli_put(o, "findings", list);
     cli_put(o, "sequences", sequences);
 }
 
@@ -125,7 +128,6 @@ void eval_print_json(const eval_request *request, const eval_job *job)
     if (job->columns > 1) put_column(against, request, job, &job->column[1]);
     cli_put(o, "against", against);
     if (job->columns > 1 && job->innovations) cli_put(o, "score", eval_score_json(job));
-    cli_put(o, "findings", cli_findings_json(&job->findings));
     cli_put(o, "note", cli_text(job->dataset->note));
     cli_print_json(o);
 }
