@@ -76,6 +76,11 @@ typedef enum {
       "where they place the poses, turned by {angle:.2g} rad; a rigid motion removes most of that. Errors are of the " \
       "frames, not of the sensors. covtune convert IN OUT --truth FILE --truth-align first moves a truth.",            \
       "x", "y", "z", "angle")                                                                                          \
+    X(CT_FINDING_ONE_RECORDING, "one_recording", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                   \
+      "All training sequences (their number: {sequences:.0f}) are of one recording, {subjects}. Held-out sequences "   \
+      "are "                                                                                                           \
+      "of the same place and day: errors on other recordings may be larger than theirs.",                              \
+      "sequences")                                                                                                     \
     X(CT_FINDING_NO_SAMPLES, "no_samples", CT_SEVERITY_INFO, CT_TOPIC_DATA,                                            \
       "{subjects}: the truth does not determine these residuals, or all of them are zero. There is no closed form; "   \
       "they are learned from the start values by the tracking loss alone.",                                            \
@@ -147,6 +152,10 @@ typedef enum {
       "The answer with prior weight {prior:g} has a loss of {loss} estimated from the truth, and of {deployment} "     \
       "estimated as in deployment; the {subjects} {candidate}. The answer is the {subjects}.",                         \
       "prior", "loss", "deployment", "candidate")                                                                      \
+    X(CT_FINDING_GAIN_WITHIN_ERROR, "gain_within_error", CT_SEVERITY_WARNING, CT_TOPIC_VALIDATION,                     \
+      "The held-out loss of the candidate {subjects} is {gain:.2g} % below that of the start values, with a standard " \
+      "error of {error:.2g} %: the data do not tell them apart.",                                                      \
+      "gain", "error")                                                                                                 \
     X(CT_FINDING_HELDOUT_LOSS, "heldout_loss", CT_SEVERITY_WARNING, CT_TOPIC_VALIDATION,                               \
       "The held-out loss is {ratio:.3g} times the training loss. Estimated as in deployment ({subjects}), "            \
       "{elsewhere:.0f} of {sequences:.0f} training sequences reach another minimum than from the truth.",              \
@@ -190,6 +199,14 @@ typedef enum {
       "The common scale of all learned variances: the tracking loss does not depend on it. Its value comes from "      \
       "consistency.",                                                                                                  \
       NULL)                                                                                                            \
+    X(CT_FINDING_LARGE_ERROR_BARS, "large_error_bars", CT_SEVERITY_WARNING, CT_TOPIC_IDENTIFIABILITY,                  \
+      "{subjects}: error bars above 50 % of sigma, up to {percent:.3g} % (inf: not determined). The data hardly "      \
+      "determine these variances.",                                                                                    \
+      "percent")                                                                                                       \
+    X(CT_FINDING_TOO_MANY_PARAMETERS, "too_many_parameters", CT_SEVERITY_WARNING, CT_TOPIC_IDENTIFIABILITY,            \
+      "The data determine {determined:.0f} of {parameters:.0f} learned parameters. Tie, freeze or pool some (--tie, "  \
+      "--freeze, --isotropic), or add recordings.",                                                                    \
+      "determined", "parameters")                                                                                      \
     X(CT_FINDING_PARAMETER_UNDETERMINED, "parameter_undetermined", CT_SEVERITY_WARNING, CT_TOPIC_IDENTIFIABILITY,      \
       "{subjects}: multiplied or divided by 10, each changes the loss by {change:.2g} % at most.", "change")           \
     X(CT_FINDING_PRODUCT_UNDETERMINED, "product_undetermined", CT_SEVERITY_WARNING, CT_TOPIC_IDENTIFIABILITY,          \

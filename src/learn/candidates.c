@@ -12,7 +12,7 @@
  *
  * The incumbent is what the user gave, the start values; without given values it is the reference. It stays unless the
  * other of the two beats it. A minimum under a prior is fitted to the loss of a few sequences, and several are tried.
- * So it is chosen only if it beats both, with the standard error of a t distribution. Of those that do, it is the one
+ * So it is chosen only if it beats both by the standard error of a t distribution. Of those that do, it is the one
  * with the strongest prior that the best of them does not beat. What the data cannot tell apart is thus left as the
  * user had it.
  *
@@ -59,8 +59,8 @@ static ct_choice duel(const ct__scores *s, int a, int b, int learned)
     const ct__paired d = ct__compare(s, a, b, CT_METRIC_LOSS);
     const double bar = d.units > 1 ? (learned ? ct__standard_errors(d.units) : 1) * d.error : 0;
     if (d.mean > bar && d.mean > LEAST_GAIN) return CT_CHOICE_WORSE;
-    if (!(d.mean < -LEAST_GAIN && d.mean < -bar) && !(d.mean < LEAST_GAIN && d.best < -HALF && d.worst < QUARTER))
-        return CT_CHOICE_NOT_BETTER;
+    const int halves = !learned && d.mean < LEAST_GAIN && d.best < -HALF && d.worst < QUARTER;
+    if (!(d.mean < -LEAST_GAIN && d.mean < -bar) && !halves) return CT_CHOICE_NOT_BETTER;
     if (ct__count_failed(s, a) > ct__count_failed(s, b)) return CT_CHOICE_FAILS;
     if (is_worse(s, a, b, CT_METRIC_TRANSLATION)) return CT_CHOICE_TRANSLATION;
     if (is_worse(s, a, b, CT_METRIC_ROTATION)) return CT_CHOICE_ROTATION;

@@ -5,7 +5,8 @@
 #include <stdio.h>
 
 #define WORSE         1.5 /* held-out loss over training loss above which there is a finding                 */
-#define NEES_MOST     4.0 /* NEES, or its inverse, above which claimed uncertainty is not usable             */
+#define NEES_MOST     3.0 /* NEES above which claimed uncertainty is not usable                              */
+#define NEES_LEAST    .25 /* NEES below which it is not either                                               */
 #define CHI_MOST      1.3 /* chi-square, or its inverse, below which residuals have their expected size      */
 #define OTHER_MINIMUM 1.1 /* loss as in deployment over loss from the truth above which the minima differ    */
 
@@ -69,7 +70,7 @@ ct_status ct__diagnose_inconsistency(ct__learning *l)
 {
     const ct_learn_result *r = l->objective.result;
     const double           nees = r->nees_after, chi = r->chi_after;
-    if (!(nees > NEES_MOST) && !(nees < 1 / NEES_MOST)) return CT_OK;
+    if (!(nees > NEES_MOST) && !(nees < NEES_LEAST)) return CT_OK;
     if (chi < CHI_MOST && chi > 1 / CHI_MOST)
         return ct__find(l, CT_FINDING_MODEL_MISMATCH, CT__VALUES(sqrt(nees), nees, chi));
     return ct__find(l, CT_FINDING_SCALE_IS_OFF, CT__VALUES(sqrt(nees), nees, sqrt(chi), chi));

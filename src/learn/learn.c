@@ -262,6 +262,7 @@ static ct_status finish(ct__learning *l)
         CT_TRY(ct__error_bars(l));
         CT_TRY(ct__diagnose_deployment(l));
         CT_TRY(ct__diagnose_inconsistency(l));
+        CT_TRY(ct__warn(l));
     }
     r->spread = ct_theta_spread(e->outer->theta, l->p);
     ct_theta_active(e->outer->theta, l->start, r->at_bound); /* before the scale is applied */

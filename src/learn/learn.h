@@ -29,6 +29,7 @@
  *   scale_from_nees.c       the factor that errors ask for
  *   error_bars.c            standard errors, and directions that the data do not determine
  *   diagnostics.c           checks that append findings
+ *   warnings.c              findings that no user of a result may miss
  *   default_bounds.c        bounds from the data, for methods that go to corners
  *   write_noise.c           the result row by row, and as a noise file
  */
@@ -392,6 +393,8 @@ ct_status ct__measure_nees(ct__learning *l, double factor, double *loss, ct__nee
 double    ct__scale_apply(const ct_theta *theta, ct_scale scale, double factor, double *p);
 ct_status ct__scale(ct__learning *l);
 
+/* warnings.c */
+ct_status ct__warn(ct__learning *l);
 /* diagnostics.c */
 /* default_bounds.c */
 ct_status ct__diagnose_bounds(ct__learning *l);

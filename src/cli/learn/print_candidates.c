@@ -9,7 +9,11 @@ json_t *learn_candidates_json(const ct_learn_result *r)
     for (int k = 0; k < r->candidates; k++) {
         const ct_learn_candidate *c = &r->candidate[k];
         json_t *o = cli_object();
-        cli_put(o, "candidate", cli_text(isnan(c->prior) ? "start" : isinf(c->prior) ? "closed_form" : "learned"));
+        cli_put(o, "candidate",
+                cli_text(isnan(c->prior)                            ? "start"
+                         : !isinf(c->prior)                         ? "learned"
+                         : r->reference == CT_REFERENCE_CLOSED_FORM ? "closed_form"
+                                                                    : "likelihood"));
         cli_put(o, "prior", cli_number(c->prior));
         cli_put(o, "heldout", cli_number(c->heldout));
         cli_put(o, "heldout_error", cli_number(c->heldout_error));
@@ -40,11 +44,8 @@ void learn_print_candidates(const ct_learn_result *r)
     for (int k = 0; k < r->candidates; k++) {
         const ct_learn_candidate *c = &r->candidate[k];
         char name[32], m[24], rad[24], ratio[24], error[24], both[64];
-        snprintf(name, sizeof name,
-                 isnan(c->prior)   ? "start values"
-                 : isinf(c->prior) ? "closed form"
-                                   : "prior %g",
-                 c->prior);
+        if (isfinite(c->prior)) snprintf(name, sizeof name, "prior %g", c->prior);
+        else snprintf(name, sizeof name, "%s", isnan(c->prior) ? "start values" : ct_reference_name(r->reference));
         snprintf(both, sizeof both, "%s +- %s", number(exp(c->log_ratio), "%.3f", ratio),
                  number(exp(c->log_ratio) * c->log_ratio_error, "%.3f", error));
         printf("%-14s %10s %10s %19s %6d  %s\n", name, number(c->translation, "%.4g", m),

@@ -278,18 +278,36 @@ json_t *report_verdict_json(const report_job *job)
     return o;
 }
 
+/* Warnings of the run that qualify a verdict, a sentence each. */
+static void put_warnings(const report_job *job, char *text, size_t size)
+{
+    static const ct_finding_code CODE[] = {CT_FINDING_ONE_RECORDING,    CT_FINDING_GAIN_WITHIN_ERROR,
+                                           CT_FINDING_LARGE_ERROR_BARS, CT_FINDING_TOO_MANY_PARAMETERS,
+                                           CT_FINDING_MODEL_MISMATCH,   CT_FINDING_SCALE_IS_OFF};
+    size_t used = 0;
+    text[0] = 0;
+    for (size_t k = 0; k < sizeof CODE / sizeof *CODE; k++) {
+        const int32_t i = ct_findings_find(&job->findings, CODE[k]);
+        char sentence[CLI_FINDING_TEXT];
+        if (i < 0 || used >= size) continue;
+        ct_finding_text(&job->findings.item[i], sentence, sizeof sentence);
+        used += (size_t)snprintf(text + used, size - used, "\n\n%s", sentence);
+    }
+}
+
 void report_verdict(report_job *job)
 {
-    char             head[512], rotation[256], determined[2400];
+    char head[512], rotation[256], determined[2400], warnings[4096];
     const char      *why = why_none(job);
     const ct_verdict verdict = report_verdict_headline(job, head, sizeof head);
     ct_page_section(job->page, "verdict", "Verdict");
     put_determined(job, determined, sizeof determined);
+    put_warnings(job, warnings, sizeof warnings);
     if (why) {
-        ct_page_verdict(job->page, verdict, head, "%s\n\n%s", why, determined);
+        ct_page_verdict(job->page, verdict, head, "%s\n\n%s%s", why, determined, warnings);
         return;
     }
     put_rotation(job, rotation, sizeof rotation);
-    ct_page_verdict(job->page, verdict, head, "%s%s", rotation, determined);
+    ct_page_verdict(job->page, verdict, head, "%s%s%s", rotation, determined, warnings);
     put_table(job, !compare(job, START, 0).n, compare(job, START, 1).n > 0);
 }
