@@ -305,7 +305,7 @@ ct_score_difference ct_innovation_compare(int32_t count, const ct_innovation a[]
  * take their place. Root mean squares of |a|; NaN: fewer than three poses. */
 typedef struct {
     int64_t triples;
-    int     timed;                 /* 1: per s^2, 0: per step^2 */
+    int64_t timed;                 /* 1: per s^2, 0: per step^2; no padding: checkpoints hold evaluations as bytes */
     double  translation, rotation; /* m, rad                    */
 } ct_smoothness;
 
