@@ -372,7 +372,8 @@ ct_learn_options ct_learn_defaults(void);
 /* The candidate that does not look at the tracking loss. X(constant, name) */
 #define CT_REFERENCE_LIST(X)                                                                       \
     X(CT_REFERENCE_CLOSED_FORM, "closed form") /* second moments of residuals at the truth    */   \
-    X(CT_REFERENCE_LIKELIHOOD, "likelihood")   /* likelihood.h: partial truth, truth with a sigma */
+    X(CT_REFERENCE_LIKELIHOOD, "likelihood")   /* likelihood.h: partial truth, truth with a sigma */ \
+    X(CT_REFERENCE_EVIDENCE, "evidence")       /* the likelihood of the measurements alone    */
 
 typedef enum {
 #define X(constant, name) constant,

@@ -97,7 +97,7 @@ struct ct_outer {
     int32_t            scratches;
     ct__scratch       *scratch;
     int64_t            solves;
-    ct_likelihood     *likelihood;       /* NULL: not needed yet                                  */
+    ct_likelihood     *likelihood[2];    /* of measurements alone; with truth. NULL: not needed yet */
     ct_reference       reference;
     ct_checkpoint     *checkpoint;
     int                fresh;            /* the last evaluation was computed, not replayed        */

@@ -225,7 +225,7 @@ void ct_outer_free(ct_outer *o)
         ct_solver_free(o->scratch[k].solver);
     }
     ct__free_samples(o);
-    ct_likelihood_free(o->likelihood);
+    for (int k = 0; k < 2; k++) ct_likelihood_free(o->likelihood[k]);
     free(o->inner);
     free(o->extra);
     free(o->scratch);

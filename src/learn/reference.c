@@ -10,6 +10,7 @@
 
 #define TAG   65   /* in the checkpoint: a maximum of the likelihood                             */
 #define KERNEL_TAG 66 /* widths of kernels */
+#define EVIDENCE_TAG 67
 #define HEAD  5    /* numbers before the parameters in its record                                */
 #define LEAST 0.1  /* of the mean: the least weight of a parameter, in samples                   */
 
@@ -27,17 +28,24 @@ static int truth_has_sigma(const ct_outer *o)
     return 0;
 }
 
-static ct_status need_likelihood(ct_outer *o, ct_err *err)
+/* Does the reference of that kind use the truth? */
+static int uses_truth(const ct_outer *o, ct_reference kind)
+{
+    return kind != CT_REFERENCE_EVIDENCE && !o->options.no_truth;
+}
+
+static ct_status need_likelihood(ct_outer *o, ct_reference kind, ct_err *err)
 {
     ct_likelihood_options options = ct_likelihood_defaults();
-    if (o->likelihood) return CT_OK;
+    const int             truth = uses_truth(o, kind);
+    if (o->likelihood[truth]) return CT_OK;
     const int32_t       count = o->count + o->extras;
     const ct_sequence **seq = ct__zalloc(count, sizeof *seq);
     if (!seq) return ct__no_memory(err, "sequences", count);
     for (int32_t i = 0; i < count; i++) seq[i] = i < o->count ? o->inner[i].seq : o->extra[i - o->count];
-    options.truth = !o->options.no_truth;
+    options.truth = truth;
     options.jobs = o->options.jobs;
-    const ct_status status = ct_likelihood_new(count, seq, o->base, o->theta, &options, &o->likelihood, err);
+    const ct_status status = ct_likelihood_new(count, seq, o->base, o->theta, &options, &o->likelihood[truth], err);
     free(seq);
     return status;
 }
@@ -52,12 +60,12 @@ ct_status ct__choose_reference(ct__learning *l)
     if (method == CT_LEARN_CLOSED_FORM) return CT_OK;
     if (method == CT_LEARN_LIKELIHOOD) {
         o->reference = CT_REFERENCE_LIKELIHOOD;
-        return need_likelihood(o, e->err);
+        return need_likelihood(o, CT_REFERENCE_LIKELIHOOD, e->err);
     }
     CT_TRY(ct_outer_closed_form(o, NULL, l->p, l->samples, e->err));
     const int complete = is_complete(o->m, l->samples);
     if (complete && !truth_has_sigma(o) && !o->extras) return CT_OK;
-    const ct_status status = need_likelihood(o, &why);
+    const ct_status status = need_likelihood(o, CT_REFERENCE_LIKELIHOOD, &why);
     if (status == CT_E_MEMORY) return ct__no_memory(e->err, "sequences", o->count);
     if (status == CT_OK) o->reference = CT_REFERENCE_LIKELIHOOD;
     else if (!complete) { /* a kernel without normaliser, approximate Jacobians */
@@ -86,7 +94,8 @@ static ct_status set_kernel(ct__learning *l, int32_t g, double width)
     if (width == before.width) return CT_OK;
     CT_TRY(ct_noise_set_robust(o->base, g, robust, l->objective.err));
     CT_TRY(ct_noise_set_robust(o->noise, g, robust, l->objective.err));
-    if (o->likelihood) CT_TRY(ct_likelihood_set_robust(o->likelihood, g, robust, l->objective.err));
+    for (int k = 0; k < 2; k++)
+        if (o->likelihood[k]) CT_TRY(ct_likelihood_set_robust(o->likelihood[k], g, robust, l->objective.err));
     CT_TRY(ct__find(l, CT_FINDING_KERNEL_LEARNED, CT__VALUES(before.width, width)));
     return ct_findings_add_subject(&l->objective.result->findings, CT_SUBJECT_MODEL, g, 0,
                                    ct_noise_get(o->base, g)->name, l->objective.err);
@@ -100,15 +109,16 @@ ct_status ct__learn_kernels(ct__learning *l)
     int                 taken = 0;
     options.progress = report;
     options.user = e;
-    CT_TRY(need_likelihood(o, e->err));
+    const int truth = uses_truth(o, CT_REFERENCE_LIKELIHOOD);
+    CT_TRY(need_likelihood(o, CT_REFERENCE_LIKELIHOOD, e->err));
     double *width = ct__zalloc((int64_t)o->models + o->m, sizeof *width), *p = width ? width + o->models : NULL;
     ct_status status = width ? CT_OK : ct__no_memory(e->err, "noise models", o->models);
     if (status == CT_OK && o->checkpoint)
         status = ct__checkpoint_take(o->checkpoint, o, KERNEL_TAG, l->start, NULL, o->models, width, &taken, e->err);
     if (status == CT_OK && !taken) {
         memcpy(p, l->start, (size_t)o->m * sizeof *p);
-        status = ct_likelihood_learn_kernels(o->likelihood, NULL, &options, p, e->err);
-        for (int32_t g = 0; g < o->models; g++) width[g] = ct_likelihood_robust(o->likelihood, g).width;
+        status = ct_likelihood_learn_kernels(o->likelihood[truth], NULL, &options, p, e->err);
+        for (int32_t g = 0; g < o->models; g++) width[g] = ct_likelihood_robust(o->likelihood[truth], g).width;
         if (status == CT_OK && o->checkpoint && !ct__objective_cancelled(e))
             status = ct__checkpoint_put(o->checkpoint, o, KERNEL_TAG, l->start, NULL, o->models, width, e->err);
     }
@@ -158,7 +168,8 @@ static ct_status maximise_part(ct__learning *l, const uint8_t *part, const ct_ma
     uint8_t        *with = ct__zalloc(o->count + o->extras, sizeof *with);
     if (!with) return ct__no_memory(l->objective.err, "sequences", o->count);
     for (int32_t i = 0; i < o->count + o->extras; i++) with[i] = i >= o->count || !part || part[i];
-    const ct_status status = ct_likelihood_maximise(o->likelihood, with, options, p, result, l->objective.err);
+    ct_likelihood  *likelihood = o->likelihood[uses_truth(o, o->reference)];
+    const ct_status status = ct_likelihood_maximise(likelihood, with, options, p, result, l->objective.err);
     free(with);
     return status;
 }
@@ -170,6 +181,7 @@ static ct_status maximise(ct__learning *l, const uint8_t *part, const double *fr
     ct__objective      *e = &l->objective;
     ct_outer           *o = e->outer;
     const int64_t       numbers = HEAD + 2 * (int64_t)o->m;
+    const int32_t       tag = o->reference == CT_REFERENCE_EVIDENCE ? EVIDENCE_TAG : TAG;
     ct_maximise_options options = ct_maximise_defaults();
     ct_maximise_result  result = {0};
     int                 taken = 0;
@@ -177,7 +189,7 @@ static ct_status maximise(ct__learning *l, const uint8_t *part, const double *fr
     options.centre = l->start;
     options.progress = report;
     options.user = e;
-    if (o->checkpoint) CT_TRY(ct__checkpoint_take(o->checkpoint, o, TAG, from, part, numbers, number, &taken, e->err));
+    if (o->checkpoint) CT_TRY(ct__checkpoint_take(o->checkpoint, o, tag, from, part, numbers, number, &taken, e->err));
     if (taken) pack(1, &result, o->m, p, error, number);
     else {
         memcpy(p, from, (size_t)o->m * sizeof *p);
@@ -187,7 +199,7 @@ static ct_status maximise(ct__learning *l, const uint8_t *part, const double *fr
             pack(0, &result, o->m, p, error, number);
         }
         if (status == CT_OK && o->checkpoint && !ct__objective_cancelled(e))
-            status = ct__checkpoint_put(o->checkpoint, o, TAG, from, part, numbers, number, e->err);
+            status = ct__checkpoint_put(o->checkpoint, o, tag, from, part, numbers, number, e->err);
     }
     e->result->evaluations += result.evaluations;
     e->steps += result.iterations;
@@ -217,8 +229,8 @@ ct_status ct__reference(ct__learning *l, const uint8_t *part, int rescale, const
 
 ct_learn_stop ct__reference_stop(const ct__learning *l)
 {
-    return l->objective.outer->reference == CT_REFERENCE_LIKELIHOOD ? CT_LEARN_STOP_LIKELIHOOD
-                                                                    : CT_LEARN_STOP_CLOSED_FORM;
+    return l->objective.outer->reference == CT_REFERENCE_CLOSED_FORM ? CT_LEARN_STOP_CLOSED_FORM
+                                                                     : CT_LEARN_STOP_LIKELIHOOD;
 }
 
 /* ---- Findings -------------------------------------------------------------------------------- */
