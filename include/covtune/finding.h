@@ -89,6 +89,10 @@ typedef enum {
       "Residuals at the truth are not known for every parameter, or the truth has a sigma. The maximum of the "        \
       "likelihood of measurements and truth takes the place of the closed form.",                                      \
       NULL)                                                                                                            \
+    X(CT_FINDING_EVIDENCE, "evidence", CT_SEVERITY_INFO, CT_TOPIC_VALIDATION,                                          \
+      "The likelihood of the measurements alone tracks held-out sequences better than with the truth: "             \
+      "its loss is {ratio:.2g} times as large (standard error of the logarithm {error:.2g}). It is the reference.",    \
+      "ratio", "error")                                                                                                \
     X(CT_FINDING_NO_LIKELIHOOD, "no_likelihood", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                   \
       "Not every parameter has a closed form, and there is no likelihood: {subjects}.", NULL)                          \
     X(CT_FINDING_WITHOUT_TRUTH, "without_truth", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                   \

@@ -176,6 +176,76 @@ static ct_status evaluate_candidate(cross_validation *f, int candidate)
     return CT_OK;
 }
 
+/* Exchanges the reference of the run and of its folds with what is kept aside: l->closed, l->samples, l->error, the
+ * training loss, and per fold the closed form. */
+static void exchange(cross_validation *f, double *closed, int64_t *samples, double *error, double *loss, double *folds)
+{
+    ct__learning   *l = f->l;
+    const int64_t   m = l->objective.outer->m;
+    ct_learn_result *r = l->objective.result;
+    for (int64_t i = 0; i < m; i++) {
+        CT__SWAP(double, l->closed[i], closed[i]);
+        CT__SWAP(int64_t, l->samples[i], samples[i]);
+        CT__SWAP(double, l->error[i], error[i]);
+    }
+    CT__SWAP(double, r->loss_closed_form, *loss);
+    for (int64_t i = 0; i < f->folds * m; i++) CT__SWAP(double, f->closed[i], folds[i]);
+    for (int fold = 0; fold < f->folds; fold++)
+        memcpy(candidate_p(f, fold, 0), f->closed + fold * m, (size_t)m * sizeof *f->closed);
+}
+
+/* The scores of candidate a, to b. */
+static void copy_scores(cross_validation *f, int a, int b)
+{
+    const int64_t n = f->scores.n;
+    memcpy(f->scores.score + b * n, f->scores.score + a * n, (size_t)n * sizeof *f->scores.score);
+}
+
+/* The evidence in place of the likelihood, if held-out losses are smaller. Row CANDIDATES of the scores is free. */
+static ct_status compare_evidence(cross_validation *f, double *room, int64_t *samples)
+{
+    ct__learning *l = f->l;
+    ct_outer     *o = l->objective.outer;
+    double       *closed = room, *error = room + o->m, *folds = room + 2 * (int64_t)o->m, loss = INFINITY;
+    ct_outer_value value = {0};
+    copy_scores(f, 0, CANDIDATES);
+    o->reference = CT_REFERENCE_EVIDENCE;
+    CT_TRY(ct__reference(l, NULL, 0, l->start, closed, samples, error));
+    CT_TRY(ct_outer_evaluate(o, closed, NULL, &value, l->objective.err));
+    loss = value.loss;
+    exchange(f, closed, samples, error, &loss, folds);
+    if (isfinite(l->objective.result->loss_closed_form)) CT_TRY(evaluate_candidate(f, 0));
+    if (ct__objective_cancelled(&l->objective)) return CT_OK;
+    const ct__paired d = ct__compare(&f->scores, 0, CANDIDATES, CT_METRIC_LOSS);
+    if (isfinite(l->objective.result->loss_closed_form) && d.mean < 0)
+        return ct__find(l, CT_FINDING_EVIDENCE, CT__VALUES(exp(d.mean), d.error));
+    exchange(f, closed, samples, error, &loss, folds);
+    copy_scores(f, CANDIDATES, 0);
+    o->reference = CT_REFERENCE_LIKELIHOOD;
+    return CT_OK;
+}
+
+static ct_status try_evidence(cross_validation *f)
+{
+    ct__learning   *l = f->l;
+    const ct_outer *o = l->objective.outer;
+    int             possible = 0;
+    if (o->reference != CT_REFERENCE_LIKELIHOOD) return CT_OK;
+    CT_TRY(ct__need_evidence(l, &possible));
+    if (!possible) return CT_OK;
+    double   *room = ct__zalloc((f->folds + 2) * (int64_t)o->m, sizeof *room);
+    int64_t  *samples = ct__zalloc(o->m, sizeof *samples);
+    ct_status status =
+        room && samples ? compare_evidence(f, room, samples) : ct__no_memory(l->objective.err, "parameters", o->m);
+    free(room);
+    free(samples);
+    if (status != CT_OK) return status;
+    l->objective.result->reference = o->reference;
+    memcpy(l->objective.result->closed_form, l->closed, (size_t)o->m * sizeof *l->closed);
+    ct__set_weights(l);
+    return CT_OK;
+}
+
 static ct_status evaluate_candidates(cross_validation *f)
 {
     ct__objective *e = &f->l->objective;
@@ -183,6 +253,7 @@ static ct_status evaluate_candidates(cross_validation *f)
     e->phase = CT_LEARN_PHASE_FOLDS;
     for (int candidate = 0; candidate < WEIGHTS && rises < 2; candidate++) {
         CT_TRY(evaluate_candidate(f, candidate));
+        if (candidate == 0 && !ct__objective_cancelled(e)) CT_TRY(try_evidence(f));
         if (ct__objective_cancelled(e)) return CT_OK;
         if (!candidate) continue;
         rises = ct__compare(&f->scores, candidate, candidate - 1, CT_METRIC_LOSS).mean < 0 ? 0 : rises + 1;

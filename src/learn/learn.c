@@ -117,7 +117,7 @@ static ct_status start_closed(ct__learning *l)
 }
 
 /* weight_i = 2 L(closed) N_i / mean N. */
-static void set_weights(ct__learning *l)
+void ct__set_weights(ct__learning *l)
 {
     const int32_t m = l->objective.outer->m;
     double        mean = 0;
@@ -137,7 +137,7 @@ static ct_status find_starts(ct__learning *l, const ct_noise *noise)
     if (e->options->learn_kernels) CT_TRY(ct__learn_kernels(l));
     CT_TRY(start_closed(l));
     CT_TRY(loss_at(e, l->start, &e->result->loss_start));
-    if (isfinite(e->result->loss_closed_form)) set_weights(l);
+    if (isfinite(e->result->loss_closed_form)) ct__set_weights(l);
     else if (!isfinite(e->result->loss_start)) {
         ct_outer_value value = {0};
         CT_TRY(ct_outer_evaluate(o, l->start, NULL, &value, e->err));
@@ -172,7 +172,9 @@ static ct_status run_lm(ct__learning *l)
     r->prior = isnan(o->prior) ? 0 : o->prior;
     if (table && !isfinite(r->loss_closed_form)) r->prior = 0;
     memcpy(l->p, table ? l->start : l->closed, bytes);
+    memcpy(r->closed_form, l->closed, bytes);
     if (!table && isnan(o->prior)) CT_TRY(ct__choose_prior(l));
+    if (!table) memcpy(l->p, l->closed, bytes); /* the reference may be another one now */
     e->fold_iteration = -1;
     if (ct__objective_cancelled(e)) {
         r->stop = CT_LEARN_STOP_CANCELLED;

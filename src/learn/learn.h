@@ -278,9 +278,19 @@ ct_status ct__find(ct__learning *l, ct_finding_code code, int values, const doub
 ct_status ct__find_parameter(ct__learning *l, int32_t i, int sign);
 #define CT__VALUES(...) (int)(sizeof(double[]){__VA_ARGS__} / sizeof(double)), (double[]){__VA_ARGS__}
 #define CT__NO_VALUES   0, NULL
+#define CT__SWAP(type, a, b)   \
+    do {                       \
+        const type t_ = (a);   \
+        (a) = (b);             \
+        (b) = t_;              \
+    } while (0)
 
 /* p <- its projection into the set; with rescale, after the common factor that brings it nearest. */
 ct_status ct__enter_set(const ct_theta *theta, int rescale, double *p, ct_err *err);
+/* learn.c: the weights of the prior, from samples and loss of the reference. */
+void ct__set_weights(ct__learning *l);
+/* reference.c: *possible <- 1 if there is a likelihood of the measurements alone. */
+ct_status ct__need_evidence(ct__learning *l, int *possible);
 /* reference.c: widths of kernels by likelihood, before anything else; every candidate has them. */
 ct_status ct__learn_kernels(ct__learning *l);
 /* reference.c: which reference a run has, outer->reference. */

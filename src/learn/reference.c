@@ -131,6 +131,14 @@ ct_status ct__learn_kernels(ct__learning *l)
 
 /* ---- The reference of a part ------------------------------------------------------------------ */
 
+ct_status ct__need_evidence(ct__learning *l, int *possible)
+{
+    ct_err          why;
+    const ct_status status = need_likelihood(l->objective.outer, CT_REFERENCE_EVIDENCE, &why);
+    *possible = status == CT_OK;
+    return status == CT_E_MEMORY ? ct__no_memory(l->objective.err, "sequences", l->objective.outer->count) : CT_OK;
+}
+
 /* Effective samples: those of a mean square with the same standard error, 2 / N. */
 static void count_samples(int32_t m, const double *error, int64_t *samples)
 {
