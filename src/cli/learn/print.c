@@ -114,6 +114,7 @@ json_t *learn_json(const learn_request *request, const learn_job *job)
     cli_put(o, "evaluations", cli_integer(r->evaluations));
     cli_put(o, "seconds", cli_number(r->seconds));
     cli_put(o, "deployment", cli_text(cli_solvers[r->incremental]));
+    cli_put(o, "reference", cli_text(ct_reference_name(r->reference)));
     cli_put(o, "loss", loss_json(r));
     cli_put(o, "prior", cli_number(r->prior));
     cli_put(o, "candidates", learn_candidates_json(r));
@@ -194,13 +195,16 @@ static void print_table(const learn_job *job)
 
 static void print_loss(const ct_learn_result *r)
 {
-    char heldout[128] = "; no sequences were held out";
+    const char *reference = ct_reference_name(r->reference);
+    char        heldout[128] = "; no sequences were held out";
     if (isfinite(r->loss_heldout))
-        snprintf(heldout, sizeof heldout, "; held out%s %.6g, the closed form there %.6g, the start %.6g",
-                 r->incremental ? " (incremental)" : "", r->loss_heldout, r->loss_heldout_closed_form,
+        snprintf(heldout, sizeof heldout, "; held out%s %.6g, the %s there %.6g, the start %.6g",
+                 r->incremental ? " (incremental)" : "", r->loss_heldout, reference, r->loss_heldout_closed_form,
                  r->loss_heldout_start);
-    cli_row("loss", "start %.6g, closed form %.6g, learned %.6g%s", r->loss_start, r->loss_closed_form, r->loss_train,
-            heldout);
+    if (isnan(r->loss_start)) cli_row("loss", "not known: truth was not used");
+    else
+        cli_row("loss", "start %.6g, %s %.6g, learned %.6g%s", r->loss_start, reference, r->loss_closed_form,
+                r->loss_train, heldout);
 }
 
 /* Why the scale was not applied as consistency wants it. */
@@ -220,6 +224,10 @@ static void print_scale(const learn_job *job)
 {
     const ct_learn_result *r = &job->result;
     char remark[96], nees[64] = "", chi[64] = "";
+    if (isnan(r->loss_start)) {
+        cli_row("scale", "as the likelihood has it: without truth there is no NEES");
+        return;
+    }
     if (isnan(r->scale_wanted)) {
         cli_row("scale",
                 "not available: there are no more measurements than unknowns, they fit exactly, or no factor is "
@@ -334,7 +342,7 @@ static void print_method(const learn_request *request, const learn_job *job)
     learn_prior_text(cut ? NAN : r->prior, chosen, held, job->dataset->trains, prior, sizeof prior);
     if (r->method == CT_LEARN_LM)
         cli_row("method", "lm: bounded Levenberg-Marquardt in log theta, from the %s%s",
-                began_at_start(request, job) ? "start values" : "closed form", prior);
+                began_at_start(request, job) ? "start values" : ct_reference_name(r->reference), prior);
     else cli_row("method", "%s: %s", ct_learn_method_name(r->method), ct_learn_method_get_info(r->method)->text);
     cli_row("stop", "%s; %d iteration%s, %d evaluation%s, %lld inner solve%s, %s", stop, r->iterations,
             CLI_S(r->iterations), r->evaluations, CLI_S(r->evaluations), (long long)r->inner_solves,
@@ -359,7 +367,10 @@ void learn_print(const cli_io *io, const learn_request *request, const learn_job
     cli_row("spread", "%.4g: the largest learned variance over the smallest%s", r->spread,
             ct_theta_has_units(job->theta) ? ", in the dataset's units" : "");
     print_scale(job);
-    if (isfinite(r->chi_after))
+    if (isnan(r->loss_start) && isfinite(r->chi_after))
+        cli_row("consistency", "chi-square %.4g -> %.4g per degree, before and after, on training sequences",
+                r->chi_before, r->chi_after);
+    else if (isfinite(r->chi_after))
         cli_row("consistency",
                 "chi-square %.4g -> %.4g per degree, NEES %.4g -> %.4g per coordinate, before and after the scale, on "
                 "%s sequences (1: consistent)",

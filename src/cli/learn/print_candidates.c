@@ -9,11 +9,9 @@ json_t *learn_candidates_json(const ct_learn_result *r)
     for (int k = 0; k < r->candidates; k++) {
         const ct_learn_candidate *c = &r->candidate[k];
         json_t *o = cli_object();
-        cli_put(o, "candidate",
-                cli_text(isnan(c->prior)                            ? "start"
-                         : !isinf(c->prior)                         ? "learned"
-                         : r->reference == CT_REFERENCE_CLOSED_FORM ? "closed_form"
-                                                                    : "likelihood"));
+        const int   closed = r->reference == CT_REFERENCE_CLOSED_FORM; /* a key of older files */
+        const char *reference = closed ? "closed_form" : ct_reference_name(r->reference);
+        cli_put(o, "candidate", cli_text(isnan(c->prior) ? "start" : isinf(c->prior) ? reference : "learned"));
         cli_put(o, "prior", cli_number(c->prior));
         cli_put(o, "heldout", cli_number(c->heldout));
         cli_put(o, "heldout_error", cli_number(c->heldout_error));
