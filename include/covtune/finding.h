@@ -86,8 +86,8 @@ typedef enum {
       "they are learned from the start values by the tracking loss alone.",                                            \
       NULL)                                                                                                            \
     X(CT_FINDING_LIKELIHOOD, "likelihood", CT_SEVERITY_INFO, CT_TOPIC_DATA,                                            \
-      "Residuals at the truth are not known for every parameter, or the truth has a sigma. The maximum of the "        \
-      "likelihood of measurements and truth takes the place of the closed form.",                                      \
+      "Residuals at the truth are not known for every parameter, the truth has a sigma, or models have kernels. The "  \
+      "maximum of the likelihood of measurements and truth takes the place of the closed form.",                       \
       NULL)                                                                                                            \
     X(CT_FINDING_EVIDENCE, "evidence", CT_SEVERITY_INFO, CT_TOPIC_VALIDATION,                                          \
       "The likelihood of the measurements alone tracks held-out sequences better than with the truth: "             \

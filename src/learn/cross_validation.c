@@ -230,7 +230,7 @@ static ct_status try_evidence(cross_validation *f)
     ct__learning   *l = f->l;
     const ct_outer *o = l->objective.outer;
     int             possible = 0;
-    if (o->reference != CT_REFERENCE_LIKELIHOOD) return CT_OK;
+    if (o->reference != CT_REFERENCE_LIKELIHOOD || ct__closed_form_exists(l)) return CT_OK;
     CT_TRY(ct__need_evidence(l, &possible));
     if (!possible) return CT_OK;
     double   *room = ct__zalloc((f->folds + 2) * (int64_t)o->m, sizeof *room);

@@ -267,6 +267,7 @@ typedef struct {
     ct__heldout held;              /* the chosen candidate on held-out sequences  */
     int        rescale;            /* the closed form was scaled by the factor that brings it nearest to the set */
     double    *error;              /* m: standard errors of the likelihood */
+    int        complete;           /* every parameter has residuals at the truth */
     int32_t    left_out;           /* sequences that the likelihood leaves out */
     int        alone;              /* the chosen candidate: from the start values, without prior */
     ct__memo   memo;
@@ -287,6 +288,8 @@ ct_status ct__find_parameter(ct__learning *l, int32_t i, int sign);
 
 /* p <- its projection into the set; with rescale, after the common factor that brings it nearest. */
 ct_status ct__enter_set(const ct_theta *theta, int rescale, double *p, ct_err *err);
+/* reference.c: does the truth determine every residual? */
+int ct__closed_form_exists(const ct__learning *l);
 /* learn.c: the weights of the prior, from samples and loss of the reference. */
 void ct__set_weights(ct__learning *l);
 /* reference.c: *possible <- 1 if there is a likelihood of the measurements alone. */

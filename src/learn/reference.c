@@ -1,9 +1,9 @@
 /* reference.c: the candidate that does not look at the tracking loss.
  *
  * Residuals at the truth are samples of the noise, so their second moments (closed_form.c) are its maximum-likelihood
- * estimate where the truth determines every residual and is exact. Elsewhere the maximum of the likelihood of
- * measurements and truth (likelihood.h) takes their place: where truth is partial, has a sigma of its own, or is not
- * used at all. */
+ * estimate where the truth determines every residual and is exact, and noise is Gaussian. Elsewhere the maximum of
+ * the likelihood of measurements and truth (likelihood.h) takes their place: where truth is partial, has a sigma of its
+ * own, or is not used at all, and where models have kernels. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -25,6 +25,15 @@ static int truth_has_sigma(const ct_outer *o)
 {
     for (int32_t i = 0; i < o->count; i++)
         if (o->inner[i].seq->truth_sigma[0] > 0 || o->inner[i].seq->truth_sigma[1] > 0) return 1;
+    return 0;
+}
+
+/* Does a learned model have a kernel? Its closed form is an M-estimate that is consistent for Gaussian noise. The
+ * likelihood has the scale that belongs to the kernel. */
+static int has_kernels(const ct_outer *o)
+{
+    for (int32_t g = 0; g < o->models; g++)
+        if (o->slot[g] >= 0 && ct_noise_get(o->base, g)->robust.kind != CT_ROBUST_NONE) return 1;
     return 0;
 }
 
@@ -63,8 +72,8 @@ ct_status ct__choose_reference(ct__learning *l)
         return need_likelihood(o, CT_REFERENCE_LIKELIHOOD, e->err);
     }
     CT_TRY(ct_outer_closed_form(o, NULL, l->p, l->samples, e->err));
-    const int complete = is_complete(o->m, l->samples);
-    if (complete && !truth_has_sigma(o) && !o->extras) return CT_OK;
+    const int complete = l->complete = is_complete(o->m, l->samples);
+    if (complete && !truth_has_sigma(o) && !o->extras && !has_kernels(o)) return CT_OK;
     const ct_status status = need_likelihood(o, CT_REFERENCE_LIKELIHOOD, &why);
     if (status == CT_E_MEMORY) return ct__no_memory(e->err, "sequences", o->count);
     if (status == CT_OK) o->reference = CT_REFERENCE_LIKELIHOOD;
@@ -130,6 +139,8 @@ ct_status ct__learn_kernels(ct__learning *l)
 }
 
 /* ---- The reference of a part ------------------------------------------------------------------ */
+
+int ct__closed_form_exists(const ct__learning *l) { return l->complete; }
 
 ct_status ct__need_evidence(ct__learning *l, int *possible)
 {
