@@ -23,6 +23,7 @@
 #include <math.h>
 
 #define LEAST_GAIN 5e-3 /* of losses: below it a change is not worth its risk */
+#define LEAST_UNITS 3  /* recordings that a minimum of the loss has to prove itself on */
 #define LEAST_LOSS 0.01 /* of errors: below it they are not worse             */
 #define HALF       0.69 /* log 2                                              */
 #define QUARTER    0.22 /* log 1.25                                           */
@@ -59,6 +60,7 @@ static ct_choice duel(const ct__scores *s, int a, int b, int learned)
     const ct__paired d = ct__compare(s, a, b, CT_METRIC_LOSS);
     const double bar = d.units > 1 ? (learned ? ct__standard_errors(d.units) : 1) * d.error : 0;
     if (d.mean > bar && d.mean > LEAST_GAIN) return CT_CHOICE_WORSE;
+    if (learned && d.units < LEAST_UNITS) return CT_CHOICE_NOT_BETTER;
     const int halves = !learned && d.mean < LEAST_GAIN && d.best < -HALF && d.worst < QUARTER;
     if (!(d.mean < -LEAST_GAIN && d.mean < -bar) && !halves) return CT_CHOICE_NOT_BETTER;
     if (ct__count_failed(s, a) > ct__count_failed(s, b)) return CT_CHOICE_FAILS;
