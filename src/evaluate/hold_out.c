@@ -1,8 +1,6 @@
 /* hold_out.c: which measurements are held out, and the graph without them.
  *
- * Odometry is the chain of a body's consecutive poses: factors whose variables of one body (x17, x18: names but for
- * their number) are all neighbours in the order of the variables. Everything else can be held out: absolute
- * measurements, landmarks, loop closures, contacts.
+ * Everything but odometry (graph/bodies.h) can be held out: absolute measurements, landmarks, loop closures, contacts.
  *
  * A held-out factor keeps its place in the structure, with its covariance multiplied by 1e12: to the other factors'
  * twelfth digit it has no weight.
@@ -11,6 +9,7 @@
  * Undetermined directions grow by 1e12. */
 #include "evaluate/hold_out.h"
 #include "base/name_table.h"
+#include "graph/bodies.h"
 #include "solve/solve.h"
 
 #define WEIGHTLESS  1e12
@@ -18,45 +17,7 @@
 #define TENTH       10
 #define GROUP_LEAST 4 /* of four measurements one can be predicted from the rest; of fewer the rest says little */
 
-/* ---- Odometry -------------------------------------------------------------------------------- */
-
-/* body[v], rank[v]: which body a variable is of, and its place among the variables of that body. */
-static ct_status rank_variables(const ct_graph *g, int32_t *body, int32_t *rank, ct_err *err)
-{
-    ct__names names = {0};
-    int32_t  *count = ct__zalloc(g->variables, sizeof *count);
-    ct_status status = count ? CT_OK : ct__no_memory(err, "variables", g->variables);
-    for (int32_t v = 0; status == CT_OK && v < g->variables; v++) {
-        char name[256];
-        ct_graph_name(g, v, name, sizeof name - 1);
-        const size_t n = ct__body_name_length(name);
-        name[n] = (char)('A' + g->kind[v]); /* a body is of one kind */
-        name[n + 1] = 0;
-        body[v] = ct__names_find(&names, name);
-        if (body[v] < 0) {
-            status = ct__names_add(&names, name, err);
-            body[v] = (int32_t)names.count - 1;
-        }
-        if (status == CT_OK) rank[v] = count[body[v]]++;
-    }
-    free(count);
-    ct__names_free(&names);
-    return status;
-}
-
-static int is_odometry(const ct_graph *g, const ct__factor *f, const int32_t *body, const int32_t *rank)
-{
-    const int32_t *var = g->var_pool + f->var;
-    int            steps = 0;
-    if (f->ops->absolute) return 0;
-    for (int i = 0; i < f->ops->arity; i++)
-        for (int k = i + 1; k < f->ops->arity; k++) {
-            if (body[var[i]] != body[var[k]]) continue;
-            if (abs(rank[var[i]] - rank[var[k]]) != 1) return 0;
-            steps++;
-        }
-    return steps > 0;
-}
+/* ---- Candidates ------------------------------------------------------------------------------ */
 
 static int estimates_something(const ct_graph *g, const ct__factor *f)
 {
@@ -68,15 +29,12 @@ static int estimates_something(const ct_graph *g, const ct__factor *f)
 /* candidate[f] <- 1 if the factor may be held out. */
 static ct_status list_candidates(const ct_graph *g, uint8_t *candidate, ct_err *err)
 {
-    int32_t *body = ct__zalloc(g->variables, sizeof *body), *rank = ct__zalloc(g->variables, sizeof *rank);
-    ct_status status = CT_OK;
-    if (!body || !rank) status = ct__no_memory(err, "variables", g->variables);
-    if (status == CT_OK) status = rank_variables(g, body, rank, err);
-    for (int32_t f = 0; status == CT_OK && f < g->factors; f++)
-        candidate[f] = estimates_something(g, &g->factor[f]) && !is_odometry(g, &g->factor[f], body, rank);
-    free(body);
-    free(rank);
-    return status;
+    ct__bodies bodies;
+    CT_TRY(ct__bodies_find(g, &bodies, err));
+    for (int32_t f = 0; f < g->factors; f++)
+        candidate[f] = estimates_something(g, &g->factor[f]) && !ct__is_odometry(g, &bodies, f);
+    ct__bodies_free(&bodies);
+    return CT_OK;
 }
 
 /* ---- A tenth --------------------------------------------------------------------------------- */

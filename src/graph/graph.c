@@ -28,7 +28,7 @@ void ct_graph_free(ct_graph *g)
     free(g);
 }
 
-ct_status ct_graph_copy(const ct_graph *graph, ct_graph **out, ct_err *err)
+ct_status ct__graph_copy_without(const ct_graph *graph, const uint8_t *left_out, ct_graph **out, ct_err *err)
 {
     ct_graph *g;
     *out = NULL;
@@ -41,8 +41,9 @@ ct_status ct_graph_copy(const ct_graph *graph, ct_graph **out, ct_err *err)
     }
     for (int32_t f = 0; f < graph->factors && status == CT_OK; f++) {
         const ct_factor k = ct_graph_factor(graph, f);
+        if (left_out && left_out[f]) continue;
         status = ct_graph_add_factor(g, k.ops, k.var, k.z, k.context, k.noise, err);
-        if (status == CT_OK) g->factor[f].multiplier = k.multiplier;
+        if (status == CT_OK) g->factor[g->factors - 1].multiplier = k.multiplier;
     }
     if (status != CT_OK) {
         ct_graph_free(g);
@@ -50,6 +51,11 @@ ct_status ct_graph_copy(const ct_graph *graph, ct_graph **out, ct_err *err)
     }
     *out = g;
     return CT_OK;
+}
+
+ct_status ct_graph_copy(const ct_graph *graph, ct_graph **out, ct_err *err)
+{
+    return ct__graph_copy_without(graph, NULL, out, err);
 }
 
 /* ---- variables ---- */

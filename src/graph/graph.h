@@ -50,6 +50,9 @@ static inline size_t ct__body_name_length(const char *name)
     return n;
 }
 
+/* ct_graph_copy without the factors f with left_out[f]; NULL: with all. */
+ct_status ct__graph_copy_without(const ct_graph *graph, const uint8_t *left_out, ct_graph **out, ct_err *err);
+
 /* Checks of an initial value, and of the measurement of factor f with first variable `on`: finite, unit rotations, of
  * the size that the model takes, with a shape if it needs one. */
 ct_status ct__check_kind(const char *name, ct_kind kind, ct_err *err);
