@@ -129,6 +129,47 @@ ct_status ct_likelihood_learn_kernels(ct_likelihood *likelihood, const uint8_t *
 ct_robust ct_likelihood_robust(const ct_likelihood *likelihood, int32_t model);
 ct_status ct_likelihood_set_robust(ct_likelihood *likelihood, int32_t model, ct_robust robust, ct_err *err);
 
+/* ---- Errors that last ------------------------------------------------------------------------- */
+
+/* The likelihood takes errors of measurements for independent. Errors of one target may last instead: a landmark whose
+ * range is too long for seconds, multipath of a GPS. Learning without truth takes them for motion, so that sigmas of
+ * odometry come out too large. They show as correlation of whitened residuals u, which are nearly white otherwise:
+ *
+ *     rho(lag) = sum u_i u_j / sqrt(sum u_i^2 sum u_j^2)    over pairs of one model, target and row, lag apart
+ *
+ * A target is what is measured from the poses of a body: a landmark (a variable or a known point), or the world, for
+ * absolute measurements. Odometry and loop closures have none. Rows are clipped at 3 sigmas. Bin 0 has neighbours, up
+ * to sqrt 2 times their median distance d. Bin k has pairs 2^(k - 1/2) to 2^(k + 1/2) times d apart, one for every
+ * measurement. */
+#define CT_LASTING_RHO   0.3 /* errors last if neighbours (bins 0 and 1) correlate by more, and by 3 standard errors */
+#define CT_LASTING_OVER  0.2 /* they are over where the correlation is below                                         */
+#define CT_LASTING_PAIRS 30  /* a bin with fewer pairs does not count                                                */
+#define CT_LASTING_BINS  16
+
+typedef struct {
+    int     seconds; /* 1: lags are in s; 0: in poses, as some have no time stamp                                     */
+    int     row;     /* of the largest rho between neighbours; -1: too few pairs                                      */
+    double  rho;     /* that rho; NaN: too few pairs                                                                  */
+    /* at which errors of all rows are over. If those of a row are nowhere, at which half of its rho is left. 0: no
+     * errors last; INFINITY: they do, and there is no such lag                                                       */
+    double  lag;
+    int64_t pairs[CT_LASTING_BINS];
+    double  lag_of[CT_LASTING_BINS]; /* mean over the pairs of a bin */
+    double  rho_of[CT_LASTING_BINS][CT_ROWS_MAX];
+} ct_lasting_errors;
+
+/* Of a learned model, over the sequences that took part in the last evaluation, at their estimates, without what
+ * ct_likelihood_thin leaves out. */
+ct_status ct_likelihood_lasting_errors(const ct_likelihood *likelihood, int32_t model, ct_lasting_errors *out,
+                                       ct_err *err);
+
+/* Measurements of a target take part from now on that are `lag` apart or more, from the first on. lag: one per noise
+ * model, in the unit of ct_likelihood_lasting_errors; 0: all. Measurements without which a variable is undetermined at
+ * the last estimate stay. Solves start over. */
+ct_status ct_likelihood_thin(ct_likelihood *likelihood, const double *lag, ct_err *err);
+/* Factors of a model that take part; *all (may be NULL) <- all of them. */
+int64_t   ct_likelihood_factors(const ct_likelihood *likelihood, int32_t model, int64_t *all);
+
 #ifdef __cplusplus
 }
 #endif

@@ -54,8 +54,12 @@ static ct_status check_models(ct_likelihood *l, const ct_noise *noise, ct_err *e
     return CT_OK;
 }
 
-static ct_status map_edges(ct__likelihood_sequence *s, ct_err *err)
+ct_status ct__likelihood_build_solver(ct__likelihood_sequence *s, ct_err *err)
 {
+    ct_solver_free(s->solver);
+    free(s->item_of);
+    s->item_of = NULL;
+    CT_TRY(ct_solver_new(s->graph, NULL, &s->solver, err));
     const int64_t edges = s->solver->system->edges;
     s->item_of = ct__zalloc(edges, sizeof *s->item_of);
     if (!s->item_of) return ct__no_memory(err, "factors", edges);
@@ -90,8 +94,8 @@ static ct_status make_sequence(ct_likelihood *l, int32_t i, ct_err *err)
     ct__likelihood_sequence *s = &l->sequence[i];
     const int64_t            m = l->m, size = ct_graph_size(s->seq->graph);
     CT_TRY(ct__add_truth(s, &l->options, i, l->noise, err));
-    CT_TRY(ct_solver_new(s->graph, NULL, &s->solver, err));
-    CT_TRY(map_edges(s, err));
+    s->graph = s->whole;
+    CT_TRY(ct__likelihood_build_solver(s, err));
     s->first = ct__zalloc(4 * size, sizeof *s->first);
     s->gradient = ct__zalloc(m + m * m, sizeof *s->gradient);
     if (!s->first || !s->gradient) return ct__no_memory(err, "values", size);
@@ -173,7 +177,8 @@ void ct_likelihood_free(ct_likelihood *l)
     for (int32_t i = 0; l->sequence && i < l->count; i++) {
         ct__likelihood_sequence *s = &l->sequence[i];
         ct_solver_free(s->solver);
-        ct_graph_free(s->graph);
+        if (s->graph != s->whole) ct_graph_free(s->graph);
+        ct_graph_free(s->whole);
         free(s->truth);
         free(s->item_of);
         free(s->first);

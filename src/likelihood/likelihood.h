@@ -6,6 +6,9 @@
  *   likelihood.c            L over all sequences
  *   maximise.c              its minimum in the feasible set, standard errors
  *   kernels.c               widths of kernels
+ *   targets.c               measurements by model, target and time
+ *   lasting_errors.c        autocorrelation of their residuals
+ *   thin.c                  graphs with fewer of them
  */
 #ifndef CT_LIKELIHOOD_PRIVATE_H
 #define CT_LIKELIHOOD_PRIVATE_H
@@ -23,7 +26,8 @@ typedef struct {
 /* One sequence, and the result of its last evaluation. */
 typedef struct {
     const ct_sequence *seq;
-    ct_graph          *graph;  /* with factors of the truth                     */
+    ct_graph          *whole;  /* with factors of the truth                     */
+    ct_graph          *graph;  /* in use: `whole`, or a copy with fewer factors */
     ct__truth         *truth;  /* their contexts                                */
     double             truth_sigma[2];
     ct_solver         *solver;
@@ -60,10 +64,29 @@ struct ct_likelihood {
     ct__likelihood_scratch  *scratch;    /* per job */
 };
 
-/* truth_factor.c: s->graph <- the sequence's graph with a factor for each variable whose truth is known, under models
+/* truth_factor.c: s->whole <- the sequence's graph with a factor for each variable whose truth is known, under models
  * appended to the table; s->truth_sigma, 0 without truth. */
 ct_status ct__add_truth(ct__likelihood_sequence *s, const ct_likelihood_options *options, int32_t number,
                         ct_noise *noise, ct_err *err);
+
+/* likelihood.c: the solver of s->graph, in place of the one before. */
+ct_status ct__likelihood_build_solver(ct__likelihood_sequence *s, ct_err *err);
+
+/* A measurement with a target. */
+typedef struct {
+    int32_t model, thing[CT_ARITY_MAX]; /* bodies and landmarks                  */
+    double  point[3];                   /* a known point                         */
+    double  t;                          /* s, or the number of its pose          */
+    int32_t factor;
+} ct__measurement;
+
+/* targets.c: 1 if every pose of every sequence has a time. */
+ct_status ct__has_times(const ct_likelihood *l, int *seconds, ct_err *err);
+/* *out <- the measurements of a model (-1: of all) in a graph of the sequence that have a target, in the order of
+ * models, targets and times. The caller frees it. */
+ct_status ct__list_measurements(const ct_sequence *seq, const ct_graph *graph, int32_t model, int seconds,
+                                ct__measurement **out, int32_t *count, ct_err *err);
+int       ct__same_target(const ct__measurement *a, const ct__measurement *b);
 
 /* likelihood.c: the sentence for a kernel without a normaliser. */
 ct_status ct__no_normaliser(const ct_noise_model *model, ct_robust robust, ct_err *err);

@@ -95,7 +95,7 @@ ct_status ct__add_truth(ct__likelihood_sequence *s, const ct_likelihood_options 
     const ct_sequence *seq = s->seq;
     const int32_t      n = ct_graph_variables(seq->graph);
     int32_t            model[CT_KIND_COUNT];
-    CT_TRY(ct_graph_copy(seq->graph, &s->graph, err));
+    CT_TRY(ct_graph_copy(seq->graph, &s->whole, err));
     if (!options->truth || !seq->truth) return CT_OK;
     s->truth = ct__zalloc(n, sizeof *s->truth);
     if (!s->truth) return ct__no_memory(err, "variables", n);
@@ -107,7 +107,7 @@ ct_status ct__add_truth(ct__likelihood_sequence *s, const ct_likelihood_options 
         if (!seq->known[v] || ct_graph_fixed(seq->graph, v)) continue;
         if (model[kind] < 0) CT_TRY(add_model(s, number, kind, noise, &model[kind], err));
         s->truth[v] = (ct__truth){seq, v};
-        CT_TRY(ct_graph_add_factor(s->graph, &TRUTH[kind], &v, &z, &s->truth[v], model[kind], err));
+        CT_TRY(ct_graph_add_factor(s->whole, &TRUTH[kind], &v, &z, &s->truth[v], model[kind], err));
     }
     return CT_OK;
 }
