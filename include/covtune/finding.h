@@ -99,6 +99,20 @@ typedef enum {
       "Learned from the measurements alone. Errors that last (a bias, a scale factor, a delay) do not show in them: "  \
       "real errors may be larger than claimed. Error bars assume that the models are right.",                          \
       NULL)                                                                                                            \
+    X(CT_FINDING_ERRORS_LAST, "errors_last", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                       \
+      "{subjects}: residuals of neighbouring measurements of one target correlate by {rho:.2g}. Errors that last are " \
+      "not white noise: sigmas of odometry may be too large, and real errors larger than claimed.",                    \
+      "rho")                                                                                                           \
+    X(CT_FINDING_MEASUREMENTS_THINNED, "measurements_thinned", CT_SEVERITY_INFO, CT_TOPIC_DATA,                        \
+      "{subjects}: residuals of neighbouring measurements of one target correlate by {rho:.2g}: errors that last. "    \
+      "Learning uses one measurement of a target every {lag:.2g} s. Sigmas are multiplied by {factor:.3g}, so that "   \
+      "all measurements together weigh as much as those do.",                                                          \
+      "rho", "lag", "factor")                                                                                          \
+    X(CT_FINDING_POSES_THINNED, "poses_thinned", CT_SEVERITY_INFO, CT_TOPIC_DATA,                                      \
+      "{subjects}: residuals of neighbouring measurements of one target correlate by {rho:.2g}: errors that last. "    \
+      "Learning uses one measurement of a target every {lag:.2g} poses. Sigmas are multiplied by {factor:.3g}, so "    \
+      "that all measurements together weigh as much as those do.",                                                     \
+      "rho", "lag", "factor")                                                                                          \
     X(CT_FINDING_SEQUENCES_LEFT_OUT, "sequences_left_out", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                         \
       "The likelihood leaves out {count:.0f} of {sequences:.0f} sequences: they have no estimate under the start "     \
       "values.",                                                                                                       \

@@ -103,6 +103,7 @@ static ct_status start_closed(ct__learning *l)
     else {
         memcpy(l->p, l->closed, bytes);
         CT_TRY(ct__diagnose_likelihood(l));
+        CT_TRY(ct__diagnose_lasting_errors(l, l->closed));
     }
     CT_TRY(loss_at(e, l->closed, &scaled));
     l->rescale = memcmp(l->p, l->closed, bytes) != 0;

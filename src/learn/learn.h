@@ -305,6 +305,14 @@ ct_status ct__reference(ct__learning *l, const uint8_t *part, int rescale, const
 /* Why a run stops whose answer is the reference. */
 ct_learn_stop ct__reference_stop(const ct__learning *l);
 ct_status     ct__diagnose_likelihood(ct__learning *l);
+/* The likelihood whose maximum is the reference. */
+ct_likelihood *ct__likelihood_of(const ct_outer *outer);
+/* lasting_errors.c: l->p and result->standard_error <- the maximum without truth of measurements that are thinned
+ * where their errors last. At first l->p is the maximum with all of them. Sigmas and widths of kernels of thinned
+ * models, in outer->noise, are then those for all measurements. With a finding for each. */
+ct_status     ct__learn_thinned(ct__learning *l);
+/* A finding for each model whose errors last, at the maximum p of the likelihood. */
+ct_status     ct__diagnose_lasting_errors(ct__learning *l, const double *p);
 /* A run without truth: the maximum of the likelihood is the answer. */
 ct_status     ct__learn_without_truth(ct__learning *l, ct_noise *noise);
 

@@ -43,6 +43,8 @@ static int uses_truth(const ct_outer *o, ct_reference kind)
     return kind != CT_REFERENCE_EVIDENCE && !o->options.no_truth;
 }
 
+ct_likelihood *ct__likelihood_of(const ct_outer *o) { return o->likelihood[uses_truth(o, o->reference)]; }
+
 static ct_status need_likelihood(ct_outer *o, ct_reference kind, ct_err *err)
 {
     ct_likelihood_options options = ct_likelihood_defaults();
@@ -187,7 +189,7 @@ static ct_status maximise_part(ct__learning *l, const uint8_t *part, const ct_ma
     uint8_t        *with = ct__zalloc(o->count + o->extras, sizeof *with);
     if (!with) return ct__no_memory(l->objective.err, "sequences", o->count);
     for (int32_t i = 0; i < o->count + o->extras; i++) with[i] = i >= o->count || !part || part[i];
-    ct_likelihood  *likelihood = o->likelihood[uses_truth(o, o->reference)];
+    ct_likelihood  *likelihood = ct__likelihood_of(o);
     const ct_status status = ct_likelihood_maximise(likelihood, with, options, p, result, l->objective.err);
     free(with);
     return status;
@@ -302,20 +304,19 @@ ct_status ct__learn_without_truth(ct__learning *l, ct_noise *noise)
     CT_TRY(ct__choose_reference(l));
     r->reference = o->reference;
     CT_TRY(ct__reference(l, NULL, 0, l->start, l->p, l->samples, r->standard_error));
-    memcpy(l->error, r->standard_error, bytes);
-    r->stop = ct__objective_cancelled(e) ? CT_LEARN_STOP_CANCELLED : CT_LEARN_STOP_LIKELIHOOD;
+    if (!ct__objective_cancelled(e)) CT_TRY(measure_chi(l, l->start, &r->chi_before));
     CT_TRY(ct__find(l, CT_FINDING_WITHOUT_TRUTH, CT__NO_VALUES));
+    CT_TRY(ct__learn_thinned(l));
+    r->stop = ct__objective_cancelled(e) ? CT_LEARN_STOP_CANCELLED : CT_LEARN_STOP_LIKELIHOOD;
+    memcpy(l->error, r->standard_error, bytes);
     CT_TRY(ct__diagnose_likelihood(l));
-    if (!ct__objective_cancelled(e)) {
-        CT_TRY(measure_chi(l, l->start, &r->chi_before));
-        CT_TRY(measure_chi(l, l->p, &r->chi_after));
-    }
+    if (!ct__objective_cancelled(e)) CT_TRY(measure_chi(l, l->p, &r->chi_after));
     r->spread = ct_theta_spread(o->theta, l->p);
     ct_theta_active(o->theta, l->p, r->at_bound);
     r->iterations = e->steps;
     memcpy(r->p, l->p, bytes);
     memcpy(r->closed_form, l->p, bytes);
     for (int32_t g = 0; g < o->models; g++)
-        if (o->slot[g] >= 0) CT_TRY(ct_noise_set_robust(noise, g, ct_noise_get(o->base, g)->robust, e->err));
+        if (o->slot[g] >= 0) CT_TRY(ct_noise_set_robust(noise, g, ct_noise_get(o->noise, g)->robust, e->err));
     return ct_theta_apply(o->theta, r->p, noise, e->err);
 }
