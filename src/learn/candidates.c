@@ -89,8 +89,12 @@ int ct__choose_candidate(const ct__scores *s, int reference, int start, int give
         if (verdict[k] == CT_CHOICE_WEAKER_PRIOR && k != start && k != reference && (k == best || !beats(s, best, k)))
             chosen = k;
     if (chosen < 0) chosen = verdict[other] == CT_CHOICE_CHOSEN ? other : incumbent;
-    for (int k = 0; k < s->candidates; k++)
-        if (verdict[k] == CT_CHOICE_CHOSEN) verdict[k] = CT_CHOICE_NOT_BETTER; /* than the chosen one */
+    for (int k = 0; k < s->candidates; k++) { /* against the chosen one */
+        const int lost = verdict[k] != CT_CHOICE_CHOSEN && verdict[k] != CT_CHOICE_WEAKER_PRIOR;
+        if (lost && k != incumbent && k != other) continue;
+        if (duel(s, k, chosen, 0) == CT_CHOICE_WORSE) verdict[k] = CT_CHOICE_WORSE;
+        else if (verdict[k] == CT_CHOICE_CHOSEN || k < chosen) verdict[k] = CT_CHOICE_NOT_BETTER;
+    }
     verdict[chosen] = CT_CHOICE_CHOSEN;
     return chosen;
 }
