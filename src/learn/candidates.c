@@ -93,7 +93,7 @@ int ct__choose_candidate(const ct__scores *s, int reference, int start, int give
         const int lost = verdict[k] != CT_CHOICE_CHOSEN && verdict[k] != CT_CHOICE_WEAKER_PRIOR;
         if (lost && k != incumbent && k != other) continue;
         if (duel(s, k, chosen, 0) == CT_CHOICE_WORSE) verdict[k] = CT_CHOICE_WORSE;
-        else if (verdict[k] == CT_CHOICE_CHOSEN || k < chosen) verdict[k] = CT_CHOICE_NOT_BETTER;
+        else if (verdict[k] == CT_CHOICE_CHOSEN || (!lost && k < chosen)) verdict[k] = CT_CHOICE_NOT_BETTER;
     }
     verdict[chosen] = CT_CHOICE_CHOSEN;
     return chosen;
