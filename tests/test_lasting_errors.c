@@ -3,6 +3,7 @@
 #include "learn_test.h"
 
 #include <covtune/likelihood.h>
+#include <covtune/push.h>
 
 static ct_likelihood *open_evidence(lesson *l)
 {
@@ -220,6 +221,26 @@ static void test_measurements_that_a_variable_needs_stay(void)
     lesson_free(&l);
 }
 
+/* A contact is a constraint of two bodies, not a measurement of a target: its residuals last, and it stays. */
+static void test_contacts_have_no_target(void)
+{
+    lesson          l = {.runs = 1};
+    ct_push_options options = ct_push_defaults(CT_SHAPE_ELLIPSE);
+    double          lag[8] = {0};
+    int64_t         all;
+    CHECK_OK(ct_noise_new(&l.noise, &l.err), l.err);
+    CHECK_OK(ct_simulate_push(&options, 0, 1, NULL, NULL, l.noise, &l.seq[0], &l.err), l.err);
+    learn_all(&l, CT_NOISE_DIAGONAL, 1e-14, 1e6);
+    CHECK(ct_noise_count(l.noise) <= 8);
+    ct_likelihood *likelihood = open_evidence(&l);
+    const int32_t geo = ct_noise_find(l.noise, "geo");
+    lag[geo] = 3;
+    CHECK_OK(ct_likelihood_thin(likelihood, lag, &l.err), l.err);
+    CHECK(ct_likelihood_factors(likelihood, geo, &all) == all && all > 100);
+    ct_likelihood_free(likelihood);
+    lesson_free(&l);
+}
+
 /* ---- Learning --------------------------------------------------------------------------------- */
 
 static void test_white_errors_are_not_thinned(void)
@@ -381,6 +402,7 @@ int main(void)
     RUN(test_the_autocorrelation_is_that_of_direct_sums);
     RUN(test_thinned_measurements_are_apart_and_come_back);
     RUN(test_measurements_that_a_variable_needs_stay);
+    RUN(test_contacts_have_no_target);
     RUN(test_white_errors_are_not_thinned);
     RUN(test_lasting_errors_are_not_taken_for_motion);
     RUN(test_with_truth_lasting_errors_are_named);

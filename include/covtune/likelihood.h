@@ -138,9 +138,9 @@ ct_status ct_likelihood_set_robust(ct_likelihood *likelihood, int32_t model, ct_
  *     rho(lag) = sum u_i u_j / sqrt(sum u_i^2 sum u_j^2)    over pairs of one model, target and row, lag apart
  *
  * A target is what is measured from the poses of a body: a landmark (a variable or a known point), or the world, for
- * absolute measurements. Odometry and loop closures have none. Rows are clipped at 3 sigmas. Bin 0 has neighbours, up
- * to sqrt 2 times their median distance d. Bin k has pairs 2^(k - 1/2) to 2^(k + 1/2) times d apart, one for every
- * measurement. */
+ * absolute measurements. Odometry, loop closures and contacts of two bodies have none. Rows are clipped at 3 sigmas.
+ * Bin 0 has neighbours, up to sqrt 2 times their median distance d. Bin k has pairs 2^(k - 1/2) to 2^(k + 1/2) times d
+ * apart, one for every measurement. */
 #define CT_LASTING_RHO   0.3 /* errors last if neighbours (bins 0 and 1) correlate by more, and by 3 standard errors */
 #define CT_LASTING_OVER  0.2 /* they are over where the correlation is below                                         */
 #define CT_LASTING_PAIRS 30  /* a bin with fewer pairs does not count                                                */

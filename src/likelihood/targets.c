@@ -60,24 +60,22 @@ static void read_known_point(const ct_factor *f, double p[3])
     for (int i = 0; (kind == CT_R2 || kind == CT_R3) && i < ct_kind_size(kind); i++) p[i] = f->z[at + i];
 }
 
-/* 0 if the factor has no target: odometry, loop closures, factors off the chains. */
+/* 0 if the factor has no target: odometry, loop closures, contacts of two bodies, factors off the chains. */
 static int survey_factor(const survey *s, int32_t index, ct__measurement *out)
 {
     const ct_factor f = ct_graph_factor(s->graph, index);
-    int             timed = 0;
+    int             moving = 0;
     *out = (ct__measurement){.model = f.noise, .factor = index, .t = -INFINITY};
     for (int i = 0; i < CT_ARITY_MAX; i++) out->thing[i] = NO_THING;
     for (int i = 0; i < f.ops->arity; i++) {
         const int32_t v = f.var[i];
         out->thing[i] = s->chained[v] ? -1 - s->bodies.body[v] : v;
-        for (int k = 0; k < i; k++)
-            if (out->thing[k] == out->thing[i]) return 0;
         if (!s->chained[v]) continue;
         out->t = fmax(out->t, s->seconds ? s->stamp[v] : s->bodies.rank[v]);
-        timed = 1;
+        moving++;
     }
     read_known_point(&f, out->point);
-    return timed;
+    return moving == 1;
 }
 
 static int compare_targets(const ct__measurement *a, const ct__measurement *b)
