@@ -7,13 +7,15 @@
  *
  *     NEES(s) = 1     by s <- s NEES(s),     one step where Q = 0 and nothing is frozen
  *
- * NEES here is the mean over sequences, each per coordinate. It is the mean that a user sees on further sequences, and
- * on recorded logs it predicts theirs better than medians or geometric means do, which are too small by factors of 2 to
- * 6 where sequences differ. One diverged sequence must not rule: none counts as more than CUT medians. */
+ * NEES of a recording is the mean over its sequences, each per coordinate: what a user sees on further ones of it. On
+ * recorded logs that predicts theirs better than medians or geometric means do, which are too small by factors of 2 to
+ * 6 where sequences differ. One diverged sequence must not rule: none counts as more than CUT medians. Nor must one
+ * recording with gross outliers: none counts as more than CUT_RECORDING medians of them. */
 #include "learn/learn.h"
 
 #include <math.h>
 
+#define CUT_RECORDING 4.0
 #define CUT 30.0 /* medians: the largest ratio in recorded logs without divergence is 23 */
 
 /* NEES per coordinate of a sequence; NaN: there is none. */
@@ -24,27 +26,46 @@ static double nees_of(const ct_evaluation *e)
     return c->nees / (double)c->nees_degrees;
 }
 
-/* The mean over sequences whose group is not `without`, after the cut. value: scratch. */
-static double mean_nees(int32_t n, const double *nees, const int32_t *group, int32_t without, double *value)
+/* The mean over sequences of group `only`, or, if that is -1, of groups other than `without`, after the cut. value:
+ * scratch. */
+static double mean_over(int32_t n, const double *nees, const int32_t *group, int32_t only, int32_t without,
+                        double *value)
 {
     int32_t count = 0;
     double sum = 0;
     for (int32_t i = 0; i < n; i++)
-        if (group[i] != without && !isnan(nees[i])) value[count++] = nees[i];
+        if ((only < 0 ? group[i] != without : group[i] == only) && !isnan(nees[i])) value[count++] = nees[i];
     const double most = CUT * ct_median(count, value);
     for (int32_t i = 0; i < count; i++) sum += CT_MIN(value[i], most);
     return count ? sum / count : NAN;
 }
 
+/* NEES without a group (-1: of all): with several recordings the mean of theirs after the cut, else the mean over
+ * sequences. value: 2 n of scratch. */
+static double mean_nees(int32_t n, const double *nees, const int32_t *group, int32_t recordings, int32_t without,
+                        double *value)
+{
+    double  sum = 0, *each = value + n;
+    int32_t count = 0;
+    if (recordings < 2) return mean_over(n, nees, group, -1, without, value);
+    for (int32_t g = 0; g < recordings; g++) {
+        const double own = g == without ? NAN : mean_over(n, nees, group, g, -1, value);
+        if (!isnan(own)) each[count++] = own;
+    }
+    const double most = CUT_RECORDING * ct_median(count, each);
+    for (int32_t i = 0; i < count; i++) sum += CT_MIN(each[i], most);
+    return count ? sum / count : NAN;
+}
+
 /* Over groups: the standard error of the mean, relative to it; and the mean after each group was divided by the mean of
  * the others, which is what a factor from the others leaves. With one group each sequence is one. */
-static void compare_groups(int32_t n, const double *nees, const int32_t *group, int32_t groups, double *value,
-                           ct__nees_measure *out)
+static void compare_groups(int32_t n, const double *nees, const int32_t *group, int32_t groups, int32_t recordings,
+                           double *value, ct__nees_measure *out)
 {
     double sum = 0, square = 0, crossed = 0;
     int32_t count = 0, sequences = 0;
     for (int32_t g = 0; g < groups; g++) {
-        const double others = mean_nees(n, nees, group, g, value);
+        const double others = mean_nees(n, nees, group, recordings, g, value);
         double own = 0;
         int32_t members = 0;
         for (int32_t i = 0; i < n; i++) {
@@ -90,7 +111,7 @@ ct_status ct__measure_nees(ct__learning *l, double factor, double *loss, ct__nee
     ct__objective *e = &l->objective;
     const int32_t n = e->outer->count;
     ct_evaluation *seen = ct__zalloc(n, sizeof *seen);
-    double *nees = ct__zalloc(2 * (int64_t)n, sizeof *nees);
+    double *nees = ct__zalloc(3 * (int64_t)n, sizeof *nees);
     int32_t *group = ct__zalloc(n, sizeof *group), groups = 0;
     ct_summary summary;
     ct_status status = seen && nees && group ? CT_OK : ct__no_memory(e->err, "sequences", n);
@@ -103,8 +124,9 @@ ct_status ct__measure_nees(ct__learning *l, double factor, double *loss, ct__nee
         if (groups == 1) group[i] = i;
     }
     if (status == CT_OK) {
-        *out = (ct__nees_measure){.nees = mean_nees(n, nees, group, -1, nees + n), .chi_squared = summary.chi_squared};
-        compare_groups(n, nees, group, groups == 1 ? n : groups, nees + n, out);
+        *out = (ct__nees_measure){.nees = mean_nees(n, nees, group, groups, -1, nees + n),
+                                  .chi_squared = summary.chi_squared};
+        compare_groups(n, nees, group, groups == 1 ? n : groups, groups, nees + n, out);
     }
     free(seen);
     free(nees);
