@@ -97,7 +97,7 @@ static void test_means_are_without_diverged_estimates_and_say_so(void)
     enum { N = 5 };
     ct_evaluation each[N];
     ct_sequence   seq[N] = {{0}}, *list[N];
-    char          name[N][8];
+    char          name[N][16];
     ct_err        err = {0};
     ct_findings   findings = {0};
     ct_summary    s;

@@ -41,7 +41,7 @@ static void make_scene(scene *s, uint64_t seed)
     }
     for (int m = 0; m < MARKS; m++) {
         const double point[2] = {3.0 * m - 2, 1.5 * m};
-        char         name[8];
+        char         name[16];
         snprintf(name, sizeof name, "l%d", m);
         CHECK_OK(ct_graph_add_point2(s->graph, name, point, NULL, &s->err), s->err);
         for (int k = 0; k < POSES; k++) {
@@ -303,7 +303,7 @@ static void test_nothing_is_held_out_that_leaves_a_variable_undetermined(void)
         if (k) CHECK_OK(ct_graph_add_between_se2(graph, k - 1, k, ct_se2_make(1, 0, 0), 2, &err), err);
     }
     for (int m = 0; m < 15; m++) { /* from m and m + 2; the last five from a third pose too */
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "l%d", m);
         CHECK_OK(ct_graph_add_point2(graph, name, (const double[]){m + 1, 3}, NULL, &err), err);
         for (int k = 0; k < (m < 10 ? 2 : 3); k++)

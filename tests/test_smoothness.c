@@ -15,7 +15,7 @@ static void test_second_differences_by_hand(void)
         CHECK_OK(ct_sequence_new(graph, &seq, &err), err);
         seq->stamp = timed ? malloc(16 * sizeof *seq->stamp) : NULL;
         for (int k = 0; k < 8; k++) {
-            char         name[8];
+            char         name[16];
             const double t = timed ? 0.3 * k + 0.05 * (k % 3) : k;
             snprintf(name, sizeof name, "a%d", k);
             CHECK_OK(ct_graph_add_se2(graph, name, ct_se2_make(0.5 * t * t + t, 3, 0.05 * t * t), NULL, &err), err);
