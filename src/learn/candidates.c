@@ -6,15 +6,15 @@
  *   - the mean log ratio of losses (paired.c) is below zero by more than one standard error, and by half a percent.
  *     With two recordings this asks that both gain. Or it is no worse, a halves the loss of some recording, and none is
  *     worse by a quarter: where one run alone tells two candidates apart, no standard error sees it;
- *   - neither translation nor rotation errors are worse by more than one standard error and a percent: in the loss one
- *     of them may be invisible beside the other; and
+ *   - neither translation nor rotation errors are worse by more than one standard error and three percent: in the loss
+ *     one of them may be invisible beside the other; and
  *   - it does not fail on more sequences.
  *
  * The incumbent is what the user gave, the start values; without given values it is the reference. It stays unless the
  * other of the two beats it. A minimum under a prior is fitted to the loss of a few sequences, and several are tried.
- * So it is chosen only if it beats both by the standard error of a t distribution. Of those that do, it is the one
- * with the strongest prior that the best of them does not beat. What the data cannot tell apart is thus left as the
- * user had it.
+ * So it is chosen only if it beats both by the standard error of a t distribution, and by two percent or a
+ * gain in translation or rotation, on three recordings or more. Of those that do, it is the one with the strongest prior that the best of them does not beat.
+ * What the data cannot tell apart is thus left as the user had it.
  *
  * The final answer is learned from all sequences, so it has no held-out loss. It is validated on the training
  * sequences, estimated as in deployment. If the reference or the start values beat it there, they replace it. */
@@ -24,7 +24,8 @@
 
 #define LEAST_GAIN 5e-3 /* of losses: below it a change is not worth its risk */
 #define LEAST_UNITS 3  /* recordings that a minimum of the loss has to prove itself on */
-#define LEAST_LOSS 0.01 /* of errors: below it they are not worse             */
+#define LEARNED_GAIN 0.02 /* the same of a minimum of the loss: chance makes gains of a percent */
+#define LEAST_LOSS 0.03 /* of errors: below it they are not worse             */
 #define HALF       0.69 /* log 2                                              */
 #define QUARTER    0.22 /* log 1.25                                           */
 
@@ -62,7 +63,9 @@ static ct_choice duel(const ct__scores *s, int a, int b, int learned)
     if (d.mean > bar && d.mean > LEAST_GAIN) return CT_CHOICE_WORSE;
     if (learned && d.units < LEAST_UNITS) return CT_CHOICE_NOT_BETTER;
     const int halves = !learned && d.mean < LEAST_GAIN && d.best < -HALF && d.worst < QUARTER;
-    if (!(d.mean < -LEAST_GAIN && d.mean < -bar) && !halves) return CT_CHOICE_NOT_BETTER;
+    const int visible = is_worse(s, b, a, CT_METRIC_TRANSLATION) || is_worse(s, b, a, CT_METRIC_ROTATION);
+    const double gain = learned && !visible ? LEARNED_GAIN : LEAST_GAIN;
+    if (!(d.mean < -gain && d.mean < -bar) && !halves) return CT_CHOICE_NOT_BETTER;
     if (ct__count_failed(s, a) > ct__count_failed(s, b)) return CT_CHOICE_FAILS;
     if (is_worse(s, a, b, CT_METRIC_TRANSLATION)) return CT_CHOICE_TRANSLATION;
     if (is_worse(s, a, b, CT_METRIC_ROTATION)) return CT_CHOICE_ROTATION;
