@@ -12,9 +12,9 @@
  *
  * The incumbent is what the user gave, the start values; without given values it is the reference. It stays unless the
  * other of the two beats it. A minimum under a prior is fitted to the loss of a few sequences, and several are tried.
- * So it is chosen only if it beats both by the standard error of a t distribution, and by two percent or a
- * gain in translation or rotation, on three recordings or more. Of those that do, it is the one with the strongest prior that the best of them does not beat.
- * What the data cannot tell apart is thus left as the user had it.
+ * So it is chosen only if it beats both by the standard error of a t distribution, and by two percent or a gain in
+ * translation or rotation, on three recordings or more. Of those that do, it is the one with the strongest prior that
+ * the best of them does not beat. What the data cannot tell apart is thus left as the user had it.
  *
  * The final answer is learned from all sequences, so it has no held-out loss. It is validated on the training
  * sequences, estimated as in deployment. If the reference or the start values beat it there, they replace it. */
