@@ -323,7 +323,7 @@ static ct_status estimate(bars *b)
         }
         return CT_OK;
     }
-    if (r->stop == CT_LEARN_STOP_LIKELIHOOD) {
+    if (r->stop == CT_LEARN_STOP_LIKELIHOOD || method == CT_LEARN_LIKELIHOOD) {
         for (int32_t i = 0; i < b->n; i++) r->standard_error[b->free[i]] = l->error[b->free[i]];
         return CT_OK;
     }

@@ -239,7 +239,7 @@ static ct_status run_method(ct__learning *l)
     e->done_to = 0.95;
     switch (o->method) {
     case CT_LEARN_CLOSED_FORM: *stop = CT_LEARN_STOP_CLOSED_FORM; return CT_OK;
-    case CT_LEARN_LIKELIHOOD: *stop = CT_LEARN_STOP_LIKELIHOOD; return CT_OK;
+    case CT_LEARN_LIKELIHOOD: *stop = ct__likelihood_stop(l); return CT_OK;
     case CT_LEARN_FRANK_WOLFE:
     case CT_LEARN_FRANK_WOLFE_LOG:
         return ct__learn_frank_wolfe(e, ct_learn_method_get_info(o->method)->space, most, l->p, stop);

@@ -268,6 +268,7 @@ typedef struct {
     int        rescale;            /* the closed form was scaled by the factor that brings it nearest to the set */
     double    *error;              /* m: standard errors of the likelihood */
     int        complete;           /* every parameter has residuals at the truth */
+    ct_maximise_stop search;       /* how the last search of the likelihood ended */
     int32_t    left_out;           /* sequences that the likelihood leaves out */
     int        alone;              /* the chosen candidate: from the start values, without prior */
     ct__memo   memo;
@@ -302,6 +303,8 @@ ct_status ct__choose_reference(ct__learning *l);
  * residuals per parameter, or as many as it is worth, 0: none; standard errors of log variances, of the likelihood. */
 ct_status ct__reference(ct__learning *l, const uint8_t *part, int rescale, const double *from, double *p,
                         int64_t *samples, double *error);
+/* Why a run of method likelihood stops: at its maximum, or at the limit of iterations. */
+ct_learn_stop ct__likelihood_stop(const ct__learning *l);
 /* Why a run stops whose answer is the reference. */
 ct_learn_stop ct__reference_stop(const ct__learning *l);
 ct_status     ct__diagnose_likelihood(ct__learning *l);

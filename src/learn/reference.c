@@ -120,6 +120,9 @@ ct_status ct__learn_kernels(ct__learning *l)
     int                 taken = 0;
     options.progress = report;
     options.user = e;
+    if (!has_kernels(o))
+        return ct_fail(e->err, CT_E_ARGUMENT,
+                       "widths of kernels are to be learned, but no learned noise model has a kernel");
     const int truth = uses_truth(o, CT_REFERENCE_LIKELIHOOD);
     CT_TRY(need_likelihood(o, CT_REFERENCE_LIKELIHOOD, e->err));
     double *width = ct__zalloc((int64_t)o->models + o->m, sizeof *width), *p = width ? width + o->models : NULL;
@@ -207,6 +210,8 @@ static ct_status maximise(ct__learning *l, const uint8_t *part, const double *fr
     ct_maximise_result  result = {0};
     int                 taken = 0;
     ct_status           status = CT_OK;
+    if (e->options->method == CT_LEARN_LIKELIHOOD && e->options->max_iterations)
+        options.max_iterations = e->options->max_iterations;
     options.centre = l->start;
     options.progress = report;
     options.user = e;
@@ -226,6 +231,7 @@ static ct_status maximise(ct__learning *l, const uint8_t *part, const double *fr
     e->steps += result.iterations;
     o->solves += result.inner_solves;
     l->left_out = result.left_out;
+    l->search = result.stop;
     ct_maximise_result_free(&result);
     return status == CT_OK ? ct__outer_checkpoint(o, e->err) : status;
 }
@@ -255,6 +261,12 @@ ct_learn_stop ct__reference_stop(const ct__learning *l)
 }
 
 /* ---- Findings -------------------------------------------------------------------------------- */
+
+ct_learn_stop ct__likelihood_stop(const ct__learning *l)
+{
+    if (ct__objective_cancelled(&l->objective)) return CT_LEARN_STOP_CANCELLED;
+    return l->search == CT_MAXIMISE_ITERATIONS ? CT_LEARN_STOP_ITERATIONS : CT_LEARN_STOP_LIKELIHOOD;
+}
 
 ct_status ct__diagnose_likelihood(ct__learning *l)
 {
@@ -307,7 +319,7 @@ ct_status ct__learn_without_truth(ct__learning *l, ct_noise *noise)
     if (!ct__objective_cancelled(e)) CT_TRY(measure_chi(l, l->start, &r->chi_before));
     CT_TRY(ct__find(l, CT_FINDING_WITHOUT_TRUTH, CT__NO_VALUES));
     CT_TRY(ct__learn_thinned(l));
-    r->stop = ct__objective_cancelled(e) ? CT_LEARN_STOP_CANCELLED : CT_LEARN_STOP_LIKELIHOOD;
+    r->stop = ct__likelihood_stop(l);
     memcpy(l->error, r->standard_error, bytes);
     CT_TRY(ct__diagnose_likelihood(l));
     if (!ct__objective_cancelled(e)) CT_TRY(measure_chi(l, l->p, &r->chi_after));

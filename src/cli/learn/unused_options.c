@@ -22,12 +22,25 @@ static cli_exit check_gradient_options(const cli_io *io, int argc, char **argv)
     return CLI_GO;
 }
 
+/* Without truth there is no loss and no NEES. */
+static cli_exit check_truthless_options(const cli_io *io, int argc, char **argv)
+{
+    static const char *const OF_TRUTH[] = {"scale", "scale-from", "truth-sigma", "loss", "weights", "prior", "folds"};
+    for (size_t i = 0; i < sizeof OF_TRUTH / sizeof *OF_TRUTH; i++)
+        if (cli_option_given(argc, argv, OF_TRUTH[i]))
+            return cli_misuse(io, "--%s needs truth, and --truth none uses none; leave one of them out", OF_TRUTH[i]);
+    return CLI_GO;
+}
+
 cli_exit learn_refuse_unused(const cli_io *io, learn_request *r, int argc, char **argv)
 {
     const char *method = ct_learn_method_name((ct_learn_method)r->method);
     r->entry_given = cli_option_given(argc, argv, "entry");
     r->start_given = cli_option_given(argc, argv, "deployment-start");
     if (r->check_gradient) return check_gradient_options(io, argc, argv);
+    if (r->no_truth == 1 && check_truthless_options(io, argc, argv) != CLI_GO) return CLI_MISUSED;
+    if (cli_option_given(argc, argv, "from") && r->method == CT_LEARN_LIKELIHOOD)
+        return cli_misuse(io, "--from has no effect on likelihood: it starts from the start values");
     if (cli_option_given(argc, argv, "iterations") && !ct_learn_method_get_info((ct_learn_method)r->method)->iterations)
         return cli_misuse(io, "--iterations is for methods that iterate; %s does not", method);
     if (cli_option_given(argc, argv, "gradient") && !ct_learn_method_has((ct_learn_method)r->method, CT_LEARN_GRADIENT))
