@@ -1,8 +1,8 @@
 /* covtune/recipe.h: datasets from recorded files, by a recipe.
  *
- * A recipe (docs/import.md) is a YAML file that says where records come from (sources), which states are estimated, what
- * each sensor measures, what the truth is, and how runs are split. Importing streams: sequences are handed on as they
- * are complete, and memory holds the sequences that are being built.
+ * A recipe (docs/import.md) is a YAML file. It says where records come from (sources), which states are estimated, what
+ * each sensor measures, what the truth is, and how runs are split. Importing streams: sequences are written as they are
+ * complete, and memory holds those that are being built.
  *
  *     ct_recipe *recipe;
  *     CT_TRY(ct_recipe_read("mrclam.yaml", &recipe, err));

@@ -1,0 +1,204 @@
+/* recipe.h: a recipe as the reader checked it (recipe_*.c) and as the builder uses it (build_*.c).
+ *
+ * Strings belong to the recipe. Every item has the line of the recipe it was written on, for messages. Names of
+ * sources, landmarks and sensors are resolved to indices by the reader; -1: none. */
+#ifndef CT_RECIPE_PRIVATE_H
+#define CT_RECIPE_PRIVATE_H
+
+#include <covtune/recipe.h>
+
+typedef struct {
+    const char *text; /* NULL: not given */
+    int         line;
+} ct__words; /* a scalar: an expression, a name, a pattern */
+
+typedef struct {
+    int32_t    count;
+    ct__words *item;
+    int        line;
+} ct__list;
+
+typedef struct {
+    int    count; /* 0: not given */
+    double value[36];
+    int    line;
+} ct__numbers;
+
+typedef struct {
+    const char *name;
+    int         line;
+    ct__list    files; /* patterns */
+    ct_source_format format;
+    const char *separator, *comment, *topic, *each, *time, *where; /* NULL: default */
+    int         header;                                            /* -1: guess     */
+    ct__list    columns, missing;
+    int64_t     skip;
+} ct__recipe_source;
+
+/* Fields of records that a sensor, a map or the truth uses: expressions. X(constant, key, least and most items) */
+#define CT__ROLE_LIST(X)                                                                           \
+    X(CT__ROLE_POSITION, "position", 2, 3)                                                         \
+    X(CT__ROLE_YAW, "yaw", 1, 1)                                                                   \
+    X(CT__ROLE_QUATERNION, "quaternion", 4, 4)                                                     \
+    X(CT__ROLE_ROTATION_VECTOR, "rotation_vector", 3, 3)                                           \
+    X(CT__ROLE_EULER, "euler", 3, 3)                                                               \
+    X(CT__ROLE_MATRIX, "matrix", 12, 12)                                                           \
+    X(CT__ROLE_VELOCITY, "velocity", 2, 3)                                                         \
+    X(CT__ROLE_ANGULAR_VELOCITY, "angular_velocity", 3, 3)                                         \
+    X(CT__ROLE_INCREMENT, "increment", 3, 7)                                                       \
+    X(CT__ROLE_GEODETIC, "geodetic", 2, 3)                                                         \
+    X(CT__ROLE_RANGE, "range", 1, 1)                                                               \
+    X(CT__ROLE_BEARING, "bearing", 1, 1)                                                           \
+    X(CT__ROLE_ELEVATION, "elevation", 1, 1)                                                       \
+    X(CT__ROLE_DIRECTION, "direction", 3, 3)                                                       \
+    X(CT__ROLE_POINT, "point", 2, 3)                                                               \
+    X(CT__ROLE_PIXEL, "pixel", 2, 4)                                                               \
+    X(CT__ROLE_ID, "id", 1, 1)           /* of a landmark; a plain name, as text        */         \
+    X(CT__ROLE_TO_BODY, "to_body", 1, 1) /* of a body                                   */         \
+    X(CT__ROLE_FROM, "from", 1, 1)       /* relative poses: stamps or numbers of states */         \
+    X(CT__ROLE_TO, "to", 1, 1)           /*                                             */         \
+    X(CT__ROLE_REGIME, "regime", 1, 1)
+
+typedef enum {
+#define X(constant, key, least, most) constant,
+    CT__ROLE_LIST(X)
+#undef X
+    CT__ROLE_COUNT
+} ct__role;
+
+/* X(constant, name) */
+#define CT__SENSOR_LIST(X)                                                                         \
+    X(CT__SENSOR_ODOMETRY, "odometry")                                                             \
+    X(CT__SENSOR_VELOCITY, "velocity")                                                             \
+    X(CT__SENSOR_POSE, "pose")                                                                     \
+    X(CT__SENSOR_POSITION, "position")                                                             \
+    X(CT__SENSOR_GEODETIC, "geodetic")                                                             \
+    X(CT__SENSOR_HEADING, "heading")                                                               \
+    X(CT__SENSOR_RANGE, "range")                                                                   \
+    X(CT__SENSOR_BEARING, "bearing")                                                               \
+    X(CT__SENSOR_RANGE_BEARING, "range_bearing")                                                   \
+    X(CT__SENSOR_POINT, "point")                                                                   \
+    X(CT__SENSOR_RELATIVE_POSE, "relative_pose")                                                   \
+    X(CT__SENSOR_PIXEL, "pixel")                                                                   \
+    X(CT__SENSOR_STEREO, "stereo")
+
+typedef enum {
+#define X(constant, name) constant,
+    CT__SENSOR_LIST(X)
+#undef X
+    CT__SENSOR_COUNT
+} ct__sensor_type;
+
+typedef enum { CT__AXES_BODY, CT__AXES_CAMERA, CT__AXES_NED } ct__axes;
+typedef enum { CT__PER_STEP, CT__PER_SECOND, CT__PER_METRE } ct__per;
+typedef enum { CT__ATTACH_MOTION, CT__ATTACH_NEAREST } ct__attach;
+
+typedef struct {
+    const char   *model; /* name of the noise model */
+    ct__numbers   variance; /* squared if sigma was written; count 0: the type's default; 1: all rows */
+    ct_noise_kind kind;
+    ct_robust     robust;
+    double        width;
+    ct__per       per;
+    int           learn;
+} ct__recipe_noise;
+
+typedef struct {
+    double      from_s, to_s; /* of the recording, from its first stamp */
+    const char *name;
+} ct__recipe_interval;
+
+typedef struct {
+    int32_t     source; /* in recipe->source */
+    const char *from, *to;
+    int         line;
+} ct__recipe_ids; /* source -1: none */
+
+typedef struct {
+    const char      *name;
+    int              line;
+    ct__sensor_type  type;
+    int32_t          source, landmarks; /* indices; -1: none */
+    const char      *where, *body;
+    ct__list         role[CT__ROLE_COUNT];
+    ct__numbers      mount, target_mount, intrinsics, origin;
+    ct__axes         axes;
+    double           tolerance_s; /* NaN: default */
+    ct__attach       attach;
+    int              index;       /* relative poses: from and to are numbers of states */
+    int64_t          every;
+    ct__recipe_ids   ids;         /* of to_body */
+    ct__recipe_noise noise;
+    int32_t          intervals;
+    ct__recipe_interval *interval;
+} ct__recipe_sensor;
+
+typedef struct {
+    const char    *name;
+    int            line;
+    int32_t        source; /* -1: unknown points */
+    ct__list       role[CT__ROLE_COUNT]; /* id, position */
+    ct__recipe_ids ids;
+    int            estimate_unknown;
+} ct__recipe_landmarks;
+
+typedef struct {
+    int         given, line;
+    int32_t     source;
+    const char *where;
+    ct__list    role[CT__ROLE_COUNT];
+    ct__list    known;
+    int         nearest;
+    double      gap_s, delay_s, sigma[2]; /* sigma 0: not given */
+    ct__numbers mount, frame;
+    ct__axes    axes;
+} ct__recipe_truth;
+
+typedef enum { CT__STATES_EVERY, CT__STATES_AT, CT__STATES_DISTANCE } ct__states_by;
+
+typedef struct {
+    ct_kind       kind; /* CT_SE2, CT_SE3 */
+    ct__states_by by;
+    double        every_s, distance_m, turn_rad; /* turn_rad INFINITY: none */
+    int32_t       at;                            /* sensor; -1: the truth */
+    double        from_s, to_s, gap_s;
+    int           line;
+} ct__recipe_states;
+
+typedef enum { CT__ANCHOR_AUTO, CT__ANCHOR_NONE, CT__ANCHOR_SIGMA } ct__anchor;
+
+typedef struct {
+    double   segment_s;      /* 0: not cut by time    */
+    int64_t  segment_states; /* 0: not cut by number  */
+    ct__list train, test;    /* patterns of recordings */
+    double   test_fraction;  /* NaN: lists             */
+    int      line;
+} ct__recipe_split;
+
+/* Files that are graphs already (a ct_format of data.h), instead of sources, states and sensors. */
+typedef struct {
+    int       given, line;
+    ct__list  files;
+    ct_format format;
+    int       split_loops; /* relative poses between states that are not neighbours get the model "loop" */
+} ct__recipe_sequences;
+
+struct ct_recipe {
+    char                 *text, *name, *folder;
+    void                 *tree; /* owns the strings below */
+    const char           *recording, *bodies;
+    int32_t               sources, landmarks, sensors, corrections;
+    ct__recipe_source    *source;
+    ct__recipe_landmarks *landmark;
+    ct__recipe_sensor    *sensor;
+    ct_correction        *correction;
+    int                   doctor; /* corrections: doctor */
+    ct__recipe_states     states;
+    ct__recipe_truth      truth;
+    ct__anchor            anchor;
+    double                anchor_sigma[2];
+    ct__recipe_split      split;
+    ct__recipe_sequences  sequences;
+};
+
+#endif
