@@ -27,7 +27,7 @@ static int count_values(int code)
 /* A place of a template that names no number would stay empty; a number that no place names would be lost. */
 static void test_every_sentence_has_all_numbers_and_subjects_and_nothing_else(void)
 {
-    static const double VALUE[CT_FINDING_VALUES_MAX] = {11, 22, 33, 44};
+    static const double VALUE[CT_FINDING_VALUES_MAX] = {11, 22, 33, 44, 55, 66};
     for (int code = 0; code < CT_FINDING_COUNT; code++) {
         const ct_finding_info *info = ct_finding_get_info((ct_finding_code)code);
         ct_findings            list = {0};

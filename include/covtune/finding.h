@@ -34,6 +34,7 @@ typedef enum {
 /* What a finding concerns. X(constant, name) */
 #define CT_TOPIC_LIST(X)                                                                           \
     X(CT_TOPIC_DATA, "data")                       /* sequences and their truth                */  \
+    X(CT_TOPIC_SENSORS, "sensors")                 /* errors of sensors beside noise           */  \
     X(CT_TOPIC_START, "start")                     /* where learning begins                    */  \
     X(CT_TOPIC_OPTIMISATION, "optimisation")       /* whether a minimum was found              */  \
     X(CT_TOPIC_VALIDATION, "validation")           /* held-out loss, loss as in deployment     */  \
@@ -54,7 +55,9 @@ typedef enum {
     X(CT_SUBJECT_MODEL, "model")         /* index in the noise table                           */  \
     X(CT_SUBJECT_SEQUENCE, "sequence")   /* index among the sequences                          */  \
     X(CT_SUBJECT_CANDIDATE, "candidate") /* theta that was compared with others                */  \
-    X(CT_SUBJECT_INFERENCE, "inference") /* how estimates were made                            */
+    X(CT_SUBJECT_INFERENCE, "inference") /* how estimates were made                            */  \
+    X(CT_SUBJECT_COVARIATE, "covariate") /* what a noise depends on: range, speed, ...         */  \
+    X(CT_SUBJECT_CAUSE, "cause")         /* what would explain the same residuals              */
 
 typedef enum {
 #define X(constant, name) constant,
@@ -63,7 +66,7 @@ typedef enum {
     CT_SUBJECT_COUNT
 } ct_subject_kind;
 
-#define CT_FINDING_VALUES_MAX 4
+#define CT_FINDING_VALUES_MAX 6
 
 /* X(constant, name, severity, topic, text, names of its numbers ...). The text is a template: {subjects} stands for the
  * names of all subjects; {+subjects} and {-subjects} for those of that sign; {NAME} or {NAME:FORMAT} for a number, in a
@@ -234,6 +237,111 @@ typedef enum {
       "{+subjects} against {-subjects}: multiplying the former and dividing the latter by up to 10, or the reverse, "  \
       "changes the loss by {change:.2g} % at most.",                                                                   \
       "change")                                                                                                        \
+    X(CT_FINDING_SENSOR_UNITS, "sensor_units", CT_SEVERITY_ERROR, CT_TOPIC_SENSORS,                                    \
+      "{subjects}: measured values are {factor:.4g} times the true ones (standard error {error:.2g}), which is a "     \
+      "unit of {unit:.6g}.",                                                                                           \
+      "factor", "error", "unit")                                                                                       \
+    X(CT_FINDING_SENSOR_AXES, "sensor_axes", CT_SEVERITY_ERROR, CT_TOPIC_SENSORS,                                      \
+      "{subjects}: its axes are not those of the body or world. Its rows are the axes {first:.0f}, {second:.0f}, "     \
+      "{third:.0f} (1: x; negative: turned round; 0: no such row).",                                                   \
+      "first", "second", "third")                                                                                      \
+    X(CT_FINDING_QUATERNION_ORDER, "quaternion_order", CT_SEVERITY_ERROR, CT_TOPIC_SENSORS,                            \
+      "{subjects}: quaternions have their scalar at the other end. In the other order rotations differ from the "      \
+      "truth by {after:.2g} rad instead of {before:.2g} rad.",                                                         \
+      "before", "after")                                                                                               \
+    X(CT_FINDING_CAMERA_AXES, "camera_axes", CT_SEVERITY_ERROR, CT_TOPIC_SENSORS,                                      \
+      "{subjects}: poses have camera axes (x right, y down, z ahead). With these they differ by {after:.2g} rad "      \
+      "instead of {before:.2g} rad.",                                                                                  \
+      "before", "after")                                                                                               \
+    X(CT_FINDING_SENSOR_IN_OTHER_FRAME, "sensor_in_other_frame", CT_SEVERITY_ERROR, CT_TOPIC_SENSORS,                  \
+      "{subjects}: its world frame is another than that of the truth: moved by ({x:.4g}, {y:.4g}, {z:.4g}) m "         \
+      "(standard error {error:.2g}) and turned by {angle:.4g} rad (standard error {angle_error:.2g}), its values "     \
+      "agree.",                                                                                                        \
+      "x", "y", "z", "angle", "error", "angle_error")                                                                  \
+    X(CT_FINDING_SENSOR_DELAY, "sensor_delay", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                  \
+      "{subjects}: measurements are of {size:.4g} s after their stamps (standard error {error:.2g} s). That makes "    \
+      "errors of {sigmas:.2g} sigma (over recordings it varies by {spread:.2g} s).",                                   \
+      "size", "error", "sigmas", "spread")                                                                             \
+    X(CT_FINDING_CLOCK_DRIFT, "clock_drift", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                    \
+      "{subjects}: its clock drifts by {size:.4g} s a second (standard error {error:.2g}). That makes errors of "      \
+      "{sigmas:.2g} sigma (over recordings it varies by {spread:.2g}).",                                               \
+      "size", "error", "sigmas", "spread")                                                                             \
+    X(CT_FINDING_SENSOR_SCALE, "sensor_scale", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                  \
+      "{subjects}: measured values are {size:.5g} times the true ones (standard error {error:.2g}). That makes "       \
+      "errors of {sigmas:.2g} sigma (over recordings it varies by {spread:.2g}).",                                     \
+      "size", "error", "sigmas", "spread")                                                                             \
+    X(CT_FINDING_SENSOR_BIAS, "sensor_bias", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                    \
+      "{subjects}: measured values are too large by {size:.4g} (standard error {error:.2g}), which is {sigmas:.2g} "   \
+      "sigma (over recordings it varies by {spread:.2g}).",                                                            \
+      "size", "error", "sigmas", "spread")                                                                             \
+    X(CT_FINDING_RATE_BIAS, "rate_bias", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                        \
+      "{subjects}: measured motion is too large by {size:.4g} a second (standard error {error:.2g}). That makes "      \
+      "errors of {sigmas:.2g} sigma a step (over recordings it varies by {spread:.2g}).",                              \
+      "size", "error", "sigmas", "spread")                                                                             \
+    X(CT_FINDING_SENSOR_MOUNT, "sensor_mount", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                  \
+      "{subjects}: the sensor is ({x:.4g}, {y:.4g}, {z:.4g}) m on its body from where it was taken to be (standard "   \
+      "error {error:.2g} m). That makes errors of {sigmas:.2g} sigma.",                                                \
+      "x", "y", "z", "error", "sigmas")                                                                                \
+    X(CT_FINDING_SENSOR_TURNED, "sensor_turned", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                \
+      "{subjects}: the sensor is turned on its body by ({x:.4g}, {y:.4g}, {z:.4g}) rad (standard error {error:.2g} "   \
+      "rad). That makes errors of {sigmas:.2g} sigma.",                                                                \
+      "x", "y", "z", "error", "sigmas")                                                                                \
+    X(CT_FINDING_CAUSES_ALIKE, "causes_alike", CT_SEVERITY_INFO, CT_TOPIC_SENSORS,                                     \
+      "{subjects}: these explain the same residuals nearly as well. The data do not tell them apart.",                 \
+      NULL)                                                                                                            \
+    X(CT_FINDING_OUTLIERS, "outliers", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                          \
+      "{subjects}: {share:.3g} % of the measurements are outliers, {size:.2g} times as large as the noise of the "     \
+      "others (sigma {sigma:.3g} of the first row). A robust kernel of width {width:.3g} fits better by {gain:.2g} "   \
+      "nats a measurement.",                                                                                           \
+      "share", "size", "sigma", "gain", "width")                                                                       \
+    X(CT_FINDING_HEAVY_TAILS, "heavy_tails", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                    \
+      "{subjects}: errors have heavy tails, as Student's distribution of {degrees:.2g} degrees. A robust kernel of "   \
+      "width {width:.3g} fits better by {gain:.2g} nats a measurement.",                                               \
+      "degrees", "gain", "width")                                                                                      \
+    X(CT_FINDING_ROWS_CORRELATED, "rows_correlated", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                            \
+      "{subjects}: errors of its rows correlate by up to {rho:.2g}. A full covariance gains {gain:.2g} nats a "        \
+      "measurement.",                                                                                                  \
+      "rho", "gain")                                                                                                   \
+    X(CT_FINDING_ERRORS_AUTOCORRELATED, "errors_autocorrelated", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                \
+      "{subjects}: errors of neighbouring measurements correlate by {rho:.2g}; they last for {steps:.3g} "             \
+      "measurements ({seconds:.3g} s). White noise is assumed: NEES comes out up to {nees:.2g} times too large.",      \
+      "rho", "steps", "seconds", "nees")                                                                               \
+    X(CT_FINDING_NOISE_DEPENDS, "noise_depends", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                \
+      "{subjects}: the noise depends on it: sigma is {factor:.3g} times as large at {high:.3g} (nine tenths are "      \
+      "below) as at {low:.3g} (one tenth is below). That is {share:.2g} % of the variation of log squared errors.",    \
+      "factor", "share", "low", "high")                                                                                \
+    X(CT_FINDING_TWO_POPULATIONS, "two_populations", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                            \
+      "{subjects}: one model for two kinds of measurements. Those between poses that are no neighbours ({share:.2g} "  \
+      "%) have {ratio:.3g} times the sigma of the others. covtune convert --split-loops gives them a model of their "  \
+      "own.",                                                                                                          \
+      "ratio", "share")                                                                                                \
+    X(CT_FINDING_MEASUREMENTS_REPEATED, "measurements_repeated", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                \
+      "{subjects}: {share:.2g} % of the measurements are equal to the one before, to the bit, though the body moves.", \
+      "share")                                                                                                         \
+    X(CT_FINDING_SENSOR_WITHOUT_INFLUENCE, "sensor_without_influence", CT_SEVERITY_INFO, CT_TOPIC_SENSORS,             \
+      "{subjects}: hardly matters: it determines {share:.2g} % of the unknowns.",                                      \
+      "share")                                                                                                         \
+    X(CT_FINDING_TRUTH_COPIES_SENSOR, "truth_copies_sensor", CT_SEVERITY_ERROR, CT_TOPIC_DATA,                         \
+      "{subjects}: the truth copies this sensor. The two differ by {residual:.2g}; seen by odometry the truth "        \
+      "itself has errors of {truth:.2g}. Errors against such a truth mean nothing.",                                   \
+      "residual", "truth")                                                                                             \
+    X(CT_FINDING_TRUTH_GAPS, "truth_gaps", CT_SEVERITY_INFO, CT_TOPIC_DATA,                                            \
+      "{share:.2g} % of the poses have no truth; the longest gap has {poses:.0f} poses ({seconds:.3g} s).",            \
+      "share", "poses", "seconds")                                                                                     \
+    X(CT_FINDING_TRUTH_JUMPS, "truth_jumps", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                       \
+      "The truth jumps {count:.0f} times, by up to {size:.3g} m, where odometry sees no such motion. First in "        \
+      "{subjects}, {seconds:.6g} s after its start.",                                                                  \
+      "count", "size", "seconds")                                                                                      \
+    X(CT_FINDING_STAMPS_REPEATED, "stamps_repeated", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                               \
+      "{subjects}: {count:.0f} records ({share:.2g} %) have a stamp that is not after that of the record before.",     \
+      "count", "share")                                                                                                \
+    X(CT_FINDING_STATES_UNDETERMINED, "states_undetermined", CT_SEVERITY_ERROR, CT_TOPIC_DATA,                         \
+      "{count:.0f} of {states:.0f} poses are not determined by measurements, first {subjects}.",                       \
+      "count", "states")                                                                                               \
+    X(CT_FINDING_WITHOUT_FULL_TRUTH, "without_full_truth", CT_SEVERITY_INFO, CT_TOPIC_DATA,                            \
+      "{subjects}: the truth does not determine these residuals; they are examined at the estimate. Errors that "      \
+      "last show less there.",                                                                                         \
+      NULL)                                                                                                            \
     X(CT_FINDING_MEASUREMENT_UNKNOWN, "measurement_unknown", CT_SEVERITY_WARNING, CT_TOPIC_EXPORT,                     \
       "{subjects}: the noise file has no \"measurement\", so a pose and a step between poses cannot be told apart. "   \
       "Nothing is set for these models; comments in the export name what is missing.",                                 \
