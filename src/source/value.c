@@ -1,0 +1,125 @@
+/* value.c: values of fields as numbers, as text and as stamps. */
+#include "source/decimal.h"
+
+#include <math.h>
+#include <stdio.h>
+
+double ct__value_number(const ct__value *value, int *ok)
+{
+    switch (value->kind) {
+    case CT__VALUE_NUMBER: return value->number;
+    case CT__VALUE_INTEGER: return (double)value->integer;
+    case CT__VALUE_TIME: return (double)value->integer / 1e9;
+    case CT__VALUE_MISSING: return NAN;
+    case CT__VALUE_TEXT: break;
+    }
+    *ok = 0;
+    return NAN;
+}
+
+/* %.15g; whatever the locale writes for the point becomes a point. */
+static size_t number_text(double number, char *buf, size_t size)
+{
+    char text[64];
+    const int n = snprintf(text, sizeof text, "%.15g", number == 0 ? 0 : number);
+    int used = 0;
+    for (int i = 0; i < n; i++) {
+        const char c = text[i];
+        const int known = (c >= '0' && c <= '9') || c == '-' || c == '+' || (c >= 'a' && c <= 'z');
+        if (known)
+            text[used++] = c;
+        else if (used > 0 && text[used - 1] != '.')
+            text[used++] = '.'; /* a point may have two bytes */
+    }
+    text[used] = 0;
+    return (size_t)snprintf(buf, size, "%s", text);
+}
+
+static size_t integer_text(int64_t integer, char *buf, size_t size)
+{
+    return (size_t)snprintf(buf, size, "%lld", (long long)integer);
+}
+
+/* A word that is an integer or a number is written as one, so that "7", "07" and "7.0" are the same. */
+static size_t word_text(const char *word, size_t length, char *buf, size_t size)
+{
+    int64_t integer;
+    double number;
+    if (length > 0 && (word[0] == '-' || word[0] == '+' || word[0] == '.' || (word[0] >= '0' && word[0] <= '9'))) {
+        if (ct__decimal_integer(word, length, &integer)) return integer_text(integer, buf, size);
+        if (ct__decimal(word, length, &number) && isfinite(number)) return number_text(number, buf, size);
+    }
+    if (size > 0) {
+        const size_t kept = CT_MIN(length, size - 1);
+        memcpy(buf, word, kept);
+        buf[kept] = 0;
+    }
+    return length;
+}
+
+size_t ct__value_text(const ct__value *value, char *buf, size_t size)
+{
+    switch (value->kind) {
+    case CT__VALUE_NUMBER: return number_text(value->number, buf, size);
+    case CT__VALUE_INTEGER: return integer_text(value->integer, buf, size);
+    case CT__VALUE_TIME: return number_text((double)value->integer / 1e9, buf, size);
+    case CT__VALUE_TEXT: return word_text(value->text, (size_t)value->length, buf, size);
+    case CT__VALUE_MISSING: break;
+    }
+    if (size > 0) buf[0] = 0;
+    return 0;
+}
+
+static ct_status beyond(ct_err *err)
+{
+    return ct_fail(err, CT_E_PARSE, "a stamp is beyond 64 bits of ns, which is 292 years: check its unit");
+}
+
+/* The whole part is scaled as an integer and only the fraction as a double, so that 10^9 s keep their last digits. */
+static ct_status stamp_of_number(double number, int digits, ct_ns *stamp, ct_err *err)
+{
+    double one = 1;
+    for (int i = 0; i < digits; i++) one *= 10;
+    const double whole = floor(number);
+    if (!(fabs(number) * one < 9.2e18)) return beyond(err);
+    *stamp = (ct_ns)whole * (ct_ns)one + (ct_ns)llround((number - whole) * one);
+    return CT_OK;
+}
+
+ct_status ct__stamp_of(const ct__value *value, int digits, ct_ns *stamp, int *found, ct_err *err)
+{
+    char show[CT__SHOW_MAX];
+    *found = value->kind != CT__VALUE_MISSING && !(value->kind == CT__VALUE_NUMBER && isnan(value->number));
+    if (!*found) return CT_OK;
+    switch (value->kind) {
+    case CT__VALUE_NUMBER: return stamp_of_number(value->number, digits, stamp, err);
+    case CT__VALUE_INTEGER: {
+        ct_ns one = 1;
+        for (int i = 0; i < digits; i++) one *= 10;
+        return __builtin_mul_overflow(value->integer, one, stamp) ? beyond(err) : CT_OK;
+    }
+    case CT__VALUE_TIME: *stamp = value->integer; return CT_OK;
+    default: break;
+    }
+    switch (ct__decimal_scaled(value->text, (size_t)value->length, digits, stamp)) {
+    case CT__SCALED_OK: return CT_OK;
+    case CT__SCALED_BEYOND: return beyond(err);
+    default: break;
+    }
+    ct__show(value->text, (size_t)value->length, show);
+    return ct_fail(err, CT_E_PARSE, "expected a number for the stamp, found %s", show);
+}
+
+const char *ct__show(const char *text, size_t length, char buf[CT__SHOW_MAX])
+{
+    size_t n = 0, i = 0;
+    buf[n++] = '"';
+    for (; i < length && n < CT__SHOW_MAX - 6; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        buf[n++] = c >= ' ' && c != 127 ? (char)c : '?';
+    }
+    /* no half of a UTF-8 sequence at the end */
+    while (i < length && n > 1 && ((unsigned char)text[i] & 0xC0) == 0x80) i--, n--;
+    strcpy(buf + n, i < length ? "...\"" : "\"");
+    return buf;
+}
