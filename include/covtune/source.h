@@ -147,13 +147,13 @@ typedef struct {
     char   *definition;  /* text of the message definition, or NULL                                */
     int64_t count;
     ct_ns   first, last; /* times of recording; first > last: no message                           */
-} ct_topic;
+} ct_bag_topic;
 
 typedef struct {
     ct_source_format format;
     char     compression[32]; /* "none", "lz4", "zstd", "bz2", "mixed" */
     int32_t  topics;
-    ct_topic *topic;          /* by name */
+    ct_bag_topic *topic;      /* by name */
     int64_t  messages;
     int64_t  damaged;         /* bytes at the end that are no whole record: a recording that was cut short */
 } ct_bag;

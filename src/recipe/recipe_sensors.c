@@ -1,0 +1,405 @@
+/* recipe_sensors.c: sensors and the truth: which fields a type needs, and which do not belong to it. */
+#include "recipe/recipe_read.h"
+
+#include <math.h>
+
+/* ---- what a type has ---- */
+
+#define BIT(role) (1u << (role))
+#define ROTATION                                                                                                       \
+    (BIT(CT__ROLE_YAW) | BIT(CT__ROLE_QUATERNION) | BIT(CT__ROLE_ROTATION_VECTOR) | BIT(CT__ROLE_EULER))
+#define POSE     (BIT(CT__ROLE_POSITION) | ROTATION | BIT(CT__ROLE_MATRIX))
+#define RATES    (BIT(CT__ROLE_VELOCITY) | BIT(CT__ROLE_ANGULAR_VELOCITY))
+#define TARGET   (BIT(CT__ROLE_ID) | BIT(CT__ROLE_TO_BODY))
+#define ANGLES   (BIT(CT__ROLE_BEARING) | BIT(CT__ROLE_ELEVATION) | BIT(CT__ROLE_DIRECTION))
+
+/* Roles that a type may have, and rows of its noise model in SE2 and SE3; 0: the type does not exist there. */
+static const struct {
+    unsigned roles;
+    int      rows[2];
+} TYPE[CT__SENSOR_COUNT] = {
+    [CT__SENSOR_ODOMETRY] = {POSE | RATES | BIT(CT__ROLE_INCREMENT), {3, 6}},
+    [CT__SENSOR_VELOCITY] = {RATES, {3, 6}},
+    [CT__SENSOR_POSE] = {POSE, {3, 6}},
+    [CT__SENSOR_POSITION] = {BIT(CT__ROLE_POSITION), {2, 3}},
+    [CT__SENSOR_GEODETIC] = {BIT(CT__ROLE_GEODETIC), {2, 3}},
+    [CT__SENSOR_HEADING] = {ROTATION, {1, 1}},
+    [CT__SENSOR_RANGE] = {BIT(CT__ROLE_RANGE) | TARGET, {1, 1}},
+    [CT__SENSOR_BEARING] = {ANGLES | TARGET, {1, 2}},
+    [CT__SENSOR_RANGE_BEARING] = {BIT(CT__ROLE_RANGE) | ANGLES | TARGET, {2, 3}},
+    [CT__SENSOR_POINT] = {BIT(CT__ROLE_POINT) | TARGET, {2, 3}},
+    [CT__SENSOR_RELATIVE_POSE] = {POSE | BIT(CT__ROLE_FROM) | BIT(CT__ROLE_TO), {3, 6}},
+    [CT__SENSOR_PIXEL] = {BIT(CT__ROLE_PIXEL) | TARGET, {0, 2}},
+    [CT__SENSOR_STEREO] = {BIT(CT__ROLE_PIXEL) | TARGET, {0, 4}},
+};
+
+/* Keys of some types only. */
+static const struct {
+    const char *key;
+    unsigned    types;
+} SPECIAL[] = {
+#define TYPES_WITH_TARGET                                                                                              \
+    (BIT(CT__SENSOR_RANGE) | BIT(CT__SENSOR_BEARING) | BIT(CT__SENSOR_RANGE_BEARING) | BIT(CT__SENSOR_POINT) |         \
+     BIT(CT__SENSOR_PIXEL) | BIT(CT__SENSOR_STEREO))
+    {"index", BIT(CT__SENSOR_RELATIVE_POSE)},
+    {"intrinsics", BIT(CT__SENSOR_PIXEL) | BIT(CT__SENSOR_STEREO)},
+    {"origin", BIT(CT__SENSOR_GEODETIC)},
+    {"landmarks", TYPES_WITH_TARGET},
+    {"target_mount", TYPES_WITH_TARGET},
+    {"ids", TYPES_WITH_TARGET},
+};
+
+#define X(constant, key, least, most) key,
+static const char *const ROLE_KEY[] = {CT__ROLE_LIST(X)};
+#undef X
+#define X(constant, name) name,
+static const char *const TYPE_NAME[] = {CT__SENSOR_LIST(X)};
+#undef X
+
+static const char *kind_name(const ct__recipe_reader *r) { return r->recipe->states.kind == CT_SE3 ? "SE3" : "SE2"; }
+static int         in_space(const ct__recipe_reader *r) { return r->recipe->states.kind == CT_SE3; }
+
+int ct__sensor_rows(ct__sensor_type type, ct_kind kind) { return TYPE[type].rows[kind == CT_SE3]; }
+
+/* A key that is missing where the mapping is still usable. */
+static void missing(ct__recipe_reader *r, ct__node *map, const char *sentence)
+{
+    ct__mistake(r, map, "%s", sentence);
+    map->bad = 0;
+}
+
+static int has(const ct__node *map, ct__role role) { return ct__node_member(map, ROLE_KEY[role]) != NULL; }
+
+/* The member has this many values, or it is a mistake. */
+static void want_count(ct__recipe_reader *r, const ct__node *map, const char *key, int a, int b, const char *what)
+{
+    ct__node *n = ct__sound(map, key);
+    if (!n) return;
+    const int count = n->type == CT__NODE_SCALAR ? 1 : n->count;
+    if (count != a && count != b)
+        ct__mistake(r, n, "in %s expected %s; found %d value%s", kind_name(r), what, count, count == 1 ? "" : "s");
+}
+
+/* ---- poses ---- */
+
+static ct__node *first_rotation(const ct__node *map)
+{
+    for (int role = 0; role < CT__ROLE_COUNT; role++)
+        if ((ROTATION & BIT(role)) && has(map, (ct__role)role)) return ct__node_member(map, ROLE_KEY[role]);
+    return NULL;
+}
+
+static void check_rotation(ct__recipe_reader *r, ct__node *map)
+{
+    ct__node *first = first_rotation(map);
+    for (int role = 0; role < CT__ROLE_COUNT; role++) {
+        ct__node *n = ct__node_member(map, ROLE_KEY[role]);
+        if (!(ROTATION & BIT(role)) || !n || n == first) continue;
+        ct__mistake(r, n, "contradicts %s in line %d: a pose has one rotation", first->key, first->line);
+    }
+}
+
+/* rotation 0: it may be absent, 1: required. */
+static void check_pose(ct__recipe_reader *r, ct__node *map, int rotation)
+{
+    ct__node *matrix = ct__node_member(map, "matrix"), *first = first_rotation(map);
+    ct__node *position = ct__node_member(map, "position");
+    if (matrix) {
+        ct__node *other = position ? position : first;
+        if (other) ct__mistake(r, other, "contradicts matrix in line %d, which is the whole pose", matrix->line);
+        return;
+    }
+    if (!position) missing(r, map, "position is missing (or matrix: 3 x 4 numbers)");
+    if (!first && rotation)
+        missing(r, map, in_space(r) ? "a rotation is missing: quaternion, rotation_vector or euler (or matrix)"
+                                    : "a rotation is missing: yaw, quaternion, rotation_vector or euler (or matrix)");
+    check_rotation(r, map);
+    if (!in_space(r)) return;
+    want_count(r, map, "position", 3, 3, "x, y, z");
+    if (first && !strcmp(first->key, "yaw"))
+        ct__mistake(r, first, "is a rotation in the plane; in SE3 write quaternion, rotation_vector or euler: [0, 0, %.40s]",
+                    first->type == CT__NODE_SCALAR ? first->text : "yaw");
+}
+
+/* A pose or position of numbers: SE2 x y or x y yaw, SE3 x y z or x y z and a unit quaternion. */
+static void check_placement(ct__recipe_reader *r, const ct__node *map, const char *key, int pose_only)
+{
+    ct__node   *n = ct__sound(map, key);
+    ct__numbers v;
+    if (!n) return;
+    if (in_space(r)) want_count(r, map, key, 7, pose_only ? 7 : 3, pose_only ? "x, y, z, qx, qy, qz, qw" :
+                                "x, y, z or x, y, z, qx, qy, qz, qw");
+    else want_count(r, map, key, 3, pose_only ? 3 : 2, pose_only ? "x, y, yaw" : "x, y or x, y, yaw");
+    ct__node_numbers(n, &v);
+    if (n->bad || v.count != 7) return;
+    const double norm = sqrt(v.value[3] * v.value[3] + v.value[4] * v.value[4] + v.value[5] * v.value[5] +
+                             v.value[6] * v.value[6]);
+    if (fabs(norm - 1) > 0.01) ct__mistake(r, n, "the quaternion qx, qy, qz, qw has the norm %.4g, not 1", norm);
+}
+
+/* ---- the truth ---- */
+
+static void check_known(ct__recipe_reader *r, const ct__node *map)
+{
+    ct__node   *n = ct__sound(map, "known");
+    const char *words = in_space(r) ? "rx ry rz x y z" : "x y yaw";
+    if (!n || r->recipe->sequences.given) return;
+    if (n->type == CT__NODE_SCALAR && ct__word_find(words, n->text) < 0)
+        ct__mistake(r, n, "expected coordinates of %s: %s; found \"%.40s\"", kind_name(r), words, n->text);
+    for (ct__node *i = n->first; i; i = i->next)
+        if (ct__word_find(words, i->text) < 0)
+            ct__mistake(r, i, "expected coordinates of %s: %s; found \"%.40s\"", kind_name(r), words, i->text);
+}
+
+void ct__check_truth(ct__recipe_reader *r, ct__node *node, ct__recipe_truth *truth)
+{
+    (void)truth;
+    check_rotation(r, node);
+    if (ct__node_member(r->tree->root, "sequences")) return; /* the graphs say which kind of pose it is */
+    check_pose(r, node, 0);
+    check_placement(r, node, "mount", 0);
+    check_placement(r, node, "frame", 1);
+    check_known(r, node);
+}
+
+/* ---- sensors ---- */
+
+static void check_odometry(ct__recipe_reader *r, ct__node *map)
+{
+    ct__node *velocity = ct__node_member(map, "velocity"), *increment = ct__node_member(map, "increment");
+    ct__node *pose = first_rotation(map), *way = velocity ? velocity : increment;
+    if (!pose) pose = ct__node_member(map, "position");
+    if (!pose) pose = ct__node_member(map, "matrix");
+    ct__node *other = velocity && increment ? increment : way ? pose : NULL;
+    if (other)
+        ct__mistake(r, other, "contradicts %s in line %d: odometry is velocities, increments or poses", way->key, way->line);
+    if (!way && !pose) missing(r, map, "what the odometry measures is missing: velocity, increment, or position and a rotation");
+    else if (!way) check_pose(r, map, 1);
+    if (in_space(r)) want_count(r, map, "increment", 7, 7, "x, y, z, qx, qy, qz, qw");
+    else want_count(r, map, "increment", 3, 3, "dx, dy, dyaw");
+}
+
+static void check_rates(ct__recipe_reader *r, ct__node *map)
+{
+    ct__node *velocity = ct__node_member(map, "velocity"), *angular = ct__node_member(map, "angular_velocity");
+    if (velocity && in_space(r) && !angular)
+        missing(r, map, "angular_velocity is missing: wx, wy, wz, which SE3 needs beside velocity");
+    if (angular && !in_space(r))
+        ct__mistake(r, angular, "is of SE3; in SE2 the third value of velocity is omega");
+    else if (angular && !velocity) missing(r, map, "velocity is missing: vx, vy, vz");
+}
+
+static void check_angles(ct__recipe_reader *r, ct__node *map)
+{
+    ct__node *bearing = ct__node_member(map, "bearing"), *direction = ct__node_member(map, "direction");
+    ct__node *elevation = ct__node_member(map, "elevation");
+    if (bearing && direction) ct__mistake(r, direction, "contradicts bearing in line %d", bearing->line);
+    if (!bearing && !direction)
+        missing(r, map, in_space(r) ? "bearing is missing (with elevation; or direction: [x, y, z])" : "bearing is missing");
+    if (!in_space(r) && elevation) ct__mistake(r, elevation, "is of SE3, and the states are SE2");
+    if (in_space(r) && bearing && !direction && !elevation) missing(r, map, "elevation is missing, which SE3 needs beside bearing");
+}
+
+static void check_target(ct__recipe_reader *r, ct__node *map)
+{
+    ct__node *landmarks = ct__node_member(map, "landmarks"), *id = ct__node_member(map, "id");
+    ct__node *body = ct__node_member(map, "to_body"), *ids = ct__node_member(map, "ids");
+    ct__node *mount = ct__node_member(map, "target_mount");
+    if (body && (landmarks || id))
+        ct__mistake(r, body, "contradicts %s: a target is a landmark or a body", landmarks ? "landmarks" : "id");
+    if (!body && !landmarks) missing(r, map, "the target is missing: landmarks and id, or to_body");
+    if (landmarks && !id && !body) missing(r, map, "id is missing: the field with the landmark's name");
+    if (!body && ids) ct__mistake(r, ids, "is of to_body; the table of landmarks is written with the landmarks");
+    if (!body && mount) ct__mistake(r, mount, "is of to_body: a landmark is a point");
+    if (body && !r->recipe->bodies)
+        ct__mistake(r, body, "the recipe has one body a recording; bodies names the part of the files that tells them apart");
+    check_placement(r, map, "target_mount", 0);
+}
+
+static void check_camera(ct__recipe_reader *r, ct__node *map, int stereo)
+{
+    want_count(r, map, "pixel", stereo ? 4 : 2, stereo ? 4 : 2, stereo ? "u_left, v_left, u_right, v_right" : "u, v");
+    want_count(r, map, "intrinsics", stereo ? 5 : 4, stereo ? 5 : 4, stereo ? "fu, fv, cu, cv, baseline" : "fu, fv, cu, cv");
+    if (!ct__node_member(map, "pixel")) missing(r, map, "pixel is missing");
+    if (!ct__node_member(map, "intrinsics")) missing(r, map, "intrinsics is missing: fu, fv, cu, cv");
+}
+
+static void want(ct__recipe_reader *r, ct__node *map, ct__role role)
+{
+    if (has(map, role)) return;
+    ct__mistake(r, map, "%s is missing", ROLE_KEY[role]);
+    map->bad = 0;
+}
+
+static void check_fields(ct__recipe_reader *r, ct__node *map, ct__sensor_type type)
+{
+    switch (type) {
+    case CT__SENSOR_ODOMETRY: check_odometry(r, map), check_rates(r, map); break;
+    case CT__SENSOR_VELOCITY: want(r, map, CT__ROLE_VELOCITY), check_rates(r, map); break;
+    case CT__SENSOR_POSE: check_pose(r, map, 1); break;
+    case CT__SENSOR_POSITION: want(r, map, CT__ROLE_POSITION); break;
+    case CT__SENSOR_GEODETIC: want(r, map, CT__ROLE_GEODETIC); break;
+    case CT__SENSOR_HEADING:
+        if (!first_rotation(map)) want(r, map, CT__ROLE_YAW);
+        check_rotation(r, map);
+        break;
+    case CT__SENSOR_RANGE: want(r, map, CT__ROLE_RANGE); break;
+    case CT__SENSOR_BEARING: check_angles(r, map); break;
+    case CT__SENSOR_RANGE_BEARING: want(r, map, CT__ROLE_RANGE), check_angles(r, map); break;
+    case CT__SENSOR_POINT: want(r, map, CT__ROLE_POINT); break;
+    case CT__SENSOR_RELATIVE_POSE:
+        check_pose(r, map, 1);
+        want(r, map, CT__ROLE_FROM);
+        want(r, map, CT__ROLE_TO);
+        break;
+    case CT__SENSOR_PIXEL:
+    case CT__SENSOR_STEREO: check_camera(r, map, type == CT__SENSOR_STEREO); break;
+    case CT__SENSOR_COUNT: break;
+    }
+    if (type == CT__SENSOR_POSITION || type == CT__SENSOR_GEODETIC || type == CT__SENSOR_POINT) {
+        const char *key = type == CT__SENSOR_POINT ? "point" : type == CT__SENSOR_POSITION ? "position" : "geodetic";
+        if (in_space(r)) want_count(r, map, key, 3, 3, "three values");
+    }
+    if (TYPE[type].roles & TARGET) check_target(r, map);
+}
+
+/* Keys that are there and are not of this type. */
+static void check_strays(ct__recipe_reader *r, ct__node *map, ct__sensor_type type)
+{
+    for (int role = 0; role < CT__ROLE_COUNT; role++) {
+        ct__node *n = ct__node_member(map, ROLE_KEY[role]);
+        if (!n || role == CT__ROLE_REGIME || (TYPE[type].roles & BIT(role))) continue;
+        ct__mistake(r, n, "is no field of the type %s", TYPE_NAME[type]);
+    }
+    for (size_t i = 0; i < sizeof SPECIAL / sizeof *SPECIAL; i++) {
+        ct__node *n = ct__node_member(map, SPECIAL[i].key);
+        if (n && !(SPECIAL[i].types & BIT(type))) ct__mistake(r, n, "is no key of the type %s", TYPE_NAME[type]);
+    }
+}
+
+/* ---- noise ---- */
+
+static void check_model_name(ct__recipe_reader *r, ct__node *n)
+{
+    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-@";
+    if (n && (n->text[strspn(n->text, PLAIN)] || strlen(n->text) > 120 || n->text[0] == '@'))
+        ct__mistake(r, n, "a noise model's name has letters, digits and _ . - @, 120 at most; found \"%.60s\"", n->text);
+}
+
+static void read_noise(ct__recipe_reader *r, ct__node *map, ct__recipe_sensor *s)
+{
+    ct__node *noise = ct__sound(map, "noise"), *sigma = ct__node_member(noise, "sigma");
+    ct__node *variance = ct__node_member(noise, "variance"), *numbers = ct__sound(noise, sigma ? "sigma" : "variance");
+    ct__node *kernel = ct__sound(noise, "kernel"), *per = ct__sound(noise, "per");
+    const int rows = ct__sensor_rows(s->type, r->recipe->states.kind);
+    char      why[160];
+    if (!s->noise.model) s->noise.model = s->name;
+    if (sigma && variance) ct__mistake(r, variance, "contradicts sigma in line %d", sigma->line);
+    check_model_name(r, ct__sound(noise, "model"));
+    if (kernel) ct__node_kernel(kernel, &s->noise.robust, why);
+    s->noise.width = s->noise.robust.width;
+    if (per && s->noise.per != CT__PER_STEP && s->type != CT__SENSOR_ODOMETRY)
+        ct__mistake(r, per, "a variance grows with duration or distance of odometry alone, and the type is %s",
+                    TYPE_NAME[s->type]);
+    if (!numbers) return;
+    ct__node_numbers(numbers, &s->noise.variance);
+    if (s->noise.variance.count != 1 && s->noise.variance.count != rows && rows)
+        ct__mistake(r, numbers, "%s has %d row%s in %s: expected one number%s; found %d", TYPE_NAME[s->type], rows,
+                    rows == 1 ? "" : "s", kind_name(r), rows == 1 ? "" : ", or one a row", s->noise.variance.count);
+    if (s->noise.kind == CT_NOISE_ISOTROPIC && s->noise.variance.count > 1)
+        ct__mistake(r, numbers, "an isotropic covariance has one number; found %d", s->noise.variance.count);
+    for (int i = 0; sigma && i < s->noise.variance.count; i++) s->noise.variance.value[i] *= s->noise.variance.value[i];
+}
+
+/* Sensors that share a model have the same rows, and do not contradict each other. */
+static void check_shared(ct__recipe_reader *r, ct__node *map, const ct__recipe_sensor *s)
+{
+    const ct_kind kind = r->recipe->states.kind;
+    for (const ct__recipe_sensor *o = r->recipe->sensor; o < s; o++) {
+        ct__node *n = ct__node_member(ct__node_member(map, "noise"), "model");
+        if (!n) n = map;
+        if (strcmp(o->noise.model, s->noise.model)) continue;
+        if (ct__sensor_rows(o->type, kind) != ct__sensor_rows(s->type, kind))
+            ct__mistake(r, n, "the noise model %s is that of %s in line %d, which has %d rows; this sensor has %d",
+                        s->noise.model, o->name, o->line, ct__sensor_rows(o->type, kind), ct__sensor_rows(s->type, kind));
+        else if (o->noise.variance.count && s->noise.variance.count)
+            ct__mistake(r, n, "the noise model %s has its sigma in line %d already, with %s", s->noise.model,
+                        o->noise.variance.line, o->name);
+        return;
+    }
+}
+
+/* ---- intervals ---- */
+
+static void read_intervals(ct__recipe_reader *r, ct__node *map, ct__recipe_sensor *s)
+{
+    ct__node *list = ct__sound(map, "regimes");
+    if (!list) return;
+    if (ct__node_member(map, "regime")) ct__mistake(r, list, "contradicts regime: a sensor has one of the two");
+    if (!(s->interval = ct__recipe_alloc(r, list->count, sizeof *s->interval))) return;
+    for (ct__node *n = list->first; n; n = n->next) {
+        ct__recipe_interval *i = &s->interval[s->intervals++];
+        if (n->type != CT__NODE_MAP) continue;
+        ct__fill(r, n, CT__SECTION_INTERVAL, i);
+        ct__node *to = ct__sound(n, "to");
+        if (to && ct__sound(n, "from") && i->to_s <= i->from_s)
+            ct__mistake(r, to, "expected a number above from, %g; found %.30s", i->from_s, to->text);
+        check_model_name(r, ct__sound(n, "name"));
+    }
+}
+
+/* ---- all ---- */
+
+static const char *landmarks_at(const void *recipe, int i)
+{
+    const ct_recipe *p = recipe;
+    return i < p->landmarks ? p->landmark[i].name : NULL;
+}
+
+static int32_t landmarks_of(ct__recipe_reader *r, const ct__node *map)
+{
+    ct__node *n = ct__sound(map, "landmarks");
+    if (!n) return -1;
+    for (int i = 0; landmarks_at(r->recipe, i); i++)
+        if (!strcmp(landmarks_at(r->recipe, i), n->text)) return i;
+    const char *near = ct_nearest(n->text, landmarks_at, r->recipe);
+    ct__mistake(r, n, "there are no landmarks %.60s in the recipe%s%s%s", n->text, near ? "; did you mean " : "",
+                near ? near : "", near ? "?" : "");
+    return -1;
+}
+
+void ct__check_sensor(ct__recipe_reader *r, ct__node *node, ct__recipe_sensor *s)
+{
+    ct__node *body = ct__sound(node, "body"), *type = ct__sound(node, "type");
+    s->source = ct__read_source_name(r, node, "source");
+    s->landmarks = landmarks_of(r, node);
+    ct__read_ids(r, node, &s->ids);
+    if (body && !r->recipe->bodies) ct__mistake(r, body, "the recipe has one body a recording, and no key bodies");
+    if (!type) return; /* what belongs to it is unknown */
+    if (!TYPE[s->type].rows[in_space(r)])
+        ct__mistake(r, type, "%s needs states of type SE3", s->type == CT__SENSOR_PIXEL ? "pixel" : "stereo");
+    check_fields(r, node, s->type);
+    check_strays(r, node, s->type);
+    check_placement(r, node, "mount", 0);
+    read_noise(r, node, s);
+    check_shared(r, node, s);
+}
+
+void ct__read_sensors(ct__recipe_reader *r, ct__node *items)
+{
+    ct_recipe *p = r->recipe;
+    if (!items || !(p->sensor = ct__recipe_alloc(r, items->count, sizeof *p->sensor))) return;
+    for (ct__node *n = items->first; n && r->status == CT_OK; n = n->next) {
+        ct__recipe_sensor *s = &p->sensor[p->sensors++];
+        *s = (ct__recipe_sensor){.name = n->key, .line = n->line, .source = -1, .landmarks = -1, .tolerance_s = NAN};
+        s->every = 1;
+        s->ids.source = -1;
+        s->noise = (ct__recipe_noise){.model = n->key, .kind = CT_NOISE_DIAGONAL, .learn = 1};
+        s->noise.robust.kind = CT_ROBUST_NONE;
+        ct__check_item_name(r, n);
+        if (n->type != CT__NODE_MAP) continue;
+        ct__fill(r, n, CT__SECTION_SENSOR, s);
+        ct__check_sensor(r, n, s);
+        read_intervals(r, n, s);
+    }
+}
