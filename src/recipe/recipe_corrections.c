@@ -49,7 +49,10 @@ static void check_axes(ct__recipe_reader *r, ct__node *n, const ct_correction *c
     for (int32_t i = 0; i < c->count; i++) {
         const double axis = fabs(c->value[i]);
         if (axis != floor(axis) || axis < 1 || axis > c->count || (seen & (1u << (int)axis)))
-            return ct__mistake(r, n, "expected the numbers 1 to %d, each once, with signs", c->count);
+        {
+            ct__mistake(r, n, "expected the numbers 1 to %d, each once, with signs", c->count);
+            return;
+        }
         seen |= 1u << (int)axis;
     }
 }

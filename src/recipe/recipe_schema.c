@@ -43,8 +43,8 @@ static const char GRAPHS[] = CT_FORMAT_LIST(X);
 #define ROW_OWN(s, k, forms, low, high, least, most, words, of, fallback, text)                                        \
     {s, k, forms, CT__STORE_NONE, 0, low, high, least, most, words, of, fallback, text}
 
-#define ROLE(s, type, k, role, least, most, text)                                                                      \
-    ROW_TEXTS(s, k, TEXT, AT(type, role[0]) + (role) * sizeof(ct__list), least, most, "none", text)
+#define ROLE(s, type, k, which, least, most, text)                                                                      \
+    ROW_TEXTS(s, k, TEXT, AT(type, role[0]) + (which) * sizeof(ct__list), least, most, "none", text)
 
 const ct__key ct__recipe_keys[] = {
 #define S CT__SECTION_TOP
