@@ -216,12 +216,15 @@ static inline void random_run(run *r, uint64_t seed, unsigned kinds, int (*wante
         for (int k = 0; k < ops->arity; k++) possible = possible && (kinds >> ops->kind[k] & 1);
         for (int copy = 0; copy < 2 && possible; copy++) {
             int32_t var[CT_ARITY_MAX];
-            double  z[CT_FIELDS_MAX * CT_SIZE_MAX], *at = z;
+            double  z[CT_FIELDS_MAX * CT_SIZE_MAX];
             for (int k = 0; k < ops->arity; k++) var[k] = of_kind[ops->kind[k]][(copy + k) % 4];
-            for (int k = 0; k < ops->fields; at += ct_kind_size(ops->field[k++])) {
-                if (k >= ops->required && copy) ct_kind_identity(ops->field[k], at);
-                else random_element(&rng, ops->field[k], at);
-            }
+            do {
+                double *at = z;
+                for (int k = 0; k < ops->fields; at += ct_kind_size(ops->field[k++])) {
+                    if (k >= ops->required && copy) ct_kind_identity(ops->field[k], at);
+                    else random_element(&rng, ops->field[k], at);
+                }
+            } while (ops->refuse && ops->refuse(z));
             CHECK_OK(ct_graph_add_factor(g, ops, var, z, ops->shaped ? shape : NULL,
                                          random_noise(&rng, r->noise, ops->rows, with_kernels), &r->err),
                      r->err);

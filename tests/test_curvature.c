@@ -116,17 +116,35 @@ static void test_curvatures_are_second_derivatives_of_the_residual(void)
     }
 }
 
+static int is_sight(const ct_factor_ops *ops)
+{
+    static const char *const family[] = {"range", "bearing", "pixel", "stereo"};
+    for (size_t i = 0; i < sizeof family / sizeof *family; i++)
+        if (!strncmp(ops->name, family[i], strlen(family[i]))) return 1;
+    return 0;
+}
+
 /* Below and above the angle where series take over, and where they are all that is left. Sights need points apart. */
 static void test_curvatures_hold_at_small_angles(void)
 {
     const double sizes[] = {0.15, 1e-2, 1e-5, 1e-9};
     for (int m = 0; ct_factor_at(m); m++) {
         const ct_factor_ops *ops = ct_factor_at(m);
-        if (ops->jacobian == CT_JACOBIAN_APPROXIMATE || !ops->curvature || !strncmp(ops->name, "velocity", 8)) continue;
+        if (ops->jacobian == CT_JACOBIAN_APPROXIMATE || !ops->curvature || is_sight(ops) ||
+            !strncmp(ops->name, "velocity", 8))
+            continue;
         const int failed = ct_test_failed_checks;
         for (int i = 0; i < 4; i++) check_model(ops, sizes[i], 1e-7);
         if (ct_test_failed_checks > failed) fprintf(stderr, "  %s\n", ops->name);
     }
+}
+
+/* A sight of a point near the sensor, or far beside a camera: its third derivatives are too large for differences. */
+static int is_steep(const sample *s, const double *K)
+{
+    for (int k = 0; is_sight(s->ops) && k < s->n * s->n; k++)
+        if (fabs(K[k]) > 30) return 1;
+    return 0;
 }
 
 /* What a model computes is what differences of its Jacobians give, entry by entry: a sharper comparison. */
@@ -136,17 +154,21 @@ static void test_analytic_curvatures_equal_differences_of_jacobians(void)
     for (int m = 0; ct_factor_at(m); m++) {
         ct_factor_ops plain = *ct_factor_at(m);
         if (!plain.curvature && !plain.flat) continue;
+        int compared = 0;
         plain.curvature = NULL;
         plain.flat = 0;
         for (int i = 0; i < DRAWS; i++) {
             sample s;
             double K[N_MAX * N_MAX], L[N_MAX * N_MAX], z_scale = 1;
-            draw(&s, ct_factor_at(m), &rng, i % 2 ? 0.8 : 0.1);
+            draw(&s, ct_factor_at(m), &rng, is_sight(&plain) ? 1 : i % 2 ? 0.8 : 0.1);
             if (!strncmp(plain.name, "velocity", 8)) z_scale = 1 / s.z[s.ops->rows];
             ct_factor_curvature(s.ops, s.z, s.context, s.x, s.u, K);
+            if (is_steep(&s, K)) continue;
+            compared++;
             ct_factor_curvature(&plain, s.z, s.context, s.x, s.u, L);
             for (int k = 0; k < s.n * s.n; k++) CHECK_NEAR(K[k], L[k], 3e-8 * (z_scale + fabs(K[k])));
         }
+        CHECK(compared >= DRAWS / 4);
     }
 }
 

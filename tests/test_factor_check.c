@@ -23,7 +23,7 @@ static void test_every_model_is_found_by_its_name(void)
         CHECK((ops->required >= 1 || ops->shaped) && ops->required <= ops->fields);
         for (int k = 0; k < ops->rows; k++) CHECK(ops->coordinate[k] && ops->unit[k]);
     }
-    CHECK(count == 42);
+    CHECK(count == 54);
     CHECK(ct_factor_at(-1) == NULL);
     CHECK(ct_factor_find("between_se4") == NULL);
     CHECK(ct_factor_z_size(&ct_range_bearing_se3_point) == 14);
@@ -82,7 +82,7 @@ static void test_measurements_that_cannot_be_are_refused_with_a_reason(void)
 {
     static const struct {
         const char *name, *reason;
-        double      bad[8];
+        double      bad[9];
     } cases[] = {
         {"range_se2_r2", "range must not be negative", {-0.1}},
         {"range_se2_point", "range must not be negative", {-0.1}},
@@ -92,6 +92,14 @@ static void test_measurements_that_cannot_be_are_refused_with_a_reason(void)
         {"range_bearing_se3_r3", "range must not be negative", {-1, 1, 0, 0}},
         {"range_bearing_se3_r3", "direction must not be zero", {1, 0, 0, 0}},
         {"range_bearing_se3_point", "direction must not be zero", {1, 0, 0, 0, 5}},
+        {"range_se2_se2", "range must not be negative", {-0.1}},
+        {"range_bearing_se2_se2", "range must not be negative", {-1, 1, 0}},
+        {"range_bearing_se3_se3", "direction must not be zero", {1, 0, 0, 0}},
+        {"bearing_se3_se3", "direction must not be zero", {0, 0, 0}},
+        {"pixel_se3_r3", "focal lengths must be positive", {10, 20, 0, 1}},
+        {"pixel_se3_point", "focal lengths must be positive", {10, 20, 1, -1}},
+        {"stereo_se3_r3", "focal lengths must be positive", {10, 20, 5, 20, 0, 1, 0, 0, 1}},
+        {"stereo_se3_point", "baseline must be positive", {10, 20, 5, 20, 1, 1, 0, 0, 0}},
         {"bearing_se3_r3", "direction must not be zero", {0, 0, 0}},
         {"bearing_se3_point", "direction must not be zero", {0, 0, 0, 5}},
         {"velocity_se2", "dt must be positive", {1, 1, 1, 0}},
@@ -183,7 +191,7 @@ static void test_an_inconsistent_description_is_refused(void)
     REFUSES(ops.rows = 0, "between_se2: rows must be");
     REFUSES(ops.rows = CT_ROWS_MAX + 1, "rows must be 1 to 6");
     REFUSES(ops.arity = CT_ARITY_MAX + 1, "arity must be 1 to 4");
-    REFUSES(ops.fields = CT_FIELDS_MAX + 1, "fields must be 0 to 4");
+    REFUSES(ops.fields = CT_FIELDS_MAX + 1, "fields must be 0 to 8");
     REFUSES(ops.required = 2, "required");
     REFUSES(ops.eval = NULL, "eval is missing");
     REFUSES(ops.kind[1] = CT_KIND_COUNT, "kind of a variable");

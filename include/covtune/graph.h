@@ -23,7 +23,7 @@ extern "C" {
 
 #define CT_ARITY_MAX  4 /* variables one factor may touch             */
 #define CT_ROWS_MAX   6 /* rows one residual may have                 */
-#define CT_FIELDS_MAX 4 /* parts of one measurement                   */
+#define CT_FIELDS_MAX 8 /* parts of one measurement                   */
 
 /* How a model's derivatives are computed. */
 typedef enum {
@@ -74,7 +74,12 @@ typedef struct {
  *   range_*       pose, point     z: range, sensor position    |p - (t + R s)| - z
  *   bearing_*     pose, point     z: direction, sensor pose    angle(s) from z to the direction of p
  *   range_bearing_*               z: range, direction, sensor pose     both, range first
+ *   range_P_P, bearing_P_P, range_bearing_P_P     pose, pose: the same to a target, a point of the second body
+ *                                 z: the same, then the target's position in the frame of the second body
  *   point_*       pose, point     z: point, sensor pose        (x o s)^-1 p - z       sensor frame
+ *   pixel_*       pose, point     z: u v, fu fv, cu cv, camera pose    projection of (x o s)^-1 p, less z; pixels
+ *   stereo_*      pose, point     z: u v left, u v right, fu fv, cu cv, baseline, camera pose      both cameras, less z
+ *   heading_P     pose            z: yaw SO2, sensor rotation  yaw of the sensor's x axis, from z
  *   velocity_P    a, b            z: body velocity, dt         Log(a^-1 b) / dt - z   tangent order
  *   tactile_yaw   o, e, p, f      z: SO2                       turn of (o^-1 e)^-1 (p^-1 f), from z
  *   tactile_se2   o, e, p, f      z: SE2                       Log(z^-1 (o^-1 e)^-1 (p^-1 f))
@@ -87,6 +92,16 @@ typedef struct {
  * stands before them. In the plane a direction is SO2; in space it is R3, any length but zero, and
  * the residual is the Log on the sphere at z: arcs along azimuth and elevation about the sensor's z
  * axis. velocity_se3 has z = angular (R3), linear (R3), dt (R1).
+ *
+ * Cameras look along their z axis, x to the right, y down. A point at (x, y, z) is seen at u = fu x/z + cu and
+ * v = fv y/z + cv. The right camera of a stereo pair is `baseline` along x and has the same axes and intrinsics. The
+ * projection goes on where a camera sees nothing: beyond atan 10 = 84.3 degrees from the axis, the image radius grows
+ * with the angle at the rate that it has there. So a point beside or behind a camera has a large finite residual whose
+ * gradient leads to the front. At the camera itself residual and derivatives are 0. No residual or derivative is NaN.
+ *
+ * Heading is that of the sensor's x axis, seen from above (world z): atan2(y, x). In space it has no value where that
+ * axis is vertical: there residual and derivative are 0, and near it the derivative grows as 1 / cos(pitch).
+ *
  * gtsam_prior_P and gtsam_between_P measure what prior_P and between_P do, as GTSAM does it: see
  * ct_graph_like_gtsam. */
 #define CT_FACTOR_LIST(X)                                                                          \
@@ -98,7 +113,11 @@ typedef struct {
     X(bearing_se2_r2) X(bearing_se2_point) X(bearing_se3_r3) X(bearing_se3_point)                  \
     X(range_bearing_se2_r2) X(range_bearing_se2_point) X(range_bearing_se3_r3)                     \
     X(range_bearing_se3_point)                                                                     \
+    X(range_se2_se2) X(range_se3_se3) X(bearing_se2_se2) X(bearing_se3_se3)                        \
+    X(range_bearing_se2_se2) X(range_bearing_se3_se3)                                              \
     X(point_se2_r2) X(point_se2_point) X(point_se3_r3) X(point_se3_point)                          \
+    X(pixel_se3_r3) X(pixel_se3_point) X(stereo_se3_r3) X(stereo_se3_point)                        \
+    X(heading_se2) X(heading_se3)                                                                  \
     X(velocity_se2) X(velocity_se3)                                                                \
     X(tactile_yaw) X(tactile_se2) X(push_se2) X(contact_se2)                                       \
     X(gtsam_prior_se2) X(gtsam_prior_se3) X(gtsam_between_se2) X(gtsam_between_se3)

@@ -122,7 +122,7 @@ static const char *inconsistent(const ct_factor_ops *ops)
 {
     if (ops->rows < 1 || ops->rows > CT_ROWS_MAX) return "rows must be 1 to 6";
     if (ops->arity < 1 || ops->arity > CT_ARITY_MAX) return "arity must be 1 to 4";
-    if (ops->fields < 0 || ops->fields > CT_FIELDS_MAX) return "fields must be 0 to 4";
+    if (ops->fields < 0 || ops->fields > CT_FIELDS_MAX) return "fields must be 0 to 8";
     if (ops->required < 0 || ops->required > ops->fields) return "required must be 0 to fields";
     if ((unsigned)ops->jacobian > CT_JACOBIAN_APPROXIMATE) return "jacobian must be analytic, numeric or approximate";
     if (!ops->eval) return "eval is missing";

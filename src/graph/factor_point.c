@@ -2,32 +2,26 @@
  *
  *     r = (x o s)^-1 p - z = Rs^T d - z        s: the sensor's pose in the body frame
  */
-#include "graph/line_of_sight_inline.h"
+#include "graph/sight_model_inline.h"
 
-static void plane(const double *z, const double *sensor, const double *pose, const double *point, double *r, double *Jx,
-                  double *Jp)
+static void plane(const double *z, const double *sensor, const double *d, double *r, double *G)
 {
-    const ct_se2    x = ct__se2_load(pose);
-    const ct_so2    s = ct__so2_load(sensor + 2);
-    const ct__sight at = ct__sight2(x, point, sensor);
-    const double    G[4] = {s.c, s.s, -s.s, s.c};
-    for (int i = 0; i < 2; i++) r[i] = G[2 * i] * at.d[0] + G[2 * i + 1] * at.d[1] - z[i];
-    ct__sight2_chain(x, &at, 2, G, Jx, Jp);
+    const ct_so2 s = ct__so2_load(sensor + 2);
+    const double turn[4] = {s.c, s.s, -s.s, s.c};
+    for (int i = 0; i < 2; i++) r[i] = turn[2 * i] * d[0] + turn[2 * i + 1] * d[1] - z[i];
+    if (G) memcpy(G, turn, sizeof turn);
 }
 
-static void space(const double *z, const double *sensor, const double *pose, const double *point, double *r, double *Jx,
-                  double *Jp)
+static void space(const double *z, const double *sensor, const double *d, double *r, double *G)
 {
-    const ct_se3    x = ct__se3_load(pose);
-    const ct__sight at = ct__sight3(x, point, sensor);
-    double          G[9];
-    ct__so3_matrix(ct__so3_inverse(ct__so3_load(sensor + 3)), G);
-    for (int i = 0; i < 3; i++) r[i] = ct__dot3(G + 3 * i, at.d) - z[i];
-    ct__sight3_chain(x, &at, 3, G, Jx, Jp);
+    double turn[9];
+    ct__so3_matrix(ct__so3_inverse(ct__so3_load(sensor + 3)), turn);
+    for (int i = 0; i < 3; i++) r[i] = ct__dot3(turn + 3 * i, d) - z[i];
+    if (G) memcpy(G, turn, sizeof turn);
 }
 
-CT__SIGHT_EVALS(plane, 2, 2)
-CT__SIGHT_EVALS(space, 3, 3)
+CT__SIGHT_TO_POINTS(plane, NULL, 2, 2, 2)
+CT__SIGHT_TO_POINTS(space, NULL, 3, 3, 3)
 
 const ct_factor_ops ct_point_se2_r2 = {
     .name = "point_se2_r2",
@@ -38,6 +32,7 @@ const ct_factor_ops ct_point_se2_r2 = {
     .required = 1,
     .field = {CT_R2, CT_SE2},
     .eval = plane_variable,
+    .curvature = plane_variable_curve,
     .coordinate = {"x", "y"},
     .unit = {"m", "m"},
 };
@@ -52,6 +47,7 @@ const ct_factor_ops ct_point_se2_point = {
     .field = {CT_R2, CT_R2, CT_SE2},
     .absolute = 1,
     .eval = plane_known,
+    .curvature = plane_known_curve,
     .coordinate = {"x", "y"},
     .unit = {"m", "m"},
 };
@@ -65,6 +61,7 @@ const ct_factor_ops ct_point_se3_r3 = {
     .required = 1,
     .field = {CT_R3, CT_SE3},
     .eval = space_variable,
+    .curvature = space_variable_curve,
     .coordinate = {"x", "y", "z"},
     .unit = {"m", "m", "m"},
 };
@@ -79,6 +76,7 @@ const ct_factor_ops ct_point_se3_point = {
     .field = {CT_R3, CT_R3, CT_SE3},
     .absolute = 1,
     .eval = space_known,
+    .curvature = space_known_curve,
     .coordinate = {"x", "y", "z"},
     .unit = {"m", "m", "m"},
 };

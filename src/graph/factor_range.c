@@ -1,31 +1,39 @@
-/* factor_range.c: range_*, the distance from a sensor on the body to a point.
+/* factor_range.c: range_*, the distance from a sensor on the body to a point, or to a point of another body.
  *
  *     r = |p - (t + R s)| - z        s: the sensor's position in the body frame, zero unless given
+ *
+ * To a pose p = tb + Rb c, c: the target's position in the frame of that body, zero unless given.
  */
-#include "graph/line_of_sight_inline.h"
+#include "graph/sight_model_inline.h"
 
-static void plane(const double *z, const double *sensor, const double *pose, const double *point, double *r, double *Jx,
-                  double *Jp)
+static void plane(const double *z, const double *sensor, const double *d, double *r, double *G)
 {
-    const ct_se2    x = ct__se2_load(pose);
-    const ct__sight at = ct__sight2(x, point, sensor);
-    double          gradient[2], *g = Jx || Jp ? gradient : NULL;
-    r[0] = ct__sight_range(2, at.d, g) - z[0];
-    ct__sight2_chain(x, &at, 1, g, Jx, Jp);
+    (void)sensor;
+    r[0] = ct__sight_range(2, d, G) - z[0];
 }
 
-static void space(const double *z, const double *sensor, const double *pose, const double *point, double *r, double *Jx,
-                  double *Jp)
+static void plane_bend(const double *z, const double *sensor, const double *d, const double *u, double *H)
 {
-    const ct_se3    x = ct__se3_load(pose);
-    const ct__sight at = ct__sight3(x, point, sensor);
-    double          gradient[3], *g = Jx || Jp ? gradient : NULL;
-    r[0] = ct__sight_range(3, at.d, g) - z[0];
-    ct__sight3_chain(x, &at, 1, g, Jx, Jp);
+    (void)z, (void)sensor;
+    ct__sight_range_bend(2, d, u[0], H);
 }
 
-CT__SIGHT_EVALS(plane, 1, 2)
-CT__SIGHT_EVALS(space, 1, 3)
+static void space(const double *z, const double *sensor, const double *d, double *r, double *G)
+{
+    (void)sensor;
+    r[0] = ct__sight_range(3, d, G) - z[0];
+}
+
+static void space_bend(const double *z, const double *sensor, const double *d, const double *u, double *H)
+{
+    (void)z, (void)sensor;
+    ct__sight_range_bend(3, d, u[0], H);
+}
+
+CT__SIGHT_TO_POINTS(plane, plane_bend, 1, 1, 2)
+CT__SIGHT_TO_POINTS(space, space_bend, 1, 1, 3)
+CT__SIGHT_TO_POSE(plane, plane_bend, 1, 1, 2, 2)
+CT__SIGHT_TO_POSE(space, space_bend, 1, 1, 3, 3)
 
 static const char *refuse(const double *z) { return ct__refuse_range(z[0]); }
 
@@ -38,6 +46,7 @@ const ct_factor_ops ct_range_se2_r2 = {
     .required = 1,
     .field = {CT_R1, CT_R2},
     .eval = plane_variable,
+    .curvature = plane_variable_curve,
     .refuse = refuse,
     .coordinate = {"range"},
     .unit = {"m"},
@@ -53,6 +62,7 @@ const ct_factor_ops ct_range_se2_point = {
     .field = {CT_R1, CT_R2, CT_R2},
     .absolute = 1,
     .eval = plane_known,
+    .curvature = plane_known_curve,
     .refuse = refuse,
     .coordinate = {"range"},
     .unit = {"m"},
@@ -67,6 +77,7 @@ const ct_factor_ops ct_range_se3_r3 = {
     .required = 1,
     .field = {CT_R1, CT_R3},
     .eval = space_variable,
+    .curvature = space_variable_curve,
     .refuse = refuse,
     .coordinate = {"range"},
     .unit = {"m"},
@@ -82,6 +93,37 @@ const ct_factor_ops ct_range_se3_point = {
     .field = {CT_R1, CT_R3, CT_R3},
     .absolute = 1,
     .eval = space_known,
+    .curvature = space_known_curve,
+    .refuse = refuse,
+    .coordinate = {"range"},
+    .unit = {"m"},
+};
+
+const ct_factor_ops ct_range_se2_se2 = {
+    .name = "range_se2_se2",
+    .rows = 1,
+    .arity = 2,
+    .kind = {CT_SE2, CT_SE2},
+    .fields = 3,
+    .required = 1,
+    .field = {CT_R1, CT_R2, CT_R2},
+    .eval = plane_pose,
+    .curvature = plane_pose_curve,
+    .refuse = refuse,
+    .coordinate = {"range"},
+    .unit = {"m"},
+};
+
+const ct_factor_ops ct_range_se3_se3 = {
+    .name = "range_se3_se3",
+    .rows = 1,
+    .arity = 2,
+    .kind = {CT_SE3, CT_SE3},
+    .fields = 3,
+    .required = 1,
+    .field = {CT_R1, CT_R3, CT_R3},
+    .eval = space_pose,
+    .curvature = space_pose_curve,
     .refuse = refuse,
     .coordinate = {"range"},
     .unit = {"m"},

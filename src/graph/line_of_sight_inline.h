@@ -1,5 +1,5 @@
-/* line_of_sight_inline.h: a point seen from a sensor on a body; what range, bearing, range_bearing and point
- * share.
+/* line_of_sight_inline.h: a point seen from a sensor on a body; what range, bearing, range_bearing, point, pixel and
+ * stereo share. sight_model_inline.h makes models of it.
  *
  *     q = x^-1 p        the point in the body frame
  *     d = q - s         from the sensor to it, in body axes
@@ -18,6 +18,8 @@
 
 #include "lie/se2_inline.h"
 #include "lie/se3_inline.h"
+
+#include <string.h>
 
 typedef struct {
     double q[3], d[3]; /* the first two in the plane */
@@ -63,7 +65,8 @@ static inline void ct__sight3_chain(ct_se3 x, const ct__sight *at, int rows, con
     for (int i = 0; Jp && i < rows; i++) ct__so3_rotate(ct__se3_rotation(x), G + 3 * i, Jp + 3 * i);
 }
 
-/* Each kernel returns the value and, where g is not NULL, its gradient by d. */
+/* Each kernel returns the value and, where g is not NULL, its gradient by d. Those named _bend add u times the second
+ * derivatives by d to H (n x n, symmetric); where there are none, nothing. */
 
 /* |d|; g = d/|d|. At d = 0, where every unit vector is a limit of gradients, the first axis: a
  * solver that starts with the point on the sensor can leave. */
@@ -74,6 +77,15 @@ static inline double ct__sight_range(int n, const double *d, double *g)
     const double range = sqrt(sum);
     for (int i = 0; g && i < n; i++) g[i] = range > 0 ? d[i] / range : i == 0;
     return range;
+}
+
+/* (I - e e') / |d|, e = d/|d|. */
+static inline void ct__sight_range_bend(int n, const double *d, double u, double *H)
+{
+    double    e[3];
+    const double range = ct__sight_range(n, d, e);
+    for (int i = 0; range > 0 && i < n; i++)
+        for (int j = 0; j < n; j++) H[n * i + j] += u * ((i == j) - e[i] * e[j]) / range;
 }
 
 /* The angle from direction z of a sensor turned by s to d, in [-pi, pi]; g = (-dy, dx)/|d|^2. At
@@ -87,6 +99,14 @@ static inline double ct__sight_bearing2(ct_so2 z, ct_so2 s, const double d[2], d
         g[0] = -k * d[1], g[1] = k * d[0];
     }
     return n2 == 0 ? 0 : atan2(u.c * d[1] - u.s * d[0], u.c * d[0] + u.s * d[1]);
+}
+
+static inline void ct__sight_bearing2_bend(const double d[2], double u, double H[4])
+{
+    const double n2 = d[0] * d[0] + d[1] * d[1];
+    if (n2 == 0) return;
+    const double k = u / n2, x = d[0] / n2, y = d[1] / n2, twist = k * (d[1] * y - d[0] * x), pull = 2 * k * d[0] * y;
+    H[0] += pull, H[1] += twist, H[2] += twist, H[3] -= pull;
 }
 
 /* Rows of E: east, north and up at direction z != 0 of any length, seen from the sensor's z axis:
@@ -131,28 +151,65 @@ static inline void ct__sight_bearing3(const double z[3], ct_so3 s, const double 
     }
 }
 
+/* H of phi = k(f, n) (u . m), with m = (n0, n1), f = |m|, n = n2 and k = (alpha + beta atan2(f, n)) / f. With N = |n|^2
+ * and c = (dk/df) / f = (beta n/N - k) / f^2:
+ *
+ *     d2phi/dm2  = c (u m' + m u') + (u . m) (c I - (3c + 2 beta n/N^2) m m'/f^2)
+ *     d2phi/dmdn = -beta/N u + 2 beta/N^2 (u . m) m,     d2phi/dn2 = 2 beta n/N^2 (u . m)
+ */
+static inline void ct__radial_bend(double beta, double c, const double n[3], const double u[2], double H[9])
+{
+    const double f2 = n[0] * n[0] + n[1] * n[1], N = f2 + n[2] * n[2], um = u[0] * n[0] + u[1] * n[1];
+    const double k = 2 * beta / (N * N), fold = f2 > 0 ? um * (3 * c + k * n[2]) / f2 : 0;
+    for (int i = 0; i < 2; i++) {
+        for (int j = 0; j < 2; j++)
+            H[3 * i + j] = c * (u[i] * n[j] + n[i] * u[j]) + (i == j ? um * c : 0) - fold * n[i] * n[j];
+        H[3 * i + 2] = H[6 + i] = k * um * n[i] - beta / N * u[i];
+    }
+    H[8] = k * n[2] * um;
+}
+
+/* (n/N - atan2(f, n)/f) / f^2, ahead: near the axis its series in x = f^2/n^2, whose first term that is left out is of
+ * the order of rounding. */
+static inline double ct__sphere_slope(double f, double n)
+{
+    const double N = f * f + n * n, x = f * f / (n * n);
+    if (n <= 0 || x > 0.01) return (n / N - atan2(f, n) / f) / (f * f);
+    double sum = 0;
+    for (int j = 9; j >= 1; j--) sum = (j % 2 ? -1 : 1) * (2.0 * j / (2 * j + 1)) + x * sum;
+    return sum / (n * n * n);
+}
+
+/* H += M' B M, M = E Rs' (3 x 3). */
+static inline void ct__sight_turn_bend(const double M[9], const double B[9], double H[9])
+{
+    double BM[9];
+    ct__mul33(B, M, BM);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            H[3 * i + j] += M[i] * BM[j] + M[3 + i] * BM[3 + j] + M[6 + i] * BM[6 + j];
+}
+
+/* At the antipode, where r turns by any angle over no distance, nothing. */
+static inline void ct__sight_bearing3_bend(const double z[3], ct_so3 s, const double d[3], const double u[2],
+                                           double H[9])
+{
+    double E[9], R[9], M[9], B[9], n[3];
+    ct__sphere_basis(z, E);
+    ct__so3_matrix(ct__so3_inverse(s), R);
+    ct__mul33(E, R, M);
+    for (int k = 0; k < 3; k++) n[k] = ct__dot3(M + 3 * k, d);
+    const double f = sqrt(n[0] * n[0] + n[1] * n[1]);
+    if (ct__dot3(n, n) == 0 || (f == 0 && n[2] < 0)) return;
+    ct__radial_bend(1, ct__sphere_slope(f, n[2]), n, u, B);
+    ct__sight_turn_bend(M, B, H);
+}
+
 static inline const char *ct__refuse_range(double range) { return range >= 0 ? NULL : "range must not be negative"; }
 
 static inline const char *ct__refuse_direction(const double z[3])
 {
     return z[0] != 0 || z[1] != 0 || z[2] != 0 ? NULL : "direction must not be zero";
 }
-
-/* From kernel(z, sensor, pose, point, r, Jpose, Jpoint) the two eval functions that differ only in
- * where the point is: the second variable, or n doubles of z between the `measured` ones and the
- * sensor. */
-#define CT__SIGHT_EVALS(kernel, measured, n)                                                                           \
-    static void kernel##_variable(const double *z, const void *context, const double *const x[], double *r,            \
-                                  double *const J[])                                                                   \
-    {                                                                                                                  \
-        (void)context;                                                                                                 \
-        kernel(z, z + (measured), x[0], x[1], r, J ? J[0] : NULL, J ? J[1] : NULL);                                    \
-    }                                                                                                                  \
-    static void kernel##_known(const double *z, const void *context, const double *const x[], double *r,               \
-                               double *const J[])                                                                      \
-    {                                                                                                                  \
-        (void)context;                                                                                                 \
-        kernel(z, z + (measured) + (n), x[0], z + (measured), r, J ? J[0] : NULL, NULL);                               \
-    }
 
 #endif
