@@ -1,5 +1,5 @@
-/* covtune/simulate.h: simulated sequences with known truth and noise: the paper's navigation, and pose graphs.
- * Simulated pushing is in push.h. */
+/* covtune/simulate.h: simulated data with known truth and noise: the paper's navigation, pose graphs, and tables as a
+ * robot records them. Simulated pushing is in push.h. */
 #ifndef COVTUNE_SIMULATE_H
 #define COVTUNE_SIMULATE_H
 
@@ -63,6 +63,44 @@ typedef struct {
 
 ct_pose_graph_options ct_pose_graph_defaults(ct_kind kind);
 ct_status ct_simulate_pose_graph(const ct_pose_graph_options *options, ct_noise *noise, ct_sequence **out, ct_err *err);
+
+/* ---- Tables: what a robot records, with a recipe ---------------------------------------------- */
+
+/* A robot in the plane drives a smooth path: truth is a function of continuous time, with two derivatives. Each table
+ * samples it at times of its own:
+ *   odometry-RUN.csv  t, vx, vy, omega   mean velocity in the body's frame from t to the next record
+ *   gps-RUN.csv       t, x, y (, yaw)    position in the world, and heading if its sigma is given
+ *   ranges-RUN.csv    t, beacon, range   distances to the beacons in turn
+ *   truth-RUN.csv     t, x, y, yaw       without noise
+ *   beacons.csv       beacon, x, y       their map
+ * Noise is white: each value has an independent error of the stated sigma. Odometry and truth begin at 0; GPS and
+ * ranges at random times within their first period. */
+typedef struct {
+    double   duration_s;
+    double   every_s;                           /* between states in the recipe                          */
+    double   odom_hz, gps_hz, range_hz, truth_hz; /* gps_hz, range_hz 0: no such table                    */
+    double   odom[3];                           /* sigmas of vx, vy (m/s), omega (rad/s) of a record     */
+    double   gps[2];                            /* of x, y, m                                            */
+    double   heading;                           /* of yaw, rad; negative: gps tables have no yaw         */
+    double   range;                             /* m                                                     */
+    int32_t  beacons;
+    uint64_t seed;
+} ct_tables_options;
+
+/* 120 s, states every 0.5 s; 20, 2, 4 and 20 Hz; odometry 0.1 m/s, 0.05 m/s, 0.03 rad/s; GPS 0.5 m, no heading;
+ * ranges 0.2 m to 4 beacons; seed 1. */
+ct_tables_options ct_tables_defaults(void);
+/* Pose (x, y, yaw) and velocity in the body's frame (vx, vy, omega) of run `number` at time t; either may be NULL. It
+ * depends on the seed and the number only. */
+void ct_tables_truth(const ct_tables_options *options, uint64_t number, double t, double pose[3], double velocity[3]);
+/* Write the tables of runs train00, train01, ... and test00, ... into a folder, which is made if it is missing, with
+ * recipe.yaml, which imports them (docs/import.md), and latent.json, the noise of the factors that it makes. Test runs
+ * do not depend on the number of training runs. */
+ct_status ct_simulate_tables(const ct_tables_options *options, int32_t train, int32_t test, const char *folder,
+                             ct_err *err);
+
+/* recipe.yaml begins so: tables in the same folder may be replaced. */
+#define CT_TABLES_BEGINS "# simulated by covtune"
 
 #ifdef __cplusplus
 }

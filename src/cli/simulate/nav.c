@@ -19,6 +19,7 @@ typedef struct {
     int            train, test, start;
     uint64_t       seed;
     ct_nav_options nav;
+    simulate_tables_request tables;
 } nav_request;
 
 /* ---- options ---- */
@@ -302,8 +303,8 @@ static const cli_option OPTIONS[] = {
                  "noise of the paper's dataset; D3 and D4 have two regimes (D1)"),
     CLI_ROW_CHOICE("start", "far|unit", find_start, AT(start),
                    "start values of the variances: wrong by orders of magnitude, or 1 (far)"),
-    CLI_ROW_INTEGER("train", "N", 0, RUNS_MAX, AT(train), "number of training sequences (5)"),
-    CLI_ROW_INTEGER("test", "N", 0, RUNS_MAX, AT(test), "number of test sequences (20)"),
+    CLI_ROW_INTEGER("train", "N", 0, RUNS_MAX, AT(train), "number of training sequences (5; tables: 4)"),
+    CLI_ROW_INTEGER("test", "N", 0, RUNS_MAX, AT(test), "number of test sequences (20; tables: 4)"),
     CLI_ROW_TEXT("poses", "N|LO:HI", AT(poses), "poses per sequence, drawn from LO to HI (300:500)"),
     CLI_ROW_SEED("seed", "K", AT(seed), "seed of the random numbers (1)"),
     CLI_ROW_HEADING("Other noise"),
@@ -323,17 +324,72 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_NUMBER("uneven", "R", 1, 1e6, AT(uneven),
                    "steps of unequal duration: the covariance of an odometry factor is 1/R to R times its model's, "
                    "and the factor says so (1)"),
+    CLI_ROW_HEADING("Tables of a recorder instead of sequences (nav2d)"),
+    CLI_ROW_FLAG("tables", AT(tables.wanted),
+                 "write stamped CSV files of odometry, GPS, ranges and truth, with the recipe that imports them; "
+                 "--odom has the sigmas of vx,vy,omega of a record (0.1,0.05,0.03), --gps those of x,y (0.5,0.5) or x,y,yaw"),
+    CLI_ROW_NUMBER("duration", "S", 1, 1e6, AT(tables.duration_s), "seconds of a run (120)"),
+    CLI_ROW_NUMBER("every", "S", 1e-3, 1e6, AT(tables.every_s), "seconds between states in the recipe (0.5)"),
+    CLI_ROW_TEXT("rates", "O,G,R,T", AT(tables.rates),
+                 "records a second of odometry, GPS, ranges and truth; 0 for GPS or ranges: no table (20,2,4,20)"),
+    CLI_ROW_NUMBER("range", "S", 0, 1e6, AT(tables.range), "sigma of ranges, in m (0.2)"),
+    CLI_ROW_INTEGER("beacons", "N", 1, 1000, AT(tables.beacons), "number of beacons (4)"),
     CLI_ROW_HEADING("Output"),
     CLI_ROW_END,
 };
 #undef AT
 
+/* What the two forms of output do not share is refused. */
+static cli_exit check_form(const cli_io *io, const nav_request *q)
+{
+    const simulate_tables_request *t = &q->tables;
+    const struct {
+        const char *name;
+        int         given, tables;
+    } option[] = {{"dataset", q->dataset != NULL, 0},
+                  {"start", q->start >= 0, 0},
+                  {"poses", q->poses != NULL, 0},
+                  {"odom1", q->odom[1] != NULL, 0},
+                  {"gps1", q->gps[1] != NULL, 0},
+                  {"odom-correlation", q->odom_correlation != 0, 0},
+                  {"gps-correlation", q->gps_correlation != 0, 0},
+                  {"gps-drift", q->drift != NULL, 0},
+                  {"uneven", q->uneven > 0, 0},
+                  {"duration", t->duration_s > 0, 1},
+                  {"every", t->every_s > 0, 1},
+                  {"rates", t->rates != NULL, 1},
+                  {"range", t->range >= 0, 1},
+                  {"beacons", t->beacons > 0, 1}};
+    for (size_t i = 0; i < sizeof option / sizeof *option; i++)
+        if (option[i].given && option[i].tables != t->wanted)
+            return cli_misuse(io, "--%s has %s effect %s --tables", option[i].name, t->wanted ? "no" : "an",
+                              t->wanted ? "with" : "only with");
+    if (t->wanted && strcmp(q->world, "nav2d")) return cli_misuse(io, "--tables are made by nav2d, not %s", q->world);
+    return CLI_GO;
+}
+
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    nav_request q = {.dataset = "D1", .train = 5, .test = 20, .seed = 1, .uneven = 1};
+    nav_request q = {.train = -1, .test = -1, .seed = 1, .start = -1, .tables = {.range = -1}};
     cli_io      io;
     cli_exit    code = cli_parse(command, &q, argc, argv, &io, &q.world);
-    if (code == CLI_GO) code = resolve(&io, &q);
+    if (code == CLI_GO) code = check_form(&io, &q);
+    if (code != CLI_GO) return code;
+    if (q.train < 0) q.train = q.tables.wanted ? 4 : 5;
+    if (q.test < 0) q.test = q.tables.wanted ? 4 : 20;
+    if (q.tables.wanted) {
+        q.tables.out = q.out;
+        q.tables.odom = q.odom[0];
+        q.tables.gps = q.gps[0];
+        q.tables.train = q.train;
+        q.tables.test = q.test;
+        q.tables.seed = q.seed;
+        return simulate_tables(&io, &q.tables);
+    }
+    if (!q.dataset) q.dataset = "D1";
+    if (q.start < 0) q.start = 0;
+    if (!(q.uneven > 0)) q.uneven = 1;
+    code = resolve(&io, &q);
     return code != CLI_GO ? code : cli_finish(&io, carry_out(&io, &q));
 }
 
@@ -348,9 +404,11 @@ const cli_command cli_simulate_nav = {
             "high). Factors are odometry between poses (noise model odom), a GPS-like pose on each (gps) and a tight "
             "prior on the first (first_pose). The folder has dataset.yaml, sequences with their truth in train and "
             "test, and latent.json, the noise that the measurements were drawn with. Initial values are absolute "
-            "measurements where there are any, and composed from relative ones elsewhere.\n",
+            "measurements where there are any, and composed from relative ones elsewhere.\n"
+            "With --tables: what a robot records, as CSV files, and recipe.yaml for covtune import.\n",
     .example = "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --seed 1 --out d3\n"
-               "  covtune info d3\n",
+               "  covtune info d3\n"
+               "  covtune simulate nav2d --tables --out robot\n",
     .options = OPTIONS,
     .run = run,
 };
