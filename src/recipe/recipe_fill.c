@@ -294,7 +294,7 @@ static int check_scalar(ct__recipe_reader *r, ct__node *n, const ct__key *k)
     return wrong(r, n, k);
 }
 
-int ct__check_value(ct__recipe_reader *r, ct__node *n, const ct__key *k)
+int ct__node_check(ct__recipe_reader *r, ct__node *n, const ct__key *k)
 {
     if (n->type == CT__NODE_MAP && (k->forms & CT__FORM_ITEMS)) return (k->forms & CT__SHORT) ? 1 : check_items(r, n);
     if (n->type == CT__NODE_MAP && (k->forms & CT__FORM_SECTION)) return 1;
@@ -354,7 +354,7 @@ void ct__fill(ct__recipe_reader *r, ct__node *map, ct__section section, void *ta
     for (ct__node *n = map->first; n; n = n->next) {
         const ct__key *k = ct__key_find(section, n->key);
         if (!k) unknown_key(r, n, section);
-        else if (ct__check_value(r, n, k) && target) store(r, n, k, target);
+        else if (ct__node_check(r, n, k) && target) store(r, n, k, target);
     }
     for (int i = 0; i < ct__recipe_key_count; i++) {
         const ct__key *k = &ct__recipe_keys[i];

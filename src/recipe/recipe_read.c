@@ -101,7 +101,7 @@ static void read_source(ct__recipe_reader *r, ct__node *n, ct__recipe_source *s)
         ct__fill(r, n, CT__SECTION_SOURCE, s);
         check_separator(r, n);
         check_format_keys(r, n, s);
-    } else if (ct__check_value(r, n, ct__key_find(CT__SECTION_SOURCE, "files")))
+    } else if (ct__node_check(r, n, ct__key_find(CT__SECTION_SOURCE, "files")))
         ct__node_texts(r, n, &s->files);
 }
 

@@ -32,7 +32,7 @@ void *ct__recipe_alloc(ct__recipe_reader *r, int64_t count, size_t size);
  * whose values are not stored by the table). Unknown and missing keys are mistakes. */
 void ct__fill(ct__recipe_reader *r, ct__node *map, ct__section section, void *target);
 /* Check one value; 0: it has a mistake, which was reported. */
-int ct__check_value(ct__recipe_reader *r, ct__node *node, const ct__key *key);
+int ct__node_check(ct__recipe_reader *r, ct__node *node, const ct__key *key);
 
 /* A member that is there and has no mistake of its own; else NULL. */
 ct__node *ct__sound(const ct__node *map, const char *key);
