@@ -144,6 +144,23 @@ static void test_a_candidate_that_loses_in_rotation_is_not_chosen(void)
     ct__scores_free(&s);
 }
 
+/* A minimum of the loss gains a third on every recording. Two of them do not prove it, three do; segments of two
+ * recordings are two. The reference, which is not fitted to the loss, needs no third. */
+static void test_two_recordings_do_not_prove_a_minimum_of_the_loss(void)
+{
+    const int32_t group[] = {0, 0, 1, 1};
+    double loss[12];
+    for (int n = 2; n <= 4; n++) {
+        ct_choice why[3];
+        for (int i = 0; i < 3 * n; i++) loss[i] = i / n == 1 ? 0.66 + 0.001 * i : 1;
+        ct__scores s = scores_of(n, 3, loss, n == 4 ? group : NULL, n == 4 ? 2 : n);
+        const int chosen = ct__choose_candidate(&s, 0, 2, 1, why);
+        CHECK(n == 3 ? chosen == 1 && why[1] == CT_CHOICE_CHOSEN : chosen == 2 && why[1] == CT_CHOICE_NOT_BETTER);
+        CHECK(n == 3 || ct__choose_candidate(&s, 1, 2, 1, why) == 1);
+        ct__scores_free(&s);
+    }
+}
+
 /* Values that somebody tuned in deployment are not given up for something that does worse there. */
 static void test_start_values_that_are_better_stay(void)
 {
@@ -489,6 +506,7 @@ int main(void)
     RUN(test_one_bad_run_does_not_rule);
     RUN(test_segments_of_a_recording_are_not_independent);
     RUN(test_a_candidate_that_loses_in_rotation_is_not_chosen);
+    RUN(test_two_recordings_do_not_prove_a_minimum_of_the_loss);
     RUN(test_start_values_that_are_better_stay);
     RUN(test_candidates_are_judged_as_the_field_would);
     RUN(test_the_scale_is_recovered_from_consistency);

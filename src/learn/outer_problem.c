@@ -175,8 +175,7 @@ static ct_status split_sequences(ct_outer *o, int32_t count, const ct_sequence *
         else o->extra[o->extras++] = seq[i];
     if (o->count) return CT_OK;
     return ct_fail(err, CT_E_ARGUMENT,
-                   "no sequence has truth to learn from; without truth, method %s learns from the measurements alone "
-                   "(--truth none)",
+                   "no sequence has truth to learn from; without truth, method %s learns from the measurements alone",
                    ct_learn_method_name(CT_LEARN_LIKELIHOOD));
 }
 

@@ -257,6 +257,16 @@ static ct_learn_options learn_options(const learn_request *r)
     return o;
 }
 
+static ct_status check_truth(const learn_request *request, const ct_dataset *dataset, ct_err *err)
+{
+    if (request->no_truth == 1 || !dataset->trains) return CT_OK;
+    for (int32_t i = 0; i < dataset->trains; i++)
+        if (dataset->train[i]->truth) return CT_OK;
+    return ct_fail(err, CT_E_ARGUMENT,
+                   "%s: no sequence has truth to learn from; --truth none learns from the measurements alone",
+                   request->path);
+}
+
 static ct_status prepare(const cli_io *io, const learn_request *request, learn_job *job, ct_err *err)
 {
     const ct_outer_options options = outer_options(request);
@@ -265,6 +275,7 @@ static ct_status prepare(const cli_io *io, const learn_request *request, learn_j
     ct_status status = cli_read_dataset(&reader, request->path, CT_DATASET_TRAIN, &job->dataset, err);
     if (status == CT_OK) status = cli_set_truth_sigma(request->truth_sigma, job->dataset, err);
     if (status == CT_OK) status = cli_check_anchored(request->path, job->dataset->trains, job->dataset->train, err);
+    if (status == CT_OK) status = check_truth(request, job->dataset, err);
     if (status != CT_OK) return status;
     status = learn_theta(io, request, job, err);
     if (status == CT_OK) status = ct_noise_copy(job->dataset->noise, &job->start, err);
