@@ -96,6 +96,8 @@ typedef enum {
       "The likelihood of the measurements alone tracks held-out sequences better than with the truth: "             \
       "its loss is {ratio:.2g} times as large (standard error of the logarithm {error:.2g}). It is the reference.",    \
       "ratio", "error")                                                                                                \
+    X(CT_FINDING_EVIDENCE_ALONE, "evidence_alone", CT_SEVERITY_INFO, CT_TOPIC_VALIDATION,                              \
+      "The likelihood of the measurements alone is the reference in its place.", NULL)                                 \
     X(CT_FINDING_NO_LIKELIHOOD, "no_likelihood", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                   \
       "Not every parameter has a closed form, and there is no likelihood: {subjects}.", NULL)                          \
     X(CT_FINDING_WITHOUT_TRUTH, "without_truth", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                   \
@@ -138,7 +140,8 @@ typedef enum {
     X(CT_FINDING_BOUNDS_USED, "bounds_used", CT_SEVERITY_INFO, CT_TOPIC_START,                                         \
       "{subjects}: variances are bounded from {lower:.3g} to {upper:.3g}.", "lower", "upper")                          \
     X(CT_FINDING_CLOSED_FORM_FAILED, "closed_form_failed", CT_SEVERITY_WARNING, CT_TOPIC_START,                        \
-      "A sequence has no estimate under the closed form. Learning starts from the start values, without a prior.",     \
+      "A sequence has no estimate under the {subjects}, even from the truth. This is neither a start nor a "           \
+      "candidate.",                                                                                                    \
       NULL)                                                                                                            \
     X(CT_FINDING_START_WITHOUT_PRIOR, "start_without_prior", CT_SEVERITY_INFO, CT_TOPIC_START,                         \
       "The start values track better than the closed form. Learning from the start values, without a prior, has the "  \

@@ -34,6 +34,11 @@ int ct__start_is_better(const ct__learning *l)
     return l->objective.result->loss_start < l->objective.result->loss_closed_form;
 }
 
+int ct__start_is_incumbent(const ct__learning *l)
+{
+    return l->objective.options->given || !isfinite(l->objective.result->loss_closed_form);
+}
+
 int ct__closed_form_is_complete(const ct__learning *l)
 {
     for (int32_t i = 0; i < l->objective.outer->m; i++)
@@ -202,8 +207,9 @@ ct_status ct__choose_without_folds(ct__learning *l)
     if (status == CT_OK) status = score_training(l, l->start, seen, &s, 1);
     if (status == CT_OK) {
         /* one sequence has no standard error: the smaller loss is chosen */
-        const int start = s.n > 1 ? ct__choose_candidate(&s, 0, 1, e->options->given, verdict) == 1
+        const int other = s.n > 1 ? ct__choose_candidate(&s, 0, 1, ct__start_is_incumbent(l), verdict) == 1
                                   : ct__compare(&s, 0, 1, CT_METRIC_LOSS).mean > 0;
+        const int start = other || !isfinite(r->loss_closed_form);
         r->prior = start ? NAN : INFINITY;
         if (start) r->stop = CT_LEARN_STOP_START;
     }

@@ -10,7 +10,8 @@
  * Each fold minimises along this path, from the strongest prior to weaker ones, and each p(nu) is validated on the
  * held-out sequences of the fold, estimated as in deployment. The path ends when held-out losses have risen twice in a
  * row. If the start values have a smaller loss than the closed form, there is one more candidate: the minimum from the
- * start values, without a prior. candidates.c chooses.
+ * start values, without a prior. If the closed form has no estimates, that is the only one beside the start values.
+ * candidates.c chooses.
  *
  * Sequences of one recording are held out together. With one recording alone, folds are contiguous blocks of its
  * sequences.
@@ -218,7 +219,8 @@ static ct_status compare_evidence(cross_validation *f, double *room, int64_t *sa
     if (ct__objective_cancelled(&l->objective)) return CT_OK;
     const ct__paired d = ct__compare(&f->scores, 0, CANDIDATES, CT_METRIC_LOSS);
     if (isfinite(l->objective.result->loss_closed_form) && d.mean < 0)
-        return ct__find(l, CT_FINDING_EVIDENCE, CT__VALUES(exp(d.mean), d.error));
+        return isfinite(loss) ? ct__find(l, CT_FINDING_EVIDENCE, CT__VALUES(exp(d.mean), d.error))
+                              : ct__find(l, CT_FINDING_EVIDENCE_ALONE, CT__NO_VALUES);
     exchange(f, closed, samples, error, &loss, folds);
     copy_scores(f, CANDIDATES, 0);
     o->reference = CT_REFERENCE_LIKELIHOOD;
@@ -242,8 +244,20 @@ static ct_status try_evidence(cross_validation *f)
     if (status != CT_OK) return status;
     l->objective.result->reference = o->reference;
     memcpy(l->objective.result->closed_form, l->closed, (size_t)o->m * sizeof *l->closed);
-    ct__set_weights(l);
+    if (isfinite(l->objective.result->loss_closed_form)) ct__set_weights(l);
     return CT_OK;
+}
+
+/* The reference: likelihood or evidence, whichever is better. One under which a training sequence has no estimate, even
+ * from the truth, counts as failed on all of them. */
+static ct_status evaluate_reference(cross_validation *f)
+{
+    const ct__objective *e = &f->l->objective;
+    CT_TRY(evaluate_candidate(f, 0));
+    if (ct__objective_cancelled(e)) return CT_OK;
+    for (int32_t i = 0; i < f->scores.n && !isfinite(e->result->loss_closed_form); i++)
+        f->scores.score[i] = (ct__score){INFINITY, NAN, NAN, 1};
+    return try_evidence(f);
 }
 
 static ct_status evaluate_candidates(cross_validation *f)
@@ -251,13 +265,14 @@ static ct_status evaluate_candidates(cross_validation *f)
     ct__objective *e = &f->l->objective;
     int         rises = 0;
     e->phase = CT_LEARN_PHASE_FOLDS;
-    for (int candidate = 0; candidate < WEIGHTS && rises < 2; candidate++) {
+    CT_TRY(evaluate_reference(f));
+    const int weights = isfinite(e->result->loss_closed_form) ? WEIGHTS : 1;
+    for (int candidate = 1; candidate < weights && rises < 2 && !ct__objective_cancelled(e); candidate++) {
         CT_TRY(evaluate_candidate(f, candidate));
-        if (candidate == 0 && !ct__objective_cancelled(e)) CT_TRY(try_evidence(f));
         if (ct__objective_cancelled(e)) return CT_OK;
-        if (!candidate) continue;
         rises = ct__compare(&f->scores, candidate, candidate - 1, CT_METRIC_LOSS).mean < 0 ? 0 : rises + 1;
     }
+    if (ct__objective_cancelled(e)) return CT_OK;
     if (!ct__start_is_better(f->l)) return CT_OK;
     f->from_start = f->candidates;
     return evaluate_candidate(f, f->from_start);
@@ -298,7 +313,7 @@ static int choose(cross_validation *f)
     double prior[CANDIDATES + 1];
     ct_choice verdict[CANDIDATES + 1];
     const int start = f->candidates;
-    const int chosen = ct__choose_candidate(&f->scores, 0, start, f->l->objective.options->given, verdict);
+    const int chosen = ct__choose_candidate(&f->scores, 0, start, ct__start_is_incumbent(f->l), verdict);
     for (int k = 0; k < f->candidates; k++) prior[k] = k == f->from_start ? 0 : PATH[k];
     prior[start] = NAN;
     ct__record_candidates(f->l->objective.result, &f->scores, prior, verdict, chosen);

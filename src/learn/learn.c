@@ -144,22 +144,26 @@ static ct_status find_starts(ct__learning *l, const ct_noise *noise)
         CT_TRY(ct_outer_evaluate(o, l->start, NULL, &value, e->err));
         snprintf(name, sizeof name, "number %d", value.which);
         return ct_fail(e->err, CT_E_SINGULAR,
-                       "sequence %s has no estimate under the start values or the closed form, even from the truth: %s",
+                       "sequence %s has no estimate under the start values or the %s, even from the truth: %s",
                        o->inner[value.which].seq->name ? o->inner[value.which].seq->name : name,
-                       ct_stop_meaning(value.stop));
+                       ct_reference_name(o->reference), ct_stop_meaning(value.stop));
     } else {
         CT_TRY(ct__find(l, CT_FINDING_CLOSED_FORM_FAILED, CT__NO_VALUES));
+        return ct_findings_add_subject(&e->result->findings, CT_SUBJECT_CANDIDATE, -1, 0,
+                                       ct_reference_name(o->reference), e->err);
     }
     return CT_OK;
 }
 
 /* ---- The method ------------------------------------------------------------------------------ */
 
-/* Does the method start from the values of the table? */
+/* Does the method start from the values of the table? Where the reference has no estimates, only cross-validation,
+ * which compares with the start values, is of use without them. */
 static int starts_from_table(const ct__learning *l)
 {
     const ct_learn_options *o = l->objective.options;
-    if (!isfinite(l->objective.result->loss_closed_form)) return 1;
+    const int compares = o->method == CT_LEARN_LM && isnan(o->prior) && o->from_table < 1;
+    if (!isfinite(l->objective.result->loss_closed_form) && !compares) return 1;
     return o->from_table >= 0 ? o->from_table : ct_learn_method_get_info(o->method)->start == CT_LEARN_FROM_TABLE;
 }
 
@@ -175,7 +179,8 @@ static ct_status run_lm(ct__learning *l)
     memcpy(l->p, table ? l->start : l->closed, bytes);
     memcpy(r->closed_form, l->closed, bytes);
     if (!table && isnan(o->prior)) CT_TRY(ct__choose_prior(l));
-    if (!table) memcpy(l->p, l->closed, bytes); /* the reference may be another one now */
+    /* the reference may be another one now */
+    if (!table) memcpy(l->p, isfinite(r->loss_closed_form) ? l->closed : l->start, bytes);
     e->fold_iteration = -1;
     if (ct__objective_cancelled(e)) {
         r->stop = CT_LEARN_STOP_CANCELLED;

@@ -363,6 +363,8 @@ ct_status ct__choose_prior(ct__learning *l);
 
 /* candidates.c. Do the start values have a smaller training loss than the closed form? */
 int ct__start_is_better(const ct__learning *l);
+/* Do the start values stay where nothing beats them? They are the user's, or the reference has no estimates. */
+int ct__start_is_incumbent(const ct__learning *l);
 /* Does every parameter have samples? */
 int ct__closed_form_is_complete(const ct__learning *l);
 /* INFINITY if a sequence has no estimate. */
