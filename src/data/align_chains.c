@@ -13,6 +13,9 @@
  * full of outliers follows its neighbours, and of two mirrored fits to ranges the one stays that continues the path.
  * Poses between the centres of two windows are interpolated, which spreads the drift of odometry.
  *
+ * What one body measures of another (range, bearing, both) places the one whose chain is not known yet from the other,
+ * whichever of the two has the sensor. Chains are gone through again as long as one of them becomes known that way.
+ *
  * Windows hold a bounded number of items and candidates: time is linear in the size of the graph. */
 #include "data/start.h"
 
@@ -26,6 +29,7 @@
 #define POOR     1.5  /* times the usual cost: the window is guessed anew                                     */
 #define LOST     3    /* times the usual cost, and                                                            */
 #define FAR      0.2  /* of the reach: it is searched, as ranges and bearings have no closed form             */
+#define PASSES   8    /* through the chains: robots that see each other in a row                                */
 #define TRACK    4    /* steps that a candidate is fitted to the next window by                               */
 
 typedef struct {
@@ -50,6 +54,8 @@ typedef struct {
     int32_t          *list;      /* poses by chain, in the order of the queue                    */
     int32_t          *begin;     /* of a chain in the list; chains + 1 of them                   */
     int32_t           chains, poses;
+    uint8_t          *known;     /* per chain: its poses are absolute, or relative to those that are the reference */
+    int               meetings;  /* 1: bodies measure each other                                 */
     ct__item         *item;      /* of the current chain */
     int32_t          *item_pose; /* place in the list    */
     int64_t           items, item_capacity, item_pose_capacity;
@@ -74,7 +80,8 @@ static ct_status cut_chains(work *w)
     w->chain = ct__zalloc(n, sizeof *w->chain);
     w->list = ct__zalloc(n, sizeof *w->list);
     w->begin = ct__zalloc((int64_t)n + 1, sizeof *w->begin);
-    const int whole = taken && count && w->y && w->chain && w->list && w->begin;
+    w->known = ct__zalloc(n, 1);
+    const int whole = taken && count && w->y && w->chain && w->list && w->begin && w->known;
     for (int32_t i = 0; whole && i < n; i++) {
         const int32_t v = w->forest->queue[i], p = w->forest->parent[v];
         w->chain[v] = -1;
@@ -102,26 +109,44 @@ static ct_status cut_chains(work *w)
 /* The point of a sighting, if it is known or has a value. */
 static int known_point(const work *w, const ct__sighting *s, double p[3])
 {
-    const ct_graph *g = w->forest->graph;
-    if (s->point < 0) {
-        memcpy(p, s->p, sizeof s->p);
-        return 1;
-    }
-    if (!w->forest->anchored[s->point]) return 0; /* it was placed from a pose */
-    p[2] = 0;
-    memcpy(p, w->x + g->offset[s->point], (size_t)ct_kind_size((ct_kind)g->kind[s->point]) * sizeof *p);
+    if (s->body && (w->chain[s->point] == w->chain[s->pose] || !w->known[w->chain[s->point]])) return 0;
+    if (!s->body && w->forest->joins) return 0;
+    if (!s->body && s->point >= 0 && !w->forest->anchored[s->point]) return 0; /* it was placed from a pose */
+    ct__sighted_point(w->forest->graph, s, w->x, p);
     return 1;
+}
+
+static ct_status new_item(work *w, int32_t at, ct__item **out)
+{
+    CT_TRY(ct__grow(&w->item, &w->item_capacity, w->items + 1, sizeof *w->item, "sightings", w->err));
+    CT_TRY(ct__grow(&w->item_pose, &w->item_pose_capacity, w->items + 1, sizeof *w->item_pose, "sightings", w->err));
+    *out = &w->item[w->items];
+    w->item_pose[w->items++] = at;
+    return CT_OK;
 }
 
 static ct_status add_item(work *w, const ct__sighting *s, const double p[3], int32_t at)
 {
-    CT_TRY(ct__grow(&w->item, &w->item_capacity, w->items + 1, sizeof *w->item, "sightings", w->err));
-    CT_TRY(ct__grow(&w->item_pose, &w->item_pose_capacity, w->items + 1, sizeof *w->item_pose, "sightings", w->err));
-    ct__item *k = &w->item[w->items];
+    ct__item *k;
+    CT_TRY(new_item(w, at, &k));
     *k = (ct__item){.sees = s->sees, .range = s->range, .p = {p[0], p[1], p[2]}};
     ct__rigid_act(&w->y[s->pose], s->s, k->a);
     ct__rigid_turn(&w->y[s->pose], s->d, k->u);
-    w->item_pose[w->items++] = at;
+    return CT_OK;
+}
+
+/* The target of a sighting from a pose that is known: where it is, how far from the sensor, or in which direction. */
+static ct_status add_target(work *w, const ct__sighting *s, int32_t at)
+{
+    const ct_graph *g = w->forest->graph;
+    ct__item       *k;
+    if (w->chain[s->pose] == w->chain[s->point] || !w->known[w->chain[s->pose]]) return CT_OK;
+    const ct__rigid from = ct__rigid_of((ct_kind)g->kind[s->pose], w->x + g->offset[s->pose]);
+    CT_TRY(new_item(w, at, &k));
+    *k = (ct__item){.sees = s->sees == CT__SEES_BEARING ? CT__SEEN_FROM : s->sees, .range = s->range};
+    ct__rigid_act(&w->y[s->point], s->c, k->a);
+    ct__rigid_act(&from, s->s, k->p); /* the point as seen, or the sensor */
+    ct__rigid_turn(&from, s->d, k->u);
     return CT_OK;
 }
 
@@ -133,8 +158,13 @@ static ct_status collect_items(work *w, int32_t chain)
         for (int64_t k = forest->first[w->list[at]]; k < forest->first[w->list[at] + 1]; k++) {
             const ct_factor f = ct_graph_factor(forest->graph, forest->touching[k]);
             ct__sighting    s[CT__SIGHTINGS_MAX];
-            const int       n = f.var[0] == w->list[at] ? ct__sightings_of(&f, s, NULL) : 0;
+            const int       n = ct__sightings_of(&f, s, NULL);
             double          p[3];
+            w->meetings |= n && s[0].body;
+            if (f.var[0] != w->list[at]) {
+                if (n && s[0].body) CT_TRY(add_target(w, &s[0], at));
+                continue;
+            }
             for (int i = 0; i < n; i++)
                 if (known_point(w, &s[i], p)) CT_TRY(add_item(w, &s[i], p, at));
         }
@@ -307,6 +337,7 @@ static ct_status align_chain(work *w, int32_t chain)
 {
     const ct_graph *g = w->forest->graph;
     const int32_t   root = w->list[w->begin[chain]], parent = w->forest->parent[root];
+    const int       anchored = w->forest->anchored[root];
     ct__rigid       base = ct__rigid_identity();
     int             determined = 0;
     double          reach;
@@ -315,13 +346,37 @@ static ct_status align_chain(work *w, int32_t chain)
         const ct__rigid now = ct__rigid_of((ct_kind)g->kind[parent], w->x + g->offset[parent]);
         base = ct__rigid_compose(&now, &back);
         determined = w->placed[parent];
+        if (w->forest->joins && w->known[w->chain[parent]]) w->known[chain] = 1;
     }
+    if (anchored) w->known[chain] = 1;
     CT_TRY(collect_items(w, chain));
-    CT_TRY(reach_of(w, &reach));
-    /* a value that is only a guess (begin < 0) is a candidate, but leaving it is no jump */
-    const window before = {.begin = w->forest->anchored[root] || determined ? 0 : -1, .count = 1, .of = {{.T = base}}};
-    CT_TRY(find_windows(w, g->kind[root] == CT_SE2, reach, before, &determined));
+    w->windows = 0;
+    if (!w->forest->joins || !w->known[chain]) {
+        CT_TRY(reach_of(w, &reach));
+        /* a value that is only a guess (begin < 0) is a candidate, but leaving it is no jump */
+        const window before = {.begin = anchored || determined ? 0 : -1, .count = 1, .of = {{.T = base}}};
+        CT_TRY(find_windows(w, g->kind[root] == CT_SE2, reach, before, &determined));
+    }
     move_poses(w, chain, &base, determined);
+    if (determined) w->known[chain] = 1;
+    return CT_OK;
+}
+
+/* Chains that are not known from those that are, until no more become known. If none is, the first is the reference. */
+static ct_status align_meetings(work *w)
+{
+    int any = 0;
+    for (int32_t c = 0; c < w->chains; c++) any |= w->known[c];
+    if (w->chains && !any) w->known[0] = 1;
+    for (int pass = 1; pass < PASSES; pass++) {
+        int more = 0;
+        for (int32_t c = 0; c < w->chains; c++) {
+            if (w->known[c]) continue;
+            CT_TRY(align_chain(w, c));
+            more |= w->known[c];
+        }
+        if (!more) break;
+    }
     return CT_OK;
 }
 
@@ -330,7 +385,8 @@ ct_status ct__align_chains(const ct__forest *forest, double *x, uint8_t *placed,
     work      w = {.forest = forest, .x = x, .placed = placed, .err = err};
     ct_status status = cut_chains(&w);
     for (int32_t c = 0; status == CT_OK && c < w.chains; c++) status = align_chain(&w, c);
-    void *const owned[] = {w.y, w.chain, w.list, w.begin, w.item, w.item_pose, w.window, w.scratch};
+    if (status == CT_OK && w.meetings) status = align_meetings(&w);
+    void *const owned[] = {w.y, w.chain, w.list, w.begin, w.known, w.item, w.item_pose, w.window, w.scratch};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     return status;
 }

@@ -12,8 +12,8 @@
  * Start values for a recorded sequence (ct_sequence_initialise): either the same; or one prior per component is used
  * and odometry gives the rest, as on a robot without absolute fixes. With a heading error of a radian per step, that
  * leads to other minima. Where absolute measurements are used, and known points or positions are measured, the composed
- * poses are moved to fit them (align_chains.c). Points that ranges or bearings alone measure are placed last, from the
- * poses (place_points.c). */
+ * poses are moved to fit them (align_chains.c). So are, always, bodies that nothing but other bodies measures. Points
+ * that ranges, bearings or cameras measure are placed last, from the poses (place_points.c). */
 #include "data/data.h"
 #include "data/start.h"
 
@@ -280,9 +280,20 @@ static int needs_alignment(const ct_graph *g, const walk *w)
         ct__sighting    s[CT__SIGHTINGS_MAX];
         int             whole;
         const int       n = ct__sightings_of(&f, s, &whole);
-        known = n && !whole && (s[0].point < 0 || g->fixed[s[0].point] || w->prior[s[0].point]);
+        known = n && !whole && !s[0].body && (s[0].point < 0 || g->fixed[s[0].point] || w->prior[s[0].point]);
     }
     return known > 0;
+}
+
+/* 1 if bodies measure each other, and some are placed by nothing else. */
+static int needs_joining(const ct_graph *g, const walk *w)
+{
+    for (int32_t i = 0; w->begun_poses && i < g->factors; i++) {
+        const ct_factor f = ct_graph_factor(g, i);
+        ct__sighting    s[CT__SIGHTINGS_MAX];
+        if (ct__sightings_of(&f, s, NULL) == 1 && s[0].body) return 1;
+    }
+    return 0;
 }
 
 /* Points that were composed or begun are placed from the poses. A point with one or two sightings stays where the first
@@ -313,8 +324,9 @@ ct_status ct__replace_points(const ct_graph *graph, const uint8_t *unknown, doub
     return status;
 }
 
-/* Moves the poses of w to fit absolute measurements. *unplaced <- poses that these do not determine either. */
-static ct_status align(walk *w, int32_t *unplaced, ct_err *err)
+/* Moves the poses of w to fit absolute measurements, or with `joins` those between bodies alone. *unplaced <- poses
+ * that these do not determine either. */
+static ct_status align(walk *w, int joins, int32_t *unplaced, ct_err *err)
 {
     const ct_graph *g = w->graph;
     uint8_t        *placed = ct__zalloc(g->variables, 1), *anchored = ct__zalloc(g->variables, 1);
@@ -323,7 +335,7 @@ static ct_status align(walk *w, int32_t *unplaced, ct_err *err)
         anchored[v] = w->how[v] == GIVEN || w->how[v] == BY_PRIOR;
     if (status == CT_OK && !w->touching) status = index_factors(w, err);
     if (status == CT_OK) {
-        const ct__forest forest = {g, w->parent, w->queue, anchored, w->first, w->touching};
+        const ct__forest forest = {g, w->parent, w->queue, anchored, w->first, w->touching, joins};
         status = ct__align_chains(&forest, w->x, placed, err);
     }
     *unplaced = 0;
@@ -348,9 +360,11 @@ static ct_status place_sequence(const ct_graph *g, int absolute, double *x, uint
         for (int32_t v = 0; v < g->variables; v++) given[v] = g->fixed[v] != 0;
         memcpy(x, g->initial, (size_t)g->size * sizeof *x);
         status = run_walk(&w, NULL, err);
-        if (status == CT_OK) status = align(&w, unplaced, err);
+        if (status == CT_OK) status = align(&w, 0, unplaced, err);
     }
-    if (status == CT_OK) status = place_points(&w, aligned, err);
+    const int joined = status == CT_OK && !aligned && needs_joining(g, &w);
+    if (joined) status = align(&w, 1, unplaced, err);
+    if (status == CT_OK) status = place_points(&w, aligned || joined, err);
     free_walk(&w);
     return status;
 }

@@ -72,9 +72,10 @@ static int residual(const ct__stretch *s, const ct__item *k, const ct__rigid *T,
         r[0] = distance - k->range, r[1] = r[2] = 0;
         return 1;
     }
-    double u[3];
-    ct__rigid_turn(T, k->u, u);
-    for (int i = 0; i < 3; i++) r[i] = s->reach * (distance > 0 ? e[i] / distance - u[i] : -u[i]);
+    const double way = k->sees == CT__SEEN_FROM ? -1 : 1;
+    double       u[3] = {k->u[0], k->u[1], k->u[2]};
+    if (k->sees == CT__SEES_BEARING) ct__rigid_turn(T, k->u, u);
+    for (int i = 0; i < 3; i++) r[i] = s->reach * (distance > 0 ? way * e[i] / distance - u[i] : -u[i]);
     return s->planar ? 2 : 3;
 }
 
@@ -92,7 +93,8 @@ static void jacobian_row(const ct__stretch *s, const ct__item *k, const ct__rigi
             for (int j = 0; j < 3; j++) g[j] = -e[j] / distance;
         else /* of reach e / |e|: -(I - f f') / |e|, f = e / |e| */
             for (int j = 0; j < 3; j++)
-                g[j] = -s->reach * ((i == j) - e[i] * e[j] / (distance * distance)) / distance;
+                g[j] = (k->sees == CT__SEEN_FROM ? 1 : -1) * s->reach *
+                       ((i == j) - e[i] * e[j] / (distance * distance)) / distance;
     }
     memcpy(J, g, sizeof g); /* g . db = g . tau + ((b - c) x g) . w */
     cross(m, g, J + 3);

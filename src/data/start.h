@@ -9,12 +9,15 @@
 #include "base/base.h"
 #include "graph/graph.h"
 
-typedef enum { CT__SEES_POINT, CT__SEES_RANGE, CT__SEES_BEARING } ct__sees;
+/* CT__SEEN_FROM: a point of the body is seen in a known direction from a known place. */
+typedef enum { CT__SEES_POINT, CT__SEES_RANGE, CT__SEES_BEARING, CT__SEEN_FROM } ct__sees;
 
 /* In the plane third coordinates are zero. */
 typedef struct {
     ct__sees sees;
     int32_t  pose, point; /* variables; point -1: known                                                      */
+    int      body;        /* 1: `point` is the pose of another body, or of the same at another time          */
+    double   c[3];        /* then: the target in the frame of that pose                                      */
     double   p[3];        /* the known point, world frame                                                    */
     double   s[3];        /* body frame: the point as seen (CT__SEES_POINT), else the position of the sensor */
     double   sensor[3];   /* body frame: the position of the sensor                                          */
@@ -27,6 +30,9 @@ typedef struct {
 /* The sightings that a factor is: of points, or a position or a prior of a pose (point -1). Returns how many; 0 for
  * other models. whole (may be NULL) <- 1 if it measures the whole pose. */
 int ct__sightings_of(const ct_factor *f, ct__sighting out[CT__SIGHTINGS_MAX], int *whole);
+
+/* World position of the point that is seen, or of the target, by the values x. */
+void ct__sighted_point(const ct_graph *graph, const ct__sighting *s, const double *x, double p[3]);
 
 /* ---- Rigid motions: q = R a + t; in the plane R turns about z --------------------------------- */
 
@@ -49,9 +55,9 @@ double    ct__rigid_angle(const ct__rigid *a, const ct__rigid *b);
 /* A sighting of a known point, in the frame of the path. */
 typedef struct {
     ct__sees sees;
-    double   a[3];  /* the point as seen, or the position of the sensor */
-    double   u[3];  /* unit direction                                   */
-    double   p[3];  /* the known point, world frame                     */
+    double   a[3];  /* the point as seen, or the position of the sensor; CT__SEEN_FROM: the point of the body */
+    double   u[3];  /* unit direction; CT__SEEN_FROM: in world axes                                          */
+    double   p[3];  /* the known point, world frame                                                          */
     double   range;
 } ct__item;
 
@@ -90,10 +96,11 @@ typedef struct {
     const uint8_t  *anchored; /* 1: its value is absolute: fixed, or by a prior                  */
     const int64_t  *first;    /* factors of variable v: touching[first[v]] .. [first[v + 1] - 1] */
     const int32_t  *touching;
+    int             joins;    /* 1: measurements between bodies alone count, and anchored trees keep their place */
 } ct__forest;
 
-/* Moves the poses of x, composed along the forest, to where known points, positions and priors say: align_chains.c.
- * placed[v] <- 1 for poses on a chain that these determine. */
+/* Moves the poses of x, composed along the forest, to where known points, positions and priors say, and measurements
+ * between bodies of which one is placed: align_chains.c. placed[v] <- 1 for poses on a chain that these determine. */
 ct_status ct__align_chains(const ct__forest *forest, double *x, uint8_t *placed, ct_err *err);
 
 /* Places points that no sighting gives alone (ranges, bearings) from the poses that have values: place_points.c. Sets

@@ -72,12 +72,11 @@ static int is_on_point(const ct_graph *g, int32_t index, const double *x, double
 {
     const ct_factor f = ct_graph_factor(g, index);
     ct__sighting    s[CT__SIGHTINGS_MAX];
-    double          at[3], p[3] = {0}, sum = 0;
+    double          at[3], p[3], sum = 0;
     if (ct__sightings_of(&f, s, NULL) != 1 || (s[0].sees == CT__SEES_POINT && !(s[0].range > 0))) return 0;
     const ct__rigid pose = ct__rigid_of(f.ops->kind[0], x + g->offset[s[0].pose]);
     ct__rigid_act(&pose, s[0].sensor, at);
-    memcpy(p, s[0].p, sizeof p);
-    if (s[0].point >= 0) memcpy(p, x + g->offset[s[0].point], (size_t)ct_kind_size(f.ops->kind[1]) * sizeof *p);
+    ct__sighted_point(g, &s[0], x, p);
     for (int i = 0; i < 3; i++) sum += (at[i] - p[i]) * (at[i] - p[i]);
     return sqrt(sum) < (s[0].sees == CT__SEES_BEARING ? NEAR * size : ON * s[0].range);
 }
