@@ -34,8 +34,23 @@ int ct_recipe_wants_doctor(const ct_recipe *recipe);
 /* Names of the sensors, in order; NULL: none of that number. */
 const char *ct_recipe_sensor(const ct_recipe *recipe, int32_t i);
 
-/* The JSON Schema of recipes, made from the table that the reader itself uses. Static. */
-ct_status ct_recipe_schema(char **text, ct_err *err); /* for the caller to free */
+/* All mistakes of a recipe, by line; of ct_recipe_read only the first has a sentence. Text that is no YAML is one
+ * mistake, which is in err: then the status is that of ct_recipe_read. CT_OK otherwise, with mistakes or without. */
+typedef struct {
+    int32_t line, column;
+    char   *text; /* a sentence, without file and line */
+} ct_recipe_mistake;
+typedef struct {
+    int32_t            count;
+    ct_recipe_mistake *mistake;
+    int64_t            more; /* beyond those, which are many */
+} ct_recipe_mistakes;
+
+ct_status ct_recipe_check(const char *path, ct_recipe_mistakes *out, ct_err *err);
+void      ct_recipe_mistakes_free(ct_recipe_mistakes *mistakes);
+
+/* The JSON Schema of recipes, made from the table that the reader itself uses. For the caller to free. */
+ct_status ct_recipe_schema(char **text, ct_err *err);
 
 /* A first recipe with comments for these files: formats, columns and topics are looked at, roles guessed from their
  * names and types; what is uncertain is said in a comment. For the caller to free. */

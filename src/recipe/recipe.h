@@ -201,4 +201,7 @@ struct ct_recipe {
     ct__recipe_sequences  sequences;
 };
 
+/* The line of a text of the recipe (any const char * above), for messages; 0: it is none of them. */
+int ct__recipe_line(const ct_recipe *recipe, const char *text);
+
 #endif

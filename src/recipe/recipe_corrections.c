@@ -48,8 +48,7 @@ static void check_axes(ct__recipe_reader *r, ct__node *n, const ct_correction *c
     unsigned seen = 0;
     for (int32_t i = 0; i < c->count; i++) {
         const double axis = fabs(c->value[i]);
-        if (axis != floor(axis) || axis < 1 || axis > c->count || (seen & (1u << (int)axis)))
-        {
+        if (axis != floor(axis) || axis < 1 || axis > c->count || (seen & (1u << (int)axis))) {
             ct__mistake(r, n, "expected the numbers 1 to %d, each once, with signs", c->count);
             return;
         }
@@ -60,8 +59,8 @@ static void check_axes(ct__recipe_reader *r, ct__node *n, const ct_correction *c
 static void read_value(ct__recipe_reader *r, ct__node *n, ct_correction *c)
 {
     ct__numbers v = {0};
-    ct_robust   kernel = {0};
-    char        why[160];
+    ct_robust kernel = {0};
+    char why[160];
     switch (c->kind) {
     case CT_CORRECT_QUATERNION: v.count = 1, v.value[0] = !strcmp(n->text, "scalar_first"); break;
     case CT_CORRECT_CAMERA:
@@ -78,10 +77,11 @@ static void read_value(ct__recipe_reader *r, ct__node *n, ct_correction *c)
     for (int32_t i = 0; i < c->count; i++) c->value[i] = v.value[i];
     const int rows = rows_of(r->recipe, c->sensor);
     const int per_row = c->kind == CT_CORRECT_SCALE || c->kind == CT_CORRECT_BIAS || c->kind == CT_CORRECT_AXES;
-    if (per_row && rows && c->count != rows && !(c->count == 1 && c->kind == CT_CORRECT_SCALE))
+    if (per_row && rows && !r->any_kind && c->count != rows && !(c->count == 1 && c->kind == CT_CORRECT_SCALE))
         ct__mistake(r, n, "%.63s has %d row%s; found %d number%s", c->sensor, rows, rows == 1 ? "" : "s", c->count,
                     c->count == 1 ? "" : "s");
-    else if (c->kind == CT_CORRECT_AXES) check_axes(r, n, c);
+    else if (c->kind == CT_CORRECT_AXES)
+        check_axes(r, n, c);
 }
 
 static void read_entry(ct__recipe_reader *r, ct__node *map)
@@ -89,7 +89,7 @@ static void read_entry(ct__recipe_reader *r, ct__node *map)
     ct_recipe *p = r->recipe;
     ct__fill(r, map, CT__SECTION_CORRECTION, NULL);
     ct__node *sensor = ct__sound(map, "sensor"), *recording = ct__sound(map, "recording");
-    int       corrected = 0;
+    int corrected = 0;
     check_target(r, sensor);
     if (recording && strlen(recording->text) > 63) ct__mistake(r, recording, "a recording's name has at most 63 bytes");
     for (int kind = 0; kind < CT_CORRECTION_COUNT; kind++) {
@@ -115,7 +115,8 @@ void ct__read_corrections(ct__recipe_reader *r, ct__node *node)
         r->recipe->doctor = 1;
         return;
     }
-    r->recipe->correction = ct__recipe_alloc(r, (int64_t)node->count * CT_CORRECTION_COUNT, sizeof *r->recipe->correction);
+    r->recipe->correction =
+        ct__recipe_alloc(r, (int64_t)node->count * CT_CORRECTION_COUNT, sizeof *r->recipe->correction);
     if (!r->recipe->correction) return;
     for (ct__node *n = node->first; n; n = n->next)
         if (n->type == CT__NODE_MAP) read_entry(r, n);

@@ -18,22 +18,24 @@ static void append(char *buf, size_t size, const char *text)
 static void path_of(const ct__node *node, char *buf, size_t size)
 {
     const ct__node *chain[CT__TREE_DEPTH + 1];
-    int             depth = 0;
+    int depth = 0;
     for (const ct__node *n = node; n && n->parent && depth <= CT__TREE_DEPTH; n = n->parent) chain[depth++] = n;
     buf[0] = 0;
     while (depth--) {
         char part[128];
-        int  place = 1;
+        int place = 1;
         for (const ct__node *n = chain[depth]->parent->first; n != chain[depth]; n = n->next) place++;
-        if (chain[depth]->key) snprintf(part, sizeof part, "%s%.60s", buf[0] ? "." : "", chain[depth]->key);
-        else snprintf(part, sizeof part, "[%d]", place);
+        if (chain[depth]->key)
+            snprintf(part, sizeof part, "%s%.60s", buf[0] ? "." : "", chain[depth]->key);
+        else
+            snprintf(part, sizeof part, "[%d]", place);
         append(buf, size, part);
     }
 }
 
 void ct__mistake(ct__recipe_reader *r, ct__node *at, const char *fmt, ...)
 {
-    char    path[320], sentence[512], text[900];
+    char path[320], sentence[512], text[900];
     va_list args;
     if (at) at->bad = 1;
     if (r->mistakes >= CT__MISTAKES_MAX) {
@@ -43,21 +45,26 @@ void ct__mistake(ct__recipe_reader *r, ct__node *at, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(sentence, sizeof sentence, fmt, args);
     va_end(args);
-    if (at) path_of(at, path, sizeof path);
-    else path[0] = 0;
+    if (at)
+        path_of(at, path, sizeof path);
+    else
+        path[0] = 0;
     snprintf(text, sizeof text, "%s%s%s", path, path[0] ? ": " : "", sentence);
     for (char *p = text; *p; p++)
         if ((unsigned char)*p < ' ' || *p == 0x7f) *p = '?';
     if (r->mistakes == r->capacity) {
-        const ct_status status = ct__grow(&r->mistake, &r->capacity, r->mistakes + 1, sizeof *r->mistake, "mistakes", NULL);
+        const ct_status status =
+            ct__grow(&r->mistake, &r->capacity, r->mistakes + 1, sizeof *r->mistake, "mistakes", NULL);
         if (status != CT_OK) {
             r->status = status;
             return;
         }
     }
     char *kept = ct__strdup(text);
-    if (kept) r->mistake[r->mistakes++] = (ct__mistake_item){at ? at->line : 1, at ? at->column : 1, kept};
-    else r->status = CT_E_MEMORY;
+    if (kept)
+        r->mistake[r->mistakes++] = (ct_recipe_mistake){at ? at->line : 1, at ? at->column : 1, kept};
+    else
+        r->status = CT_E_MEMORY;
 }
 
 void *ct__recipe_alloc(ct__recipe_reader *r, int64_t count, size_t size)
@@ -72,11 +79,16 @@ void *ct__recipe_alloc(ct__recipe_reader *r, int64_t count, size_t size)
 /* A node in a few words, for "found ...". */
 static const char *found(const ct__node *n, char buf[64])
 {
-    if (n->type == CT__NODE_LIST) snprintf(buf, 64, "a list of %d", n->count);
-    else if (n->type == CT__NODE_MAP) snprintf(buf, 64, "keys with values");
-    else if (ct__node_is_null(n)) snprintf(buf, 64, "nothing");
-    else if (!n->text[0]) snprintf(buf, 64, "an empty text");
-    else snprintf(buf, 64, "\"%.40s\"%s", n->text, strlen(n->text) > 40 ? "..." : "");
+    if (n->type == CT__NODE_LIST)
+        snprintf(buf, 64, "a list of %d", n->count);
+    else if (n->type == CT__NODE_MAP)
+        snprintf(buf, 64, "keys with values");
+    else if (ct__node_is_null(n))
+        snprintf(buf, 64, "nothing");
+    else if (!n->text[0])
+        snprintf(buf, 64, "an empty text");
+    else
+        snprintf(buf, 64, "\"%.40s\"%s", n->text, strlen(n->text) > 40 ? "..." : "");
     return buf;
 }
 
@@ -95,8 +107,8 @@ int ct__node_number(const ct__node *n, double *value)
 
 int ct__node_fraction(const ct__node *n, double *value)
 {
-    char        top[32];
-    double      a, b;
+    char top[32];
+    double a, b;
     const char *slash = n->type == CT__NODE_SCALAR ? strchr(n->text, '/') : NULL;
     if (n->type != CT__NODE_SCALAR || n->quoted) return 0;
     if (!slash) return number_text(n->text, value) && *value >= 0 && *value < 1;
@@ -133,7 +145,7 @@ int ct__node_bool(const ct__node *n)
 
 int ct__node_kernel(const ct__node *n, ct_robust *out, char why[160])
 {
-    char        name[32] = "";
+    char name[32] = "";
     const char *colon = n->type == CT__NODE_SCALAR ? strchr(n->text, ':') : NULL;
     if (n->type == CT__NODE_SCALAR)
         snprintf(name, sizeof name, "%.*s", colon ? (int)CT_MIN(colon - n->text, 31) : 31, n->text);
@@ -160,7 +172,7 @@ int ct__node_kernel(const ct__node *n, ct_robust *out, char why[160])
 static void expected(const ct__key *k, char *buf, size_t size)
 {
     static const struct {
-        unsigned    form;
+        unsigned form;
         const char *words;
     } WORDS[] = {{CT__FORM_TEXT, "a text"},
                  {CT__FORM_TEXTS, "a list of texts"},
@@ -193,9 +205,9 @@ static const char *word_at(const void *list, int i) { return ((const char *const
 /* The word of a choice that is nearest to a misspelt one, into out; 0: none. */
 static int suggest_word(const char *words, const char *word, char out[64])
 {
-    char        copy[512];
+    char copy[512];
     const char *list[WORDS_MAX + 1] = {NULL};
-    int         count = 0;
+    int count = 0;
     snprintf(copy, sizeof copy, "%s", words);
     for (char *at = copy; *at && count < WORDS_MAX;) {
         list[count++] = at;
@@ -211,7 +223,8 @@ static int wrong(ct__recipe_reader *r, ct__node *n, const ct__key *k)
 {
     char want[400], have[64], near[64] = "";
     expected(k, want, sizeof want);
-    const int similar = (k->forms & CT__FORM_CHOICE) && n->type == CT__NODE_SCALAR && suggest_word(k->words, n->text, near);
+    const int similar =
+        (k->forms & CT__FORM_CHOICE) && n->type == CT__NODE_SCALAR && suggest_word(k->words, n->text, near);
     ct__mistake(r, n, "expected %s; found %s%s%s%s", want, found(n, have), similar ? "; did you mean " : "",
                 similar ? near : "", similar ? "?" : "");
     return 0;
@@ -221,16 +234,19 @@ static int check_range(ct__recipe_reader *r, ct__node *n, const ct__key *k, doub
 {
     const int open = (k->forms & CT__OPEN_LOW) != 0;
     if ((open ? value > k->low : value >= k->low) && value <= k->high) return 1;
-    if (open && k->low == 0) ct__mistake(r, n, "expected a positive number of at most %g; found %.30s", k->high, n->text);
-    else if (k->low == k->high) ct__mistake(r, n, "expected %g; found %.30s", k->low, n->text);
-    else ct__mistake(r, n, "expected a number from %g to %g; found %.30s", k->low, k->high, n->text);
+    if (open && k->low == 0)
+        ct__mistake(r, n, "expected a positive number of at most %g; found %.30s", k->high, n->text);
+    else if (k->low == k->high)
+        ct__mistake(r, n, "expected %g; found %.30s", k->low, n->text);
+    else
+        ct__mistake(r, n, "expected a number from %g to %g; found %.30s", k->low, k->high, n->text);
     return 0;
 }
 
 static int check_number(ct__recipe_reader *r, ct__node *n, const ct__key *k)
 {
     double value;
-    char   have[64];
+    char have[64];
     if (ct__node_number(n, &value)) return check_range(r, n, k, value);
     ct__mistake(r, n, "expected a number; found %s%s", found(n, have), n->quoted ? ", a text in quotes" : "");
     return 0;
@@ -239,17 +255,20 @@ static int check_number(ct__recipe_reader *r, ct__node *n, const ct__key *k)
 static int check_count(ct__recipe_reader *r, ct__node *n, const ct__key *k)
 {
     if (n->count >= k->least && n->count <= k->most) return 1;
-    if (k->least == k->most) ct__mistake(r, n, "expected %d value%s; found %d", k->least, k->least == 1 ? "" : "s", n->count);
-    else ct__mistake(r, n, "expected %d to %d values; found %d", k->least, k->most, n->count);
+    if (k->least == k->most)
+        ct__mistake(r, n, "expected %d value%s; found %d", k->least, k->least == 1 ? "" : "s", n->count);
+    else
+        ct__mistake(r, n, "expected %d to %d values; found %d", k->least, k->most, n->count);
     return 0;
 }
 
 static int check_list(ct__recipe_reader *r, ct__node *n, const ct__key *k)
 {
-    int  sound = check_count(r, n, k);
+    int sound = check_count(r, n, k);
     char have[64];
     for (ct__node *i = n->first; i; i = i->next) {
-        if (k->forms & CT__FORM_NUMBERS) sound &= check_number(r, i, k);
+        if (k->forms & CT__FORM_NUMBERS)
+            sound &= check_number(r, i, k);
         else if (i->type != CT__NODE_SCALAR || !i->text[0])
             ct__mistake(r, i, "expected a text; found %s", found(i, have)), sound = 0;
     }
@@ -276,9 +295,9 @@ static int check_integer(ct__recipe_reader *r, ct__node *n, const ct__key *k)
 
 static int check_scalar(ct__recipe_reader *r, ct__node *n, const ct__key *k)
 {
-    double    value;
+    double value;
     ct_robust kernel;
-    char      why[160], have[64];
+    char why[160], have[64];
     if ((k->forms & CT__FORM_CHOICE) && ct__word_find(k->words, n->text) >= 0) return 1;
     if (k->forms & CT__FORM_BOOL) return ct__node_bool(n) >= 0 ? 1 : wrong(r, n, k);
     if (k->forms & CT__FORM_KERNEL) {
@@ -328,13 +347,12 @@ static void store(ct__recipe_reader *r, ct__node *n, const ct__key *k, void *tar
     }
 }
 
-/* Is the key missing, and none misspelt for it? */
-static int is_missing(const ct__node *map, const ct__key *k)
+int ct__key_missing(const ct__node *map, ct__section section, const char *key)
 {
-    if (ct__node_member(map, k->key)) return 0;
+    if (ct__node_member(map, key)) return 0;
     for (const ct__node *n = map->first; n; n = n->next) {
-        const char *near = ct__key_find(k->section, n->key) ? NULL : ct_nearest(n->key, ct__key_name_at, &k->section);
-        if (near && !strcmp(near, k->key)) return 0;
+        const char *near = ct__key_find(section, n->key) ? NULL : ct_nearest(n->key, ct__key_name_at, &section);
+        if (near && !strcmp(near, key)) return 0;
     }
     return 1;
 }
@@ -353,12 +371,14 @@ void ct__fill(ct__recipe_reader *r, ct__node *map, ct__section section, void *ta
 {
     for (ct__node *n = map->first; n; n = n->next) {
         const ct__key *k = ct__key_find(section, n->key);
-        if (!k) unknown_key(r, n, section);
-        else if (ct__node_check(r, n, k) && target) store(r, n, k, target);
+        if (!k)
+            unknown_key(r, n, section);
+        else if (ct__node_check(r, n, k) && target)
+            store(r, n, k, target);
     }
     for (int i = 0; i < ct__recipe_key_count; i++) {
         const ct__key *k = &ct__recipe_keys[i];
-        if (k->section != section || !(k->forms & CT__REQUIRED) || !is_missing(map, k)) continue;
+        if (k->section != section || !(k->forms & CT__REQUIRED) || !ct__key_missing(map, section, k->key)) continue;
         const int was = map->bad;
         ct__mistake(r, map, "%s is missing: %s", k->key, k->text);
         map->bad = was; /* what is there is still to be read */

@@ -17,9 +17,11 @@
 void ct__check_item_name(ct__recipe_reader *r, ct__node *n)
 {
     static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-    const char       *end = n->key + strspn(n->key, PLAIN);
-    if (*end) ct__mistake(r, n, "a name has letters, digits and the characters _ . -; found \"%.60s\"", n->key);
-    else if (strlen(n->key) > NAME_LENGTH) ct__mistake(r, n, "a name has at most %d characters", NAME_LENGTH);
+    const char *end = n->key + strspn(n->key, PLAIN);
+    if (*end)
+        ct__mistake(r, n, "a name has letters, digits and the characters _ . -; found \"%.60s\"", n->key);
+    else if (strlen(n->key) > NAME_LENGTH)
+        ct__mistake(r, n, "a name has at most %d characters", NAME_LENGTH);
     else if (ct__word_find("truth all none", n->key) >= 0)
         ct__mistake(r, n, "%s is no name: it has a meaning of its own", n->key);
 }
@@ -44,8 +46,10 @@ static int32_t refer(ct__recipe_reader *r, ct__node *n, const char *(*at)(const 
     const int32_t i = find(at, r->recipe, n->text);
     if (i >= 0) return i;
     const char *near = ct_nearest(n->text, at, r->recipe);
-    if (near) ct__mistake(r, n, "there is no %s %.60s; did you mean %s?", what, n->text, near);
-    else ct__mistake(r, n, "there is no %s %.60s in the recipe", what, n->text);
+    if (near)
+        ct__mistake(r, n, "there is no %s %.60s; did you mean %s?", what, n->text, near);
+    else
+        ct__mistake(r, n, "there is no %s %.60s in the recipe", what, n->text);
     return -1;
 }
 
@@ -117,20 +121,24 @@ static void read_sources(ct__recipe_reader *r, const ct__node *items)
 
 static void read_landmark(ct__recipe_reader *r, ct__node *n, ct__recipe_landmarks *l)
 {
-    *l = (ct__recipe_landmarks){.name = n->key, .line = n->line, .source = -1, .ids.source = -1, .estimate_unknown = -1};
+    *l =
+        (ct__recipe_landmarks){.name = n->key, .line = n->line, .source = -1, .ids.source = -1, .estimate_unknown = -1};
     ct__check_item_name(r, n);
     if (n->type != CT__NODE_MAP) return;
     ct__fill(r, n, CT__SECTION_LANDMARKS, l);
     l->source = ct__read_source_name(r, n, "source");
     ct__read_ids(r, n, &l->ids);
     const int map = ct__node_member(n, "source") != NULL;
-    if (map && !ct__node_member(n, "id")) ct__mistake(r, n, "id is missing: the field of the map with the landmark's name");
-    if (map && !ct__node_member(n, "position")) ct__mistake(r, n, "position is missing: fields of the map, [x, y]");
+    if (map && ct__key_missing(n, CT__SECTION_LANDMARKS, "id"))
+        ct__mistake(r, n, "id is missing: the field of the map with the landmark's name");
+    if (map && ct__key_missing(n, CT__SECTION_LANDMARKS, "position"))
+        ct__mistake(r, n, "position is missing: fields of the map, [x, y]");
     for (int i = 0; !map && i < 2; i++) {
         ct__node *stray = ct__node_member(n, i ? "position" : "id");
         if (stray) ct__mistake(r, stray, "is of a map, and there is no source");
     }
-    if (l->estimate_unknown < 0) l->estimate_unknown = !map;
+    if (l->estimate_unknown < 0)
+        l->estimate_unknown = !map;
     else if (!map && !l->estimate_unknown)
         ct__mistake(r, ct__node_member(n, "unknown"), "drop: there is no map, so that all landmarks would be dropped");
 }
@@ -179,8 +187,8 @@ static void read_anchor(ct__recipe_reader *r, ct__node *n)
 static void read_split(ct__recipe_reader *r, const ct__node *n)
 {
     ct__recipe_split *s = &r->recipe->split;
-    ct__node         *segment = ct__sound(n, "segment"), *test = ct__sound(n, "test");
-    double            value;
+    ct__node *segment = ct__sound(n, "segment"), *test = ct__sound(n, "test");
+    double value;
     if (!n) return;
     s->line = n->line;
     if (segment && segment->type == CT__NODE_SCALAR) ct__node_number(segment, &s->segment_s);
@@ -194,7 +202,8 @@ static void read_split(ct__recipe_reader *r, const ct__node *n)
     } else if (!ct__node_fraction(test, &s->test_fraction)) {
         s->test_fraction = NAN;
         ct__node_texts(r, test, &s->test);
-    } else if (s->train.count) ct__mistake(r, test, "a fraction is of all recordings: with train, name those to test with");
+    } else if (s->train.count)
+        ct__mistake(r, test, "a fraction is of all recordings: with train, name those to test with");
 }
 
 /* ---- states ---- */
@@ -208,16 +217,20 @@ static const char *sensor_or_truth(const void *recipe, int i)
 static void read_states_by(ct__recipe_reader *r, ct__node *map)
 {
     static const char *const KEY[] = {"every", "at", "distance"}; /* ct__states_by */
-    ct__recipe_states       *s = &r->recipe->states;
-    ct__node                *first = NULL;
+    ct__recipe_states *s = &r->recipe->states;
+    ct__node *first = NULL;
     for (int i = 0; i < 3; i++) {
         ct__node *n = ct__node_member(map, KEY[i]);
         if (!n) continue;
-        if (first) ct__mistake(r, n, "contradicts %s in line %d: one of every, at and distance is to be there",
-                               first->key, first->line);
-        else s->by = (ct__states_by)i, first = n;
+        if (first)
+            ct__mistake(r, n, "contradicts %s in line %d: one of every, at and distance is to be there", first->key,
+                        first->line);
+        else
+            s->by = (ct__states_by)i, first = n;
     }
-    if (!first) ct__mistake(r, map, "one of every, at and distance is missing");
+    int near = 0; /* one of them is misspelt */
+    for (int i = 0; i < 3; i++) near |= !ct__key_missing(map, CT__SECTION_STATES, KEY[i]);
+    if (!first && !near) ct__mistake(r, map, "one of every, at and distance is missing");
     ct__node *turn = ct__node_member(map, "turn");
     if (turn && !ct__node_member(map, "distance")) ct__mistake(r, turn, "is for states by distance");
     const int32_t at = refer(r, ct__sound(map, "at"), sensor_or_truth, "sensor");
@@ -231,7 +244,8 @@ static void check_states(ct__recipe_reader *r, ct__node *map)
     s->line = map->line;
     read_states_by(r, map);
     ct__node *to = ct__sound(map, "to");
-    if (to && s->to_s <= s->from_s) ct__mistake(r, to, "expected a number above from, %g; found %.30s", s->from_s, to->text);
+    if (to && s->to_s <= s->from_s)
+        ct__mistake(r, to, "expected a number above from, %g; found %.30s", s->from_s, to->text);
     if (s->by != CT__STATES_DISTANCE) return;
     for (int32_t i = 0; i < r->recipe->sensors; i++)
         if (r->recipe->sensor[i].type == CT__SENSOR_ODOMETRY) return;
@@ -244,17 +258,19 @@ static void check_states(ct__recipe_reader *r, ct__node *map)
 static void check_top(ct__recipe_reader *r, ct__node *root)
 {
     static const char *const INSTEAD[] = {"states", "sensors", "landmarks", "anchor", "bodies"};
-    ct_recipe               *p = r->recipe;
-    ct__node                *sequences = ct__node_member(root, "sequences");
+    ct_recipe *p = r->recipe;
+    ct__node *sequences = ct__node_member(root, "sequences");
     p->sequences.given = sequences != NULL;
     if (sequences) p->sequences.line = sequences->line;
     for (size_t i = 0; sequences && i < sizeof INSTEAD / sizeof *INSTEAD; i++) {
         ct__node *n = ct__node_member(root, INSTEAD[i]);
         if (n) ct__mistake(r, n, "contradicts sequences in line %d, which are graphs already", sequences->line);
     }
-    if (!sequences && !ct__node_member(root, "sources")) ct__mistake(r, root, "sources is missing: the files to read");
-    if (!sequences && !ct__node_member(root, "states")) ct__mistake(r, root, "states is missing: which poses are estimated");
-    if (!sequences && !ct__node_member(root, "sensors")) ct__mistake(r, root, "sensors is missing: what is measured");
+    for (int i = 0; !sequences && i < 3; i++) {
+        static const char *const NEEDED[] = {"sources", "states", "sensors"};
+        if (ct__key_missing(root, CT__SECTION_TOP, NEEDED[i]))
+            ct__mistake(r, root, "%s is missing: %s", NEEDED[i], ct__key_find(CT__SECTION_TOP, NEEDED[i])->text);
+    }
     ct__node *sensors = ct__sound(root, "sensors");
     if (sensors && !sensors->count) ct__mistake(r, sensors, "there is no sensor");
 }
@@ -264,7 +280,8 @@ static void check_unused(ct__recipe_reader *r, const ct__node *sources)
     int32_t i = 0;
     for (ct__node *n = sources ? sources->first : NULL; n; n = n->next, i++)
         if (r->used && !r->used[i] && !n->bad)
-            ct__mistake(r, n, "no sensor, landmarks or truth uses this source; remove it, or name it where it is needed");
+            ct__mistake(r, n,
+                        "no sensor, landmarks or truth uses this source; remove it, or name it where it is needed");
 }
 
 static void set_defaults(ct_recipe *p)
@@ -278,7 +295,10 @@ static void set_defaults(ct_recipe *p)
 static void read_type(ct__recipe_reader *r, const ct__node *root)
 {
     const ct__node *type = ct__sound(ct__sound(root, "states"), "type");
-    if (type) r->recipe->states.kind = strcmp(type->text, "SE3") ? CT_SE2 : CT_SE3;
+    if (type)
+        r->recipe->states.kind = strcmp(type->text, "SE3") ? CT_SE2 : CT_SE3;
+    else
+        r->any_kind = 1;
 }
 
 static void read_all(ct__recipe_reader *r)
@@ -306,7 +326,7 @@ static void read_all(ct__recipe_reader *r)
 
 static int by_line(const void *a, const void *b)
 {
-    const ct__mistake_item *p = a, *q = b;
+    const ct_recipe_mistake *p = a, *q = b;
     if (p->line != q->line) return p->line < q->line ? -1 : 1;
     return p->column < q->column ? -1 : p->column > q->column;
 }
@@ -314,18 +334,10 @@ static int by_line(const void *a, const void *b)
 /* The first mistake, and how many more there are. */
 static ct_status complain(const ct__recipe_reader *r, ct_err *err)
 {
-    char          more[64] = "";
+    char more[64] = "";
     const int64_t others = r->mistakes - 1 + r->uncounted;
-    if (r->status != CT_OK) return ct__no_memory(err, "values of a recipe", r->tree->nodes);
-    if (!r->mistakes) return CT_OK;
     if (others) snprintf(more, sizeof more, " (and %lld more mistake%s)", (long long)others, others == 1 ? "" : "s");
     return ct_fail(err, CT_E_PARSE, "%s:%d: %.380s%s", r->name, r->mistake[0].line, r->mistake[0].text, more);
-}
-
-static void free_mistakes(ct__recipe_reader *r)
-{
-    for (int64_t i = 0; i < r->mistakes; i++) free(r->mistake[i].text);
-    free(r->mistake);
 }
 
 /* "a/b" of a folder and a path in it. */
@@ -337,36 +349,60 @@ static char *join(const char *folder, const char *path)
     return out;
 }
 
-static ct_status read_tree(ct_recipe *p, ct__recipe_reader *r, const char *folder, ct_err *err)
+/* Read into r->recipe; the caller frees the mistakes. */
+static ct_status read_tree(ct__recipe_reader *r, const char *folder, ct_err *err)
 {
+    ct_recipe *p = r->recipe;
     const locale_t before = ct__locale_begin(err);
     if (!before) return CT_E_MEMORY;
     read_all(r);
     ct__locale_end(before);
     if (r->mistakes > 1) qsort(r->mistake, (size_t)r->mistakes, sizeof *r->mistake, by_line);
-    const ct_status status = complain(r, err);
-    free_mistakes(r);
-    CT_TRY(status);
+    if (r->status != CT_OK) return ct__no_memory(err, "values of a recipe", r->tree->nodes);
+    if (r->mistakes) return complain(r, err);
     const ct__node *own = ct__node_member(r->tree->root, "folder");
     p->folder = own ? join(folder ? folder : ".", own->text) : ct__strdup(folder ? folder : ".");
     return p->folder ? CT_OK : ct__no_memory(err, "names", 1);
 }
 
-ct_status ct_recipe_parse(const char *text, const char *name, const char *folder, ct_recipe **out, ct_err *err)
+/* *out is the recipe, or NULL; mistakes (may be NULL) receives those of a text that is YAML. */
+static ct_status parse(const char *text, const char *name, const char *folder, ct_recipe **out,
+                       ct_recipe_mistakes *mistakes, ct_err *err)
 {
     ct_recipe *p = ct__zalloc(1, sizeof *p);
-    ct__tree  *tree = NULL;
+    ct__tree *tree = NULL;
+    ct__recipe_reader r = {.name = name, .recipe = p};
     *out = NULL;
     if (!p) return ct__no_memory(err, "recipes", 1);
     p->text = ct__strdup(text);
     p->name = ct__strdup(name);
     ct_status status = p->text && p->name ? CT_OK : ct__no_memory(err, "bytes of text", (int64_t)strlen(text));
     if (status == CT_OK) status = ct__tree_parse(text, strlen(text), name, &tree, err);
-    p->tree = tree;
-    if (status == CT_OK) status = read_tree(p, &(ct__recipe_reader){.name = name, .recipe = p, .tree = tree}, folder, err);
-    if (status == CT_OK) *out = p;
-    else ct_recipe_free(p);
+    p->tree = r.tree = tree;
+    if (status == CT_OK) status = read_tree(&r, folder, err);
+    if (status == CT_OK)
+        *out = p;
+    else
+        ct_recipe_free(p);
+    ct_recipe_mistakes found = {(int32_t)r.mistakes, r.mistake, r.uncounted};
+    if (mistakes && status == CT_E_PARSE)
+        *mistakes = found;
+    else
+        ct_recipe_mistakes_free(&found);
     return status;
+}
+
+ct_status ct_recipe_parse(const char *text, const char *name, const char *folder, ct_recipe **out, ct_err *err)
+{
+    return parse(text, name, folder, out, NULL, err);
+}
+
+void ct_recipe_mistakes_free(ct_recipe_mistakes *mistakes)
+{
+    if (!mistakes) return;
+    for (int32_t i = 0; i < mistakes->count; i++) free(mistakes->mistake[i].text);
+    free(mistakes->mistake);
+    *mistakes = (ct_recipe_mistakes){0};
 }
 
 void ct_recipe_free(ct_recipe *recipe)
@@ -381,11 +417,10 @@ void ct_recipe_free(ct_recipe *recipe)
 
 /* ---- files ---- */
 
-
 /* A whole file as text. CT__TREE_BYTES bounds it. */
 static ct_status load(const char *path, ct__text *text, ct_err *err)
 {
-    char  bytes[4096];
+    char bytes[4096];
     FILE *file = fopen(path, "rb");
     if (!file) return ct_fail(err, ct__io_status(), "%s: %s", path, strerror(errno));
     for (size_t n; (n = fread(bytes, 1, sizeof bytes, file)) > 0 && text->used <= CT__TREE_BYTES;)
@@ -399,21 +434,47 @@ static ct_status load(const char *path, ct__text *text, ct_err *err)
     return CT_OK;
 }
 
-ct_status ct_recipe_read(const char *path, ct_recipe **out, ct_err *err)
+static ct_status read_file(const char *path, ct_recipe **out, ct_recipe_mistakes *mistakes, ct_err *err)
 {
     ct__text text = {0};
     *out = NULL;
     const char *slash = strrchr(path, '/');
-    char       *folder = slash ? strndup(path, (size_t)CT_MAX(slash - path, 1)) : ct__strdup(".");
-    ct_status   status = folder ? load(path, &text, err) : ct__no_memory(err, "names", 1);
-    if (status == CT_OK) status = ct_recipe_parse(text.bytes ? text.bytes : "", path, folder, out, err);
+    char *folder = slash ? strndup(path, (size_t)CT_MAX(slash - path, 1)) : ct__strdup(".");
+    ct_status status = folder ? load(path, &text, err) : ct__no_memory(err, "names", 1);
+    if (status == CT_OK) status = parse(text.bytes ? text.bytes : "", path, folder, out, mistakes, err);
     ct__text_free(&text);
     free(folder);
     return status;
 }
 
+ct_status ct_recipe_read(const char *path, ct_recipe **out, ct_err *err) { return read_file(path, out, NULL, err); }
+
+ct_status ct_recipe_check(const char *path, ct_recipe_mistakes *out, ct_err *err)
+{
+    ct_recipe *recipe;
+    *out = (ct_recipe_mistakes){0};
+    const ct_status status = read_file(path, &recipe, out, err);
+    ct_recipe_free(recipe);
+    return out->count ? CT_OK : status;
+}
+
+int ct__recipe_line(const ct_recipe *recipe, const char *text)
+{
+    const ct__tree *tree = recipe->tree;
+    for (const ct__node *n = tree->root; n;) {
+        if (n->text == text || n->key == text) return n->line;
+        if (n->first)
+            n = n->first;
+        else {
+            while (n && !n->next) n = n->parent;
+            if (n) n = n->next;
+        }
+    }
+    return 0;
+}
+
 const char *ct_recipe_text(const ct_recipe *recipe) { return recipe->text; }
-int         ct_recipe_wants_doctor(const ct_recipe *recipe) { return recipe->doctor; }
+int ct_recipe_wants_doctor(const ct_recipe *recipe) { return recipe->doctor; }
 
 const char *ct_recipe_sensor(const ct_recipe *recipe, int32_t i)
 {

@@ -7,19 +7,15 @@
 #define CT__MISTAKES_MAX 200 /* kept: nobody reads more */
 
 typedef struct {
-    int   line, column;
-    char *text;
-} ct__mistake_item;
-
-typedef struct {
     const char       *name;   /* of the recipe, for messages */
     ct_recipe        *recipe;
     ct__tree         *tree;
-    ct__mistake_item *mistake;
+    ct_recipe_mistake *mistake;
     int64_t           mistakes, capacity;
     int64_t           uncounted; /* mistakes beyond those that are kept  */
     ct_status         status;    /* CT_E_MEMORY: everything is void      */
     uint8_t          *used;      /* sources that something refers to     */
+    int               any_kind;  /* 1: the type of the states is unknown */
 } ct__recipe_reader;
 
 /* A mistake at a node. The sentence begins with the path of the node, "sensors.odom.noise.sigma: ". */
@@ -33,6 +29,9 @@ void *ct__recipe_alloc(ct__recipe_reader *r, int64_t count, size_t size);
 void ct__fill(ct__recipe_reader *r, ct__node *map, ct__section section, void *target);
 /* Check one value; 0: it has a mistake, which was reported. */
 int ct__node_check(ct__recipe_reader *r, ct__node *node, const ct__key *key);
+
+/* Is there no such key, and no unknown key for which it would be suggested? */
+int ct__key_missing(const ct__node *map, ct__section section, const char *key);
 
 /* A member that is there and has no mistake of its own; else NULL. */
 ct__node *ct__sound(const ct__node *map, const char *key);

@@ -29,8 +29,8 @@ static const char GRAPHS[] = CT_FORMAT_LIST(X);
 #define ROW_NUMBER(s, k, extra, place, low, high, fallback, text)                                                      \
     {s, k, CT__FORM_NUMBER | (extra), CT__STORE_DOUBLE, place, low, high, 0, 0, NULL, CT__SECTION_NONE, fallback, text}
 #define ROW_NUMBERS(s, k, extra, place, low, high, least, most, fallback, text)                                        \
-    {s,    k,     CT__FORM_NUMBERS | (extra), CT__STORE_NUMBERS, place, low, high, least, most, NULL, CT__SECTION_NONE, \
-     fallback, text}
+    {s,    k,    CT__FORM_NUMBERS | (extra), CT__STORE_NUMBERS, place, low, high, least, most, \
+     NULL, CT__SECTION_NONE, fallback, text}
 #define ROW_INTEGER(s, k, place, low, high, fallback, text)                                                            \
     {s, k, CT__FORM_INTEGER, CT__STORE_INT64, place, low, high, 0, 0, NULL, CT__SECTION_NONE, fallback, text}
 #define ROW_BOOL(s, k, place, fallback, text)                                                                          \
@@ -43,7 +43,7 @@ static const char GRAPHS[] = CT_FORMAT_LIST(X);
 #define ROW_OWN(s, k, forms, low, high, least, most, words, of, fallback, text)                                        \
     {s, k, forms, CT__STORE_NONE, 0, low, high, least, most, words, of, fallback, text}
 
-#define ROLE(s, type, k, which, least, most, text)                                                                      \
+#define ROLE(s, type, k, which, least, most, text) \
     ROW_TEXTS(s, k, TEXT, AT(type, role[0]) + (which) * sizeof(ct__list), least, most, "none", text)
 
 const ct__key ct__recipe_keys[] = {
@@ -81,7 +81,8 @@ const ct__key ct__recipe_keys[] = {
     ROW_CHOICE(S, "format", 0, AT(T, format), FORMATS, "by content", "format of the files"),
     ROW_TEXT(S, "separator", 0, AT(T, separator), "guessed", "of columns of a table: one character, or blank"),
     ROW_BOOL(S, "header", AT(T, header), "guessed", "whether the first line of a table has the names of its columns"),
-    ROW_TEXTS(S, "columns", TEXT, AT(T, columns), 1, 100000, "the header's", "names of the columns of a table, in order"),
+    ROW_TEXTS(S, "columns", TEXT, AT(T, columns), 1, 100000, "the header's",
+              "names of the columns of a table, in order"),
     ROW_TEXT(S, "comment", CT__FORM_EMPTY, AT(T, comment), "#", "lines of a table that begin so are skipped"),
     ROW_TEXTS(S, "missing", TEXT, AT(T, missing), 1, 100, "empty, nan, NA", "words that stand for a missing value"),
     ROW_INTEGER(S, "skip", AT(T, skip), 0, 1e9, "0", "lines to skip at the beginning of a table"),

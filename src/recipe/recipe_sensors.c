@@ -6,17 +6,16 @@
 /* ---- what a type has ---- */
 
 #define BIT(role) (1u << (role))
-#define ROTATION                                                                                                       \
-    (BIT(CT__ROLE_YAW) | BIT(CT__ROLE_QUATERNION) | BIT(CT__ROLE_ROTATION_VECTOR) | BIT(CT__ROLE_EULER))
-#define POSE     (BIT(CT__ROLE_POSITION) | ROTATION | BIT(CT__ROLE_MATRIX))
-#define RATES    (BIT(CT__ROLE_VELOCITY) | BIT(CT__ROLE_ANGULAR_VELOCITY))
-#define TARGET   (BIT(CT__ROLE_ID) | BIT(CT__ROLE_TO_BODY))
-#define ANGLES   (BIT(CT__ROLE_BEARING) | BIT(CT__ROLE_ELEVATION) | BIT(CT__ROLE_DIRECTION))
+#define ROTATION  (BIT(CT__ROLE_YAW) | BIT(CT__ROLE_QUATERNION) | BIT(CT__ROLE_ROTATION_VECTOR) | BIT(CT__ROLE_EULER))
+#define POSE      (BIT(CT__ROLE_POSITION) | ROTATION | BIT(CT__ROLE_MATRIX))
+#define RATES     (BIT(CT__ROLE_VELOCITY) | BIT(CT__ROLE_ANGULAR_VELOCITY))
+#define TARGET    (BIT(CT__ROLE_ID) | BIT(CT__ROLE_TO_BODY))
+#define ANGLES    (BIT(CT__ROLE_BEARING) | BIT(CT__ROLE_ELEVATION) | BIT(CT__ROLE_DIRECTION))
 
 /* Roles that a type may have, and rows of its noise model in SE2 and SE3; 0: the type does not exist there. */
 static const struct {
     unsigned roles;
-    int      rows[2];
+    int rows[2];
 } TYPE[CT__SENSOR_COUNT] = {
     [CT__SENSOR_ODOMETRY] = {POSE | RATES | BIT(CT__ROLE_INCREMENT), {3, 6}},
     [CT__SENSOR_VELOCITY] = {RATES, {3, 6}},
@@ -36,17 +35,14 @@ static const struct {
 /* Keys of some types only. */
 static const struct {
     const char *key;
-    unsigned    types;
+    unsigned types;
 } SPECIAL[] = {
 #define TYPES_WITH_TARGET                                                                                              \
     (BIT(CT__SENSOR_RANGE) | BIT(CT__SENSOR_BEARING) | BIT(CT__SENSOR_RANGE_BEARING) | BIT(CT__SENSOR_POINT) |         \
      BIT(CT__SENSOR_PIXEL) | BIT(CT__SENSOR_STEREO))
-    {"index", BIT(CT__SENSOR_RELATIVE_POSE)},
-    {"intrinsics", BIT(CT__SENSOR_PIXEL) | BIT(CT__SENSOR_STEREO)},
-    {"origin", BIT(CT__SENSOR_GEODETIC)},
-    {"landmarks", TYPES_WITH_TARGET},
-    {"target_mount", TYPES_WITH_TARGET},
-    {"ids", TYPES_WITH_TARGET},
+    {"index", BIT(CT__SENSOR_RELATIVE_POSE)}, {"intrinsics", BIT(CT__SENSOR_PIXEL) | BIT(CT__SENSOR_STEREO)},
+    {"origin", BIT(CT__SENSOR_GEODETIC)},     {"landmarks", TYPES_WITH_TARGET},
+    {"target_mount", TYPES_WITH_TARGET},      {"ids", TYPES_WITH_TARGET},
 };
 
 #define X(constant, key, least, most) key,
@@ -57,13 +53,23 @@ static const char *const TYPE_NAME[] = {CT__SENSOR_LIST(X)};
 #undef X
 
 static const char *kind_name(const ct__recipe_reader *r) { return r->recipe->states.kind == CT_SE3 ? "SE3" : "SE2"; }
-static int         in_space(const ct__recipe_reader *r) { return r->recipe->states.kind == CT_SE3; }
+static int in_space(const ct__recipe_reader *r) { return r->recipe->states.kind == CT_SE3; }
 
 int ct__sensor_rows(ct__sensor_type type, ct_kind kind) { return TYPE[type].rows[kind == CT_SE3]; }
 
-/* A key that is missing where the mapping is still usable. */
+/* What is missing may be an unknown key, which has been reported. */
+static int has_unknown_key(const ct__node *map)
+{
+    const int truth = map->parent && !map->parent->parent; /* sensors lie deeper */
+    for (const ct__node *n = map->first; n; n = n->next)
+        if (!ct__key_find(truth ? CT__SECTION_TRUTH : CT__SECTION_SENSOR, n->key)) return 1;
+    return 0;
+}
+
+/* The mapping is still usable. */
 static void missing(ct__recipe_reader *r, ct__node *map, const char *sentence)
 {
+    if (has_unknown_key(map)) return;
     ct__mistake(r, map, "%s", sentence);
     map->bad = 0;
 }
@@ -111,29 +117,33 @@ static void check_pose(ct__recipe_reader *r, ct__node *map, int rotation)
     }
     if (!position) missing(r, map, "position is missing (or matrix: 3 x 4 numbers)");
     if (!first && rotation)
-        missing(r, map, in_space(r) ? "a rotation is missing: quaternion, rotation_vector or euler (or matrix)"
-                                    : "a rotation is missing: yaw, quaternion, rotation_vector or euler (or matrix)");
+        missing(r, map,
+                in_space(r) ? "a rotation is missing: quaternion, rotation_vector or euler (or matrix)"
+                            : "a rotation is missing: yaw, quaternion, rotation_vector or euler (or matrix)");
     check_rotation(r, map);
     if (!in_space(r)) return;
     want_count(r, map, "position", 3, 3, "x, y, z");
     if (first && !strcmp(first->key, "yaw"))
-        ct__mistake(r, first, "is a rotation in the plane; in SE3 write quaternion, rotation_vector or euler: [0, 0, %.40s]",
+        ct__mistake(r, first,
+                    "is a rotation in the plane; in SE3 write quaternion, rotation_vector or euler: [0, 0, %.40s]",
                     first->type == CT__NODE_SCALAR ? first->text : "yaw");
 }
 
 /* A pose or position of numbers: SE2 x y or x y yaw, SE3 x y z or x y z and a unit quaternion. */
 static void check_placement(ct__recipe_reader *r, const ct__node *map, const char *key, int pose_only)
 {
-    ct__node   *n = ct__sound(map, key);
+    ct__node *n = ct__sound(map, key);
     ct__numbers v;
     if (!n) return;
-    if (in_space(r)) want_count(r, map, key, 7, pose_only ? 7 : 3, pose_only ? "x, y, z, qx, qy, qz, qw" :
-                                "x, y, z or x, y, z, qx, qy, qz, qw");
-    else want_count(r, map, key, 3, pose_only ? 3 : 2, pose_only ? "x, y, yaw" : "x, y or x, y, yaw");
+    if (in_space(r))
+        want_count(r, map, key, 7, pose_only ? 7 : 3,
+                   pose_only ? "x, y, z, qx, qy, qz, qw" : "x, y, z or x, y, z, qx, qy, qz, qw");
+    else
+        want_count(r, map, key, 3, pose_only ? 3 : 2, pose_only ? "x, y, yaw" : "x, y or x, y, yaw");
     ct__node_numbers(n, &v);
     if (n->bad || v.count != 7) return;
-    const double norm = sqrt(v.value[3] * v.value[3] + v.value[4] * v.value[4] + v.value[5] * v.value[5] +
-                             v.value[6] * v.value[6]);
+    const double norm =
+        sqrt(v.value[3] * v.value[3] + v.value[4] * v.value[4] + v.value[5] * v.value[5] + v.value[6] * v.value[6]);
     if (fabs(norm - 1) > 0.01) ct__mistake(r, n, "the quaternion qx, qy, qz, qw has the norm %.4g, not 1", norm);
 }
 
@@ -141,9 +151,9 @@ static void check_placement(ct__recipe_reader *r, const ct__node *map, const cha
 
 static void check_known(ct__recipe_reader *r, const ct__node *map)
 {
-    ct__node   *n = ct__sound(map, "known");
+    ct__node *n = ct__sound(map, "known");
     const char *words = in_space(r) ? "rx ry rz x y z" : "x y yaw";
-    if (!n || r->recipe->sequences.given) return;
+    if (!n) return;
     if (n->type == CT__NODE_SCALAR && ct__word_find(words, n->text) < 0)
         ct__mistake(r, n, "expected coordinates of %s: %s; found \"%.40s\"", kind_name(r), words, n->text);
     for (ct__node *i = n->first; i; i = i->next)
@@ -155,7 +165,7 @@ void ct__check_truth(ct__recipe_reader *r, ct__node *node, ct__recipe_truth *tru
 {
     (void)truth;
     check_rotation(r, node);
-    if (ct__node_member(r->tree->root, "sequences")) return; /* the graphs say which kind of pose it is */
+    if (r->any_kind) return; /* also of sequences: the graphs say which kind of pose it is */
     check_pose(r, node, 0);
     check_placement(r, node, "mount", 0);
     check_placement(r, node, "frame", 1);
@@ -172,11 +182,16 @@ static void check_odometry(ct__recipe_reader *r, ct__node *map)
     if (!pose) pose = ct__node_member(map, "matrix");
     ct__node *other = velocity && increment ? increment : way ? pose : NULL;
     if (other)
-        ct__mistake(r, other, "contradicts %s in line %d: odometry is velocities, increments or poses", way->key, way->line);
-    if (!way && !pose) missing(r, map, "what the odometry measures is missing: velocity, increment, or position and a rotation");
-    else if (!way) check_pose(r, map, 1);
-    if (in_space(r)) want_count(r, map, "increment", 7, 7, "x, y, z, qx, qy, qz, qw");
-    else want_count(r, map, "increment", 3, 3, "dx, dy, dyaw");
+        ct__mistake(r, other, "contradicts %s in line %d: odometry is velocities, increments or poses", way->key,
+                    way->line);
+    if (!way && !pose)
+        missing(r, map, "what the odometry measures is missing: velocity, increment, or position and a rotation");
+    else if (!way)
+        check_pose(r, map, 1);
+    if (in_space(r))
+        want_count(r, map, "increment", 7, 7, "x, y, z, qx, qy, qz, qw");
+    else
+        want_count(r, map, "increment", 3, 3, "dx, dy, dyaw");
 }
 
 static void check_rates(ct__recipe_reader *r, ct__node *map)
@@ -186,7 +201,8 @@ static void check_rates(ct__recipe_reader *r, ct__node *map)
         missing(r, map, "angular_velocity is missing: wx, wy, wz, which SE3 needs beside velocity");
     if (angular && !in_space(r))
         ct__mistake(r, angular, "is of SE3; in SE2 the third value of velocity is omega");
-    else if (angular && !velocity) missing(r, map, "velocity is missing: vx, vy, vz");
+    else if (angular && !velocity)
+        missing(r, map, "velocity is missing: vx, vy, vz");
 }
 
 static void check_angles(ct__recipe_reader *r, ct__node *map)
@@ -195,9 +211,11 @@ static void check_angles(ct__recipe_reader *r, ct__node *map)
     ct__node *elevation = ct__node_member(map, "elevation");
     if (bearing && direction) ct__mistake(r, direction, "contradicts bearing in line %d", bearing->line);
     if (!bearing && !direction)
-        missing(r, map, in_space(r) ? "bearing is missing (with elevation; or direction: [x, y, z])" : "bearing is missing");
+        missing(r, map,
+                in_space(r) ? "bearing is missing (with elevation; or direction: [x, y, z])" : "bearing is missing");
     if (!in_space(r) && elevation) ct__mistake(r, elevation, "is of SE3, and the states are SE2");
-    if (in_space(r) && bearing && !direction && !elevation) missing(r, map, "elevation is missing, which SE3 needs beside bearing");
+    if (in_space(r) && bearing && !direction && !elevation)
+        missing(r, map, "elevation is missing, which SE3 needs beside bearing");
 }
 
 static void check_target(ct__recipe_reader *r, ct__node *map)
@@ -212,23 +230,25 @@ static void check_target(ct__recipe_reader *r, ct__node *map)
     if (!body && ids) ct__mistake(r, ids, "is of to_body; the table of landmarks is written with the landmarks");
     if (!body && mount) ct__mistake(r, mount, "is of to_body: a landmark is a point");
     if (body && !r->recipe->bodies)
-        ct__mistake(r, body, "the recipe has one body a recording; bodies names the part of the files that tells them apart");
+        ct__mistake(r, body,
+                    "the recipe has one body a recording; bodies names the part of the files that tells them apart");
     check_placement(r, map, "target_mount", 0);
 }
 
 static void check_camera(ct__recipe_reader *r, ct__node *map, int stereo)
 {
     want_count(r, map, "pixel", stereo ? 4 : 2, stereo ? 4 : 2, stereo ? "u_left, v_left, u_right, v_right" : "u, v");
-    want_count(r, map, "intrinsics", stereo ? 5 : 4, stereo ? 5 : 4, stereo ? "fu, fv, cu, cv, baseline" : "fu, fv, cu, cv");
+    want_count(r, map, "intrinsics", stereo ? 5 : 4, stereo ? 5 : 4,
+               stereo ? "fu, fv, cu, cv, baseline" : "fu, fv, cu, cv");
     if (!ct__node_member(map, "pixel")) missing(r, map, "pixel is missing");
     if (!ct__node_member(map, "intrinsics")) missing(r, map, "intrinsics is missing: fu, fv, cu, cv");
 }
 
 static void want(ct__recipe_reader *r, ct__node *map, ct__role role)
 {
-    if (has(map, role)) return;
-    ct__mistake(r, map, "%s is missing", ROLE_KEY[role]);
-    map->bad = 0;
+    char sentence[64];
+    snprintf(sentence, sizeof sentence, "%s is missing", ROLE_KEY[role]);
+    if (!has(map, role)) missing(r, map, sentence);
 }
 
 static void check_fields(ct__recipe_reader *r, ct__node *map, ct__sensor_type type)
@@ -283,7 +303,8 @@ static void check_model_name(ct__recipe_reader *r, ct__node *n)
 {
     static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-@";
     if (n && (n->text[strspn(n->text, PLAIN)] || strlen(n->text) > 120 || n->text[0] == '@'))
-        ct__mistake(r, n, "a noise model's name has letters, digits and _ . - @, 120 at most; found \"%.60s\"", n->text);
+        ct__mistake(r, n, "a noise model's name has letters, digits and _ . - @, 120 at most; found \"%.60s\"",
+                    n->text);
 }
 
 static void read_noise(ct__recipe_reader *r, ct__node *map, ct__recipe_sensor *s)
@@ -292,7 +313,7 @@ static void read_noise(ct__recipe_reader *r, ct__node *map, ct__recipe_sensor *s
     ct__node *variance = ct__node_member(noise, "variance"), *numbers = ct__sound(noise, sigma ? "sigma" : "variance");
     ct__node *kernel = ct__sound(noise, "kernel"), *per = ct__sound(noise, "per");
     const int rows = ct__sensor_rows(s->type, r->recipe->states.kind);
-    char      why[160];
+    char why[160];
     if (!s->noise.model) s->noise.model = s->name;
     if (sigma && variance) ct__mistake(r, variance, "contradicts sigma in line %d", sigma->line);
     check_model_name(r, ct__sound(noise, "model"));
@@ -321,7 +342,8 @@ static void check_shared(ct__recipe_reader *r, ct__node *map, const ct__recipe_s
         if (strcmp(o->noise.model, s->noise.model)) continue;
         if (ct__sensor_rows(o->type, kind) != ct__sensor_rows(s->type, kind))
             ct__mistake(r, n, "the noise model %s is that of %s in line %d, which has %d rows; this sensor has %d",
-                        s->noise.model, o->name, o->line, ct__sensor_rows(o->type, kind), ct__sensor_rows(s->type, kind));
+                        s->noise.model, o->name, o->line, ct__sensor_rows(o->type, kind),
+                        ct__sensor_rows(s->type, kind));
         else if (o->noise.variance.count && s->noise.variance.count)
             ct__mistake(r, n, "the noise model %s has its sigma in line %d already, with %s", s->noise.model,
                         o->noise.variance.line, o->name);
@@ -375,9 +397,11 @@ void ct__check_sensor(ct__recipe_reader *r, ct__node *node, ct__recipe_sensor *s
     s->landmarks = landmarks_of(r, node);
     ct__read_ids(r, node, &s->ids);
     if (body && !r->recipe->bodies) ct__mistake(r, body, "the recipe has one body a recording, and no key bodies");
-    if (!type) return; /* what belongs to it is unknown */
-    if (!TYPE[s->type].rows[in_space(r)])
-        ct__mistake(r, type, "%s needs states of type SE3", s->type == CT__SENSOR_PIXEL ? "pixel" : "stereo");
+    if (!type || r->any_kind) return; /* what belongs to it is unknown */
+    if (!TYPE[s->type].rows[in_space(r)]) {
+        ct__mistake(r, type, "%s needs states of type SE3", type->text);
+        return;
+    }
     check_fields(r, node, s->type);
     check_strays(r, node, s->type);
     check_placement(r, node, "mount", 0);

@@ -10,8 +10,8 @@
 
 typedef struct chunk {
     struct chunk *next;
-    size_t        used, size;
-    max_align_t   bytes[];
+    size_t used, size;
+    max_align_t bytes[];
 } chunk;
 
 void *ct__tree_alloc(ct__tree *tree, int64_t count, size_t size)
@@ -90,13 +90,13 @@ size_t ct__tree_line_offset(const char *text, size_t size, int line)
 
 typedef struct {
     yaml_parser_t parser;
-    ct__tree     *tree;
-    const char   *name;
-    ct_err       *err;
-    ct__node     *open;     /* the container that is being filled */
-    int           depth, documents;
-    const char   *key;      /* read, and waiting for its value    */
-    int           key_line, key_column;
+    ct__tree *tree;
+    const char *name;
+    ct_err *err;
+    ct__node *open; /* the container that is being filled */
+    int depth, documents;
+    const char *key; /* read, and waiting for its value    */
+    int key_line, key_column;
 } reader;
 
 static ct_status fail_at(const reader *r, yaml_mark_t mark, const char *sentence)
@@ -110,17 +110,24 @@ static ct_status no_memory(const reader *r) { return ct__no_memory(r->err, "valu
 static ct_status fail_syntax(const reader *r)
 {
     const yaml_parser_t *p = &r->parser;
-    const char          *problem = p->problem ? p->problem : "";
+    const char *problem = p->problem ? p->problem : "";
     if (p->error == YAML_MEMORY_ERROR || !p->problem) return no_memory(r);
     if (p->error == YAML_READER_ERROR)
         return ct_fail(r->err, CT_E_PARSE, "%s: not UTF-8 text: %s at byte %zu", r->name, problem, p->problem_offset);
-    const char *hint = "";
-    if (strstr(problem, "alphabetic")) hint = "; quote a pattern that begins with *: \"*.csv\"";
+    const char *hint = "", *context = p->context ? p->context : "";
+    /* what is open too long has its mistake where it begins */
+    const int begun = strstr(context, "flow") || strstr(context, "quoted");
+    if (strstr(problem, "alphabetic"))
+        hint = "; quote a pattern that begins with *: \"*.csv\"";
     else if (strstr(problem, "cannot start any token"))
         hint = "; indent by blanks, not by tabs, and quote a text that begins with @, ` or %";
-    else if (strstr(problem, "mapping values")) hint = "; quote a text that contains a colon and a blank";
-    return ct_fail(r->err, CT_E_PARSE, "%s:%zu: not YAML: %s%s%s%s", r->name, p->problem_mark.line + 1,
-                   p->context ? p->context : "", p->context ? ": " : "", problem, hint);
+    else if (strstr(problem, "mapping values"))
+        hint = "; quote a text that contains a colon and a blank";
+    else if (strstr(context, "flow"))
+        hint = "; within [] and {}, quote a text that contains one of , [ ] { }";
+    return ct_fail(r->err, CT_E_PARSE, "%s:%zu: not YAML: %s%s%s in line %zu%s", r->name,
+                   (begun ? p->context_mark : p->problem_mark).line + 1, context, *context ? ": " : "", problem,
+                   p->problem_mark.line + 1, hint);
 }
 
 /* The next node, appended to the open container; *out is it. */
@@ -141,9 +148,12 @@ static ct_status add(reader *r, ct__node_type type, const yaml_event_t *event, c
                     .parent = open};
     r->key = NULL;
     r->tree->nodes++;
-    if (!open) r->tree->root = n;
-    else if (open->last) open->last->next = n;
-    else open->first = n;
+    if (!open)
+        r->tree->root = n;
+    else if (open->last)
+        open->last->next = n;
+    else
+        open->first = n;
     if (open) open->last = n, open->count++;
     *out = n;
     return CT_OK;
@@ -151,7 +161,7 @@ static ct_status add(reader *r, ct__node_type type, const yaml_event_t *event, c
 
 static ct_status take_key(reader *r, const yaml_event_t *event)
 {
-    const char     *text = (const char *)event->data.scalar.value;
+    const char *text = (const char *)event->data.scalar.value;
     const ct__node *before = ct__node_member(r->open, text);
     if (before)
         return ct_fail(r->err, CT_E_PARSE, "%s:%zu: the key %.100s is there twice: first in line %d", r->name,
@@ -203,8 +213,10 @@ static void close_container(reader *r, const yaml_event_t *event)
 {
     ct__node *n = r->open;
     /* a block ends where the next begins: its last line is that of its last value */
-    if (n->flow) n->end_line = (int)event->end_mark.line + 1;
-    else if (n->last) n->end_line = n->last->end_line;
+    if (n->flow)
+        n->end_line = (int)event->end_mark.line + 1;
+    else if (n->last)
+        n->end_line = n->last->end_line;
     r->open = n->parent;
     r->depth--;
 }
@@ -216,7 +228,8 @@ static ct_status take(reader *r, const yaml_event_t *event)
         if (r->documents++) return fail_at(r, event->start_mark, "a second document begins; there is to be one");
         return CT_OK;
     case YAML_ALIAS_EVENT:
-        return fail_at(r, event->start_mark, "aliases (*name) are not read; quote a pattern that begins with *: \"*.csv\"");
+        return fail_at(r, event->start_mark,
+                       "aliases (*name) are not read; quote a pattern that begins with *: \"*.csv\"");
     case YAML_SCALAR_EVENT: return take_scalar(r, event);
     case YAML_SEQUENCE_START_EVENT: return open_container(r, event, CT__NODE_LIST);
     case YAML_MAPPING_START_EVENT: return open_container(r, event, CT__NODE_MAP);
@@ -253,7 +266,9 @@ ct_status ct__tree_parse(const char *text, size_t size, const char *name, ct__tr
     yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, size);
     const ct_status status = take_all(&r);
     yaml_parser_delete(&r.parser);
-    if (status == CT_OK) *out = r.tree;
-    else ct__tree_free(r.tree);
+    if (status == CT_OK)
+        *out = r.tree;
+    else
+        ct__tree_free(r.tree);
     return status;
 }
