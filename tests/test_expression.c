@@ -17,7 +17,8 @@ static const ct__value value[] = {{.kind = CT__VALUE_NUMBER, .number = 3},
 
 static ct_status bind(void *user, const char *name, ct__as as, int32_t *slot, ct_err *err)
 {
-    (void)user, (void)as;
+    (void)user;
+    if (as == CT__AS_NUMBER && !strcmp(name, "tag")) return ct_fail(err, CT_E_ARGUMENT, "\"tag\" is text");
     *slot = ct__find_name(name, field, FIELDS);
     return *slot < 0 ? ct_fail(err, CT_E_ARGUMENT, "no field %s", name) : CT_OK;
 }

@@ -101,11 +101,7 @@ static ct_status bind(parser *p, const instruction *i, ct__as as, int32_t *slot)
 {
     char *name = slice(p, i->begin, i->end);
     if (!name) return ct__no_memory(p->err, "characters of a name", i->end - i->begin);
-    ct_status status = CT_OK;
-    if (as == CT__AS_NUMBER && p->scope->is_text(p->scope->user, name))
-        status =
-            ct__expression_bad(p->text, i->begin, p->err, "\"%s\" is text: it can only be compared (== or !=)", name);
-    if (status == CT_OK) status = p->scope->bind(p->scope->user, name, as, slot, p->err);
+    const ct_status status = p->scope->bind(p->scope->user, name, as, slot, p->err);
     free(name);
     return status;
 }

@@ -57,7 +57,7 @@ static void list_names(const ct_source *s, char *buf, size_t size)
     snprintf(buf, size, "nothing");
     for (int32_t i = 0; i < CT_MIN(s->fields, 5) && used < size; i++) {
         const char *name = name_at(s, i);
-        const int   n = snprintf(buf + used, size - used, "%s%.40s", i == 0 ? "" : ", ", name ? name : "");
+        const int n = snprintf(buf + used, size - used, "%s%.40s", i == 0 ? "" : ", ", name ? name : "");
         used += (size_t)CT_MAX(n, 0);
     }
     if (s->fields > 5 && used < size) snprintf(buf + used, size - used, ", ...");
@@ -76,6 +76,8 @@ static ct_status no_field(const ct_source *s, const char *name, ct_err *err)
 static ct_status scope_bind(void *user, const char *name, ct__as as, int32_t *slot, ct_err *err)
 {
     ct_source *s = user;
+    if (as == CT__AS_NUMBER && s->ops->typed && s->ops->is_text(s->reader, name))
+        return ct_fail(err, CT_E_ARGUMENT, "%s: \"%.80s\" is text: it can only be compared (== or !=)", s->path, name);
     CT_TRY(s->ops->bind(s->reader, name, as, slot, err));
     return *slot < 0 ? no_field(s, name, err) : CT_OK;
 }
@@ -144,15 +146,19 @@ static ct_status set_up(ct_source *s, const ct_source_options *options, ct_err *
     const ct__scope scope = scope_of(s);
     while (s->ops->field(s->reader, s->fields)) s->fields++;
     CT_TRY(copy_constants(s, options, err));
-    CT_TRY(compile_stamp(s, options->time, err));
     if (options->where && options->where[0]) CT_TRY(ct__expression_new(options->where, &scope, &s->where, err));
-    return CT_OK;
+    if (s->ops->bind_rest) s->ops->bind_rest(s->reader);
+    return compile_stamp(s, options->time, err);
 }
 
 static ct_status open_reader(ct_source *s, const ct_source_options *options, ct_err *err)
 {
     ct_source_format format = options->format;
-    if (format == CT_SOURCE_AUTO) CT_TRY(ct__source_detect(s->path, &format, err));
+    if (format == CT_SOURCE_AUTO) {
+        CT_TRY(ct__source_detect(s->path, &format, err));
+        /* who describes the columns means a table */
+        if (format <= CT_SOURCE_G2O && (options->columns > 0 || options->separator)) format = CT_SOURCE_TABLE;
+    }
     if (format < 0 || format >= CT_SOURCE_FORMAT_COUNT)
         return ct_fail(err, CT_E_ARGUMENT, "%s: format %d is none of the %d", s->path, (int)format,
                        CT_SOURCE_FORMAT_COUNT);
@@ -287,20 +293,23 @@ static ct_status fill_texts(ct_source *s, const ct__value *value, ct_err *err)
     return CT_OK;
 }
 
-/* *wanted <- 0: left out. */
-static ct_status convert(ct_source *s, const ct__value *value, ct_record *record, int *wanted, ct_err *err)
+/* *wanted <- 0: left out by `where`. */
+static ct_status meets_condition(ct_source *s, const ct__value *value, int *wanted, ct_err *err)
 {
     double condition = 1;
-    int found = 1;
-    *wanted = 0;
     if (s->where) CT_TRY(ct__expression_value(s->where, value, &condition, err));
-    if (isnan(condition) || condition == 0) return s->count.left_out++, CT_OK;
-    CT_TRY(stamp_of(s, value, &record->stamp, &found, err));
-    if (!found) return s->count.no_stamp++, CT_OK;
-    for (int64_t i = 0; i < s->columns; i++) CT_TRY(ct__expression_value(s->column[i], value, &s->value[i], err));
-    CT_TRY(fill_texts(s, value, err));
-    *wanted = 1;
+    *wanted = condition != 0 && !isnan(condition);
+    s->count.left_out += !*wanted;
     return CT_OK;
+}
+
+/* *wanted <- 0: it has no stamp. */
+static ct_status convert(ct_source *s, const ct__value *value, ct_record *record, int *wanted, ct_err *err)
+{
+    CT_TRY(stamp_of(s, value, &record->stamp, wanted, err));
+    if (!*wanted) return s->count.no_stamp++, CT_OK;
+    for (int64_t i = 0; i < s->columns; i++) CT_TRY(ct__expression_value(s->column[i], value, &s->value[i], err));
+    return fill_texts(s, value, err);
 }
 
 ct_status ct_source_next(ct_source *s, ct_record *record, int *more, ct_err *err)
@@ -310,18 +319,21 @@ ct_status ct_source_next(ct_source *s, ct_record *record, int *more, ct_err *err
     *record = (ct_record){.value = s->value, .text = s->text_value};
     while (!s->ended) {
         const ct__value *value;
-        int found = 0, wanted = 0;
-        CT_TRY(s->ops->next(s->reader, &value, &record->line, &found, err));
-        if (!found) {
+        int wanted = 0;
+        CT_TRY(s->ops->next(s->reader, &value, &record->line, &wanted, err));
+        if (!wanted) {
             s->ended = 1;
-            return CT_OK;
+            break;
         }
         s->record++;
+        CT_TRY(at_record(s, meets_condition(s, value, &wanted, err), err));
+        if (!wanted) continue;
+        if (s->ops->complete) CT_TRY(s->ops->complete(s->reader, err));
         CT_TRY(at_record(s, convert(s, value, record, &wanted, err), err));
         if (!wanted) continue;
         s->count.records++;
         *more = 1;
-        return CT_OK;
+        break;
     }
     return CT_OK;
 }

@@ -65,6 +65,7 @@ typedef struct {
     const ct_source_field *(*field)(const void *reader, int32_t i);
     /* 1: the field (any name that `bind` knows) is text, so that comparisons with it are of text. */
     int (*is_text)(const void *reader, const char *name);
+    int typed; /* 1: types are known for all records, so that text cannot become a number in a later one */
     /* *slot <- the place of this field in the values of each record; -1: there is no such field (the core then says
      * so, with the nearest name). Called any number of times before the first `next`, also twice for one name. The
      * slots are numbered 0, 1, 2 ... */
@@ -76,6 +77,11 @@ typedef struct {
     /* *more <- 1 and the next record: (*value)[slot], valid until the next call, and its line (of a bag: number of the
      * message); or 0 at the end. */
     ct_status (*next)(void *reader, const ct__value **value, int64_t *line, int *more, ct_err *err);
+    /* May be NULL. Called for records that `where` takes, or all if there is none: complete the slots that were bound
+     * after `bind_rest`, so that lines of another kind, which are left out, need not have them. */
+    ct_status (*complete)(void *reader, ct_err *err);
+    /* May be NULL. Slots bound from now on are those of `complete`. */
+    void (*bind_rest)(void *reader);
     /* "file:line" or "file: /topic, message 17" of the last record. */
     void (*where)(const void *reader, char *buf, size_t size);
     void (*progress)(const void *reader, int64_t *bytes, int64_t *size); /* as in ct_source_counts */
@@ -83,6 +89,8 @@ typedef struct {
 
 /* Row f reads format f; NULL: not in this build (the core says so). Rows may be equal. */
 extern const ct__reader_ops *const ct__reader_table[CT_SOURCE_FORMAT_COUNT];
+extern const ct__reader_ops        ct__table_reader;
+
 /* The format of a file or folder by its content. */
 ct_status ct__source_detect(const char *path, ct_source_format *format, ct_err *err);
 

@@ -70,18 +70,27 @@ size_t ct__value_text(const ct__value *value, char *buf, size_t size)
     return 0;
 }
 
-static ct_status beyond(ct_err *err)
+/* What unit could it be in? One that brings it to a year after 1970 and before 2262, if there is one. */
+static ct_status beyond(const ct__value *value, ct_err *err)
 {
-    return ct_fail(err, CT_E_PARSE, "a stamp is beyond 64 bits of ns, which is 292 years: check its unit");
+    char text[64];
+    int ok = 1;
+    double found = ct__value_number(value, &ok);
+    if (!ok) ct__decimal(value->text, (size_t)value->length, &found);
+    const char *unit = fabs(found) > 1e17 ? "ns" : fabs(found) > 1e14 ? "us" : "ms";
+    ct__value_text(value, text, sizeof text);
+    return ct_fail(err, CT_E_PARSE,
+                   "the stamp \"%s\" is more than 292 years, in the unit it is read in; is it \"in %s\"?", text, unit);
 }
 
 /* The whole part is scaled as an integer and only the fraction as a double, so that 10^9 s keep their last digits. */
-static ct_status stamp_of_number(double number, int digits, ct_ns *stamp, ct_err *err)
+static ct_status stamp_of_number(const ct__value *value, int digits, ct_ns *stamp, ct_err *err)
 {
+    const double number = value->number;
     double one = 1;
     for (int i = 0; i < digits; i++) one *= 10;
     const double whole = floor(number);
-    if (!(fabs(number) * one < 9.2e18)) return beyond(err);
+    if (!(fabs(number) * one < 9.2e18)) return beyond(value, err);
     *stamp = (ct_ns)whole * (ct_ns)one + (ct_ns)llround((number - whole) * one);
     return CT_OK;
 }
@@ -92,18 +101,18 @@ ct_status ct__stamp_of(const ct__value *value, int digits, ct_ns *stamp, int *fo
     *found = value->kind != CT__VALUE_MISSING && !(value->kind == CT__VALUE_NUMBER && isnan(value->number));
     if (!*found) return CT_OK;
     switch (value->kind) {
-    case CT__VALUE_NUMBER: return stamp_of_number(value->number, digits, stamp, err);
+    case CT__VALUE_NUMBER: return stamp_of_number(value, digits, stamp, err);
     case CT__VALUE_INTEGER: {
         ct_ns one = 1;
         for (int i = 0; i < digits; i++) one *= 10;
-        return __builtin_mul_overflow(value->integer, one, stamp) ? beyond(err) : CT_OK;
+        return __builtin_mul_overflow(value->integer, one, stamp) ? beyond(value, err) : CT_OK;
     }
     case CT__VALUE_TIME: *stamp = value->integer; return CT_OK;
     default: break;
     }
     switch (ct__decimal_scaled(value->text, (size_t)value->length, digits, stamp)) {
     case CT__SCALED_OK: return CT_OK;
-    case CT__SCALED_BEYOND: return beyond(err);
+    case CT__SCALED_BEYOND: return beyond(value, err);
     default: break;
     }
     ct__show(value->text, (size_t)value->length, show);

@@ -1,0 +1,247 @@
+/* table_guess.c: separator, header and types of a table, from its first lines.
+ *
+ * Separator: ";", "|" or "," if every line has the same number of columns, at least two; a tab, unless blanks find more
+ * numbers; else blanks. Header: the first line, if none of its words is a number and later lines have numbers; or the
+ * last comment before the first line, if it has as many words as the line has columns. */
+#include "source/decimal.h"
+#include "source/table.h"
+
+#define ROWS  50                    /* lines with values that are looked at ...     */
+#define BYTES ((int64_t)256 * 1024) /* ... or so many bytes, and at least two lines */
+
+typedef struct {
+    int64_t at, length, line; /* at: after the beginning of what is kept */
+    int comment;
+} sample_row;
+
+typedef struct {
+    ct__table *t;
+    sample_row *row;
+    int64_t rows, capacity;
+    int64_t first, values; /* first: the first that is no comment; values: how many are none */
+} sample;
+
+static const char *text_of(const sample *s, const sample_row *r) { return s->t->rows.buffer + s->t->rows.kept + r->at; }
+
+/* ---- the first lines ---- */
+
+static ct_status skip_lines(ct__table *t, ct_err *err)
+{
+    const char *row = "";
+    int64_t length;
+    for (int64_t i = 0; i < t->skip && row; i++) CT_TRY(ct__rows_next(&t->rows, &row, &length, err));
+    return CT_OK;
+}
+
+static int is_empty(const char *row, int64_t length)
+{
+    while (length > 0 && (*row == ' ' || *row == '\t')) row++, length--;
+    return length == 0;
+}
+
+static ct_status collect(sample *s, ct_err *err)
+{
+    ct__table *t = s->t;
+    int64_t bytes = 0;
+    CT_TRY(skip_lines(t, err));
+    ct__rows_keep(&t->rows);
+    while (s->values < ROWS && (bytes < BYTES || s->values < 2)) {
+        const char *row;
+        sample_row r = {0};
+        CT_TRY(ct__rows_next(&t->rows, &row, &r.length, err));
+        if (!row) break;
+        if (is_empty(row, r.length)) continue;
+        if (memchr(row, '\r', (size_t)r.length))
+            return ct__table_bad(t, err, "a carriage return within the line: lines end in LF or CR LF");
+        bytes += r.length;
+        r.at = row - (t->rows.buffer + t->rows.kept);
+        r.line = t->rows.line;
+        r.comment = ct__table_is_comment(t, row, r.length);
+        CT_TRY(ct__grow(&s->row, &s->capacity, s->rows + 1, sizeof r, "lines", err));
+        if (!r.comment && s->values++ == 0) s->first = s->rows;
+        s->row[s->rows++] = r;
+    }
+    if (s->values == 0) s->first = s->rows;
+    return CT_OK;
+}
+
+/* ---- words ---- */
+
+static ct__words words_of(const sample *s, const sample_row *r, char separator)
+{
+    const char *text = text_of(s, r);
+    return (ct__words){.at = text, .end = text + r->length, .separator = separator, .scratch = s->t->scratch};
+}
+
+static int is_number(const ct__cell *cell)
+{
+    double number;
+    return ct__decimal(cell->text, (size_t)cell->length, &number);
+}
+
+/* Columns of a line without an empty one after the last separator; *numbers of them are numbers. 0: bad quotes. */
+static int64_t count_words(const sample *s, const sample_row *r, char separator, int64_t *numbers)
+{
+    ct__words words = words_of(s, r, separator);
+    ct__cell cell = {0};
+    int64_t count = 0;
+    int state;
+    *numbers = 0;
+    while ((state = ct__words_next(&words, &cell)) > 0) count++, *numbers += is_number(&cell);
+    if (state < 0) return 0;
+    return count > 1 && separator != CT__BLANK && cell.length == 0 ? count - 1 : count;
+}
+
+/* ---- separator ---- */
+
+typedef struct {
+    int64_t fewest, most, numbers; /* columns of the lines; numbers in all of them but the first */
+} division;
+
+static division divide(const sample *s, char separator)
+{
+    division d = {.fewest = INT64_MAX};
+    for (int64_t i = s->first, seen = 0; i < s->rows; i++) {
+        if (s->row[i].comment) continue;
+        int64_t numbers;
+        const int64_t count = count_words(s, &s->row[i], separator, &numbers);
+        if (count == 0) continue; /* told when it is read */
+        d.fewest = CT_MIN(d.fewest, count);
+        d.most = CT_MAX(d.most, count);
+        if (seen++ > 0 || s->values == 1) d.numbers += numbers;
+    }
+    return d;
+}
+
+static char guess_separator(const sample *s)
+{
+    static const char order[] = ";|,";
+    if (s->values == 0) return ',';
+    for (const char *c = order; *c; c++) {
+        const division d = divide(s, *c);
+        if (d.fewest == d.most && d.fewest > 1) return *c;
+    }
+    const division tab = divide(s, '\t'), blank = divide(s, CT__BLANK);
+    if (tab.fewest == tab.most && tab.fewest > 1 && tab.numbers >= blank.numbers) return '\t';
+    if (blank.fewest == blank.most && blank.fewest > 1) return CT__BLANK;
+    for (const char *c = order; *c; c++) /* lines of several kinds */
+        if (divide(s, *c).fewest > 1) return *c;
+    return tab.fewest > 1 && tab.numbers >= blank.numbers ? '\t' : CT__BLANK;
+}
+
+/* ---- header ---- */
+
+/* Has the first line names? */
+static int guess_header(const sample *s, int named)
+{
+    int64_t numbers, later = 0;
+    if (s->values == 0) return 0;
+    if (count_words(s, &s->row[s->first], s->t->separator, &numbers) == 0 || numbers > 0) return 0;
+    for (int64_t i = s->first + 1; i < s->rows && later == 0; i++)
+        if (!s->row[i].comment) count_words(s, &s->row[i], s->t->separator, &later);
+    return later > 0 || !named; /* nothing but words: names, unless the caller has given them */
+}
+
+/* A comment as names: without its mark. */
+static sample_row without_mark(const sample *s, sample_row r)
+{
+    const char *text = text_of(s, &r);
+    int64_t n = 0;
+    while (n < r.length && (text[n] == ' ' || text[n] == '\t')) n++;
+    n += r.comment ? (int64_t)s->t->comment_length : 0;
+    while (n < r.length && (text[n] == '#' || text[n] == '%' || text[n] == ' ' || text[n] == '\t')) n++;
+    r.at += n;
+    r.length -= n;
+    return r;
+}
+
+/* The comment before the first line, if it has a name for each of its columns: *separator of the names. */
+static int comment_header(const sample *s, int64_t columns, sample_row *header, char *separator)
+{
+    if (s->values == 0 || s->first == 0 || !s->row[s->first - 1].comment) return 0;
+    *header = without_mark(s, s->row[s->first - 1]);
+    const char own = s->t->separator, way[] = {own, own == CT__BLANK || own == '\t' ? CT__WIDE : own};
+    for (int i = 0; i < 2; i++) {
+        int64_t numbers;
+        *separator = way[i];
+        if (count_words(s, header, *separator, &numbers) == columns && numbers == 0) return 1;
+    }
+    return 0;
+}
+
+/* ---- types ---- */
+
+/* A column is text if a word of it is neither a number nor missing. */
+static void find_types(const sample *s, int64_t begin)
+{
+    ct__table *t = s->t;
+    for (int64_t i = begin; i < s->rows; i++) {
+        if (s->row[i].comment) continue;
+        ct__words words = words_of(s, &s->row[i], t->separator);
+        ct__cell cell;
+        for (int32_t k = 0; k < t->columns && ct__words_next(&words, &cell) > 0; k++)
+            if (!is_number(&cell) && !ct__is_missing(t, &cell)) t->text[k] = 1;
+    }
+}
+
+/* ---- all of it ---- */
+
+/* *header <- the line with names; its length is -1 if there is none. *begin <- the first line with values. */
+static void find_header(const sample *s, const ct_source_options *options, sample_row *header, char *separator,
+                        int64_t *begin)
+{
+    const int named = options->columns > 0;
+    int64_t numbers;
+    *begin = s->first;
+    *separator = s->t->separator;
+    header->length = -1;
+    if (options->header == 1 && s->rows > 0) {
+        *header = without_mark(s, s->row[0]);
+        *begin = s->row[0].comment ? s->first : s->first + 1;
+    } else if (options->header < 0 && guess_header(s, named)) {
+        *header = without_mark(s, s->row[s->first]);
+        *begin = s->first + 1;
+    } else if (options->header != 0) {
+        const int64_t columns = s->values > 0 ? count_words(s, &s->row[s->first], s->t->separator, &numbers) : 0;
+        if (!comment_header(s, columns, header, separator)) header->length = -1;
+    }
+}
+
+static ct_status guess(sample *s, const ct_source_options *options, ct_err *err)
+{
+    ct__table *t = s->t;
+    sample_row header = {.length = -1};
+    int64_t begin, numbers, longest = 0;
+    char separator;
+    CT_TRY(collect(s, err));
+    for (int64_t i = 0; i < s->rows; i++) longest = CT_MAX(longest, s->row[i].length);
+    CT_TRY(ct__table_scratch(t, longest, err));
+    if (!t->separator) t->separator = guess_separator(s);
+    find_header(s, options, &header, &separator, &begin);
+    int64_t columns = options->columns;
+    if (columns == 0 && header.length >= 0) columns = count_words(s, &header, separator, &numbers);
+    if (columns == 0 && begin < s->rows) columns = count_words(s, &s->row[begin], t->separator, &numbers);
+    t->columns = (int32_t)columns; /* a line has fewer bytes than an int32_t counts */
+    t->any_width = options->columns == 0 && header.length < 0 && options->where && options->where[0];
+    t->text = ct__zalloc(columns, 1);
+    if (!t->text) return ct__no_memory(err, "columns", columns);
+    find_types(s, begin);
+    ct__words words = {.ended = 1};
+    if (header.length >= 0) words = words_of(s, &header, separator);
+    CT_TRY(ct__table_name(t, options->columns > 0 ? options->column : NULL, &words, err));
+    /* go on at the first line with values */
+    const int64_t to = begin > 0 && begin <= s->rows && s->rows > 0 ? s->row[begin - 1].line : 0;
+    ct__rows_rewind(&t->rows);
+    const char *row = "";
+    int64_t length;
+    while (t->rows.line < to && row) CT_TRY(ct__rows_next(&t->rows, &row, &length, err));
+    return CT_OK;
+}
+
+ct_status ct__table_guess(ct__table *t, const ct_source_options *options, ct_err *err)
+{
+    sample s = {.t = t};
+    const ct_status status = guess(&s, options, err);
+    free(s.row);
+    return status;
+}

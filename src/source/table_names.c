@@ -1,0 +1,160 @@
+/* table_names.c: names, units and types of the columns of a table. */
+#include "source/expression.h"
+#include "source/table.h"
+
+#include <stdio.h>
+
+/* ---- a name and its unit ---- */
+
+static int is_blank(char c) { return c == ' ' || c == '\t'; }
+
+static ct__cell trimmed(const char *text, int64_t length)
+{
+    while (length > 0 && is_blank(text[0])) text++, length--;
+    while (length > 0 && is_blank(text[length - 1])) length--;
+    return (ct__cell){.text = text, .length = length};
+}
+
+/* Is it a unit of expressions? */
+static int is_unit(const ct__cell *cell)
+{
+    char text[32];
+    int at = 0;
+    double factor;
+    if (cell->length == 0 || cell->length >= (int64_t)sizeof text) return 0;
+    memcpy(text, cell->text, (size_t)cell->length);
+    text[cell->length] = 0;
+    return ct__unit_read(text, &at, &factor, NULL) == CT_OK && !text[at];
+}
+
+/* "p_RS_R_x [m]" is "p_RS_R_x" in m; "speed (km/h)" likewise, if it is a unit that is in brackets. */
+static void take_unit(ct__cell written, ct__cell *name, ct__cell *unit)
+{
+    *name = written;
+    *unit = (ct__cell){.text = ""};
+    if (written.length < 3) return;
+    const char last = written.text[written.length - 1], open = last == ']' ? '[' : last == ')' ? '(' : 0;
+    int64_t at = written.length - 2;
+    while (at > 0 && written.text[at] != open) at--;
+    if (!open || at == 0) return;
+    const ct__cell inside = trimmed(written.text + at + 1, written.length - at - 2);
+    const ct__cell before = trimmed(written.text, at);
+    if (before.length == 0 || (open == '(' && !is_unit(&inside))) return;
+    *name = before;
+    *unit = inside;
+}
+
+/* ---- the column of the stamp ---- */
+
+static int same_word(const ct__cell *cell, const char *word)
+{
+    const int64_t n = (int64_t)strlen(word);
+    if (cell->length != n) return 0;
+    for (int64_t i = 0; i < n; i++)
+        if ((cell->text[i] | 0x20) != word[i]) return 0;
+    return 1;
+}
+
+/* Place in the list of names that a stamp has, the best first; -1: none. */
+static int stamp_rank(const ct__cell *name)
+{
+    static const char *const known[] = {"t", "time", "timestamp", "stamp"};
+    for (int i = 0; i < 4; i++)
+        if (same_word(name, known[i])) return i;
+    return -1;
+}
+
+/* One of the unit is 10^digits ns; -1: it is none of those. */
+static int stamp_digits(const ct__cell *unit)
+{
+    static const struct {
+        const char *unit;
+        int digits;
+    } known[] = {{"", 9},     {"s", 9},  {"sec", 9},  {"secs", 9},      {"second", 9}, {"seconds", 9}, {"ms", 6},
+                 {"msec", 6}, {"us", 3}, {"usec", 3}, {"\xc2\xb5s", 3}, {"ns", 0},     {"nsec", 0}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (same_word(unit, known[i].unit)) return known[i].digits;
+    return -1;
+}
+
+/* ---- laying out ---- */
+
+/* Puts text and its 0 at to + *used, if `to` is there. */
+static char *put(char *to, size_t *used, const char *text, int64_t length)
+{
+    char *at = to ? to + *used : NULL;
+    if (at) {
+        memcpy(at, text, (size_t)length);
+        at[length] = 0;
+    }
+    *used += (size_t)length + 1;
+    return at;
+}
+
+static char *put_type(char *to, size_t *used, const char *type, const ct__cell *unit)
+{
+    char *at = put(to, used, type, (int64_t)strlen(type));
+    if (unit->length == 0) return at;
+    --*used;
+    put(to, used, " [", 2);
+    --*used;
+    put(to, used, unit->text, unit->length);
+    --*used;
+    put(to, used, "]", 1);
+    return at;
+}
+
+/* The text of column k: as the caller has it, as the header has it, or its number. */
+static ct__cell written_name(const char *const given[], ct__words *header, int32_t k, char buf[16])
+{
+    ct__cell cell = {.text = buf};
+    const int state = ct__words_next(header, &cell);
+    if (given) return (ct__cell){.text = given[k], .length = (int64_t)strlen(given[k])};
+    cell = state > 0 ? trimmed(cell.text, cell.length) : (ct__cell){0};
+    if (cell.length > 0) return cell;
+    snprintf(buf, 16, "#%d", k + 1);
+    return (ct__cell){.text = buf, .length = (int64_t)strlen(buf)};
+}
+
+/* Lay out all names and types at `to`; with NULL only the size is computed. */
+static size_t lay_out(ct__table *t, const char *const given[], ct__words header, char *to)
+{
+    size_t used = 0;
+    int best = -1;
+    t->stamp = -1;
+    for (int32_t k = 0; k < t->columns; k++) {
+        char number[16];
+        const ct__cell written = written_name(given, &header, k, number);
+        ct__cell name = written, unit = {.text = ""};
+        if (!given) take_unit(written, &name, &unit);
+        const int rank = stamp_rank(&name);
+        if (rank >= 0 && (best < 0 || rank < best)) {
+            best = rank;
+            t->stamp = k;
+            t->stamp_digits = stamp_digits(&unit);
+        }
+        ct_source_field *field = to ? &t->field[k] : &(ct_source_field){0};
+        field->name = put(to, &used, name.text, name.length);
+        field->type = t->text[k] ? put(to, &used, "text", 4) : put_type(to, &used, "number", &unit);
+        if (to) t->written[k] = to + used;
+        put(to, &used, written.text, written.length);
+    }
+    return used;
+}
+
+ct_status ct__table_name(ct__table *t, const char *const given[], const ct__words *header, ct_err *err)
+{
+    ct__words copy = *header;
+    free(t->field);
+    free(t->written);
+    free(t->names);
+    t->names = NULL;
+    t->field = ct__zalloc(t->columns, sizeof *t->field);
+    t->written = ct__zalloc(t->columns, sizeof *t->written);
+    if (!t->field || !t->written) return ct__no_memory(err, "columns", t->columns);
+    const size_t size = lay_out(t, given, copy, NULL);
+    t->names = ct__zalloc((int64_t)size, 1);
+    if (!t->names) return ct__no_memory(err, "characters of names", (int64_t)size);
+    lay_out(t, given, *header, t->names);
+    return CT_OK;
+}

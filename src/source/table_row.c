@@ -1,0 +1,245 @@
+/* table_row.c: a line to words, words to values.
+ *
+ * Only columns that are wanted are converted. The rest of a line is searched for separators eight bytes at a time, so
+ * that a table of thirty columns of which three are used is read nearly as fast as its bytes arrive. All separators are
+ * counted: a line that was cut short must not pass for one. */
+#include "source/decimal.h"
+#include "source/table.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+ct_status ct__table_bad(const ct__table *t, ct_err *err, const char *fmt, ...)
+{
+    char text[sizeof err->text];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return ct_fail(err, CT_E_PARSE, "%s:%lld: %s", t->path, (long long)t->rows.line, text);
+}
+
+/* ---- lines ---- */
+
+static int is_blank(char c) { return c == ' ' || c == '\t'; }
+
+int ct__table_is_comment(const ct__table *t, const char *row, int64_t length)
+{
+    while (length > 0 && is_blank(*row)) row++, length--;
+    return t->comment_length > 0 && (size_t)length >= t->comment_length && !memcmp(row, t->comment, t->comment_length);
+}
+
+ct_status ct__table_row(ct__table *t, const char **row, int64_t *length, ct_err *err)
+{
+    for (;;) {
+        CT_TRY(ct__rows_next(&t->rows, row, length, err));
+        if (!*row) return CT_OK;
+        const char *at = *row, *const end = *row + *length;
+        while (at < end && is_blank(*at)) at++;
+        if (at < end && !ct__table_is_comment(t, *row, *length)) return CT_OK;
+    }
+}
+
+/* ---- words ---- */
+
+/* The first byte equal to that which `pattern` repeats, or end. Reads up to 7 bytes beyond end (CT__SLACK). */
+static inline const char *find(const char *at, const char *end, uint64_t pattern)
+{
+    for (; at < end; at += 8) {
+        uint64_t v;
+        memcpy(&v, at, 8);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        v = __builtin_bswap64(v);
+#endif
+        v ^= pattern;
+        const uint64_t hit = (v - 0x0101010101010101U) & ~v & 0x8080808080808080U; /* its lowest bit is right */
+        if (!hit) continue;
+        at += __builtin_ctzll(hit) / 8;
+        return at < end ? at : end;
+    }
+    return end;
+}
+
+static int64_t count_bytes(const char *at, const char *end, char c)
+{
+    int64_t count = 0;
+    while (at < end) {
+        const char *const stop = end - at > 255 ? at + 255 : end;
+        unsigned char few = 0; /* so that a vector of bytes counts */
+        for (; at < stop; at++) few = (unsigned char)(few + (*at == c));
+        count += few;
+    }
+    return count;
+}
+
+static void absent_from(ct__table *t, int64_t k)
+{
+    for (; k < t->slots; k++) t->cell[t->order[k]] = (ct__cell){0};
+}
+
+/* Words between separators, where no word has quotes. */
+static void split_separated(ct__table *t, const char *row, int64_t length)
+{
+    const char *const end = row + length;
+    const uint64_t pattern = 0x0101010101010101U * (unsigned char)t->separator;
+    const char *at = row;
+    int64_t column = 0, k = 0;
+    for (; k < t->slots; k++) {
+        ct__cell *cell = &t->cell[t->order[k]];
+        const int64_t wanted = t->slot[t->order[k]].column;
+        if (k > 0 && wanted == t->slot[t->order[k - 1]].column) {
+            *cell = t->cell[t->order[k - 1]];
+            continue;
+        }
+        while (column < wanted && (at = find(at, end, pattern)) < end) at++, column++;
+        if (column < wanted) break;
+        const char *begin = at, *stop = at = find(at, end, pattern);
+        while (begin < stop && is_blank(*begin)) begin++;
+        while (stop > begin && is_blank(stop[-1])) stop--;
+        *cell = (ct__cell){.text = begin, .length = stop - begin};
+    }
+    absent_from(t, k);
+    t->found = column + 1 + count_bytes(at, end, t->separator);
+    t->open_end = length > 0 && end[-1] == t->separator;
+}
+
+/* Words between blanks, where no word has quotes. */
+static void split_blank(ct__table *t, const char *row, int64_t length)
+{
+    const char *const end = row + length;
+    const char *at = row;
+    int64_t k = 0;
+    for (t->found = 0;; t->found++) {
+        while (at < end && is_blank(*at)) at++;
+        if (at == end) break;
+        const char *const begin = at;
+        while (at < end && !is_blank(*at)) at++;
+        for (; k < t->slots && t->slot[t->order[k]].column == t->found; k++)
+            t->cell[t->order[k]] = (ct__cell){.text = begin, .length = at - begin};
+    }
+    absent_from(t, k);
+    t->open_end = 0;
+}
+
+ct_status ct__table_scratch(ct__table *t, int64_t length, ct_err *err)
+{
+    return ct__grow(&t->scratch, &t->scratch_capacity, length + 1, 1, "characters of a line", err);
+}
+
+static ct_status split_quoted(ct__table *t, const char *row, int64_t length, ct_err *err)
+{
+    CT_TRY(ct__table_scratch(t, length, err));
+    ct__words words = {.at = row, .end = row + length, .separator = t->separator, .scratch = t->scratch};
+    ct__cell cell = {0};
+    int64_t k = 0;
+    int state;
+    for (t->found = 0; (state = ct__words_next(&words, &cell)) > 0; t->found++)
+        for (; k < t->slots && t->slot[t->order[k]].column == t->found; k++) t->cell[t->order[k]] = cell;
+    absent_from(t, k);
+    t->open_end = t->found > 0 && cell.length == 0;
+    if (state == 0) return CT_OK;
+    return ct__table_bad(t, err, "column %lld: a quoted word has no closing quote before the separator",
+                         (long long)t->found + 1);
+}
+
+ct_status ct__table_split(ct__table *t, const char *row, int64_t length, ct_err *err)
+{
+    if (t->format == CT_SOURCE_G2O) return ct__g2o_split(t, row, length, err);
+    if (memchr(row, '"', (size_t)length)) return split_quoted(t, row, length, err);
+    if (t->separator == CT__BLANK)
+        split_blank(t, row, length);
+    else
+        split_separated(t, row, length);
+    return CT_OK;
+}
+
+ct_status ct__table_width(const ct__table *t, ct_err *err)
+{
+    if (t->found == t->columns || (t->found == t->columns + 1 && t->open_end)) return CT_OK;
+    if (t->any_width || t->format == CT_SOURCE_G2O) return CT_OK;
+    return ct__table_bad(t, err, "the line has %lld column%s, the table has %d%s", (long long)t->found,
+                         t->found == 1 ? "" : "s", t->columns, t->found < t->columns ? ": it is cut short" : "");
+}
+
+/* ---- values ---- */
+
+const char *ct__table_column(const ct__table *t, int32_t column, char buf[CT__SHOW_MAX])
+{
+    if (column < t->columns) return ct__show(t->field[column].name, strlen(t->field[column].name), buf);
+    snprintf(buf, CT__SHOW_MAX, "\"#%d\"", column + 1);
+    return buf;
+}
+
+static int is_word(const ct__cell *cell, const char *word)
+{
+    return cell->length == (int64_t)strlen(word) && !memcmp(cell->text, word, (size_t)cell->length);
+}
+
+int ct__is_missing(const ct__table *t, const ct__cell *cell)
+{
+    if (cell->length == 0 || is_word(cell, "NA")) return 1;
+    if (cell->length == 3 && (cell->text[0] | 0x20) == 'n' && (cell->text[1] | 0x20) == 'a' &&
+        (cell->text[2] | 0x20) == 'n')
+        return 1;
+    for (int32_t i = 0; i < t->missings; i++)
+        if (is_word(cell, t->missing[i])) return 1;
+    return 0;
+}
+
+static ct_status no_number(const ct__table *t, int32_t column, const ct__cell *cell, ct_err *err)
+{
+    char show[CT__SHOW_MAX], name[CT__SHOW_MAX];
+    double number;
+    const char *comma = memchr(cell->text, ',', (size_t)cell->length);
+    int decimal = 0;
+    if (comma && cell->length < 64) { /* would it be one with a point? */
+        char copy[64];
+        memcpy(copy, cell->text, (size_t)cell->length);
+        copy[comma - cell->text] = '.';
+        decimal = ct__decimal(copy, (size_t)cell->length, &number);
+    }
+    return ct__table_bad(t, err, "column %s: expected a number, found %s%s", ct__table_column(t, column, name),
+                         ct__show(cell->text, (size_t)cell->length, show),
+                         decimal ? ": decimals have a point, not a comma"
+                                 : "; words for missing values can be listed (missing)");
+}
+
+static ct_status number_of(const ct__table *t, int32_t column, const ct__cell *cell, ct__value *value, ct_err *err)
+{
+    value->kind = CT__VALUE_NUMBER;
+    if (!ct__decimal(cell->text, (size_t)cell->length, &value->number)) {
+        if (!ct__is_missing(t, cell)) return no_number(t, column, cell, err);
+        value->kind = CT__VALUE_MISSING;
+        return CT_OK;
+    }
+    for (int32_t i = 0; i < t->missings; i++)
+        if (value->number == t->missing_number[i]) value->kind = CT__VALUE_MISSING;
+    return CT_OK;
+}
+
+ct_status ct__table_convert(ct__table *t, int rest, ct_err *err)
+{
+    for (int64_t i = 0; i < t->slots; i++) {
+        const ct__table_slot *slot = &t->slot[i];
+        const ct__cell *cell = &t->cell[i];
+        ct__value *value = &t->value[i];
+        if (slot->rest != rest) continue;
+        if (!cell->text) {
+            char name[CT__SHOW_MAX];
+            if (rest && t->format != CT_SOURCE_G2O)
+                return ct__table_bad(t, err, "the line has %lld columns, column %s is wanted", (long long)t->found,
+                                     ct__table_column(t, slot->column, name));
+            value->kind = CT__VALUE_MISSING;
+        } else if (slot->as == CT__AS_NUMBER)
+            CT_TRY(number_of(t, slot->column, cell, value, err));
+        else if (ct__is_missing(t, cell))
+            value->kind = CT__VALUE_MISSING;
+        else {
+            value->kind = CT__VALUE_TEXT;
+            value->text = cell->text;
+            value->length = (int32_t)cell->length;
+        }
+    }
+    return CT_OK;
+}

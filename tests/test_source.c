@@ -1,0 +1,373 @@
+/* test_source.c: tables as streams of records. */
+#include "source_test.h"
+
+static ct_err err;
+static records r;
+
+/* The records of a text with the default options. */
+static ct_status read_text(const char *text, const char *const expression[], const char *name)
+{
+    return read_records(write_text("in.csv", text), NULL, expression, name, &r, &err);
+}
+
+static int same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+
+/* ---- dialects ---- */
+
+static void test_every_dialect_gives_the_same_records(void)
+{
+    static const char *const text[] = {
+        "t,x,name\n1,0.5,a b\n2,-3e2,c\n",                             /* comma            */
+        "t;x;name\n1;0.5;a b\n2;-3e2;c\n",                             /* semicolon        */
+        "t\tx\tname\n1\t0.5\ta b\n2\t-3e2\tc\n",                       /* tab              */
+        "t|x|name\n1|0.5|a b\n2|-3e2|c\n",                             /* bar              */
+        "t x name\n1 0.5 \"a b\"\n2 -3e2 c\n",                         /* blanks           */
+        "  t   x \t name\n  1   0.5\t\"a b\"  \n2\t-3e2 \t c",         /* many, no last LF */
+        "t,x,name\r\n1,0.5,a b\r\n2,-3e2,c\r\n",                       /* CR LF            */
+        "\xef\xbb\xbft,x,name\n1,0.5,a b\n2,-3e2,c\n",                 /* byte order mark  */
+        "t,x,name,\n1,0.5,a b,\n2,-3e2,c,\n",                          /* separator at end */
+        "t,x,name\n1,0.5,a b,\n2,-3e2,c,\n",                           /* ... not in header */
+        "t , x , name\n 1 , 0.5 , a b \n\n\n2,-3e2,c\n\n",             /* blanks, empty lines */
+        "# a log\n\nt,x,name\n# middle\n1,0.5,a b\n2,-3e2,c\n# end\n", /* comments */
+        "\"t\",\"x\",\"name\"\n\"1\",\"0.5\",\"a b\"\n2,-3e2,\"c\"\n", /* quotes */
+        "#t,x,name\n1,0.5,a b\n2,-3e2,c\n",                            /* names in a comment */
+        "# t x name\n1 0.5 \"a b\"\n2 -3e2 c\n",
+        "#! made by hand\n# Time [s]    x [m]   name\n1\t0.5\ta b\n2\t-3e2\tc\n",
+    };
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+        err.text[0] = 0;
+        CHECK_OK(read_text(text[i], NAMES("x"), "name"), err);
+        const int good = r.count == 2 && r.value[0][0] == 0.5 && r.value[1][0] == -300 && r.stamp[0] == 1000000000 &&
+                         r.stamp[1] == 2000000000 && !strcmp(r.text[0], "a b") && !strcmp(r.text[1], "c");
+        CHECK(good);
+        if (!good)
+            fprintf(stderr, "text %zu: %d records, %g %g %s\n", i, r.count, r.value[0][0], r.value[1][0], r.text[0]);
+    }
+}
+
+static void test_quotes_hold_separators_quotes_and_nothing(void)
+{
+    CHECK_OK(read_text("a,b,c\n\"x, y\",\"say \"\"hi\"\"\",1\n\"\",b\"c,2\n", NAMES("c"), "b"), err);
+    CHECK(r.count == 2 && !strcmp(r.text[0], "say \"hi\"") && !strcmp(r.text[1], "b\"c") && r.value[1][0] == 2);
+    CHECK_REFUSED(read_text("a,b\n\"x,1\n", NAMES("b"), NULL), err,
+                  "in.csv:2: column 1: a quoted word has no closing quote");
+    CHECK_REFUSED(read_text("a,b\n\"x\"y,1\n", NAMES("b"), NULL), err, "in.csv:2: column 1: a quoted word");
+}
+
+static void test_options_override_the_guess(void)
+{
+    ct_source_options options = ct_source_defaults();
+    const char *path = write_text("in.csv", "junk\n1;2,3;4\n% note\n5;6,7;8\n-9;10,11;12\n");
+    options.separator = ",";
+    options.skip = 1;
+    options.comment = "%";
+    options.header = 0;
+    CHECK_OK(read_records(path, &options, NULL, "#2", &r, &err), err);
+    CHECK(r.count == 3 && !strcmp(r.text[0], "3;4") && r.line[0] == 2 && r.line[1] == 4);
+    options.separator = ";";
+    options.columns = 3;
+    options.column = NAMES("t", "pair", "z");
+    CHECK_OK(read_records(path, &options, NAMES("z"), "pair", &r, &err), err);
+    CHECK(r.count == 3 && r.value[2][0] == 12 && r.stamp[0] == 1000000000 && !strcmp(r.text[2], "10,11"));
+    options.missing = NAMES("8", "-9.0");
+    options.missings = 2;
+    CHECK_OK(read_records(path, &options, NAMES("z", "t"), NULL, &r, &err), err);
+    CHECK(r.count == 3 && isnan(r.value[1][0]) && r.value[0][0] == 4 && isnan(r.value[2][1]));
+    options.separator = "::";
+    CHECK_REFUSED(ct_source_open(path, &options, &(ct_source *){0}, &err), err, "the separator is one character");
+    options = ct_source_defaults();
+    options.constants = -1;
+    CHECK_REFUSED(ct_source_open(path, &options, &(ct_source *){0}, &err), err, "negative");
+}
+
+static void test_the_header_is_guessed_or_told(void)
+{
+    ct_source_options options = ct_source_defaults();
+    CHECK_OK(read_text("1,2\n3,4\n", NAMES("#1", "#2"), NULL), err); /* numbers: no header */
+    CHECK(r.count == 2 && r.value[0][0] == 1 && r.value[1][1] == 4 && r.stamp[1] == 1000000000);
+    CHECK_OK(read_text("ODOM 1 2\nODOM 3 4\n", NAMES("#2"), "#1"), err); /* a number in the first line: none */
+    CHECK(r.count == 2 && !strcmp(r.text[0], "ODOM"));
+    CHECK_OK(read_text("name,kind\na,b\n", NULL, "kind"), err); /* words alone: a header */
+    CHECK(r.count == 1 && !strcmp(r.text[0], "b"));
+    CHECK_OK(read_text("a,b\n", NAMES("a"), NULL), err);
+    CHECK(r.count == 0);
+    options.header = 1;
+    CHECK_OK(read_records(write_text("in.csv", "1,2\n3,4\n"), &options, NAMES("`1`", "`2`"), NULL, &r, &err), err);
+    CHECK(r.count == 1 && r.value[0][1] == 4);
+    options.header = 0;
+    CHECK_OK(read_records(write_text("in.csv", "a,b\nc,d\n"), &options, NULL, "#2", &r, &err), err);
+    CHECK(r.count == 2 && !strcmp(r.text[0], "b"));
+    options.header = -1; /* words alone, and the caller names the columns: records */
+    options.columns = 2;
+    options.column = NAMES("u", "v");
+    CHECK_OK(read_records(write_text("in.csv", "a,b\nc,d\n"), &options, NULL, "v", &r, &err), err);
+    CHECK(r.count == 2 && !strcmp(r.text[1], "d"));
+    CHECK_OK(read_records(write_text("in.csv", "a,b\n1,2\n"), &options, NAMES("v"), NULL, &r, &err), err);
+    CHECK(r.count == 1 && r.value[0][0] == 2);
+}
+
+/* ---- columns ---- */
+
+static void test_units_of_the_header_are_told_and_not_applied(void)
+{
+    ct_source *s = NULL;
+    const char *path = write_text("in.csv", "#timestamp [ns],p_RS_R_x [m],speed (km/h),yaw(rad),note (x)\n"
+                                            "1403636579763555584,1,3.6,2,hello\n");
+    ct_source_options options = ct_source_defaults();
+    options.format = CT_SOURCE_TABLE;
+    CHECK_OK(ct_source_open(path, &options, &s, &err), err);
+    if (!s) return;
+    static const char *const name[] = {"timestamp", "p_RS_R_x", "speed", "yaw", "note (x)"};
+    static const char *const type[] = {"number [ns]", "number [m]", "number [km/h]", "number [rad]", "text"};
+    CHECK(ct_source_fields(s) == 5 && !ct_source_field_at(s, 5) && !ct_source_field_at(s, -1));
+    for (int i = 0; i < 5; i++)
+        CHECK(!strcmp(ct_source_field_at(s, i)->name, name[i]) && !strcmp(ct_source_field_at(s, i)->type, type[i]));
+    ct_source_free(s);
+    CHECK_OK(
+        read_records(path, &options, NAMES("speed", "`speed (km/h)` in km/h", "#2", "`p_RS_R_x [m]`"), NULL, &r, &err),
+        err);
+    CHECK(r.stamp[0] == 1403636579763555584 && r.value[0][0] == 3.6 && r.value[0][1] == 1 && r.value[0][2] == 1 &&
+          r.value[0][3] == 1);
+}
+
+static void test_names_that_are_not_there_are_refused_with_the_nearest(void)
+{
+    CHECK_REFUSED(read_text("t,speed,omega\n1,2,3\n", NAMES("sped"), NULL), err,
+                  "there is no \"sped\"; is it \"speed\"?");
+    CHECK_REFUSED(read_text("t,speed,omega\n1,2,3\n", NAMES("heading"), NULL), err, "there is t, speed, omega");
+    CHECK_REFUSED(read_text("t,speed,omega\n1,2,3\n", NAMES("#4"), NULL), err, "there is no \"#4\"");
+    CHECK_REFUSED(read_text("t,speed,omega\n1,2,3\n", NULL, "omeg"), err, "is it \"omega\"?");
+    CHECK_REFUSED(read_text("x,x\n1,2\n", NAMES("x"), NULL), err, "two columns are called \"x\": write #1 or #2");
+    CHECK_OK(read_text("x,x [m],x [deg]\n1,2,3\n", NAMES("x", "`x [deg]`"), NULL), err); /* as written */
+    CHECK(r.value[0][0] == 1 && r.value[0][1] == 3);
+    CHECK_REFUSED(read_text("x [m],x [deg]\n2,3\n", NAMES("x"), NULL), err, "two columns are called");
+}
+
+static void test_missing_values_are_nan(void)
+{
+    CHECK_OK(read_text("t,x,y\n1,,2\n2,nan,NaN\n3,NA,3\n4,inf,-Infinity\n", NAMES("x", "y", "x + y"), NULL), err);
+    CHECK(r.count == 4 && isnan(r.value[0][0]) && r.value[0][1] == 2 && isnan(r.value[1][1]) && isnan(r.value[2][0]));
+    CHECK(isnan(r.value[0][2]) && isinf(r.value[3][0]) && r.value[3][1] == -INFINITY);
+    CHECK_OK(read_text("t,x\n1,2\nNA,3\n,4\n", NAMES("x"), NULL), err); /* records without a stamp are counted */
+    CHECK(r.count == 1 && r.counts.no_stamp == 2 && r.counts.records == 1);
+    CHECK_REFUSED(read_text("t,x\n1,N/A\n2,3\n", NAMES("x"), NULL), err,
+                  "in.csv:2: column \"x\": expected a number, found \"N/A\"");
+    CHECK_REFUSED(read_text("t;x\n1;0,5\n", NAMES("x"), NULL), err, "decimals have a point, not a comma");
+}
+
+static void test_lines_with_other_widths_are_refused_with_their_number(void)
+{
+    CHECK_REFUSED(read_text("t,x,y\n1,2,3\n2,3\n", NAMES("x"), NULL), err,
+                  "in.csv:3: the line has 2 columns, the table has 3: it is cut short");
+    CHECK_REFUSED(read_text("t,x,y\n1,2,3\n2,3,4,5\n", NAMES("x"), NULL), err,
+                  "in.csv:3: the line has 4 columns, the table has 3");
+    CHECK_REFUSED(read_text("1 2 3\n2 3\n", NAMES("#1"), NULL), err, "in.csv:2: the line has 2 columns");
+    CHECK_REFUSED(read_text("t,x,y\n1,2,3\n2,3,4,,\n", NAMES("x"), NULL), err, "has 5 columns");
+    CHECK_REFUSED(read_text("t,x,y\n1,\"2\",3\n2,\"3\"\n", NAMES("x"), NULL), err, "in.csv:3: the line has 2 columns");
+    CHECK_REFUSED(read_text("t,x\n1,2\n3,4x\n", NAMES("x"), NULL), err,
+                  "in.csv:3: column \"x\": expected a number, found \"4x\"");
+    CHECK_OK(read_text("t,x\n1,2\n3,4x\n", NAMES("t"), NULL), err); /* columns that nobody wants are not converted */
+}
+
+/* Lines of several kinds in one file: those that are left out need not have the columns. */
+static void test_kinds_of_lines_are_told_apart_by_where(void)
+{
+    ct_source_options options = ct_source_defaults();
+    const char *path =
+        write_text("in.txt", "range 0.1 2.5 7\nodom 0.1 1 2 3 4\nrange 0.2 2.6 8\nbeep\nodom 0.2 a 2 3 4\n");
+    options.where = "#1 == 'range'";
+    options.time = "#2";
+    CHECK_OK(read_records(path, &options, NAMES("#3"), "#4", &r, &err), err);
+    CHECK(r.count == 2 && r.value[1][0] == 2.6 && !strcmp(r.text[0], "7") && r.counts.left_out == 3);
+    options.where = "#1 == 'odom'";
+    CHECK_REFUSED(read_records(path, &options, NAMES("#3"), "#4", &r, &err), err,
+                  "in.txt:5: column \"#3\": expected a number, found \"a\"");
+    options.where = "#1 == 'beep'";
+    CHECK_REFUSED(read_records(path, &options, NAMES("#3"), "#4", &r, &err), err,
+                  "in.txt:4: the line has 1 columns, column");
+    options.where = "#1 == 'range'";
+    options.columns = 4;
+    options.column = NAMES("kind", "t", "range", "id");
+    options.time = NULL;
+    options.where = "kind == 'range' and id == robot";
+    options.constants = 1;
+    options.constant = NAMES("robot", "8");
+    CHECK_OK(read_records(path, &options, NAMES("range"), NULL, &r, &err), err);
+    CHECK(r.count == 1 && r.stamp[0] == 200000000 && r.counts.left_out == 4);
+    options.constant = NAMES("id", "8");
+    options.where = "id == 8";
+    CHECK_REFUSED(read_records(path, &options, NAMES("range"), NULL, &r, &err), err,
+                  "\"id\" is a constant and also a field");
+}
+
+static void test_texts_of_numbers_are_equal_however_they_are_written(void)
+{
+    CHECK_OK(read_text("id,x\n7,1\n7.0,1\n07,1\n+7,1\n70e-1,1\n9007199254740993,1\nab,1\n,1\n0.1,1\n", NULL, "id"),
+             err);
+    for (int i = 0; i < 5; i++) CHECK(!strcmp(r.text[i], "7"));
+    CHECK(!strcmp(r.text[5], "9007199254740993") && !strcmp(r.text[6], "ab") && !strcmp(r.text[7], "") &&
+          !strcmp(r.text[8], "0.1"));
+}
+
+/* ---- stamps ---- */
+
+static void stamp_is(const char *word, const char *time, ct_ns expected)
+{
+    char text[200];
+    ct_source_options options = ct_source_defaults();
+    options.time = time;
+    snprintf(text, sizeof text, "a,x\n%s,1\n", word);
+    CHECK_OK(read_records(write_text("in.csv", text), &options, NAMES("x"), NULL, &r, &err), err);
+    CHECK(r.count == 1 && r.stamp[0] == expected);
+    if (r.stamp[0] != expected) fprintf(stderr, "%s (%s): %lld\n", word, time, (long long)r.stamp[0]);
+}
+
+static void test_stamps_are_exact(void)
+{
+    stamp_is("1403636579.763555527", "a", 1403636579763555527);
+    stamp_is("1403636579763555527", "a in ns", 1403636579763555527);
+    stamp_is("1403636579763555.527", "a in us", 1403636579763555527);
+    stamp_is("1403636579763.555527", "a in ms", 1403636579763555527);
+    stamp_is("1.403636579763555527e9", "a in s", 1403636579763555527);
+    stamp_is("1403636579.76355552749999999", "a", 1403636579763555527);
+    stamp_is("1403636579.7635555275", "a", 1403636579763555528);
+    stamp_is("-1.5", "a", -1500000000);
+    stamp_is("0.0000000004", "a", 0);
+    stamp_is("-0.0000000005", "a", -1);
+    stamp_is("9223372036854775807", "a in ns", INT64_MAX);
+    stamp_is("3", "a in min", 180000000000);
+    stamp_is("2", "a + 0.5", 2500000000);
+    stamp_is("1e3", "a in ms", 1000000000);
+    stamp_is("0e99999999999", "a", 0);
+    ct_source_options options = ct_source_defaults();
+    options.time = "a";
+    const char *path = write_text("in.csv", "a,x\n1403636579763555527,1\n");
+    CHECK_REFUSED(read_records(path, &options, NAMES("x"), NULL, &r, &err), err,
+                  "in.csv:2: the stamp \"1403636579763555527\"");
+    CHECK(strstr(err.text, "in ns"));
+    path = write_text("in.csv", "a,x\nsoon,1\n");
+    CHECK_REFUSED(read_records(path, &options, NAMES("x"), NULL, &r, &err), err,
+                  "in.csv:2: expected a number for the stamp, found \"soon\"");
+    path = write_text("in.csv", "Time [min],x\n1,1\n");
+    CHECK_REFUSED(read_records(path, NULL, NAMES("x"), NULL, &r, &err), err, "is no stamp in s, ms, us or ns");
+}
+
+static void test_the_stamp_is_found_by_its_name(void)
+{
+    static const char *const header[] = {"x,t",        "x,Time", "x,TIMESTAMP", "x,stamp",
+                                         "x,Time [s]", "Time,t", "%x,stamp(s)"};
+    for (int i = 0; i < 7; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "%s\n4,5\n", header[i]);
+        CHECK_OK(read_text(text, NAMES("#1"), NULL), err);
+        CHECK(r.stamp[0] == 5000000000);
+    }
+    CHECK_OK(read_text("x,time [ms]\n4,5\n", NAMES("x"), NULL), err);
+    CHECK(r.stamp[0] == 5000000);
+    CHECK_OK(read_text("x,y\n4,5\n4,5\n", NAMES("x"), NULL), err); /* none: numbered */
+    CHECK(r.stamp[0] == 0 && r.stamp[1] == 1000000000);
+}
+
+/* ---- files ---- */
+
+static void test_what_is_no_text_is_refused_with_a_sentence(void)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *part;
+    } bad[] = {{"t,x\n1,\0002\n", 9, "in.csv:2: a NUL byte"},
+               {"\xff\xfet\0,\0", 6, "UTF-16"},
+               {"BZh91AY", 7, "bzip2"},
+               {"\xfd"
+                "7zXZ\0",
+                6, "unxz"},
+               {"\x28\xb5\x2f\xfd"
+                "abc",
+                7, "zstd"},
+               {"PK\x03\x04....", 8, "zip"},
+               {"t,x\r1,2\r", 8, "carriage return"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK_REFUSED(read_records(write_bytes("in.csv", bad[i].bytes, bad[i].size), NULL, NAMES("x"), NULL, &r, &err),
+                      err, bad[i].part);
+    CHECK_REFUSED(read_records(scratch_path("nowhere.csv"), NULL, NAMES("x"), NULL, &r, &err), err, "No such file");
+    CHECK_REFUSED(read_records(ct_test_folder(), NULL, NAMES("x"), NULL, &r, &err), err, "a folder");
+    CHECK_OK(read_text("", NULL, NULL), err);
+    CHECK(r.count == 0);
+    CHECK_REFUSED(read_text("", NAMES("x"), NULL), err, "there is no \"x\"; there is nothing");
+    CHECK_OK(read_text("# nothing but a comment", NULL, NULL), err);
+}
+
+/* A million columns are read; a line beyond the limit is refused with its number. */
+static void test_lines_may_be_long(void)
+{
+    const int columns = 1000000;
+    char *text = malloc((size_t)columns * 22 + 100), *at = text;
+    CHECK(text);
+    if (!text) return;
+    for (int row = 0; row < 3; row++) {
+        for (int i = 0; i < columns; i++) at += sprintf(at, "%s%d", i ? "," : "", i % 1000 + row);
+        *at++ = '\n';
+    }
+    CHECK_OK(
+        read_records(write_bytes("in.csv", text, (size_t)(at - text)), NULL, NAMES("#1000000", "#777"), NULL, &r, &err),
+        err);
+    CHECK(r.count == 3 && r.value[0][0] == 999 && r.value[2][1] == 778);
+    CHECK_REFUSED(read_records(scratch_path("in.csv"), NULL, NAMES("#1000001"), NULL, &r, &err), err,
+                  "there is no \"#1000001\"");
+    memset(text, '7', (size_t)columns * 22);
+    CHECK_REFUSED(read_records(write_bytes("in.csv", text, (size_t)columns * 22), NULL, NULL, NULL, &r, &err), err,
+                  "in.csv:1: the line is longer than");
+    free(text);
+}
+
+static void test_formats_have_names(void)
+{
+    for (int i = 0; i < CT_SOURCE_FORMAT_COUNT; i++)
+        CHECK(ct_source_format_find(ct_source_format_name((ct_source_format)i)) == i);
+    CHECK(ct_source_format_find("tables") == -1 && ct_source_format_find(NULL) == -1);
+    CHECK(!strcmp(ct_source_format_name(CT_SOURCE_FORMAT_COUNT), "?") &&
+          ct_source_format_find("auto") == CT_SOURCE_AUTO);
+}
+
+static void test_counts_and_places(void)
+{
+    ct_source *s = NULL;
+    char buf[1000];
+    ct_record record;
+    int32_t x;
+    int more;
+    const char *path = write_text("in.csv", "t,x\n1,2\n\n3,4\n");
+    CHECK_OK(ct_source_open(path, NULL, &s, &err), err);
+    CHECK_OK(ct_source_select(s, "x", &x, &err), err);
+    CHECK_OK(ct_source_next(s, &record, &more, &err), err);
+    CHECK_OK(ct_source_next(s, &record, &more, &err), err);
+    CHECK(more && record.line == 4 && strstr(ct_source_where(s, buf, sizeof buf), "in.csv:4"));
+    CHECK_REFUSED(ct_source_select(s, "t", &x, &err), err, "before the first record");
+    CHECK_OK(ct_source_next(s, &record, &more, &err), err);
+    CHECK(!more && ct_source_count(s).bytes == 13 && ct_source_count(s).size == 13 && ct_source_count(s).records == 2);
+    ct_source_free(s);
+    ct_source_free(NULL);
+    CHECK(same(NAN, NAN));
+}
+
+int main(void)
+{
+    RUN(test_every_dialect_gives_the_same_records);
+    RUN(test_quotes_hold_separators_quotes_and_nothing);
+    RUN(test_options_override_the_guess);
+    RUN(test_the_header_is_guessed_or_told);
+    RUN(test_units_of_the_header_are_told_and_not_applied);
+    RUN(test_names_that_are_not_there_are_refused_with_the_nearest);
+    RUN(test_missing_values_are_nan);
+    RUN(test_lines_with_other_widths_are_refused_with_their_number);
+    RUN(test_kinds_of_lines_are_told_apart_by_where);
+    RUN(test_texts_of_numbers_are_equal_however_they_are_written);
+    RUN(test_stamps_are_exact);
+    RUN(test_the_stamp_is_found_by_its_name);
+    RUN(test_what_is_no_text_is_refused_with_a_sentence);
+    RUN(test_lines_may_be_long);
+    RUN(test_formats_have_names);
+    RUN(test_counts_and_places);
+    return ct_test_end();
+}
