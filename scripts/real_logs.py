@@ -37,6 +37,23 @@ def wrap(angle):
     return math.atan2(math.sin(angle), math.cos(angle))
 
 
+def share(z, u):
+    """Part u of a motion z of constant velocity: Exp(u Log z). Negative: backwards."""
+    half = z[2] / 2
+    k = 1 - half * half / 3 if abs(half) < 1e-4 else half / math.tan(half)
+    vx, vy = k * z[0] + half * z[1], -half * z[0] + k * z[1]
+    turn = u * z[2]
+    a, b = (1 - turn * turn / 6, turn / 2) if abs(turn) < 1e-4 else (math.sin(turn) / turn, (1 - math.cos(turn)) / turn)
+    return (u * (a * vx - b * vy), u * (b * vx + a * vy), turn)
+
+
+def pieces(count, parts, states):
+    """First and last + 1 of each part: `parts` equal ones, or parts of so many states; a last half is left out."""
+    if not states:
+        return [(count * p // parts, count * (p + 1) // parts) for p in range(parts)]
+    return [(first, min(first + states, count)) for first in range(0, count - states // 2, states)]
+
+
 # ---- files ----
 
 def table(path):
@@ -220,7 +237,7 @@ def quaternion_of(R):
     return tuple(q)
 
 
-def starry_night(folder, poses=158):
+def starry_night(folder, poses=158, pixels=False):
     c = {r[0]: float(r[1]) for r in list(csv.reader(open(os.path.join(folder, "constants.csv"))))[1:]}
     C = [[c["C_c_v_%d%d" % (i, j)] for j in range(3)] for i in range(3)]  # from the vehicle to the camera
     place, turned = [c["rho_v_c_v_%d" % i] for i in range(3)], [[C[j][i] for j in range(3)] for i in range(3)]
@@ -233,6 +250,9 @@ def starry_night(folder, poses=158):
         seen.setdefault(index[round(r["t"] * 1e6)], []).append(r)
     models = {"velocity": ((.1, .1, .1, .05, .05, .05), ""), "stereo": ((.02, .02, .05), ""),
               "first_pose": ((FIRST_POSE,) * 6, "")}
+    if pixels:
+        models["stereo"] = ((10.,) * 4, "")
+    intrinsics = (c["fu"], c["fv"], c["cu"], c["cv"], c["b"])
     for number, first in enumerate(range(0, len(truth) - poses // 2, poses)):
         seq = Sequence("starry", models, number)
         factors = []
@@ -248,6 +268,11 @@ def starry_night(folder, poses=158):
                 factors.append("factor velocity_se3 velocity x%d x%d %s" % (i - 1, i, numbers(
                     u["wx"], u["wy"], u["wz"], u["vx"], u["vy"], u["vz"], r["t"] - truth[k - 1]["t"])))
             for s in seen.get(k, []):
+                if pixels:
+                    factors.append("factor stereo_se3_point stereo x%d %s %s" % (i, numbers(
+                        s["u_left"], s["v_left"], s["u_right"], s["v_right"], *intrinsics,
+                        *landmark[int(s["landmark"])]), camera))
+                    continue
                 depth = c["fu"] * c["b"] / (s["u_left"] - s["u_right"])
                 factors.append("factor point_se3_point stereo x%d %s %s" % (i, numbers(
                     (s["u_left"] - c["cu"]) * depth / c["fu"], (s["v_left"] - c["cv"]) * depth / c["fv"], depth,
@@ -258,17 +283,20 @@ def starry_night(folder, poses=158):
 
 # ---- Plaza 1: odometry, radio ranges, position-only truth ----
 
-def plaza(folder, known=True, parts=6):
+def plaza(folder, known=True, parts=6, states=None, unbiased=True, moved=False):
+    """moved: states begin with the odometry, and a range is taken from where the robot was, between two states."""
     beacon = {int(r["beacon"]): (r["x"], r["y"]) for r in table(os.path.join(folder, "beacons.csv"))}
     odometry, ranges = table(os.path.join(folder, "odometry.csv")), table(os.path.join(folder, "range.csv"))
     truth = table(os.path.join(folder, "truth.csv"))
     still = sorted(r["dheading"] for r in odometry if abs(r["distance"]) < 1e-3)
-    bias = still[len(still) // 2] if still else 0
+    bias = still[len(still) // 2] if still and unbiased else 0
     stamps = [truth[0]["t"]] + [r["t"] for r in odometry]
+    if moved:
+        del stamps[0], truth[0]
+    step = [(r["distance"], 0, r["dheading"] - bias) for r in odometry[1 if moved else 0:]]  # from state k to k + 1
     # The heading of the truth is the odometry's; it differs from the course by .015 rad.
     models = {"odom": ((.01, .01, .005), ""), "radio": ((.5,), ""), "first_pose": ((FIRST_POSE, FIRST_POSE, .02), "")}
-    for part in range(parts):
-        first, last = len(stamps) * part // parts, len(stamps) * (part + 1) // parts
+    for part, (first, last) in enumerate(pieces(len(stamps), parts, states)):
         seq = Sequence("plaza1", models, part)
         factors, sighted = [], {}
         pose = None
@@ -277,23 +305,27 @@ def plaza(folder, known=True, parts=6):
             if pose is None:
                 pose = start = true
             else:
-                r = odometry[k - 1]
-                z = (r["distance"], 0, r["dheading"] - bias)
-                pose = compose(pose, z)
-                factors.append("factor between_se2 odom x%d x%d %s" % (i - 1, i, numbers(*z)))
+                pose = compose(pose, step[k - 1])
+                factors.append("factor between_se2 odom x%d x%d %s" % (i - 1, i, numbers(*step[k - 1])))
             seq.pose2(i, pose, stamps[k], true, "x,y")
         for r in ranges:
             k = bisect.bisect_left(stamps, r["t"])
             k = k if k < len(stamps) and (k == 0 or stamps[k] - r["t"] <= r["t"] - stamps[k - 1]) else k - 1
-            if not first <= k < last:
+            late = r["t"] - stamps[min(max(k, 0), len(stamps) - 1)]
+            if not first <= k < last or (moved and not stamps[first] <= r["t"] <= stamps[last - 1]):
                 continue
+            place = ()
+            if moved:
+                a = k if late >= 0 and k + 1 < len(stamps) else k - 1
+                place = share(step[a], late / (stamps[a + 1] - stamps[a]))[:2]
             at = beacon[int(r["beacon"])]
             if known:
-                factors.append("factor range_se2_point radio x%d %s" % (k - first, numbers(r["range"] / 1.0695, *at)))
+                factors.append("factor range_se2_point radio x%d %s" % (k - first, numbers(
+                    r["range"] / 1.0695, *at, *place)))
             else:
                 sighted[int(r["beacon"])] = at
                 factors.append("factor range_se2_r2 radio x%d b%d %s" % (
-                    k - first, int(r["beacon"]), numbers(r["range"] / 1.0695)))
+                    k - first, int(r["beacon"]), numbers(r["range"] / 1.0695, *place)))
         for b, at in sighted.items():
             seq.add("var b%d R2 %s" % (b, numbers(at[0] + 1, at[1] - 1)))
         seq.first_pose(start)
@@ -307,7 +339,7 @@ def plaza(folder, known=True, parts=6):
 # stretches it turns by pi or pi / 2, this by 1.03 times as much with the same sign. A speed holds from its stamp
 # to the next: then the speed of the truth is .981 of it, scatter .051 m/s (.064 m/s otherwise).
 
-def labyrinth(folder, parts=3):
+def labyrinth(folder, parts=3, states=None):
     words = lambda name: [line.split() for line in open(os.path.join(folder, name)) if line.strip()]
     inputs = words("Indoor_UWB_Input.txt")
     wheels = [[float(w) for w in line[1:]] for line in inputs if line[0] == "odom2diff"]
@@ -317,8 +349,7 @@ def labyrinth(folder, parts=3):
     models = {"wheels": ((.05, .02, .05), ""), "uwb": ((.1,), ""), "first_pose": ((FIRST_POSE, FIRST_POSE, .1), "")}
     stamps = [w[0] for w in wheels]
     places = [truth[t] for t in stamps]
-    for part in range(parts):
-        first, last = len(stamps) * part // parts, len(stamps) * (part + 1) // parts
+    for part, (first, last) in enumerate(pieces(len(stamps), parts, states)):
         seq = Sequence("labyrinth", models, part)
         ahead = next((p for p in places[first:] if math.dist(p, places[first]) > .05), places[-1])
         pose = start = (*places[first], math.atan2(ahead[1] - places[first][1], ahead[0] - places[first][0]))
