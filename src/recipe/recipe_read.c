@@ -22,8 +22,6 @@ void ct__check_item_name(ct__recipe_reader *r, ct__node *n)
         ct__mistake(r, n, "a name has letters, digits and the characters _ . -; found \"%.60s\"", n->key);
     else if (strlen(n->key) > NAME_LENGTH)
         ct__mistake(r, n, "a name has at most %d characters", NAME_LENGTH);
-    else if (ct__word_find("truth all none", n->key) >= 0)
-        ct__mistake(r, n, "%s is no name: it has a meaning of its own", n->key);
 }
 
 static const char *source_at(const void *recipe, int i)

@@ -421,6 +421,8 @@ void ct__read_sensors(ct__recipe_reader *r, ct__node *items)
         s->noise = (ct__recipe_noise){.model = n->key, .kind = CT_NOISE_DIAGONAL, .learn = 1};
         s->noise.robust.kind = CT_ROBUST_NONE;
         ct__check_item_name(r, n);
+        if (ct__word_find("truth all none", n->key) >= 0) /* of corrections and of --robust */
+            ct__mistake(r, n, "%s is no name of a sensor: it has a meaning of its own", n->key);
         if (n->type != CT__NODE_MAP) continue;
         ct__fill(r, n, CT__SECTION_SENSOR, s);
         ct__check_sensor(r, n, s);
