@@ -215,6 +215,35 @@ static void test_kernel_widths_follow_the_scale_and_estimates_stay(void)
     lesson_free(&l);
 }
 
+/* Odometry turns and is frozen. NEES asks for a larger GPS sigma, and the more of it is given, the more estimates follow
+ * the odometry. That raises losses at once where odometry has its own variance; where it was frozen at five times
+ * that, a part of the factor does not. */
+static void test_a_scale_that_raises_losses_is_applied_in_part_or_not(void)
+{
+    for (int wide = 0; wide < 2; wide++) {
+        lesson l = biased_lesson(6, 0, 0.02);
+        const int32_t odom = ct_noise_find(l.noise, "odom");
+        const ct_noise_model *model = ct_noise_get(l.noise, odom);
+        ct_learn_options options = ct_learn_defaults();
+        double variance[3];
+        options.method = CT_LEARN_CLOSED_FORM;
+        for (int i = 0; i < 3; i++) variance[i] = (wide ? 5 : 1) * ct_noise_covariance(model, i, i);
+        CHECK_OK(ct_noise_set_variance(l.noise, odom, variance, &l.err), l.err);
+        CHECK_OK(ct_theta_freeze(l.theta, odom, -1, &l.err), l.err);
+        open_outer(&l, NULL);
+        ct_learn_result r = learn(&l, &options);
+        printf("  wanted %.3g, applied %.3g, NEES %.3g -> %.3g, loss %.4g -> %.4g\n", r.scale_wanted, r.scale_applied,
+               r.nees_before, r.nees_after, r.loss_closed_form, r.loss_train);
+        CHECK((ct_findings_find(&r.findings, CT_FINDING_SCALE_IN_PART) >= 0) == wide);
+        CHECK((ct_findings_find(&r.findings, CT_FINDING_SCALE_NOT_APPLIED) >= 0) == !wide);
+        CHECK(wide ? r.scale_applied > 1.1 && r.scale_applied < 0.9 * r.scale_wanted : r.scale_applied == 1);
+        CHECK(wide ? farness(r.nees_after) < farness(r.nees_before) - 0.1 : r.nees_after == r.nees_before);
+        CHECK(r.loss_train <= 1.03 * r.loss_closed_form);
+        ct_learn_result_free(&r);
+        lesson_free(&l);
+    }
+}
+
 int main(void)
 {
     RUN(test_leverage_is_the_slope_of_the_log_determinant);
@@ -223,6 +252,7 @@ int main(void)
     RUN(test_frozen_models_do_not_bias_the_scale);
     RUN(test_errors_that_last_ask_for_a_larger_scale_than_residuals);
     RUN(test_where_nees_agrees_the_scale_is_that_of_residuals);
+    RUN(test_a_scale_that_raises_losses_is_applied_in_part_or_not);
     RUN(test_kernel_widths_follow_the_scale_and_estimates_stay);
     return ct_test_end();
 }

@@ -7,7 +7,7 @@
  * A factor is applied only if
  *   - NEES of held-out sequences is nearer to 1 with it than without; and
  *   - estimates do not get worse: with frozen models they depend on the factor. The mean log ratio of held-out losses
- *     may rise by one standard error, or by 2 %. */
+ *     may rise by one standard error, or by 2 %. If they do, a root of the factor is applied that does not. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -19,6 +19,7 @@
 #define WORSE      0.02 /* of |log NEES|: rounding of solves                                               */
 #define EXACT      0.01 /* of log NEES: where the iteration for NEES 1 stops                               */
 #define STEPS      4    /* of it, at most. One is enough where nothing is frozen and the truth has no sigma */
+#define ROOTS      4    /* of a factor that is applied in part                                             */
 #define DIFFER     2.0  /* ratio of the two factors above which there is a finding                         */
 
 double ct__scale_apply(const ct_theta *theta, ct_scale scale, double factor, double *p)
@@ -117,20 +118,21 @@ static void compare_losses(scaling *s)
     s->rise_error = n > 1 ? sqrt(square / (n * (n - 1.0))) : 0;
 }
 
-static ct_status decide(scaling *s, double applied)
+/* How a factor does on held-out sequences. */
+typedef enum { HELPS, RAISES_LOSSES, WORSENS_NEES } effect;
+
+static effect judge(scaling *s)
+{
+    compare_losses(s);
+    if (s->rise > CT_MAX(RISE_MOST, s->rise_error)) return RAISES_LOSSES;
+    return fabs(log(s->after.nees)) - fabs(log(s->before.nees)) > WORSE ? WORSENS_NEES : HELPS;
+}
+
+static ct_status accept(scaling *s, double applied)
 {
     ct__learning *l = s->l;
     ct_learn_result *r = l->objective.result;
     ct_outer_value value = {0};
-    const double farther = fabs(log(s->after.nees)) - fabs(log(s->before.nees));
-    compare_losses(s);
-    r->scale_free = fabs(s->rise) < FREE_MOST;
-    if (s->rise > CT_MAX(RISE_MOST, s->rise_error)) {
-        return ct__find(l, CT_FINDING_SCALE_NOT_APPLIED,
-                        CT__VALUES(r->scale_wanted, 100 * s->rise, 100 * s->rise_error));
-    } else if (farther > WORSE) {
-        return ct__find(l, CT_FINDING_SCALE_WORSENS_NEES, CT__VALUES(r->scale_wanted, s->before.nees, s->after.nees));
-    }
     memcpy(l->p, s->q, (size_t)l->objective.outer->m * sizeof *l->p);
     r->scale_applied = applied;
     r->chi_after = s->after.chi_squared;
@@ -139,6 +141,37 @@ static ct_status decide(scaling *s, double applied)
     CT_TRY(ct_outer_evaluate(l->objective.outer, l->p, NULL, &value, l->objective.err));
     r->loss_train = value.loss;
     return CT_OK;
+}
+
+/* The root, the fourth root, .. of a factor that raises losses: the first that does not, if NEES is better with it. */
+static ct_status apply_in_part(scaling *s, double whole, double rise, double error)
+{
+    ct__learning *l = s->l;
+    double factor = whole;
+    for (int k = 0; k < ROOTS && !ct__objective_cancelled(&l->objective); k++) {
+        factor = sqrt(factor);
+        memcpy(s->q, l->p, (size_t)l->objective.outer->m * sizeof *s->q);
+        if (ct__scale_apply(l->objective.outer->theta, l->objective.options->scale, factor, s->q) != factor) break;
+        CT_TRY(ct__measure_nees(l, factor, s->loss[1], &s->after));
+        if (!(fabs(log(s->after.nees)) < fabs(log(s->before.nees)) - WORSE)) break;
+        if (judge(s) != HELPS) continue;
+        CT_TRY(accept(s, factor));
+        return ct__find(l, CT_FINDING_SCALE_IN_PART,
+                        CT__VALUES(whole, 100 * rise, 100 * error, factor, s->before.nees, s->after.nees));
+    }
+    return ct__find(l, CT_FINDING_SCALE_NOT_APPLIED, CT__VALUES(whole, 100 * rise, 100 * error));
+}
+
+static ct_status decide(scaling *s, double applied)
+{
+    ct_learn_result *r = s->l->objective.result;
+    const effect found = judge(s);
+    r->scale_free = fabs(s->rise) < FREE_MOST;
+    if (found == RAISES_LOSSES) return apply_in_part(s, applied, s->rise, s->rise_error);
+    if (found == WORSENS_NEES)
+        return ct__find(s->l, CT_FINDING_SCALE_WORSENS_NEES,
+                        CT__VALUES(r->scale_wanted, s->before.nees, s->after.nees));
+    return accept(s, applied);
 }
 
 static ct_status scale(scaling *s)

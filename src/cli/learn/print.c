@@ -216,7 +216,9 @@ static const char *scale_remark(const learn_job *job, char buf[96])
     if (ct_findings_find(&r->findings, CT_FINDING_SCALE_NOT_APPLIED) >= 0) return "not applied: losses rise";
     if (ct_findings_find(&r->findings, CT_FINDING_SCALE_WORSENS_NEES) >= 0) return "not applied: NEES gets worse";
     if (r->scale_applied == 1) return "not applied: the bounds do not allow it";
-    snprintf(buf, 96, "%.4g applied, the most that the bounds allow", r->scale_applied);
+    const int in_part = ct_findings_find(&r->findings, CT_FINDING_SCALE_IN_PART) >= 0;
+    snprintf(buf, 96, "%.4g applied, %s", r->scale_applied,
+             in_part ? "as losses rise with all of it" : "the most that the bounds allow");
     return buf;
 }
 
