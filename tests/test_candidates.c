@@ -125,6 +125,24 @@ static void test_two_recordings_do_not_prove_a_minimum_of_the_loss(void)
     }
 }
 
+/* A gain of one percent on every recording is chance for what is fitted to the loss, unless an error shows it. The
+ * reference is not fitted to it. */
+static void test_a_minimum_of_the_loss_has_to_gain_two_percent_or_visibly(void)
+{
+    double loss[15];
+    ct_choice why[3];
+    for (int i = 0; i < 15; i++) loss[i] = i / 5 == 1 ? 0.99 + 1e-5 * i : 1;
+    ct__scores s = scores_of(5, 3, loss, NULL, 5);
+    CHECK(ct__choose_candidate(&s, 0, 2, 1, why) == 2 && why[1] == CT_CHOICE_NOT_BETTER);
+    CHECK(ct__choose_candidate(&s, 1, 2, 1, why) == 1);
+    for (int i = 0; i < 15; i++) s.score[i].rotation = i / 5 == 1 ? 0.95 : 1;
+    CHECK(ct__choose_candidate(&s, 0, 2, 1, why) == 1);
+    for (int i = 0; i < 15; i++) s.score[i].rotation = NAN;
+    for (int i = 5; i < 10; i++) s.score[i].loss = 0.97 + 1e-5 * i;
+    CHECK(ct__choose_candidate(&s, 0, 2, 1, why) == 1);
+    ct__scores_free(&s);
+}
+
 /* The heading in units of 1e-85 rad, from that of z, and the last number of z. */
 static void eval_fine(const double *z, const void *context, const double *const x[], double *r, double *const J[])
 {
@@ -234,6 +252,7 @@ int main(void)
     RUN(test_segments_of_a_recording_are_not_independent);
     RUN(test_a_candidate_that_loses_in_rotation_is_not_chosen);
     RUN(test_two_recordings_do_not_prove_a_minimum_of_the_loss);
+    RUN(test_a_minimum_of_the_loss_has_to_gain_two_percent_or_visibly);
     RUN(test_a_reference_without_estimates_is_no_candidate);
     RUN(test_start_values_that_are_better_stay);
     RUN(test_candidates_are_judged_as_the_field_would);

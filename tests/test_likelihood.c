@@ -3,6 +3,7 @@
 #include "evaluate_test.h"
 #include "graph_test.h"
 #include "learn_test.h"
+#include "likelihood/likelihood.h"
 
 #include <covtune/likelihood.h>
 
@@ -29,34 +30,20 @@ static ct_likelihood *open_likelihood(lesson *l, const ct_likelihood_options *op
 
 /* ---- Value ----------------------------------------------------------------------------------- */
 
-/* A chain on a line, x0 = 0 fixed: z_k = x_k - x_(k-1) + a, y_k = x_k + b, truth t_k = x_k + c at some k. The
- * measurements are Gaussian with covariance V; -log p is computed from V itself. */
+/* A chain on a line, x0 = 0 fixed: z_k = x_k - x_(k-1) + a, y_k = x_k + b, truth t_k = x_k + c at some k. Odometry
+ * fixes x but for its noise, so what remains of y and t is Gaussian with a covariance V that is known. */
 #define CHAIN 6
+#define LINE  (CHAIN + 2) /* y, and two of t */
 
-static double dense_value(int n, double *V, const double *z)
-{
-    double sum = 0, u[3 * CHAIN];
-    for (int i = 0; i < n; i++) { /* Cholesky in place, forward substitution */
-        for (int j = 0; j <= i; j++) {
-            double s = V[i * n + j];
-            for (int k = 0; k < j; k++) s -= V[i * n + k] * V[j * n + k];
-            V[i * n + j] = i == j ? sqrt(s) : s / V[j * n + j];
-        }
-        u[i] = z[i];
-        for (int k = 0; k < i; k++) u[i] -= V[i * n + k] * u[k];
-        u[i] /= V[i * n + i];
-        sum += 0.5 * u[i] * u[i] + log(V[i * n + i]);
-    }
-    return sum;
-}
+static const double ODOM[CHAIN] = {1.1, 0.8, 1.3, 0.9, 1.05, 1.2}, GPS[CHAIN] = {0.7, 2.2, 3.5, 3.8, 5.1, 6.6};
+static const double TRUTH[CHAIN + 1] = {0, 1.05, 0, 0, 4.2, 0, 0};
+static const int    KNOWN[2] = {1, 4};
 
-static void test_the_value_on_a_line_is_that_of_dense_algebra(void)
+static lesson line_lesson(void)
 {
-    static const double Z[CHAIN] = {1.1, 0.8, 1.3, 0.9, 1.05, 1.2}, Y[CHAIN] = {0.7, 2.2, 3.5, 3.8, 5.1, 6.6};
-    lesson              l = {.runs = 1};
-    ct_graph           *graph;
-    int32_t             odom, gps, x[CHAIN + 1];
-    double              truth[CHAIN + 1] = {0, 1.05, 0, 0, 4.2, 0, 0}, difference[3];
+    lesson    l = {.runs = 1};
+    ct_graph *graph;
+    int32_t   odom, gps, x[CHAIN + 1];
     CHECK_OK(ct_noise_new(&l.noise, &l.err), l.err);
     CHECK_OK(ct_noise_add_isotropic(l.noise, "odom", 1, 0.04, &odom, &l.err), l.err);
     CHECK_OK(ct_noise_add_isotropic(l.noise, "gps", 1, 0.25, &gps, &l.err), l.err);
@@ -64,46 +51,111 @@ static void test_the_value_on_a_line_is_that_of_dense_algebra(void)
     for (int k = 0; k <= CHAIN; k++) CHECK_OK(ct_graph_add_variable(graph, NULL, CT_R1, NULL, &x[k], &l.err), l.err);
     ct_graph_fix(graph, x[0], 1);
     for (int k = 0; k < CHAIN; k++) {
-        CHECK_OK(ct_graph_add_between(graph, x[k], x[k + 1], &Z[k], odom, &l.err), l.err);
-        CHECK_OK(ct_graph_add_prior(graph, x[k + 1], &Y[k], gps, &l.err), l.err);
+        CHECK_OK(ct_graph_add_between(graph, x[k], x[k + 1], &ODOM[k], odom, &l.err), l.err);
+        CHECK_OK(ct_graph_add_prior(graph, x[k + 1], &GPS[k], gps, &l.err), l.err);
     }
     CHECK_OK(ct_sequence_new(graph, &l.seq[0], &l.err), l.err);
-    l.seq[0]->truth = memcpy(malloc(sizeof truth), truth, sizeof truth);
+    l.seq[0]->truth = memcpy(malloc(sizeof TRUTH), TRUTH, sizeof TRUTH);
     l.seq[0]->known = calloc(CHAIN + 1, 1);
-    l.seq[0]->known[1] = l.seq[0]->known[4] = 1;
+    l.seq[0]->known[KNOWN[0]] = l.seq[0]->known[KNOWN[1]] = 1;
     l.seq[0]->truth_sigma[0] = 0.1;
     learn_all(&l, CT_NOISE_ISOTROPIC, 1e-6, 1e6);
+    return l;
+}
+
+/* z <- y and t less the sums of the odometry; V <- their covariance for variances a of odometry, b of y, c of t. */
+static void line_covariance(double a, double b, double c, double *V, double *z)
+{
+    for (int i = 0; i < LINE; i++) {
+        const int pose = i < CHAIN ? i + 1 : KNOWN[i - CHAIN];
+        z[i] = i < CHAIN ? GPS[i] : TRUTH[pose];
+        for (int k = 0; k < pose; k++) z[i] -= ODOM[k];
+        for (int j = 0; j < LINE; j++) {
+            const int other = j < CHAIN ? j + 1 : KNOWN[j - CHAIN];
+            V[i * LINE + j] = a * (pose < other ? pose : other) + (i == j ? (i < CHAIN ? b : c) : 0);
+        }
+    }
+}
+
+/* V <- its Cholesky factor. */
+static void factor(double *V)
+{
+    for (int i = 0; i < LINE; i++)
+        for (int j = 0; j <= i; j++) {
+            double s = V[i * LINE + j];
+            for (int k = 0; k < j; k++) s -= V[i * LINE + k] * V[j * LINE + k];
+            V[i * LINE + j] = i == j ? sqrt(s) : s / V[j * LINE + j];
+        }
+}
+
+/* u <- L^-1 u, and then, if both, L'^-1 u. */
+static void substitute(const double *L, int both, double *u)
+{
+    for (int i = 0; i < LINE; i++) {
+        for (int k = 0; k < i; k++) u[i] -= L[i * LINE + k] * u[k];
+        u[i] /= L[i * LINE + i];
+    }
+    for (int i = LINE - 1; both && i >= 0; i--) {
+        for (int k = i + 1; k < LINE; k++) u[i] -= L[k * LINE + i] * u[k];
+        u[i] /= L[i * LINE + i];
+    }
+}
+
+/* -log p = 1/2 z'V^-1 z + 1/2 log det V, but for a constant: factors of 2 pi and the truth's sigma. */
+static void test_the_value_on_a_line_is_that_of_dense_algebra(void)
+{
+    lesson         l = line_lesson();
     ct_likelihood *likelihood = open_likelihood(&l, NULL);
+    double         difference[3];
     for (int at = 0; at < 3; at++) {
-        const double        p[2] = {log(0.04) + at, log(0.25) - 2 * at}, a = exp(p[0]), b = exp(p[1]), c = 0.01;
-        double              V[9 * CHAIN * CHAIN], z[3 * CHAIN];
+        const double        p[2] = {log(0.0004), log(0.0002)};
+        double              V[LINE * LINE], z[LINE];
         ct_likelihood_value value = {0};
-        const int           n = 2 * CHAIN + 2, pose[2] = {1, 4};
-        /* in terms of x = sum of (Z - noise): z0 = Z fixes x; y - cumsum(Z) = b-noise - cumulative a-noise */
-        double sum = 0;
-        for (int i = 0; i < CHAIN; i++) {
-            z[i] = Y[i] - (sum += Z[i]);
-            for (int j = 0; j < CHAIN; j++) V[i * n + j] = a * (1 + (i < j ? i : j)) + (i == j ? b : 0);
-        }
-        for (int t = 0; t < 2; t++) {
-            const int row = CHAIN + t;
-            sum = 0;
-            for (int k = 0; k < pose[t]; k++) sum += Z[k];
-            z[row] = truth[pose[t]] - sum;
-            for (int j = 0; j < CHAIN; j++)
-                V[row * n + j] = V[j * n + row] = a * (j + 1 < pose[t] ? j + 1 : pose[t]);
-            for (int u = 0; u < 2; u++)
-                V[row * n + CHAIN + u] = a * (pose[t] < pose[u] ? pose[t] : pose[u]) + (t == u ? c : 0);
-        }
-        double small[(CHAIN + 2) * (CHAIN + 2)];
-        for (int i = 0; i < CHAIN + 2; i++)
-            for (int j = 0; j < CHAIN + 2; j++) small[i * (CHAIN + 2) + j] = V[i * n + j];
+        line_covariance(exp(p[0]), exp(p[1]), 0.01, V, z);
+        factor(V);
+        substitute(V, 0, z);
         CHECK_OK(ct_likelihood_evaluate(likelihood, p, NULL, &value, &l.err), l.err);
-        difference[at] = value.value - dense_value(CHAIN + 2, small, z);
+        difference[at] = value.value;
+        for (int i = 0; i < LINE; i++) difference[at] -= 0.5 * z[i] * z[i] + log(V[i * LINE + i]);
     }
     printf("  L less dense -log p: %.12g %.12g %.12g\n", difference[0], difference[1], difference[2]);
-    CHECK_NEAR(difference[1], difference[0], 1e-10); /* a constant: factors of 2 pi and the truth's sigma */
+    CHECK_NEAR(difference[1], difference[0], 1e-10);
     CHECK_NEAR(difference[2], difference[0], 1e-10);
+    ct_likelihood_free(likelihood);
+    lesson_free(&l);
+}
+
+/* A_ij = 1/2 u'V_i V^-1 V_j u, u = V^-1 z, V_i = dV/dp_i: where variances are too small, so that the diagonal is above
+ * its floor, which is at most half the number of factors. */
+static void test_the_information_on_a_line_is_that_of_dense_algebra(void)
+{
+    lesson              l = line_lesson();
+    ct_likelihood      *likelihood = open_likelihood(&l, NULL);
+    const double        p[2] = {log(0.0004), log(0.0002)};
+    double              gradient[2], A[4], V[LINE * LINE], u[LINE], Vu[2][LINE], solved[2][LINE];
+    ct_likelihood_value value = {.gradient = gradient, .information = A};
+    CHECK_OK(ct_likelihood_evaluate(likelihood, p, NULL, &value, &l.err), l.err);
+    line_covariance(exp(p[0]), exp(p[1]), 0.01, V, u);
+    factor(V);
+    substitute(V, 1, u);
+    for (int i = 0; i < 2; i++) {
+        double slope[LINE * LINE], unused[LINE];
+        line_covariance(i ? 0 : exp(p[0]), i ? exp(p[1]) : 0, 0, slope, unused);
+        for (int r = 0; r < LINE; r++) {
+            Vu[i][r] = 0;
+            for (int c = 0; c < LINE; c++) Vu[i][r] += slope[r * LINE + c] * u[c];
+        }
+        memcpy(solved[i], Vu[i], sizeof solved[i]);
+        substitute(V, 1, solved[i]);
+    }
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++) {
+            double dense = 0;
+            for (int r = 0; r < LINE; r++) dense += 0.5 * Vu[i][r] * solved[j][r];
+            printf("  information %d, %d: %.9g, dense %.9g\n", i, j, A[i * 2 + j], dense);
+            CHECK(i != j || dense > CHAIN / 2.0);
+            CHECK_NEAR(A[i * 2 + j] / dense, 1, 1e-9);
+        }
     ct_likelihood_free(likelihood);
     lesson_free(&l);
 }
@@ -374,9 +426,47 @@ static void test_widths_of_kernels_follow_the_tails(void)
     CHECK(heavy < 3 && light > 5);
 }
 
+/* Ranges to two points on the x axis do not tell y from -y, a prior does. A start on the wrong side ends there, unless
+ * the solve also runs from where solves began. */
+static void test_solves_also_run_from_their_first_start(void)
+{
+    lesson    l = {.runs = 1};
+    ct_graph *graph;
+    int32_t   near, range, x;
+    CHECK_OK(ct_noise_new(&l.noise, &l.err), l.err);
+    CHECK_OK(ct_noise_add_isotropic(l.noise, "near", 3, 1, &near, &l.err), l.err);
+    CHECK_OK(ct_noise_add_isotropic(l.noise, "range", 1, 0.01, &range, &l.err), l.err);
+    CHECK_OK(ct_graph_new(&graph, &l.err), l.err);
+    const double pose[2][4] = {{2, 1, 1, 0}, {2, -2, 1, 0}};
+    CHECK_OK(ct_graph_add_variable(graph, NULL, CT_SE2, pose[0], &x, &l.err), l.err);
+    CHECK_OK(ct_graph_add_prior(graph, x, pose[0], near, &l.err), l.err);
+    for (int k = 0; k < 2; k++) {
+        const double z[5] = {2.5 + 0.02 * k, 4 * k, 0, 0, 0};
+        CHECK_OK(ct_graph_add_factor(graph, &ct_range_se2_point, &x, z, NULL, range, &l.err), l.err);
+    }
+    CHECK_OK(ct_sequence_new(graph, &l.seq[0], &l.err), l.err);
+    learn_all(&l, CT_NOISE_ISOTROPIC, 1e-6, 1e6);
+    ct_likelihood_options options = ct_likelihood_defaults();
+    options.truth = 0;
+    ct_likelihood      *likelihood = open_likelihood(&l, &options);
+    const double        p[2] = {0, log(0.01)};
+    ct_likelihood_value value[3] = {{0}};
+    for (int k = 0; k < 3; k++) {
+        if (k) memcpy(likelihood->sequence[0].start, pose[1], sizeof pose[1]);
+        likelihood->both = k == 2;
+        CHECK_OK(ct_likelihood_evaluate(likelihood, p, NULL, &value[k], &l.err), l.err);
+    }
+    printf("  L %.6f, from the wrong side %.6f, from both %.6f\n", value[0].value, value[1].value, value[2].value);
+    CHECK(value[1].value > value[0].value + 2);
+    CHECK_NEAR(value[2].value, value[0].value, 1e-9);
+    ct_likelihood_free(likelihood);
+    lesson_free(&l);
+}
+
 int main(void)
 {
     RUN(test_the_value_on_a_line_is_that_of_dense_algebra);
+    RUN(test_the_information_on_a_line_is_that_of_dense_algebra);
     RUN(test_gradients_in_the_plane);
     RUN(test_gradients_with_multipliers);
     RUN(test_gradients_in_space);
@@ -386,5 +476,6 @@ int main(void)
     RUN(test_the_sigma_of_the_truth);
     RUN(test_it_tends_to_the_closed_form);
     RUN(test_widths_of_kernels_follow_the_tails);
+    RUN(test_solves_also_run_from_their_first_start);
     return ct_test_end();
 }

@@ -187,6 +187,43 @@ static void test_where_nees_agrees_the_scale_is_that_of_residuals(void)
     CHECK(agreed >= 7);
 }
 
+/* NEES of seven sequences at their latent noise, one of which turns: no sequence counts as more than 30 medians, no
+ * recording as more than 4, and recordings count alike. */
+static void test_one_bad_sequence_does_not_rule_nees(void)
+{
+    static const char *const RECORDING[3][7] = {{"a", "a", "a", "a", "a", "a", "a"},
+                                                {"a", "b", "c", "d", "e", "f", "g"},
+                                                {"a", "a", "a", "a", "a", "b", "c"}};
+    static const double OTHERS[3] = {6, 6, 2}, UNITS[3] = {7, 7, 3}, CUT[3] = {30, 4, 4};
+    for (int k = 0; k < 3; k++) {
+        lesson l = lesson_of("D1", CT_SE2, 7, 100, 5), bad = biased_lesson(1, 0, 0.3);
+        ct_sequence *const good = l.seq[6];
+        l.seq[6] = bad.seq[0];
+        bad.seq[0] = good;
+        for (int i = 0; i < 7; i++) {
+            free(l.seq[i]->recording);
+            l.seq[i]->recording = strcpy(malloc(2), RECORDING[k][i]);
+        }
+        learn_all(&l, CT_NOISE_DIAGONAL, 1e-6, 1e6);
+        open_outer(&l, NULL);
+        ct_learn_options options = ct_learn_defaults();
+        ct_learn_result result = {0};
+        double p[6], loss[7];
+        ct__nees_measure nees;
+        ct__learning run = {.objective = {.outer = l.outer, .options = &options, .result = &result, .err = &l.err}};
+        run.start = p;
+        ct_theta_get(l.theta, l.noise, p);
+        CHECK_OK(ct__measure_nees(&run, 1, loss, &nees), l.err);
+        printf("  NEES %.3f, crossed %.3f, error %.3f of %d\n", nees.nees, nees.crossed, nees.error, nees.groups);
+        CHECK_NEAR(nees.nees, (OTHERS[k] + CUT[k]) / UNITS[k], 0.2 * nees.nees);
+        CHECK(nees.groups == UNITS[k] && nees.error < 5);
+        /* each over the mean of the others: six of 1 over (5 + 30) / 6 or (5 + 4) / 6, and one of 30 */
+        if (k < 2) CHECK_NEAR(nees.crossed, (36 / (k ? 9.0 : 35.0) + 30) / 7, 0.1);
+        lesson_free(&l);
+        lesson_free(&bad);
+    }
+}
+
 /* Widths are divided by the root of the factor: rho -> rho / s. */
 static void test_kernel_widths_follow_the_scale_and_estimates_stay(void)
 {
@@ -253,6 +290,7 @@ int main(void)
     RUN(test_errors_that_last_ask_for_a_larger_scale_than_residuals);
     RUN(test_where_nees_agrees_the_scale_is_that_of_residuals);
     RUN(test_a_scale_that_raises_losses_is_applied_in_part_or_not);
+    RUN(test_one_bad_sequence_does_not_rule_nees);
     RUN(test_kernel_widths_follow_the_scale_and_estimates_stay);
     return ct_test_end();
 }

@@ -204,8 +204,8 @@ typedef enum {
       "scale", "rise", "error")                                                                                        \
     X(CT_FINDING_SCALE_IN_PART, "scale_in_part", CT_SEVERITY_INFO, CT_TOPIC_CONSISTENCY,                               \
       "The common scale is applied in part: estimates depend on it through frozen noise models. The factor "           \
-      "{scale:.4g} raises held-out losses by {rise:.2g} % (standard error {error:.2g} %), {applied:.4g} does not. NEES "\
-      "of held-out sequences is {before:.3g} without it and {after:.3g} with it.",                                     \
+      "{scale:.4g} raises held-out losses by {rise:.2g} % (standard error {error:.2g} %), {applied:.4g} does not. "    \
+      "NEES of held-out sequences is {before:.3g} without it and {after:.3g} with it.",                                \
       "scale", "rise", "error", "applied", "before", "after")                                                          \
     X(CT_FINDING_SCALE_WORSENS_NEES, "scale_worsens_nees", CT_SEVERITY_INFO, CT_TOPIC_CONSISTENCY,                     \
       "The common scale is not applied: the factor {scale:.4g} changes NEES of held-out sequences from {before:.3g} "  \
