@@ -327,7 +327,8 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_HEADING("Tables of a recorder instead of sequences (nav2d)"),
     CLI_ROW_FLAG("tables", AT(tables.wanted),
                  "write stamped CSV files of odometry, GPS, ranges and truth, with the recipe that imports them; "
-                 "--odom has the sigmas of vx,vy,omega of a record (0.1,0.05,0.03), --gps those of x,y (0.5,0.5) or x,y,yaw"),
+                 "--odom has the sigmas of vx,vy,omega of a record (0.1,0.05,0.03), --gps those of x,y (0.5,0.5) or "
+                 "x,y,yaw"),
     CLI_ROW_NUMBER("duration", "S", 1, 1e6, AT(tables.duration_s), "seconds of a run (120)"),
     CLI_ROW_NUMBER("every", "S", 1e-3, 1e6, AT(tables.every_s), "seconds between states in the recipe (0.5)"),
     CLI_ROW_TEXT("rates", "O,G,R,T", AT(tables.rates),
