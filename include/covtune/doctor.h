@@ -1,11 +1,11 @@
 /* covtune/doctor.h: mistakes in a dataset that no covariance mends.
  *
  * Residuals at the truth (at the estimate, where there is none) are samples of the sensors' errors. Noise has mean
- * zero, does not depend on what is measured, and does not last. The doctor fits, for every noise model, what else can be in
- * them: a bias, a factor, a delay, a lever arm, another frame, swapped axes, other units; and tests what remains:
- * outliers, tails, correlation of rows and of neighbours, dependence on range, speed and time, two populations in one
- * model. Each finding has a size with a standard error, over recordings where there are several, and is reported only
- * if the data can tell it from chance with all the tests that were made.
+ * zero, does not depend on what is measured, and does not last. The doctor fits, for every noise model, what else
+ * can be in them: a bias, a factor, a delay, a lever arm, another frame, swapped axes, other units; and tests what
+ * remains: outliers, tails, correlation of rows and of neighbours, dependence on range, speed and time, two
+ * populations in one model. Each finding has a size with a standard error, over recordings where there are several,
+ * and is reported only if the data can tell it from chance with all the tests that were made.
  *
  * What a recipe can mend comes as corrections. A delay cannot be mended in a graph that is built; with the recipe the
  * doctor imports again, until the corrections do not change.

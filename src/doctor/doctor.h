@@ -1,0 +1,214 @@
+/* doctor.h: what the files of the doctor share.
+ *
+ *   survey.c      sequences, bodies in time, sensors and their samples
+ *   complete.c    values: the truth, completed by an estimate where it is not known
+ *   track.c       a body between its states
+ *   values.c      measurements as vectors: rows in their units
+ *   rows.c        residual of a sample under faults, and its derivatives by them
+ *   regress.c     robust regression with standard errors for dependent errors
+ *   faults.c      which faults of a sensor the data show, and their size
+ *   large.c       units and axes
+ *   noise_tests.c, tails.c, depends.c    what remains
+ *   truth_tests.c                        truth: gaps, jumps, copies
+ *   influence.c                          what does not matter, what nothing determines
+ *   report.c      findings, corrections, evidence
+ *   examine.c     the whole
+ */
+#ifndef CT_DOCTOR_PRIVATE_H
+#define CT_DOCTOR_PRIVATE_H
+
+#include "base/base.h"
+#include "evaluate/evaluate.h"
+#include "graph/bodies.h"
+
+#include <covtune/doctor.h>
+
+#define CT__SAMPLES_LEAST 40 /* of a sensor with fewer nothing is said */
+
+/* ---- Data ------------------------------------------------------------------------------------ */
+
+/* A sequence. Bodies are poses of one name in the order of their stamps. */
+typedef struct {
+    const ct_sequence *seq;
+    int32_t            recording; /* index */
+    int32_t            index;     /* among the training, then the test sequences */
+    ct__bodies         bodies;
+    int                timed;      /* every pose of a moving body has a stamp */
+    double             t0;         /* first stamp                             */
+    int32_t           *order;      /* variables by body and time              */
+    int32_t           *first;      /* per body: its first place in order; one more at the end */
+    int32_t           *place;      /* per variable: its place in order        */
+    uint8_t           *moving;     /* per variable                            */
+    uint8_t           *whole;      /* per variable: its truth is known in full, or it is fixed */
+    double            *x;          /* truth, completed                        */
+    double            *t;          /* per variable: stamp, else rank          */
+} ct__exam_sequence;
+
+typedef struct {
+    int32_t sequence, factor;
+    int32_t model;     /* index among the sensor's models */
+    int32_t target;    /* samples of equal number are of one target */
+    int     estimated; /* 1: the truth does not determine its residual */
+    double  t;
+} ct__sample;
+
+/* Forward model of a sensor:  w = scale * true value + bias * u,  true value = h(F^-1 x(stamp + delay + drift (stamp -
+ * t0)), mount o Exp(m)),  u the duration of a step, or 1. Frames turn about `centre`. */
+typedef struct {
+    double  delay, drift;
+    double  scale[CT_ROWS_MAX], bias[CT_ROWS_MAX];
+    double  mount[CT_DIM_MAX];
+    double  frame[CT_SIZE_MAX]; /* an element of the kind of the poses */
+    int     axis[CT_ROWS_MAX];  /* row i of the measured value is axis |axis[i]| - 1, with its sign */
+    double  unit[CT_ROWS_MAX];  /* and is divided by this                                           */
+} ct__fault;
+
+typedef enum {
+    CT__FAULT_DELAY,
+    CT__FAULT_DRIFT,
+    CT__FAULT_BIAS,
+    CT__FAULT_SCALE,
+    CT__FAULT_MOUNT,
+    CT__FAULT_FRAME
+} ct__fault_kind;
+
+#define CT__PARAMS_MAX (2 + 4 * CT_DIM_MAX)
+
+typedef struct {
+    ct__fault_kind kind;
+    int            row; /* or coordinate */
+} ct__param;
+
+#define CT__MODELS_MAX 16 /* regimes of one sensor */
+
+/* Factors of one group of noise models and one measurement model; odometry apart from other relative poses. */
+typedef struct {
+    char                 name[64];
+    const ct_factor_ops *ops;
+    int                  rows;
+    int                  loops;    /* 1: relative poses of poses that are no neighbours          */
+    int                  odometry; /* 1: relative poses of neighbours                            */
+    int                  tied;     /* 1: to the world                                            */
+    int                  measured; /* leading fields of z that are measured                      */
+    int                  offset;   /* place of the mount in z; -1: there is none                 */
+    int                  timed;    /* every sequence of a sample is                              */
+    ct_kind              mount, pose;
+    double               centre[3];
+    int32_t              model[CT__MODELS_MAX], models;
+    ct__sample          *sample;
+    int32_t              samples;
+    int64_t              capacity, all; /* all: before thinning */
+    int                  params;
+    ct__param            param[CT__PARAMS_MAX];
+    ct__fault            fault;
+    int                  estimated; /* 1: most samples are at the estimate  */
+    int                  spoiled;   /* 1: a fault makes its other rows meaningless */
+    struct ct__fit      *fit;
+} ct__sensor;
+
+typedef struct {
+    const ct_dataset  *dataset;
+    ct_doctor_options  options;
+    int32_t            sequences, recordings;
+    ct__exam_sequence *sequence;
+    char             **recording; /* names */
+    int32_t            sensors;
+    int64_t            sensor_capacity;
+    ct__sensor        *sensor;
+    int64_t            tests;
+    double             alpha; /* of one test */
+    ct_diagnosis      *out;
+    int64_t            finding_capacity, correction_capacity, error_capacity, evidence_capacity;
+} ct__exam;
+
+/* survey.c */
+ct_status ct__exam_survey(ct__exam *e, ct_err *err);
+void      ct__exam_free(ct__exam *e);
+/* complete.c */
+ct_status ct__exam_complete(ct__exam *e, ct_err *err);
+
+/* track.c: the pose of the body of variable v at stamp t: the cubic through four states. 0: outside by more than a
+ * step, or a state is not known. twist (may be NULL): its body velocity there. */
+int ct__pose_at(const ct__exam_sequence *s, int32_t v, double t, double *x, double *twist);
+
+/* values.c: the measured value of z in the rows' units, of absolute poses position and rotation vector, of relative
+ * poses the logarithm; and back into z. */
+int  ct__measured_fields(const ct_factor_ops *ops);
+void ct__value_of(const ct__sensor *s, const double *z, double *w);
+void ct__value_set(const ct__sensor *s, const double *w, double *z);
+/* 1: row i is an angle. */
+int  ct__row_turns(const ct__sensor *s, int i);
+/* w <- the measured value under the unit and axes of a fault. */
+void ct__value_true(const ct__fault *f, int rows, const double *w, double *out);
+
+/* rows.c: the residual of a sample under a fault, divided by the root of its multiplier, and D (rows x params) its
+ * derivative by the parameters; NULL: not wanted. w (may be NULL): the predicted value. 0: there is none. */
+void ct__fault_none(const ct__sensor *s, ct__fault *f);
+int  ct__sample_row(const ct__exam *e, const ct__sensor *s, const ct__sample *q, const ct__fault *f, double *r,
+                    double *D, double *w);
+void ct__fault_step(const ct__sensor *s, const double *step, ct__fault *f);
+double ct__fault_value(const ct__sensor *s, const ct__fault *f, int param);
+const char *ct__param_name(const ct__sensor *s, int param, char *buf, size_t size);
+/* dt of a step, or 1. */
+double ct__sample_duration(const ct__exam *e, const ct__sensor *s, const ct__sample *q);
+
+/* ---- Regression ------------------------------------------------------------------------------ */
+
+/* r = -D phi + e over samples in groups of `rows` rows, in order; a new `run` begins a stretch that does not depend on
+ * the one before. */
+typedef struct {
+    int32_t        samples;
+    int            rows, params;
+    const double  *r, *D;   /* samples x rows, samples x rows x params             */
+    const int32_t *run;     /* per sample                                          */
+    const int32_t *model;   /* per sample: whose scale it has; NULL: all of one    */
+} ct__regression;
+
+typedef struct ct__fit {
+    int32_t samples; /* copy of the regression's sizes */
+    int     rows, params;
+    uint8_t use[CT__PARAMS_MAX];
+    double  phi[CT__PARAMS_MAX], error[CT__PARAMS_MAX];
+    double  covariance[CT__PARAMS_MAX * CT__PARAMS_MAX];
+    double  scale[CT__MODELS_MAX][CT_ROWS_MAX]; /* robust sigma of e                                    */
+    double  degrees;                            /* of Student's distribution that errors follow          */
+    double  wald[CT__PARAMS_MAX];               /* of a parameter that is not in use: phi / error if it were */
+    double  effect[CT__PARAMS_MAX];             /* of the same: rms of D phi in sigmas                   */
+    double  unit_effect[CT__PARAMS_MAX];        /* of one unit                                           */
+    double *e, *weight;                         /* samples x rows; samples                               */
+} ct__fit;
+
+/* Fit the parameters with use[j], which the caller sets: phi, error, covariance, scale, e, weight. */
+ct_status ct__regress(const ct__regression *g, ct__fit *fit, ct_err *err);
+/* The same with noise from the fit of all parameters, and what those not in use would be: wald, effect. */
+ct_status ct__screen(const ct__regression *g, ct__fit *fit, ct_err *err);
+void      ct__fit_free(ct__fit *fit);
+/* Two-sided chance of a ratio of this size, Student's distribution. */
+double ct__student_tail(double t, double degrees);
+/* The upper tail of chi-square. */
+double ct__chi_squared_tail(double x, double degrees);
+/* 1.4826 times the median of |x|, x is used up. */
+double ct__robust_sigma(int64_t n, double *x);
+int    ct__invert(int n, double *A); /* symmetric positive definite, in place; 0: singular */
+
+/* ---- Stages ---------------------------------------------------------------------------------- */
+
+void      ct__find_centre(const ct__exam *e, ct__sensor *s);
+ct_status ct__find_large_faults(ct__exam *e, ct__sensor *s, ct_err *err);
+ct_status ct__find_faults(ct__exam *e, ct__sensor *s, ct_err *err);
+ct_status ct__test_noise(ct__exam *e, ct__sensor *s, ct_err *err);
+ct_status ct__test_tails(ct__exam *e, ct__sensor *s, ct_err *err);
+ct_status ct__test_dependence(ct__exam *e, ct__sensor *s, ct_err *err);
+ct_status ct__test_truth(ct__exam *e, ct_err *err);
+ct_status ct__test_influence(ct__exam *e, ct_err *err);
+
+/* report.c: append a finding about a sensor; row -1: all of it. */
+ct_status ct__report(ct__exam *e, const ct__sensor *s, int row, ct_finding_code code, int values, const double *value,
+                     ct_err *err);
+ct_status ct__report_correction(ct__exam *e, const ct__sensor *s, int32_t recording, ct_correction_kind kind, int count,
+                                const double *value, double error, ct_err *err);
+/* Evidence of the last finding. Copies; thins to some thousand points. */
+ct_status ct__report_evidence(ct__exam *e, const char *x_label, const char *y_label, int64_t points, const double *x,
+                              const double *y, int lines, const double *line_x, const double *line_y, ct_err *err);
+
+#endif

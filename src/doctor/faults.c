@@ -1,0 +1,442 @@
+/* faults.c: which faults of a sensor the data show, and their size.
+ *
+ * Forward selection: the fault with the largest ratio phi / error joins those in use, all are fitted together, and the
+ * next is chosen among what remains; a fault that another explains is not chosen. Faults are not small: after each
+ * choice residuals and derivatives are computed again under the faults so far (Gauss-Newton). A fault must pass the
+ * level of one test, and make errors that are not small against the noise.
+ *
+ * With several recordings the chosen faults are fitted in each. If they differ by more than their errors, each
+ * recording has its own correction; the size of the finding is their mean, its error that of the mean. */
+#include "doctor/doctor.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define STEPS        8    /* of Gauss-Newton                                                             */
+#define SETTLED      0.02 /* standard errors                                                             */
+#define EFFECT       0.05 /* sigmas: a smaller error does not matter                                     */
+#define EFFECT_STEP  0.02 /* of odometry, whose errors add up                                            */
+#define BESIDE       2.5  /* standard errors: the other coordinates of a displacement that was found     */
+#define ALIKE        0.95 /* correlation of two faults that the data do not tell apart                    */
+
+/* The rows of a sensor's samples, under a fault. */
+typedef struct {
+    ct__exam   *e;
+    ct__sensor *s;
+    int32_t     recording; /* -1: all */
+    double     *r, *D, *w;
+    int32_t    *run, *model, *from; /* from: index of the sample */
+    int32_t     count;
+} table;
+
+static void free_table(table *t)
+{
+    free(t->r);
+    free(t->D);
+    free(t->w);
+    free(t->run);
+    free(t->model);
+    free(t->from);
+}
+
+static ct_status new_table(table *t, ct_err *err)
+{
+    const int64_t n = t->s->samples, rows = t->s->rows;
+    t->r = ct__zalloc(n * rows, sizeof *t->r);
+    t->w = ct__zalloc(n * CT_ROWS_MAX, sizeof *t->w);
+    t->D = ct__zalloc(n * rows * CT_MAX(1, t->s->params), sizeof *t->D);
+    t->run = ct__zalloc(n, sizeof *t->run);
+    t->model = ct__zalloc(n, sizeof *t->model);
+    t->from = ct__zalloc(n, sizeof *t->from);
+    if (!t->r || !t->D || !t->w || !t->run || !t->model || !t->from) {
+        free_table(t);
+        *t = (table){0};
+        return ct__no_memory(err, "samples", n);
+    }
+    return CT_OK;
+}
+
+static void fill(table *t, const ct__fault *f)
+{
+    const ct__sensor *s = t->s;
+    t->count = 0;
+    for (int32_t k = 0; k < s->samples; k++) {
+        const ct__sample *q = &s->sample[k];
+        const int64_t     n = t->count;
+        if (t->recording >= 0 && t->e->sequence[q->sequence].recording != t->recording) continue;
+        if (!ct__sample_row(t->e, s, q, f, t->r + n * s->rows, t->D + n * s->rows * s->params, t->w + n * CT_ROWS_MAX))
+            continue;
+        t->run[n] = q->sequence;
+        t->model[n] = q->model;
+        t->from[n] = k;
+        t->count++;
+    }
+}
+
+static ct_status regress(const table *t, int screen, ct__fit *fit, ct_err *err)
+{
+    const ct__regression g = {.samples = t->count,
+                              .rows = t->s->rows,
+                              .params = t->s->params,
+                              .r = t->r,
+                              .D = t->D,
+                              .run = t->run,
+                              .model = t->model};
+    return screen ? ct__screen(&g, fit, err) : ct__regress(&g, fit, err);
+}
+
+/* Fit the parameters in use; f <- the faults. */
+static ct_status settle(table *t, int screen, ct__fit *fit, ct__fault *f, ct_err *err)
+{
+    for (int i = 0; i < STEPS; i++) {
+        double most = 0;
+        fill(t, f);
+        CT_TRY(regress(t, screen, fit, err));
+        for (int j = 0; j < t->s->params; j++)
+            if (fit->use[j]) most = fmax(most, fabs(fit->phi[j]) / fit->error[j]);
+        if (most < SETTLED) break;
+        ct__fault_step(t->s, fit->phi, f);
+    }
+    return CT_OK;
+}
+
+/* ---- Selection -------------------------------------------------------------------------------- */
+
+static double least_effect(const ct__sensor *s) { return s->odometry ? EFFECT_STEP : EFFECT; }
+
+/* A drift of the clock without a delay is chosen only if it is much better: with both, delay first. */
+static int choose(const table *t, const ct__fit *fit)
+{
+    const ct__sensor *s = t->s;
+    int               best = -1;
+    for (int j = 0; j < s->params; j++) {
+        if (fit->use[j] || fit->effect[j] < least_effect(s)) continue;
+        if (ct__student_tail(fit->wald[j], fit->degrees) > t->e->alpha) continue;
+        if (best < 0 || fabs(fit->wald[j]) > fabs(fit->wald[best])) best = j;
+    }
+    return best;
+}
+
+static int is_turn(const ct__sensor *s, int j)
+{
+    const ct_kind kind = s->param[j].kind == CT__FAULT_MOUNT && s->offset >= 0 ? s->mount : s->pose;
+    return ct__turns[kind] >> s->param[j].row & 1;
+}
+
+/* 1: two coordinates of one displacement or turn. */
+static int belong_together(const ct__sensor *s, int j, int k)
+{
+    const ct__fault_kind kind = s->param[j].kind;
+    return kind == s->param[k].kind && (kind == CT__FAULT_MOUNT || kind == CT__FAULT_FRAME) &&
+           is_turn(s, j) == is_turn(s, k);
+}
+
+static int add_beside(const ct__sensor *s, ct__fit *fit)
+{
+    int added = 0;
+    for (int j = 0; j < s->params; j++)
+        for (int k = 0; k < s->params; k++)
+            if (fit->use[j] == 1 && !fit->use[k] && belong_together(s, j, k) && fabs(fit->wald[k]) > BESIDE)
+                fit->use[k] = 2, added = 1;
+    return added;
+}
+
+/* Drops what is not significant beside the others any more. 1: something was. */
+static int drop(const table *t, const ct__fault *f, ct__fit *fit)
+{
+    const ct__sensor *s = t->s;
+    int               worst = -1;
+    double            ratio = INFINITY;
+    for (int j = 0; j < s->params; j++) {
+        if (fit->use[j] != 1) continue;
+        const double now = fabs(ct__fault_value(s, f, j)) / fit->error[j];
+        if (ct__student_tail(now, fit->degrees) < t->e->alpha || now >= ratio) continue;
+        ratio = now;
+        worst = j;
+    }
+    if (worst >= 0) fit->use[worst] = 0;
+    return worst >= 0;
+}
+
+/* The fault without what is not in use. */
+static void reset_unused(const ct__sensor *s, const ct__fit *fit, ct__fault *f)
+{
+    ct__fault none;
+    ct__fault_none(s, &none);
+    memcpy(none.axis, f->axis, sizeof none.axis);
+    memcpy(none.unit, f->unit, sizeof none.unit);
+    double step[CT__PARAMS_MAX] = {0};
+    for (int j = 0; j < s->params; j++)
+        if (fit->use[j]) step[j] = ct__fault_value(s, f, j);
+    ct__fault_step(s, step, &none);
+    *f = none;
+}
+
+static ct_status select_faults(table *t, ct__fit *fit, ct__fault *f, ct_err *err)
+{
+    for (int j = 0; j < t->s->params; j++) /* a frame that large faults began with */
+        if (t->s->param[j].kind == CT__FAULT_FRAME && fabs(ct__fault_value(t->s, f, j)) > 0) fit->use[j] = 1;
+    CT_TRY(settle(t, 1, fit, f, err));
+    for (int i = 0; i < t->s->params; i++) {
+        const int j = choose(t, fit);
+        if (j < 0) break;
+        fit->use[j] = 1;
+        CT_TRY(settle(t, 1, fit, f, err));
+    }
+    if (add_beside(t->s, fit)) CT_TRY(settle(t, 1, fit, f, err));
+    for (int i = 0; i < t->s->params && drop(t, f, fit); i++) {
+        reset_unused(t->s, fit, f);
+        CT_TRY(settle(t, 1, fit, f, err));
+    }
+    return settle(t, 0, fit, f, err);
+}
+
+/* ---- Recordings ------------------------------------------------------------------------------- */
+
+typedef struct {
+    int32_t    recordings; /* with enough samples; 0: one correction for all                     */
+    int32_t   *recording;
+    ct__fault *fault;
+    double    *error;      /* recordings x params */
+    double     mean[CT__PARAMS_MAX], mean_error[CT__PARAMS_MAX], spread[CT__PARAMS_MAX];
+} by_recording;
+
+static void free_by(by_recording *b)
+{
+    free(b->recording);
+    free(b->fault);
+    free(b->error);
+}
+
+static ct_status fit_recordings(table *all, const ct__fit *fit, const ct__fault *f, by_recording *b, ct_err *err)
+{
+    const ct__sensor *s = all->s;
+    const int32_t     most = all->e->recordings;
+    table             t = {.e = all->e, .s = all->s};
+    b->recording = ct__zalloc(most, sizeof *b->recording);
+    b->fault = ct__zalloc(most, sizeof *b->fault);
+    b->error = ct__zalloc((int64_t)most * CT__PARAMS_MAX, sizeof *b->error);
+    if (!b->recording || !b->fault || !b->error) return ct__no_memory(err, "recordings", most);
+    ct_status status = new_table(&t, err);
+    for (int32_t i = 0; status == CT_OK && i < most; i++) {
+        ct__fit   own = *fit;
+        ct__fault fault = *f;
+        int       good = 1;
+        own.e = own.weight = NULL;
+        t.recording = i;
+        fill(&t, &fault);
+        if (t.count < CT__SAMPLES_LEAST) continue;
+        status = settle(&t, 0, &own, &fault, err);
+        ct__fit_free(&own);
+        for (int j = 0; j < s->params; j++) good &= !fit->use[j] || isfinite(own.error[j]);
+        if (status != CT_OK || !good) continue;
+        memcpy(b->error + (int64_t)b->recordings * CT__PARAMS_MAX, own.error, sizeof own.error);
+        b->fault[b->recordings] = fault;
+        b->recording[b->recordings++] = i;
+    }
+    free_table(&t);
+    return status;
+}
+
+/* Mean of a fault over recordings, its error and the spread beyond errors; 1: recordings differ. */
+static int compare_recordings(const table *t, const ct__fit *fit, by_recording *b, int j)
+{
+    double sum = 0, weight = 0, chi = 0, scatter = 0, noise = 0, mean = 0;
+    for (int32_t i = 0; i < b->recordings; i++) {
+        const double error = b->error[(int64_t)i * CT__PARAMS_MAX + j], v = ct__fault_value(t->s, &b->fault[i], j);
+        sum += v / (error * error);
+        weight += 1 / (error * error);
+        mean += v / b->recordings;
+        noise += error * error / b->recordings;
+    }
+    for (int32_t i = 0; i < b->recordings; i++) {
+        const double error = b->error[(int64_t)i * CT__PARAMS_MAX + j], v = ct__fault_value(t->s, &b->fault[i], j);
+        chi += (v - sum / weight) * (v - sum / weight) / (error * error);
+        scatter += (v - mean) * (v - mean) / (b->recordings - 1);
+    }
+    b->mean[j] = mean;
+    b->mean_error[j] = sqrt(scatter / b->recordings);
+    b->spread[j] = sqrt(fmax(0, scatter - noise));
+    return ct__chi_squared_tail(chi * fmin(1, fit->degrees / (fit->degrees + 2)), b->recordings - 1) < t->e->alpha;
+}
+
+static ct_status split_recordings(table *t, const ct__fit *fit, const ct__fault *f, by_recording *b, ct_err *err)
+{
+    int differ = 0;
+    if (t->e->recordings < 2) return CT_OK;
+    CT_TRY(fit_recordings(t, fit, f, b, err));
+    for (int j = 0; b->recordings > 1 && j < t->s->params; j++)
+        if (fit->use[j]) differ |= compare_recordings(t, fit, b, j);
+    if (!differ) b->recordings = 0;
+    return CT_OK;
+}
+
+/* ---- Findings --------------------------------------------------------------------------------- */
+
+/* Partial residuals: error of the measured value by what the fault multiplies, with the fitted line. */
+static ct_status show(const table *t, const ct__fit *fit, const ct__fault *f, int j, ct_err *err)
+{
+    static const char *const LABEL[] = {[CT__FAULT_DELAY] = "rate of the value (1/s)",
+                                        [CT__FAULT_DRIFT] = "rate of the value times time",
+                                        [CT__FAULT_BIAS] = "time (s)",
+                                        [CT__FAULT_SCALE] = "true value",
+                                        [CT__FAULT_MOUNT] = "change by 1 m or rad on the body",
+                                        [CT__FAULT_FRAME] = "change by 1 m or rad of the frame"};
+    const ct__sensor *s = t->s;
+    const int         p = s->params, n = s->rows;
+    const double      phi = ct__fault_value(s, f, j);
+    double            most[CT_ROWS_MAX] = {0}, line_x[2] = {INFINITY, -INFINITY}, line_y[2];
+    int               row = 0;
+    char              label[64];
+    double           *x = ct__zalloc(t->count, sizeof *x), *y = ct__zalloc(t->count, sizeof *y);
+    ct_status         status = x && y ? CT_OK : ct__no_memory(err, "samples", t->count);
+    for (int32_t k = 0; k < t->count; k++)
+        for (int i = 0; i < n; i++) {
+            const double d = t->D[((int64_t)k * n + i) * p + j] / fit->scale[t->model[k]][i];
+            most[i] += d * d;
+        }
+    for (int i = 1; i < n; i++)
+        if (most[i] > most[row]) row = i;
+    for (int32_t k = 0; status == CT_OK && k < t->count; k++) {
+        const double d = t->D[((int64_t)k * n + row) * p + j];
+        const int    bias = s->param[j].kind == CT__FAULT_BIAS;
+        x[k] = bias ? s->sample[t->from[k]].t - t->e->sequence[t->run[k]].t0 : d;
+        y[k] = d * phi - fit->e[(int64_t)k * n + row];
+        line_x[0] = fmin(line_x[0], x[k]);
+        line_x[1] = fmax(line_x[1], x[k]);
+        line_y[0] = bias ? d * phi : line_x[0] * phi;
+        line_y[1] = bias ? d * phi : line_x[1] * phi;
+    }
+    snprintf(label, sizeof label, "error of %.24s.%.15s (%.8s)", s->name,
+             s->ops->coordinate[row] ? s->ops->coordinate[row] : "value", s->ops->unit[row] ? s->ops->unit[row] : "1");
+    if (status == CT_OK)
+        status = ct__report_evidence(t->e, LABEL[s->param[j].kind], label, t->count, x, y, 2, line_x, line_y, err);
+    free(x);
+    free(y);
+    return status;
+}
+
+static ct_status report_one(table *t, const ct__fit *fit, const ct__fault *f, const by_recording *b, int j, ct_err *err)
+{
+    const ct__sensor *s = t->s;
+    const int         many = b->recordings > 1;
+    const double      size = many ? b->mean[j] : ct__fault_value(s, f, j);
+    const double      error = many ? b->mean_error[j] : fit->error[j];
+    const double      effect = fit->unit_effect[j] * fabs(size), spread = many ? b->spread[j] : 0;
+    double            value[4] = {size, error, effect, spread};
+    ct_finding_code   code = CT_FINDING_SENSOR_DELAY;
+    int               row = -1;
+    switch (s->param[j].kind) {
+    case CT__FAULT_DELAY: break;
+    case CT__FAULT_DRIFT: code = CT_FINDING_CLOCK_DRIFT; break;
+    case CT__FAULT_BIAS:
+        code = s->odometry && s->timed ? CT_FINDING_RATE_BIAS : CT_FINDING_SENSOR_BIAS;
+        row = s->param[j].row;
+        break;
+    case CT__FAULT_SCALE:
+        code = CT_FINDING_SENSOR_SCALE;
+        row = s->param[j].row;
+        value[0] = 1 + size;
+        break;
+    case CT__FAULT_MOUNT:
+    case CT__FAULT_FRAME: return CT_OK;
+    }
+    CT_TRY(ct__report(t->e, s, row, code, 4, value, err));
+    return show(t, fit, f, j, err);
+}
+
+/* Coordinates of the mount or the frame that are in use: v translation, turn; the largest error of each; the index of
+ * the largest ratio, -1: none. */
+static int gather(const table *t, const ct__fit *fit, const ct__fault *f, ct__fault_kind kind, int turn, double v[3],
+                  double *error, double *effect)
+{
+    const ct__sensor *s = t->s;
+    const ct_kind     group = kind == CT__FAULT_MOUNT && s->offset >= 0 ? s->mount : s->pose;
+    int               best = -1;
+    double            square = 0;
+    v[0] = v[1] = v[2] = *error = 0;
+    for (int j = 0; j < s->params; j++) {
+        if (!fit->use[j] || s->param[j].kind != kind || is_turn(s, j) != turn) continue;
+        const int i = s->param[j].row, at = !turn ? i - (group == CT_SE3 ? 3 : 0) : group == CT_SE2 ? 2 : i;
+        v[at] = ct__fault_value(s, f, j);
+        *error = fmax(*error, fit->error[j]);
+        square += pow(v[at] * fit->unit_effect[j], 2);
+        if (best < 0 || fabs(v[at]) / fit->error[j] > fabs(ct__fault_value(s, f, best)) / fit->error[best]) best = j;
+    }
+    *effect = sqrt(square);
+    return best;
+}
+
+static ct_status report_displacements(table *t, const ct__fit *fit, const ct__fault *f, ct_err *err)
+{
+    const ct__sensor *s = t->s;
+    double            v[3], turn[3], error, angle_error, effect, other;
+    for (int k = 0; k < 2; k++) {
+        const int j = gather(t, fit, f, CT__FAULT_MOUNT, k, v, &error, &effect);
+        if (j < 0) continue;
+        const double value[] = {v[0], v[1], v[2], error, effect};
+        CT_TRY(ct__report(t->e, s, -1, k ? CT_FINDING_SENSOR_TURNED : CT_FINDING_SENSOR_MOUNT, 5, value, err));
+        CT_TRY(show(t, fit, f, j, err));
+    }
+    const int moved = gather(t, fit, f, CT__FAULT_FRAME, 0, v, &error, &effect);
+    const int turned = gather(t, fit, f, CT__FAULT_FRAME, 1, turn, &angle_error, &other);
+    if (moved < 0 && turned < 0) return CT_OK;
+    const double angle = s->pose == CT_SE2 ? turn[2] : sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2]);
+    const double value[] = {v[0], v[1], v[2], angle, error, angle_error};
+    CT_TRY(ct__report(t->e, s, -1, CT_FINDING_SENSOR_IN_OTHER_FRAME, 6, value, err));
+    return show(t, fit, f, moved >= 0 ? moved : turned, err);
+}
+
+/* Faults that are not in use and would take the place of one that is. */
+static ct_status report_alike(table *t, const ct__fit *fit, ct_err *err)
+{
+    (void)t;
+    (void)fit;
+    (void)err;
+    return CT_OK;
+}
+
+static ct_status report_all(table *t, const ct__fit *fit, const ct__fault *f, const by_recording *b, ct_err *err)
+{
+    for (int j = 0; j < t->s->params; j++)
+        if (fit->use[j]) CT_TRY(report_one(t, fit, f, b, j, err));
+    CT_TRY(report_displacements(t, fit, f, err));
+    return report_alike(t, fit, err);
+}
+
+/* Frames turn about the middle of the poses: about a far origin, turns and shifts would be one. */
+void ct__find_centre(const ct__exam *e, ct__sensor *s)
+{
+    const int n = s->pose == CT_SE2 ? 2 : 3;
+    memset(s->centre, 0, sizeof s->centre);
+    if (!s->tied || !ct__is_pose(s->pose)) return;
+    for (int32_t k = 0; k < s->samples; k++) {
+        const ct__exam_sequence *q = &e->sequence[s->sample[k].sequence];
+        const ct_factor          f = ct_graph_factor(q->seq->graph, s->sample[k].factor);
+        const double            *x = q->x + q->seq->graph->offset[f.var[0]];
+        for (int i = 0; i < n && ct__is_pose(s->ops->kind[0]); i++) s->centre[i] += x[i] / s->samples;
+    }
+}
+
+ct_status ct__find_faults(ct__exam *e, ct__sensor *s, ct_err *err)
+{
+    table        t = {.e = e, .s = s, .recording = -1};
+    by_recording by = {0};
+    CT_TRY(new_table(&t, err));
+    s->fit = ct__zalloc(1, sizeof *s->fit);
+    ct_status status = s->fit ? CT_OK : ct__no_memory(err, "fits", 1);
+    fill(&t, &s->fault);
+    if (status == CT_OK && t.count >= CT__SAMPLES_LEAST) {
+        status = select_faults(&t, s->fit, &s->fault, err);
+        if (status == CT_OK) status = split_recordings(&t, s->fit, &s->fault, &by, err);
+        if (status == CT_OK) status = report_all(&t, s->fit, &s->fault, &by, err);
+        for (int32_t k = 0; k < t.count; k++) s->sample[k] = s->sample[t.from[k]]; /* those that have residuals */
+        s->samples = t.count;
+    } else {
+        free(s->fit);
+        s->fit = NULL;
+    }
+    free_by(&by);
+    free_table(&t);
+    return status;
+}

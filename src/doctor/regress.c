@@ -1,0 +1,454 @@
+/* regress.c: robust regression with standard errors for errors that last.
+ *
+ *     minimise sum_k rho(|S^-1 (r_k + D_k phi)|)     over the parameters in use
+ *
+ * by reweighting: Huber's weights first, then Tukey's, which give gross outliers none. S = diag(sigma) has the robust
+ * sigma of every row, 1.4826 times the median of |e|, of each model. With A = sum D'WD and scores s_k = D_k' W e_k
+ *
+ *     cov phi = A^-1 B A^-1 / kappa^2,
+ *     B = sum over lags l < L of (1 - l/L) sum_k (s_k s_(k+l)' + s_(k+l) s_k')          (Newey and West 1987)
+ *
+ * kappa is the mean of the derivative of the weighted residual over the mean weight: weights fall with the residual.
+ * L follows from the correlation of neighbouring scores (Andrews 1991, for a process of first order). Where it is
+ * large, scores are summed over blocks first. B has about 1.5 n/L degrees of freedom, so errors follow Student's
+ * distribution.
+ *
+ * Screening: sigmas, weights and B are those of the fit of all parameters, so that a fault does not hide another by
+ * passing for noise. For a parameter that is not in use, `wald` is its ratio phi / error with those in use.
+ */
+#include "doctor/doctor.h"
+
+#include <math.h>
+
+#define HUBER_STEPS 5
+#define TUKEY_STEPS 5
+#define LAGS_MOST   24    /* beyond, scores are summed in blocks                                   */
+#define RIDGE       1e-8  /* of the diagonal of A, where all parameters are fitted                 */
+#define LEAST       0.9   /* of the variance that independent errors would have: less is chance     */
+#define INFLATION   1e6   /* of a variance by other parameters, beyond which it is not determined  */
+
+double ct__robust_sigma(int64_t n, double *x)
+{
+    for (int64_t i = 0; i < n; i++) x[i] = fabs(x[i]);
+    return 1.482602218505602 * ct_median(n, x);
+}
+
+/* log Gamma is in libm; the series and the continued fraction of the incomplete gamma function. */
+double ct__chi_squared_tail(double x, double degrees)
+{
+    const double a = degrees / 2, y = x / 2;
+    if (!(y > 0)) return 1;
+    const double head = exp(a * log(y) - y - lgamma(a));
+    if (y < a + 1) {
+        double sum = 1 / a, term = sum;
+        for (int k = 1; k < 10000 && term > 1e-17 * sum; k++) sum += term *= y / (a + k);
+        return fmax(0, 1 - head * sum);
+    }
+    double b = y + 1 - a, c = 1e300, d = 1 / b, h = d;
+    for (int k = 1; k < 10000; k++) {
+        const double n = k * (a - k);
+        b += 2;
+        d = 1 / (b + n * d);
+        c = b + n / c;
+        h *= c * d;
+        if (fabs(c * d - 1) < 1e-15) break;
+    }
+    return head * h;
+}
+
+/* Wallace's normal approximation: good to a few percent of the tail from 5 degrees on. */
+double ct__student_tail(double t, double degrees)
+{
+    const double n = fmax(degrees, 2), z = (8 * n + 1) / (8 * n + 3) * sqrt(n * log1p(t * t / n));
+    return erfc(z / sqrt(2));
+}
+
+int ct__invert(int n, double *A)
+{
+    double L[CT__PARAMS_MAX * CT__PARAMS_MAX], X[CT__PARAMS_MAX * CT__PARAMS_MAX];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) {
+            double sum = A[i * n + j];
+            for (int k = 0; k < j; k++) sum -= L[i * n + k] * L[j * n + k];
+            if (i == j && !(sum > 0)) return 0;
+            L[i * n + j] = i == j ? sqrt(sum) : sum / L[j * n + j];
+        }
+    for (int c = 0; c < n; c++) {
+        for (int i = 0; i < n; i++) {
+            double sum = i == c;
+            for (int k = 0; k < i; k++) sum -= L[i * n + k] * X[k * n + c];
+            X[i * n + c] = sum / L[i * n + i];
+        }
+        for (int i = n - 1; i >= 0; i--) {
+            for (int k = i + 1; k < n; k++) X[i * n + c] -= L[k * n + i] * X[k * n + c];
+            X[i * n + c] /= L[i * n + i];
+        }
+    }
+    memcpy(A, X, (size_t)(n * n) * sizeof *A);
+    return 1;
+}
+
+/* ---- Fit -------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const ct__regression *g;
+    ct__fit              *fit;
+    double               *room; /* samples */
+    double                kappa;
+    double                A[CT__PARAMS_MAX * CT__PARAMS_MAX], B[CT__PARAMS_MAX * CT__PARAMS_MAX], b[CT__PARAMS_MAX];
+} work;
+
+static const double *scale_of(const work *w, int32_t k)
+{
+    return w->fit->scale[w->g->model ? w->g->model[k] : 0];
+}
+
+static void find_residuals(work *w)
+{
+    const ct__regression *g = w->g;
+    for (int64_t i = 0; i < (int64_t)g->samples * g->rows; i++) {
+        double e = g->r[i];
+        for (int j = 0; j < g->params; j++) e += g->D[i * g->params + j] * w->fit->phi[j];
+        w->fit->e[i] = e;
+    }
+}
+
+/* Robust sigmas; where more than half of the residuals are zero the root mean square, or 1. */
+static void find_scales(work *w)
+{
+    const ct__regression *g = w->g;
+    for (int m = 0; m < CT__MODELS_MAX; m++)
+        for (int i = 0; i < g->rows; i++) {
+            int64_t n = 0;
+            double  square = 0;
+            for (int32_t k = 0; k < g->samples; k++) {
+                if ((g->model ? g->model[k] : 0) != m) continue;
+                w->room[n++] = w->fit->e[(int64_t)k * g->rows + i];
+                square += w->room[n - 1] * w->room[n - 1];
+            }
+            double sigma = n ? ct__robust_sigma(n, w->room) : 1;
+            if (!(sigma > 1e-6 * sqrt(square / (double)CT_MAX(1, n)))) sigma = sqrt(square / (double)CT_MAX(1, n));
+            w->fit->scale[m][i] = sigma > 0 ? sigma : 1;
+        }
+}
+
+static void find_weights(work *w, int tukey)
+{
+    const ct__regression *g = w->g;
+    const double          k2 = ct_chi_squared_quantile(0.95, g->rows), c2 = 5.6 * k2;
+    double                sum = 0, slope = 0;
+    for (int32_t k = 0; k < g->samples; k++) {
+        const double *s = scale_of(w, k);
+        double        d2 = 0;
+        for (int i = 0; i < g->rows; i++) {
+            const double u = w->fit->e[(int64_t)k * g->rows + i] / s[i];
+            d2 += u * u;
+        }
+        if (!tukey) w->fit->weight[k] = d2 <= k2 ? 1 : sqrt(k2 / d2);
+        else w->fit->weight[k] = d2 < c2 ? (1 - d2 / c2) * (1 - d2 / c2) : 0;
+        sum += w->fit->weight[k];
+        slope += tukey && d2 < c2 ? -4 * (1 - d2 / c2) * d2 / (c2 * g->rows) : 0;
+    }
+    w->kappa = sum > 0 ? fmax(0.2, (sum + slope) / sum) : 1;
+}
+
+/* A = D'WD and b = D'W r, of the parameters in use or of all. */
+static void accumulate(work *w, int all)
+{
+    const ct__regression *g = w->g;
+    const int             p = g->params;
+    int                   list[CT__PARAMS_MAX], n = 0;
+    for (int j = 0; j < p; j++)
+        if (all || w->fit->use[j]) list[n++] = j;
+    memset(w->A, 0, sizeof w->A);
+    memset(w->b, 0, sizeof w->b);
+    for (int32_t k = 0; k < g->samples; k++) {
+        const double *s = scale_of(w, k);
+        for (int i = 0; i < g->rows; i++) {
+            const int64_t at = (int64_t)k * g->rows + i;
+            const double  weight = w->fit->weight[k] / (s[i] * s[i]), *D = g->D + at * p;
+            for (int a = 0; a < n; a++) {
+                const double d = weight * D[list[a]];
+                if (d == 0) continue;
+                w->b[list[a]] += d * g->r[at];
+                for (int c = 0; c <= a; c++) w->A[list[a] * p + list[c]] += d * D[list[c]];
+            }
+        }
+    }
+    for (int a = 0; a < p; a++)
+        for (int c = 0; c < a; c++) w->A[c * p + a] = w->A[a * p + c];
+}
+
+/* The inverse of a part of A, scaled to a unit diagonal first, with a ridge; 0: singular. C is n x n. */
+static int invert_part(const work *w, int n, const int *list, double ridge, double *C)
+{
+    double    d[CT__PARAMS_MAX];
+    const int p = w->g->params;
+    for (int i = 0; i < n; i++) {
+        d[i] = sqrt(w->A[list[i] * p + list[i]]);
+        if (!(d[i] > 0)) return 0;
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) C[i * n + j] = w->A[list[i] * p + list[j]] / (d[i] * d[j]) + (i == j ? ridge : 0);
+    if (!ct__invert(n, C)) return 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) C[i * n + j] /= d[i] * d[j];
+    for (int i = 0; i < n && ridge == 0; i++)
+        if (C[i * n + i] * d[i] * d[i] > INFLATION) return 0;
+    return 1;
+}
+
+static int list_used(const ct__fit *fit, int extra, int *list)
+{
+    int n = 0;
+    for (int j = 0; j < fit->params; j++)
+        if (fit->use[j] || j == extra) list[n++] = j;
+    return n;
+}
+
+/* Those that some residual depends on. */
+static int list_all(const work *w, int *list)
+{
+    int n = 0;
+    for (int j = 0; j < w->g->params; j++)
+        if (w->A[j * w->g->params + j] > 0) list[n++] = j;
+    return n;
+}
+
+static void solve(work *w, int all)
+{
+    int       list[CT__PARAMS_MAX];
+    double    C[CT__PARAMS_MAX * CT__PARAMS_MAX];
+    const int n = all ? list_all(w, list) : list_used(w->fit, -1, list);
+    for (int j = 0; j < w->g->params; j++) w->fit->phi[j] = 0;
+    if (!n || !invert_part(w, n, list, all ? RIDGE : 0, C)) return;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) w->fit->phi[list[i]] -= C[i * n + j] * w->b[list[j]];
+}
+
+/* ---- Standard errors --------------------------------------------------------------------------- */
+
+/* Scores of all parameters at sample k. */
+static void score(const work *w, int32_t k, double *s)
+{
+    const ct__regression *g = w->g;
+    const double         *scale = scale_of(w, k);
+    for (int j = 0; j < g->params; j++) s[j] = 0;
+    for (int i = 0; i < g->rows; i++) {
+        const int64_t at = (int64_t)k * g->rows + i;
+        const double  u = w->fit->weight[k] * w->fit->e[at] / (scale[i] * scale[i]);
+        for (int j = 0; j < g->params; j++) s[j] += u * g->D[at * g->params + j];
+    }
+}
+
+/* Lags that matter, from the largest significant correlation of neighbouring scores. */
+static double find_lags(const double *s, int32_t n, int p, const int32_t *run)
+{
+    double most = 0;
+    for (int j = 0; j < p; j++) {
+        double aa = 0, ab = 0;
+        for (int32_t k = 0; k < n; k++) {
+            aa += s[(int64_t)k * p + j] * s[(int64_t)k * p + j];
+            if (k && run[k] == run[k - 1]) ab += s[(int64_t)k * p + j] * s[(int64_t)(k - 1) * p + j];
+        }
+        const double rho = aa > 0 ? CT_MIN(0.98, ab / aa) : 0;
+        if (rho <= 2.5 / sqrt(n)) continue;
+        const double alpha = 4 * rho * rho / ((1 - rho) * (1 - rho) * (1 + rho) * (1 + rho));
+        most = fmax(most, 1.1447 * cbrt(alpha * n));
+    }
+    return fmin(most, n / 12.0);
+}
+
+/* Sums of consecutive scores of one run; returns how many there are. */
+static int32_t sum_blocks(double *s, int32_t n, int p, int32_t *run, int32_t length)
+{
+    int32_t out = 0, used = 0;
+    for (int32_t k = 0; k < n; k++) {
+        const int fresh = !out || run[out - 1] != run[k] || used == length;
+        const int32_t here = run[k];
+        if (fresh) {
+            if (out != k) memmove(s + (int64_t)out * p, s + (int64_t)k * p, (size_t)p * sizeof *s);
+            run[out++] = here;
+            used = 1;
+            continue;
+        }
+        for (int j = 0; j < p; j++) s[(int64_t)(out - 1) * p + j] += s[(int64_t)k * p + j];
+        used++;
+    }
+    return out;
+}
+
+static void sum_lags(work *w, const double *s, int32_t n, const int32_t *run, int lags)
+{
+    const int p = w->g->params;
+    for (int l = 0; l <= lags; l++) {
+        const double weight = 1 - l / (lags + 1.0);
+        for (int32_t k = l; k < n; k++) {
+            if (run[k] != run[k - l]) continue;
+            const double *a = s + (int64_t)k * p, *b = s + (int64_t)(k - l) * p;
+            for (int i = 0; i < p; i++)
+                for (int j = 0; j <= i; j++)
+                    w->B[i * p + j] += weight * (l ? a[i] * b[j] + b[i] * a[j] : a[i] * b[j]);
+        }
+    }
+    for (int i = 0; i < p; i++)
+        for (int j = 0; j < i; j++) w->B[j * p + i] = w->B[i * p + j];
+}
+
+static ct_status find_meat(work *w, ct_err *err)
+{
+    const ct__regression *g = w->g;
+    const int             p = CT_MAX(1, g->params);
+    double               *s = ct__zalloc((int64_t)g->samples * p, sizeof *s);
+    int32_t              *run = ct__zalloc(g->samples, sizeof *run), n = 0;
+    memset(w->B, 0, sizeof w->B);
+    if (!s || !run) {
+        free(s);
+        free(run);
+        return ct__no_memory(err, "samples", g->samples);
+    }
+    for (int32_t k = 0; k < g->samples; k++) {
+        if (w->fit->weight[k] == 0) continue;
+        score(w, k, s + (int64_t)n * p);
+        run[n++] = g->run[k];
+    }
+    const double lags = g->params ? find_lags(s, n, p, run) : 0;
+    w->fit->degrees = fmax(3, 1.5 * n / (lags + 1));
+    if (lags > LAGS_MOST) {
+        const int32_t length = (int32_t)ceil(2 * lags / LAGS_MOST);
+        n = sum_blocks(s, n, p, run, length);
+        sum_lags(w, s, n, run, LAGS_MOST / 2 + 1);
+    } else sum_lags(w, s, n, run, (int)ceil(lags));
+    free(s);
+    free(run);
+    return CT_OK;
+}
+
+/* C B C of one entry. */
+static double sandwich(const work *w, int n, const int *list, const double *C, int i, int j)
+{
+    const int p = w->g->params;
+    double    sum = 0;
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++) sum += C[i * n + a] * w->B[list[a] * p + list[b]] * C[b * n + j];
+    return sum / (w->kappa * w->kappa);
+}
+
+/* Errors of the parameters in use. */
+static void find_errors(work *w)
+{
+    ct__fit  *fit = w->fit;
+    int       list[CT__PARAMS_MAX];
+    double    C[CT__PARAMS_MAX * CT__PARAMS_MAX];
+    const int n = list_used(fit, -1, list), p = w->g->params;
+    memset(fit->covariance, 0, sizeof fit->covariance);
+    for (int j = 0; j < p; j++) fit->error[j] = INFINITY;
+    if (!n || !invert_part(w, n, list, 0, C)) return;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) fit->covariance[list[i] * p + list[j]] = sandwich(w, n, list, C, i, j);
+    for (int i = 0; i < n; i++) {
+        const double least = LEAST * C[i * n + i];
+        fit->error[list[i]] = sqrt(fmax(least, fit->covariance[list[i] * p + list[i]]));
+    }
+}
+
+static double count_weights(const work *w)
+{
+    double count = 0;
+    for (int32_t k = 0; k < w->g->samples; k++) count += w->fit->weight[k] > 0;
+    return fmax(1, count);
+}
+
+/* What a parameter that is not in use would be with those that are. */
+static void find_candidates(work *w)
+{
+    ct__fit     *fit = w->fit;
+    const int    p = w->g->params;
+    const double count = count_weights(w);
+    for (int j = 0; j < p; j++) {
+        int       list[CT__PARAMS_MAX], at = 0;
+        double    C[CT__PARAMS_MAX * CT__PARAMS_MAX], phi = 0;
+        const int n = list_used(fit, j, list);
+        fit->wald[j] = fit->effect[j] = 0;
+        if (fit->use[j] || !invert_part(w, n, list, 0, C)) continue;
+        while (list[at] != j) at++;
+        for (int i = 0; i < n; i++) phi -= C[at * n + i] * w->b[list[i]];
+        const double variance = fmax(LEAST * C[at * n + at], sandwich(w, n, list, C, at, at));
+        fit->wald[j] = phi / sqrt(variance);
+        fit->effect[j] = sqrt(w->A[j * p + j] / count) * fabs(phi);
+    }
+}
+
+/* Effects of one unit of a parameter. */
+static void find_unit_effects(work *w)
+{
+    const double count = count_weights(w);
+    for (int j = 0; j < w->g->params; j++)
+        w->fit->unit_effect[j] = sqrt(w->A[j * w->g->params + j] / count);
+}
+
+static ct_status begin(work *w, ct_err *err)
+{
+    ct__fit              *fit = w->fit;
+    const ct__regression *g = w->g;
+    ct__fit_free(fit);
+    fit->samples = g->samples;
+    fit->rows = g->rows;
+    fit->params = g->params;
+    memset(fit->phi, 0, sizeof fit->phi);
+    fit->e = ct__zalloc((int64_t)g->samples * g->rows, sizeof *fit->e);
+    fit->weight = ct__zalloc(g->samples, sizeof *fit->weight);
+    w->room = ct__zalloc(g->samples, sizeof *w->room);
+    if (!fit->e || !fit->weight || !w->room) return ct__no_memory(err, "samples", g->samples);
+    find_residuals(w);
+    return CT_OK;
+}
+
+static void reweight(work *w, int all)
+{
+    for (int i = 0; i < HUBER_STEPS + TUKEY_STEPS; i++) {
+        find_scales(w);
+        find_weights(w, i >= HUBER_STEPS);
+        accumulate(w, all);
+        solve(w, all);
+        find_residuals(w);
+    }
+    find_scales(w);
+    find_weights(w, 1);
+    accumulate(w, 1);
+}
+
+ct_status ct__regress(const ct__regression *g, ct__fit *fit, ct_err *err)
+{
+    work      w = {.g = g, .fit = fit};
+    ct_status status = begin(&w, err);
+    if (status == CT_OK) reweight(&w, 0);
+    if (status == CT_OK) status = find_meat(&w, err);
+    if (status == CT_OK) find_errors(&w);
+    if (status == CT_OK) find_unit_effects(&w);
+    free(w.room);
+    return status;
+}
+
+ct_status ct__screen(const ct__regression *g, ct__fit *fit, ct_err *err)
+{
+    work      w = {.g = g, .fit = fit};
+    ct_status status = begin(&w, err);
+    if (status == CT_OK) reweight(&w, 1);
+    if (status == CT_OK) status = find_meat(&w, err);
+    if (status == CT_OK) {
+        find_errors(&w);
+        find_candidates(&w);
+        find_unit_effects(&w);
+        solve(&w, 0);
+    }
+    free(w.room);
+    return status;
+}
+
+void ct__fit_free(ct__fit *fit)
+{
+    free(fit->e);
+    free(fit->weight);
+    fit->e = fit->weight = NULL;
+}

@@ -1,0 +1,80 @@
+/* report.c: findings with their evidence and corrections. */
+#include "doctor/doctor.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define POINTS_MOST 2000 /* of a picture */
+
+static ct_status extend(ct__exam *e, ct_err *err)
+{
+    ct_diagnosis *d = e->out;
+    CT_TRY(ct__grow(&d->correction_of, &e->finding_capacity, d->findings.count, sizeof *d->correction_of, "findings",
+                    err));
+    d->correction_of[d->findings.count - 1] = -1;
+    return CT_OK;
+}
+
+ct_status ct__report(ct__exam *e, const ct__sensor *s, int row, ct_finding_code code, int values, const double *value,
+                     ct_err *err)
+{
+    char name[128];
+    CT_TRY(ct_findings_add(&e->out->findings, code, values, value, err));
+    CT_TRY(extend(e, err));
+    if (!s) return CT_OK;
+    if (row < 0) snprintf(name, sizeof name, "%s", s->name);
+    else snprintf(name, sizeof name, "%s.%s", s->name, s->ops->coordinate[row] ? s->ops->coordinate[row] : "value");
+    return ct_findings_add_subject(&e->out->findings, CT_SUBJECT_MODEL, s->model[0], 0, name, err);
+}
+
+ct_status ct__report_correction(ct__exam *e, const ct__sensor *s, int32_t recording, ct_correction_kind kind, int count,
+                                const double *value, double error, ct_err *err)
+{
+    ct_diagnosis *d = e->out;
+    ct_correction c = {.kind = kind, .count = count};
+    const int64_t need = (int64_t)d->corrections + 1;
+    CT_TRY(ct__grow(&d->correction, &e->correction_capacity, need, sizeof *d->correction, "corrections", err));
+    CT_TRY(ct__grow(&d->correction_error, &e->error_capacity, need, sizeof *d->correction_error, "corrections", err));
+    snprintf(c.sensor, sizeof c.sensor, "%s", s ? s->name : "truth");
+    if (recording >= 0) snprintf(c.recording, sizeof c.recording, "%s", e->recording[recording]);
+    memcpy(c.value, value, (size_t)count * sizeof *value);
+    d->correction_error[d->corrections] = error;
+    d->correction[d->corrections++] = c;
+    return CT_OK;
+}
+
+static double *copy(int64_t n, int64_t every, const double *from)
+{
+    double *to = ct__zalloc((n + every - 1) / every, sizeof *to);
+    for (int64_t i = 0; to && i < n; i += every) to[i / every] = from[i];
+    return to;
+}
+
+ct_status ct__report_evidence(ct__exam *e, const char *x_label, const char *y_label, int64_t points, const double *x,
+                              const double *y, int lines, const double *line_x, const double *line_y, ct_err *err)
+{
+    ct_diagnosis *d = e->out;
+    const int64_t every = CT_MAX(1, (points + POINTS_MOST - 1) / POINTS_MOST);
+    ct_evidence   v = {.finding = d->findings.count - 1,
+                       .points = (int32_t)((points + every - 1) / every),
+                       .x = copy(points, every, x),
+                       .y = copy(points, every, y),
+                       .lines = lines,
+                       .line_x = copy(lines, 1, line_x),
+                       .line_y = copy(lines, 1, line_y)};
+    snprintf(v.x_label, sizeof v.x_label, "%s", x_label);
+    snprintf(v.y_label, sizeof v.y_label, "%s", y_label);
+    ct_status status = v.x && v.y && v.line_x && v.line_y ? CT_OK : ct__no_memory(err, "points", points);
+    if (status == CT_OK)
+        status = ct__grow(&d->evidence, &e->evidence_capacity, (int64_t)d->evidences + 1, sizeof *d->evidence,
+                          "pictures", err);
+    if (status == CT_OK) {
+        d->evidence[d->evidences++] = v;
+        return CT_OK;
+    }
+    free(v.x);
+    free(v.y);
+    free(v.line_x);
+    free(v.line_y);
+    return status;
+}

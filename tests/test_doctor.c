@@ -1,0 +1,183 @@
+/* test_doctor.c: faults that are put into a dataset are found, by name and size; without faults nothing is. */
+#include "doctor_test.h"
+
+#include "doctor/doctor.h"
+
+/* The finding with a code whose first subject begins with `subject`, or NULL. */
+static const ct_finding *find(const ct_diagnosis *d, ct_finding_code code, const char *subject)
+{
+    for (int32_t i = 0; i < d->findings.count; i++) {
+        const ct_finding *f = &d->findings.item[i];
+        if (f->code != code) continue;
+        if (!subject || (f->subjects && !strcmp(f->subject[0].name, subject))) return f;
+    }
+    return NULL;
+}
+
+static void print_findings(const ct_diagnosis *d)
+{
+    for (int32_t i = 0; i < d->findings.count; i++) {
+        char text[1024];
+        ct_finding_text(&d->findings.item[i], text, sizeof text);
+        printf("    %s\n", text);
+    }
+}
+
+static ct_diagnosis *examine(const doctor_world *w)
+{
+    ct_dataset   *d = doctor_dataset(w);
+    ct_diagnosis *out = NULL;
+    ct_err        err = {0};
+    CHECK_OK(ct_doctor_examine(d, NULL, &out, &err), err);
+    ct_dataset_free(d);
+    return out;
+}
+
+/* One fault gives one finding, and value[k] is `truth` within 10 % or three standard errors. */
+static void check_fault(const doctor_world *w, ct_finding_code code, const char *subject, int k, double truth,
+                        int error)
+{
+    ct_diagnosis     *d = examine(w);
+    const ct_finding *f = d ? find(d, code, subject) : NULL;
+    CHECK(f != NULL);
+    CHECK(d && d->findings.count == 1);
+    if (f) {
+        const double off = fabs(f->value[k] - truth), se = error >= 0 ? f->value[error] : 0;
+        CHECK(off < 0.1 * fabs(truth) || off < 3 * se);
+        CHECK(error < 0 || se < fabs(truth));
+    }
+    if (d && (!f || d->findings.count != 1)) print_findings(d);
+    ct_diagnosis_free(d);
+}
+
+#define FAULT(seed, code, subject, k, truth, error, ...)                                           \
+    do {                                                                                           \
+        doctor_world w = doctor_world_clean(seed);                                                 \
+        __VA_ARGS__;                                                                               \
+        check_fault(&w, code, subject, k, truth, error);                                           \
+    } while (0)
+
+static void test_without_faults_nothing_is_found(void)
+{
+    int alarms = 0;
+    for (uint64_t seed = 500; seed < 540; seed++) {
+        const doctor_world w = doctor_world_clean(seed);
+        ct_diagnosis      *d = examine(&w);
+        alarms += d && d->findings.count > 0;
+        if (d && d->findings.count) print_findings(d);
+        CHECK(d && d->tests > 30);
+        ct_diagnosis_free(d);
+    }
+    CHECK(alarms <= 1);
+}
+
+static void test_faults_of_odometry_are_found_and_measured(void)
+{
+    FAULT(1, CT_FINDING_SENSOR_SCALE, "odom.x", 0, 1.1, 1, w.odom_scale[0] = 0.1);
+    FAULT(2, CT_FINDING_RATE_BIAS, "odom.yaw", 0, 0.02, 1, w.odom_bias[2] = 0.02);
+    FAULT(3, CT_FINDING_SENSOR_DELAY, "odom", 0, 0.18, 1, w.odom_delay = 0.18);
+    FAULT(4, CT_FINDING_SENSOR_TURNED, "odom", 2, 0.05, 3, w.odom_turn = 0.05);
+    FAULT(5, CT_FINDING_SENSOR_UNITS, "odom.yaw", 2, 57.29578, -1, w.odom_unit_yaw = 57.29578);
+}
+
+static void test_faults_of_positions_are_found_and_measured(void)
+{
+    FAULT(1, CT_FINDING_SENSOR_IN_OTHER_FRAME, "gps", 0, -1, 4, w.gps_offset[0] = 1);
+    FAULT(2, CT_FINDING_SENSOR_IN_OTHER_FRAME, "gps", 3, -0.3, 5, w.gps_offset[0] = 12; w.gps_turn = 0.3);
+    FAULT(2, CT_FINDING_SENSOR_IN_OTHER_FRAME, "gps", 3, -2.1, 5, w.gps_offset[1] = 30; w.gps_turn = 2.1);
+    FAULT(3, CT_FINDING_SENSOR_MOUNT, "gps", 0, 0.4, 3, w.gps_arm[0] = 0.4; w.gps_arm[1] = -0.2);
+    FAULT(3, CT_FINDING_SENSOR_MOUNT, "gps", 1, -0.2, 3, w.gps_arm[0] = 0.4; w.gps_arm[1] = -0.2);
+    FAULT(4, CT_FINDING_SENSOR_DELAY, "gps", 0, 0.3, 1, w.gps_delay = 0.3);
+    FAULT(5, CT_FINDING_CLOCK_DRIFT, "gps", 0, 0.003, 1, w.gps_drift = 0.003);
+    FAULT(6, CT_FINDING_SENSOR_AXES, "gps", 0, 2, -1, w.gps_swap = 1);
+    FAULT(7, CT_FINDING_SENSOR_AXES, "gps", 1, -2, -1, w.gps_flip = 1);
+    FAULT(8, CT_FINDING_SENSOR_UNITS, "gps", 2, 1000, -1, w.gps_unit = 1000);
+}
+
+static void test_faults_of_ranges_are_found_and_measured(void)
+{
+    FAULT(1, CT_FINDING_SENSOR_SCALE, "range.range", 0, 1.07, 1, w.range_scale = 0.07);
+    FAULT(2, CT_FINDING_SENSOR_BIAS, "range.range", 0, 0.12, 1, w.range_bias = 0.12);
+    FAULT(3, CT_FINDING_SENSOR_DELAY, "range", 0, 0.2, 1, w.range_delay = 0.2);
+    FAULT(4, CT_FINDING_SENSOR_MOUNT, "range", 0, 0.5, 3, w.range_arm[0] = 0.5);
+}
+
+/* A robot whose odometry has three faults at once. */
+static void test_faults_that_come_together_are_told_apart(void)
+{
+    doctor_world w = doctor_world_clean(1);
+    w.odom_scale[0] = -0.06, w.odom_scale[2] = 0.1, w.odom_delay = 0.175;
+    ct_diagnosis *d = examine(&w);
+    CHECK(d->findings.count == 3);
+    const ct_finding *delay = find(d, CT_FINDING_SENSOR_DELAY, "odom"), *x = find(d, CT_FINDING_SENSOR_SCALE, "odom.x"),
+                     *yaw = find(d, CT_FINDING_SENSOR_SCALE, "odom.yaw");
+    CHECK(delay && fabs(delay->value[0] - 0.175) < 3 * delay->value[1]);
+    CHECK(x && fabs(x->value[0] - 0.94) < 3 * x->value[1]);
+    CHECK(yaw && fabs(yaw->value[0] - 1.1) < 3 * yaw->value[1]);
+    ct_diagnosis_free(d);
+}
+
+/* Derivatives of rows by faults are those of the residual under a fault. */
+static void test_derivatives_by_faults_are_those_of_differences(void)
+{
+    doctor_world w = doctor_world_clean(3);
+    ct_dataset  *data = doctor_dataset(&w);
+    ct_err       err = {0};
+    ct__exam     e = {.dataset = data, .options = ct_doctor_defaults()};
+    double       worst = 0;
+    CHECK_OK(ct__exam_survey(&e, &err), err);
+    CHECK(e.sensors == 3);
+    for (int32_t i = 0; i < e.sensors; i++) {
+        ct__sensor *s = &e.sensor[i];
+        ct__find_centre(&e, s);
+        for (int32_t k = 20; k < s->samples - 20; k += 97)
+            for (int j = 0; j < s->params; j++) {
+                double    r[CT_ROWS_MAX], a[CT_ROWS_MAX], b[CT_ROWS_MAX], D[CT_ROWS_MAX * CT__PARAMS_MAX];
+                double    step[CT__PARAMS_MAX] = {0};
+                ct__fault plus = s->fault, minus = s->fault;
+                const double h = s->param[j].kind == CT__FAULT_DRIFT ? 1e-6 : 1e-4;
+                step[j] = h;
+                ct__fault_step(s, step, &plus);
+                step[j] = -h;
+                ct__fault_step(s, step, &minus);
+                CHECK(ct__sample_row(&e, s, &s->sample[k], &s->fault, r, D, NULL));
+                CHECK(ct__sample_row(&e, s, &s->sample[k], &plus, a, NULL, NULL));
+                CHECK(ct__sample_row(&e, s, &s->sample[k], &minus, b, NULL, NULL));
+                for (int n = 0; n < s->rows; n++) {
+                    /* D is at the predicted value: the noise of the measured one is the difference, some sigmas */
+                    const double d = (a[n] - b[n]) / (2 * h), off = fabs(d - D[n * s->params + j]);
+                    worst = fmax(worst, off / (0.3 + 0.3 * fabs(d)) / (s->rows == 2 ? 6 : 3));
+                }
+            }
+    }
+    CHECK(worst < 1);
+    ct__exam_free(&e);
+    ct_dataset_free(data);
+}
+
+static void test_bad_options_are_refused(void)
+{
+    doctor_world      w = doctor_world_clean(1);
+    ct_dataset       *data = doctor_dataset(&w);
+    ct_doctor_options o = ct_doctor_defaults();
+    ct_diagnosis     *d;
+    ct_err            err = {0};
+    o.level = 0;
+    CHECK(ct_doctor_examine(data, &o, &d, &err) == CT_E_ARGUMENT && !d);
+    o.level = 1;
+    CHECK(ct_doctor_examine(data, &o, &d, &err) == CT_E_ARGUMENT && !d);
+    ct_dataset_free(data);
+    ct_diagnosis_free(NULL);
+}
+
+int main(void)
+{
+    RUN(test_without_faults_nothing_is_found);
+    RUN(test_faults_of_odometry_are_found_and_measured);
+    RUN(test_faults_of_positions_are_found_and_measured);
+    RUN(test_faults_of_ranges_are_found_and_measured);
+    RUN(test_faults_that_come_together_are_told_apart);
+    RUN(test_derivatives_by_faults_are_those_of_differences);
+    RUN(test_bad_options_are_refused);
+    return ct_test_end();
+}
