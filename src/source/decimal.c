@@ -34,35 +34,52 @@ static const char *read_exponent(const char *at, const char *end, int64_t *expon
     return at;
 }
 
+/* The mantissa from p->digits on, of any length: what does not fit into w is cut off. NULL if there is no digit. */
+static const char *read_long(const char *at, const char *end, parts *p)
+{
+    int kept = 0; /* significant digits in w */
+    int64_t count = 0;
+    for (; at < end && is_digit(*at); at++, count++) {
+        if (kept < W_DIGITS)
+            p->w = p->w * 10 + (uint64_t)(*at - '0'), kept += p->w != 0;
+        else
+            p->exponent++, p->cut |= *at != '0';
+    }
+    if (at < end && *at == '.') {
+        for (at++; at < end && is_digit(*at); at++, count++) {
+            if (kept < W_DIGITS)
+                p->w = p->w * 10 + (uint64_t)(*at - '0'), kept += p->w != 0, p->exponent--;
+            else
+                p->cut |= *at != '0';
+        }
+    }
+    return count > 0 ? at : NULL;
+}
+
+/* The same where so few bytes are left that w cannot overflow. */
+static inline const char *read_short(const char *at, const char *end, parts *p)
+{
+    const char *const first = at;
+    uint64_t w = 0;
+    for (; at < end && is_digit(*at); at++) w = w * 10 + (uint64_t)(*at - '0');
+    const char *const point = at;
+    if (at < end && *at == '.')
+        for (at++; at < end && is_digit(*at); at++) w = w * 10 + (uint64_t)(*at - '0');
+    p->w = w;
+    const int64_t decimals = at > point ? at - point - 1 : 0;
+    p->exponent = -decimals;
+    return point - first + decimals > 0 ? at : NULL;
+}
+
 /* 1 if the whole of [at, end) is a decimal number. */
-static int read_parts(const char *at, const char *end, parts *p)
+static inline int read_parts(const char *at, const char *end, parts *p)
 {
     *p = (parts){.negative = at < end && *at == '-'};
     if (at < end && (*at == '-' || *at == '+')) at++;
     p->digits = at;
-    const char *const first = at;
-    uint64_t w = 0;
-    int kept = 0; /* significant digits in w */
-    for (; at < end && is_digit(*at); at++) {
-        if (kept < W_DIGITS)
-            w = w * 10 + (uint64_t)(*at - '0'), kept += w != 0;
-        else
-            p->exponent++, p->cut |= *at != '0';
-    }
-    int64_t count = at - first;
-    if (at < end && *at == '.') {
-        const char *const point = ++at;
-        for (; at < end && is_digit(*at); at++) {
-            if (kept < W_DIGITS)
-                w = w * 10 + (uint64_t)(*at - '0'), kept += w != 0, p->exponent--;
-            else
-                p->cut |= *at != '0';
-        }
-        count += at - point;
-    }
-    if (count == 0) return 0;
+    at = end - at <= W_DIGITS ? read_short(at, end, p) : read_long(at, end, p);
+    if (!at) return 0;
     p->end = at;
-    p->w = w;
     if (at == end) return 1;
     if (*at != 'e' && *at != 'E') return 0;
     at = read_exponent(at + 1, end, &p->written);
@@ -151,17 +168,14 @@ int ct__decimal_integer(const char *text, size_t length, int64_t *value)
     return 1;
 }
 
-ct__scaled ct__decimal_scaled(const char *text, size_t length, int digits, int64_t *value)
+/* All digits, one by one. */
+static ct__scaled scale_digits(const parts *p, int digits, int64_t *value)
 {
-    parts p;
-    double none;
-    if (!read_parts(text, text + length, &p))
-        return special(text, length, &none) ? CT__SCALED_BEYOND : CT__SCALED_NO_NUMBER;
-    const char *point = memchr(p.digits, '.', (size_t)(p.end - p.digits));
-    const int64_t whole = (point ? point : p.end) - p.digits; /* digits before the point */
-    const int64_t keep = whole + p.written + digits;          /* digits of the result, those before the first too */
-    int64_t v = 0, at = 0;
-    for (const char *c = p.digits; c < p.end; c++) {
+    const char *point = memchr(p->digits, '.', (size_t)(p->end - p->digits));
+    const int64_t whole = (point ? point : p->end) - p->digits; /* digits before the point */
+    const int64_t keep = whole + p->written + digits;           /* digits of the result, leading zeros too */
+    int64_t v = 0, at = 0;                                      /* v is negative: that reaches one further */
+    for (const char *c = p->digits; c < p->end; c++) {
         if (*c == '.') continue;
         const int digit = *c - '0';
         if (at == keep && digit >= 5 && __builtin_sub_overflow(v, (int64_t)1, &v)) return CT__SCALED_BEYOND;
@@ -172,6 +186,22 @@ ct__scaled ct__decimal_scaled(const char *text, size_t length, int digits, int64
     for (; at < keep && v != 0; at++)
         if (__builtin_mul_overflow(v, (int64_t)10, &v)) return CT__SCALED_BEYOND;
     if (v == INT64_MIN) return CT__SCALED_BEYOND;
-    *value = p.negative ? v : -v;
+    *value = p->negative ? v : -v;
+    return CT__SCALED_OK;
+}
+
+ct__scaled ct__decimal_scaled(const char *text, size_t length, int digits, int64_t *value)
+{
+    static const int64_t ten[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000};
+    parts p;
+    double none;
+    if (!read_parts(text, text + length, &p))
+        return special(text, length, &none) ? CT__SCALED_BEYOND : CT__SCALED_NO_NUMBER;
+    const int64_t power10 = p.exponent + digits; /* the result is w 10^power10 */
+    int64_t v;
+    if (p.cut || power10 < 0 || power10 > 9 || p.w > INT64_MAX ||
+        __builtin_mul_overflow((int64_t)p.w, ten[power10], &v))
+        return scale_digits(&p, digits, value);
+    *value = p.negative ? -v : v;
     return CT__SCALED_OK;
 }
