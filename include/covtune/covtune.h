@@ -1,10 +1,11 @@
-/* covtune.h: everything. Modules, each building on those before it: base, lie, shape, noise, theta, graph,
- * data, simulate, net, push, sparse, solve, smooth, evaluate, learn, trial, export, page, api. */
+/* covtune.h: everything. Modules, each building on those before it: base, finding, source, lie, shape, noise, theta,
+ * graph, data, simulate, net, push, sparse, solve, smooth, evaluate, learn, trial, export, page, api. */
 #ifndef COVTUNE_H
 #define COVTUNE_H
 
 #include <covtune/base.h>
 #include <covtune/finding.h>
+#include <covtune/source.h>
 #include <covtune/lie.h>
 #include <covtune/shape.h>
 #include <covtune/noise.h>
