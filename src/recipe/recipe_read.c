@@ -478,3 +478,22 @@ const char *ct_recipe_sensor(const ct_recipe *recipe, int32_t i)
 {
     return i >= 0 && i < recipe->sensors ? recipe->sensor[i].name : NULL;
 }
+
+#define COPY "recipe.yaml" /* of the recipe, in the folder of its dataset */
+
+ct_status ct_recipe_of_dataset(const char *folder, ct_recipe **out, ct_err *err)
+{
+    char *path = ct__zalloc((int64_t)(strlen(folder) + sizeof COPY + 1), 1);
+    *out = NULL;
+    if (!path) return ct__no_memory(err, "names", 1);
+    sprintf(path, "%s/" COPY, folder);
+    FILE     *file = fopen(path, "rb");
+    const int why = errno;
+    if (file) fclose(file);
+    errno = why;
+    ct_status status = CT_OK;
+    if (file) status = ct_recipe_read(path, out, err);
+    else if (why != ENOENT && why != ENOTDIR) status = ct_fail(err, ct__io_status(), "%s: %s", path, strerror(why));
+    free(path);
+    return status;
+}

@@ -86,6 +86,16 @@ size_t ct__tree_line_offset(const char *text, size_t size, int line)
     return at;
 }
 
+size_t ct__tree_byte_offset(const char *text, size_t size, size_t character)
+{
+    size_t at = size > 2 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0; /* libyaml does not count the byte order mark */
+    for (; character && at < size; character--) {
+        at++;
+        while (at < size && ((unsigned char)text[at] & 0xc0) == 0x80) at++;
+    }
+    return at;
+}
+
 /* ---- from events ---- */
 
 typedef struct {
@@ -143,6 +153,8 @@ static ct_status add(reader *r, ct__node_type type, const yaml_event_t *event, c
                     .line = r->key ? r->key_line : (int)event->start_mark.line + 1,
                     .column = r->key ? r->key_column : (int)event->start_mark.column + 1,
                     .end_line = (int)event->end_mark.line + 1,
+                    .begin = event->start_mark.index,
+                    .end = event->end_mark.index,
                     .text = "",
                     .key = r->key,
                     .parent = open};
@@ -213,10 +225,9 @@ static void close_container(reader *r, const yaml_event_t *event)
 {
     ct__node *n = r->open;
     /* a block ends where the next begins: its last line is that of its last value */
-    if (n->flow)
-        n->end_line = (int)event->end_mark.line + 1;
-    else if (n->last)
-        n->end_line = n->last->end_line;
+    const ct__node *last = n->flow ? NULL : n->last;
+    n->end_line = last ? last->end_line : (int)event->end_mark.line + 1;
+    n->end = last ? last->end : event->end_mark.index;
     r->open = n->parent;
     r->depth--;
 }

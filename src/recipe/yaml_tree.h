@@ -11,6 +11,7 @@ struct ct__node {
     ct__node_type type;
     int           line, column; /* from 1; of a member of a mapping: of its key                              */
     int           end_line;     /* the last line of its value                                                */
+    size_t        begin, end;   /* of its value, in characters from the beginning of the text                */
     int           flow;         /* written in [] or {}                                                       */
     int           quoted;       /* a scalar in quotes, or a block of text                                    */
     int           bad;          /* has a mistake that was reported                                           */
@@ -42,5 +43,7 @@ ct__node *ct__node_member(const ct__node *map, const char *key); /* NULL: none, 
 int ct__node_is_null(const ct__node *node);
 /* Offset of the first byte of a line (from 1), by the rules of YAML; size: there is no such line. */
 size_t ct__tree_line_offset(const char *text, size_t size, int line);
+/* Offset of the byte where a character begins, for ct__node.begin and end. */
+size_t ct__tree_byte_offset(const char *text, size_t size, size_t character);
 
 #endif
