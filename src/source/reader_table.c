@@ -8,6 +8,7 @@
 const ct__reader_ops *const ct__reader_table[CT_SOURCE_FORMAT_COUNT] = {
     [CT_SOURCE_TABLE] = &ct__table_reader, [CT_SOURCE_TUM] = &ct__table_reader, [CT_SOURCE_EUROC] = &ct__table_reader,
     [CT_SOURCE_KITTI] = &ct__table_reader, [CT_SOURCE_G2O] = &ct__table_reader,
+    [CT_SOURCE_ROS1] = &ct__bag_reader, [CT_SOURCE_ROS2] = &ct__bag_reader, [CT_SOURCE_MCAP] = &ct__bag_reader,
 };
 
 static const char *const name[] = {

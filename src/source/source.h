@@ -89,7 +89,7 @@ typedef struct {
 
 /* Row f reads format f; NULL: not in this build (the core says so). Rows may be equal. */
 extern const ct__reader_ops *const ct__reader_table[CT_SOURCE_FORMAT_COUNT];
-extern const ct__reader_ops        ct__table_reader;
+extern const ct__reader_ops        ct__table_reader, ct__bag_reader;
 
 /* The format of a file or folder by its content. */
 ct_status ct__source_detect(const char *path, ct_source_format *format, ct_err *err);
