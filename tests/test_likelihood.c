@@ -1,8 +1,7 @@
 /* test_likelihood.c: the likelihood: its value against dense algebra, its gradient against differences, its limit
  * against the closed form, its maximum against latent values. */
 #include "evaluate_test.h"
-#include "graph_test.h"
-#include "learn_test.h"
+#include "graph_lesson_test.h"
 #include "likelihood/likelihood.h"
 
 #include <covtune/likelihood.h>
@@ -255,21 +254,8 @@ static void test_gradients_through_kernels(void)
 
 static void check_random_graph(uint64_t seed, int has, const char *what)
 {
-    world  w;
-    lesson l = {.runs = 1};
-    world_make(&w, seed, has);
-    l.noise = w.noise;
-    CHECK_OK(ct_sequence_new(w.graph, &l.seq[0], &l.err), l.err);
-    CHECK_OK(ct_theta_new(l.noise, &l.theta, &l.err), l.err);
-    for (int32_t g = 0; g < ct_noise_count(l.noise); g++) {
-        int used = 0;
-        for (int32_t f = 0; f < ct_graph_factors(w.graph); f++) used = used || ct_graph_factor(w.graph, f).noise == g;
-        const ct_noise_model *model = ct_noise_get(l.noise, g);
-        if (!used || !isfinite(ct_robust_log_normaliser(model->robust, model->dim))) continue;
-        CHECK_OK(ct_theta_learn(l.theta, g, ct_noise_get(l.noise, g)->kind, 1e-9, 1e9, &l.err), l.err);
-    }
+    lesson l = lesson_of_graph(seed, has, 0);
     check_gradient(&l, NULL, what);
-    free(w.truth);
     lesson_free(&l);
 }
 

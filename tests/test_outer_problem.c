@@ -1,8 +1,7 @@
 /* test_outer_problem.c: the outer problem: derivatives of the loss by the parameters, against differences, reference
  * values and each other. */
 #include "evaluate_test.h"
-#include "learn_test.h"
-#include "graph_test.h"
+#include "graph_lesson_test.h"
 
 #include <jansson.h>
 
@@ -72,36 +71,13 @@ static void test_derivatives_through_robust_kernels(void)
     }
 }
 
-/* Graphs of every built-in kind of measurement, with loops and landmarks: graph_test.h. */
 static void check_random_graph(uint64_t seed, int has, const char *what)
 {
-    world w;
-    world_make(&w, seed, has);
-    lesson l = {.runs = 1, .noise = w.noise};
-    CHECK_OK(ct_sequence_new(w.graph, &l.seq[0], &l.err), l.err);
-    const size_t bytes = (size_t)ct_graph_size(w.graph) * sizeof(double);
-    l.seq[0]->truth = malloc(bytes);
-    memcpy(l.seq[0]->truth, w.truth, bytes);
-    l.seq[0]->known = malloc((size_t)ct_graph_variables(w.graph));
-    memset(l.seq[0]->known, 0x3f, (size_t)ct_graph_variables(w.graph));
-    CHECK_OK(ct_theta_new(l.noise, &l.theta, &l.err), l.err);
-    for (int32_t g = 0; g < ct_noise_count(l.noise); g++)
-        CHECK_OK(ct_theta_learn(l.theta, g, ct_noise_get(l.noise, g)->kind, 1e-9, 1e9, &l.err), l.err);
+    lesson           l = lesson_of_graph(seed, has, 1);
     ct_outer_options options = ct_outer_defaults();
     options.loss.rotation = 3;
-    ct_status status = ct_outer_new(1, (const ct_sequence *const *)l.seq, l.noise, l.theta, &options, &l.outer, &l.err);
-    if (status != CT_OK && strstr(l.err.text, "no factor")) { /* the table may hold more models than the graph uses */
-        for (int32_t g = 0; g < ct_noise_count(l.noise); g++) {
-            int used = 0;
-            for (int32_t f = 0; f < ct_graph_factors(w.graph); f++)
-                used = used || ct_graph_factor(w.graph, f).noise == g;
-            if (!used) CHECK_OK(ct_theta_freeze(l.theta, g, -1, &l.err), l.err);
-        }
-        status = ct_outer_new(1, (const ct_sequence *const *)l.seq, l.noise, l.theta, &options, &l.outer, &l.err);
-    }
-    CHECK_OK(status, l.err);
-    if (status == CT_OK) check_derivatives(&l, what);
-    free(w.truth);
+    open_outer(&l, &options);
+    check_derivatives(&l, what);
     lesson_free(&l);
 }
 

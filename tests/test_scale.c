@@ -281,6 +281,28 @@ static void test_a_scale_that_raises_losses_is_applied_in_part_or_not(void)
     }
 }
 
+/* NEES under a factor is measured at the same estimates: kernels' widths follow. */
+static void test_nees_under_a_factor_is_that_of_the_same_estimates(void)
+{
+    lesson l = biased_lesson(3, 0, 0.01);
+    ct_learn_options options = ct_learn_defaults();
+    ct_learn_result result = {0};
+    double start[9], loss[2][3];
+    ct__nees_measure nees[2];
+    for (int32_t g = 0; g < ct_noise_count(l.noise); g++)
+        CHECK_OK(ct_noise_set_robust(l.noise, g, (ct_robust){CT_ROBUST_HUBER, 0.5}, &l.err), l.err);
+    CHECK_OK(ct_theta_learn(l.theta, ct_noise_find(l.noise, "first_pose"), CT_NOISE_DIAGONAL, 1e-9, 1e9, &l.err), l.err);
+    open_outer(&l, NULL);
+    ct__learning run = {.objective = {.outer = l.outer, .options = &options, .result = &result, .err = &l.err}};
+    run.start = start;
+    ct_theta_get(l.theta, l.noise, start);
+    for (int k = 0; k < 2; k++) CHECK_OK(ct__measure_nees(&run, k ? 9 : 1, loss[k], &nees[k]), l.err);
+    printf("  NEES %.4f, with variances times 9 %.4f\n", nees[0].nees, nees[1].nees);
+    for (int i = 0; i < 3; i++) CHECK_NEAR(loss[1][i] / loss[0][i], 1, 1e-6);
+    CHECK_NEAR(9 * nees[1].nees / nees[0].nees, 1, 1e-5);
+    lesson_free(&l);
+}
+
 int main(void)
 {
     RUN(test_leverage_is_the_slope_of_the_log_determinant);
@@ -292,5 +314,6 @@ int main(void)
     RUN(test_a_scale_that_raises_losses_is_applied_in_part_or_not);
     RUN(test_one_bad_sequence_does_not_rule_nees);
     RUN(test_kernel_widths_follow_the_scale_and_estimates_stay);
+    RUN(test_nees_under_a_factor_is_that_of_the_same_estimates);
     return ct_test_end();
 }

@@ -12,7 +12,7 @@ typedef struct {
     const ct_noise  *noise;
     const double    *x;
     const uint8_t   *wanted;
-    int32_t         *item_of, *batch_of; /* per edge */
+    int32_t         *item_of; /* per edge */
     ct__factor_at_fn fn;
     void            *user;
 } sweep;
@@ -23,22 +23,15 @@ static void evaluate_item(const sweep *s, const ct__item *item, ct__factor_at *f
     const ct_factor_ops *ops = f->ops;
     const double        *arg[CT_ARITY_MAX];
     double               space[CT_ARITY_MAX * BLOCK_MAX], *J[CT_ARITY_MAX];
-    int                  cols[CT_ARITY_MAX], at = 0;
-    f->n = 0;
+    int                  cols[CT_ARITY_MAX], place[CT__SIDE_MAX];
     for (int i = 0; i < ops->arity; i++) {
         arg[i] = s->x + item->at[i];
         cols[i] = ct_kind_dim(ops->kind[i]);
         J[i] = item->moves >> i & 1 ? space + i * BLOCK_MAX : NULL;
-        for (int c = 0; J[i] && c < cols[i]; c++) f->n += (int)(ct__depends(ops, i) >> c & 1);
     }
     ct_factor_eval(ops, item->z, item->context, arg, f->r, J);
     ct__divide_by_multiplier(f->multiplier, ops->rows, f->r, ops->arity, J, cols);
-    for (int i = 0; i < ops->arity; i++)
-        for (int c = 0; J[i] && c < cols[i]; c++) {
-            if (!(ct__depends(ops, i) >> c & 1)) continue;
-            for (int row = 0; row < ops->rows; row++) f->J[row * f->n + at] = J[i][row * cols[i] + c];
-            at++;
-        }
+    f->n = ct__edge_jacobian(ops, J, f->J, place);
 }
 
 static void visit(void *user, int64_t edge, int n, const double *P)
@@ -50,7 +43,7 @@ static void visit(void *user, int64_t edge, int n, const double *P)
     if (s->wanted && !s->wanted[s->solver->factor_of[k]]) return;
     f.factor = s->solver->factor_of[k];
     f.noise = item->noise;
-    f.ops = s->solver->batch[s->batch_of[edge]].ops;
+    f.ops = ct__batch_of(s->solver, k)->ops;
     f.model = ct_noise_get(s->noise, item->noise);
     f.multiplier = ct__item_multiplier(s->solver, item);
     f.P = P;
@@ -64,15 +57,9 @@ ct_status ct__factor_sweep(ct_solver *solver, const ct_noise *noise, const doubl
                            ct__factor_at_fn fn, void *user, ct_err *err)
 {
     sweep s = {.solver = solver, .noise = noise, .x = x, .wanted = wanted, .fn = fn, .user = user};
-    s.item_of = ct__zalloc(2 * (int64_t)solver->items, sizeof *s.item_of);
+    s.item_of = ct__zalloc(solver->items, sizeof *s.item_of);
     if (!s.item_of) return ct__no_memory(err, "factors", solver->items);
-    s.batch_of = s.item_of + solver->items;
-    for (int32_t b = 0; b < solver->batches; b++)
-        for (int32_t k = solver->batch[b].first; k < solver->batch[b].end; k++) {
-            if (solver->item[k].edge < 0) continue;
-            s.item_of[solver->item[k].edge] = k;
-            s.batch_of[solver->item[k].edge] = b;
-        }
+    ct__map_edges(solver, s.item_of);
     ct_status status = ct_solver_linearise(solver, noise, x, err);
     if (status == CT_OK) status = ct_sparse_edge_covariances(solver->system, visit, &s, err);
     free(s.item_of);

@@ -5,8 +5,6 @@
 #include "graph/graph.h"
 #include "solve/solve.h"
 
-#define CT__SIDE_MAX (CT_ARITY_MAX * CT_DIM_MAX)
-
 /* r and J are those of the model's own covariance: a known multiple of it is divided out. Columns of J are the
  * estimated coordinates that the residual depends on, and P is their covariance. */
 typedef struct {

@@ -2,7 +2,6 @@
  *
  *   outer_problem.c         the loss over all sequences, its gradient and Gauss-Newton matrix
  *   inner_problem.c         one sequence: solve, loss, derivatives
- *   leverage.c              the fit of each noise model, and its expectation
  *   numeric_gradient.c      derivatives by perturbed solves
  *   check_gradient.c        derivatives against differences of the loss
  *   deployment.c            estimates as in deployment, evaluated

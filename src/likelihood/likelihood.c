@@ -63,8 +63,7 @@ ct_status ct__likelihood_build_solver(ct__likelihood_sequence *s, ct_err *err)
     const int64_t edges = s->solver->system->edges;
     s->item_of = ct__zalloc(edges, sizeof *s->item_of);
     if (!s->item_of) return ct__no_memory(err, "factors", edges);
-    for (int32_t k = 0; k < s->solver->items; k++)
-        if (s->solver->item[k].edge >= 0) s->item_of[s->solver->item[k].edge] = k;
+    ct__map_edges(s->solver, s->item_of);
     return CT_OK;
 }
 

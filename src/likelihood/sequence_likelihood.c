@@ -26,7 +26,6 @@
 
 #include <math.h>
 
-#define SIDE_MAX (CT_ARITY_MAX * CT_DIM_MAX)
 #define ENTRIES  (CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX)
 
 typedef struct {
@@ -36,36 +35,6 @@ typedef struct {
 } sweep;
 
 /* ---- One factor ------------------------------------------------------------------------------ */
-
-static const ct__batch *batch_of(const ct_solver *solver, int32_t item)
-{
-    int32_t low = 0, high = solver->batches - 1;
-    while (low < high) {
-        const int32_t middle = (low + high) / 2;
-        if (solver->batch[middle].end <= item) low = middle + 1;
-        else high = middle;
-    }
-    return &solver->batch[low];
-}
-
-/* J <- the columns of the view's Jacobians that the edge of its item has, rows x n; place[k]: column k's index in the
- * factor's perturbation. Returns n. */
-static int edge_jacobian(const ct_factor_ops *ops, const ct__item *item, const ct__factor_view *f, double *J,
-                         int *place)
-{
-    int n = 0, first = 0;
-    for (int i = 0; i < f->arity; first += f->cols[i++]) {
-        if (!f->J[i]) continue;
-        const unsigned in = item->cut ? ct__depends(ops, i) : ~0u;
-        for (int c = 0; c < f->cols[i]; c++)
-            if (in >> c & 1) place[n++] = first + c;
-    }
-    first = 0;
-    for (int i = 0, k = 0; i < f->arity; first += f->cols[i++])
-        for (; k < n && place[k] < first + f->cols[i]; k++)
-            for (int row = 0; row < f->rows; row++) J[row * n + k] = f->J[i][row * f->cols[i] + place[k] - first];
-    return n;
-}
 
 /* W as a matrix. */
 static void information(const ct_noise_model *model, int rows, double *W)
@@ -136,7 +105,7 @@ static void add_explicit(const sweep *w, int32_t model, const ct__factor_view *f
 static void add_log_det_gradient(const sweep *w, const ct_factor_ops *ops, const ct__item *item,
                                  const ct__factor_view *f, int n, const int *place, const double *M, double t)
 {
-    double  all[SIDE_MAX] = {0}, m[SIDE_MAX], K[SIDE_MAX * SIDE_MAX], u[CT_ROWS_MAX] = {0};
+    double  all[CT__SIDE_MAX] = {0}, m[CT__SIDE_MAX], K[CT__SIDE_MAX * CT__SIDE_MAX], u[CT_ROWS_MAX] = {0};
     double *g = w->scratch->g, root = sqrt(ct__item_multiplier(w->s->solver, item));
     int     side = 0;
     for (int i = 0; i < f->arity; i++) side += f->cols[i];
@@ -165,15 +134,15 @@ static void add_edge(void *user, int64_t edge, int n, const double *P)
     const sweep         *w = user;
     const ct_solver     *solver = w->s->solver;
     const int32_t        k = w->s->item_of[edge], model = solver->item[k].noise;
-    const ct__batch     *batch = batch_of(solver, k);
+    const ct__batch     *batch = ct__batch_of(solver, k);
     const int            learned = model < w->l->models && w->l->slot[model] >= 0;
     ct__factor_view      f;
-    double               J[CT_ROWS_MAX * SIDE_MAX], M[CT_ROWS_MAX * SIDE_MAX];
+    double               J[CT_ROWS_MAX * CT__SIDE_MAX], M[CT_ROWS_MAX * CT__SIDE_MAX];
     double               W[ENTRIES], WC[ENTRIES], WCW[ENTRIES], t = 0;
-    int                  place[SIDE_MAX];
+    int                  place[CT__SIDE_MAX];
     ct__view_factor(solver, w->l->noise, batch, k, w->s->x, &f);
     if (!learned && batch->ops->flat && f.slope == 0) return;
-    edge_jacobian(batch->ops, &solver->item[k], &f, J, place);
+    ct__edge_jacobian(batch->ops, f.J, J, place);
     multiply(f.rows, n, n, J, P, M);
     apply_to_columns(f.model, f.rows, n, M);
     for (int i = 0; i < f.rows; i++)

@@ -76,6 +76,15 @@ int ct__pieces_in(const ct_solver *solver, const int32_t *dim, int32_t block, un
 ct_status ct__covariance(const ct_solver *solver, int64_t count, const int32_t *a, const int32_t *b,
                          double *const out[], ct_err *err);
 
+#define CT__SIDE_MAX (CT_ARITY_MAX * CT_DIM_MAX) /* columns of a factor's Jacobian */
+/* edges.c. item_of[e] <- the item of edge e of the system. */
+void ct__map_edges(const ct_solver *solver, int32_t *item_of);
+/* The batch of an item. */
+const ct__batch *ct__batch_of(const ct_solver *solver, int32_t item);
+/* out <- the columns of an item's Jacobians, NULL for fixed variables, that its edge has: rows x n. place[k]: column k's
+ * index in the factor's perturbation. Returns n, at most CT__SIDE_MAX. */
+int ct__edge_jacobian(const ct_factor_ops *ops, double *const J[], double *out, int place[]);
+
 /* Updates noise indices and multipliers of items: factors may be given others after ct_solver_new. */
 void ct__refresh_noise(ct_solver *solver);
 /* m of an item, whose covariance is m times its model's. Whoever evaluates an item divides residual and Jacobians by
