@@ -35,7 +35,7 @@ static inline doctor_world doctor_world_clean(uint64_t seed)
 
 static inline ct_se2 doctor_pose(const doctor_world *w, int run, double t)
 {
-    ct_tables_options o = ct_tables_defaults();
+    ct_tables_options o = ct_tables_defaults(CT_SE2);
     double            p[3];
     o.seed = w->seed;
     o.duration_s = 1e4;
