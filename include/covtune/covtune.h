@@ -1,5 +1,5 @@
 /* covtune.h: everything. Modules, each building on those before it: base, finding, source, lie, shape, noise, theta,
- * graph, data, simulate, net, push, sparse, solve, smooth, evaluate, learn, trial, export, page, api. */
+ * graph, data, simulate, net, push, sparse, solve, smooth, evaluate, doctor, learn, trial, export, page, api. */
 #ifndef COVTUNE_H
 #define COVTUNE_H
 
@@ -20,6 +20,7 @@
 #include <covtune/smooth.h>
 #include <covtune/evaluate.h>
 #include <covtune/likelihood.h>
+#include <covtune/doctor.h>
 #include <covtune/learn.h>
 #include <covtune/trial.h>
 #include <covtune/export.h>

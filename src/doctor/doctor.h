@@ -11,7 +11,8 @@
  *   noise_tests.c, tails.c, depends.c    what remains
  *   truth_tests.c                        truth: gaps, jumps, copies
  *   influence.c                          what does not matter, what nothing determines
- *   report.c      findings, corrections, evidence
+ *   corrections.c faults as corrections of a recipe
+ *   report.c      findings, evidence
  *   examine.c     the whole
  */
 #ifndef CT_DOCTOR_PRIVATE_H
@@ -201,6 +202,13 @@ ct_status ct__test_tails(ct__exam *e, ct__sensor *s, ct_err *err);
 ct_status ct__test_dependence(ct__exam *e, ct__sensor *s, ct_err *err);
 ct_status ct__test_truth(ct__exam *e, ct_err *err);
 ct_status ct__test_influence(ct__exam *e, ct_err *err);
+
+/* corrections.c: of a sensor's faults, without its frame; of frames, when all sensors are examined; which belong to
+ * which finding. */
+#define CT__FRAMES_AGREE 5.0 /* standard errors by which frames of two sensors differ at most */
+ct_status ct__correct_sensor(ct__exam *e, const ct__sensor *s, const ct__fault *f, int32_t recording, ct_err *err);
+ct_status ct__correct_frames(ct__exam *e, ct_err *err);
+void      ct__assign_corrections(ct_diagnosis *d);
 
 /* report.c: append a finding about a sensor; row -1: all of it. */
 ct_status ct__report(ct__exam *e, const ct__sensor *s, int row, ct_finding_code code, int values, const double *value,

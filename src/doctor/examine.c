@@ -26,17 +26,19 @@ static ct_status examine_sensors(ct__exam *e, ct_err *err)
         ct__sensor *s = &e->sensor[i];
         ct__find_centre(e, s);
         CT_TRY(ct__find_large_faults(e, s, err));
-        if (s->spoiled) continue;
-        CT_TRY(ct__find_faults(e, s, err));
+        if (s->spoiled) CT_TRY(ct__correct_sensor(e, s, &s->fault, -1, err));
+        else CT_TRY(ct__find_faults(e, s, err));
     }
-    return CT_OK;
+    return ct__correct_frames(e, err);
 }
 
 static ct_status examine(ct__exam *e, ct_err *err)
 {
     CT_TRY(ct__exam_survey(e, err));
     count_tests(e);
-    return examine_sensors(e, err);
+    CT_TRY(examine_sensors(e, err));
+    ct__assign_corrections(e->out);
+    return CT_OK;
 }
 
 ct_status ct_doctor_examine(const ct_dataset *dataset, const ct_doctor_options *options, ct_diagnosis **out,

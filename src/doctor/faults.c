@@ -387,21 +387,15 @@ static ct_status report_displacements(table *t, const ct__fit *fit, const ct__fa
     return show(t, fit, f, moved >= 0 ? moved : turned, err);
 }
 
-/* Faults that are not in use and would take the place of one that is. */
-static ct_status report_alike(table *t, const ct__fit *fit, ct_err *err)
-{
-    (void)t;
-    (void)fit;
-    (void)err;
-    return CT_OK;
-}
-
 static ct_status report_all(table *t, const ct__fit *fit, const ct__fault *f, const by_recording *b, ct_err *err)
 {
     for (int j = 0; j < t->s->params; j++)
         if (fit->use[j]) CT_TRY(report_one(t, fit, f, b, j, err));
     CT_TRY(report_displacements(t, fit, f, err));
-    return report_alike(t, fit, err);
+    if (b->recordings < 2) return ct__correct_sensor(t->e, t->s, f, -1, err);
+    for (int32_t i = 0; i < b->recordings; i++)
+        CT_TRY(ct__correct_sensor(t->e, t->s, &b->fault[i], b->recording[i], err));
+    return CT_OK;
 }
 
 /* Frames turn about the middle of the poses: about a far origin, turns and shifts would be one. */

@@ -64,7 +64,7 @@ static void choose_times(ct__exam_sequence *s, const stamp *by, int32_t n)
         s->t0 = fmin(s->t0, by[i].t);
     }
     if (!s->timed || !isfinite(s->t0)) s->timed = 0, s->t0 = 0;
-    for (int32_t v = 0; v < n; v++) s->t[v] = s->timed ? s->seq->stamp[v] : s->bodies.rank[v];
+    for (int32_t i = 0; i < n; i++) s->t[by[i].v] = s->timed ? by[i].t : s->bodies.rank[by[i].v];
 }
 
 static ct_status order_bodies(ct__exam_sequence *s, ct_err *err)
@@ -81,9 +81,7 @@ static ct_status order_bodies(ct__exam_sequence *s, ct_err *err)
         if (missing || isnan(by[v].t)) by[v].t = s->bodies.rank[v];
     qsort(by, (size_t)n, sizeof *by, compare_stamps);
     choose_times(s, by, n);
-    if (missing)
-        for (int32_t v = s->timed = 0; v < n; v++) s->t[v] = s->bodies.rank[v];
-    if (missing) s->t0 = 0;
+    if (missing) s->timed = 0, s->t0 = 0;
     for (int32_t i = 0; i < n; i++) {
         s->order[i] = by[i].v;
         s->place[by[i].v] = i;

@@ -1,0 +1,220 @@
+/* doctor.c: covtune doctor. Mistakes in a dataset that no covariance mends. */
+#include "cli/common/findings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const char *path, *fix, *data;
+    int         brief, jobs;
+    double      level;
+} doctor_request;
+
+/* ---- corrections as lines of a recipe ---- */
+
+static void put_numbers(cli_buffer *out, const ct_correction *c)
+{
+    if (c->count == 1) {
+        cli_buffer_printf(out, "%.6g", c->value[0]);
+        return;
+    }
+    for (int32_t i = 0; i < c->count; i++) cli_buffer_printf(out, "%s%.6g", i ? ", " : "[", c->value[i]);
+    cli_buffer_printf(out, "]");
+}
+
+/* "- {sensor: odom, delay: 0.175}". The caller frees it. */
+static char *correction_line(const ct_correction *c)
+{
+    cli_buffer out = {0};
+    cli_buffer_printf(&out, "- {sensor: %s, ", c->sensor);
+    if (c->recording[0]) cli_buffer_printf(&out, "recording: \"%s\", ", c->recording);
+    cli_buffer_printf(&out, "%s: ", ct_correction_key(c->kind));
+    switch (c->kind) {
+    case CT_CORRECT_QUATERNION: cli_buffer_printf(&out, "%s", c->value[0] > 0 ? "scalar_first" : "scalar_last"); break;
+    case CT_CORRECT_CAMERA:
+    case CT_CORRECT_FULL: cli_buffer_printf(&out, "%s", c->value[0] > 0 ? "true" : "false"); break;
+    case CT_CORRECT_KERNEL:
+        cli_buffer_printf(&out, "%s:%.3g", ct_robust_name((ct_robust_kind)c->value[0]), c->value[1]);
+        break;
+    default: put_numbers(&out, c);
+    }
+    cli_buffer_printf(&out, "}");
+    return out.text;
+}
+
+/* Corrections of a finding: those of its sensor and kind. */
+static int belongs(const ct_diagnosis *d, int32_t finding, int32_t correction)
+{
+    const int32_t first = d->correction_of[finding];
+    if (first < 0) return 0;
+    return d->correction[correction].kind == d->correction[first].kind &&
+           !strcmp(d->correction[correction].sensor, d->correction[first].sensor);
+}
+
+/* ---- output ---- */
+
+static json_t *correction_json(const ct_diagnosis *d, int32_t i)
+{
+    const ct_correction *c = &d->correction[i];
+    json_t              *o = cli_object();
+    char                *line = correction_line(c);
+    cli_put(o, "sensor", cli_text(c->sensor));
+    cli_put(o, "recording", c->recording[0] ? cli_text(c->recording) : cli_text(NULL));
+    cli_put(o, "kind", cli_text(ct_correction_key(c->kind)));
+    cli_put(o, "value", cli_numbers(c->count, c->value));
+    cli_put(o, "error", cli_number(d->correction_error[i]));
+    cli_put(o, "line", cli_text(line));
+    free(line);
+    return o;
+}
+
+static void print_json(const doctor_request *request, const ct_diagnosis *d)
+{
+    json_t *o = cli_object(), *findings = cli_findings_json(&d->findings), *corrections = cli_array();
+    for (int32_t i = 0; i < d->findings.count; i++) {
+        json_t *mine = cli_array();
+        for (int32_t k = 0; k < d->corrections; k++)
+            if (belongs(d, i, k)) cli_append(mine, cli_integer(k));
+        cli_put(json_array_get(findings, (size_t)i), "corrections", mine);
+    }
+    for (int32_t k = 0; k < d->corrections; k++) cli_append(corrections, correction_json(d, k));
+    cli_put(o, "dataset", cli_text(request->path));
+    cli_put(o, "level", cli_number(request->level));
+    cli_put(o, "tests", cli_integer(d->tests));
+    cli_put(o, "imports", cli_integer(d->imports));
+    cli_put(o, "findings", findings);
+    cli_put(o, "corrections", corrections);
+    cli_put(o, "fix", cli_text(request->fix));
+    cli_print_json(o);
+}
+
+static void print_finding(const ct_diagnosis *d, int32_t i)
+{
+    const ct_finding      *f = &d->findings.item[i];
+    const ct_finding_info *info = ct_finding_get_info(f->code);
+    char                   text[CLI_FINDING_TEXT];
+    ct_finding_text(f, text, sizeof text);
+    cli_row(ct_severity_name(info->severity), "%s: %s", info->name, text);
+    for (int32_t k = 0; k < d->corrections; k++) {
+        if (!belongs(d, i, k)) continue;
+        char *line = correction_line(&d->correction[k]);
+        cli_row("", "corrections: %s", line);
+        free(line);
+    }
+}
+
+static void print_all(const ct_diagnosis *d)
+{
+    for (int severity = CT_SEVERITY_COUNT - 1; severity >= 0; severity--)
+        for (int32_t i = 0; i < d->findings.count; i++)
+            if ((int)ct_finding_get_info(d->findings.item[i].code)->severity == severity) print_finding(d, i);
+    if (!d->findings.count) cli_row("nothing", "found, with %lld tests", (long long)d->tests);
+}
+
+/* ---- the command ---- */
+
+static int show(void *user, double share, const char *what)
+{
+    cli_progress_show(user, share, "%s", what);
+    return cli_interrupted();
+}
+
+static ct_status write_fix(const doctor_request *request, const ct_recipe *recipe, const ct_diagnosis *d, ct_err *err)
+{
+    char     *text = NULL;
+    ct_status status = ct_recipe_correct(recipe, d->correction, d->corrections, &text, err);
+    if (status == CT_OK) {
+        FILE *file = cli_open(request->fix, "w");
+        if (!file || fputs(text, file) < 0) status = ct_fail(err, CT_E_IO, "%s cannot be written", request->fix);
+        if (file && fclose(file) != 0) status = ct_fail(err, CT_E_IO, "%s cannot be written", request->fix);
+    }
+    free(text);
+    return status;
+}
+
+static ct_status read_recipe(const doctor_request *request, ct_recipe **recipe, ct_err *err)
+{
+    const ct_status status = ct_recipe_of_dataset(request->path, recipe, err);
+    if (status != CT_OK || *recipe || !request->fix) return status;
+    return ct_fail(err, CT_E_ARGUMENT,
+                   "%s has no recipe.yaml: --fix corrects the recipe that a dataset was imported by", request->path);
+}
+
+static cli_exit carry_out(const cli_io *io, const doctor_request *request)
+{
+    ct_err            err = {0};
+    ct_dataset       *dataset = NULL;
+    ct_recipe        *recipe = NULL;
+    ct_diagnosis     *d = NULL;
+    ct_doctor_options options = ct_doctor_defaults();
+    cli_progress      bar = cli_progress_new(io, 1);
+    options.level = request->level;
+    options.brief = request->brief;
+    options.threads = request->jobs;
+    options.folder = request->data;
+    options.progress = show;
+    options.user = &bar;
+    ct_status status = read_recipe(request, &recipe, &err);
+    if (status == CT_OK) status = cli_read_dataset(io, request->path, CT_DATASET_ALL, &dataset, &err);
+    options.recipe = recipe;
+    cli_interrupt_begin(io, "stopping");
+    if (status == CT_OK) status = ct_doctor_examine(dataset, &options, &d, &err);
+    const int interrupted = cli_interrupted();
+    cli_interrupt_end();
+    cli_status_clear();
+    if (status == CT_OK && request->fix) status = write_fix(request, recipe, d, &err);
+    if (status == CT_OK && io->json) print_json(request, d);
+    else if (status == CT_OK && !io->quiet) print_all(d);
+    ct_diagnosis_free(d);
+    ct_recipe_free(recipe);
+    ct_dataset_free(dataset);
+    if (interrupted) return CLI_INTERRUPTED;
+    return status == CT_OK ? CLI_DONE : cli_fail(io, "%s", err.text);
+}
+
+#define AT(member) offsetof(doctor_request, member)
+static const cli_option OPTIONS[] = {
+    CLI_ROW_TEXT("fix", "RECIPE.yaml", AT(fix),
+                 "write the recipe that the dataset keeps with the corrections found; import it to apply them"),
+    CLI_ROW_TEXT("data", "FOLDER", AT(data), "folder of the recipe's files, if they have moved"),
+    CLI_ROW_NUMBER("level", "P", 1e-9, 0.5, AT(level),
+                   "chance of one false finding or more in a dataset without faults (0.01)"),
+    CLI_ROW_FLAG("brief", AT(brief),
+                 "one pass over a part of the measurements, without imports: what learn does first"),
+    CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, AT(jobs), "threads (one a processor)"),
+    CLI_ROW_END,
+};
+#undef AT
+
+static cli_exit run(const cli_command *command, int argc, char **argv)
+{
+    doctor_request request = {.level = ct_doctor_defaults().level, .jobs = cli_processors()};
+    cli_io         io;
+    const cli_exit code = cli_parse(command, &request, argc, argv, &io, &request.path);
+    if (code != CLI_GO) return code;
+    if (request.fix && request.brief)
+        return cli_misuse(&io, "--fix needs the whole examination: it is not for --brief");
+    return cli_finish(&io, carry_out(&io, &request));
+}
+
+const cli_command cli_doctor = {
+    .name = "doctor",
+    .brief = "find mistakes in a dataset that no covariance mends",
+    .operands = "DATASET",
+    .least = 1,
+    .most = 1,
+    .text =
+        "Looks at residuals at the truth, and at the estimate where the truth does not determine them. Finds units, "
+        "axes, frames, delays, drift of clocks, scales, biases and lever arms of sensors; outliers, heavy tails, "
+        "correlation of rows and of neighbours, noise that depends on range, speed or time, two kinds of measurements "
+        "in one model; a truth with gaps or jumps, or that copies a sensor; sensors that do not matter and states that "
+        "nothing determines. Every finding has a size, its standard error, and the line of a recipe that mends it. "
+        "docs/doctor.md has the tests.\n"
+        "Of a dataset that covtune import made, the recipe is read too: the dataset is imported again with the "
+        "corrections until they stay. Exit code 0 means that the examination ended, with findings or without; --json "
+        "lists them.\n",
+    .example = "  covtune simulate nav2d --dataset D1 --train 4 --test 2 --out nav\n"
+               "  covtune doctor nav\n",
+    .options = OPTIONS,
+    .run = run,
+};

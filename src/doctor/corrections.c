@@ -1,0 +1,183 @@
+/* corrections.c: faults as corrections of a recipe.
+ *
+ *     measured row i  =  unit scale_i true_axis(i) + bias_i
+ *
+ * is mended by axes, then a scale of 1 / (unit scale_i), then a bias of bias_i / scale_i that is subtracted. A frame is
+ * that of the truth if every sensor that is tied to the world sees it, else of the sensor. */
+#include "doctor/doctor.h"
+
+#include <math.h>
+
+/* The frame about the origin: F = C E C^-1. */
+static ct_se3 frame_of(const ct__sensor *s, const ct__fault *f)
+{
+    const ct_se3 C = {s->centre[0], s->centre[1], s->centre[2], 0, 0, 0, 1};
+    ct_se3       E;
+    if (s->pose == CT_SE2)
+        E = (ct_se3){f->frame[0], f->frame[1], 0, 0, 0, sin(0.5 * atan2(f->frame[3], f->frame[2])),
+                     cos(0.5 * atan2(f->frame[3], f->frame[2]))};
+    else memcpy(&E, f->frame, sizeof E);
+    return ct_se3_compose(ct_se3_compose(C, E, NULL, NULL), ct_se3_inverse(C, NULL), NULL, NULL);
+}
+
+/* As a recipe writes a pose: x y yaw, or x y z and a quaternion. Returns how many numbers. */
+static int pose_fields(ct_kind kind, ct_se3 T, double *value)
+{
+    if (kind == CT_SE2) {
+        value[0] = T.x, value[1] = T.y, value[2] = 2 * atan2(T.qz, T.qw);
+        value[2] = remainder(value[2], 6.283185307179586) + 0.0; /* no -0 */
+        return 3;
+    }
+    memcpy(value, &T, sizeof T);
+    return 7;
+}
+
+static int uses(const ct__sensor *s, ct__fault_kind kind)
+{
+    for (int j = 0; s->fit && j < s->params; j++)
+        if (s->fit->use[j] && s->param[j].kind == kind) return 1;
+    return 0;
+}
+
+static double error_of(const ct__sensor *s, ct__fault_kind kind)
+{
+    double error = 0;
+    for (int j = 0; s->fit && j < s->params; j++)
+        if (s->fit->use[j] && s->param[j].kind == kind) error = fmax(error, s->fit->error[j]);
+    return error;
+}
+
+static ct_status correct_mount(ct__exam *e, const ct__sensor *s, const ct__fault *f, int32_t recording, ct_err *err)
+{
+    const ct_kind kind = s->offset >= 0 ? s->mount : s->pose;
+    const double  error = error_of(s, CT__FAULT_MOUNT);
+    double        value[CT_CORRECTION_VALUES] = {0}, identity[CT_SIZE_MAX], x[CT_SIZE_MAX];
+    if (!ct__is_pose(kind))
+        return ct__report_correction(e, s, recording, CT_CORRECT_MOUNT, ct_kind_dim(kind), f->mount, error, err);
+    ct_kind_identity(kind, identity);
+    ct_kind_retract(kind, identity, f->mount, x);
+    ct_kind_to_fields(kind, x, value);
+    return ct__report_correction(e, s, recording, CT_CORRECT_MOUNT, ct_kind_fields(kind), value, error, err);
+}
+
+static ct_status correct_rows(ct__exam *e, const ct__sensor *s, const ct__fault *f, int32_t recording, ct_err *err)
+{
+    double scale[CT_ROWS_MAX], bias[CT_ROWS_MAX], axes[CT_ROWS_MAX];
+    int    scaled = uses(s, CT__FAULT_SCALE), permuted = 0;
+    for (int i = 0; i < s->rows; i++) {
+        scale[i] = 1 / (f->unit[i] * f->scale[i]);
+        bias[i] = f->bias[i] / f->scale[i];
+        axes[i] = f->axis[i];
+        scaled |= f->unit[i] < 1 || f->unit[i] > 1;
+        permuted |= f->axis[i] != i + 1;
+    }
+    if (permuted) CT_TRY(ct__report_correction(e, s, recording, CT_CORRECT_AXES, s->rows, axes, 0, err));
+    if (scaled)
+        CT_TRY(ct__report_correction(e, s, recording, CT_CORRECT_SCALE, s->rows, scale, error_of(s, CT__FAULT_SCALE),
+                                     err));
+    if (!uses(s, CT__FAULT_BIAS)) return CT_OK;
+    return ct__report_correction(e, s, recording, CT_CORRECT_BIAS, s->rows, bias, error_of(s, CT__FAULT_BIAS), err);
+}
+
+ct_status ct__correct_sensor(ct__exam *e, const ct__sensor *s, const ct__fault *f, int32_t recording, ct_err *err)
+{
+    const double delay = error_of(s, CT__FAULT_DELAY), drift = error_of(s, CT__FAULT_DRIFT);
+    if (uses(s, CT__FAULT_DELAY))
+        CT_TRY(ct__report_correction(e, s, recording, CT_CORRECT_DELAY, 1, &f->delay, delay, err));
+    if (uses(s, CT__FAULT_DRIFT))
+        CT_TRY(ct__report_correction(e, s, recording, CT_CORRECT_DRIFT, 1, &f->drift, drift, err));
+    CT_TRY(correct_rows(e, s, f, recording, err));
+    return uses(s, CT__FAULT_MOUNT) ? correct_mount(e, s, f, recording, err) : CT_OK;
+}
+
+/* ---- Frames ----------------------------------------------------------------------------------- */
+
+static int can_show_frame(const ct__sensor *s)
+{
+    for (int j = 0; s->fit && s->fit->e && j < s->params; j++)
+        if (s->param[j].kind == CT__FAULT_FRAME) return 1;
+    return 0;
+}
+
+/* Distance between two frames where they turn, in standard errors. */
+static double disagreement(const ct__sensor *a, const ct__sensor *b)
+{
+    double       most = 0;
+    const ct_se3 A = frame_of(a, &a->fault), B = frame_of(b, &b->fault);
+    const double ea = error_of(a, CT__FAULT_FRAME), eb = error_of(b, CT__FAULT_FRAME);
+    double       p[3], q[3];
+    ct_se3_act(A, a->centre, p, NULL, NULL);
+    ct_se3_act(B, a->centre, q, NULL, NULL);
+    for (int i = 0; i < 3; i++) most = fmax(most, fabs(p[i] - q[i]) / hypot(ea, eb));
+    return most;
+}
+
+ct_status ct__correct_frames(ct__exam *e, ct_err *err)
+{
+    const ct__sensor *first = NULL;
+    int               all = 1;
+    double            value[CT_CORRECTION_VALUES];
+    for (int32_t i = 0; i < e->sensors; i++) {
+        const ct__sensor *s = &e->sensor[i];
+        if (!can_show_frame(s)) continue;
+        if (!uses(s, CT__FAULT_FRAME) || (first && disagreement(first, s) > CT__FRAMES_AGREE)) all = 0;
+        if (uses(s, CT__FAULT_FRAME) && (!first || error_of(s, CT__FAULT_FRAME) < error_of(first, CT__FAULT_FRAME)))
+            first = s;
+    }
+    if (first && all) {
+        const int n = pose_fields(first->pose, ct_se3_inverse(frame_of(first, &first->fault), NULL), value);
+        return ct__report_correction(e, NULL, -1, CT_CORRECT_FRAME, n, value, error_of(first, CT__FAULT_FRAME), err);
+    }
+    for (int32_t i = 0; i < e->sensors; i++) {
+        const ct__sensor *s = &e->sensor[i];
+        if (!uses(s, CT__FAULT_FRAME)) continue;
+        const int n = pose_fields(s->pose, frame_of(s, &s->fault), value);
+        CT_TRY(ct__report_correction(e, s, -1, CT_CORRECT_FRAME, n, value, error_of(s, CT__FAULT_FRAME), err));
+    }
+    return CT_OK;
+}
+
+/* ---- Of which finding ------------------------------------------------------------------------- */
+
+static int kind_of(ct_finding_code code)
+{
+    switch (code) {
+    case CT_FINDING_SENSOR_DELAY: return CT_CORRECT_DELAY;
+    case CT_FINDING_CLOCK_DRIFT: return CT_CORRECT_DRIFT;
+    case CT_FINDING_SENSOR_UNITS:
+    case CT_FINDING_SENSOR_SCALE: return CT_CORRECT_SCALE;
+    case CT_FINDING_SENSOR_BIAS:
+    case CT_FINDING_RATE_BIAS: return CT_CORRECT_BIAS;
+    case CT_FINDING_SENSOR_AXES: return CT_CORRECT_AXES;
+    case CT_FINDING_SENSOR_MOUNT:
+    case CT_FINDING_SENSOR_TURNED: return CT_CORRECT_MOUNT;
+    case CT_FINDING_SENSOR_IN_OTHER_FRAME: return CT_CORRECT_FRAME;
+    case CT_FINDING_OUTLIERS:
+    case CT_FINDING_HEAVY_TAILS: return CT_CORRECT_KERNEL;
+    case CT_FINDING_ROWS_CORRELATED: return CT_CORRECT_FULL;
+    case CT_FINDING_QUATERNION_ORDER: return CT_CORRECT_QUATERNION;
+    case CT_FINDING_CAMERA_AXES: return CT_CORRECT_CAMERA;
+    default: return -1;
+    }
+}
+
+/* Does the subject, "gps" or "gps.x", belong to the sensor? */
+static int is_of(const char *subject, const char *sensor)
+{
+    const size_t n = strlen(sensor);
+    return !strncmp(subject, sensor, n) && (!subject[n] || subject[n] == '.');
+}
+
+void ct__assign_corrections(ct_diagnosis *d)
+{
+    for (int32_t i = 0; i < d->findings.count; i++) {
+        const ct_finding *f = &d->findings.item[i];
+        const int         kind = kind_of(f->code);
+        d->correction_of[i] = -1;
+        for (int32_t k = d->corrections - 1; k >= 0 && kind >= 0 && f->subjects; k--) {
+            const ct_correction *c = &d->correction[k];
+            const int            truth = kind == CT_CORRECT_FRAME && !strcmp(c->sensor, "truth");
+            if ((int)c->kind == kind && (truth || is_of(f->subject[0].name, c->sensor))) d->correction_of[i] = k;
+        }
+    }
+}
