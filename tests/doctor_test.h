@@ -35,8 +35,8 @@ static inline doctor_world doctor_world_clean(uint64_t seed)
 
 static inline ct_se2 doctor_pose(const doctor_world *w, int run, double t)
 {
-    ct_tables_options o = ct_tables_defaults();
-    double            p[3];
+    ct_tables_options o = ct_tables_defaults(CT_SE2);
+    double            p[CT_SIZE_MAX];
     o.seed = w->seed;
     o.duration_s = 1e4;
     ct_tables_truth(&o, (uint64_t)run, t, p, NULL);

@@ -184,8 +184,11 @@ static void test_kinds_of_lines_are_told_apart_by_where(void)
                   "in.txt:5: column \"#3\": expected a number, found \"a\"");
     options.where = "#1 == 'beep'";
     CHECK_REFUSED(read_records(path, &options, NAMES("#3"), "#4", &r, &err), err,
-                  "in.txt:4: the line has 1 columns, column");
-    options.where = "#1 == 'range'";
+                  "in.txt:4: the line has 1 column, column");
+    options.where = "#1 == 'range' or #1 == 'beep'";
+    options.time = NULL;
+    CHECK_REFUSED(read_records(path, &options, NAMES("#3"), NULL, &r, &err), err,
+                  "in.txt:4: the line has 1 column, the table has 4: it is cut short");
     options.columns = 4;
     options.column = NAMES("kind", "t", "range", "id");
     options.time = NULL;
@@ -194,6 +197,16 @@ static void test_kinds_of_lines_are_told_apart_by_where(void)
     options.constant = NAMES("robot", "8");
     CHECK_OK(read_records(path, &options, NAMES("range"), NULL, &r, &err), err);
     CHECK(r.count == 1 && r.stamp[0] == 200000000 && r.counts.left_out == 4);
+    options.columns = 2; /* names of the first columns alone */
+    options.column = NAMES("kind", "t");
+    options.where = "kind == 'odom' and t < 0.15";
+    CHECK_OK(read_records(path, &options, NAMES("#6"), NULL, &r, &err), err);
+    CHECK(r.count == 1 && r.value[0][0] == 4);
+    options.columns = 4;
+    options.column = NAMES("kind", "t", "range", "id");
+    options.where = "kind == 'beep'";
+    CHECK_REFUSED(read_records(path, &options, NULL, NULL, &r, &err), err,
+                  "in.txt:4: the line has 1 column, 4 are named");
     options.constant = NAMES("id", "8");
     options.where = "id == 8";
     CHECK_REFUSED(read_records(path, &options, NAMES("range"), NULL, &r, &err), err,

@@ -5,7 +5,7 @@
 #include <covtune/noise.h>
 #include <covtune/simulate.h>
 
-enum { COLUMNS = 4, ROWS_MAX = 20000 };
+enum { COLUMNS = 8, ROWS_MAX = 20000 };
 static double table[ROWS_MAX][COLUMNS];
 
 static const char *in(const char *folder, const char *name)
@@ -41,59 +41,84 @@ static void make(const ct_tables_options *o, int train, int test, const char *fo
     CHECK_OK(ct_simulate_tables(o, train, test, in(folder, ""), &err), err);
 }
 
-static ct_tables_options noise_free(void)
+static ct_tables_options noise_free(ct_kind kind)
 {
-    ct_tables_options o = ct_tables_defaults();
-    o.odom[0] = o.odom[1] = o.odom[2] = o.gps[0] = o.gps[1] = o.heading = o.range = 0;
+    ct_tables_options o = ct_tables_defaults(kind);
+    memset(o.odom, 0, sizeof o.odom);
+    memset(o.gps, 0, sizeof o.gps);
+    o.heading = o.range = 0;
     return o;
 }
 
-/* Velocity is the derivative of the pose, in the body's frame, at any time: five-point differences. */
-static void test_velocity_is_derivative_of_pose(void)
+/* The element of run `number` at time t. */
+static void truth_at(const ct_tables_options *o, uint64_t number, double t, double x[CT_SIZE_MAX])
 {
-    ct_tables_options o = ct_tables_defaults();
+    double field[CT_SIZE_MAX];
+    ct_tables_truth(o, number, t, field, NULL);
+    CHECK(ct_kind_from_fields(o->kind, field, x));
+}
+
+/* Velocity is the derivative of the pose, in the body's frame, at any time: five-point differences. */
+static void check_derivative(ct_kind kind)
+{
+    ct_tables_options o = ct_tables_defaults(kind);
     const double      h = 1e-3, weight[4] = {1. / 12, -2. / 3, 2. / 3, -1. / 12};
     for (uint64_t run = 0; run < 50; run++) {
         for (double t = 0; t < 120; t += 3.7) {
-            double x[3], v[3], d[3] = {0};
-            ct_tables_truth(&o, run, t, x, v);
+            double x[CT_SIZE_MAX], v[CT_DIM_MAX], d[CT_DIM_MAX] = {0};
+            ct_tables_truth(&o, run, t, NULL, v);
+            truth_at(&o, run, t, x);
             for (int k = 0; k < 4; k++) {
-                double y[3], e[3];
-                ct_tables_truth(&o, run, t + (k < 2 ? k - 2 : k - 1) * h, y, NULL);
-                ct_se2_log(ct_se2_between(ct_se2_make(x[0], x[1], x[2]), ct_se2_make(y[0], y[1], y[2]), NULL, NULL), e);
-                for (int i = 0; i < 3; i++) d[i] += weight[k] * e[i] / h;
+                double y[CT_SIZE_MAX], e[CT_DIM_MAX];
+                truth_at(&o, run, t + (k < 2 ? k - 2 : k - 1) * h, y);
+                ct_kind_local(kind, x, y, e);
+                for (int i = 0; i < ct_kind_dim(kind); i++) d[i] += weight[k] * e[i] / h;
             }
-            for (int i = 0; i < 3; i++) CHECK_NEAR(d[i], v[i], 1e-8);
-            CHECK(hypot(v[0], v[1]) > 0.5 && fabs(v[2]) < 3);
+            for (int i = 0; i < ct_kind_dim(kind); i++) CHECK_NEAR(d[i], v[i], 1e-8);
+            const double *linear = kind == CT_SE2 ? v : v + 3;
+            CHECK(hypot(linear[0], linear[1]) > 0.4 && hypot(linear[0], linear[1]) < 4);
         }
     }
 }
 
-/* Noise-free odometry, held from stamp to stamp, leads from the first truth to every other. */
-static void test_noise_free_odometry_gives_truth(void)
+static void test_velocity_is_derivative_of_pose(void)
 {
-    const ct_tables_options o = noise_free();
-    static double           truth[ROWS_MAX][3];
+    check_derivative(CT_SE2);
+    check_derivative(CT_SE3);
+}
+
+/* Noise-free odometry, held from stamp to stamp, leads from the first truth to every other. */
+static void check_integral(ct_kind kind)
+{
+    const ct_tables_options o = noise_free(kind);
+    const int               dim = ct_kind_dim(kind), size = ct_kind_size(kind);
+    static double           truth[ROWS_MAX][CT_SIZE_MAX];
+    double                  x[CT_SIZE_MAX];
     make(&o, 1, 0, "exact");
-    const int rows = read_table("exact", "truth-train00.csv", 4);
-    for (int k = 0; k < rows; k++) memcpy(truth[k], table[k] + 1, sizeof truth[k]);
-    CHECK(rows == 2401 && read_table("exact", "odometry-train00.csv", 4) == rows);
-    ct_se2 x = ct_se2_make(truth[0][0], truth[0][1], truth[0][2]);
+    const int rows = read_table("exact", "truth-train00.csv", 1 + ct_kind_fields(kind));
+    for (int k = 0; k < rows; k++) CHECK(ct_kind_from_fields(kind, table[k] + 1, truth[k]));
+    CHECK(rows == 2401 && read_table("exact", "odometry-train00.csv", 1 + dim) == rows);
+    memcpy(x, truth[0], (size_t)size * sizeof *x);
     for (int k = 0; k + 1 < rows; k++) {
         const double dt = table[k + 1][0] - table[k][0];
-        x = ct_se2_compose(x, ct_se2_exp((double[3]){table[k][1] * dt, table[k][2] * dt, table[k][3] * dt}), NULL,
-                           NULL);
-        const ct_se2 y = ct_se2_make(truth[k + 1][0], truth[k + 1][1], truth[k + 1][2]);
-        double       e[3];
-        ct_se2_log(ct_se2_between(x, y, NULL, NULL), e);
-        for (int i = 0; i < 3; i++) CHECK_NEAR(e[i], 0, 2e-6); /* digits of 2400 records */
+        double       step[CT_DIM_MAX], e[CT_DIM_MAX];
+        for (int i = 0; i < dim; i++) step[i] = dt * table[k][1 + (dim == 6 ? (i + 3) % 6 : i)];
+        ct_kind_retract(kind, x, step, x);
+        ct_kind_local(kind, x, truth[k + 1], e);
+        for (int i = 0; i < dim; i++) CHECK_NEAR(e[i], 0, 2e-6); /* digits of 2400 records */
     }
+}
+
+static void test_noise_free_odometry_gives_truth(void)
+{
+    check_integral(CT_SE2);
+    check_integral(CT_SE3);
 }
 
 /* Noise-free positions, headings and ranges are those of the truth at their own stamps. */
 static void test_noise_free_tables_sample_truth(void)
 {
-    const ct_tables_options o = noise_free();
+    const ct_tables_options o = noise_free(CT_SE2);
     double                  beacon[4][2];
     make(&o, 0, 2, "exact");
     CHECK(read_table("exact", "beacons.csv", 3) == 4);
@@ -101,18 +126,44 @@ static void test_noise_free_tables_sample_truth(void)
     const int fixes = read_table("exact", "gps-test01.csv", 4);
     CHECK(fixes == 240);
     for (int k = 0; k < fixes; k++) {
-        double x[3];
+        double x[CT_SIZE_MAX];
         ct_tables_truth(&o, ((uint64_t)1 << 32) + 1, table[k][0], x, NULL);
         for (int i = 0; i < 3; i++) CHECK_NEAR(table[k][1 + i], x[i], 1e-9);
     }
     const int ranges = read_table("exact", "ranges-test01.csv", 3);
     CHECK(ranges == 480);
     for (int k = 0; k < ranges; k++) {
-        double    x[3];
+        double    x[CT_SIZE_MAX];
         const int b = (int)table[k][1] - 1;
         CHECK(b == k % 4);
         ct_tables_truth(&o, ((uint64_t)1 << 32) + 1, table[k][0], x, NULL);
         CHECK_NEAR(table[k][2], hypot(beacon[b][0] - x[0], beacon[b][1] - x[1]), 1e-9);
+    }
+}
+
+/* In space: positions, the heading of the x axis, ranges. */
+static void test_noise_free_tables_in_space(void)
+{
+    const ct_tables_options o = noise_free(CT_SE3);
+    double                  beacon[4][3];
+    make(&o, 1, 0, "exact");
+    CHECK(read_table("exact", "beacons.csv", 4) == 4);
+    for (int b = 0; b < 4; b++) memcpy(beacon[b], table[b] + 1, sizeof beacon[b]);
+    const int fixes = read_table("exact", "gps-train00.csv", 5);
+    CHECK(fixes == 240);
+    for (int k = 0; k < fixes; k++) {
+        double x[CT_SIZE_MAX], ahead[3];
+        ct_tables_truth(&o, 0, table[k][0], x, NULL);
+        for (int i = 0; i < 3; i++) CHECK_NEAR(table[k][1 + i], x[i], 1e-9);
+        ct_so3_act((ct_so3){x[3], x[4], x[5], x[6]}, (double[3]){1, 0, 0}, ahead, NULL, NULL);
+        CHECK_NEAR(table[k][4], atan2(ahead[1], ahead[0]), 1e-9);
+    }
+    const int ranges = read_table("exact", "ranges-train00.csv", 3);
+    for (int k = 0; k < ranges; k++) {
+        double       x[CT_SIZE_MAX];
+        const double *b = beacon[(int)table[k][1] - 1];
+        ct_tables_truth(&o, 0, table[k][0], x, NULL);
+        CHECK_NEAR(table[k][2], sqrt(pow(b[0] - x[0], 2) + pow(b[1] - x[1], 2) + pow(b[2] - x[2], 2)), 1e-9);
     }
 }
 
@@ -127,7 +178,7 @@ static void check_white(double sum, double squares, int n)
 static void test_noise_is_as_stated(void)
 {
     static double     clean[ROWS_MAX][COLUMNS];
-    ct_tables_options o = noise_free();
+    ct_tables_options o = noise_free(CT_SE2);
     const struct {
         const char *name;
         int         first, columns;
@@ -137,7 +188,7 @@ static void test_noise_is_as_stated(void)
                 {"ranges-train00.csv", 2, 3, {0.2}}};
     o.duration_s = 600;
     make(&o, 1, 0, "exact");
-    memcpy(o.odom, file[0].sigma, sizeof o.odom);
+    memcpy(o.odom, file[0].sigma, sizeof file[0].sigma);
     o.gps[0] = 0.5, o.gps[1] = 0.7, o.heading = 0.02, o.range = 0.2;
     make(&o, 1, 0, "noisy");
     for (int f = 0; f < 3; f++) {
@@ -161,7 +212,7 @@ static void test_noise_is_as_stated(void)
 /* latent.json has the variances of factors: odometry of a step of every_s. */
 static void test_latent_noise_is_of_steps(void)
 {
-    const ct_tables_options o = ct_tables_defaults();
+    const ct_tables_options o = ct_tables_defaults(CT_SE2);
     ct_noise               *noise = NULL;
     ct_err                  err = {0};
     make(&o, 1, 1, "plain");
@@ -191,7 +242,7 @@ static long size_of(const char *folder, const char *name, unsigned long long *ha
 /* A run is the same whatever the others are, and a table whatever the noise of the others is. */
 static void test_runs_and_tables_do_not_depend_on_others(void)
 {
-    ct_tables_options  o = ct_tables_defaults();
+    ct_tables_options  o = ct_tables_defaults(CT_SE2);
     unsigned long long a, b;
     o.duration_s = 20;
     make(&o, 1, 2, "few");
@@ -213,7 +264,7 @@ static void test_runs_and_tables_do_not_depend_on_others(void)
 static void test_refusals(void)
 {
     ct_err                  err = {0};
-    const ct_tables_options good = ct_tables_defaults();
+    const ct_tables_options good = ct_tables_defaults(CT_SE2);
     ct_tables_options       o = good;
     const char             *folder = in("refused", "");
     CHECK_REFUSED(ct_simulate_tables(&o, 0, 0, folder, &err), err, "1 to 100000 runs");
@@ -228,6 +279,8 @@ static void test_refusals(void)
     CHECK_REFUSED(ct_simulate_tables(&o, 1, 0, folder, &err), err, "sigmas");
     o = good, o.heading = NAN;
     CHECK_REFUSED(ct_simulate_tables(&o, 1, 0, folder, &err), err, "sigmas");
+    o = good, o.kind = CT_R2;
+    CHECK_REFUSED(ct_simulate_tables(&o, 1, 0, folder, &err), err, "SE2 or SE3");
     o = good, o.beacons = 0;
     CHECK_REFUSED(ct_simulate_tables(&o, 1, 0, folder, &err), err, "1 to 1000 beacons");
     CHECK(access(folder, F_OK) != 0);
@@ -239,6 +292,7 @@ int main(void)
     RUN(test_velocity_is_derivative_of_pose);
     RUN(test_noise_free_odometry_gives_truth);
     RUN(test_noise_free_tables_sample_truth);
+    RUN(test_noise_free_tables_in_space);
     RUN(test_noise_is_as_stated);
     RUN(test_latent_noise_is_of_steps);
     RUN(test_runs_and_tables_do_not_depend_on_others);

@@ -66,33 +66,37 @@ ct_status ct_simulate_pose_graph(const ct_pose_graph_options *options, ct_noise 
 
 /* ---- Tables: what a robot records, with a recipe ---------------------------------------------- */
 
-/* A robot in the plane drives a smooth path: truth is a function of continuous time, with two derivatives. Each table
- * samples it at times of its own:
+/* A robot drives a smooth path: truth is a function of continuous time, with two derivatives. Each table samples it at
+ * times of its own:
  *   odometry-RUN.csv  t, vx, vy, omega   mean velocity in the body's frame from t to the next record
- *   gps-RUN.csv       t, x, y (, yaw)    position in the world, and heading if its sigma is given
+ *                                        (SE3: t, vx, vy, vz, wx, wy, wz)
+ *   gps-RUN.csv       t, x, y (, z) (, yaw)  position in the world, and heading if its sigma is given
  *   ranges-RUN.csv    t, beacon, range   distances to the beacons in turn
- *   truth-RUN.csv     t, x, y, yaw       without noise
- *   beacons.csv       beacon, x, y       their map
+ *   truth-RUN.csv     t, x, y, yaw       without noise (SE3: t, x, y, z, qx, qy, qz, qw)
+ *   beacons.csv       beacon, x, y (, z) their map
  * Noise is white: each value has an independent error of the stated sigma. Odometry and truth begin at 0; GPS and
  * ranges at random times within their first period. */
 typedef struct {
+    ct_kind  kind;                              /* CT_SE2 or CT_SE3                                      */
     double   duration_s;
     double   every_s;                           /* between states in the recipe                          */
     double   odom_hz, gps_hz, range_hz, truth_hz; /* gps_hz, range_hz 0: no such table                    */
-    double   odom[3];                           /* sigmas of vx, vy (m/s), omega (rad/s) of a record     */
-    double   gps[2];                            /* of x, y, m                                            */
+    double   odom[CT_DIM_MAX];                  /* sigmas of the velocities of a record, tangent order: vx, vy (m/s),
+                                                   omega (rad/s); SE3: wx, wy, wz, vx, vy, vz            */
+    double   gps[3];                            /* of x, y, z, m                                         */
     double   heading;                           /* of yaw, rad; negative: gps tables have no yaw         */
     double   range;                             /* m                                                     */
     int32_t  beacons;
     uint64_t seed;
 } ct_tables_options;
 
-/* 120 s, states every 0.5 s; 20, 2, 4 and 20 Hz; odometry 0.1 m/s, 0.05 m/s, 0.03 rad/s; GPS 0.5 m, no heading;
- * ranges 0.2 m to 4 beacons; seed 1. */
-ct_tables_options ct_tables_defaults(void);
-/* Pose (x, y, yaw) and velocity in the body's frame (vx, vy, omega) of run `number` at time t; either may be NULL. It
- * depends on the seed and the number only. */
-void ct_tables_truth(const ct_tables_options *options, uint64_t number, double t, double pose[3], double velocity[3]);
+/* 120 s, states every 0.5 s; 20, 2, 4 and 20 Hz; odometry 0.1 m/s, 0.05 m/s (sideways, up), 0.03 rad/s; GPS 0.5 m, no
+ * heading; ranges 0.2 m to 4 beacons; seed 1. Another kind than SE2 or SE3 is refused by ct_simulate_tables. */
+ct_tables_options ct_tables_defaults(ct_kind kind);
+/* Pose (SE2: x y yaw; SE3: x y z qx qy qz qw) and velocity in the body's frame (tangent order) of run `number` at time
+ * t; either may be NULL. It depends on kind, seed and number only. */
+void ct_tables_truth(const ct_tables_options *options, uint64_t number, double t, double pose[CT_SIZE_MAX],
+                     double velocity[CT_DIM_MAX]);
 /* Write the tables of runs train00, train01, ... and test00, ... into a folder, which is made if it is missing, with
  * recipe.yaml, which imports them (docs/import.md), and latent.json, the noise of the factors that it makes. Test runs
  * do not depend on the number of training runs. */

@@ -17,6 +17,7 @@ static ct_status set_columns(ct__table *t, const char *const name[], int32_t cou
     free(t->text);
     t->text = ct__zalloc(count, 1);
     t->columns = t->text ? count : 0;
+    t->width = t->most = count;
     if (!t->text) return ct__no_memory(err, "columns", count);
     return ct__table_name(t, name, &(ct__words){.ended = 1}, err);
 }
@@ -156,12 +157,23 @@ static int format_of_row(const char *row, int64_t length)
     return n.count < 0 ? CT_SOURCE_TABLE : format_of_numbers(&n);
 }
 
+/* "#timestamp [ns],..." or "#timestamp, ..." over lines that begin with a stamp of ns since 1970. */
+static int is_euroc(const char *at, const char *end)
+{
+    if (begins(at, end - at, "#timestamp [ns],") || begins(at, end - at, "#timestamp[ns],")) return 1;
+    if (!begins(at, end - at, "#timestamp,")) return 0;
+    at = memchr(at, '\n', (size_t)(end - at));
+    int digits = 0;
+    while (at && at + 1 < end && *++at >= '0' && *at <= '9') digits++;
+    return digits >= 16 && at < end && *at == ',';
+}
+
 int ct__layout_detect(const ct__head *head)
 {
     const char *at = head->bytes, *const end = head->bytes + head->size;
     int format = -1;
     if (head->folder) return -1;
-    if (begins(at, end - at, "#timestamp [ns],") || begins(at, end - at, "#timestamp[ns],")) return CT_SOURCE_EUROC;
+    if (is_euroc(at, end)) return CT_SOURCE_EUROC;
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         if (!newline && head->size == CT__HEAD_MAX && format >= 0) break; /* a line that the head cuts off */

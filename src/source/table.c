@@ -131,7 +131,7 @@ static ct_status find_column(const ct__table *t, const char *name, int32_t *colu
     CT_TRY(find_among(t, 1, name, column, err));
     if (*column < 0) CT_TRY(find_among(t, 0, alias ? alias : name, column, err));
     if (*column < 0) *column = column_of_number(name);
-    if (*column >= t->columns && !t->any_width) *column = -1;
+    if (*column >= t->columns && *column >= t->most) *column = -1;
     return CT_OK;
 }
 

@@ -43,8 +43,10 @@ struct ct__table {
     int32_t missings;
 
     /* columns */
-    int32_t          columns;   /* 0: there is no line                                                       */
-    int              any_width; /* 1: lines that are selected may have more or fewer columns than the first   */
+    int32_t          named;     /* by the caller, at the beginning of each line                               */
+    int32_t          columns;   /* that have a name or a number                                               */
+    int64_t          width;     /* columns that a line must have; 0: as the first that is taken               */
+    int64_t          most;      /* columns that can be asked for by number                                    */
     char            *text;      /* 1: column k is text                                                       */
     ct_source_field *field;
     const char     **written;   /* names as the header has them, with their units */
@@ -89,7 +91,7 @@ int       ct__is_missing(const ct__table *t, const ct__cell *cell);
 ct_status ct__table_split(ct__table *t, const char *row, int64_t length, ct_err *err);
 ct_status ct__table_convert(ct__table *t, int rest, ct_err *err);
 /* The line has as many columns as the table. */
-ct_status ct__table_width(const ct__table *t, ct_err *err);
+ct_status ct__table_width(ct__table *t, ct_err *err);
 /* "file:line: " and a sentence; CT_E_PARSE. */
 ct_status ct__table_bad(const ct__table *t, ct_err *err, const char *fmt, ...) CT_PRINTF(3, 4);
 /* The name of a column for messages, in quotes. Returns buf. */

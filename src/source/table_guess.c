@@ -221,8 +221,13 @@ static ct_status guess(sample *s, const ct_source_options *options, ct_err *err)
     int64_t columns = options->columns;
     if (columns == 0 && header.length >= 0) columns = count_words(s, &header, separator, &numbers);
     if (columns == 0 && begin < s->rows) columns = count_words(s, &s->row[begin], t->separator, &numbers);
+    t->named = options->columns;
     t->columns = (int32_t)columns; /* a line has fewer bytes than an int32_t counts */
-    t->any_width = options->columns == 0 && header.length < 0 && options->where && options->where[0];
+    if (header.length >= 0) t->width = count_words(s, &header, separator, &numbers);
+    if (t->width > 0 && t->width < columns)
+        return ct_fail(err, CT_E_PARSE, "%s:%lld: the header has %lld columns, %lld are named", t->path,
+                       (long long)header.line, (long long)t->width, (long long)columns);
+    t->most = t->width > 0 ? t->width : options->where && options->where[0] ? INT32_MAX : divide(s, t->separator).most;
     t->text = ct__zalloc(columns, 1);
     if (!t->text) return ct__no_memory(err, "columns", columns);
     find_types(s, begin);

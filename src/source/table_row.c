@@ -154,12 +154,18 @@ ct_status ct__table_split(ct__table *t, const char *row, int64_t length, ct_err 
     return CT_OK;
 }
 
-ct_status ct__table_width(const ct__table *t, ct_err *err)
+/* Lines without header have as many columns as the first of them that is taken, and at least those that are named. */
+ct_status ct__table_width(ct__table *t, ct_err *err)
 {
-    if (t->found == t->columns || (t->found == t->columns + 1 && t->open_end)) return CT_OK;
-    if (t->any_width || t->format == CT_SOURCE_G2O) return CT_OK;
-    return ct__table_bad(t, err, "the line has %lld column%s, the table has %d%s", (long long)t->found,
-                         t->found == 1 ? "" : "s", t->columns, t->found < t->columns ? ": it is cut short" : "");
+    if (t->format == CT_SOURCE_G2O) return CT_OK;
+    const int64_t words = t->found - t->open_end; /* without what follows the last separator */
+    if (t->width == 0 && words >= t->named) t->width = words;
+    if (t->found == t->width || words == t->width) return CT_OK;
+    if (t->width == 0)
+        return ct__table_bad(t, err, "the line has %lld column%s, %d are named: it is cut short", (long long)t->found,
+                             t->found == 1 ? "" : "s", t->named);
+    return ct__table_bad(t, err, "the line has %lld column%s, the table has %lld%s", (long long)t->found,
+                         t->found == 1 ? "" : "s", (long long)t->width, t->found < t->width ? ": it is cut short" : "");
 }
 
 /* ---- values ---- */
@@ -228,8 +234,8 @@ ct_status ct__table_convert(ct__table *t, int rest, ct_err *err)
         if (!cell->text) {
             char name[CT__SHOW_MAX];
             if (rest && t->format != CT_SOURCE_G2O)
-                return ct__table_bad(t, err, "the line has %lld columns, column %s is wanted", (long long)t->found,
-                                     ct__table_column(t, slot->column, name));
+                return ct__table_bad(t, err, "the line has %lld column%s, column %s is wanted", (long long)t->found,
+                                     t->found == 1 ? "" : "s", ct__table_column(t, slot->column, name));
             value->kind = CT__VALUE_MISSING;
         } else if (slot->as == CT__AS_NUMBER)
             CT_TRY(number_of(t, slot->column, cell, value, err));

@@ -324,7 +324,7 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_NUMBER("uneven", "R", 1, 1e6, AT(uneven),
                    "steps of unequal duration: the covariance of an odometry factor is 1/R to R times its model's, "
                    "and the factor says so (1)"),
-    CLI_ROW_HEADING("Tables of a recorder instead of sequences (nav2d)"),
+    CLI_ROW_HEADING("Tables of a recorder instead of sequences"),
     CLI_ROW_FLAG("tables", AT(tables.wanted),
                  "write stamped CSV files of odometry, GPS, ranges and truth, with the recipe that imports them; "
                  "--odom has the sigmas of vx,vy,omega of a record (0.1,0.05,0.03), --gps those of x,y (0.5,0.5) or "
@@ -365,7 +365,6 @@ static cli_exit check_form(const cli_io *io, const nav_request *q)
         if (option[i].given && option[i].tables != t->wanted)
             return cli_misuse(io, "--%s has %s effect %s --tables", option[i].name, t->wanted ? "no" : "an",
                               t->wanted ? "with" : "only with");
-    if (t->wanted && strcmp(q->world, "nav2d")) return cli_misuse(io, "--tables are made by nav2d, not %s", q->world);
     return CLI_GO;
 }
 
@@ -379,6 +378,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     if (q.train < 0) q.train = q.tables.wanted ? 4 : 5;
     if (q.test < 0) q.test = q.tables.wanted ? 4 : 20;
     if (q.tables.wanted) {
+        q.tables.kind = !strcmp(q.world, "nav2d") ? CT_SE2 : CT_SE3;
         q.tables.out = q.out;
         q.tables.odom = q.odom[0];
         q.tables.gps = q.gps[0];

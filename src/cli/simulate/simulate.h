@@ -2,7 +2,7 @@
  *
  *   simulate.c          grid and sphere, and dispatch to the other worlds
  *   nav.c               nav2d and nav3d
- *   tables.c            nav2d --tables
+ *   tables.c            nav2d and nav3d with --tables
  *   ../push/simulate.c  push2d; ../push/picture.c draws it
  *   output_folder.c     the folder of a dataset */
 #ifndef CT_CLI_SIMULATE_H
@@ -12,8 +12,9 @@
 
 extern const cli_command cli_simulate_nav, cli_simulate_push; /* worlds with their own options */
 
-/* Options of nav2d --tables. Numbers of 0 (range: -1) and NULL: the default. */
+/* Options of --tables. Numbers of 0 (range: -1) and NULL: the default. */
 typedef struct {
+    ct_kind     kind;
     int         wanted, beacons, train, test;
     double      duration_s, every_s, range;
     const char *out, *odom, *gps, *rates;

@@ -1,4 +1,4 @@
-/* tables.c: covtune simulate nav2d --tables: stamped CSV files of a robot, and the recipe that imports them. */
+/* tables.c: covtune simulate nav2d|nav3d --tables: stamped CSV files of a robot, and the recipe that imports them. */
 #define _POSIX_C_SOURCE 200809L
 #include <covtune/simulate.h>
 #include "cli/simulate/simulate.h"
@@ -27,8 +27,10 @@ static int take_numbers(const char *text, int least, int most, double low, doubl
 
 static cli_exit resolve(const cli_io *io, const simulate_tables_request *q, ct_tables_options *o)
 {
-    double number[4];
-    *o = ct_tables_defaults();
+    double      number[4];
+    const int   dim = ct_kind_dim(q->kind), axes = q->kind == CT_SE3 ? 3 : 2;
+    const char *rows = axes == 3 ? "wx,wy,wz,vx,vy,vz" : "vx,vy,omega", *place = axes == 3 ? "x,y,z" : "x,y";
+    *o = ct_tables_defaults(q->kind);
     if (!q->out) return cli_misuse(io, "--out DIR is missing");
     if (q->train + q->test < 1) return cli_misuse(io, "--train 0 and --test 0 leave nothing to make");
     if (q->duration_s > 0) o->duration_s = q->duration_s;
@@ -36,15 +38,15 @@ static cli_exit resolve(const cli_io *io, const simulate_tables_request *q, ct_t
     if (q->range >= 0) o->range = q->range;
     if (q->beacons > 0) o->beacons = q->beacons;
     o->seed = q->seed;
-    if (q->odom && take_numbers(q->odom, 3, 3, 0, 1e6, o->odom) < 0)
-        return cli_misuse(io, "--odom is 3 sigmas from 0 to 1e+06 with commas (vx,vy,omega), found \"%s\"", q->odom);
+    if (q->odom && take_numbers(q->odom, dim, dim, 0, 1e6, o->odom) < 0)
+        return cli_misuse(io, "--odom is %d sigmas from 0 to 1e+06 with commas (%s), found \"%s\"", dim, rows, q->odom);
     if (q->gps) {
-        const int n = take_numbers(q->gps, 2, 3, 0, 1e6, number);
+        const int n = take_numbers(q->gps, axes, axes + 1, 0, 1e6, number);
         if (n < 0)
-            return cli_misuse(io, "--gps is 2 or 3 sigmas from 0 to 1e+06 with commas (x,y or x,y,yaw), found \"%s\"",
-                              q->gps);
-        memcpy(o->gps, number, sizeof o->gps);
-        if (n == 3) o->heading = number[2];
+            return cli_misuse(io, "--gps is %d or %d sigmas from 0 to 1e+06 with commas (%s or %s,yaw), found \"%s\"",
+                              axes, axes + 1, place, place, q->gps);
+        memcpy(o->gps, number, (size_t)axes * sizeof *number);
+        if (n > axes) o->heading = number[axes];
     }
     if (!q->rates) return CLI_GO;
     if (take_numbers(q->rates, 4, 4, 0, 1e4, number) < 0 || number[0] < 1e-3 || number[3] < 1e-3)
@@ -113,9 +115,16 @@ static void print(const simulate_tables_request *q, const ct_tables_options *o)
 {
     cli_row("made", "%s: tables of %d training run%s and %d test run%s of %g s", q->out, q->train, CLI_S(q->train),
             q->test, CLI_S(q->test), o->duration_s);
-    cli_row("odometry", "%g Hz: sigmas vx %g m/s, vy %g m/s, omega %g rad/s of a record", o->odom_hz, o->odom[0],
-            o->odom[1], o->odom[2]);
-    if (o->gps_hz > 0) cli_row("GPS", "%g Hz: sigmas x %g m, y %g m", o->gps_hz, o->gps[0], o->gps[1]);
+    if (q->kind == CT_SE3)
+        cli_row("odometry", "%g Hz: sigmas wx, wy, wz %g, %g, %g rad/s, vx, vy, vz %g, %g, %g m/s of a record",
+                o->odom_hz, o->odom[0], o->odom[1], o->odom[2], o->odom[3], o->odom[4], o->odom[5]);
+    else
+        cli_row("odometry", "%g Hz: sigmas vx %g m/s, vy %g m/s, omega %g rad/s of a record", o->odom_hz, o->odom[0],
+                o->odom[1], o->odom[2]);
+    if (o->gps_hz > 0 && q->kind == CT_SE3)
+        cli_row("GPS", "%g Hz: sigmas x %g m, y %g m, z %g m", o->gps_hz, o->gps[0], o->gps[1], o->gps[2]);
+    else if (o->gps_hz > 0)
+        cli_row("GPS", "%g Hz: sigmas x %g m, y %g m", o->gps_hz, o->gps[0], o->gps[1]);
     if (o->gps_hz > 0 && o->heading >= 0) cli_row("", "heading %g rad", o->heading);
     if (o->range_hz > 0)
         cli_row("ranges", "%g Hz, to %d beacon%s in turn: sigma %g m", o->range_hz, o->beacons, CLI_S(o->beacons),
@@ -130,7 +139,7 @@ static void print_json(const simulate_tables_request *q, const ct_tables_options
 {
     json_t *out = cli_object(), *rates = cli_object(), *sigma = cli_object();
     cli_put(out, "out", cli_text(q->out));
-    cli_put(out, "world", cli_text("nav2d"));
+    cli_put(out, "world", cli_text(q->kind == CT_SE3 ? "nav3d" : "nav2d"));
     cli_put(out, "train", cli_integer(q->train));
     cli_put(out, "test", cli_integer(q->test));
     cli_put(out, "duration_s", cli_number(o->duration_s));
@@ -141,8 +150,8 @@ static void print_json(const simulate_tables_request *q, const ct_tables_options
     cli_put(rates, "ranges", cli_number(o->range_hz));
     cli_put(rates, "truth", cli_number(o->truth_hz));
     cli_put(out, "rates_hz", rates);
-    cli_put(sigma, "odometry", cli_numbers(3, o->odom));
-    if (o->gps_hz > 0) cli_put(sigma, "gps", cli_numbers(2, o->gps));
+    cli_put(sigma, "odometry", cli_numbers(ct_kind_dim(q->kind), o->odom));
+    if (o->gps_hz > 0) cli_put(sigma, "gps", cli_numbers(q->kind == CT_SE3 ? 3 : 2, o->gps));
     if (o->gps_hz > 0 && o->heading >= 0) cli_put(sigma, "heading", cli_number(o->heading));
     if (o->range_hz > 0) cli_put(sigma, "range", cli_number(o->range));
     cli_put(out, "sigma", sigma);
