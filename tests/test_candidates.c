@@ -59,6 +59,9 @@ static void test_candidates_are_compared_by_paired_differences(void)
     ct__scores_free(&s);
     for (int k = 0; k < CT_CHOICE_COUNT; k++)
         CHECK(ct_choice_find(ct_choice_name((ct_choice)k)) == k && *ct_choice_meaning((ct_choice)k));
+    for (int k = 0; k < CT_REFERENCE_COUNT; k++)
+        CHECK(ct_reference_find(ct_reference_name((ct_reference)k)) == k && *ct_reference_meaning((ct_reference)k));
+    CHECK(ct_reference_find("truth") == -1);
 }
 
 /* One run of ten that is a thousand times worse moves the mean by less than one that is ten times worse does a plain

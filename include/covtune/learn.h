@@ -369,20 +369,22 @@ typedef struct {
 
 ct_learn_options ct_learn_defaults(void);
 
-/* The candidate that does not look at the tracking loss. X(constant, name) */
-#define CT_REFERENCE_LIST(X)                                                                       \
-    X(CT_REFERENCE_CLOSED_FORM, "closed form") /* second moments of residuals at the truth    */   \
-    X(CT_REFERENCE_LIKELIHOOD, "likelihood")   /* likelihood.h: partial truth, truth with a sigma */ \
-    X(CT_REFERENCE_EVIDENCE, "evidence")       /* the likelihood of the measurements alone    */
+/* The candidate that does not look at the tracking loss. X(constant, name, what it is) */
+#define CT_REFERENCE_LIST(X)                                                                                           \
+    X(CT_REFERENCE_CLOSED_FORM, "closed form", "the second moment of the residuals at the truth")                      \
+    X(CT_REFERENCE_LIKELIHOOD, "likelihood", "the maximum of the likelihood of measurements and truth")                \
+    X(CT_REFERENCE_EVIDENCE, "evidence", "the maximum of the likelihood of the measurements alone")
 
 typedef enum {
-#define X(constant, name) constant,
+#define X(constant, name, meaning) constant,
     CT_REFERENCE_LIST(X)
 #undef X
     CT_REFERENCE_COUNT
 } ct_reference;
 
 const char *ct_reference_name(ct_reference reference);
+const char *ct_reference_meaning(ct_reference reference);
+int         ct_reference_find(const char *name); /* -1: there is none */
 
 /* Why a candidate was chosen or not. X(constant, name, what it means) */
 #define CT_CHOICE_LIST(X)                                                                                              \

@@ -18,6 +18,7 @@ static const char *const SCALE_FROM[] = {CT_SCALE_FROM_LIST(X)};
 #define X(constant, name, what) what,
 static const char *const STOP_MEANING[] = {CT_LEARN_STOP_LIST(X)};
 static const char *const VERDICT_MEANING[] = {CT_CHOICE_LIST(X)};
+static const char *const REFERENCE_MEANING[] = {CT_REFERENCE_LIST(X)};
 #undef X
 
 #define TOTAL         0
@@ -43,6 +44,11 @@ const char *ct_reference_name(ct_reference reference)
 {
     return ct__name_at(REFERENCE, CT_REFERENCE_COUNT, (int)reference);
 }
+const char *ct_reference_meaning(ct_reference reference)
+{
+    return ct__name_at(REFERENCE_MEANING, CT_REFERENCE_COUNT, (int)reference);
+}
+int ct_reference_find(const char *name) { return ct__find_name(name, REFERENCE, CT_REFERENCE_COUNT); }
 const char *ct_scale_name(ct_scale scale) { return ct__name_at(SCALE, CT_SCALE_COUNT, (int)scale); }
 
 int ct_gradient_find(const char *name) { return ct__find_name(name, GRADIENT, CT_GRADIENT_COUNT); }

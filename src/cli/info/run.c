@@ -178,8 +178,9 @@ static void print_loss(const run_summary *s)
         snprintf(heldout, sizeof heldout, "; held out %.6g, the start there %.6g", loss_of(s, "heldout"),
                  loss_of(s, "heldout_start"));
     if (s->summary)
-        cli_row("loss", "start %.6g, closed form %.6g, learned %.6g%s", loss_of(s, "start"), loss_of(s, "closed_form"),
-                loss_of(s, "train"), heldout);
+        cli_row("loss", "start %.6g, %s %.6g, learned %.6g%s", loss_of(s, "start"),
+                ct_reference_name(learn_reference(s->summary)), loss_of(s, "closed_form"), loss_of(s, "train"),
+                heldout);
     else if (isfinite(s->best)) cli_row("loss", "%.6g, the best so far", s->best);
 }
 

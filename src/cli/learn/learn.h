@@ -110,10 +110,13 @@ void learn_print_candidates(const ct_learn_result *result);
 json_t *learn_json(const learn_request *request, const learn_job *job);
 void    learn_print(const cli_io *io, const learn_request *request, const learn_job *job);
 
-/* The weight of lm's prior and its origin, "; prior 0.1, chosen by cross-validation". INFINITY: the closed form itself;
+/* The weight of lm's prior and its origin, "; prior 0.1, chosen by cross-validation". INFINITY: the reference itself;
  * NaN: "". chosen: the weight was not given; held: sequences were held out; sequences: number of training sequences.
  * Returns buf. */
-const char *learn_prior_text(double prior, int chosen, int held, int sequences, char *buf, size_t size);
+const char *learn_prior_text(double prior, ct_reference reference, int chosen, int held, int sequences, char *buf,
+                             size_t size);
+/* The reference of a run, from its summary.json; the closed form where that does not say. */
+ct_reference learn_reference(const json_t *summary);
 
 /* ---- reading a run ---- */
 

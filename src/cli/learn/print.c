@@ -315,15 +315,23 @@ static int began_at_start(const learn_request *request, const learn_job *job)
     return request->from == 1 || (prior_was_chosen(request, job) && job->result.prior == 0);
 }
 
-const char *learn_prior_text(double prior, int chosen, int held, int sequences, char *buf, size_t size)
+ct_reference learn_reference(const json_t *summary)
+{
+    const int reference = ct_reference_find(json_string_value(json_object_get(summary, "reference")));
+    return reference < 0 ? CT_REFERENCE_CLOSED_FORM : (ct_reference)reference;
+}
+
+const char *learn_prior_text(double prior, ct_reference reference, int chosen, int held, int sequences, char *buf,
+                             size_t size)
 {
     buf[0] = 0;
     if (isnan(prior)) return buf;
     if (isinf(prior))
-        snprintf(buf, size,
-                 held            ? "; cross-validation chose the closed form itself"
-                 : sequences < 2 ? "; one sequence allows no cross-validation: the closed form itself"
-                                 : "; there are no folds: the closed form itself");
+        snprintf(buf, size, "; %s the %s itself",
+                 held            ? "cross-validation chose"
+                 : sequences < 2 ? "one sequence allows no cross-validation:"
+                                 : "there are no folds:",
+                 ct_reference_name(reference));
     else if (prior == 0) snprintf(buf, size, "; no prior%s", chosen && held ? ", chosen by cross-validation" : "");
     else if (!chosen) snprintf(buf, size, "; prior %g, given", prior);
     else
@@ -341,7 +349,7 @@ static void print_method(const learn_request *request, const learn_job *job)
                        : r->stop == CT_LEARN_STOP_CLOSED_FORM && r->method == CT_LEARN_CLOSED_FORM
                            ? "this is the closed form"
                            : ct_learn_stop_meaning(r->stop);
-    learn_prior_text(cut ? NAN : r->prior, chosen, held, job->dataset->trains, prior, sizeof prior);
+    learn_prior_text(cut ? NAN : r->prior, r->reference, chosen, held, job->dataset->trains, prior, sizeof prior);
     if (r->method == CT_LEARN_LM)
         cli_row("method", "lm: bounded Levenberg-Marquardt in log theta, from the %s%s",
                 began_at_start(request, job) ? "start values" : ct_reference_name(r->reference), prior);

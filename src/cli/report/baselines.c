@@ -1,6 +1,6 @@
-/* baselines.c: what the learned noise models are compared with, besides the start: the closed form, whose numbers
- * summary.json has, estimated on the same sequences; and the latent noise of simulated data, from latent.json beside
- * the dataset. */
+/* baselines.c: what the learned noise models are compared with, besides the start: the reference (the closed form,
+ * or the maximum of a likelihood), whose numbers summary.json has, estimated on the same sequences; and the latent
+ * noise of simulated data, from latent.json beside the dataset. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/report/report.h"
 
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- closed form ---- */
+/* ---- reference ---- */
 
 /* n numbers of a list, or of a list of lists, row by row. Returns whether there are as many, all finite. */
 static int numbers(const json_t *list, int n, double *out)
@@ -28,7 +28,7 @@ static int numbers(const json_t *list, int n, double *out)
     return used == n;
 }
 
-/* A copy of `noise` with the closed form's numbers in place of the learned ones; NULL where the summary has none. */
+/* A copy of `noise` with the reference's numbers in place of the learned ones; NULL where the summary has none. */
 static ct_noise *closed_form_of(const report_job *job, const ct_noise *noise)
 {
     const json_t *all = json_object_get(job->summary_json, "closed_form"), *group;
@@ -60,20 +60,23 @@ static ct_noise *closed_form_of(const report_job *job, const ct_noise *noise)
 
 typedef struct {
     cli_progress bar;
+    const char  *name;
 } watcher;
 
 static int watch(void *user, int32_t done, int32_t count)
 {
     watcher *w = user;
-    cli_progress_show(&w->bar, done, "closed form: %d of %d estimates", done, count);
+    cli_progress_show(&w->bar, done, "%s: %d of %d estimates", w->name, done, count);
     return cli_interrupted();
 }
+
+const char *report_reference(const report_job *job) { return ct_reference_name(learn_reference(job->summary_json)); }
 
 cli_exit report_estimate_closed_form(const cli_io *io, const report_request *request, report_job *job)
 {
     ct_sequence *const *seq = job->part == CT_DATASET_TEST ? job->dataset->test : job->dataset->train;
     ct_noise *noise = closed_form_of(job, job->table[AFTER]);
-    watcher w = {.bar = cli_progress_new(io, job->count)};
+    watcher w = {.bar = cli_progress_new(io, job->count), .name = report_reference(job)};
     ct_evaluate_options options = ct_evaluate_defaults();
     ct_err err = {0};
     if (!noise) return CLI_GO;
@@ -87,7 +90,7 @@ cli_exit report_estimate_closed_form(const cli_io *io, const report_request *req
     cli_status_clear();
     ct_noise_free(noise);
     if (cli_interrupted()) {
-        cli_fail(io, "interrupted after the estimates, at those of the closed form; no report is written");
+        cli_fail(io, "interrupted after the estimates, at those of the %s; no report is written", w.name);
         return CLI_INTERRUPTED;
     }
     return status == CT_OK ? CLI_GO : cli_fail(io, "%s: %s", job->path, err.text);

@@ -66,7 +66,7 @@ static void put_loss(const view *v)
         best[i] = i && !(train[i] < best[i - 1]) ? best[i - 1] : train[i];
     }
     if (!folds && isfinite(closed))
-        series[count++] = (ct_series){"closed form", CT_ROLE_QUIET, CT_MARK_LINE, 2, ends, level, NULL};
+        series[count++] = (ct_series){report_reference(v->job), CT_ROLE_QUIET, CT_MARK_LINE, 2, ends, level, NULL};
     series[count++] =
         (ct_series){"each evaluation", (ct_role)(CT_ROLE_FIRST + 2), CT_MARK_POINTS, v->n, v->at, train, NULL};
     if (!folds) series[count++] = (ct_series){"best so far", CT_ROLE_AFTER, CT_MARK_STEPS, v->n, v->at, best, NULL};
@@ -261,9 +261,10 @@ static void put_candidates(report_job *job, const json_t *list)
                           .x_names = names,
                           .names = (int32_t)n};
     ct_page_heading(job->page, "Cross-validation");
-    ct_page_text(job->page, "A prior pulls the parameters towards the closed form. Its weight is chosen by "
-                            "cross-validation: each candidate is fitted on all folds but one and evaluated on the fold "
-                            "that was held out.");
+    ct_page_text(job->page,
+                 "A prior pulls the parameters towards the %s. Its weight is chosen by cross-validation: each candidate "
+                 "is fitted on all folds but one and evaluated on the fold that was held out.",
+                 report_reference(job));
     if (n > 1) ct_page_plot(job->page, &plot);
     put_candidate_table(job, list);
     free(names);
@@ -284,7 +285,7 @@ static void put_losses(report_job *job)
     ct_table_column(t, "noise", "noise models", NULL, 0);
     ct_table_column(t, "train", "training", NULL, 5);
     if (isfinite(heldout)) ct_table_column(t, "heldout", "held out", NULL, 5);
-    const char  *name[] = {"start", "closed form", "learned"};
+    const char  *name[] = {"start", report_reference(job), "learned"};
     const double on_train[] = {start, closed, train},
                  on_heldout[] = {number(loss, "heldout_start"), number(loss, "heldout_closed_form"), heldout};
     for (int i = 0; i < 3; i++) {
@@ -293,7 +294,7 @@ static void put_losses(report_job *job)
         ct_table_number(t, on_train[i]);
         if (isfinite(heldout)) ct_table_number(t, on_heldout[i]);
     }
-    ct_table_note(t, "The closed form is the second moment of the residuals at the truth.");
+    ct_table_note(t, "The %s is %s.", report_reference(job), ct_reference_meaning(learn_reference(job->summary_json)));
     if (isfinite(heldout))
         ct_table_note(t, "Held-out sequences are estimated as in deployment, training sequences from their truth.");
     report_put_table(job, t);

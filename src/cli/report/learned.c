@@ -19,10 +19,10 @@ static void put_lm(report_job *job)
     const int table = job->learn.from == 1, chosen = !table && (!job->learn.prior || !strcmp(job->learn.prior, "auto"));
     const double  weight = json_is_number(prior) ? json_number_value(prior) : started || !held ? NAN : INFINITY;
     char          text[160];
-    learn_prior_text(known ? weight : NAN, chosen, held, (int)json_integer_value(json_object_get(s, "sequences")), text,
-                    sizeof text);
+    learn_prior_text(known ? weight : NAN, learn_reference(s), chosen, held,
+                     (int)json_integer_value(json_object_get(s, "sequences")), text, sizeof text);
     ct_page_text(job->page, "The method is lm: bounded Levenberg-Marquardt in log theta, from the %s%s.",
-                 table || (known && chosen && weight == 0) ? "start values" : "closed form", text);
+                 table || (known && chosen && weight == 0) ? "start values" : report_reference(job), text);
 }
 
 static void put_method(report_job *job)
@@ -120,7 +120,9 @@ static void put_table(report_job *job)
     ct_table_column(t, "sigma", "learned \u03c3", NULL, 4);
     ct_table_column(t, "variance", "variance \u03c3\u00b2", NULL, 4);
     if (bars) ct_table_column(t, "sigma_error_percent", "\u00b1 \u03c3", "%", 2);
-    if (job->closed_form_known) ct_table_column(t, "closed_form_sigma", "closed form \u03c3", NULL, 4);
+    char reference[64];
+    snprintf(reference, sizeof reference, "%s \u03c3", report_reference(job));
+    if (job->closed_form_known) ct_table_column(t, "closed_form_sigma", reference, NULL, 4);
     if (job->latent_known) ct_table_column(t, "latent_sigma", "true \u03c3", NULL, 4);
     ct_table_column(t, "least", "least \u03c3", NULL, 2);
     ct_table_column(t, "most", "most \u03c3", NULL, 2);
@@ -131,7 +133,8 @@ static void put_table(report_job *job)
     }
     if (bars) ct_table_note(t, "\u00b1 is one standard error of \u03c3, in percent of it.");
     if (job->closed_form_known)
-        ct_table_note(t, "The closed form is the second moment of the residuals at the truth, within the bounds.");
+        ct_table_note(t, "The %s is %s, within the bounds.", report_reference(job),
+                      ct_reference_meaning(learn_reference(job->summary_json)));
     if (job->latent_known) ct_table_note(t, "The true \u03c3 is that of the simulation (latent.json).");
     ct_table_note(t, "Least and most are the bounds of \u03c3%s.",
                   !full ? ""
@@ -153,7 +156,7 @@ typedef struct {
     int bars, references; /* rows that have an error bar, and a sigma to be compared with */
 } picture;
 
-/* The root of the common factor that the learned variances were multiplied by: the closed form is shown with it. */
+/* The root of the common factor that the learned variances were multiplied by: the reference is shown with it. */
 static double common_factor(const report_job *job)
 {
     const json_t *applied = json_object_get(json_object_get(job->summary_json, "scale"), "applied");
@@ -211,8 +214,8 @@ static void put_sigmas(report_job *job, const char *unit, int part, const pictur
 static void put_ratios(report_job *job, const char *unit, int part, const picture *p)
 {
     const double ends[2] = {-0.5, p->n - 0.5}, one[2] = {1, 1};
-    char title[128], id[48];
-    const char *of = job->latent_known ? "true" : "closed form";
+    char title[128], id[48], text[256], label[64];
+    const char *of = job->latent_known ? "true" : report_reference(job);
     double high[ROWS_PICTURED];
     for (int32_t i = 0; i < p->n; i++) high[i] = p->ratio[i] + p->ratio_bar[i];
     const ct_series series[] = {{NULL, CT_ROLE_QUIET, CT_MARK_LINE, 2, ends, one, NULL},
@@ -220,13 +223,15 @@ static void put_ratios(report_job *job, const char *unit, int part, const pictur
                                  CT_MARK_POINTS, p->n, p->x, p->ratio, p->ratio_bar}};
     snprintf(id, sizeof id, "ratios-%d", part);
     snprintf(title, sizeof title, "Learned over %s sigmas%s%s%s", of, *unit ? " (" : "", unit, *unit ? ")" : "");
+    snprintf(text, sizeof text, "At 1 the learned \u03c3 is that of the %s, with the same common factor. Where an error "
+             "bar does not reach 1, learning moved it.", of);
+    snprintf(label, sizeof label, "learned \u03c3 / %s \u03c3", of);
     const ct_plot plot = {
         .id = id,
         .title = title,
         .text = job->latent_known ? "At 1 the learned \u03c3 is the true one. Two of three error bars should reach 1."
-                                  : "At 1 the learned \u03c3 is the closed form's, with the same common factor. Where "
-                                    "an error bar does not reach 1, learning moved it.",
-        .y_label = job->latent_known ? "learned \u03c3 / true \u03c3" : "learned \u03c3 / closed form \u03c3",
+                                  : text,
+        .y_label = label,
         .y_log = report_wants_log(p->n, p->ratio, p->n, high),
         .count = 2,
         .series = series,

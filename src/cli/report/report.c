@@ -280,8 +280,8 @@ const cli_command cli_report = {
     .least = 1,
     .most = 1,
     .text = "Writes one HTML file about the run in a folder of covtune learn. A verdict comes first: are the learned "
-            "noise models better than the start and the closed form on unseen sequences, and what is undetermined? "
-            "Then the learned noise models with error bars and bounds, absolute and relative errors, trajectories, "
+            "noise models better than the start and the closed form (or the likelihood) on unseen sequences, and "
+            "what is undetermined? Then the learned noise models with error bars and bounds, absolute and relative errors, trajectories, "
             "cross-validation and iterations, consistency, residuals at the truth, conditioning, and how to repeat "
             "the run. The page needs no network. A run that is not finished has a report as well. Ctrl-C writes "
             "nothing, with exit code 130.\n",

@@ -3,7 +3,7 @@
  *   report.c                options, order of the sections, the result
  *   load_run.c              the files of a run folder
  *   estimates.c             the sequences, estimated before and after learning
- *   baselines.c             the closed form and the latent noise, for comparison
+ *   baselines.c             the reference and the latent noise, for comparison
  *   alignment.c             --align
  *   verdict.c               better or worse on unseen sequences
  *   headline.c              warnings, the numbers to be seen first
@@ -93,7 +93,7 @@ typedef struct {
     int32_t        count, averaged;
     report_track  *track;
     ct_evaluation *of[SIDES];
-    ct_evaluation *closed;               /* under the closed form; NULL: not known        */
+    ct_evaluation *closed;               /* under the reference; NULL: not known          */
     int closed_form_known, latent_known; /* of some row           */
     int align;                           /* a ct_align_kind                               */
     uint8_t       *use;     /* sequences that have an estimate on both sides */
@@ -123,6 +123,8 @@ cli_exit report_estimate(const cli_io *io, const report_request *request, report
 void     report_free(report_job *job);
 /* closed_form and latent of the rows. */
 void report_read_baselines(report_job *job);
+/* The name of the run's reference: closed form, likelihood or evidence. The keys closed_form hold its numbers. */
+const char *report_reference(const report_job *job);
 /* job->closed, after report_estimate. CLI_INTERRUPTED: Ctrl-C. */
 cli_exit report_estimate_closed_form(const cli_io *io, const report_request *request, report_job *job);
 /* Aligns the estimates that are drawn (job->align) and keeps their errors. */

@@ -1,5 +1,5 @@
-/* verdict.c: the top of the page. Are the learned noise models better than the start and than the closed form, on
- * sequences that were not learned from?
+/* verdict.c: the top of the page. Are the learned noise models better than the start and than the reference (the closed
+ * form, or the maximum of a likelihood), on sequences that were not learned from?
  *
  * With e_i the error of sequence i under the learned models and f_i under the others, the difference is paired:
  *
@@ -24,8 +24,14 @@ typedef struct {
     double error, difference, standard_error;
 } comparison;
 
-enum { START, CLOSED_FORM, LEARNED, CANDIDATES };
-static const char *const NAME[CANDIDATES] = {"start", "closed\u00a0form", "learned"};
+enum { START, REFERENCE, LEARNED, CANDIDATES };
+
+static const char *name_of(const report_job *job, int candidate)
+{
+    if (candidate != REFERENCE) return candidate == START ? "start" : "learned";
+    /* a name of two words is not broken in a column */
+    return learn_reference(job->summary_json) == CT_REFERENCE_CLOSED_FORM ? "closed\u00a0form" : report_reference(job);
+}
 
 /* ---- comparing ---- */
 
@@ -110,7 +116,7 @@ static void put_table(report_job *job, int rotation_alone, int rotations)
                          *c = rotation_alone ? &rotation : &position;
         if (!c->n) continue;
         ct_table_row(t, 0);
-        ct_table_text(t, "%s", NAME[k]);
+        ct_table_text(t, "%s", name_of(job, k));
         if (!rotation_alone) put_cells(t, k, &position);
         if (rotations) put_cells(t, k, &rotation);
         if (k == LEARNED) continue;
@@ -217,17 +223,22 @@ static comparison deciding(const report_job *job, int candidate)
 }
 
 static const char *const IS[] = {"", "better than", "worse than", "the same as", "not distinguishable from"};
-static const char *const OF[] = {"the start values", "the closed form"};
+
+static const char *other_name(const report_job *job, int candidate)
+{
+    return candidate == START ? "start values" : report_reference(job);
+}
 
 /* "In rotation: better than the start values." Where positions decide; "" without rotations. */
 static void put_rotation(const report_job *job, char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "In rotation:");
     int    any = 0;
-    for (int k = START; k <= CLOSED_FORM && used < size; k++) {
+    for (int k = START; k <= REFERENCE && used < size; k++) {
         const comparison c = compare(job, k, 1);
         if (!c.n) continue;
-        used += (size_t)snprintf(text + used, size - used, "%s %s %s", any++ ? "," : "", IS[decide(&c)], OF[k]);
+        used += (size_t)snprintf(text + used, size - used, "%s %s the %s", any++ ? "," : "", IS[decide(&c)],
+                                 other_name(job, k));
     }
     if (used < size) snprintf(text + used, size - used, ". ");
     if (!any || !compare(job, START, 0).n) text[0] = 0;
@@ -241,13 +252,13 @@ ct_verdict report_verdict_headline(const report_job *job, char *text, size_t siz
         snprintf(text, size, "No verdict: there are no unseen sequences to compare on.");
         return CT_VERDICT_OPEN;
     }
-    for (int k = START; k <= CLOSED_FORM; k++) {
+    for (int k = START; k <= REFERENCE; k++) {
         const comparison c = deciding(job, k);
         const outcome o = decide(&c);
         worse += o == WORSE;
         better += o == BETTER;
         if (o != NOT_KNOWN && used < size)
-            used += (size_t)snprintf(text + used, size - used, "%s %s %s", k ? "," : "", IS[o], OF[k]);
+            used += (size_t)snprintf(text + used, size - used, "%s %s the %s", k ? "," : "", IS[o], other_name(job, k));
     }
     const int32_t n = deciding(job, START).n;
     if (used < size) snprintf(text + used, size - used, ", on %d unseen sequence%s.", n, CLI_S(n));
@@ -258,7 +269,7 @@ json_t *report_verdict_json(const report_job *job)
 {
     static const char *const KEY[] = {"start", "closed_form"};
     json_t *o = cli_object();
-    for (int k = START; k <= CLOSED_FORM && !why_none(job); k++) {
+    for (int k = START; k <= REFERENCE && !why_none(job); k++) {
         const comparison c = deciding(job, k);
         const int rotation = !compare(job, k, 0).n;
         const double unit = rotation ? 1 : job->unit.per_m;
