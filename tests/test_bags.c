@@ -32,6 +32,7 @@ static void check_info(const char *path, ct_source_format format, const char *co
 {
     ct_err err = {0};
     ct_bag *bag = NULL;
+    CHECK(ct_bag_is(path));
     CHECK_OK(ct_bag_read(path, &bag, &err), err);
     if (!bag) return;
     const int last_tf = (STEPS - 1) / 2 * 2, last_fix = (STEPS - 1) / 5 * 5;
@@ -328,6 +329,7 @@ static void test_folders_are_refused_with_a_reason(void)
     snprintf(folder, sizeof folder, "%s", scratch("folder"));
     snprintf(file, sizeof file, "%s/metadata.yaml", folder);
     clear_folder(folder);
+    CHECK(!ct_bag_is(folder));
     CHECK_REFUSED(ct_bag_read(folder, &bag, &err), err, "no ROS 2 bag");
     write_metadata(folder, "sqlite3", "", 1, "db3");
     CHECK_REFUSED(ct_bag_read(folder, &bag, &err), err, "run_0.db3: is not there");

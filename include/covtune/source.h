@@ -158,7 +158,10 @@ typedef struct {
     int64_t  damaged;         /* bytes at the end that are no whole record: a recording that was cut short */
 } ct_bag;
 
-/* CT_E_UNSUPPORTED if the file is no bag. */
+/* Is the file or folder a bag, by its first bytes? 0 also if it cannot be read. */
+int ct_bag_is(const char *path);
+/* Counts and times of all topics: from the index, or by reading the file where there is none. Checksums are checked.
+ * CT_E_UNSUPPORTED if the file is no bag, or compressed in a way that this build does not read. */
 ct_status ct_bag_read(const char *path, ct_bag **out, ct_err *err);
 void      ct_bag_free(ct_bag *bag);
 

@@ -354,6 +354,12 @@ static int is_bag(ct_source_format format)
     return format == CT_SOURCE_ROS1 || format == CT_SOURCE_ROS2 || format == CT_SOURCE_MCAP;
 }
 
+int ct_bag_is(const char *path)
+{
+    ct_source_format format;
+    return ct__source_detect(path, &format, NULL) == CT_OK && is_bag(format);
+}
+
 ct_status ct_bag_read(const char *path, ct_bag **out, ct_err *err)
 {
     ct_source_format format;

@@ -1,4 +1,4 @@
-/* info.c: covtune info of a file. Datasets: dataset.c, run folders: run.c. */
+/* info.c: covtune info of a file. Datasets: dataset.c, run folders: run.c, bags: bag.c. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/info/info.h"
 #include "cli/learn/learn.h"
@@ -156,6 +156,16 @@ static int is_dataset(const char *path)
            (stat(path, &entry) == 0 && S_ISDIR(entry.st_mode));
 }
 
+/* A folder with a dataset.yaml is a dataset, whatever else is in it. */
+static int has_dataset(const char *path)
+{
+    char       *file = cli_path_join(path, "dataset.yaml");
+    struct stat entry;
+    const int   found = stat(file, &entry) == 0;
+    free(file);
+    return found;
+}
+
 static cli_exit carry_out(const cli_io *io, const char *path, int format, int map)
 {
     ct_err       err = {0};
@@ -186,7 +196,8 @@ static cli_exit carry_out(const cli_io *io, const char *path, int format, int ma
 }
 
 typedef struct {
-    int format, map;
+    int         format, map;
+    const char *topic, *each;
 } info_request;
 
 #define AT(member) offsetof(info_request, member)
@@ -195,6 +206,9 @@ static const cli_option OPTIONS[] = {
                    "format of FILE (from its ending, or its first line)"),
     CLI_ROW_REPAIR,
     CLI_ROW_FLAG("map", AT(map), "draw the initial values"),
+    CLI_ROW_HEADING("Of a bag:"),
+    CLI_ROW_TEXT("topic", "NAME", AT(topic), "the fields of its messages, with the values of the first"),
+    CLI_ROW_TEXT("each", "FIELD", AT(each), "an array of the topic's messages: the fields of its elements"),
     CLI_ROW_END,
 };
 #undef AT
@@ -217,6 +231,18 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
                               path);
         return cli_finish(&io, info_run(&io, path));
     }
+    if (!has_dataset(path) && ct_bag_is(path)) {
+        if (map || format != CT_FORMAT_AUTO || io.repair)
+            return cli_misuse(&io, "--%s is not for a bag, and %s is one",
+                              map         ? "map"
+                              : io.repair ? "repair"
+                                          : "format",
+                              path);
+        if (request.each && !request.topic) return cli_misuse(&io, "--each needs --topic");
+        return cli_finish(&io, info_bag(&io, path, request.topic, request.each));
+    }
+    if (request.topic || request.each)
+        return cli_misuse(&io, "--%s is for a bag, and %s is none", request.topic ? "topic" : "each", path);
     if (is_dataset(path)) {
         if (map || format != CT_FORMAT_AUTO)
             return cli_misuse(&io, "--%s is not for a dataset, and %s is one", map ? "map" : "format", path);
@@ -227,17 +253,19 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
 
 const cli_command cli_info = {
     .name = "info",
-    .brief = "describe a graph file, a dataset or a run folder of learn",
-    .operands = "FILE|DATASET|RUN",
+    .brief = "describe a graph file, a dataset, a run folder of learn, or a bag",
+    .operands = "FILE|DATASET|RUN|BAG",
     .least = 1,
     .most = 1,
     .text = "Of a file: variables by kind, factors by measurement model, noise models with sigmas and units, how much "
             "ground truth it has, its recording, and the error at its initial values. Of a dataset (a folder, or its "
             "dataset.yaml): sequences, recordings, poses, noise models with start variances, and what is learned. Of "
             "a run folder of covtune learn: noise models before and after, loss, method, data and version, and how to "
-            "continue an unfinished run.\n",
+            "continue an unfinished run. Of a ROS 1 bag, a ROS 2 bag (SQLite or MCAP; file or folder) or an MCAP file: "
+            "topics with type, number of messages, first and last time of recording, and encoding.\n",
     .example = "  covtune simulate grid --poses 200 --out small.ctseq\n"
-               "  covtune info small.ctseq --map\n",
+               "  covtune info small.ctseq --map\n"
+               "  covtune info run.mcap --topic /odom\n",
     .options = OPTIONS,
     .run = run,
 };

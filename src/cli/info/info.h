@@ -1,5 +1,5 @@
-/* info.h: covtune info of files (info.c), datasets (dataset.c) and run folders (run.c); shared: truth_and_noise.c,
- * recordings.c. */
+/* info.h: covtune info of files (info.c), datasets (dataset.c), run folders (run.c) and bags (bag.c); shared:
+ * truth_and_noise.c, recordings.c. */
 #ifndef CT_CLI_INFO_H
 #define CT_CLI_INFO_H
 
@@ -10,6 +10,9 @@
 
 /* Describes a run folder of learn. */
 cli_exit info_run(cli_io *io, const char *path);
+
+/* Describes a bag; with a topic (not NULL) the fields of its messages, or of the elements of its array `each`. */
+cli_exit info_bag(const cli_io *io, const char *path, const char *topic, const char *each);
 
 /* How much of the truth is known. */
 typedef struct {
