@@ -10,7 +10,8 @@
 static double modulo(double a, double b)
 {
     const double r = fmod(a, b);
-    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+    if (r == 0) return copysign(0, b);
+    return (r < 0) != (b < 0) ? r + b : r;
 }
 
 /* Of one operand. What is computed from NaN is NaN. */
@@ -57,8 +58,8 @@ static double binary(opcode op, double a, double b)
     case OP_POWER: return pow(a, b);
     case OP_ATAN2: return atan2(a, b);
     case OP_HYPOT: return hypot(a, b);
-    case OP_MIN: return a < b ? a : b;
-    default: return a > b ? a : b; /* OP_MAX */
+    case OP_MIN: return b < a ? b : a;
+    default: return b > a ? b : a; /* OP_MAX */
     }
 }
 
