@@ -9,7 +9,7 @@
 /* A file in the scratch folder. Valid until the next call with the same name. */
 static inline const char *scratch_path(const char *name)
 {
-    static char path[4][600];
+    static char path[4][1400];
     static int next;
     char *p = path[next++ % 4];
     snprintf(p, sizeof path[0], "%s/%s", ct_test_folder(), name);

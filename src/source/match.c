@@ -317,7 +317,11 @@ static ct_status nothing(walk *w)
     names n = {0};
     int reason, best = 0;
     char like[3][80] = {{0}};
-    CT_TRY(names_read(folder, &n, &reason, w->err));
+    const ct_status status = names_read(folder, &n, &reason, w->err);
+    if (status != CT_OK) {
+        names_free(&n);
+        return status;
+    }
     for (int64_t i = 0; i < n.count; i++) best = CT_MAX(best, likeness(level, n.name[i]));
     int shown = 0;
     for (int64_t i = 0; i < n.count && shown < 3; i++)
