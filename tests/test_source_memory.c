@@ -8,7 +8,7 @@
 
 static const struct {
     const char *text, *where, *value, *name;
-    int         named, format; /* format 0: g2o, whose first column is text */
+    int named, format; /* format 0: g2o, whose first column is text */
 } table[] = {
     {"# a comment\nTime [s],x [m],tag\n1,2,\"a \"\"b\"\"\"\n2,3,c\n", "tag != 'd' and x > 0",
      "hypot(x, min(x, 3, robot)) in mm", "tag", 0, 1},
@@ -31,7 +31,8 @@ static int read_once(int i, int64_t k, const char *path)
     options.constant = NAMES("robot", "7");
     options.constants = 1;
     left = k;
-    const ct_status status = read_records(path, &options, NAMES(table[i].value, table[i].format ? "#1 + 0" : "j"), table[i].name, &r, &err);
+    const ct_status status =
+        read_records(path, &options, NAMES(table[i].value, table[i].format ? "#1 + 0" : "j"), table[i].name, &r, &err);
     const int through = left >= 0;
     left = -1;
     CHECK(through ? status == CT_OK && r.count > 0 : status == CT_E_MEMORY && strstr(err.text, "memory"));
@@ -87,8 +88,10 @@ static void test_matching_survives_the_failure_of_every_allocation(void)
             const ct_status status = ct_files_match(folder, found ? "{run}/{run}.csv" : "{run}/{run}.txt", &m, &err);
             through = left >= 0;
             left = -1;
-            if (through) CHECK(status == (found ? CT_OK : CT_E_EMPTY));
-            else CHECK(status == CT_E_MEMORY && !m);
+            if (through)
+                CHECK(status == (found ? CT_OK : CT_E_EMPTY));
+            else
+                CHECK(status == CT_E_MEMORY && !m);
             ct_matches_free(m);
         }
         CHECK(k > 10 && k < 1000);

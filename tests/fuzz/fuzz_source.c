@@ -1,6 +1,6 @@
 /* fuzz_source.c: any bytes as a table, an expression or a pattern. The first line says what: a character for the format
- * ('0' the first of the list, 'a' by content, 'p' a pattern and a name), then fields between bars: a value, a condition,
- * a stamp, a text. The rest is the file. It is refused with a sentence, or every record is read, and
+ * ('0' the first of the list, 'a' by content, 'p' a pattern and a name), then fields between bars: a value, a
+ * condition, a stamp, a text. The rest is the file. It is refused with a sentence, or every record is read, and
  *   counts add up, and a second reading gives the same;
  *   brackets around the value, and a column that is wanted beside the others, change nothing. */
 #include "fuzz.h"
