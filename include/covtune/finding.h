@@ -57,7 +57,8 @@ typedef enum {
     X(CT_SUBJECT_CANDIDATE, "candidate") /* theta that was compared with others                */  \
     X(CT_SUBJECT_INFERENCE, "inference") /* how estimates were made                            */  \
     X(CT_SUBJECT_COVARIATE, "covariate") /* what a noise depends on: range, speed, ...         */  \
-    X(CT_SUBJECT_CAUSE, "cause")         /* what would explain the same residuals              */
+    X(CT_SUBJECT_CAUSE, "cause")         /* what would explain the same residuals              */  \
+    X(CT_SUBJECT_SENSOR, "sensor")       /* index in the recipe                                */
 
 typedef enum {
 #define X(constant, name) constant,
@@ -343,6 +344,24 @@ typedef enum {
     X(CT_FINDING_STAMPS_REPEATED, "stamps_repeated", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                               \
       "{subjects}: {count:.0f} records ({share:.2g} %) have a stamp that is not after that of the record before.",     \
       "count", "share")                                                                                                \
+    X(CT_FINDING_SENSOR_UNUSED, "sensor_unused", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                   \
+      "{+subjects}: none of its {records:.0f} records is used. {dropped:.0f} of them: {-subjects}.", "records",        \
+      "dropped")                                                                                                       \
+    X(CT_FINDING_SENSOR_WITHOUT_RECORDS, "sensor_without_records", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                 \
+      "{subjects}: its files have no records.", NULL)                                                                  \
+    X(CT_FINDING_NO_COMMON_TIME, "no_common_time", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                 \
+      "{subjects}: its stamps run from {first:.3f} to {last:.3f} s, those of the odometry from {begin:.3f} to "        \
+      "{end:.3f} s. They have no time in common.",                                                                     \
+      "first", "last", "begin", "end")                                                                                 \
+    X(CT_FINDING_ODOMETRY_GAPS, "odometry_gaps", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                   \
+      "{subjects}: {count:.0f} gaps are longer than {gap:.3g} s, up to {longest:.4g} s. Each ends a sequence "         \
+      "(states: gap).",                                                                                                \
+      "count", "gap", "longest")                                                                                       \
+    X(CT_FINDING_SHORT_SEQUENCES, "short_sequences", CT_SEVERITY_INFO, CT_TOPIC_DATA,                                  \
+      "{count:.0f} sequences of less than half a segment, or of one state, are left out: {states:.0f} states.",        \
+      "count", "states")                                                                                               \
+    X(CT_FINDING_POINTS_LEFT_OUT, "points_left_out", CT_SEVERITY_INFO, CT_TOPIC_DATA,                                  \
+      "{count:.0f} unknown points are left out of sequences that have too few measurements of them.", "count")         \
     X(CT_FINDING_STATES_UNDETERMINED, "states_undetermined", CT_SEVERITY_ERROR, CT_TOPIC_DATA,                         \
       "{count:.0f} of {states:.0f} poses are not determined by measurements, first {subjects}.",                       \
       "count", "states")                                                                                               \

@@ -1,0 +1,159 @@
+/* build_result.c: what an import counts and finds: records that became nothing and why, rates, gaps, stamps. */
+#include "recipe/build.h"
+
+#include <math.h>
+
+static const char *const DROP_NAME[] = {
+#define X(constant, name, sentence) name,
+    CT_DROP_LIST(X)
+#undef X
+};
+static const char *const DROP_TEXT[] = {
+#define X(constant, name, sentence) sentence,
+    CT_DROP_LIST(X)
+#undef X
+};
+
+const char *ct_drop_name(ct_drop drop) { return ct__name_at(DROP_NAME, CT_DROP_COUNT, (int)drop); }
+const char *ct_drop_text(ct_drop drop) { return ct__name_at(DROP_TEXT, CT_DROP_COUNT, (int)drop); }
+
+ct_import_options ct_import_defaults(void) { return (ct_import_options){0}; }
+
+void ct_import_result_free(ct_import_result *result)
+{
+    free(result->count);
+    ct_findings_free(&result->findings);
+    *result = (ct_import_result){0};
+}
+
+/* ---- after a recording ---- */
+
+void ct__result_recording(ct__import *imp)
+{
+    for (int32_t i = 0; i < imp->channels; i++) {
+        const ct__channel *c = &imp->channel[i];
+        ct__seen *seen = &imp->seen[c->number];
+        if (!c->taken) continue;
+        if (!seen->any || c->first < seen->first) seen->first = c->first;
+        if (!seen->any || c->last > seen->last) seen->last = c->last;
+        seen->any = 1;
+        const double span = (double)(c->last - c->first) * 1e-9;
+        if (c->taken < 2 || !(span > 0)) continue;
+        ct_err ignored = {0}; /* without memory the rate is that of the others */
+        if (ct__grow(&seen->rate, &seen->rate_capacity, seen->rates + 1, sizeof *seen->rate, "rates", &ignored) ==
+            CT_OK)
+            seen->rate[seen->rates++] = (double)(c->taken - 1) / span;
+    }
+    imp->result.recordings++;
+}
+
+/* ---- findings ---- */
+
+static ct_status find_one(ct__import *imp, ct_finding_code code, int values, const double value[], int32_t sensor,
+                          const char *cause)
+{
+    const ct_recipe *recipe = imp->recipe;
+    const char *name = sensor < recipe->sensors ? recipe->sensor[sensor].name : "truth";
+    CT_TRY(ct_findings_add(&imp->result.findings, code, values, value, imp->err));
+    if (sensor >= 0)
+        CT_TRY(
+            ct_findings_add_subject(&imp->result.findings, CT_SUBJECT_SENSOR, sensor, cause ? 1 : 0, name, imp->err));
+    if (cause) CT_TRY(ct_findings_add_subject(&imp->result.findings, CT_SUBJECT_CAUSE, -1, -1, cause, imp->err));
+    return CT_OK;
+}
+
+static ct_drop main_reason(const ct_import_count *n)
+{
+    int best = 0;
+    for (int i = 1; i < CT_DROP_COUNT; i++)
+        if (n->dropped[i] > n->dropped[best]) best = i;
+    return (ct_drop)best;
+}
+
+static ct_status findings_of(ct__import *imp, int32_t i)
+{
+    const ct_import_count *n = &imp->result.count[i];
+    const ct__seen *seen = &imp->seen[i];
+    if (!n->factors && n->records) {
+        const double value[2] = {(double)n->records, (double)n->dropped[main_reason(n)]};
+        CT_TRY(find_one(imp, CT_FINDING_SENSOR_UNUSED, 2, value, i, ct_drop_text(main_reason(n))));
+    } else if (!n->records)
+        CT_TRY(find_one(imp, CT_FINDING_SENSOR_WITHOUT_RECORDS, 0, NULL, i, NULL));
+    if (n->dropped[CT_DROP_STAMP] && *seen->where) {
+        const double value[2] = {(double)n->dropped[CT_DROP_STAMP],
+                                 100 * (double)n->dropped[CT_DROP_STAMP] / (double)n->records};
+        CT_TRY(find_one(imp, CT_FINDING_STAMPS_REPEATED, 2, value, i, seen->where));
+    }
+    if (seen->gaps) {
+        const double value[3] = {(double)seen->gaps, imp->recipe->states.gap_s, seen->longest_gap_s};
+        CT_TRY(find_one(imp, CT_FINDING_ODOMETRY_GAPS, 3, value, i, NULL));
+    }
+    return CT_OK;
+}
+
+/* The part of time that a sensor shares with the odometry. */
+static ct_status find_overlap(ct__import *imp, int32_t i, int32_t motion)
+{
+    const ct__seen *a = &imp->seen[i], *b = &imp->seen[motion];
+    if (i == motion || !a->any || !b->any || (a->first <= b->last && b->first <= a->last)) return CT_OK;
+    const double value[4] = {(double)a->first * 1e-9, (double)a->last * 1e-9, (double)b->first * 1e-9,
+                             (double)b->last * 1e-9};
+    return find_one(imp, CT_FINDING_NO_COMMON_TIME, 4, value, i, NULL);
+}
+
+static int32_t first_motion(const ct_recipe *recipe)
+{
+    for (int32_t i = 0; i < recipe->sensors; i++)
+        if (recipe->sensor[i].type == CT__SENSOR_ODOMETRY) return i;
+    for (int32_t i = 0; i < recipe->sensors; i++)
+        if (recipe->sensor[i].type == CT__SENSOR_VELOCITY) return i;
+    return -1;
+}
+
+ct_status ct__result_finish(ct__import *imp)
+{
+    const int32_t motion = first_motion(imp->recipe);
+    for (int32_t i = 0; i < imp->result.counts; i++) {
+        imp->result.count[i].rate_hz = ct_median(imp->seen[i].rates, imp->seen[i].rate);
+        CT_TRY(findings_of(imp, i));
+        if (motion >= 0) CT_TRY(find_overlap(imp, i, motion));
+    }
+    if (imp->short_segments) {
+        const double value[2] = {(double)imp->short_segments, (double)imp->short_states};
+        CT_TRY(find_one(imp, CT_FINDING_SHORT_SEQUENCES, 2, value, -1, NULL));
+    }
+    if (imp->few_points) {
+        const double value[1] = {(double)imp->few_points};
+        CT_TRY(find_one(imp, CT_FINDING_POINTS_LEFT_OUT, 1, value, -1, NULL));
+    }
+    return CT_OK;
+}
+
+/* ---- nothing at all ---- */
+
+ct_status ct__result_nothing(ct__import *imp)
+{
+    const ct_recipe *recipe = imp->recipe;
+    const int32_t motion = first_motion(recipe), truth = recipe->sensors;
+    const ct__seen *a = motion >= 0 ? &imp->seen[motion] : NULL, *b = &imp->seen[truth];
+    if (a && !a->any)
+        return ct_fail(imp->err, CT_E_EMPTY, "%s:%d: sensor %s: none of its %lld records can be used; most: %s",
+                       recipe->name, recipe->sensor[motion].line, recipe->sensor[motion].name,
+                       (long long)imp->result.count[motion].records,
+                       ct_drop_text(main_reason(&imp->result.count[motion])));
+    if (recipe->truth.given && !b->any)
+        return ct_fail(imp->err, CT_E_EMPTY, "%s:%d: truth: none of its %lld records can be used; most: %s",
+                       recipe->name, recipe->truth.line, (long long)imp->result.count[truth].records,
+                       ct_drop_text(main_reason(&imp->result.count[truth])));
+    if (a && b->any && (a->first > b->last || b->first > a->last))
+        return ct_fail(imp->err, CT_E_EMPTY,
+                       "%s:%d: the truth runs from %.3f to %.3f s, sensor %s from %.3f to %.3f s: they have no time in "
+                       "common (units of stamps? `delay`?)",
+                       recipe->name, recipe->truth.line, (double)b->first * 1e-9, (double)b->last * 1e-9,
+                       recipe->sensor[motion].name, (double)a->first * 1e-9, (double)a->last * 1e-9);
+    return ct_fail(
+        imp->err, CT_E_EMPTY,
+        "%s:%d: no sequence has two states: odometry and truth are together for less than two of them, or gaps "
+        "of more than %g s divide them (states: gap)",
+        recipe->name, recipe->states.line, recipe->states.gap_s);
+}

@@ -1,0 +1,207 @@
+/* build_stream.c: streams of records, merged by corrected stamp.
+ *
+ * A stream reads the files of a source one after the other and holds its next record, converted by each of its
+ * channels. Channels that are functions of time have a stream of their own, because their next record may lie behind
+ * many that others use: the truth in a table whose rows are mostly empty there. The other channels of a source share
+ * one, so that a large file is not read once for each sensor. */
+#include "recipe/build.h"
+
+#include <math.h>
+
+/* ---- making ---- */
+
+static ct_status add_number(int32_t **list, int32_t *count, int32_t number, ct_err *err)
+{
+    int32_t *longer = realloc(*list, (size_t)(*count + 1) * sizeof *longer);
+    if (!longer) return ct__no_memory(err, "streams", *count + 1);
+    longer[(*count)++] = number;
+    *list = longer;
+    return CT_OK;
+}
+
+static ct_status new_stream(ct__import *imp, int64_t *capacity, const ct__channel *c, int32_t source, int32_t body,
+                            int lonely)
+{
+    CT_TRY(ct__grow(&imp->stream, capacity, imp->streams + 1, sizeof *imp->stream, "streams", imp->err));
+    ct__stream *s = &imp->stream[imp->streams++];
+    *s = (ct__stream){
+        .source = source, .body = body, .delay_s = c->corrected.delay_s, .drift = c->corrected.drift, .lonely = lonely};
+    for (int32_t f = 0; f < imp->plan.source[source].files; f++)
+        if (ct__recordings_has(imp->recipe, &imp->plan, source, f, imp->r, body))
+            CT_TRY(add_number(&s->file, &s->files, f, imp->err));
+    return CT_OK;
+}
+
+ct_status ct__streams_make(ct__import *imp)
+{
+    int64_t capacity = 0;
+    for (int32_t i = 0; i < imp->channels; i++) {
+        const ct__channel *c = &imp->channel[i];
+        if (c->sensor && c->sensor->type == CT__SENSOR_RELATIVE_POSE) continue; /* read whole: build_relative.c */
+        const int32_t source = c->sensor ? c->sensor->source : imp->recipe->truth.source;
+        const int32_t body = ct__recordings_has_bodies(imp->recipe, &imp->plan, source) ? c->body : -1;
+        const int lonely = c->steady || imp->body[c->body].at == i;
+        int32_t k = 0;
+        for (; !lonely && k < imp->streams; k++) {
+            const ct__stream *s = &imp->stream[k];
+            if (!s->lonely && s->source == source && s->body == body && s->delay_s == c->corrected.delay_s &&
+                s->drift == c->corrected.drift)
+                break;
+        }
+        if (lonely || k == imp->streams) {
+            CT_TRY(new_stream(imp, &capacity, c, source, body, lonely));
+            k = imp->streams - 1;
+        }
+        CT_TRY(add_number(&imp->stream[k].channel, &imp->stream[k].channels, i, imp->err));
+    }
+    return CT_OK;
+}
+
+/* The condition of the source leaves out the same records for each of its channels. */
+static void close_file(ct__import *imp, ct__stream *s)
+{
+    if (!s->open) return;
+    const ct_source_counts n = ct_source_count(s->open);
+    for (int32_t i = 0; i < s->channels; i++) {
+        const ct__channel *c = &imp->channel[s->channel[i]];
+        ct__channel_drop(imp, c, CT_DROP_CONDITION, n.left_out);
+        ct__channel_drop(imp, c, CT_DROP_MISSING, n.no_stamp);
+        imp->result.count[c->number].records += n.left_out + n.no_stamp;
+    }
+    ct_source_free(s->open);
+    s->open = NULL;
+}
+
+void ct__streams_free(ct__import *imp)
+{
+    for (int32_t k = 0; k < imp->streams; k++) {
+        ct_source_free(imp->stream[k].open);
+        free(imp->stream[k].file);
+        free(imp->stream[k].channel);
+    }
+    free(imp->stream);
+    imp->stream = NULL;
+    imp->streams = 0;
+}
+
+/* ---- reading ---- */
+
+static ct_status open_file(ct__import *imp, ct__stream *s)
+{
+    CT_TRY(ct__source_begin(imp->recipe, &imp->plan, s->source, s->file[s->at], &s->open, imp->err));
+    for (int32_t i = 0; i < s->channels; i++) CT_TRY(ct__channel_select(imp, &imp->channel[s->channel[i]], s->open));
+    return CT_OK;
+}
+
+/* *more <- 1 and the next record of any file. */
+static ct_status next_record(ct__import *imp, ct__stream *s, ct_record *record, int *more)
+{
+    *more = 0;
+    while (s->at < s->files) {
+        if (!s->open) CT_TRY(open_file(imp, s));
+        CT_TRY(ct_source_next(s->open, record, more, imp->err));
+        if (*more) return CT_OK;
+        imp->bytes_done += ct__file_bytes(imp->plan.source[s->source].file[s->file[s->at]]);
+        close_file(imp, s);
+        s->at++;
+    }
+    return CT_OK;
+}
+
+/* True time of a stamp; 0: it is beyond what ct_ns holds. */
+static int correct_stamp(const ct__stream *s, ct_ns stamp, ct_ns *corrected)
+{
+    const double shift = s->delay_s * 1e9 + s->drift * ((double)stamp - (double)s->raw_first);
+    const double whole = (double)stamp + shift;
+    if (!(fabs(whole) < 9.2e18)) return 0;
+    *corrected = stamp + (ct_ns)llround(shift);
+    return 1;
+}
+
+/* Each channel of the stream takes or drops the record; *any <- 1 if one took it. */
+static ct_status offer(ct__import *imp, ct__stream *s, const ct_record *record, ct_ns stamp, int *any)
+{
+    for (int32_t i = 0; i < s->channels; i++) {
+        ct__channel *c = &imp->channel[s->channel[i]];
+        int drop = -1;
+        c->has_next = 0;
+        if (s->begun && stamp < s->stamp)
+            drop = CT_DROP_STAMP; /* the present is past it */
+        else
+            CT_TRY(ct__sample_make(imp, c, record, stamp, &c->next, &drop));
+        imp->result.count[c->number].records++;
+        if (drop >= 0)
+            ct__channel_drop(imp, c, (ct_drop)drop, 1);
+        else
+            c->has_next = *any = 1;
+        if (drop == CT_DROP_STAMP && !*imp->seen[c->number].where)
+            ct_source_where(s->open, imp->seen[c->number].where, sizeof imp->seen[c->number].where);
+    }
+    return CT_OK;
+}
+
+/* Bytes that open files have given so far. */
+static int64_t bytes_open(const ct__import *imp)
+{
+    int64_t sum = 0;
+    for (int32_t k = 0; k < imp->streams; k++)
+        if (imp->stream[k].open) sum += ct_source_count(imp->stream[k].open).bytes;
+    return sum;
+}
+
+static ct_status report(ct__import *imp)
+{
+    if (!imp->options.progress || ++imp->records_since < CT__PROGRESS_RECORDS) return CT_OK;
+    imp->records_since = 0;
+    if (!imp->options.progress(imp->options.user, imp->bytes_done + bytes_open(imp), imp->bytes_all)) return CT_OK;
+    return ct_fail(imp->err, CT_E_EMPTY, "stopped");
+}
+
+ct_status ct__stream_advance(ct__import *imp, ct__stream *s)
+{
+    ct_record record;
+    int more = 1;
+    while (more) {
+        int any = 0;
+        CT_TRY(report(imp));
+        CT_TRY(next_record(imp, s, &record, &more));
+        if (!more) break;
+        if (!s->begun) s->raw_first = record.stamp;
+        ct_ns stamp;
+        if (!correct_stamp(s, record.stamp, &stamp)) {
+            char where[200];
+            return ct_fail(imp->err, CT_E_PARSE, "%s: its stamp of %lld ns cannot be corrected: it is too large",
+                           ct_source_where(s->open, where, sizeof where), (long long)record.stamp);
+        }
+        CT_TRY(offer(imp, s, &record, stamp, &any));
+        if (!any) continue;
+        s->begun = 1;
+        s->stamp = stamp;
+        return CT_OK;
+    }
+    s->ended = 1;
+    for (int32_t i = 0; i < s->channels; i++) {
+        imp->channel[s->channel[i]].has_next = 0;
+        imp->channel[s->channel[i]].ended = 1;
+    }
+    return CT_OK;
+}
+
+/* 1 if states are made at the stamps of this stream: at equal stamps it comes first, so that what others measure at
+ * that stamp finds its state. */
+static int is_at(const ct__import *imp, const ct__stream *s)
+{
+    return s->channels == 1 && imp->body[imp->channel[s->channel[0]].body].at == s->channel[0];
+}
+
+ct__stream *ct__streams_first(const ct__import *imp)
+{
+    ct__stream *best = NULL;
+    for (int32_t k = 0; k < imp->streams; k++) {
+        ct__stream *s = &imp->stream[k];
+        if (s->ended) continue;
+        if (!best || s->stamp < best->stamp || (s->stamp == best->stamp && is_at(imp, s) && !is_at(imp, best)))
+            best = s;
+    }
+    return best;
+}
