@@ -260,9 +260,40 @@ static void test_stamps_are_exact(void)
     CHECK(strstr(err.text, "in ns"));
     path = write_text("in.csv", "a,x\nsoon,1\n");
     CHECK_REFUSED(read_records(path, &options, NAMES("x"), NULL, &r, &err), err,
-                  "in.csv:2: expected a number for the stamp, found \"soon\"");
+                  "in.csv:2: expected a number for the stamp, or a date with a time, found \"soon\"");
     path = write_text("in.csv", "Time [min],x\n1,1\n");
     CHECK_REFUSED(read_records(path, NULL, NAMES("x"), NULL, &r, &err), err, "is no stamp in s, ms, us or ns");
+}
+
+static void test_dates_are_stamps(void)
+{
+    stamp_is("1970-01-01T00:00:00Z", "a", 0);
+    stamp_is("2009-07-22T14:31:12.841Z", "a", 1248273072841000000); /* date -d ... +%s */
+    stamp_is("2009-07-22 14:31:12.841", "a", 1248273072841000000);
+    stamp_is("2009/07/22 16:31:12.841+02:00", "a", 1248273072841000000);
+    stamp_is("2009-07-22T09:01:12.841000000-0530", "a", 1248273072841000000);
+    stamp_is("2000-02-29T23:59:59.9999999996Z", "a", 951868800000000000);
+    stamp_is("2100-03-01T00:00Z", "a", 4107542400000000000);
+    stamp_is("1969-12-31T23:59:59.5Z", "a", -500000000);
+    static const char *const bad[] = {"2009-02-29T00:00:00Z",
+                                      "2009-13-01T00:00:00Z",
+                                      "2009-07-22T24:00:00Z",
+                                      "2009-07-22T10:00:00X",
+                                      "2009-07-22",
+                                      "2009-07-22T10:60:00",
+                                      "12:30:00"};
+    ct_source_options options = ct_source_defaults();
+    options.time = "a";
+    for (int i = 0; i < 7; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "a,x\n%s,1\n", bad[i]);
+        CHECK_REFUSED(read_records(write_text("in.csv", text), &options, NAMES("x"), NULL, &r, &err), err,
+                      "in.csv:2: expected a number for the stamp, or a date with a time");
+    }
+    ct_source *s = NULL;
+    CHECK_OK(ct_source_open(write_text("in.csv", "time,x\n2009-07-22T14:31:12Z,1\n"), NULL, &s, &err), err);
+    if (s) CHECK(!strcmp(ct_source_field_at(s, 0)->type, "time"));
+    ct_source_free(s);
 }
 
 static void test_the_stamp_is_found_by_its_name(void)
@@ -377,6 +408,7 @@ int main(void)
     RUN(test_kinds_of_lines_are_told_apart_by_where);
     RUN(test_texts_of_numbers_are_equal_however_they_are_written);
     RUN(test_stamps_are_exact);
+    RUN(test_dates_are_stamps);
     RUN(test_the_stamp_is_found_by_its_name);
     RUN(test_what_is_no_text_is_refused_with_a_sentence);
     RUN(test_lines_may_be_long);

@@ -14,4 +14,7 @@ int ct__decimal_integer(const char *text, size_t length, int64_t *value);
 typedef enum { CT__SCALED_OK, CT__SCALED_NO_NUMBER, CT__SCALED_BEYOND /* 64 bits */ } ct__scaled;
 ct__scaled ct__decimal_scaled(const char *text, size_t length, int digits, int64_t *value);
 
+/* Is the whole text a date with a time, "2009-07-22T14:31:12.841Z"? *ns <- since 1970. Without a zone it is UTC. */
+int ct__calendar(const char *text, size_t length, int64_t *ns);
+
 #endif

@@ -14,11 +14,12 @@ static const char *const g2o[G2O_COLUMNS] = {"tag", "i", "j", "x", "y", "z", "ya
 
 static ct_status set_columns(ct__table *t, const char *const name[], int32_t count, ct_err *err)
 {
-    free(t->text);
-    t->text = ct__zalloc(count, 1);
-    t->columns = t->text ? count : 0;
+    free(t->type);
+    t->type = ct__zalloc(count, 1);
+    t->columns = t->type ? count : 0;
     t->width = t->most = count;
-    if (!t->text) return ct__no_memory(err, "columns", count);
+    if (t->type && name == g2o) t->type[G2O_TAG] = CT__COLUMN_TEXT;
+    if (!t->type) return ct__no_memory(err, "columns", count);
     return ct__table_name(t, name, &(ct__words){.ended = 1}, err);
 }
 
@@ -43,12 +44,7 @@ ct_status ct__layout_apply(ct__table *t, ct_err *err)
         t->stamp = t->columns > 0 ? 0 : -1;
         t->stamp_digits = 0;
         return CT_OK;
-    case CT_SOURCE_G2O: {
-        t->separator = CT__BLANK;
-        const ct_status status = set_columns(t, g2o, G2O_COLUMNS, err);
-        if (status == CT_OK) strcpy(t->field[G2O_TAG].type, "text"); /* shorter than "number" */
-        return status;
-    }
+    case CT_SOURCE_G2O: t->separator = CT__BLANK; return set_columns(t, g2o, G2O_COLUMNS, err);
     default: return CT_OK;
     }
 }

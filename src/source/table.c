@@ -63,7 +63,7 @@ static void table_free(void *reader)
     free(t->comment);
     free(t->field);
     free(t->written);
-    free(t->text);
+    free(t->type);
     free(t->names);
     free(t->slot);
     free(t->value);
@@ -140,7 +140,7 @@ static int table_is_text(const void *reader, const char *name)
     const ct__table *t = reader;
     int32_t column;
     return find_column(t, name, &column, NULL) == CT_OK && column >= 0 && column < t->columns &&
-           !strcmp(t->field[column].type, "text");
+           t->type[column] >= CT__COLUMN_TIME;
 }
 
 static ct_status bind_column(ct__table *t, int32_t column, ct__as as, int32_t *slot, ct_err *err)

@@ -26,6 +26,8 @@ typedef struct {
     int     rest;   /* 1: converted for records that are not left out alone */
 } ct__table_slot;
 
+enum { CT__COLUMN_UNKNOWN /* no value was seen: a number */, CT__COLUMN_NUMBER, CT__COLUMN_TIME, CT__COLUMN_TEXT };
+
 typedef struct ct__table ct__table;
 struct ct__table {
     char            *path;
@@ -47,7 +49,7 @@ struct ct__table {
     int32_t          columns;   /* that have a name or a number                                               */
     int64_t          width;     /* columns that a line must have; 0: as the first that is taken               */
     int64_t          most;      /* columns that can be asked for by number                                    */
-    char            *text;      /* 1: column k is text                                                       */
+    char            *type;      /* of column k: below                                                         */
     ct_source_field *field;
     const char     **written;   /* names as the header has them, with their units */
     char            *names;     /* what field and written point into              */

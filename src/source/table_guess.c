@@ -171,16 +171,24 @@ static int comment_header(const sample *s, int64_t columns, sample_row *header, 
 
 /* ---- types ---- */
 
-/* A column is text if a word of it is neither a number nor missing. */
+/* A column has text if a word of it is neither a number nor missing; times if all such words are dates with a time. */
 static void find_types(const sample *s, int64_t begin)
 {
     ct__table *t = s->t;
+    int64_t ns;
     for (int64_t i = begin; i < s->rows; i++) {
         if (s->row[i].comment) continue;
         ct__words words = words_of(s, &s->row[i], t->separator);
         ct__cell cell;
-        for (int32_t k = 0; k < t->columns && ct__words_next(&words, &cell) > 0; k++)
-            if (!is_number(&cell) && !ct__is_missing(t, &cell)) t->text[k] = 1;
+        for (int32_t k = 0; k < t->columns && ct__words_next(&words, &cell) > 0; k++) {
+            if (ct__is_missing(t, &cell)) continue;
+            const int number = is_number(&cell), time = !number && ct__calendar(cell.text, (size_t)cell.length, &ns);
+            const char type = number ? CT__COLUMN_NUMBER : time ? CT__COLUMN_TIME : CT__COLUMN_TEXT;
+            if (t->type[k] == CT__COLUMN_UNKNOWN)
+                t->type[k] = type;
+            else if (t->type[k] != type)
+                t->type[k] = CT__COLUMN_TEXT;
+        }
     }
 }
 
@@ -228,8 +236,8 @@ static ct_status guess(sample *s, const ct_source_options *options, ct_err *err)
         return ct_fail(err, CT_E_PARSE, "%s:%lld: the header has %lld columns, %lld are named", t->path,
                        (long long)header.line, (long long)t->width, (long long)columns);
     t->most = t->width > 0 ? t->width : options->where && options->where[0] ? INT32_MAX : divide(s, t->separator).most;
-    t->text = ct__zalloc(columns, 1);
-    if (!t->text) return ct__no_memory(err, "columns", columns);
+    t->type = ct__zalloc(columns, 1);
+    if (!t->type) return ct__no_memory(err, "columns", columns);
     find_types(s, begin);
     ct__words words = {.ended = 1};
     if (header.length >= 0) words = words_of(s, &header, separator);

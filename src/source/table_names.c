@@ -135,7 +135,9 @@ static size_t lay_out(ct__table *t, const char *const given[], ct__words header,
         }
         ct_source_field *field = to ? &t->field[k] : &(ct_source_field){0};
         field->name = put(to, &used, name.text, name.length);
-        field->type = t->text[k] ? put(to, &used, "text", 4) : put_type(to, &used, "number", &unit);
+        field->type = t->type[k] == CT__COLUMN_TEXT   ? put(to, &used, "text", 4)
+                      : t->type[k] == CT__COLUMN_TIME ? put(to, &used, "time", 4)
+                                                      : put_type(to, &used, "number", &unit);
         if (to) t->written[k] = to + used;
         put(to, &used, written.text, written.length);
     }

@@ -115,8 +115,9 @@ ct_status ct__stamp_of(const ct__value *value, int digits, ct_ns *stamp, int *fo
     case CT__SCALED_BEYOND: return beyond(value, err);
     default: break;
     }
+    if (ct__calendar(value->text, (size_t)value->length, stamp)) return CT_OK;
     ct__show(value->text, (size_t)value->length, show);
-    return ct_fail(err, CT_E_PARSE, "expected a number for the stamp, found %s", show);
+    return ct_fail(err, CT_E_PARSE, "expected a number for the stamp, or a date with a time, found %s", show);
 }
 
 const char *ct__show(const char *text, size_t length, char buf[CT__SHOW_MAX])
