@@ -20,11 +20,15 @@
  *
  * Expressions. Names are columns ("v", or "#3" for the third column) or fields of a message by path
  * ("pose.pose.position.x", "ranges[0]", "header.frame_id"). A name with other characters is quoted by backquotes:
- * `Time [s]`. Operators, by falling precedence: ^, unary -, * / %, + -, < <= > >= == !=, not, and, or. Functions: abs
- * sqrt sin cos tan asin acos atan atan2 exp log floor round min max hypot isnan. Constants: pi; numbers; 'text'. Text
- * can be compared (== !=) only. A condition is 1 or 0. A missing value is NaN, and so is what is computed from it;
- * comparisons with it are 0. "EXPRESSION in UNIT" multiplies by the unit: one of CT_UNIT_LIST, or a product or quotient
- * of them ("km/h", "deg/s", "m/s^2").
+ * `forward velocity`. Operators, by falling precedence: ^, unary -, * / %, + -, < <= > >= == !=, not, and, or; a % b
+ * has the sign of b. Functions: abs sqrt sin cos tan asin acos atan atan2 exp log floor round (halves away from 0) min
+ * max (of two or more) hypot isnan. Constants: pi; numbers; 'text'. Text can be compared (== !=) only. A condition is
+ * 1 or 0. A missing value is NaN, and so is what is computed from it; comparisons with it are 0; a missing text is ''.
+ * "EXPRESSION in UNIT" multiplies by the unit: one of CT_UNIT_LIST, or a product or quotient of them ("km/h", "deg/s",
+ * "m/s^2"). It ends an expression, and can be used in brackets: (left in mm) - (right in m).
+ *
+ * Tables (docs/import.md has the rules). A column "x [m]" is called "x"; its type is "number [m]". The unit is told and
+ * not applied: expressions name units. Records of a table without stamps, and those of KITTI, are 1 s apart from 0.
  */
 #ifndef COVTUNE_SOURCE_H
 #define COVTUNE_SOURCE_H
@@ -71,9 +75,10 @@ int         ct_source_format_find(const char *name); /* a ct_source_format, or -
 typedef struct {
     ct_source_format format;
     /* tables */
-    const char        *separator; /* one character, or "blank"; NULL: guessed from the first lines         */
+    const char        *separator; /* one character, "tab" or "blank" (any number of blanks and tabs); NULL:
+                                     guessed from the first lines                                          */
     int                header;    /* 1: the first line has names; 0: none; -1: guessed                     */
-    const char *const *column;    /* names of the columns, instead of a header                             */
+    const char *const *column;    /* names of the first columns, instead of those of a header              */
     int32_t            columns;
     const char        *comment;   /* a line that begins so is skipped; NULL: "#"; "": none                 */
     const char *const *missing;   /* words that stand for a missing value, beside "", "nan" and "NA"       */
@@ -86,9 +91,11 @@ typedef struct {
     /* all */
     const char        *time;      /* expression of the stamp in s. NULL: header.stamp (of the element, then of the
                                      message), else the time of recording; of tables the column t, time, timestamp,
-                                     stamp (any case, also "#timestamp [ns]"), else none: records are numbered.
-                                     A bare name of an integer column and unit, "t in ns", is read without rounding */
-    const char        *where;     /* condition: other records are left out                                 */
+                                     stamp (any case; in s, or as its header says: "#timestamp [ns]"), else none:
+                                     records are numbered. A name alone or with ns, us, ms or s, "t in ns", is read
+                                     without rounding; it may also be a date with a time (ISO 8601, of tables) */
+    const char        *where;     /* condition: other records are left out; lines of a table that are left out
+                                     may have other columns                                                */
     const char *const *constant;  /* pairs name, value (number or text) that expressions may use           */
     int32_t            constants; /* number of pairs                                                       */
 } ct_source_options;
@@ -105,7 +112,8 @@ void      ct_source_free(ct_source *source);
 
 /* Ask for a value of every record: *index is its place in ct_record.value. Before the first ct_source_next. Names that
  * the source does not have: CT_E_ARGUMENT, with the nearest that it has. ct_source_select_text: its place in
- * ct_record.text; a plain name; numbers are written as %.15g, so that "7", "7.0" and an integer field are equal. */
+ * ct_record.text; a plain name; integers are written exactly and other numbers as %.15g, so that "7", "7.0" and an
+ * integer field are equal. */
 ct_status ct_source_select(ct_source *source, const char *expression, int32_t *index, ct_err *err);
 ct_status ct_source_select_text(ct_source *source, const char *name, int32_t *index, ct_err *err);
 
@@ -134,7 +142,7 @@ const char *ct_source_where(const ct_source *source, char *buf, size_t size);
 
 /* Fields of the records: names for expressions, with their types. Arrays of numbers are "ranges[]". */
 typedef struct {
-    char *name, *type; /* "number", "text", "time"; of messages as the definition has it: "float64" */
+    char *name, *type; /* "number", "number [deg]", "text", "time"; of messages as the definition has it: "float64" */
 } ct_source_field;
 int32_t                ct_source_fields(const ct_source *source);
 const ct_source_field *ct_source_field_at(const ct_source *source, int32_t i); /* NULL: none */
@@ -168,7 +176,9 @@ void      ct_bag_free(ct_bag *bag);
 /* ---- Files by pattern ------------------------------------------------------------------------- */
 
 /* Files that a pattern matches: "*" and "?" as in a shell, "{name}" as "*" that is remembered, also in folders. Sorted
- * by their parts, numbers by value. One name twice must match the same text. */
+ * by their parts, numbers by value. One name twice must match the same text. A part has at least one character; where
+ * there are several ways, the first parts are short. A folder matches if it is a ROS 2 bag (metadata.yaml). CT_E_EMPTY:
+ * nothing matches; the sentence has names that are like the pattern. */
 typedef struct {
     int32_t files, parts;
     char  **file;  /* paths                                             */
