@@ -34,6 +34,7 @@ foreach(name ${COVTUNE_SUITESPARSE})
     list(APPEND covtune_MISSING ${name})
   endif()
 endforeach()
+list(APPEND COVTUNE_DEPENDENCIES ${CMAKE_DL_LIBS}) # plugins; a part of the C library since glibc 2.34
 # What some recordings need. Without one, files that need it are refused with a sentence: COVTUNE_HAS_<NAME> is 0.
 set(COVTUNE_OPTIONAL "")
 foreach(name zlib bzip2 liblz4 libzstd sqlite3 proj)

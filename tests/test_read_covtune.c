@@ -252,7 +252,7 @@ static void test_every_mistake_is_named_with_its_line(void)
     BAD("factor prior_r1", "factor needs 2 words: model and noise, found 1");
     BAD("factor prior_r9 n a 1", "there is no measurement model \"prior_r9\"; did you mean prior_r1?");
     BAD("factor between_s2 n a 1", "there is no measurement model \"between_s2\"; did you mean between_r2?");
-    BAD("factor camera n a 1", "there is no measurement model \"camera\"");
+    BAD("factor camera n a 1", "there is no measurement model \"camera\", built in or of a plugin");
     BAD("factor prior_r1 m a 1", "there is no noise model \"m\" above");
     BAD("factor prior_se2 n p 1 2 3", "noise model n has 1 coordinates, prior_se2 needs 3");
     BAD("factor prior_r1 n", "factor needs 1 variables, found 0");
@@ -296,7 +296,7 @@ static void test_what_a_file_cannot_hold_is_refused_or_counted(void)
              r.err);
     char *text = write_text(&r, CT_FORMAT_COVTUNE, NULL, 0, NULL);
     CHECK(!text && r.err.status == CT_E_UNSUPPORTED &&
-          !strcmp(r.err.text, "factor 1 (own): covtune files hold built-in models alone"));
+          !strcmp(r.err.text, "factor 1 (own): covtune files hold built-in models and those of plugins alone"));
     text = write_text(&r, CT_FORMAT_COVTUNE, NULL, 1, &dropped);
     CHECK(text && dropped == 2 && strstr(text, "factor prior_r1 n a 1\n") && !strstr(text, "own"));
     free(text);

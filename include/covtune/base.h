@@ -6,8 +6,9 @@
  * Invalid indices, counts, enum values and names do not reach an assert. Functions with a status return CT_E_ARGUMENT,
  * others NULL, -1, NaN, 0 or "?", and change nothing. Pointers are not checked: NULL is valid only where documented.
  *
- * The library never prints or exits. Its only global state is the list of temporary files (ct_file_drop_all). Every
- * function may be called from several threads on different objects.
+ * The library never prints or exits. Its only global state is the list of temporary files (ct_file_drop_all), and the
+ * shared objects that ct_plugin_load has loaded. Every function may be called from several threads on different
+ * objects.
  *
  * Ownership is one of three words: a function *copies* its argument, *borrows* it (until when is documented), or
  * *owns* it. `*_free(NULL)` does nothing. Outputs are valid or NULL, never partly built.

@@ -1,5 +1,6 @@
 /* covtune.h: everything. Modules, each building on those before it: base, finding, source, lie, shape, noise, theta,
- * graph, data, simulate, net, push, sparse, solve, smooth, evaluate, doctor, learn, trial, export, page, api. */
+ * graph, plugin, data, simulate, net, push, sparse, solve, smooth, evaluate, likelihood, doctor, learn, trial, export,
+ * page, api. */
 #ifndef COVTUNE_H
 #define COVTUNE_H
 
@@ -11,6 +12,7 @@
 #include <covtune/noise.h>
 #include <covtune/theta.h>
 #include <covtune/graph.h>
+#include <covtune/plugin.h>
 #include <covtune/data.h>
 #include <covtune/simulate.h>
 #include <covtune/net.h>

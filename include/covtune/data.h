@@ -35,6 +35,8 @@ typedef struct {
     int32_t    shapes;     /* number of outlines that factors of the graph refer to                              */
     ct_shape **shape;      /* owned                                                                              */
     char     **shape_name;
+    /* models beside the built-in ones that its files may name, borrowed; or NULL                                     */
+    const ct_factor_registry *models;
 } ct_sequence;
 
 /* X(constant, name, ending, description) */
@@ -72,6 +74,8 @@ typedef struct {
      * A matrix without a positive eigenvalue is refused even so. */
     int repair;
     const ct_push_csv_options *push; /* for recorded pushes, borrowed; NULL: the defaults */
+    /* models that files of covtune's own format may name beside the built-in ones; sequences borrow it; or NULL */
+    const ct_factor_registry *models;
 } ct_read_options;
 
 ct_read_options ct_read_defaults(void); /* all zero */
@@ -108,6 +112,8 @@ const char *ct_sequence_recording(const ct_sequence *seq, char *buf, size_t size
  *     than a tenth of the poses has a prior: stretches of the composed path are moved rigidly to fit what is seen from
  *     them, by least absolute deviations, so that gross outliers do not move them. Of several fits (mirrored ones to
  *     ranges) the sequence is taken that fits and continues best.
+ * A body that nothing but other bodies measures (ranges and bearings between poses) is moved rigidly to where those
+ * say, with or without `absolute`.
  * Unknown points start from their first sightings: where they are seen, by trilateration or by triangulation.
  * Variables that no measurement reaches keep their initial values. x holds ct_graph_size doubles. O(n): it takes a few
  * iterations of a solve. */

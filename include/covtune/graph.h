@@ -135,6 +135,20 @@ const ct_factor_ops *ct_factor_at(int i);
 /* Doubles in a measurement. */
 int ct_factor_z_size(const ct_factor_ops *ops);
 
+/* Models beside the built-in ones, found by name: files may then name them (ct_read_options.models). A registry borrows
+ * its models; they and it must outlive the graphs and sequences that have them. It is filled once, and then read by any
+ * number of threads. plugin.h fills one from a shared object. */
+typedef struct ct_factor_registry ct_factor_registry;
+ct_status ct_factor_registry_new(ct_factor_registry **out, ct_err *err);
+void      ct_factor_registry_free(ct_factor_registry *registry);
+/* CT_E_ARGUMENT, and nothing changes: a description that is inconsistent (ct_factor_check), a name that is taken, or
+ * that is not 1 to 63 lower-case letters, digits and _, the first a letter. */
+ct_status ct_factor_registry_add(ct_factor_registry *registry, const ct_factor_ops *ops, ct_err *err);
+/* The built-in model of that name, or that of the registry (which may be NULL), or NULL. */
+const ct_factor_ops *ct_factor_registry_find(const ct_factor_registry *registry, const char *name);
+/* Model number i of the registry, in the order in which they were added, or NULL past its end. */
+const ct_factor_ops *ct_factor_registry_at(const ct_factor_registry *registry, int i);
+
 /* The residual and, where J[i] is not NULL, Jacobians, analytic or by central differences as the
  * model specifies. J may be NULL. */
 void ct_factor_eval(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[], double *r,

@@ -302,16 +302,24 @@ static ct_status read_measurement(ct__build *b, int w, const ct_factor_ops *ops,
     return ct__word_end(&b->in, w);
 }
 
-static const char *model_at(const void *none, int i) { return none || !ct_factor_at(i) ? NULL : ct_factor_at(i)->name; }
+/* Name of model i of all: the built-in ones, then those of the registry. */
+static const char *model_at(const void *registry, int i)
+{
+    int built_in = 0;
+    while (built_in < i && ct_factor_at(built_in)) built_in++;
+    const ct_factor_ops *ops = ct_factor_at(i) ? ct_factor_at(i) : ct_factor_registry_at(registry, i - built_in);
+    return ops ? ops->name : NULL;
+}
 
 static ct_status no_model(ct__build *b)
 {
     char        quote[CT__QUOTE_MAX];
-    const char *near = ct_nearest(b->in.word[1], model_at, NULL);
+    const char *near = ct_nearest(b->in.word[1], model_at, b->seq->models);
     if (near)
         return ct__lines_bad(&b->in, "there is no measurement model %s; did you mean %s?",
                              ct__quote(b->in.word[1], quote), near);
-    return ct__lines_bad(&b->in, "there is no measurement model %s", ct__quote(b->in.word[1], quote));
+    return ct__lines_bad(&b->in, "there is no measurement model %s, built in or of a plugin",
+                         ct__quote(b->in.word[1], quote));
 }
 
 /* multiplier=2.5 at word *w, if it is there. */
@@ -336,7 +344,7 @@ static ct_status read_factor(ct__build *b)
     double          multiplier;
     const ct_shape *shape = NULL;
     CT_TRY(ct__word_need(&b->in, 1, 2, "words: model and noise"));
-    const ct_factor_ops *ops = ct_factor_find(b->in.word[1]);
+    const ct_factor_ops *ops = ct_factor_registry_find(b->seq->models, b->in.word[1]);
     if (!ops) return no_model(b);
     const int32_t noise = ct__build_find_model(b, b->in.word[2]);
     if (noise < 0) return ct__lines_bad(&b->in, "there is no noise model %s above", ct__quote(b->in.word[2], quote));
@@ -369,8 +377,9 @@ static ct_status write_factor(ct__out *out, int32_t index)
     const ct_factor f = ct_graph_factor(g, index);
     const char     *shape = f.ops->shaped ? shape_name(out->seq, f.context) : NULL;
     char            m[32];
-    if (ct_factor_find(f.ops->name) != f.ops || (f.context && !f.ops->shaped))
-        return ct__out_drop(out, "factor %d (%s): covtune files hold built-in models alone", index, f.ops->name);
+    if (ct_factor_registry_find(out->seq->models, f.ops->name) != f.ops || (f.context && !f.ops->shaped))
+        return ct__out_drop(out, "factor %d (%s): covtune files hold built-in models and those of plugins alone", index,
+                            f.ops->name);
     if (f.ops->shaped && !shape)
         return ct__out_drop(out, "factor %d (%s): its shape is none of the sequence's", index, f.ops->name);
     fprintf(out->file, "factor %s %s", f.ops->name, ct_noise_get(out->noise, f.noise)->name);

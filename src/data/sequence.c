@@ -149,10 +149,14 @@ static ct_status read_stream(FILE *file, const char *path, ct_format format, ct_
                    .noise_before = ct_noise_count(noise),
                    .policy = policy};
     if (options) b.push = options->push, b.repair = options->repair;
+    const ct_factor_registry *models = options ? options->models : NULL;
     const locale_t before = ct__locale_begin(err);
     if (!before) return CT_E_MEMORY;
     ct_status status = ct_sequence_new(NULL, &b.seq, err);
-    if (status == CT_OK) status = ct__format_table[format].read(&b);
+    if (status == CT_OK) {
+        b.seq->models = models;
+        status = ct__format_table[format].read(&b);
+    }
     if (status == CT_OK) status = ct__build_end(&b);
     if (status == CT_OK) {
         b.seq->name = name_of(path);

@@ -3,7 +3,8 @@
  * To add a model: a file factor_<name>.c with its mathematics, its eval and its ct_factor_ops, and
  * its name in CT_FACTOR_LIST of graph.h. The tests then check its Jacobians.
  */
-#include <covtune/graph.h>
+#include "graph/graph.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -117,8 +118,7 @@ void ct_factor_eval(const ct_factor_ops *ops, const double *z, const void *conte
 
 /* ---- Checking a model ------------------------------------------------------------------------------ */
 
-/* The reason why a description is invalid, or NULL. */
-static const char *inconsistent(const ct_factor_ops *ops)
+const char *ct__factor_inconsistent(const ct_factor_ops *ops)
 {
     if (ops->rows < 1 || ops->rows > CT_ROWS_MAX) return "rows must be 1 to 6";
     if (ops->arity < 1 || ops->arity > CT_ARITY_MAX) return "arity must be 1 to 4";
@@ -214,7 +214,7 @@ ct_status ct_factor_check(const ct_factor_ops *ops, const double *z, const void 
                           double tolerance, ct_err *err)
 {
     if (!ops->name || !ops->name[0]) return ct_fail(err, CT_E_ARGUMENT, "a measurement model has no name");
-    const char *why = inconsistent(ops);
+    const char *why = ct__factor_inconsistent(ops);
     if (!why && ops->shaped && !context) why = "it needs a shape";
     if (!why && ops->refuse) why = ops->refuse(z);
     if (why) return ct_fail(err, CT_E_ARGUMENT, "%s: %s", ops->name, why);

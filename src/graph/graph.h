@@ -53,6 +53,12 @@ static inline size_t ct__body_name_length(const char *name)
 /* ct_graph_copy without the factors f with left_out[f]; NULL: with all. */
 ct_status ct__graph_copy_without(const ct_graph *graph, const uint8_t *left_out, ct_graph **out, ct_err *err);
 
+/* The reason why the description of a model is invalid, or NULL. Its name is not checked. */
+const char *ct__factor_inconsistent(const ct_factor_ops *ops);
+
+/* The last models of a registry leave, until `count` are left. */
+void ct__factor_registry_cut(ct_factor_registry *registry, int count);
+
 /* Checks of an initial value, and of the measurement of factor f with first variable `on`: finite, unit rotations, of
  * the size that the model takes, with a shape if it needs one. */
 ct_status ct__check_kind(const char *name, ct_kind kind, ct_err *err);

@@ -248,6 +248,7 @@ static const cli_option OPTIONS[] = {
                  "the true noise of the measurements (DATASET/latent.json if it exists)"),
     CLI_ROW_TEXT("robust", CLI_ROBUST_VALUE, AT(robust), CLI_ROBUST_HELP),
     CLI_ROW_REPAIR,
+    CLI_ROW_PLUGIN,
     CLI_ROW_TEXT("full", "NAME,..|all", AT(full), "models to learn as full covariances"),
     CLI_ROW_NUMBER("spread", "K", 1, INFINITY, AT(spread), "no variance more than K times another (no limit)"),
     CLI_ROW_CHOICE(

@@ -11,6 +11,7 @@
  *   anchored    absolute measurements of a graph                                     is_anchored.c
  *   folder      output folders                                                       output_folder.c
  *   buffer      growing text, opening files                                          text_buffer.c
+ *   plugins     measurement models from shared objects                               plugins.c
  *   map         a trajectory in characters                                           terminal_map.c
  *   version     covtune --version                                                    version.c
  *
@@ -45,6 +46,8 @@ typedef struct {
     const char *topic;   /* "See covtune TOPIC --help"; NULL: command                 */
     int         json, quiet, help, version;
     int         repair;  /* ct_read_options.repair; the row is CLI_ROW_REPAIR         */
+    const char *plugin;  /* shared objects; the row is CLI_ROW_PLUGIN; or NULL        */
+    const ct_factor_registry *models; /* theirs, loaded by cli_parse; or NULL         */
     const char *file;    /* the file whose options are read; NULL: the command line   */
 } cli_io;
 
@@ -102,6 +105,7 @@ void cli_json_init(void);
 typedef enum {
     CLI_FLAG,    /* int: 1 if given                                   */
     CLI_IO_FLAG, /* the same, but place is an offset in cli_io        */
+    CLI_IO_TEXT, /* const char *, in cli_io; never read from a file   */
     CLI_TEXT,    /* const char *                                      */
     CLI_INTEGER, /* int in [low, high]                                */
     CLI_SEED,    /* uint64_t                                          */
@@ -134,6 +138,11 @@ struct cli_option {
     "raise eigenvalues of information and covariance matrices that are not positive definite to 1e-6 of the largest, " \
     "with a remark that counts them (default: an error)"
 #define CLI_ROW_REPAIR {"repair", NULL, CLI_IO_FLAG, offsetof(cli_io, repair), CLI_REPAIR_HELP, 0, 0, NULL}
+#define CLI_PLUGIN_HELP                                                                                                \
+    "shared objects with measurement models of your own, which sequence files then name; their code runs in this "     \
+    "program, so no file can name them"
+#define CLI_ROW_PLUGIN                                                                                                 \
+    {"plugin", "FILE[,FILE]..", CLI_IO_TEXT, offsetof(cli_io, plugin), CLI_PLUGIN_HELP, 0, 0, NULL}
 #define CLI_ROW_END                                           {NULL, NULL, CLI_FLAG, 0, NULL, 0, 0, NULL}
 
 /* The rows that every subcommand has: --json, --quiet, --help, --version. */
@@ -325,6 +334,11 @@ int cli_replaceable_page(const char *path);
 
 /* ct_run_folder_inspect. Refuses a folder in state CT_RUN_FOLDER_CUT: its files belong to two runs. */
 ct_status cli_check_run(const char *folder, ct_run_folder_info *info, ct_err *err);
+
+/* io->models <- the models of io->plugin. CLI_GO, or CLI_FAILED after a message. They stay loaded. */
+cli_exit cli_load_plugins(cli_io *io);
+/* " --plugin FILE" quoted for a shell, or ""; the caller frees it. */
+char *cli_plugin_words(const cli_io *io);
 
 /* Is the file stdout itself? Then no rows are printed. */
 int cli_is_stdout(const char *path);

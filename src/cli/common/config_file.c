@@ -55,6 +55,10 @@ static cli_exit complain(const cli_io *io, const char *path, const complaint *c,
     if (code == CYAML_ERR_INVALID_KEY) { /* the line in the log is that of the previous key */
         const char *colon = strchr(cause, ':'), *key = colon && colon[1] ? colon + 2 : cause;
         const char *near = cli_nearest(key, names);
+        for (const cli_option *o = options; o->name; o++)
+            if (o->type == CLI_IO_TEXT && !strcmp(o->name, key))
+                return cli_misuse(io, "%s: %s is never read from a file; give --%s on the command line", path, key,
+                                  key);
         return cli_misuse(io, "%s: there is no option %s%s%s%s", path, key, near ? "; did you mean " : "",
                           near ? near : "", near ? "?" : "");
     }
@@ -130,7 +134,7 @@ cli_exit cli_config_read(cli_io *io, const char *path, const char *key, const cl
     *operand = NULL;
     int                  keys = 0;
     for (; options[n].name && n < CLI_ROWS_MAX; n++)
-        if (options[n].type != CLI_HEADING && options[n].type != CLI_IO_FLAG)
+        if (options[n].type != CLI_HEADING && options[n].type != CLI_IO_FLAG && options[n].type != CLI_IO_TEXT)
             fields[keys++] = field(options[n].name, n);
     fields[keys++] = field(key, n);
     fields[keys] = (cyaml_schema_field_t){.key = NULL};

@@ -106,11 +106,12 @@ static int find_choice(const cli_option *o, const char *text)
 
 static cli_exit put_value(cli_io *io, const cli_option *o, void *request, const char *text)
 {
-    void *to = (char *)(o->type == CLI_IO_FLAG ? (void *)io : request) + o->place;
+    void *to = (char *)(o->type == CLI_IO_FLAG || o->type == CLI_IO_TEXT ? (void *)io : request) + o->place;
     switch (o->type) {
     case CLI_FLAG:
     case CLI_IO_FLAG: *(int *)to = 1; break;
     case CLI_TEXT:
+    case CLI_IO_TEXT:
         if (!*text) return cli_misuse(io, "--%s needs a value: %s", o->name, o->value);
         *(const char **)to = text;
         break;
@@ -166,6 +167,7 @@ const char *cli_option_text(const cli_option *o, const void *request, char *buf,
         break;
     case CLI_CHOICE: return choice_text(o, *(const int *)from, buf, size);
     case CLI_IO_FLAG:
+    case CLI_IO_TEXT:
     case CLI_HEADING:
     case CLI_ALIAS: return NULL;
     }
@@ -331,5 +333,5 @@ cli_exit cli_parse(const cli_command *command, void *request, int argc, char **a
         return cli_finish(io, CLI_DONE);
     }
     if (io->version && code == CLI_GO) return cli_print_version(io);
-    return code;
+    return code == CLI_GO ? cli_load_plugins(io) : code;
 }

@@ -116,9 +116,8 @@ ct_status cli_read_push(const cli_io *io, const char *path, ct_format *format, c
     if (status == CT_OK) status = refuse_folder(path, err);
     if (status == CT_OK) status = refuse_noise(io, path, err);
     if (status == CT_OK && *format == CT_FORMAT_AUTO) status = guess(path, format, err);
-    if (status == CT_OK)
-        status = ct_sequence_read_with(path, *format, &(const ct_read_options){.repair = io->repair, .push = push},
-                                       noise, out, err);
+    const ct_read_options how = {.repair = io->repair, .push = push, .models = io->models};
+    if (status == CT_OK) status = ct_sequence_read_with(path, *format, &how, noise, out, err);
     if (status != CT_OK) return status;
     if (ct_graph_variables((*out)->graph) == 0) {
         ct_sequence_free(*out);
@@ -135,7 +134,8 @@ ct_status cli_read_dataset(const cli_io *io, const char *path, ct_dataset_part p
     ct_status status = refuse_noise(io, path, err);
     if (status != CT_OK) return status;
     cli_status_show(io, "reading %s", path);
-    status = ct_dataset_read_with(path, part, &(const ct_read_options){.repair = io->repair}, out, err);
+    status = ct_dataset_read_with(path, part, &(const ct_read_options){.repair = io->repair, .models = io->models}, out,
+                                  err);
     cli_status_clear();
     if (status == CT_OK && (*out)->note) cli_remark(io, "%s: %s", path, (*out)->note);
     return status;
@@ -175,8 +175,8 @@ int32_t cli_count_sequences(const cli_io *io, const char *path, ct_dataset_part 
 {
     ct_dataset   *d;
     ct_err        err;
-    const int failed =
-        ct_dataset_read_with(path, part, &(const ct_read_options){.repair = io->repair}, &d, &err) != CT_OK;
+    const ct_read_options how = {.repair = io->repair, .models = io->models};
+    const int             failed = ct_dataset_read_with(path, part, &how, &d, &err) != CT_OK;
     if (failed && err.status == CT_E_MEMORY) cli_check_alloc(NULL);
     const int32_t count = failed                     ? 0
                           : part == CT_DATASET_TRAIN ? d->trains

@@ -353,6 +353,7 @@ static const cli_option OPTIONS[] = {
                    "format of IN (from its ending, or its first line)"),
     CLI_ROW_CHOICE("to", CLI_FORMATS, ct_format_find, AT(to), "format of OUT (from its ending)"),
     CLI_ROW_REPAIR,
+    CLI_ROW_PLUGIN,
     CLI_ROW_FLAG("lossy", AT(lossy), "leave out what the format cannot hold, with a remark"),
     CLI_ROW_CHOICE("values", "truth|initial", find_value, AT(values),
                    "values to write; required for a trajectory if the truth of IN differs from its initial values "

@@ -289,6 +289,7 @@ static const cli_option OPTIONS[] = {
                  "evaluate the noise models of a second file or run as well, and print ratios"),
     CLI_ROW_TEXT("robust", CLI_ROBUST_VALUE, AT(robust), CLI_ROBUST_HELP "; for --noise and --against alike"),
     CLI_ROW_REPAIR,
+    CLI_ROW_PLUGIN,
     CLI_ROW_CHOICE("part", "test|train|all", find_part, AT(part), "which sequences of the dataset (test)"),
     CLI_ROW_CHOICE("start", STARTS + 1, ct_start_find, AT(start),
                    "initial values: measurements (known landmarks, positions, priors and odometry; the default), "

@@ -180,8 +180,8 @@ cli_exit cli_info_dataset(const cli_io *io, const char *path)
     ct_err      err = {0};
     ct_dataset *d = NULL;
     cli_status_show(io, "reading %s", path);
-    const ct_status status =
-        ct_dataset_read_with(path, CT_DATASET_ALL, &(const ct_read_options){.repair = io->repair}, &d, &err);
+    const ct_read_options how = {.repair = io->repair, .models = io->models};
+    const ct_status       status = ct_dataset_read_with(path, CT_DATASET_ALL, &how, &d, &err);
     cli_status_clear();
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
     if (d->note) cli_remark(io, "%s: %s", path, d->note);

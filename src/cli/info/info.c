@@ -205,6 +205,7 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_CHOICE("format", CLI_FORMATS, ct_format_find, AT(format),
                    "format of FILE (from its ending, or its first line)"),
     CLI_ROW_REPAIR,
+    CLI_ROW_PLUGIN,
     CLI_ROW_FLAG("map", AT(map), "draw the initial values"),
     CLI_ROW_HEADING("Of a bag:"),
     CLI_ROW_TEXT("topic", "NAME", AT(topic), "the fields of its messages, with the values of the first"),
@@ -223,10 +224,11 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     if (code != CLI_GO) return code;
     if (map && (io.json || io.quiet)) return cli_misuse(&io, "--map is not for --%s", io.json ? "json" : "quiet");
     if (learn_is_run(path)) {
-        if (map || format != CT_FORMAT_AUTO || io.repair)
+        if (map || format != CT_FORMAT_AUTO || io.repair || io.plugin)
             return cli_misuse(&io, "--%s is not for a run folder, and %s is one",
                               map         ? "map"
                               : io.repair ? "repair"
+                              : io.plugin ? "plugin"
                                           : "format",
                               path);
         return cli_finish(&io, info_run(&io, path));

@@ -157,6 +157,7 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_FLAG("force", AT(force), "replace the run in that folder"),
     CLI_ROW_NUMBER("checkpoint-every", "S", 0, 1e6, AT(checkpoint_s), "seconds between checkpoints (5)"),
     CLI_ROW_HEADING("Output"),
+    CLI_ROW_PLUGIN,
     CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, AT(jobs),
                     "sequences estimated in parallel (number of processors); results do not depend on it"),
     CLI_ROW_FLAG("check-gradient", AT(check_gradient),
@@ -187,7 +188,7 @@ static void put_word(cli_buffer *out, const char *word)
 /* job->config has all resolved options, job->command those that differ from the defaults. job->identity is what the
  * digest is made from: config.yaml with the oldest names of the options, so that runs from before a renaming can be
  * resumed. */
-static void describe(const learn_request *request, learn_job *job)
+static void describe(const cli_io *io, const learn_request *request, learn_job *job)
 {
     learn_request usual = defaults();
     cli_buffer    config = {0}, command = {0}, identity = {0};
@@ -210,6 +211,9 @@ static void describe(const learn_request *request, learn_job *job)
         cli_buffer_printf(&command, " --%s", o->name);
         if (o->type != CLI_FLAG) put_word(&command, text);
     }
+    char *const plugin = cli_plugin_words(io);
+    cli_buffer_printf(&command, "%s", plugin);
+    free(plugin);
     for (int k = 0; k < 2 && request->iterations < 0; k++)
         cli_buffer_printf(k ? &identity : &config, "# iterations: %d a parameter\n",
                           learn_method_info(request)->iterations);
@@ -332,7 +336,7 @@ ct_status learn_digest(const cli_io *io, const learn_request *request, const cha
     learn_request now = *request;
     cli_io        silent = *io;
     silent.quiet = 1;
-    describe(request, &job); /* with the paths of the original run */
+    describe(io, request, &job); /* with the paths of the original run */
     now.path = dataset;
     if (now.noise) now.noise = start;
     const ct_status status = prepare(&silent, &now, &job, err);
@@ -401,8 +405,10 @@ static cli_exit finish(const cli_io *io, const learn_request *request, learn_job
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
     if (job->result.stop != CT_LEARN_STOP_CANCELLED) return CLI_DONE;
     char *config = cli_shell_quote(job->folder.config), *out = cli_shell_quote(request->out);
+    char *plugin = cli_plugin_words(io);
     cli_fail(io, "interrupted; the best so far is in %s. To continue:", job->folder.noise);
-    cli_print_command("covtune learn %s --out %s --resume", config, out);
+    cli_print_command("covtune learn %s%s --out %s --resume", config, plugin, out);
+    free(plugin);
     free(config);
     free(out);
     return CLI_INTERRUPTED;
@@ -411,7 +417,7 @@ static cli_exit finish(const cli_io *io, const learn_request *request, learn_job
 static cli_exit carry_out(const cli_io *io, const learn_request *request, learn_job *job)
 {
     ct_err err = {0};
-    describe(request, job);
+    describe(io, request, job);
     ct_status status = prepare(io, request, job, &err);
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
     if (request->check_gradient) return learn_check(io, job);

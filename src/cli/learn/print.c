@@ -397,10 +397,12 @@ void learn_print(const cli_io *io, const learn_request *request, const learn_job
     cli_row("written", "%s", job->folder.noise);
     char *run = cli_shell_quote(request->out), *data = cli_shell_quote(request->path);
     char *noise = cli_shell_quote(job->folder.noise), *start = cli_shell_quote(job->folder.start);
-    cli_row_command("next", "covtune report %s", run);
-    cli_row_command("", "covtune eval %s%s%s --noise %s --against %s", data, request->repair ? " --repair" : "",
+    char *plugin = cli_plugin_words(io);
+    cli_row_command("next", "covtune report %s%s", run, plugin);
+    cli_row_command("", "covtune eval %s%s%s%s --noise %s --against %s", data, plugin,
+                    request->repair ? " --repair" : "",
                     cli_count_sequences(io, request->path, CT_DATASET_TEST) ? "" : " --part train", noise, start);
     cli_row_command("", "covtune export %s --to gtsam-cpp", noise);
-    char *const quoted[] = {run, data, noise, start};
+    char *const quoted[] = {run, data, noise, start, plugin};
     for (size_t i = 0; i < sizeof quoted / sizeof *quoted; i++) free(quoted[i]);
 }

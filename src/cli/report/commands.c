@@ -60,10 +60,10 @@ void report_repeat(report_job *job)
                  text_of(from, "version"));
     if (!job->finished) {
         ct_page_text(job->page, "To continue the run:");
-        put_command(job, "covtune learn %s --out %s --resume", options, run);
+        put_command(job, "covtune learn %s%s --out %s --resume", options, job->plugin, run);
     }
     ct_page_text(job->page, "To print the numbers of this page on a terminal:");
-    put_command(job, "covtune eval %s%s%s%s%s --noise %s --against %s --nees --each", data,
+    put_command(job, "covtune eval %s%s%s%s%s%s --noise %s --against %s --nees --each", data, job->plugin,
                 job->learn.repair ? " --repair" : "", job->truth_sigma ? " --truth-sigma " : "",
                 job->truth_sigma ? job->truth_sigma : "",
                 job->dataset && job->part == CT_DATASET_TRAIN ? " --part train" : "", noise, start);

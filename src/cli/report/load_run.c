@@ -137,6 +137,7 @@ cli_exit report_read_run(cli_io *io, const report_request *request, report_job *
     take_run(job, &run);
     if (code != CLI_GO) return code;
     job->warnings = cli_array();
+    job->plugin = cli_plugin_words(io);
     job->out = request->out ? cli_check_alloc(strdup(request->out)) : cli_path_join(request->run, "report.html");
     io->repair = io->repair || job->learn.repair;
     if (!json_is_object(json_object_get(job->noise_json, "provenance")))
@@ -158,7 +159,7 @@ static void free_track(report_track *t)
 
 void report_free(report_job *job)
 {
-    char *const paths[] = {job->config, job->noise, job->start, job->history, job->summary, job->out};
+    char *const paths[] = {job->config, job->noise, job->start, job->history, job->summary, job->out, job->plugin};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) free(paths[i]);
     for (int side = BEFORE; side <= AFTER; side++) {
         ct_noise_free(job->file[side]);

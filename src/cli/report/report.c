@@ -238,6 +238,7 @@ static const cli_option OPTIONS[] = {
                  "where the dataset is (the path that the run has, from where learn was started); none: a report of "
                  "the run folder alone"),
     CLI_ROW_REPAIR,
+    CLI_ROW_PLUGIN,
     CLI_ROW_INTEGER("sequences", "N", 1, 200, AT(drawn),
                     "sequences whose trajectories are drawn: the most improved, the most worsened and others (12)"),
     CLI_ROW_CHOICE("solver", "batch|isam2", cli_find_solver, AT(solver),

@@ -74,6 +74,7 @@ typedef struct {
     ct_run_folder_info    found;
     cli_config    *held;
     const char    *truth_sigma; /* NULL: as in the files */
+    char          *plugin;      /* cli_plugin_words */
     learn_request  learn;
     json_t        *noise_json, *summary_json; /* the latter NULL: not there, the run is not over */
     ct_findings    findings;                  /* of the summary                                   */

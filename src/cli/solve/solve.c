@@ -215,6 +215,7 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_CHOICE("format", CLI_FORMATS, ct_format_find, AT(format),
                    "format of GRAPH (from its ending, or its first line)"),
     CLI_ROW_REPAIR,
+    CLI_ROW_PLUGIN,
     CLI_ROW_TEXT("out", "FILE", AT(out), "write the graph with the estimate as its initial values"),
     CLI_ROW_CHOICE("out-format", CLI_FORMATS, ct_format_find, AT(out_format),
                    "format of that file (from its ending)"),
