@@ -47,6 +47,7 @@ static inline void bw_set(bw *w, size_t at, uint64_t value, int width)
 }
 static inline void bw_save(const bw *w, size_t n, const char *path)
 {
+    remove(path); /* to truncate a file makes some file systems write it to the disk at once */
     FILE *file = fopen(path, "wb");
     if (!file || fwrite(w->b, 1, n, file) != n || fclose(file) != 0) abort();
 }

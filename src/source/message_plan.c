@@ -88,12 +88,13 @@ typedef struct {
     const ct__member *last;
     ct__leaf leaf;
     int wide; /* 1: wide text lies before it or in it */
+    int64_t           beyond; /* length of an array of fixed length that the index goes beyond; -1: none */
 } route;
 
 /* From the struct `type` on. A path that stops at an array, without index, is found: leaf is CT__LEAF_ARRAY. */
 static void find_route(const ct__definition *d, int32_t type, const char *path, route *r)
 {
-    *r = (route){.leaf = CT__LEAF_NONE};
+    *r = (route){.leaf = CT__LEAF_NONE, .beyond = -1};
     while (*path && r->steps < CT__DEPTH_MAX) {
         part p;
         const int ok = take_part(&path, &p), i = ok ? find_member(&d->type[type], &p) : -1;
@@ -106,6 +107,7 @@ static void find_route(const ct__definition *d, int32_t type, const char *path, 
         const ct__member *m = &d->type[type].member[i];
         r->member[r->steps] = i;
         r->element[r->steps++] = p.element;
+        if (m->array == CT__FIXED && p.element >= m->length) r->beyond = m->length;
         r->last = m;
         if ((m->array == CT__ONE) != (p.element < 0)) {
             r->leaf = CT__LEAF_ARRAY; /* an array without index, or an index of what is none */
@@ -197,13 +199,13 @@ static void resolve(const ct__plan *plan, const char *path, route *r, int32_t *r
     const int of_message = !plan->each || (path[0] == '^' && path[1] == '.');
     if (path[0] == '^' && path[1] == '.') path += 2;
     *root = of_message ? -1 : CT__ELEMENT;
-    *r = (route){0};
+    *r = (route){.beyond = -1};
     if (of_message) {
         find_route(plan->d, 0, path, r);
     } else if (plan->each->base == CT__STRUCT) {
         find_route(plan->d, plan->each->type, path, r);
     } else if (!strcmp(path, "value")) {
-        *r = (route){.found = 1, .leaf = CT__LEAF_VALUE, .last = plan->each};
+        *r = (route){.found = 1, .leaf = CT__LEAF_VALUE, .last = plan->each, .beyond = -1};
     }
 }
 
@@ -221,9 +223,9 @@ ct_status ct__plan_bind(ct__plan *plan, const char *path, int32_t slot, int *fou
         return ct_fail(err, CT_E_ARGUMENT, "%s is a %s: name a field of it, %s.%s", path, r.last->type_name, path,
                        plan->d->type[r.last->type].members ? plan->d->type[r.last->type].member[0].name : "...");
     if (r.wide) return refuse_wide(path, err);
-    if (r.steps && r.last->array == CT__FIXED && r.element[r.steps - 1] >= r.last->length)
+    if (r.beyond >= 0)
         return ct_fail(err, CT_E_ARGUMENT, "%s: the array has %lld elements, the first is [0]", path,
-                       (long long)r.last->length);
+                       (long long)r.beyond);
     *found = 1;
     if (!r.steps) { /* an element of an array of numbers */
         int32_t at;
