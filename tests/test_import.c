@@ -9,10 +9,9 @@
 #define SPACE                                                                                                          \
     "states: {type: SE3, every: 0.3}\n"                                                                                \
     "truth: {source: mocap, position: [x, y, z], quaternion: [qx, qy, qz, qw]}\n"
-#define MOCAP "sources:\n  mocap: {files: truth.csv, time: t in ns}\n"
-#define SOURCES                                                                                                        \
-    MOCAP "  odometry: {files: odometry.csv, time: t in ns}\n"
-#define ODOM2 "sensors:\n  odom: {type: odometry, source: odometry, velocity: [vx, vy, wz]}\n"
+#define MOCAP   "sources:\n  mocap: {files: truth.csv, time: t in ns}\n"
+#define SOURCES MOCAP "  odometry: {files: odometry.csv, time: t in ns}\n"
+#define ODOM2   "sensors:\n  odom: {type: odometry, source: odometry, velocity: [vx, vy, wz]}\n"
 #define ODOM3                                                                                                          \
     "sensors:\n  odom: {type: odometry, source: odometry, velocity: [vx, vy, vz], angular_velocity: [wx, wy, wz]}\n"
 
@@ -37,7 +36,7 @@ static void test_velocities_are_integrated_exactly(void)
         ct_import_result result;
         begin_world("velocities", space ? CT_SE3 : CT_SE2);
         MUST_IMPORT(d, space ? HEAD SOURCES SPACE ODOM3 : HEAD SOURCES PLANE ODOM2, &result);
-        int                n = 0;
+        int n = 0;
         const ct_sequence *seq = d->train[0];
         CHECK(d->trains == 1 && d->tests == 1 && d->train[0] == d->test[0]);
         CHECK(states_of(seq) == 34 && ct_graph_factors(seq->graph) == 34 && result.states == 34);
@@ -62,7 +61,8 @@ static ct_se3 mount_of(ct_kind kind)
 static void mount_text(ct_kind kind, char text[256])
 {
     const ct_se3 a = mount_of(kind);
-    if (kind == CT_SE2) snprintf(text, 256, "[%.17g, %.17g, %.17g]", a.x, a.y, yaw_of(a));
+    if (kind == CT_SE2)
+        snprintf(text, 256, "[%.17g, %.17g, %.17g]", a.x, a.y, yaw_of(a));
     else
         snprintf(text, 256, "[%.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g]", a.x, a.y, a.z, a.qx, a.qy, a.qz, a.qw);
 }
@@ -71,12 +71,11 @@ static void test_odometry_of_a_mounted_sensor_is_the_bodys(void)
 {
     for (int space = 0; space < 2; space++) {
         const ct_kind kind = space ? CT_SE3 : CT_SE2;
-        const world   w = begin_world("mounted", kind);
-        char          mount[256], text[2048];
+        const world w = begin_world("mounted", kind);
+        char mount[256], text[2048];
         write_velocities(&w, "odometry.csv", mount_of(kind));
         mount_text(kind, mount);
-        snprintf(text, sizeof text,
-                 "%ssensors: {odom: {type: odometry, source: odometry, %s, mount: %s}}\n",
+        snprintf(text, sizeof text, "%ssensors: {odom: {type: odometry, source: odometry, %s, mount: %s}}\n",
                  space ? HEAD SOURCES SPACE : HEAD SOURCES PLANE,
                  space ? "velocity: [vx, vy, vz], angular_velocity: [wx, wy, wz]" : "velocity: [vx, vy, wz]", mount);
         MUST_IMPORT(d, text, NULL);
@@ -90,8 +89,8 @@ static void test_differences_of_poses_are_interpolated_on_the_group(void)
 {
     for (int space = 0; space < 2; space++) {
         const ct_kind kind = space ? CT_SE3 : CT_SE2;
-        const world   w = begin_world("poses", kind);
-        char          mount[256], text[2048];
+        const world w = begin_world("poses", kind);
+        char mount[256], text[2048];
         write_poses(&w, "poses.csv", mount_of(kind), 0, WORLD_STEP_NS);
         write_poses(&w, "truth.csv", IDENTITY, 20000000, GRID); /* begins between records */
         mount_text(kind, mount);
@@ -111,8 +110,8 @@ static void test_increments_are_divided_in_proportion_to_time(void)
 {
     for (int space = 0; space < 2; space++) {
         const ct_kind kind = space ? CT_SE3 : CT_SE2;
-        const world   w = begin_world("increments", kind);
-        FILE         *file = table_open("steps.csv", space ? "t,x,y,z,qx,qy,qz,qw" : "t,x,y,yaw");
+        const world w = begin_world("increments", kind);
+        FILE *file = table_open("steps.csv", space ? "t,x,y,z,qx,qy,qz,qw" : "t,x,y,yaw");
         write_poses(&w, "truth.csv", IDENTITY, 20000000, GRID);
         for (int i = 0; i <= WORLD_STEPS; i++) /* the first has no record before it: its value is of no meaning */
             put_pose(file, w.start + i * WORLD_STEP_NS, kind,
@@ -143,12 +142,12 @@ static int count_progress(void *user, int64_t done, int64_t all)
 static void test_a_folder_holds_what_memory_does(void)
 {
     static const char text[] = HEAD SOURCES PLANE ODOM2 "split: {segment: 2.1}\n";
-    ct_recipe        *recipe = NULL, *copy = NULL;
-    ct_dataset       *made = NULL, *read = NULL;
-    ct_import_result  result;
+    ct_recipe *recipe = NULL, *copy = NULL;
+    ct_dataset *made = NULL, *read = NULL;
+    ct_import_result result;
     ct_import_options options = ct_import_defaults();
-    ct_err            err = {0};
-    int               calls = 0;
+    ct_err err = {0};
+    int calls = 0;
     begin_world("folder", CT_SE2);
     options.progress = count_progress;
     options.user = &calls;
@@ -164,13 +163,14 @@ static void test_a_folder_holds_what_memory_does(void)
     if (made && read && made->trains == read->trains && made->tests == read->tests)
         for (int32_t i = 0; i < made->trains; i++) {
             const ct_sequence *a = made->train[i], *b = read->train[i];
-            const int64_t      n = ct_graph_size(a->graph);
+            const int64_t n = ct_graph_size(a->graph);
             CHECK(!strcmp(a->name, b->name) && !strcmp(a->recording, b->recording) && n == ct_graph_size(b->graph));
             CHECK(!memcmp(ct_graph_initial_const(a->graph), ct_graph_initial_const(b->graph), (size_t)n * 8));
             CHECK(!memcmp(a->truth, b->truth, (size_t)n * 8));
             CHECK(ct_graph_factors(a->graph) == ct_graph_factors(b->graph));
         }
-    else CHECK(!"the same number of sequences");
+    else
+        CHECK(!"the same number of sequences");
     CHECK(copy && access(import_path("data/train/test-seg00.ctseq"), R_OK) == 0);
     ct_dataset_free(made);
     ct_dataset_free(read);
