@@ -353,6 +353,10 @@ typedef enum {
       "{subjects}: its stamps run from {first:.3f} to {last:.3f} s, those of the odometry from {begin:.3f} to "        \
       "{end:.3f} s. They have no time in common.",                                                                     \
       "first", "last", "begin", "end")                                                                                 \
+    X(CT_FINDING_RECORDS_UNORDERED, "records_unordered", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                           \
+      "{+subjects}: {count:.0f} records have an earlier stamp than a record before them, first {-subjects}. They are " \
+      "used in the order of their stamps.",                                                                            \
+      "count")                                                                                                         \
     X(CT_FINDING_ODOMETRY_GAPS, "odometry_gaps", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                   \
       "{subjects}: {count:.0f} gaps are longer than {gap:.3g} s, up to {longest:.4g} s. Each ends a sequence "         \
       "(states: gap).",                                                                                                \

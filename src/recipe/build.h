@@ -216,6 +216,18 @@ int       ct__geodetic_local(ct__import *imp, const double geodetic[3], double p
 ct_status ct__geodetic_begin(ct__import *imp);
 void      ct__geodetic_end(ct__import *imp);
 
+/* Records that wait to be ordered: build_reorder.c. */
+typedef struct ct__held ct__held;
+ct_status ct__held_new(int32_t channels, ct__held **out, ct_err *err);
+void      ct__held_free(ct__held *held);
+int       ct__held_is_full(const ct__held *held);
+int       ct__held_is_empty(const ct__held *held);
+/* Where the samples of the next record go, one a channel, and whether it took it; then push. */
+void      ct__held_slot(ct__held *held, ct__sample **sample, uint8_t **took);
+void      ct__held_push(ct__held *held, ct_ns stamp);
+/* The first record; valid until the next slot is asked for. */
+ct_ns     ct__held_pop(ct__held *held, ct__sample **sample, uint8_t **took);
+
 /* The records of a source for channels that can share them. */
 typedef struct {
     int32_t    source, body;  /* body -1: any */
@@ -224,6 +236,9 @@ typedef struct {
     ct_source *open;
     double     delay_s, drift;
     int        lonely;        /* 1: one channel alone, which looks ahead */
+    int        ordered, drained, given; /* ordered: measurements, by stamp; drained: all are read */
+    struct ct__held *held;
+    ct_ns      newest;        /* stamp of the records read so far */
     int32_t    channels;
     int32_t   *channel;
     int        ended, begun;
@@ -344,7 +359,7 @@ ct_status ct__relatives_read(ct__import *imp);
 typedef struct {
     const ct_factor_ops *ops;
     int32_t var[2];     /* states; points as -1 - number */
-    int32_t noise;
+    int32_t noise, sensor;
     double  multiplier;
     int64_t z;          /* place of its numbers */
 } ct__factor_row;
@@ -381,7 +396,7 @@ ct__open *ct__open_find(const ct__import *imp, int32_t number); /* NULL: it is f
 ct_status ct__open_add_state(ct__import *imp, ct__open *open, const ct__state_row *row, int32_t *state);
 /* z: ct_factor_z_size numbers; var: states, or points as -1 - number (ct__open_point). */
 ct_status ct__open_add_factor(ct__import *imp, ct__open *open, const ct_factor_ops *ops, const int32_t var[],
-                              const double z[], int32_t noise, double multiplier);
+                              const double z[], int32_t sensor, int32_t noise, double multiplier);
 /* *number <- an unknown point of the sequence. needed: measurements that determine it. */
 ct_status ct__open_point(ct__import *imp, ct__open *open, int32_t section, int32_t point, int needed, int32_t *number);
 /* Make the sequence and give it to the sink; frees open. */
@@ -412,8 +427,8 @@ ct_status ct__sink_put(ct__import *imp, ct_sequence *seq);
 /* ---- Import ----------------------------------------------------------------------------------- */
 
 typedef struct {
-    int32_t stamps_back;     /* place of the first record that was left out, for findings */
-    char    where[160];
+    char    where[256];      /* place of the first record whose stamp is not after those before it */
+    int64_t unordered;       /* records that were put in order */
     int64_t gaps;
     double  longest_gap_s;
     int32_t rates;

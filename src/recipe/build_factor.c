@@ -52,9 +52,7 @@ static ct_status find_model(const ct__import *imp, const ct__channel *c, const c
 static ct_status add(ct__import *imp, const ct__channel *c, ct__open *open, const ct_factor_ops *ops,
                      const int32_t var[], const numbers *n, int32_t noise, double multiplier)
 {
-    CT_TRY(ct__open_add_factor(imp, open, ops, var, n->z, noise, multiplier));
-    imp->result.count[c->number].factors++;
-    return CT_OK;
+    return ct__open_add_factor(imp, open, ops, var, n->z, c->number, noise, multiplier);
 }
 
 /* ---- targets ---- */

@@ -84,6 +84,10 @@ static ct_status findings_of(ct__import *imp, int32_t i)
                                  100 * (double)n->dropped[CT_DROP_STAMP] / (double)n->records};
         CT_TRY(find_one(imp, CT_FINDING_STAMPS_REPEATED, 2, value, i, seen->where));
     }
+    if (seen->unordered) {
+        const double value[1] = {(double)seen->unordered};
+        CT_TRY(find_one(imp, CT_FINDING_RECORDS_UNORDERED, 1, value, i, seen->where));
+    }
     if (seen->gaps) {
         const double value[3] = {(double)seen->gaps, imp->recipe->states.gap_s, seen->longest_gap_s};
         CT_TRY(find_one(imp, CT_FINDING_ODOMETRY_GAPS, 3, value, i, NULL));

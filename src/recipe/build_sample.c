@@ -388,7 +388,7 @@ ct_status ct__sample_make(ct__import *imp, ct__channel *c, const ct_record *reco
         *drop = CT_DROP_CONDITION;
         return CT_OK;
     }
-    if (c->taken && (c->steady ? stamp <= c->last_stamp : stamp < c->last_stamp)) {
+    if (c->taken && c->steady && stamp <= c->last_stamp) {
         *drop = CT_DROP_STAMP;
         return CT_OK;
     }
@@ -396,8 +396,9 @@ ct_status ct__sample_make(ct__import *imp, ct__channel *c, const ct_record *reco
     if (*drop < 0) *drop = measure(imp, c, record, sample);
     if (*drop >= 0) return CT_OK;
     if (c->sensor && c->role[CT__ROLE_REGIME].count) sample->regime = value_at(c, record, CT__ROLE_REGIME, 0);
-    if (!c->taken) c->first = stamp;
-    c->last = c->last_stamp = stamp;
+    if (!c->taken || stamp < c->first) c->first = stamp;
+    if (!c->taken || stamp > c->last) c->last = stamp;
+    c->last_stamp = stamp;
     c->taken++;
     return CT_OK;
 }

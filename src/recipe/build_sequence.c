@@ -48,7 +48,7 @@ ct_status ct__open_add_state(ct__import *imp, ct__open *open, const ct__state_ro
 }
 
 ct_status ct__open_add_factor(ct__import *imp, ct__open *open, const ct_factor_ops *ops, const int32_t var[],
-                              const double z[], int32_t noise, double multiplier)
+                              const double z[], int32_t sensor, int32_t noise, double multiplier)
 {
     const int n = ct_factor_z_size(ops);
     if (open->factors == INT32_MAX) return ct_fail(imp->err, CT_E_LIMIT, "a sequence has at most 2^31 - 1 factors");
@@ -56,8 +56,12 @@ ct_status ct__open_add_factor(ct__import *imp, ct__open *open, const ct_factor_o
         ct__grow(&open->factor, &open->factor_capacity, open->factors + 1, sizeof *open->factor, "factors", imp->err));
     CT_TRY(ct__grow(&open->z, &open->z_capacity, open->numbers + n, sizeof *open->z, "measurements", imp->err));
     memcpy(open->z + open->numbers, z, (size_t)n * sizeof *z);
-    open->factor[open->factors++] =
-        (ct__factor_row){ops, {var[0], ops->arity > 1 ? var[1] : 0}, noise, multiplier, open->numbers};
+    open->factor[open->factors++] = (ct__factor_row){.ops = ops,
+                                                     .var = {var[0], ops->arity > 1 ? var[1] : 0},
+                                                     .noise = noise,
+                                                     .sensor = sensor,
+                                                     .multiplier = multiplier,
+                                                     .z = open->numbers};
     open->numbers += n;
     if (ops->arity > 1 && var[1] < 0) open->seen[-1 - var[1]]++;
     return CT_OK;
@@ -141,6 +145,8 @@ static ct_status add_factors(completion *c)
         const ct__factor_row *f = &c->open->factor[i];
         int32_t var[2] = {f->var[0], f->var[1]};
         if (f->ops->arity > 1 && var[1] < 0) var[1] = c->point[-1 - var[1]];
+        imp->result.count[f->sensor].factors += var[1] >= 0;
+        imp->result.count[f->sensor].dropped[CT_DROP_LANDMARK] += var[1] < 0;
         if (var[1] < 0) continue;
         CT_TRY(ct_graph_add_factor(c->seq->graph, f->ops, var, c->open->z + f->z, NULL, f->noise, imp->err));
         if (f->multiplier != 1)
@@ -289,6 +295,9 @@ static ct_status complete(completion *c)
     return set_name(c);
 }
 
+/* Steps are made of many records. */
+static int is_step(const ct__factor_row *f) { return f->ops->arity == 2 && f->var[1] == f->var[0] + 1; }
+
 /* A remainder shorter than half a segment is no sequence: in means over sequences it would weigh as much as the
  * others. */
 static int is_short(const ct__import *imp, const ct__open *open)
@@ -307,6 +316,8 @@ ct_status ct__open_finish(ct__import *imp, ct__open *open)
     if (is_short(imp, open)) {
         imp->short_states += open->states;
         imp->short_segments++;
+        for (int32_t i = 0; i < open->factors; i++)
+            imp->result.count[open->factor[i].sensor].dropped[CT_DROP_OUTSIDE] += !is_step(&open->factor[i]);
         ct__open_free(open);
         return CT_OK;
     }
@@ -316,6 +327,8 @@ ct_status ct__open_finish(ct__import *imp, ct__open *open)
     if (status == CT_OK) {
         imp->result.states += open->states;
         for (int32_t p = 0; p < open->point.count; p++) imp->result.landmarks += c.point[p] >= 0;
+        for (int32_t i = 0; i < open->states; i++)
+            imp->result.count[imp->recipe->sensors].factors += open->state[i].truth;
     }
     free(c.point);
     ct__open_free(open);

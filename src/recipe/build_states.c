@@ -123,7 +123,6 @@ static ct_status add_state(ct__import *imp, int32_t b, ct_ns t, ct__state_row *r
     body->open = open->number;
     body->state = state;
     body->states++;
-    if (row->truth) imp->result.count[imp->recipe->sensors].factors++;
     ct__body_restart(imp, b);
     return finish_left(imp);
 }

@@ -76,6 +76,7 @@ void ct__streams_free(ct__import *imp)
 {
     for (int32_t k = 0; k < imp->streams; k++) {
         ct_source_free(imp->stream[k].open);
+        ct__held_free(imp->stream[k].held);
         free(imp->stream[k].file);
         free(imp->stream[k].channel);
     }
@@ -118,25 +119,33 @@ static int correct_stamp(const ct__stream *s, ct_ns stamp, ct_ns *corrected)
     return 1;
 }
 
+/* Remember the first record whose stamp is not after those before it. */
+static void note_place(ct__import *imp, const ct__stream *s, const ct__channel *c)
+{
+    ct__seen *seen = &imp->seen[c->number];
+    if (!*seen->where) ct_source_where(s->open, seen->where, sizeof seen->where);
+}
+
 /* Each channel of the stream takes or drops the record; *any <- 1 if one took it. */
-static ct_status offer(ct__import *imp, ct__stream *s, const ct_record *record, ct_ns stamp, int *any)
+static ct_status offer(ct__import *imp, ct__stream *s, const ct_record *record, ct_ns stamp, ct__sample *sample,
+                       uint8_t *took, int *any)
 {
     for (int32_t i = 0; i < s->channels; i++) {
         ct__channel *c = &imp->channel[s->channel[i]];
         int drop = -1;
-        c->has_next = 0;
-        if (s->begun && stamp < s->stamp)
-            drop = CT_DROP_STAMP; /* the present is past it */
-        else
-            CT_TRY(ct__sample_make(imp, c, record, stamp, &c->next, &drop));
+        CT_TRY(ct__sample_make(imp, c, record, stamp, &sample[i], &drop));
+        took[i] = drop < 0;
+        *any |= took[i];
         imp->result.count[c->number].records++;
-        if (drop >= 0)
-            ct__channel_drop(imp, c, (ct_drop)drop, 1);
-        else
-            c->has_next = *any = 1;
-        if (drop == CT_DROP_STAMP && !*imp->seen[c->number].where)
-            ct_source_where(s->open, imp->seen[c->number].where, sizeof imp->seen[c->number].where);
+        if (drop >= 0) ct__channel_drop(imp, c, (ct_drop)drop, 1);
+        if (drop == CT_DROP_STAMP) note_place(imp, s, c);
+        if (took[i] && s->begun && stamp < s->newest) {
+            imp->seen[c->number].unordered++;
+            note_place(imp, s, c);
+        }
     }
+    if (*any && (!s->begun || stamp > s->newest)) s->newest = stamp;
+    s->begun |= *any;
     return CT_OK;
 }
 
@@ -157,33 +166,94 @@ static ct_status report(ct__import *imp)
     return ct_fail(imp->err, CT_E_EMPTY, "stopped");
 }
 
-ct_status ct__stream_advance(ct__import *imp, ct__stream *s)
+/* The next record that a channel takes; *more is 0 at the end of the files. */
+static ct_status next_taken(ct__import *imp, ct__stream *s, ct__sample *sample, uint8_t *took, ct_ns *stamp, int *more)
 {
     ct_record record;
-    int more = 1;
-    while (more) {
-        int any = 0;
+    for (int any = 0; !any;) {
         CT_TRY(report(imp));
-        CT_TRY(next_record(imp, s, &record, &more));
-        if (!more) break;
+        CT_TRY(next_record(imp, s, &record, more));
+        if (!*more) return CT_OK;
         if (!s->begun) s->raw_first = record.stamp;
-        ct_ns stamp;
-        if (!correct_stamp(s, record.stamp, &stamp)) {
+        if (!correct_stamp(s, record.stamp, stamp)) {
             char where[200];
             return ct_fail(imp->err, CT_E_PARSE, "%s: its stamp of %lld ns cannot be corrected: it is too large",
                            ct_source_where(s->open, where, sizeof where), (long long)record.stamp);
         }
-        CT_TRY(offer(imp, s, &record, stamp, &any));
-        if (!any) continue;
-        s->begun = 1;
-        s->stamp = stamp;
-        return CT_OK;
+        CT_TRY(offer(imp, s, &record, *stamp, sample, took, &any));
     }
+    return CT_OK;
+}
+
+static void give(ct__import *imp, const ct__stream *s, const ct__sample *sample, const uint8_t *took)
+{
+    for (int32_t i = 0; i < s->channels; i++) {
+        ct__channel *c = &imp->channel[s->channel[i]];
+        c->has_next = took[i];
+        if (took[i]) c->next = sample[i];
+    }
+}
+
+static void end_stream(ct__import *imp, ct__stream *s)
+{
     s->ended = 1;
     for (int32_t i = 0; i < s->channels; i++) {
         imp->channel[s->channel[i]].has_next = 0;
         imp->channel[s->channel[i]].ended = 1;
     }
+}
+
+static ct_status fill(ct__import *imp, ct__stream *s)
+{
+    while (!s->drained && !ct__held_is_full(s->held)) {
+        ct__sample *sample;
+        uint8_t *took;
+        ct_ns stamp;
+        int more = 1;
+        ct__held_slot(s->held, &sample, &took);
+        CT_TRY(next_taken(imp, s, sample, took, &stamp, &more));
+        if (more)
+            ct__held_push(s->held, stamp);
+        else
+            s->drained = 1;
+    }
+    return CT_OK;
+}
+
+/* Measurements, in order of their stamps. */
+static ct_status advance_ordered(ct__import *imp, ct__stream *s)
+{
+    ct__sample *sample;
+    uint8_t *took;
+    if (!s->held) CT_TRY(ct__held_new(s->channels, &s->held, imp->err));
+    for (;;) {
+        CT_TRY(fill(imp, s));
+        if (ct__held_is_empty(s->held)) break;
+        const ct_ns stamp = ct__held_pop(s->held, &sample, &took);
+        if (!s->given || stamp >= s->stamp) {
+            s->given = 1;
+            s->stamp = stamp;
+            give(imp, s, sample, took);
+            return CT_OK;
+        }
+        for (int32_t i = 0; i < s->channels; i++) /* too late even so */
+            if (took[i]) ct__channel_drop(imp, &imp->channel[s->channel[i]], CT_DROP_STAMP, 1);
+    }
+    end_stream(imp, s);
+    return CT_OK;
+}
+
+ct_status ct__stream_advance(ct__import *imp, ct__stream *s)
+{
+    ct__sample sample;
+    uint8_t took;
+    int more = 1;
+    if (s->ordered) return advance_ordered(imp, s);
+    CT_TRY(next_taken(imp, s, &sample, &took, &s->stamp, &more));
+    if (more)
+        give(imp, s, &sample, &took);
+    else
+        end_stream(imp, s);
     return CT_OK;
 }
 
