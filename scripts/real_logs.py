@@ -6,6 +6,8 @@ are in radians, lengths in metres, times in seconds.
 """
 import bisect
 import csv
+import decimal
+import itertools
 import math
 import os
 import subprocess
@@ -61,9 +63,12 @@ def table(path):
         return [{k: float(v) for k, v in row.items()} for row in csv.DictReader(file)]
 
 
-def columns(path):
+def columns(path, epoch=None):
+    """Rows of numbers; with an epoch the first column counts from there, without rounding of its large stamps."""
     with open(path) as file:
-        return [[float(word) for word in line.split()] for line in file if line.strip() and not line.startswith("#")]
+        words = [line.split() for line in file if line.strip() and not line.startswith("#")]
+    first = (lambda w: float(w)) if epoch is None else (lambda w: float(decimal.Decimal(w) - epoch))
+    return [[first(row[0])] + [float(word) for word in row[1:]] for row in words]
 
 
 def interpolate_pose(times, poses, t, gap):
@@ -169,11 +174,14 @@ MRCLAM_SPEED = {1: .944, 2: .918, 3: .931, 4: .888, 5: .912}
 MRCLAM_TURN = {1: .910, 2: .855, 3: .869, 4: .849, 5: .852}
 
 
-def mrclam(folder, robot, kernel="", cut=1, dt=.2):
+def mrclam(folder, robot, kernel="", cut=1, dt=.2, epoch=None):
+    """With an epoch stamps are exact; of records with one stamp the first counts, of two states as near the earlier."""
     subject = {int(b): int(s) for s, b in columns(os.path.join(folder, "Barcodes.dat"))}
     landmark = {int(r[0]): (r[1], r[2]) for r in columns(os.path.join(folder, "Landmark_Groundtruth.dat"))}
-    read = lambda what: columns(os.path.join(folder, "Robot%d_%s.dat" % (robot, what)))
+    read = lambda what: columns(os.path.join(folder, "Robot%d_%s.dat" % (robot, what)), epoch)
     truth, odometry, measured = read("Groundtruth"), read("Odometry"), read("Measurement")
+    if epoch is not None:
+        odometry = odometry[:1] + [b for a, b in zip(odometry, odometry[1:]) if b[0] > a[0]]
     true_t, true_x = [r[0] for r in truth], [tuple(r[1:4]) for r in truth]
     t_odom = [r[0] + MRCLAM_DELAY[robot] for r in odometry]
     speed = [r[1] * MRCLAM_SPEED[robot] for r in odometry]
@@ -200,6 +208,8 @@ def mrclam(folder, robot, kernel="", cut=1, dt=.2):
         for t, barcode, distance, bearing in measured:
             known = landmark.get(subject.get(int(barcode), -1))
             i = round((t - stamps[0]) / dt)
+            if epoch is not None:
+                i = math.ceil(round((t - stamps[0]) / dt - .5, 6))
             if not known or i < 0 or i >= len(stamps):
                 continue
             if t >= stamps[i]:
@@ -284,7 +294,8 @@ def starry_night(folder, poses=158, pixels=False):
 # ---- Plaza 1: odometry, radio ranges, position-only truth ----
 
 def plaza(folder, known=True, parts=6, states=None, unbiased=True, moved=False):
-    """moved: states begin with the odometry, and a range is taken from where the robot was, between two states."""
+    """moved: states begin with the odometry; a range is taken from where the robot was between two states; ranges whose
+    stamp runs backwards are left out."""
     beacon = {int(r["beacon"]): (r["x"], r["y"]) for r in table(os.path.join(folder, "beacons.csv"))}
     odometry, ranges = table(os.path.join(folder, "odometry.csv")), table(os.path.join(folder, "range.csv"))
     truth = table(os.path.join(folder, "truth.csv"))
@@ -293,6 +304,8 @@ def plaza(folder, known=True, parts=6, states=None, unbiased=True, moved=False):
     stamps = [truth[0]["t"]] + [r["t"] for r in odometry]
     if moved:
         del stamps[0], truth[0]
+        newest = [-math.inf] + list(itertools.accumulate((r["t"] for r in ranges), max))
+        ranges = [r for r, t in zip(ranges, newest) if r["t"] >= t]
     step = [(r["distance"], 0, r["dheading"] - bias) for r in odometry[1 if moved else 0:]]  # from state k to k + 1
     # The heading of the truth is the odometry's; it differs from the course by .015 rad.
     models = {"odom": ((.01, .01, .005), ""), "radio": ((.5,), ""), "first_pose": ((FIRST_POSE, FIRST_POSE, .02), "")}
@@ -312,7 +325,7 @@ def plaza(folder, known=True, parts=6, states=None, unbiased=True, moved=False):
             k = bisect.bisect_left(stamps, r["t"])
             k = k if k < len(stamps) and (k == 0 or stamps[k] - r["t"] <= r["t"] - stamps[k - 1]) else k - 1
             late = r["t"] - stamps[min(max(k, 0), len(stamps) - 1)]
-            if not first <= k < last or (moved and not stamps[first] <= r["t"] <= stamps[last - 1]):
+            if not first <= k < last:
                 continue
             place = ()
             if moved:
