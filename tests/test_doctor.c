@@ -102,6 +102,34 @@ static void test_faults_of_ranges_are_found_and_measured(void)
     FAULT(4, CT_FINDING_SENSOR_MOUNT, "range", 0, 0.5, 3, w.range_arm[0] = 0.5);
 }
 
+static void test_noise_that_is_not_white_and_normal_is_named(void)
+{
+    FAULT(1, CT_FINDING_OUTLIERS, "gps", 0, 10, -1, w.gps_outliers = 0.1; w.gps_outlier_size = 10; w.poses = 500);
+    FAULT(1, CT_FINDING_OUTLIERS, "gps", 1, 10, -1, w.gps_outliers = 0.1; w.gps_outlier_size = 10; w.poses = 500);
+    FAULT(2, CT_FINDING_HEAVY_TAILS, "gps", 0, 3, -1, w.gps_student = 3; w.poses = 500);
+    FAULT(3, CT_FINDING_ROWS_CORRELATED, "gps", 0, 0.5, -1, w.gps_rho = 0.5; w.poses = 500);
+    FAULT(4, CT_FINDING_ROWS_CORRELATED, "odom", 0, -0.6, -1, w.odom_rho = -0.6; w.poses = 500);
+    FAULT(5, CT_FINDING_ERRORS_AUTOCORRELATED, NULL, 0, 0.8, -1, w.gps_lasting = 0.8);
+    FAULT(6, CT_FINDING_NOISE_DEPENDS, "range", 0, (0.3 + 74. / 30) / (0.3 + 18. / 30), -1, w.range_growth = 1; w.runs = 8);
+}
+
+/* A gyro whose bias has another sign in every run: none in the mean, and each run has its own correction. */
+static void test_faults_that_differ_between_recordings_are_corrected_in_each(void)
+{
+    doctor_world w = doctor_world_clean(1);
+    w.spread = 0.02;
+    ct_diagnosis     *d = examine(&w);
+    const ct_finding *f = find(d, CT_FINDING_RATE_BIAS, "odom.yaw");
+    CHECK(f && d->findings.count == 1 && fabs(f->value[3] - 0.02) < 0.01);
+    CHECK(d->corrections == 4 && d->correction_of[0] == 0);
+    for (int32_t i = 0; i < d->corrections; i++) {
+        const ct_correction *c = &d->correction[i];
+        CHECK(c->kind == CT_CORRECT_BIAS && !strncmp(c->recording, "run", 3) && c->count == 3);
+        CHECK(fabs(c->value[2] - (c->recording[3] % 2 ? 0.02 : -0.02)) < 4 * d->correction_error[i] + 0.004);
+    }
+    ct_diagnosis_free(d);
+}
+
 /* A robot whose odometry has three faults at once. */
 static void test_faults_that_come_together_are_told_apart(void)
 {
@@ -176,6 +204,8 @@ int main(void)
     RUN(test_faults_of_odometry_are_found_and_measured);
     RUN(test_faults_of_positions_are_found_and_measured);
     RUN(test_faults_of_ranges_are_found_and_measured);
+    RUN(test_noise_that_is_not_white_and_normal_is_named);
+    RUN(test_faults_that_differ_between_recordings_are_corrected_in_each);
     RUN(test_faults_that_come_together_are_told_apart);
     RUN(test_derivatives_by_faults_are_those_of_differences);
     RUN(test_bad_options_are_refused);

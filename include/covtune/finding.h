@@ -317,7 +317,7 @@ typedef enum {
       "rho", "steps", "seconds", "nees")                                                                               \
     X(CT_FINDING_NOISE_DEPENDS, "noise_depends", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                \
       "{subjects}: the noise depends on it: sigma is {factor:.3g} times as large at {high:.3g} (nine tenths are "      \
-      "below) as at {low:.3g} (one tenth is below). That is {share:.2g} % of the variation of log squared errors.",    \
+      "below) as at {low:.3g} (one tenth is below). That is {share:.2g} % of the variation of their size.",            \
       "factor", "share", "low", "high")                                                                                \
     X(CT_FINDING_TWO_POPULATIONS, "two_populations", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                            \
       "{subjects}: one model for two kinds of measurements. Those between poses that are no neighbours ({share:.2g} "  \

@@ -29,7 +29,15 @@ static ct_status examine_sensors(ct__exam *e, ct_err *err)
         if (s->spoiled) CT_TRY(ct__correct_sensor(e, s, &s->fault, -1, err));
         else CT_TRY(ct__find_faults(e, s, err));
     }
-    return ct__correct_frames(e, err);
+    CT_TRY(ct__correct_frames(e, err));
+    for (int32_t i = 0; i < e->sensors; i++) {
+        ct__sensor *s = &e->sensor[i];
+        if (!s->fit || s->samples < CT__SAMPLES_LEAST) continue;
+        CT_TRY(ct__test_dependence(e, s, err));
+        CT_TRY(ct__test_tails(e, s, err));
+        CT_TRY(ct__test_noise(e, s, err));
+    }
+    return CT_OK;
 }
 
 static ct_status examine(ct__exam *e, ct_err *err)

@@ -17,7 +17,7 @@
 #define EFFECT       0.05 /* sigmas: a smaller error does not matter                                     */
 #define EFFECT_STEP  0.02 /* of odometry, whose errors add up                                            */
 #define BESIDE       2.5  /* standard errors: the other coordinates of a displacement that was found     */
-#define ALIKE        0.95 /* correlation of two faults that the data do not tell apart                    */
+#define CAUTION      0.02 /* of the level, where many small samples are tested together                  */
 
 /* The rows of a sensor's samples, under a fault. */
 typedef struct {
@@ -141,6 +141,43 @@ static int add_beside(const ct__sensor *s, ct__fit *fit)
     return added;
 }
 
+/* Faults that differ between recordings, and may be none in the mean: of each parameter the sum over recordings of
+ * squared ratios, chi-square of as many degrees. 1: one joins those in use, marked by 3. */
+static ct_status choose_by_recording(table *all, ct__fit *fit, const ct__fault *f, int *found, ct_err *err)
+{
+    const ct__sensor *s = all->s;
+    table             t = {.e = all->e, .s = all->s};
+    double            sum[CT__PARAMS_MAX] = {0}, effect[CT__PARAMS_MAX] = {0};
+    int               best = -1, count = 0;
+    *found = 0;
+    if (all->e->recordings < 2 || all->e->options.brief) return CT_OK;
+    ct_status status = new_table(&t, err);
+    for (int32_t i = 0; status == CT_OK && i < all->e->recordings; i++) {
+        ct__fit own = *fit;
+        own.e = own.weight = NULL;
+        t.recording = i;
+        fill(&t, f);
+        if (t.count < CT__SAMPLES_LEAST) continue;
+        status = regress(&t, 1, &own, err);
+        ct__fit_free(&own);
+        for (int j = 0; j < s->params; j++) {
+            const double n = own.degrees, w = own.wald[j]; /* as a normal ratio */
+            sum[j] += pow((8 * n + 1) / (8 * n + 3), 2) * n * log1p(w * w / n);
+            effect[j] += own.effect[j] * own.effect[j];
+        }
+        count++;
+    }
+    for (int j = 0; status == CT_OK && count > 1 && j < s->params; j++) {
+        const ct__fault_kind kind = s->param[j].kind;
+        if (fit->use[j] || (kind != CT__FAULT_DELAY && kind != CT__FAULT_BIAS && kind != CT__FAULT_SCALE)) continue;
+        if (sqrt(effect[j] / count) < 3 * least_effect(s)) continue;
+        if (ct__chi_squared_tail(sum[j], count) < CAUTION * all->e->alpha && (best < 0 || sum[j] > sum[best])) best = j;
+    }
+    if (best >= 0) fit->use[best] = 3, *found = 1;
+    free_table(&t);
+    return status;
+}
+
 /* Drops what is not significant beside the others any more. 1: something was. */
 static int drop(const table *t, const ct__fault *f, ct__fit *fit)
 {
@@ -187,6 +224,10 @@ static ct_status select_faults(table *t, ct__fit *fit, ct__fault *f, ct_err *err
     for (int i = 0; i < t->s->params && drop(t, f, fit); i++) {
         reset_unused(t->s, fit, f);
         CT_TRY(settle(t, 1, fit, f, err));
+    }
+    for (int found = 1, i = 0; found && i < t->s->params; i++) {
+        CT_TRY(choose_by_recording(t, fit, f, &found, err));
+        if (found) CT_TRY(settle(t, 1, fit, f, err));
     }
     return settle(t, 0, fit, f, err);
 }
@@ -238,6 +279,21 @@ static ct_status fit_recordings(table *all, const ct__fit *fit, const ct__fault 
     return status;
 }
 
+/* Errors under each recording's own faults. */
+static void take_errors(const table *t, const by_recording *b, ct__fit *fit)
+{
+    const ct__sensor *s = t->s;
+    for (int32_t k = 0; k < t->count; k++) {
+        const ct__sample *q = &s->sample[t->from[k]];
+        double            r[CT_ROWS_MAX];
+        for (int32_t i = 0; i < b->recordings; i++) {
+            if (t->e->sequence[q->sequence].recording != b->recording[i]) continue;
+            if (ct__sample_row(t->e, s, q, &b->fault[i], r, NULL, NULL))
+                memcpy(fit->e + (int64_t)k * s->rows, r, (size_t)s->rows * sizeof *r);
+        }
+    }
+}
+
 /* Mean of a fault over recordings, its error and the spread beyond errors; 1: recordings differ. */
 static int compare_recordings(const table *t, const ct__fit *fit, by_recording *b, int j)
 {
@@ -266,7 +322,7 @@ static ct_status split_recordings(table *t, const ct__fit *fit, const ct__fault 
     if (t->e->recordings < 2) return CT_OK;
     CT_TRY(fit_recordings(t, fit, f, b, err));
     for (int j = 0; b->recordings > 1 && j < t->s->params; j++)
-        if (fit->use[j]) differ |= compare_recordings(t, fit, b, j);
+        if (fit->use[j]) differ |= compare_recordings(t, fit, b, j) | (fit->use[j] == 3);
     if (!differ) b->recordings = 0;
     return CT_OK;
 }
@@ -424,6 +480,7 @@ ct_status ct__find_faults(ct__exam *e, ct__sensor *s, ct_err *err)
         status = select_faults(&t, s->fit, &s->fault, err);
         if (status == CT_OK) status = split_recordings(&t, s->fit, &s->fault, &by, err);
         if (status == CT_OK) status = report_all(&t, s->fit, &s->fault, &by, err);
+        if (status == CT_OK) take_errors(&t, &by, s->fit);
         for (int32_t k = 0; k < t.count; k++) s->sample[k] = s->sample[t.from[k]]; /* those that have residuals */
         s->samples = t.count;
     } else {

@@ -1,0 +1,200 @@
+/* depends.c: does the size of a sensor's errors depend on what is measured, on motion or on time?
+ *
+ *     d_k^(2/3) = a + sum_j b_j c_kj + e,     d_k the length of the whitened error, c covariates in standard units
+ *
+ * d^(2/3) of normal errors is nearly normal (Wilson and Hilferty), and sigma is y^(3/2). Covariates are chosen as
+ * faults are, one after the other. What was found is taken out of the errors before they are tested for tails: noise of two
+ * sizes has heavy tails. */
+#include "doctor/doctor.h"
+
+#include <math.h>
+
+#define FACTOR     1.3  /* of sigma between deciles: a smaller one does not matter   */
+#define VARIES     0.02 /* of a covariate's mean: less is no variation               */
+#define LEAST      0.1  /* of the mean of y: what is fitted below is this                 */
+#define DECILE_LOW 0.1
+#define DECILE_HIGH 0.9
+
+enum { RANGE, SPEED, TURN, TIME, DURATION, COVARIATES };
+static const char *const NAME[COVARIATES] = {"range", "speed", "turn_rate", "time", "duration"};
+
+typedef struct {
+    int32_t  n;
+    int      count, which[COVARIATES];                    /* covariates that vary            */
+    double   mean[COVARIATES], deviation[COVARIATES], low[COVARIATES], high[COVARIATES];
+    double  *c;                                           /* n x COVARIATES                  */
+    double  *r, *D, *room;
+    int32_t *run;
+} table;
+
+static void free_table(table *t)
+{
+    free(t->c);
+    free(t->r);
+    free(t->D);
+    free(t->room);
+    free(t->run);
+}
+
+/* Row of the measured value that is a distance; -1: all rows are a point; -2: none. */
+static int distance_row(const ct__sensor *s)
+{
+    for (int i = 0; i < s->rows; i++)
+        if (s->ops->coordinate[i] && !strcmp(s->ops->coordinate[i], "range")) return i;
+    return !strncmp(s->ops->name, "point_", 6) ? -1 : -2;
+}
+
+static int measure(const ct__exam *e, const ct__sensor *s, const ct__sample *q, double *c)
+{
+    const ct__exam_sequence *n = &e->sequence[q->sequence];
+    const ct_factor          f = ct_graph_factor(n->seq->graph, q->factor);
+    const int                row = distance_row(s);
+    double                   r[CT_ROWS_MAX], w[CT_ROWS_MAX], x[CT_SIZE_MAX], twist[CT_DIM_MAX] = {0};
+    if (!ct__sample_row(e, s, q, &s->fault, r, NULL, w)) return 0;
+    for (int i = 0; i < f.ops->arity; i++)
+        if (n->moving[f.var[i]] && !ct__pose_at(n, f.var[i], n->t[f.var[i]], x, twist)) return 0;
+    const unsigned turns = ct__is_pose(s->pose) ? ct__turns[s->pose] : 0;
+    double         speed = 0, turn = 0, square = 0;
+    for (int i = 0; i < CT_DIM_MAX; i++) *(turns >> i & 1 ? &turn : &speed) += twist[i] * twist[i];
+    for (int i = 0; row == -1 && i < s->rows; i++) square += w[i] * w[i];
+    c[RANGE] = row >= 0 ? w[row] : row == -1 ? sqrt(square) : 0;
+    c[SPEED] = sqrt(speed);
+    c[TURN] = sqrt(turn);
+    c[TIME] = q->t - n->t0;
+    c[DURATION] = ct__sample_duration(e, s, q);
+    return 1;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Means, deviations and deciles; covariates that vary. */
+static void standardise(table *t)
+{
+    for (int j = 0; j < COVARIATES; j++) {
+        double sum = 0, square = 0;
+        for (int32_t k = 0; k < t->n; k++) t->room[k] = t->c[(int64_t)k * COVARIATES + j], sum += t->room[k];
+        t->mean[j] = sum / t->n;
+        for (int32_t k = 0; k < t->n; k++) square += pow(t->room[k] - t->mean[j], 2);
+        t->deviation[j] = sqrt(square / t->n);
+        qsort(t->room, (size_t)t->n, sizeof *t->room, compare);
+        t->low[j] = t->room[(int32_t)(DECILE_LOW * t->n)];
+        t->high[j] = t->room[(int32_t)(DECILE_HIGH * t->n)];
+        if (t->deviation[j] > VARIES * fabs(t->mean[j]) && t->high[j] > t->low[j]) t->which[t->count++] = j;
+    }
+}
+
+static ct_status fill(const ct__exam *e, const ct__sensor *s, table *t, ct_err *err)
+{
+    const int64_t most = s->samples, p = COVARIATES + 1;
+    t->c = ct__zalloc(most * COVARIATES, sizeof *t->c);
+    t->r = ct__zalloc(most, sizeof *t->r);
+    t->D = ct__zalloc(most * p, sizeof *t->D);
+    t->room = ct__zalloc(most, sizeof *t->room);
+    t->run = ct__zalloc(most, sizeof *t->run);
+    if (!t->c || !t->r || !t->D || !t->room || !t->run) return ct__no_memory(err, "samples", most);
+    for (int32_t k = 0; k < s->samples; k++) {
+        double d2 = 0;
+        for (int i = 0; i < s->rows; i++)
+            d2 += pow(s->fit->e[(int64_t)k * s->rows + i] / s->fit->scale[s->sample[k].model][i], 2);
+        if (!measure(e, s, &s->sample[k], t->c + (int64_t)k * COVARIATES)) /* as the mean has it */
+            memcpy(t->c + (int64_t)k * COVARIATES, t->c + (int64_t)CT_MAX(0, k - 1) * COVARIATES,
+                   COVARIATES * sizeof *t->c);
+        t->r[k] = -cbrt(d2);
+        t->run[k] = s->sample[k].sequence;
+    }
+    t->n = s->samples;
+    standardise(t);
+    for (int32_t k = 0; k < t->n; k++) {
+        t->D[(int64_t)k * (t->count + 1)] = 1;
+        for (int j = 0; j < t->count; j++) {
+            const int w = t->which[j];
+            t->D[(int64_t)k * (t->count + 1) + 1 + j] =
+                (t->c[(int64_t)k * COVARIATES + w] - t->mean[w]) / t->deviation[w];
+        }
+    }
+    return CT_OK;
+}
+
+/* sigma at value c of covariate j, others at their mean, over that of all at their mean. */
+static double sigma_at(const table *t, const ct__fit *fit, int j, double c)
+{
+    const int w = t->which[j];
+    return pow(fmax(LEAST, 1 + fit->phi[j + 1] / fit->phi[0] * (c - t->mean[w]) / t->deviation[w]), 1.5);
+}
+
+static double factor_of(const table *t, const ct__fit *fit, int j)
+{
+    return sigma_at(t, fit, j, t->high[t->which[j]]) / sigma_at(t, fit, j, t->low[t->which[j]]);
+}
+
+static ct_status report(ct__exam *e, const ct__sensor *s, const table *t, const ct__fit *fit, int j, ct_err *err)
+{
+    const int w = t->which[j];
+    double    mean = 0, square = 0, line_x[2] = {t->low[w], t->high[w]}, line_y[2];
+    for (int32_t k = 0; k < t->n; k++) mean += -t->r[k] / t->n;
+    for (int32_t k = 0; k < t->n; k++) square += pow(-t->r[k] - mean, 2) / t->n;
+    const double value[] = {factor_of(t, fit, j), 100 * fit->phi[j + 1] * fit->phi[j + 1] / square, t->low[w],
+                            t->high[w]};
+    CT_TRY(ct__report(e, s, -1, CT_FINDING_NOISE_DEPENDS, 4, value, err));
+    CT_TRY(ct_findings_add_subject(&e->out->findings, CT_SUBJECT_COVARIATE, -1, 0, NAME[w], err));
+    double   *x = ct__zalloc(t->n, sizeof *x), *y = ct__zalloc(t->n, sizeof *y);
+    ct_status status = x && y ? CT_OK : ct__no_memory(err, "samples", t->n);
+    for (int32_t k = 0; status == CT_OK && k < t->n; k++) {
+        x[k] = t->c[(int64_t)k * COVARIATES + w];
+        y[k] = pow(-t->r[k], 1.5);
+    }
+    for (int i = 0; i < 2; i++) line_y[i] = pow(fit->phi[0], 1.5) * sigma_at(t, fit, j, line_x[i]);
+    if (status == CT_OK)
+        status = ct__report_evidence(e, NAME[w], "error, sigmas", t->n, x, y, 2, line_x, line_y, err);
+    free(x);
+    free(y);
+    return status;
+}
+
+/* Errors without the dependence. */
+static void relieve(ct__sensor *s, const table *t, const ct__fit *fit)
+{
+    for (int32_t k = 0; k < t->n; k++) {
+        double y = fit->phi[0];
+        for (int j = 1; j <= t->count; j++)
+            if (fit->use[j]) y += fit->phi[j] * t->D[(int64_t)k * (t->count + 1) + j];
+        const double sigma = pow(fmax(LEAST, y / fit->phi[0]), 1.5);
+        for (int i = 0; i < s->rows; i++) s->fit->e[(int64_t)k * s->rows + i] /= sigma;
+    }
+}
+
+ct_status ct__test_dependence(ct__exam *e, ct__sensor *s, ct_err *err)
+{
+    table     t = {0};
+    ct__fit   fit = {0};
+    ct_status status = fill(e, s, &t, err);
+    const ct__regression g = {
+        .samples = t.n, .rows = 1, .params = t.count + 1, .r = t.r, .D = t.D, .run = t.run};
+    fit.use[0] = 1;
+    for (int step = 0; status == CT_OK && step < t.count; step++) {
+        int best = -1;
+        status = ct__screen(&g, &fit, err);
+        for (int j = 1; status == CT_OK && j <= t.count; j++) {
+            if (fit.use[j] || ct__student_tail(fit.wald[j], fit.degrees) > e->alpha) continue;
+            if (best < 0 || fabs(fit.wald[j]) > fabs(fit.wald[best])) best = j;
+        }
+        if (best < 0) break;
+        fit.use[best] = 1;
+        status = ct__regress(&g, &fit, err);
+        if (status == CT_OK && fabs(log(factor_of(&t, &fit, best - 1))) < log(FACTOR)) {
+            fit.use[best] = 0;
+            break;
+        }
+    }
+    if (status == CT_OK) status = ct__regress(&g, &fit, err);
+    for (int j = 0; status == CT_OK && j < t.count; j++)
+        if (fit.use[j + 1]) status = report(e, s, &t, &fit, j, err);
+    if (status == CT_OK) relieve(s, &t, &fit);
+    ct__fit_free(&fit);
+    free_table(&t);
+    return status;
+}

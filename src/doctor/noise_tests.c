@@ -1,0 +1,268 @@
+/* noise_tests.c: errors of rows that correlate, errors that last, measurements that repeat, and two kinds of
+ * measurements in one model.
+ *
+ * Rows: R is the correlation of whitened errors with the weights of the fit. A full covariance gains -1/2 log det R
+ * nats a measurement; N of them give a likelihood ratio, chi-square of n (n - 1) / 2 degrees. Errors of odometry are
+ * taken in the frame of the later pose and as errors of the mean velocity, Jr^-1(w) e; that with the smaller gain
+ * counts: white noise of velocities correlates rows in the frame of a pose.
+ *
+ * Errors that last: rho(l) of measurements of one target that are l apart, errors clipped at 3 sigmas. With
+ * tau = 1 + 2 sum rho(l), over the lags at which rho is above chance, tau measurements count as one: NEES of an
+ * estimator that takes them for independent is up to tau times too large. */
+#include "base/eigen.h"
+#include "doctor/doctor.h"
+
+#include <math.h>
+
+#define RHO_ROWS   0.15 /* a smaller correlation does not matter                                 */
+#define RHO_LAST   0.15
+#define LAGS       64
+#define CLIP       3.0
+#define REPEATED   0.02 /* share of measurements that are equal to the one before                */
+#define MOVED      3.0  /* sigmas by which the true value changed meanwhile                      */
+#define RATIO      1.3  /* of sigmas of two populations                                          */
+#define LOOPS      20   /* least number of relative poses that are no odometry                   */
+
+static double whitened(const ct__sensor *s, int32_t k, int i)
+{
+    return s->fit->e[(int64_t)k * s->rows + i] / s->fit->scale[s->sample[k].model][i];
+}
+
+/* ---- Measurements of one target, in order ------------------------------------------------------- */
+
+typedef struct {
+    int32_t sequence, target, at;
+} place;
+
+static int compare_places(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+    if (x->sequence != y->sequence) return x->sequence < y->sequence ? -1 : 1;
+    if (x->target != y->target) return x->target < y->target ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static place *order_by_target(const ct__sensor *s)
+{
+    place *p = ct__zalloc(s->samples, sizeof *p);
+    for (int32_t k = 0; p && k < s->samples; k++) p[k] = (place){s->sample[k].sequence, s->sample[k].target, k};
+    if (p) qsort(p, (size_t)s->samples, sizeof *p, compare_places);
+    return p;
+}
+
+static int same(const place *a, const place *b) { return a->sequence == b->sequence && a->target == b->target; }
+
+/* ---- Errors that last ------------------------------------------------------------------------- */
+
+static double clip(double u) { return fmax(-CLIP, fmin(CLIP, u)); }
+
+/* rho[l] for l = 1 .. LAGS of row i; pairs: of neighbours. */
+static void correlate(const ct__sensor *s, const place *p, int i, double *rho, int64_t *pairs)
+{
+    for (int l = 1; l <= LAGS; l++) {
+        double  ab = 0, aa = 0, bb = 0;
+        int64_t n = 0;
+        for (int32_t k = l; k < s->samples; k++) {
+            if (!same(&p[k], &p[k - l])) continue;
+            const double a = clip(whitened(s, p[k].at, i)), b = clip(whitened(s, p[k - l].at, i));
+            ab += a * b, aa += a * a, bb += b * b;
+            n++;
+        }
+        rho[l] = n > 20 && aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
+        if (l == 1) *pairs = n;
+        if (l > 1 && rho[l] < 2 / sqrt((double)CT_MAX(1, *pairs))) {
+            for (int m = l; m <= LAGS; m++) rho[m] = 0;
+            return;
+        }
+    }
+}
+
+static double find_spacing(const ct__sensor *s, const place *p, double *room)
+{
+    int64_t n = 0;
+    for (int32_t k = 1; k < s->samples; k++)
+        if (same(&p[k], &p[k - 1])) room[n++] = s->sample[p[k].at].t - s->sample[p[k - 1].at].t;
+    return ct_median(n, room);
+}
+
+static ct_status report_lasting(ct__exam *e, const ct__sensor *s, int row, const double *rho, double spacing,
+                                ct_err *err)
+{
+    double tau = 1, steps = LAGS, lag[LAGS + 1];
+    for (int l = 1; l <= LAGS; l++) tau += 2 * rho[l];
+    for (int l = 0; l <= LAGS; l++) lag[l] = l;
+    for (int l = 1; l <= LAGS; l++)
+        if (rho[l] < exp(-1)) { /* between the two lags, as an exponential */
+            const double before = l > 1 ? rho[l - 1] : 1, after = fmax(rho[l], 0.01);
+            steps = l - 1 + (log(before) + 1) / (log(before) - log(after));
+            break;
+        }
+    const double value[] = {rho[1], steps, s->timed ? steps * spacing : NAN, tau}, level[2] = {exp(-1), exp(-1)};
+    const double ends[2] = {0, LAGS};
+    CT_TRY(ct__report(e, s, row, CT_FINDING_ERRORS_AUTOCORRELATED, 4, value, err));
+    return ct__report_evidence(e, "measurements apart", "correlation of errors", LAGS + 1, lag, rho, 2, ends, level,
+                               err);
+}
+
+static ct_status test_lasting(ct__exam *e, ct__sensor *s, const place *p, ct_err *err)
+{
+    double best[LAGS + 1] = {1}, room_rho[LAGS + 1] = {1};
+    int    row = -1;
+    for (int i = 0; i < s->rows; i++) {
+        int64_t pairs = 0;
+        correlate(s, p, i, room_rho, &pairs);
+        const double z = room_rho[1] * sqrt((double)pairs);
+        if (pairs < CT__SAMPLES_LEAST || room_rho[1] < RHO_LAST || erfc(z / sqrt(2)) > e->alpha) continue;
+        if (row >= 0 && room_rho[1] <= best[1]) continue;
+        memcpy(best, room_rho, sizeof best);
+        row = i;
+    }
+    if (row < 0) return CT_OK;
+    double *room = ct__zalloc(s->samples, sizeof *room);
+    if (!room) return ct__no_memory(err, "samples", s->samples);
+    const double spacing = find_spacing(s, p, room);
+    free(room);
+    return report_lasting(e, s, row, best, spacing, err);
+}
+
+/* ---- Correlation of rows ---------------------------------------------------------------------- */
+
+static ct_status report_rows(ct__exam *e, const ct__sensor *s, int a, int b, double rho, double gain, ct_err *err)
+{
+    const double value[] = {rho, gain}, one = 1;
+    double       line_x[2] = {-3, 3}, line_y[2] = {-3 * rho, 3 * rho};
+    CT_TRY(ct__report(e, s, -1, CT_FINDING_ROWS_CORRELATED, 2, value, err));
+    double *x = ct__zalloc(s->samples, sizeof *x), *y = ct__zalloc(s->samples, sizeof *y);
+    ct_status status = x && y ? CT_OK : ct__no_memory(err, "samples", s->samples);
+    for (int32_t k = 0; status == CT_OK && k < s->samples; k++) x[k] = whitened(s, k, a), y[k] = whitened(s, k, b);
+    if (status == CT_OK)
+        status = ct__report_evidence(e, s->ops->coordinate[a] ? s->ops->coordinate[a] : "a row, sigmas",
+                                     s->ops->coordinate[b] ? s->ops->coordinate[b] : "another row, sigmas",
+                                     s->samples, x, y, 2, line_x, line_y, err);
+    free(x);
+    free(y);
+    if (status != CT_OK) return status;
+    return ct__report_correction(e, s, -1, CT_CORRECT_FULL, 1, &one, 0, err);
+}
+
+typedef struct {
+    double rho, gain;
+    int    a, b; /* rows */
+} correlation;
+
+/* u (samples x rows): errors, not whitened. */
+static correlation correlate_rows(const ct__sensor *s, const double *u, double *count)
+{
+    const int   n = s->rows;
+    double      R[CT_ROWS_MAX * CT_ROWS_MAX] = {0}, V[CT_ROWS_MAX * CT_ROWS_MAX], lambda[CT_ROWS_MAX], d[CT_ROWS_MAX];
+    correlation c = {0};
+    *count = 0;
+    for (int32_t k = 0; k < s->samples; k++) {
+        const double *v = u + (int64_t)k * n, *scale = s->fit->scale[s->sample[k].model];
+        *count += s->fit->weight[k];
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) R[i * n + j] += s->fit->weight[k] * v[i] * v[j] / (scale[i] * scale[j]);
+    }
+    for (int i = 0; i < n; i++) d[i] = sqrt(R[i * n + i]);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            R[i * n + j] = d[i] > 0 && d[j] > 0 ? R[i * n + j] / (d[i] * d[j]) : i == j;
+            if (j < i && fabs(R[i * n + j]) > fabs(c.rho)) c.rho = R[i * n + j], c.a = j, c.b = i;
+        }
+    ct__eigen_symmetric(n, R, lambda, V);
+    for (int i = 0; i < n; i++) c.gain -= 0.5 * log(fmax(1e-12, lambda[i]));
+    return c;
+}
+
+/* u <- errors of the mean velocity of odometry. */
+static void as_velocities(const ct__exam *e, const ct__sensor *s, double *u)
+{
+    const int n = s->rows;
+    for (int32_t k = 0; k < s->samples; k++) {
+        double r[CT_ROWS_MAX], w[CT_ROWS_MAX], J[CT_DIM_MAX * CT_DIM_MAX];
+        if (!ct__sample_row(e, s, &s->sample[k], &s->fault, r, NULL, w)) continue;
+        if (s->pose == CT_SE2) ct_se2_jr_inv(w, J);
+        else ct_se3_jr_inv(w, J);
+        for (int i = 0; i < n; i++) {
+            u[(int64_t)k * n + i] = 0;
+            for (int j = 0; j < n; j++) u[(int64_t)k * n + i] += J[i * n + j] * s->fit->e[(int64_t)k * n + j];
+        }
+    }
+}
+
+static ct_status test_rows(ct__exam *e, ct__sensor *s, ct_err *err)
+{
+    const int n = s->rows;
+    double    count;
+    if (n < 2 || ct_dataset_group_of(e->dataset, s->model[0]).kind == CT_NOISE_FULL) return CT_OK;
+    correlation c = correlate_rows(s, s->fit->e, &count);
+    if (s->odometry) {
+        double *u = ct__zalloc((int64_t)s->samples * n, sizeof *u);
+        if (!u) return ct__no_memory(err, "samples", s->samples);
+        as_velocities(e, s, u);
+        const correlation other = correlate_rows(s, u, &count);
+        if (other.gain < c.gain) c = other;
+        free(u);
+    }
+    if (fabs(c.rho) < RHO_ROWS || ct__chi_squared_tail(2 * c.gain * count, n * (n - 1) / 2.0) > e->alpha) return CT_OK;
+    return report_rows(e, s, c.a, c.b, c.rho, c.gain, err);
+}
+
+/* ---- Repeated measurements -------------------------------------------------------------------- */
+
+static ct_status test_repeated(ct__exam *e, ct__sensor *s, const place *p, ct_err *err)
+{
+    int64_t pairs = 0, repeated = 0;
+    double  r[CT_ROWS_MAX], w[CT_ROWS_MAX], v[CT_ROWS_MAX];
+    if (!s->measured) return CT_OK;
+    for (int32_t k = 1; k < s->samples; k++) {
+        const ct__sample *x = &s->sample[p[k - 1].at], *y = &s->sample[p[k].at];
+        if (!same(&p[k], &p[k - 1])) continue;
+        const ct_graph *g = e->sequence[y->sequence].seq->graph;
+        const ct_factor a = ct_graph_factor(g, x->factor), b = ct_graph_factor(g, y->factor);
+        int             size = 0, moved = 0;
+        pairs++;
+        for (int i = 0; i < s->measured; i++) size += ct_kind_size(s->ops->field[i]);
+        if (memcmp(a.z, b.z, (size_t)size * sizeof *a.z)) continue;
+        if (!ct__sample_row(e, s, x, &s->fault, r, NULL, v)) continue;
+        if (!ct__sample_row(e, s, y, &s->fault, r, NULL, w)) continue;
+        for (int i = 0; i < s->rows; i++) moved |= fabs(w[i] - v[i]) > MOVED * s->fit->scale[y->model][i];
+        repeated += moved;
+    }
+    if (repeated < 5 || (double)repeated < REPEATED * (double)pairs) return CT_OK;
+    const double share = 100.0 * (double)repeated / (double)pairs;
+    return ct__report(e, s, -1, CT_FINDING_MEASUREMENTS_REPEATED, 1, &share, err);
+}
+
+/* ---- Two populations -------------------------------------------------------------------------- */
+
+/* Sigmas of relative poses of one model, of neighbours and of others. The logarithm of a robust sigma of N samples has
+ * the standard error 1.17 / sqrt(N), 1.65 times that of a standard deviation. */
+static ct_status test_populations(ct__exam *e, const ct__sensor *s, ct_err *err)
+{
+    const ct__sensor *loops = NULL;
+    double            most = 0;
+    for (int32_t i = 0; i < e->sensors; i++)
+        if (e->sensor[i].loops && e->sensor[i].fit && !strcmp(e->sensor[i].name, s->name)) loops = &e->sensor[i];
+    if (!loops || loops->samples < LOOPS) return CT_OK;
+    for (int i = 0; i < s->rows; i++) {
+        const double ratio = log(loops->fit->scale[0][i] / s->fit->scale[0][i]);
+        const double error = 1.17 * sqrt(1.0 / s->samples + 1.0 / loops->samples);
+        if (erfc(fabs(ratio) / error / sqrt(2)) < e->alpha && fabs(ratio) > fabs(most)) most = ratio;
+    }
+    if (fabs(most) < log(RATIO)) return CT_OK;
+    const double all = (double)(s->all + loops->all), value[] = {exp(most), 100 * (double)loops->all / all};
+    return ct__report(e, s, -1, CT_FINDING_TWO_POPULATIONS, 2, value, err);
+}
+
+ct_status ct__test_noise(ct__exam *e, ct__sensor *s, ct_err *err)
+{
+    place    *p = order_by_target(s);
+    ct_status status = p ? CT_OK : ct__no_memory(err, "samples", s->samples);
+    if (status == CT_OK) status = test_rows(e, s, err);
+    if (status == CT_OK) status = test_lasting(e, s, p, err);
+    if (status == CT_OK) status = test_repeated(e, s, p, err);
+    if (status == CT_OK && s->odometry) status = test_populations(e, s, err);
+    free(p);
+    return status;
+}
