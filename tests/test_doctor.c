@@ -110,7 +110,21 @@ static void test_noise_that_is_not_white_and_normal_is_named(void)
     FAULT(3, CT_FINDING_ROWS_CORRELATED, "gps", 0, 0.5, -1, w.gps_rho = 0.5; w.poses = 500);
     FAULT(4, CT_FINDING_ROWS_CORRELATED, "odom", 0, -0.6, -1, w.odom_rho = -0.6; w.poses = 500);
     FAULT(5, CT_FINDING_ERRORS_AUTOCORRELATED, NULL, 0, 0.8, -1, w.gps_lasting = 0.8);
-    FAULT(6, CT_FINDING_NOISE_DEPENDS, "range", 0, (0.3 + 74. / 30) / (0.3 + 18. / 30), -1, w.range_growth = 1; w.runs = 8);
+}
+
+/* The sigma of ranges grows with the range, 0.3 + range / 30. */
+static void test_noise_that_depends_on_the_range_is_named(void)
+{
+    doctor_world w = doctor_world_clean(6);
+    w.range_growth = 1;
+    ct_diagnosis     *d = examine(&w);
+    const ct_finding *f = find(d, CT_FINDING_NOISE_DEPENDS, "range");
+    CHECK(f && d->findings.count == 1 && f->subjects == 2 && !strcmp(f->subject[1].name, "range"));
+    if (f) {
+        const double truth = (0.3 + f->value[3] / 30) / (0.3 + f->value[2] / 30);
+        CHECK(fabs(log(f->value[0] / truth)) < 0.2);
+    }
+    ct_diagnosis_free(d);
 }
 
 /* A gyro whose bias has another sign in every run: none in the mean, and each run has its own correction. */
@@ -205,6 +219,7 @@ int main(void)
     RUN(test_faults_of_positions_are_found_and_measured);
     RUN(test_faults_of_ranges_are_found_and_measured);
     RUN(test_noise_that_is_not_white_and_normal_is_named);
+    RUN(test_noise_that_depends_on_the_range_is_named);
     RUN(test_faults_that_differ_between_recordings_are_corrected_in_each);
     RUN(test_faults_that_come_together_are_told_apart);
     RUN(test_derivatives_by_faults_are_those_of_differences);

@@ -3,8 +3,8 @@
  *     d_k^(2/3) = a + sum_j b_j c_kj + e,     d_k the length of the whitened error, c covariates in standard units
  *
  * d^(2/3) of normal errors is nearly normal (Wilson and Hilferty), and sigma is y^(3/2). Covariates are chosen as
- * faults are, one after the other. What was found is taken out of the errors before they are tested for tails: noise of two
- * sizes has heavy tails. */
+ * faults are, one after the other. What was found is taken out of the errors before they are tested for tails: noise of
+ * two sizes has heavy tails. */
 #include "doctor/doctor.h"
 
 #include <math.h>

@@ -190,7 +190,23 @@ static void as_velocities(const ct__exam *e, const ct__sensor *s, double *u)
     }
 }
 
-static ct_status test_rows(ct__exam *e, ct__sensor *s, ct_err *err)
+/* Samples whose products of two rows count as independent, of errors whose neighbours correlate. */
+static double independent(const ct__sensor *s, const place *p)
+{
+    double most = 0;
+    for (int i = 0; i < s->rows; i++) {
+        double ab = 0, aa = 0;
+        for (int32_t k = 1; k < s->samples; k++) {
+            const double a = clip(whitened(s, p[k].at, i)), b = clip(whitened(s, p[k - 1].at, i));
+            aa += a * a;
+            if (same(&p[k], &p[k - 1])) ab += a * b;
+        }
+        if (aa > 0) most = fmax(most, fmin(0.99, ab / aa));
+    }
+    return (1 - most * most) / (1 + most * most);
+}
+
+static ct_status test_rows(ct__exam *e, ct__sensor *s, const place *p, ct_err *err)
 {
     const int n = s->rows;
     double    count;
@@ -204,6 +220,7 @@ static ct_status test_rows(ct__exam *e, ct__sensor *s, ct_err *err)
         if (other.gain < c.gain) c = other;
         free(u);
     }
+    count *= independent(s, p);
     if (fabs(c.rho) < RHO_ROWS || ct__chi_squared_tail(2 * c.gain * count, n * (n - 1) / 2.0) > e->alpha) return CT_OK;
     return report_rows(e, s, c.a, c.b, c.rho, c.gain, err);
 }
@@ -259,7 +276,7 @@ ct_status ct__test_noise(ct__exam *e, ct__sensor *s, ct_err *err)
 {
     place    *p = order_by_target(s);
     ct_status status = p ? CT_OK : ct__no_memory(err, "samples", s->samples);
-    if (status == CT_OK) status = test_rows(e, s, err);
+    if (status == CT_OK) status = test_rows(e, s, p, err);
     if (status == CT_OK) status = test_lasting(e, s, p, err);
     if (status == CT_OK) status = test_repeated(e, s, p, err);
     if (status == CT_OK && s->odometry) status = test_populations(e, s, err);
